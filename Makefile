@@ -1,0 +1,52 @@
+# The doors to the house: meson and ninja do the building, scripts/ the rest.
+# Each target installs what it needs and this machine lacks (scripts/setup).
+
+PREFIX ?= /usr/local
+SECONDS ?= 60
+
+.PHONY: all demo test lint bench fuzz install clean help build
+.NOTPARALLEL:
+
+all: ## build the programs into build/ (the default)
+	@scripts/setup build
+	@$(MAKE) --no-print-directory build
+
+demo: ## show the fence at work on a small project with a secret in it
+	@scripts/setup demo
+	@$(MAKE) --no-print-directory build
+	@scripts/demo
+
+test: ## run every test, as root also as a plain user
+	@scripts/setup test
+	@$(MAKE) --no-print-directory build
+	@tests/run.py
+
+lint: ## check formatting, clang-tidy, shell scripts, include rules, words
+	@scripts/setup lint
+	@$(MAKE) --no-print-directory build
+	@scripts/lint
+
+bench: ## measure against bubblewrap and sandbox-runtime, side by side
+	@scripts/setup bench
+	@$(MAKE) --no-print-directory build
+	@bench/run.py
+
+fuzz: ## fuzz the parsers, SECONDS=60 for each target
+	@scripts/setup fuzz
+	@scripts/fuzz $(SECONDS)
+
+install: all ## install below PREFIX (/usr/local); DESTDIR is honoured
+	@meson configure build --prefix '$(PREFIX)'
+	@DESTDIR='$(DESTDIR)' meson install -C build
+
+clean: ## remove everything that was built
+	@rm -rf build build-*
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## */\1\t/p' Makefile | while IFS='	' read -r name text; do \
+		printf '  make %-9s%s\n' "$$name" "$$text"; done
+
+build:
+	@test -f build/build.ninja || out=$$(meson setup build --prefix '$(PREFIX)' 2>&1) || \
+		{ echo "$$out"; exit 1; }
+	@ninja -C build --quiet

@@ -1,0 +1,58 @@
+/*
+ * Commands describe themselves: parsing, --help and the man pages come from one entry.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct option {
+	const char *name;  /* without the dashes */
+	const char *value; /* what its value is called; NULL: it takes none */
+	const char *help;
+	/* Takes a value (NULL for an option without) into the command's own options. Returns 0, or -1 with err set. */
+	int (*take)(void *options, const char *value, struct error *err);
+};
+
+struct section {
+	const char *title;
+	const char *text; /* lines; kept as they are */
+};
+
+struct command {
+	const char *name;
+	const char *args;
+	const char *help;  /* one line */
+	const char *about; /* a paragraph */
+	const struct option *options; /* ends with a NULL name */
+	const struct section *sections; /* ends with a NULL title */
+	/* argv[0] is the command's name. Returns the exit status. */
+	int (*run)(const struct command *command, char **argv);
+};
+
+extern const struct command cmd_exec;
+extern const struct command cmd_help;
+
+/* All commands; ends with NULL. */
+extern const struct command *const cli_commands[];
+
+/* The command with this name, or NULL with err set (and the nearest name in it). */
+const struct command *cli_find(const char *name, struct error *err);
+
+/*
+ * Takes the options in front of argv[1..]. Returns the rest (after "--", or from the first argument that is no option), or
+ * NULL with err set; *ret_help is set when --help was asked for.
+ */
+char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help, struct error *err);
+
+/* For people, and for man. command NULL: the program as a whole. */
+void cli_print_help(const struct command *command);
+void cli_print_man(const struct command *command);
+
+/* Prints "ringfence: ..." and returns the status for "refused or not set up". */
+int cli_fail(const struct error *err);
+
+#endif

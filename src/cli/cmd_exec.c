@@ -1,0 +1,284 @@
+/* ringfence exec: one command in the fence. */
+#include "cli/cli.h"
+#include "cli/report.h"
+#include "fence/fence.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct exec_options {
+	struct fence_spec spec;
+	const char *report;
+};
+
+#define OPTIONS struct exec_options *asked = options
+
+static int take_project(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	(void)err;
+	asked->spec.project = value;
+	return 0;
+}
+
+static int take_cwd(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	(void)err;
+	asked->spec.cwd = value;
+	return 0;
+}
+
+static int take_write(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	(void)err;
+	list_add(&asked->spec.write, value);
+	return 0;
+}
+
+static int take_read(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	(void)err;
+	list_add(&asked->spec.read, value);
+	return 0;
+}
+
+static int take_hide(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	(void)err;
+	list_add(&asked->spec.hide, value);
+	return 0;
+}
+
+static int take_read_only(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	(void)value;
+	(void)err;
+	asked->spec.read_only = true;
+	return 0;
+}
+
+static int take_env(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	(void)err;
+	list_add(&asked->spec.env, value);
+	return 0;
+}
+
+static int take_net(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	if (strcmp(value, "none") == 0)
+		asked->spec.net = FENCE_NET_NONE;
+	else if (strcmp(value, "open") == 0)
+		asked->spec.net = FENCE_NET_OPEN;
+	else
+		return error_set(err, "--net is none or open, not '%s'", value);
+	return 0;
+}
+
+static int take_listen(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+	struct fence_listen listen;
+
+	if (fence_listen_parse(value, &listen, err) < 0)
+		return -1;
+	asked->spec.listens = mem_resize(asked->spec.listens, asked->spec.listen_count + 1, sizeof listen);
+	asked->spec.listens[asked->spec.listen_count++] = listen;
+	return 0;
+}
+
+static int take_timeout(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	if (text_duration_ms(value, &asked->spec.timeout_ms) < 0)
+		return error_set(err, "--timeout wants a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes), not '%s'", value);
+	return 0;
+}
+
+static int take_weaker(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	if (strcmp(value, "landlock") == 0)
+		asked->spec.accepted_weaker |= FENCE_WEAKER_LANDLOCK;
+	else if (strcmp(value, "abstract-sockets") == 0)
+		asked->spec.accepted_weaker |= FENCE_WEAKER_ABSTRACT_SOCKETS;
+	else
+		return error_set(err, "--accept-weaker is landlock or abstract-sockets, not '%s'", value);
+	return 0;
+}
+
+static int take_no_fence(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	(void)value;
+	(void)err;
+	asked->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
+	return 0;
+}
+
+static int take_fence(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	if (strcmp(value, "auto") != 0 && strcmp(value, "bwrap") != 0)
+		return error_set(err, "--fence is auto or bwrap, not '%s'", value);
+	asked->spec.mechanism = value;
+	return 0;
+}
+
+static int take_report(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	(void)err;
+	asked->report = value;
+	return 0;
+}
+
+static const struct option options[] = {
+	{"project", "DIR", "the project's folder (default: the current one)", take_project},
+	{"cwd", "DIR", "where to start inside; must be in the project", take_cwd},
+	{"write", "PATH", "writable; naming any makes the rest of the project read-only", take_write},
+	{"read", "PATH", "readable", take_read},
+	{"hide", "PATH", "not readable", take_hide},
+	{"read-only", NULL, "the whole project is read-only", take_read_only},
+	{"env", "NAME[=VALUE]", "pass a variable on, or set it", take_env},
+	{"net", "none|open", "no network (default), or the host's", take_net},
+	{"listen", "ADDR:PORT[=SOCKET]", "carry connections to a loopback port inside to a unix socket outside", take_listen},
+	{"timeout", "TIME", "end it after 30s, 10m, 2h; a bare number is minutes", take_timeout},
+	{"report", "FILE", "write what happened as JSON", take_report},
+	{"fence", "auto|bwrap", "how the fence is made", take_fence},
+	{"accept-weaker", "WHAT", "run although landlock or abstract-sockets cannot be had on this kernel", take_weaker},
+	{"i-accept-no-fence", NULL, "run WITHOUT any fence", take_no_fence},
+	{0},
+};
+
+static const struct section sections[] = {
+	{"EXIT STATUS", "  the command's own, or\n"
+			"  124  it ran out of time\n"
+			"  125  refused, or the fence could not be set up: nothing was run\n"
+			"  126  the command is not executable\n"
+			"  127  the command was not found\n"
+			"  128+N  it was killed by signal N\n"},
+	{"EXAMPLES", "  ringfence exec -- make test\n"
+		     "  ringfence exec --write src --hide fixtures/private -- sh\n"
+		     "  ringfence exec --listen 127.0.0.1:5432=/run/postgresql/.s.PGSQL.5432 -- npm test\n"},
+	{0},
+};
+
+static void notice(const char *text)
+{
+	AUTO_FREE char *shown = text_escaped(text);
+
+	fprintf(stderr, "[ringfence] %s\n", shown);
+}
+
+static void notice_found(const struct fence_found *found)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		const struct fence_quarantined *at = &found->items[i];
+		AUTO_FREE char *text = at->kept ? mem_format("quarantined %s (new; %s) -> %s", at->path, at->reason, at->kept)
+						: mem_format("COULD NOT quarantine %s (new; %s): do not use this folder before it is gone",
+							     at->path, at->reason);
+
+		notice(text);
+	}
+}
+
+static void notice_no_fence(const struct fence_plan *plan, const char *verb)
+{
+	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
+		fprintf(stderr, "[ringfence] NO FENCE: %s with all of your rights (--i-accept-no-fence)\n", verb);
+}
+
+static int run_plan(const struct exec_options *asked, const struct fence_plan *plan)
+{
+	struct fence_result result;
+	struct error err;
+
+	for (size_t i = 0; i < plan->notices.count; i++)
+		notice(plan->notices.items[i]);
+	notice_found(&plan->recovered);
+	notice_no_fence(plan, "this command runs");
+	fence_run(plan, notice, &result);
+	for (size_t i = 0; i < result.warnings.count; i++)
+		notice(result.warnings.items[i]);
+	notice_found(&result.found);
+	notice_no_fence(plan, "this command ran");
+
+	int code = result.code;
+
+	if (result.why[0]) {
+		error_set(&err, "%s", result.why);
+		cli_fail(&err);
+	} else if (result.kind == FENCE_TIMED_OUT) {
+		notice("the command ran out of time (--timeout)");
+	}
+	if (asked->report && report_write(asked->report, plan, &result, &err) < 0)
+		code = cli_fail(&err);
+	fence_result_release(&result);
+	return code;
+}
+
+static int run_exec(const struct command *command, char **argv)
+{
+	struct exec_options asked = {.spec.mechanism = "auto"};
+	struct fence_plan plan;
+	struct error err;
+	bool help = false;
+	int code;
+
+	asked.spec.command = cli_parse(command, argv, &asked, &help, &err);
+	if (help) {
+		cli_print_help(command);
+		code = 0;
+	} else if (!asked.spec.command) {
+		code = cli_fail(&err);
+	} else if (!asked.spec.command[0]) {
+		error_set(&err, "exec needs a command: ringfence exec -- COMMAND (ringfence exec --help)");
+		code = cli_fail(&err);
+	} else if (fence_plan_make(&asked.spec, &plan, &err) < 0) {
+		code = cli_fail(&err);
+		if (asked.report && report_write_refused(asked.report, code, &err) < 0)
+			code = cli_fail(&err);
+	} else {
+		code = run_plan(&asked, &plan);
+		fence_plan_release(&plan);
+	}
+	fence_spec_release(&asked.spec);
+	return code;
+}
+
+const struct command cmd_exec = {
+	.name = "exec",
+	.args = "[options] [--] COMMAND [ARGUMENT...]",
+	.help = "run one command in the fence",
+	.about = "Runs a command where it can change only the project and reach nothing else: no network, no home, no keys, no "
+		 "other process. What it plants for the host to run later (git hooks, editor and agent settings) is taken out of the "
+		 "project afterwards and kept in quarantine.",
+	.options = options,
+	.sections = sections,
+	.run = run_exec,
+};

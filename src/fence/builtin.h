@@ -1,0 +1,38 @@
+/* What Ringfence protects without being asked: names, places and patterns, as tables. */
+#ifndef FENCE_BUILTIN_H
+#define FENCE_BUILTIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Why a name is special; NULL where it is not. A name can be both. */
+struct builtin_name {
+	const char *executed; /* the host runs it, or reads it as configuration, without being asked */
+	const char *secret;   /* keys and credentials */
+};
+
+/* Judges the name of an entry anywhere in the project, in any case of letters. */
+struct builtin_name builtin_name(const char *name, bool is_dir);
+
+/* Does this text hold certificates and no private key? (start: what a .pem file begins with; it may be cut.) */
+bool builtin_public_certificates(const char *text, size_t size);
+
+/* Places below the home folder, without leading slash; NULL ends a list. */
+extern const char *const builtin_home_secrets[];
+extern const char *const builtin_home_executed[];
+extern const char *const builtin_home_toolchains[];
+
+/* Places of the system that are never writable, nor anything below or above them. */
+extern const char *const builtin_system[];
+
+/* Folders that are never a project, nor writable, as a whole: too wide, or shared with others. */
+extern const char *const builtin_wide[];
+
+/* What of /etc is visible: small files are copied, folders mounted. A trailing * is a prefix. */
+extern const char *const builtin_etc_files[];
+extern const char *const builtin_etc_folders[];
+
+/* Variables that pass. A trailing * is a prefix. */
+extern const char *const builtin_environment[];
+
+#endif

@@ -1,0 +1,10 @@
+/* The command's environment: scrubbed, then what was asked for. */
+#ifndef FENCE_ENVIRONMENT_H
+#define FENCE_ENVIRONMENT_H
+
+#include "fence/fence.h"
+
+/* Fills plan->environment. Returns 0, or -1 with err set. */
+int environment_make(struct fence_plan *plan, struct error *err);
+
+#endif

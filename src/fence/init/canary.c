@@ -1,0 +1,347 @@
+/* Canaries: see canary.h. */
+#include "fence/init/canary.h"
+
+#include "util/fd.h"
+
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/openat2.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A canary returns 0 if the fence held, or -1 with what got through. */
+typedef int canary_fn(const struct order *order, struct error *err);
+
+struct canary {
+	const char *name;
+	canary_fn *attempt;
+	enum { ALWAYS, WITH_PRIVATE_NET, WITH_SOCKET_SCOPE, WITH_LANDLOCK } when;
+};
+
+static int first_process(const struct order *order, struct error *err)
+{
+	char self[32];
+	ssize_t n;
+
+	(void)order;
+	if (getpid() != 1)
+		return error_set(err, "init is process %d, not the first one of its own process namespace", getpid());
+	n = readlink("/proc/self", self, sizeof self - 1);
+	if (n != 1 || self[0] != '1')
+		return error_set(err, "/proc shows another process namespace");
+	return 0;
+}
+
+static int own_session(const struct order *order, struct error *err)
+{
+	(void)order;
+	return getsid(0) == getpid() ? 0 : error_set(err, "the session of the caller's terminal was kept");
+}
+
+static int own_namespaces(const struct order *order, struct error *err)
+{
+	for (size_t i = 0; i < WIRE_NAMESPACES; i++) {
+		char path[64];
+		struct stat status;
+
+		if (strcmp(wire_namespaces[i], "net") == 0 && !order->flags.net_private)
+			continue;
+		snprintf(path, sizeof path, "/proc/self/ns/%s", wire_namespaces[i]);
+		if (stat(path, &status) < 0)
+			return error_sys(err, "look at '%s'", path);
+		if (status.st_ino == order->host.namespaces[i])
+			return error_set(err, "the %s namespace is the host's", wire_namespaces[i]);
+	}
+	return 0;
+}
+
+/* Asked before seccomp would refuse it anyway: this is the mechanism's own wall. */
+static int no_nested_namespace(const struct order *order, struct error *err)
+{
+	long child = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, 0L);
+
+	(void)order;
+	if (child == 0)
+		_exit(0);
+	if (child < 0)
+		return 0;
+	waitpid((pid_t)child, NULL, 0);
+	return error_set(err, "a nested user namespace could be made");
+}
+
+static int no_capabilities(const struct order *order, struct error *err)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2] = {0};
+
+	(void)order;
+	if (syscall(SYS_capget, &header, data) < 0)
+		return error_sys(err, "read the capabilities");
+	for (size_t i = 0; i < 2; i++)
+		if (data[i].effective | data[i].permitted | data[i].inheritable)
+			return error_set(err, "the process has capabilities");
+	for (int capability = 0; prctl(PR_CAPBSET_READ, capability, 0, 0, 0) >= 0; capability++)
+		if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) == 1)
+			return error_set(err, "capability %d could be regained", capability);
+	return 0;
+}
+
+static int no_root(const struct order *order, struct error *err)
+{
+	(void)order;
+	return getuid() != 0 && geteuid() != 0 && getgid() != 0 ? 0 : error_set(err, "the process is root");
+}
+
+static int read_only_system(const struct order *order, struct error *err)
+{
+	static const char *const places[] = {"/", "/usr"};
+
+	(void)order;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		struct statvfs status;
+
+		if (statvfs(places[i], &status) < 0)
+			return error_sys(err, "look at '%s'", places[i]);
+		if (!(status.f_flag & ST_RDONLY))
+			return error_set(err, "'%s' is not mounted read-only", places[i]);
+	}
+	return 0;
+}
+
+static int private_scratch(const struct order *order, struct error *err)
+{
+	for (size_t i = 0; i < order->scratch_count; i++) {
+		struct stat status;
+
+		if (lstat(order->scratch[i], &status) < 0 || !S_ISDIR(status.st_mode))
+			return error_set(err, "there is no private '%s'", order->scratch[i]);
+		if (status.st_dev == order->host.home_device && status.st_ino == order->host.home_inode)
+			return error_set(err, "'%s' is the home folder of the host", order->scratch[i]);
+		/* A fresh tmpfs holds nothing but mount points; it is never the file system of the host's home. */
+		if (status.st_dev == order->host.home_device)
+			return error_set(err, "'%s' is on the host's file system", order->scratch[i]);
+	}
+	return 0;
+}
+
+/* Each rule of the policy: the very file that was resolved, reached without symlinks, mounted as it should be. */
+static int rules(const struct order *order, struct error *err)
+{
+	for (size_t i = 0; i < order->rule_count; i++) {
+		const struct order_rule *at = &order->rules[i];
+		struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+		AUTO_FD fd = (int)syscall(SYS_openat2, AT_FDCWD, at->path, &how, sizeof how);
+		struct stat status;
+		struct statvfs mount;
+
+		if (fd < 0 || fstat(fd, &status) < 0 || fstatvfs(fd, &mount) < 0)
+			return error_sys(err, "rule for '%s'", at->path);
+
+		bool same = status.st_dev == at->rule.device && status.st_ino == at->rule.inode;
+
+		if (at->rule.access == WIRE_HIDE_AROUND ? same : !same)
+			return error_set(err, "'%s' is not what it was when the policy was made", at->path);
+		if (at->rule.access != WIRE_WRITE && !(mount.f_flag & ST_RDONLY))
+			return error_set(err, "'%s' is not mounted read-only", at->path);
+		if (at->rule.access == WIRE_HIDE && (status.st_mode & 0777) != 0)
+			return error_set(err, "'%s' is not hidden", at->path);
+	}
+	return 0;
+}
+
+static int host_file(const struct order *order, struct error *err)
+{
+	AUTO_FD reading = open(order->canary, O_RDONLY | O_CLOEXEC);
+	AUTO_FD writing = open(order->canary, O_WRONLY | O_CLOEXEC);
+
+	if (reading >= 0 || writing >= 0)
+		return error_set(err, "a file of the host, '%s', could be opened", order->canary);
+	return 0;
+}
+
+static int host_abstract_socket(const struct order *order, struct error *err)
+{
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	size_t size = strlen(order->abstract);
+
+	if (fd < 0)
+		return error_sys(err, "make a local socket");
+	if (size > sizeof address.sun_path - 1)
+		return error_set(err, "the name of the abstract socket is too long");
+	memcpy(address.sun_path + 1, order->abstract, size);
+	if (connect(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + size)) == 0)
+		return error_set(err, "an abstract socket of the host answered");
+	return 0;
+}
+
+/* Connecting a datagram socket sends nothing: it only asks for a route. 192.0.2.1 is nobody's address. */
+static int no_route(const struct order *order, struct error *err)
+{
+	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = htonl(0xc0000201)};
+
+	(void)order;
+	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+		return error_set(err, "there is a route to the internet");
+	return 0;
+}
+
+static int no_new_namespace(const struct order *order, struct error *err)
+{
+	(void)order;
+	return unshare(CLONE_NEWUSER) < 0 ? 0 : error_set(err, "unshare made a user namespace");
+}
+
+static int no_mount(const struct order *order, struct error *err)
+{
+	(void)order;
+	return mount("none", "/tmp", "tmpfs", 0, NULL) < 0 ? 0 : error_set(err, "a file system could be mounted");
+}
+
+static int filtered(const struct order *order, struct error *err)
+{
+	(void)order;
+	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2)
+		return error_set(err, "no seccomp filter is in force");
+	/* KEYCTL_GET_KEYRING_ID of the session keyring: harmless, and always possible without the filter. */
+	if (syscall(SYS_keyctl, 0, -3, 0, 0, 0) != -1 || errno != EPERM)
+		return error_set(err, "the session keyring could be reached");
+	return 0;
+}
+
+static int no_gain(const struct order *order, struct error *err)
+{
+	(void)order;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : error_set(err, "no_new_privs is not set");
+}
+
+static int kernel_settings(const struct order *order, struct error *err)
+{
+	AUTO_FD fd = open("/proc/sys/kernel/core_pattern", O_WRONLY | O_CLOEXEC);
+
+	(void)order;
+	return fd < 0 ? 0 : error_set(err, "a setting of the kernel could be opened for writing");
+}
+
+static int init_untouchable(const struct order *order, struct error *err)
+{
+	AUTO_FD memory = open("/proc/1/mem", O_RDWR | O_CLOEXEC);
+	char target[16];
+
+	(void)order;
+	if (memory >= 0 || readlink("/proc/1/root", target, sizeof target) >= 0)
+		return error_set(err, "the memory or the root of init could be reached");
+	return 0;
+}
+
+/* /dev is a writable tmpfs of the fence; only Landlock forbids to create something in it. */
+static int landlocked(const struct order *order, struct error *err)
+{
+	AUTO_FD fd = open("/dev/ringfence-canary", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	(void)order;
+	return fd < 0 && errno == EACCES ? 0 : error_set(err, "Landlock is not in force");
+}
+
+static int no_descriptors(const struct order *order, struct error *err)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int leaked = -1;
+
+	(void)order;
+	if (!dir)
+		return error_sys(err, "list the open descriptors");
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		int fd = atoi(entry->d_name);
+
+		if (fd > 2 && !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
+			leaked = fd;
+	}
+	closedir(dir);
+	return leaked < 0 ? 0 : error_set(err, "descriptor %d would be inherited", leaked);
+}
+
+static const struct canary outside[] = {
+	{"process-namespace", first_process, ALWAYS},
+	{"session", own_session, ALWAYS},
+	{"namespaces", own_namespaces, ALWAYS},
+	{"nested-namespace", no_nested_namespace, ALWAYS},
+	{"capabilities", no_capabilities, ALWAYS},
+	{"root", no_root, ALWAYS},
+	{"system", read_only_system, ALWAYS},
+	{"home", private_scratch, ALWAYS},
+	{"rules", rules, ALWAYS},
+};
+
+static const struct canary inside[] = {
+	{"host-file", host_file, ALWAYS},
+	{"abstract-socket", host_abstract_socket, WITH_SOCKET_SCOPE},
+	{"route", no_route, WITH_PRIVATE_NET},
+	{"unshare", no_new_namespace, ALWAYS},
+	{"mount", no_mount, ALWAYS},
+	{"seccomp", filtered, ALWAYS},
+	{"no-new-privileges", no_gain, ALWAYS},
+	{"kernel-settings", kernel_settings, ALWAYS},
+	{"init", init_untouchable, ALWAYS},
+	{"landlock", landlocked, WITH_LANDLOCK},
+	{"descriptors", no_descriptors, ALWAYS},
+};
+
+/* Would this canary say something about the fence that was asked for? */
+static bool applies(const struct canary *canary, const struct order *order, bool landlock)
+{
+	switch (canary->when) {
+	case WITH_PRIVATE_NET:
+		return order->flags.net_private;
+	case WITH_SOCKET_SCOPE:
+		return order->flags.net_private || order->flags.scopes;
+	case WITH_LANDLOCK:
+		return landlock;
+	case ALWAYS:
+		break;
+	}
+	return true;
+}
+
+static int try_all(const struct canary *list, size_t size, const struct order *order, bool landlock,
+		   struct canary_count *count, struct error *err)
+{
+	for (size_t i = 0; i < size; i++) {
+		struct error why;
+
+		if (!applies(&list[i], order, landlock))
+			continue;
+		count->total++;
+		if (list[i].attempt(order, &why) < 0)
+			return error_set(err, "canary '%s' got through: %s", list[i].name, why.text);
+		count->held++;
+	}
+	return 0;
+}
+
+int canaries_outside(const struct order *order, struct canary_count *count, struct error *err)
+{
+	return try_all(outside, sizeof outside / sizeof *outside, order, false, count, err);
+}
+
+int canaries_inside(const struct order *order, bool landlock, struct canary_count *count, struct error *err)
+{
+	return try_all(inside, sizeof inside / sizeof *inside, order, landlock, count, err);
+}

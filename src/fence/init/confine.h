@@ -1,0 +1,22 @@
+/* The walls that a process puts around itself: Landlock, seccomp, limits. */
+#ifndef FENCE_INIT_CONFINE_H
+#define FENCE_INIT_CONFINE_H
+
+#include "fence/init/order.h"
+
+/*
+ * Makes the Landlock rules that repeat what the mounts say: read everywhere, write only where the order has it writable.
+ * *ret_ruleset is -1 where the kernel has none and the order does not insist. Returns 0, or -1 with err set.
+ */
+int confine_landlock_prepare(const struct order *order, int *ret_ruleset, struct error *err);
+
+/* Enters the rules (ruleset < 0: nothing). Returns 0, or -1 with err set. */
+int confine_landlock_enter(int ruleset, struct error *err);
+
+/* Limits that need no cgroup: no core files, no real-time priority, a bound on processes. */
+int confine_limits(struct error *err);
+
+/* The last step: from here on refused system calls are refused. */
+int confine_seccomp(struct error *err);
+
+#endif

@@ -1,0 +1,367 @@
+/*
+ * ringfence-init: the first process inside any fence.
+ *
+ * It is small, static and the same in every mechanism. It reads its order, hands out the sockets and the terminal that
+ * belong to the fence's own namespaces, proves the fence with canaries, starts the command behind Landlock and seccomp, and
+ * stays as process 1: it reaps, passes on signals, reports the exit and, when its lifeline closes, ends everything.
+ *
+ * Nothing here trusts that somebody outside is still alive.
+ */
+#include "fence/init/canary.h"
+#include "fence/init/confine.h"
+#include "fence/init/order.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { EXIT_NOT_SET_UP = 125 };
+
+static _Noreturn void fail(const struct error *err, bool canary)
+{
+	struct wire_message message = {.type = WIRE_FAILED, .a = canary};
+
+	snprintf(message.text, sizeof message.text, "%.*s", (int)sizeof message.text - 1, err->text);
+	wire_send(WIRE_FD_CONTROL, &message, -1);
+	_exit(EXIT_NOT_SET_UP);
+}
+
+static int map_order(struct order *ret_order, struct error *err)
+{
+	struct stat status;
+
+	if (fstat(WIRE_FD_ORDER, &status) < 0 || status.st_size == 0)
+		return error_set(err, "ringfence-init is started by ringfence; it does nothing by itself");
+
+	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, WIRE_FD_ORDER, 0);
+
+	if (bytes == MAP_FAILED)
+		return error_sys(err, "map the order");
+	return order_read(bytes, (size_t)status.st_size, ret_order, err);
+}
+
+/* Keeps what init needs, closed on exec; closes all else that came in from outside. */
+static int close_inherited(struct error *err)
+{
+	for (int fd = WIRE_FD_CONTROL; fd < WIRE_FD_END; fd++)
+		fcntl(fd, F_SETFD, FD_CLOEXEC);
+	if (syscall(SYS_close_range, WIRE_FD_END, ~0U, 0) < 0)
+		return error_sys(err, "close inherited descriptors");
+	return 0;
+}
+
+static int listen_inside(const struct wire_listen *where, int *ret_fd, struct error *err)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} address = {0};
+	socklen_t size = where->family == 4 ? sizeof address.v4 : sizeof address.v6;
+	AUTO_FD fd = socket(where->family == 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int yes = 1;
+
+	if (where->family == 4) {
+		address.v4.sin_family = AF_INET;
+		address.v4.sin_port = htons((uint16_t)where->port);
+		memcpy(&address.v4.sin_addr, where->address, sizeof address.v4.sin_addr);
+	} else {
+		address.v6.sin6_family = AF_INET6;
+		address.v6.sin6_port = htons((uint16_t)where->port);
+		memcpy(&address.v6.sin6_addr, where->address, sizeof address.v6.sin6_addr);
+	}
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) < 0 ||
+	    bind(fd, &address.any, size) < 0 || listen(fd, 128) < 0)
+		return error_sys(err, "listen on port %u inside the fence", where->port);
+	*ret_fd = fd_steal(&fd);
+	return 0;
+}
+
+/* The sockets are made here, in the fence's network namespace, and served outside. */
+static int hand_out_sockets(const struct order *order, struct error *err)
+{
+	for (size_t i = 0; i < order->listen_count; i++) {
+		struct wire_message message = {.type = WIRE_LISTENING, .a = (int)i};
+		AUTO_FD fd = -1;
+
+		if (listen_inside(&order->listens[i], &fd, err) < 0)
+			return -1;
+		if (wire_send(WIRE_FD_CONTROL, &message, fd) < 0)
+			return error_sys(err, "hand out a listening socket");
+	}
+	return 0;
+}
+
+/* A terminal of the fence's own devpts, so that no descriptor of the caller's terminal gets inside. */
+static int hand_out_terminal(const struct order *order, int *ret_inner, struct error *err)
+{
+	struct wire_message message = {.type = WIRE_TERMINAL};
+	struct winsize size = {
+		.ws_row = (unsigned short)order->flags.rows,
+		.ws_col = (unsigned short)order->flags.columns,
+	};
+	int unlock = 0;
+
+	if (!order->flags.terminal)
+		return 0;
+
+	AUTO_FD outer = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	if (outer < 0 || ioctl(outer, TIOCSPTLCK, &unlock) < 0)
+		return error_sys(err, "open a terminal for the fence");
+
+	AUTO_FD inner = ioctl(outer, TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC);
+
+	if (inner < 0)
+		return error_sys(err, "open a terminal for the fence");
+	if (size.ws_row && size.ws_col)
+		ioctl(outer, TIOCSWINSZ, &size);
+	if (wire_send(WIRE_FD_CONTROL, &message, outer) < 0)
+		return error_sys(err, "hand out the terminal");
+	*ret_inner = fd_steal(&inner);
+	return 0;
+}
+
+static int place_stdio(const struct order *order, int terminal, struct error *err)
+{
+	if (dup2(WIRE_FD_STDERR, 2) < 0)
+		return error_sys(err, "place stderr");
+	for (int fd = 0; fd < 3; fd++)
+		if (order->flags.terminal & 1U << fd && dup2(terminal, fd) < 0)
+			return error_sys(err, "place the terminal");
+	if (order->flags.terminal && ioctl(terminal, TIOCSCTTY, 0) < 0)
+		return error_sys(err, "make the terminal the controlling one");
+	return 0;
+}
+
+static const char *search_path(const struct order *order)
+{
+	for (size_t i = 0; i < order->environment_count; i++)
+		if (strncmp(order->environment[i], "PATH=", 5) == 0)
+			return order->environment[i] + 5;
+	return "/usr/local/bin:/usr/bin:/bin";
+}
+
+/* Replaces this process by the command, found as a shell would find it. Returns only when that failed, with errno. */
+static void exec_command(const struct order *order)
+{
+	char *const *arguments = (char *const *)order->arguments;
+	char *const *environment = (char *const *)order->environment;
+	const char *name = order->arguments[0];
+	const char *path = search_path(order);
+	int worst = ENOENT;
+
+	if (strchr(name, '/')) {
+		execve(name, arguments, environment);
+		return;
+	}
+	while (*name) {
+		size_t size = strcspn(path, ":");
+		AUTO_FREE char *file = mem_format("%.*s%s%s", (int)size, path, size ? "/" : "./", name);
+
+		execve(file, arguments, environment);
+		if (errno != ENOENT && errno != ENOTDIR)
+			worst = errno;
+		if (!path[size])
+			break;
+		path += size + 1;
+	}
+	errno = worst;
+}
+
+/* The command's process: walls, canaries, exec. */
+static _Noreturn void become_command(const struct order *order, int ruleset, int terminal, struct canary_count count)
+{
+	struct wire_message message = {.type = WIRE_RUNNING};
+	struct error err;
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
+	if (place_stdio(order, terminal, &err) < 0)
+		fail(&err, false);
+	if (order->flags.confined) {
+		if (confine_limits(&err) < 0 || confine_landlock_enter(ruleset, &err) < 0 || confine_seccomp(&err) < 0)
+			fail(&err, false);
+		if (canaries_inside(order, ruleset >= 0, &count, &err) < 0)
+			fail(&err, true);
+	}
+	message.a = (int)count.held;
+	message.b = (int)count.total;
+	if (wire_send(WIRE_FD_CONTROL, &message, -1) < 0)
+		_exit(EXIT_NOT_SET_UP); /* nobody is there any more */
+	exec_command(order);
+	message = (struct wire_message){.type = WIRE_NOT_STARTED, .a = errno};
+	wire_send(WIRE_FD_CONTROL, &message, -1);
+	_exit(EXIT_NOT_SET_UP);
+}
+
+/* Kills the children of this process; orphans below them become its children and are met on the next round. */
+static void kill_children(void)
+{
+	char text[16384];
+	AUTO_FD fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+
+	if (n <= 0)
+		return;
+	text[n] = '\0';
+	for (char *at = text, *end; (end = strchr(at, ' ')); at = end + 1)
+		kill((pid_t)strtol(at, NULL, 10), SIGKILL);
+}
+
+/* Ends everything that is left inside and waits until it is gone. */
+static void end_all(void)
+{
+	for (;;) {
+		/* Only process 1 of a namespace may say "all": elsewhere these would be the user's own processes. */
+		if (getpid() == 1)
+			kill(-1, SIGKILL);
+		else
+			kill_children();
+		if (waitpid(-1, NULL, 0) < 0 && errno == ECHILD)
+			return;
+	}
+}
+
+static void signal_all(pid_t command, int number)
+{
+	if (getpid() == 1)
+		kill(-1, number);
+	else
+		kill(-command, number);
+}
+
+/* Takes one message from outside. Returns false when there is nobody any more. */
+static bool obey(pid_t command)
+{
+	struct wire_message message;
+	int fd = -1;
+	int got = wire_receive(WIRE_FD_CONTROL, &message, &fd);
+
+	fd_close(&fd);
+	if (got < 0)
+		return errno == EAGAIN;
+	if (got == 0)
+		return false;
+	if (message.type == WIRE_SIGNAL && kill(-command, message.a) < 0)
+		kill(command, message.a);
+	if (message.type == WIRE_SIGNAL_ALL)
+		signal_all(command, message.a);
+	return true;
+}
+
+/* Reaps. Returns true when the command itself has ended, with its status. */
+static bool reap(pid_t command, int *ret_status)
+{
+	bool ended = false;
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != command)
+			continue;
+		if (WIFSTOPPED(status)) {
+			wire_send(WIRE_FD_CONTROL, &(struct wire_message){.type = WIRE_STOPPED}, -1);
+		} else {
+			*ret_status = status;
+			ended = true;
+		}
+	}
+	return ended;
+}
+
+static void supervise(pid_t command, int signals)
+{
+	struct pollfd watched[] = {{.fd = WIRE_FD_CONTROL, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+	int status = 0;
+
+	for (;;) {
+		struct signalfd_siginfo info;
+
+		if (poll(watched, 2, -1) < 0 && errno != EINTR)
+			break;
+		if (watched[0].revents && !obey(command))
+			break;
+		if (watched[1].revents && read(signals, &info, sizeof info) > 0 && reap(command, &status)) {
+			end_all();
+			wire_send(WIRE_FD_CONTROL,
+				  &(struct wire_message){
+					  .type = WIRE_EXITED,
+					  .a = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+					  .b = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+				  },
+				  -1);
+			return;
+		}
+	}
+	end_all();
+}
+
+int main(void)
+{
+	struct canary_count count = {0};
+	struct order order = {0};
+	struct error err;
+	AUTO_FD terminal = -1;
+	AUTO_FD ruleset = -1;
+	AUTO_FD signals = -1;
+	sigset_t child;
+
+	prctl(PR_SET_NAME, "ringfence-init", 0, 0, 0);
+	if (map_order(&order, &err) < 0 || close_inherited(&err) < 0)
+		fail(&err, false);
+	if (order.flags.confined && canaries_outside(&order, &count, &err) < 0)
+		fail(&err, true);
+	if (!order.flags.confined)
+		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	if (chdir(order.cwd) < 0) {
+		error_sys(&err, "enter '%s'", order.cwd);
+		fail(&err, false);
+	}
+	if (hand_out_sockets(&order, &err) < 0 || hand_out_terminal(&order, &terminal, &err) < 0)
+		fail(&err, false);
+	if (order.flags.confined && confine_landlock_prepare(&order, &ruleset, &err) < 0)
+		fail(&err, false);
+
+	/* From here on nobody inside can look into this process. */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &child, NULL);
+	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+
+	pid_t command = signals < 0 ? -1 : fork();
+
+	if (command < 0) {
+		error_sys(&err, "start the command");
+		fail(&err, false);
+	}
+	if (command == 0)
+		become_command(&order, ruleset, terminal, count);
+	fd_close(&terminal);
+	close(0);
+	close(1);
+	close(2);
+	close(WIRE_FD_STDERR);
+	supervise(command, signals);
+	return 0;
+}

@@ -1,0 +1,31 @@
+/* The order that ringfence gives to init, read from its records (see fence/wire.h). */
+#ifndef FENCE_INIT_ORDER_H
+#define FENCE_INIT_ORDER_H
+
+#include "fence/wire.h"
+
+struct order_rule {
+	struct wire_rule rule;
+	const char *path;
+};
+
+/* All strings point into the bytes that were read; they must stay. */
+struct order {
+	struct wire_flags flags;
+	struct wire_host host;
+	const char **arguments;
+	const char **environment;
+	const char **scratch;
+	struct order_rule *rules;
+	struct wire_listen *listens;
+	size_t argument_count, environment_count, scratch_count, rule_count, listen_count;
+	const char *cwd;
+	const char *canary;
+	const char *abstract;
+};
+
+/* Reads an order. Returns 0, or -1 with err set if the bytes are none, or something that must be in it is missing. */
+int order_read(const char *bytes, size_t size, struct order *ret_order, struct error *err);
+void order_release(struct order *order);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * No fence at all: the user's explicit and ugly wish. ringfence-init still supervises the command (lifeline, signals,
+ * stragglers), but nothing is confined and nothing is proven.
+ */
+#include "fence/fence.h"
+#include "util/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+int none_detect(struct error *err)
+{
+	(void)err;
+	return 0;
+}
+
+int none_plan(struct fence_plan *plan, struct error *err)
+{
+	if (plan->spec->listen_count)
+		return error_set(err, "--listen needs a fence with its own network; without a fence the host's ports are there anyway");
+	if (plan->identity.mapped)
+		return error_set(err, "without a fence root would run the command as root; become a plain user first");
+	plan->weaker = FENCE_WEAKER_NO_FENCE;
+	return 0;
+}
+
+int none_start(const struct fence_start *start, pid_t *ret_pid, struct error *err)
+{
+	AUTO_FD order = fd_memory("ringfence-order", start->order->data, start->order->used);
+
+	if (order < 0)
+		return error_sys(err, "hand over the order");
+
+	pid_t child = fork();
+
+	if (child < 0)
+		return error_sys(err, "start a process");
+	if (child == 0) {
+		char *const arguments[] = {(char *)"ringfence-init", NULL};
+		char *const environment[] = {NULL};
+		sigset_t empty;
+
+		sigemptyset(&empty);
+		sigprocmask(SIG_SETMASK, &empty, NULL);
+		if (fence_place_descriptors(start, order, err) == 0) {
+			execve(start->plan->init, arguments, environment);
+			error_sys(err, "start '%s'", start->plan->init);
+		}
+		dprintf(2, "%s", err->text);
+		_exit(FENCE_EXIT_NOT_SET_UP);
+	}
+	*ret_pid = child;
+	return 0;
+}
+
+void none_classify(const char *complaints, int status, struct error *err)
+{
+	error_set(err, "ringfence-init ended early (status %d) %s", status, complaints);
+}

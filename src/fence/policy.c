@@ -1,0 +1,500 @@
+/* From spec to plan: every path resolved once, every rule judged. See fence.h. */
+#include "fence/builtin.h"
+#include "fence/environment.h"
+#include "fence/fence.h"
+#include "fence/identity.h"
+#include "fence/run.h"
+#include "fence/scan.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* bwrap takes quadratic time in mounts: 500 need half a second, 2,000 five. */
+enum { MOST_RULES = 1000 };
+
+static const char origin_option[] = "option";
+static const char origin_project[] = "project";
+
+/* The text with a leading ~ expanded, made absolute; not resolved. The caller frees. */
+static char *spelled(const struct fence_plan *plan, const char *text, const char *base)
+{
+	if (text[0] == '~' && (text[1] == '/' || text[1] == '\0') && plan->identity.home[0]) {
+		AUTO_FREE char *joined = path_join(plan->identity.home, text[1] ? text + 2 : ".");
+
+		return path_absolute(joined, base);
+	}
+	return path_absolute(text, base);
+}
+
+/* The real path of something that must exist. The caller frees; NULL with err set. */
+static char *resolve(const char *option, const char *path, struct error *err)
+{
+	char *real = realpath(path, NULL);
+
+	if (!real)
+		error_sys(err, "%s '%s'", option, path);
+	return real;
+}
+
+/*
+ * Whoever can replace a symlink on the way decides where the path leads. Inside the project that is the command itself,
+ * in this run or in the one before.
+ */
+static int refuse_symlinks(const struct fence_plan *plan, const char *option, const char *path, const char *real,
+			   struct error *err)
+{
+	AUTO_FREE char *prefix = mem_dup(path);
+
+	for (char *at = prefix + 1; *at; at++) {
+		at += strcspn(at, "/");
+
+		char kept = *at;
+		struct stat status;
+
+		*at = '\0';
+		if (lstat(prefix, &status) == 0 && S_ISLNK(status.st_mode)) {
+			AUTO_FREE char *parent = mem_dup(prefix);
+			AUTO_FREE char *folder = NULL;
+
+			*strrchr(parent, '/') = '\0';
+			folder = realpath(*parent ? parent : "/", NULL);
+			for (size_t i = 0; folder && i < plan->rule_count; i++)
+				if ((plan->rules[i].access == WIRE_WRITE || plan->rules[i].origin == origin_project) &&
+				    path_within(folder, plan->rules[i].path))
+					return error_set(err,
+							 "%s '%s' passes through the symlink '%s', which the command could "
+							 "change; name the real path%s%s",
+							 option, path, prefix, real ? ": " : "", real ? real : "");
+		}
+		*at = kept;
+		if (!kept)
+			break;
+	}
+	return 0;
+}
+
+/* Does one of a list's places below home overlap with the path? (above it, below it, or the same) */
+static const char *overlap(const char *home, const char *const *list, const char *path)
+{
+	static char place[PATH_MAX];
+
+	if (!home[0])
+		return NULL;
+	for (; *list; list++) {
+		snprintf(place, sizeof place, "%s/%s", home, *list);
+		if (path_within(path, place) || path_within(place, path))
+			return place;
+	}
+	return NULL;
+}
+
+/* Folders that are too wide to be given to a command, in any spelling. */
+static int refuse_wide(const struct fence_plan *plan, const char *option, const char *path, struct error *err)
+{
+	const struct fence_identity *identity = &plan->identity;
+
+	for (const char *const *wide = builtin_wide; *wide; wide++)
+		if (strcmp(path, *wide) == 0)
+			return error_set(err, "%s '%s' is refused: it holds more than one project; name a folder below it",
+					 option, path);
+	if ((identity->home[0] && path_within(identity->home, path)) ||
+	    (identity->passwd_home[0] && path_within(identity->passwd_home, path)))
+		return error_set(err, "%s '%s' is refused: that is your home folder or contains it; name a folder below it",
+				 option, path);
+	if (path_within(plan->state, path) || path_within(path, plan->state))
+		return error_set(err, "%s '%s' is refused: Ringfence keeps its own state in '%s'", option, path, plan->state);
+	return 0;
+}
+
+static int refuse_writable(const struct fence_plan *plan, const char *option, const char *path, struct error *err)
+{
+	const char *place = NULL;
+
+	if (refuse_wide(plan, option, path, err) < 0)
+		return -1;
+	for (const char *const *system = builtin_system; *system; system++)
+		if (path_within(path, *system) || path_within(*system, path))
+			return error_set(err, "%s '%s' is refused: '%s' belongs to the system", option, path, *system);
+	if (!place)
+		place = overlap(plan->identity.home, builtin_home_executed, path);
+	if (!place)
+		place = overlap(plan->identity.home, builtin_home_secrets, path);
+	if (place)
+		return error_set(err, "%s '%s' is refused: '%s' is protected (the host executes it, or it holds credentials)",
+				 option, path, place);
+	return 0;
+}
+
+static int refuse_readable(const struct fence_plan *plan, const char *option, const char *path, struct error *err)
+{
+	static const char *const whole[] = {"/etc", "/run", "/var/run", "/proc", "/sys", "/dev", NULL};
+	AUTO_FREE char *secret = NULL;
+
+	if (refuse_wide(plan, option, path, err) < 0)
+		return -1;
+	for (const char *const *at = whole; *at; at++)
+		if (strcmp(path, *at) == 0 || (strncmp(*at, "/proc", 5) == 0 && path_within(path, *at)))
+			return error_set(err, "%s '%s' is refused: name the files below it that are needed", option, path);
+	for (const char *const *at = builtin_home_secrets; *at && plan->identity.home[0]; at++) {
+		free(secret);
+		secret = path_join(plan->identity.home, *at);
+		if (strcmp(path, secret) == 0)
+			return error_set(err, "%s '%s' is refused: it holds credentials; name the file in it that is needed",
+					 option, path);
+	}
+	return 0;
+}
+
+typedef int judge_fn(const struct fence_plan *plan, const char *option, const char *path, struct error *err);
+
+static int add_options(struct fence_plan *plan, const char *option, const struct list *paths, enum wire_access access,
+		       judge_fn *judge, const char *base, struct error *err)
+{
+	for (size_t i = 0; i < paths->count; i++) {
+		AUTO_FREE char *path = spelled(plan, paths->items[i], base);
+		AUTO_FREE char *real = realpath(path, NULL);
+
+		if (!paths->items[i][0])
+			return error_set(err, "%s needs a path", option);
+		if (refuse_symlinks(plan, option, path, real, err) < 0)
+			return -1;
+		if (!real) {
+			/* What does not exist needs no hiding, and gets no stub. */
+			if (access == WIRE_HIDE && errno == ENOENT)
+				continue;
+			return error_sys(err, "%s '%s'", option, path);
+		}
+		if (judge(plan, option, real, err) < 0)
+			return -1;
+		if (access == WIRE_WRITE && strcmp(real, plan->project) == 0) {
+			plan->rules[0].access = WIRE_WRITE; /* the project's own rule, said again */
+			continue;
+		}
+		plan_add_rule(plan, real, access, origin_option, true);
+		plan->rules[plan->rule_count - 1].lent = access != WIRE_HIDE;
+	}
+	return 0;
+}
+
+static int refuse_hidden(const struct fence_plan *plan, const char *option, const char *path, struct error *err)
+{
+	if (path_within(plan->project, path))
+		return error_set(err, "%s '%s' is refused: it would hide the project itself", option, path);
+	return 0;
+}
+
+/* Of two rules that cover a path: the deeper one, then the one a person named, then the stricter. */
+static bool beats(const struct fence_rule *a, const struct fence_rule *b)
+{
+	size_t left = strlen(a->path);
+	size_t right = strlen(b->path);
+
+	if (left != right)
+		return left > right;
+	if (a->exact != b->exact)
+		return a->exact;
+	return a->access > b->access;
+}
+
+const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const char *path)
+{
+	const struct fence_rule *best = NULL;
+
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (path_within(path, plan->rules[i].path) && (!best || beats(&plan->rules[i], best)))
+			best = &plan->rules[i];
+	return best;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct fence_rule *left = a;
+	const struct fence_rule *right = b;
+	int order = path_compare(left->path, right->path);
+
+	if (order)
+		return order;
+	return beats(left, right) ? -1 : beats(right, left);
+}
+
+/* Is it there inside without any rule: part of the system? */
+static bool part_of_system(const char *path)
+{
+	static const char *const shown[] = {"/usr", "/opt", "/nix/store", "/etc", "/bin", "/sbin", "/lib", "/lib64"};
+
+	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+		if (path_within(path, shown[i]))
+			return true;
+	return false;
+}
+
+/*
+ * Sorts the rules and drops those that say nothing new: beaten at the same path, or with the same access as the rule above
+ * them. What is left is one mount each, parents first.
+ */
+static void collapse(struct fence_plan *plan)
+{
+	size_t *stack = mem_zero((plan->rule_count + 1) * sizeof *stack); /* kept rules above the present one */
+	size_t depth = 0;
+	size_t kept = 0;
+
+	qsort(plan->rules, plan->rule_count, sizeof *plan->rules, by_path);
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		struct fence_rule rule = plan->rules[i];
+		struct fence_rule *above = NULL;
+		bool drop;
+
+		while (depth > 0 && !path_within(rule.path, plan->rules[stack[depth - 1]].path))
+			depth--;
+		if (depth > 0)
+			above = &plan->rules[stack[depth - 1]];
+		if (!above)
+			drop = rule.access == WIRE_HIDE && !part_of_system(rule.path);
+		else if (strcmp(above->path, rule.path) == 0)
+			drop = true;
+		else if (above->access == WIRE_HIDE || above->access == WIRE_HIDE_AROUND)
+			drop = rule.access == WIRE_HIDE || !rule.exact;
+		else
+			drop = above->access == rule.access;
+		if (drop) {
+			free(rule.path);
+			continue;
+		}
+		if (above && above->access == WIRE_HIDE)
+			above->access = WIRE_HIDE_AROUND;
+		plan->rules[kept] = rule;
+		stack[depth++] = kept++;
+	}
+	plan->rule_count = kept;
+	free(stack);
+}
+
+static int refuse_too_many(const struct fence_plan *plan, struct error *err)
+{
+	size_t best = 0;
+	size_t most = 0;
+
+	if (plan->rule_count <= MOST_RULES)
+		return 0;
+
+	/* The folder in which most of them are; rules are sorted, so its entries are neighbours. */
+	for (size_t i = 0, first = 0; i < plan->rule_count; i++) {
+		const char *a = plan->rules[first].path;
+		const char *b = plan->rules[i].path;
+		size_t size = (size_t)(path_name(a) - a);
+
+		if (size != (size_t)(path_name(b) - b) || strncmp(a, b, size) != 0)
+			first = i;
+		if (i - first + 1 > most) {
+			most = i - first + 1;
+			best = first;
+		}
+	}
+
+	AUTO_FREE char *folder = mem_dup(plan->rules[best].path);
+
+	*strrchr(folder, '/') = '\0';
+	return error_set(err,
+			 "%zu rules are more than the %d that a fence can hold; %zu of them are in '%s': hide that folder as a "
+			 "whole (--hide '%s')",
+			 plan->rule_count, MOST_RULES, most, folder, folder);
+}
+
+/* $RINGFENCE_STATE_DIR, $XDG_STATE_HOME/ringfence or ~/.local/state/ringfence, as a real path where it exists. */
+static int find_state(struct fence_plan *plan, struct error *err)
+{
+	const char *own = getenv("RINGFENCE_STATE_DIR");
+	const char *xdg = getenv("XDG_STATE_HOME");
+	AUTO_FREE char *path = NULL;
+
+	if (own && own[0] == '/')
+		path = path_absolute(own, "/");
+	else if (own && own[0])
+		return error_set(err, "RINGFENCE_STATE_DIR '%s' is not an absolute path", own);
+	else if (xdg && xdg[0] == '/' && plan->identity.caller == getuid() && plan->identity.home[0])
+		path = path_join(xdg, "ringfence");
+	else if (plan->identity.home[0])
+		path = path_join(plan->identity.home, ".local/state/ringfence");
+	else
+		return error_set(err, "there is no home folder to keep state in; set HOME or RINGFENCE_STATE_DIR");
+	plan->state = realpath(path, NULL);
+	if (!plan->state) {
+		plan->state = path;
+		path = NULL;
+	}
+	return 0;
+}
+
+/* ringfence-init is beside this program, or where it was installed to. */
+static int find_init(struct fence_plan *plan, struct error *err)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	if (n < 0)
+		return error_sys(err, "find this program through /proc (is /proc mounted?)");
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	plan->init = path_join(self, "ringfence-init");
+	if (access(plan->init, X_OK) == 0)
+		return 0;
+	free(plan->init);
+	plan->init = mem_dup(RINGFENCE_LIBEXECDIR "/ringfence-init");
+	if (access(plan->init, X_OK) == 0)
+		return 0;
+	return error_sys(err, "ringfence-init is neither in '%s' nor at '%s'", self, plan->init);
+}
+
+/* Secrets of home, tool chains, and Ringfence itself. */
+static void add_builtin(struct fence_plan *plan)
+{
+	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+
+	for (const char *const *at = builtin_home_secrets; *at && plan->identity.home[0]; at++) {
+		AUTO_FREE char *path = path_join(plan->identity.home, *at);
+
+		plan_add_rule(plan, path, WIRE_HIDE, "credentials", true);
+	}
+	for (const char *const *at = builtin_home_toolchains; *at && plan->identity.home[0]; at++) {
+		AUTO_FREE char *path = path_join(plan->identity.home, *at);
+
+		plan_add_rule(plan, path, WIRE_READ, "tool chains", true);
+	}
+	if (self && fence_plan_decide(plan, self))
+		plan_add_rule(plan, self, WIRE_READ, "ringfence", true);
+	if (fence_plan_decide(plan, plan->init))
+		plan_add_rule(plan, plan->init, WIRE_READ, "ringfence", true);
+}
+
+static int find_cwd(struct fence_plan *plan, const char *base, struct error *err)
+{
+	const char *wanted = plan->spec->cwd;
+
+	if (wanted) {
+		AUTO_FREE char *path = spelled(plan, wanted, base);
+		struct stat status;
+
+		plan->cwd = resolve("--cwd", path, err);
+		if (!plan->cwd)
+			return -1;
+		if (!path_within(plan->cwd, plan->project))
+			return error_set(err, "--cwd '%s' is outside of the project '%s'", plan->cwd, plan->project);
+		if (stat(plan->cwd, &status) < 0 || !S_ISDIR(status.st_mode))
+			return error_set(err, "--cwd '%s' is not a folder", plan->cwd);
+	} else {
+		AUTO_FREE char *here = realpath(".", NULL);
+
+		plan->cwd = mem_dup(here && path_within(here, plan->project) ? here : plan->project);
+	}
+
+	const struct fence_rule *rule = fence_plan_decide(plan, plan->cwd);
+
+	if (rule && rule->access >= WIRE_HIDE)
+		return error_set(err, "the working directory '%s' is hidden (%s)", plan->cwd, rule->origin);
+	return 0;
+}
+
+static int make(struct fence_plan *plan, struct error *err)
+{
+	const struct fence_spec *spec = plan->spec;
+	AUTO_FREE char *base = getcwd(NULL, 0);
+	AUTO_FREE char *given = NULL;
+	struct stat status;
+
+	if (access("/proc/self/fd", X_OK) < 0)
+		return error_sys(err, "/proc is not mounted, and no fence can be proven without it; mount -t proc proc /proc");
+	if (!base && !(spec->project && (spec->project[0] == '/' || spec->project[0] == '~')))
+		return error_sys(err, "the current directory (was it deleted? cd to another one, or give --project)");
+	if (!base)
+		base = mem_dup("/");
+	given = path_absolute(spec->project && spec->project[0] != '~' ? spec->project : ".", base);
+	if (identity_assume(given, &plan->identity, err) < 0)
+		return -1;
+	if (spec->project) {
+		free(given);
+		given = spelled(plan, spec->project, base);
+	}
+	plan->project = resolve("--project", given, err);
+	if (!plan->project || find_state(plan, err) < 0)
+		return -1;
+	if (stat(plan->project, &status) < 0 || !S_ISDIR(status.st_mode))
+		return error_set(err, "--project '%s' is not a folder", plan->project);
+	if (refuse_writable(plan, "--project", plan->project, err) < 0)
+		return -1;
+	if (find_init(plan, err) < 0)
+		return -1;
+
+	plan_add_rule(plan, plan->project, spec->read_only || spec->write.count ? WIRE_READ : WIRE_WRITE, origin_project, true);
+	plan->rules[0].lent = true;
+	if (spec->read_only && spec->write.count)
+		return error_set(err, "--read-only and --write contradict each other: --write alone narrows what is writable");
+	if (add_options(plan, "--write", &spec->write, WIRE_WRITE, refuse_writable, base, err) < 0 ||
+	    add_options(plan, "--read", &spec->read, WIRE_READ, refuse_readable, base, err) < 0 ||
+	    add_options(plan, "--hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, err) < 0)
+		return -1;
+	add_builtin(plan);
+
+	/* What a killed run planted must be gone before this one takes stock of what was there. */
+	if (run_recover(plan, err) < 0)
+		return -1;
+
+	size_t roots = plan->rule_count;
+
+	for (size_t i = 0; i < roots; i++)
+		if (plan->rules[i].lent && plan->rules[i].is_dir && scan_tree(plan, plan->rules[i].path, err) < 0)
+			return -1;
+	collapse(plan);
+	if (find_cwd(plan, base, err) < 0 || refuse_too_many(plan, err) < 0)
+		return -1;
+	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home) : path_join("/home", plan->identity.name);
+	return environment_make(plan, err);
+}
+
+int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err)
+{
+	struct fence_plan plan = {.spec = spec};
+
+	plan.mechanism = fence_mechanism_find(spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ? "none" : spec->mechanism);
+	if (!plan.mechanism)
+		return error_set(err, "there is no mechanism '%s' (auto, bwrap)", spec->mechanism);
+	if (plan.mechanism->detect(err) < 0 || make(&plan, err) < 0 || plan.mechanism->plan(&plan, err) < 0) {
+		fence_plan_release(&plan);
+		return -1;
+	}
+	*ret_plan = plan;
+	return 0;
+}
+
+void fence_plan_release(struct fence_plan *plan)
+{
+	identity_release(&plan->identity);
+	free(plan->project);
+	free(plan->cwd);
+	free(plan->home);
+	free(plan->state);
+	free(plan->init);
+	for (size_t i = 0; i < plan->rule_count; i++)
+		free(plan->rules[i].path);
+	free(plan->rules);
+	free(plan->known);
+	for (size_t i = 0; i < plan->link_count; i++) {
+		free(plan->links[i].path);
+		free(plan->links[i].target);
+	}
+	free(plan->links);
+	found_release(&plan->recovered);
+	list_release(&plan->exempt);
+	list_release(&plan->notices);
+	list_release(&plan->environment);
+	*plan = (struct fence_plan){0};
+}

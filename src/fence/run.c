@@ -1,0 +1,169 @@
+/* Records of runs, locks and recovery: see run.h. */
+#include "fence/run.h"
+
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+int make_folders(const char *path)
+{
+	AUTO_FREE char *copy = mem_dup(path);
+
+	for (char *at = copy + 1;; at++) {
+		at += strcspn(at, "/");
+
+		char kept = *at;
+
+		*at = '\0';
+		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+			return -1;
+		*at = kept;
+		if (!kept)
+			return 0;
+	}
+}
+
+/* What is only made once, and then found: unreadable placeholders and the canary. */
+static int prepare_state(const char *state, struct error *err)
+{
+	static const char *const folders[] = {"runs", "quarantine", "sockets", "hidden"};
+	AUTO_FREE char *hidden_file = path_join(state, "hidden/file");
+	AUTO_FREE char *hidden_folder = path_join(state, "hidden/folder");
+	AUTO_FREE char *canary = path_join(state, "canary");
+
+	if (access(hidden_folder, F_OK) == 0) /* made last */
+		return 0;
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		AUTO_FREE char *path = path_join(state, folders[i]);
+
+		if (make_folders(path) < 0)
+			return error_sys(err, "make the state folder '%s' (RINGFENCE_STATE_DIR names another place)", path);
+	}
+
+	AUTO_FD file = open(hidden_file, O_RDONLY | O_CREAT | O_CLOEXEC, 0);
+	AUTO_FD other = open(canary, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	if ((file < 0 && errno != EACCES) || other < 0 || (mkdir(hidden_folder, 0) < 0 && errno != EEXIST))
+		return error_sys(err, "prepare the state folder '%s'", state);
+	return 0;
+}
+
+static char *new_id(void)
+{
+	unsigned int random = 0;
+	time_t now = time(NULL);
+	struct tm parts;
+	char text[32];
+
+	if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
+		random = (unsigned int)getpid();
+	gmtime_r(&now, &parts);
+	strftime(text, sizeof text, "%Y%m%d-%H%M%S", &parts);
+	return mem_format("%s-%08x", text, random);
+}
+
+/* The record appears under its name only when it is locked and whole. */
+int run_begin(const struct fence_plan *plan, struct run *ret_run, struct error *err)
+{
+	AUTO_BUFFER struct buffer record = BUFFER_INIT(64 << 20);
+	AUTO_FREE char *id = new_id();
+	AUTO_FREE char *path = mem_format("%s/runs/%s", plan->state, id);
+	AUTO_FREE char *draft = mem_format("%s/runs/.%s", plan->state, id);
+	AUTO_FD lock = -1;
+
+	if (prepare_state(plan->state, err) < 0)
+		return -1;
+	lock = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (lock < 0)
+		return error_sys(err, "write the run's record '%s'", draft);
+	sweep_record(plan, &record);
+	if (flock(lock, LOCK_EX | LOCK_NB) < 0 || fd_write_all(lock, record.data, record.used) < 0 || rename(draft, path) < 0) {
+		error_sys(err, "write the run's record '%s'", path);
+		unlink(draft);
+		return -1;
+	}
+	ret_run->id = id;
+	ret_run->path = path;
+	ret_run->lock = fd_steal(&lock);
+	id = path = NULL;
+	return 0;
+}
+
+int run_end(struct run *run, const struct fence_plan *plan, struct fence_found *found, struct error *err)
+{
+	AUTO_BUFFER struct buffer record = BUFFER_INIT(64 << 20);
+	AUTO_FREE char *quarantine = path_join(plan->state, "quarantine");
+	int result;
+
+	sweep_record(plan, &record);
+	result = sweep(record.data, record.used, quarantine, run->id, found, err);
+
+	/* What could not be moved is tried again at the next start. */
+	if (result == 0)
+		unlink(run->path);
+	fd_close(&run->lock);
+	free(run->id);
+	free(run->path);
+	return result;
+}
+
+/* Takes over the record at name if its run is dead. */
+static int recover_one(struct fence_plan *plan, int folder, const char *name, struct error *err)
+{
+	AUTO_BUFFER struct buffer record = BUFFER_INIT(64 << 20);
+	AUTO_FREE char *quarantine = path_join(plan->state, "quarantine");
+	AUTO_FD lock = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+
+	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 || fstat(lock, &status) < 0 || status.st_nlink == 0)
+		return 0; /* alive, or gone meanwhile */
+	if (name[0] == '.') { /* a draft: its run never began; leave one that is being written */
+		if (time(NULL) - status.st_mtime > 60)
+			unlinkat(folder, name, 0);
+		return 0;
+	}
+	if (fd_read_all(lock, &record) < 0)
+		return error_sys(err, "read the record of run %s", name);
+	if (sweep(record.data, record.used, quarantine, name, &plan->recovered, err) < 0)
+		return -1;
+	unlinkat(folder, name, 0);
+	return 0;
+}
+
+int run_recover(struct fence_plan *plan, struct error *err)
+{
+	AUTO_FREE char *path = path_join(plan->state, "runs");
+	DIR *folder = opendir(path);
+	int result = 0;
+
+	if (!folder)
+		return errno == ENOENT ? 0 : error_sys(err, "read '%s'", path);
+	for (struct dirent *entry; result == 0 && (entry = readdir(folder));)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			result = recover_one(plan, dirfd(folder), entry->d_name, err);
+	closedir(folder);
+	return result;
+}
+
+void found_release(struct fence_found *found)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		free(found->items[i].path);
+		free(found->items[i].reason);
+		free(found->items[i].kept);
+	}
+	free(found->items);
+	*found = (struct fence_found){0};
+}

@@ -1,0 +1,43 @@
+/*
+ * What Ringfence keeps on disk about a run, and the sweep that follows it.
+ *
+ *	STATE/runs/ID		the record of a run that is going on, locked by ringfence and by init
+ *	STATE/quarantine/ID/	what the sweep of that run took out of the project
+ *	STATE/hidden/		an unreadable file and folder: what hidden things look like inside
+ *	STATE/canary		a file that nothing inside a fence may ever open
+ *	STATE/sockets/		where --listen looks for servers that have no path of their own
+ *
+ * A record says what a later ringfence must know to sweep, should this one be killed: the writable places and what the host
+ * would execute there that was there before.
+ */
+#ifndef FENCE_RUN_H
+#define FENCE_RUN_H
+
+#include "fence/fence.h"
+
+struct run {
+	char *id;
+	char *path; /* of the record */
+	int lock;   /* open on it, locked */
+};
+
+/* Makes the folders of the state, and the record. Returns 0, or -1 with err set and nothing left behind. */
+int run_begin(const struct fence_plan *plan, struct run *ret_run, struct error *err);
+
+/* Sweeps the writable places and removes the record. Returns 0, or -1 with err set if something could not be moved. */
+int run_end(struct run *run, const struct fence_plan *plan, struct fence_found *found, struct error *err);
+
+/* Does the same for every run whose ringfence and init are gone; what it found is in plan->recovered. */
+int run_recover(struct fence_plan *plan, struct error *err);
+
+void found_release(struct fence_found *found);
+
+/* Writes a plan's record, and sweeps by a record. For run.c and the tests. */
+void sweep_record(const struct fence_plan *plan, struct buffer *record);
+int sweep(const char *record, size_t size, const char *quarantine, const char *id, struct fence_found *found,
+	  struct error *err);
+
+/* Makes a folder and those above it that are missing, private to the user. Returns 0, or -1 with errno. */
+int make_folders(const char *path);
+
+#endif

@@ -1,0 +1,173 @@
+/* Finding what must be protected: see scan.h. */
+#include "fence/scan.h"
+
+#include "fence/builtin.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct scan {
+	struct fence_plan *plan;
+	const char *root;
+	struct error *err;
+};
+
+void plan_add_rule(struct fence_plan *plan, const char *path, enum wire_access access, const char *origin, bool exact)
+{
+	struct stat status;
+
+	if (lstat(path, &status) < 0 || S_ISLNK(status.st_mode))
+		return;
+	if ((plan->rule_count & (plan->rule_count - 1)) == 0) /* grow at powers of two */
+		plan->rules = mem_resize(plan->rules, plan->rule_count ? plan->rule_count * 2 : 16, sizeof *plan->rules);
+	plan->rules[plan->rule_count++] = (struct fence_rule){
+		.path = mem_dup(path),
+		.access = access,
+		.origin = origin,
+		.exact = exact,
+		.is_dir = S_ISDIR(status.st_mode),
+		.device = status.st_dev,
+		.inode = status.st_ino,
+	};
+}
+
+/*
+ * Git takes any folder with HEAD, objects and refs for a repository, and its config for orders. Seen from its HEAD, so that
+ * ordinary folders cost nothing.
+ */
+static bool bare_repository(const struct walk_entry *entry)
+{
+	return strcasecmp(entry->name, "HEAD") == 0 && faccessat(entry->dir, "objects", F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       faccessat(entry->dir, "refs", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+const char *scan_executed(const struct walk_entry *entry)
+{
+	const char *reason = builtin_name(entry->name, entry->type == DT_DIR).executed;
+
+	if (!reason && bare_repository(entry))
+		reason = "bare git repository";
+	return reason;
+}
+
+static bool named_by_user(const struct fence_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].exact && plan->rules[i].access == WIRE_WRITE && strcmp(plan->rules[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+static void remember(struct fence_plan *plan, const struct stat *status)
+{
+	if ((plan->known_count & (plan->known_count - 1)) == 0)
+		plan->known = mem_resize(plan->known, plan->known_count ? plan->known_count * 2 : 16, sizeof *plan->known);
+	plan->known[plan->known_count++] = (struct fence_known){status->st_dev, status->st_ino};
+}
+
+/* A special symlink cannot be covered by a mount: its target is, and the link itself is put back if it disappears. */
+static void take_link(struct scan *scan, const char *path, bool executed, bool secret)
+{
+	struct fence_plan *plan = scan->plan;
+	AUTO_FREE char *real = realpath(path, NULL);
+	char target[PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof target - 1);
+
+	if (executed && n > 0) {
+		target[n] = '\0';
+		plan->links = mem_resize(plan->links, plan->link_count + 1, sizeof *plan->links);
+		plan->links[plan->link_count++] = (struct fence_link){mem_dup(path), mem_dup(target)};
+	}
+	if (real && path_within(real, scan->root))
+		plan_add_rule(plan, real, secret ? WIRE_HIDE : WIRE_READ, secret ? "secret" : "executed by the host", false);
+}
+
+/* A .pem with certificates only is no secret, and TLS fails without it. */
+static bool public_file(const struct walk_entry *entry)
+{
+	struct buffer text = BUFFER_INIT(4 << 20);
+	size_t size = strlen(entry->name);
+	AUTO_FD fd = -1;
+
+	if (entry->type != DT_REG || size < 4 || strcasecmp(entry->name + size - 4, ".pem") != 0)
+		return false;
+	fd = openat(entry->dir, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	bool public = fd >= 0 && fd_read_all(fd, &text) == 0 && builtin_public_certificates(buffer_text(&text), text.used);
+
+	buffer_release(&text);
+	return public;
+}
+
+static enum walk_verdict look(void *context, const struct walk_entry *entry)
+{
+	struct scan *scan = context;
+	struct fence_plan *plan = scan->plan;
+	const char *secret = builtin_name(entry->name, entry->type == DT_DIR).secret;
+	const char *executed = scan_executed(entry);
+	struct stat status;
+
+	if (!secret && !executed && !entry->closed && entry->type != DT_SOCK)
+		return WALK_ON;
+
+	AUTO_FREE char *path = path_join(scan->root, entry->path);
+
+	if (entry->closed) {
+		AUTO_FREE char *shown = text_escaped(path);
+
+		list_printf(&plan->notices, "hidden, because it cannot be looked into: %s", shown);
+		plan_add_rule(plan, path, WIRE_HIDE, "unreadable", false);
+		if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+			remember(plan, &status);
+		return WALK_PAST;
+	}
+	if (entry->type == DT_LNK) {
+		take_link(scan, path, executed, secret);
+		return WALK_ON;
+	}
+	if (executed && named_by_user(plan, path)) {
+		list_add(&plan->exempt, path);
+		return WALK_ON;
+	}
+	if (executed && fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		remember(plan, &status);
+	if (entry->type == DT_SOCK)
+		plan_add_rule(plan, path, WIRE_HIDE, "socket", false);
+	else if (secret && !public_file(entry))
+		plan_add_rule(plan, path, WIRE_HIDE, "secret", false);
+	else if (executed && strcasecmp(entry->name, "HEAD") == 0) {
+		path[strlen(path) - strlen("/HEAD")] = '\0';
+		plan_add_rule(plan, path, WIRE_READ, "executed by the host", false);
+	} else if (executed)
+		plan_add_rule(plan, path, WIRE_READ, "executed by the host", false);
+	else
+		return WALK_ON;
+
+	/* A git directory is large and all read-only; other protected folders may still hold secrets. */
+	return secret || (executed && strcasecmp(entry->name, ".git") == 0) ? WALK_PAST : WALK_ON;
+}
+
+int scan_tree(struct fence_plan *plan, const char *path, struct error *err)
+{
+	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct scan scan = {.plan = plan, .root = path, .err = err};
+
+	if (root < 0 && errno == ENOTDIR)
+		return 0;
+	if (root < 0)
+		return error_sys(err, "open '%s'", path);
+	if (walk_tree(root, look, &scan, err) < 0)
+		return -1;
+	return 0;
+}

@@ -1,0 +1,507 @@
+/* A plan at work: start, watch, end, sweep. See fence.h. */
+#include "fence/fence.h"
+#include "fence/relay.h"
+#include "fence/run.h"
+#include "fence/terminal.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a fence may take to come up, and how long a command may take to obey TERM. */
+enum { SETUP_MS = 5000, SETUP_MS_PER_RULE = 10, GRACE_MS = 5000 };
+
+struct session {
+	const struct fence_plan *plan;
+	struct fence_result *result;
+	struct run run;
+	struct terminal terminal;
+	struct relay *relay;
+	struct buffer complaints;
+	int control;
+	int complaints_fd;
+	int signals;
+	int abstract; /* a socket of the host that init must not reach */
+	pid_t child;
+	int child_status;
+	bool child_gone, control_gone;
+	bool running, ended; /* the command was started; its end is known */
+	bool had_children;
+	uint64_t deadline_ms; /* of the set-up, then of the command, then of its grace; 0: none */
+	sigset_t saved_mask;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static void set_result(struct fence_result *result, enum fence_exit kind, int code, const char *why)
+{
+	result->kind = kind;
+	result->code = code;
+	snprintf(result->why, sizeof result->why, "%s", why);
+}
+
+/* A folder or a disk as stdin would be a door: through a folder's descriptor a process walks out of the fence. */
+static int check_stdio(struct fence_start *start, uint32_t *ret_terminal, struct error *err)
+{
+	static const char *const names[] = {"stdin", "stdout", "stderr"};
+
+	for (int fd = 0; fd < 3; fd++) {
+		struct stat status;
+
+		start->stdio[fd] = -1;
+		if (fstat(fd, &status) < 0)
+			continue;
+		if (isatty(fd)) {
+			*ret_terminal |= 1U << fd;
+			continue;
+		}
+		if (S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode) || fcntl(fd, F_GETFL) & O_PATH)
+			return error_set(err, "%s is a folder or a disk: that would be a way out of the fence; redirect it", names[fd]);
+		start->stdio[fd] = fd;
+	}
+	return 0;
+}
+
+/* An abstract socket with a name that nobody guesses. */
+static int open_abstract(char *ret_name, size_t size, struct error *err)
+{
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	unsigned long random[2] = {(unsigned long)getpid(), (unsigned long)now_ms()};
+
+	if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
+		random[0] ^= (unsigned long)time(NULL);
+
+	int used = snprintf(ret_name, size, "ringfence-canary-%lx%lx", random[0], random[1]);
+
+	memcpy(address.sun_path + 1, ret_name, (size_t)used);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)used)) < 0 ||
+	    listen(fd, 1) < 0)
+		return error_sys(err, "open the canary's socket");
+	return fd_steal(&fd);
+}
+
+static void describe_host(struct buffer *order, const struct fence_plan *plan)
+{
+	struct wire_host host = {0};
+	struct stat status;
+
+	for (size_t i = 0; i < WIRE_NAMESPACES; i++) {
+		char path[64];
+
+		snprintf(path, sizeof path, "/proc/self/ns/%s", wire_namespaces[i]);
+		if (stat(path, &status) == 0)
+			host.namespaces[i] = status.st_ino;
+	}
+	if (stat(plan->home, &status) == 0) {
+		host.home_device = status.st_dev;
+		host.home_inode = status.st_ino;
+	}
+	wire_add(order, WIRE_HOST, &host, sizeof host);
+}
+
+static void write_order(struct buffer *order, const struct session *session, uint32_t terminal, const char *abstract)
+{
+	const struct fence_plan *plan = session->plan;
+	const struct fence_spec *spec = plan->spec;
+	AUTO_FREE char *canary = path_join(plan->state, "canary");
+	struct wire_flags flags = {
+		.confined = !(plan->weaker & FENCE_WEAKER_NO_FENCE),
+		.net_private = spec->net == FENCE_NET_NONE,
+		.landlock = !(spec->accepted_weaker & FENCE_WEAKER_LANDLOCK),
+		.scopes = spec->net == FENCE_NET_OPEN && !(spec->accepted_weaker & FENCE_WEAKER_ABSTRACT_SOCKETS),
+		.terminal = terminal,
+	};
+	struct winsize size;
+
+	if (session->terminal.outer >= 0 && ioctl(session->terminal.outer, TIOCGWINSZ, &size) == 0) {
+		flags.rows = size.ws_row;
+		flags.columns = size.ws_col;
+	}
+	wire_add(order, WIRE_FLAGS, &flags, sizeof flags);
+	for (char *const *at = spec->command; *at; at++)
+		wire_add_string(order, WIRE_ARGUMENT, *at);
+	for (size_t i = 0; i < plan->environment.count; i++)
+		wire_add_string(order, WIRE_ENVIRONMENT, plan->environment.items[i]);
+	wire_add_string(order, WIRE_CWD, plan->cwd);
+	for (size_t i = 0; i < spec->listen_count; i++)
+		wire_add(order, WIRE_LISTEN, &spec->listens[i].where, sizeof spec->listens[i].where);
+	wire_add_string(order, WIRE_CANARY, canary);
+	wire_add_string(order, WIRE_ABSTRACT, abstract);
+	describe_host(order, plan);
+}
+
+static int watch_signals(struct session *session, struct error *err)
+{
+	static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		sigaddset(&set, wanted[i]);
+	sigprocmask(SIG_BLOCK, &set, &session->saved_mask);
+	session->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return session->signals < 0 ? error_sys(err, "watch signals") : 0;
+}
+
+static int start(struct session *session, struct error *err)
+{
+	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
+	struct fence_start how = {.plan = session->plan, .order = &order, .lock = session->run.lock};
+	uint32_t terminal = 0;
+	char abstract[64];
+	int sockets[2];
+	int pipes[2];
+
+	if (check_stdio(&how, &terminal, err) < 0)
+		return -1;
+	if ((session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0)
+		return -1;
+	write_order(&order, session, terminal, abstract);
+	if (watch_signals(session, err) < 0)
+		return -1;
+
+	/* If the mechanism's own process is killed, init becomes our child, and we can wait for its end. */
+	session->had_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return error_sys(err, "make the control socket");
+	session->control = sockets[0];
+	if (pipe2(pipes, O_CLOEXEC | O_NONBLOCK) < 0) {
+		close(sockets[1]);
+		return error_sys(err, "make a pipe");
+	}
+	session->complaints_fd = pipes[0];
+	how.control = sockets[1];
+	how.complaints = pipes[1];
+	session->deadline_ms = now_ms() + SETUP_MS + SETUP_MS_PER_RULE * session->plan->rule_count;
+
+	int result = session->plan->mechanism->start(&how, &session->child, err);
+
+	close(sockets[1]);
+	close(pipes[1]);
+	return result;
+}
+
+static void tell(struct session *session, enum wire_message_type type, int number)
+{
+	wire_send(session->control, &(struct wire_message){.type = type, .a = number}, -1);
+}
+
+/* A listening socket of the fence has come out. */
+static void take_listener(struct session *session, int index, int fd)
+{
+	const struct fence_spec *spec = session->plan->spec;
+	AUTO_FREE char *own = NULL;
+	struct error err;
+
+	if (index < 0 || (size_t)index >= spec->listen_count) {
+		close(fd);
+		return;
+	}
+	if (!spec->listens[index].socket)
+		own = mem_format("%s/sockets/%u.sock", session->plan->state, spec->listens[index].where.port);
+	if (relay_add_listener(session->relay, fd, own ? own : spec->listens[index].socket, &err) < 0)
+		list_add(&session->result->warnings, err.text);
+}
+
+static void take_message(struct session *session, const struct wire_message *message, int fd)
+{
+	struct fence_result *result = session->result;
+	struct error err;
+
+	switch ((enum wire_message_type)message->type) {
+	case WIRE_LISTENING:
+		take_listener(session, message->a, fd);
+		return;
+	case WIRE_TERMINAL:
+		terminal_attach(&session->terminal, fd);
+		return;
+	case WIRE_FAILED:
+		error_set(&err, "%s%s", message->a ? "the fence does not hold, nothing was run: " : "no fence: ", message->text);
+		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+		session->ended = true;
+		break;
+	case WIRE_RUNNING:
+		session->running = true;
+		session->deadline_ms = session->plan->spec->timeout_ms ? now_ms() + session->plan->spec->timeout_ms : 0;
+		result->canaries_held = (unsigned int)message->a;
+		result->canaries_total = (unsigned int)message->b;
+		fd_close(&session->abstract);
+		break;
+	case WIRE_NOT_STARTED:
+		error_set(&err, "%s: %s", session->plan->spec->command[0],
+			  message->a == ENOENT ? "command not found in the fence" : strerror(message->a));
+		set_result(result, FENCE_COMMAND,
+			   message->a == ENOENT || message->a == ENOTDIR ? FENCE_EXIT_NOT_FOUND : FENCE_EXIT_NOT_EXECUTABLE, err.text);
+		session->ended = true;
+		break;
+	case WIRE_STOPPED:
+		if (session->terminal.raw) {
+			terminal_stop(&session->terminal);
+			tell(session, WIRE_SIGNAL, SIGCONT);
+		}
+		break;
+	case WIRE_EXITED:
+		if (session->ended)
+			break;
+		session->ended = true;
+		if (message->b)
+			set_result(result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + message->b, "");
+		else
+			set_result(result, message->a ? FENCE_COMMAND : FENCE_OK, message->a, "");
+		break;
+	case WIRE_SIGNAL:
+	case WIRE_SIGNAL_ALL:
+		break;
+	}
+	fd_close(&fd);
+}
+
+static void take_messages(struct session *session)
+{
+	struct wire_message message;
+	int fd = -1;
+	int got;
+
+	while ((got = wire_receive(session->control, &message, &fd)) > 0)
+		take_message(session, &message, fd);
+	if (got == 0 || errno != EAGAIN)
+		session->control_gone = true;
+}
+
+static void take_signals(struct session *session)
+{
+	struct signalfd_siginfo info;
+
+	while (read(session->signals, &info, sizeof info) == sizeof info) {
+		int status;
+
+		if (info.ssi_signo == SIGWINCH) {
+			terminal_resize(&session->terminal);
+		} else if (info.ssi_signo != SIGCHLD) {
+			tell(session, WIRE_SIGNAL, (int)info.ssi_signo);
+		} else if (!session->child_gone && waitpid(session->child, &status, WNOHANG) == session->child) {
+			session->child_gone = true;
+			session->child_status = status;
+		}
+	}
+}
+
+static void take_complaints(struct session *session)
+{
+	char chunk[1024];
+	ssize_t n = read(session->complaints_fd, chunk, sizeof chunk);
+
+	if (n > 0)
+		buffer_add(&session->complaints, chunk, (size_t)n);
+	else if (n == 0 || errno != EAGAIN)
+		fd_close(&session->complaints_fd);
+}
+
+/* The deadline has passed: of the set-up, of the command, or of its grace. */
+static void expire(struct session *session)
+{
+	struct fence_result *result = session->result;
+
+	if (!session->running) {
+		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, "no fence: it was not up in time");
+		session->ended = true;
+		kill(session->child, SIGKILL);
+		session->deadline_ms = 0;
+	} else if (!session->ended) {
+		set_result(result, FENCE_TIMED_OUT, FENCE_EXIT_TIMEOUT, "");
+		session->ended = true;
+		tell(session, WIRE_SIGNAL_ALL, SIGTERM);
+		tell(session, WIRE_SIGNAL_ALL, SIGCONT);
+		session->deadline_ms = now_ms() + GRACE_MS;
+	} else {
+		tell(session, WIRE_SIGNAL_ALL, SIGKILL);
+		session->deadline_ms = 0;
+	}
+}
+
+static int remaining_ms(const struct session *session)
+{
+	uint64_t now = now_ms();
+
+	if (!session->deadline_ms)
+		return -1;
+	if (session->deadline_ms <= now)
+		return 0;
+	return session->deadline_ms - now > 1000000 ? 1000000 : (int)(session->deadline_ms - now);
+}
+
+enum { WATCH_CONTROL, WATCH_SIGNALS, WATCH_COMPLAINTS, WATCH_TERMINAL, WATCH_RELAY = WATCH_TERMINAL + 2 };
+
+/* Until init and the mechanism's process are gone. */
+static void watch(struct session *session)
+{
+	struct pollfd watched[WATCH_RELAY + RELAY_WATCHED];
+
+	while (!session->child_gone || !session->control_gone) {
+		size_t relayed = relay_watch(session->relay, watched + WATCH_RELAY);
+
+		watched[WATCH_CONTROL] = (struct pollfd){.fd = session->control_gone ? -1 : session->control, .events = POLLIN};
+		watched[WATCH_SIGNALS] = (struct pollfd){.fd = session->signals, .events = POLLIN};
+		watched[WATCH_COMPLAINTS] = (struct pollfd){.fd = session->complaints_fd, .events = POLLIN};
+		terminal_watch(&session->terminal, watched + WATCH_TERMINAL);
+
+		int ready = poll(watched, WATCH_RELAY + relayed, remaining_ms(session));
+
+		if (ready < 0 && errno != EINTR)
+			break;
+		if (ready == 0 && session->deadline_ms && now_ms() >= session->deadline_ms)
+			expire(session);
+		if (ready <= 0)
+			continue;
+		if (watched[WATCH_SIGNALS].revents)
+			take_signals(session);
+		if (watched[WATCH_CONTROL].revents)
+			take_messages(session);
+		if (watched[WATCH_COMPLAINTS].revents)
+			take_complaints(session);
+		terminal_serve(&session->terminal, watched + WATCH_TERMINAL);
+		relay_serve(session->relay, watched + WATCH_RELAY, relayed);
+	}
+}
+
+/* What the command wrote to its terminal before it ended. */
+static void drain(struct session *session)
+{
+	struct pollfd watched[2];
+
+	while (session->terminal.inner >= 0) {
+		terminal_watch(&session->terminal, watched);
+		watched[0].fd = -1;
+		watched[0].revents = 0;
+		if (poll(watched, 2, 0) <= 0)
+			break;
+		terminal_serve(&session->terminal, watched);
+	}
+	while (session->complaints_fd >= 0) {
+		size_t used = session->complaints.used;
+
+		take_complaints(session);
+		if (session->complaints.used == used)
+			break;
+	}
+	terminal_restore(&session->terminal);
+}
+
+/* Nothing that was inside is alive when this returns. */
+static void wait_for_all(struct session *session)
+{
+	int status;
+
+	fd_close(&session->control); /* the lifeline */
+	if (session->child > 0 && !session->child_gone)
+		waitpid(session->child, &status, 0);
+	while (!session->had_children && session->child > 0)
+		if (waitpid(-1, NULL, 0) < 0 && errno == ECHILD)
+			break;
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+	if (session->signals >= 0) {
+		fd_close(&session->signals);
+		sigprocmask(SIG_SETMASK, &session->saved_mask, NULL);
+	}
+}
+
+static void judge_end(struct session *session)
+{
+	struct error err;
+
+	if (session->ended)
+		return;
+	if (session->running)
+		error_set(&err, "the fence broke: its first process was killed, and everything inside with it");
+	else
+		session->plan->mechanism->classify(buffer_text(&session->complaints), session->child_status, &err);
+	set_result(session->result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+}
+
+void fence_run(const struct fence_plan *plan, fence_notice_fn *notice, struct fence_result *ret_result)
+{
+	struct session session = {
+		.plan = plan,
+		.result = ret_result,
+		.run.lock = -1,
+		.control = -1,
+		.complaints_fd = -1,
+		.signals = -1,
+		.abstract = -1,
+		.complaints = BUFFER_INIT(16384),
+	};
+	uint64_t began = now_ms();
+	struct error err;
+
+	*ret_result = (struct fence_result){.mechanism = plan->mechanism->name, .weaker = plan->weaker};
+	if (run_begin(plan, &session.run, &err) < 0) {
+		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+		return;
+	}
+	for (size_t i = 0; i < plan->spec->listen_count; i++) {
+		if (!plan->spec->listens[i].socket) {
+			AUTO_FREE char *text = mem_format("port %u inside leads to %s/sockets/%u.sock", plan->spec->listens[i].where.port,
+							  plan->state, plan->spec->listens[i].where.port);
+
+			notice(text);
+		}
+	}
+	terminal_init(&session.terminal);
+	session.relay = relay_new();
+	if (start(&session, &err) < 0) {
+		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+	} else {
+		watch(&session);
+		drain(&session);
+		judge_end(&session);
+	}
+	wait_for_all(&session);
+	fd_close(&session.complaints_fd);
+	fd_close(&session.abstract);
+	fd_close(&session.terminal.inner);
+	relay_free(session.relay);
+	buffer_release(&session.complaints);
+	if (run_end(&session.run, plan, &ret_result->found, &err) < 0)
+		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+	ret_result->duration_ms = now_ms() - began;
+}
+
+const char *fence_exit_name(enum fence_exit kind)
+{
+	static const char *const names[] = {"ok", "command", "signal", "timeout", "setup"};
+
+	return names[kind];
+}
+
+void fence_result_release(struct fence_result *result)
+{
+	found_release(&result->found);
+	list_release(&result->warnings);
+}

@@ -1,0 +1,59 @@
+/* Reading the parts of a spec that have a syntax of their own. See fence.h. */
+#include "fence/fence.h"
+#include "util/mem.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err)
+{
+	static const char expected[] = "--listen wants 127.0.0.1:PORT or [::1]:PORT, with =SOCKET behind it if need be";
+	AUTO_FREE char *copy = mem_dup(text);
+	struct fence_listen listen = {.where.family = 4};
+	char *socket = strchr(copy, '=');
+	char *port;
+	char *end;
+
+	if (socket)
+		*socket++ = '\0';
+	if (socket && *socket != '/')
+		return error_set(err, "%s: the socket '%s' is not an absolute path", expected, socket);
+	port = strrchr(copy, ':');
+	if (!port)
+		return error_set(err, "%s (got '%s')", expected, text);
+	*port++ = '\0';
+	if (copy[0] == '[' && port - copy > 2 && port[-2] == ']') {
+		port[-2] = '\0';
+		listen.where.family = 6;
+		if (inet_pton(AF_INET6, copy + 1, listen.where.address) != 1 ||
+		    memcmp(listen.where.address, &in6addr_loopback, sizeof listen.where.address) != 0)
+			return error_set(err, "%s (got '%s')", expected, text);
+	} else if (inet_pton(AF_INET, copy, listen.where.address) != 1 || listen.where.address[0] != 127) {
+		return error_set(err, "%s (got '%s')", expected, text);
+	}
+	errno = 0;
+	listen.where.port = (uint32_t)strtoul(port, &end, 10);
+	if (errno || *end || strspn(port, "0123456789") != strlen(port) || strlen(port) > 5 || listen.where.port < 1 ||
+	    listen.where.port > 65535)
+		return error_set(err, "%s: '%s' is no port", expected, port);
+	if (listen.where.port < 1024)
+		return error_set(err, "--listen: port %u needs a privilege that nothing inside the fence has; take one above 1023",
+				 listen.where.port);
+	if (socket)
+		listen.socket = mem_dup(socket);
+	*ret_listen = listen;
+	return 0;
+}
+
+void fence_spec_release(struct fence_spec *spec)
+{
+	list_release(&spec->write);
+	list_release(&spec->read);
+	list_release(&spec->hide);
+	list_release(&spec->env);
+	for (size_t i = 0; i < spec->listen_count; i++)
+		free(spec->listens[i].socket);
+	free(spec->listens);
+}

@@ -1,0 +1,275 @@
+/*
+ * The sweep: what the host would execute, and was not there before the run, leaves the project.
+ *
+ * Mounts protect what exists. They cannot keep a missing `.claude/settings.json` from being created, nor the parent of a
+ * protected folder from being renamed. So after the run, when nothing inside lives any more and before anything on the host
+ * reads the tree, every such entry whose inode was not known before is moved to quarantine. An entry that was known was
+ * mounted read-only all the time: it is left alone, wherever it is now.
+ */
+#include "fence/run.h"
+#include "fence/scan.h"
+#include "fence/walk.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A record, read again. */
+struct record {
+	const char *project;
+	const char **roots;
+	size_t root_count;
+	struct fence_known *known;
+	size_t known_count;
+	const char **links; /* path, target, path, target, ... */
+	size_t link_count;
+	const char **exempt;
+	size_t exempt_count;
+};
+
+struct sweeping {
+	const struct record *record;
+	const char *root;
+	const char *quarantine; /* folder of all quarantines */
+	const char *id;
+	struct fence_found *found;
+	unsigned int stuck;
+};
+
+void sweep_record(const struct fence_plan *plan, struct buffer *record)
+{
+	wire_add_string(record, WIRE_CWD, plan->project);
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].access == WIRE_WRITE && plan->rules[i].is_dir)
+			wire_add_string(record, WIRE_ROOT, plan->rules[i].path);
+	for (size_t i = 0; i < plan->known_count; i++)
+		wire_add(record, WIRE_KNOWN, &plan->known[i], sizeof plan->known[i]);
+	for (size_t i = 0; i < plan->link_count; i++) {
+		wire_add_string(record, WIRE_LINK, plan->links[i].path);
+		wire_add_string(record, WIRE_LINK, plan->links[i].target);
+	}
+	for (size_t i = 0; i < plan->exempt.count; i++)
+		wire_add_string(record, WIRE_EXEMPT, plan->exempt.items[i]);
+}
+
+static void add(const char ***list, size_t *count, const char *text)
+{
+	*list = mem_resize(*list, *count + 1, sizeof **list);
+	(*list)[(*count)++] = text;
+}
+
+static void record_release(struct record *record)
+{
+	free(record->roots);
+	free(record->known);
+	free(record->links);
+	free(record->exempt);
+}
+
+static int record_read(const char *bytes, size_t size, struct record *record, struct error *err)
+{
+	struct wire_reader reader = {.at = bytes, .left = size};
+	struct wire_record at;
+	int more;
+
+	while ((more = wire_next(&reader, &at)) > 0) {
+		const char *text = wire_string(&at, 0);
+
+		if (at.tag == WIRE_KNOWN && at.size == sizeof *record->known) {
+			record->known = mem_resize(record->known, record->known_count + 1, sizeof *record->known);
+			memcpy(&record->known[record->known_count++], at.data, at.size);
+		} else if (at.tag == WIRE_CWD && text && text[0] == '/') {
+			record->project = text;
+		} else if (at.tag == WIRE_ROOT && text && text[0] == '/') {
+			add(&record->roots, &record->root_count, text);
+		} else if (at.tag == WIRE_LINK && text) {
+			add(&record->links, &record->link_count, text);
+		} else if (at.tag == WIRE_EXEMPT && text) {
+			add(&record->exempt, &record->exempt_count, text);
+		} else {
+			return error_set(err, "the record of a run is damaged (tag %u)", at.tag);
+		}
+	}
+	if (more < 0 || !record->project || record->link_count % 2)
+		return error_set(err, "the record of a run is damaged or torn");
+	return 0;
+}
+
+static bool known(const struct record *record, const struct walk_entry *entry)
+{
+	struct stat status;
+
+	if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return true; /* gone */
+	for (size_t i = 0; i < record->known_count; i++)
+		if (record->known[i].device == status.st_dev && record->known[i].inode == status.st_ino)
+			return true;
+	return false;
+}
+
+static bool known_link(const struct record *record, const struct walk_entry *entry, const char *path)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(entry->dir, entry->name, target, sizeof target - 1);
+
+	if (n < 0)
+		return false;
+	target[n] = '\0';
+	for (size_t i = 0; i < record->link_count; i += 2)
+		if (strcmp(record->links[i], path) == 0 && strcmp(record->links[i + 1], target) == 0)
+			return true;
+	return false;
+}
+
+static bool exempt(const struct record *record, const char *path)
+{
+	for (size_t i = 0; i < record->exempt_count; i++)
+		if (path_within(path, record->exempt[i]))
+			return true;
+	return false;
+}
+
+/* A free name for a path below folder, with all folders above it made. The caller frees; NULL with errno. */
+static char *make_place(const char *folder, const char *path)
+{
+	char *place = path_join(folder, path);
+	AUTO_FREE char *parent = mem_dup(place);
+
+	*strrchr(parent, '/') = '\0';
+	if (make_folders(parent) < 0) {
+		free(place);
+		return NULL;
+	}
+	for (unsigned int n = 1; faccessat(AT_FDCWD, place, F_OK, AT_SYMLINK_NOFOLLOW) == 0; n++) {
+		free(place);
+		place = mem_format("%s/%s.%u", folder, path, n);
+	}
+	return place;
+}
+
+/* Moves an entry. Folders that forbid it are the command's own: they are opened first. */
+static int move(const struct walk_entry *entry, const char *place)
+{
+	struct stat above;
+
+	if (renameat(entry->dir, entry->name, AT_FDCWD, place) == 0)
+		return 0;
+	if (errno != EACCES && errno != EPERM)
+		return -1;
+	if (fstat(entry->dir, &above) < 0 || fchmod(entry->dir, above.st_mode | 0700) < 0)
+		return -1;
+
+	/* A folder that moves must be writable itself. */
+	int result = entry->type == DT_DIR ? fchmodat(entry->dir, entry->name, 0700, 0) : 0;
+
+	if (result == 0)
+		result = renameat(entry->dir, entry->name, AT_FDCWD, place);
+
+	fchmod(entry->dir, above.st_mode & 07777);
+	return result;
+}
+
+/*
+ * To the quarantine of the run. From another file system nothing can be renamed to there, and copying can fail half-way
+ * on a full disk: then it goes to a closed folder at the root of its tree.
+ */
+static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry, const char *path, const char *reason)
+{
+	const char *project = sweeping->record->project;
+	const char *relative = path_within(path, project) && strcmp(path, project) != 0 ? path + strlen(project) + 1 : path + 1;
+	AUTO_FREE char *folder = path_join(sweeping->quarantine, sweeping->id);
+	char *place = make_place(folder, relative);
+	int result = place ? move(entry, place) : -1;
+
+	if (result < 0) {
+		AUTO_FREE char *near = mem_format("%s/ringfence-quarantine-%s", sweeping->root, sweeping->id);
+
+		free(place);
+		chmod(near, 0700);
+		place = make_place(near, relative);
+		result = place ? move(entry, place) : -1;
+		chmod(near, 0);
+	}
+	if (result < 0) {
+		free(place);
+		place = NULL;
+		sweeping->stuck++;
+	}
+
+	struct fence_found *found = sweeping->found;
+
+	found->items = mem_resize(found->items, found->count + 1, sizeof *found->items);
+	found->items[found->count++] = (struct fence_quarantined){mem_dup(path), mem_dup(reason), place};
+}
+
+static enum walk_verdict look(void *context, const struct walk_entry *entry)
+{
+	struct sweeping *sweeping = context;
+	const char *reason = entry->closed ? "cannot be looked into" : scan_executed(entry);
+
+	if (!reason)
+		return WALK_ON;
+
+	AUTO_FREE char *path = path_join(sweeping->root, entry->path);
+
+	if (exempt(sweeping->record, path))
+		return WALK_ON;
+	if (entry->type == DT_LNK ? known_link(sweeping->record, entry, path) : known(sweeping->record, entry))
+		return WALK_PAST;
+	quarantine(sweeping, entry, path, reason);
+	return WALK_PAST;
+}
+
+/* Makes a protected symlink anew if it is gone; not through symlinks that may have been planted above it. */
+static int put_back(const char *path, const char *target, struct error *err)
+{
+	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+	AUTO_FREE char *parent = mem_dup(path);
+	AUTO_FD folder = -1;
+
+	*strrchr(parent, '/') = '\0';
+	folder = (int)syscall(SYS_openat2, AT_FDCWD, parent, &how, sizeof how);
+	if (folder < 0 || symlinkat(target, folder, path_name(path)) == 0 || errno == EEXIST)
+		return 0; /* a folder that is gone needs no link */
+	return error_sys(err, "put back the symlink '%s'", path);
+}
+
+int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id, struct fence_found *found,
+	  struct error *err)
+{
+	struct record record = {0};
+	struct sweeping sweeping = {.record = &record, .quarantine = quarantine_folder, .id = id, .found = found};
+	int result = record_read(bytes, size, &record, err);
+
+	for (size_t i = 0; result == 0 && i < record.root_count; i++) {
+		AUTO_FD root = open(record.roots[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		sweeping.root = record.roots[i];
+		if (root < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+			continue;
+		if (root < 0)
+			result = error_sys(err, "sweep '%s'", record.roots[i]);
+		else
+			result = walk_tree(root, look, &sweeping, err);
+	}
+	for (size_t i = 0; result == 0 && i < record.link_count; i += 2)
+		result = put_back(record.links[i], record.links[i + 1], err);
+	record_release(&record);
+	if (result == 0 && sweeping.stuck)
+		result = error_set(err, "%u entries that the host would execute could not be moved out of the project; see above",
+				   sweeping.stuck);
+	return result;
+}

@@ -1,0 +1,25 @@
+/* File descriptors that close themselves, and whole reads and writes. */
+#ifndef UTIL_FD_H
+#define UTIL_FD_H
+
+#include "util/buffer.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+void fd_close(int *fd);
+int fd_steal(int *fd);
+
+/* A descriptor that is closed when its scope ends; -1 is none. */
+#define AUTO_FD __attribute__((cleanup(fd_close))) int
+
+/* Writes all of it. Returns 0, or -1 with errno. */
+int fd_write_all(int fd, const void *data, size_t size);
+
+/* Appends what is left to read, up to the buffer's maximum. Returns 0, or -1 with errno (EFBIG: more than the maximum). */
+int fd_read_all(int fd, struct buffer *buffer);
+
+/* A sealed memory file with these bytes, read position at 0. Returns it, or -1 with errno. */
+int fd_memory(const char *name, const void *data, size_t size);
+
+#endif

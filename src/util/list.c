@@ -1,0 +1,49 @@
+/* Lists of strings: see list.h. */
+#include "util/list.h"
+
+#include "util/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void list_release(struct list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i]);
+	free(list->items);
+	*list = (struct list){0};
+}
+
+static void take(struct list *list, char *text)
+{
+	list->items = mem_resize(list->items, list->count + 2, sizeof *list->items);
+	list->items[list->count++] = text;
+	list->items[list->count] = NULL;
+}
+
+void list_add(struct list *list, const char *text)
+{
+	take(list, mem_dup(text));
+}
+
+void list_printf(struct list *list, const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	va_end(args);
+	take(list, text);
+}
+
+bool list_has(const struct list *list, const char *text)
+{
+	for (size_t i = 0; i < list->count; i++)
+		if (strcmp(list->items[i], text) == 0)
+			return true;
+	return false;
+}

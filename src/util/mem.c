@@ -1,0 +1,54 @@
+/* Allocation that does not fail: see mem.h. */
+#include "util/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *there(void *pointer)
+{
+	if (!pointer)
+		abort();
+	return pointer;
+}
+
+void *mem_alloc(size_t size)
+{
+	return there(malloc(size ? size : 1));
+}
+
+void *mem_zero(size_t size)
+{
+	return there(calloc(1, size ? size : 1));
+}
+
+void *mem_resize(void *old, size_t count, size_t size)
+{
+	if (size && count > SIZE_MAX / size)
+		abort();
+	return there(realloc(old, count && size ? count * size : 1));
+}
+
+char *mem_dup(const char *text)
+{
+	return there(strdup(text));
+}
+
+char *mem_format(const char *format, ...)
+{
+	char *text = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		abort();
+	va_end(args);
+	return text;
+}
+
+void mem_free_pointer(void *pointer)
+{
+	free(*(void **)pointer);
+}

@@ -1,0 +1,20 @@
+/*
+ * Memory that is there or the program ends: at the sizes used here a failed allocation is not something to carry on from.
+ */
+#ifndef UTIL_MEM_H
+#define UTIL_MEM_H
+
+#include <stddef.h>
+
+void *mem_alloc(size_t size);
+void *mem_zero(size_t size);
+void *mem_resize(void *old, size_t count, size_t size);
+char *mem_dup(const char *text);
+char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+void mem_free_pointer(void *pointer);
+
+/* A heap pointer that is freed when its scope ends. */
+#define AUTO_FREE __attribute__((cleanup(mem_free_pointer)))
+
+#endif

@@ -1,0 +1,165 @@
+/* Text: see text.h. */
+#include "util/text.h"
+
+#include "util/mem.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* The length of the valid UTF-8 sequence at text, or 0; *ret_point is the code point. */
+static size_t utf8(const unsigned char *text, uint32_t *ret_point)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	uint32_t point = text[0];
+	size_t size = 1;
+
+	if (point >= 0xf0 && point < 0xf8) {
+		size = 4;
+		point &= 0x07;
+	} else if (point >= 0xe0 && point < 0xf0) {
+		size = 3;
+		point &= 0x0f;
+	} else if (point >= 0xc0 && point < 0xe0) {
+		size = 2;
+		point &= 0x1f;
+	} else if (point >= 0x80) {
+		return 0;
+	}
+	for (size_t i = 1; i < size; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		point = point << 6 | (text[i] & 0x3f);
+	}
+	if (size > 1 && (point < least[size] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)))
+		return 0;
+	*ret_point = point;
+	return size;
+}
+
+/* What can move the cursor, change colours or reorder what a person reads. */
+static int unsafe(uint32_t point)
+{
+	return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x200b && point <= 0x200f) ||
+	       (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
+}
+
+void text_escape(struct buffer *out, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	while (*at) {
+		uint32_t point = 0;
+		size_t size = utf8(at, &point);
+
+		if (size == 0 || unsafe(point)) {
+			size = size ? size : 1;
+			for (size_t i = 0; i < size; i++)
+				buffer_printf(out, "\\x%02x", at[i]);
+		} else if (*at == '\\') {
+			buffer_add_text(out, "\\\\");
+		} else {
+			buffer_add(out, at, size);
+		}
+		at += size;
+	}
+}
+
+char *text_escaped(const char *text)
+{
+	struct buffer out = BUFFER_INIT(1 << 20);
+
+	text_escape(&out, text);
+	buffer_text(&out);
+	return out.data;
+}
+
+void text_json(struct buffer *out, const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	buffer_add_text(out, "\"");
+	while (*at) {
+		uint32_t point = 0;
+		size_t size = utf8(at, &point);
+
+		if (size == 0) {
+			buffer_add_text(out, "\xef\xbf\xbd");
+			size = 1;
+		} else if (*at == '"' || *at == '\\') {
+			buffer_printf(out, "\\%c", *at);
+		} else if (point < 0x20) {
+			buffer_printf(out, "\\u%04x", point);
+		} else {
+			buffer_add(out, at, size);
+		}
+		at += size;
+	}
+	buffer_add_text(out, "\"");
+}
+
+int text_duration_ms(const char *text, uint64_t *ret_ms)
+{
+	static const struct {
+		char unit;
+		uint64_t ms;
+	} units[] = {{'d', 86400000}, {'h', 3600000}, {'m', 60000}, {'s', 1000}};
+	const uint64_t most = 365 * units[0].ms;
+	uint64_t total = 0;
+	size_t next = 0; /* units go from large to small, each at most once */
+
+	while (*text) {
+		uint64_t number = 0;
+		size_t digits = 0;
+
+		for (; isdigit((unsigned char)*text); text++, digits++)
+			number = number > most ? number : number * 10 + (uint64_t)(*text - '0');
+		if (digits == 0)
+			return -1;
+
+		size_t unit = next;
+
+		if (*text == '\0' && next == 0)
+			unit = 2; /* a bare number: minutes */
+		else
+			while (unit < 4 && units[unit].unit != *text)
+				unit++;
+		if (unit == 4 || number > most)
+			return -1;
+		total += number * units[unit].ms;
+		next = unit + 1;
+		text += *text != '\0';
+	}
+	if (total == 0 || total > most)
+		return -1;
+	*ret_ms = total;
+	return 0;
+}
+
+size_t text_distance(const char *a, const char *b)
+{
+	size_t rows = strlen(a) + 1;
+	size_t columns = strlen(b) + 1;
+	AUTO_FREE size_t *cells = mem_zero(rows * columns * sizeof(size_t));
+
+#define CELL(i, j) cells[(i)*columns + (j)]
+	for (size_t i = 0; i < rows; i++) {
+		for (size_t j = 0; j < columns; j++) {
+			if (i == 0 || j == 0) {
+				CELL(i, j) = i + j;
+				continue;
+			}
+
+			size_t best = CELL(i - 1, j - 1) + (a[i - 1] != b[j - 1]);
+
+			if (CELL(i - 1, j) + 1 < best)
+				best = CELL(i - 1, j) + 1;
+			if (CELL(i, j - 1) + 1 < best)
+				best = CELL(i, j - 1) + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && CELL(i - 2, j - 2) + 1 < best)
+				best = CELL(i - 2, j - 2) + 1;
+			CELL(i, j) = best;
+		}
+	}
+	return CELL(rows - 1, columns - 1);
+#undef CELL
+}

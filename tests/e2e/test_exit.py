@@ -1,0 +1,191 @@
+"""How a run ends, and what ringfence says: exit statuses, signals, time limits, help, errors, reports."""
+
+import os
+import signal
+import subprocess
+import time
+
+from harness import cases, contains, equal, expect, lacks, refused_before_start
+
+
+@cases(0, 1, 7, 42, 124, 125, 126, 127, 255)
+def test_the_exit_status_is_the_commands_own(t, code):
+    equal(t.sh(f"exit {code}").code, code, "exit status")
+
+
+@cases("HUP", "INT", "TERM", "KILL", "SEGV", "ABRT")
+def test_a_command_killed_by_a_signal_gives_128_and_its_number(t, name):
+    number = getattr(signal, f"SIG{name}")
+    equal(t.sh(f"kill -{name} $$").code, 128 + number, "exit status")
+
+
+@cases(("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131), ("USR1", 138))
+def test_a_signal_to_ringfence_reaches_the_command(t, name, code):
+    process = t.fence_start("sh", "-c", f"trap 'echo got; exit 9' {name}; echo ready;"
+                            " while :; do sleep 0.05; done")
+    equal(process.stdout.readline(), b"ready\n", "the command")
+    process.send_signal(getattr(signal, f"SIG{name}"))
+    result = t.finish(process, timeout=15)
+    equal((result.code, result.out), (9, "got\n"), "a command that handles it", result)
+    process = t.fence_start("sh", "-c", "echo ready; exec sleep 600")
+    equal(process.stdout.readline(), b"ready\n", "the command")
+    process.send_signal(getattr(signal, f"SIG{name}"))
+    result = t.finish(process, timeout=15)
+    equal(result.code, code, "a command that does not", result)
+
+
+def test_a_time_limit_ends_the_command(t):
+    began = time.monotonic()
+    result = t.fence("sleep", "600", opts=("--timeout", "1s"))
+    took = time.monotonic() - began
+    equal(result.code, 124, "exit status", result)
+    expect(1 <= took < 4, "after a second, by TERM", took)
+    contains(result.err, "[ringfence]", "the notice")
+
+
+def test_a_command_that_ignores_term_is_killed_after_the_time_limit(t):
+    began = time.monotonic()
+    result = t.sh("trap '' TERM; echo ready; while :; do sleep 0.2; done", opts=("--timeout", "1s"))
+    took = time.monotonic() - began
+    equal((result.code, result.out), (124, "ready\n"), "the end", result)
+    expect(5.5 <= took < 10, "KILL comes 5 s after TERM", took)
+
+
+def test_a_command_may_clean_up_when_its_time_is_over(t):
+    result = t.sh("trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done",
+                  opts=("--timeout", "1s"))
+    equal((result.code, result.out), (124, "bye\n"), "the end", result)
+
+
+@cases("1h", "10m", "30s", "2", "1.5h")
+def test_a_duration_can_be_written_in_several_ways(t, text):
+    result = t.fence("true", opts=("--timeout", text))
+    expect(result.code == 0 or (text == "1.5h" and result.code == 125), "exit status", result)
+
+
+@cases("", "x", "-1", "10x", "s", "1e9", "99999999999999999999", "1 s", "0x10")
+def test_a_bad_duration_is_refused(t, text):
+    refused_before_start(t, "--timeout", text)
+
+
+@cases(("--hde", "--hide"), ("--wirte", "--write"), ("--timout", "--timeout"), ("--readonly", "--read-only"),
+       ("--lisen", "--listen"))
+def test_an_unknown_option_names_the_nearest_valid_one(t, wrong, right):
+    refused_before_start(t, wrong, "x", says=(wrong, right))
+
+
+@cases(["--hide"], ["--net", "some"], ["--net"], ["--env", ""], ["--env", "=x"], ["--listen", "8080"],
+       ["--listen", "0.0.0.0:80"], ["--listen", "127.0.0.1:0"], ["--listen", "127.0.0.1:99999"],
+       ["--listen", "example.org:80"], ["--accept-weaker", "everything"], ["--project", "/nonexistent"],
+       ["--project", "/etc/passwd"], ["--cwd", "missing"], ["--read", "missing-thing"],
+       ["--report", "/nonexistent/folder/report"])
+def test_a_bad_argument_is_refused(t, *_):
+    words = list(_)
+    result = t.run([t.ringfence, "exec", *words, *(() if len(words) == 1 else ("--", "echo", "ran"))])
+    equal((result.code, result.out), (125, ""), "the refusal", result)
+    expect(result.err.startswith("ringfence: "), "with a reason", result)
+    equal(len(result.err.splitlines()), 1, "lines of the reason", result)
+
+
+@cases([], ["frobnicate"], ["exec"], ["exec", "--"], ["exce", "--", "true"], ["--frob"])
+def test_a_command_line_that_is_wrong_says_what_is_right(t, *words):
+    result = t.run([t.ringfence, *words])
+    equal(result.code, 125, "exit status", result)
+    expect("ringfence" in result.err, "stderr says what to do", result)
+    equal(result.out, "", "stdout")
+
+
+@cases(["--help"], ["exec", "--help"], ["help"], ["help", "exec"], ["-h"])
+def test_help_is_on_stdout_and_fits_a_screen(t, *words):
+    result = t.run([t.ringfence, *words])
+    equal((result.code, result.err), (0, ""), "help", result)
+    contains(result.out, "ringfence exec", "help")
+    expect(len(result.out.splitlines()) <= 50, "lines", len(result.out.splitlines()))
+    equal([line for line in result.out.splitlines() if len(line) > 100], [], "lines that are too long")
+
+
+def test_help_names_every_option(t):
+    out = t.run([t.ringfence, "exec", "--help"]).out
+    for option in ("--project", "--cwd", "--write", "--read", "--hide", "--read-only", "--env", "--net",
+                   "--listen", "--timeout", "--accept-weaker", "--i-accept-no-fence", "--fence",
+                   "--report"):
+        contains(out, option, "help")
+
+
+def test_version_is_a_line(t):
+    result = t.run([t.ringfence, "--version"])
+    equal((result.code, len(result.out.splitlines())), (0, 1), "version", result)
+
+
+def test_help_to_a_full_device_fails(t):
+    with open("/dev/full", "wb") as full:
+        result = t.run([t.ringfence, "--help"], stdout=full)
+    expect(result.code != 0, "a write that failed is not hidden", result)
+
+
+def test_a_quiet_run_says_nothing(t):
+    result = t.fence("true")
+    equal((result.out, result.err), ("", ""), "what was said")
+
+
+def test_the_options_of_the_command_stay_its_own(t):
+    equal(t.works("echo", "--hide", "x", "--", "--help"), "--hide x -- --help\n", "what echo shows")
+    result = t.run([t.ringfence, "exec", "echo", "--hide", "x"])
+    equal((result.code, result.out), (0, "--hide x\n"), "without --", result)
+
+
+def test_running_without_a_fence_is_said_at_the_start_and_at_the_end(t):
+    result, report = t.report("sh", "-c", "echo command >&2; exit 3", opts=("--i-accept-no-fence",))
+    equal(result.code, 3, "exit status", result)
+    before, _, after = result.err.partition("command\n")
+    for part in (before, after):
+        expect("fence" in part.lower() and "without" in part.lower(), "said before and after", result)
+    expect(report["weaker"], "the report says it", report)
+    lacks(report["mechanism"], "bwrap", "the mechanism")
+
+
+def test_without_a_fence_the_command_still_dies_with_ringfence(t):
+    t.leftover_runs = True
+    process = t.fence_start("sh", "-c", "echo ready; sleep 600", opts=("--i-accept-no-fence",))
+    equal(process.stdout.readline(), b"ready\n", "the command")
+    process.kill()
+    process.communicate(timeout=10)
+    t.all_gone()
+
+
+def test_the_report_has_every_field(t):
+    result, report = t.report("sh", "-c", "mkdir .vscode; echo x > .vscode/tasks.json; exit 5")
+    equal(result.code, 5, "exit status", result)
+    equal(sorted(report), ["canaries", "duration_ms", "exit", "mechanism", "quarantined", "weaker"],
+          "fields")
+    equal(report["mechanism"], "bwrap", "mechanism")
+    equal(report["weaker"], [], "weaker")
+    equal(report["exit"], {"kind": "command", "code": 5}, "exit")
+    expect(0 < report["duration_ms"] < 30000, "duration", report)
+    found = report["quarantined"]
+    equal(len(found), 1, "quarantined", report)
+    equal(sorted(found[0]), ["kept", "path", "reason"], "fields of a find")
+    expect(os.path.exists(found[0]["kept"]), "it is where the report says", report)
+
+
+def test_the_report_is_not_followed_through_a_symlink_of_the_project(t):
+    """The command could have planted it there."""
+    victim = t.write(os.path.join(t.outside, "victim"), "before")
+    result = t.sh(f"rm -f report; ln -s {victim} report", opts=("--report", "report"))
+    equal(t.read(victim), "before", "the victim", result)
+
+
+def test_nothing_of_the_fence_is_left_in_tmp(t):
+    before = set(os.listdir("/tmp"))
+    t.works("sh", "-c", "echo x > /tmp/ringfence-test-file")
+    lacks(set(os.listdir("/tmp")) - before, "ringfence-test-file", "new names in /tmp")
+
+
+def test_two_runs_at_once_do_not_see_each_other(t):
+    first = t.fence_start("sh", "-c", "echo $$ > /tmp/mine; echo ready; read line",
+                          stdin=subprocess.PIPE)
+    equal(first.stdout.readline(), b"ready\n", "the first")
+    result = t.sh("ls /tmp; ls -d /proc/[0-9]*")
+    lacks(result.out, "mine", "files of the other run")
+    first.communicate(b"\n", timeout=10)
+    equal(first.returncode, 0, "the first")

@@ -1,0 +1,246 @@
+"""Odd names, odd folders, odd surroundings: it works, or says why; never a silent hole."""
+
+import os
+import subprocess
+
+from harness import (Skip, cases, contains, denied_inside_allowed_outside, equal, expect, lacks,
+                     refused_before_start)
+from harness import kernel
+
+ODD_NAMES = ("with space", "quote'", 'double"quote', "new\nline", "esc\x1b[31m", "ünïcödé ☃", "-dash",
+             "--hide", "$HOME", "`id`", "a;b", "back\\slash", "tab\there", "star*", "invalid-\udcff-utf8",
+             "trailing ", " leading", "'; rm -rf x; '", "%s%n", "=", "a=b", ":", "#")
+
+
+def move_project(t, name):
+    target = os.path.join(t.home, name)
+    os.rename(t.project, target)
+    t.project = target
+    t.attack = os.path.join(target, "attack")
+
+
+@cases(*ODD_NAMES)
+def test_a_project_with_an_odd_name_works_and_is_protected(t, name):
+    move_project(t, name)
+    t.write(".git/config", "before")
+    t.write(".env", "the secret")
+    out = t.works("sh", "-c", "pwd; echo new > file; cat file")
+    equal(out, f"{t.project}\nnew\n", "what the command sees")
+    equal(t.read("file"), "new\n", "the file outside")
+    denied_inside_allowed_outside(t, "read", ".env", errno="EACCES")
+    denied_inside_allowed_outside(t, "write", ".git/config", unchanged=[t.path(".git/config")])
+
+
+@cases(*ODD_NAMES)
+def test_a_file_with_an_odd_name_can_be_hidden(t, name):
+    t.write(f"dir/{name}", "the secret")
+    denied_inside_allowed_outside(t, "read", f"dir/{name}", opts=("--hide", f"dir/{name}"),
+                                  errno="EACCES")
+
+
+@cases(*ODD_NAMES)
+def test_a_secret_below_a_folder_with_an_odd_name_is_hidden(t, name):
+    t.write(f"{name}/.env", "the secret")
+    denied_inside_allowed_outside(t, "read", f"./{name}/.env", errno="EACCES")
+
+
+@cases(*ODD_NAMES)
+def test_arguments_arrive_as_they_are(t, name):
+    equal(t.works("printf", "%s", name), name, "the argument")
+
+
+def test_an_empty_argument_arrives(t):
+    equal(t.works("printf", "[%s]", "", "x", ""), "[][x][]", "the arguments")
+
+
+def test_a_large_argument_arrives(t):
+    text = "x" * 100_000
+    equal(t.works("printf", "%s", text), text, "the argument")
+
+
+def test_many_arguments_arrive(t):
+    words = [str(i) for i in range(20_000)]
+    equal(t.works("sh", "-c", "echo $#", "sh", *words).strip(), "20000", "their number")
+
+
+def test_a_project_reached_through_a_symlink_has_its_real_path(t):
+    link = os.path.join(t.home, "link")
+    os.symlink(t.project, link)
+    equal(t.works("pwd", cwd=link).strip(), t.project, "the working folder")
+    equal(t.works("pwd", opts=("--project", link), cwd="/").strip(), t.project, "the working folder")
+
+
+def test_a_folder_of_the_project_is_the_working_folder_when_called_from_there(t):
+    os.makedirs(t.path("a/b"))
+    out = t.works("pwd", opts=("--project", t.project), cwd=t.path("a/b"))
+    equal(out.strip(), t.path("a/b"), "the working folder")
+
+
+def test_a_caller_outside_the_project_starts_in_the_project(t):
+    equal(t.works("pwd", opts=("--project", t.project), cwd="/usr").strip(), t.project,
+          "the working folder")
+
+
+def test_a_deleted_working_folder_is_refused(t):
+    gone = t.path("gone")
+    os.mkdir(gone)
+    result = t.run(["sh", "-c", f"cd {gone} && rmdir {gone} && exec {t.ringfence} exec -- echo ran"])
+    equal((result.code, result.out), (125, ""), "the refusal", result)
+    contains(result.err, "ringfence: ", "the reason")
+
+
+def test_a_deleted_working_folder_does_not_matter_with_a_project(t):
+    gone = t.path("gone")
+    os.mkdir(gone)
+    result = t.run(["sh", "-c", f"cd {gone} && rmdir {gone} && "
+                    f"exec {t.ringfence} exec --project {t.project} -- pwd"])
+    expect((result.code, result.out) == (0, f"{t.project}\n") or result.code == 125,
+           "works, or says why", result)
+
+
+@cases("<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-", ">&- 2>&-")
+def test_closed_standard_streams_are_no_hole(t, streams):
+    """What is opened first must not become the command's stdin, stdout or stderr."""
+    script = "echo out; echo err >&2; ls -l /proc/self/fd > fds 2>&1; exit 3"
+    result = t.run(["sh", "-c", f"exec {t.ringfence} exec -- sh -c '{script}' {streams}"])
+    expect(result.code in (3, 125), "works, or says why", result)
+    if result.code == 3:
+        lacks(t.read("fds"), t.state, "open files inside")
+        lacks(t.read("fds"), "socket", "open files inside")
+        lacks(t.read("fds"), "memfd", "open files inside")
+
+
+def test_a_closed_stdin_reads_as_empty_or_fails(t):
+    result = t.run(["sh", "-c", f"exec {t.ringfence} exec -- sh -c 'cat; echo end' <&-"])
+    contains(result.out, "end", "the command goes on")
+
+
+@cases("0", "1", "2")
+def test_a_folder_as_a_standard_stream_is_refused(t, number):
+    redirect = {"0": "</", "1": "1</", "2": "2</"}[number]
+    result = t.run(["sh", "-c", f"exec {t.ringfence} exec -- touch ran {redirect}"])
+    equal(result.code, 125, "exit status", result)
+    expect(not t.exists("ran"), "nothing may run")
+
+
+@cases("state", "home")
+def test_a_full_disk_is_said(t, what):
+    t.own_mounts()
+    folder = os.path.join(t.outside, "small")
+    t.tmpfs(folder, "64k")
+    if t.identity == "root":
+        os.chmod(folder, 0o700)
+    with open(os.path.join(folder, "filler"), "wb") as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+                file.flush()
+        except OSError:
+            pass
+    env = t.env(RINGFENCE_STATE_DIR=folder) if what == "state" else t.env(HOME=folder)
+    result = t.fence("sh", "-c", "echo ran", env=env)
+    expect(result.code in (0, 125), "works, or says why", result)
+    if result.code == 125:
+        equal(result.out, "", "nothing ran")
+        contains(result.err, "ringfence: ", "the reason")
+
+
+def test_a_disk_that_is_full_when_something_must_be_quarantined_is_said(t):
+    t.own_mounts()
+    folder = os.path.join(t.outside, "small")
+    t.tmpfs(folder, "256k")
+    result = t.fence("sh", "-c", "mkdir .claude; head -c 2000000 /dev/zero > .claude/settings.json",
+                     env=t.env(RINGFENCE_STATE_DIR=folder))
+    expect(not t.exists(".claude/settings.json") or ".claude" in result.err,
+           "it is moved away, or the notice says that it is still there", result)
+
+
+def test_a_state_folder_that_cannot_be_written_is_said(t):
+    result = refused_before_start(t, env=t.env(RINGFENCE_STATE_DIR="/proc/nowhere"))
+    contains(result.err, "/proc/nowhere", "the reason")
+
+
+def test_without_proc_it_works_or_says_why(t):
+    t.own_mounts()
+    kernel.mount("tmpfs", "/proc", "tmpfs")
+    began = t.fence_start("sh", "-c", "echo ran; ./attack read /proc/1/environ")
+    out, err = began.communicate(timeout=20)
+    if began.returncode == 125:
+        equal(out, b"", "nothing ran")
+        contains(err.decode(), "/proc", "the reason")
+    else:
+        contains(out.decode(), "denied", "what was read inside")
+
+
+def test_without_a_home_it_works_or_says_why(t):
+    result = t.fence("sh", "-c", 'echo "$HOME"; ls -A "$HOME"', env=t.env(HOME=None))
+    expect(result.code in (0, 125), "works, or says why", result)
+    result = t.fence("sh", "-c", "echo ran", env=t.env(HOME="/nonexistent"))
+    expect(result.code in (0, 125), "works, or says why", result)
+
+
+def test_without_any_environment_it_works(t):
+    result = t.run([t.ringfence, "exec", "--", "sh", "-c", "echo ran"],
+                   env={"RINGFENCE_STATE_DIR": os.path.join(t.outside, "state")})
+    equal((result.code, result.out), (0, "ran\n"), "without an environment", result)
+
+
+def test_a_project_without_write_permission_says_why_or_stays_unwritten(t):
+    os.chmod(t.project, 0o555)
+    result = t.sh("echo x > new || echo refused")
+    os.chmod(t.project, 0o755)
+    if t.identity == "root":
+        expect(result.code in (0, 125), "works", result)
+        return
+    contains(result.out, "refused", "inside")
+
+
+def test_a_folder_that_cannot_be_read_is_said_or_hidden(t):
+    """What cannot be searched for secrets cannot be shown either."""
+    if t.identity == "root":
+        raise Skip("root reads every folder")
+    t.write("closed/.env", "the secret")
+    os.chmod(t.path("closed"), 0o300)
+    result = t.sh("chmod 700 closed; cat closed/.env")
+    os.chmod(t.path("closed"), 0o700)
+    lacks(result.out, "the secret", "what was read inside")
+
+
+def test_a_deep_tree_works(t):
+    path = t.project
+    fd = os.open(path, os.O_RDONLY)
+    for _ in range(600):
+        os.mkdir("deep-folder", dir_fd=fd)
+        fd, old = os.open("deep-folder", os.O_RDONLY, dir_fd=fd), fd
+        os.close(old)
+    os.close(os.open(".env", os.O_CREAT | os.O_WRONLY, dir_fd=fd))
+    result = t.fence("echo", "ran")
+    expect((result.code, result.out) == (0, "ran\n") or result.code == 125, "works, or says why",
+           result)
+    t.run(["rm", "-rf", t.path("deep-folder")])
+
+
+def test_a_large_tree_starts_soon(t):
+    for i in range(100):
+        os.makedirs(t.path(f"d{i}"))
+        for j in range(50):
+            open(t.path(f"d{i}/f{j}"), "wb").close()
+    t.works("true", timeout=10)
+
+
+def test_special_files_in_the_project_do_no_harm(t):
+    os.mkfifo(t.path("pipe"))
+    os.mkfifo(t.path("server.key"))
+    os.mkfifo(t.path(".mcp.json"))
+    t.serve(t.path("service.pem"))
+    process = t.fence_start("sh", "-c", "echo ran; exit 0", stdin=subprocess.DEVNULL)
+    result = t.finish(process, timeout=10)
+    expect((result.code, result.out) == (0, "ran\n") or result.code == 125, "works, or says why",
+           result)
+
+
+def test_a_symlink_loop_in_the_project_does_no_harm(t):
+    os.symlink("loop", t.path("loop"))
+    os.symlink(".", t.path("self"))
+    os.symlink("..", t.path("up"))
+    equal(t.works("echo", "ran"), "ran\n", "with loops")

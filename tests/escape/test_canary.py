@@ -1,0 +1,185 @@
+"""Items 77, 78 and 80: no fence, no command; a fence that is not what it seems; exit statuses."""
+
+import importlib.util
+import os
+import time
+
+from harness import (Skip, cases, contains, equal, expect, lacks, refused_before_start,
+                     user_only)
+from harness import kernel
+
+_here = os.path.dirname(os.path.abspath(__file__))
+_spec = importlib.util.spec_from_file_location("weak_bwrap", os.path.join(_here, "weak_bwrap.py"))
+weak_bwrap = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(weak_bwrap)
+
+
+def with_bwrap(t, path):
+    return t.env(RINGFENCE_BWRAP=path)
+
+
+def weak(t, name):
+    """A program in place of bwrap; what it needs to weaken is in the project."""
+    for file in (".git/config", "sub/.git/config", ".env", ".env.copy", "secrets/x", "plain"):
+        t.write(file, "x")
+    other = os.path.join(t.outside, "other")
+    os.makedirs(other, exist_ok=True)
+    t.works("true")
+    with open(os.path.join(_here, "weak_bwrap.py"), encoding="utf-8") as file:
+        source = file.read()
+    world = {"project": t.project, "home": t.home, "other": other, "state": t.state}
+    return t.script("bwrap", f"{source}\n\nweaken({name!r}, **{world!r})\n")
+
+
+def in_time(began, limit=5):
+    took = time.monotonic() - began
+    expect(took < limit, f"answers within {limit} s, not {took:.1f} s")
+
+
+@cases("/nonexistent/bwrap", "/etc/passwd", "/")
+def test_77_without_bwrap_nothing_runs_and_the_remedy_is_named(t, path):
+    began = time.monotonic()
+    refused_before_start(t, env=with_bwrap(t, path), says="bubblewrap")
+    in_time(began)
+    t.works("true")
+
+
+def test_77_the_remedy_for_a_missing_bwrap_is_a_command_of_this_machine(t):
+    manager = next((m for m in ("apt-get", "dnf", "zypper", "pacman")
+                    if os.path.exists(f"/usr/bin/{m}")), None)
+    if not manager:
+        raise Skip("no package manager that the test knows")
+    refused_before_start(t, env=with_bwrap(t, "/nonexistent/bwrap"), says=(manager, "bubblewrap"))
+
+
+def test_77_a_relative_path_of_bwrap_is_not_taken(t):
+    """It could be one that the agent has planted in the project."""
+    mark = t.path("planted-ran")
+    t.write("bwrap", f"#!/bin/sh\ntouch {mark}\n", 0o755)
+    result = t.fence("true", env=with_bwrap(t, "./bwrap"))
+    expect(result.code in (0, 125), "another way, or refused", result)
+    expect(not os.path.exists(mark), "the planted one must not run", result)
+
+
+def test_77_where_user_namespaces_are_forbidden_nothing_runs_and_the_remedy_is_named(t):
+    t.works("true")
+    kernel.forbid_user_namespaces()
+    began = time.monotonic()
+    refused_before_start(t, says=("namespaces", "max_user_namespaces"))
+    in_time(began)
+
+
+@user_only
+def test_77_where_user_namespaces_are_forbidden_the_ugly_flag_still_works(t):
+    kernel.forbid_user_namespaces()
+    result = t.fence("echo", "hello", opts=("--i-accept-no-fence",))
+    equal((result.code, result.out), (0, "hello\n"), "without a fence", result)
+    contains(result.err.lower(), "without a fence", "stderr")
+
+
+def test_77_a_bwrap_that_hangs_does_not_hang_for_ever(t):
+    """Within the 5 seconds, or as soon as the caller interrupts."""
+    path = t.script("bwrap", "#!/bin/sh\nexec sleep 600\n")
+    process = t.fence_start("true", env=with_bwrap(t, path))
+    try:
+        process.wait(8)
+        equal(process.returncode, 125, "exit status")
+    except Exception:
+        process.terminate()
+        process.wait(5)
+        raise
+    finally:
+        t.kill(process)
+    process.communicate()
+    t.all_gone()
+
+
+def test_77_another_mechanism_than_the_ones_there_are_is_refused(t):
+    refused_before_start(t, "--fence", "moat", says="moat")
+
+
+def test_78_the_control_an_unchanged_bwrap_works(t):
+    result = t.fence("echo", "ran", env=with_bwrap(t, weak(t, "nothing")))
+    equal((result.code, result.out), (0, "ran\n"), "the control", result)
+
+
+@cases(*weak_bwrap.WEAKER)
+def test_78_a_weaker_fence_is_caught_before_the_command_runs(t, name):
+    path = weak(t, name)
+    result = refused_before_start(t, env=with_bwrap(t, path), says="canary")
+    lacks(result.err, "nothing to weaken", "stderr")
+
+
+@cases(*weak_bwrap.SHAMS)
+def test_78_a_fence_that_does_nothing_is_caught_before_the_command_runs(t, name):
+    path = weak(t, name)
+    mark = t.path("ran-by-the-command")
+    result = t.fence("sh", "-c", f"touch {mark}", env=with_bwrap(t, path))
+    equal(result.code, 125, "exit status", result)
+    expect(not os.path.exists(mark), "nothing may run", result)
+    contains(result.err, "ringfence: ", "stderr")
+
+
+def test_78_the_failed_canary_is_named_in_the_report(t):
+    path = weak(t, ".git writable")
+    result, report = t.report("true", env=with_bwrap(t, path))
+    equal(result.code, 125, "exit status", result)
+    equal(report["exit"]["kind"], "setup", "kind of the exit")
+    equal(report["exit"]["code"], 125, "code of the exit")
+
+
+def test_78_canaries_of_a_good_run_are_counted(t):
+    _, report = t.report("true")
+    canaries = report["canaries"]
+    expect(canaries["passed"] == canaries["total"] >= 15, "every canary held", report)
+
+
+def test_78_dying_together_does_not_depend_on_bwrap(t):
+    """Without --die-with-parent the lifeline alone ends everything."""
+    source = weak(t, "nothing")
+    with open(source, encoding="utf-8") as file:
+        text = file.read().replace("options_of(sys.argv[1:])\n    if name",
+                                   "options_of(sys.argv[1:])\n    options = "
+                                   "drop('--die-with-parent')(options, world)\n    if name")
+    contains(text, "drop('--die-with-parent')(options", "the program")
+    path = t.script("bwrap2", text)
+    t.leftover_runs = True
+    process = t.fence_start("sh", "-c", "echo ready; sleep 600", env=with_bwrap(t, path))
+    equal(process.stdout.readline(), b"ready\n", "the command")
+    process.kill()
+    process.communicate()
+    t.all_gone()
+
+
+@cases(("true", 0, "ok"), ("exit 1", 1, "command"), ("exit 125", 125, "command"),
+       ("exit 124", 124, "command"), ("kill -9 $$", 137, "signal"), ("kill -TERM $$", 143, "signal"),
+       ("cat .env", 1, "command"))
+def test_80_the_report_tells_the_end_of_the_command(t, script, code, kind):
+    t.write(".env", "x")
+    result, report = t.report("sh", "-c", script)
+    equal(result.code, code, "exit status", result)
+    equal((report["exit"]["kind"], report["exit"]["code"]), (kind, code), "the report")
+
+
+def test_80_a_refusal_and_a_timeout_are_told_from_a_failure(t):
+    result, report = t.report("true", opts=("--write", "/"))
+    equal((result.code, report["exit"]["kind"]), (125, "setup"), "a refusal")
+    result, report = t.report("sleep", "600", opts=("--timeout", "1s"))
+    equal((result.code, report["exit"]["kind"]), (124, "timeout"), "a timeout")
+
+
+def test_80_a_denial_inside_is_the_commands_own_failure(t):
+    """125 means that nothing ran; a denied command ends with its own status."""
+    result = t.fence("sh", "-c", "touch /etc/x || exit 42")
+    equal(result.code, 42, "exit status", result)
+    lacks(result.err, "ringfence: ", "stderr")
+
+
+@cases(("/nonexistent", 127), ("no-such-command", 127), ("./plain", 126), ("/etc", 126),
+       ("./dir", 126), ("", 127))
+def test_80_a_command_that_cannot_start_says_so(t, command, code):
+    t.write("plain", "x", 0o644)
+    os.mkdir(t.path("dir"))
+    result = t.fence(command)
+    equal(result.code, code, "exit status", result)
+    contains(result.err, "ringfence: ", "stderr")

@@ -1,0 +1,206 @@
+"""Items 24 to 30: handles, setuid, devices, folding, odd names, and policies that would open all."""
+
+import os
+import shutil
+
+from harness import (Skip, cases, contains, denied_inside_allowed_outside, equal, expect, lacks,
+                     needs, not_possible_inside, refused_before_start)
+from harness.control import attack_inside, attack_outside
+
+OUTSIDE_FOR_ROOT = {"root": "outside", "user": None}
+PLAIN = ["setpriv", "--reuid", "12322", "--regid", "12322", "--clear-groups", "--"]
+
+
+def test_24_a_file_cannot_be_opened_by_its_handle(t):
+    t.write("plain", "x")
+    denied_inside_allowed_outside(t, "handle", t.project, t.path("plain"),
+                                  control=OUTSIDE_FOR_ROOT)
+
+
+@cases("chmod", "fchmod", "fchmodat", "fchmodat2")
+def test_25_a_setuid_bit_cannot_be_set(t, how):
+    for mode in ("4755", "2755", "6777"):
+        path = t.write(f"file-{mode}", "x", 0o755)
+        denied_inside_allowed_outside(t, "chmod", how, mode, path, unchanged=[path])
+
+
+@cases("chmod", "fchmod", "fchmodat")
+def test_25_other_modes_can_be_set(t, how):
+    path = t.write("file", "x", 0o644)
+    result = attack_inside(t, "chmod", how, "750", path)
+    equal(result.code, 0, "exit status", result)
+    equal(os.stat(path).st_mode & 0o7777, 0o750, "the mode")
+
+
+@cases("open", "openat", "openat2", "creat", "mknod", "mknodat", "tmpfile")
+def test_25_a_file_cannot_be_born_with_a_setuid_bit(t, how):
+    path = t.project if how == "tmpfile" else t.path("born")
+    if how == "tmpfile" and attack_outside(t, "create-mode", how, "4755", path).code:
+        raise Skip("the file system has no O_TMPFILE")
+    denied_inside_allowed_outside(t, "create-mode", how, "4755", path)
+
+
+def test_25_a_setuid_program_of_the_host_gains_nothing(t):
+    program = next((p for p in ("/usr/bin/passwd", "/usr/bin/su", "/usr/bin/newgrp", "/usr/bin/mount")
+                    if os.path.exists(p) and os.stat(p).st_mode & 0o4000), None)
+    if not program:
+        raise Skip("no setuid program is installed")
+    not_possible_inside(t, "suid-gain", program)
+    plain = PLAIN if t.identity == "root" else []
+    copy = os.path.join(t.outside, "attack")
+    shutil.copy(t.attack, copy)
+    control = t.run([*plain, copy, "suid-gain", program])
+    contains(control.out, "euid: 0", "the control")
+
+
+def test_25_a_setuid_root_file_in_the_project_gains_nothing(t):
+    if t.identity != "root":
+        raise Skip("only root can make one")
+    program = t.path("gain")
+    shutil.copy(t.attack, program)
+    os.chmod(program, 0o4755)
+    not_possible_inside(t, "suid-gain", program, "list-fds")
+    copy = os.path.join(t.outside, "gain")
+    shutil.copy(t.attack, copy)
+    os.chmod(copy, 0o4755)
+    control = t.run([*PLAIN, os.path.join(t.outside, "gain"), "list-fds"])
+    expect(control.code in (0, 1), "the control runs", control)
+    shutil.copy(t.attack, os.path.join(t.outside, "attack"))
+    control = t.run([*PLAIN, os.path.join(t.outside, "attack"), "suid-gain", copy, "list-fds"])
+    contains(control.out, "euid: 0", "the control")
+
+
+def test_25_file_capabilities_cannot_be_set(t):
+    denied_inside_allowed_outside(t, "setcap", t.attack, control="bwrap")
+
+
+@cases(("c", 1, 3), ("c", 5, 1), ("b", 7, 0))
+def test_26_a_device_cannot_be_made(t, kind, major, minor):
+    denied_inside_allowed_outside(t, "mknod", kind, major, minor, t.path("device"),
+                                  control=OUTSIDE_FOR_ROOT, unchanged=[t.path("device")])
+
+
+@cases("/dev/mem", "/dev/kmsg", "/dev/vda", "/dev/sda", "/dev/nvme0n1", "/dev/loop0",
+       "/dev/loop-control", "/dev/fuse", "/dev/kvm", "/dev/vsock", "/dev/net/tun", "/dev/tty1",
+       "/dev/userfaultfd", "/dev/hwrng", "/dev/console", "/dev/input/event0")
+def test_26_a_device_of_the_host_cannot_be_opened(t, device):
+    if not os.path.exists(device):
+        raise Skip(f"{device} does not exist here")
+    if attack_outside(t, "read", device).out == "denied: EACCES\n":
+        raise Skip("this user cannot open it outside either, so there is no control")
+    inside = attack_inside(t, "open-write", device)
+    equal((inside.code, inside.out), (1, "denied: ENOENT\n"), "inside", inside)
+
+
+@cases("null", "zero", "full", "random", "urandom", "tty", "ptmx", "stdin", "fd", "shm", "pts")
+def test_26_the_devices_that_every_program_needs_are_there(t, name):
+    t.works("test", "-e", f"/dev/{name}", "-o", "-L", f"/dev/{name}")
+
+
+def test_26_nothing_else_is_in_dev(t):
+    names = set(t.works("ls", "-A", "/dev").split())
+    usual = {"null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm", "fd", "stdin",
+             "stdout", "stderr", "core", "console", "mqueue"}
+    equal(sorted(names - usual), [], "unusual names in /dev")
+
+
+def test_27_case_variants_of_protected_names_on_a_folding_file_system(t):
+    if t.identity != "root":
+        raise Skip("only root can mount one")
+    image = os.path.join(t.outside, "image")
+    with open(image, "wb") as file:
+        file.truncate(32 << 20)
+    if t.run(["mkfs.vfat", image]).code if shutil.which("mkfs.vfat") else True:
+        raise Skip("mkfs.vfat is not installed")
+    t.own_mounts()
+    if t.run(["mount", "-o", "loop,umask=0", image, t.project]).code:
+        raise Skip("this kernel mounts no file system that folds case (no vfat)")
+    shutil.copy(t.attack_source, t.attack)
+    for name in (".git/config", ".vscode/tasks.json", ".env"):
+        t.write(name, "before")
+    inside = t.sh("for f in .GIT/config .VSCode/TASKS.json .ENV; do ./attack write $f; done")
+    lacks(inside.out, "succeeded", "what was done inside")
+    outside = t.run(["sh", "-c", "./attack write .GIT/config"])
+    equal(outside.code, 0, "the control", outside)
+
+
+ODD = "evil\n\x1b[31m.json"
+
+
+def test_28_control_characters_in_names_are_escaped_in_notices(t):
+    path = f".vscode/{ODD}"
+    result = t.fence("sh", "-c", 'mkdir .vscode && : > "$1"', "sh", path)
+    equal(result.code, 0, "exit status", result)
+    expect(not t.exists(path), "the file must not stay", result)
+    equal(len(t.quarantined(ODD)), 1, "files kept under their own name", result)
+    lacks(result.err, "\x1b", "the notice")
+    lacks(result.err, "evil\n", "the notice")
+    contains(result.err, "\\x1b", "the notice")
+    contains(result.err, "\\x0a", "the notice")
+
+
+def test_28_control_characters_in_arguments_are_escaped_in_errors(t):
+    for opts in (("--hide", f"{ODD}/x"), ("--cwd", ODD), ("--project", ODD), (f"--{ODD}",)):
+        result = refused_before_start(t, *opts)
+        lacks(result.err, "\x1b", "the error")
+        equal(len(result.err.strip().splitlines()), 1, "lines of the error", result)
+
+
+@needs("git")
+def test_28_control_characters_are_escaped_in_the_report(t):
+    result, report = t.report("sh", "-c", 'mkdir .vscode && : > "$1"', "sh", f".vscode/{ODD}")
+    names = [entry["path"] for entry in report["quarantined"]]
+    expect(any("evil" in name for name in names), "the report names the file", report)
+    lacks(result.err, "\x1b", "the notice")
+
+
+@cases("--hide", "--read", "--write", "--project", "--cwd")
+def test_29_an_overlong_path_is_refused(t, option):
+    for path in ("a/" * 5000, "b" * 300, "c" * 10000, f"{t.project}/{'d' * 256}/x"):
+        refused_before_start(t, option, path)
+
+
+def test_29_the_longest_path_that_the_kernel_takes_can_be_hidden(t):
+    name = "/".join(["x" * 200] * 15)
+    path = t.write(name, "secret")
+    expect(len(path) < 4096, "the path is legal", len(path))
+    denied_inside_allowed_outside(t, "read", path, opts=("--hide", name))
+
+
+def spellings(t):
+    os.symlink("/", t.path("to-root"))
+    os.symlink(t.home, t.path("to-home"))
+    os.symlink("to-home", t.path("to-to-home"))
+    os.symlink(t.folder, t.path("to-above"))
+    return ["/", "//", "/.", "/../..", "~", "~/", t.home, f"{t.home}/", f"{t.home}/.", "..", "./..",
+            f"{t.project}/..", f"{t.project}/../../home", f"{t.home}/project/../", "to-root",
+            "to-root/", "to-home", "to-home/.", "to-to-home", f"to-root{t.home}", t.folder,
+            "to-above", "/proc/self/root", "/proc/self/cwd/..", "/home/..", "$HOME"]
+
+
+def test_30_a_policy_that_makes_root_or_home_writable_is_refused(t):
+    for path in spellings(t):
+        before = sorted(os.listdir(t.home))
+        result = t.sh(f"echo ran; echo x > {t.home}/planted; echo x > {t.folder}/planted",
+                      opts=("--write", path))
+        expect(result.code == 125 and not result.out, f"--write {path!r} should be refused", result)
+        expect(result.err.startswith("ringfence: "), "with a reason", result)
+        equal([n for n in sorted(os.listdir(t.home)) if n != ".local"],
+              [n for n in before if n != ".local"], "names in the home")
+    os.mkdir(t.path("sub"))
+    t.works("sh", "-c", "echo x > sub/file", opts=("--write", "sub"))
+
+
+def test_30_a_project_that_is_root_or_home_is_refused(t):
+    for path in spellings(t):
+        refused_before_start(t, "--project", path)
+    t.works("true", opts=("--project", t.project))
+
+
+@cases("HOME", "XDG_STATE_HOME", "RINGFENCE_STATE_DIR")
+def test_30_a_relative_folder_in_the_environment_is_not_taken(t, name):
+    """It could be a folder that the agent has planted in the project."""
+    os.mkdir(t.path("planted"))
+    result = t.fence("true", env=t.env(**{name: "planted"}))
+    expect(result.code in (0, 125), "works by another way, or is refused", result)
+    equal(os.listdir(t.path("planted")), [], "what was put there")

@@ -1,0 +1,332 @@
+"""Items 4 to 6, 9 to 13, 20 and 22: what must not be written, and what the host would later execute."""
+
+import os
+import shutil
+
+from harness import (cases, contains, denied_inside_allowed_outside, equal, expect, lacks, needs,
+                     not_possible_inside, refused_before_start, snapshot)
+from harness.control import attack_inside, attack_outside
+from harness.world import BWRAP
+
+EVIL = "attacked"
+
+
+@cases("/etc", "/usr/local/bin", "/usr/bin", "/usr/lib", "/opt", "/usr/share")
+def test_04_nothing_can_be_created_in_a_system_folder(t, folder):
+    target = f"{folder}/ringfence-test-{os.getpid()}"
+    denied_inside_allowed_outside(t, "create", target, control="bwrap", binds=("--tmpfs", folder),
+                                  unchanged=[target])
+
+
+@cases(("home", "new"), ("home", ".bashrc"), ("home", "other-project/planted"))
+def test_04_what_is_written_to_the_home_never_reaches_it(t, _, name):
+    path = t.at_home(name, "before") if name == ".bashrc" else os.path.join(t.home, name)
+    os.makedirs(os.path.join(t.home, "other-project"))
+    before = snapshot(t.home)
+    script = f"mkdir -p {os.path.dirname(path)}; echo {EVIL} >> {path}"
+    t.sh(script)
+    after = snapshot(t.home)
+    # Ringfence itself keeps its state there.
+    for view in (before, after):
+        view[2].pop(".local", None)
+    equal(after, before, "the home")
+    t.run(["sh", "-c", script])
+    contains(t.read(path), EVIL, "the control")
+
+
+@cases("/tmp", "/var/tmp", "/dev/shm", "/run", "/dev", "/")
+def test_04_what_is_written_to_a_shared_folder_never_reaches_it(t, folder):
+    name = f"{folder}/ringfence-test-{os.getpid()}-{t.identity}"
+    t.sh(f"echo {EVIL} > {name}")
+    expect(not os.path.lexists(name), f"{name} must not exist on the host")
+    control = t.run([BWRAP, "--dev-bind", "/", "/", "--tmpfs", t.outside, "sh", "-c",
+                     f"echo {EVIL} > {t.outside}/x && cat {t.outside}/x"])
+    contains(control.out, EVIL, "the control")
+
+
+def git_project(t):
+    t.write("main.c", "int main(void) { return 0; }\n")
+    for args in (["init", "-q", "-b", "main"], ["add", "main.c"],
+                 ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "first"]):
+        result = t.run(["git", *args])
+        equal(result.code, 0, "git", result)
+
+
+@cases("link-write", "link-fd")
+def test_05_a_hard_link_to_a_protected_file_cannot_be_made(t, act):
+    git_project(t)
+    path = t.path(".git/config")
+    denied_inside_allowed_outside(t, act, path, "alias", unchanged=[path, t.path("alias")])
+
+
+@cases("link-write", "link-fd")
+def test_05_a_hard_link_to_a_hidden_file_cannot_be_made(t, act):
+    path = t.write(".env", "A=1")
+    denied_inside_allowed_outside(t, act, path, "alias", unchanged=[path, t.path("alias")])
+
+
+@cases(".git", ".vscode", "sub/.vscode", "sub/.git")
+def test_06_a_protected_folder_cannot_be_moved_away_and_replaced(t, name):
+    t.write(f"{name}/config", "before")
+    denied_inside_allowed_outside(t, "rename-recreate", name, "tasks.json",
+                                  unchanged=[t.path(name)])
+
+
+@cases((".vscode", "tasks.json"), (".git", "config"), (".claude", "settings.json"))
+def test_06_a_parent_that_is_moved_away_and_replaced_does_not_plant_anything(t, name, file):
+    t.write(f"sub/dir/{name}/{file}", "before")
+    result = t.sh(f"./attack rename-recreate sub keep && mkdir -p sub/dir/{name}"
+                  f" && echo {EVIL} > sub/dir/{name}/{file}")
+    for place in ("sub", "sub.away"):
+        path = t.path(f"{place}/dir/{name}/{file}")
+        if os.path.lexists(path):
+            equal(t.read(path), "before", f"{path}", result)
+    control = t.run(["sh", "-c", f"./attack rename-recreate sub keep2; mkdir -p sub/dir/{name};"
+                     f" echo {EVIL} > sub/dir/{name}/{file}"])
+    contains(t.read(f"sub/dir/{name}/{file}"), EVIL, f"the control {control}")
+
+
+@cases(".mcp.json", ".envrc", ".claude/settings.json", ".vscode/tasks.json")
+def test_09_a_dangling_symlink_at_a_protected_name_brings_nothing_in(t, name):
+    os.makedirs(os.path.dirname(t.path(name)), exist_ok=True)
+    os.symlink(t.path("planted"), t.path(name))
+    t.sh(f"echo {EVIL} > planted")
+    try:
+        lacks(t.read(name), EVIL, f"what the host reads from {name}")
+    except FileNotFoundError:
+        pass
+    t.run(["sh", "-c", f"ln -sfn {t.path('planted2')} {name}; echo {EVIL} > planted2"])
+    contains(t.read(name), EVIL, "the control")
+
+
+def test_09_a_dangling_symlink_that_is_hidden_brings_nothing_in(t):
+    target = os.path.join(t.outside, "target")
+    os.symlink(target, t.path("door"))
+    result = t.sh(f"echo {EVIL} > door; echo {EVIL} > {target}", opts=("--hide", "door"))
+    expect(not os.path.lexists(target), "the target must not be made", result)
+    t.run(["sh", "-c", f"echo {EVIL} > door"])
+    contains(t.read(target), EVIL, "the control")
+
+
+@cases(".claude/settings.json", ".claude/hooks/a/b", ".vscode/tasks.json", ".mcp.json", ".envrc",
+       "deep/down/.codex/config.toml", "sub/.husky/pre-commit", ".GIT/hooks/x")
+def test_10_a_missing_protected_file_is_not_there_after_the_run(t, name):
+    result = t.sh(f"mkdir -p {os.path.dirname(name) or '.'} && echo {EVIL} > {name}")
+    if name == ".GIT/hooks/x" and t.exists(name):
+        # Only a file system that folds case makes .git of it.
+        return
+    expect(not t.exists(name), f"{name} must not be in the project", result)
+    if result.code == 0:
+        kept = t.quarantined(name)
+        equal(len(kept), 1, "files kept in quarantine", result)
+        contains(t.read(kept[0]), EVIL, "the kept file")
+        contains(result.err, name, "the notice")
+    t.run(["sh", "-c", f"mkdir -p {os.path.dirname(name) or '.'} && echo {EVIL} > {name}"])
+    expect(t.exists(name), "as a control, outside it stays")
+
+
+@cases("pre-commit", "post-checkout", "fsmonitor-watchman")
+def test_11_a_git_hook_cannot_be_created(t, hook):
+    git_project(t)
+    path = t.path(f".git/hooks/{hook}")
+    denied_inside_allowed_outside(t, "create", path, unchanged=[t.path(".git")])
+
+
+@cases(".git/hooks/pre-commit.sample", ".git/config", ".git/HEAD", ".git/index",
+       ".git/info/exclude")
+def test_11_a_file_of_git_cannot_be_written(t, name):
+    git_project(t)
+    path = t.path(name)
+    if not os.path.exists(path):
+        t.write(name, "x")
+    denied_inside_allowed_outside(t, "write", path, unchanged=[t.path(".git")])
+
+
+def test_11_a_hook_of_a_nested_repository_cannot_be_created(t):
+    t.write("vendor/lib/.git/hooks/sample", "x")
+    t.write("vendor/lib/.git/HEAD", "ref: refs/heads/main")
+    denied_inside_allowed_outside(t, "create", t.path("vendor/lib/.git/hooks/post-checkout"),
+                                  unchanged=[t.path("vendor/lib/.git")])
+
+
+def test_11_the_git_directory_behind_a_gitdir_file_is_protected(t):
+    """A gitdir: file of a worktree or submodule cannot be redirected."""
+    t.write("wt/.git", "gitdir: ../store/worktrees/wt\n")
+    denied_inside_allowed_outside(t, "write", t.path("wt/.git"), unchanged=[t.path("wt/.git")])
+
+
+@needs("git")
+@cases("core.fsmonitor", "core.hooksPath", "core.sshCommand", "filter.x.clean", "alias.st",
+       "core.pager", "credential.helper", "diff.external")
+def test_12_git_config_cannot_be_changed(t, key):
+    git_project(t)
+    before = t.read(".git/config")
+    inside = t.fence("git", "config", key, "./evil")
+    expect(inside.code != 0, "git config should fail inside", inside)
+    equal(t.read(".git/config"), before, ".git/config")
+    equal(t.run(["git", "config", key, "./evil"]).code, 0, "the control")
+
+
+@needs("git")
+def test_13_an_include_of_a_workspace_file_cannot_be_added(t):
+    git_project(t)
+    before = t.read(".git/config")
+    inside = t.fence("git", "config", "include.path", "../evil.gitconfig")
+    expect(inside.code != 0, "git config should fail inside", inside)
+    equal(t.read(".git/config"), before, ".git/config")
+    equal(t.run(["git", "config", "include.path", "../evil.gitconfig"]).code, 0, "the control")
+
+
+@needs("git")
+def test_13_a_gitconfig_that_is_included_already_cannot_be_changed(t):
+    git_project(t)
+    t.write(".gitconfig", "[core]\n\teditor = vi\n")
+    t.run(["git", "config", "include.path", "../.gitconfig"])
+    denied_inside_allowed_outside(t, "write", t.path(".gitconfig"), unchanged=[t.path(".gitconfig")])
+
+
+FOLDERS = (".git", ".hg", ".vscode", ".idea", ".claude", ".codex", ".gemini", ".cursor", ".opencode",
+           ".husky", ".devcontainer", ".zed", ".windsurf")
+FILES = (".mcp.json", ".envrc", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile",
+         ".gitconfig", "ringfence.yml", ".ringfenceignore")
+
+
+def host_executed_names():
+    return [f"{folder}/file" for folder in FOLDERS] + list(FILES)
+
+
+@cases("", "some/where/deep/")
+def test_20_existing_files_that_the_host_executes_cannot_be_written(t, prefix):
+    names = [prefix + name for name in host_executed_names()]
+    for name in names:
+        t.write(name, "before")
+    script = "for f in " + " ".join(names) + "; do ./attack write $f; done"
+    inside = t.sh(script)
+    equal(inside.out.count("denied: "), len(names), "denials", inside)
+    for name in names:
+        equal(t.read(name), "before", name)
+    equal(t.run(["sh", "-c", script]).out.count("succeeded"), len(names), "the controls")
+
+
+@cases("", "some/where/deep/")
+def test_20_existing_files_that_the_host_executes_cannot_be_removed_or_moved(t, prefix):
+    names = [prefix + name for name in host_executed_names()]
+    for name in names:
+        t.write(name, "before")
+    tops = sorted({name[len(prefix):].split("/")[0] for name in names})
+    inside = t.sh("".join(f"./attack rename {prefix}{top} away.{top}; ./attack unlink {name};"
+                          for top, name in zip(tops, names)))
+    lacks(inside.out, "succeeded", "what was done inside")
+    for name in names:
+        equal(t.read(name), "before", name)
+    outside = t.run(["sh", "-c", f"./attack rename {prefix}.vscode away"])
+    equal(outside.code, 0, "the control", outside)
+
+
+@cases("", "some/where/deep/")
+def test_20_new_files_that_the_host_would_execute_are_moved_away(t, prefix):
+    names = [prefix + name for name in host_executed_names()]
+    script = "".join(f"mkdir -p {os.path.dirname(name) or '.'}; echo {EVIL} > {name};"
+                     for name in names)
+    result = t.sh(script)
+    left = [name for name in names if t.exists(name)]
+    equal(left, [], "names that the host would execute", result)
+    for name in names:
+        equal(len(t.quarantined(name)) >= 1, True, f"{name} is kept in quarantine", result)
+    t.run(["sh", "-c", script])
+    equal([name for name in names if not t.exists(name)], [], "the controls")
+
+
+def test_22_the_state_of_ringfence_cannot_be_written(t):
+    t.works("true")
+    path = t.write(os.path.join(t.state, "quarantine/note"), "x")
+    denied_inside_allowed_outside(t, "write", path, unchanged=[path])
+
+
+def test_22_a_state_folder_in_the_project_is_refused_or_out_of_reach(t):
+    state = t.path("state")
+    env = t.env(RINGFENCE_STATE_DIR=state)
+    t.write("state/quarantine/1/x", "kept")
+    result = t.sh("./attack write state/quarantine/1/x; ./attack create state/planted",
+                  env=env)
+    if result.code == 125:
+        contains(result.err, "state", "the refusal")
+    else:
+        lacks(result.out, "succeeded", "what was done inside")
+    equal(t.read("state/quarantine/1/x"), "kept", "what is in the state")
+    equal(attack_outside(t, "write", "state/quarantine/1/x").code, 0, "the control")
+
+
+@cases("ringfence", "ringfence-init")
+def test_22_our_programs_cannot_be_replaced_when_they_are_in_the_project(t, name):
+    shutil.copytree(t.build, t.path("build"), ignore=lambda d, n: set(n) - {
+        "ringfence", "ringfence-init"})
+    t.ringfence = t.path("build/ringfence")
+    path = t.path(f"build/{name}")
+    before = snapshot(path)
+    for act in (("rename", path, path + ".away"), ("unlink", path), ("truncate", path)):
+        not_possible_inside(t, *act)
+        equal(snapshot(path), before, path)
+    equal(attack_outside(t, "rename", path, path + ".away").code, 0, "the control")
+
+
+def test_22_bwrap_cannot_be_replaced(t):
+    denied_inside_allowed_outside(t, "rename", "/usr/bin/bwrap", "/usr/bin/bwrap.away",
+                                  control="bwrap", binds=("--tmpfs", "/usr/bin", "--ro-bind",
+                                                          BWRAP, "/usr/bin/x"),
+                                  control_args=("create", "/usr/bin/planted"))
+
+
+def test_22_the_init_of_the_fence_cannot_be_written_through_proc(t):
+    inside = attack_inside(t, "open-write", "/proc/1/exe")
+    equal(inside.code, 1, "exit status", inside)
+    copy = os.path.join(t.outside, "program")
+    shutil.copy(t.attack, copy)
+    equal(attack_outside(t, "open-write", copy).code, 0, "the control")
+
+
+def planted(t, name):
+    """A program in the workspace that tells when it is run."""
+    mark = os.path.join(t.outside, f"{name}-ran")
+    t.write(f"bin/{name}", f"#!/bin/sh\ntouch {mark}\nexit 0\n", 0o755)
+    return mark
+
+
+@cases("bwrap", "git", "ringfence-init", "newuidmap", "sh", "setpriv")
+def test_23_a_program_planted_in_the_workspace_and_path_is_ignored(t, name):
+    mark = planted(t, name)
+    env = t.env(PATH=f"{t.path('bin')}:bin:.:{t.env()['PATH']}")
+    equal(t.fence("/bin/true", env=env).code, 0, "exit status")
+    equal(t.fence("/bin/true", env=env, cwd=t.path("bin"), opts=("--project", t.project)).code, 0,
+          "exit status in the folder with the program")
+    expect(not os.path.exists(mark), f"the planted {name} must not run on the host")
+    t.run(["/bin/sh", "-c", f"{name}"], env=env)
+    expect(os.path.exists(mark), "as a control, the shell finds it")
+
+
+def test_23_a_library_planted_in_the_workspace_is_not_loaded(t):
+    env = t.env(LD_PRELOAD=t.path("evil.so"), LD_LIBRARY_PATH=t.project)
+    out = t.works("env", env=env)
+    lacks(out, "LD_", "the environment inside")
+
+
+def test_79_a_policy_that_is_edited_in_the_run_changes_nothing(t):
+    t.write(".env", "A=1")
+    t.write(".ringfenceignore", "extra\n")
+    t.write("extra", "x")
+    script = ("echo 'write: [/]' > ringfence.yml; ./attack write .ringfenceignore; "
+              "./attack read .env; ./attack create /etc/planted")
+    for _ in range(2):
+        inside = t.sh(script)
+        lacks(inside.out, "succeeded", "what was done inside")
+        equal(inside.out.count("denied: "), 3, "denials", inside)
+        expect(not t.exists("ringfence.yml"), "the planted policy must not stay", inside)
+    equal(attack_outside(t, "read", ".env").code, 0, "the control")
+
+
+def test_31_a_working_folder_outside_the_project_is_refused(t):
+    os.symlink("/etc", t.path("link"))
+    os.mkdir(t.path("sub"))
+    for folder in ("/etc", "..", "sub/../..", t.home, "/", "link", "/nonexistent"):
+        refused_before_start(t, "--cwd", folder)
+    equal(t.works("pwd", opts=("--cwd", "sub")).strip(), t.path("sub"), "the control")

@@ -1,0 +1,271 @@
+"""Items 7, 8 and 32 to 34: races with the start, kills at any instant, two at once, thousands of rules."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+
+from harness import (cases, contains, denied_inside_allowed_outside, equal, expect, lacks,
+                     refused_before_start, snapshot, timeout)
+from harness import kernel
+from harness.control import attack_outside
+
+STARTS = 40
+KILLS = 60
+EVIL = "attacked"
+
+
+def swapper(t, a, b):
+    """Exchanges two names of the project, over and over, until the test ends."""
+    process = t.start([t.attack_source, "swap-loop", t.path(a), t.path(b)], stdout=subprocess.PIPE)
+    equal(process.stdout.readline(), b"swapping\n", "the swapper")
+    return process
+
+
+@timeout(100)
+def test_07_a_write_rule_that_is_swapped_for_a_symlink_never_reaches_its_target(t):
+    target = os.path.join(t.outside, "target")
+    os.mkdir(target)
+    os.mkdir(t.path("dir"))
+    os.symlink(target, t.path("link"))
+    loop = swapper(t, "dir", "link")
+    codes = set()
+    for _ in range(STARTS):
+        result = t.sh(f"echo {EVIL} > dir/x; echo {EVIL} > link/x; echo {EVIL} > {target}/x; true",
+                      opts=("--write", "dir"))
+        codes.add(result.code)
+        expect(result.code in (0, 125), "runs or is refused", result)
+        equal(os.listdir(target), [], "files in the target", result)
+    t.kill(loop)
+    t.run(["sh", "-c", f"echo {EVIL} > link/x; echo {EVIL} > dir/x"])
+    equal(os.listdir(target), ["x"], "the control")
+
+
+@timeout(100)
+def test_07_a_hide_rule_that_is_swapped_for_a_symlink_never_shows_its_file(t):
+    t.write("dir/secret.txt", "the secret")
+    t.write("elsewhere/secret.txt", "nothing")
+    os.symlink("elsewhere", t.path("other"))
+    loop = swapper(t, "dir", "other")
+    for _ in range(STARTS):
+        result = t.sh("for i in 1 2 3 4 5; do cat dir/secret.txt other/secret.txt; done",
+                      opts=("--hide", "dir/secret.txt"))
+        lacks(result.out, "the secret", "what was read inside")
+    t.kill(loop)
+    contains(t.run(["sh", "-c", "cat dir/secret.txt other/secret.txt"]).out, "the secret",
+             "the control")
+
+
+@timeout(100)
+def test_07_a_secret_whose_folder_is_swapped_never_shows(t):
+    """The built-in rules hold under the same race."""
+    t.write("dir/.env", "the secret")
+    os.mkdir(t.path("elsewhere"))
+    os.symlink("elsewhere", t.path("other"))
+    loop = swapper(t, "dir", "other")
+    for _ in range(STARTS):
+        result = t.sh("for i in 1 2 3 4 5; do cat dir/.env other/.env; done")
+        lacks(result.out, "the secret", "what was read inside")
+    t.kill(loop)
+    contains(t.run(["sh", "-c", "cat dir/.env other/.env"]).out, "the secret", "the control")
+
+
+@timeout(100)
+def test_07_a_protected_folder_whose_parent_is_swapped_is_never_written(t):
+    t.write("dir/.git/config", "before")
+    os.mkdir(t.path("elsewhere"))
+    os.symlink("elsewhere", t.path("other"))
+    loop = swapper(t, "dir", "other")
+    for _ in range(STARTS):
+        t.sh(f"for i in 1 2 3 4 5; do echo {EVIL} >> dir/.git/config;"
+             f" echo {EVIL} >> other/.git/config; done")
+        seen = [t.read(path) for path in ("dir/.git/config", "other/.git/config")
+                if os.path.exists(t.path(path))]
+        lacks("".join(seen), EVIL, "the protected file")
+    t.kill(loop)
+    t.run(["sh", "-c", f"echo {EVIL} >> dir/.git/config; echo {EVIL} >> other/.git/config"])
+    contains("".join(t.read(p) for p in ("dir/.git/config", "other/.git/config")
+                     if os.path.exists(t.path(p))), EVIL, "the control")
+
+
+@cases("link/secret", "link", "a/link/secret", "link/sub/secret")
+def test_08_a_deny_path_that_passes_a_writable_symlink_is_refused(t, path):
+    t.write("real/secret", "x")
+    t.write("real/sub/secret", "x")
+    os.mkdir(t.path("a"))
+    os.symlink("real", t.path("link"))
+    os.symlink("../real", t.path("a/link"))
+    refused_before_start(t, "--hide", path, says="symlink")
+    denied_inside_allowed_outside(t, "read", "real/secret", opts=("--hide", "real/secret"),
+                                  errno="EACCES")
+
+
+@cases("link/dir", "link")
+def test_08_a_write_path_that_passes_a_writable_symlink_is_refused(t, path):
+    os.makedirs(os.path.join(t.outside, "dir"))
+    os.symlink(t.outside, t.path("link"))
+    refused_before_start(t, "--write", path)
+    equal(os.listdir(os.path.join(t.outside, "dir")), [], "files in the target")
+
+
+def victims(t, process, who):
+    """The pids to kill: ringfence itself, or what it has started so far."""
+    if who == "ringfence":
+        return [process.pid]
+    return [pid for pid, command in kernel.descendants_of(process.pid) if "bwrap" in command]
+
+
+@timeout(150)
+@cases("ringfence", "bwrap")
+def test_32_killed_at_any_instant_nothing_is_left(t, who):
+    t.write(".git/config", "x")
+    t.write(".env", "x")
+    before = snapshot(t.project)
+    dice = random.Random(32)
+    t.leftover_runs = True
+    for _ in range(KILLS // 2):
+        process = t.fence_start("sleep", "600", opts=("--hide", "missing/secret", "--hide", ".env"))
+        # An instant of the start-up, chosen by the dice: there is nothing to wait for.
+        time.sleep(dice.uniform(0, 0.06))
+        pids = victims(t, process, who)
+        for pid in pids:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        if not pids:
+            t.kill(process)
+        process.communicate(timeout=10)
+        t.all_gone()
+        equal(snapshot(t.project), before, "the project")
+    result = t.fence("true")
+    equal(result.code, 0, "the next start", result)
+    equal(t.runs(), [], "folders of runs after the next start")
+
+
+@cases("TERM", "INT", "HUP", "QUIT")
+def test_32_ended_by_a_signal_nothing_is_left(t, name):
+    before = snapshot(t.project)
+    process = t.fence_start("sh", "-c", "echo ready; sleep 600")
+    equal(process.stdout.readline(), b"ready\n", "the command")
+    os.kill(process.pid, getattr(signal, f"SIG{name}"))
+    process.communicate(timeout=15)
+    expect(process.returncode != 0, "it does not claim success", process.returncode)
+    t.all_gone()
+    equal(snapshot(t.project), before, "the project")
+
+
+def killed_after_planting(t, script="mkdir .claude; echo evil > .claude/settings.json"):
+    process = t.fence_start("sh", "-c", f"{script}; echo planted; sleep 600")
+    equal(process.stdout.readline(), b"planted\n", "the command")
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate(timeout=10)
+    t.all_gone()
+
+
+def test_32_what_was_planted_before_a_kill_is_moved_away_at_the_next_start(t):
+    killed_after_planting(t)
+    result = t.fence("sh", "-c", "ls -A .claude")
+    expect(not t.exists(".claude/settings.json"), "the planted file must not stay", result)
+    equal(len(t.quarantined(".claude/settings.json")), 1, "files kept in quarantine", result)
+    contains(result.err, ".claude", "the notice")
+    lacks(result.out, "settings.json", "what the next command sees")
+
+
+def test_32_what_was_there_before_a_kill_stays(t):
+    t.write(".vscode/settings.json", "mine")
+    killed_after_planting(t)
+    t.works("true")
+    equal(t.read(".vscode/settings.json"), "mine", "the user's own file")
+
+
+def test_32_a_start_in_another_project_sweeps_too(t):
+    killed_after_planting(t)
+    other = os.path.join(t.home, "other")
+    os.mkdir(other)
+    equal(t.fence("true", cwd=other).code, 0, "exit status")
+    expect(not t.exists(".claude/settings.json"), "the planted file must not stay")
+
+
+def test_32_a_run_that_is_alive_is_not_swept_by_another_start(t):
+    process = t.fence_start("sh", "-c", "mkdir .claude; echo x > .claude/a; echo ready; read line; "
+                            "cat .claude/a", stdin=subprocess.PIPE)
+    equal(process.stdout.readline(), b"ready\n", "the command")
+    equal(t.fence("true").code, 0, "the other start")
+    out, err = process.communicate(b"go\n", timeout=15)
+    equal((process.returncode, out), (0, b"x\n"), "the run that was alive", err)
+    expect(not t.exists(".claude/a"), "what it planted does not stay")
+
+
+def test_33_two_runs_with_the_same_missing_deny_path_leave_nothing(t):
+    before = snapshot(t.project)
+    for _ in range(5):
+        opts = ("--hide", "missing/secret", "--hide", "missing2")
+        pair = [t.fence_start("true", opts=opts) for _ in range(2)]
+        for process in pair:
+            result = t.finish(process)
+            equal(result.code, 0, "exit status", result)
+        equal(snapshot(t.project), before, "the project")
+
+
+def test_33_a_missing_deny_path_that_the_command_makes_is_not_a_stub(t):
+    result = t.sh("mkdir -p missing; echo mine > missing/secret; cat missing/secret",
+                  opts=("--hide", "missing/secret"))
+    kept = t.exists("missing/secret") and t.read("missing/secret") == "mine\n"
+    expect(result.code == 125 or result.code != 0 or kept or t.quarantined("secret"),
+           "it is denied, kept, or moved away, never silently emptied", result)
+
+
+def test_33_hiding_a_missing_path_leaves_no_stub(t):
+    before = snapshot(t.project)
+    result = t.fence("ls", "-A", opts=("--hide", "missing/a/b", "--hide", "missing.txt"))
+    expect(result.code in (0, 125), "works or is refused", result)
+    lacks(result.out, "missing", "names seen inside")
+    equal(snapshot(t.project), before, "the project")
+
+
+RULES = 5000
+
+
+def works_or_says_why(t, opts, secrets):
+    began = time.monotonic()
+    result = t.sh(f"cat {secrets}", opts=opts, timeout=60)
+    took = time.monotonic() - began
+    expect(took < 10, f"answers within 10 s, not {took:.1f} s", result.err[:500])
+    if result.code == 125:
+        contains(result.err, "ringfence: ", "the error")
+        contains(result.err, "rule", "the error")
+        return
+    lacks(result.out, "the secret", "what was read inside")
+    equal(result.err.count("Permission denied") >= 2, True, "denials", result)
+
+
+@timeout(90)
+def test_34_thousands_of_rules_in_one_folder_work_or_are_refused(t):
+    for i in range(RULES):
+        t.write(f"dir/{i}", "the secret")
+    opts = [word for i in range(RULES) for word in ("--hide", f"dir/{i}")]
+    works_or_says_why(t, opts, "dir/0 dir/2500 dir/4999")
+    equal(attack_outside(t, "read", "dir/0").code, 0, "the control")
+
+
+@timeout(90)
+def test_34_thousands_of_nested_rules_collapse(t):
+    opts = ["--hide", "dir"]
+    for i in range(RULES):
+        t.write(f"dir/{i % 50}/{i}", "the secret")
+        opts += ["--hide", f"dir/{i % 50}/{i}"]
+    began = time.monotonic()
+    result = t.sh("cat dir/0/0 dir/49/4999", opts=opts, timeout=60)
+    expect(time.monotonic() - began < 10, "answers within 10 s")
+    expect(result.code != 125, "rules below a hidden folder cost nothing", result.err[:500])
+    lacks(result.out, "the secret", "what was read inside")
+
+
+@timeout(90)
+def test_34_thousands_of_secrets_in_the_project_work_or_are_refused(t):
+    for i in range(RULES):
+        t.write(f"p/{i}/.env", "the secret")
+    works_or_says_why(t, (), "p/0/.env p/2500/.env p/4999/.env")
+    equal(attack_outside(t, "read", "p/0/.env").code, 0, "the control")

@@ -1,0 +1,185 @@
+#!/usr/bin/python3
+"""A bwrap that is not what it seems: runs the real one with one thing dropped or weakened.
+
+The tests make a program of this file by adding a last line, weaken(NAME, PROJECT, HOME, …). It stands
+alone, as it runs under a uid that may read nothing else of the tests.
+"""
+
+import os
+import sys
+
+BWRAP = "/usr/bin/bwrap"
+# How many words follow an option of bwrap.
+TWO = ("--bind", "--ro-bind", "--dev-bind", "--bind-try", "--ro-bind-try", "--dev-bind-try", "--symlink",
+       "--file", "--bind-data", "--ro-bind-data", "--setenv", "--chmod", "--bind-fd", "--ro-bind-fd")
+NONE = ("--new-session", "--die-with-parent", "--as-pid-1", "--disable-userns", "--clearenv",
+        "--assert-userns-disabled")
+
+
+def options_of(argv):
+    """The words of a command line, from --args too, as a list of options, then the command."""
+    words = []
+    rest = list(argv)
+    while rest:
+        word = rest.pop(0)
+        if word == "--args":
+            with open(int(rest.pop(0)), "rb", closefd=False) as file:
+                rest = file.read().decode(errors="surrogateescape").split("\0")[:-1] + rest
+        else:
+            words.append(word)
+    options = []
+    while words and words[0].startswith("--") and words[0] != "--":
+        name = words[0]
+        count = 2 if name in TWO else 0 if name in NONE or name.startswith("--unshare") else 1
+        options.append(words[:count + 1])
+        words = words[count + 1:]
+    return options, [word for word in words if word != "--"]
+
+
+def run(options, command):
+    words = [word for option in options for word in option]
+    data = b"".join(os.fsencode(word) + b"\0" for word in words)
+    fd = os.memfd_create("args", 0)
+    os.write(fd, data)
+    os.lseek(fd, 0, os.SEEK_SET)
+    os.set_inheritable(fd, True)
+    os.execv(BWRAP, [BWRAP, "--args", str(fd), *command])
+
+
+def changed(options, matches, change):
+    """Every option that matches is replaced by what change gives; it must be one at least."""
+    result = []
+    count = 0
+    for option in options:
+        if matches(option):
+            count += 1
+            result.extend(change(option))
+        else:
+            result.append(option)
+    if not count:
+        sys.exit("weak bwrap: there was nothing to weaken")
+    return result
+
+
+def drop(*names):
+    return lambda options, world: changed(options, lambda o: o[0] in names, lambda o: [])
+
+
+def at(path, change, kinds=("--bind", "--ro-bind", "--tmpfs", "--dev", "--proc", "--ro-bind-try")):
+    """Changes what is mounted at a path."""
+    return lambda options, world: changed(
+        options, lambda o: o[0] in kinds and o[-1] == path.format(**world),
+        lambda o: change(o, world))
+
+
+def first(*extra):
+    """Other mounts before all that ringfence asks for."""
+    return lambda options, world: [[word.format(**world) for word in option]
+                                   for option in extra] + options
+
+
+def last(*extra):
+    """Other mounts after all that ringfence asks for, so that they win."""
+    return lambda options, world: options + [[word.format(**world) for word in option]
+                                             for option in extra]
+
+
+def writable(option, _):
+    return [["--bind", *option[1:]]]
+
+
+def host(path=None):
+    return lambda option, world: [["--dev-bind", path or option[-1], option[-1]]]
+
+
+def both(one, other):
+    return lambda options, world: other(one(options, world), world)
+
+
+WEAKER = {
+    "without --unshare-user": drop("--unshare-user", "--disable-userns"),
+    "without --unshare-pid": drop("--unshare-pid", "--as-pid-1"),
+    "without --unshare-ipc": drop("--unshare-ipc"),
+    "without --unshare-uts": drop("--unshare-uts", "--hostname"),
+    "without --unshare-cgroup": drop("--unshare-cgroup"),
+    "without --unshare-net": drop("--unshare-net"),
+    "without --disable-userns": drop("--disable-userns"),
+    "without --new-session": drop("--new-session"),
+    "without --as-pid-1": drop("--as-pid-1"),
+    "with all capabilities": both(drop("--cap-drop"), first(["--cap-add", "ALL"])),
+    "as uid 0": lambda options, _: changed(options, lambda o: o[0] == "--uid",
+                                           lambda o: [["--uid", "0"]]),
+    "as gid 0": lambda options, _: changed(options, lambda o: o[0] == "--gid",
+                                           lambda o: [["--gid", "0"]]),
+    ".git writable": at("{project}/.git", writable),
+    ".git not mounted": at("{project}/.git", lambda *_: []),
+    "a nested .git writable": at("{project}/sub/.git", writable),
+    ".env shown": at("{project}/.env", lambda *_: []),
+    ".env hidden elsewhere": at("{project}/.env", lambda o, w: [[*o[:-1], f"{w['project']}/plain"]]),
+    ".env bound from the host": last(["--bind", "{project}/.env.copy", "{project}/.env"]),
+    "a hidden folder shown": at("{project}/secrets", lambda *_: []),
+    "the project from another folder": at("{project}", lambda o, w: [["--bind", w["other"], o[-1]]]),
+    "the real home": at("{home}", lambda o, w: [["--bind", w["home"], o[-1]]], kinds=("--tmpfs",)),
+    "no home": at("{home}", lambda o, w: [], kinds=("--tmpfs",)),
+    "the real /tmp": at("/tmp", host(), kinds=("--tmpfs",)),
+    "/tmp from the host's /dev/shm": at("/tmp", host("/dev/shm"), kinds=("--tmpfs",)),
+    "/usr writable": at("/usr", writable),
+    "the real /proc": at("/proc", host(), kinds=("--proc",)),
+    "the real /dev": at("/dev", host(), kinds=("--dev",)),
+    "the real /etc": last(["--ro-bind", "/etc", "/etc"]),
+    "the real /run": last(["--bind", "/run", "/run"]),
+    "the real /sys": last(["--bind", "/sys", "/sys"]),
+    "the host's root below": first(["--dev-bind", "/", "/"]),
+    "the host's root on top": last(["--dev-bind", "/", "/"]),
+    "the root writable": lambda options, _: changed(
+        options, lambda o: o[0] == "--remount-ro" and o[1] == "/", lambda o: []),
+    "a folder of the host at /mnt": last(["--bind", "{other}", "/mnt"]),
+    "the state of ringfence": last(["--bind", "{state}", "{state}"]),
+}
+
+
+def nothing_at_all(world):
+    """No sandbox: runs init just so."""
+    options, _ = options_of(sys.argv[1:])
+    source = [o[1] for o in options if o[-1].endswith("/init") and "bind" in o[0]][0]
+    os.execv(source, ["init"])
+
+
+def only_a_process_namespace(world):
+    """Pid 1, and everything else is the host's."""
+    options, _ = options_of(sys.argv[1:])
+    source = [o[1] for o in options if o[-1].endswith("/init") and "bind" in o[0]][0]
+    os.execv(BWRAP, [BWRAP, "--dev-bind", "/", "/", "--unshare-user", "--unshare-pid", "--as-pid-1",
+                     "--proc", "/proc", source])
+
+
+def says_that_all_is_well(world):
+    print("all is well")
+    sys.exit(0)
+
+
+def runs_a_shell_instead(world):
+    os.execv("/bin/sh", ["sh", "-c", f"touch {world['project']}/ran; exit 0"])
+
+
+def hangs_up(world):
+    os.closerange(0, 256)
+    sys.exit(0)
+
+
+SHAMS = {
+    "no sandbox at all": nothing_at_all,
+    "only a process namespace": only_a_process_namespace,
+    "a program that says all is well": says_that_all_is_well,
+    "a shell instead": runs_a_shell_instead,
+    "a program that closes everything": hangs_up,
+}
+
+
+def weaken(name, **world):
+    if name in SHAMS:
+        SHAMS[name](world)
+    options, command = options_of(sys.argv[1:])
+    if name != "nothing":
+        options = WEAKER[name](options, world)
+    run(options, command)

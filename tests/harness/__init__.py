@@ -1,0 +1,17 @@
+"""What the tests in escape/ and e2e/ are written with.
+
+A test is a function `test_...(t)`; its docstring is the sentence it proves. `t` is a World: a home, a
+project in it and the means to run things inside and outside of the fence.
+"""
+
+from .case import Failure, Skip, cases, needs, root_only, timeout, user_only
+from .control import (denied_inside_allowed_outside, killed_inside, not_possible_inside,
+                      refused_by_rule, refused_before_start, snapshot)
+from .expect import contains, equal, expect, lacks
+from .world import Result, World
+
+__all__ = [
+    "Failure", "Result", "Skip", "World", "cases", "contains", "denied_inside_allowed_outside",
+    "equal", "expect", "killed_inside", "lacks", "needs", "not_possible_inside",
+    "refused_before_start", "refused_by_rule", "root_only", "snapshot", "timeout", "user_only",
+]

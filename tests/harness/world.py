@@ -1,0 +1,288 @@
+"""The world of one test: a home with a project in it, and ways to run things in and out of the fence."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+
+from . import kernel
+from .case import Failure, Skip
+from .expect import expect, shorten
+from .terminal import Terminal
+
+RUN_TIMEOUT_S = 30
+BWRAP = "/usr/bin/bwrap"
+PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+GREETING = b"hello from the host"
+
+
+class Result:
+    def __init__(self, argv, code, out, err):
+        self.argv = argv
+        # As a shell says it.
+        self.code = 128 - code if code < 0 else code
+        self.out = out.decode(errors="surrogateescape")
+        self.err = err.decode(errors="surrogateescape")
+
+    def __str__(self):
+        command = " ".join(map(str, self.argv))
+        return (f"$ {shorten(command, 600)}\nexit status {self.code}\n"
+                f"stdout: {shorten(self.out)!s}\nstderr: {shorten(self.err)!s}")
+
+
+class World:
+    def __init__(self, folder, identity, build, attack):
+        self.identity = identity
+        self.folder = folder
+        self.build = build
+        self.ringfence = os.path.join(build, "ringfence")
+        self.home = os.path.join(folder, "home")
+        self.project = os.path.join(self.home, "project")
+        self.outside = os.path.join(folder, "outside")
+        self.state = os.path.join(self.home, ".local/state/ringfence")
+        self.attack_source = attack
+        self.attack = os.path.join(self.project, "attack")
+        self.running = []
+        self.cleanups = []
+        # A test that kills ringfence -9 leaves its run's folder behind by design.
+        self.leftover_runs = False
+        os.makedirs(self.project)
+        os.makedirs(self.outside)
+        os.chmod(folder, 0o755)
+        shutil.copy(attack, self.attack)
+
+    # Files
+
+    def path(self, name):
+        return os.path.join(self.project, name)
+
+    def write(self, name, text="", mode=None):
+        """Writes a file of the project (or an absolute path) and returns its path."""
+        path = self.path(name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(text.encode(errors="surrogateescape"))
+        if mode is not None:
+            os.chmod(path, mode)
+        return path
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read().decode(errors="surrogateescape")
+
+    def at_home(self, name, text="the secret", mode=0o600):
+        return self.write(os.path.join(self.home, name), text, mode)
+
+    def exists(self, name):
+        return os.path.lexists(self.path(name))
+
+    def script(self, name, text, folder=None):
+        return self.write(os.path.join(folder or self.outside, name), text, 0o755)
+
+    def quarantined(self, name=""):
+        """Paths of the quarantine, relative to a run's folder, that end in name."""
+        root = os.path.join(self.state, "quarantine")
+        found = []
+        for base, _, files in os.walk(root):
+            for file in files:
+                full = os.path.join(base, file)
+                relative = os.path.relpath(full, root).split(os.sep, 1)[1]
+                if relative.endswith(name):
+                    found.append(full)
+        return found
+
+    def runs(self):
+        try:
+            return os.listdir(os.path.join(self.state, "runs"))
+        except FileNotFoundError:
+            return []
+
+    # Running
+
+    def env(self, **changes):
+        env = {"PATH": PATH, "HOME": self.home, "LANG": "C.UTF-8", "TERM": "dumb",
+               "RINGFENCE_TEST_MARK": os.path.basename(os.path.dirname(os.path.dirname(self.folder)))}
+        env.update(changes)
+        return {name: value for name, value in env.items() if value is not None}
+
+    def start(self, argv, env=None, **options):
+        options.setdefault("cwd", self.project)
+        options.setdefault("stdin", subprocess.DEVNULL)
+        process = subprocess.Popen(argv, env=env or self.env(), start_new_session=True, **options)
+        self.running.append(process)
+        return process
+
+    def finish(self, process, input=None, timeout=RUN_TIMEOUT_S):
+        try:
+            out, err = process.communicate(input, timeout)
+        except subprocess.TimeoutExpired as expired:
+            self.kill(process)
+            raise Failure(f"did not end within {timeout} s: {shorten(process.args, 600)}\n"
+                          f"stdout: {expired.stdout!r}\nstderr: {expired.stderr!r}") from None
+        return Result(process.args, process.returncode, out or b"", err or b"")
+
+    def run(self, argv, input=None, timeout=RUN_TIMEOUT_S, **options):
+        """Outside of the fence."""
+        if isinstance(input, str):
+            input = input.encode()
+        if input is not None:
+            options["stdin"] = subprocess.PIPE
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        return self.finish(self.start(argv, **options), input, timeout)
+
+    def fence_argv(self, *command, opts=()):
+        return [self.ringfence, "exec", *opts, "--", *command]
+
+    def fence(self, *command, opts=(), **options):
+        """Inside: `ringfence exec OPTS -- COMMAND`, from the project."""
+        return self.run(self.fence_argv(*command, opts=opts), **options)
+
+    def fence_start(self, *command, opts=(), **options):
+        options.setdefault("stdout", subprocess.PIPE)
+        options.setdefault("stderr", subprocess.PIPE)
+        return self.start(self.fence_argv(*command, opts=opts), **options)
+
+    def sh(self, script, opts=(), **options):
+        """A shell script inside."""
+        return self.fence("sh", "-c", script, opts=opts, **options)
+
+    def works(self, *command, opts=(), **options):
+        """Runs inside, must end with 0; returns stdout."""
+        result = self.fence(*command, opts=opts, **options)
+        expect(result.code == 0, "should work inside", result)
+        return result.out
+
+    def report(self, *command, opts=(), **options):
+        """Runs inside with --report; returns (result, the report)."""
+        file = os.path.join(self.outside, "report.json")
+        result = self.fence(*command, opts=("--report", file, *opts), **options)
+        try:
+            with open(file, encoding="utf-8") as stream:
+                return result, json.load(stream)
+        except (OSError, ValueError) as error:
+            raise Failure(f"no valid report: {error}\n{result}") from None
+
+    def tty(self, argv, **options):
+        options.setdefault("env", self.env(TERM="xterm"))
+        options.setdefault("cwd", self.project)
+        terminal = Terminal(argv, **options)
+        self.running.append(terminal.process)
+        return terminal
+
+    def bwrap_argv(self, *command, binds=()):
+        """A sandbox that is none, in which the caller has every capability over its own namespaces."""
+        return [BWRAP, "--dev-bind", "/", "/", "--unshare-user", "--unshare-net", "--unshare-pid",
+                "--uid", "0", "--gid", "0", "--cap-add", "ALL", *binds, "--", *command]
+
+    def sleeper(self):
+        """A process of the host that the tests may try to harm."""
+        return self.start(["sleep", "600"])
+
+    def all_gone(self, timeout=5):
+        """Waits until no process is left that this test started, however indirectly."""
+        left = kernel.wait_for_children(timeout)
+        expect(not left, f"processes are left after {timeout} s", left)
+
+    def kill(self, process):
+        if process.poll() is None:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                process.kill()
+            process.wait()
+
+    # The host around the fence
+
+    def own_mounts(self):
+        """Mounts made from here on are seen by this test alone and end with it."""
+        try:
+            kernel.own_mounts()
+        except OSError as error:
+            raise Skip(f"no mount namespace for the test: {error}") from None
+
+    def tmpfs(self, target, size="1m"):
+        os.makedirs(target, exist_ok=True)
+        kernel.mount("tmpfs", target, "tmpfs", 0, f"mode=755,size={size}")
+
+    def own_tmp(self):
+        """An empty /tmp for this test, in which only what the test needs is at its old place."""
+        fresh = os.path.join(self.folder, "tmp")
+        os.mkdir(fresh)
+        keep = {p for p in (self.folder, self.build, os.path.dirname(self.attack_source))
+                if p.startswith("/tmp/")}
+        kernel.mount("tmpfs", fresh, "tmpfs", 0, "mode=1777")
+        for path in sorted(keep):
+            target = os.path.join(fresh, os.path.relpath(path, "/tmp"))
+            os.makedirs(target, exist_ok=True)
+            kernel.mount(path, target, None, kernel.MS_BIND)
+        kernel.mount(fresh, "/tmp", None, kernel.MS_MOVE)
+        os.chdir(self.project)
+
+    def serve(self, address, kind=socket.SOCK_STREAM, family=socket.AF_UNIX, handle=None):
+        """A server on the host, in a thread; returns its bound socket.
+
+        It greets whoever comes; `handle(connection)` does something else.
+        """
+        server = socket.socket(family, kind)
+        if family == socket.AF_UNIX and isinstance(address, str):
+            os.makedirs(os.path.dirname(address), exist_ok=True)
+        if family != socket.AF_UNIX:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(address)
+        if family == socket.AF_UNIX and isinstance(address, str):
+            os.chmod(address, 0o777)
+        if kind == socket.SOCK_DGRAM:
+            target, args = _answer_datagrams, (server,)
+        else:
+            server.listen(64)
+            target, args = _answer_streams, (server, handle or _greet)
+        if not (kind == socket.SOCK_DGRAM and family == socket.AF_UNIX):
+            threading.Thread(target=target, args=args, daemon=True).start()
+        return server
+
+    # The end
+
+    def end(self):
+        """Ends what the test started; returns complaints about what ringfence left behind."""
+        for cleanup in reversed(self.cleanups):
+            cleanup()
+        for process in self.running:
+            self.kill(process)
+        complaints = []
+        if not self.leftover_runs and self.runs():
+            complaints.append(f"folders of runs are left in the state: {self.runs()}")
+        return complaints
+
+
+def _greet(connection):
+    connection.sendall(GREETING)
+
+
+def _answer_streams(server, handle):
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        threading.Thread(target=_converse, args=(connection, handle), daemon=True).start()
+
+
+def _converse(connection, handle):
+    with connection:
+        try:
+            handle(connection)
+        except OSError:
+            pass
+
+
+def _answer_datagrams(server):
+    while True:
+        try:
+            _, peer = server.recvfrom(2048)
+            server.sendto(GREETING, peer)
+        except OSError:
+            return
