@@ -268,7 +268,7 @@ def leftovers(temp):
         for line in file:
             if mark in line:
                 yield one_result("leftovers", "no mount is left", "failed", line)
-    shutil.rmtree(temp, ignore_errors=True)
+    scheduler.remove_tree(temp)
     if os.path.lexists(temp):
         yield one_result("leftovers", "no file is left", "failed", temp)
 
@@ -280,7 +280,7 @@ def remove_stale():
         with contextlib.suppress(OSError):
             if (pid.isdigit() and not os.path.exists(f"/proc/{pid}")
                     and os.lstat(folder).st_uid == os.getuid()):
-                shutil.rmtree(folder, ignore_errors=True)
+                scheduler.remove_tree(folder)
 
 
 def identities(options, tally):

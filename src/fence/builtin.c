@@ -142,7 +142,8 @@ const char *const builtin_etc_files[] = {
 };
 
 const char *const builtin_etc_folders[] = {
-	"alternatives", "ssl", "pki", "crypto-policies", "fonts", "java*", "maven", "ld.so.conf.d", "terminfo", NULL,
+	"alternatives", "crypto-policies", "fonts", "java*", "maven", "perl", "pki", "python3*", "ssl", "terminfo", "vim",
+	NULL,
 };
 
 const char *const builtin_environment[] = {

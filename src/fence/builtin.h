@@ -28,7 +28,7 @@ extern const char *const builtin_system[];
 /* Folders that are never a project, nor writable, as a whole: too wide, or shared with others. */
 extern const char *const builtin_wide[];
 
-/* What of /etc is visible: small files are copied, folders mounted. A trailing * is a prefix. */
+/* What of /etc is visible, as far as everybody may read it. A trailing * is a prefix. */
 extern const char *const builtin_etc_files[];
 extern const char *const builtin_etc_folders[];
 

@@ -4,7 +4,7 @@
  * Sources of the user's folders are given as descriptors (--bind-fd) that were opened without following symlinks and
  * compared with what the policy saw; so nobody can swap them meanwhile. Where the mounts landed is checked by init.
  */
-#include "fence/builtin.h"
+#include "fence/etc.h"
 #include "fence/fence.h"
 #include "fence/identity.h"
 #include "fence/remedy.h"
@@ -100,71 +100,6 @@ static int keep(int fd)
 	if (fd >= 0)
 		fcntl(fd, F_SETFD, 0);
 	return fd;
-}
-
-/* Copies a file (or what a symlink such as /etc/resolv.conf means) into the fence's own /etc. */
-static void copy_file(struct buffer *args, const char *path)
-{
-	int fd = keep(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-	struct stat status;
-
-	if (fd < 0)
-		return;
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode)) {
-		close(fd);
-		return;
-	}
-	ARGS(args, "--perms", "0644", "--file");
-	arg_number(args, (unsigned long)fd);
-	arg(args, path);
-}
-
-static int copy_text(struct buffer *args, const char *text, const char *path)
-{
-	int fd = keep(fd_memory("ringfence-etc", text, strlen(text)));
-
-	if (fd < 0)
-		return -1;
-	ARGS(args, "--perms", "0644", "--file");
-	arg_number(args, (unsigned long)fd);
-	arg(args, path);
-	return 0;
-}
-
-/* /etc: names of nobody but the user, no password hashes, no keys of the host. */
-static int add_etc(struct buffer *args, const struct fence_plan *plan, struct error *err)
-{
-	const struct fence_identity *identity = &plan->identity;
-	AUTO_FREE char *users = mem_format("root:x:0:0:root:/root:/bin/sh\n%s:x:%u:%u::%s:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
-					   identity->name, identity->uid, identity->gid, plan->home);
-	AUTO_FREE char *groups = mem_format("root:x:0:\n%s:x:%u:\nnogroup:x:65534:\n", identity->name, identity->gid);
-
-	if (copy_text(args, users, "/etc/passwd") < 0 || copy_text(args, groups, "/etc/group") < 0)
-		return error_sys(err, "make the fence's /etc/passwd");
-	for (const char *const *name = builtin_etc_files; *name; name++) {
-		AUTO_FREE char *path = path_join("/etc", *name);
-
-		copy_file(args, path);
-	}
-	if (plan->spec->net == FENCE_NET_OPEN)
-		copy_file(args, "/etc/resolv.conf");
-
-	DIR *etc = opendir("/etc");
-
-	for (struct dirent *entry; etc && (entry = readdir(etc));) {
-		for (const char *const *name = builtin_etc_folders; *name; name++) {
-			size_t size = strlen(*name);
-			bool prefix = (*name)[size - 1] == '*';
-			AUTO_FREE char *path = path_join("/etc", entry->d_name);
-
-			if ((entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN) &&
-			    strncmp(entry->d_name, *name, prefix ? size - 1 : size + 1) == 0)
-				ARGS(args, "--ro-bind-try", path, path);
-		}
-	}
-	if (etc)
-		closedir(etc);
-	return 0;
 }
 
 static bool has_entries(const char *path)
@@ -274,15 +209,18 @@ static int add_rules(struct buffer *args, const struct fence_plan *plan, struct 
 	return 0;
 }
 
-static int make_arguments(struct buffer *args, const struct fence_plan *plan, struct error *err)
+static int make_arguments(struct buffer *args, const struct fence_plan *plan, const char *etc_path, struct error *err)
 {
 	struct stage stage = STAGE_INIT;
 	int init;
+	int etc;
 
 	if (plan->identity.mapped && stage_begin(&stage, plan, err) < 0)
 		return -1;
 	if ((init = open(plan->init, O_PATH | O_CLOEXEC)) < 0)
 		return error_sys(err, "open '%s'", plan->init);
+	if ((etc = open(etc_path, O_PATH | O_CLOEXEC)) < 0)
+		return error_sys(err, "open '%s'", etc_path);
 	if ((init = keep(stage_put(&stage, init, false, err))) < 0)
 		return -1;
 	ARGS(args, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--disable-userns",
@@ -293,8 +231,9 @@ static int make_arguments(struct buffer *args, const struct fence_plan *plan, st
 	if (plan->spec->net == FENCE_NET_NONE)
 		arg(args, "--unshare-net");
 	add_system(args);
-	if (add_etc(args, plan, err) < 0)
+	if ((etc = keep(stage_put(&stage, etc, false, err))) < 0)
 		return -1;
+	bind_descriptor(args, "--ro-bind-fd", etc, "/etc");
 	ARGS(args, "--perms", "0700", "--tmpfs", plan->home);
 	if (add_rules(args, plan, &stage, err) < 0)
 		return -1;
@@ -303,7 +242,7 @@ static int make_arguments(struct buffer *args, const struct fence_plan *plan, st
 	return 0;
 }
 
-static int become_bwrap(const struct fence_start *start, int order, struct error *err)
+static int become_bwrap(const struct fence_start *start, int order, const char *etc, struct error *err)
 {
 	struct buffer args = BUFFER_INIT(8 << 20);
 	struct rlimit files;
@@ -318,7 +257,7 @@ static int become_bwrap(const struct fence_start *start, int order, struct error
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (fence_place_descriptors(start, order, err) < 0)
 		return -1;
-	if (make_arguments(&args, start->plan, err) < 0)
+	if (make_arguments(&args, start->plan, etc, err) < 0)
 		return -1;
 	if (start->plan->identity.mapped && identity_drop(&start->plan->identity, err) < 0)
 		return -1;
@@ -365,9 +304,10 @@ static int describe_rules(struct buffer *order, const struct fence_plan *plan, s
 
 int bwrap_start(const struct fence_start *start, pid_t *ret_pid, struct error *err)
 {
+	AUTO_FREE char *etc = NULL;
 	AUTO_FD order = -1;
 
-	if (describe_rules(start->order, start->plan, err) < 0)
+	if (describe_rules(start->order, start->plan, err) < 0 || etc_prepare(start->plan, &etc, err) < 0)
 		return -1;
 	order = fd_memory("ringfence-order", start->order->data, start->order->used);
 	if (order < 0 || buffer_overflowed(start->order))
@@ -378,7 +318,7 @@ int bwrap_start(const struct fence_start *start, pid_t *ret_pid, struct error *e
 	if (child < 0)
 		return error_sys(err, "start a process");
 	if (child == 0) {
-		become_bwrap(start, order, err);
+		become_bwrap(start, order, etc, err);
 		dprintf(start->complaints, "ringfence: %s", err->text);
 		_exit(FENCE_EXIT_NOT_SET_UP);
 	}

@@ -4,6 +4,7 @@
  *	STATE/runs/ID		the record of a run that is going on, locked by ringfence and by init
  *	STATE/quarantine/ID/	what the sweep of that run took out of the project
  *	STATE/hidden/		an unreadable file and folder: what hidden things look like inside
+ *	STATE/etc/		copies of the public part of /etc (see etc.h)
  *	STATE/canary		a file that nothing inside a fence may ever open
  *	STATE/sockets/		where --listen looks for servers that have no path of their own
  *

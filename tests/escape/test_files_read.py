@@ -89,7 +89,8 @@ def test_02_a_symlink_planted_before_the_run_leads_nowhere(t):
 
 def test_02_a_symlink_planted_in_the_run_leads_nowhere(t):
     secret = t.at_home(".ssh/id_ed25519", SECRET)
-    script = f"ln -sf {secret} notes; ln -sfn {t.home} home; ./attack read notes; ./attack read home/.ssh/id_ed25519"
+    script = (f"ln -sf {secret} notes; ln -sfn {t.home} home; ./attack read notes; "
+              "./attack read home/.ssh/id_ed25519")
     inside = t.sh(script)
     lacks(inside.out, SECRET, "what was read inside")
     equal(inside.out.count("denied: "), 2, "denials", inside)

@@ -61,7 +61,7 @@ class Case:
 
 
 def _printable(value):
-    text = value if isinstance(value, str) else " ".join(map(str, value))
+    text = " ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
     return text.encode("unicode_escape").decode()[:60]
 
 
@@ -71,7 +71,7 @@ def _cases_of(module_name, function):
         yield Case(module_name, function, (), "")
         return
     for value in values:
-        args = value if isinstance(value, tuple) else (value,)
+        args = tuple(value) if isinstance(value, (tuple, list)) else (value,)
         yield Case(module_name, function, args, _printable(value))
 
 

@@ -1,0 +1,233 @@
+"""What the host would later execute: kept from it, never lost, always said."""
+
+import os
+import stat
+
+from harness import cases, contains, equal, expect, lacks, needs, snapshot, timeout
+
+
+def kept(t, name):
+    found = t.quarantined(name)
+    equal(len(found), 1, f"files kept as {name}")
+    return found[0]
+
+
+def test_a_new_file_is_moved_with_its_content_and_mode(t):
+    result = t.sh("mkdir -p .husky; printf 'evil\\0text' > .husky/pre-commit; chmod 751 .husky/pre-commit")
+    expect(not t.exists(".husky/pre-commit"), "it must not stay", result)
+    path = kept(t, ".husky/pre-commit")
+    equal(t.read(path), "evil\0text", "content")
+    equal(stat.S_IMODE(os.stat(path).st_mode) & 0o777, 0o751, "mode")
+
+
+def test_the_notice_says_what_and_where(t):
+    result = t.sh("echo x > .envrc")
+    contains(result.err, "[ringfence] ", "the notice")
+    contains(result.err, ".envrc", "the notice")
+    contains(result.err, os.path.dirname(kept(t, ".envrc")), "the notice")
+
+
+def test_the_command_and_its_status_are_not_touched_by_it(t):
+    result = t.sh("echo x > .envrc; echo out; exit 6")
+    equal((result.code, result.out), (6, "out\n"), "the command", result)
+
+
+def test_existing_files_are_not_touched(t):
+    for name in (".vscode/settings.json", ".claude/settings.json", ".envrc", "sub/.git/config",
+                 ".idea/workspace.xml", ".husky/pre-commit", "ringfence.yml"):
+        t.write(name, f"mine: {name}", 0o640)
+    before = snapshot(t.project)
+    result = t.fence("true")
+    equal((result.code, result.err), (0, ""), "a run", result)
+    equal(snapshot(t.project), before, "the project")
+    equal(t.quarantined(), [], "the quarantine")
+
+
+def test_an_unrelated_file_stays(t):
+    t.works("sh", "-c", "mkdir -p src .cache; echo x > src/a; echo x > .cache/b; echo x > .gitignore")
+    equal([t.exists(n) for n in ("src/a", ".cache/b", ".gitignore")], [True] * 3, "files")
+    equal(t.quarantined(), [], "the quarantine")
+
+
+@cases(1, 3, 6, 12)
+def test_the_hook_of_a_nested_repository_is_moved(t, depth):
+    folder = "/".join(["d"] * depth)
+    result = t.sh(f"mkdir -p {folder}/.git/hooks; echo evil > {folder}/.git/hooks/post-checkout; "
+                  f"echo 'ref: refs/heads/main' > {folder}/.git/HEAD")
+    expect(not t.exists(f"{folder}/.git/hooks/post-checkout"), "it must not stay", result)
+    kept(t, f"{folder}/.git/hooks/post-checkout")
+
+
+@needs("git")
+def test_git_init_inside_leaves_no_repository_that_the_host_would_run(t):
+    result = t.sh("git init -q nested 2>/dev/null; cd nested && printf '#!/bin/sh\\ntouch evil' > "
+                  ".git/hooks/post-checkout && chmod +x .git/hooks/post-checkout; "
+                  "git config core.fsmonitor ./evil.sh")
+    expect(not t.exists("nested/.git/hooks/post-checkout"), "no hook", result)
+    expect(not t.exists("nested/.git/config"), "no config", result)
+
+
+@needs("git")
+def test_a_bare_repository_is_moved(t):
+    """git takes a folder with HEAD, objects and refs for a repository, whatever its name."""
+    result = t.sh("git init -q --bare dir/thing; git -C dir/thing config core.fsmonitor ./evil.sh")
+    expect(result.code == 0, "the command", result)
+    expect(not t.exists("dir/thing/config"), "no config of a bare repository stays", result)
+
+
+@needs("git")
+def test_a_folder_that_becomes_a_bare_repository_is_noticed(t):
+    t.write("dir/HEAD", "ref: refs/heads/main\n")
+    os.makedirs(t.path("dir/objects"))
+    os.makedirs(t.path("dir/refs"))
+    result = t.sh("printf '[core]\\n\\tbare = true\\n\\tfsmonitor = ./evil\\n' > dir/config")
+    control = t.run(["git", "-C", "dir", "config", "core.fsmonitor"])
+    expect(control.code != 0 or "evil" not in control.out, "git must not find the planted setting",
+           f"{result}\n{control}")
+
+
+def test_a_git_file_that_redirects_is_moved(t):
+    result = t.sh("mkdir sub; echo 'gitdir: /elsewhere' > sub/.git")
+    expect(not t.exists("sub/.git"), "it must not stay", result)
+
+
+def test_the_tasks_of_an_editor_are_moved(t):
+    result = t.sh("mkdir .vscode; echo '{}' > .vscode/tasks.json; echo '{}' > .vscode/launch.json")
+    expect(not t.exists(".vscode/tasks.json") and not t.exists(".vscode/launch.json"),
+           "they must not stay", result)
+    kept(t, ".vscode/tasks.json")
+
+
+def test_a_new_file_in_an_existing_folder_of_this_kind_is_denied(t):
+    t.write(".vscode/settings.json", "mine")
+    result = t.sh("echo evil > .vscode/tasks.json")
+    expect(not t.exists(".vscode/tasks.json"), "it must not be there", result)
+    equal(t.read(".vscode/settings.json"), "mine", "the user's file")
+
+
+def test_a_new_symlink_with_such_a_name_is_moved(t):
+    t.write("config/settings.json", "x")
+    result = t.sh("ln -s config .claude; ln -s config/settings.json .mcp.json")
+    expect(not t.exists(".claude") and not t.exists(".mcp.json"), "they must not stay", result)
+    contains(result.err, ".claude", "the notice")
+
+
+def test_a_protected_symlink_that_was_removed_is_restored(t):
+    t.write("config/settings.json", "mine")
+    os.symlink("config", t.path(".claude"))
+    result = t.sh("rm .claude; mkdir .claude; echo evil > .claude/settings.json")
+    expect(os.path.islink(t.path(".claude")), "it is a symlink again", result)
+    equal(os.readlink(t.path(".claude")), "config", "its target")
+    equal(t.read("config/settings.json"), "mine", "what it points to")
+
+
+def test_what_a_protected_symlink_points_to_in_the_project_cannot_bring_anything_in(t):
+    t.write("config/settings.json", "mine")
+    os.symlink("config", t.path(".claude"))
+    result = t.sh("echo evil > config/settings.json; echo evil > config/new; "
+                  "mv config config2; mkdir config; echo evil > config/settings.json")
+    seen = "".join(t.read(f".claude/{name}") for name in ("settings.json", "new")
+                   if os.path.exists(t.path(f".claude/{name}")))
+    lacks(seen, "evil", f"what the host reads through .claude\n{result}")
+
+
+def test_a_renamed_folder_that_becomes_such_a_name_is_moved(t):
+    t.write("harmless/tasks.json", "evil")
+    result = t.sh("mv harmless .vscode")
+    expect(not t.exists(".vscode/tasks.json"), "it must not stay", result)
+
+
+def test_a_hard_link_with_such_a_name_is_moved(t):
+    t.write("harmless", "evil")
+    result = t.sh("ln harmless .envrc")
+    expect(not t.exists(".envrc"), "it must not stay", result)
+    equal(t.read("harmless"), "evil", "the other name")
+
+
+@cases("chmod 000 .claude", "chmod 000 .claude/*", "chmod 555 .claude", "chmod 000 .")
+def test_modes_do_not_protect_it_from_being_moved(t, script):
+    result = t.sh(f"mkdir .claude; echo evil > .claude/settings.json; {script}")
+    os.chmod(t.project, 0o755)
+    if t.exists(".claude"):
+        os.chmod(t.path(".claude"), 0o755)
+    expect(not t.exists(".claude/settings.json"), "it must not stay", result)
+
+
+def test_a_fifo_with_such_a_name_does_not_hang_the_sweep(t):
+    result = t.fence("mkfifo", ".envrc", timeout=10)
+    expect(not t.exists(".envrc"), "it must not stay", result)
+
+
+def test_a_folder_as_deep_as_can_be_does_not_hide_it(t):
+    script = ("import os\nfor i in range(1500):\n    os.mkdir('d'); os.chdir('d')\n"
+              "os.mkdir('.claude'); open('.claude/settings.json', 'w').write('evil')\n")
+    result = t.fence("python3", "-c", script)
+    fd = os.open(t.project, os.O_RDONLY)
+    for _ in range(1500):
+        fd, old = os.open("d", os.O_RDONLY, dir_fd=fd), fd
+        os.close(old)
+    left = os.listdir(fd)
+    os.close(fd)
+    t.run(["rm", "-rf", t.path("d")])
+    expect(".claude" not in left or "d/d/d" in result.err, "moved away, or said", result)
+
+
+@timeout(90)
+def test_thousands_of_such_files_are_moved_and_the_notice_stays_short(t):
+    result = t.sh("i=0; while [ $i -lt 2000 ]; do mkdir -p d$i/.vscode; : > d$i/.vscode/tasks.json; "
+                  "i=$((i+1)); done", timeout=60)
+    left = [i for i in range(2000) if t.exists(f"d{i}/.vscode/tasks.json")]
+    equal(left, [], "files that stayed", result)
+    expect(len(result.err) < 100_000, "the notice is not endless", len(result.err))
+
+
+def test_what_is_kept_cannot_be_overwritten_by_the_next_run(t):
+    t.sh("echo first > .envrc")
+    t.sh("echo second > .envrc")
+    texts = sorted(t.read(path) for path in t.quarantined(".envrc"))
+    equal(texts, ["first\n", "second\n"], "both are kept")
+
+
+def test_the_quarantine_is_closed_to_others(t):
+    t.sh("echo x > .envrc")
+    folder = os.path.join(t.state, "quarantine")
+    equal(stat.S_IMODE(os.stat(folder).st_mode) & 0o077, 0, "rights of others")
+
+
+def test_a_setuid_bit_does_not_survive_in_the_quarantine(t):
+    t.sh("cp /bin/true .envrc; chmod 755 .envrc")
+    equal(os.stat(kept(t, ".envrc")).st_mode & 0o7000, 0, "special bits")
+
+
+def test_a_symlink_in_the_way_of_the_quarantine_is_not_followed(t):
+    """The moved thing may itself be a folder of symlinks."""
+    victim = t.write(os.path.join(t.outside, "victim"), "before", 0o600)
+    t.sh(f"mkdir .claude; ln -s {victim} .claude/settings.json; ln -s {t.outside} .claude/dir")
+    equal((t.read(victim), stat.S_IMODE(os.stat(victim).st_mode)), ("before", 0o600), "the victim")
+    expect(not t.exists(".claude/settings.json"), "the links are gone too")
+
+
+def test_a_quarantine_on_another_file_system_works(t):
+    t.own_mounts()
+    other = os.path.join(t.outside, "other")
+    t.tmpfs(other, "8m")
+    state = os.path.join(other, "state")
+    result = t.fence("sh", "-c", "mkdir -p .claude/x; echo evil > .claude/x/y; ln -s y .claude/x/z; "
+                     "chmod 750 .claude/x", env=t.env(RINGFENCE_STATE_DIR=state))
+    expect(not t.exists(".claude/x"), "it must not stay", result)
+    t.state = state
+    equal(t.read(kept(t, ".claude/x/y")), "evil\n", "content")
+
+
+def test_a_writable_folder_outside_the_project_is_swept_too(t):
+    other = os.path.join(t.outside, "repo")
+    os.mkdir(other)
+    result = t.sh(f"mkdir {other}/.vscode; echo evil > {other}/.vscode/tasks.json",
+                  opts=("--write", other))
+    expect(not os.path.exists(f"{other}/.vscode/tasks.json"), "it must not stay", result)
+
+
+def test_nothing_is_swept_without_a_change_in_a_read_only_run(t):
+    t.write("a", "x")
+    result = t.sh("mkdir .claude", opts=("--read-only",))
+    expect(result.code != 0 and not t.exists(".claude"), "denied at once", result)
