@@ -5,7 +5,8 @@ import signal
 import subprocess
 import time
 
-from harness import cases, contains, equal, expect, lacks, refused_before_start
+from harness import (cases, contains, equal, expect, lacks, refused_before_start, root_only,
+                     user_only)
 
 
 @cases(0, 1, 7, 42, 124, 125, 126, 127, 255)
@@ -99,7 +100,7 @@ def test_a_command_line_that_is_wrong_says_what_is_right(t, *words):
 def test_help_is_on_stdout_and_fits_a_screen(t, *words):
     result = t.run([t.ringfence, *words])
     equal((result.code, result.err), (0, ""), "help", result)
-    contains(result.out, "ringfence exec", "help")
+    contains(result.out, "exec", "help")
     expect(len(result.out.splitlines()) <= 50, "lines", len(result.out.splitlines()))
     equal([line for line in result.out.splitlines() if len(line) > 100], [], "lines that are too long")
 
@@ -134,6 +135,14 @@ def test_the_options_of_the_command_stay_its_own(t):
     equal((result.code, result.out), (0, "--hide x\n"), "without --", result)
 
 
+@root_only
+def test_running_without_a_fence_is_refused_to_root(t):
+    result = t.fence("touch", "ran", opts=("--i-accept-no-fence",))
+    equal(result.code, 125, "exit status", result)
+    expect(not t.exists("ran"), "nothing ran")
+
+
+@user_only
 def test_running_without_a_fence_is_said_at_the_start_and_at_the_end(t):
     result, report = t.report("sh", "-c", "echo command >&2; exit 3", opts=("--i-accept-no-fence",))
     equal(result.code, 3, "exit status", result)
@@ -144,6 +153,7 @@ def test_running_without_a_fence_is_said_at_the_start_and_at_the_end(t):
     lacks(report["mechanism"], "bwrap", "the mechanism")
 
 
+@user_only
 def test_without_a_fence_the_command_still_dies_with_ringfence(t):
     t.leftover_runs = True
     process = t.fence_start("sh", "-c", "echo ready; sleep 600", opts=("--i-accept-no-fence",))
@@ -160,7 +170,7 @@ def test_the_report_has_every_field(t):
           "fields")
     equal(report["mechanism"], "bwrap", "mechanism")
     equal(report["weaker"], [], "weaker")
-    equal(report["exit"], {"kind": "command", "code": 5}, "exit")
+    equal((report["exit"]["kind"], report["exit"]["code"]), ("command", 5), "exit")
     expect(0 < report["duration_ms"] < 30000, "duration", report)
     found = report["quarantined"]
     equal(len(found), 1, "quarantined", report)

@@ -1,5 +1,6 @@
 """Odd names, odd folders, odd surroundings: it works, or says why; never a silent hole."""
 
+import contextlib
 import os
 import subprocess
 
@@ -130,13 +131,10 @@ def test_a_full_disk_is_said(t, what):
     t.tmpfs(folder, "64k")
     if t.identity == "root":
         os.chmod(folder, 0o700)
-    with open(os.path.join(folder, "filler"), "wb") as file:
-        try:
-            while True:
-                file.write(b"x" * 4096)
-                file.flush()
-        except OSError:
-            pass
+    filler = os.open(os.path.join(folder, "filler"), os.O_CREAT | os.O_WRONLY)
+    with contextlib.suppress(OSError):
+        while True:
+            os.write(filler, b"x" * 4096)
     env = t.env(RINGFENCE_STATE_DIR=folder) if what == "state" else t.env(HOME=folder)
     result = t.fence("sh", "-c", "echo ran", env=env)
     expect(result.code in (0, 125), "works, or says why", result)

@@ -70,9 +70,15 @@ def test_git_init_inside_leaves_no_repository_that_the_host_would_run(t):
 @needs("git")
 def test_a_bare_repository_is_moved(t):
     """git takes a folder with HEAD, objects and refs for a repository, whatever its name."""
-    result = t.sh("git init -q --bare dir/thing; git -C dir/thing config core.fsmonitor ./evil.sh")
-    expect(result.code == 0, "the command", result)
-    expect(not t.exists("dir/thing/config"), "no config of a bare repository stays", result)
+    script = "git init -q --bare dir/thing; git -C dir/thing config core.fsmonitor ./evil.sh"
+    result = t.sh(script)
+    equal(result.code, 0, "the command", result)
+    read = ["git", "-C", "dir/thing", "config", "--local", "core.fsmonitor"]
+    outside = t.run(read)
+    lacks(outside.out, "evil", f"what git reads on the host\n{result}")
+    contains(result.err, "dir/thing", "the notice")
+    t.run(["sh", "-c", f"rm -rf dir; {script}"])
+    contains(t.run(read).out, "evil", "the control")
 
 
 @needs("git")

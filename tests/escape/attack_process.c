@@ -171,7 +171,7 @@ static int act_capabilities(int n, char **args)
 	while (status && fgets(line, sizeof(line), status)) {
 		unsigned long long set;
 
-		if (sscanf(line, "Cap%*3s %llx", &set) == 1 && set) {
+		if (sscanf(line, "Cap%*3s: %llx", &set) == 1 && set) {
 			printf("%s", line);
 			any = true;
 		}

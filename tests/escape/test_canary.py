@@ -7,6 +7,7 @@ import time
 from harness import (Skip, cases, contains, equal, expect, lacks, refused_before_start,
                      user_only)
 from harness import kernel
+from harness.control import attack_inside
 
 _here = os.path.dirname(os.path.abspath(__file__))
 _spec = importlib.util.spec_from_file_location("weak_bwrap", os.path.join(_here, "weak_bwrap.py"))
@@ -108,6 +109,17 @@ def test_78_a_weaker_fence_is_caught_before_the_command_runs(t, name):
     path = weak(t, name)
     result = refused_before_start(t, env=with_bwrap(t, path), says="canary")
     lacks(result.err, "nothing to weaken", "stderr")
+
+
+@cases(*weak_bwrap.EXTRA)
+def test_78_a_place_of_the_host_that_is_added_is_caught_or_closed(t, place):
+    path = weak(t, place)
+    t.write(os.path.join(t.outside, "other/file"), "x", 0o644)
+    os.makedirs(t.path("below"))
+    where = place.format(project=t.project)
+    result = attack_inside(t, "read", where, env=with_bwrap(t, path))
+    lacks(result.err, "nothing to weaken", "stderr")
+    expect(result.code == 125 or result.out == "denied: EACCES\n", "caught, or closed", result)
 
 
 @cases(*weak_bwrap.SHAMS)

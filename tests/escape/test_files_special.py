@@ -4,7 +4,7 @@ import os
 import shutil
 
 from harness import (Skip, cases, contains, denied_inside_allowed_outside, equal, expect, lacks,
-                     needs, not_possible_inside, refused_before_start)
+                     not_possible_inside, refused_before_start)
 from harness.control import attack_inside, attack_outside
 
 OUTSIDE_FOR_ROOT = {"root": "outside", "user": None}
@@ -124,15 +124,15 @@ def test_27_case_variants_of_protected_names_on_a_folding_file_system(t):
     equal(outside.code, 0, "the control", outside)
 
 
-ODD = "evil\n\x1b[31m.json"
+ODD = "evil\n\x1b[31mname"
+PLANT = 'mkdir -p "$1/.vscode" && : > "$1/.vscode/tasks.json"'
 
 
 def test_28_control_characters_in_names_are_escaped_in_notices(t):
-    path = f".vscode/{ODD}"
-    result = t.fence("sh", "-c", 'mkdir .vscode && : > "$1"', "sh", path)
+    result = t.fence("sh", "-c", PLANT, "sh", ODD)
     equal(result.code, 0, "exit status", result)
-    expect(not t.exists(path), "the file must not stay", result)
-    equal(len(t.quarantined(ODD)), 1, "files kept under their own name", result)
+    expect(not t.exists(f"{ODD}/.vscode/tasks.json"), "the file must not stay", result)
+    equal(len(t.quarantined(f"{ODD}/.vscode/tasks.json")), 1, "files kept under their name", result)
     lacks(result.err, "\x1b", "the notice")
     lacks(result.err, "evil\n", "the notice")
     contains(result.err, "\\x1b", "the notice")
@@ -140,18 +140,26 @@ def test_28_control_characters_in_names_are_escaped_in_notices(t):
 
 
 def test_28_control_characters_in_arguments_are_escaped_in_errors(t):
-    for opts in (("--hide", f"{ODD}/x"), ("--cwd", ODD), ("--project", ODD), (f"--{ODD}",)):
+    for opts in (("--write", f"{ODD}/x"), ("--cwd", ODD), ("--project", ODD), (f"--{ODD}",),
+                 ("--net", ODD), ("--timeout", ODD), ("--listen", ODD), ("--env", ODD)):
         result = refused_before_start(t, *opts)
         lacks(result.err, "\x1b", "the error")
         equal(len(result.err.strip().splitlines()), 1, "lines of the error", result)
 
 
-@needs("git")
+def test_28_control_characters_in_a_commands_name_are_escaped(t):
+    result = t.fence(ODD)
+    equal(result.code, 127, "exit status", result)
+    lacks(result.err, "\x1b", "the error")
+
+
 def test_28_control_characters_are_escaped_in_the_report(t):
-    result, report = t.report("sh", "-c", 'mkdir .vscode && : > "$1"', "sh", f".vscode/{ODD}")
+    result, report = t.report("sh", "-c", PLANT, "sh", ODD)
     names = [entry["path"] for entry in report["quarantined"]]
     expect(any("evil" in name for name in names), "the report names the file", report)
     lacks(result.err, "\x1b", "the notice")
+    with open(os.path.join(t.outside, "report.json"), "rb") as file:
+        lacks(file.read(), b"\x1b", "the report")
 
 
 @cases("--hide", "--read", "--write", "--project", "--cwd")

@@ -120,7 +120,8 @@ def test_10_a_missing_protected_file_is_not_there_after_the_run(t, name):
         kept = t.quarantined(name)
         equal(len(kept), 1, "files kept in quarantine", result)
         contains(t.read(kept[0]), EVIL, "the kept file")
-        contains(result.err, name, "the notice")
+        part = next(p for p in name.split("/") if p.startswith("."))
+        contains(result.err, name[:name.index(part) + len(part)], "the notice")
     t.run(["sh", "-c", f"mkdir -p {os.path.dirname(name) or '.'} && echo {EVIL} > {name}"])
     expect(t.exists(name), "as a control, outside it stays")
 

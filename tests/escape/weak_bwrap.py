@@ -53,6 +53,9 @@ def changed(options, matches, change):
     for option in options:
         if matches(option):
             count += 1
+            # Permissions belong to the option behind them.
+            if result and result[-1][0] == "--perms":
+                result.pop()
             result.extend(change(option))
         else:
             result.append(option)
@@ -65,7 +68,10 @@ def drop(*names):
     return lambda options, world: changed(options, lambda o: o[0] in names, lambda o: [])
 
 
-def at(path, change, kinds=("--bind", "--ro-bind", "--tmpfs", "--dev", "--proc", "--ro-bind-try")):
+BINDS = ("--bind", "--ro-bind", "--bind-fd", "--ro-bind-fd")
+
+
+def at(path, change, kinds=BINDS):
     """Changes what is mounted at a path."""
     return lambda options, world: changed(
         options, lambda o: o[0] in kinds and o[-1] == path.format(**world),
@@ -79,13 +85,16 @@ def first(*extra):
 
 
 def last(*extra):
-    """Other mounts after all that ringfence asks for, so that they win."""
-    return lambda options, world: options + [[word.format(**world) for word in option]
-                                             for option in extra]
+    """Other mounts after all that ringfence asks for but its init, so that they win."""
+    def change(options, world):
+        place = next(i for i, option in enumerate(options) if option[-1].endswith("/init"))
+        added = [[word.format(**world) for word in option] for option in extra]
+        return options[:place] + added + options[place:]
+    return change
 
 
 def writable(option, _):
-    return [["--bind", *option[1:]]]
+    return [[option[0].replace("--ro-", "--"), *option[1:]]]
 
 
 def host(path=None):
@@ -126,31 +135,41 @@ WEAKER = {
     "/usr writable": at("/usr", writable),
     "the real /proc": at("/proc", host(), kinds=("--proc",)),
     "the real /dev": at("/dev", host(), kinds=("--dev",)),
-    "the real /etc": last(["--ro-bind", "/etc", "/etc"]),
-    "the real /run": last(["--bind", "/run", "/run"]),
-    "the real /sys": last(["--bind", "/sys", "/sys"]),
-    "the host's root below": first(["--dev-bind", "/", "/"]),
-    "the host's root on top": last(["--dev-bind", "/", "/"]),
+    "the real /etc": at("/etc", lambda o, w: [["--ro-bind", "/etc", "/etc"]]),
+    "/etc writable": at("/etc", writable),
+    "the host's root below": both(drop("--symlink"), first(["--dev-bind", "/", "/"])),
+    "the host's root on top": last(["--dev-bind", "/", "/"], ["--tmpfs", "/run"]),
     "the root writable": lambda options, _: changed(
         options, lambda o: o[0] == "--remount-ro" and o[1] == "/", lambda o: []),
-    "a folder of the host at /mnt": last(["--bind", "{other}", "/mnt"]),
-    "the state of ringfence": last(["--bind", "{state}", "{state}"]),
 }
+
+# What is added where nothing was: Landlock closes it, or a canary sees it.
+EXTRA = {
+    "/mnt": last(["--bind", "{other}", "/mnt"]),
+    "/run/host": last(["--bind", "/run", "/run/host"]),
+    "/sys": last(["--bind", "/sys", "/sys"]),
+    "/host": last(["--bind", "/", "/host"]),
+    "/var/log": last(["--bind", "/var/log", "/var/log"]),
+    "{project}/below": last(["--bind", "{other}", "{project}/below"]),
+}
+
+
+def init_of(options):
+    source = next(o[1] for o in options if o[-1].endswith("/init"))
+    return f"/proc/self/fd/{source}" if source.isdigit() else source
 
 
 def nothing_at_all(world):
     """No sandbox: runs init just so."""
     options, _ = options_of(sys.argv[1:])
-    source = [o[1] for o in options if o[-1].endswith("/init") and "bind" in o[0]][0]
-    os.execv(source, ["init"])
+    os.execv(init_of(options), ["init"])
 
 
 def only_a_process_namespace(world):
     """Pid 1, and everything else is the host's."""
     options, _ = options_of(sys.argv[1:])
-    source = [o[1] for o in options if o[-1].endswith("/init") and "bind" in o[0]][0]
     os.execv(BWRAP, [BWRAP, "--dev-bind", "/", "/", "--unshare-user", "--unshare-pid", "--as-pid-1",
-                     "--proc", "/proc", source])
+                     "--proc", "/proc", init_of(options)])
 
 
 def says_that_all_is_well(world):
@@ -181,5 +200,5 @@ def weaken(name, **world):
         SHAMS[name](world)
     options, command = options_of(sys.argv[1:])
     if name != "nothing":
-        options = WEAKER[name](options, world)
+        options = {**WEAKER, **EXTRA}[name](options, world)
     run(options, command)

@@ -46,6 +46,7 @@ class World:
         self.attack_source = attack
         self.attack = os.path.join(self.project, "attack")
         self.running = []
+        self.servers = []
         self.cleanups = []
         # A test that kills ringfence -9 leaves its run's folder behind by design.
         self.leftover_runs = False
@@ -228,6 +229,7 @@ class World:
         It greets whoever comes; `handle(connection)` does something else.
         """
         server = socket.socket(family, kind)
+        self.servers.append(server)
         if family == socket.AF_UNIX and isinstance(address, str):
             os.makedirs(os.path.dirname(address), exist_ok=True)
         if family != socket.AF_UNIX:

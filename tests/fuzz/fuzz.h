@@ -1,0 +1,27 @@
+/*
+ * A fuzz target is a function that must survive any bytes. libFuzzer drives it (make fuzz); the unit tests replay what is in
+ * its corpus.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef void fuzz_fn(const uint8_t *data, size_t size);
+
+fuzz_fn fuzz_listen, fuzz_order, fuzz_text;
+
+#ifdef FUZZING
+#define FUZZ_TARGET(name)                                             \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size); \
+	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)  \
+	{                                                             \
+		name(data, size);                                     \
+		return 0;                                             \
+	}
+#else
+#define FUZZ_TARGET(name)
+#endif
+
+#endif

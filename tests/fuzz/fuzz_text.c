@@ -1,0 +1,39 @@
+// sources: src/util/text.c src/util/buffer.c src/util/mem.c src/util/path.c
+/* Names and texts of foreign origin: escaping, JSON, times, paths. */
+#include "fuzz.h"
+
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void fuzz_text(const uint8_t *data, size_t size)
+{
+	AUTO_FREE char *text = mem_alloc(size + 1);
+	AUTO_BUFFER struct buffer json = BUFFER_INIT(1 << 24);
+	uint64_t ms = 0;
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+
+	AUTO_FREE char *shown = text_escaped(text);
+	AUTO_FREE char *path = path_absolute(text, "/base");
+
+	for (const char *at = shown; *at; at++)
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			abort();
+	text_json(&json, text);
+	for (size_t i = 0; i < json.used; i++)
+		if ((unsigned char)json.data[i] < 0x20)
+			abort();
+	if (path[0] != '/' || strstr(path, "//") || strstr(path, "/../") || (path[1] && path[strlen(path) - 1] == '/'))
+		abort();
+	if (text_duration_ms(text, &ms) == 0 && ms == 0)
+		abort();
+	if (size < 200)
+		text_distance(text, "accept-weaker");
+}
+
+FUZZ_TARGET(fuzz_text)

@@ -1,0 +1,41 @@
+/* What fuzzers have found, and where they begin, replayed. */
+#include "unit.h"
+
+#include "../fuzz/fuzz.h"
+
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+
+static void replay(const char *name, fuzz_fn *target)
+{
+	AUTO_FREE char *folder = mem_format("%s/%s", CORPUS, name);
+	AUTO_FREE char *sentence = mem_format("the corpus of %s is survived, and there is one", name);
+	DIR *dir = opendir(folder);
+	unsigned int count = 0;
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		AUTO_BUFFER struct buffer bytes = BUFFER_INIT(16 << 20);
+		AUTO_FD fd = entry->d_name[0] == '.' ? -1 : openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC);
+
+		if (fd < 0 || fd_read_all(fd, &bytes) < 0)
+			continue;
+		target((const uint8_t *)buffer_text(&bytes), bytes.used);
+		count++;
+	}
+	if (dir)
+		closedir(dir);
+	CHECK(sentence, count > 0);
+}
+
+int main(void)
+{
+	replay("fuzz_listen", fuzz_listen);
+	replay("fuzz_order", fuzz_order);
+	replay("fuzz_text", fuzz_text);
+	return unit_failures > 0;
+}

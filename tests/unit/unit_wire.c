@@ -1,0 +1,101 @@
+/* Records and messages between ringfence and init, and the order that is made of them. */
+#include "unit.h"
+
+#include "fence/init/order.h"
+#include "fence/wire.h"
+#include "util/fd.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void add_needed(struct buffer *order)
+{
+	struct wire_flags flags = {.confined = 1};
+	struct wire_rule rule = {.access = WIRE_READ};
+
+	wire_add(order, WIRE_FLAGS, &flags, sizeof flags);
+	wire_add_string(order, WIRE_ARGUMENT, "true");
+	wire_add_string(order, WIRE_ENVIRONMENT, "A=1");
+	wire_add_string(order, WIRE_CWD, "/p");
+	wire_add_string(order, WIRE_CANARY, "/c");
+	wire_add_string(order, WIRE_ABSTRACT, "x");
+	wire_add_rule(order, &rule, "/p");
+}
+
+static int read_order(struct buffer *bytes)
+{
+	struct order order;
+	struct error err;
+	int result = order_read(buffer_text(bytes), bytes->used, &order, &err);
+
+	if (result == 0)
+		order_release(&order);
+	return result;
+}
+
+static void orders(void)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(100000);
+	AUTO_BUFFER struct buffer odd = BUFFER_INIT(100000);
+	struct order order;
+	struct error err;
+	bool torn_is_refused = true;
+
+	add_needed(&bytes);
+	CHECK("an order is read as it was written", order_read(buffer_text(&bytes), bytes.used, &order, &err) == 0 &&
+							     strcmp(order.arguments[0], "true") == 0 && !order.arguments[1] &&
+							     strcmp(order.rules[0].path, "/p") == 0);
+	order_release(&order);
+
+	/* Cut anywhere but between records, or so that something needed is missing. */
+	for (size_t size = 0; size < bytes.used; size++)
+		torn_is_refused = torn_is_refused && order_read(bytes.data, size, &order, &err) < 0;
+	CHECK("an order that is torn anywhere is refused", torn_is_refused);
+
+	add_needed(&odd);
+	wire_add(&odd, WIRE_ARGUMENT, "no end", 6);
+	CHECK("a string without its end is refused", read_order(&odd) < 0);
+	buffer_release(&odd);
+	add_needed(&odd);
+	wire_add(&odd, WIRE_ARGUMENT, "a\0b", 4);
+	CHECK("a string with a NUL inside is refused", read_order(&odd) < 0);
+	buffer_release(&odd);
+	add_needed(&odd);
+	wire_add_string(&odd, WIRE_ROOT, "/x");
+	CHECK("a record that belongs elsewhere is refused", read_order(&odd) < 0);
+	buffer_release(&odd);
+	add_needed(&odd);
+	wire_add_rule(&odd, &(struct wire_rule){0}, "relative");
+	CHECK("a rule with a relative path is refused", read_order(&odd) < 0);
+}
+
+static void messages(void)
+{
+	struct wire_message message = {.type = WIRE_SIGNAL, .a = 15, .text = "x"};
+	struct wire_message got;
+	int sockets[2];
+	int pipes[2];
+	int fd = -1;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) < 0 || pipe(pipes) < 0)
+		return;
+	CHECK("nothing to receive is said as such", wire_receive(sockets[1], &got, &fd) < 0 && errno == EAGAIN);
+	CHECK("a message arrives with its descriptor", wire_send(sockets[0], &message, pipes[1]) == 0 && wire_receive(sockets[1], &got, &fd) == 1 &&
+							       got.a == 15 && fd >= 0 && write(fd, "y", 1) == 1);
+	close(fd);
+	CHECK("a message of another size is refused", send(sockets[0], "short", 5, 0) == 5 && wire_receive(sockets[1], &got, &fd) < 0 && errno == EPROTO);
+	close(sockets[0]);
+	CHECK("the end of the other side is seen", wire_receive(sockets[1], &got, &fd) == 0);
+	close(sockets[1]);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+int main(void)
+{
+	orders();
+	messages();
+	return unit_failures > 0;
+}
