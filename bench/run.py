@@ -414,8 +414,11 @@ def about(place):
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         cpu = next((line.split(":", 1)[1].strip() for line in file if "model name" in line), "?")
     print(f"{datetime.date.today()}, Linux {platform.release()}, {os.cpu_count()} x {cpu}")
-    print(f"{version([place.ringfence, '--version'])}, {version([tool('bwrap'), '--version'])}\n",
-          flush=True)
+    print(f"{version([place.ringfence, '--version'])}, {version([tool('bwrap'), '--version'])}")
+    load = os.getloadavg()[0]
+    if load > 0.5:
+        print(f"The machine is not idle (load {load:.1f}): the figures are rough.")
+    print(flush=True)
 
 
 def prepare(place):

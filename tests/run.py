@@ -245,18 +245,16 @@ def marked_processes(mark):
 
 def end_children():
     """Whatever is still below this process; returns what there was."""
-    seen = []
-    while True:
-        left = kernel.descendants_of(os.getpid())
-        if not left:
-            return seen
-        seen += left
+    seen = {}
+    left = kernel.descendants_of(os.getpid())
+    while left:
+        seen.update(left)
         for pid, _ in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        with contextlib.suppress(ChildProcessError):
-            while True:
-                os.waitpid(-1, 0)
+        # What the dead leave behind comes to this process and is met on the next round.
+        left = kernel.wait_for_children(1)
+    return list(seen.items())
 
 
 def leftovers(temp):

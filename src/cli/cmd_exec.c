@@ -197,20 +197,25 @@ static void notice(const char *text)
 
 static void notice_found(const struct fence_found *found)
 {
+	enum { MOST_LINES = 20 };
+
 	for (size_t i = 0; i < found->count; i++) {
 		const struct fence_quarantined *at = &found->items[i];
 		AUTO_FREE char *text = at->kept ? mem_format("quarantined %s (new; %s) -> %s", at->path, at->reason, at->kept)
 						: mem_format("COULD NOT quarantine %s (new; %s): do not use this folder before it is gone",
 							     at->path, at->reason);
 
-		notice(text);
+		if (i < MOST_LINES || !at->kept)
+			notice(text);
 	}
+	if (found->count > MOST_LINES)
+		fprintf(stderr, "[ringfence] quarantined %zu entries in all; --report lists them\n", found->count);
 }
 
 static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 {
 	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
-		fprintf(stderr, "[ringfence] NO FENCE: %s with all of your rights (--i-accept-no-fence)\n", verb);
+		fprintf(stderr, "[ringfence] WITHOUT A FENCE: %s with all of your rights (--i-accept-no-fence)\n", verb);
 }
 
 static int run_plan(const struct exec_options *asked, const struct fence_plan *plan)

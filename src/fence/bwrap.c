@@ -48,8 +48,9 @@ static const char *find_bwrap(void)
 int bwrap_detect(struct error *err)
 {
 	const char *bwrap = find_bwrap();
+	struct stat status;
 
-	if (access(bwrap, X_OK) < 0)
+	if (stat(bwrap, &status) < 0 || !S_ISREG(status.st_mode) || access(bwrap, X_OK) < 0)
 		return remedy_missing_bwrap(bwrap, err);
 	return 0;
 }
@@ -102,9 +103,13 @@ static int keep(int fd)
 	return fd;
 }
 
-static bool has_entries(const char *path)
+/* The system, read-only; what is a symlink on the host is one inside. */
+static const char *const system_places[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"};
+
+/* An empty /opt is not worth a mount. */
+static bool shown(const char *place)
 {
-	DIR *dir = opendir(path);
+	DIR *dir = opendir(place);
 	bool any = false;
 
 	for (struct dirent *entry; dir && !any && (entry = readdir(dir));)
@@ -114,27 +119,20 @@ static bool has_entries(const char *path)
 	return any;
 }
 
-/* The system: /usr and what belongs to it, as links where the host has links. */
 static void add_system(struct buffer *args)
 {
-	static const char *const places[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
-
-	ARGS(args, "--ro-bind", "/usr", "/usr");
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+	for (size_t i = 0; i < sizeof system_places / sizeof *system_places; i++) {
+		const char *place = system_places[i];
 		char target[PATH_MAX];
-		ssize_t n = readlink(places[i], target, sizeof target - 1);
+		ssize_t n = readlink(place, target, sizeof target - 1);
 
 		if (n > 0) {
 			target[n] = '\0';
-			ARGS(args, "--symlink", target, places[i]);
-		} else if (access(places[i], F_OK) == 0) {
-			ARGS(args, "--ro-bind", places[i], places[i]);
+			ARGS(args, "--symlink", target, place);
+		} else if (shown(place)) {
+			ARGS(args, "--ro-bind", place, place);
 		}
 	}
-	if (has_entries("/opt"))
-		ARGS(args, "--ro-bind", "/opt", "/opt");
-	if (access("/nix/store", F_OK) == 0)
-		ARGS(args, "--ro-bind", "/nix/store", "/nix/store");
 	ARGS(args, "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--symlink", "/tmp", "/var/tmp");
 }
 
@@ -275,8 +273,21 @@ static int become_bwrap(const struct fence_start *start, int order, const char *
 	return error_sys(err, "start '%s'", find_bwrap());
 }
 
+/* A part of the system, for init's canaries: this very folder, read-only. */
+static void describe_system(struct buffer *order, const char *source, const char *path)
+{
+	struct wire_rule wire = {.access = WIRE_READ};
+	struct stat status;
+
+	if (lstat(source, &status) < 0 || S_ISLNK(status.st_mode))
+		return;
+	wire.device = status.st_dev;
+	wire.inode = status.st_ino;
+	wire_add_rule(order, &wire, path);
+}
+
 /* What each rule must look like from inside, for init's canaries. */
-static int describe_rules(struct buffer *order, const struct fence_plan *plan, struct error *err)
+static int describe_rules(struct buffer *order, const struct fence_plan *plan, const char *etc, struct error *err)
 {
 	AUTO_FREE char *file_path = path_join(plan->state, "hidden/file");
 	AUTO_FREE char *folder_path = path_join(plan->state, "hidden/folder");
@@ -296,6 +307,11 @@ static int describe_rules(struct buffer *order, const struct fence_plan *plan, s
 		}
 		wire_add_rule(order, &wire, rule->path);
 	}
+	for (size_t i = 0; i < sizeof system_places / sizeof *system_places; i++)
+		if (shown(system_places[i]))
+			describe_system(order, system_places[i], system_places[i]);
+	describe_system(order, etc, "/etc");
+	describe_system(order, plan->init, INIT_INSIDE);
 	wire_add_string(order, WIRE_SCRATCH, "/tmp");
 	wire_add_string(order, WIRE_SCRATCH, "/dev/shm");
 	wire_add_string(order, WIRE_SCRATCH, plan->home);
@@ -307,7 +323,7 @@ int bwrap_start(const struct fence_start *start, pid_t *ret_pid, struct error *e
 	AUTO_FREE char *etc = NULL;
 	AUTO_FD order = -1;
 
-	if (describe_rules(start->order, start->plan, err) < 0 || etc_prepare(start->plan, &etc, err) < 0)
+	if (etc_prepare(start->plan, &etc, err) < 0 || describe_rules(start->order, start->plan, etc, err) < 0)
 		return -1;
 	order = fd_memory("ringfence-order", start->order->data, start->order->used);
 	if (order < 0 || buffer_overflowed(start->order))

@@ -46,40 +46,75 @@ static char *resolve(const char *option, const char *path, struct error *err)
 	return real;
 }
 
-/*
- * Whoever can replace a symlink on the way decides where the path leads. Inside the project that is the command itself,
- * in this run or in the one before.
- */
-static int refuse_symlinks(const struct fence_plan *plan, const char *option, const char *path, const char *real,
-			   struct error *err)
+/* Is this folder one in which the command may replace entries: in this run, or in the one before? */
+static bool in_reach(const struct fence_plan *plan, const char *folder)
 {
-	AUTO_FREE char *prefix = mem_dup(path);
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if ((plan->rules[i].access == WIRE_WRITE || plan->rules[i].origin == origin_project) && path_within(folder, plan->rules[i].path))
+			return true;
+	return false;
+}
 
-	for (char *at = prefix + 1; *at; at++) {
-		at += strcspn(at, "/");
+/*
+ * The real path of what an option names, and what is there, found step by step so that nobody can swap a part of it between
+ * two looks. A symlink in reach of the command is refused: whoever can replace it decides where the path leads.
+ * The caller frees *ret_real. Returns 0, or -1 with err set and errno.
+ */
+static int resolve_option(const struct fence_plan *plan, const char *option, const char *path, char **ret_real, struct stat *ret_status,
+			  struct error *err)
+{
+	enum { MOST_LINKS = 40 };
+	AUTO_FREE char *rest = mem_dup(path);
+	AUTO_FREE char *real = mem_dup("/");
+	AUTO_FD at = open("/", O_PATH | O_CLOEXEC);
+	char *next = rest;
+	int links = 0;
 
-		char kept = *at;
-		struct stat status;
+	for (char *name; (name = strsep(&next, "/"));) {
+		if (!*name || strcmp(name, ".") == 0)
+			continue;
 
-		*at = '\0';
-		if (lstat(prefix, &status) == 0 && S_ISLNK(status.st_mode)) {
-			AUTO_FREE char *parent = mem_dup(prefix);
-			AUTO_FREE char *folder = NULL;
+		AUTO_FD entry = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		char target[PATH_MAX];
+		ssize_t n;
 
-			*strrchr(parent, '/') = '\0';
-			folder = realpath(*parent ? parent : "/", NULL);
-			for (size_t i = 0; folder && i < plan->rule_count; i++)
-				if ((plan->rules[i].access == WIRE_WRITE || plan->rules[i].origin == origin_project) &&
-				    path_within(folder, plan->rules[i].path))
-					return error_set(err,
-							 "%s '%s' passes through the symlink '%s', which the command could "
-							 "change; name the real path%s%s",
-							 option, path, prefix, real ? ": " : "", real ? real : "");
+		if (entry < 0 || fstat(entry, ret_status) < 0)
+			return error_sys(err, "%s '%s'", option, path);
+		if (!S_ISLNK(ret_status->st_mode)) {
+			AUTO_FREE char *joined = path_join(real, name);
+			char *longer = path_absolute(joined, "/"); /* a ".." that came from a symlink */
+
+			free(real);
+			real = longer;
+			fd_close(&at);
+			at = fd_steal(&entry);
+			continue;
 		}
-		*at = kept;
-		if (!kept)
-			break;
+		if (in_reach(plan, real)) {
+			errno = ELOOP;
+			return error_set(err, "%s '%s' passes through the symlink '%s/%s', which the command could change; name the real path",
+					 option, path, real, name);
+		}
+		errno = ELOOP;
+		if (++links > MOST_LINKS || (n = readlinkat(entry, "", target, sizeof target - 1)) < 0)
+			return error_sys(err, "%s '%s'", option, path);
+		target[n] = '\0';
+
+		char *longer = path_join(target, next ? next : "");
+
+		free(rest);
+		rest = next = longer;
+		if (target[0] == '/') {
+			fd_close(&at);
+			at = open("/", O_PATH | O_CLOEXEC);
+			free(real);
+			real = mem_dup("/");
+		}
 	}
+	if (at < 0 || fstat(at, ret_status) < 0)
+		return error_sys(err, "%s '%s'", option, path);
+	*ret_real = real;
+	real = NULL;
 	return 0;
 }
 
@@ -162,17 +197,16 @@ static int add_options(struct fence_plan *plan, const char *option, const struct
 {
 	for (size_t i = 0; i < paths->count; i++) {
 		AUTO_FREE char *path = spelled(plan, paths->items[i], base);
-		AUTO_FREE char *real = realpath(path, NULL);
+		AUTO_FREE char *real = NULL;
+		struct stat status;
 
 		if (!paths->items[i][0])
 			return error_set(err, "%s needs a path", option);
-		if (refuse_symlinks(plan, option, path, real, err) < 0)
-			return -1;
-		if (!real) {
+		if (resolve_option(plan, option, path, &real, &status, err) < 0) {
 			/* What does not exist needs no hiding, and gets no stub. */
 			if (access == WIRE_HIDE && errno == ENOENT)
 				continue;
-			return error_sys(err, "%s '%s'", option, path);
+			return -1;
 		}
 		if (judge(plan, option, real, err) < 0)
 			return -1;
@@ -180,7 +214,7 @@ static int add_options(struct fence_plan *plan, const char *option, const struct
 			plan->rules[0].access = WIRE_WRITE; /* the project's own rule, said again */
 			continue;
 		}
-		plan_add_rule(plan, real, access, origin_option, true);
+		plan_add_rule(plan, real, &status, access, origin_option, true);
 		plan->rules[plan->rule_count - 1].lent = access != WIRE_HIDE;
 	}
 	return 0;
@@ -363,17 +397,17 @@ static void add_builtin(struct fence_plan *plan)
 	for (const char *const *at = builtin_home_secrets; *at && plan->identity.home[0]; at++) {
 		AUTO_FREE char *path = path_join(plan->identity.home, *at);
 
-		plan_add_rule(plan, path, WIRE_HIDE, "credentials", true);
+		plan_add_existing(plan, path, WIRE_HIDE, "credentials", true);
 	}
 	for (const char *const *at = builtin_home_toolchains; *at && plan->identity.home[0]; at++) {
 		AUTO_FREE char *path = path_join(plan->identity.home, *at);
 
-		plan_add_rule(plan, path, WIRE_READ, "tool chains", true);
+		plan_add_existing(plan, path, WIRE_READ, "tool chains", true);
 	}
 	if (self && fence_plan_decide(plan, self))
-		plan_add_rule(plan, self, WIRE_READ, "ringfence", true);
+		plan_add_existing(plan, self, WIRE_READ, "ringfence", true);
 	if (fence_plan_decide(plan, plan->init))
-		plan_add_rule(plan, plan->init, WIRE_READ, "ringfence", true);
+		plan_add_existing(plan, plan->init, WIRE_READ, "ringfence", true);
 }
 
 static int find_cwd(struct fence_plan *plan, const char *base, struct error *err)
@@ -434,7 +468,7 @@ static int make(struct fence_plan *plan, struct error *err)
 	if (find_init(plan, err) < 0)
 		return -1;
 
-	plan_add_rule(plan, plan->project, spec->read_only || spec->write.count ? WIRE_READ : WIRE_WRITE, origin_project, true);
+	plan_add_rule(plan, plan->project, &status, spec->read_only || spec->write.count ? WIRE_READ : WIRE_WRITE, origin_project, true);
 	plan->rules[0].lent = true;
 	if (spec->read_only && spec->write.count)
 		return error_set(err, "--read-only and --write contradict each other: --write alone narrows what is writable");

@@ -33,6 +33,7 @@ struct listener {
 struct relay {
 	struct listener listeners[RELAY_LISTENERS];
 	size_t listener_count;
+	size_t watched_listeners; /* as relay_watch() saw them; one may come before relay_serve() */
 	struct connection *connections[RELAY_CONNECTIONS];
 	size_t connection_count;
 };
@@ -81,6 +82,7 @@ size_t relay_watch(struct relay *relay, struct pollfd *watched)
 {
 	size_t count = 0;
 
+	relay->watched_listeners = relay->listener_count;
 	for (size_t i = 0; i < relay->listener_count; i++)
 		watched[count++] = (struct pollfd){
 			.fd = relay->connection_count < RELAY_CONNECTIONS ? relay->listeners[i].fd : -1,
@@ -156,7 +158,7 @@ static void accept_one(struct relay *relay, const struct listener *listener)
 
 void relay_serve(struct relay *relay, const struct pollfd *watched, size_t count)
 {
-	size_t listeners = relay->listener_count;
+	size_t listeners = relay->watched_listeners;
 	size_t kept = 0;
 	size_t served = (count - listeners) / 2;
 

@@ -23,12 +23,9 @@ struct scan {
 	struct error *err;
 };
 
-void plan_add_rule(struct fence_plan *plan, const char *path, enum wire_access access, const char *origin, bool exact)
+void plan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status, enum wire_access access, const char *origin,
+		   bool exact)
 {
-	struct stat status;
-
-	if (lstat(path, &status) < 0 || S_ISLNK(status.st_mode))
-		return;
 	if ((plan->rule_count & (plan->rule_count - 1)) == 0) /* grow at powers of two */
 		plan->rules = mem_resize(plan->rules, plan->rule_count ? plan->rule_count * 2 : 16, sizeof *plan->rules);
 	plan->rules[plan->rule_count++] = (struct fence_rule){
@@ -36,10 +33,18 @@ void plan_add_rule(struct fence_plan *plan, const char *path, enum wire_access a
 		.access = access,
 		.origin = origin,
 		.exact = exact,
-		.is_dir = S_ISDIR(status.st_mode),
-		.device = status.st_dev,
-		.inode = status.st_ino,
+		.is_dir = S_ISDIR(status->st_mode),
+		.device = status->st_dev,
+		.inode = status->st_ino,
 	};
+}
+
+void plan_add_existing(struct fence_plan *plan, const char *path, enum wire_access access, const char *origin, bool exact)
+{
+	struct stat status;
+
+	if (lstat(path, &status) == 0 && !S_ISLNK(status.st_mode))
+		plan_add_rule(plan, path, &status, access, origin, exact);
 }
 
 /*
@@ -79,6 +84,7 @@ static void remember(struct fence_plan *plan, const struct stat *status)
 /* A special symlink cannot be covered by a mount: its target is, and the link itself is put back if it disappears. */
 static void take_link(struct scan *scan, const char *path, bool executed, bool secret)
 {
+	struct stat status;
 	struct fence_plan *plan = scan->plan;
 	AUTO_FREE char *real = realpath(path, NULL);
 	char target[PATH_MAX];
@@ -89,8 +95,39 @@ static void take_link(struct scan *scan, const char *path, bool executed, bool s
 		plan->links = mem_resize(plan->links, plan->link_count + 1, sizeof *plan->links);
 		plan->links[plan->link_count++] = (struct fence_link){mem_dup(path), mem_dup(target)};
 	}
-	if (real && path_within(real, scan->root))
-		plan_add_rule(plan, real, secret ? WIRE_HIDE : WIRE_READ, secret ? "secret" : "executed by the host", false);
+	if (!real || !path_within(real, scan->root))
+		return;
+	if (executed && stat(real, &status) == 0)
+		remember(plan, &status);
+	plan_add_existing(plan, real, secret ? WIRE_HIDE : WIRE_READ, secret ? "secret" : "executed by the host", false);
+}
+
+/* A hook is often a symlink to a script in the project. The rest of a git directory is not looked through. */
+static void take_hooks(struct scan *scan, const char *git)
+{
+	AUTO_FREE char *path = path_join(git, "hooks");
+	DIR *dir = opendir(path);
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		AUTO_FREE char *hook = path_join(path, entry->d_name);
+
+		if (entry->d_type == DT_LNK)
+			take_link(scan, hook, true, false);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Is it somewhere below a folder that the host executes? */
+static bool below_executed(const char *path)
+{
+	AUTO_FREE char *copy = mem_dup(path);
+	char *rest = copy;
+
+	for (char *name; (name = strsep(&rest, "/")) && rest;)
+		if (builtin_name(name, true).executed)
+			return true;
+	return false;
 }
 
 /* A .pem with certificates only is no secret, and TLS fails without it. */
@@ -118,7 +155,8 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	const char *executed = scan_executed(entry);
 	struct stat status;
 
-	if (!secret && !executed && !entry->closed && entry->type != DT_SOCK)
+	if (!secret && !executed && !entry->closed && entry->type != DT_SOCK &&
+	    !(entry->type == DT_LNK && below_executed(entry->path)))
 		return WALK_ON;
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
@@ -127,13 +165,13 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		AUTO_FREE char *shown = text_escaped(path);
 
 		list_printf(&plan->notices, "hidden, because it cannot be looked into: %s", shown);
-		plan_add_rule(plan, path, WIRE_HIDE, "unreadable", false);
+		plan_add_existing(plan, path, WIRE_HIDE, "unreadable", false);
 		if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 			remember(plan, &status);
 		return WALK_PAST;
 	}
 	if (entry->type == DT_LNK) {
-		take_link(scan, path, executed, secret);
+		take_link(scan, path, executed || !secret, secret);
 		return WALK_ON;
 	}
 	if (executed && named_by_user(plan, path)) {
@@ -143,19 +181,23 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	if (executed && fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		remember(plan, &status);
 	if (entry->type == DT_SOCK)
-		plan_add_rule(plan, path, WIRE_HIDE, "socket", false);
+		plan_add_existing(plan, path, WIRE_HIDE, "socket", false);
 	else if (secret && !public_file(entry))
-		plan_add_rule(plan, path, WIRE_HIDE, "secret", false);
+		plan_add_existing(plan, path, WIRE_HIDE, "secret", false);
 	else if (executed && strcasecmp(entry->name, "HEAD") == 0) {
 		path[strlen(path) - strlen("/HEAD")] = '\0';
-		plan_add_rule(plan, path, WIRE_READ, "executed by the host", false);
+		plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 	} else if (executed)
-		plan_add_rule(plan, path, WIRE_READ, "executed by the host", false);
+		plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 	else
 		return WALK_ON;
 
 	/* A git directory is large and all read-only; other protected folders may still hold secrets. */
-	return secret || (executed && strcasecmp(entry->name, ".git") == 0) ? WALK_PAST : WALK_ON;
+	if (executed && strcasecmp(entry->name, ".git") == 0) {
+		take_hooks(scan, path);
+		return WALK_PAST;
+	}
+	return secret ? WALK_PAST : WALK_ON;
 }
 
 int scan_tree(struct fence_plan *plan, const char *path, struct error *err)

@@ -14,7 +14,13 @@ int scan_tree(struct fence_plan *plan, const char *path, struct error *err);
 /* Why the host would run this entry or read it as configuration; NULL if it would not. Includes bare git repositories. */
 const char *scan_executed(const struct walk_entry *entry);
 
-/* Adds a rule, looking up what is there now. A path that does not exist adds nothing. */
-void plan_add_rule(struct fence_plan *plan, const char *path, enum wire_access access, const char *origin, bool exact);
+struct stat;
+
+/* Adds a rule for a real path with what is there. */
+void plan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status, enum wire_access access, const char *origin,
+		   bool exact);
+
+/* The same, looking up what is there now. A path that does not exist, or is a symlink, adds nothing. */
+void plan_add_existing(struct fence_plan *plan, const char *path, enum wire_access access, const char *origin, bool exact);
 
 #endif

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 /* How long a fence may take to come up, and how long a command may take to obey TERM. */
-enum { SETUP_MS = 5000, SETUP_MS_PER_RULE = 10, GRACE_MS = 5000 };
+enum { SETUP_MS = 15000, SETUP_MS_PER_RULE = 10, GRACE_MS = 5000 };
 
 struct session {
 	const struct fence_plan *plan;
@@ -122,6 +122,8 @@ static void describe_host(struct buffer *order, const struct fence_plan *plan)
 		host.home_device = status.st_dev;
 		host.home_inode = status.st_ino;
 	}
+	if (stat("/dev", &status) == 0)
+		host.dev_device = status.st_dev;
 	wire_add(order, WIRE_HOST, &host, sizeof host);
 }
 

@@ -247,6 +247,32 @@ static int put_back(const char *path, const char *target, struct error *err)
 	return error_sys(err, "put back the symlink '%s'", path);
 }
 
+/* Where a protected symlink leads now. What it led to before was read-only; a new target in the project is the command's. */
+static void check_target(struct sweeping *sweeping, const char *link)
+{
+	const struct record *record = sweeping->record;
+	AUTO_FREE char *real = realpath(link, NULL);
+	AUTO_FREE char *parent = real ? mem_dup(real) : NULL;
+	AUTO_FD folder = -1;
+	struct stat status;
+
+	for (size_t i = 0; real && i < record->root_count; i++) {
+		if (!path_within(real, record->roots[i]) || strcmp(real, record->roots[i]) == 0)
+			continue;
+		*strrchr(parent, '/') = '\0';
+		folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (folder < 0 || fstatat(folder, path_name(real), &status, AT_SYMLINK_NOFOLLOW) < 0)
+			return;
+
+		struct walk_entry entry = {.dir = folder, .name = path_name(real), .type = (unsigned char)IFTODT(status.st_mode)};
+
+		sweeping->root = record->roots[i];
+		if (!known(record, &entry) && !exempt(record, real))
+			quarantine(sweeping, &entry, real, "a protected symlink leads to it");
+		return;
+	}
+}
+
 int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id, struct fence_found *found,
 	  struct error *err)
 {
@@ -265,8 +291,10 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 		else
 			result = walk_tree(root, look, &sweeping, err);
 	}
-	for (size_t i = 0; result == 0 && i < record.link_count; i += 2)
+	for (size_t i = 0; result == 0 && i < record.link_count; i += 2) {
 		result = put_back(record.links[i], record.links[i + 1], err);
+		check_target(&sweeping, record.links[i]);
+	}
 	record_release(&record);
 	if (result == 0 && sweeping.stuck)
 		result = error_set(err, "%u entries that the host would execute could not be moved out of the project; see above",

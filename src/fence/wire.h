@@ -80,6 +80,7 @@ struct wire_host {
 	uint64_t namespaces[WIRE_NAMESPACES]; /* inodes of the host's namespaces */
 	uint64_t home_device;
 	uint64_t home_inode;
+	uint64_t dev_device; /* of the host's /dev */
 };
 
 /* Appends one record. */

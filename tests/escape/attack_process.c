@@ -222,7 +222,7 @@ static int act_survive(int n, char **args)
 	if (pid < 0)
 		return errno;
 	if (pid > 0)
-		return 0;
+		return attack_verdict(waitpid(pid, NULL, 0));
 	setsid();
 	if (fork() != 0)
 		_exit(0);

@@ -17,6 +17,8 @@ def snapshot(path):
         return None
     if stat.S_ISLNK(info.st_mode):
         return ("link", os.readlink(path))
+    if not os.access(path, os.R_OK):
+        return ("closed", info.st_mode)
     if stat.S_ISDIR(info.st_mode):
         return ("folder", info.st_mode,
                 {name: snapshot(os.path.join(path, name)) for name in sorted(os.listdir(path))})

@@ -2,6 +2,7 @@
 #include "fence/init/canary.h"
 
 #include "util/fd.h"
+#include "util/path.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -108,31 +109,98 @@ static int no_root(const struct order *order, struct error *err)
 	return getuid() != 0 && geteuid() != 0 && getgid() != 0 ? 0 : error_set(err, "the process is root");
 }
 
-static int read_only_system(const struct order *order, struct error *err)
+static int read_only_root(const struct order *order, struct error *err)
 {
-	static const char *const places[] = {"/", "/usr"};
+	struct statvfs status;
 
 	(void)order;
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		struct statvfs status;
+	if (statvfs("/", &status) < 0)
+		return error_sys(err, "look at '/'");
+	return status.f_flag & ST_RDONLY ? 0 : error_set(err, "'/' is not mounted read-only");
+}
 
-		if (statvfs(places[i], &status) < 0)
-			return error_sys(err, "look at '%s'", places[i]);
-		if (!(status.f_flag & ST_RDONLY))
-			return error_set(err, "'%s' is not mounted read-only", places[i]);
+/* /dev is the fence's own: not the host's, and without its disks. */
+static int private_devices(const struct order *order, struct error *err)
+{
+	struct stat status;
+
+	if (stat("/dev", &status) < 0)
+		return error_sys(err, "look at '/dev'");
+	return status.st_dev != order->host.dev_device ? 0 : error_set(err, "/dev is the host's");
+}
+
+static bool expected_mount(const struct order *order, const char *path)
+{
+	static const char *const own[] = {"/proc", "/dev"};
+
+	if (strcmp(path, "/") == 0)
+		return true;
+	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+		if (path_within(path, own[i]))
+			return true;
+	for (size_t i = 0; i < order->scratch_count; i++)
+		if (strcmp(path, order->scratch[i]) == 0)
+			return true;
+	for (size_t i = 0; i < order->rule_count; i++) /* the host may have mounts below what a rule shows */
+		if (path_within(path, order->rules[i].path))
+			return true;
+	return false;
+}
+
+/* The fifth field of a line of mountinfo: blanks and the like are written as octal numbers. */
+static void unescape(char *text)
+{
+	char *out = text;
+
+	for (const char *in = text; *in; out++) {
+		if (in[0] == '\\' && in[1] && in[2] && in[3]) {
+			*out = (char)((in[1] - '0') << 6 | (in[2] - '0') << 3 | (in[3] - '0'));
+			in += 4;
+		} else {
+			*out = *in++;
+		}
 	}
-	return 0;
+	*out = '\0';
+}
+
+static int only_expected_mounts(const struct order *order, struct error *err)
+{
+	FILE *file = fopen("/proc/self/mountinfo", "re");
+	char *line = NULL;
+	size_t room = 0;
+	int result = 0;
+
+	if (!file)
+		return error_sys(err, "read /proc/self/mountinfo");
+	while (result == 0 && getline(&line, &room, file) > 0) {
+		char *rest = line;
+		char *path = NULL;
+
+		for (int field = 0; field < 5; field++)
+			path = strsep(&rest, " ");
+		if (!path)
+			continue;
+		unescape(path);
+		if (!expected_mount(order, path))
+			result = error_set(err, "something is mounted at '%s' that the policy does not name", path);
+	}
+	free(line);
+	fclose(file);
+	return result;
 }
 
 static int private_scratch(const struct order *order, struct error *err)
 {
 	for (size_t i = 0; i < order->scratch_count; i++) {
 		struct stat status;
+		struct stat root;
 
-		if (lstat(order->scratch[i], &status) < 0 || !S_ISDIR(status.st_mode))
+		if (stat("/", &root) < 0 || lstat(order->scratch[i], &status) < 0 || !S_ISDIR(status.st_mode))
 			return error_set(err, "there is no private '%s'", order->scratch[i]);
 		if (status.st_dev == order->host.home_device && status.st_ino == order->host.home_inode)
 			return error_set(err, "'%s' is the home folder of the host", order->scratch[i]);
+		if (status.st_dev == root.st_dev)
+			return error_set(err, "'%s' is no file system of its own", order->scratch[i]);
 		/* A fresh tmpfs holds nothing but mount points; it is never the file system of the host's home. */
 		if (status.st_dev == order->host.home_device)
 			return error_set(err, "'%s' is on the host's file system", order->scratch[i]);
@@ -285,7 +353,9 @@ static const struct canary outside[] = {
 	{"nested-namespace", no_nested_namespace, ALWAYS},
 	{"capabilities", no_capabilities, ALWAYS},
 	{"root", no_root, ALWAYS},
-	{"system", read_only_system, ALWAYS},
+	{"system", read_only_root, ALWAYS},
+	{"devices", private_devices, ALWAYS},
+	{"mounts", only_expected_mounts, ALWAYS},
 	{"home", private_scratch, ALWAYS},
 	{"rules", rules, ALWAYS},
 };
