@@ -138,13 +138,14 @@ const char *const builtin_etc_files[] = {
 	"bash.bashrc", "ca-certificates.conf", "debian_version", "ethertypes", "gai.conf", "host.conf", "hosts", "inputrc",
 	"ld.so.cache", "ld.so.conf", "lsb-release", "localtime", "locale.alias", "locale.conf", "login.defs", "magic",
 	"magic.mime", "manpath.config", "mime.types", "networks", "nsswitch.conf", "os-release", "profile", "protocols",
-	"rpc", "services", "shells", "timezone", "vconsole.conf", "wgetrc", NULL,
+	"rpc", "services", "shells", "ssl/openssl.cnf", "timezone", "vconsole.conf", "wgetrc", NULL,
 };
 
 const char *const builtin_etc_folders[] = {
-	"alternatives", "crypto-policies", "fonts", "java*", "maven", "perl", "pki", "python3*", "ssl", "terminfo", "vim",
-	NULL,
+	"crypto-policies", "fonts", "java*", "maven", "perl", "python3*", "terminfo", "vim", NULL,
 };
+
+const char *const builtin_etc_mounts[] = {"/etc/alternatives", "/etc/ssl/certs", "/etc/pki/tls", "/etc/pki/ca-trust", NULL};
 
 const char *const builtin_environment[] = {
 	"LANG", "LANGUAGE", "LC_*", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TZ", "CI", "SOURCE_DATE_EPOCH", NULL,

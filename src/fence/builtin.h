@@ -32,6 +32,9 @@ extern const char *const builtin_wide[];
 extern const char *const builtin_etc_files[];
 extern const char *const builtin_etc_folders[];
 
+/* Folders of /etc with hundreds of public entries: these are mounted, as full paths. */
+extern const char *const builtin_etc_mounts[];
+
 /* Variables that pass. A trailing * is a prefix. */
 extern const char *const builtin_environment[];
 

@@ -4,6 +4,7 @@
  * Sources of the user's folders are given as descriptors (--bind-fd) that were opened without following symlinks and
  * compared with what the policy saw; so nobody can swap them meanwhile. Where the mounts landed is checked by init.
  */
+#include "fence/builtin.h"
 #include "fence/etc.h"
 #include "fence/fence.h"
 #include "fence/identity.h"
@@ -232,6 +233,9 @@ static int make_arguments(struct buffer *args, const struct fence_plan *plan, co
 	if ((etc = keep(stage_put(&stage, etc, false, err))) < 0)
 		return -1;
 	bind_descriptor(args, "--ro-bind-fd", etc, "/etc");
+	for (const char *const *path = builtin_etc_mounts; *path; path++)
+		if (access(*path, F_OK) == 0)
+			ARGS(args, "--ro-bind", *path, *path);
 	ARGS(args, "--perms", "0700", "--tmpfs", plan->home);
 	if (add_rules(args, plan, &stage, err) < 0)
 		return -1;
@@ -311,6 +315,8 @@ static int describe_rules(struct buffer *order, const struct fence_plan *plan, c
 		if (shown(system_places[i]))
 			describe_system(order, system_places[i], system_places[i]);
 	describe_system(order, etc, "/etc");
+	for (const char *const *path = builtin_etc_mounts; *path; path++)
+		describe_system(order, *path, *path);
 	describe_system(order, plan->init, INIT_INSIDE);
 	wire_add_string(order, WIRE_SCRATCH, "/tmp");
 	wire_add_string(order, WIRE_SCRATCH, "/dev/shm");

@@ -140,6 +140,12 @@ static int fill(const char *folder, const char *users, const char *groups, bool 
 
 	if (write_text(folder, "passwd", users, err) < 0 || write_text(folder, "group", groups, err) < 0)
 		return -1;
+	for (const char *const *path = builtin_etc_mounts; *path; path++) {
+		AUTO_FREE char *point = mem_format("%s/%s", folder, *path + strlen("/etc/"));
+
+		if (access(*path, F_OK) == 0 && make_folders(point, 0755) < 0)
+			return error_sys(err, "make '%s'", point);
+	}
 	for (const char *const *name = builtin_etc_files; result == 0 && *name; name++) {
 		AUTO_FREE char *from = path_join("/etc", *name);
 		AUTO_FREE char *to = path_join(folder, *name);
@@ -222,7 +228,7 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 	path = mem_format("%s/%016lx", shelf, (unsigned long)stamp);
 	if (access(path, F_OK) < 0) {
 		draft = mem_format("%s/.%016lx-%d", shelf, (unsigned long)stamp, getpid());
-		if (make_folders(shelf) < 0 || mkdir(draft, 0755) < 0 || chmod(draft, 0755) < 0)
+		if (make_folders(shelf, 0700) < 0 || mkdir(draft, 0755) < 0 || chmod(draft, 0755) < 0)
 			result = error_sys(err, "make '%s'", draft);
 		else
 			result = fill(draft, users, groups, names, &folders, err);

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-int make_folders(const char *path)
+int make_folders(const char *path, mode_t mode)
 {
 	AUTO_FREE char *copy = mem_dup(path);
 
@@ -27,7 +27,7 @@ int make_folders(const char *path)
 		char kept = *at;
 
 		*at = '\0';
-		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+		if (mkdir(copy, mode) < 0 ? errno != EEXIST : chmod(copy, mode) < 0)
 			return -1;
 		*at = kept;
 		if (!kept)
@@ -48,7 +48,7 @@ static int prepare_state(const char *state, struct error *err)
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		AUTO_FREE char *path = path_join(state, folders[i]);
 
-		if (make_folders(path) < 0)
+		if (make_folders(path, 0700) < 0)
 			return error_sys(err, "make the state folder '%s' (RINGFENCE_STATE_DIR names another place)", path);
 	}
 

@@ -38,7 +38,7 @@ void sweep_record(const struct fence_plan *plan, struct buffer *record);
 int sweep(const char *record, size_t size, const char *quarantine, const char *id, struct fence_found *found,
 	  struct error *err);
 
-/* Makes a folder and those above it that are missing, private to the user. Returns 0, or -1 with errno. */
-int make_folders(const char *path);
+/* Makes a folder and those above it that are missing, with this mode whatever the umask. Returns 0, or -1 with errno. */
+int make_folders(const char *path, mode_t mode);
 
 #endif

@@ -149,7 +149,7 @@ static char *make_place(const char *folder, const char *path)
 	AUTO_FREE char *parent = mem_dup(place);
 
 	*strrchr(parent, '/') = '\0';
-	if (make_folders(parent) < 0) {
+	if (make_folders(parent, 0700) < 0) {
 		free(place);
 		return NULL;
 	}

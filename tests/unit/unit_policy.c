@@ -21,7 +21,7 @@ static void make_folder(const char *base, const char *name)
 {
 	AUTO_FREE char *path = path_join(base, name);
 
-	if (make_folders(path) < 0)
+	if (make_folders(path, 0755) < 0)
 		abort();
 }
 
