@@ -28,17 +28,13 @@ int main(int argc, char **argv)
 	occupy_stdio();
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
-		cli_print_help(NULL);
-		exit(125);
+		error_set(&err, "a command is needed, for example: ringfence exec -- make test (ringfence --help)");
+		exit(cli_fail(&err));
 	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-		cli_print_help(NULL);
-		exit(0);
-	}
-	if (strcmp(argv[1], "--version") == 0) {
-		printf("ringfence %s\n", RINGFENCE_VERSION);
-		exit(0);
-	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
+		exit(cli_print_help(NULL));
+	if (strcmp(argv[1], "--version") == 0)
+		exit(printf("ringfence %s\n", RINGFENCE_VERSION) < 0 || fflush(stdout) != 0);
 	command = cli_find(argv[1], &err);
 	exit(command ? command->run(command, argv + 1) : cli_fail(&err));
 }

@@ -130,18 +130,16 @@ def compile_attack(folder):
     return program
 
 
-def copy_for_plain_user(temp):
-    """A tree that the plain user owns: the programs and the tests, nothing else."""
-    tree = os.path.join(temp, "tree")
-    os.makedirs(os.path.join(tree, "build"))
+def copy_of_tree(folder, uid):
+    """A tree that the identity owns: the programs and the tests. A build meanwhile does not disturb."""
+    os.makedirs(os.path.join(folder, "build"))
     for program in ("ringfence", "ringfence-init"):
-        shutil.copy(os.path.join(ROOT, "build", program), os.path.join(tree, "build"))
-    shutil.copytree(TESTS, os.path.join(tree, "tests"),
-                    ignore=shutil.ignore_patterns("__pycache__"))
-    for base, folders, files in os.walk(tree):
+        shutil.copy(os.path.join(ROOT, "build", program), os.path.join(folder, "build"))
+    shutil.copytree(TESTS, os.path.join(folder, "tests"),
+                    ignore=shutil.ignore_patterns("__pycache__", "unit", "fuzz"))
+    for base, folders, files in os.walk(folder):
         for name in [base, *(os.path.join(base, n) for n in folders + files)]:
-            os.chown(name, PLAIN_UID, PLAIN_UID, follow_symlinks=False)
-    return tree
+            os.chown(name, uid, uid, follow_symlinks=False)
 
 
 class Server:
@@ -152,11 +150,12 @@ class Server:
         self.folder = os.path.join(temp, identity[0])
         self.pending = b""
         os.makedirs(self.folder)
-        tree = ROOT
+        tree = os.path.join(temp, f"{identity}-tree")
+        uid = PLAIN_UID if identity == "user" and os.getuid() == 0 else os.getuid()
+        copy_of_tree(tree, uid)
         argv = []
-        if identity == "user" and os.getuid() == 0:
-            tree = copy_for_plain_user(temp)
-            os.chown(self.folder, PLAIN_UID, PLAIN_UID)
+        if uid != os.getuid():
+            os.chown(self.folder, uid, uid)
             argv = ["setpriv", "--reuid", str(PLAIN_UID), "--regid", str(PLAIN_UID),
                     "--clear-groups", "--"]
         config = {"identity": identity, "folder": self.folder, "attack": attack,
@@ -338,7 +337,8 @@ def main():
     options = parse()
     if options.serve:
         config = json.loads(options.serve)
-        found = [c for c in case.load(TESTS) if options.keyword in c.name]
+        found = [c for c in case.load(TESTS)
+                 if options.keyword in c.name and c.concerns(config["identity"])]
         scheduler.serve(found, config, options.workers)
         return 0
     os.umask(0o022)

@@ -129,7 +129,18 @@ static void print_row(const char *left, const char *help)
 	print_wrapped(help, COLUMN, 80);
 }
 
-void cli_print_help(const struct command *command)
+/* A full disk or a closed pipe is no success. */
+static int printed(void)
+{
+	struct error err;
+
+	if (fflush(stdout) == 0)
+		return 0;
+	error_sys(&err, "write to stdout");
+	return cli_fail(&err);
+}
+
+int cli_print_help(const struct command *command)
 {
 	if (!command) {
 		printf("usage: ringfence COMMAND [options]\n\n");
@@ -138,7 +149,7 @@ void cli_print_help(const struct command *command)
 		for (const struct command *const *at = cli_commands; *at; at++)
 			print_row((*at)->name, (*at)->help);
 		printf("\n  ringfence COMMAND --help   what a command takes\n  ringfence --version\n");
-		return;
+		return printed();
 	}
 	printf("usage: ringfence %s %s\n\n", command->name, command->args);
 	print_wrapped(command->about, 0, 80);
@@ -151,6 +162,7 @@ void cli_print_help(const struct command *command)
 	}
 	for (const struct section *at = command->sections; at->title; at++)
 		printf("\n%s\n%s", at->title, at->text);
+	return printed();
 }
 
 /* Text as roff: backslashes and leading dots mean something there, and a dash must stay one. */
@@ -171,7 +183,7 @@ static void print_roff(const char *text)
 	}
 }
 
-void cli_print_man(const struct command *command)
+int cli_print_man(const struct command *command)
 {
 	printf(".TH RINGFENCE%s%s 1 \"\" \"ringfence %s\" \"Ringfence\"\n.SH NAME\nringfence%s%s \\- ", command ? "\\-" : "",
 	       command ? command->name : "", RINGFENCE_VERSION, command ? "\\-" : "", command ? command->name : "");
@@ -187,7 +199,7 @@ void cli_print_man(const struct command *command)
 			print_roff((*at)->help);
 			printf("\n");
 		}
-		return;
+		return printed();
 	}
 	if (command->options[0].name)
 		printf("\n.SH OPTIONS\n");
@@ -207,6 +219,7 @@ void cli_print_man(const struct command *command)
 		print_roff(at->text);
 		printf(".fi\n");
 	}
+	return printed();
 }
 
 int cli_fail(const struct error *err)

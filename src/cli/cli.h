@@ -48,9 +48,9 @@ const struct command *cli_find(const char *name, struct error *err);
  */
 char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help, struct error *err);
 
-/* For people, and for man. command NULL: the program as a whole. */
-void cli_print_help(const struct command *command);
-void cli_print_man(const struct command *command);
+/* For people, and for man, on stdout. command NULL: the program as a whole. Returns the exit status. */
+int cli_print_help(const struct command *command);
+int cli_print_man(const struct command *command);
 
 /* Prints "ringfence: ..." and returns the status for "refused or not set up". */
 int cli_fail(const struct error *err);

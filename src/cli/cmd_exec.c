@@ -12,7 +12,8 @@
 
 struct exec_options {
 	struct fence_spec spec;
-	const char *report;
+	const char *report_path;
+	struct report report;
 };
 
 #define OPTIONS struct exec_options *asked = options
@@ -153,7 +154,7 @@ static int take_report(void *options, const char *value, struct error *err)
 	OPTIONS;
 
 	(void)err;
-	asked->report = value;
+	asked->report_path = value;
 	return 0;
 }
 
@@ -241,7 +242,7 @@ static int run_plan(const struct exec_options *asked, const struct fence_plan *p
 	} else if (result.kind == FENCE_TIMED_OUT) {
 		notice("the command ran out of time (--timeout)");
 	}
-	if (asked->report && report_write(asked->report, plan, &result, &err) < 0)
+	if (report_write(&asked->report, plan, &result, &err) < 0)
 		code = cli_fail(&err);
 	fence_result_release(&result);
 	return code;
@@ -249,7 +250,7 @@ static int run_plan(const struct exec_options *asked, const struct fence_plan *p
 
 static int run_exec(const struct command *command, char **argv)
 {
-	struct exec_options asked = {.spec.mechanism = "auto"};
+	struct exec_options asked = {.spec.mechanism = "auto", .report = REPORT_INIT};
 	struct fence_plan plan;
 	struct error err;
 	bool help = false;
@@ -257,21 +258,23 @@ static int run_exec(const struct command *command, char **argv)
 
 	asked.spec.command = cli_parse(command, argv, &asked, &help, &err);
 	if (help) {
-		cli_print_help(command);
-		code = 0;
+		code = cli_print_help(command);
 	} else if (!asked.spec.command) {
 		code = cli_fail(&err);
 	} else if (!asked.spec.command[0]) {
 		error_set(&err, "exec needs a command: ringfence exec -- COMMAND (ringfence exec --help)");
 		code = cli_fail(&err);
+	} else if (asked.report_path && report_open(&asked.report, asked.report_path, &err) < 0) {
+		code = cli_fail(&err);
 	} else if (fence_plan_make(&asked.spec, &plan, &err) < 0) {
 		code = cli_fail(&err);
-		if (asked.report && report_write_refused(asked.report, code, &err) < 0)
+		if (report_write_refused(&asked.report, code, &err) < 0)
 			code = cli_fail(&err);
 	} else {
 		code = run_plan(&asked, &plan);
 		fence_plan_release(&plan);
 	}
+	report_release(&asked.report);
 	fence_spec_release(&asked.spec);
 	return code;
 }

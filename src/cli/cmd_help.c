@@ -33,11 +33,7 @@ static int run_help(const struct command *command, char **argv)
 		return cli_fail(&err);
 	if (help)
 		about = command;
-	if (asked.man)
-		cli_print_man(about);
-	else
-		cli_print_help(about);
-	return 0;
+	return asked.man ? cli_print_man(about) : cli_print_help(about);
 }
 
 const struct command cmd_help = {

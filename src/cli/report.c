@@ -3,10 +3,12 @@
 
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/path.h"
 #include "util/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -59,37 +61,66 @@ static void add_result(struct buffer *json, const struct fence_plan *plan, const
 	buffer_printf(json, "],\n  \"duration_ms\": %lu\n}\n", (unsigned long)result->duration_ms);
 }
 
-/* A device or a pipe is written to; a file appears whole, under a name of its own until then. */
-static int store(const char *path, const struct buffer *json, struct error *err)
+int report_open(struct report *report, const char *path, struct error *err)
 {
-	AUTO_FREE char *draft = mem_format("%s.%d", path, getpid());
+	const char *name = path_name(path);
+	AUTO_FREE char *folder = strndup(path, (size_t)(name - path));
 	struct stat status;
-	bool direct = lstat(path, &status) == 0 && !S_ISREG(status.st_mode); /* also a symlink such as /dev/stderr */
-	AUTO_FD fd = direct ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC) : open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
-	if (fd < 0)
-		return error_sys(err, "write the report '%s'", path);
-	if (fd_write_all(fd, json->data, json->used) < 0 || (!direct && rename(draft, path) < 0)) {
-		error_sys(err, "write the report '%s'", path);
-		if (!direct)
-			unlink(draft);
+	report->folder = open(folder && *folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (report->folder < 0 || !*name)
+		return error_sys(err, "--report '%s'", path);
+	if (fstatat(report->folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode)) {
+		report->direct = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+		if (report->direct < 0)
+			return error_sys(err, "--report '%s'", path);
+	} else if (faccessat(report->folder, ".", W_OK, 0) < 0) {
+		return error_sys(err, "--report '%s'", path);
+	}
+	report->path = path;
+	report->name = name;
+	return 0;
+}
+
+void report_release(struct report *report)
+{
+	fd_close(&report->folder);
+	fd_close(&report->direct);
+}
+
+/* A file appears whole, under a name of its own until then. */
+static int store(const struct report *report, const struct buffer *json, struct error *err)
+{
+	AUTO_FREE char *draft = mem_format(".%.200s.%d", report->name, getpid());
+	AUTO_FD file = -1;
+
+	if (report->direct >= 0)
+		return fd_write_all(report->direct, json->data, json->used) < 0 ? error_sys(err, "write the report '%s'", report->path) : 0;
+	file = openat(report->folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (file < 0)
+		return error_sys(err, "write the report '%s'", report->path);
+	if (fd_write_all(file, json->data, json->used) < 0 || renameat(report->folder, draft, report->folder, report->name) < 0) {
+		error_sys(err, "write the report '%s'", report->path);
+		unlinkat(report->folder, draft, 0);
 		return -1;
 	}
 	return 0;
 }
 
-int report_write(const char *path, const struct fence_plan *plan, const struct fence_result *result, struct error *err)
+int report_write(const struct report *report, const struct fence_plan *plan, const struct fence_result *result, struct error *err)
 {
-	AUTO_BUFFER struct buffer json = BUFFER_INIT(16 << 20);
+	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
 
+	if (!report->path)
+		return 0;
 	add_result(&json, plan, result);
-	return store(path, &json, err);
+	return store(report, &json, err);
 }
 
-int report_write_refused(const char *path, int code, struct error *why)
+int report_write_refused(const struct report *report, int code, struct error *why)
 {
 	struct fence_result result = {.kind = FENCE_SETUP, .code = code, .mechanism = "none"};
 
 	snprintf(result.why, sizeof result.why, "%s", why->text);
-	return report_write(path, NULL, &result, why);
+	return report_write(report, NULL, &result, why);
 }

@@ -4,10 +4,27 @@
 
 #include "fence/fence.h"
 
-/* Replaces the file at path by the report, all or nothing. Returns 0, or -1 with err set. */
-int report_write(const char *path, const struct fence_plan *plan, const struct fence_result *result, struct error *err);
+/*
+ * Where a report will go, fixed before the command runs: it may be in the project, and what is there afterwards (a symlink,
+ * another folder) is the command's choice.
+ */
+struct report {
+	const char *path; /* as it was given; NULL: no report is wanted */
+	const char *name; /* in the folder */
+	int folder;
+	int direct; /* a device or a pipe, already open; -1: a file, replaced as a whole */
+};
+
+#define REPORT_INIT ((struct report){.folder = -1, .direct = -1})
+
+/* Opens the place. Returns 0, or -1 with err set if no report could be written there. */
+int report_open(struct report *report, const char *path, struct error *err);
+void report_release(struct report *report);
+
+/* Writes it. plan may be NULL. Returns 0, or -1 with err set. */
+int report_write(const struct report *report, const struct fence_plan *plan, const struct fence_result *result, struct error *err);
 
 /* The same for a run that was refused before there was a plan; `why` may be err itself. */
-int report_write_refused(const char *path, int code, struct error *why);
+int report_write_refused(const struct report *report, int code, struct error *why);
 
 #endif

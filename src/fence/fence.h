@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /* Exit statuses of a run that are not the command's own. */
 enum {
@@ -99,6 +100,13 @@ struct fence_known { /* a host-executed entry that was there before */
 	uint64_t inode;
 };
 
+struct fence_witness { /* a folder above a rule that was found: had it changed since, the rule could be at the wrong place */
+	char *path;
+	uint64_t device;
+	uint64_t inode;
+	struct timespec changed;
+};
+
 struct fence_link { /* a host-executed symlink: no mount can protect it, so it is put back */
 	char *path;
 	char *target;
@@ -115,6 +123,8 @@ struct fence_plan {
 	size_t rule_count;
 	struct fence_known *known;
 	size_t known_count;
+	struct fence_witness *witnesses;
+	size_t witness_count;
 	struct fence_link *links;
 	size_t link_count;
 	struct fence_found recovered; /* what a killed run had left */
@@ -129,6 +139,9 @@ struct fence_plan {
 /* Judges a spec. Returns 0, or -1 with err set: then nothing was started and nothing was written. */
 int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err);
 void fence_plan_release(struct fence_plan *plan);
+
+/* Is every folder above a rule still as it was when the rule was found? -1 with err set if not. */
+int fence_plan_holds(const struct fence_plan *plan, struct error *err);
 
 /* The access that a path has under the plan's rules, and the rule that decides (NULL: nothing names it, it does not exist). */
 const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const char *path);

@@ -360,7 +360,8 @@ static int find_state(struct fence_plan *plan, struct error *err)
 	else if (plan->identity.home[0])
 		path = path_join(plan->identity.home, ".local/state/ringfence");
 	else
-		return error_set(err, "there is no home folder to keep state in; set HOME or RINGFENCE_STATE_DIR");
+		return error_set(err, "uid %u has no home folder to keep state in; set %sRINGFENCE_STATE_DIR", plan->identity.caller,
+				 plan->identity.caller == getuid() ? "HOME or " : "");
 	plan->state = realpath(path, NULL);
 	if (!plan->state) {
 		plan->state = path;
@@ -527,6 +528,9 @@ void fence_plan_release(struct fence_plan *plan)
 	}
 	free(plan->links);
 	found_release(&plan->recovered);
+	for (size_t i = 0; i < plan->witness_count; i++)
+		free(plan->witnesses[i].path);
+	free(plan->witnesses);
 	list_release(&plan->exempt);
 	list_release(&plan->notices);
 	list_release(&plan->environment);

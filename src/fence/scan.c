@@ -147,6 +147,49 @@ static bool public_file(const struct walk_entry *entry)
 	return public;
 }
 
+/* Remembers the folders above an entry that matters. */
+static void take_witnesses(struct scan *scan, const struct walk_entry *entry)
+{
+	struct fence_plan *plan = scan->plan;
+	const char *end = entry->path;
+
+	for (unsigned int level = 0; level <= entry->depth; level++) {
+		const struct walk_folder *folder = &entry->above[level];
+		size_t size = level ? (size_t)(end - entry->path) : 0;
+		bool there = false;
+
+		for (size_t i = plan->witness_count; i-- > 0 && !there;)
+			there = plan->witnesses[i].inode == folder->inode && plan->witnesses[i].device == folder->device;
+		if (!there) {
+			if ((plan->witness_count & (plan->witness_count - 1)) == 0)
+				plan->witnesses = mem_resize(plan->witnesses, plan->witness_count ? plan->witness_count * 2 : 16,
+							     sizeof *plan->witnesses);
+			plan->witnesses[plan->witness_count++] = (struct fence_witness){
+				.path = size ? mem_format("%s/%.*s", scan->root, (int)size, entry->path) : mem_dup(scan->root),
+				.device = folder->device,
+				.inode = folder->inode,
+				.changed = folder->changed,
+			};
+		}
+		if (level < entry->depth)
+			end = strchr(level ? end + 1 : end, '/');
+	}
+}
+
+int fence_plan_holds(const struct fence_plan *plan, struct error *err)
+{
+	for (size_t i = 0; i < plan->witness_count; i++) {
+		const struct fence_witness *witness = &plan->witnesses[i];
+		const struct walk_folder before = {witness->device, witness->inode, witness->changed};
+		AUTO_FD fd = open(witness->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		struct walk_folder now;
+
+		if (fd < 0 || walk_look(fd, &now) < 0 || !walk_same(&before, &now))
+			return error_set(err, "'%s' changed while the fence was made; start again", witness->path);
+	}
+	return 0;
+}
+
 static enum walk_verdict look(void *context, const struct walk_entry *entry)
 {
 	struct scan *scan = context;
@@ -161,6 +204,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
 
+	take_witnesses(scan, entry);
 	if (entry->closed) {
 		AUTO_FREE char *shown = text_escaped(path);
 
@@ -200,16 +244,52 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	return secret ? WALK_PAST : WALK_ON;
 }
 
+/* What a scan adds to, to take it back. */
+struct mark {
+	size_t rules, known, links, witnesses, exempt, notices;
+};
+
+static struct mark mark(const struct fence_plan *plan)
+{
+	return (struct mark){plan->rule_count,	  plan->known_count,  plan->link_count,
+			     plan->witness_count, plan->exempt.count, plan->notices.count};
+}
+
+static void take_back(struct fence_plan *plan, const struct mark *mark)
+{
+	while (plan->rule_count > mark->rules)
+		free(plan->rules[--plan->rule_count].path);
+	while (plan->link_count > mark->links) {
+		free(plan->links[--plan->link_count].path);
+		free(plan->links[plan->link_count].target);
+	}
+	while (plan->witness_count > mark->witnesses)
+		free(plan->witnesses[--plan->witness_count].path);
+	while (plan->exempt.count > mark->exempt)
+		free(plan->exempt.items[--plan->exempt.count]);
+	while (plan->notices.count > mark->notices)
+		free(plan->notices.items[--plan->notices.count]);
+	plan->known_count = mark->known;
+}
+
 int scan_tree(struct fence_plan *plan, const char *path, struct error *err)
 {
+	enum { TRIES = 8 };
 	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct scan scan = {.plan = plan, .root = path, .err = err};
+	const struct mark before = mark(plan);
+	bool changed = true;
 
 	if (root < 0 && errno == ENOTDIR)
 		return 0;
 	if (root < 0)
 		return error_sys(err, "open '%s'", path);
-	if (walk_tree(root, look, &scan, err) < 0)
-		return -1;
+	for (int i = 0; i < TRIES && changed; i++) {
+		take_back(plan, &before);
+		if (walk_tree(root, look, &scan, &changed, err) < 0)
+			return -1;
+	}
+	if (changed)
+		return error_set(err, "'%s' changes so fast that it cannot be looked through; stop what changes it, and start again", path);
 	return 0;
 }

@@ -245,9 +245,20 @@ static void take_message(struct session *session, const struct wire_message *mes
 		terminal_attach(&session->terminal, fd);
 		return;
 	case WIRE_FAILED:
+		if (session->ended)
+			break;
 		error_set(&err, "%s%s", message->a ? "the fence does not hold, nothing was run: " : "no fence: ", message->text);
 		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 		session->ended = true;
+		break;
+	case WIRE_MOUNTED:
+		if (fence_plan_holds(session->plan, &err) < 0) {
+			set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+			session->ended = true;
+			kill(session->child, SIGKILL);
+		} else {
+			tell(session, WIRE_GO, 0);
+		}
 		break;
 	case WIRE_RUNNING:
 		session->running = true;
@@ -278,6 +289,7 @@ static void take_message(struct session *session, const struct wire_message *mes
 		else
 			set_result(result, message->a ? FENCE_COMMAND : FENCE_OK, message->a, "");
 		break;
+	case WIRE_GO:
 	case WIRE_SIGNAL:
 	case WIRE_SIGNAL_ALL:
 		break;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 
 int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err)
 {
@@ -20,6 +21,9 @@ int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct
 		*socket++ = '\0';
 	if (socket && *socket != '/')
 		return error_set(err, "%s: the socket '%s' is not an absolute path", expected, socket);
+	if (socket && strlen(socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
+		return error_set(err, "--listen: the path of the socket is longer than the kernel's %zu bytes: %s",
+				 sizeof(((struct sockaddr_un *)0)->sun_path) - 1, socket);
 	port = strrchr(copy, ':');
 	if (!port)
 		return error_set(err, "%s (got '%s')", expected, text);

@@ -289,7 +289,7 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 		if (root < 0)
 			result = error_sys(err, "sweep '%s'", record.roots[i]);
 		else
-			result = walk_tree(root, look, &sweeping, err);
+			result = walk_tree(root, look, &sweeping, NULL, err);
 	}
 	for (size_t i = 0; result == 0 && i < record.link_count; i += 2) {
 		result = put_back(record.links[i], record.links[i + 1], err);

@@ -20,6 +20,8 @@ struct walk {
 	void *context;
 	struct error *err;
 	struct buffer path;
+	bool changed;
+	struct walk_folder above[WALK_DEPTH + 1];
 	char chunk[65536]; /* shared by all levels: a folder is read to its end before its folders are entered */
 };
 
@@ -40,7 +42,23 @@ static unsigned char find_type(int dir, const char *name)
 	return (unsigned char)IFTODT(status.st_mode);
 }
 
-static enum walk_verdict visit(struct walk *walk, int dir, const char *name, unsigned char type, bool closed)
+int walk_look(int fd, struct walk_folder *ret_folder)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return -1;
+	*ret_folder = (struct walk_folder){status.st_dev, status.st_ino, status.st_ctim};
+	return 0;
+}
+
+bool walk_same(const struct walk_folder *a, const struct walk_folder *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->changed.tv_sec == b->changed.tv_sec &&
+	       a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+static enum walk_verdict visit(struct walk *walk, int dir, unsigned int depth, const char *name, unsigned char type, bool closed)
 {
 	size_t used = walk->path.used;
 
@@ -48,16 +66,22 @@ static enum walk_verdict visit(struct walk *walk, int dir, const char *name, uns
 		buffer_add_text(&walk->path, "/");
 	buffer_add_text(&walk->path, name);
 
-	enum walk_verdict verdict = walk->visit(
-		walk->context,
-		&(struct walk_entry){.dir = dir, .name = name, .path = buffer_text(&walk->path), .type = type, .closed = closed});
+	enum walk_verdict verdict = walk->visit(walk->context, &(struct walk_entry){
+								       .dir = dir,
+								       .name = name,
+								       .path = buffer_text(&walk->path),
+								       .type = type,
+								       .above = walk->above,
+								       .depth = depth,
+								       .closed = closed,
+							       });
 
 	walk->path.used = used;
 	return verdict;
 }
 
 /* Visits the entries of one folder; those to enter are added to folders. */
-static int read_folder(struct walk *walk, int dir, struct list *folders)
+static int read_folder(struct walk *walk, int dir, unsigned int depth, struct list *folders)
 {
 	for (;;) {
 		long n = syscall(SYS_getdents64, dir, walk->chunk, sizeof walk->chunk);
@@ -77,7 +101,7 @@ static int read_folder(struct walk *walk, int dir, struct list *folders)
 			if (type == DT_UNKNOWN)
 				type = find_type(dir, name);
 
-			enum walk_verdict verdict = visit(walk, dir, name, type, false);
+			enum walk_verdict verdict = visit(walk, dir, depth, name, type, false);
 
 			if (verdict == WALK_STOP)
 				return -1;
@@ -90,7 +114,12 @@ static int read_folder(struct walk *walk, int dir, struct list *folders)
 static int walk_folder(struct walk *walk, int dir, unsigned int depth)
 {
 	struct list folders = {0};
-	int result = read_folder(walk, dir, &folders);
+	struct walk_folder after;
+	int result;
+
+	if (walk_look(dir, &walk->above[depth]) < 0)
+		return error_sys(walk->err, "look at the folder '%s'", buffer_text(&walk->path));
+	result = read_folder(walk, dir, depth, &folders);
 
 	for (size_t i = 0; result == 0 && i < folders.count; i++) {
 		const char *name = folders.items[i];
@@ -99,7 +128,7 @@ static int walk_folder(struct walk *walk, int dir, unsigned int depth)
 		if (inner < 0) {
 			if (depth < WALK_DEPTH && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 				continue;
-			if (visit(walk, dir, name, DT_DIR, true) == WALK_STOP)
+			if (visit(walk, dir, depth, name, DT_DIR, true) == WALK_STOP)
 				result = -1;
 			continue;
 		}
@@ -113,10 +142,12 @@ static int walk_folder(struct walk *walk, int dir, unsigned int depth)
 		walk->path.used = used;
 	}
 	list_release(&folders);
+	if (result == 0 && (walk_look(dir, &after) < 0 || !walk_same(&walk->above[depth], &after)))
+		walk->changed = true;
 	return result;
 }
 
-int walk_tree(int root, walk_fn *visit_fn, void *context, struct error *err)
+int walk_tree(int root, walk_fn *visit_fn, void *context, bool *ret_changed, struct error *err)
 {
 	AUTO_FD dir = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct walk *walk = mem_alloc(sizeof *walk);
@@ -129,9 +160,12 @@ int walk_tree(int root, walk_fn *visit_fn, void *context, struct error *err)
 	walk->context = context;
 	walk->err = err;
 	walk->path = BUFFER_INIT(1 << 20);
+	walk->changed = false;
 
 	int result = walk_folder(walk, dir, 0);
 
+	if (ret_changed)
+		*ret_changed = walk->changed;
 	buffer_release(&walk->path);
 	mem_free_pointer(&walk);
 	return result;

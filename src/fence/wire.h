@@ -112,10 +112,12 @@ enum wire_message_type {
 	WIRE_LISTENING = 1, /* up, with a descriptor: listening socket number `a` of the order */
 	WIRE_TERMINAL,	    /* up, with a descriptor: the outer end of the fence's terminal */
 	WIRE_FAILED,	    /* up: not set up; text says why; a: 1 if a canary got through */
+	WIRE_MOUNTED,	    /* up: what the mechanism made is as it should be; init waits for WIRE_GO */
 	WIRE_RUNNING,	    /* up: the command has been started; a canaries of b held */
 	WIRE_NOT_STARTED,   /* up: exec failed with errno a */
 	WIRE_STOPPED,	    /* up: the command has been stopped by its terminal (Ctrl-Z) */
 	WIRE_EXITED,	    /* up: exit status a, or killed by signal b; all else inside is dead */
+	WIRE_GO,	    /* down: the host still looks as it did; start the command */
 	WIRE_SIGNAL,	    /* down: send signal a to the command's process group */
 	WIRE_SIGNAL_ALL,    /* down: send signal a to everything inside */
 };

@@ -20,6 +20,8 @@
 #define SYS_fchmodat2 452
 #endif
 
+#define SWAP_PAUSE_US 30
+
 static int drain(int fd)
 {
 	char buf[4096];
@@ -107,7 +109,10 @@ static int act_exchange(int n, char **args)
 		syscall(SYS_renameat2, AT_FDCWD, args[0], AT_FDCWD, args[1], RENAME_EXCHANGE));
 }
 
-/* Exchanges the two for ever; says so once it has begun. */
+/*
+ * Exchanges the two for ever; says so once it has begun. The pause is for the machine's sake: every
+ * rename makes all path look-ups of all processes start again.
+ */
 static int act_swap_loop(int n, char **args)
 {
 	int verdict = act_exchange(n, args);
@@ -116,8 +121,10 @@ static int act_swap_loop(int n, char **args)
 		return verdict;
 	puts("swapping");
 	fflush(stdout);
-	for (;;)
+	for (;;) {
 		act_exchange(n, args);
+		usleep(SWAP_PAUSE_US);
+	}
 }
 
 /* An alias of a file that may not be written, then a write through the alias. */

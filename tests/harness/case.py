@@ -37,6 +37,7 @@ def needs(*programs):
     return _mark("programs", programs)
 
 
+# What concerns only one of the two identities.
 root_only = _mark("only", "root")
 user_only = _mark("only", "user")
 
@@ -51,10 +52,10 @@ class Case:
         self.sentence = doc.split("\n")[0] + (f" [{label}]" if label else "")
         self.timeout_s = getattr(function, "timeout_s", DEFAULT_TIMEOUT_S)
 
-    def check_needs(self, identity):
-        only = getattr(self.function, "only", None)
-        if only and only != identity:
-            raise Skip(f"only as {'root' if only == 'root' else 'a plain user'}")
+    def concerns(self, identity):
+        return getattr(self.function, "only", identity) == identity
+
+    def check_needs(self):
         for program in getattr(self.function, "programs", ()):
             if not shutil.which(program, path=os.defpath + ":/usr/local/bin:/usr/sbin:/sbin"):
                 raise Skip(f"{program} is not installed")

@@ -61,7 +61,7 @@ def _child(case, index, config, report):
     folder = os.path.join(config["folder"], str(index))
     outcome, text = "failed", "the test did not start"
     try:
-        case.check_needs(config["identity"])
+        case.check_needs()
         world = World(folder, config["identity"], config["build"], config["attack"])
         os.chdir(world.project)
         outcome, text = _perform(case, world)

@@ -139,6 +139,29 @@ static int hand_out_terminal(const struct order *order, int *ret_inner, struct e
 	return 0;
 }
 
+/* Mounts are made by path. Whether the paths still meant the same is only known outside. */
+static int wait_for_go(struct error *err)
+{
+	struct pollfd control = {.fd = WIRE_FD_CONTROL, .events = POLLIN};
+	struct wire_message message = {.type = WIRE_MOUNTED};
+	int fd = -1;
+
+	if (wire_send(WIRE_FD_CONTROL, &message, -1) < 0)
+		return error_sys(err, "report the mounts");
+	for (;;) {
+		if (poll(&control, 1, -1) < 0 && errno != EINTR)
+			return error_sys(err, "wait for the order to go on");
+
+		int got = wire_receive(WIRE_FD_CONTROL, &message, &fd);
+
+		fd_close(&fd);
+		if (got > 0 && message.type == WIRE_GO)
+			return 0;
+		if (got == 0 || (got < 0 && errno != EAGAIN))
+			return error_set(err, "nobody gave the order to go on");
+	}
+}
+
 static int place_stdio(const struct order *order, int terminal, struct error *err)
 {
 	if (dup2(WIRE_FD_STDERR, 2) < 0)
@@ -337,6 +360,8 @@ int main(void)
 		error_sys(&err, "enter '%s'", order.cwd);
 		fail(&err, false);
 	}
+	if (order.flags.confined && wait_for_go(&err) < 0)
+		fail(&err, false);
 	if (hand_out_sockets(&order, &err) < 0 || hand_out_terminal(&order, &terminal, &err) < 0)
 		fail(&err, false);
 	if (order.flags.confined && confine_landlock_prepare(&order, &ruleset, &err) < 0)
