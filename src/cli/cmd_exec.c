@@ -216,7 +216,7 @@ static void notice_found(const struct fence_found *found)
 static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 {
 	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
-		fprintf(stderr, "[ringfence] WITHOUT A FENCE: %s with all of your rights (--i-accept-no-fence)\n", verb);
+		fprintf(stderr, "[ringfence] NO FENCE: %s without a fence, with all of your rights (--i-accept-no-fence)\n", verb);
 }
 
 static int run_plan(const struct exec_options *asked, const struct fence_plan *plan)

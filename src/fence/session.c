@@ -5,7 +5,9 @@
 #include "fence/terminal.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/mounts.h"
 #include "util/path.h"
+#include "util/process.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -28,7 +30,7 @@
 #include <unistd.h>
 
 /* How long a fence may take to come up, and how long a command may take to obey TERM. */
-enum { SETUP_MS = 15000, SETUP_MS_PER_RULE = 10, GRACE_MS = 5000 };
+enum { SETUP_MS = 5000, SETUP_MS_PER_RULE = 10, GRACE_MS = 5000 };
 
 struct session {
 	const struct fence_plan *plan;
@@ -106,7 +108,28 @@ static int open_abstract(char *ret_name, size_t size, struct error *err)
 	return fd_steal(&fd);
 }
 
-static void describe_host(struct buffer *order, const struct fence_plan *plan)
+struct mounts_order {
+	struct buffer *order;
+	const struct fence_plan *plan;
+};
+
+/* A mount of the host: its file system, and its place if a rule shows what is above it. */
+static int describe_mount(void *context, uint64_t device, const char *path, struct error *err)
+{
+	struct mounts_order *to = context;
+	static const char *const shown[] = {"/usr", "/opt", "/nix/store", "/etc"};
+	bool visible = fence_plan_decide(to->plan, path);
+
+	(void)err;
+	for (size_t i = 0; !visible && i < sizeof shown / sizeof *shown; i++)
+		visible = path_within(path, shown[i]);
+	wire_add(to->order, WIRE_HOST_DEVICE, &device, sizeof device);
+	if (visible)
+		wire_add_string(to->order, WIRE_HOST_MOUNT, path);
+	return 0;
+}
+
+static int describe_host(struct buffer *order, const struct fence_plan *plan, struct error *err)
 {
 	struct wire_host host = {0};
 	struct stat status;
@@ -122,12 +145,12 @@ static void describe_host(struct buffer *order, const struct fence_plan *plan)
 		host.home_device = status.st_dev;
 		host.home_inode = status.st_ino;
 	}
-	if (stat("/dev", &status) == 0)
-		host.dev_device = status.st_dev;
 	wire_add(order, WIRE_HOST, &host, sizeof host);
+	return mounts_each(describe_mount, &(struct mounts_order){order, plan}, err);
 }
 
-static void write_order(struct buffer *order, const struct session *session, uint32_t terminal, const char *abstract)
+static int write_order(struct buffer *order, const struct session *session, uint32_t terminal, const char *abstract,
+		       struct error *err)
 {
 	const struct fence_plan *plan = session->plan;
 	const struct fence_spec *spec = plan->spec;
@@ -155,7 +178,7 @@ static void write_order(struct buffer *order, const struct session *session, uin
 		wire_add(order, WIRE_LISTEN, &spec->listens[i].where, sizeof spec->listens[i].where);
 	wire_add_string(order, WIRE_CANARY, canary);
 	wire_add_string(order, WIRE_ABSTRACT, abstract);
-	describe_host(order, plan);
+	return describe_host(order, plan, err);
 }
 
 static int watch_signals(struct session *session, struct error *err)
@@ -184,8 +207,7 @@ static int start(struct session *session, struct error *err)
 		return -1;
 	if ((session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0)
 		return -1;
-	write_order(&order, session, terminal, abstract);
-	if (watch_signals(session, err) < 0)
+	if (write_order(&order, session, terminal, abstract, err) < 0 || watch_signals(session, err) < 0)
 		return -1;
 
 	/* If the mechanism's own process is killed, init becomes our child, and we can wait for its end. */
@@ -201,12 +223,12 @@ static int start(struct session *session, struct error *err)
 	session->complaints_fd = pipes[0];
 	how.control = sockets[1];
 	how.complaints = pipes[1];
-	session->deadline_ms = now_ms() + SETUP_MS + SETUP_MS_PER_RULE * session->plan->rule_count;
 
 	int result = session->plan->mechanism->start(&how, &session->child, err);
 
 	close(sockets[1]);
 	close(pipes[1]);
+	session->deadline_ms = now_ms() + SETUP_MS + SETUP_MS_PER_RULE * session->plan->rule_count;
 	return result;
 }
 
@@ -309,6 +331,18 @@ static void take_messages(struct session *session)
 		session->control_gone = true;
 }
 
+/* A signal before there is a command to pass it on to ends the start. */
+static void interrupt(struct session *session, int number)
+{
+	if (session->running) {
+		tell(session, WIRE_SIGNAL, number);
+	} else if (!session->ended) {
+		set_result(session->result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + number, "");
+		session->ended = true;
+		kill(session->child, SIGKILL);
+	}
+}
+
 static void take_signals(struct session *session)
 {
 	struct signalfd_siginfo info;
@@ -319,10 +353,13 @@ static void take_signals(struct session *session)
 		if (info.ssi_signo == SIGWINCH) {
 			terminal_resize(&session->terminal);
 		} else if (info.ssi_signo != SIGCHLD) {
-			tell(session, WIRE_SIGNAL, (int)info.ssi_signo);
+			interrupt(session, (int)info.ssi_signo);
 		} else if (!session->child_gone && waitpid(session->child, &status, WNOHANG) == session->child) {
 			session->child_gone = true;
 			session->child_status = status;
+			take_messages(session);
+			if (!session->running) /* whoever still holds the other end is no init */
+				session->control_gone = true;
 		}
 	}
 }
@@ -436,6 +473,8 @@ static void wait_for_all(struct session *session)
 	fd_close(&session->control); /* the lifeline */
 	if (session->child > 0 && !session->child_gone)
 		waitpid(session->child, &status, 0);
+	if (!session->had_children && !session->running)
+		process_end_children(); /* what a mechanism that failed may have left */
 	while (!session->had_children && session->child > 0)
 		if (waitpid(-1, NULL, 0) < 0 && errno == ECHILD)
 			break;

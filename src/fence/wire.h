@@ -35,6 +35,8 @@ enum wire_tag {
 	WIRE_RULE,	/* struct wire_rule, then the path as a string */
 	WIRE_SCRATCH,	/* string: a private place that is writable (a tmpfs of the fence) */
 	WIRE_HOST,	/* struct wire_host: what the host looks like, for the canaries */
+	WIRE_HOST_DEVICE, /* uint64_t: a file system of the host; nothing private is on one */
+	WIRE_HOST_MOUNT, /* string: the host has a mount here, below what a rule shows */
 	WIRE_CANARY,	/* string: a file of the host that must be out of reach */
 	WIRE_ABSTRACT,	/* string: an abstract socket of the host that must be out of reach */
 	WIRE_ROOT,	/* records of a run, for the sweep; see sweep.h */
@@ -80,7 +82,6 @@ struct wire_host {
 	uint64_t namespaces[WIRE_NAMESPACES]; /* inodes of the host's namespaces */
 	uint64_t home_device;
 	uint64_t home_inode;
-	uint64_t dev_device; /* of the host's /dev */
 };
 
 /* Appends one record. */

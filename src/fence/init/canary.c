@@ -2,6 +2,7 @@
 #include "fence/init/canary.h"
 
 #include "util/fd.h"
+#include "util/mounts.h"
 #include "util/path.h"
 
 #include <arpa/inet.h>
@@ -119,14 +120,24 @@ static int read_only_root(const struct order *order, struct error *err)
 	return status.f_flag & ST_RDONLY ? 0 : error_set(err, "'/' is not mounted read-only");
 }
 
-/* /dev is the fence's own: not the host's, and without its disks. */
-static int private_devices(const struct order *order, struct error *err)
+static bool on_host(const struct order *order, uint64_t device)
 {
+	for (size_t i = 0; i < order->host_device_count; i++)
+		if (order->host_devices[i] == device)
+			return true;
+	return false;
+}
+
+/* The places that are the fence's own are on file systems that the host does not have. */
+static int own_file_systems(const struct order *order, struct error *err)
+{
+	static const char *const places[] = {"/", "/dev", "/dev/pts", "/proc"};
 	struct stat status;
 
-	if (stat("/dev", &status) < 0)
-		return error_sys(err, "look at '/dev'");
-	return status.st_dev != order->host.dev_device ? 0 : error_set(err, "/dev is the host's");
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (stat(places[i], &status) < 0 || on_host(order, status.st_dev))
+			return error_set(err, "'%s' is the host's", places[i]);
+	return 0;
 }
 
 static bool expected_mount(const struct order *order, const char *path)
@@ -141,51 +152,49 @@ static bool expected_mount(const struct order *order, const char *path)
 	for (size_t i = 0; i < order->scratch_count; i++)
 		if (strcmp(path, order->scratch[i]) == 0)
 			return true;
-	for (size_t i = 0; i < order->rule_count; i++) /* the host may have mounts below what a rule shows */
-		if (path_within(path, order->rules[i].path))
+	for (size_t i = 0; i < order->rule_count; i++)
+		if (strcmp(path, order->rules[i].path) == 0)
+			return true;
+	for (size_t i = 0; i < order->host_mount_count; i++)
+		if (strcmp(path, order->host_mounts[i]) == 0)
 			return true;
 	return false;
 }
 
-/* The fifth field of a line of mountinfo: blanks and the like are written as octal numbers. */
-static void unescape(char *text)
+static int look_at_mount(void *context, uint64_t device, const char *path, struct error *err)
 {
-	char *out = text;
-
-	for (const char *in = text; *in; out++) {
-		if (in[0] == '\\' && in[1] && in[2] && in[3]) {
-			*out = (char)((in[1] - '0') << 6 | (in[2] - '0') << 3 | (in[3] - '0'));
-			in += 4;
-		} else {
-			*out = *in++;
-		}
-	}
-	*out = '\0';
+	(void)device;
+	if (expected_mount(context, path))
+		return 0;
+	return error_set(err, "something is mounted at '%s' that the policy does not name", path);
 }
 
 static int only_expected_mounts(const struct order *order, struct error *err)
 {
-	FILE *file = fopen("/proc/self/mountinfo", "re");
-	char *line = NULL;
-	size_t room = 0;
+	return mounts_each(look_at_mount, (void *)order, err);
+}
+
+/* A private place begins empty, but for what the rules put into it. */
+static int fresh(const struct order *order, const char *place, struct error *err)
+{
+	DIR *dir = opendir(place);
 	int result = 0;
 
-	if (!file)
-		return error_sys(err, "read /proc/self/mountinfo");
-	while (result == 0 && getline(&line, &room, file) > 0) {
-		char *rest = line;
-		char *path = NULL;
+	if (!dir)
+		return error_sys(err, "look into '%s'", place);
+	for (struct dirent *entry; result == 0 && (entry = readdir(dir));) {
+		bool expected = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+		char path[4096];
 
-		for (int field = 0; field < 5; field++)
-			path = strsep(&rest, " ");
-		if (!path)
-			continue;
-		unescape(path);
-		if (!expected_mount(order, path))
-			result = error_set(err, "something is mounted at '%s' that the policy does not name", path);
+		snprintf(path, sizeof path, "%s/%s", place, entry->d_name);
+		for (size_t i = 0; !expected && i < order->rule_count; i++)
+			expected = path_within(order->rules[i].path, path);
+		for (size_t i = 0; !expected && i < order->scratch_count; i++)
+			expected = path_within(order->scratch[i], path);
+		if (!expected)
+			result = error_set(err, "'%s' is not empty", place);
 	}
-	free(line);
-	fclose(file);
+	closedir(dir);
 	return result;
 }
 
@@ -201,9 +210,10 @@ static int private_scratch(const struct order *order, struct error *err)
 			return error_set(err, "'%s' is the home folder of the host", order->scratch[i]);
 		if (status.st_dev == root.st_dev)
 			return error_set(err, "'%s' is no file system of its own", order->scratch[i]);
-		/* A fresh tmpfs holds nothing but mount points; it is never the file system of the host's home. */
-		if (status.st_dev == order->host.home_device)
-			return error_set(err, "'%s' is on the host's file system", order->scratch[i]);
+		if (on_host(order, status.st_dev))
+			return error_set(err, "'%s' is on a file system of the host", order->scratch[i]);
+		if (fresh(order, order->scratch[i], err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -354,7 +364,7 @@ static const struct canary outside[] = {
 	{"capabilities", no_capabilities, ALWAYS},
 	{"root", no_root, ALWAYS},
 	{"system", read_only_root, ALWAYS},
-	{"devices", private_devices, ALWAYS},
+	{"file-systems", own_file_systems, ALWAYS},
 	{"mounts", only_expected_mounts, ALWAYS},
 	{"home", private_scratch, ALWAYS},
 	{"rules", rules, ALWAYS},

@@ -12,6 +12,7 @@
 #include "fence/init/order.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -237,32 +238,17 @@ static _Noreturn void become_command(const struct order *order, int ruleset, int
 	_exit(EXIT_NOT_SET_UP);
 }
 
-/* Kills the children of this process; orphans below them become its children and are met on the next round. */
-static void kill_children(void)
-{
-	char text[16384];
-	AUTO_FD fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-
-	if (n <= 0)
-		return;
-	text[n] = '\0';
-	for (char *at = text, *end; (end = strchr(at, ' ')); at = end + 1)
-		kill((pid_t)strtol(at, NULL, 10), SIGKILL);
-}
-
 /* Ends everything that is left inside and waits until it is gone. */
 static void end_all(void)
 {
-	for (;;) {
-		/* Only process 1 of a namespace may say "all": elsewhere these would be the user's own processes. */
-		if (getpid() == 1)
-			kill(-1, SIGKILL);
-		else
-			kill_children();
-		if (waitpid(-1, NULL, 0) < 0 && errno == ECHILD)
-			return;
+	/* Only process 1 of a namespace may say "all": elsewhere these would be the user's own processes. */
+	if (getpid() != 1) {
+		process_end_children();
+		return;
 	}
+	do
+		kill(-1, SIGKILL);
+	while (waitpid(-1, NULL, 0) >= 0 || errno != ECHILD);
 }
 
 static void signal_all(pid_t command, int number)

@@ -43,6 +43,13 @@ static bool take(struct order *order, const struct wire_record *record)
 		if (text)
 			add_string(&order->scratch, &order->scratch_count, text);
 		return text;
+	case WIRE_HOST_MOUNT:
+		if (text)
+			add_string(&order->host_mounts, &order->host_mount_count, text);
+		return text;
+	case WIRE_HOST_DEVICE:
+		order->host_devices = mem_resize(order->host_devices, order->host_device_count + 1, sizeof *order->host_devices);
+		return copy(record, &order->host_devices[order->host_device_count++], sizeof *order->host_devices);
 	case WIRE_CWD:
 		return (order->cwd = text);
 	case WIRE_CANARY:
@@ -91,6 +98,8 @@ void order_release(struct order *order)
 	free(order->arguments);
 	free(order->environment);
 	free(order->scratch);
+	free(order->host_mounts);
+	free(order->host_devices);
 	free(order->rules);
 	free(order->listens);
 	*order = (struct order){0};

@@ -16,9 +16,12 @@ struct order {
 	const char **arguments;
 	const char **environment;
 	const char **scratch;
+	const char **host_mounts;
+	uint64_t *host_devices;
 	struct order_rule *rules;
 	struct wire_listen *listens;
-	size_t argument_count, environment_count, scratch_count, rule_count, listen_count;
+	size_t argument_count, environment_count, scratch_count, rule_count, listen_count,
+		host_mount_count, host_device_count;
 	const char *cwd;
 	const char *canary;
 	const char *abstract;
