@@ -70,6 +70,11 @@ static int resolve_option(const struct fence_plan *plan, const char *option, con
 	char *next = rest;
 	int links = 0;
 
+	if (strlen(path) >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return error_sys(err, "%s '%.60s...'", option, path);
+	}
+
 	for (char *name; (name = strsep(&next, "/"));) {
 		if (!*name || strcmp(name, ".") == 0)
 			continue;
@@ -281,6 +286,7 @@ static void collapse(struct fence_plan *plan)
 	size_t *stack = mem_zero((plan->rule_count + 1) * sizeof *stack); /* kept rules above the present one */
 	size_t depth = 0;
 	size_t kept = 0;
+	char *decided = NULL; /* the path that was decided last; the winner comes first */
 
 	qsort(plan->rules, plan->rule_count, sizeof *plan->rules, by_path);
 	for (size_t i = 0; i < plan->rule_count; i++) {
@@ -292,14 +298,16 @@ static void collapse(struct fence_plan *plan)
 			depth--;
 		if (depth > 0)
 			above = &plan->rules[stack[depth - 1]];
-		if (!above)
-			drop = rule.access == WIRE_HIDE && !part_of_system(rule.path);
-		else if (strcmp(above->path, rule.path) == 0)
+		if (decided && strcmp(decided, rule.path) == 0)
 			drop = true;
+		else if (!above)
+			drop = rule.access == WIRE_HIDE && !part_of_system(rule.path);
 		else if (above->access == WIRE_HIDE || above->access == WIRE_HIDE_AROUND)
 			drop = rule.access == WIRE_HIDE || !rule.exact;
 		else
 			drop = above->access == rule.access;
+		free(decided);
+		decided = mem_dup(rule.path);
 		if (drop) {
 			free(rule.path);
 			continue;
@@ -310,6 +318,7 @@ static void collapse(struct fence_plan *plan)
 		stack[depth++] = kept++;
 	}
 	plan->rule_count = kept;
+	free(decided);
 	free(stack);
 }
 
@@ -471,8 +480,6 @@ static int make(struct fence_plan *plan, struct error *err)
 
 	plan_add_rule(plan, plan->project, &status, spec->read_only || spec->write.count ? WIRE_READ : WIRE_WRITE, origin_project, true);
 	plan->rules[0].lent = true;
-	if (spec->read_only && spec->write.count)
-		return error_set(err, "--read-only and --write contradict each other: --write alone narrows what is writable");
 	if (add_options(plan, "--write", &spec->write, WIRE_WRITE, refuse_writable, base, err) < 0 ||
 	    add_options(plan, "--read", &spec->read, WIRE_READ, refuse_readable, base, err) < 0 ||
 	    add_options(plan, "--hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, err) < 0)

@@ -74,24 +74,50 @@ static char *new_id(void)
 	return mem_format("%s-%08x", text, random);
 }
 
+/*
+ * A file without a name, so that nothing is left if this process is killed now; where the file system has no such thing, one
+ * with the draft's name. *ret_named says which.
+ */
+static int open_draft(const char *folder, const char *draft, bool *ret_named)
+{
+	int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+
+	*ret_named = fd < 0;
+	return fd >= 0 ? fd : open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
+static int publish(int fd, bool named, const char *draft, const char *path)
+{
+	char link[64];
+
+	if (named)
+		return rename(draft, path);
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+
 /* The record appears under its name only when it is locked and whole. */
 int run_begin(const struct fence_plan *plan, struct run *ret_run, struct error *err)
 {
 	AUTO_BUFFER struct buffer record = BUFFER_INIT(64 << 20);
 	AUTO_FREE char *id = new_id();
-	AUTO_FREE char *path = mem_format("%s/runs/%s", plan->state, id);
-	AUTO_FREE char *draft = mem_format("%s/runs/.%s", plan->state, id);
+	AUTO_FREE char *runs = path_join(plan->state, "runs");
+	AUTO_FREE char *path = path_join(runs, id);
+	AUTO_FREE char *draft = mem_format("%s/.%s", runs, id);
 	AUTO_FD lock = -1;
+	bool named = false;
 
 	if (prepare_state(plan->state, err) < 0)
 		return -1;
-	lock = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	lock = open_draft(runs, draft, &named);
 	if (lock < 0)
-		return error_sys(err, "write the run's record '%s'", draft);
+		return error_sys(err, "write the run's record '%s'", path);
 	sweep_record(plan, &record);
-	if (flock(lock, LOCK_EX | LOCK_NB) < 0 || fd_write_all(lock, record.data, record.used) < 0 || rename(draft, path) < 0) {
+	if (flock(lock, LOCK_EX | LOCK_NB) < 0 || fd_write_all(lock, record.data, record.used) < 0 ||
+	    publish(lock, named, draft, path) < 0) {
 		error_sys(err, "write the run's record '%s'", path);
-		unlink(draft);
+		if (named)
+			unlink(draft);
 		return -1;
 	}
 	ret_run->id = id;

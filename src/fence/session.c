@@ -334,6 +334,7 @@ static void take_messages(struct session *session)
 /* A signal before there is a command to pass it on to ends the start. */
 static void interrupt(struct session *session, int number)
 {
+	take_messages(session); /* it may have just been started */
 	if (session->running) {
 		tell(session, WIRE_SIGNAL, number);
 	} else if (!session->ended) {

@@ -247,6 +247,18 @@ static int put_back(const char *path, const char *target, struct error *err)
 	return error_sys(err, "put back the symlink '%s'", path);
 }
 
+/* The command may have taken the owner's own rights away. */
+static int open_root(const char *path)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 && errno == EACCES && lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+	    chmod(path, (status.st_mode & 07777) | 0700) == 0)
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd;
+}
+
 /* Where a protected symlink leads now. What it led to before was read-only; a new target in the project is the command's. */
 static void check_target(struct sweeping *sweeping, const char *link)
 {
@@ -281,7 +293,7 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 	int result = record_read(bytes, size, &record, err);
 
 	for (size_t i = 0; result == 0 && i < record.root_count; i++) {
-		AUTO_FD root = open(record.roots[i], O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		AUTO_FD root = open_root(record.roots[i]);
 
 		sweeping.root = record.roots[i];
 		if (root < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))

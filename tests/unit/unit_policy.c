@@ -125,6 +125,7 @@ static void rules(void)
 	struct fence_spec hide = {.hide = ONE("src")};
 	struct fence_spec hide_file = {.hide = ONE("src"), .read = ONE("src/main.c")};
 	struct fence_spec both = {.write = ONE("src"), .hide = ONE("src")};
+	struct fence_spec read_and_write = {.write = ONE("src"), .read = ONE("src")};
 	struct fence_spec open_secret = {.read = ONE(".env")};
 
 	CHECK("the project is writable", gives(&plain, "src/main.c", "write"));
@@ -137,6 +138,7 @@ static void rules(void)
 	CHECK("--hide hides", gives(&hide, "src/main.c", "hide"));
 	CHECK("the most specific rule wins", gives(&hide_file, "src/main.c", "read") && gives(&hide_file, "src/other.c", "hide"));
 	CHECK("at the same path hidden beats writable", gives(&both, "src/main.c", "hide"));
+	CHECK("and read-only beats writable", gives(&read_and_write, "src/main.c", "read"));
 	CHECK("a path that a person names beats a pattern", gives(&open_secret, ".env", "read"));
 }
 

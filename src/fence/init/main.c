@@ -219,6 +219,7 @@ static _Noreturn void become_command(const struct order *order, int ruleset, int
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL); /* ringfence ignores it for itself */
 	setsid();
 	if (place_stdio(order, terminal, &err) < 0)
 		fail(&err, false);
