@@ -28,7 +28,9 @@ int main(int argc, char **argv)
 	occupy_stdio();
 	signal(SIGPIPE, SIG_IGN);
 	if (argc < 2) {
-		error_set(&err, "a command is needed, for example: ringfence exec -- make test (ringfence --help)");
+		error_set(
+			&err,
+			"a command is needed, for example: ringfence exec -- make test (ringfence --help)");
 		exit(cli_fail(&err));
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

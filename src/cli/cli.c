@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct command *const cli_commands[] = {&cmd_exec, &cmd_help, NULL};
+const struct command *const cli_commands[] = { &cmd_exec, &cmd_help, NULL };
 
-static const char about[] = "Runs a command in a fence that it cannot leave: the project is writable, the rest of the system "
-			    "read-only, your home and keys are not there, and there is no network.";
+static const char about[] =
+	"Runs a command in a fence that it cannot leave: the project is writable, the rest of the system "
+	"read-only, your home and keys are not there, and there is no network.";
 
 /* Remembers the candidate that is nearest to a wrong word, if it is near at all. */
 static void nearer(const char *word, const char *candidate, const char **best, size_t *distance)
@@ -34,12 +35,15 @@ const struct command *cli_find(const char *name, struct error *err)
 			return *at;
 		nearer(name, (*at)->name, &best, &distance);
 	}
-	error_set(err, "there is no command '%s'%s%s%s (ringfence --help lists them; to run a program: ringfence exec -- %s)", shown,
-		  best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "", shown);
+	error_set(
+		err,
+		"there is no command '%s'%s%s%s (ringfence --help lists them; to run a program: ringfence exec -- %s)",
+		shown, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "", shown);
 	return NULL;
 }
 
-static const struct option *find_option(const struct command *command, const char *text, size_t size, struct error *err)
+static const struct option *find_option(const struct command *command, const char *text,
+					size_t size, struct error *err)
 {
 	AUTO_FREE char *word = strndup(text, size);
 	AUTO_FREE char *shown = text_escaped(word);
@@ -51,12 +55,14 @@ static const struct option *find_option(const struct command *command, const cha
 			return at;
 		nearer(word, at->name, &best, &distance);
 	}
-	error_set(err, "%s has no option --%s%s%s%s (ringfence %s --help)", command->name, shown, best ? "; did you mean --" : "",
-		  best ? best : "", best ? "?" : "", command->name);
+	error_set(err, "%s has no option --%s%s%s%s (ringfence %s --help)", command->name, shown,
+		  best ? "; did you mean --" : "", best ? best : "", best ? "?" : "",
+		  command->name);
 	return NULL;
 }
 
-char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help, struct error *err)
+char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help,
+		 struct error *err)
 {
 	for (argv++; *argv; argv++) {
 		const char *text = *argv;
@@ -72,8 +78,10 @@ char **cli_parse(const struct command *command, char **argv, void *options, bool
 		if (text[1] != '-') {
 			AUTO_FREE char *shown = text_escaped(text);
 
-			error_set(err, "%s has no option %s; options are written with two dashes (ringfence %s --help)", command->name, shown,
-				  command->name);
+			error_set(
+				err,
+				"%s has no option %s; options are written with two dashes (ringfence %s --help)",
+				command->name, shown, command->name);
 			return NULL;
 		}
 		text += 2;
@@ -89,7 +97,8 @@ char **cli_parse(const struct command *command, char **argv, void *options, bool
 			return NULL;
 		}
 		if (option->value && !value && !(value = *++argv)) {
-			error_set(err, "--%s needs a value: --%s %s", option->name, option->name, option->value);
+			error_set(err, "--%s needs a value: --%s %s", option->name, option->name,
+				  option->value);
 			return NULL;
 		}
 		if (option->take(options, value, err) < 0)
@@ -98,7 +107,8 @@ char **cli_parse(const struct command *command, char **argv, void *options, bool
 	return argv;
 }
 
-/* Prints text in lines of at most `width`, each after `indent` spaces; the first one goes on where the cursor is. */
+/* Prints text in lines of at most `width`, each after `indent` spaces; the first one goes on where
+ * the cursor is. */
 static void print_wrapped(const char *text, int indent, int width)
 {
 	int column = indent;
@@ -156,7 +166,8 @@ int cli_print_help(const struct command *command)
 	if (command->options[0].name)
 		printf("\n");
 	for (const struct option *at = command->options; at->name; at++) {
-		AUTO_FREE char *left = mem_format("--%s%s%s", at->name, at->value ? " " : "", at->value ? at->value : "");
+		AUTO_FREE char *left = mem_format("--%s%s%s", at->name, at->value ? " " : "",
+						  at->value ? at->value : "");
 
 		print_row(left, at->help);
 	}
@@ -185,8 +196,9 @@ static void print_roff(const char *text)
 
 int cli_print_man(const struct command *command)
 {
-	printf(".TH RINGFENCE%s%s 1 \"\" \"ringfence %s\" \"Ringfence\"\n.SH NAME\nringfence%s%s \\- ", command ? "\\-" : "",
-	       command ? command->name : "", RINGFENCE_VERSION, command ? "\\-" : "", command ? command->name : "");
+	printf(".TH RINGFENCE%s%s 1 \"\" \"ringfence %s\" \"Ringfence\"\n.SH NAME\nringfence%s%s \\- ",
+	       command ? "\\-" : "", command ? command->name : "", RINGFENCE_VERSION,
+	       command ? "\\-" : "", command ? command->name : "");
 	print_roff(command ? command->help : "run a command in a fence that it cannot leave");
 	printf("\n.SH SYNOPSIS\n.B ringfence %s\n", command ? command->name : "COMMAND");
 	print_roff(command ? command->args : "[options]");

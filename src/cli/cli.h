@@ -13,7 +13,8 @@ struct option {
 	const char *name;  /* without the dashes */
 	const char *value; /* what its value is called; NULL: it takes none */
 	const char *help;
-	/* Takes a value (NULL for an option without) into the command's own options. Returns 0, or -1 with err set. */
+	/* Takes a value (NULL for an option without) into the command's own options. Returns 0, or
+	 * -1 with err set. */
 	int (*take)(void *options, const char *value, struct error *err);
 };
 
@@ -25,9 +26,9 @@ struct section {
 struct command {
 	const char *name;
 	const char *args;
-	const char *help;  /* one line */
-	const char *about; /* a paragraph */
-	const struct option *options; /* ends with a NULL name */
+	const char *help;               /* one line */
+	const char *about;              /* a paragraph */
+	const struct option *options;   /* ends with a NULL name */
 	const struct section *sections; /* ends with a NULL title */
 	/* argv[0] is the command's name. Returns the exit status. */
 	int (*run)(const struct command *command, char **argv);
@@ -43,12 +44,14 @@ extern const struct command *const cli_commands[];
 const struct command *cli_find(const char *name, struct error *err);
 
 /*
- * Takes the options in front of argv[1..]. Returns the rest (after "--", or from the first argument that is no option), or
- * NULL with err set; *ret_help is set when --help was asked for.
+ * Takes the options in front of argv[1..]. Returns the rest (after "--", or from the first argument
+ * that is no option), or NULL with err set; *ret_help is set when --help was asked for.
  */
-char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help, struct error *err);
+char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help,
+		 struct error *err);
 
-/* For people, and for man, on stdout. command NULL: the program as a whole. Returns the exit status. */
+/* For people, and for man, on stdout. command NULL: the program as a whole. Returns the exit
+ * status. */
 int cli_print_help(const struct command *command);
 int cli_print_man(const struct command *command);
 

@@ -102,7 +102,8 @@ static int take_listen(void *options, const char *value, struct error *err)
 
 	if (fence_listen_parse(value, &listen, err) < 0)
 		return -1;
-	asked->spec.listens = mem_resize(asked->spec.listens, asked->spec.listen_count + 1, sizeof listen);
+	asked->spec.listens = mem_resize(asked->spec.listens, asked->spec.listen_count + 1,
+					 sizeof listen);
 	asked->spec.listens[asked->spec.listen_count++] = listen;
 	return 0;
 }
@@ -112,7 +113,10 @@ static int take_timeout(void *options, const char *value, struct error *err)
 	OPTIONS;
 
 	if (text_duration_ms(value, &asked->spec.timeout_ms) < 0)
-		return error_set(err, "--timeout wants a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes), not '%s'", value);
+		return error_set(
+			err,
+			"--timeout wants a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes), not '%s'",
+			value);
 	return 0;
 }
 
@@ -125,7 +129,8 @@ static int take_weaker(void *options, const char *value, struct error *err)
 	else if (strcmp(value, "abstract-sockets") == 0)
 		asked->spec.accepted_weaker |= FENCE_WEAKER_ABSTRACT_SOCKETS;
 	else
-		return error_set(err, "--accept-weaker is landlock or abstract-sockets, not '%s'", value);
+		return error_set(err, "--accept-weaker is landlock or abstract-sockets, not '%s'",
+				 value);
 	return 0;
 }
 
@@ -159,34 +164,38 @@ static int take_report(void *options, const char *value, struct error *err)
 }
 
 static const struct option options[] = {
-	{"project", "DIR", "the project's folder (default: the current one)", take_project},
-	{"cwd", "DIR", "where to start inside; must be in the project", take_cwd},
-	{"write", "PATH", "writable; naming any makes the rest of the project read-only", take_write},
-	{"read", "PATH", "readable", take_read},
-	{"hide", "PATH", "not readable", take_hide},
-	{"read-only", NULL, "the whole project is read-only", take_read_only},
-	{"env", "NAME[=VALUE]", "pass a variable on, or set it", take_env},
-	{"net", "none|open", "no network (default), or the host's", take_net},
-	{"listen", "ADDR:PORT[=SOCKET]", "carry connections to a loopback port inside to a unix socket outside", take_listen},
-	{"timeout", "TIME", "end it after 30s, 10m, 2h; a bare number is minutes", take_timeout},
-	{"report", "FILE", "write what happened as JSON", take_report},
-	{"fence", "auto|bwrap", "how the fence is made", take_fence},
-	{"accept-weaker", "WHAT", "run although landlock or abstract-sockets cannot be had on this kernel", take_weaker},
-	{"i-accept-no-fence", NULL, "run WITHOUT any fence", take_no_fence},
-	{0},
+	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
+	{ "cwd", "DIR", "where to start inside; must be in the project", take_cwd },
+	{ "write", "PATH", "writable; naming any makes the rest of the project read-only",
+	  take_write },
+	{ "read", "PATH", "readable", take_read },
+	{ "hide", "PATH", "not readable", take_hide },
+	{ "read-only", NULL, "the whole project is read-only", take_read_only },
+	{ "env", "NAME[=VALUE]", "pass a variable on, or set it", take_env },
+	{ "net", "none|open", "no network (default), or the host's", take_net },
+	{ "listen", "ADDR:PORT[=SOCKET]",
+	  "carry connections to a loopback port inside to a unix socket outside", take_listen },
+	{ "timeout", "TIME", "end it after 30s, 10m, 2h; a bare number is minutes", take_timeout },
+	{ "report", "FILE", "write what happened as JSON", take_report },
+	{ "fence", "auto|bwrap", "how the fence is made", take_fence },
+	{ "accept-weaker", "WHAT",
+	  "run although landlock or abstract-sockets cannot be had on this kernel", take_weaker },
+	{ "i-accept-no-fence", NULL, "run WITHOUT any fence", take_no_fence },
+	{ 0 },
 };
 
 static const struct section sections[] = {
-	{"EXIT STATUS", "  the command's own, or\n"
-			"  124  it ran out of time\n"
-			"  125  refused, or the fence could not be set up: nothing was run\n"
-			"  126  the command is not executable\n"
-			"  127  the command was not found\n"
-			"  128+N  it was killed by signal N\n"},
-	{"EXAMPLES", "  ringfence exec -- make test\n"
-		     "  ringfence exec --write src --hide fixtures/private -- sh\n"
-		     "  ringfence exec --listen 127.0.0.1:5432=/run/postgresql/.s.PGSQL.5432 -- npm test\n"},
-	{0},
+	{ "EXIT STATUS", "  the command's own, or\n"
+			 "  124  it ran out of time\n"
+			 "  125  refused, or the fence could not be set up: nothing was run\n"
+			 "  126  the command is not executable\n"
+			 "  127  the command was not found\n"
+			 "  128+N  it was killed by signal N\n" },
+	{ "EXAMPLES",
+	  "  ringfence exec -- make test\n"
+	  "  ringfence exec --write src --hide fixtures/private -- sh\n"
+	  "  ringfence exec --listen 127.0.0.1:5432=/run/postgresql/.s.PGSQL.5432 -- npm test\n" },
+	{ 0 },
 };
 
 static void notice(const char *text)
@@ -202,21 +211,28 @@ static void notice_found(const struct fence_found *found)
 
 	for (size_t i = 0; i < found->count; i++) {
 		const struct fence_quarantined *at = &found->items[i];
-		AUTO_FREE char *text = at->kept ? mem_format("quarantined %s (new; %s) -> %s", at->path, at->reason, at->kept)
-						: mem_format("COULD NOT quarantine %s (new; %s): do not use this folder before it is gone",
-							     at->path, at->reason);
+		AUTO_FREE char *text =
+			at->kept
+				? mem_format("quarantined %s (new; %s) -> %s", at->path, at->reason,
+					     at->kept)
+				: mem_format(
+					  "COULD NOT quarantine %s (new; %s): do not use this folder before it is gone",
+					  at->path, at->reason);
 
 		if (i < MOST_LINES || !at->kept)
 			notice(text);
 	}
 	if (found->count > MOST_LINES)
-		fprintf(stderr, "[ringfence] quarantined %zu entries in all; --report lists them\n", found->count);
+		fprintf(stderr, "[ringfence] quarantined %zu entries in all; --report lists them\n",
+			found->count);
 }
 
 static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 {
 	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
-		fprintf(stderr, "[ringfence] NO FENCE: %s without a fence, with all of your rights (--i-accept-no-fence)\n", verb);
+		fprintf(stderr,
+			"[ringfence] NO FENCE: %s without a fence, with all of your rights (--i-accept-no-fence)\n",
+			verb);
 }
 
 static int run_plan(const struct exec_options *asked, const struct fence_plan *plan)
@@ -250,7 +266,7 @@ static int run_plan(const struct exec_options *asked, const struct fence_plan *p
 
 static int run_exec(const struct command *command, char **argv)
 {
-	struct exec_options asked = {.spec.mechanism = "auto", .report = REPORT_INIT};
+	struct exec_options asked = { .spec.mechanism = "auto", .report = REPORT_INIT };
 	struct fence_plan plan;
 	struct error err;
 	bool help = false;
@@ -262,7 +278,9 @@ static int run_exec(const struct command *command, char **argv)
 	} else if (!asked.spec.command) {
 		code = cli_fail(&err);
 	} else if (!asked.spec.command[0]) {
-		error_set(&err, "exec needs a command: ringfence exec -- COMMAND (ringfence exec --help)");
+		error_set(
+			&err,
+			"exec needs a command: ringfence exec -- COMMAND (ringfence exec --help)");
 		code = cli_fail(&err);
 	} else if (asked.report_path && report_open(&asked.report, asked.report_path, &err) < 0) {
 		code = cli_fail(&err);
@@ -283,9 +301,10 @@ const struct command cmd_exec = {
 	.name = "exec",
 	.args = "[options] [--] COMMAND [ARGUMENT...]",
 	.help = "run one command in the fence",
-	.about = "Runs a command where it can change only the project and reach nothing else: no network, no home, no keys, no "
-		 "other process. What it plants for the host to run later (git hooks, editor and agent settings) is taken out of the "
-		 "project afterwards and kept in quarantine.",
+	.about =
+		"Runs a command where it can change only the project and reach nothing else: no network, no home, no keys, no "
+		"other process. What it plants for the host to run later (git hooks, editor and agent settings) is taken out of the "
+		"project afterwards and kept in quarantine.",
 	.options = options,
 	.sections = sections,
 	.run = run_exec,

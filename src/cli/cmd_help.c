@@ -17,13 +17,13 @@ static int take_man(void *options, const char *value, struct error *err)
 }
 
 static const struct option options[] = {
-	{"man", NULL, "print it as a man page", take_man},
-	{0},
+	{ "man", NULL, "print it as a man page", take_man },
+	{ 0 },
 };
 
 static int run_help(const struct command *command, char **argv)
 {
-	struct help_options asked = {0};
+	struct help_options asked = { 0 };
 	const struct command *about = NULL;
 	struct error err;
 	bool help = false;
@@ -42,6 +42,6 @@ const struct command cmd_help = {
 	.help = "explain the program or a command",
 	.about = "Prints what the program or one of its commands does and takes.",
 	.options = options,
-	.sections = (const struct section[]){{0}},
+	.sections = (const struct section[]){ { 0 } },
 	.run = run_help,
 };

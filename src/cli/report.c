@@ -29,15 +29,16 @@ static void add_found(struct buffer *json, const struct fence_found *found, bool
 	}
 }
 
-static void add_result(struct buffer *json, const struct fence_plan *plan, const struct fence_result *result)
+static void add_result(struct buffer *json, const struct fence_plan *plan,
+		       const struct fence_result *result)
 {
 	static const struct {
 		unsigned int bit;
 		const char *name;
 	} weaker[] = {
-		{FENCE_WEAKER_NO_FENCE, "no fence"},
-		{FENCE_WEAKER_LANDLOCK, "landlock"},
-		{FENCE_WEAKER_ABSTRACT_SOCKETS, "abstract-sockets"},
+		{ FENCE_WEAKER_NO_FENCE, "no fence" },
+		{ FENCE_WEAKER_LANDLOCK, "landlock" },
+		{ FENCE_WEAKER_ABSTRACT_SOCKETS, "abstract-sockets" },
 	};
 	bool first = true;
 
@@ -50,8 +51,10 @@ static void add_result(struct buffer *json, const struct fence_plan *plan, const
 			first = false;
 		}
 	}
-	buffer_printf(json, "],\n  \"canaries\": {\"passed\": %u, \"total\": %u},\n", result->canaries_held, result->canaries_total);
-	buffer_printf(json, "  \"exit\": {\"kind\": \"%s\", \"code\": %d, \"why\": ", fence_exit_name(result->kind), result->code);
+	buffer_printf(json, "],\n  \"canaries\": {\"passed\": %u, \"total\": %u},\n",
+		      result->canaries_held, result->canaries_total);
+	buffer_printf(json, "  \"exit\": {\"kind\": \"%s\", \"code\": %d, \"why\": ",
+		      fence_exit_name(result->kind), result->code);
 	text_json(json, result->why);
 	buffer_add_text(json, "},\n  \"quarantined\": [");
 	first = true;
@@ -70,7 +73,8 @@ int report_open(struct report *report, const char *path, struct error *err)
 	report->folder = open(folder && *folder ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (report->folder < 0 || !*name)
 		return error_sys(err, "--report '%s'", path);
-	if (fstatat(report->folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(status.st_mode)) {
+	if (fstatat(report->folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    !S_ISREG(status.st_mode)) {
 		report->direct = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
 		if (report->direct < 0)
 			return error_sys(err, "--report '%s'", path);
@@ -95,11 +99,14 @@ static int store(const struct report *report, const struct buffer *json, struct 
 	AUTO_FD file = -1;
 
 	if (report->direct >= 0)
-		return fd_write_all(report->direct, json->data, json->used) < 0 ? error_sys(err, "write the report '%s'", report->path) : 0;
+		return fd_write_all(report->direct, json->data, json->used) < 0
+			       ? error_sys(err, "write the report '%s'", report->path)
+			       : 0;
 	file = openat(report->folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (file < 0)
 		return error_sys(err, "write the report '%s'", report->path);
-	if (fd_write_all(file, json->data, json->used) < 0 || renameat(report->folder, draft, report->folder, report->name) < 0) {
+	if (fd_write_all(file, json->data, json->used) < 0 ||
+	    renameat(report->folder, draft, report->folder, report->name) < 0) {
 		error_sys(err, "write the report '%s'", report->path);
 		unlinkat(report->folder, draft, 0);
 		return -1;
@@ -107,7 +114,8 @@ static int store(const struct report *report, const struct buffer *json, struct 
 	return 0;
 }
 
-int report_write(const struct report *report, const struct fence_plan *plan, const struct fence_result *result, struct error *err)
+int report_write(const struct report *report, const struct fence_plan *plan,
+		 const struct fence_result *result, struct error *err)
 {
 	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
 
@@ -119,7 +127,7 @@ int report_write(const struct report *report, const struct fence_plan *plan, con
 
 int report_write_refused(const struct report *report, int code, struct error *why)
 {
-	struct fence_result result = {.kind = FENCE_SETUP, .code = code, .mechanism = "none"};
+	struct fence_result result = { .kind = FENCE_SETUP, .code = code, .mechanism = "none" };
 
 	snprintf(result.why, sizeof result.why, "%s", why->text);
 	return report_write(report, NULL, &result, why);

@@ -5,8 +5,8 @@
 #include "fence/fence.h"
 
 /*
- * Where a report will go, fixed before the command runs: it may be in the project, and what is there afterwards (a symlink,
- * another folder) is the command's choice.
+ * Where a report will go, fixed before the command runs: it may be in the project, and what is
+ * there afterwards (a symlink, another folder) is the command's choice.
  */
 struct report {
 	const char *path; /* as it was given; NULL: no report is wanted */
@@ -15,14 +15,15 @@ struct report {
 	int direct; /* a device or a pipe, already open; -1: a file, replaced as a whole */
 };
 
-#define REPORT_INIT ((struct report){.folder = -1, .direct = -1})
+#define REPORT_INIT ((struct report){ .folder = -1, .direct = -1 })
 
 /* Opens the place. Returns 0, or -1 with err set if no report could be written there. */
 int report_open(struct report *report, const char *path, struct error *err);
 void report_release(struct report *report);
 
 /* Writes it. plan may be NULL. Returns 0, or -1 with err set. */
-int report_write(const struct report *report, const struct fence_plan *plan, const struct fence_result *result, struct error *err);
+int report_write(const struct report *report, const struct fence_plan *plan,
+		 const struct fence_result *result, struct error *err);
 
 /* The same for a run that was refused before there was a plan; `why` may be err itself. */
 int report_write_refused(const struct report *report, int code, struct error *why);

@@ -7,14 +7,16 @@
 
 /* Why a name is special; NULL where it is not. A name can be both. */
 struct builtin_name {
-	const char *executed; /* the host runs it, or reads it as configuration, without being asked */
-	const char *secret;   /* keys and credentials */
+	const char
+		*executed; /* the host runs it, or reads it as configuration, without being asked */
+	const char *secret; /* keys and credentials */
 };
 
 /* Judges the name of an entry anywhere in the project, in any case of letters. */
 struct builtin_name builtin_name(const char *name, bool is_dir);
 
-/* Does this text hold certificates and no private key? (start: what a .pem file begins with; it may be cut.) */
+/* Does this text hold certificates and no private key? (start: what a .pem file begins with; it may
+ * be cut.) */
 bool builtin_public_certificates(const char *text, size_t size);
 
 /* Places below the home folder, without leading slash; NULL ends a list. */

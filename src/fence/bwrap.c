@@ -1,8 +1,9 @@
 /*
  * The bubblewrap mechanism: every namespace, mounts as the rules say, ringfence-init as process 1.
  *
- * Sources of the user's folders are given as descriptors (--bind-fd) that were opened without following symlinks and
- * compared with what the policy saw; so nobody can swap them meanwhile. Where the mounts landed is checked by init.
+ * Sources of the user's folders are given as descriptors (--bind-fd) that were opened without
+ * following symlinks and compared with what the policy saw; so nobody can swap them meanwhile.
+ * Where the mounts landed is checked by init.
  */
 #include "fence/builtin.h"
 #include "fence/etc.h"
@@ -34,8 +35,9 @@
 /* The system's own, not one that somebody put into PATH. */
 static const char *find_bwrap(void)
 {
-	static const char *const places[] = {"/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap",
-					     "/run/current-system/sw/bin/bwrap"};
+	static const char *const places[] = { "/usr/bin/bwrap", "/bin/bwrap",
+					      "/usr/local/bin/bwrap",
+					      "/run/current-system/sw/bin/bwrap" };
 	const char *chosen = getenv("RINGFENCE_BWRAP");
 
 	if (chosen && chosen[0] == '/')
@@ -63,7 +65,8 @@ int bwrap_plan(struct fence_plan *plan, struct error *err)
 
 	/* Whoever can write it decides whether there is a fence. */
 	if (rule && rule->access == WIRE_WRITE)
-		return error_set(err, "no fence: '%s' is inside of what the command may write", bwrap);
+		return error_set(err, "no fence: '%s' is inside of what the command may write",
+				 bwrap);
 	plan->weaker = plan->spec->accepted_weaker;
 	return 0;
 }
@@ -73,11 +76,11 @@ static void arg(struct buffer *args, const char *text)
 	buffer_add(args, text, strlen(text) + 1);
 }
 
-#define ARGS(args, ...)                                                                        \
-	do {                                                                                   \
-		const char *const list_[] = {__VA_ARGS__};                                     \
-		for (size_t i_ = 0; i_ < sizeof list_ / sizeof *list_; i_++)                   \
-			arg(args, list_[i_]);                                                  \
+#define ARGS(args, ...)                                                      \
+	do {                                                                 \
+		const char *const list_[] = { __VA_ARGS__ };                 \
+		for (size_t i_ = 0; i_ < sizeof list_ / sizeof *list_; i_++) \
+			arg(args, list_[i_]);                                \
 	} while (0)
 
 static void arg_number(struct buffer *args, unsigned long number)
@@ -105,7 +108,8 @@ static int keep(int fd)
 }
 
 /* The system, read-only; what is a symlink on the host is one inside. */
-static const char *const system_places[] = {"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"};
+static const char *const system_places[] = { "/usr",   "/bin",    "/sbin", "/lib",      "/lib32",
+					     "/lib64", "/libx32", "/opt",  "/nix/store" };
 
 /* An empty /opt is not worth a mount. */
 static bool shown(const char *place)
@@ -134,7 +138,8 @@ static void add_system(struct buffer *args)
 			ARGS(args, "--ro-bind", place, place);
 		}
 	}
-	ARGS(args, "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp", "--symlink", "/tmp", "/var/tmp");
+	ARGS(args, "--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--tmpfs", "/tmp",
+	     "--symlink", "/tmp", "/var/tmp");
 }
 
 /* The folder of the user's that a rule is in, as it lies on the stage. */
@@ -146,21 +151,28 @@ struct root {
 /* The very file that the policy judged, or an error: it may have been swapped since. */
 static int open_rule(const struct fence_rule *rule, const struct root *root, struct error *err)
 {
-	bool below = root->path && path_within(rule->path, root->path) && strcmp(rule->path, root->path) != 0;
-	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | (below ? RESOLVE_BENEATH : 0)};
+	bool below = root->path && path_within(rule->path, root->path) &&
+		     strcmp(rule->path, root->path) != 0;
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS | (below ? RESOLVE_BENEATH : 0) };
 	AUTO_FD fd = (int)syscall(SYS_openat2, below ? root->fd : AT_FDCWD,
-				  below ? rule->path + strlen(root->path) + 1 : rule->path, &how, sizeof how);
+				  below ? rule->path + strlen(root->path) + 1 : rule->path, &how,
+				  sizeof how);
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return error_sys(err, "open '%s' (did it change while the fence was made?)", rule->path);
+		return error_sys(err, "open '%s' (did it change while the fence was made?)",
+				 rule->path);
 	if (status.st_dev != rule->device || status.st_ino != rule->inode)
-		return error_set(err, "'%s' changed while the fence was made; start again", rule->path);
+		return error_set(err, "'%s' changed while the fence was made; start again",
+				 rule->path);
 	return fd_steal(&fd);
 }
 
-/* The source of a rule that shows something: what is in one of the user's folders is reached through that folder. */
-static int find_source(const struct fence_rule *rule, struct stage *stage, struct root *root, struct error *err)
+/* The source of a rule that shows something: what is in one of the user's folders is reached
+ * through that folder. */
+static int find_source(const struct fence_rule *rule, struct stage *stage, struct root *root,
+		       struct error *err)
 {
 	bool below = root->path && path_within(rule->path, root->path);
 	int fd = open_rule(rule, root, err);
@@ -168,11 +180,12 @@ static int find_source(const struct fence_rule *rule, struct stage *stage, struc
 	if (fd < 0 || below || (fd = stage_put(stage, fd, rule->lent, err)) < 0)
 		return fd;
 	if (rule->lent)
-		*root = (struct root){rule->path, dup(fd)}; /* bwrap closes the one it gets */
+		*root = (struct root){ rule->path, dup(fd) }; /* bwrap closes the one it gets */
 	return fd;
 }
 
-static int open_hidden(const struct fence_plan *plan, const char *name, struct stage *stage, struct error *err)
+static int open_hidden(const struct fence_plan *plan, const char *name, struct stage *stage,
+		       struct error *err)
 {
 	AUTO_FREE char *path = path_join(plan->state, name);
 	int fd = open(path, O_PATH | O_CLOEXEC);
@@ -180,11 +193,12 @@ static int open_hidden(const struct fence_plan *plan, const char *name, struct s
 	return fd < 0 ? error_sys(err, "open '%s'", path) : stage_put(stage, fd, false, err);
 }
 
-static int add_rules(struct buffer *args, const struct fence_plan *plan, struct stage *stage, struct error *err)
+static int add_rules(struct buffer *args, const struct fence_plan *plan, struct stage *stage,
+		     struct error *err)
 {
 	AUTO_FD file = open_hidden(plan, "hidden/file", stage, err);
 	AUTO_FD folder = open_hidden(plan, "hidden/folder", stage, err);
-	struct root root = {.fd = -1};
+	struct root root = { .fd = -1 };
 
 	if (file < 0 || folder < 0)
 		return -1;
@@ -193,13 +207,16 @@ static int add_rules(struct buffer *args, const struct fence_plan *plan, struct 
 		int fd = -1;
 
 		if (rule->access == WIRE_HIDE) {
-			bind_descriptor(args, "--ro-bind-fd", dup(rule->is_dir ? folder : file), rule->path);
+			bind_descriptor(args, "--ro-bind-fd", dup(rule->is_dir ? folder : file),
+					rule->path);
 		} else if (rule->access == WIRE_HIDE_AROUND) {
 			ARGS(args, "--tmpfs", rule->path);
 		} else {
 			if ((fd = find_source(rule, stage, &root, err)) < 0)
 				return -1;
-			bind_descriptor(args, rule->access == WIRE_WRITE ? "--bind-fd" : "--ro-bind-fd", keep(fd), rule->path);
+			bind_descriptor(args,
+					rule->access == WIRE_WRITE ? "--bind-fd" : "--ro-bind-fd",
+					keep(fd), rule->path);
 		}
 	}
 	for (size_t i = 0; i < plan->rule_count; i++)
@@ -208,7 +225,8 @@ static int add_rules(struct buffer *args, const struct fence_plan *plan, struct 
 	return 0;
 }
 
-static int make_arguments(struct buffer *args, const struct fence_plan *plan, const char *etc_path, struct error *err)
+static int make_arguments(struct buffer *args, const struct fence_plan *plan, const char *etc_path,
+			  struct error *err)
 {
 	struct stage stage = STAGE_INIT;
 	int init;
@@ -222,8 +240,9 @@ static int make_arguments(struct buffer *args, const struct fence_plan *plan, co
 		return error_sys(err, "open '%s'", etc_path);
 	if ((init = keep(stage_put(&stage, init, false, err))) < 0)
 		return -1;
-	ARGS(args, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup", "--disable-userns",
-	     "--new-session", "--die-with-parent", "--as-pid-1", "--hostname", "ringfence", "--cap-drop", "ALL", "--uid");
+	ARGS(args, "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts",
+	     "--unshare-cgroup", "--disable-userns", "--new-session", "--die-with-parent",
+	     "--as-pid-1", "--hostname", "ringfence", "--cap-drop", "ALL", "--uid");
 	arg_number(args, plan->identity.uid);
 	arg(args, "--gid");
 	arg_number(args, plan->identity.gid);
@@ -244,14 +263,16 @@ static int make_arguments(struct buffer *args, const struct fence_plan *plan, co
 	return 0;
 }
 
-static int become_bwrap(const struct fence_start *start, int order, const char *etc, struct error *err)
+static int become_bwrap(const struct fence_start *start, int order, const char *etc,
+			struct error *err)
 {
 	struct buffer args = BUFFER_INIT(8 << 20);
 	struct rlimit files;
 	sigset_t none;
 	char number[16];
 
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < start->plan->rule_count + 256) {
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+	    files.rlim_cur < start->plan->rule_count + 256) {
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
@@ -270,8 +291,9 @@ static int become_bwrap(const struct fence_start *start, int order, const char *
 		return error_sys(err, "hand over the arguments");
 	snprintf(number, sizeof number, "%d", list);
 
-	char *const arguments[] = {(char *)"bwrap", (char *)"--args", number, (char *)INIT_INSIDE, NULL};
-	char *const environment[] = {NULL};
+	char *const arguments[] = { (char *)"bwrap", (char *)"--args", number, (char *)INIT_INSIDE,
+				    NULL };
+	char *const environment[] = { NULL };
 
 	execve(find_bwrap(), arguments, environment);
 	return error_sys(err, "start '%s'", find_bwrap());
@@ -280,7 +302,7 @@ static int become_bwrap(const struct fence_start *start, int order, const char *
 /* A part of the system, for init's canaries: this very folder, read-only. */
 static void describe_system(struct buffer *order, const char *source, const char *path)
 {
-	struct wire_rule wire = {.access = WIRE_READ};
+	struct wire_rule wire = { .access = WIRE_READ };
 	struct stat status;
 
 	if (lstat(source, &status) < 0 || S_ISLNK(status.st_mode))
@@ -291,7 +313,8 @@ static void describe_system(struct buffer *order, const char *source, const char
 }
 
 /* What each rule must look like from inside, for init's canaries. */
-static int describe_rules(struct buffer *order, const struct fence_plan *plan, const char *etc, struct error *err)
+static int describe_rules(struct buffer *order, const struct fence_plan *plan, const char *etc,
+			  struct error *err)
 {
 	AUTO_FREE char *file_path = path_join(plan->state, "hidden/file");
 	AUTO_FREE char *folder_path = path_join(plan->state, "hidden/folder");
@@ -303,7 +326,9 @@ static int describe_rules(struct buffer *order, const struct fence_plan *plan, c
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct fence_rule *rule = &plan->rules[i];
 		const struct stat *hidden = rule->is_dir ? &folder : &file;
-		struct wire_rule wire = {.device = rule->device, .inode = rule->inode, .access = rule->access};
+		struct wire_rule wire = { .device = rule->device,
+					  .inode = rule->inode,
+					  .access = rule->access };
 
 		if (rule->access == WIRE_HIDE) {
 			wire.device = hidden->st_dev;
@@ -329,7 +354,8 @@ int bwrap_start(const struct fence_start *start, pid_t *ret_pid, struct error *e
 	AUTO_FREE char *etc = NULL;
 	AUTO_FD order = -1;
 
-	if (etc_prepare(start->plan, &etc, err) < 0 || describe_rules(start->order, start->plan, etc, err) < 0)
+	if (etc_prepare(start->plan, &etc, err) < 0 ||
+	    describe_rules(start->order, start->plan, etc, err) < 0)
 		return -1;
 	order = fd_memory("ringfence-order", start->order->data, start->order->used);
 	if (order < 0 || buffer_overflowed(start->order))
@@ -351,7 +377,8 @@ int bwrap_start(const struct fence_start *start, pid_t *ret_pid, struct error *e
 void bwrap_classify(const char *complaints, int status, struct error *err)
 {
 	static const char own[] = "ringfence: ";
-	static const char *const namespaces[] = {"new namespace", "uid map", "setgroups", "loopback", "user namespaces"};
+	static const char *const namespaces[] = { "new namespace", "uid map", "setgroups",
+						  "loopback", "user namespaces" };
 	AUTO_FREE char *line = strndup(complaints, strcspn(complaints, "\n"));
 
 	(void)status;
@@ -366,8 +393,12 @@ void bwrap_classify(const char *complaints, int status, struct error *err)
 		}
 	}
 	if (strstr(complaints, "Unknown option"))
-		error_set(err, "no fence: this bubblewrap is too old (%s); --bind-fd came with 0.10, and with the security updates of "
-			       "0.8 in Debian 12 and of 0.9 in Ubuntu 24.04", line);
+		error_set(
+			err,
+			"no fence: this bubblewrap is too old (%s); --bind-fd came with 0.10, and with the security updates of "
+			"0.8 in Debian 12 and of 0.9 in Ubuntu 24.04",
+			line);
 	else
-		error_set(err, "no fence: bubblewrap ended before the fence was up%s%s", *complaints ? ": " : "", line);
+		error_set(err, "no fence: bubblewrap ended before the fence was up%s%s",
+			  *complaints ? ": " : "", line);
 }

@@ -45,11 +45,13 @@ static bool shown(const struct fence_plan *plan, const char *folder)
 
 	if (rule)
 		return rule->access <= WIRE_READ;
-	return path_within(folder, "/usr") || path_within(folder, "/bin") || path_within(folder, "/sbin") ||
-	       path_within(folder, "/opt") || path_within(folder, "/nix/store");
+	return path_within(folder, "/usr") || path_within(folder, "/bin") ||
+	       path_within(folder, "/sbin") || path_within(folder, "/opt") ||
+	       path_within(folder, "/nix/store");
 }
 
-/* The caller's PATH without what is not there inside, and always with the system's own folders at the end. */
+/* The caller's PATH without what is not there inside, and always with the system's own folders at
+ * the end. */
 static char *make_path(const struct fence_plan *plan)
 {
 	struct buffer path = BUFFER_INIT(1 << 16);
@@ -100,8 +102,10 @@ int environment_make(struct fence_plan *plan, struct error *err)
 
 			set(environment, variable);
 		} else {
-			return error_set(err, "--env %s: there is no such variable to pass on (--env %s=VALUE sets one)", wanted,
-					 wanted);
+			return error_set(
+				err,
+				"--env %s: there is no such variable to pass on (--env %s=VALUE sets one)",
+				wanted, wanted);
 		}
 	}
 	return 0;

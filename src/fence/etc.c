@@ -82,12 +82,14 @@ static int copy_file(const char *from, const char *to, struct error *err)
 	AUTO_FD in = open(from, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
 
-	if (in < 0 || fstat(in, &status) < 0 || !S_ISREG(status.st_mode) || !(status.st_mode & S_IROTH) || fd_read_all(in, &bytes) < 0)
+	if (in < 0 || fstat(in, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    !(status.st_mode & S_IROTH) || fd_read_all(in, &bytes) < 0)
 		return 0;
 
 	AUTO_FD out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 
-	if (out < 0 || fchmod(out, 0644 | (status.st_mode & 0111)) < 0 || fd_write_all(out, bytes.data, bytes.used) < 0)
+	if (out < 0 || fchmod(out, 0644 | (status.st_mode & 0111)) < 0 ||
+	    fd_write_all(out, bytes.data, bytes.used) < 0)
 		return error_sys(err, "write '%s'", to);
 	return 0;
 }
@@ -98,7 +100,8 @@ static int copy_folder(const char *from, const char *to, int depth, struct error
 	DIR *dir = NULL;
 	int result = 0;
 
-	if (depth > MOST_DEPTH || stat(from, &status) < 0 || (status.st_mode & 05) != 05 || !(dir = opendir(from)))
+	if (depth > MOST_DEPTH || stat(from, &status) < 0 || (status.st_mode & 05) != 05 ||
+	    !(dir = opendir(from)))
 		return 0;
 	if (mkdir(to, 0755) < 0 || chmod(to, 0755) < 0) /* whatever the umask is */
 		result = error_sys(err, "make '%s'", to);
@@ -134,11 +137,13 @@ static int write_text(const char *folder, const char *name, const char *text, st
 	return 0;
 }
 
-static int fill(const char *folder, const char *users, const char *groups, bool names, const struct list *folders, struct error *err)
+static int fill(const char *folder, const char *users, const char *groups, bool names,
+		const struct list *folders, struct error *err)
 {
 	int result = 0;
 
-	if (write_text(folder, "passwd", users, err) < 0 || write_text(folder, "group", groups, err) < 0)
+	if (write_text(folder, "passwd", users, err) < 0 ||
+	    write_text(folder, "group", groups, err) < 0)
 		return -1;
 	for (const char *const *path = builtin_etc_mounts; *path; path++) {
 		AUTO_FREE char *point = mem_format("%s/%s", folder, *path + strlen("/etc/"));
@@ -179,7 +184,8 @@ static void remove_tree(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Copies that no fence has been started with for long; a running one may still use a younger one. */
+/* Copies that no fence has been started with for long; a running one may still use a younger one.
+ */
 static void prune(const char *shelf)
 {
 	DIR *dir = opendir(shelf);
@@ -188,8 +194,8 @@ static void prune(const char *shelf)
 		AUTO_FREE char *path = path_join(shelf, entry->d_name);
 		struct stat status;
 
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 && lstat(path, &status) == 0 &&
-		    time(NULL) - status.st_mtime > KEPT_DAYS * 86400L)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    lstat(path, &status) == 0 && time(NULL) - status.st_mtime > KEPT_DAYS * 86400L)
 			remove_tree(path);
 	}
 	if (dir)
@@ -200,14 +206,16 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 {
 	const struct fence_identity *identity = &plan->identity;
 	bool names = plan->spec->net == FENCE_NET_OPEN;
-	AUTO_FREE char *users = mem_format("root:x:0:0:root:/root:/bin/sh\n%s:x:%u:%u::%s:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
-					   identity->name, identity->uid, identity->gid, plan->home);
-	AUTO_FREE char *groups = mem_format("root:x:0:\n%s:x:%u:\nnogroup:x:65534:\n", identity->name, identity->gid);
+	AUTO_FREE char *users = mem_format(
+		"root:x:0:0:root:/root:/bin/sh\n%s:x:%u:%u::%s:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
+		identity->name, identity->uid, identity->gid, plan->home);
+	AUTO_FREE char *groups = mem_format("root:x:0:\n%s:x:%u:\nnogroup:x:65534:\n",
+					    identity->name, identity->gid);
 	AUTO_FREE char *shelf = path_join(plan->state, "etc");
 	AUTO_FREE char *path = NULL;
 	AUTO_FREE char *draft = NULL;
 	uint64_t stamp = 0xcbf29ce484222325ULL;
-	struct list folders = {0};
+	struct list folders = { 0 };
 	int result = 0;
 
 	list_folders(&folders);
@@ -228,7 +236,8 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 	path = mem_format("%s/%016lx", shelf, (unsigned long)stamp);
 	if (access(path, F_OK) < 0) {
 		draft = mem_format("%s/.%016lx-%d", shelf, (unsigned long)stamp, getpid());
-		if (make_folders(shelf, 0700) < 0 || mkdir(draft, 0755) < 0 || chmod(draft, 0755) < 0)
+		if (make_folders(shelf, 0700) < 0 || mkdir(draft, 0755) < 0 ||
+		    chmod(draft, 0755) < 0)
 			result = error_sys(err, "make '%s'", draft);
 		else
 			result = fill(draft, users, groups, names, &folders, err);

@@ -2,12 +2,14 @@
  * The fence: runs one command where it can reach nothing but what it was given.
  *
  *	spec  what somebody asked for (options as they were written)
- *	plan  the same, judged: every path resolved once, every rule decided, everything refused that must be
- *	run   the plan at work, through one mechanism, with ringfence-init as the first process inside
+ *	plan  the same, judged: every path resolved once, every rule decided, everything refused
+ *that must be run   the plan at work, through one mechanism, with ringfence-init as the first
+ *process inside
  *
- * A mechanism is one file with four operations (see fence_mechanism). ringfence-init does what all of them share, so a new
- * one needs to give it namespaces and mounts and nothing else. After every run the writable places are swept: what the host
- * would later execute, and was not there before, goes to quarantine.
+ * A mechanism is one file with four operations (see fence_mechanism). ringfence-init does what all
+ *of them share, so a new one needs to give it namespaces and mounts and nothing else. After every
+ *run the writable places are swept: what the host would later execute, and was not there before,
+ *goes to quarantine.
  */
 #ifndef FENCE_FENCE_H
 #define FENCE_FENCE_H
@@ -35,18 +37,22 @@ enum {
 enum fence_net { FENCE_NET_NONE, FENCE_NET_OPEN };
 
 /* What may be missing if the user says so. */
-enum fence_weaker { FENCE_WEAKER_LANDLOCK = 1, FENCE_WEAKER_ABSTRACT_SOCKETS = 2, FENCE_WEAKER_NO_FENCE = 4 };
+enum fence_weaker {
+	FENCE_WEAKER_LANDLOCK = 1,
+	FENCE_WEAKER_ABSTRACT_SOCKETS = 2,
+	FENCE_WEAKER_NO_FENCE = 4
+};
 
 struct fence_listen {
 	struct wire_listen where; /* inside */
-	char *socket;		  /* outside; NULL: a place of our own, named by port */
+	char *socket;             /* outside; NULL: a place of our own, named by port */
 };
 
 /* What somebody asked for. Texts are borrowed except where a list owns them. */
 struct fence_spec {
 	const char *mechanism; /* "auto", or a name */
 	const char *project;   /* NULL: the current directory */
-	const char *cwd;       /* NULL: the current directory if it is in the project, else the project */
+	const char *cwd; /* NULL: the current directory if it is in the project, else the project */
 	struct list write, read, hide, env;
 	bool read_only;
 	enum fence_net net;
@@ -57,7 +63,8 @@ struct fence_spec {
 	char *const *command;
 };
 
-/* Reads "127.0.0.1:8080", "[::1]:8080" or either with "=SOCKET" behind it. Returns 0, or -1 with err set. */
+/* Reads "127.0.0.1:8080", "[::1]:8080" or either with "=SOCKET" behind it. Returns 0, or -1 with
+ * err set. */
 int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err);
 
 void fence_spec_release(struct fence_spec *spec);
@@ -69,7 +76,7 @@ struct fence_identity {
 	uid_t caller; /* whose home and state are meant */
 	bool mapped;  /* the files are root's; an idmapped mount lends them to uid */
 	char *name;
-	char *home;	   /* the real home of the caller; empty if there is none */
+	char *home;        /* the real home of the caller; empty if there is none */
 	char *passwd_home; /* the one that /etc/passwd names, if another */
 };
 
@@ -77,9 +84,9 @@ struct fence_rule {
 	char *path; /* real path, the same inside */
 	enum wire_access access;
 	const char *origin; /* "option", or the name of a built-in table */
-	bool exact;	    /* named by a person; beats a pattern at the same path */
+	bool exact;         /* named by a person; beats a pattern at the same path */
 	bool is_dir;
-	bool lent;	    /* a folder of the user's: where root's files are mapped, this one is */
+	bool lent; /* a folder of the user's: where root's files are mapped, this one is */
 	dev_t device;
 	ino_t inode;
 };
@@ -100,7 +107,8 @@ struct fence_known { /* a host-executed entry that was there before */
 	uint64_t inode;
 };
 
-struct fence_witness { /* a folder above a rule that was found: had it changed since, the rule could be at the wrong place */
+struct fence_witness { /* a folder above a rule that was found: had it changed since, the rule could
+			  be at the wrong place */
 	char *path;
 	uint64_t device;
 	uint64_t inode;
@@ -128,29 +136,31 @@ struct fence_plan {
 	struct fence_link *links;
 	size_t link_count;
 	struct fence_found recovered; /* what a killed run had left */
-	struct list exempt;   /* host-executed places that the user opened by name */
-	struct list notices;  /* what a person should be told before the run */
+	struct list exempt;           /* host-executed places that the user opened by name */
+	struct list notices;          /* what a person should be told before the run */
 	struct list environment;
 	const struct fence_spec *spec;
 	const struct fence_mechanism *mechanism;
 	unsigned int weaker;
 };
 
-/* Judges a spec. Returns 0, or -1 with err set: then nothing was started and nothing was written. */
+/* Judges a spec. Returns 0, or -1 with err set: then nothing was started and nothing was written.
+ */
 int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err);
 void fence_plan_release(struct fence_plan *plan);
 
 /* Is every folder above a rule still as it was when the rule was found? -1 with err set if not. */
 int fence_plan_holds(const struct fence_plan *plan, struct error *err);
 
-/* The access that a path has under the plan's rules, and the rule that decides (NULL: nothing names it, it does not exist). */
+/* The access that a path has under the plan's rules, and the rule that decides (NULL: nothing names
+ * it, it does not exist). */
 const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const char *path);
 
 enum fence_exit { FENCE_OK, FENCE_COMMAND, FENCE_SIGNALLED, FENCE_TIMED_OUT, FENCE_SETUP };
 
 struct fence_result {
 	enum fence_exit kind;
-	int code; /* the exit status to pass on */
+	int code;       /* the exit status to pass on */
 	char why[2048]; /* for FENCE_SETUP, and for a command that could not be started */
 	unsigned int canaries_held, canaries_total;
 	unsigned int weaker;
@@ -167,30 +177,36 @@ void fence_result_release(struct fence_result *result);
 typedef void fence_notice_fn(const char *text);
 
 /*
- * Runs the plan's command to its end, with the caller's stdin, stdout and stderr (a terminal is replaced by one of the
- * fence's own). Always fills the result; a failure to set up is a result too.
+ * Runs the plan's command to its end, with the caller's stdin, stdout and stderr (a terminal is
+ * replaced by one of the fence's own). Always fills the result; a failure to set up is a result
+ * too.
  */
-void fence_run(const struct fence_plan *plan, fence_notice_fn *notice, struct fence_result *ret_result);
+void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
+	       struct fence_result *ret_result);
 
 /* What a mechanism gets to start with. */
 struct fence_start {
 	const struct fence_plan *plan;
-	struct buffer *order; /* for init; the mechanism adds the rules as it mounted them, then seals it */
-	int control;	      /* init's end of the control socket */
-	int lock;	      /* the run's record, which init holds too */
-	int complaints; /* where the mechanism's own messages go */
-	int stdio[3];	/* for the command; -1: closed, or the fence's own terminal */
+	struct buffer *order; /* for init; the mechanism adds the rules as it mounted them, then
+				 seals it */
+	int control;          /* init's end of the control socket */
+	int lock;             /* the run's record, which init holds too */
+	int complaints;       /* where the mechanism's own messages go */
+	int stdio[3];         /* for the command; -1: closed, or the fence's own terminal */
 };
 
 struct fence_mechanism {
 	const char *name;
-	/* Can it work here at all? Cheap; the canaries of the run are the proof. -1 with the remedy for this machine. */
+	/* Can it work here at all? Cheap; the canaries of the run are the proof. -1 with the remedy
+	 * for this machine. */
 	int (*detect)(struct error *err);
 	/* Adds to a plan what only this mechanism needs, or refuses what it cannot do. */
 	int (*plan)(struct fence_plan *plan, struct error *err);
-	/* Starts ringfence-init in the fence. Returns its process here; the child reports trouble on `complaints`. */
+	/* Starts ringfence-init in the fence. Returns its process here; the child reports trouble
+	 * on `complaints`. */
 	int (*start)(const struct fence_start *start, pid_t *ret_pid, struct error *err);
-	/* Turns what the mechanism complained about into a sentence with the remedy for this machine. */
+	/* Turns what the mechanism complained about into a sentence with the remedy for this
+	 * machine. */
 	void (*classify)(const char *complaints, int status, struct error *err);
 };
 
@@ -203,12 +219,12 @@ enum fence_mechanism_id {
 #define FENCE_ID(name) FENCE_MECHANISM_##name,
 	FENCE_MECHANISMS(FENCE_ID)
 #undef FENCE_ID
-	FENCE_MECHANISM_COUNT
+		FENCE_MECHANISM_COUNT
 };
 
-#define FENCE_DECLARE(name)                                                              \
-	int name##_detect(struct error *err);                                            \
-	int name##_plan(struct fence_plan *plan, struct error *err);                     \
+#define FENCE_DECLARE(name)                                                                   \
+	int name##_detect(struct error *err);                                                 \
+	int name##_plan(struct fence_plan *plan, struct error *err);                          \
 	int name##_start(const struct fence_start *start, pid_t *ret_pid, struct error *err); \
 	void name##_classify(const char *complaints, int status, struct error *err);
 FENCE_MECHANISMS(FENCE_DECLARE)

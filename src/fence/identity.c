@@ -25,13 +25,15 @@ static bool real_root(void)
 	if (geteuid() != 0)
 		return false;
 	fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && fd_read_all(fd, &map) == 0 && sscanf(buffer_text(&map), "%lu %lu %lu", &inside, &outside, &count) != 3)
+	if (fd >= 0 && fd_read_all(fd, &map) == 0 &&
+	    sscanf(buffer_text(&map), "%lu %lu %lu", &inside, &outside, &count) != 3)
 		count = 4294967295UL; /* unreadable: assume the worse */
 	buffer_release(&map);
 	return inside == 0 && outside == 0 && count == 4294967295UL;
 }
 
-/* The entry of /etc/passwd itself; the name service would load libraries and may ask the network. */
+/* The entry of /etc/passwd itself; the name service would load libraries and may ask the network.
+ */
 static void read_passwd(uid_t uid, char **ret_name, char **ret_home)
 {
 	FILE *file = fopen("/etc/passwd", "re");
@@ -61,12 +63,16 @@ static char *usable_home(const char *text)
 
 static bool usable_name(const char *name)
 {
-	return name && *name && strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == strlen(name);
+	return name && *name &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+		       strlen(name);
 }
 
 int identity_assume(const char *project, struct fence_identity *ret_identity, struct error *err)
 {
-	struct fence_identity identity = {.uid = geteuid(), .gid = getegid(), .caller = geteuid()};
+	struct fence_identity identity = { .uid = geteuid(),
+					   .gid = getegid(),
+					   .caller = geteuid() };
 	AUTO_FREE char *name = NULL;
 	AUTO_FREE char *home = NULL;
 	bool became_owner = false;
@@ -80,8 +86,11 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 
 			if (setgroups(1, &group) < 0 || setresgid(group, group, group) < 0 ||
 			    setresuid(status.st_uid, status.st_uid, status.st_uid) < 0)
-				return error_sys(err, "become the owner of '%s' (uid %u)", project, status.st_uid);
-			identity = (struct fence_identity){.uid = status.st_uid, .gid = group, .caller = status.st_uid};
+				return error_sys(err, "become the owner of '%s' (uid %u)", project,
+						 status.st_uid);
+			identity = (struct fence_identity){ .uid = status.st_uid,
+							    .gid = group,
+							    .caller = status.st_uid };
 			became_owner = true;
 		} else {
 			identity.uid = IDENTITY_NOBODY_ELSE;

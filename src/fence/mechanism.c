@@ -1,4 +1,5 @@
-/* The table of mechanisms, made from one list, so that a missing operation is an undeclared name; and what they share. */
+/* The table of mechanisms, made from one list, so that a missing operation is an undeclared name;
+ * and what they share. */
 #include "fence/fence.h"
 
 #include <fcntl.h>
@@ -6,14 +7,18 @@
 #include <unistd.h>
 
 static const struct fence_mechanism mechanisms[] = {
-#define FENCE_ENTRY(id) \
-	[FENCE_MECHANISM_##id] = {                                                                                   \
-		.name = #id, .detect = id##_detect, .plan = id##_plan, .start = id##_start, .classify = id##_classify},
+#define FENCE_ENTRY(id)                                   \
+	[FENCE_MECHANISM_##id] = { .name = #id,           \
+				   .detect = id##_detect, \
+				   .plan = id##_plan,     \
+				   .start = id##_start,   \
+				   .classify = id##_classify },
 	FENCE_MECHANISMS(FENCE_ENTRY)
 #undef FENCE_ENTRY
 };
 
-_Static_assert(sizeof mechanisms / sizeof *mechanisms == FENCE_MECHANISM_COUNT, "every mechanism has its entry");
+_Static_assert(sizeof mechanisms / sizeof *mechanisms == FENCE_MECHANISM_COUNT,
+	       "every mechanism has its entry");
 
 const struct fence_mechanism *fence_mechanism_find(const char *name)
 {

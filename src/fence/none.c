@@ -1,6 +1,6 @@
 /*
- * No fence at all: the user's explicit and ugly wish. ringfence-init still supervises the command (lifeline, signals,
- * stragglers), but nothing is confined and nothing is proven.
+ * No fence at all: the user's explicit and ugly wish. ringfence-init still supervises the command
+ * (lifeline, signals, stragglers), but nothing is confined and nothing is proven.
  */
 #include "fence/fence.h"
 #include "util/fd.h"
@@ -21,9 +21,13 @@ int none_detect(struct error *err)
 int none_plan(struct fence_plan *plan, struct error *err)
 {
 	if (plan->spec->listen_count)
-		return error_set(err, "--listen needs a fence with its own network; without a fence the host's ports are there anyway");
+		return error_set(
+			err,
+			"--listen needs a fence with its own network; without a fence the host's ports are there anyway");
 	if (plan->identity.mapped)
-		return error_set(err, "without a fence root would run the command as root; become a plain user first");
+		return error_set(
+			err,
+			"without a fence root would run the command as root; become a plain user first");
 	plan->weaker = FENCE_WEAKER_NO_FENCE;
 	return 0;
 }
@@ -40,8 +44,8 @@ int none_start(const struct fence_start *start, pid_t *ret_pid, struct error *er
 	if (child < 0)
 		return error_sys(err, "start a process");
 	if (child == 0) {
-		char *const arguments[] = {(char *)"ringfence-init", NULL};
-		char *const environment[] = {NULL};
+		char *const arguments[] = { (char *)"ringfence-init", NULL };
+		char *const environment[] = { NULL };
 		sigset_t empty;
 
 		sigemptyset(&empty);

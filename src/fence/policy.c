@@ -46,22 +46,26 @@ static char *resolve(const char *option, const char *path, struct error *err)
 	return real;
 }
 
-/* Is this folder one in which the command may replace entries: in this run, or in the one before? */
+/* Is this folder one in which the command may replace entries: in this run, or in the one before?
+ */
 static bool in_reach(const struct fence_plan *plan, const char *folder)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if ((plan->rules[i].access == WIRE_WRITE || plan->rules[i].origin == origin_project) && path_within(folder, plan->rules[i].path))
+		if ((plan->rules[i].access == WIRE_WRITE ||
+		     plan->rules[i].origin == origin_project) &&
+		    path_within(folder, plan->rules[i].path))
 			return true;
 	return false;
 }
 
 /*
- * The real path of what an option names, and what is there, found step by step so that nobody can swap a part of it between
- * two looks. A symlink in reach of the command is refused: whoever can replace it decides where the path leads.
- * The caller frees *ret_real. Returns 0, or -1 with err set and errno.
+ * The real path of what an option names, and what is there, found step by step so that nobody can
+ * swap a part of it between two looks. A symlink in reach of the command is refused: whoever can
+ * replace it decides where the path leads. The caller frees *ret_real. Returns 0, or -1 with err
+ * set and errno.
  */
-static int resolve_option(const struct fence_plan *plan, const char *option, const char *path, char **ret_real, struct stat *ret_status,
-			  struct error *err)
+static int resolve_option(const struct fence_plan *plan, const char *option, const char *path,
+			  char **ret_real, struct stat *ret_status, struct error *err)
 {
 	enum { MOST_LINKS = 40 };
 	AUTO_FREE char *rest = mem_dup(path);
@@ -87,7 +91,8 @@ static int resolve_option(const struct fence_plan *plan, const char *option, con
 			return error_sys(err, "%s '%s'", option, path);
 		if (!S_ISLNK(ret_status->st_mode)) {
 			AUTO_FREE char *joined = path_join(real, name);
-			char *longer = path_absolute(joined, "/"); /* a ".." that came from a symlink */
+			char *longer = path_absolute(joined,
+						     "/"); /* a ".." that came from a symlink */
 
 			free(real);
 			real = longer;
@@ -97,11 +102,14 @@ static int resolve_option(const struct fence_plan *plan, const char *option, con
 		}
 		if (in_reach(plan, real)) {
 			errno = ELOOP;
-			return error_set(err, "%s '%s' passes through the symlink '%s/%s', which the command could change; name the real path",
-					 option, path, real, name);
+			return error_set(
+				err,
+				"%s '%s' passes through the symlink '%s/%s', which the command could change; name the real path",
+				option, path, real, name);
 		}
 		errno = ELOOP;
-		if (++links > MOST_LINKS || (n = readlinkat(entry, "", target, sizeof target - 1)) < 0)
+		if (++links > MOST_LINKS ||
+		    (n = readlinkat(entry, "", target, sizeof target - 1)) < 0)
 			return error_sys(err, "%s '%s'", option, path);
 		target[n] = '\0';
 
@@ -123,7 +131,8 @@ static int resolve_option(const struct fence_plan *plan, const char *option, con
 	return 0;
 }
 
-/* Does one of a list's places below home overlap with the path? (above it, below it, or the same) */
+/* Does one of a list's places below home overlap with the path? (above it, below it, or the same)
+ */
 static const char *overlap(const char *home, const char *const *list, const char *path)
 {
 	static char place[PATH_MAX];
@@ -139,24 +148,31 @@ static const char *overlap(const char *home, const char *const *list, const char
 }
 
 /* Folders that are too wide to be given to a command, in any spelling. */
-static int refuse_wide(const struct fence_plan *plan, const char *option, const char *path, struct error *err)
+static int refuse_wide(const struct fence_plan *plan, const char *option, const char *path,
+		       struct error *err)
 {
 	const struct fence_identity *identity = &plan->identity;
 
 	for (const char *const *wide = builtin_wide; *wide; wide++)
 		if (strcmp(path, *wide) == 0)
-			return error_set(err, "%s '%s' is refused: it holds more than one project; name a folder below it",
-					 option, path);
+			return error_set(
+				err,
+				"%s '%s' is refused: it holds more than one project; name a folder below it",
+				option, path);
 	if ((identity->home[0] && path_within(identity->home, path)) ||
 	    (identity->passwd_home[0] && path_within(identity->passwd_home, path)))
-		return error_set(err, "%s '%s' is refused: that is your home folder or contains it; name a folder below it",
-				 option, path);
+		return error_set(
+			err,
+			"%s '%s' is refused: that is your home folder or contains it; name a folder below it",
+			option, path);
 	if (path_within(plan->state, path) || path_within(path, plan->state))
-		return error_set(err, "%s '%s' is refused: Ringfence keeps its own state in '%s'", option, path, plan->state);
+		return error_set(err, "%s '%s' is refused: Ringfence keeps its own state in '%s'",
+				 option, path, plan->state);
 	return 0;
 }
 
-static int refuse_writable(const struct fence_plan *plan, const char *option, const char *path, struct error *err)
+static int refuse_writable(const struct fence_plan *plan, const char *option, const char *path,
+			   struct error *err)
 {
 	const char *place = NULL;
 
@@ -164,41 +180,53 @@ static int refuse_writable(const struct fence_plan *plan, const char *option, co
 		return -1;
 	for (const char *const *system = builtin_system; *system; system++)
 		if (path_within(path, *system) || path_within(*system, path))
-			return error_set(err, "%s '%s' is refused: '%s' belongs to the system", option, path, *system);
+			return error_set(err, "%s '%s' is refused: '%s' belongs to the system",
+					 option, path, *system);
 	if (!place)
 		place = overlap(plan->identity.home, builtin_home_executed, path);
 	if (!place)
 		place = overlap(plan->identity.home, builtin_home_secrets, path);
 	if (place)
-		return error_set(err, "%s '%s' is refused: '%s' is protected (the host executes it, or it holds credentials)",
-				 option, path, place);
+		return error_set(
+			err,
+			"%s '%s' is refused: '%s' is protected (the host executes it, or it holds credentials)",
+			option, path, place);
 	return 0;
 }
 
-static int refuse_readable(const struct fence_plan *plan, const char *option, const char *path, struct error *err)
+static int refuse_readable(const struct fence_plan *plan, const char *option, const char *path,
+			   struct error *err)
 {
-	static const char *const whole[] = {"/etc", "/run", "/var/run", "/proc", "/sys", "/dev", NULL};
+	static const char *const whole[] = { "/etc", "/run", "/var/run", "/proc",
+					     "/sys", "/dev", NULL };
 	AUTO_FREE char *secret = NULL;
 
 	if (refuse_wide(plan, option, path, err) < 0)
 		return -1;
 	for (const char *const *at = whole; *at; at++)
-		if (strcmp(path, *at) == 0 || (strncmp(*at, "/proc", 5) == 0 && path_within(path, *at)))
-			return error_set(err, "%s '%s' is refused: name the files below it that are needed", option, path);
+		if (strcmp(path, *at) == 0 ||
+		    (strncmp(*at, "/proc", 5) == 0 && path_within(path, *at)))
+			return error_set(
+				err, "%s '%s' is refused: name the files below it that are needed",
+				option, path);
 	for (const char *const *at = builtin_home_secrets; *at && plan->identity.home[0]; at++) {
 		free(secret);
 		secret = path_join(plan->identity.home, *at);
 		if (strcmp(path, secret) == 0)
-			return error_set(err, "%s '%s' is refused: it holds credentials; name the file in it that is needed",
-					 option, path);
+			return error_set(
+				err,
+				"%s '%s' is refused: it holds credentials; name the file in it that is needed",
+				option, path);
 	}
 	return 0;
 }
 
-typedef int judge_fn(const struct fence_plan *plan, const char *option, const char *path, struct error *err);
+typedef int judge_fn(const struct fence_plan *plan, const char *option, const char *path,
+		     struct error *err);
 
-static int add_options(struct fence_plan *plan, const char *option, const struct list *paths, enum wire_access access,
-		       judge_fn *judge, const char *base, struct error *err)
+static int add_options(struct fence_plan *plan, const char *option, const struct list *paths,
+		       enum wire_access access, judge_fn *judge, const char *base,
+		       struct error *err)
 {
 	for (size_t i = 0; i < paths->count; i++) {
 		AUTO_FREE char *path = spelled(plan, paths->items[i], base);
@@ -225,14 +253,17 @@ static int add_options(struct fence_plan *plan, const char *option, const struct
 	return 0;
 }
 
-static int refuse_hidden(const struct fence_plan *plan, const char *option, const char *path, struct error *err)
+static int refuse_hidden(const struct fence_plan *plan, const char *option, const char *path,
+			 struct error *err)
 {
 	if (path_within(plan->project, path))
-		return error_set(err, "%s '%s' is refused: it would hide the project itself", option, path);
+		return error_set(err, "%s '%s' is refused: it would hide the project itself",
+				 option, path);
 	return 0;
 }
 
-/* Of two rules that cover a path: the deeper one, then the one a person named, then the stricter. */
+/* Of two rules that cover a path: the deeper one, then the one a person named, then the stricter.
+ */
 static bool beats(const struct fence_rule *a, const struct fence_rule *b)
 {
 	size_t left = strlen(a->path);
@@ -250,7 +281,8 @@ const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const 
 	const struct fence_rule *best = NULL;
 
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if (path_within(path, plan->rules[i].path) && (!best || beats(&plan->rules[i], best)))
+		if (path_within(path, plan->rules[i].path) &&
+		    (!best || beats(&plan->rules[i], best)))
 			best = &plan->rules[i];
 	return best;
 }
@@ -269,7 +301,8 @@ static int by_path(const void *a, const void *b)
 /* Is it there inside without any rule: part of the system? */
 static bool part_of_system(const char *path)
 {
-	static const char *const shown[] = {"/usr", "/opt", "/nix/store", "/etc", "/bin", "/sbin", "/lib", "/lib64"};
+	static const char *const shown[] = { "/usr", "/opt",  "/nix/store", "/etc",
+					     "/bin", "/sbin", "/lib",       "/lib64" };
 
 	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
 		if (path_within(path, shown[i]))
@@ -278,12 +311,13 @@ static bool part_of_system(const char *path)
 }
 
 /*
- * Sorts the rules and drops those that say nothing new: beaten at the same path, or with the same access as the rule above
- * them. What is left is one mount each, parents first.
+ * Sorts the rules and drops those that say nothing new: beaten at the same path, or with the same
+ * access as the rule above them. What is left is one mount each, parents first.
  */
 static void collapse(struct fence_plan *plan)
 {
-	size_t *stack = mem_zero((plan->rule_count + 1) * sizeof *stack); /* kept rules above the present one */
+	size_t *stack = mem_zero((plan->rule_count + 1) *
+				 sizeof *stack); /* kept rules above the present one */
 	size_t depth = 0;
 	size_t kept = 0;
 	char *decided = NULL; /* the path that was decided last; the winner comes first */
@@ -347,13 +381,15 @@ static int refuse_too_many(const struct fence_plan *plan, struct error *err)
 	AUTO_FREE char *folder = mem_dup(plan->rules[best].path);
 
 	*strrchr(folder, '/') = '\0';
-	return error_set(err,
-			 "%zu rules are more than the %d that a fence can hold; %zu of them are in '%s': hide that folder as a "
-			 "whole (--hide '%s')",
-			 plan->rule_count, MOST_RULES, most, folder, folder);
+	return error_set(
+		err,
+		"%zu rules are more than the %d that a fence can hold; %zu of them are in '%s': hide that folder as a "
+		"whole (--hide '%s')",
+		plan->rule_count, MOST_RULES, most, folder, folder);
 }
 
-/* $RINGFENCE_STATE_DIR, $XDG_STATE_HOME/ringfence or ~/.local/state/ringfence, as a real path where it exists. */
+/* $RINGFENCE_STATE_DIR, $XDG_STATE_HOME/ringfence or ~/.local/state/ringfence, as a real path where
+ * it exists. */
 static int find_state(struct fence_plan *plan, struct error *err)
 {
 	const char *own = getenv("RINGFENCE_STATE_DIR");
@@ -364,13 +400,16 @@ static int find_state(struct fence_plan *plan, struct error *err)
 		path = path_absolute(own, "/");
 	else if (own && own[0])
 		return error_set(err, "RINGFENCE_STATE_DIR '%s' is not an absolute path", own);
-	else if (xdg && xdg[0] == '/' && plan->identity.caller == getuid() && plan->identity.home[0])
+	else if (xdg && xdg[0] == '/' && plan->identity.caller == getuid() &&
+		 plan->identity.home[0])
 		path = path_join(xdg, "ringfence");
 	else if (plan->identity.home[0])
 		path = path_join(plan->identity.home, ".local/state/ringfence");
 	else
-		return error_set(err, "uid %u has no home folder to keep state in; set %sRINGFENCE_STATE_DIR", plan->identity.caller,
-				 plan->identity.caller == getuid() ? "HOME or " : "");
+		return error_set(
+			err,
+			"uid %u has no home folder to keep state in; set %sRINGFENCE_STATE_DIR",
+			plan->identity.caller, plan->identity.caller == getuid() ? "HOME or " : "");
 	plan->state = realpath(path, NULL);
 	if (!plan->state) {
 		plan->state = path;
@@ -432,19 +471,22 @@ static int find_cwd(struct fence_plan *plan, const char *base, struct error *err
 		if (!plan->cwd)
 			return -1;
 		if (!path_within(plan->cwd, plan->project))
-			return error_set(err, "--cwd '%s' is outside of the project '%s'", plan->cwd, plan->project);
+			return error_set(err, "--cwd '%s' is outside of the project '%s'",
+					 plan->cwd, plan->project);
 		if (stat(plan->cwd, &status) < 0 || !S_ISDIR(status.st_mode))
 			return error_set(err, "--cwd '%s' is not a folder", plan->cwd);
 	} else {
 		AUTO_FREE char *here = realpath(".", NULL);
 
-		plan->cwd = mem_dup(here && path_within(here, plan->project) ? here : plan->project);
+		plan->cwd = mem_dup(here && path_within(here, plan->project) ? here
+									     : plan->project);
 	}
 
 	const struct fence_rule *rule = fence_plan_decide(plan, plan->cwd);
 
 	if (rule && rule->access >= WIRE_HIDE)
-		return error_set(err, "the working directory '%s' is hidden (%s)", plan->cwd, rule->origin);
+		return error_set(err, "the working directory '%s' is hidden (%s)", plan->cwd,
+				 rule->origin);
 	return 0;
 }
 
@@ -456,9 +498,13 @@ static int make(struct fence_plan *plan, struct error *err)
 	struct stat status;
 
 	if (access("/proc/self/fd", X_OK) < 0)
-		return error_sys(err, "/proc is not mounted, and no fence can be proven without it; mount -t proc proc /proc");
+		return error_sys(
+			err,
+			"/proc is not mounted, and no fence can be proven without it; mount -t proc proc /proc");
 	if (!base && !(spec->project && (spec->project[0] == '/' || spec->project[0] == '~')))
-		return error_sys(err, "the current directory (was it deleted? cd to another one, or give --project)");
+		return error_sys(
+			err,
+			"the current directory (was it deleted? cd to another one, or give --project)");
 	if (!base)
 		base = mem_dup("/");
 	given = path_absolute(spec->project && spec->project[0] != '~' ? spec->project : ".", base);
@@ -478,9 +524,12 @@ static int make(struct fence_plan *plan, struct error *err)
 	if (find_init(plan, err) < 0)
 		return -1;
 
-	plan_add_rule(plan, plan->project, &status, spec->read_only || spec->write.count ? WIRE_READ : WIRE_WRITE, origin_project, true);
+	plan_add_rule(plan, plan->project, &status,
+		      spec->read_only || spec->write.count ? WIRE_READ : WIRE_WRITE, origin_project,
+		      true);
 	plan->rules[0].lent = true;
-	if (add_options(plan, "--write", &spec->write, WIRE_WRITE, refuse_writable, base, err) < 0 ||
+	if (add_options(plan, "--write", &spec->write, WIRE_WRITE, refuse_writable, base, err) <
+		    0 ||
 	    add_options(plan, "--read", &spec->read, WIRE_READ, refuse_readable, base, err) < 0 ||
 	    add_options(plan, "--hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, err) < 0)
 		return -1;
@@ -493,23 +542,27 @@ static int make(struct fence_plan *plan, struct error *err)
 	size_t roots = plan->rule_count;
 
 	for (size_t i = 0; i < roots; i++)
-		if (plan->rules[i].lent && plan->rules[i].is_dir && scan_tree(plan, plan->rules[i].path, err) < 0)
+		if (plan->rules[i].lent && plan->rules[i].is_dir &&
+		    scan_tree(plan, plan->rules[i].path, err) < 0)
 			return -1;
 	collapse(plan);
 	if (find_cwd(plan, base, err) < 0 || refuse_too_many(plan, err) < 0)
 		return -1;
-	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home) : path_join("/home", plan->identity.name);
+	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home)
+					    : path_join("/home", plan->identity.name);
 	return environment_make(plan, err);
 }
 
 int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err)
 {
-	struct fence_plan plan = {.spec = spec};
+	struct fence_plan plan = { .spec = spec };
 
-	plan.mechanism = fence_mechanism_find(spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ? "none" : spec->mechanism);
+	plan.mechanism = fence_mechanism_find(
+		spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ? "none" : spec->mechanism);
 	if (!plan.mechanism)
 		return error_set(err, "there is no mechanism '%s' (auto, bwrap)", spec->mechanism);
-	if (plan.mechanism->detect(err) < 0 || make(&plan, err) < 0 || plan.mechanism->plan(&plan, err) < 0) {
+	if (plan.mechanism->detect(err) < 0 || make(&plan, err) < 0 ||
+	    plan.mechanism->plan(&plan, err) < 0) {
 		fence_plan_release(&plan);
 		return -1;
 	}
@@ -541,5 +594,5 @@ void fence_plan_release(struct fence_plan *plan)
 	list_release(&plan->exempt);
 	list_release(&plan->notices);
 	list_release(&plan->environment);
-	*plan = (struct fence_plan){0};
+	*plan = (struct fence_plan){ 0 };
 }

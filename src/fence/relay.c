@@ -69,7 +69,8 @@ int relay_add_listener(struct relay *relay, int listener, const char *path, stru
 	if (relay->listener_count == RELAY_LISTENERS)
 		return error_set(err, "at most %d --listen are possible", RELAY_LISTENERS);
 	if (strlen(path) >= sizeof entry->target.sun_path)
-		return error_set(err, "the socket path '%s' is longer than %zu bytes", path, sizeof entry->target.sun_path - 1);
+		return error_set(err, "the socket path '%s' is longer than %zu bytes", path,
+				 sizeof entry->target.sun_path - 1);
 	entry->target.sun_family = AF_UNIX;
 	memcpy(entry->target.sun_path, path, strlen(path) + 1);
 	fcntl(owned, F_SETFL, fcntl(owned, F_GETFL) | O_NONBLOCK);
@@ -85,7 +86,8 @@ size_t relay_watch(struct relay *relay, struct pollfd *watched)
 	relay->watched_listeners = relay->listener_count;
 	for (size_t i = 0; i < relay->listener_count; i++)
 		watched[count++] = (struct pollfd){
-			.fd = relay->connection_count < RELAY_CONNECTIONS ? relay->listeners[i].fd : -1,
+			.fd = relay->connection_count < RELAY_CONNECTIONS ? relay->listeners[i].fd
+									  : -1,
 			.events = POLLIN,
 		};
 	for (size_t i = 0; i < relay->connection_count; i++) {
@@ -100,7 +102,9 @@ size_t relay_watch(struct relay *relay, struct pollfd *watched)
 				events |= POLLIN;
 			if (in->to > in->from)
 				events |= POLLOUT;
-			watched[count++] = (struct pollfd){.fd = events ? connection->side[side] : -1, .events = events};
+			watched[count++] = (struct pollfd){ .fd = events ? connection->side[side]
+									 : -1,
+							    .events = events };
 		}
 	}
 	return count;
@@ -113,7 +117,8 @@ static bool pump(struct connection *connection, int side)
 	ssize_t n;
 
 	if (!flow->ended && flow->to < sizeof flow->bytes) {
-		n = read(connection->side[side], flow->bytes + flow->to, sizeof flow->bytes - flow->to);
+		n = read(connection->side[side], flow->bytes + flow->to,
+			 sizeof flow->bytes - flow->to);
 		if (n == 0)
 			flow->ended = true;
 		else if (n > 0)
@@ -122,7 +127,8 @@ static bool pump(struct connection *connection, int side)
 			return false;
 	}
 	if (flow->to > flow->from) {
-		n = send(connection->side[!side], flow->bytes + flow->from, flow->to - flow->from, MSG_NOSIGNAL);
+		n = send(connection->side[!side], flow->bytes + flow->from, flow->to - flow->from,
+			 MSG_NOSIGNAL);
 		if (n > 0)
 			flow->from += (size_t)n;
 		else if (n < 0 && errno != EAGAIN && errno != EINTR)
@@ -146,7 +152,8 @@ static void accept_one(struct relay *relay, const struct listener *listener)
 	if (client < 0)
 		return;
 	server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (server < 0 || connect(server, (const struct sockaddr *)&listener->target, sizeof listener->target) < 0)
+	if (server < 0 || connect(server, (const struct sockaddr *)&listener->target,
+				  sizeof listener->target) < 0)
 		return; /* the client sees its connection closed */
 
 	struct connection *connection = mem_zero(sizeof *connection);

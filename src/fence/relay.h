@@ -1,8 +1,8 @@
 /*
  * Carries bytes both ways between pairs of descriptors, with half-close and backpressure.
  *
- * A relay owns its listening sockets and connections. It is driven by somebody else's poll: relay_watch() adds what it waits
- * for, relay_serve() does what became possible.
+ * A relay owns its listening sockets and connections. It is driven by somebody else's poll:
+ * relay_watch() adds what it waits for, relay_serve() does what became possible.
  */
 #ifndef FENCE_RELAY_H
 #define FENCE_RELAY_H
@@ -14,7 +14,11 @@
 #include <stddef.h>
 
 /* Connections at a time; more wait in the kernel's backlog. */
-enum { RELAY_CONNECTIONS = 128, RELAY_LISTENERS = 16, RELAY_WATCHED = RELAY_LISTENERS + 2 * RELAY_CONNECTIONS };
+enum {
+	RELAY_CONNECTIONS = 128,
+	RELAY_LISTENERS = 16,
+	RELAY_WATCHED = RELAY_LISTENERS + 2 * RELAY_CONNECTIONS
+};
 
 struct relay;
 

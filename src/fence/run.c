@@ -38,7 +38,7 @@ int make_folders(const char *path, mode_t mode)
 /* What is only made once, and then found: unreadable placeholders and the canary. */
 static int prepare_state(const char *state, struct error *err)
 {
-	static const char *const folders[] = {"runs", "quarantine", "sockets", "hidden"};
+	static const char *const folders[] = { "runs", "quarantine", "sockets", "hidden" };
 	AUTO_FREE char *hidden_file = path_join(state, "hidden/file");
 	AUTO_FREE char *hidden_folder = path_join(state, "hidden/folder");
 	AUTO_FREE char *canary = path_join(state, "canary");
@@ -49,13 +49,17 @@ static int prepare_state(const char *state, struct error *err)
 		AUTO_FREE char *path = path_join(state, folders[i]);
 
 		if (make_folders(path, 0700) < 0)
-			return error_sys(err, "make the state folder '%s' (RINGFENCE_STATE_DIR names another place)", path);
+			return error_sys(
+				err,
+				"make the state folder '%s' (RINGFENCE_STATE_DIR names another place)",
+				path);
 	}
 
 	AUTO_FD file = open(hidden_file, O_RDONLY | O_CREAT | O_CLOEXEC, 0);
 	AUTO_FD other = open(canary, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
-	if ((file < 0 && errno != EACCES) || other < 0 || (mkdir(hidden_folder, 0) < 0 && errno != EEXIST))
+	if ((file < 0 && errno != EACCES) || other < 0 ||
+	    (mkdir(hidden_folder, 0) < 0 && errno != EEXIST))
 		return error_sys(err, "prepare the state folder '%s'", state);
 	return 0;
 }
@@ -75,8 +79,8 @@ static char *new_id(void)
 }
 
 /*
- * A file without a name, so that nothing is left if this process is killed now; where the file system has no such thing, one
- * with the draft's name. *ret_named says which.
+ * A file without a name, so that nothing is left if this process is killed now; where the file
+ * system has no such thing, one with the draft's name. *ret_named says which.
  */
 static int open_draft(const char *folder, const char *draft, bool *ret_named)
 {
@@ -113,7 +117,8 @@ int run_begin(const struct fence_plan *plan, struct run *ret_run, struct error *
 	if (lock < 0)
 		return error_sys(err, "write the run's record '%s'", path);
 	sweep_record(plan, &record);
-	if (flock(lock, LOCK_EX | LOCK_NB) < 0 || fd_write_all(lock, record.data, record.used) < 0 ||
+	if (flock(lock, LOCK_EX | LOCK_NB) < 0 ||
+	    fd_write_all(lock, record.data, record.used) < 0 ||
 	    publish(lock, named, draft, path) < 0) {
 		error_sys(err, "write the run's record '%s'", path);
 		if (named)
@@ -127,7 +132,8 @@ int run_begin(const struct fence_plan *plan, struct run *ret_run, struct error *
 	return 0;
 }
 
-int run_end(struct run *run, const struct fence_plan *plan, struct fence_found *found, struct error *err)
+int run_end(struct run *run, const struct fence_plan *plan, struct fence_found *found,
+	    struct error *err)
 {
 	AUTO_BUFFER struct buffer record = BUFFER_INIT(64 << 20);
 	AUTO_FREE char *quarantine = path_join(plan->state, "quarantine");
@@ -153,8 +159,9 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	AUTO_FD lock = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	struct stat status;
 
-	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 || fstat(lock, &status) < 0 || status.st_nlink == 0)
-		return 0; /* alive, or gone meanwhile */
+	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 || fstat(lock, &status) < 0 ||
+	    status.st_nlink == 0)
+		return 0;     /* alive, or gone meanwhile */
 	if (name[0] == '.') { /* a draft: its run never began; leave one that is being written */
 		if (time(NULL) - status.st_mtime > 60)
 			unlinkat(folder, name, 0);
@@ -191,5 +198,5 @@ void found_release(struct fence_found *found)
 		free(found->items[i].kept);
 	}
 	free(found->items);
-	*found = (struct fence_found){0};
+	*found = (struct fence_found){ 0 };
 }

@@ -1,15 +1,15 @@
 /*
  * What Ringfence keeps on disk about a run, and the sweep that follows it.
  *
- *	STATE/runs/ID		the record of a run that is going on, locked by ringfence and by init
- *	STATE/quarantine/ID/	what the sweep of that run took out of the project
- *	STATE/hidden/		an unreadable file and folder: what hidden things look like inside
+ *	STATE/runs/ID		the record of a run that is going on, locked by ringfence and by
+ *init STATE/quarantine/ID/	what the sweep of that run took out of the project STATE/hidden/
+ *an unreadable file and folder: what hidden things look like inside
  *	STATE/etc/		copies of the public part of /etc (see etc.h)
  *	STATE/canary		a file that nothing inside a fence may ever open
  *	STATE/sockets/		where --listen looks for servers that have no path of their own
  *
- * A record says what a later ringfence must know to sweep, should this one be killed: the writable places and what the host
- * would execute there that was there before.
+ * A record says what a later ringfence must know to sweep, should this one be killed: the writable
+ *places and what the host would execute there that was there before.
  */
 #ifndef FENCE_RUN_H
 #define FENCE_RUN_H
@@ -22,23 +22,28 @@ struct run {
 	int lock;   /* open on it, locked */
 };
 
-/* Makes the folders of the state, and the record. Returns 0, or -1 with err set and nothing left behind. */
+/* Makes the folders of the state, and the record. Returns 0, or -1 with err set and nothing left
+ * behind. */
 int run_begin(const struct fence_plan *plan, struct run *ret_run, struct error *err);
 
-/* Sweeps the writable places and removes the record. Returns 0, or -1 with err set if something could not be moved. */
-int run_end(struct run *run, const struct fence_plan *plan, struct fence_found *found, struct error *err);
+/* Sweeps the writable places and removes the record. Returns 0, or -1 with err set if something
+ * could not be moved. */
+int run_end(struct run *run, const struct fence_plan *plan, struct fence_found *found,
+	    struct error *err);
 
-/* Does the same for every run whose ringfence and init are gone; what it found is in plan->recovered. */
+/* Does the same for every run whose ringfence and init are gone; what it found is in
+ * plan->recovered. */
 int run_recover(struct fence_plan *plan, struct error *err);
 
 void found_release(struct fence_found *found);
 
 /* Writes a plan's record, and sweeps by a record. For run.c and the tests. */
 void sweep_record(const struct fence_plan *plan, struct buffer *record);
-int sweep(const char *record, size_t size, const char *quarantine, const char *id, struct fence_found *found,
-	  struct error *err);
+int sweep(const char *record, size_t size, const char *quarantine, const char *id,
+	  struct fence_found *found, struct error *err);
 
-/* Makes a folder and those above it that are missing, with this mode whatever the umask. Returns 0, or -1 with errno. */
+/* Makes a folder and those above it that are missing, with this mode whatever the umask. Returns 0,
+ * or -1 with errno. */
 int make_folders(const char *path, mode_t mode);
 
 #endif

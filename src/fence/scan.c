@@ -23,11 +23,12 @@ struct scan {
 	struct error *err;
 };
 
-void plan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status, enum wire_access access, const char *origin,
-		   bool exact)
+void plan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status,
+		   enum wire_access access, const char *origin, bool exact)
 {
 	if ((plan->rule_count & (plan->rule_count - 1)) == 0) /* grow at powers of two */
-		plan->rules = mem_resize(plan->rules, plan->rule_count ? plan->rule_count * 2 : 16, sizeof *plan->rules);
+		plan->rules = mem_resize(plan->rules, plan->rule_count ? plan->rule_count * 2 : 16,
+					 sizeof *plan->rules);
 	plan->rules[plan->rule_count++] = (struct fence_rule){
 		.path = mem_dup(path),
 		.access = access,
@@ -39,7 +40,8 @@ void plan_add_rule(struct fence_plan *plan, const char *path, const struct stat 
 	};
 }
 
-void plan_add_existing(struct fence_plan *plan, const char *path, enum wire_access access, const char *origin, bool exact)
+void plan_add_existing(struct fence_plan *plan, const char *path, enum wire_access access,
+		       const char *origin, bool exact)
 {
 	struct stat status;
 
@@ -48,12 +50,13 @@ void plan_add_existing(struct fence_plan *plan, const char *path, enum wire_acce
 }
 
 /*
- * Git takes any folder with HEAD, objects and refs for a repository, and its config for orders. Seen from its HEAD, so that
- * ordinary folders cost nothing.
+ * Git takes any folder with HEAD, objects and refs for a repository, and its config for orders.
+ * Seen from its HEAD, so that ordinary folders cost nothing.
  */
 static bool bare_repository(const struct walk_entry *entry)
 {
-	return strcasecmp(entry->name, "HEAD") == 0 && faccessat(entry->dir, "objects", F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+	return strcasecmp(entry->name, "HEAD") == 0 &&
+	       faccessat(entry->dir, "objects", F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       faccessat(entry->dir, "refs", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
@@ -69,7 +72,8 @@ const char *scan_executed(const struct walk_entry *entry)
 static bool named_by_user(const struct fence_plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if (plan->rules[i].exact && plan->rules[i].access == WIRE_WRITE && strcmp(plan->rules[i].path, path) == 0)
+		if (plan->rules[i].exact && plan->rules[i].access == WIRE_WRITE &&
+		    strcmp(plan->rules[i].path, path) == 0)
 			return true;
 	return false;
 }
@@ -77,11 +81,14 @@ static bool named_by_user(const struct fence_plan *plan, const char *path)
 static void remember(struct fence_plan *plan, const struct stat *status)
 {
 	if ((plan->known_count & (plan->known_count - 1)) == 0)
-		plan->known = mem_resize(plan->known, plan->known_count ? plan->known_count * 2 : 16, sizeof *plan->known);
-	plan->known[plan->known_count++] = (struct fence_known){status->st_dev, status->st_ino};
+		plan->known = mem_resize(plan->known,
+					 plan->known_count ? plan->known_count * 2 : 16,
+					 sizeof *plan->known);
+	plan->known[plan->known_count++] = (struct fence_known){ status->st_dev, status->st_ino };
 }
 
-/* A special symlink cannot be covered by a mount: its target is, and the link itself is put back if it disappears. */
+/* A special symlink cannot be covered by a mount: its target is, and the link itself is put back if
+ * it disappears. */
 static void take_link(struct scan *scan, const char *path, bool executed, bool secret)
 {
 	struct stat status;
@@ -93,16 +100,19 @@ static void take_link(struct scan *scan, const char *path, bool executed, bool s
 	if (executed && n > 0) {
 		target[n] = '\0';
 		plan->links = mem_resize(plan->links, plan->link_count + 1, sizeof *plan->links);
-		plan->links[plan->link_count++] = (struct fence_link){mem_dup(path), mem_dup(target)};
+		plan->links[plan->link_count++] = (struct fence_link){ mem_dup(path),
+								       mem_dup(target) };
 	}
 	if (!real || !path_within(real, scan->root))
 		return;
 	if (executed && stat(real, &status) == 0)
 		remember(plan, &status);
-	plan_add_existing(plan, real, secret ? WIRE_HIDE : WIRE_READ, secret ? "secret" : "executed by the host", false);
+	plan_add_existing(plan, real, secret ? WIRE_HIDE : WIRE_READ,
+			  secret ? "secret" : "executed by the host", false);
 }
 
-/* A hook is often a symlink to a script in the project. The rest of a git directory is not looked through. */
+/* A hook is often a symlink to a script in the project. The rest of a git directory is not looked
+ * through. */
 static void take_hooks(struct scan *scan, const char *git)
 {
 	AUTO_FREE char *path = path_join(git, "hooks");
@@ -141,7 +151,8 @@ static bool public_file(const struct walk_entry *entry)
 		return false;
 	fd = openat(entry->dir, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	bool public = fd >= 0 && fd_read_all(fd, &text) == 0 && builtin_public_certificates(buffer_text(&text), text.used);
+	bool public = fd >= 0 && fd_read_all(fd, &text) == 0 &&
+		      builtin_public_certificates(buffer_text(&text), text.used);
 
 	buffer_release(&text);
 	return public;
@@ -159,13 +170,19 @@ static void take_witnesses(struct scan *scan, const struct walk_entry *entry)
 		bool there = false;
 
 		for (size_t i = plan->witness_count; i-- > 0 && !there;)
-			there = plan->witnesses[i].inode == folder->inode && plan->witnesses[i].device == folder->device;
+			there = plan->witnesses[i].inode == folder->inode &&
+				plan->witnesses[i].device == folder->device;
 		if (!there) {
 			if ((plan->witness_count & (plan->witness_count - 1)) == 0)
-				plan->witnesses = mem_resize(plan->witnesses, plan->witness_count ? plan->witness_count * 2 : 16,
+				plan->witnesses = mem_resize(plan->witnesses,
+							     plan->witness_count
+								     ? plan->witness_count * 2
+								     : 16,
 							     sizeof *plan->witnesses);
 			plan->witnesses[plan->witness_count++] = (struct fence_witness){
-				.path = size ? mem_format("%s/%.*s", scan->root, (int)size, entry->path) : mem_dup(scan->root),
+				.path = size ? mem_format("%s/%.*s", scan->root, (int)size,
+							  entry->path)
+					     : mem_dup(scan->root),
 				.device = folder->device,
 				.inode = folder->inode,
 				.changed = folder->changed,
@@ -180,12 +197,14 @@ int fence_plan_holds(const struct fence_plan *plan, struct error *err)
 {
 	for (size_t i = 0; i < plan->witness_count; i++) {
 		const struct fence_witness *witness = &plan->witnesses[i];
-		const struct walk_folder before = {witness->device, witness->inode, witness->changed};
+		const struct walk_folder before = { witness->device, witness->inode,
+						    witness->changed };
 		AUTO_FD fd = open(witness->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 		struct walk_folder now;
 
 		if (fd < 0 || walk_look(fd, &now) < 0 || !walk_same(&before, &now))
-			return error_set(err, "'%s' changed while the fence was made; start again", witness->path);
+			return error_set(err, "'%s' changed while the fence was made; start again",
+					 witness->path);
 	}
 	return 0;
 }
@@ -236,7 +255,8 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	else
 		return WALK_ON;
 
-	/* A git directory is large and all read-only; other protected folders may still hold secrets. */
+	/* A git directory is large and all read-only; other protected folders may still hold
+	 * secrets. */
 	if (executed && strcasecmp(entry->name, ".git") == 0) {
 		take_hooks(scan, path);
 		return WALK_PAST;
@@ -251,8 +271,8 @@ struct mark {
 
 static struct mark mark(const struct fence_plan *plan)
 {
-	return (struct mark){plan->rule_count,	  plan->known_count,  plan->link_count,
-			     plan->witness_count, plan->exempt.count, plan->notices.count};
+	return (struct mark){ plan->rule_count,    plan->known_count,  plan->link_count,
+			      plan->witness_count, plan->exempt.count, plan->notices.count };
 }
 
 static void take_back(struct fence_plan *plan, const struct mark *mark)
@@ -276,7 +296,7 @@ int scan_tree(struct fence_plan *plan, const char *path, struct error *err)
 {
 	enum { TRIES = 8 };
 	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	struct scan scan = {.plan = plan, .root = path, .err = err};
+	struct scan scan = { .plan = plan, .root = path, .err = err };
 	const struct mark before = mark(plan);
 	bool changed = true;
 
@@ -290,6 +310,9 @@ int scan_tree(struct fence_plan *plan, const char *path, struct error *err)
 			return -1;
 	}
 	if (changed)
-		return error_set(err, "'%s' changes so fast that it cannot be looked through; stop what changes it, and start again", path);
+		return error_set(
+			err,
+			"'%s' changes so fast that it cannot be looked through; stop what changes it, and start again",
+			path);
 	return 0;
 }

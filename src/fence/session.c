@@ -67,10 +67,11 @@ static void set_result(struct fence_result *result, enum fence_exit kind, int co
 	snprintf(result->why, sizeof result->why, "%s", why);
 }
 
-/* A folder or a disk as stdin would be a door: through a folder's descriptor a process walks out of the fence. */
+/* A folder or a disk as stdin would be a door: through a folder's descriptor a process walks out of
+ * the fence. */
 static int check_stdio(struct fence_start *start, uint32_t *ret_terminal, struct error *err)
 {
-	static const char *const names[] = {"stdin", "stdout", "stderr"};
+	static const char *const names[] = { "stdin", "stdout", "stderr" };
 
 	for (int fd = 0; fd < 3; fd++) {
 		struct stat status;
@@ -82,8 +83,12 @@ static int check_stdio(struct fence_start *start, uint32_t *ret_terminal, struct
 			*ret_terminal |= 1U << fd;
 			continue;
 		}
-		if (S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode) || fcntl(fd, F_GETFL) & O_PATH)
-			return error_set(err, "%s is a folder or a disk: that would be a way out of the fence; redirect it", names[fd]);
+		if (S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode) ||
+		    fcntl(fd, F_GETFL) & O_PATH)
+			return error_set(
+				err,
+				"%s is a folder or a disk: that would be a way out of the fence; redirect it",
+				names[fd]);
 		start->stdio[fd] = fd;
 	}
 	return 0;
@@ -93,8 +98,8 @@ static int check_stdio(struct fence_start *start, uint32_t *ret_terminal, struct
 static int open_abstract(char *ret_name, size_t size, struct error *err)
 {
 	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	unsigned long random[2] = {(unsigned long)getpid(), (unsigned long)now_ms()};
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	unsigned long random[2] = { (unsigned long)getpid(), (unsigned long)now_ms() };
 
 	if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
 		random[0] ^= (unsigned long)time(NULL);
@@ -102,7 +107,9 @@ static int open_abstract(char *ret_name, size_t size, struct error *err)
 	int used = snprintf(ret_name, size, "ringfence-canary-%lx%lx", random[0], random[1]);
 
 	memcpy(address.sun_path + 1, ret_name, (size_t)used);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)used)) < 0 ||
+	if (fd < 0 ||
+	    bind(fd, (struct sockaddr *)&address,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)used)) < 0 ||
 	    listen(fd, 1) < 0)
 		return error_sys(err, "open the canary's socket");
 	return fd_steal(&fd);
@@ -117,7 +124,7 @@ struct mounts_order {
 static int describe_mount(void *context, uint64_t device, const char *path, struct error *err)
 {
 	struct mounts_order *to = context;
-	static const char *const shown[] = {"/usr", "/opt", "/nix/store", "/etc"};
+	static const char *const shown[] = { "/usr", "/opt", "/nix/store", "/etc" };
 	bool visible = fence_plan_decide(to->plan, path);
 
 	(void)err;
@@ -131,7 +138,7 @@ static int describe_mount(void *context, uint64_t device, const char *path, stru
 
 static int describe_host(struct buffer *order, const struct fence_plan *plan, struct error *err)
 {
-	struct wire_host host = {0};
+	struct wire_host host = { 0 };
 	struct stat status;
 
 	for (size_t i = 0; i < WIRE_NAMESPACES; i++) {
@@ -146,11 +153,11 @@ static int describe_host(struct buffer *order, const struct fence_plan *plan, st
 		host.home_inode = status.st_ino;
 	}
 	wire_add(order, WIRE_HOST, &host, sizeof host);
-	return mounts_each(describe_mount, &(struct mounts_order){order, plan}, err);
+	return mounts_each(describe_mount, &(struct mounts_order){ order, plan }, err);
 }
 
-static int write_order(struct buffer *order, const struct session *session, uint32_t terminal, const char *abstract,
-		       struct error *err)
+static int write_order(struct buffer *order, const struct session *session, uint32_t terminal,
+		       const char *abstract, struct error *err)
 {
 	const struct fence_plan *plan = session->plan;
 	const struct fence_spec *spec = plan->spec;
@@ -159,12 +166,14 @@ static int write_order(struct buffer *order, const struct session *session, uint
 		.confined = !(plan->weaker & FENCE_WEAKER_NO_FENCE),
 		.net_private = spec->net == FENCE_NET_NONE,
 		.landlock = !(spec->accepted_weaker & FENCE_WEAKER_LANDLOCK),
-		.scopes = spec->net == FENCE_NET_OPEN && !(spec->accepted_weaker & FENCE_WEAKER_ABSTRACT_SOCKETS),
+		.scopes = spec->net == FENCE_NET_OPEN &&
+			  !(spec->accepted_weaker & FENCE_WEAKER_ABSTRACT_SOCKETS),
 		.terminal = terminal,
 	};
 	struct winsize size;
 
-	if (session->terminal.outer >= 0 && ioctl(session->terminal.outer, TIOCGWINSZ, &size) == 0) {
+	if (session->terminal.outer >= 0 &&
+	    ioctl(session->terminal.outer, TIOCGWINSZ, &size) == 0) {
 		flags.rows = size.ws_row;
 		flags.columns = size.ws_col;
 	}
@@ -175,7 +184,8 @@ static int write_order(struct buffer *order, const struct session *session, uint
 		wire_add_string(order, WIRE_ENVIRONMENT, plan->environment.items[i]);
 	wire_add_string(order, WIRE_CWD, plan->cwd);
 	for (size_t i = 0; i < spec->listen_count; i++)
-		wire_add(order, WIRE_LISTEN, &spec->listens[i].where, sizeof spec->listens[i].where);
+		wire_add(order, WIRE_LISTEN, &spec->listens[i].where,
+			 sizeof spec->listens[i].where);
 	wire_add_string(order, WIRE_CANARY, canary);
 	wire_add_string(order, WIRE_ABSTRACT, abstract);
 	return describe_host(order, plan, err);
@@ -183,7 +193,8 @@ static int write_order(struct buffer *order, const struct session *session, uint
 
 static int watch_signals(struct session *session, struct error *err)
 {
-	static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH};
+	static const int wanted[] = { SIGCHLD, SIGINT,  SIGTERM, SIGHUP,
+				      SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH };
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -197,7 +208,9 @@ static int watch_signals(struct session *session, struct error *err)
 static int start(struct session *session, struct error *err)
 {
 	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
-	struct fence_start how = {.plan = session->plan, .order = &order, .lock = session->run.lock};
+	struct fence_start how = { .plan = session->plan,
+				   .order = &order,
+				   .lock = session->run.lock };
 	uint32_t terminal = 0;
 	char abstract[64];
 	int sockets[2];
@@ -207,10 +220,12 @@ static int start(struct session *session, struct error *err)
 		return -1;
 	if ((session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0)
 		return -1;
-	if (write_order(&order, session, terminal, abstract, err) < 0 || watch_signals(session, err) < 0)
+	if (write_order(&order, session, terminal, abstract, err) < 0 ||
+	    watch_signals(session, err) < 0)
 		return -1;
 
-	/* If the mechanism's own process is killed, init becomes our child, and we can wait for its end. */
+	/* If the mechanism's own process is killed, init becomes our child, and we can wait for its
+	 * end. */
 	session->had_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
@@ -234,7 +249,7 @@ static int start(struct session *session, struct error *err)
 
 static void tell(struct session *session, enum wire_message_type type, int number)
 {
-	wire_send(session->control, &(struct wire_message){.type = type, .a = number}, -1);
+	wire_send(session->control, &(struct wire_message){ .type = type, .a = number }, -1);
 }
 
 /* A listening socket of the fence has come out. */
@@ -249,8 +264,10 @@ static void take_listener(struct session *session, int index, int fd)
 		return;
 	}
 	if (!spec->listens[index].socket)
-		own = mem_format("%s/sockets/%u.sock", session->plan->state, spec->listens[index].where.port);
-	if (relay_add_listener(session->relay, fd, own ? own : spec->listens[index].socket, &err) < 0)
+		own = mem_format("%s/sockets/%u.sock", session->plan->state,
+				 spec->listens[index].where.port);
+	if (relay_add_listener(session->relay, fd, own ? own : spec->listens[index].socket, &err) <
+	    0)
 		list_add(&session->result->warnings, err.text);
 }
 
@@ -269,7 +286,9 @@ static void take_message(struct session *session, const struct wire_message *mes
 	case WIRE_FAILED:
 		if (session->ended)
 			break;
-		error_set(&err, "%s%s", message->a ? "the fence does not hold, nothing was run: " : "no fence: ", message->text);
+		error_set(&err, "%s%s",
+			  message->a ? "the fence does not hold, nothing was run: " : "no fence: ",
+			  message->text);
 		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 		session->ended = true;
 		break;
@@ -284,16 +303,22 @@ static void take_message(struct session *session, const struct wire_message *mes
 		break;
 	case WIRE_RUNNING:
 		session->running = true;
-		session->deadline_ms = session->plan->spec->timeout_ms ? now_ms() + session->plan->spec->timeout_ms : 0;
+		session->deadline_ms = session->plan->spec->timeout_ms
+					       ? now_ms() + session->plan->spec->timeout_ms
+					       : 0;
 		result->canaries_held = (unsigned int)message->a;
 		result->canaries_total = (unsigned int)message->b;
 		fd_close(&session->abstract);
 		break;
 	case WIRE_NOT_STARTED:
 		error_set(&err, "%s: %s", session->plan->spec->command[0],
-			  message->a == ENOENT ? "command not found in the fence" : strerror(message->a));
+			  message->a == ENOENT ? "command not found in the fence"
+					       : strerror(message->a));
 		set_result(result, FENCE_COMMAND,
-			   message->a == ENOENT || message->a == ENOTDIR ? FENCE_EXIT_NOT_FOUND : FENCE_EXIT_NOT_EXECUTABLE, err.text);
+			   message->a == ENOENT || message->a == ENOTDIR
+				   ? FENCE_EXIT_NOT_FOUND
+				   : FENCE_EXIT_NOT_EXECUTABLE,
+			   err.text);
 		session->ended = true;
 		break;
 	case WIRE_STOPPED:
@@ -355,7 +380,8 @@ static void take_signals(struct session *session)
 			terminal_resize(&session->terminal);
 		} else if (info.ssi_signo != SIGCHLD) {
 			interrupt(session, (int)info.ssi_signo);
-		} else if (!session->child_gone && waitpid(session->child, &status, WNOHANG) == session->child) {
+		} else if (!session->child_gone &&
+			   waitpid(session->child, &status, WNOHANG) == session->child) {
 			session->child_gone = true;
 			session->child_status = status;
 			take_messages(session);
@@ -382,7 +408,8 @@ static void expire(struct session *session)
 	struct fence_result *result = session->result;
 
 	if (!session->running) {
-		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, "no fence: it was not up in time");
+		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP,
+			   "no fence: it was not up in time");
 		session->ended = true;
 		kill(session->child, SIGKILL);
 		session->deadline_ms = 0;
@@ -409,7 +436,13 @@ static int remaining_ms(const struct session *session)
 	return session->deadline_ms - now > 1000000 ? 1000000 : (int)(session->deadline_ms - now);
 }
 
-enum { WATCH_CONTROL, WATCH_SIGNALS, WATCH_COMPLAINTS, WATCH_TERMINAL, WATCH_RELAY = WATCH_TERMINAL + 2 };
+enum {
+	WATCH_CONTROL,
+	WATCH_SIGNALS,
+	WATCH_COMPLAINTS,
+	WATCH_TERMINAL,
+	WATCH_RELAY = WATCH_TERMINAL + 2
+};
 
 /* Until init and the mechanism's process are gone. */
 static void watch(struct session *session)
@@ -419,9 +452,13 @@ static void watch(struct session *session)
 	while (!session->child_gone || !session->control_gone) {
 		size_t relayed = relay_watch(session->relay, watched + WATCH_RELAY);
 
-		watched[WATCH_CONTROL] = (struct pollfd){.fd = session->control_gone ? -1 : session->control, .events = POLLIN};
-		watched[WATCH_SIGNALS] = (struct pollfd){.fd = session->signals, .events = POLLIN};
-		watched[WATCH_COMPLAINTS] = (struct pollfd){.fd = session->complaints_fd, .events = POLLIN};
+		watched[WATCH_CONTROL] = (struct pollfd){
+			.fd = session->control_gone ? -1 : session->control, .events = POLLIN
+		};
+		watched[WATCH_SIGNALS] = (struct pollfd){ .fd = session->signals,
+							  .events = POLLIN };
+		watched[WATCH_COMPLAINTS] = (struct pollfd){ .fd = session->complaints_fd,
+							     .events = POLLIN };
 		terminal_watch(&session->terminal, watched + WATCH_TERMINAL);
 
 		int ready = poll(watched, WATCH_RELAY + relayed, remaining_ms(session));
@@ -493,13 +530,17 @@ static void judge_end(struct session *session)
 	if (session->ended)
 		return;
 	if (session->running)
-		error_set(&err, "the fence broke: its first process was killed, and everything inside with it");
+		error_set(
+			&err,
+			"the fence broke: its first process was killed, and everything inside with it");
 	else
-		session->plan->mechanism->classify(buffer_text(&session->complaints), session->child_status, &err);
+		session->plan->mechanism->classify(buffer_text(&session->complaints),
+						   session->child_status, &err);
 	set_result(session->result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 }
 
-void fence_run(const struct fence_plan *plan, fence_notice_fn *notice, struct fence_result *ret_result)
+void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
+	       struct fence_result *ret_result)
 {
 	struct session session = {
 		.plan = plan,
@@ -514,15 +555,18 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice, struct fe
 	uint64_t began = now_ms();
 	struct error err;
 
-	*ret_result = (struct fence_result){.mechanism = plan->mechanism->name, .weaker = plan->weaker};
+	*ret_result = (struct fence_result){ .mechanism = plan->mechanism->name,
+					     .weaker = plan->weaker };
 	if (run_begin(plan, &session.run, &err) < 0) {
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 		return;
 	}
 	for (size_t i = 0; i < plan->spec->listen_count; i++) {
 		if (!plan->spec->listens[i].socket) {
-			AUTO_FREE char *text = mem_format("port %u inside leads to %s/sockets/%u.sock", plan->spec->listens[i].where.port,
-							  plan->state, plan->spec->listens[i].where.port);
+			AUTO_FREE char *text =
+				mem_format("port %u inside leads to %s/sockets/%u.sock",
+					   plan->spec->listens[i].where.port, plan->state,
+					   plan->spec->listens[i].where.port);
 
 			notice(text);
 		}
@@ -549,7 +593,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice, struct fe
 
 const char *fence_exit_name(enum fence_exit kind)
 {
-	static const char *const names[] = {"ok", "command", "signal", "timeout", "setup"};
+	static const char *const names[] = { "ok", "command", "signal", "timeout", "setup" };
 
 	return names[kind];
 }

@@ -10,9 +10,10 @@
 
 int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err)
 {
-	static const char expected[] = "--listen wants 127.0.0.1:PORT or [::1]:PORT, with =SOCKET behind it if need be";
+	static const char expected[] =
+		"--listen wants 127.0.0.1:PORT or [::1]:PORT, with =SOCKET behind it if need be";
 	AUTO_FREE char *copy = mem_dup(text);
-	struct fence_listen listen = {.where.family = 4};
+	struct fence_listen listen = { .where.family = 4 };
 	char *socket = strchr(copy, '=');
 	char *port;
 	char *end;
@@ -20,10 +21,13 @@ int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct
 	if (socket)
 		*socket++ = '\0';
 	if (socket && *socket != '/')
-		return error_set(err, "%s: the socket '%s' is not an absolute path", expected, socket);
+		return error_set(err, "%s: the socket '%s' is not an absolute path", expected,
+				 socket);
 	if (socket && strlen(socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
-		return error_set(err, "--listen: the path of the socket is longer than the kernel's %zu bytes: %s",
-				 sizeof(((struct sockaddr_un *)0)->sun_path) - 1, socket);
+		return error_set(
+			err,
+			"--listen: the path of the socket is longer than the kernel's %zu bytes: %s",
+			sizeof(((struct sockaddr_un *)0)->sun_path) - 1, socket);
 	port = strrchr(copy, ':');
 	if (!port)
 		return error_set(err, "%s (got '%s')", expected, text);
@@ -32,19 +36,23 @@ int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct
 		port[-2] = '\0';
 		listen.where.family = 6;
 		if (inet_pton(AF_INET6, copy + 1, listen.where.address) != 1 ||
-		    memcmp(listen.where.address, &in6addr_loopback, sizeof listen.where.address) != 0)
+		    memcmp(listen.where.address, &in6addr_loopback, sizeof listen.where.address) !=
+			    0)
 			return error_set(err, "%s (got '%s')", expected, text);
-	} else if (inet_pton(AF_INET, copy, listen.where.address) != 1 || listen.where.address[0] != 127) {
+	} else if (inet_pton(AF_INET, copy, listen.where.address) != 1 ||
+		   listen.where.address[0] != 127) {
 		return error_set(err, "%s (got '%s')", expected, text);
 	}
 	errno = 0;
 	listen.where.port = (uint32_t)strtoul(port, &end, 10);
-	if (errno || *end || strspn(port, "0123456789") != strlen(port) || strlen(port) > 5 || listen.where.port < 1 ||
-	    listen.where.port > 65535)
+	if (errno || *end || strspn(port, "0123456789") != strlen(port) || strlen(port) > 5 ||
+	    listen.where.port < 1 || listen.where.port > 65535)
 		return error_set(err, "%s: '%s' is no port", expected, port);
 	if (listen.where.port < 1024)
-		return error_set(err, "--listen: port %u needs a privilege that nothing inside the fence has; take one above 1023",
-				 listen.where.port);
+		return error_set(
+			err,
+			"--listen: port %u needs a privilege that nothing inside the fence has; take one above 1023",
+			listen.where.port);
 	if (socket)
 		listen.socket = mem_dup(socket);
 	*ret_listen = listen;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 /* Folders that everybody may enter. */
-static const char *const places[] = {"/mnt", "/media", "/srv", "/run"};
+static const char *const places[] = { "/mnt", "/media", "/srv", "/run" };
 
 /* A stage covers its place: nothing that is needed may lie below. */
 static bool needed(const struct fence_plan *plan, const char *place)
@@ -63,7 +63,8 @@ static int open_mapping(const struct fence_identity *identity, struct error *err
 	close(gate[0]);
 	if (child < 0) {
 		error_sys(err, "make a user namespace for the mapping");
-	} else if (write_map(child, "uid_map", identity->uid, err) == 0 && write_map(child, "gid_map", identity->gid, err) == 0) {
+	} else if (write_map(child, "uid_map", identity->uid, err) == 0 &&
+		   write_map(child, "gid_map", identity->gid, err) == 0) {
 		snprintf(path, sizeof path, "/proc/%d/ns/user", child);
 		result = open(path, O_RDONLY | O_CLOEXEC);
 		if (result < 0)
@@ -83,7 +84,8 @@ int stage_begin(struct stage *stage, const struct fence_plan *plan, struct error
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return error_sys(err, "make a mount namespace");
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		if (!needed(plan, places[i]) && mount("ringfence", places[i], "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0) {
+		if (!needed(plan, places[i]) &&
+		    mount("ringfence", places[i], "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0) {
 			stage->place = places[i];
 			return 0;
 		}
@@ -95,21 +97,27 @@ int stage_put(struct stage *stage, int fd, bool lend, struct error *err)
 {
 	AUTO_FD owned = fd;
 	AUTO_FD tree = -1;
-	struct mount_attr attributes = {.attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t)stage->mapping};
+	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_IDMAP,
+					 .userns_fd = (uint64_t)stage->mapping };
 	struct stat status;
 	char target[64];
 
 	if (!stage->place)
 		return fd_steal(&owned);
 	snprintf(target, sizeof target, "%s/%u", stage->place, stage->count++);
-	if (fstat(owned, &status) < 0 || (S_ISDIR(status.st_mode) ? mkdir(target, 0755) : mknod(target, S_IFREG | 0644, 0)) < 0)
+	if (fstat(owned, &status) < 0 ||
+	    (S_ISDIR(status.st_mode) ? mkdir(target, 0755) : mknod(target, S_IFREG | 0644, 0)) < 0)
 		return error_sys(err, "prepare '%s'", target);
-	tree = (int)syscall(SYS_open_tree, owned, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
+	tree = (int)syscall(SYS_open_tree, owned, "",
+			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
 	if (tree < 0)
 		return error_sys(err, "open a tree for mounting");
-	if (lend && syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
-		return error_sys(err, "the project belongs to root, and its file system cannot lend it to another uid; run as the user "
-				      "it is for, or give it to one (chown -R USER PROJECT)");
+	if (lend &&
+	    syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
+		return error_sys(
+			err,
+			"the project belongs to root, and its file system cannot lend it to another uid; run as the user "
+			"it is for, or give it to one (chown -R USER PROJECT)");
 	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return error_sys(err, "mount at '%s'", target);
 

@@ -1,10 +1,11 @@
 /*
  * The sweep: what the host would execute, and was not there before the run, leaves the project.
  *
- * Mounts protect what exists. They cannot keep a missing `.claude/settings.json` from being created, nor the parent of a
- * protected folder from being renamed. So after the run, when nothing inside lives any more and before anything on the host
- * reads the tree, every such entry whose inode was not known before is moved to quarantine. An entry that was known was
- * mounted read-only all the time: it is left alone, wherever it is now.
+ * Mounts protect what exists. They cannot keep a missing `.claude/settings.json` from being
+ * created, nor the parent of a protected folder from being renamed. So after the run, when nothing
+ * inside lives any more and before anything on the host reads the tree, every such entry whose
+ * inode was not known before is moved to quarantine. An entry that was known was mounted read-only
+ * all the time: it is left alone, wherever it is now.
  */
 #include "fence/run.h"
 #include "fence/scan.h"
@@ -81,7 +82,7 @@ static void record_release(struct record *record)
 
 static int record_read(const char *bytes, size_t size, struct record *record, struct error *err)
 {
-	struct wire_reader reader = {.at = bytes, .left = size};
+	struct wire_reader reader = { .at = bytes, .left = size };
 	struct wire_record at;
 	int more;
 
@@ -89,7 +90,8 @@ static int record_read(const char *bytes, size_t size, struct record *record, st
 		const char *text = wire_string(&at, 0);
 
 		if (at.tag == WIRE_KNOWN && at.size == sizeof *record->known) {
-			record->known = mem_resize(record->known, record->known_count + 1, sizeof *record->known);
+			record->known = mem_resize(record->known, record->known_count + 1,
+						   sizeof *record->known);
 			memcpy(&record->known[record->known_count++], at.data, at.size);
 		} else if (at.tag == WIRE_CWD && text && text[0] == '/') {
 			record->project = text;
@@ -115,12 +117,14 @@ static bool known(const struct record *record, const struct walk_entry *entry)
 	if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return true; /* gone */
 	for (size_t i = 0; i < record->known_count; i++)
-		if (record->known[i].device == status.st_dev && record->known[i].inode == status.st_ino)
+		if (record->known[i].device == status.st_dev &&
+		    record->known[i].inode == status.st_ino)
 			return true;
 	return false;
 }
 
-static bool known_link(const struct record *record, const struct walk_entry *entry, const char *path)
+static bool known_link(const struct record *record, const struct walk_entry *entry,
+		       const char *path)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(entry->dir, entry->name, target, sizeof target - 1);
@@ -129,7 +133,8 @@ static bool known_link(const struct record *record, const struct walk_entry *ent
 		return false;
 	target[n] = '\0';
 	for (size_t i = 0; i < record->link_count; i += 2)
-		if (strcmp(record->links[i], path) == 0 && strcmp(record->links[i + 1], target) == 0)
+		if (strcmp(record->links[i], path) == 0 &&
+		    strcmp(record->links[i + 1], target) == 0)
 			return true;
 	return false;
 }
@@ -142,7 +147,8 @@ static bool exempt(const struct record *record, const char *path)
 	return false;
 }
 
-/* A free name for a path below folder, with all folders above it made. The caller frees; NULL with errno. */
+/* A free name for a path below folder, with all folders above it made. The caller frees; NULL with
+ * errno. */
 static char *make_place(const char *folder, const char *path)
 {
 	char *place = path_join(folder, path);
@@ -183,19 +189,24 @@ static int move(const struct walk_entry *entry, const char *place)
 }
 
 /*
- * To the quarantine of the run. From another file system nothing can be renamed to there, and copying can fail half-way
- * on a full disk: then it goes to a closed folder at the root of its tree.
+ * To the quarantine of the run. From another file system nothing can be renamed to there, and
+ * copying can fail half-way on a full disk: then it goes to a closed folder at the root of its
+ * tree.
  */
-static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry, const char *path, const char *reason)
+static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry, const char *path,
+		       const char *reason)
 {
 	const char *project = sweeping->record->project;
-	const char *relative = path_within(path, project) && strcmp(path, project) != 0 ? path + strlen(project) + 1 : path + 1;
+	const char *relative = path_within(path, project) && strcmp(path, project) != 0
+				       ? path + strlen(project) + 1
+				       : path + 1;
 	AUTO_FREE char *folder = path_join(sweeping->quarantine, sweeping->id);
 	char *place = make_place(folder, relative);
 	int result = place ? move(entry, place) : -1;
 
 	if (result < 0) {
-		AUTO_FREE char *near = mem_format("%s/ringfence-quarantine-%s", sweeping->root, sweeping->id);
+		AUTO_FREE char *near = mem_format("%s/ringfence-quarantine-%s", sweeping->root,
+						  sweeping->id);
 
 		free(place);
 		chmod(near, 0700);
@@ -212,7 +223,8 @@ static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry
 	struct fence_found *found = sweeping->found;
 
 	found->items = mem_resize(found->items, found->count + 1, sizeof *found->items);
-	found->items[found->count++] = (struct fence_quarantined){mem_dup(path), mem_dup(reason), place};
+	found->items[found->count++] = (struct fence_quarantined){ mem_dup(path), mem_dup(reason),
+								   place };
 }
 
 static enum walk_verdict look(void *context, const struct walk_entry *entry)
@@ -227,16 +239,19 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 
 	if (exempt(sweeping->record, path))
 		return WALK_ON;
-	if (entry->type == DT_LNK ? known_link(sweeping->record, entry, path) : known(sweeping->record, entry))
+	if (entry->type == DT_LNK ? known_link(sweeping->record, entry, path)
+				  : known(sweeping->record, entry))
 		return WALK_PAST;
 	quarantine(sweeping, entry, path, reason);
 	return WALK_PAST;
 }
 
-/* Makes a protected symlink anew if it is gone; not through symlinks that may have been planted above it. */
+/* Makes a protected symlink anew if it is gone; not through symlinks that may have been planted
+ * above it. */
 static int put_back(const char *path, const char *target, struct error *err)
 {
-	struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS };
 	AUTO_FREE char *parent = mem_dup(path);
 	AUTO_FD folder = -1;
 
@@ -259,7 +274,8 @@ static int open_root(const char *path)
 	return fd;
 }
 
-/* Where a protected symlink leads now. What it led to before was read-only; a new target in the project is the command's. */
+/* Where a protected symlink leads now. What it led to before was read-only; a new target in the
+ * project is the command's. */
 static void check_target(struct sweeping *sweeping, const char *link)
 {
 	const struct record *record = sweeping->record;
@@ -273,10 +289,13 @@ static void check_target(struct sweeping *sweeping, const char *link)
 			continue;
 		*strrchr(parent, '/') = '\0';
 		folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (folder < 0 || fstatat(folder, path_name(real), &status, AT_SYMLINK_NOFOLLOW) < 0)
+		if (folder < 0 ||
+		    fstatat(folder, path_name(real), &status, AT_SYMLINK_NOFOLLOW) < 0)
 			return;
 
-		struct walk_entry entry = {.dir = folder, .name = path_name(real), .type = (unsigned char)IFTODT(status.st_mode)};
+		struct walk_entry entry = { .dir = folder,
+					    .name = path_name(real),
+					    .type = (unsigned char)IFTODT(status.st_mode) };
 
 		sweeping->root = record->roots[i];
 		if (!known(record, &entry) && !exempt(record, real))
@@ -285,11 +304,13 @@ static void check_target(struct sweeping *sweeping, const char *link)
 	}
 }
 
-int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id, struct fence_found *found,
-	  struct error *err)
+int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id,
+	  struct fence_found *found, struct error *err)
 {
-	struct record record = {0};
-	struct sweeping sweeping = {.record = &record, .quarantine = quarantine_folder, .id = id, .found = found};
+	struct record record = { 0 };
+	struct sweeping sweeping = {
+		.record = &record, .quarantine = quarantine_folder, .id = id, .found = found
+	};
 	int result = record_read(bytes, size, &record, err);
 
 	for (size_t i = 0; result == 0 && i < record.root_count; i++) {
@@ -309,7 +330,9 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 	}
 	record_release(&record);
 	if (result == 0 && sweeping.stuck)
-		result = error_set(err, "%u entries that the host would execute could not be moved out of the project; see above",
-				   sweeping.stuck);
+		result = error_set(
+			err,
+			"%u entries that the host would execute could not be moved out of the project; see above",
+			sweeping.stuck);
 	return result;
 }

@@ -20,7 +20,8 @@ void terminal_init(struct terminal *terminal)
 	terminal->reads = isatty(0);
 }
 
-/* Only who is in the foreground may change the terminal; a background job would be stopped for it. */
+/* Only who is in the foreground may change the terminal; a background job would be stopped for it.
+ */
 static void make_raw(struct terminal *terminal)
 {
 	struct termios raw;
@@ -61,7 +62,7 @@ void terminal_watch(const struct terminal *terminal, struct pollfd watched[2])
 {
 	bool can_read = terminal->raw && terminal->inner >= 0 && terminal->in_to == 0;
 
-	watched[0] = (struct pollfd){.fd = can_read ? 0 : -1, .events = POLLIN};
+	watched[0] = (struct pollfd){ .fd = can_read ? 0 : -1, .events = POLLIN };
 	watched[1] = (struct pollfd){
 		.fd = terminal->inner,
 		.events = (short)(POLLIN | (terminal->in_to ? POLLOUT : 0)),
@@ -89,7 +90,8 @@ void terminal_serve(struct terminal *terminal, const struct pollfd watched[2])
 			terminal->raw = false; /* the caller's terminal is gone */
 	}
 	if (terminal->in_to && terminal->inner >= 0) {
-		ssize_t n = write(terminal->inner, terminal->in + terminal->in_from, terminal->in_to - terminal->in_from);
+		ssize_t n = write(terminal->inner, terminal->in + terminal->in_from,
+				  terminal->in_to - terminal->in_from);
 
 		if (n > 0)
 			terminal->in_from += (size_t)n;

@@ -1,8 +1,9 @@
 /*
  * The caller's terminal on one side, the fence's own on the other.
  *
- * Nothing inside ever holds a descriptor of the caller's terminal; its bytes are carried. The caller's is put into raw mode
- * while the command runs and restored whatever happens short of kill -9.
+ * Nothing inside ever holds a descriptor of the caller's terminal; its bytes are carried. The
+ * caller's is put into raw mode while the command runs and restored whatever happens short of kill
+ * -9.
  */
 #ifndef FENCE_TERMINAL_H
 #define FENCE_TERMINAL_H
@@ -13,8 +14,8 @@
 #include <termios.h>
 
 struct terminal {
-	int outer; /* the caller's; -1: there is none */
-	int inner; /* the outer end of the fence's; -1: not yet, or over */
+	int outer;  /* the caller's; -1: there is none */
+	int inner;  /* the outer end of the fence's; -1: not yet, or over */
 	bool reads; /* stdin is the terminal */
 	bool raw;
 	struct termios saved;
@@ -34,7 +35,8 @@ void terminal_restore(struct terminal *terminal);
 void terminal_watch(const struct terminal *terminal, struct pollfd watched[2]);
 void terminal_serve(struct terminal *terminal, const struct pollfd watched[2]);
 
-/* Stops this process as Ctrl-Z would, with the terminal in order, and takes it up again afterwards. */
+/* Stops this process as Ctrl-Z would, with the terminal in order, and takes it up again afterwards.
+ */
 void terminal_stop(struct terminal *terminal);
 
 #endif

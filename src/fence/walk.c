@@ -1,4 +1,5 @@
-/* Walking trees: see walk.h. getdents64 by hand: one call tells names and types, and no entry needs a stat. */
+/* Walking trees: see walk.h. getdents64 by hand: one call tells names and types, and no entry needs
+ * a stat. */
 #include "fence/walk.h"
 
 #include "util/buffer.h"
@@ -22,7 +23,8 @@ struct walk {
 	struct buffer path;
 	bool changed;
 	struct walk_folder above[WALK_DEPTH + 1];
-	char chunk[65536]; /* shared by all levels: a folder is read to its end before its folders are entered */
+	char chunk[65536]; /* shared by all levels: a folder is read to its end before its folders
+			      are entered */
 };
 
 struct linux_dirent {
@@ -48,17 +50,18 @@ int walk_look(int fd, struct walk_folder *ret_folder)
 
 	if (fstat(fd, &status) < 0)
 		return -1;
-	*ret_folder = (struct walk_folder){status.st_dev, status.st_ino, status.st_ctim};
+	*ret_folder = (struct walk_folder){ status.st_dev, status.st_ino, status.st_ctim };
 	return 0;
 }
 
 bool walk_same(const struct walk_folder *a, const struct walk_folder *b)
 {
-	return a->device == b->device && a->inode == b->inode && a->changed.tv_sec == b->changed.tv_sec &&
-	       a->changed.tv_nsec == b->changed.tv_nsec;
+	return a->device == b->device && a->inode == b->inode &&
+	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-static enum walk_verdict visit(struct walk *walk, int dir, unsigned int depth, const char *name, unsigned char type, bool closed)
+static enum walk_verdict visit(struct walk *walk, int dir, unsigned int depth, const char *name,
+			       unsigned char type, bool closed)
 {
 	size_t used = walk->path.used;
 
@@ -66,15 +69,16 @@ static enum walk_verdict visit(struct walk *walk, int dir, unsigned int depth, c
 		buffer_add_text(&walk->path, "/");
 	buffer_add_text(&walk->path, name);
 
-	enum walk_verdict verdict = walk->visit(walk->context, &(struct walk_entry){
-								       .dir = dir,
-								       .name = name,
-								       .path = buffer_text(&walk->path),
-								       .type = type,
-								       .above = walk->above,
-								       .depth = depth,
-								       .closed = closed,
-							       });
+	enum walk_verdict verdict = walk->visit(walk->context,
+						&(struct walk_entry){
+							.dir = dir,
+							.name = name,
+							.path = buffer_text(&walk->path),
+							.type = type,
+							.above = walk->above,
+							.depth = depth,
+							.closed = closed,
+						});
 
 	walk->path.used = used;
 	return verdict;
@@ -87,11 +91,14 @@ static int read_folder(struct walk *walk, int dir, unsigned int depth, struct li
 		long n = syscall(SYS_getdents64, dir, walk->chunk, sizeof walk->chunk);
 
 		if (n < 0)
-			return errno == ENOENT ? 0 : error_sys(walk->err, "read the folder '%s'", buffer_text(&walk->path));
+			return errno == ENOENT ? 0
+					       : error_sys(walk->err, "read the folder '%s'",
+							   buffer_text(&walk->path));
 		if (n == 0)
 			return 0;
 		for (long at = 0; at < n;) {
-			const struct linux_dirent *entry = (const struct linux_dirent *)(walk->chunk + at);
+			const struct linux_dirent *entry =
+				(const struct linux_dirent *)(walk->chunk + at);
 			const char *name = entry->name;
 			unsigned char type = entry->type;
 
@@ -113,7 +120,7 @@ static int read_folder(struct walk *walk, int dir, unsigned int depth, struct li
 
 static int walk_folder(struct walk *walk, int dir, unsigned int depth)
 {
-	struct list folders = {0};
+	struct list folders = { 0 };
 	struct walk_folder after;
 	int result;
 
@@ -123,10 +130,14 @@ static int walk_folder(struct walk *walk, int dir, unsigned int depth)
 
 	for (size_t i = 0; result == 0 && i < folders.count; i++) {
 		const char *name = folders.items[i];
-		AUTO_FD inner = depth < WALK_DEPTH ? openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+		AUTO_FD inner = depth < WALK_DEPTH
+					? openat(dir, name,
+						 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+					: -1;
 
 		if (inner < 0) {
-			if (depth < WALK_DEPTH && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+			if (depth < WALK_DEPTH &&
+			    (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
 				continue;
 			if (visit(walk, dir, depth, name, DT_DIR, true) == WALK_STOP)
 				result = -1;

@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-const char *const wire_namespaces[WIRE_NAMESPACES] = {"user", "pid", "mnt", "net", "ipc", "uts", "cgroup"};
+const char *const wire_namespaces[WIRE_NAMESPACES] = { "user", "pid", "mnt",   "net",
+						       "ipc",  "uts", "cgroup" };
 
 struct head {
 	uint32_t tag;
@@ -14,7 +15,7 @@ struct head {
 
 void wire_add(struct buffer *order, enum wire_tag tag, const void *data, size_t size)
 {
-	struct head head = {.tag = tag, .size = (uint32_t)size};
+	struct head head = { .tag = tag, .size = (uint32_t)size };
 
 	buffer_add(order, &head, sizeof head);
 	buffer_add(order, data, size);
@@ -27,7 +28,8 @@ void wire_add_string(struct buffer *order, enum wire_tag tag, const char *text)
 
 void wire_add_rule(struct buffer *order, const struct wire_rule *rule, const char *path)
 {
-	struct head head = {.tag = WIRE_RULE, .size = (uint32_t)(sizeof *rule + strlen(path) + 1)};
+	struct head head = { .tag = WIRE_RULE,
+			     .size = (uint32_t)(sizeof *rule + strlen(path) + 1) };
 
 	buffer_add(order, &head, sizeof head);
 	buffer_add(order, rule, sizeof *rule);
@@ -70,9 +72,9 @@ union control {
 
 int wire_send(int socket, const struct wire_message *message, int fd)
 {
-	struct iovec bytes = {.iov_base = (void *)message, .iov_len = sizeof *message};
-	union control control = {0};
-	struct msghdr header = {.msg_iov = &bytes, .msg_iovlen = 1};
+	struct iovec bytes = { .iov_base = (void *)message, .iov_len = sizeof *message };
+	union control control = { 0 };
+	struct msghdr header = { .msg_iov = &bytes, .msg_iovlen = 1 };
 
 	if (fd >= 0) {
 		header.msg_control = control.space;
@@ -96,8 +98,8 @@ int wire_send(int socket, const struct wire_message *message, int fd)
 int wire_receive(int socket, struct wire_message *ret_message, int *ret_fd)
 {
 	struct wire_message message;
-	struct iovec bytes = {.iov_base = &message, .iov_len = sizeof message};
-	union control control = {0};
+	struct iovec bytes = { .iov_base = &message, .iov_len = sizeof message };
+	union control control = { 0 };
 	struct msghdr header = {
 		.msg_iov = &bytes,
 		.msg_iovlen = 1,
@@ -113,7 +115,8 @@ int wire_receive(int socket, struct wire_message *ret_message, int *ret_fd)
 	if (n <= 0)
 		return n < 0 && errno == ECONNRESET ? 0 : (int)n;
 	for (struct cmsghdr *at = CMSG_FIRSTHDR(&header); at; at = CMSG_NXTHDR(&header, at))
-		if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SCM_RIGHTS && at->cmsg_len == CMSG_LEN(sizeof fd))
+		if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SCM_RIGHTS &&
+		    at->cmsg_len == CMSG_LEN(sizeof fd))
 			memcpy(&fd, CMSG_DATA(at), sizeof fd);
 	if (n != sizeof message) {
 		errno = EPROTO;

@@ -1,9 +1,10 @@
 /*
  * What passes between ringfence and ringfence-init.
  *
- * Down, once: an order, a sealed memory file of tagged records (WIRE_*), read by init before it does anything.
- * Both ways: messages of fixed size over a SOCK_SEQPACKET socket, some with a descriptor attached. The same socket is the
- * lifeline: when it closes, init ends everything inside.
+ * Down, once: an order, a sealed memory file of tagged records (WIRE_*), read by init before it
+ * does anything. Both ways: messages of fixed size over a SOCK_SEQPACKET socket, some with a
+ * descriptor attached. The same socket is the lifeline: when it closes, init ends everything
+ * inside.
  */
 #ifndef FENCE_WIRE_H
 #define FENCE_WIRE_H
@@ -16,7 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Descriptors that init finds open besides 0, 1 and 2. Descriptor 2 itself belongs to the mechanism's own complaints. */
+/* Descriptors that init finds open besides 0, 1 and 2. Descriptor 2 itself belongs to the
+ * mechanism's own complaints. */
 enum {
 	WIRE_FD_CONTROL = 3,
 	WIRE_FD_ORDER = 4,
@@ -27,19 +29,19 @@ enum {
 
 enum wire_tag {
 	WIRE_END = 0,
-	WIRE_FLAGS,	/* struct wire_flags */
-	WIRE_ARGUMENT,	/* string: one argument of the command */
+	WIRE_FLAGS,       /* struct wire_flags */
+	WIRE_ARGUMENT,    /* string: one argument of the command */
 	WIRE_ENVIRONMENT, /* string: NAME=VALUE */
-	WIRE_CWD,	/* string */
-	WIRE_LISTEN,	/* struct wire_listen */
-	WIRE_RULE,	/* struct wire_rule, then the path as a string */
-	WIRE_SCRATCH,	/* string: a private place that is writable (a tmpfs of the fence) */
-	WIRE_HOST,	/* struct wire_host: what the host looks like, for the canaries */
+	WIRE_CWD,         /* string */
+	WIRE_LISTEN,      /* struct wire_listen */
+	WIRE_RULE,        /* struct wire_rule, then the path as a string */
+	WIRE_SCRATCH,     /* string: a private place that is writable (a tmpfs of the fence) */
+	WIRE_HOST,        /* struct wire_host: what the host looks like, for the canaries */
 	WIRE_HOST_DEVICE, /* uint64_t: a file system of the host; nothing private is on one */
-	WIRE_HOST_MOUNT, /* string: the host has a mount here, below what a rule shows */
-	WIRE_CANARY,	/* string: a file of the host that must be out of reach */
-	WIRE_ABSTRACT,	/* string: an abstract socket of the host that must be out of reach */
-	WIRE_ROOT,	/* records of a run, for the sweep; see sweep.h */
+	WIRE_HOST_MOUNT,  /* string: the host has a mount here, below what a rule shows */
+	WIRE_CANARY,      /* string: a file of the host that must be out of reach */
+	WIRE_ABSTRACT,    /* string: an abstract socket of the host that must be out of reach */
+	WIRE_ROOT,        /* records of a run, for the sweep; see sweep.h */
 	WIRE_KNOWN,
 	WIRE_LINK,
 	WIRE_EXEMPT,
@@ -47,11 +49,12 @@ enum wire_tag {
 };
 
 struct wire_flags {
-	uint32_t confined;   /* 0: no fence (the user's explicit wish); init then only supervises */
+	uint32_t confined; /* 0: no fence (the user's explicit wish); init then only supervises */
 	uint32_t net_private; /* the fence has its own network namespace */
-	uint32_t landlock;   /* refuse to run without Landlock */
-	uint32_t scopes;     /* refuse to run without Landlock's scope for abstract sockets and signals */
-	uint32_t terminal;   /* bit N: descriptor N becomes the fence's own terminal */
+	uint32_t landlock;    /* refuse to run without Landlock */
+	uint32_t scopes; /* refuse to run without Landlock's scope for abstract sockets and signals
+			  */
+	uint32_t terminal; /* bit N: descriptor N becomes the fence's own terminal */
 	uint32_t rows, columns;
 };
 
@@ -101,8 +104,8 @@ struct wire_record {
 };
 
 /*
- * The next record: 1, or 0 at the end, or -1 if the bytes are not an order. A record's data is where it stands in the
- * order; strings have been checked to end in their only NUL.
+ * The next record: 1, or 0 at the end, or -1 if the bytes are not an order. A record's data is
+ * where it stands in the order; strings have been checked to end in their only NUL.
  */
 int wire_next(struct wire_reader *reader, struct wire_record *ret_record);
 
@@ -111,16 +114,16 @@ const char *wire_string(const struct wire_record *record, size_t skip);
 
 enum wire_message_type {
 	WIRE_LISTENING = 1, /* up, with a descriptor: listening socket number `a` of the order */
-	WIRE_TERMINAL,	    /* up, with a descriptor: the outer end of the fence's terminal */
-	WIRE_FAILED,	    /* up: not set up; text says why; a: 1 if a canary got through */
-	WIRE_MOUNTED,	    /* up: what the mechanism made is as it should be; init waits for WIRE_GO */
-	WIRE_RUNNING,	    /* up: the command has been started; a canaries of b held */
-	WIRE_NOT_STARTED,   /* up: exec failed with errno a */
-	WIRE_STOPPED,	    /* up: the command has been stopped by its terminal (Ctrl-Z) */
-	WIRE_EXITED,	    /* up: exit status a, or killed by signal b; all else inside is dead */
-	WIRE_GO,	    /* down: the host still looks as it did; start the command */
-	WIRE_SIGNAL,	    /* down: send signal a to the command's process group */
-	WIRE_SIGNAL_ALL,    /* down: send signal a to everything inside */
+	WIRE_TERMINAL,      /* up, with a descriptor: the outer end of the fence's terminal */
+	WIRE_FAILED,        /* up: not set up; text says why; a: 1 if a canary got through */
+	WIRE_MOUNTED, /* up: what the mechanism made is as it should be; init waits for WIRE_GO */
+	WIRE_RUNNING, /* up: the command has been started; a canaries of b held */
+	WIRE_NOT_STARTED, /* up: exec failed with errno a */
+	WIRE_STOPPED,     /* up: the command has been stopped by its terminal (Ctrl-Z) */
+	WIRE_EXITED,      /* up: exit status a, or killed by signal b; all else inside is dead */
+	WIRE_GO,          /* down: the host still looks as it did; start the command */
+	WIRE_SIGNAL,      /* down: send signal a to the command's process group */
+	WIRE_SIGNAL_ALL,  /* down: send signal a to everything inside */
 };
 
 struct wire_message {
@@ -133,7 +136,8 @@ struct wire_message {
 /* Sends one message, with a descriptor if fd >= 0. Returns 0, or -1 with errno. */
 int wire_send(int socket, const struct wire_message *message, int fd);
 
-/* Receives one: 1, 0 when the other side is gone, -1 with errno (EAGAIN, EPROTO). *ret_fd is -1 if none was attached. */
+/* Receives one: 1, 0 when the other side is gone, -1 with errno (EAGAIN, EPROTO). *ret_fd is -1 if
+ * none was attached. */
 int wire_receive(int socket, struct wire_message *ret_message, int *ret_fd);
 
 #endif

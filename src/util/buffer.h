@@ -1,8 +1,8 @@
 /*
  * A growing run of bytes with a maximum given at birth.
  *
- * Appending past the maximum marks the buffer as overflowed and drops the bytes; who uses the result asks
- * buffer_overflowed() once at the end instead of after every append.
+ * Appending past the maximum marks the buffer as overflowed and drops the bytes; who uses the
+ * result asks buffer_overflowed() once at the end instead of after every append.
  */
 #ifndef UTIL_BUFFER_H
 #define UTIL_BUFFER_H
@@ -18,12 +18,13 @@ struct buffer {
 	bool overflow;
 };
 
-#define BUFFER_INIT(maximum) ((struct buffer){.max = (maximum)})
+#define BUFFER_INIT(maximum) ((struct buffer){ .max = (maximum) })
 
 void buffer_release(struct buffer *buffer);
 void buffer_add(struct buffer *buffer, const void *data, size_t size);
 void buffer_add_text(struct buffer *buffer, const char *text);
-void buffer_printf(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void buffer_printf(struct buffer *buffer, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 bool buffer_overflowed(const struct buffer *buffer);
 
 /* The bytes as a string; always terminated, also when nothing was ever added. */

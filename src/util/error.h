@@ -1,8 +1,8 @@
 /*
  * Why something failed, in a sentence for a person.
  *
- * A function that can fail takes a `struct error *`, returns 0 or -1 and, when it fails, leaves here what was tried,
- * on what, why it failed and what to do. Nobody below the command prints.
+ * A function that can fail takes a `struct error *`, returns 0 or -1 and, when it fails, leaves
+ * here what was tried, on what, why it failed and what to do. Nobody below the command prints.
  */
 #ifndef UTIL_ERROR_H
 #define UTIL_ERROR_H

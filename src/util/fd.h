@@ -16,7 +16,8 @@ int fd_steal(int *fd);
 /* Writes all of it. Returns 0, or -1 with errno. */
 int fd_write_all(int fd, const void *data, size_t size);
 
-/* Appends what is left to read, up to the buffer's maximum. Returns 0, or -1 with errno (EFBIG: more than the maximum). */
+/* Appends what is left to read, up to the buffer's maximum. Returns 0, or -1 with errno (EFBIG:
+ * more than the maximum). */
 int fd_read_all(int fd, struct buffer *buffer);
 
 /* A sealed memory file with these bytes, read position at 0. Returns it, or -1 with errno. */

@@ -13,7 +13,7 @@ void list_release(struct list *list)
 	for (size_t i = 0; i < list->count; i++)
 		free(list->items[i]);
 	free(list->items);
-	*list = (struct list){0};
+	*list = (struct list){ 0 };
 }
 
 static void take(struct list *list, char *text)

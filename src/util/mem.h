@@ -1,5 +1,6 @@
 /*
- * Memory that is there or the program ends: at the sizes used here a failed allocation is not something to carry on from.
+ * Memory that is there or the program ends: at the sizes used here a failed allocation is not
+ * something to carry on from.
  */
 #ifndef UTIL_MEM_H
 #define UTIL_MEM_H

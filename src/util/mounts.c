@@ -33,7 +33,7 @@ int mounts_each(mounts_fn *look, void *context, struct error *err)
 		return error_sys(err, "read /proc/self/mountinfo");
 	while (result == 0 && getline(&line, &room, file) > 0) {
 		char *rest = line; /* id parent major:minor root path ... */
-		char *fields[5] = {0};
+		char *fields[5] = { 0 };
 		char *colon;
 
 		for (int i = 0; i < 5; i++)
@@ -41,8 +41,10 @@ int mounts_each(mounts_fn *look, void *context, struct error *err)
 		if (!fields[4] || !(colon = strchr(fields[2], ':')))
 			continue;
 		unescape(fields[4]);
-		result = look(context, makedev((unsigned)strtoul(fields[2], NULL, 10), (unsigned)strtoul(colon + 1, NULL, 10)), fields[4],
-			      err);
+		result = look(context,
+			      makedev((unsigned)strtoul(fields[2], NULL, 10),
+				      (unsigned)strtoul(colon + 1, NULL, 10)),
+			      fields[4], err);
 	}
 	free(line);
 	fclose(file);

@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-/* Called for each mount with its device (as in st_dev) and where it is. Returns 0 to go on, or -1 with err set. */
+/* Called for each mount with its device (as in st_dev) and where it is. Returns 0 to go on, or -1
+ * with err set. */
 typedef int mounts_fn(void *context, uint64_t device, const char *path, struct error *err);
 
 /* Returns 0, or -1 with err set: by the function, or because the table cannot be read. */

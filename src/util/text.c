@@ -9,7 +9,7 @@
 /* The length of the valid UTF-8 sequence at text, or 0; *ret_point is the code point. */
 static size_t utf8(const unsigned char *text, uint32_t *ret_point)
 {
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	uint32_t point = text[0];
 	size_t size = 1;
 
@@ -30,7 +30,8 @@ static size_t utf8(const unsigned char *text, uint32_t *ret_point)
 			return 0;
 		point = point << 6 | (text[i] & 0x3f);
 	}
-	if (size > 1 && (point < least[size] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)))
+	if (size > 1 &&
+	    (point < least[size] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)))
 		return 0;
 	*ret_point = point;
 	return size;
@@ -39,8 +40,9 @@ static size_t utf8(const unsigned char *text, uint32_t *ret_point)
 /* What can move the cursor, change colours or reorder what a person reads. */
 static int unsafe(uint32_t point)
 {
-	return point < 0x20 || (point >= 0x7f && point < 0xa0) || (point >= 0x200b && point <= 0x200f) ||
-	       (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
+	return point < 0x20 || (point >= 0x7f && point < 0xa0) ||
+	       (point >= 0x200b && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
+	       (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
 }
 
 void text_escape(struct buffer *out, const char *text)
@@ -102,7 +104,7 @@ int text_duration_ms(const char *text, uint64_t *ret_ms)
 	static const struct {
 		char unit;
 		uint64_t ms;
-	} units[] = {{'d', 86400000}, {'h', 3600000}, {'m', 60000}, {'s', 1000}};
+	} units[] = { { 'd', 86400000 }, { 'h', 3600000 }, { 'm', 60000 }, { 's', 1000 } };
 	const uint64_t most = 365 * units[0].ms;
 	uint64_t total = 0;
 	size_t next = 0; /* units go from large to small, each at most once */
@@ -155,7 +157,8 @@ size_t text_distance(const char *a, const char *b)
 				best = CELL(i - 1, j) + 1;
 			if (CELL(i, j - 1) + 1 < best)
 				best = CELL(i, j - 1) + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && CELL(i - 2, j - 2) + 1 < best)
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    CELL(i - 2, j - 2) + 1 < best)
 				best = CELL(i - 2, j - 2) + 1;
 			CELL(i, j) = best;
 		}

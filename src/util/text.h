@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * Appends text so that a terminal can show it: control characters, DEL, bytes that are no valid UTF-8 and the invisible
- * direction marks become \xNN; a backslash becomes two.
+ * Appends text so that a terminal can show it: control characters, DEL, bytes that are no valid
+ * UTF-8 and the invisible direction marks become \xNN; a backslash becomes two.
  */
 void text_escape(struct buffer *out, const char *text);
 
@@ -20,8 +20,8 @@ char *text_escaped(const char *text);
 void text_json(struct buffer *out, const char *text);
 
 /*
- * "90s", "10m", "2h", "1d", "1h30m"; a bare number is minutes. Returns 0, or -1 if it is none of these, zero, or above
- * 365 days.
+ * "90s", "10m", "2h", "1d", "1h30m"; a bare number is minutes. Returns 0, or -1 if it is none of
+ * these, zero, or above 365 days.
  */
 int text_duration_ms(const char *text, uint64_t *ret_ms);
 

@@ -18,7 +18,8 @@ void fuzz_listen(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	if (fence_listen_parse(text, &listen, &err) < 0)
 		return;
-	if (listen.where.port < 1024 || listen.where.port > 65535 || (listen.socket && listen.socket[0] != '/'))
+	if (listen.where.port < 1024 || listen.where.port > 65535 ||
+	    (listen.socket && listen.socket[0] != '/'))
 		abort();
 	free(listen.socket);
 }

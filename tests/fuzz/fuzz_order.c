@@ -1,4 +1,5 @@
-// sources: src/fence/init/order.c src/fence/wire.c src/util/buffer.c src/util/error.c src/util/mem.c
+// sources: src/fence/init/order.c src/fence/wire.c src/util/buffer.c src/util/error.c
+// src/util/mem.c
 /* An order as init reads it. */
 #include "fuzz.h"
 
@@ -14,7 +15,8 @@ void fuzz_order(const uint8_t *data, size_t size)
 
 	if (order_read((const char *)data, size, &order, &err) < 0)
 		return;
-	if (!order.arguments[0] || order.arguments[order.argument_count] || strlen(order.cwd) >= size)
+	if (!order.arguments[0] || order.arguments[order.argument_count] ||
+	    strlen(order.cwd) >= size)
 		abort();
 	order_release(&order);
 }

@@ -28,7 +28,8 @@ void fuzz_text(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < json.used; i++)
 		if ((unsigned char)json.data[i] < 0x20)
 			abort();
-	if (path[0] != '/' || strstr(path, "//") || strstr(path, "/../") || (path[1] && path[strlen(path) - 1] == '/'))
+	if (path[0] != '/' || strstr(path, "//") || strstr(path, "/../") ||
+	    (path[1] && path[strlen(path) - 1] == '/'))
 		abort();
 	if (text_duration_ms(text, &ms) == 0 && ms == 0)
 		abort();

@@ -1,4 +1,5 @@
-/* Unit tests are sentences: each prints `ok - sentence` or `not ok - sentence`; the program's status says if all held. */
+/* Unit tests are sentences: each prints `ok - sentence` or `not ok - sentence`; the program's
+ * status says if all held. */
 #ifndef UNIT_H
 #define UNIT_H
 

@@ -14,13 +14,16 @@
 static void replay(const char *name, fuzz_fn *target)
 {
 	AUTO_FREE char *folder = mem_format("%s/%s", CORPUS, name);
-	AUTO_FREE char *sentence = mem_format("the corpus of %s is survived, and there is one", name);
+	AUTO_FREE char *sentence = mem_format("the corpus of %s is survived, and there is one",
+					      name);
 	DIR *dir = opendir(folder);
 	unsigned int count = 0;
 
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		AUTO_BUFFER struct buffer bytes = BUFFER_INIT(16 << 20);
-		AUTO_FD fd = entry->d_name[0] == '.' ? -1 : openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC);
+		AUTO_FD fd = entry->d_name[0] == '.'
+				     ? -1
+				     : openat(dirfd(dir), entry->d_name, O_RDONLY | O_CLOEXEC);
 
 		if (fd < 0 || fd_read_all(fd, &bytes) < 0)
 			continue;

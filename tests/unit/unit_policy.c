@@ -1,4 +1,5 @@
-/* What is special by name, how rules are judged, and what a spec may say. Works in a folder of its own. */
+/* What is special by name, how rules are judged, and what a spec may say. Works in a folder of its
+ * own. */
 #include "unit.h"
 
 #include "fence/builtin.h"
@@ -48,16 +49,28 @@ static bool secret(const char *name, bool is_dir)
 
 static void names(void)
 {
-	CHECK("what git, editors, agents and shells run is known", executed(".git") && executed(".vscode") && executed(".mcp.json") &&
-									   executed(".claude") && executed(".bashrc") && executed("a.code-workspace"));
-	CHECK("in any case of letters", executed(".GIT") && executed(".Claude") && secret(".ENV", false) && secret("Server.PEM", false));
-	CHECK("ordinary files are not special", !executed("main.c") && !executed("git") && !secret("env", false) && !secret("keys.txt", false));
-	CHECK("environment files are secret", secret(".env", false) && secret(".env.local", false) && secret(".envrc", false));
-	CHECK("keys and credential folders are secret", secret("a.pem", false) && secret("id.key", false) && secret("secrets", true) && secret("credentials", true));
-	CHECK("a source file called secrets or credentials is not", !secret("secrets", false) && !secret("credentials", false));
+	CHECK("what git, editors, agents and shells run is known",
+	      executed(".git") && executed(".vscode") && executed(".mcp.json") &&
+		      executed(".claude") && executed(".bashrc") && executed("a.code-workspace"));
+	CHECK("in any case of letters", executed(".GIT") && executed(".Claude") &&
+						secret(".ENV", false) &&
+						secret("Server.PEM", false));
+	CHECK("ordinary files are not special", !executed("main.c") && !executed("git") &&
+							!secret("env", false) &&
+							!secret("keys.txt", false));
+	CHECK("environment files are secret",
+	      secret(".env", false) && secret(".env.local", false) && secret(".envrc", false));
+	CHECK("keys and credential folders are secret",
+	      secret("a.pem", false) && secret("id.key", false) && secret("secrets", true) &&
+		      secret("credentials", true));
+	CHECK("a source file called secrets or credentials is not",
+	      !secret("secrets", false) && !secret("credentials", false));
 	CHECK("a name that is only the ending is no key", !secret(".pem", false));
-	CHECK("certificates alone are public", builtin_public_certificates("-----BEGIN CERTIFICATE-----\nx", 29));
-	CHECK("a private key beside them is not", !builtin_public_certificates("-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----", 59));
+	CHECK("certificates alone are public",
+	      builtin_public_certificates("-----BEGIN CERTIFICATE-----\nx", 29));
+	CHECK("a private key beside them is not",
+	      !builtin_public_certificates(
+		      "-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----", 59));
 }
 
 static bool listens(const char *text)
@@ -73,18 +86,24 @@ static bool listens(const char *text)
 
 static void listening(void)
 {
-	CHECK("loopback addresses with a port are taken", listens("127.0.0.1:8080") && listens("[::1]:8080") && listens("127.0.0.1:8080=/run/x=y"));
-	CHECK("other addresses are refused", !listens("0.0.0.0:8080") && !listens("10.0.0.1:8080") && !listens("[::]:8080") && !listens("8080") &&
-						      !listens("localhost:8080") && !listens("[::1:8080") && !listens(":8080") && !listens("[]:8080"));
-	CHECK("ports that are none are refused", !listens("127.0.0.1:") && !listens("127.0.0.1:0") && !listens("127.0.0.1:65536") &&
-							 !listens("127.0.0.1:+80") && !listens("127.0.0.1:99999999999") && !listens("127.0.0.1:80"));
+	CHECK("loopback addresses with a port are taken",
+	      listens("127.0.0.1:8080") && listens("[::1]:8080") &&
+		      listens("127.0.0.1:8080=/run/x=y"));
+	CHECK("other addresses are refused",
+	      !listens("0.0.0.0:8080") && !listens("10.0.0.1:8080") && !listens("[::]:8080") &&
+		      !listens("8080") && !listens("localhost:8080") && !listens("[::1:8080") &&
+		      !listens(":8080") && !listens("[]:8080"));
+	CHECK("ports that are none are refused",
+	      !listens("127.0.0.1:") && !listens("127.0.0.1:0") && !listens("127.0.0.1:65536") &&
+		      !listens("127.0.0.1:+80") && !listens("127.0.0.1:99999999999") &&
+		      !listens("127.0.0.1:80"));
 	CHECK("a relative socket is refused", !listens("127.0.0.1:8080=x"));
 }
 
 /* The access that a path gets under a spec: "write", "read", "hide", "none", or "refused". */
 static const char *verdict(const struct fence_spec *spec, const char *path)
 {
-	static const char *const words[] = {"write", "read", "hide", "hide"};
+	static const char *const words[] = { "write", "read", "hide", "hide" };
 	AUTO_FREE char *full = path_absolute(path, project);
 	struct fence_spec full_spec = *spec;
 	struct fence_plan plan;
@@ -111,32 +130,39 @@ static bool gives(const struct fence_spec *spec, const char *path, const char *e
 	return strcmp(seen, expected) == 0;
 }
 
-#define ONE(text)                                   \
-	(struct list)                               \
-	{                                           \
-		.items = (char *[]){(char *)(text), NULL}, .count = 1 \
+#define ONE(text)                                                       \
+	(struct list)                                                   \
+	{                                                               \
+		.items = (char *[]){ (char *)(text), NULL }, .count = 1 \
 	}
 
 static void rules(void)
 {
-	struct fence_spec plain = {0};
-	struct fence_spec read_only = {.read_only = true};
-	struct fence_spec narrow = {.write = ONE("src")};
-	struct fence_spec hide = {.hide = ONE("src")};
-	struct fence_spec hide_file = {.hide = ONE("src"), .read = ONE("src/main.c")};
-	struct fence_spec both = {.write = ONE("src"), .hide = ONE("src")};
-	struct fence_spec read_and_write = {.write = ONE("src"), .read = ONE("src")};
-	struct fence_spec open_secret = {.read = ONE(".env")};
+	struct fence_spec plain = { 0 };
+	struct fence_spec read_only = { .read_only = true };
+	struct fence_spec narrow = { .write = ONE("src") };
+	struct fence_spec hide = { .hide = ONE("src") };
+	struct fence_spec hide_file = { .hide = ONE("src"), .read = ONE("src/main.c") };
+	struct fence_spec both = { .write = ONE("src"), .hide = ONE("src") };
+	struct fence_spec read_and_write = { .write = ONE("src"), .read = ONE("src") };
+	struct fence_spec open_secret = { .read = ONE(".env") };
 
 	CHECK("the project is writable", gives(&plain, "src/main.c", "write"));
-	CHECK("its secrets are hidden", gives(&plain, ".env", "hide") && gives(&plain, "deep/er/secrets/x", "hide"));
-	CHECK("what the host executes is read-only", gives(&plain, ".git/hooks/pre-commit", "read") && gives(&plain, "deep/.vscode/tasks.json", "read"));
-	CHECK("a file with certificates only stays readable", gives(&plain, "ca.pem", "write") && gives(&plain, "server.pem", "hide"));
+	CHECK("its secrets are hidden",
+	      gives(&plain, ".env", "hide") && gives(&plain, "deep/er/secrets/x", "hide"));
+	CHECK("what the host executes is read-only",
+	      gives(&plain, ".git/hooks/pre-commit", "read") &&
+		      gives(&plain, "deep/.vscode/tasks.json", "read"));
+	CHECK("a file with certificates only stays readable",
+	      gives(&plain, "ca.pem", "write") && gives(&plain, "server.pem", "hide"));
 	CHECK("nothing else is there", gives(&plain, "../other", "none"));
-	CHECK("--read-only makes all of it read-only", gives(&read_only, "src/main.c", "read") && gives(&read_only, ".env", "hide"));
-	CHECK("--write narrows", gives(&narrow, "src/main.c", "write") && gives(&narrow, "README", "read"));
+	CHECK("--read-only makes all of it read-only",
+	      gives(&read_only, "src/main.c", "read") && gives(&read_only, ".env", "hide"));
+	CHECK("--write narrows",
+	      gives(&narrow, "src/main.c", "write") && gives(&narrow, "README", "read"));
 	CHECK("--hide hides", gives(&hide, "src/main.c", "hide"));
-	CHECK("the most specific rule wins", gives(&hide_file, "src/main.c", "read") && gives(&hide_file, "src/other.c", "hide"));
+	CHECK("the most specific rule wins",
+	      gives(&hide_file, "src/main.c", "read") && gives(&hide_file, "src/other.c", "hide"));
 	CHECK("at the same path hidden beats writable", gives(&both, "src/main.c", "hide"));
 	CHECK("and read-only beats writable", gives(&read_and_write, "src/main.c", "read"));
 	CHECK("a path that a person names beats a pattern", gives(&open_secret, ".env", "read"));
@@ -144,35 +170,42 @@ static void rules(void)
 
 static void refusals(void)
 {
-	static const char *const wide[] = {"/", "/..", "//", "~", "~/", "/home", "/tmp", "/usr", "/etc", "/etc/ssl", "/usr/bin", "/proc", "../..", "../../..",
-					   "to-root", "to-home", ""};
+	static const char *const wide[] = { "/",        "/..",   "//",    "~",        "~/",
+					    "/home",    "/tmp",  "/usr",  "/etc",     "/etc/ssl",
+					    "/usr/bin", "/proc", "../..", "../../..", "to-root",
+					    "to-home",  "" };
 	bool held = true;
 
 	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
-		struct fence_spec spec = {.write = ONE(wide[i])};
+		struct fence_spec spec = { .write = ONE(wide[i]) };
 
 		held = gives(&spec, "x", "refused") && held;
 	}
 	CHECK("no spelling of /, of home or of the system becomes writable", held);
 
-	struct fence_spec reading_home = {.read = ONE("~")};
-	struct fence_spec reading_keys = {.read = ONE("~/.ssh")};
-	struct fence_spec reading_one = {.read = ONE("~/.ssh/known_hosts")};
-	struct fence_spec home_project = {.project = home};
-	struct fence_spec state_project = {.project = state};
-	struct fence_spec outside = {.cwd = "/usr"};
-	struct fence_spec planted = {.write = ONE("to-other")};
-	struct fence_spec hide_planted = {.hide = ONE("to-src/main.c")};
-	struct fence_spec hide_missing = {.hide = ONE("missing")};
-	struct fence_spec read_missing = {.read = ONE("missing")};
-	struct fence_spec hide_all = {.hide = ONE(".")};
+	struct fence_spec reading_home = { .read = ONE("~") };
+	struct fence_spec reading_keys = { .read = ONE("~/.ssh") };
+	struct fence_spec reading_one = { .read = ONE("~/.ssh/known_hosts") };
+	struct fence_spec home_project = { .project = home };
+	struct fence_spec state_project = { .project = state };
+	struct fence_spec outside = { .cwd = "/usr" };
+	struct fence_spec planted = { .write = ONE("to-other") };
+	struct fence_spec hide_planted = { .hide = ONE("to-src/main.c") };
+	struct fence_spec hide_missing = { .hide = ONE("missing") };
+	struct fence_spec read_missing = { .read = ONE("missing") };
+	struct fence_spec hide_all = { .hide = ONE(".") };
 
 	CHECK("home is not readable as a whole", gives(&reading_home, "x", "refused"));
-	CHECK("a folder of credentials is not, a file in it that is named is", gives(&reading_keys, "x", "refused") && gives(&reading_one, "src", "write"));
-	CHECK("home is no project, nor is the state", gives(&home_project, "x", "refused") && gives(&state_project, "x", "refused"));
-	CHECK("a working directory outside of the project is refused", gives(&outside, "x", "refused"));
-	CHECK("a path through a symlink in the project is refused", gives(&planted, "x", "refused") && gives(&hide_planted, "x", "refused"));
-	CHECK("hiding what is missing is no error, reading it is", gives(&hide_missing, "src", "write") && gives(&read_missing, "x", "refused"));
+	CHECK("a folder of credentials is not, a file in it that is named is",
+	      gives(&reading_keys, "x", "refused") && gives(&reading_one, "src", "write"));
+	CHECK("home is no project, nor is the state",
+	      gives(&home_project, "x", "refused") && gives(&state_project, "x", "refused"));
+	CHECK("a working directory outside of the project is refused",
+	      gives(&outside, "x", "refused"));
+	CHECK("a path through a symlink in the project is refused",
+	      gives(&planted, "x", "refused") && gives(&hide_planted, "x", "refused"));
+	CHECK("hiding what is missing is no error, reading it is",
+	      gives(&hide_missing, "src", "write") && gives(&read_missing, "x", "refused"));
 	CHECK("hiding the project is refused", gives(&hide_all, "x", "refused"));
 }
 
@@ -184,7 +217,8 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 	return remove(path);
 }
 
-/* A plan wants ringfence-init beside the program; here nothing is started, so anything executable will do. */
+/* A plan wants ringfence-init beside the program; here nothing is started, so anything executable
+ * will do. */
 static char *make_init(void)
 {
 	char self[4096];
@@ -223,15 +257,17 @@ int main(void)
 	make_file(project, "server.pem", "-----BEGIN PRIVATE KEY-----\nx");
 	setenv("HOME", home, 1);
 	setenv("RINGFENCE_STATE_DIR", state, 1);
-	if (chdir(project) < 0 || symlink("/", "to-root") < 0 || symlink(home, "to-home") < 0 || symlink("../other", "to-other") < 0 ||
-	    symlink("src", "to-src") < 0)
+	if (chdir(project) < 0 || symlink("/", "to-root") < 0 || symlink(home, "to-home") < 0 ||
+	    symlink("../other", "to-other") < 0 || symlink("src", "to-src") < 0)
 		return 1;
 	names();
 	listening();
 	rules();
 	refusals();
-	CHECK("every mechanism has a name and all operations", fence_mechanism_find("bwrap") && fence_mechanism_find("none") &&
-									fence_mechanism_find("auto") == fence_mechanism_find("bwrap") && !fence_mechanism_find("x"));
+	CHECK("every mechanism has a name and all operations",
+	      fence_mechanism_find("bwrap") && fence_mechanism_find("none") &&
+		      fence_mechanism_find("auto") == fence_mechanism_find("bwrap") &&
+		      !fence_mechanism_find("x"));
 	unlink(init);
 	nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	free(home);

@@ -28,7 +28,7 @@ static void remember(struct buffer *record, const char *path)
 
 	if (lstat(path, &status) < 0)
 		abort();
-	known = (struct fence_known){status.st_dev, status.st_ino};
+	known = (struct fence_known){ status.st_dev, status.st_ino };
 	wire_add(record, WIRE_KNOWN, &known, sizeof known);
 }
 
@@ -47,7 +47,7 @@ static bool there(const char *path)
 
 static void damaged(struct buffer *record, const char *quarantine)
 {
-	struct fence_found found = {0};
+	struct fence_found found = { 0 };
 	struct error err;
 	bool refused = true;
 
@@ -56,8 +56,10 @@ static void damaged(struct buffer *record, const char *quarantine)
 
 		memcpy(copy, record->data, record->used);
 		copy[size] = (char)0xff;
-		/* It may still be a record, of other paths; it must not crash, and a torn one is refused. */
-		refused = refused && (sweep(copy, size, quarantine, "torn", &found, &err) < 0 || size > 30);
+		/* It may still be a record, of other paths; it must not crash, and a torn one is
+		 * refused. */
+		refused = refused &&
+			  (sweep(copy, size, quarantine, "torn", &found, &err) < 0 || size > 30);
 		free(copy);
 	}
 	CHECK("a torn record is refused", refused);
@@ -69,10 +71,11 @@ int main(void)
 {
 	char root[] = "/tmp/ringfence-unit-XXXXXX";
 	struct buffer record = BUFFER_INIT(100000);
-	struct fence_found found = {0};
+	struct fence_found found = { 0 };
 	struct error err;
 
-	if (!mkdtemp(root) || chdir(root) < 0 || mkdir("p", 0755) < 0 || mkdir("p/.vscode", 0755) < 0 || mkdir("p/a", 0755) < 0 || mkdir("q", 0700) < 0 ||
+	if (!mkdtemp(root) || chdir(root) < 0 || mkdir("p", 0755) < 0 ||
+	    mkdir("p/.vscode", 0755) < 0 || mkdir("p/a", 0755) < 0 || mkdir("q", 0700) < 0 ||
 	    symlink("elsewhere", "p/.codex") < 0)
 		return 1;
 
@@ -87,23 +90,33 @@ int main(void)
 	remember(&record, "p/.mcp.json");
 	wire_add_string(&record, WIRE_LINK, link);
 	wire_add_string(&record, WIRE_LINK, "elsewhere");
-	CHECK("an unchanged project is left alone", sweep(record.data, record.used, quarantine, "1", &found, &err) == 0 && found.count == 0);
+	CHECK("an unchanged project is left alone",
+	      sweep(record.data, record.used, quarantine, "1", &found, &err) == 0 &&
+		      found.count == 0);
 
-	/* As a command would: moves what was there, plants new ones, hides one in a folder that forbids changes. */
-	if (mkdir("p/.claude", 0755) < 0 || rename("p/.vscode", "p/a/.vscode") < 0 || mkdir("p/.vscode", 0755) < 0 || unlink("p/.codex") < 0 ||
-	    mkdir("p/a/locked", 0755) < 0 || mkdir("p/a/locked/.git", 0555) < 0 || chmod("p/a/locked", 0555) < 0 || mkdir("p/bare", 0755) < 0 ||
+	/* As a command would: moves what was there, plants new ones, hides one in a folder that
+	 * forbids changes. */
+	if (mkdir("p/.claude", 0755) < 0 || rename("p/.vscode", "p/a/.vscode") < 0 ||
+	    mkdir("p/.vscode", 0755) < 0 || unlink("p/.codex") < 0 ||
+	    mkdir("p/a/locked", 0755) < 0 || mkdir("p/a/locked/.git", 0555) < 0 ||
+	    chmod("p/a/locked", 0555) < 0 || mkdir("p/bare", 0755) < 0 ||
 	    mkdir("p/bare/objects", 0755) < 0 || mkdir("p/bare/refs", 0755) < 0)
 		return 1;
 	write_file("p/.claude/settings.json");
 	write_file("p/.vscode/tasks.json");
 	write_file("p/bare/HEAD");
 	write_file("p/ordinary");
-	CHECK("a sweep succeeds", sweep(record.data, record.used, quarantine, "2", &found, &err) == 0);
+	CHECK("a sweep succeeds",
+	      sweep(record.data, record.used, quarantine, "2", &found, &err) == 0);
 	CHECK("it takes the four that are new", found.count == 4);
-	CHECK("a new folder is gone from the project and whole in quarantine", !there("p/.claude") && there("q/2/.claude/settings.json"));
-	CHECK("a folder that was known is known wherever it is", there("p/a/.vscode") && !there("p/.vscode") && there("q/2/.vscode/tasks.json"));
-	CHECK("a folder that forbids changes protects nothing", !there("p/a/locked/.git") && there("q/2/a/locked/.git"));
-	CHECK("a bare repository loses its HEAD", !there("p/bare/HEAD") && there("q/2/bare/HEAD") && there("p/bare/objects"));
+	CHECK("a new folder is gone from the project and whole in quarantine",
+	      !there("p/.claude") && there("q/2/.claude/settings.json"));
+	CHECK("a folder that was known is known wherever it is",
+	      there("p/a/.vscode") && !there("p/.vscode") && there("q/2/.vscode/tasks.json"));
+	CHECK("a folder that forbids changes protects nothing",
+	      !there("p/a/locked/.git") && there("q/2/a/locked/.git"));
+	CHECK("a bare repository loses its HEAD",
+	      !there("p/bare/HEAD") && there("q/2/bare/HEAD") && there("p/bare/objects"));
 	CHECK("a protected symlink is put back", there("p/.codex"));
 	CHECK("ordinary files and known ones stay", there("p/ordinary") && there("p/.mcp.json"));
 	found_release(&found);

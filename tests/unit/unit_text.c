@@ -41,12 +41,17 @@ static bool absolute(const char *path, const char *base, const char *expected)
 
 static void escaping(void)
 {
-	CHECK("plain text and UTF-8 are shown as they are", escapes_to("größe ✓ a b", "größe ✓ a b"));
-	CHECK("control characters are shown as numbers", escapes_to("a\x1b[31m\nb\x7f", "a\\x1b[31m\\x0ab\\x7f"));
+	CHECK("plain text and UTF-8 are shown as they are",
+	      escapes_to("größe ✓ a b", "größe ✓ a b"));
+	CHECK("control characters are shown as numbers",
+	      escapes_to("a\x1b[31m\nb\x7f", "a\\x1b[31m\\x0ab\\x7f"));
 	CHECK("a backslash cannot imitate an escape", escapes_to("\\x1b", "\\\\x1b"));
-	CHECK("bytes that are no UTF-8 are shown as numbers", escapes_to("\xff\xc0\xaf", "\\xff\\xc0\\xaf"));
-	CHECK("a torn sequence at the end is shown as numbers", escapes_to("a\xe2\x82", "a\\xe2\\x82"));
-	CHECK("marks that reorder text are shown as numbers", escapes_to("\xe2\x80\xae", "\\xe2\\x80\\xae"));
+	CHECK("bytes that are no UTF-8 are shown as numbers",
+	      escapes_to("\xff\xc0\xaf", "\\xff\\xc0\\xaf"));
+	CHECK("a torn sequence at the end is shown as numbers",
+	      escapes_to("a\xe2\x82", "a\\xe2\\x82"));
+	CHECK("marks that reorder text are shown as numbers",
+	      escapes_to("\xe2\x80\xae", "\\xe2\\x80\\xae"));
 	CHECK("C1 control characters are shown as numbers", escapes_to("\xc2\x9b", "\\xc2\\x9b"));
 	CHECK("JSON strings are quoted", json_is("a\"b\\\n\x01", "\"a\\\"b\\\\\\u000a\\u0001\""));
 	CHECK("JSON strings stay valid UTF-8", json_is("\xff", "\"\xef\xbf\xbd\""));
@@ -56,24 +61,33 @@ static void durations(void)
 {
 	CHECK("a bare number is minutes", duration("5") == 300000);
 	CHECK("seconds, minutes, hours and days have their letters",
-	      duration("90s") == 90000 && duration("10m") == 600000 && duration("2h") == 7200000 && duration("1d") == 86400000);
+	      duration("90s") == 90000 && duration("10m") == 600000 && duration("2h") == 7200000 &&
+		      duration("1d") == 86400000);
 	CHECK("units can be combined from large to small", duration("1h30m") == 5400000);
-	CHECK("units out of order or twice are refused", !duration("30m1h") && !duration("1m1m") && !duration("1m5"));
+	CHECK("units out of order or twice are refused",
+	      !duration("30m1h") && !duration("1m1m") && !duration("1m5"));
 	CHECK("zero, nothing, signs, fractions and words are refused",
-	      !duration("0") && !duration("") && !duration("-1") && !duration("1.5h") && !duration("soon") && !duration("s"));
-	CHECK("a number that overflows is refused", !duration("99999999999999999999999h") && !duration("366d"));
+	      !duration("0") && !duration("") && !duration("-1") && !duration("1.5h") &&
+		      !duration("soon") && !duration("s"));
+	CHECK("a number that overflows is refused",
+	      !duration("99999999999999999999999h") && !duration("366d"));
 }
 
 static void paths(void)
 {
-	CHECK("a path is within itself and its parents", path_within("/a/b", "/a/b") && path_within("/a/b", "/a") && path_within("/a", "/"));
-	CHECK("a longer name is not within", !path_within("/ab", "/a") && !path_within("/a", "/a/b"));
+	CHECK("a path is within itself and its parents",
+	      path_within("/a/b", "/a/b") && path_within("/a/b", "/a") && path_within("/a", "/"));
+	CHECK("a longer name is not within",
+	      !path_within("/ab", "/a") && !path_within("/a", "/a/b"));
 	CHECK("parents sort before children and subtrees stay together",
-	      path_compare("/a", "/a/b") < 0 && path_compare("/a/b", "/a.c") < 0 && path_compare("/a", "/a") == 0);
+	      path_compare("/a", "/a/b") < 0 && path_compare("/a/b", "/a.c") < 0 &&
+		      path_compare("/a", "/a") == 0);
 	CHECK("relative paths are made absolute", absolute("x/y", "/a/b", "/a/b/x/y"));
 	CHECK("dots and double slashes go", absolute("/a//b/./c/../d/", "/", "/a/b/d"));
-	CHECK("nothing climbs above the root", absolute("../../../..", "/a", "/") && absolute("/..", "/", "/"));
-	CHECK("a name with dots in it stays", absolute("/...", "/", "/...") && absolute("..x", "/", "/..x"));
+	CHECK("nothing climbs above the root",
+	      absolute("../../../..", "/a", "/") && absolute("/..", "/", "/"));
+	CHECK("a name with dots in it stays",
+	      absolute("/...", "/", "/...") && absolute("..x", "/", "/..x"));
 }
 
 static void buffers(void)
@@ -83,7 +97,8 @@ static void buffers(void)
 	buffer_add_text(&small, "abcd");
 	CHECK("a buffer holds its maximum", !buffer_overflowed(&small) && small.used == 4);
 	buffer_add_text(&small, "e");
-	CHECK("a buffer that would grow beyond says so and keeps what it has", buffer_overflowed(&small) && strcmp(buffer_text(&small), "abcd") == 0);
+	CHECK("a buffer that would grow beyond says so and keeps what it has",
+	      buffer_overflowed(&small) && strcmp(buffer_text(&small), "abcd") == 0);
 	buffer_release(&small);
 	buffer_release(&small);
 	CHECK("an empty buffer is an empty string", strcmp(buffer_text(&small), "") == 0);

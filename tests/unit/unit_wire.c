@@ -12,8 +12,8 @@
 
 static void add_needed(struct buffer *order)
 {
-	struct wire_flags flags = {.confined = 1};
-	struct wire_rule rule = {.access = WIRE_READ};
+	struct wire_flags flags = { .confined = 1 };
+	struct wire_rule rule = { .access = WIRE_READ };
 
 	wire_add(order, WIRE_FLAGS, &flags, sizeof flags);
 	wire_add_string(order, WIRE_ARGUMENT, "true");
@@ -44,9 +44,10 @@ static void orders(void)
 	bool torn_is_refused = true;
 
 	add_needed(&bytes);
-	CHECK("an order is read as it was written", order_read(buffer_text(&bytes), bytes.used, &order, &err) == 0 &&
-							     strcmp(order.arguments[0], "true") == 0 && !order.arguments[1] &&
-							     strcmp(order.rules[0].path, "/p") == 0);
+	CHECK("an order is read as it was written",
+	      order_read(buffer_text(&bytes), bytes.used, &order, &err) == 0 &&
+		      strcmp(order.arguments[0], "true") == 0 && !order.arguments[1] &&
+		      strcmp(order.rules[0].path, "/p") == 0);
 	order_release(&order);
 
 	/* Cut anywhere but between records, or so that something needed is missing. */
@@ -67,13 +68,13 @@ static void orders(void)
 	CHECK("a record that belongs elsewhere is refused", read_order(&odd) < 0);
 	buffer_release(&odd);
 	add_needed(&odd);
-	wire_add_rule(&odd, &(struct wire_rule){0}, "relative");
+	wire_add_rule(&odd, &(struct wire_rule){ 0 }, "relative");
 	CHECK("a rule with a relative path is refused", read_order(&odd) < 0);
 }
 
 static void messages(void)
 {
-	struct wire_message message = {.type = WIRE_SIGNAL, .a = 15, .text = "x"};
+	struct wire_message message = { .type = WIRE_SIGNAL, .a = 15, .text = "x" };
 	struct wire_message got;
 	int sockets[2];
 	int pipes[2];
@@ -81,11 +82,16 @@ static void messages(void)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) < 0 || pipe(pipes) < 0)
 		return;
-	CHECK("nothing to receive is said as such", wire_receive(sockets[1], &got, &fd) < 0 && errno == EAGAIN);
-	CHECK("a message arrives with its descriptor", wire_send(sockets[0], &message, pipes[1]) == 0 && wire_receive(sockets[1], &got, &fd) == 1 &&
-							       got.a == 15 && fd >= 0 && write(fd, "y", 1) == 1);
+	CHECK("nothing to receive is said as such",
+	      wire_receive(sockets[1], &got, &fd) < 0 && errno == EAGAIN);
+	CHECK("a message arrives with its descriptor",
+	      wire_send(sockets[0], &message, pipes[1]) == 0 &&
+		      wire_receive(sockets[1], &got, &fd) == 1 && got.a == 15 && fd >= 0 &&
+		      write(fd, "y", 1) == 1);
 	close(fd);
-	CHECK("a message of another size is refused", send(sockets[0], "short", 5, 0) == 5 && wire_receive(sockets[1], &got, &fd) < 0 && errno == EPROTO);
+	CHECK("a message of another size is refused",
+	      send(sockets[0], "short", 5, 0) == 5 && wire_receive(sockets[1], &got, &fd) < 0 &&
+		      errno == EPROTO);
 	close(sockets[0]);
 	CHECK("the end of the other side is seen", wire_receive(sockets[1], &got, &fd) == 0);
 	close(sockets[1]);

@@ -43,7 +43,9 @@ static int first_process(const struct order *order, struct error *err)
 
 	(void)order;
 	if (getpid() != 1)
-		return error_set(err, "init is process %d, not the first one of its own process namespace", getpid());
+		return error_set(
+			err, "init is process %d, not the first one of its own process namespace",
+			getpid());
 	n = readlink("/proc/self", self, sizeof self - 1);
 	if (n != 1 || self[0] != '1')
 		return error_set(err, "/proc shows another process namespace");
@@ -53,7 +55,9 @@ static int first_process(const struct order *order, struct error *err)
 static int own_session(const struct order *order, struct error *err)
 {
 	(void)order;
-	return getsid(0) == getpid() ? 0 : error_set(err, "the session of the caller's terminal was kept");
+	return getsid(0) == getpid()
+		       ? 0
+		       : error_set(err, "the session of the caller's terminal was kept");
 }
 
 static int own_namespaces(const struct order *order, struct error *err)
@@ -89,8 +93,8 @@ static int no_nested_namespace(const struct order *order, struct error *err)
 
 static int no_capabilities(const struct order *order, struct error *err)
 {
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct data[2] = {0};
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { 0 };
 
 	(void)order;
 	if (syscall(SYS_capget, &header, data) < 0)
@@ -107,7 +111,9 @@ static int no_capabilities(const struct order *order, struct error *err)
 static int no_root(const struct order *order, struct error *err)
 {
 	(void)order;
-	return getuid() != 0 && geteuid() != 0 && getgid() != 0 ? 0 : error_set(err, "the process is root");
+	return getuid() != 0 && geteuid() != 0 && getgid() != 0
+		       ? 0
+		       : error_set(err, "the process is root");
 }
 
 static int read_only_root(const struct order *order, struct error *err)
@@ -131,7 +137,7 @@ static bool on_host(const struct order *order, uint64_t device)
 /* The places that are the fence's own are on file systems that the host does not have. */
 static int own_file_systems(const struct order *order, struct error *err)
 {
-	static const char *const places[] = {"/", "/dev", "/dev/pts", "/proc"};
+	static const char *const places[] = { "/", "/dev", "/dev/pts", "/proc" };
 	struct stat status;
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
@@ -142,7 +148,7 @@ static int own_file_systems(const struct order *order, struct error *err)
 
 static bool expected_mount(const struct order *order, const char *path)
 {
-	static const char *const own[] = {"/proc", "/dev"};
+	static const char *const own[] = { "/proc", "/dev" };
 
 	if (strcmp(path, "/") == 0)
 		return true;
@@ -204,26 +210,33 @@ static int private_scratch(const struct order *order, struct error *err)
 		struct stat status;
 		struct stat root;
 
-		if (stat("/", &root) < 0 || lstat(order->scratch[i], &status) < 0 || !S_ISDIR(status.st_mode))
+		if (stat("/", &root) < 0 || lstat(order->scratch[i], &status) < 0 ||
+		    !S_ISDIR(status.st_mode))
 			return error_set(err, "there is no private '%s'", order->scratch[i]);
-		if (status.st_dev == order->host.home_device && status.st_ino == order->host.home_inode)
-			return error_set(err, "'%s' is the home folder of the host", order->scratch[i]);
+		if (status.st_dev == order->host.home_device &&
+		    status.st_ino == order->host.home_inode)
+			return error_set(err, "'%s' is the home folder of the host",
+					 order->scratch[i]);
 		if (status.st_dev == root.st_dev)
-			return error_set(err, "'%s' is no file system of its own", order->scratch[i]);
+			return error_set(err, "'%s' is no file system of its own",
+					 order->scratch[i]);
 		if (on_host(order, status.st_dev))
-			return error_set(err, "'%s' is on a file system of the host", order->scratch[i]);
+			return error_set(err, "'%s' is on a file system of the host",
+					 order->scratch[i]);
 		if (fresh(order, order->scratch[i], err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Each rule of the policy: the very file that was resolved, reached without symlinks, mounted as it should be. */
+/* Each rule of the policy: the very file that was resolved, reached without symlinks, mounted as it
+ * should be. */
 static int rules(const struct order *order, struct error *err)
 {
 	for (size_t i = 0; i < order->rule_count; i++) {
 		const struct order_rule *at = &order->rules[i];
-		struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
+		struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+					.resolve = RESOLVE_NO_SYMLINKS };
 		AUTO_FD fd = (int)syscall(SYS_openat2, AT_FDCWD, at->path, &how, sizeof how);
 		struct stat status;
 		struct statvfs mount;
@@ -234,7 +247,8 @@ static int rules(const struct order *order, struct error *err)
 		bool same = status.st_dev == at->rule.device && status.st_ino == at->rule.inode;
 
 		if (at->rule.access == WIRE_HIDE_AROUND ? same : !same)
-			return error_set(err, "'%s' is not what it was when the policy was made", at->path);
+			return error_set(err, "'%s' is not what it was when the policy was made",
+					 at->path);
 		if (at->rule.access != WIRE_WRITE && !(mount.f_flag & ST_RDONLY))
 			return error_set(err, "'%s' is not mounted read-only", at->path);
 		if (at->rule.access == WIRE_HIDE && (status.st_mode & 0777) != 0)
@@ -256,7 +270,7 @@ static int host_file(const struct order *order, struct error *err)
 static int host_abstract_socket(const struct order *order, struct error *err)
 {
 	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	size_t size = strlen(order->abstract);
 
 	if (fd < 0)
@@ -264,16 +278,20 @@ static int host_abstract_socket(const struct order *order, struct error *err)
 	if (size > sizeof address.sun_path - 1)
 		return error_set(err, "the name of the abstract socket is too long");
 	memcpy(address.sun_path + 1, order->abstract, size);
-	if (connect(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + size)) == 0)
+	if (connect(fd, (struct sockaddr *)&address,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + size)) == 0)
 		return error_set(err, "an abstract socket of the host answered");
 	return 0;
 }
 
-/* Connecting a datagram socket sends nothing: it only asks for a route. 192.0.2.1 is nobody's address. */
+/* Connecting a datagram socket sends nothing: it only asks for a route. 192.0.2.1 is nobody's
+ * address. */
 static int no_route(const struct order *order, struct error *err)
 {
 	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(53), .sin_addr.s_addr = htonl(0xc0000201)};
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_port = htons(53),
+				       .sin_addr.s_addr = htonl(0xc0000201) };
 
 	(void)order;
 	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
@@ -290,7 +308,9 @@ static int no_new_namespace(const struct order *order, struct error *err)
 static int no_mount(const struct order *order, struct error *err)
 {
 	(void)order;
-	return mount("none", "/tmp", "tmpfs", 0, NULL) < 0 ? 0 : error_set(err, "a file system could be mounted");
+	return mount("none", "/tmp", "tmpfs", 0, NULL) < 0
+		       ? 0
+		       : error_set(err, "a file system could be mounted");
 }
 
 static int filtered(const struct order *order, struct error *err)
@@ -298,7 +318,8 @@ static int filtered(const struct order *order, struct error *err)
 	(void)order;
 	if (prctl(PR_GET_SECCOMP, 0, 0, 0, 0) != 2)
 		return error_set(err, "no seccomp filter is in force");
-	/* KEYCTL_GET_KEYRING_ID of the session keyring: harmless, and always possible without the filter. */
+	/* KEYCTL_GET_KEYRING_ID of the session keyring: harmless, and always possible without the
+	 * filter. */
 	if (syscall(SYS_keyctl, 0, -3, 0, 0, 0) != -1 || errno != EPERM)
 		return error_set(err, "the session keyring could be reached");
 	return 0;
@@ -307,7 +328,9 @@ static int filtered(const struct order *order, struct error *err)
 static int no_gain(const struct order *order, struct error *err)
 {
 	(void)order;
-	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : error_set(err, "no_new_privs is not set");
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1
+		       ? 0
+		       : error_set(err, "no_new_privs is not set");
 }
 
 static int kernel_settings(const struct order *order, struct error *err)
@@ -357,31 +380,31 @@ static int no_descriptors(const struct order *order, struct error *err)
 }
 
 static const struct canary outside[] = {
-	{"process-namespace", first_process, ALWAYS},
-	{"session", own_session, ALWAYS},
-	{"namespaces", own_namespaces, ALWAYS},
-	{"nested-namespace", no_nested_namespace, ALWAYS},
-	{"capabilities", no_capabilities, ALWAYS},
-	{"root", no_root, ALWAYS},
-	{"system", read_only_root, ALWAYS},
-	{"file-systems", own_file_systems, ALWAYS},
-	{"mounts", only_expected_mounts, ALWAYS},
-	{"home", private_scratch, ALWAYS},
-	{"rules", rules, ALWAYS},
+	{ "process-namespace", first_process, ALWAYS },
+	{ "session", own_session, ALWAYS },
+	{ "namespaces", own_namespaces, ALWAYS },
+	{ "nested-namespace", no_nested_namespace, ALWAYS },
+	{ "capabilities", no_capabilities, ALWAYS },
+	{ "root", no_root, ALWAYS },
+	{ "system", read_only_root, ALWAYS },
+	{ "file-systems", own_file_systems, ALWAYS },
+	{ "mounts", only_expected_mounts, ALWAYS },
+	{ "home", private_scratch, ALWAYS },
+	{ "rules", rules, ALWAYS },
 };
 
 static const struct canary inside[] = {
-	{"host-file", host_file, ALWAYS},
-	{"abstract-socket", host_abstract_socket, WITH_SOCKET_SCOPE},
-	{"route", no_route, WITH_PRIVATE_NET},
-	{"unshare", no_new_namespace, ALWAYS},
-	{"mount", no_mount, ALWAYS},
-	{"seccomp", filtered, ALWAYS},
-	{"no-new-privileges", no_gain, ALWAYS},
-	{"kernel-settings", kernel_settings, ALWAYS},
-	{"init", init_untouchable, ALWAYS},
-	{"landlock", landlocked, WITH_LANDLOCK},
-	{"descriptors", no_descriptors, ALWAYS},
+	{ "host-file", host_file, ALWAYS },
+	{ "abstract-socket", host_abstract_socket, WITH_SOCKET_SCOPE },
+	{ "route", no_route, WITH_PRIVATE_NET },
+	{ "unshare", no_new_namespace, ALWAYS },
+	{ "mount", no_mount, ALWAYS },
+	{ "seccomp", filtered, ALWAYS },
+	{ "no-new-privileges", no_gain, ALWAYS },
+	{ "kernel-settings", kernel_settings, ALWAYS },
+	{ "init", init_untouchable, ALWAYS },
+	{ "landlock", landlocked, WITH_LANDLOCK },
+	{ "descriptors", no_descriptors, ALWAYS },
 };
 
 /* Would this canary say something about the fence that was asked for? */
@@ -410,7 +433,8 @@ static int try_all(const struct canary *list, size_t size, const struct order *o
 			continue;
 		count->total++;
 		if (list[i].attempt(order, &why) < 0)
-			return error_set(err, "canary '%s' got through: %s", list[i].name, why.text);
+			return error_set(err, "canary '%s' got through: %s", list[i].name,
+					 why.text);
 		count->held++;
 	}
 	return 0;
@@ -421,7 +445,8 @@ int canaries_outside(const struct order *order, struct canary_count *count, stru
 	return try_all(outside, sizeof outside / sizeof *outside, order, false, count, err);
 }
 
-int canaries_inside(const struct order *order, bool landlock, struct canary_count *count, struct error *err)
+int canaries_inside(const struct order *order, bool landlock, struct canary_count *count,
+		    struct error *err)
 {
 	return try_all(inside, sizeof inside / sizeof *inside, order, landlock, count, err);
 }

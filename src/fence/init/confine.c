@@ -30,7 +30,8 @@ static int lower(int resource, rlim_t most, const char *name, struct error *err)
 
 int confine_limits(struct error *err)
 {
-	if (lower(RLIMIT_CORE, 0, "core files", err) < 0 || lower(RLIMIT_RTPRIO, 0, "real-time priority", err) < 0 ||
+	if (lower(RLIMIT_CORE, 0, "core files", err) < 0 ||
+	    lower(RLIMIT_RTPRIO, 0, "real-time priority", err) < 0 ||
 	    lower(RLIMIT_NPROC, MOST_PROCESSES, "processes", err) < 0)
 		return -1;
 	return 0;
@@ -38,7 +39,7 @@ int confine_limits(struct error *err)
 
 static int install(struct sock_filter *steps, size_t count, struct error *err)
 {
-	struct sock_fprog program = {.len = (unsigned short)count, .filter = steps};
+	struct sock_fprog program = { .len = (unsigned short)count, .filter = steps };
 
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
 		return error_sys(err, "install the seccomp filter");

@@ -1,10 +1,11 @@
 /*
- * Writes the fence's two seccomp filters as C tables. Runs when Ringfence is built, so that nothing is compiled, and no
- * library is needed, when a fence is started.
+ * Writes the fence's two seccomp filters as C tables. Runs when Ringfence is built, so that nothing
+ * is compiled, and no library is needed, when a fence is started.
  *
- * The first filter knows the system calls that existed when it was written; a newer one does not exist inside the fence
- * (ENOSYS), and programs fall back as on an older kernel. The second names, among the known ones, what gives a way out of
- * the fence or into parts of the kernel that no build or test needs. The kernel runs both; the stricter verdict counts.
+ * The first filter knows the system calls that existed when it was written; a newer one does not
+ * exist inside the fence (ENOSYS), and programs fall back as on an older kernel. The second names,
+ * among the known ones, what gives a way out of the fence or into parts of the kernel that no build
+ * or test needs. The kernel runs both; the stricter verdict counts.
  *
  * Foreign architectures (i386 and x32 on x86-64) are killed: their numbers mean other calls.
  */
@@ -25,27 +26,85 @@
 /* The last system call that this list was checked against (set_mempolicy_home_node). */
 enum { LAST_KNOWN = 450 };
 
-/* Only the low half is compared: the kernel ignores the rest of an int argument, and so would an attacker. */
+/* Only the low half is compared: the kernel ignores the rest of an int argument, and so would an
+ * attacker. */
 #define INT_IS(arg, value) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, 0xffffffffu, (value))
-#define HAS_BIT(arg, bit) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (bit), (bit))
+#define HAS_BIT(arg, bit)  SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (bit), (bit))
 
 static const char *const refused[] = {
 	/* file systems and namespaces */
-	"mount", "umount", "umount2", "pivot_root", "chroot", "fsopen", "fsconfig", "fsmount", "fspick", "move_mount",
-	"open_tree", "mount_setattr", "setns", "open_by_handle_at", "swapon", "swapoff", "quotactl", "quotactl_fd",
+	"mount",
+	"umount",
+	"umount2",
+	"pivot_root",
+	"chroot",
+	"fsopen",
+	"fsconfig",
+	"fsmount",
+	"fspick",
+	"move_mount",
+	"open_tree",
+	"mount_setattr",
+	"setns",
+	"open_by_handle_at",
+	"swapon",
+	"swapoff",
+	"quotactl",
+	"quotactl_fd",
 	/* kernel interfaces with a history of escapes and no use in a build */
-	"io_uring_setup", "io_uring_enter", "io_uring_register", "bpf", "perf_event_open", "userfaultfd", "add_key",
-	"request_key", "keyctl", "lookup_dcookie", "modify_ldt", "vm86", "vm86old", "nfsservctl", "uselib", "_sysctl",
-	"sysfs", "ustat", "vserver", "remap_file_pages",
+	"io_uring_setup",
+	"io_uring_enter",
+	"io_uring_register",
+	"bpf",
+	"perf_event_open",
+	"userfaultfd",
+	"add_key",
+	"request_key",
+	"keyctl",
+	"lookup_dcookie",
+	"modify_ldt",
+	"vm86",
+	"vm86old",
+	"nfsservctl",
+	"uselib",
+	"_sysctl",
+	"sysfs",
+	"ustat",
+	"vserver",
+	"remap_file_pages",
 	/* the machine */
-	"init_module", "finit_module", "delete_module", "create_module", "query_module", "get_kernel_syms", "kexec_load",
-	"kexec_file_load", "reboot", "acct", "syslog", "settimeofday", "stime", "clock_settime", "clock_settime64",
-	"clock_adjtime", "clock_adjtime64", "adjtimex", "sethostname", "setdomainname", "iopl", "ioperm", "vhangup",
-	"pciconfig_read", "pciconfig_write", "pciconfig_iobase", "s390_pci_mmio_read", "s390_pci_mmio_write",
+	"init_module",
+	"finit_module",
+	"delete_module",
+	"create_module",
+	"query_module",
+	"get_kernel_syms",
+	"kexec_load",
+	"kexec_file_load",
+	"reboot",
+	"acct",
+	"syslog",
+	"settimeofday",
+	"stime",
+	"clock_settime",
+	"clock_settime64",
+	"clock_adjtime",
+	"clock_adjtime64",
+	"adjtimex",
+	"sethostname",
+	"setdomainname",
+	"iopl",
+	"ioperm",
+	"vhangup",
+	"pciconfig_read",
+	"pciconfig_write",
+	"pciconfig_iobase",
+	"s390_pci_mmio_read",
+	"s390_pci_mmio_write",
 };
 
 /* Refused in a way that makes callers use the older call, whose arguments can be judged. */
-static const char *const absent[] = {"clone3", "openat2"};
+static const char *const absent[] = { "clone3", "openat2" };
 
 #define LISTED(list, name) listed(list, sizeof(list) / sizeof *(list), name)
 
@@ -70,7 +129,8 @@ static scmp_filter_ctx begin(uint32_t otherwise)
 	scmp_filter_ctx filter = seccomp_init(otherwise);
 
 	must(filter ? 0 : -ENOMEM, "init");
-	must(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "bad architecture");
+	must(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
+	     "bad architecture");
 	must(seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimise");
 	return filter;
 }
@@ -84,15 +144,16 @@ static void rule(scmp_filter_ctx filter, uint32_t action, const char *name, unsi
 		must(seccomp_rule_add_exact_array(filter, action, number, count, conditions), name);
 }
 
-#define REFUSE_IF(filter, error, name, ...)                                                                         \
-	rule(filter, SCMP_ACT_ERRNO(error), name,                                                                   \
-	     sizeof((struct scmp_arg_cmp[]){__VA_ARGS__}) / sizeof(struct scmp_arg_cmp),                            \
-	     (struct scmp_arg_cmp[]){__VA_ARGS__})
+#define REFUSE_IF(filter, error, name, ...)                                                \
+	rule(filter, SCMP_ACT_ERRNO(error), name,                                          \
+	     sizeof((struct scmp_arg_cmp[]){ __VA_ARGS__ }) / sizeof(struct scmp_arg_cmp), \
+	     (struct scmp_arg_cmp[]){ __VA_ARGS__ })
 
 static scmp_filter_ctx known_calls(void)
 {
 	static const uint32_t personalities[] = {
-		0x0, 0x8, 0x20000, 0x20008, 0xffffffff, 0x40000 /* ADDR_NO_RANDOMIZE: gdb */, 0x40008,
+		0x0,     0x8, 0x20000, 0x20008, 0xffffffff, 0x40000 /* ADDR_NO_RANDOMIZE: gdb */,
+		0x40008,
 	};
 	scmp_filter_ctx filter = begin(SCMP_ACT_ERRNO(ENOSYS));
 
@@ -105,7 +166,7 @@ static scmp_filter_ctx known_calls(void)
 	}
 	for (size_t i = 0; i < sizeof personalities / sizeof *personalities; i++)
 		rule(filter, SCMP_ACT_ALLOW, "personality", 1,
-		     (struct scmp_arg_cmp[]){INT_IS(0, personalities[i])});
+		     (struct scmp_arg_cmp[]){ INT_IS(0, personalities[i]) });
 	return filter;
 }
 
@@ -115,12 +176,13 @@ static void refuse_setuid(scmp_filter_ctx filter)
 	static const struct {
 		const char *name;
 		unsigned int mode;
-	} calls[] = {{"chmod", 1}, {"fchmod", 1}, {"fchmodat", 2}, {"creat", 1}, {"mknod", 1}, {"mknodat", 2}};
+	} calls[] = { { "chmod", 1 }, { "fchmod", 1 }, { "fchmodat", 2 },
+		      { "creat", 1 }, { "mknod", 1 },  { "mknodat", 2 } };
 	static const struct {
 		const char *name;
 		unsigned int flags, mode;
-	} opens[] = {{"open", 1, 2}, {"openat", 2, 3}};
-	static const mode_t bits[] = {S_ISUID, S_ISGID};
+	} opens[] = { { "open", 1, 2 }, { "openat", 2, 3 } };
+	static const mode_t bits[] = { S_ISUID, S_ISGID };
 	const unsigned int tmpfile = O_TMPFILE & ~O_DIRECTORY;
 
 	for (size_t bit = 0; bit < 2; bit++) {
@@ -135,21 +197,24 @@ static void refuse_setuid(scmp_filter_ctx filter)
 	}
 }
 
-/* Local, IPv4 and IPv6 sockets, and of netlink what lists interfaces and routes (Node asks for that). */
+/* Local, IPv4 and IPv6 sockets, and of netlink what lists interfaces and routes (Node asks for
+ * that). */
 static void refuse_sockets(scmp_filter_ctx filter)
 {
 	for (unsigned int family = 0; family < 64; family++)
-		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 && family != AF_NETLINK)
+		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
+		    family != AF_NETLINK)
 			REFUSE_IF(filter, EAFNOSUPPORT, "socket", INT_IS(0, family));
 	for (unsigned int protocol = 1; protocol < 64; protocol++)
-		REFUSE_IF(filter, EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK), INT_IS(2, protocol));
+		REFUSE_IF(filter, EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK),
+			  INT_IS(2, protocol));
 }
 
 static scmp_filter_ctx refused_calls(void)
 {
 	static const unsigned int namespaces[] = {
 		CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
-		CLONE_NEWUSER, CLONE_NEWPID,	CLONE_NEWNET, 0x80 /* CLONE_NEWTIME */,
+		CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, 0x80 /* CLONE_NEWTIME */,
 	};
 	scmp_filter_ctx filter = begin(SCMP_ACT_ALLOW);
 

@@ -1,9 +1,10 @@
 /*
  * Landlock over the mounts: a second wall of another make.
  *
- * The mounts say what exists and what is read-only. Landlock repeats where writing is allowed, by inode, and so also holds
- * for files that were reached some other way (an inherited descriptor opened again through /proc/self/fd). A process in a
- * Landlock domain can change no mount and can neither trace nor signal a process outside of its domain.
+ * The mounts say what exists and what is read-only. Landlock repeats where writing is allowed, by
+ * inode, and so also holds for files that were reached some other way (an inherited descriptor
+ * opened again through /proc/self/fd). A process in a Landlock domain can change no mount and can
+ * neither trace nor signal a process outside of its domain.
  */
 #include "fence/init/confine.h"
 
@@ -19,10 +20,10 @@
 #include <unistd.h>
 
 /* Newer than the headers of Debian 12. */
-#define RIGHT_TRUNCATE (1ULL << 14)
-#define RIGHT_IOCTL_DEVICE (1ULL << 15)
+#define RIGHT_TRUNCATE         (1ULL << 14)
+#define RIGHT_IOCTL_DEVICE     (1ULL << 15)
 #define SCOPE_ABSTRACT_SOCKETS (1ULL << 0)
-#define SCOPE_SIGNALS (1ULL << 1)
+#define SCOPE_SIGNALS          (1ULL << 1)
 
 struct attributes {
 	uint64_t files;
@@ -32,9 +33,11 @@ struct attributes {
 
 enum { ABI_REFER = 2, ABI_TRUNCATE = 3, ABI_NETWORK = 4, ABI_IOCTL = 5, ABI_SCOPES = 6 };
 
-static const uint64_t looking = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR;
-static const uint64_t on_files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
-				 RIGHT_TRUNCATE | RIGHT_IOCTL_DEVICE;
+static const uint64_t looking = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
+				LANDLOCK_ACCESS_FS_READ_DIR;
+static const uint64_t on_files = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
+				 LANDLOCK_ACCESS_FS_WRITE_FILE | RIGHT_TRUNCATE |
+				 RIGHT_IOCTL_DEVICE;
 
 static uint64_t all_rights(int abi)
 {
@@ -67,23 +70,29 @@ static int allow(int ruleset, const char *path, uint64_t rights, struct error *e
 
 int confine_landlock_prepare(const struct order *order, int *ret_ruleset, struct error *err)
 {
-	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0,
+			       LANDLOCK_CREATE_RULESET_VERSION);
 
-	/* Before REFER no file could move between folders: a fence in which `mv` fails helps nobody. */
+	/* Before REFER no file could move between folders: a fence in which `mv` fails helps
+	 * nobody. */
 	if (abi < ABI_REFER && order->flags.landlock)
-		return error_set(err, "this kernel has no Landlock (Linux 5.19 or newer, with landlock in the lsm= list); "
-				      "to run with one wall less: --accept-weaker landlock");
+		return error_set(
+			err,
+			"this kernel has no Landlock (Linux 5.19 or newer, with landlock in the lsm= list); "
+			"to run with one wall less: --accept-weaker landlock");
 	if (abi < ABI_SCOPES && order->flags.scopes)
-		return error_set(err, "with --net open, abstract sockets of the host (X11, D-Bus, containerd) can be reached: "
-				      "only Linux 6.12 or newer can forbid that; to run all the same: --accept-weaker "
-				      "abstract-sockets");
+		return error_set(
+			err,
+			"with --net open, abstract sockets of the host (X11, D-Bus, containerd) can be reached: "
+			"only Linux 6.12 or newer can forbid that; to run all the same: --accept-weaker "
+			"abstract-sockets");
 	if (abi < ABI_REFER) {
 		*ret_ruleset = -1;
 		return 0;
 	}
 
 	uint64_t rights = all_rights(abi);
-	struct attributes attributes = {.files = rights};
+	struct attributes attributes = { .files = rights };
 	size_t size = abi >= ABI_SCOPES ? sizeof attributes : sizeof attributes.files;
 
 	if (abi >= ABI_SCOPES)
@@ -95,13 +104,16 @@ int confine_landlock_prepare(const struct order *order, int *ret_ruleset, struct
 		return error_sys(err, "Landlock: create the rules");
 	if (allow(ruleset, "/", looking & rights, err) < 0 ||
 	    allow(ruleset, "/proc", LANDLOCK_ACCESS_FS_WRITE_FILE & rights, err) < 0 ||
-	    allow(ruleset, "/dev", (LANDLOCK_ACCESS_FS_WRITE_FILE | RIGHT_TRUNCATE | RIGHT_IOCTL_DEVICE) & rights, err) < 0)
+	    allow(ruleset, "/dev",
+		  (LANDLOCK_ACCESS_FS_WRITE_FILE | RIGHT_TRUNCATE | RIGHT_IOCTL_DEVICE) & rights,
+		  err) < 0)
 		return -1;
 	for (size_t i = 0; i < order->scratch_count; i++)
 		if (allow(ruleset, order->scratch[i], rights, err) < 0)
 			return -1;
 	for (size_t i = 0; i < order->rule_count; i++)
-		if (order->rules[i].rule.access == WIRE_WRITE && allow(ruleset, order->rules[i].path, rights, err) < 0)
+		if (order->rules[i].rule.access == WIRE_WRITE &&
+		    allow(ruleset, order->rules[i].path, rights, err) < 0)
 			return -1;
 	*ret_ruleset = fd_steal(&ruleset);
 	return 0;

@@ -1,9 +1,10 @@
 /*
  * ringfence-init: the first process inside any fence.
  *
- * It is small, static and the same in every mechanism. It reads its order, hands out the sockets and the terminal that
- * belong to the fence's own namespaces, proves the fence with canaries, starts the command behind Landlock and seccomp, and
- * stays as process 1: it reaps, passes on signals, reports the exit and, when its lifeline closes, ends everything.
+ * It is small, static and the same in every mechanism. It reads its order, hands out the sockets
+ * and the terminal that belong to the fence's own namespaces, proves the fence with canaries,
+ * starts the command behind Landlock and seccomp, and stays as process 1: it reaps, passes on
+ * signals, reports the exit and, when its lifeline closes, ends everything.
  *
  * Nothing here trusts that somebody outside is still alive.
  */
@@ -37,9 +38,10 @@ enum { EXIT_NOT_SET_UP = 125 };
 
 static _Noreturn void fail(const struct error *err, bool canary)
 {
-	struct wire_message message = {.type = WIRE_FAILED, .a = canary};
+	struct wire_message message = { .type = WIRE_FAILED, .a = canary };
 
-	snprintf(message.text, sizeof message.text, "%.*s", (int)sizeof message.text - 1, err->text);
+	snprintf(message.text, sizeof message.text, "%.*s", (int)sizeof message.text - 1,
+		 err->text);
 	wire_send(WIRE_FD_CONTROL, &message, -1);
 	_exit(EXIT_NOT_SET_UP);
 }
@@ -49,7 +51,8 @@ static int map_order(struct order *ret_order, struct error *err)
 	struct stat status;
 
 	if (fstat(WIRE_FD_ORDER, &status) < 0 || status.st_size == 0)
-		return error_set(err, "ringfence-init is started by ringfence; it does nothing by itself");
+		return error_set(
+			err, "ringfence-init is started by ringfence; it does nothing by itself");
 
 	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, WIRE_FD_ORDER, 0);
 
@@ -74,7 +77,7 @@ static int listen_inside(const struct wire_listen *where, int *ret_fd, struct er
 		struct sockaddr any;
 		struct sockaddr_in v4;
 		struct sockaddr_in6 v6;
-	} address = {0};
+	} address = { 0 };
 	socklen_t size = where->family == 4 ? sizeof address.v4 : sizeof address.v6;
 	AUTO_FD fd = socket(where->family == 4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int yes = 1;
@@ -99,7 +102,7 @@ static int listen_inside(const struct wire_listen *where, int *ret_fd, struct er
 static int hand_out_sockets(const struct order *order, struct error *err)
 {
 	for (size_t i = 0; i < order->listen_count; i++) {
-		struct wire_message message = {.type = WIRE_LISTENING, .a = (int)i};
+		struct wire_message message = { .type = WIRE_LISTENING, .a = (int)i };
 		AUTO_FD fd = -1;
 
 		if (listen_inside(&order->listens[i], &fd, err) < 0)
@@ -110,10 +113,11 @@ static int hand_out_sockets(const struct order *order, struct error *err)
 	return 0;
 }
 
-/* A terminal of the fence's own devpts, so that no descriptor of the caller's terminal gets inside. */
+/* A terminal of the fence's own devpts, so that no descriptor of the caller's terminal gets inside.
+ */
 static int hand_out_terminal(const struct order *order, int *ret_inner, struct error *err)
 {
-	struct wire_message message = {.type = WIRE_TERMINAL};
+	struct wire_message message = { .type = WIRE_TERMINAL };
 	struct winsize size = {
 		.ws_row = (unsigned short)order->flags.rows,
 		.ws_col = (unsigned short)order->flags.columns,
@@ -143,8 +147,8 @@ static int hand_out_terminal(const struct order *order, int *ret_inner, struct e
 /* Mounts are made by path. Whether the paths still meant the same is only known outside. */
 static int wait_for_go(struct error *err)
 {
-	struct pollfd control = {.fd = WIRE_FD_CONTROL, .events = POLLIN};
-	struct wire_message message = {.type = WIRE_MOUNTED};
+	struct pollfd control = { .fd = WIRE_FD_CONTROL, .events = POLLIN };
+	struct wire_message message = { .type = WIRE_MOUNTED };
 	int fd = -1;
 
 	if (wire_send(WIRE_FD_CONTROL, &message, -1) < 0)
@@ -183,7 +187,8 @@ static const char *search_path(const struct order *order)
 	return "/usr/local/bin:/usr/bin:/bin";
 }
 
-/* Replaces this process by the command, found as a shell would find it. Returns only when that failed, with errno. */
+/* Replaces this process by the command, found as a shell would find it. Returns only when that
+ * failed, with errno. */
 static void exec_command(const struct order *order)
 {
 	char *const *arguments = (char *const *)order->arguments;
@@ -198,7 +203,8 @@ static void exec_command(const struct order *order)
 	}
 	while (*name) {
 		size_t size = strcspn(path, ":");
-		AUTO_FREE char *file = mem_format("%.*s%s%s", (int)size, path, size ? "/" : "./", name);
+		AUTO_FREE char *file = mem_format("%.*s%s%s", (int)size, path, size ? "/" : "./",
+						  name);
 
 		execve(file, arguments, environment);
 		if (errno != ENOENT && errno != ENOTDIR)
@@ -211,9 +217,10 @@ static void exec_command(const struct order *order)
 }
 
 /* The command's process: walls, canaries, exec. */
-static _Noreturn void become_command(const struct order *order, int ruleset, int terminal, struct canary_count count)
+static _Noreturn void become_command(const struct order *order, int ruleset, int terminal,
+				     struct canary_count count)
 {
-	struct wire_message message = {.type = WIRE_RUNNING};
+	struct wire_message message = { .type = WIRE_RUNNING };
 	struct error err;
 	sigset_t none;
 
@@ -224,7 +231,8 @@ static _Noreturn void become_command(const struct order *order, int ruleset, int
 	if (place_stdio(order, terminal, &err) < 0)
 		fail(&err, false);
 	if (order->flags.confined) {
-		if (confine_limits(&err) < 0 || confine_landlock_enter(ruleset, &err) < 0 || confine_seccomp(&err) < 0)
+		if (confine_limits(&err) < 0 || confine_landlock_enter(ruleset, &err) < 0 ||
+		    confine_seccomp(&err) < 0)
 			fail(&err, false);
 		if (canaries_inside(order, ruleset >= 0, &count, &err) < 0)
 			fail(&err, true);
@@ -234,7 +242,7 @@ static _Noreturn void become_command(const struct order *order, int ruleset, int
 	if (wire_send(WIRE_FD_CONTROL, &message, -1) < 0)
 		_exit(EXIT_NOT_SET_UP); /* nobody is there any more */
 	exec_command(order);
-	message = (struct wire_message){.type = WIRE_NOT_STARTED, .a = errno};
+	message = (struct wire_message){ .type = WIRE_NOT_STARTED, .a = errno };
 	wire_send(WIRE_FD_CONTROL, &message, -1);
 	_exit(EXIT_NOT_SET_UP);
 }
@@ -242,7 +250,8 @@ static _Noreturn void become_command(const struct order *order, int ruleset, int
 /* Ends everything that is left inside and waits until it is gone. */
 static void end_all(void)
 {
-	/* Only process 1 of a namespace may say "all": elsewhere these would be the user's own processes. */
+	/* Only process 1 of a namespace may say "all": elsewhere these would be the user's own
+	 * processes. */
 	if (getpid() != 1) {
 		process_end_children();
 		return;
@@ -290,7 +299,8 @@ static bool reap(pid_t command, int *ret_status)
 		if (pid != command)
 			continue;
 		if (WIFSTOPPED(status)) {
-			wire_send(WIRE_FD_CONTROL, &(struct wire_message){.type = WIRE_STOPPED}, -1);
+			wire_send(WIRE_FD_CONTROL, &(struct wire_message){ .type = WIRE_STOPPED },
+				  -1);
 		} else {
 			*ret_status = status;
 			ended = true;
@@ -301,7 +311,8 @@ static bool reap(pid_t command, int *ret_status)
 
 static void supervise(pid_t command, int signals)
 {
-	struct pollfd watched[] = {{.fd = WIRE_FD_CONTROL, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
+	struct pollfd watched[] = { { .fd = WIRE_FD_CONTROL, .events = POLLIN },
+				    { .fd = signals, .events = POLLIN } };
 	int status = 0;
 
 	for (;;) {
@@ -311,7 +322,8 @@ static void supervise(pid_t command, int signals)
 			break;
 		if (watched[0].revents && !obey(command))
 			break;
-		if (watched[1].revents && read(signals, &info, sizeof info) > 0 && reap(command, &status)) {
+		if (watched[1].revents && read(signals, &info, sizeof info) > 0 &&
+		    reap(command, &status)) {
 			end_all();
 			wire_send(WIRE_FD_CONTROL,
 				  &(struct wire_message){
@@ -328,8 +340,8 @@ static void supervise(pid_t command, int signals)
 
 int main(void)
 {
-	struct canary_count count = {0};
-	struct order order = {0};
+	struct canary_count count = { 0 };
+	struct order order = { 0 };
 	struct error err;
 	AUTO_FD terminal = -1;
 	AUTO_FD ruleset = -1;

@@ -48,8 +48,10 @@ static bool take(struct order *order, const struct wire_record *record)
 			add_string(&order->host_mounts, &order->host_mount_count, text);
 		return text;
 	case WIRE_HOST_DEVICE:
-		order->host_devices = mem_resize(order->host_devices, order->host_device_count + 1, sizeof *order->host_devices);
-		return copy(record, &order->host_devices[order->host_device_count++], sizeof *order->host_devices);
+		order->host_devices = mem_resize(order->host_devices, order->host_device_count + 1,
+						 sizeof *order->host_devices);
+		return copy(record, &order->host_devices[order->host_device_count++],
+			    sizeof *order->host_devices);
 	case WIRE_CWD:
 		return (order->cwd = text);
 	case WIRE_CANARY:
@@ -57,14 +59,17 @@ static bool take(struct order *order, const struct wire_record *record)
 	case WIRE_ABSTRACT:
 		return (order->abstract = text);
 	case WIRE_LISTEN:
-		order->listens = mem_resize(order->listens, order->listen_count + 1, sizeof *order->listens);
+		order->listens = mem_resize(order->listens, order->listen_count + 1,
+					    sizeof *order->listens);
 		return copy(record, &order->listens[order->listen_count++], sizeof *order->listens);
 	case WIRE_RULE:
 		if (!(text = wire_string(record, sizeof(struct wire_rule))) || text[0] != '/')
 			return false;
-		order->rules = mem_resize(order->rules, order->rule_count + 1, sizeof *order->rules);
+		order->rules = mem_resize(order->rules, order->rule_count + 1,
+					  sizeof *order->rules);
 		order->rules[order->rule_count].path = text;
-		memcpy(&order->rules[order->rule_count++].rule, record->data, sizeof(struct wire_rule));
+		memcpy(&order->rules[order->rule_count++].rule, record->data,
+		       sizeof(struct wire_rule));
 		return true;
 	default:
 		return false;
@@ -73,18 +78,20 @@ static bool take(struct order *order, const struct wire_record *record)
 
 int order_read(const char *bytes, size_t size, struct order *ret_order, struct error *err)
 {
-	struct wire_reader reader = {.at = bytes, .left = size};
+	struct wire_reader reader = { .at = bytes, .left = size };
 	struct wire_record record;
-	struct order order = {0};
+	struct order order = { 0 };
 	int more;
 
 	while ((more = wire_next(&reader, &record)) > 0) {
 		if (!take(&order, &record)) {
 			order_release(&order);
-			return error_set(err, "the order has a malformed record (tag %u)", record.tag);
+			return error_set(err, "the order has a malformed record (tag %u)",
+					 record.tag);
 		}
 	}
-	if (more < 0 || !order.arguments || !order.environment || !order.cwd || order.cwd[0] != '/' ||
+	if (more < 0 || !order.arguments || !order.environment || !order.cwd ||
+	    order.cwd[0] != '/' ||
 	    (order.flags.confined && (!order.canary || !order.abstract || !order.rule_count))) {
 		order_release(&order);
 		return error_set(err, "the order is incomplete");
@@ -102,5 +109,5 @@ void order_release(struct order *order)
 	free(order->host_devices);
 	free(order->rules);
 	free(order->listens);
-	*order = (struct order){0};
+	*order = (struct order){ 0 };
 }

@@ -27,7 +27,8 @@ struct order {
 	const char *abstract;
 };
 
-/* Reads an order. Returns 0, or -1 with err set if the bytes are none, or something that must be in it is missing. */
+/* Reads an order. Returns 0, or -1 with err set if the bytes are none, or something that must be in
+ * it is missing. */
 int order_read(const char *bytes, size_t size, struct order *ret_order, struct error *err);
 void order_release(struct order *order);
 
