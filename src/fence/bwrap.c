@@ -392,7 +392,7 @@ void bwrap_classify(const char *complaints, int status, struct error *err)
 			return;
 		}
 	}
-	if (strstr(complaints, "Unknown option"))
+	if (strstr(complaints, "Unknown option") || strncmp(complaints, "usage:", 6) == 0)
 		error_set(
 			err,
 			"no fence: this bubblewrap is too old (%s); --bind-fd came with 0.10, and with the security updates of "

@@ -16,20 +16,22 @@
 /* uid 0 of a user namespace (a rootless container) is a plain user with a fancy number. */
 static bool real_root(void)
 {
-	struct buffer map = BUFFER_INIT(4096);
-	unsigned long inside = 1;
-	unsigned long outside = 1;
-	unsigned long count = 0;
+	static const char whole[] = "0 0 4294967295"; /* the map of the first namespace */
+	AUTO_BUFFER struct buffer map = BUFFER_INIT(4096);
+	AUTO_FREE char *squeezed = NULL;
 	AUTO_FD fd = -1;
+	size_t used = 0;
 
 	if (geteuid() != 0)
 		return false;
 	fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && fd_read_all(fd, &map) == 0 &&
-	    sscanf(buffer_text(&map), "%lu %lu %lu", &inside, &outside, &count) != 3)
-		count = 4294967295UL; /* unreadable: assume the worse */
-	buffer_release(&map);
-	return inside == 0 && outside == 0 && count == 4294967295UL;
+	if (fd < 0 || fd_read_all(fd, &map) < 0)
+		return true; /* unreadable: assume the worse */
+	squeezed = mem_zero(map.used + 1);
+	for (size_t i = 0; i < map.used && map.data[i] != '\n'; i++)
+		if (map.data[i] != ' ' || (used && squeezed[used - 1] != ' '))
+			squeezed[used++] = map.data[i];
+	return strcmp(squeezed, whole) == 0;
 }
 
 /* The entry of /etc/passwd itself; the name service would load libraries and may ask the network.

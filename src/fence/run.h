@@ -39,7 +39,7 @@ void found_release(struct fence_found *found);
 
 /* Writes a plan's record, and sweeps by a record. For run.c and the tests. */
 void sweep_record(const struct fence_plan *plan, struct buffer *record);
-int sweep(const char *record, size_t size, const char *quarantine, const char *id,
+int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id,
 	  struct fence_found *found, struct error *err);
 
 /* Makes a folder and those above it that are missing, with this mode whatever the umask. Returns 0,

@@ -6,17 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int error_set(struct error *err, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(err->text, sizeof err->text, format, args);
-	va_end(args);
-	return -1;
-}
-
-int error_sys(struct error *err, const char *format, ...)
+void error_format(struct error *err, int with_errno, const char *format, ...)
 {
 	int saved = errno;
 	va_list args;
@@ -27,6 +17,7 @@ int error_sys(struct error *err, const char *format, ...)
 
 	size_t used = strlen(err->text);
 
-	snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(saved));
-	return -1;
+	if (with_errno)
+		snprintf(err->text + used, sizeof err->text - used, ": %s", strerror(saved));
+	errno = saved;
 }

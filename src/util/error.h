@@ -11,10 +11,12 @@ struct error {
 	char text[2048];
 };
 
-/* Sets the reason. Always returns -1. */
-int error_set(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Sets the reason; with_errno adds what errno says. */
+void error_format(struct error *err, int with_errno, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
-/* Sets the reason and adds what errno says. Always returns -1. */
-int error_sys(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Both are -1, so that `return error_set(...)` says it all (to the analyzer, too). */
+#define error_set(err, ...) (error_format(err, 0, __VA_ARGS__), -1)
+#define error_sys(err, ...) (error_format(err, 1, __VA_ARGS__), -1)
 
 #endif

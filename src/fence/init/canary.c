@@ -370,7 +370,7 @@ static int no_descriptors(const struct order *order, struct error *err)
 	if (!dir)
 		return error_sys(err, "list the open descriptors");
 	for (struct dirent *entry; (entry = readdir(dir));) {
-		int fd = atoi(entry->d_name);
+		int fd = (int)strtol(entry->d_name, NULL, 10);
 
 		if (fd > 2 && !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
 			leaked = fd;
