@@ -15,8 +15,13 @@ struct error {
 void error_format(struct error *err, int with_errno, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+static inline int error_failed(void)
+{
+	return -1;
+}
+
 /* Both are -1, so that `return error_set(...)` says it all (to the analyzer, too). */
-#define error_set(err, ...) (error_format(err, 0, __VA_ARGS__), -1)
-#define error_sys(err, ...) (error_format(err, 1, __VA_ARGS__), -1)
+#define error_set(err, ...) (error_format(err, 0, __VA_ARGS__), error_failed())
+#define error_sys(err, ...) (error_format(err, 1, __VA_ARGS__), error_failed())
 
 #endif

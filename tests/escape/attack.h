@@ -1,7 +1,8 @@
 /*
  * The attack program: one act per name, done with raw system calls, so that nothing between the
  * caller and the kernel softens it. Each act returns 0 when it SUCCEEDED, or the errno that
- * stopped it; ATTACK_MISUSE when it was called wrongly. What an act prints is for the tests to read.
+ * stopped it; ATTACK_MISUSE when it was called wrongly. What an act prints is for the tests to
+ * read.
  */
 #ifndef RINGFENCE_TESTS_ATTACK_H
 #define RINGFENCE_TESTS_ATTACK_H

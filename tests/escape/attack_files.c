@@ -204,8 +204,8 @@ static int act_create_mode(int n, char **args)
 		result = syscall(SYS_openat, AT_FDCWD, args[2], O_CREAT | O_EXCL | O_WRONLY, mode);
 	else if (strcmp(how, "openat2") == 0)
 		result = syscall(SYS_openat2, AT_FDCWD, args[2],
-		                 &(uint64_t[3]){ O_CREAT | O_EXCL | O_WRONLY, mode, 0 },
-		                 sizeof(uint64_t[3]));
+				 &(uint64_t[3]){ O_CREAT | O_EXCL | O_WRONLY, mode, 0 },
+				 sizeof(uint64_t[3]));
 	else if (strcmp(how, "creat") == 0)
 		result = syscall(SYS_creat, args[2], mode);
 	else if (strcmp(how, "mknod") == 0)
@@ -236,8 +236,8 @@ static int act_setcap(int n, char **args)
 	};
 
 	(void)n;
-	return attack_verdict(syscall(SYS_setxattr, args[0], "security.capability", &cap,
-	                              sizeof(cap), 0));
+	return attack_verdict(
+		syscall(SYS_setxattr, args[0], "security.capability", &cap, sizeof(cap), 0));
 }
 
 static int act_handle(int n, char **args)

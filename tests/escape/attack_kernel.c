@@ -1,4 +1,5 @@
-/* Acts against the kernel's own borders: namespaces, mounts, other ABIs, keyrings, dangerous calls. */
+/* Acts against the kernel's own borders: namespaces, mounts, other ABIs, keyrings, dangerous calls.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -202,8 +203,9 @@ static int own_namespaces(void)
 	if (syscall(SYS_unshare, CLONE_NEWUSER | CLONE_NEWNS) < 0 ||
 	    write_text("/proc/self/setgroups", "deny") < 0)
 		return -1;
-	return write_text("/proc/self/uid_map", uid_map) < 0 ? -1
-	                                                     : write_text("/proc/self/gid_map", gid_map);
+	return write_text("/proc/self/uid_map", uid_map) < 0
+		       ? -1
+		       : write_text("/proc/self/gid_map", gid_map);
 }
 
 /*
@@ -224,9 +226,9 @@ static int act_detach_rename(int n, char **args)
 	if (dir < 0 || own_namespaces() < 0)
 		return errno;
 	if (syscall(SYS_mount, NULL, "/", NULL, MS_REC_ | MS_PRIVATE_, NULL) < 0 ||
-	    syscall(SYS_mount, "tmpfs", "/tmp", "tmpfs", 0, NULL) < 0 || mkdir("/tmp/old", 0755) < 0 ||
-	    syscall(SYS_pivot_root, "/tmp", "/tmp/old") < 0 || chdir("/") < 0 ||
-	    syscall(SYS_umount2, "/old", DETACH) < 0)
+	    syscall(SYS_mount, "tmpfs", "/tmp", "tmpfs", 0, NULL) < 0 ||
+	    mkdir("/tmp/old", 0755) < 0 || syscall(SYS_pivot_root, "/tmp", "/tmp/old") < 0 ||
+	    chdir("/") < 0 || syscall(SYS_umount2, "/old", DETACH) < 0)
 		return errno;
 	if (renameat(dir, args[1], dir, away) < 0 || mkdirat(dir, args[1], 0755) < 0 ||
 	    mkdirat(dir, hooks, 0755) < 0)
@@ -356,7 +358,8 @@ static int act_kexec(int n, char **args)
  */
 static int reached_loader(long result)
 {
-	if (result < 0 && (errno == ENOEXEC || errno == EINVAL || errno == EFAULT || errno == ENOENT))
+	if (result < 0 &&
+	    (errno == ENOEXEC || errno == EINVAL || errno == EFAULT || errno == ENOENT))
 		return 0;
 	return attack_verdict(result);
 }

@@ -91,7 +91,7 @@ static int act_unix_datagram(int n, char **args)
 }
 
 static int inet_address(const char *ip, const char *port, struct sockaddr_storage *ret,
-                        socklen_t *ret_len)
+			socklen_t *ret_len)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)ret;
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ret;
@@ -144,7 +144,8 @@ static int act_udp(int n, char **args)
 	return heard(fd);
 }
 
-/* An echo request, by a raw socket or by the datagram kind that needs no privilege where allowed. */
+/* An echo request, by a raw socket or by the datagram kind that needs no privilege where allowed.
+ */
 static int act_icmp(int n, char **args)
 {
 	struct icmphdr echo = { .type = ICMP_ECHO, .un.echo.id = htons(0x5246) };
@@ -160,7 +161,7 @@ static int act_icmp(int n, char **args)
 	for (size_t i = 0; i < sizeof(echo) / 2; i++)
 		sum += words[i];
 	sum = (sum >> 16) + (sum & 0xffff);
-	echo.checksum = (uint16_t)~(sum + (sum >> 16));
+	echo.checksum = (uint16_t) ~(sum + (sum >> 16));
 	fd = syscall(SYS_socket, AF_INET, SOCK_RAW, IPPROTO_ICMP);
 	if (fd < 0)
 		fd = syscall(SYS_socket, AF_INET, SOCK_DGRAM, IPPROTO_ICMP);
