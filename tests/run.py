@@ -245,7 +245,7 @@ def marked_processes(mark):
 def end_children():
     """Whatever is still below this process; returns what there was."""
     seen = {}
-    left = kernel.descendants_of(os.getpid())
+    left = kernel.wait_for_children(1)
     while left:
         seen.update(left)
         for pid, _ in left:

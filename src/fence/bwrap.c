@@ -15,7 +15,6 @@
 #include "util/mem.h"
 #include "util/path.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -111,17 +110,13 @@ static int keep(int fd)
 static const char *const system_places[] = { "/usr",   "/bin",    "/sbin", "/lib",      "/lib32",
 					     "/lib64", "/libx32", "/opt",  "/nix/store" };
 
-/* An empty /opt is not worth a mount. */
+/* A folder of the host's own; an /opt without folders in it is not worth a mount. */
 static bool shown(const char *place)
 {
-	DIR *dir = opendir(place);
-	bool any = false;
+	struct stat status;
 
-	for (struct dirent *entry; dir && !any && (entry = readdir(dir));)
-		any = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-	if (dir)
-		closedir(dir);
-	return any;
+	return lstat(place, &status) == 0 && S_ISDIR(status.st_mode) &&
+	       (status.st_nlink != 2 || strcmp(place, "/opt") != 0);
 }
 
 static void add_system(struct buffer *args)

@@ -148,7 +148,7 @@ def test_running_without_a_fence_is_said_at_the_start_and_at_the_end(t):
     equal(result.code, 3, "exit status", result)
     before, _, after = result.err.partition("command\n")
     for part in (before, after):
-        contains(part.lower(), "no fence", "what is said before and after")
+        contains(part.lower(), "without a fence", "what is said before and after")
     expect(report["weaker"], "the report says it", report)
     lacks(report["mechanism"], "bwrap", "the mechanism")
 

@@ -168,14 +168,10 @@ def test_a_folder_as_deep_as_can_be_does_not_hide_it(t):
     script = ("import os\nfor i in range(1500):\n    os.mkdir('d'); os.chdir('d')\n"
               "os.mkdir('.claude'); open('.claude/settings.json', 'w').write('evil')\n")
     result = t.fence("python3", "-c", script)
-    fd = os.open(t.project, os.O_RDONLY)
-    for _ in range(1500):
-        fd, old = os.open("d", os.O_RDONLY, dir_fd=fd), fd
-        os.close(old)
-    left = os.listdir(fd)
-    os.close(fd)
+    names = t.run(["find", t.project, "-name", ".claude"]).out
     t.run(["rm", "-rf", t.path("d")])
-    expect(".claude" not in left or "d/d/d" in result.err, "moved away, or said", result)
+    equal(names, "", "what is left", result.err[-300:])
+    contains(result.err, "[ringfence] ", "the notice")
 
 
 @timeout(90)
@@ -214,15 +210,21 @@ def test_a_symlink_in_the_way_of_the_quarantine_is_not_followed(t):
 
 
 def test_a_quarantine_on_another_file_system_works(t):
+    """Moved there, or, as a rename cannot cross, to a closed folder beside it."""
     t.own_mounts()
     other = os.path.join(t.outside, "other")
     t.tmpfs(other, "8m")
-    state = os.path.join(other, "state")
-    result = t.fence("sh", "-c", "mkdir -p .claude/x; echo evil > .claude/x/y; ln -s y .claude/x/z; "
-                     "chmod 750 .claude/x", env=t.env(RINGFENCE_STATE_DIR=state))
-    expect(not t.exists(".claude/x"), "it must not stay", result)
-    t.state = state
-    equal(t.read(kept(t, ".claude/x/y")), "evil\n", "content")
+    result, report = t.report("sh", "-c", "mkdir -p .claude/x; echo evil > .claude/x/y; "
+                              "ln -s y .claude/x/z; chmod 750 .claude/x",
+                              env=t.env(RINGFENCE_STATE_DIR=os.path.join(other, "state")))
+    expect(not t.exists(".claude"), "it must not stay", result)
+    where = report["quarantined"][0]["kept"]
+    contains(result.err, where, "the notice")
+    folder = os.path.dirname(where)
+    equal(stat.S_IMODE(os.stat(folder).st_mode) & 0o077, 0, "rights of others")
+    os.chmod(folder, 0o700)
+    equal(t.read(os.path.join(where, "x/y")), "evil\n", "content")
+    equal(os.readlink(os.path.join(where, "x/z")), "y", "the link")
 
 
 def test_a_writable_folder_outside_the_project_is_swept_too(t):

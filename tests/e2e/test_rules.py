@@ -38,6 +38,12 @@ def test_read_only_makes_the_project_read_only(t):
     expect(readable(t, "src/file", "--read-only"), "it can be read")
 
 
+def test_read_only_with_a_writable_path_is_refused_or_narrows(t):
+    folders(t, "src", "doc")
+    result = attack_inside(t, "create", "doc/new", opts=("--read-only", "--write", "src"))
+    expect(result.code in (1, 125), "doc cannot be written", result)
+
+
 def test_naming_a_writable_path_narrows_what_is_writable_to_it(t):
     folders(t, "src", "doc")
     opts = ("--write", "src")
@@ -115,7 +121,7 @@ def test_what_is_hidden_cannot_be_created_over_moved_or_removed(t):
 
 def test_the_most_specific_rule_wins(t):
     folders(t, "a", "a/b", "a/b/c", "a/b/c/d")
-    opts = ("--read-only", "--hide", "a/b", "--read", "a/b/c", "--write", "a/b/c/d")
+    opts = ("--hide", "a/b", "--read", "a/b/c", "--write", "a/b/c/d")
     equal((readable(t, "a/file", *opts), write_in(t, "a", *opts)), (True, False), "a is read-only")
     equal(readable(t, "a/b/file", *opts), False, "a/b is hidden")
     equal((readable(t, "a/b/c/file", *opts), write_in(t, "a/b/c", *opts)), (True, False),

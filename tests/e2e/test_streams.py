@@ -112,7 +112,7 @@ def test_what_is_typed_is_echoed_once(t):
 
 
 def test_control_c_ends_the_command(t):
-    terminal = t.tty(t.fence_argv("sh", "-c", "echo ready; sleep 600"))
+    terminal = t.tty(t.fence_argv("sh", "-c", "echo ready; exec sleep 600"))
     terminal.expect("ready")
     terminal.send(b"\x03")
     equal(terminal.wait(), 130, "exit status")
@@ -129,9 +129,10 @@ def test_control_c_can_be_handled_by_the_command(t):
 
 
 def test_control_d_ends_the_input(t):
-    terminal = t.tty(t.fence_argv("sh", "-c", "cat; echo end of input"))
-    terminal.send("x\n")
-    terminal.expect("x")
+    terminal = t.tty(t.fence_argv("sh", "-c", "echo ready; cat; echo end of input"))
+    terminal.expect("ready")
+    terminal.send("typed\n")
+    terminal.expect("typed\r\ntyped")
     terminal.send(b"\x04")
     terminal.expect("end of input")
     equal(terminal.wait(), 0, "exit status")
@@ -151,7 +152,7 @@ def test_the_terminal_is_as_before_after_a_refusal(t):
 
 
 def test_the_terminal_is_as_before_after_a_signal(t):
-    terminal = t.tty(t.fence_argv("sh", "-c", "echo ready; sleep 600"))
+    terminal = t.tty(t.fence_argv("sh", "-c", "echo ready; exec sleep 600"))
     terminal.expect("ready")
     terminal.process.terminate()
     terminal.wait()
@@ -160,10 +161,9 @@ def test_the_terminal_is_as_before_after_a_signal(t):
 
 def test_job_control_works_in_a_shell_inside(t):
     terminal = t.tty(t.fence_argv("bash", "--norc", "-i"))
-    terminal.send("PS1='rf> '\n")
-    terminal.expect("rf> ")
-    terminal.send("sleep 600\n")
-    terminal.expect("sleep 600")
+    terminal.expect(r"\$ ")
+    terminal.send("sh -c 'echo sl''eeping; exec sleep 600'\n")
+    terminal.expect("sleeping")
     terminal.send(b"\x1a")
     terminal.expect("Stopped")
     terminal.send("kill %1; wait; echo al''ive\n")

@@ -25,10 +25,12 @@ def weak(t, name):
         t.write(file, "x")
     other, tmpfs = os.path.join(t.outside, "other"), os.path.join(t.outside, "tmpfs")
     os.makedirs(other, exist_ok=True)
+    os.chmod(other, 0o777)
     if "a tmpfs of the host" in name:
         t.own_mounts()
         t.tmpfs(tmpfs)
         os.mkdir(os.path.join(tmpfs, "project"))
+        t.write(os.path.join(tmpfs, "secret"), "x", 0o644)
     t.works("true")
     with open(os.path.join(_here, "weak_bwrap.py"), encoding="utf-8") as file:
         source = file.read()
@@ -79,23 +81,15 @@ def test_77_where_user_namespaces_are_forbidden_the_ugly_flag_still_works(t):
     kernel.forbid_user_namespaces()
     result = t.fence("echo", "hello", opts=("--i-accept-no-fence",))
     equal((result.code, result.out), (0, "hello\n"), "without a fence", result)
-    contains(result.err.lower(), "no fence", "stderr")
+    contains(result.err.lower(), "without a fence", "stderr")
 
 
 def test_77_a_bwrap_that_hangs_does_not_hang_for_ever(t):
-    """Within the 5 seconds, or as soon as the caller interrupts."""
     path = t.script("bwrap", "#!/bin/sh\nexec sleep 600\n")
     process = t.fence_start("true", env=with_bwrap(t, path))
-    try:
-        process.wait(8)
-        equal(process.returncode, 125, "exit status")
-    except Exception:
-        process.terminate()
-        process.wait(5)
-        raise
-    finally:
-        t.kill(process)
-    process.communicate()
+    result = t.finish(process, timeout=35)
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "ringfence: ", "the reason")
     t.all_gone()
 
 

@@ -152,7 +152,7 @@ def test_32_killed_at_any_instant_nothing_is_left(t, who):
 @cases("TERM", "INT", "HUP", "QUIT")
 def test_32_ended_by_a_signal_nothing_is_left(t, name):
     before = snapshot(t.project)
-    process = t.fence_start("sh", "-c", "echo ready; sleep 600")
+    process = t.fence_start("sh", "-c", "echo ready; exec sleep 600")
     equal(process.stdout.readline(), b"ready\n", "the command")
     os.kill(process.pid, getattr(signal, f"SIG{name}"))
     process.communicate(timeout=15)

@@ -1,4 +1,4 @@
-/* Limits and the seccomp filters: see confine.h. */
+/* Limits and the seccomp filter: see confine.h. */
 #include "fence/init/confine.h"
 
 #include <linux/filter.h>
@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "filter.inc" /* known_calls, refused_calls; made by filter_gen.c */
+#include "filter.inc" /* filter_steps; made by filter_gen.c */
 
 /* A fork bomb ends here. Threads count, so a parallel build needs some room. */
 enum { MOST_PROCESSES = 2048 };
@@ -37,19 +37,14 @@ int confine_limits(struct error *err)
 	return 0;
 }
 
-static int install(struct sock_filter *steps, size_t count, struct error *err)
+int confine_seccomp(struct error *err)
 {
-	struct sock_fprog program = { .len = (unsigned short)count, .filter = steps };
+	struct sock_fprog program = {
+		.len = sizeof filter_steps / sizeof *filter_steps,
+		.filter = filter_steps,
+	};
 
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
 		return error_sys(err, "install the seccomp filter");
-	return 0;
-}
-
-int confine_seccomp(struct error *err)
-{
-	if (install(known_calls, sizeof known_calls / sizeof *known_calls, err) < 0 ||
-	    install(refused_calls, sizeof refused_calls / sizeof *refused_calls, err) < 0)
-		return -1;
 	return 0;
 }

@@ -5,8 +5,8 @@
 #include "fence/init/order.h"
 
 /*
- * Makes the Landlock rules that repeat what the mounts say: read everywhere, write only where the
- * order has it writable. *ret_ruleset is -1 where the kernel has none and the order does not
+ * Makes the Landlock rules that repeat what the mounts say: write only where the order has it
+ * writable. *ret_ruleset is -1 where the kernel has none and the order does not
  * insist. Returns 0, or -1 with err set.
  */
 int confine_landlock_prepare(const struct order *order, int *ret_ruleset, struct error *err);

@@ -1,11 +1,11 @@
 /*
- * Writes the fence's two seccomp filters as C tables. Runs when Ringfence is built, so that nothing
- * is compiled, and no library is needed, when a fence is started.
+ * Writes the fence's seccomp filter as a C table. Runs when Ringfence is built, so that nothing is
+ * compiled, and no library is needed, when a fence is started.
  *
- * The first filter knows the system calls that existed when it was written; a newer one does not
- * exist inside the fence (ENOSYS), and programs fall back as on an older kernel. The second names,
- * among the known ones, what gives a way out of the fence or into parts of the kernel that no build
- * or test needs. The kernel runs both; the stricter verdict counts.
+ * The filter knows the system calls that existed when it was written; a newer one does not exist
+ * inside the fence (ENOSYS), and programs fall back as on an older kernel. Of the known ones it
+ * refuses what gives a way out of the fence or into parts of the kernel that no build or test
+ * needs. It is one filter, not several, because installing one costs the kernel half a millisecond.
  *
  * Foreign architectures (i386 and x32 on x86-64) are killed: their numbers mean other calls.
  */
@@ -28,8 +28,8 @@ enum { LAST_KNOWN = 450 };
 
 /* Only the low half is compared: the kernel ignores the rest of an int argument, and so would an
  * attacker. */
-#define INT_IS(arg, value) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, 0xffffffffu, (value))
-#define HAS_BIT(arg, bit)  SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (bit), (bit))
+#define INT_IS(arg, value)         SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, 0xffffffffu, (value))
+#define BITS_ARE(arg, mask, value) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (mask), (value))
 
 static const char *const refused[] = {
 	/* file systems and namespaces */
@@ -106,6 +106,12 @@ static const char *const refused[] = {
 /* Refused in a way that makes callers use the older call, whose arguments can be judged. */
 static const char *const absent[] = { "clone3", "openat2" };
 
+/* Allowed on conditions; see the functions below. */
+static const char *const conditional[] = {
+	"clone",    "unshare", "personality", "socket",  "ioctl", "chmod",  "fchmod",
+	"fchmodat", "creat",   "mknod",       "mknodat", "open",  "openat",
+};
+
 #define LISTED(list, name) listed(list, sizeof(list) / sizeof *(list), name)
 
 static int listed(const char *const *list, size_t count, const char *name)
@@ -124,18 +130,9 @@ static void must(int result, const char *what)
 	}
 }
 
-static scmp_filter_ctx begin(uint32_t otherwise)
-{
-	scmp_filter_ctx filter = seccomp_init(otherwise);
+static scmp_filter_ctx filter;
 
-	must(filter ? 0 : -ENOMEM, "init");
-	must(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
-	     "bad architecture");
-	must(seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimise");
-	return filter;
-}
-
-static void rule(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned int count,
+static void rule(uint32_t action, const char *name, unsigned int count,
 		 const struct scmp_arg_cmp *conditions)
 {
 	int number = seccomp_syscall_resolve_name(name);
@@ -144,34 +141,53 @@ static void rule(scmp_filter_ctx filter, uint32_t action, const char *name, unsi
 		must(seccomp_rule_add_exact_array(filter, action, number, count, conditions), name);
 }
 
-#define REFUSE_IF(filter, error, name, ...)                                                \
-	rule(filter, SCMP_ACT_ERRNO(error), name,                                          \
+#define RULE(action, name, ...)                                                            \
+	rule(action, name,                                                                 \
 	     sizeof((struct scmp_arg_cmp[]){ __VA_ARGS__ }) / sizeof(struct scmp_arg_cmp), \
 	     (struct scmp_arg_cmp[]){ __VA_ARGS__ })
+#define ALLOW_IF(name, ...)         RULE(SCMP_ACT_ALLOW, name, __VA_ARGS__)
+#define REFUSE_IF(error, name, ...) RULE(SCMP_ACT_ERRNO(error), name, __VA_ARGS__)
 
-static scmp_filter_ctx known_calls(void)
+static void add_known_calls(void)
 {
+	for (int number = 0; number <= LAST_KNOWN; number++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+
+		if (name && LISTED(refused, name))
+			rule(SCMP_ACT_ERRNO(EPERM), name, 0, NULL);
+		else if (name && !LISTED(absent, name) && !LISTED(conditional, name))
+			rule(SCMP_ACT_ALLOW, name, 0, NULL);
+		free(name);
+	}
+}
+
+/* Processes and threads, but no namespaces; the personalities that gdb and build tools ask for. */
+static void add_processes(void)
+{
+	static const unsigned int namespaces[] = {
+		CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+		CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, 0x80 /* CLONE_NEWTIME */,
+	};
 	static const uint32_t personalities[] = {
 		0x0,     0x8, 0x20000, 0x20008, 0xffffffff, 0x40000 /* ADDR_NO_RANDOMIZE: gdb */,
 		0x40008,
 	};
-	scmp_filter_ctx filter = begin(SCMP_ACT_ERRNO(ENOSYS));
+	unsigned int all = 0;
 
-	for (int number = 0; number <= LAST_KNOWN; number++) {
-		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
-
-		if (name && !LISTED(absent, name) && strcmp(name, "personality") != 0)
-			rule(filter, SCMP_ACT_ALLOW, name, 0, NULL);
-		free(name);
+	for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++) {
+		REFUSE_IF(EPERM, "unshare", BITS_ARE(0, namespaces[i], namespaces[i]));
+		if (namespaces[i] != 0x80) /* part of the exit signal in clone's flags */
+			REFUSE_IF(EPERM, "clone", BITS_ARE(0, namespaces[i], namespaces[i]));
+		all |= namespaces[i];
 	}
+	ALLOW_IF("unshare", BITS_ARE(0, all, 0));
+	ALLOW_IF("clone", BITS_ARE(0, all & ~0x80u, 0));
 	for (size_t i = 0; i < sizeof personalities / sizeof *personalities; i++)
-		rule(filter, SCMP_ACT_ALLOW, "personality", 1,
-		     (struct scmp_arg_cmp[]){ INT_IS(0, personalities[i]) });
-	return filter;
+		ALLOW_IF("personality", INT_IS(0, personalities[i]));
 }
 
 /* No file may become setuid or setgid: on the host it would run as the project's owner. */
-static void refuse_setuid(scmp_filter_ctx filter)
+static void add_modes(void)
 {
 	static const struct {
 		const char *name;
@@ -183,75 +199,91 @@ static void refuse_setuid(scmp_filter_ctx filter)
 		unsigned int flags, mode;
 	} opens[] = { { "open", 1, 2 }, { "openat", 2, 3 } };
 	static const mode_t bits[] = { S_ISUID, S_ISGID };
-	const unsigned int tmpfile = O_TMPFILE & ~O_DIRECTORY;
+	const unsigned int creating[] = { O_CREAT, O_TMPFILE & ~O_DIRECTORY };
 
-	for (size_t bit = 0; bit < 2; bit++) {
-		for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
-			REFUSE_IF(filter, EPERM, calls[i].name, HAS_BIT(calls[i].mode, bits[bit]));
-		for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
-			REFUSE_IF(filter, EPERM, opens[i].name, HAS_BIT(opens[i].flags, O_CREAT),
-				  HAS_BIT(opens[i].mode, bits[bit]));
-			REFUSE_IF(filter, EPERM, opens[i].name, HAS_BIT(opens[i].flags, tmpfile),
-				  HAS_BIT(opens[i].mode, bits[bit]));
-		}
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		ALLOW_IF(calls[i].name, BITS_ARE(calls[i].mode, S_ISUID | S_ISGID, 0));
+		for (size_t b = 0; b < 2; b++)
+			REFUSE_IF(EPERM, calls[i].name, BITS_ARE(calls[i].mode, bits[b], bits[b]));
+	}
+	for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
+		ALLOW_IF(opens[i].name, BITS_ARE(opens[i].flags, creating[0] | creating[1], 0));
+		ALLOW_IF(opens[i].name, BITS_ARE(opens[i].mode, S_ISUID | S_ISGID, 0));
+		for (size_t b = 0; b < 4; b++)
+			REFUSE_IF(EPERM, opens[i].name,
+				  BITS_ARE(opens[i].flags, creating[b / 2], creating[b / 2]),
+				  BITS_ARE(opens[i].mode, bits[b % 2], bits[b % 2]));
 	}
 }
 
-/* Local, IPv4 and IPv6 sockets, and of netlink what lists interfaces and routes (Node asks for
- * that). */
-static void refuse_sockets(scmp_filter_ctx filter)
+/* Local, IPv4 and IPv6 sockets, and of netlink what lists interfaces and routes (Node asks). */
+static void add_sockets(void)
 {
+	static const unsigned int families[] = { AF_UNIX, AF_INET, AF_INET6 };
+
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+		ALLOW_IF("socket", INT_IS(0, families[i]));
+	ALLOW_IF("socket", INT_IS(0, AF_NETLINK), INT_IS(2, 0 /* NETLINK_ROUTE */));
 	for (unsigned int family = 0; family < 64; family++)
 		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
 		    family != AF_NETLINK)
-			REFUSE_IF(filter, EAFNOSUPPORT, "socket", INT_IS(0, family));
+			REFUSE_IF(EAFNOSUPPORT, "socket", INT_IS(0, family));
 	for (unsigned int protocol = 1; protocol < 64; protocol++)
-		REFUSE_IF(filter, EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK),
-			  INT_IS(2, protocol));
-}
-
-static scmp_filter_ctx refused_calls(void)
-{
-	static const unsigned int namespaces[] = {
-		CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
-		CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, 0x80 /* CLONE_NEWTIME */,
-	};
-	scmp_filter_ctx filter = begin(SCMP_ACT_ALLOW);
-
-	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-		rule(filter, SCMP_ACT_ERRNO(EPERM), refused[i], 0, NULL);
-	for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++) {
-		REFUSE_IF(filter, EPERM, "unshare", HAS_BIT(0, namespaces[i]));
-		if (namespaces[i] != 0x80) /* part of the exit signal in clone's flags */
-			REFUSE_IF(filter, EPERM, "clone", HAS_BIT(0, namespaces[i]));
+		REFUSE_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK), INT_IS(2, protocol));
+	for (unsigned int bit = 6; bit < 32; bit++) { /* numbers from 64 up */
+		REFUSE_IF(EAFNOSUPPORT, "socket", BITS_ARE(0, 1u << bit, 1u << bit));
+		REFUSE_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK),
+			  BITS_ARE(2, 1u << bit, 1u << bit));
 	}
-	REFUSE_IF(filter, EPERM, "ioctl", INT_IS(1, TIOCSTI));
-	REFUSE_IF(filter, EPERM, "ioctl", INT_IS(1, TIOCLINUX));
-	refuse_setuid(filter);
-	refuse_sockets(filter);
-	return filter;
 }
 
-static void write_table(scmp_filter_ctx filter, const char *name)
+/*
+ * All of ioctl but two numbers that type into a terminal. A rule can say "this bit is", not "this
+ * number is not": a number is another one if one of its bits is other.
+ */
+static void add_ioctl(void)
+{
+	const uint32_t same = ~(uint32_t)(TIOCSTI ^ TIOCLINUX); /* bits that the two share */
+
+	REFUSE_IF(EPERM, "ioctl", INT_IS(1, TIOCSTI));
+	REFUSE_IF(EPERM, "ioctl", INT_IS(1, TIOCLINUX));
+	for (unsigned int bit = 0; bit < 32; bit++)
+		if (same & 1u << bit)
+			ALLOW_IF("ioctl", BITS_ARE(1, 1u << bit, ~TIOCSTI & 1u << bit));
+	for (uint32_t rest = ~same;;
+	     rest = (rest - 1) & ~same) { /* each choice of the other bits */
+		if (rest != (TIOCSTI & ~same) && rest != (TIOCLINUX & ~same))
+			ALLOW_IF("ioctl", BITS_ARE(1, ~same, rest));
+		if (rest == 0)
+			break;
+	}
+}
+
+int main(void)
 {
 	struct sock_filter step;
 	int pipes[2];
 
-	must(pipe(pipes) < 0 ? -errno : 0, "pipe"); /* a program is smaller than a pipe's buffer */
+	filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+	must(filter ? 0 : -ENOMEM, "init");
+	must(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
+	     "architecture");
+	must(seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimise");
+	add_known_calls();
+	add_processes();
+	add_modes();
+	add_sockets();
+	add_ioctl();
+
+	must(pipe(pipes) < 0 ? -errno : 0,
+	     "pipe"); /* the program is smaller than a pipe's buffer */
 	must(seccomp_export_bpf(filter, pipes[1]), "export");
 	close(pipes[1]);
-	printf("static struct sock_filter %s[] = {\n", name);
+	printf("/* Made by filter_gen.c. */\nstatic struct sock_filter filter_steps[] = {\n");
 	while (read(pipes[0], &step, sizeof step) == sizeof step)
 		printf("\t{0x%x, %u, %u, 0x%x},\n", step.code, step.jt, step.jf, step.k);
 	printf("};\n");
 	close(pipes[0]);
 	seccomp_release(filter);
-}
-
-int main(void)
-{
-	printf("/* Made by filter_gen.c. */\n");
-	write_table(known_calls(), "known_calls");
-	write_table(refused_calls(), "refused_calls");
 	return 0;
 }
