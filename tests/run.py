@@ -343,7 +343,8 @@ def main():
         return 0
     os.umask(0o022)
     kernel.become_subreaper()
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    # Whoever starts this in the background may have signals ignored; the tests send some.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
     remove_stale()
     temp = tempfile.mkdtemp(prefix=f"{TEMP_PREFIX}{os.getpid()}.")

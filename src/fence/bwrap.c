@@ -19,7 +19,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -263,7 +262,6 @@ static int become_bwrap(const struct fence_start *start, int order, const char *
 {
 	struct buffer args = BUFFER_INIT(8 << 20);
 	struct rlimit files;
-	sigset_t none;
 	char number[16];
 
 	if (getrlimit(RLIMIT_NOFILE, &files) == 0 &&
@@ -271,9 +269,7 @@ static int become_bwrap(const struct fence_start *start, int order, const char *
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (fence_place_descriptors(start, order, err) < 0)
+	if (fence_prepare_child(start, order, err) < 0)
 		return -1;
 	if (make_arguments(&args, start->plan, etc, err) < 0)
 		return -1;

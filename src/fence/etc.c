@@ -137,20 +137,31 @@ static int write_text(const char *folder, const char *name, const char *text, st
 	return 0;
 }
 
-static int fill(const char *folder, const char *users, const char *groups, bool names,
-		const struct list *folders, struct error *err)
+/* A place to mount on: nothing can be mounted where nothing is. `path` is the one in /etc. */
+static int make_point(const char *folder, const char *path, bool is_dir, struct error *err)
+{
+	AUTO_FREE char *point = mem_format("%s/%s", folder, path + strlen("/etc/"));
+	AUTO_FREE char *parent = mem_dup(point);
+
+	*strrchr(parent, '/') = '\0';
+	if (make_folders(is_dir ? point : parent, 0755) < 0 ||
+	    (!is_dir && mknod(point, S_IFREG | 0644, 0) < 0 && errno != EEXIST))
+		return error_sys(err, "make '%s'", point);
+	return 0;
+}
+
+static int fill(const char *folder, const struct fence_plan *plan, const char *users,
+		const char *groups, const struct list *folders, struct error *err)
 {
 	int result = 0;
 
 	if (write_text(folder, "passwd", users, err) < 0 ||
 	    write_text(folder, "group", groups, err) < 0)
 		return -1;
-	for (const char *const *path = builtin_etc_mounts; *path; path++) {
-		AUTO_FREE char *point = mem_format("%s/%s", folder, *path + strlen("/etc/"));
-
-		if (access(*path, F_OK) == 0 && make_folders(point, 0755) < 0)
-			return error_sys(err, "make '%s'", point);
-	}
+	result = make_point(folder, "/etc/ssl", true, err);
+	for (const char *const *path = builtin_etc_mounts; result == 0 && *path; path++)
+		if (access(*path, F_OK) == 0)
+			result = make_point(folder, *path, true, err);
 	for (const char *const *name = builtin_etc_files; result == 0 && *name; name++) {
 		AUTO_FREE char *from = path_join("/etc", *name);
 		AUTO_FREE char *to = path_join(folder, *name);
@@ -163,11 +174,14 @@ static int fill(const char *folder, const char *users, const char *groups, bool 
 
 		result = copy_folder(from, to, 0, err);
 	}
-	if (result == 0 && names) {
+	if (result == 0 && plan->spec->net == FENCE_NET_OPEN) {
 		AUTO_FREE char *to = path_join(folder, "resolv.conf");
 
 		result = copy_file("/etc/resolv.conf", to, err);
 	}
+	for (size_t i = 0; result == 0 && i < plan->rule_count; i++)
+		if (path_within(plan->rules[i].path, "/etc"))
+			result = make_point(folder, plan->rules[i].path, plan->rules[i].is_dir, err);
 	return result;
 }
 
@@ -205,7 +219,6 @@ static void prune(const char *shelf)
 int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *err)
 {
 	const struct fence_identity *identity = &plan->identity;
-	bool names = plan->spec->net == FENCE_NET_OPEN;
 	AUTO_FREE char *users = mem_format(
 		"root:x:0:0:root:/root:/bin/sh\n%s:x:%u:%u::%s:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
 		identity->name, identity->uid, identity->gid, plan->home);
@@ -231,8 +244,11 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 
 		mix_folder(&stamp, folder);
 	}
-	if (names)
+	if (plan->spec->net == FENCE_NET_OPEN)
 		mix_file(&stamp, "/etc/resolv.conf");
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (path_within(plan->rules[i].path, "/etc"))
+			mix(&stamp, plan->rules[i].path, strlen(plan->rules[i].path));
 	path = mem_format("%s/%016lx", shelf, (unsigned long)stamp);
 	if (access(path, F_OK) < 0) {
 		draft = mem_format("%s/.%016lx-%d", shelf, (unsigned long)stamp, getpid());
@@ -240,7 +256,7 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 		    chmod(draft, 0755) < 0)
 			result = error_sys(err, "make '%s'", draft);
 		else
-			result = fill(draft, users, groups, names, &folders, err);
+			result = fill(draft, plan, users, groups, &folders, err);
 		/* Somebody else may have been quicker. */
 		if (result < 0 || rename(draft, path) < 0) {
 			if (result == 0 && access(path, F_OK) < 0)

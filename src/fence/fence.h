@@ -233,7 +233,10 @@ FENCE_MECHANISMS(FENCE_DECLARE)
 /* The mechanism with this name, or with "auto" the best one; NULL if there is no such name. */
 const struct fence_mechanism *fence_mechanism_find(const char *name);
 
-/* For mechanisms, in the child: puts the descriptors of a start where init expects them. */
-int fence_place_descriptors(const struct fence_start *start, int order, struct error *err);
+/*
+ * For mechanisms, in the child: a session and signals of its own, and the descriptors of a start where
+ * init expects them.
+ */
+int fence_prepare_child(const struct fence_start *start, int order, struct error *err);
 
 #endif

@@ -3,6 +3,7 @@
 #include "fence/fence.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,8 +31,10 @@ const struct fence_mechanism *fence_mechanism_find(const char *name)
 	return NULL;
 }
 
-int fence_place_descriptors(const struct fence_start *start, int order, struct error *err)
+int fence_prepare_child(const struct fence_start *start, int order, struct error *err)
 {
+	sigset_t none;
+
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int wanted[WIRE_FD_END] = {
 		start->stdio[0] >= 0 ? start->stdio[0] : null,
@@ -42,6 +45,10 @@ int fence_place_descriptors(const struct fence_start *start, int order, struct e
 		start->stdio[2] >= 0 ? start->stdio[2] : null,
 		start->lock,
 	};
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid(); /* a signal to the caller's process group is for ringfence, which passes it on */
 
 	/* First all of them out of the way, then each to its place. */
 	for (int i = 0; i < WIRE_FD_END; i++)

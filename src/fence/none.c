@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -46,11 +45,8 @@ int none_start(const struct fence_start *start, pid_t *ret_pid, struct error *er
 	if (child == 0) {
 		char *const arguments[] = { (char *)"ringfence-init", NULL };
 		char *const environment[] = { NULL };
-		sigset_t empty;
 
-		sigemptyset(&empty);
-		sigprocmask(SIG_SETMASK, &empty, NULL);
-		if (fence_place_descriptors(start, order, err) == 0) {
+		if (fence_prepare_child(start, order, err) == 0) {
 			execve(start->plan->init, arguments, environment);
 			error_sys(err, "start '%s'", start->plan->init);
 		}

@@ -158,6 +158,7 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	AUTO_FREE char *quarantine = path_join(plan->state, "quarantine");
 	AUTO_FD lock = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	struct stat status;
+	struct error why;
 
 	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 || fstat(lock, &status) < 0 ||
 	    status.st_nlink == 0)
@@ -169,8 +170,10 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	}
 	if (fd_read_all(lock, &record) < 0)
 		return error_sys(err, "read the record of run %s", name);
-	if (sweep(record.data, record.used, quarantine, name, &plan->recovered, err) < 0)
-		return -1;
+	if (sweep(record.data, record.used, quarantine, name, &plan->recovered, &why) < 0)
+		return error_set(err, "a run that was killed cannot be swept: %s; look through its project for new "
+				 "hooks and settings, then remove '%s/runs/%s'",
+				 why.text, plan->state, name);
 	unlinkat(folder, name, 0);
 	return 0;
 }

@@ -30,7 +30,7 @@
 #include <unistd.h>
 
 /* How long a fence may take to come up, and how long a command may take to obey TERM. */
-enum { SETUP_MS = 5000, SETUP_MS_PER_RULE = 10, GRACE_MS = 5000 };
+enum { SETUP_MS = 5000, SETUP_MS_PER_RULE = 10, GRACE_MS = 5000, FOREGROUND_MS = 300 };
 
 struct session {
 	const struct fence_plan *plan;
@@ -428,12 +428,13 @@ static void expire(struct session *session)
 static int remaining_ms(const struct session *session)
 {
 	uint64_t now = now_ms();
+	uint64_t most = terminal_waits(&session->terminal) ? FOREGROUND_MS : 1000000;
 
 	if (!session->deadline_ms)
-		return -1;
+		return most == FOREGROUND_MS ? FOREGROUND_MS : -1;
 	if (session->deadline_ms <= now)
 		return 0;
-	return session->deadline_ms - now > 1000000 ? 1000000 : (int)(session->deadline_ms - now);
+	return (int)(session->deadline_ms - now > most ? most : session->deadline_ms - now);
 }
 
 enum {
@@ -467,6 +468,7 @@ static void watch(struct session *session)
 			break;
 		if (ready == 0 && session->deadline_ms && now_ms() >= session->deadline_ms)
 			expire(session);
+		terminal_check_foreground(&session->terminal);
 		if (ready <= 0)
 			continue;
 		if (watched[WATCH_SIGNALS].revents)

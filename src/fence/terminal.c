@@ -30,6 +30,8 @@ static void make_raw(struct terminal *terminal)
 		return;
 	raw = terminal->saved;
 	cfmakeraw(&raw);
+	if (!isatty(1) || !isatty(2)) /* somebody else writes to this terminal, in whole lines */
+		raw.c_oflag = terminal->saved.c_oflag;
 	terminal->raw = tcsetattr(0, TCSADRAIN, &raw) == 0;
 }
 
@@ -48,6 +50,17 @@ void terminal_attach(struct terminal *terminal, int inner)
 	if (terminal->raw) /* what programs inside see at first is what the caller had */
 		tcsetattr(inner, TCSANOW, &terminal->saved);
 	terminal_resize(terminal);
+}
+
+bool terminal_waits(const struct terminal *terminal)
+{
+	return terminal->reads && !terminal->raw && terminal->inner >= 0;
+}
+
+void terminal_check_foreground(struct terminal *terminal)
+{
+	if (terminal_waits(terminal))
+		make_raw(terminal);
 }
 
 void terminal_resize(struct terminal *terminal)

@@ -28,6 +28,10 @@ void terminal_init(struct terminal *terminal);
 /* The fence's terminal has come: from here on bytes are carried. */
 void terminal_attach(struct terminal *terminal, int inner);
 
+/* A job in the background does not read the terminal; nothing says when it comes to the foreground. */
+bool terminal_waits(const struct terminal *terminal);
+void terminal_check_foreground(struct terminal *terminal);
+
 void terminal_resize(struct terminal *terminal);
 void terminal_restore(struct terminal *terminal);
 

@@ -136,6 +136,8 @@ static int hand_out_terminal(const struct order *order, int *ret_inner, struct e
 
 	if (inner < 0)
 		return error_sys(err, "open a terminal for the fence");
+	if (ioctl(inner, TIOCSCTTY, 0) < 0)
+		return error_sys(err, "make the terminal the controlling one");
 	if (size.ws_row && size.ws_col)
 		ioctl(outer, TIOCSWINSZ, &size);
 	if (wire_send(WIRE_FD_CONTROL, &message, outer) < 0)
@@ -174,8 +176,19 @@ static int place_stdio(const struct order *order, int terminal, struct error *er
 	for (int fd = 0; fd < 3; fd++)
 		if (order->flags.terminal & 1U << fd && dup2(terminal, fd) < 0)
 			return error_sys(err, "place the terminal");
-	if (order->flags.terminal && ioctl(terminal, TIOCSCTTY, 0) < 0)
-		return error_sys(err, "make the terminal the controlling one");
+	return 0;
+}
+
+/*
+ * On a terminal the command is a job of init's session, in the foreground: so Ctrl-Z can stop it (the
+ * kernel does not stop a process group without a parent in its session). Else it has its own session.
+ */
+static int join_session(const struct order *order, int terminal, struct error *err)
+{
+	if (!order->flags.terminal)
+		return setsid() < 0 ? error_sys(err, "make a session") : 0;
+	if (setpgid(0, 0) < 0 || tcsetpgrp(terminal, getpid()) < 0)
+		return error_sys(err, "bring the command to the foreground of its terminal");
 	return 0;
 }
 
@@ -225,11 +238,10 @@ static _Noreturn void become_command(const struct order *order, int ruleset, int
 	sigset_t none;
 
 	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL); /* ringfence ignores it for itself */
-	setsid();
-	if (place_stdio(order, terminal, &err) < 0)
+	if (join_session(order, terminal, &err) < 0 || place_stdio(order, terminal, &err) < 0)
 		fail(&err, false);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (order->flags.confined) {
 		if (confine_limits(&err) < 0 || confine_landlock_enter(ruleset, &err) < 0 ||
 		    confine_seccomp(&err) < 0)
@@ -370,6 +382,7 @@ int main(void)
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
+	sigaddset(&child, SIGTTOU); /* the command takes the terminal while it is in the background */
 	sigprocmask(SIG_SETMASK, &child, NULL);
 	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 
