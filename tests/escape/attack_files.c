@@ -20,7 +20,7 @@
 #define SYS_fchmodat2 452
 #endif
 
-#define SWAP_PAUSE_US 30
+#define SWAP_PAUSE_US 150
 
 static int drain(int fd)
 {

@@ -83,13 +83,9 @@ def test_42_a_process_of_the_host_cannot_be_signalled(t, act):
     denied_inside_allowed_outside(t, act, t.sleeper().pid, errno="ESRCH")
 
 
-def test_42_a_signal_to_everyone_reaches_nobody_outside(t):
-    sleeper = t.sleeper()
-    result = attack_inside(t, "kill", "-1", "9")
-    expect(result.code in (0, 1, 137), "the command ends", result)
-    equal(sleeper.poll(), None, "the process of the host")
-    equal(attack_outside(t, "kill", sleeper.pid, "9").code, 0, "the control")
-    equal(sleeper.wait(5), -9, "the process of the host after the control")
+def test_42_a_signal_to_everyone_finds_nobody(t):
+    """Signal 0 asks only, so that a fence with a hole does not end the machine's processes."""
+    denied_inside_allowed_outside(t, "kill", "-1", "0", errno="ESRCH")
 
 
 @cases("TERM", "KILL", "STOP", "INT")

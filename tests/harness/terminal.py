@@ -36,9 +36,10 @@ class Terminal:
         left = deadline - time.monotonic()
         if left <= 0:
             raise Failure(f"the terminal did not show it in time; seen: {self.text()!r}")
-        ready, _, _ = select.select([self.master], [], [], min(left, 0.2))
+        ended = self.process.poll() is not None
+        ready, _, _ = select.select([self.master], [], [], 0 if ended else min(left, 0.2))
         if not ready:
-            return self.process.poll() is None
+            return not ended
         try:
             data = os.read(self.master, 65536)
         except OSError:
