@@ -273,8 +273,9 @@ def test_22_our_programs_cannot_be_replaced_when_they_are_in_the_project(t, name
 
 def test_22_bwrap_cannot_be_replaced(t):
     """Opening it for writing changes nothing, so a fence with a hole does no harm."""
-    denied_inside_allowed_outside(t, "open-write", BWRAP,
-                                  control={"root": "outside", "user": None})
+    denied_inside_allowed_outside(t, "open-write", BWRAP, control="bwrap",
+                                  binds=("--tmpfs", "/usr/bin", "--ro-bind", BWRAP, "/usr/bin/x"),
+                                  control_args=("create", "/usr/bin/planted"))
 
 
 def test_22_the_init_of_the_fence_cannot_be_written_through_proc(t):
