@@ -181,7 +181,8 @@ static int fill(const char *folder, const struct fence_plan *plan, const char *u
 	}
 	for (size_t i = 0; result == 0 && i < plan->rule_count; i++)
 		if (path_within(plan->rules[i].path, "/etc"))
-			result = make_point(folder, plan->rules[i].path, plan->rules[i].is_dir, err);
+			result = make_point(folder, plan->rules[i].path, plan->rules[i].is_dir,
+					    err);
 	return result;
 }
 

@@ -234,8 +234,8 @@ FENCE_MECHANISMS(FENCE_DECLARE)
 const struct fence_mechanism *fence_mechanism_find(const char *name);
 
 /*
- * For mechanisms, in the child: a session and signals of its own, and the descriptors of a start where
- * init expects them.
+ * For mechanisms, in the child: a session and signals of its own, and the descriptors of a start
+ * where init expects them.
  */
 int fence_prepare_child(const struct fence_start *start, int order, struct error *err);
 

@@ -238,7 +238,8 @@ static int add_options(struct fence_plan *plan, const char *option, const struct
 		if (resolve_option(plan, option, path, &real, &status, err) < 0) {
 			/* What does not exist needs no hiding, and gets no stub. */
 			if (access == WIRE_HIDE && errno == ENOENT) {
-				list_printf(&plan->notices, "--hide %s: there is nothing to hide", path);
+				list_printf(&plan->notices, "--hide %s: there is nothing to hide",
+					    path);
 				continue;
 			}
 			return -1;

@@ -171,9 +171,11 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	if (fd_read_all(lock, &record) < 0)
 		return error_sys(err, "read the record of run %s", name);
 	if (sweep(record.data, record.used, quarantine, name, &plan->recovered, &why) < 0)
-		return error_set(err, "a run that was killed cannot be swept: %s; look through its project for new "
-				 "hooks and settings, then remove '%s/runs/%s'",
-				 why.text, plan->state, name);
+		return error_set(
+			err,
+			"a run that was killed cannot be swept: %s; look through its project for new "
+			"hooks and settings, then remove '%s/runs/%s'",
+			why.text, plan->state, name);
 	unlinkat(folder, name, 0);
 	return 0;
 }

@@ -1,14 +1,12 @@
 /* A plan at work: start, watch, end, sweep. See fence.h. */
+#include "fence/briefing.h"
 #include "fence/fence.h"
 #include "fence/relay.h"
 #include "fence/run.h"
 #include "fence/terminal.h"
 #include "util/fd.h"
 #include "util/mem.h"
-#include "util/mounts.h"
-#include "util/path.h"
 #include "util/process.h"
-#include "util/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/signalfd.h>
@@ -115,82 +112,6 @@ static int open_abstract(char *ret_name, size_t size, struct error *err)
 	return fd_steal(&fd);
 }
 
-struct mounts_order {
-	struct buffer *order;
-	const struct fence_plan *plan;
-};
-
-/* A mount of the host: its file system, and its place if a rule shows what is above it. */
-static int describe_mount(void *context, uint64_t device, const char *path, struct error *err)
-{
-	struct mounts_order *to = context;
-	static const char *const shown[] = { "/usr", "/opt", "/nix/store", "/etc" };
-	bool visible = fence_plan_decide(to->plan, path);
-
-	(void)err;
-	for (size_t i = 0; !visible && i < sizeof shown / sizeof *shown; i++)
-		visible = path_within(path, shown[i]);
-	wire_add(to->order, WIRE_HOST_DEVICE, &device, sizeof device);
-	if (visible)
-		wire_add_string(to->order, WIRE_HOST_MOUNT, path);
-	return 0;
-}
-
-static int describe_host(struct buffer *order, const struct fence_plan *plan, struct error *err)
-{
-	struct wire_host host = { 0 };
-	struct stat status;
-
-	for (size_t i = 0; i < WIRE_NAMESPACES; i++) {
-		char path[64];
-
-		snprintf(path, sizeof path, "/proc/self/ns/%s", wire_namespaces[i]);
-		if (stat(path, &status) == 0)
-			host.namespaces[i] = status.st_ino;
-	}
-	if (stat(plan->home, &status) == 0) {
-		host.home_device = status.st_dev;
-		host.home_inode = status.st_ino;
-	}
-	wire_add(order, WIRE_HOST, &host, sizeof host);
-	return mounts_each(describe_mount, &(struct mounts_order){ order, plan }, err);
-}
-
-static int write_order(struct buffer *order, const struct session *session, uint32_t terminal,
-		       const char *abstract, struct error *err)
-{
-	const struct fence_plan *plan = session->plan;
-	const struct fence_spec *spec = plan->spec;
-	AUTO_FREE char *canary = path_join(plan->state, "canary");
-	struct wire_flags flags = {
-		.confined = !(plan->weaker & FENCE_WEAKER_NO_FENCE),
-		.net_private = spec->net == FENCE_NET_NONE,
-		.landlock = !(spec->accepted_weaker & FENCE_WEAKER_LANDLOCK),
-		.scopes = spec->net == FENCE_NET_OPEN &&
-			  !(spec->accepted_weaker & FENCE_WEAKER_ABSTRACT_SOCKETS),
-		.terminal = terminal,
-	};
-	struct winsize size;
-
-	if (session->terminal.outer >= 0 &&
-	    ioctl(session->terminal.outer, TIOCGWINSZ, &size) == 0) {
-		flags.rows = size.ws_row;
-		flags.columns = size.ws_col;
-	}
-	wire_add(order, WIRE_FLAGS, &flags, sizeof flags);
-	for (char *const *at = spec->command; *at; at++)
-		wire_add_string(order, WIRE_ARGUMENT, *at);
-	for (size_t i = 0; i < plan->environment.count; i++)
-		wire_add_string(order, WIRE_ENVIRONMENT, plan->environment.items[i]);
-	wire_add_string(order, WIRE_CWD, plan->cwd);
-	for (size_t i = 0; i < spec->listen_count; i++)
-		wire_add(order, WIRE_LISTEN, &spec->listens[i].where,
-			 sizeof spec->listens[i].where);
-	wire_add_string(order, WIRE_CANARY, canary);
-	wire_add_string(order, WIRE_ABSTRACT, abstract);
-	return describe_host(order, plan, err);
-}
-
 static int watch_signals(struct session *session, struct error *err)
 {
 	static const int wanted[] = { SIGCHLD, SIGINT,  SIGTERM, SIGHUP,
@@ -220,8 +141,15 @@ static int start(struct session *session, struct error *err)
 		return -1;
 	if ((session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0)
 		return -1;
-	if (write_order(&order, session, terminal, abstract, err) < 0 ||
-	    watch_signals(session, err) < 0)
+
+	const struct briefing briefing = {
+		.plan = session->plan,
+		.abstract = abstract,
+		.terminal = terminal,
+		.outer = session->terminal.outer,
+	};
+
+	if (briefing_write(&order, &briefing, err) < 0 || watch_signals(session, err) < 0)
 		return -1;
 
 	/* If the mechanism's own process is killed, init becomes our child, and we can wait for its

@@ -28,7 +28,8 @@ void terminal_init(struct terminal *terminal);
 /* The fence's terminal has come: from here on bytes are carried. */
 void terminal_attach(struct terminal *terminal, int inner);
 
-/* A job in the background does not read the terminal; nothing says when it comes to the foreground. */
+/* A job in the background does not read the terminal; nothing says when it comes to the foreground.
+ */
 bool terminal_waits(const struct terminal *terminal);
 void terminal_check_foreground(struct terminal *terminal);
 

@@ -180,7 +180,7 @@ def test_80_a_refusal_and_a_timeout_are_told_from_a_failure(t):
 
 def test_80_a_denial_inside_is_the_commands_own_failure(t):
     """125 means that nothing ran; a denied command ends with its own status."""
-    result = t.fence("sh", "-c", "touch /etc/x || exit 42")
+    result = t.fence("sh", "-c", f"touch {t.unmade('/etc')} || exit 42")
     equal(result.code, 42, "exit status", result)
     lacks(result.err, "ringfence: ", "stderr")
 

@@ -13,7 +13,7 @@ EVIL = "attacked"
 
 @cases("/etc", "/usr/local/bin", "/usr/bin", "/usr/lib", "/opt", "/usr/share")
 def test_04_nothing_can_be_created_in_a_system_folder(t, folder):
-    target = f"{folder}/ringfence-test-{os.getpid()}"
+    target = t.unmade(folder)
     denied_inside_allowed_outside(t, "create", target, control="bwrap", binds=("--tmpfs", folder),
                                   unchanged=[target])
 
@@ -36,7 +36,7 @@ def test_04_what_is_written_to_the_home_never_reaches_it(t, _, name):
 
 @cases("/tmp", "/var/tmp", "/dev/shm", "/run", "/dev", "/")
 def test_04_what_is_written_to_a_shared_folder_never_reaches_it(t, folder):
-    name = f"{folder}/ringfence-test-{os.getpid()}-{t.identity}"
+    name = t.unmade(folder)
     t.sh(f"echo {EVIL} > {name}")
     expect(not os.path.lexists(name), f"{name} must not exist on the host")
     control = t.run([BWRAP, "--dev-bind", "/", "/", "--tmpfs", t.outside, "sh", "-c",
@@ -316,7 +316,7 @@ def test_79_a_policy_that_is_edited_in_the_run_changes_nothing(t):
     t.write(".ringfenceignore", "extra\n")
     t.write("extra", "x")
     script = ("echo 'write: [/]' > ringfence.yml; ./attack write .ringfenceignore; "
-              "./attack read .env; ./attack create /etc/planted")
+              f"./attack read .env; ./attack create {t.unmade('/etc')}")
     for _ in range(2):
         inside = t.sh(script)
         lacks(inside.out, "succeeded", "what was done inside")

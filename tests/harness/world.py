@@ -74,6 +74,12 @@ class World:
         with open(self.path(name), "rb") as file:
             return file.read().decode(errors="surrogateescape")
 
+    def unmade(self, folder):
+        """A path of the host that must not come to be; removed should the fence fail."""
+        path = os.path.join(folder, f"ringfence-test-{os.getpid()}-{self.identity}")
+        self.cleanups.append(lambda: os.path.lexists(path) and os.unlink(path))
+        return path
+
     def at_home(self, name, text="the secret", mode=0o600):
         return self.write(os.path.join(self.home, name), text, mode)
 
