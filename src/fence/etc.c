@@ -150,6 +150,19 @@ static int make_point(const char *folder, const char *path, bool is_dir, struct 
 	return 0;
 }
 
+/* For one of the large folders; where that is a symlink (to another one), so it is inside. */
+static int make_mount_point(const char *folder, const char *path, struct error *err)
+{
+	AUTO_FREE char *point = mem_format("%s/%s", folder, path + strlen("/etc/"));
+	char target[PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof target - 1);
+
+	if (n < 0)
+		return access(path, F_OK) == 0 ? make_point(folder, path, true, err) : 0;
+	target[n] = '\0';
+	return symlink(target, point) < 0 ? error_sys(err, "make '%s'", point) : 0;
+}
+
 static int fill(const char *folder, const struct fence_plan *plan, const char *users,
 		const char *groups, const struct list *folders, struct error *err)
 {
@@ -160,8 +173,7 @@ static int fill(const char *folder, const struct fence_plan *plan, const char *u
 		return -1;
 	result = make_point(folder, "/etc/ssl", true, err);
 	for (const char *const *path = builtin_etc_mounts; result == 0 && *path; path++)
-		if (access(*path, F_OK) == 0)
-			result = make_point(folder, *path, true, err);
+		result = make_mount_point(folder, *path, err);
 	for (const char *const *name = builtin_etc_files; result == 0 && *name; name++) {
 		AUTO_FREE char *from = path_join("/etc", *name);
 		AUTO_FREE char *to = path_join(folder, *name);
@@ -180,7 +192,7 @@ static int fill(const char *folder, const struct fence_plan *plan, const char *u
 		result = copy_file("/etc/resolv.conf", to, err);
 	}
 	for (size_t i = 0; result == 0 && i < plan->rule_count; i++)
-		if (path_within(plan->rules[i].path, "/etc"))
+		if (path_within(plan->rules[i].path, "/etc/"))
 			result = make_point(folder, plan->rules[i].path, plan->rules[i].is_dir,
 					    err);
 	return result;
@@ -248,7 +260,7 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 	if (plan->spec->net == FENCE_NET_OPEN)
 		mix_file(&stamp, "/etc/resolv.conf");
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if (path_within(plan->rules[i].path, "/etc"))
+		if (path_within(plan->rules[i].path, "/etc/"))
 			mix(&stamp, plan->rules[i].path, strlen(plan->rules[i].path));
 	path = mem_format("%s/%016lx", shelf, (unsigned long)stamp);
 	if (access(path, F_OK) < 0) {

@@ -1,15 +1,14 @@
 /*
  * The fence: runs one command where it can reach nothing but what it was given.
  *
- *	spec  what somebody asked for (options as they were written)
- *	plan  the same, judged: every path resolved once, every rule decided, everything refused
- *that must be run   the plan at work, through one mechanism, with ringfence-init as the first
- *process inside
+ *	spec	what somebody asked for (options as they were written)
+ *	plan	the same, judged: every path resolved once, everything refused that must be
+ *	run	the plan at work, through one mechanism, with ringfence-init as process 1 inside
  *
  * A mechanism is one file with four operations (see fence_mechanism). ringfence-init does what all
- *of them share, so a new one needs to give it namespaces and mounts and nothing else. After every
- *run the writable places are swept: what the host would later execute, and was not there before,
- *goes to quarantine.
+ * of them share, so a new one needs to give it namespaces and mounts and nothing else. After every
+ * run the writable places are swept: what the host would later execute, and was not there before,
+ * goes to quarantine.
  */
 #ifndef FENCE_FENCE_H
 #define FENCE_FENCE_H
@@ -74,6 +73,7 @@ struct fence_identity {
 	uid_t uid; /* inside and outside: the same number, never 0 */
 	gid_t gid;
 	uid_t caller; /* whose home and state are meant */
+	bool switched; /* root has become the project's owner: the environment is another's */
 	bool mapped;  /* the files are root's; an idmapped mount lends them to uid */
 	char *name;
 	char *home;        /* the real home of the caller; empty if there is none */
@@ -86,6 +86,7 @@ struct fence_rule {
 	const char *origin; /* "option", or the name of a built-in table */
 	bool exact;         /* named by a person; beats a pattern at the same path */
 	bool is_dir;
+	bool root; /* a folder that was asked for: looked through for what is special in it */
 	bool lent; /* a folder of the user's: where root's files are mapped, this one is */
 	dev_t device;
 	ino_t inode;

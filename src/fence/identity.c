@@ -77,7 +77,6 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 					   .caller = geteuid() };
 	AUTO_FREE char *name = NULL;
 	AUTO_FREE char *home = NULL;
-	bool became_owner = false;
 	struct stat status;
 
 	if (real_root()) {
@@ -93,7 +92,7 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 			identity = (struct fence_identity){ .uid = status.st_uid,
 							    .gid = group,
 							    .caller = status.st_uid };
-			became_owner = true;
+			identity.switched = true;
 		} else {
 			identity.uid = IDENTITY_NOBODY_ELSE;
 			identity.gid = IDENTITY_NOBODY_ELSE;
@@ -106,7 +105,7 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 	if (identity.gid == 0)
 		identity.gid = identity.uid;
 	read_passwd(identity.caller, &name, &home);
-	identity.home = usable_home(became_owner || !getenv("HOME") ? home : getenv("HOME"));
+	identity.home = usable_home(identity.switched || !getenv("HOME") ? home : getenv("HOME"));
 	identity.passwd_home = usable_home(home);
 	if (!usable_name(name)) {
 		free(name);

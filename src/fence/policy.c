@@ -65,7 +65,8 @@ static bool in_reach(const struct fence_plan *plan, const char *folder)
  * set and errno.
  */
 static int resolve_option(const struct fence_plan *plan, const char *option, const char *path,
-			  char **ret_real, struct stat *ret_status, struct error *err)
+			  struct list *passed, char **ret_real, struct stat *ret_status,
+			  struct error *err)
 {
 	enum { MOST_LINKS = 40 };
 	AUTO_FREE char *rest = mem_dup(path);
@@ -107,6 +108,7 @@ static int resolve_option(const struct fence_plan *plan, const char *option, con
 				"%s '%s' passes through the symlink '%s/%s', which the command could change; name the real path",
 				option, path, real, name);
 		}
+		list_add(passed, real); /* judged again when all options are known */
 		errno = ELOOP;
 		if (++links > MOST_LINKS ||
 		    (n = readlinkat(entry, "", target, sizeof target - 1)) < 0)
@@ -226,7 +228,7 @@ typedef int judge_fn(const struct fence_plan *plan, const char *option, const ch
 
 static int add_options(struct fence_plan *plan, const char *option, const struct list *paths,
 		       enum wire_access access, judge_fn *judge, const char *base,
-		       struct error *err)
+		       struct list *passed, struct error *err)
 {
 	for (size_t i = 0; i < paths->count; i++) {
 		AUTO_FREE char *path = spelled(plan, paths->items[i], base);
@@ -235,7 +237,7 @@ static int add_options(struct fence_plan *plan, const char *option, const struct
 
 		if (!paths->items[i][0])
 			return error_set(err, "%s needs a path", option);
-		if (resolve_option(plan, option, path, &real, &status, err) < 0) {
+		if (resolve_option(plan, option, path, passed, &real, &status, err) < 0) {
 			/* What does not exist needs no hiding, and gets no stub. */
 			if (access == WIRE_HIDE && errno == ENOENT) {
 				list_printf(&plan->notices, "--hide %s: there is nothing to hide",
@@ -251,7 +253,8 @@ static int add_options(struct fence_plan *plan, const char *option, const struct
 			continue;
 		}
 		plan_add_rule(plan, real, &status, access, origin_option, true);
-		plan->rules[plan->rule_count - 1].lent = access != WIRE_HIDE;
+		plan->rules[plan->rule_count - 1].root = access != WIRE_HIDE;
+		plan->rules[plan->rule_count - 1].lent = access == WIRE_WRITE;
 	}
 	return 0;
 }
@@ -259,6 +262,10 @@ static int add_options(struct fence_plan *plan, const char *option, const struct
 static int refuse_hidden(const struct fence_plan *plan, const char *option, const char *path,
 			 struct error *err)
 {
+	for (const char *const *system = builtin_system; *system; system++)
+		if (path_within(*system, path))
+			return error_set(err, "%s '%s' is refused: nothing runs without '%s'", option, path,
+					 *system);
 	if (path_within(plan->project, path))
 		return error_set(err, "%s '%s' is refused: it would hide the project itself",
 				 option, path);
@@ -403,7 +410,7 @@ static int find_state(struct fence_plan *plan, struct error *err)
 		path = path_absolute(own, "/");
 	else if (own && own[0])
 		return error_set(err, "RINGFENCE_STATE_DIR '%s' is not an absolute path", own);
-	else if (xdg && xdg[0] == '/' && plan->identity.caller == getuid() &&
+	else if (xdg && xdg[0] == '/' && !plan->identity.switched &&
 		 plan->identity.home[0])
 		path = path_join(xdg, "ringfence");
 	else if (plan->identity.home[0])
@@ -412,7 +419,8 @@ static int find_state(struct fence_plan *plan, struct error *err)
 		return error_set(
 			err,
 			"uid %u has no home folder to keep state in; set %sRINGFENCE_STATE_DIR",
-			plan->identity.caller, plan->identity.caller == getuid() ? "HOME or " : "");
+			plan->identity.caller, !plan->identity.switched ? "HOME or " : "");
+	make_folders(path, 0700); /* symlinks on the way show; a failure is said when it is used */
 	plan->state = realpath(path, NULL);
 	if (!plan->state) {
 		plan->state = path;
@@ -462,6 +470,39 @@ static void add_builtin(struct fence_plan *plan)
 		plan_add_existing(plan, plan->init, WIRE_READ, "ringfence", true);
 }
 
+/* A socket that the command can replace would lead it to any other one. */
+static int check_listens(const struct fence_plan *plan, struct list *passed, struct error *err)
+{
+	for (size_t i = 0; i < plan->spec->listen_count; i++) {
+		const char *socket = plan->spec->listens[i].socket;
+		AUTO_FREE char *folder = socket ? path_absolute(socket, "/") : NULL;
+		AUTO_FREE char *real = NULL;
+		struct stat status;
+
+		if (!socket)
+			continue;
+		*strrchr(folder, '/') = '\0';
+		if (resolve_option(plan, "--listen", *folder ? folder : "/", passed, &real, &status, err) < 0)
+			return -1;
+		if (in_reach(plan, real))
+			return error_set(err,
+					 "--listen: the socket '%s' is where the command may write, and it could "
+					 "replace it; use one outside of the project",
+					 socket);
+	}
+	return 0;
+}
+
+/* A later option can bring an earlier one's symlink into the command's reach. */
+static int check_passed(const struct fence_plan *plan, const struct list *passed, struct error *err)
+{
+	for (size_t i = 0; i < passed->count; i++)
+		if (in_reach(plan, passed->items[i]))
+			return error_set(err, "a path passes through a symlink in '%s', which the command could "
+					 "change; name the real path", passed->items[i]);
+	return 0;
+}
+
 static int find_cwd(struct fence_plan *plan, const char *base, struct error *err)
 {
 	const char *wanted = plan->spec->cwd;
@@ -495,6 +536,7 @@ static int find_cwd(struct fence_plan *plan, const char *base, struct error *err
 
 static int make(struct fence_plan *plan, struct error *err)
 {
+	__attribute__((cleanup(list_release))) struct list passed = { 0 };
 	const struct fence_spec *spec = plan->spec;
 	AUTO_FREE char *base = getcwd(NULL, 0);
 	AUTO_FREE char *given = NULL;
@@ -530,11 +572,12 @@ static int make(struct fence_plan *plan, struct error *err)
 	plan_add_rule(plan, plan->project, &status,
 		      spec->read_only || spec->write.count ? WIRE_READ : WIRE_WRITE, origin_project,
 		      true);
-	plan->rules[0].lent = true;
-	if (add_options(plan, "--write", &spec->write, WIRE_WRITE, refuse_writable, base, err) <
-		    0 ||
-	    add_options(plan, "--read", &spec->read, WIRE_READ, refuse_readable, base, err) < 0 ||
-	    add_options(plan, "--hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, err) < 0)
+	plan->rules[0].root = plan->rules[0].lent = true;
+	if (add_options(plan, "--write", &spec->write, WIRE_WRITE, refuse_writable, base, &passed,
+			err) < 0 ||
+	    add_options(plan, "--read", &spec->read, WIRE_READ, refuse_readable, base, &passed, err) < 0 ||
+	    add_options(plan, "--hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, &passed, err) < 0 ||
+	    check_listens(plan, &passed, err) < 0 || check_passed(plan, &passed, err) < 0)
 		return -1;
 	add_builtin(plan);
 
@@ -545,7 +588,7 @@ static int make(struct fence_plan *plan, struct error *err)
 	size_t roots = plan->rule_count;
 
 	for (size_t i = 0; i < roots; i++)
-		if (plan->rules[i].lent && plan->rules[i].is_dir &&
+		if (plan->rules[i].root && plan->rules[i].is_dir &&
 		    scan_tree(plan, plan->rules[i].path, err) < 0)
 			return -1;
 	collapse(plan);

@@ -1,15 +1,15 @@
 /*
  * What Ringfence keeps on disk about a run, and the sweep that follows it.
  *
- *	STATE/runs/ID		the record of a run that is going on, locked by ringfence and by
- *init STATE/quarantine/ID/	what the sweep of that run took out of the project STATE/hidden/
- *an unreadable file and folder: what hidden things look like inside
+ *	STATE/runs/ID		the record of a run that goes on, locked by ringfence and by init
+ *	STATE/quarantine/ID/	what the sweep of that run took out of the project
+ *	STATE/hidden/		an unreadable file and folder: what hidden things look like inside
  *	STATE/etc/		copies of the public part of /etc (see etc.h)
  *	STATE/canary		a file that nothing inside a fence may ever open
  *	STATE/sockets/		where --listen looks for servers that have no path of their own
  *
  * A record says what a later ringfence must know to sweep, should this one be killed: the writable
- *places and what the host would execute there that was there before.
+ * places, and what the host would execute there that was there before.
  */
 #ifndef FENCE_RUN_H
 #define FENCE_RUN_H
@@ -41,6 +41,9 @@ void found_release(struct fence_found *found);
 void sweep_record(const struct fence_plan *plan, struct buffer *record);
 int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id,
 	  struct fence_found *found, struct error *err);
+
+/* Is the record about this path: its project, or a place that it may write? False if it is damaged. */
+bool sweep_concerns(const char *bytes, size_t size, const char *path);
 
 /* Makes a folder and those above it that are missing, with this mode whatever the umask. Returns 0,
  * or -1 with errno. */

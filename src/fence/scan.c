@@ -21,7 +21,15 @@ struct scan {
 	struct fence_plan *plan;
 	const char *root;
 	struct error *err;
+	unsigned int nested; /* folders that links have led to, one behind the other */
 };
+
+struct below {
+	struct scan *scan;
+	const char *path;
+};
+
+static void take_links_below(struct scan *scan, const char *path);
 
 void plan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status,
 		   enum wire_access access, const char *origin, bool exact)
@@ -49,15 +57,20 @@ void plan_add_existing(struct fence_plan *plan, const char *path, enum wire_acce
 		plan_add_rule(plan, path, &status, access, origin, exact);
 }
 
+static bool beside(const struct walk_entry *entry, const char *name)
+{
+	return faccessat(entry->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
 /*
- * Git takes any folder with HEAD, objects and refs for a repository, and its config for orders.
- * Seen from its HEAD, so that ordinary folders cost nothing.
+ * Git takes any folder with HEAD, objects and refs for a repository (or with HEAD and commondir, which
+ * says where the others are), and its config for orders. Seen from its HEAD, so that ordinary folders
+ * cost nothing.
  */
 static bool bare_repository(const struct walk_entry *entry)
 {
 	return strcasecmp(entry->name, "HEAD") == 0 &&
-	       faccessat(entry->dir, "objects", F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       faccessat(entry->dir, "refs", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	       ((beside(entry, "objects") && beside(entry, "refs")) || beside(entry, "commondir"));
 }
 
 const char *scan_executed(const struct walk_entry *entry)
@@ -87,45 +100,160 @@ static void remember(struct fence_plan *plan, const struct stat *status)
 	plan->known[plan->known_count++] = (struct fence_known){ status->st_dev, status->st_ino };
 }
 
+static bool in_writable_root(const struct fence_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].lent && path_within(path, plan->rules[i].path) &&
+		    strcmp(path, plan->rules[i].path) != 0)
+			return true;
+	return false;
+}
+
+static void add_link(struct fence_plan *plan, const char *path, const char *target)
+{
+	plan->links = mem_resize(plan->links, plan->link_count + 1, sizeof *plan->links);
+	plan->links[plan->link_count++] = (struct fence_link){ mem_dup(path), mem_dup(target) };
+}
+
+/* Protects what the host reads through another path; `watched`: a target that is new afterwards goes. */
+static void protect_target(struct scan *scan, const char *path, bool executed, bool secret)
+{
+	struct fence_plan *plan = scan->plan;
+	AUTO_FREE char *real = realpath(path, NULL);
+	struct stat status;
+
+	if (!real || !in_writable_root(plan, real) || stat(real, &status) < 0)
+		return;
+	if (executed)
+		remember(plan, &status);
+	plan_add_rule(plan, real, &status, secret ? WIRE_HIDE : WIRE_READ,
+		      secret ? "secret" : "executed by the host", false);
+	if (executed && !secret && S_ISDIR(status.st_mode))
+		take_links_below(scan, real);
+}
+
 /* A special symlink cannot be covered by a mount: its target is, and the link itself is put back if
  * it disappears. */
 static void take_link(struct scan *scan, const char *path, bool executed, bool secret)
 {
-	struct stat status;
-	struct fence_plan *plan = scan->plan;
-	AUTO_FREE char *real = realpath(path, NULL);
 	char target[PATH_MAX];
 	ssize_t n = readlink(path, target, sizeof target - 1);
 
-	if (executed && n > 0) {
-		target[n] = '\0';
-		plan->links = mem_resize(plan->links, plan->link_count + 1, sizeof *plan->links);
-		plan->links[plan->link_count++] = (struct fence_link){ mem_dup(path),
-								       mem_dup(target) };
-	}
-	if (!real || !path_within(real, scan->root))
+	if (n <= 0)
 		return;
-	if (executed && stat(real, &status) == 0)
-		remember(plan, &status);
-	plan_add_existing(plan, real, secret ? WIRE_HIDE : WIRE_READ,
-			  secret ? "secret" : "executed by the host", false);
+	target[n] = '\0';
+	if (executed)
+		add_link(scan->plan, path, target);
+	protect_target(scan, path, executed, secret);
 }
 
-/* A hook is often a symlink to a script in the project. The rest of a git directory is not looked
- * through. */
-static void take_hooks(struct scan *scan, const char *git)
+static enum walk_verdict look_for_links(void *context, const struct walk_entry *entry)
 {
-	AUTO_FREE char *path = path_join(git, "hooks");
-	DIR *dir = opendir(path);
+	struct below *below = context;
+	AUTO_FREE char *path = path_join(below->path, entry->path);
 
-	for (struct dirent *entry; dir && (entry = readdir(dir));) {
-		AUTO_FREE char *hook = path_join(path, entry->d_name);
+	if (entry->type == DT_LNK)
+		take_link(below->scan, path, true, false);
+	return WALK_ON;
+}
 
-		if (entry->d_type == DT_LNK)
-			take_link(scan, hook, true, false);
+/* Symlinks in a folder that the host executes lead to what it executes. */
+static void take_links_below(struct scan *scan, const char *path)
+{
+	enum { MOST_NESTED = 8 };
+	AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct below below = { scan, path };
+	struct error err;
+
+	if (fd < 0 || scan->nested >= MOST_NESTED)
+		return;
+	scan->nested++;
+	walk_tree(fd, look_for_links, &below, NULL, &err);
+	scan->nested--;
+}
+
+/* A path that git's configuration names: protected if it is there, watched if it is not. */
+static void take_named(struct scan *scan, const char *base, const char *value)
+{
+	const char *home = scan->plan->identity.home;
+	AUTO_FREE char *path = value[0] == '~' && value[1] == '/' ? path_join(home, value + 2)
+								  : path_absolute(value, base);
+
+	if (!in_writable_root(scan->plan, path))
+		return;
+	add_link(scan->plan, path, ""); /* nothing to put back */
+	protect_target(scan, path, true, false);
+}
+
+/* Hooks and included files that a git configuration takes from the project. Read as text; git itself
+ * is never run. */
+static void take_config(struct scan *scan, const char *git)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+	AUTO_FREE char *path = path_join(git, "config");
+	AUTO_FREE char *work_tree = path_absolute("..", git);
+	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0 || fd_read_all(fd, &text) < 0)
+		return;
+
+	char *rest = (char *)buffer_text(&text);
+
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		char *value = strchr(line, '=');
+		size_t size;
+
+		line += strspn(line, " \t");
+		if (!value)
+			continue;
+		size = strcspn(line, " \t=");
+		value += 1 + strspn(value + 1, " \t\"");
+		value[strcspn(value, "\"\r#;")] = '\0';
+		for (size_t n = strlen(value); n > 0 && (value[n - 1] == ' ' || value[n - 1] == '\t'); n--)
+			value[n - 1] = '\0';
+		if (!*value)
+			continue;
+		if (size == 9 && strncasecmp(line, "hooksPath", size) == 0)
+			take_named(scan, work_tree, value);
+		else if (size == 4 && strncasecmp(line, "path", size) == 0)
+			take_named(scan, git, value);
 	}
-	if (dir)
-		closedir(dir);
+}
+
+/* A git directory is read-only as a whole; what it leads to outside of itself is found here. Its
+ * objects are not looked through. */
+static void take_git(struct scan *scan, const char *git)
+{
+	static const char *const places[] = { "", "hooks", "info" };
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		AUTO_FREE char *path = path_join(git, places[i]);
+		DIR *dir = opendir(path);
+
+		for (struct dirent *entry; dir && (entry = readdir(dir));) {
+			AUTO_FREE char *inner = path_join(path, entry->d_name);
+
+			if (entry->d_type == DT_LNK)
+				take_link(scan, inner, true, false);
+		}
+		if (dir)
+			closedir(dir);
+	}
+	take_config(scan, git);
+}
+
+/* The project itself is a git directory: it stays writable, but for the parts that git obeys. */
+static void take_bare_root(struct scan *scan)
+{
+	static const char *const parts[] = { "HEAD",   "config", "config.worktree", "hooks",	 "info",
+					     "objects", "refs",   "packed-refs",     "commondir", "modules",
+					     "worktrees" };
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		AUTO_FREE char *path = path_join(scan->root, parts[i]);
+
+		plan_add_existing(scan->plan, path, WIRE_READ, "executed by the host", false);
+	}
 }
 
 /* Is it somewhere below a folder that the host executes? */
@@ -223,11 +351,14 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
 
+	if (strlen(path) >= PATH_MAX) {
+		error_set(scan->err, "a path of %zu bytes, '%.60s...%.60s', is too long to be protected; shorten it",
+			  strlen(path), path, path + strlen(path) - 60);
+		return WALK_STOP;
+	}
 	take_witnesses(scan, entry);
 	if (entry->closed) {
-		AUTO_FREE char *shown = text_escaped(path);
-
-		list_printf(&plan->notices, "hidden, because it cannot be looked into: %s", shown);
+		list_printf(&plan->notices, "hidden, because it cannot be looked into: %s", path);
 		plan_add_existing(plan, path, WIRE_HIDE, "unreadable", false);
 		if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 			remember(plan, &status);
@@ -241,15 +372,25 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		list_add(&plan->exempt, path);
 		return WALK_ON;
 	}
-	if (executed && fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+	if ((executed || secret) &&
+	    fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+		if (S_ISREG(status.st_mode) && status.st_nlink > 1)
+			list_printf(&plan->notices,
+				    "%s has %lu names (hard links); it is protected under this one only", path,
+				    (unsigned long)status.st_nlink);
 		remember(plan, &status);
+	}
 	if (entry->type == DT_SOCK)
 		plan_add_existing(plan, path, WIRE_HIDE, "socket", false);
 	else if (secret && !public_file(entry))
 		plan_add_existing(plan, path, WIRE_HIDE, "secret", false);
 	else if (executed && strcasecmp(entry->name, "HEAD") == 0) {
 		path[strlen(path) - strlen("/HEAD")] = '\0';
-		plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
+		if (strcmp(path, scan->root) == 0)
+			take_bare_root(scan);
+		else
+			plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
+		take_git(scan, path);
 	} else if (executed)
 		plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 	else
@@ -258,7 +399,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	/* A git directory is large and all read-only; other protected folders may still hold
 	 * secrets. */
 	if (executed && strcasecmp(entry->name, ".git") == 0) {
-		take_hooks(scan, path);
+		take_git(scan, path);
 		return WALK_PAST;
 	}
 	return secret ? WALK_PAST : WALK_ON;

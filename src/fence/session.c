@@ -6,10 +6,12 @@
 #include "fence/terminal.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/path.h"
 #include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -64,6 +66,30 @@ static void set_result(struct fence_result *result, enum fence_exit kind, int co
 	snprintf(result->why, sizeof result->why, "%s", why);
 }
 
+/*
+ * Is it a file that the rules protect inside of a writable folder? Opened again through /proc/self/fd
+ * it would be written around its read-only mount.
+ */
+static bool protected_file(const struct fence_plan *plan, int fd)
+{
+	char link[32];
+	char path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof path - 1);
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+
+	const struct fence_rule *rule = fence_plan_decide(plan, path);
+
+	for (size_t i = 0; rule && rule->access != WIRE_WRITE && i < plan->rule_count; i++)
+		if (plan->rules[i].access == WIRE_WRITE && path_within(path, plan->rules[i].path))
+			return true;
+	return false;
+}
+
 /* A folder or a disk as stdin would be a door: through a folder's descriptor a process walks out of
  * the fence. */
 static int check_stdio(struct fence_start *start, uint32_t *ret_terminal, struct error *err)
@@ -86,6 +112,11 @@ static int check_stdio(struct fence_start *start, uint32_t *ret_terminal, struct
 				err,
 				"%s is a folder or a disk: that would be a way out of the fence; redirect it",
 				names[fd]);
+		if (S_ISREG(status.st_mode) && protected_file(start->plan, fd))
+			return error_set(err,
+					 "%s is a file that is protected in the fence; pass it through a pipe "
+					 "(cat FILE | ringfence exec ...)",
+					 names[fd]);
 		start->stdio[fd] = fd;
 	}
 	return 0;
@@ -152,9 +183,7 @@ static int start(struct session *session, struct error *err)
 	if (briefing_write(&order, &briefing, err) < 0 || watch_signals(session, err) < 0)
 		return -1;
 
-	/* If the mechanism's own process is killed, init becomes our child, and we can wait for its
-	 * end. */
-	session->had_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
+	/* If the mechanism's own process is killed, init becomes our child, and we can wait for it. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return error_sys(err, "make the control socket");
@@ -173,6 +202,12 @@ static int start(struct session *session, struct error *err)
 	close(pipes[1]);
 	session->deadline_ms = now_ms() + SETUP_MS + SETUP_MS_PER_RULE * session->plan->rule_count;
 	return result;
+}
+
+static void end_child(const struct session *session)
+{
+	if (!session->child_gone)
+		kill(session->child, SIGKILL);
 }
 
 static void tell(struct session *session, enum wire_message_type type, int number)
@@ -224,7 +259,7 @@ static void take_message(struct session *session, const struct wire_message *mes
 		if (fence_plan_holds(session->plan, &err) < 0) {
 			set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 			session->ended = true;
-			kill(session->child, SIGKILL);
+			end_child(session);
 		} else {
 			tell(session, WIRE_GO, 0);
 		}
@@ -293,7 +328,7 @@ static void interrupt(struct session *session, int number)
 	} else if (!session->ended) {
 		set_result(session->result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + number, "");
 		session->ended = true;
-		kill(session->child, SIGKILL);
+		end_child(session);
 	}
 }
 
@@ -339,7 +374,7 @@ static void expire(struct session *session)
 		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP,
 			   "no fence: it was not up in time");
 		session->ended = true;
-		kill(session->child, SIGKILL);
+		end_child(session);
 		session->deadline_ms = 0;
 	} else if (!session->ended) {
 		set_result(result, FENCE_TIMED_OUT, FENCE_EXIT_TIMEOUT, "");
@@ -441,16 +476,9 @@ static void wait_for_all(struct session *session)
 	fd_close(&session->control); /* the lifeline */
 	if (session->child > 0 && !session->child_gone)
 		waitpid(session->child, &status, 0);
-	if (!session->had_children && !session->running)
-		process_end_children(); /* what a mechanism that failed may have left */
-	while (!session->had_children && session->child > 0)
-		if (waitpid(-1, NULL, 0) < 0 && errno == ECHILD)
-			break;
+	if (!session->had_children)
+		process_end_children(); /* of a mechanism that failed, or died before init */
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
-	if (session->signals >= 0) {
-		fd_close(&session->signals);
-		sigprocmask(SIG_SETMASK, &session->saved_mask, NULL);
-	}
 }
 
 static void judge_end(struct session *session)
@@ -485,6 +513,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	uint64_t began = now_ms();
 	struct error err;
 
+	session.had_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
 	*ret_result = (struct fence_result){ .mechanism = plan->mechanism->name,
 					     .weaker = plan->weaker };
 	if (run_begin(plan, &session.run, &err) < 0) {
@@ -518,6 +547,10 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	buffer_release(&session.complaints);
 	if (run_end(&session.run, plan, &ret_result->found, &err) < 0)
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+	if (session.signals >= 0) { /* not before the sweep: a signal must not end it half-way */
+		fd_close(&session.signals);
+		sigprocmask(SIG_SETMASK, &session.saved_mask, NULL);
+	}
 	ret_result->duration_ms = now_ms() - began;
 }
 

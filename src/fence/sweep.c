@@ -7,6 +7,7 @@
  * inode was not known before is moved to quarantine. An entry that was known was mounted read-only
  * all the time: it is left alone, wherever it is now.
  */
+#include "fence/builtin.h"
 #include "fence/run.h"
 #include "fence/scan.h"
 #include "fence/walk.h"
@@ -39,6 +40,8 @@ struct record {
 	size_t link_count;
 	const char **exempt;
 	size_t exempt_count;
+	const char **hidden; /* folders that an option hid */
+	size_t hidden_count;
 };
 
 struct sweeping {
@@ -56,6 +59,15 @@ void sweep_record(const struct fence_plan *plan, struct buffer *record)
 	for (size_t i = 0; i < plan->rule_count; i++)
 		if (plan->rules[i].access == WIRE_WRITE && plan->rules[i].is_dir)
 			wire_add_string(record, WIRE_ROOT, plan->rules[i].path);
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		const struct fence_rule *rule = &plan->rules[i];
+		const struct fence_known folder = { rule->device, rule->inode };
+
+		if (rule->access >= WIRE_HIDE && rule->exact && rule->is_dir) {
+			wire_add_string(record, WIRE_HIDDEN, rule->path);
+			wire_add(record, WIRE_KNOWN, &folder, sizeof folder);
+		}
+	}
 	for (size_t i = 0; i < plan->known_count; i++)
 		wire_add(record, WIRE_KNOWN, &plan->known[i], sizeof plan->known[i]);
 	for (size_t i = 0; i < plan->link_count; i++) {
@@ -78,6 +90,7 @@ static void record_release(struct record *record)
 	free(record->known);
 	free(record->links);
 	free(record->exempt);
+	free(record->hidden);
 }
 
 static int record_read(const char *bytes, size_t size, struct record *record, struct error *err)
@@ -99,6 +112,8 @@ static int record_read(const char *bytes, size_t size, struct record *record, st
 			add(&record->roots, &record->root_count, text);
 		} else if (at.tag == WIRE_LINK && text) {
 			add(&record->links, &record->link_count, text);
+		} else if (at.tag == WIRE_HIDDEN && text) {
+			add(&record->hidden, &record->hidden_count, text);
 		} else if (at.tag == WIRE_EXEMPT && text) {
 			add(&record->exempt, &record->exempt_count, text);
 		} else {
@@ -110,12 +125,27 @@ static int record_read(const char *bytes, size_t size, struct record *record, st
 	return 0;
 }
 
+bool sweep_concerns(const char *bytes, size_t size, const char *path)
+{
+	struct record record = { 0 };
+	struct error err;
+	bool concerned = false;
+
+	if (record_read(bytes, size, &record, &err) == 0) {
+		concerned = path_within(path, record.project) || path_within(record.project, path);
+		for (size_t i = 0; !concerned && i < record.root_count; i++)
+			concerned = path_within(path, record.roots[i]) || path_within(record.roots[i], path);
+	}
+	record_release(&record);
+	return concerned;
+}
+
 static bool known(const struct record *record, const struct walk_entry *entry)
 {
 	struct stat status;
 
 	if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-		return true; /* gone */
+		return errno == ENOENT;
 	for (size_t i = 0; i < record->known_count; i++)
 		if (record->known[i].device == status.st_dev &&
 		    record->known[i].inode == status.st_ino)
@@ -201,6 +231,12 @@ static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry
 				       ? path + strlen(project) + 1
 				       : path + 1;
 	AUTO_FREE char *folder = path_join(sweeping->quarantine, sweeping->id);
+	AUTO_FREE char *deep = mem_format("deep-%zu/%s", sweeping->found->count, path_name(path));
+
+	if (strlen(relative) + strlen(folder) > PATH_MAX - 64 ||
+	    strlen(relative) + strlen(sweeping->root) > PATH_MAX - 128)
+		relative = deep; /* no path can name the place that mirrors it */
+
 	char *place = make_place(folder, relative);
 	int result = place ? move(entry, place) : -1;
 
@@ -227,11 +263,24 @@ static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry
 								   place };
 }
 
+static bool hidden(const struct sweeping *sweeping, const struct walk_entry *entry)
+{
+	const struct record *record = sweeping->record;
+	bool named = builtin_name(entry->name, true).secret;
+
+	for (size_t i = 0; !named && i < record->hidden_count; i++)
+		named = strcmp(path_name(record->hidden[i]), entry->name) == 0;
+	return named && known(record, entry);
+}
+
 static enum walk_verdict look(void *context, const struct walk_entry *entry)
 {
 	struct sweeping *sweeping = context;
 	const char *reason = entry->closed ? "cannot be looked into" : scan_executed(entry);
 
+	/* What was hidden all the time is the user's own. */
+	if (entry->type == DT_DIR && !entry->closed && hidden(sweeping, entry))
+		return WALK_PAST;
 	if (!reason)
 		return WALK_ON;
 
@@ -255,6 +304,8 @@ static int put_back(const char *path, const char *target, struct error *err)
 	AUTO_FREE char *parent = mem_dup(path);
 	AUTO_FD folder = -1;
 
+	if (!*target) /* only watched */
+		return 0;
 	*strrchr(parent, '/') = '\0';
 	folder = (int)syscall(SYS_openat2, AT_FDCWD, parent, &how, sizeof how);
 	if (folder < 0 || symlinkat(target, folder, path_name(path)) == 0 || errno == EEXIST)
@@ -317,8 +368,10 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 		AUTO_FD root = open_root(record.roots[i]);
 
 		sweeping.root = record.roots[i];
-		if (root < 0 && (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
-			continue;
+		if (root < 0 && errno == ENOENT) {
+			result = error_set(err, "'%s' is not there", record.roots[i]);
+			break;
+		}
 		if (root < 0)
 			result = error_sys(err, "sweep '%s'", record.roots[i]);
 		else

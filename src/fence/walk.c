@@ -118,6 +118,19 @@ static int read_folder(struct walk *walk, int dir, unsigned int depth, struct li
 	}
 }
 
+/* -1 with errno; EACCES also for a folder whose entries can be listed but not reached. */
+static int open_folder(int dir, const char *name, unsigned int depth)
+{
+	AUTO_FD fd = -1;
+
+	errno = ENAMETOOLONG;
+	if (depth < WALK_DEPTH)
+		fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && faccessat(fd, ".", F_OK, AT_EACCESS) < 0)
+		return -1;
+	return fd_steal(&fd);
+}
+
 static int walk_folder(struct walk *walk, int dir, unsigned int depth)
 {
 	struct list folders = { 0 };
@@ -130,15 +143,16 @@ static int walk_folder(struct walk *walk, int dir, unsigned int depth)
 
 	for (size_t i = 0; result == 0 && i < folders.count; i++) {
 		const char *name = folders.items[i];
-		AUTO_FD inner = depth < WALK_DEPTH
-					? openat(dir, name,
-						 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-					: -1;
+		AUTO_FD inner = open_folder(dir, name, depth);
 
 		if (inner < 0) {
-			if (depth < WALK_DEPTH &&
-			    (errno == ENOENT || errno == ENOTDIR || errno == ELOOP))
+			if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
 				continue;
+			if (errno != EACCES && errno != EPERM && errno != ENAMETOOLONG) {
+				result = error_sys(walk->err, "open the folder '%s' in '%s'", name,
+						   buffer_text(&walk->path));
+				break;
+			}
 			if (visit(walk, dir, depth, name, DT_DIR, true) == WALK_STOP)
 				result = -1;
 			continue;

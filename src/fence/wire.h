@@ -45,6 +45,7 @@ enum wire_tag {
 	WIRE_KNOWN,
 	WIRE_LINK,
 	WIRE_EXEMPT,
+	WIRE_HIDDEN,
 	WIRE_TAGS,
 };
 

@@ -97,6 +97,26 @@ def test_77_another_mechanism_than_the_ones_there_are_is_refused(t):
     refused_before_start(t, "--fence", "moat", says="moat")
 
 
+LANDLOCK_CALLS = 444, 446
+
+
+def test_77_without_landlock_nothing_runs_unless_the_user_accepts_it(t):
+    """As on an old kernel: the calls do not exist."""
+    _, before = t.report("true")
+    equal(before["weaker"], [], "the control")
+    kernel.forbid_calls(*LANDLOCK_CALLS)
+    refused_before_start(t, says=("Landlock", "--accept-weaker"))
+    result, report = t.report("echo", "ran", opts=("--accept-weaker", "landlock"))
+    equal((result.code, result.out), (0, "ran\n"), "when it is accepted", result)
+    contains(str(report["weaker"]), "landlock", "what the report calls weaker")
+
+
+def test_77_accepting_a_weaker_fence_where_nothing_is_missing_weakens_nothing(t):
+    _, before = t.report("true")
+    _, report = t.report("true", opts=("--accept-weaker", "landlock"))
+    equal((report["weaker"], report["canaries"]), ([], before["canaries"]), "the report")
+
+
 def test_78_the_control_an_unchanged_bwrap_works(t):
     result = t.fence("echo", "ran", env=with_bwrap(t, weak(t, "nothing")))
     equal((result.code, result.out), (0, "ran\n"), "the control", result)

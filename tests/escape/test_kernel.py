@@ -201,9 +201,8 @@ def test_51_addresses_of_the_kernel_stay_hidden(t):
 
 @root_only
 def test_51_a_read_rule_does_not_open_what_only_root_reads(t):
-    for path in ("/etc", "/etc/shadow"):
-        inside = attack_inside(t, "read", "/etc/shadow", opts=("--read", path))
-        expect(inside.code in (1, 125), f"--read {path} is refused, or denied inside", inside)
+    inside = attack_inside(t, "read", "/etc/shadow", opts=("--read", "/etc"))
+    expect(inside.code in (1, 125), "--read /etc is refused, or denied inside", inside)
     equal(attack_outside(t, "read", "/etc/shadow").code, 0, "the control")
 
 

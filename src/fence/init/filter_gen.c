@@ -108,7 +108,7 @@ static const char *const absent[] = { "clone3", "openat2" };
 
 /* Allowed on conditions; see the functions below. */
 static const char *const conditional[] = {
-	"clone",    "unshare", "personality", "socket",  "ioctl", "chmod",  "fchmod",
+	"clone",    "unshare", "personality", "socket", "socketpair",  "ioctl", "chmod",  "fchmod",
 	"fchmodat", "creat",   "mknod",       "mknodat", "open",  "openat",
 };
 
@@ -235,6 +235,10 @@ static void add_sockets(void)
 		REFUSE_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK),
 			  BITS_ARE(2, 1u << bit, 1u << bit));
 	}
+	ALLOW_IF("socketpair", INT_IS(0, AF_UNIX));
+	for (unsigned int family = 0; family < 64; family++)
+		if (family != AF_UNIX)
+			REFUSE_IF(EAFNOSUPPORT, "socketpair", INT_IS(0, family));
 }
 
 /*

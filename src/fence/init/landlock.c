@@ -33,15 +33,13 @@ struct attributes {
 
 enum { ABI_REFER = 2, ABI_TRUNCATE = 3, ABI_NETWORK = 4, ABI_IOCTL = 5, ABI_SCOPES = 6 };
 
-static const uint64_t on_files = LANDLOCK_ACCESS_FS_WRITE_FILE | RIGHT_TRUNCATE |
-				 RIGHT_IOCTL_DEVICE;
+static const uint64_t on_files = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | RIGHT_TRUNCATE | RIGHT_IOCTL_DEVICE;
 
-/* Reading is left to the mounts: what is there may be read, and each open costs a walk otherwise.
- */
-static const uint64_t looking = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
-				LANDLOCK_ACCESS_FS_READ_DIR;
+/* Entering folders and starting programs is left to the mounts: what is there may be seen, and every
+ * open of a folder would cost a walk. */
+static const uint64_t looking = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_DIR;
 
-static uint64_t changing(int abi)
+static uint64_t handled(int abi)
 {
 	uint64_t rights = ((LANDLOCK_ACCESS_FS_REFER << 1) - 1) & ~looking;
 
@@ -93,7 +91,7 @@ int confine_landlock_prepare(const struct order *order, int *ret_ruleset, struct
 		return 0;
 	}
 
-	uint64_t rights = changing(abi);
+	uint64_t rights = handled(abi);
 	struct attributes attributes = { .files = rights };
 	size_t size = abi >= ABI_SCOPES ? sizeof attributes : sizeof attributes.files;
 
@@ -104,7 +102,8 @@ int confine_landlock_prepare(const struct order *order, int *ret_ruleset, struct
 
 	if (ruleset < 0)
 		return error_sys(err, "Landlock: create the rules");
-	if (allow(ruleset, "/proc", LANDLOCK_ACCESS_FS_WRITE_FILE & rights, err) < 0 ||
+	if (allow(ruleset, "/", LANDLOCK_ACCESS_FS_READ_FILE, err) < 0 ||
+	    allow(ruleset, "/proc", LANDLOCK_ACCESS_FS_WRITE_FILE & rights, err) < 0 ||
 	    allow(ruleset, "/dev",
 		  (LANDLOCK_ACCESS_FS_WRITE_FILE | RIGHT_TRUNCATE | RIGHT_IOCTL_DEVICE) & rights,
 		  err) < 0)
