@@ -35,9 +35,10 @@ fuzz: ## fuzz the parsers, SECONDS=60 for each target
 	@scripts/setup fuzz
 	@scripts/fuzz $(SECONDS)
 
-install: all ## install below PREFIX (/usr/local); DESTDIR is honoured
-	@meson configure build --prefix '$(PREFIX)'
-	@DESTDIR='$(DESTDIR)' meson install -C build
+install: ## install what was built below PREFIX (/usr/local); DESTDIR is honoured
+	@test -x build/ringfence || $(MAKE) --no-print-directory all
+	@test '$(PREFIX)' = /usr/local || { meson configure build --prefix '$(PREFIX)' && ninja -C build --quiet; }
+	@DESTDIR='$(DESTDIR)' meson install -C build --no-rebuild
 
 clean: ## remove everything that was built
 	@rm -rf build build-*
@@ -49,4 +50,4 @@ help: ## this list
 build:
 	@test -f build/build.ninja || out=$$(meson setup build --prefix '$(PREFIX)' 2>&1) || \
 		{ echo "$$out"; exit 1; }
-	@ninja -C build --quiet
+	@ninja -C build --quiet all unit-tests

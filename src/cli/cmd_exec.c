@@ -235,31 +235,53 @@ static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 			verb);
 }
 
-static int run_plan(const struct exec_options *asked, const struct fence_plan *plan)
+static void tell_result(const struct fence_plan *plan, const struct fence_result *result)
 {
-	struct fence_result result;
-	struct error err;
-
-	for (size_t i = 0; i < plan->notices.count; i++)
-		notice(plan->notices.items[i]);
-	notice_found(&plan->recovered);
-	notice_no_fence(plan, "this command runs");
-	fence_run(plan, notice, &result);
-	for (size_t i = 0; i < result.warnings.count; i++)
-		notice(result.warnings.items[i]);
-	notice_found(&result.found);
+	for (size_t i = 0; i < result->warnings.count; i++)
+		notice(result->warnings.items[i]);
+	notice_found(&result->found);
 	notice_no_fence(plan, "this command ran");
+	if (result->why[0]) {
+		struct error err;
 
-	int code = result.code;
-
-	if (result.why[0]) {
-		error_set(&err, "%s", result.why);
+		error_set(&err, "%s", result->why);
 		cli_fail(&err);
-	} else if (result.kind == FENCE_TIMED_OUT) {
+	} else if (result->kind == FENCE_TIMED_OUT) {
 		notice("the command ran out of time (--timeout)");
 	}
-	if (report_write(&asked->report, plan, &result, &err) < 0)
-		code = cli_fail(&err);
+}
+
+/* Plans and runs, again if the project changed in between (somebody saves a file, a log begins). */
+static int plan_and_run(const struct exec_options *asked, struct error *err)
+{
+	enum { TRIES = 8 };
+	struct fence_result result = { 0 };
+	int code = 0;
+
+	for (int i = 0; i == 0 || (result.changed && i < TRIES); i++) {
+		struct fence_plan plan;
+
+		fence_result_release(&result);
+		if (fence_plan_make(&asked->spec, &plan, err) < 0) {
+			code = cli_fail(err);
+			return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err)
+										   : code;
+		}
+		if (i == 0) {
+			for (size_t k = 0; k < plan.notices.count; k++)
+				notice(plan.notices.items[k]);
+			notice_no_fence(&plan, "this command runs");
+		}
+		notice_found(&plan.recovered);
+		fence_run(&plan, notice, &result);
+		code = result.code;
+		if (!result.changed || i == TRIES - 1) {
+			tell_result(&plan, &result);
+			if (report_write(&asked->report, &plan, &result, err) < 0)
+				code = cli_fail(err);
+		}
+		fence_plan_release(&plan);
+	}
 	fence_result_release(&result);
 	return code;
 }
@@ -267,7 +289,6 @@ static int run_plan(const struct exec_options *asked, const struct fence_plan *p
 static int run_exec(const struct command *command, char **argv)
 {
 	struct exec_options asked = { .spec.mechanism = "auto", .report = REPORT_INIT };
-	struct fence_plan plan;
 	struct error err;
 	bool help = false;
 	int code;
@@ -284,13 +305,8 @@ static int run_exec(const struct command *command, char **argv)
 		code = cli_fail(&err);
 	} else if (asked.report_path && report_open(&asked.report, asked.report_path, &err) < 0) {
 		code = cli_fail(&err);
-	} else if (fence_plan_make(&asked.spec, &plan, &err) < 0) {
-		code = cli_fail(&err);
-		if (report_write_refused(&asked.report, code, &err) < 0)
-			code = cli_fail(&err);
 	} else {
-		code = run_plan(&asked, &plan);
-		fence_plan_release(&plan);
+		code = plan_and_run(&asked, &err);
 	}
 	report_release(&asked.report);
 	fence_spec_release(&asked.spec);

@@ -16,7 +16,9 @@
 
 static void add_found(struct buffer *json, const struct fence_found *found, bool *first)
 {
-	for (size_t i = 0; i < found->count; i++) {
+	enum { MOST_LISTED = 10000 };
+
+	for (size_t i = 0; i < found->count && i < MOST_LISTED; i++) {
 		buffer_add_text(json, *first ? "{\"path\": " : ", {\"path\": ");
 		text_json(json, found->items[i].path);
 		buffer_add_text(json, ", \"reason\": ");
@@ -63,7 +65,9 @@ static void add_result(struct buffer *json, const struct fence_plan *plan,
 	if (plan)
 		add_found(json, &plan->recovered, &first);
 	add_found(json, &result->found, &first);
-	buffer_printf(json, "],\n  \"duration_ms\": %lu\n}\n", (unsigned long)result->duration_ms);
+	buffer_printf(json, "],\n  \"quarantined_total\": %zu,\n",
+		      result->found.count + (plan ? plan->recovered.count : 0));
+	buffer_printf(json, "  \"duration_ms\": %lu\n}\n", (unsigned long)result->duration_ms);
 }
 
 /* /dev/stdout and the like are symlinks that nobody inside can have made. */

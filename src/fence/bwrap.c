@@ -13,6 +13,7 @@
 #include "fence/stage.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/mounts.h"
 #include "util/path.h"
 
 #include <errno.h>
@@ -56,6 +57,38 @@ int bwrap_detect(struct error *err)
 	return 0;
 }
 
+/* What of the walls that may be given up is really missing on this kernel. */
+static unsigned int missing_here(const struct fence_plan *plan)
+{
+	enum { ABI_USABLE = 2, ABI_SCOPES = 6 };
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			   1 /* LANDLOCK_CREATE_RULESET_VERSION */);
+	unsigned int missing = 0;
+
+	if (abi < ABI_USABLE)
+		missing |= FENCE_WEAKER_LANDLOCK;
+	if (abi < ABI_SCOPES && plan->spec->net == FENCE_NET_OPEN)
+		missing |= FENCE_WEAKER_ABSTRACT_SOCKETS;
+	return missing;
+}
+
+/* Root's folders are lent one mount each: what is mounted inside of one would not come along. */
+static int refuse_nested(void *context, uint64_t device, const char *path, struct error *err)
+{
+	const struct fence_plan *plan = context;
+
+	(void)device;
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].lent && path_within(path, plan->rules[i].path) &&
+		    strcmp(path, plan->rules[i].path) != 0)
+			return error_set(
+				err,
+				"'%s' is mounted inside of root's '%s', and a mount inside of it cannot be lent "
+				"to another uid; unmount it, or give the project to a user (chown -R)",
+				path, plan->rules[i].path);
+	return 0;
+}
+
 int bwrap_plan(struct fence_plan *plan, struct error *err)
 {
 	AUTO_FREE char *bwrap = realpath(find_bwrap(), NULL);
@@ -65,8 +98,8 @@ int bwrap_plan(struct fence_plan *plan, struct error *err)
 	if (rule && rule->access == WIRE_WRITE)
 		return error_set(err, "no fence: '%s' is inside of what the command may write",
 				 bwrap);
-	plan->weaker = plan->spec->accepted_weaker;
-	return 0;
+	plan->weaker = plan->spec->accepted_weaker & missing_here(plan);
+	return plan->identity.mapped ? mounts_each(refuse_nested, plan, err) : 0;
 }
 
 static void arg(struct buffer *args, const char *text)

@@ -72,9 +72,9 @@ void fence_spec_release(struct fence_spec *spec);
 struct fence_identity {
 	uid_t uid; /* inside and outside: the same number, never 0 */
 	gid_t gid;
-	uid_t caller; /* whose home and state are meant */
+	uid_t caller;  /* whose home and state are meant */
 	bool switched; /* root has become the project's owner: the environment is another's */
-	bool mapped;  /* the files are root's; an idmapped mount lends them to uid */
+	bool mapped;   /* the files are root's; an idmapped mount lends them to uid */
 	char *name;
 	char *home;        /* the real home of the caller; empty if there is none */
 	char *passwd_home; /* the one that /etc/passwd names, if another */
@@ -163,6 +163,7 @@ struct fence_result {
 	enum fence_exit kind;
 	int code;       /* the exit status to pass on */
 	char why[2048]; /* for FENCE_SETUP, and for a command that could not be started */
+	bool changed; /* with FENCE_SETUP: the project changed meanwhile; another try may succeed */
 	unsigned int canaries_held, canaries_total;
 	unsigned int weaker;
 	const char *mechanism;

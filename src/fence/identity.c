@@ -107,6 +107,10 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 	read_passwd(identity.caller, &name, &home);
 	identity.home = usable_home(identity.switched || !getenv("HOME") ? home : getenv("HOME"));
 	identity.passwd_home = usable_home(home);
+	if (identity.switched) { /* the rest of root's environment is root's */
+		setenv("HOME", identity.home, 1);
+		unsetenv("XDG_STATE_HOME");
+	}
 	if (!usable_name(name)) {
 		free(name);
 		name = usable_name(getenv("USER")) ? mem_dup(getenv("USER")) : mem_dup("user");

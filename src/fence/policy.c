@@ -264,8 +264,8 @@ static int refuse_hidden(const struct fence_plan *plan, const char *option, cons
 {
 	for (const char *const *system = builtin_system; *system; system++)
 		if (path_within(*system, path))
-			return error_set(err, "%s '%s' is refused: nothing runs without '%s'", option, path,
-					 *system);
+			return error_set(err, "%s '%s' is refused: nothing runs without '%s'",
+					 option, path, *system);
 	if (path_within(plan->project, path))
 		return error_set(err, "%s '%s' is refused: it would hide the project itself",
 				 option, path);
@@ -410,8 +410,7 @@ static int find_state(struct fence_plan *plan, struct error *err)
 		path = path_absolute(own, "/");
 	else if (own && own[0])
 		return error_set(err, "RINGFENCE_STATE_DIR '%s' is not an absolute path", own);
-	else if (xdg && xdg[0] == '/' && !plan->identity.switched &&
-		 plan->identity.home[0])
+	else if (xdg && xdg[0] == '/' && !plan->identity.switched && plan->identity.home[0])
 		path = path_join(xdg, "ringfence");
 	else if (plan->identity.home[0])
 		path = path_join(plan->identity.home, ".local/state/ringfence");
@@ -482,13 +481,15 @@ static int check_listens(const struct fence_plan *plan, struct list *passed, str
 		if (!socket)
 			continue;
 		*strrchr(folder, '/') = '\0';
-		if (resolve_option(plan, "--listen", *folder ? folder : "/", passed, &real, &status, err) < 0)
+		if (resolve_option(plan, "--listen", *folder ? folder : "/", passed, &real, &status,
+				   err) < 0)
 			return -1;
 		if (in_reach(plan, real))
-			return error_set(err,
-					 "--listen: the socket '%s' is where the command may write, and it could "
-					 "replace it; use one outside of the project",
-					 socket);
+			return error_set(
+				err,
+				"--listen: the socket '%s' is where the command may write, and it could "
+				"replace it; use one outside of the project",
+				socket);
 	}
 	return 0;
 }
@@ -498,8 +499,11 @@ static int check_passed(const struct fence_plan *plan, const struct list *passed
 {
 	for (size_t i = 0; i < passed->count; i++)
 		if (in_reach(plan, passed->items[i]))
-			return error_set(err, "a path passes through a symlink in '%s', which the command could "
-					 "change; name the real path", passed->items[i]);
+			return error_set(
+				err,
+				"a path passes through a symlink in '%s', which the command could "
+				"change; name the real path",
+				passed->items[i]);
 	return 0;
 }
 
@@ -575,8 +579,10 @@ static int make(struct fence_plan *plan, struct error *err)
 	plan->rules[0].root = plan->rules[0].lent = true;
 	if (add_options(plan, "--write", &spec->write, WIRE_WRITE, refuse_writable, base, &passed,
 			err) < 0 ||
-	    add_options(plan, "--read", &spec->read, WIRE_READ, refuse_readable, base, &passed, err) < 0 ||
-	    add_options(plan, "--hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, &passed, err) < 0 ||
+	    add_options(plan, "--read", &spec->read, WIRE_READ, refuse_readable, base, &passed,
+			err) < 0 ||
+	    add_options(plan, "--hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, &passed, err) <
+		    0 ||
 	    check_listens(plan, &passed, err) < 0 || check_passed(plan, &passed, err) < 0)
 		return -1;
 	add_builtin(plan);

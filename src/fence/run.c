@@ -45,7 +45,8 @@ static int prepare_state(const char *state, struct error *err)
 
 	AUTO_FREE char *runs = path_join(state, "runs");
 
-	if (access(hidden_folder, F_OK) == 0 && access(runs, F_OK) == 0) /* one made last, one most used */
+	if (access(hidden_folder, F_OK) == 0 &&
+	    access(runs, F_OK) == 0) /* one made last, one most used */
 		return 0;
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		AUTO_FREE char *path = path_join(state, folders[i]);
@@ -173,10 +174,11 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	if (fd_read_all(lock, &record) < 0)
 		return error_sys(err, "read the record of run %s", name);
 	if (sweep(record.data, record.used, quarantine, name, &plan->recovered, &why) < 0) {
-		error_set(err,
-			  "a run that was killed cannot be swept: %s; look through its project for new hooks and "
-			  "settings, then remove '%s/runs/%s'",
-			  why.text, plan->state, name);
+		error_set(
+			err,
+			"a run that was killed cannot be swept: %s; look through its project for new hooks and "
+			"settings, then remove '%s/runs/%s'",
+			why.text, plan->state, name);
 		if (sweep_concerns(record.data, record.used, plan->project))
 			return -1;
 		list_add(&plan->notices, err->text);

@@ -17,6 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Far above what a fence can hold, and far below what takes long. */
+enum { MOST_FOUND = 20000 };
+
 struct scan {
 	struct fence_plan *plan;
 	const char *root;
@@ -209,7 +212,8 @@ static void take_config(struct scan *scan, const char *git)
 		size = strcspn(line, " \t=");
 		value += 1 + strspn(value + 1, " \t\"");
 		value[strcspn(value, "\"\r#;")] = '\0';
-		for (size_t n = strlen(value); n > 0 && (value[n - 1] == ' ' || value[n - 1] == '\t'); n--)
+		for (size_t n = strlen(value);
+		     n > 0 && (value[n - 1] == ' ' || value[n - 1] == '\t'); n--)
 			value[n - 1] = '\0';
 		if (!*value)
 			continue;
@@ -245,9 +249,10 @@ static void take_git(struct scan *scan, const char *git)
 /* The project itself is a git directory: it stays writable, but for the parts that git obeys. */
 static void take_bare_root(struct scan *scan)
 {
-	static const char *const parts[] = { "HEAD",   "config", "config.worktree", "hooks",	 "info",
-					     "objects", "refs",   "packed-refs",     "commondir", "modules",
-					     "worktrees" };
+	static const char *const parts[] = { "HEAD",    "config",      "config.worktree",
+					     "hooks",   "info",        "objects",
+					     "refs",    "packed-refs", "commondir",
+					     "modules", "worktrees" };
 
 	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
 		AUTO_FREE char *path = path_join(scan->root, parts[i]);
@@ -343,20 +348,37 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	struct fence_plan *plan = scan->plan;
 	const char *secret = builtin_name(entry->name, entry->type == DT_DIR).secret;
 	const char *executed = scan_executed(entry);
+	bool put_aside = entry->type == DT_DIR && entry->depth == 0 &&
+			 strncmp(entry->name, "ringfence-quarantine-", 21) == 0;
 	struct stat status;
 
-	if (!secret && !executed && !entry->closed && entry->type != DT_SOCK &&
+	if (!secret && !executed && !entry->closed && !put_aside && entry->type != DT_SOCK &&
 	    !(entry->type == DT_LNK && below_executed(entry->path)))
 		return WALK_ON;
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
 
 	if (strlen(path) >= PATH_MAX) {
-		error_set(scan->err, "a path of %zu bytes, '%.60s...%.60s', is too long to be protected; shorten it",
-			  strlen(path), path, path + strlen(path) - 60);
+		error_set(
+			scan->err,
+			"a path of %zu bytes, '%.60s...%.60s', is too long to be protected; shorten it",
+			strlen(path), path, path + strlen(path) - 60);
 		return WALK_STOP;
 	}
 	take_witnesses(scan, entry);
+	if (plan->rule_count > MOST_FOUND) {
+		error_set(
+			scan->err,
+			"'%s' holds more than %d things to protect; hide folders as a whole (--hide)",
+			scan->root, MOST_FOUND);
+		return WALK_STOP;
+	}
+	if (put_aside) { /* from an earlier sweep */
+		plan_add_existing(plan, path, WIRE_HIDE, "quarantine", false);
+		if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+			remember(plan, &status);
+		return WALK_PAST;
+	}
 	if (entry->closed) {
 		list_printf(&plan->notices, "hidden, because it cannot be looked into: %s", path);
 		plan_add_existing(plan, path, WIRE_HIDE, "unreadable", false);
@@ -375,9 +397,10 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	if ((executed || secret) &&
 	    fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
 		if (S_ISREG(status.st_mode) && status.st_nlink > 1)
-			list_printf(&plan->notices,
-				    "%s has %lu names (hard links); it is protected under this one only", path,
-				    (unsigned long)status.st_nlink);
+			list_printf(
+				&plan->notices,
+				"%s has %lu names (hard links); it is protected under this one only",
+				path, (unsigned long)status.st_nlink);
 		remember(plan, &status);
 	}
 	if (entry->type == DT_SOCK)

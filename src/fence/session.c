@@ -113,10 +113,11 @@ static int check_stdio(struct fence_start *start, uint32_t *ret_terminal, struct
 				"%s is a folder or a disk: that would be a way out of the fence; redirect it",
 				names[fd]);
 		if (S_ISREG(status.st_mode) && protected_file(start->plan, fd))
-			return error_set(err,
-					 "%s is a file that is protected in the fence; pass it through a pipe "
-					 "(cat FILE | ringfence exec ...)",
-					 names[fd]);
+			return error_set(
+				err,
+				"%s is a file that is protected in the fence; pass it through a pipe "
+				"(cat FILE | ringfence exec ...)",
+				names[fd]);
 		start->stdio[fd] = fd;
 	}
 	return 0;
@@ -257,6 +258,7 @@ static void take_message(struct session *session, const struct wire_message *mes
 		break;
 	case WIRE_MOUNTED:
 		if (fence_plan_holds(session->plan, &err) < 0) {
+			result->changed = true;
 			set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 			session->ended = true;
 			end_child(session);

@@ -34,6 +34,8 @@ struct record {
 	const char *project;
 	const char **roots;
 	size_t root_count;
+	uint64_t *root_devices;
+	size_t root_device_count;
 	struct fence_known *known;
 	size_t known_count;
 	const char **links; /* path, target, path, target, ... */
@@ -51,14 +53,22 @@ struct sweeping {
 	const char *id;
 	struct fence_found *found;
 	unsigned int stuck;
+	int root_fd;
+	int near; /* see open_near(); -1: not needed so far */
+	char *near_name;
+	uint64_t old_device, new_device; /* of the root, when it was recorded and now */
 };
 
 void sweep_record(const struct fence_plan *plan, struct buffer *record)
 {
 	wire_add_string(record, WIRE_CWD, plan->project);
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if (plan->rules[i].access == WIRE_WRITE && plan->rules[i].is_dir)
+		if (plan->rules[i].access == WIRE_WRITE && plan->rules[i].is_dir) {
+			uint64_t device = plan->rules[i].device;
+
 			wire_add_string(record, WIRE_ROOT, plan->rules[i].path);
+			wire_add(record, WIRE_ROOT_DEVICE, &device, sizeof device);
+		}
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct fence_rule *rule = &plan->rules[i];
 		const struct fence_known folder = { rule->device, rule->inode };
@@ -87,6 +97,7 @@ static void add(const char ***list, size_t *count, const char *text)
 static void record_release(struct record *record)
 {
 	free(record->roots);
+	free(record->root_devices);
 	free(record->known);
 	free(record->links);
 	free(record->exempt);
@@ -110,6 +121,12 @@ static int record_read(const char *bytes, size_t size, struct record *record, st
 			record->project = text;
 		} else if (at.tag == WIRE_ROOT && text && text[0] == '/') {
 			add(&record->roots, &record->root_count, text);
+		} else if (at.tag == WIRE_ROOT_DEVICE && at.size == sizeof(uint64_t)) {
+			record->root_devices = mem_resize(record->root_devices,
+							  record->root_device_count + 1,
+							  sizeof(uint64_t));
+			memcpy(&record->root_devices[record->root_device_count++], at.data,
+			       at.size);
 		} else if (at.tag == WIRE_LINK && text) {
 			add(&record->links, &record->link_count, text);
 		} else if (at.tag == WIRE_HIDDEN && text) {
@@ -120,7 +137,8 @@ static int record_read(const char *bytes, size_t size, struct record *record, st
 			return error_set(err, "the record of a run is damaged (tag %u)", at.tag);
 		}
 	}
-	if (more < 0 || !record->project || record->link_count % 2)
+	if (more < 0 || !record->project || record->link_count % 2 ||
+	    record->root_device_count != record->root_count)
 		return error_set(err, "the record of a run is damaged or torn");
 	return 0;
 }
@@ -134,21 +152,27 @@ bool sweep_concerns(const char *bytes, size_t size, const char *path)
 	if (record_read(bytes, size, &record, &err) == 0) {
 		concerned = path_within(path, record.project) || path_within(record.project, path);
 		for (size_t i = 0; !concerned && i < record.root_count; i++)
-			concerned = path_within(path, record.roots[i]) || path_within(record.roots[i], path);
+			concerned = path_within(path, record.roots[i]) ||
+				    path_within(record.roots[i], path);
 	}
 	record_release(&record);
 	return concerned;
 }
 
-static bool known(const struct record *record, const struct walk_entry *entry)
+static bool known(const struct sweeping *sweeping, const struct walk_entry *entry)
 {
+	const struct record *record = sweeping->record;
 	struct stat status;
 
 	if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT;
-	for (size_t i = 0; i < record->known_count; i++)
-		if (record->known[i].device == status.st_dev &&
-		    record->known[i].inode == status.st_ino)
+
+	/* The number of a device is another one after a reboot. */
+	uint64_t device = status.st_dev == sweeping->new_device ? sweeping->old_device
+								: status.st_dev;
+
+	for (size_t k = 0; k < record->known_count; k++)
+		if (record->known[k].device == device && record->known[k].inode == status.st_ino)
 			return true;
 	return false;
 }
@@ -197,11 +221,11 @@ static char *make_place(const char *folder, const char *path)
 }
 
 /* Moves an entry. Folders that forbid it are the command's own: they are opened first. */
-static int move(const struct walk_entry *entry, const char *place)
+static int move(const struct walk_entry *entry, int folder, const char *place)
 {
 	struct stat above;
 
-	if (renameat(entry->dir, entry->name, AT_FDCWD, place) == 0)
+	if (renameat(entry->dir, entry->name, folder, place) == 0)
 		return 0;
 	if (errno != EACCES && errno != EPERM)
 		return -1;
@@ -209,13 +233,50 @@ static int move(const struct walk_entry *entry, const char *place)
 		return -1;
 
 	/* A folder that moves must be writable itself. */
-	int result = entry->type == DT_DIR ? fchmodat(entry->dir, entry->name, 0700, 0) : 0;
+	int result = entry->type == DT_DIR
+			     ? fchmodat(entry->dir, entry->name, 0700, AT_SYMLINK_NOFOLLOW)
+			     : 0;
 
 	if (result == 0)
-		result = renameat(entry->dir, entry->name, AT_FDCWD, place);
+		result = renameat(entry->dir, entry->name, folder, place);
 
 	fchmod(entry->dir, above.st_mode & 07777);
 	return result;
+}
+
+/*
+ * The folder at the root of a tree that takes what cannot leave its file system. It is made anew and
+ * used by descriptor only: another command may be at work in this tree.
+ */
+static int open_near(struct sweeping *sweeping)
+{
+	if (sweeping->near >= 0)
+		return sweeping->near;
+	sweeping->near_name = mem_format("ringfence-quarantine-%s", sweeping->id);
+	if (mkdirat(sweeping->root_fd, sweeping->near_name, 0700) == 0)
+		sweeping->near = openat(sweeping->root_fd, sweeping->near_name,
+					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return sweeping->near;
+}
+
+/* Where the entry is now; the caller frees. NULL if it could not be moved. */
+static char *quarantine_near(struct sweeping *sweeping, const struct walk_entry *entry)
+{
+	AUTO_FREE char *name = mem_format("%zu-%.200s", sweeping->found->count, entry->name);
+
+	if (open_near(sweeping) < 0 || move(entry, sweeping->near, name) < 0)
+		return NULL;
+	return mem_format("%s/%s/%s", sweeping->root, sweeping->near_name, name);
+}
+
+/* What was put aside there stays out of everybody's way: nothing reads a folder without rights. */
+static void close_near(struct sweeping *sweeping)
+{
+	if (sweeping->near >= 0)
+		fchmod(sweeping->near, 0);
+	fd_close(&sweeping->near);
+	free(sweeping->near_name);
+	sweeping->near_name = NULL;
 }
 
 /*
@@ -238,23 +299,14 @@ static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry
 		relative = deep; /* no path can name the place that mirrors it */
 
 	char *place = make_place(folder, relative);
-	int result = place ? move(entry, place) : -1;
+	int result = place ? move(entry, AT_FDCWD, place) : -1;
 
 	if (result < 0) {
-		AUTO_FREE char *near = mem_format("%s/ringfence-quarantine-%s", sweeping->root,
-						  sweeping->id);
-
 		free(place);
-		chmod(near, 0700);
-		place = make_place(near, relative);
-		result = place ? move(entry, place) : -1;
-		chmod(near, 0);
+		place = quarantine_near(sweeping, entry);
 	}
-	if (result < 0) {
-		free(place);
-		place = NULL;
+	if (!place)
 		sweeping->stuck++;
-	}
 
 	struct fence_found *found = sweeping->found;
 
@@ -266,11 +318,12 @@ static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry
 static bool hidden(const struct sweeping *sweeping, const struct walk_entry *entry)
 {
 	const struct record *record = sweeping->record;
-	bool named = builtin_name(entry->name, true).secret;
+	bool named = builtin_name(entry->name, true).secret ||
+		     strncmp(entry->name, "ringfence-quarantine-", 21) == 0;
 
 	for (size_t i = 0; !named && i < record->hidden_count; i++)
 		named = strcmp(path_name(record->hidden[i]), entry->name) == 0;
-	return named && known(record, entry);
+	return named && known(sweeping, entry);
 }
 
 static enum walk_verdict look(void *context, const struct walk_entry *entry)
@@ -289,7 +342,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	if (exempt(sweeping->record, path))
 		return WALK_ON;
 	if (entry->type == DT_LNK ? known_link(sweeping->record, entry, path)
-				  : known(sweeping->record, entry))
+				  : known(sweeping, entry))
 		return WALK_PAST;
 	quarantine(sweeping, entry, path, reason);
 	return WALK_PAST;
@@ -332,6 +385,7 @@ static void check_target(struct sweeping *sweeping, const char *link)
 	const struct record *record = sweeping->record;
 	AUTO_FREE char *real = realpath(link, NULL);
 	AUTO_FREE char *parent = real ? mem_dup(real) : NULL;
+	AUTO_FD root = -1;
 	AUTO_FD folder = -1;
 	struct stat status;
 
@@ -349,8 +403,14 @@ static void check_target(struct sweeping *sweeping, const char *link)
 					    .type = (unsigned char)IFTODT(status.st_mode) };
 
 		sweeping->root = record->roots[i];
-		if (!known(record, &entry) && !exempt(record, real))
+		sweeping->root_fd = root = open_root(record->roots[i]);
+		if (root < 0 || fstat(root, &status) < 0)
+			return;
+		sweeping->old_device = record->root_devices[i];
+		sweeping->new_device = status.st_dev;
+		if (!known(sweeping, &entry) && !exempt(record, real))
 			quarantine(sweeping, &entry, real, "a protected symlink leads to it");
+		close_near(sweeping);
 		return;
 	}
 }
@@ -359,23 +419,28 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 	  struct fence_found *found, struct error *err)
 {
 	struct record record = { 0 };
-	struct sweeping sweeping = {
-		.record = &record, .quarantine = quarantine_folder, .id = id, .found = found
-	};
+	struct sweeping sweeping = { .record = &record,
+				     .quarantine = quarantine_folder,
+				     .id = id,
+				     .found = found,
+				     .root_fd = -1,
+				     .near = -1 };
 	int result = record_read(bytes, size, &record, err);
 
 	for (size_t i = 0; result == 0 && i < record.root_count; i++) {
 		AUTO_FD root = open_root(record.roots[i]);
+		struct stat status;
 
-		sweeping.root = record.roots[i];
-		if (root < 0 && errno == ENOENT) {
-			result = error_set(err, "'%s' is not there", record.roots[i]);
+		if (root < 0 || fstat(root, &status) < 0) {
+			result = error_sys(err, "sweep '%s'", record.roots[i]);
 			break;
 		}
-		if (root < 0)
-			result = error_sys(err, "sweep '%s'", record.roots[i]);
-		else
-			result = walk_tree(root, look, &sweeping, NULL, err);
+		sweeping.root = record.roots[i];
+		sweeping.root_fd = root;
+		sweeping.old_device = record.root_devices[i];
+		sweeping.new_device = status.st_dev;
+		result = walk_tree(root, look, &sweeping, NULL, err);
+		close_near(&sweeping);
 	}
 	for (size_t i = 0; result == 0 && i < record.link_count; i += 2) {
 		result = put_back(record.links[i], record.links[i + 1], err);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 const char *const wire_namespaces[WIRE_NAMESPACES] = { "user", "pid", "mnt",   "net",
 						       "ipc",  "uts", "cgroup" };
@@ -119,6 +120,8 @@ int wire_receive(int socket, struct wire_message *ret_message, int *ret_fd)
 		    at->cmsg_len == CMSG_LEN(sizeof fd))
 			memcpy(&fd, CMSG_DATA(at), sizeof fd);
 	if (n != sizeof message) {
+		if (fd >= 0)
+			close(fd);
 		errno = EPROTO;
 		return -1;
 	}

@@ -46,6 +46,7 @@ enum wire_tag {
 	WIRE_LINK,
 	WIRE_EXEMPT,
 	WIRE_HIDDEN,
+	WIRE_ROOT_DEVICE,
 	WIRE_TAGS,
 };
 

@@ -73,6 +73,8 @@ int main(void)
 	struct buffer record = BUFFER_INIT(100000);
 	struct fence_found found = { 0 };
 	struct error err;
+	struct stat status;
+	uint64_t device;
 
 	if (!mkdtemp(root) || chdir(root) < 0 || mkdir("p", 0755) < 0 ||
 	    mkdir("p/.vscode", 0755) < 0 || mkdir("p/a", 0755) < 0 || mkdir("q", 0700) < 0 ||
@@ -86,6 +88,10 @@ int main(void)
 	write_file("p/.mcp.json");
 	wire_add_string(&record, WIRE_CWD, project);
 	wire_add_string(&record, WIRE_ROOT, project);
+	if (stat(project, &status) < 0)
+		return 1;
+	device = status.st_dev;
+	wire_add(&record, WIRE_ROOT_DEVICE, &device, sizeof device);
 	remember(&record, "p/.vscode");
 	remember(&record, "p/.mcp.json");
 	wire_add_string(&record, WIRE_LINK, link);

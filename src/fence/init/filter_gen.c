@@ -108,8 +108,8 @@ static const char *const absent[] = { "clone3", "openat2" };
 
 /* Allowed on conditions; see the functions below. */
 static const char *const conditional[] = {
-	"clone",    "unshare", "personality", "socket", "socketpair",  "ioctl", "chmod",  "fchmod",
-	"fchmodat", "creat",   "mknod",       "mknodat", "open",  "openat",
+	"clone",  "unshare",  "personality", "socket", "socketpair", "ioctl", "chmod",
+	"fchmod", "fchmodat", "creat",       "mknod",  "mknodat",    "open",  "openat",
 };
 
 #define LISTED(list, name) listed(list, sizeof(list) / sizeof *(list), name)

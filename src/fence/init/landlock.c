@@ -33,7 +33,8 @@ struct attributes {
 
 enum { ABI_REFER = 2, ABI_TRUNCATE = 3, ABI_NETWORK = 4, ABI_IOCTL = 5, ABI_SCOPES = 6 };
 
-static const uint64_t on_files = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE | RIGHT_TRUNCATE | RIGHT_IOCTL_DEVICE;
+static const uint64_t on_files = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
+				 RIGHT_TRUNCATE | RIGHT_IOCTL_DEVICE;
 
 /* Entering folders and starting programs is left to the mounts: what is there may be seen, and every
  * open of a folder would cost a walk. */

@@ -382,7 +382,8 @@ int main(void)
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	sigaddset(&child, SIGTTOU); /* the command takes the terminal while it is in the background */
+	sigaddset(&child,
+		  SIGTTOU); /* the command takes the terminal while it is in the background */
 	sigprocmask(SIG_SETMASK, &child, NULL);
 	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 
