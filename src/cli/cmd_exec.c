@@ -187,7 +187,7 @@ static const struct option options[] = {
 static const struct section sections[] = {
 	{ "EXIT STATUS", "  the command's own, or\n"
 			 "  124  it ran out of time\n"
-			 "  125  refused, or the fence could not be set up: nothing was run\n"
+			 "  125  refused, no fence, or the fence broke; the reason is said\n"
 			 "  126  the command is not executable\n"
 			 "  127  the command was not found\n"
 			 "  128+N  it was killed by signal N\n" },

@@ -431,6 +431,9 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 		AUTO_FD root = open_root(record.roots[i]);
 		struct stat status;
 
+		/* Something else is there now; what was there is the concern of who moved it. */
+		if (root < 0 && (errno == ELOOP || errno == ENOTDIR))
+			continue;
 		if (root < 0 || fstat(root, &status) < 0) {
 			result = error_sys(err, "sweep '%s'", record.roots[i]);
 			break;

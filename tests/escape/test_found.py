@@ -1,0 +1,142 @@
+"""Ways around the fence that were found by attacking it, and stay found."""
+
+import os
+import socket
+
+from harness import cases, contains, equal, expect, lacks
+
+
+def test_a_report_does_not_follow_a_symlink_that_an_earlier_run_planted(t):
+    victim = t.write(os.path.join(t.outside, "victim"), "before")
+    t.works("ln", "-s", victim, "report.json")
+    result = t.fence("true", opts=("--report", "report.json"))
+    equal(result.code, 125, "exit status", result)
+    equal(t.read(victim), "before", "the victim")
+
+
+def test_a_report_stays_in_the_folder_that_was_named(t):
+    os.mkdir(t.path("out"))
+    result = t.sh(f"mv out away; ln -s {t.outside} out", opts=("--report", "out/r.json"))
+    equal(result.code, 0, "exit status", result)
+    expect(not os.path.exists(os.path.join(t.outside, "r.json")), "nothing may be written outside")
+    expect(t.exists("away/r.json"), "the report is where it was to be", result)
+
+
+def test_a_repository_split_by_commondir_loses_its_head(t):
+    t.works("sh", "-c", "mkdir -p wt data/objects data/refs; echo ref: refs/heads/main > wt/HEAD; "
+            "echo ../data > wt/commondir; printf '[core]\\nfsmonitor = evil' > data/config")
+    expect(not t.exists("wt/HEAD"), "git on the host must not take it for a repository")
+
+
+@cases("hooksPath", "hooks", "config")
+def test_what_git_takes_from_the_project_is_protected(t, how):
+    t.run(["git", "init", "-q", "."])
+    if how == "hooksPath":
+        t.run(["git", "config", "core.hooksPath", "scripts/hooks"])
+        target = t.write("scripts/hooks/pre-commit", "mine")
+    elif how == "hooks":
+        t.run(["rm", "-r", t.path(".git/hooks")])
+        os.symlink("../scripts", t.path(".git/hooks"))
+        target = t.write("scripts/pre-commit", "mine")
+    else:
+        os.rename(t.path(".git/config"), t.path("gitconfig"))
+        os.symlink("../gitconfig", t.path(".git/config"))
+        target = t.path("gitconfig")
+    before = t.read(target)
+    result = t.sh(f"echo evil >> {target}")
+    equal(t.read(target), before, "what git obeys")
+    expect(result.code != 0, "it is denied", result)
+
+
+def test_a_hooks_path_that_does_not_exist_yet_is_watched(t):
+    t.run(["git", "init", "-q", "."])
+    t.run(["git", "config", "core.hooksPath", "scripts/hooks"])
+    result = t.sh("mkdir -p scripts/hooks; echo evil > scripts/hooks/pre-commit")
+    expect(not t.exists("scripts/hooks/pre-commit"), "it must not stay", result)
+    contains(result.err, "quarantined", "stderr")
+
+
+def test_a_project_that_is_a_bare_repository_keeps_its_hooks(t):
+    t.run(["git", "init", "-q", "--bare", "."])
+    for script in ("echo evil > hooks/pre-receive", "echo evil >> config"):
+        result = t.sh(script)
+        expect(result.code != 0, "it is denied", result)
+    t.works("sh", "-c", "echo fine > other")
+
+
+@cases(0o600, 0o400, 0o000)
+def test_a_secret_in_a_folder_without_rights_is_hidden(t, mode):
+    t.write("private/.env", "the secret")
+    os.chmod(t.path("private"), mode)
+    result = t.sh("chmod 700 private; cat private/.env")
+    os.chmod(t.path("private"), 0o700)
+    lacks(result.out, "the secret", "what was read")
+    equal(t.read("private/.env"), "the secret", "the control")
+
+
+@cases("400", "600", "000")
+def test_a_folder_without_rights_hides_nothing_from_the_sweep(t, mode):
+    result = t.sh(f"mkdir -p d/.vscode; echo evil > d/.vscode/tasks.json; chmod {mode} d")
+    t.run(["chmod", "-R", "u+rwX", t.project])
+    expect(not t.exists("d/.vscode/tasks.json"), "it must not stay", result)
+
+
+def test_a_protected_file_as_stdin_is_refused(t):
+    t.write(".mcp.json", "{}")
+    with open(t.path(".mcp.json"), encoding="utf-8") as file:
+        result = t.sh("echo evil > /proc/self/fd/0", stdin=file)
+    equal((result.code, t.read(".mcp.json")), (125, "{}"), "the file", result)
+
+
+def test_the_users_own_repository_in_a_hidden_folder_stays(t):
+    for folder in ("secrets", ".env.d", "mine"):
+        os.makedirs(t.path(folder))
+        t.run(["git", "init", "-q", t.path(folder)])
+    result = t.fence("true", opts=("--hide", "mine"))
+    for folder in ("secrets", ".env.d", "mine"):
+        expect(t.exists(f"{folder}/.git/config"), f"{folder}/.git is the user's", result)
+
+
+def test_a_symlink_behind_a_protected_symlink_is_followed(t):
+    os.makedirs(t.path("conf"))
+    t.write("src/settings.json", "{}")
+    os.symlink("conf", t.path(".claude"))
+    os.symlink("../src/settings.json", t.path("conf/settings.json"))
+    result = t.sh("echo evil > src/settings.json")
+    equal(t.read("src/settings.json"), "{}", "what the agent reads", result)
+
+
+def test_a_socket_in_the_project_cannot_be_listened_for(t):
+    path = t.path("app.sock")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(path)
+        result = t.fence("true", opts=("--listen", f"127.0.0.1:8080={path}"))
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "replace", "stderr")
+
+
+def test_a_log_that_begins_while_the_fence_starts_is_no_reason_to_refuse(t):
+    codes = [t.run(["sh", "-c", f"{t.ringfence} exec -- true 2>&1 | tee log{i}; exit $?"]).out
+             for i in range(6)]
+    equal(codes, [""] * 6, "what is said")
+
+
+def test_a_signal_does_not_end_the_sweep_half_way(t):
+    process = t.fence_start("sh", "-c", "i=0; while [ $i -lt 300 ]; do mkdir -p d$i/.vscode; "
+                            "i=$((i+1)); done; echo done")
+    process.stdout.readline()
+    while process.poll() is None:
+        process.terminate()
+    process.communicate()
+    left = [i for i in range(300) if t.exists(f"d{i}/.vscode")]
+    equal(left, [], "what stayed")
+
+
+def test_later_options_do_not_bring_an_earlier_symlink_into_reach(t):
+    folder = os.path.join(t.outside, "d")
+    target = os.path.join(t.outside, "target")
+    os.mkdir(folder)
+    os.mkdir(target)
+    os.symlink(target, os.path.join(folder, "link"))
+    result = t.fence("true", opts=("--write", os.path.join(folder, "link"), "--write", folder))
+    equal(result.code, 125, "exit status", result)
