@@ -2,6 +2,7 @@
 #include "fence/scan.h"
 
 #include "fence/builtin.h"
+#include "fence/gitconfig.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -175,53 +176,36 @@ static void take_links_below(struct scan *scan, const char *path)
 	scan->nested--;
 }
 
-/* A path that git's configuration names: protected if it is there, watched if it is not. */
-static void take_named(struct scan *scan, const char *base, const char *value)
-{
-	const char *home = scan->plan->identity.home;
-	AUTO_FREE char *path = value[0] == '~' && value[1] == '/' ? path_join(home, value + 2)
-								  : path_absolute(value, base);
+struct git {
+	struct scan *scan;
+	const char *path;
+};
 
-	if (!in_writable_root(scan->plan, path))
+/* A path that git's configuration names: protected if it is there, watched if it is not. */
+static void take_named(void *context, bool hooks, const char *value)
+{
+	struct git *git = context;
+	struct fence_plan *plan = git->scan->plan;
+	AUTO_FREE char *work_tree = path_absolute("..", git->path);
+	AUTO_FREE char *path = value[0] == '~' && value[1] == '/'
+				       ? path_join(plan->identity.home, value + 2)
+				       : path_absolute(value, hooks ? work_tree : git->path);
+
+	if (!in_writable_root(plan, path))
 		return;
-	add_link(scan->plan, path, ""); /* nothing to put back */
-	protect_target(scan, path, true, false);
+	add_link(plan, path, ""); /* nothing to put back */
+	protect_target(git->scan, path, true, false);
 }
 
-/* Hooks and included files that a git configuration takes from the project. Read as text; git itself
- * is never run. */
 static void take_config(struct scan *scan, const char *git)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
 	AUTO_FREE char *path = path_join(git, "config");
-	AUTO_FREE char *work_tree = path_absolute("..", git);
 	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	if (fd < 0 || fd_read_all(fd, &text) < 0)
+	if (fd < 0 || fd_read_all(fd, &text) < 0 || !text.data)
 		return;
-
-	char *rest = (char *)buffer_text(&text);
-
-	for (char *line; (line = strsep(&rest, "\n"));) {
-		char *value = strchr(line, '=');
-		size_t size;
-
-		line += strspn(line, " \t");
-		if (!value)
-			continue;
-		size = strcspn(line, " \t=");
-		value += 1 + strspn(value + 1, " \t\"");
-		value[strcspn(value, "\"\r#;")] = '\0';
-		for (size_t n = strlen(value);
-		     n > 0 && (value[n - 1] == ' ' || value[n - 1] == '\t'); n--)
-			value[n - 1] = '\0';
-		if (!*value)
-			continue;
-		if (size == 9 && strncasecmp(line, "hooksPath", size) == 0)
-			take_named(scan, work_tree, value);
-		else if (size == 4 && strncasecmp(line, "path", size) == 0)
-			take_named(scan, git, value);
-	}
+	gitconfig_each_path(text.data, take_named, &(struct git){ scan, git });
 }
 
 /* A git directory is read-only as a whole; what it leads to outside of itself is found here. Its

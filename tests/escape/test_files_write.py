@@ -186,6 +186,23 @@ def test_13_a_gitconfig_that_is_included_already_cannot_be_changed(t):
     denied_inside_allowed_outside(t, "write", t.path(".gitconfig"), unchanged=[t.path(".gitconfig")])
 
 
+@needs("git")
+@cases(("core.hooksPath", ".githooks", ".githooks/pre-commit"),
+       ("core.hooksPath", "{project}/tools/hooks", "tools/hooks/pre-commit"),
+       ("include.path", "../team.gitconfig", "team.gitconfig"),
+       ("include.path", "{project}/conf/git", "conf/git"),
+       ("includeIf.gitdir:{project}/.path", "../team.gitconfig", "team.gitconfig"))
+def test_13_a_workspace_file_that_gits_configuration_names_cannot_be_changed(t, key, value, name):
+    """What the user configured long ago makes this file one that the host executes."""
+    git_project(t)
+    t.write(name, "before", 0o755)
+    result = t.run(["git", "config", key.format(project=t.project), value.format(project=t.project)])
+    equal(result.code, 0, "git config outside", result)
+    inside = attack_inside(t, "write", name)
+    equal(t.read(name), "before", f"{name} after the run", inside)
+    equal(attack_outside(t, "write", name).code, 0, "the control")
+
+
 FOLDERS = (".git", ".hg", ".vscode", ".idea", ".claude", ".codex", ".gemini", ".cursor", ".opencode",
            ".husky", ".devcontainer", ".zed", ".windsurf")
 FILES = (".mcp.json", ".envrc", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile",

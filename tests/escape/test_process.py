@@ -6,10 +6,10 @@ import signal
 import socket
 import subprocess
 
-from harness import (cases, contains, denied_inside_allowed_outside, equal, expect, lacks,
-                     not_possible_inside)
+from harness import (cases, contains, denied_inside_allowed_outside, equal, expect, lacks)
 from harness import kernel
 from harness.control import attack_inside, attack_outside
+from harness.world import GREETING
 
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 
@@ -179,6 +179,21 @@ def test_47_a_descriptor_sent_over_the_listening_socket_does_not_arrive(t):
     direct = socket.socket(socket.AF_UNIX)
     direct.connect(path)
     equal(len(socket.recv_fds(direct, 100, 10)[1]), 1, "the control")
+
+
+@cases("{project}/s", "{project}/dir/s")
+def test_47_a_listening_socket_in_the_project_cannot_be_turned_to_another_of_the_host(t, pattern):
+    """The command could put a symlink there, and ringfence would follow it with the user's rights."""
+    secret = os.path.join(t.outside, "secret")
+    path = pattern.format(project=t.project)
+    t.serve(secret)
+    t.serve(path, handle=lambda c: c.sendall(b"the right one"))
+    turn = (f"rm -rf {path}; ln -s {secret} {path};" if path == t.path("s") else
+            f"mv dir old; ln -s {t.outside} dir; ln -s {secret} {t.path('old')}/s;")
+    inside = t.sh(f"{turn} ./attack tcp 127.0.0.1 8080", opts=("--listen", f"127.0.0.1:8080={path}"))
+    lacks(inside.out, GREETING.decode(), "what the client got")
+    t.run(["sh", "-c", f"rm -rf dir; mkdir -p {os.path.dirname(path)}; ln -sfn {secret} {path}"])
+    contains(attack_outside(t, "unix", path).out, GREETING.decode(), "the control")
 
 
 def test_49_a_survivor_in_its_own_session_is_gone_when_the_command_ends(t):

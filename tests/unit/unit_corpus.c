@@ -37,8 +37,10 @@ static void replay(const char *name, fuzz_fn *target)
 
 int main(void)
 {
+	replay("fuzz_gitconfig", fuzz_gitconfig);
 	replay("fuzz_listen", fuzz_listen);
 	replay("fuzz_order", fuzz_order);
+	replay("fuzz_record", fuzz_record);
 	replay("fuzz_text", fuzz_text);
 	return unit_failures > 0;
 }
