@@ -1,6 +1,7 @@
 /* The built-in tables: see builtin.h. */
 #include "fence/builtin.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -82,11 +83,28 @@ static bool ends_with(const char *name, const char *end)
 	return size > tail && strcasecmp(name + size - tail, end) == 0;
 }
 
+/* Asked for every file of a project, and nearly all are ordinary: their first letter says so. */
+static bool first_letter_fits(char first)
+{
+	static bool known[256];
+	static bool ready;
+
+	if (!ready) {
+		for (size_t i = 0; i < sizeof executed / sizeof *executed; i++) {
+			known[(unsigned char)tolower(executed[i].name[0])] = true;
+			known[(unsigned char)toupper(executed[i].name[0])] = true;
+		}
+		ready = true;
+	}
+	return known[(unsigned char)first];
+}
+
 struct builtin_name builtin_name(const char *name, bool is_dir)
 {
 	struct builtin_name verdict = { 0 };
 
-	for (size_t i = 0; i < sizeof executed / sizeof *executed; i++)
+	for (size_t i = 0; first_letter_fits(name[0]) && i < sizeof executed / sizeof *executed;
+	     i++)
 		if (strcasecmp(name, executed[i].name) == 0)
 			verdict.executed = executed[i].reason;
 	if (ends_with(name, ".code-workspace"))
