@@ -375,6 +375,10 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		return WALK_ON;
 	}
 	if (executed && named_by_user(plan, path)) {
+		list_printf(
+			&plan->notices,
+			"%s is writable by --write; your machine will run what is put there (%s)",
+			path, executed);
 		list_add(&plan->exempt, path);
 		return WALK_ON;
 	}
