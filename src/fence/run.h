@@ -16,6 +16,9 @@
 
 #include "fence/fence.h"
 
+/* How a folder begins that takes what cannot leave its file system, at the root of a tree. */
+#define RUN_NEAR "ringfence-quarantine-"
+
 struct run {
 	char *id;
 	char *path; /* of the record */

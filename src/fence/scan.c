@@ -3,6 +3,7 @@
 
 #include "fence/builtin.h"
 #include "fence/gitconfig.h"
+#include "fence/run.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -119,7 +120,7 @@ static void add_link(struct fence_plan *plan, const char *path, const char *targ
 	plan->links[plan->link_count++] = (struct fence_link){ mem_dup(path), mem_dup(target) };
 }
 
-/* Protects what the host reads through another path; `watched`: a target that is new afterwards goes. */
+/* Protects what the host reads through another path. */
 static void protect_target(struct scan *scan, const char *path, bool executed, bool secret)
 {
 	struct fence_plan *plan = scan->plan;
@@ -333,7 +334,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	const char *secret = builtin_name(entry->name, entry->type == DT_DIR).secret;
 	const char *executed = scan_executed(entry);
 	bool put_aside = entry->type == DT_DIR && entry->depth == 0 &&
-			 strncmp(entry->name, "ringfence-quarantine-", 21) == 0;
+			 strncmp(entry->name, RUN_NEAR, strlen(RUN_NEAR)) == 0;
 	struct stat status;
 
 	if (!secret && !executed && !entry->closed && !put_aside && entry->type != DT_SOCK &&

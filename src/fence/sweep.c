@@ -56,6 +56,7 @@ struct sweeping {
 	int root_fd;
 	int near; /* see open_near(); -1: not needed so far */
 	char *near_name;
+	unsigned int near_count;
 	uint64_t old_device, new_device; /* of the root, when it was recorded and now */
 };
 
@@ -252,7 +253,8 @@ static int open_near(struct sweeping *sweeping)
 {
 	if (sweeping->near >= 0)
 		return sweeping->near;
-	sweeping->near_name = mem_format("ringfence-quarantine-%s", sweeping->id);
+	free(sweeping->near_name);
+	sweeping->near_name = mem_format(RUN_NEAR "%s-%u", sweeping->id, sweeping->near_count++);
 	if (mkdirat(sweeping->root_fd, sweeping->near_name, 0700) == 0)
 		sweeping->near = openat(sweeping->root_fd, sweeping->near_name,
 					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -319,7 +321,7 @@ static bool hidden(const struct sweeping *sweeping, const struct walk_entry *ent
 {
 	const struct record *record = sweeping->record;
 	bool named = builtin_name(entry->name, true).secret ||
-		     strncmp(entry->name, "ringfence-quarantine-", 21) == 0;
+		     strncmp(entry->name, RUN_NEAR, strlen(RUN_NEAR)) == 0;
 
 	for (size_t i = 0; !named && i < record->hidden_count; i++)
 		named = strcmp(path_name(record->hidden[i]), entry->name) == 0;
@@ -382,6 +384,8 @@ static int open_root(const char *path)
  * project is the command's. */
 static void check_target(struct sweeping *sweeping, const char *link)
 {
+	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS };
 	const struct record *record = sweeping->record;
 	AUTO_FREE char *real = realpath(link, NULL);
 	AUTO_FREE char *parent = real ? mem_dup(real) : NULL;
@@ -393,7 +397,8 @@ static void check_target(struct sweeping *sweeping, const char *link)
 		if (!path_within(real, record->roots[i]) || strcmp(real, record->roots[i]) == 0)
 			continue;
 		*strrchr(parent, '/') = '\0';
-		folder = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		folder = (int)syscall(SYS_openat2, AT_FDCWD, *parent ? parent : "/", &how,
+				      sizeof how);
 		if (folder < 0 ||
 		    fstatat(folder, path_name(real), &status, AT_SYMLINK_NOFOLLOW) < 0)
 			return;
