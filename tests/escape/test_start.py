@@ -68,6 +68,9 @@ def test_07_a_secret_whose_folder_is_swapped_never_shows(t):
         result = t.sh("for i in 1 2 3 4 5; do cat dir/.env other/.env; done")
         lacks(result.out, "the secret", "what was read inside")
     t.kill(loop)
+    # bwrap may have emptied the file in this race (docs/fence.md): the control reads a whole one.
+    folder = "other" if os.path.islink(t.path("dir")) else "dir"
+    t.write(f"{folder}/.env", "the secret")
     contains(t.run(["sh", "-c", "cat dir/.env other/.env"]).out, "the secret", "the control")
 
 
