@@ -27,7 +27,7 @@ SRT_VERSION = "0.0.83"
 SRT_NODE = (22, 12)  # the least it asks for
 NODE_VERSION = "22.12.0"  # taken from npm where the machine's own node is older
 
-FULL = {"startup": 200, "srt": 20, "build": 7, "find": 7, "files": 50000, "folders": 5000}
+FULL = {"startup": 200, "srt": 20, "build": 7, "find": 21, "files": 50000, "folders": 5000}
 QUICK = {"startup": 30, "srt": 5, "build": 2, "find": 2, "files": 5000, "folders": 500}
 
 

@@ -41,7 +41,7 @@ static void mix_file(uint64_t *stamp, const char *path)
 	mix(stamp, &status.st_ino, sizeof status.st_ino);
 }
 
-/* A folder changes when an entry comes or goes, here or one level down. */
+/* A folder, and what is in it. What changes further down in place is found when something else does. */
 static void mix_folder(uint64_t *stamp, const char *path)
 {
 	DIR *dir = opendir(path);
@@ -50,7 +50,7 @@ static void mix_folder(uint64_t *stamp, const char *path)
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
 		AUTO_FREE char *inner = path_join(path, entry->d_name);
 
-		if (entry->d_name[0] != '.' && entry->d_type == DT_DIR)
+		if (entry->d_name[0] != '.')
 			mix_file(stamp, inner);
 	}
 	if (dir)

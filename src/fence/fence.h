@@ -72,7 +72,8 @@ void fence_spec_release(struct fence_spec *spec);
 struct fence_identity {
 	uid_t uid; /* inside and outside: the same number, never 0 */
 	gid_t gid;
-	uid_t caller;  /* whose home and state are meant */
+	uid_t caller; /* whose home and state are meant */
+	gid_t caller_group;
 	bool switched; /* root has become the project's owner: the environment is another's */
 	bool mapped;   /* the files are root's; an idmapped mount lends them to uid */
 	char *name;
@@ -189,12 +190,11 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 /* What a mechanism gets to start with. */
 struct fence_start {
 	const struct fence_plan *plan;
-	struct buffer *order; /* for init; the mechanism adds the rules as it mounted them, then
-				 seals it */
-	int control;          /* init's end of the control socket */
-	int lock;             /* the run's record, which init holds too */
-	int complaints;       /* where the mechanism's own messages go */
-	int stdio[3];         /* for the command; -1: closed, or the fence's own terminal */
+	struct buffer *
+		order; /* for init; the mechanism adds what it must find. It is sent after the start */
+	int control;    /* init's end of the control socket */
+	int complaints; /* where the mechanism's own messages go */
+	int stdio[3];   /* for the command; -1: closed, or the fence's own terminal */
 };
 
 struct fence_mechanism {
@@ -204,7 +204,7 @@ struct fence_mechanism {
 	int (*detect)(struct error *err);
 	/* Adds to a plan what only this mechanism needs, or refuses what it cannot do. */
 	int (*plan)(struct fence_plan *plan, struct error *err);
-	/* Starts ringfence-init in the fence. Returns its process here; the child reports trouble
+	/* Starts ringfence-init in the fence, and gives its process here; the child reports trouble
 	 * on `complaints`. */
 	int (*start)(const struct fence_start *start, pid_t *ret_pid, struct error *err);
 	/* Turns what the mechanism complained about into a sentence with the remedy for this
@@ -239,6 +239,6 @@ const struct fence_mechanism *fence_mechanism_find(const char *name);
  * For mechanisms, in the child: a session and signals of its own, and the descriptors of a start
  * where init expects them.
  */
-int fence_prepare_child(const struct fence_start *start, int order, struct error *err);
+int fence_prepare_child(const struct fence_start *start, struct error *err);
 
 #endif

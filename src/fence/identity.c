@@ -72,9 +72,9 @@ static bool usable_name(const char *name)
 
 int identity_assume(const char *project, struct fence_identity *ret_identity, struct error *err)
 {
-	struct fence_identity identity = { .uid = geteuid(),
-					   .gid = getegid(),
-					   .caller = geteuid() };
+	struct fence_identity identity = {
+		.uid = geteuid(), .gid = getegid(), .caller = geteuid(), .caller_group = getegid()
+	};
 	AUTO_FREE char *name = NULL;
 	AUTO_FREE char *home = NULL;
 	struct stat status;
@@ -91,7 +91,8 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 						 status.st_uid);
 			identity = (struct fence_identity){ .uid = status.st_uid,
 							    .gid = group,
-							    .caller = status.st_uid };
+							    .caller = status.st_uid,
+							    .caller_group = group };
 			identity.switched = true;
 		} else {
 			identity.uid = IDENTITY_NOBODY_ELSE;

@@ -31,7 +31,7 @@ const struct fence_mechanism *fence_mechanism_find(const char *name)
 	return NULL;
 }
 
-int fence_prepare_child(const struct fence_start *start, int order, struct error *err)
+int fence_prepare_child(const struct fence_start *start, struct error *err)
 {
 	sigset_t none;
 
@@ -41,9 +41,7 @@ int fence_prepare_child(const struct fence_start *start, int order, struct error
 		start->stdio[1] >= 0 ? start->stdio[1] : null,
 		start->complaints,
 		start->control,
-		order,
 		start->stdio[2] >= 0 ? start->stdio[2] : null,
-		start->lock,
 	};
 
 	sigemptyset(&none);

@@ -3,7 +3,6 @@
  * (lifeline, signals, stragglers), but nothing is confined and nothing is proven.
  */
 #include "fence/fence.h"
-#include "util/fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,11 +32,6 @@ int none_plan(struct fence_plan *plan, struct error *err)
 
 int none_start(const struct fence_start *start, pid_t *ret_pid, struct error *err)
 {
-	AUTO_FD order = fd_memory("ringfence-order", start->order->data, start->order->used);
-
-	if (order < 0)
-		return error_sys(err, "hand over the order");
-
 	pid_t child = fork();
 
 	if (child < 0)
@@ -46,7 +40,7 @@ int none_start(const struct fence_start *start, pid_t *ret_pid, struct error *er
 		char *const arguments[] = { (char *)"ringfence-init", NULL };
 		char *const environment[] = { NULL };
 
-		if (fence_prepare_child(start, order, err) == 0) {
+		if (fence_prepare_child(start, err) == 0) {
 			execve(start->plan->init, arguments, environment);
 			error_sys(err, "start '%s'", start->plan->init);
 		}

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -559,6 +560,12 @@ static int make(struct fence_plan *plan, struct error *err)
 	given = path_absolute(spec->project && spec->project[0] != '~' ? spec->project : ".", base);
 	if (identity_assume(given, &plan->identity, err) < 0)
 		return -1;
+	if (plan->identity.switched) {
+		/* Without this /proc/self stays root's, and no namespace can be set up; with it the owner's
+		 * other processes can look into this one. */
+		environment_forget(spec);
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	}
 	if (spec->project) {
 		free(given);
 		given = spelled(plan, spec->project, base);

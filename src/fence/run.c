@@ -36,7 +36,7 @@ int make_folders(const char *path, mode_t mode)
 }
 
 /* What is only made once, and then found: unreadable placeholders and the canary. */
-static int prepare_state(const char *state, struct error *err)
+int run_prepare(const char *state, struct error *err)
 {
 	static const char *const folders[] = { "runs", "quarantine", "sockets", "hidden" };
 	AUTO_FREE char *hidden_file = path_join(state, "hidden/file");
@@ -114,8 +114,6 @@ int run_begin(const struct fence_plan *plan, struct run *ret_run, struct error *
 	AUTO_FD lock = -1;
 	bool named = false;
 
-	if (prepare_state(plan->state, err) < 0)
-		return -1;
 	lock = open_draft(runs, draft, &named);
 	if (lock < 0)
 		return error_sys(err, "write the run's record '%s'", path);

@@ -25,8 +25,10 @@ struct run {
 	int lock;   /* open on it, locked */
 };
 
-/* Makes the folders of the state, and the record. Returns 0, or -1 with err set and nothing left
- * behind. */
+/* Makes the folders of the state. Returns 0, or -1 with err set. */
+int run_prepare(const char *state, struct error *err);
+
+/* Makes the record. Returns 0, or -1 with err set and nothing left behind. */
 int run_begin(const struct fence_plan *plan, struct run *ret_run, struct error *err);
 
 /* Sweeps the writable places and removes the record. Returns 0, or -1 with err set if something

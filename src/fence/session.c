@@ -46,6 +46,7 @@ struct session {
 	int child_status;
 	bool child_gone, control_gone;
 	bool running, ended; /* the command was started; its end is known */
+	bool exited;         /* nothing is left inside but init, which ends too */
 	bool had_children;
 	uint64_t deadline_ms; /* of the set-up, then of the command, then of its grace; 0: none */
 	sigset_t saved_mask;
@@ -158,12 +159,22 @@ static int watch_signals(struct session *session, struct error *err)
 	return session->signals < 0 ? error_sys(err, "watch signals") : 0;
 }
 
+/* If nobody takes it, the mechanism has complained. */
+static int send_order(const struct session *session, const struct buffer *order, struct error *err)
+{
+	AUTO_FD fd = fd_memory("ringfence-order", order->data, order->used);
+
+	if (fd < 0 || buffer_overflowed(order))
+		return error_sys(err, "hand over the order");
+	wire_send(session->control, &(struct wire_message){ .type = WIRE_LOCK }, session->run.lock);
+	wire_send(session->control, &(struct wire_message){ .type = WIRE_ORDER }, fd);
+	return 0;
+}
+
 static int start(struct session *session, struct error *err)
 {
 	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
-	struct fence_start how = { .plan = session->plan,
-				   .order = &order,
-				   .lock = session->run.lock };
+	struct fence_start how = { .plan = session->plan, .order = &order };
 	uint32_t terminal = 0;
 	char abstract[64];
 	int sockets[2];
@@ -181,7 +192,7 @@ static int start(struct session *session, struct error *err)
 		.outer = session->terminal.outer,
 	};
 
-	if (briefing_write(&order, &briefing, err) < 0 || watch_signals(session, err) < 0)
+	if (watch_signals(session, err) < 0)
 		return -1;
 
 	/* If the mechanism's own process is killed, init becomes our child, and we can wait for it. */
@@ -201,6 +212,13 @@ static int start(struct session *session, struct error *err)
 
 	close(sockets[1]);
 	close(pipes[1]);
+	/* The mechanism is at work now, and takes longer than all of this. */
+	if (result == 0)
+		result = run_begin(session->plan, &session->run, err);
+	if (result == 0)
+		result = briefing_write(&order, &briefing, err);
+	if (result == 0)
+		result = send_order(session, &order, err);
 	session->deadline_ms = now_ms() + SETUP_MS + SETUP_MS_PER_RULE * session->plan->rule_count;
 	return result;
 }
@@ -293,6 +311,7 @@ static void take_message(struct session *session, const struct wire_message *mes
 		}
 		break;
 	case WIRE_EXITED:
+		session->exited = true;
 		if (session->ended)
 			break;
 		session->ended = true;
@@ -301,6 +320,8 @@ static void take_message(struct session *session, const struct wire_message *mes
 		else
 			set_result(result, message->a ? FENCE_COMMAND : FENCE_OK, message->a, "");
 		break;
+	case WIRE_LOCK:
+	case WIRE_ORDER:
 	case WIRE_GO:
 	case WIRE_SIGNAL:
 	case WIRE_SIGNAL_ALL:
@@ -410,12 +431,12 @@ enum {
 	WATCH_RELAY = WATCH_TERMINAL + 2
 };
 
-/* Until init and the mechanism's process are gone. */
+/* Until nothing runs inside any more, or init and the mechanism's process are gone. */
 static void watch(struct session *session)
 {
 	struct pollfd watched[WATCH_RELAY + RELAY_WATCHED];
 
-	while (!session->child_gone || !session->control_gone) {
+	while (!session->exited && (!session->child_gone || !session->control_gone)) {
 		size_t relayed = relay_watch(session->relay, watched + WATCH_RELAY);
 
 		watched[WATCH_CONTROL] = (struct pollfd){
@@ -497,6 +518,7 @@ static void judge_end(struct session *session)
 		session->plan->mechanism->classify(buffer_text(&session->complaints),
 						   session->child_status, &err);
 	set_result(session->result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+	session->result->changed = !session->running && fence_plan_holds(session->plan, &err) < 0;
 }
 
 void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
@@ -518,7 +540,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	session.had_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
 	*ret_result = (struct fence_result){ .mechanism = plan->mechanism->name,
 					     .weaker = plan->weaker };
-	if (run_begin(plan, &session.run, &err) < 0) {
+	if (run_prepare(plan->state, &err) < 0) {
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 		return;
 	}
@@ -541,14 +563,17 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		drain(&session);
 		judge_end(&session);
 	}
-	wait_for_all(&session);
+	if (!session.exited)
+		wait_for_all(&session);
 	fd_close(&session.complaints_fd);
 	fd_close(&session.abstract);
 	fd_close(&session.terminal.inner);
 	relay_free(session.relay);
 	buffer_release(&session.complaints);
-	if (run_end(&session.run, plan, &ret_result->found, &err) < 0)
+	if (session.run.path && run_end(&session.run, plan, &ret_result->found, &err) < 0)
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+	if (session.exited) /* init and the mechanism end while the sweep is made */
+		wait_for_all(&session);
 	if (session.signals >= 0) { /* not before the sweep: a signal must not end it half-way */
 		fd_close(&session.signals);
 		sigprocmask(SIG_SETMASK, &session.saved_mask, NULL);

@@ -2,50 +2,71 @@
 #include "fence/stage.h"
 
 #include "util/fd.h"
+#include "util/mem.h"
 #include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mount.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Folders that everybody may enter. */
-static const char *const places[] = { "/mnt", "/media", "/srv", "/run" };
+/* Folders that everybody may enter. The stage covers one: nothing that is needed may lie below. */
+static const char *const places[] = { "/mnt", "/media", "/srv", "/run", "/tmp", "/opt" };
 
-/* A stage covers its place: nothing that is needed may lie below. */
-static bool needed(const struct fence_plan *plan, const char *place)
+static bool covers(const char *place, const struct fence_plan *plan, const char *const *needed)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
 		if (path_within(plan->rules[i].path, place))
 			return true;
-	return path_within(plan->state, place) || path_within(plan->init, place);
+	for (; *needed; needed++)
+		if (path_within(*needed, place))
+			return true;
+	return false;
 }
 
-static int write_map(pid_t child, const char *name, unsigned int id, struct error *err)
+static int write_map(const char *process, const char *name, const char *text, struct error *err)
 {
 	char path[64];
-	char text[64];
-	int size = snprintf(text, sizeof text, "0 %u 1\n", id);
 
-	snprintf(path, sizeof path, "/proc/%d/%s", child, name);
+	snprintf(path, sizeof path, "/proc/%s/%s", process, name);
 
 	AUTO_FD map = open(path, O_WRONLY | O_CLOEXEC);
 
-	if (map < 0 || write(map, text, (size_t)size) != size)
-		return error_sys(err, "map root's files to uid %u", id);
+	if (map < 0 || fd_write_all(map, text, strlen(text)) < 0)
+		return error_sys(err, "write '%s'", path);
+	return 0;
+}
+
+/* Each of the two ids of a namespace stands for one outside. */
+static int write_maps(const char *process, const unsigned int inside[2],
+		      const unsigned int outside[2], struct error *err)
+{
+	static const char *const names[] = { "uid_map", "gid_map" };
+	char text[64];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(text, sizeof text, "%u %u 1\n", inside[i], outside[i]);
+		if (write_map(process, names[i], text, err) < 0)
+			return -1;
+	}
 	return 0;
 }
 
 /* A user namespace in which 0 stands for the uid. It needs a process only until it is open. */
 static int open_mapping(const struct fence_identity *identity, struct error *err)
 {
+	const unsigned int inside[] = { 0, 0 };
+	const unsigned int outside[] = { identity->uid, identity->gid };
+	char process[24];
 	char path[64];
 	char byte;
 	AUTO_FD result = -1;
@@ -61,11 +82,11 @@ static int open_mapping(const struct fence_identity *identity, struct error *err
 		_exit(read(gate[0], &byte, 1) < 0); /* until the other end is closed */
 	}
 	close(gate[0]);
+	snprintf(process, sizeof process, "%d", child);
 	if (child < 0) {
 		error_sys(err, "make a user namespace for the mapping");
-	} else if (write_map(child, "uid_map", identity->uid, err) == 0 &&
-		   write_map(child, "gid_map", identity->gid, err) == 0) {
-		snprintf(path, sizeof path, "/proc/%d/ns/user", child);
+	} else if (write_maps(process, inside, outside, err) == 0) {
+		snprintf(path, sizeof path, "/proc/%s/ns/user", process);
 		result = open(path, O_RDONLY | O_CLOEXEC);
 		if (result < 0)
 			error_sys(err, "open '%s'", path);
@@ -76,52 +97,235 @@ static int open_mapping(const struct fence_identity *identity, struct error *err
 	return fd_steal(&result);
 }
 
-int stage_begin(struct stage *stage, const struct fence_plan *plan, struct error *err)
+int stage_namespaces(const struct fence_identity *identity)
 {
-	stage->mapping = open_mapping(&plan->identity, err);
-	if (stage->mapping < 0)
+	return CLONE_NEWNS | (identity->mapped ? 0 : CLONE_NEWUSER);
+}
+
+static int settle(struct stage *stage, struct error *err)
+{
+	const struct fence_identity *identity = stage->identity;
+	const unsigned int inside[] = { identity->uid, identity->gid };
+	const unsigned int outside[] = { identity->caller, identity->caller_group };
+
+	if (identity->mapped) {
+		stage->mapping = open_mapping(identity, err);
+		if (stage->mapping < 0)
+			return -1;
+	} else if (write_map("self", "setgroups", "deny", err) < 0 ||
+		   write_maps("self", inside, outside, err) < 0) {
 		return -1;
-	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		return error_sys(err, "make a mount namespace");
+	}
+	/* What the host unmounts goes away here too; nothing done here is seen there. */
+	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
+		return error_sys(err, "separate the mounts from the host's");
+	return 0;
+}
+
+/* One "NAME" or "NAME=VALUE" after the other. */
+static int configure(int context, const char *options)
+{
+	while (*options) {
+		size_t size = strcspn(options, ",");
+		AUTO_FREE char *option = strndup(options, size);
+		char *value = strchr(option, '=');
+
+		if (value)
+			*value++ = '\0';
+		if (syscall(SYS_fsconfig, context, value ? FSCONFIG_SET_STRING : FSCONFIG_SET_FLAG,
+			    option, value, 0) < 0)
+			return -1;
+		options += size + (options[size] == ',');
+	}
+	return (int)syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
+}
+
+/* A file system that is mounted nowhere yet. */
+static int new_file_system(const char *type, const char *options, struct error *err)
+{
+	AUTO_FD context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
+	unsigned int attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+	int made;
+
+	if (strcmp(type, "devpts") == 0)
+		attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
+	if (context < 0 || configure(context, options) < 0 ||
+	    (made = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes)) < 0)
+		return error_sys(err, "make a file system (%s)", type);
+	return made;
+}
+
+static int attach(int tree, int target, const char *path, struct error *err)
+{
+	if (syscall(SYS_move_mount, tree, "", target, "",
+		    MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) < 0)
+		return error_sys(err, "mount at '%s'", path);
+	return 0;
+}
+
+int stage_begin(struct stage *stage, const struct fence_plan *plan, const char *const *needed,
+		struct error *err)
+{
+	*stage = (struct stage){ .identity = &plan->identity, .tree = -1, .mapping = -1 };
+	if (settle(stage, err) < 0)
+		return -1;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		if (!needed(plan, places[i]) &&
-		    mount("ringfence", places[i], "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") == 0) {
-			stage->place = places[i];
-			return 0;
-		}
+		AUTO_FREE char *root = path_join(places[i], "tree");
+
+		if (covers(places[i], plan, needed) ||
+		    mount("ringfence", places[i], "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0)
+			continue;
+		stage->tree = new_file_system("tmpfs", "mode=755", err);
+		if (stage->tree < 0)
+			return -1;
+		if (mkdir(root, 0755) < 0 || syscall(SYS_move_mount, stage->tree, "", AT_FDCWD,
+						     root, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+			return error_sys(err, "mount at '%s'", root);
+		stage->place = root;
+		root = NULL;
+		return 0;
 	}
 	return error_sys(err, "mount a file system at '%s'", places[0]);
 }
 
-int stage_put(struct stage *stage, int fd, bool lend, struct error *err)
+static int open_in(int folder, const char *path)
 {
-	AUTO_FD owned = fd;
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+
+	return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
+/* A part of the way: as the fence's own uid would have made it. */
+static int make_entry(const struct stage *stage, int folder, const char *name, bool is_dir)
+{
+	int made = is_dir ? mkdirat(folder, name, 0755) : mknodat(folder, name, S_IFREG | 0644, 0);
+
+	if (made < 0)
+		return errno == EEXIST ? 0 : -1;
+	if (!stage->identity->mapped)
+		return 0;
+	return fchownat(folder, name, stage->identity->uid, stage->identity->gid,
+			AT_SYMLINK_NOFOLLOW);
+}
+
+/* Opens a place in the tree, and makes what is missing of it. Only for what lies in file systems of
+ * the stage's own; in others it fails. */
+static int make_place(const struct stage *stage, const char *path, bool is_dir)
+{
+	AUTO_FREE char *way = mem_dup(path + 1);
+	AUTO_FD folder = -1;
+
+	for (char *name = way, *end; name; name = end) {
+		int above = folder >= 0 ? folder : stage->tree;
+		int found;
+
+		end = strchr(name, '/');
+		if (end)
+			*end++ = '\0';
+		found = open_in(above, name);
+		if (found < 0 && errno == ENOENT &&
+		    make_entry(stage, above, name, end || is_dir) == 0)
+			found = open_in(above, name);
+		if (found < 0)
+			return -1;
+		fd_close(&folder);
+		folder = found;
+	}
+	return fd_steal(&folder);
+}
+
+static int open_target(const struct stage *stage, const struct stage_target *target,
+		       struct error *err)
+{
+	AUTO_FD fd = open_in(stage->tree, target->path + 1);
+	struct stat status;
+
+	if (fd < 0 && errno == ENOENT && !target->judged)
+		fd = make_place(stage, target->path, target->is_dir);
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_sys(err, "open '%s' (did it change while the fence was made?)",
+				 target->path);
+	if (target->judged &&
+	    (status.st_dev != target->judged->device || status.st_ino != target->judged->inode))
+		return error_set(err, "'%s' changed while the fence was made; start again",
+				 target->path);
+	return fd_steal(&fd);
+}
+
+int stage_folder(const struct stage *stage, const char *path, struct error *err)
+{
+	AUTO_FD fd = make_place(stage, path, true);
+
+	return fd < 0 ? error_sys(err, "make '%s'", path) : 0;
+}
+
+int stage_symlink(const struct stage *stage, const char *content, const char *path,
+		  struct error *err)
+{
+	return symlinkat(content, stage->tree, path + 1) < 0 ? error_sys(err, "make '%s'", path)
+							     : 0;
+}
+
+int stage_file_system(const struct stage *stage, const char *type, const char *options,
+		      const struct stage_target *target, struct error *err)
+{
+	AUTO_FD made = new_file_system(type, options, err);
+	AUTO_FD place = made < 0 ? -1 : open_target(stage, target, err);
+
+	return place < 0 ? -1 : attach(made, place, target->path, err);
+}
+
+int stage_show(const struct stage *stage, int source, const struct stage_target *target,
+	       unsigned int how, struct error *err)
+{
+	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NOSUID, .propagation = MS_PRIVATE };
+	AUTO_FD place = open_target(stage, target, err);
 	AUTO_FD tree = -1;
+
+	if (place < 0)
+		return -1;
+	if (how & STAGE_READ_ONLY)
+		attributes.attr_set |= MOUNT_ATTR_RDONLY;
+	if (!(how & STAGE_DEVICES))
+		attributes.attr_set |= MOUNT_ATTR_NODEV;
+	tree = (int)syscall(SYS_open_tree, source, "",
+			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
+	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE,
+				&attributes, sizeof attributes) < 0)
+		return error_sys(err, "take '%s' for mounting", target->path);
+	return attach(tree, place, target->path, err);
+}
+
+int stage_seal(const struct stage *stage, const char *path, struct error *err)
+{
+	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_RDONLY };
+	AUTO_FD place = path[1] ? open_in(stage->tree, path + 1) : dup(stage->tree);
+
+	if (place < 0 || syscall(SYS_mount_setattr, place, "", AT_EMPTY_PATH, &attributes,
+				 sizeof attributes) < 0)
+		return error_sys(err, "make '%s' read-only", path);
+	return 0;
+}
+
+int stage_lend(struct stage *stage, int source, struct error *err)
+{
 	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_IDMAP,
 					 .userns_fd = (uint64_t)stage->mapping };
+	AUTO_FREE char *place = mem_format("%s-%u", stage->place, stage->lent++);
+	AUTO_FD tree = (int)syscall(SYS_open_tree, source, "",
+				    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
 	struct stat status;
-	char target[64];
 
-	if (!stage->place)
-		return fd_steal(&owned);
-	snprintf(target, sizeof target, "%s/%u", stage->place, stage->count++);
-	if (fstat(owned, &status) < 0 ||
-	    (S_ISDIR(status.st_mode) ? mkdir(target, 0755) : mknod(target, S_IFREG | 0644, 0)) < 0)
-		return error_sys(err, "prepare '%s'", target);
-	tree = (int)syscall(SYS_open_tree, owned, "",
-			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH);
-	if (tree < 0)
+	if (tree < 0 || fstat(source, &status) < 0)
 		return error_sys(err, "open a tree for mounting");
-	if (lend &&
-	    syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
+	if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
 		return error_sys(
 			err,
 			"the project belongs to root, and its file system cannot lend it to another uid; run as the user "
 			"it is for, or give it to one (chown -R USER PROJECT)");
-	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return error_sys(err, "mount at '%s'", target);
-
-	int result = open(target, O_PATH | O_CLOEXEC);
-
-	return result < 0 ? error_sys(err, "open '%s'", target) : result;
+	if ((S_ISDIR(status.st_mode) ? mkdir(place, 0755) : mknod(place, S_IFREG | 0644, 0)) < 0 ||
+	    syscall(SYS_move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return error_sys(err, "mount at '%s'", place);
+	return fd_steal(&tree);
 }

@@ -1,31 +1,66 @@
 /*
- * A stage: a mount namespace of root's own, in which the sources of a fence lie where the uid that
- * makes it can reach them.
+ * A stage: a mount namespace of our own in which the fence's whole file tree is built, before a
+ * mechanism makes it the root of a fence.
  *
- * Only real root with a project of root's needs it. The user's folders are lent on it (idmapped:
- * root's files belong to the uid), and what is behind folders that only root may enter is brought
- * forward. A stage that was not begun changes nothing.
+ * Everything is mounted through descriptors (open_tree, move_mount): what is shown is the very file
+ * that was opened, and a place in the user's folders is never created, only found. A plain user gets
+ * the right to mount from a user namespace; real root has it, and lends root's files to the uid of the
+ * fence on the way (idmapped mounts).
  */
 #ifndef FENCE_STAGE_H
 #define FENCE_STAGE_H
 
 #include "fence/fence.h"
 
+#include <sys/stat.h>
+
 struct stage {
-	const char *place; /* NULL: not begun */
-	unsigned int count;
-	int mapping; /* the user namespace that says whose files become whose */
+	const struct fence_identity *identity;
+	char *place; /* a folder that is covered: PLACE/tree is the root of the tree */
+	int tree;
+	int mapping; /* the user namespace that says whose files become whose; -1: nothing is lent */
+	unsigned int lent;
 };
 
-#define STAGE_INIT ((struct stage){ .mapping = -1 })
+/* What a place in the tree must be: the file that was judged. Without it the place is made. */
+struct stage_target {
+	const char *path;
+	bool is_dir;
+	const struct fence_rule *judged;
+};
 
-/* In a child process: begins. Returns 0, or -1 with err set. */
-int stage_begin(struct stage *stage, const struct fence_plan *plan, struct error *err);
+enum stage_how {
+	STAGE_READ_ONLY = 1,
+	STAGE_DEVICES = 2, /* device files work */
+};
 
-/*
- * Puts what fd is open on (O_PATH; taken over) onto the stage, lent or as it is. Returns a
- * descriptor of it there (or fd itself if there is no stage), or -1 with err set.
- */
-int stage_put(struct stage *stage, int fd, bool lend, struct error *err);
+/* The namespaces that a process must begin in to make a stage (flags of clone). A plain user's right to
+ * mount is that of a user namespace in which nothing but the user's ids exist. */
+int stage_namespaces(const struct fence_identity *identity);
+
+/* In such a process: begins. `needed` are paths that must stay reachable, ended by NULL. Returns 0, or
+ * -1 with err set. */
+int stage_begin(struct stage *stage, const struct fence_plan *plan, const char *const *needed,
+		struct error *err);
+
+/* A folder, with all above it; a symlink. */
+int stage_folder(const struct stage *stage, const char *path, struct error *err);
+int stage_symlink(const struct stage *stage, const char *content, const char *path,
+		  struct error *err);
+
+/* A file system of the fence's own (tmpfs, devpts), with options "NAME=VALUE,NAME". */
+int stage_file_system(const struct stage *stage, const char *type, const char *options,
+		      const struct stage_target *target, struct error *err);
+
+/* Shows what source is open on (O_PATH), with what is mounted below it. */
+int stage_show(const struct stage *stage, int source, const struct stage_target *target,
+	       unsigned int how, struct error *err);
+
+/* Makes what is mounted at a path read-only. */
+int stage_seal(const struct stage *stage, const char *path, struct error *err);
+
+/* A copy of what source is open on, in which root's files belong to the fence's uid. Returns a
+ * descriptor, or -1 with err set. */
+int stage_lend(struct stage *stage, int source, struct error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * What passes between ringfence and ringfence-init.
  *
- * Down, once: an order, a sealed memory file of tagged records (WIRE_*), read by init before it
- * does anything. Both ways: messages of fixed size over a SOCK_SEQPACKET socket, some with a
- * descriptor attached. The same socket is the lifeline: when it closes, init ends everything
+ * Messages of fixed size over a SOCK_SEQPACKET socket, both ways, some with a descriptor attached. The
+ * order is a sealed memory file of tagged records (WIRE_*), read by init before it does anything; it is
+ * written while the mechanism is still at work. The same socket is the lifeline: when it closes, init ends everything
  * inside.
  */
 #ifndef FENCE_WIRE_H
@@ -21,10 +21,8 @@
  * mechanism's own complaints. */
 enum {
 	WIRE_FD_CONTROL = 3,
-	WIRE_FD_ORDER = 4,
-	WIRE_FD_STDERR = 5,
-	WIRE_FD_LOCK = 6, /* the run's lock: a run counts as over only when init is gone too */
-	WIRE_FD_END = 7,
+	WIRE_FD_STDERR = 4,
+	WIRE_FD_END = 5,
 };
 
 enum wire_tag {
@@ -123,9 +121,12 @@ enum wire_message_type {
 	WIRE_NOT_STARTED, /* up: exec failed with errno a */
 	WIRE_STOPPED,     /* up: the command has been stopped by its terminal (Ctrl-Z) */
 	WIRE_EXITED,      /* up: exit status a, or killed by signal b; all else inside is dead */
-	WIRE_GO,          /* down: the host still looks as it did; start the command */
-	WIRE_SIGNAL,      /* down: send signal a to the command's process group */
-	WIRE_SIGNAL_ALL,  /* down: send signal a to everything inside */
+	WIRE_LOCK,   /* down, the first one, with a descriptor: the run's lock. A run counts as over
+			     only when init is gone too */
+	WIRE_ORDER,  /* down, the second one, with a descriptor: the order */
+	WIRE_GO,     /* down: the host still looks as it did; start the command */
+	WIRE_SIGNAL, /* down: send signal a to the command's process group */
+	WIRE_SIGNAL_ALL, /* down: send signal a to everything inside */
 };
 
 struct wire_message {

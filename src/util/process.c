@@ -5,9 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,4 +31,22 @@ void process_end_children(void)
 	do
 		kill_children();
 	while (waitpid(-1, NULL, 0) >= 0 || errno != ECHILD);
+}
+
+pid_t process_borrow(int (*run)(void *), void *argument, int flags)
+{
+	enum { STACK = 1 << 20 };
+	char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+	pid_t child;
+
+	if (stack == MAP_FAILED)
+		return -1;
+	child = clone(run, stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD | flags, argument);
+
+	int saved = errno;
+
+	munmap(stack, STACK);
+	errno = saved;
+	return child;
 }

@@ -2,10 +2,19 @@
 #ifndef UTIL_PROCESS_H
 #define UTIL_PROCESS_H
 
+#include <sys/types.h>
+
 /*
  * Kills the children of this process and waits until it has none. Orphans further down become its
  * children (it must be process 1 or a sub-reaper) and are met on the next round.
  */
 void process_end_children(void);
+
+/*
+ * Runs a function in a new process that has this one's memory while this one waits, until it starts
+ * another program or ends: nothing is copied and nobody is woken. Flags are clone's CLONE_NEW*. Returns
+ * its id, or -1 with errno.
+ */
+pid_t process_borrow(int (*run)(void *), void *argument, int flags);
 
 #endif

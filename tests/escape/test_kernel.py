@@ -1,6 +1,7 @@
 """Items 35 to 39, 43, 48, 50 and 51: the kernel's own borders."""
 
 import os
+import subprocess
 
 from harness import (Skip, cases, contains, denied_inside_allowed_outside, equal, expect,
                      killed_inside, lacks, not_possible_inside, refused_by_rule, root_only, snapshot)
@@ -174,6 +175,24 @@ def test_51_root_with_a_project_of_another_becomes_that_user(t):
     out = t.works("sh", "-c", "id -u; echo x > new", env=t.env(RINGFENCE_STATE_DIR=state))
     equal(out.strip(), "12321", "the uid inside")
     equal(os.stat(t.path("new")).st_uid, 12321, "the owner of a new file")
+
+
+@root_only
+def test_51_root_that_becomes_another_user_forgets_its_environment(t):
+    """That user may look into the process from then on."""
+    os.chown(t.project, 12321, 12321)
+    state = os.path.join(t.outside, "state")
+    os.mkdir(state)
+    os.chown(state, 12321, 12321)
+    process = t.fence_start("sh", "-c", "echo $PASSED; read line", opts=("--env", "PASSED"),
+                            stdin=subprocess.PIPE,
+                            env=t.env(RINGFENCE_STATE_DIR=state, ROOTS_OWN="the secret", PASSED="yes"))
+    equal(process.stdout.readline(), b"yes\n", "the command")
+    with open(f"/proc/{process.pid}/environ", encoding="utf-8") as file:
+        environment = file.read()
+    contains(environment, "PASSED=yes", "the control")
+    lacks(environment, "the secret", "what is left of root's environment")
+    process.communicate(b"\n", timeout=15)
 
 
 @root_only

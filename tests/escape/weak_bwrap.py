@@ -68,37 +68,36 @@ def drop(*names):
     return lambda options, world: changed(options, lambda o: o[0] in names, lambda o: [])
 
 
-BINDS = ("--bind", "--ro-bind", "--bind-fd", "--ro-bind-fd")
-
-
-def at(path, change, kinds=BINDS):
-    """Changes what is mounted at a path."""
-    return lambda options, world: changed(
-        options, lambda o: o[0] in kinds and o[-1] == path.format(**world),
-        lambda o: change(o, world))
+def tree_of(options):
+    """The file tree that ringfence has built for the fence."""
+    return next(o[1] for o in options if o[0] == "--dev-bind" and o[2] == "/")
 
 
 def first(*extra):
-    """Other mounts before all that ringfence asks for."""
-    return lambda options, world: [[word.format(**world) for word in option]
-                                   for option in extra] + options
+    """Other options before all that ringfence asks for."""
+    return lambda options, world: [*extra, *options]
 
 
 def last(*extra):
-    """Other mounts after all that ringfence asks for but its init, so that they win."""
-    def change(options, world):
-        place = next(i for i, option in enumerate(options) if option[-1].endswith("/init"))
-        added = [[word.format(**world) for word in option] for option in extra]
-        return options[:place] + added + options[place:]
-    return change
+    """Other mounts after all that ringfence asks for, so that they win."""
+    return lambda options, world: [*options, *([word.format(**world) for word in option]
+                                               for option in extra)]
 
 
-def writable(option, _):
-    return [[option[0].replace("--ro-", "--"), *option[1:]]]
+def host(path, how="--bind"):
+    """A place as it is on the host, over what is there."""
+    return last([how, path, path])
 
 
-def host(path=None):
-    return lambda option, world: [["--dev-bind", path or option[-1], option[-1]]]
+def in_pieces(options, _):
+    """The same tree, but on a root that bwrap makes: that one is writable."""
+    tree = tree_of(options)
+    pieces = []
+    for name in os.listdir(tree):
+        inside = f"{tree}/{name}"
+        pieces.append(["--symlink", os.readlink(inside), f"/{name}"] if os.path.islink(inside)
+                      else ["--dev-bind", inside, f"/{name}"])
+    return changed(options, lambda o: o[0] == "--dev-bind", lambda o: pieces)
 
 
 def both(one, other):
@@ -120,28 +119,26 @@ WEAKER = {
                                            lambda o: [["--uid", "0"]]),
     "as gid 0": lambda options, _: changed(options, lambda o: o[0] == "--gid",
                                            lambda o: [["--gid", "0"]]),
-    ".git writable": at("{project}/.git", writable),
-    ".git not mounted": at("{project}/.git", lambda *_: []),
-    "a nested .git writable": at("{project}/sub/.git", writable),
-    ".env shown": at("{project}/.env", lambda *_: []),
-    ".env hidden elsewhere": at("{project}/.env", lambda o, w: [[*o[:-1], f"{w['project']}/plain"]]),
-    ".env bound from the host": last(["--bind", "{project}/.env.copy", "{project}/.env"]),
-    "a hidden folder shown": at("{project}/secrets", lambda *_: []),
-    "the project from another folder": at("{project}", lambda o, w: [["--bind", w["other"], o[-1]]]),
-    "the real home": at("{home}", lambda o, w: [["--bind", w["home"], o[-1]]], kinds=("--tmpfs",)),
-    "a tmpfs of the host as the home": at("{home}", lambda o, w: [["--bind", w["tmpfs"], o[-1]]],
-                                          kinds=("--tmpfs",)),
-    "the real /tmp": at("/tmp", host(), kinds=("--tmpfs",)),
-    "/usr writable": at("/usr", writable),
-    "the real /proc": at("/proc", host(), kinds=("--proc",)),
-    "the real /dev": at("/dev", host(), kinds=("--dev",)),
-    "the real /etc": at("/etc", lambda o, w: [["--ro-bind", "/etc", "/etc"]]),
-    "/etc writable": at("/etc", writable),
-    "the host's root below": both(drop("--symlink"), first(["--dev-bind", "/", "/"],
-                                                            ["--tmpfs", "/run"])),
-    "the host's root on top": last(["--dev-bind", "/", "/"], ["--tmpfs", "/run"]),
-    "the root writable": lambda options, _: changed(
-        options, lambda o: o[0] == "--remount-ro" and o[1] == "/", lambda o: []),
+    ".git writable": host("{project}/.git"),
+    "a nested .git writable": host("{project}/sub/.git"),
+    ".env shown": host("{project}/.env"),
+    ".env bound from another file": last(["--bind", "{project}/.env.copy", "{project}/.env"]),
+    "a hidden folder shown": host("{project}/secrets"),
+    "the project from another folder": last(["--bind", "{other}", "{project}"]),
+    "the real home": host("{home}"),
+    "a tmpfs of the host as the home": last(["--bind", "{tmpfs}", "{home}"]),
+    "the real /tmp": host("/tmp", "--dev-bind"),
+    "/usr writable": host("/usr"),
+    "the real /proc": lambda options, _: changed(options, lambda o: o[0] == "--proc",
+                                                 lambda o: [["--dev-bind", "/proc", "/proc"]]),
+    "the real /dev": host("/dev", "--dev-bind"),
+    "the real /etc": host("/etc", "--ro-bind"),
+    "the host's root below": lambda options, _: changed(
+        options, lambda o: o[0] == "--dev-bind",
+        lambda o: [["--dev-bind", "/", "/"], ["--dev-bind", f"{o[1]}/run", "/run"]]),
+    "the host's root on top": lambda options, _: [
+        *options, ["--dev-bind", "/", "/"], ["--dev-bind", f"{tree_of(options)}/run", "/run"]],
+    "the root writable": in_pieces,
 }
 
 # What is added where nothing was: Landlock closes it, or a canary sees it.
@@ -156,8 +153,7 @@ EXTRA = {
 
 
 def init_of(options):
-    source = next(o[1] for o in options if o[-1].endswith("/init"))
-    return f"/proc/self/fd/{source}" if source.isdigit() else source
+    return f"{tree_of(options)}/run/ringfence/init"
 
 
 def nothing_at_all(world):

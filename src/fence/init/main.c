@@ -46,15 +46,35 @@ static _Noreturn void fail(const struct error *err, bool canary)
 	_exit(EXIT_NOT_SET_UP);
 }
 
-static int map_order(struct order *ret_order, struct error *err)
+/* Waits for the next message. Returns 0, or -1 when nobody is there any more. */
+static int await_message(struct wire_message *ret_message, int *ret_fd)
 {
+	struct pollfd control = { .fd = WIRE_FD_CONTROL, .events = POLLIN };
+
+	for (;;) {
+		int got = wire_receive(WIRE_FD_CONTROL, ret_message, ret_fd);
+
+		if (got > 0)
+			return 0;
+		if (got == 0 || errno != EAGAIN || (poll(&control, 1, -1) < 0 && errno != EINTR))
+			return -1;
+	}
+}
+
+static int take_order(struct order *ret_order, struct error *err)
+{
+	struct wire_message message;
+	int lock = -1; /* stays open, and so held, until init ends */
+	AUTO_FD fd = -1;
 	struct stat status;
 
-	if (fstat(WIRE_FD_ORDER, &status) < 0 || status.st_size == 0)
+	if (await_message(&message, &lock) < 0 || message.type != WIRE_LOCK || lock < 0 ||
+	    await_message(&message, &fd) < 0 || message.type != WIRE_ORDER ||
+	    fstat(fd, &status) < 0 || status.st_size == 0)
 		return error_set(
 			err, "ringfence-init is started by ringfence; it does nothing by itself");
 
-	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, WIRE_FD_ORDER, 0);
+	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 	if (bytes == MAP_FAILED)
 		return error_sys(err, "map the order");
@@ -146,27 +166,20 @@ static int hand_out_terminal(const struct order *order, int *ret_inner, struct e
 	return 0;
 }
 
-/* Mounts are made by path. Whether the paths still meant the same is only known outside. */
+/* Whether the project has changed since it was looked through is only known outside. */
 static int wait_for_go(struct error *err)
 {
-	struct pollfd control = { .fd = WIRE_FD_CONTROL, .events = POLLIN };
 	struct wire_message message = { .type = WIRE_MOUNTED };
-	int fd = -1;
 
 	if (wire_send(WIRE_FD_CONTROL, &message, -1) < 0)
 		return error_sys(err, "report the mounts");
-	for (;;) {
-		if (poll(&control, 1, -1) < 0 && errno != EINTR)
-			return error_sys(err, "wait for the order to go on");
+	do {
+		AUTO_FD fd = -1;
 
-		int got = wire_receive(WIRE_FD_CONTROL, &message, &fd);
-
-		fd_close(&fd);
-		if (got > 0 && message.type == WIRE_GO)
-			return 0;
-		if (got == 0 || (got < 0 && errno != EAGAIN))
+		if (await_message(&message, &fd) < 0)
 			return error_set(err, "nobody gave the order to go on");
-	}
+	} while (message.type != WIRE_GO);
+	return 0;
 }
 
 static int place_stdio(const struct order *order, int terminal, struct error *err)
@@ -219,7 +232,8 @@ static void exec_command(const struct order *order)
 		AUTO_FREE char *file = mem_format("%.*s%s%s", (int)size, path, size ? "/" : "./",
 						  name);
 
-		execve(file, arguments, environment);
+		if (access(file, F_OK) == 0) /* asking is much cheaper than to exec in vain */
+			execve(file, arguments, environment);
 		if (errno != ENOENT && errno != ENOTDIR)
 			worst = errno;
 		if (!path[size])
@@ -229,11 +243,26 @@ static void exec_command(const struct order *order)
 	errno = worst;
 }
 
-/* The command's process: walls, canaries, exec. */
-static _Noreturn void become_command(const struct order *order, int ruleset, int terminal,
-				     struct canary_count count)
+static int put_up_walls(const struct order *order, bool *ret_landlock, struct error *err)
+{
+	AUTO_FD ruleset = -1;
+
+	if (confine_landlock_prepare(order, &ruleset, err) < 0 || confine_limits(err) < 0 ||
+	    confine_landlock_enter(ruleset, err) < 0 || confine_seccomp(err) < 0)
+		return -1;
+	*ret_landlock = ruleset >= 0;
+	return 0;
+}
+
+/*
+ * The command's process: walls, canaries, exec. It puts up its walls while init looks at what the
+ * mechanism made, and goes on when init says through the gate that all is well.
+ */
+static _Noreturn void become_command(const struct order *order, int terminal, int gate)
 {
 	struct wire_message message = { .type = WIRE_RUNNING };
+	struct canary_count count = { 0 };
+	bool landlock = false;
 	struct error err;
 	sigset_t none;
 
@@ -242,13 +271,12 @@ static _Noreturn void become_command(const struct order *order, int ruleset, int
 	if (join_session(order, terminal, &err) < 0 || place_stdio(order, terminal, &err) < 0)
 		fail(&err, false);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (order->flags.confined) {
-		if (confine_limits(&err) < 0 || confine_landlock_enter(ruleset, &err) < 0 ||
-		    confine_seccomp(&err) < 0)
-			fail(&err, false);
-		if (canaries_inside(order, ruleset >= 0, &count, &err) < 0)
-			fail(&err, true);
-	}
+	if (order->flags.confined && put_up_walls(order, &landlock, &err) < 0)
+		fail(&err, false);
+	if (read(gate, &count, sizeof count) != sizeof count)
+		_exit(EXIT_NOT_SET_UP); /* init has said why */
+	if (order->flags.confined && canaries_inside(order, landlock, &count, &err) < 0)
+		fail(&err, true);
 	message.a = (int)count.held;
 	message.b = (int)count.total;
 	if (wire_send(WIRE_FD_CONTROL, &message, -1) < 0)
@@ -350,32 +378,40 @@ static void supervise(pid_t command, int signals)
 	end_all();
 }
 
-int main(void)
+/* Is the fence what was asked for, and the project what was judged? Then the command may start. */
+static int prove(const struct order *order, int gate, struct error *err)
 {
 	struct canary_count count = { 0 };
+
+	if (order->flags.confined && canaries_outside(order, &count, err) < 0)
+		fail(err, true);
+	if ((order->flags.confined && wait_for_go(err) < 0) || hand_out_sockets(order, err) < 0)
+		return -1;
+	/* If nobody reads it, the command's process has said why. */
+	return write(gate, &count, sizeof count) < 0 && errno != EPIPE
+		       ? error_sys(err, "start the command")
+		       : 0;
+}
+
+int main(void)
+{
 	struct order order = { 0 };
 	struct error err;
 	AUTO_FD terminal = -1;
-	AUTO_FD ruleset = -1;
 	AUTO_FD signals = -1;
 	sigset_t child;
+	int gate[2];
 
 	prctl(PR_SET_NAME, "ringfence-init", 0, 0, 0);
-	if (map_order(&order, &err) < 0 || close_inherited(&err) < 0)
+	if (close_inherited(&err) < 0 || take_order(&order, &err) < 0)
 		fail(&err, false);
-	if (order.flags.confined && canaries_outside(&order, &count, &err) < 0)
-		fail(&err, true);
 	if (!order.flags.confined)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (chdir(order.cwd) < 0) {
 		error_sys(&err, "enter '%s'", order.cwd);
 		fail(&err, false);
 	}
-	if (order.flags.confined && wait_for_go(&err) < 0)
-		fail(&err, false);
-	if (hand_out_sockets(&order, &err) < 0 || hand_out_terminal(&order, &terminal, &err) < 0)
-		fail(&err, false);
-	if (order.flags.confined && confine_landlock_prepare(&order, &ruleset, &err) < 0)
+	if (hand_out_terminal(&order, &terminal, &err) < 0)
 		fail(&err, false);
 
 	/* From here on nobody inside can look into this process. */
@@ -387,19 +423,25 @@ int main(void)
 	sigprocmask(SIG_SETMASK, &child, NULL);
 	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 
-	pid_t command = signals < 0 ? -1 : fork();
+	pid_t command = signals < 0 || pipe2(gate, O_CLOEXEC) < 0 ? -1 : fork();
 
 	if (command < 0) {
 		error_sys(&err, "start the command");
 		fail(&err, false);
 	}
-	if (command == 0)
-		become_command(&order, ruleset, terminal, count);
+	if (command == 0) {
+		close(gate[1]);
+		become_command(&order, terminal, gate[0]);
+	}
+	close(gate[0]);
 	fd_close(&terminal);
 	close(0);
 	close(1);
 	close(2);
 	close(WIRE_FD_STDERR);
+	if (prove(&order, gate[1], &err) < 0)
+		fail(&err, false);
+	close(gate[1]);
 	supervise(command, signals);
 	return 0;
 }
