@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct command *const cli_commands[] = { &cmd_exec, &cmd_help, NULL };
+const struct command *const cli_commands[] = { &cmd_exec, &cmd_init, &cmd_doctor, &cmd_help, NULL };
 
 static const char about[] =
 	"Runs a command in a fence that it cannot leave: the project is writable, the rest of the system "
@@ -139,8 +139,18 @@ static void print_row(const char *left, const char *help)
 	print_wrapped(help, COLUMN, 80);
 }
 
-/* A full disk or a closed pipe is no success. */
-static int printed(void)
+int cli_no_more(const struct command *command, char *const *rest, struct error *err)
+{
+	if (!*rest)
+		return 0;
+
+	AUTO_FREE char *shown = text_escaped(*rest);
+
+	return error_set(err, "%s takes no '%s' (ringfence %s --help)", command->name, shown,
+			 command->name);
+}
+
+int cli_printed(void)
 {
 	struct error err;
 
@@ -159,7 +169,7 @@ int cli_print_help(const struct command *command)
 		for (const struct command *const *at = cli_commands; *at; at++)
 			print_row((*at)->name, (*at)->help);
 		printf("\n  ringfence COMMAND --help   what a command takes\n  ringfence --version\n");
-		return printed();
+		return cli_printed();
 	}
 	printf("usage: ringfence %s %s\n\n", command->name, command->args);
 	print_wrapped(command->about, 0, 80);
@@ -173,7 +183,7 @@ int cli_print_help(const struct command *command)
 	}
 	for (const struct section *at = command->sections; at->title; at++)
 		printf("\n%s\n%s", at->title, at->text);
-	return printed();
+	return cli_printed();
 }
 
 /* Text as roff: backslashes and leading dots mean something there, and a dash must stay one. */
@@ -211,7 +221,7 @@ int cli_print_man(const struct command *command)
 			print_roff((*at)->help);
 			printf("\n");
 		}
-		return printed();
+		return cli_printed();
 	}
 	if (command->options[0].name)
 		printf("\n.SH OPTIONS\n");
@@ -231,7 +241,7 @@ int cli_print_man(const struct command *command)
 		print_roff(at->text);
 		printf(".fi\n");
 	}
-	return printed();
+	return cli_printed();
 }
 
 int cli_fail(const struct error *err)

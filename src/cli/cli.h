@@ -34,8 +34,10 @@ struct command {
 	int (*run)(const struct command *command, char **argv);
 };
 
+extern const struct command cmd_doctor;
 extern const struct command cmd_exec;
 extern const struct command cmd_help;
+extern const struct command cmd_init;
 
 /* All commands; ends with NULL. */
 extern const struct command *const cli_commands[];
@@ -54,6 +56,13 @@ char **cli_parse(const struct command *command, char **argv, void *options, bool
  * status. */
 int cli_print_help(const struct command *command);
 int cli_print_man(const struct command *command);
+
+/* For a command that takes no arguments: -1 with err set if there is one. */
+int cli_no_more(const struct command *command, char *const *rest, struct error *err);
+
+/* What was printed is out: 0, or the status to end with, said. A full disk or a closed pipe is no
+ * success. */
+int cli_printed(void);
 
 /* Prints "ringfence: ..." and returns the status for "refused or not set up". */
 int cli_fail(const struct error *err);

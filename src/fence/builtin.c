@@ -60,6 +60,7 @@ static const struct {
 	{ "ringfence.yml", "Ringfence's settings" },
 	{ ".ringfenceignore", "Ringfence's settings" },
 	{ ".claudeignore", "Ringfence's settings" },
+	{ ".claudeignore", "Ringfence's settings" },
 	{ ".bashrc", "shell start-up" },
 	{ ".bash_profile", "shell start-up" },
 	{ ".bash_login", "shell start-up" },

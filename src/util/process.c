@@ -5,12 +5,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void kill_children(void)
@@ -49,4 +52,60 @@ pid_t process_borrow(int (*run)(void *), void *argument, int flags)
 	munmap(stack, STACK);
 	errno = saved;
 	return child;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static pid_t start_program(char *const *arguments, int output)
+{
+	posix_spawn_file_actions_t actions;
+	pid_t child = -1;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&actions, output, 1);
+	posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
+	errno = posix_spawnp(&child, arguments[0], &actions, NULL, arguments, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return errno ? -1 : child;
+}
+
+int process_output(char *const *arguments, uint64_t most_ms, struct buffer *output)
+{
+	uint64_t deadline = now_ms() + most_ms;
+	AUTO_FD from = -1;
+	bool late = false;
+	int status = 0;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	from = ends[0];
+
+	pid_t child = start_program(arguments, ends[1]);
+
+	close(ends[1]);
+	if (child < 0)
+		return -1;
+	for (;;) {
+		struct pollfd watched = { .fd = from, .events = POLLIN };
+		uint64_t now = now_ms();
+		char chunk[4096];
+		ssize_t n;
+
+		late = now >= deadline || poll(&watched, 1, (int)(deadline - now)) == 0;
+		if (late || (n = read(from, chunk, sizeof chunk)) <= 0)
+			break;
+		buffer_add(output, chunk, (size_t)n);
+	}
+	if (late)
+		kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	return late || !WIFEXITED(status) ? -1 : WEXITSTATUS(status);
 }

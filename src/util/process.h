@@ -2,6 +2,9 @@
 #ifndef UTIL_PROCESS_H
 #define UTIL_PROCESS_H
 
+#include "util/buffer.h"
+
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -9,6 +12,12 @@
  * children (it must be process 1 or a sub-reaper) and are met on the next round.
  */
 void process_end_children(void);
+
+/*
+ * What a program (found in PATH) prints, with nothing to read and no complaints shown. Returns its exit
+ * status, or -1 if it could not be started or took longer than the time; then it has been killed.
+ */
+int process_output(char *const *arguments, uint64_t most_ms, struct buffer *output);
 
 /*
  * Runs a function in a new process that has this one's memory while this one waits, until it starts

@@ -1,0 +1,180 @@
+/* ringfence init: a first ringfence.yml for the project that is there. */
+#include "cli/cli.h"
+#include "project/detect.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char file_name[] = "ringfence.yml";
+
+struct init_options {
+	const char *project;
+	bool print;
+	bool force;
+};
+
+static int take_project(void *options, const char *value, struct error *err)
+{
+	(void)err;
+	((struct init_options *)options)->project = value;
+	return 0;
+}
+
+static int take_print(void *options, const char *value, struct error *err)
+{
+	(void)value;
+	(void)err;
+	((struct init_options *)options)->print = true;
+	return 0;
+}
+
+static int take_force(void *options, const char *value, struct error *err)
+{
+	(void)value;
+	(void)err;
+	((struct init_options *)options)->force = true;
+	return 0;
+}
+
+static const struct option options[] = {
+	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
+	{ "print", NULL, "print the file, write nothing", take_print },
+	{ "force", NULL, "replace the file that is there", take_force },
+	{ 0 },
+};
+
+/* A list entry; quoted where YAML could take it for anything else than a text. */
+static void add_entry(struct buffer *out, const char *text)
+{
+	buffer_add_text(out, "  - ");
+	if (strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ./_~-") ==
+	    strlen(text))
+		buffer_add_text(out, text);
+	else
+		text_json(out, text);
+	buffer_add_text(out, "\n");
+}
+
+static void add_list(struct buffer *out, const char *comment, const char *key,
+		     const struct list *entries, const char *example)
+{
+	buffer_printf(out, "\n# %s\n", comment);
+	if (!entries || !entries->count) {
+		buffer_printf(out, "# %s:\n%s", key, example);
+		return;
+	}
+	buffer_printf(out, "%s:\n", key);
+	for (size_t i = 0; i < entries->count; i++)
+		add_entry(out, entries->items[i]);
+}
+
+static void compose(const struct project *project, struct buffer *out)
+{
+	buffer_add_text(
+		out,
+		"# What a command that Ringfence runs may do here. Every key: ringfence config --explain\n"
+		"# What widens the fence is active only after `ringfence trust`.\n");
+	if (project->count)
+		buffer_add_text(out, "# Found:");
+	for (size_t i = 0; i < project->count; i++)
+		buffer_printf(out, "%s %s (%s)", i ? "," : "", project->kinds[i].name,
+			      project->kinds[i].evidence);
+	if (project->count)
+		buffer_add_text(out, ".\n");
+	add_list(out, "The work is done when these succeed.", "check", &project->checks,
+		 "#   - make test\n");
+	add_list(out, "Readable besides the project: caches of its tools.", "read",
+		 &project->caches, "#   - ~/.cache/tool\n");
+	add_list(out, "Not readable, besides .env files, keys and credentials.", "hide",
+		 &project->secrets, "#   - config/production.yml\n");
+	add_list(out, "Writable; if anything is named here, the rest of the project is read-only.",
+		 "write", NULL, "#   - src\n#   - tests\n");
+}
+
+/* Never through a symlink, and never over a file that is there unless that is asked for. */
+static int store(const char *folder, const struct buffer *text, bool force, struct error *err)
+{
+	AUTO_FREE char *path = path_join(folder, file_name);
+	AUTO_FREE char *draft = mem_format("%s/.%s.%d", folder, file_name, getpid());
+	AUTO_FD fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	int result = 0;
+
+	if (fd < 0)
+		return error_sys(err, "write '%s'", path);
+	if (fd_write_all(fd, text->data, text->used) < 0 ||
+	    (force ? rename(draft, path) : link(draft, path)) < 0)
+		result = errno == EEXIST
+				 ? error_set(err, "'%s' is there already; --force replaces it",
+					     path)
+				 : error_sys(err, "write '%s'", path);
+	unlink(draft);
+	return result;
+}
+
+static void tell(const struct project *project)
+{
+	printf("wrote %s", file_name);
+	for (size_t i = 0; i < project->count; i++)
+		printf("%s%s", i ? ", " : " for ", project->kinds[i].name);
+	printf("\n");
+	if (project->checks.count || project->caches.count)
+		printf("its checks and caches are active after: ringfence trust\n");
+	printf("see what holds: ringfence policy\n");
+}
+
+static int write_config(const struct init_options *asked, struct error *err)
+{
+	AUTO_FREE char *folder = realpath(asked->project ? asked->project : ".", NULL);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+	const char *home = getenv("HOME");
+	struct project project;
+	int result = 0;
+
+	if (!folder)
+		return error_sys(err, "--project '%s'", asked->project ? asked->project : ".");
+	if (project_detect(folder, home ? home : "", &project, err) < 0)
+		return -1;
+	compose(&project, &text);
+	if (asked->print)
+		fputs(buffer_text(&text), stdout);
+	else if ((result = store(folder, &text, asked->force, err)) == 0)
+		tell(&project);
+	project_release(&project);
+	return result;
+}
+
+static int run_init(const struct command *command, char **argv)
+{
+	struct init_options asked = { 0 };
+	struct error err;
+	bool help = false;
+	char **rest = cli_parse(command, argv, &asked, &help, &err);
+
+	if (!rest || (!help && (cli_no_more(command, rest, &err) < 0)))
+		return cli_fail(&err);
+	if (help)
+		return cli_print_help(command);
+	if (write_config(&asked, &err) < 0)
+		return cli_fail(&err);
+	return cli_printed();
+}
+
+const struct command cmd_init = {
+	.name = "init",
+	.args = "[--project DIR] [--print] [--force]",
+	.help = "write a first ringfence.yml",
+	.about =
+		"Looks at what the project is made of (node, python, rust, go, C, java, or several) and writes a small, "
+		"commented ringfence.yml: the commands that check the work, the caches that its tools read, and what to hide.",
+	.options = options,
+	.sections = (const struct section[]){ { 0 } },
+	.run = run_init,
+};

@@ -1,0 +1,303 @@
+/* The doctor: see doctor.h. */
+#include "doctor/doctor.h"
+
+#include "doctor/agents.h"
+#include "doctor/probe.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { GIT_MS = 2000 };
+
+static const uint64_t little_space = 1ULL << 30;
+
+/* One check looks at one thing and says what it saw. */
+typedef void check_fn(struct doctor_check *check);
+
+__attribute__((format(printf, 2, 3))) static char *text(char **target, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	free(*target);
+	if (vasprintf(target, format, arguments) < 0)
+		*target = NULL;
+	va_end(arguments);
+	return *target;
+}
+
+/* What a small file says, without its line end; empty if it cannot be read. */
+static char *contents(const char *path)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(4096);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		fd_read_all(fd, &bytes);
+	return strndup(buffer_text(&bytes), strcspn(buffer_text(&bytes), "\n"));
+}
+
+static bool says(const char *path, const char *wanted)
+{
+	AUTO_FREE char *value = contents(path);
+
+	return strcmp(value, wanted) == 0;
+}
+
+static void check_kernel(struct doctor_check *check)
+{
+	struct utsname system;
+	int major = 0;
+	int minor = 0;
+
+	uname(&system);
+	sscanf(system.release, "%d.%d", &major, &minor);
+	text(&check->detail, "%s %s, %s", system.sysname, system.release, system.machine);
+	if (major < 5 || (major == 5 && minor < 19)) {
+		check->state = DOCTOR_FAIL;
+		text(&check->remedy, "Linux 5.19 or newer is needed, for Landlock");
+	} else if (major < 6 || (major == 6 && minor < 12)) {
+		check->state = DOCTOR_WARN;
+		text(&check->remedy,
+		     "from Linux 6.12 on, abstract sockets of the host can be closed with --net open too");
+	}
+}
+
+static void check_user_namespaces(struct doctor_check *check)
+{
+	text(&check->detail, "may be made by a plain user");
+	check->state = DOCTOR_FAIL;
+	if (says("/proc/sys/user/max_user_namespaces", "0"))
+		text(&check->remedy, "sudo sysctl -w user.max_user_namespaces=15000");
+	else if (says("/proc/sys/kernel/unprivileged_userns_clone", "0"))
+		text(&check->remedy, "sudo sysctl -w kernel.unprivileged_userns_clone=1");
+	else if (says("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"))
+		text(&check->remedy,
+		     "give ringfence and bwrap an AppArmor profile with `userns`, or sudo sysctl -w "
+		     "kernel.apparmor_restrict_unprivileged_userns=0");
+	else
+		check->state = DOCTOR_OK;
+	if (check->remedy)
+		text(&check->detail, "are switched off or restricted on this machine");
+}
+
+static void check_landlock(struct doctor_check *check)
+{
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* the version */);
+
+	text(&check->detail, "ABI %ld", abi < 0 ? 0 : abi);
+	if (abi < 2) {
+		check->state = DOCTOR_FAIL;
+		text(&check->remedy,
+		     "boot with lsm=landlock,... (Linux 5.19 or newer), or use --accept-weaker landlock");
+	}
+}
+
+static void check_fence(struct doctor_check *check)
+{
+	struct probe probe;
+
+	probe_fence(&probe);
+	if (probe.held) {
+		text(&check->detail, "%s: works, %u of %u canaries held, %lu ms", probe.mechanism,
+		     probe.canaries_held, probe.canaries_total, (unsigned long)probe.duration_ms);
+	} else {
+		check->state = DOCTOR_FAIL;
+		text(&check->detail, "does not work");
+		text(&check->remedy, "%s", probe.why);
+	}
+}
+
+static void check_agents(struct doctor_check *check)
+{
+	AUTO_BUFFER struct buffer found = BUFFER_INIT(4096);
+
+	agents_describe(&found);
+	if (found.used) {
+		text(&check->detail, "%s", buffer_text(&found));
+	} else {
+		check->state = DOCTOR_WARN;
+		text(&check->detail, "none of claude, codex, gemini and opencode is in PATH");
+		text(&check->remedy, "install one, or give any command line as the agent");
+	}
+}
+
+static void check_git(struct doctor_check *check)
+{
+	AUTO_BUFFER struct buffer output = BUFFER_INIT(4096);
+	char *const arguments[] = { (char *)"git", (char *)"--version", NULL };
+
+	if (process_output(arguments, GIT_MS, &output) == 0 && output.used) {
+		text(&check->detail, "%.*s", (int)strcspn(buffer_text(&output), "\n"),
+		     buffer_text(&output));
+	} else {
+		check->state = DOCTOR_WARN;
+		text(&check->detail, "is not there, or does not answer");
+		text(&check->remedy, "install git: without it nothing can be committed");
+	}
+}
+
+static void check_disk(struct doctor_check *check)
+{
+	const char *home = getenv("HOME");
+	struct statvfs space;
+	uint64_t left;
+
+	if (!home || statvfs(home, &space) < 0) {
+		check->state = DOCTOR_WARN;
+		text(&check->detail, "cannot be told: HOME is not a folder");
+		text(&check->remedy, "set HOME, or RINGFENCE_STATE_DIR");
+		return;
+	}
+	left = (uint64_t)space.f_bavail * space.f_frsize;
+	text(&check->detail, "%.1f GiB free at '%s'", (double)left / (double)(1 << 30), home);
+	if (left < little_space) {
+		check->state = DOCTOR_WARN;
+		text(&check->remedy, "free some space: a loop keeps logs and checkpoints there");
+	}
+}
+
+static void check_time_zone(struct doctor_check *check)
+{
+	const char *chosen = getenv("TZ");
+	time_t now = time(NULL);
+	struct tm parts;
+	char shown[64];
+
+	tzset();
+	localtime_r(&now, &parts);
+	strftime(shown, sizeof shown, "%Z, %H:%M", &parts);
+	text(&check->detail, "%s", shown);
+	/* The library takes a name that it does not know as UTC, without a word. */
+	if (chosen && chosen[0] && chosen[0] != ':' && strncmp(chosen, "UTC", 3) != 0 &&
+	    strncmp(chosen, "GMT", 3) != 0 && timezone == 0 && !daylight) {
+		check->state = DOCTOR_WARN;
+		text(&check->remedy,
+		     "TZ is '%s', which is read as UTC: \"resets at 5pm\" may be meant otherwise",
+		     chosen);
+	}
+}
+
+static void check_proc(struct doctor_check *check)
+{
+	AUTO_BUFFER struct buffer mounts = BUFFER_INIT(1 << 20);
+	AUTO_FD fd = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
+	const char *proc;
+
+	if (fd < 0 || fd_read_all(fd, &mounts) < 0) {
+		check->state = DOCTOR_FAIL;
+		text(&check->detail, "is not mounted");
+		text(&check->remedy, "mount -t proc proc /proc");
+		return;
+	}
+	proc = strstr(buffer_text(&mounts), " /proc proc ");
+	text(&check->detail, "shows all processes");
+	if (proc && memmem(proc, strcspn(proc, "\n"), "hidepid=", 8) &&
+	    !memmem(proc, strcspn(proc, "\n"), "hidepid=0", 9) && geteuid() != 0) {
+		check->state = DOCTOR_WARN;
+		text(&check->detail, "hides the processes of others (hidepid)");
+		text(&check->remedy, "only needed if a fence does not come up: sudo mount -o "
+				     "remount,hidepid=0 /proc");
+	}
+}
+
+static void check_tmp(struct doctor_check *check)
+{
+	struct statvfs status;
+
+	text(&check->detail, "programs in /tmp can be started");
+	if (statvfs("/tmp", &status) < 0) {
+		check->state = DOCTOR_WARN;
+		text(&check->detail, "/tmp: %s", strerror(errno));
+		text(&check->remedy, "make /tmp (mode 1777)");
+	} else if (status.f_flag & ST_NOEXEC) {
+		check->state = DOCTOR_WARN;
+		text(&check->detail, "/tmp is mounted noexec");
+		text(&check->remedy,
+		     "nothing to do for what runs inside (it has a /tmp of its own); a project in /tmp cannot "
+		     "start its own programs");
+	}
+}
+
+static void check_surroundings(struct doctor_check *check)
+{
+	AUTO_FREE char *version = contents("/proc/version");
+
+	text(&check->detail, "a machine of its own");
+	if (strcasestr(version, "microsoft")) {
+		check->state = DOCTOR_WARN;
+		text(&check->detail, "Windows Subsystem for Linux");
+		text(&check->remedy,
+		     "keep projects in the Linux file system, not below /mnt/c: files of "
+		     "Windows have no modes to protect");
+	} else if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0) {
+		check->state = DOCTOR_WARN;
+		text(&check->detail, "a container");
+		text(&check->remedy,
+		     "if the fence does not work: --security-opt seccomp=unconfined --security-opt "
+		     "apparmor=unconfined, or run Ringfence outside");
+	}
+}
+
+static const struct {
+	const char *name;
+	check_fn *look;
+} checks[] = {
+	{ "kernel", check_kernel },
+	{ "user namespaces", check_user_namespaces },
+	{ "landlock", check_landlock },
+	{ "fence", check_fence },
+	{ "agents", check_agents },
+	{ "git", check_git },
+	{ "disk", check_disk },
+	{ "time zone", check_time_zone },
+	{ "/proc", check_proc },
+	{ "/tmp", check_tmp },
+	{ "surroundings", check_surroundings },
+};
+
+const char *doctor_state_name(enum doctor_state state)
+{
+	static const char *const names[] = { "ok", "warn", "fail" };
+
+	return names[state];
+}
+
+void doctor_examine(struct doctor_findings *ret_findings)
+{
+	size_t count = sizeof checks / sizeof *checks;
+
+	*ret_findings = (struct doctor_findings){
+		.checks = mem_zero(count * sizeof *ret_findings->checks), .count = count, .ok = true
+	};
+	for (size_t i = 0; i < count; i++) {
+		ret_findings->checks[i].name = checks[i].name;
+		checks[i].look(&ret_findings->checks[i]);
+		if (ret_findings->checks[i].state == DOCTOR_FAIL)
+			ret_findings->ok = false;
+	}
+}
+
+void doctor_release(struct doctor_findings *findings)
+{
+	for (size_t i = 0; i < findings->count; i++) {
+		free(findings->checks[i].detail);
+		free(findings->checks[i].remedy);
+	}
+	free(findings->checks);
+}

@@ -1,0 +1,87 @@
+/* The live trial of the fence: see probe.h. */
+#include "doctor/probe.h"
+
+#include "fence/fence.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void say_nothing(const char *text)
+{
+	(void)text;
+}
+
+/* In a process of its own, for a run takes over signals, the terminal and, as root, the identity. */
+static void try_it(const char *project, struct probe *probe)
+{
+	char *const command[] = { (char *)"true", NULL };
+	struct fence_spec spec = { .mechanism = "auto", .project = project, .command = command };
+	struct fence_plan plan;
+	struct error err;
+
+	if (fence_plan_make(&spec, &plan, &err) < 0) {
+		snprintf(probe->why, sizeof probe->why, "%s", err.text);
+		return;
+	}
+
+	struct fence_result result;
+
+	fence_run(&plan, say_nothing, &result);
+	probe->held = result.kind == FENCE_OK;
+	snprintf(probe->mechanism, sizeof probe->mechanism, "%s", result.mechanism);
+	probe->canaries_held = result.canaries_held;
+	probe->canaries_total = result.canaries_total;
+	probe->duration_ms = result.duration_ms;
+	if (!probe->held)
+		snprintf(probe->why, sizeof probe->why, "%s",
+			 result.why[0] ? result.why : "the trial command did not run");
+	fence_result_release(&result);
+	fence_plan_release(&plan);
+}
+
+static _Noreturn void report_trial(const char *project, int to)
+{
+	struct probe probe = { 0 };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = 0; fd < 3; fd++)
+		dup2(null, fd);
+	try_it(project, &probe);
+	_exit(fd_write_all(to, &probe, sizeof probe) < 0);
+}
+
+void probe_fence(struct probe *ret_probe)
+{
+	AUTO_FREE char *project = mem_format("/tmp/ringfence-doctor-%d-XXXXXX", getpid());
+	AUTO_BUFFER struct buffer answer = BUFFER_INIT(sizeof *ret_probe);
+	int ends[2];
+
+	*ret_probe = (struct probe){ 0 };
+	snprintf(ret_probe->why, sizeof ret_probe->why, "the trial ended without an answer");
+	if (!mkdtemp(project)) {
+		snprintf(ret_probe->why, sizeof ret_probe->why, "make a folder in /tmp: %s",
+			 strerror(errno));
+		return;
+	}
+	if (pipe2(ends, O_CLOEXEC) == 0) {
+		pid_t child = fork();
+
+		if (child == 0)
+			report_trial(project, ends[1]);
+		close(ends[1]);
+		if (child > 0 && fd_read_all(ends[0], &answer) == 0 &&
+		    answer.used == sizeof *ret_probe)
+			memcpy(ret_probe, answer.data, sizeof *ret_probe);
+		close(ends[0]);
+		if (child > 0)
+			waitpid(child, NULL, 0);
+	}
+	rmdir(project);
+}

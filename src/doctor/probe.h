@@ -1,0 +1,19 @@
+/* A live trial of the fence: the real one, around nothing. */
+#ifndef DOCTOR_PROBE_H
+#define DOCTOR_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct probe {
+	bool held;
+	char mechanism[32];
+	unsigned int canaries_held, canaries_total;
+	uint64_t duration_ms;
+	char why[2048];
+};
+
+/* Takes some milliseconds, and at most the time that a fence has to come up (5 s). */
+void probe_fence(struct probe *ret_probe);
+
+#endif

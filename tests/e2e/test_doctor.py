@@ -1,0 +1,120 @@
+"""ringfence doctor: what works here, and what to do about the rest."""
+
+import json
+import os
+import subprocess
+import time
+
+from harness import cases, contains, equal, expect, lacks
+from harness import kernel
+
+NAMES = ["kernel", "user namespaces", "landlock", "fence", "agents", "git", "disk", "time zone", "/proc",
+         "/tmp", "surroundings"]
+
+
+def doctor(t, *opts, **options):
+    return t.run([t.ringfence, "doctor", *opts], **options)
+
+
+def checks(t, **options):
+    result = doctor(t, "--json", **options)
+    report = json.loads(result.out)
+    equal(result.code, 0 if report["ok"] else 1, "the exit status agrees", result)
+    return report, {check["name"]: check for check in report["checks"]}
+
+
+def test_the_checks_are_listed_with_state_detail_and_remedy(t):
+    report, found = checks(t)
+    expect(set(NAMES) <= set(found), "all checks", report)
+    for check in report["checks"]:
+        equal(sorted(check), ["detail", "name", "remedy", "state"], "the fields")
+        expect(check["state"] in ("ok", "warn", "fail"), "a state", check)
+        expect(check["detail"], "a detail", check)
+        expect(check["state"] == "ok" or check["remedy"], "trouble comes with its remedy", check)
+
+
+def test_the_fence_is_tried_for_real(t):
+    process = t.start([t.ringfence, "doctor", "--json"], stdout=subprocess.PIPE)
+    report = json.loads(process.communicate(timeout=15)[0])
+    fence = next(check for check in report["checks"] if check["name"] == "fence")
+    equal((report["ok"], fence["state"]), (True, "ok"), "the fence", report)
+    contains(fence["detail"], "canaries held", "the detail")
+    equal([name for name in os.listdir("/tmp") if name.startswith(f"ringfence-doctor-{process.pid}-")],
+          [], "folders left behind")
+
+
+def test_it_answers_in_a_second(t):
+    doctor(t)
+    began = time.monotonic()
+    doctor(t)
+    expect(time.monotonic() - began < 5, "even on a loaded machine it takes far less than 5 s")
+
+
+def test_without_bwrap_it_fails_and_names_the_remedy(t):
+    report, found = checks(t, env=t.env(RINGFENCE_BWRAP="/nonexistent/bwrap"))
+    equal((report["ok"], found["fence"]["state"]), (False, "fail"), "the fence", report)
+    contains(found["fence"]["remedy"], "bubblewrap", "the remedy")
+
+
+def test_without_user_namespaces_it_fails_and_names_the_setting(t):
+    kernel.forbid_user_namespaces()
+    report, found = checks(t)
+    equal(report["ok"], False, "the verdict", report)
+    contains(found["user namespaces"]["remedy"], "max_user_namespaces", "the remedy")
+
+
+def test_an_agent_is_found_with_its_version_and_never_started(t):
+    package = os.path.join(t.outside, "lib/node_modules/agent")
+    mark = os.path.join(t.outside, "started")
+    t.write(f"{package}/package.json", '{"name": "agent", "version": "2.1.3"}')
+    t.write(f"{package}/cli.js", f"#!/bin/sh\ntouch {mark}\n", 0o755)
+    os.makedirs(os.path.join(t.outside, "bin"))
+    os.symlink(f"{package}/cli.js", os.path.join(t.outside, "bin/claude"))
+    path = f"{t.outside}/bin:" + t.env()["PATH"]
+    _, found = checks(t, env=t.env(PATH=path))
+    contains(found["agents"]["detail"], "claude 2.1.3", "the agents")
+    expect(not os.path.exists(mark), "it must not be started")
+
+
+@cases("{", "[]", '{"version": 3}', "", "\xff" * 100)
+def test_a_package_that_is_no_package_is_no_trouble(t, text):
+    package = os.path.join(t.outside, "agent")
+    t.write(f"{package}/package.json", text)
+    t.write(f"{package}/bin/codex", "#!/bin/sh\n", 0o755)
+    _, found = checks(t, env=t.env(PATH=f"{package}/bin:" + t.env()["PATH"]))
+    contains(found["agents"]["detail"], "codex", "the agents")
+
+
+def test_a_git_that_hangs_is_given_up(t):
+    t.script("git", "#!/bin/sh\nexec sleep 600\n", os.path.join(t.outside, "bin"))
+    began = time.monotonic()
+    _, found = checks(t, env=t.env(PATH=f"{t.outside}/bin:" + t.env()["PATH"]))
+    equal(found["git"]["state"], "warn", "git")
+    expect(time.monotonic() - began < 20, "it does not wait for ever")
+    t.all_gone()
+
+
+def test_an_unknown_time_zone_is_named(t):
+    _, found = checks(t, env=t.env(TZ="Nowhere/Atlantis"))
+    equal(found["time zone"]["state"], "warn", "the time zone")
+    contains(found["time zone"]["remedy"], "Atlantis", "the remedy")
+
+
+def test_for_people_it_is_a_table(t):
+    result = doctor(t)
+    equal(result.code, 0, "exit status", result)
+    for name in NAMES:
+        contains(result.out, name, "the table")
+    contains(result.out, "Ringfence works on this machine.", "the verdict")
+
+
+def test_control_characters_are_not_shown(t):
+    result = doctor(t, env=t.env(TZ="Evil\x1b[31m"))
+    lacks(result.out, "\x1b", "stdout")
+
+
+@cases(["--no-such"], ["extra"], ["--json=yes"])
+def test_wrong_options_are_refused(t, opts):
+    result = doctor(t, *opts)
+    equal((result.code, result.out), (125, ""), "refused", result)
+    contains(result.err, "ringfence: ", "the reason")

@@ -1,0 +1,124 @@
+"""ringfence init: a first ringfence.yml, from what the project is made of."""
+
+import os
+
+from harness import cases, contains, equal, expect, lacks
+
+
+def init(t, *opts, **options):
+    return t.run([t.ringfence, "init", *opts], **options)
+
+
+def active_lines(t):
+    return [line for line in t.read("ringfence.yml").splitlines() if line and not line.startswith("#")]
+
+
+KINDS = {
+    "node": ({"package.json": '{"scripts": {"test": "jest"}}'}, "npm test"),
+    "node with pnpm": ({"package.json": '{"scripts": {"test": "x"}}', "pnpm-lock.yaml": ""}, "pnpm test"),
+    "node with yarn": ({"package.json": '{"scripts": {"test": "x"}}', "yarn.lock": ""}, "yarn test"),
+    "python": ({"pyproject.toml": ""}, "python3 -m pytest"),
+    "python with uv": ({"pyproject.toml": "", "uv.lock": ""}, "uv run pytest"),
+    "python by setup.py": ({"setup.py": ""}, "python3 -m pytest"),
+    "rust": ({"Cargo.toml": ""}, "cargo test"),
+    "go": ({"go.mod": ""}, "go test ./..."),
+    "java with maven": ({"pom.xml": ""}, "mvn -q test"),
+    "java with a wrapper": ({"build.gradle": "", "gradlew": ""}, "./gradlew test"),
+    "c with meson": ({"meson.build": ""}, "meson test -C build"),
+    "c with a rule in make": ({"CMakeLists.txt": "", "Makefile": "test: all\n"}, "make test"),
+    "make": ({"Makefile": "all:\n\ttrue\n\ncheck test2: all\n"}, "make check"),
+}
+
+
+@cases(*KINDS)
+def test_a_project_is_known_by_its_files(t, name):
+    files, check = KINDS[name]
+    for file, text in files.items():
+        t.write(file, text)
+    equal(init(t).code, 0, "exit status")
+    expect(f"  - {check}" in active_lines(t), f"the check is {check}", t.read("ringfence.yml"))
+    contains(t.read("ringfence.yml"), f"# Found: {name.split()[0]} (", "the comment")
+
+
+def test_several_kinds_give_several_checks(t):
+    t.write("go.mod", "")
+    t.write("package.json", '{"scripts": {"test": "x"}}')
+    init(t)
+    equal([line for line in active_lines(t) if line.startswith("  - ")],
+          ["  - npm test", "  - go test ./..."], "the checks")
+
+
+def test_an_empty_project_gets_a_file_without_settings(t):
+    equal(init(t).code, 0, "exit status")
+    equal(active_lines(t), [], "lines that say something")
+
+
+@cases('{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}', "{}", "[1]", "{", "null")
+def test_a_package_without_tests_gives_no_check(t, text):
+    t.write("package.json", text)
+    equal(init(t).code, 0, "exit status")
+    lacks("\n".join(active_lines(t)), "check:", "the file")
+
+
+def test_a_cache_that_is_there_becomes_readable(t):
+    t.write("Cargo.toml", "")
+    os.makedirs(os.path.join(t.home, ".cargo/registry"))
+    init(t)
+    expect("  - ~/.cargo/registry" in active_lines(t), "the cache", t.read("ringfence.yml"))
+    lacks(t.read("ringfence.yml"), ".cargo/git", "a cache that is not there")
+
+
+@cases("prod.tfvars", "terraform.tfstate", "wp-config.php", "config/master.key")
+def test_a_file_that_often_holds_secrets_is_hidden(t, name):
+    t.write(name, "the secret")
+    init(t)
+    expect("hide:" in active_lines(t) and f"  - {name}" in active_lines(t), "the rule",
+           t.read("ringfence.yml"))
+
+
+def test_a_name_that_means_something_in_yaml_is_quoted(t):
+    t.write("a: b # c.tfvars", "x")
+    init(t)
+    expect('  - "a: b # c.tfvars"' in active_lines(t), "the rule", t.read("ringfence.yml"))
+
+
+def test_a_file_that_is_there_is_kept_unless_forced(t):
+    t.write("ringfence.yml", "net: none\n")
+    result = init(t)
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "--force", "the reason")
+    equal(t.read("ringfence.yml"), "net: none\n", "the file")
+    equal(init(t, "--force").code, 0, "exit status")
+    contains(t.read("ringfence.yml"), "# What a command", "the file")
+    equal([name for name in os.listdir(t.project) if name.startswith(".ringfence")], [], "drafts left")
+
+
+def test_a_symlink_is_not_followed(t):
+    target = os.path.join(t.outside, "target")
+    os.symlink(target, t.path("ringfence.yml"))
+    equal(init(t).code, 125, "exit status")
+    expect(not os.path.exists(target), "nothing is written through it")
+    equal(init(t, "--force").code, 0, "exit status")
+    expect(not os.path.exists(target), "nothing is written through it")
+
+
+def test_printing_writes_nothing(t):
+    t.write("go.mod", "")
+    result = init(t, "--print")
+    contains(result.out, "  - go test ./...", "stdout")
+    expect(not t.exists("ringfence.yml"), "no file")
+
+
+def test_files_that_are_not_what_they_seem_do_no_harm(t):
+    os.mkfifo(t.path("Makefile"))
+    os.mkdir(t.path("package.json"))
+    os.symlink("/etc/passwd", t.path("go.mod"))
+    t.write("Cargo.toml", "x" * 100)
+    result = init(t, timeout=10)
+    equal(result.code, 0, "exit status", result)
+
+
+def test_a_project_that_is_not_there_is_named(t):
+    result = init(t, "--project", "missing")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "missing", "the reason")
