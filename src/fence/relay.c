@@ -110,6 +110,16 @@ size_t relay_watch(struct relay *relay, struct pollfd *watched)
 	return count;
 }
 
+/* The other side reads no more; what it still says is carried on. */
+static void give_up(struct connection *connection, int side)
+{
+	struct flow *flow = &connection->flow[side];
+
+	shutdown(connection->side[side], SHUT_RD);
+	flow->from = flow->to = 0;
+	flow->ended = flow->shut = true;
+}
+
 /* Moves bytes in one direction as far as it goes. Returns false when the connection is broken. */
 static bool pump(struct connection *connection, int side)
 {
@@ -131,6 +141,8 @@ static bool pump(struct connection *connection, int side)
 			 MSG_NOSIGNAL);
 		if (n > 0)
 			flow->from += (size_t)n;
+		else if (n < 0 && errno == EPIPE)
+			give_up(connection, side);
 		else if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return false;
 	}

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -34,6 +35,10 @@ int fd_write_all(int fd, const void *data, size_t size)
 
 		if (n < 0 && errno == EINTR)
 			continue;
+		if (n < 0 && errno == EAGAIN) { /* somebody made it non-blocking: a shared terminal */
+			poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1);
+			continue;
+		}
 		if (n < 0)
 			return -1;
 		at += n;

@@ -13,7 +13,7 @@ int fd_steal(int *fd);
 /* A descriptor that is closed when its scope ends; -1 is none. */
 #define AUTO_FD __attribute__((cleanup(fd_close))) int
 
-/* Writes all of it. Returns 0, or -1 with errno. */
+/* Writes all of it, and waits where it must. Returns 0, or -1 with errno. */
 int fd_write_all(int fd, const void *data, size_t size);
 
 /* Appends what is left to read, up to the buffer's maximum. Returns 0, or -1 with errno (EFBIG:

@@ -219,3 +219,26 @@ def test_listen_with_the_hosts_network_listens_there_or_is_refused(t):
     result = t.fence(*client("print(s.recv(100))", port=48081),
                      opts=("--net", "open", "--listen", f"127.0.0.1:48081={path}"))
     expect(result.code == 125 or GREETING.decode() in result.out, "works, or says why", result)
+
+
+def test_a_server_that_reads_no_more_can_still_answer(t):
+    seen = threading.Event()
+    first = []
+
+    def answer(connection):
+        if not first:
+            first.append(connection)
+            connection.shutdown(socket.SHUT_RD)
+            connection.sendall(b"shut")
+            seen.wait(10)
+            connection.sendall(b"the answer")
+        else:
+            seen.set()
+            connection.sendall(b"x")
+
+    path = served(t, answer)
+    body = ("assert s.recv(4) == b'shut'\ns.sendall(b'nobody reads this')\n"
+            "assert socket.create_connection(('127.0.0.1', 8080), timeout=10).recv(1) == b'x'\n"
+            "print(s.recv(100))")
+    out = t.works(*client(body), opts=("--listen", f"127.0.0.1:8080={path}"))
+    contains(out, "the answer", "what the client got")

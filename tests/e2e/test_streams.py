@@ -191,3 +191,14 @@ def test_much_output_on_a_terminal_is_complete(t):
     lines = terminal.text().replace("\r", "").splitlines()
     equal([line for line in lines if line.isdigit()], [str(i) for i in range(1, 20001)], "lines")
     expect("the end" in lines, "the end")
+
+
+def test_a_terminal_that_does_not_block_loses_nothing(t):
+    """Its settings are shared with whoever else has it open."""
+    code = ("import fcntl, os, sys; fcntl.fcntl(1, fcntl.F_SETFL, fcntl.fcntl(1, fcntl.F_GETFL) | os.O_NONBLOCK);"
+            "os.execv(sys.argv[1], sys.argv[1:])")
+    terminal = t.tty(["/usr/bin/python3", "-c", code, *t.fence_argv("sh", "-c", "seq 1 20000; echo the end")])
+    terminal.expect("the end", timeout=30)
+    terminal.wait()
+    lines = terminal.text().replace("\r", "").splitlines()
+    equal([line for line in lines if line.isdigit()], [str(i) for i in range(1, 20001)], "lines")
