@@ -1,5 +1,6 @@
 /* Records of runs, locks and recovery: see run.h. */
 #include "fence/run.h"
+#include "fence/sweep.h"
 
 #include "util/fd.h"
 #include "util/mem.h"
@@ -199,15 +200,4 @@ int run_recover(struct fence_plan *plan, struct error *err)
 			result = recover_one(plan, dirfd(folder), entry->d_name, err);
 	closedir(folder);
 	return result;
-}
-
-void found_release(struct fence_found *found)
-{
-	for (size_t i = 0; i < found->count; i++) {
-		free(found->items[i].path);
-		free(found->items[i].reason);
-		free(found->items[i].kept);
-	}
-	free(found->items);
-	*found = (struct fence_found){ 0 };
 }

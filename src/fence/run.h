@@ -1,5 +1,5 @@
 /*
- * What Ringfence keeps on disk about a run, and the sweep that follows it.
+ * What Ringfence keeps on disk about a run.
  *
  *	STATE/runs/ID		the record of a run that goes on, locked by ringfence and by init
  *	STATE/quarantine/ID/	what the sweep of that run took out of the project
@@ -15,9 +15,6 @@
 #define FENCE_RUN_H
 
 #include "fence/fence.h"
-
-/* How a folder begins that takes what cannot leave its file system, at the root of a tree. */
-#define RUN_NEAR "ringfence-quarantine-"
 
 struct run {
 	char *id;
@@ -39,16 +36,6 @@ int run_end(struct run *run, const struct fence_plan *plan, struct fence_found *
 /* Does the same for every run whose ringfence and init are gone; what it found is in
  * plan->recovered. */
 int run_recover(struct fence_plan *plan, struct error *err);
-
-void found_release(struct fence_found *found);
-
-/* Writes a plan's record, and sweeps by a record. For run.c and the tests. */
-void sweep_record(const struct fence_plan *plan, struct buffer *record);
-int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id,
-	  struct fence_found *found, struct error *err);
-
-/* Is the record about this path: its project, or a place that it may write? False if it is damaged. */
-bool sweep_concerns(const char *bytes, size_t size, const char *path);
 
 /* Makes a folder and those above it that are missing, with this mode whatever the umask. Returns 0,
  * or -1 with errno. */

@@ -1,5 +1,6 @@
 /* Finding what must be protected: see scan.h. */
 #include "fence/scan.h"
+#include "fence/sweep.h"
 
 #include "fence/builtin.h"
 #include "fence/gitconfig.h"
@@ -334,7 +335,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	const char *secret = builtin_name(entry->name, entry->type == DT_DIR).secret;
 	const char *executed = scan_executed(entry);
 	bool put_aside = entry->type == DT_DIR && entry->depth == 0 &&
-			 strncmp(entry->name, RUN_NEAR, strlen(RUN_NEAR)) == 0;
+			 strncmp(entry->name, SWEEP_NEAR, strlen(SWEEP_NEAR)) == 0;
 	struct stat status;
 
 	if (!secret && !executed && !entry->closed && !put_aside && entry->type != DT_SOCK &&

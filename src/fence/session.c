@@ -3,6 +3,7 @@
 #include "fence/fence.h"
 #include "fence/relay.h"
 #include "fence/run.h"
+#include "fence/sweep.h"
 #include "fence/terminal.h"
 #include "util/fd.h"
 #include "util/mem.h"

@@ -7,6 +7,7 @@
  * inode was not known before is moved to quarantine. An entry that was known was mounted read-only
  * all the time: it is left alone, wherever it is now.
  */
+#include "fence/sweep.h"
 #include "fence/builtin.h"
 #include "fence/run.h"
 #include "fence/scan.h"
@@ -254,7 +255,7 @@ static int open_near(struct sweeping *sweeping)
 	if (sweeping->near >= 0)
 		return sweeping->near;
 	free(sweeping->near_name);
-	sweeping->near_name = mem_format(RUN_NEAR "%s-%u", sweeping->id, sweeping->near_count++);
+	sweeping->near_name = mem_format(SWEEP_NEAR "%s-%u", sweeping->id, sweeping->near_count++);
 	if (mkdirat(sweeping->root_fd, sweeping->near_name, 0700) == 0)
 		sweeping->near = openat(sweeping->root_fd, sweeping->near_name,
 					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -321,7 +322,7 @@ static bool hidden(const struct sweeping *sweeping, const struct walk_entry *ent
 {
 	const struct record *record = sweeping->record;
 	bool named = builtin_name(entry->name, true).secret ||
-		     strncmp(entry->name, RUN_NEAR, strlen(RUN_NEAR)) == 0;
+		     strncmp(entry->name, SWEEP_NEAR, strlen(SWEEP_NEAR)) == 0;
 
 	for (size_t i = 0; !named && i < record->hidden_count; i++)
 		named = strcmp(path_name(record->hidden[i]), entry->name) == 0;
@@ -461,4 +462,15 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 			"%u entries that the host would execute could not be moved out of the project; see above",
 			sweeping.stuck);
 	return result;
+}
+
+void found_release(struct fence_found *found)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		free(found->items[i].path);
+		free(found->items[i].reason);
+		free(found->items[i].kept);
+	}
+	free(found->items);
+	*found = (struct fence_found){ 0 };
 }

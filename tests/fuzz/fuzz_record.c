@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "fence/run.h"
+#include "fence/sweep.h"
 
 void fuzz_record(const uint8_t *data, size_t size)
 {

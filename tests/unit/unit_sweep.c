@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "fence/run.h"
+#include "fence/sweep.h"
 #include "util/mem.h"
 #include "util/path.h"
 
