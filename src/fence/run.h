@@ -15,6 +15,7 @@
 #define FENCE_RUN_H
 
 #include "fence/fence.h"
+#include "util/state.h"
 
 /* How a folder begins that takes what cannot leave its file system, at the root of a tree. */
 #define RUN_NEAR "ringfence-quarantine-"
@@ -49,9 +50,5 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 
 /* Is the record about this path: its project, or a place that it may write? False if it is damaged. */
 bool sweep_concerns(const char *bytes, size_t size, const char *path);
-
-/* Makes a folder and those above it that are missing, with this mode whatever the umask. Returns 0,
- * or -1 with errno. */
-int make_folders(const char *path, mode_t mode);
 
 #endif
