@@ -16,6 +16,7 @@
 #include "fence/wire.h"
 #include "util/buffer.h"
 #include "util/error.h"
+#include "util/glob.h"
 #include "util/list.h"
 
 #include <stdbool.h>
@@ -47,24 +48,71 @@ struct fence_listen {
 	char *socket;             /* outside; NULL: a place of our own, named by port */
 };
 
+/* A path that somebody named, and who: "--hide", or a file with its line. */
+struct fence_path {
+	char *path;
+	char *origin;
+	bool weak; /* only narrows: it gives way to every other rule but the project's own */
+};
+
+struct fence_paths {
+	struct fence_path *items;
+	size_t count;
+};
+
+/* Entries of the project that are hidden by a pattern. */
+struct fence_pattern {
+	struct glob glob;
+	char *origin;
+};
+
+struct fence_patterns {
+	struct fence_pattern *items;
+	size_t count;
+};
+
+enum fence_limit {
+	FENCE_LIMIT_MEMORY,     /* bytes */
+	FENCE_LIMIT_CPUS,       /* thousandths of one */
+	FENCE_LIMIT_PROCESSES,  /* a count */
+	FENCE_LIMIT_OPEN_FILES, /* a count, for each process */
+	FENCE_LIMIT_FILE_SIZE,  /* bytes */
+	FENCE_LIMIT_TMP_SIZE,   /* bytes */
+	FENCE_LIMIT_DISK,       /* bytes */
+	FENCE_LIMIT_TIME,       /* milliseconds */
+	FENCE_LIMIT_COUNT
+};
+
+struct fence_place;
+
 /* What somebody asked for. Texts are borrowed except where a list owns them. */
 struct fence_spec {
 	const char *mechanism; /* "auto", or a name */
 	const char *project;   /* NULL: the current directory */
 	const char *cwd; /* NULL: the current directory if it is in the project, else the project */
-	struct list write, read, hide, env;
+	const struct fence_place *place; /* where that is, if it was found before; else NULL */
+	struct fence_paths write, read, hide;
+	struct fence_patterns patterns;
+	struct list env;
 	bool read_only;
 	enum fence_net net;
 	struct fence_listen *listens;
 	size_t listen_count;
-	uint64_t timeout_ms; /* 0: none */
+	uint64_t timeout_ms;                /* 0: none */
+	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
 	unsigned int accepted_weaker;
+	unsigned int accepted_limits; /* may be missing; a bit for each enum fence_limit */
+	bool denials;                 /* what was denied is told */
+	bool trace_reads;             /* what was read is told */
 	char *const *command;
 };
 
 /* Reads "127.0.0.1:8080", "[::1]:8080" or either with "=SOCKET" behind it. Returns 0, or -1 with
  * err set. */
 int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err);
+
+void fence_paths_add(struct fence_paths *paths, const char *path, const char *origin);
+void fence_paths_release(struct fence_paths *paths);
 
 void fence_spec_release(struct fence_spec *spec);
 
@@ -81,11 +129,29 @@ struct fence_identity {
 	char *passwd_home; /* the one that /etc/passwd names, if another */
 };
 
+/* Where a run takes place, and whose it is. */
+struct fence_place {
+	struct fence_identity identity;
+	char *project; /* a real path */
+	char *state;   /* Ringfence's own folder */
+};
+
+/*
+ * Finds the place of a project (as it was given; NULL: the current directory). Real root becomes
+ * the project's owner here, for good: what is read afterwards is read with the owner's rights.
+ * Returns 0, or -1 with err set.
+ */
+int fence_place_find(const char *project, struct fence_place *ret_place, struct error *err);
+void fence_place_release(struct fence_place *place);
+
 struct fence_rule {
 	char *path; /* real path, the same inside */
 	enum wire_access access;
-	const char *origin; /* "option", or the name of a built-in table */
-	bool exact;         /* named by a person; beats a pattern at the same path */
+	char *origin; /* "--hide", "ringfence.yml:12", or the name of a built-in table */
+	bool exact;   /* named by a person; beats a pattern at the same path */
+	bool project; /* the project's own */
+	bool weak;    /* see struct fence_path */
+	bool ignored; /* hidden by a pattern */
 	bool is_dir;
 	bool root; /* a folder that was asked for: looked through for what is special in it */
 	bool lent; /* a folder of the user's: where root's files are mapped, this one is */

@@ -18,24 +18,6 @@
 #include <time.h>
 #include <unistd.h>
 
-int make_folders(const char *path, mode_t mode)
-{
-	AUTO_FREE char *copy = mem_dup(path);
-
-	for (char *at = copy + 1;; at++) {
-		at += strcspn(at, "/");
-
-		char kept = *at;
-
-		*at = '\0';
-		if (mkdir(copy, mode) < 0 ? errno != EEXIST : chmod(copy, mode) < 0)
-			return -1;
-		*at = kept;
-		if (!kept)
-			return 0;
-	}
-}
-
 /* What is only made once, and then found: unreadable placeholders and the canary. */
 int run_prepare(const char *state, struct error *err)
 {

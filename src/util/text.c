@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The length of the valid UTF-8 sequence at text, or 0; *ret_point is the code point. */
+/* As text_utf8(), for a text that ends with a NUL. */
 static size_t utf8(const unsigned char *text, uint32_t *ret_point)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -35,6 +35,18 @@ static size_t utf8(const unsigned char *text, uint32_t *ret_point)
 		return 0;
 	*ret_point = point;
 	return size;
+}
+
+size_t text_utf8(const char *text, size_t size, uint32_t *ret_point)
+{
+	unsigned char bytes[5] = { 0 };
+	size_t length;
+
+	if (size == 0)
+		return 0;
+	memcpy(bytes, text, size < 4 ? size : 4);
+	length = utf8(bytes, ret_point);
+	return length <= size ? length : 0;
 }
 
 /* What can move the cursor, change colours or reorder what a person reads. */

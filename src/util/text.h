@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The length of the valid UTF-8 sequence at text, or 0; *ret_point is the code point. */
+size_t text_utf8(const char *text, size_t size, uint32_t *ret_point);
+
 /*
  * Appends text so that a terminal can show it: control characters, DEL, bytes that are no valid
  * UTF-8 and the invisible direction marks become \xNN; a backslash becomes two.

@@ -130,10 +130,20 @@ static bool gives(const struct fence_spec *spec, const char *path, const char *e
 	return strcmp(seen, expected) == 0;
 }
 
-#define ONE(text)                                                       \
-	(struct list)                                                   \
-	{                                                               \
-		.items = (char *[]){ (char *)(text), NULL }, .count = 1 \
+#define ONE(text)                                                            \
+	(struct fence_paths)                                                 \
+	{                                                                    \
+		.items = &(struct fence_path){ .path = (char *)(text),       \
+					       .origin = (char *)"--test" }, \
+		.count = 1                                                   \
+	}
+#define WEAK(text)                                                                  \
+	(struct fence_paths)                                                        \
+	{                                                                           \
+		.items = &(struct fence_path){ .path = (char *)(text),              \
+					       .origin = (char *)"ringfence.yml:1", \
+					       .weak = true },                      \
+		.count = 1                                                          \
 	}
 
 static void rules(void)
