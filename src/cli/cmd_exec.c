@@ -154,6 +154,26 @@ static int take_fence(void *options, const char *value, struct error *err)
 	return 0;
 }
 
+static int take_denials(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	asked->spec.denials = strcmp(value, "true") == 0;
+	if (!asked->spec.denials && strcmp(value, "false") != 0)
+		return error_set(err, "--denials is true or false, not '%s'", value);
+	return 0;
+}
+
+static int take_trace_reads(void *options, const char *value, struct error *err)
+{
+	OPTIONS;
+
+	(void)value;
+	(void)err;
+	asked->spec.trace_reads = true;
+	return 0;
+}
+
 static int take_report(void *options, const char *value, struct error *err)
 {
 	OPTIONS;
@@ -176,6 +196,10 @@ static const struct option options[] = {
 	{ "listen", "ADDR:PORT[=SOCKET]",
 	  "carry connections to a loopback port inside to a unix socket outside", take_listen },
 	{ "timeout", "TIME", "end it after 30s, 10m, 2h; a bare number is minutes", take_timeout },
+	{ "denials", "true|false", "say what the fence refused, and by which rule (default: true)",
+	  take_denials },
+	{ "trace-reads", NULL, "say so of reads, too; this makes every open slower",
+	  take_trace_reads },
 	{ "report", "FILE", "write what happened as JSON", take_report },
 	{ "fence", "auto|bwrap", "how the fence is made", take_fence },
 	{ "accept-weaker", "WHAT",
@@ -288,7 +312,9 @@ static int plan_and_run(const struct exec_options *asked, struct error *err)
 
 static int run_exec(const struct command *command, char **argv)
 {
-	struct exec_options asked = { .spec.mechanism = "auto", .report = REPORT_INIT };
+	struct exec_options asked = { .spec.mechanism = "auto",
+				      .spec.denials = true,
+				      .report = REPORT_INIT };
 	struct error err;
 	bool help = false;
 	int code;
