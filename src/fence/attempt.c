@@ -254,7 +254,7 @@ static bool judge(const struct attempt_context *context, enum verdict_act act, b
 
 	resolve(context, follow, path, &sight);
 	verdict = verdict_at(context->plan, path);
-	if (verdict.wall == VERDICT_OPEN)
+	if (verdict.wall == VERDICT_OPEN || verdict_harmless(&verdict, path))
 		return false;
 	look_at_host(path, &sight);
 	if (!verdict_refuses(verdict.wall, act, &sight))

@@ -297,6 +297,12 @@ static void take_message(struct session *session, const struct wire_message *mes
 		result->canaries_held = (unsigned int)message->a;
 		result->canaries_total = (unsigned int)message->b;
 		fd_close(&session->abstract);
+		if (session->plan->spec->denials && session->denials.listener < 0 &&
+		    !(session->plan->weaker & FENCE_WEAKER_NO_FENCE))
+			list_add(
+				&result->warnings,
+				"denials are not explained: that needs Linux 5.19 or newer, and no other "
+				"listener of seccomp above this process");
 		break;
 	case WIRE_NOT_STARTED:
 		error_set(&err, "%s: %s", session->plan->spec->command[0],

@@ -78,6 +78,15 @@ struct verdict verdict_at(const struct fence_plan *plan, const char *path)
 	return without_rule(path);
 }
 
+bool verdict_harmless(const struct verdict *verdict, const char *path)
+{
+	static const char cache[] = "/__pycache__";
+	const char *found = strstr(path, cache);
+
+	return !verdict->by && verdict->wall == VERDICT_READ_ONLY && found &&
+	       (!found[strlen(cache)] || found[strlen(cache)] == '/');
+}
+
 bool verdict_refuses(enum verdict_wall wall, enum verdict_act act,
 		     const struct verdict_sight *sight)
 {

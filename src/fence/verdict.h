@@ -47,6 +47,9 @@ struct verdict_sight {
 /* The wall at a path, which is absolute, clean and without symlinks. */
 struct verdict verdict_at(const struct fence_plan *plan, const char *path);
 
+/* Does nobody miss it? Python tries to keep its bytecode beside every module that it reads. */
+bool verdict_harmless(const struct verdict *verdict, const char *path);
+
 /* Is it the wall that refuses the act? False where the act succeeds, or would fail outside, too. */
 bool verdict_refuses(enum verdict_wall wall, enum verdict_act act,
 		     const struct verdict_sight *sight);
