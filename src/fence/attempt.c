@@ -242,7 +242,7 @@ static void look_at_host(const char *path, struct verdict_sight *sight)
 	if (sight->folder)
 		return;
 	snprintf(above, sizeof above, "%.*s", (int)(path_name(path) - path), path);
-	sight->folder = is_on_host(above);
+	sight->folder_on_host = is_on_host(above);
 }
 
 /* Judges one path. Returns true, with the attempt filled in, if the fence refuses it. */
@@ -259,7 +259,7 @@ static bool judge(const struct attempt_context *context, enum verdict_act act, b
 	look_at_host(path, &sight);
 	if (!verdict_refuses(verdict.wall, act, &sight))
 		return false;
-	ret_attempt->kind = verdict_kind(act, sight.inside);
+	ret_attempt->kind = verdict_kind(act, sight.inside || sight.on_host);
 	ret_attempt->by = verdict;
 	snprintf(ret_attempt->target, sizeof ret_attempt->target, "%s", path);
 	return true;

@@ -92,6 +92,9 @@ bool verdict_refuses(enum verdict_wall wall, enum verdict_act act,
 {
 	bool missing = !sight->inside && sight->on_host; /* the fence has taken it away */
 	bool there = sight->inside || sight->on_host;
+	/* Something new: outside it could be made. In a private place only the folder may lack. */
+	bool could_be = wall == VERDICT_PRIVATE ? !sight->folder && sight->folder_on_host
+						: sight->folder || sight->folder_on_host;
 
 	if (wall == VERDICT_OPEN)
 		return false;
@@ -109,18 +112,18 @@ bool verdict_refuses(enum verdict_wall wall, enum verdict_act act,
 	case VERDICT_REMOVE:
 		return wall == VERDICT_PRIVATE ? missing : there;
 	case VERDICT_WRITE:
-		if (wall == VERDICT_FIXED)
-			return !sight->inside;
-		return wall != VERDICT_PRIVATE && (sight->inside || sight->folder);
+		if (sight->inside)
+			return wall != VERDICT_PRIVATE && wall != VERDICT_FIXED;
+		return could_be;
 	case VERDICT_CREATE:
-		return wall != VERDICT_PRIVATE && !sight->inside && sight->folder;
+		return !sight->inside && could_be;
 	case VERDICT_ACTS:
 		break;
 	}
 	return false;
 }
 
-const char *verdict_kind(enum verdict_act act, bool inside)
+const char *verdict_kind(enum verdict_act act, bool there)
 {
 	static const char *const kinds[VERDICT_ACTS] = {
 		[VERDICT_READ] = "read",     [VERDICT_LOOK] = "read",
@@ -130,7 +133,7 @@ const char *verdict_kind(enum verdict_act act, bool inside)
 	};
 
 	if (act == VERDICT_WRITE)
-		return inside ? "write" : "create";
+		return there ? "write" : "create";
 	return kinds[act];
 }
 

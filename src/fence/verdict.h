@@ -41,7 +41,8 @@ struct verdict {
 struct verdict_sight {
 	bool inside;  /* it is there, in the fence */
 	bool on_host; /* it is there, outside */
-	bool folder;  /* the folder that it is in, or would be, is there inside or outside */
+	bool folder;  /* the folder that it is in, or would be, is there in the fence */
+	bool folder_on_host;
 };
 
 /* The wall at a path, which is absolute, clean and without symlinks. */
@@ -55,7 +56,7 @@ bool verdict_refuses(enum verdict_wall wall, enum verdict_act act,
 		     const struct verdict_sight *sight);
 
 /* The word for a refused act in reports. */
-const char *verdict_kind(enum verdict_act act, bool inside);
+const char *verdict_kind(enum verdict_act act, bool there);
 
 /* The rule of a verdict as a person would name it, and where it comes from. The caller frees
  * *ret_rule; *ret_origin belongs to the plan. */

@@ -57,12 +57,17 @@ static void walls(void)
 		      wall("/var/run/x", VERDICT_OUTSIDE));
 }
 
+/* The folder: NOWHERE, INSIDE, or on the HOST only. */
+enum folder { NOWHERE, INSIDE, HOST };
+
 static bool refuses(enum verdict_wall at, enum verdict_act act, bool inside, bool on_host,
-		    bool folder)
+		    enum folder folder)
 {
 	return verdict_refuses(at, act,
-			       &(struct verdict_sight){
-				       .inside = inside, .on_host = on_host, .folder = folder });
+			       &(struct verdict_sight){ .inside = inside,
+							.on_host = on_host,
+							.folder = folder == INSIDE,
+							.folder_on_host = folder == HOST });
 }
 
 static void refusals(void)
@@ -71,38 +76,42 @@ static void refusals(void)
 
 	for (int act = 0; act < VERDICT_ACTS; act++)
 		for (unsigned int i = 0; i < 8; i++)
-			held = held &&
-			       !refuses(VERDICT_OPEN, (enum verdict_act)act, i & 1, i & 2, i & 4);
+			held = held && !refuses(VERDICT_OPEN, (enum verdict_act)act, i & 1, i & 2,
+						i & 4 ? INSIDE : HOST);
 	CHECK("where the fence is open, it refuses nothing", held);
 	CHECK("writing to what is read-only, hidden or outside is refused",
-	      refuses(VERDICT_READ_ONLY, VERDICT_CHANGE, true, true, true) &&
-		      refuses(VERDICT_HIDDEN, VERDICT_WRITE, true, true, true) &&
-		      refuses(VERDICT_OUTSIDE, VERDICT_CHANGE, false, true, false));
+	      refuses(VERDICT_READ_ONLY, VERDICT_CHANGE, true, true, INSIDE) &&
+		      refuses(VERDICT_HIDDEN, VERDICT_WRITE, true, true, INSIDE) &&
+		      refuses(VERDICT_OUTSIDE, VERDICT_CHANGE, false, true, NOWHERE));
 	CHECK("what is nowhere cannot be written, removed or read, fence or not",
-	      !refuses(VERDICT_READ_ONLY, VERDICT_CHANGE, false, false, true) &&
-		      !refuses(VERDICT_OUTSIDE, VERDICT_REMOVE, false, false, false) &&
-		      !refuses(VERDICT_OUTSIDE, VERDICT_READ, false, false, true));
+	      !refuses(VERDICT_READ_ONLY, VERDICT_CHANGE, false, false, INSIDE) &&
+		      !refuses(VERDICT_OUTSIDE, VERDICT_REMOVE, false, false, NOWHERE) &&
+		      !refuses(VERDICT_OUTSIDE, VERDICT_READ, false, false, INSIDE));
 	CHECK("creating is refused where the folder is, inside or out",
-	      refuses(VERDICT_READ_ONLY, VERDICT_CREATE, false, false, true) &&
-		      refuses(VERDICT_OUTSIDE, VERDICT_WRITE, false, false, true) &&
-		      !refuses(VERDICT_OUTSIDE, VERDICT_WRITE, false, false, false));
+	      refuses(VERDICT_READ_ONLY, VERDICT_CREATE, false, false, INSIDE) &&
+		      refuses(VERDICT_OUTSIDE, VERDICT_WRITE, false, false, INSIDE) &&
+		      refuses(VERDICT_OUTSIDE, VERDICT_CREATE, false, false, HOST) &&
+		      !refuses(VERDICT_OUTSIDE, VERDICT_WRITE, false, false, NOWHERE));
 	CHECK("creating what is there fails everywhere",
-	      !refuses(VERDICT_READ_ONLY, VERDICT_CREATE, true, true, true));
+	      !refuses(VERDICT_READ_ONLY, VERDICT_CREATE, true, true, INSIDE));
 	CHECK("a private place takes everything, and lacks what the host has there",
-	      !refuses(VERDICT_PRIVATE, VERDICT_WRITE, false, true, true) &&
-		      !refuses(VERDICT_PRIVATE, VERDICT_CREATE, false, true, true) &&
-		      !refuses(VERDICT_PRIVATE, VERDICT_CHANGE, true, true, true) &&
-		      refuses(VERDICT_PRIVATE, VERDICT_READ, false, true, true) &&
-		      refuses(VERDICT_PRIVATE, VERDICT_CONNECT, false, true, true));
+	      !refuses(VERDICT_PRIVATE, VERDICT_WRITE, false, true, INSIDE) &&
+		      !refuses(VERDICT_PRIVATE, VERDICT_CREATE, false, true, INSIDE) &&
+		      !refuses(VERDICT_PRIVATE, VERDICT_CHANGE, true, true, INSIDE) &&
+		      refuses(VERDICT_PRIVATE, VERDICT_READ, false, true, INSIDE) &&
+		      refuses(VERDICT_PRIVATE, VERDICT_CONNECT, false, true, INSIDE));
+	CHECK("even a folder of the host's",
+	      refuses(VERDICT_PRIVATE, VERDICT_WRITE, false, false, HOST) &&
+		      !refuses(VERDICT_PRIVATE, VERDICT_CREATE, false, false, NOWHERE));
 	CHECK("a device can be written, not made or removed",
-	      !refuses(VERDICT_FIXED, VERDICT_WRITE, true, true, true) &&
-		      refuses(VERDICT_FIXED, VERDICT_WRITE, false, false, true) &&
-		      refuses(VERDICT_FIXED, VERDICT_REMOVE, true, true, true));
+	      !refuses(VERDICT_FIXED, VERDICT_WRITE, true, true, INSIDE) &&
+		      refuses(VERDICT_FIXED, VERDICT_WRITE, false, false, INSIDE) &&
+		      refuses(VERDICT_FIXED, VERDICT_REMOVE, true, true, INSIDE));
 	CHECK("a hidden file can be looked at, not read",
-	      refuses(VERDICT_HIDDEN, VERDICT_READ, true, true, true) &&
-		      !refuses(VERDICT_HIDDEN, VERDICT_LOOK, true, true, true));
+	      refuses(VERDICT_HIDDEN, VERDICT_READ, true, true, INSIDE) &&
+		      !refuses(VERDICT_HIDDEN, VERDICT_LOOK, true, true, INSIDE));
 	CHECK("what is read-only can be read",
-	      !refuses(VERDICT_READ_ONLY, VERDICT_READ, true, true, true));
+	      !refuses(VERDICT_READ_ONLY, VERDICT_READ, true, true, INSIDE));
 }
 
 static bool named(const char *path, const char *wanted)
