@@ -33,6 +33,27 @@ static void add_found(struct buffer *json, const struct fence_found *found, bool
 	}
 }
 
+static void add_denial(struct buffer *json, const struct fence_denial *denial)
+{
+	const struct {
+		const char *name, *value;
+	} texts[] = { { "kind", denial->kind },
+		      { "target", denial->target },
+		      { "rule", denial->rule },
+		      { "origin", denial->origin } };
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		buffer_printf(json, "%s\"%s\": ", i ? ", " : "{", texts[i].name);
+		text_json(json, texts[i].value);
+	}
+	buffer_printf(json, ", \"pid\": %d, \"argv\": [", denial->pid);
+	for (size_t i = 0; i < denial->argv.count; i++) {
+		buffer_add_text(json, i ? ", " : "");
+		text_json(json, denial->argv.items[i]);
+	}
+	buffer_printf(json, "], \"count\": %lu}", (unsigned long)denial->count);
+}
+
 static void add_result(struct buffer *json, const struct fence_plan *plan,
 		       const struct fence_result *result)
 {
@@ -67,6 +88,13 @@ static void add_result(struct buffer *json, const struct fence_plan *plan,
 	add_found(json, &result->found, &first);
 	buffer_printf(json, "],\n  \"quarantined_total\": %zu,\n",
 		      result->found.count + (plan ? plan->recovered.count : 0));
+	buffer_add_text(json, "  \"denials\": [");
+	for (size_t i = 0; i < result->denials.count; i++) {
+		buffer_add_text(json, i ? ",\n    " : "\n    ");
+		add_denial(json, &result->denials.items[i]);
+	}
+	buffer_printf(json, "],\n  \"denials_unlisted\": %lu,\n",
+		      (unsigned long)result->denials.unlisted);
 	buffer_printf(json, "  \"duration_ms\": %lu\n}\n", (unsigned long)result->duration_ms);
 }
 

@@ -61,6 +61,8 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 		.landlock = !(spec->accepted_weaker & FENCE_WEAKER_LANDLOCK),
 		.scopes = spec->net == FENCE_NET_OPEN &&
 			  !(spec->accepted_weaker & FENCE_WEAKER_ABSTRACT_SOCKETS),
+		.denials = spec->denials,
+		.trace_reads = spec->trace_reads,
 		.terminal = briefing->terminal,
 	};
 	struct winsize size;

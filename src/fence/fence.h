@@ -95,6 +95,8 @@ struct fence_spec {
 	struct fence_patterns patterns;
 	struct list env;
 	bool read_only;
+	bool denials;     /* explain what the fence refuses */
+	bool trace_reads; /* with denials: reads, too */
 	enum fence_net net;
 	struct fence_listen *listens;
 	size_t listen_count;
@@ -224,7 +226,34 @@ int fence_plan_holds(const struct fence_plan *plan, struct error *err);
  * it, it does not exist). */
 const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const char *path);
 
-enum fence_exit { FENCE_OK, FENCE_COMMAND, FENCE_SIGNALLED, FENCE_TIMED_OUT, FENCE_SETUP };
+/* FENCE_DENIED: the command failed, and it had been refused something. */
+enum fence_exit {
+	FENCE_OK,
+	FENCE_COMMAND,
+	FENCE_SIGNALLED,
+	FENCE_TIMED_OUT,
+	FENCE_DENIED,
+	FENCE_SETUP
+};
+
+/* Something that the fence refused, as often as it was tried by the same program. */
+struct fence_denial {
+	const char *kind; /* write, create, remove, link, read, connect, socket, syscall */
+	char *target;
+	char *rule;
+	const char *origin;
+	char *program;
+	pid_t pid; /* of the first attempt, as seen inside; 0: not known */
+	struct list argv;
+	uint64_t count;
+	uint64_t hash;
+};
+
+struct fence_denials {
+	struct fence_denial *items; /* in the order of their first attempts */
+	size_t count;
+	uint64_t unlisted; /* attempts beyond the most that are listed */
+};
 
 struct fence_result {
 	enum fence_exit kind;
@@ -236,6 +265,7 @@ struct fence_result {
 	const char *mechanism;
 	uint64_t duration_ms;
 	struct fence_found found; /* in quarantine */
+	struct fence_denials denials;
 	struct list warnings;
 };
 

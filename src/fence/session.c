@@ -1,5 +1,6 @@
 /* A plan at work: start, watch, end, sweep. See fence.h. */
 #include "fence/briefing.h"
+#include "fence/denial.h"
 #include "fence/fence.h"
 #include "fence/relay.h"
 #include "fence/run.h"
@@ -38,6 +39,7 @@ struct session {
 	struct run run;
 	struct terminal terminal;
 	struct relay *relay;
+	struct denials denials;
 	struct buffer complaints;
 	int control;
 	int complaints_fd;
@@ -266,6 +268,9 @@ static void take_message(struct session *session, const struct wire_message *mes
 	case WIRE_TERMINAL:
 		terminal_attach(&session->terminal, fd);
 		return;
+	case WIRE_DENIALS:
+		denials_listen(&session->denials, fd);
+		return;
 	case WIRE_FAILED:
 		if (session->ended)
 			break;
@@ -293,6 +298,12 @@ static void take_message(struct session *session, const struct wire_message *mes
 		result->canaries_held = (unsigned int)message->a;
 		result->canaries_total = (unsigned int)message->b;
 		fd_close(&session->abstract);
+		if (session->plan->spec->denials && session->denials.listener < 0 &&
+		    !(session->plan->weaker & FENCE_WEAKER_NO_FENCE))
+			list_add(
+				&result->warnings,
+				"denials are not explained: that needs Linux 5.19 or newer, and no other "
+				"listener of seccomp above this process");
 		break;
 	case WIRE_NOT_STARTED:
 		error_set(&err, "%s: %s", session->plan->spec->command[0],
@@ -428,6 +439,7 @@ enum {
 	WATCH_CONTROL,
 	WATCH_SIGNALS,
 	WATCH_COMPLAINTS,
+	WATCH_DENIALS,
 	WATCH_TERMINAL,
 	WATCH_RELAY = WATCH_TERMINAL + 2
 };
@@ -447,6 +459,8 @@ static void watch(struct session *session)
 							  .events = POLLIN };
 		watched[WATCH_COMPLAINTS] = (struct pollfd){ .fd = session->complaints_fd,
 							     .events = POLLIN };
+		watched[WATCH_DENIALS] = (struct pollfd){ .fd = session->denials.listener,
+							  .events = POLLIN };
 		terminal_watch(&session->terminal, watched + WATCH_TERMINAL);
 
 		int ready = poll(watched, WATCH_RELAY + relayed, remaining_ms(session));
@@ -464,6 +478,9 @@ static void watch(struct session *session)
 			take_messages(session);
 		if (watched[WATCH_COMPLAINTS].revents)
 			take_complaints(session);
+		/* After the messages: before the command runs, only the canaries are refused. */
+		if (watched[WATCH_DENIALS].revents)
+			denials_serve(&session->denials, session->running);
 		terminal_serve(&session->terminal, watched + WATCH_TERMINAL);
 		relay_serve(session->relay, watched + WATCH_RELAY, relayed);
 	}
@@ -556,6 +573,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		}
 	}
 	terminal_init(&session.terminal);
+	denials_init(&session.denials, plan, notice, &ret_result->denials);
 	session.relay = relay_new();
 	if (start(&session, &err) < 0) {
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
@@ -564,6 +582,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		drain(&session);
 		judge_end(&session);
 	}
+	denials_end(&session.denials); /* who still waits for an answer waits no longer */
 	if (!session.exited)
 		wait_for_all(&session);
 	fd_close(&session.complaints_fd);
@@ -579,12 +598,16 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		fd_close(&session.signals);
 		sigprocmask(SIG_SETMASK, &session.saved_mask, NULL);
 	}
+	if (ret_result->kind == FENCE_COMMAND && !ret_result->why[0] && ret_result->denials.count)
+		ret_result->kind = FENCE_DENIED;
 	ret_result->duration_ms = now_ms() - began;
 }
 
 const char *fence_exit_name(enum fence_exit kind)
 {
-	static const char *const names[] = { "ok", "command", "signal", "timeout", "setup" };
+	static const char *const names[] = {
+		"ok", "command", "signal", "timeout", "denied", "setup"
+	};
 
 	return names[kind];
 }
@@ -592,5 +615,6 @@ const char *fence_exit_name(enum fence_exit kind)
 void fence_result_release(struct fence_result *result)
 {
 	found_release(&result->found);
+	denials_release(&result->denials);
 	list_release(&result->warnings);
 }

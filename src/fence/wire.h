@@ -52,9 +52,11 @@ struct wire_flags {
 	uint32_t confined; /* 0: no fence (the user's explicit wish); init then only supervises */
 	uint32_t net_private; /* the fence has its own network namespace */
 	uint32_t landlock;    /* refuse to run without Landlock */
-	uint32_t scopes; /* refuse to run without Landlock's scope for abstract sockets and signals
+	uint32_t scopes;  /* refuse to run without Landlock's scope for abstract sockets and signals
 			  */
-	uint32_t terminal; /* bit N: descriptor N becomes the fence's own terminal */
+	uint32_t denials; /* ask about what the fence may refuse, so that it can be explained */
+	uint32_t trace_reads; /* with denials: about reads, too */
+	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */
 	uint32_t rows, columns;
 };
 
@@ -115,6 +117,7 @@ const char *wire_string(const struct wire_record *record, size_t skip);
 enum wire_message_type {
 	WIRE_LISTENING = 1, /* up, with a descriptor: listening socket number `a` of the order */
 	WIRE_TERMINAL,      /* up, with a descriptor: the outer end of the fence's terminal */
+	WIRE_DENIALS,       /* up, with a descriptor: where seccomp's questions come out */
 	WIRE_FAILED,        /* up: not set up; text says why; a: 1 if a canary got through */
 	WIRE_MOUNTED, /* up: what the mechanism made is as it should be; init waits for WIRE_GO */
 	WIRE_RUNNING, /* up: the command has been started; a canaries of b held */

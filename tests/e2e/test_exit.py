@@ -166,8 +166,8 @@ def test_without_a_fence_the_command_still_dies_with_ringfence(t):
 def test_the_report_has_every_field(t):
     result, report = t.report("sh", "-c", "mkdir .vscode; echo x > .vscode/tasks.json; exit 5")
     equal(result.code, 5, "exit status", result)
-    equal(sorted(report), ["canaries", "duration_ms", "exit", "mechanism", "quarantined",
-                           "quarantined_total", "weaker"], "fields")
+    equal(sorted(report), ["canaries", "denials", "denials_unlisted", "duration_ms", "exit",
+                           "mechanism", "quarantined", "quarantined_total", "weaker"], "fields")
     equal(report["mechanism"], "bwrap", "mechanism")
     equal(report["weaker"], [], "weaker")
     equal((report["exit"]["kind"], report["exit"]["code"]), ("command", 5), "exit")

@@ -42,5 +42,6 @@ int main(void)
 	replay("fuzz_order", fuzz_order);
 	replay("fuzz_record", fuzz_record);
 	replay("fuzz_text", fuzz_text);
+	replay("fuzz_verdict", fuzz_verdict);
 	return unit_failures > 0;
 }

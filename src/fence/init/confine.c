@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "filter.inc" /* filter_steps; made by filter_gen.c */
+#include "filter.inc" /* filter_plain, filter_noticing, filter_tracing; made by filter_gen.c */
 
 /* A fork bomb ends here. Threads count, so a parallel build needs some room. */
 enum { MOST_PROCESSES = 2048 };
@@ -37,14 +37,26 @@ int confine_limits(struct error *err)
 	return 0;
 }
 
-int confine_seccomp(struct error *err)
-{
-	struct sock_fprog program = {
-		.len = sizeof filter_steps / sizeof *filter_steps,
-		.filter = filter_steps,
-	};
+#define PROGRAM(steps) ((struct sock_fprog){ sizeof(steps) / sizeof *(steps), steps })
 
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+/* A call that is being looked at must not be begun again by every signal: Go sends itself hundreds. */
+static int install_with_listener(const struct sock_fprog *program)
+{
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			    SECCOMP_FILTER_FLAG_NEW_LISTENER |
+				    SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+			    program);
+}
+
+int confine_seccomp(enum confine_notice notice, int *ret_listener, struct error *err)
+{
+	struct sock_fprog plain = PROGRAM(filter_plain);
+	struct sock_fprog asking = notice == CONFINE_TRACE ? PROGRAM(filter_tracing)
+							   : PROGRAM(filter_noticing);
+
+	*ret_listener = notice == CONFINE_SILENT ? -1 : install_with_listener(&asking);
+	/* A kernel before 5.19, or a listener above us: without one, the plain filter is as strict. */
+	if (*ret_listener < 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plain) < 0)
 		return error_sys(err, "install the seccomp filter");
 	return 0;
 }

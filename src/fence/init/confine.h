@@ -17,7 +17,14 @@ int confine_landlock_enter(int ruleset, struct error *err);
 /* Limits that need no cgroup: no core files, no real-time priority, a bound on processes. */
 int confine_limits(struct error *err);
 
-/* The last step: from here on refused system calls are refused. */
-int confine_seccomp(struct error *err);
+/* What is asked about outside, so that denials can be explained. */
+enum confine_notice { CONFINE_SILENT, CONFINE_NOTICE, CONFINE_TRACE };
+
+/*
+ * The last step: from here on refused system calls are refused. *ret_listener is where the questions
+ * come out, for whoever is outside; -1 where none is wanted or this kernel has none. Returns 0, or
+ * -1 with err set.
+ */
+int confine_seccomp(enum confine_notice notice, int *ret_listener, struct error *err);
 
 #endif

@@ -245,11 +245,20 @@ static void exec_command(const struct order *order)
 
 static int put_up_walls(const struct order *order, bool *ret_landlock, struct error *err)
 {
+	enum confine_notice notice = !order->flags.denials      ? CONFINE_SILENT
+				     : order->flags.trace_reads ? CONFINE_TRACE
+								: CONFINE_NOTICE;
 	AUTO_FD ruleset = -1;
+	AUTO_FD listener = -1;
 
 	if (confine_landlock_prepare(order, &ruleset, err) < 0 || confine_limits(err) < 0 ||
-	    confine_landlock_enter(ruleset, err) < 0 || confine_seccomp(err) < 0)
+	    confine_landlock_enter(ruleset, err) < 0 || confine_seccomp(notice, &listener, err) < 0)
 		return -1;
+	/* Nobody inside keeps it: who holds it answers for others. */
+	if (listener >= 0 &&
+	    wire_send(WIRE_FD_CONTROL, &(struct wire_message){ .type = WIRE_DENIALS }, listener) <
+		    0)
+		return error_sys(err, "hand out the listener of denials");
 	*ret_landlock = ruleset >= 0;
 	return 0;
 }
