@@ -108,29 +108,39 @@ static int take_listen(void *options, const char *value, struct error *err)
 	return 0;
 }
 
-static int take_timeout(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
+#define TAKE_LIMIT(name, limit)                                                          \
+	static int take_##name(void *options, const char *value, struct error *err)      \
+	{                                                                                \
+		OPTIONS;                                                                 \
+                                                                                         \
+		return fence_limit_parse(limit, value, &asked->spec.limits[limit], err); \
+	}
 
-	if (text_duration_ms(value, &asked->spec.timeout_ms) < 0)
-		return error_set(
-			err,
-			"--timeout wants a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes), not '%s'",
-			value);
-	return 0;
-}
+TAKE_LIMIT(memory, FENCE_LIMIT_MEMORY)
+TAKE_LIMIT(cpus, FENCE_LIMIT_CPUS)
+TAKE_LIMIT(processes, FENCE_LIMIT_PROCESSES)
+TAKE_LIMIT(open_files, FENCE_LIMIT_OPEN_FILES)
+TAKE_LIMIT(file_size, FENCE_LIMIT_FILE_SIZE)
+TAKE_LIMIT(tmp_size, FENCE_LIMIT_TMP_SIZE)
+TAKE_LIMIT(disk, FENCE_LIMIT_DISK)
+TAKE_LIMIT(timeout, FENCE_LIMIT_TIME)
 
 static int take_weaker(void *options, const char *value, struct error *err)
 {
 	OPTIONS;
+	enum fence_limit limit = fence_limit_find(value);
 
-	if (strcmp(value, "landlock") == 0)
+	if (limit != FENCE_LIMIT_COUNT)
+		asked->spec.accepted_limits |= 1U << limit;
+	else if (strcmp(value, "landlock") == 0)
 		asked->spec.accepted_weaker |= FENCE_WEAKER_LANDLOCK;
 	else if (strcmp(value, "abstract-sockets") == 0)
 		asked->spec.accepted_weaker |= FENCE_WEAKER_ABSTRACT_SOCKETS;
 	else
-		return error_set(err, "--accept-weaker is landlock or abstract-sockets, not '%s'",
-				 value);
+		return error_set(
+			err,
+			"--accept-weaker is landlock, abstract-sockets or the name of a limit, not '%s'",
+			value);
 	return 0;
 }
 
@@ -176,16 +186,26 @@ static const struct option options[] = {
 	{ "listen", "ADDR:PORT[=SOCKET]",
 	  "carry connections to a loopback port inside to a unix socket outside", take_listen },
 	{ "timeout", "TIME", "end it after 30s, 10m, 2h; a bare number is minutes", take_timeout },
+	{ "memory", "SIZE", "the most memory, such as 512M or 4G", take_memory },
+	{ "cpus", "N", "the most CPUs, such as 2 or 0.5", take_cpus },
+	{ "processes", "N", "the most processes and threads (default: 2048)", take_processes },
+	{ "open-files", "N", "the most files that a process has open", take_open_files },
+	{ "file-size", "SIZE", "the largest file that can be written", take_file_size },
+	{ "tmp-size", "SIZE", "the size of /tmp, of the home and of /dev/shm, each",
+	  take_tmp_size },
+	{ "disk", "SIZE", "the most that is written to disks", take_disk },
 	{ "report", "FILE", "write what happened as JSON", take_report },
 	{ "fence", "auto|bwrap", "how the fence is made", take_fence },
 	{ "accept-weaker", "WHAT",
-	  "run although landlock or abstract-sockets cannot be had on this kernel", take_weaker },
+	  "run although landlock, abstract-sockets or a limit (its name) cannot be had here",
+	  take_weaker },
 	{ "i-accept-no-fence", NULL, "run WITHOUT any fence", take_no_fence },
 	{ 0 },
 };
 
 static const struct section sections[] = {
 	{ "EXIT STATUS", "  the command's own, or\n"
+			 "  123  it failed and had run into a limit; which one is said\n"
 			 "  124  it ran out of time\n"
 			 "  125  refused, no fence, or the fence broke; the reason is said\n"
 			 "  126  the command is not executable\n"
@@ -235,19 +255,32 @@ static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 			verb);
 }
 
+static void notice_limit(const struct fence_result *result)
+{
+	enum fence_limit limit = result->tripped;
+
+	if (limit == FENCE_LIMIT_COUNT)
+		return;
+
+	AUTO_FREE char *value = fence_limit_text(limit, result->limits[limit].value);
+	AUTO_FREE char *text = mem_format("the command ran into its limit: %s (%s)",
+					  fence_limit_name(limit), value);
+
+	notice(text);
+}
+
 static void tell_result(const struct fence_plan *plan, const struct fence_result *result)
 {
 	for (size_t i = 0; i < result->warnings.count; i++)
 		notice(result->warnings.items[i]);
 	notice_found(&result->found);
 	notice_no_fence(plan, "this command ran");
+	notice_limit(result);
 	if (result->why[0]) {
 		struct error err;
 
 		error_set(&err, "%s", result->why);
 		cli_fail(&err);
-	} else if (result->kind == FENCE_TIMED_OUT) {
-		notice("the command ran out of time (--timeout)");
 	}
 }
 
@@ -306,6 +339,7 @@ static int run_exec(const struct command *command, char **argv)
 	} else if (asked.report_path && report_open(&asked.report, asked.report_path, &err) < 0) {
 		code = cli_fail(&err);
 	} else {
+		fence_enter_scope(&asked.spec);
 		code = plan_and_run(&asked, &err);
 	}
 	report_release(&asked.report);
