@@ -144,8 +144,7 @@ int apply_config(const struct config *config, struct fence_spec *spec, struct er
 	spec->mechanism = config_get(config, SETTING_FENCE)->text;
 	spec->net = config_get(config, SETTING_NET)->number ? FENCE_NET_OPEN : FENCE_NET_NONE;
 	spec->read_only = config_get(config, SETTING_READ_ONLY)->number;
-	spec->timeout_ms = config_get(config, SETTING_TIMEOUT)->number;
-	spec->limits[FENCE_LIMIT_TIME] = spec->timeout_ms;
+	spec->limits[FENCE_LIMIT_TIME] = config_get(config, SETTING_TIMEOUT)->number;
 	spec->denials = config_get(config, SETTING_DENIALS)->number;
 	spec->trace_reads = config_get(config, SETTING_TRACE_READS)->number;
 	return 0;

@@ -76,6 +76,7 @@ static const struct option options[] = {
 
 static const struct section sections[] = {
 	{ "EXIT STATUS", "  the command's own, or\n"
+			 "  123  it failed and had run into a limit; which one is said\n"
 			 "  124  it ran out of time\n"
 			 "  125  refused, no fence, or the fence broke; the reason is said\n"
 			 "  126  the command is not executable\n"
@@ -125,19 +126,32 @@ static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 			verb);
 }
 
+static void notice_limit(const struct fence_result *result)
+{
+	enum fence_limit limit = result->tripped;
+
+	if (limit == FENCE_LIMIT_COUNT)
+		return;
+
+	AUTO_FREE char *value = fence_limit_text(limit, result->limits[limit].value);
+	AUTO_FREE char *text = mem_format("the command ran into its limit: %s (%s)",
+					  fence_limit_name(limit), value);
+
+	notice(text);
+}
+
 static void tell_result(const struct fence_plan *plan, const struct fence_result *result)
 {
 	for (size_t i = 0; i < result->warnings.count; i++)
 		notice(result->warnings.items[i]);
 	notice_found(&result->found);
 	notice_no_fence(plan, "this command ran");
+	notice_limit(result);
 	if (result->why[0]) {
 		struct error err;
 
 		error_set(&err, "%s", result->why);
 		cli_fail(&err);
-	} else if (result->kind == FENCE_TIMED_OUT) {
-		notice("the command ran out of time (--timeout)");
 	}
 }
 
@@ -197,6 +211,7 @@ static int load_and_run(struct exec_options *asked, struct error *err)
 
 		return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err) : code;
 	}
+	fence_enter_scope(&asked->spec);
 	notice_config(&asked->config);
 	asked->spec.place = &asked->place;
 	return plan_and_run(asked, err);

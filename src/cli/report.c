@@ -54,6 +54,37 @@ static void add_denial(struct buffer *json, const struct fence_denial *denial)
 	buffer_printf(json, "], \"count\": %lu}", (unsigned long)denial->count);
 }
 
+static void add_number(struct buffer *json, const char *name, uint64_t number)
+{
+	buffer_printf(json, "\"%s\": %llu", name, (unsigned long long)number);
+}
+
+/* Those that were asked for, and what was used in any case. */
+static void add_limits(struct buffer *json, const struct fence_result *result)
+{
+	bool first = true;
+
+	buffer_add_text(json, "  \"limits\": {");
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		if (!result->limits[i].value)
+			continue;
+		buffer_printf(json, "%s\"%s\": {", first ? "" : ", ",
+			      fence_limit_name((enum fence_limit)i));
+		add_number(json, "value", result->limits[i].value);
+		buffer_printf(json, ", \"how\": \"%s\"}", fence_how_name(result->limits[i].how));
+		first = false;
+	}
+	buffer_add_text(json, "},\n  \"use\": {");
+	add_number(json, "cpu_ms", result->use.cpu_ms);
+	buffer_add_text(json, ", ");
+	add_number(json, "memory_peak", result->use.memory_peak);
+	buffer_add_text(json, ", ");
+	add_number(json, "disk_written", result->use.disk_written);
+	buffer_add_text(json, ", ");
+	add_number(json, "processes_peak", result->use.processes_peak);
+	buffer_add_text(json, "},\n");
+}
+
 static void add_result(struct buffer *json, const struct fence_plan *plan,
 		       const struct fence_result *result)
 {
@@ -76,10 +107,23 @@ static void add_result(struct buffer *json, const struct fence_plan *plan,
 			first = false;
 		}
 	}
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		if (result->weaker_limits & 1U << i) {
+			buffer_printf(json, "%s\"%s\"", first ? "" : ", ",
+				      fence_limit_name((enum fence_limit)i));
+			first = false;
+		}
+	}
 	buffer_printf(json, "],\n  \"canaries\": {\"passed\": %u, \"total\": %u},\n",
 		      result->canaries_held, result->canaries_total);
-	buffer_printf(json, "  \"exit\": {\"kind\": \"%s\", \"code\": %d, \"why\": ",
+	add_limits(json, result);
+	buffer_printf(json, "  \"exit\": {\"kind\": \"%s\", \"code\": %d, \"limit\": ",
 		      fence_exit_name(result->kind), result->code);
+	if (result->tripped == FENCE_LIMIT_COUNT)
+		buffer_add_text(json, "null");
+	else
+		text_json(json, fence_limit_name(result->tripped));
+	buffer_add_text(json, ", \"why\": ");
 	text_json(json, result->why);
 	buffer_add_text(json, "},\n  \"quarantined\": [");
 	first = true;
@@ -182,7 +226,9 @@ int report_write(const struct report *report, const struct fence_plan *plan,
 
 int report_write_refused(const struct report *report, int code, struct error *why)
 {
-	struct fence_result result = { .kind = FENCE_SETUP, .code = code, .mechanism = "none" };
+	struct fence_result result = {
+		.kind = FENCE_SETUP, .code = code, .mechanism = "none", .tripped = FENCE_LIMIT_COUNT
+	};
 
 	snprintf(result.why, sizeof result.why, "%s", why->text);
 	return report_write(report, NULL, &result, why);

@@ -27,6 +27,7 @@
 
 /* Exit statuses of a run that are not the command's own. */
 enum {
+	FENCE_EXIT_LIMIT = 123,
 	FENCE_EXIT_TIMEOUT = 124,
 	FENCE_EXIT_NOT_SET_UP = 125,
 	FENCE_EXIT_NOT_EXECUTABLE = 126,
@@ -41,6 +42,31 @@ enum fence_weaker {
 	FENCE_WEAKER_LANDLOCK = 1,
 	FENCE_WEAKER_ABSTRACT_SOCKETS = 2,
 	FENCE_WEAKER_NO_FENCE = 4
+};
+
+/* What can be limited: bytes, thousandths of a CPU, counts, milliseconds. See limit.h. */
+enum fence_limit {
+	FENCE_LIMIT_MEMORY,
+	FENCE_LIMIT_CPUS,
+	FENCE_LIMIT_PROCESSES, /* with threads */
+	FENCE_LIMIT_OPEN_FILES,
+	FENCE_LIMIT_FILE_SIZE,
+	FENCE_LIMIT_TMP_SIZE,
+	FENCE_LIMIT_DISK,
+	FENCE_LIMIT_TIME,
+	FENCE_LIMIT_COUNT /* also: none */
+};
+
+/* By what a limit is kept. */
+enum fence_how {
+	FENCE_HOW_NONE,
+	FENCE_HOW_CGROUP_V2,
+	FENCE_HOW_CGROUP_V1,
+	FENCE_HOW_RLIMIT,
+	FENCE_HOW_TMPFS,
+	FENCE_HOW_AFFINITY,
+	FENCE_HOW_WATCHED,
+	FENCE_HOW_TIMER,
 };
 
 struct fence_listen {
@@ -71,18 +97,6 @@ struct fence_patterns {
 	size_t count;
 };
 
-enum fence_limit {
-	FENCE_LIMIT_MEMORY,     /* bytes */
-	FENCE_LIMIT_CPUS,       /* thousandths of one */
-	FENCE_LIMIT_PROCESSES,  /* a count */
-	FENCE_LIMIT_OPEN_FILES, /* a count, for each process */
-	FENCE_LIMIT_FILE_SIZE,  /* bytes */
-	FENCE_LIMIT_TMP_SIZE,   /* bytes */
-	FENCE_LIMIT_DISK,       /* bytes */
-	FENCE_LIMIT_TIME,       /* milliseconds */
-	FENCE_LIMIT_COUNT
-};
-
 struct fence_place;
 
 /* What somebody asked for. Texts are borrowed except where a list owns them. */
@@ -100,12 +114,9 @@ struct fence_spec {
 	enum fence_net net;
 	struct fence_listen *listens;
 	size_t listen_count;
-	uint64_t timeout_ms;                /* 0: none */
 	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
 	unsigned int accepted_weaker;
-	unsigned int accepted_limits; /* may be missing; a bit for each enum fence_limit */
-	bool denials;                 /* what was denied is told */
-	bool trace_reads;             /* what was read is told */
+	unsigned int accepted_limits; /* a bit for each that need not be kept */
 	char *const *command;
 };
 
@@ -117,6 +128,26 @@ void fence_paths_add(struct fence_paths *paths, const char *path, const char *or
 void fence_paths_release(struct fence_paths *paths);
 
 void fence_spec_release(struct fence_spec *spec);
+
+/* "memory", "open-files", "time" ... The other way round FENCE_LIMIT_COUNT means that there is no such
+ * limit. */
+const char *fence_limit_name(enum fence_limit limit);
+enum fence_limit fence_limit_find(const char *name);
+const char *fence_how_name(enum fence_how how);
+
+/* Reads the value of a limit as a person writes it: 512M, 1.5, 64, 30s. Returns 0, or -1 with err set. */
+int fence_limit_parse(enum fence_limit limit, const char *text, uint64_t *ret_value,
+		      struct error *err);
+
+/* The value as a person would write it; the caller frees. */
+char *fence_limit_text(enum fence_limit limit, uint64_t value);
+
+/*
+ * Where a limit is asked for that only a group of systemd's can keep: becomes `systemd-run --user
+ * --scope` with this very program and its arguments in it. Returns where that is not needed, or not
+ * possible; nothing was done then. To be called before anything else is.
+ */
+void fence_enter_scope(const struct fence_spec *spec);
 
 /* Who runs the command, and whose files it sees. See identity.h. */
 struct fence_identity {
@@ -226,13 +257,12 @@ int fence_plan_holds(const struct fence_plan *plan, struct error *err);
  * it, it does not exist). */
 const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const char *path);
 
-/* FENCE_DENIED: the command failed, and it had been refused something. */
 enum fence_exit {
 	FENCE_OK,
 	FENCE_COMMAND,
 	FENCE_SIGNALLED,
-	FENCE_TIMED_OUT,
-	FENCE_DENIED,
+	FENCE_LIMITED, /* it failed, or was ended, and had run into a limit */
+	FENCE_DENIED,  /* it failed, and had been refused something */
 	FENCE_SETUP
 };
 
@@ -255,6 +285,19 @@ struct fence_denials {
 	uint64_t unlisted; /* attempts beyond the most that are listed */
 };
 
+struct fence_limited {
+	uint64_t value; /* 0: not asked for */
+	enum fence_how how;
+};
+
+/* What everything inside has used together. */
+struct fence_use {
+	uint64_t cpu_ms;
+	uint64_t memory_peak; /* without a group or a watch: of the largest process */
+	uint64_t disk_written;
+	uint64_t processes_peak; /* without a group or a watch: how many there were in all */
+};
+
 struct fence_result {
 	enum fence_exit kind;
 	int code;       /* the exit status to pass on */
@@ -262,6 +305,10 @@ struct fence_result {
 	bool changed; /* with FENCE_SETUP: the project changed meanwhile; another try may succeed */
 	unsigned int canaries_held, canaries_total;
 	unsigned int weaker;
+	unsigned int weaker_limits; /* a bit for each that was asked for and is not kept */
+	struct fence_limited limits[FENCE_LIMIT_COUNT];
+	enum fence_limit tripped; /* the one that was run into; FENCE_LIMIT_COUNT: none */
+	struct fence_use use;
 	const char *mechanism;
 	uint64_t duration_ms;
 	struct fence_found found; /* in quarantine */
@@ -283,9 +330,12 @@ typedef void fence_notice_fn(const char *text);
 void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	       struct fence_result *ret_result);
 
+struct limiter;
+
 /* What a mechanism gets to start with. */
 struct fence_start {
 	const struct fence_plan *plan;
+	const struct limiter *limiter;
 	struct buffer *
 		order; /* for init; the mechanism adds what it must find. It is sent after the start */
 	int control;    /* init's end of the control socket */
@@ -332,8 +382,8 @@ FENCE_MECHANISMS(FENCE_DECLARE)
 const struct fence_mechanism *fence_mechanism_find(const char *name);
 
 /*
- * For mechanisms, in the child: a session and signals of its own, and the descriptors of a start
- * where init expects them.
+ * For mechanisms, in the child: a session and signals of its own, the descriptors of a start where
+ * init expects them, and the groups that limit it.
  */
 int fence_prepare_child(const struct fence_start *start, struct error *err);
 

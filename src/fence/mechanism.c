@@ -1,6 +1,7 @@
 /* The table of mechanisms, made from one list, so that a missing operation is an undeclared name;
  * and what they share. */
 #include "fence/fence.h"
+#include "fence/limit.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -55,5 +56,5 @@ int fence_prepare_child(const struct fence_start *start, struct error *err)
 	for (int i = 0; i < WIRE_FD_END; i++)
 		if (dup2(wanted[i], i) < 0)
 			return error_sys(err, "place descriptor %d", i);
-	return 0;
+	return limit_enter(start->limiter, err);
 }

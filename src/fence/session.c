@@ -2,6 +2,7 @@
 #include "fence/briefing.h"
 #include "fence/denial.h"
 #include "fence/fence.h"
+#include "fence/limit.h"
 #include "fence/relay.h"
 #include "fence/run.h"
 #include "fence/sweep.h"
@@ -40,6 +41,9 @@ struct session {
 	struct terminal terminal;
 	struct relay *relay;
 	struct denials denials;
+	struct limiter limiter;
+	struct wire_use use;
+	struct rusage spent;
 	struct buffer complaints;
 	int control;
 	int complaints_fd;
@@ -177,7 +181,9 @@ static int send_order(const struct session *session, const struct buffer *order,
 static int start(struct session *session, struct error *err)
 {
 	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
-	struct fence_start how = { .plan = session->plan, .order = &order };
+	struct fence_start how = { .plan = session->plan,
+				   .limiter = &session->limiter,
+				   .order = &order };
 	uint32_t terminal = 0;
 	char abstract[64];
 	int sockets[2];
@@ -188,15 +194,17 @@ static int start(struct session *session, struct error *err)
 	if ((session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0)
 		return -1;
 
-	const struct briefing briefing = {
+	struct briefing briefing = {
 		.plan = session->plan,
 		.abstract = abstract,
 		.terminal = terminal,
 		.outer = session->terminal.outer,
 	};
 
-	if (watch_signals(session, err) < 0)
+	if (watch_signals(session, err) < 0 ||
+	    limit_begin(&session->limiter, session->plan, session->result, err) < 0)
 		return -1;
+	limit_describe(&session->limiter, &briefing.limits);
 
 	/* If the mechanism's own process is killed, init becomes our child, and we can wait for it. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -235,6 +243,33 @@ static void end_child(const struct session *session)
 static void tell(struct session *session, enum wire_message_type type, int number)
 {
 	wire_send(session->control, &(struct wire_message){ .type = type, .a = number }, -1);
+}
+
+/* The fence is up, but for the command. Is it what was asked for, and the project what was judged? */
+static int check_mounted(struct session *session, struct error *err)
+{
+	struct error why;
+
+	if (fence_plan_holds(session->plan, err) < 0) {
+		session->result->changed = true;
+		return -1;
+	}
+	return limit_check(&session->limiter, session->child, &why) < 0
+		       ? error_set(
+				 err,
+				 "the fence does not hold, nothing was run: canary 'limits' got through: %s",
+				 why.text)
+		       : 0;
+}
+
+static void begin_command(struct session *session)
+{
+	uint64_t time_ms = session->plan->spec->limits[FENCE_LIMIT_TIME];
+
+	session->running = true;
+	session->deadline_ms = time_ms ? now_ms() + time_ms : 0;
+	limit_watch(&session->limiter, now_ms());
+	fd_close(&session->abstract);
 }
 
 /* A listening socket of the fence has come out. */
@@ -281,8 +316,7 @@ static void take_message(struct session *session, const struct wire_message *mes
 		session->ended = true;
 		break;
 	case WIRE_MOUNTED:
-		if (fence_plan_holds(session->plan, &err) < 0) {
-			result->changed = true;
+		if (check_mounted(session, &err) < 0) {
 			set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 			session->ended = true;
 			end_child(session);
@@ -291,13 +325,9 @@ static void take_message(struct session *session, const struct wire_message *mes
 		}
 		break;
 	case WIRE_RUNNING:
-		session->running = true;
-		session->deadline_ms = session->plan->spec->timeout_ms
-					       ? now_ms() + session->plan->spec->timeout_ms
-					       : 0;
+		begin_command(session);
 		result->canaries_held = (unsigned int)message->a;
 		result->canaries_total = (unsigned int)message->b;
-		fd_close(&session->abstract);
 		if (session->plan->spec->denials && session->denials.listener < 0 &&
 		    !(session->plan->weaker & FENCE_WEAKER_NO_FENCE))
 			list_add(
@@ -324,6 +354,7 @@ static void take_message(struct session *session, const struct wire_message *mes
 		break;
 	case WIRE_EXITED:
 		session->exited = true;
+		memcpy(&session->use, message->text, sizeof session->use);
 		if (session->ended)
 			break;
 		session->ended = true;
@@ -332,6 +363,9 @@ static void take_message(struct session *session, const struct wire_message *mes
 		else
 			set_result(result, message->a ? FENCE_COMMAND : FENCE_OK, message->a, "");
 		break;
+	case WIRE_COUNTERS:
+		session->limiter.counters = fd;
+		return;
 	case WIRE_LOCK:
 	case WIRE_ORDER:
 	case WIRE_GO:
@@ -378,8 +412,8 @@ static void take_signals(struct session *session)
 			terminal_resize(&session->terminal);
 		} else if (info.ssi_signo != SIGCHLD) {
 			interrupt(session, (int)info.ssi_signo);
-		} else if (!session->child_gone &&
-			   waitpid(session->child, &status, WNOHANG) == session->child) {
+		} else if (!session->child_gone && wait4(session->child, &status, WNOHANG,
+							 &session->spent) == session->child) {
 			session->child_gone = true;
 			session->child_status = status;
 			take_messages(session);
@@ -412,7 +446,8 @@ static void expire(struct session *session)
 		end_child(session);
 		session->deadline_ms = 0;
 	} else if (!session->ended) {
-		set_result(result, FENCE_TIMED_OUT, FENCE_EXIT_TIMEOUT, "");
+		set_result(result, FENCE_LIMITED, FENCE_EXIT_TIMEOUT, "");
+		result->tripped = FENCE_LIMIT_TIME;
 		session->ended = true;
 		tell(session, WIRE_SIGNAL_ALL, SIGTERM);
 		tell(session, WIRE_SIGNAL_ALL, SIGCONT);
@@ -423,16 +458,44 @@ static void expire(struct session *session)
 	}
 }
 
+/* Looks at what is watched, if it is time to; a limit that is exceeded ends everything at once. */
+static void look(struct session *session)
+{
+	enum fence_limit limit;
+
+	if (!session->limiter.next_ms || !session->running || session->ended ||
+	    now_ms() < session->limiter.next_ms)
+		return;
+	limit = limit_look(&session->limiter, session->child, now_ms());
+	if (limit == FENCE_LIMIT_COUNT)
+		return;
+	set_result(session->result, FENCE_LIMITED, FENCE_EXIT_LIMIT, "");
+	session->result->tripped = limit;
+	session->ended = true;
+	session->deadline_ms = 0;
+	tell(session, WIRE_SIGNAL_ALL, SIGKILL);
+}
+
+static void sooner(uint64_t *wait, uint64_t when_ms, uint64_t now)
+{
+	uint64_t left = when_ms > now ? when_ms - now : 0;
+
+	if (when_ms && left < *wait)
+		*wait = left;
+}
+
 static int remaining_ms(const struct session *session)
 {
+	const uint64_t most = 1000000;
 	uint64_t now = now_ms();
-	uint64_t most = terminal_waits(&session->terminal) ? FOREGROUND_MS : 1000000;
+	uint64_t wait = terminal_waits(&session->terminal) ? FOREGROUND_MS : most + 1;
 
-	if (!session->deadline_ms)
-		return most == FOREGROUND_MS ? FOREGROUND_MS : -1;
-	if (session->deadline_ms <= now)
-		return 0;
-	return (int)(session->deadline_ms - now > most ? most : session->deadline_ms - now);
+	sooner(&wait, session->deadline_ms, now);
+	if (!session->ended)
+		sooner(&wait, session->limiter.next_ms, now);
+	if (wait > most)
+		return session->deadline_ms ? (int)most : -1;
+	return (int)wait;
 }
 
 enum {
@@ -469,6 +532,7 @@ static void watch(struct session *session)
 			break;
 		if (ready == 0 && session->deadline_ms && now_ms() >= session->deadline_ms)
 			expire(session);
+		look(session);
 		terminal_check_foreground(&session->terminal);
 		if (ready <= 0)
 			continue;
@@ -516,7 +580,7 @@ static void wait_for_all(struct session *session)
 
 	fd_close(&session->control); /* the lifeline */
 	if (session->child > 0 && !session->child_gone)
-		waitpid(session->child, &status, 0);
+		wait4(session->child, &status, 0, &session->spent);
 	if (!session->had_children)
 		process_end_children(); /* of a mechanism that failed, or died before init */
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
@@ -550,6 +614,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		.complaints_fd = -1,
 		.signals = -1,
 		.abstract = -1,
+		.limiter = LIMITER_INIT,
 		.complaints = BUFFER_INIT(16384),
 	};
 	uint64_t began = now_ms();
@@ -557,7 +622,8 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 
 	session.had_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
 	*ret_result = (struct fence_result){ .mechanism = plan->mechanism->name,
-					     .weaker = plan->weaker };
+					     .weaker = plan->weaker,
+					     .tripped = FENCE_LIMIT_COUNT };
 	if (run_prepare(plan->state, &err) < 0) {
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 		return;
@@ -598,6 +664,8 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		fd_close(&session.signals);
 		sigprocmask(SIG_SETMASK, &session.saved_mask, NULL);
 	}
+	limit_settle(&session.limiter, &session.spent, &session.use, ret_result);
+	limit_end(&session.limiter);
 	if (ret_result->kind == FENCE_COMMAND && !ret_result->why[0] && ret_result->denials.count)
 		ret_result->kind = FENCE_DENIED;
 	ret_result->duration_ms = now_ms() - began;
@@ -606,7 +674,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 const char *fence_exit_name(enum fence_exit kind)
 {
 	static const char *const names[] = {
-		"ok", "command", "signal", "timeout", "denied", "setup"
+		"ok", "command", "signal", "limit", "denied", "setup"
 	};
 
 	return names[kind];

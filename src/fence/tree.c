@@ -2,6 +2,7 @@
 #include "fence/tree.h"
 
 #include "fence/builtin.h"
+#include "fence/limit.h"
 #include "fence/stage.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -42,14 +43,28 @@ static int show_path(const struct stage *stage, const char *source, const char *
 		      : stage_show(stage, fd, &target, how, err);
 }
 
+/* Empty files take memory too. One for each page, as the kernel has it by itself. */
+static uint64_t inodes_for(uint64_t size)
+{
+	enum { PAGE = 4096, LEAST = 1024 };
+
+	return size / PAGE < LEAST ? LEAST : size / PAGE;
+}
+
 static int add_tmpfs(const struct stage *stage, const char *path, const char *mode,
 		     const struct fence_rule *judged, struct error *err)
 {
 	const struct stage_target target = { .path = path, .is_dir = true, .judged = judged };
-	AUTO_FREE char *options = mem_format("mode=%s,uid=%u,gid=%u", mode, stage->identity->uid,
-					     stage->identity->gid);
+	AUTO_BUFFER struct buffer options = BUFFER_INIT(200);
 
-	return stage_file_system(stage, "tmpfs", options, &target, err);
+	buffer_printf(&options, "mode=%s,uid=%u,gid=%u", mode, stage->identity->uid,
+		      stage->identity->gid);
+	if (stage->tmp_size)
+		buffer_printf(&options, ",size=%llu,nr_inodes=%llu",
+			      (unsigned long long)stage->tmp_size,
+			      (unsigned long long)inodes_for(stage->tmp_size));
+
+	return stage_file_system(stage, "tmpfs", buffer_text(&options), &target, err);
 }
 
 static int add_system(const struct stage *stage, struct error *err)
@@ -230,6 +245,7 @@ char *tree_build(const struct fence_plan *plan, const char *etc, const char *nee
 	struct stage stage;
 	int result = stage_begin(&stage, plan, all_needed, err);
 
+	stage.tmp_size = limit_tmp_size(plan->spec);
 	if (result == 0)
 		result = fill(&stage, plan, etc, err);
 	umask(mask);

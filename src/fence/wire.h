@@ -45,6 +45,7 @@ enum wire_tag {
 	WIRE_EXEMPT,
 	WIRE_HIDDEN,
 	WIRE_ROOT_DEVICE,
+	WIRE_LIMITS, /* struct wire_limits */
 	WIRE_TAGS,
 };
 
@@ -58,6 +59,25 @@ struct wire_flags {
 	uint32_t trace_reads; /* with denials: about reads, too */
 	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */
 	uint32_t rows, columns;
+};
+
+/* Limits that init sets, or finds, and reads back; 0: none. */
+struct wire_limits {
+	uint64_t processes;
+	uint64_t open_files;
+	uint64_t file_size;
+	uint64_t tmp_size; /* of each file system of the fence's own that is writable */
+	uint64_t cpus;     /* how many the process may be on at most; it must not choose others */
+	uint32_t processes_exact; /* nothing else keeps the limit of processes */
+	uint32_t counters;        /* hand out init's counters */
+};
+
+/* What init knows of a run when all is over. */
+struct wire_use {
+	uint64_t written;   /* bytes to disks */
+	uint64_t processes; /* that there were, with threads; 0: not known */
+	uint32_t file_size; /* a process was ended for writing too large a file */
+	uint32_t tmp_full;
 };
 
 struct wire_listen {
@@ -123,13 +143,15 @@ enum wire_message_type {
 	WIRE_RUNNING, /* up: the command has been started; a canaries of b held */
 	WIRE_NOT_STARTED, /* up: exec failed with errno a */
 	WIRE_STOPPED,     /* up: the command has been stopped by its terminal (Ctrl-Z) */
-	WIRE_EXITED,      /* up: exit status a, or killed by signal b; all else inside is dead */
+	WIRE_EXITED, /* up: exit status a, or killed by signal b; all else inside is dead; the text
+			     is a struct wire_use */
 	WIRE_LOCK,   /* down, the first one, with a descriptor: the run's lock. A run counts as over
 			     only when init is gone too */
 	WIRE_ORDER,  /* down, the second one, with a descriptor: the order */
 	WIRE_GO,     /* down: the host still looks as it did; start the command */
 	WIRE_SIGNAL, /* down: send signal a to the command's process group */
 	WIRE_SIGNAL_ALL, /* down: send signal a to everything inside */
+	WIRE_COUNTERS,   /* up, with a descriptor: /proc/PID/io of init */
 };
 
 struct wire_message {

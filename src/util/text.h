@@ -28,6 +28,21 @@ void text_json(struct buffer *out, const char *text);
  */
 int text_duration_ms(const char *text, uint64_t *ret_ms);
 
+/* "4096", "64K", "512M", "4G", "1T": bytes, in units of 1024. Returns 0, or -1 if it is none of these,
+ * zero, or above 2^60. */
+int text_bytes(const char *text, uint64_t *ret_bytes);
+
+/* A number such as "64". Returns 0, or -1 if it is none, zero, or above 2^31. */
+int text_count(const char *text, uint64_t *ret_count);
+
+/* "2", "1.5", "0.125" in thousandths. Returns 0, or -1 if it is none of these, zero, above a million,
+ * or has more than three digits behind the point. */
+int text_thousandths(const char *text, uint64_t *ret_thousandths);
+
+/* Appends bytes and milliseconds as the readers above take them, in the largest unit that fits. */
+void text_add_bytes(struct buffer *out, uint64_t bytes);
+void text_add_duration(struct buffer *out, uint64_t ms);
+
 /* How far apart two words are: insertions, deletions, substitutions, and swaps of neighbours. */
 size_t text_distance(const char *a, const char *b);
 

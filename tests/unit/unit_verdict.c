@@ -8,15 +8,15 @@
 #include <string.h>
 
 static struct fence_rule rules[] = {
-	{ .path = (char *)"/h/u/.tools", .access = WIRE_READ, .origin = "tool chains" },
-	{ .path = (char *)"/h/u/p", .access = WIRE_WRITE, .origin = "project", .exact = true },
-	{ .path = (char *)"/h/u/p/.env", .access = WIRE_HIDE, .origin = "environment file" },
-	{ .path = (char *)"/h/u/p/.git", .access = WIRE_READ, .origin = "git" },
-	{ .path = (char *)"/h/u/p/data", .access = WIRE_HIDE, .origin = "--hide", .exact = true },
-	{ .path = (char *)"/tmp/shared", .access = WIRE_WRITE, .origin = "option", .exact = true },
+	{ .path = (char *)"/h/u/.tools", .access = WIRE_READ, .origin = (char *)"tool chains" },
+	{ .path = (char *)"/h/u/p", .access = WIRE_WRITE, .origin = (char *)"project", .exact = true },
+	{ .path = (char *)"/h/u/p/.env", .access = WIRE_HIDE, .origin = (char *)"environment file" },
+	{ .path = (char *)"/h/u/p/.git", .access = WIRE_READ, .origin = (char *)"git" },
+	{ .path = (char *)"/h/u/p/data", .access = WIRE_HIDE, .origin = (char *)"--hide", .exact = true },
+	{ .path = (char *)"/tmp/shared", .access = WIRE_WRITE, .origin = (char *)"option", .exact = true },
 	{ .path = (char *)"/srv/lib",
 	  .access = WIRE_READ,
-	  .origin = "ringfence.yml:12",
+	  .origin = (char *)"ringfence.yml:12",
 	  .exact = true },
 };
 static const struct fence_spec spec = { 0 };
@@ -134,7 +134,7 @@ static void names(void)
 	const struct fence_spec read_only = { .read_only = true };
 	struct fence_rule project = { .path = (char *)"/h/u/p",
 				      .access = WIRE_READ,
-				      .origin = "project" };
+				      .origin = (char *)"project" };
 	const struct verdict closed = { .wall = VERDICT_READ_ONLY, .by = &project };
 	struct fence_plan asked = plan;
 	AUTO_FREE char *rule = NULL;

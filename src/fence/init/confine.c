@@ -1,8 +1,10 @@
 /* Limits and the seccomp filter: see confine.h. */
 #include "fence/init/confine.h"
 
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -28,13 +30,49 @@ static int lower(int resource, rlim_t most, const char *name, struct error *err)
 	return 0;
 }
 
-int confine_limits(struct error *err)
+int confine_limits(const struct order *order, struct error *err)
+{
+	const struct wire_limits *limits = &order->limits;
+
+	if (limits->open_files && lower(RLIMIT_NOFILE, limits->open_files, "open files", err) < 0)
+		return -1;
+	return limits->file_size ? lower(RLIMIT_FSIZE, limits->file_size, "the size of files", err)
+				 : 0;
+}
+
+rlim_t confine_processes(const struct order *order)
+{
+	rlim_t asked = order->limits.processes + 1; /* init is one */
+
+	if (order->limits.processes_exact)
+		return asked;
+	return asked > MOST_PROCESSES ? asked : MOST_PROCESSES;
+}
+
+/* Which CPUs a process runs on is its own choice, unless that is taken from it. */
+static int keep_cpus(struct error *err)
+{
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = sizeof steps / sizeof *steps, .filter = steps };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+		return error_sys(err, "keep the CPUs of the fence");
+	return 0;
+}
+
+int confine_always(const struct order *order, struct error *err)
 {
 	if (lower(RLIMIT_CORE, 0, "core files", err) < 0 ||
 	    lower(RLIMIT_RTPRIO, 0, "real-time priority", err) < 0 ||
-	    lower(RLIMIT_NPROC, MOST_PROCESSES, "processes", err) < 0)
+	    lower(RLIMIT_NPROC, confine_processes(order), "processes", err) < 0)
 		return -1;
-	return 0;
+	return order->limits.cpus ? keep_cpus(err) : 0;
 }
 
 #define PROGRAM(steps) ((struct sock_fprog){ sizeof(steps) / sizeof *(steps), steps })

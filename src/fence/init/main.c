@@ -29,6 +29,7 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -251,7 +252,7 @@ static int put_up_walls(const struct order *order, bool *ret_landlock, struct er
 	AUTO_FD ruleset = -1;
 	AUTO_FD listener = -1;
 
-	if (confine_landlock_prepare(order, &ruleset, err) < 0 || confine_limits(err) < 0 ||
+	if (confine_landlock_prepare(order, &ruleset, err) < 0 || confine_always(order, err) < 0 ||
 	    confine_landlock_enter(ruleset, err) < 0 || confine_seccomp(notice, &listener, err) < 0)
 		return -1;
 	/* Nobody inside keeps it: who holds it answers for others. */
@@ -280,6 +281,8 @@ static _Noreturn void become_command(const struct order *order, int terminal, in
 	if (join_session(order, terminal, &err) < 0 || place_stdio(order, terminal, &err) < 0)
 		fail(&err, false);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (confine_limits(order, &err) < 0)
+		fail(&err, false);
 	if (order->flags.confined && put_up_walls(order, &landlock, &err) < 0)
 		fail(&err, false);
 	if (read(gate, &count, sizeof count) != sizeof count)
@@ -337,14 +340,74 @@ static bool obey(pid_t command)
 	return true;
 }
 
+/* Bytes to disks by all that has been reaped. */
+static uint64_t written_by(int counters)
+{
+	static const char name[] = "\nwrite_bytes: ";
+	char text[512];
+	ssize_t n = pread(counters, text, sizeof text - 1, 0);
+	const char *at;
+
+	text[n > 0 ? n : 0] = '\0';
+	at = strstr(text, name);
+	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+/* The last number that was given to a process, less init's own: how many there were. */
+static uint64_t processes_made(void)
+{
+	char text[128];
+	AUTO_FD fd = getpid() == 1 ? open("/proc/loadavg", O_RDONLY | O_CLOEXEC) : -1;
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+	const char *last;
+
+	text[n > 0 ? n : 0] = '\0';
+	last = strrchr(text, ' ');
+	return last ? strtoull(last, NULL, 10) - 1 : 0;
+}
+
+static bool tmp_full(const struct order *order)
+{
+	enum { LITTLE = 16384 };
+
+	for (size_t i = 0; order->limits.tmp_size && i < order->scratch_count; i++) {
+		struct statvfs status;
+
+		if (statvfs(order->scratch[i], &status) == 0 &&
+		    (status.f_bavail * status.f_bsize < LITTLE || status.f_favail == 0))
+			return true;
+	}
+	return false;
+}
+
+static void report_exit(const struct order *order, int status, int counters, bool file_size)
+{
+	const struct wire_use use = {
+		.written = written_by(counters),
+		.processes = processes_made(),
+		.file_size = file_size,
+		.tmp_full = tmp_full(order),
+	};
+	struct wire_message message = {
+		.type = WIRE_EXITED,
+		.a = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+		.b = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+	};
+
+	memcpy(message.text, &use, sizeof use);
+	wire_send(WIRE_FD_CONTROL, &message, -1);
+}
+
 /* Reaps. Returns true when the command itself has ended, with its status. */
-static bool reap(pid_t command, int *ret_status)
+static bool reap(pid_t command, int *ret_status, bool *ret_file_size)
 {
 	bool ended = false;
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
+			*ret_file_size = true;
 		if (pid != command)
 			continue;
 		if (WIFSTOPPED(status)) {
@@ -358,10 +421,11 @@ static bool reap(pid_t command, int *ret_status)
 	return ended;
 }
 
-static void supervise(pid_t command, int signals)
+static void supervise(const struct order *order, pid_t command, int signals, int counters)
 {
 	struct pollfd watched[] = { { .fd = WIRE_FD_CONTROL, .events = POLLIN },
 				    { .fd = signals, .events = POLLIN } };
+	bool file_size = false;
 	int status = 0;
 
 	for (;;) {
@@ -372,15 +436,9 @@ static void supervise(pid_t command, int signals)
 		if (watched[0].revents && !obey(command))
 			break;
 		if (watched[1].revents && read(signals, &info, sizeof info) > 0 &&
-		    reap(command, &status)) {
+		    reap(command, &status, &file_size)) {
 			end_all();
-			wire_send(WIRE_FD_CONTROL,
-				  &(struct wire_message){
-					  .type = WIRE_EXITED,
-					  .a = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
-					  .b = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-				  },
-				  -1);
+			report_exit(order, status, counters, file_size);
 			return;
 		}
 	}
@@ -388,7 +446,7 @@ static void supervise(pid_t command, int signals)
 }
 
 /* Is the fence what was asked for, and the project what was judged? Then the command may start. */
-static int prove(const struct order *order, int gate, struct error *err)
+static int prove(const struct order *order, int gate, int counters, struct error *err)
 {
 	struct canary_count count = { 0 };
 
@@ -396,6 +454,10 @@ static int prove(const struct order *order, int gate, struct error *err)
 		fail(err, true);
 	if ((order->flags.confined && wait_for_go(err) < 0) || hand_out_sockets(order, err) < 0)
 		return -1;
+	if (order->limits.counters &&
+	    wire_send(WIRE_FD_CONTROL, &(struct wire_message){ .type = WIRE_COUNTERS }, counters) <
+		    0)
+		return error_sys(err, "hand out the counters");
 	/* If nobody reads it, the command's process has said why. */
 	return write(gate, &count, sizeof count) < 0 && errno != EPIPE
 		       ? error_sys(err, "start the command")
@@ -408,6 +470,7 @@ int main(void)
 	struct error err;
 	AUTO_FD terminal = -1;
 	AUTO_FD signals = -1;
+	AUTO_FD counters = -1;
 	sigset_t child;
 	int gate[2];
 
@@ -423,7 +486,8 @@ int main(void)
 	if (hand_out_terminal(&order, &terminal, &err) < 0)
 		fail(&err, false);
 
-	/* From here on nobody inside can look into this process. */
+	/* From here on nobody inside can look into this process, nor can it open its own counters. */
+	counters = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
@@ -448,9 +512,9 @@ int main(void)
 	close(1);
 	close(2);
 	close(WIRE_FD_STDERR);
-	if (prove(&order, gate[1], &err) < 0)
+	if (prove(&order, gate[1], counters, &err) < 0)
 		fail(&err, false);
 	close(gate[1]);
-	supervise(command, signals);
+	supervise(&order, command, signals, counters);
 	return 0;
 }
