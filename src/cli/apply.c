@@ -143,6 +143,7 @@ int apply_config(const struct config *config, struct fence_spec *spec, struct er
 		spec->limits[i] = config_get(config, SETTING_MEMORY + i)->number;
 	spec->mechanism = config_get(config, SETTING_FENCE)->text;
 	spec->net = config_get(config, SETTING_NET)->number ? FENCE_NET_OPEN : FENCE_NET_NONE;
+	spec->net_origin = config_get(config, SETTING_NET)->origin;
 	spec->read_only = config_get(config, SETTING_READ_ONLY)->number;
 	spec->limits[FENCE_LIMIT_TIME] = config_get(config, SETTING_TIMEOUT)->number;
 	spec->denials = config_get(config, SETTING_DENIALS)->number;

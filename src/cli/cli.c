@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct command *const cli_commands[] = { &cmd_exec,        &cmd_init,    &cmd_config,
-					       &cmd_trust,       &cmd_untrust, &cmd_doctor,
-					       &cmd_completions, &cmd_help,    NULL };
+const struct command *const cli_commands[] = {
+	&cmd_exec,    &cmd_init,   &cmd_policy,      &cmd_config, &cmd_trust,
+	&cmd_untrust, &cmd_doctor, &cmd_completions, &cmd_help,   NULL,
+};
 
 static const char about[] =
 	"Runs a command in a fence that it cannot leave: the project is writable, the rest of the system "

@@ -45,6 +45,7 @@ extern const struct command cmd_doctor;
 extern const struct command cmd_exec;
 extern const struct command cmd_help;
 extern const struct command cmd_init;
+extern const struct command cmd_policy;
 extern const struct command cmd_trust;
 extern const struct command cmd_untrust;
 

@@ -1,6 +1,7 @@
 /* ringfence exec: one command in the fence. */
 #include "cli/apply.h"
 #include "cli/cli.h"
+#include "cli/notice.h"
 #include "cli/report.h"
 #include "fence/fence.h"
 #include "util/mem.h"
@@ -89,35 +90,6 @@ static const struct section sections[] = {
 	{ 0 },
 };
 
-static void notice(const char *text)
-{
-	AUTO_FREE char *shown = text_escaped(text);
-
-	fprintf(stderr, "[ringfence] %s\n", shown);
-}
-
-static void notice_found(const struct fence_found *found)
-{
-	enum { MOST_LINES = 20 };
-
-	for (size_t i = 0; i < found->count; i++) {
-		const struct fence_quarantined *at = &found->items[i];
-		AUTO_FREE char *text =
-			at->kept
-				? mem_format("quarantined %s (new; %s) -> %s", at->path, at->reason,
-					     at->kept)
-				: mem_format(
-					  "COULD NOT quarantine %s (new; %s): do not use this folder before it is gone",
-					  at->path, at->reason);
-
-		if (i < MOST_LINES || !at->kept)
-			notice(text);
-	}
-	if (found->count > MOST_LINES)
-		fprintf(stderr, "[ringfence] quarantined %zu entries in all; --report lists them\n",
-			found->count);
-}
-
 static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 {
 	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
@@ -188,19 +160,6 @@ static int plan_and_run(const struct exec_options *asked, struct error *err)
 	}
 	fence_result_release(&result);
 	return code;
-}
-
-/* What a project's file asks for and does not get, and what else should be known before the run. */
-static void notice_config(const struct config *config)
-{
-	for (size_t i = 0; i < config->notices.count; i++)
-		notice(config->notices.items[i]);
-	for (size_t i = 0; i < config->count; i++) {
-		AUTO_FREE char *line = config_inactive_line(&config->values[i]);
-
-		if (config->values[i].state == CONFIG_INACTIVE)
-			notice(line);
-	}
 }
 
 static int load_and_run(struct exec_options *asked, struct error *err)

@@ -112,6 +112,7 @@ struct fence_spec {
 	bool denials;     /* explain what the fence refuses */
 	bool trace_reads; /* with denials: reads, too */
 	enum fence_net net;
+	const char *net_origin; /* who said so; NULL: nobody */
 	struct fence_listen *listens;
 	size_t listen_count;
 	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
@@ -256,6 +257,33 @@ int fence_plan_holds(const struct fence_plan *plan, struct error *err);
 /* The access that a path has under the plan's rules, and the rule that decides (NULL: nothing names
  * it, it does not exist). */
 const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const char *path);
+
+/* Would somebody be allowed to ask for this path? Returns 0, or -1 with the reason. */
+int fence_plan_permits(const struct fence_plan *plan, bool writable, const char *path,
+		       struct error *err);
+
+/* What the fence makes of a path, a host or a system call, in words. */
+struct fence_explanation {
+	const char *about; /* "path", "host" or "syscall" */
+	char *subject;     /* as it was understood */
+	const char *
+		verdict; /* path: writable, readable, hidden, private, absent; else: allowed, refused,
+				conditional */
+	char *rule;
+	char *origin;
+	char *note;             /* what that means; may be NULL */
+	const char *change_key; /* the setting that would change it; NULL: nothing can */
+	char *change_value;
+};
+
+/* Answers a question: "~/.ssh/id_rsa", "src/x.c", "https://example.org", "mount"; "path:", "host:" or
+ * "syscall:" in front says what is meant. Relative paths are meant from `base`. */
+void fence_explain(const struct fence_plan *plan, const char *question, const char *base,
+		   struct fence_explanation *ret_explanation);
+void fence_explanation_release(struct fence_explanation *explanation);
+
+/* The names of the system calls that are always refused; NULL ends the list that begins at 0. */
+const char *fence_refused_call(size_t index);
 
 enum fence_exit {
 	FENCE_OK,

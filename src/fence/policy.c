@@ -224,6 +224,13 @@ static int refuse_readable(const struct fence_plan *plan, const char *option, co
 	return 0;
 }
 
+int fence_plan_permits(const struct fence_plan *plan, bool writable, const char *path,
+		       struct error *err)
+{
+	return writable ? refuse_writable(plan, "write", path, err)
+			: refuse_readable(plan, "read", path, err);
+}
+
 typedef int judge_fn(const struct fence_plan *plan, const char *option, const char *path,
 		     struct error *err);
 

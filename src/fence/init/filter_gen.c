@@ -14,7 +14,8 @@
  * walls, and about refused calls that a person should hear of. Those the listener refuses with the
  * very errno of the plain filter; it cannot allow them by a mistake in judging, as it goes by the
  * number alone, and a listener that is gone refuses them too (ENOSYS). The tracing one asks before
- * reads as well. `filter_gen calls` writes the list of what is asked about, for the listener.
+ * reads as well. `filter_gen calls` writes the list of what is asked about, for the listener;
+ * `filter_gen fates` what becomes of every call, for people.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -418,12 +419,35 @@ static void write_calls(void)
 	printf("};\n");
 }
 
+/* What becomes of each call, for `ringfence policy --why`. */
+static void write_names(void)
+{
+	printf("static const struct call_fate fates[] = {\n");
+	for (int number = 0; number <= LAST_KNOWN; number++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+		const char *fate = !name                       ? NULL
+				   : LISTED(refused, name)     ? "CALL_REFUSED"
+				   : LISTED(absent, name)      ? "CALL_ABSENT"
+				   : LISTED(conditional, name) ? "CALL_CONDITIONAL"
+							       : "CALL_ALLOWED";
+
+		if (name)
+			printf("\t{\"%s\", %s},\n", name, fate);
+		free(name);
+	}
+	printf("};\n");
+}
+
 int main(int argc, char **argv)
 {
 	must(seccomp_api_set(6), "api"); /* whatever the kernel that builds can do */
 	printf("/* Made by filter_gen.c. */\n");
 	if (argc > 1 && strcmp(argv[1], "calls") == 0) {
 		write_calls();
+		return 0;
+	}
+	if (argc > 1 && strcmp(argv[1], "fates") == 0) {
+		write_names();
 		return 0;
 	}
 	write_filter("filter_plain");
