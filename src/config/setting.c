@@ -230,7 +230,7 @@ const struct setting *setting_find(const char *key, const char **ret_nearest)
 		if (!ret_nearest || strlen(key) > LONGEST_KEY)
 			continue;
 		far = text_distance(key, known);
-		if (far < distance && far <= 1 + strlen(known) / 3) {
+		if (far < distance && far * 3 <= strlen(known) + 1) {
 			distance = far;
 			nearest = known;
 		}

@@ -333,6 +333,38 @@ static bool part_of_system(const char *path)
 	return false;
 }
 
+/* The rule of somebody else, or of a built-in table, that a weak one gives way to; NULL: none. */
+static const struct fence_rule *stronger(const struct fence_plan *plan,
+					 const struct fence_rule *rule)
+{
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		const struct fence_rule *other = &plan->rules[i];
+
+		if (!other->weak && !other->project && path_within(rule->path, other->path))
+			return other;
+	}
+	return NULL;
+}
+
+/* Before anything else is dropped: a rule that says nothing new may still be the one to give way
+ * to. */
+static void drop_weak(struct fence_plan *plan)
+{
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		struct fence_rule *rule = &plan->rules[i];
+		const struct fence_rule *other = rule->weak ? stronger(plan, rule) : NULL;
+
+		if (!other)
+			continue;
+		list_printf(&plan->notices, "%s: %s stays as it is (%s)", rule->origin, rule->path,
+			    other->origin);
+		free(rule->path);
+		free(rule->origin);
+		*rule = plan->rules[--plan->rule_count];
+		i--;
+	}
+}
+
 /*
  * Sorts the rules and drops those that say nothing new: beaten at the same path, or with the same
  * access as the rule above them. What is left is one mount each, parents first.
@@ -356,8 +388,6 @@ static void collapse(struct fence_plan *plan)
 		if (depth > 0)
 			above = &plan->rules[stack[depth - 1]];
 		if (decided && strcmp(decided, rule.path) == 0)
-			drop = true;
-		else if (rule.weak && above && !above->project)
 			drop = true;
 		else if (!above)
 			drop = rule.access == WIRE_HIDE && !part_of_system(rule.path);
@@ -641,6 +671,7 @@ static int make(struct fence_plan *plan, struct error *err)
 		if (plan->rules[i].root && plan->rules[i].is_dir &&
 		    scan_tree(plan, plan->rules[i].path, err) < 0)
 			return -1;
+	drop_weak(plan);
 	collapse(plan);
 	if (find_cwd(plan, base, err) < 0 || refuse_too_many(plan, err) < 0)
 		return -1;
