@@ -5,6 +5,7 @@
 #include "util/path.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,6 +236,24 @@ pid_t verdict_inner_pid(const char *status)
 		line += strspn(line, "\t ");
 	}
 	return (pid_t)pid;
+}
+
+/* A line is "0: 0100007F:1F90 00000000:0000 0A ...": number, local and remote address, state. */
+bool verdict_listens(const char *table, unsigned int port)
+{
+	enum { LISTENING = 0x0a };
+
+	for (const char *line = table; line; line = strchr(line, '\n')) {
+		unsigned int local = 0;
+		unsigned int state = 0;
+
+		line += *line == '\n';
+		if (sscanf(line, "%*9d: %*32[0-9A-Fa-f]:%4x %*32[0-9A-Fa-f]:%*4x %2x", &local,
+			   &state) == 2 &&
+		    local == port && state == LISTENING)
+			return true;
+	}
+	return false;
 }
 
 void verdict_arguments(const char *bytes, size_t size, struct list *ret_arguments)
