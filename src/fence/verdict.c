@@ -5,7 +5,6 @@
 #include "util/path.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,19 +237,27 @@ pid_t verdict_inner_pid(const char *status)
 	return (pid_t)pid;
 }
 
+/* Word number `index` of a line; its end if there are fewer. */
+static const char *word(const char *line, size_t index)
+{
+	for (line += strspn(line, " "); index > 0; index--) {
+		line += strcspn(line, " \n");
+		line += strspn(line, " ");
+	}
+	return line;
+}
+
 /* A line is "0: 0100007F:1F90 00000000:0000 0A ...": number, local and remote address, state. */
 bool verdict_listens(const char *table, unsigned int port)
 {
-	enum { LISTENING = 0x0a };
-
 	for (const char *line = table; line; line = strchr(line, '\n')) {
-		unsigned int local = 0;
-		unsigned int state = 0;
+		const char *local;
 
 		line += *line == '\n';
-		if (sscanf(line, "%*9d: %*32[0-9A-Fa-f]:%4x %*32[0-9A-Fa-f]:%*4x %2x", &local,
-			   &state) == 2 &&
-		    local == port && state == LISTENING)
+		local = word(line, 1);
+		local += strcspn(local, ": \n");
+		if (*local == ':' && strtoul(local + 1, NULL, 16) == port &&
+		    strncmp(word(line, 3), "0A ", 3) == 0)
 			return true;
 	}
 	return false;
