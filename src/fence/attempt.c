@@ -341,30 +341,57 @@ static bool look_at_local(const struct attempt_context *context, pid_t pid, bool
 	       judge(context, binds ? VERDICT_CREATE : VERDICT_CONNECT, !binds, path, ret_attempt);
 }
 
-/*
- * Without a network there is only the fence's own loopback. On its port 53 nobody can listen, as that
- * needs a privilege: who asks there looks for a name server and has found no other.
- */
-static bool reaches(const union address *address)
+static bool is_loopback(const union address *address)
 {
 	const struct in6_addr *v6 = &address->v6.sin6_addr;
 	const uint8_t *v4 = address->any.sa_family == AF_INET
 				    ? (const uint8_t *)&address->v4.sin_addr
 				    : v6->s6_addr + 12;
-	bool loopback = v4[0] == 127 || (v4[0] | v4[1] | v4[2] | v4[3]) == 0;
 
 	if (address->any.sa_family == AF_INET6 && !IN6_IS_ADDR_V4MAPPED(v6))
-		loopback = IN6_IS_ADDR_LOOPBACK(v6) || IN6_IS_ADDR_UNSPECIFIED(v6);
-	return loopback && ntohs(address->v4.sin_port) != 53; /* the port is at the same place */
+		return IN6_IS_ADDR_LOOPBACK(v6) || IN6_IS_ADDR_UNSPECIFIED(v6);
+	return v4[0] == 127 || (v4[0] | v4[1] | v4[2] | v4[3]) == 0;
 }
 
-static bool look_at_network(const struct attempt_context *context, const union address *address,
-			    struct attempt *ret_attempt)
+/* Does somebody listen on a port, in the network of this process? */
+static bool has_listener(pid_t pid, unsigned int port)
+{
+	static const char *const tables[] = { "tcp", "tcp6" };
+	bool found = false;
+
+	for (size_t i = 0; i < COUNT(tables) && !found; i++) {
+		AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+		char path[64];
+
+		snprintf(path, sizeof path, "/proc/%d/net/%s", pid, tables[i]);
+
+		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+
+		found = fd >= 0 && fd_read_all(fd, &text) == 0 &&
+			verdict_listens(buffer_text(&text), port);
+	}
+	return found;
+}
+
+/*
+ * Without a network there is only the fence's own loopback, where the host's services are not. On its
+ * port 53 nobody can listen, as that needs a privilege: who asks there looks for a name server.
+ */
+static bool reaches(pid_t pid, const union address *address)
+{
+	unsigned int port = ntohs(address->v4.sin_port); /* at the same place in both */
+
+	return is_loopback(address) && port != 53 &&
+	       (has_listener(pid, port) || !has_listener(getpid(), port));
+}
+
+static bool look_at_network(const struct attempt_context *context, pid_t pid,
+			    const union address *address, struct attempt *ret_attempt)
 {
 	bool v4 = address->any.sa_family == AF_INET;
 	char host[INET6_ADDRSTRLEN] = "?";
 
-	if (context->plan->spec->net != FENCE_NET_NONE || reaches(address))
+	if (context->plan->spec->net != FENCE_NET_NONE || reaches(pid, address))
 		return false;
 	inet_ntop(address->any.sa_family,
 		  v4 ? (const void *)&address->v4.sin_addr : &address->v6.sin6_addr, host,
@@ -392,7 +419,7 @@ static bool look_at_socket(const struct attempt_context *context, pid_t pid, boo
 	if (!binds && ((address.any.sa_family == AF_INET && size >= sizeof address.v4) ||
 		       (address.any.sa_family == AF_INET6 &&
 			size >= offsetof(struct sockaddr_in6, sin6_scope_id))))
-		return look_at_network(context, &address, ret_attempt);
+		return look_at_network(context, pid, &address, ret_attempt);
 	return false;
 }
 

@@ -237,6 +237,32 @@ pid_t verdict_inner_pid(const char *status)
 	return (pid_t)pid;
 }
 
+/* Word number `index` of a line; its end if there are fewer. */
+static const char *word(const char *line, size_t index)
+{
+	for (line += strspn(line, " "); index > 0; index--) {
+		line += strcspn(line, " \n");
+		line += strspn(line, " ");
+	}
+	return line;
+}
+
+/* A line is "0: 0100007F:1F90 00000000:0000 0A ...": number, local and remote address, state. */
+bool verdict_listens(const char *table, unsigned int port)
+{
+	for (const char *line = table; line; line = strchr(line, '\n')) {
+		const char *local;
+
+		line += *line == '\n';
+		local = word(line, 1);
+		local += strcspn(local, ": \n");
+		if (*local == ':' && strtoul(local + 1, NULL, 16) == port &&
+		    strncmp(word(line, 3), "0A ", 3) == 0)
+			return true;
+	}
+	return false;
+}
+
 void verdict_arguments(const char *bytes, size_t size, struct list *ret_arguments)
 {
 	while (size > 0) {

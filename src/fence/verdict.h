@@ -72,6 +72,9 @@ const char *verdict_past_proc(const char *path, bool *ret_from_cwd);
 /* A process as its namespace numbers it, from the text of /proc/N/status; 0 if it does not say. */
 pid_t verdict_inner_pid(const char *status);
 
+/* Does somebody listen on the port, by a table such as /proc/N/net/tcp? */
+bool verdict_listens(const char *table, unsigned int port);
+
 /* The arguments in the bytes of /proc/N/cmdline. */
 void verdict_arguments(const char *bytes, size_t size, struct list *ret_arguments);
 

@@ -183,6 +183,10 @@ static bool arguments(const char *bytes, size_t size, const char *wanted)
 
 static void foreign(void)
 {
+	static const char sockets[] = "  sl  local_address rem_address   st tx_queue rx_queue\n"
+				      "   0: 0100007F:1F91 0100007F:C350 01 00000000:00000000\n"
+				      "   1: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n";
+
 	CHECK("a path through a process's root is one from the root",
 	      passes("/proc/self/root/etc/x", "/etc/x", false) &&
 		      passes("/proc/1/root", "/", false) &&
@@ -200,6 +204,9 @@ static void foreign(void)
 	      verdict_inner_pid("") == 0 && verdict_inner_pid("Name:\tNStgid:\t7\n") == 0 &&
 		      verdict_inner_pid("x\nNStgid:\tx\n") == 0 &&
 		      verdict_inner_pid("x\nNStgid:") == 0);
+	CHECK("a table of sockets says who listens where",
+	      verdict_listens(sockets, 0x1f90) && !verdict_listens(sockets, 0x1f91) &&
+		      !verdict_listens(sockets, 0) && !verdict_listens("", 0));
 	CHECK("arguments end in NUL, the last one perhaps not",
 	      arguments("sh\0-c\0\0x\0", 9, "<sh><-c><><x>") &&
 		      arguments("sh\0-c", 5, "<sh><-c>") && arguments("", 0, ""));

@@ -395,9 +395,13 @@ static void write_call(const char *name, int error)
 		printf("\t{%d, %d, \"%s\"},\n", number, error, name);
 }
 
-#define WRITE_ALL(list, error)                                     \
-	for (size_t i = 0; i < sizeof(list) / sizeof *(list); i++) \
-	write_call(list[i], error)
+static void write_list(const char *const *list, size_t count, int error)
+{
+	for (size_t i = 0; i < count; i++)
+		write_call(list[i], error);
+}
+
+#define WRITE_ALL(list, error) write_list(list, sizeof(list) / sizeof *(list), error)
 
 /* What a listener can be asked about: { number, errno or 0 to go on, name }. */
 static void write_calls(void)
