@@ -253,6 +253,7 @@ static uint64_t kept_by(const struct limiter *limiter, enum fence_limit limit, e
 void limit_describe(const struct limiter *limiter, struct wire_limits *ret_limits)
 {
 	*ret_limits = (struct wire_limits){
+		.memory = limiter->limits[FENCE_LIMIT_MEMORY].value,
 		.processes = limiter->limits[FENCE_LIMIT_PROCESSES].value,
 		.processes_exact = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT) != 0,
 		.open_files = limiter->limits[FENCE_LIMIT_OPEN_FILES].value,
@@ -385,7 +386,9 @@ static void note(struct limiter *limiter, const struct usage *usage)
 		limiter->noted |= bit(FENCE_LIMIT_OPEN_FILES);
 	if (processes && usage->tasks >= processes)
 		limiter->noted |= bit(FENCE_LIMIT_PROCESSES);
-	remember(&limiter->seen.memory_peak, usage->memory_fair);
+	limiter->hidden = limiter->hidden || usage->hidden;
+	if (kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED))
+		remember(&limiter->seen.memory_peak, usage->memory_fair);
 	remember(&limiter->seen.disk_written, usage->written);
 	remember(&limiter->seen.processes_peak, usage->tasks);
 }
@@ -422,6 +425,7 @@ static void settle_use(const struct limiter *limiter, const struct rusage *spent
 	const struct timeval times[] = { spent->ru_utime, spent->ru_stime };
 	uint64_t memory = cgroup_peak(&limiter->group, CGROUP_MEMORY);
 	uint64_t processes = cgroup_peak(&limiter->group, CGROUP_PIDS);
+	uint64_t most = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
 
 	*ret_use = limiter->seen;
 	for (int i = 0; i < 2; i++)
@@ -435,6 +439,8 @@ static void settle_use(const struct limiter *limiter, const struct rusage *spent
 		ret_use->processes_peak = processes - OUTER_PROCESSES;
 	else if (!ret_use->processes_peak)
 		ret_use->processes_peak = use->processes;
+	if (most && ret_use->processes_peak > most)
+		ret_use->processes_peak = most;
 }
 
 /* What was run into, as far as that can be known. */
@@ -444,11 +450,12 @@ static unsigned int tripped(const struct limiter *limiter, const struct wire_use
 	const struct fence_limited *limits = limiter->limits;
 	unsigned int set = limiter->noted;
 	uint64_t memory = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
+	uint64_t processes = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
 
 	if (cgroup_trips(&limiter->group, CGROUP_MEMORY) ||
 	    (memory && result->use.memory_peak > memory))
 		set |= bit(FENCE_LIMIT_MEMORY);
-	if (cgroup_trips(&limiter->group, CGROUP_PIDS))
+	if (cgroup_trips(&limiter->group, CGROUP_PIDS) || (processes && use->left >= processes))
 		set |= bit(FENCE_LIMIT_PROCESSES);
 	if (limits[FENCE_LIMIT_FILE_SIZE].value &&
 	    (use->file_size || result->code == FENCE_EXIT_SIGNAL + SIGXFSZ))
@@ -461,12 +468,22 @@ static unsigned int tripped(const struct limiter *limiter, const struct wire_use
 	return set;
 }
 
+bool limit_killed(const struct limiter *limiter)
+{
+	return cgroup_trips(&limiter->group, CGROUP_MEMORY) > 0;
+}
+
 void limit_settle(const struct limiter *limiter, const struct rusage *spent,
 		  const struct wire_use *use, struct fence_result *result)
 {
 	unsigned int set;
 
 	settle_use(limiter, spent, use, &result->use);
+	if (limiter->hidden)
+		list_add(
+			&result->warnings,
+			"a process did not show what it wrote (it is not dumpable), so the limit of "
+			"disk could not be watched and the run was ended");
 	set = tripped(limiter, use, result);
 	for (int i = 0; i < FENCE_LIMIT_COUNT && result->tripped == FENCE_LIMIT_COUNT; i++)
 		if (set & bit((enum fence_limit)i))
