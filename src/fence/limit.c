@@ -433,6 +433,7 @@ static void settle_use(const struct limiter *limiter, const struct rusage *spent
 				   (uint64_t)times[i].tv_usec / 1000;
 	remember(&ret_use->memory_peak, (uint64_t)spent->ru_maxrss * 1024);
 	remember(&ret_use->disk_written, use->written);
+	remember(&ret_use->processes_peak, use->left);
 	if (memory)
 		ret_use->memory_peak = memory;
 	if (processes > OUTER_PROCESSES)
