@@ -28,18 +28,18 @@ enum kind { BYTES, THOUSANDTHS, NUMBER, TIME };
 
 static const struct {
 	const char *name;
+	uint64_t least; /* below, nothing would start */
 	enum kind kind;
-	uint64_t least;                    /* below, nothing would start */
 	enum cgroup_controller controller; /* CGROUP_CONTROLLERS: no group keeps it */
 } table[FENCE_LIMIT_COUNT] = {
-	[FENCE_LIMIT_MEMORY] = { "memory", BYTES, 8 << 20, CGROUP_MEMORY },
-	[FENCE_LIMIT_CPUS] = { "cpus", THOUSANDTHS, 10, CGROUP_CPU },
-	[FENCE_LIMIT_PROCESSES] = { "processes", NUMBER, 1, CGROUP_PIDS },
-	[FENCE_LIMIT_OPEN_FILES] = { "open-files", NUMBER, 16, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_FILE_SIZE] = { "file-size", BYTES, 1, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_TMP_SIZE] = { "tmp-size", BYTES, 65536, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_DISK] = { "disk", BYTES, 1, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_TIME] = { "time", TIME, 1, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_MEMORY] = { "memory", 8 << 20, BYTES, CGROUP_MEMORY },
+	[FENCE_LIMIT_CPUS] = { "cpus", 10, THOUSANDTHS, CGROUP_CPU },
+	[FENCE_LIMIT_PROCESSES] = { "processes", 1, NUMBER, CGROUP_PIDS },
+	[FENCE_LIMIT_OPEN_FILES] = { "open-files", 16, NUMBER, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_FILE_SIZE] = { "file-size", 1, BYTES, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_TMP_SIZE] = { "tmp-size", 65536, BYTES, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_DISK] = { "disk", 1, BYTES, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_TIME] = { "time", 1, TIME, CGROUP_CONTROLLERS },
 };
 
 const char *fence_limit_name(enum fence_limit limit)

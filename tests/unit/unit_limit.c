@@ -210,6 +210,12 @@ static void less_than_asked(void)
 	      holds(group.parts[CGROUP_MEMORY].folder, "memory.limit_in_bytes", "67108864"));
 	cgroup_remove(&group);
 
+	put(own, "cgroup.type", "domain\n");
+	CHECK("a group is likely where one can be made", cgroup_likely(&place, all));
+	put(own, "cgroup.subtree_control", "");
+	put(own, "cgroup.procs", "1\n2\n");
+	CHECK("none is likely where others are in the own group and give nothing to those below",
+	      !cgroup_likely(&place, all));
 	chmod(memory, 0500);
 	place.v2 = NULL;
 	if (geteuid() != 0) {
