@@ -379,16 +379,10 @@ static unsigned int exceeded(const struct limiter *limiter, const struct usage *
 
 static void note(struct limiter *limiter, const struct usage *usage)
 {
-	uint64_t files = limiter->limits[FENCE_LIMIT_OPEN_FILES].value;
-	uint64_t processes = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
-
-	if (files && usage->most_files >= files)
-		limiter->noted |= bit(FENCE_LIMIT_OPEN_FILES);
-	if (processes && usage->tasks >= processes)
-		limiter->noted |= bit(FENCE_LIMIT_PROCESSES);
 	limiter->hidden = limiter->hidden || usage->hidden;
 	if (kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED))
 		remember(&limiter->seen.memory_peak, usage->memory_fair);
+	remember(&limiter->most_files, usage->most_files);
 	remember(&limiter->seen.disk_written, usage->written);
 	remember(&limiter->seen.processes_peak, usage->tasks);
 }
@@ -444,20 +438,35 @@ static void settle_use(const struct limiter *limiter, const struct rusage *spent
 		ret_use->processes_peak = most;
 }
 
+/* Without a group nobody counts refused processes: one that failed while all were in use was refused
+ * some, as far as can be known. */
+static bool ran_out_of_processes(const struct limiter *limiter, const struct wire_use *use,
+				 const struct fence_result *result)
+{
+	uint64_t most = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
+
+	if (cgroup_trips(&limiter->group, CGROUP_PIDS))
+		return true;
+	return most && result->kind != FENCE_OK &&
+	       (use->left >= most || limiter->seen.processes_peak >= most);
+}
+
 /* What was run into, as far as that can be known. */
 static unsigned int tripped(const struct limiter *limiter, const struct wire_use *use,
 			    const struct fence_result *result)
 {
 	const struct fence_limited *limits = limiter->limits;
-	unsigned int set = limiter->noted;
 	uint64_t memory = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
-	uint64_t processes = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
+	unsigned int set = 0;
 
 	if (cgroup_trips(&limiter->group, CGROUP_MEMORY) ||
 	    (memory && result->use.memory_peak > memory))
 		set |= bit(FENCE_LIMIT_MEMORY);
-	if (cgroup_trips(&limiter->group, CGROUP_PIDS) || (processes && use->left >= processes))
+	if (ran_out_of_processes(limiter, use, result))
 		set |= bit(FENCE_LIMIT_PROCESSES);
+	if (limits[FENCE_LIMIT_OPEN_FILES].value &&
+	    limiter->most_files >= limits[FENCE_LIMIT_OPEN_FILES].value)
+		set |= bit(FENCE_LIMIT_OPEN_FILES);
 	if (limits[FENCE_LIMIT_FILE_SIZE].value &&
 	    (use->file_size || result->code == FENCE_EXIT_SIGNAL + SIGXFSZ))
 		set |= bit(FENCE_LIMIT_FILE_SIZE);

@@ -28,7 +28,7 @@ struct limiter {
 	unsigned int watched;  /* a bit for each limit that a look tells something about */
 	unsigned int suspects; /* a bit for each limit that the last look found exceeded */
 	bool hidden;           /* a process did not show what it writes */
-	unsigned int noted;    /* a bit for each that was found to be run into, without an end */
+	uint64_t most_files;   /* that a process was seen to have open */
 	uint64_t next_ms;      /* when to look again; 0: nothing is watched */
 	struct fence_use seen; /* the highest of what was looked at */
 };

@@ -171,6 +171,8 @@ def test_the_limit_of_processes_is_exact(t, groups):
         without_groups(t)
     equal(t.works("echo", "one", opts=("--processes", "1")), "one\n", "one process")
     equal(t.sh("/bin/true; exit 0", opts=("--processes", "2")).code, 0, "two")
+    result, report = t.report("echo", "one", opts=("--processes", "1"))
+    equal((result.err, report["exit"]["limit"]), ("", None), "all in use, and none refused", result)
     result = t.sh("/bin/true; exit 0", opts=("--processes", "1"))
     contains(result.err, "fork", "one that wants another")
 
