@@ -253,6 +253,28 @@ static bool alone_in(const char *folder)
 	       strcmp(buffer_text(&members), self) == 0;
 }
 
+static bool likely_v2(const char *own)
+{
+	AUTO_BUFFER struct buffer open = BUFFER_INIT(MOST_BYTES);
+	AUTO_FREE char *control = own ? path_join(own, "cgroup.subtree_control") : NULL;
+	AUTO_FREE char *type = own ? path_join(own, "cgroup.type")
+				   : NULL; /* not in the root of all */
+
+	return own && access(own, W_OK) == 0 && access(control, W_OK) == 0 &&
+	       (access(type, F_OK) < 0 || alone_in(own) ||
+		(read_file(NULL, control, &open) == 0 && open.used > 1));
+}
+
+bool cgroup_likely(const struct cgroup_place *place, const uint64_t values[CGROUP_CONTROLLERS])
+{
+	bool v2 = likely_v2(place->v2);
+
+	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
+		if (values[i] && !v2 && (!place->v1[i] || access(place->v1[i], W_OK) < 0))
+			return false;
+	return true;
+}
+
 /*
  * A group of version 2 has either processes or limited groups below it (but for the root of all). Where
  * nobody but this process is in the own one, it makes room by moving into a group aside.

@@ -53,6 +53,9 @@ void cgroup_place_read(const char *mounts, const char *membership, struct cgroup
 void cgroup_place_find(struct cgroup_place *ret_place);
 void cgroup_place_release(struct cgroup_place *place);
 
+/* Could a group for these limits be made here? (A guess: cgroup_make is the proof.) */
+bool cgroup_likely(const struct cgroup_place *place, const uint64_t values[CGROUP_CONTROLLERS]);
+
 /*
  * Makes groups with these limits (bytes, thousandths of a CPU, processes; 0: none), as many of them as
  * can be had; what is there afterwards is in group->parts.

@@ -28,18 +28,18 @@ enum kind { BYTES, THOUSANDTHS, NUMBER, TIME };
 
 static const struct {
 	const char *name;
+	uint64_t least; /* below, nothing would start */
 	enum kind kind;
-	uint64_t least;                    /* below, nothing would start */
 	enum cgroup_controller controller; /* CGROUP_CONTROLLERS: no group keeps it */
 } table[FENCE_LIMIT_COUNT] = {
-	[FENCE_LIMIT_MEMORY] = { "memory", BYTES, 8 << 20, CGROUP_MEMORY },
-	[FENCE_LIMIT_CPUS] = { "cpus", THOUSANDTHS, 10, CGROUP_CPU },
-	[FENCE_LIMIT_PROCESSES] = { "processes", NUMBER, 1, CGROUP_PIDS },
-	[FENCE_LIMIT_OPEN_FILES] = { "open-files", NUMBER, 16, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_FILE_SIZE] = { "file-size", BYTES, 1, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_TMP_SIZE] = { "tmp-size", BYTES, 65536, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_DISK] = { "disk", BYTES, 1, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_TIME] = { "time", TIME, 1, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_MEMORY] = { "memory", 8 << 20, BYTES, CGROUP_MEMORY },
+	[FENCE_LIMIT_CPUS] = { "cpus", 10, THOUSANDTHS, CGROUP_CPU },
+	[FENCE_LIMIT_PROCESSES] = { "processes", 1, NUMBER, CGROUP_PIDS },
+	[FENCE_LIMIT_OPEN_FILES] = { "open-files", 16, NUMBER, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_FILE_SIZE] = { "file-size", 1, BYTES, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_TMP_SIZE] = { "tmp-size", 65536, BYTES, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_DISK] = { "disk", 1, BYTES, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_TIME] = { "time", 1, TIME, CGROUP_CONTROLLERS },
 };
 
 const char *fence_limit_name(enum fence_limit limit)
@@ -253,6 +253,7 @@ static uint64_t kept_by(const struct limiter *limiter, enum fence_limit limit, e
 void limit_describe(const struct limiter *limiter, struct wire_limits *ret_limits)
 {
 	*ret_limits = (struct wire_limits){
+		.memory = limiter->limits[FENCE_LIMIT_MEMORY].value,
 		.processes = limiter->limits[FENCE_LIMIT_PROCESSES].value,
 		.processes_exact = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT) != 0,
 		.open_files = limiter->limits[FENCE_LIMIT_OPEN_FILES].value,
@@ -378,14 +379,10 @@ static unsigned int exceeded(const struct limiter *limiter, const struct usage *
 
 static void note(struct limiter *limiter, const struct usage *usage)
 {
-	uint64_t files = limiter->limits[FENCE_LIMIT_OPEN_FILES].value;
-	uint64_t processes = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
-
-	if (files && usage->most_files >= files)
-		limiter->noted |= bit(FENCE_LIMIT_OPEN_FILES);
-	if (processes && usage->tasks >= processes)
-		limiter->noted |= bit(FENCE_LIMIT_PROCESSES);
-	remember(&limiter->seen.memory_peak, usage->memory_fair);
+	limiter->hidden = limiter->hidden || usage->hidden;
+	if (kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED))
+		remember(&limiter->seen.memory_peak, usage->memory_fair);
+	remember(&limiter->most_files, usage->most_files);
 	remember(&limiter->seen.disk_written, usage->written);
 	remember(&limiter->seen.processes_peak, usage->tasks);
 }
@@ -422,6 +419,7 @@ static void settle_use(const struct limiter *limiter, const struct rusage *spent
 	const struct timeval times[] = { spent->ru_utime, spent->ru_stime };
 	uint64_t memory = cgroup_peak(&limiter->group, CGROUP_MEMORY);
 	uint64_t processes = cgroup_peak(&limiter->group, CGROUP_PIDS);
+	uint64_t most = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
 
 	*ret_use = limiter->seen;
 	for (int i = 0; i < 2; i++)
@@ -429,12 +427,28 @@ static void settle_use(const struct limiter *limiter, const struct rusage *spent
 				   (uint64_t)times[i].tv_usec / 1000;
 	remember(&ret_use->memory_peak, (uint64_t)spent->ru_maxrss * 1024);
 	remember(&ret_use->disk_written, use->written);
+	remember(&ret_use->processes_peak, use->left);
 	if (memory)
 		ret_use->memory_peak = memory;
 	if (processes > OUTER_PROCESSES)
 		ret_use->processes_peak = processes - OUTER_PROCESSES;
 	else if (!ret_use->processes_peak)
 		ret_use->processes_peak = use->processes;
+	if (most && ret_use->processes_peak > most)
+		ret_use->processes_peak = most;
+}
+
+/* Without a group nobody counts refused processes: one that failed while all were in use was refused
+ * some, as far as can be known. */
+static bool ran_out_of_processes(const struct limiter *limiter, const struct wire_use *use,
+				 const struct fence_result *result)
+{
+	uint64_t most = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
+
+	if (cgroup_trips(&limiter->group, CGROUP_PIDS))
+		return true;
+	return most && result->kind != FENCE_OK &&
+	       (use->left >= most || limiter->seen.processes_peak >= most);
 }
 
 /* What was run into, as far as that can be known. */
@@ -442,14 +456,17 @@ static unsigned int tripped(const struct limiter *limiter, const struct wire_use
 			    const struct fence_result *result)
 {
 	const struct fence_limited *limits = limiter->limits;
-	unsigned int set = limiter->noted;
 	uint64_t memory = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
+	unsigned int set = 0;
 
 	if (cgroup_trips(&limiter->group, CGROUP_MEMORY) ||
 	    (memory && result->use.memory_peak > memory))
 		set |= bit(FENCE_LIMIT_MEMORY);
-	if (cgroup_trips(&limiter->group, CGROUP_PIDS))
+	if (ran_out_of_processes(limiter, use, result))
 		set |= bit(FENCE_LIMIT_PROCESSES);
+	if (limits[FENCE_LIMIT_OPEN_FILES].value &&
+	    limiter->most_files >= limits[FENCE_LIMIT_OPEN_FILES].value)
+		set |= bit(FENCE_LIMIT_OPEN_FILES);
 	if (limits[FENCE_LIMIT_FILE_SIZE].value &&
 	    (use->file_size || result->code == FENCE_EXIT_SIGNAL + SIGXFSZ))
 		set |= bit(FENCE_LIMIT_FILE_SIZE);
@@ -461,12 +478,22 @@ static unsigned int tripped(const struct limiter *limiter, const struct wire_use
 	return set;
 }
 
+bool limit_killed(const struct limiter *limiter)
+{
+	return cgroup_trips(&limiter->group, CGROUP_MEMORY) > 0;
+}
+
 void limit_settle(const struct limiter *limiter, const struct rusage *spent,
 		  const struct wire_use *use, struct fence_result *result)
 {
 	unsigned int set;
 
 	settle_use(limiter, spent, use, &result->use);
+	if (limiter->hidden)
+		list_add(
+			&result->warnings,
+			"a process did not show what it wrote (it is not dumpable), so the limit of "
+			"disk could not be watched and the run was ended");
 	set = tripped(limiter, use, result);
 	for (int i = 0; i < FENCE_LIMIT_COUNT && result->tripped == FENCE_LIMIT_COUNT; i++)
 		if (set & bit((enum fence_limit)i))

@@ -27,7 +27,8 @@ struct limiter {
 	int counters;          /* init's own; -1: not needed, or not there yet */
 	unsigned int watched;  /* a bit for each limit that a look tells something about */
 	unsigned int suspects; /* a bit for each limit that the last look found exceeded */
-	unsigned int noted;    /* a bit for each that was found to be run into, without an end */
+	bool hidden;           /* a process did not show what it writes */
+	uint64_t most_files;   /* that a process was seen to have open */
 	uint64_t next_ms;      /* when to look again; 0: nothing is watched */
 	struct fence_use seen; /* the highest of what was looked at */
 };
@@ -55,6 +56,9 @@ int limit_check(const struct limiter *limiter, pid_t child, struct error *err);
 /* From when on to look, and one look: the limit that the run must end for, or FENCE_LIMIT_COUNT. */
 void limit_watch(struct limiter *limiter, uint64_t now_ms);
 enum fence_limit limit_look(struct limiter *limiter, pid_t child, uint64_t now_ms);
+
+/* Has the kernel ended a process for want of memory in the group? It may have been init. */
+bool limit_killed(const struct limiter *limiter);
 
 /* When all is over: what was used, and what was run into. */
 void limit_settle(const struct limiter *limiter, const struct rusage *spent,

@@ -1,13 +1,13 @@
 /*
  * A group from systemd. On most machines a user's processes are in groups that belong to systemd, and
  * nobody else may move a process between them. It gives a group of its own to whoever asks with
- * `systemd-run --user --scope`, which moves itself and then becomes the given program: this one.
+ * `systemd-run --user --scope` (root: without --user), which moves itself and then becomes the given program: this one.
  */
 #include "fence/cgroup.h"
 #include "fence/fence.h"
 #include "util/buffer.h"
 #include "util/fd.h"
-#include "util/mem.h"
+#include "util/list.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -36,10 +36,10 @@ static const char *find_systemd_run(void)
 	return NULL;
 }
 
-/* Is the user's systemd there? Its socket answers. */
+/* Is systemd there, the user's own or, for root, the system's? Its socket answers. */
 static bool manager_answers(void)
 {
-	const char *folder = getenv("XDG_RUNTIME_DIR");
+	const char *folder = geteuid() == 0 ? "/run" : getenv("XDG_RUNTIME_DIR");
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int used = snprintf(address.sun_path, sizeof address.sun_path, "%s/systemd/private",
@@ -52,20 +52,19 @@ static bool manager_answers(void)
 /* Would a group help, and is none to be had without systemd? */
 static bool needed(const struct fence_spec *spec)
 {
-	static const enum fence_limit kept[] = { FENCE_LIMIT_MEMORY, FENCE_LIMIT_CPUS,
-						 FENCE_LIMIT_PROCESSES };
+	const uint64_t values[CGROUP_CONTROLLERS] = {
+		[CGROUP_MEMORY] = spec->limits[FENCE_LIMIT_MEMORY],
+		[CGROUP_CPU] = spec->limits[FENCE_LIMIT_CPUS],
+		[CGROUP_PIDS] = spec->limits[FENCE_LIMIT_PROCESSES],
+	};
 	struct cgroup_place place;
-	AUTO_FREE char *control = NULL;
-	bool asked = false;
 	bool result;
 
-	for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
-		asked = asked || spec->limits[kept[i]];
-	if (!asked || geteuid() == 0 || getenv(SCOPE_MARK))
+	if (!(values[CGROUP_MEMORY] || values[CGROUP_CPU] || values[CGROUP_PIDS]) ||
+	    getenv(SCOPE_MARK))
 		return false;
 	cgroup_place_find(&place);
-	control = mem_format("%s/cgroup.subtree_control", place.v2 ? place.v2 : "");
-	result = place.v2 && access(control, W_OK) < 0;
+	result = place.v2 && !cgroup_likely(&place, values);
 	cgroup_place_release(&place);
 	return result;
 }
@@ -96,7 +95,8 @@ void fence_enter_scope(const struct fence_spec *spec)
 		return;
 	self[n] = '\0';
 	list_add(&arguments, "systemd-run");
-	list_add(&arguments, "--user");
+	if (geteuid() != 0)
+		list_add(&arguments, "--user");
 	list_add(&arguments, "--scope");
 	list_add(&arguments, "--quiet");
 	list_add(&arguments, "--collect");

@@ -592,6 +592,11 @@ static void judge_end(struct session *session)
 
 	if (session->ended)
 		return;
+	if (session->running && limit_killed(&session->limiter)) {
+		set_result(session->result, FENCE_LIMITED, FENCE_EXIT_LIMIT, "");
+		session->result->tripped = FENCE_LIMIT_MEMORY;
+		return;
+	}
 	if (session->running)
 		error_set(
 			&err,

@@ -63,6 +63,7 @@ struct wire_flags {
 
 /* Limits that init sets, or finds, and reads back; 0: none. */
 struct wire_limits {
+	uint64_t memory;
 	uint64_t processes;
 	uint64_t open_files;
 	uint64_t file_size;
@@ -76,6 +77,7 @@ struct wire_limits {
 struct wire_use {
 	uint64_t written;   /* bytes to disks */
 	uint64_t processes; /* that there were, with threads; 0: not known */
+	uint64_t left;      /* that were there when the command ended, with itself; 0: not known */
 	uint32_t file_size; /* a process was ended for writing too large a file */
 	uint32_t tmp_full;
 };

@@ -96,10 +96,10 @@ static void amounts(void)
 		      read_by(text_bytes, "4G") == UINT64_C(4) << 30 &&
 		      read_by(text_bytes, "1T") == UINT64_C(1) << 40);
 	CHECK("what is no size is refused",
-	      !read_by(text_bytes, "") && !read_by(text_bytes, "M") &&
-		      !read_by(text_bytes, "0") && !read_by(text_bytes, "-1") &&
-		      !read_by(text_bytes, "1.5G") && !read_by(text_bytes, "1MB") &&
-		      !read_by(text_bytes, "1 M") && !read_by(text_bytes, "0x10"));
+	      !read_by(text_bytes, "") && !read_by(text_bytes, "M") && !read_by(text_bytes, "0") &&
+		      !read_by(text_bytes, "-1") && !read_by(text_bytes, "1.5G") &&
+		      !read_by(text_bytes, "1MB") && !read_by(text_bytes, "1 M") &&
+		      !read_by(text_bytes, "0x10"));
 	CHECK("a size that overflows is refused",
 	      !read_by(text_bytes, "99999999999999999999999") &&
 		      !read_by(text_bytes, "18014398509481984K") &&

@@ -1,7 +1,10 @@
 /* Limits and the seccomp filter: see confine.h. */
 #include "fence/init/confine.h"
 
+#include "util/fd.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -30,9 +33,26 @@ static int lower(int resource, rlim_t most, const char *name, struct error *err)
 	return 0;
 }
 
+/* Where memory is short, the command's processes go before init. A process that cannot be looked
+ * into, as init, may not open this file; its child can until it becomes the command. */
+static int be_first_victim(struct error *err)
+{
+	static const char preference[] = "500";
+	AUTO_FD fd = -1;
+
+	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, preference, sizeof preference - 1) < 0)
+		return error_sys(err, "write /proc/self/oom_score_adj");
+	return 0;
+}
+
 int confine_limits(const struct order *order, struct error *err)
 {
 	const struct wire_limits *limits = &order->limits;
+
+	if (limits->memory && be_first_victim(err) < 0)
+		return -1;
 
 	if (limits->open_files && lower(RLIMIT_NOFILE, limits->open_files, "open files", err) < 0)
 		return -1;

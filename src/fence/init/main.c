@@ -15,6 +15,7 @@
 #include "util/mem.h"
 #include "util/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -366,6 +367,27 @@ static uint64_t processes_made(void)
 	return last ? strtoull(last, NULL, 10) - 1 : 0;
 }
 
+/* Processes and threads that there are, init not among them. */
+static uint64_t processes_left(void)
+{
+	DIR *folder = getpid() == 1 ? opendir("/proc") : NULL;
+	uint64_t count = 0;
+
+	if (!folder)
+		return 0;
+	for (struct dirent *entry; (entry = readdir(folder));) {
+		char path[64];
+		struct stat status;
+
+		snprintf(path, sizeof path, "/proc/%.16s/task", entry->d_name);
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+		    strcmp(entry->d_name, "1") != 0 && stat(path, &status) == 0)
+			count += status.st_nlink - 2; /* a folder for each thread */
+	}
+	closedir(folder);
+	return count;
+}
+
 static bool tmp_full(const struct order *order)
 {
 	enum { LITTLE = 16384 };
@@ -380,11 +402,18 @@ static bool tmp_full(const struct order *order)
 	return false;
 }
 
+/* Ends what is left, and tells how it was. */
 static void report_exit(const struct order *order, int status, int counters, bool file_size)
 {
+	/* The command itself is reaped already. */
+	uint64_t left = order->limits.processes_exact ? processes_left() + 1 : 0;
+
+	end_all();
+
 	const struct wire_use use = {
 		.written = written_by(counters),
 		.processes = processes_made(),
+		.left = left,
 		.file_size = file_size,
 		.tmp_full = tmp_full(order),
 	};
@@ -437,7 +466,6 @@ static void supervise(const struct order *order, pid_t command, int signals, int
 			break;
 		if (watched[1].revents && read(signals, &info, sizeof info) > 0 &&
 		    reap(command, &status, &file_size)) {
-			end_all();
 			report_exit(order, status, counters, file_size);
 			return;
 		}
