@@ -47,6 +47,7 @@ int fence_prepare_child(const struct fence_start *start, struct error *err)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGCHLD, SIG_DFL); /* ignored, nobody could wait for anybody */
 	setsid(); /* a signal to the caller's process group is for ringfence, which passes it on */
 
 	/* First all of them out of the way, then each to its place. */

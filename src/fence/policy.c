@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -634,12 +633,6 @@ static int make(struct fence_plan *plan, struct error *err)
 		return -1;
 	if (!base)
 		base = mem_dup("/");
-	if (plan->identity.switched) {
-		/* Without this /proc/self stays root's, and no namespace can be set up; with it the owner's
-		 * other processes can look into this one. */
-		environment_forget(spec);
-		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	}
 	if (stat(plan->project, &status) < 0 || !S_ISDIR(status.st_mode))
 		return error_set(err, "--project '%s' is not a folder", plan->project);
 	if (refuse_writable(plan, "--project", plan->project, err) < 0)
@@ -668,8 +661,7 @@ static int make(struct fence_plan *plan, struct error *err)
 	size_t roots = plan->rule_count;
 
 	for (size_t i = 0; i < roots; i++)
-		if (plan->rules[i].root && plan->rules[i].is_dir &&
-		    scan_tree(plan, plan->rules[i].path, err) < 0)
+		if (plan->rules[i].root && plan->rules[i].is_dir && scan_tree(plan, i, err) < 0)
 			return -1;
 	drop_weak(plan);
 	collapse(plan);

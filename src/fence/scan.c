@@ -472,9 +472,13 @@ static void take_back(struct fence_plan *plan, const struct mark *mark)
 	plan->known_count = mark->known;
 }
 
-int scan_tree(struct fence_plan *plan, const char *path, struct error *err)
+int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 {
 	enum { TRIES = 8 };
+	const dev_t device = plan->rules[rule].device;
+	const ino_t inode = plan->rules[rule].inode;
+	AUTO_FREE char *path = mem_dup(plan->rules[rule].path); /* rules move when some are added */
+	struct stat status;
 	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct scan scan = { .plan = plan, .root = path, .err = err };
 	const struct mark before = mark(plan);
@@ -482,8 +486,11 @@ int scan_tree(struct fence_plan *plan, const char *path, struct error *err)
 
 	if (root < 0 && errno == ENOTDIR)
 		return 0;
-	if (root < 0)
+	if (root < 0 || fstat(root, &status) < 0)
 		return error_sys(err, "open '%s'", path);
+	if (status.st_dev != device || status.st_ino != inode)
+		return error_set(err, "'%s' changed while it was looked through; start again",
+				 path);
 	if (strcmp(path, plan->project) == 0) {
 		scan.patterns = plan->spec->patterns.items;
 		scan.pattern_count = plan->spec->patterns.count;

@@ -313,6 +313,7 @@ static void take_message(struct session *session, const struct wire_message *mes
 			  message->a ? "the fence does not hold, nothing was run: " : "no fence: ",
 			  message->text);
 		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+		result->changed = fence_plan_holds(session->plan, &err) < 0;
 		session->ended = true;
 		break;
 	case WIRE_MOUNTED:

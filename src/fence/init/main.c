@@ -503,6 +503,7 @@ int main(void)
 	int gate[2];
 
 	prctl(PR_SET_NAME, "ringfence-init", 0, 0, 0);
+	signal(SIGCHLD, SIG_DFL);
 	if (close_inherited(&err) < 0 || take_order(&order, &err) < 0)
 		fail(&err, false);
 	if (!order.flags.confined)
