@@ -294,7 +294,7 @@ def measure_denials(place, size):
 
     times = in_turns({
         "with denials": place.fenced(project, make, "-s", "-j2"),
-        "without": place.fenced(project, make, "-s", "-j2", opts=("--denials", "false")),
+        "without": place.fenced(project, make, "-s", "-j2", opts=("--denials=false",)),
         "with reads traced": place.fenced(project, make, "-s", "-j2", opts=("--trace-reads",)),
     }, size["denials"], place.env, before=clean)
     show(times)

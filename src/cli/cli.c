@@ -8,8 +8,8 @@
 #include <string.h>
 
 const struct command *const cli_commands[] = {
-	&cmd_exec,    &cmd_init,   &cmd_policy,      &cmd_config, &cmd_trust,
-	&cmd_untrust, &cmd_doctor, &cmd_completions, &cmd_help,   NULL,
+	&cmd_exec,    &cmd_init,   &cmd_policy,      &cmd_suggest, &cmd_config, &cmd_trust,
+	&cmd_untrust, &cmd_doctor, &cmd_completions, &cmd_help,    NULL,
 };
 
 static const char about[] =

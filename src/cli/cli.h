@@ -46,6 +46,7 @@ extern const struct command cmd_exec;
 extern const struct command cmd_help;
 extern const struct command cmd_init;
 extern const struct command cmd_policy;
+extern const struct command cmd_suggest;
 extern const struct command cmd_trust;
 extern const struct command cmd_untrust;
 

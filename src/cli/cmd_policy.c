@@ -82,19 +82,6 @@ static const char *access_word(enum wire_access access)
 	return words[access];
 }
 
-/* What a rule is called, and where it comes from. Built-in ones have the name of their table. */
-static const char *rule_name(const struct fence_rule *rule)
-{
-	return rule->project ? "project" : rule->exact ? access_word(rule->access) : rule->origin;
-}
-
-static const char *rule_origin(const struct fence_rule *rule)
-{
-	return rule->exact && !rule->project ? rule->origin
-	       : rule->ignored               ? rule->origin
-					     : "built-in";
-}
-
 static const char *inside(const struct fence_plan *plan, const char *path)
 {
 	size_t size = strlen(plan->project);
@@ -122,9 +109,14 @@ static void print_rules(const struct fence_plan *plan)
 		for (size_t i = 0; i < plan->rule_count; i++) {
 			const struct fence_rule *rule = &plan->rules[i];
 
-			if (rule->access == order[k])
-				print_line(access_word(rule->access), inside(plan, rule->path),
-					   rule_name(rule), rule_origin(rule));
+			AUTO_FREE char *name = NULL;
+			const char *origin;
+
+			if (rule->access != order[k])
+				continue;
+			fence_rule_describe(plan, rule, &name, &origin);
+			print_line(access_word(rule->access), inside(plan, rule->path), name,
+				   origin);
 		}
 	}
 	print_line("private", "/tmp", NULL, "built-in");
@@ -205,11 +197,14 @@ static void add_rules(struct buffer *json, const struct fence_plan *plan)
 	buffer_add_text(json, ",\n  \"rules\": [");
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct fence_rule *rule = &plan->rules[i];
+		AUTO_FREE char *name = NULL;
+		const char *origin;
 
+		fence_rule_describe(plan, rule, &name, &origin);
 		add_text(json, i ? ",\n    {\"path\": " : "\n    {\"path\": ", rule->path);
 		add_text(json, ", \"access\": ", access_word(rule->access));
-		add_text(json, ", \"rule\": ", rule_name(rule));
-		add_text(json, ", \"origin\": ", rule_origin(rule));
+		add_text(json, ", \"rule\": ", name);
+		add_text(json, ", \"origin\": ", origin);
 		buffer_add_text(json, "}");
 	}
 	buffer_add_text(json, "\n  ]");

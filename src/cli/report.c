@@ -4,6 +4,8 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/sha256.h"
+#include "util/state.h"
 #include "util/text.h"
 
 #include <fcntl.h>
@@ -98,7 +100,12 @@ static void add_result(struct buffer *json, const struct fence_plan *plan,
 	};
 	bool first = true;
 
-	buffer_add_text(json, "{\n  \"mechanism\": ");
+	buffer_add_text(json, "{\n  \"project\": ");
+	if (plan)
+		text_json(json, plan->project);
+	else
+		buffer_add_text(json, "null");
+	buffer_add_text(json, ",\n  \"mechanism\": ");
 	text_json(json, result->mechanism);
 	buffer_add_text(json, ",\n  \"weaker\": [");
 	for (size_t i = 0; i < sizeof weaker / sizeof *weaker; i++) {
@@ -213,15 +220,46 @@ static int store(const struct report *report, const struct buffer *json, struct 
 	return 0;
 }
 
+char *report_kept_path(const char *state, const char *project)
+{
+	char hash[SHA256_HEX];
+
+	sha256_hex(project, strlen(project), hash);
+	return mem_format("%s/denials/%s.json", state, hash);
+}
+
+/* For `ringfence suggest`: the report of the last run, if something was denied in it. */
+static void keep(const struct fence_plan *plan, const struct fence_result *result,
+		 const struct buffer *json)
+{
+	AUTO_FREE char *path = report_kept_path(plan->state, plan->project);
+	AUTO_FREE char *folder = path_join(plan->state, "denials");
+	AUTO_FREE char *draft = mem_format("%s.%d", path, getpid());
+
+	if (!result->denials.count) {
+		unlink(path);
+		return;
+	}
+	if (make_folders(folder, 0700) < 0)
+		return;
+
+	AUTO_FD fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 || fd_write_all(fd, json->data, json->used) < 0 || rename(draft, path) < 0)
+		unlink(draft);
+}
+
 int report_write(const struct report *report, const struct fence_plan *plan,
 		 const struct fence_result *result, struct error *err)
 {
 	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
 
-	if (!report->path)
+	if (!report->path && !plan)
 		return 0;
 	add_result(&json, plan, result);
-	return store(report, &json, err);
+	if (plan)
+		keep(plan, result, &json);
+	return report->path ? store(report, &json, err) : 0;
 }
 
 int report_write_refused(const struct report *report, int code, struct error *why)

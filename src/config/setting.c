@@ -23,7 +23,7 @@ const struct setting settings[] = {
 			    .type = SETTING_PATHS,
 			    .trust = SETTING_TIGHTER,
 			    .value = "PATH",
-			    .help = "writable; naming any makes the rest of the project read-only",
+			    .help = "writable; naming any in the project makes the rest of it read-only",
 			    .more = "A project's own file may name folders of the project, which narrows what is writable. It cannot "
 				    "open what is protected there (`.git`, editor and agent settings, secrets), and it gives way where "
 				    "your own file or an option says `write` or `read-only`.",

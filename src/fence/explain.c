@@ -1,4 +1,5 @@
 /* Explaining the fence: see fence_explain() in fence.h. */
+#include "fence/builtin.h"
 #include "fence/fence.h"
 #include "fence/verdict.h"
 #include "util/mem.h"
@@ -170,6 +171,136 @@ static void explain_path(const struct fence_plan *plan, const char *question, co
 	ret->origin = mem_dup(origin);
 	find_change(plan, &verdict, ret->subject, ret);
 	find_note(&verdict, ret);
+}
+
+void fence_rule_describe(const struct fence_plan *plan, const struct fence_rule *rule,
+			 char **ret_rule, const char **ret_origin)
+{
+	verdict_name(plan, &(struct verdict){ .by = rule }, ret_rule, ret_origin);
+}
+
+/* What a denied act needs: 'w', 'r', or nothing that a path could give. */
+static char need_of(const char *kind)
+{
+	static const char *const writes[] = { "write", "create", "remove", "link" };
+
+	for (size_t i = 0; i < COUNT(writes); i++)
+		if (strcmp(kind, writes[i]) == 0)
+			return 'w';
+	return strcmp(kind, "read") == 0 ? 'r' : 0;
+}
+
+bool fence_plan_allows(const struct fence_plan *plan, const char *kind, const char *target)
+{
+	struct verdict verdict;
+	char need = need_of(kind);
+
+	if (!need || target[0] != '/')
+		return false;
+	verdict = verdict_at(plan, target);
+	return verdict.wall == VERDICT_OPEN || (need == 'r' && verdict.wall == VERDICT_READ_ONLY);
+}
+
+/* Is any part of a path the name of a secret, or of what the host executes? */
+static const char *protected_part(const char *path)
+{
+	AUTO_FREE char *parts = mem_dup(path);
+	char *rest = parts;
+
+	for (char *part; (part = strsep(&rest, "/"));) {
+		struct builtin_name file = builtin_name(part, false);
+		struct builtin_name folder = builtin_name(part, true);
+
+		if (file.secret || folder.secret)
+			return "it looks like a secret";
+		if (file.executed || folder.executed)
+			return "the host executes it, or reads it as configuration";
+	}
+	return NULL;
+}
+
+static bool in_home_list(const struct fence_plan *plan, const char *const *list, const char *path)
+{
+	for (; *list && plan->identity.home[0]; list++) {
+		AUTO_FREE char *place = path_join(plan->identity.home, *list);
+
+		if (path_within(path, place))
+			return true;
+	}
+	return false;
+}
+
+/* Why something is never offered, whatever a person might still ask for by name; NULL: it may be. */
+static const char *never(const struct fence_plan *plan, const struct verdict *verdict,
+			 const char *target)
+{
+	const char *part = protected_part(target);
+
+	if (part)
+		return part;
+	if (in_home_list(plan, builtin_home_secrets, target))
+		return "it holds credentials";
+	if (in_home_list(plan, builtin_home_executed, target))
+		return "the host executes it, or reads it as configuration";
+	if (verdict->by && !verdict->by->exact && !verdict->by->project)
+		return "it is protected by a built-in rule";
+	return NULL;
+}
+
+/* The path to name: the file itself, or the folder in which an entry is made or removed. */
+static char *path_to_name(const char *kind, const char *target)
+{
+	bool itself = strcmp(kind, "write") == 0 || strcmp(kind, "read") == 0;
+	char *path = mem_dup(target);
+
+	if (!itself && strrchr(path, '/') > path)
+		*strrchr(path, '/') = '\0';
+	return path;
+}
+
+static void offer_nothing(struct fence_offer *offer, const char *why)
+{
+	free(offer->path);
+	*offer = (struct fence_offer){ .risk = mem_dup(why) };
+}
+
+void fence_offer(const struct fence_plan *plan, const char *kind, const char *target,
+		 struct fence_offer *ret_offer)
+{
+	char need = need_of(kind);
+	const char *refusal;
+	struct verdict verdict;
+	struct error why;
+
+	*ret_offer = (struct fence_offer){ 0 };
+	if (!need || target[0] != '/') {
+		offer_nothing(ret_offer, "no rule for files allows this");
+		return;
+	}
+	verdict = verdict_at(plan, target);
+	ret_offer->path = path_to_name(kind, target);
+	if ((refusal = never(plan, &verdict, target)))
+		offer_nothing(ret_offer, refusal);
+	else if (fence_plan_permits(plan, need == 'w', ret_offer->path, &why) < 0)
+		offer_nothing(ret_offer, why.text);
+	else if (access(ret_offer->path, F_OK) < 0)
+		offer_nothing(ret_offer, "there is no such file or folder on the host");
+	else
+		ret_offer->key = need == 'w' ? "write" : "read";
+	if (!ret_offer->key)
+		return;
+	ret_offer->risk = mem_dup(
+		need == 'r' ? "whatever is there can leave in what the command writes or says"
+		: path_within(ret_offer->path, plan->project)
+			? "the command can change or delete it"
+			: "it is outside of the project: the command can change or delete it, and no other "
+			  "project is safe from that");
+}
+
+void fence_offer_release(struct fence_offer *offer)
+{
+	free(offer->path);
+	free(offer->risk);
 }
 
 static bool looks_like_host(const char *text)

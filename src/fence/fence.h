@@ -231,6 +231,7 @@ struct fence_plan {
 	char *init;  /* ringfence-init */
 	struct fence_rule *rules; /* sorted: parents first */
 	size_t rule_count;
+	bool whole; /* the project was named as writable */
 	struct fence_known *known;
 	size_t known_count;
 	struct fence_witness *witnesses;
@@ -281,6 +282,25 @@ struct fence_explanation {
 void fence_explain(const struct fence_plan *plan, const char *question, const char *base,
 		   struct fence_explanation *ret_explanation);
 void fence_explanation_release(struct fence_explanation *explanation);
+
+/* A rule as a person would name it, and where it comes from. The caller frees *ret_rule. */
+void fence_rule_describe(const struct fence_plan *plan, const struct fence_rule *rule,
+			 char **ret_rule, const char **ret_origin);
+
+/* What could be set so that something that was denied (a kind and a target of struct fence_denial) would
+ * be allowed. */
+struct fence_offer {
+	const char *key; /* "write" or "read"; NULL: nothing is offered */
+	char *path;
+	char *risk; /* in words; or why nothing is offered */
+};
+
+void fence_offer(const struct fence_plan *plan, const char *kind, const char *target,
+		 struct fence_offer *ret_offer);
+void fence_offer_release(struct fence_offer *offer);
+
+/* Would it be allowed by this plan? */
+bool fence_plan_allows(const struct fence_plan *plan, const char *kind, const char *target);
 
 /* The names of the system calls that are always refused; NULL ends the list that begins at 0. */
 const char *fence_refused_call(size_t index);

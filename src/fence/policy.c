@@ -230,6 +230,19 @@ int fence_plan_permits(const struct fence_plan *plan, bool writable, const char 
 			: refuse_readable(plan, "read", path, err);
 }
 
+/* Naming what may be written in the project makes the rest of it read-only; what is outside does not. */
+static void narrow_project(struct fence_plan *plan)
+{
+	struct fence_rule *project = &plan->rules[0];
+
+	if (plan->whole)
+		project->access = WIRE_WRITE;
+	for (size_t i = 1; i < plan->rule_count && !plan->whole; i++)
+		if (plan->rules[i].access == WIRE_WRITE &&
+		    path_within(plan->rules[i].path, plan->project))
+			project->access = WIRE_READ;
+}
+
 typedef int judge_fn(const struct fence_plan *plan, const char *option, const char *path,
 		     struct error *err);
 
@@ -249,10 +262,11 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 		if (!given->path[0])
 			return error_set(err, "%s needs a path", option);
 		if (resolve_option(plan, option, path, passed, &real, &status, err) < 0) {
-			/* What does not exist needs no hiding, and gets no stub. */
-			if (access == WIRE_HIDE && errno == ENOENT) {
-				list_printf(&plan->notices, "%s %s: there is nothing to hide",
-					    option, path);
+			/* What does not exist needs no hiding, and gets no stub; and a file of settings is
+			 * for many machines. */
+			if (errno == ENOENT && (access == WIRE_HIDE || given->origin[0] != '-')) {
+				list_printf(&plan->notices, "%s %s: there is no such file", option,
+					    path);
 				continue;
 			}
 			return -1;
@@ -260,7 +274,7 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 		if (judge(plan, option, real, err) < 0)
 			return -1;
 		if (access == WIRE_WRITE && strcmp(real, plan->project) == 0) {
-			plan->rules[0].access = WIRE_WRITE; /* the project's own rule, said again */
+			plan->whole = true; /* the project's own rule, said again */
 			continue;
 		}
 		plan_add_rule(plan, real, &status, access, given->origin, !given->weak);
@@ -640,13 +654,14 @@ static int make(struct fence_plan *plan, struct error *err)
 	if (find_init(plan, err) < 0)
 		return -1;
 
-	plan_add_rule(plan, plan->project, &status,
-		      spec->read_only || spec->write.count ? WIRE_READ : WIRE_WRITE, origin_project,
-		      true);
+	plan_add_rule(plan, plan->project, &status, spec->read_only ? WIRE_READ : WIRE_WRITE,
+		      origin_project, true);
 	plan->rules[0].root = plan->rules[0].lent = plan->rules[0].project = true;
 	if (add_options(plan, "write", &spec->write, WIRE_WRITE, refuse_writable, base, &passed,
-			err) < 0 ||
-	    add_options(plan, "read", &spec->read, WIRE_READ, refuse_readable, base, &passed, err) <
+			err) < 0)
+		return -1;
+	narrow_project(plan);
+	if (add_options(plan, "read", &spec->read, WIRE_READ, refuse_readable, base, &passed, err) <
 		    0 ||
 	    add_options(plan, "hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, &passed, err) <
 		    0 ||

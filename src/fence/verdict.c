@@ -165,7 +165,7 @@ void verdict_name(const struct fence_plan *plan, const struct verdict *verdict, 
 		*ret_origin = rule->origin;
 	} else {
 		*ret_rule = mem_dup(rule->origin);
-		if (strcmp(rule->origin, "project") == 0) /* read-only, because somebody said so */
+		if (rule->project && rule->access == WIRE_READ) /* because somebody said so */
 			*ret_origin = plan->spec->read_only ? "--read-only" : "--write";
 	}
 }

@@ -220,9 +220,9 @@ def test_a_build_works_while_reads_are_traced(t):
 
 
 def test_denials_can_be_switched_off(t):
-    result, report = t.report("sh", "-c", "echo x > /etc/passwd; exit 1", opts=("--denials", "false"))
+    result, report = t.report("sh", "-c", "echo x > /etc/passwd; exit 1", opts=("--denials=false",))
     equal((lines(result), report["denials"], report["exit"]["kind"]), ([], [], "command"), "off", result)
-    result = attack_inside(t, "unshare", "user", opts=("--denials", "false"))
+    result = attack_inside(t, "unshare", "user", opts=("--denials=false",))
     equal(result.out, "denied: EPERM\n", "the filter decides alone", result)
     result = t.fence("true", opts=("--denials", "maybe"))
     equal(result.code, 125, "neither true nor false", result)
@@ -273,7 +273,7 @@ def test_root_explains_denials_to_the_owner_of_a_project(t):
 @timeout(90)
 def test_a_strange_process_is_answered_like_any_other(t, *act):
     t.write("file", "x")
-    for opts in ((), ("--trace-reads",), ("--denials", "false")):
+    for opts in ((), ("--trace-reads",), ("--denials=false",)):
         result = attack_inside(t, *act, opts=opts, timeout=60)
         equal((result.code, result.out), (0, "succeeded\n"), f"with {opts}", result)
 
@@ -285,7 +285,7 @@ def test_a_process_that_nobody_may_look_into_is_explained(t):
 
 def test_a_second_listener_is_refused_by_the_kernel(t):
     equal(attack_inside(t, "own-filter", "listener").out, "denied: EBUSY\n", "with denials")
-    equal(attack_inside(t, "own-filter", "listener", opts=("--denials", "false")).code, 0, "without")
+    equal(attack_inside(t, "own-filter", "listener", opts=("--denials=false",)).code, 0, "without")
 
 
 def test_odd_targets_do_not_hold_anybody_up(t):

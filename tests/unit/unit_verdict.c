@@ -134,7 +134,7 @@ static void names(void)
 	const struct fence_spec read_only = { .read_only = true };
 	struct fence_rule project = { .path = (char *)"/h/u/p",
 				      .access = WIRE_READ,
-				      .origin = (char *)"project" };
+				      .origin = (char *)"project", .project = true };
 	const struct verdict closed = { .wall = VERDICT_READ_ONLY, .by = &project };
 	struct fence_plan asked = plan;
 	AUTO_FREE char *rule = NULL;
