@@ -16,7 +16,12 @@ enum { WEAKER_LANDLOCK, WEAKER_ABSTRACT_SOCKETS, WEAKER_LIMITS };
 int apply_judge(const struct setting *setting, const char *text, struct error *err)
 {
 	struct fence_listen listen;
+	uint64_t value;
 
+	if (setting->id >= SETTING_MEMORY && setting->id <= SETTING_DISK &&
+	    strcmp(text, "none") != 0)
+		return fence_limit_parse((enum fence_limit)(setting->id - SETTING_MEMORY), text,
+					 &value, err);
 	if (setting->id != SETTING_LISTEN)
 		return 0;
 	if (fence_listen_parse(text, &listen, err) < 0)
