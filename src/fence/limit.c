@@ -346,7 +346,7 @@ static uint64_t next_look_ms(const struct limiter *limiter, const struct usage *
 	uint64_t memory = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
 	uint64_t disk = kept_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED);
 
-	if (limiter->suspects)
+	if (limiter->suspects || limiter->suspect)
 		return LOOK_LEAST_MS;
 	if (memory && patience_ms(usage->memory_fair, memory) < wait)
 		wait = patience_ms(usage->memory_fair, memory);
@@ -372,14 +372,13 @@ static unsigned int exceeded(const struct limiter *limiter, const struct usage *
 
 	if (memory && usage->memory_fair > memory)
 		set |= bit(FENCE_LIMIT_MEMORY);
-	if (disk && (usage->written > disk || usage->hidden))
+	if (disk && (usage->written > disk || (usage->hidden && usage->hidden == limiter->suspect)))
 		set |= bit(FENCE_LIMIT_DISK);
 	return set;
 }
 
 static void note(struct limiter *limiter, const struct usage *usage)
 {
-	limiter->hidden = limiter->hidden || usage->hidden;
 	if (kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED))
 		remember(&limiter->seen.memory_peak, usage->memory_fair);
 	remember(&limiter->most_files, usage->most_files);
@@ -406,6 +405,9 @@ enum fence_limit limit_look(struct limiter *limiter, pid_t child, uint64_t now_m
 	over = exceeded(limiter, &usage);
 	confirmed = over & limiter->suspects;
 	limiter->suspects = over;
+	limiter->suspect = usage.hidden;
+	limiter->hidden = confirmed && usage.hidden &&
+			  usage.written <= limiter->limits[FENCE_LIMIT_DISK].value;
 	limiter->next_ms = now_ms + next_look_ms(limiter, &usage);
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
 		if (confirmed & bit((enum fence_limit)i))

@@ -27,7 +27,8 @@ struct limiter {
 	int counters;          /* init's own; -1: not needed, or not there yet */
 	unsigned int watched;  /* a bit for each limit that a look tells something about */
 	unsigned int suspects; /* a bit for each limit that the last look found exceeded */
-	bool hidden;           /* a process did not show what it writes */
+	pid_t suspect;         /* a process that did not show what it writes */
+	bool hidden;           /* the run was ended for that */
 	uint64_t most_files;   /* that a process was seen to have open */
 	uint64_t next_ms;      /* when to look again; 0: nothing is watched */
 	struct fence_use seen; /* the highest of what was looked at */

@@ -111,12 +111,14 @@ static uint64_t fair_share(pid_t pid)
 	return field_of(text, "\nPss:") * 1024;
 }
 
-static uint64_t written_by(pid_t pid, bool *ret_hidden)
+/* One that is about to end shows nothing either, but has no memory any more. */
+static uint64_t written_by(pid_t pid, pid_t *ret_hidden)
 {
 	char text[512];
 
-	if (read_of(pid, "io", text, sizeof text) < 0 && (errno == EACCES || errno == EPERM))
-		*ret_hidden = true;
+	if (read_of(pid, "io", text, sizeof text) < 0 && (errno == EACCES || errno == EPERM) &&
+	    resident(pid) > 0)
+		*ret_hidden = pid;
 	return field_of(text, "\nwrite_bytes: ");
 }
 

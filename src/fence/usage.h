@@ -18,7 +18,7 @@ struct usage {
 	uint64_t written;
 	uint64_t tasks;      /* processes and threads, without the first process and init */
 	uint64_t most_files; /* open in one process */
-	bool hidden;         /* a process does not show what it writes */
+	pid_t hidden;        /* a living process that does not show what it writes; 0: none */
 };
 
 struct usage_wanted {

@@ -52,7 +52,8 @@ def test_root_gets_control_groups(t):
     """On a machine without systemd, too."""
     if not os.access("/sys/fs/cgroup/memory", os.W_OK):
         raise Skip("no hierarchy of version 1 that root may write")
-    _, report = t.report("true", opts=("--memory", "64M", "--cpus", "0.5", "--processes", "9"))
+    result, report = t.report("true", opts=("--memory", "64M", "--cpus", "0.5", "--processes", "9"))
+    equal(result.code, 0, "exit status", result)
     equal({limit["how"] for limit in report["limits"].values()}, {"cgroup v1"}, "how", report)
 
 
@@ -106,7 +107,8 @@ def test_a_part_of_a_cpu_is_kept_by_a_group(t):
     expect(report["limits"]["cpus"]["how"] in GROUPS, "how", report)
     spent, control = burn(t, "--cpus", "0.2"), burn(t)
     expect(spent < 450, "CPU time in a second of 0.2 CPUs", spent)
-    expect(control > spent * 1.3, "the control", (spent, control))
+    if control < 600:
+        raise Skip(f"the machine is busy: without a limit {control} ms in a second, so no control")
 
 
 def test_whole_cpus_are_kept_without_a_group(t):
@@ -220,6 +222,7 @@ def test_the_number_of_files_in_tmp_is_limited(t):
     equal(t.sh(script).code, 0, "the control")
 
 
+ORPHANS = "i=0; while [ $i -lt 120 ]; do (dd if=/dev/zero of=x$i bs=1M count=1 conv=fsync 2>/dev/null &); sleep 0.02; i=$((i+1)); done"
 FILL = "i=0; while [ $i -lt {0} ]; do dd if=/dev/zero of=x bs=1M count=1 conv=fsync 2>/dev/null; i=$((i+1)); done"
 
 
@@ -231,9 +234,9 @@ def counts_writes(t):
 
 
 def test_what_is_written_to_disk_is_limited(t):
-    """Whether by one process or by many that are gone."""
+    """Whether by one process, by many that are gone, or by orphans."""
     counts_writes(t)
-    for script in (FILL.format(120), "dd if=/dev/zero of=x bs=1M count=120 oflag=sync"):
+    for script in (FILL.format(120), "dd if=/dev/zero of=x bs=1M count=120 oflag=sync", ORPHANS):
         result, report = t.report("sh", "-c", script, opts=("--disk", "20M"))
         ran_into(result, report, "disk", "20M")
         expect(20 * MEGA <= report["use"]["disk_written"] < 110 * MEGA, "what was written", report)

@@ -33,15 +33,12 @@ static int lower(int resource, rlim_t most, const char *name, struct error *err)
 	return 0;
 }
 
-/* Where memory is short, the command's processes go before init. A process that cannot be looked
- * into, as init, may not open this file; its child can until it becomes the command. */
+/* Where memory is short, the command's processes go before init. */
 static int be_first_victim(struct error *err)
 {
 	static const char preference[] = "500";
-	AUTO_FD fd = -1;
+	AUTO_FD fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 
-	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, preference, sizeof preference - 1) < 0)
 		return error_sys(err, "write /proc/self/oom_score_adj");
 	return 0;
@@ -51,6 +48,9 @@ int confine_limits(const struct order *order, struct error *err)
 {
 	const struct wire_limits *limits = &order->limits;
 
+	/* As the command will be: its counters can be read, and it may write about itself. */
+	if (limits->memory || limits->counters)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	if (limits->memory && be_first_victim(err) < 0)
 		return -1;
 
