@@ -297,6 +297,19 @@ def test_without_a_listener_the_fence_holds_and_says_what_is_missing(t):
     contains(result.err, "[ringfence] denials are not explained: ", "stderr")
 
 
+def test_a_command_that_asks_without_end_runs_out_of_time(t):
+    result = t.fence(t.attack, "storm", "1000000000", opts=("--timeout", "1s"))
+    equal(result.code, 124, "exit status", result)
+    t.all_gone()
+
+
+def test_many_arguments_are_cut(t):
+    script = "import os; os.execv('./attack', ['./attack', 'storm', '1', *[''] * 4000])"
+    result, found = denials(t, "/usr/bin/python3", "-c", script)
+    equal(found[0]["argv"][:3], ["./attack", "storm", "1"], "argv", result)
+    equal(len(found[0]["argv"]), 256, "how many")
+
+
 def test_odd_targets_do_not_hold_anybody_up(t):
     t.write(".git/config", "x")
     os.mkfifo(t.path(".git/fifo"))
