@@ -377,21 +377,27 @@ static bool has_listener(pid_t pid, unsigned int port)
  * Without a network there is only the fence's own loopback, where the host's services are not. On its
  * port 53 nobody can listen, as that needs a privilege: who asks there looks for a name server.
  */
-static bool reaches(pid_t pid, const union address *address)
+static bool reaches(struct attempt_context *context, pid_t pid, const union address *address)
 {
 	unsigned int port = ntohs(address->v4.sin_port); /* at the same place in both */
+	uint8_t bit = (uint8_t)(1U << port % 8);
 
-	return is_loopback(address) && port != 53 &&
-	       (has_listener(pid, port) || !has_listener(getpid(), port));
+	if (!is_loopback(address) || port == 53)
+		return false;
+	/* The tables are long where many connections were made: looking once a port is enough. */
+	if (!(context->reached[port / 8] & bit) &&
+	    (has_listener(pid, port) || !has_listener(getpid(), port)))
+		context->reached[port / 8] |= bit;
+	return context->reached[port / 8] & bit;
 }
 
-static bool look_at_network(const struct attempt_context *context, pid_t pid,
+static bool look_at_network(struct attempt_context *context, pid_t pid,
 			    const union address *address, struct attempt *ret_attempt)
 {
 	bool v4 = address->any.sa_family == AF_INET;
 	char host[INET6_ADDRSTRLEN] = "?";
 
-	if (context->plan->spec->net != FENCE_NET_NONE || reaches(pid, address))
+	if (context->plan->spec->net != FENCE_NET_NONE || reaches(context, pid, address))
 		return false;
 	inet_ntop(address->any.sa_family,
 		  v4 ? (const void *)&address->v4.sin_addr : &address->v6.sin6_addr, host,
@@ -403,7 +409,7 @@ static bool look_at_network(const struct attempt_context *context, pid_t pid,
 	return true;
 }
 
-static bool look_at_socket(const struct attempt_context *context, pid_t pid, bool binds,
+static bool look_at_socket(struct attempt_context *context, pid_t pid, bool binds,
 			   const uint64_t *arguments, struct attempt *ret_attempt)
 {
 	union address address = { 0 };

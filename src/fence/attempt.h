@@ -25,7 +25,8 @@ struct attempt {
 /* What is the same for all processes of a fence. */
 struct attempt_context {
 	const struct fence_plan *plan;
-	int root; /* of the fence, opened when first needed; -1 */
+	int root;                   /* of the fence, opened when first needed; -1 */
+	uint8_t reached[65536 / 8]; /* bit N: a connection to port N of loopback was no denial */
 };
 
 /* Fills in what the fence will refuse of this call. Returns how many; 0: nothing, or it cannot be

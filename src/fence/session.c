@@ -508,6 +508,21 @@ enum {
 	WATCH_RELAY = WATCH_TERMINAL + 2
 };
 
+static void serve(struct session *session, const struct pollfd *watched, size_t relayed)
+{
+	if (watched[WATCH_SIGNALS].revents)
+		take_signals(session);
+	if (watched[WATCH_CONTROL].revents)
+		take_messages(session);
+	if (watched[WATCH_COMPLAINTS].revents)
+		take_complaints(session);
+	/* After the messages: before the command runs, only the canaries are refused. */
+	if (watched[WATCH_DENIALS].revents)
+		denials_serve(&session->denials, session->running);
+	terminal_serve(&session->terminal, watched + WATCH_TERMINAL);
+	relay_serve(session->relay, watched + WATCH_RELAY, relayed);
+}
+
 /* Until nothing runs inside any more, or init and the mechanism's process are gone. */
 static void watch(struct session *session)
 {
@@ -531,23 +546,13 @@ static void watch(struct session *session)
 
 		if (ready < 0 && errno != EINTR)
 			break;
-		if (ready == 0 && session->deadline_ms && now_ms() >= session->deadline_ms)
-			expire(session);
 		look(session);
 		terminal_check_foreground(&session->terminal);
-		if (ready <= 0)
-			continue;
-		if (watched[WATCH_SIGNALS].revents)
-			take_signals(session);
-		if (watched[WATCH_CONTROL].revents)
-			take_messages(session);
-		if (watched[WATCH_COMPLAINTS].revents)
-			take_complaints(session);
-		/* After the messages: before the command runs, only the canaries are refused. */
-		if (watched[WATCH_DENIALS].revents)
-			denials_serve(&session->denials, session->running);
-		terminal_serve(&session->terminal, watched + WATCH_TERMINAL);
-		relay_serve(session->relay, watched + WATCH_RELAY, relayed);
+		if (ready > 0)
+			serve(session, watched, relayed);
+		/* Also when there is always something to serve: a busy command is not spared. */
+		if (!session->exited && session->deadline_ms && now_ms() >= session->deadline_ms)
+			expire(session);
 	}
 }
 

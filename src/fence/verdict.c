@@ -265,7 +265,9 @@ bool verdict_listens(const char *table, unsigned int port)
 
 void verdict_arguments(const char *bytes, size_t size, struct list *ret_arguments)
 {
-	while (size > 0) {
+	enum { MOST = 256 };
+
+	while (size > 0 && ret_arguments->count < MOST) {
 		size_t length = strnlen(bytes, size);
 
 		list_printf(ret_arguments, "%.*s", (int)length, bytes);

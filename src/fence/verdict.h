@@ -75,7 +75,7 @@ pid_t verdict_inner_pid(const char *status);
 /* Does somebody listen on the port, by a table such as /proc/N/net/tcp? */
 bool verdict_listens(const char *table, unsigned int port);
 
-/* The arguments in the bytes of /proc/N/cmdline. */
+/* The arguments in the bytes of /proc/N/cmdline; the first 256 of them. */
 void verdict_arguments(const char *bytes, size_t size, struct list *ret_arguments);
 
 #endif

@@ -6,6 +6,7 @@ import socket
 import subprocess
 
 from harness import cases, contains, equal, expect, lacks, needs, root_only, timeout
+from harness import kernel
 from harness.control import attack_inside
 
 LINE = "[ringfence] denied "
@@ -286,6 +287,27 @@ def test_a_process_that_nobody_may_look_into_is_explained(t):
 def test_a_second_listener_is_refused_by_the_kernel(t):
     equal(attack_inside(t, "own-filter", "listener").out, "denied: EBUSY\n", "with denials")
     equal(attack_inside(t, "own-filter", "listener", opts=("--denials=false",)).code, 0, "without")
+
+
+def test_without_a_listener_the_fence_holds_and_says_what_is_missing(t):
+    kernel.take_the_listener()
+    result, report = t.report("sh", "-c", "(echo x > /etc/passwd); ./attack unshare user; exit 2")
+    equal((result.code, result.out), (2, "denied: EPERM\n"), "the fence", result)
+    equal((report["denials"], report["exit"]["kind"]), ([], "command"), "the report")
+    contains(result.err, "[ringfence] denials are not explained: ", "stderr")
+
+
+def test_a_command_that_asks_without_end_runs_out_of_time(t):
+    result = t.fence(t.attack, "storm", "1000000000", opts=("--timeout", "1s"))
+    equal(result.code, 124, "exit status", result)
+    t.all_gone()
+
+
+def test_many_arguments_are_cut(t):
+    script = "import os; os.execv('./attack', ['./attack', 'storm', '1', *[''] * 4000])"
+    result, found = denials(t, "/usr/bin/python3", "-c", script)
+    equal(found[0]["argv"][:3], ["./attack", "storm", "1"], "argv", result)
+    equal(len(found[0]["argv"]), 256, "how many")
 
 
 def test_odd_targets_do_not_hold_anybody_up(t):
