@@ -283,11 +283,10 @@ char *setting_allowed(const struct setting *setting)
 static int wrong(const struct setting *setting, const char *text, struct error *err)
 {
 	AUTO_FREE char *allowed = setting_allowed(setting);
-	AUTO_FREE char *shown = text_escaped(text);
 
 	if (!*text)
 		return error_set(err, "%s has an empty value; it is %s", setting->key, allowed);
-	return error_set(err, "%s is %s, not '%.200s'", setting->key, allowed, shown);
+	return error_set(err, "%s is %s, not '%.200s'", setting->key, allowed, text);
 }
 
 /* Digits alone, at most 15 of them: no multiplication below can overflow. */
@@ -394,17 +393,16 @@ static int parse_limit(const struct setting *setting, const char *text, uint64_t
 static int check_variable(const struct setting *setting, const char *text, struct error *err)
 {
 	size_t size = strcspn(text, "=");
-	AUTO_FREE char *shown = text_escaped(text);
 
 	if (size == 0)
 		return error_set(err, "%s '%.200s' has no name; it is NAME or NAME=VALUE",
-				 setting->key, shown);
+				 setting->key, text);
 	for (size_t i = 0; i < size; i++)
 		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
 			return error_set(
 				err,
 				"%s: '%.200s' is no name of a variable (letters, digits and _); it is NAME or NAME=VALUE",
-				setting->key, shown);
+				setting->key, text);
 	return 0;
 }
 
