@@ -143,13 +143,12 @@ static void take_setting(const struct taking *taking, const struct yaml_node *no
 {
 	const char *nearest = NULL;
 	const struct setting *setting = setting_find(node->key, &nearest);
-	AUTO_FREE char *shown = text_escaped(node->key);
 
 	if (!setting) {
 		problem_add(
 			&taking->config->problems, taking->file, node->key_at,
 			"there is no setting '%.200s'%s%s%s (ringfence config --explain lists them)",
-			shown, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+			node->key, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 			nearest ? "'?" : "");
 	} else if (node->kind == YAML_LIST && setting_is_list(setting)) {
 		for (size_t i = 0; i < node->count; i++)

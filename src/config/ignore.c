@@ -2,7 +2,6 @@
 #include "config/ignore.h"
 
 #include "util/mem.h"
-#include "util/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +10,6 @@ static int take_line(struct ignore *ignore, const char *file, unsigned int line,
 		     struct list *notices, struct list *problems)
 {
 	const struct position at = { line, 1 };
-	AUTO_FREE char *shown = text_escaped(text);
 	struct glob glob;
 
 	switch (glob_read(text, &glob)) {
@@ -21,12 +19,12 @@ static int take_line(struct ignore *ignore, const char *file, unsigned int line,
 		list_printf(
 			notices,
 			"%s:%u: '%.200s' is passed over: this file can only hide (read: in ringfence.yml shows)",
-			file, line, shown);
+			file, line, text);
 		return 0;
 	case GLOB_WRONG:
 		problem_add(problems, file, at,
 			    "'%.60s' is no pattern (at most %d bytes, with a name between slashes)",
-			    shown, (int)GLOB_LONGEST);
+			    text, (int)GLOB_LONGEST);
 		return -1;
 	case GLOB_PATTERN:
 		break;

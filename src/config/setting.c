@@ -283,83 +283,10 @@ char *setting_allowed(const struct setting *setting)
 static int wrong(const struct setting *setting, const char *text, struct error *err)
 {
 	AUTO_FREE char *allowed = setting_allowed(setting);
-	AUTO_FREE char *shown = text_escaped(text);
 
 	if (!*text)
 		return error_set(err, "%s has an empty value; it is %s", setting->key, allowed);
-	return error_set(err, "%s is %s, not '%.200s'", setting->key, allowed, shown);
-}
-
-/* Digits alone, at most 15 of them: no multiplication below can overflow. */
-static int whole(const char **at, uint64_t *ret_number)
-{
-	uint64_t number = 0;
-	size_t digits = 0;
-
-	for (; isdigit((unsigned char)**at); (*at)++, digits++)
-		number = digits < 15 ? number * 10 + (uint64_t)(**at - '0') : number;
-	if (digits == 0 || digits > 15)
-		return -1;
-	*ret_number = number;
-	return 0;
-}
-
-static int parse_size(const char *text, uint64_t *ret_number)
-{
-	static const char units[] = "KMGT";
-	const uint64_t most = UINT64_C(1) << 60;
-	uint64_t number;
-	const char *unit;
-
-	if (whole(&text, &number) < 0)
-		return -1;
-	if (*text) {
-		unit = strchr(units, toupper((unsigned char)*text));
-		if (!unit || text[1])
-			return -1;
-		for (const char *at = units; at <= unit; at++) {
-			if (number > most >> 10)
-				return -1;
-			number <<= 10;
-		}
-	}
-	if (number == 0)
-		return -1;
-	*ret_number = number;
-	return 0;
-}
-
-static int parse_count(const char *text, uint64_t *ret_number)
-{
-	uint64_t number;
-
-	if (whole(&text, &number) < 0 || *text || number == 0 || number > INT_MAX)
-		return -1;
-	*ret_number = number;
-	return 0;
-}
-
-static int parse_cpus(const char *text, uint64_t *ret_number)
-{
-	uint64_t number;
-	uint64_t unit = 1000;
-
-	if (whole(&text, &number) < 0 || number > 1024)
-		return -1;
-	number *= 1000;
-	if (*text == '.') {
-		text++;
-		if (!*text)
-			return -1;
-		for (; isdigit((unsigned char)*text) && unit > 1; text++) {
-			unit /= 10;
-			number += (uint64_t)(*text - '0') * unit;
-		}
-	}
-	if (*text || number == 0 || number > 1024000)
-		return -1;
-	*ret_number = number;
-	return 0;
+	return error_set(err, "%s is %s, not '%.200s'", setting->key, allowed, text);
 }
 
 static int parse_choice(const struct setting *setting, const char *text, uint64_t *ret_number)
@@ -381,11 +308,11 @@ static int parse_limit(const struct setting *setting, const char *text, uint64_t
 	}
 	switch (setting->type) {
 	case SETTING_SIZE:
-		return parse_size(text, ret_number);
+		return text_bytes(text, ret_number);
 	case SETTING_COUNT:
-		return parse_count(text, ret_number);
+		return text_count(text, ret_number);
 	case SETTING_CPUS:
-		return parse_cpus(text, ret_number);
+		return text_thousandths(text, ret_number) < 0 || *ret_number > 1024000 ? -1 : 0;
 	default:
 		return text_duration_ms(text, ret_number);
 	}
@@ -394,17 +321,16 @@ static int parse_limit(const struct setting *setting, const char *text, uint64_t
 static int check_variable(const struct setting *setting, const char *text, struct error *err)
 {
 	size_t size = strcspn(text, "=");
-	AUTO_FREE char *shown = text_escaped(text);
 
 	if (size == 0)
 		return error_set(err, "%s '%.200s' has no name; it is NAME or NAME=VALUE",
-				 setting->key, shown);
+				 setting->key, text);
 	for (size_t i = 0; i < size; i++)
 		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
 			return error_set(
 				err,
 				"%s: '%.200s' is no name of a variable (letters, digits and _); it is NAME or NAME=VALUE",
-				setting->key, shown);
+				setting->key, text);
 	return 0;
 }
 

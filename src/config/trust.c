@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,18 +27,34 @@ static char *record_path(const char *state, const char *project)
 	return mem_format("%s/%s/%s", state, folder_name, name);
 }
 
+/* Moves behind a word that must be there. */
+static bool skip(const char **at, const char *word)
+{
+	size_t size = strlen(word);
+
+	if (strncmp(*at, word, size) != 0)
+		return false;
+	*at += size;
+	return true;
+}
+
 /* "hash HEX\ntime SECONDS\npath " and the path up to the end: a path may hold line ends. */
 static int parse(const char *text, struct trust *ret_trust)
 {
 	struct trust trust = { 0 };
-	int used = 0;
+	char *end;
 
-	if (sscanf(text, "hash %64[0-9a-f]\ntime %lu\npath%n", trust.hash,
-		   (unsigned long *)&trust.time, &used) != 2 ||
-	    used == 0 || strlen(trust.hash) != SHA256_HEX - 1 || text[used] != ' ' ||
-	    text[used + 1] != '/')
+	if (!skip(&text, "hash ") || strspn(text, "0123456789abcdef") != SHA256_HEX - 1)
 		return -1;
-	trust.path = mem_dup(text + used + 1);
+	memcpy(trust.hash, text, SHA256_HEX - 1);
+	text += SHA256_HEX - 1;
+	if (!skip(&text, "\ntime ") || *text < '0' || *text > '9')
+		return -1;
+	trust.time = strtoull(text, &end, 10);
+	text = end;
+	if (!skip(&text, "\npath ") || *text != '/')
+		return -1;
+	trust.path = mem_dup(text);
 	*ret_trust = trust;
 	return 0;
 }

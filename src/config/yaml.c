@@ -95,6 +95,7 @@ static void report_syntax(struct reader *reader)
 	static const struct {
 		const char *part;
 		const char *hint;
+		bool begins; /* where it begins says more than where it was missed */
 	} hints[] = {
 		{ "mapping values are not allowed",
 		  " (quote a value that has ': ' in it; keys of one map begin in the same column)" },
@@ -103,22 +104,27 @@ static void report_syntax(struct reader *reader)
 		  " (keys of one map begin in the same column; quote a value that begins with a quote or bracket)" },
 		{ "did not find expected '-' indicator",
 		  " (entries of one list begin in the same column)" },
-		{ "could not find expected ':'", " (a key needs a colon and a space behind it)" },
+		{ "could not find expected ':'", " (a key needs a colon and a space behind it)",
+		  true },
 		{ "did not find expected ',' or",
-		  " (a bracket is not closed, or a comma is missing)" },
-		{ "unexpected end of stream", " (a quote is not closed)" },
+		  " (a bracket is not closed, or a comma is missing)", true },
+		{ "unexpected end of stream", " (a quote is not closed)", true },
 		{ "found unknown escape character",
 		  " (in double quotes a backslash must be doubled; in single quotes it stands for itself)" },
 	};
 	const yaml_parser_t *parser = &reader->parser;
 	const char *said = parser->problem ? parser->problem : "it cannot be read";
+	const yaml_mark_t *mark = &parser->problem_mark;
 	const char *hint = "";
 
-	for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
-		if (strstr(said, hints[i].part))
+	for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
+		if (strstr(said, hints[i].part)) {
 			hint = hints[i].hint;
-	problem_add(reader->problems, reader->file, position(&parser->problem_mark),
-		    "no valid YAML: %s%s", said, hint);
+			mark = hints[i].begins ? &parser->context_mark : mark;
+		}
+	}
+	problem_add(reader->problems, reader->file, position(mark), "no valid YAML: %s%s", said,
+		    hint);
 	reader->stop = true;
 }
 
@@ -199,8 +205,6 @@ static void take_items(struct reader *reader, struct yaml_node *list, unsigned i
 static void check_key(struct reader *reader, const struct yaml_node *map,
 		      const struct yaml_node *key)
 {
-	AUTO_FREE char *shown = key->kind == YAML_SCALAR ? text_escaped(key->text) : NULL;
-
 	if (key->kind != YAML_SCALAR) {
 		problem_add(reader->problems, reader->file, key->at, "a key must be a word, not %s",
 			    yaml_kind_name(key->kind));
@@ -215,7 +219,7 @@ static void check_key(struct reader *reader, const struct yaml_node *map,
 	for (size_t i = 0; i < map->count; i++)
 		if (map->items[i]->key && strcmp(map->items[i]->key, key->text) == 0)
 			problem_add(reader->problems, reader->file, key->at,
-				    "'%s' comes twice; the first is in line %u", shown,
+				    "'%.200s' comes twice; the first is in line %u", key->text,
 				    map->items[i]->key_at.line);
 }
 

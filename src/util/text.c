@@ -193,7 +193,7 @@ int text_count(const char *text, uint64_t *ret_count)
 	uint64_t number;
 	size_t digits = read_digits(text, &number);
 
-	if (!digits || text[digits] || number == 0 || number > UINT64_C(1) << 31)
+	if (!digits || text[digits] || number == 0 || number > INT32_MAX)
 		return -1;
 	*ret_count = number;
 	return 0;

@@ -32,7 +32,7 @@ int text_duration_ms(const char *text, uint64_t *ret_ms);
  * zero, or above 2^60. */
 int text_bytes(const char *text, uint64_t *ret_bytes);
 
-/* A number such as "64". Returns 0, or -1 if it is none, zero, or above 2^31. */
+/* A number such as "64". Returns 0, or -1 if it is none, zero, or above 2^31 - 1. */
 int text_count(const char *text, uint64_t *ret_count);
 
 /* "2", "1.5", "0.125" in thousandths. Returns 0, or -1 if it is none of these, zero, above a million,

@@ -9,7 +9,8 @@
 
 void fuzz_ignore(const uint8_t *data, size_t size)
 {
-	static const char *const paths[] = { "a", ".env", "src/main.c", "a/b/c/d/e.log", "x y/[z]" };
+	static const char *const paths[] = { "a", ".env", "src/main.c", "a/b/c/d/e.log",
+					     "x y/[z]" };
 	struct ignore ignore = { 0 };
 	struct list notices = { 0 };
 	struct list problems = { 0 };

@@ -53,10 +53,10 @@ static void yaml_tree(void)
 	CHECK("a map of scalars, lists and maps is read",
 	      yaml_tree_read("f", text, strlen(text), &root, &problems) == 0 && root &&
 		      root->kind == YAML_MAP && root->count == 3);
-	CHECK("nodes know their keys and places",
-	      root && strcmp(root->items[1]->key, "b") == 0 && root->items[1]->key_at.line == 2 &&
-		      root->items[1]->items[1]->at.line == 4 &&
-		      root->items[1]->items[1]->at.column == 5);
+	CHECK("nodes know their keys and places", root && strcmp(root->items[1]->key, "b") == 0 &&
+							  root->items[1]->key_at.line == 2 &&
+							  root->items[1]->items[1]->at.line == 4 &&
+							  root->items[1]->items[1]->at.column == 5);
 	CHECK("texts are texts", root && strcmp(root->items[0]->text, "1") == 0 &&
 					 strcmp(root->items[1]->items[1]->text, "y z") == 0);
 	yaml_tree_free(root);
@@ -71,16 +71,16 @@ static void yaml_refusals(void)
 {
 	CHECK("anchors are refused", refused("a: &x b", "f:1:4:", "anchor"));
 	CHECK("aliases are refused", refused("a: b\nc: *x", "f:2:4:", "alias"));
-	CHECK("tags are refused", refused("a: !!str b", "f:1:4:", "tag") &&
-					  refused("a: !x [b]", "f:1:4:", "tag"));
+	CHECK("tags are refused",
+	      refused("a: !!str b", "f:1:4:", "tag") && refused("a: !x [b]", "f:1:4:", "tag"));
 	CHECK("merge keys are refused", refused("<<: {a: b}", "f:1:1:", "merge"));
 	CHECK("a second document is refused", refused("a: b\n---\nc: d\n", "f:2:1:", "document"));
 	CHECK("directives are refused", refused("%YAML 1.1\n---\na: b", "f:1:1:", "directive"));
 	CHECK("a key that comes twice is refused", refused("a: b\na: c", "f:2:1:", "twice"));
 	CHECK("a key that is no word is refused", refused("[a]: b", "f:1:1:", "a key must"));
 	CHECK("tabs as indentation are refused", refused("a:\n\t- b", "f:2:1:", "tab"));
-	CHECK("NUL is refused, raw and escaped",
-	      strstr(problem("a: b\0", 5), "f:1:5: a NUL") && refused("a: \"x\\0\"", "f:1:4:", "NUL"));
+	CHECK("NUL is refused, raw and escaped", strstr(problem("a: b\0", 5), "f:1:5: a NUL") &&
+							 refused("a: \"x\\0\"", "f:1:4:", "NUL"));
 	CHECK("what is no UTF-8 is refused", refused("a: \xff", "f:1:4:", "UTF-8") &&
 						     refused("a: \xc3", "f:1:4:", "UTF-8") &&
 						     refused("a: \xed\xa0\x80", "f:1:4:", "UTF-8"));
@@ -136,7 +136,8 @@ static void table(void)
 			(settings[i].widens || settings[i].trust == SETTING_FREE) &&
 			setting_is_list(&settings[i]) == !settings[i].fallback;
 	CHECK("every row of the table is whole", whole);
-	CHECK("sizes", means("memory", "4G", UINT64_C(4) << 30) && means("memory", "512m", 512 << 20) &&
+	CHECK("sizes", means("memory", "4G", UINT64_C(4) << 30) &&
+			       means("memory", "512m", 512 << 20) &&
 			       means("disk", "1T", UINT64_C(1) << 40) && means("memory", "1", 1) &&
 			       means("memory", "none", 0));
 	CHECK("what is no size", wrong("memory", "0") && wrong("memory", "4GB") &&
@@ -156,12 +157,13 @@ static void table(void)
 	      means("read-only", "true", 1) && means("read-only", "false", 0) &&
 		      wrong("read-only", "yes") && wrong("read-only", "True"));
 	CHECK("choices", means("net", "open", 1) && wrong("net", "all") &&
-				 means("accept-weaker", "disk", 8) && wrong("accept-weaker", "all"));
+				 means("accept-weaker", "disk", 8) &&
+				 wrong("accept-weaker", "all"));
 	CHECK("variables have a name", means("env", "A_1", 0) && means("env", "A=b=c", 0) &&
 					       wrong("env", "=b") && wrong("env", "a b=c") &&
 					       wrong("env", ""));
-	CHECK("the nearest key is found", !setting_find("wirte", &nearest) && nearest &&
-						  strcmp(nearest, "write") == 0);
+	CHECK("the nearest key is found",
+	      !setting_find("wirte", &nearest) && nearest && strcmp(nearest, "write") == 0);
 	CHECK("and none that is far", !setting_find("something", &nearest) && !nearest);
 }
 
@@ -178,8 +180,8 @@ static void layered(struct config *config, const char *user, const char *project
 		abort();
 	if (config_add_text(config, CONFIG_USER, "u", "/w/.config/ringfence", &place, user,
 			    strlen(user)) < 0 ||
-	    config_add_text(config, CONFIG_PROJECT, "p", "/w/p", &place, project,
-			    strlen(project)) < 0)
+	    config_add_text(config, CONFIG_PROJECT, "p", "/w/p", &place, project, strlen(project)) <
+		    0)
 		printf("# %s\n", config->problems.items[0]);
 	config_settle(config, &place, agreed);
 }
@@ -239,16 +241,21 @@ static void layers(void)
 static void widening(void)
 {
 	static const char *const wide[] = {
-		"net: open",         "read: /x",          "read: .env",          "read: ../x",
-		"write: /x",         "write: ..",         "write: ~/x",          "write: a/../../x",
-		"write: /w/pp",      "env: A",            "env: A=b",            "listen: x",
-		"fence: bwrap",      "accept-weaker: disk", "denials: false",    "check: make",
+		"net: open",      "read: /x",
+		"read: .env",     "read: ../x",
+		"write: /x",      "write: ..",
+		"write: ~/x",     "write: a/../../x",
+		"write: /w/pp",   "env: A",
+		"env: A=b",       "listen: x",
+		"fence: bwrap",   "accept-weaker: disk",
+		"denials: false", "check: make",
 	};
 	static const char *const tight[] = {
-		"net: none",       "write: src",    "write: /w/p/src", "write: ~/p/x", "write: .",
-		"hide: x",         "hide: /x",      "read-only: true", "timeout: 1s",  "memory: 1G",
-		"denials: true",   "cpus: 1",       "trace-reads: true", "disk: 1",    "fence: auto",
-		"read-only: false", "timeout: none",
+		"net: none",         "write: src", "write: /w/p/src", "write: ~/p/x",
+		"write: .",          "hide: x",    "hide: /x",        "read-only: true",
+		"timeout: 1s",       "memory: 1G", "denials: true",   "cpus: 1",
+		"trace-reads: true", "disk: 1",    "fence: auto",     "read-only: false",
+		"timeout: none",
 	};
 	bool held = true;
 
@@ -263,7 +270,8 @@ static void widening(void)
 	}
 	CHECK("what tightens is active at once", held);
 	CHECK("a limit may be lowered, not raised or removed",
-	      inactive("memory: 4G", "memory: 2G") == 0 && inactive("memory: 4G", "memory: 8G") == 1 &&
+	      inactive("memory: 4G", "memory: 2G") == 0 &&
+		      inactive("memory: 4G", "memory: 8G") == 1 &&
 		      inactive("memory: 4G", "memory: none") == 1 &&
 		      inactive("memory: 4G", "memory: 4096M") == 0);
 	CHECK("a time may be shortened, not prolonged or removed",
@@ -345,10 +353,12 @@ static void mistakes(void)
 	char text[4096] = "";
 
 	config_init(&config);
-	config_add_text(&config, CONFIG_USER, "u", "/", &place, "nte: open\nmemory: x\nnet: [a]\n", 28);
+	config_add_text(&config, CONFIG_USER, "u", "/", &place, "nte: open\nmemory: x\nnet: [a]\n",
+			28);
 	CHECK("all mistakes of a file are found, each with its place",
 	      config.problems.count == 3 &&
-		      strstr(config.problems.items[0], "u:1:1: there is no setting 'nte'; did you mean 'net'") &&
+		      strstr(config.problems.items[0],
+			     "u:1:1: there is no setting 'nte'; did you mean 'net'") &&
 		      strstr(config.problems.items[1], "u:2:9: memory is a size") &&
 		      strstr(config.problems.items[2], "u:3:6: net is none or open, not a list"));
 	config_release(&config);
@@ -381,8 +391,8 @@ static void records(void)
 	if (!mkdtemp(state))
 		abort();
 	sha256_hex("x", 1, hash);
-	CHECK("without a record there is none", trust_find(state, "/w/p", &trust, &err) == 0 &&
-							!trust.path);
+	CHECK("without a record there is none",
+	      trust_find(state, "/w/p", &trust, &err) == 0 && !trust.path);
 	CHECK("a record is kept, whatever is in a path",
 	      trust_record(state, "/w/p", hash, 12, &err) == 0 &&
 		      trust_record(state, odd, hash, 13, &err) == 0);

@@ -38,18 +38,18 @@ static enum glob_line kind(const char *line)
 static void names(void)
 {
 	CHECK("a name is found at any depth", file("a.log", "a.log") && file("a.log", "x/y/a.log"));
-	CHECK("and only as a whole name", !file("a.log", "aa.log") && !file("a.log", "a.log.1") &&
-						  !file("a.log", "a.log/b"));
+	CHECK("and only as a whole name",
+	      !file("a.log", "aa.log") && !file("a.log", "a.log.1") && !file("a.log", "a.log/b"));
 	CHECK("a star is any part of a name", file("*.log", "a.log") && file("a*", "a") &&
 						      file("a*b*c", "aXbYbZc") &&
 						      !file("a*b*c", "aXbYbZ"));
 	CHECK("a star takes hidden names too", file("*", ".env") && file("*rc", "x/.bashrc"));
 	CHECK("a star stays within a name", !file("/a*c", "a/c") && !file("a/*", "a/b/c"));
-	CHECK("a question mark is one character", file("a?c", "abc") && !file("a?c", "ac") &&
-							  !file("/a?c", "a/c"));
-	CHECK("a class is one of its characters",
-	      file("[abc]", "b") && file("[a-cx]", "x") && !file("[a-c]", "d") &&
-		      file("v[0-9].[0-9]", "v1.2"));
+	CHECK("a question mark is one character",
+	      file("a?c", "abc") && !file("a?c", "ac") && !file("/a?c", "a/c"));
+	CHECK("a class is one of its characters", file("[abc]", "b") && file("[a-cx]", "x") &&
+							  !file("[a-c]", "d") &&
+							  file("v[0-9].[0-9]", "v1.2"));
 	CHECK("a class can be negated", file("[!a-c]", "d") && !file("[^a-c]", "b"));
 	CHECK("a bracket in a class, and one that is not closed, are themselves",
 	      file("[]]", "]") && file("[a", "[a") && !file("[a", "a"));
@@ -61,8 +61,8 @@ static void paths(void)
 {
 	CHECK("a slash in front means the root", file("/a", "a") && !file("/a", "b/a"));
 	CHECK("so does a slash inside", file("a/b", "a/b") && !file("a/b", "x/a/b"));
-	CHECK("a slash at the end means folders", hits("a/", "a", true) && !hits("a/", "a", false) &&
-							  hits("a/", "x/a", true));
+	CHECK("a slash at the end means folders",
+	      hits("a/", "a", true) && !hits("a/", "a", false) && hits("a/", "x/a", true));
 	CHECK("** in front is any folder, or none",
 	      file("**/a", "a") && file("**/a", "x/y/a") && file("**/a/b", "x/a/b"));
 	CHECK("** in the middle is any number of folders",
@@ -74,8 +74,9 @@ static void paths(void)
 
 static void lines(void)
 {
-	CHECK("blank lines and comments are nothing",
-	      kind("") == GLOB_NOTHING && kind("   ") == GLOB_NOTHING && kind("# x") == GLOB_NOTHING);
+	CHECK("blank lines and comments are nothing", kind("") == GLOB_NOTHING &&
+							      kind("   ") == GLOB_NOTHING &&
+							      kind("# x") == GLOB_NOTHING);
 	CHECK("a line that would show again is told apart", kind("!a") == GLOB_NEGATED);
 	CHECK("what can match nothing is wrong",
 	      kind("/") == GLOB_WRONG && kind("//") == GLOB_WRONG && kind("a//b") == GLOB_WRONG);

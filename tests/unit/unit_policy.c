@@ -215,9 +215,9 @@ static void patterns(void)
 	glob_read("/deep/er/", &items[0].glob);
 	glob_read("*.c", &items[1].glob);
 	glob_read("ca.pem", &items[2].glob);
-	CHECK("a pattern hides files and folders",
-	      gives(&spec, "src/main.c", "hide") && gives(&spec, "deep/er/x", "hide") &&
-		      gives(&spec, "deep/x", "write"));
+	CHECK("a pattern hides files and folders", gives(&spec, "src/main.c", "hide") &&
+							   gives(&spec, "deep/er/x", "hide") &&
+							   gives(&spec, "deep/x", "write"));
 	CHECK("also what no built-in table would", gives(&spec, "ca.pem", "hide"));
 	CHECK("and takes nothing away from the built-in tables",
 	      gives(&spec, ".env", "hide") && gives(&spec, ".git/config", "read"));
