@@ -142,7 +142,7 @@ static void table(void)
 			       means("memory", "none", 0));
 	CHECK("what is no size", wrong("memory", "0") && wrong("memory", "4GB") &&
 					 wrong("memory", "-1") && wrong("memory", "1.5G") &&
-					 wrong("memory", "9999999999999999") &&
+					 wrong("memory", "9999999999999999999") &&
 					 wrong("memory", "99999999T") && wrong("memory", ""));
 	CHECK("processors", means("cpus", "1.5", 1500) && means("cpus", "0.001", 1) &&
 				    means("cpus", "1024", 1024000) && means("cpus", "none", 0));
