@@ -41,7 +41,7 @@ def test_the_report_has_every_field_of_a_denial(t):
     expect(pid > 2, "the pid inside, of a subshell", pid)
     equal(found[0], {"kind": "write", "target": "/etc/passwd", "rule": "system", "origin": "built-in",
                      "argv": ["sh", "-c", script], "count": 3}, "the denial")
-    equal(report["exit"], {"kind": "denied", "code": 4, "why": ""}, "exit")
+    equal(report["exit"], {"kind": "denied", "code": 4, "limit": None, "why": ""}, "exit")
     equal(report["denials_unlisted"], 0, "unlisted")
     equal(len(lines(result)), 1, "repeats are told once", result)
 
@@ -225,7 +225,7 @@ def test_denials_can_be_switched_off(t):
     equal((lines(result), report["denials"], report["exit"]["kind"]), ([], [], "command"), "off", result)
     result = attack_inside(t, "unshare", "user", opts=("--denials=false",))
     equal(result.out, "denied: EPERM\n", "the filter decides alone", result)
-    result = t.fence("true", opts=("--denials", "maybe"))
+    result = t.fence("true", opts=("--denials=maybe",))
     equal(result.code, 125, "neither true nor false", result)
 
 
