@@ -150,6 +150,7 @@ int apply_config(const struct config *config, struct fence_spec *spec, struct er
 	spec->net = config_get(config, SETTING_NET)->number ? FENCE_NET_OPEN : FENCE_NET_NONE;
 	spec->net_origin = config_get(config, SETTING_NET)->origin;
 	spec->read_only = config_get(config, SETTING_READ_ONLY)->number;
+	spec->read_only_origin = config_get(config, SETTING_READ_ONLY)->origin;
 	spec->limits[FENCE_LIMIT_TIME] = config_get(config, SETTING_TIMEOUT)->number;
 	spec->denials = config_get(config, SETTING_DENIALS)->number;
 	spec->trace_reads = config_get(config, SETTING_TRACE_READS)->number;

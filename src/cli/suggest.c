@@ -117,15 +117,47 @@ static void count_allowed(json_t *denials, const struct fence_plan *plan, struct
 	}
 }
 
-static void drop_useless(struct suggestions *all)
+static void drop_useless(struct suggestions *all, const struct fence_plan *plan)
 {
 	for (size_t i = 0; i < all->count; i++) {
-		if (all->items[i].allows)
+		/* What the project's file named is not there for a denial. */
+		if (all->items[i].allows ||
+		    fence_plan_allows(plan, all->items[i].key, all->items[i].path))
 			continue;
 		withhold(all, all->items[i].key, all->items[i].path,
 			 "the rule would not have allowed it");
 		drop(all, i--);
 	}
+}
+
+/*
+ * The user's own word on what may be written in the project replaces the project's: then what that one
+ * names must be named, too.
+ */
+static void take_over_project(struct suggestions *all, struct fence_spec *spec, const char *project)
+{
+	bool needed = false;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->count; i++)
+		needed = needed || (strcmp(all->items[i].key, "write") == 0 &&
+				    path_within(all->items[i].path, project));
+	for (size_t i = 0; i < spec->write.count; i++) {
+		struct fence_path *path = &spec->write.items[i];
+
+		if (!needed || !path->weak) {
+			spec->write.items[kept++] = *path;
+			continue;
+		}
+		add(all,
+		    &(struct fence_offer){
+			    .key = "write",
+			    .path = path->path,
+			    .risk = (char *)"the project's own file names it; your list takes its place" });
+		free(path->path);
+		free(path->origin);
+	}
+	spec->write.count = kept;
 }
 
 int suggest(json_t *report, struct fence_spec *spec, struct suggestions *ret_suggestions,
@@ -140,6 +172,7 @@ int suggest(json_t *report, struct fence_spec *spec, struct suggestions *ret_sug
 	if (fence_plan_make(spec, &plan, err) < 0)
 		return -1;
 	judge_all(denials, &plan, &all);
+	take_over_project(&all, spec, plan.project);
 	fence_plan_release(&plan);
 	for (size_t i = 0; i < all.count; i++)
 		fence_paths_add(strcmp(all.items[i].key, "write") == 0 ? &spec->write : &spec->read,
@@ -150,8 +183,8 @@ int suggest(json_t *report, struct fence_spec *spec, struct suggestions *ret_sug
 	}
 	if (all.count) {
 		count_allowed(denials, &plan, &all);
+		drop_useless(&all, &plan);
 		fence_plan_release(&plan);
-		drop_useless(&all);
 	}
 	*ret_suggestions = all;
 	return 0;

@@ -281,28 +281,47 @@ static void replace_scalars(struct config *config)
 	}
 }
 
+/* Does a `write` of somebody else than the project's own file name something in the project? */
+static bool is_word_on_project(const struct config_value *value, const struct config_place *place)
+{
+	const char *path = value->path ? value->path : value->text;
+	bool at_home = path[0] == '~' && (path[1] == '/' || !path[1]);
+	AUTO_FREE char *full = at_home ? mem_format("%s%s", place->home, path + 1) : mem_dup(path);
+
+	/* A relative one comes from an option, and is meant from where the person is. */
+	return value->setting->id == SETTING_WRITE && value->layer != CONFIG_PROJECT &&
+	       (full[0] != '/' || path_within(full, place->project));
+}
+
 /*
- * What a `write` gives way to: a read-only of a layer above; and, where it only narrows, any word
- * on writing of somebody else.
+ * What a `write` gives way to: a read-only of a layer above; and, where it only narrows, any word of
+ * somebody else on what may be written in the project.
  */
-static void cancel_writes(struct config *config)
+static void cancel_writes(struct config *config, const struct config_place *place)
 {
 	const struct config_value *read_only = config_get(config, SETTING_READ_ONLY);
-	bool others = false;
+	const struct config_value *other = NULL;
 
 	for (size_t i = 0; i < config->count; i++)
-		others = others || (config->values[i].setting->id == SETTING_WRITE &&
-				    config->values[i].layer != CONFIG_PROJECT);
+		if (is_word_on_project(&config->values[i], place))
+			other = &config->values[i];
 	for (size_t i = 0; i < config->count; i++) {
 		struct config_value *value = &config->values[i];
+		const struct config_value *by = NULL;
 
 		if (value->setting->id != SETTING_WRITE || value->state != CONFIG_ACTIVE)
 			continue;
 		if (read_only->number && (value->layer < read_only->layer ||
 					  (value->narrows && read_only->layer != CONFIG_PROJECT)))
-			value->state = CONFIG_REPLACED;
-		if (value->narrows && others)
-			value->state = CONFIG_REPLACED;
+			by = read_only;
+		else if (value->narrows && other)
+			by = other;
+		if (!by)
+			continue;
+		value->state = CONFIG_REPLACED;
+		list_printf(&config->notices,
+			    "%s write: %s is not used: %s says what may be written", value->origin,
+			    value->text, by->origin);
 	}
 }
 
@@ -339,7 +358,7 @@ void config_settle(struct config *config, const struct config_place *place, cons
 	hash_difference(config);
 	decide_trust(config, agreed);
 	replace_scalars(config);
-	cancel_writes(config);
+	cancel_writes(config, place);
 }
 
 /* ~/.config/ringfence/config.yml, or where XDG_CONFIG_HOME says; NULL without a home. */

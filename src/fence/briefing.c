@@ -1,6 +1,7 @@
 /* Writing orders: see briefing.h. */
 #include "fence/briefing.h"
 
+#include "fence/builtin.h"
 #include "util/mem.h"
 #include "util/mounts.h"
 #include "util/path.h"
@@ -18,12 +19,9 @@ struct mounts_order {
 static int describe_mount(void *context, uint64_t device, const char *path, struct error *err)
 {
 	struct mounts_order *to = context;
-	static const char *const shown[] = { "/usr", "/opt", "/nix/store", "/etc" };
-	bool visible = fence_plan_decide(to->plan, path);
+	bool visible = fence_plan_decide(to->plan, path) || builtin_is_system(path);
 
 	(void)err;
-	for (size_t i = 0; !visible && i < sizeof shown / sizeof *shown; i++)
-		visible = path_within(path, shown[i]);
 	wire_add(to->order, WIRE_HOST_DEVICE, &device, sizeof device);
 	if (visible)
 		wire_add_string(to->order, WIRE_HOST_MOUNT, path);

@@ -1,6 +1,8 @@
 /* The built-in tables: see builtin.h. */
 #include "fence/builtin.h"
 
+#include "util/path.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -231,7 +233,7 @@ const char *const builtin_home_toolchains[] = {
 	NULL,
 };
 
-const char *const builtin_system[] = {
+const char *const builtin_unwritable[] = {
 	"/bin",       "/boot",          "/dev",           "/etc",
 	"/lib",       "/lib32",         "/lib64",         "/libx32",
 	"/proc",      "/run",           "/sbin",          "/sys",
@@ -247,6 +249,21 @@ const char *const builtin_wide[] = {
 	"/root", "/srv",     "/tmp",       "/usr",     "/usr/local", "/usr/src",
 	"/var",  "/var/tmp", "/var/cache", "/var/log", "/dev/shm",   NULL,
 };
+
+const char *const builtin_shown[] = {
+	"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store", NULL,
+};
+
+bool builtin_is_system(const char *path)
+{
+	for (const char *const *place = builtin_shown; *place; place++)
+		if (path_within(path, *place))
+			return true;
+	return path_within(path, "/etc");
+}
+
+const char *const builtin_devices[] = { "/dev/null",    "/dev/zero", "/dev/full", "/dev/random",
+					"/dev/urandom", "/dev/tty",  NULL };
 
 const char *const builtin_etc_files[] = {
 	"bash.bashrc",
@@ -289,6 +306,34 @@ const char *const builtin_etc_folders[] = {
 
 const char *const builtin_etc_mounts[] = { "/etc/alternatives", "/etc/ssl/certs", "/etc/pki/tls",
 					   "/etc/pki/ca-trust", NULL };
+
+/* Is a path in /etc this name, or below it? A name may be a prefix. */
+static bool etc_matches(const char *path, const char *name)
+{
+	size_t size = strlen(name);
+
+	if (name[size - 1] == '*')
+		return strncmp(path, name, size - 1) == 0;
+	return strncmp(path, name, size) == 0 && (path[size] == '/' || !path[size]);
+}
+
+bool builtin_etc_shows(const char *path)
+{
+	static const char *const own[] = { "passwd", "group", NULL };
+	const char *const *const lists[] = { own, builtin_etc_files, builtin_etc_folders };
+	const char *inner = path + strlen("/etc");
+
+	if (!*inner)
+		return true;
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		for (const char *const *name = lists[i]; *name; name++)
+			if (etc_matches(inner + 1, *name))
+				return true;
+	for (const char *const *mounted = builtin_etc_mounts; *mounted; mounted++)
+		if (path_within(path, *mounted))
+			return true;
+	return false;
+}
 
 const char *const builtin_environment[] = {
 	"LANG", "LANGUAGE",          "LC_*", "TERM", "COLORTERM", "NO_COLOR", "FORCE_COLOR", "TZ",

@@ -25,7 +25,16 @@ extern const char *const builtin_home_executed[];
 extern const char *const builtin_home_toolchains[];
 
 /* Places of the system that are never writable, nor anything below or above them. */
-extern const char *const builtin_system[];
+extern const char *const builtin_unwritable[];
+
+/* Places of the system that are shown, read-only; NULL ends the list. /etc is not among them: see below. */
+extern const char *const builtin_shown[];
+
+/* Is it in one of them, or in /etc? */
+bool builtin_is_system(const char *path);
+
+/* Devices that are in the fence. */
+extern const char *const builtin_devices[];
 
 /* Folders that are never a project, nor writable, as a whole: too wide, or shared with others. */
 extern const char *const builtin_wide[];
@@ -36,6 +45,9 @@ extern const char *const builtin_etc_folders[];
 
 /* Folders of /etc with hundreds of public entries: these are mounted, as full paths. */
 extern const char *const builtin_etc_mounts[];
+
+/* Is this path of /etc in the fence? */
+bool builtin_etc_shows(const char *path);
 
 /* Variables that pass. A trailing * is a prefix. */
 extern const char *const builtin_environment[];

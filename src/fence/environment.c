@@ -45,9 +45,7 @@ static bool shown(const struct fence_plan *plan, const char *folder)
 
 	if (rule)
 		return rule->access <= WIRE_READ;
-	return path_within(folder, "/usr") || path_within(folder, "/bin") ||
-	       path_within(folder, "/sbin") || path_within(folder, "/opt") ||
-	       path_within(folder, "/nix/store");
+	return builtin_is_system(folder);
 }
 
 /* The caller's PATH without what is not there inside, and always with the system's own folders at

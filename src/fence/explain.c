@@ -19,6 +19,8 @@ struct call_fate {
 
 #include "fates.inc" /* fates; made by filter_gen.c */
 
+static const char executed_words[] = "the host executes it, or reads it as configuration";
+
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 static const struct call_fate *find_call(const char *name)
@@ -135,21 +137,51 @@ static void find_change(const struct fence_plan *plan, const struct verdict *ver
 
 static void find_note(const struct verdict *verdict, struct fence_explanation *ret)
 {
-	bool built_in = verdict->by && !verdict->by->exact;
+	bool built_in = verdict->by && !verdict->by->asked && !verdict->by->project;
+	const char *part = verdict->by && verdict->by->project
+				   ? verdict_protected(ret->subject + strlen(verdict->by->path))
+				   : NULL;
 
 	if (ret->note)
 		return;
-	if (verdict->wall == VERDICT_PRIVATE)
+	if (verdict->wall == VERDICT_OPEN && part)
+		ret->note = mem_dup("it may be made, and is moved to quarantine after the run");
+	else if (verdict->wall == VERDICT_PRIVATE)
 		ret->note = mem_dup(
 			"the fence has one of its own there, empty at first; the host's is not seen");
 	else if (verdict->wall == VERDICT_HIDDEN && built_in)
 		ret->note = mem_dup(
 			"it looks like a secret; whatever is readable can leave in what the command "
 			"writes or says");
-	else if (verdict->wall == VERDICT_READ_ONLY && built_in)
+	else if (verdict->wall == VERDICT_READ_ONLY && (built_in || part))
 		ret->note = mem_dup(
 			"the host executes it, or reads it as configuration: what is written there acts "
 			"outside of the fence");
+}
+
+/* Parts of the system of which only some is in the fence. Returns true if that is the answer. */
+static bool explain_partly(const char *path, struct fence_explanation *ret)
+{
+	bool device = false;
+
+	for (const char *const *at = builtin_devices; *at; at++)
+		device = device || strcmp(*at, path) == 0;
+	if (path_within(path, "/proc")) {
+		ret->verdict = "private";
+		ret->note = mem_dup(
+			"the fence has its own, with its own processes; the kernel's rights decide there");
+	} else if (path_within(path, "/etc") && !builtin_etc_shows(path)) {
+		ret->verdict = "absent";
+		ret->note =
+			mem_dup("only public files of /etc are in the fence; read: names others");
+	} else if (path_within(path, "/dev") && path[4] && !device &&
+		   !path_within(path, "/dev/shm") && !path_within(path, "/dev/pts")) {
+		ret->verdict = "absent";
+		ret->note = mem_dup("only the devices that every program needs are in the fence");
+	} else {
+		return false;
+	}
+	return true;
 }
 
 static void explain_path(const struct fence_plan *plan, const char *question, const char *base,
@@ -169,6 +201,8 @@ static void explain_path(const struct fence_plan *plan, const char *question, co
 	ret->verdict = wall_word(verdict.wall);
 	verdict_name(plan, &verdict, &ret->rule, &origin);
 	ret->origin = mem_dup(origin);
+	if (!verdict.by && explain_partly(ret->subject, ret))
+		return;
 	find_change(plan, &verdict, ret->subject, ret);
 	find_note(&verdict, ret);
 }
@@ -201,24 +235,6 @@ bool fence_plan_allows(const struct fence_plan *plan, const char *kind, const ch
 	return verdict.wall == VERDICT_OPEN || (need == 'r' && verdict.wall == VERDICT_READ_ONLY);
 }
 
-/* Is any part of a path the name of a secret, or of what the host executes? */
-static const char *protected_part(const char *path)
-{
-	AUTO_FREE char *parts = mem_dup(path);
-	char *rest = parts;
-
-	for (char *part; (part = strsep(&rest, "/"));) {
-		struct builtin_name file = builtin_name(part, false);
-		struct builtin_name folder = builtin_name(part, true);
-
-		if (file.secret || folder.secret)
-			return "it looks like a secret";
-		if (file.executed || folder.executed)
-			return "the host executes it, or reads it as configuration";
-	}
-	return NULL;
-}
-
 static bool in_home_list(const struct fence_plan *plan, const char *const *list, const char *path)
 {
 	for (; *list && plan->identity.home[0]; list++) {
@@ -234,14 +250,14 @@ static bool in_home_list(const struct fence_plan *plan, const char *const *list,
 static const char *never(const struct fence_plan *plan, const struct verdict *verdict,
 			 const char *target)
 {
-	const char *part = protected_part(target);
+	const char *part = verdict_protected(target);
 
 	if (part)
-		return part;
+		return strcmp(part, "secret") == 0 ? "it looks like a secret" : executed_words;
 	if (in_home_list(plan, builtin_home_secrets, target))
 		return "it holds credentials";
 	if (in_home_list(plan, builtin_home_executed, target))
-		return "the host executes it, or reads it as configuration";
+		return executed_words;
 	if (verdict->by && !verdict->by->exact && !verdict->by->project)
 		return "it is protected by a built-in rule";
 	return NULL;
@@ -290,11 +306,10 @@ void fence_offer(const struct fence_plan *plan, const char *kind, const char *ta
 	if (!ret_offer->key)
 		return;
 	ret_offer->risk = mem_dup(
-		need == 'r' ? "whatever is there can leave in what the command writes or says"
+		need == 'r' ? "whatever is there can leave in what a command writes or says"
 		: path_within(ret_offer->path, plan->project)
-			? "the command can change or delete it"
-			: "it is outside of the project: the command can change or delete it, and no other "
-			  "project is safe from that");
+			? "this file holds for all projects: a command of any of them can change or delete it"
+			: "outside of the project: a command of any of your projects can change or delete it");
 }
 
 void fence_offer_release(struct fence_offer *offer)
@@ -303,9 +318,18 @@ void fence_offer_release(struct fence_offer *offer)
 	free(offer->risk);
 }
 
+/* NAME:PORT, with or without a dot in it. */
+static bool has_port(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+
+	return colon && colon > text && colon[1] &&
+	       strspn(colon + 1, "0123456789") == strlen(colon + 1) && !strchr(text, '/');
+}
+
 static bool looks_like_host(const char *text)
 {
-	return strstr(text, "://") || strcmp(text, "localhost") == 0 ||
+	return has_port(text) || strstr(text, "://") || strcmp(text, "localhost") == 0 ||
 	       (strchr(text, '.') && !strchr(text, '/') && isalnum((unsigned char)text[0]));
 }
 

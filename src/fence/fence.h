@@ -109,8 +109,9 @@ struct fence_spec {
 	struct fence_patterns patterns;
 	struct list env;
 	bool read_only;
-	bool denials;     /* explain what the fence refuses */
-	bool trace_reads; /* with denials: reads, too */
+	const char *read_only_origin; /* who said so; NULL: nobody */
+	bool denials;                 /* explain what the fence refuses */
+	bool trace_reads;             /* with denials: reads, too */
 	enum fence_net net;
 	const char *net_origin; /* who said so; NULL: nobody */
 	struct fence_listen *listens;
@@ -181,7 +182,9 @@ void fence_place_release(struct fence_place *place);
 struct fence_rule {
 	char *path; /* real path, the same inside */
 	enum wire_access access;
-	char *origin; /* "--hide", "ringfence.yml:12", or the name of a built-in table */
+	char *origin; /* "--hide", "ringfence.yml:12", or the name of a built-in table; of the project: who
+			 made it read-only, if somebody did */
+	bool asked;   /* by a person: the origin says where */
 	bool exact;   /* named by a person; beats a pattern at the same path */
 	bool project; /* the project's own */
 	bool weak;    /* see struct fence_path */

@@ -24,7 +24,7 @@
  * half. */
 enum { MOST_RULES = 5000 };
 
-static const char origin_project[] = "project";
+static const char built_in[] = "built-in";
 
 /* The text with a leading ~ expanded, made absolute; not resolved. The caller frees. */
 static char *spelled(const char *home, const char *text, const char *base)
@@ -180,7 +180,7 @@ static int refuse_writable(const struct fence_plan *plan, const char *option, co
 
 	if (refuse_wide(plan, option, path, err) < 0)
 		return -1;
-	for (const char *const *system = builtin_system; *system; system++)
+	for (const char *const *system = builtin_unwritable; *system; system++)
 		if (path_within(path, *system) || path_within(*system, path))
 			return error_set(err, "%s '%s' is refused: '%s' belongs to the system",
 					 option, path, *system);
@@ -239,8 +239,12 @@ static void narrow_project(struct fence_plan *plan)
 		project->access = WIRE_WRITE;
 	for (size_t i = 1; i < plan->rule_count && !plan->whole; i++)
 		if (plan->rules[i].access == WIRE_WRITE &&
-		    path_within(plan->rules[i].path, plan->project))
+		    path_within(plan->rules[i].path, plan->project)) {
 			project->access = WIRE_READ;
+			free(project->origin);
+			project->origin = mem_dup(plan->rules[i].origin);
+			return;
+		}
 }
 
 typedef int judge_fn(const struct fence_plan *plan, const char *option, const char *path,
@@ -278,6 +282,7 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 			continue;
 		}
 		plan_add_rule(plan, real, &status, access, given->origin, !given->weak);
+		plan->rules[plan->rule_count - 1].asked = true;
 		plan->rules[plan->rule_count - 1].weak = given->weak;
 		plan->rules[plan->rule_count - 1].root = access != WIRE_HIDE;
 		plan->rules[plan->rule_count - 1].lent = access == WIRE_WRITE;
@@ -288,7 +293,7 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 static int refuse_hidden(const struct fence_plan *plan, const char *option, const char *path,
 			 struct error *err)
 {
-	for (const char *const *system = builtin_system; *system; system++)
+	for (const char *const *system = builtin_unwritable; *system; system++)
 		if (path_within(*system, path))
 			return error_set(err, "%s '%s' is refused: nothing runs without '%s'",
 					 option, path, *system);
@@ -332,18 +337,6 @@ static int by_path(const void *a, const void *b)
 	if (order)
 		return order;
 	return beats(left, right) ? -1 : beats(right, left);
-}
-
-/* Is it there inside without any rule: part of the system? */
-static bool part_of_system(const char *path)
-{
-	static const char *const shown[] = { "/usr", "/opt",  "/nix/store", "/etc",
-					     "/bin", "/sbin", "/lib",       "/lib64" };
-
-	for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-		if (path_within(path, shown[i]))
-			return true;
-	return false;
 }
 
 /* The rule of somebody else, or of a built-in table, that a weak one gives way to; NULL: none. */
@@ -403,7 +396,7 @@ static void collapse(struct fence_plan *plan)
 		if (decided && strcmp(decided, rule.path) == 0)
 			drop = true;
 		else if (!above)
-			drop = rule.access == WIRE_HIDE && !part_of_system(rule.path);
+			drop = rule.access == WIRE_HIDE && !builtin_is_system(rule.path);
 		else if (above->access == WIRE_HIDE || above->access == WIRE_HIDE_AROUND)
 			drop = rule.access == WIRE_HIDE || !rule.exact;
 		else
@@ -655,7 +648,8 @@ static int make(struct fence_plan *plan, struct error *err)
 		return -1;
 
 	plan_add_rule(plan, plan->project, &status, spec->read_only ? WIRE_READ : WIRE_WRITE,
-		      origin_project, true);
+		      spec->read_only && spec->read_only_origin ? spec->read_only_origin : built_in,
+		      true);
 	plan->rules[0].root = plan->rules[0].lent = plan->rules[0].project = true;
 	if (add_options(plan, "write", &spec->write, WIRE_WRITE, refuse_writable, base, &passed,
 			err) < 0)

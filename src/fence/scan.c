@@ -345,7 +345,7 @@ static void hide_ignored(struct fence_plan *plan, const char *path, const char *
 
 	plan_add_existing(plan, path, WIRE_HIDE, origin, false);
 	if (plan->rule_count > before)
-		plan->rules[before].ignored = true;
+		plan->rules[before].ignored = plan->rules[before].asked = true;
 }
 
 static enum walk_verdict look(void *context, const struct walk_entry *entry)

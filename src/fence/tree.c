@@ -18,10 +18,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The system, read-only; what is a symlink on the host is one inside. */
-static const char *const system_places[] = { "/usr",   "/bin",    "/sbin", "/lib",      "/lib32",
-					     "/lib64", "/libx32", "/opt",  "/nix/store" };
-
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
 static bool is_empty(const char *folder)
@@ -80,10 +76,11 @@ static int add_tmpfs(const struct stage *stage, const char *path, const char *mo
 	return stage_file_system(stage, "tmpfs", buffer_text(&options), &target, err);
 }
 
+/* The system, read-only; what is a symlink on the host is one inside. */
 static int add_system(const struct stage *stage, struct error *err)
 {
-	for (size_t i = 0; i < COUNT(system_places); i++) {
-		const char *place = system_places[i];
+	for (const char *const *at = builtin_shown; *at; at++) {
+		const char *place = *at;
 		char target[PATH_MAX];
 		ssize_t n = readlink(place, target, sizeof target - 1);
 
@@ -101,8 +98,6 @@ static int add_system(const struct stage *stage, struct error *err)
 
 static int add_devices(const struct stage *stage, struct error *err)
 {
-	static const char *const devices[] = { "/dev/null",   "/dev/zero",    "/dev/full",
-					       "/dev/random", "/dev/urandom", "/dev/tty" };
 	static const struct {
 		const char *content;
 		const char *path;
@@ -116,8 +111,8 @@ static int add_devices(const struct stage *stage, struct error *err)
 	if (add_tmpfs(stage, "/dev", "755", NULL, err) < 0 ||
 	    stage_folder(stage, "/dev/shm", err) < 0)
 		return -1;
-	for (size_t i = 0; i < COUNT(devices); i++)
-		if (show_path(stage, devices[i], devices[i], false, STAGE_DEVICES, err) < 0)
+	for (const char *const *device = builtin_devices; *device; device++)
+		if (show_path(stage, *device, *device, false, STAGE_DEVICES, err) < 0)
 			return -1;
 	for (size_t i = 0; i < COUNT(links); i++)
 		if (stage_symlink(stage, links[i].content, links[i].path, err) < 0)
@@ -319,9 +314,9 @@ int tree_describe(struct buffer *order, const struct fence_plan *plan, const cha
 		}
 		wire_add_rule(order, &wire, rule->path);
 	}
-	for (size_t i = 0; i < COUNT(system_places); i++)
-		if (shown(system_places[i]))
-			describe_system(order, system_places[i], system_places[i]);
+	for (const char *const *place = builtin_shown; *place; place++)
+		if (shown(*place))
+			describe_system(order, *place, *place);
 	describe_system(order, etc, "/etc");
 	for (const char *const *path = builtin_etc_mounts; *path; path++)
 		describe_system(order, *path, *path);

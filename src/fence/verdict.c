@@ -1,6 +1,7 @@
 /* Judging attempts by text: see verdict.h. */
 #include "fence/verdict.h"
 
+#include "fence/builtin.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -43,14 +44,12 @@ static const char *private_place(const struct fence_plan *plan, const char *path
 
 static struct verdict without_rule(const char *path)
 {
-	static const char *const system[] = { "/usr",       "/bin",   "/sbin",         "/lib",
-					      "/lib32",     "/lib64", "/libx32",       "/opt",
-					      "/nix/store", "/etc",   "/run/ringfence" };
 	/* What bubblewrap covers in a new /proc. */
 	static const char *const closed[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
 					      "/proc/bus" };
 
-	if (within_any(path, system, COUNT(system)) || within_any(path, closed, COUNT(closed)))
+	if (builtin_is_system(path) || path_within(path, "/run/ringfence") ||
+	    within_any(path, closed, COUNT(closed)))
 		return (struct verdict){ .wall = VERDICT_READ_ONLY, .name = "system" };
 	if (path_within(path, "/proc")) /* its own rights decide there */
 		return (struct verdict){ .wall = VERDICT_OPEN, .name = "system" };
@@ -72,7 +71,7 @@ struct verdict verdict_at(const struct fence_plan *plan, const char *path)
 	const char *place = private_place(plan, path, &name);
 
 	if (rule && (!place || strlen(rule->path) >= strlen(place)))
-		return (struct verdict){ .wall = walls[rule->access], .by = rule };
+		return (struct verdict){ .wall = walls[rule->access], .by = rule, .path = path };
 	if (place)
 		return (struct verdict){ .wall = VERDICT_PRIVATE, .name = name };
 	return without_rule(path);
@@ -137,11 +136,21 @@ const char *verdict_kind(enum verdict_act act, bool there)
 	return kinds[act];
 }
 
-/* Did a person make the rule? Then its origin says where; else it is the name of a table. */
-static bool by_person(const struct fence_rule *rule)
+const char *verdict_protected(const char *path)
 {
-	return strcmp(rule->origin, "option") == 0 || strncmp(rule->origin, "--", 2) == 0 ||
-	       strchr(rule->origin, ':');
+	AUTO_FREE char *parts = mem_dup(path);
+	char *rest = parts;
+
+	for (char *part; (part = strsep(&rest, "/"));) {
+		struct builtin_name file = builtin_name(part, false);
+		struct builtin_name folder = builtin_name(part, true);
+
+		if (file.secret || folder.secret)
+			return "secret";
+		if (file.executed || folder.executed)
+			return "executed by the host";
+	}
+	return NULL;
 }
 
 void verdict_name(const struct fence_plan *plan, const struct verdict *verdict, char **ret_rule,
@@ -156,7 +165,15 @@ void verdict_name(const struct fence_plan *plan, const struct verdict *verdict, 
 	*ret_origin = built_in;
 	if (!rule) {
 		*ret_rule = mem_dup(verdict->name);
-	} else if (by_person(rule)) {
+	} else if (rule->project) {
+		/* Read-only with all of it; but some things would be anyway, and that says more. */
+		const char *anyway = rule->access == WIRE_READ && verdict->path
+					     ? verdict_protected(verdict->path + strlen(rule->path))
+					     : NULL;
+
+		*ret_rule = mem_dup(anyway ? anyway : "project");
+		*ret_origin = anyway ? built_in : rule->origin;
+	} else if (rule->asked) {
 		size_t size = strlen(plan->project);
 		bool below = path_within(rule->path, plan->project) && rule->path[size];
 
@@ -165,8 +182,6 @@ void verdict_name(const struct fence_plan *plan, const struct verdict *verdict, 
 		*ret_origin = rule->origin;
 	} else {
 		*ret_rule = mem_dup(rule->origin);
-		if (rule->project && rule->access == WIRE_READ) /* because somebody said so */
-			*ret_origin = plan->spec->read_only ? "--read-only" : "--write";
 	}
 }
 

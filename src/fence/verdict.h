@@ -35,6 +35,7 @@ struct verdict {
 	enum verdict_wall wall;
 	const struct fence_rule *by; /* NULL: no rule of the plan; then a name */
 	const char *name;
+	const char *path; /* that it is about; borrowed, NULL where nobody asked about one */
 };
 
 /* What is known about a path besides its text. */
@@ -47,6 +48,9 @@ struct verdict_sight {
 
 /* The wall at a path, which is absolute, clean and without symlinks. */
 struct verdict verdict_at(const struct fence_plan *plan, const char *path);
+
+/* Why a part of a path is special, whatever holds for it: "secret", "executed by the host", or NULL. */
+const char *verdict_protected(const char *path);
 
 /* Does nobody miss it? Python tries to keep its bytecode beside every module that it reads. */
 bool verdict_harmless(const struct verdict *verdict, const char *path);

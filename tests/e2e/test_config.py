@@ -369,3 +369,21 @@ def test_bash_completes(t):
     equal(complete("ringfence", "exec", "--net", ""), ["none", "open"], "a value")
     equal(complete("ringfence", "config", "--explain", "mem"), ["memory"], "a key")
     equal(complete("ringfence", "completions", "z"), ["zsh"], "a shell")
+
+
+def test_a_place_elsewhere_in_the_own_file_does_not_open_a_project_that_narrows(t):
+    other = os.path.join(t.outside, "other")
+    os.makedirs(other)
+    os.makedirs(t.path("src"))
+    t.write(os.path.join(t.home, ".config/ringfence/config.yml"), f"write:\n  - {other}\n", 0o600)
+    t.write("ringfence.yml", "write:\n  - src\n")
+    result = t.sh("touch src/a && ! touch b 2>/dev/null")
+    equal(result.code, 0, "what may be written", result)
+
+
+def test_a_projects_word_that_is_not_used_is_named(t):
+    os.makedirs(t.path("src"))
+    os.makedirs(t.path("docs"))
+    t.write("ringfence.yml", "write:\n  - src\n")
+    result = t.fence("true", opts=("--write", "docs"))
+    contains(result.err, "ringfence.yml:2 write: src is not used: --write", "stderr")

@@ -145,3 +145,46 @@ def test_wrong_options_are_refused(t, *opts):
     result = policy(t, *opts)
     equal((result.code, result.out), (125, ""), "refused", result)
     contains(result.err, "ringfence: ", "the reason")
+
+
+PARTLY = {
+    "/etc/shadow": "absent",
+    "/etc/ssh/ssh_host_rsa_key": "absent",
+    "/etc/hosts": "readable",
+    "/etc/ssl/certs/x": "readable",
+    "/proc/1/mem": "private",
+    "/dev/null": "readable",
+    "/dev/sda": "absent",
+    "/dev/shm/x": "private",
+}
+
+
+@cases(*PARTLY)
+def test_why_says_what_is_really_there(t, path):
+    answer = why(t, f"path:{path}")
+    equal(answer["verdict"], PARTLY[path], "the verdict", answer)
+    if answer["verdict"] == "absent":
+        expect(t.fence("test", "-e", path).code == 1, "it is not there")
+
+
+@cases("localhost:80", "intranet:8080", "127.0.0.1:53")
+def test_a_name_with_a_port_is_a_host(t, question):
+    equal(why(t, question)["about"], "host", "what it is")
+
+
+@cases(".claude/settings.json", ".vscode/tasks.json", ".git/hooks/x")
+def test_why_tells_of_the_quarantine(t, path):
+    answer = why(t, path)
+    equal(answer["verdict"], "writable", "the verdict", answer)
+    contains(answer["note"], "quarantine", "the note")
+
+
+def test_who_made_the_project_read_only_is_said(t):
+    os.mkdir(t.path("src"))
+    t.write("ringfence.yml", "# mine\nwrite:\n  - src\n")
+    answer = why(t, "file")
+    equal((answer["verdict"], answer["rule"], answer["origin"]), ("readable", "project", "ringfence.yml:3"),
+          "why a file")
+    answer = why(t, ".git/hooks/x")
+    equal((answer["rule"], answer["origin"]), ("executed by the host", "built-in"), "why a hook")
+    equal(why(t, "file", "--read-only")["origin"], "--read-only", "with an option")

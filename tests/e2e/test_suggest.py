@@ -155,3 +155,18 @@ def test_without_a_run_it_says_so(t):
     equal(result.code, 125, "exit status", result)
     contains(result.err, "nothing was denied", "the reason")
     lacks(result.out, "+++", "stdout")
+
+
+def test_a_project_that_names_what_may_be_written_keeps_it(t):
+    """The user's own list takes the place of the project's, so it has all of it."""
+    os.mkdir(t.path("src"))
+    t.write("out.txt", "x")
+    t.write("ringfence.yml", "write:\n  - src\n")
+    t.sh("echo y >> out.txt")
+    diff = suggest(t).out
+    contains(diff, "all projects", "the risk")
+    os.makedirs(os.path.dirname(own_config(t)))
+    subprocess.run(["patch", "-s", "-p0", "-d", "/"], input=diff.encode(), check=True, timeout=10)
+    os.chmod(own_config(t), 0o600)
+    result = t.sh("echo z >> out.txt && touch src/new && ! touch other 2>/dev/null")
+    equal(result.code, 0, "what may be written now", result)

@@ -305,6 +305,11 @@ static void writes(void)
 	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED &&
 		      write_state(&config, CONFIG_FLAG) == CONFIG_ACTIVE);
 	config_release(&config);
+	layered(&config, "write: /x", "write: src", NULL, NULL, NULL);
+	CHECK("a word on another place leaves a project's write alone",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_ACTIVE &&
+		      write_state(&config, CONFIG_USER) == CONFIG_ACTIVE);
+	config_release(&config);
 	layered(&config, "write: /x", "write: src", "read-only", "true", NULL);
 	CHECK("--read-only cancels the write of files",
 	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED &&

@@ -9,15 +9,30 @@
 
 static struct fence_rule rules[] = {
 	{ .path = (char *)"/h/u/.tools", .access = WIRE_READ, .origin = (char *)"tool chains" },
-	{ .path = (char *)"/h/u/p", .access = WIRE_WRITE, .origin = (char *)"project", .exact = true },
-	{ .path = (char *)"/h/u/p/.env", .access = WIRE_HIDE, .origin = (char *)"environment file" },
+	{ .path = (char *)"/h/u/p",
+	  .access = WIRE_WRITE,
+	  .origin = (char *)"built-in",
+	  .exact = true,
+	  .project = true },
+	{ .path = (char *)"/h/u/p/.env",
+	  .access = WIRE_HIDE,
+	  .origin = (char *)"environment file" },
 	{ .path = (char *)"/h/u/p/.git", .access = WIRE_READ, .origin = (char *)"git" },
-	{ .path = (char *)"/h/u/p/data", .access = WIRE_HIDE, .origin = (char *)"--hide", .exact = true },
-	{ .path = (char *)"/tmp/shared", .access = WIRE_WRITE, .origin = (char *)"option", .exact = true },
+	{ .path = (char *)"/h/u/p/data",
+	  .access = WIRE_HIDE,
+	  .origin = (char *)"--hide",
+	  .exact = true,
+	  .asked = true },
+	{ .path = (char *)"/tmp/shared",
+	  .access = WIRE_WRITE,
+	  .origin = (char *)"--write",
+	  .exact = true,
+	  .asked = true },
 	{ .path = (char *)"/srv/lib",
 	  .access = WIRE_READ,
 	  .origin = (char *)"ringfence.yml:12",
-	  .exact = true },
+	  .exact = true,
+	  .asked = true },
 };
 static const struct fence_spec spec = { 0 };
 static const struct fence_plan plan = {
@@ -131,12 +146,16 @@ static void names(void)
 {
 	const struct verdict system = verdict_at(&plan, "/usr/x");
 	const struct verdict own = verdict_at(&plan, "/h/u/p/.git/x");
-	const struct fence_spec read_only = { .read_only = true };
 	struct fence_rule project = { .path = (char *)"/h/u/p",
 				      .access = WIRE_READ,
-				      .origin = (char *)"project", .project = true };
-	const struct verdict closed = { .wall = VERDICT_READ_ONLY, .by = &project };
-	struct fence_plan asked = plan;
+				      .origin = (char *)"ringfence.yml:4",
+				      .project = true };
+	const struct verdict closed = { .wall = VERDICT_READ_ONLY,
+					.by = &project,
+					.path = "/h/u/p/x" };
+	const struct verdict hook = { .wall = VERDICT_READ_ONLY,
+				      .by = &project,
+				      .path = "/h/u/p/.git/hooks/x" };
 	AUTO_FREE char *rule = NULL;
 	const char *origin = NULL;
 
@@ -149,10 +168,13 @@ static void names(void)
 	CHECK("places without a rule have names",
 	      named("/etc/x", "system, built-in") && named("/srv/x", "outside, built-in") &&
 		      named("/h/u/x", "private home, built-in"));
-	asked.spec = &read_only;
-	verdict_name(&asked, &closed, &rule, &origin);
-	CHECK("a project that is read-only says by which option",
-	      strcmp(rule, "project") == 0 && strcmp(origin, "--read-only") == 0);
+	verdict_name(&plan, &closed, &rule, &origin);
+	CHECK("a project that is read-only says by whom",
+	      strcmp(rule, "project") == 0 && strcmp(origin, "ringfence.yml:4") == 0);
+	free(rule);
+	verdict_name(&plan, &hook, &rule, &origin);
+	CHECK("what is protected anyway keeps its reason",
+	      strcmp(rule, "executed by the host") == 0 && strcmp(origin, "built-in") == 0);
 	CHECK("bytecode beside the system's modules is missed by nobody",
 	      verdict_harmless(&system, "/usr/lib/python3/__pycache__/a.pyc") &&
 		      verdict_harmless(&system, "/usr/lib/python3/__pycache__") &&
