@@ -302,6 +302,21 @@ def measure_denials(place, size):
     show_ratio("with / without", value, "at most 1.05x", value <= 1.05)
 
 
+def measure_commands(place, size):
+    print(f"Commands that only look, {size['startup'] // 10} rounds")
+    project = small_project(place, "commands")
+    os.chdir(project)
+    times = in_turns({
+        "ringfence doctor": [place.ringfence, "doctor"],
+        "ringfence policy --why .env": [place.ringfence, "policy", "--why", ".env"],
+        "ringfence config": [place.ringfence, "config"],
+    }, size["startup"] // 10, place.env)
+    show(times)
+    slowest = max(times["ringfence doctor"])
+    print(f"  doctor, the slowest round: {slowest:.0f} ms   goal: under 1000 ms   "
+          f"{'met' if slowest < 1000 else 'missed'}")
+
+
 FIND = ("for i in 1 2 3 4 5 6; do s=$EPOCHREALTIME; find . -type f -size +0 >/dev/null; "
         "e=$EPOCHREALTIME; echo $((${e/./} - ${s/./})); done")
 
@@ -415,7 +430,7 @@ def measure_memory(place, user):
 
 # ---------------------------------------------------------------- the run
 
-SECTIONS = {"startup": measure_startup, "srt": measure_srt, "build": measure_build,
+SECTIONS = {"startup": measure_startup, "commands": measure_commands, "srt": measure_srt, "build": measure_build,
             "denials": measure_denials, "find": measure_find}
 
 
