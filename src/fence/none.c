@@ -4,10 +4,7 @@
  */
 #include "fence/fence.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 int none_detect(struct error *err)

@@ -1,7 +1,8 @@
 /* From spec to plan: every path resolved once, every rule judged. See fence.h. */
+#include "fence/policy.h"
+
 #include "fence/builtin.h"
 #include "fence/environment.h"
-#include "fence/fence.h"
 #include "fence/identity.h"
 #include "fence/run.h"
 #include "fence/scan.h"
@@ -9,43 +10,16 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Each rule is a mount, and each mount is compared with each rule by a canary: 5,000 take a second and a
- * half. */
-enum { MOST_RULES = 5000 };
-
 static const char built_in[] = "built-in";
-
-/* The text with a leading ~ expanded, made absolute; not resolved. The caller frees. */
-static char *spelled(const char *home, const char *text, const char *base)
-{
-	if (text[0] == '~' && (text[1] == '/' || text[1] == '\0') && home[0]) {
-		AUTO_FREE char *joined = path_join(home, text[1] ? text + 2 : ".");
-
-		return path_absolute(joined, base);
-	}
-	return path_absolute(text, base);
-}
-
-/* The real path of something that must exist. The caller frees; NULL with err set. */
-static char *resolve(const char *option, const char *path, struct error *err)
-{
-	char *real = realpath(path, NULL);
-
-	if (!real)
-		error_sys(err, "%s '%s'", option, path);
-	return real;
-}
 
 /* Is this folder one in which the command may replace entries: in this run, or in the one before?
  */
@@ -133,103 +107,6 @@ static int resolve_option(const struct fence_plan *plan, const char *option, con
 	return 0;
 }
 
-/* Does one of a list's places below home overlap with the path? (above it, below it, or the same)
- */
-static const char *overlap(const char *home, const char *const *list, const char *path)
-{
-	static char place[PATH_MAX];
-
-	if (!home[0])
-		return NULL;
-	for (; *list; list++) {
-		snprintf(place, sizeof place, "%s/%s", home, *list);
-		if (path_within(path, place) || path_within(place, path))
-			return place;
-	}
-	return NULL;
-}
-
-/* Folders that are too wide to be given to a command, in any spelling. */
-static int refuse_wide(const struct fence_plan *plan, const char *option, const char *path,
-		       struct error *err)
-{
-	const struct fence_identity *identity = &plan->identity;
-
-	for (const char *const *wide = builtin_wide; *wide; wide++)
-		if (strcmp(path, *wide) == 0)
-			return error_set(
-				err,
-				"%s '%s' is refused: it holds more than one project; name a folder below it",
-				option, path);
-	if ((identity->home[0] && path_within(identity->home, path)) ||
-	    (identity->passwd_home[0] && path_within(identity->passwd_home, path)))
-		return error_set(
-			err,
-			"%s '%s' is refused: that is your home folder or contains it; name a folder below it",
-			option, path);
-	if (path_within(plan->state, path) || path_within(path, plan->state))
-		return error_set(err, "%s '%s' is refused: Ringfence keeps its own state in '%s'",
-				 option, path, plan->state);
-	return 0;
-}
-
-static int refuse_writable(const struct fence_plan *plan, const char *option, const char *path,
-			   struct error *err)
-{
-	const char *place = NULL;
-
-	if (refuse_wide(plan, option, path, err) < 0)
-		return -1;
-	for (const char *const *system = builtin_unwritable; *system; system++)
-		if (path_within(path, *system) || path_within(*system, path))
-			return error_set(err, "%s '%s' is refused: '%s' belongs to the system",
-					 option, path, *system);
-	if (!place)
-		place = overlap(plan->identity.home, builtin_home_executed, path);
-	if (!place)
-		place = overlap(plan->identity.home, builtin_home_secrets, path);
-	if (place)
-		return error_set(
-			err,
-			"%s '%s' is refused: '%s' is protected (the host executes it, or it holds credentials)",
-			option, path, place);
-	return 0;
-}
-
-static int refuse_readable(const struct fence_plan *plan, const char *option, const char *path,
-			   struct error *err)
-{
-	static const char *const whole[] = { "/etc", "/run", "/var/run", "/proc",
-					     "/sys", "/dev", NULL };
-	AUTO_FREE char *secret = NULL;
-
-	if (refuse_wide(plan, option, path, err) < 0)
-		return -1;
-	for (const char *const *at = whole; *at; at++)
-		if (strcmp(path, *at) == 0 ||
-		    (strncmp(*at, "/proc", 5) == 0 && path_within(path, *at)))
-			return error_set(
-				err, "%s '%s' is refused: name the files below it that are needed",
-				option, path);
-	for (const char *const *at = builtin_home_secrets; *at && plan->identity.home[0]; at++) {
-		free(secret);
-		secret = path_join(plan->identity.home, *at);
-		if (strcmp(path, secret) == 0)
-			return error_set(
-				err,
-				"%s '%s' is refused: it holds credentials; name the file in it that is needed",
-				option, path);
-	}
-	return 0;
-}
-
-int fence_plan_permits(const struct fence_plan *plan, bool writable, const char *path,
-		       struct error *err)
-{
-	return writable ? refuse_writable(plan, "write", path, err)
-			: refuse_readable(plan, "read", path, err);
-}
-
 /* Naming what may be written in the project makes the rest of it read-only; what is outside does not. */
 static void narrow_project(struct fence_plan *plan)
 {
@@ -256,7 +133,7 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 {
 	for (size_t i = 0; i < paths->count; i++) {
 		const struct fence_path *given = &paths->items[i];
-		AUTO_FREE char *path = spelled(plan->identity.home, given->path, base);
+		AUTO_FREE char *path = place_spelled(plan->identity.home, given->path, base);
 		AUTO_FREE char *option = given->origin[0] == '-'
 						 ? mem_dup(given->origin)
 						 : mem_format("%s: %s", given->origin, key);
@@ -288,166 +165,6 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 		plan->rules[plan->rule_count - 1].lent = access == WIRE_WRITE;
 	}
 	return 0;
-}
-
-static int refuse_hidden(const struct fence_plan *plan, const char *option, const char *path,
-			 struct error *err)
-{
-	for (const char *const *system = builtin_unwritable; *system; system++)
-		if (path_within(*system, path))
-			return error_set(err, "%s '%s' is refused: nothing runs without '%s'",
-					 option, path, *system);
-	if (path_within(plan->project, path))
-		return error_set(err, "%s '%s' is refused: it would hide the project itself",
-				 option, path);
-	return 0;
-}
-
-/* Of two rules that cover a path: the deeper one, then the one a person named, then the stricter.
- */
-static bool beats(const struct fence_rule *a, const struct fence_rule *b)
-{
-	size_t left = strlen(a->path);
-	size_t right = strlen(b->path);
-
-	if (left != right)
-		return left > right;
-	if (a->exact != b->exact)
-		return a->exact;
-	return a->access > b->access;
-}
-
-const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const char *path)
-{
-	const struct fence_rule *best = NULL;
-
-	for (size_t i = 0; i < plan->rule_count; i++)
-		if (path_within(path, plan->rules[i].path) &&
-		    (!best || beats(&plan->rules[i], best)))
-			best = &plan->rules[i];
-	return best;
-}
-
-static int by_path(const void *a, const void *b)
-{
-	const struct fence_rule *left = a;
-	const struct fence_rule *right = b;
-	int order = path_compare(left->path, right->path);
-
-	if (order)
-		return order;
-	return beats(left, right) ? -1 : beats(right, left);
-}
-
-/* The rule of somebody else, or of a built-in table, that a weak one gives way to; NULL: none. */
-static const struct fence_rule *stronger(const struct fence_plan *plan,
-					 const struct fence_rule *rule)
-{
-	for (size_t i = 0; i < plan->rule_count; i++) {
-		const struct fence_rule *other = &plan->rules[i];
-
-		if (!other->weak && !other->project && path_within(rule->path, other->path))
-			return other;
-	}
-	return NULL;
-}
-
-/* Before anything else is dropped: a rule that says nothing new may still be the one to give way
- * to. */
-static void drop_weak(struct fence_plan *plan)
-{
-	for (size_t i = 0; i < plan->rule_count; i++) {
-		struct fence_rule *rule = &plan->rules[i];
-		const struct fence_rule *other = rule->weak ? stronger(plan, rule) : NULL;
-
-		if (!other)
-			continue;
-		list_printf(&plan->notices, "%s: %s stays as it is (%s)", rule->origin, rule->path,
-			    other->origin);
-		free(rule->path);
-		free(rule->origin);
-		*rule = plan->rules[--plan->rule_count];
-		i--;
-	}
-}
-
-/*
- * Sorts the rules and drops those that say nothing new: beaten at the same path, or with the same
- * access as the rule above them. What is left is one mount each, parents first.
- */
-static void collapse(struct fence_plan *plan)
-{
-	size_t *stack = mem_zero((plan->rule_count + 1) *
-				 sizeof *stack); /* kept rules above the present one */
-	size_t depth = 0;
-	size_t kept = 0;
-	char *decided = NULL; /* the path that was decided last; the winner comes first */
-
-	qsort(plan->rules, plan->rule_count, sizeof *plan->rules, by_path);
-	for (size_t i = 0; i < plan->rule_count; i++) {
-		struct fence_rule rule = plan->rules[i];
-		struct fence_rule *above = NULL;
-		bool drop;
-
-		while (depth > 0 && !path_within(rule.path, plan->rules[stack[depth - 1]].path))
-			depth--;
-		if (depth > 0)
-			above = &plan->rules[stack[depth - 1]];
-		if (decided && strcmp(decided, rule.path) == 0)
-			drop = true;
-		else if (!above)
-			drop = rule.access == WIRE_HIDE && !builtin_is_system(rule.path);
-		else if (above->access == WIRE_HIDE || above->access == WIRE_HIDE_AROUND)
-			drop = rule.access == WIRE_HIDE || !rule.exact;
-		else
-			drop = above->access == rule.access;
-		free(decided);
-		decided = mem_dup(rule.path);
-		if (drop) {
-			free(rule.path);
-			free(rule.origin);
-			continue;
-		}
-		if (above && above->access == WIRE_HIDE)
-			above->access = WIRE_HIDE_AROUND;
-		plan->rules[kept] = rule;
-		stack[depth++] = kept++;
-	}
-	plan->rule_count = kept;
-	free(decided);
-	free(stack);
-}
-
-static int refuse_too_many(const struct fence_plan *plan, struct error *err)
-{
-	size_t best = 0;
-	size_t most = 0;
-
-	if (plan->rule_count <= MOST_RULES)
-		return 0;
-
-	/* The folder in which most of them are; rules are sorted, so its entries are neighbours. */
-	for (size_t i = 0, first = 0; i < plan->rule_count; i++) {
-		const char *a = plan->rules[first].path;
-		const char *b = plan->rules[i].path;
-		size_t size = (size_t)(path_name(a) - a);
-
-		if (size != (size_t)(path_name(b) - b) || strncmp(a, b, size) != 0)
-			first = i;
-		if (i - first + 1 > most) {
-			most = i - first + 1;
-			best = first;
-		}
-	}
-
-	AUTO_FREE char *folder = mem_dup(plan->rules[best].path);
-
-	*strrchr(folder, '/') = '\0';
-	return error_set(
-		err,
-		"%zu rules are more than the %d that a fence can hold; %zu of them are in '%s': hide that folder as a "
-		"whole (--hide '%s')",
-		plan->rule_count, MOST_RULES, most, folder, folder);
 }
 
 /* ringfence-init is beside this program, or where it was installed to. */
@@ -534,10 +251,10 @@ static int find_cwd(struct fence_plan *plan, const char *base, struct error *err
 	const char *wanted = plan->spec->cwd;
 
 	if (wanted) {
-		AUTO_FREE char *path = spelled(plan->identity.home, wanted, base);
+		AUTO_FREE char *path = place_spelled(plan->identity.home, wanted, base);
 		struct stat status;
 
-		plan->cwd = resolve("--cwd", path, err);
+		plan->cwd = place_resolve("--cwd", path, err);
 		if (!plan->cwd)
 			return -1;
 		if (!path_within(plan->cwd, plan->project))
@@ -558,44 +275,6 @@ static int find_cwd(struct fence_plan *plan, const char *base, struct error *err
 		return error_set(err, "the working directory '%s' is hidden (%s)", plan->cwd,
 				 rule->origin);
 	return 0;
-}
-
-int fence_place_find(const char *project, struct fence_place *ret_place, struct error *err)
-{
-	struct fence_place place = { 0 };
-	AUTO_FREE char *base = getcwd(NULL, 0);
-	AUTO_FREE char *given = NULL;
-
-	if (!base && !(project && (project[0] == '/' || project[0] == '~')))
-		return error_sys(
-			err,
-			"the current directory (was it deleted? cd to another one, or give --project)");
-	given = path_absolute(project && project[0] != '~' ? project : ".", base ? base : "/");
-	if (identity_assume(given, &place.identity, err) < 0)
-		return -1;
-	if (project) {
-		free(given);
-		given = spelled(place.identity.home, project, base ? base : "/");
-	}
-
-	const struct state_owner owner = { place.identity.home, place.identity.caller,
-					   place.identity.switched };
-
-	place.project = resolve("--project", given, err);
-	if (!place.project || state_find(&owner, &place.state, err) < 0) {
-		fence_place_release(&place);
-		return -1;
-	}
-	*ret_place = place;
-	return 0;
-}
-
-void fence_place_release(struct fence_place *place)
-{
-	identity_release(&place->identity);
-	free(place->project);
-	free(place->state);
-	*place = (struct fence_place){ 0 };
 }
 
 /* The plan's own copy of a place. */
@@ -642,7 +321,7 @@ static int make(struct fence_plan *plan, struct error *err)
 		base = mem_dup("/");
 	if (stat(plan->project, &status) < 0 || !S_ISDIR(status.st_mode))
 		return error_set(err, "--project '%s' is not a folder", plan->project);
-	if (refuse_writable(plan, "--project", plan->project, err) < 0)
+	if (permit_writable(plan, "--project", plan->project, err) < 0)
 		return -1;
 	if (find_init(plan, err) < 0)
 		return -1;
@@ -651,13 +330,13 @@ static int make(struct fence_plan *plan, struct error *err)
 		      spec->read_only && spec->read_only_origin ? spec->read_only_origin : built_in,
 		      true);
 	plan->rules[0].root = plan->rules[0].lent = plan->rules[0].project = true;
-	if (add_options(plan, "write", &spec->write, WIRE_WRITE, refuse_writable, base, &passed,
+	if (add_options(plan, "write", &spec->write, WIRE_WRITE, permit_writable, base, &passed,
 			err) < 0)
 		return -1;
 	narrow_project(plan);
-	if (add_options(plan, "read", &spec->read, WIRE_READ, refuse_readable, base, &passed, err) <
+	if (add_options(plan, "read", &spec->read, WIRE_READ, permit_readable, base, &passed, err) <
 		    0 ||
-	    add_options(plan, "hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, &passed, err) <
+	    add_options(plan, "hide", &spec->hide, WIRE_HIDE, permit_hidden, base, &passed, err) <
 		    0 ||
 	    check_listens(plan, &passed, err) < 0 || check_passed(plan, &passed, err) < 0)
 		return -1;
@@ -672,9 +351,9 @@ static int make(struct fence_plan *plan, struct error *err)
 	for (size_t i = 0; i < roots; i++)
 		if (plan->rules[i].root && plan->rules[i].is_dir && scan_tree(plan, i, err) < 0)
 			return -1;
-	drop_weak(plan);
-	collapse(plan);
-	if (find_cwd(plan, base, err) < 0 || refuse_too_many(plan, err) < 0)
+	rules_drop_weak(plan);
+	rules_collapse(plan);
+	if (find_cwd(plan, base, err) < 0 || rules_refuse_too_many(plan, err) < 0)
 		return -1;
 	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home)
 					    : path_join("/home", plan->identity.name);

@@ -8,7 +8,6 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/text.h"
 
 #include <dirent.h>
 #include <errno.h>

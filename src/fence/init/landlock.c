@@ -10,10 +10,8 @@
 
 #include "util/fd.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
