@@ -109,6 +109,12 @@ int file_read_user(const char *path, const char *shown, const char *project, uid
 	fd = (int)syscall(SYS_openat2, AT_FDCWD, real, &how, sizeof how);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return error_sys(err, "open '%s'", shown);
+	if (S_ISREG(status.st_mode) && status.st_nlink > 1)
+		return error_set(
+			err,
+			"'%s' has a second name somewhere (a hard link), by which a command could write it; copy it, and put "
+			"the copy in its place",
+			shown);
 	if (S_ISREG(status.st_mode) && check_owner(&status, shown, uid, gid, err) < 0)
 		return -1;
 	if (read_open(fd, shown, bytes, err) < 0)

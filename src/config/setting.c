@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
 _Static_assert(SETTING_LONGEST < PATH_MAX, "a path that is accepted here must fit");
 
@@ -16,6 +17,18 @@ static const char *const weaker_choices[] = { "landlock",  "abstract-sockets", "
 					      "cpus",      "processes",        "open-files",
 					      "file-size", "tmp-size",         "disk",
 					      NULL };
+
+/* The fence bounds processes in any case. */
+static uint64_t most_processes(void)
+{
+	return 2048;
+}
+
+/* The kernel's own choice for a file system in memory. */
+static uint64_t half_of_memory(void)
+{
+	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+}
 
 const struct setting settings[] = {
 	[SETTING_WRITE] = { .id = SETTING_WRITE,
@@ -138,7 +151,8 @@ const struct setting settings[] = {
 				.help = "processors' time, as 1.5",
 				.example = "1.5",
 				.widens = "the command may use so many processors:" },
-	[SETTING_PROCESSES] = { .id = SETTING_PROCESSES,
+	[SETTING_PROCESSES] = { .unset = most_processes,
+				.id = SETTING_PROCESSES,
 				.key = "processes",
 				.type = SETTING_COUNT,
 				.trust = SETTING_TIGHTER,
@@ -165,7 +179,8 @@ const struct setting settings[] = {
 				.help = "size of each file that is written",
 				.example = "1G",
 				.widens = "the command may write files of" },
-	[SETTING_TMP_SIZE] = { .id = SETTING_TMP_SIZE,
+	[SETTING_TMP_SIZE] = { .unset = half_of_memory,
+			       .id = SETTING_TMP_SIZE,
 			       .key = "tmp-size",
 			       .type = SETTING_SIZE,
 			       .trust = SETTING_TIGHTER,
@@ -180,7 +195,7 @@ const struct setting settings[] = {
 			   .trust = SETTING_TIGHTER,
 			   .fallback = "none",
 			   .value = "SIZE",
-			   .help = "by how much the project may grow",
+			   .help = "bytes that may be written to disks",
 			   .example = "5G",
 			   .widens = "the project may grow by" },
 	[SETTING_DENIALS] = { .id = SETTING_DENIALS,
@@ -387,6 +402,8 @@ bool setting_widens(const struct setting *setting, uint64_t number, uint64_t bef
 	case SETTING_CHOICE: /* from strict to wide */
 		return number > before;
 	default:
+		if (!before && setting->unset && number)
+			before = setting->unset();
 		return before != 0 && (number == 0 || number > before);
 	}
 }

@@ -67,7 +67,8 @@ struct setting {
 	const char *help;           /* one line */
 	const char *more;           /* for the reference */
 	const char *example;        /* as it stands in a file, behind the key */
-	const char *widens;         /* what a widening value means: the value goes behind it */
+	uint64_t (*unset)(void); /* of a limit: what holds where none is set; NULL: nothing does */
+	const char *widens;      /* what a widening value means: the value goes behind it */
 };
 
 /* All of them, by id; SETTING_ID_COUNT rows. */

@@ -175,10 +175,10 @@ static char *make_folder(const char *parent, const char *end, int *ret_lock)
 						  random[1], end);
 		AUTO_FD lock = -1;
 
-		if (mkdir(path, 0755) < 0)
+		if (mkdir(path, 0700) < 0)
 			return NULL;
 		lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (lock >= 0 && flock(lock, LOCK_EX) == 0 && access(path, F_OK) == 0) {
+		if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 && access(path, F_OK) == 0) {
 			char *made = path;
 
 			path = NULL;
@@ -217,6 +217,16 @@ static void remove_folder(const char *folder)
 	}
 }
 
+/* "ringfence-" and 16 digits of a hexadecimal number, as make_folder() names them: nobody else's are touched. */
+static bool is_ours(const char *name)
+{
+	size_t prefix = strlen(GROUP_NAME);
+
+	return strncmp(name, GROUP_NAME, prefix) == 0 &&
+	       strspn(name + prefix, "0123456789abcdef") == 16 &&
+	       (!name[prefix + 16] || strcmp(name + prefix + 16, ".outside") == 0);
+}
+
 static void recover_in(const char *parent)
 {
 	DIR *folder = parent ? opendir(parent) : NULL;
@@ -227,7 +237,7 @@ static void recover_in(const char *parent)
 		AUTO_FREE char *path = path_join(parent, entry->d_name);
 		AUTO_FD lock = -1;
 
-		if (strncmp(entry->d_name, GROUP_NAME, strlen(GROUP_NAME)) != 0)
+		if (!is_ours(entry->d_name))
 			continue;
 		lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
@@ -345,6 +355,9 @@ static int set_limit(const struct cgroup_part *part, enum cgroup_controller cont
 	/* Memory must not go to the swap instead; these files are not there without one. */
 	if (controller == CGROUP_MEMORY && part->version == 1)
 		write_file(part->folder, "memory.memsw.limit_in_bytes", buffer_text(&text));
+	if (controller == CGROUP_MEMORY &&
+	    part->version == 1) /* buffers of TCP are counted apart */
+		write_file(part->folder, "memory.kmem.tcp.limit_in_bytes", buffer_text(&text));
 	if (controller == CGROUP_MEMORY && part->version == 2)
 		write_file(part->folder, "memory.swap.max", "0");
 	return 0;

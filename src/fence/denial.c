@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -235,12 +236,12 @@ static bool answer(struct denials *denials, bool recording)
 	return true;
 }
 
-/* Is the line short enough, and the place for it ready, so that nobody waits for a reader? */
+/* A reader that pauses must not make the fence wait: the command could see to it that the pipe is full. */
 static bool can_tell(void)
 {
-	struct pollfd stream = { .fd = 2, .events = POLLOUT };
+	struct stat status;
 
-	return !isatty(2) && poll(&stream, 1, 0) == 1 && stream.revents == POLLOUT;
+	return fstat(2, &status) == 0 && S_ISREG(status.st_mode);
 }
 
 static void tell_one(const struct denials *denials, const struct fence_denial *denial, bool over)
@@ -257,7 +258,7 @@ static void tell_one(const struct denials *denials, const struct fence_denial *d
 	denials->notice(text);
 }
 
-/* On a terminal, the command's own lines would be torn apart: there they are told when it is over. */
+/* At once only into a file. On a terminal the command's own lines would be torn apart. */
 static void tell(struct denials *denials, bool over)
 {
 	while (denials->told < denials->list->count && denials->told < DENIALS_TOLD &&

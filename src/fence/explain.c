@@ -280,16 +280,19 @@ static void offer_nothing(struct fence_offer *offer, const char *why)
 	*offer = (struct fence_offer){ .risk = mem_dup(why) };
 }
 
-void fence_offer(const struct fence_plan *plan, const char *kind, const char *target,
+void fence_offer(const struct fence_plan *plan, const char *kind, const char *named,
 		 struct fence_offer *ret_offer)
 {
 	char need = need_of(kind);
+	AUTO_FREE char *clean = path_absolute(named, "/");
+	AUTO_FREE char *real = realpath(clean, NULL);
+	const char *target = real ? real : clean;
 	const char *refusal;
 	struct verdict verdict;
 	struct error why;
 
 	*ret_offer = (struct fence_offer){ 0 };
-	if (!need || target[0] != '/') {
+	if (!need || named[0] != '/') {
 		offer_nothing(ret_offer, "no rule for files allows this");
 		return;
 	}

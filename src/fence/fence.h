@@ -298,7 +298,7 @@ struct fence_offer {
 	char *risk; /* in words; or why nothing is offered */
 };
 
-void fence_offer(const struct fence_plan *plan, const char *kind, const char *target,
+void fence_offer(const struct fence_plan *plan, const char *kind, const char *named,
 		 struct fence_offer *ret_offer);
 void fence_offer_release(struct fence_offer *offer);
 

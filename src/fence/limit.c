@@ -266,8 +266,12 @@ uint64_t limit_tmp_size(const struct fence_spec *spec)
 {
 	uint64_t memory = spec->limits[FENCE_LIMIT_MEMORY];
 	uint64_t own = spec->limits[FENCE_LIMIT_TMP_SIZE];
+	uint64_t otherwise = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) /
+			     2;
 
-	return own && (!memory || own < memory) ? own : memory;
+	if (own)
+		return memory && memory < own ? memory : own;
+	return memory < otherwise ? memory : 0;
 }
 
 /* As many of the CPUs as were asked for, from a place that is another one for each fence. */

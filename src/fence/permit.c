@@ -50,13 +50,35 @@ static int refuse_wide(const struct fence_plan *plan, const char *option, const 
 	return 0;
 }
 
+char *permit_settings_folder(const struct fence_plan *plan)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+
+	if (xdg && xdg[0] == '/' && !plan->identity.switched)
+		return path_join(xdg, "ringfence");
+	return plan->identity.home[0] ? path_join(plan->identity.home, ".config/ringfence") : NULL;
+}
+
+char *permit_deepest(const char *path)
+{
+	AUTO_FREE char *part = mem_dup(path);
+	char *real;
+
+	while (!(real = realpath(part, NULL)) && strrchr(part, '/') > part)
+		*strrchr(part, '/') = '\0';
+	return real ? real : mem_dup("/");
+}
+
 int permit_writable(const struct fence_plan *plan, const char *option, const char *path,
 		    struct error *err)
 {
+	AUTO_FREE char *settings = permit_settings_folder(plan);
 	const char *place = NULL;
 
 	if (refuse_wide(plan, option, path, err) < 0)
 		return -1;
+	if (settings && (path_within(path, settings) || path_within(settings, path)))
+		place = settings;
 	for (const char *const *system = builtin_unwritable; *system; system++)
 		if (path_within(path, *system) || path_within(*system, path))
 			return error_set(err, "%s '%s' is refused: '%s' belongs to the system",

@@ -188,6 +188,50 @@ static int find_init(struct fence_plan *plan, struct error *err)
 }
 
 /* Secrets of home, tool chains, and Ringfence itself. */
+/*
+ * A place of the user's that leads into what the command may write: a folder of settings that is kept in a
+ * repository, with a symlink to it at home. What the host executes or trusts there is read-only.
+ */
+static int protect_place(struct fence_plan *plan, const char *path, enum wire_access access,
+			 const char *origin, struct error *err)
+{
+	AUTO_FREE char *real = permit_deepest(path);
+	const struct fence_rule *rule = fence_plan_decide(plan, real);
+
+	if (!rule || rule->access != WIRE_WRITE)
+		return 0;
+	if (strcmp(real, rule->path) == 0)
+		return error_set(
+			err,
+			"'%s' leads to '%s', which the command could write; name folders below it (--write), or move it away",
+			path, real);
+	plan_add_existing(plan, real, access, origin, true);
+	return 0;
+}
+
+static int protect_home(struct fence_plan *plan, struct error *err)
+{
+	AUTO_FREE char *settings = permit_settings_folder(plan);
+
+	if (settings && protect_place(plan, settings, WIRE_READ, "executed by the host", err) < 0)
+		return -1;
+	for (const char *const *at = builtin_home_executed; *at && plan->identity.home[0]; at++) {
+		AUTO_FREE char *path = path_join(plan->identity.home, *at);
+
+		if (protect_place(plan, path, WIRE_READ, "executed by the host", err) < 0)
+			return -1;
+	}
+	for (const char *const *at = builtin_home_secrets; *at && plan->identity.home[0]; at++) {
+		AUTO_FREE char *path = path_join(plan->identity.home, *at);
+		bool there = access(path, F_OK) == 0;
+
+		if (protect_place(plan, path, there ? WIRE_HIDE : WIRE_READ, "credentials", err) <
+		    0)
+			return -1;
+	}
+	return 0;
+}
+
 static void add_builtin(struct fence_plan *plan)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
@@ -339,6 +383,8 @@ static int make(struct fence_plan *plan, struct error *err)
 	    add_options(plan, "hide", &spec->hide, WIRE_HIDE, permit_hidden, base, &passed, err) <
 		    0 ||
 	    check_listens(plan, &passed, err) < 0 || check_passed(plan, &passed, err) < 0)
+		return -1;
+	if (protect_home(plan, err) < 0)
 		return -1;
 	add_builtin(plan);
 

@@ -19,6 +19,12 @@ int permit_readable(const struct fence_plan *plan, const char *option, const cha
 int permit_hidden(const struct fence_plan *plan, const char *option, const char *path,
 		  struct error *err);
 
+/* Where the user's own settings are, as text; the caller frees. NULL without a home. */
+char *permit_settings_folder(const struct fence_plan *plan);
+
+/* The real path of as much of a path as is there; the caller frees. */
+char *permit_deepest(const char *path);
+
 /* Drops the rules of a project's own file that another one is against. Before anything else is dropped: a
  * rule that says nothing new may still be the one to give way to. */
 void rules_drop_weak(struct fence_plan *plan);

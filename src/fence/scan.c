@@ -22,6 +22,9 @@
 /* Far above what a fence can hold, and far below what takes long. */
 enum { MOST_FOUND = 20000 };
 
+/* A second or so. */
+static const uint64_t MOST_STEPS = 500000000;
+
 struct scan {
 	struct fence_plan *plan;
 	const char *root;
@@ -29,6 +32,7 @@ struct scan {
 	unsigned int nested; /* folders that links have led to, one behind the other */
 	const struct fence_pattern *patterns; /* they are meant from the project's root on */
 	size_t pattern_count;
+	uint64_t steps; /* that matching may still take */
 };
 
 struct below {
@@ -330,10 +334,11 @@ int fence_plan_holds(const struct fence_plan *plan, struct error *err)
 }
 
 /* Where the first pattern comes from that hides this entry; NULL if none does. */
-static const char *ignored_by(const struct scan *scan, const struct walk_entry *entry)
+static const char *ignored_by(struct scan *scan, const struct walk_entry *entry)
 {
 	for (size_t i = 0; i < scan->pattern_count; i++)
-		if (glob_matches(&scan->patterns[i].glob, entry->path, entry->type == DT_DIR))
+		if (glob_matches(&scan->patterns[i].glob, entry->path, entry->type == DT_DIR,
+				 &scan->steps))
 			return scan->patterns[i].origin;
 	return NULL;
 }
@@ -491,6 +496,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 		return error_set(err, "'%s' changed while it was looked through; start again",
 				 path);
 	if (strcmp(path, plan->project) == 0) {
+		scan.steps = MOST_STEPS;
 		scan.patterns = plan->spec->patterns.items;
 		scan.pattern_count = plan->spec->patterns.count;
 	}
@@ -499,6 +505,11 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 		if (walk_tree(root, look, &scan, &changed, err) < 0)
 			return -1;
 	}
+	if (scan.pattern_count && !scan.steps)
+		return error_set(
+			err,
+			"the patterns of the ignore files take too long on this project (%s and others); name folders instead",
+			scan.patterns[0].origin);
 	if (changed)
 		return error_set(
 			err,

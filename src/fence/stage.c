@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/syscall.h>
@@ -106,6 +107,30 @@ int stage_namespaces(const struct fence_identity *identity)
 	return CLONE_NEWNS | (identity->mapped ? 0 : CLONE_NEWUSER);
 }
 
+/*
+ * What the kernel counts by user, and not by fence, a fence may use a quarter of: others of the same user are
+ * left something. Only where the stage has a user namespace; a kernel without the setting has none.
+ */
+static void share_with_others(void)
+{
+	static const struct {
+		const char *all, *own;
+	} settings[] = {
+		{ "/proc/sys/fs/inotify/max_user_instances",
+		  "/proc/sys/user/max_inotify_instances" },
+		{ "/proc/sys/fs/inotify/max_user_watches", "/proc/sys/user/max_inotify_watches" },
+	};
+
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		AUTO_BUFFER struct buffer text = BUFFER_INIT(64);
+		AUTO_FD all = open(settings[i].all, O_RDONLY | O_CLOEXEC);
+		AUTO_FD own = open(settings[i].own, O_WRONLY | O_CLOEXEC);
+
+		if (all >= 0 && own >= 0 && fd_read_all(all, &text) == 0)
+			dprintf(own, "%ld\n", strtol(buffer_text(&text), NULL, 10) / 4);
+	}
+}
+
 static int settle(struct stage *stage, struct error *err)
 {
 	const struct fence_identity *identity = stage->identity;
@@ -122,6 +147,8 @@ static int settle(struct stage *stage, struct error *err)
 
 		return remedy_namespaces(what, err);
 	}
+	if (!identity->mapped)
+		share_with_others();
 	/* What the host unmounts goes away here too; nothing done here is seen there. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return error_sys(err, "separate the mounts from the host's");

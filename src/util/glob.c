@@ -2,7 +2,8 @@
  * Patterns as in .gitignore: see glob.h.
  *
  * Within a name and over names alike only the last star is ever tried again: what an earlier one
- * could take, the later one can take too. So no pattern takes more than its length times the path's.
+ * could take, the later one can take too. So a pattern takes no more steps than its length times the
+ * path's, and the length of a class for each of these; the caller bounds the sum.
  */
 #include "util/glob.h"
 
@@ -67,8 +68,14 @@ static bool one(const char *at, const char *stop, char c, const char **ret_next)
 	}
 }
 
+static void take_steps(uint64_t *steps, size_t count)
+{
+	*steps -= count < *steps ? count : *steps;
+}
+
 /* A name against the part of a pattern between two slashes. */
-static bool name_matches(const char *pattern, size_t size, const char *name, size_t length)
+static bool name_matches(const char *pattern, size_t size, const char *name, size_t length,
+			 uint64_t *steps)
 {
 	const char *stop = pattern + size;
 	const char *end = name + length;
@@ -76,7 +83,10 @@ static bool name_matches(const char *pattern, size_t size, const char *name, siz
 	const char *taken = NULL;
 	const char *next;
 
-	while (name < end) {
+	while (name < end && *steps) {
+		const char *at = pattern;
+
+		next = at;
 		if (pattern < stop && *pattern == '*') {
 			star = ++pattern;
 			taken = name;
@@ -89,10 +99,11 @@ static bool name_matches(const char *pattern, size_t size, const char *name, siz
 		} else {
 			return false;
 		}
+		take_steps(steps, next > at ? (size_t)(next - at) : 1);
 	}
 	while (pattern < stop && *pattern == '*')
 		pattern++;
-	return pattern == stop;
+	return *steps && pattern == stop;
 }
 
 static size_t part(const char *at)
@@ -112,18 +123,20 @@ static bool any_folders(const char *pattern)
 }
 
 /* A path against a pattern, name by name; "**" at the end wants something below. */
-static bool path_matches(const char *pattern, const char *path)
+static bool path_matches(const char *pattern, const char *path, uint64_t *steps)
 {
 	const char *star = NULL;
 	const char *taken = NULL;
 
-	while (*path) {
+	while (*path && *steps) {
+		take_steps(steps, 1);
 		if (*pattern && any_folders(pattern)) {
 			star = pattern = behind(pattern);
 			if (!*star)
 				return true;
 			taken = path;
-		} else if (*pattern && name_matches(pattern, part(pattern), path, part(path))) {
+		} else if (*pattern &&
+			   name_matches(pattern, part(pattern), path, part(path), steps)) {
 			pattern = behind(pattern);
 			path = behind(path);
 		} else if (star) {
@@ -133,7 +146,7 @@ static bool path_matches(const char *pattern, const char *path)
 			return false;
 		}
 	}
-	return !*pattern;
+	return *steps && !*pattern;
 }
 
 /* The length without spaces at the end that no backslash keeps. */
@@ -193,14 +206,14 @@ void glob_release(struct glob *glob)
 	*glob = (struct glob){ 0 };
 }
 
-bool glob_matches(const struct glob *glob, const char *path, bool is_dir)
+bool glob_matches(const struct glob *glob, const char *path, bool is_dir, uint64_t *steps)
 {
 	const char *name = strrchr(path, '/');
 
 	if (glob->folders && !is_dir)
 		return false;
 	if (glob->rooted)
-		return path_matches(glob->text, path);
+		return path_matches(glob->text, path, steps);
 	name = name ? name + 1 : path;
-	return name_matches(glob->text, strlen(glob->text), name, strlen(name));
+	return name_matches(glob->text, strlen(glob->text), name, strlen(name), steps);
 }

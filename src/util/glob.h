@@ -10,6 +10,7 @@
 #define UTIL_GLOB_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { GLOB_LONGEST = 1024 };
 
@@ -30,7 +31,8 @@ enum glob_line {
 enum glob_line glob_read(const char *line, struct glob *ret_glob);
 void glob_release(struct glob *glob);
 
-/* Does it mean this entry? path: below the root, without a leading slash. */
-bool glob_matches(const struct glob *glob, const char *path, bool is_dir);
+/* Does it mean this entry? path: below the root, without a leading slash. *steps is what it may cost, and is
+ * lowered by what it did; at 0 there is no answer. */
+bool glob_matches(const struct glob *glob, const char *path, bool is_dir, uint64_t *steps);
 
 #endif

@@ -3,8 +3,11 @@
 import os
 import socket
 import tempfile
+import time
 
-from harness import Skip, cases, contains, equal, expect, lacks
+from harness import (Skip, cases, contains, equal, expect, lacks, refused_before_start, root_only,
+                     user_only)
+from harness import kernel
 
 
 def test_a_report_does_not_follow_a_symlink_that_an_earlier_run_planted(t):
@@ -168,3 +171,111 @@ def test_a_caller_that_ignores_its_children_does_not_make_it_hang(t):
     result = t.run(["/usr/bin/python3", "-c", code, *t.fence_argv("sh", "-c", "true; echo ran; exit 3")],
                    timeout=20)
     equal((result.code, result.out), (3, "ran\n"), "the end", result)
+
+
+@cases("processes: 100000", "tmp-size: 900T")
+def test_a_repository_does_not_raise_what_is_bounded_anyway(t, line):
+    t.write("ringfence.yml", f"{line}\n")
+    result = t.fence("bash", "-c", "ulimit -u; df -B1 --output=size /tmp | tail -1")
+    contains(result.err, "not active", "stderr")
+    processes, size = map(int, result.out.split())
+    expect(processes <= 2048 and size < 1 << 44, "the bounds hold", result)
+
+
+def test_a_limit_of_memory_never_makes_tmp_larger(t):
+    t.write("ringfence.yml", "memory: 900T\n")
+    before = int(t.works("sh", "-c", "df -B1 --output=size /tmp | tail -1", opts=("--memory", "none")))
+    size = int(t.works("sh", "-c", "df -B1 --output=size /tmp | tail -1"))
+    expect(size <= before, "the size of /tmp", (size, before))
+
+
+def own_settings_in(t, project):
+    os.makedirs(t.path(f"{project}/config/other"))
+    os.symlink(t.path(f"{project}/config"), os.path.join(t.home, ".config"))
+    return ("--project", t.path(project))
+
+
+@cases("mkdir -p config/ringfence; echo 'net: open' > config/ringfence/config.yml",
+       "mkdir -p config/autostart; echo x > config/autostart/x.desktop")
+def test_settings_at_home_that_lead_into_the_project_stay_closed(t, script):
+    where = own_settings_in(t, "dotfiles")
+    result = t.run([t.ringfence, "exec", *where, "--", "sh", "-c", f"{script}; touch file"])
+    equal(t.exists("dotfiles/file"), True, "the project can be written", result)
+    equal(os.listdir(t.path("dotfiles/config")), ["other"], "what is in the settings", result)
+
+
+def test_the_own_settings_cannot_be_opened_by_an_option(t):
+    folder = os.path.join(t.outside, "xdg")
+    os.makedirs(f"{folder}/ringfence")
+    for path in (f"{folder}/ringfence", folder):
+        refused_before_start(t, "--write", path, env=t.env(XDG_CONFIG_HOME=folder), says="protected")
+
+
+def test_settings_with_a_second_name_are_refused(t):
+    path = t.at_home(".config/ringfence/config.yml", "net: none\n")
+    t.works("true")
+    os.link(path, t.path("innocent"))
+    refused_before_start(t, says="hard link")
+
+
+def test_a_full_stderr_does_not_stop_the_clock(t):
+    fill = ("import fcntl, os; fcntl.fcntl(2, fcntl.F_SETPIPE_SZ, 4096); os.set_blocking(2, False)\n"
+            "try:\n    while True: os.write(2, b'x' * 512)\nexcept BlockingIOError: pass\n"
+            "os.set_blocking(2, True)\n"
+            "for i in range(30):\n    try: open(f'/etc/x{i}', 'w')\n    except OSError: pass\n"
+            "import time; time.sleep(600)")
+    process = t.fence_start("/usr/bin/python3", "-c", fill, opts=("--timeout", "1s"))
+    deadline = time.monotonic() + 15
+    while any("python3" in command for _, command in kernel.descendants_of(process.pid)):
+        expect(time.monotonic() < deadline, "the command ends in time, though nobody reads")
+        time.sleep(0.05)
+    _, err = process.communicate(timeout=15)
+    contains(err.decode(errors="replace"), "denied create /etc/x0", "what is told when it is over")
+
+
+def test_patterns_that_take_too_long_are_named(t):
+    t.write(".ringfenceignore", "".join(f"*[{'b' * 400}a][{'b' * 400}a]{i}\n" for i in range(900)))
+    for i in range(60):
+        t.write("a" * 240 + str(i), "x")
+    began = time.monotonic()
+    result = t.fence("true", timeout=60)
+    expect(time.monotonic() - began < 20, "an answer in time", result.err[:300])
+    expect(result.code == 0 or ".ringfenceignore" in result.err, "it works, or says why", result.err[:300])
+
+
+def test_space_that_is_reserved_counts_as_written(t):
+    result = t.fence("/usr/bin/python3", "-c", "import os; f = open('big', 'wb'); "
+                     "os.posix_fallocate(f.fileno(), 0, 60 << 20); os.fsync(f.fileno())",
+                     opts=("--disk", "4M"))
+    equal(result.code, 123, "exit status", result)
+    contains(result.err, "disk", "the limit")
+
+
+@root_only
+def test_a_group_of_somebody_else_is_left_alone(t):
+    base = "/sys/fs/cgroup/pids"
+    if not os.path.isdir(base) or not os.access(base, os.W_OK):
+        raise Skip("there are no control groups of version 1 here")
+    own = next((line.split(":")[2] for line in open("/proc/self/cgroup", encoding="utf-8").read().splitlines()
+                if line.split(":")[1] == "pids"), "/")
+    group = f"{base}{own.rstrip('/')}/ringfence-mine-{os.getpid()}"
+    os.mkdir(group)
+    sleeper = t.start(["sleep", "600"])
+    try:
+        t.write(f"{group}/cgroup.procs", f"{sleeper.pid}\n")
+        t.works("true", opts=("--processes", "64"))
+        equal(sleeper.poll(), None, "the process in it")
+        expect(os.path.isdir(group), "the group")
+    finally:
+        sleeper.kill()
+        sleeper.wait()
+        os.rmdir(group)
+
+
+@user_only
+def test_a_fence_leaves_watches_to_others(t):
+    code = ("import ctypes\nlibc = ctypes.CDLL(None)\nn = 0\n"
+            "while n < 10000 and libc.inotify_init() >= 0: n += 1\nprint(n)")
+    most = int(open("/proc/sys/fs/inotify/max_user_instances", encoding="utf-8").read())
+    inside = int(t.works("/usr/bin/python3", "-c", code))
+    expect(0 < inside <= most // 4, f"a fence gets a quarter of {most}, not {inside}")

@@ -24,7 +24,8 @@ void fuzz_ignore(const uint8_t *data, size_t size)
 		if (ignore.items[i].text[0] == '!' || !*glob->text)
 			abort();
 		for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
-			if (glob_matches(glob, paths[k], false) && glob->folders)
+			if (glob_matches(glob, paths[k], false, &(uint64_t){ UINT64_MAX }) &&
+			    glob->folders)
 				abort();
 	}
 	ignore_release(&ignore);

@@ -16,7 +16,7 @@ static bool hits(const char *pattern, const char *path, bool is_dir)
 
 	if (glob_read(pattern, &glob) != GLOB_PATTERN)
 		return false;
-	held = glob_matches(&glob, path, is_dir);
+	held = glob_matches(&glob, path, is_dir, &(uint64_t){ UINT64_MAX });
 	glob_release(&glob);
 	return held;
 }

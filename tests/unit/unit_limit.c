@@ -229,9 +229,9 @@ static void less_than_asked(void)
 static void recovery(void)
 {
 	AUTO_FREE char *own = folder("recovery");
-	AUTO_FREE char *dead = folder("recovery/ringfence-dead");
-	AUTO_FREE char *alive = folder("recovery/ringfence-alive");
-	AUTO_FREE char *other = folder("recovery/other");
+	AUTO_FREE char *dead = folder("recovery/ringfence-00000000deadbeef");
+	AUTO_FREE char *alive = folder("recovery/ringfence-00000000a11e0a11");
+	AUTO_FREE char *other = folder("recovery/ringfence-mine");
 	struct cgroup_place place = { .v2 = own };
 	AUTO_FD lock = open(alive, O_RDONLY | O_DIRECTORY);
 
