@@ -7,7 +7,7 @@
 #include <string.h>
 
 static int take_line(struct ignore *ignore, const char *file, unsigned int line, char *text,
-		     struct list *notices, struct list *problems)
+		     size_t *negated, struct list *notices, struct list *problems)
 {
 	const struct position at = { line, 1 };
 	struct glob glob;
@@ -16,10 +16,11 @@ static int take_line(struct ignore *ignore, const char *file, unsigned int line,
 	case GLOB_NOTHING:
 		return 0;
 	case GLOB_NEGATED:
-		list_printf(
-			notices,
-			"%s:%u: '%.200s' is passed over: this file can only hide (read: in ringfence.yml shows)",
-			file, line, text);
+		if ((*negated)++ == 0)
+			list_printf(
+				notices,
+				"%s:%u: '%.200s' is passed over: this file can only hide (read: in ringfence.yml shows)",
+				file, line, text);
 		return 0;
 	case GLOB_WRONG:
 		problem_add(problems, file, at,
@@ -48,6 +49,7 @@ int ignore_read(struct ignore *ignore, const char *file, const char *text, size_
 	static const char mark[] = "\xef\xbb\xbf";
 	size_t start = size >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
 	unsigned int line = 0;
+	size_t negated = 0;
 	int result = 0;
 
 	while (start < size) {
@@ -65,12 +67,14 @@ int ignore_read(struct ignore *ignore, const char *file, const char *text, size_
 		}
 		if (length && copy[length - 1] == '\r')
 			copy[length - 1] = '\0';
-		if (take_line(ignore, file, line, copy, notices, problems) < 0)
+		if (take_line(ignore, file, line, copy, &negated, notices, problems) < 0)
 			result = -1;
 		if (problems->count >= PROBLEMS_MOST)
 			return -1;
 		start = stop + 1;
 	}
+	if (negated > 1)
+		list_printf(notices, "%s: %zu more such lines are passed over", file, negated - 1);
 	return result;
 }
 
