@@ -100,9 +100,6 @@ int bwrap_plan(struct fence_plan *plan, struct error *err)
 	return plan->identity.mapped ? mounts_each(refuse_nested, plan, err) : 0;
 }
 
-/* How long the file tree may take to be built. */
-enum { SETUP_S = 5, RULES_PER_S = 100 };
-
 struct becoming {
 	const struct fence_start *start;
 	const char *etc;
@@ -114,9 +111,9 @@ struct becoming {
 /* Dies with the process that started it, and does not take longer than a fence may to come up. */
 static int bind_to_parent(const struct becoming *how, struct error *err)
 {
-	struct itimerval most = { .it_value.tv_sec = SETUP_S };
+	size_t most_ms = FENCE_SETUP_MS + FENCE_SETUP_MS_PER_RULE * how->start->plan->rule_count;
+	struct itimerval most = { .it_value = { .tv_sec = (time_t)(most_ms / 1000) } };
 
-	most.it_value.tv_sec += (time_t)(how->start->plan->rule_count / RULES_PER_S);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != how->parent ||
 	    setitimer(ITIMER_REAL, &most, NULL) < 0)
 		return error_sys(err, "stay with ringfence");
@@ -183,6 +180,9 @@ static int become_bwrap(const struct becoming *how, struct error *err)
 					  NULL };
 	char *const environment[] = { NULL };
 
+	/* bwrap waits for its own parent without an end if that is killed at the wrong moment; the lifeline of
+	 * init ends both of them in any case. */
+	prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0);
 	setitimer(ITIMER_REAL, &never, NULL);
 	execve(how->bwrap, (char *const *)arguments, environment);
 	return error_sys(err, "start '%s'", how->bwrap);

@@ -383,6 +383,9 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 
 struct limiter;
 
+/* How long a fence may take to come up: so long, and so much more for each rule. */
+enum { FENCE_SETUP_MS = 5000, FENCE_SETUP_MS_PER_RULE = 10 };
+
 /* What a mechanism gets to start with. */
 struct fence_start {
 	const struct fence_plan *plan;

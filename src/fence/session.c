@@ -1,236 +1,30 @@
 /* A plan at work: start, watch, end, sweep. See fence.h. */
-#include "fence/briefing.h"
-#include "fence/denial.h"
-#include "fence/fence.h"
-#include "fence/limit.h"
-#include "fence/relay.h"
-#include "fence/run.h"
+#include "fence/session.h"
+
 #include "fence/sweep.h"
-#include "fence/terminal.h"
 #include "util/fd.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-/* How long a fence may take to come up, and how long a command may take to obey TERM. */
-enum { SETUP_MS = 5000, SETUP_MS_PER_RULE = 10, GRACE_MS = 5000, FOREGROUND_MS = 300 };
-
-struct session {
-	const struct fence_plan *plan;
-	struct fence_result *result;
-	struct run run;
-	struct terminal terminal;
-	struct relay *relay;
-	struct denials denials;
-	struct limiter limiter;
-	struct wire_use use;
-	struct rusage spent;
-	struct buffer complaints;
-	int control;
-	int complaints_fd;
-	int signals;
-	int abstract; /* a socket of the host that init must not reach */
-	pid_t child;
-	int child_status;
-	bool child_gone, control_gone;
-	bool running, ended; /* the command was started; its end is known */
-	bool exited;         /* nothing is left inside but init, which ends too */
-	bool had_children;
-	uint64_t deadline_ms; /* of the set-up, then of the command, then of its grace; 0: none */
-	sigset_t saved_mask;
-};
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
+/* How long a command may take to obey TERM, and how often a terminal in the background is looked at. */
+enum { GRACE_MS = 5000, FOREGROUND_MS = 300 };
 
 static void set_result(struct fence_result *result, enum fence_exit kind, int code, const char *why)
 {
 	result->kind = kind;
 	result->code = code;
 	snprintf(result->why, sizeof result->why, "%s", why);
-}
-
-/*
- * Is it a file that the rules protect inside of a writable folder? Opened again through /proc/self/fd
- * it would be written around its read-only mount.
- */
-static bool protected_file(const struct fence_plan *plan, int fd)
-{
-	char link[32];
-	char path[PATH_MAX];
-	ssize_t n;
-
-	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-	n = readlink(link, path, sizeof path - 1);
-	if (n <= 0)
-		return false;
-	path[n] = '\0';
-
-	const struct fence_rule *rule = fence_plan_decide(plan, path);
-
-	for (size_t i = 0; rule && rule->access != WIRE_WRITE && i < plan->rule_count; i++)
-		if (plan->rules[i].access == WIRE_WRITE && path_within(path, plan->rules[i].path))
-			return true;
-	return false;
-}
-
-/* A folder or a disk as stdin would be a door: through a folder's descriptor a process walks out of
- * the fence. */
-static int check_stdio(struct fence_start *start, uint32_t *ret_terminal, struct error *err)
-{
-	static const char *const names[] = { "stdin", "stdout", "stderr" };
-
-	for (int fd = 0; fd < 3; fd++) {
-		struct stat status;
-
-		start->stdio[fd] = -1;
-		if (fstat(fd, &status) < 0)
-			continue;
-		if (isatty(fd)) {
-			*ret_terminal |= 1U << fd;
-			continue;
-		}
-		if (S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode) ||
-		    fcntl(fd, F_GETFL) & O_PATH)
-			return error_set(
-				err,
-				"%s is a folder or a disk: that would be a way out of the fence; redirect it",
-				names[fd]);
-		if (S_ISREG(status.st_mode) && protected_file(start->plan, fd))
-			return error_set(
-				err,
-				"%s is a file that is protected in the fence; pass it through a pipe "
-				"(cat FILE | ringfence exec ...)",
-				names[fd]);
-		start->stdio[fd] = fd;
-	}
-	return 0;
-}
-
-/* An abstract socket with a name that nobody guesses. */
-static int open_abstract(char *ret_name, size_t size, struct error *err)
-{
-	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	unsigned long random[2] = { (unsigned long)getpid(), (unsigned long)now_ms() };
-
-	if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
-		random[0] ^= (unsigned long)time(NULL);
-
-	int used = snprintf(ret_name, size, "ringfence-canary-%lx%lx", random[0], random[1]);
-
-	memcpy(address.sun_path + 1, ret_name, (size_t)used);
-	if (fd < 0 ||
-	    bind(fd, (struct sockaddr *)&address,
-		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)used)) < 0 ||
-	    listen(fd, 1) < 0)
-		return error_sys(err, "open the canary's socket");
-	return fd_steal(&fd);
-}
-
-static int watch_signals(struct session *session, struct error *err)
-{
-	static const int wanted[] = { SIGCHLD, SIGINT,  SIGTERM, SIGHUP,
-				      SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH };
-	sigset_t set;
-
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-		sigaddset(&set, wanted[i]);
-	sigprocmask(SIG_BLOCK, &set, &session->saved_mask);
-	session->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return session->signals < 0 ? error_sys(err, "watch signals") : 0;
-}
-
-/* If nobody takes it, the mechanism has complained. */
-static int send_order(const struct session *session, const struct buffer *order, struct error *err)
-{
-	AUTO_FD fd = fd_memory("ringfence-order", order->data, order->used);
-
-	if (fd < 0 || buffer_overflowed(order))
-		return error_sys(err, "hand over the order");
-	wire_send(session->control, &(struct wire_message){ .type = WIRE_LOCK }, session->run.lock);
-	wire_send(session->control, &(struct wire_message){ .type = WIRE_ORDER }, fd);
-	return 0;
-}
-
-static int start(struct session *session, struct error *err)
-{
-	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
-	struct fence_start how = { .plan = session->plan,
-				   .limiter = &session->limiter,
-				   .order = &order };
-	uint32_t terminal = 0;
-	char abstract[64];
-	int sockets[2];
-	int pipes[2];
-
-	if (check_stdio(&how, &terminal, err) < 0)
-		return -1;
-	if ((session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0)
-		return -1;
-
-	struct briefing briefing = {
-		.plan = session->plan,
-		.abstract = abstract,
-		.terminal = terminal,
-		.outer = session->terminal.outer,
-	};
-
-	if (watch_signals(session, err) < 0 ||
-	    limit_begin(&session->limiter, session->plan, session->result, err) < 0)
-		return -1;
-	limit_describe(&session->limiter, &briefing.limits);
-
-	/* If the mechanism's own process is killed, init becomes our child, and we can wait for it. */
-	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
-		return error_sys(err, "make the control socket");
-	session->control = sockets[0];
-	if (pipe2(pipes, O_CLOEXEC | O_NONBLOCK) < 0) {
-		close(sockets[1]);
-		return error_sys(err, "make a pipe");
-	}
-	session->complaints_fd = pipes[0];
-	how.control = sockets[1];
-	how.complaints = pipes[1];
-
-	int result = session->plan->mechanism->start(&how, &session->child, err);
-
-	close(sockets[1]);
-	close(pipes[1]);
-	/* The mechanism is at work now, and takes longer than all of this. */
-	if (result == 0)
-		result = run_begin(session->plan, &session->run, err);
-	if (result == 0)
-		result = briefing_write(&order, &briefing, err);
-	if (result == 0)
-		result = send_order(session, &order, err);
-	session->deadline_ms = now_ms() + SETUP_MS + SETUP_MS_PER_RULE * session->plan->rule_count;
-	return result;
 }
 
 static void end_child(const struct session *session)
@@ -266,8 +60,8 @@ static void begin_command(struct session *session)
 	uint64_t time_ms = session->plan->spec->limits[FENCE_LIMIT_TIME];
 
 	session->running = true;
-	session->deadline_ms = time_ms ? now_ms() + time_ms : 0;
-	limit_watch(&session->limiter, now_ms());
+	session->deadline_ms = time_ms ? session_now_ms() + time_ms : 0;
+	limit_watch(&session->limiter, session_now_ms());
 	fd_close(&session->abstract);
 }
 
@@ -451,7 +245,7 @@ static void expire(struct session *session)
 		session->ended = true;
 		tell(session, WIRE_SIGNAL_ALL, SIGTERM);
 		tell(session, WIRE_SIGNAL_ALL, SIGCONT);
-		session->deadline_ms = now_ms() + GRACE_MS;
+		session->deadline_ms = session_now_ms() + GRACE_MS;
 	} else {
 		tell(session, WIRE_SIGNAL_ALL, SIGKILL);
 		session->deadline_ms = 0;
@@ -464,9 +258,9 @@ static void look(struct session *session)
 	enum fence_limit limit;
 
 	if (!session->limiter.next_ms || !session->running || session->ended ||
-	    now_ms() < session->limiter.next_ms)
+	    session_now_ms() < session->limiter.next_ms)
 		return;
-	limit = limit_look(&session->limiter, session->child, now_ms());
+	limit = limit_look(&session->limiter, session->child, session_now_ms());
 	if (limit == FENCE_LIMIT_COUNT)
 		return;
 	set_result(session->result, FENCE_LIMITED, FENCE_EXIT_LIMIT, "");
@@ -487,7 +281,7 @@ static void sooner(uint64_t *wait, uint64_t when_ms, uint64_t now)
 static int remaining_ms(const struct session *session)
 {
 	const uint64_t most = 1000000;
-	uint64_t now = now_ms();
+	uint64_t now = session_now_ms();
 	uint64_t wait = terminal_waits(&session->terminal) ? FOREGROUND_MS : most + 1;
 
 	sooner(&wait, session->deadline_ms, now);
@@ -550,7 +344,8 @@ static void watch(struct session *session)
 		if (ready > 0)
 			serve(session, watched, relayed);
 		/* Also when there is always something to serve: a busy command is not spared. */
-		if (!session->exited && session->deadline_ms && now_ms() >= session->deadline_ms)
+		if (!session->exited && session->deadline_ms &&
+		    session_now_ms() >= session->deadline_ms)
 			expire(session);
 	}
 }
@@ -627,7 +422,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		.limiter = LIMITER_INIT,
 		.complaints = BUFFER_INIT(16384),
 	};
-	uint64_t began = now_ms();
+	uint64_t began = session_now_ms();
 	struct error err;
 
 	session.had_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
@@ -651,7 +446,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	terminal_init(&session.terminal);
 	denials_init(&session.denials, plan, notice, &ret_result->denials);
 	session.relay = relay_new();
-	if (start(&session, &err) < 0) {
+	if (session_start(&session, &err) < 0) {
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 	} else {
 		watch(&session);
@@ -678,7 +473,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	limit_end(&session.limiter);
 	if (ret_result->kind == FENCE_COMMAND && !ret_result->why[0] && ret_result->denials.count)
 		ret_result->kind = FENCE_DENIED;
-	ret_result->duration_ms = now_ms() - began;
+	ret_result->duration_ms = session_now_ms() - began;
 }
 
 const char *fence_exit_name(enum fence_exit kind)
