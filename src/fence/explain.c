@@ -4,6 +4,7 @@
 #include "fence/verdict.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -251,7 +252,10 @@ static const char *never(const struct fence_plan *plan, const struct verdict *ve
 			 const char *target)
 {
 	const char *part = verdict_protected(target);
+	AUTO_FREE char *shown = text_escaped(target);
 
+	if (strcmp(shown, target) != 0)
+		return "its name has characters that cannot be shown";
 	if (part)
 		return strcmp(part, "secret") == 0 ? "it looks like a secret" : executed_words;
 	if (in_home_list(plan, builtin_home_secrets, target))

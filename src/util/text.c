@@ -49,12 +49,22 @@ size_t text_utf8(const char *text, size_t size, uint32_t *ret_point)
 	return length <= size ? length : 0;
 }
 
-/* What can move the cursor, change colours or reorder what a person reads. */
-static int unsafe(uint32_t point)
+/* What can move the cursor, change colours, reorder what a person reads, or is not seen at all. */
+static bool unsafe(uint32_t point)
 {
-	return point < 0x20 || (point >= 0x7f && point < 0xa0) ||
-	       (point >= 0x200b && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
-	       (point >= 0x2066 && point <= 0x2069) || point == 0xfeff;
+	static const struct {
+		uint32_t from, to;
+	} ranges[] = {
+		{ 0x00, 0x1f },     { 0x7f, 0x9f },     { 0xad, 0xad },     { 0x61c, 0x61c },
+		{ 0x115f, 0x1160 }, { 0x17b4, 0x17b5 }, { 0x180b, 0x180f }, { 0x200b, 0x200f },
+		{ 0x2028, 0x202e }, { 0x2060, 0x206f }, { 0x2800, 0x2800 }, { 0x3164, 0x3164 },
+		{ 0xfeff, 0xfeff }, { 0xffa0, 0xffa0 }, { 0xfff0, 0xfffb }, { 0xe0000, 0xe0fff },
+	};
+
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+		if (point >= ranges[i].from && point <= ranges[i].to)
+			return true;
+	return false;
 }
 
 void text_escape(struct buffer *out, const char *text)
@@ -101,7 +111,10 @@ void text_json(struct buffer *out, const char *text)
 			size = 1;
 		} else if (*at == '"' || *at == '\\') {
 			buffer_printf(out, "\\%c", *at);
-		} else if (point < 0x20) {
+		} else if (unsafe(point) && point > 0xffff) { /* JSON has only halves of these */
+			buffer_printf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
+				      0xdc00 + ((point - 0x10000) & 0x3ff));
+		} else if (unsafe(point)) {
 			buffer_printf(out, "\\u%04x", point);
 		} else {
 			buffer_add(out, at, size);

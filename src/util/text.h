@@ -19,7 +19,8 @@ void text_escape(struct buffer *out, const char *text);
 /* The same as a new string; the caller frees. */
 char *text_escaped(const char *text);
 
-/* Appends text as a JSON string with its quotes. Bytes that are no valid UTF-8 become U+FFFD. */
+/* Appends text as a JSON string with its quotes; what a terminal could not show harmlessly becomes \uNNNN.
+ * Bytes that are no valid UTF-8 become U+FFFD. */
 void text_json(struct buffer *out, const char *text);
 
 /*

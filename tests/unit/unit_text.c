@@ -54,6 +54,12 @@ static void escaping(void)
 	      escapes_to("\xe2\x80\xae", "\\xe2\\x80\\xae"));
 	CHECK("C1 control characters are shown as numbers", escapes_to("\xc2\x9b", "\\xc2\\x9b"));
 	CHECK("JSON strings are quoted", json_is("a\"b\\\n\x01", "\"a\\\"b\\\\\\u000a\\u0001\""));
+	CHECK("JSON strings have nothing that a terminal would act on",
+	      json_is("\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x80\x81",
+		      "\"\\u007f\\u009b\\u202e\\udb40\\udc01\""));
+	CHECK("what is not seen is shown as numbers",
+	      escapes_to("\xc2\xad\xe2\x81\xa0\xe3\x85\xa4",
+			 "\\xc2\\xad\\xe2\\x81\\xa0\\xe3\\x85\\xa4"));
 	CHECK("JSON strings stay valid UTF-8", json_is("\xff", "\"\xef\xbf\xbd\""));
 }
 
