@@ -5,73 +5,25 @@
 #include "cli/report.h"
 #include "fence/fence.h"
 #include "util/mem.h"
-#include "util/path.h"
-#include "util/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct exec_options {
-	struct fence_spec spec;
-	struct fence_place place;
-	struct config config;
+	struct applied applied;
 	const char *report_path;
 	struct report report;
+	bool no_fence;
 };
 
-#define OPTIONS struct exec_options *asked = options
-
-static int take_project(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	asked->spec.project = value;
-	return 0;
-}
-
-static int take_cwd(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	asked->spec.cwd = value;
-	return 0;
-}
-
-static int take_no_fence(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)value;
-	(void)err;
-	asked->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
-	return 0;
-}
-
-static int take_report(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	asked->report_path = value;
-	return 0;
-}
-
-static int take_setting(void *options, const struct setting *setting, const char *value,
-			struct error *err)
-{
-	OPTIONS;
-
-	return config_add_flag(&asked->config, setting, value, apply_judge, err);
-}
+_Static_assert(offsetof(struct exec_options, applied) == 0, "where apply_set() looks for it");
 
 static const struct option options[] = {
-	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
-	{ "cwd", "DIR", "where to start inside; must be in the project", take_cwd },
-	{ "report", "FILE", "write what happened as JSON", take_report },
-	{ "i-accept-no-fence", NULL, "run WITHOUT any fence", take_no_fence },
+	OPTION_PROJECT(struct exec_options, applied.spec.project),
+	OPTION_TEXT("cwd", "DIR", "where to start inside; must be in the project",
+		    struct exec_options, applied.spec.cwd),
+	OPTION_TEXT("report", "FILE", "write what happened, as JSON", struct exec_options,
+		    report_path),
+	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
 	{ 0 },
 };
 
@@ -138,7 +90,7 @@ static int plan_and_run(const struct exec_options *asked, struct error *err)
 		struct fence_plan plan;
 
 		fence_result_release(&result);
-		if (fence_plan_make(&asked->spec, &plan, err) < 0) {
+		if (fence_plan_make(&asked->applied.spec, &plan, err) < 0) {
 			code = cli_fail(err);
 			return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err)
 										   : code;
@@ -164,15 +116,17 @@ static int plan_and_run(const struct exec_options *asked, struct error *err)
 
 static int load_and_run(struct exec_options *asked, struct error *err)
 {
-	if (apply_load(asked->spec.project, &asked->place, &asked->config, err) < 0 ||
-	    apply_config(&asked->config, &asked->spec, err) < 0) {
-		int code = apply_fail(&asked->config, err);
+	struct applied *applied = &asked->applied;
+
+	if (asked->no_fence)
+		applied->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
+	if (apply_spec(applied, err) < 0) {
+		int code = apply_fail(&applied->config, err);
 
 		return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err) : code;
 	}
-	fence_enter_scope(&asked->spec);
-	notice_config(&asked->config);
-	asked->spec.place = &asked->place;
+	fence_enter_scope(&applied->spec);
+	notice_config(&applied->config);
 	return plan_and_run(asked, err);
 }
 
@@ -180,42 +134,39 @@ static int run_exec(const struct command *command, char **argv)
 {
 	struct exec_options asked = { .report = REPORT_INIT };
 	struct error err;
-	bool help = false;
+	char **rest;
 	int code;
 
-	config_init(&asked.config);
-	asked.spec.command = cli_parse(command, argv, &asked, &help, &err);
-	if (help) {
-		code = cli_print_help(command);
-	} else if (!asked.spec.command) {
-		code = cli_fail(&err);
-	} else if (!asked.spec.command[0]) {
+	apply_init(&asked.applied);
+	rest = cli_begin(command, argv, &asked, &code);
+	asked.applied.spec.command = rest;
+	if (rest && !*rest) {
 		error_set(
 			&err,
 			"exec needs a command: ringfence exec -- COMMAND (ringfence exec --help)");
 		code = cli_fail(&err);
-	} else if (asked.report_path && report_open(&asked.report, asked.report_path, &err) < 0) {
+	} else if (rest && asked.report_path &&
+		   report_open(&asked.report, asked.report_path, &err) < 0) {
 		code = cli_fail(&err);
-	} else {
+	} else if (rest) {
 		code = load_and_run(&asked, &err);
 	}
 	report_release(&asked.report);
-	fence_spec_release(&asked.spec);
-	fence_place_release(&asked.place);
-	config_release(&asked.config);
+	apply_release(&asked.applied);
 	return code;
 }
 
 const struct command cmd_exec = {
 	.name = "exec",
 	.args = "[options] [--] COMMAND [ARGUMENT...]",
+	.most = CLI_ANY,
 	.help = "run one command in the fence",
 	.about =
 		"Runs a command where it can change only the project and reach nothing else: no network, no home, no keys, no "
 		"other process. What it plants for the host to run later (git hooks, editor and agent settings) is taken out of the "
 		"project afterwards and kept in quarantine.",
 	.options = options,
-	.set = take_setting,
+	.set = apply_set,
 	.sections = sections,
 	.run = run_exec,
 };
