@@ -90,7 +90,7 @@ int apply_fail(const struct config *config, const struct error *err)
 		return cli_fail(err);
 	for (size_t i = 0; i < config->problems.count; i++) {
 		const char *text = config->problems.items[i];
-		bool bare = strstr(text, "did not find expected") && !strchr(text, '(');
+		bool bare = strstr(text, "did not find expected") && text[strlen(text) - 1] != ')';
 		struct error problem;
 
 		error_set(&problem, "%s%s", text,

@@ -5,8 +5,13 @@
 #include "cli/report.h"
 #include "fence/fence.h"
 #include "util/mem.h"
+#include "util/path.h"
+#include "util/process.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct exec_options {
 	struct applied applied;
@@ -32,13 +37,11 @@ static const struct section sections[] = {
 			 "  123  it failed and had run into a limit; which one is said\n"
 			 "  124  it ran out of time\n"
 			 "  125  refused, no fence, or the fence broke; the reason is said\n"
-			 "  126  the command is not executable\n"
-			 "  127  the command was not found\n"
+			 "  126, 127  the command is not executable, or was not found\n"
 			 "  128+N  it was killed by signal N\n" },
-	{ "EXAMPLES",
-	  "  ringfence exec -- make test\n"
-	  "  ringfence exec --write src --hide fixtures/private -- sh\n"
-	  "  ringfence exec --listen 127.0.0.1:5432=/run/postgresql/.s.PGSQL.5432 -- npm test\n" },
+	{ "EXAMPLES", "  ringfence exec -- make test\n"
+		      "  ringfence exec --write src --hide fixtures/private -- sh\n"
+		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
 	{ 0 },
 };
 
@@ -64,6 +67,55 @@ static void notice_limit(const struct fence_result *result)
 	notice(text);
 }
 
+/* What to do about a command that is no program. */
+static char *hint_executable(const struct fence_plan *plan)
+{
+	const char *name = plan->spec->command[0];
+	AUTO_FREE char *path = path_absolute(name, plan->cwd);
+	struct stat status;
+
+	if (!strchr(name, '/') || stat(path, &status) < 0)
+		return NULL;
+	if (S_ISDIR(status.st_mode))
+		return mem_dup(" (it is a folder)");
+	if (status.st_mode & 0111)
+		return NULL;
+	return mem_format(" (chmod +x %s, or: sh %s)", name, name);
+}
+
+/* Where the host has a command that is not there in the fence. What PATH names is shown by folder:
+ * a folder of PATH that is not there inside is not in the PATH inside. */
+static char *hint_found(const struct fence_plan *plan)
+{
+	const char *name = plan->spec->command[0];
+	bool named = strchr(name, '/');
+	AUTO_FREE char *path = named ? path_absolute(name, plan->cwd) : process_find(name);
+	AUTO_FREE char *question = mem_format("path:%s", path ? path : "");
+	struct fence_explanation about;
+	char *hint = NULL;
+
+	if (!path || access(path, X_OK) < 0)
+		return NULL;
+	fence_explain(plan, question, plan->cwd, &about);
+	if (strcmp(about.verdict, "readable") != 0 && strcmp(about.verdict, "writable") != 0)
+		hint = mem_format(" (the host has it at %s, which is not shown: --read %.*s)", path,
+				  (int)(named ? strlen(path) : strlen(path) - strlen(name) - 1),
+				  path);
+	fence_explanation_release(&about);
+	return hint;
+}
+
+static void tell_why(const struct fence_plan *plan, const struct fence_result *result)
+{
+	AUTO_FREE char *hint = result->code == FENCE_EXIT_NOT_EXECUTABLE ? hint_executable(plan)
+			       : result->code == FENCE_EXIT_NOT_FOUND    ? hint_found(plan)
+									 : NULL;
+	struct error err;
+
+	error_set(&err, "%s%s", result->why, hint ? hint : "");
+	cli_fail(&err);
+}
+
 static void tell_result(const struct fence_plan *plan, const struct fence_result *result)
 {
 	for (size_t i = 0; i < result->warnings.count; i++)
@@ -71,12 +123,8 @@ static void tell_result(const struct fence_plan *plan, const struct fence_result
 	notice_found(&result->found);
 	notice_no_fence(plan, "this command ran");
 	notice_limit(result);
-	if (result->why[0]) {
-		struct error err;
-
-		error_set(&err, "%s", result->why);
-		cli_fail(&err);
-	}
+	if (result->why[0])
+		tell_why(plan, result);
 }
 
 /* Plans and runs, again if the project changed in between (somebody saves a file, a log begins). */

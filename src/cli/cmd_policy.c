@@ -58,12 +58,13 @@ static const char *inside(const struct fence_plan *plan, const char *path)
 
 static void print_line(const char *what, const char *value, const char *name, const char *origin)
 {
+	enum { COLUMN = 40 };
 	AUTO_FREE char *shown = text_escaped(value);
 	AUTO_FREE char *from = text_escaped(origin);
 	bool named = name && strcmp(name, what) != 0;
 
-	printf("%-12s %-*s", what, *from ? 41 : 0, shown);
-	printf("%s%s%s\n", named ? name : "", named ? ", " : "", from);
+	printf("%-12s %-*s", what, *from ? COLUMN : 0, shown);
+	printf("%s%s%s%s\n", *from ? " " : "", named ? name : "", named ? ", " : "", from);
 }
 
 static void print_rules(const struct fence_plan *plan)
@@ -116,6 +117,7 @@ static void print_limits(const struct applied *applied)
 
 static void print_environment(const struct fence_plan *plan)
 {
+	enum { COLUMN = 13 };
 	AUTO_BUFFER struct buffer names = BUFFER_INIT(1 << 20);
 
 	for (size_t i = 0; i < plan->environment.count; i++) {
@@ -127,7 +129,8 @@ static void print_environment(const struct fence_plan *plan)
 
 	AUTO_FREE char *shown = text_escaped(buffer_text(&names));
 
-	printf("%-12s %s\n", "environment", shown);
+	printf("%-12s ", "environment");
+	cli_print_wrapped(shown, COLUMN);
 }
 
 static size_t refused_calls(void)
