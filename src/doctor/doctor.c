@@ -13,7 +13,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -60,12 +59,14 @@ static bool says(const char *path, const char *wanted)
 static void check_kernel(struct doctor_check *check, const struct probe *probe)
 {
 	struct utsname system;
-	int major = 0;
-	int minor = 0;
+	long major;
+	long minor;
+	char *end;
 
 	(void)probe;
 	uname(&system);
-	sscanf(system.release, "%d.%d", &major, &minor);
+	major = strtol(system.release, &end, 10);
+	minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	text(&check->detail, "%s %s, %s", system.sysname, system.release, system.machine);
 	if (major < 5 || (major == 5 && minor < 19)) {
 		check->state = DOCTOR_FAIL;
