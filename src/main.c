@@ -37,8 +37,10 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		exit(cli_print_help(NULL));
-	if (strcmp(argv[1], "--version") == 0)
-		exit(printf("ringfence %s\n", RINGFENCE_VERSION) < 0 || fflush(stdout) != 0);
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		printf("ringfence %s\n", RINGFENCE_VERSION);
+		exit(cli_printed());
+	}
 	command = cli_find(argv[1], &err);
 	exit(command ? command->run(command, argv + 1) : cli_fail(&err));
 }

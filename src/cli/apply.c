@@ -4,8 +4,10 @@
 #include "cli/cli.h"
 #include "util/mem.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 _Static_assert(SETTING_DISK - SETTING_MEMORY == (int)FENCE_LIMIT_DISK,
 	       "limits are in the same order here and there");
@@ -13,7 +15,21 @@ _Static_assert(SETTING_DISK - SETTING_MEMORY == (int)FENCE_LIMIT_DISK,
 /* The words of accept-weaker that are no limits; the limits follow in their order. */
 enum { WEAKER_LANDLOCK, WEAKER_ABSTRACT_SOCKETS, WEAKER_LIMITS };
 
-int apply_judge(const struct setting *setting, const char *text, struct error *err)
+void apply_init(struct applied *applied)
+{
+	*applied = (struct applied){ 0 };
+	config_init(&applied->config);
+}
+
+void apply_release(struct applied *applied)
+{
+	fence_spec_release(&applied->spec);
+	fence_place_release(&applied->place);
+	config_release(&applied->config);
+}
+
+/* Judges values whose form the fence knows. */
+static int judge(const struct setting *setting, const char *text, struct error *err)
 {
 	struct fence_listen listen;
 	uint64_t value;
@@ -30,10 +46,27 @@ int apply_judge(const struct setting *setting, const char *text, struct error *e
 	return 0;
 }
 
-int apply_load(const char *project, struct fence_place *place, struct config *config,
-	       struct error *err)
+int apply_set(void *options, const struct setting *setting, const char *value, struct error *err)
 {
-	if (fence_place_find(project, place, err) < 0)
+	struct applied *applied = options;
+
+	return config_add_flag(&applied->config, setting, value, judge, err);
+}
+
+int apply_find(const char *project, struct fence_place *ret_place, struct error *err)
+{
+	if (fence_place_find(project, ret_place, err) == 0)
+		return 0;
+	if (project && project[0] != '~' && access(project, F_OK) < 0 && errno == ENOENT)
+		error_set(err, "--project '%s': there is no such folder", project);
+	return -1;
+}
+
+int apply_load(struct applied *applied, struct error *err)
+{
+	struct fence_place *place = &applied->place;
+
+	if (apply_find(applied->spec.project, place, err) < 0)
 		return -1;
 
 	const struct config_place where = {
@@ -43,10 +76,10 @@ int apply_load(const char *project, struct fence_place *place, struct config *co
 		.uid = place->identity.caller,
 		.gid = place->identity.caller_group,
 		.foreign = place->identity.switched,
-		.judge = apply_judge,
+		.judge = judge,
 	};
 
-	return config_load(config, &where, err);
+	return config_load(&applied->config, &where, err);
 }
 
 int apply_fail(const struct config *config, const struct error *err)
@@ -56,9 +89,12 @@ int apply_fail(const struct config *config, const struct error *err)
 	if (!config->problems.count)
 		return cli_fail(err);
 	for (size_t i = 0; i < config->problems.count; i++) {
+		const char *text = config->problems.items[i];
+		bool bare = strstr(text, "did not find expected") && text[strlen(text) - 1] != ')';
 		struct error problem;
 
-		error_set(&problem, "%s", config->problems.items[i]);
+		error_set(&problem, "%s%s", text,
+			  bare ? " (is a ] or a quote missing above?)" : "");
 		code = cli_fail(&problem);
 	}
 	return code;
@@ -137,8 +173,13 @@ static void add_patterns(struct fence_spec *spec, const struct ignore *ignore)
 	}
 }
 
-int apply_config(const struct config *config, struct fence_spec *spec, struct error *err)
+int apply_spec(struct applied *applied, struct error *err)
 {
+	const struct config *config = &applied->config;
+	struct fence_spec *spec = &applied->spec;
+
+	if (apply_load(applied, err) < 0)
+		return -1;
 	for (size_t i = 0; i < config->count; i++)
 		if (config->values[i].state == CONFIG_ACTIVE &&
 		    add_entry(spec, &config->values[i], err) < 0)
@@ -154,5 +195,6 @@ int apply_config(const struct config *config, struct fence_spec *spec, struct er
 	spec->limits[FENCE_LIMIT_TIME] = config_get(config, SETTING_TIMEOUT)->number;
 	spec->denials = config_get(config, SETTING_DENIALS)->number;
 	spec->trace_reads = config_get(config, SETTING_TRACE_READS)->number;
+	spec->place = &applied->place;
 	return 0;
 }

@@ -6,18 +6,31 @@
 #include "fence/fence.h"
 #include "util/error.h"
 
-/* Judges values whose form the fence knows; for config_add_flag(). */
-int apply_judge(const struct setting *setting, const char *text, struct error *err);
+/* A project, what is set for it, and what the fence is asked for. spec.project is what it was named
+ * as (NULL: the current directory). */
+struct applied {
+	struct fence_spec spec;
+	struct fence_place place;
+	struct config config;
+};
 
-/* Finds the place of a project (NULL: the current directory) and loads its configuration on top of
- * what config has. Returns 0, or -1 with err set; the caller releases both either way. */
-int apply_load(const char *project, struct fence_place *place, struct config *config,
-	       struct error *err);
+void apply_init(struct applied *applied);
+void apply_release(struct applied *applied);
+
+/* The `set` of a command whose options begin with a struct applied. */
+int apply_set(void *options, const struct setting *setting, const char *value, struct error *err);
+
+/* fence_place_find(), with what to do when there is no such project. */
+int apply_find(const char *project, struct fence_place *ret_place, struct error *err);
+
+/* Finds the project's place and loads its configuration on top of what options have set. Returns 0,
+ * or -1 with err set. */
+int apply_load(struct applied *applied, struct error *err);
+
+/* The same, and adds what holds of it to the spec. */
+int apply_spec(struct applied *applied, struct error *err);
 
 /* Says all that is wrong, and returns the status for "refused". */
 int apply_fail(const struct config *config, const struct error *err);
-
-/* Adds to a spec what holds of a configuration, which must outlive it. Returns 0, or -1 with err set. */
-int apply_config(const struct config *config, struct fence_spec *spec, struct error *err);
 
 #endif

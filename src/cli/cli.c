@@ -4,8 +4,12 @@
 #include "util/mem.h"
 #include "util/text.h"
 
+#include <ctype.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct command *const cli_commands[] = {
 	&cmd_exec,    &cmd_init,   &cmd_policy,      &cmd_suggest, &cmd_config, &cmd_trust,
@@ -87,79 +91,105 @@ static int find_option(const struct command *command, const char *text, size_t s
 static int take(const struct command *command, const struct found *found, void *options,
 		const char *value, struct error *err)
 {
-	if (found->option)
-		return found->option->take(options, value, err);
-	return command->set(options, found->setting, value ? value : "true", err);
+	char *member = (char *)options + (found->option ? found->option->offset : 0);
+
+	if (!found->option)
+		return command->set(options, found->setting, value ? value : "true", err);
+	if (found->value_name)
+		*(const char **)(void *)member = value;
+	else
+		*(bool *)(void *)member = true;
+	return 0;
 }
 
-char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help,
-		 struct error *err)
+/* Takes the option at *argv, and moves to its value if that is an argument of its own. */
+static int take_option(const struct command *command, char ***argv, void *options,
+		       struct error *err)
 {
-	for (argv++; *argv; argv++) {
-		const char *text = *argv;
+	const char *text = **argv + 2;
+	size_t size = strcspn(text, "=");
+	const char *value = text[size] ? text + size + 1 : NULL;
+	struct found found;
 
-		if (strcmp(text, "--") == 0)
-			return argv + 1;
-		if (text[0] != '-' || text[1] == '\0')
-			return argv;
-		if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
-			*ret_help = true;
-			return argv;
-		}
-		if (text[1] != '-') {
-			AUTO_FREE char *shown = text_escaped(text);
+	if ((**argv)[1] != '-') {
+		AUTO_FREE char *shown = text_escaped(**argv);
 
-			error_set(
-				err,
-				"%s has no option %s; options are written with two dashes (ringfence %s --help)",
-				command->name, shown, command->name);
-			return NULL;
-		}
-		text += 2;
-
-		size_t size = strcspn(text, "=");
-		const char *value = text[size] ? text + size + 1 : NULL;
-		struct found found;
-
-		if (find_option(command, text, size, &found, err) < 0)
-			return NULL;
-		if (found.option && !found.value_name && value) {
-			error_set(err, "--%s takes no value", found.name);
-			return NULL;
-		}
-		if (found.value_name && !value && !(value = *++argv)) {
-			error_set(err, "--%s needs a value: --%s %s", found.name, found.name,
-				  found.value_name);
-			return NULL;
-		}
-		if (take(command, &found, options, value, err) < 0)
-			return NULL;
+		return error_set(
+			err,
+			"%s has no option %s; options are written with two dashes (ringfence %s --help)",
+			command->name, shown, command->name);
 	}
-	return argv;
+	if (find_option(command, text, size, &found, err) < 0)
+		return -1;
+	if (found.option && !found.value_name && value)
+		return error_set(err, "--%s takes no value", found.name);
+	if (found.value_name && !value && !(value = *++*argv))
+		return error_set(err, "--%s needs a value: --%s %s", found.name, found.name,
+				 found.value_name);
+	return take(command, &found, options, value, err);
+}
+
+char **cli_begin(const struct command *command, char **argv, void *options, int *ret_code)
+{
+	struct error err;
+	char **rest;
+
+	for (argv++; *argv && (*argv)[0] == '-' && (*argv)[1]; argv++) {
+		if (strcmp(*argv, "--") == 0) {
+			argv++;
+			break;
+		}
+		if (strcmp(*argv, "--help") == 0 || strcmp(*argv, "-h") == 0) {
+			*ret_code = cli_print_help(command);
+			return NULL;
+		}
+		if (take_option(command, &argv, options, &err) < 0) {
+			*ret_code = cli_fail(&err);
+			return NULL;
+		}
+	}
+	rest = argv;
+	for (size_t i = 0; rest[i]; i++) {
+		if (i == command->most) {
+			*ret_code = cli_fail_argument(command, rest[i]);
+			return NULL;
+		}
+	}
+	return rest;
+}
+
+/* Is it a switch that is on unless somebody says otherwise? */
+static bool is_on(const struct setting *setting)
+{
+	return setting->type == SETTING_SWITCH && strcmp(setting->fallback, "true") == 0;
 }
 
 char *cli_setting_usage(const struct setting *setting)
 {
 	if (setting->type != SETTING_SWITCH)
 		return mem_format("--%s %s", setting->key, setting->value);
-	return mem_format("--%s%s", setting->key,
-			  strcmp(setting->fallback, "true") == 0 ? "=false" : "");
+	return mem_format("--%s%s", setting->key, is_on(setting) ? "=false" : "");
 }
 
-/* Prints text in lines of at most `width`, each after `indent` spaces; the first one goes on where
- * the cursor is. */
-static void print_wrapped(const char *text, int indent, int width)
+char *cli_setting_help(const struct setting *setting)
 {
+	return mem_format("%s%s", is_on(setting) ? "do not " : "", setting->help);
+}
+
+void cli_print_wrapped(const char *text, int indent)
+{
+	enum { WIDTH = 80 };
 	int column = indent;
 
 	while (*text) {
 		int size = (int)strcspn(text, " ");
 
-		if (column > indent && column + 1 + size > width) {
+		if (column > indent && column + 1 + size > WIDTH) {
 			printf("\n%*s", indent, "");
 			column = indent;
 		}
-		column += printf("%s%.*s", column > indent ? " " : "", size, text);
+		printf("%s%.*s", column > indent ? " " : "", size, text);
+		column += size + (column > indent);
 		text += size;
 		text += *text == ' ';
 	}
@@ -168,33 +198,33 @@ static void print_wrapped(const char *text, int indent, int width)
 
 static void print_row(const char *left, const char *help)
 {
-	enum { COLUMN = 24, WIDTH = 96 };
+	enum { COLUMN = 24 };
 
 	printf("  %-*s", COLUMN - 3, left);
 	if (strlen(left) > COLUMN - 4)
 		printf("\n%*s", COLUMN, "");
 	else
 		printf(" ");
-	print_wrapped(help, COLUMN, WIDTH);
+	cli_print_wrapped(help, COLUMN);
 }
 
-int cli_no_more(const struct command *command, char *const *rest, struct error *err)
+/* Has whoever was to read it gone? `ringfence config | head -1` is no mistake. */
+static bool reader_is_gone(void)
 {
-	if (!*rest)
-		return 0;
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
 
-	AUTO_FREE char *shown = text_escaped(*rest);
-
-	return error_set(err, "%s takes no '%s' (ringfence %s --help)", command->name, shown,
-			 command->name);
+	return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP));
 }
 
 int cli_printed(void)
 {
+	enum { EXIT_PIPE = 128 + SIGPIPE };
 	struct error err;
 
-	if (fflush(stdout) == 0)
+	if (fflush(stdout) == 0 && !ferror(stdout))
 		return 0;
+	if (reader_is_gone())
+		return EXIT_PIPE;
 	error_sys(&err, "write to stdout");
 	return cli_fail(&err);
 }
@@ -203,7 +233,7 @@ int cli_print_help(const struct command *command)
 {
 	if (!command) {
 		printf("usage: ringfence COMMAND [options]\n\n");
-		print_wrapped(about, 0, 80);
+		cli_print_wrapped(about, 0);
 		printf("\n");
 		for (const struct command *const *at = cli_commands; *at; at++)
 			print_row((*at)->name, (*at)->help);
@@ -211,7 +241,7 @@ int cli_print_help(const struct command *command)
 		return cli_printed();
 	}
 	printf("usage: ringfence %s %s\n\n", command->name, command->args);
-	print_wrapped(command->about, 0, 80);
+	cli_print_wrapped(command->about, 0);
 	if (command->options[0].name)
 		printf("\n");
 	for (const struct option *at = command->options; at->name; at++) {
@@ -224,8 +254,9 @@ int cli_print_help(const struct command *command)
 		printf("\nSettings, also of ringfence.yml (ringfence config --explain):\n");
 	for (size_t i = 0; command->set && i < SETTING_ID_COUNT; i++) {
 		AUTO_FREE char *left = cli_setting_usage(&settings[i]);
+		AUTO_FREE char *help = cli_setting_help(&settings[i]);
 
-		print_row(left, settings[i].help);
+		print_row(left, help);
 	}
 	for (const struct section *at = command->sections; at->title; at++)
 		printf("\n%s\n%s", at->title, at->text);
@@ -271,17 +302,29 @@ static void print_man_options(const struct command *command)
 		return;
 	printf(".SH SETTINGS\nEach is also a key of ringfence.yml; ringfence config "
 	       "\\-\\-explain tells more.\n");
-	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
-		print_man_option(settings[i].key,
-				 settings[i].type == SETTING_SWITCH ? NULL : settings[i].value,
-				 settings[i].help);
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
+		const struct setting *at = &settings[i];
+		AUTO_FREE char *name = mem_format("%s%s", at->key, is_on(at) ? "=false" : "");
+		AUTO_FREE char *help = cli_setting_help(at);
+
+		print_man_option(name, at->type == SETTING_SWITCH ? NULL : at->value, help);
+	}
+}
+
+static void print_man_title(const char *command)
+{
+	const char *dash = *command ? "\\-" : "";
+
+	printf(".TH RINGFENCE%s", dash);
+	for (const char *at = command; *at; at++)
+		putchar(toupper((unsigned char)*at));
+	printf(" 1 \"\" \"ringfence %s\" \"Ringfence\"\n.SH NAME\nringfence%s%s \\- ",
+	       RINGFENCE_VERSION, dash, command);
 }
 
 int cli_print_man(const struct command *command)
 {
-	printf(".TH RINGFENCE%s%s 1 \"\" \"ringfence %s\" \"Ringfence\"\n.SH NAME\nringfence%s%s \\- ",
-	       command ? "\\-" : "", command ? command->name : "", RINGFENCE_VERSION,
-	       command ? "\\-" : "", command ? command->name : "");
+	print_man_title(command ? command->name : "");
 	print_roff(command ? command->help : "run a command in a fence that it cannot leave");
 	printf("\n.SH SYNOPSIS\n.B ringfence %s\n", command ? command->name : "COMMAND");
 	print_roff(command ? command->args : "[options]");
@@ -305,6 +348,15 @@ int cli_print_man(const struct command *command)
 		printf(".fi\n");
 	}
 	return cli_printed();
+}
+
+int cli_fail_argument(const struct command *command, const char *argument)
+{
+	struct error err;
+
+	error_set(&err, "%s does not take the argument '%s' (ringfence %s --help)", command->name,
+		  argument, command->name);
+	return cli_fail(&err);
 }
 
 int cli_fail(const struct error *err)

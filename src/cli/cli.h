@@ -10,14 +10,30 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* An option: a text, or a flag where it takes no value. */
 struct option {
 	const char *name;  /* without the dashes */
 	const char *value; /* what its value is called; NULL: it takes none */
 	const char *help;
-	/* Takes a value (NULL for an option without) into the command's own options. Returns 0, or
-	 * -1 with err set. */
-	int (*take)(void *options, const char *value, struct error *err);
+	size_t offset; /* in the command's own options: of a const char *, or of a bool */
 };
+
+/* Rows of a table of options. A member of another type than these does not compile. */
+#define OPTION_TEXT(name, value, help, type, member)                               \
+	{                                                                          \
+		name, value, help, _Generic(((type *)NULL)->member, const char * \
+					    : offsetof(type, member)) \
+	}
+#define OPTION_FLAG(name, help, type, member)                                                     \
+	{                                                                                         \
+		name, NULL, help, _Generic(((type *)NULL)->member, bool : offsetof(type, member)) \
+	}
+#define OPTION_PROJECT(type, member)                                                           \
+	OPTION_TEXT("project", "DIR", "the project's folder (default: the current one)", type, \
+		    member)
+#define OPTION_JSON(type, member) OPTION_FLAG("json", "as JSON", type, member)
+
+enum { CLI_ANY = 1 << 30 };
 
 struct section {
 	const char *title;
@@ -27,6 +43,7 @@ struct section {
 struct command {
 	const char *name;
 	const char *args;
+	size_t most;                  /* so many arguments, or CLI_ANY */
 	const char *help;             /* one line */
 	const char *about;            /* a paragraph */
 	const struct option *options; /* ends with a NULL name */
@@ -57,25 +74,29 @@ extern const struct command *const cli_commands[];
 const struct command *cli_find(const char *name, struct error *err);
 
 /*
- * Takes the options in front of argv[1..]. Returns the rest (after "--", or from the first argument
- * that is no option), or NULL with err set; *ret_help is set when --help was asked for.
+ * How each command begins: takes the options in front of argv[1..] and returns the arguments (after
+ * "--", or from the first one that is no option). NULL: there is nothing left to do, because --help
+ * was answered or something is wrong and was said; *ret_code is the exit status then.
  */
-char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help,
-		 struct error *err);
+char **cli_begin(const struct command *command, char **argv, void *options, int *ret_code);
 
 /* For people, and for man, on stdout. command NULL: the program as a whole. Returns the exit
  * status. */
 int cli_print_help(const struct command *command);
 int cli_print_man(const struct command *command);
 
-/* For a command that takes no arguments: -1 with err set if there is one. */
-int cli_no_more(const struct command *command, char *const *rest, struct error *err);
+/* Says that an argument is superfluous, and returns the exit status. */
+int cli_fail_argument(const struct command *command, const char *argument);
 
-/* A setting as an option: "--net none|open". The caller frees. */
+/* A setting as an option, "--net none|open", and what it does then. The caller frees. */
 char *cli_setting_usage(const struct setting *setting);
+char *cli_setting_help(const struct setting *setting);
+
+/* Prints text in lines of 80 columns: the first goes on at column `indent`, the others begin there. */
+void cli_print_wrapped(const char *text, int indent);
 
 /* Writes out what was printed on stdout. Returns the exit status: a full disk or a closed pipe is no
- * success. */
+ * success, though the latter is not worth a word. */
 int cli_printed(void);
 
 /* Prints "ringfence: ..." and returns the status for "refused or not set up". */

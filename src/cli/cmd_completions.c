@@ -83,7 +83,7 @@ static void print_bash(void)
 	       "\tcase ${COMP_WORDS[1]},$before in\n");
 	for (const struct command *const *at = cli_commands; *at; at++)
 		each_option(*at, bash_value);
-	printf("\tconfig,--explain)\n\t\tCOMPREPLY=($(compgen -W '");
+	printf("\tconfig,config | config,--explain)\n\t\tCOMPREPLY=($(compgen -W '");
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
 		printf("%s%s", i ? " " : "", settings[i].key);
 	printf("' -- \"$word\"))\n\t\treturn ;;\n"
@@ -212,14 +212,12 @@ static const struct {
 static int run_completions(const struct command *command, char **argv)
 {
 	struct error err;
-	bool help = false;
-	char **rest = cli_parse(command, argv, NULL, &help, &err);
+	int code;
+	char **rest = cli_begin(command, argv, NULL, &code);
 
-	if (help)
-		return cli_print_help(command);
 	if (!rest)
-		return cli_fail(&err);
-	for (size_t i = 0; rest[0] && !rest[1] && i < sizeof shells / sizeof *shells; i++) {
+		return code;
+	for (size_t i = 0; rest[0] && i < sizeof shells / sizeof *shells; i++) {
 		if (strcmp(rest[0], shells[i].name) == 0) {
 			shells[i].print();
 			return cli_printed();
@@ -229,14 +227,24 @@ static int run_completions(const struct command *command, char **argv)
 	return cli_fail(&err);
 }
 
+static const struct section sections[] = {
+	{ "WHERE THE SCRIPT GOES", "  bash  ~/.local/share/bash-completion/completions/ringfence\n"
+				   "  zsh   _ringfence, in a folder of $fpath\n"
+				   "  fish  ~/.config/fish/completions/ringfence.fish\n" },
+	{ "EXAMPLES",
+	  "  ringfence completions fish > ~/.config/fish/completions/ringfence.fish\n" },
+	{ 0 },
+};
+
 const struct command cmd_completions = {
 	.name = "completions",
 	.args = "bash|zsh|fish",
+	.most = 1,
 	.help = "print completions for a shell",
 	.about =
-		"Prints a script that completes commands, options and their values in bash, zsh or fish. They are installed with the "
-		"program.",
+		"Prints a script that completes commands, options and their values in bash, zsh or fish. make install "
+		"puts them in their places.",
 	.options = (const struct option[]){ { 0 } },
-	.sections = (const struct section[]){ { 0 } },
+	.sections = sections,
 	.run = run_completions,
 };

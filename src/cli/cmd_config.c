@@ -2,6 +2,7 @@
 #include "cli/apply.h"
 #include "cli/cli.h"
 #include "cli/reference.h"
+#include "util/json.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -15,54 +16,13 @@ struct config_options {
 	bool reference;
 };
 
-#define OPTIONS struct config_options *asked = options
-
-static int take_project(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	asked->project = value;
-	return 0;
-}
-
-static int take_json(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)value;
-	(void)err;
-	asked->json = true;
-	return 0;
-}
-
-static int take_explain(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)value;
-	(void)err;
-	asked->explain = true;
-	return 0;
-}
-
-static int take_reference(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)value;
-	(void)err;
-	asked->reference = true;
-	return 0;
-}
-
 static const struct option options[] = {
-	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
-	{ "json", NULL, "as JSON", take_json },
-	{ "explain", NULL, "the reference of all settings, or of the one that is named",
-	  take_explain },
-	{ "reference", NULL, "the reference as a document (docs/configuration.md)",
-	  take_reference },
+	OPTION_PROJECT(struct config_options, project),
+	OPTION_JSON(struct config_options, json),
+	OPTION_FLAG("explain", "explain all settings, or the one that is named",
+		    struct config_options, explain),
+	OPTION_FLAG("reference", "the reference as a document (docs/configuration.md)",
+		    struct config_options, reference),
 	{ 0 },
 };
 
@@ -157,74 +117,71 @@ static void print_table(const struct config *config)
 	}
 }
 
-static void add_strings(struct buffer *json, const char *name, const struct list *list)
+static void add_strings(struct json *json, const char *key, const struct list *list)
 {
-	buffer_printf(json, "  \"%s\": [", name);
-	for (size_t i = 0; i < list->count; i++) {
-		buffer_add_text(json, i ? ", " : "");
-		text_json(json, list->items[i]);
-	}
-	buffer_add_text(json, "]");
+	json_open(json, key, '[');
+	for (size_t i = 0; i < list->count; i++)
+		json_text(json, NULL, list->items[i]);
+	json_close(json);
 }
 
-static void add_value(struct buffer *json, const char *key, const char *text, const char *origin,
-		      const char *state, bool first)
+static void add_value(struct json *json, const char *key, const char *text, const char *origin,
+		      const char *state)
 {
-	buffer_printf(json, "%s\n    {\"key\": \"%s\", \"value\": ", first ? "" : ",", key);
-	text_json(json, text);
-	buffer_add_text(json, ", \"origin\": ");
-	text_json(json, origin);
-	buffer_printf(json, ", \"state\": \"%s\"}", state);
+	json_open(json, NULL, '{');
+	json_text(json, "key", key);
+	json_text(json, "value", text);
+	json_text(json, "origin", origin);
+	json_text(json, "state", state);
+	json_close(json);
 }
 
 static void print_json(const struct fence_place *place, const struct config *config)
 {
 	static const char *const trusts[] = { "nothing widens", "untrusted", "changed", "trusted" };
-	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
-	bool first = true;
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
+	struct json json = JSON_INIT(&out);
 
-	buffer_add_text(&json, "{\n  \"project\": ");
-	text_json(&json, place->project);
-	buffer_add_text(&json, ",\n");
+	json_open(&json, NULL, '{');
+	json_text(&json, "project", place->project);
 	add_strings(&json, "files", &config->files);
-	buffer_printf(&json, ",\n  \"trust\": \"%s\",\n", trusts[config->trust]);
+	json_text(&json, "trust", trusts[config->trust]);
 	add_strings(&json, "notices", &config->notices);
-	buffer_add_text(&json, ",\n  \"values\": [");
+	json_open(&json, "values", '[');
 	for (size_t i = 0; i < config->count; i++) {
 		const struct config_value *value = &config->values[i];
 
-		if (value->state == CONFIG_REPLACED)
-			continue;
-		add_value(&json, value->setting->key, value->text, value->origin,
-			  value->state == CONFIG_INACTIVE ? "inactive" : "active", first);
-		first = false;
+		if (value->state != CONFIG_REPLACED)
+			add_value(&json, value->setting->key, value->text, value->origin,
+				  value->state == CONFIG_INACTIVE ? "inactive" : "active");
 	}
-	buffer_add_text(&json, "\n  ],\n  \"patterns\": [");
+	json_close(&json);
+	json_open(&json, "patterns", '[');
 	for (size_t i = 0; i < config->ignore.count; i++)
 		add_value(&json, "hide", config->ignore.items[i].text,
-			  config->ignore.items[i].origin, "active", i == 0);
-	buffer_add_text(&json, config->ignore.count ? "\n  ]\n}\n" : "]\n}\n");
-	fputs(buffer_text(&json), stdout);
+			  config->ignore.items[i].origin, "active");
+	json_close(&json);
+	json_close(&json);
+	fputs(buffer_text(&out), stdout);
 }
 
 static int show(const struct config_options *asked, struct error *err)
 {
-	struct fence_place place = { 0 };
-	struct config config;
+	struct applied applied;
 	int code;
 
-	config_init(&config);
-	if (apply_load(asked->project, &place, &config, err) < 0) {
-		code = apply_fail(&config, err);
+	apply_init(&applied);
+	applied.spec.project = asked->project;
+	if (apply_load(&applied, err) < 0) {
+		code = apply_fail(&applied.config, err);
 	} else {
 		if (asked->json)
-			print_json(&place, &config);
+			print_json(&applied.place, &applied.config);
 		else
-			print_table(&config);
+			print_table(&applied.config);
 		code = cli_printed();
 	}
-	config_release(&config);
-	fence_place_release(&place);
+	apply_release(&applied);
 	return code;
 }
 
@@ -253,21 +210,13 @@ static int run_config(const struct command *command, char **argv)
 {
 	struct config_options asked = { 0 };
 	struct error err;
-	bool help = false;
-	char **rest = cli_parse(command, argv, &asked, &help, &err);
-	const char *key = rest && asked.explain ? *rest : NULL;
+	int code;
+	char **rest = cli_begin(command, argv, &asked, &code);
 
-	if (help)
-		return cli_print_help(command);
-	if (rest && rest[key ? 1 : 0]) {
-		error_set(&err, "config takes no argument '%s' (ringfence config --explain KEY)",
-			  rest[key ? 1 : 0]);
-		return cli_fail(&err);
-	}
 	if (!rest)
-		return cli_fail(&err);
-	if (asked.explain)
-		return explain(key, &err);
+		return code;
+	if (asked.explain || *rest)
+		return explain(*rest, &err);
 	if (asked.reference) {
 		reference_print();
 		return cli_printed();
@@ -277,11 +226,12 @@ static int run_config(const struct command *command, char **argv)
 
 const struct command cmd_config = {
 	.name = "config",
-	.args = "[--json] [--project DIR] | --explain [KEY] | --reference",
+	.args = "[--json] [--project DIR] | KEY | --explain | --reference",
+	.most = 1,
 	.help = "show every setting with where its value comes from",
 	.about =
 		"Shows what holds for a project: each value with the file and line, or the built-in table, that it comes from. What a "
-		"project's ringfence.yml asks for and does not get is marked.",
+		"project's ringfence.yml asks for and does not get is marked. With KEY, explains that setting.",
 	.options = options,
 	.sections = (const struct section[]){ { 0 } },
 	.run = run_config,

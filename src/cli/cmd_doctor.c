@@ -1,26 +1,18 @@
 /* ringfence doctor: what works on this machine. */
 #include "cli/cli.h"
 #include "doctor/doctor.h"
+#include "util/json.h"
 #include "util/mem.h"
 #include "util/text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 struct doctor_options {
 	bool json;
 };
 
-static int take_json(void *options, const char *value, struct error *err)
-{
-	(void)value;
-	(void)err;
-	((struct doctor_options *)options)->json = true;
-	return 0;
-}
-
 static const struct option options[] = {
-	{ "json", NULL, "print it as JSON", take_json },
+	OPTION_JSON(struct doctor_options, json),
 	{ 0 },
 };
 
@@ -32,38 +24,42 @@ static const struct section sections[] = {
 
 static void print_json(const struct doctor_findings *findings)
 {
-	AUTO_BUFFER struct buffer json = BUFFER_INIT(1 << 20);
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+	struct json json = JSON_INIT(&out);
 
-	buffer_printf(&json, "{\n  \"ok\": %s,\n  \"checks\": [", findings->ok ? "true" : "false");
+	json_open(&json, NULL, '{');
+	json_flag(&json, "ok", findings->ok);
+	json_open(&json, "checks", '[');
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct doctor_check *check = &findings->checks[i];
 
-		buffer_add_text(&json, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
-		text_json(&json, check->name);
-		buffer_printf(&json,
-			      ", \"state\": \"%s\", \"detail\": ", doctor_state_name(check->state));
-		text_json(&json, check->detail);
-		buffer_add_text(&json, ", \"remedy\": ");
-		if (check->remedy)
-			text_json(&json, check->remedy);
-		else
-			buffer_add_text(&json, "null");
-		buffer_add_text(&json, "}");
+		json_open(&json, NULL, '{');
+		json_text(&json, "name", check->name);
+		json_text(&json, "state", doctor_state_name(check->state));
+		json_text(&json, "detail", check->detail);
+		json_text(&json, "remedy", check->remedy);
+		json_close(&json);
 	}
-	buffer_add_text(&json, "\n  ]\n}\n");
-	fputs(buffer_text(&json), stdout);
+	json_close(&json);
+	json_close(&json);
+	fputs(buffer_text(&out), stdout);
 }
 
 static void print_text(const struct doctor_findings *findings)
 {
+	enum { COLUMN = 23, INDENT = COLUMN + 3 };
+
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct doctor_check *check = &findings->checks[i];
 		AUTO_FREE char *detail = text_escaped(check->detail);
 		AUTO_FREE char *remedy = check->remedy ? text_escaped(check->remedy) : NULL;
 
-		printf("%-4s  %-15s  %s\n", doctor_state_name(check->state), check->name, detail);
-		if (remedy)
-			printf("%-4s  %-15s  -> %s\n", "", "", remedy);
+		printf("%-4s  %-15s  ", doctor_state_name(check->state), check->name);
+		cli_print_wrapped(detail, COLUMN);
+		if (!remedy)
+			continue;
+		printf("%*s-> ", COLUMN, "");
+		cli_print_wrapped(remedy, INDENT);
 	}
 	printf("\n%s\n", findings->ok ? "Ringfence works on this machine."
 				      : "Ringfence does not work on this machine yet.");
@@ -73,15 +69,11 @@ static int run_doctor(const struct command *command, char **argv)
 {
 	struct doctor_options asked = { 0 };
 	struct doctor_findings findings;
-	struct error err;
-	bool help = false;
-	char **rest = cli_parse(command, argv, &asked, &help, &err);
 	int code;
+	int printed;
 
-	if (!rest || (!help && cli_no_more(command, rest, &err) < 0))
-		return cli_fail(&err);
-	if (help)
-		return cli_print_help(command);
+	if (!cli_begin(command, argv, &asked, &code))
+		return code;
 	doctor_examine(&findings);
 	if (asked.json)
 		print_json(&findings);
@@ -89,7 +81,8 @@ static int run_doctor(const struct command *command, char **argv)
 		print_text(&findings);
 	code = findings.ok ? 0 : 1;
 	doctor_release(&findings);
-	return cli_printed() ? cli_printed() : code;
+	printed = cli_printed();
+	return printed ? printed : code;
 }
 
 const struct command cmd_doctor = {

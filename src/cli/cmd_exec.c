@@ -6,72 +6,29 @@
 #include "fence/fence.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/text.h"
+#include "util/process.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct exec_options {
-	struct fence_spec spec;
-	struct fence_place place;
-	struct config config;
+	struct applied applied;
 	const char *report_path;
 	struct report report;
+	bool no_fence;
 };
 
-#define OPTIONS struct exec_options *asked = options
-
-static int take_project(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	asked->spec.project = value;
-	return 0;
-}
-
-static int take_cwd(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	asked->spec.cwd = value;
-	return 0;
-}
-
-static int take_no_fence(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)value;
-	(void)err;
-	asked->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
-	return 0;
-}
-
-static int take_report(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	asked->report_path = value;
-	return 0;
-}
-
-static int take_setting(void *options, const struct setting *setting, const char *value,
-			struct error *err)
-{
-	OPTIONS;
-
-	return config_add_flag(&asked->config, setting, value, apply_judge, err);
-}
+_Static_assert(offsetof(struct exec_options, applied) == 0, "where apply_set() looks for it");
 
 static const struct option options[] = {
-	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
-	{ "cwd", "DIR", "where to start inside; must be in the project", take_cwd },
-	{ "report", "FILE", "write what happened as JSON", take_report },
-	{ "i-accept-no-fence", NULL, "run WITHOUT any fence", take_no_fence },
+	OPTION_PROJECT(struct exec_options, applied.spec.project),
+	OPTION_TEXT("cwd", "DIR", "where to start inside; must be in the project",
+		    struct exec_options, applied.spec.cwd),
+	OPTION_TEXT("report", "FILE", "write what happened, as JSON", struct exec_options,
+		    report_path),
+	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
 	{ 0 },
 };
 
@@ -80,13 +37,11 @@ static const struct section sections[] = {
 			 "  123  it failed and had run into a limit; which one is said\n"
 			 "  124  it ran out of time\n"
 			 "  125  refused, no fence, or the fence broke; the reason is said\n"
-			 "  126  the command is not executable\n"
-			 "  127  the command was not found\n"
+			 "  126, 127  the command is not executable, or was not found\n"
 			 "  128+N  it was killed by signal N\n" },
-	{ "EXAMPLES",
-	  "  ringfence exec -- make test\n"
-	  "  ringfence exec --write src --hide fixtures/private -- sh\n"
-	  "  ringfence exec --listen 127.0.0.1:5432=/run/postgresql/.s.PGSQL.5432 -- npm test\n" },
+	{ "EXAMPLES", "  ringfence exec -- make test\n"
+		      "  ringfence exec --write src --hide fixtures/private -- sh\n"
+		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
 	{ 0 },
 };
 
@@ -112,6 +67,55 @@ static void notice_limit(const struct fence_result *result)
 	notice(text);
 }
 
+/* What to do about a command that is no program. */
+static char *hint_executable(const struct fence_plan *plan)
+{
+	const char *name = plan->spec->command[0];
+	AUTO_FREE char *path = path_absolute(name, plan->cwd);
+	struct stat status;
+
+	if (!strchr(name, '/') || stat(path, &status) < 0)
+		return NULL;
+	if (S_ISDIR(status.st_mode))
+		return mem_dup(" (it is a folder)");
+	if (status.st_mode & 0111)
+		return NULL;
+	return mem_format(" (chmod +x %s, or: sh %s)", name, name);
+}
+
+/* Where the host has a command that is not there in the fence. What PATH names is shown by folder:
+ * a folder of PATH that is not there inside is not in the PATH inside. */
+static char *hint_found(const struct fence_plan *plan)
+{
+	const char *name = plan->spec->command[0];
+	bool named = strchr(name, '/');
+	AUTO_FREE char *path = named ? path_absolute(name, plan->cwd) : process_find(name);
+	AUTO_FREE char *question = mem_format("path:%s", path ? path : "");
+	struct fence_explanation about;
+	char *hint = NULL;
+
+	if (!path || access(path, X_OK) < 0)
+		return NULL;
+	fence_explain(plan, question, plan->cwd, &about);
+	if (strcmp(about.verdict, "readable") != 0 && strcmp(about.verdict, "writable") != 0)
+		hint = mem_format(" (the host has it at %s, which is not shown: --read %.*s)", path,
+				  (int)(named ? strlen(path) : strlen(path) - strlen(name) - 1),
+				  path);
+	fence_explanation_release(&about);
+	return hint;
+}
+
+static void tell_why(const struct fence_plan *plan, const struct fence_result *result)
+{
+	AUTO_FREE char *hint = result->code == FENCE_EXIT_NOT_EXECUTABLE ? hint_executable(plan)
+			       : result->code == FENCE_EXIT_NOT_FOUND    ? hint_found(plan)
+									 : NULL;
+	struct error err;
+
+	error_set(&err, "%s%s", result->why, hint ? hint : "");
+	cli_fail(&err);
+}
+
 static void tell_result(const struct fence_plan *plan, const struct fence_result *result)
 {
 	for (size_t i = 0; i < result->warnings.count; i++)
@@ -119,12 +123,8 @@ static void tell_result(const struct fence_plan *plan, const struct fence_result
 	notice_found(&result->found);
 	notice_no_fence(plan, "this command ran");
 	notice_limit(result);
-	if (result->why[0]) {
-		struct error err;
-
-		error_set(&err, "%s", result->why);
-		cli_fail(&err);
-	}
+	if (result->why[0])
+		tell_why(plan, result);
 }
 
 /* Plans and runs, again if the project changed in between (somebody saves a file, a log begins). */
@@ -138,7 +138,7 @@ static int plan_and_run(const struct exec_options *asked, struct error *err)
 		struct fence_plan plan;
 
 		fence_result_release(&result);
-		if (fence_plan_make(&asked->spec, &plan, err) < 0) {
+		if (fence_plan_make(&asked->applied.spec, &plan, err) < 0) {
 			code = cli_fail(err);
 			return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err)
 										   : code;
@@ -164,15 +164,17 @@ static int plan_and_run(const struct exec_options *asked, struct error *err)
 
 static int load_and_run(struct exec_options *asked, struct error *err)
 {
-	if (apply_load(asked->spec.project, &asked->place, &asked->config, err) < 0 ||
-	    apply_config(&asked->config, &asked->spec, err) < 0) {
-		int code = apply_fail(&asked->config, err);
+	struct applied *applied = &asked->applied;
+
+	if (asked->no_fence)
+		applied->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
+	if (apply_spec(applied, err) < 0) {
+		int code = apply_fail(&applied->config, err);
 
 		return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err) : code;
 	}
-	fence_enter_scope(&asked->spec);
-	notice_config(&asked->config);
-	asked->spec.place = &asked->place;
+	fence_enter_scope(&applied->spec);
+	notice_config(&applied->config);
 	return plan_and_run(asked, err);
 }
 
@@ -180,42 +182,39 @@ static int run_exec(const struct command *command, char **argv)
 {
 	struct exec_options asked = { .report = REPORT_INIT };
 	struct error err;
-	bool help = false;
+	char **rest;
 	int code;
 
-	config_init(&asked.config);
-	asked.spec.command = cli_parse(command, argv, &asked, &help, &err);
-	if (help) {
-		code = cli_print_help(command);
-	} else if (!asked.spec.command) {
-		code = cli_fail(&err);
-	} else if (!asked.spec.command[0]) {
+	apply_init(&asked.applied);
+	rest = cli_begin(command, argv, &asked, &code);
+	asked.applied.spec.command = rest;
+	if (rest && !*rest) {
 		error_set(
 			&err,
 			"exec needs a command: ringfence exec -- COMMAND (ringfence exec --help)");
 		code = cli_fail(&err);
-	} else if (asked.report_path && report_open(&asked.report, asked.report_path, &err) < 0) {
+	} else if (rest && asked.report_path &&
+		   report_open(&asked.report, asked.report_path, &err) < 0) {
 		code = cli_fail(&err);
-	} else {
+	} else if (rest) {
 		code = load_and_run(&asked, &err);
 	}
 	report_release(&asked.report);
-	fence_spec_release(&asked.spec);
-	fence_place_release(&asked.place);
-	config_release(&asked.config);
+	apply_release(&asked.applied);
 	return code;
 }
 
 const struct command cmd_exec = {
 	.name = "exec",
 	.args = "[options] [--] COMMAND [ARGUMENT...]",
+	.most = CLI_ANY,
 	.help = "run one command in the fence",
 	.about =
 		"Runs a command where it can change only the project and reach nothing else: no network, no home, no keys, no "
 		"other process. What it plants for the host to run later (git hooks, editor and agent settings) is taken out of the "
 		"project afterwards and kept in quarantine.",
 	.options = options,
-	.set = take_setting,
+	.set = apply_set,
 	.sections = sections,
 	.run = run_exec,
 };

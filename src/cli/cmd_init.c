@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char file_name[] = "ringfence.yml";
 
@@ -21,33 +20,10 @@ struct init_options {
 	bool force;
 };
 
-static int take_project(void *options, const char *value, struct error *err)
-{
-	(void)err;
-	((struct init_options *)options)->project = value;
-	return 0;
-}
-
-static int take_print(void *options, const char *value, struct error *err)
-{
-	(void)value;
-	(void)err;
-	((struct init_options *)options)->print = true;
-	return 0;
-}
-
-static int take_force(void *options, const char *value, struct error *err)
-{
-	(void)value;
-	(void)err;
-	((struct init_options *)options)->force = true;
-	return 0;
-}
-
 static const struct option options[] = {
-	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
-	{ "print", NULL, "print the file, write nothing", take_print },
-	{ "force", NULL, "replace the file that is there", take_force },
+	OPTION_PROJECT(struct init_options, project),
+	OPTION_FLAG("print", "print the file, write nothing", struct init_options, print),
+	OPTION_FLAG("force", "replace the file that is there", struct init_options, force),
 	{ 0 },
 };
 
@@ -103,30 +79,30 @@ static void compose(const struct project *project, struct buffer *out)
 static int store(const char *folder, const struct buffer *text, bool force, struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, file_name);
-	AUTO_FREE char *draft = mem_format("%s/.%s.%d", folder, file_name, getpid());
-	AUTO_FD fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	int result = 0;
+	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (fd < 0)
-		return error_sys(err, "write '%s'", path);
-	if (fd_write_all(fd, text->data, text->used) < 0 ||
-	    (force ? rename(draft, path) : link(draft, path)) < 0)
-		result = errno == EEXIST
-				 ? error_set(err, "'%s' is there already; --force replaces it",
-					     path)
-				 : error_sys(err, "write '%s'", path);
-	unlink(draft);
-	return result;
+		return error_sys(err, "open '%s'", folder);
+	if ((force ? fd_replace_file : fd_create_file)(fd, file_name, text->data, text->used,
+						       0644) == 0)
+		return 0;
+	if (errno == EEXIST)
+		return error_set(err, "'%s' is there already; --force replaces it", path);
+	return error_sys(err, "write '%s'", path);
 }
 
 static void tell(const struct project *project)
 {
+	bool checks = project->checks.count;
+	bool caches = project->caches.count;
+
 	printf("wrote %s", file_name);
 	for (size_t i = 0; i < project->count; i++)
 		printf("%s%s", i ? ", " : " for ", project->kinds[i].name);
 	printf("\n");
-	if (project->checks.count || project->caches.count)
-		printf("its checks and caches are active after: ringfence trust\n");
+	if (checks || caches)
+		printf("its %s%s%s are active after: ringfence trust\n", checks ? "checks" : "",
+		       checks && caches ? " and " : "", caches ? "caches" : "");
 	printf("see what holds: ringfence policy\n");
 }
 
@@ -138,6 +114,8 @@ static int write_config(const struct init_options *asked, struct error *err)
 	struct project project;
 	int result = 0;
 
+	if (!folder && errno == ENOENT && asked->project)
+		return error_set(err, "--project '%s': there is no such folder", asked->project);
 	if (!folder)
 		return error_sys(err, "--project '%s'", asked->project ? asked->project : ".");
 	if (project_detect(folder, home ? home : "", &project, err) < 0)
@@ -155,13 +133,10 @@ static int run_init(const struct command *command, char **argv)
 {
 	struct init_options asked = { 0 };
 	struct error err;
-	bool help = false;
-	char **rest = cli_parse(command, argv, &asked, &help, &err);
+	int code;
 
-	if (!rest || (!help && (cli_no_more(command, rest, &err) < 0)))
-		return cli_fail(&err);
-	if (help)
-		return cli_print_help(command);
+	if (!cli_begin(command, argv, &asked, &code))
+		return code;
 	if (write_config(&asked, &err) < 0)
 		return cli_fail(&err);
 	return cli_printed();

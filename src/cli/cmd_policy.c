@@ -2,65 +2,29 @@
 #include "cli/apply.h"
 #include "cli/cli.h"
 #include "cli/notice.h"
+#include "util/json.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 struct policy_options {
-	struct fence_spec spec;
-	struct fence_place place;
-	struct config config;
+	struct applied applied;
 	const char *why;
 	bool json;
 };
 
-#define OPTIONS struct policy_options *asked = options
-
-static int take_project(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	asked->spec.project = value;
-	return 0;
-}
-
-static int take_why(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	asked->why = value;
-	return *value ? 0 : error_set(err, "--why needs a path, a host or a system call");
-}
-
-static int take_json(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)value;
-	(void)err;
-	asked->json = true;
-	return 0;
-}
-
-static int take_setting(void *options, const struct setting *setting, const char *value,
-			struct error *err)
-{
-	OPTIONS;
-
-	return config_add_flag(&asked->config, setting, value, apply_judge, err);
-}
+_Static_assert(offsetof(struct policy_options, applied) == 0, "where apply_set() looks for it");
 
 static const struct option options[] = {
-	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
-	{ "why", "PATH|HOST|SYSCALL",
-	  "the verdict on one thing, its rule, and what would change it", take_why },
-	{ "json", NULL, "as JSON", take_json },
+	OPTION_PROJECT(struct policy_options, applied.spec.project),
+	OPTION_TEXT("why", "PATH|HOST|SYSCALL",
+		    "the verdict on one thing, its rule, and what would change it",
+		    struct policy_options, why),
+	OPTION_JSON(struct policy_options, json),
 	{ 0 },
 };
 
@@ -93,11 +57,13 @@ static const char *inside(const struct fence_plan *plan, const char *path)
 
 static void print_line(const char *what, const char *value, const char *name, const char *origin)
 {
+	enum { COLUMN = 40 };
 	AUTO_FREE char *shown = text_escaped(value);
 	AUTO_FREE char *from = text_escaped(origin);
 	bool named = name && strcmp(name, what) != 0;
 
-	printf("%-12s %-40s %s%s%s\n", what, shown, named ? name : "", named ? ", " : "", from);
+	printf("%-12s %-*s", what, *from ? COLUMN : 0, shown);
+	printf("%s%s%s%s\n", *from ? " " : "", named ? name : "", named ? ", " : "", from);
 }
 
 static void print_rules(const struct fence_plan *plan)
@@ -126,23 +92,31 @@ static void print_rules(const struct fence_plan *plan)
 	print_line("absent", "everything else", NULL, "built-in");
 }
 
-static void print_limits(const struct policy_options *asked)
+static const char *limit_origin(const struct config *config, enum fence_limit limit)
+{
+	enum setting_id id = limit == FENCE_LIMIT_TIME ? SETTING_TIMEOUT
+						       : SETTING_MEMORY + (int)limit;
+
+	return config_get(config, id)->origin;
+}
+
+static void print_limits(const struct applied *applied)
 {
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
-		uint64_t value = asked->spec.limits[i];
-		enum setting_id id = i == FENCE_LIMIT_TIME ? SETTING_TIMEOUT : SETTING_MEMORY + i;
+		uint64_t value = applied->spec.limits[i];
 
 		if (value) {
 			AUTO_FREE char *text = fence_limit_text(i, value);
 			AUTO_FREE char *line = mem_format("%s %s", fence_limit_name(i), text);
 
-			print_line("limit", line, NULL, config_get(&asked->config, id)->origin);
+			print_line("limit", line, NULL, limit_origin(&applied->config, i));
 		}
 	}
 }
 
 static void print_environment(const struct fence_plan *plan)
 {
+	enum { COLUMN = 13 };
 	AUTO_BUFFER struct buffer names = BUFFER_INIT(1 << 20);
 
 	for (size_t i = 0; i < plan->environment.count; i++) {
@@ -154,7 +128,8 @@ static void print_environment(const struct fence_plan *plan)
 
 	AUTO_FREE char *shown = text_escaped(buffer_text(&names));
 
-	printf("%-12s %s\n", "environment", shown);
+	printf("%-12s ", "environment");
+	cli_print_wrapped(shown, COLUMN);
 }
 
 static size_t refused_calls(void)
@@ -166,145 +141,147 @@ static size_t refused_calls(void)
 	return count;
 }
 
-static void print_policy(const struct policy_options *asked, const struct fence_plan *plan)
+static void print_policy(const struct applied *applied, const struct fence_plan *plan)
 {
-	const char *net = asked->spec.net == FENCE_NET_OPEN ? "open: all of the host's" : "none";
+	const char *net = applied->spec.net == FENCE_NET_OPEN ? "open: all of the host's" : "none";
 	AUTO_FREE char *who = mem_format("%s (uid %u)", plan->identity.name, plan->identity.uid);
 	AUTO_FREE char *calls = mem_format("%zu are refused", refused_calls());
 
-	print_line("project", plan->project, NULL, asked->spec.project ? "--project" : "");
+	print_line("project", plan->project, NULL, applied->spec.project ? "--project" : "");
 	print_line("runs as", who, NULL, "");
 	print_line("fence", plan->mechanism->name, NULL,
-		   config_get(&asked->config, SETTING_FENCE)->origin);
+		   config_get(&applied->config, SETTING_FENCE)->origin);
 	print_rules(plan);
-	print_line("network", net, NULL, asked->spec.net_origin);
+	print_line("network", net, NULL, applied->spec.net_origin);
 	print_line("system calls", calls, NULL, "built-in");
-	print_limits(asked);
+	print_limits(applied);
 	print_environment(plan);
 }
 
-static void add_text(struct buffer *json, const char *before, const char *text)
+static void add_rules(struct json *json, const struct fence_plan *plan)
 {
-	buffer_add_text(json, before);
-	if (text)
-		text_json(json, text);
-	else
-		buffer_add_text(json, "null");
-}
-
-static void add_rules(struct buffer *json, const struct fence_plan *plan)
-{
-	buffer_add_text(json, ",\n  \"rules\": [");
+	json_open(json, "rules", '[');
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct fence_rule *rule = &plan->rules[i];
 		AUTO_FREE char *name = NULL;
 		const char *origin;
 
 		fence_rule_describe(plan, rule, &name, &origin);
-		add_text(json, i ? ",\n    {\"path\": " : "\n    {\"path\": ", rule->path);
-		add_text(json, ", \"access\": ", access_word(rule->access));
-		add_text(json, ", \"rule\": ", name);
-		add_text(json, ", \"origin\": ", origin);
-		buffer_add_text(json, "}");
+		json_open(json, NULL, '{');
+		json_text(json, "path", rule->path);
+		json_text(json, "access", access_word(rule->access));
+		json_text(json, "rule", name);
+		json_text(json, "origin", origin);
+		json_close(json);
 	}
-	buffer_add_text(json, "\n  ]");
+	json_close(json);
 }
 
-static void add_limits(struct buffer *json, const struct policy_options *asked)
+static void add_limits(struct json *json, const struct applied *applied)
 {
-	bool first = true;
-
-	buffer_add_text(json, ",\n  \"limits\": {");
+	json_open(json, "limits", '{');
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
-		enum setting_id id = i == FENCE_LIMIT_TIME ? SETTING_TIMEOUT : SETTING_MEMORY + i;
-
-		if (!asked->spec.limits[i])
+		if (!applied->spec.limits[i])
 			continue;
-		buffer_printf(json, "%s\"%s\": {\"value\": %llu", first ? "" : ", ",
-			      fence_limit_name(i), (unsigned long long)asked->spec.limits[i]);
-		add_text(json, ", \"origin\": ", config_get(&asked->config, id)->origin);
-		buffer_add_text(json, "}");
-		first = false;
+		json_open(json, fence_limit_name(i), '{');
+		json_number(json, "value", applied->spec.limits[i]);
+		json_text(json, "origin", limit_origin(&applied->config, i));
+		json_close(json);
 	}
-	buffer_add_text(json, "}");
+	json_close(json);
 }
 
-static void add_lists(struct buffer *json, const struct policy_options *asked,
-		      const struct fence_plan *plan)
+static void add_private(struct json *json, const struct fence_plan *plan)
+{
+	json_open(json, "private", '[');
+	json_text(json, NULL, "/tmp");
+	json_text(json, NULL, "/dev/shm");
+	json_text(json, NULL, plan->home);
+	json_close(json);
+}
+
+static void add_lists(struct json *json, const struct config *config, const struct fence_plan *plan)
 {
 	const char *call;
-	bool first = true;
 
-	buffer_add_text(json, ",\n  \"private\": [\"/tmp\", \"/dev/shm\", ");
-	text_json(json, plan->home);
-	buffer_add_text(json, "],\n  \"environment\": [");
+	json_open(json, "environment", '[');
 	for (size_t i = 0; i < plan->environment.count; i++) {
 		const char *variable = plan->environment.items[i];
 		AUTO_FREE char *name = strndup(variable, strcspn(variable, "="));
 
-		add_text(json, i ? ", " : "", name);
+		json_text(json, NULL, name);
 	}
-	buffer_add_text(json, "],\n  \"refused_syscalls\": [");
+	json_close(json);
+	json_open(json, "refused_syscalls", '[');
 	for (size_t i = 0; (call = fence_refused_call(i)); i++)
-		add_text(json, i ? ", " : "", call);
-	buffer_add_text(json, "],\n  \"inactive\": [");
-	for (size_t i = 0; i < asked->config.count; i++) {
-		if (asked->config.values[i].state != CONFIG_INACTIVE)
-			continue;
+		json_text(json, NULL, call);
+	json_close(json);
+	json_open(json, "inactive", '[');
+	for (size_t i = 0; i < config->count; i++) {
+		AUTO_FREE char *line = config_inactive_line(&config->values[i]);
 
-		AUTO_FREE char *line = config_inactive_line(&asked->config.values[i]);
-
-		add_text(json, first ? "" : ", ", line);
-		first = false;
+		if (config->values[i].state == CONFIG_INACTIVE)
+			json_text(json, NULL, line);
 	}
-	buffer_add_text(json, "]");
+	json_close(json);
 }
 
-static void print_json(const struct policy_options *asked, const struct fence_plan *plan)
+static void print_json(const struct applied *applied, const struct fence_plan *plan)
 {
-	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
+	struct json json = JSON_INIT(&out);
 
-	add_text(&json, "{\n  \"project\": ", plan->project);
-	add_text(&json, ",\n  \"mechanism\": ", plan->mechanism->name);
-	buffer_printf(&json, ",\n  \"identity\": {\"uid\": %u, \"gid\": %u", plan->identity.uid,
-		      plan->identity.gid);
-	add_text(&json, ", \"name\": ", plan->identity.name);
-	add_text(&json,
-		 "},\n  \"net\": {\"mode\": ", asked->spec.net == FENCE_NET_OPEN ? "open" : "none");
-	add_text(&json, ", \"origin\": ", asked->spec.net_origin);
-	buffer_add_text(&json, "}");
+	json_open(&json, NULL, '{');
+	json_text(&json, "project", plan->project);
+	json_text(&json, "mechanism", plan->mechanism->name);
+	json_open(&json, "identity", '{');
+	json_number(&json, "uid", plan->identity.uid);
+	json_number(&json, "gid", plan->identity.gid);
+	json_text(&json, "name", plan->identity.name);
+	json_close(&json);
+	json_open(&json, "net", '{');
+	json_text(&json, "mode", applied->spec.net == FENCE_NET_OPEN ? "open" : "none");
+	json_text(&json, "origin", applied->spec.net_origin);
+	json_close(&json);
 	add_rules(&json, plan);
-	add_limits(&json, asked);
-	add_lists(&json, asked, plan);
-	buffer_add_text(&json, "\n}\n");
-	fputs(buffer_text(&json), stdout);
+	add_limits(&json, applied);
+	add_private(&json, plan);
+	add_lists(&json, &applied->config, plan);
+	json_close(&json);
+	fputs(buffer_text(&out), stdout);
 }
 
 static void print_why_json(const struct fence_explanation *about)
 {
-	AUTO_BUFFER struct buffer json = BUFFER_INIT(1 << 20);
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+	struct json json = JSON_INIT(&out);
 
-	add_text(&json, "{\"about\": ", about->about);
-	add_text(&json, ", \"subject\": ", about->subject);
-	add_text(&json, ", \"verdict\": ", about->verdict);
-	add_text(&json, ", \"rule\": ", about->rule);
-	add_text(&json, ", \"origin\": ", about->origin);
-	add_text(&json, ", \"note\": ", about->note);
+	json_open(&json, NULL, '{');
+	json_text(&json, "about", about->about);
+	json_text(&json, "subject", about->subject);
+	json_text(&json, "verdict", about->verdict);
+	json_text(&json, "rule", about->rule);
+	json_text(&json, "origin", about->origin);
+	json_text(&json, "note", about->note);
 	if (about->change_key) {
-		add_text(&json, ", \"change\": {\"key\": ", about->change_key);
-		add_text(&json, ", \"value\": ", about->change_value);
-		buffer_add_text(&json, "}}\n");
+		json_open(&json, "change", '{');
+		json_text(&json, "key", about->change_key);
+		json_text(&json, "value", about->change_value);
+		json_close(&json);
 	} else {
-		buffer_add_text(&json, ", \"change\": null}\n");
+		json_text(&json, "change", NULL);
 	}
-	fputs(buffer_text(&json), stdout);
+	json_close(&json);
+	fputs(buffer_text(&out), stdout);
 }
 
 static void print_why_line(const char *label, const char *text)
 {
+	enum { COLUMN = 11 };
 	AUTO_FREE char *shown = text_escaped(text);
 
-	printf("  %-8s %s\n", label, shown);
+	printf("  %-8s ", label);
+	cli_print_wrapped(shown, COLUMN);
 }
 
 static void print_why(const struct fence_explanation *about)
@@ -337,13 +314,13 @@ static void print_why(const struct fence_explanation *about)
 static int show(struct policy_options *asked, struct error *err)
 {
 	static char *const nothing[] = { (char *)"true", NULL };
+	struct applied *applied = &asked->applied;
 	AUTO_FREE char *here = getcwd(NULL, 0);
 	struct fence_explanation about;
 	struct fence_plan plan;
 
-	asked->spec.command = nothing;
-	asked->spec.place = &asked->place;
-	if (fence_plan_make(&asked->spec, &plan, err) < 0)
+	applied->spec.command = nothing;
+	if (fence_plan_make(&applied->spec, &plan, err) < 0)
 		return cli_fail(err);
 	notice_found(&plan.recovered);
 	if (asked->why) {
@@ -354,49 +331,55 @@ static int show(struct policy_options *asked, struct error *err)
 			print_why(&about);
 		fence_explanation_release(&about);
 	} else if (asked->json) {
-		print_json(asked, &plan);
+		print_json(applied, &plan);
 	} else {
-		notice_config(&asked->config);
-		print_policy(asked, &plan);
+		notice_config(&applied->config);
+		print_policy(applied, &plan);
 	}
 	fence_plan_release(&plan);
 	return cli_printed();
+}
+
+static int load_and_show(struct policy_options *asked, struct error *err)
+{
+	if (asked->why && !*asked->why) {
+		error_set(err, "--why needs a path, a host or a system call");
+		return cli_fail(err);
+	}
+	if (apply_spec(&asked->applied, err) < 0)
+		return apply_fail(&asked->applied.config, err);
+	return show(asked, err);
 }
 
 static int run_policy(const struct command *command, char **argv)
 {
 	struct policy_options asked = { 0 };
 	struct error err;
-	bool help = false;
 	char **rest;
 	int code;
 
-	config_init(&asked.config);
-	rest = cli_parse(command, argv, &asked, &help, &err);
-	if (!rest || (!help && cli_no_more(command, rest, &err) < 0))
-		code = cli_fail(&err);
-	else if (help)
-		code = cli_print_help(command);
-	else if (apply_load(asked.spec.project, &asked.place, &asked.config, &err) < 0 ||
-		 apply_config(&asked.config, &asked.spec, &err) < 0)
-		code = apply_fail(&asked.config, &err);
-	else
-		code = show(&asked, &err);
-	fence_spec_release(&asked.spec);
-	fence_place_release(&asked.place);
-	config_release(&asked.config);
+	apply_init(&asked.applied);
+	rest = cli_begin(command, argv, &asked, &code);
+	if (rest && *rest && asked.why) {
+		code = cli_fail_argument(command, *rest);
+	} else if (rest) {
+		asked.why = *rest ? *rest : asked.why;
+		code = load_and_show(&asked, &err);
+	}
+	apply_release(&asked.applied);
 	return code;
 }
 
 const struct command cmd_policy = {
 	.name = "policy",
-	.args = "[--why PATH|HOST|SYSCALL] [--json] [options]",
+	.args = "[--json] [options] [[--why] PATH|HOST|SYSCALL]",
+	.most = 1,
 	.help = "what a command could do here, and why",
 	.about =
 		"Prints what would hold for a command in the fence of this project: every rule with where it comes from. "
-		"With --why, the verdict on one path, host or system call, and the line that would change it.",
+		"With a path, a host or a system call, the verdict on that, and the line that would change it.",
 	.options = options,
-	.set = take_setting,
+	.set = apply_set,
 	.sections = sections,
 	.run = run_policy,
 };

@@ -1,9 +1,11 @@
 /* ringfence suggest: what to set so that harmless things are not denied again. */
 #include "cli/apply.h"
 #include "cli/cli.h"
+#include "cli/notice.h"
 #include "cli/report.h"
 #include "cli/suggest.h"
 #include "util/fd.h"
+#include "util/json.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"
@@ -12,34 +14,15 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 struct suggest_options {
-	struct fence_spec spec;
-	struct fence_place place;
-	struct config config;
+	struct applied applied;
 	bool json;
 };
 
-static int take_project(void *options, const char *value, struct error *err)
-{
-	(void)err;
-	((struct suggest_options *)options)->spec.project = value;
-	return 0;
-}
-
-static int take_json(void *options, const char *value, struct error *err)
-{
-	(void)value;
-	(void)err;
-	((struct suggest_options *)options)->json = true;
-	return 0;
-}
-
 static const struct option options[] = {
-	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
-	{ "json", NULL, "as JSON", take_json },
+	OPTION_PROJECT(struct suggest_options, applied.spec.project),
+	OPTION_JSON(struct suggest_options, json),
 	{ 0 },
 };
 
@@ -50,6 +33,7 @@ static const struct section sections[] = {
 	{ 0 },
 };
 
+/* What to work on: a report, or one without denials where none was kept. NULL with err set. */
 static json_t *read_report(const char *path, bool kept, struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(64 << 20);
@@ -57,11 +41,8 @@ static json_t *read_report(const char *path, bool kept, struct error *err)
 	json_error_t where;
 	json_t *report;
 
-	if (fd < 0 && kept && errno == ENOENT) {
-		error_set(err, "nothing was denied in the last run here; to look at another one: "
-			       "ringfence suggest REPORT");
-		return NULL;
-	}
+	if (fd < 0 && kept && errno == ENOENT)
+		return json_pack("{s:[]}", "denials");
 	if (fd < 0 || fd_read_all(fd, &bytes) < 0) {
 		error_sys(err, "read the report '%s'", path);
 		return NULL;
@@ -74,29 +55,31 @@ static json_t *read_report(const char *path, bool kept, struct error *err)
 
 static void print_json(const struct suggestions *all)
 {
-	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
+	struct json json = JSON_INIT(&out);
 
-	buffer_add_text(&json, "{\n  \"offered\": [");
+	json_open(&json, NULL, '{');
+	json_open(&json, "offered", '[');
 	for (size_t i = 0; i < all->count; i++) {
-		buffer_printf(&json, "%s\n    {\"key\": \"%s\", \"value\": ", i ? "," : "",
-			      all->items[i].key);
-		text_json(&json, all->items[i].path);
-		buffer_add_text(&json, ", \"risk\": ");
-		text_json(&json, all->items[i].risk);
-		buffer_printf(&json, ", \"allows\": %zu}", all->items[i].allows);
+		json_open(&json, NULL, '{');
+		json_text(&json, "key", all->items[i].key);
+		json_text(&json, "value", all->items[i].path);
+		json_text(&json, "risk", all->items[i].risk);
+		json_number(&json, "allows", all->items[i].allows);
+		json_close(&json);
 	}
-	buffer_add_text(&json, "\n  ],\n  \"withheld\": [");
+	json_close(&json);
+	json_open(&json, "withheld", '[');
 	for (size_t i = 0; i < all->withheld_count; i++) {
-		buffer_add_text(&json, i ? ",\n    {\"kind\": " : "\n    {\"kind\": ");
-		text_json(&json, all->withheld[i].kind);
-		buffer_add_text(&json, ", \"target\": ");
-		text_json(&json, all->withheld[i].target);
-		buffer_add_text(&json, ", \"why\": ");
-		text_json(&json, all->withheld[i].why);
-		buffer_add_text(&json, "}");
+		json_open(&json, NULL, '{');
+		json_text(&json, "kind", all->withheld[i].kind);
+		json_text(&json, "target", all->withheld[i].target);
+		json_text(&json, "why", all->withheld[i].why);
+		json_close(&json);
 	}
-	buffer_add_text(&json, "\n  ]\n}\n");
-	fputs(buffer_text(&json), stdout);
+	json_close(&json);
+	json_close(&json);
+	fputs(buffer_text(&out), stdout);
 }
 
 static void print_withheld(const struct suggestions *all)
@@ -114,7 +97,7 @@ static void print_withheld(const struct suggestions *all)
 static void print_diff(const struct suggest_options *asked, const struct suggestions *all)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME");
-	const char *home = asked->place.identity.home;
+	const char *home = asked->applied.place.identity.home;
 	AUTO_FREE char *folder = xdg && xdg[0] == '/' ? mem_dup(xdg) : path_join(home, ".config");
 	AUTO_FREE char *path = path_join(folder, "ringfence/config.yml");
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
@@ -123,18 +106,26 @@ static void print_diff(const struct suggest_options *asked, const struct suggest
 
 	if (fd >= 0)
 		fd_read_all(fd, &text);
-	suggest_diff(all, &asked->config, home, path, buffer_text(&text), &diff);
+	suggest_diff(all, &asked->applied.config, home, path, buffer_text(&text), &diff);
 	fputs(buffer_text(&diff), stdout);
 }
 
-static int show(struct suggest_options *asked, json_t *report, struct error *err)
+static void tell_nothing(json_t *report, bool kept)
+{
+	if (kept && !json_array_size(json_object_get(report, "denials")))
+		notice("no denial is known of the last run here; reads are only traced with: "
+		       "ringfence exec --trace-reads -- COMMAND");
+	else
+		notice("there is nothing to suggest");
+}
+
+static int show(struct suggest_options *asked, json_t *report, bool kept, struct error *err)
 {
 	static char *const nothing[] = { (char *)"true", NULL };
 	struct suggestions all;
 
-	asked->spec.command = nothing;
-	asked->spec.place = &asked->place;
-	if (suggest(report, &asked->spec, &all, err) < 0)
+	asked->applied.spec.command = nothing;
+	if (suggest(report, &asked->applied.spec, &all, err) < 0)
 		return cli_fail(err);
 	if (asked->json) {
 		print_json(&all);
@@ -143,7 +134,7 @@ static int show(struct suggest_options *asked, json_t *report, struct error *err
 		if (all.count)
 			print_diff(asked, &all);
 		else
-			fprintf(stderr, "[ringfence] there is nothing to suggest\n");
+			tell_nothing(report, kept);
 	}
 	suggestions_release(&all);
 	return cli_printed();
@@ -151,6 +142,7 @@ static int show(struct suggest_options *asked, json_t *report, struct error *err
 
 static int load_and_show(struct suggest_options *asked, const char *path, struct error *err)
 {
+	struct applied *applied = &asked->applied;
 	AUTO_FREE char *kept = NULL;
 	json_t *report;
 	int code;
@@ -159,18 +151,17 @@ static int load_and_show(struct suggest_options *asked, const char *path, struct
 	report = path ? read_report(path, false, err) : NULL;
 	if (path && !report)
 		return cli_fail(err);
-	if (report && !asked->spec.project)
-		asked->spec.project = json_string_value(json_object_get(report, "project"));
-	if (apply_load(asked->spec.project, &asked->place, &asked->config, err) < 0 ||
-	    apply_config(&asked->config, &asked->spec, err) < 0) {
+	if (report && !applied->spec.project)
+		applied->spec.project = json_string_value(json_object_get(report, "project"));
+	if (apply_spec(applied, err) < 0) {
 		json_decref(report);
-		return apply_fail(&asked->config, err);
+		return apply_fail(&applied->config, err);
 	}
 	if (!report) {
-		kept = report_kept_path(asked->place.state, asked->place.project);
+		kept = report_kept_path(applied->place.state, applied->place.project);
 		report = read_report(kept, true, err);
 	}
-	code = report ? show(asked, report, err) : cli_fail(err);
+	code = report ? show(asked, report, !path, err) : cli_fail(err);
 	json_decref(report);
 	return code;
 }
@@ -179,27 +170,21 @@ static int run_suggest(const struct command *command, char **argv)
 {
 	struct suggest_options asked = { 0 };
 	struct error err;
-	bool help = false;
 	char **rest;
 	int code;
 
-	config_init(&asked.config);
-	rest = cli_parse(command, argv, &asked, &help, &err);
-	if (!rest || (!help && *rest && cli_no_more(command, rest + 1, &err) < 0))
-		code = cli_fail(&err);
-	else if (help)
-		code = cli_print_help(command);
-	else
+	apply_init(&asked.applied);
+	rest = cli_begin(command, argv, &asked, &code);
+	if (rest)
 		code = load_and_show(&asked, *rest, &err);
-	fence_spec_release(&asked.spec);
-	fence_place_release(&asked.place);
-	config_release(&asked.config);
+	apply_release(&asked.applied);
 	return code;
 }
 
 const struct command cmd_suggest = {
 	.name = "suggest",
 	.args = "[--json] [--project DIR] [REPORT]",
+	.most = 1,
 	.help = "rules that would have allowed what was denied",
 	.about =
 		"Reads what was denied in the last run here (or in a report) and prints the smallest set of rules that would have "

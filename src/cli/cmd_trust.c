@@ -2,6 +2,7 @@
 #include "cli/apply.h"
 #include "cli/cli.h"
 #include "config/trust.h"
+#include "util/json.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -17,57 +18,16 @@ struct trust_options {
 	bool json;
 };
 
-#define OPTIONS struct trust_options *asked = options
-
-static int take_project(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	asked->project = value;
-	return 0;
-}
-
-static int take_yes(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)value;
-	(void)err;
-	asked->yes = true;
-	return 0;
-}
-
-static int take_list(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)value;
-	(void)err;
-	asked->list = true;
-	return 0;
-}
-
-static int take_json(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)value;
-	(void)err;
-	asked->json = true;
-	return 0;
-}
-
 static const struct option trust_options[] = {
-	{ "yes", NULL, "agree without being asked", take_yes },
-	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
-	{ "list", NULL, "the projects that are trusted", take_list },
-	{ "json", NULL, "with --list: as JSON", take_json },
+	OPTION_FLAG("yes", "agree without being asked", struct trust_options, yes),
+	OPTION_PROJECT(struct trust_options, project),
+	OPTION_FLAG("list", "the projects that are trusted", struct trust_options, list),
+	OPTION_JSON(struct trust_options, json),
 	{ 0 },
 };
 
 static const struct option untrust_options[] = {
-	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
+	OPTION_PROJECT(struct trust_options, project),
 	{ 0 },
 };
 
@@ -147,17 +107,19 @@ static void print_list(const struct trust_list *list)
 
 static void print_list_json(const struct trust_list *list)
 {
-	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
+	struct json json = JSON_INIT(&out);
 
-	buffer_add_text(&json, "[");
+	json_open(&json, NULL, '[');
 	for (size_t i = 0; i < list->count; i++) {
-		buffer_add_text(&json, i ? ",\n {\"project\": " : "\n {\"project\": ");
-		text_json(&json, list->items[i].path);
-		buffer_printf(&json, ", \"hash\": \"%s\", \"time\": %lu}", list->items[i].hash,
-			      (unsigned long)list->items[i].time);
+		json_open(&json, NULL, '{');
+		json_text(&json, "project", list->items[i].path);
+		json_text(&json, "hash", list->items[i].hash);
+		json_number(&json, "time", list->items[i].time);
+		json_close(&json);
 	}
-	buffer_add_text(&json, list->count ? "\n]\n" : "]\n");
-	fputs(buffer_text(&json), stdout);
+	json_close(&json);
+	fputs(buffer_text(&out), stdout);
 }
 
 static int show_list(const struct trust_options *asked, struct error *err)
@@ -166,8 +128,7 @@ static int show_list(const struct trust_options *asked, struct error *err)
 	struct trust_list list = { 0 };
 	int code;
 
-	if (fence_place_find(asked->project, &place, err) < 0 ||
-	    trust_all(place.state, &list, err) < 0) {
+	if (apply_find(asked->project, &place, err) < 0 || trust_all(place.state, &list, err) < 0) {
 		code = cli_fail(err);
 	} else {
 		if (asked->json)
@@ -183,17 +144,16 @@ static int show_list(const struct trust_options *asked, struct error *err)
 
 static int trust_project(const struct trust_options *asked, struct error *err)
 {
-	struct fence_place place = { 0 };
-	struct config config;
+	struct applied applied;
 	int code;
 
-	config_init(&config);
-	if (apply_load(asked->project, &place, &config, err) < 0)
-		code = apply_fail(&config, err);
+	apply_init(&applied);
+	applied.spec.project = asked->project;
+	if (apply_load(&applied, err) < 0)
+		code = apply_fail(&applied.config, err);
 	else
-		code = settle(asked, &place, &config, err);
-	config_release(&config);
-	fence_place_release(&place);
+		code = settle(asked, &applied.place, &applied.config, err);
+	apply_release(&applied);
 	return code;
 }
 
@@ -203,7 +163,7 @@ static int untrust_project(const struct trust_options *asked, struct error *err)
 	int was = 0;
 	int code;
 
-	if (fence_place_find(asked->project, &place, err) < 0 ||
+	if (apply_find(asked->project, &place, err) < 0 ||
 	    trust_forget(place.state, place.project, &was, err) < 0) {
 		code = cli_fail(err);
 	} else {
@@ -220,18 +180,14 @@ static int run(const struct command *command, char **argv)
 {
 	struct trust_options asked = { 0 };
 	struct error err;
-	bool help = false;
-	char **rest = cli_parse(command, argv, &asked, &help, &err);
+	int code;
 
-	if (help)
-		return cli_print_help(command);
-	if (rest && *rest)
-		error_set(&err, "%s takes no argument '%s' (--project DIR names a project)",
-			  command->name, *rest);
-	else if (rest && asked.json && !asked.list)
+	if (!cli_begin(command, argv, &asked, &code))
+		return code;
+	if (asked.json && !asked.list) {
 		error_set(&err, "--json goes with --list");
-	if (!rest || *rest || (asked.json && !asked.list))
 		return cli_fail(&err);
+	}
 	if (command == &cmd_untrust)
 		return untrust_project(&asked, &err);
 	return asked.list ? show_list(&asked, &err) : trust_project(&asked, &err);
@@ -252,7 +208,7 @@ const struct command cmd_trust = {
 const struct command cmd_untrust = {
 	.name = "untrust",
 	.args = "[--project DIR]",
-	.help = "take that back",
+	.help = "forget what was agreed to with trust",
 	.about =
 		"Forgets what was agreed to with ringfence trust: what widens the fence in the project's ringfence.yml is inactive again.",
 	.options = untrust_options,

@@ -1,6 +1,7 @@
 /* Notices: see notice.h. */
 #include "cli/notice.h"
 
+#include "util/buffer.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -35,14 +36,33 @@ void notice_found(const struct fence_found *found)
 			found->count);
 }
 
+/* The settings that are not active, each once. `check` is no part of a fence. */
+static void add_inactive(struct buffer *keys, const struct config *config)
+{
+	bool named[SETTING_ID_COUNT] = { [SETTING_CHECK] = true };
+
+	for (size_t i = 0; i < config->count; i++) {
+		const struct setting *setting = config->values[i].setting;
+
+		if (config->values[i].state != CONFIG_INACTIVE || named[setting->id])
+			continue;
+		buffer_printf(keys, "%s%s", keys->used ? ", " : "", setting->key);
+		named[setting->id] = true;
+	}
+}
+
 void notice_config(const struct config *config)
 {
+	AUTO_BUFFER struct buffer keys = BUFFER_INIT(4096);
+
 	for (size_t i = 0; i < config->notices.count; i++)
 		notice(config->notices.items[i]);
-	for (size_t i = 0; i < config->count; i++) {
-		AUTO_FREE char *line = config_inactive_line(&config->values[i]);
+	add_inactive(&keys, config);
+	if (keys.used) {
+		AUTO_FREE char *text =
+			mem_format("%s asks for more (%s), which is not active: ringfence trust",
+				   CONFIG_FILE, buffer_text(&keys));
 
-		if (config->values[i].state == CONFIG_INACTIVE)
-			notice(line);
+		notice(text);
 	}
 }

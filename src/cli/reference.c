@@ -2,17 +2,22 @@
 #include "cli/reference.h"
 
 #include "cli/cli.h"
+#include "util/buffer.h"
 #include "util/mem.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Text without the marks of Markdown. */
-static void print_plain(const char *text)
+/* A label and a text without the marks of Markdown. */
+static void print_plain(const char *label, const char *text)
 {
+	AUTO_BUFFER struct buffer plain = BUFFER_INIT(1 << 16);
+
 	for (; *text; text++)
 		if (*text != '`')
-			putchar(*text);
+			buffer_add(&plain, text, 1);
+	printf("%s", label);
+	cli_print_wrapped(buffer_text(&plain), (int)strlen(label));
 }
 
 void reference_explain(const struct setting *setting)
@@ -21,18 +26,13 @@ void reference_explain(const struct setting *setting)
 	AUTO_FREE char *usage = cli_setting_usage(setting);
 
 	printf("%s: %s\n", setting->key, setting->help);
-	if (setting->more) {
-		printf("  ");
-		print_plain(setting->more);
-		printf("\n");
-	}
-	printf("  value    %s\n", allowed);
+	if (setting->more)
+		print_plain("  ", setting->more);
+	print_plain("  value    ", allowed);
 	printf("  default  %s\n", setting->fallback ? setting->fallback : "an empty list");
 	printf("  option   %s\n", usage);
 	printf("  file     %s: %s\n", setting->key, setting->example);
-	printf("  trust    ");
-	print_plain(setting_trust_text(setting));
-	printf("\n");
+	print_plain("  trust    ", setting_trust_text(setting));
 }
 
 static const char head[] =

@@ -2,12 +2,13 @@
 #include "cli/report.h"
 
 #include "util/fd.h"
+#include "util/json.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/sha256.h"
 #include "util/state.h"
-#include "util/text.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -16,79 +17,36 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static void add_found(struct buffer *json, const struct fence_found *found, bool *first)
+static void add_found(struct json *json, const struct fence_found *found)
 {
 	enum { MOST_LISTED = 10000 };
 
 	for (size_t i = 0; i < found->count && i < MOST_LISTED; i++) {
-		buffer_add_text(json, *first ? "{\"path\": " : ", {\"path\": ");
-		text_json(json, found->items[i].path);
-		buffer_add_text(json, ", \"reason\": ");
-		text_json(json, found->items[i].reason);
-		buffer_add_text(json, ", \"kept\": ");
-		if (found->items[i].kept)
-			text_json(json, found->items[i].kept);
-		else
-			buffer_add_text(json, "null");
-		buffer_add_text(json, "}");
-		*first = false;
+		json_open(json, NULL, '{');
+		json_text(json, "path", found->items[i].path);
+		json_text(json, "reason", found->items[i].reason);
+		json_text(json, "kept", found->items[i].kept);
+		json_close(json);
 	}
 }
 
-static void add_denial(struct buffer *json, const struct fence_denial *denial)
+static void add_denial(struct json *json, const struct fence_denial *denial)
 {
-	const struct {
-		const char *name, *value;
-	} texts[] = { { "kind", denial->kind },
-		      { "target", denial->target },
-		      { "rule", denial->rule },
-		      { "origin", denial->origin } };
-
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-		buffer_printf(json, "%s\"%s\": ", i ? ", " : "{", texts[i].name);
-		text_json(json, texts[i].value);
-	}
-	buffer_printf(json, ", \"pid\": %d, \"argv\": [", denial->pid);
-	for (size_t i = 0; i < denial->argv.count; i++) {
-		buffer_add_text(json, i ? ", " : "");
-		text_json(json, denial->argv.items[i]);
-	}
-	buffer_printf(json, "], \"count\": %lu}", (unsigned long)denial->count);
+	json_open(json, NULL, '{');
+	json_text(json, "kind", denial->kind);
+	json_text(json, "target", denial->target);
+	json_text(json, "rule", denial->rule);
+	json_text(json, "origin", denial->origin);
+	json_number(json, "pid", (uint64_t)denial->pid);
+	json_open(json, "argv", '[');
+	for (size_t i = 0; i < denial->argv.count; i++)
+		json_text(json, NULL, denial->argv.items[i]);
+	json_close(json);
+	json_number(json, "count", denial->count);
+	json_close(json);
 }
 
-static void add_number(struct buffer *json, const char *name, uint64_t number)
-{
-	buffer_printf(json, "\"%s\": %llu", name, (unsigned long long)number);
-}
-
-/* Those that were asked for, and what was used in any case. */
-static void add_limits(struct buffer *json, const struct fence_result *result)
-{
-	bool first = true;
-
-	buffer_add_text(json, "  \"limits\": {");
-	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
-		if (!result->limits[i].value)
-			continue;
-		buffer_printf(json, "%s\"%s\": {", first ? "" : ", ",
-			      fence_limit_name((enum fence_limit)i));
-		add_number(json, "value", result->limits[i].value);
-		buffer_printf(json, ", \"how\": \"%s\"}", fence_how_name(result->limits[i].how));
-		first = false;
-	}
-	buffer_add_text(json, "},\n  \"use\": {");
-	add_number(json, "cpu_ms", result->use.cpu_ms);
-	buffer_add_text(json, ", ");
-	add_number(json, "memory_peak", result->use.memory_peak);
-	buffer_add_text(json, ", ");
-	add_number(json, "disk_written", result->use.disk_written);
-	buffer_add_text(json, ", ");
-	add_number(json, "processes_peak", result->use.processes_peak);
-	buffer_add_text(json, "},\n");
-}
-
-static void add_result(struct buffer *json, const struct fence_plan *plan,
-		       const struct fence_result *result)
+static void add_weaker(struct json *json, const struct fence_result *result)
 {
 	static const struct {
 		unsigned int bit;
@@ -98,55 +56,76 @@ static void add_result(struct buffer *json, const struct fence_plan *plan,
 		{ FENCE_WEAKER_LANDLOCK, "landlock" },
 		{ FENCE_WEAKER_ABSTRACT_SOCKETS, "abstract-sockets" },
 	};
-	bool first = true;
 
-	buffer_add_text(json, "{\n  \"project\": ");
-	if (plan)
-		text_json(json, plan->project);
-	else
-		buffer_add_text(json, "null");
-	buffer_add_text(json, ",\n  \"mechanism\": ");
-	text_json(json, result->mechanism);
-	buffer_add_text(json, ",\n  \"weaker\": [");
-	for (size_t i = 0; i < sizeof weaker / sizeof *weaker; i++) {
-		if (result->weaker & weaker[i].bit) {
-			buffer_printf(json, "%s\"%s\"", first ? "" : ", ", weaker[i].name);
-			first = false;
-		}
-	}
+	json_open(json, "weaker", '[');
+	for (size_t i = 0; i < sizeof weaker / sizeof *weaker; i++)
+		if (result->weaker & weaker[i].bit)
+			json_text(json, NULL, weaker[i].name);
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
+		if (result->weaker_limits & 1U << i)
+			json_text(json, NULL, fence_limit_name((enum fence_limit)i));
+	json_close(json);
+}
+
+/* Those that were asked for, and what was used in any case. */
+static void add_limits(struct json *json, const struct fence_result *result)
+{
+	json_open(json, "limits", '{');
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
-		if (result->weaker_limits & 1U << i) {
-			buffer_printf(json, "%s\"%s\"", first ? "" : ", ",
-				      fence_limit_name((enum fence_limit)i));
-			first = false;
-		}
+		if (!result->limits[i].value)
+			continue;
+		json_open(json, fence_limit_name((enum fence_limit)i), '{');
+		json_number(json, "value", result->limits[i].value);
+		json_text(json, "how", fence_how_name(result->limits[i].how));
+		json_close(json);
 	}
-	buffer_printf(json, "],\n  \"canaries\": {\"passed\": %u, \"total\": %u},\n",
-		      result->canaries_held, result->canaries_total);
+	json_close(json);
+	json_open(json, "use", '{');
+	json_number(json, "cpu_ms", result->use.cpu_ms);
+	json_number(json, "memory_peak", result->use.memory_peak);
+	json_number(json, "disk_written", result->use.disk_written);
+	json_number(json, "processes_peak", result->use.processes_peak);
+	json_close(json);
+}
+
+static void add_exit(struct json *json, const struct fence_result *result)
+{
+	json_open(json, "exit", '{');
+	json_text(json, "kind", fence_exit_name(result->kind));
+	json_number(json, "code", (uint64_t)result->code);
+	json_text(json, "limit",
+		  result->tripped == FENCE_LIMIT_COUNT ? NULL : fence_limit_name(result->tripped));
+	json_text(json, "why", result->why);
+	json_close(json);
+}
+
+static void add_result(struct json *json, const struct fence_plan *plan,
+		       const struct fence_result *result)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "project", plan ? plan->project : NULL);
+	json_text(json, "mechanism", result->mechanism);
+	add_weaker(json, result);
+	json_open(json, "canaries", '{');
+	json_number(json, "passed", result->canaries_held);
+	json_number(json, "total", result->canaries_total);
+	json_close(json);
 	add_limits(json, result);
-	buffer_printf(json, "  \"exit\": {\"kind\": \"%s\", \"code\": %d, \"limit\": ",
-		      fence_exit_name(result->kind), result->code);
-	if (result->tripped == FENCE_LIMIT_COUNT)
-		buffer_add_text(json, "null");
-	else
-		text_json(json, fence_limit_name(result->tripped));
-	buffer_add_text(json, ", \"why\": ");
-	text_json(json, result->why);
-	buffer_add_text(json, "},\n  \"quarantined\": [");
-	first = true;
+	add_exit(json, result);
+	json_open(json, "quarantined", '[');
 	if (plan)
-		add_found(json, &plan->recovered, &first);
-	add_found(json, &result->found, &first);
-	buffer_printf(json, "],\n  \"quarantined_total\": %zu,\n",
-		      result->found.count + (plan ? plan->recovered.count : 0));
-	buffer_add_text(json, "  \"denials\": [");
-	for (size_t i = 0; i < result->denials.count; i++) {
-		buffer_add_text(json, i ? ",\n    " : "\n    ");
+		add_found(json, &plan->recovered);
+	add_found(json, &result->found);
+	json_close(json);
+	json_number(json, "quarantined_total",
+		    result->found.count + (plan ? plan->recovered.count : 0));
+	json_open(json, "denials", '[');
+	for (size_t i = 0; i < result->denials.count; i++)
 		add_denial(json, &result->denials.items[i]);
-	}
-	buffer_printf(json, "],\n  \"denials_unlisted\": %lu,\n",
-		      (unsigned long)result->denials.unlisted);
-	buffer_printf(json, "  \"duration_ms\": %lu\n}\n", (unsigned long)result->duration_ms);
+	json_close(json);
+	json_number(json, "denials_unlisted", result->denials.unlisted);
+	json_number(json, "duration_ms", result->duration_ms);
+	json_close(json);
 }
 
 /* /dev/stdout and the like are symlinks that nobody inside can have made. */
@@ -172,8 +151,17 @@ int report_open(struct report *report, const char *path, struct error *err)
 	}
 	report->folder = (int)syscall(SYS_openat2, AT_FDCWD, folder && *folder ? folder : ".", &how,
 				      sizeof how);
-	if (report->folder < 0 || !*name)
-		return error_sys(err, "--report '%s' (a path without symlinks is needed)", path);
+	if (report->folder < 0 && errno == ELOOP)
+		return error_set(err,
+				 "--report '%s': a folder on the way is a symlink; name the "
+				 "place that it leads to",
+				 path);
+	if (report->folder < 0 && errno == ENOENT)
+		return error_set(err, "--report '%s': there is no folder '%s'", path, folder);
+	if (report->folder < 0)
+		return error_sys(err, "--report '%s': open its folder", path);
+	if (!*name)
+		return error_set(err, "--report '%s' is a folder; name a file", path);
 	if (fstatat(report->folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
 		if (S_ISLNK(status.st_mode) || S_ISDIR(status.st_mode))
 			return error_set(err, "--report '%s' is a %s; name a file", path,
@@ -198,26 +186,13 @@ void report_release(struct report *report)
 	fd_close(&report->direct);
 }
 
-/* A file appears whole, under a name of its own until then. */
 static int store(const struct report *report, const struct buffer *json, struct error *err)
 {
-	AUTO_FREE char *draft = mem_format(".%.200s.%d", report->name, getpid());
-	AUTO_FD file = -1;
+	int result = report->direct >= 0 ? fd_write_all(report->direct, json->data, json->used)
+					 : fd_replace_file(report->folder, report->name, json->data,
+							   json->used, 0644);
 
-	if (report->direct >= 0)
-		return fd_write_all(report->direct, json->data, json->used) < 0
-			       ? error_sys(err, "write the report '%s'", report->path)
-			       : 0;
-	file = openat(report->folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (file < 0)
-		return error_sys(err, "write the report '%s'", report->path);
-	if (fd_write_all(file, json->data, json->used) < 0 ||
-	    renameat(report->folder, draft, report->folder, report->name) < 0) {
-		error_sys(err, "write the report '%s'", report->path);
-		unlinkat(report->folder, draft, 0);
-		return -1;
-	}
-	return 0;
+	return result < 0 ? error_sys(err, "write the report '%s'", report->path) : 0;
 }
 
 char *report_kept_path(const char *state, const char *project)
@@ -234,7 +209,7 @@ static void keep(const struct fence_plan *plan, const struct fence_result *resul
 {
 	AUTO_FREE char *path = report_kept_path(plan->state, plan->project);
 	AUTO_FREE char *folder = path_join(plan->state, "denials");
-	AUTO_FREE char *draft = mem_format("%s.%d", path, getpid());
+	AUTO_FD fd = -1;
 
 	if (!result->denials.count) {
 		unlink(path);
@@ -242,24 +217,23 @@ static void keep(const struct fence_plan *plan, const struct fence_result *resul
 	}
 	if (make_folders(folder, 0700) < 0)
 		return;
-
-	AUTO_FD fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	if (fd < 0 || fd_write_all(fd, json->data, json->used) < 0 || rename(draft, path) < 0)
-		unlink(draft);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fd_replace_file(fd, path_name(path), json->data, json->used, 0600) < 0)
+		unlink(path);
 }
 
 int report_write(const struct report *report, const struct fence_plan *plan,
 		 const struct fence_result *result, struct error *err)
 {
-	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
+	struct json json = JSON_INIT(&out);
 
 	if (!report->path && !plan)
 		return 0;
 	add_result(&json, plan, result);
 	if (plan)
-		keep(plan, result, &json);
-	return report->path ? store(report, &json, err) : 0;
+		keep(plan, result, &out);
+	return report->path ? store(report, &out, err) : 0;
 }
 
 int report_write_refused(const struct report *report, int code, struct error *why)

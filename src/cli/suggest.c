@@ -5,7 +5,6 @@
 #include "util/path.h"
 #include "util/text.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +74,14 @@ static void join(struct suggestions *all, const struct fence_plan *plan)
 	drop_covered(all);
 }
 
+/* The kind and the target of a denial, where a report has them. */
+static bool read_denial(json_t *denial, const char **ret_kind, const char **ret_target)
+{
+	*ret_kind = json_string_value(json_object_get(denial, "kind"));
+	*ret_target = json_string_value(json_object_get(denial, "target"));
+	return *ret_kind && *ret_target;
+}
+
 static void judge_all(json_t *denials, const struct fence_plan *plan, struct suggestions *all)
 {
 	size_t index;
@@ -82,11 +89,11 @@ static void judge_all(json_t *denials, const struct fence_plan *plan, struct sug
 
 	json_array_foreach(denials, index, denial)
 	{
-		const char *kind = json_string_value(json_object_get(denial, "kind"));
-		const char *target = json_string_value(json_object_get(denial, "target"));
 		struct fence_offer offer;
+		const char *kind;
+		const char *target;
 
-		if (!kind || !target || fence_plan_allows(plan, kind, target))
+		if (!read_denial(denial, &kind, &target) || fence_plan_allows(plan, kind, target))
 			continue;
 		fence_offer(plan, kind, target, &offer);
 		if (offer.key)
@@ -106,10 +113,10 @@ static void count_allowed(json_t *denials, const struct fence_plan *plan, struct
 
 	json_array_foreach(denials, index, denial)
 	{
-		const char *kind = json_string_value(json_object_get(denial, "kind"));
-		const char *target = json_string_value(json_object_get(denial, "target"));
+		const char *kind;
+		const char *target;
 
-		if (!kind || !target || !fence_plan_allows(plan, kind, target))
+		if (!read_denial(denial, &kind, &target) || !fence_plan_allows(plan, kind, target))
 			continue;
 		for (size_t i = 0; i < all->count; i++)
 			if (path_within(target, all->items[i].path))

@@ -213,7 +213,7 @@ const struct setting settings[] = {
 				  .trust = SETTING_TIGHTER,
 				  .fallback = "false",
 				  .value = "true|false",
-				  .help = "tell what was read; slower",
+				  .help = "tell which reads were denied, too",
 				  .example = "true",
 				  .widens =
 					  "what the command reads is not told although your own setting says so:" },

@@ -4,30 +4,14 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/process.h"
 
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const names[] = { "claude", "codex", "gemini", "opencode" };
-
-/* The real path of a program in PATH; the caller frees. NULL: it is not there. */
-static char *find_program(const char *name)
-{
-	const char *at = getenv("PATH");
-
-	while (at && *at) {
-		size_t size = strcspn(at, ":");
-		AUTO_FREE char *file = mem_format("%.*s/%s", (int)size, at, name);
-
-		if (at[0] == '/' && access(file, X_OK) == 0)
-			return realpath(file, NULL);
-		at += size + (at[size] == ':');
-	}
-	return NULL;
-}
 
 /* The version in the package.json of an npm package; the caller frees. NULL: none. */
 static char *read_version(const char *path)
@@ -65,7 +49,8 @@ static char *version_of(const char *program)
 void agents_describe(struct buffer *out)
 {
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		AUTO_FREE char *program = find_program(names[i]);
+		AUTO_FREE char *found = process_find(names[i]);
+		AUTO_FREE char *program = found ? realpath(found, NULL) : NULL;
 		AUTO_FREE char *version = program ? version_of(program) : NULL;
 
 		if (program)

@@ -7,15 +7,14 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
+#include "util/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
@@ -29,16 +28,14 @@ static const uint64_t little_space = 1ULL << 30;
 /* One check looks at one thing and says what it saw. */
 typedef void check_fn(struct doctor_check *check, const struct probe *probe);
 
-__attribute__((format(printf, 2, 3))) static char *text(char **target, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void text(char **target, const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
 	free(*target);
-	if (vasprintf(target, format, arguments) < 0)
-		*target = NULL;
+	*target = mem_format_list(format, arguments);
 	va_end(arguments);
-	return *target;
 }
 
 /* What a small file says, without its line end; empty if it cannot be read. */
@@ -62,12 +59,14 @@ static bool says(const char *path, const char *wanted)
 static void check_kernel(struct doctor_check *check, const struct probe *probe)
 {
 	struct utsname system;
-	int major = 0;
-	int minor = 0;
+	long major;
+	long minor;
+	char *end;
 
 	(void)probe;
 	uname(&system);
-	sscanf(system.release, "%d.%d", &major, &minor);
+	major = strtol(system.release, &end, 10);
+	minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	text(&check->detail, "%s %s, %s", system.sysname, system.release, system.machine);
 	if (major < 5 || (major == 5 && minor < 19)) {
 		check->state = DOCTOR_FAIL;
@@ -81,8 +80,9 @@ static void check_kernel(struct doctor_check *check, const struct probe *probe)
 
 static void check_user_namespaces(struct doctor_check *check, const struct probe *probe)
 {
-	(void)probe;
-	text(&check->detail, "may be made by a plain user");
+	text(&check->detail, "can be made");
+	if (probe->held) /* whatever the settings say: a profile may make an exception */
+		return;
 	check->state = DOCTOR_FAIL;
 	if (says("/proc/sys/user/max_user_namespaces", "0"))
 		text(&check->remedy, "sudo sysctl -w user.max_user_namespaces=15000");
@@ -94,8 +94,8 @@ static void check_user_namespaces(struct doctor_check *check, const struct probe
 		     "kernel.apparmor_restrict_unprivileged_userns=0");
 	else
 		check->state = DOCTOR_OK;
-	if (check->remedy)
-		text(&check->detail, "are switched off or restricted on this machine");
+	text(&check->detail, check->remedy ? "are switched off or restricted on this machine"
+					   : "no setting forbids them");
 }
 
 static void check_landlock(struct doctor_check *check, const struct probe *probe)
@@ -124,21 +124,34 @@ static void check_fence(struct doctor_check *check, const struct probe *probe)
 	}
 }
 
+/* The limits that are kept in one way, behind its name. */
+static void add_kept(struct buffer *out, const struct probe *probe, enum fence_how how)
+{
+	bool first = true;
+
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		if (probe->limits[i] != how)
+			continue;
+		if (first)
+			buffer_printf(out, "%s%s: ", out->used ? "; " : "", fence_how_name(how));
+		buffer_printf(out, "%s%s", first ? "" : ", ",
+			      fence_limit_name((enum fence_limit)i));
+		first = false;
+	}
+}
+
 /* Which limits can be kept here, and by what. */
 static void check_limits(struct doctor_check *check, const struct probe *probe)
 {
 	AUTO_BUFFER struct buffer kept = BUFFER_INIT(4096);
 	AUTO_BUFFER struct buffer missing = BUFFER_INIT(4096);
 
-	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
-		const char *name = fence_limit_name((enum fence_limit)i);
-
+	for (int how = FENCE_HOW_NONE + 1; how <= FENCE_HOW_TIMER; how++)
+		add_kept(&kept, probe, (enum fence_how)how);
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
 		if (probe->limits[i] == FENCE_HOW_NONE)
-			buffer_printf(&missing, "%s%s", missing.used ? ", " : "", name);
-		else
-			buffer_printf(&kept, "%s%s (%s)", kept.used ? ", " : "", name,
-				      fence_how_name(probe->limits[i]));
-	}
+			buffer_printf(&missing, "%s%s", missing.used ? ", " : "",
+				      fence_limit_name((enum fence_limit)i));
 	text(&check->detail, "%s",
 	     kept.used ? buffer_text(&kept) : "cannot be told: no fence came up");
 	if (!missing.used)
@@ -158,9 +171,7 @@ static void check_agents(struct doctor_check *check, const struct probe *probe)
 	if (found.used) {
 		text(&check->detail, "%s", buffer_text(&found));
 	} else {
-		check->state = DOCTOR_WARN;
 		text(&check->detail, "none of claude, codex, gemini and opencode is in PATH");
-		text(&check->remedy, "install one, or give any command line as the agent");
 	}
 }
 
@@ -176,28 +187,33 @@ static void check_git(struct doctor_check *check, const struct probe *probe)
 	} else {
 		check->state = DOCTOR_WARN;
 		text(&check->detail, "is not there, or does not answer");
-		text(&check->remedy, "install git: without it nothing can be committed");
+		text(&check->remedy, "install git, if what you run needs it");
 	}
 }
 
+/* Where Ringfence keeps its own files. */
 static void check_disk(struct doctor_check *check, const struct probe *probe)
 {
 	const char *home = getenv("HOME");
+	const struct state_owner owner = { .home = home ? home : "", .uid = geteuid() };
+	AUTO_FREE char *state = NULL;
 	struct statvfs space;
+	struct error err;
 	uint64_t left;
 
 	(void)probe;
-	if (!home || statvfs(home, &space) < 0) {
+	if (state_find(&owner, &state, &err) < 0 ||
+	    (statvfs(state, &space) < 0 && error_sys(&err, "look at '%s'", state) < 0)) {
 		check->state = DOCTOR_WARN;
-		text(&check->detail, "cannot be told: HOME is not a folder");
-		text(&check->remedy, "set HOME, or RINGFENCE_STATE_DIR");
+		text(&check->detail, "cannot be told: %s", err.text);
+		text(&check->remedy, "set RINGFENCE_STATE_DIR to a folder that you can write to");
 		return;
 	}
 	left = (uint64_t)space.f_bavail * space.f_frsize;
-	text(&check->detail, "%.1f GiB free at '%s'", (double)left / (double)(1 << 30), home);
+	text(&check->detail, "%.1f GiB free at '%s'", (double)left / (double)(1 << 30), state);
 	if (left < little_space) {
 		check->state = DOCTOR_WARN;
-		text(&check->remedy, "free some space: a loop keeps logs and checkpoints there");
+		text(&check->remedy, "free some space: quarantine and reports are kept there");
 	}
 }
 
@@ -218,8 +234,7 @@ static void check_time_zone(struct doctor_check *check, const struct probe *prob
 	    strncmp(chosen, "GMT", 3) != 0 && timezone == 0 && !daylight) {
 		check->state = DOCTOR_WARN;
 		text(&check->remedy,
-		     "TZ is '%s', which is read as UTC: \"resets at 5pm\" may be meant otherwise",
-		     chosen);
+		     "TZ is '%s', which this machine does not know and reads as UTC", chosen);
 	}
 }
 
@@ -279,10 +294,12 @@ static void check_surroundings(struct doctor_check *check, const struct probe *p
 		     "keep projects in the Linux file system, not below /mnt/c: files of "
 		     "Windows have no modes to protect");
 	} else if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0) {
-		check->state = DOCTOR_WARN;
 		text(&check->detail, "a container");
+		if (probe->held)
+			return;
+		check->state = DOCTOR_WARN;
 		text(&check->remedy,
-		     "if the fence does not work: --security-opt seccomp=unconfined --security-opt "
+		     "start it with --security-opt seccomp=unconfined --security-opt "
 		     "apparmor=unconfined, or run Ringfence outside");
 	}
 }

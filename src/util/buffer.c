@@ -4,7 +4,6 @@
 #include "util/mem.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,8 +40,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort();
+	text = mem_format_list(format, args);
 	va_end(args);
 	buffer_add_text(buffer, text);
 }

@@ -1,9 +1,12 @@
 /* File descriptors: see fd.h. */
 #include "util/fd.h"
 
+#include "util/mem.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -67,6 +70,35 @@ int fd_read_all(int fd, struct buffer *buffer)
 			return -1;
 		}
 	}
+}
+
+static int write_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode,
+		      unsigned int how)
+{
+	AUTO_FREE char *draft = mem_format(".%.200s.%d", name, getpid());
+	AUTO_FD fd = openat(folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			    mode);
+
+	if (fd < 0)
+		return -1;
+	if (fd_write_all(fd, bytes, size) < 0 || renameat2(folder, draft, folder, name, how) < 0) {
+		int saved = errno;
+
+		unlinkat(folder, draft, 0);
+		errno = saved;
+		return -1;
+	}
+	return 0;
+}
+
+int fd_replace_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode)
+{
+	return write_file(folder, name, bytes, size, mode, 0);
+}
+
+int fd_create_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode)
+{
+	return write_file(folder, name, bytes, size, mode, RENAME_NOREPLACE);
 }
 
 int fd_memory(const char *name, const void *data, size_t size)

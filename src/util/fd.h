@@ -20,6 +20,13 @@ int fd_write_all(int fd, const void *data, size_t size);
  * more than the maximum). */
 int fd_read_all(int fd, struct buffer *buffer);
 
+/*
+ * Writes a file of a folder so that it appears whole or not at all; what is there under the name, a
+ * symlink too, is replaced, or stays and is the error EEXIST. Returns 0, or -1 with errno.
+ */
+int fd_replace_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode);
+int fd_create_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode);
+
 /* A sealed memory file with these bytes, read position at 0. Returns it, or -1 with errno. */
 int fd_memory(const char *name, const void *data, size_t size);
 

@@ -4,9 +4,7 @@
 #include "util/mem.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 void list_release(struct list *list)
 {
@@ -30,20 +28,9 @@ void list_add(struct list *list, const char *text)
 
 void list_printf(struct list *list, const char *format, ...)
 {
-	char *text = NULL;
 	va_list args;
 
 	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		abort();
+	take(list, mem_format_list(format, args));
 	va_end(args);
-	take(list, text);
-}
-
-bool list_has(const struct list *list, const char *text)
-{
-	for (size_t i = 0; i < list->count; i++)
-		if (strcmp(list->items[i], text) == 0)
-			return true;
-	return false;
 }

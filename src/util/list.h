@@ -2,7 +2,6 @@
 #ifndef UTIL_LIST_H
 #define UTIL_LIST_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct list {
@@ -13,6 +12,5 @@ struct list {
 void list_release(struct list *list);
 void list_add(struct list *list, const char *text);
 void list_printf(struct list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
-bool list_has(const struct list *list, const char *text);
 
 #endif

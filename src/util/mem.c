@@ -1,7 +1,6 @@
 /* Allocation that does not fail: see mem.h. */
 #include "util/mem.h"
 
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,14 +35,22 @@ char *mem_dup(const char *text)
 	return there(strdup(text));
 }
 
-char *mem_format(const char *format, ...)
+char *mem_format_list(const char *format, va_list args)
 {
 	char *text = NULL;
-	va_list args;
 
-	va_start(args, format);
 	if (vasprintf(&text, format, args) < 0)
 		abort();
+	return text;
+}
+
+char *mem_format(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	text = mem_format_list(format, args);
 	va_end(args);
 	return text;
 }

@@ -5,6 +5,7 @@
 #ifndef UTIL_MEM_H
 #define UTIL_MEM_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 void *mem_alloc(size_t size);
@@ -12,6 +13,7 @@ void *mem_zero(size_t size);
 void *mem_resize(void *old, size_t count, size_t size);
 char *mem_dup(const char *text);
 char *mem_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *mem_format_list(const char *format, va_list args) __attribute__((format(printf, 1, 0)));
 
 void mem_free_pointer(void *pointer);
 

@@ -2,6 +2,7 @@
 #include "util/process.h"
 
 #include "util/fd.h"
+#include "util/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,6 +63,25 @@ pid_t process_fork(int (*run)(void *), void *argument, int flags)
 	if (child == 0)
 		_exit(run(argument));
 	return child;
+}
+
+char *process_find(const char *name)
+{
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		size_t size = strcspn(at, ":");
+		AUTO_FREE char *file = mem_format("%.*s/%s", (int)size, at, name);
+
+		if (at[0] == '/' && access(file, X_OK) == 0) {
+			char *found = file;
+
+			file = NULL;
+			return found;
+		}
+		at += size + (at[size] == ':');
+	}
+	return NULL;
 }
 
 static uint64_t now_ms(void)

@@ -13,6 +13,9 @@
  */
 void process_end_children(void);
 
+/* Where PATH has a program; the caller frees. NULL: nowhere. */
+char *process_find(const char *name);
+
 /*
  * What a program (found in PATH) prints, with nothing to read and no complaints shown. Returns its exit
  * status, or -1 if it could not be started or took longer than the time; then it has been killed.

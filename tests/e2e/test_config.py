@@ -104,8 +104,10 @@ def test_explain_tells_about_one_or_all(t):
     one = ringfence(t, "config", "--explain", "net")
     equal(one.code, 0, "exit status", one)
     for word in ("none or open", "--net none|open", "default  none", "ringfence trust"):
-        contains(one.out, word, "the explanation")
+        contains(one.out.replace("\n          ", ""), word, "the explanation")
+    equal(ringfence(t, "config", "net").out, one.out, "with the key alone")
     every = ringfence(t, "config", "--explain").out
+    equal([line for line in every.splitlines() if len(line) > 80 or line != line.rstrip()], [], "lines that are too long")
     for key in ("write", "denials", "check", "tmp-size"):
         contains("\n" + every, f"\n{key}: ", "all explanations")
     wrong = ringfence(t, "config", "--explain", "nett")
@@ -113,7 +115,7 @@ def test_explain_tells_about_one_or_all(t):
     contains(wrong.err, "did you mean 'net'", "the nearest")
 
 
-@cases(["config", "x"], ["config", "--explain", "net", "x"], ["trust", "x"], ["untrust", "x"], ["config", "--jsn"],
+@cases(["config", "x"], ["config", "net", "x"], ["config", "--explain", "net", "x"], ["trust", "x"], ["untrust", "x"], ["config", "--jsn"],
        ["trust", "--json"], ["completions"], ["completions", "tcsh"], ["completions", "bash", "x"],
        ["config", "--project", "/nonexistent"], ["trust", "--project", "/nonexistent"])
 def test_what_makes_no_sense_is_refused(t, *words):
@@ -133,6 +135,12 @@ def test_each_command_has_help_and_a_man_page(t, command):
     equal((result.code, result.err), (0, ""), "help", result)
     contains(result.out, f"usage: ringfence {command}", "help")
     contains(ringfence(t, "help", "--man", command).out, ".SH SYNOPSIS", "the man page")
+
+
+def test_completions_say_where_the_script_goes(t):
+    out = ringfence(t, "completions", "--help").out
+    for place in ("bash-completion/completions/ringfence", "$fpath", "fish/completions/ringfence.fish"):
+        contains(out, place, "help")
 
 
 # What files do
@@ -228,6 +236,14 @@ def test_a_pattern_cannot_show_what_is_hidden(t):
 
 # Trust
 
+def test_a_check_that_nobody_agreed_to_is_no_news_in_a_run(t):
+    t.write("ringfence.yml", "check: make test\n")
+    result = t.fence("true")
+    equal((result.code, result.err), (0, ""), "a run", result)
+    t.write("ringfence.yml", "check: make test\nnet: open\n")
+    contains(t.fence("true").err, "(net)", "the notice")
+
+
 WIDE = "net: open\nread: [../../outside]\nenv: [TOKEN]\ntimeout: 5m\n"
 
 
@@ -239,9 +255,8 @@ def test_what_widens_is_inactive_and_said_until_it_is_trusted(t):
     result = t.fence("env", env=t.env(TOKEN="secret"))
     equal(result.code, 0, "a run", result)
     lacks(result.out, "TOKEN", "the environment")
-    contains(result.err, "[ringfence] ringfence.yml:1 net: open is not active: it widens the fence (ringfence trust)",
-             "the notice")
-    equal(result.err.count("is not active"), 3, "notices", result)
+    equal(result.err, "[ringfence] ringfence.yml asks for more (net, read, env), which is not active: ringfence trust\n",
+          "the notice")
     trust(t)
     result = t.fence("env", env=t.env(TOKEN="secret"), opts=("--net", "none"))
     contains(result.out, "TOKEN=secret", "the environment")

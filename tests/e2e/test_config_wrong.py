@@ -65,7 +65,7 @@ YAML = (
     ("hide: [a, b", 1, "no valid YAML"),
     ("hide: [a b: c", 1, "no valid YAML"),
     ("hide: {a, b", 1, "no valid YAML"),
-    ("hide: ]", 1, "no valid YAML"),
+    ("hide: ]", 1, "did not find expected node content (is a ] or a quote missing above?)"),
     ("hide: [a]]", 1, "no valid YAML"),
     ("net: none\n  write: a", 2, "no valid YAML"),
     ("net: none: open", 1, "quote a value that has ': ' in it"),

@@ -45,7 +45,7 @@ def test_the_fence_is_tried_for_real(t):
 
 def test_it_says_what_keeps_each_limit(t):
     _, found = checks(t)
-    for name in ("memory", "processes", "open-files (rlimit)", "tmp-size (tmpfs)", "time (timer)"):
+    for name in ("memory", "processes", "open-files, file-size; ", "rlimit: ", "tmpfs: tmp-size", "timer: time"):
         contains(found["limits"]["detail"], name, "the limits")
 
 
@@ -91,6 +91,30 @@ def test_a_package_that_is_no_package_is_no_trouble(t, text):
     contains(found["agents"]["detail"], "codex", "the agents")
 
 
+def test_no_agent_is_no_trouble(t):
+    _, found = checks(t, env=t.env(PATH="/usr/bin:/bin"))
+    equal((found["agents"]["state"], found["agents"]["remedy"]), ("ok", None), "the agents", found["agents"])
+
+
+def test_where_the_fence_works_its_surroundings_are_no_trouble(t):
+    _, found = checks(t)
+    equal(found["fence"]["state"], "ok", "the fence", found)
+    equal(found["user namespaces"]["state"], "ok", "user namespaces", found)
+    expect(found["surroundings"]["state"] == "ok" or "Windows" in found["surroundings"]["detail"],
+           "the surroundings", found)
+
+
+def test_the_disk_is_the_one_that_holds_the_state(t):
+    _, found = checks(t)
+    contains(found["disk"]["detail"], f"'{t.state}'", "the disk")
+
+
+def test_it_speaks_only_of_what_it_looked_at(t):
+    out = doctor(t, "--json", env=t.env(TZ="Nowhere/Atlantis", PATH="/usr/bin:/bin")).out
+    for word in ("loop", "checkpoint", "resets", "command line"):
+        lacks(out, word, "the findings")
+
+
 def test_a_git_that_hangs_is_given_up(t):
     t.script("git", "#!/bin/sh\nexec sleep 600\n", os.path.join(t.outside, "bin"))
     began = time.monotonic()
@@ -112,6 +136,8 @@ def test_for_people_it_is_a_table(t):
     for name in NAMES:
         contains(result.out, name, "the table")
     contains(result.out, "Ringfence works on this machine.", "the verdict")
+    equal([line for line in result.out.splitlines() if len(line) > 80 and len(line.split()) > 1], [],
+          "lines that are too long and could be broken")
 
 
 def test_control_characters_are_not_shown(t):

@@ -96,13 +96,16 @@ def test_a_command_line_that_is_wrong_says_what_is_right(t, *words):
     equal(result.out, "", "stdout")
 
 
-@cases(["--help"], ["exec", "--help"], ["help"], ["help", "exec"], ["-h"])
+COMMANDS = ("exec", "init", "policy", "suggest", "config", "trust", "untrust", "doctor", "completions", "help")
+
+
+@cases(["--help"], ["help"], ["-h"], *([name, "--help"] for name in COMMANDS), *(["help", name] for name in COMMANDS))
 def test_help_is_on_stdout_and_fits_a_screen(t, *words):
     result = t.run([t.ringfence, *words])
     equal((result.code, result.err), (0, ""), "help", result)
-    contains(result.out, "exec", "help")
+    contains(result.out, "usage: ringfence ", "help")
     expect(len(result.out.splitlines()) <= 50, "lines", len(result.out.splitlines()))
-    equal([line for line in result.out.splitlines() if len(line) > 100], [], "lines that are too long")
+    equal([line for line in result.out.splitlines() if len(line) > 80], [], "lines that are too long")
 
 
 def test_help_names_every_option(t):
@@ -114,8 +117,69 @@ def test_help_names_every_option(t):
         contains(out, option, "help")
 
 
-def test_version_is_a_line(t):
-    result = t.run([t.ringfence, "--version"])
+def test_help_and_man_page_say_how_a_switch_is_turned_off(t):
+    contains(t.run([t.ringfence, "exec", "--help"]).out, "--denials=false       do not tell what was denied", "help")
+    page = t.run([t.ringfence, "help", "--man", "exec"]).out
+    expect(page.startswith(".TH RINGFENCE\\-EXEC 1 "), "the title", page[:80])
+    contains(page, ".B \\-\\-denials=false\ndo not tell what was denied\n", "the man page")
+
+
+@cases(["init", "x"], ["doctor", "x"], ["trust", "x"], ["untrust", "x"], ["config", "net", "x"], ["policy", "a", "x"],
+       ["suggest", "a", "x"], ["completions", "bash", "x"], ["help", "exec", "x"])
+def test_a_superfluous_argument_is_named(t, *words):
+    result = t.run([t.ringfence, *words])
+    equal((result.code, result.out), (125, ""), "the refusal", result)
+    equal(result.err, f"ringfence: {words[0]} does not take the argument 'x' (ringfence {words[0]} --help)\n", "stderr")
+
+
+@cases(["config"], ["help", "--man", "exec"], ["config", "--reference"], ["completions", "zsh"], ["--version"])
+def test_a_reader_that_has_gone_is_no_news(t, *words):
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = t.run([t.ringfence, *words], stdout=writing)
+    os.close(writing)
+    equal((result.code, result.err), (141, ""), "the end", result)
+
+
+def test_a_file_that_is_not_executable_comes_with_what_to_do(t):
+    t.write("tool", "echo ran\n", 0o644)
+    result = t.fence("./tool")
+    equal(result.code, 126, "exit status", result)
+    contains(result.err, "(chmod +x ./tool, or: sh ./tool)", "stderr")
+    equal(t.works("sh", "./tool"), "ran\n", "the second way")
+
+
+def test_a_command_that_only_the_host_has_comes_with_where_it_is(t):
+    tool = t.script("mytool", "#!/bin/sh\necho ran\n", os.path.join(t.outside, "bin"))
+    env = t.env(PATH=f"{t.outside}/bin:" + t.env()["PATH"])
+    folder = os.path.join(t.outside, "bin")
+    result = t.fence("mytool", env=env)
+    equal(result.code, 127, "exit status", result)
+    contains(result.err, f"(the host has it at {folder}/mytool, which is not shown: --read {folder})", "stderr")
+    result = t.fence("mytool", opts=("--read", folder), env=env)
+    equal((result.code, result.out), (0, "ran\n"), "with that option", result)
+    lacks(t.fence("no-such-command", env=env).err, "the host", "what nobody has")
+
+
+def test_a_report_names_a_symlink_only_where_there_is_one(t):
+    missing = t.fence("true", opts=("--report", "nosuch/report.json"))
+    equal(missing.code, 125, "exit status", missing)
+    contains(missing.err, "there is no folder 'nosuch/'", "stderr")
+    lacks(missing.err, "symlink", "stderr")
+    os.symlink(t.outside, t.path("link"))
+    contains(t.fence("true", opts=("--report", "link/report.json")).err, "symlink", "stderr")
+
+
+@cases(["exec", "--project", "nosuch", "--", "true"], ["policy", "--project", "nosuch"],
+       ["config", "--project", "nosuch"], ["untrust", "--project", "nosuch"])
+def test_a_project_that_is_not_there_is_no_folder(t, *words):
+    result = t.run([t.ringfence, *words])
+    equal((result.code, result.err), (125, "ringfence: --project 'nosuch': there is no such folder\n"), "stderr")
+
+
+@cases("--version", "-V")
+def test_version_is_a_line(t, word):
+    result = t.run([t.ringfence, word])
     equal((result.code, len(result.out.splitlines())), (0, 1), "version", result)
 
 

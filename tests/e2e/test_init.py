@@ -118,7 +118,20 @@ def test_files_that_are_not_what_they_seem_do_no_harm(t):
     equal(result.code, 0, "exit status", result)
 
 
+@cases(("checks", "go.mod", None), ("caches", "package.json", ".npm"),
+       ("checks and caches", "Cargo.toml", ".cargo/registry"))
+def test_it_says_only_what_it_wrote(t, what, file, cache):
+    t.write(file, "{}")
+    if cache:
+        os.makedirs(os.path.join(t.home, cache))
+    contains(init(t).out, f"\nits {what} are active after: ringfence trust\n", "stdout")
+
+
+def test_where_nothing_needs_trust_it_does_not_speak_of_it(t):
+    lacks(init(t).out, "trust", "stdout")
+
+
 def test_a_project_that_is_not_there_is_named(t):
     result = init(t, "--project", "missing")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "missing", "the reason")
+    contains(result.err, "--project 'missing': there is no such folder", "the reason")

@@ -134,13 +134,29 @@ def test_a_file_with_the_name_of_a_call_is_a_file(t):
     equal(why(t, "syscall:mount")["about"], "syscall", "when it is said")
 
 
+def test_an_argument_is_what_is_asked_about(t):
+    t.write(".env", "x")
+    equal(policy(t, ".env").out, policy(t, "--why", ".env").out, "the answer")
+    equal(json.loads(policy(t, "--json", "mount").out)["verdict"], "refused", "the verdict on a call")
+
+
+def test_the_text_fits_a_terminal_and_has_no_blanks_at_its_ends(t):
+    t.write(".env", "x")
+    t.write(".git/config", "x")
+    for words in ([], ["--memory", "1G"], ["--why", "clone"], ["--why", "~/.ssh"], ["--why", "/etc/passwd"]):
+        lines = policy(t, *words).out.splitlines()
+        equal([line for line in lines if line != line.rstrip()], [], "lines with blanks at the end")
+    notes = [line for line in policy(t, "--why", "clone").out.splitlines() if len(line) > 80]
+    equal(notes, [], "lines that are too long")
+
+
 def test_a_strange_name_is_shown_harmless(t):
     result = policy(t, "--why", "a\x1b[31m\nb")
     equal(result.code, 0, "exit status", result)
     lacks(result.out, "\x1b", "stdout")
 
 
-@cases(("--why", ""), "extra", "--no-such", "--why", ("--project", "missing"))
+@cases(("--why", ""), ("",), ("a", "b"), ("--why", "a", "b"), "--no-such", "--why", ("--project", "missing"))
 def test_wrong_options_are_refused(t, *opts):
     result = policy(t, *opts)
     equal((result.code, result.out), (125, ""), "refused", result)

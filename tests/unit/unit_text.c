@@ -2,13 +2,18 @@
 #include "unit.h"
 
 #include "util/buffer.h"
+#include "util/fd.h"
+#include "util/json.h"
 #include "util/list.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool escapes_to(const char *text, const char *expected)
 {
@@ -167,8 +172,75 @@ static void buffers(void)
 	buffer_release(&small);
 }
 
+static void json(void)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1000);
+	struct json json = JSON_INIT(&out);
+
+	json_open(&json, NULL, '{');
+	json_text(&json, "a", "x\"y");
+	json_text(&json, "b", NULL);
+	json_open(&json, "c", '[');
+	json_text(&json, NULL, "d");
+	json_number(&json, NULL, UINT64_MAX);
+	json_close(&json);
+	json_open(&json, "e", '[');
+	for (int i = 0; i < 2; i++) {
+		json_open(&json, NULL, '{');
+		json_flag(&json, "f", i == 0);
+		json_number(&json, "g", 0);
+		json_close(&json);
+	}
+	json_close(&json);
+	json_open(&json, "h", '{');
+	json_close(&json);
+	json_close(&json);
+	CHECK("JSON has its commas, line ends and quotes",
+	      strcmp(buffer_text(&out), "{\n"
+					"  \"a\": \"x\\\"y\",\n"
+					"  \"b\": null,\n"
+					"  \"c\": [\"d\", 18446744073709551615],\n"
+					"  \"e\": [\n"
+					"    {\"f\": true, \"g\": 0},\n"
+					"    {\"f\": false, \"g\": 0}\n"
+					"  ],\n"
+					"  \"h\": {}\n"
+					"}\n") == 0);
+}
+
+static bool file_is(int folder, const char *name, const char *expected)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(1000);
+	AUTO_FD fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 && fd_read_all(fd, &bytes) == 0 &&
+	       strcmp(buffer_text(&bytes), expected) == 0;
+}
+
+static void files(void)
+{
+	char path[] = "/tmp/unit-text-XXXXXX";
+	AUTO_FD folder = open(mkdtemp(path) ? path : "", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	CHECK("a file is made with its bytes",
+	      fd_create_file(folder, "f", "one", 3, 0600) == 0 && file_is(folder, "f", "one"));
+	CHECK("a file that is there stays", fd_create_file(folder, "f", "two", 3, 0600) < 0 &&
+						    errno == EEXIST && file_is(folder, "f", "one"));
+	CHECK("a file that is there is replaced",
+	      fd_replace_file(folder, "f", "two", 3, 0600) == 0 && file_is(folder, "f", "two"));
+	CHECK("a symlink is replaced, not followed",
+	      symlinkat("f", folder, "link") == 0 &&
+		      fd_replace_file(folder, "link", "x", 1, 0600) == 0 &&
+		      file_is(folder, "link", "x") && file_is(folder, "f", "two"));
+	unlinkat(folder, "f", 0);
+	unlinkat(folder, "link", 0);
+	CHECK("no draft is left", rmdir(path) == 0);
+}
+
 int main(void)
 {
+	json();
+	files();
 	escaping();
 	durations();
 	amounts();
