@@ -6,6 +6,7 @@
 #include "util/path.h"
 #include "util/text.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,9 +31,14 @@ static const struct option options[] = {
 /* A list entry; quoted where YAML could take it for anything else than a text. */
 static void add_entry(struct buffer *out, const char *text)
 {
+	AUTO_FREE char *shown = text_escaped(text);
+
+	if (strcmp(shown, text) != 0) /* a name that no file of settings should hold */
+		return;
 	buffer_add_text(out, "  - ");
-	if (strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ./_~-") ==
-	    strlen(text))
+	if ((isalnum((unsigned char)text[0]) || strchr("./~", text[0])) &&
+	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ./_~-") ==
+		    strlen(text))
 		buffer_add_text(out, text);
 	else
 		text_json(out, text);

@@ -61,9 +61,10 @@ static void print_line(const char *what, const char *value, const char *name, co
 	AUTO_FREE char *shown = text_escaped(value);
 	AUTO_FREE char *from = text_escaped(origin);
 	bool named = name && strcmp(name, what) != 0;
+	AUTO_FREE char *rule = text_escaped(named ? name : "");
 
 	printf("%-12s %-*s", what, *from ? COLUMN : 0, shown);
-	printf("%s%s%s%s\n", *from ? " " : "", named ? name : "", named ? ", " : "", from);
+	printf("%s%s%s%s\n", *from ? " " : "", rule, named ? ", " : "", from);
 }
 
 static void print_rules(const struct fence_plan *plan)

@@ -87,26 +87,41 @@ static void print_withheld(const struct suggestions *all)
 	for (size_t i = 0; i < all->withheld_count; i++) {
 		AUTO_FREE char *target = text_escaped(all->withheld[i].target);
 		AUTO_FREE char *why = text_escaped(all->withheld[i].why);
+		AUTO_FREE char *kind = text_escaped(all->withheld[i].kind);
 
-		fprintf(stderr, "[ringfence] not offered: %s %s (%s)\n", all->withheld[i].kind,
-			target, why);
+		fprintf(stderr, "[ringfence] not offered: %s %s (%s)\n", kind, target, why);
+	}
+}
+
+/* What cannot be a diff is printed as it would stand in the file. */
+static void print_entries(const struct suggestions *all)
+{
+	notice("no diff can extend your config.yml (a list in one line, or no newline at its end); add by hand:");
+	for (size_t i = 0; i < all->count; i++) {
+		AUTO_BUFFER struct buffer path = BUFFER_INIT(8192);
+
+		text_json(&path, all->items[i].path);
+		printf("%s: [%s]  # %s\n", all->items[i].key, buffer_text(&path),
+		       all->items[i].risk);
 	}
 }
 
 /* The user's own file; the diff is against what is in it now. */
 static void print_diff(const struct suggest_options *asked, const struct suggestions *all)
 {
-	const char *xdg = getenv("XDG_CONFIG_HOME");
-	const char *home = asked->applied.place.identity.home;
-	AUTO_FREE char *folder = xdg && xdg[0] == '/' ? mem_dup(xdg) : path_join(home, ".config");
-	AUTO_FREE char *path = path_join(folder, "ringfence/config.yml");
+	const struct fence_identity *identity = &asked->applied.place.identity;
+	AUTO_FREE char *path = config_user_path(identity->home, identity->switched);
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
 	AUTO_BUFFER struct buffer diff = BUFFER_INIT(64 << 20);
-	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FD fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
 
 	if (fd >= 0)
 		fd_read_all(fd, &text);
-	suggest_diff(all, &asked->applied.config, home, path, buffer_text(&text), &diff);
+	if (!path || suggest_by_hand(all, &asked->applied.config, buffer_text(&text))) {
+		print_entries(all);
+		return;
+	}
+	suggest_diff(all, &asked->applied.config, identity->home, path, buffer_text(&text), &diff);
 	fputs(buffer_text(&diff), stdout);
 }
 

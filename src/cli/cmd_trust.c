@@ -31,21 +31,61 @@ static const struct option untrust_options[] = {
 	{ 0 },
 };
 
-static void print_difference(const struct fence_place *place, const struct config *config)
-{
-	AUTO_FREE char *shown = text_escaped(place->project);
+enum { MOST_VALUES = 50 };
 
-	printf("%s/%s widens the fence:\n", shown, CONFIG_FILE);
+/* What weighs most comes last, next to the question. */
+static const enum setting_id by_weight[] = {
+	SETTING_ENV,       SETTING_CHECK,     SETTING_DENIALS,   SETTING_TRACE_READS,
+	SETTING_MEMORY,    SETTING_CPU_COUNT, SETTING_PROCESSES, SETTING_OPEN_FILES,
+	SETTING_FILE_SIZE, SETTING_TMP_SIZE,  SETTING_DISK,      SETTING_TIMEOUT,
+	SETTING_FENCE,     SETTING_HIDE,      SETTING_READ_ONLY, SETTING_ACCEPT_WEAKER,
+	SETTING_LISTEN,    SETTING_READ,      SETTING_WRITE,     SETTING_NET,
+};
+
+_Static_assert(sizeof by_weight / sizeof *by_weight == SETTING_ID_COUNT,
+	       "every setting has its place");
+
+static size_t print_values(const struct config *config, enum setting_id id)
+{
+	size_t count = 0;
+
 	for (size_t i = 0; i < config->count; i++) {
 		const struct config_value *value = &config->values[i];
 		AUTO_FREE char *text = text_escaped(value->text);
 		AUTO_FREE char *meaning = value->meaning ? text_escaped(value->meaning) : NULL;
 
-		if (meaning)
-			printf("\n  %s: %s  (%s)\n      %s\n", value->setting->key, text,
-			       value->origin, meaning);
+		if (!meaning || value->setting->id != id)
+			continue;
+		printf("\n  %s: '%s'  (%s)\n      %s\n", value->setting->key, text, value->origin,
+		       meaning);
+		count++;
 	}
-	printf("\n");
+	return count;
+}
+
+static void print_difference(const struct fence_place *place, const struct config *config)
+{
+	AUTO_FREE char *shown = text_escaped(place->project);
+	AUTO_BUFFER struct buffer sum = BUFFER_INIT(4096);
+
+	printf("%s/%s widens the fence:\n", shown, CONFIG_FILE);
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
+		size_t count = print_values(config, by_weight[i]);
+
+		if (count)
+			buffer_printf(&sum, "%s%zu of %s", sum.used ? ", " : "", count,
+				      settings[by_weight[i]].key);
+	}
+	printf("\nIn all: %s.\n\n", buffer_text(&sum));
+}
+
+static size_t count_widening(const struct config *config)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < config->count; i++)
+		count += config->values[i].meaning != NULL;
+	return count;
 }
 
 /* Asks on the terminal. Anything but a clear yes is a no. */
@@ -67,6 +107,14 @@ static int settle(const struct trust_options *asked, const struct fence_place *p
 	if (config->trust == CONFIG_NOTHING_WIDENS) {
 		printf("nothing in %s widens the fence: there is nothing to trust\n", CONFIG_FILE);
 		return cli_printed();
+	}
+	if (count_widening(config) > MOST_VALUES) {
+		error_set(
+			err,
+			"%s widens the fence by %zu values; nobody reads more than %d before they agree: shorten it, or put them "
+			"into your own config.yml",
+			CONFIG_FILE, count_widening(config), MOST_VALUES);
+		return cli_fail(err);
 	}
 	print_difference(place, config);
 	if (config->trust == CONFIG_TRUST) {

@@ -290,6 +290,31 @@ static size_t add_behind(struct buffer *out, const struct suggestions *all, cons
 	return added;
 }
 
+/* Is the key in the file, but not as a list with a line for each entry? */
+static bool is_otherwise(const struct config *config, const char *key, const char *text)
+{
+	unsigned int number = last_line(config, key);
+	size_t size = 0;
+	const char *line = number ? line_at(text, number, &size) : NULL;
+	AUTO_FREE char *start = mem_format("\n%s:", key);
+	AUTO_FREE char *whole = mem_format("\n%s", text);
+
+	if (line)
+		return strncmp(line + strspn(line, " "), "- ", 2) != 0;
+	return strstr(whole, start) != NULL;
+}
+
+bool suggest_by_hand(const struct suggestions *suggestions, const struct config *config,
+		     const char *text)
+{
+	static const char *const keys[] = { "write", "read" };
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (entries_of(suggestions, keys[i]) && is_otherwise(config, keys[i], text))
+			return true;
+	return *text && text[strlen(text) - 1] != '\n';
+}
+
 void suggest_diff(const struct suggestions *suggestions, const struct config *config,
 		  const char *home, const char *shown, const char *text, struct buffer *out)
 {

@@ -36,6 +36,10 @@ int suggest(json_t *report, struct fence_spec *spec, struct suggestions *ret_sug
 	    struct error *err);
 void suggestions_release(struct suggestions *suggestions);
 
+/* Is the user's file written so that no diff can extend it: a list in one line, or no newline at its end? */
+bool suggest_by_hand(const struct suggestions *suggestions, const struct config *config,
+		     const char *text);
+
 /*
  * The same as a unified diff of the user's file, whose text this is (empty: there is none). `config`
  * knows where in it which value stands.

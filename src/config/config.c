@@ -361,16 +361,15 @@ void config_settle(struct config *config, const struct config_place *place, cons
 	cancel_writes(config, place);
 }
 
-/* ~/.config/ringfence/config.yml, or where XDG_CONFIG_HOME says; NULL without a home. */
-static char *user_path(const struct config_place *place)
+char *config_user_path(const char *home, bool foreign)
 {
 	const char *xdg = getenv("XDG_CONFIG_HOME");
 
-	if (!place->home[0])
+	if (!home[0])
 		return NULL;
-	if (xdg && xdg[0] == '/' && !place->foreign)
+	if (xdg && xdg[0] == '/' && !foreign)
 		return path_join(xdg, "ringfence/config.yml");
-	return path_join(place->home, ".config/ringfence/config.yml");
+	return path_join(home, ".config/ringfence/config.yml");
 }
 
 /* A path with the home folder as "~". */
@@ -384,7 +383,7 @@ static char *shown_path(const struct config_place *place, const char *path)
 static int load_user(struct config *config, const struct config_place *place, struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(YAML_MOST_BYTES);
-	AUTO_FREE char *path = user_path(place);
+	AUTO_FREE char *path = config_user_path(place->home, place->foreign);
 	AUTO_FREE char *shown = path ? shown_path(place, path) : NULL;
 	AUTO_FREE char *folder = NULL;
 	bool there = false;

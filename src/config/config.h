@@ -96,6 +96,10 @@ void config_settle(struct config *config, const struct config_place *place, cons
  * set: then config->problems, if there are any, say it in full. */
 int config_load(struct config *config, const struct config_place *place, struct error *err);
 
+/* The user's own file: ~/.config/ringfence/config.yml, or where XDG_CONFIG_HOME says, unless the environment is
+ * somebody else's. The caller frees; NULL without a home. */
+char *config_user_path(const char *home, bool foreign);
+
 /* The value that holds of a setting that is no list. */
 const struct config_value *config_get(const struct config *config, enum setting_id id);
 

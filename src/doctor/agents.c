@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char *const names[] = { "claude", "codex", "gemini", "opencode" };
 
@@ -17,11 +18,13 @@ static const char *const names[] = { "claude", "codex", "gemini", "opencode" };
 static char *read_version(const char *path)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(1 << 20);
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
 	char *version = NULL;
 	json_t *package;
 
-	if (fd < 0 || fd_read_all(fd, &bytes) < 0)
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    fd_read_all(fd, &bytes) < 0)
 		return NULL;
 	package = json_loadb(bytes.data, bytes.used, 0, NULL);
 	if (json_is_string(json_object_get(package, "version")))

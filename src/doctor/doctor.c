@@ -175,10 +175,22 @@ static void check_agents(struct doctor_check *check, const struct probe *probe)
 	}
 }
 
+/* The system's own, not one that somebody put into PATH: this one is started. */
+static const char *find_git(void)
+{
+	static const char *const places[] = { "/usr/bin/git", "/usr/local/bin/git", "/bin/git",
+					      "/run/current-system/sw/bin/git" };
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (access(places[i], X_OK) == 0)
+			return places[i];
+	return places[0];
+}
+
 static void check_git(struct doctor_check *check, const struct probe *probe)
 {
 	AUTO_BUFFER struct buffer output = BUFFER_INIT(4096);
-	char *const arguments[] = { (char *)"git", (char *)"--version", NULL };
+	char *const arguments[] = { (char *)find_git(), (char *)"--version", NULL };
 
 	(void)probe;
 	if (process_output(arguments, GIT_MS, &output) == 0 && output.used) {

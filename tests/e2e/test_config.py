@@ -230,8 +230,8 @@ def test_a_pattern_cannot_show_what_is_hidden(t):
     t.write(".ringfenceignore", "*.log\n!a.log\n!.env\n!/**\n")
     result = t.fence("cat", ".env", "a.log")
     equal(result.out, "", "what was read", result)
-    for line in (2, 3, 4):
-        contains(result.err, f".ringfenceignore:{line}: '!", "the notices")
+    contains(result.err, ".ringfenceignore:2: '!a.log' is passed over", "the notices")
+    contains(result.err, ".ringfenceignore: 2 more such lines", "the notices")
 
 
 # Trust
@@ -402,3 +402,17 @@ def test_a_projects_word_that_is_not_used_is_named(t):
     t.write("ringfence.yml", "write:\n  - src\n")
     result = t.fence("true", opts=("--write", "docs"))
     contains(result.err, "ringfence.yml:2 write: src is not used: --write", "stderr")
+
+
+def test_what_weighs_most_stands_next_to_the_question(t):
+    t.write("ringfence.yml", "net: open\nenv:\n" + "".join(f"  - A{i}=1\n" for i in range(20)))
+    out = t.run([t.ringfence, "trust", "--yes"]).out
+    expect(out.index("net: 'open'") > out.index("A19=1"), "the order", out)
+    contains(out, "In all: 20 of env, 1 of net.", "the sum")
+
+
+def test_more_than_a_person_reads_cannot_be_trusted(t):
+    t.write("ringfence.yml", "net: open\nenv:\n" + "".join(f"  - A{i}=1\n" for i in range(300)))
+    result = t.run([t.ringfence, "trust", "--yes"])
+    equal(result.code, 125, "exit status", result.err[:300])
+    contains(result.err, "301 values", "the reason")

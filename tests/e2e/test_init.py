@@ -135,3 +135,11 @@ def test_a_project_that_is_not_there_is_named(t):
     result = init(t, "--project", "missing")
     equal(result.code, 125, "exit status", result)
     contains(result.err, "--project 'missing': there is no such folder", "the reason")
+
+
+@cases("- x.tfstate", "y\x7f.tfvars", "z\x1b[31m.tfvars", "#c.tfvars")
+def test_a_strange_name_does_not_break_the_file(t, name):
+    t.write(name, "x")
+    equal(init(t).code, 0, "exit status")
+    equal(t.run([t.ringfence, "config"]).code, 0, "the file can be read", t.read("ringfence.yml"))
+    lacks(t.read("ringfence.yml"), "\x1b", "the file")

@@ -204,3 +204,11 @@ def test_who_made_the_project_read_only_is_said(t):
     answer = why(t, ".git/hooks/x")
     equal((answer["rule"], answer["origin"]), ("executed by the host", "built-in"), "why a hook")
     equal(why(t, "file", "--read-only")["origin"], "--read-only", "with an option")
+
+
+def test_a_rule_with_a_strange_name_is_shown_harmless(t):
+    t.write("a\x1b[31mRED", "x")
+    t.write(".ringfenceignore", "a*\n")
+    t.write("ringfence.yml", 'hide: ["c\\e[2Jx"]\n')
+    result = policy(t)
+    lacks(result.out + result.err, "\x1b", "what is shown")

@@ -171,3 +171,26 @@ def test_a_project_that_names_what_may_be_written_keeps_it(t):
     os.chmod(own_config(t), 0o600)
     result = t.sh("echo z >> out.txt && touch src/new && ! touch other 2>/dev/null")
     equal(result.code, 0, "what may be written now", result)
+
+
+@cases("read: [/usr/share]\n", "read: []\n", "net: none", "write: /tmp/x\n")
+def test_a_file_that_no_diff_can_extend_is_left_to_the_person(t, text):
+    folder = shared(t)
+    file = t.write(os.path.join(t.outside, "notes.txt"), "x", 0o644)
+    own_config(t, text)
+    t.sh(f"cat {file}; echo x > {folder}/f", opts=("--trace-reads",))
+    result = suggest(t)
+    if "+++" in result.out:
+        subprocess.run(["patch", "-s", "-p0", "-d", "/"], input=result.out.encode(), check=True, timeout=10)
+        equal(t.run([t.ringfence, "config"]).code, 0, "the file can still be read", t.read(own_config(t)))
+    else:
+        contains(result.err, "by hand", "stderr")
+        contains(result.out, folder, "what to add")
+
+
+def test_names_from_a_report_are_shown_harmless(t):
+    report = t.write(os.path.join(t.outside, "r.json"), json.dumps(
+        {"denials": [{"kind": "read\x1b[31m", "target": "/x\x1b[2J"}, {"kind": "write", "target": "/srv/\u202e"}]}))
+    result = suggest(t, report)
+    for text in ("\x1b", "\u202e"):
+        lacks(result.out + result.err, text, "what is shown")
