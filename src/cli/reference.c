@@ -22,10 +22,11 @@ static void print_plain(const char *label, const char *text)
 
 void reference_explain(const struct setting *setting)
 {
+	AUTO_FREE char *title = mem_format("%s: ", setting->key);
 	AUTO_FREE char *allowed = setting_allowed(setting);
 	AUTO_FREE char *usage = cli_setting_usage(setting);
 
-	printf("%s: %s\n", setting->key, setting->help);
+	print_plain(title, setting->help);
 	if (setting->more)
 		print_plain("  ", setting->more);
 	print_plain("  value    ", allowed);

@@ -73,32 +73,35 @@ int fd_read_all(int fd, struct buffer *buffer)
 }
 
 static int write_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode,
-		      unsigned int how)
+		      bool replace)
 {
 	AUTO_FREE char *draft = mem_format(".%.200s.%d", name, getpid());
 	AUTO_FD fd = openat(folder, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 			    mode);
+	int result;
+	int saved;
 
 	if (fd < 0)
 		return -1;
-	if (fd_write_all(fd, bytes, size) < 0 || renameat2(folder, draft, folder, name, how) < 0) {
-		int saved = errno;
-
+	result = fd_write_all(fd, bytes, size);
+	if (result == 0)
+		result = replace ? renameat(folder, draft, folder, name)
+				 : linkat(folder, draft, folder, name, 0);
+	saved = errno;
+	if (result < 0 || !replace)
 		unlinkat(folder, draft, 0);
-		errno = saved;
-		return -1;
-	}
-	return 0;
+	errno = saved;
+	return result;
 }
 
 int fd_replace_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode)
 {
-	return write_file(folder, name, bytes, size, mode, 0);
+	return write_file(folder, name, bytes, size, mode, true);
 }
 
 int fd_create_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode)
 {
-	return write_file(folder, name, bytes, size, mode, RENAME_NOREPLACE);
+	return write_file(folder, name, bytes, size, mode, false);
 }
 
 int fd_memory(const char *name, const void *data, size_t size)
