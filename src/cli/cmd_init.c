@@ -31,10 +31,6 @@ static const struct option options[] = {
 /* A list entry; quoted where YAML could take it for anything else than a text. */
 static void add_entry(struct buffer *out, const char *text)
 {
-	AUTO_FREE char *shown = text_escaped(text);
-
-	if (strcmp(shown, text) != 0) /* a name that no file of settings should hold */
-		return;
 	buffer_add_text(out, "  - ");
 	if ((isalnum((unsigned char)text[0]) || strchr("./~", text[0])) &&
 	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ./_~-") ==

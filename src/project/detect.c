@@ -5,6 +5,7 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/text.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -233,6 +234,14 @@ static void add_kind(struct project *project, const char *name, const char *evid
 	project->kinds[project->count++] = (struct project_kind){ name, evidence };
 }
 
+/* Can a file of settings hold this name as it is? */
+static bool is_plain(const char *name)
+{
+	AUTO_FREE char *shown = text_escaped(name);
+
+	return strcmp(shown, name) == 0;
+}
+
 /* Files that often hold secrets under names that are not hidden anyway. */
 static void look_for_secrets(int folder, struct project *project)
 {
@@ -243,7 +252,8 @@ static void look_for_secrets(int folder, struct project *project)
 
 	for (struct dirent *entry; dir && (entry = readdir(dir));)
 		for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-			if (entry->d_type == DT_REG && fnmatch(patterns[i], entry->d_name, 0) == 0)
+			if (entry->d_type == DT_REG && is_plain(entry->d_name) &&
+			    fnmatch(patterns[i], entry->d_name, 0) == 0)
 				list_add(&project->secrets, entry->d_name);
 	if (dir)
 		closedir(dir);

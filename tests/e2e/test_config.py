@@ -267,7 +267,7 @@ def test_what_widens_is_inactive_and_said_until_it_is_trusted(t):
 def test_trust_shows_what_each_value_means(t):
     t.write("ringfence.yml", WIDE + "write: [../other]\nmemory: none\n")
     out = trust(t).out
-    for word in ("net: open  (ringfence.yml:1)", "loopback", f"may read {t.outside}", "the variable TOKEN",
+    for word in ("net: 'open'  (ringfence.yml:1)", "loopback", f"may read {t.outside}", "the variable TOKEN",
                  f"may change {t.home}/other"):
         contains(out, word, "the difference")
     lacks(out, "timeout", "the difference")
