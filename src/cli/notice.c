@@ -31,6 +31,13 @@ void notice_found(const struct fence_found *found)
 		if (i < MOST_LINES || !at->kept)
 			notice(text);
 	}
+	for (size_t i = 0; i < found->flagged.count; i++) {
+		AUTO_FREE char *text = mem_format(
+			"changed %s: editors and tools start this Python by themselves; look before you use it",
+			found->flagged.items[i]);
+
+		notice(text);
+	}
 	if (found->count > MOST_LINES)
 		fprintf(stderr, "[ringfence] quarantined %zu entries in all; --report lists them\n",
 			found->count);

@@ -328,6 +328,39 @@ static bool hidden(const struct sweeping *sweeping, const struct walk_entry *ent
 	return named && known(sweeping, entry);
 }
 
+/* When the run began, as its name says; to the second. */
+static time_t began(const struct sweeping *sweeping)
+{
+	struct tm parts = { 0 };
+
+	return strptime(sweeping->id, "%Y%m%d-%H%M%S", &parts) ? timegm(&parts) : 0;
+}
+
+/* Does it say which python an environment starts, or is it that python? */
+static bool part_of_environment(const struct walk_entry *entry)
+{
+	if (strcmp(entry->name, "pyvenv.cfg") == 0)
+		return true;
+	return strncmp(entry->name, "python", 6) == 0 && entry->type != DT_DIR &&
+	       faccessat(entry->dir, "../pyvenv.cfg", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* What a person or an editor starts from the project by its path is theirs; but they should know. */
+static void flag(struct sweeping *sweeping, const struct walk_entry *entry)
+{
+	enum { MOST_FLAGGED = 20 };
+	struct list *flagged = &sweeping->found->flagged;
+	struct stat status;
+
+	if (flagged->count < MOST_FLAGGED && part_of_environment(entry) &&
+	    fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    status.st_ctime >= began(sweeping)) {
+		AUTO_FREE char *path = path_join(sweeping->root, entry->path);
+
+		list_add(flagged, path);
+	}
+}
+
 static enum walk_verdict look(void *context, const struct walk_entry *entry)
 {
 	struct sweeping *sweeping = context;
@@ -336,8 +369,11 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	/* What was hidden all the time is the user's own. */
 	if (entry->type == DT_DIR && !entry->closed && hidden(sweeping, entry))
 		return WALK_PAST;
-	if (!reason)
+	if (!reason) {
+		if (entry->name[0] == 'p')
+			flag(sweeping, entry);
 		return WALK_ON;
+	}
 
 	AUTO_FREE char *path = path_join(sweeping->root, entry->path);
 
@@ -471,5 +507,6 @@ void found_release(struct fence_found *found)
 		free(found->items[i].kept);
 	}
 	free(found->items);
+	list_release(&found->flagged);
 	*found = (struct fence_found){ 0 };
 }

@@ -1,6 +1,7 @@
-"""Items 14 to 19: what is planted inside for the host's git to run later."""
+"""Items 14 to 19 and 21: what is planted inside for the host's git, or its editor, to run later."""
 
 import os
+import time
 
 from harness import cases, contains, equal, expect, needs
 
@@ -86,3 +87,20 @@ def test_19_a_filter_of_gitattributes_has_no_command(t):
     control = os.path.join(t.outside, "control")
     t.run(["sh", "-c", script], cwd=control)
     expect(used_by_git(t, control, ".", ("add", ".")), "as a control, git would have run it")
+
+
+@cases("printf 'home = /tmp\\n' > .venv/pyvenv.cfg", "printf 'echo evil' > .venv/bin/python3",
+       "mkdir -p new/bin && echo x > new/pyvenv.cfg && ln -s /tmp/x new/bin/python")
+def test_21_a_python_environment_that_was_changed_is_flagged(t, script):
+    """It stays: the command may need it. But an editor starts it by itself."""
+    t.write(".venv/pyvenv.cfg", "home = /usr/bin")
+    t.write(".venv/bin/python3", "x", 0o755)
+    t.write("pythonic.txt", "x")
+    for path in (".venv/pyvenv.cfg", ".venv/bin/python3"):
+        os.utime(t.path(path), (1, 1))
+    time.sleep(1.1)  # the start of a run is known to the second
+    _, before = t.report("sh", "-c", "echo x > other; echo y > python.txt")
+    equal(before["flagged"], [], "the control")
+    result, report = t.report("sh", "-c", script)
+    expect(len(report["flagged"]) >= 1, "what is flagged", report["flagged"])
+    contains(result.err, "start this Python by themselves", "stderr")
