@@ -14,9 +14,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const char built_in[] = "built-in";
@@ -209,27 +211,45 @@ static int protect_place(struct fence_plan *plan, const char *path, enum wire_ac
 	return 0;
 }
 
+/* Is there a symlink on the way to a place at home? Few have one, and this is asked for each of them. */
+static bool leads_elsewhere(int home, const char *place)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH };
+	AUTO_FD fd = (int)syscall(SYS_openat2, home, place, &how, sizeof how);
+
+	return fd < 0 && errno == ELOOP;
+}
+
+static int protect_list(struct fence_plan *plan, const char *const *list, bool secret,
+			struct error *err)
+{
+	AUTO_FD home = open(plan->identity.home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	for (; home >= 0 && *list; list++) {
+		AUTO_FREE char *path = NULL;
+		bool hide;
+
+		if (!leads_elsewhere(home, *list))
+			continue;
+		path = path_join(plan->identity.home, *list);
+		hide = secret && access(path, F_OK) == 0;
+		if (protect_place(plan, path, hide ? WIRE_HIDE : WIRE_READ,
+				  secret ? "credentials" : "executed by the host", err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int protect_home(struct fence_plan *plan, struct error *err)
 {
 	AUTO_FREE char *settings = permit_settings_folder(plan);
 
 	if (settings && protect_place(plan, settings, WIRE_READ, "executed by the host", err) < 0)
 		return -1;
-	for (const char *const *at = builtin_home_executed; *at && plan->identity.home[0]; at++) {
-		AUTO_FREE char *path = path_join(plan->identity.home, *at);
-
-		if (protect_place(plan, path, WIRE_READ, "executed by the host", err) < 0)
-			return -1;
-	}
-	for (const char *const *at = builtin_home_secrets; *at && plan->identity.home[0]; at++) {
-		AUTO_FREE char *path = path_join(plan->identity.home, *at);
-		bool there = access(path, F_OK) == 0;
-
-		if (protect_place(plan, path, there ? WIRE_HIDE : WIRE_READ, "credentials", err) <
-		    0)
-			return -1;
-	}
-	return 0;
+	return protect_list(plan, builtin_home_executed, false, err) < 0
+		       ? -1
+		       : protect_list(plan, builtin_home_secrets, true, err);
 }
 
 static void add_builtin(struct fence_plan *plan)
@@ -239,7 +259,8 @@ static void add_builtin(struct fence_plan *plan)
 	for (const char *const *at = builtin_home_secrets; *at && plan->identity.home[0]; at++) {
 		AUTO_FREE char *path = path_join(plan->identity.home, *at);
 
-		plan_add_existing(plan, path, WIRE_HIDE, "credentials", true);
+		if (fence_plan_decide(plan, path)) /* else it is not there anyway */
+			plan_add_existing(plan, path, WIRE_HIDE, "credentials", true);
 	}
 	for (const char *const *at = builtin_home_toolchains; *at && plan->identity.home[0]; at++) {
 		AUTO_FREE char *path = path_join(plan->identity.home, *at);
