@@ -23,7 +23,7 @@ static const char *const events[] = {
 static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_PHASE_new] = { ON(created, baseline) },
 	[LOOP_PHASE_baseline] = { ALWAYS(baseline), ON(checked, baseline), ON(baselined, ready),
-				  ON(paused, paused), ON(finished, finished) },
+				  ON(finished, finished) },
 	[LOOP_PHASE_ready] = { ALWAYS(ready), ON(begun, agent), ON(waits, waiting),
 			       ON(paused, paused), ON(finished, finished) },
 	[LOOP_PHASE_agent] = { ALWAYS(agent), ON(ended, checks), ON(interrupted, ready),
