@@ -27,8 +27,8 @@ SRT_VERSION = "0.0.83"
 SRT_NODE = (22, 12)  # the least it asks for
 NODE_VERSION = "22.12.0"  # taken from npm where the machine's own node is older
 
-FULL = {"startup": 200, "srt": 20, "build": 7, "find": 21, "files": 50000, "folders": 5000}
-QUICK = {"startup": 30, "srt": 5, "build": 2, "find": 2, "files": 5000, "folders": 500}
+FULL = {"startup": 200, "srt": 20, "build": 7, "denials": 7, "find": 21, "files": 50000, "folders": 5000}
+QUICK = {"startup": 30, "srt": 5, "build": 2, "denials": 2, "find": 2, "files": 5000, "folders": 500}
 
 
 class NotMeasured(Exception):
@@ -109,8 +109,8 @@ class Place:
         os.makedirs(path, exist_ok=True)
         return path
 
-    def fenced(self, project, *argv):
-        return [self.ringfence, "exec", "--project", project, "--", *argv]
+    def fenced(self, project, *argv, opts=()):
+        return [self.ringfence, "exec", "--project", project, *opts, "--", *argv]
 
 
 def tool(name):
@@ -283,6 +283,25 @@ def measure_build(place, size):
     show_ratio("inside / outside", value, "at most 1.05x", value <= 1.05)
 
 
+def measure_denials(place, size):
+    print(f"The same build with denials explained, and without, {size['denials']} rounds")
+    project = build_project(place)
+    os.chdir(project)
+    make = tool("make")
+
+    def clean():
+        subprocess.run([make, "-s", "clean"], env=place.env, check=True)
+
+    times = in_turns({
+        "with denials": place.fenced(project, make, "-s", "-j2"),
+        "without": place.fenced(project, make, "-s", "-j2", opts=("--denials=false",)),
+        "with reads traced": place.fenced(project, make, "-s", "-j2", opts=("--trace-reads",)),
+    }, size["denials"], place.env, before=clean)
+    show(times)
+    value = ratio(times, "with denials", "without")
+    show_ratio("with / without", value, "at most 1.05x", value <= 1.05)
+
+
 FIND = ("for i in 1 2 3 4 5 6; do s=$EPOCHREALTIME; find . -type f -size +0 >/dev/null; "
         "e=$EPOCHREALTIME; echo $((${e/./} - ${s/./})); done")
 
@@ -397,7 +416,7 @@ def measure_memory(place, user):
 # ---------------------------------------------------------------- the run
 
 SECTIONS = {"startup": measure_startup, "srt": measure_srt, "build": measure_build,
-            "find": measure_find}
+            "denials": measure_denials, "find": measure_find}
 
 
 def section(measure, *args):

@@ -27,6 +27,8 @@ int main(int argc, char **argv)
 
 	occupy_stdio();
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGCHLD,
+	       SIG_DFL); /* whoever started this may ignore it; then nobody can be waited for */
 	if (argc < 2) {
 		error_set(
 			&err,

@@ -7,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct command *const cli_commands[] = { &cmd_exec, &cmd_init, &cmd_doctor, &cmd_help, NULL };
+const struct command *const cli_commands[] = {
+	&cmd_exec,    &cmd_init,   &cmd_policy,      &cmd_suggest, &cmd_config, &cmd_trust,
+	&cmd_untrust, &cmd_doctor, &cmd_completions, &cmd_help,    NULL,
+};
 
 static const char about[] =
 	"Runs a command in a fence that it cannot leave: the project is writable, the rest of the system "
@@ -42,8 +45,16 @@ const struct command *cli_find(const char *name, struct error *err)
 	return NULL;
 }
 
-static const struct option *find_option(const struct command *command, const char *text,
-					size_t size, struct error *err)
+/* An option on its way: one of the command's own, or a setting. */
+struct found {
+	const struct option *option;
+	const struct setting *setting;
+	const char *name;
+	const char *value_name; /* NULL: it needs none */
+};
+
+static int find_option(const struct command *command, const char *text, size_t size,
+		       struct found *ret_found, struct error *err)
 {
 	AUTO_FREE char *word = strndup(text, size);
 	AUTO_FREE char *shown = text_escaped(word);
@@ -51,14 +62,34 @@ static const struct option *find_option(const struct command *command, const cha
 	size_t distance = (size_t)-1;
 
 	for (const struct option *at = command->options; at->name; at++) {
-		if (strcmp(at->name, word) == 0)
-			return at;
+		if (strcmp(at->name, word) == 0) {
+			*ret_found = (struct found){ at, NULL, at->name, at->value };
+			return 0;
+		}
 		nearer(word, at->name, &best, &distance);
 	}
-	error_set(err, "%s has no option --%s%s%s%s (ringfence %s --help)", command->name, shown,
-		  best ? "; did you mean --" : "", best ? best : "", best ? "?" : "",
-		  command->name);
-	return NULL;
+	for (size_t i = 0; command->set && i < SETTING_ID_COUNT; i++) {
+		const struct setting *at = &settings[i];
+
+		if (strcmp(at->key, word) == 0) {
+			*ret_found = (struct found){ NULL, at, at->key,
+						     at->type == SETTING_SWITCH ? NULL
+										: at->value };
+			return 0;
+		}
+		nearer(word, at->key, &best, &distance);
+	}
+	return error_set(err, "%s has no option --%s%s%s%s (ringfence %s --help)", command->name,
+			 shown, best ? "; did you mean --" : "", best ? best : "", best ? "?" : "",
+			 command->name);
+}
+
+static int take(const struct command *command, const struct found *found, void *options,
+		const char *value, struct error *err)
+{
+	if (found->option)
+		return found->option->take(options, value, err);
+	return command->set(options, found->setting, value ? value : "true", err);
 }
 
 char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help,
@@ -87,24 +118,32 @@ char **cli_parse(const struct command *command, char **argv, void *options, bool
 		text += 2;
 
 		size_t size = strcspn(text, "=");
-		const struct option *option = find_option(command, text, size, err);
 		const char *value = text[size] ? text + size + 1 : NULL;
+		struct found found;
 
-		if (!option)
+		if (find_option(command, text, size, &found, err) < 0)
 			return NULL;
-		if (!option->value && value) {
-			error_set(err, "--%s takes no value", option->name);
-			return NULL;
-		}
-		if (option->value && !value && !(value = *++argv)) {
-			error_set(err, "--%s needs a value: --%s %s", option->name, option->name,
-				  option->value);
+		if (found.option && !found.value_name && value) {
+			error_set(err, "--%s takes no value", found.name);
 			return NULL;
 		}
-		if (option->take(options, value, err) < 0)
+		if (found.value_name && !value && !(value = *++argv)) {
+			error_set(err, "--%s needs a value: --%s %s", found.name, found.name,
+				  found.value_name);
+			return NULL;
+		}
+		if (take(command, &found, options, value, err) < 0)
 			return NULL;
 	}
 	return argv;
+}
+
+char *cli_setting_usage(const struct setting *setting)
+{
+	if (setting->type != SETTING_SWITCH)
+		return mem_format("--%s %s", setting->key, setting->value);
+	return mem_format("--%s%s", setting->key,
+			  strcmp(setting->fallback, "true") == 0 ? "=false" : "");
 }
 
 /* Prints text in lines of at most `width`, each after `indent` spaces; the first one goes on where
@@ -129,14 +168,14 @@ static void print_wrapped(const char *text, int indent, int width)
 
 static void print_row(const char *left, const char *help)
 {
-	enum { COLUMN = 24 };
+	enum { COLUMN = 24, WIDTH = 96 };
 
 	printf("  %-*s", COLUMN - 3, left);
 	if (strlen(left) > COLUMN - 4)
 		printf("\n%*s", COLUMN, "");
 	else
 		printf(" ");
-	print_wrapped(help, COLUMN, 80);
+	print_wrapped(help, COLUMN, WIDTH);
 }
 
 int cli_no_more(const struct command *command, char *const *rest, struct error *err)
@@ -181,6 +220,13 @@ int cli_print_help(const struct command *command)
 
 		print_row(left, at->help);
 	}
+	if (command->set)
+		printf("\nSettings, also of ringfence.yml (ringfence config --explain):\n");
+	for (size_t i = 0; command->set && i < SETTING_ID_COUNT; i++) {
+		AUTO_FREE char *left = cli_setting_usage(&settings[i]);
+
+		print_row(left, settings[i].help);
+	}
 	for (const struct section *at = command->sections; at->title; at++)
 		printf("\n%s\n%s", at->title, at->text);
 	return cli_printed();
@@ -204,6 +250,33 @@ static void print_roff(const char *text)
 	}
 }
 
+static void print_man_option(const char *name, const char *value, const char *help)
+{
+	printf(".TP\n.B \\-\\-");
+	print_roff(name);
+	if (value)
+		printf(" \\fI%s\\fR", value);
+	printf("\n");
+	print_roff(help);
+	printf("\n");
+}
+
+static void print_man_options(const struct command *command)
+{
+	if (command->options[0].name)
+		printf("\n.SH OPTIONS\n");
+	for (const struct option *at = command->options; at->name; at++)
+		print_man_option(at->name, at->value, at->help);
+	if (!command->set)
+		return;
+	printf(".SH SETTINGS\nEach is also a key of ringfence.yml; ringfence config "
+	       "\\-\\-explain tells more.\n");
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
+		print_man_option(settings[i].key,
+				 settings[i].type == SETTING_SWITCH ? NULL : settings[i].value,
+				 settings[i].help);
+}
+
 int cli_print_man(const struct command *command)
 {
 	printf(".TH RINGFENCE%s%s 1 \"\" \"ringfence %s\" \"Ringfence\"\n.SH NAME\nringfence%s%s \\- ",
@@ -223,17 +296,7 @@ int cli_print_man(const struct command *command)
 		}
 		return cli_printed();
 	}
-	if (command->options[0].name)
-		printf("\n.SH OPTIONS\n");
-	for (const struct option *at = command->options; at->name; at++) {
-		printf(".TP\n.B \\-\\-");
-		print_roff(at->name);
-		if (at->value)
-			printf(" \\fI%s\\fR", at->value);
-		printf("\n");
-		print_roff(at->help);
-		printf("\n");
-	}
+	print_man_options(command);
 	for (const struct section *at = command->sections; at->title; at++) {
 		printf(".SH ");
 		print_roff(at->title);

@@ -4,6 +4,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include "config/setting.h"
 #include "util/error.h"
 
 #include <stdbool.h>
@@ -26,18 +27,28 @@ struct section {
 struct command {
 	const char *name;
 	const char *args;
-	const char *help;               /* one line */
-	const char *about;              /* a paragraph */
-	const struct option *options;   /* ends with a NULL name */
+	const char *help;             /* one line */
+	const char *about;            /* a paragraph */
+	const struct option *options; /* ends with a NULL name */
+	/* Takes a setting into the command's own options: every one is an option, then. NULL: none
+	 * is. */
+	int (*set)(void *options, const struct setting *setting, const char *value,
+		   struct error *err);
 	const struct section *sections; /* ends with a NULL title */
 	/* argv[0] is the command's name. Returns the exit status. */
 	int (*run)(const struct command *command, char **argv);
 };
 
+extern const struct command cmd_completions;
+extern const struct command cmd_config;
 extern const struct command cmd_doctor;
 extern const struct command cmd_exec;
 extern const struct command cmd_help;
 extern const struct command cmd_init;
+extern const struct command cmd_policy;
+extern const struct command cmd_suggest;
+extern const struct command cmd_trust;
+extern const struct command cmd_untrust;
 
 /* All commands; ends with NULL. */
 extern const struct command *const cli_commands[];
@@ -60,7 +71,10 @@ int cli_print_man(const struct command *command);
 /* For a command that takes no arguments: -1 with err set if there is one. */
 int cli_no_more(const struct command *command, char *const *rest, struct error *err);
 
-/* What was printed is out: 0, or the status to end with, said. A full disk or a closed pipe is no
+/* A setting as an option: "--net none|open". The caller frees. */
+char *cli_setting_usage(const struct setting *setting);
+
+/* Writes out what was printed on stdout. Returns the exit status: a full disk or a closed pipe is no
  * success. */
 int cli_printed(void);
 

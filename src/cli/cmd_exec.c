@@ -1,5 +1,7 @@
 /* ringfence exec: one command in the fence. */
+#include "cli/apply.h"
 #include "cli/cli.h"
+#include "cli/notice.h"
 #include "cli/report.h"
 #include "fence/fence.h"
 #include "util/mem.h"
@@ -12,6 +14,8 @@
 
 struct exec_options {
 	struct fence_spec spec;
+	struct fence_place place;
+	struct config config;
 	const char *report_path;
 	struct report report;
 };
@@ -36,104 +40,6 @@ static int take_cwd(void *options, const char *value, struct error *err)
 	return 0;
 }
 
-static int take_write(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	list_add(&asked->spec.write, value);
-	return 0;
-}
-
-static int take_read(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	list_add(&asked->spec.read, value);
-	return 0;
-}
-
-static int take_hide(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	list_add(&asked->spec.hide, value);
-	return 0;
-}
-
-static int take_read_only(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)value;
-	(void)err;
-	asked->spec.read_only = true;
-	return 0;
-}
-
-static int take_env(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	(void)err;
-	list_add(&asked->spec.env, value);
-	return 0;
-}
-
-static int take_net(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	if (strcmp(value, "none") == 0)
-		asked->spec.net = FENCE_NET_NONE;
-	else if (strcmp(value, "open") == 0)
-		asked->spec.net = FENCE_NET_OPEN;
-	else
-		return error_set(err, "--net is none or open, not '%s'", value);
-	return 0;
-}
-
-static int take_listen(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-	struct fence_listen listen;
-
-	if (fence_listen_parse(value, &listen, err) < 0)
-		return -1;
-	asked->spec.listens = mem_resize(asked->spec.listens, asked->spec.listen_count + 1,
-					 sizeof listen);
-	asked->spec.listens[asked->spec.listen_count++] = listen;
-	return 0;
-}
-
-static int take_timeout(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	if (text_duration_ms(value, &asked->spec.timeout_ms) < 0)
-		return error_set(
-			err,
-			"--timeout wants a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes), not '%s'",
-			value);
-	return 0;
-}
-
-static int take_weaker(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	if (strcmp(value, "landlock") == 0)
-		asked->spec.accepted_weaker |= FENCE_WEAKER_LANDLOCK;
-	else if (strcmp(value, "abstract-sockets") == 0)
-		asked->spec.accepted_weaker |= FENCE_WEAKER_ABSTRACT_SOCKETS;
-	else
-		return error_set(err, "--accept-weaker is landlock or abstract-sockets, not '%s'",
-				 value);
-	return 0;
-}
-
 static int take_no_fence(void *options, const char *value, struct error *err)
 {
 	OPTIONS;
@@ -141,16 +47,6 @@ static int take_no_fence(void *options, const char *value, struct error *err)
 	(void)value;
 	(void)err;
 	asked->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
-	return 0;
-}
-
-static int take_fence(void *options, const char *value, struct error *err)
-{
-	OPTIONS;
-
-	if (strcmp(value, "auto") != 0 && strcmp(value, "bwrap") != 0)
-		return error_set(err, "--fence is auto or bwrap, not '%s'", value);
-	asked->spec.mechanism = value;
 	return 0;
 }
 
@@ -163,29 +59,25 @@ static int take_report(void *options, const char *value, struct error *err)
 	return 0;
 }
 
+static int take_setting(void *options, const struct setting *setting, const char *value,
+			struct error *err)
+{
+	OPTIONS;
+
+	return config_add_flag(&asked->config, setting, value, apply_judge, err);
+}
+
 static const struct option options[] = {
 	{ "project", "DIR", "the project's folder (default: the current one)", take_project },
 	{ "cwd", "DIR", "where to start inside; must be in the project", take_cwd },
-	{ "write", "PATH", "writable; naming any makes the rest of the project read-only",
-	  take_write },
-	{ "read", "PATH", "readable", take_read },
-	{ "hide", "PATH", "not readable", take_hide },
-	{ "read-only", NULL, "the whole project is read-only", take_read_only },
-	{ "env", "NAME[=VALUE]", "pass a variable on, or set it", take_env },
-	{ "net", "none|open", "no network (default), or the host's", take_net },
-	{ "listen", "ADDR:PORT[=SOCKET]",
-	  "carry connections to a loopback port inside to a unix socket outside", take_listen },
-	{ "timeout", "TIME", "end it after 30s, 10m, 2h; a bare number is minutes", take_timeout },
 	{ "report", "FILE", "write what happened as JSON", take_report },
-	{ "fence", "auto|bwrap", "how the fence is made", take_fence },
-	{ "accept-weaker", "WHAT",
-	  "run although landlock or abstract-sockets cannot be had on this kernel", take_weaker },
 	{ "i-accept-no-fence", NULL, "run WITHOUT any fence", take_no_fence },
 	{ 0 },
 };
 
 static const struct section sections[] = {
 	{ "EXIT STATUS", "  the command's own, or\n"
+			 "  123  it failed and had run into a limit; which one is said\n"
 			 "  124  it ran out of time\n"
 			 "  125  refused, no fence, or the fence broke; the reason is said\n"
 			 "  126  the command is not executable\n"
@@ -198,35 +90,6 @@ static const struct section sections[] = {
 	{ 0 },
 };
 
-static void notice(const char *text)
-{
-	AUTO_FREE char *shown = text_escaped(text);
-
-	fprintf(stderr, "[ringfence] %s\n", shown);
-}
-
-static void notice_found(const struct fence_found *found)
-{
-	enum { MOST_LINES = 20 };
-
-	for (size_t i = 0; i < found->count; i++) {
-		const struct fence_quarantined *at = &found->items[i];
-		AUTO_FREE char *text =
-			at->kept
-				? mem_format("quarantined %s (new; %s) -> %s", at->path, at->reason,
-					     at->kept)
-				: mem_format(
-					  "COULD NOT quarantine %s (new; %s): do not use this folder before it is gone",
-					  at->path, at->reason);
-
-		if (i < MOST_LINES || !at->kept)
-			notice(text);
-	}
-	if (found->count > MOST_LINES)
-		fprintf(stderr, "[ringfence] quarantined %zu entries in all; --report lists them\n",
-			found->count);
-}
-
 static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 {
 	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
@@ -235,19 +98,32 @@ static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 			verb);
 }
 
+static void notice_limit(const struct fence_result *result)
+{
+	enum fence_limit limit = result->tripped;
+
+	if (limit == FENCE_LIMIT_COUNT)
+		return;
+
+	AUTO_FREE char *value = fence_limit_text(limit, result->limits[limit].value);
+	AUTO_FREE char *text = mem_format("the command ran into its limit: %s (%s)",
+					  fence_limit_name(limit), value);
+
+	notice(text);
+}
+
 static void tell_result(const struct fence_plan *plan, const struct fence_result *result)
 {
 	for (size_t i = 0; i < result->warnings.count; i++)
 		notice(result->warnings.items[i]);
 	notice_found(&result->found);
 	notice_no_fence(plan, "this command ran");
+	notice_limit(result);
 	if (result->why[0]) {
 		struct error err;
 
 		error_set(&err, "%s", result->why);
 		cli_fail(&err);
-	} else if (result->kind == FENCE_TIMED_OUT) {
-		notice("the command ran out of time (--timeout)");
 	}
 }
 
@@ -286,13 +162,28 @@ static int plan_and_run(const struct exec_options *asked, struct error *err)
 	return code;
 }
 
+static int load_and_run(struct exec_options *asked, struct error *err)
+{
+	if (apply_load(asked->spec.project, &asked->place, &asked->config, err) < 0 ||
+	    apply_config(&asked->config, &asked->spec, err) < 0) {
+		int code = apply_fail(&asked->config, err);
+
+		return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err) : code;
+	}
+	fence_enter_scope(&asked->spec);
+	notice_config(&asked->config);
+	asked->spec.place = &asked->place;
+	return plan_and_run(asked, err);
+}
+
 static int run_exec(const struct command *command, char **argv)
 {
-	struct exec_options asked = { .spec.mechanism = "auto", .report = REPORT_INIT };
+	struct exec_options asked = { .report = REPORT_INIT };
 	struct error err;
 	bool help = false;
 	int code;
 
+	config_init(&asked.config);
 	asked.spec.command = cli_parse(command, argv, &asked, &help, &err);
 	if (help) {
 		code = cli_print_help(command);
@@ -306,10 +197,12 @@ static int run_exec(const struct command *command, char **argv)
 	} else if (asked.report_path && report_open(&asked.report, asked.report_path, &err) < 0) {
 		code = cli_fail(&err);
 	} else {
-		code = plan_and_run(&asked, &err);
+		code = load_and_run(&asked, &err);
 	}
 	report_release(&asked.report);
 	fence_spec_release(&asked.spec);
+	fence_place_release(&asked.place);
+	config_release(&asked.config);
 	return code;
 }
 
@@ -322,6 +215,7 @@ const struct command cmd_exec = {
 		"other process. What it plants for the host to run later (git hooks, editor and agent settings) is taken out of the "
 		"project afterwards and kept in quarantine.",
 	.options = options,
+	.set = take_setting,
 	.sections = sections,
 	.run = run_exec,
 };

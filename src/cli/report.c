@@ -4,6 +4,8 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/sha256.h"
+#include "util/state.h"
 #include "util/text.h"
 
 #include <fcntl.h>
@@ -33,6 +35,58 @@ static void add_found(struct buffer *json, const struct fence_found *found, bool
 	}
 }
 
+static void add_denial(struct buffer *json, const struct fence_denial *denial)
+{
+	const struct {
+		const char *name, *value;
+	} texts[] = { { "kind", denial->kind },
+		      { "target", denial->target },
+		      { "rule", denial->rule },
+		      { "origin", denial->origin } };
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		buffer_printf(json, "%s\"%s\": ", i ? ", " : "{", texts[i].name);
+		text_json(json, texts[i].value);
+	}
+	buffer_printf(json, ", \"pid\": %d, \"argv\": [", denial->pid);
+	for (size_t i = 0; i < denial->argv.count; i++) {
+		buffer_add_text(json, i ? ", " : "");
+		text_json(json, denial->argv.items[i]);
+	}
+	buffer_printf(json, "], \"count\": %lu}", (unsigned long)denial->count);
+}
+
+static void add_number(struct buffer *json, const char *name, uint64_t number)
+{
+	buffer_printf(json, "\"%s\": %llu", name, (unsigned long long)number);
+}
+
+/* Those that were asked for, and what was used in any case. */
+static void add_limits(struct buffer *json, const struct fence_result *result)
+{
+	bool first = true;
+
+	buffer_add_text(json, "  \"limits\": {");
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		if (!result->limits[i].value)
+			continue;
+		buffer_printf(json, "%s\"%s\": {", first ? "" : ", ",
+			      fence_limit_name((enum fence_limit)i));
+		add_number(json, "value", result->limits[i].value);
+		buffer_printf(json, ", \"how\": \"%s\"}", fence_how_name(result->limits[i].how));
+		first = false;
+	}
+	buffer_add_text(json, "},\n  \"use\": {");
+	add_number(json, "cpu_ms", result->use.cpu_ms);
+	buffer_add_text(json, ", ");
+	add_number(json, "memory_peak", result->use.memory_peak);
+	buffer_add_text(json, ", ");
+	add_number(json, "disk_written", result->use.disk_written);
+	buffer_add_text(json, ", ");
+	add_number(json, "processes_peak", result->use.processes_peak);
+	buffer_add_text(json, "},\n");
+}
+
 static void add_result(struct buffer *json, const struct fence_plan *plan,
 		       const struct fence_result *result)
 {
@@ -46,7 +100,12 @@ static void add_result(struct buffer *json, const struct fence_plan *plan,
 	};
 	bool first = true;
 
-	buffer_add_text(json, "{\n  \"mechanism\": ");
+	buffer_add_text(json, "{\n  \"project\": ");
+	if (plan)
+		text_json(json, plan->project);
+	else
+		buffer_add_text(json, "null");
+	buffer_add_text(json, ",\n  \"mechanism\": ");
 	text_json(json, result->mechanism);
 	buffer_add_text(json, ",\n  \"weaker\": [");
 	for (size_t i = 0; i < sizeof weaker / sizeof *weaker; i++) {
@@ -55,10 +114,23 @@ static void add_result(struct buffer *json, const struct fence_plan *plan,
 			first = false;
 		}
 	}
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		if (result->weaker_limits & 1U << i) {
+			buffer_printf(json, "%s\"%s\"", first ? "" : ", ",
+				      fence_limit_name((enum fence_limit)i));
+			first = false;
+		}
+	}
 	buffer_printf(json, "],\n  \"canaries\": {\"passed\": %u, \"total\": %u},\n",
 		      result->canaries_held, result->canaries_total);
-	buffer_printf(json, "  \"exit\": {\"kind\": \"%s\", \"code\": %d, \"why\": ",
+	add_limits(json, result);
+	buffer_printf(json, "  \"exit\": {\"kind\": \"%s\", \"code\": %d, \"limit\": ",
 		      fence_exit_name(result->kind), result->code);
+	if (result->tripped == FENCE_LIMIT_COUNT)
+		buffer_add_text(json, "null");
+	else
+		text_json(json, fence_limit_name(result->tripped));
+	buffer_add_text(json, ", \"why\": ");
 	text_json(json, result->why);
 	buffer_add_text(json, "},\n  \"quarantined\": [");
 	first = true;
@@ -67,6 +139,13 @@ static void add_result(struct buffer *json, const struct fence_plan *plan,
 	add_found(json, &result->found, &first);
 	buffer_printf(json, "],\n  \"quarantined_total\": %zu,\n",
 		      result->found.count + (plan ? plan->recovered.count : 0));
+	buffer_add_text(json, "  \"denials\": [");
+	for (size_t i = 0; i < result->denials.count; i++) {
+		buffer_add_text(json, i ? ",\n    " : "\n    ");
+		add_denial(json, &result->denials.items[i]);
+	}
+	buffer_printf(json, "],\n  \"denials_unlisted\": %lu,\n",
+		      (unsigned long)result->denials.unlisted);
 	buffer_printf(json, "  \"duration_ms\": %lu\n}\n", (unsigned long)result->duration_ms);
 }
 
@@ -141,20 +220,53 @@ static int store(const struct report *report, const struct buffer *json, struct 
 	return 0;
 }
 
+char *report_kept_path(const char *state, const char *project)
+{
+	char hash[SHA256_HEX];
+
+	sha256_hex(project, strlen(project), hash);
+	return mem_format("%s/denials/%s.json", state, hash);
+}
+
+/* For `ringfence suggest`: the report of the last run, if something was denied in it. */
+static void keep(const struct fence_plan *plan, const struct fence_result *result,
+		 const struct buffer *json)
+{
+	AUTO_FREE char *path = report_kept_path(plan->state, plan->project);
+	AUTO_FREE char *folder = path_join(plan->state, "denials");
+	AUTO_FREE char *draft = mem_format("%s.%d", path, getpid());
+
+	if (!result->denials.count) {
+		unlink(path);
+		return;
+	}
+	if (make_folders(folder, 0700) < 0)
+		return;
+
+	AUTO_FD fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 || fd_write_all(fd, json->data, json->used) < 0 || rename(draft, path) < 0)
+		unlink(draft);
+}
+
 int report_write(const struct report *report, const struct fence_plan *plan,
 		 const struct fence_result *result, struct error *err)
 {
 	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
 
-	if (!report->path)
+	if (!report->path && !plan)
 		return 0;
 	add_result(&json, plan, result);
-	return store(report, &json, err);
+	if (plan)
+		keep(plan, result, &json);
+	return report->path ? store(report, &json, err) : 0;
 }
 
 int report_write_refused(const struct report *report, int code, struct error *why)
 {
-	struct fence_result result = { .kind = FENCE_SETUP, .code = code, .mechanism = "none" };
+	struct fence_result result = {
+		.kind = FENCE_SETUP, .code = code, .mechanism = "none", .tripped = FENCE_LIMIT_COUNT
+	};
 
 	snprintf(result.why, sizeof result.why, "%s", why->text);
 	return report_write(report, NULL, &result, why);

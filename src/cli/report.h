@@ -21,7 +21,10 @@ struct report {
 int report_open(struct report *report, const char *path, struct error *err);
 void report_release(struct report *report);
 
-/* Writes it. plan may be NULL. Returns 0, or -1 with err set. */
+/* Where the last report of a project is kept that had denials in it; the caller frees. */
+char *report_kept_path(const char *state, const char *project);
+
+/* Writes it, and keeps it. plan may be NULL. Returns 0, or -1 with err set. */
 int report_write(const struct report *report, const struct fence_plan *plan,
 		 const struct fence_result *result, struct error *err);
 

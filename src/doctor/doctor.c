@@ -27,7 +27,7 @@ enum { GIT_MS = 2000 };
 static const uint64_t little_space = 1ULL << 30;
 
 /* One check looks at one thing and says what it saw. */
-typedef void check_fn(struct doctor_check *check);
+typedef void check_fn(struct doctor_check *check, const struct probe *probe);
 
 __attribute__((format(printf, 2, 3))) static char *text(char **target, const char *format, ...)
 {
@@ -59,12 +59,13 @@ static bool says(const char *path, const char *wanted)
 	return strcmp(value, wanted) == 0;
 }
 
-static void check_kernel(struct doctor_check *check)
+static void check_kernel(struct doctor_check *check, const struct probe *probe)
 {
 	struct utsname system;
 	int major = 0;
 	int minor = 0;
 
+	(void)probe;
 	uname(&system);
 	sscanf(system.release, "%d.%d", &major, &minor);
 	text(&check->detail, "%s %s, %s", system.sysname, system.release, system.machine);
@@ -78,8 +79,9 @@ static void check_kernel(struct doctor_check *check)
 	}
 }
 
-static void check_user_namespaces(struct doctor_check *check)
+static void check_user_namespaces(struct doctor_check *check, const struct probe *probe)
 {
+	(void)probe;
 	text(&check->detail, "may be made by a plain user");
 	check->state = DOCTOR_FAIL;
 	if (says("/proc/sys/user/max_user_namespaces", "0"))
@@ -96,10 +98,11 @@ static void check_user_namespaces(struct doctor_check *check)
 		text(&check->detail, "are switched off or restricted on this machine");
 }
 
-static void check_landlock(struct doctor_check *check)
+static void check_landlock(struct doctor_check *check, const struct probe *probe)
 {
 	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, 1 /* the version */);
 
+	(void)probe;
 	text(&check->detail, "ABI %ld", abi < 0 ? 0 : abi);
 	if (abi < 2) {
 		check->state = DOCTOR_FAIL;
@@ -108,25 +111,49 @@ static void check_landlock(struct doctor_check *check)
 	}
 }
 
-static void check_fence(struct doctor_check *check)
+static void check_fence(struct doctor_check *check, const struct probe *probe)
 {
-	struct probe probe;
-
-	probe_fence(&probe);
-	if (probe.held) {
-		text(&check->detail, "%s: works, %u of %u canaries held, %lu ms", probe.mechanism,
-		     probe.canaries_held, probe.canaries_total, (unsigned long)probe.duration_ms);
+	if (probe->held) {
+		text(&check->detail, "%s: works, %u of %u canaries held, %lu ms", probe->mechanism,
+		     probe->canaries_held, probe->canaries_total,
+		     (unsigned long)probe->duration_ms);
 	} else {
 		check->state = DOCTOR_FAIL;
 		text(&check->detail, "does not work");
-		text(&check->remedy, "%s", probe.why);
+		text(&check->remedy, "%s", probe->why);
 	}
 }
 
-static void check_agents(struct doctor_check *check)
+/* Which limits can be kept here, and by what. */
+static void check_limits(struct doctor_check *check, const struct probe *probe)
+{
+	AUTO_BUFFER struct buffer kept = BUFFER_INIT(4096);
+	AUTO_BUFFER struct buffer missing = BUFFER_INIT(4096);
+
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		const char *name = fence_limit_name((enum fence_limit)i);
+
+		if (probe->limits[i] == FENCE_HOW_NONE)
+			buffer_printf(&missing, "%s%s", missing.used ? ", " : "", name);
+		else
+			buffer_printf(&kept, "%s%s (%s)", kept.used ? ", " : "", name,
+				      fence_how_name(probe->limits[i]));
+	}
+	text(&check->detail, "%s",
+	     kept.used ? buffer_text(&kept) : "cannot be told: no fence came up");
+	if (!missing.used)
+		return;
+	check->state = DOCTOR_WARN;
+	text(&check->remedy,
+	     "not kept here: %s. A part of a CPU needs a control group: a login session of systemd, or root",
+	     buffer_text(&missing));
+}
+
+static void check_agents(struct doctor_check *check, const struct probe *probe)
 {
 	AUTO_BUFFER struct buffer found = BUFFER_INIT(4096);
 
+	(void)probe;
 	agents_describe(&found);
 	if (found.used) {
 		text(&check->detail, "%s", buffer_text(&found));
@@ -137,11 +164,12 @@ static void check_agents(struct doctor_check *check)
 	}
 }
 
-static void check_git(struct doctor_check *check)
+static void check_git(struct doctor_check *check, const struct probe *probe)
 {
 	AUTO_BUFFER struct buffer output = BUFFER_INIT(4096);
 	char *const arguments[] = { (char *)"git", (char *)"--version", NULL };
 
+	(void)probe;
 	if (process_output(arguments, GIT_MS, &output) == 0 && output.used) {
 		text(&check->detail, "%.*s", (int)strcspn(buffer_text(&output), "\n"),
 		     buffer_text(&output));
@@ -152,12 +180,13 @@ static void check_git(struct doctor_check *check)
 	}
 }
 
-static void check_disk(struct doctor_check *check)
+static void check_disk(struct doctor_check *check, const struct probe *probe)
 {
 	const char *home = getenv("HOME");
 	struct statvfs space;
 	uint64_t left;
 
+	(void)probe;
 	if (!home || statvfs(home, &space) < 0) {
 		check->state = DOCTOR_WARN;
 		text(&check->detail, "cannot be told: HOME is not a folder");
@@ -172,13 +201,14 @@ static void check_disk(struct doctor_check *check)
 	}
 }
 
-static void check_time_zone(struct doctor_check *check)
+static void check_time_zone(struct doctor_check *check, const struct probe *probe)
 {
 	const char *chosen = getenv("TZ");
 	time_t now = time(NULL);
 	struct tm parts;
 	char shown[64];
 
+	(void)probe;
 	tzset();
 	localtime_r(&now, &parts);
 	strftime(shown, sizeof shown, "%Z, %H:%M", &parts);
@@ -193,12 +223,13 @@ static void check_time_zone(struct doctor_check *check)
 	}
 }
 
-static void check_proc(struct doctor_check *check)
+static void check_proc(struct doctor_check *check, const struct probe *probe)
 {
 	AUTO_BUFFER struct buffer mounts = BUFFER_INIT(1 << 20);
 	AUTO_FD fd = open("/proc/self/mounts", O_RDONLY | O_CLOEXEC);
 	const char *proc;
 
+	(void)probe;
 	if (fd < 0 || fd_read_all(fd, &mounts) < 0) {
 		check->state = DOCTOR_FAIL;
 		text(&check->detail, "is not mounted");
@@ -216,10 +247,11 @@ static void check_proc(struct doctor_check *check)
 	}
 }
 
-static void check_tmp(struct doctor_check *check)
+static void check_tmp(struct doctor_check *check, const struct probe *probe)
 {
 	struct statvfs status;
 
+	(void)probe;
 	text(&check->detail, "programs in /tmp can be started");
 	if (statvfs("/tmp", &status) < 0) {
 		check->state = DOCTOR_WARN;
@@ -234,10 +266,11 @@ static void check_tmp(struct doctor_check *check)
 	}
 }
 
-static void check_surroundings(struct doctor_check *check)
+static void check_surroundings(struct doctor_check *check, const struct probe *probe)
 {
 	AUTO_FREE char *version = contents("/proc/version");
 
+	(void)probe;
 	text(&check->detail, "a machine of its own");
 	if (strcasestr(version, "microsoft")) {
 		check->state = DOCTOR_WARN;
@@ -262,6 +295,7 @@ static const struct {
 	{ "user namespaces", check_user_namespaces },
 	{ "landlock", check_landlock },
 	{ "fence", check_fence },
+	{ "limits", check_limits },
 	{ "agents", check_agents },
 	{ "git", check_git },
 	{ "disk", check_disk },
@@ -281,13 +315,15 @@ const char *doctor_state_name(enum doctor_state state)
 void doctor_examine(struct doctor_findings *ret_findings)
 {
 	size_t count = sizeof checks / sizeof *checks;
+	struct probe probe;
 
 	*ret_findings = (struct doctor_findings){
 		.checks = mem_zero(count * sizeof *ret_findings->checks), .count = count, .ok = true
 	};
+	probe_fence(&probe);
 	for (size_t i = 0; i < count; i++) {
 		ret_findings->checks[i].name = checks[i].name;
-		checks[i].look(&ret_findings->checks[i]);
+		checks[i].look(&ret_findings->checks[i], &probe);
 		if (ret_findings->checks[i].state == DOCTOR_FAIL)
 			ret_findings->ok = false;
 	}

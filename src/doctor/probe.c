@@ -18,6 +18,14 @@ static void say_nothing(const char *text)
 	(void)text;
 }
 
+/* So much that nothing runs into it, and so little that it is a limit. */
+static const uint64_t trial[FENCE_LIMIT_COUNT] = {
+	[FENCE_LIMIT_MEMORY] = 256 << 20,   [FENCE_LIMIT_CPUS] = 500,
+	[FENCE_LIMIT_PROCESSES] = 64,       [FENCE_LIMIT_OPEN_FILES] = 256,
+	[FENCE_LIMIT_FILE_SIZE] = 64 << 20, [FENCE_LIMIT_TMP_SIZE] = 16 << 20,
+	[FENCE_LIMIT_DISK] = 64 << 20,      [FENCE_LIMIT_TIME] = 5000,
+};
+
 /* In a process of its own, for a run takes over signals, the terminal and, as root, the identity. */
 static void try_it(const char *project, struct probe *probe)
 {
@@ -25,6 +33,11 @@ static void try_it(const char *project, struct probe *probe)
 	struct fence_spec spec = { .mechanism = "auto", .project = project, .command = command };
 	struct fence_plan plan;
 	struct error err;
+
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		spec.limits[i] = trial[i];
+		spec.accepted_limits |= 1U << i;
+	}
 
 	if (fence_plan_make(&spec, &plan, &err) < 0) {
 		snprintf(probe->why, sizeof probe->why, "%s", err.text);
@@ -39,6 +52,8 @@ static void try_it(const char *project, struct probe *probe)
 	probe->canaries_held = result.canaries_held;
 	probe->canaries_total = result.canaries_total;
 	probe->duration_ms = result.duration_ms;
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
+		probe->limits[i] = result.limits[i].how;
 	if (!probe->held)
 		snprintf(probe->why, sizeof probe->why, "%s",
 			 result.why[0] ? result.why : "the trial command did not run");

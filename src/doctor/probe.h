@@ -1,6 +1,8 @@
-/* A live trial of the fence: the real one, around nothing. */
+/* A live trial of the fence: the real one, with every limit, around nothing. */
 #ifndef DOCTOR_PROBE_H
 #define DOCTOR_PROBE_H
+
+#include "fence/fence.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,6 +12,7 @@ struct probe {
 	char mechanism[32];
 	unsigned int canaries_held, canaries_total;
 	uint64_t duration_ms;
+	enum fence_how limits[FENCE_LIMIT_COUNT]; /* what keeps each */
 	char why[2048];
 };
 

@@ -61,6 +61,8 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 		.landlock = !(spec->accepted_weaker & FENCE_WEAKER_LANDLOCK),
 		.scopes = spec->net == FENCE_NET_OPEN &&
 			  !(spec->accepted_weaker & FENCE_WEAKER_ABSTRACT_SOCKETS),
+		.denials = spec->denials,
+		.trace_reads = spec->trace_reads,
 		.terminal = briefing->terminal,
 	};
 	struct winsize size;
@@ -70,6 +72,7 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 		flags.columns = size.ws_col;
 	}
 	wire_add(order, WIRE_FLAGS, &flags, sizeof flags);
+	wire_add(order, WIRE_LIMITS, &briefing->limits, sizeof briefing->limits);
 	for (char *const *at = spec->command; *at; at++)
 		wire_add_string(order, WIRE_ARGUMENT, *at);
 	for (size_t i = 0; i < plan->environment.count; i++)

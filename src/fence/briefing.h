@@ -8,7 +8,8 @@ struct briefing {
 	const struct fence_plan *plan;
 	const char *abstract; /* an abstract socket of the host, for the canary */
 	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */
-	int outer;            /* the caller's terminal, for its size; -1: none */
+	struct wire_limits limits;
+	int outer; /* the caller's terminal, for its size; -1: none */
 };
 
 /* Returns 0, or -1 with err set. */

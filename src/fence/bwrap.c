@@ -5,6 +5,7 @@
  * it finds there and creates what it does not, which somebody who moves folders meanwhile could turn
  * against the user's files. It gets one tree, ready made, and adds the namespaces and /proc.
  */
+#include "fence/environment.h"
 #include "fence/etc.h"
 #include "fence/fence.h"
 #include "fence/identity.h"
@@ -17,11 +18,15 @@
 #include "util/process.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* The system's own, not one that somebody put into PATH. */
@@ -95,24 +100,56 @@ int bwrap_plan(struct fence_plan *plan, struct error *err)
 	return plan->identity.mapped ? mounts_each(refuse_nested, plan, err) : 0;
 }
 
+/* How long the file tree may take to be built. */
+enum { SETUP_S = 5, RULES_PER_S = 100 };
+
 struct becoming {
 	const struct fence_start *start;
 	const char *etc;
+	const char *bwrap;
+	pid_t parent;
 	struct error *err;
 };
 
-static int become_bwrap(const struct fence_start *start, const char *etc, struct error *err)
+/* Dies with the process that started it, and does not take longer than a fence may to come up. */
+static int bind_to_parent(const struct becoming *how, struct error *err)
 {
+	struct itimerval most = { .it_value.tv_sec = SETUP_S };
+
+	most.it_value.tv_sec += (time_t)(how->start->plan->rule_count / RULES_PER_S);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != how->parent ||
+	    setitimer(ITIMER_REAL, &most, NULL) < 0)
+		return error_sys(err, "stay with ringfence");
+	return 0;
+}
+
+/*
+ * Root has become somebody else: until bwrap is started, /proc/self is root's, and no namespace can be set
+ * up. Giving it back lets that user look into this process, so nothing of root's may be left in it.
+ */
+static int give_back_proc(struct error *err)
+{
+	environment_wipe();
+	if (syscall(SYS_close_range, WIRE_FD_END, ~0U, 0) < 0 ||
+	    prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		return error_sys(err, "separate from root's own process");
+	return 0;
+}
+
+static int become_bwrap(const struct becoming *how, struct error *err)
+{
+	const struct fence_start *start = how->start;
 	const struct fence_identity *identity = &start->plan->identity;
-	const char *bwrap = find_bwrap();
+	struct itimerval never = { 0 };
 	const char *tree = NULL;
 	char uid[16];
 	char gid[16];
 
 	snprintf(uid, sizeof uid, "%u", identity->uid);
 	snprintf(gid, sizeof gid, "%u", identity->gid);
-	if (fence_prepare_child(start, err) < 0 ||
-	    !(tree = tree_build(start->plan, etc, bwrap, err)) ||
+	if (fence_prepare_child(start, err) < 0 || bind_to_parent(how, err) < 0 ||
+	    (identity->switched && give_back_proc(err) < 0) ||
+	    !(tree = tree_build(start->plan, how->etc, how->bwrap, err)) ||
 	    (identity->mapped && identity_drop(identity, err) < 0))
 		return -1;
 
@@ -146,29 +183,38 @@ static int become_bwrap(const struct fence_start *start, const char *etc, struct
 					  NULL };
 	char *const environment[] = { NULL };
 
-	execve(bwrap, (char *const *)arguments, environment);
-	return error_sys(err, "start '%s'", bwrap);
+	setitimer(ITIMER_REAL, &never, NULL);
+	execve(how->bwrap, (char *const *)arguments, environment);
+	return error_sys(err, "start '%s'", how->bwrap);
 }
 
 static int begin(void *argument)
 {
 	const struct becoming *how = argument;
 
-	become_bwrap(how->start, how->etc, how->err);
+	become_bwrap(how, how->err);
 	dprintf(how->start->complaints, "ringfence: %s", how->err->text);
 	return FENCE_EXIT_NOT_SET_UP;
 }
 
 int bwrap_start(const struct fence_start *start, pid_t *ret_pid, struct error *err)
 {
+	const struct fence_identity *identity = &start->plan->identity;
+	int namespaces = stage_namespaces(identity);
 	AUTO_FREE char *etc = NULL;
+	AUTO_FREE char *bwrap = realpath(find_bwrap(), NULL);
 	struct error trouble; /* is told through start->complaints */
-	struct becoming how = { .start = start, .err = &trouble };
+	struct becoming how = {
+		.start = start, .bwrap = bwrap, .parent = getpid(), .err = &trouble
+	};
 
+	if (!bwrap)
+		return error_sys(err, "find '%s'", find_bwrap());
 	if (etc_prepare(start->plan, &etc, err) < 0)
 		return -1;
 	how.etc = etc;
-	*ret_pid = process_borrow(begin, &how, stage_namespaces(&start->plan->identity));
+	*ret_pid = identity->switched ? process_fork(begin, &how, namespaces)
+				      : process_borrow(begin, &how, namespaces);
 	if (*ret_pid < 0)
 		return remedy_namespaces(strerror(errno), err);
 	return tree_describe(start->order, start->plan, etc, err);
@@ -181,7 +227,10 @@ void bwrap_classify(const char *complaints, int status, struct error *err)
 						  "loopback", "user namespaces" };
 	AUTO_FREE char *line = strndup(complaints, strcspn(complaints, "\n"));
 
-	(void)status;
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+		error_set(err, "no fence: it was not up in time (does a file system hang?)");
+		return;
+	}
 	if (strncmp(complaints, own, strlen(own)) == 0) {
 		error_set(err, "%s", complaints + strlen(own));
 		return;

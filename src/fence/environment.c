@@ -73,35 +73,11 @@ static char *make_path(const struct fence_plan *plan)
 	return result;
 }
 
-/* Does ringfence itself, or the command, have a use for it? */
-static bool wanted_here(const struct fence_spec *spec, const char *variable)
+void environment_wipe(void)
 {
-	static const char *const own[] = { "PATH", "HOME", "USER" };
-	size_t size = strcspn(variable, "=");
-
-	if (passes(variable) || strncmp(variable, "RINGFENCE_", 10) == 0)
-		return true;
-	for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-		if (strlen(own[i]) == size && strncmp(own[i], variable, size) == 0)
-			return true;
-	for (size_t i = 0; i < spec->env.count; i++)
-		if (strcspn(spec->env.items[i], "=") == size &&
-		    strncmp(spec->env.items[i], variable, size) == 0)
-			return true;
-	return false;
-}
-
-void environment_forget(const struct fence_spec *spec)
-{
-	char **kept = environ;
-
-	for (char **at = environ; *at; at++) {
-		if (wanted_here(spec, *at))
-			*kept++ = *at;
-		else
-			explicit_bzero(*at, strlen(*at));
-	}
-	*kept = NULL;
+	for (char **at = environ; *at; at++)
+		explicit_bzero(*at, strlen(*at));
+	environ[0] = NULL;
 }
 
 int environment_make(struct fence_plan *plan, struct error *err)

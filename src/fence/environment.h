@@ -7,7 +7,7 @@
 /* Fills plan->environment. Returns 0, or -1 with err set. */
 int environment_make(struct fence_plan *plan, struct error *err);
 
-/* Wipes what nobody here has a use for: root's own, when root has become somebody else. */
-void environment_forget(const struct fence_spec *spec);
+/* Wipes the environment of this process itself. */
+void environment_wipe(void);
 
 #endif

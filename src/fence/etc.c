@@ -15,12 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Depth and size that no folder of configuration needs. */
-enum { MOST_DEPTH = 6, MOST_BYTES = 4 << 20, KEPT_DAYS = 30 };
+enum { MOST_DEPTH = 6, MOST_BYTES = 4 << 20, KEPT_S = 30 * 86400, DRAFT_S = 600 };
 
 /* A stamp is a hash (FNV-1a); a collision would only mean a stale copy. */
 static void mix(uint64_t *stamp, const void *data, size_t size)
@@ -163,6 +164,11 @@ static int make_mount_point(const char *folder, const char *path, struct error *
 	return symlink(target, point) < 0 ? error_sys(err, "make '%s'", point) : 0;
 }
 
+static bool in_etc(const struct fence_rule *rule)
+{
+	return path_within(rule->path, "/etc") && strcmp(rule->path, "/etc") != 0;
+}
+
 static int fill(const char *folder, const struct fence_plan *plan, const char *users,
 		const char *groups, const struct list *folders, struct error *err)
 {
@@ -192,7 +198,7 @@ static int fill(const char *folder, const struct fence_plan *plan, const char *u
 		result = copy_file("/etc/resolv.conf", to, err);
 	}
 	for (size_t i = 0; result == 0 && i < plan->rule_count; i++)
-		if (path_within(plan->rules[i].path, "/etc/"))
+		if (in_etc(&plan->rules[i]))
 			result = make_point(folder, plan->rules[i].path, plan->rules[i].is_dir,
 					    err);
 	return result;
@@ -211,8 +217,7 @@ static void remove_tree(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Copies that no fence has been started with for long; a running one may still use a younger one.
- */
+/* Copies that no fence has been started with for long, and drafts of who was killed. */
 static void prune(const char *shelf)
 {
 	DIR *dir = opendir(shelf);
@@ -222,11 +227,22 @@ static void prune(const char *shelf)
 		struct stat status;
 
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-		    lstat(path, &status) == 0 && time(NULL) - status.st_mtime > KEPT_DAYS * 86400L)
+		    lstat(path, &status) == 0 &&
+		    time(NULL) - status.st_mtime > (entry->d_name[0] == '.' ? DRAFT_S : KEPT_S))
 			remove_tree(path);
 	}
 	if (dir)
 		closedir(dir);
+}
+
+/* Two that make the same copy at once, in whatever namespaces, do not meet. */
+static unsigned long random_number(void)
+{
+	unsigned long number = (unsigned long)getpid();
+
+	if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0)
+		number ^= (unsigned long)time(NULL) << 32;
+	return number;
 }
 
 int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *err)
@@ -257,14 +273,23 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 
 		mix_folder(&stamp, folder);
 	}
+	for (const char *const *mounted = builtin_etc_mounts; *mounted; mounted++) {
+		struct stat status = { 0 };
+
+		lstat(*mounted, &status); /* is it there, and what is it? */
+		mix(&stamp, &status.st_mode, sizeof status.st_mode);
+	}
 	if (plan->spec->net == FENCE_NET_OPEN)
 		mix_file(&stamp, "/etc/resolv.conf");
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if (path_within(plan->rules[i].path, "/etc/"))
+		if (in_etc(&plan->rules[i])) {
 			mix(&stamp, plan->rules[i].path, strlen(plan->rules[i].path));
+			mix(&stamp, &plan->rules[i].is_dir, sizeof plan->rules[i].is_dir);
+		}
 	path = mem_format("%s/%016lx", shelf, (unsigned long)stamp);
 	if (access(path, F_OK) < 0) {
-		draft = mem_format("%s/.%016lx-%d", shelf, (unsigned long)stamp, getpid());
+		draft = mem_format("%s/.%016lx-%016lx", shelf, (unsigned long)stamp,
+				   random_number());
 		if (make_folders(shelf, 0700) < 0 || mkdir(draft, 0755) < 0 ||
 		    chmod(draft, 0755) < 0)
 			result = error_sys(err, "make '%s'", draft);
@@ -277,6 +302,8 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 			remove_tree(draft);
 		}
 		prune(shelf);
+	} else {
+		utimensat(AT_FDCWD, path, NULL, 0); /* it is in use */
 	}
 	list_release(&folders);
 	if (result == 0) {

@@ -16,6 +16,7 @@
 #include "fence/wire.h"
 #include "util/buffer.h"
 #include "util/error.h"
+#include "util/glob.h"
 #include "util/list.h"
 
 #include <stdbool.h>
@@ -26,6 +27,7 @@
 
 /* Exit statuses of a run that are not the command's own. */
 enum {
+	FENCE_EXIT_LIMIT = 123,
 	FENCE_EXIT_TIMEOUT = 124,
 	FENCE_EXIT_NOT_SET_UP = 125,
 	FENCE_EXIT_NOT_EXECUTABLE = 126,
@@ -42,23 +44,80 @@ enum fence_weaker {
 	FENCE_WEAKER_NO_FENCE = 4
 };
 
+/* What can be limited: bytes, thousandths of a CPU, counts, milliseconds. See limit.h. */
+enum fence_limit {
+	FENCE_LIMIT_MEMORY,
+	FENCE_LIMIT_CPUS,
+	FENCE_LIMIT_PROCESSES, /* with threads */
+	FENCE_LIMIT_OPEN_FILES,
+	FENCE_LIMIT_FILE_SIZE,
+	FENCE_LIMIT_TMP_SIZE,
+	FENCE_LIMIT_DISK,
+	FENCE_LIMIT_TIME,
+	FENCE_LIMIT_COUNT /* also: none */
+};
+
+/* By what a limit is kept. */
+enum fence_how {
+	FENCE_HOW_NONE,
+	FENCE_HOW_CGROUP_V2,
+	FENCE_HOW_CGROUP_V1,
+	FENCE_HOW_RLIMIT,
+	FENCE_HOW_TMPFS,
+	FENCE_HOW_AFFINITY,
+	FENCE_HOW_WATCHED,
+	FENCE_HOW_TIMER,
+};
+
 struct fence_listen {
 	struct wire_listen where; /* inside */
 	char *socket;             /* outside; NULL: a place of our own, named by port */
 };
+
+/* A path that somebody named, and who: "--hide", or a file with its line. */
+struct fence_path {
+	char *path;
+	char *origin;
+	bool weak; /* only narrows: it gives way to every other rule but the project's own */
+};
+
+struct fence_paths {
+	struct fence_path *items;
+	size_t count;
+};
+
+/* Entries of the project that are hidden by a pattern. */
+struct fence_pattern {
+	struct glob glob;
+	char *origin;
+};
+
+struct fence_patterns {
+	struct fence_pattern *items;
+	size_t count;
+};
+
+struct fence_place;
 
 /* What somebody asked for. Texts are borrowed except where a list owns them. */
 struct fence_spec {
 	const char *mechanism; /* "auto", or a name */
 	const char *project;   /* NULL: the current directory */
 	const char *cwd; /* NULL: the current directory if it is in the project, else the project */
-	struct list write, read, hide, env;
+	const struct fence_place *place; /* where that is, if it was found before; else NULL */
+	struct fence_paths write, read, hide;
+	struct fence_patterns patterns;
+	struct list env;
 	bool read_only;
+	bool denials;     /* explain what the fence refuses */
+	bool trace_reads; /* with denials: reads, too */
 	enum fence_net net;
+	const char *net_origin; /* who said so; NULL: nobody */
 	struct fence_listen *listens;
 	size_t listen_count;
-	uint64_t timeout_ms; /* 0: none */
+	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
 	unsigned int accepted_weaker;
+	unsigned int accepted_limits; /* a bit for each that need not be kept */
 	char *const *command;
 };
 
@@ -66,7 +125,30 @@ struct fence_spec {
  * err set. */
 int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err);
 
+void fence_paths_add(struct fence_paths *paths, const char *path, const char *origin);
+void fence_paths_release(struct fence_paths *paths);
+
 void fence_spec_release(struct fence_spec *spec);
+
+/* "memory", "open-files", "time" ... The other way round FENCE_LIMIT_COUNT means that there is no such
+ * limit. */
+const char *fence_limit_name(enum fence_limit limit);
+enum fence_limit fence_limit_find(const char *name);
+const char *fence_how_name(enum fence_how how);
+
+/* Reads the value of a limit as a person writes it: 512M, 1.5, 64, 30s. Returns 0, or -1 with err set. */
+int fence_limit_parse(enum fence_limit limit, const char *text, uint64_t *ret_value,
+		      struct error *err);
+
+/* The value as a person would write it; the caller frees. */
+char *fence_limit_text(enum fence_limit limit, uint64_t value);
+
+/*
+ * Where a limit is asked for that only a group of systemd's can keep: becomes `systemd-run --user
+ * --scope` with this very program and its arguments in it. Returns where that is not needed, or not
+ * possible; nothing was done then. To be called before anything else is.
+ */
+void fence_enter_scope(const struct fence_spec *spec);
 
 /* Who runs the command, and whose files it sees. See identity.h. */
 struct fence_identity {
@@ -81,11 +163,29 @@ struct fence_identity {
 	char *passwd_home; /* the one that /etc/passwd names, if another */
 };
 
+/* Where a run takes place, and whose it is. */
+struct fence_place {
+	struct fence_identity identity;
+	char *project; /* a real path */
+	char *state;   /* Ringfence's own folder */
+};
+
+/*
+ * Finds the place of a project (as it was given; NULL: the current directory). Real root becomes
+ * the project's owner here, for good: what is read afterwards is read with the owner's rights.
+ * Returns 0, or -1 with err set.
+ */
+int fence_place_find(const char *project, struct fence_place *ret_place, struct error *err);
+void fence_place_release(struct fence_place *place);
+
 struct fence_rule {
 	char *path; /* real path, the same inside */
 	enum wire_access access;
-	const char *origin; /* "option", or the name of a built-in table */
-	bool exact;         /* named by a person; beats a pattern at the same path */
+	char *origin; /* "--hide", "ringfence.yml:12", or the name of a built-in table */
+	bool exact;   /* named by a person; beats a pattern at the same path */
+	bool project; /* the project's own */
+	bool weak;    /* see struct fence_path */
+	bool ignored; /* hidden by a pattern */
 	bool is_dir;
 	bool root; /* a folder that was asked for: looked through for what is special in it */
 	bool lent; /* a folder of the user's: where root's files are mapped, this one is */
@@ -131,6 +231,7 @@ struct fence_plan {
 	char *init;  /* ringfence-init */
 	struct fence_rule *rules; /* sorted: parents first */
 	size_t rule_count;
+	bool whole; /* the project was named as writable */
 	struct fence_known *known;
 	size_t known_count;
 	struct fence_witness *witnesses;
@@ -158,7 +259,92 @@ int fence_plan_holds(const struct fence_plan *plan, struct error *err);
  * it, it does not exist). */
 const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const char *path);
 
-enum fence_exit { FENCE_OK, FENCE_COMMAND, FENCE_SIGNALLED, FENCE_TIMED_OUT, FENCE_SETUP };
+/* Would somebody be allowed to ask for this path? Returns 0, or -1 with the reason. */
+int fence_plan_permits(const struct fence_plan *plan, bool writable, const char *path,
+		       struct error *err);
+
+/* What the fence makes of a path, a host or a system call, in words. */
+struct fence_explanation {
+	const char *about; /* "path", "host" or "syscall" */
+	char *subject;     /* as it was understood */
+	const char *
+		verdict; /* path: writable, readable, hidden, private, absent; else: allowed, refused,
+				conditional */
+	char *rule;
+	char *origin;
+	char *note;             /* what that means; may be NULL */
+	const char *change_key; /* the setting that would change it; NULL: nothing can */
+	char *change_value;
+};
+
+/* Answers a question: "~/.ssh/id_rsa", "src/x.c", "https://example.org", "mount"; "path:", "host:" or
+ * "syscall:" in front says what is meant. Relative paths are meant from `base`. */
+void fence_explain(const struct fence_plan *plan, const char *question, const char *base,
+		   struct fence_explanation *ret_explanation);
+void fence_explanation_release(struct fence_explanation *explanation);
+
+/* A rule as a person would name it, and where it comes from. The caller frees *ret_rule. */
+void fence_rule_describe(const struct fence_plan *plan, const struct fence_rule *rule,
+			 char **ret_rule, const char **ret_origin);
+
+/* What could be set so that something that was denied (a kind and a target of struct fence_denial) would
+ * be allowed. */
+struct fence_offer {
+	const char *key; /* "write" or "read"; NULL: nothing is offered */
+	char *path;
+	char *risk; /* in words; or why nothing is offered */
+};
+
+void fence_offer(const struct fence_plan *plan, const char *kind, const char *target,
+		 struct fence_offer *ret_offer);
+void fence_offer_release(struct fence_offer *offer);
+
+/* Would it be allowed by this plan? */
+bool fence_plan_allows(const struct fence_plan *plan, const char *kind, const char *target);
+
+/* The names of the system calls that are always refused; NULL ends the list that begins at 0. */
+const char *fence_refused_call(size_t index);
+
+enum fence_exit {
+	FENCE_OK,
+	FENCE_COMMAND,
+	FENCE_SIGNALLED,
+	FENCE_LIMITED, /* it failed, or was ended, and had run into a limit */
+	FENCE_DENIED,  /* it failed, and had been refused something */
+	FENCE_SETUP
+};
+
+/* Something that the fence refused, as often as it was tried by the same program. */
+struct fence_denial {
+	const char *kind; /* write, create, remove, link, read, connect, socket, syscall */
+	char *target;
+	char *rule;
+	const char *origin;
+	char *program;
+	pid_t pid; /* of the first attempt, as seen inside; 0: not known */
+	struct list argv;
+	uint64_t count;
+	uint64_t hash;
+};
+
+struct fence_denials {
+	struct fence_denial *items; /* in the order of their first attempts */
+	size_t count;
+	uint64_t unlisted; /* attempts beyond the most that are listed */
+};
+
+struct fence_limited {
+	uint64_t value; /* 0: not asked for */
+	enum fence_how how;
+};
+
+/* What everything inside has used together. */
+struct fence_use {
+	uint64_t cpu_ms;
+	uint64_t memory_peak; /* without a group or a watch: of the largest process */
+	uint64_t disk_written;
+	uint64_t processes_peak; /* without a group or a watch: how many there were in all */
+};
 
 struct fence_result {
 	enum fence_exit kind;
@@ -167,9 +353,14 @@ struct fence_result {
 	bool changed; /* with FENCE_SETUP: the project changed meanwhile; another try may succeed */
 	unsigned int canaries_held, canaries_total;
 	unsigned int weaker;
+	unsigned int weaker_limits; /* a bit for each that was asked for and is not kept */
+	struct fence_limited limits[FENCE_LIMIT_COUNT];
+	enum fence_limit tripped; /* the one that was run into; FENCE_LIMIT_COUNT: none */
+	struct fence_use use;
 	const char *mechanism;
 	uint64_t duration_ms;
 	struct fence_found found; /* in quarantine */
+	struct fence_denials denials;
 	struct list warnings;
 };
 
@@ -187,9 +378,12 @@ typedef void fence_notice_fn(const char *text);
 void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	       struct fence_result *ret_result);
 
+struct limiter;
+
 /* What a mechanism gets to start with. */
 struct fence_start {
 	const struct fence_plan *plan;
+	const struct limiter *limiter;
 	struct buffer *
 		order; /* for init; the mechanism adds what it must find. It is sent after the start */
 	int control;    /* init's end of the control socket */
@@ -236,8 +430,8 @@ FENCE_MECHANISMS(FENCE_DECLARE)
 const struct fence_mechanism *fence_mechanism_find(const char *name);
 
 /*
- * For mechanisms, in the child: a session and signals of its own, and the descriptors of a start
- * where init expects them.
+ * For mechanisms, in the child: a session and signals of its own, the descriptors of a start where
+ * init expects them, and the groups that limit it.
  */
 int fence_prepare_child(const struct fence_start *start, struct error *err);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,8 +136,12 @@ void identity_release(struct fence_identity *identity)
 
 int identity_drop(const struct fence_identity *identity, struct error *err)
 {
+	int signal = 0;
+
+	prctl(PR_GET_PDEATHSIG, &signal, 0, 0, 0); /* is forgotten with the uid */
 	if (setgroups(0, NULL) < 0 || setresgid(identity->gid, identity->gid, identity->gid) < 0 ||
 	    setresuid(identity->uid, identity->uid, identity->uid) < 0)
 		return error_sys(err, "become uid %u", identity->uid);
+	prctl(PR_SET_PDEATHSIG, signal, 0, 0, 0);
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* The table of mechanisms, made from one list, so that a missing operation is an undeclared name;
  * and what they share. */
 #include "fence/fence.h"
+#include "fence/limit.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -46,6 +47,7 @@ int fence_prepare_child(const struct fence_start *start, struct error *err)
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGCHLD, SIG_DFL); /* ignored, nobody could wait for anybody */
 	setsid(); /* a signal to the caller's process group is for ringfence, which passes it on */
 
 	/* First all of them out of the way, then each to its place. */
@@ -55,5 +57,5 @@ int fence_prepare_child(const struct fence_start *start, struct error *err)
 	for (int i = 0; i < WIRE_FD_END; i++)
 		if (dup2(wanted[i], i) < 0)
 			return error_sys(err, "place descriptor %d", i);
-	return 0;
+	return limit_enter(start->limiter, err);
 }

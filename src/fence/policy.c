@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,14 +24,13 @@
  * half. */
 enum { MOST_RULES = 5000 };
 
-static const char origin_option[] = "option";
 static const char origin_project[] = "project";
 
 /* The text with a leading ~ expanded, made absolute; not resolved. The caller frees. */
-static char *spelled(const struct fence_plan *plan, const char *text, const char *base)
+static char *spelled(const char *home, const char *text, const char *base)
 {
-	if (text[0] == '~' && (text[1] == '/' || text[1] == '\0') && plan->identity.home[0]) {
-		AUTO_FREE char *joined = path_join(plan->identity.home, text[1] ? text + 2 : ".");
+	if (text[0] == '~' && (text[1] == '/' || text[1] == '\0') && home[0]) {
+		AUTO_FREE char *joined = path_join(home, text[1] ? text + 2 : ".");
 
 		return path_absolute(joined, base);
 	}
@@ -54,8 +52,7 @@ static char *resolve(const char *option, const char *path, struct error *err)
 static bool in_reach(const struct fence_plan *plan, const char *folder)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if ((plan->rules[i].access == WIRE_WRITE ||
-		     plan->rules[i].origin == origin_project) &&
+		if ((plan->rules[i].access == WIRE_WRITE || plan->rules[i].project) &&
 		    path_within(folder, plan->rules[i].path))
 			return true;
 	return false;
@@ -226,24 +223,49 @@ static int refuse_readable(const struct fence_plan *plan, const char *option, co
 	return 0;
 }
 
+int fence_plan_permits(const struct fence_plan *plan, bool writable, const char *path,
+		       struct error *err)
+{
+	return writable ? refuse_writable(plan, "write", path, err)
+			: refuse_readable(plan, "read", path, err);
+}
+
+/* Naming what may be written in the project makes the rest of it read-only; what is outside does not. */
+static void narrow_project(struct fence_plan *plan)
+{
+	struct fence_rule *project = &plan->rules[0];
+
+	if (plan->whole)
+		project->access = WIRE_WRITE;
+	for (size_t i = 1; i < plan->rule_count && !plan->whole; i++)
+		if (plan->rules[i].access == WIRE_WRITE &&
+		    path_within(plan->rules[i].path, plan->project))
+			project->access = WIRE_READ;
+}
+
 typedef int judge_fn(const struct fence_plan *plan, const char *option, const char *path,
 		     struct error *err);
 
-static int add_options(struct fence_plan *plan, const char *option, const struct list *paths,
+static int add_options(struct fence_plan *plan, const char *key, const struct fence_paths *paths,
 		       enum wire_access access, judge_fn *judge, const char *base,
 		       struct list *passed, struct error *err)
 {
 	for (size_t i = 0; i < paths->count; i++) {
-		AUTO_FREE char *path = spelled(plan, paths->items[i], base);
+		const struct fence_path *given = &paths->items[i];
+		AUTO_FREE char *path = spelled(plan->identity.home, given->path, base);
+		AUTO_FREE char *option = given->origin[0] == '-'
+						 ? mem_dup(given->origin)
+						 : mem_format("%s: %s", given->origin, key);
 		AUTO_FREE char *real = NULL;
 		struct stat status;
 
-		if (!paths->items[i][0])
+		if (!given->path[0])
 			return error_set(err, "%s needs a path", option);
 		if (resolve_option(plan, option, path, passed, &real, &status, err) < 0) {
-			/* What does not exist needs no hiding, and gets no stub. */
-			if (access == WIRE_HIDE && errno == ENOENT) {
-				list_printf(&plan->notices, "--hide %s: there is nothing to hide",
+			/* What does not exist needs no hiding, and gets no stub; and a file of settings is
+			 * for many machines. */
+			if (errno == ENOENT && (access == WIRE_HIDE || given->origin[0] != '-')) {
+				list_printf(&plan->notices, "%s %s: there is no such file", option,
 					    path);
 				continue;
 			}
@@ -252,10 +274,11 @@ static int add_options(struct fence_plan *plan, const char *option, const struct
 		if (judge(plan, option, real, err) < 0)
 			return -1;
 		if (access == WIRE_WRITE && strcmp(real, plan->project) == 0) {
-			plan->rules[0].access = WIRE_WRITE; /* the project's own rule, said again */
+			plan->whole = true; /* the project's own rule, said again */
 			continue;
 		}
-		plan_add_rule(plan, real, &status, access, origin_option, true);
+		plan_add_rule(plan, real, &status, access, given->origin, !given->weak);
+		plan->rules[plan->rule_count - 1].weak = given->weak;
 		plan->rules[plan->rule_count - 1].root = access != WIRE_HIDE;
 		plan->rules[plan->rule_count - 1].lent = access == WIRE_WRITE;
 	}
@@ -323,6 +346,38 @@ static bool part_of_system(const char *path)
 	return false;
 }
 
+/* The rule of somebody else, or of a built-in table, that a weak one gives way to; NULL: none. */
+static const struct fence_rule *stronger(const struct fence_plan *plan,
+					 const struct fence_rule *rule)
+{
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		const struct fence_rule *other = &plan->rules[i];
+
+		if (!other->weak && !other->project && path_within(rule->path, other->path))
+			return other;
+	}
+	return NULL;
+}
+
+/* Before anything else is dropped: a rule that says nothing new may still be the one to give way
+ * to. */
+static void drop_weak(struct fence_plan *plan)
+{
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		struct fence_rule *rule = &plan->rules[i];
+		const struct fence_rule *other = rule->weak ? stronger(plan, rule) : NULL;
+
+		if (!other)
+			continue;
+		list_printf(&plan->notices, "%s: %s stays as it is (%s)", rule->origin, rule->path,
+			    other->origin);
+		free(rule->path);
+		free(rule->origin);
+		*rule = plan->rules[--plan->rule_count];
+		i--;
+	}
+}
+
 /*
  * Sorts the rules and drops those that say nothing new: beaten at the same path, or with the same
  * access as the rule above them. What is left is one mount each, parents first.
@@ -357,6 +412,7 @@ static void collapse(struct fence_plan *plan)
 		decided = mem_dup(rule.path);
 		if (drop) {
 			free(rule.path);
+			free(rule.origin);
 			continue;
 		}
 		if (above && above->access == WIRE_HIDE)
@@ -399,36 +455,6 @@ static int refuse_too_many(const struct fence_plan *plan, struct error *err)
 		"%zu rules are more than the %d that a fence can hold; %zu of them are in '%s': hide that folder as a "
 		"whole (--hide '%s')",
 		plan->rule_count, MOST_RULES, most, folder, folder);
-}
-
-/* $RINGFENCE_STATE_DIR, $XDG_STATE_HOME/ringfence or ~/.local/state/ringfence, as a real path where
- * it exists. */
-static int find_state(struct fence_plan *plan, struct error *err)
-{
-	const char *own = getenv("RINGFENCE_STATE_DIR");
-	const char *xdg = getenv("XDG_STATE_HOME");
-	AUTO_FREE char *path = NULL;
-
-	if (own && own[0] == '/')
-		path = path_absolute(own, "/");
-	else if (own && own[0])
-		return error_set(err, "RINGFENCE_STATE_DIR '%s' is not an absolute path", own);
-	else if (xdg && xdg[0] == '/' && !plan->identity.switched && plan->identity.home[0])
-		path = path_join(xdg, "ringfence");
-	else if (plan->identity.home[0])
-		path = path_join(plan->identity.home, ".local/state/ringfence");
-	else
-		return error_set(
-			err,
-			"uid %u has no home folder to keep state in; set %sRINGFENCE_STATE_DIR",
-			plan->identity.caller, !plan->identity.switched ? "HOME or " : "");
-	make_folders(path, 0700); /* symlinks on the way show; a failure is said when it is used */
-	plan->state = realpath(path, NULL);
-	if (!plan->state) {
-		plan->state = path;
-		path = NULL;
-	}
-	return 0;
 }
 
 /* ringfence-init is beside this program, or where it was installed to. */
@@ -515,7 +541,7 @@ static int find_cwd(struct fence_plan *plan, const char *base, struct error *err
 	const char *wanted = plan->spec->cwd;
 
 	if (wanted) {
-		AUTO_FREE char *path = spelled(plan, wanted, base);
+		AUTO_FREE char *path = spelled(plan->identity.home, wanted, base);
 		struct stat status;
 
 		plan->cwd = resolve("--cwd", path, err);
@@ -541,40 +567,86 @@ static int find_cwd(struct fence_plan *plan, const char *base, struct error *err
 	return 0;
 }
 
+int fence_place_find(const char *project, struct fence_place *ret_place, struct error *err)
+{
+	struct fence_place place = { 0 };
+	AUTO_FREE char *base = getcwd(NULL, 0);
+	AUTO_FREE char *given = NULL;
+
+	if (!base && !(project && (project[0] == '/' || project[0] == '~')))
+		return error_sys(
+			err,
+			"the current directory (was it deleted? cd to another one, or give --project)");
+	given = path_absolute(project && project[0] != '~' ? project : ".", base ? base : "/");
+	if (identity_assume(given, &place.identity, err) < 0)
+		return -1;
+	if (project) {
+		free(given);
+		given = spelled(place.identity.home, project, base ? base : "/");
+	}
+
+	const struct state_owner owner = { place.identity.home, place.identity.caller,
+					   place.identity.switched };
+
+	place.project = resolve("--project", given, err);
+	if (!place.project || state_find(&owner, &place.state, err) < 0) {
+		fence_place_release(&place);
+		return -1;
+	}
+	*ret_place = place;
+	return 0;
+}
+
+void fence_place_release(struct fence_place *place)
+{
+	identity_release(&place->identity);
+	free(place->project);
+	free(place->state);
+	*place = (struct fence_place){ 0 };
+}
+
+/* The plan's own copy of a place. */
+static void take_place(struct fence_plan *plan, const struct fence_place *place)
+{
+	plan->identity = place->identity;
+	plan->identity.name = mem_dup(place->identity.name);
+	plan->identity.home = mem_dup(place->identity.home);
+	plan->identity.passwd_home = mem_dup(place->identity.passwd_home);
+	plan->project = mem_dup(place->project);
+	plan->state = mem_dup(place->state);
+}
+
+/* The place that was found before, or the one that the spec names. */
+static int find_place(struct fence_plan *plan, struct error *err)
+{
+	struct fence_place place;
+
+	if (plan->spec->place) {
+		take_place(plan, plan->spec->place);
+		return 0;
+	}
+	if (fence_place_find(plan->spec->project, &place, err) < 0)
+		return -1;
+	take_place(plan, &place);
+	fence_place_release(&place);
+	return 0;
+}
+
 static int make(struct fence_plan *plan, struct error *err)
 {
 	__attribute__((cleanup(list_release))) struct list passed = { 0 };
 	const struct fence_spec *spec = plan->spec;
 	AUTO_FREE char *base = getcwd(NULL, 0);
-	AUTO_FREE char *given = NULL;
 	struct stat status;
 
 	if (access("/proc/self/fd", X_OK) < 0)
 		return error_sys(
 			err,
 			"/proc is not mounted, and no fence can be proven without it; mount -t proc proc /proc");
-	if (!base && !(spec->project && (spec->project[0] == '/' || spec->project[0] == '~')))
-		return error_sys(
-			err,
-			"the current directory (was it deleted? cd to another one, or give --project)");
+	if (find_place(plan, err) < 0)
+		return -1;
 	if (!base)
 		base = mem_dup("/");
-	given = path_absolute(spec->project && spec->project[0] != '~' ? spec->project : ".", base);
-	if (identity_assume(given, &plan->identity, err) < 0)
-		return -1;
-	if (plan->identity.switched) {
-		/* Without this /proc/self stays root's, and no namespace can be set up; with it the owner's
-		 * other processes can look into this one. */
-		environment_forget(spec);
-		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	}
-	if (spec->project) {
-		free(given);
-		given = spelled(plan, spec->project, base);
-	}
-	plan->project = resolve("--project", given, err);
-	if (!plan->project || find_state(plan, err) < 0)
-		return -1;
 	if (stat(plan->project, &status) < 0 || !S_ISDIR(status.st_mode))
 		return error_set(err, "--project '%s' is not a folder", plan->project);
 	if (refuse_writable(plan, "--project", plan->project, err) < 0)
@@ -582,15 +654,16 @@ static int make(struct fence_plan *plan, struct error *err)
 	if (find_init(plan, err) < 0)
 		return -1;
 
-	plan_add_rule(plan, plan->project, &status,
-		      spec->read_only || spec->write.count ? WIRE_READ : WIRE_WRITE, origin_project,
-		      true);
-	plan->rules[0].root = plan->rules[0].lent = true;
-	if (add_options(plan, "--write", &spec->write, WIRE_WRITE, refuse_writable, base, &passed,
-			err) < 0 ||
-	    add_options(plan, "--read", &spec->read, WIRE_READ, refuse_readable, base, &passed,
-			err) < 0 ||
-	    add_options(plan, "--hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, &passed, err) <
+	plan_add_rule(plan, plan->project, &status, spec->read_only ? WIRE_READ : WIRE_WRITE,
+		      origin_project, true);
+	plan->rules[0].root = plan->rules[0].lent = plan->rules[0].project = true;
+	if (add_options(plan, "write", &spec->write, WIRE_WRITE, refuse_writable, base, &passed,
+			err) < 0)
+		return -1;
+	narrow_project(plan);
+	if (add_options(plan, "read", &spec->read, WIRE_READ, refuse_readable, base, &passed, err) <
+		    0 ||
+	    add_options(plan, "hide", &spec->hide, WIRE_HIDE, refuse_hidden, base, &passed, err) <
 		    0 ||
 	    check_listens(plan, &passed, err) < 0 || check_passed(plan, &passed, err) < 0)
 		return -1;
@@ -603,9 +676,9 @@ static int make(struct fence_plan *plan, struct error *err)
 	size_t roots = plan->rule_count;
 
 	for (size_t i = 0; i < roots; i++)
-		if (plan->rules[i].root && plan->rules[i].is_dir &&
-		    scan_tree(plan, plan->rules[i].path, err) < 0)
+		if (plan->rules[i].root && plan->rules[i].is_dir && scan_tree(plan, i, err) < 0)
 			return -1;
+	drop_weak(plan);
 	collapse(plan);
 	if (find_cwd(plan, base, err) < 0 || refuse_too_many(plan, err) < 0)
 		return -1;
@@ -639,8 +712,10 @@ void fence_plan_release(struct fence_plan *plan)
 	free(plan->home);
 	free(plan->state);
 	free(plan->init);
-	for (size_t i = 0; i < plan->rule_count; i++)
+	for (size_t i = 0; i < plan->rule_count; i++) {
 		free(plan->rules[i].path);
+		free(plan->rules[i].origin);
+	}
 	free(plan->rules);
 	free(plan->known);
 	for (size_t i = 0; i < plan->link_count; i++) {

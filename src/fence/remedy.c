@@ -61,8 +61,8 @@ int remedy_namespaces(const char *complaint, struct error *err)
 			"this kernel lets only root make user namespaces: sudo sysctl -w kernel.unprivileged_userns_clone=1";
 	else if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
 		remedy =
-			"AppArmor restricts user namespaces to programs with a profile: use the system's /usr/bin/bwrap with its "
-			"profile (apt-get install bubblewrap apparmor), or sudo sysctl -w "
+			"AppArmor restricts user namespaces to programs with a profile: install Ringfence's own "
+			"(packaging/apparmor/ringfence says how), or sudo sysctl -w "
 			"kernel.apparmor_restrict_unprivileged_userns=0";
 	else if (there("/.dockerenv") || there("/run/.containerenv"))
 		remedy =

@@ -2,6 +2,7 @@
 #include "fence/run.h"
 #include "fence/sweep.h"
 
+#include "fence/cgroup.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -17,24 +18,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-int make_folders(const char *path, mode_t mode)
-{
-	AUTO_FREE char *copy = mem_dup(path);
-
-	for (char *at = copy + 1;; at++) {
-		at += strcspn(at, "/");
-
-		char kept = *at;
-
-		*at = '\0';
-		if (mkdir(copy, mode) < 0 ? errno != EEXIST : chmod(copy, mode) < 0)
-			return -1;
-		*at = kept;
-		if (!kept)
-			return 0;
-	}
-}
 
 /* What is only made once, and then found: unreadable placeholders and the canary. */
 int run_prepare(const char *state, struct error *err)
@@ -153,6 +136,16 @@ int run_end(struct run *run, const struct fence_plan *plan, struct fence_found *
 	return result;
 }
 
+/* The groups of a run that was killed; which ones, their locks say. */
+static void recover_groups(void)
+{
+	struct cgroup_place place;
+
+	cgroup_place_find(&place);
+	cgroup_recover(&place);
+	cgroup_place_release(&place);
+}
+
 /* Takes over the record at name if its run is dead. */
 static int recover_one(struct fence_plan *plan, int folder, const char *name, struct error *err)
 {
@@ -170,6 +163,7 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 			unlinkat(folder, name, 0);
 		return 0;
 	}
+	recover_groups();
 	if (fd_read_all(lock, &record) < 0)
 		return error_sys(err, "read the record of run %s", name);
 	if (sweep(record.data, record.used, quarantine, name, &plan->recovered, &why) < 0) {

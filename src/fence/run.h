@@ -15,6 +15,7 @@
 #define FENCE_RUN_H
 
 #include "fence/fence.h"
+#include "util/state.h"
 
 struct run {
 	char *id;
@@ -36,9 +37,5 @@ int run_end(struct run *run, const struct fence_plan *plan, struct fence_found *
 /* Does the same for every run whose ringfence and init are gone; what it found is in
  * plan->recovered. */
 int run_recover(struct fence_plan *plan, struct error *err);
-
-/* Makes a folder and those above it that are missing, with this mode whatever the umask. Returns 0,
- * or -1 with errno. */
-int make_folders(const char *path, mode_t mode);
 
 #endif

@@ -28,6 +28,8 @@ struct scan {
 	const char *root;
 	struct error *err;
 	unsigned int nested; /* folders that links have led to, one behind the other */
+	const struct fence_pattern *patterns; /* they are meant from the project's root on */
+	size_t pattern_count;
 };
 
 struct below {
@@ -46,7 +48,7 @@ void plan_add_rule(struct fence_plan *plan, const char *path, const struct stat 
 	plan->rules[plan->rule_count++] = (struct fence_rule){
 		.path = mem_dup(path),
 		.access = access,
-		.origin = origin,
+		.origin = mem_dup(origin),
 		.exact = exact,
 		.is_dir = S_ISDIR(status->st_mode),
 		.device = status->st_dev,
@@ -328,11 +330,31 @@ int fence_plan_holds(const struct fence_plan *plan, struct error *err)
 	return 0;
 }
 
+/* Where the first pattern comes from that hides this entry; NULL if none does. */
+static const char *ignored_by(const struct scan *scan, const struct walk_entry *entry)
+{
+	for (size_t i = 0; i < scan->pattern_count; i++)
+		if (glob_matches(&scan->patterns[i].glob, entry->path, entry->type == DT_DIR))
+			return scan->patterns[i].origin;
+	return NULL;
+}
+
+static void hide_ignored(struct fence_plan *plan, const char *path, const char *origin)
+{
+	size_t before = plan->rule_count;
+
+	plan_add_existing(plan, path, WIRE_HIDE, origin, false);
+	if (plan->rule_count > before)
+		plan->rules[before].ignored = true;
+}
+
 static enum walk_verdict look(void *context, const struct walk_entry *entry)
 {
 	struct scan *scan = context;
 	struct fence_plan *plan = scan->plan;
-	const char *secret = builtin_name(entry->name, entry->type == DT_DIR).secret;
+	const char *ignored = ignored_by(scan, entry);
+	const char *secret = ignored ? ignored
+				     : builtin_name(entry->name, entry->type == DT_DIR).secret;
 	const char *executed = scan_executed(entry);
 	bool put_aside = entry->type == DT_DIR && entry->depth == 0 &&
 			 strncmp(entry->name, SWEEP_NEAR, strlen(SWEEP_NEAR)) == 0;
@@ -395,6 +417,8 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	}
 	if (entry->type == DT_SOCK)
 		plan_add_existing(plan, path, WIRE_HIDE, "socket", false);
+	else if (ignored)
+		hide_ignored(plan, path, ignored);
 	else if (secret && !public_file(entry))
 		plan_add_existing(plan, path, WIRE_HIDE, "secret", false);
 	else if (executed && strcasecmp(entry->name, "HEAD") == 0) {
@@ -431,8 +455,10 @@ static struct mark mark(const struct fence_plan *plan)
 
 static void take_back(struct fence_plan *plan, const struct mark *mark)
 {
-	while (plan->rule_count > mark->rules)
+	while (plan->rule_count > mark->rules) {
 		free(plan->rules[--plan->rule_count].path);
+		free(plan->rules[plan->rule_count].origin);
+	}
 	while (plan->link_count > mark->links) {
 		free(plan->links[--plan->link_count].path);
 		free(plan->links[plan->link_count].target);
@@ -446,9 +472,13 @@ static void take_back(struct fence_plan *plan, const struct mark *mark)
 	plan->known_count = mark->known;
 }
 
-int scan_tree(struct fence_plan *plan, const char *path, struct error *err)
+int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 {
 	enum { TRIES = 8 };
+	const dev_t device = plan->rules[rule].device;
+	const ino_t inode = plan->rules[rule].inode;
+	AUTO_FREE char *path = mem_dup(plan->rules[rule].path); /* rules move when some are added */
+	struct stat status;
 	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct scan scan = { .plan = plan, .root = path, .err = err };
 	const struct mark before = mark(plan);
@@ -456,8 +486,15 @@ int scan_tree(struct fence_plan *plan, const char *path, struct error *err)
 
 	if (root < 0 && errno == ENOTDIR)
 		return 0;
-	if (root < 0)
+	if (root < 0 || fstat(root, &status) < 0)
 		return error_sys(err, "open '%s'", path);
+	if (status.st_dev != device || status.st_ino != inode)
+		return error_set(err, "'%s' changed while it was looked through; start again",
+				 path);
+	if (strcmp(path, plan->project) == 0) {
+		scan.patterns = plan->spec->patterns.items;
+		scan.pattern_count = plan->spec->patterns.count;
+	}
 	for (int i = 0; i < TRIES && changed; i++) {
 		take_back(plan, &before);
 		if (walk_tree(root, look, &scan, &changed, err) < 0)

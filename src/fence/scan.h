@@ -6,11 +6,11 @@
 #include "fence/walk.h"
 
 /*
- * Adds to the plan, for the tree at path: rules for secrets and sockets (hidden) and for what the
+ * Adds to the plan, for the tree of a rule: rules for secrets and sockets (hidden) and for what the
  * host executes (read-only), and what of the latter was there before. Returns 0, or -1 with err
  * set.
  */
-int scan_tree(struct fence_plan *plan, const char *path, struct error *err);
+int scan_tree(struct fence_plan *plan, size_t rule, struct error *err);
 
 /* Why the host would run this entry or read it as configuration; NULL if it would not. Includes
  * bare git repositories. */

@@ -1,6 +1,8 @@
 /* A plan at work: start, watch, end, sweep. See fence.h. */
 #include "fence/briefing.h"
+#include "fence/denial.h"
 #include "fence/fence.h"
+#include "fence/limit.h"
 #include "fence/relay.h"
 #include "fence/run.h"
 #include "fence/sweep.h"
@@ -38,6 +40,10 @@ struct session {
 	struct run run;
 	struct terminal terminal;
 	struct relay *relay;
+	struct denials denials;
+	struct limiter limiter;
+	struct wire_use use;
+	struct rusage spent;
 	struct buffer complaints;
 	int control;
 	int complaints_fd;
@@ -175,7 +181,9 @@ static int send_order(const struct session *session, const struct buffer *order,
 static int start(struct session *session, struct error *err)
 {
 	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
-	struct fence_start how = { .plan = session->plan, .order = &order };
+	struct fence_start how = { .plan = session->plan,
+				   .limiter = &session->limiter,
+				   .order = &order };
 	uint32_t terminal = 0;
 	char abstract[64];
 	int sockets[2];
@@ -186,15 +194,17 @@ static int start(struct session *session, struct error *err)
 	if ((session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0)
 		return -1;
 
-	const struct briefing briefing = {
+	struct briefing briefing = {
 		.plan = session->plan,
 		.abstract = abstract,
 		.terminal = terminal,
 		.outer = session->terminal.outer,
 	};
 
-	if (watch_signals(session, err) < 0)
+	if (watch_signals(session, err) < 0 ||
+	    limit_begin(&session->limiter, session->plan, session->result, err) < 0)
 		return -1;
+	limit_describe(&session->limiter, &briefing.limits);
 
 	/* If the mechanism's own process is killed, init becomes our child, and we can wait for it. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -235,6 +245,33 @@ static void tell(struct session *session, enum wire_message_type type, int numbe
 	wire_send(session->control, &(struct wire_message){ .type = type, .a = number }, -1);
 }
 
+/* The fence is up, but for the command. Is it what was asked for, and the project what was judged? */
+static int check_mounted(struct session *session, struct error *err)
+{
+	struct error why;
+
+	if (fence_plan_holds(session->plan, err) < 0) {
+		session->result->changed = true;
+		return -1;
+	}
+	return limit_check(&session->limiter, session->child, &why) < 0
+		       ? error_set(
+				 err,
+				 "the fence does not hold, nothing was run: canary 'limits' got through: %s",
+				 why.text)
+		       : 0;
+}
+
+static void begin_command(struct session *session)
+{
+	uint64_t time_ms = session->plan->spec->limits[FENCE_LIMIT_TIME];
+
+	session->running = true;
+	session->deadline_ms = time_ms ? now_ms() + time_ms : 0;
+	limit_watch(&session->limiter, now_ms());
+	fd_close(&session->abstract);
+}
+
 /* A listening socket of the fence has come out. */
 static void take_listener(struct session *session, int index, int fd)
 {
@@ -266,6 +303,9 @@ static void take_message(struct session *session, const struct wire_message *mes
 	case WIRE_TERMINAL:
 		terminal_attach(&session->terminal, fd);
 		return;
+	case WIRE_DENIALS:
+		denials_listen(&session->denials, fd);
+		return;
 	case WIRE_FAILED:
 		if (session->ended)
 			break;
@@ -273,11 +313,11 @@ static void take_message(struct session *session, const struct wire_message *mes
 			  message->a ? "the fence does not hold, nothing was run: " : "no fence: ",
 			  message->text);
 		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+		result->changed = fence_plan_holds(session->plan, &err) < 0;
 		session->ended = true;
 		break;
 	case WIRE_MOUNTED:
-		if (fence_plan_holds(session->plan, &err) < 0) {
-			result->changed = true;
+		if (check_mounted(session, &err) < 0) {
 			set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 			session->ended = true;
 			end_child(session);
@@ -286,13 +326,15 @@ static void take_message(struct session *session, const struct wire_message *mes
 		}
 		break;
 	case WIRE_RUNNING:
-		session->running = true;
-		session->deadline_ms = session->plan->spec->timeout_ms
-					       ? now_ms() + session->plan->spec->timeout_ms
-					       : 0;
+		begin_command(session);
 		result->canaries_held = (unsigned int)message->a;
 		result->canaries_total = (unsigned int)message->b;
-		fd_close(&session->abstract);
+		if (session->plan->spec->denials && session->denials.listener < 0 &&
+		    !(session->plan->weaker & FENCE_WEAKER_NO_FENCE))
+			list_add(
+				&result->warnings,
+				"denials are not explained: that needs Linux 5.19 or newer, and no other "
+				"listener of seccomp above this process");
 		break;
 	case WIRE_NOT_STARTED:
 		error_set(&err, "%s: %s", session->plan->spec->command[0],
@@ -313,6 +355,7 @@ static void take_message(struct session *session, const struct wire_message *mes
 		break;
 	case WIRE_EXITED:
 		session->exited = true;
+		memcpy(&session->use, message->text, sizeof session->use);
 		if (session->ended)
 			break;
 		session->ended = true;
@@ -321,6 +364,9 @@ static void take_message(struct session *session, const struct wire_message *mes
 		else
 			set_result(result, message->a ? FENCE_COMMAND : FENCE_OK, message->a, "");
 		break;
+	case WIRE_COUNTERS:
+		session->limiter.counters = fd;
+		return;
 	case WIRE_LOCK:
 	case WIRE_ORDER:
 	case WIRE_GO:
@@ -367,8 +413,8 @@ static void take_signals(struct session *session)
 			terminal_resize(&session->terminal);
 		} else if (info.ssi_signo != SIGCHLD) {
 			interrupt(session, (int)info.ssi_signo);
-		} else if (!session->child_gone &&
-			   waitpid(session->child, &status, WNOHANG) == session->child) {
+		} else if (!session->child_gone && wait4(session->child, &status, WNOHANG,
+							 &session->spent) == session->child) {
 			session->child_gone = true;
 			session->child_status = status;
 			take_messages(session);
@@ -401,7 +447,8 @@ static void expire(struct session *session)
 		end_child(session);
 		session->deadline_ms = 0;
 	} else if (!session->ended) {
-		set_result(result, FENCE_TIMED_OUT, FENCE_EXIT_TIMEOUT, "");
+		set_result(result, FENCE_LIMITED, FENCE_EXIT_TIMEOUT, "");
+		result->tripped = FENCE_LIMIT_TIME;
 		session->ended = true;
 		tell(session, WIRE_SIGNAL_ALL, SIGTERM);
 		tell(session, WIRE_SIGNAL_ALL, SIGCONT);
@@ -412,25 +459,69 @@ static void expire(struct session *session)
 	}
 }
 
+/* Looks at what is watched, if it is time to; a limit that is exceeded ends everything at once. */
+static void look(struct session *session)
+{
+	enum fence_limit limit;
+
+	if (!session->limiter.next_ms || !session->running || session->ended ||
+	    now_ms() < session->limiter.next_ms)
+		return;
+	limit = limit_look(&session->limiter, session->child, now_ms());
+	if (limit == FENCE_LIMIT_COUNT)
+		return;
+	set_result(session->result, FENCE_LIMITED, FENCE_EXIT_LIMIT, "");
+	session->result->tripped = limit;
+	session->ended = true;
+	session->deadline_ms = 0;
+	tell(session, WIRE_SIGNAL_ALL, SIGKILL);
+}
+
+static void sooner(uint64_t *wait, uint64_t when_ms, uint64_t now)
+{
+	uint64_t left = when_ms > now ? when_ms - now : 0;
+
+	if (when_ms && left < *wait)
+		*wait = left;
+}
+
 static int remaining_ms(const struct session *session)
 {
+	const uint64_t most = 1000000;
 	uint64_t now = now_ms();
-	uint64_t most = terminal_waits(&session->terminal) ? FOREGROUND_MS : 1000000;
+	uint64_t wait = terminal_waits(&session->terminal) ? FOREGROUND_MS : most + 1;
 
-	if (!session->deadline_ms)
-		return most == FOREGROUND_MS ? FOREGROUND_MS : -1;
-	if (session->deadline_ms <= now)
-		return 0;
-	return (int)(session->deadline_ms - now > most ? most : session->deadline_ms - now);
+	sooner(&wait, session->deadline_ms, now);
+	if (!session->ended)
+		sooner(&wait, session->limiter.next_ms, now);
+	if (wait > most)
+		return session->deadline_ms ? (int)most : -1;
+	return (int)wait;
 }
 
 enum {
 	WATCH_CONTROL,
 	WATCH_SIGNALS,
 	WATCH_COMPLAINTS,
+	WATCH_DENIALS,
 	WATCH_TERMINAL,
 	WATCH_RELAY = WATCH_TERMINAL + 2
 };
+
+static void serve(struct session *session, const struct pollfd *watched, size_t relayed)
+{
+	if (watched[WATCH_SIGNALS].revents)
+		take_signals(session);
+	if (watched[WATCH_CONTROL].revents)
+		take_messages(session);
+	if (watched[WATCH_COMPLAINTS].revents)
+		take_complaints(session);
+	/* After the messages: before the command runs, only the canaries are refused. */
+	if (watched[WATCH_DENIALS].revents)
+		denials_serve(&session->denials, session->running);
+	terminal_serve(&session->terminal, watched + WATCH_TERMINAL);
+	relay_serve(session->relay, watched + WATCH_RELAY, relayed);
+}
 
 /* Until nothing runs inside any more, or init and the mechanism's process are gone. */
 static void watch(struct session *session)
@@ -447,25 +538,21 @@ static void watch(struct session *session)
 							  .events = POLLIN };
 		watched[WATCH_COMPLAINTS] = (struct pollfd){ .fd = session->complaints_fd,
 							     .events = POLLIN };
+		watched[WATCH_DENIALS] = (struct pollfd){ .fd = session->denials.listener,
+							  .events = POLLIN };
 		terminal_watch(&session->terminal, watched + WATCH_TERMINAL);
 
 		int ready = poll(watched, WATCH_RELAY + relayed, remaining_ms(session));
 
 		if (ready < 0 && errno != EINTR)
 			break;
-		if (ready == 0 && session->deadline_ms && now_ms() >= session->deadline_ms)
-			expire(session);
+		look(session);
 		terminal_check_foreground(&session->terminal);
-		if (ready <= 0)
-			continue;
-		if (watched[WATCH_SIGNALS].revents)
-			take_signals(session);
-		if (watched[WATCH_CONTROL].revents)
-			take_messages(session);
-		if (watched[WATCH_COMPLAINTS].revents)
-			take_complaints(session);
-		terminal_serve(&session->terminal, watched + WATCH_TERMINAL);
-		relay_serve(session->relay, watched + WATCH_RELAY, relayed);
+		if (ready > 0)
+			serve(session, watched, relayed);
+		/* Also when there is always something to serve: a busy command is not spared. */
+		if (!session->exited && session->deadline_ms && now_ms() >= session->deadline_ms)
+			expire(session);
 	}
 }
 
@@ -499,7 +586,7 @@ static void wait_for_all(struct session *session)
 
 	fd_close(&session->control); /* the lifeline */
 	if (session->child > 0 && !session->child_gone)
-		waitpid(session->child, &status, 0);
+		wait4(session->child, &status, 0, &session->spent);
 	if (!session->had_children)
 		process_end_children(); /* of a mechanism that failed, or died before init */
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
@@ -511,6 +598,11 @@ static void judge_end(struct session *session)
 
 	if (session->ended)
 		return;
+	if (session->running && limit_killed(&session->limiter)) {
+		set_result(session->result, FENCE_LIMITED, FENCE_EXIT_LIMIT, "");
+		session->result->tripped = FENCE_LIMIT_MEMORY;
+		return;
+	}
 	if (session->running)
 		error_set(
 			&err,
@@ -533,6 +625,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		.complaints_fd = -1,
 		.signals = -1,
 		.abstract = -1,
+		.limiter = LIMITER_INIT,
 		.complaints = BUFFER_INIT(16384),
 	};
 	uint64_t began = now_ms();
@@ -540,7 +633,8 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 
 	session.had_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
 	*ret_result = (struct fence_result){ .mechanism = plan->mechanism->name,
-					     .weaker = plan->weaker };
+					     .weaker = plan->weaker,
+					     .tripped = FENCE_LIMIT_COUNT };
 	if (run_prepare(plan->state, &err) < 0) {
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 		return;
@@ -556,6 +650,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		}
 	}
 	terminal_init(&session.terminal);
+	denials_init(&session.denials, plan, notice, &ret_result->denials);
 	session.relay = relay_new();
 	if (start(&session, &err) < 0) {
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
@@ -564,6 +659,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		drain(&session);
 		judge_end(&session);
 	}
+	denials_end(&session.denials); /* who still waits for an answer waits no longer */
 	if (!session.exited)
 		wait_for_all(&session);
 	fd_close(&session.complaints_fd);
@@ -579,12 +675,18 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		fd_close(&session.signals);
 		sigprocmask(SIG_SETMASK, &session.saved_mask, NULL);
 	}
+	limit_settle(&session.limiter, &session.spent, &session.use, ret_result);
+	limit_end(&session.limiter);
+	if (ret_result->kind == FENCE_COMMAND && !ret_result->why[0] && ret_result->denials.count)
+		ret_result->kind = FENCE_DENIED;
 	ret_result->duration_ms = now_ms() - began;
 }
 
 const char *fence_exit_name(enum fence_exit kind)
 {
-	static const char *const names[] = { "ok", "command", "signal", "timeout", "setup" };
+	static const char *const names[] = {
+		"ok", "command", "signal", "limit", "denied", "setup"
+	};
 
 	return names[kind];
 }
@@ -592,5 +694,6 @@ const char *fence_exit_name(enum fence_exit kind)
 void fence_result_release(struct fence_result *result)
 {
 	found_release(&result->found);
+	denials_release(&result->denials);
 	list_release(&result->warnings);
 }

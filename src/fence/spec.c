@@ -11,7 +11,7 @@
 int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err)
 {
 	static const char expected[] =
-		"--listen wants 127.0.0.1:PORT or [::1]:PORT, with =SOCKET behind it if need be";
+		"listen wants 127.0.0.1:PORT or [::1]:PORT, with =SOCKET behind it if need be";
 	AUTO_FREE char *copy = mem_dup(text);
 	struct fence_listen listen = { .where.family = 4 };
 	char *socket = strchr(copy, '=');
@@ -26,7 +26,7 @@ int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct
 	if (socket && strlen(socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return error_set(
 			err,
-			"--listen: the path of the socket is longer than the kernel's %zu bytes: %s",
+			"listen: the path of the socket is longer than the kernel's %zu bytes: %s",
 			sizeof(((struct sockaddr_un *)0)->sun_path) - 1, socket);
 	port = strrchr(copy, ':');
 	if (!port)
@@ -51,7 +51,7 @@ int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct
 	if (listen.where.port < 1024)
 		return error_set(
 			err,
-			"--listen: port %u needs a privilege that nothing inside the fence has; take one above 1023",
+			"listen: port %u needs a privilege that nothing inside the fence has; take one above 1023",
 			listen.where.port);
 	if (socket)
 		listen.socket = mem_dup(socket);
@@ -59,11 +59,33 @@ int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct
 	return 0;
 }
 
+void fence_paths_add(struct fence_paths *paths, const char *path, const char *origin)
+{
+	paths->items = mem_resize(paths->items, paths->count + 1, sizeof *paths->items);
+	paths->items[paths->count++] = (struct fence_path){ .path = mem_dup(path),
+							    .origin = mem_dup(origin) };
+}
+
+void fence_paths_release(struct fence_paths *paths)
+{
+	for (size_t i = 0; i < paths->count; i++) {
+		free(paths->items[i].path);
+		free(paths->items[i].origin);
+	}
+	free(paths->items);
+	*paths = (struct fence_paths){ 0 };
+}
+
 void fence_spec_release(struct fence_spec *spec)
 {
-	list_release(&spec->write);
-	list_release(&spec->read);
-	list_release(&spec->hide);
+	fence_paths_release(&spec->write);
+	fence_paths_release(&spec->read);
+	fence_paths_release(&spec->hide);
+	for (size_t i = 0; i < spec->patterns.count; i++) {
+		glob_release(&spec->patterns.items[i].glob);
+		free(spec->patterns.items[i].origin);
+	}
+	free(spec->patterns.items);
 	list_release(&spec->env);
 	for (size_t i = 0; i < spec->listen_count; i++)
 		free(spec->listens[i].socket);

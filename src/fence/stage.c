@@ -1,6 +1,7 @@
 /* Stages: see stage.h. */
 #include "fence/stage.h"
 
+#include "fence/remedy.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -20,10 +21,14 @@
 #include <unistd.h>
 
 /* Folders that everybody may enter. The stage covers one: nothing that is needed may lie below. */
-static const char *const places[] = { "/mnt", "/media", "/srv", "/run", "/tmp", "/opt" };
+static const char *const places[] = { "/mnt", "/media", "/srv", "/run", "/tmp" };
 
 static bool covers(const char *place, const struct fence_plan *plan, const char *const *needed)
 {
+	struct stat status;
+
+	if (lstat(place, &status) < 0 || !S_ISDIR(status.st_mode)) /* a symlink leads elsewhere */
+		return true;
 	for (size_t i = 0; i < plan->rule_count; i++)
 		if (path_within(plan->rules[i].path, place))
 			return true;
@@ -114,7 +119,9 @@ static int settle(struct stage *stage, struct error *err)
 			return -1;
 	} else if (write_map("self", "setgroups", "deny", err) < 0 ||
 		   write_maps("self", inside, outside, err) < 0) {
-		return -1;
+		AUTO_FREE char *what = mem_dup(err->text);
+
+		return remedy_namespaces(what, err);
 	}
 	/* What the host unmounts goes away here too; nothing done here is seen there. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
@@ -185,7 +192,10 @@ int stage_begin(struct stage *stage, const struct fence_plan *plan, const char *
 		root = NULL;
 		return 0;
 	}
-	return error_sys(err, "mount a file system at '%s'", places[0]);
+	return error_set(
+		err,
+		"no fence: each of /mnt, /media, /srv, /run and /tmp holds something that is needed, and one of them "
+		"must be covered while the fence is made");
 }
 
 static int open_in(int folder, const char *path)

@@ -20,6 +20,7 @@ struct stage {
 	int tree;
 	int mapping; /* the user namespace that says whose files become whose; -1: nothing is lent */
 	unsigned int lent;
+	uint64_t tmp_size; /* of each tmpfs that the tree gets; 0: the kernel's choice */
 };
 
 /* What a place in the tree must be: the file that was judged. Without it the place is made. */

@@ -43,7 +43,7 @@ struct record {
 	size_t link_count;
 	const char **exempt;
 	size_t exempt_count;
-	const char **hidden; /* folders that an option hid */
+	const char **hidden; /* folders that an option or a pattern hid */
 	size_t hidden_count;
 };
 
@@ -75,7 +75,7 @@ void sweep_record(const struct fence_plan *plan, struct buffer *record)
 		const struct fence_rule *rule = &plan->rules[i];
 		const struct fence_known folder = { rule->device, rule->inode };
 
-		if (rule->access >= WIRE_HIDE && rule->exact && rule->is_dir) {
+		if (rule->access >= WIRE_HIDE && (rule->exact || rule->ignored) && rule->is_dir) {
 			wire_add_string(record, WIRE_HIDDEN, rule->path);
 			wire_add(record, WIRE_KNOWN, &folder, sizeof folder);
 		}

@@ -2,11 +2,13 @@
 #include "fence/tree.h"
 
 #include "fence/builtin.h"
+#include "fence/limit.h"
 #include "fence/stage.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -22,13 +24,25 @@ static const char *const system_places[] = { "/usr",   "/bin",    "/sbin", "/lib
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 
-/* A folder of the host's own; an /opt without folders in it is not worth a mount. */
+static bool is_empty(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	size_t count = 0;
+
+	while (dir && count < 3 && readdir(dir))
+		count++;
+	if (dir)
+		closedir(dir);
+	return dir && count < 3; /* itself, and the one above */
+}
+
+/* A folder of the host's own; an empty /opt is not worth a mount. */
 static bool shown(const char *place)
 {
 	struct stat status;
 
 	return lstat(place, &status) == 0 && S_ISDIR(status.st_mode) &&
-	       (status.st_nlink != 2 || strcmp(place, "/opt") != 0);
+	       (strcmp(place, "/opt") != 0 || status.st_nlink > 2 || !is_empty(place));
 }
 
 /* Shows a place of the host, at the same path or at another one. */
@@ -42,14 +56,28 @@ static int show_path(const struct stage *stage, const char *source, const char *
 		      : stage_show(stage, fd, &target, how, err);
 }
 
+/* Empty files take memory too. One for each page, as the kernel has it by itself. */
+static uint64_t inodes_for(uint64_t size)
+{
+	enum { PAGE = 4096, LEAST = 1024 };
+
+	return size / PAGE < LEAST ? LEAST : size / PAGE;
+}
+
 static int add_tmpfs(const struct stage *stage, const char *path, const char *mode,
 		     const struct fence_rule *judged, struct error *err)
 {
 	const struct stage_target target = { .path = path, .is_dir = true, .judged = judged };
-	AUTO_FREE char *options = mem_format("mode=%s,uid=%u,gid=%u", mode, stage->identity->uid,
-					     stage->identity->gid);
+	AUTO_BUFFER struct buffer options = BUFFER_INIT(200);
 
-	return stage_file_system(stage, "tmpfs", options, &target, err);
+	buffer_printf(&options, "mode=%s,uid=%u,gid=%u", mode, stage->identity->uid,
+		      stage->identity->gid);
+	if (stage->tmp_size)
+		buffer_printf(&options, ",size=%llu,nr_inodes=%llu",
+			      (unsigned long long)stage->tmp_size,
+			      (unsigned long long)inodes_for(stage->tmp_size));
+
+	return stage_file_system(stage, "tmpfs", buffer_text(&options), &target, err);
 }
 
 static int add_system(const struct stage *stage, struct error *err)
@@ -151,8 +179,10 @@ static int open_source(const struct fence_rule *rule, struct stage *stage, struc
 
 	int lent = stage_lend(stage, fd, err);
 
-	if (lent >= 0)
-		*loan = (struct loan){ rule->path, dup(lent) };
+	if (lent >= 0) {
+		fd_close(&loan->fd);
+		*loan = (struct loan){ rule->path, fcntl(lent, F_DUPFD_CLOEXEC, 3) };
+	}
 	return lent;
 }
 
@@ -209,13 +239,29 @@ static int add_rules(struct stage *stage, const struct fence_plan *plan, struct 
 	return result;
 }
 
+/* Something of the user's is in /var/tmp: then it is a folder of its own. */
+static bool needs_var_tmp(const struct fence_plan *plan)
+{
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (path_within(plan->rules[i].path, "/var/tmp"))
+			return true;
+	return path_within(plan->home, "/var/tmp");
+}
+
+static int add_var_tmp(const struct stage *stage, const struct fence_plan *plan, struct error *err)
+{
+	if (stage_folder(stage, "/var", err) < 0)
+		return -1;
+	return needs_var_tmp(plan) ? add_tmpfs(stage, "/var/tmp", "1777", NULL, err)
+				   : stage_symlink(stage, "/tmp", "/var/tmp", err);
+}
+
 static int fill(struct stage *stage, const struct fence_plan *plan, const char *etc,
 		struct error *err)
 {
 	if (add_system(stage, err) < 0 || stage_folder(stage, "/proc", err) < 0 ||
 	    add_devices(stage, err) < 0 || add_tmpfs(stage, "/tmp", "1777", NULL, err) < 0 ||
-	    stage_folder(stage, "/var", err) < 0 ||
-	    stage_symlink(stage, "/tmp", "/var/tmp", err) < 0 || add_etc(stage, etc, err) < 0 ||
+	    add_var_tmp(stage, plan, err) < 0 || add_etc(stage, etc, err) < 0 ||
 	    add_tmpfs(stage, plan->home, "700", NULL, err) < 0 || add_rules(stage, plan, err) < 0 ||
 	    show_path(stage, plan->init, TREE_INIT, false, STAGE_READ_ONLY, err) < 0)
 		return -1;
@@ -230,6 +276,7 @@ char *tree_build(const struct fence_plan *plan, const char *etc, const char *nee
 	struct stage stage;
 	int result = stage_begin(&stage, plan, all_needed, err);
 
+	stage.tmp_size = limit_tmp_size(plan->spec);
 	if (result == 0)
 		result = fill(&stage, plan, etc, err);
 	umask(mask);
@@ -280,6 +327,8 @@ int tree_describe(struct buffer *order, const struct fence_plan *plan, const cha
 		describe_system(order, *path, *path);
 	describe_system(order, plan->init, TREE_INIT);
 	wire_add_string(order, WIRE_SCRATCH, "/tmp");
+	if (needs_var_tmp(plan) && strcmp(plan->home, "/var/tmp") != 0)
+		wire_add_string(order, WIRE_SCRATCH, "/var/tmp");
 	wire_add_string(order, WIRE_SCRATCH, "/dev/shm");
 	wire_add_string(order, WIRE_SCRATCH, plan->home);
 	return 0;

@@ -45,6 +45,7 @@ enum wire_tag {
 	WIRE_EXEMPT,
 	WIRE_HIDDEN,
 	WIRE_ROOT_DEVICE,
+	WIRE_LIMITS, /* struct wire_limits */
 	WIRE_TAGS,
 };
 
@@ -52,10 +53,33 @@ struct wire_flags {
 	uint32_t confined; /* 0: no fence (the user's explicit wish); init then only supervises */
 	uint32_t net_private; /* the fence has its own network namespace */
 	uint32_t landlock;    /* refuse to run without Landlock */
-	uint32_t scopes; /* refuse to run without Landlock's scope for abstract sockets and signals
+	uint32_t scopes;  /* refuse to run without Landlock's scope for abstract sockets and signals
 			  */
-	uint32_t terminal; /* bit N: descriptor N becomes the fence's own terminal */
+	uint32_t denials; /* ask about what the fence may refuse, so that it can be explained */
+	uint32_t trace_reads; /* with denials: about reads, too */
+	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */
 	uint32_t rows, columns;
+};
+
+/* Limits that init sets, or finds, and reads back; 0: none. */
+struct wire_limits {
+	uint64_t memory;
+	uint64_t processes;
+	uint64_t open_files;
+	uint64_t file_size;
+	uint64_t tmp_size; /* of each file system of the fence's own that is writable */
+	uint64_t cpus;     /* how many the process may be on at most; it must not choose others */
+	uint32_t processes_exact; /* nothing else keeps the limit of processes */
+	uint32_t counters;        /* hand out init's counters */
+};
+
+/* What init knows of a run when all is over. */
+struct wire_use {
+	uint64_t written;   /* bytes to disks */
+	uint64_t processes; /* that there were, with threads; 0: not known */
+	uint64_t left;      /* that were there when the command ended, with itself; 0: not known */
+	uint32_t file_size; /* a process was ended for writing too large a file */
+	uint32_t tmp_full;
 };
 
 struct wire_listen {
@@ -115,18 +139,21 @@ const char *wire_string(const struct wire_record *record, size_t skip);
 enum wire_message_type {
 	WIRE_LISTENING = 1, /* up, with a descriptor: listening socket number `a` of the order */
 	WIRE_TERMINAL,      /* up, with a descriptor: the outer end of the fence's terminal */
+	WIRE_DENIALS,       /* up, with a descriptor: where seccomp's questions come out */
 	WIRE_FAILED,        /* up: not set up; text says why; a: 1 if a canary got through */
 	WIRE_MOUNTED, /* up: what the mechanism made is as it should be; init waits for WIRE_GO */
 	WIRE_RUNNING, /* up: the command has been started; a canaries of b held */
 	WIRE_NOT_STARTED, /* up: exec failed with errno a */
 	WIRE_STOPPED,     /* up: the command has been stopped by its terminal (Ctrl-Z) */
-	WIRE_EXITED,      /* up: exit status a, or killed by signal b; all else inside is dead */
+	WIRE_EXITED, /* up: exit status a, or killed by signal b; all else inside is dead; the text
+			     is a struct wire_use */
 	WIRE_LOCK,   /* down, the first one, with a descriptor: the run's lock. A run counts as over
 			     only when init is gone too */
 	WIRE_ORDER,  /* down, the second one, with a descriptor: the order */
 	WIRE_GO,     /* down: the host still looks as it did; start the command */
 	WIRE_SIGNAL, /* down: send signal a to the command's process group */
 	WIRE_SIGNAL_ALL, /* down: send signal a to everything inside */
+	WIRE_COUNTERS,   /* up, with a descriptor: /proc/PID/io of init */
 };
 
 struct wire_message {

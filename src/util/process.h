@@ -20,10 +20,13 @@ void process_end_children(void);
 int process_output(char *const *arguments, uint64_t most_ms, struct buffer *output);
 
 /*
- * Runs a function in a new process that has this one's memory while this one waits, until it starts
- * another program or ends: nothing is copied and nobody is woken. Flags are clone's CLONE_NEW*. Returns
- * its id, or -1 with errno.
+ * Runs a function in a new process and in new namespaces (flags: clone's CLONE_NEW*). Returns its id, or -1
+ * with errno.
+ *
+ * A borrowed process has this one's memory, and this one waits until it starts another program or ends:
+ * nothing is copied and nobody is woken. A forked one has a copy.
  */
 pid_t process_borrow(int (*run)(void *), void *argument, int flags);
+pid_t process_fork(int (*run)(void *), void *argument, int flags);
 
 #endif

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The length of the valid UTF-8 sequence at text, or 0; *ret_point is the code point. */
+/* As text_utf8(), for a text that ends with a NUL. */
 static size_t utf8(const unsigned char *text, uint32_t *ret_point)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -35,6 +35,18 @@ static size_t utf8(const unsigned char *text, uint32_t *ret_point)
 		return 0;
 	*ret_point = point;
 	return size;
+}
+
+size_t text_utf8(const char *text, size_t size, uint32_t *ret_point)
+{
+	unsigned char bytes[5] = { 0 };
+	size_t length;
+
+	if (size == 0)
+		return 0;
+	memcpy(bytes, text, size < 4 ? size : 4);
+	length = utf8(bytes, ret_point);
+	return length <= size ? length : 0;
 }
 
 /* What can move the cursor, change colours or reorder what a person reads. */
@@ -135,6 +147,105 @@ int text_duration_ms(const char *text, uint64_t *ret_ms)
 		return -1;
 	*ret_ms = total;
 	return 0;
+}
+
+/* The digits in front of a text, up to a maximum that is beyond what anybody takes. Returns how many
+ * there are. */
+static size_t read_digits(const char *text, uint64_t *ret_number)
+{
+	const uint64_t most = UINT64_C(1) << 60;
+	size_t digits = 0;
+
+	*ret_number = 0;
+	for (; isdigit((unsigned char)text[digits]); digits++)
+		if (*ret_number <= most / 10)
+			*ret_number = *ret_number * 10 + (uint64_t)(text[digits] - '0');
+		else
+			*ret_number = most + 1;
+	return digits;
+}
+
+static const char byte_units[] = "KMGT";
+
+int text_bytes(const char *text, uint64_t *ret_bytes)
+{
+	const uint64_t most = UINT64_C(1) << 60;
+	uint64_t number;
+	size_t digits = read_digits(text, &number);
+	const char *unit = text + digits;
+	unsigned int shift = 0;
+
+	if (digits && *unit) {
+		const char *known = strchr(byte_units, toupper((unsigned char)*unit));
+
+		if (!known || unit[1])
+			return -1;
+		shift = 10 * (unsigned int)(known - byte_units + 1);
+	}
+	if (!digits || number == 0 || number > most >> shift)
+		return -1;
+	*ret_bytes = number << shift;
+	return 0;
+}
+
+int text_count(const char *text, uint64_t *ret_count)
+{
+	uint64_t number;
+	size_t digits = read_digits(text, &number);
+
+	if (!digits || text[digits] || number == 0 || number > INT32_MAX)
+		return -1;
+	*ret_count = number;
+	return 0;
+}
+
+int text_thousandths(const char *text, uint64_t *ret_thousandths)
+{
+	static const uint64_t scale[] = { 1000, 100, 10, 1 };
+	uint64_t whole;
+	uint64_t part = 0;
+	size_t digits = read_digits(text, &whole);
+	size_t decimals = 0;
+
+	if (!digits || whole > 1000000)
+		return -1;
+	if (text[digits] == '.') {
+		decimals = read_digits(text + digits + 1, &part);
+		if (decimals < 1 || decimals > 3)
+			return -1;
+		digits += 1 + decimals;
+	}
+	if (text[digits] || (whole == 0 && part == 0))
+		return -1;
+	*ret_thousandths = whole * 1000 + part * scale[decimals];
+	return 0;
+}
+
+void text_add_bytes(struct buffer *out, uint64_t bytes)
+{
+	size_t unit = 0;
+
+	for (; bytes && bytes % 1024 == 0 && byte_units[unit]; unit++)
+		bytes /= 1024;
+	buffer_printf(out, "%llu%.*s", (unsigned long long)bytes, unit > 0,
+		      unit ? byte_units + unit - 1 : "");
+}
+
+void text_add_duration(struct buffer *out, uint64_t ms)
+{
+	static const struct {
+		char unit;
+		uint64_t ms;
+	} units[] = { { 'd', 86400000 }, { 'h', 3600000 }, { 'm', 60000 }, { 's', 1000 } };
+
+	for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+		if (ms >= units[i].ms)
+			buffer_printf(out, "%llu%c", (unsigned long long)(ms / units[i].ms),
+				      units[i].unit);
+		ms %= units[i].ms;
+	}
+	if (ms)
+		buffer_printf(out, "%llums", (unsigned long long)ms);
 }
 
 size_t text_distance(const char *a, const char *b)

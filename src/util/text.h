@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The length of the valid UTF-8 sequence at text, or 0; *ret_point is the code point. */
+size_t text_utf8(const char *text, size_t size, uint32_t *ret_point);
+
 /*
  * Appends text so that a terminal can show it: control characters, DEL, bytes that are no valid
  * UTF-8 and the invisible direction marks become \xNN; a backslash becomes two.
@@ -24,6 +27,21 @@ void text_json(struct buffer *out, const char *text);
  * these, zero, or above 365 days.
  */
 int text_duration_ms(const char *text, uint64_t *ret_ms);
+
+/* "4096", "64K", "512M", "4G", "1T": bytes, in units of 1024. Returns 0, or -1 if it is none of these,
+ * zero, or above 2^60. */
+int text_bytes(const char *text, uint64_t *ret_bytes);
+
+/* A number such as "64". Returns 0, or -1 if it is none, zero, or above 2^31 - 1. */
+int text_count(const char *text, uint64_t *ret_count);
+
+/* "2", "1.5", "0.125" in thousandths. Returns 0, or -1 if it is none of these, zero, above a million,
+ * or has more than three digits behind the point. */
+int text_thousandths(const char *text, uint64_t *ret_thousandths);
+
+/* Appends bytes and milliseconds as the readers above take them, in the largest unit that fits. */
+void text_add_bytes(struct buffer *out, uint64_t bytes);
+void text_add_duration(struct buffer *out, uint64_t ms);
 
 /* How far apart two words are: insertions, deletions, substitutions, and swaps of neighbours. */
 size_t text_distance(const char *a, const char *b);

@@ -8,7 +8,7 @@ import time
 from harness import cases, contains, equal, expect, lacks
 from harness import kernel
 
-NAMES = ["kernel", "user namespaces", "landlock", "fence", "agents", "git", "disk", "time zone", "/proc",
+NAMES = ["kernel", "user namespaces", "landlock", "fence", "limits", "agents", "git", "disk", "time zone", "/proc",
          "/tmp", "surroundings"]
 
 
@@ -41,6 +41,12 @@ def test_the_fence_is_tried_for_real(t):
     contains(fence["detail"], "canaries held", "the detail")
     equal([name for name in os.listdir("/tmp") if name.startswith(f"ringfence-doctor-{process.pid}-")],
           [], "folders left behind")
+
+
+def test_it_says_what_keeps_each_limit(t):
+    _, found = checks(t)
+    for name in ("memory", "processes", "open-files (rlimit)", "tmp-size (tmpfs)", "time (timer)"):
+        contains(found["limits"]["detail"], name, "the limits")
 
 
 def test_it_answers_in_a_second(t):

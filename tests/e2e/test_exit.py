@@ -41,7 +41,7 @@ def test_a_time_limit_ends_the_command(t):
     took = time.monotonic() - began
     equal(result.code, 124, "exit status", result)
     expect(1 <= took < 4, "after a second, by TERM", took)
-    contains(result.err, "[ringfence]", "the notice")
+    contains(result.err, "[ringfence] the command ran into its limit: time (1s)", "the notice")
 
 
 def test_a_command_that_ignores_term_is_killed_after_the_time_limit(t):
@@ -109,7 +109,8 @@ def test_help_names_every_option(t):
     out = t.run([t.ringfence, "exec", "--help"]).out
     for option in ("--project", "--cwd", "--write", "--read", "--hide", "--read-only", "--env", "--net",
                    "--listen", "--timeout", "--accept-weaker", "--i-accept-no-fence", "--fence",
-                   "--report"):
+                   "--report", "--memory", "--cpus", "--processes", "--open-files", "--file-size",
+                   "--tmp-size", "--disk"):
         contains(out, option, "help")
 
 
@@ -166,8 +167,10 @@ def test_without_a_fence_the_command_still_dies_with_ringfence(t):
 def test_the_report_has_every_field(t):
     result, report = t.report("sh", "-c", "mkdir .vscode; echo x > .vscode/tasks.json; exit 5")
     equal(result.code, 5, "exit status", result)
-    equal(sorted(report), ["canaries", "duration_ms", "exit", "mechanism", "quarantined",
-                           "quarantined_total", "weaker"], "fields")
+    equal(sorted(report), ["canaries", "denials", "denials_unlisted", "duration_ms", "exit", "limits",
+                           "mechanism", "project", "quarantined", "quarantined_total", "use", "weaker"],
+          "fields")
+    equal(sorted(report["exit"]), ["code", "kind", "limit", "why"], "fields of the exit")
     equal(report["mechanism"], "bwrap", "mechanism")
     equal(report["weaker"], [], "weaker")
     equal((report["exit"]["kind"], report["exit"]["code"]), ("command", 5), "exit")

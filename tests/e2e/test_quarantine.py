@@ -35,7 +35,7 @@ def test_the_command_and_its_status_are_not_touched_by_it(t):
 def test_existing_files_are_not_touched(t):
     for name in (".vscode/settings.json", ".claude/settings.json", ".envrc", "sub/.git/config",
                  ".idea/workspace.xml", ".husky/pre-commit", "ringfence.yml"):
-        t.write(name, f"mine: {name}", 0o640)
+        t.write(name, f"# mine: {name}", 0o640)
     before = snapshot(t.project)
     result = t.fence("true")
     equal((result.code, result.err), (0, ""), "a run", result)

@@ -9,10 +9,7 @@
 #include "attack.h"
 
 static const struct attack *const tables[] = {
-	attack_files,
-	attack_kernel,
-	attack_process,
-	attack_net,
+	attack_files, attack_kernel, attack_process, attack_net, attack_notice,
 };
 
 #define TABLES (sizeof(tables) / sizeof(tables[0]))

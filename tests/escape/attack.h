@@ -24,6 +24,7 @@ extern const struct attack attack_files[];
 extern const struct attack attack_kernel[];
 extern const struct attack attack_process[];
 extern const struct attack attack_net[];
+extern const struct attack attack_notice[];
 
 /* 0 for a result that is not negative, else errno. */
 static inline int attack_verdict(long result)

@@ -195,7 +195,8 @@ def test_80_a_refusal_and_a_timeout_are_told_from_a_failure(t):
     result, report = t.report("true", opts=("--write", "/"))
     equal((result.code, report["exit"]["kind"]), (125, "setup"), "a refusal")
     result, report = t.report("sleep", "600", opts=("--timeout", "1s"))
-    equal((result.code, report["exit"]["kind"]), (124, "timeout"), "a timeout")
+    equal((result.code, report["exit"]["kind"], report["exit"]["limit"]), (124, "limit", "time"),
+          "a timeout")
 
 
 def test_80_a_denial_inside_is_the_commands_own_failure(t):

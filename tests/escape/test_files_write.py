@@ -20,7 +20,7 @@ def test_04_nothing_can_be_created_in_a_system_folder(t, folder):
 
 @cases(("home", "new"), ("home", ".bashrc"), ("home", "other-project/planted"))
 def test_04_what_is_written_to_the_home_never_reaches_it(t, _, name):
-    path = t.at_home(name, "before") if name == ".bashrc" else os.path.join(t.home, name)
+    path = t.at_home(name, "# before") if name == ".bashrc" else os.path.join(t.home, name)
     os.makedirs(os.path.join(t.home, "other-project"))
     before = snapshot(t.home)
     script = f"mkdir -p {os.path.dirname(path)}; echo {EVIL} >> {path}"
@@ -67,20 +67,20 @@ def test_05_a_hard_link_to_a_hidden_file_cannot_be_made(t, act):
 
 @cases(".git", ".vscode", "sub/.vscode", "sub/.git")
 def test_06_a_protected_folder_cannot_be_moved_away_and_replaced(t, name):
-    t.write(f"{name}/config", "before")
+    t.write(f"{name}/config", "# before")
     denied_inside_allowed_outside(t, "rename-recreate", name, "tasks.json",
                                   unchanged=[t.path(name)])
 
 
 @cases((".vscode", "tasks.json"), (".git", "config"), (".claude", "settings.json"))
 def test_06_a_parent_that_is_moved_away_and_replaced_does_not_plant_anything(t, name, file):
-    t.write(f"sub/dir/{name}/{file}", "before")
+    t.write(f"sub/dir/{name}/{file}", "# before")
     result = t.sh(f"./attack rename-recreate sub keep && mkdir -p sub/dir/{name}"
                   f" && echo {EVIL} > sub/dir/{name}/{file}")
     for place in ("sub", "sub.away"):
         path = t.path(f"{place}/dir/{name}/{file}")
         if os.path.lexists(path):
-            equal(t.read(path), "before", f"{path}", result)
+            equal(t.read(path), "# before", f"{path}", result)
     control = t.run(["sh", "-c", f"./attack rename-recreate sub keep2; mkdir -p sub/dir/{name};"
                      f" echo {EVIL} > sub/dir/{name}/{file}"])
     contains(t.read(f"sub/dir/{name}/{file}"), EVIL, f"the control {control}")
@@ -195,11 +195,11 @@ def test_13_a_gitconfig_that_is_included_already_cannot_be_changed(t):
 def test_13_a_workspace_file_that_gits_configuration_names_cannot_be_changed(t, key, value, name):
     """What the user configured long ago makes this file one that the host executes."""
     git_project(t)
-    t.write(name, "before", 0o755)
+    t.write(name, "# before", 0o755)
     result = t.run(["git", "config", key.format(project=t.project), value.format(project=t.project)])
     equal(result.code, 0, "git config outside", result)
     inside = attack_inside(t, "write", name)
-    equal(t.read(name), "before", f"{name} after the run", inside)
+    equal(t.read(name), "# before", f"{name} after the run", inside)
     equal(attack_outside(t, "write", name).code, 0, "the control")
 
 
@@ -217,12 +217,12 @@ def host_executed_names():
 def test_20_existing_files_that_the_host_executes_cannot_be_written(t, prefix):
     names = [prefix + name for name in host_executed_names()]
     for name in names:
-        t.write(name, "before")
+        t.write(name, "# before")
     script = "for f in " + " ".join(names) + "; do ./attack write $f; done"
     inside = t.sh(script)
     equal(inside.out.count("denied: "), len(names), "denials", inside)
     for name in names:
-        equal(t.read(name), "before", name)
+        equal(t.read(name), "# before", name)
     equal(t.run(["sh", "-c", script]).out.count("succeeded"), len(names), "the controls")
 
 
@@ -230,13 +230,13 @@ def test_20_existing_files_that_the_host_executes_cannot_be_written(t, prefix):
 def test_20_existing_files_that_the_host_executes_cannot_be_removed_or_moved(t, prefix):
     names = [prefix + name for name in host_executed_names()]
     for name in names:
-        t.write(name, "before")
+        t.write(name, "# before")
     tops = sorted({name[len(prefix):].split("/")[0] for name in names})
     inside = t.sh("".join(f"./attack rename {prefix}{top} away.{top}; ./attack unlink {name};"
                           for top, name in zip(tops, names)))
     lacks(inside.out, "succeeded", "what was done inside")
     for name in names:
-        equal(t.read(name), "before", name)
+        equal(t.read(name), "# before", name)
     outside = t.run(["sh", "-c", f"./attack rename {prefix}.vscode away"])
     equal(outside.code, 0, "the control", outside)
 

@@ -2,8 +2,9 @@
 
 import os
 import socket
+import tempfile
 
-from harness import cases, contains, equal, expect, lacks
+from harness import Skip, cases, contains, equal, expect, lacks
 
 
 def test_a_report_does_not_follow_a_symlink_that_an_earlier_run_planted(t):
@@ -140,3 +141,30 @@ def test_later_options_do_not_bring_an_earlier_symlink_into_reach(t):
     os.symlink(target, os.path.join(folder, "link"))
     result = t.fence("true", opts=("--write", os.path.join(folder, "link"), "--write", folder))
     equal(result.code, 125, "exit status", result)
+
+
+@cases("--read", "--hide")
+def test_a_file_of_etc_that_is_not_there_otherwise_can_be_named(t, option):
+    result = t.sh("head -c 1 /etc/fstab >/dev/null && echo read", opts=(option, "/etc/fstab"))
+    if not os.path.exists("/etc/fstab"):
+        raise Skip("there is no /etc/fstab here")
+    equal(result.out, "read\n" if option == "--read" else "", "what came out", result)
+    expect(result.code != 125, "the fence comes up", result)
+
+
+def test_a_project_in_var_tmp_works(t):
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as folder:
+        t.write(os.path.join(folder, "file"), "x")
+        t.write(os.path.join(folder, ".env"), "the secret")
+        result = t.run([t.ringfence, "exec", "--project", folder, "--", "sh", "-c",
+                        "cat file; echo y > new; cat .env; touch /var/tmp/other && echo scratch"])
+        equal((result.out, os.path.exists(os.path.join(folder, "new"))), ("xscratch\n", True), "it works",
+              result)
+        expect(not os.path.exists("/var/tmp/other"), "the rest of it is private")
+
+
+def test_a_caller_that_ignores_its_children_does_not_make_it_hang(t):
+    code = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    result = t.run(["/usr/bin/python3", "-c", code, *t.fence_argv("sh", "-c", "true; echo ran; exit 3")],
+                   timeout=20)
+    equal((result.code, result.out), (3, "ran\n"), "the end", result)

@@ -72,6 +72,19 @@ def test_07_a_secret_whose_folder_is_swapped_never_shows_and_stays_whole(t):
     equal(os.listdir(t.path("elsewhere")), [], "files in the other folder")
 
 
+@timeout(100)
+def test_07_a_project_that_is_swapped_for_another_folder_shows_no_secret(t):
+    """The folder that was looked through is the one that is mounted."""
+    t.write("one/plain", "x")
+    t.write("two/.env", "the secret")
+    loop = swapper(t, "one", "two")
+    for _ in range(STARTS * 3):
+        result = t.run([t.ringfence, "exec", "--project", "one", "--", "cat", ".env"])
+        lacks(result.out, "the secret", "what was read inside")
+    t.kill(loop)
+    contains(t.run(["sh", "-c", "cat one/.env two/.env"]).out, "the secret", "the control")
+
+
 def both_configs(t):
     return "".join(t.read(path) for path in ("dir/.git/config", "other/.git/config")
                    if os.path.exists(t.path(path)))

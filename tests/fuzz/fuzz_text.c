@@ -1,5 +1,5 @@
 // sources: src/util/text.c src/util/buffer.c src/util/mem.c src/util/path.c
-/* Names and texts of foreign origin: escaping, JSON, times, paths. */
+/* Names and texts of foreign origin: escaping, JSON, times, amounts, paths. */
 #include "fuzz.h"
 
 #include "util/mem.h"
@@ -8,6 +8,25 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* What a reader takes, and the writer shows, the reader takes again. */
+static void round_trip(const char *text)
+{
+	AUTO_BUFFER struct buffer shown = BUFFER_INIT(100);
+	uint64_t bytes = 0;
+	uint64_t again = 0;
+	uint64_t number = 0;
+
+	if (text_bytes(text, &bytes) == 0) {
+		text_add_bytes(&shown, bytes);
+		if (text_bytes(buffer_text(&shown), &again) < 0 || again != bytes || bytes == 0)
+			abort();
+	}
+	if (text_count(text, &number) == 0 && (number == 0 || number > UINT64_C(1) << 31))
+		abort();
+	if (text_thousandths(text, &number) == 0 && (number == 0 || number > 1000999999))
+		abort();
+}
 
 void fuzz_text(const uint8_t *data, size_t size)
 {
@@ -33,6 +52,7 @@ void fuzz_text(const uint8_t *data, size_t size)
 		abort();
 	if (text_duration_ms(text, &ms) == 0 && ms == 0)
 		abort();
+	round_trip(text);
 	if (size < 200)
 		text_distance(text, "accept-weaker");
 }

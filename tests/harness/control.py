@@ -8,6 +8,14 @@ from .expect import contains, equal, expect
 
 SIGSYS = 31
 
+# Acts whose denial is explained to the person at the terminal; for the others nobody asks.
+TOLD = {"create", "write", "open-write", "link-write", "rename-recreate", "unshare", "clone", "setns",
+        "mount-tmpfs", "mount-bind", "mount-proc", "remount-rw", "fsopen", "fspick", "open-tree",
+        "move-mount", "mount-setattr", "umount", "pivot-root", "chroot", "key-add", "key-find",
+        "key-request", "key-session", "bpf", "perf", "userfaultfd", "kexec", "init-module",
+        "finit-module", "delete-module", "unix", "tcp", "socket", "truncate", "mkdir", "unlink", "rename",
+        "handle"}
+
 
 def snapshot(path):
     """What is at a path: mode and content, a folder with all that is in it; None if nothing."""
@@ -40,13 +48,19 @@ def attack_inside(t, *args, opts=(), **options):
     return t.fence(t.attack, *map(str, args), opts=opts, **options)
 
 
-def _denied(result, errno):
+def _told(result, act, told):
+    if act in TOLD if told is None else told:
+        contains(result.err, "[ringfence] denied ", "what is denied is told; stderr")
+
+
+def _denied(result, errno, act, told=None):
     expect(result.code == 1 and result.out.rstrip().rpartition("\n")[2].startswith("denied: "),
            "the act should be denied inside", result)
     if errno:
         names = (errno,) if isinstance(errno, str) else errno
         expect(result.out.rstrip().rpartition(": ")[2] in names,
                f"the errno should be one of {names}", result)
+    _told(result, act, told)
 
 
 def _succeeds(result, where):
@@ -55,18 +69,19 @@ def _succeeds(result, where):
 
 
 def denied_inside_allowed_outside(t, *attack, opts=(), errno=None, control="outside", binds=(),
-                                  control_args=None, unchanged=(), **options):
+                                  control_args=None, unchanged=(), told=None, **options):
     """The one line of most security tests.
 
     control: where the act must succeed: "outside"; "bwrap" (with every capability over namespaces of
     its own, `binds` added); or {"root": …, "user": …}, in which None means that there is no control.
     unchanged: paths that must be after the run inside what they were before.
+    told: whether the denial is explained on stderr, where that is not as usual for the act (TOLD).
     """
     where = control[t.identity] if isinstance(control, dict) else control
     if where is None:
         raise Skip("this cannot be done outside either, so there is no control")
     before = [snapshot(path) for path in unchanged]
-    _denied(attack_inside(t, *attack, opts=opts, **options), errno)
+    _denied(attack_inside(t, *attack, opts=opts, **options), errno, attack[0], told)
     for path, was in zip(unchanged, before):
         equal(snapshot(path), was, f"{path} after the run")
     args = attack if control_args is None else control_args
@@ -78,14 +93,14 @@ def denied_inside_allowed_outside(t, *attack, opts=(), errno=None, control="outs
 
 def not_possible_inside(t, *attack, opts=(), errno=None, **options):
     """The denial alone; the test brings a control of its own."""
-    _denied(attack_inside(t, *attack, opts=opts, **options), errno)
+    _denied(attack_inside(t, *attack, opts=opts, **options), errno, attack[0])
 
 
 def refused_by_rule(t, *attack, errno, opts=()):
     """For what this kernel cannot do: outside the kernel says so, inside the rule answers first."""
     outside = attack_outside(t, *attack)
     inside = attack_inside(t, *attack, opts=opts)
-    _denied(inside, errno)
+    _denied(inside, errno, attack[0])
     if outside.code == 0:
         return
     if outside.out == inside.out:

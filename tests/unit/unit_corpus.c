@@ -37,10 +37,13 @@ static void replay(const char *name, fuzz_fn *target)
 
 int main(void)
 {
+	replay("fuzz_config", fuzz_config);
 	replay("fuzz_gitconfig", fuzz_gitconfig);
+	replay("fuzz_ignore", fuzz_ignore);
 	replay("fuzz_listen", fuzz_listen);
 	replay("fuzz_order", fuzz_order);
 	replay("fuzz_record", fuzz_record);
 	replay("fuzz_text", fuzz_text);
+	replay("fuzz_verdict", fuzz_verdict);
 	return unit_failures > 0;
 }

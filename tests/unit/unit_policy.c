@@ -130,10 +130,20 @@ static bool gives(const struct fence_spec *spec, const char *path, const char *e
 	return strcmp(seen, expected) == 0;
 }
 
-#define ONE(text)                                                       \
-	(struct list)                                                   \
-	{                                                               \
-		.items = (char *[]){ (char *)(text), NULL }, .count = 1 \
+#define ONE(text)                                                            \
+	(struct fence_paths)                                                 \
+	{                                                                    \
+		.items = &(struct fence_path){ .path = (char *)(text),       \
+					       .origin = (char *)"--test" }, \
+		.count = 1                                                   \
+	}
+#define WEAK(text)                                                                  \
+	(struct fence_paths)                                                        \
+	{                                                                           \
+		.items = &(struct fence_path){ .path = (char *)(text),              \
+					       .origin = (char *)"ringfence.yml:1", \
+					       .weak = true },                      \
+		.count = 1                                                          \
 	}
 
 static void rules(void)
@@ -166,6 +176,54 @@ static void rules(void)
 	CHECK("at the same path hidden beats writable", gives(&both, "src/main.c", "hide"));
 	CHECK("and read-only beats writable", gives(&read_and_write, "src/main.c", "read"));
 	CHECK("a path that a person names beats a pattern", gives(&open_secret, ".env", "read"));
+}
+
+/* What a project's own file may say without being trusted. */
+static void weak_rules(void)
+{
+	struct fence_spec narrow = { .write = WEAK("src") };
+	struct fence_spec git = { .write = WEAK(".git/hooks") };
+	struct fence_spec folder = { .write = WEAK("deep/.vscode") };
+	struct fence_spec secret = { .write = WEAK("deep/er/secrets") };
+	struct fence_spec hidden = { .write = WEAK("src"), .hide = ONE("src") };
+	struct fence_spec under = { .write = WEAK("deep/er"), .hide = ONE("deep") };
+	struct fence_spec read = { .write = WEAK("deep/er"), .read = ONE("deep") };
+	struct fence_spec link = { .write = WEAK("to-other") };
+	struct fence_spec strong = { .write = ONE(".git/hooks") };
+
+	CHECK("a project's own write narrows",
+	      gives(&narrow, "src/main.c", "write") && gives(&narrow, "README", "read"));
+	CHECK("it does not open what the host executes",
+	      gives(&git, ".git/hooks/pre-commit", "read") &&
+		      gives(&folder, "deep/.vscode/tasks.json", "read"));
+	CHECK("which a person can", gives(&strong, ".git/hooks/pre-commit", "write"));
+	CHECK("nor secrets", gives(&secret, "deep/er/secrets/x", "hide"));
+	CHECK("nor what a person has hidden or made read-only",
+	      gives(&hidden, "src/main.c", "hide") && gives(&under, "deep/er/x", "hide") &&
+		      gives(&read, "deep/er/x", "read"));
+	CHECK("nor does it follow a symlink", gives(&link, "x", "refused"));
+}
+
+static void patterns(void)
+{
+	struct fence_pattern items[] = { { .origin = (char *)".ringfenceignore:1" },
+					 { .origin = (char *)".ringfenceignore:2" },
+					 { .origin = (char *)".ringfenceignore:3" } };
+	struct fence_spec spec = { .patterns = { items, 3 } };
+	struct fence_spec shown = { .patterns = { items, 3 }, .read = ONE("src/main.c") };
+
+	glob_read("/deep/er/", &items[0].glob);
+	glob_read("*.c", &items[1].glob);
+	glob_read("ca.pem", &items[2].glob);
+	CHECK("a pattern hides files and folders", gives(&spec, "src/main.c", "hide") &&
+							   gives(&spec, "deep/er/x", "hide") &&
+							   gives(&spec, "deep/x", "write"));
+	CHECK("also what no built-in table would", gives(&spec, "ca.pem", "hide"));
+	CHECK("and takes nothing away from the built-in tables",
+	      gives(&spec, ".env", "hide") && gives(&spec, ".git/config", "read"));
+	CHECK("a path that a person names beats it", gives(&shown, "src/main.c", "read"));
+	for (size_t i = 0; i < 3; i++)
+		glob_release(&items[i].glob);
 }
 
 static void refusals(void)
@@ -263,6 +321,8 @@ int main(void)
 	names();
 	listening();
 	rules();
+	weak_rules();
+	patterns();
 	refusals();
 	CHECK("every mechanism has a name and all operations",
 	      fence_mechanism_find("bwrap") && fence_mechanism_find("none") &&

@@ -73,6 +73,62 @@ static void durations(void)
 	      !duration("99999999999999999999999h") && !duration("366d"));
 }
 
+static uint64_t read_by(int (*reader)(const char *, uint64_t *), const char *text)
+{
+	uint64_t value = 0;
+
+	return reader(text, &value) < 0 ? 0 : value;
+}
+
+static bool shown_as(void (*show)(struct buffer *, uint64_t), uint64_t value, const char *expected)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(100);
+
+	show(&out, value);
+	return strcmp(buffer_text(&out), expected) == 0;
+}
+
+static void amounts(void)
+{
+	CHECK("sizes are bytes, or have a unit of 1024",
+	      read_by(text_bytes, "4096") == 4096 && read_by(text_bytes, "64K") == 65536 &&
+		      read_by(text_bytes, "512m") == UINT64_C(512) << 20 &&
+		      read_by(text_bytes, "4G") == UINT64_C(4) << 30 &&
+		      read_by(text_bytes, "1T") == UINT64_C(1) << 40);
+	CHECK("what is no size is refused",
+	      !read_by(text_bytes, "") && !read_by(text_bytes, "M") && !read_by(text_bytes, "0") &&
+		      !read_by(text_bytes, "-1") && !read_by(text_bytes, "1.5G") &&
+		      !read_by(text_bytes, "1MB") && !read_by(text_bytes, "1 M") &&
+		      !read_by(text_bytes, "0x10"));
+	CHECK("a size that overflows is refused",
+	      !read_by(text_bytes, "99999999999999999999999") &&
+		      !read_by(text_bytes, "18014398509481984K") &&
+		      !read_by(text_bytes, "2000000T") && read_by(text_bytes, "1048576T"));
+	CHECK("counts are whole numbers above zero",
+	      read_by(text_count, "64") == 64 && !read_by(text_count, "0") &&
+		      !read_by(text_count, "1K") && !read_by(text_count, "") &&
+		      !read_by(text_count, "2147483649"));
+	CHECK("thousandths have a point and up to three digits",
+	      read_by(text_thousandths, "2") == 2000 && read_by(text_thousandths, "1.5") == 1500 &&
+		      read_by(text_thousandths, "0.25") == 250 &&
+		      read_by(text_thousandths, "0.125") == 125 &&
+		      read_by(text_thousandths, "1.050") == 1050);
+	CHECK("what are no thousandths is refused",
+	      !read_by(text_thousandths, "0") && !read_by(text_thousandths, "0.000") &&
+		      !read_by(text_thousandths, "1.") && !read_by(text_thousandths, ".5") &&
+		      !read_by(text_thousandths, "1.2345") && !read_by(text_thousandths, "1,5") &&
+		      !read_by(text_thousandths, "99999999"));
+	CHECK("sizes are shown as they are read",
+	      shown_as(text_add_bytes, 4096, "4K") && shown_as(text_add_bytes, 1000, "1000") &&
+		      shown_as(text_add_bytes, UINT64_C(1536) << 20, "1536M") &&
+		      shown_as(text_add_bytes, UINT64_C(1) << 60, "1048576T") &&
+		      shown_as(text_add_bytes, 0, "0"));
+	CHECK("times are shown as they are read",
+	      shown_as(text_add_duration, 5400000, "1h30m") &&
+		      shown_as(text_add_duration, 1000, "1s") &&
+		      shown_as(text_add_duration, 1500, "1s500ms"));
+}
+
 static void paths(void)
 {
 	CHECK("a path is within itself and its parents",
@@ -109,6 +165,7 @@ int main(void)
 {
 	escaping();
 	durations();
+	amounts();
 	paths();
 	buffers();
 	CHECK("words that are a swap apart are near", text_distance("tiemout", "timeout") == 1);

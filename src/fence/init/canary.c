@@ -1,6 +1,7 @@
 /* Canaries: see canary.h. */
 #include "fence/init/canary.h"
 
+#include "fence/init/confine.h"
 #include "util/fd.h"
 #include "util/mounts.h"
 #include "util/path.h"
@@ -19,6 +20,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -361,6 +363,61 @@ static int landlocked(const struct order *order, struct error *err)
 	return fd < 0 && errno == EACCES ? 0 : error_set(err, "Landlock is not in force");
 }
 
+static int not_above(int resource, uint64_t most, const char *name, struct error *err)
+{
+	struct rlimit limit;
+
+	if (getrlimit(resource, &limit) < 0)
+		return error_sys(err, "read the limit of %s", name);
+	return limit.rlim_max <= most && limit.rlim_cur <= most
+		       ? 0
+		       : error_set(err, "the limit of %s is not %llu", name,
+				   (unsigned long long)most);
+}
+
+static int tmp_size(const struct order *order, struct error *err)
+{
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t pages = (order->limits.tmp_size + page - 1) / page;
+
+	for (size_t i = 0; order->limits.tmp_size && i < order->scratch_count; i++) {
+		struct statvfs status;
+
+		if (statvfs(order->scratch[i], &status) < 0)
+			return error_sys(err, "look at '%s'", order->scratch[i]);
+		if (status.f_blocks == 0 || status.f_blocks * status.f_frsize > pages * page)
+			return error_set(err, "'%s' is larger than the limit of tmp-size",
+					 order->scratch[i]);
+	}
+	return 0;
+}
+
+/* What was asked for, read back from where the command will be. Control groups are read back by
+ * ringfence: nothing of them is in reach here. */
+static int limits_hold(const struct order *order, struct error *err)
+{
+	const struct wire_limits *limits = &order->limits;
+	cpu_set_t cpus;
+
+	if (not_above(RLIMIT_CORE, 0, "core files", err) < 0 ||
+	    not_above(RLIMIT_NPROC, confine_processes(order), "processes", err) < 0 ||
+	    (limits->open_files &&
+	     not_above(RLIMIT_NOFILE, limits->open_files, "open-files", err) < 0) ||
+	    (limits->file_size &&
+	     not_above(RLIMIT_FSIZE, limits->file_size, "file-size", err) < 0) ||
+	    tmp_size(order, err) < 0)
+		return -1;
+	if (!limits->cpus)
+		return 0;
+	if (sched_getaffinity(0, sizeof cpus, &cpus) < 0)
+		return error_sys(err, "read the CPUs");
+	if ((uint64_t)CPU_COUNT(&cpus) > limits->cpus)
+		return error_set(err, "the command has %d CPUs", CPU_COUNT(&cpus));
+	return sched_setaffinity(0, sizeof cpus, &cpus) < 0
+		       ? 0
+		       : error_set(err, "the command can choose its CPUs");
+}
+
 static int no_descriptors(const struct order *order, struct error *err)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -404,6 +461,7 @@ static const struct canary inside[] = {
 	{ "kernel-settings", kernel_settings, ALWAYS },
 	{ "init", init_untouchable, ALWAYS },
 	{ "landlock", landlocked, WITH_LANDLOCK },
+	{ "limits", limits_hold, ALWAYS },
 	{ "descriptors", no_descriptors, ALWAYS },
 };
 

@@ -1,14 +1,19 @@
 /* Limits and the seccomp filter: see confine.h. */
 #include "fence/init/confine.h"
 
+#include "util/fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "filter.inc" /* filter_steps; made by filter_gen.c */
+#include "filter.inc" /* filter_plain, filter_noticing, filter_tracing; made by filter_gen.c */
 
 /* A fork bomb ends here. Threads count, so a parallel build needs some room. */
 enum { MOST_PROCESSES = 2048 };
@@ -28,23 +33,88 @@ static int lower(int resource, rlim_t most, const char *name, struct error *err)
 	return 0;
 }
 
-int confine_limits(struct error *err)
+/* Where memory is short, the command's processes go before init. */
+static int be_first_victim(struct error *err)
 {
-	if (lower(RLIMIT_CORE, 0, "core files", err) < 0 ||
-	    lower(RLIMIT_RTPRIO, 0, "real-time priority", err) < 0 ||
-	    lower(RLIMIT_NPROC, MOST_PROCESSES, "processes", err) < 0)
-		return -1;
+	static const char preference[] = "500";
+	AUTO_FD fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, preference, sizeof preference - 1) < 0)
+		return error_sys(err, "write /proc/self/oom_score_adj");
 	return 0;
 }
 
-int confine_seccomp(struct error *err)
+int confine_limits(const struct order *order, struct error *err)
 {
-	struct sock_fprog program = {
-		.len = sizeof filter_steps / sizeof *filter_steps,
-		.filter = filter_steps,
-	};
+	const struct wire_limits *limits = &order->limits;
 
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+	/* As the command will be: its counters can be read, and it may write about itself. */
+	if (limits->memory || limits->counters)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+	if (limits->memory && be_first_victim(err) < 0)
+		return -1;
+
+	if (limits->open_files && lower(RLIMIT_NOFILE, limits->open_files, "open files", err) < 0)
+		return -1;
+	return limits->file_size ? lower(RLIMIT_FSIZE, limits->file_size, "the size of files", err)
+				 : 0;
+}
+
+rlim_t confine_processes(const struct order *order)
+{
+	rlim_t asked = order->limits.processes + 1; /* init is one */
+
+	if (order->limits.processes_exact)
+		return asked;
+	return asked > MOST_PROCESSES ? asked : MOST_PROCESSES;
+}
+
+/* Which CPUs a process runs on is its own choice, unless that is taken from it. */
+static int keep_cpus(struct error *err)
+{
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = sizeof steps / sizeof *steps, .filter = steps };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+		return error_sys(err, "keep the CPUs of the fence");
+	return 0;
+}
+
+int confine_always(const struct order *order, struct error *err)
+{
+	if (lower(RLIMIT_CORE, 0, "core files", err) < 0 ||
+	    lower(RLIMIT_RTPRIO, 0, "real-time priority", err) < 0 ||
+	    lower(RLIMIT_NPROC, confine_processes(order), "processes", err) < 0)
+		return -1;
+	return order->limits.cpus ? keep_cpus(err) : 0;
+}
+
+#define PROGRAM(steps) ((struct sock_fprog){ sizeof(steps) / sizeof *(steps), steps })
+
+/* A call that is being looked at must not be begun again by every signal: Go sends itself hundreds. */
+static int install_with_listener(const struct sock_fprog *program)
+{
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+			    SECCOMP_FILTER_FLAG_NEW_LISTENER |
+				    SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+			    program);
+}
+
+int confine_seccomp(enum confine_notice notice, int *ret_listener, struct error *err)
+{
+	struct sock_fprog plain = PROGRAM(filter_plain);
+	struct sock_fprog asking = notice == CONFINE_TRACE ? PROGRAM(filter_tracing)
+							   : PROGRAM(filter_noticing);
+
+	*ret_listener = notice == CONFINE_SILENT ? -1 : install_with_listener(&asking);
+	/* A kernel before 5.19, or a listener above us: without one, the plain filter is as strict. */
+	if (*ret_listener < 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plain) < 0)
 		return error_sys(err, "install the seccomp filter");
 	return 0;
 }

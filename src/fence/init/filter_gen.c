@@ -8,12 +8,21 @@
  * needs. It is one filter, not several, because installing one costs the kernel half a millisecond.
  *
  * Foreign architectures (i386 and x32 on x86-64) are killed: their numbers mean other calls.
+ *
+ * There are three of it. The plain one decides alone. The noticing one asks the listener outside
+ * (src/fence/denial.c) before calls that write, create or connect, which then go on to the other
+ * walls, and about refused calls that a person should hear of. Those the listener refuses with the
+ * very errno of the plain filter; it cannot allow them by a mistake in judging, as it goes by the
+ * number alone, and a listener that is gone refuses them too (ENOSYS). The tracing one asks before
+ * reads as well. `filter_gen calls` writes the list of what is asked about, for the listener;
+ * `filter_gen fates` what becomes of every call, for people.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,13 +112,43 @@ static const char *const refused[] = {
 	"s390_pci_mmio_write",
 };
 
+/*
+ * Of the refused ones, those that nobody is told of: programs try them to learn what this kernel can
+ * do, and go on without.
+ */
+static const char *const untold[] = {
+	"io_uring_setup", "io_uring_enter",  "io_uring_register", "lookup_dcookie",   "modify_ldt",
+	"vm86",           "vm86old",         "nfsservctl",        "uselib",           "_sysctl",
+	"sysfs",          "ustat",           "vserver",           "remap_file_pages", "adjtimex",
+	"clock_adjtime",  "clock_adjtime64", "vhangup",
+};
+
+/* Asked about whatever their arguments are. See also `conditional`. */
+static const char *const changing[] = {
+	"mkdir",    "mkdirat",   "unlink", "unlinkat", "rmdir",   "rename",
+	"renameat", "renameat2", "link",   "linkat",   "symlink", "symlinkat",
+	"truncate", "chown",     "lchown", "fchownat", "connect", "bind",
+};
+
+/* Asked about when reads are traced. */
+static const char *const reading[] = { "stat",       "lstat",    "access",     "faccessat",
+				       "faccessat2", "readlink", "readlinkat", "execve",
+				       "execveat",   "chdir" };
+
+/* The same, unless they look at a descriptor (AT_EMPTY_PATH), as every fstat() does. */
+static const struct {
+	const char *name;
+	unsigned int flags;
+} looking[] = { { "newfstatat", 3 }, { "statx", 2 } };
+
 /* Refused in a way that makes callers use the older call, whose arguments can be judged. */
 static const char *const absent[] = { "clone3", "openat2" };
 
 /* Allowed on conditions; see the functions below. */
 static const char *const conditional[] = {
-	"clone",  "unshare",  "personality", "socket", "socketpair", "ioctl", "chmod",
-	"fchmod", "fchmodat", "creat",       "mknod",  "mknodat",    "open",  "openat",
+	"clone", "unshare", "personality", "socket", "socketpair", "ioctl",
+	"chmod", "fchmod",  "fchmodat",    "creat",  "mknod",      "mknodat",
+	"open",  "openat",  "newfstatat",  "statx",
 };
 
 #define LISTED(list, name) listed(list, sizeof(list) / sizeof *(list), name)
@@ -131,6 +170,18 @@ static void must(int result, const char *what)
 }
 
 static scmp_filter_ctx filter;
+static enum { PLAIN, NOTICING, TRACING } mode;
+
+static uint32_t notify_from(int least, uint32_t otherwise)
+{
+	return (int)mode >= least ? SCMP_ACT_NOTIFY : otherwise;
+}
+
+static uint32_t refusal(const char *name, int error)
+{
+	return LISTED(untold, name) ? SCMP_ACT_ERRNO(error)
+				    : notify_from(NOTICING, SCMP_ACT_ERRNO(error));
+}
 
 static void rule(uint32_t action, const char *name, unsigned int count,
 		 const struct scmp_arg_cmp *conditions)
@@ -147,6 +198,7 @@ static void rule(uint32_t action, const char *name, unsigned int count,
 	     (struct scmp_arg_cmp[]){ __VA_ARGS__ })
 #define ALLOW_IF(name, ...)         RULE(SCMP_ACT_ALLOW, name, __VA_ARGS__)
 #define REFUSE_IF(error, name, ...) RULE(SCMP_ACT_ERRNO(error), name, __VA_ARGS__)
+#define TELL_IF(error, name, ...)   RULE(refusal(name, error), name, __VA_ARGS__)
 
 static void add_known_calls(void)
 {
@@ -154,7 +206,11 @@ static void add_known_calls(void)
 		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
 
 		if (name && LISTED(refused, name))
-			rule(SCMP_ACT_ERRNO(EPERM), name, 0, NULL);
+			rule(refusal(name, EPERM), name, 0, NULL);
+		else if (name && LISTED(changing, name))
+			rule(notify_from(NOTICING, SCMP_ACT_ALLOW), name, 0, NULL);
+		else if (name && LISTED(reading, name))
+			rule(notify_from(TRACING, SCMP_ACT_ALLOW), name, 0, NULL);
 		else if (name && !LISTED(absent, name) && !LISTED(conditional, name))
 			rule(SCMP_ACT_ALLOW, name, 0, NULL);
 		free(name);
@@ -175,9 +231,9 @@ static void add_processes(void)
 	unsigned int all = 0;
 
 	for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++) {
-		REFUSE_IF(EPERM, "unshare", BITS_ARE(0, namespaces[i], namespaces[i]));
+		TELL_IF(EPERM, "unshare", BITS_ARE(0, namespaces[i], namespaces[i]));
 		if (namespaces[i] != 0x80) /* part of the exit signal in clone's flags */
-			REFUSE_IF(EPERM, "clone", BITS_ARE(0, namespaces[i], namespaces[i]));
+			TELL_IF(EPERM, "clone", BITS_ARE(0, namespaces[i], namespaces[i]));
 		all |= namespaces[i];
 	}
 	ALLOW_IF("unshare", BITS_ARE(0, all, 0));
@@ -194,25 +250,63 @@ static void add_modes(void)
 		unsigned int mode;
 	} calls[] = { { "chmod", 1 }, { "fchmod", 1 }, { "fchmodat", 2 },
 		      { "creat", 1 }, { "mknod", 1 },  { "mknodat", 2 } };
+	static const mode_t bits[] = { S_ISUID, S_ISGID };
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		bool by_path = strcmp(calls[i].name, "fchmod") != 0;
+
+		RULE(by_path ? notify_from(NOTICING, SCMP_ACT_ALLOW) : SCMP_ACT_ALLOW,
+		     calls[i].name, BITS_ARE(calls[i].mode, S_ISUID | S_ISGID, 0));
+		for (size_t b = 0; b < 2; b++)
+			REFUSE_IF(EPERM, calls[i].name, BITS_ARE(calls[i].mode, bits[b], bits[b]));
+	}
+}
+
+/*
+ * Opening: to read, to write what is there, or to create, and then without setuid bits. The conditions
+ * of different answers do not overlap, because the order of rules means nothing.
+ */
+static void add_opens(void)
+{
 	static const struct {
 		const char *name;
 		unsigned int flags, mode;
 	} opens[] = { { "open", 1, 2 }, { "openat", 2, 3 } };
 	static const mode_t bits[] = { S_ISUID, S_ISGID };
 	const unsigned int creating[] = { O_CREAT, O_TMPFILE & ~O_DIRECTORY };
+	const unsigned int creates = creating[0] | creating[1];
+	const unsigned int writing[] = { O_WRONLY, O_RDWR, O_TRUNC };
+	const unsigned int writes = O_WRONLY | O_RDWR | O_TRUNC;
 
-	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-		ALLOW_IF(calls[i].name, BITS_ARE(calls[i].mode, S_ISUID | S_ISGID, 0));
-		for (size_t b = 0; b < 2; b++)
-			REFUSE_IF(EPERM, calls[i].name, BITS_ARE(calls[i].mode, bits[b], bits[b]));
-	}
 	for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
-		ALLOW_IF(opens[i].name, BITS_ARE(opens[i].flags, creating[0] | creating[1], 0));
-		ALLOW_IF(opens[i].name, BITS_ARE(opens[i].mode, S_ISUID | S_ISGID, 0));
-		for (size_t b = 0; b < 4; b++)
-			REFUSE_IF(EPERM, opens[i].name,
-				  BITS_ARE(opens[i].flags, creating[b / 2], creating[b / 2]),
-				  BITS_ARE(opens[i].mode, bits[b % 2], bits[b % 2]));
+		RULE(notify_from(TRACING, SCMP_ACT_ALLOW), opens[i].name,
+		     BITS_ARE(opens[i].flags, writes | creates, 0));
+		for (size_t w = 0; w < 3; w++)
+			RULE(notify_from(NOTICING, SCMP_ACT_ALLOW), opens[i].name,
+			     BITS_ARE(opens[i].flags, writing[w] | creates, writing[w]));
+		for (size_t c = 0; c < 2; c++) {
+			RULE(notify_from(NOTICING, SCMP_ACT_ALLOW), opens[i].name,
+			     BITS_ARE(opens[i].flags, creating[c], creating[c]),
+			     BITS_ARE(opens[i].mode, S_ISUID | S_ISGID, 0));
+			for (size_t b = 0; b < 2; b++)
+				REFUSE_IF(EPERM, opens[i].name,
+					  BITS_ARE(opens[i].flags, creating[c], creating[c]),
+					  BITS_ARE(opens[i].mode, bits[b], bits[b]));
+		}
+	}
+}
+
+/* A call without conditions is decided by its number, which the kernel does much faster. */
+static void add_looks(void)
+{
+	for (size_t i = 0; i < sizeof looking / sizeof *looking; i++) {
+		if (mode != TRACING) {
+			rule(SCMP_ACT_ALLOW, looking[i].name, 0, NULL);
+			continue;
+		}
+		ALLOW_IF(looking[i].name, BITS_ARE(looking[i].flags, AT_EMPTY_PATH, AT_EMPTY_PATH));
+		RULE(SCMP_ACT_NOTIFY, looking[i].name,
+		     BITS_ARE(looking[i].flags, AT_EMPTY_PATH, 0));
 	}
 }
 
@@ -227,13 +321,13 @@ static void add_sockets(void)
 	for (unsigned int family = 0; family < 64; family++)
 		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
 		    family != AF_NETLINK)
-			REFUSE_IF(EAFNOSUPPORT, "socket", INT_IS(0, family));
+			TELL_IF(EAFNOSUPPORT, "socket", INT_IS(0, family));
 	for (unsigned int protocol = 1; protocol < 64; protocol++)
-		REFUSE_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK), INT_IS(2, protocol));
+		TELL_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK), INT_IS(2, protocol));
 	for (unsigned int bit = 6; bit < 32; bit++) { /* numbers from 64 up */
-		REFUSE_IF(EAFNOSUPPORT, "socket", BITS_ARE(0, 1u << bit, 1u << bit));
-		REFUSE_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK),
-			  BITS_ARE(2, 1u << bit, 1u << bit));
+		TELL_IF(EAFNOSUPPORT, "socket", BITS_ARE(0, 1u << bit, 1u << bit));
+		TELL_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK),
+			BITS_ARE(2, 1u << bit, 1u << bit));
 	}
 	ALLOW_IF("socketpair", INT_IS(0, AF_UNIX));
 	for (unsigned int family = 0; family < 64; family++)
@@ -249,8 +343,8 @@ static void add_ioctl(void)
 {
 	const uint32_t same = ~(uint32_t)(TIOCSTI ^ TIOCLINUX); /* bits that the two share */
 
-	REFUSE_IF(EPERM, "ioctl", INT_IS(1, TIOCSTI));
-	REFUSE_IF(EPERM, "ioctl", INT_IS(1, TIOCLINUX));
+	TELL_IF(EPERM, "ioctl", INT_IS(1, TIOCSTI));
+	TELL_IF(EPERM, "ioctl", INT_IS(1, TIOCLINUX));
 	for (unsigned int bit = 0; bit < 32; bit++)
 		if (same & 1u << bit)
 			ALLOW_IF("ioctl", BITS_ARE(1, 1u << bit, ~TIOCSTI & 1u << bit));
@@ -263,7 +357,7 @@ static void add_ioctl(void)
 	}
 }
 
-int main(void)
+static void write_filter(const char *name)
 {
 	struct sock_filter step;
 	int pipes[2];
@@ -276,6 +370,8 @@ int main(void)
 	add_known_calls();
 	add_processes();
 	add_modes();
+	add_opens();
+	add_looks();
 	add_sockets();
 	add_ioctl();
 
@@ -283,11 +379,85 @@ int main(void)
 	     "pipe"); /* the program is smaller than a pipe's buffer */
 	must(seccomp_export_bpf(filter, pipes[1]), "export");
 	close(pipes[1]);
-	printf("/* Made by filter_gen.c. */\nstatic struct sock_filter filter_steps[] = {\n");
+	printf("static struct sock_filter %s[] = {\n", name);
 	while (read(pipes[0], &step, sizeof step) == sizeof step)
 		printf("\t{0x%x, %u, %u, 0x%x},\n", step.code, step.jt, step.jf, step.k);
 	printf("};\n");
 	close(pipes[0]);
 	seccomp_release(filter);
+}
+
+static void write_call(const char *name, int error)
+{
+	int number = seccomp_syscall_resolve_name(name);
+
+	if (number >= 0 && number <= LAST_KNOWN)
+		printf("\t{%d, %d, \"%s\"},\n", number, error, name);
+}
+
+static void write_list(const char *const *list, size_t count, int error)
+{
+	for (size_t i = 0; i < count; i++)
+		write_call(list[i], error);
+}
+
+#define WRITE_ALL(list, error) write_list(list, sizeof(list) / sizeof *(list), error)
+
+/* What a listener can be asked about: { number, errno or 0 to go on, name }. */
+static void write_calls(void)
+{
+	static const char *const going_on[] = { "chmod",  "fchmodat",   "creat",
+						"mknod",  "mknodat",    "open",
+						"openat", "newfstatat", "statx" };
+	static const char *const on_condition[] = { "clone", "unshare", "ioctl" };
+
+	printf("static const struct call calls[] = {\n");
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		if (!LISTED(untold, refused[i]))
+			write_call(refused[i], EPERM);
+	WRITE_ALL(on_condition, EPERM);
+	write_call("socket", EAFNOSUPPORT);
+	WRITE_ALL(changing, 0);
+	WRITE_ALL(reading, 0);
+	WRITE_ALL(going_on, 0);
+	printf("};\n");
+}
+
+/* What becomes of each call, for `ringfence policy --why`. */
+static void write_names(void)
+{
+	printf("static const struct call_fate fates[] = {\n");
+	for (int number = 0; number <= LAST_KNOWN; number++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+		const char *fate = !name                       ? NULL
+				   : LISTED(refused, name)     ? "CALL_REFUSED"
+				   : LISTED(absent, name)      ? "CALL_ABSENT"
+				   : LISTED(conditional, name) ? "CALL_CONDITIONAL"
+							       : "CALL_ALLOWED";
+
+		if (name)
+			printf("\t{\"%s\", %s},\n", name, fate);
+		free(name);
+	}
+	printf("};\n");
+}
+
+int main(int argc, char **argv)
+{
+	must(seccomp_api_set(6), "api"); /* whatever the kernel that builds can do */
+	printf("/* Made by filter_gen.c. */\n");
+	if (argc > 1 && strcmp(argv[1], "calls") == 0) {
+		write_calls();
+		return 0;
+	}
+	if (argc > 1 && strcmp(argv[1], "fates") == 0) {
+		write_names();
+		return 0;
+	}
+	write_filter("filter_plain");
+	mode = NOTICING;
+	write_filter("filter_noticing");
+	mode = TRACING;
+	write_filter("filter_tracing");
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "fence/init/canary.h"
 #include "fence/init/confine.h"
 #include "fence/init/order.h"
+#include "fence/init/use.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
@@ -245,11 +246,20 @@ static void exec_command(const struct order *order)
 
 static int put_up_walls(const struct order *order, bool *ret_landlock, struct error *err)
 {
+	enum confine_notice notice = !order->flags.denials      ? CONFINE_SILENT
+				     : order->flags.trace_reads ? CONFINE_TRACE
+								: CONFINE_NOTICE;
 	AUTO_FD ruleset = -1;
+	AUTO_FD listener = -1;
 
-	if (confine_landlock_prepare(order, &ruleset, err) < 0 || confine_limits(err) < 0 ||
-	    confine_landlock_enter(ruleset, err) < 0 || confine_seccomp(err) < 0)
+	if (confine_landlock_prepare(order, &ruleset, err) < 0 || confine_always(order, err) < 0 ||
+	    confine_landlock_enter(ruleset, err) < 0 || confine_seccomp(notice, &listener, err) < 0)
 		return -1;
+	/* Nobody inside keeps it: who holds it answers for others. */
+	if (listener >= 0 &&
+	    wire_send(WIRE_FD_CONTROL, &(struct wire_message){ .type = WIRE_DENIALS }, listener) <
+		    0)
+		return error_sys(err, "hand out the listener of denials");
 	*ret_landlock = ruleset >= 0;
 	return 0;
 }
@@ -271,6 +281,8 @@ static _Noreturn void become_command(const struct order *order, int terminal, in
 	if (join_session(order, terminal, &err) < 0 || place_stdio(order, terminal, &err) < 0)
 		fail(&err, false);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (confine_limits(order, &err) < 0)
+		fail(&err, false);
 	if (order->flags.confined && put_up_walls(order, &landlock, &err) < 0)
 		fail(&err, false);
 	if (read(gate, &count, sizeof count) != sizeof count)
@@ -328,14 +340,34 @@ static bool obey(pid_t command)
 	return true;
 }
 
+/* Ends what is left, and tells how it was. */
+static void report_exit(const struct order *order, int status, int counters, bool file_size)
+{
+	/* The command itself is reaped already. */
+	uint64_t left = order->limits.processes_exact ? use_left() + 1 : 0;
+	struct wire_use use = { .left = left, .file_size = file_size };
+	struct wire_message message = {
+		.type = WIRE_EXITED,
+		.a = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
+		.b = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+	};
+
+	end_all();
+	use_read(order, counters, &use);
+	memcpy(message.text, &use, sizeof use);
+	wire_send(WIRE_FD_CONTROL, &message, -1);
+}
+
 /* Reaps. Returns true when the command itself has ended, with its status. */
-static bool reap(pid_t command, int *ret_status)
+static bool reap(pid_t command, int *ret_status, bool *ret_file_size)
 {
 	bool ended = false;
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
+			*ret_file_size = true;
 		if (pid != command)
 			continue;
 		if (WIFSTOPPED(status)) {
@@ -349,10 +381,11 @@ static bool reap(pid_t command, int *ret_status)
 	return ended;
 }
 
-static void supervise(pid_t command, int signals)
+static void supervise(const struct order *order, pid_t command, int signals, int counters)
 {
 	struct pollfd watched[] = { { .fd = WIRE_FD_CONTROL, .events = POLLIN },
 				    { .fd = signals, .events = POLLIN } };
+	bool file_size = false;
 	int status = 0;
 
 	for (;;) {
@@ -363,15 +396,8 @@ static void supervise(pid_t command, int signals)
 		if (watched[0].revents && !obey(command))
 			break;
 		if (watched[1].revents && read(signals, &info, sizeof info) > 0 &&
-		    reap(command, &status)) {
-			end_all();
-			wire_send(WIRE_FD_CONTROL,
-				  &(struct wire_message){
-					  .type = WIRE_EXITED,
-					  .a = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
-					  .b = WIFSIGNALED(status) ? WTERMSIG(status) : 0,
-				  },
-				  -1);
+		    reap(command, &status, &file_size)) {
+			report_exit(order, status, counters, file_size);
 			return;
 		}
 	}
@@ -379,7 +405,7 @@ static void supervise(pid_t command, int signals)
 }
 
 /* Is the fence what was asked for, and the project what was judged? Then the command may start. */
-static int prove(const struct order *order, int gate, struct error *err)
+static int prove(const struct order *order, int gate, int counters, struct error *err)
 {
 	struct canary_count count = { 0 };
 
@@ -387,6 +413,10 @@ static int prove(const struct order *order, int gate, struct error *err)
 		fail(err, true);
 	if ((order->flags.confined && wait_for_go(err) < 0) || hand_out_sockets(order, err) < 0)
 		return -1;
+	if (order->limits.counters &&
+	    wire_send(WIRE_FD_CONTROL, &(struct wire_message){ .type = WIRE_COUNTERS }, counters) <
+		    0)
+		return error_sys(err, "hand out the counters");
 	/* If nobody reads it, the command's process has said why. */
 	return write(gate, &count, sizeof count) < 0 && errno != EPIPE
 		       ? error_sys(err, "start the command")
@@ -399,10 +429,12 @@ int main(void)
 	struct error err;
 	AUTO_FD terminal = -1;
 	AUTO_FD signals = -1;
+	AUTO_FD counters = -1;
 	sigset_t child;
 	int gate[2];
 
 	prctl(PR_SET_NAME, "ringfence-init", 0, 0, 0);
+	signal(SIGCHLD, SIG_DFL);
 	if (close_inherited(&err) < 0 || take_order(&order, &err) < 0)
 		fail(&err, false);
 	if (!order.flags.confined)
@@ -414,7 +446,8 @@ int main(void)
 	if (hand_out_terminal(&order, &terminal, &err) < 0)
 		fail(&err, false);
 
-	/* From here on nobody inside can look into this process. */
+	/* From here on nobody inside can look into this process, nor can it open its own counters. */
+	counters = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
@@ -439,9 +472,9 @@ int main(void)
 	close(1);
 	close(2);
 	close(WIRE_FD_STDERR);
-	if (prove(&order, gate[1], &err) < 0)
+	if (prove(&order, gate[1], counters, &err) < 0)
 		fail(&err, false);
 	close(gate[1]);
-	supervise(command, signals);
+	supervise(&order, command, signals, counters);
 	return 0;
 }

@@ -31,6 +31,8 @@ static bool take(struct order *order, const struct wire_record *record)
 		return copy(record, &order->flags, sizeof order->flags);
 	case WIRE_HOST:
 		return copy(record, &order->host, sizeof order->host);
+	case WIRE_LIMITS:
+		return copy(record, &order->limits, sizeof order->limits);
 	case WIRE_ARGUMENT:
 		if (text)
 			add_string(&order->arguments, &order->argument_count, text);

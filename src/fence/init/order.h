@@ -13,6 +13,7 @@ struct order_rule {
 struct order {
 	struct wire_flags flags;
 	struct wire_host host;
+	struct wire_limits limits;
 	const char **arguments;
 	const char **environment;
 	const char **scratch;

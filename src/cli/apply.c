@@ -1,0 +1,157 @@
+/* From what is set to what the fence is asked for: see apply.h. */
+#include "cli/apply.h"
+
+#include "cli/cli.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(SETTING_DISK - SETTING_MEMORY == (int)FENCE_LIMIT_DISK,
+	       "limits are in the same order here and there");
+
+/* The words of accept-weaker that are no limits; the limits follow in their order. */
+enum { WEAKER_LANDLOCK, WEAKER_ABSTRACT_SOCKETS, WEAKER_LIMITS };
+
+int apply_judge(const struct setting *setting, const char *text, struct error *err)
+{
+	struct fence_listen listen;
+	uint64_t value;
+
+	if (setting->id >= SETTING_MEMORY && setting->id <= SETTING_DISK &&
+	    strcmp(text, "none") != 0)
+		return fence_limit_parse((enum fence_limit)(setting->id - SETTING_MEMORY), text,
+					 &value, err);
+	if (setting->id != SETTING_LISTEN)
+		return 0;
+	if (fence_listen_parse(text, &listen, err) < 0)
+		return -1;
+	free(listen.socket);
+	return 0;
+}
+
+int apply_load(const char *project, struct fence_place *place, struct config *config,
+	       struct error *err)
+{
+	if (fence_place_find(project, place, err) < 0)
+		return -1;
+
+	const struct config_place where = {
+		.project = place->project,
+		.home = place->identity.home,
+		.state = place->state,
+		.uid = place->identity.caller,
+		.gid = place->identity.caller_group,
+		.foreign = place->identity.switched,
+		.judge = apply_judge,
+	};
+
+	return config_load(config, &where, err);
+}
+
+int apply_fail(const struct config *config, const struct error *err)
+{
+	int code = 0;
+
+	if (!config->problems.count)
+		return cli_fail(err);
+	for (size_t i = 0; i < config->problems.count; i++) {
+		struct error problem;
+
+		error_set(&problem, "%s", config->problems.items[i]);
+		code = cli_fail(&problem);
+	}
+	return code;
+}
+
+static void add_path(struct fence_paths *paths, const struct config_value *value)
+{
+	fence_paths_add(paths, value->path, value->origin);
+	paths->items[paths->count - 1].weak = value->narrows;
+}
+
+/* An option means it; a file, which is for many machines, wants it if it is there. */
+static void add_variable(struct fence_spec *spec, const struct config_value *value)
+{
+	if (value->layer == CONFIG_FLAG || strchr(value->text, '=') || getenv(value->text))
+		list_add(&spec->env, value->text);
+}
+
+static int add_listen(struct fence_spec *spec, const struct config_value *value, struct error *err)
+{
+	struct fence_listen listen;
+
+	if (fence_listen_parse(value->text, &listen, err) < 0)
+		return -1;
+	spec->listens = mem_resize(spec->listens, spec->listen_count + 1, sizeof listen);
+	spec->listens[spec->listen_count++] = listen;
+	return 0;
+}
+
+static void accept(struct fence_spec *spec, uint64_t word)
+{
+	if (word == WEAKER_LANDLOCK)
+		spec->accepted_weaker |= FENCE_WEAKER_LANDLOCK;
+	else if (word == WEAKER_ABSTRACT_SOCKETS)
+		spec->accepted_weaker |= FENCE_WEAKER_ABSTRACT_SOCKETS;
+	else
+		spec->accepted_limits |= 1u << (word - WEAKER_LIMITS);
+}
+
+static int add_entry(struct fence_spec *spec, const struct config_value *value, struct error *err)
+{
+	switch (value->setting->id) {
+	case SETTING_WRITE:
+		add_path(&spec->write, value);
+		return 0;
+	case SETTING_READ:
+		add_path(&spec->read, value);
+		return 0;
+	case SETTING_HIDE:
+		add_path(&spec->hide, value);
+		return 0;
+	case SETTING_ENV:
+		add_variable(spec, value);
+		return 0;
+	case SETTING_LISTEN:
+		return add_listen(spec, value, err);
+	case SETTING_ACCEPT_WEAKER:
+		accept(spec, value->number);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static void add_patterns(struct fence_spec *spec, const struct ignore *ignore)
+{
+	struct fence_patterns *patterns = &spec->patterns;
+
+	patterns->items = mem_resize(patterns->items, ignore->count, sizeof *patterns->items);
+	for (size_t i = 0; i < ignore->count; i++) {
+		struct glob glob = ignore->items[i].glob;
+
+		glob.text = mem_dup(glob.text);
+		patterns->items[patterns->count++] =
+			(struct fence_pattern){ glob, mem_dup(ignore->items[i].origin) };
+	}
+}
+
+int apply_config(const struct config *config, struct fence_spec *spec, struct error *err)
+{
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].state == CONFIG_ACTIVE &&
+		    add_entry(spec, &config->values[i], err) < 0)
+			return -1;
+	add_patterns(spec, &config->ignore);
+	for (int i = FENCE_LIMIT_MEMORY; i <= FENCE_LIMIT_DISK; i++)
+		spec->limits[i] = config_get(config, SETTING_MEMORY + i)->number;
+	spec->mechanism = config_get(config, SETTING_FENCE)->text;
+	spec->net = config_get(config, SETTING_NET)->number ? FENCE_NET_OPEN : FENCE_NET_NONE;
+	spec->net_origin = config_get(config, SETTING_NET)->origin;
+	spec->read_only = config_get(config, SETTING_READ_ONLY)->number;
+	spec->limits[FENCE_LIMIT_TIME] = config_get(config, SETTING_TIMEOUT)->number;
+	spec->denials = config_get(config, SETTING_DENIALS)->number;
+	spec->trace_reads = config_get(config, SETTING_TRACE_READS)->number;
+	return 0;
+}

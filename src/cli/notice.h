@@ -1,0 +1,16 @@
+/* What a person is told on stderr besides results: one line each, "[ringfence] ...". */
+#ifndef CLI_NOTICE_H
+#define CLI_NOTICE_H
+
+#include "config/config.h"
+#include "fence/fence.h"
+
+void notice(const char *text);
+
+/* What was moved to quarantine. */
+void notice_found(const struct fence_found *found);
+
+/* What a project's file asks for and does not get, and what else should be known before the run. */
+void notice_config(const struct config *config);
+
+#endif

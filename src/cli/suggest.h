@@ -1,0 +1,46 @@
+/*
+ * From what was denied to the smallest set of rules that would have allowed it, as far as that is
+ * harmless; proven by planning with them before they are offered.
+ */
+#ifndef CLI_SUGGEST_H
+#define CLI_SUGGEST_H
+
+#include "config/config.h"
+#include "fence/fence.h"
+
+#include <jansson.h>
+
+struct suggestion {
+	const char *key; /* "write" or "read" */
+	char *path;
+	char *risk;
+	size_t allows; /* how many denials */
+};
+
+struct withheld {
+	char *kind;
+	char *target;
+	char *why;
+};
+
+struct suggestions {
+	struct suggestion *items;
+	size_t count;
+	struct withheld *withheld;
+	size_t withheld_count;
+};
+
+/* Works on the denials of a report. spec: what holds now; it is changed for the proof. Returns 0, or -1 with
+ * err set. */
+int suggest(json_t *report, struct fence_spec *spec, struct suggestions *ret_suggestions,
+	    struct error *err);
+void suggestions_release(struct suggestions *suggestions);
+
+/*
+ * The same as a unified diff of the user's file, whose text this is (empty: there is none). `config`
+ * knows where in it which value stands.
+ */
+void suggest_diff(const struct suggestions *suggestions, const struct config *config,
+		  const char *home, const char *shown, const char *text, struct buffer *out);
+
+#endif

@@ -1,0 +1,443 @@
+/* Layers and what holds of them: see config.h. */
+#include "config/config.h"
+
+#include "config/file.h"
+#include "config/trust.h"
+#include "config/yaml.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct config_value *add_value(struct config *config, const struct setting *setting,
+				      enum config_layer layer, const char *text, uint64_t number,
+				      const char *origin)
+{
+	config->values = mem_resize(config->values, config->count + 1, sizeof *config->values);
+	config->values[config->count] = (struct config_value){
+		.setting = setting,
+		.layer = layer,
+		.text = mem_dup(text),
+		.number = number,
+		.origin = mem_dup(origin),
+	};
+	return &config->values[config->count++];
+}
+
+void config_init(struct config *config)
+{
+	*config = (struct config){ 0 };
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
+		struct error err;
+		uint64_t number;
+
+		if (!settings[i].fallback)
+			continue;
+		if (setting_parse(&settings[i], settings[i].fallback, &number, &err) < 0)
+			abort();
+		add_value(config, &settings[i], CONFIG_BUILT_IN, settings[i].fallback, number,
+			  "built-in");
+	}
+}
+
+void config_release(struct config *config)
+{
+	for (size_t i = 0; i < config->count; i++) {
+		free(config->values[i].text);
+		free(config->values[i].path);
+		free(config->values[i].origin);
+		free(config->values[i].meaning);
+	}
+	free(config->values);
+	ignore_release(&config->ignore);
+	list_release(&config->files);
+	list_release(&config->notices);
+	list_release(&config->problems);
+	*config = (struct config){ 0 };
+}
+
+static int judge_value(const struct setting *setting, const char *text, config_judge_fn *judge,
+		       uint64_t *ret_number, struct error *err)
+{
+	if (setting_parse(setting, text, ret_number, err) < 0)
+		return -1;
+	return judge ? judge(setting, text, err) : 0;
+}
+
+int config_add_flag(struct config *config, const struct setting *setting, const char *text,
+		    config_judge_fn *judge, struct error *err)
+{
+	AUTO_FREE char *origin = mem_format("--%s", setting->key);
+	struct error wrong;
+	uint64_t number;
+
+	if (judge_value(setting, text, judge, &number, &wrong) < 0)
+		return error_set(err, "--%s", wrong.text);
+	add_value(config, setting, CONFIG_FLAG, text, number, origin)->path =
+		setting->type == SETTING_PATHS ? mem_dup(text) : NULL;
+	return 0;
+}
+
+/* A file on its way into a layer. */
+struct taking {
+	struct config *config;
+	enum config_layer layer;
+	const char *file;
+	const char *folder;
+	const struct config_place *place;
+};
+
+static char *absolute(const struct taking *taking, const char *text)
+{
+	const char *home = taking->place->home;
+
+	if (text[0] == '~' && (text[1] == '/' || !text[1]) && home[0]) {
+		AUTO_FREE char *joined = path_join(home, text[1] ? text + 2 : ".");
+
+		return path_absolute(joined, "/");
+	}
+	return path_absolute(text, taking->folder);
+}
+
+static void take_scalar(const struct taking *taking, const struct setting *setting,
+			const struct yaml_node *node, bool entry)
+{
+	AUTO_FREE char *origin = mem_format("%s:%u", taking->file, node->at.line);
+	struct list *problems = &taking->config->problems;
+	struct config_value *value;
+	struct error err;
+	uint64_t number;
+
+	if (node->kind != YAML_SCALAR) {
+		AUTO_FREE char *allowed = setting_allowed(setting);
+
+		problem_add(problems, taking->file, node->at,
+			    entry ? "an entry of %s is a single value (%s), not %s"
+				  : "%s is %s, not %s",
+			    setting->key, entry ? setting->value : allowed,
+			    yaml_kind_name(node->kind));
+		return;
+	}
+	if (!*node->text && !node->quoted) {
+		AUTO_FREE char *allowed = setting_allowed(setting);
+
+		problem_add(problems, taking->file, node->at, "%s has no value; it is %s%s",
+			    setting->key, allowed,
+			    setting_is_list(setting) ? " ([] is an empty one)" : "");
+		return;
+	}
+	if (judge_value(setting, node->text, taking->place->judge, &number, &err) < 0) {
+		problem_add(problems, taking->file, node->at, "%s", err.text);
+		return;
+	}
+	value = add_value(taking->config, setting, taking->layer, node->text, number, origin);
+	if (setting->type == SETTING_PATHS)
+		value->path = absolute(taking, node->text);
+}
+
+static void take_setting(const struct taking *taking, const struct yaml_node *node)
+{
+	const char *nearest = NULL;
+	const struct setting *setting = setting_find(node->key, &nearest);
+
+	if (!setting) {
+		problem_add(
+			&taking->config->problems, taking->file, node->key_at,
+			"there is no setting '%.200s'%s%s%s (ringfence config --explain lists them)",
+			node->key, nearest ? "; did you mean '" : "", nearest ? nearest : "",
+			nearest ? "'?" : "");
+	} else if (node->kind == YAML_LIST && setting_is_list(setting)) {
+		for (size_t i = 0; i < node->count; i++)
+			take_scalar(taking, setting, node->items[i], true);
+	} else {
+		take_scalar(taking, setting, node, false);
+	}
+}
+
+int config_add_text(struct config *config, enum config_layer layer, const char *file,
+		    const char *folder, const struct config_place *place, const char *text,
+		    size_t size)
+{
+	const struct taking taking = { config, layer, file, folder, place };
+	size_t before = config->problems.count;
+	struct yaml_node *root = NULL;
+
+	if (yaml_tree_read(file, text, size, &root, &config->problems) < 0)
+		return -1;
+	if (root && root->kind != YAML_MAP)
+		problem_add(&config->problems, file, root->at,
+			    "a configuration is lines of 'setting: value', not %s",
+			    yaml_kind_name(root->kind));
+	for (size_t i = 0; root && root->kind == YAML_MAP && i < root->count; i++)
+		take_setting(&taking, root->items[i]);
+	yaml_tree_free(root);
+	list_add(&config->files, file);
+	return config->problems.count > before ? -1 : 0;
+}
+
+/* Does a layer below give this entry of a list already? */
+static bool given_below(const struct config *config, const struct config_value *value)
+{
+	for (size_t i = 0; i < config->count; i++) {
+		const struct config_value *other = &config->values[i];
+
+		if (other->setting == value->setting && other->layer < value->layer &&
+		    strcmp(other->path ? other->path : other->text,
+			   value->path ? value->path : value->text) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The value of a layer below that this one replaces. */
+static const struct config_value *replaced_by(const struct config *config,
+					      const struct config_value *value)
+{
+	const struct config_value *found = NULL;
+
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].setting == value->setting &&
+		    config->values[i].layer < value->layer)
+			found = &config->values[i];
+	return found;
+}
+
+static char *meaning_of(const struct config_value *value, const struct config_value *before)
+{
+	return mem_format("%s %s%s%s", value->setting->widens,
+			  value->path ? value->path : value->text, before ? ", not " : "",
+			  before ? before->text : "");
+}
+
+/* Finds out if a project's value widens what the layers below gave, and says how. */
+static void judge_project(const struct config *config, const struct config_place *place,
+			  struct config_value *value)
+{
+	const struct config_value *before;
+
+	if (value->setting->trust == SETTING_FREE)
+		return;
+	if (value->setting->id == SETTING_WRITE && path_within(value->path, place->project)) {
+		value->narrows = true;
+	} else if (setting_is_list(value->setting)) {
+		if (!given_below(config, value))
+			value->meaning = meaning_of(value, NULL);
+	} else {
+		before = replaced_by(config, value);
+		if (setting_widens(value->setting, value->number, before->number))
+			value->meaning = meaning_of(value, before);
+	}
+}
+
+/* The difference as a person sees it, without the lines at which it stands: a comment above it
+ * changes nothing. */
+static void hash_difference(struct config *config)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(64 << 20);
+
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].meaning) {
+			text_escape(&text, config->values[i].setting->key);
+			buffer_add_text(&text, ": ");
+			text_escape(&text, config->values[i].text);
+			buffer_add_text(&text, "\n\t");
+			text_escape(&text, config->values[i].meaning);
+			buffer_add_text(&text, "\n");
+		}
+	if (text.used)
+		sha256_hex(text.data, text.used, config->hash);
+}
+
+static void decide_trust(struct config *config, const char *agreed)
+{
+	if (!config->hash[0])
+		config->trust = CONFIG_NOTHING_WIDENS;
+	else if (!agreed)
+		config->trust = CONFIG_UNTRUSTED;
+	else
+		config->trust = strcmp(agreed, config->hash) == 0 ? CONFIG_TRUST : CONFIG_CHANGED;
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].meaning && config->trust != CONFIG_TRUST)
+			config->values[i].state = CONFIG_INACTIVE;
+}
+
+/* Of a setting that is no list, the last active value is the one. */
+static void replace_scalars(struct config *config)
+{
+	struct config_value *last[SETTING_ID_COUNT] = { 0 };
+
+	for (size_t i = 0; i < config->count; i++) {
+		struct config_value *value = &config->values[i];
+
+		if (setting_is_list(value->setting) || value->state != CONFIG_ACTIVE)
+			continue;
+		if (last[value->setting->id])
+			last[value->setting->id]->state = CONFIG_REPLACED;
+		last[value->setting->id] = value;
+	}
+}
+
+/*
+ * What a `write` gives way to: a read-only of a layer above; and, where it only narrows, any word
+ * on writing of somebody else.
+ */
+static void cancel_writes(struct config *config)
+{
+	const struct config_value *read_only = config_get(config, SETTING_READ_ONLY);
+	bool others = false;
+
+	for (size_t i = 0; i < config->count; i++)
+		others = others || (config->values[i].setting->id == SETTING_WRITE &&
+				    config->values[i].layer != CONFIG_PROJECT);
+	for (size_t i = 0; i < config->count; i++) {
+		struct config_value *value = &config->values[i];
+
+		if (value->setting->id != SETTING_WRITE || value->state != CONFIG_ACTIVE)
+			continue;
+		if (read_only->number && (value->layer < read_only->layer ||
+					  (value->narrows && read_only->layer != CONFIG_PROJECT)))
+			value->state = CONFIG_REPLACED;
+		if (value->narrows && others)
+			value->state = CONFIG_REPLACED;
+	}
+}
+
+static int by_layer(const void *a, const void *b)
+{
+	const struct config_value *left = a;
+	const struct config_value *right = b;
+
+	return (int)left->layer - (int)right->layer;
+}
+
+/* Options come first, because they name the project; here they get to their place. qsort of the C
+ * library keeps no order among equals, so this is an insertion. */
+static void sort(struct config *config)
+{
+	for (size_t i = 1; i < config->count; i++) {
+		struct config_value value = config->values[i];
+		size_t at = i;
+
+		while (at > 0 && by_layer(&config->values[at - 1], &value) > 0) {
+			config->values[at] = config->values[at - 1];
+			at--;
+		}
+		config->values[at] = value;
+	}
+}
+
+void config_settle(struct config *config, const struct config_place *place, const char *agreed)
+{
+	sort(config);
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].layer == CONFIG_PROJECT)
+			judge_project(config, place, &config->values[i]);
+	hash_difference(config);
+	decide_trust(config, agreed);
+	replace_scalars(config);
+	cancel_writes(config);
+}
+
+/* ~/.config/ringfence/config.yml, or where XDG_CONFIG_HOME says; NULL without a home. */
+static char *user_path(const struct config_place *place)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+
+	if (!place->home[0])
+		return NULL;
+	if (xdg && xdg[0] == '/' && !place->foreign)
+		return path_join(xdg, "ringfence/config.yml");
+	return path_join(place->home, ".config/ringfence/config.yml");
+}
+
+/* A path with the home folder as "~". */
+static char *shown_path(const struct config_place *place, const char *path)
+{
+	if (place->home[0] && path_within(path, place->home))
+		return mem_format("~%s", path + strlen(place->home));
+	return mem_dup(path);
+}
+
+static int load_user(struct config *config, const struct config_place *place, struct error *err)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(YAML_MOST_BYTES);
+	AUTO_FREE char *path = user_path(place);
+	AUTO_FREE char *shown = path ? shown_path(place, path) : NULL;
+	AUTO_FREE char *folder = NULL;
+	bool there = false;
+
+	if (!path)
+		return 0;
+	folder = strndup(path, (size_t)(path_name(path) - path));
+	if (file_read_user(path, shown, place->project, place->uid, place->gid, &bytes, &there,
+			   err) < 0)
+		return -1;
+	if (there)
+		config_add_text(config, CONFIG_USER, shown, folder ? folder : "/", place,
+				buffer_text(&bytes), bytes.used);
+	return 0;
+}
+
+static int load_project(struct config *config, const struct config_place *place, struct error *err)
+{
+	static const char *const ignores[] = { ".ringfenceignore", ".claudeignore" };
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(YAML_MOST_BYTES);
+	AUTO_FD fd = open(place->project, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool there = false;
+
+	if (fd < 0)
+		return error_sys(err, "open the project '%s'", place->project);
+	if (file_read_project(fd, CONFIG_FILE, &bytes, &there, err) < 0)
+		return -1;
+	if (there)
+		config_add_text(config, CONFIG_PROJECT, CONFIG_FILE, place->project, place,
+				buffer_text(&bytes), bytes.used);
+	for (size_t i = 0; i < sizeof ignores / sizeof *ignores; i++) {
+		AUTO_BUFFER struct buffer lines = BUFFER_INIT(IGNORE_MOST_BYTES);
+
+		if (file_read_project(fd, ignores[i], &lines, &there, err) < 0)
+			return -1;
+		if (!there)
+			continue;
+		ignore_read(&config->ignore, ignores[i], buffer_text(&lines), lines.used,
+			    &config->notices, &config->problems);
+		list_add(&config->files, ignores[i]);
+	}
+	return 0;
+}
+
+int config_load(struct config *config, const struct config_place *place, struct error *err)
+{
+	struct trust trust = { 0 };
+
+	if (load_user(config, place, err) < 0 || load_project(config, place, err) < 0)
+		return -1;
+	if (config->problems.count)
+		return error_set(err, "%s", config->problems.items[0]);
+	if (trust_find(place->state, place->project, &trust, err) < 0)
+		return -1;
+	config_settle(config, place, trust.path ? trust.hash : NULL);
+	if (config->trust == CONFIG_CHANGED)
+		list_add(&config->notices,
+			 CONFIG_FILE " changed since it was trusted: ringfence trust");
+	trust_release(&trust);
+	return 0;
+}
+
+const struct config_value *config_get(const struct config *config, enum setting_id id)
+{
+	for (size_t i = config->count; i-- > 0;)
+		if (config->values[i].setting->id == id && config->values[i].state == CONFIG_ACTIVE)
+			return &config->values[i];
+	return NULL;
+}
+
+char *config_inactive_line(const struct config_value *value)
+{
+	return mem_format("%s %s: %s is not active: it widens the fence (ringfence trust)",
+			  value->origin, value->setting->key, value->text);
+}

@@ -1,0 +1,34 @@
+/*
+ * .ringfenceignore and .claudeignore: patterns of what is hidden in the project.
+ *
+ * They can only hide: a line that would show something again is passed over, and said so.
+ */
+#ifndef CONFIG_IGNORE_H
+#define CONFIG_IGNORE_H
+
+#include "config/problem.h"
+#include "util/glob.h"
+#include "util/list.h"
+
+#include <stddef.h>
+
+enum { IGNORE_MOST_BYTES = 1 << 20, IGNORE_MOST_PATTERNS = 1000 };
+
+struct ignore_pattern {
+	struct glob glob;
+	char *text;   /* as it was written */
+	char *origin; /* FILE:LINE */
+};
+
+struct ignore {
+	struct ignore_pattern *items;
+	size_t count;
+};
+
+/* Adds the patterns of a text. What is passed over adds a notice; what is wrong, a problem. Returns 0,
+ * or -1 if there are problems. */
+int ignore_read(struct ignore *ignore, const char *file, const char *text, size_t size,
+		struct list *notices, struct list *problems);
+void ignore_release(struct ignore *ignore);
+
+#endif

@@ -1,0 +1,404 @@
+/* The table of settings: see setting.h. */
+#include "config/setting.h"
+
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <string.h>
+
+_Static_assert(SETTING_LONGEST < PATH_MAX, "a path that is accepted here must fit");
+
+static const char *const net_choices[] = { "none", "open", NULL };
+static const char *const fence_choices[] = { "auto", "bwrap", NULL };
+static const char *const weaker_choices[] = { "landlock",  "abstract-sockets", "memory",
+					      "cpus",      "processes",        "open-files",
+					      "file-size", "tmp-size",         "disk",
+					      NULL };
+
+const struct setting settings[] = {
+	[SETTING_WRITE] = { .id = SETTING_WRITE,
+			    .key = "write",
+			    .type = SETTING_PATHS,
+			    .trust = SETTING_TIGHTER,
+			    .value = "PATH",
+			    .help = "writable; naming any in the project makes the rest of it read-only",
+			    .more = "A project's own file may name folders of the project, which narrows what is writable. It cannot "
+				    "open what is protected there (`.git`, editor and agent settings, secrets), and it gives way where "
+				    "your own file or an option says `write` or `read-only`.",
+			    .example = "[src, tests]",
+			    .widens = "the command may change" },
+	[SETTING_READ] = { .id = SETTING_READ,
+			   .key = "read",
+			   .type = SETTING_PATHS,
+			   .trust = SETTING_TRUSTED,
+			   .value = "PATH",
+			   .help = "readable, also if it is outside of the project or hidden",
+			   .more = "A path that is named beats the patterns that hide secrets: `read: .env.example` shows that file.",
+			   .example = "[.env.example, ~/shared/fixtures]",
+			   .widens = "the command may read" },
+	[SETTING_HIDE] = { .id = SETTING_HIDE,
+			   .key = "hide",
+			   .type = SETTING_PATHS,
+			   .trust = SETTING_FREE,
+			   .value = "PATH",
+			   .help = "not readable",
+			   .more = "For patterns there is `.ringfenceignore`.",
+			   .example = "[fixtures/private]" },
+	[SETTING_READ_ONLY] = { .id = SETTING_READ_ONLY,
+				.key = "read-only",
+				.type = SETTING_SWITCH,
+				.trust = SETTING_TIGHTER,
+				.fallback = "false",
+				.value = "true|false",
+				.help = "the whole project is read-only",
+				.more = "Cancels the `write` of every layer below the one that says it.",
+				.example = "true",
+				.widens =
+					"the project is writable although your own setting is read-only:" },
+	[SETTING_ENV] = { .id = SETTING_ENV,
+			  .key = "env",
+			  .type = SETTING_WORDS,
+			  .trust = SETTING_TRUSTED,
+			  .value = "NAME[=VALUE]",
+			  .help = "pass a variable on, or set it",
+			  .more = "A variable that a file names and that is not set is passed over; one that an option names must be "
+				  "there.",
+			  .example = "[OPENAI_API_KEY, DEBUG=1]",
+			  .widens = "the command gets the variable" },
+	[SETTING_NET] = { .id = SETTING_NET,
+			  .key = "net",
+			  .type = SETTING_CHOICE,
+			  .trust = SETTING_TIGHTER,
+			  .fallback = "none",
+			  .value = "none|open",
+			  .choices = net_choices,
+			  .help = "no network, or the host's",
+			  .more = "`open` is the host's network with its loopback and internal services.",
+			  .example = "open",
+			  .widens =
+				  "the command reaches the network of this machine, loopback included:" },
+	[SETTING_LISTEN] = { .id = SETTING_LISTEN,
+			     .key = "listen",
+			     .type = SETTING_WORDS,
+			     .trust = SETTING_TRUSTED,
+			     .value = "ADDR:PORT[=SOCKET]",
+			     .help = "carry connections to a loopback port inside to a unix socket outside",
+			     .more = "Without a socket, a place of Ringfence's own is used, named by the port.",
+			     .example = "[\"127.0.0.1:5432=/run/postgresql/.s.PGSQL.5432\"]",
+			     .widens = "connections inside reach a socket of this machine:" },
+	[SETTING_TIMEOUT] = { .id = SETTING_TIMEOUT,
+			      .key = "timeout",
+			      .type = SETTING_TIME,
+			      .trust = SETTING_TIGHTER,
+			      .fallback = "none",
+			      .value = "TIME",
+			      .help = "end it after 30s, 10m, 2h; a bare number is minutes",
+			      .more = "TERM first, and KILL after five seconds.",
+			      .example = "30m",
+			      .widens = "the command may run for" },
+	[SETTING_FENCE] = { .id = SETTING_FENCE,
+			    .key = "fence",
+			    .type = SETTING_CHOICE,
+			    .trust = SETTING_TRUSTED,
+			    .fallback = "auto",
+			    .value = "auto|bwrap",
+			    .choices = fence_choices,
+			    .help = "how the fence is made",
+			    .more = "`auto` takes the best that works on this machine.",
+			    .example = "bwrap",
+			    .widens = "the fence is made with" },
+	[SETTING_ACCEPT_WEAKER] = { .id = SETTING_ACCEPT_WEAKER,
+				    .key = "accept-weaker",
+				    .type = SETTING_WORDS,
+				    .trust = SETTING_TRUSTED,
+				    .value = "WHAT",
+				    .choices = weaker_choices,
+				    .help = "run without landlock, abstract-sockets or a limit where it cannot be had",
+				    .more = "Without it a run is refused where this kernel or machine lacks a part of the fence.",
+				    .example = "[memory, cpus]",
+				    .widens =
+					    "the command may run without this part of the fence:" },
+	[SETTING_MEMORY] = { .id = SETTING_MEMORY,
+			     .key = "memory",
+			     .type = SETTING_SIZE,
+			     .trust = SETTING_TIGHTER,
+			     .fallback = "none",
+			     .value = "SIZE",
+			     .help = "memory of all processes together, as 512M or 4G",
+			     .example = "4G",
+			     .widens = "the command may use memory of" },
+	[SETTING_CPU_COUNT] = { .id = SETTING_CPU_COUNT,
+				.key = "cpus",
+				.type = SETTING_CPUS,
+				.trust = SETTING_TIGHTER,
+				.fallback = "none",
+				.value = "NUMBER",
+				.help = "processors' time, as 1.5",
+				.example = "1.5",
+				.widens = "the command may use so many processors:" },
+	[SETTING_PROCESSES] = { .id = SETTING_PROCESSES,
+				.key = "processes",
+				.type = SETTING_COUNT,
+				.trust = SETTING_TIGHTER,
+				.fallback = "none",
+				.value = "COUNT",
+				.help = "processes and threads at a time",
+				.example = "500",
+				.widens = "the command may have so many processes:" },
+	[SETTING_OPEN_FILES] = { .id = SETTING_OPEN_FILES,
+				 .key = "open-files",
+				 .type = SETTING_COUNT,
+				 .trust = SETTING_TIGHTER,
+				 .fallback = "none",
+				 .value = "COUNT",
+				 .help = "open files of each process",
+				 .example = "1024",
+				 .widens = "each process may have so many open files:" },
+	[SETTING_FILE_SIZE] = { .id = SETTING_FILE_SIZE,
+				.key = "file-size",
+				.type = SETTING_SIZE,
+				.trust = SETTING_TIGHTER,
+				.fallback = "none",
+				.value = "SIZE",
+				.help = "size of each file that is written",
+				.example = "1G",
+				.widens = "the command may write files of" },
+	[SETTING_TMP_SIZE] = { .id = SETTING_TMP_SIZE,
+			       .key = "tmp-size",
+			       .type = SETTING_SIZE,
+			       .trust = SETTING_TIGHTER,
+			       .fallback = "none",
+			       .value = "SIZE",
+			       .help = "size of the private /tmp and home",
+			       .example = "2G",
+			       .widens = "the private /tmp may hold" },
+	[SETTING_DISK] = { .id = SETTING_DISK,
+			   .key = "disk",
+			   .type = SETTING_SIZE,
+			   .trust = SETTING_TIGHTER,
+			   .fallback = "none",
+			   .value = "SIZE",
+			   .help = "by how much the project may grow",
+			   .example = "5G",
+			   .widens = "the project may grow by" },
+	[SETTING_DENIALS] = { .id = SETTING_DENIALS,
+			      .key = "denials",
+			      .type = SETTING_SWITCH,
+			      .trust = SETTING_TIGHTER,
+			      .fallback = "true",
+			      .value = "true|false",
+			      .help = "tell what was denied",
+			      .example = "false",
+			      .widens = "what is denied to the command is not told:" },
+	[SETTING_TRACE_READS] = { .id = SETTING_TRACE_READS,
+				  .key = "trace-reads",
+				  .type = SETTING_SWITCH,
+				  .trust = SETTING_TIGHTER,
+				  .fallback = "false",
+				  .value = "true|false",
+				  .help = "tell what was read; slower",
+				  .example = "true",
+				  .widens =
+					  "what the command reads is not told although your own setting says so:" },
+	[SETTING_CHECK] = { .id = SETTING_CHECK,
+			    .key = "check",
+			    .type = SETTING_WORDS,
+			    .trust = SETTING_TRUSTED,
+			    .value = "COMMAND",
+			    .help = "a command that says if the work is good",
+			    .more = "Kept for the commands that judge a run; `ringfence exec` does not use it.",
+			    .example = "[make test]",
+			    .widens = "Ringfence runs this command to judge the work:" },
+};
+
+_Static_assert(sizeof settings / sizeof *settings == SETTING_ID_COUNT, "a row for each setting");
+
+const struct setting *setting_find(const char *key, const char **ret_nearest)
+{
+	enum { LONGEST_KEY = 64 }; /* nothing longer is near to anything */
+	const char *nearest = NULL;
+	size_t distance = (size_t)-1;
+
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
+		const char *known = settings[i].key;
+		size_t far;
+
+		if (strcmp(known, key) == 0)
+			return &settings[i];
+		if (!ret_nearest || strlen(key) > LONGEST_KEY)
+			continue;
+		far = text_distance(key, known);
+		if (far < distance && far * 3 <= strlen(known) + 1) {
+			distance = far;
+			nearest = known;
+		}
+	}
+	if (ret_nearest)
+		*ret_nearest = nearest;
+	return NULL;
+}
+
+bool setting_is_list(const struct setting *setting)
+{
+	return setting->type == SETTING_PATHS || setting->type == SETTING_WORDS;
+}
+
+char *setting_allowed(const struct setting *setting)
+{
+	struct buffer text = BUFFER_INIT(4096);
+
+	switch (setting->type) {
+	case SETTING_SWITCH:
+		return mem_dup("true or false");
+	case SETTING_SIZE:
+		return mem_dup(
+			"a size such as 512M or 4G (K, M, G or T; a bare number is bytes), or none");
+	case SETTING_COUNT:
+		return mem_dup("a whole number above 0, or none");
+	case SETTING_CPUS:
+		return mem_dup("a number such as 2 or 1.5 (up to 1024), or none");
+	case SETTING_TIME:
+		return mem_dup(
+			"a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes), or none");
+	case SETTING_PATHS:
+		return mem_dup("a path or a list of paths");
+	case SETTING_CHOICE:
+	case SETTING_WORDS:
+		break;
+	}
+	if (!setting->choices)
+		buffer_printf(&text, "%s or a list of these", setting->value);
+	for (size_t i = 0; setting->choices && setting->choices[i]; i++)
+		buffer_printf(&text, "%s%s",
+			      i == 0                    ? ""
+			      : setting->choices[i + 1] ? ", "
+							: " or ",
+			      setting->choices[i]);
+	buffer_text(&text);
+	return text.data;
+}
+
+static int wrong(const struct setting *setting, const char *text, struct error *err)
+{
+	AUTO_FREE char *allowed = setting_allowed(setting);
+
+	if (!*text)
+		return error_set(err, "%s has an empty value; it is %s", setting->key, allowed);
+	return error_set(err, "%s is %s, not '%.200s'", setting->key, allowed, text);
+}
+
+static int parse_choice(const struct setting *setting, const char *text, uint64_t *ret_number)
+{
+	for (size_t i = 0; setting->choices[i]; i++) {
+		if (strcmp(setting->choices[i], text) == 0) {
+			*ret_number = i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int parse_limit(const struct setting *setting, const char *text, uint64_t *ret_number)
+{
+	if (strcmp(text, "none") == 0) {
+		*ret_number = 0;
+		return 0;
+	}
+	switch (setting->type) {
+	case SETTING_SIZE:
+		return text_bytes(text, ret_number);
+	case SETTING_COUNT:
+		return text_count(text, ret_number);
+	case SETTING_CPUS:
+		return text_thousandths(text, ret_number) < 0 || *ret_number > 1024000 ? -1 : 0;
+	default:
+		return text_duration_ms(text, ret_number);
+	}
+}
+
+static int check_variable(const struct setting *setting, const char *text, struct error *err)
+{
+	size_t size = strcspn(text, "=");
+
+	if (size == 0)
+		return error_set(err, "%s '%.200s' has no name; it is NAME or NAME=VALUE",
+				 setting->key, text);
+	for (size_t i = 0; i < size; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+			return error_set(
+				err,
+				"%s: '%.200s' is no name of a variable (letters, digits and _); it is NAME or NAME=VALUE",
+				setting->key, text);
+	return 0;
+}
+
+/* Lists hold any text, with a few exceptions. */
+static int parse_entry(const struct setting *setting, const char *text, uint64_t *ret_number,
+		       struct error *err)
+{
+	*ret_number = 0;
+	if (!*text)
+		return wrong(setting, text, err);
+	if (strlen(text) > SETTING_LONGEST)
+		return error_set(err, "%s has a value of %zu bytes; the longest is %d",
+				 setting->key, strlen(text), (int)SETTING_LONGEST);
+	if (setting->id == SETTING_ENV)
+		return check_variable(setting, text, err);
+	if (setting->choices)
+		return parse_choice(setting, text, ret_number) < 0 ? wrong(setting, text, err) : 0;
+	return 0;
+}
+
+int setting_parse(const struct setting *setting, const char *text, uint64_t *ret_number,
+		  struct error *err)
+{
+	int result;
+
+	switch (setting->type) {
+	case SETTING_PATHS:
+	case SETTING_WORDS:
+		return parse_entry(setting, text, ret_number, err);
+	case SETTING_SWITCH:
+		result = strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ? 0 : -1;
+		if (result == 0)
+			*ret_number = text[0] == 't';
+		break;
+	case SETTING_CHOICE:
+		result = parse_choice(setting, text, ret_number);
+		break;
+	default:
+		result = parse_limit(setting, text, ret_number);
+		break;
+	}
+	return result < 0 ? wrong(setting, text, err) : 0;
+}
+
+bool setting_widens(const struct setting *setting, uint64_t number, uint64_t before)
+{
+	if (setting->trust == SETTING_TRUSTED)
+		return number != before;
+	if (setting->trust == SETTING_FREE)
+		return false;
+	switch (setting->type) {
+	case SETTING_SWITCH: /* true is the stricter one of all of them */
+		return number < before;
+	case SETTING_CHOICE: /* from strict to wide */
+		return number > before;
+	default:
+		return before != 0 && (number == 0 || number > before);
+	}
+}
+
+const char *setting_trust_text(const struct setting *setting)
+{
+	switch (setting->trust) {
+	case SETTING_FREE:
+		return "A project's own file may set it: it can only tighten.";
+	case SETTING_TIGHTER:
+		return "A project's own file may tighten it; what widens needs `ringfence trust`.";
+	default:
+		return "In a project's own file it needs `ringfence trust`.";
+	}
+}

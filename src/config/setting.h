@@ -1,0 +1,96 @@
+/*
+ * The table of settings: one row each. Options, keys of a file, help, the reference and the rules
+ * of trust all come from it.
+ */
+#ifndef CONFIG_SETTING_H
+#define CONFIG_SETTING_H
+
+#include "util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum setting_type {
+	SETTING_SWITCH, /* true or false */
+	SETTING_CHOICE, /* one of a few words */
+	SETTING_PATHS,  /* a list of paths */
+	SETTING_WORDS,  /* a list of texts; of a few words if there are choices */
+	SETTING_SIZE,   /* bytes: 512M, 4G; none */
+	SETTING_COUNT,  /* a number; none */
+	SETTING_CPUS,   /* 1.5, held in thousandths; none */
+	SETTING_TIME,   /* 30s, 10m, 2h, held in milliseconds; none */
+};
+
+/* How far a project's own file may set it without being trusted. */
+enum setting_trust {
+	SETTING_FREE,    /* it can only tighten the fence */
+	SETTING_TIGHTER, /* so far as it tightens what was set before */
+	SETTING_TRUSTED, /* not at all */
+};
+
+/* Bytes of an entry of a list: what fits into a path. */
+enum { SETTING_LONGEST = 4095 };
+
+enum setting_id {
+	SETTING_WRITE,
+	SETTING_READ,
+	SETTING_HIDE,
+	SETTING_READ_ONLY,
+	SETTING_ENV,
+	SETTING_NET,
+	SETTING_LISTEN,
+	SETTING_TIMEOUT,
+	SETTING_FENCE,
+	SETTING_ACCEPT_WEAKER,
+	SETTING_MEMORY,
+	SETTING_CPU_COUNT,
+	SETTING_PROCESSES,
+	SETTING_OPEN_FILES,
+	SETTING_FILE_SIZE,
+	SETTING_TMP_SIZE,
+	SETTING_DISK,
+	SETTING_DENIALS,
+	SETTING_TRACE_READS,
+	SETTING_CHECK,
+	SETTING_ID_COUNT
+};
+
+struct setting {
+	enum setting_id id;
+	const char *key; /* in a file; as an option with two dashes in front */
+	enum setting_type type;
+	enum setting_trust trust;
+	const char *fallback;       /* the built-in value; NULL: an empty list */
+	const char *value;          /* what a value is called */
+	const char *const *choices; /* of a choice, or of words; NULL: anything */
+	const char *help;           /* one line */
+	const char *more;           /* for the reference */
+	const char *example;        /* as it stands in a file, behind the key */
+	const char *widens;         /* what a widening value means: the value goes behind it */
+};
+
+/* All of them, by id; SETTING_ID_COUNT rows. */
+extern const struct setting settings[];
+
+/* The setting with this key; else NULL, and *ret_nearest (may be NULL) is the key that is nearest,
+ * or NULL. */
+const struct setting *setting_find(const char *key, const char **ret_nearest);
+
+bool setting_is_list(const struct setting *setting);
+
+/* Judges one value. Returns 0 with what it means as a number (of a choice: which one; of a limit: 0
+ * is none), or -1 with a sentence that begins with the key. */
+int setting_parse(const struct setting *setting, const char *text, uint64_t *ret_number,
+		  struct error *err);
+
+/* Does a number let more through than another? For what is no list. */
+bool setting_widens(const struct setting *setting, uint64_t number, uint64_t before);
+
+/* What is allowed, as a part of a sentence: "none or open". The caller frees. */
+char *setting_allowed(const struct setting *setting);
+
+/* How a repository may set it, as a sentence. */
+const char *setting_trust_text(const struct setting *setting);
+
+#endif

@@ -1,0 +1,147 @@
+"""ringfence policy: what holds here, and why."""
+
+import json
+import os
+
+from harness import cases, contains, equal, expect, lacks
+
+
+def policy(t, *opts, **options):
+    return t.run([t.ringfence, "policy", *opts], **options)
+
+
+def as_json(t, *opts, **options):
+    result = policy(t, "--json", *opts, **options)
+    equal(result.code, 0, "exit status", result)
+    return json.loads(result.out)
+
+
+def why(t, question, *opts, **options):
+    return as_json(t, "--why", question, *opts, **options)
+
+
+def test_every_rule_is_listed_with_its_origin(t):
+    t.write(".env", "the secret")
+    t.write(".git/config", "x")
+    t.write("data/x", "x")
+    t.write("ringfence.yml", "hide:\n  - data\n")
+    report = as_json(t, "--read", t.outside)
+    rules = {rule["path"]: rule for rule in report["rules"]}
+    equal(rules[t.project]["access"], "writable", "the project")
+    equal((rules[t.path(".env")]["access"], rules[t.path(".env")]["origin"]), ("hidden", "built-in"), ".env")
+    equal((rules[t.path(".git")]["access"], rules[t.path(".git")]["origin"]), ("readable", "built-in"), ".git")
+    equal((rules[t.path("data")]["access"], rules[t.path("data")]["origin"]), ("hidden", "ringfence.yml:2"),
+          "the project's rule")
+    equal((rules[t.outside]["access"], rules[t.outside]["origin"]), ("readable", "--read"), "the option's rule")
+    equal(report["net"], {"mode": "none", "origin": "built-in"}, "the network")
+    expect("mount" in report["refused_syscalls"], "refused calls", report["refused_syscalls"])
+    expect("/tmp" in report["private"] and t.home in report["private"], "private places", report)
+    expect("PATH" in report["environment"], "the environment", report)
+
+
+def test_the_text_says_the_same(t):
+    t.write(".env", "the secret")
+    result = policy(t, "--memory", "1G")
+    equal(result.code, 0, "exit status", result)
+    for text in (t.project, ".env", "hidden", "writable", "network", "none", "memory 1G", "--memory"):
+        contains(result.out, text, "the policy")
+    lacks(result.out, "the secret", "the policy")
+
+
+def test_limits_have_values_and_origins(t):
+    t.write("ringfence.yml", "processes: 100\n")
+    report = as_json(t, "--memory", "512M", "--timeout", "30s")
+    equal(report["limits"], {"memory": {"value": 512 << 20, "origin": "--memory"},
+                             "processes": {"value": 100, "origin": "ringfence.yml:1"},
+                             "time": {"value": 30000, "origin": "--timeout"}}, "limits")
+
+
+def test_what_is_not_active_is_named(t):
+    t.write("ringfence.yml", "net: open\n")
+    report = as_json(t)
+    equal(report["net"]["mode"], "none", "the network")
+    contains(report["inactive"][0], "ringfence.yml:1", "what is not active")
+    contains(policy(t).err, "not active", "stderr")
+
+
+def test_nothing_is_started_and_nothing_is_written(t):
+    before = sorted(os.listdir(t.project))
+    policy(t)
+    policy(t, "--why", ".env")
+    equal(sorted(os.listdir(t.project)), before, "the project")
+    equal(t.runs(), [], "runs")
+
+
+PATHS = {
+    "src/x.c": ("writable", "hide"),
+    ".env": ("hidden", "read"),
+    ".git/config": ("readable", "write"),
+    "/usr/bin/env": ("readable", None),
+    "/etc/passwd": ("readable", None),
+    "/tmp/x": ("private", None),
+    "~/.ssh/id_rsa": ("private", "read"),
+    "~/.ssh": ("private", None),
+    "/var/log": ("absent", None),
+    "/var/lib/dpkg/status": ("absent", "read"),
+}
+
+
+@cases(*PATHS)
+def test_why_a_path(t, path):
+    t.write("src/x.c", "x")
+    t.write(".env", "x")
+    t.write(".git/config", "x")
+    t.at_home(".ssh/id_rsa", "x")
+    verdict, key = PATHS[path]
+    answer = why(t, path)
+    equal((answer["about"], answer["verdict"]), ("path", verdict), "the verdict", answer)
+    equal(answer["change"] and answer["change"]["key"], key, "what changes it", answer)
+    expect(answer["rule"] and answer["origin"], "rule and origin", answer)
+
+
+@cases(".env", ".git/config", "~/.ssh/id_rsa")
+def test_the_line_that_is_offered_changes_the_verdict(t, path):
+    t.write(".env", "x")
+    t.write(".git/config", "x")
+    t.at_home(".ssh/id_rsa", "x")
+    answer = why(t, path)
+    change = answer["change"]
+    t.write(os.path.join(t.home, ".config/ringfence/config.yml"),
+            f"{change['key']}:\n  - {change['value']}\n", 0o600)
+    after = why(t, path)
+    expect(after["verdict"] != answer["verdict"], "another verdict", after)
+    contains(after["origin"], "config.yml:2", "the origin")
+
+
+@cases(("mount", "refused"), ("read", "allowed"), ("clone", "conditional"), ("clone3", "refused"),
+       ("syscall:nonsense", "refused"))
+def test_why_a_system_call(t, name, verdict):
+    answer = why(t, name)
+    equal((answer["about"], answer["verdict"], answer["change"]), ("syscall", verdict, None), "the answer")
+
+
+@cases("https://example.org/path", "example.org", "example.org:443", "10.0.0.1", "host:intranet")
+def test_why_a_host(t, question):
+    answer = why(t, question)
+    equal((answer["about"], answer["verdict"], answer["rule"]), ("host", "refused", "net none"), "the answer")
+    answer = why(t, question, "--net", "open")
+    equal((answer["verdict"], answer["origin"]), ("allowed", "--net"), "with --net open")
+
+
+def test_a_file_with_the_name_of_a_call_is_a_file(t):
+    t.write("mount", "x")
+    equal(why(t, "mount")["about"], "path", "a file that is there")
+    equal(why(t, "syscall:mount")["about"], "syscall", "when it is said")
+
+
+def test_a_strange_name_is_shown_harmless(t):
+    result = policy(t, "--why", "a\x1b[31m\nb")
+    equal(result.code, 0, "exit status", result)
+    lacks(result.out, "\x1b", "stdout")
+
+
+@cases(("--why", ""), "extra", "--no-such", "--why", ("--project", "missing"))
+def test_wrong_options_are_refused(t, *opts):
+    result = policy(t, *opts)
+    equal((result.code, result.out), (125, ""), "refused", result)
+    contains(result.err, "ringfence: ", "the reason")

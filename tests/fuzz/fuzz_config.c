@@ -1,0 +1,36 @@
+// sources: src/config/config.c src/config/file.c src/config/ignore.c src/config/problem.c src/config/setting.c src/config/trust.c src/config/yaml.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/glob.c src/util/list.c src/util/mem.c src/util/path.c src/util/sha256.c src/util/state.c src/util/text.c -lyaml
+/* A ringfence.yml of a stranger: whatever it says, nothing that widens is active. */
+#include "fuzz.h"
+
+#include "config/config.h"
+#include "util/path.h"
+
+#include <stdlib.h>
+
+void fuzz_config(const uint8_t *data, size_t size)
+{
+	static const struct config_place place = { .project = "/w/p", .home = "/w" };
+	struct config config;
+
+	config_init(&config);
+	config_add_text(&config, CONFIG_PROJECT, "ringfence.yml", "/w/p", &place,
+			(const char *)data, size);
+	config_settle(&config, &place, NULL);
+	for (size_t i = 0; i < config.count; i++) {
+		const struct config_value *value = &config.values[i];
+
+		if (value->layer != CONFIG_PROJECT || value->state != CONFIG_ACTIVE)
+			continue;
+		if (value->setting->trust == SETTING_TRUSTED &&
+		    (setting_is_list(value->setting) || value->number != 0))
+			abort();
+		if (value->setting->id == SETTING_WRITE && !path_within(value->path, "/w/p"))
+			abort();
+	}
+	if (config_get(&config, SETTING_NET)->number != 0 ||
+	    config_get(&config, SETTING_DENIALS)->number != 1)
+		abort();
+	config_release(&config);
+}
+
+FUZZ_TARGET(fuzz_config)

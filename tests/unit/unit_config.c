@@ -1,0 +1,437 @@
+/* The subset of YAML, the table of settings, the layers, and trust. Works in a folder of its own. */
+#include "unit.h"
+
+#include "config/config.h"
+#include "config/trust.h"
+#include "config/yaml.h"
+#include "util/mem.h"
+
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Reads a text; the first problem, or "" if there is none. */
+static const char *problem(const char *text, size_t size)
+{
+	static char first[512];
+	struct list problems = { 0 };
+	struct yaml_node *root = NULL;
+	int result = yaml_tree_read("f", text, size, &root, &problems);
+
+	snprintf(first, sizeof first, "%s", problems.count ? problems.items[0] : "");
+	if ((result < 0) != (problems.count > 0))
+		snprintf(first, sizeof first, "the result does not fit the problems");
+	if (result == 0)
+		yaml_tree_free(root);
+	list_release(&problems);
+	return first;
+}
+
+static bool refused(const char *text, const char *place, const char *word)
+{
+	const char *said = problem(text, strlen(text));
+	bool held = strncmp(said, place, strlen(place)) == 0 && strstr(said, word);
+
+	if (!held)
+		printf("# %s\n", said);
+	return held;
+}
+
+static bool accepted(const char *text)
+{
+	return !*problem(text, strlen(text));
+}
+
+static void yaml_tree(void)
+{
+	static const char text[] = "a: 1\nb:\n  - x\n  - 'y z'\nc: {d: e}\n";
+	struct list problems = { 0 };
+	struct yaml_node *root = NULL;
+
+	CHECK("a map of scalars, lists and maps is read",
+	      yaml_tree_read("f", text, strlen(text), &root, &problems) == 0 && root &&
+		      root->kind == YAML_MAP && root->count == 3);
+	CHECK("nodes know their keys and places", root && strcmp(root->items[1]->key, "b") == 0 &&
+							  root->items[1]->key_at.line == 2 &&
+							  root->items[1]->items[1]->at.line == 4 &&
+							  root->items[1]->items[1]->at.column == 5);
+	CHECK("texts are texts", root && strcmp(root->items[0]->text, "1") == 0 &&
+					 strcmp(root->items[1]->items[1]->text, "y z") == 0);
+	yaml_tree_free(root);
+	root = NULL;
+	CHECK("nothing, comments and a mark in front are an empty configuration",
+	      accepted("") && accepted("# x\n") && accepted("---\n") && accepted("\xef\xbb\xbf") &&
+		      accepted("\xef\xbb\xbf"
+			       "a: b"));
+}
+
+static void yaml_refusals(void)
+{
+	CHECK("anchors are refused", refused("a: &x b", "f:1:4:", "anchor"));
+	CHECK("aliases are refused", refused("a: b\nc: *x", "f:2:4:", "alias"));
+	CHECK("tags are refused",
+	      refused("a: !!str b", "f:1:4:", "tag") && refused("a: !x [b]", "f:1:4:", "tag"));
+	CHECK("merge keys are refused", refused("<<: {a: b}", "f:1:1:", "merge"));
+	CHECK("a second document is refused", refused("a: b\n---\nc: d\n", "f:2:1:", "document"));
+	CHECK("directives are refused", refused("%YAML 1.1\n---\na: b", "f:1:1:", "directive"));
+	CHECK("a key that comes twice is refused", refused("a: b\na: c", "f:2:1:", "twice"));
+	CHECK("a key that is no word is refused", refused("[a]: b", "f:1:1:", "a key must"));
+	CHECK("tabs as indentation are refused", refused("a:\n\t- b", "f:2:1:", "tab"));
+	CHECK("NUL is refused, raw and escaped", strstr(problem("a: b\0", 5), "f:1:5: a NUL") &&
+							 refused("a: \"x\\0\"", "f:1:4:", "NUL"));
+	CHECK("what is no UTF-8 is refused", refused("a: \xff", "f:1:4:", "UTF-8") &&
+						     refused("a: \xc3", "f:1:4:", "UTF-8") &&
+						     refused("a: \xed\xa0\x80", "f:1:4:", "UTF-8"));
+	CHECK("control characters are refused", refused("a: \x1b[0m", "f:1:4:", "U+001B"));
+	CHECK("depth has an end",
+	      accepted("[[[[[[[a]]]]]]]") && refused("[[[[[[[[a]]]]]]]]", "f:1:9:", "deeper"));
+
+	char *large = mem_zero(YAML_MOST_BYTES + 2);
+
+	memset(large, ' ', YAML_MOST_BYTES + 1);
+	CHECK("size has an end", strstr(problem(large, YAML_MOST_BYTES + 1), "larger") &&
+					 !*problem(large, YAML_MOST_BYTES));
+	for (size_t i = 0; i + 3 < YAML_MOST_BYTES / 4; i += 3)
+		memcpy(large + i, "- a\n" + 1, 3);
+	memset(large, '[', 1);
+	for (size_t i = 1; i + 2 < YAML_MOST_BYTES; i += 2)
+		memcpy(large + i, "a,", 2);
+	CHECK("the number of values has an end",
+	      strstr(problem(large, YAML_MOST_BYTES), "more than 10000"));
+	memset(large, '[', YAML_MOST_BYTES);
+	CHECK("a mountain of brackets is refused soon",
+	      strstr(problem(large, YAML_MOST_BYTES), "deeper"));
+	free(large);
+}
+
+static bool means(const char *key, const char *text, uint64_t expected)
+{
+	const struct setting *setting = setting_find(key, NULL);
+	struct error err;
+	uint64_t number;
+
+	return setting && setting_parse(setting, text, &number, &err) == 0 && number == expected;
+}
+
+static bool wrong(const char *key, const char *text)
+{
+	const struct setting *setting = setting_find(key, NULL);
+	struct error err;
+	uint64_t number;
+
+	return setting && setting_parse(setting, text, &number, &err) < 0 &&
+	       strncmp(err.text, key, strlen(key)) == 0;
+}
+
+static void table(void)
+{
+	const char *nearest = NULL;
+	bool whole = true;
+
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
+		whole = whole && settings[i].id == (enum setting_id)i && settings[i].help &&
+			settings[i].value && settings[i].example &&
+			(settings[i].widens || settings[i].trust == SETTING_FREE) &&
+			setting_is_list(&settings[i]) == !settings[i].fallback;
+	CHECK("every row of the table is whole", whole);
+	CHECK("sizes", means("memory", "4G", UINT64_C(4) << 30) &&
+			       means("memory", "512m", 512 << 20) &&
+			       means("disk", "1T", UINT64_C(1) << 40) && means("memory", "1", 1) &&
+			       means("memory", "none", 0));
+	CHECK("what is no size", wrong("memory", "0") && wrong("memory", "4GB") &&
+					 wrong("memory", "-1") && wrong("memory", "1.5G") &&
+					 wrong("memory", "9999999999999999999") &&
+					 wrong("memory", "99999999T") && wrong("memory", ""));
+	CHECK("processors", means("cpus", "1.5", 1500) && means("cpus", "0.001", 1) &&
+				    means("cpus", "1024", 1024000) && means("cpus", "none", 0));
+	CHECK("what is none of them", wrong("cpus", "0") && wrong("cpus", "1.") &&
+					      wrong("cpus", ".5") && wrong("cpus", "1.0001") &&
+					      wrong("cpus", "1024.1") && wrong("cpus", "0.000"));
+	CHECK("counts", means("processes", "500", 500) && wrong("processes", "0") &&
+				wrong("processes", "5k") && wrong("processes", "2147483648"));
+	CHECK("times", means("timeout", "30s", 30000) && means("timeout", "10", 600000) &&
+			       means("timeout", "none", 0) && wrong("timeout", "soon"));
+	CHECK("switches are true or false and nothing else",
+	      means("read-only", "true", 1) && means("read-only", "false", 0) &&
+		      wrong("read-only", "yes") && wrong("read-only", "True"));
+	CHECK("choices", means("net", "open", 1) && wrong("net", "all") &&
+				 means("accept-weaker", "disk", 8) &&
+				 wrong("accept-weaker", "all"));
+	CHECK("variables have a name", means("env", "A_1", 0) && means("env", "A=b=c", 0) &&
+					       wrong("env", "=b") && wrong("env", "a b=c") &&
+					       wrong("env", ""));
+	CHECK("the nearest key is found",
+	      !setting_find("wirte", &nearest) && nearest && strcmp(nearest, "write") == 0);
+	CHECK("and none that is far", !setting_find("something", &nearest) && !nearest);
+}
+
+static const struct config_place place = { .project = "/w/p", .home = "/w" };
+
+/* A configuration of a user's and a project's text, and an option. */
+static void layered(struct config *config, const char *user, const char *project, const char *key,
+		    const char *value, const char *agreed)
+{
+	struct error err;
+
+	config_init(config);
+	if (key && config_add_flag(config, setting_find(key, NULL), value, NULL, &err) < 0)
+		abort();
+	if (config_add_text(config, CONFIG_USER, "u", "/w/.config/ringfence", &place, user,
+			    strlen(user)) < 0 ||
+	    config_add_text(config, CONFIG_PROJECT, "p", "/w/p", &place, project, strlen(project)) <
+		    0)
+		printf("# %s\n", config->problems.items[0]);
+	config_settle(config, &place, agreed);
+}
+
+/* How many values of a project's text are inactive, given a user's. */
+static size_t inactive(const char *user, const char *project)
+{
+	struct config config;
+	size_t count = 0;
+
+	layered(&config, user, project, NULL, NULL, NULL);
+	for (size_t i = 0; i < config.count; i++)
+		count += config.values[i].state == CONFIG_INACTIVE;
+	if (config.problems.count)
+		count = 99;
+	config_release(&config);
+	return count;
+}
+
+static bool holds(const struct config *config, enum setting_id id, const char *text,
+		  const char *origin)
+{
+	const struct config_value *value = config_get(config, id);
+
+	return value && strcmp(value->text, text) == 0 && strcmp(value->origin, origin) == 0;
+}
+
+static void layers(void)
+{
+	struct config config;
+
+	layered(&config, "net: open\ntimeout: 1h\n", "timeout: 5m\n", "memory", "1G", NULL);
+	CHECK("each value knows where it comes from",
+	      holds(&config, SETTING_NET, "open", "u:1") &&
+		      holds(&config, SETTING_TIMEOUT, "5m", "p:1") &&
+		      holds(&config, SETTING_MEMORY, "1G", "--memory") &&
+		      holds(&config, SETTING_DISK, "none", "built-in"));
+	config_release(&config);
+
+	layered(&config, "hide: [a, ~/b]\n", "hide: [c]\n", "hide", "d", NULL);
+
+	size_t hidden = 0;
+	bool right = true;
+	static const char *const paths[] = { "/w/.config/ringfence/a", "/w/b", "/w/p/c", "d" };
+
+	for (size_t i = 0; i < config.count; i++)
+		if (config.values[i].setting->id == SETTING_HIDE && hidden < 4)
+			right = strcmp(config.values[i].path, paths[hidden++]) == 0 && right;
+	CHECK("lists add up, and paths are relative to their file", right && hidden == 4);
+	config_release(&config);
+
+	layered(&config, "", "net: none\n", "net", "open", NULL);
+	CHECK("an option replaces what a file says", holds(&config, SETTING_NET, "open", "--net"));
+	config_release(&config);
+}
+
+static void widening(void)
+{
+	static const char *const wide[] = {
+		"net: open",      "read: /x",
+		"read: .env",     "read: ../x",
+		"write: /x",      "write: ..",
+		"write: ~/x",     "write: a/../../x",
+		"write: /w/pp",   "env: A",
+		"env: A=b",       "listen: x",
+		"fence: bwrap",   "accept-weaker: disk",
+		"denials: false", "check: make",
+	};
+	static const char *const tight[] = {
+		"net: none",         "write: src", "write: /w/p/src", "write: ~/p/x",
+		"write: .",          "hide: x",    "hide: /x",        "read-only: true",
+		"timeout: 1s",       "memory: 1G", "denials: true",   "cpus: 1",
+		"trace-reads: true", "disk: 1",    "fence: auto",     "read-only: false",
+		"timeout: none",
+	};
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
+		held = inactive("", wide[i]) == 1 && held;
+	CHECK("what widens is inactive", held);
+	for (size_t i = 0, ok; i < sizeof tight / sizeof *tight; i++) {
+		ok = inactive("", tight[i]) == 0;
+		if (!ok)
+			printf("# %s\n", tight[i]);
+		held = ok && held;
+	}
+	CHECK("what tightens is active at once", held);
+	CHECK("a limit may be lowered, not raised or removed",
+	      inactive("memory: 4G", "memory: 2G") == 0 &&
+		      inactive("memory: 4G", "memory: 8G") == 1 &&
+		      inactive("memory: 4G", "memory: none") == 1 &&
+		      inactive("memory: 4G", "memory: 4096M") == 0);
+	CHECK("a time may be shortened, not prolonged or removed",
+	      inactive("timeout: 10m", "timeout: 5m") == 0 &&
+		      inactive("timeout: 10m", "timeout: 11m") == 1 &&
+		      inactive("timeout: 10m", "timeout: none") == 1);
+	CHECK("read-only cannot be taken away",
+	      inactive("read-only: true", "read-only: false") == 1);
+	CHECK("what the user gives anyway does not widen",
+	      inactive("net: open", "net: open") == 0 && inactive("env: [A, B]", "env: B") == 0 &&
+		      inactive("read: /x", "read: ../../x") == 0 &&
+		      inactive("denials: false", "denials: false") == 0);
+}
+
+/* The state of the last `write` of a layer. */
+static enum config_state write_state(const struct config *config, enum config_layer layer)
+{
+	for (size_t i = config->count; i-- > 0;)
+		if (config->values[i].setting->id == SETTING_WRITE &&
+		    config->values[i].layer == layer)
+			return config->values[i].state;
+	return CONFIG_INACTIVE;
+}
+
+static void writes(void)
+{
+	struct config config;
+
+	layered(&config, "", "write: src", "write", "docs", NULL);
+	CHECK("a project's write gives way to an option's",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED &&
+		      write_state(&config, CONFIG_FLAG) == CONFIG_ACTIVE);
+	config_release(&config);
+	layered(&config, "write: /x", "write: src", "read-only", "true", NULL);
+	CHECK("--read-only cancels the write of files",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED &&
+		      write_state(&config, CONFIG_USER) == CONFIG_REPLACED);
+	config_release(&config);
+	layered(&config, "read-only: true", "write: src", NULL, NULL, NULL);
+	CHECK("a project's write does not get around the user's read-only",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED);
+	config_release(&config);
+	layered(&config, "", "read-only: true\nwrite: src", NULL, NULL, NULL);
+	CHECK("beside the project's own read-only it holds",
+	      write_state(&config, CONFIG_PROJECT) == CONFIG_ACTIVE);
+	config_release(&config);
+}
+
+static void agreement(void)
+{
+	static const char text[] = "net: open\nread: [/x]\n";
+	char hash[SHA256_HEX];
+	struct config config;
+
+	layered(&config, "", text, NULL, NULL, NULL);
+	memcpy(hash, config.hash, sizeof hash);
+	CHECK("what widens has a hash, and nobody has agreed",
+	      config.trust == CONFIG_UNTRUSTED && strlen(hash) == 64);
+	config_release(&config);
+	layered(&config, "", text, NULL, NULL, hash);
+	CHECK("what was agreed to is active",
+	      config.trust == CONFIG_TRUST && holds(&config, SETTING_NET, "open", "p:1"));
+	config_release(&config);
+	layered(&config, "", "# a comment\n\nnet: open\nhide: y\nread: [/x]\n", NULL, NULL, hash);
+	CHECK("a comment or something tighter changes nothing", config.trust == CONFIG_TRUST);
+	config_release(&config);
+	layered(&config, "", "net: open\nread: [/x, /y]\n", NULL, NULL, hash);
+	CHECK("one value more, and all are inactive again",
+	      config.trust == CONFIG_CHANGED && holds(&config, SETTING_NET, "none", "built-in"));
+	config_release(&config);
+	layered(&config, "", "hide: y\n", NULL, NULL, hash);
+	CHECK("where nothing widens, nothing needs trust", config.trust == CONFIG_NOTHING_WIDENS);
+	config_release(&config);
+}
+
+static void mistakes(void)
+{
+	struct config config;
+	char text[4096] = "";
+
+	config_init(&config);
+	config_add_text(&config, CONFIG_USER, "u", "/", &place, "nte: open\nmemory: x\nnet: [a]\n",
+			28);
+	CHECK("all mistakes of a file are found, each with its place",
+	      config.problems.count == 3 &&
+		      strstr(config.problems.items[0],
+			     "u:1:1: there is no setting 'nte'; did you mean 'net'") &&
+		      strstr(config.problems.items[1], "u:2:9: memory is a size") &&
+		      strstr(config.problems.items[2], "u:3:6: net is none or open, not a list"));
+	config_release(&config);
+	config_init(&config);
+	for (int i = 0; i < 30; i++)
+		snprintf(text + strlen(text), sizeof text - strlen(text), "x%d: y\n", i);
+	config_add_text(&config, CONFIG_USER, "u", "/", &place, text, strlen(text));
+	CHECK("but no more than twenty", config.problems.count == PROBLEMS_MOST);
+	config_release(&config);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+	(void)status;
+	(void)type;
+	(void)walk;
+	return remove(path);
+}
+
+static void records(void)
+{
+	char state[] = "/tmp/ringfence-unit-XXXXXX";
+	static const char odd[] = "/w/odd\npath x";
+	char hash[SHA256_HEX];
+	struct trust trust;
+	struct trust_list list;
+	struct error err;
+	int was = 0;
+
+	if (!mkdtemp(state))
+		abort();
+	sha256_hex("x", 1, hash);
+	CHECK("without a record there is none",
+	      trust_find(state, "/w/p", &trust, &err) == 0 && !trust.path);
+	CHECK("a record is kept, whatever is in a path",
+	      trust_record(state, "/w/p", hash, 12, &err) == 0 &&
+		      trust_record(state, odd, hash, 13, &err) == 0);
+	CHECK("and found", trust_find(state, odd, &trust, &err) == 0 && trust.path &&
+				   strcmp(trust.path, odd) == 0 && trust.time == 13 &&
+				   strcmp(trust.hash, hash) == 0);
+	trust_release(&trust);
+	CHECK("all are listed", trust_all(state, &list, &err) == 0 && list.count == 2);
+	trust_list_release(&list);
+	CHECK("one is forgotten", trust_forget(state, odd, &was, &err) == 0 && was &&
+					  trust_forget(state, odd, &was, &err) == 0 && !was &&
+					  trust_find(state, odd, &trust, &err) == 0 && !trust.path);
+
+	char name[SHA256_HEX];
+
+	sha256_hex("/w/q", 4, name);
+
+	AUTO_FREE char *copy = mem_format("%s/trust/%s", state, name);
+	FILE *file = fopen(copy, "we");
+
+	if (!file)
+		abort();
+	fprintf(file, "hash %s\ntime 1\npath /w/p", hash);
+	fclose(file);
+	CHECK("a record that names another project is none",
+	      trust_find(state, "/w/q", &trust, &err) == 0 && !trust.path);
+	nftw(state, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+int main(void)
+{
+	yaml_tree();
+	yaml_refusals();
+	table();
+	layers();
+	widening();
+	writes();
+	agreement();
+	mistakes();
+	records();
+	return unit_failures > 0;
+}

@@ -1,0 +1,257 @@
+/* Limits: their values, and control groups in a folder that looks like a cgroup file system. */
+#include "unit.h"
+
+#include "fence/cgroup.h"
+#include "fence/limit.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint64_t parsed(enum fence_limit limit, const char *text)
+{
+	struct error err;
+	uint64_t value = 0;
+
+	return fence_limit_parse(limit, text, &value, &err) < 0 ? 0 : value;
+}
+
+static bool shows(enum fence_limit limit, uint64_t value, const char *expected)
+{
+	AUTO_FREE char *text = fence_limit_text(limit, value);
+
+	return strcmp(text, expected) == 0;
+}
+
+static void values(void)
+{
+	struct fence_spec spec = { 0 };
+	struct error err;
+	uint64_t value = 7;
+	bool found = true;
+
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
+		found = found && fence_limit_find(fence_limit_name((enum fence_limit)i)) ==
+					 (enum fence_limit)i;
+	CHECK("every limit is found by its name", found);
+	CHECK("another name is no limit", fence_limit_find("everything") == FENCE_LIMIT_COUNT &&
+						  fence_limit_find("") == FENCE_LIMIT_COUNT);
+	CHECK("values are read as their limit has them",
+	      parsed(FENCE_LIMIT_MEMORY, "64M") == 64 << 20 &&
+		      parsed(FENCE_LIMIT_CPUS, "1.5") == 1500 &&
+		      parsed(FENCE_LIMIT_PROCESSES, "64") == 64 &&
+		      parsed(FENCE_LIMIT_TIME, "30s") == 30000);
+	CHECK("a value with which nothing starts is refused",
+	      !parsed(FENCE_LIMIT_MEMORY, "1M") && !parsed(FENCE_LIMIT_OPEN_FILES, "3") &&
+		      !parsed(FENCE_LIMIT_CPUS, "0.001"));
+	CHECK("a refusal names the limit and leaves the value",
+	      fence_limit_parse(FENCE_LIMIT_TMP_SIZE, "much", &value, &err) < 0 && value == 7 &&
+		      strstr(err.text, "tmp-size") && strstr(err.text, "much"));
+	CHECK("values are shown as a person writes them",
+	      shows(FENCE_LIMIT_MEMORY, 512 << 20, "512M") &&
+		      shows(FENCE_LIMIT_CPUS, 1500, "1.5") &&
+		      shows(FENCE_LIMIT_PROCESSES, 64, "64") &&
+		      shows(FENCE_LIMIT_TIME, 90000, "1m30s"));
+	CHECK("without a limit the kernel chooses the size of /tmp", limit_tmp_size(&spec) == 0);
+	spec.limits[FENCE_LIMIT_MEMORY] = 100;
+	CHECK("files in memory are bounded by the limit of memory", limit_tmp_size(&spec) == 100);
+	spec.limits[FENCE_LIMIT_TMP_SIZE] = 50;
+	CHECK("the smaller one counts", limit_tmp_size(&spec) == 50);
+}
+
+static bool is(const char *folder, const char *expected)
+{
+	return folder && expected ? strcmp(folder, expected) == 0 : folder == expected;
+}
+
+static void places(void)
+{
+	struct cgroup_place place;
+
+	cgroup_place_read("24 1 0:22 / /proc rw - proc proc rw\n"
+			  "25 1 0:23 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n",
+			  "0::/user.slice/session-1.scope\n", &place);
+	CHECK("the own group of version 2 is found",
+	      is(place.v2, "/sys/fs/cgroup/user.slice/session-1.scope") &&
+		      !place.v1[CGROUP_MEMORY]);
+	cgroup_place_release(&place);
+
+	cgroup_place_read("30 1 0:30 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n"
+			  "31 1 0:31 / /cg/memory rw - cgroup cgroup rw,memory\n"
+			  "32 1 0:32 / /cg/unified rw - cgroup2 none rw\n",
+			  "4:memory:/a/b\n1:cpu,cpuacct:/\n0::/\n", &place);
+	CHECK("hierarchies of version 1 are found by their controllers",
+	      is(place.v1[CGROUP_MEMORY], "/cg/memory/a/b") &&
+		      is(place.v1[CGROUP_CPU], "/cg/cpu") && is(place.v1[CGROUP_PIDS], NULL) &&
+		      is(place.v2, "/cg/unified"));
+	cgroup_place_release(&place);
+
+	cgroup_place_read("31 1 0:31 /docker/x /cg/memory rw - cgroup cgroup rw,memory\n",
+			  "4:memory:/docker/x/y\n", &place);
+	CHECK("a mount may show a part of the hierarchy",
+	      is(place.v1[CGROUP_MEMORY], "/cg/memory/y"));
+	cgroup_place_release(&place);
+
+	cgroup_place_read("31 1 0:31 /elsewhere /cg/memory rw - cgroup cgroup rw,memory\n"
+			  "x\n - \n1 2 - cgroup2\n\n",
+			  "4:memory:/docker/x\nbroken\n0:\n", &place);
+	CHECK("what a mount does not show, or no line says, is not there",
+	      !place.v1[CGROUP_MEMORY] && !place.v2);
+	cgroup_place_release(&place);
+}
+
+static char top[] = "/tmp/ringfence-unit-XXXXXX";
+
+static void put(const char *folder, const char *name, const char *text)
+{
+	AUTO_FREE char *path = path_join(folder, name);
+	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 || fd_write_all(fd, text, strlen(text)) < 0)
+		abort();
+}
+
+static bool holds(const char *folder, const char *name, const char *expected)
+{
+	AUTO_FREE char *path = path_join(folder, name);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1000);
+	AUTO_FD fd = open(path, O_RDONLY);
+
+	return fd >= 0 && fd_read_all(fd, &text) == 0 && strcmp(buffer_text(&text), expected) == 0;
+}
+
+static char *folder(const char *name)
+{
+	char *path = path_join(top, name);
+
+	if (mkdir(path, 0700) < 0)
+		abort();
+	return path;
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *at)
+{
+	(void)status;
+	(void)kind;
+	(void)at;
+	return remove(path);
+}
+
+static const uint64_t all[CGROUP_CONTROLLERS] = { 64 << 20, 1500, 66 };
+
+static void version_2(void)
+{
+	AUTO_FREE char *own = folder("v2");
+	struct cgroup_place place = { .v2 = own };
+	struct cgroup group = CGROUP_INIT;
+	struct error err;
+
+	put(own, "cgroup.controllers", "cpuset cpu io memory pids\n");
+	put(own, "cgroup.subtree_control", "memory\n");
+	cgroup_make(&place, all, &group);
+
+	const char *made = group.parts[CGROUP_MEMORY].folder;
+
+	CHECK("a group of version 2 keeps all three limits in one folder",
+	      made && path_within(made, own) && is(group.parts[CGROUP_CPU].folder, made) &&
+		      group.parts[CGROUP_PIDS].version == 2);
+	CHECK("controllers that are not open yet are opened",
+	      holds(own, "cgroup.subtree_control", "+cpu +pids"));
+	CHECK("the limits are written as the kernel wants them",
+	      holds(made, "memory.max", "67108864") && holds(made, "memory.swap.max", "0") &&
+		      holds(made, "cpu.max", "150000 100000") && holds(made, "pids.max", "66"));
+	CHECK("a process that joins writes itself",
+	      cgroup_join(&group, &err) == 0 && holds(made, "cgroup.procs", "0"));
+	CHECK("a group without the fence in it does not hold",
+	      cgroup_check(&group, 4711, &err) < 0 && strstr(err.text, "not in the group"));
+	put(made, "cgroup.procs", "12\n4711\n");
+	CHECK("limits that are read back hold", cgroup_check(&group, 4711, &err) == 0);
+	put(made, "cpu.max", "max 100000\n");
+	CHECK("a limit that reads otherwise is named",
+	      cgroup_check(&group, 4711, &err) < 0 && strstr(err.text, "cpu is max"));
+	put(made, "cpu.max", "150000 100000\n");
+	put(made, "memory.max", "max\n");
+	CHECK("no limit is not one of zero bytes", cgroup_check(&group, 4711, &err) < 0);
+	put(made, "memory.peak", "12345\n");
+	put(made, "memory.events", "low 1\nmax 9\noom 2\noom_kill 3\noom_group_kill 4\n");
+	put(made, "pids.events", "max 5\n");
+	CHECK("peaks and events are read", cgroup_peak(&group, CGROUP_MEMORY) == 12345 &&
+						   cgroup_trips(&group, CGROUP_MEMORY) == 3 &&
+						   cgroup_trips(&group, CGROUP_PIDS) == 5 &&
+						   cgroup_peak(&group, CGROUP_CPU) == 0 &&
+						   cgroup_trips(&group, CGROUP_CPU) == 0);
+	cgroup_remove(&group);
+	CHECK("a group that was removed is none",
+	      !group.parts[CGROUP_MEMORY].version && group.parts[CGROUP_MEMORY].lock < 0);
+}
+
+static void less_than_asked(void)
+{
+	AUTO_FREE char *own = folder("less");
+	AUTO_FREE char *memory = folder("memory");
+	struct cgroup_place place = { .v2 = own, .v1 = { [CGROUP_MEMORY] = memory } };
+	struct cgroup group = CGROUP_INIT;
+
+	put(own, "cgroup.controllers", "pids\n");
+	put(own, "cgroup.subtree_control", "pids\n");
+	cgroup_make(&place, all, &group);
+	CHECK("what version 2 does not have is looked for in version 1, or is not there",
+	      group.parts[CGROUP_PIDS].version == 2 && group.parts[CGROUP_MEMORY].version == 1 &&
+		      group.parts[CGROUP_CPU].version == 0);
+	CHECK("version 1 has its own files",
+	      holds(group.parts[CGROUP_MEMORY].folder, "memory.limit_in_bytes", "67108864"));
+	cgroup_remove(&group);
+
+	put(own, "cgroup.type", "domain\n");
+	CHECK("a group is likely where one can be made", cgroup_likely(&place, all));
+	put(own, "cgroup.subtree_control", "");
+	put(own, "cgroup.procs", "1\n2\n");
+	CHECK("none is likely where others are in the own group and give nothing to those below",
+	      !cgroup_likely(&place, all));
+	chmod(memory, 0500);
+	place.v2 = NULL;
+	if (geteuid() != 0) {
+		cgroup_make(&place, all, &group);
+		CHECK("where no group may be made there is none",
+		      !group.parts[CGROUP_MEMORY].version);
+	}
+	cgroup_remove(&group);
+}
+
+static void recovery(void)
+{
+	AUTO_FREE char *own = folder("recovery");
+	AUTO_FREE char *dead = folder("recovery/ringfence-dead");
+	AUTO_FREE char *alive = folder("recovery/ringfence-alive");
+	AUTO_FREE char *other = folder("recovery/other");
+	struct cgroup_place place = { .v2 = own };
+	AUTO_FD lock = open(alive, O_RDONLY | O_DIRECTORY);
+
+	if (flock(lock, LOCK_EX) < 0)
+		abort();
+	cgroup_recover(&place);
+	CHECK("a group that nobody holds is removed", access(dead, F_OK) < 0);
+	CHECK("one that a ringfence holds stays", access(alive, F_OK) == 0);
+	CHECK("what is not a ringfence's stays", access(other, F_OK) == 0);
+}
+
+int main(void)
+{
+	values();
+	places();
+	if (!mkdtemp(top))
+		return 1;
+	version_2();
+	less_than_asked();
+	recovery();
+	nftw(top, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	return unit_failures > 0;
+}
