@@ -10,7 +10,8 @@
 
 typedef void fuzz_fn(const uint8_t *data, size_t size);
 
-fuzz_fn fuzz_gitconfig, fuzz_listen, fuzz_order, fuzz_record, fuzz_text;
+fuzz_fn fuzz_gitconfig, fuzz_listen, fuzz_message, fuzz_order, fuzz_output, fuzz_record, fuzz_reset,
+	fuzz_text;
 
 #ifdef FUZZING
 #define FUZZ_TARGET(name)                                             \
