@@ -3,32 +3,22 @@
 
 #include "guard/lines.h"
 
+#include <stdio.h>
 #include <string.h>
-
-static void move(struct guard_reader *reader, const char *to)
-{
-	reader->exact += to - reader->lower;
-	reader->lower = to;
-}
-
-static bool part_of_word(char c)
-{
-	return guard_letter(c) || guard_digit(c) || c == '_';
-}
 
 bool guard_reader_word(struct guard_reader *reader, const char *words)
 {
 	size_t size = strlen(words);
 
-	if (strncmp(reader->lower, words, size) != 0 || part_of_word(reader->lower[size]))
+	if (strncmp(reader->lower, words, size) != 0 || guard_reader_joins(reader->lower[size]))
 		return false;
-	move(reader, reader->lower + size);
+	guard_reader_move(reader, reader->lower + size);
 	return true;
 }
 
 void guard_reader_skip(struct guard_reader *reader, const char *characters)
 {
-	move(reader, reader->lower + strspn(reader->lower, characters));
+	guard_reader_move(reader, reader->lower + strspn(reader->lower, characters));
 }
 
 /* Behind am, a.m., pm or p.m., with the hour put right; NULL if it is none of them. */
@@ -43,7 +33,7 @@ static const char *half_of_day(const char *at, int64_t *hour)
 	at += *at == '.';
 	if (*at++ != 'm')
 		return NULL;
-	if (part_of_word(*at))
+	if (guard_reader_joins(*at))
 		return NULL;
 	at += *at == '.';
 	*hour = *hour % 12 + (pm ? 12 : 0);
@@ -92,7 +82,7 @@ static int read_clock(struct guard_reader *reader, struct guard_moment *moment)
 		return -1;
 	moment->has_clock = true;
 	moment->clock_s = (behind ? half : hour) * 3600 + minute * 60 + second;
-	move(reader, behind ? behind : at);
+	guard_reader_move(reader, behind ? behind : at);
 	return 1;
 }
 
@@ -117,7 +107,7 @@ static int read_name(struct guard_reader *reader, const char *const *names, int 
 		if (guard_reader_word(reader, names[i]))
 			return i;
 		if (guard_reader_word(reader, brief)) {
-			move(reader, reader->lower + (*reader->lower == '.'));
+			guard_reader_move(reader, reader->lower + (*reader->lower == '.'));
 			return i;
 		}
 	}
@@ -172,8 +162,8 @@ static const char *day_of_month(const char *at, int64_t *ret_day)
 		return NULL;
 	for (size_t i = 0; i < 4; i++)
 		if (strncmp(end, endings[i], 2) == 0)
-			return part_of_word(end[2]) ? NULL : end + 2;
-	return part_of_word(*end) || *end == ':' ? NULL : end;
+			return guard_reader_joins(end[2]) ? NULL : end + 2;
+	return guard_reader_joins(*end) || *end == ':' ? NULL : end;
 }
 
 /* A year may follow a date: four digits that are no time. */
@@ -183,11 +173,11 @@ static void read_year(struct guard_reader *reader, struct guard_moment *moment)
 	int64_t year = 0;
 	const char *end = guard_number(at, &year);
 
-	if (end - at != 4 || part_of_word(*end) || *end == ':' || year < 1970)
+	if (end - at != 4 || guard_reader_joins(*end) || *end == ':' || year < 1970)
 		return;
 	moment->has_year = true;
 	moment->year = year;
-	move(reader, end);
+	guard_reader_move(reader, end);
 }
 
 /* Nov 20; November 20th, 2026; 20 Nov 2026. */
@@ -198,7 +188,7 @@ static int read_date(struct guard_reader *reader, struct guard_moment *moment)
 	const char *end = day_of_month(ahead.lower, &day);
 
 	if (end) {
-		move(&ahead, end);
+		guard_reader_move(&ahead, end);
 		guard_reader_skip(&ahead, " -");
 		guard_reader_word(&ahead, "of");
 		guard_reader_skip(&ahead, " ");
@@ -213,7 +203,7 @@ static int read_date(struct guard_reader *reader, struct guard_moment *moment)
 		end = day_of_month(ahead.lower, &day);
 		if (!end)
 			return 0;
-		move(&ahead, end);
+		guard_reader_move(&ahead, end);
 	}
 	moment->has_date = true;
 	moment->month = month;
@@ -241,7 +231,7 @@ static int read_iso_date(struct guard_reader *reader, struct guard_moment *momen
 	if (day - month != 3)
 		return -1;
 	moment->has_date = moment->has_year = true;
-	move(reader, day + (*day == 't' && guard_digit(day[1])));
+	guard_reader_move(reader, day + (*day == 't' && guard_digit(day[1])));
 	return 1;
 }
 
@@ -263,11 +253,11 @@ static int read_offset(struct guard_reader *reader, struct guard_moment *moment)
 	} else if (*end == ':') {
 		end = sixtieths(end, &minutes);
 	}
-	if (!end || hours > 14 || minutes > 59 || part_of_word(*end))
+	if (!end || hours > 14 || minutes > 59 || guard_reader_joins(*end))
 		return -1;
 	moment->has_offset = true;
 	moment->offset_s = (hours * 3600 + minutes * 60) * (*at == '-' ? -1 : 1);
-	move(reader, end);
+	guard_reader_move(reader, end);
 	return 1;
 }
 
@@ -306,10 +296,10 @@ static int read_abbreviation(struct guard_reader *reader, struct guard_moment *m
 
 		if (abbreviations[i].zone) {
 			if (strncmp(ahead.exact, abbreviations[i].name, size) != 0 ||
-			    part_of_word(ahead.exact[size]) || ahead.exact[size] == '/')
+			    guard_reader_joins(ahead.exact[size]) || ahead.exact[size] == '/')
 				continue;
-			strcpy(moment->zone, abbreviations[i].zone);
-			move(reader, reader->lower + size);
+			snprintf(moment->zone, sizeof moment->zone, "%s", abbreviations[i].zone);
+			guard_reader_move(reader, reader->lower + size);
 			return 1;
 		}
 		if (!guard_reader_word(&ahead, abbreviations[i].name) || *ahead.lower == '/')
@@ -324,7 +314,7 @@ static int read_abbreviation(struct guard_reader *reader, struct guard_moment *m
 
 static bool zone_letter(char c)
 {
-	return part_of_word(c) || c == '/' || c == '+' || c == '-';
+	return guard_reader_joins(c) || c == '/' || c == '+' || c == '-';
 }
 
 /* Europe/Vilnius, or in parentheses any name, or capitals that end in T. */
@@ -350,7 +340,7 @@ static int read_zone_name(struct guard_reader *reader, struct guard_moment *mome
 		return -1;
 	memcpy(moment->zone, name, size);
 	moment->zone[size] = '\0';
-	move(reader, reader->lower + size);
+	guard_reader_move(reader, reader->lower + size);
 	return 1;
 }
 
@@ -360,7 +350,7 @@ static int read_zone(struct guard_reader *reader, struct guard_moment *moment)
 	bool enclosed = *ahead.lower == '(';
 	int found;
 
-	move(&ahead, ahead.lower + enclosed);
+	guard_reader_move(&ahead, ahead.lower + enclosed);
 	if (enclosed && (guard_reader_word(&ahead, "local") || guard_reader_word(&ahead, "your"))) {
 		guard_reader_skip(&ahead, " ");
 		guard_reader_word(&ahead, "time");
@@ -376,7 +366,7 @@ static int read_zone(struct guard_reader *reader, struct guard_moment *moment)
 		return found;
 	if (enclosed && *ahead.lower != ')')
 		return -1;
-	move(&ahead, ahead.lower + enclosed);
+	guard_reader_move(&ahead, ahead.lower + enclosed);
 	*reader = ahead;
 	return 1;
 }
@@ -433,134 +423,4 @@ int guard_moment_civil(struct guard_reader *reader, struct guard_moment *moment)
 	if (leftover_time(ahead.lower))
 		return -1;
 	return moment->has_clock || moment->has_date || moment->has_weekday || moment->has_shift;
-}
-
-static const struct {
-	const char *name;
-	int64_t ms;
-} units[] = {
-	{ "ms", 1 },
-	{ "msec", 1 },
-	{ "msecs", 1 },
-	{ "millisecond", 1 },
-	{ "milliseconds", 1 },
-	{ "s", 1000 },
-	{ "sec", 1000 },
-	{ "secs", 1000 },
-	{ "second", 1000 },
-	{ "seconds", 1000 },
-	{ "m", 60000 },
-	{ "min", 60000 },
-	{ "mins", 60000 },
-	{ "minute", 60000 },
-	{ "minutes", 60000 },
-	{ "h", 3600000 },
-	{ "hr", 3600000 },
-	{ "hrs", 3600000 },
-	{ "hour", 3600000 },
-	{ "hours", 3600000 },
-	{ "d", 86400000 },
-	{ "day", 86400000 },
-	{ "days", 86400000 },
-	{ "week", 604800000 },
-	{ "weeks", 604800000 },
-};
-
-/* What a unit is, or 0. A digit may follow at once, as in 6m0s. */
-static int64_t read_unit(struct guard_reader *reader)
-{
-	size_t size = 0;
-
-	guard_reader_skip(reader, " -");
-	while (guard_letter(reader->lower[size]))
-		size++;
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-		if (strlen(units[i].name) != size ||
-		    strncmp(reader->lower, units[i].name, size) != 0)
-			continue;
-		move(reader, reader->lower + size);
-		return units[i].ms;
-	}
-	return 0;
-}
-
-/* The digits behind a point, in millionths. */
-static const char *fraction(const char *at, int64_t *ret_millionths)
-{
-	int64_t millionths = 0;
-	int64_t scale = 100000;
-
-	for (; guard_digit(*at); at++, scale /= 10)
-		millionths += (*at - '0') * scale;
-	*ret_millionths = millionths;
-	return at;
-}
-
-/* 2 hours; 1.5h; an hour. */
-static int read_quantity(struct guard_reader *reader, int64_t *total_ms)
-{
-	struct guard_reader ahead = *reader;
-	int64_t whole = 1;
-	int64_t millionths = 0;
-
-	if (!guard_reader_word(&ahead, "a") && !guard_reader_word(&ahead, "an") &&
-	    !guard_reader_word(&ahead, "one")) {
-		const char *end = guard_number(ahead.lower, &whole);
-
-		if (end == ahead.lower)
-			return 0;
-		if (*end == '.' && guard_digit(end[1]))
-			end = fraction(end + 1, &millionths);
-		move(&ahead, end);
-	}
-
-	int64_t unit = read_unit(&ahead);
-
-	if (unit == 0)
-		return 0;
-	*total_ms = guard_add(*total_ms, guard_multiply(whole, unit));
-	*total_ms = guard_add(*total_ms, (millionths * unit + 999999) / 1000000);
-	*reader = ahead;
-	return 1;
-}
-
-int guard_moment_delay(struct guard_reader *reader, struct guard_moment *moment)
-{
-	struct guard_reader ahead = *reader;
-	int64_t total = 0;
-	int count = 0;
-
-	for (; count < 8 && read_quantity(&ahead, &total); count++) {
-		*reader = ahead;
-		guard_reader_skip(&ahead, " ,");
-		if (guard_reader_word(&ahead, "and"))
-			guard_reader_skip(&ahead, " ");
-	}
-	if (count == 0)
-		return 0;
-	if (guard_reader_word(&ahead, "ago"))
-		return -1;
-	moment->has_delay = true;
-	moment->delay_ms = total;
-	return 1;
-}
-
-int guard_moment_number(struct guard_reader *reader, struct guard_moment *moment)
-{
-	int64_t number = 0;
-	int64_t millionths = 0;
-	const char *end = guard_number(reader->lower, &number);
-
-	if (end - reader->lower < 9)
-		return 0;
-	if (*end == '.' && guard_digit(end[1]))
-		end = fraction(end + 1, &millionths);
-	if (part_of_word(*end))
-		return -1;
-	moment->has_epoch = true;
-	moment->epoch_ms = number < INT64_C(100000000000) ? guard_add(guard_multiply(number, 1000),
-								      (millionths + 999) / 1000)
-							  : number;
-	move(reader, end);
-	return 1;
 }

@@ -7,6 +7,8 @@
 #ifndef GUARD_MOMENT_H
 #define GUARD_MOMENT_H
 
+#include "guard/lines.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,6 +31,17 @@ struct guard_reader {
 	const char *lower; /* what is read next */
 	const char *exact; /* the same place */
 };
+
+static inline void guard_reader_move(struct guard_reader *reader, const char *to)
+{
+	reader->exact += to - reader->lower;
+	reader->lower = to;
+}
+
+static inline bool guard_reader_joins(char c)
+{
+	return guard_letter(c) || guard_digit(c) || c == '_';
+}
 
 /* Is the words' last letter the last of a word? Moves behind them then. */
 bool guard_reader_word(struct guard_reader *reader, const char *words);

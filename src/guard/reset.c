@@ -200,8 +200,7 @@ static int read_bare(struct guard_reader *reader, int64_t unit_ms, struct guard_
 		return 0;
 	m->has_delay = true;
 	m->delay_ms = guard_multiply(number, unit_ms);
-	reader->exact += end - reader->lower;
-	reader->lower = end;
+	guard_reader_move(reader, end);
 	return 1;
 }
 

@@ -1,4 +1,4 @@
-// sources: src/guard/reset.c src/guard/moment.c src/guard/civil.c src/guard/lines.c
+// sources: src/guard/reset.c src/guard/moment.c src/guard/delay.c src/guard/civil.c src/guard/lines.c
 /* The text of a provider about its limit: a time that can be, or none. */
 #include "fuzz.h"
 
