@@ -286,6 +286,10 @@ static const struct {
 	{ "CT", 0, "America/Chicago" },
 	{ "MT", 0, "America/Denver" },
 	{ "PT", 0, "America/Los_Angeles" },
+	{ "Eastern", 0, "America/New_York" },
+	{ "Central", 0, "America/Chicago" },
+	{ "Mountain", 0, "America/Denver" },
+	{ "Pacific", 0, "America/Los_Angeles" },
 };
 
 static int read_abbreviation(struct guard_reader *reader, struct guard_moment *moment)
@@ -329,8 +333,7 @@ static int read_zone_name(struct guard_reader *reader, struct guard_moment *mome
 		capitals += name[size] >= 'A' && name[size] <= 'Z';
 		slash |= name[size] == '/';
 	}
-	if (size == 0 || !guard_letter(name[0]) || name[size - 1] == '/' ||
-	    strstr(name, "//") == name)
+	if (size == 0 || !guard_letter(name[0]) || name[size - 1] == '/')
 		return 0;
 	if (enclosed ? name[size] != ')'
 		     : !(slash && capitals > 1) &&

@@ -15,7 +15,7 @@
  * A time may name its zone: (Europe/Vilnius), UTC, GMT+3, PST; without one it is local. A zone that
  * is not known makes the text unreadable: hours too early or too late are worse than no answer.
  *
- * Rules. A time of day that passed more than a minute ago is the next day's. A date without a year is
+ * Rules. Of several times the first that can be read counts. A time of day that passed more than a minute ago is the next day's. A date without a year is
  * the next such date, a date without a time its midnight. A local time that clocks show twice is the second
  * one, and one that clocks skip is moved on by what they skip: never too early. A result more than a minute
  * in the past, or more than eight days ahead, is refused.

@@ -75,7 +75,7 @@ static bool changes(const char *word, size_t size)
 		return true;
 	if (hexes == size && (size >= 8 || (digits > 0 && size >= 4)))
 		return true;
-	return digits == size || is_duration(word, size);
+	return is_duration(word, size);
 }
 
 static void put_word(struct writer *w, const char *word, size_t size)

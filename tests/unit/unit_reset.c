@@ -106,6 +106,7 @@ static const struct sample clocks[] = {
 	{ "resets 5pm (GMT+1)", 3 * HOUR + 40 * MINUTE },
 	{ "resets 5pm UTC-05:00", 9 * HOUR + 40 * MINUTE },
 	{ "resets 9am PST", 4 * HOUR + 40 * MINUTE },
+	{ "resets 9 AM Pacific Time", 4 * HOUR + 40 * MINUTE },
 	{ "resets 9am PT", 4 * HOUR + 40 * MINUTE },
 	{ "resets 5pm (Asia/Kathmandu)", 22 * HOUR + 55 * MINUTE },
 	{ "resets 5pm Asia/Kathmandu.", 22 * HOUR + 55 * MINUTE },
