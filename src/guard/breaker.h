@@ -3,8 +3,8 @@
  *
  * A breaker is closed (go on), half-open (go on, with a warning) or open (stop). It counts bad
  * outcomes in a row; a good one closes it. Once open it stays open for its cool-down; after that it
- * is half-open for one iteration: a good outcome closes it, a bad one opens it again at once.
- * A breaker is a plain struct of integers: it is stored with the loop, and a restart changes nothing.
+ * is half-open for one iteration: a good outcome closes it, a bad one opens it again at once. A
+ * breaker is a plain struct of integers: it is stored with the loop, and a restart changes nothing.
  */
 #ifndef GUARD_BREAKER_H
 #define GUARD_BREAKER_H
@@ -40,12 +40,11 @@ struct guard_breaker {
 struct guard_outcome {
 	bool error;
 	bool progress;
-	bool interrupted; /* nothing else is known then: the other breakers keep their counts */
-	uint64_t
-		signature; /* of what failed, an error or a check; 0 if nothing did, or it is not known */
+	bool interrupted;   /* nothing else is known then: the other breakers keep their counts */
+	uint64_t signature; /* of what failed, error or check; 0 if none or not known */
 };
 
-/* A closed breaker with the defaults of its kind. The thresholds may be set afterwards, at any time. */
+/* A closed breaker with the defaults of its kind. The thresholds may be set at any time. */
 void guard_breaker_init(struct guard_breaker *breaker, enum guard_breaker_kind kind);
 
 /* Counts the outcome. Returns the new state. */

@@ -264,7 +264,7 @@ static bool read_sum(struct reading *reading, const char *line)
 		return true;
 	}
 	if (count == 1) {
-		/* One number to a line: a zero among them says nothing, but no tests at all does. */
+		/* One number to a line: a zero says nothing, but a total of zero does. */
 		if (pairs.has_total && !pairs.has_outcome)
 			reading->empty |= pairs.total == 0;
 		else
@@ -291,7 +291,7 @@ static int64_t valued(const char *line, const char *word)
 	return number;
 }
 
-/* unittest: "Ran 5 tests in 0.1s", and later "FAILED (failures=1, errors=1)" or "OK (skipped=2)". */
+/* unittest: "Ran 5 tests in 0.1s", later "FAILED (failures=1, errors=1)" or "OK (skipped=2)". */
 static bool read_unittest(struct reading *reading, const char *line)
 {
 	int64_t number = 0;

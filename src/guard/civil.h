@@ -18,8 +18,8 @@ void guard_civil_date(int64_t days, int64_t *ret_year, int64_t *ret_month, int64
 int guard_civil_valid(int64_t year, int64_t month, int64_t day);
 
 /*
- * When clocks in the zone show the civil time: of two times the later; where clocks skip it, as if they
- * had not been changed yet. Returns 0, or -1 if the zone is unknown or its offset no offset.
+ * When clocks in the zone show the civil time: of two times the later; where clocks skip it, as if
+ * they had not been changed yet. Returns 0, or -1 if the zone is unknown or its offset no offset.
  */
 int guard_civil_utc(const struct guard_zone *zone, const char *name, int64_t civil,
 		    int64_t *ret_utc);

@@ -3,18 +3,22 @@
  *
  * In this order, and the first that holds decides:
  *
- *   done     every configured rule holds: checks that ended with 0 and ran something, the promise, the boxes.
- *            A promise never outvotes a check. An agent that the provider did not let work and that changed
- *            nothing has not finished anything, and without a rule nothing is ever done.
- *   limit    iterations, total time or total cost are used up, or a wait would go beyond the total time
+ *   done     every configured rule holds: checks that ended with 0 and ran something, the promise,
+ *            the boxes. A promise never outvotes a check. An agent that the provider did not let
+ *            work and that changed nothing has not finished anything, and without a rule nothing
+ *            is ever done.
+ *   limit    iterations, total time or total cost are used up, or a wait would go beyond the time
  *   failed   a breaker is open
- *   pause    a person is needed: authentication, or the cost warning if it is to pause
- *   wait     a provider's limit, to the stated time; else and when overloaded 30 s, doubled up to 15 min
+ *   pause    a person is needed: authentication
+ *   wait     a provider's limit, to the stated time; when it does not say, and when overloaded,
+ *            30 s, doubled up to 15 min
+ *   pause    the cost warning, if it is to pause
  *   early    no rule is configured, and the confidence is high enough after enough iterations
  *   go on
  *
- * Waiting, a pause for authentication and an interruption use up no iteration, and breakers ignore the first two.
- * Every reason is a sentence; a limit says what it is, its value and the flag that changes it.
+ * Waiting, a pause for authentication and an interruption use up no iteration, and breakers ignore
+ * the first two. Every reason is a sentence; a limit says what it is, its value and the flag that
+ * changes it.
  */
 #ifndef GUARD_DECIDE_H
 #define GUARD_DECIDE_H

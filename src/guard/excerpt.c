@@ -160,7 +160,7 @@ static void find_failures(const struct excerpt *e, const char **ret_first, const
 	}
 }
 
-/* The pieces grow towards each other; what is left then goes to what follows, and what is before. */
+/* The pieces grow towards each other; what is left goes to what follows, then to what is before. */
 static void choose(struct excerpt *e)
 {
 	const char *first = NULL;

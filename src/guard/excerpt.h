@@ -1,8 +1,8 @@
 /*
  * What of a check's output goes into the next prompt, and what is compared with the next failure.
  *
- * The output is foreign: it enters a prompt as data. Every line is cleaned (see lines.h), cut, and quoted
- * with "> "; what Ringfence says itself is not quoted, so that no output can imitate it.
+ * The output is foreign: it enters a prompt as data. Every line is cleaned (see lines.h), cut, and
+ * quoted with "> "; what Ringfence says itself is not quoted, so that no output can imitate it.
  */
 #ifndef GUARD_EXCERPT_H
 #define GUARD_EXCERPT_H
@@ -28,10 +28,10 @@ void guard_excerpt(struct buffer *out, const char *output, size_t size, size_t m
 bool guard_looks_failed(const char *line);
 
 /*
- * A number for what failed, the same when the same fails again: of the lines that look like failures (of all,
- * if none does) without what changes by itself: numbers, addresses, hashes, times, temporary folders. The
- * order of the lines does not matter, nor how often one is there; the first 64 different ones count.
- * 0 if there is no text.
+ * A number for what failed, the same when the same fails again: of the lines that look like
+ * failures (of all, if none does) without what changes by itself: numbers, addresses, hashes,
+ * times, temporary folders. The order of the lines does not matter, nor how often one is there; the
+ * first 64 different ones count. 0 if there is no text.
  */
 uint64_t guard_signature(const char *output, size_t size);
 

@@ -1,8 +1,9 @@
 /*
  * What kind of failure an iteration was, from typed facts.
  *
- * Facts come from exit statuses, HTTP statuses, typed events of the agent's stream, the fence and the
- * checks. Words in messages or in tool output are no facts: source code may speak of rate limits.
+ * Facts come from exit statuses, HTTP statuses, typed events of the agent's stream, the fence and
+ * the checks. Words in messages or in tool output are no facts: source code may speak of rate
+ * limits.
  */
 #ifndef GUARD_FAILURE_H
 #define GUARD_FAILURE_H

@@ -1,7 +1,8 @@
 /*
  * Foreign text, line by line: for the files of this room.
  *
- * Text is bytes with a size: it may hold NUL, be torn anywhere, and be large. Nothing here allocates.
+ * Text is bytes with a size: it may hold NUL, be torn anywhere, and be large. Nothing here
+ * allocates.
  */
 #ifndef GUARD_LINES_H
 #define GUARD_LINES_H
@@ -35,7 +36,7 @@ bool guard_begins(const char *text, const char *begin);
 /* Where the words are in the text, whatever the case, or NULL. The words are in lower case. */
 const char *guard_find(const char *text, const char *words);
 
-/* Reads digits; a number too large for int64_t is the largest. Returns the end, text if no digit. */
+/* Reads digits; a number that is too large is INT64_MAX. Returns the end, text if no digit. */
 const char *guard_number(const char *text, int64_t *ret_number);
 
 /* The ends of the range instead of an overflow. */

@@ -1,9 +1,9 @@
 /*
  * Did an iteration get anywhere?
  *
- * Progress is a change to files that leads to a tree not seen in the iterations before, or more boxes
- * ticked, more checks passing or more tests passing than in any of them. Going back and forth between trees
- * is none, and neither is winning back what the last iteration broke.
+ * Progress is a change to files that leads to a tree not seen in the iterations before, or more
+ * boxes ticked, more checks passing or more tests passing than in any of them. Going back and forth
+ * between trees is none, and neither is winning back what the last iteration broke.
  */
 #ifndef GUARD_PROGRESS_H
 #define GUARD_PROGRESS_H
@@ -32,8 +32,9 @@ struct guard_progress {
 };
 
 /*
- * Compares with count earlier snapshots, the latest first; the baseline before iteration 1 is one. How many
- * are passed is how far back a tree counts as seen. Returns whether there was progress; ret may be NULL.
+ * Compares with count earlier snapshots, the latest first; the baseline before iteration 1 is one.
+ * How many are passed is how far back a tree counts as seen. Returns whether there was progress;
+ * ret may be NULL.
  */
 bool guard_progressed(const struct guard_snapshot *now, const struct guard_snapshot *earlier,
 		      size_t count, struct guard_progress *ret_progress);

@@ -1,8 +1,9 @@
 /*
  * The promise: what an agent says last when it believes that the work is done.
  *
- * Looked for in one place only, the end of the agent's final message. The prompt's echo, tool output
- * and earlier messages never get here: the adapter passes the final message and nothing else.
+ * Looked for in one place only, the end of the agent's final message. The prompt's echo, tool
+ * output and earlier messages never get here: the adapter passes the final message and nothing
+ * else.
  */
 #ifndef GUARD_PROMISE_H
 #define GUARD_PROMISE_H

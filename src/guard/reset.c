@@ -220,7 +220,7 @@ static int read_moment(struct guard_reader *reader, int64_t unit_ms, struct guar
 	return found;
 }
 
-/* What a bare number counts in a field of this name: retry_after, resets_in_seconds, retry-after-ms. */
+/* What a bare number counts in this field: retry_after, resets_in_seconds, retry-after-ms. */
 static int64_t unit_of(const char *name, size_t size)
 {
 	if (memmem(name, size, "second", 6))
