@@ -62,12 +62,14 @@ static bool says(const char *path, const char *wanted)
 static void check_kernel(struct doctor_check *check, const struct probe *probe)
 {
 	struct utsname system;
-	int major = 0;
-	int minor = 0;
+	char *end = NULL;
+	long major;
+	long minor;
 
 	(void)probe;
 	uname(&system);
-	sscanf(system.release, "%d.%d", &major, &minor);
+	major = strtol(system.release, &end, 10);
+	minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	text(&check->detail, "%s %s, %s", system.sysname, system.release, system.machine);
 	if (major < 5 || (major == 5 && minor < 19)) {
 		check->state = DOCTOR_FAIL;
