@@ -86,7 +86,8 @@ static _Noreturn void keep(const char *folder, pid_t adopted, int farewell)
 		close(farewell);
 		deaths = time(NULL) - began < SOON_S ? deaths + 1 : 1;
 		if (deaths >= MOST_DEATHS) {
-			dprintf(2, "the supervisor died %d times in a row; it is not started again\n",
+			dprintf(2,
+				"the supervisor died %d times in a row; it is not started again\n",
 				deaths);
 			_exit(1);
 		}

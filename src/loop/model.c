@@ -16,9 +16,9 @@ static const char *const events[] = {
 };
 
 /* One more than the phase that follows, so that what is not named here cannot happen. */
-#define TO(name)            (LOOP_PHASE_##name + 1)
-#define ON(event, target)   [LOOP_EVENT_##event] = TO(target)
-#define ALWAYS(phase)       ON(started, phase), ON(asked, phase), ON(changed, phase)
+#define TO(name)          (LOOP_PHASE_##name + 1)
+#define ON(event, target) [LOOP_EVENT_##event] = TO(target)
+#define ALWAYS(phase)     ON(started, phase), ON(asked, phase), ON(changed, phase)
 
 static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_PHASE_new] = { ON(created, baseline) },

@@ -19,32 +19,32 @@
 #include <sys/types.h>
 
 /* What the loop is in the midst of. */
-#define LOOP_PHASES(X)                                    \
-	X(new) /* nothing is written yet */               \
+#define LOOP_PHASES(X)                                          \
+	X(new)      /* nothing is written yet */                \
 	X(baseline) /* the checks are run for the first time */ \
-	X(ready) /* the next iteration may begin */       \
-	X(agent) /* the agent works */                    \
-	X(checks) /* it has ended; what did it achieve? */ \
-	X(waiting) /* until a stated time */              \
-	X(paused)                                         \
+	X(ready)    /* the next iteration may begin */          \
+	X(agent)    /* the agent works */                       \
+	X(checks)   /* it has ended; what did it achieve? */    \
+	X(waiting)  /* until a stated time */                   \
+	X(paused)                                               \
 	X(finished)
 
 /* What can happen. The name is the event's kind in the journal. */
-#define LOOP_EVENTS(X)                                              \
-	X(created) /* with the whole configuration */               \
-	X(started) /* a supervisor is there */                      \
-	X(checked) /* one check has run */                          \
-	X(baselined) /* all have, before the first iteration */     \
-	X(begun) /* an iteration: the agent is started after this */ \
-	X(ended) /* the agent's part of it */                       \
-	X(interrupted) /* an iteration was cut off; it does not count */ \
-	X(continued) /* decided: go on */                           \
-	X(waits) /* decided: go on, but later */                    \
-	X(waited)                                                   \
-	X(paused)                                                   \
-	X(resumed)                                                  \
-	X(asked) /* by a person: pause or abort when it suits */    \
-	X(changed) /* limits */                                     \
+#define LOOP_EVENTS(X)                                                     \
+	X(created)     /* with the whole configuration */                  \
+	X(started)     /* a supervisor is there */                         \
+	X(checked)     /* one check has run */                             \
+	X(baselined)   /* all have, before the first iteration */          \
+	X(begun)       /* an iteration: the agent is started after this */ \
+	X(ended)       /* the agent's part of it */                        \
+	X(interrupted) /* an iteration was cut off; it does not count */   \
+	X(continued)   /* decided: go on */                                \
+	X(waits)       /* decided: go on, but later */                     \
+	X(waited)                                                          \
+	X(paused)                                                          \
+	X(resumed)                                                         \
+	X(asked)   /* by a person: pause or abort when it suits */         \
+	X(changed) /* limits */                                            \
 	X(finished)
 
 enum loop_phase {

@@ -34,9 +34,9 @@ static int trouble(const struct store *store, const char *what, struct error *er
 
 static int execute(struct store *store, const char *sql, const char *what, struct error *err)
 {
-	return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK ?
-		       0 :
-		       trouble(store, what, err);
+	return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK
+		       ? 0
+		       : trouble(store, what, err);
 }
 
 static int get_number(struct store *store, const char *sql, int64_t *ret_number, struct error *err)
@@ -145,8 +145,7 @@ static int take_row(struct store *store, sqlite3_stmt *statement, struct store_e
 	return 0;
 }
 
-int store_each(struct store *store, int64_t after, store_fn *take, void *context,
-	       struct error *err)
+int store_each(struct store *store, int64_t after, store_fn *take, void *context, struct error *err)
 {
 	sqlite3_stmt *statement = NULL;
 	int result = 0;
