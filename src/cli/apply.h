@@ -20,4 +20,11 @@ int apply_fail(const struct config *config, const struct error *err);
 /* Adds to a spec what holds of a configuration, which must outlive it. Returns 0, or -1 with err set. */
 int apply_config(const struct config *config, struct fence_spec *spec, struct error *err);
 
+/* The same for a loop: what nobody has set has other defaults there, and one of those that cannot be kept
+ * here is reported, not refused. */
+int apply_loop(const struct config *config, struct fence_spec *spec, struct error *err);
+
+/* The number of a setting in a loop. */
+uint64_t apply_loop_number(const struct config *config, enum setting_id id);
+
 #endif

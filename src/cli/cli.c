@@ -8,8 +8,10 @@
 #include <string.h>
 
 const struct command *const cli_commands[] = {
-	&cmd_exec,    &cmd_init,   &cmd_policy,      &cmd_suggest, &cmd_config, &cmd_trust,
-	&cmd_untrust, &cmd_doctor, &cmd_completions, &cmd_help,    NULL,
+	&cmd_run,    &cmd_status,      &cmd_logs,    &cmd_history, &cmd_pause,
+	&cmd_resume, &cmd_abort,       &cmd_circuit, &cmd_exec,    &cmd_init,
+	&cmd_policy, &cmd_suggest,     &cmd_config,  &cmd_trust,   &cmd_untrust,
+	&cmd_doctor, &cmd_completions, &cmd_help,    NULL,
 };
 
 static const char about[] =
@@ -45,6 +47,11 @@ const struct command *cli_find(const char *name, struct error *err)
 	return NULL;
 }
 
+bool cli_takes(const struct command *command, const struct setting *setting)
+{
+	return command->set && (command->loop || !setting->loop_only);
+}
+
 /* An option on its way: one of the command's own, or a setting. */
 struct found {
 	const struct option *option;
@@ -68,9 +75,11 @@ static int find_option(const struct command *command, const char *text, size_t s
 		}
 		nearer(word, at->name, &best, &distance);
 	}
-	for (size_t i = 0; command->set && i < SETTING_ID_COUNT; i++) {
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
 		const struct setting *at = &settings[i];
 
+		if (!cli_takes(command, at))
+			continue;
 		if (strcmp(at->key, word) == 0) {
 			*ret_found = (struct found){ NULL, at, at->key,
 						     at->type == SETTING_SWITCH ? NULL
@@ -92,11 +101,43 @@ static int take(const struct command *command, const struct found *found, void *
 	return command->set(options, found->setting, value ? value : "true", err);
 }
 
+/* What an argument is an alias of, or NULL. */
+static const char *alias_of(const struct command *command, const char *text)
+{
+	size_t size = strcspn(text, "=");
+
+	for (const struct alias *at = command->aliases; at && at->from; at++)
+		if (strlen(at->from) == size && strncmp(at->from, text, size) == 0)
+			return at->to;
+	return NULL;
+}
+
+/* One option, and its value from the next argument if it has none of its own. */
+static int take_argument(const struct command *command, const char *text, const char *value,
+			 char ***argv, void *options, struct error *err)
+{
+	size_t size = strcspn(text, "=");
+	struct found found;
+
+	if (text[size])
+		value = text + size + 1;
+	if (find_option(command, text, size, &found, err) < 0)
+		return -1;
+	if (found.option && !found.value_name && value)
+		return error_set(err, "--%s takes no value", found.name);
+	if (found.value_name && !value && !(value = *++*argv))
+		return error_set(err, "--%s needs a value: --%s %s", found.name, found.name,
+				 found.value_name);
+	return take(command, &found, options, value, err);
+}
+
 char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help,
 		 struct error *err)
 {
 	for (argv++; *argv; argv++) {
 		const char *text = *argv;
+		const char *alias = alias_of(command, text);
+		const char *value = alias ? strchr(text, '=') : NULL;
 
 		if (strcmp(text, "--") == 0)
 			return argv + 1;
@@ -106,6 +147,7 @@ char **cli_parse(const struct command *command, char **argv, void *options, bool
 			*ret_help = true;
 			return argv;
 		}
+		text = alias ? alias : text;
 		if (text[1] != '-') {
 			AUTO_FREE char *shown = text_escaped(text);
 
@@ -115,24 +157,8 @@ char **cli_parse(const struct command *command, char **argv, void *options, bool
 				command->name, shown, command->name);
 			return NULL;
 		}
-		text += 2;
-
-		size_t size = strcspn(text, "=");
-		const char *value = text[size] ? text + size + 1 : NULL;
-		struct found found;
-
-		if (find_option(command, text, size, &found, err) < 0)
-			return NULL;
-		if (found.option && !found.value_name && value) {
-			error_set(err, "--%s takes no value", found.name);
-			return NULL;
-		}
-		if (found.value_name && !value && !(value = *++argv)) {
-			error_set(err, "--%s needs a value: --%s %s", found.name, found.name,
-				  found.value_name);
-			return NULL;
-		}
-		if (take(command, &found, options, value, err) < 0)
+		if (take_argument(command, text + 2, value ? value + 1 : NULL, &argv, options,
+				  err) < 0)
 			return NULL;
 	}
 	return argv;
@@ -222,10 +248,11 @@ int cli_print_help(const struct command *command)
 	}
 	if (command->set)
 		printf("\nSettings, also of ringfence.yml (ringfence config --explain):\n");
-	for (size_t i = 0; command->set && i < SETTING_ID_COUNT; i++) {
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
 		AUTO_FREE char *left = cli_setting_usage(&settings[i]);
 
-		print_row(left, settings[i].help);
+		if (cli_takes(command, &settings[i]))
+			print_row(left, settings[i].help);
 	}
 	for (const struct section *at = command->sections; at->title; at++)
 		printf("\n%s\n%s", at->title, at->text);
@@ -272,9 +299,11 @@ static void print_man_options(const struct command *command)
 	printf(".SH SETTINGS\nEach is also a key of ringfence.yml; ringfence config "
 	       "\\-\\-explain tells more.\n");
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
-		print_man_option(settings[i].key,
-				 settings[i].type == SETTING_SWITCH ? NULL : settings[i].value,
-				 settings[i].help);
+		if (cli_takes(command, &settings[i]))
+			print_man_option(settings[i].key,
+					 settings[i].type == SETTING_SWITCH ? NULL
+									    : settings[i].value,
+					 settings[i].help);
 }
 
 int cli_print_man(const struct command *command)

@@ -19,6 +19,12 @@ struct option {
 	int (*take)(void *options, const char *value, struct error *err);
 };
 
+/* Another name for an option: "-p" for "--prompt-file", "--no-x" for "--x=false". */
+struct alias {
+	const char *from;
+	const char *to;
+};
+
 struct section {
 	const char *title;
 	const char *text; /* lines; kept as they are */
@@ -34,18 +40,28 @@ struct command {
 	 * is. */
 	int (*set)(void *options, const struct setting *setting, const char *value,
 		   struct error *err);
+	bool loop;                      /* of the settings also those that are only for loops */
+	const struct alias *aliases;    /* ends with a NULL from; NULL: none */
 	const struct section *sections; /* ends with a NULL title */
 	/* argv[0] is the command's name. Returns the exit status. */
 	int (*run)(const struct command *command, char **argv);
 };
 
+extern const struct command cmd_abort;
+extern const struct command cmd_circuit;
 extern const struct command cmd_completions;
 extern const struct command cmd_config;
 extern const struct command cmd_doctor;
 extern const struct command cmd_exec;
 extern const struct command cmd_help;
+extern const struct command cmd_history;
 extern const struct command cmd_init;
+extern const struct command cmd_logs;
+extern const struct command cmd_pause;
 extern const struct command cmd_policy;
+extern const struct command cmd_resume;
+extern const struct command cmd_run;
+extern const struct command cmd_status;
 extern const struct command cmd_suggest;
 extern const struct command cmd_trust;
 extern const struct command cmd_untrust;
@@ -70,6 +86,9 @@ int cli_print_man(const struct command *command);
 
 /* For a command that takes no arguments: -1 with err set if there is one. */
 int cli_no_more(const struct command *command, char *const *rest, struct error *err);
+
+/* Is a setting an option of this command? */
+bool cli_takes(const struct command *command, const struct setting *setting);
 
 /* A setting as an option: "--net none|open". The caller frees. */
 char *cli_setting_usage(const struct setting *setting);

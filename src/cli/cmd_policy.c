@@ -2,6 +2,7 @@
 #include "cli/apply.h"
 #include "cli/cli.h"
 #include "cli/notice.h"
+#include "cli/policy.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"
@@ -126,17 +127,17 @@ static void print_rules(const struct fence_plan *plan)
 	print_line("absent", "everything else", NULL, "built-in");
 }
 
-static void print_limits(const struct policy_options *asked)
+static void print_limits(const struct config *config, const struct fence_spec *spec)
 {
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
-		uint64_t value = asked->spec.limits[i];
+		uint64_t value = spec->limits[i];
 		enum setting_id id = i == FENCE_LIMIT_TIME ? SETTING_TIMEOUT : SETTING_MEMORY + i;
 
 		if (value) {
 			AUTO_FREE char *text = fence_limit_text(i, value);
 			AUTO_FREE char *line = mem_format("%s %s", fence_limit_name(i), text);
 
-			print_line("limit", line, NULL, config_get(&asked->config, id)->origin);
+			print_line("limit", line, NULL, config_get(config, id)->origin);
 		}
 	}
 }
@@ -166,20 +167,20 @@ static size_t refused_calls(void)
 	return count;
 }
 
-static void print_policy(const struct policy_options *asked, const struct fence_plan *plan)
+void policy_print(const struct config *config, const struct fence_spec *spec,
+		  const struct fence_plan *plan)
 {
-	const char *net = asked->spec.net == FENCE_NET_OPEN ? "open: all of the host's" : "none";
+	const char *net = spec->net == FENCE_NET_OPEN ? "open: all of the host's" : "none";
 	AUTO_FREE char *who = mem_format("%s (uid %u)", plan->identity.name, plan->identity.uid);
 	AUTO_FREE char *calls = mem_format("%zu are refused", refused_calls());
 
-	print_line("project", plan->project, NULL, asked->spec.project ? "--project" : "");
+	print_line("project", plan->project, NULL, spec->project ? "--project" : "");
 	print_line("runs as", who, NULL, "");
-	print_line("fence", plan->mechanism->name, NULL,
-		   config_get(&asked->config, SETTING_FENCE)->origin);
+	print_line("fence", plan->mechanism->name, NULL, config_get(config, SETTING_FENCE)->origin);
 	print_rules(plan);
-	print_line("network", net, NULL, asked->spec.net_origin);
+	print_line("network", net, NULL, spec->net_origin);
 	print_line("system calls", calls, NULL, "built-in");
-	print_limits(asked);
+	print_limits(config, spec);
 	print_environment(plan);
 }
 
@@ -357,7 +358,7 @@ static int show(struct policy_options *asked, struct error *err)
 		print_json(asked, &plan);
 	} else {
 		notice_config(&asked->config);
-		print_policy(asked, &plan);
+		policy_print(&asked->config, &asked->spec, &plan);
 	}
 	fence_plan_release(&plan);
 	return cli_printed();

@@ -161,7 +161,7 @@ static bool limit_reached(const struct guard_input *in, struct guard_decision *d
 
 	if (l->cost_nusd > 0 && in->cost_nusd >= l->cost_nusd) {
 		d->limit = GUARD_LIMIT_COST;
-		reason(d, "the total cost of %s has reached its limit of %s; --budget changes it",
+		reason(d, "the total cost of %s has reached its limit of %s; --max-cost changes it",
 		       money(in->cost_nusd).text, money(l->cost_nusd).text);
 	} else if (l->total_s > 0 && elapsed(in, in->now) >= l->total_s) {
 		d->limit = GUARD_LIMIT_TIME;
@@ -238,7 +238,7 @@ static bool cost_pauses(const struct guard_input *in, struct guard_decision *d)
 		return false;
 	d->warned = true;
 	reason(d,
-	       "the total cost of %s has reached the warning level of %s; --budget-warning changes it",
+	       "the total cost of %s has reached the warning level of %s; --warn-cost changes it",
 	       money(in->cost_nusd).text, money(l->cost_warning_nusd).text);
 	if (!l->pause_on_warning)
 		return false;

@@ -58,8 +58,8 @@ enum guard_limit {
 struct guard_limits {
 	uint32_t iterations;       /* --max-iterations */
 	int64_t total_s;           /* --max-time */
-	int64_t cost_nusd;         /* --budget */
-	int64_t cost_warning_nusd; /* --budget-warning */
+	int64_t cost_nusd;         /* --max-cost */
+	int64_t cost_warning_nusd; /* --warn-cost */
 	bool pause_on_warning;     /* --pause-on-warning */
 	uint32_t early_confidence; /* --early-stop, in per mille */
 	uint32_t early_iterations; /* at least so many before that */

@@ -1,6 +1,7 @@
 /* Facts and decisions: see judge.h. */
 #include "loop/judge.h"
 
+#include "loop/report.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -17,24 +18,21 @@
 
 enum { REFLECTION_BYTES = 1500, TASKS_BYTES = 10 << 20 };
 
-/* Foreign text as JSON: what is no UTF-8 is replaced. */
-static json_t *foreign(const char *text)
-{
-	AUTO_BUFFER struct buffer quoted = BUFFER_INIT(1 << 20);
-
-	text_json(&quoted, text);
-
-	json_t *value = json_loads(buffer_text(&quoted), JSON_DECODE_ANY, NULL);
-
-	return value ? value : json_string("");
-}
-
 static json_t *signature_text(uint64_t signature)
 {
 	char text[20];
 
 	snprintf(text, sizeof text, "%016llx", (unsigned long long)signature);
 	return json_string(text);
+}
+
+/* How the run was made, for those who ask later. */
+static json_t *with_fence(json_t *data, const struct runner_result *result)
+{
+	json_object_set_new(data, "mechanism", json_string(result->mechanism));
+	json_object_set_new(data, "weaker", json_integer(result->weaker));
+	json_object_set_new(data, "weaker_limits", json_integer(result->weaker_limits));
+	return data;
 }
 
 json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
@@ -47,14 +45,18 @@ json_t *judge_check(size_t index, const char *command, const struct runner_resul
 	guard_check_read(output, size, &check);
 	if (!passed)
 		guard_excerpt(&excerpt, output, size, GUARD_EXCERPT_MAX);
-	return json_pack("{s:i, s:o, s:i, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:o}", "index",
-			 (int)index, "command", foreign(command), "code", result->code, "kind",
-			 fence_exit_name(result->kind), "passed", passed, "vacuous",
-			 passed && check.vacuous, "counted", check.counted, "tests_passed",
-			 (json_int_t)check.passed, "tests_failed", (json_int_t)check.failed,
-			 "signature", signature_text(passed ? 0 : guard_signature(output, size)),
-			 "duration_ms", (json_int_t)result->duration_ms, "excerpt",
-			 foreign(buffer_text(&excerpt)));
+
+	json_t *data = json_pack("{s:i, s:o, s:i, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:o}",
+				 "index", (int)index, "command", report_text(command), "code",
+				 result->code, "kind", fence_exit_name(result->kind), "passed",
+				 passed, "vacuous", passed && check.vacuous, "counted",
+				 check.counted, "tests_passed", (json_int_t)check.passed,
+				 "tests_failed", (json_int_t)check.failed, "signature",
+				 signature_text(passed ? 0 : guard_signature(output, size)),
+				 "duration_ms", (json_int_t)result->duration_ms, "excerpt",
+				 report_text(buffer_text(&excerpt)));
+
+	return with_fence(data, result);
 }
 
 json_t *judge_end(const struct runner_result *result, bool idle, uint64_t bytes, const char *final,
@@ -63,15 +65,18 @@ json_t *judge_end(const struct runner_result *result, bool idle, uint64_t bytes,
 	bool signalled = result->kind == FENCE_SIGNALLED;
 	AUTO_FREE char *text = strndup(final, size);
 
-	return json_pack("{s:i, s:i, s:b, s:b, s:i, s:I, s:I, s:s, s:s, s:i, s:i, s:o}", "code",
-			 signalled ? 0 : result->code, "signal",
-			 signalled ? result->code - FENCE_EXIT_SIGNAL : 0, "timed_out",
-			 result->kind == FENCE_LIMITED && result->tripped == FENCE_LIMIT_TIME,
-			 "idle", idle, "denials", (int)result->denials, "output_bytes",
-			 (json_int_t)bytes, "duration_ms", (json_int_t)result->duration_ms, "kind",
-			 fence_exit_name(result->kind), "mechanism", result->mechanism,
-			 "canaries_held", (int)result->canaries_held, "canaries_total",
-			 (int)result->canaries_total, "final", foreign(text));
+	json_t *data = json_pack("{s:i, s:i, s:b, s:b, s:i, s:I, s:I, s:s, s:i, s:i, s:o}", "code",
+				 signalled ? 0 : result->code, "signal",
+				 signalled ? result->code - FENCE_EXIT_SIGNAL : 0, "timed_out",
+				 result->kind == FENCE_LIMITED &&
+					 result->tripped == FENCE_LIMIT_TIME,
+				 "idle", idle, "denials", (int)result->denials, "output_bytes",
+				 (json_int_t)bytes, "duration_ms", (json_int_t)result->duration_ms,
+				 "kind", fence_exit_name(result->kind), "canaries_held",
+				 (int)result->canaries_held, "canaries_total",
+				 (int)result->canaries_total, "final", report_text(text));
+
+	return with_fence(data, result);
 }
 
 json_t *judge_interrupted(const struct loop_state *state, int64_t now_ms)
@@ -213,7 +218,7 @@ static json_t *decision_json(const struct loop_state *state, const struct guard_
 	json_t *reasons = json_array();
 
 	for (uint32_t i = 0; i < decision->reason_count; i++)
-		json_array_append_new(reasons, foreign(decision->reasons[i]));
+		json_array_append_new(reasons, report_text(decision->reasons[i]));
 	if (state->final && *state->final)
 		guard_excerpt(&reflection, state->final, strlen(state->final), REFLECTION_BYTES);
 
@@ -222,13 +227,13 @@ static json_t *decision_json(const struct loop_state *state, const struct guard_
 		"iteration", (int)state->iteration, "action", guard_action_name(decision->action),
 		"should_continue", decision->should_continue, "failure",
 		guard_failure_name(decision->failure), "reason",
-		foreign(decision->reason_count ? decision->reasons[0] : ""), "reasons", reasons,
+		report_text(decision->reason_count ? decision->reasons[0] : ""), "reasons", reasons,
 		"completion", (int)decision->completion, "confidence", (int)decision->confidence,
 		"progressed", decision->progressed, "counts", decision->counts_as_iteration,
 		"until_ms", (json_int_t)decision->wait_until * 1000, "used",
 		(int)decision->iterations, "waits", (int)decision->waits, "warned",
 		decision->warned, "breakers", loop_breakers_json(decision->breakers), "snapshot",
-		loop_snapshot_json(snapshot), "reflection", foreign(buffer_text(&reflection)));
+		loop_snapshot_json(snapshot), "reflection", report_text(buffer_text(&reflection)));
 
 	if (status)
 		json_object_set_new(data, "status", json_string(status));

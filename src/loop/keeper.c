@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -21,12 +22,14 @@
 /* A supervisor that dies this often, each time this soon, is not started again. */
 enum { MOST_DEATHS = 5, SOON_S = 30 };
 
-/* Away from the terminal; what is said goes to the log. */
-static void become_daemon(const char *folder)
+/* Away from the terminal and from all that the starter had open, above all a supervisor's lock; what is
+ * said goes to the log. */
+static void become_daemon(const char *folder, int kept)
 {
 	AUTO_FREE char *path = path_join(folder, "supervisor.log");
 	int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
 
 	setsid();
 	if (chdir("/") < 0)
@@ -34,8 +37,11 @@ static void become_daemon(const char *folder)
 	dup2(null, 0);
 	dup2(log >= 0 ? log : null, 1);
 	dup2(log >= 0 ? log : null, 2);
-	close(null);
-	close(log);
+	if (kept > 3)
+		syscall(SYS_close_range, 3, kept - 1, 0);
+	syscall(SYS_close_range, kept + 1, ~0U, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGHUP, SIG_IGN);
 	prctl(PR_SET_NAME, "ringfence-keep", 0, 0, 0);
 }
@@ -75,15 +81,20 @@ static _Noreturn void keep(const char *folder, pid_t adopted, int farewell)
 {
 	int deaths = 0;
 
-	become_daemon(folder);
+	become_daemon(folder, farewell);
 	for (;;) {
 		time_t began = time(NULL);
+
+		if (!adopted)
+			fd_close(&farewell); /* of nobody, or of the one before */
+
 		pid_t supervisor = adopted ? adopted : start_supervisor(folder, &farewell);
 
 		adopted = 0;
 		if (supervisor < 0 || watch_supervisor(supervisor, farewell))
 			_exit(supervisor < 0);
-		close(farewell);
+		fd_close(&farewell);
+		unsetenv("RINGFENCE_FAULT"); /* it strikes once */
 		deaths = time(NULL) - began < SOON_S ? deaths + 1 : 1;
 		if (deaths >= MOST_DEATHS) {
 			dprintf(2,

@@ -34,7 +34,7 @@ static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_PHASE_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused),
 				 ON(finished, finished) },
 	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ON(finished, finished) },
-	[LOOP_PHASE_finished] = { ON(changed, finished), ON(resumed, ready) },
+	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready) },
 };
 
 const char *loop_phase_name(enum loop_phase phase)

@@ -18,23 +18,15 @@
 #include <time.h>
 #include <unistd.h>
 
-char *place_loops(struct error *err)
+char *place_loops(const char *state, struct error *err)
 {
-	const char *home = getenv("HOME");
-	AUTO_FREE char *real = home && home[0] == '/' ? realpath(home, NULL) : NULL;
-	struct state_owner owner = { .home = real ? real : "", .uid = geteuid() };
-	AUTO_FREE char *state = NULL;
-	char *loops;
+	char *loops = path_join(state, "loops");
 
-	if (state_find(&owner, &state, err) < 0)
-		return NULL;
-	loops = path_join(state, "loops");
-	if (make_folders(loops, 0700) < 0) {
-		error_sys(err, "make '%s'", loops);
-		free(loops);
-		return NULL;
-	}
-	return loops;
+	if (make_folders(loops, 0700) == 0)
+		return loops;
+	error_sys(err, "make '%s'", loops);
+	free(loops);
+	return NULL;
 }
 
 /* Day, time, and four letters: it sorts, it can be typed, and two at once differ. */
@@ -44,12 +36,12 @@ static char *new_id(void)
 	unsigned char random[4] = { 0 };
 	time_t now = time(NULL);
 	struct tm parts;
-	char day[16];
+	char day[32];
 
 	if (getrandom(random, sizeof random, 0) < 0)
 		random[0] = (unsigned char)getpid();
 	gmtime_r(&now, &parts);
-	strftime(day, sizeof day, "%m%d-%H%M", &parts);
+	strftime(day, sizeof day, "%Y%m%d-%H%M%S", &parts);
 	return mem_format("%s-%c%c%c%c", day, letters[random[0] % (sizeof letters - 1)],
 			  letters[random[1] % (sizeof letters - 1)],
 			  letters[random[2] % (sizeof letters - 1)],

@@ -7,7 +7,7 @@
  *	control			the supervisor's socket
  *	supervisor.log		what supervisor and keeper had to say
  *	iterations/N/		prompt.md, stdout.log, stderr.log, before.json, after.json, analysis.json;
- *				an interrupted try has its number behind a dot: N.1/
+ *				a try after an interrupted one has its number behind a dot: N.2/
  */
 #ifndef LOOP_PLACE_H
 #define LOOP_PLACE_H
@@ -18,12 +18,12 @@
 #include <stdbool.h>
 
 /* STATE/loops, made if need be; the caller frees. NULL with err set. */
-char *place_loops(struct error *err);
+char *place_loops(const char *state, struct error *err);
 
 /* Makes the folder of a new loop; both are the caller's. Returns 0, or -1 with err set. */
 int place_new(const char *loops, char **ret_id, char **ret_folder, struct error *err);
 
-/* The ids of all loops, oldest first. Returns 0, or -1 with err set. */
+/* The ids of all loops, sorted. Returns 0, or -1 with err set. */
 int place_list(const char *loops, struct list *ret_ids, struct error *err);
 
 /* Locks a loop's folder for this process. Returns the descriptor; -1 with err set, and *ret_busy if another

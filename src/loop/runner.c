@@ -136,6 +136,7 @@ void runner_end(struct runner *runner, struct runner_result *ret_result)
 	while (n < 0 && errno == EINTR);
 	if (n != sizeof *ret_result) {
 		*ret_result = (struct runner_result){ .kind = FENCE_SETUP,
+						      .lost = true,
 						      .code = FENCE_EXIT_NOT_SET_UP,
 						      .tripped = FENCE_LIMIT_COUNT };
 		snprintf(ret_result->why, sizeof ret_result->why,
@@ -145,4 +146,8 @@ void runner_end(struct runner *runner, struct runner_result *ret_result)
 	fd_close(&runner->result);
 	waitpid(runner->pid, NULL, 0);
 	runner->pid = 0;
+	/* What a killed runner leaves comes to this process, a subreaper; it dies by its own lifeline, and is
+	 * waited for. */
+	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
+		;
 }

@@ -13,6 +13,7 @@
 
 /* What became of it; travels through a pipe. */
 struct runner_result {
+	bool lost; /* the process that held the fence was killed; it says nothing about the work */
 	enum fence_exit kind;
 	int code;
 	enum fence_limit tripped;
@@ -44,7 +45,8 @@ int runner_start(const struct fence_spec *spec, int lock, const char *input, siz
 /* Asks for its end: TERM to all, grace, KILL. */
 void runner_stop(const struct runner *runner);
 
-/* When `result` is readable: waits for the process. A runner that died without a word is a failed set-up. */
+/* When `result` is readable: waits for the process. One that died without a word is lost; nothing
+ * of what it ran is alive when this returns. */
 void runner_end(struct runner *runner, struct runner_result *ret_result);
 
 #endif

@@ -105,6 +105,16 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	return 0;
 }
 
+/* How the last run in the fence was made. */
+static void take_fence(struct loop_state *state, const json_t *data)
+{
+	const char *mechanism = text(data, "mechanism");
+
+	snprintf(state->mechanism, sizeof state->mechanism, "%s", mechanism ? mechanism : "");
+	state->weaker = (uint32_t)number(data, "weaker");
+	state->weaker_limits = (uint32_t)number(data, "weaker_limits");
+}
+
 static int take_checked(struct loop_state *state, const json_t *data, struct error *err)
 {
 	size_t index = (size_t)number(data, "index");
@@ -124,6 +134,7 @@ static int take_checked(struct loop_state *state, const json_t *data, struct err
 	check->tests_failed = number(data, "tests_failed");
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
 	state->checks_done++;
+	take_fence(state, data);
 	return 0;
 }
 
@@ -148,6 +159,7 @@ static void take_ended(struct loop_state *state, const json_t *data)
 	};
 	replace(&state->final, text(data, "final"));
 	state->checks_done = 0;
+	take_fence(state, data);
 }
 
 json_t *loop_breakers_json(const struct guard_breaker *breakers)
@@ -245,11 +257,39 @@ static void take_decision(struct loop_state *state, const json_t *data)
 	state->reflections[0] = mem_dup(reflection);
 }
 
+static void reset_breakers(struct loop_state *state)
+{
+	for (int i = 0; i < GUARD_BREAKERS; i++)
+		guard_breaker_reset(&state->breakers[i]);
+}
+
+/* A decision, by the guard or by a person. A wish outlives all but what grants it: a pause that is found
+ * necessary meanwhile does not undo an abort. */
+static void take_turn(struct loop_state *state, enum loop_event event, const json_t *data)
+{
+	take_decision(state, data);
+	state->wait_until_ms = number(data, "until_ms");
+	state->fence_failed = flag(data, "fence_failed");
+	if (event == LOOP_EVENT_finished ||
+	    (event == LOOP_EVENT_paused && state->wish == LOOP_WISH_PAUSE))
+		state->wish = LOOP_WISH_NONE;
+	replace(&state->reason, text(data, "reason"));
+	replace(&state->status, text(data, "status"));
+}
+
+static void take_wish(struct loop_state *state, const char *wish)
+{
+	if (wish && strcmp(wish, "reset") == 0)
+		reset_breakers(state);
+	else if (wish && strcmp(wish, "abort") == 0)
+		state->wish = LOOP_WISH_ABORT;
+	else if (wish && strcmp(wish, "pause") == 0 && state->wish == LOOP_WISH_NONE)
+		state->wish = LOOP_WISH_PAUSE;
+}
+
 static int take_data(struct loop_state *state, enum loop_event event, const json_t *data,
 		     struct error *err)
 {
-	const char *wish = text(data, "wish");
-
 	switch (event) {
 	case LOOP_EVENT_created:
 		return take_created(state, data, err);
@@ -271,30 +311,25 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 	case LOOP_EVENT_waits:
 	case LOOP_EVENT_paused:
 	case LOOP_EVENT_finished:
-		take_decision(state, data);
-		state->wait_until_ms = number(data, "until_ms");
-		state->wish = LOOP_WISH_NONE;
-		replace(&state->reason, text(data, "reason"));
-		replace(&state->status, text(data, "status"));
+		take_turn(state, event, data);
 		break;
 	case LOOP_EVENT_resumed:
 		replace(&state->reason, NULL);
 		replace(&state->status, NULL);
-		for (int i = 0; i < GUARD_BREAKERS; i++)
-			guard_breaker_reset(&state->breakers[i]);
+		state->wish = LOOP_WISH_NONE;
+		state->fence_failed = false;
+		reset_breakers(state);
 		break;
 	case LOOP_EVENT_asked:
-		state->wish = wish && strcmp(wish, "abort") == 0   ? LOOP_WISH_ABORT
-			      : wish && strcmp(wish, "pause") == 0 ? LOOP_WISH_PAUSE
-								   : LOOP_WISH_NONE;
-		if (wish && strcmp(wish, "reset") == 0)
-			for (int i = 0; i < GUARD_BREAKERS; i++)
-				guard_breaker_reset(&state->breakers[i]);
+		take_wish(state, text(data, "wish"));
 		break;
 	case LOOP_EVENT_changed:
 		read_limits(data, &state->options);
 		break;
 	case LOOP_EVENT_started:
+		state->supervisor = (pid_t)number(data, "pid");
+		state->rested_ms += number(data, "down_ms");
+		break;
 	case LOOP_EVENT_waited:
 	case LOOP_EVENT_COUNT:
 		break;

@@ -12,6 +12,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { LOOP_EARLIER = 8, LOOP_REFLECTIONS = 3 };
 
@@ -61,7 +62,11 @@ struct loop_state {
 	char *final;              /* its final message */
 	int64_t wait_until_ms;
 	enum loop_wish wish;
-	char *status; /* of a loop that has finished: completed, limit, failed, aborted */
+	char *status;      /* of a loop that has finished: completed, limit, failed, aborted */
+	bool fence_failed; /* it has finished because the fence did */
+	pid_t supervisor;
+	char mechanism[16]; /* of the last run in the fence; empty: there was none yet */
+	uint32_t weaker, weaker_limits;
 	char *reason;
 
 	uint32_t used; /* iterations that count */

@@ -29,7 +29,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEARTBEAT_MS = 30000, MOST_CLIENTS = 16, LOCK_TRIES = 200, FINAL_BYTES = 16384 };
+enum {
+	HEARTBEAT_MS = 30000,
+	MOST_CLIENTS = 16,
+	LOCK_TRIES = 200,
+	FINAL_BYTES = 16384,
+	MOST_LOST = 5
+};
 
 struct supervisor {
 	const char *folder;
@@ -45,8 +51,9 @@ struct supervisor {
 	int64_t heartbeat_ms;
 	int64_t said_ms; /* when the agent last said something */
 	bool working;    /* a runner is at work */
-	bool cut;        /* it is to end: an abort that does not wait, or no output */
+	bool cut;        /* it is to end: an abort, or no output */
 	bool idle;       /* the latter */
+	int lost;        /* runners that were killed in the baseline */
 	bool leaving;    /* TERM: the machine goes down, or somebody wants this process to */
 };
 
@@ -64,7 +71,7 @@ static void beat(struct supervisor *sup)
 	struct error err;
 
 	sup->heartbeat_ms = now_ms();
-	if (report_state(sup->folder, &sup->state, sup->heartbeat_ms, getpid(), &err) < 0)
+	if (report_state(sup->folder, &sup->state, sup->heartbeat_ms, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 }
 
@@ -98,9 +105,12 @@ static json_t *obey(struct supervisor *sup, const json_t *request)
 		return json_pack("{s:b, s:s}", "ok", 0, "error", "no such request");
 	if (append(sup, LOOP_EVENT_asked, json_pack("{s:s}", "wish", what), &err) < 0)
 		return json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
-	if (json_is_true(json_object_get(request, "now")) && sup->working) {
+	if (sup->working && strcmp(what, "abort") == 0) {
 		sup->cut = true;
-		runner_stop(&sup->runner);
+		if (json_is_true(json_object_get(request, "now")))
+			fd_close(&sup->runner.lifeline);
+		else
+			runner_stop(&sup->runner);
 	}
 	return json_pack("{s:b}", "ok", 1);
 }
@@ -147,14 +157,16 @@ static void take_signals(struct supervisor *sup)
 	}
 }
 
-/* A supervisor without a keeper starts another one, which adopts it. */
+/* A supervisor without a keeper starts another one, which adopts it, and which is nobody's child. */
 static void replace_keeper(struct supervisor *sup)
 {
 	struct error err;
 
 	fd_close(&sup->farewell);
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 	if (keeper_start(sup->folder, getpid(), &sup->farewell, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
 static int until(int64_t when_ms, int64_t now, int most)
@@ -271,7 +283,47 @@ static void forget_output(struct supervisor *sup)
 static int finish(struct supervisor *sup, const char *status, const char *reason, struct error *err)
 {
 	return append(sup, LOOP_EVENT_finished,
-		      json_pack("{s:s, s:s}", "status", status, "reason", reason), err);
+		      json_pack("{s:s, s:o}", "status", status, "reason", report_text(reason)),
+		      err);
+}
+
+/* A fence that does not hold ends everything: that is no verdict on the work. */
+static int finish_unfenced(struct supervisor *sup, const char *why, struct error *err)
+{
+	return append(sup, LOOP_EVENT_finished,
+		      json_pack("{s:s, s:o, s:b}", "status", "failed", "reason", report_text(why),
+				"fence_failed", 1),
+		      err);
+}
+
+/* What was under way does not count. In the baseline nothing was. */
+static int interrupt(struct supervisor *sup, struct error *err)
+{
+	if (sup->state.phase == LOOP_PHASE_baseline && ++sup->lost < MOST_LOST)
+		return 0;
+	if (sup->state.phase == LOOP_PHASE_baseline)
+		return finish_unfenced(sup,
+				       "the process that holds the fence is killed again and again",
+				       err);
+	return append(sup, LOOP_EVENT_interrupted, judge_interrupted(&sup->state, now_ms()), err);
+}
+
+/* After a run in the fence: what ended the loop, or this try? True if something did. */
+static bool was_cut(struct supervisor *sup, const struct runner_result *result, int *ret_result,
+		    struct error *err)
+{
+	*ret_result = 0;
+	if (sup->leaving)
+		return true;
+	if (sup->cut && !sup->idle)
+		*ret_result = finish(sup, "aborted", "by a person", err);
+	else if (result->lost)
+		*ret_result = interrupt(sup, err);
+	else if (result->kind == FENCE_SETUP)
+		*ret_result = finish_unfenced(sup, result->why, err);
+	else
+		return false;
+	return true;
 }
 
 /* The folder of an iteration, made; the caller frees. NULL with err set. */
@@ -289,7 +341,7 @@ static char *iteration_folder(const struct supervisor *sup, uint32_t iteration, 
 	return NULL;
 }
 
-/* One check, recorded. A fence that does not come up ends the loop: that is no verdict on the work. */
+/* One check, recorded. */
 static int run_check(struct supervisor *sup, size_t index, const char *folder, struct error *err)
 {
 	const char *command = sup->state.options.checks.items[index];
@@ -297,6 +349,7 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
 	struct runner_result result;
 	json_t *data;
+	int ended;
 
 	if (work(sup, command, "", 0, sup->state.options.check_timeout_ms, folder, name, &result,
 		 err) < 0)
@@ -304,12 +357,8 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	sink_text(&sup->output, &text);
 	sink_text(&sup->complaints, &text);
 	forget_output(sup);
-	if (sup->leaving)
-		return 0;
-	if (result.kind == FENCE_SETUP && !(sup->cut && sup->state.wish == LOOP_WISH_ABORT))
-		return finish(sup, "failed", result.why, err);
-	if (sup->cut)
-		return finish(sup, "aborted", "by a person", err);
+	if (was_cut(sup, &result, &ended, err))
+		return ended;
 	data = judge_check(index, command, &result, buffer_text(&text), text.used);
 	return append(sup, LOOP_EVENT_checked, data, err);
 }
@@ -362,8 +411,9 @@ static int begin(struct supervisor *sup, struct error *err)
 	if (survey_take(sup->memory, sup->state.options.project, &sup->before, err) < 0)
 		return -1;
 	return append(sup, LOOP_EVENT_begun,
-		      json_pack("{s:i, s:i, s:s, s:s}", "iteration", (int)iteration, "attempt",
-				(int)attempt, "tree", sup->before.tree, "head", sup->before.head),
+		      json_pack("{s:i, s:i, s:s, s:o}", "iteration", (int)iteration, "attempt",
+				(int)attempt, "tree", sup->before.tree, "head",
+				report_text(sup->before.head)),
 		      err);
 }
 
@@ -375,6 +425,7 @@ static int run_agent(struct supervisor *sup, struct error *err)
 	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
 	AUTO_BUFFER struct buffer final = BUFFER_INIT(FINAL_BYTES + 1);
 	struct runner_result result;
+	int ended;
 
 	if (!folder)
 		return -1;
@@ -389,12 +440,8 @@ static int run_agent(struct supervisor *sup, struct error *err)
 	uint64_t bytes = sup->output.bytes + sup->complaints.bytes;
 
 	forget_output(sup);
-	if (sup->leaving)
-		return 0;
-	if (sup->cut && !sup->idle)
-		return finish(sup, "aborted", "by a person, in mid-run", err);
-	if (result.kind == FENCE_SETUP)
-		return finish(sup, "failed", result.why, err);
+	if (was_cut(sup, &result, &ended, err))
+		return ended;
 	return append(sup, LOOP_EVENT_ended,
 		      judge_end(&result, sup->idle, bytes, buffer_text(&final), final.used), err);
 }
@@ -450,8 +497,14 @@ static int wait_out(struct supervisor *sup, struct error *err)
 static int take_over(struct supervisor *sup, struct error *err)
 {
 	enum loop_phase phase = sup->state.phase;
+	int64_t seen_ms = report_heartbeat_ms(sup->folder);
+	int64_t down_ms = now_ms() -
+			  (seen_ms > sup->state.phase_ms ? seen_ms : sup->state.phase_ms);
 
-	if (append(sup, LOOP_EVENT_started, json_pack("{s:i}", "pid", (int)getpid()), err) < 0)
+	if (append(sup, LOOP_EVENT_started,
+		   json_pack("{s:i, s:I}", "pid", (int)getpid(), "down_ms",
+			     (json_int_t)(down_ms > 2 * HEARTBEAT_MS ? down_ms : 0)),
+		   err) < 0)
 		return -1;
 	if (phase != LOOP_PHASE_agent && phase != LOOP_PHASE_checks)
 		return 0;
@@ -460,6 +513,8 @@ static int take_over(struct supervisor *sup, struct error *err)
 
 static int go(struct supervisor *sup, struct error *err)
 {
+	if (sup->state.phase == LOOP_PHASE_finished || sup->state.phase == LOOP_PHASE_paused)
+		return 0; /* the one before was killed on its way out */
 	if (take_over(sup, err) < 0)
 		return -1;
 	while (!sup->leaving) {
@@ -481,8 +536,12 @@ static int go(struct supervisor *sup, struct error *err)
 		case LOOP_PHASE_waiting:
 			result = wait_out(sup, err);
 			break;
-		case LOOP_PHASE_new:
 		case LOOP_PHASE_paused:
+			if (sup->state.wish != LOOP_WISH_ABORT)
+				return 0;
+			result = finish(sup, "aborted", "by a person", err);
+			break;
+		case LOOP_PHASE_new:
 		case LOOP_PHASE_finished:
 		case LOOP_PHASE_COUNT:
 			return 0;
@@ -520,7 +579,10 @@ static int open_all(struct supervisor *sup, struct error *err)
 	sup->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (sup->signals < 0)
 		return error_sys(err, "watch signals");
-	if (take_lock(sup, err) < 0 || store_open(journal, STORE_WRITE, &sup->store, err) < 0 ||
+	if (take_lock(sup, err) < 0)
+		return -1;
+	report_trouble(sup->folder, NULL);
+	if (store_open(journal, STORE_WRITE, &sup->store, err) < 0 ||
 	    loop_state_read(sup->store, &sup->state, err) < 0 ||
 	    frozen_thaw(sup->state.options.fence, &sup->fence, err) < 0)
 		return -1;
@@ -548,7 +610,8 @@ int supervisor_run(const char *folder, int farewell)
 	result = open_all(&sup, &err) < 0 || go(&sup, &err) < 0 ? -1 : 0;
 	if (result < 0) {
 		fprintf(stderr, "%s\n", err.text);
-		report_trouble(folder, err.text);
+		if (sup.lock >= 0) /* else another one is at work */
+			report_trouble(folder, err.text);
 	}
 	if (sup.control >= 0) {
 		AUTO_FREE char *path = path_join(folder, "control");

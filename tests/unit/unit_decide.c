@@ -459,7 +459,7 @@ static void pauses(void)
 	d = decided(&in);
 	CHECK("the cost warning pauses, and names itself", d.action == GUARD_PAUSE && d.warned &&
 								   says(&d, "US$ 15.00") &&
-								   says(&d, "--budget-warning"));
+								   says(&d, "--warn-cost"));
 	in.warned = true;
 	CHECK("once", decided(&in).action == GUARD_GO_ON && decided(&in).warned);
 	in.warned = false;
@@ -493,7 +493,7 @@ static void limits(void)
 	d = decided(&in);
 	CHECK("the total cost ends with a limit that names itself",
 	      d.limit == GUARD_LIMIT_COST &&
-		      says(&d, "US$ 25.37 has reached its limit of US$ 25.00; --budget"));
+		      says(&d, "US$ 25.37 has reached its limit of US$ 25.00; --max-cost"));
 	in.started_at = INT64_MIN;
 	in.cost_nusd = INT64_MAX;
 	in.iterations = UINT32_MAX;
