@@ -123,14 +123,12 @@ class Loop:
         return found
 
 
-def parent_of(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return int(file.read().rpartition(")")[2].split()[1])
-
-
 def name_of(pid):
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/comm", encoding="utf-8") as file:
-        return file.read().strip()
+    """Of one that lives; the dead that nobody has waited for yet have none."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8",
+                                            errors="replace") as file:
+        name, _, rest = file.read().partition("(")[2].rpartition(")")
+        return "" if rest.split()[0] == "Z" else name
     return ""
 
 
