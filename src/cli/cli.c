@@ -35,6 +35,8 @@ const struct command *cli_find(const char *name, struct error *err)
 	size_t distance = (size_t)-1;
 	AUTO_FREE char *shown = text_escaped(name);
 
+	if (strcmp(name, cmd_keep.name) == 0) /* not for people, so in no list */
+		return &cmd_keep;
 	for (const struct command *const *at = cli_commands; *at; at++) {
 		if (strcmp((*at)->name, name) == 0)
 			return *at;

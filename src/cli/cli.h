@@ -56,6 +56,7 @@ extern const struct command cmd_exec;
 extern const struct command cmd_help;
 extern const struct command cmd_history;
 extern const struct command cmd_init;
+extern const struct command cmd_keep;
 extern const struct command cmd_logs;
 extern const struct command cmd_pause;
 extern const struct command cmd_policy;

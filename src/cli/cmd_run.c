@@ -221,6 +221,7 @@ static int freeze(struct run_options *asked, struct error *err)
 	const char *agent = text_of(asked, SETTING_AGENT_COMMAND);
 	const char *promise = text_of(asked, SETTING_PROMISE);
 	const char *tasks = text_of(asked, SETTING_TASKS);
+	AUTO_FREE char *here = getcwd(NULL, 0);
 	json_t *checks = checks_of(&asked->config);
 
 	if (!agent) {
@@ -241,7 +242,8 @@ static int freeze(struct run_options *asked, struct error *err)
 	asked->frozen = json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:o, s:o}", "project",
 				  asked->place.project, "objective", asked->objective,
 				  "agent_command", agent, "promise", promise, "tasks", tasks,
-				  "checks", checks, "fence", frozen_spec(&asked->spec));
+				  "checks", checks, "fence",
+				  frozen_spec(&asked->spec, here ? here : "/"));
 	if (!asked->frozen)
 		return error_set(err,
 				 "a text or a path that is no UTF-8 cannot be kept in a journal");

@@ -2,7 +2,6 @@
 #include "loop/client.h"
 
 #include "loop/control.h"
-#include "loop/keeper.h"
 #include "loop/place.h"
 #include "loop/prompt.h"
 #include "loop/report.h"
@@ -378,7 +377,8 @@ int client_ask(struct client_loop *loop, const char *wish, bool now, struct erro
 			return -1;
 		rest();
 		client_look(loop);
-		if (loop->damaged || loop->state.phase == LOOP_PHASE_finished)
+		if (loop->damaged ||
+		    (loop->state.phase == LOOP_PHASE_finished && strcmp(wish, "reset") != 0))
 			return error_set(err, "the loop %s has ended meanwhile: %s", loop->id,
 					 client_status(loop));
 	}

@@ -7,6 +7,7 @@
 #define LOOP_CLIENT_H
 
 #include "loop/frozen.h"
+#include "loop/keeper.h"
 #include "loop/state.h"
 #include "util/buffer.h"
 #include "util/error.h"

@@ -2,20 +2,26 @@
 #include "loop/frozen.h"
 
 #include "util/mem.h"
+#include "util/path.h"
 
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
 
-static json_t *paths_of(const struct fence_paths *paths)
+/* A daemon is elsewhere: what is relative is made absolute; the fence knows what ~ is. */
+static json_t *paths_of(const struct fence_paths *paths, const char *base)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < paths->count; i++)
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:b}", "path", paths->items[i].path,
-						"origin", paths->items[i].origin, "weak",
-						paths->items[i].weak));
+	for (size_t i = 0; i < paths->count; i++) {
+		const char *given = paths->items[i].path;
+		AUTO_FREE char *path = given[0] == '~' ? mem_dup(given)
+						       : path_absolute(given, base);
+
+		json_array_append_new(list, json_pack("{s:s, s:s, s:b}", "path", path, "origin",
+						      paths->items[i].origin, "weak",
+						      paths->items[i].weak));
+	}
 	return list;
 }
 
@@ -54,7 +60,7 @@ static json_t *listens_of(const struct fence_spec *spec)
 	return list;
 }
 
-json_t *frozen_spec(const struct fence_spec *spec)
+json_t *frozen_spec(const struct fence_spec *spec, const char *base)
 {
 	json_t *env = json_array();
 	json_t *limits = json_array();
@@ -65,8 +71,8 @@ json_t *frozen_spec(const struct fence_spec *spec)
 		json_array_append_new(limits, json_integer((json_int_t)spec->limits[i]));
 	return json_pack(
 		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
-		"mechanism", spec->mechanism, "write", paths_of(&spec->write), "read",
-		paths_of(&spec->read), "hide", paths_of(&spec->hide), "patterns",
+		"mechanism", spec->mechanism, "write", paths_of(&spec->write, base), "read",
+		paths_of(&spec->read, base), "hide", paths_of(&spec->hide, base), "patterns",
 		patterns_of(&spec->patterns), "listen", listens_of(spec), "env", env, "limits",
 		limits, "read_only", spec->read_only, "denials", spec->denials, "trace_reads",
 		spec->trace_reads, "net", (int)spec->net, "net_origin", spec->net_origin,

@@ -9,8 +9,9 @@
 
 #include <jansson.h>
 
-/* The caller owns it. Names of variables are kept, their values are not. */
-json_t *frozen_spec(const struct fence_spec *spec);
+/* The caller owns it. Paths are meant from the folder `base`. Names of variables are kept; values only
+ * where the spec has them. */
+json_t *frozen_spec(const struct fence_spec *spec, const char *base);
 
 /* The other way round; the JSON must outlive the spec. Returns 0, or -1 with err set. */
 int frozen_thaw(const json_t *frozen, struct fence_spec *ret_spec, struct error *err);

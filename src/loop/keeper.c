@@ -22,9 +22,11 @@
 /* A supervisor that dies this often, each time this soon, is not started again. */
 enum { MOST_DEATHS = 5, SOON_S = 30 };
 
-/* Away from the terminal and from all that the starter had open, above all a supervisor's lock; what is
- * said goes to the log. */
-static void become_daemon(const char *folder, int kept)
+/* Where a keeper finds the pipe for the farewell of the one that it adopts. */
+enum { FAREWELL = 3 };
+
+/* Away from the terminal; what is said goes to the log. */
+static void become_daemon(const char *folder)
 {
 	AUTO_FREE char *path = path_join(folder, "supervisor.log");
 	int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -37,9 +39,8 @@ static void become_daemon(const char *folder, int kept)
 	dup2(null, 0);
 	dup2(log >= 0 ? log : null, 1);
 	dup2(log >= 0 ? log : null, 2);
-	if (kept > 3)
-		syscall(SYS_close_range, 3, kept - 1, 0);
-	syscall(SYS_close_range, kept + 1, ~0U, 0);
+	fd_close(&log);
+	fd_close(&null);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGHUP, SIG_IGN);
@@ -77,11 +78,13 @@ static pid_t start_supervisor(const char *folder, int *ret_farewell)
 	return child;
 }
 
-static _Noreturn void keep(const char *folder, pid_t adopted, int farewell)
+int keeper_run(const char *folder, pid_t adopted)
 {
+	int farewell = FAREWELL;
 	int deaths = 0;
 
-	become_daemon(folder, farewell);
+	fcntl(farewell, F_SETFD, FD_CLOEXEC);
+	become_daemon(folder);
 	for (;;) {
 		time_t began = time(NULL);
 
@@ -92,7 +95,7 @@ static _Noreturn void keep(const char *folder, pid_t adopted, int farewell)
 
 		adopted = 0;
 		if (supervisor < 0 || watch_supervisor(supervisor, farewell))
-			_exit(supervisor < 0);
+			return supervisor < 0;
 		fd_close(&farewell);
 		unsetenv("RINGFENCE_FAULT"); /* it strikes once */
 		deaths = time(NULL) - began < SOON_S ? deaths + 1 : 1;
@@ -100,9 +103,23 @@ static _Noreturn void keep(const char *folder, pid_t adopted, int farewell)
 			dprintf(2,
 				"the supervisor died %d times in a row; it is not started again\n",
 				deaths);
-			_exit(1);
+			return 1;
 		}
 	}
+}
+
+/* In the child: the program begins anew, with nothing of what its starter had open. A journal's library
+ * must not be carried into another process. */
+static _Noreturn void become_keeper(const char *folder, pid_t adopted, int farewell)
+{
+	AUTO_FREE char *pid = mem_format("%d", (int)adopted);
+
+	if (farewell != FAREWELL)
+		dup2(farewell, FAREWELL);
+	fcntl(FAREWELL, F_SETFD, 0);
+	syscall(SYS_close_range, FAREWELL + 1, ~0U, 0);
+	execl("/proc/self/exe", "ringfence", "keep", folder, pid, (char *)NULL);
+	_exit(1);
 }
 
 int keeper_start(const char *folder, pid_t adopted, int *ret_farewell, struct error *err)
@@ -116,10 +133,9 @@ int keeper_start(const char *folder, pid_t adopted, int *ret_farewell, struct er
 	pid_t child = fork();
 
 	if (child == 0) { /* forks once more, so that nobody is its parent */
-		close(ends[1]);
 		if (fork() != 0)
 			_exit(0);
-		keep(folder, adopted, ends[0]);
+		become_keeper(folder, adopted, ends[0]);
 	}
 	close(ends[0]);
 	if (child > 0)

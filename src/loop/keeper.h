@@ -16,4 +16,7 @@
  * keeper dies. Returns 0, or -1 with err set. */
 int keeper_start(const char *folder, pid_t adopted, int *ret_farewell, struct error *err);
 
+/* What that process does (`ringfence keep FOLDER PID`). Returns its exit status. */
+int keeper_run(const char *folder, pid_t adopted);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,8 +147,7 @@ void runner_end(struct runner *runner, struct runner_result *ret_result)
 	fd_close(&runner->result);
 	waitpid(runner->pid, NULL, 0);
 	runner->pid = 0;
-	/* What a killed runner leaves comes to this process, a subreaper; it dies by its own lifeline, and is
-	 * waited for. */
-	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
-		;
+	/* What a killed runner leaves comes to this process, a subreaper. It ends by its own lifeline, but not
+	 * if it had not got that far. */
+	process_end_children();
 }

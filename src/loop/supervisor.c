@@ -513,8 +513,10 @@ static int take_over(struct supervisor *sup, struct error *err)
 
 static int go(struct supervisor *sup, struct error *err)
 {
-	if (sup->state.phase == LOOP_PHASE_finished || sup->state.phase == LOOP_PHASE_paused)
-		return 0; /* the one before was killed on its way out */
+	if (sup->state.phase == LOOP_PHASE_finished || sup->state.phase == LOOP_PHASE_paused) {
+		beat(sup); /* the one before was killed on its way out */
+		return 0;
+	}
 	if (take_over(sup, err) < 0)
 		return -1;
 	while (!sup->leaving) {

@@ -69,6 +69,8 @@ static int prepare(struct store *store, const char *path, enum store_mode mode, 
 	if (mode != STORE_READ &&
 	    execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;", "open", err) < 0)
 		return -1;
+	if (mode == STORE_READ)
+		return execute(store, "PRAGMA query_only=1", "open", err);
 	if (format != 0)
 		return 0;
 
@@ -83,7 +85,8 @@ int store_open(const char *path, enum store_mode mode, struct store **ret_store,
 	static const int flags[] = {
 		[STORE_CREATE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 		[STORE_WRITE] = SQLITE_OPEN_READWRITE,
-		[STORE_READ] = SQLITE_OPEN_READONLY,
+		/* Who comes after a crash may have to put the log in order before it can be read. */
+		[STORE_READ] = SQLITE_OPEN_READWRITE,
 	};
 	struct store *store = mem_zero(sizeof *store);
 	int result = 0;

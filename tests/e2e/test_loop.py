@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, lacks, user_only
 from harness.loop import Loop
 
 STEPS = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
@@ -147,6 +147,7 @@ def test_failures_have_classes(t, script, failure):
     contains(loop.history()[0]["failure"].replace(" ", "-"), failure.replace(" ", "-"), "the class")
 
 
+@user_only
 def test_a_flood_of_output_is_read_and_cut(t):
     loop = Loop(t, scripts={"all": "flood 70000000; edit done yes"})
     equal(loop.run().code, 0, "exit status")

@@ -34,6 +34,7 @@ class Loop:
 
     def __init__(self, t, name="project", scripts=None, **files):
         self.t = t
+        self.ident = None
         self.project = os.path.join(t.home, name)
         os.makedirs(os.path.join(self.project, "script"), exist_ok=True)
         shutil.copy(AGENT, os.path.join(self.project, "agent.sh"))
@@ -65,7 +66,8 @@ class Loop:
         """In the background; returns the id."""
         result = self.run("--detach", *words, check=check, **options)
         equal(result.code, 0, "exit status of run --detach", result)
-        return result.out.splitlines()[-1]
+        self.ident = result.out.splitlines()[-1]
+        return self.ident
 
     def status(self):
         result = self.ringfence("status", "--json")
@@ -77,7 +79,15 @@ class Loop:
 
     @property
     def folder(self):
-        return os.path.join(self.t.state, "loops", self.status()["id"])
+        return os.path.join(self.t.state, "loops", self.ident or self.status()["id"])
+
+    def said(self):
+        """What the state file says, which is cheaper to ask than ringfence."""
+        try:
+            with open(os.path.join(self.folder, "state.json"), encoding="utf-8") as file:
+                return json.load(file)
+        except (OSError, ValueError):
+            return {"status": "starting", "phase": "new"}
 
     def there(self, name):
         """Waits until the agent has made a file."""
@@ -87,22 +97,15 @@ class Loop:
         """Waits until the loop has ended or paused and its supervisor is gone; returns its status."""
         def look():
             status = self.status()
-            if status["status"] in ENDED and status["supervisor_pid"] is None:
-                return status
-            return None
-        status = until("the end of the loop", look)
+            return status if status["status"] in ENDED and not status["supervisor_pid"] else None
+        until("the end of the loop", lambda: self.said()["status"] in ENDED)
+        status = until("the end of its supervisor", look)
         if wanted:
             expect(status["status"] in wanted, f"the loop is {' or '.join(wanted)}", status)
         return status
 
     def supervisor(self):
         return until("a supervisor", lambda: self.status()["supervisor_pid"])
-
-    def another_supervisor(self, before):
-        def look():
-            pid = self.status()["supervisor_pid"]
-            return pid if pid and pid != before else None
-        return until("another supervisor", look)
 
     def runner(self):
         """The process that holds the fence."""
