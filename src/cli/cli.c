@@ -166,6 +166,22 @@ char **cli_parse(const struct command *command, char **argv, void *options, bool
 	return argv;
 }
 
+int cli_parse_words(const struct command *command, char **argv, void *options,
+		    struct list *ret_words, bool *ret_help, struct error *err)
+{
+	bool only_words = false;
+
+	for (char **rest = argv;;) {
+		rest = only_words ? rest + 1 : cli_parse(command, rest, options, ret_help, err);
+		if (!rest)
+			return -1;
+		if (*ret_help || !*rest)
+			return 0;
+		only_words = only_words || (rest[-1] != argv[0] && strcmp(rest[-1], "--") == 0);
+		list_add(ret_words, *rest);
+	}
+}
+
 char *cli_setting_usage(const struct setting *setting)
 {
 	if (setting->type != SETTING_SWITCH)

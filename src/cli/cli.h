@@ -6,6 +6,7 @@
 
 #include "config/setting.h"
 #include "util/error.h"
+#include "util/list.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,6 +80,13 @@ const struct command *cli_find(const char *name, struct error *err);
  */
 char **cli_parse(const struct command *command, char **argv, void *options, bool *ret_help,
 		 struct error *err);
+
+/*
+ * The same with options and words in any order; behind "--" there are only words, which are added to the
+ * list. Returns 0, or -1 with err set.
+ */
+int cli_parse_words(const struct command *command, char **argv, void *options,
+		    struct list *ret_words, bool *ret_help, struct error *err);
 
 /* For people, and for man, on stdout. command NULL: the program as a whole. Returns the exit
  * status. */

@@ -22,6 +22,7 @@ struct run_options {
 	struct fence_spec spec;
 	struct fence_place place;
 	struct config config;
+	struct list words;
 	const char *objective;
 	const char *prompt_file;
 	bool detach;
@@ -115,25 +116,17 @@ static const struct section sections[] = {
 	{ 0 },
 };
 
-/* Arguments and options in any order; behind "--" there are only arguments. */
 static int parse(const struct command *command, char **argv, struct run_options *asked,
 		 bool *ret_help, struct error *err)
 {
-	bool only_words = false;
-
-	for (char **rest = argv;;) {
-		rest = only_words ? rest + 1 : cli_parse(command, rest, asked, ret_help, err);
-		if (!rest)
-			return -1;
-		if (*ret_help || !*rest)
-			return 0;
-		only_words = only_words || strcmp(rest[-1], "--") == 0;
-		if (asked->objective)
-			return error_set(
-				err,
-				"run takes one objective; put it in quotation marks (ringfence run --help)");
-		asked->objective = *rest;
-	}
+	if (cli_parse_words(command, argv, asked, &asked->words, ret_help, err) < 0)
+		return -1;
+	if (asked->words.count > 1)
+		return error_set(
+			err,
+			"run takes one objective; put it in quotation marks (ringfence run --help)");
+	asked->objective = asked->words.count ? asked->words.items[0] : NULL;
+	return 0;
 }
 
 static int read_objective(struct run_options *asked, struct error *err)
@@ -189,6 +182,10 @@ static void add_limits(const struct run_options *asked, json_t *frozen)
 		{ "idle_ms", SETTING_IDLE_TIMEOUT },
 		{ "check_timeout_ms", SETTING_CHECK_TIMEOUT },
 		{ "budget_nusd", SETTING_BUDGET },
+		{ "max_errors", SETTING_MAX_ERRORS },
+		{ "max_same_error", SETTING_MAX_SAME_ERROR },
+		{ "max_no_progress", SETTING_MAX_NO_PROGRESS },
+		{ "max_interrupted", SETTING_MAX_INTERRUPTED },
 		{ "max_cost_nusd", SETTING_MAX_COST },
 		{ "warn_cost_nusd", SETTING_WARN_COST },
 	};
@@ -326,6 +323,7 @@ static int run_run(const struct command *command, char **argv)
 	client_loop_release(&asked.loop);
 	json_decref(asked.frozen);
 	buffer_release(&asked.text);
+	list_release(&asked.words);
 	fence_spec_release(&asked.spec);
 	fence_place_release(&asked.place);
 	config_release(&asked.config);

@@ -46,13 +46,17 @@ int loops_run(const struct command *command, char **argv, loops_fn *act)
 	bool help = false;
 	int code;
 
-	asked.rest = cli_parse(command, argv, &asked, &help, &err);
+	static char *nothing[] = { NULL };
+	bool wrong = cli_parse_words(command, argv, &asked, &asked.words, &help, &err) < 0;
+
+	asked.rest = asked.words.count ? asked.words.items : nothing;
 	if (help)
 		code = cli_print_help(command);
-	else if (!asked.rest || fence_place_find(asked.project, &asked.place, &err) < 0)
+	else if (wrong || fence_place_find(asked.project, &asked.place, &err) < 0)
 		code = cli_fail(&err);
 	else
 		code = act(&asked, &err);
+	list_release(&asked.words);
 	client_loop_release(&asked.loop);
 	fence_place_release(&asked.place);
 	json_decref(asked.changes);

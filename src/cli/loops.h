@@ -30,7 +30,8 @@ struct loops_options {
 	json_t *changes;
 	struct fence_place place;
 	struct client_loop loop;
-	char **rest; /* arguments */
+	struct list words; /* that are no options */
+	char **rest;       /* those of them that are not used yet; ends with NULL */
 };
 
 int loops_take_project(void *options, const char *value, struct error *err);

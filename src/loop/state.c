@@ -56,11 +56,27 @@ void loop_state_release(struct loop_state *state)
 	*state = (struct loop_state){ 0 };
 }
 
-/* Limits may be changed later, by an event with the same names. */
-static void read_limits(const json_t *config, struct loop_options *options)
+static void read_breakers(const json_t *config, struct guard_breaker *breakers)
 {
+	static const char *const keys[GUARD_BREAKERS] = {
+		[GUARD_BREAKER_ERRORS] = "max_errors",
+		[GUARD_BREAKER_SAME_ERROR] = "max_same_error",
+		[GUARD_BREAKER_NO_PROGRESS] = "max_no_progress",
+		[GUARD_BREAKER_INTERRUPTED] = "max_interrupted",
+	};
+
+	for (int i = 0; i < GUARD_BREAKERS; i++)
+		if (json_object_get(config, keys[i]))
+			breakers[i].open_at = (uint32_t)number(config, keys[i]);
+}
+
+/* Limits may be changed later, by an event with the same names. */
+static void read_limits(const json_t *config, struct loop_state *state)
+{
+	struct loop_options *options = &state->options;
 	struct guard_limits *limits = &options->limits;
 
+	read_breakers(config, state->breakers);
 	if (json_object_get(config, "max_iterations"))
 		limits->iterations = (uint32_t)number(config, "max_iterations");
 	if (json_object_get(config, "max_time_ms"))
@@ -97,7 +113,7 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->tasks = text(config, "tasks");
 	options->fence = json_object_get(config, "fence");
 	options->limits = GUARD_LIMITS_DEFAULT;
-	read_limits(config, options);
+	read_limits(config, state);
 	json_array_foreach(json_object_get(config, "checks"), index,
 			   check) if (json_is_string(check))
 		list_add(&options->checks, json_string_value(check));
@@ -324,7 +340,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		take_wish(state, text(data, "wish"));
 		break;
 	case LOOP_EVENT_changed:
-		read_limits(data, &state->options);
+		read_limits(data, state);
 		break;
 	case LOOP_EVENT_started:
 		state->supervisor = (pid_t)number(data, "pid");
