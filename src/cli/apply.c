@@ -198,3 +198,30 @@ int apply_spec(struct applied *applied, struct error *err)
 	spec->place = &applied->place;
 	return 0;
 }
+
+uint64_t apply_loop_number(const struct config *config, enum setting_id id)
+{
+	const struct config_value *value = config_get(config, id);
+	struct error ignored;
+	uint64_t number = value->number;
+
+	if (value->layer == CONFIG_BUILT_IN && value->setting->in_loop)
+		setting_parse(value->setting, value->setting->in_loop, &number, &ignored);
+	return number;
+}
+
+int apply_loop(struct applied *applied, struct error *err)
+{
+	const struct config *config = &applied->config;
+	struct fence_spec *spec = &applied->spec;
+
+	if (apply_spec(applied, err) < 0)
+		return -1;
+	for (int i = FENCE_LIMIT_MEMORY; i <= FENCE_LIMIT_DISK; i++) {
+		spec->limits[i] = apply_loop_number(config, SETTING_MEMORY + i);
+		if (config_get(config, SETTING_MEMORY + i)->layer == CONFIG_BUILT_IN)
+			spec->accepted_limits |= 1u << i;
+	}
+	spec->limits[FENCE_LIMIT_TIME] = apply_loop_number(config, SETTING_TIMEOUT);
+	return 0;
+}

@@ -30,6 +30,13 @@ int apply_load(struct applied *applied, struct error *err);
 /* The same, and adds what holds of it to the spec. */
 int apply_spec(struct applied *applied, struct error *err);
 
+/* The same for a loop: what nobody has set has other defaults there, and one of those that cannot be kept
+ * here is reported, not refused. */
+int apply_loop(struct applied *applied, struct error *err);
+
+/* The number of a setting in a loop. */
+uint64_t apply_loop_number(const struct config *config, enum setting_id id);
+
 /* Says all that is wrong, and returns the status for "refused". */
 int apply_fail(const struct config *config, const struct error *err);
 

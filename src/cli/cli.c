@@ -12,8 +12,10 @@
 #include <unistd.h>
 
 const struct command *const cli_commands[] = {
-	&cmd_exec,    &cmd_init,   &cmd_policy,      &cmd_suggest, &cmd_config, &cmd_trust,
-	&cmd_untrust, &cmd_doctor, &cmd_completions, &cmd_help,    NULL,
+	&cmd_run,    &cmd_status,      &cmd_logs,    &cmd_history, &cmd_pause,
+	&cmd_resume, &cmd_abort,       &cmd_circuit, &cmd_exec,    &cmd_init,
+	&cmd_policy, &cmd_suggest,     &cmd_config,  &cmd_trust,   &cmd_untrust,
+	&cmd_doctor, &cmd_completions, &cmd_help,    NULL,
 };
 
 static const char about[] =
@@ -37,6 +39,8 @@ const struct command *cli_find(const char *name, struct error *err)
 	size_t distance = (size_t)-1;
 	AUTO_FREE char *shown = text_escaped(name);
 
+	if (strcmp(name, cmd_keep.name) == 0) /* not for people, so in no list */
+		return &cmd_keep;
 	for (const struct command *const *at = cli_commands; *at; at++) {
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
@@ -47,6 +51,11 @@ const struct command *cli_find(const char *name, struct error *err)
 		"there is no command '%s'%s%s%s (ringfence --help lists them; to run a program: ringfence exec -- %s)",
 		shown, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "", shown);
 	return NULL;
+}
+
+bool cli_takes(const struct command *command, const struct setting *setting)
+{
+	return command->set && (command->takes ? command->takes(setting) : !setting->loop_only);
 }
 
 /* An option on its way: one of the command's own, or a setting. */
@@ -72,9 +81,11 @@ static int find_option(const struct command *command, const char *text, size_t s
 		}
 		nearer(word, at->name, &best, &distance);
 	}
-	for (size_t i = 0; command->set && i < SETTING_ID_COUNT; i++) {
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
 		const struct setting *at = &settings[i];
 
+		if (!cli_takes(command, at))
+			continue;
 		if (strcmp(at->key, word) == 0) {
 			*ret_found = (struct found){ NULL, at, at->key,
 						     at->type == SETTING_SWITCH ? NULL
@@ -102,24 +113,37 @@ static int take(const struct command *command, const struct found *found, void *
 	return 0;
 }
 
+/* The name that an argument is an alias of, or NULL. */
+static const char *alias_of(const struct command *command, const char *text)
+{
+	size_t size = strcspn(text, "=");
+
+	for (const struct alias *at = command->aliases; at && at->from; at++)
+		if (strlen(at->from) == size && strncmp(at->from, text, size) == 0)
+			return at->to;
+	return NULL;
+}
+
 /* Takes the option at *argv, and moves to its value if that is an argument of its own. */
 static int take_option(const struct command *command, char ***argv, void *options,
 		       struct error *err)
 {
-	const char *text = **argv + 2;
+	const char *alias = alias_of(command, **argv);
+	const char *text = alias ? alias : **argv;
 	size_t size = strcspn(text, "=");
-	const char *value = text[size] ? text + size + 1 : NULL;
+	const char *value = strchr(text[size] ? text : **argv, '=');
 	struct found found;
 
-	if ((**argv)[1] != '-') {
-		AUTO_FREE char *shown = text_escaped(**argv);
+	if (text[1] != '-') {
+		AUTO_FREE char *shown = text_escaped(text);
 
 		return error_set(
 			err,
 			"%s has no option %s; options are written with two dashes (ringfence %s --help)",
 			command->name, shown, command->name);
 	}
-	if (find_option(command, text, size, &found, err) < 0)
+	value = value ? value + 1 : NULL;
+	if (find_option(command, text + 2, size - 2, &found, err) < 0)
 		return -1;
 	if (found.option && !found.value_name && value)
 		return error_set(err, "--%s takes no value", found.name);
@@ -129,12 +153,19 @@ static int take_option(const struct command *command, char ***argv, void *option
 	return take(command, &found, options, value, err);
 }
 
-char **cli_begin(const struct command *command, char **argv, void *options, int *ret_code)
+static bool is_option(const char *text)
 {
-	struct error err;
-	char **rest;
+	return text[0] == '-' && text[1];
+}
 
-	for (argv++; *argv && (*argv)[0] == '-' && (*argv)[1]; argv++) {
+/* Takes all options. Returns the arguments, or NULL as cli_begin(). */
+static char **take_options(const struct command *command, char **argv, void *options, int *ret_code)
+{
+	char **const first = argv + 1;
+	char **end = first; /* of the arguments of a mixed command so far */
+	struct error err;
+
+	for (argv++; *argv && (command->mixed || is_option(*argv)); argv++) {
 		if (strcmp(*argv, "--") == 0) {
 			argv++;
 			break;
@@ -143,13 +174,25 @@ char **cli_begin(const struct command *command, char **argv, void *options, int 
 			*ret_code = cli_print_help(command);
 			return NULL;
 		}
-		if (take_option(command, &argv, options, &err) < 0) {
+		if (!is_option(*argv)) {
+			*end++ = *argv;
+		} else if (take_option(command, &argv, options, &err) < 0) {
 			*ret_code = cli_fail(&err);
 			return NULL;
 		}
 	}
-	rest = argv;
-	for (size_t i = 0; rest[i]; i++) {
+	if (!command->mixed)
+		return argv;
+	while ((*end++ = *argv))
+		argv++;
+	return first;
+}
+
+char **cli_begin(const struct command *command, char **argv, void *options, int *ret_code)
+{
+	char **rest = take_options(command, argv, options, ret_code);
+
+	for (size_t i = 0; rest && rest[i]; i++) {
 		if (i == command->most) {
 			*ret_code = cli_fail_argument(command, rest[i]);
 			return NULL;
@@ -252,11 +295,12 @@ int cli_print_help(const struct command *command)
 	}
 	if (command->set)
 		printf("\nSettings, also of ringfence.yml (ringfence config --explain):\n");
-	for (size_t i = 0; command->set && i < SETTING_ID_COUNT; i++) {
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
 		AUTO_FREE char *left = cli_setting_usage(&settings[i]);
 		AUTO_FREE char *help = cli_setting_help(&settings[i]);
 
-		print_row(left, help);
+		if (cli_takes(command, &settings[i]))
+			print_row(left, help);
 	}
 	for (const struct section *at = command->sections; at->title; at++)
 		printf("\n%s\n%s", at->title, at->text);
@@ -307,7 +351,8 @@ static void print_man_options(const struct command *command)
 		AUTO_FREE char *name = mem_format("%s%s", at->key, is_on(at) ? "=false" : "");
 		AUTO_FREE char *help = cli_setting_help(at);
 
-		print_man_option(name, at->type == SETTING_SWITCH ? NULL : at->value, help);
+		if (cli_takes(command, at))
+			print_man_option(name, at->type == SETTING_SWITCH ? NULL : at->value, help);
 	}
 }
 

@@ -35,6 +35,12 @@ struct option {
 
 enum { CLI_ANY = 1 << 30 };
 
+/* Another name for an option: "-p" for "--prompt-file", "--no-x" for "--x=false". */
+struct alias {
+	const char *from;
+	const char *to;
+};
+
 struct section {
 	const char *title;
 	const char *text; /* lines; kept as they are */
@@ -44,25 +50,37 @@ struct command {
 	const char *name;
 	const char *args;
 	size_t most;                  /* so many arguments, or CLI_ANY */
+	bool mixed;                   /* options may stand behind arguments, too */
 	const char *help;             /* one line */
 	const char *about;            /* a paragraph */
 	const struct option *options; /* ends with a NULL name */
-	/* Takes a setting into the command's own options: every one is an option, then. NULL: none
-	 * is. */
+	const struct alias *aliases;  /* ends with a NULL from; NULL: there are none */
+	/* Takes a setting into the command's own options. NULL: none is an option. */
 	int (*set)(void *options, const struct setting *setting, const char *value,
 		   struct error *err);
+	/* Which settings are options, then. NULL: those that are not only for loops. */
+	bool (*takes)(const struct setting *setting);
 	const struct section *sections; /* ends with a NULL title */
 	/* argv[0] is the command's name. Returns the exit status. */
 	int (*run)(const struct command *command, char **argv);
 };
 
+extern const struct command cmd_abort;
+extern const struct command cmd_circuit;
 extern const struct command cmd_completions;
 extern const struct command cmd_config;
 extern const struct command cmd_doctor;
 extern const struct command cmd_exec;
 extern const struct command cmd_help;
+extern const struct command cmd_history;
 extern const struct command cmd_init;
+extern const struct command cmd_keep;
+extern const struct command cmd_logs;
+extern const struct command cmd_pause;
 extern const struct command cmd_policy;
+extern const struct command cmd_resume;
+extern const struct command cmd_run;
+extern const struct command cmd_status;
 extern const struct command cmd_suggest;
 extern const struct command cmd_trust;
 extern const struct command cmd_untrust;
@@ -75,8 +93,9 @@ const struct command *cli_find(const char *name, struct error *err);
 
 /*
  * How each command begins: takes the options in front of argv[1..] and returns the arguments (after
- * "--", or from the first one that is no option). NULL: there is nothing left to do, because --help
- * was answered or something is wrong and was said; *ret_code is the exit status then.
+ * "--", or from the first one that is no option). Those of a mixed command are brought together in
+ * argv. NULL: there is nothing left to do, because --help was answered or something is wrong and was
+ * said; *ret_code is the exit status then.
  */
 char **cli_begin(const struct command *command, char **argv, void *options, int *ret_code);
 
@@ -87,6 +106,9 @@ int cli_print_man(const struct command *command);
 
 /* Says that an argument is superfluous, and returns the exit status. */
 int cli_fail_argument(const struct command *command, const char *argument);
+
+/* Is a setting an option of this command? */
+bool cli_takes(const struct command *command, const struct setting *setting);
 
 /* A setting as an option, "--net none|open", and what it does then. The caller frees. */
 char *cli_setting_usage(const struct setting *setting);

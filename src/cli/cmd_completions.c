@@ -12,10 +12,11 @@ static void each_option(const struct command *command, each_fn *tell)
 {
 	for (const struct option *at = command->options; at->name; at++)
 		tell(command, at->name, at->value, NULL, at->help);
-	for (size_t i = 0; command->set && i < SETTING_ID_COUNT; i++)
-		tell(command, settings[i].key,
-		     settings[i].type == SETTING_SWITCH ? NULL : settings[i].value,
-		     settings[i].choices, settings[i].help);
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
+		if (cli_takes(command, &settings[i]))
+			tell(command, settings[i].key,
+			     settings[i].type == SETTING_SWITCH ? NULL : settings[i].value,
+			     settings[i].choices, settings[i].help);
 	tell(command, "help", NULL, NULL, "explain this command");
 }
 

@@ -2,6 +2,7 @@
 #include "cli/apply.h"
 #include "cli/cli.h"
 #include "cli/notice.h"
+#include "cli/policy.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -142,7 +143,7 @@ static size_t refused_calls(void)
 	return count;
 }
 
-static void print_policy(const struct applied *applied, const struct fence_plan *plan)
+void policy_print(const struct applied *applied, const struct fence_plan *plan)
 {
 	const char *net = applied->spec.net == FENCE_NET_OPEN ? "open: all of the host's" : "none";
 	AUTO_FREE char *who = mem_format("%s (uid %u)", plan->identity.name, plan->identity.uid);
@@ -335,7 +336,7 @@ static int show(struct policy_options *asked, struct error *err)
 		print_json(applied, &plan);
 	} else {
 		notice_config(&applied->config);
-		print_policy(applied, &plan);
+		policy_print(applied, &plan);
 	}
 	fence_plan_release(&plan);
 	return cli_printed();

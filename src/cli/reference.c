@@ -30,7 +30,8 @@ void reference_explain(const struct setting *setting)
 	if (setting->more)
 		print_plain("  ", setting->more);
 	print_plain("  value    ", allowed);
-	printf("  default  %s\n", setting->fallback ? setting->fallback : "an empty list");
+	printf("  default  %s%s%s\n", setting->fallback ? setting->fallback : "an empty list",
+	       setting->in_loop ? "; in a loop " : "", setting->in_loop ? setting->in_loop : "");
 	printf("  option   %s\n", usage);
 	printf("  file     %s: %s\n", setting->key, setting->example);
 	print_plain("  trust    ", setting_trust_text(setting));
@@ -41,7 +42,8 @@ static const char head[] =
 	"\n"
 	"<!-- Made by `ringfence config --reference`; a test compares it. -->\n"
 	"\n"
-	"Every setting is an option of `ringfence exec` and a key of a file, by the same name.\n"
+	"Every setting is an option of `ringfence run` and a key of a file, by the same name; those that are not only for loops are\n"
+	"also options of `ringfence exec`.\n"
 	"\n"
 	"```yaml\n"
 	"# ringfence.yml, at the root of the project\n"
@@ -99,8 +101,9 @@ static void print_setting(const struct setting *setting)
 	       setting->help[0] >= 'a' && setting->help[0] <= 'z' ? setting->help[0] - 'a' + 'A'
 								  : setting->help[0],
 	       setting->help + 1, setting->more ? " " : "", setting->more ? setting->more : "");
-	printf("- Value: %s. Default: %s.\n", allowed,
-	       setting->fallback ? setting->fallback : "an empty list");
+	printf("- Value: %s. Default: %s%s%s.\n", allowed,
+	       setting->fallback ? setting->fallback : "an empty list",
+	       setting->in_loop ? "; in a loop " : "", setting->in_loop ? setting->in_loop : "");
 	printf("- Option: `%s`. File: `%s: %s`.\n", usage, setting->key, setting->example);
 	printf("- %s\n", setting_trust_text(setting));
 }

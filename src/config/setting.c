@@ -106,9 +106,10 @@ const struct setting settings[] = {
 			      .type = SETTING_TIME,
 			      .trust = SETTING_TIGHTER,
 			      .fallback = "none",
+			      .in_loop = "60m",
 			      .value = "TIME",
 			      .help = "end it after 30s, 10m, 2h; a bare number is minutes",
-			      .more = "TERM first, and KILL after five seconds.",
+			      .more = "TERM first, and KILL after five seconds. In a loop it is the time of the agent in one iteration.",
 			      .example = "30m",
 			      .widens = "the command may run for" },
 	[SETTING_FENCE] = { .id = SETTING_FENCE,
@@ -138,6 +139,7 @@ const struct setting settings[] = {
 			     .type = SETTING_SIZE,
 			     .trust = SETTING_TIGHTER,
 			     .fallback = "none",
+			     .in_loop = "4G",
 			     .value = "SIZE",
 			     .help = "memory of all processes together, as 512M or 4G",
 			     .example = "4G",
@@ -147,6 +149,7 @@ const struct setting settings[] = {
 				.type = SETTING_CPUS,
 				.trust = SETTING_TIGHTER,
 				.fallback = "none",
+				.in_loop = "2",
 				.value = "NUMBER",
 				.help = "processors' time, as 1.5",
 				.example = "1.5",
@@ -157,6 +160,7 @@ const struct setting settings[] = {
 				.type = SETTING_COUNT,
 				.trust = SETTING_TIGHTER,
 				.fallback = "none",
+				.in_loop = "512",
 				.value = "COUNT",
 				.help = "processes and threads at a time",
 				.example = "500",
@@ -223,9 +227,162 @@ const struct setting settings[] = {
 			    .trust = SETTING_TRUSTED,
 			    .value = "COMMAND",
 			    .help = "a command that says if the work is good",
-			    .more = "Kept for the commands that judge a run; `ringfence exec` does not use it.",
+			    .more = "`ringfence run` runs it in the fence after each iteration. `ringfence exec` does not use it.",
 			    .example = "[make test]",
 			    .widens = "Ringfence runs this command to judge the work:" },
+	[SETTING_AGENT_COMMAND] = { .id = SETTING_AGENT_COMMAND,
+				    .key = "agent-command",
+				    .type = SETTING_TEXT,
+				    .trust = SETTING_TRUSTED,
+				    .fallback = "none",
+				    .loop_only = true,
+				    .value = "COMMAND",
+				    .help = "the agent: a command line that reads its prompt from stdin",
+				    .more = "Started by `sh -c` in the fence, once an iteration.",
+				    .example = "\"my-agent --print\"",
+				    .widens = "Ringfence starts this command as the agent:" },
+	[SETTING_PROMISE] = { .id = SETTING_PROMISE,
+			      .key = "promise",
+			      .type = SETTING_TEXT,
+			      .trust = SETTING_FREE,
+			      .fallback = "none",
+			      .loop_only = true,
+			      .value = "TEXT",
+			      .help = "the work is done only when the agent ends with this text",
+			      .more = "Where neither a check nor a task list is named, `<promise>COMPLETE</promise>` is asked for.",
+			      .example = "\"<promise>COMPLETE</promise>\"" },
+	[SETTING_TASKS] = { .id = SETTING_TASKS,
+			    .key = "tasks",
+			    .type = SETTING_TEXT,
+			    .trust = SETTING_FREE,
+			    .fallback = "none",
+			    .loop_only = true,
+			    .value = "FILE",
+			    .help = "the work is done only when every box (`- [x]`) of this file is ticked",
+			    .more = "A path in the project.",
+			    .example = "TASKS.md" },
+	[SETTING_MAX_ITERATIONS] = { .id = SETTING_MAX_ITERATIONS,
+				     .key = "max-iterations",
+				     .type = SETTING_COUNT,
+				     .trust = SETTING_TIGHTER,
+				     .fallback = "20",
+				     .loop_only = true,
+				     .value = "COUNT",
+				     .help = "iterations of a loop",
+				     .example = "10",
+				     .widens = "a loop may have so many iterations:" },
+	[SETTING_MAX_TIME] = { .id = SETTING_MAX_TIME,
+			       .key = "max-time",
+			       .type = SETTING_TIME,
+			       .trust = SETTING_TIGHTER,
+			       .fallback = "8h",
+			       .loop_only = true,
+			       .value = "TIME",
+			       .help = "time of a loop as a whole, without pauses",
+			       .example = "2h",
+			       .widens = "a loop may last for" },
+	[SETTING_IDLE_TIMEOUT] = { .id = SETTING_IDLE_TIMEOUT,
+				   .key = "idle-timeout",
+				   .type = SETTING_TIME,
+				   .trust = SETTING_TIGHTER,
+				   .fallback = "15m",
+				   .loop_only = true,
+				   .value = "TIME",
+				   .help = "end an agent that prints nothing for so long",
+				   .example = "5m",
+				   .widens = "an agent may be silent for" },
+	[SETTING_CHECK_TIMEOUT] = { .id = SETTING_CHECK_TIMEOUT,
+				    .key = "check-timeout",
+				    .type = SETTING_TIME,
+				    .trust = SETTING_TIGHTER,
+				    .fallback = "15m",
+				    .loop_only = true,
+				    .value = "TIME",
+				    .help = "end a check after so long; it has failed then",
+				    .example = "5m",
+				    .widens = "a check may run for" },
+	[SETTING_BUDGET] = { .id = SETTING_BUDGET,
+			     .key = "budget",
+			     .type = SETTING_MONEY,
+			     .trust = SETTING_TIGHTER,
+			     .fallback = "2",
+			     .loop_only = true,
+			     .value = "DOLLARS",
+			     .help = "money of one iteration, in US$",
+			     .more = "What an agent command spends by itself is not seen, and does not count.",
+			     .example = "2.50",
+			     .widens = "an iteration may cost US$" },
+	[SETTING_MAX_COST] = { .id = SETTING_MAX_COST,
+			       .key = "max-cost",
+			       .type = SETTING_MONEY,
+			       .trust = SETTING_TIGHTER,
+			       .fallback = "25",
+			       .loop_only = true,
+			       .value = "DOLLARS",
+			       .help = "money of a loop as a whole, in US$",
+			       .more = "What an agent command spends by itself is not seen, and does not count.",
+			       .example = "10",
+			       .widens = "a loop may cost US$" },
+	[SETTING_WARN_COST] = { .id = SETTING_WARN_COST,
+				.key = "warn-cost",
+				.type = SETTING_MONEY,
+				.trust = SETTING_TIGHTER,
+				.fallback = "15",
+				.loop_only = true,
+				.value = "DOLLARS",
+				.help = "the cost of a loop at which a warning is due, in US$",
+				.example = "8",
+				.widens = "the warning comes only at US$" },
+	[SETTING_PAUSE_ON_WARNING] = { .id = SETTING_PAUSE_ON_WARNING,
+				       .key = "pause-on-warning",
+				       .type = SETTING_SWITCH,
+				       .trust = SETTING_TIGHTER,
+				       .fallback = "true",
+				       .loop_only = true,
+				       .value = "true|false",
+				       .help = "pause the loop when the cost warning comes",
+				       .example = "false",
+				       .widens = "a loop is not paused at the cost warning:" },
+	[SETTING_MAX_ERRORS] = { .id = SETTING_MAX_ERRORS,
+				 .key = "max-errors",
+				 .type = SETTING_COUNT,
+				 .trust = SETTING_TIGHTER,
+				 .fallback = "5",
+				 .loop_only = true,
+				 .value = "COUNT",
+				 .help = "errors in a row that end a loop",
+				 .example = "3",
+				 .widens = "errors in a row may be as many as" },
+	[SETTING_MAX_SAME_ERROR] = { .id = SETTING_MAX_SAME_ERROR,
+				     .key = "max-same-error",
+				     .type = SETTING_COUNT,
+				     .trust = SETTING_TIGHTER,
+				     .fallback = "3",
+				     .loop_only = true,
+				     .value = "COUNT",
+				     .help = "times that the same error may come in a row",
+				     .example = "3",
+				     .widens = "the same error may come so often:" },
+	[SETTING_MAX_NO_PROGRESS] = { .id = SETTING_MAX_NO_PROGRESS,
+				      .key = "max-no-progress",
+				      .type = SETTING_COUNT,
+				      .trust = SETTING_TIGHTER,
+				      .fallback = "5",
+				      .loop_only = true,
+				      .value = "COUNT",
+				      .help = "iterations without progress in a row that end a loop",
+				      .example = "3",
+				      .widens = "iterations without progress may be as many as" },
+	[SETTING_MAX_INTERRUPTED] = { .id = SETTING_MAX_INTERRUPTED,
+				      .key = "max-interrupted",
+				      .type = SETTING_COUNT,
+				      .trust = SETTING_TIGHTER,
+				      .fallback = "5",
+				      .loop_only = true,
+				      .value = "COUNT",
+				      .help = "interruptions in a row that end a loop",
+				      .example = "3",
+				      .widens = "interruptions in a row may be as many as" },
 };
 
 _Static_assert(sizeof settings / sizeof *settings == SETTING_ID_COUNT, "a row for each setting");
@@ -277,6 +434,10 @@ char *setting_allowed(const struct setting *setting)
 	case SETTING_TIME:
 		return mem_dup(
 			"a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes), or none");
+	case SETTING_MONEY:
+		return mem_dup("an amount such as 2 or 2.50, or none");
+	case SETTING_TEXT:
+		return mem_format("a text (%s), or none", setting->value);
 	case SETTING_PATHS:
 		return mem_dup("a path or a list of paths");
 	case SETTING_CHOICE:
@@ -328,6 +489,11 @@ static int parse_limit(const struct setting *setting, const char *text, uint64_t
 		return text_count(text, ret_number);
 	case SETTING_CPUS:
 		return text_thousandths(text, ret_number) < 0 || *ret_number > 1024000 ? -1 : 0;
+	case SETTING_MONEY:
+		if (text_thousandths(text, ret_number) < 0)
+			return -1;
+		*ret_number *= 1000000;
+		return 0;
 	default:
 		return text_duration_ms(text, ret_number);
 	}
@@ -366,6 +532,20 @@ static int parse_entry(const struct setting *setting, const char *text, uint64_t
 	return 0;
 }
 
+/* A number that differs where texts differ (FNV-1a), so that a change is seen; 0 is none. */
+static int parse_text(const struct setting *setting, const char *text, uint64_t *ret_number,
+		      struct error *err)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	if (parse_entry(setting, text, ret_number, err) < 0)
+		return -1;
+	for (const char *at = text; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+	*ret_number = strcmp(text, "none") == 0 ? 0 : hash | 1;
+	return 0;
+}
+
 int setting_parse(const struct setting *setting, const char *text, uint64_t *ret_number,
 		  struct error *err)
 {
@@ -375,6 +555,8 @@ int setting_parse(const struct setting *setting, const char *text, uint64_t *ret
 	case SETTING_PATHS:
 	case SETTING_WORDS:
 		return parse_entry(setting, text, ret_number, err);
+	case SETTING_TEXT:
+		return parse_text(setting, text, ret_number, err);
 	case SETTING_SWITCH:
 		result = strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ? 0 : -1;
 		if (result == 0)

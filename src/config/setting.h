@@ -20,6 +20,8 @@ enum setting_type {
 	SETTING_COUNT,  /* a number; none */
 	SETTING_CPUS,   /* 1.5, held in thousandths; none */
 	SETTING_TIME,   /* 30s, 10m, 2h, held in milliseconds; none */
+	SETTING_MONEY,  /* US$ 2 or 2.50, held in nano-dollars; none */
+	SETTING_TEXT,   /* any; held as a number that tells texts apart; none */
 };
 
 /* How far a project's own file may set it without being trusted. */
@@ -53,6 +55,21 @@ enum setting_id {
 	SETTING_DENIALS,
 	SETTING_TRACE_READS,
 	SETTING_CHECK,
+	SETTING_AGENT_COMMAND,
+	SETTING_PROMISE,
+	SETTING_TASKS,
+	SETTING_MAX_ITERATIONS,
+	SETTING_MAX_TIME,
+	SETTING_IDLE_TIMEOUT,
+	SETTING_CHECK_TIMEOUT,
+	SETTING_BUDGET,
+	SETTING_MAX_COST,
+	SETTING_WARN_COST,
+	SETTING_PAUSE_ON_WARNING,
+	SETTING_MAX_ERRORS,
+	SETTING_MAX_SAME_ERROR,
+	SETTING_MAX_NO_PROGRESS,
+	SETTING_MAX_INTERRUPTED,
 	SETTING_ID_COUNT
 };
 
@@ -61,8 +78,10 @@ struct setting {
 	const char *key; /* in a file; as an option with two dashes in front */
 	enum setting_type type;
 	enum setting_trust trust;
-	const char *fallback;       /* the built-in value; NULL: an empty list */
-	const char *value;          /* what a value is called */
+	const char *fallback; /* the built-in value; NULL: an empty list */
+	const char *in_loop;  /* what holds in a loop if nobody says anything; NULL: the same */
+	bool loop_only;       /* an option only of commands for loops */
+	const char *value;    /* what a value is called */
 	const char *const *choices; /* of a choice, or of words; NULL: anything */
 	const char *help;           /* one line */
 	const char *more;           /* for the reference */

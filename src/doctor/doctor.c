@@ -59,9 +59,9 @@ static bool says(const char *path, const char *wanted)
 static void check_kernel(struct doctor_check *check, const struct probe *probe)
 {
 	struct utsname system;
+	char *end = NULL;
 	long major;
 	long minor;
-	char *end;
 
 	(void)probe;
 	uname(&system);

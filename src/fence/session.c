@@ -252,6 +252,28 @@ static void expire(struct session *session)
 	}
 }
 
+/* Whoever wanted the run asks for its end, or is gone. */
+static void take_lifeline(struct session *session)
+{
+	char byte;
+	ssize_t n = read(*session->plan->spec->lifeline, &byte, 1);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	session->lifeline_gone = n <= 0;
+	if (n > 0 && session->running && !session->ended) {
+		set_result(session->result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + SIGTERM, "");
+		session->ended = true;
+		tell(session, WIRE_SIGNAL_ALL, SIGTERM);
+		tell(session, WIRE_SIGNAL_ALL, SIGCONT);
+		session->deadline_ms = session_now_ms() + GRACE_MS;
+	} else if (!session->ended || n <= 0) {
+		set_result(session->result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + SIGKILL, "");
+		session->ended = true;
+		end_child(session);
+	}
+}
+
 /* Looks at what is watched, if it is time to; a limit that is exceeded ends everything at once. */
 static void look(struct session *session)
 {
@@ -297,6 +319,7 @@ enum {
 	WATCH_SIGNALS,
 	WATCH_COMPLAINTS,
 	WATCH_DENIALS,
+	WATCH_LIFELINE,
 	WATCH_TERMINAL,
 	WATCH_RELAY = WATCH_TERMINAL + 2
 };
@@ -309,6 +332,8 @@ static void serve(struct session *session, const struct pollfd *watched, size_t 
 		take_messages(session);
 	if (watched[WATCH_COMPLAINTS].revents)
 		take_complaints(session);
+	if (watched[WATCH_LIFELINE].revents)
+		take_lifeline(session);
 	/* After the messages: before the command runs, only the canaries are refused. */
 	if (watched[WATCH_DENIALS].revents)
 		denials_serve(&session->denials, session->running);
@@ -333,6 +358,12 @@ static void watch(struct session *session)
 							     .events = POLLIN };
 		watched[WATCH_DENIALS] = (struct pollfd){ .fd = session->denials.listener,
 							  .events = POLLIN };
+		watched[WATCH_LIFELINE] = (struct pollfd){
+			.fd = session->plan->spec->lifeline && !session->lifeline_gone
+				      ? *session->plan->spec->lifeline
+				      : -1,
+			.events = POLLIN
+		};
 		terminal_watch(&session->terminal, watched + WATCH_TERMINAL);
 
 		int ready = poll(watched, WATCH_RELAY + relayed, remaining_ms(session));

@@ -31,7 +31,8 @@ struct session {
 	int child_status;
 	bool child_gone, control_gone;
 	bool running, ended; /* the command was started; its end is known */
-	bool exited;         /* nothing is left inside but init, which ends too */
+	bool lifeline_gone;
+	bool exited; /* nothing is left inside but init, which ends too */
 	bool had_children;
 	uint64_t deadline_ms; /* of the set-up, then of the command, then of its grace; 0: none */
 	sigset_t saved_mask;

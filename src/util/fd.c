@@ -38,8 +38,8 @@ int fd_write_all(int fd, const void *data, size_t size)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 &&
-		    errno == EAGAIN) { /* somebody made it non-blocking: a shared terminal */
+		/* Somebody made it non-blocking: a shared terminal. */
+		if (n < 0 && errno == EAGAIN) {
 			poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1);
 			continue;
 		}

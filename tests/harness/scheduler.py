@@ -33,7 +33,10 @@ def _wait_for_orphans():
     """Every process below this one must end by itself; returns those that do not, and ends them."""
     left = kernel.wait_for_children(LEFTOVER_GRACE_S)
     for pid, _ in left:
-        os.kill(pid, signal.SIGKILL)
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
     return left
 
 

@@ -41,8 +41,11 @@ int main(void)
 	replay("fuzz_gitconfig", fuzz_gitconfig);
 	replay("fuzz_ignore", fuzz_ignore);
 	replay("fuzz_listen", fuzz_listen);
+	replay("fuzz_message", fuzz_message);
 	replay("fuzz_order", fuzz_order);
+	replay("fuzz_output", fuzz_output);
 	replay("fuzz_record", fuzz_record);
+	replay("fuzz_reset", fuzz_reset);
 	replay("fuzz_text", fuzz_text);
 	replay("fuzz_verdict", fuzz_verdict);
 	return unit_failures > 0;

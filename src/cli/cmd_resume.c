@@ -1,0 +1,149 @@
+/* ringfence resume: a loop goes on where it was. */
+#include "cli/follow.h"
+#include "cli/loops.h"
+
+#include "util/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The limits that can be changed, by their names in the journal. */
+static const struct {
+	enum setting_id id;
+	const char *key;
+} limits[] = {
+	{ SETTING_MAX_ITERATIONS, "max_iterations" },
+	{ SETTING_MAX_TIME, "max_time_ms" },
+	{ SETTING_TIMEOUT, "timeout_ms" },
+	{ SETTING_IDLE_TIMEOUT, "idle_ms" },
+	{ SETTING_CHECK_TIMEOUT, "check_timeout_ms" },
+	{ SETTING_MAX_COST, "max_cost_nusd" },
+	{ SETTING_WARN_COST, "warn_cost_nusd" },
+};
+
+static const char *key_of(enum setting_id id)
+{
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (limits[i].id == id)
+			return limits[i].key;
+	return NULL;
+}
+
+static bool takes(const struct setting *setting)
+{
+	return key_of(setting->id);
+}
+
+static int change(void *options, const struct setting *setting, const char *value,
+		  struct error *err)
+{
+	struct loops_options *asked = options;
+	struct error wrong;
+	uint64_t number;
+
+	if (setting_parse(setting, value, &number, &wrong) < 0)
+		return error_set(err, "--%s", wrong.text);
+	json_object_set_new(asked->changes, key_of(setting->id), json_integer((json_int_t)number));
+	return 0;
+}
+
+static const struct option options[] = {
+	OPTION_FLAG("all", "every interrupted loop of yours, as after a reboot",
+		    struct loops_options, all),
+	OPTION_FLAG("follow", "stay in the foreground, as run does (-f)", struct loops_options,
+		    follow),
+	LOOPS_JSON,
+	LOOPS_PROJECT,
+	{ 0 },
+};
+
+static const struct alias aliases[] = {
+	{ "-m", "--max-iterations" },
+	{ "-f", "--follow" },
+	{ 0 },
+};
+
+static const struct section sections[] = {
+	{ "EXIT STATUS", "  0    it goes on\n  125  refused; the reason is said\n"
+			 "  With --follow as ringfence run.\n" },
+	{ 0 },
+};
+
+/* In a scope of systemd's, where its limits need one; the program begins again there. */
+static void enter_scope(const struct client_loop *loop)
+{
+	struct fence_spec spec;
+	struct error ignored;
+
+	if (frozen_thaw(loop->state.options.fence, &spec, &ignored) < 0)
+		return;
+	fence_enter_scope(&spec);
+	fence_spec_release(&spec);
+}
+
+/* Each for itself: one that cannot go on keeps no other from it. */
+static int resume_all(struct loops_options *asked, struct error *err)
+{
+	struct client_loops all;
+	int code = 0;
+
+	if (client_list(asked->place.state, &all, err) < 0)
+		return cli_fail(err);
+	for (size_t i = 0; i < all.count; i++) {
+		struct client_loop *loop = &all.items[i];
+
+		if (strcmp(client_status(loop), "interrupted") != 0)
+			continue;
+		enter_scope(loop);
+		if (client_resume(asked->place.state, loop, asked->changes, err) < 0)
+			code = cli_fail(err);
+		else
+			printf("the loop %s goes on\n", loop->id);
+	}
+	client_loops_release(&all);
+	return code ? code : cli_printed();
+}
+
+static int resume(struct loops_options *asked, struct error *err)
+{
+	if (asked->all)
+		return resume_all(asked, err);
+	if (loops_find(asked, err) < 0)
+		return cli_fail(err);
+
+	int64_t seen = asked->loop.state.last_seq;
+
+	if (!asked->loop.damaged && !asked->loop.alive)
+		enter_scope(&asked->loop);
+	if (client_resume(asked->place.state, &asked->loop, asked->changes, err) < 0)
+		return cli_fail(err);
+	if (asked->follow)
+		return follow_loop(&asked->loop, seen);
+
+	AUTO_FREE char *text = mem_format("the loop %s goes on (ringfence logs -f %s)",
+					  asked->loop.id, asked->loop.id);
+
+	return loops_say(asked, text);
+}
+
+static int run_resume(const struct command *command, char **argv)
+{
+	return loops_run(command, argv, resume);
+}
+
+const struct command cmd_resume = {
+	.name = "resume",
+	.args = "[--all] [--max-iterations N] [...] [LOOP]",
+	.most = 1,
+	.mixed = true,
+	.help = "go on with a loop that is paused, interrupted or ended",
+	.about =
+		"Goes on where the loop was, with what it has used up; limits that are named hold from now on, and breakers are "
+		"closed. An iteration that was cut off is done again and does not count twice.",
+	.options = options,
+	.aliases = aliases,
+	.set = change,
+	.takes = takes,
+	.sections = sections,
+	.run = run_resume,
+};

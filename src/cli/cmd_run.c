@@ -1,0 +1,289 @@
+/* ringfence run: an agent in the fence, again and again, until the work is done. */
+#include "cli/apply.h"
+#include "cli/cli.h"
+#include "cli/follow.h"
+#include "cli/loops.h"
+#include "cli/notice.h"
+#include "cli/policy.h"
+#include "loop/client.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OBJECTIVE_BYTES = 256 << 10 };
+
+struct run_options {
+	struct applied applied;
+	const char *objective;
+	const char *prompt_file;
+	bool detach;
+	bool dry;
+	bool no_fence;
+	json_t *frozen; /* what the journal gets */
+	struct buffer text;
+	struct client_loop loop;
+};
+
+_Static_assert(offsetof(struct run_options, applied) == 0, "where apply_set() looks for it");
+
+static const struct option options[] = {
+	OPTION_TEXT("prompt-file", "FILE", "the objective is in this file (-p)", struct run_options,
+		    prompt_file),
+	OPTION_PROJECT(struct run_options, applied.spec.project),
+	OPTION_FLAG("detach", "go on in the background; the last line is the loop's id",
+		    struct run_options, detach),
+	OPTION_FLAG("dry-run", "show the prompt and the policy, and start nothing",
+		    struct run_options, dry),
+	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct run_options, no_fence),
+	{ 0 },
+};
+
+/* Every setting is for a loop. */
+static bool takes(const struct setting *setting)
+{
+	return setting;
+}
+
+static const struct alias aliases[] = {
+	{ "-p", "--prompt-file" },
+	{ "-m", "--max-iterations" },
+	{ "--completion", "--promise" },
+	{ "--completion-promise", "--promise" },
+	{ "--no-pause-on-warning", "--pause-on-warning=false" },
+	{ 0 },
+};
+
+static const struct section sections[] = {
+	{ "EXIT STATUS", loops_exit_table },
+	{ "EXAMPLES",
+	  "  ringfence run \"Fix the failing tests\" --check \"npm test\" --agent-command my-agent\n"
+	  "  ringfence run --prompt-file PROMPT.md --tasks TASKS.md --agent-command my-agent --detach\n" },
+	{ 0 },
+};
+
+static int read_objective(struct run_options *asked, char **rest, struct error *err)
+{
+	AUTO_FD fd = -1;
+
+	asked->objective = *rest;
+	if (*rest && rest[1])
+		return error_set(
+			err,
+			"run takes one objective; put it in quotation marks (ringfence run --help)");
+	if (asked->objective && asked->prompt_file)
+		return error_set(err, "run takes an objective or --prompt-file, not both");
+	if (asked->prompt_file) {
+		fd = open(asked->prompt_file, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || fd_read_all(fd, &asked->text) < 0)
+			return error_sys(err, "read --prompt-file '%s'", asked->prompt_file);
+		asked->objective = buffer_text(&asked->text);
+	}
+	if (!asked->objective || strspn(asked->objective, " \t\n") == strlen(asked->objective))
+		return error_set(
+			err,
+			"run needs an objective: ringfence run \"Fix the failing tests\" --check \"make test\" "
+			"--agent-command COMMAND (ringfence run --help)");
+	if (strlen(asked->objective) > OBJECTIVE_BYTES)
+		return error_set(err, "the objective is longer than %d bytes", OBJECTIVE_BYTES);
+	return 0;
+}
+
+/* The text of a setting, or NULL where it is none. */
+static const char *text_of(const struct run_options *asked, enum setting_id id)
+{
+	const struct config_value *value = config_get(&asked->applied.config, id);
+
+	return value->number ? value->text : NULL;
+}
+
+static json_t *checks_of(const struct config *config)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].setting->id == SETTING_CHECK &&
+		    config->values[i].state == CONFIG_ACTIVE)
+			json_array_append_new(list, json_string(config->values[i].text));
+	return list;
+}
+
+static void add_limits(const struct run_options *asked, json_t *frozen)
+{
+	static const struct {
+		const char *key;
+		enum setting_id id;
+	} limits[] = {
+		{ "max_iterations", SETTING_MAX_ITERATIONS },
+		{ "max_time_ms", SETTING_MAX_TIME },
+		{ "timeout_ms", SETTING_TIMEOUT },
+		{ "idle_ms", SETTING_IDLE_TIMEOUT },
+		{ "check_timeout_ms", SETTING_CHECK_TIMEOUT },
+		{ "budget_nusd", SETTING_BUDGET },
+		{ "max_errors", SETTING_MAX_ERRORS },
+		{ "max_same_error", SETTING_MAX_SAME_ERROR },
+		{ "max_no_progress", SETTING_MAX_NO_PROGRESS },
+		{ "max_interrupted", SETTING_MAX_INTERRUPTED },
+		{ "max_cost_nusd", SETTING_MAX_COST },
+		{ "warn_cost_nusd", SETTING_WARN_COST },
+	};
+
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		json_object_set_new(frozen, limits[i].key,
+				    json_integer(
+					    (json_int_t)apply_loop_number(&asked->applied.config,
+									  limits[i].id)));
+	json_object_set_new(
+		frozen, "pause_on_warning",
+		json_boolean(config_get(&asked->applied.config, SETTING_PAUSE_ON_WARNING)->number));
+}
+
+/* The task list's path in the project. */
+static int place_tasks(const struct run_options *asked, const char **tasks, struct error *err)
+{
+	const char *project = asked->applied.place.project;
+
+	if (!*tasks || (*tasks)[0] != '/')
+		return 0;
+	if (!path_within(*tasks, project) || strcmp(*tasks, project) == 0)
+		return error_set(err, "--tasks '%s' is not in the project '%s'", *tasks, project);
+	*tasks += strlen(project) + 1;
+	return 0;
+}
+
+/* All that the loop is to be, decided once. */
+static int freeze(struct run_options *asked, struct error *err)
+{
+	const char *agent = text_of(asked, SETTING_AGENT_COMMAND);
+	const char *promise = text_of(asked, SETTING_PROMISE);
+	const char *tasks = text_of(asked, SETTING_TASKS);
+	AUTO_FREE char *here = getcwd(NULL, 0);
+	json_t *checks = checks_of(&asked->applied.config);
+
+	if (!agent) {
+		json_decref(checks);
+		return error_set(
+			err,
+			"run needs an agent: --agent-command COMMAND, which gets the prompt on its stdin");
+	}
+	if (place_tasks(asked, &tasks, err) < 0) {
+		json_decref(checks);
+		return -1;
+	}
+	if (!promise && !tasks && !json_array_size(checks))
+		promise = GUARD_PROMISE;
+	if (!json_array_size(checks))
+		notice(tasks ? "no --check is configured: only the agent's word and ticks will count"
+			     : "no --check is configured: only the agent's word will count");
+	asked->frozen = json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:o, s:o}", "project",
+				  asked->applied.place.project, "objective", asked->objective,
+				  "agent_command", agent, "promise", promise, "tasks", tasks,
+				  "checks", checks, "fence",
+				  frozen_spec(&asked->applied.spec, here ? here : "/"));
+	if (!asked->frozen)
+		return error_set(err,
+				 "a text or a path that is no UTF-8 cannot be kept in a journal");
+	add_limits(asked, asked->frozen);
+	return 0;
+}
+
+/* Would the fence be made? Nothing is started that is refused a moment later. */
+static int plan(struct run_options *asked, struct fence_plan *ret_plan, struct error *err)
+{
+	static char *const nothing[] = { (char *)"true", NULL };
+
+	asked->applied.spec.command = nothing;
+	if (fence_plan_make(&asked->applied.spec, ret_plan, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ret_plan->notices.count; i++)
+		notice(ret_plan->notices.items[i]);
+	notice_found(&ret_plan->recovered);
+	if (ret_plan->weaker & FENCE_WEAKER_NO_FENCE)
+		notice("NO FENCE: the agent runs without a fence, with all of your rights (--i-accept-no-fence)");
+	return 0;
+}
+
+static int show(const struct run_options *asked, const struct fence_plan *plan, struct error *err)
+{
+	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
+
+	if (client_preview(asked->frozen, &prompt, err) < 0)
+		return cli_fail(err);
+	printf("# The first prompt, on the agent's stdin\n\n%s\n# The policy\n\n",
+	       buffer_text(&prompt));
+	policy_print(&asked->applied, plan);
+	return cli_printed();
+}
+
+static int start(struct run_options *asked, struct error *err)
+{
+	if (client_create(asked->applied.place.state, asked->frozen, &asked->loop, err) < 0)
+		return cli_fail(err);
+	if (asked->detach) {
+		printf("%s\n", asked->loop.id);
+		return cli_printed();
+	}
+	printf("loop %s\n", asked->loop.id);
+	return follow_loop(&asked->loop, 0);
+}
+
+static int load_and_run(struct run_options *asked, struct error *err)
+{
+	struct fence_plan made;
+	int code;
+
+	if (asked->no_fence)
+		asked->applied.spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
+	if (apply_loop(&asked->applied, err) < 0)
+		return apply_fail(&asked->applied.config, err);
+	if (!asked->dry)
+		fence_enter_scope(&asked->applied.spec);
+	notice_config(&asked->applied.config);
+	if (freeze(asked, err) < 0 || plan(asked, &made, err) < 0)
+		return cli_fail(err);
+	code = asked->dry ? show(asked, &made, err) : start(asked, err);
+	fence_plan_release(&made);
+	return code;
+}
+
+static int run_run(const struct command *command, char **argv)
+{
+	struct run_options asked = { .text = BUFFER_INIT(OBJECTIVE_BYTES + 1) };
+	struct error err;
+	char **rest;
+	int code;
+
+	apply_init(&asked.applied);
+	rest = cli_begin(command, argv, &asked, &code);
+	if (rest)
+		code = read_objective(&asked, rest, &err) < 0 ? cli_fail(&err)
+							      : load_and_run(&asked, &err);
+	client_loop_release(&asked.loop);
+	json_decref(asked.frozen);
+	buffer_release(&asked.text);
+	apply_release(&asked.applied);
+	return code;
+}
+
+const struct command cmd_run = {
+	.name = "run",
+	.args = "[OBJECTIVE | --prompt-file FILE] --agent-command COMMAND --check COMMAND [options]",
+	.most = CLI_ANY,
+	.mixed = true,
+	.help = "run an agent in the fence, again and again, until the work is done",
+	.about =
+		"Starts the agent with a prompt on its stdin, runs the checks, and begins again until all rules hold: every check "
+		"ends with 0 and ran something, the promise was given, all boxes are ticked. A supervisor in the background does "
+		"the work and survives what this command does not; it goes on after Ctrl-C if you want it to.",
+	.options = options,
+	.aliases = aliases,
+	.set = apply_set,
+	.takes = takes,
+	.sections = sections,
+	.run = run_run,
+};

@@ -1,0 +1,310 @@
+/* A loop in the foreground: see follow.h. */
+#include "cli/follow.h"
+
+#include "cli/loops.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Without news, whether somebody is still there is looked at this often, and what the agent says. */
+enum { LOOK_MS = 1000, SPEAK_S = 10, LAST_BYTES = 400, GONE_LOOKS = 12 };
+
+struct follow {
+	struct client_loop *loop;
+	int64_t seen;   /* the last event that was told */
+	time_t told_at; /* when something was said last */
+	char *last;     /* what the agent said last */
+	int news;       /* of the loop's folder */
+	int gone;       /* how often nobody was there */
+};
+
+static volatile sig_atomic_t interrupts;
+
+static void count_interrupt(int number)
+{
+	(void)number;
+	interrupts++;
+}
+
+static __attribute__((format(printf, 2, 3))) void tell(struct follow *follow, const char *format,
+						       ...)
+{
+	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
+	char text[4096];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	text_escape(&line, text);
+	printf("%s\n", buffer_text(&line));
+	fflush(stdout);
+	follow->told_at = time(NULL);
+}
+
+static const char *text_of(const json_t *data, const char *key)
+{
+	const char *text = json_string_value(json_object_get(data, key));
+
+	return text ? text : "";
+}
+
+static int number_of(const json_t *data, const char *key)
+{
+	return (int)json_integer_value(json_object_get(data, key));
+}
+
+static void tell_begun(struct follow *follow, const json_t *data, int64_t at_ms)
+{
+	const struct loop_state *state = &follow->loop->state;
+	const struct guard_limits *limits = &state->options.limits;
+	AUTO_BUFFER struct buffer left = BUFFER_INIT(256);
+	int64_t left_ms = limits->total_s * 1000 - (at_ms - state->created_ms - state->rested_ms);
+
+	if (limits->iterations)
+		buffer_printf(&left, " of %u", limits->iterations);
+	if (number_of(data, "attempt") > 1)
+		buffer_printf(&left, ", try %d", number_of(data, "attempt"));
+	if (limits->total_s && left_ms > 60000) {
+		buffer_add_text(&left, ", time left ");
+		text_add_duration(&left, (uint64_t)left_ms / 60000 * 60000);
+	}
+	tell(follow, "iteration %d%s: the agent works", number_of(data, "iteration"),
+	     buffer_text(&left));
+}
+
+static void tell_ended(struct follow *follow, const json_t *data)
+{
+	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
+	int signal = number_of(data, "signal");
+
+	if (json_is_true(json_object_get(data, "timed_out")))
+		tell(follow, "  the agent ran out of time after %.1f s", seconds);
+	else if (json_is_true(json_object_get(data, "idle")))
+		tell(follow,
+		     "  the agent was ended after %.1f s: it had printed nothing for too long",
+		     seconds);
+	else if (signal)
+		tell(follow, "  the agent was killed by signal %d after %.1f s", signal, seconds);
+	else
+		tell(follow, "  the agent ended with status %d after %.1f s",
+		     number_of(data, "code"), seconds);
+}
+
+static void tell_checked(struct follow *follow, const json_t *data)
+{
+	const char *word = json_is_true(json_object_get(data, "vacuous"))  ? "ran nothing: no pass"
+			   : json_is_true(json_object_get(data, "passed")) ? "passes"
+									   : "fails";
+
+	if (json_is_true(json_object_get(data, "passed")))
+		tell(follow, "  check '%s' %s", text_of(data, "command"), word);
+	else
+		tell(follow, "  check '%s' %s (status %d)", text_of(data, "command"), word,
+		     number_of(data, "code"));
+}
+
+static void tell_data(struct follow *follow, int kind, const json_t *data, int64_t at_ms)
+{
+	time_t until = (time_t)(json_integer_value(json_object_get(data, "until_ms")) / 1000);
+	char clock[32] = "";
+	struct tm parts;
+
+	if (localtime_r(&until, &parts))
+		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
+	switch (kind) {
+	case LOOP_EVENT_checked:
+		tell_checked(follow, data);
+		break;
+	case LOOP_EVENT_begun:
+		tell_begun(follow, data, at_ms);
+		break;
+	case LOOP_EVENT_ended:
+		tell_ended(follow, data);
+		break;
+	case LOOP_EVENT_interrupted:
+		tell(follow, "  iteration %d was interrupted; it does not count",
+		     number_of(data, "iteration"));
+		break;
+	case LOOP_EVENT_continued:
+		tell(follow, "  goes on: %s", text_of(data, "reason"));
+		break;
+	case LOOP_EVENT_waits:
+		tell(follow, "  waits until %s: %s", clock, text_of(data, "reason"));
+		break;
+	case LOOP_EVENT_paused:
+		tell(follow, "paused: %s", text_of(data, "reason"));
+		break;
+	case LOOP_EVENT_finished:
+		tell(follow, "%s: %s", text_of(data, "status"), text_of(data, "reason"));
+		break;
+	default:
+		break;
+	}
+}
+
+static int tell_event(void *context, const struct store_event *event, struct error *err)
+{
+	struct follow *follow = context;
+	json_t *data = json_loads(event->data, 0, NULL);
+
+	(void)err;
+	tell_data(follow, loop_event_find(event->kind), data, event->at_ms);
+	json_decref(data);
+	follow->seen = event->seq;
+	return 0;
+}
+
+/* What the agent does now: the last line that it printed, if that is news. */
+static void tell_last(struct follow *follow)
+{
+	const struct loop_state *state = &follow->loop->state;
+	AUTO_FREE char *folder = state->attempt > 1
+					 ? mem_format("%u.%u", state->iteration, state->attempt)
+					 : mem_format("%u", state->iteration);
+	AUTO_FREE char *path = mem_format("%s/iterations/%s/stdout.log", follow->loop->folder,
+					  folder);
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char bytes[LAST_BYTES + 1];
+	struct stat status;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return;
+	n = pread(fd, bytes, LAST_BYTES,
+		  status.st_size > LAST_BYTES ? status.st_size - LAST_BYTES : 0);
+	while (n > 0 && (bytes[n - 1] == '\n' || bytes[n - 1] == ' '))
+		n--;
+	bytes[n > 0 ? n : 0] = '\0';
+
+	const char *line = strrchr(bytes, '\n');
+
+	line = line ? line + 1 : bytes;
+	if (!*line || (follow->last && strcmp(follow->last, line) == 0))
+		return;
+	free(follow->last);
+	follow->last = mem_dup(line);
+	tell(follow, "  ... %s", line);
+}
+
+/* Tells what is new. True when there is nothing more to come. */
+static bool catch_up(struct follow *follow, struct error *err)
+{
+	struct client_loop *loop = follow->loop;
+
+	client_look(loop);
+	if (loop->damaged || client_events(loop, follow->seen, tell_event, follow, err) < 0)
+		return true;
+	if (loop->state.phase == LOOP_PHASE_finished || loop->state.phase == LOOP_PHASE_paused)
+		return loop->state.wish != LOOP_WISH_ABORT;
+	if (loop->state.phase == LOOP_PHASE_agent && time(NULL) - follow->told_at >= SPEAK_S)
+		tell_last(follow);
+	/* A supervisor that was killed is there again in a moment. */
+	follow->gone = loop->alive ? 0 : follow->gone + 1;
+	return follow->gone > GONE_LOOKS || (!loop->alive && loop->trouble);
+}
+
+static void wait_for_news(const struct follow *follow)
+{
+	char events[4096];
+
+	if (poll(&(struct pollfd){ .fd = follow->news, .events = POLLIN }, 1,
+		 follow->gone ? LOOK_MS / 4 : LOOK_MS) > 0 &&
+	    read(follow->news, events, sizeof events) < 0)
+		errno = 0;
+}
+
+/* What to do after Ctrl-C: 'd', 'p' or 'a'. A second one aborts. */
+static char ask_person(void)
+{
+	char answer[16] = "";
+	ssize_t n;
+
+	if (!isatty(0) || !isatty(1))
+		return 'd';
+	printf("\nthe loop goes on. Detach, pause or abort? [d/p/a, Ctrl-C: abort] ");
+	fflush(stdout);
+	n = read(0, answer, sizeof answer - 1);
+	if (interrupts > 1)
+		return 'a';
+	interrupts = 0;
+	return n <= 0 || answer[0] == '\n' ? 'd' : answer[0];
+}
+
+/* True if the person goes. */
+static bool obey_person(struct follow *follow)
+{
+	const char *id = follow->loop->id;
+	char answer = ask_person();
+	struct error err;
+
+	interrupts = 0;
+	if (answer == 'p' || answer == 'a') {
+		if (client_ask(follow->loop, answer == 'p' ? "pause" : "abort", false, &err) < 0)
+			cli_fail(&err);
+		else
+			tell(follow,
+			     answer == 'p' ? "pauses when the iteration has ended" : "aborts");
+		return false;
+	}
+	if (answer != 'd')
+		return false;
+	tell(follow, "the loop %s goes on in the background (ringfence logs -f, pause, abort: %s)",
+	     id, id);
+	return true;
+}
+
+static int conclude(struct follow *follow, struct error *err)
+{
+	struct client_loop *loop = follow->loop;
+	AUTO_FREE char *reason = client_reason(loop);
+
+	if (loop->damaged || strcmp(client_status(loop), "interrupted") == 0) {
+		error_set(err, "%s: %s", client_status(loop), reason ? reason : "");
+		cli_fail(err);
+	}
+	if (!loop->damaged && loop->state.phase == LOOP_PHASE_paused)
+		tell(follow, "to go on: ringfence resume %s", loop->id);
+	return loops_exit_code(loop);
+}
+
+int follow_loop(struct client_loop *loop, int64_t after)
+{
+	struct follow follow = { .loop = loop, .seen = after, .told_at = time(NULL) };
+	struct sigaction action = { .sa_handler = count_interrupt };
+	struct error err;
+	bool left = false;
+	int code;
+
+	follow.news = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (follow.news >= 0)
+		inotify_add_watch(follow.news, loop->folder, IN_MOVED_TO | IN_DELETE);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	while (!left && !catch_up(&follow, &err)) {
+		wait_for_news(&follow);
+		left = interrupts && obey_person(&follow);
+	}
+	code = left ? LOOPS_INTERRUPTED : conclude(&follow, &err);
+	/* The last words are said when the last process is gone. */
+	if (!left && loop->state.phase == LOOP_PHASE_finished)
+		client_wait_gone(loop, LOOK_MS);
+	fd_close(&follow.news);
+	free(follow.last);
+	return code;
+}

@@ -1,0 +1,10 @@
+/* A loop in the foreground: plain lines as things happen, until it ends or the person goes. */
+#ifndef CLI_FOLLOW_H
+#define CLI_FOLLOW_H
+
+#include "loop/client.h"
+
+/* Follows from behind this event on. Returns the exit status (loops.h). */
+int follow_loop(struct client_loop *loop, int64_t after);
+
+#endif

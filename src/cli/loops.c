@@ -1,0 +1,84 @@
+/* What the commands for loops share: see loops.h. */
+#include "cli/loops.h"
+
+#include "cli/apply.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char loops_exit_table[] = "  0    completed: every rule holds (with --detach: started)\n"
+				"  1    failed: a breaker opened\n"
+				"  2    a limit of the loop was reached; which one is said\n"
+				"  3    paused\n"
+				"  4    aborted by a person\n"
+				"  5    interrupted, or left to go on in the background\n"
+				"  125  refused, or the fence failed; the reason is said\n";
+
+int loops_run(const struct command *command, char **argv, loops_fn *act)
+{
+	struct loops_options asked = { .changes = json_object() };
+	struct error err;
+	int code;
+
+	asked.rest = cli_begin(command, argv, &asked, &code);
+	if (asked.rest)
+		code = apply_find(asked.project, &asked.place, &err) < 0 ? cli_fail(&err)
+									 : act(&asked, &err);
+	client_loop_release(&asked.loop);
+	fence_place_release(&asked.place);
+	json_decref(asked.changes);
+	return code;
+}
+
+int loops_find(struct loops_options *asked, struct error *err)
+{
+	const char *id = asked->rest[0];
+
+	if (id && asked->rest[1]) {
+		AUTO_FREE char *shown = text_escaped(asked->rest[1]);
+
+		return error_set(err, "one loop is meant; '%s' is too much", shown);
+	}
+	return client_find(asked->place.state, id, asked->place.project, &asked->loop, err);
+}
+
+int loops_say(struct loops_options *asked, const char *sentence)
+{
+	AUTO_FREE char *shown = text_escaped(sentence);
+
+	if (asked->json) {
+		client_look(&asked->loop);
+
+		json_t *value = client_json(&asked->loop);
+		AUTO_FREE char *text = json_dumps(value, JSON_INDENT(2));
+
+		json_decref(value);
+		puts(text ? text : "{}");
+	} else {
+		puts(shown);
+	}
+	return cli_printed();
+}
+
+int loops_exit_code(const struct client_loop *loop)
+{
+	static const struct {
+		const char *status;
+		int code;
+	} codes[] = {
+		{ "completed", LOOPS_COMPLETED }, { "failed", LOOPS_FAILED },
+		{ "limit", LOOPS_LIMIT },         { "paused", LOOPS_PAUSED },
+		{ "aborted", LOOPS_ABORTED },
+	};
+	const char *status = client_status(loop);
+
+	if (loop->damaged || loop->state.fence_failed)
+		return LOOPS_REFUSED;
+	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+		if (strcmp(codes[i].status, status) == 0)
+			return codes[i].code;
+	return LOOPS_INTERRUPTED;
+}

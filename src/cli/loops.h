@@ -1,0 +1,53 @@
+/* What the commands for loops share: which loop is meant, what is said about it, and exit statuses. */
+#ifndef CLI_LOOPS_H
+#define CLI_LOOPS_H
+
+#include "cli/cli.h"
+#include "fence/fence.h"
+#include "loop/client.h"
+
+enum {
+	LOOPS_COMPLETED = 0,
+	LOOPS_FAILED = 1,
+	LOOPS_LIMIT = 2,
+	LOOPS_PAUSED = 3,
+	LOOPS_ABORTED = 4,
+	LOOPS_INTERRUPTED = 5,
+	LOOPS_REFUSED = 125,
+};
+
+/* The table of these, for help and man pages. */
+extern const char loops_exit_table[];
+
+/* The options that every command for a loop that exists has. */
+struct loops_options {
+	const char *project;
+	bool json;
+	bool all;
+	bool now;
+	bool follow;
+	const char *iteration;
+	json_t *changes;
+	struct fence_place place;
+	struct client_loop loop;
+	char **rest; /* the arguments that are not used yet; ends with NULL */
+};
+
+#define LOOPS_PROJECT OPTION_PROJECT(struct loops_options, project)
+#define LOOPS_JSON    OPTION_JSON(struct loops_options, json)
+
+/* Reads the arguments and calls the function with what they mean. Returns the exit status. */
+typedef int loops_fn(struct loops_options *asked, struct error *err);
+int loops_run(const struct command *command, char **argv, loops_fn *act);
+
+/* Finds the loop that the first argument names, or the newest one of the project, and allows no argument
+ * behind it. Returns 0, or -1 with err set. */
+int loops_find(struct loops_options *asked, struct error *err);
+
+/* Says what was done, or shows the loop as JSON. Returns the exit status. */
+int loops_say(struct loops_options *asked, const char *sentence);
+
+/* The status of a loop as an exit status. */
+int loops_exit_code(const struct client_loop *loop);
+
+#endif

@@ -1,0 +1,425 @@
+/* The decision: see decide.h. */
+#include "guard/decide.h"
+
+#include "guard/civil.h"
+#include "guard/lines.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3))) static void reason(struct guard_decision *d,
+							 const char *format, ...)
+{
+	va_list args;
+
+	if (d->reason_count == GUARD_REASONS_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(d->reasons[d->reason_count++], GUARD_REASON_SIZE, format, args);
+	va_end(args);
+}
+
+struct brief {
+	char text[48];
+};
+
+/* US$ 25.00 */
+static struct brief money(int64_t nusd)
+{
+	struct brief b;
+	int64_t cents = nusd / 10000000;
+
+	snprintf(b.text, sizeof b.text, "US$ %" PRId64 ".%02" PRId64, cents / 100,
+		 cents < 0 ? -(cents % 100) : cents % 100);
+	return b;
+}
+
+/* 8 h; 90 min; 45 s */
+static struct brief duration(int64_t seconds)
+{
+	struct brief b;
+
+	if (seconds >= 3600 && seconds % 3600 == 0)
+		snprintf(b.text, sizeof b.text, "%" PRId64 " h", seconds / 3600);
+	else if (seconds >= 60 && seconds % 60 == 0)
+		snprintf(b.text, sizeof b.text, "%" PRId64 " min", seconds / 60);
+	else
+		snprintf(b.text, sizeof b.text, "%" PRId64 " s", seconds);
+	return b;
+}
+
+/* 2026-11-20 17:00:00 UTC */
+static struct brief moment(int64_t time)
+{
+	struct brief b;
+	int64_t year = 0;
+	int64_t month = 0;
+	int64_t day = 0;
+
+	if (time < 0 || time > INT64_C(250000000000)) {
+		snprintf(b.text, sizeof b.text, "%" PRId64, time);
+		return b;
+	}
+	guard_civil_date(time / 86400, &year, &month, &day);
+	snprintf(b.text, sizeof b.text, "%04d-%02d-%02d %02d:%02d:%02d UTC", (int)year, (int)month,
+		 (int)day, (int)(time % 86400 / 3600), (int)(time % 3600 / 60), (int)(time % 60));
+	return b;
+}
+
+int64_t guard_back_off_s(uint32_t waits)
+{
+	int64_t seconds = GUARD_BACK_OFF_FIRST_S;
+
+	for (; waits > 0 && seconds < GUARD_BACK_OFF_MOST_S; waits--)
+		seconds *= 2;
+	return seconds < GUARD_BACK_OFF_MOST_S ? seconds : GUARD_BACK_OFF_MOST_S;
+}
+
+static int64_t elapsed(const struct guard_input *in, int64_t at)
+{
+	int64_t seconds;
+
+	if (__builtin_sub_overflow(at, in->started_at, &seconds))
+		return at > in->started_at ? INT64_MAX : 0;
+	return seconds;
+}
+
+static bool provider_waits(enum guard_failure failure)
+{
+	return failure == GUARD_FAILURE_PROVIDER_LIMIT || failure == GUARD_FAILURE_OVERLOADED;
+}
+
+/* The checks' part of the rules, with a reason either way. */
+static bool checks_hold(const struct guard_input *in, struct guard_decision *d)
+{
+	const struct guard_facts *f = &in->facts;
+	uint32_t held = guard_checks_held(f);
+
+	if (f->checks > 0 && held == f->checks) {
+		reason(d, "%" PRIu32 " of %" PRIu32 " checks passed", held, f->checks);
+		return true;
+	}
+	if (f->checks == 0)
+		reason(d, "no check was run");
+	else
+		reason(d, "%" PRIu32 " of %" PRIu32 " checks passed", held, f->checks);
+	if (f->checks_vacuous > 0)
+		reason(d, "%" PRIu32 " ended with 0 but ran no test: that is not a pass",
+		       f->checks_vacuous);
+	return false;
+}
+
+static bool boxes_hold(const struct guard_input *in, struct guard_decision *d)
+{
+	if (in->boxes.open == 0 && in->boxes.ticked > 0) {
+		reason(d, "all %" PRIu32 " boxes are ticked", in->boxes.ticked);
+		return true;
+	}
+	if (in->boxes.open == 0)
+		reason(d, "the task list has no boxes");
+	else
+		reason(d, "%" PRIu32 " boxes are open, %" PRIu32 " ticked", in->boxes.open,
+		       in->boxes.ticked);
+	return false;
+}
+
+static bool promise_holds(const struct guard_input *in, struct guard_decision *d)
+{
+	reason(d, in->promised ? "the promise was given" : "the promise was not given");
+	return in->promised;
+}
+
+/* All that are configured, and each says its reason. */
+static bool rules_hold(const struct guard_input *in, struct guard_decision *d)
+{
+	bool failing = guard_checks_held(&in->facts) < in->facts.checks;
+	bool hold = in->rules.checks || in->rules.boxes || in->rules.promise;
+
+	if (in->rules.checks || failing)
+		hold &= checks_hold(in, d);
+	if (in->rules.boxes)
+		hold &= boxes_hold(in, d);
+	if (in->rules.promise)
+		hold &= promise_holds(in, d);
+	if (in->promised && failing)
+		reason(d, "the promise was given, but a check does not hold: it does not count");
+	return hold;
+}
+
+/* Could the agent work at all? */
+static bool worked(const struct guard_input *in, enum guard_failure failure)
+{
+	return in->facts.files_changed > 0 ||
+	       !(provider_waits(failure) || failure == GUARD_FAILURE_AUTHENTICATION);
+}
+
+static bool limit_reached(const struct guard_input *in, struct guard_decision *d)
+{
+	const struct guard_limits *l = &in->limits;
+
+	if (l->cost_nusd > 0 && in->cost_nusd >= l->cost_nusd) {
+		d->limit = GUARD_LIMIT_COST;
+		reason(d, "the total cost of %s has reached its limit of %s; --max-cost changes it",
+		       money(in->cost_nusd).text, money(l->cost_nusd).text);
+	} else if (l->total_s > 0 && elapsed(in, in->now) >= l->total_s) {
+		d->limit = GUARD_LIMIT_TIME;
+		reason(d, "the total time has reached its limit of %s; --max-time changes it",
+		       duration(l->total_s).text);
+	} else if (l->iterations > 0 && d->iterations >= l->iterations) {
+		d->limit = GUARD_LIMIT_ITERATIONS;
+		reason(d, "all %" PRIu32 " iterations are used up; --max-iterations changes it",
+		       l->iterations);
+	}
+	if (d->limit == GUARD_LIMIT_NONE)
+		return false;
+	d->action = GUARD_LIMIT;
+	return true;
+}
+
+/* What a person does about an open breaker. */
+static const char *advice(enum guard_breaker_kind kind)
+{
+	static const char *const texts[] = {
+		[GUARD_BREAKER_ERRORS] =
+			"look at the log of the last iteration and repair what stops the agent",
+		[GUARD_BREAKER_SAME_ERROR] =
+			"the agent does not get past it: repair it, or say more about it in the prompt",
+		[GUARD_BREAKER_NO_PROGRESS] =
+			"make the task smaller or the prompt clearer, or take a stronger model",
+		[GUARD_BREAKER_INTERRUPTED] =
+			"find out what ends Ringfence or this machine (memory, power, a time limit)",
+	};
+
+	return kind < GUARD_BREAKERS ? texts[kind] : "";
+}
+
+static bool breaker_open(const struct guard_input *in, struct guard_decision *d)
+{
+	bool open = false;
+
+	for (int i = 0; i < GUARD_BREAKERS; i++) {
+		const struct guard_breaker *b = &d->breakers[i];
+		enum guard_breaker_kind kind = (enum guard_breaker_kind)i;
+
+		if (guard_breaker_state(b, in->now) != GUARD_OPEN)
+			continue;
+		if (!open)
+			d->breaker = kind;
+		open = true;
+		reason(d, "%" PRIu32 " %s (the limit is %" PRIu32 ", %s changes it): %s", b->count,
+		       guard_breaker_name(kind), b->open_at, guard_breaker_flag(kind),
+		       advice(kind));
+	}
+	if (open)
+		d->action = GUARD_FAILED;
+	return open;
+}
+
+/* Half-open breakers warn. */
+static void warn_of_breakers(const struct guard_input *in, struct guard_decision *d)
+{
+	for (int i = 0; i < GUARD_BREAKERS; i++) {
+		const struct guard_breaker *b = &d->breakers[i];
+		enum guard_breaker_kind kind = (enum guard_breaker_kind)i;
+
+		if (guard_breaker_state(b, in->now) == GUARD_HALF_OPEN)
+			reason(d, "%" PRIu32 " %s: at %" PRIu32 " the loop ends (%s)", b->count,
+			       guard_breaker_name(kind), b->open_at, guard_breaker_flag(kind));
+	}
+}
+
+static bool cost_pauses(const struct guard_input *in, struct guard_decision *d)
+{
+	const struct guard_limits *l = &in->limits;
+
+	if (l->cost_warning_nusd <= 0 || in->cost_nusd < l->cost_warning_nusd || in->warned)
+		return false;
+	d->warned = true;
+	reason(d,
+	       "the total cost of %s has reached the warning level of %s; --warn-cost changes it",
+	       money(in->cost_nusd).text, money(l->cost_warning_nusd).text);
+	if (!l->pause_on_warning)
+		return false;
+	d->action = GUARD_PAUSE;
+	return true;
+}
+
+/* A wait, or the limit that makes it pointless. */
+static bool waits(const struct guard_input *in, struct guard_decision *d)
+{
+	int64_t until = in->facts.reset_at;
+	bool stated = until > in->now && until <= guard_add(in->now, GUARD_RESET_AHEAD_S);
+
+	if (!provider_waits(d->failure))
+		return false;
+	if (!stated)
+		until = guard_add(in->now, guard_back_off_s(in->waits));
+	if (in->limits.total_s > 0 && elapsed(in, until) >= in->limits.total_s) {
+		d->action = GUARD_LIMIT;
+		d->limit = GUARD_LIMIT_TIME;
+		reason(d,
+		       "the provider wants us to wait until %s, which is beyond the total time of %s; --max-time changes it",
+		       moment(until).text, duration(in->limits.total_s).text);
+		return true;
+	}
+	d->action = GUARD_WAIT;
+	d->wait_until = until;
+	d->waits = in->waits < UINT32_MAX ? in->waits + 1 : in->waits;
+	if (d->failure == GUARD_FAILURE_OVERLOADED)
+		reason(d, "the provider is overloaded: waiting until %s", moment(until).text);
+	else
+		reason(d, "the provider's limit is reached: waiting until %s%s", moment(until).text,
+		       stated ? "" : ", because it did not say how long it lasts");
+	return true;
+}
+
+static bool stops_early(const struct guard_input *in, struct guard_decision *d)
+{
+	const struct guard_limits *l = &in->limits;
+
+	if (in->rules.checks || in->rules.boxes || in->rules.promise || l->early_confidence == 0)
+		return false;
+	if (d->confidence < l->early_confidence || d->iterations < l->early_iterations ||
+	    d->failure != GUARD_FAILURE_NONE)
+		return false;
+	d->action = GUARD_EARLY;
+	reason(d,
+	       "the confidence of %" PRIu32 " per mille has reached %" PRIu32 " after %" PRIu32
+	       " iterations, and no rule is configured that could prove more; --early-stop changes it",
+	       d->confidence, l->early_confidence, d->iterations);
+	return true;
+}
+
+static bool needs_person(struct guard_decision *d)
+{
+	if (d->failure != GUARD_FAILURE_AUTHENTICATION)
+		return false;
+	d->action = GUARD_PAUSE;
+	reason(d,
+	       "the provider refuses the key, the login or the account: repair it, then ringfence resume");
+	return true;
+}
+
+static void weigh_evidence(const struct guard_input *in, struct guard_decision *d)
+{
+	const struct guard_evidence evidence = {
+		.checks = in->facts.checks,
+		.checks_held = guard_checks_held(&in->facts),
+		.tests_passed = in->tests_passed,
+		.tests_failed = in->tests_failed,
+		.boxes_open = in->boxes.open,
+		.boxes_ticked = in->boxes.ticked,
+		.promise_wanted = in->rules.promise,
+		.promised = in->promised,
+	};
+
+	d->confidence = guard_confidence(&evidence);
+	d->completion = guard_completion(&evidence);
+}
+
+/* Counts the iteration: the breakers, and the iterations. */
+static void settle(const struct guard_input *in, struct guard_decision *d)
+{
+	bool measured = d->progress.boxes || d->progress.checks || d->progress.tests;
+	bool failed = guard_failure_is_error(d->failure) ||
+		      d->failure == GUARD_FAILURE_CHECK_FAILED;
+	const struct guard_outcome outcome = {
+		.error = guard_failure_is_error(d->failure),
+		.progress = d->progressed,
+		.interrupted = in->facts.interrupted,
+		/* The same check may fail while more and more of it passes. */
+		.signature = failed && !measured ? in->signature : 0,
+	};
+
+	if (provider_waits(d->failure) || d->failure == GUARD_FAILURE_AUTHENTICATION)
+		return;
+	for (int i = 0; i < GUARD_BREAKERS; i++)
+		guard_breaker_feed(&d->breakers[i], &outcome, in->now);
+	if (in->facts.interrupted)
+		return;
+	d->counts_as_iteration = true;
+	d->iterations += d->iterations < UINT32_MAX;
+}
+
+static void begin(const struct guard_input *in, struct guard_decision *d)
+{
+	*d = (struct guard_decision){ .action = GUARD_GO_ON,
+				      .iterations = in->iterations,
+				      .warned = in->warned };
+	memcpy(d->breakers, in->breakers, sizeof d->breakers);
+	weigh_evidence(in, d);
+}
+
+/* What says why the iteration ended as it did, and what is missing. */
+static void explain(const struct guard_input *in, struct guard_decision *d)
+{
+	struct guard_decision missing = { 0 };
+
+	if (d->failure != GUARD_FAILURE_NONE)
+		reason(d, "the iteration ended with: %s", guard_failure_name(d->failure));
+	if (d->failure == GUARD_FAILURE_DENIAL)
+		reason(d, "the fence refused %" PRIu32 " acts", in->facts.denials);
+	if (in->facts.interrupted)
+		reason(d, "the iteration was interrupted and will be repeated");
+	rules_hold(in, &missing);
+	for (uint32_t i = 0; i < missing.reason_count; i++)
+		reason(d, "%s", missing.reasons[i]);
+	if (d->progress.oscillates)
+		reason(d, "the files go back and forth between two states: that is no progress");
+	warn_of_breakers(in, d);
+}
+
+void guard_decide(const struct guard_input *input, struct guard_decision *ret_decision)
+{
+	struct guard_decision *d = ret_decision;
+	struct guard_decision proof = { 0 };
+
+	begin(input, d);
+	d->failure = input->facts.interrupted ? GUARD_FAILURE_NONE : guard_classify(&input->facts);
+	if (!input->facts.interrupted)
+		d->progressed = guard_progressed(&input->snapshot, input->earlier,
+						 input->earlier_count, &d->progress);
+	settle(input, d);
+	if (!input->facts.interrupted && worked(input, d->failure) && rules_hold(input, &proof)) {
+		d->action = GUARD_DONE;
+		d->completion = 1000;
+		reason(d, "every rule holds");
+		for (uint32_t i = 0; i < proof.reason_count; i++)
+			reason(d, "%s", proof.reasons[i]);
+		return;
+	}
+	d->completion = d->completion < 999 ? d->completion : 999;
+	if (!limit_reached(input, d) && !breaker_open(input, d) && !needs_person(d) &&
+	    !waits(input, d) && !cost_pauses(input, d) && !stops_early(input, d) &&
+	    d->reason_count == 0)
+		reason(d, "the work is not done");
+	d->should_continue = d->action == GUARD_GO_ON || d->action == GUARD_WAIT;
+	explain(input, d);
+}
+
+void guard_before(const struct guard_input *input, struct guard_decision *ret_decision)
+{
+	struct guard_decision *d = ret_decision;
+
+	begin(input, d);
+	d->waits = input->waits;
+	if (!limit_reached(input, d) && !breaker_open(input, d) && !cost_pauses(input, d) &&
+	    d->reason_count == 0)
+		reason(d, "no limit is reached");
+	d->should_continue = d->action == GUARD_GO_ON;
+	warn_of_breakers(input, d);
+}
+
+const char *guard_action_name(enum guard_action action)
+{
+	static const char *const names[] = {
+		[GUARD_DONE] = "done",     [GUARD_GO_ON] = "go on", [GUARD_WAIT] = "wait",
+		[GUARD_PAUSE] = "pause",   [GUARD_EARLY] = "early", [GUARD_LIMIT] = "limit",
+		[GUARD_FAILED] = "failed",
+	};
+
+	_Static_assert(sizeof names / sizeof names[0] == GUARD_ACTIONS, "every action has a name");
+	return action < GUARD_ACTIONS ? names[action] : "unknown";
+}

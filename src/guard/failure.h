@@ -1,0 +1,71 @@
+/*
+ * What kind of failure an iteration was, from typed facts.
+ *
+ * Facts come from exit statuses, HTTP statuses, typed events of the agent's stream, the fence and
+ * the checks. Words in messages or in tool output are no facts: source code may speak of rate
+ * limits.
+ */
+#ifndef GUARD_FAILURE_H
+#define GUARD_FAILURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum guard_failure {
+	GUARD_FAILURE_NONE,
+	GUARD_FAILURE_PROVIDER_LIMIT, /* the provider wants us to wait */
+	GUARD_FAILURE_OVERLOADED,     /* the provider cannot serve anybody now */
+	GUARD_FAILURE_AUTHENTICATION, /* key, login or account: only a person can repair it */
+	GUARD_FAILURE_BUDGET,         /* our own money limit cut the iteration off */
+	GUARD_FAILURE_HANG,           /* no output for too long */
+	GUARD_FAILURE_TIMEOUT,
+	GUARD_FAILURE_DENIAL, /* the fence refused something, and the command failed */
+	GUARD_FAILURE_CRASH,  /* a signal, or a status that is not 0, without a good result */
+	GUARD_FAILURE_NO_OP,  /* nothing changed, nothing said */
+	GUARD_FAILURE_CHECK_FAILED,
+	GUARD_FAILURES
+};
+
+/* What the stream's own error was, if it ended the turn. */
+enum guard_stream_error {
+	GUARD_STREAM_OK,
+	GUARD_STREAM_RATE_LIMIT,
+	GUARD_STREAM_OVERLOADED, /* and other errors of the provider's servers */
+	GUARD_STREAM_AUTHENTICATION,
+	GUARD_STREAM_BILLING, /* the provider's account has no money */
+	GUARD_STREAM_BUDGET,  /* the gateway or the agent refused to spend more */
+	GUARD_STREAM_OTHER,
+};
+
+struct guard_facts {
+	int exit_code;
+	int signal; /* that ended the agent, 0 if none */
+	bool timed_out;
+	bool idle;         /* ended for want of output */
+	bool interrupted;  /* Ringfence or the machine went down in it: there is no verdict */
+	bool has_result;   /* the stream came to its result event */
+	bool result_error; /* which says that it is an error */
+	int http_status;   /* of the request that ended the turn; 0 if none did */
+	enum guard_stream_error stream_error;
+	int64_t reset_at; /* when the provider's limit is over, 0 if it did not say */
+	uint64_t output_bytes;
+	uint32_t files_changed;
+	uint32_t denials;
+	uint32_t checks;         /* that are configured and ran */
+	uint32_t checks_passed;  /* ended with 0, also vacuously */
+	uint32_t checks_vacuous; /* of those */
+};
+
+/* The first that holds, in the order of the enum: what ended the turn explains all that follows. */
+enum guard_failure guard_classify(const struct guard_facts *facts);
+
+/* "provider limit", "check failed"... */
+const char *guard_failure_name(enum guard_failure failure);
+
+/* Is it an error of the agent or its surroundings? A failing check is what the loop is for. */
+bool guard_failure_is_error(enum guard_failure failure);
+
+/* How many checks count as passed: those that ran something. */
+uint32_t guard_checks_held(const struct guard_facts *facts);
+
+#endif

@@ -1,0 +1,415 @@
+/* Making, starting, seeing and asking loops: see client.h. */
+#include "loop/client.h"
+
+#include "loop/control.h"
+#include "loop/place.h"
+#include "loop/prompt.h"
+#include "loop/report.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { START_MS = 15000, STALE_MS = 120000, STEP_MS = 10, ASK_MS = 5000, TROUBLE_BYTES = 4096 };
+
+#define NOT_UTF8 "a text or a path that is no UTF-8 cannot be kept in a journal"
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void rest(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000L }, NULL);
+}
+
+void client_loop_release(struct client_loop *loop)
+{
+	loop_state_release(&loop->state);
+	free(loop->id);
+	free(loop->folder);
+	free(loop->trouble);
+	*loop = (struct client_loop){ 0 };
+}
+
+void client_loops_release(struct client_loops *loops)
+{
+	for (size_t i = 0; i < loops->count; i++)
+		client_loop_release(&loops->items[i]);
+	free(loops->items);
+	*loops = (struct client_loops){ 0 };
+}
+
+static char *read_trouble(const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "trouble.txt");
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(TROUBLE_BYTES);
+
+	return fd >= 0 && fd_read_all(fd, &text) == 0 ? mem_dup(buffer_text(&text)) : NULL;
+}
+
+static int read_state(const char *folder, struct loop_state *ret_state, struct error *err)
+{
+	AUTO_FREE char *path = path_join(folder, "journal.db");
+	struct store *store = NULL;
+	int result;
+
+	loop_state_init(ret_state);
+	if (store_open(path, STORE_READ, &store, err) < 0)
+		return -1;
+	result = loop_state_read(store, ret_state, err);
+	store_close(store);
+	return result;
+}
+
+void client_look(struct client_loop *loop)
+{
+	struct error err;
+
+	loop_state_release(&loop->state);
+	free(loop->trouble);
+	/* First the lock, then the journal: a loop that ends in between has ended, and is not interrupted. */
+	loop->alive = place_is_locked(loop->folder);
+	loop->damaged = read_state(loop->folder, &loop->state, &err) < 0;
+	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
+}
+
+static void open_loop(const char *loops, const char *id, struct client_loop *ret_loop)
+{
+	*ret_loop = (struct client_loop){ .id = mem_dup(id), .folder = path_join(loops, id) };
+	client_look(ret_loop);
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct client_loop *left = a;
+	const struct client_loop *right = b;
+
+	if (left->state.created_ms != right->state.created_ms)
+		return left->state.created_ms < right->state.created_ms ? -1 : 1;
+	return strcmp(left->id, right->id);
+}
+
+int client_list(const char *state, struct client_loops *ret_loops, struct error *err)
+{
+	AUTO_FREE char *loops = place_loops(state, err);
+	struct list ids = { 0 };
+
+	*ret_loops = (struct client_loops){ 0 };
+	if (!loops || place_list(loops, &ids, err) < 0)
+		return -1;
+	ret_loops->items = mem_zero((ids.count + 1) * sizeof *ret_loops->items);
+	for (size_t i = 0; i < ids.count; i++) {
+		struct client_loop *loop = &ret_loops->items[ret_loops->count];
+
+		open_loop(loops, ids.items[i], loop);
+		/* One whose making was cut off has never begun. */
+		if (!loop->damaged && loop->state.phase == LOOP_PHASE_new)
+			client_loop_release(loop);
+		else
+			ret_loops->count++;
+	}
+	list_release(&ids);
+	qsort(ret_loops->items, ret_loops->count, sizeof *ret_loops->items, by_age);
+	return 0;
+}
+
+static bool is_of(const struct client_loop *loop, const char *project)
+{
+	return loop->state.options.project && strcmp(loop->state.options.project, project) == 0;
+}
+
+int client_find(const char *state, const char *id, const char *project,
+		struct client_loop *ret_loop, struct error *err)
+{
+	struct client_loops all;
+	size_t found = 0;
+
+	if (client_list(state, &all, err) < 0)
+		return -1;
+	for (size_t i = 0; i < all.count; i++)
+		if (id ? strcmp(all.items[i].id, id) == 0 : is_of(&all.items[i], project))
+			found = i + 1;
+	if (found) {
+		*ret_loop = all.items[found - 1];
+		all.items[found - 1] = (struct client_loop){ 0 };
+	}
+	client_loops_release(&all);
+	if (found)
+		return 0;
+	return id ? error_set(err, "there is no loop '%.100s' (ringfence status --all)", id)
+		  : error_set(err, "there is no loop of the project '%s' (ringfence status --all)",
+			      project);
+}
+
+const char *client_status(const struct client_loop *loop)
+{
+	return loop->damaged ? "failed" : loop_status(&loop->state, loop->alive);
+}
+
+char *client_reason(const struct client_loop *loop)
+{
+	const char *status = client_status(loop);
+	int64_t seen_ms = loop->alive ? report_heartbeat_ms(loop->folder) : 0;
+
+	if (seen_ms && now_ms() - seen_ms > STALE_MS)
+		return mem_format("its supervisor (process %d) has not been heard of for %lld s",
+				  (int)loop->state.supervisor,
+				  (long long)(now_ms() - seen_ms) / 1000);
+	if (loop->damaged)
+		return mem_dup(loop->trouble);
+	if (strcmp(status, "interrupted") == 0)
+		return mem_format("%s (ringfence resume %s)",
+				  loop->trouble ? loop->trouble : "its supervisor is gone",
+				  loop->id);
+	return loop->state.reason && *loop->state.reason ? mem_dup(loop->state.reason) : NULL;
+}
+
+json_t *client_json(const struct client_loop *loop)
+{
+	AUTO_FREE char *reason = client_reason(loop);
+	json_t *value = report_loop(loop->id, &loop->state, loop->alive,
+				    report_heartbeat_ms(loop->folder));
+
+	json_object_set_new(value, "status", json_string(client_status(loop)));
+	json_object_set_new(value, "reason", reason ? report_text(reason) : json_null());
+	return value;
+}
+
+int client_events(const struct client_loop *loop, int64_t after, store_fn *take, void *context,
+		  struct error *err)
+{
+	AUTO_FREE char *path = path_join(loop->folder, "journal.db");
+	struct store *store = NULL;
+	int result;
+
+	if (store_open(path, STORE_READ, &store, err) < 0)
+		return -1;
+	result = store_each(store, after, take, context, err);
+	store_close(store);
+	return result;
+}
+
+/* Writes events in the place of a supervisor, whose lock the caller holds. Takes the data over. */
+static int append(const struct client_loop *loop, enum store_mode mode, enum loop_event kind,
+		  json_t *data, struct error *err)
+{
+	AUTO_FREE char *path = path_join(loop->folder, "journal.db");
+	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
+	struct store *store = NULL;
+	int result;
+
+	json_decref(data);
+	if (!text)
+		return error_set(err, NOT_UTF8);
+	if (store_open(path, mode, &store, err) < 0)
+		return -1;
+	result = store_append(store, now_ms(), loop_event_name(kind), text, err);
+	store_close(store);
+	return result;
+}
+
+/* One at a time may start loops: of two for the same project the second one sees the first. */
+static int start_lock(const char *loops, struct error *err)
+{
+	AUTO_FREE char *path = path_join(loops, ".start");
+	AUTO_FD fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 || flock(fd, LOCK_EX) < 0)
+		return error_sys(err, "lock '%s'", path);
+	return fd_steal(&fd);
+}
+
+static int refuse_second(const char *state, const char *project, struct error *err)
+{
+	struct client_loops all;
+	int result = 0;
+
+	if (client_list(state, &all, err) < 0)
+		return -1;
+	for (size_t i = 0; i < all.count && result == 0; i++)
+		if (all.items[i].alive && is_of(&all.items[i], project))
+			result = error_set(err,
+					   "the loop %s is running in this project (ringfence "
+					   "status; ringfence abort %s)",
+					   all.items[i].id, all.items[i].id);
+	client_loops_release(&all);
+	return result;
+}
+
+/* Starts the keeper, and waits until its supervisor is there, has ended or cannot begin. */
+static int start(struct client_loop *loop, struct error *err)
+{
+	int64_t seq = loop->state.last_seq;
+	int64_t until_ms = now_ms() + START_MS;
+
+	if (keeper_start(loop->folder, 0, NULL, err) < 0)
+		return -1;
+	do {
+		rest();
+		client_look(loop);
+	} while (loop->state.last_seq == seq && !loop->trouble && now_ms() < until_ms);
+	if (loop->trouble && !loop->alive)
+		return error_set(err, "%s", loop->trouble);
+	return loop->state.last_seq == seq
+		       ? error_set(err, "the supervisor did not begin (%s/supervisor.log)",
+				   loop->folder)
+		       : 0;
+}
+
+int client_create(const char *state, json_t *config, struct client_loop *ret_loop,
+		  struct error *err)
+{
+	AUTO_FREE char *loops = place_loops(state, err);
+	const char *project = json_string_value(json_object_get(config, "project"));
+	AUTO_FD lock = loops ? start_lock(loops, err) : -1;
+	struct client_loop loop = { 0 };
+
+	if (lock < 0 || refuse_second(state, project ? project : "", err) < 0 ||
+	    place_new(loops, &loop.id, &loop.folder, err) < 0)
+		return -1;
+	if (append(&loop, STORE_CREATE, LOOP_EVENT_created, json_pack("{s:O}", "config", config),
+		   err) == 0) {
+		client_look(&loop);
+		if (start(&loop, err) == 0) {
+			*ret_loop = loop;
+			return 0;
+		}
+	}
+	client_loop_release(&loop);
+	return -1;
+}
+
+static int write_resumed(const struct client_loop *loop, json_t *changes, struct error *err)
+{
+	enum loop_phase phase = loop->state.phase;
+
+	if (json_object_size(changes) > 0 &&
+	    append(loop, STORE_WRITE, LOOP_EVENT_changed, json_incref(changes), err) < 0)
+		return -1;
+	if (phase != LOOP_PHASE_paused && phase != LOOP_PHASE_finished)
+		return 0;
+	return append(loop, STORE_WRITE, LOOP_EVENT_resumed, json_object(), err);
+}
+
+int client_resume(const char *state, struct client_loop *loop, json_t *changes, struct error *err)
+{
+	AUTO_FREE char *loops = place_loops(state, err);
+	AUTO_FD starting = loops ? start_lock(loops, err) : -1;
+	AUTO_FD lock = -1;
+	bool busy;
+
+	if (starting < 0)
+		return -1;
+	client_look(loop);
+	if (loop->damaged)
+		return error_set(err, "%s", loop->trouble);
+	if (loop->alive)
+		return error_set(err, "the loop %s is running (ringfence pause %s)", loop->id,
+				 loop->id);
+	if (strcmp(client_status(loop), "completed") == 0)
+		return error_set(err, "the loop %s is completed; there is nothing to go on with",
+				 loop->id);
+	if (refuse_second(state, loop->state.options.project, err) < 0)
+		return -1;
+	lock = place_lock(loop->folder, &busy, err);
+	if (lock < 0 || write_resumed(loop, changes, err) < 0)
+		return -1;
+	fd_close(&lock);
+	report_trouble(loop->folder, NULL);
+	client_look(loop);
+	return start(loop, err);
+}
+
+/* Without a supervisor nothing has to be ended: what is asked for is written down at once. */
+static int ask_nobody(struct client_loop *loop, const char *wish, struct error *err)
+{
+	bool busy;
+	AUTO_FD lock = place_lock(loop->folder, &busy, err);
+
+	if (lock < 0)
+		return -1;
+	if (strcmp(wish, "abort") == 0)
+		return append(loop, STORE_WRITE, LOOP_EVENT_finished,
+			      json_pack("{s:s, s:s}", "status", "aborted", "reason", "by a person"),
+			      err);
+	return append(loop, STORE_WRITE, LOOP_EVENT_asked, json_pack("{s:s}", "wish", wish), err);
+}
+
+static int ask_supervisor(const struct client_loop *loop, const char *wish, bool now,
+			  struct error *err)
+{
+	json_t *request = json_pack("{s:s, s:b}", "do", wish, "now", now);
+	json_t *answer = control_ask(loop->folder, request, err);
+	bool ok = answer && json_is_true(json_object_get(answer, "ok"));
+
+	if (answer && !ok)
+		error_set(err, "%s", json_string_value(json_object_get(answer, "error")));
+	json_decref(request);
+	json_decref(answer);
+	return ok ? 0 : -1;
+}
+
+int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err)
+{
+	int64_t until_ms = now_ms() + ASK_MS;
+
+	if (loop->damaged)
+		return error_set(err, "%s", loop->trouble);
+	/* A supervisor that was killed a moment ago is there again in the next. */
+	while ((loop->alive ? ask_supervisor(loop, wish, now, err) : ask_nobody(loop, wish, err)) <
+	       0) {
+		if (now_ms() > until_ms)
+			return -1;
+		rest();
+		client_look(loop);
+		if (loop->damaged ||
+		    (loop->state.phase == LOOP_PHASE_finished && strcmp(wish, "reset") != 0))
+			return error_set(err, "the loop %s has ended meanwhile: %s", loop->id,
+					 client_status(loop));
+	}
+	return 0;
+}
+
+int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err)
+{
+	json_t *data = json_pack("{s:O}", "config", config);
+	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
+	struct store_event event = { .seq = 1, .at_ms = now_ms(), .kind = "created", .data = text };
+	struct loop_state state;
+	int result;
+
+	json_decref(data);
+	loop_state_init(&state);
+	result = text ? loop_state_take(&state, &event, err) : error_set(err, NOT_UTF8);
+	if (result == 0)
+		prompt_write(&state, event.at_ms, ret_prompt);
+	loop_state_release(&state);
+	return result;
+}
+
+bool client_wait_gone(const struct client_loop *loop, int64_t most_ms)
+{
+	int64_t until_ms = now_ms() + most_ms;
+
+	while (place_is_locked(loop->folder)) {
+		if (now_ms() > until_ms)
+			return false;
+		rest();
+	}
+	return true;
+}

@@ -1,0 +1,75 @@
+/*
+ * What others do with loops: make and start them, look at them, and ask for something. Whoever looks reads
+ * the journal; whoever asks talks to the supervisor, or, where there is none, holds its lock and writes
+ * the event in its place.
+ */
+#ifndef LOOP_CLIENT_H
+#define LOOP_CLIENT_H
+
+#include "loop/frozen.h"
+#include "loop/keeper.h"
+#include "loop/state.h"
+#include "util/buffer.h"
+#include "util/error.h"
+#include "util/list.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+
+struct client_loop {
+	char *id;
+	char *folder;
+	struct loop_state state;
+	bool alive;    /* there is a supervisor */
+	bool damaged;  /* the journal cannot be read; nothing but trouble is known */
+	char *trouble; /* why it cannot go on, in a sentence; NULL: nothing is known of any */
+};
+
+struct client_loops {
+	struct client_loop *items; /* the oldest first */
+	size_t count;
+};
+
+/* All loops below a state folder. Returns 0, or -1 with err set. */
+int client_list(const char *state, struct client_loops *ret_loops, struct error *err);
+void client_loops_release(struct client_loops *loops);
+
+/* The loop with this id; without one, the newest of this project. Returns 0, or -1 with err set. */
+int client_find(const char *state, const char *id, const char *project,
+		struct client_loop *ret_loop, struct error *err);
+void client_loop_release(struct client_loop *loop);
+
+/* Reads it again. */
+void client_look(struct client_loop *loop);
+
+/* Makes a loop with this configuration (see state.h) and starts it; refused while another one of the
+ * project is running. Returns 0, or -1 with err set. */
+int client_create(const char *state, json_t *config, struct client_loop *ret_loop,
+		  struct error *err);
+
+/* Goes on with a loop that is paused, interrupted or ended. changes: limits, as the configuration names
+ * them; may be empty. Returns 0, or -1 with err set. */
+int client_resume(const char *state, struct client_loop *loop, json_t *changes, struct error *err);
+
+/* Asks for "pause", "abort" or "reset" (of the breakers). Returns 0 when it is written down, or -1 with err
+ * set. */
+int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err);
+
+/* Waits until no supervisor is there. False if it takes longer. */
+bool client_wait_gone(const struct client_loop *loop, int64_t most_ms);
+
+/* The first prompt of a loop with this configuration. Returns 0, or -1 with err set. */
+int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err);
+
+/* As it is shown to programs; the caller owns it. */
+json_t *client_json(const struct client_loop *loop);
+
+/* Its state in a word, and why; NULL if there is nothing to say. The caller frees the latter. */
+const char *client_status(const struct client_loop *loop);
+char *client_reason(const struct client_loop *loop);
+
+/* Events behind `after`; see store.h. */
+int client_events(const struct client_loop *loop, int64_t after, store_fn *take, void *context,
+		  struct error *err);
+
+#endif

@@ -1,0 +1,264 @@
+/* Facts and decisions: see judge.h. */
+#include "loop/judge.h"
+
+#include "loop/report.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { REFLECTION_BYTES = 1500, TASKS_BYTES = 10 << 20 };
+
+static json_t *signature_text(uint64_t signature)
+{
+	char text[20];
+
+	snprintf(text, sizeof text, "%016llx", (unsigned long long)signature);
+	return json_string(text);
+}
+
+/* How the run was made, for those who ask later. */
+static json_t *with_fence(json_t *data, const struct runner_result *result)
+{
+	json_object_set_new(data, "mechanism", json_string(result->mechanism));
+	json_object_set_new(data, "weaker", json_integer(result->weaker));
+	json_object_set_new(data, "weaker_limits", json_integer(result->weaker_limits));
+	return data;
+}
+
+json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
+		    const char *output, size_t size)
+{
+	AUTO_BUFFER struct buffer excerpt = BUFFER_INIT(2 * GUARD_EXCERPT_MAX);
+	struct guard_check check;
+	bool passed = result->kind == FENCE_OK;
+
+	guard_check_read(output, size, &check);
+	if (!passed)
+		guard_excerpt(&excerpt, output, size, GUARD_EXCERPT_MAX);
+
+	json_t *data = json_pack("{s:i, s:o, s:i, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:o}",
+				 "index", (int)index, "command", report_text(command), "code",
+				 result->code, "kind", fence_exit_name(result->kind), "passed",
+				 passed, "vacuous", passed && check.vacuous, "counted",
+				 check.counted, "tests_passed", (json_int_t)check.passed,
+				 "tests_failed", (json_int_t)check.failed, "signature",
+				 signature_text(passed ? 0 : guard_signature(output, size)),
+				 "duration_ms", (json_int_t)result->duration_ms, "excerpt",
+				 report_text(buffer_text(&excerpt)));
+
+	return with_fence(data, result);
+}
+
+json_t *judge_end(const struct runner_result *result, bool idle, uint64_t bytes, const char *final,
+		  size_t size)
+{
+	bool signalled = result->kind == FENCE_SIGNALLED;
+	AUTO_FREE char *text = strndup(final, size);
+
+	json_t *data = json_pack("{s:i, s:i, s:b, s:b, s:i, s:I, s:I, s:s, s:i, s:i, s:o}", "code",
+				 signalled ? 0 : result->code, "signal",
+				 signalled ? result->code - FENCE_EXIT_SIGNAL : 0, "timed_out",
+				 result->kind == FENCE_LIMITED &&
+					 result->tripped == FENCE_LIMIT_TIME,
+				 "idle", idle, "denials", (int)result->denials, "output_bytes",
+				 (json_int_t)bytes, "duration_ms", (json_int_t)result->duration_ms,
+				 "kind", fence_exit_name(result->kind), "canaries_held",
+				 (int)result->canaries_held, "canaries_total",
+				 (int)result->canaries_total, "final", report_text(text));
+
+	return with_fence(data, result);
+}
+
+json_t *judge_interrupted(const struct loop_state *state, int64_t now_ms)
+{
+	struct guard_breaker breakers[GUARD_BREAKERS];
+	const struct guard_outcome outcome = { .interrupted = true };
+
+	memcpy(breakers, state->breakers, sizeof breakers);
+	for (int i = 0; i < GUARD_BREAKERS; i++)
+		guard_breaker_feed(&breakers[i], &outcome, now_ms / 1000);
+	return json_pack("{s:i, s:i, s:o}", "iteration", (int)state->iteration, "attempt",
+			 (int)state->attempt, "breakers", loop_breakers_json(breakers));
+}
+
+/* The boxes of the task list; the file is the agent's. */
+static void count_boxes(const struct loop_options *options, struct guard_boxes *ret_boxes)
+{
+	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(TASKS_BYTES);
+	AUTO_FD project = open(options->project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD file = options->tasks ? (int)syscall(SYS_openat2, project, options->tasks, &how,
+						     sizeof how)
+				      : -1;
+	struct stat status;
+
+	*ret_boxes = (struct guard_boxes){ 0 };
+	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+	    fd_read_all(file, &text) == 0)
+		guard_boxes_count(buffer_text(&text), text.used, ret_boxes);
+}
+
+struct sums {
+	uint32_t passed, vacuous, held;
+	int64_t tests_passed, tests_failed;
+	uint64_t signature;
+};
+
+static struct sums sum_checks(const struct loop_state *state)
+{
+	struct sums sums = { 0 };
+
+	for (size_t i = 0; i < state->options.checks.count; i++) {
+		const struct loop_check *check = &state->checks[i];
+
+		sums.passed += check->passed;
+		sums.vacuous += check->passed && check->vacuous;
+		sums.held += check->passed && !check->vacuous;
+		sums.tests_passed += check->counted ? check->tests_passed : 0;
+		sums.tests_failed += check->counted ? check->tests_failed : 0;
+		if (!check->passed && !sums.signature)
+			sums.signature = check->signature;
+	}
+	return sums;
+}
+
+void judge_snapshot(const struct loop_state *state, const struct survey *survey,
+		    struct guard_snapshot *ret_snapshot)
+{
+	struct sums sums = sum_checks(state);
+	struct guard_boxes boxes;
+
+	count_boxes(&state->options, &boxes);
+	*ret_snapshot = (struct guard_snapshot){
+		.files_changed = (uint32_t)survey->changed,
+		.boxes_ticked = boxes.ticked,
+		.checks_passing = sums.held,
+		.tests_passing = sums.tests_passed,
+	};
+	for (int i = 0; i < GUARD_TREE_SIZE; i++) {
+		char byte[3] = { survey->tree[2 * i], survey->tree[2 * i + 1], '\0' };
+
+		ret_snapshot->tree[i] = (unsigned char)strtoul(byte, NULL, 16);
+	}
+}
+
+bool judge_done_already(const struct loop_state *state)
+{
+	const struct loop_options *options = &state->options;
+	struct sums sums = sum_checks(state);
+	struct guard_boxes boxes;
+
+	/* A promise can only be given by an agent. */
+	if (options->promise || (!options->checks.count && !options->tasks))
+		return false;
+	count_boxes(options, &boxes);
+	return sums.held == options->checks.count &&
+	       (!options->tasks || (boxes.ticked && !boxes.open));
+}
+
+static void common(const struct loop_state *state, int64_t now_ms, struct guard_input *input)
+{
+	*input = (struct guard_input){
+		.now = now_ms / 1000,
+		.started_at = (state->created_ms + state->rested_ms) / 1000,
+		.iterations = state->used,
+		.cost_nusd = state->spent_nusd,
+		.warned = state->warned,
+		.waits = state->waits,
+		.limits = state->options.limits,
+		.rules = { .checks = state->options.checks.count > 0,
+			   .promise = state->options.promise,
+			   .boxes = state->options.tasks },
+		.earlier = state->earlier,
+		.earlier_count = state->earlier_count,
+	};
+	memcpy(input->breakers, state->breakers, sizeof input->breakers);
+}
+
+void judge_before(const struct loop_state *state, int64_t now_ms,
+		  struct guard_decision *ret_decision)
+{
+	struct guard_input input;
+
+	common(state, now_ms, &input);
+	guard_before(&input, ret_decision);
+}
+
+static const char *status_of(enum guard_action action)
+{
+	static const char *const names[] = {
+		[GUARD_DONE] = "completed",
+		[GUARD_EARLY] = "completed",
+		[GUARD_LIMIT] = "limit",
+		[GUARD_FAILED] = "failed",
+	};
+
+	return action == GUARD_DONE || action == GUARD_EARLY || action == GUARD_LIMIT ||
+			       action == GUARD_FAILED
+		       ? names[action]
+		       : NULL;
+}
+
+static json_t *decision_json(const struct loop_state *state, const struct guard_decision *decision,
+			     const struct guard_snapshot *snapshot)
+{
+	AUTO_BUFFER struct buffer reflection = BUFFER_INIT(2 * REFLECTION_BYTES);
+	const char *status = status_of(decision->action);
+	json_t *reasons = json_array();
+
+	for (uint32_t i = 0; i < decision->reason_count; i++)
+		json_array_append_new(reasons, report_text(decision->reasons[i]));
+	if (state->final && *state->final)
+		guard_excerpt(&reflection, state->final, strlen(state->final), REFLECTION_BYTES);
+
+	json_t *data = json_pack(
+		"{s:i, s:s, s:b, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:I, s:i, s:i, s:b, s:o, s:o, s:o}",
+		"iteration", (int)state->iteration, "action", guard_action_name(decision->action),
+		"should_continue", decision->should_continue, "failure",
+		guard_failure_name(decision->failure), "reason",
+		report_text(decision->reason_count ? decision->reasons[0] : ""), "reasons", reasons,
+		"completion", (int)decision->completion, "confidence", (int)decision->confidence,
+		"progressed", decision->progressed, "counts", decision->counts_as_iteration,
+		"until_ms", (json_int_t)decision->wait_until * 1000, "used",
+		(int)decision->iterations, "waits", (int)decision->waits, "warned",
+		decision->warned, "breakers", loop_breakers_json(decision->breakers), "snapshot",
+		loop_snapshot_json(snapshot), "reflection", report_text(buffer_text(&reflection)));
+
+	if (status)
+		json_object_set_new(data, "status", json_string(status));
+	return data;
+}
+
+void judge_after(const struct loop_state *state, const struct survey *survey, int64_t now_ms,
+		 struct guard_decision *ret_decision, json_t **ret_data)
+{
+	struct sums sums = sum_checks(state);
+	struct guard_input input;
+
+	common(state, now_ms, &input);
+	input.facts = state->facts;
+	input.facts.files_changed = (uint32_t)survey->changed;
+	input.facts.checks = (uint32_t)state->options.checks.count;
+	input.facts.checks_passed = sums.passed;
+	input.facts.checks_vacuous = sums.vacuous;
+	input.tests_passed = sums.tests_passed;
+	input.tests_failed = sums.tests_failed;
+	input.signature = sums.signature;
+	input.promised = state->final &&
+			 guard_promised(state->final, strlen(state->final), state->options.promise);
+	count_boxes(&state->options, &input.boxes);
+	judge_snapshot(state, survey, &input.snapshot);
+	guard_decide(&input, ret_decision);
+	*ret_data = decision_json(state, ret_decision, &input.snapshot);
+}

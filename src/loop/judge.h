@@ -1,0 +1,30 @@
+/*
+ * Between the supervisor and the guard: facts are put together, and decisions become events. Nothing here
+ * waits or writes; the task list is the only file that is read.
+ */
+#ifndef LOOP_JUDGE_H
+#define LOOP_JUDGE_H
+
+#include "loop/runner.h"
+#include "loop/state.h"
+#include "loop/survey.h"
+
+/* The data of an event; the caller owns it. */
+json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
+		    const char *output, size_t size);
+json_t *judge_end(const struct runner_result *result, bool idle, uint64_t bytes, const char *final,
+		  size_t size);
+json_t *judge_interrupted(const struct loop_state *state, int64_t now_ms);
+
+void judge_snapshot(const struct loop_state *state, const struct survey *survey,
+		    struct guard_snapshot *ret_snapshot);
+
+/* Does every rule hold before the first iteration? */
+bool judge_done_already(const struct loop_state *state);
+
+void judge_before(const struct loop_state *state, int64_t now_ms,
+		  struct guard_decision *ret_decision);
+void judge_after(const struct loop_state *state, const struct survey *survey, int64_t now_ms,
+		 struct guard_decision *ret_decision, json_t **ret_data);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * Where a loop keeps its things: STATE/loops/ID/, out of every project's reach.
+ *
+ *	journal.db		what was decided (store.h)
+ *	state.json		the present state, for people and jq; replaced as a whole
+ *	lock			held by the supervisor; the kernel drops it with the process
+ *	control			the supervisor's socket
+ *	supervisor.log		what supervisor and keeper had to say
+ *	iterations/N/		prompt.md, stdout.log, stderr.log, before.json, after.json, analysis.json;
+ *				a try after an interrupted one has its number behind a dot: N.2/
+ */
+#ifndef LOOP_PLACE_H
+#define LOOP_PLACE_H
+
+#include "util/error.h"
+#include "util/list.h"
+
+#include <stdbool.h>
+
+/* STATE/loops, made if need be; the caller frees. NULL with err set. */
+char *place_loops(const char *state, struct error *err);
+
+/* Makes the folder of a new loop; both are the caller's. Returns 0, or -1 with err set. */
+int place_new(const char *loops, char **ret_id, char **ret_folder, struct error *err);
+
+/* The ids of all loops, sorted. Returns 0, or -1 with err set. */
+int place_list(const char *loops, struct list *ret_ids, struct error *err);
+
+/* Locks a loop's folder for this process. Returns the descriptor; -1 with err set, and *ret_busy if another
+ * process has it. */
+int place_lock(const char *folder, bool *ret_busy, struct error *err);
+
+/* Is there a supervisor? */
+bool place_is_locked(const char *folder);
+
+/* Replaces a file as a whole: it is the old one or the new one, whatever is killed when. */
+int place_write(const char *folder, const char *name, const char *text, size_t size,
+		struct error *err);
+
+#endif

@@ -1,0 +1,130 @@
+/* Files of a loop: see report.h. */
+#include "loop/report.h"
+
+#include "fence/fence.h"
+#include "loop/place.h"
+#include "util/buffer.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static json_t *limits_json(const struct loop_options *options)
+{
+	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I}", "iterations",
+			 (int)options->limits.iterations, "time_s",
+			 (json_int_t)options->limits.total_s, "cost_nusd",
+			 (json_int_t)options->limits.cost_nusd, "warn_cost_nusd",
+			 (json_int_t)options->limits.cost_warning_nusd, "timeout_ms",
+			 (json_int_t)options->timeout_ms, "idle_ms", (json_int_t)options->idle_ms);
+}
+
+static json_t *weaker_json(const struct loop_state *state)
+{
+	static const struct {
+		unsigned int bit;
+		const char *name;
+	} parts[] = {
+		{ FENCE_WEAKER_NO_FENCE, "no fence" },
+		{ FENCE_WEAKER_LANDLOCK, "landlock" },
+		{ FENCE_WEAKER_ABSTRACT_SOCKETS, "abstract-sockets" },
+	};
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (state->weaker & parts[i].bit)
+			json_array_append_new(list, json_string(parts[i].name));
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
+		if (state->weaker_limits & 1U << i)
+			json_array_append_new(list,
+					      json_string(fence_limit_name((enum fence_limit)i)));
+	return list;
+}
+
+json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
+		    int64_t heartbeat_ms)
+{
+	json_t *value =
+		json_pack("{s:s, s:s?, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:s?, s:o, s:s?}",
+			  "id", id, "project", state->options.project, "status",
+			  loop_status(state, alive), "phase", loop_phase_name(state->phase),
+			  "iteration", (int)state->iteration, "used", (int)state->used,
+			  "spent_nusd", (json_int_t)state->spent_nusd, "limits",
+			  limits_json(&state->options), "completion", (int)state->completion,
+			  "confidence", (int)state->confidence, "mechanism",
+			  *state->mechanism ? state->mechanism : NULL, "weaker", weaker_json(state),
+			  "reason", state->reason);
+
+	json_object_set_new(value, "supervisor_pid",
+			    alive ? json_integer(state->supervisor) : json_null());
+	json_object_set_new(value, "last_heartbeat",
+			    heartbeat_ms ? json_integer(heartbeat_ms / 1000) : json_null());
+	return value;
+}
+
+json_t *report_text(const char *text)
+{
+	AUTO_BUFFER struct buffer quoted = BUFFER_INIT(1 << 20);
+
+	text_json(&quoted, text);
+
+	json_t *value = json_loads(buffer_text(&quoted), JSON_DECODE_ANY, NULL);
+
+	return value ? value : json_string("");
+}
+
+int64_t report_heartbeat_ms(const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "state.json");
+	json_t *value = json_load_file(path, 0, NULL);
+	json_int_t seconds = json_integer_value(json_object_get(value, "last_heartbeat"));
+
+	json_decref(value);
+	return (int64_t)seconds * 1000;
+}
+
+int report_json(const char *folder, const char *name, json_t *value, struct error *err)
+{
+	AUTO_FREE char *text = json_dumps(value, JSON_INDENT(2));
+
+	if (!text)
+		return error_set(err, "'%s' could not be written as JSON", name);
+	return place_write(folder, name, text, strlen(text), err);
+}
+
+int report_state(const char *folder, const struct loop_state *state, int64_t now_ms,
+		 struct error *err)
+{
+	json_t *value = report_loop(path_name(folder), state, true, now_ms);
+	int result = report_json(folder, "state.json", value, err);
+
+	json_decref(value);
+	return result;
+}
+
+int report_survey(const char *folder, const char *name, const struct survey *survey,
+		  struct error *err)
+{
+	json_t *value = json_pack("{s:I, s:I, s:I, s:s, s:o}", "files", (json_int_t)survey->files,
+				  "bytes", (json_int_t)survey->bytes, "changed",
+				  (json_int_t)survey->changed, "tree", survey->tree, "head",
+				  report_text(survey->head));
+	int result = report_json(folder, name, value, err);
+
+	json_decref(value);
+	return result;
+}
+
+void report_trouble(const char *folder, const char *why)
+{
+	AUTO_FREE char *path = path_join(folder, "trouble.txt");
+	struct error ignored;
+
+	if (why)
+		place_write(folder, "trouble.txt", why, strlen(why), &ignored);
+	else
+		unlink(path);
+}

@@ -1,0 +1,32 @@
+/* What a loop writes for people and other programs: small JSON files, each replaced as a whole. */
+#ifndef LOOP_REPORT_H
+#define LOOP_REPORT_H
+
+#include "loop/state.h"
+#include "loop/survey.h"
+
+#include <jansson.h>
+#include <sys/types.h>
+
+/* state.json. */
+int report_state(const char *folder, const struct loop_state *state, int64_t now_ms,
+		 struct error *err);
+
+/* The same as an object, for others; the caller owns it. heartbeat_ms: 0 if it is not known. */
+json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
+		    int64_t heartbeat_ms);
+
+/* Foreign text as JSON: what is no UTF-8 is replaced. */
+json_t *report_text(const char *text);
+
+/* When the supervisor last said that it is there, in ms since the epoch; 0: not known. */
+int64_t report_heartbeat_ms(const char *folder);
+
+int report_survey(const char *folder, const char *name, const struct survey *survey,
+		  struct error *err);
+int report_json(const char *folder, const char *name, json_t *value, struct error *err);
+
+/* Why a supervisor could not go on: trouble.txt, until the next one begins (NULL). */
+void report_trouble(const char *folder, const char *why);
+
+#endif

@@ -1,0 +1,416 @@
+/* The state of a loop: see state.h. */
+#include "loop/state.h"
+
+#include "util/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t number(const json_t *object, const char *key)
+{
+	return (int64_t)json_integer_value(json_object_get(object, key));
+}
+
+static bool flag(const json_t *object, const char *key)
+{
+	return json_is_true(json_object_get(object, key));
+}
+
+static const char *text(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+static void replace(char **target, const char *value)
+{
+	free(*target);
+	*target = value ? mem_dup(value) : NULL;
+}
+
+void loop_state_init(struct loop_state *state)
+{
+	*state = (struct loop_state){ .phase = LOOP_PHASE_new };
+	for (int i = 0; i < GUARD_BREAKERS; i++)
+		guard_breaker_init(&state->breakers[i], (enum guard_breaker_kind)i);
+}
+
+static void release_checks(struct loop_state *state)
+{
+	for (size_t i = 0; state->checks && i < state->options.checks.count; i++)
+		free(state->checks[i].excerpt);
+	free(state->checks);
+	state->checks = NULL;
+}
+
+void loop_state_release(struct loop_state *state)
+{
+	release_checks(state);
+	list_release(&state->options.checks);
+	json_decref(state->config);
+	free(state->final);
+	free(state->status);
+	free(state->reason);
+	for (int i = 0; i < LOOP_REFLECTIONS; i++)
+		free(state->reflections[i]);
+	*state = (struct loop_state){ 0 };
+}
+
+static void read_breakers(const json_t *config, struct guard_breaker *breakers)
+{
+	static const char *const keys[GUARD_BREAKERS] = {
+		[GUARD_BREAKER_ERRORS] = "max_errors",
+		[GUARD_BREAKER_SAME_ERROR] = "max_same_error",
+		[GUARD_BREAKER_NO_PROGRESS] = "max_no_progress",
+		[GUARD_BREAKER_INTERRUPTED] = "max_interrupted",
+	};
+
+	for (int i = 0; i < GUARD_BREAKERS; i++)
+		if (json_object_get(config, keys[i]))
+			breakers[i].open_at = (uint32_t)number(config, keys[i]);
+}
+
+/* Limits may be changed later, by an event with the same names. */
+static void read_limits(const json_t *config, struct loop_state *state)
+{
+	struct loop_options *options = &state->options;
+	struct guard_limits *limits = &options->limits;
+
+	read_breakers(config, state->breakers);
+	if (json_object_get(config, "max_iterations"))
+		limits->iterations = (uint32_t)number(config, "max_iterations");
+	if (json_object_get(config, "max_time_ms"))
+		limits->total_s = number(config, "max_time_ms") / 1000;
+	if (json_object_get(config, "max_cost_nusd"))
+		limits->cost_nusd = number(config, "max_cost_nusd");
+	if (json_object_get(config, "warn_cost_nusd"))
+		limits->cost_warning_nusd = number(config, "warn_cost_nusd");
+	if (json_object_get(config, "pause_on_warning"))
+		limits->pause_on_warning = flag(config, "pause_on_warning");
+	if (json_object_get(config, "timeout_ms"))
+		options->timeout_ms = number(config, "timeout_ms");
+	if (json_object_get(config, "check_timeout_ms"))
+		options->check_timeout_ms = number(config, "check_timeout_ms");
+	if (json_object_get(config, "idle_ms"))
+		options->idle_ms = number(config, "idle_ms");
+}
+
+static int take_created(struct loop_state *state, const json_t *data, struct error *err)
+{
+	struct loop_options *options = &state->options;
+	json_t *config = json_object_get(data, "config");
+	size_t index;
+	json_t *check;
+
+	if (!text(config, "project") || !text(config, "objective") ||
+	    !text(config, "agent_command") || !json_is_object(json_object_get(config, "fence")))
+		return error_set(err, "the journal does not say what the loop is to do");
+	state->config = json_incref(config);
+	options->project = text(config, "project");
+	options->objective = text(config, "objective");
+	options->agent_command = text(config, "agent_command");
+	options->promise = text(config, "promise");
+	options->tasks = text(config, "tasks");
+	options->fence = json_object_get(config, "fence");
+	options->limits = GUARD_LIMITS_DEFAULT;
+	read_limits(config, state);
+	json_array_foreach(json_object_get(config, "checks"), index,
+			   check) if (json_is_string(check))
+		list_add(&options->checks, json_string_value(check));
+	state->checks = mem_zero((options->checks.count + 1) * sizeof *state->checks);
+	return 0;
+}
+
+/* How the last run in the fence was made. */
+static void take_fence(struct loop_state *state, const json_t *data)
+{
+	const char *mechanism = text(data, "mechanism");
+
+	snprintf(state->mechanism, sizeof state->mechanism, "%s", mechanism ? mechanism : "");
+	state->weaker = (uint32_t)number(data, "weaker");
+	state->weaker_limits = (uint32_t)number(data, "weaker_limits");
+}
+
+static int take_checked(struct loop_state *state, const json_t *data, struct error *err)
+{
+	size_t index = (size_t)number(data, "index");
+	const char *signature = text(data, "signature");
+	struct loop_check *check;
+
+	if (index != state->checks_done || index >= state->options.checks.count)
+		return error_set(err, "the journal has a check that was not asked for");
+	check = &state->checks[index];
+	replace(&check->excerpt, text(data, "excerpt"));
+	check->ran = true;
+	check->code = (int)number(data, "code");
+	check->passed = flag(data, "passed");
+	check->vacuous = flag(data, "vacuous");
+	check->counted = flag(data, "counted");
+	check->tests_passed = number(data, "tests_passed");
+	check->tests_failed = number(data, "tests_failed");
+	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
+	state->checks_done++;
+	take_fence(state, data);
+	return 0;
+}
+
+static uint32_t passing(const struct loop_state *state)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < state->options.checks.count; i++)
+		count += state->checks[i].passed && !state->checks[i].vacuous;
+	return count;
+}
+
+static void take_ended(struct loop_state *state, const json_t *data)
+{
+	state->facts = (struct guard_facts){
+		.exit_code = (int)number(data, "code"),
+		.signal = (int)number(data, "signal"),
+		.timed_out = flag(data, "timed_out"),
+		.idle = flag(data, "idle"),
+		.denials = (uint32_t)number(data, "denials"),
+		.output_bytes = (uint64_t)number(data, "output_bytes"),
+	};
+	replace(&state->final, text(data, "final"));
+	state->checks_done = 0;
+	take_fence(state, data);
+}
+
+json_t *loop_breakers_json(const struct guard_breaker *breakers)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < GUARD_BREAKERS; i++) {
+		char signature[20];
+
+		snprintf(signature, sizeof signature, "%016llx",
+			 (unsigned long long)breakers[i].signature);
+		json_array_append_new(list,
+				      json_pack("{s:i, s:i, s:i, s:s, s:I}", "state",
+						(int)breakers[i].state, "count",
+						(int)breakers[i].count, "tripped",
+						(int)breakers[i].tripped, "signature", signature,
+						"opened_at", (json_int_t)breakers[i].opened_at));
+	}
+	return list;
+}
+
+static void take_breakers(struct loop_state *state, const json_t *list)
+{
+	size_t index;
+	json_t *entry;
+
+	json_array_foreach(list, index, entry)
+	{
+		const char *signature = text(entry, "signature");
+
+		if (index >= GUARD_BREAKERS)
+			break;
+		state->breakers[index].state = (uint32_t)number(entry, "state");
+		state->breakers[index].count = (uint32_t)number(entry, "count");
+		state->breakers[index].tripped = (uint32_t)number(entry, "tripped");
+		state->breakers[index].signature = signature ? strtoull(signature, NULL, 16) : 0;
+		state->breakers[index].opened_at = number(entry, "opened_at");
+	}
+}
+
+json_t *loop_snapshot_json(const struct guard_snapshot *snapshot)
+{
+	char tree[2 * GUARD_TREE_SIZE + 1];
+
+	for (int i = 0; i < GUARD_TREE_SIZE; i++)
+		snprintf(tree + 2 * i, 3, "%02x", snapshot->tree[i]);
+	return json_pack("{s:s, s:i, s:i, s:i, s:I}", "tree", tree, "files_changed",
+			 (int)snapshot->files_changed, "boxes_ticked", (int)snapshot->boxes_ticked,
+			 "checks_passing", (int)snapshot->checks_passing, "tests_passing",
+			 (json_int_t)snapshot->tests_passing);
+}
+
+static void take_snapshot(struct loop_state *state, const json_t *data)
+{
+	struct guard_snapshot snapshot = {
+		.files_changed = (uint32_t)number(data, "files_changed"),
+		.boxes_ticked = (uint32_t)number(data, "boxes_ticked"),
+		.checks_passing = (uint32_t)number(data, "checks_passing"),
+		.tests_passing = number(data, "tests_passing"),
+	};
+	const char *tree = text(data, "tree");
+
+	if (!tree || strlen(tree) != 2 * GUARD_TREE_SIZE)
+		return;
+	for (int i = 0; i < GUARD_TREE_SIZE; i++) {
+		char byte[3] = { tree[2 * i], tree[2 * i + 1], '\0' };
+
+		snapshot.tree[i] = (unsigned char)strtoul(byte, NULL, 16);
+	}
+	memmove(state->earlier + 1, state->earlier, (LOOP_EARLIER - 1) * sizeof *state->earlier);
+	state->earlier[0] = snapshot;
+	if (state->earlier_count < LOOP_EARLIER)
+		state->earlier_count++;
+}
+
+/* What every decision carries on. */
+static void take_decision(struct loop_state *state, const json_t *data)
+{
+	const char *reflection = text(data, "reflection");
+
+	take_breakers(state, json_object_get(data, "breakers"));
+	if (!json_object_get(data, "used")) /* a limit or a person ended it between iterations */
+		return;
+	state->used = (uint32_t)number(data, "used");
+	state->waits = (uint32_t)number(data, "waits");
+	state->warned = flag(data, "warned");
+	state->completion = (uint32_t)number(data, "completion");
+	state->confidence = (uint32_t)number(data, "confidence");
+	take_snapshot(state, json_object_get(data, "snapshot"));
+	if (!reflection || !*reflection)
+		return;
+	free(state->reflections[LOOP_REFLECTIONS - 1]);
+	memmove(state->reflections + 1, state->reflections,
+		(LOOP_REFLECTIONS - 1) * sizeof *state->reflections);
+	state->reflections[0] = mem_dup(reflection);
+}
+
+static void reset_breakers(struct loop_state *state)
+{
+	for (int i = 0; i < GUARD_BREAKERS; i++)
+		guard_breaker_reset(&state->breakers[i]);
+}
+
+/* A decision, by the guard or by a person. A wish outlives all but what grants it: a pause that is found
+ * necessary meanwhile does not undo an abort. */
+static void take_turn(struct loop_state *state, enum loop_event event, const json_t *data)
+{
+	take_decision(state, data);
+	state->wait_until_ms = number(data, "until_ms");
+	state->fence_failed = flag(data, "fence_failed");
+	if (event == LOOP_EVENT_finished ||
+	    (event == LOOP_EVENT_paused && state->wish == LOOP_WISH_PAUSE))
+		state->wish = LOOP_WISH_NONE;
+	replace(&state->reason, text(data, "reason"));
+	replace(&state->status, text(data, "status"));
+}
+
+static void take_wish(struct loop_state *state, const char *wish)
+{
+	if (wish && strcmp(wish, "reset") == 0)
+		reset_breakers(state);
+	else if (wish && strcmp(wish, "abort") == 0)
+		state->wish = LOOP_WISH_ABORT;
+	else if (wish && strcmp(wish, "pause") == 0 && state->wish == LOOP_WISH_NONE)
+		state->wish = LOOP_WISH_PAUSE;
+}
+
+static int take_data(struct loop_state *state, enum loop_event event, const json_t *data,
+		     struct error *err)
+{
+	switch (event) {
+	case LOOP_EVENT_created:
+		return take_created(state, data, err);
+	case LOOP_EVENT_checked:
+		return take_checked(state, data, err);
+	case LOOP_EVENT_baselined:
+		state->baseline_passing = passing(state);
+		take_snapshot(state, json_object_get(data, "snapshot"));
+		break;
+	case LOOP_EVENT_begun:
+		state->iteration = (uint32_t)number(data, "iteration");
+		state->attempt = (uint32_t)number(data, "attempt");
+		break;
+	case LOOP_EVENT_ended:
+		take_ended(state, data);
+		break;
+	case LOOP_EVENT_interrupted:
+	case LOOP_EVENT_continued:
+	case LOOP_EVENT_waits:
+	case LOOP_EVENT_paused:
+	case LOOP_EVENT_finished:
+		take_turn(state, event, data);
+		break;
+	case LOOP_EVENT_resumed:
+		replace(&state->reason, NULL);
+		replace(&state->status, NULL);
+		state->wish = LOOP_WISH_NONE;
+		state->fence_failed = false;
+		reset_breakers(state);
+		break;
+	case LOOP_EVENT_asked:
+		take_wish(state, text(data, "wish"));
+		break;
+	case LOOP_EVENT_changed:
+		read_limits(data, state);
+		break;
+	case LOOP_EVENT_started:
+		state->supervisor = (pid_t)number(data, "pid");
+		state->rested_ms += number(data, "down_ms");
+		break;
+	case LOOP_EVENT_waited:
+	case LOOP_EVENT_COUNT:
+		break;
+	}
+	return 0;
+}
+
+int loop_state_take(struct loop_state *state, const struct store_event *event, struct error *err)
+{
+	int kind = loop_event_find(event->kind);
+	int next = kind < 0 ? -1 : loop_next(state->phase, (enum loop_event)kind);
+	json_t *data = json_loads(event->data, 0, NULL);
+	int result = -1;
+
+	if (!json_is_object(data))
+		error_set(err, "event %lld of the journal is malformed", (long long)event->seq);
+	else if (next < 0)
+		error_set(err, "event %lld of the journal, '%s', cannot happen in the phase '%s'",
+			  (long long)event->seq, event->kind, loop_phase_name(state->phase));
+	else
+		result = take_data(state, (enum loop_event)kind, data, err);
+	json_decref(data);
+	if (result < 0)
+		return -1;
+	if ((int)state->phase != next) {
+		if (state->phase == LOOP_PHASE_paused || state->phase == LOOP_PHASE_finished)
+			state->rested_ms += event->at_ms - state->phase_ms;
+		state->phase_ms = event->at_ms;
+		state->checks_done = next == LOOP_PHASE_checks ? state->checks_done : 0;
+	}
+	if (kind == LOOP_EVENT_created)
+		state->created_ms = event->at_ms;
+	state->phase = (enum loop_phase)next;
+	state->last_seq = event->seq;
+	return 0;
+}
+
+static int take_event(void *context, const struct store_event *event, struct error *err)
+{
+	return loop_state_take(context, event, err);
+}
+
+int loop_state_read(struct store *store, struct loop_state *ret_state, struct error *err)
+{
+	loop_state_init(ret_state);
+	return store_each(store, 0, take_event, ret_state, err);
+}
+
+const char *loop_status(const struct loop_state *state, bool alive)
+{
+	switch (state->phase) {
+	case LOOP_PHASE_new:
+	case LOOP_PHASE_baseline:
+		return alive ? "starting" : "interrupted";
+	case LOOP_PHASE_ready:
+	case LOOP_PHASE_agent:
+	case LOOP_PHASE_checks:
+		return alive ? "running" : "interrupted";
+	case LOOP_PHASE_waiting:
+		return alive ? "waiting" : "interrupted";
+	case LOOP_PHASE_paused:
+		return "paused";
+	case LOOP_PHASE_finished:
+	case LOOP_PHASE_COUNT:
+		break;
+	}
+	return state->status ? state->status : "failed";
+}

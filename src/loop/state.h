@@ -1,0 +1,100 @@
+/*
+ * The state of a loop: the sum of its events. See model.h.
+ */
+#ifndef LOOP_STATE_H
+#define LOOP_STATE_H
+
+#include "guard/guard.h"
+#include "loop/model.h"
+#include "store/store.h"
+#include "util/list.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { LOOP_EARLIER = 8, LOOP_REFLECTIONS = 3 };
+
+/* What a loop was asked to do. Texts belong to the JSON that they were read from. */
+struct loop_options {
+	const char *project;
+	const char *objective;
+	const char *promise; /* NULL: none is asked for */
+	const char *tasks;   /* a file with boxes; NULL: none */
+	const char *agent_command;
+	struct list checks;
+	int64_t timeout_ms; /* of an iteration */
+	int64_t check_timeout_ms;
+	int64_t idle_ms;
+	struct guard_limits limits;
+	const json_t *fence; /* see frozen.h */
+};
+
+struct loop_check {
+	bool ran;
+	bool passed; /* ended with 0 */
+	bool vacuous;
+	bool counted;
+	int code;
+	int64_t tests_passed, tests_failed;
+	uint64_t signature;
+	char *excerpt; /* quoted, for the next prompt */
+};
+
+enum loop_wish { LOOP_WISH_NONE, LOOP_WISH_PAUSE, LOOP_WISH_ABORT };
+
+struct loop_state {
+	enum loop_phase phase;
+	int64_t last_seq;
+	int64_t created_ms;
+	int64_t phase_ms;  /* since when it is in this phase */
+	int64_t rested_ms; /* how long it was paused, in all */
+	json_t *config;    /* owns the texts of the options */
+	struct loop_options options;
+
+	uint32_t iteration;        /* the present or the last one, from 1 */
+	uint32_t attempt;          /* of it, from 1 */
+	struct loop_check *checks; /* as they were run last, one for each of the options */
+	size_t checks_done;        /* in this phase */
+	uint32_t baseline_passing;
+	struct guard_facts facts; /* of the agent's part of this iteration */
+	char *final;              /* its final message */
+	int64_t wait_until_ms;
+	enum loop_wish wish;
+	char *status;      /* of a loop that has finished: completed, limit, failed, aborted */
+	bool fence_failed; /* it has finished because the fence did */
+	pid_t supervisor;
+	char mechanism[16]; /* of the last run in the fence; empty: there was none yet */
+	uint32_t weaker, weaker_limits;
+	char *reason;
+
+	uint32_t used; /* iterations that count */
+	uint32_t waits;
+	bool warned;
+	int64_t spent_nusd;
+	struct guard_breaker breakers[GUARD_BREAKERS];
+	struct guard_snapshot earlier[LOOP_EARLIER]; /* the latest first */
+	size_t earlier_count;
+	uint32_t completion, confidence;     /* per mille */
+	char *reflections[LOOP_REFLECTIONS]; /* the latest first */
+};
+
+void loop_state_init(struct loop_state *state);
+void loop_state_release(struct loop_state *state);
+
+/* Adds one event. Returns 0, or -1 with err set: it cannot happen here, or is malformed. */
+int loop_state_take(struct loop_state *state, const struct store_event *event, struct error *err);
+
+/* Reads a whole journal. */
+int loop_state_read(struct store *store, struct loop_state *ret_state, struct error *err);
+
+/* starting, running, waiting, paused, completed, limit, failed, aborted; without a supervisor one that
+ * should go on is interrupted. */
+const char *loop_status(const struct loop_state *state, bool alive);
+
+/* For events: breakers and snapshots as JSON. */
+json_t *loop_breakers_json(const struct guard_breaker *breakers);
+json_t *loop_snapshot_json(const struct guard_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,265 @@
+/* Surveys: see survey.h. */
+#include "loop/survey.h"
+
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Deeper, larger or more than this is counted, and told apart by size and time only. */
+enum { MOST_DEPTH = 64, MOST_BYTES = 16 << 20, MOST_FILES = 500000 };
+
+static const char *const left_out[] = {
+	".git",        "node_modules", "__pycache__",   ".venv",       "venv",  "target",
+	"dist",        "build",        ".pytest_cache", ".mypy_cache", ".next", ".gradle",
+	".ruff_cache", ".tox",         ".cache",        "coverage",
+};
+
+/* A file as it was seen; the content is kept as a part of its hash. */
+struct seen {
+	char *path; /* in the project */
+	uint64_t size;
+	uint64_t inode;
+	struct timespec changed;
+	uint64_t content[4];
+	unsigned int round; /* of the survey that saw it last */
+};
+
+struct survey_memory {
+	void *files; /* a tree of struct seen (tsearch) */
+	unsigned int round;
+};
+
+/* One survey under way. */
+struct walk {
+	struct survey_memory *memory;
+	struct survey *survey;
+	uint64_t sum[4]; /* over all files; the order does not matter */
+};
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct seen *)a)->path, ((const struct seen *)b)->path);
+}
+
+struct survey_memory *survey_memory_new(void)
+{
+	return mem_zero(sizeof(struct survey_memory));
+}
+
+static void seen_free(void *node)
+{
+	struct seen *seen = node;
+
+	free(seen->path);
+	free(seen);
+}
+
+void survey_memory_free(struct survey_memory *memory)
+{
+	if (!memory)
+		return;
+	tdestroy(memory->files, seen_free);
+	free(memory);
+}
+
+static void hash_bytes(const void *bytes, size_t size, uint64_t ret_parts[4])
+{
+	char hex[SHA256_HEX];
+
+	sha256_hex(bytes, size, hex);
+	for (int i = 0; i < 4; i++) {
+		char part[17];
+
+		snprintf(part, sizeof part, "%.16s", hex + 16 * i);
+		ret_parts[i] = strtoull(part, NULL, 16);
+	}
+}
+
+/* What is in it; where that cannot be read, when it changed. */
+static void read_content(int folder, const char *name, const struct stat *status,
+			 uint64_t ret_parts[4])
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(MOST_BYTES);
+	AUTO_FD fd = -1;
+
+	if (S_ISREG(status->st_mode) && status->st_size <= MOST_BYTES)
+		fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (S_ISLNK(status->st_mode)) {
+		char target[4096];
+		ssize_t n = readlinkat(folder, name, target, sizeof target);
+
+		hash_bytes(target, n > 0 ? (size_t)n : 0, ret_parts);
+	} else if (fd >= 0 && fd_read_all(fd, &bytes) == 0) {
+		hash_bytes(bytes.data, bytes.used, ret_parts);
+	} else {
+		hash_bytes(&status->st_mtim, sizeof status->st_mtim, ret_parts);
+	}
+}
+
+static struct seen *remember(struct survey_memory *memory, const char *path, bool *ret_new)
+{
+	struct seen key = { .path = (char *)path };
+	struct seen **found = tfind(&key, &memory->files, by_path);
+	struct seen *seen;
+
+	*ret_new = !found;
+	if (found)
+		return *found;
+	seen = mem_zero(sizeof *seen);
+	seen->path = mem_dup(path);
+	if (!tsearch(seen, &memory->files, by_path))
+		abort();
+	return seen;
+}
+
+static void add_file(struct walk *walk, int folder, const char *name, const char *path,
+		     const struct stat *status)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(8192);
+	uint64_t parts[4];
+	uint64_t before[4];
+	bool is_new;
+	struct seen *seen = remember(walk->memory, path, &is_new);
+
+	memcpy(before, seen->content, sizeof before);
+	if (is_new || seen->size != (uint64_t)status->st_size || seen->inode != status->st_ino ||
+	    memcmp(&seen->changed, &status->st_ctim, sizeof seen->changed) != 0)
+		read_content(folder, name, status, seen->content);
+	if (is_new || memcmp(before, seen->content, sizeof before) != 0)
+		walk->survey->changed++;
+	seen->size = (uint64_t)status->st_size;
+	seen->inode = status->st_ino;
+	seen->changed = status->st_ctim;
+	seen->round = walk->memory->round;
+	walk->survey->files++;
+	walk->survey->bytes += (uint64_t)status->st_size;
+	buffer_printf(&text, "%s\n%o\n", path, status->st_mode & 0111);
+	buffer_add(&text, seen->content, sizeof seen->content);
+	hash_bytes(text.data, text.used, parts);
+	for (int i = 0; i < 4; i++)
+		walk->sum[i] += parts[i];
+}
+
+static bool is_left_out(const char *name)
+{
+	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
+		if (strcmp(name, left_out[i]) == 0)
+			return true;
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static void walk_folder(struct walk *walk, int folder, const char *path, int depth)
+{
+	DIR *dir = fdopendir(folder); /* takes it over */
+
+	if (!dir) {
+		close(folder);
+		return;
+	}
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		AUTO_FREE char *inner = NULL;
+		struct stat status;
+
+		if (is_left_out(entry->d_name) || walk->survey->files >= MOST_FILES ||
+		    fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		inner = *path ? path_join(path, entry->d_name) : mem_dup(entry->d_name);
+		if (!S_ISDIR(status.st_mode)) {
+			add_file(walk, dirfd(dir), entry->d_name, inner, &status);
+		} else if (depth < MOST_DEPTH) {
+			int below = openat(dirfd(dir), entry->d_name,
+					   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+			if (below >= 0)
+				walk_folder(walk, below, inner, depth + 1);
+		}
+	}
+	closedir(dir);
+}
+
+/* Files that were there and are not any more; tdelete must not run inside of twalk. */
+struct gone {
+	unsigned int round;
+	struct seen **items;
+	size_t count;
+};
+
+static void note_gone(const void *node, VISIT visit, void *context)
+{
+	struct gone *gone = context;
+	struct seen *seen = *(struct seen *const *)node;
+
+	if ((visit != postorder && visit != leaf) || seen->round == gone->round)
+		return;
+	gone->items = mem_resize(gone->items, gone->count + 1, sizeof(struct seen *));
+	gone->items[gone->count++] = seen;
+}
+
+static void forget_gone(struct walk *walk)
+{
+	struct gone gone = { .round = walk->memory->round };
+
+	twalk_r(walk->memory->files, note_gone, &gone);
+	for (size_t i = 0; i < gone.count; i++) {
+		tdelete(gone.items[i], &walk->memory->files, by_path);
+		seen_free(gone.items[i]);
+		walk->survey->changed++;
+	}
+	free(gone.items);
+}
+
+/* The commit, without git: HEAD, and the loose ref that it names. */
+static void read_head(int project, char *ret_head, size_t size)
+{
+	AUTO_FD fd = openat(project, ".git/HEAD", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char text[256];
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (strncmp(text, "ref: ", 5) == 0 && !strstr(text, "..")) {
+		AUTO_FREE char *path = path_join(".git", text + 5);
+		AUTO_FD ref = openat(project, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		char commit[128];
+		ssize_t m = ref < 0 ? 0 : read(ref, commit, sizeof commit - 1);
+
+		if (m > 0) {
+			commit[m] = '\0';
+			commit[strcspn(commit, "\n")] = '\0';
+			snprintf(text, sizeof text, "%s", commit);
+		}
+	}
+	snprintf(ret_head, size, "%.*s", (int)size - 1, text);
+}
+
+int survey_take(struct survey_memory *memory, const char *project, struct survey *ret_survey,
+		struct error *err)
+{
+	struct walk walk = { .memory = memory, .survey = ret_survey };
+	AUTO_FD folder = open(project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int copy;
+
+	*ret_survey = (struct survey){ 0 };
+	if (folder < 0 || (copy = fcntl(folder, F_DUPFD_CLOEXEC, 3)) < 0)
+		return error_sys(err, "look through the project '%s'", project);
+	memory->round++;
+	walk_folder(&walk, copy, "", 0);
+	forget_gone(&walk);
+	read_head(folder, ret_survey->head, sizeof ret_survey->head);
+	snprintf(ret_survey->tree, sizeof ret_survey->tree, "%016lx%016lx%016lx%016lx",
+		 (unsigned long)walk.sum[0], (unsigned long)walk.sum[1], (unsigned long)walk.sum[2],
+		 (unsigned long)walk.sum[3]);
+	return 0;
+}

@@ -1,0 +1,229 @@
+/* The journal: see store.h. */
+#include "store/store.h"
+
+#include "util/buffer.h"
+#include "util/mem.h"
+#include "util/sha256.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FORMAT = 1, BUSY_MS = 5000 };
+
+struct store {
+	sqlite3 *database;
+	int64_t last;          /* the number of the last event, as this process knows it */
+	char hash[SHA256_HEX]; /* and its hash */
+	bool known;            /* both have been read */
+	long appended;         /* by this process, for the crash tests */
+};
+
+static const char schema[] =
+	"CREATE TABLE event (seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, kind TEXT NOT NULL,"
+	" data TEXT NOT NULL, hash TEXT NOT NULL);";
+
+static int trouble(const struct store *store, const char *what, struct error *err)
+{
+	return error_set(err, "%s the journal: %s", what, sqlite3_errmsg(store->database));
+}
+
+static int execute(struct store *store, const char *sql, const char *what, struct error *err)
+{
+	return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK
+		       ? 0
+		       : trouble(store, what, err);
+}
+
+static int get_number(struct store *store, const char *sql, int64_t *ret_number, struct error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int result = 0;
+
+	if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) != SQLITE_OK ||
+	    sqlite3_step(statement) != SQLITE_ROW)
+		result = trouble(store, "read", err);
+	else
+		*ret_number = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return result;
+}
+
+/* A new database is whole or not there: schema and format in one transaction. */
+static int prepare(struct store *store, const char *path, enum store_mode mode, struct error *err)
+{
+	int64_t format = 0;
+
+	sqlite3_busy_timeout(store->database, BUSY_MS);
+	sqlite3_extended_result_codes(store->database, 1);
+	if (get_number(store, "PRAGMA user_version", &format, err) < 0)
+		return -1;
+	if (format > FORMAT)
+		return error_set(err, "the journal '%s' was written by a newer Ringfence", path);
+	if (format == 0 && mode != STORE_CREATE)
+		return error_set(err, "'%s' is no journal", path);
+	if (mode != STORE_READ &&
+	    execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;", "open", err) < 0)
+		return -1;
+	if (mode == STORE_READ)
+		return execute(store, "PRAGMA query_only=1", "open", err);
+	if (format != 0)
+		return 0;
+
+	AUTO_FREE char *sql = mem_format("BEGIN; %s PRAGMA user_version=%d; COMMIT;", schema,
+					 FORMAT);
+
+	return execute(store, sql, "make", err);
+}
+
+int store_open(const char *path, enum store_mode mode, struct store **ret_store, struct error *err)
+{
+	static const int flags[] = {
+		[STORE_CREATE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+		[STORE_WRITE] = SQLITE_OPEN_READWRITE,
+		/* Who comes after a crash may have to put the log in order before it can be read. */
+		[STORE_READ] = SQLITE_OPEN_READWRITE,
+	};
+	struct store *store = mem_zero(sizeof *store);
+	int result = 0;
+
+	if (sqlite3_open_v2(path, &store->database,
+			    flags[mode] | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
+		result = error_set(err, "open the journal '%s': %s", path,
+				   sqlite3_errmsg(store->database));
+	else
+		result = prepare(store, path, mode, err);
+	if (result < 0) {
+		store_close(store);
+		store = NULL;
+	}
+	*ret_store = store;
+	return result;
+}
+
+void store_close(struct store *store)
+{
+	if (!store)
+		return;
+	sqlite3_close(store->database);
+	free(store);
+}
+
+/* What an event's hash is made of; every part ends in a byte that it cannot contain. */
+static void make_hash(const char *before, const struct store_event *event, char *ret_hash)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(256 << 20);
+
+	buffer_printf(&text, "%s\n%lld\n%lld\n%s\n", before, (long long)event->seq,
+		      (long long)event->at_ms, event->kind);
+	buffer_add_text(&text, event->data);
+	sha256_hex(text.data, text.used, ret_hash);
+}
+
+static int take_row(struct store *store, sqlite3_stmt *statement, struct store_event *ret_event,
+		    struct error *err)
+{
+	const char *kind = (const char *)sqlite3_column_text(statement, 2);
+	const char *data = (const char *)sqlite3_column_text(statement, 3);
+	const char *hash = (const char *)sqlite3_column_text(statement, 4);
+	char wanted[SHA256_HEX];
+
+	*ret_event = (struct store_event){ .seq = sqlite3_column_int64(statement, 0),
+					   .at_ms = sqlite3_column_int64(statement, 1),
+					   .kind = kind ? kind : "",
+					   .data = data ? data : "" };
+	make_hash(store->hash, ret_event, wanted);
+	if (ret_event->seq != store->last + 1 || !hash || strcmp(hash, wanted) != 0)
+		return error_set(
+			err,
+			"the journal is damaged at event %lld: it was changed, cut or torn since it was written",
+			(long long)(store->last + 1));
+	store->last = ret_event->seq;
+	memcpy(store->hash, wanted, sizeof wanted);
+	return 0;
+}
+
+int store_each(struct store *store, int64_t after, store_fn *take, void *context, struct error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int result = 0;
+	int step = SQLITE_ERROR;
+
+	store->last = 0;
+	store->hash[0] = '\0';
+	store->known = false;
+	if (sqlite3_prepare_v2(store->database,
+			       "SELECT seq, at_ms, kind, data, hash FROM event ORDER BY seq", -1,
+			       &statement, NULL) != SQLITE_OK)
+		return trouble(store, "read", err);
+	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct store_event event;
+
+		result = take_row(store, statement, &event, err);
+		if (result == 0 && event.seq > after && take)
+			result = take(context, &event, err);
+	}
+	if (result == 0 && step != SQLITE_DONE)
+		result = trouble(store, "read", err);
+	sqlite3_finalize(statement);
+	store->known = result == 0;
+	return result;
+}
+
+/*
+ * For the crash tests: RINGFENCE_FAULT=N ends this process, as kill -9 would, just before its event
+ * number N is written; N+ just after.
+ */
+static void fault(const struct store *store, bool written)
+{
+	const char *wanted = getenv("RINGFENCE_FAULT");
+
+	if (wanted && strtol(wanted, NULL, 10) == store->appended &&
+	    (strchr(wanted, '+') != NULL) == written)
+		kill(getpid(), SIGKILL);
+}
+
+static int insert(struct store *store, const struct store_event *event, const char *hash,
+		  struct error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int result = 0;
+
+	if (sqlite3_prepare_v2(store->database, "INSERT INTO event VALUES (?, ?, ?, ?, ?)", -1,
+			       &statement, NULL) != SQLITE_OK)
+		return trouble(store, "write", err);
+	sqlite3_bind_int64(statement, 1, event->seq);
+	sqlite3_bind_int64(statement, 2, event->at_ms);
+	sqlite3_bind_text(statement, 3, event->kind, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 4, event->data, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 5, hash, -1, SQLITE_STATIC);
+	if (sqlite3_step(statement) != SQLITE_DONE)
+		result = trouble(store, "write", err);
+	sqlite3_finalize(statement);
+	return result;
+}
+
+int store_append(struct store *store, int64_t at_ms, const char *kind, const char *data,
+		 struct error *err)
+{
+	struct store_event event = { .at_ms = at_ms, .kind = kind, .data = data };
+	char hash[SHA256_HEX];
+
+	if (!store->known && store_each(store, INT64_MAX, NULL, NULL, err) < 0)
+		return -1;
+	event.seq = store->last + 1;
+	make_hash(store->hash, &event, hash);
+	store->appended++;
+	fault(store, false);
+	if (insert(store, &event, hash, err) < 0)
+		return -1;
+	store->last = event.seq;
+	memcpy(store->hash, hash, sizeof hash);
+	fault(store, true);
+	return 0;
+}

@@ -1,0 +1,277 @@
+"""Loops survive: a process of theirs is killed -9, a file is torn, a disk is full; nothing is lost, nothing is left."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+
+from harness import cases, contains, equal, expect, root_only, user_only
+from harness.loop import Loop, keepers, kill, name_of, until
+
+TWO = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
+# The first try of iteration 1 waits to be killed; the next one finds its mark and goes on.
+MEET = {"1": "say try; if [ -e tried ]; then edit step-1 1; else edit tried x; spawn; hang; fi",
+        "2": "edit done yes"}
+
+
+def interrupted_once(t, loop):
+    """The loop has got over it: what was cut off is recorded, kept, and does not count."""
+    t.leftover_runs = True
+    status = loop.ended("completed")
+    equal(status["used"], 2, "iterations that count")
+    equal([(entry["iteration"], entry["attempt"], entry["verdict"]) for entry in loop.history()],
+          [(1, 1, "interrupted"), (1, 2, "go on"), (2, 1, "done")], "the iterations")
+    with open(os.path.join(loop.folder, "iterations/1/stdout.log"), encoding="utf-8") as file:
+        equal(file.read(), "try\n", "the transcript of the interrupted try")
+    t.all_gone()
+
+
+def begin(t):
+    loop = Loop(t, scripts=MEET)
+    loop.detach()
+    loop.there("tried")
+    return loop
+
+
+def test_a_killed_supervisor_is_started_again(t):
+    loop = begin(t)
+    kill(loop.supervisor())
+    interrupted_once(t, loop)
+
+
+def test_a_killed_runner_interrupts_the_iteration_only(t):
+    loop = begin(t)
+    kill(loop.runner())
+    interrupted_once(t, loop)
+
+
+def test_a_killed_keeper_is_replaced_and_the_new_one_does_its_work(t):
+    loop = begin(t)
+    supervisor = loop.supervisor()
+    first = keepers()
+    kill(first[0])
+    until("another keeper", lambda: [pid for pid in keepers() if pid not in first])
+    equal(loop.supervisor(), supervisor, "the supervisor")
+    kill(supervisor)
+    interrupted_once(t, loop)
+
+
+def test_when_all_are_killed_resume_goes_on(t):
+    loop = begin(t)
+    supervisor, runner, keeper = loop.supervisor(), loop.runner(), keepers()[0]
+    os.kill(keeper, signal.SIGSTOP)  # or it would be quicker than this test
+    for pid in (supervisor, keeper, runner):
+        kill(pid)
+    status = until("nobody", lambda: loop.status()["supervisor_pid"] is None and loop.status())
+    equal(status["status"], "interrupted", "the status")
+    contains(status["reason"], "ringfence resume", "the reason")
+    t.all_gone()
+    result = loop.ringfence("resume", "--all")
+    equal(result.code, 0, "exit status of resume", result)
+    interrupted_once(t, loop)
+
+
+def test_a_killed_agent_is_a_crash_that_counts(t):
+    loop = Loop(t, scripts={"1": "say try; edit tried x; hang", "2": "edit done yes"})
+    loop.detach()
+    loop.there("tried")
+
+    def agents():
+        return [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+                if name_of(pid) == "sh" and loop.project == cwd_of(pid)]
+
+    for pid in until("the agent", agents):
+        kill(pid)
+    equal(loop.ended("completed")["used"], 2, "iterations that count")
+    equal(loop.history()[0]["failure"], "crash", "the class of the failure")
+
+
+def cwd_of(pid):
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
+def test_a_supervisor_that_is_told_to_end_leaves_an_interrupted_loop(t):
+    loop = begin(t)
+    os.kill(loop.supervisor(), signal.SIGTERM)
+    t.all_gone()
+    equal(loop.status()["status"], "interrupted", "the status")
+    equal(loop.ringfence("resume").code, 0, "exit status of resume")
+    interrupted_once(t, loop)
+
+
+def test_too_many_interruptions_open_a_breaker(t):
+    t.leftover_runs = True
+    loop = Loop(t, scripts={"all": "edit here-$$ x; hang"})
+    loop.detach()
+    for number in range(1, 6):
+        until("another try", lambda: len(loop.history()) == number)  # noqa: B023
+        kill(loop.runner())
+    status = loop.ended("failed")
+    equal((status["used"], len(loop.history())), (0, 5), "iterations and tries", status)
+    equal(loop.ringfence("circuit", "reset").code, 0, "circuit reset")
+
+
+# The sweep
+
+def disturbed(loop, fault):
+    """Starts a loop whose supervisor, or starter, dies at this event; helps it only where nobody is left."""
+    env = loop.t.env(RINGFENCE_FAULT=fault)
+    first = fault.rstrip("+") == "1"
+    started = loop.run("--detach", env=loop.t.env(RINGFENCE_FAULT="1+") if first else env)
+    equal(started.code, 137 if first else 0, f"exit status of run at {fault}", started)
+    if first:
+        # The starter died when the loop was written down; now the supervisor dies at its own first event.
+        equal(loop.status()["status"], "interrupted", "the status")
+        loop.ringfence("resume", env=env)
+
+
+def settled(loop):
+    status = loop.ended()
+    made = {name: text for name, text in loop.tree().items() if name.startswith(("step", "done"))}
+    return status["status"], status["used"], status["spent_nusd"], made
+
+
+UNDISTURBED = ("completed", 2, 0, {"step-1": "1\n", "step-2": "2\n", "done": "yes\n"})
+
+
+def test_the_loop_of_the_sweep_has_twelve_events(t):
+    loop = Loop(t, scripts=TWO)
+    loop.detach()
+    equal(settled(loop), UNDISTURBED, "status, iterations, cost and tree")
+    equal(len(loop.events()), 12, "events, of which the supervisor writes eleven")
+
+
+@user_only
+@cases(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+def test_a_supervisor_killed_at_any_event_changes_nothing(t, number):
+    t.leftover_runs = True
+    loops = {fault: Loop(t, f"fault-{fault}", scripts=TWO) for fault in (f"{number}", f"{number}+")}
+    for fault, loop in loops.items():
+        disturbed(loop, fault)
+    for fault, loop in loops.items():
+        equal(settled(loop), UNDISTURBED, f"status, iterations, cost and tree at {fault}")
+        kinds = [kind for kind, _ in loop.events()]
+        equal(kinds.count("started"), 1 if fault in ("1", "11+") else 2, f"supervisors at {fault}", kinds)
+    t.all_gone()
+
+
+def test_a_starter_killed_before_its_first_event_leaves_no_loop(t):
+    loop = Loop(t, scripts=TWO)
+    equal(loop.run(env=t.env(RINGFENCE_FAULT="1")).code, 137, "exit status")
+    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
+    equal(loop.run().code, 0, "exit status of the next one")
+
+
+# Files
+
+def test_a_torn_state_file_is_made_anew(t):
+    loop = Loop(t, scripts={"1": "edit here x; meet go", "2": "edit done yes"})
+    loop.detach()
+    loop.there("here")
+    path = os.path.join(loop.folder, "state.json")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write('{"id": "2026')
+    status = loop.status()
+    equal((status["status"], status["last_heartbeat"]), ("running", None), "the status")
+    loop.write("go")
+    loop.ended("completed")
+    with open(path, encoding="utf-8") as file:
+        equal(json.load(file)["status"], "completed", "the state file")
+
+
+@cases("UPDATE event SET data = replace(data, 'make it', 'break it') WHERE seq = 1",
+       "DELETE FROM event WHERE seq = 4", "UPDATE event SET kind = 'begun' WHERE seq = 3", "bytes", "nothing")
+def test_a_damaged_journal_is_reported_and_never_guessed(t, damage):
+    loop = Loop(t, scripts=TWO)
+    loop.run("-m", "1")
+    path = os.path.join(loop.folder, "journal.db")
+    if damage == "bytes":
+        with open(path, "r+b") as file:
+            file.seek(4096)
+            file.write(os.urandom(4096))
+    elif damage == "nothing":
+        os.truncate(path, 0)
+    else:
+        store = sqlite3.connect(path)
+        store.execute(damage)
+        store.commit()
+        store.close()
+    status = loop.status()
+    equal(status["status"], "failed", "the status", status)
+    contains(status["reason"], "journal", "the reason")
+    for command in ("resume", "abort", "history", "circuit", "logs"):
+        result = loop.ringfence(command, status["id"])
+        equal((result.code, result.out), (125, ""), f"exit status of {command}", result)
+        contains(result.err, "journal", "what is said")
+
+
+@root_only
+def test_a_full_disk_ends_in_a_sentence_and_resume_goes_on(t):
+    t.leftover_runs = True
+    t.own_mounts()
+    t.tmpfs(t.state, "24m")
+    loop = Loop(t, scripts={"1": "edit here x; meet go", "2": "edit done yes"})
+    loop.detach()
+    loop.there("here")
+    ballast = os.path.join(t.state, "ballast")
+    with open(ballast, "wb", buffering=0) as file:
+        try:
+            while file.write(b"x" * 65536):
+                pass
+        except OSError:
+            pass
+        try:
+            while file.write(b"x"):
+                pass
+        except OSError:
+            pass
+    loop.write("go")
+    t.all_gone()
+    os.unlink(ballast)
+    status = loop.status()
+    equal((status["status"], status["supervisor_pid"]), ("interrupted", None), "the status")
+    equal(loop.ringfence("resume").code, 0, "exit status of resume")
+    equal(loop.ended("completed")["used"], 2, "iterations that count")
+
+
+def test_a_stopped_supervisor_is_noticed(t):
+    """Its lock is held, its heartbeat is old."""
+    loop = Loop(t, scripts={"all": "edit here x; meet go; edit done yes"})
+    loop.detach()
+    loop.there("here")
+    path = os.path.join(loop.folder, "state.json")
+    with open(path, encoding="utf-8") as file:
+        state = json.load(file)
+    state["last_heartbeat"] -= 300
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(state, file)
+    contains(loop.status()["reason"] or "", "has not been heard of", "the reason")
+    loop.write("go")
+    loop.ended("completed")
+
+
+def test_editing_the_settings_in_mid_run_changes_nothing(t):
+    loop = Loop(t, scripts={"1": "edit here x; meet go", "2": "cat secret; edit done yes"})
+    loop.write("secret", "the secret")
+    loop.detach("--hide", "secret")
+    loop.there("here")
+    loop.write("ringfence.yml", "check: [false]\n")
+    loop.write("go")
+    loop.ended("completed")
+    expect("the secret" not in loop.ringfence("logs").out, "what was hidden stays hidden")
+
+
+def test_no_process_of_a_loop_holds_what_its_starter_had_open(t):
+    """Otherwise a pipe would never end."""
+    loop = Loop(t, scripts={"all": "edit here x; meet go; edit done yes"})
+    process = t.start([t.ringfence, *loop.run_words("--detach")], cwd=loop.project,
+                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    result = t.finish(process, timeout=10)
+    equal(result.code, 0, "exit status", result)
+    loop.there("here")
+    loop.write("go")
+    loop.ended("completed")

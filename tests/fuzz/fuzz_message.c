@@ -1,0 +1,37 @@
+// sources: src/guard/promise.c src/guard/boxes.c src/guard/lines.c src/util/mem.c
+/* A final message and a task list: what is added to them changes what must change, no more. */
+#include "fuzz.h"
+
+#include "guard/boxes.h"
+#include "guard/promise.h"
+
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void fuzz_message(const uint8_t *data, size_t size)
+{
+	static const char more[] = "\n- [ ] one more";
+	AUTO_FREE char *text = mem_alloc(size + sizeof more);
+	bool promised;
+	struct guard_boxes before;
+	struct guard_boxes after;
+
+	memcpy(text, data, size);
+	promised = guard_promised(text, size, NULL);
+	text[size] = '*';
+	if (guard_promised(text, size + 1, NULL) != promised)
+		abort();
+	text[size] = 'x';
+	if (guard_promised(text, size + 1, NULL))
+		abort();
+	guard_boxes_count(text, size, &before);
+	memcpy(text + size, more, sizeof more - 1);
+	guard_boxes_count(text, size + sizeof more - 1, &after);
+	/* Whatever came before it, an open box at the end is seen: no text can hide what is left. */
+	if (after.open != before.open + 1 || after.ticked != before.ticked)
+		abort();
+}
+
+FUZZ_TARGET(fuzz_message)

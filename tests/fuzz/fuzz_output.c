@@ -1,0 +1,46 @@
+// sources: src/guard/check.c src/guard/excerpt.c src/guard/signature.c src/guard/lines.c src/util/buffer.c src/util/mem.c
+/* The output of a check: read, quoted and compared. */
+#include "fuzz.h"
+
+#include "guard/check.h"
+#include "guard/excerpt.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Every line is a quotation or our own, and there is nothing in it that a terminal obeys. */
+static void check_excerpt(const char *text, size_t size)
+{
+	bool start = true;
+
+	for (size_t i = 0; i < size; i++) {
+		if (start && strncmp(text + i, "> ", 2) != 0 && strncmp(text + i, "[... ", 5) != 0)
+			abort();
+		start = text[i] == '\n';
+		if (((unsigned char)text[i] < 0x20 && !start) || text[i] == 0x7f)
+			abort();
+	}
+	if (!start)
+		abort();
+}
+
+void fuzz_output(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *)data;
+	size_t max = size % 2 ? size % 700 : GUARD_EXCERPT_MAX;
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+	struct guard_check check;
+
+	guard_check_read(text, size, &check);
+	if (check.passed < 0 || check.failed < 0 ||
+	    (check.vacuous && check.passed + check.failed > 0))
+		abort();
+	guard_excerpt(&out, text, size, max);
+	if (out.used > max)
+		abort();
+	check_excerpt(buffer_text(&out), out.used);
+	if (guard_signature(text, size) != guard_signature(text, size))
+		abort();
+}
+
+FUZZ_TARGET(fuzz_output)

@@ -1,0 +1,145 @@
+"""Loops for tests: a project with the scripted agent, and ways to start, see and kill them."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import time
+
+from . import kernel
+from .case import Failure
+from .expect import equal, expect
+
+AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agent.sh")
+PATIENCE_S = 20
+ENDED = ("completed", "limit", "failed", "aborted", "paused")
+
+
+def until(what, condition, patience=PATIENCE_S):
+    """Waits for a thing, which must come; returns what the condition returned."""
+    deadline = time.monotonic() + patience
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise Failure(f"{what}: did not happen within {patience} s")
+        time.sleep(0.01)
+
+
+class Loop:
+    """A project with the scripted agent, and the newest loop in it."""
+
+    def __init__(self, t, name="project", scripts=None, **files):
+        self.t = t
+        self.ident = None
+        self.project = os.path.join(t.home, name)
+        os.makedirs(os.path.join(self.project, "script"), exist_ok=True)
+        shutil.copy(AGENT, os.path.join(self.project, "agent.sh"))
+        for number, text in (scripts or {}).items():
+            self.write(f"script/{number}", text)
+        for file, text in files.items():
+            self.write(file, text)
+
+    def path(self, name):
+        return os.path.join(self.project, name)
+
+    def write(self, name, text=""):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def ringfence(self, *words, **options):
+        options.setdefault("cwd", self.project)
+        return self.t.run([self.t.ringfence, *words], **options)
+
+    def run_words(self, *words, check="test -f done"):
+        checks = ["--check", check] if check else []
+        return ["run", "make it", "--agent-command", "sh agent.sh", *checks, *words]
+
+    def run(self, *words, check="test -f done", **options):
+        """In the foreground, to its end."""
+        return self.ringfence(*self.run_words(*words, check=check), **options)
+
+    def detach(self, *words, check="test -f done", **options):
+        """In the background; returns the id."""
+        result = self.run("--detach", *words, check=check, **options)
+        equal(result.code, 0, "exit status of run --detach", result)
+        self.ident = result.out.splitlines()[-1]
+        return self.ident
+
+    def status(self):
+        result = self.ringfence("status", "--json")
+        equal(result.code, 0, "exit status of status", result)
+        return json.loads(result.out)["loops"][-1]
+
+    def history(self):
+        return json.loads(self.ringfence("history", "--json").out)["iterations"]
+
+    @property
+    def folder(self):
+        return os.path.join(self.t.state, "loops", self.ident or self.status()["id"])
+
+    def said(self):
+        """What the state file says, which is cheaper to ask than ringfence."""
+        try:
+            with open(os.path.join(self.folder, "state.json"), encoding="utf-8") as file:
+                return json.load(file)
+        except (OSError, ValueError):
+            return {"status": "starting", "phase": "new"}
+
+    def there(self, name):
+        """Waits until the agent has made a file."""
+        return until(f"the file {name}", lambda: os.path.exists(self.path(name)))
+
+    def ended(self, *wanted):
+        """Waits until the loop has ended or paused and its supervisor is gone; returns its status."""
+        def look():
+            status = self.status()
+            return status if status["status"] in ENDED and not status["supervisor_pid"] else None
+        until("the end of the loop", lambda: self.said()["status"] in ENDED)
+        status = until("the end of its supervisor", look)
+        if wanted:
+            expect(status["status"] in wanted, f"the loop is {' or '.join(wanted)}", status)
+        return status
+
+    def supervisor(self):
+        return until("a supervisor", lambda: self.status()["supervisor_pid"])
+
+    def runner(self):
+        """The process that holds the fence."""
+        children = until("a runner", lambda: kernel.children_of(self.supervisor()))
+        return children[0][0]
+
+    def events(self):
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "journal.db"))) as store:
+            return store.execute("SELECT kind, data FROM event ORDER BY seq").fetchall()
+
+    def tree(self):
+        """The files of the project with their contents."""
+        found = {}
+        for base, _, files in os.walk(self.project):
+            for file in files:
+                with open(os.path.join(base, file), encoding="utf-8", errors="replace") as stream:
+                    found[os.path.relpath(os.path.join(base, file), self.project)] = stream.read()
+        return found
+
+
+def name_of(pid):
+    """Of one that lives; the dead that nobody has waited for yet have none."""
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8",
+                                            errors="replace") as file:
+        name, _, rest = file.read().partition("(")[2].rpartition(")")
+        return "" if rest.split()[0] == "Z" else name
+    return ""
+
+
+def keepers():
+    """The keepers below this test, which adopts them."""
+    return [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid) == "ringfence-keep"]
+
+
+def kill(pid):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)

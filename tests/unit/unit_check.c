@@ -1,0 +1,274 @@
+/* The output of checks: did anything run, and how much of it passed? */
+#include "unit.h"
+
+#include "guard/check.h"
+
+#include "util/mem.h"
+
+#include <string.h>
+
+enum { UNKNOWN = -1 };
+
+struct sample {
+	const char *name;
+	const char *output;
+	int64_t passed; /* or UNKNOWN */
+	int64_t failed;
+};
+
+static const struct sample nothing[] = {
+	{ "jest without tests", "No tests found, exiting with code 0\n", UNKNOWN, 0 },
+	{ "jest without tests for a change",
+	  "No tests found related to files changed since last commit.\nPress `a` to run all tests.\n",
+	  UNKNOWN, 0 },
+	{ "jest with everything skipped",
+	  "\nTest Suites: 1 skipped, 0 of 1 total\nTests:       2 skipped, 2 total\n"
+	  "Snapshots:   0 total\nTime:        0.5 s\nRan all test suites.\n",
+	  0, 0 },
+	{ "jest with an empty sum", "Tests:       0 total\n", 0, 0 },
+	{ "vitest without files",
+	  "\n RUN  v1.6.0 /app\n\ninclude: **/*.test.ts\nNo test files found, exiting with code 0\n",
+	  UNKNOWN, 0 },
+	{ "vitest with an empty file",
+	  " Test Files  1 passed (1)\n      Tests  no tests\n   Start at  10:00:00\n", UNKNOWN, 0 },
+	{ "mocha without tests", "\n\n  0 passing (1ms)\n\n", 0, 0 },
+	{ "mocha with colours",
+	  "\n\033[92m \033[0m\033[32m 0 passing\033[0m\033[90m (2ms)\033[0m\n", 0, 0 },
+	{ "playwright without tests", "Error: No tests found\n", UNKNOWN, 0 },
+	{ "node without tests",
+	  "TAP version 13\n1..0\n# tests 0\n# suites 0\n# pass 0\n# fail 0\n# cancelled 0\n", 0,
+	  0 },
+	{ "node's spec reporter without tests",
+	  "ℹ tests 0\nℹ suites 0\nℹ pass 0\nℹ fail 0\nℹ duration_ms 3.1\n", 0, 0 },
+	{ "bun without tests",
+	  "bun test v1.1.0\n\n 0 pass\n 0 fail\nRan 0 tests across 0 files. [5.00ms]\n", 0, 0 },
+	{ "deno without tests", "\nok | 0 passed | 0 failed (1ms)\n", 0, 0 },
+	{ "npm without a test", "> echo \"Error: no test specified\"\n\nError: no test specified\n",
+	  UNKNOWN, 0 },
+	{ "pytest without items",
+	  "===== test session starts =====\nplatform linux\ncollected 0 items\n\n"
+	  "===== no tests ran in 0.01s =====\n",
+	  UNKNOWN, 0 },
+	{ "pytest -q without items", "\nno tests ran in 0.00s\n", UNKNOWN, 0 },
+	{ "pytest with everything deselected",
+	  "collected 5 items / 5 deselected / 0 selected\n\n===== 5 deselected in 0.01s =====\n", 0,
+	  0 },
+	{ "pytest with everything skipped",
+	  "collected 2 items\n\ntest_a.py ss   [100%]\n\n===== 2 skipped in 0.01s =====\n", 0, 0 },
+	{ "unittest without tests",
+	  "\n----------------------------------------------------------------------\n"
+	  "Ran 0 tests in 0.000s\n\nOK\n",
+	  UNKNOWN, 0 },
+	{ "unittest of 3.12 without tests", "Ran 0 tests in 0.000s\n\nNO TESTS RAN\n", UNKNOWN, 0 },
+	{ "unittest with everything skipped", "ss\n---\nRan 2 tests in 0.000s\n\nOK (skipped=2)\n",
+	  0, 0 },
+	{ "django without tests",
+	  "Found 0 test(s).\nSystem check identified no issues (0 silenced).\n\nRan 0 tests in 0.000s\n\nOK\n",
+	  UNKNOWN, 0 },
+	{ "cargo with empty sections only",
+	  "     Running unittests src/lib.rs\n\nrunning 0 tests\n\n"
+	  "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n"
+	  "\n   Doc-tests x\n\nrunning 0 tests\n\n"
+	  "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+	  0, 0 },
+	{ "cargo with a filter that matches nothing",
+	  "running 0 tests\n\n"
+	  "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 12 filtered out; finished in 0.00s\n",
+	  0, 0 },
+	{ "nextest without tests",
+	  "    Starting 0 tests across 0 binaries\n     Summary [   0.001s] 0 tests run: 0 passed, 0 skipped\n",
+	  0, 0 },
+	{ "go without test files",
+	  "?   \tgithub.com/a/b\t[no test files]\n?   \tgithub.com/a/b/c\t[no test files]\n",
+	  UNKNOWN, 0 },
+	{ "go with a pattern that matches nothing",
+	  "testing: warning: no tests to run\nPASS\nok  \tgithub.com/a/b\t0.002s [no tests to run]\n",
+	  UNKNOWN, 0 },
+	{ "gotestsum without tests", "∅  a/b\n\nDONE 0 tests in 0.201s\n", 0, 0 },
+	{ "ctest without tests", "Test project build\nNo tests were found!!!\n", UNKNOWN, 0 },
+	{ "ctest with a sum of nothing", "100% tests passed, 0 tests failed out of 0\n", 0, 0 },
+	{ "meson without tests", "ninja: no work to do.\nNo tests defined.\n", UNKNOWN, 0 },
+	{ "googletest with a filter",
+	  "[==========] Running 0 tests from 0 test suites.\n"
+	  "[==========] 0 tests from 0 test suites ran. (0 ms total)\n[  PASSED  ] 0 tests.\n",
+	  0, 0 },
+	{ "maven without tests",
+	  "[INFO] Results:\n[INFO] \n[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0\n[INFO] BUILD SUCCESS\n",
+	  0, 0 },
+	{ "maven without a test folder", "[INFO] No tests to run.\n[INFO] BUILD SUCCESS\n", UNKNOWN,
+	  0 },
+	{ "gradle without sources",
+	  "> Task :compileTestJava NO-SOURCE\n> Task :testClasses UP-TO-DATE\n> Task :test NO-SOURCE\n"
+	  "\nBUILD SUCCESSFUL in 1s\n",
+	  UNKNOWN, 0 },
+	{ "an empty TAP plan", "TAP version 13\n1..0 # SKIP no database\n", UNKNOWN, 0 },
+	{ "rspec without examples",
+	  "No examples found.\n\nFinished in 0.0003 seconds\n0 examples, 0 failures\n", 0, 0 },
+	{ "minitest without runs", "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips\n", 0, 0 },
+	{ "phpunit without tests", "PHPUnit 10.5.1 by Sebastian Bergmann.\n\nNo tests executed!\n",
+	  UNKNOWN, 0 },
+	{ "pest without tests", "\n   INFO  No tests found.\n", UNKNOWN, 0 },
+	{ "dotnet without tests",
+	  "No test is available in /app/t.dll. Make sure that test discoverer is registered.\n",
+	  UNKNOWN, 0 },
+	{ "dotnet with a filter", "No test matches the given testcase filter `X` in /app/t.dll\n",
+	  UNKNOWN, 0 },
+	{ "dotnet with a total of nothing", "Test Run Successful.\nTotal tests: 0\n", UNKNOWN, 0 },
+	{ "swift without tests",
+	  "\t Executed 0 tests, with 0 failures (0 unexpected) in 0.000 (0.001) seconds\n", 0, 0 },
+	{ "zig without tests", "All 0 tests passed.\n", UNKNOWN, 0 },
+	{ "our own sum of nothing", "0 passed, 0 failed\n", 0, 0 },
+	{ "a sum of nothing with CRLF", "0 passed, 0 failed\r\n", 0, 0 },
+	{ "a sum of nothing without an end of line", "0 passed, 0 failed", 0, 0 },
+};
+
+static const struct sample something[] = {
+	{ "jest",
+	  "PASS src/a.test.js\nFAIL src/b.test.js\n\nTest Suites: 1 failed, 1 passed, 2 total\n"
+	  "Tests:       1 failed, 2 skipped, 3 passed, 6 total\nSnapshots:   0 total\n",
+	  3, 1 },
+	{ "jest in two workspaces, one of them empty",
+	  "No tests found, exiting with code 0\n\nTests:       3 passed, 3 total\n", 3, 0 },
+	{ "jest that was cut off before the sum", "PASS src/a.test.js\nPASS src/b.test.js\n", 2,
+	  0 },
+	{ "vitest",
+	  " ✓ src/a.test.ts (2 tests) 3ms\n\n Test Files  2 passed (2)\n      Tests  1 failed | 2 passed (3)\n",
+	  2, 1 },
+	{ "vitest in colours",
+	  "\033[2m      Tests \033[22m \033[1m\033[32m3 passed\033[39m\033[22m\033[90m (3)\033[39m\n",
+	  3, 0 },
+	{ "mocha", "\n  12 passing (30ms)\n  1 pending\n  2 failing\n\n  1) x\n", 12, 2 },
+	{ "playwright",
+	  "Running 4 tests using 2 workers\n\n  1 failed\n    a.spec.ts:3:1\n  3 passed (2.1s)\n",
+	  3, 1 },
+	{ "node", "ok 1 - a\nok 2 - b\n1..2\n# tests 2\n# suites 0\n# pass 2\n# fail 0\n", 2, 0 },
+	{ "bun", " 3 pass\n 1 fail\n 4 expect() calls\nRan 4 tests across 1 file. [12.00ms]\n", 3,
+	  1 },
+	{ "deno", "ok | 3 passed | 0 failed (5ms)\n", 3, 0 },
+	{ "pytest", "collected 4 items\n\n===== 1 failed, 3 passed, 2 warnings in 0.12s =====\n", 3,
+	  1 },
+	{ "pytest -q", "....\n4 passed in 0.12s\n", 4, 0 },
+	{ "pytest with errors", "===== 3 passed, 1 error in 0.12s =====\n", 3, 1 },
+	{ "pytest with expected failures only", "===== 2 xfailed in 0.12s =====\n", 2, 0 },
+	{ "pytest twice, once with nothing",
+	  "collected 0 items\n\n=== no tests ran in 0.01s ===\ncollected 1 item\n\n=== 1 passed in 0.01s ===\n",
+	  1, 0 },
+	{ "unittest", "..\n-----\nRan 5 tests in 0.001s\n\nOK\n", 5, 0 },
+	{ "unittest with failures",
+	  "Ran 5 tests in 0.001s\n\nFAILED (failures=1, errors=1, skipped=1)\n", 2, 2 },
+	{ "unittest with one test", "Ran 1 test in 0.001s\n\nOK\n", 1, 0 },
+	{ "cargo with an empty section",
+	  "running 2 tests\ntest a ... ok\ntest b ... ok\n\n"
+	  "test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n"
+	  "   Doc-tests x\n\nrunning 0 tests\n\n"
+	  "test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n",
+	  2, 0 },
+	{ "cargo with a failure",
+	  "test result: FAILED. 4 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.10s\n",
+	  4, 1 },
+	{ "nextest",
+	  "    Starting 4 tests across 2 binaries\n     Summary [   0.105s] 4 tests run: 3 passed, 1 failed, 0 skipped\n",
+	  3, 1 },
+	{ "go with one package without tests",
+	  "?   \ta/cmd\t[no test files]\nok  \ta/lib\t0.012s\nFAIL\ta/net\t0.300s\nFAIL\n", 1, 1 },
+	{ "go from the cache", "ok  \ta/lib\t(cached)\n?   \ta\t[no test files]\n", 1, 0 },
+	{ "go with coverage", "ok  \ta/lib\t0.1s\tcoverage: 81.0% of statements\n", 1, 0 },
+	{ "go -v",
+	  "=== RUN   TestA\n--- PASS: TestA (0.00s)\n    --- PASS: TestA/x (0.00s)\n=== RUN   TestB\n"
+	  "--- FAIL: TestB (0.01s)\nFAIL\nFAIL\ta\t0.02s\n",
+	  1, 1 },
+	{ "gotestsum", "DONE 12 tests, 1 failure in 0.501s\n", 11, 1 },
+	{ "ctest",
+	  "67% tests passed, 1 tests failed out of 3\n\nTotal Test time (real) =   0.01 sec\n", 2,
+	  1 },
+	{ "meson", "Ok:                 3   \nExpected Fail:      0   \nFail:               1   \n",
+	  3, 1 },
+	{ "googletest",
+	  "[==========] Running 3 tests from 1 test suite.\n[  PASSED  ] 2 tests.\n"
+	  "[  FAILED  ] 1 test, listed below:\n[  FAILED  ] A.b\n",
+	  2, 1 },
+	{ "maven",
+	  "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0.05 s - in a.B\n"
+	  "[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0, Time elapsed: 0 s - in a.C\n"
+	  "[INFO] Results:\n[ERROR] Tests run: 2, Failures: 1, Errors: 0, Skipped: 0\n",
+	  1, 1 },
+	{ "maven with one empty module",
+	  "[INFO] No tests to run.\n[INFO] Tests run: 4, Failures: 0, Errors: 0, Skipped: 1\n", 3,
+	  0 },
+	{ "gradle with one empty module",
+	  "> Task :a:test NO-SOURCE\n> Task :b:test\n\nBUILD SUCCESSFUL in 3s\n", UNKNOWN, 0 },
+	{ "gradle with failures", "> Task :test FAILED\n\n5 tests completed, 1 failed\n", 4, 1 },
+	{ "gradle that knew already",
+	  "> Task :a:test NO-SOURCE\n> Task :b:integrationTest UP-TO-DATE\n", UNKNOWN, 0 },
+	{ "TAP", "1..3\nok 1 - a\nnot ok 2 - b\nok 3 # SKIP no network\n", 1, 1 },
+	{ "TAP with an empty subtest", "# Subtest: a\n    1..0\nok 1 - a\n1..1\n", 1, 0 },
+	{ "TAP without numbers", "ok - a sentence\nnot ok - another\n", 1, 1 },
+	{ "rspec", "Finished in 0.01 seconds\n5 examples, 1 failure, 2 pending\n", 2, 1 },
+	{ "minitest", "5 runs, 9 assertions, 1 failures, 0 errors, 1 skips\n", 3, 1 },
+	{ "phpunit", "OK (3 tests, 5 assertions)\n", 3, 0 },
+	{ "phpunit with failures", "FAILURES!\nTests: 3, Assertions: 5, Failures: 1.\n", 2, 1 },
+	{ "pest", "  Tests:    1 failed, 2 passed (3 assertions)\n", 2, 1 },
+	{ "dotnet",
+	  "Failed!  - Failed:     1, Passed:     3, Skipped:     0, Total:     4, Duration: 5 ms - t.dll (net8.0)\n",
+	  3, 1 },
+	{ "older dotnet", "Total tests: 4\n     Passed: 3\n     Failed: 1\n", 3, 1 },
+	{ "dotnet with one empty assembly",
+	  "No test is available in /a.dll.\nPassed!  - Failed:     0, Passed:     3, Skipped:     0, Total:     3\n",
+	  3, 0 },
+	{ "swift", "\t Executed 5 tests, with 1 failure (0 unexpected) in 0.010 (0.012) seconds\n",
+	  4, 1 },
+	{ "zig", "All 3 tests passed.\n", 3, 0 },
+	{ "our own sum", "271 passed, 2 failed, 1 skipped in 40 s\n", 271, 2 },
+	{ "no output", "", UNKNOWN, 0 },
+	{ "a linter", "All checks passed!\n0 errors, 0 warnings\n", UNKNOWN, 0 },
+	{ "a compiler", "3 errors generated.\n", UNKNOWN, 0 },
+	{ "eslint", "✖ 3 problems (1 error, 2 warnings)\n", UNKNOWN, 0 },
+	{ "a log about logins", "3 failed login attempts\n10 tests of the alarm\n", UNKNOWN, 0 },
+	{ "a number too large", "99999999999999999999999 passed, 1 failed\n", INT64_MAX, 1 },
+};
+
+static void table(const struct sample *samples, size_t count, bool vacuous)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct sample *sample = &samples[i];
+		AUTO_FREE char *sentence = mem_format("%s: %s", sample->name,
+						      vacuous ? "vacuous" : "not vacuous");
+		struct guard_check check;
+		bool counts;
+
+		guard_check_read(sample->output, strlen(sample->output), &check);
+		counts = sample->passed == UNKNOWN
+				 ? !check.counted || (check.passed == 0 && check.failed == 0)
+				 : check.counted && check.passed == sample->passed &&
+					   check.failed == sample->failed;
+		if (!counts)
+			printf("# counted %d: %lld passed, %lld failed\n", check.counted,
+			       (long long)check.passed, (long long)check.failed);
+		CHECK(sentence, check.vacuous == vacuous && counts);
+	}
+}
+
+static void large(void)
+{
+	enum { SIZE = 10 << 20 };
+	AUTO_FREE char *text = mem_alloc(SIZE);
+	struct guard_check check;
+
+	memset(text, '\n', SIZE);
+	memcpy(text + SIZE - 19, "0 passed, 0 failed\n", 19);
+	guard_check_read(text, SIZE, &check);
+	CHECK("the sum at the end of ten megabytes is found", check.vacuous && check.counted);
+	memset(text, ' ', SIZE);
+	guard_check_read(text, SIZE, &check);
+	CHECK("a line of ten megabytes is survived", !check.vacuous && !check.counted);
+	guard_check_read("0 passed\0, 0 failed", 19, &check);
+	CHECK("NUL in a line is left out", check.vacuous);
+}
+
+int main(void)
+{
+	table(nothing, sizeof nothing / sizeof nothing[0], true);
+	table(something, sizeof something / sizeof something[0], false);
+	large();
+	return unit_failures > 0;
+}

@@ -1,0 +1,232 @@
+/* Excerpts for prompts, and the signature of a failure. */
+#include "unit.h"
+
+#include "guard/excerpt.h"
+
+#include "util/mem.h"
+
+#include <string.h>
+
+static bool excerpt_of(const char *output, size_t size, size_t max, const char *expected)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(100000);
+
+	guard_excerpt(&out, output, size, max);
+	if (strcmp(buffer_text(&out), expected) == 0)
+		return true;
+	printf("# %s\n", buffer_text(&out));
+	return false;
+}
+
+static bool excerpt_is(const char *output, const char *expected)
+{
+	return excerpt_of(output, strlen(output), GUARD_EXCERPT_MAX, expected);
+}
+
+static void quoting(void)
+{
+	CHECK("every line is quoted", excerpt_is("a\nb\n\nc", "> a\n> b\n> \n> c\n"));
+	CHECK("no output is no excerpt", excerpt_is("", ""));
+	CHECK("colours, titles and links are gone",
+	      excerpt_is(
+		      "\033[1;31mred\033[0m \033]0;title\abell \033]8;;http://x\033\\link\033]8;;\033\\\n",
+		      "> red bell link\n"));
+	CHECK("C1 sequences and other escapes are gone",
+	      excerpt_is("\xc2\x9b"
+			 "31mred\033(B \033Pq\033\\end\n",
+			 "> red end\n"));
+	CHECK("a torn escape sequence takes no more than its line",
+	      excerpt_is("a\033[\nb\033]0;x\nc\033", "> a\n> b\n> c\n"));
+	CHECK("control characters are gone, a tab is a space",
+	      excerpt_of("a\0b\a\tc\x7f\n", 8, 4000, "> ab c\n"));
+	CHECK("what a carriage return overwrote is gone",
+	      excerpt_is("10%\r50%\r100%\r\nnext\r\n", "> 100%\n> next\n"));
+	CHECK("bytes that are no UTF-8 are replaced",
+	      excerpt_is("a\xff\xc3\n\xe2\x82\n",
+			 "> a\xef\xbf\xbd\xef\xbf\xbd\n> \xef\xbf\xbd\xef\xbf\xbd\n"));
+	CHECK("UTF-8 stays", excerpt_is("größe ✓ 日本\n", "> größe ✓ 日本\n"));
+	CHECK("marks that reorder text are gone", excerpt_is("a\xe2\x80\xae"
+							     "b\xef\xbb\xbf\n",
+							     "> ab\n"));
+	CHECK("output cannot imitate what Ringfence says",
+	      excerpt_is("[... 9 lines left out ...]\n", "> [... 9 lines left out ...]\n"));
+}
+
+/* 1000 numbered lines with some lines in them. */
+static void thousand(struct buffer *out, int at, const char *line, int other_at, const char *other)
+{
+	for (int i = 1; i <= 1000; i++) {
+		if (i == at || i == other_at)
+			buffer_printf(out, "%s\n", i == at ? line : other);
+		else
+			buffer_printf(out, "line %d\n", i);
+	}
+}
+
+static bool has(struct buffer *out, const char *text)
+{
+	return strstr(buffer_text(out), text) != NULL;
+}
+
+static void choice(void)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+
+	thousand(&text, 0, "", 0, "");
+	guard_excerpt(&out, buffer_text(&text), text.used, 1000);
+	CHECK("without a failure head and tail are shown",
+	      has(&out, "> line 1\n") && has(&out, "> line 1000\n") && !has(&out, "> line 500\n") &&
+		      has(&out, " lines left out ...]\n"));
+	CHECK("an excerpt keeps its maximum and uses it", out.used <= 1000 && out.used > 700);
+	buffer_release(&out);
+	buffer_release(&text);
+
+	thousand(&text, 300, "E   assert 1 == 2", 700, "FAILED test_b.py");
+	guard_excerpt(&out, buffer_text(&text), text.used, 1000);
+	CHECK("the first and the last failure are shown with what is around them",
+	      has(&out, "> line 299\n> E   assert 1 == 2\n> line 301\n") &&
+		      has(&out, "> FAILED test_b.py\n> line 701\n"));
+	CHECK("what is left out is counted, before, between and after",
+	      has(&out, "[... 296 lines left out ...]\n> line 297\n") && !has(&out, "line 500\n") &&
+		      has(&out, "> line 705\n[... 295 lines left out ...]\n") && out.used <= 1000);
+	buffer_release(&out);
+	buffer_release(&text);
+
+	thousand(&text, 500, "error: no such file", 0, "");
+	guard_excerpt(&out, buffer_text(&text), text.used, 1000);
+	CHECK("around a single failure there is more",
+	      has(&out, "> error: no such file\n") && has(&out, "> line 520\n") && out.used > 700);
+}
+
+static void bounds(void)
+{
+	enum { SIZE = 10 << 20 };
+	AUTO_FREE char *text = mem_alloc(SIZE);
+	bool kept = true;
+
+	memset(text, 'x', SIZE);
+	for (size_t max = 0; max < 600; max += 7) {
+		AUTO_BUFFER struct buffer out = BUFFER_INIT(10000);
+
+		guard_excerpt(&out, text, 50000, max);
+		kept &= out.used <= max;
+	}
+	CHECK("a long line never breaks the maximum", kept);
+	for (size_t i = 0; i < SIZE; i += 2)
+		text[i] = '\n';
+	for (size_t max = 0; max < 4000; max += 2500) {
+		AUTO_BUFFER struct buffer out = BUFFER_INIT(10000);
+
+		guard_excerpt(&out, text, SIZE, max);
+		kept &= out.used <= max;
+	}
+	CHECK("five million lines never break it", kept);
+	memset(text, 'x', SIZE);
+
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(10000);
+
+	guard_excerpt(&out, text, SIZE, GUARD_EXCERPT_MAX);
+	CHECK("a line of ten megabytes is cut, and that is said",
+	      out.used < 420 && has(&out, "x [...]\n"));
+}
+
+static void looks(void)
+{
+	static const char *const failed[] = {
+		"error: x",
+		"TypeError: x",
+		"FAIL src/a",
+		"AssertionError",
+		"panic: runtime",
+		"Traceback (most",
+		"Expected: 3",
+		"not ok 1 - a",
+		"10 errors",
+		"1 failed",
+		"✗ does it",
+		"Failures: 10",
+		"undefined reference to `f'",
+		"Segmentation fault (core dumped)",
+	};
+	static const char *const fine[] = {
+		"0 errors",
+		"no errors",
+		"0 failed",
+		"Failures: 0",
+		"errors=0",
+		"ok 1 - fails on error",
+		"✓ throws an error",
+		"test error_is_shown ... ok",
+		"PASS src/error.test.js",
+		"test_a.py::test_error PASSED",
+		"--- PASS: TestError (0.00s)",
+		"all is well",
+		"",
+	};
+
+	for (size_t i = 0; i < sizeof failed / sizeof failed[0]; i++) {
+		AUTO_FREE char *sentence = mem_format("a failure: '%s'", failed[i]);
+
+		CHECK(sentence, guard_looks_failed(failed[i]));
+	}
+	for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
+		AUTO_FREE char *sentence = mem_format("no failure: '%s'", fine[i]);
+
+		CHECK(sentence, !guard_looks_failed(fine[i]));
+	}
+}
+
+static bool reduces(const char *line, const char *expected)
+{
+	char out[200];
+
+	guard_signature_line(line, out, sizeof out);
+	if (strcmp(out, expected) == 0)
+		return true;
+	printf("# %s\n", out);
+	return false;
+}
+
+static bool same(const char *a, const char *b)
+{
+	return guard_signature(a, strlen(a)) == guard_signature(b, strlen(b));
+}
+
+static void signatures(void)
+{
+	CHECK("line numbers of paths are gone",
+	      reduces("src/a.c:12:5: error: x", "src/a.c:#: error: x"));
+	CHECK("times are gone", reduces("  FAILED in 1.25s, 12ms", "FAILED in #, #") &&
+					reduces("12:30:01.5 x", "# x"));
+	CHECK("addresses and hashes are gone",
+	      reduces("at 0x7ffe12ab (deadbeef) a1b2c3d", "at # (#) #"));
+	CHECK("numbers in names are gone, words stay",
+	      reduces("test_12_beef: face expected 3, got 4",
+		      "test_#_beef: face expected #, got #"));
+	CHECK("temporary folders are gone",
+	      reduces("open /tmp/xKdQzw/a.txt: error", "open /tmp/#/a.txt: error"));
+	CHECK("a line is reduced within its room",
+	      guard_signature_line("abcdef", (char[4]){ 0 }, 4) == 3);
+	CHECK("the same failure at another time is the same",
+	      same("ok\na.c:3: error: bad (0.1s)\n", "ok fine\na.c:99: error: bad (2.5s)\n"));
+	CHECK("another failure is another", !same("a.c:3: error: bad\n", "b.c:3: error: bad\n"));
+	CHECK("order and repetition do not matter",
+	      same("error: a\nerror: b\n", "error: b\nerror: a\nerror: b\n"));
+	CHECK("a failure more is another", !same("error: a\n", "error: a\nerror: b\n"));
+	CHECK("without words of failure every line counts",
+	      same("exit 1 after 3s\n", "exit 1 after 4s\n") && !same("killed\n", "stopped\n"));
+	CHECK("no text has no signature",
+	      guard_signature("", 0) == 0 && guard_signature("\n \n", 3) == 0);
+	CHECK("colours do not matter", same("\033[31merror: a\033[0m\n", "error: a\r\n"));
+}
+
+int main(void)
+{
+	quoting();
+	choice();
+	bounds();
+	looks();
+	signatures();
+	return unit_failures > 0;
+}

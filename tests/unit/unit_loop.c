@@ -1,0 +1,389 @@
+/* The rooms behind ringfence run, piece by piece: the table of phases, the fold of events, the journal, the
+ * sink, the survey, the prompt and the frozen fence. */
+#include "loop/frozen.h"
+#include "loop/model.h"
+#include "loop/prompt.h"
+#include "loop/sink.h"
+#include "loop/state.h"
+#include "loop/survey.h"
+#include "store/store.h"
+#include "unit.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/unit-loop-XXXXXX";
+
+/* The table, once more, by hand: what may happen in a phase, and where it leads. */
+static const struct {
+	const char *phase, *event, *next;
+} cells[] = {
+	{ "new", "created", "baseline" },       { "baseline", "started", "baseline" },
+	{ "baseline", "asked", "baseline" },    { "baseline", "changed", "baseline" },
+	{ "baseline", "checked", "baseline" },  { "baseline", "baselined", "ready" },
+	{ "baseline", "finished", "finished" }, { "ready", "started", "ready" },
+	{ "ready", "asked", "ready" },          { "ready", "changed", "ready" },
+	{ "ready", "begun", "agent" },          { "ready", "waits", "waiting" },
+	{ "ready", "paused", "paused" },        { "ready", "finished", "finished" },
+	{ "agent", "started", "agent" },        { "agent", "asked", "agent" },
+	{ "agent", "changed", "agent" },        { "agent", "ended", "checks" },
+	{ "agent", "interrupted", "ready" },    { "agent", "finished", "finished" },
+	{ "checks", "started", "checks" },      { "checks", "asked", "checks" },
+	{ "checks", "changed", "checks" },      { "checks", "checked", "checks" },
+	{ "checks", "continued", "ready" },     { "checks", "waits", "waiting" },
+	{ "checks", "paused", "paused" },       { "checks", "interrupted", "ready" },
+	{ "checks", "finished", "finished" },   { "waiting", "started", "waiting" },
+	{ "waiting", "asked", "waiting" },      { "waiting", "changed", "waiting" },
+	{ "waiting", "waited", "ready" },       { "waiting", "paused", "paused" },
+	{ "waiting", "finished", "finished" },  { "paused", "started", "paused" },
+	{ "paused", "asked", "paused" },        { "paused", "changed", "paused" },
+	{ "paused", "resumed", "ready" },       { "paused", "finished", "finished" },
+	{ "finished", "asked", "finished" },    { "finished", "changed", "finished" },
+	{ "finished", "resumed", "ready" },
+};
+
+static int wanted_next(int phase, int event)
+{
+	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+		if (strcmp(cells[i].phase, loop_phase_name((enum loop_phase)phase)) != 0 ||
+		    strcmp(cells[i].event, loop_event_name((enum loop_event)event)) != 0)
+			continue;
+		for (int next = 0; next < LOOP_PHASE_COUNT; next++)
+			if (strcmp(cells[i].next, loop_phase_name((enum loop_phase)next)) == 0)
+				return next;
+	}
+	return -1;
+}
+
+static void table(void)
+{
+	size_t allowed = 0;
+	bool same = true;
+
+	for (int phase = 0; phase < LOOP_PHASE_COUNT; phase++) {
+		for (int event = 0; event < LOOP_EVENT_COUNT; event++) {
+			int next = loop_next((enum loop_phase)phase, (enum loop_event)event);
+
+			allowed += next >= 0;
+			same = same && next == wanted_next(phase, event);
+		}
+	}
+	CHECK("every cell of the table leads where it should", same);
+	CHECK("nothing else can happen", allowed == sizeof cells / sizeof *cells);
+	CHECK("events are found by their names, and only those",
+	      loop_event_find("begun") == LOOP_EVENT_begun && loop_event_find("began") == -1);
+}
+
+static const char config[] =
+	"{\"config\": {\"project\": \"/p\", \"objective\": \"make it\", \"agent_command\": \"agent\","
+	" \"checks\": [\"make test\"], \"promise\": \"DONE\", \"max_iterations\": 4, \"max_errors\": 2,"
+	" \"fence\": {}}}";
+
+struct script {
+	struct loop_state state;
+	struct error err;
+	int64_t seq;
+	bool refused;
+};
+
+static void happens(struct script *script, const char *kind, const char *data)
+{
+	struct store_event event = {
+		.seq = ++script->seq, .at_ms = script->seq * 1000, .kind = kind, .data = data
+	};
+
+	script->refused = script->refused ||
+			  loop_state_take(&script->state, &event, &script->err) < 0;
+}
+
+static struct script begin(void)
+{
+	struct script script = { 0 };
+
+	loop_state_init(&script.state);
+	happens(&script, "created", config);
+	happens(&script, "started", "{\"pid\": 77}");
+	happens(&script, "checked", "{\"index\": 0, \"code\": 1, \"excerpt\": \"> broken\\n\"}");
+	happens(&script, "baselined", "{}");
+	return script;
+}
+
+static void iterate(struct script *script, const char *verdict, const char *data)
+{
+	happens(script, "begun", "{\"iteration\": 1, \"attempt\": 1}");
+	happens(script, "ended", "{\"code\": 0, \"final\": \"fine\"}");
+	happens(script, "checked",
+		"{\"index\": 0, \"code\": 0, \"passed\": true, \"mechanism\": \"bwrap\"}");
+	happens(script, verdict, data);
+}
+
+static void folding(void)
+{
+	struct script script = begin();
+	struct loop_state *state = &script.state;
+
+	CHECK("a loop begins as its configuration says",
+	      !script.refused && state->phase == LOOP_PHASE_ready &&
+		      state->options.limits.iterations == 4 && state->breakers[0].open_at == 2 &&
+		      state->supervisor == 77 && strcmp(loop_status(state, true), "running") == 0);
+	CHECK("without a supervisor it is interrupted",
+	      strcmp(loop_status(state, false), "interrupted") == 0);
+	iterate(&script, "continued", "{\"used\": 1, \"reason\": \"r\", \"reflection\": \"hard\"}");
+	CHECK("a decision counts the iteration and keeps what was learnt",
+	      !script.refused && state->used == 1 && strcmp(state->reflections[0], "hard") == 0 &&
+		      strcmp(state->mechanism, "bwrap") == 0);
+	happens(&script, "asked", "{\"wish\": \"pause\"}");
+	happens(&script, "begun", "{\"iteration\": 2, \"attempt\": 1}");
+	happens(&script, "interrupted", "{}");
+	CHECK("an interruption counts nothing, and forgets no wish",
+	      state->used == 1 && state->phase == LOOP_PHASE_ready &&
+		      state->wish == LOOP_WISH_PAUSE);
+	happens(&script, "asked", "{\"wish\": \"abort\"}");
+	happens(&script, "paused", "{\"reason\": \"cost\"}");
+	CHECK("a pause does not undo an abort", state->wish == LOOP_WISH_ABORT);
+	script.seq += 100;
+	happens(&script, "resumed", "{}");
+	CHECK("a pause is no time of the loop", state->rested_ms == 101000);
+	happens(&script, "changed", "{\"max_iterations\": 9}");
+	CHECK("limits can be changed", state->options.limits.iterations == 9);
+	happens(&script, "finished", "{\"status\": \"aborted\", \"reason\": \"by a person\"}");
+	CHECK("the end has a status",
+	      !script.refused && strcmp(loop_status(state, false), "aborted") == 0);
+	happens(&script, "begun", "{}");
+	CHECK("what cannot happen is refused, with its number",
+	      script.refused && strstr(script.err.text, "cannot happen"));
+	loop_state_release(state);
+}
+
+static void malformed(void)
+{
+	static const char *const bad[][2] = {
+		{ "created", "{}" },   { "created", "[]" }, { "created", "{" },
+		{ "unheard", "{}" },   { "begun", "{}" },   { "created", "{\"config\": 3}" },
+		{ "created", "null" },
+	};
+	bool all = true;
+
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		struct script script = { 0 };
+
+		loop_state_init(&script.state);
+		happens(&script, bad[i][0], bad[i][1]);
+		all = all && script.refused && script.state.phase == LOOP_PHASE_new;
+		loop_state_release(&script.state);
+	}
+	CHECK("malformed events are refused and change nothing", all);
+}
+
+static void prompts(void)
+{
+	struct script script = begin();
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+
+	prompt_write(&script.state, 10000, &text);
+	CHECK("a prompt has the task, the limits, the check's words and the rules",
+	      strstr(buffer_text(&text), "make it") &&
+		      strstr(buffer_text(&text), "iteration 1 of at most 4") &&
+		      strstr(buffer_text(&text), "> broken") && strstr(buffer_text(&text), "DONE"));
+	loop_state_release(&script.state);
+}
+
+static int count_events(void *context, const struct store_event *event, struct error *err)
+{
+	(void)event;
+	(void)err;
+	++*(int *)context;
+	return 0;
+}
+
+static bool damaged(const char *path, const char *sql)
+{
+	struct store *store = NULL;
+	struct error err = { "" };
+	sqlite3 *raw = NULL;
+	bool found;
+
+	sqlite3_open(path, &raw);
+	sqlite3_exec(raw, sql, NULL, NULL, NULL);
+	sqlite3_close(raw);
+	found = store_open(path, STORE_READ, &store, &err) == 0 &&
+		store_each(store, 0, NULL, NULL, &err) < 0 && strstr(err.text, "damaged");
+	store_close(store);
+	return found;
+}
+
+static void journal(void)
+{
+	AUTO_FREE char *path = path_join(folder, "journal.db");
+	AUTO_FREE char *other = path_join(folder, "no.db");
+	struct store *store = NULL;
+	struct store *reader = NULL;
+	struct error err;
+	int count = 0;
+	int late = 0;
+
+	CHECK("a journal that is not there cannot be read",
+	      store_open(path, STORE_READ, &store, &err) < 0);
+	CHECK("a journal is made", store_open(path, STORE_CREATE, &store, &err) == 0);
+	for (int i = 0; i < 3; i++)
+		store_append(store, i, "kind", "{}", &err);
+	CHECK("events are read by another while it is open, all or those behind one",
+	      store_open(path, STORE_READ, &reader, &err) == 0 &&
+		      store_each(reader, 0, count_events, &count, &err) == 0 && count == 3 &&
+		      store_each(reader, 2, count_events, &late, &err) == 0 && late == 1);
+	CHECK("a reader cannot write", store_append(reader, 9, "kind", "{}", &err) < 0);
+	store_close(reader);
+	store_close(store);
+	CHECK("what is no journal is refused",
+	      close(open(other, O_CREAT | O_WRONLY, 0600)) == 0 &&
+		      store_open(other, STORE_WRITE, &store, &err) < 0);
+	CHECK("a changed event is found",
+	      damaged(path, "UPDATE event SET data = '[]' WHERE seq = 2"));
+	CHECK("a missing event is found", damaged(path, "DELETE FROM event WHERE seq = 2"));
+	unlink(path);
+	unlink(other);
+}
+
+/* Lets a sink take so many bytes, the last of which are known. */
+static void pour(struct sink *sink, int into, size_t size)
+{
+	char chunk[4096];
+
+	memset(chunk, 'x', sizeof chunk);
+	for (size_t left = size; left;) {
+		size_t part = left < sizeof chunk ? left : sizeof chunk;
+
+		if (write(into, chunk, part) != (ssize_t)part)
+			return;
+		left -= part;
+		sink_serve(sink);
+	}
+	if (write(into, "the end", 7) == 7)
+		sink_serve(sink);
+}
+
+static void sinks(void)
+{
+	static const size_t sizes[] = { 0,
+					5,
+					SINK_HEAD - 7,
+					SINK_HEAD,
+					SINK_HEAD + SINK_TAIL - 7,
+					SINK_HEAD + SINK_TAIL,
+					3 * SINK_TAIL + 11 };
+	AUTO_FREE char *path = path_join(folder, "log");
+	bool kept = true;
+
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+		AUTO_BUFFER struct buffer last = BUFFER_INIT(1 << 20);
+		size_t most = SINK_HEAD + SINK_TAIL;
+		size_t wanted = sizes[i] + 7 < most ? sizes[i] + 7 : most;
+		struct sink sink;
+		int ends[2];
+
+		if (pipe2(ends, O_CLOEXEC) < 0)
+			return;
+		sink_open(&sink, ends[0], path);
+		pour(&sink, ends[1], sizes[i]);
+		close(ends[1]);
+		sink_text(&sink, &text);
+		sink_last(&sink, 7, &last);
+		kept = kept && sink.bytes == sizes[i] + 7 && text.used == wanted &&
+		       strcmp(buffer_text(&last), "the end") == 0 && !sink_serve(&sink);
+		sink_release(&sink);
+	}
+	CHECK("a sink keeps the beginning and the end, whatever comes", kept);
+	unlink(path);
+}
+
+static void put(const char *name, const char *text)
+{
+	AUTO_FREE char *path = path_join(folder, name);
+	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	fd_write_all(fd, text, strlen(text));
+}
+
+static void surveys(void)
+{
+	struct survey_memory *memory = survey_memory_new();
+	AUTO_FREE char *path = path_join(folder, "b");
+	AUTO_FREE char *loop = path_join(folder, "loop");
+	AUTO_FREE char *fifo = path_join(folder, "fifo");
+	struct survey first, second, third, fourth;
+	struct error err;
+
+	put("a", "one");
+	survey_take(memory, folder, &first, &err);
+	put("b", "two");
+	put("a", "ONE");
+	if (symlink(".", loop) < 0 || mkfifo(fifo, 0600) < 0)
+		perror("survey");
+	survey_take(memory, folder, &second, &err);
+	put("a", "one");
+	unlink(path);
+	unlink(loop);
+	unlink(fifo);
+	survey_take(memory, folder, &third, &err);
+	survey_take(memory, folder, &fourth, &err);
+	CHECK("a survey counts what is new, changed and gone",
+	      first.files == 1 && second.changed == 4 && third.changed == 4 && fourth.changed == 0);
+	CHECK("a tree that was there before is recognised",
+	      strcmp(first.tree, second.tree) != 0 && strcmp(first.tree, third.tree) == 0);
+	CHECK("a project that is gone is an error",
+	      survey_take(memory, "/nonexistent/x", &fourth, &err) < 0);
+	survey_memory_free(memory);
+	put("a", "");
+	path[strlen(path) - 1] = 'a';
+	unlink(path);
+}
+
+static void freezing(void)
+{
+	struct fence_spec spec = { .mechanism = "auto", .net = FENCE_NET_OPEN, .denials = true };
+	struct fence_spec thawed = { 0 };
+	struct error err;
+	json_t *first;
+	json_t *second = NULL;
+
+	fence_paths_add(&spec.hide, "secret", "--hide");
+	fence_paths_add(&spec.read, "~/shared", "--read");
+	list_add(&spec.env, "NAME=value");
+	spec.limits[FENCE_LIMIT_MEMORY] = 4096;
+	spec.accepted_limits = 3;
+	first = frozen_spec(&spec, "/p/sub");
+	if (frozen_thaw(first, &thawed, &err) == 0)
+		second = frozen_spec(&thawed, "/elsewhere");
+	CHECK("a frozen fence thaws to the same, wherever that is", json_equal(first, second));
+	CHECK("a relative path is meant from where it was said",
+	      strcmp(thawed.hide.items[0].path, "/p/sub/secret") == 0);
+	CHECK("what is no frozen fence is refused", frozen_thaw(json_null(), &thawed, &err) < 0);
+	fence_spec_release(&thawed);
+	fence_spec_release(&spec);
+	json_decref(first);
+	json_decref(second);
+}
+
+int main(void)
+{
+	if (!mkdtemp(folder))
+		return 1;
+	table();
+	folding();
+	malformed();
+	prompts();
+	journal();
+	sinks();
+	surveys();
+	freezing();
+	rmdir(folder);
+	return unit_failures != 0;
+}
