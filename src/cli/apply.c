@@ -202,12 +202,15 @@ int apply_spec(struct applied *applied, struct error *err)
 uint64_t apply_loop_number(const struct config *config, enum setting_id id)
 {
 	const struct config_value *value = config_get(config, id);
+	bool own = value->layer == CONFIG_PROJECT && config->trust != CONFIG_TRUST;
 	struct error ignored;
-	uint64_t number = value->number;
+	uint64_t usual;
 
-	if (value->layer == CONFIG_BUILT_IN && value->setting->in_loop)
-		setting_parse(value->setting, value->setting->in_loop, &number, &ignored);
-	return number;
+	if (!value->setting->in_loop || (value->layer != CONFIG_BUILT_IN && !own) ||
+	    setting_parse(value->setting, value->setting->in_loop, &usual, &ignored) < 0)
+		return value->number;
+	/* A project's own file that nobody has agreed to may only tighten, here, too. */
+	return own && !setting_widens(value->setting, value->number, usual) ? value->number : usual;
 }
 
 int apply_loop(struct applied *applied, struct error *err)

@@ -372,3 +372,12 @@ def test_the_agent_is_in_the_fence(t):
     expect(not os.path.exists(os.path.join(t.home, "outside.txt")), "nothing is planted outside")
     with open(os.path.join(t.home, ".ssh/id_rsa"), encoding="utf-8") as file:
         equal(file.read(), "the key", "the control: the key is there for its owner")
+
+
+@cases(("max-iterations: 1000", "iterations", 20), ("max-iterations: 5", "iterations", 5),
+       ("max-time: 100h", "time_s", 8 * 3600), ("timeout: 50h", "timeout_ms", 3600000))
+def test_a_projects_own_file_can_only_tighten_the_limits_of_a_loop(t, line, name, value):
+    loop = Loop(t, scripts={"all": "edit done yes"})
+    t.write("ringfence.yml", f"{line}\n")
+    equal(loop.run().code, 0, "exit status")
+    equal(loop.ended("completed")["limits"][name], value, "the limit")
