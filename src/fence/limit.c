@@ -85,8 +85,8 @@ int fence_limit_parse(enum fence_limit limit, const char *text, uint64_t *ret_va
 	uint64_t value;
 
 	if (readers[kind].read(text, &value) < 0)
-		return error_set(err, "%s is %s, not '%s'", table[limit].name,
-				 readers[kind].wants, text);
+		return error_set(err, "%s is %s, not '%s'", table[limit].name, readers[kind].wants,
+				 text);
 	if (value < table[limit].least) {
 		AUTO_FREE char *least = fence_limit_text(limit, table[limit].least);
 

@@ -9,11 +9,22 @@
 
 static struct fence_rule rules[] = {
 	{ .path = (char *)"/h/u/.tools", .access = WIRE_READ, .origin = (char *)"tool chains" },
-	{ .path = (char *)"/h/u/p", .access = WIRE_WRITE, .origin = (char *)"project", .exact = true },
-	{ .path = (char *)"/h/u/p/.env", .access = WIRE_HIDE, .origin = (char *)"environment file" },
+	{ .path = (char *)"/h/u/p",
+	  .access = WIRE_WRITE,
+	  .origin = (char *)"project",
+	  .exact = true },
+	{ .path = (char *)"/h/u/p/.env",
+	  .access = WIRE_HIDE,
+	  .origin = (char *)"environment file" },
 	{ .path = (char *)"/h/u/p/.git", .access = WIRE_READ, .origin = (char *)"git" },
-	{ .path = (char *)"/h/u/p/data", .access = WIRE_HIDE, .origin = (char *)"--hide", .exact = true },
-	{ .path = (char *)"/tmp/shared", .access = WIRE_WRITE, .origin = (char *)"option", .exact = true },
+	{ .path = (char *)"/h/u/p/data",
+	  .access = WIRE_HIDE,
+	  .origin = (char *)"--hide",
+	  .exact = true },
+	{ .path = (char *)"/tmp/shared",
+	  .access = WIRE_WRITE,
+	  .origin = (char *)"option",
+	  .exact = true },
 	{ .path = (char *)"/srv/lib",
 	  .access = WIRE_READ,
 	  .origin = (char *)"ringfence.yml:12",
@@ -134,7 +145,8 @@ static void names(void)
 	const struct fence_spec read_only = { .read_only = true };
 	struct fence_rule project = { .path = (char *)"/h/u/p",
 				      .access = WIRE_READ,
-				      .origin = (char *)"project", .project = true };
+				      .origin = (char *)"project",
+				      .project = true };
 	const struct verdict closed = { .wall = VERDICT_READ_ONLY, .by = &project };
 	struct fence_plan asked = plan;
 	AUTO_FREE char *rule = NULL;
