@@ -20,7 +20,8 @@ const struct command *const cli_commands[] = {
 
 static const char about[] =
 	"Runs a command in a fence that it cannot leave: the project is writable, the rest of the system "
-	"read-only, your home and keys are not there, and there is no network.";
+	"read-only, your home and keys are not there, and there is no network. ringfence run does that with an "
+	"agent, again and again, until the work is done.";
 
 /* Remembers the candidate that is nearest to a wrong word, if it is near at all. */
 static void nearer(const char *word, const char *candidate, const char **best, size_t *distance)

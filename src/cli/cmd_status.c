@@ -33,8 +33,12 @@ static void print_loop(const struct client_loop *loop)
 	AUTO_FREE char *project = text_escaped(state->options.project ? state->options.project
 								      : "?");
 
-	printf("%s  %-11s  iteration %u of %u  %s\n", loop->id, client_status(loop), state->used,
-	       state->options.limits.iterations, project);
+	AUTO_FREE char *most = state->options.limits.iterations
+				       ? mem_format(" of %u", state->options.limits.iterations)
+				       : mem_dup("");
+
+	printf("%s  %-11s  iteration %u%s  %s\n", loop->id, client_status(loop), state->iteration,
+	       most, project);
 	if (*shown)
 		printf("    %s\n", shown);
 }

@@ -32,12 +32,15 @@ struct follow {
 	int gone;       /* how often nobody was there */
 };
 
-static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t interrupts; /* by Ctrl-C */
+static volatile sig_atomic_t told_to_go; /* TERM, or the terminal is gone: nobody is asked */
 
 static void count_interrupt(int number)
 {
-	(void)number;
-	interrupts++;
+	if (number == SIGINT)
+		interrupts++;
+	else
+		told_to_go = 1;
 }
 
 static __attribute__((format(printf, 2, 3))) void tell(struct follow *follow, const char *format,
@@ -234,7 +237,7 @@ static char ask_person(void)
 	char answer[16] = "";
 	ssize_t n;
 
-	if (!isatty(0) || !isatty(1))
+	if (told_to_go || !isatty(0) || !isatty(1))
 		return 'd';
 	printf("\nthe loop goes on. Detach, pause or abort? [d/p/a, Ctrl-C: abort] ");
 	fflush(stdout);
@@ -298,7 +301,7 @@ int follow_loop(struct client_loop *loop, int64_t after)
 	sigaction(SIGHUP, &action, NULL);
 	while (!left && !catch_up(&follow, &err)) {
 		wait_for_news(&follow);
-		left = interrupts && obey_person(&follow);
+		left = (interrupts || told_to_go) && obey_person(&follow);
 	}
 	code = left ? LOOPS_INTERRUPTED : conclude(&follow, &err);
 	/* The last words are said when the last process is gone. */

@@ -75,12 +75,12 @@ enum setting_id {
 
 struct setting {
 	enum setting_id id;
+	bool loop_only;  /* an option only of commands for loops */
 	const char *key; /* in a file; as an option with two dashes in front */
 	enum setting_type type;
 	enum setting_trust trust;
 	const char *fallback; /* the built-in value; NULL: an empty list */
 	const char *in_loop;  /* what holds in a loop if nobody says anything; NULL: the same */
-	bool loop_only;       /* an option only of commands for loops */
 	const char *value;    /* what a value is called */
 	const char *const *choices; /* of a choice, or of words; NULL: anything */
 	const char *help;           /* one line */

@@ -65,6 +65,15 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* For silence: a clock that is set does not end an agent. */
+static int64_t steady_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 /* A beat: whoever looks at the file knows that somebody is there. */
 static void beat(struct supervisor *sup)
 {
@@ -176,14 +185,21 @@ static int until(int64_t when_ms, int64_t now, int most)
 	return when_ms - now < most ? (int)(when_ms - now) : most;
 }
 
-static void watch_idle(struct supervisor *sup)
+/* How long an agent may still be silent; `most` where nobody is to be. */
+static int silence_left(const struct supervisor *sup, int most)
 {
-	if (sup->working && sup->state.options.idle_ms && !sup->cut &&
-	    now_ms() - sup->said_ms >= sup->state.options.idle_ms &&
-	    sup->state.phase == LOOP_PHASE_agent) {
-		sup->cut = sup->idle = true;
-		runner_stop(&sup->runner);
-	}
+	if (!sup->working || sup->cut || !sup->state.options.idle_ms ||
+	    sup->state.phase != LOOP_PHASE_agent)
+		return most;
+	return until(sup->said_ms + sup->state.options.idle_ms, steady_ms(), most);
+}
+
+static void watch_silence(struct supervisor *sup)
+{
+	if (silence_left(sup, 1) > 0)
+		return;
+	sup->cut = sup->idle = true;
+	runner_stop(&sup->runner);
 }
 
 enum {
@@ -204,9 +220,7 @@ static bool attend(struct supervisor *sup, int64_t at_most_ms)
 	int64_t now = now_ms();
 	int wait = until(sup->heartbeat_ms + HEARTBEAT_MS, now, HEARTBEAT_MS);
 
-	wait = until(at_most_ms, now, wait);
-	if (sup->working && sup->state.options.idle_ms)
-		wait = until(sup->said_ms + sup->state.options.idle_ms, now, wait);
+	wait = silence_left(sup, until(at_most_ms, now, wait));
 	watched[WATCH_CONTROL] = (struct pollfd){ .fd = sup->control, .events = POLLIN };
 	watched[WATCH_SIGNALS] = (struct pollfd){ .fd = sup->signals, .events = POLLIN };
 	watched[WATCH_FAREWELL] = (struct pollfd){ .fd = sup->farewell };
@@ -232,12 +246,12 @@ static bool attend(struct supervisor *sup, int64_t at_most_ms)
 		if (watched[WATCHED + i].revents)
 			serve_client(sup, &sup->clients[i]);
 	if (watched[WATCH_OUTPUT].revents || watched[WATCH_COMPLAINTS].revents)
-		sup->said_ms = now_ms();
+		sup->said_ms = steady_ms();
 	if (watched[WATCH_OUTPUT].revents)
 		sink_serve(&sup->output);
 	if (watched[WATCH_COMPLAINTS].revents)
 		sink_serve(&sup->complaints);
-	watch_idle(sup);
+	watch_silence(sup);
 	return watched[WATCH_RESULT].revents != 0;
 }
 
@@ -260,7 +274,7 @@ static int work(struct supervisor *sup, const char *command, const char *input, 
 	sink_open(&sup->complaints, sup->runner.complaints, complaints);
 	sup->working = true;
 	sup->cut = sup->idle = false;
-	sup->said_ms = now_ms();
+	sup->said_ms = steady_ms();
 	while (!attend(sup, INT64_MAX))
 		;
 	runner_end(&sup->runner, ret_result);
@@ -351,6 +365,9 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	json_t *data;
 	int ended;
 
+	if (sup->state.wish ==
+	    LOOP_WISH_ABORT) /* written down by a supervisor that was killed then */
+		return finish(sup, "aborted", "by a person", err);
 	if (work(sup, command, "", 0, sup->state.options.check_timeout_ms, folder, name, &result,
 		 err) < 0)
 		return -1;

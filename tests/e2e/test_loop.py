@@ -87,6 +87,14 @@ def test_a_check_that_runs_nothing_is_no_pass(t):
     contains(result.out, "ran nothing", "the progress")
 
 
+def test_several_checks_must_all_pass(t):
+    loop = Loop(t, scripts={"1": "edit done yes", "2": "edit other yes"})
+    result = loop.run("--check", "test -f other")
+    equal(result.code, 0, "exit status", result)
+    equal([[check["passed"] for check in entry["checks"]] for entry in loop.history()],
+          [[True, False], [True, True]], "the checks")
+
+
 def test_what_holds_already_is_not_started(t):
     loop = Loop(t, scripts={"all": "edit started yes"})
     loop.write("done")
@@ -198,7 +206,7 @@ def test_pause_ends_the_iteration_and_resume_goes_on(t):
     loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})
     loop.detach()
     loop.there("here-1")
-    equal(loop.ringfence("pause").code, 0, "exit status of pause")
+    equal(json.loads(loop.ringfence("pause", "--json").out)["status"], "running", "pause as JSON")
     loop.write("go")
     status = loop.ended("paused")
     equal(status["used"], 1, "iterations")
@@ -237,7 +245,7 @@ def test_a_paused_loop_can_be_aborted(t):
     loop.ringfence("pause")
     loop.write("go")
     loop.ended("paused")
-    equal(loop.ringfence("abort").code, 0, "exit status of abort")
+    equal(json.loads(loop.ringfence("abort", "--json").out)["status"], "aborted", "abort as JSON")
     equal(loop.status()["status"], "aborted", "the status")
 
 
@@ -288,6 +296,16 @@ def test_logs_follow_to_the_end(t):
     equal(t.finish(process).out, "two\nthree\n", "the rest")
     equal(loop.ringfence("logs", "--iteration", "1").out, "one\ntwo\n", "of iteration 1")
     equal(loop.ringfence("logs", "--iteration", "9").code, 125, "of one that is not there")
+    loop.ended("completed")
+
+
+def test_a_term_in_the_foreground_detaches_also_on_a_terminal(t):
+    loop = Loop(t, scripts={"all": "edit here x; meet go; edit done yes"})
+    terminal = t.tty([t.ringfence, *loop.run_words()], cwd=loop.project)
+    loop.there("here")
+    os.kill(terminal.process.pid, signal.SIGTERM)
+    equal(terminal.wait(), 5, "exit status of run")
+    loop.write("go")
     loop.ended("completed")
 
 
