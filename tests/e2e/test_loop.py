@@ -351,6 +351,21 @@ def test_a_projects_file_may_not_choose_the_agent(t):
     contains(own.out, "iteration 1 of at most 3", "what tightens holds")
 
 
+def test_options_have_short_names_and_stand_anywhere(t):
+    loop = Loop(t, scripts=STEPS)
+    loop.write("PROMPT.md", "Build the bridge.\n")
+    own = ["--agent-command", "true", "--dry-run"]
+    for words in (["run", "-p", "PROMPT.md", "-m=4", *own, "--completion-promise", "ALL DONE"],
+                  ["run", *own, "Build the bridge.", "--completion=ALL DONE", "-m", "4"],
+                  ["run", *own, "-m", "4", "--promise", "ALL DONE", "--", "Build the bridge."]):
+        result = loop.ringfence(*words)
+        equal(result.code, 0, "exit status", result)
+        for text in "Build the bridge.", "iteration 1 of at most 4", "ALL DONE":
+            contains(result.out, text, " ".join(words))
+    contains(loop.ringfence("run", "Build", "the", *own, "bridge").err, "quotation marks", "advice")
+    contains(loop.ringfence("status", "a", "b").err, "does not take the argument 'b'", "the reason")
+
+
 def test_a_fence_that_cannot_be_made_is_refused_before_anything_starts(t):
     loop = Loop(t, scripts=STEPS)
     result = loop.run("--write", t.home)
