@@ -265,8 +265,8 @@ def build_project(place, files=60, functions=40):
     return project
 
 
-def measure_build(place, size):
-    print(f"A real build: 60 C files, make -j2, {size['build']} rounds")
+def builds_in_turns(place, rounds, contenders):
+    """The same build again and again; contenders is called with the project and the command."""
     project = build_project(place)
     os.chdir(project)
     make = tool("make")
@@ -274,30 +274,28 @@ def measure_build(place, size):
     def clean():
         subprocess.run([make, "-s", "clean"], env=place.env, check=True)
 
-    times = in_turns({
-        "inside": place.fenced(project, make, "-s", "-j2"),
-        "outside": [make, "-s", "-j2"],
-    }, size["build"], place.env, before=clean)
+    times = in_turns(contenders(project, (make, "-s", "-j2")), rounds, place.env, before=clean)
     show(times)
+    return times
+
+
+def measure_build(place, size):
+    print(f"A real build: 60 C files, make -j2, {size['build']} rounds")
+    times = builds_in_turns(place, size["build"], lambda project, build: {
+        "inside": place.fenced(project, *build),
+        "outside": [*build],
+    })
     value = ratio(times, "inside", "outside")
     show_ratio("inside / outside", value, "at most 1.05x", value <= 1.05)
 
 
 def measure_denials(place, size):
     print(f"The same build with denials explained, and without, {size['denials']} rounds")
-    project = build_project(place)
-    os.chdir(project)
-    make = tool("make")
-
-    def clean():
-        subprocess.run([make, "-s", "clean"], env=place.env, check=True)
-
-    times = in_turns({
-        "with denials": place.fenced(project, make, "-s", "-j2"),
-        "without": place.fenced(project, make, "-s", "-j2", opts=("--denials=false",)),
-        "with reads traced": place.fenced(project, make, "-s", "-j2", opts=("--trace-reads",)),
-    }, size["denials"], place.env, before=clean)
-    show(times)
+    times = builds_in_turns(place, size["denials"], lambda project, build: {
+        "with denials": place.fenced(project, *build),
+        "without": place.fenced(project, *build, opts=("--denials=false",)),
+        "with reads traced": place.fenced(project, *build, opts=("--trace-reads",)),
+    })
     value = ratio(times, "with denials", "without")
     show_ratio("with / without", value, "at most 1.05x", value <= 1.05)
 

@@ -150,7 +150,7 @@ char *fence_limit_text(enum fence_limit limit, uint64_t value);
 /*
  * Where a limit is asked for that only a group of systemd's can keep: becomes `systemd-run --user
  * --scope` with this very program and its arguments in it. Returns where that is not needed, or not
- * possible; nothing was done then. To be called before anything else is.
+ * possible; nothing was done then. Everything that was done before is done again.
  */
 void fence_enter_scope(const struct fence_spec *spec);
 

@@ -69,41 +69,21 @@ rlim_t confine_processes(const struct order *order)
 	return asked > MOST_PROCESSES ? asked : MOST_PROCESSES;
 }
 
-/* A small filter besides the large one, for a limit. */
-static int add_filter(struct sock_filter *steps, size_t count, struct error *err)
+/* A small filter besides the large one: a call that would get around a limit fails. */
+static int refuse_call(uint32_t number, uint32_t error, struct error *err)
 {
-	struct sock_fprog program = { .len = (unsigned short)count, .filter = steps };
+	struct sock_filter steps[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = sizeof steps / sizeof *steps, .filter = steps };
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
 		return error_sys(err, "keep a limit by a filter");
 	return 0;
-}
-
-/* Which CPUs a process runs on is its own choice, unless that is taken from it. */
-static int keep_cpus(struct error *err)
-{
-	struct sock_filter steps[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sched_setaffinity, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-
-	return add_filter(steps, sizeof steps / sizeof *steps, err);
-}
-
-/* Space that is only reserved is written by nobody, and so not counted. */
-static int keep_disk(struct error *err)
-{
-	struct sock_filter steps[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fallocate, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-
-	return add_filter(steps, sizeof steps / sizeof *steps, err);
 }
 
 int confine_always(const struct order *order, struct error *err)
@@ -112,9 +92,11 @@ int confine_always(const struct order *order, struct error *err)
 	    lower(RLIMIT_RTPRIO, 0, "real-time priority", err) < 0 ||
 	    lower(RLIMIT_NPROC, confine_processes(order), "processes", err) < 0)
 		return -1;
-	if (order->limits.cpus && keep_cpus(err) < 0)
+	/* Which CPUs a process runs on is its own choice, unless that is taken from it. */
+	if (order->limits.cpus && refuse_call(SYS_sched_setaffinity, EPERM, err) < 0)
 		return -1;
-	return order->limits.counters ? keep_disk(err) : 0;
+	/* Space that is only reserved is written by nobody, and so not counted. */
+	return order->limits.counters ? refuse_call(SYS_fallocate, EOPNOTSUPP, err) : 0;
 }
 
 #define PROGRAM(steps) ((struct sock_fprog){ sizeof(steps) / sizeof *(steps), steps })
