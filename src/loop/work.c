@@ -12,12 +12,13 @@ int work_run(struct supervisor *sup, const char *command, const char *input, siz
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
 	AUTO_FREE char *out = mem_format("%s/%sstdout.log", folder, name);
 	AUTO_FREE char *complaints = mem_format("%s/%sstderr.log", folder, name);
+	AUTO_FREE char *report = mem_format("%s/%sreport.json", folder, name);
 	struct fence_spec spec = sup->fence;
 
 	spec.project = sup->state.options.project;
 	spec.command = arguments;
 	spec.limits[FENCE_LIMIT_TIME] = (uint64_t)timeout_ms;
-	if (runner_start(&spec, sup->lock, input, size, &sup->runner, err) < 0)
+	if (runner_start(&spec, sup->lock, input, size, report, &sup->runner, err) < 0)
 		return -1;
 	sink_open(&sup->output, sup->runner.output, out);
 	sink_open(&sup->complaints, sup->runner.complaints, complaints);

@@ -5,7 +5,7 @@
 #include "loop/attend.h"
 
 /* Runs it to its end, and answers others meanwhile. What it prints goes to FOLDER/NAMEstdout.log and
- * FOLDER/NAMEstderr.log, and is in the sinks until work_forget(). Returns 0, or -1 with err set: it was not started. */
+ * FOLDER/NAMEstderr.log, what became of it to FOLDER/NAMEreport.json; the output is in the sinks until work_forget(). Returns 0, or -1 with err set: it was not started. */
 int work_run(struct supervisor *sup, const char *command, const char *input, size_t size,
 	     int64_t timeout_ms, const char *folder, const char *name,
 	     struct runner_result *ret_result, struct error *err);

@@ -365,7 +365,7 @@ static void mistakes(void)
 		      strstr(config.problems.items[0],
 			     "u:1:1: there is no setting 'nte'; did you mean 'net'") &&
 		      strstr(config.problems.items[1], "u:2:9: memory is a size") &&
-		      strstr(config.problems.items[2], "u:3:6: net is none or open, not a list"));
+		      strstr(config.problems.items[2], "u:3:6: net is none, list or open, not a list"));
 	config_release(&config);
 	config_init(&config);
 	for (int i = 0; i < 30; i++)
