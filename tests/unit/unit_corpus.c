@@ -39,6 +39,7 @@ int main(void)
 {
 	replay("fuzz_config", fuzz_config);
 	replay("fuzz_gitconfig", fuzz_gitconfig);
+	replay("fuzz_hosts", fuzz_hosts);
 	replay("fuzz_ignore", fuzz_ignore);
 	replay("fuzz_listen", fuzz_listen);
 	replay("fuzz_message", fuzz_message);
