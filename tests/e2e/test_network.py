@@ -135,7 +135,7 @@ def test_a_websocket_is_refused(t):
     internet(t)
     result = t.fence(*CURL, "-i", "-H", "Connection: Upgrade", "-H", "Upgrade: websocket",
                      "http://allowed.com/x", opts=allow("allowed.com"))
-    contains(result.out, "403", "the status", result)
+    contains(result.out, "403", "the status")
     lacks(result.out, "/x of", "the answer")
 
 
@@ -247,9 +247,9 @@ def test_a_gateway_that_is_killed_is_started_again(t):
     os.kill(before[0], signal.SIGKILL)
     result = t.finish(process)
     go.set()
-    contains(result.out, "curl 18", "the transfer was cut", result)
-    contains(result.out, "again", "the next one works", result)
-    contains(result.err, "gateway", "the notice", result)
+    contains(result.out, "curl 18", "the transfer was cut")
+    contains(result.out, "again", "the next one works")
+    contains(result.err, "gateway", "the notice")
     equal(gateways(t), [], "gateways that are left")
 
 
@@ -275,7 +275,8 @@ def test_a_loop_reaches_what_is_named_and_reports_it(t):
     result = t.run([t.ringfence, "run", "make it", "--agent-command", agent, "--check", "test -f done",
                     *allow("allowed.com")], cwd=loop.project)
     equal(result.code, 0, "exit status", result)
-    folder = os.path.join(t.state, "loops", os.listdir(os.path.join(t.state, "loops"))[0], "iterations/1")
+    loop_id = next(n for n in os.listdir(os.path.join(t.state, "loops")) if n[0] != ".")
+    folder = os.path.join(t.state, "loops", loop_id, "iterations/1")
     with open(os.path.join(folder, "stdout.log"), encoding="utf-8") as file:
         contains(file.read(), "/x of allowed.com", "what the agent got")
     with open(os.path.join(folder, "report.json"), encoding="utf-8") as file:
@@ -318,8 +319,8 @@ def test_what_was_refused_is_suggested(t):
     internet(t)
     t.fence("sh", "-c", "curl -s http://evil.com/x; curl -s http://inside.com/", opts=allow("allowed.com", "inside.com"))
     result = t.run([t.ringfence, "suggest"])
-    contains(result.out, "+allow:", "the diff", result)
-    contains(result.out, '- "evil.com"', "the diff", result)
+    contains(result.out, "+allow:", "the diff")
+    contains(result.out, '- "evil.com"', "the diff")
     lacks(result.out, "inside.com", "the diff")
 
 

