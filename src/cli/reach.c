@@ -153,7 +153,7 @@ bool reach_offer(const char *text, const char *refused_by, struct fence_offer *r
 	else if (target.address.family)
 		ret_offer->risk = mem_dup("a bare address is never offered; name its host");
 	else if (strcmp(refused_by, GATEWAY_NOT_LISTED) != 0)
-		ret_offer->risk = mem_format("it %s", refused_by);
+		ret_offer->risk = mem_dup(refused_by);
 	if (ret_offer->risk)
 		return false;
 	gateway_target_rule(&target, rule);

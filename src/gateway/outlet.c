@@ -59,8 +59,10 @@ static int take(struct outlet *outlet, struct outlet_refusal *ret_refusal, struc
 	*ret_refusal = (struct outlet_refusal){ .id = refusal.id, .client = refusal.client };
 	snprintf(ret_refusal->target, sizeof ret_refusal->target,
 		 strchr(refusal.host, ':') ? "[%s]:%u" : "%s:%u", refusal.host, refusal.port);
+	/* There it follows the host, here it stands alone. */
 	snprintf(ret_refusal->reason, sizeof ret_refusal->reason, "%.*s",
-		 (int)sizeof ret_refusal->reason - 1, refusal.reason);
+		 (int)sizeof ret_refusal->reason - 1,
+		 refusal.reason + (strncmp(refusal.reason, "is ", 3) == 0 ? 3 : 0));
 	return 1;
 }
 

@@ -26,7 +26,7 @@ enum {
 };
 
 /* Why something is refused that no rule names, as it stands in reports. */
-#define GATEWAY_NOT_LISTED "is not in the allow list"
+#define GATEWAY_NOT_LISTED "not in the allow list"
 
 /* Where somebody wants to go. */
 struct gateway_target {
