@@ -16,7 +16,7 @@
 
 struct stage {
 	const struct fence_identity *identity;
-	char *place; /* a folder that is covered: PLACE/tree is the root of the tree */
+	char *place; /* where the root of the tree is */
 	int tree;
 	int mapping; /* the user namespace that says whose files become whose; -1: nothing is lent */
 	unsigned int lent;
