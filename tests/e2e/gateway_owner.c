@@ -90,6 +90,15 @@ static void take_all(struct gateway *gateway)
 		printf("started\t%d\n", gateway_pid(gateway));
 }
 
+static bool obey(const struct gateway *gateway, const char *word)
+{
+	if (strcmp(word, "hosts") == 0)
+		show_hosts(gateway);
+	else if (strcmp(word, "hold") == 0)
+		hold = true;
+	return strcmp(word, "quit") != 0;
+}
+
 static void serve(struct gateway *gateway)
 {
 	char line[64];
@@ -104,12 +113,12 @@ static void serve(struct gateway *gateway)
 		if (watched[0].revents) {
 			ssize_t n = read(0, line, sizeof line - 1);
 
-			if (n <= 0 || strncmp(line, "quit", 4) == 0)
+			if (n <= 0)
 				return;
-			if (strncmp(line, "hosts", 5) == 0)
-				show_hosts(gateway);
-			else if (strncmp(line, "hold", 4) == 0)
-				hold = true;
+			line[n] = '\0';
+			for (char *word = strtok(line, "\n"); word; word = strtok(NULL, "\n"))
+				if (!obey(gateway, word))
+					return;
 		}
 		fflush(stdout);
 	}

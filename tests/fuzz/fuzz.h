@@ -10,7 +10,8 @@
 
 typedef void fuzz_fn(const uint8_t *data, size_t size);
 
-fuzz_fn fuzz_config, fuzz_gitconfig, fuzz_ignore, fuzz_listen, fuzz_message, fuzz_order,
+fuzz_fn fuzz_config, fuzz_gateway_config, fuzz_gateway_hello, fuzz_gateway_http, fuzz_gateway_rule,
+	fuzz_gateway_socks, fuzz_gitconfig, fuzz_ignore, fuzz_listen, fuzz_message, fuzz_order,
 	fuzz_output, fuzz_record, fuzz_reset, fuzz_text, fuzz_verdict;
 
 #ifdef FUZZING

@@ -19,10 +19,12 @@ from .case import Failure, Skip
 ADDRESSES = ("45.0.0.2", "45.0.0.3", "10.0.0.9", "169.254.169.254", "192.168.7.7")
 
 
-def run_ip(*args):
-    done = subprocess.run(["ip", *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+def run_ip(*lines):
+    """Each line is a command of ip; all of them in one process, because a test must be cheap."""
+    done = subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
-        raise Skip(f"ip {' '.join(args)}: {done.stdout.decode(errors='replace').strip()}")
+        raise Skip(f"ip: {done.stdout.strip()}")
 
 
 class Place(threading.Thread):
@@ -60,8 +62,8 @@ class Place(threading.Thread):
             raise error
         return result
 
-    def ip(self, *args):
-        self.do(lambda: run_ip(*args))
+    def ip(self, *lines):
+        self.do(lambda: run_ip(*lines))
 
     def listen(self, address, port, backlog=128):
         def make():
@@ -99,20 +101,15 @@ class Internet:
         self.serve_names()
 
     def wire(self):
-        self.fence.ip("link", "set", "lo", "up")
-        run_ip("link", "set", "lo", "up")
-        run_ip("link", "add", "out", "type", "veth", "peer", "name", "in", "netns",
-               f"/proc/{os.getpid()}/task/{self.servers.tid}/ns/net")
-        run_ip("addr", "add", "45.0.0.1/24", "dev", "out")
-        run_ip("-6", "addr", "add", "2a00:45::1/64", "dev", "out", "nodad")
-        run_ip("link", "set", "out", "up")
-        for network in ("10.0.0.0/24", "169.254.169.0/24", "192.168.7.0/24"):
-            run_ip("route", "add", network, "dev", "out")
-        self.servers.ip("link", "set", "lo", "up")
-        self.servers.ip("link", "set", "in", "up")
-        for address in (*ADDRESSES, "45.0.0.53"):
-            self.servers.ip("addr", "add", f"{address}/24", "dev", "in")
-        self.servers.ip("-6", "addr", "add", "2a00:45::2/64", "dev", "in", "nodad")
+        there = f"/proc/{os.getpid()}/task/{self.servers.tid}/ns/net"
+        self.fence.ip("link set lo up")
+        run_ip("link set lo up", f"link add out type veth peer name in netns {there}",
+               "addr add 45.0.0.1/24 dev out", "addr add 2a00:45::1/64 dev out nodad",
+               "link set out up", "route add 10.0.0.0/24 dev out", "route add 169.254.169.0/24 dev out",
+               "route add 192.168.7.0/24 dev out")
+        self.servers.ip("link set lo up", "link set in up",
+                        *(f"addr add {address}/24 dev in" for address in (*ADDRESSES, "45.0.0.53")),
+                        "addr add 2a00:45::2/64 dev in nodad")
 
     def write_etc(self):
         for name, text in (("resolv.conf", "nameserver 45.0.0.53\noptions timeout:1\n"),
