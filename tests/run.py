@@ -5,6 +5,7 @@ root and as a plain user, who gets a copy of the built tree. Leaves nothing behi
 
 import argparse
 import contextlib
+import fcntl
 import glob
 import json
 import os
@@ -12,6 +13,7 @@ import re
 import selectors
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -143,6 +145,22 @@ def copy_of_tree(folder, uid):
             os.chown(name, uid, uid, follow_symlinks=False)
 
 
+def spread(folder):
+    """Lets ext4 put each folder below into another group of inodes.
+
+    Where thousands of files come and go, it looks through all inodes that were freed lately before it takes
+    one: half of the suite's time. Elsewhere this means nothing.
+    """
+    get_flags, set_flags, top_of_hierarchies = 0x80086601, 0x40086602, 0x20000
+    with contextlib.suppress(OSError):
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            flags = struct.unpack("L", fcntl.ioctl(fd, get_flags, bytes(8)))[0]
+            fcntl.ioctl(fd, set_flags, struct.pack("L", flags | top_of_hierarchies))
+        finally:
+            os.close(fd)
+
+
 class Server:
     """A process that runs escape/ and e2e/ under one identity."""
 
@@ -151,6 +169,7 @@ class Server:
         self.folder = os.path.join(temp, identity[0])
         self.pending = b""
         os.makedirs(self.folder)
+        spread(self.folder)
         tree = os.path.join(temp, f"{identity}-tree")
         uid = PLAIN_UID if identity == "user" and os.getuid() == 0 else os.getuid()
         copy_of_tree(tree, uid)

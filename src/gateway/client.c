@@ -213,7 +213,7 @@ static int start(struct gateway *gateway, struct error *err)
 	return result;
 }
 
-static int make_token(char ret_token[POST_TOKEN], struct error *err)
+int gateway_token_make(char ret_token[GATEWAY_TOKEN], struct error *err)
 {
 	unsigned char bytes[(POST_TOKEN - 1) / 2];
 
@@ -287,8 +287,10 @@ int gateway_start(const struct gateway_options *options, struct gateway **ret_ga
 	gateway->config = gateway->memory = gateway->events = gateway->socket = gateway->timer = -1;
 	gateway->child = -1;
 	gateway->program = options->program ? mem_dup(options->program) : NULL;
+	if (options->token)
+		snprintf(gateway->token, sizeof gateway->token, "%s", options->token);
 	if ((!gateway->program && gateway_program(&gateway->program, err) < 0) ||
-	    make_token(gateway->token, err) < 0 || make_config(gateway, options, err) < 0 ||
+	    (!options->token && gateway_token_make(gateway->token, err) < 0) || make_config(gateway, options, err) < 0 ||
 	    make_table(gateway, err) < 0 || make_events(gateway, err) < 0 ||
 	    start(gateway, err) < 0) {
 		gateway_stop(gateway);

@@ -25,6 +25,7 @@ struct gateway_options {
 	struct list rules; /* texts; see rule.h. None: nothing can be reached */
 	uid_t uid;         /* whom it becomes, if it is started by root */
 	gid_t gid;
+	const char *token;        /* NULL: one is made */
 	const char *program;      /* NULL: gateway_program() */
 	uint32_t iteration;       /* of a loop; 0: none */
 	struct gateway_caps caps; /* GATEWAY_CAPS_DEFAULT */
@@ -51,9 +52,13 @@ struct gateway_host {
 };
 
 enum {
+	GATEWAY_TOKEN = 33,   /* 32 hexadecimal digits and the end of the string */
 	GATEWAY_HOSTS = 257,  /* rows that gateway_hosts() gives at most */
 	GATEWAY_RESTARTS = 10 /* in a run */
 };
+
+/* Makes a token. Returns 0, or -1 with err set. */
+int gateway_token_make(char ret_token[GATEWAY_TOKEN], struct error *err);
 
 /* Where ringfence-gateway is: beside this program, or where it was installed to. The caller frees *ret_path. */
 int gateway_program(char **ret_path, struct error *err);

@@ -198,7 +198,7 @@ void judge_go(struct visit *visit)
 		gateway_target_rule(&visit->target, text);
 		snprintf(remedy, sizeof remedy, "--allow %s", text);
 		refuse(visit, 403, &visit->target, TABLE_REFUSED_HOST, remedy,
-		       "is not in the allow list");
+		       "is " GATEWAY_NOT_LISTED);
 		return;
 	}
 	visit->free_port = rule->target.port && rule->target.port != 443;

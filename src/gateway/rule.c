@@ -259,7 +259,6 @@ int gateway_allows(const struct list *rules, const char *host, uint16_t port, si
 	}
 	gateway_target_text(&target, shown);
 	gateway_target_rule(&target, remedy);
-	error_format(err, 0, "%s is not in the allow list; --allow %s would allow it", shown,
-		     remedy);
+	error_format(err, 0, "%s is " GATEWAY_NOT_LISTED "; --allow %s would allow it", shown, remedy);
 	return 0;
 }

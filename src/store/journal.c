@@ -10,16 +10,20 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { FORMAT = 1, BUSY_MS = 5000 };
+
+#define SUPERVISOR "ringfence-loop" /* as a process calls itself */
 
 struct store {
 	sqlite3 *database;
 	int64_t last;          /* the number of the last event, as this process knows it */
 	char hash[SHA256_HEX]; /* and its hash */
 	bool known;            /* both have been read */
+	bool later;            /* the next entry need not be synced */
 	long appended;         /* by this process, for the crash tests */
 };
 
@@ -177,15 +181,24 @@ int store_each(struct store *store, int64_t after, store_fn *take, void *context
 
 /*
  * For the crash tests: RINGFENCE_FAULT=N ends this process, as kill -9 would, just before its event
- * number N is written; N+ just after.
+ * number N is written; N+ just after. With a k behind it a supervisor's keeper is ended instead, with a b both
+ * are, and with an s the supervisor is stopped, until somebody lets it go on.
  */
 static void fault(const struct store *store, bool written)
 {
 	const char *wanted = getenv("RINGFENCE_FAULT");
+	char name[16] = "";
 
-	if (wanted && strtol(wanted, NULL, 10) == store->appended &&
-	    (strchr(wanted, '+') != NULL) == written)
-		kill(getpid(), SIGKILL);
+	if (!wanted || strtol(wanted, NULL, 10) != store->appended ||
+	    (strchr(wanted, '+') != NULL) != written)
+		return;
+	if (strpbrk(wanted, "kbs") &&
+	    (prctl(PR_GET_NAME, name) < 0 || strcmp(name, SUPERVISOR) != 0))
+		return;
+	if (strpbrk(wanted, "kb") && getppid() > 1)
+		kill(getppid(), SIGKILL);
+	if (!strchr(wanted, 'k'))
+		kill(getpid(), strchr(wanted, 's') ? SIGSTOP : SIGKILL);
 }
 
 static int insert(struct store *store, const struct store_event *event, const char *hash,
@@ -208,8 +221,19 @@ static int insert(struct store *store, const struct store_event *event, const ch
 	return result;
 }
 
-int store_append(struct store *store, int64_t at_ms, const char *kind, const char *data,
-		 struct error *err)
+/* Of a log that is written ahead, syncing the last entry syncs all. */
+static int take_care(struct store *store, enum store_care care, struct error *err)
+{
+	if (store->later == (care == STORE_LATER))
+		return 0;
+	store->later = care == STORE_LATER;
+	return execute(store,
+		       store->later ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL",
+		       "write", err);
+}
+
+int store_append(struct store *store, enum store_care care, int64_t at_ms, const char *kind,
+		 const char *data, struct error *err)
 {
 	struct store_event event = { .at_ms = at_ms, .kind = kind, .data = data };
 	char hash[SHA256_HEX];
@@ -220,7 +244,7 @@ int store_append(struct store *store, int64_t at_ms, const char *kind, const cha
 	make_hash(store->hash, &event, hash);
 	store->appended++;
 	fault(store, false);
-	if (insert(store, &event, hash, err) < 0)
+	if (take_care(store, care, err) < 0 || insert(store, &event, hash, err) < 0)
 		return -1;
 	store->last = event.seq;
 	memcpy(store->hash, hash, sizeof hash);

@@ -12,7 +12,7 @@ import threading
 import time
 
 from harness import contains, equal, expect, lacks, root_only, timeout, user_only
-from harness.network import Internet, client_hello, receive, receive_all
+from harness.internet import Internet, client_hello, receive, receive_all
 
 
 def echo(connection):
