@@ -128,7 +128,7 @@ static void go_to(struct visit *visit, const struct gateway_address *addresses, 
 			why = special;
 		}
 	}
-	if (kept == 0) {
+	if (kept == 0 && bad) {
 		struct gateway_target that = { .address = *bad, .port = visit->target.port };
 		char rule[GATEWAY_TEXT];
 		char remedy[GATEWAY_TEXT + 10];
@@ -157,16 +157,23 @@ static void resolved(void *context, const struct answer *answer)
 		go_to(visit, answer->addresses, answer->count);
 }
 
-/* Caps that are counted in connections. Returns false if the visit has been refused. */
+/* Caps that are known before a connection is made. Returns false if the visit has been refused. */
 static bool there_is_room(struct visit *visit)
 {
 	struct engine *engine = visit->engine;
 	const struct gateway_caps *caps = &engine->config.caps;
 
-	if (visit->spare) {
+	/* Those that came when there was no room; meanwhile there may be some. */
+	if (visit->spare && engine->visit_count > caps->connections) {
 		refuse(visit, 503, &visit->target, TABLE_CAPPED, "",
 		       "has to wait: the limit of %u connections at once is reached (connections)",
 		       (unsigned int)caps->connections);
+		return false;
+	}
+	if ((caps->bytes_in && visit->row->bytes_in >= caps->bytes_in) ||
+	    (caps->bytes_out && visit->row->bytes_out >= caps->bytes_out)) {
+		refuse(visit, 403, &visit->target, TABLE_CAPPED, "",
+		       "has reached the limit of bytes from it or to it (bytes_in, bytes_out)");
 		return false;
 	}
 	if (engine->active[visit->row - engine->table->rows] >= caps->host_connections) {

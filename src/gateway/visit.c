@@ -93,6 +93,16 @@ void visit_drop_server(struct visit *visit)
 	visit->counted = false;
 }
 
+/* Name and connection are not wanted any more. */
+static void stop_dialling(struct visit *visit)
+{
+	if (visit->question)
+		question_forget(visit->question);
+	dial_stop(visit->dial);
+	visit->question = NULL;
+	visit->dial = NULL;
+}
+
 void visit_end(struct visit *visit)
 {
 	struct engine *engine = visit->engine;
@@ -102,17 +112,13 @@ void visit_end(struct visit *visit)
 	if (visit->stage == STAGE_HELD)
 		engine->held_count--;
 	visit->stage = STAGE_OVER;
-	if (visit->question)
-		question_forget(visit->question);
-	dial_stop(visit->dial);
+	stop_dialling(visit);
 	alarm_stop(&visit->alarm);
 	visit_drop_server(visit);
 	side_close(&visit->client);
 	buffer_release(&visit->input);
 	exchange_free(visit->exchange);
 	free(visit->refusal);
-	visit->dial = NULL;
-	visit->question = NULL;
 	visit->exchange = NULL;
 	visit->refusal = NULL;
 	if (visit->prev)
@@ -153,6 +159,7 @@ void visit_finish(struct visit *visit)
 
 	if (visit->stage == STAGE_OVER)
 		return;
+	stop_dialling(visit);
 	visit_drop_server(visit);
 	buffer_release(&visit->input);
 	visit->stage = STAGE_LINGER;

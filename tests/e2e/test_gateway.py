@@ -828,6 +828,19 @@ def test_thousands_of_tunnels_are_capped(t):
         expect(time.monotonic() < deadline, "control: then there is room again")
 
 
+def test_a_way_that_takes_too_long_is_given_up_and_named(t):
+    net, _ = world(t)
+    late = threading.Event()
+    net.names["late.com"] = lambda kind: late.wait(5) and "45.0.0.2"
+    gateway = net.gateway("45.0.0.99", "late.com", "allowed.com", connect_ms=300)
+    contains(gateway.tunnel("45.0.0.99:443")[1], "504", "an address at which nobody is")
+    waiting, head = gateway.tunnel("late.com:443")
+    contains(head, "504", "a name that nobody answers for")
+    contains(receive_all(waiting), "connect_ms", "the limit names itself")
+    late.set()
+    expect(passes(gateway, "allowed.com:443"), "control: an answer that comes too late does no harm")
+
+
 def test_bytes_of_a_host_are_capped_and_named(t):
     net, _ = world(t)
 
@@ -846,6 +859,7 @@ def test_bytes_of_a_host_are_capped_and_named(t):
     expect(got <= 1 << 20, "bytes", got)
     contains(gateway.next("refused")[5], "limit of 1048576 bytes from it", "the limit names itself")
     equal(gateway.hosts()["allowed.com", 1001]["verdict"], "capped", "the table")
+    contains(gateway.tunnel("allowed.com:1001")[1], "403", "another connection to it")
     expect(passes(gateway, "evil.com:443"), "control: another host has its own")
 
 
