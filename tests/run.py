@@ -17,7 +17,9 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import traceback
 
 sys.dont_write_bytecode = True
 TESTS = os.path.dirname(os.path.abspath(__file__))
@@ -200,6 +202,7 @@ class Tally:
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
         self.skips = {}
         self.live = sys.stdout.isatty()
+        self.lock = threading.RLock()  # the units run beside the rest
         self.began = time.monotonic()
 
     def clear(self):
@@ -207,10 +210,15 @@ class Tally:
             print("\r\x1b[K", end="")
 
     def note(self, text):
-        self.clear()
-        print(f"-- {text}", flush=True)
+        with self.lock:
+            self.clear()
+            print(f"-- {text}", flush=True)
 
     def add(self, result):
+        with self.lock:
+            self.count(result)
+
+    def count(self, result):
         outcome = result["outcome"]
         self.counts[outcome] += 1
         self.clear()
@@ -326,18 +334,31 @@ def run_servers(servers, tally):
                                              "failed", "its process died; see above"))
 
 
-def run_everything(options, temp, tally):
-    if not (options.user_only or options.root_only):
+def run_units(options, tally):
+    """The scripts and the units, beside escape/ and e2e/, which mostly wait."""
+    try:
         for result in script_results(options):
             tally.add(result)
         for result in unit_results(options, tally.note):
             tally.add(result)
+    except Exception:
+        tally.add(one_result("unit", "the suite runs to its end", "failed", traceback.format_exc()))
+
+
+def run_everything(options, temp, tally):
+    units = threading.Thread(target=run_units, args=(options, tally), daemon=True)
+    if not (options.user_only or options.root_only):
+        units.start()
     for program in PROGRAMS:
         if not os.access(os.path.join(ROOT, "build", program), os.X_OK):
             tally.add(one_result("build", f"build/{program} is built", "failed", "run make first"))
-            return
-    attack = compile_attack(temp)
-    run_servers([Server(who, temp, attack, options) for who in identities(options, tally)], tally)
+            break
+    else:
+        attack = compile_attack(temp)
+        run_servers([Server(who, temp, attack, options) for who in identities(options, tally)],
+                    tally)
+    if units.is_alive():
+        units.join()
 
 
 def parse():
