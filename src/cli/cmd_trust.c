@@ -53,7 +53,9 @@ static const enum setting_id by_weight[] = {
 	SETTING_FENCE,           SETTING_HIDE,
 	SETTING_READ_ONLY,       SETTING_ACCEPT_WEAKER,
 	SETTING_LISTEN,          SETTING_READ,
-	SETTING_WRITE,           SETTING_NET,
+	SETTING_WRITE,           SETTING_NET_CONNECTIONS,
+	SETTING_NET_IN,          SETTING_NET_OUT,
+	SETTING_ALLOW,           SETTING_NET,
 };
 
 _Static_assert(sizeof by_weight / sizeof *by_weight == SETTING_ID_COUNT,

@@ -11,7 +11,7 @@
 
 _Static_assert(SETTING_LONGEST < PATH_MAX, "a path that is accepted here must fit");
 
-static const char *const net_choices[] = { "none", "open", NULL };
+static const char *const net_choices[] = { "none", "list", "open", NULL };
 static const char *const fence_choices[] = { "auto", "bwrap", NULL };
 static const char *const session_choices[] = { "fresh", "continue", NULL };
 static const char *const weaker_choices[] = { "landlock",  "abstract-sockets", "memory",
@@ -86,13 +86,54 @@ const struct setting settings[] = {
 			  .type = SETTING_CHOICE,
 			  .trust = SETTING_TIGHTER,
 			  .fallback = "none",
-			  .value = "none|open",
+			  .value = "none|list|open",
 			  .choices = net_choices,
-			  .help = "no network, or the host's",
-			  .more = "`open` is the host's network with its loopback and internal services.",
+			  .help = "no network, only what allow names, or the host's",
+			  .more = "Naming a host with `allow` means `list`, unless the same layer or one above says otherwise. `open` is the "
+				  "host's network with its loopback and internal services.",
 			  .example = "open",
 			  .widens =
 				  "the command reaches the network of this machine, loopback included:" },
+	[SETTING_ALLOW] = { .id = SETTING_ALLOW,
+			    .key = "allow",
+			    .type = SETTING_WORDS,
+			    .trust = SETTING_TRUSTED,
+			    .value = "HOST",
+			    .help = "a host that may be reached, or a set: npm, apt, pip, cargo, go, git-remotes",
+			    .more = "`host` and `host:port` (443 and 80 unless said), `*.host` (its subdomains only), addresses. A set means "
+				    "the hosts that your own configuration of that tool names. Addresses that are not public are refused "
+				    "even where an allowed name leads to them, unless they are named themselves.",
+			    .example = "[npm, \"*.example.org\", \"10.0.0.5:8080\"]",
+			    .widens = "the command reaches" },
+	[SETTING_NET_CONNECTIONS] = { .id = SETTING_NET_CONNECTIONS,
+				      .key = "net-connections",
+				      .type = SETTING_COUNT,
+				      .trust = SETTING_TIGHTER,
+				      .fallback = "1024",
+				      .value = "COUNT",
+				      .help = "connections at once to what allow names",
+				      .example = "64",
+				      .widens =
+					      "the command may have so many connections at once:" },
+	[SETTING_NET_IN] = { .id = SETTING_NET_IN,
+			     .key = "net-in",
+			     .type = SETTING_SIZE,
+			     .trust = SETTING_TIGHTER,
+			     .fallback = "none",
+			     .value = "SIZE",
+			     .help = "bytes from each host that allow names",
+			     .example = "2G",
+			     .widens = "from each host the command may get" },
+	[SETTING_NET_OUT] = { .id = SETTING_NET_OUT,
+			      .key = "net-out",
+			      .type = SETTING_SIZE,
+			      .trust = SETTING_TIGHTER,
+			      .fallback = "none",
+			      .value = "SIZE",
+			      .help = "bytes to each host that allow names",
+			      .more = "What a command can read it can send to a host that it reaches; this bounds how much.",
+			      .example = "10M",
+			      .widens = "to each host the command may send" },
 	[SETTING_LISTEN] = { .id = SETTING_LISTEN,
 			     .key = "listen",
 			     .type = SETTING_WORDS,
