@@ -37,7 +37,7 @@ const struct setting settings[] = {
 			    .type = SETTING_PATHS,
 			    .trust = SETTING_TIGHTER,
 			    .value = "PATH",
-			    .help = "writable; naming any in the project makes the rest of it read-only",
+			    .help = "writable; in the project, nothing else of it is then",
 			    .more = "A project's own file may name folders of the project, which narrows what is writable. It cannot "
 				    "open what is protected there (`.git`, editor and agent settings, secrets), and it gives way where "
 				    "your own file or an option says `write` or `read-only`.",
@@ -99,8 +99,8 @@ const struct setting settings[] = {
 			    .type = SETTING_WORDS,
 			    .trust = SETTING_TRUSTED,
 			    .value = "HOST",
-			    .help = "a host that may be reached, or a set: npm, apt, pip, cargo, go, git-remotes",
-			    .more = "`host` and `host:port` (443 and 80 unless said), `*.host` (its subdomains only), addresses. A set means "
+			    .help = "a host to reach, or a set (npm, apt, pip, cargo ...)",
+			    .more = "The sets are `npm`, `apt`, `pip`, `cargo`, `go` and `git-remotes`. `host` and `host:port` (443 and 80 unless said), `*.host` (its subdomains only), addresses. A set means "
 				    "the hosts that your own configuration of that tool names. Addresses that are not public are refused "
 				    "even where an allowed name leads to them, unless they are named themselves.",
 			    .example = "[npm, \"*.example.org\", \"10.0.0.5:8080\"]",
@@ -110,7 +110,7 @@ const struct setting settings[] = {
 				      .type = SETTING_COUNT,
 				      .trust = SETTING_TIGHTER,
 				      .fallback = "1024",
-				      .value = "COUNT",
+				      .value = "N",
 				      .help = "connections at once to what allow names",
 				      .example = "64",
 				      .widens =
@@ -139,7 +139,7 @@ const struct setting settings[] = {
 			     .type = SETTING_WORDS,
 			     .trust = SETTING_TRUSTED,
 			     .value = "ADDR:PORT[=SOCKET]",
-			     .help = "carry connections to a loopback port inside to a unix socket outside",
+			     .help = "a loopback port inside leads to a unix socket outside",
 			     .more = "Without a socket, a place of Ringfence's own is used, named by the port.",
 			     .example = "[\"127.0.0.1:5432=/run/postgresql/.s.PGSQL.5432\"]",
 			     .widens = "connections inside reach a socket of this machine:" },
@@ -265,6 +265,7 @@ const struct setting settings[] = {
 					  "what the command reads is not told although your own setting says so:" },
 	[SETTING_CHECK] = { .id = SETTING_CHECK,
 			    .key = "check",
+			    .loop_only = true,
 			    .type = SETTING_WORDS,
 			    .trust = SETTING_TRUSTED,
 			    .value = "COMMAND",
