@@ -425,23 +425,24 @@ void visit_use_server(struct visit *visit, int fd)
 static bool count(struct visit *visit, uint64_t *sum, uint64_t cap, size_t size, const char *what)
 {
 	*sum += size;
-	if (cap == 0 || *sum <= cap)
+	/* Nothing more is asked of it at its limit, and nothing passed on beyond it. */
+	if (cap == 0 || *sum < cap || (*sum == cap && size > 0))
 		return true;
 	refuse(visit, 403, &visit->target, TABLE_CAPPED, "",
-	       "has reached the limit of %llu bytes %s it", (unsigned long long)cap, what);
+	       "has reached the limit of %llu bytes %s", (unsigned long long)cap, what);
 	return false;
 }
 
 bool visit_count_in(struct visit *visit, size_t size)
 {
 	return count(visit, &visit->row->bytes_in, visit->engine->config.caps.bytes_in, size,
-		     "from");
+		     "from it (--net-in)");
 }
 
 bool visit_count_out(struct visit *visit, size_t size)
 {
 	return count(visit, &visit->row->bytes_out, visit->engine->config.caps.bytes_out, size,
-		     "to");
+		     "to it (--net-out)");
 }
 
 void visit_begin(struct engine *engine, const struct listener *listener, int fd,

@@ -169,6 +169,7 @@ def test_socks_names_with_strange_bytes_are_refused(t):
     gateway = net.gateway("allowed.com", "*.allowed.com")
     for name in STRANGE_NAMES:
         equal(gateway.socks(name, 443)[1], 2, f"the reply to {name}")
+        contains(gateway.next("refused")[5], "is refused: ", "the owner")
     equal(net.asked, [], "nobody was asked for them")
     equal(gateway.socks("allowed.com", 443)[1], 0, "control: a plain name passes")
 
@@ -779,10 +780,10 @@ def test_connections_at_once_are_capped_and_named(t):
     gateway = net.gateway("allowed.com", "evil.com", connections=8, host_connections=6)
     tunnels = [gateway.tunnel("allowed.com:443") for _ in range(7)]
     equal([" 200 " in head for _, head in tunnels], [True] * 6 + [False], "to one host")
-    contains(tunnels[6][1], "host_connections", "the limit names itself")
+    contains(tunnels[6][1], "at once to one host", "the limit names itself")
     tunnels += [gateway.tunnel("evil.com:443") for _ in range(4)]
     answers = [head for _, head in tunnels[7:] if " 200 " not in head]
-    expect(answers and all("(connections)" in head for head in answers), "in all", answers)
+    expect(answers and all("(--net-connections)" in head for head in answers), "in all", answers)
     equal(gateway.hosts()["allowed.com", 443]["verdict"], "capped", "the table")
     for client, _ in tunnels:
         client.close()
@@ -857,7 +858,7 @@ def test_bytes_of_a_host_are_capped_and_named(t):
     except ConnectionError:
         pass
     expect(got <= 1 << 20, "bytes", got)
-    contains(gateway.next("refused")[5], "limit of 1048576 bytes from it", "the limit names itself")
+    contains(gateway.next("refused")[5], "limit of 1048576 bytes from it (--net-in)", "the limit names itself")
     equal(gateway.hosts()["allowed.com", 1001]["verdict"], "capped", "the table")
     contains(gateway.tunnel("allowed.com:1001")[1], "403", "another connection to it")
     expect(passes(gateway, "evil.com:443"), "control: another host has its own")
