@@ -111,15 +111,13 @@ static int show(struct loops_options *asked, struct error *err)
 		json_decref(history.list);
 		return cli_fail(err);
 	}
-	if (!asked->json)
+	if (asked->json) {
+		loops_print(
+			json_pack("{s:s, s:o}", "id", asked->loop.id, "iterations", history.list));
+	} else {
 		json_array_foreach(history.list, index, entry) print_iteration(entry);
-
-	json_t *value = json_pack("{s:s, s:o}", "id", asked->loop.id, "iterations", history.list);
-	AUTO_FREE char *text = json_dumps(value, JSON_INDENT(2));
-
-	if (asked->json)
-		puts(text ? text : "{}");
-	json_decref(value);
+		json_decref(history.list);
+	}
 	return cli_printed();
 }
 

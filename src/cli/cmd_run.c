@@ -24,6 +24,7 @@ struct run_options {
 	const char *prompt_file;
 	bool detach;
 	bool dry;
+	bool json;
 	bool no_fence;
 	json_t *frozen; /* what the journal gets */
 	struct buffer text;
@@ -40,6 +41,7 @@ static const struct option options[] = {
 		    struct run_options, detach),
 	OPTION_FLAG("dry-run", "show the prompt and the policy, and start nothing",
 		    struct run_options, dry),
+	OPTION_FLAG("json", "one JSON object a line, the result last", struct run_options, json),
 	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct run_options, no_fence),
 	{ 0 },
 };
@@ -214,6 +216,12 @@ static int show(const struct run_options *asked, const struct fence_plan *plan, 
 
 	if (client_preview(asked->frozen, &prompt, err) < 0)
 		return cli_fail(err);
+	if (asked->json) {
+		loops_print_line(json_pack("{s:o, s:O}", "prompt",
+					   client_text(buffer_text(&prompt)), "config",
+					   asked->frozen));
+		return cli_printed();
+	}
 	printf("# The first prompt, on the agent's stdin\n\n%s\n# The policy\n\n",
 	       buffer_text(&prompt));
 	policy_print(&asked->applied, plan);
@@ -224,12 +232,17 @@ static int start(struct run_options *asked, struct error *err)
 {
 	if (client_create(asked->applied.place.state, asked->frozen, &asked->loop, err) < 0)
 		return cli_fail(err);
+	if (asked->detach && asked->json) {
+		loops_print_line(client_json(&asked->loop));
+		return cli_printed();
+	}
 	if (asked->detach) {
 		printf("%s\n", asked->loop.id);
 		return cli_printed();
 	}
-	printf("loop %s\n", asked->loop.id);
-	return follow_loop(&asked->loop, 0);
+	if (!asked->json)
+		printf("loop %s\n", asked->loop.id);
+	return follow_loop(&asked->loop, 0, asked->json);
 }
 
 static int load_and_run(struct run_options *asked, struct error *err)

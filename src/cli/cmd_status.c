@@ -61,11 +61,7 @@ static void print_json(const struct loops_options *asked, const struct client_lo
 		if (is_wanted(asked, &all->items[i]))
 			json_array_append_new(list, client_json(&all->items[i]));
 
-	json_t *value = json_pack("{s:o}", "loops", list);
-	AUTO_FREE char *text = json_dumps(value, JSON_INDENT(2));
-
-	puts(text ? text : "{}");
-	json_decref(value);
+	loops_print(json_pack("{s:o}", "loops", list));
 }
 
 static int show(struct loops_options *asked, struct error *err)

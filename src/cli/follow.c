@@ -25,6 +25,7 @@ enum { LOOK_MS = 1000, SPEAK_S = 10, LAST_BYTES = 400, GONE_LOOKS = 12 };
 
 struct follow {
 	struct client_loop *loop;
+	bool json;
 	int64_t seen;   /* the last event that was told */
 	time_t told_at; /* when something was said last */
 	char *last;     /* what the agent said last */
@@ -43,6 +44,33 @@ static void count_interrupt(int number)
 		told_to_go = 1;
 }
 
+/* One object, one line. Takes it over. */
+static void tell_object(struct follow *follow, json_t *object)
+{
+	loops_print_line(object);
+	follow->told_at = time(NULL);
+}
+
+/* An event of the journal, for programs. Takes the data over. */
+static void tell_raw(struct follow *follow, const struct store_event *event, json_t *data)
+{
+	static const char *const inner[] = { "breakers", "snapshot", "excerpt", "reflection" };
+	json_t *line = json_pack("{s:s, s:I, s:I}", "event", event->kind, "seq",
+				 (json_int_t)event->seq, "at_ms", (json_int_t)event->at_ms);
+
+	for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+		json_object_del(data, inner[i]);
+	if (json_object_get(data, "config")) { /* what was asked for is known to who asked */
+		json_object_clear(data);
+		json_object_set_new(data, "id", json_string(follow->loop->id));
+		json_object_set_new(data, "project",
+				    json_string(follow->loop->state.options.project));
+	}
+	json_object_update_missing(line, data);
+	json_decref(data);
+	tell_object(follow, line);
+}
+
 static __attribute__((format(printf, 2, 3))) void tell(struct follow *follow, const char *format,
 						       ...)
 {
@@ -50,6 +78,8 @@ static __attribute__((format(printf, 2, 3))) void tell(struct follow *follow, co
 	char text[4096];
 	va_list arguments;
 
+	if (follow->json)
+		return;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
@@ -166,8 +196,12 @@ static int tell_event(void *context, const struct store_event *event, struct err
 	json_t *data = json_loads(event->data, 0, NULL);
 
 	(void)err;
-	tell_data(follow, loop_event_find(event->kind), data, event->at_ms);
-	json_decref(data);
+	if (follow->json) {
+		tell_raw(follow, event, data);
+	} else {
+		tell_data(follow, loop_event_find(event->kind), data, event->at_ms);
+		json_decref(data);
+	}
 	follow->seen = event->seq;
 	return 0;
 }
@@ -201,7 +235,11 @@ static void tell_last(struct follow *follow)
 		return;
 	free(follow->last);
 	follow->last = mem_dup(line);
-	tell(follow, "  ... %s", line);
+	if (follow->json)
+		tell_object(follow, json_pack("{s:s, s:i, s:o}", "event", "says", "iteration",
+					      (int)state->iteration, "text", client_text(line)));
+	else
+		tell(follow, "  ... %s", line);
 }
 
 /* Tells what is new. True when there is nothing more to come. */
@@ -232,12 +270,12 @@ static void wait_for_news(const struct follow *follow)
 }
 
 /* What to do after Ctrl-C: 'd', 'p' or 'a'. A second one aborts. */
-static char ask_person(void)
+static char ask_person(const struct follow *follow)
 {
 	char answer[16] = "";
 	ssize_t n;
 
-	if (told_to_go || !isatty(0) || !isatty(1))
+	if (told_to_go || follow->json || !isatty(0) || !isatty(1))
 		return 'd';
 	printf("\nthe loop goes on. Detach, pause or abort? [d/p/a, Ctrl-C: abort] ");
 	fflush(stdout);
@@ -252,7 +290,7 @@ static char ask_person(void)
 static bool obey_person(struct follow *follow)
 {
 	const char *id = follow->loop->id;
-	char answer = ask_person();
+	char answer = ask_person(follow);
 	struct error err;
 
 	interrupts = 0;
@@ -285,9 +323,20 @@ static int conclude(struct follow *follow, struct error *err)
 	return loops_exit_code(loop);
 }
 
-int follow_loop(struct client_loop *loop, int64_t after)
+/* The last line: how it stands, and the exit status. */
+static void tell_result(struct follow *follow, int code)
 {
-	struct follow follow = { .loop = loop, .seen = after, .told_at = time(NULL) };
+	json_t *line = json_pack("{s:s, s:i}", "event", "result", "exit_status", code);
+	json_t *loop = client_json(follow->loop);
+
+	json_object_update(line, loop);
+	json_decref(loop);
+	tell_object(follow, line);
+}
+
+int follow_loop(struct client_loop *loop, int64_t after, bool json)
+{
+	struct follow follow = { .loop = loop, .json = json, .seen = after, .told_at = time(NULL) };
 	struct sigaction action = { .sa_handler = count_interrupt };
 	struct error err;
 	bool left = false;
@@ -307,6 +356,10 @@ int follow_loop(struct client_loop *loop, int64_t after)
 	/* The last words are said when the last process is gone. */
 	if (!left && loop->state.phase == LOOP_PHASE_finished)
 		client_wait_gone(loop, LOOK_MS);
+	if (json) {
+		client_look(loop);
+		tell_result(&follow, code);
+	}
 	fd_close(&follow.news);
 	free(follow.last);
 	return code;

@@ -179,6 +179,11 @@ char *client_reason(const struct client_loop *loop)
 	return loop->state.reason && *loop->state.reason ? mem_dup(loop->state.reason) : NULL;
 }
 
+json_t *client_text(const char *text)
+{
+	return report_text(text);
+}
+
 json_t *client_json(const struct client_loop *loop)
 {
 	AUTO_FREE char *reason = client_reason(loop);

@@ -63,7 +63,6 @@ json_t *judge_end(const struct runner_result *result, bool idle, uint64_t bytes,
 		  size_t size)
 {
 	bool signalled = result->kind == FENCE_SIGNALLED;
-	AUTO_FREE char *text = strndup(final, size);
 
 	json_t *data = json_pack("{s:i, s:i, s:b, s:b, s:i, s:I, s:I, s:s, s:i, s:i, s:o}", "code",
 				 signalled ? 0 : result->code, "signal",
@@ -74,7 +73,7 @@ json_t *judge_end(const struct runner_result *result, bool idle, uint64_t bytes,
 				 (json_int_t)bytes, "duration_ms", (json_int_t)result->duration_ms,
 				 "kind", fence_exit_name(result->kind), "canaries_held",
 				 (int)result->canaries_held, "canaries_total",
-				 (int)result->canaries_total, "final", report_text(text));
+				 (int)result->canaries_total, "final", report_bytes(final, size));
 
 	return with_fence(data, result);
 }

@@ -14,12 +14,14 @@
 
 static json_t *limits_json(const struct loop_options *options)
 {
-	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I}", "iterations",
+	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "iterations",
 			 (int)options->limits.iterations, "time_s",
 			 (json_int_t)options->limits.total_s, "cost_nusd",
 			 (json_int_t)options->limits.cost_nusd, "warn_cost_nusd",
 			 (json_int_t)options->limits.cost_warning_nusd, "timeout_ms",
-			 (json_int_t)options->timeout_ms, "idle_ms", (json_int_t)options->idle_ms);
+			 (json_int_t)options->timeout_ms, "idle_ms", (json_int_t)options->idle_ms,
+			 "check_timeout_ms", (json_int_t)options->check_timeout_ms, "budget_nusd",
+			 (json_int_t)options->budget_nusd);
 }
 
 static json_t *weaker_json(const struct loop_state *state)
@@ -67,9 +69,14 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 
 json_t *report_text(const char *text)
 {
-	AUTO_BUFFER struct buffer quoted = BUFFER_INIT(1 << 20);
+	return report_bytes(text, strlen(text));
+}
 
-	text_json(&quoted, text);
+json_t *report_bytes(const char *bytes, size_t size)
+{
+	AUTO_BUFFER struct buffer quoted = BUFFER_INIT(8 << 20);
+
+	text_json_bytes(&quoted, bytes, size);
 
 	json_t *value = json_loads(buffer_text(&quoted), JSON_DECODE_ANY, NULL);
 

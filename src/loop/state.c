@@ -85,6 +85,8 @@ static void read_limits(const json_t *config, struct loop_state *state)
 		limits->cost_nusd = number(config, "max_cost_nusd");
 	if (json_object_get(config, "warn_cost_nusd"))
 		limits->cost_warning_nusd = number(config, "warn_cost_nusd");
+	if (json_object_get(config, "budget_nusd"))
+		options->budget_nusd = number(config, "budget_nusd");
 	if (json_object_get(config, "pause_on_warning"))
 		limits->pause_on_warning = flag(config, "pause_on_warning");
 	if (json_object_get(config, "timeout_ms"))

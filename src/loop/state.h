@@ -27,6 +27,7 @@ struct loop_options {
 	int64_t timeout_ms; /* of an iteration */
 	int64_t check_timeout_ms;
 	int64_t idle_ms;
+	int64_t budget_nusd; /* of an iteration; 0: none */
 	struct guard_limits limits;
 	const json_t *fence; /* see frozen.h */
 };
