@@ -12,6 +12,7 @@ struct agent_reader {
 	const struct agent_format *format;
 	agent_event_fn *fn;
 	void *context;
+	struct agent_totals before; /* what this session had used already, and then what was reported last */
 };
 
 extern const struct agent_format agent_format_plain, agent_format_events;

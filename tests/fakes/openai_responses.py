@@ -50,7 +50,8 @@ def items(turn):
             if turn.broken_tool:
                 written = written[:-len(written) // 2]
             yield {"type": "function_call", "id": "fc_" + call, "call_id": call, "name": tool["name"],
-                   "arguments": written, "status": "completed"}
+                   "arguments": written, "status": "completed",
+                   **({"namespace": tool["namespace"]} if "namespace" in tool else {})}
 
 
 def whole(turn, body, status="completed"):

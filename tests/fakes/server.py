@@ -13,7 +13,7 @@ The script is a JSON list of turns. A request for a message takes the first turn
   {"error": "overloaded_error", "message": "..."}      a 200, and the error in the stream
   {"tools": [...], "broken_tool": true} the tool's arguments are torn
 
-Any turn may have "if": a text that the request's body must hold; "again": how often more it is used (-1: for
+Any turn may have "if": a text that the request's body must hold, or "unless": must not; "again": how often more it is used (-1: for
 ever); "pace_ms": a pause before each event. Requests without tools are an agent's side requests (titles,
 summaries): they get a short text and use up nothing. When the script is used up the answer is "The script has ended."
 """
@@ -60,6 +60,7 @@ class Turn:
         self.pace = given.get("pace_ms", 0) / 1000
         self.again = given.get("again", 0)
         self.condition = given.get("if")
+        self.exception = given.get("unless")
         self.number = 0
 
     @staticmethod
@@ -80,6 +81,8 @@ class Script:
             self.given += 1
             for index, turn in enumerate(self.turns):
                 if turn.condition and turn.condition.encode() not in raw:
+                    continue
+                if turn.exception and turn.exception.encode() in raw:
                     continue
                 if turn.again == 0:
                     del self.turns[index]
@@ -176,8 +179,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
             answer = turn.raw.encode() if turn.raw else protocol.error(turn.status, turn.kind, turn.message)
             return self.answer(turn.status, answer, turn.headers)
         if not protocol.wants_stream(body, path):
-            return self.answer(200, protocol.whole(turn, body), turn.headers)
+            return self.answer_whole(protocol, turn, body)
         return self.stream(protocol, turn, body)
+
+    def answer_whole(self, protocol, turn, body):
+        if turn.cut or turn.hang:
+            return self.break_off(protocol, turn)
+        if turn.malformed:
+            return self.answer(200, json.dumps(protocol.whole(turn, body)).encode()[:-20])
+        if turn.stream_error:
+            return self.answer(500, protocol.error(500, turn.stream_error, turn.message))
+        return self.answer(200, protocol.whole(turn, body), turn.headers)
 
     def key(self):
         return (self.headers.get("x-api-key") or self.headers.get("x-goog-api-key") or
