@@ -1,4 +1,5 @@
 /* ringfence run: an agent in the fence, again and again, until the work is done. */
+#include "agent/agent.h"
 #include "cli/apply.h"
 #include "cli/cli.h"
 #include "cli/follow.h"
@@ -9,6 +10,7 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -158,34 +160,67 @@ static int place_tasks(const struct run_options *asked, const char **tasks, stru
 	return 0;
 }
 
-/* All that the loop is to be, decided once. */
-static int freeze(struct run_options *asked, struct error *err)
+/* The agent's name; one that is not known is refused. */
+static int choose_agent(const struct run_options *asked, const char **ret_name, struct error *err)
 {
-	const char *agent = text_of(asked, SETTING_AGENT_COMMAND);
-	const char *promise = text_of(asked, SETTING_PROMISE);
-	const char *tasks = text_of(asked, SETTING_TASKS);
-	AUTO_FREE char *here = getcwd(NULL, 0);
-	json_t *checks = checks_of(&asked->applied.config);
+	const char *name = text_of(asked, SETTING_AGENT);
 
-	if (!agent) {
-		json_decref(checks);
+	*ret_name = name ? name : "command";
+	if (strcmp(*ret_name, "command") != 0) {
+		AUTO_FREE char *shown = text_escaped(name);
+
+		return error_set(
+			err,
+			"there is no agent '%.100s'; what there is: command (with --agent-command COMMAND)",
+			shown);
+	}
+	if (!text_of(asked, SETTING_AGENT_COMMAND))
 		return error_set(
 			err,
 			"run needs an agent: --agent-command COMMAND, which gets the prompt on its stdin");
+	return 0;
+}
+
+static int choose_format(const struct run_options *asked, const char **ret_name, struct error *err)
+{
+	const char *name = text_of(asked, SETTING_AGENT_FORMAT);
+
+	*ret_name = name ? name : "plain";
+	if (!agent_format_find(*ret_name)) {
+		AUTO_FREE char *names = agent_format_names();
+		AUTO_FREE char *shown = text_escaped(name);
+
+		return error_set(err, "--agent-format is one of %s, not '%.100s'", names, shown);
 	}
-	if (place_tasks(asked, &tasks, err) < 0) {
-		json_decref(checks);
+	return 0;
+}
+
+/* All that the loop is to be, decided once. */
+static int freeze(struct run_options *asked, struct error *err)
+{
+	const char *agent;
+	const char *format;
+	const char *promise = text_of(asked, SETTING_PROMISE);
+	const char *tasks = text_of(asked, SETTING_TASKS);
+	AUTO_FREE char *here = getcwd(NULL, 0);
+	json_t *checks;
+
+	if (choose_agent(asked, &agent, err) < 0 || choose_format(asked, &format, err) < 0 ||
+	    place_tasks(asked, &tasks, err) < 0)
 		return -1;
-	}
+	checks = checks_of(&asked->applied.config);
 	if (!promise && !tasks && !json_array_size(checks))
 		promise = GUARD_PROMISE;
 	if (!json_array_size(checks))
 		notice(tasks ? "no --check is configured: only the agent's word and ticks will count"
 			     : "no --check is configured: only the agent's word will count");
-	asked->frozen = json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:o, s:o}", "project",
+	asked->frozen = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:o, s:o}", "project",
 				  asked->applied.place.project, "objective", asked->objective,
-				  "agent_command", agent, "promise", promise, "tasks", tasks,
-				  "checks", checks, "fence",
+				  "agent", agent, "agent_command",
+				  text_of(asked, SETTING_AGENT_COMMAND), "agent_format", format,
+				  "session",
+				  config_get(&asked->applied.config, SETTING_SESSION)->text,
+				  "promise", promise, "tasks", tasks, "checks", checks, "fence",
 				  frozen_spec(&asked->applied.spec, here ? here : "/"));
 	if (!asked->frozen)
 		return error_set(err,

@@ -72,7 +72,7 @@ static json_t *obey(struct supervisor *sup, const json_t *request)
 	if (attend_append(sup, LOOP_EVENT_asked, json_pack("{s:s}", "wish", what), &err) < 0)
 		return json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
 	if (sup->working && strcmp(what, "abort") == 0) {
-		sup->cut = true;
+		sup->cut = CUT_ABORT;
 		if (json_is_true(json_object_get(request, "now")))
 			fd_close(&sup->runner.lifeline);
 		else
@@ -155,7 +155,7 @@ static void watch_silence(struct supervisor *sup)
 {
 	if (silence_left(sup, 1) > 0)
 		return;
-	sup->cut = sup->idle = true;
+	sup->cut = CUT_IDLE;
 	runner_stop(&sup->runner);
 }
 

@@ -5,6 +5,7 @@
 #ifndef LOOP_ATTEND_H
 #define LOOP_ATTEND_H
 
+#include "agent/agent.h"
 #include "fence/fence.h"
 #include "loop/runner.h"
 #include "loop/sink.h"
@@ -17,6 +18,9 @@
 
 enum { ATTEND_HEARTBEAT_MS = 30000, ATTEND_CLIENTS = 16 };
 
+/* Why a run is to end before it does by itself. An abort outweighs the others. */
+enum cut { CUT_NOT, CUT_IDLE, CUT_BUDGET, CUT_ABORT };
+
 struct supervisor {
 	const char *folder;
 	struct store *store;
@@ -28,13 +32,13 @@ struct supervisor {
 	int clients[ATTEND_CLIENTS];
 	struct runner runner;
 	struct sink output, complaints;
+	struct agent_summary heard; /* what the agent said, as facts */
 	int64_t heartbeat_ms;
 	int64_t said_ms; /* when the agent last said something */
 	bool working;    /* a runner is at work */
-	bool cut;        /* it is to end: an abort, or no output */
-	bool idle;       /* the latter */
-	int lost;        /* runners that were killed in the baseline */
-	bool leaving;    /* TERM: the machine goes down, or somebody wants this process to */
+	enum cut cut;
+	int lost;     /* runners that were killed in the baseline */
+	bool leaving; /* TERM: the machine goes down, or somebody wants this process to */
 };
 
 int64_t attend_now_ms(void);

@@ -30,6 +30,16 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 			     err);
 }
 
+/* Aborted; what the agent has spent until then is spent. */
+static int finish_cut(struct supervisor *sup, struct error *err)
+{
+	json_t *data = json_pack("{s:s, s:s}", "status", "aborted", "reason", "by a person");
+
+	if (sup->state.phase == LOOP_PHASE_agent)
+		judge_add_heard(data, &sup->heard);
+	return attend_append(sup, LOOP_EVENT_finished, data, err);
+}
+
 /* What was under way does not count. In the baseline nothing was. */
 static int interrupt(struct supervisor *sup, struct error *err)
 {
@@ -40,7 +50,7 @@ static int interrupt(struct supervisor *sup, struct error *err)
 				       "the process that holds the fence is killed again and again",
 				       err);
 	return attend_append(sup, LOOP_EVENT_interrupted,
-			     judge_interrupted(&sup->state, attend_now_ms()), err);
+			     judge_interrupted(&sup->state, &sup->heard, attend_now_ms()), err);
 }
 
 /* After a run in the fence: what ended the loop, or this try? True if something did. */
@@ -50,8 +60,8 @@ static bool was_cut(struct supervisor *sup, const struct runner_result *result, 
 	*ret_result = 0;
 	if (sup->leaving)
 		return true;
-	if (sup->cut && !sup->idle)
-		*ret_result = phase_finish(sup, "aborted", "by a person", err);
+	if (sup->cut == CUT_ABORT)
+		*ret_result = finish_cut(sup, err);
 	else if (result->lost)
 		*ret_result = interrupt(sup, err);
 	else if (result->kind == FENCE_SETUP)
@@ -65,9 +75,7 @@ static bool was_cut(struct supervisor *sup, const struct runner_result *result, 
 static char *iteration_folder(const struct supervisor *sup, uint32_t iteration, uint32_t attempt,
 			      struct error *err)
 {
-	char *folder = attempt > 1
-			       ? mem_format("%s/iterations/%u.%u", sup->folder, iteration, attempt)
-			       : mem_format("%s/iterations/%u", sup->folder, iteration);
+	char *folder = place_iteration(sup->folder, iteration, attempt);
 
 	if (make_folders(folder, 0700) == 0)
 		return folder;
@@ -84,19 +92,26 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
 	struct runner_result result;
 	json_t *data;
-	int ended;
+	bool ended;
+	int ended_with;
 
 	if (sup->state.wish ==
 	    LOOP_WISH_ABORT) /* written down by a supervisor that was killed then */
 		return phase_finish(sup, "aborted", "by a person", err);
-	if (work_run(sup, command, "", 0, sup->state.options.check_timeout_ms, folder, name,
-		     &result, err) < 0)
+	const struct work work = { .command = command,
+				   .input = "",
+				   .timeout_ms = sup->state.options.check_timeout_ms,
+				   .folder = folder,
+				   .name = name };
+
+	if (work_run(sup, &work, &result, err) < 0)
 		return -1;
 	sink_text(&sup->output, &text);
 	sink_text(&sup->complaints, &text);
+	ended = was_cut(sup, &result, &ended_with, err);
 	work_forget(sup);
-	if (was_cut(sup, &result, &ended, err))
-		return ended;
+	if (ended)
+		return ended_with;
 	data = judge_check(index, command, &result, buffer_text(&text), text.used);
 	return attend_append(sup, LOOP_EVENT_checked, data, err);
 }
@@ -146,7 +161,9 @@ int phase_ready(struct supervisor *sup, struct error *err)
 				    decision.reasons[0], err);
 	if (decision.action == GUARD_PAUSE)
 		return attend_append(sup, LOOP_EVENT_paused,
-				     json_pack("{s:s}", "reason", decision.reasons[0]), err);
+				     json_pack("{s:s, s:b}", "reason", decision.reasons[0],
+					       "warned", decision.warned),
+				     err);
 	if (survey_take(sup->memory, sup->state.options.project, &sup->before, err) < 0)
 		return -1;
 	return attend_append(sup, LOOP_EVENT_begun,
@@ -156,34 +173,58 @@ int phase_ready(struct supervisor *sup, struct error *err)
 			     err);
 }
 
+/* What the agent said at last: the final message of its stream, or the end of what it printed. */
+static void take_final(struct supervisor *sup, struct buffer *final)
+{
+	if (sup->heard.final)
+		buffer_add_text(final, sup->heard.final);
+	else
+		sink_last(&sup->output, FINAL_BYTES, final);
+}
+
+static int record_end(struct supervisor *sup, const struct runner_result *result, struct error *err)
+{
+	AUTO_BUFFER struct buffer final = BUFFER_INIT(2 * FINAL_BYTES);
+	const struct judge_said said = { .idle = sup->cut == CUT_IDLE,
+					 .over_budget = sup->cut == CUT_BUDGET,
+					 .bytes = sup->output.bytes + sup->complaints.bytes,
+					 .heard = &sup->heard };
+
+	take_final(sup, &final);
+	return attend_append(sup, LOOP_EVENT_ended,
+			     judge_end(result, &said, buffer_text(&final), final.used,
+				       attend_now_ms()),
+			     err);
+}
+
 int phase_agent(struct supervisor *sup, struct error *err)
 {
 	const struct loop_options *options = &sup->state.options;
 	AUTO_FREE char *folder = iteration_folder(sup, sup->state.iteration, sup->state.attempt,
 						  err);
 	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
-	AUTO_BUFFER struct buffer final = BUFFER_INIT(FINAL_BYTES + 1);
+	struct work work = { .command = options->agent_command,
+			     .timeout_ms = options->timeout_ms,
+			     .folder = folder,
+			     .name = "",
+			     .format = options->agent_format,
+			     .session = options->keep_session ? sup->state.session : NULL };
 	struct runner_result result;
 	int ended;
 
 	if (!folder)
 		return -1;
 	prompt_write(&sup->state, attend_now_ms(), &prompt);
+	work.input = buffer_text(&prompt);
+	work.size = prompt.used;
 	if (place_write(folder, "prompt.md", prompt.data, prompt.used, err) < 0 ||
 	    report_survey(folder, "before.json", &sup->before, err) < 0 ||
-	    work_run(sup, options->agent_command, prompt.data, prompt.used, options->timeout_ms,
-		     folder, "", &result, err) < 0)
+	    work_run(sup, &work, &result, err) < 0)
 		return -1;
-	sink_last(&sup->output, FINAL_BYTES, &final);
-
-	uint64_t bytes = sup->output.bytes + sup->complaints.bytes;
-
+	if (!was_cut(sup, &result, &ended, err))
+		ended = record_end(sup, &result, err);
 	work_forget(sup);
-	if (was_cut(sup, &result, &ended, err))
-		return ended;
-	return attend_append(sup, LOOP_EVENT_ended,
-			     judge_end(&result, sup->idle, bytes, buffer_text(&final), final.used),
-			     err);
+	return ended;
 }
 
 static int decide(struct supervisor *sup, const char *folder, struct error *err)

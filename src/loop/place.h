@@ -26,6 +26,9 @@ int place_new(const char *loops, char **ret_id, char **ret_folder, struct error 
 /* The ids of all loops, sorted. Returns 0, or -1 with err set. */
 int place_list(const char *loops, struct list *ret_ids, struct error *err);
 
+/* The folder of an iteration, by its number and the try; the caller frees. */
+char *place_iteration(const char *folder, unsigned int iteration, unsigned int attempt);
+
 /* Locks a loop's folder for this process. Returns the descriptor; -1 with err set, and *ret_busy if another
  * process has it. */
 int place_lock(const char *folder, bool *ret_busy, struct error *err);

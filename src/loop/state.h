@@ -4,6 +4,7 @@
 #ifndef LOOP_STATE_H
 #define LOOP_STATE_H
 
+#include "agent/agent.h"
 #include "guard/guard.h"
 #include "loop/model.h"
 #include "store/store.h"
@@ -14,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { LOOP_EARLIER = 8, LOOP_REFLECTIONS = 3 };
+enum { LOOP_EARLIER = 8, LOOP_REFLECTIONS = 3, LOOP_SESSION_BYTES = 200 };
 
 /* What a loop was asked to do. Texts belong to the JSON that they were read from. */
 struct loop_options {
@@ -22,7 +23,10 @@ struct loop_options {
 	const char *objective;
 	const char *promise; /* NULL: none is asked for */
 	const char *tasks;   /* a file with boxes; NULL: none */
+	const char *agent;   /* its name: "command" */
 	const char *agent_command;
+	const struct agent_format *agent_format;
+	bool keep_session; /* an iteration goes on with the session of the one before */
 	struct list checks;
 	int64_t timeout_ms; /* of an iteration */
 	int64_t check_timeout_ms;
@@ -73,7 +77,8 @@ struct loop_state {
 	uint32_t used; /* iterations that count */
 	uint32_t waits;
 	bool warned;
-	int64_t spent_nusd;
+	int64_t spent_nusd; /* what the agents said that they cost, those of interrupted tries, too */
+	char *session;      /* of the last agent, as it said; NULL: none */
 	struct guard_breaker breakers[GUARD_BREAKERS];
 	struct guard_snapshot earlier[LOOP_EARLIER]; /* the latest first */
 	size_t earlier_count;

@@ -8,6 +8,7 @@
 #include "loop/phase.h"
 #include "loop/place.h"
 #include "loop/report.h"
+#include "loop/work.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -38,8 +39,15 @@ static int take_over(struct supervisor *sup, struct error *err)
 		return -1;
 	if (phase != LOOP_PHASE_agent && phase != LOOP_PHASE_checks)
 		return 0;
-	return attend_append(sup, LOOP_EVENT_interrupted,
-			     judge_interrupted(&sup->state, attend_now_ms()), err);
+
+	struct agent_summary heard;
+	int result;
+
+	work_recall(sup, &heard);
+	result = attend_append(sup, LOOP_EVENT_interrupted,
+			       judge_interrupted(&sup->state, &heard, attend_now_ms()), err);
+	agent_summary_release(&heard);
+	return result;
 }
 
 static int go(struct supervisor *sup, struct error *err)

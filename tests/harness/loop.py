@@ -104,6 +104,11 @@ class Loop:
             expect(status["status"] in wanted, f"the loop is {' or '.join(wanted)}", status)
         return status
 
+    def waiting(self):
+        """Waits until the loop waits for a stated time; returns its status."""
+        until("a wait", lambda: self.said()["status"] == "waiting")
+        return self.status()
+
     def supervisor(self):
         return until("a supervisor", lambda: self.status()["supervisor_pid"])
 

@@ -38,8 +38,11 @@ static void replay(const char *name, fuzz_fn *target)
 int main(void)
 {
 	replay("fuzz_config", fuzz_config);
+	replay("fuzz_control", fuzz_control);
+	replay("fuzz_events", fuzz_events);
 	replay("fuzz_gitconfig", fuzz_gitconfig);
 	replay("fuzz_ignore", fuzz_ignore);
+	replay("fuzz_journal", fuzz_journal);
 	replay("fuzz_listen", fuzz_listen);
 	replay("fuzz_message", fuzz_message);
 	replay("fuzz_order", fuzz_order);
