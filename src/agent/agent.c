@@ -9,8 +9,8 @@
 #include <string.h>
 
 static const struct agent_format *const formats[] = {
-	&agent_format_plain,
-	&agent_format_events,
+	&agent_format_plain, &agent_format_events, &agent_format_claude,
+	&agent_format_codex, &agent_format_gemini, &agent_format_opencode,
 };
 
 const struct agent_format *agent_format_find(const char *name)
@@ -173,8 +173,7 @@ void agent_summary_take(struct agent_summary *summary, const struct agent_event 
 		take_error(summary, event);
 		break;
 	case AGENT_EVENT_tokens:
-		summary->unpriced |= event->name && event->cost_nusd < 0 &&
-				     is_use(&event->tokens);
+		summary->unpriced |= event->name && event->cost_nusd < 0 && is_use(&event->tokens);
 		break;
 	case AGENT_EVENT_rate_limit:
 	case AGENT_EVENT_error:

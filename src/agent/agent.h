@@ -18,18 +18,18 @@ enum {
 	AGENT_TEXT_MAX = 16 << 10, /* of a text in an event; of a longer one the end is kept */
 };
 
-#define AGENT_EVENTS(X)                                                                 \
-	X(started)                                                                      \
-	X(text) /* something the agent says */                                          \
-	X(tool_call)                                                                    \
-	X(tool_result)                                                                  \
-	X(file_changed)                                                                 \
-	X(tokens)     /* used since the last such event; name: by which model */        \
-	X(cost)       /* likewise */                                                    \
-	X(rate_limit) /* with AGENT_ERROR_LIMIT: it is reached; else for information */ \
-	X(retry) /* the agent tries again by itself; its error stands until it goes on */ \
-	X(error)                                                                        \
-	X(finished) /* the turn is over; its text is the final message */               \
+#define AGENT_EVENTS(X)                                                                        \
+	X(started)                                                                             \
+	X(text) /* something the agent says */                                                 \
+	X(tool_call)                                                                           \
+	X(tool_result)                                                                         \
+	X(file_changed)                                                                        \
+	X(tokens)     /* used since the last such event; name: by which model */               \
+	X(cost)       /* likewise */                                                           \
+	X(rate_limit) /* with AGENT_ERROR_LIMIT: it is reached; else for information */        \
+	X(retry)      /* the agent tries again by itself; its error stands until it goes on */ \
+	X(error)                                                                               \
+	X(finished) /* the turn is over; its text is the final message */                      \
 	X(unknown)
 
 enum agent_event_kind {
@@ -124,8 +124,8 @@ struct agent_summary {
 	int64_t reset_at; /* of a limit; 0: not known, the message may say it in words */
 	struct agent_tokens tokens;
 	int64_t cost_nusd; /* -1: nobody said */
-	bool unpriced;     /* tokens were used whose price is not known: the cost is more than that */
-	bool retrying;     /* the error is one that the agent is still trying to get over */
+	bool unpriced; /* tokens were used whose price is not known: the cost is more than that */
+	bool retrying; /* the error is one that the agent is still trying to get over */
 	uint64_t tool_calls, tool_errors, files_changed, retries, errors, unknown;
 };
 

@@ -97,6 +97,22 @@ const char *stream_text(struct scan value, struct buffer *keeps)
 	return scan_text(value, AGENT_TEXT_MAX, keeps) ? buffer_text(keeps) : NULL;
 }
 
+struct scan stream_target(struct scan input)
+{
+	/* The first of these that is there. */
+	struct scan_field fields[] = {
+		{ "command", { 0 } }, { "file_path", { 0 } }, { "filePath", { 0 } },
+		{ "path", { 0 } },    { "dir_path", { 0 } },  { "pattern", { 0 } },
+		{ "url", { 0 } },     { "query", { 0 } },     { "description", { 0 } },
+	};
+
+	scan_object(input, fields, sizeof fields / sizeof *fields);
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (scan_is_string(fields[i].value))
+			return fields[i].value;
+	return (struct scan){ 0 };
+}
+
 /* What is new in a sum, and the sum to remember. */
 static int64_t rise(int64_t *before, int64_t sum)
 {

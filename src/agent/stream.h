@@ -26,10 +26,10 @@ void stream_feed(struct agent_reader *reader, const char *data, size_t size);
 void stream_end(struct agent_reader *reader);
 void stream_free(struct agent_reader *reader);
 
-#define STREAM_FORMAT(label, opens)                                                          \
-	{                                                                                    \
-		.name = (label), .open = (opens), .feed = stream_feed, .end = stream_end,    \
-		.free = stream_free                                                          \
+#define STREAM_FORMAT(label, opens)                                                       \
+	{                                                                                 \
+		.name = (label), .open = (opens), .feed = stream_feed, .end = stream_end, \
+		.free = stream_free                                                       \
 	}
 
 void stream_emit(struct stream *stream, const struct agent_event *event);
@@ -45,6 +45,9 @@ void stream_hush(struct stream *stream);
 
 /* Text of a value for an event, which the buffer keeps; NULL if it is no string. */
 const char *stream_text(struct scan value, struct buffer *keeps);
+
+/* The path, the command or whatever else a tool's input is about; nothing if there is none. */
+struct scan stream_target(struct scan input);
 
 /*
  * Spending that the agent reports as a sum since its session began: what is new of it goes out as one event.
