@@ -104,7 +104,9 @@ static int by_age(const void *a, const void *b)
 	return strcmp(left->id, right->id);
 }
 
-int client_list(const char *state, struct client_loops *ret_loops, struct error *err)
+/* Those with a supervisor, or all. Of loops that have ended there may be many. */
+static int list_loops(const char *state, bool only_alive, struct client_loops *ret_loops,
+		      struct error *err)
 {
 	AUTO_FREE char *loops = place_loops(state, err);
 	struct list ids = { 0 };
@@ -115,7 +117,10 @@ int client_list(const char *state, struct client_loops *ret_loops, struct error 
 	ret_loops->items = mem_zero((ids.count + 1) * sizeof *ret_loops->items);
 	for (size_t i = 0; i < ids.count; i++) {
 		struct client_loop *loop = &ret_loops->items[ret_loops->count];
+		AUTO_FREE char *folder = path_join(loops, ids.items[i]);
 
+		if (only_alive && !place_is_locked(folder))
+			continue;
 		open_loop(loops, ids.items[i], loop);
 		/* One whose making was cut off has never begun. */
 		if (!loop->damaged && loop->state.phase == LOOP_PHASE_new)
@@ -128,9 +133,31 @@ int client_list(const char *state, struct client_loops *ret_loops, struct error 
 	return 0;
 }
 
+int client_list(const char *state, struct client_loops *ret_loops, struct error *err)
+{
+	return list_loops(state, false, ret_loops, err);
+}
+
 static bool is_of(const struct client_loop *loop, const char *project)
 {
 	return loop->state.options.project && strcmp(loop->state.options.project, project) == 0;
+}
+
+/* By its name one loop is found without a look at the others. */
+static int find_named(const char *state, const char *id, struct client_loop *ret_loop)
+{
+	struct error ignored;
+	AUTO_FREE char *loops = place_loops(state, &ignored);
+	AUTO_FREE char *folder = loops ? path_join(loops, id) : NULL;
+	struct stat status;
+
+	if (!folder || id[0] == '.' || strchr(id, '/') || stat(folder, &status) < 0)
+		return -1;
+	open_loop(loops, id, ret_loop);
+	if (ret_loop->damaged || ret_loop->state.phase != LOOP_PHASE_new)
+		return 0;
+	client_loop_release(ret_loop);
+	return -1;
 }
 
 int client_find(const char *state, const char *id, const char *project,
@@ -139,6 +166,8 @@ int client_find(const char *state, const char *id, const char *project,
 	struct client_loops all;
 	size_t found = 0;
 
+	if (id && find_named(state, id, ret_loop) == 0)
+		return 0;
 	if (client_list(state, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all.count; i++)
@@ -244,7 +273,7 @@ static int refuse_second(const char *state, const char *project, struct error *e
 	struct client_loops all;
 	int result = 0;
 
-	if (client_list(state, &all, err) < 0)
+	if (list_loops(state, true, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all.count && result == 0; i++)
 		if (all.items[i].alive && is_of(&all.items[i], project))

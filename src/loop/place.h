@@ -5,6 +5,7 @@
  *	state.json		the present state, for people and jq; replaced as a whole
  *	lock			held by the supervisor; the kernel drops it with the process
  *	control			the supervisor's socket
+ *	.reserve		room for a sentence when the disk is full
  *	supervisor.log		what supervisor and keeper had to say
  *	iterations/N/		prompt.md, stdout.log, stderr.log, before.json, after.json, analysis.json;
  *				a try after an interrupted one has its number behind a dot: N.2/

@@ -10,10 +10,13 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { FORMAT = 1, BUSY_MS = 5000 };
+
+#define SUPERVISOR "ringfence-loop" /* as a process calls itself */
 
 struct store {
 	sqlite3 *database;
@@ -177,15 +180,24 @@ int store_each(struct store *store, int64_t after, store_fn *take, void *context
 
 /*
  * For the crash tests: RINGFENCE_FAULT=N ends this process, as kill -9 would, just before its event
- * number N is written; N+ just after.
+ * number N is written; N+ just after. With a k behind it a supervisor's keeper is ended instead, with a b both
+ * are, and with an s the supervisor is stopped, until somebody lets it go on.
  */
 static void fault(const struct store *store, bool written)
 {
 	const char *wanted = getenv("RINGFENCE_FAULT");
+	char name[16] = "";
 
-	if (wanted && strtol(wanted, NULL, 10) == store->appended &&
-	    (strchr(wanted, '+') != NULL) == written)
-		kill(getpid(), SIGKILL);
+	if (!wanted || strtol(wanted, NULL, 10) != store->appended ||
+	    (strchr(wanted, '+') != NULL) != written)
+		return;
+	if (strpbrk(wanted, "kbs") &&
+	    (prctl(PR_GET_NAME, name) < 0 || strcmp(name, SUPERVISOR) != 0))
+		return;
+	if (strpbrk(wanted, "kb") && getppid() > 1)
+		kill(getppid(), SIGKILL);
+	if (!strchr(wanted, 'k'))
+		kill(getpid(), strchr(wanted, 's') ? SIGSTOP : SIGKILL);
 }
 
 static int insert(struct store *store, const struct store_event *event, const char *hash,
