@@ -102,8 +102,8 @@ void agent_command(const struct agent_adapter *adapter, const struct agent_order
 		add_words(out, adapter->model);
 		add_word(out, order->model);
 	}
-	for (size_t i = 0; order->arguments && i < order->arguments->count; i++)
-		add_word(out, order->arguments->items[i]);
+	if (order->arguments)
+		buffer_printf(out, " %s", order->arguments);
 	if (adapter->resume) {
 		buffer_add_text(out,
 				"\nif [ -n \"${RINGFENCE_SESSION:-}\" ]; then\n\tset -- \"$@\"");

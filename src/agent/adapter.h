@@ -11,7 +11,6 @@
 
 #include "agent/agent.h"
 #include "util/buffer.h"
-#include "util/list.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -69,9 +68,9 @@ char *agent_adapter_names(void);
 
 /* What is wanted of an agent. */
 struct agent_order {
-	const char *program; /* a real path */
-	const char *model;   /* NULL: the agent's own choice */
-	const struct list *arguments;
+	const char *program;   /* a real path */
+	const char *model;     /* NULL: the agent's own choice */
+	const char *arguments; /* more words, as one writes them for a shell; NULL: none */
 	bool fenced; /* without a fence it has to ask for permission, and nobody answers */
 };
 

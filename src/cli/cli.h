@@ -66,6 +66,7 @@ struct command {
 };
 
 extern const struct command cmd_abort;
+extern const struct command cmd_agents;
 extern const struct command cmd_circuit;
 extern const struct command cmd_completions;
 extern const struct command cmd_config;
@@ -78,6 +79,7 @@ extern const struct command cmd_keep;
 extern const struct command cmd_logs;
 extern const struct command cmd_pause;
 extern const struct command cmd_policy;
+extern const struct command cmd_prices;
 extern const struct command cmd_resume;
 extern const struct command cmd_run;
 extern const struct command cmd_status;
