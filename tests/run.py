@@ -133,7 +133,7 @@ def compile_attack(folder):
 def copy_of_tree(folder, uid):
     """A tree that the identity owns: the programs and the tests. A build meanwhile does not disturb."""
     os.makedirs(os.path.join(folder, "build"))
-    for program in ("ringfence", "ringfence-init"):
+    for program in ("ringfence", "ringfence-gateway", "ringfence-init"):
         shutil.copy(os.path.join(ROOT, "build", program), os.path.join(folder, "build"))
     shutil.copytree(TESTS, os.path.join(folder, "tests"),
                     ignore=shutil.ignore_patterns("__pycache__", "unit", "fuzz"))
@@ -312,7 +312,7 @@ def run_everything(options, temp, tally):
             tally.add(result)
         for result in unit_results(options, tally.note):
             tally.add(result)
-    for program in ("ringfence", "ringfence-init"):
+    for program in ("ringfence", "ringfence-gateway", "ringfence-init"):
         if not os.access(os.path.join(ROOT, "build", program), os.X_OK):
             tally.add(one_result("build", f"build/{program} is built", "failed", "run make first"))
             return

@@ -75,6 +75,7 @@ static const enum setting_id by_weight[] = {
 	SETTING_LISTEN,
 	SETTING_READ,
 	SETTING_WRITE,
+	SETTING_ALLOW,
 	SETTING_NET,
 };
 

@@ -262,6 +262,25 @@ static void wait_for_news(const struct follow *follow)
 		errno = 0;
 }
 
+/* Waits for a key or a signal. One that comes before the wait ends it as well: until then they are held back. */
+static bool await_key(void)
+{
+	struct pollfd keys = { .fd = 0, .events = POLLIN };
+	sigset_t held;
+	sigset_t before;
+	int ready = 0;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGHUP);
+	sigprocmask(SIG_BLOCK, &held, &before);
+	if (interrupts < 2 && !told_to_go)
+		ready = ppoll(&keys, 1, NULL, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ready > 0;
+}
+
 /* What to do after Ctrl-C: 'd', 'p' or 'a'. A second one aborts. */
 static char ask_person(const struct follow *follow)
 {
@@ -272,7 +291,7 @@ static char ask_person(const struct follow *follow)
 		return 'd';
 	printf("\nthe loop goes on. Detach, pause or abort? [d/p/a, Ctrl-C: abort] ");
 	fflush(stdout);
-	n = read(0, answer, sizeof answer - 1);
+	n = await_key() ? read(0, answer, sizeof answer - 1) : 0;
 	if (interrupts > 1)
 		return 'a';
 	interrupts = 0;

@@ -11,7 +11,7 @@
 
 _Static_assert(SETTING_LONGEST < PATH_MAX, "a path that is accepted here must fit");
 
-static const char *const net_choices[] = { "none", "open", NULL };
+static const char *const net_choices[] = { "none", "list", "open", NULL };
 static const char *const fence_choices[] = { "auto", "bwrap", NULL };
 static const char *const login_choices[] = { "key", "file", NULL };
 static const char *const session_choices[] = { "fresh", "continue", NULL };
@@ -87,13 +87,25 @@ const struct setting settings[] = {
 			  .type = SETTING_CHOICE,
 			  .trust = SETTING_TIGHTER,
 			  .fallback = "none",
-			  .value = "none|open",
+			  .value = "none|list|open",
 			  .choices = net_choices,
-			  .help = "no network, or the host's",
-			  .more = "`open` is the host's network with its loopback and internal services.",
+			  .help = "no network, only what allow names, or the host's",
+			  .more = "Naming a host with `allow` means `list`, unless the same layer or one above says otherwise. `open` is the "
+				  "host's network with its loopback and internal services.",
 			  .example = "open",
 			  .widens =
 				  "the command reaches the network of this machine, loopback included:" },
+	[SETTING_ALLOW] = { .id = SETTING_ALLOW,
+			    .key = "allow",
+			    .type = SETTING_WORDS,
+			    .trust = SETTING_TRUSTED,
+			    .value = "HOST",
+			    .help = "a host that may be reached, or a set: npm, apt, pip, cargo, go, git-remotes",
+			    .more = "`host` and `host:port` (443 and 80 unless said), `*.host` (its subdomains only), addresses. A set means "
+				    "the hosts that your own configuration of that tool names. Addresses that are not public are refused "
+				    "even where an allowed name leads to them, unless they are named themselves.",
+			    .example = "[npm, \"*.example.org\", \"10.0.0.5:8080\"]",
+			    .widens = "the command reaches" },
 	[SETTING_LISTEN] = { .id = SETTING_LISTEN,
 			     .key = "listen",
 			     .type = SETTING_WORDS,

@@ -38,6 +38,7 @@ void attend_beat(struct supervisor *sup)
 	struct error err;
 
 	sup->heartbeat_ms = attend_now_ms();
+	sup->stale = false;
 	if (report_state(sup->folder, &sup->state, sup->heartbeat_ms, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 }
@@ -53,10 +54,11 @@ int attend_append(struct supervisor *sup, enum loop_event kind, json_t *data, st
 	json_decref(data);
 	if (!text)
 		return error_set(err, "an event could not be written as JSON");
-	if (store_append(sup->store, event.at_ms, event.kind, event.data, err) < 0 ||
+	if (store_append(sup->store, loop_event_can_wait(kind) ? STORE_LATER : STORE_NOW,
+			 event.at_ms, event.kind, event.data, err) < 0 ||
 	    loop_state_take(&sup->state, &event, err) < 0)
 		return -1;
-	attend_beat(sup);
+	sup->stale = true;
 	return 0;
 }
 
@@ -172,8 +174,14 @@ enum {
 bool attend(struct supervisor *sup, int64_t at_most_ms)
 {
 	struct pollfd watched[WATCHED + ATTEND_CLIENTS];
-	int64_t now = attend_now_ms();
-	int wait = until(sup->heartbeat_ms + ATTEND_HEARTBEAT_MS, now, ATTEND_HEARTBEAT_MS);
+	int64_t now;
+	int wait;
+
+	/* Nothing depends on that file: it is written when there is time. */
+	if (sup->stale)
+		attend_beat(sup);
+	now = attend_now_ms();
+	wait = until(sup->heartbeat_ms + ATTEND_HEARTBEAT_MS, now, ATTEND_HEARTBEAT_MS);
 
 	wait = silence_left(sup, until(at_most_ms, now, wait));
 	watched[WATCH_CONTROL] = (struct pollfd){ .fd = sup->control, .events = POLLIN };

@@ -28,12 +28,14 @@ struct supervisor {
 	struct fence_spec fence;
 	struct survey_memory *memory;
 	struct survey before;
+	bool surveyed; /* `before` is of this moment */
 	int lock, control, signals, farewell;
 	int clients[ATTEND_CLIENTS];
 	struct runner runner;
 	struct sink output, complaints;
 	struct agent_summary heard; /* what the agent said, as facts */
 	int64_t heartbeat_ms;
+	bool stale;      /* state.json is older than the state */
 	int64_t said_ms; /* when the agent last said something */
 	bool working;    /* a runner is at work */
 	enum cut cut;

@@ -252,7 +252,7 @@ static int append(const struct client_loop *loop, enum store_mode mode, enum loo
 		return error_set(err, NOT_UTF8);
 	if (store_open(path, mode, &store, err) < 0)
 		return -1;
-	result = store_append(store, now_ms(), loop_event_name(kind), text, err);
+	result = store_append(store, STORE_NOW, now_ms(), loop_event_name(kind), text, err);
 	store_close(store);
 	return result;
 }

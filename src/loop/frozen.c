@@ -39,6 +39,16 @@ static json_t *patterns_of(const struct fence_patterns *patterns)
 	return list;
 }
 
+static json_t *rules_of(const struct fence_paths *rules)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < rules->count; i++)
+		json_array_append_new(list, json_pack("{s:s, s:s}", "path", rules->items[i].path,
+						      "origin", rules->items[i].origin));
+	return list;
+}
+
 static json_t *listens_of(const struct fence_spec *spec)
 {
 	json_t *list = json_array();
@@ -70,14 +80,14 @@ json_t *frozen_spec(const struct fence_spec *spec, const char *base)
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
 		json_array_append_new(limits, json_integer((json_int_t)spec->limits[i]));
 	return json_pack(
-		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
+		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
 		"mechanism", spec->mechanism, "write", paths_of(&spec->write, base), "read",
 		paths_of(&spec->read, base), "hide", paths_of(&spec->hide, base), "patterns",
-		patterns_of(&spec->patterns), "listen", listens_of(spec), "env", env, "limits",
-		limits, "read_only", spec->read_only, "denials", spec->denials, "trace_reads",
-		spec->trace_reads, "net", (int)spec->net, "net_origin", spec->net_origin,
-		"accepted_weaker", (int)spec->accepted_weaker, "accepted_limits",
-		(int)spec->accepted_limits);
+		patterns_of(&spec->patterns), "allow", rules_of(&spec->allow), "listen",
+		listens_of(spec), "env", env, "limits", limits, "read_only", spec->read_only,
+		"denials", spec->denials, "trace_reads", spec->trace_reads, "net", (int)spec->net,
+		"net_origin", spec->net_origin, "accepted_weaker", (int)spec->accepted_weaker,
+		"accepted_limits", (int)spec->accepted_limits);
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -144,6 +154,7 @@ int frozen_thaw(const json_t *frozen, struct fence_spec *ret_spec, struct error 
 	thaw_paths(json_object_get(frozen, "write"), &spec.write);
 	thaw_paths(json_object_get(frozen, "read"), &spec.read);
 	thaw_paths(json_object_get(frozen, "hide"), &spec.hide);
+	thaw_paths(json_object_get(frozen, "allow"), &spec.allow);
 	thaw_patterns(json_object_get(frozen, "patterns"), &spec.patterns);
 	json_array_foreach(json_object_get(frozen, "env"), index, entry) if (json_is_string(entry))
 		list_add(&spec.env, json_string_value(entry));

@@ -132,6 +132,7 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 		return 0;
 	if (survey_take(sup->memory, options->project, &sup->before, err) < 0)
 		return -1;
+	sup->surveyed = true;
 	judge_snapshot(&sup->state, &sup->before, &snapshot);
 	if (attend_append(sup, LOOP_EVENT_baselined,
 			  json_pack("{s:o}", "snapshot", loop_snapshot_json(&snapshot)), err) < 0)
@@ -164,8 +165,11 @@ int phase_ready(struct supervisor *sup, struct error *err)
 				     json_pack("{s:s, s:b}", "reason", decision.reasons[0],
 					       "warned", decision.warned),
 				     err);
-	if (survey_take(sup->memory, sup->state.options.project, &sup->before, err) < 0)
+	/* Nothing happened since the last iteration was judged, as a rule. */
+	if (!sup->surveyed &&
+	    survey_take(sup->memory, sup->state.options.project, &sup->before, err) < 0)
 		return -1;
+	sup->surveyed = false;
 	return attend_append(sup, LOOP_EVENT_begun,
 			     json_pack("{s:i, s:i, s:s, s:o}", "iteration", (int)iteration,
 				       "attempt", (int)attempt, "tree", sup->before.tree, "head",
@@ -247,6 +251,9 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 		json_decref(data);
 		return -1;
 	}
+	sup->before = after;
+	sup->before.changed = 0;
+	sup->surveyed = true;
 	return attend_append(sup, events[decision.action], data, err);
 }
 
@@ -268,6 +275,7 @@ int phase_checks(struct supervisor *sup, struct error *err)
 
 int phase_waiting(struct supervisor *sup, struct error *err)
 {
+	sup->surveyed = false;
 	while (attend_now_ms() < sup->state.wait_until_ms && sup->state.wish == LOOP_WISH_NONE &&
 	       !sup->leaving)
 		attend(sup, sup->state.wait_until_ms);

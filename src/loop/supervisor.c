@@ -154,6 +154,8 @@ int supervisor_run(const char *folder, int farewell)
 		if (sup.lock >= 0) /* else another one is at work */
 			report_trouble(folder, err.text);
 	}
+	if (sup.stale)
+		attend_beat(&sup);
 	if (sup.control >= 0) {
 		AUTO_FREE char *path = path_join(folder, "control");
 

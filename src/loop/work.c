@@ -51,6 +51,7 @@ static void drain(struct sink *sink)
 static int start(struct supervisor *sup, const struct work *work, struct error *err)
 {
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)work->command, NULL };
+	AUTO_FREE char *report = mem_format("%s/%sreport.json", work->folder, work->name);
 	struct fence_spec spec = sup->fence;
 	int result;
 
@@ -62,7 +63,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		list_add(&spec.env, sup->fence.env.items[i]);
 	if (work->session)
 		list_printf(&spec.env, "RINGFENCE_SESSION=%s", work->session);
-	result = runner_start(&spec, sup->lock, work->input, work->size, &sup->runner, err);
+	result = runner_start(&spec, sup->lock, work->input, work->size, report, &sup->runner, err);
 	list_release(&spec.env);
 	return result;
 }

@@ -11,7 +11,8 @@ struct work {
 	size_t size;
 	int64_t timeout_ms;
 	const char *
-		folder; /* what it prints goes to FOLDER/NAMEstdout.log and FOLDER/NAMEstderr.log */
+		folder; /* what it prints goes to FOLDER/NAMEstdout.log and FOLDER/NAMEstderr.log, what
+			       became of it to FOLDER/NAMEreport.json */
 	const char *name;
 	const struct agent_format
 		*format;     /* how its stdout is read as it comes; NULL: not at all */

@@ -23,6 +23,7 @@ struct store {
 	int64_t last;          /* the number of the last event, as this process knows it */
 	char hash[SHA256_HEX]; /* and its hash */
 	bool known;            /* both have been read */
+	bool later;            /* the next entry need not be synced */
 	long appended;         /* by this process, for the crash tests */
 };
 
@@ -220,8 +221,19 @@ static int insert(struct store *store, const struct store_event *event, const ch
 	return result;
 }
 
-int store_append(struct store *store, int64_t at_ms, const char *kind, const char *data,
-		 struct error *err)
+/* Of a log that is written ahead, syncing the last entry syncs all. */
+static int take_care(struct store *store, enum store_care care, struct error *err)
+{
+	if (store->later == (care == STORE_LATER))
+		return 0;
+	store->later = care == STORE_LATER;
+	return execute(store,
+		       store->later ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL",
+		       "write", err);
+}
+
+int store_append(struct store *store, enum store_care care, int64_t at_ms, const char *kind,
+		 const char *data, struct error *err)
 {
 	struct store_event event = { .at_ms = at_ms, .kind = kind, .data = data };
 	char hash[SHA256_HEX];
@@ -232,7 +244,7 @@ int store_append(struct store *store, int64_t at_ms, const char *kind, const cha
 	make_hash(store->hash, &event, hash);
 	store->appended++;
 	fault(store, false);
-	if (insert(store, &event, hash, err) < 0)
+	if (take_care(store, care, err) < 0 || insert(store, &event, hash, err) < 0)
 		return -1;
 	store->last = event.seq;
 	memcpy(store->hash, hash, sizeof hash);

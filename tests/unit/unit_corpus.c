@@ -41,6 +41,7 @@ int main(void)
 	replay("fuzz_control", fuzz_control);
 	replay("fuzz_events", fuzz_events);
 	replay("fuzz_gitconfig", fuzz_gitconfig);
+	replay("fuzz_hosts", fuzz_hosts);
 	replay("fuzz_ignore", fuzz_ignore);
 	replay("fuzz_journal", fuzz_journal);
 	replay("fuzz_listen", fuzz_listen);
