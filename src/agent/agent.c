@@ -110,7 +110,10 @@ static void take_error(struct agent_summary *summary, const struct agent_event *
 	if (event->reset_at || summary->error != event->error)
 		summary->reset_at = event->reset_at;
 	summary->error = event->error;
-	replace(&summary->message, event->text);
+	if (event->text ||
+	    event->kind !=
+		    AGENT_EVENT_finished) /* an end may leave the words to the error before */
+		replace(&summary->message, event->text);
 }
 
 static void forget_error(struct agent_summary *summary)

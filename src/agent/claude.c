@@ -117,7 +117,9 @@ static void take_assistant(struct stream *stream, struct scan line)
 		((struct claude *)stream)->refused = scan_is_string(fields[ERROR].value)
 							     ? error_of(fields[ERROR].value)
 							     : AGENT_ERROR_NONE;
-	while (scan_next(content, &cursor, NULL, &block))
+	/* What it says in the model's place is an error, and comes again as the result. */
+	while (((struct claude *)stream)->refused == AGENT_ERROR_NONE &&
+	       scan_next(content, &cursor, NULL, &block))
 		take_block(stream, block, child);
 }
 
@@ -237,8 +239,7 @@ static void take_result(struct stream *stream, struct scan line)
 		event.error = error_of_result(claude, fields[STATUS].value, fields[SUBTYPE].value);
 	event.text = stream_text(fields[RESULT].value, &text);
 	event.session = stream_text(fields[SESSION].value, &session);
-	stream_emit(stream, &event);
-	stream_hush(stream);
+	stream_finish(stream, &event);
 }
 
 static void take(struct stream *stream, struct scan line)

@@ -59,8 +59,7 @@ static void take_end(struct stream *stream, bool ok, struct scan message)
 	event.text = ok ? buffer_text(&stream->said) : stream_text(message, &text);
 	if (!ok)
 		event.error = error_of(event.text ? event.text : "");
-	stream_emit(stream, &event);
-	stream_hush(stream);
+	stream_finish(stream, &event);
 }
 
 /* Cached tokens are counted among the input here. */
@@ -212,7 +211,17 @@ static struct agent_reader *open_codex(agent_event_fn *fn, void *context)
 
 const struct agent_format agent_format_codex = STREAM_FORMAT("codex", open_codex);
 
-static const char *const words[] = { "exec", "--json", "--skip-git-repo-check", NULL };
+/* What it would ask its maker for on the side takes five seconds to fail where there is no network. */
+static const char *const words[] = { "exec",
+				     "--json",
+				     "--skip-git-repo-check",
+				     "-c",
+				     "analytics.enabled=false",
+				     "-c",
+				     "features.plugins=false",
+				     "-c",
+				     "check_for_update_on_startup=false",
+				     NULL };
 static const char *const bypass[] = { "--dangerously-bypass-approvals-and-sandbox", NULL };
 static const char *const model[] = { "--model", NULL };
 static const char *const resume[] = { "resume", NULL };

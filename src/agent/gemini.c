@@ -134,8 +134,7 @@ static void take_end(struct stream *stream, struct scan status, struct scan erro
 		event.text = message;
 		event.error = error_of(scan_get(error, "type"), message ? message : "");
 	}
-	stream_emit(stream, &event);
-	stream_hush(stream);
+	stream_finish(stream, &event);
 }
 
 static void take_error(struct stream *stream, struct scan severity, struct scan message)

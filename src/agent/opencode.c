@@ -156,7 +156,7 @@ static void finish(struct stream *stream)
 		return;
 	event.ok = true;
 	event.text = buffer_text(&stream->said);
-	stream_emit(stream, &event);
+	stream_finish(stream, &event);
 }
 
 static struct agent_reader *open_opencode(agent_event_fn *fn, void *context)

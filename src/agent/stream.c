@@ -60,6 +60,20 @@ void stream_emit(struct stream *stream, const struct agent_event *event)
 	stream->base.fn(stream->base.context, event);
 }
 
+void stream_finish(struct stream *stream, const struct agent_event *finished)
+{
+	struct agent_event end = *finished;
+	struct agent_event error = *finished;
+
+	if (!end.ok) {
+		error.kind = AGENT_EVENT_error;
+		stream_emit(stream, &error);
+		end.text = NULL;
+	}
+	stream_emit(stream, &end);
+	stream_hush(stream);
+}
+
 void stream_unknown(struct stream *stream)
 {
 	const struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_unknown);

@@ -34,6 +34,9 @@ void stream_free(struct agent_reader *reader);
 
 void stream_emit(struct stream *stream, const struct agent_event *event);
 
+/* The turn is over. If it failed, its text is that of an error, and no final message. */
+void stream_finish(struct stream *stream, const struct agent_event *finished);
+
 /* A line that is not understood. */
 void stream_unknown(struct stream *stream);
 
