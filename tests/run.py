@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Runs every test: the units (plain and sanitized), the source checks, and escape/ and e2e/ both as
 root and as a plain user, who gets a copy of the built tree. Leaves nothing behind, and checks that.
+
+With --agents: the real agents instead (tests/agents), which tests/agents/install has installed.
 """
 
 import argparse
@@ -162,8 +164,10 @@ class Server:
                   "build": os.path.join(tree, "build")}
         argv += ["/usr/bin/python3", os.path.join(tree, "tests/run.py"), "--serve",
                  json.dumps(config), "-k", options.keyword, "-j", str(options.workers)]
+        argv += ["--agents"] if options.agents else []
         env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self.folder, "LANG": "C.UTF-8",
-               "RINGFENCE_TEST_MARK": os.path.basename(temp)}
+               "RINGFENCE_TEST_MARK": os.path.basename(temp),
+               "RINGFENCE_TEST_AGENTS": os.environ.get("RINGFENCE_TEST_AGENTS", "")}
         self.process = subprocess.Popen(argv, cwd=self.folder, env=env, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE)
 
@@ -281,6 +285,8 @@ def remove_stale():
 
 
 def identities(options, tally):
+    if options.agents: # they are installed for one user, and the fence never runs them as root
+        return ["root" if os.getuid() == 0 else "user"]
     if os.getuid() != 0:
         if not options.user_only:
             tally.add(one_result("root", "escape/ and e2e/ as root", "skipped",
@@ -307,7 +313,7 @@ def run_servers(servers, tally):
 
 
 def run_everything(options, temp, tally):
-    if not (options.user_only or options.root_only):
+    if not (options.user_only or options.root_only or options.agents):
         for result in script_results(options):
             tally.add(result)
         for result in unit_results(options, tally.note):
@@ -329,6 +335,7 @@ def parse():
                         help="tests at once for each identity (%(default)s)")
     parser.add_argument("--user-only", action="store_true", help="escape/ and e2e/ as a user only")
     parser.add_argument("--root-only", action="store_true", help="escape/ and e2e/ as root only")
+    parser.add_argument("--agents", action="store_true", help="the real agents, and nothing else")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -337,7 +344,7 @@ def main():
     options = parse()
     if options.serve:
         config = json.loads(options.serve)
-        found = [c for c in case.load(TESTS)
+        found = [c for c in case.load(TESTS, *([("agents",)] if options.agents else []))
                  if options.keyword in c.name and c.concerns(config["identity"])]
         scheduler.serve(found, config, options.workers)
         return 0
