@@ -167,7 +167,8 @@ class Server:
         argv += ["--agents"] if options.agents else []
         env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self.folder, "LANG": "C.UTF-8",
                "RINGFENCE_TEST_MARK": os.path.basename(temp),
-               "RINGFENCE_TEST_AGENTS": os.environ.get("RINGFENCE_TEST_AGENTS", "")}
+               **{name: os.environ[name] for name in ("RINGFENCE_TEST_AGENTS", "RINGFENCE_TEST_CAPTURE")
+                  if name in os.environ}}
         self.process = subprocess.Popen(argv, cwd=self.folder, env=env, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE)
 

@@ -55,6 +55,8 @@ static void take_system(struct stream *stream, struct scan line)
 	} else if (scan_is(fields[SUBTYPE].value, "api_retry")) {
 		event.kind = AGENT_EVENT_retry;
 		event.delay_ms = scan_count(fields[DELAY].value);
+		if (event.delay_ms < 0)
+			event.delay_ms = 0;
 		status = scan_count(fields[STATUS].value);
 		event.error = status > 0 ? stream_status_error(status)
 					 : error_of(fields[ERROR].value);

@@ -230,12 +230,17 @@ static const char *const environment[] = { NULL };
 static const char *const bypass_env[] = { NULL };
 static const char *const keys[] = { "CODEX_API_KEY", "OPENAI_API_KEY", NULL };
 static const char *const passes[] = { NULL };
-static const char *const hides[] = { ".codex", NULL };
+/* It does not start where its folder in the project cannot be read; so the project is not trusted instead. */
+static const char *const hides[] = { NULL };
 static const char *const sessions[] = { ".codex/sessions", NULL };
 
-/* Without a login it looks for one variable, and not for the one that everybody has. */
+/* What is not trusted brings no settings, and no notes either; so those are shown as the user's. Without a
+ * login it looks for one variable, and not for the one that everybody has. */
 static const char setup[] =
 	"mkdir -p \"$HOME/.codex\"\n"
+	"printf '[projects.\"%s\"]\\ntrust_level = \"untrusted\"\\n' "
+	"\"$(printf %s \"$PWD\" | sed 's/[\\\\\"]/\\\\&/g')\" >\"$HOME/.codex/config.toml\"\n"
+	"if [ -e \"$PWD/AGENTS.md\" ]; then ln -s \"$PWD/AGENTS.md\" \"$HOME/.codex/AGENTS.md\"; fi\n"
 	"if [ -z \"${CODEX_API_KEY:-}\" ] && [ -n \"${OPENAI_API_KEY:-}\" ]; then\n"
 	"\texport CODEX_API_KEY=\"$OPENAI_API_KEY\"\n"
 	"fi";

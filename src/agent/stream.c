@@ -96,7 +96,7 @@ static void keep_end(struct buffer *said)
 
 void stream_say(struct stream *stream, struct scan text)
 {
-	scan_text(text, AGENT_TEXT_MAX / 2, &stream->said);
+	scan_text(text, AGENT_TEXT_MAX, &stream->said);
 	keep_end(&stream->said);
 }
 
@@ -108,7 +108,10 @@ void stream_hush(struct stream *stream)
 const char *stream_text(struct scan value, struct buffer *keeps)
 {
 	*keeps = BUFFER_INIT(3 * AGENT_TEXT_MAX + 1);
-	return scan_text(value, AGENT_TEXT_MAX, keeps) ? buffer_text(keeps) : NULL;
+	if (!scan_text(value, AGENT_TEXT_MAX, keeps))
+		return NULL;
+	keep_end(keeps);
+	return buffer_text(keeps);
 }
 
 struct scan stream_target(struct scan input)

@@ -3,12 +3,14 @@ import glob
 import json
 import os
 
+from agents import scrub
 from agents.moves import MOVES
 from fakes import Server
 from harness import Skip, equal
-from harness.loop import Loop
+from harness.loop import Loop, until
 
 URL = "http://127.0.0.1:8080"
+CAPTURE = os.environ.get("RINGFENCE_TEST_CAPTURE")
 CACHE = os.environ.get("RINGFENCE_TEST_AGENTS", "")
 AGENTS = ("claude", "codex", "gemini", "opencode")
 CALC = "def add(a, b):\n    return a - b\n"
@@ -31,7 +33,7 @@ OPTIONS = {
 class Real(Loop):
     """A project with a wrong sum in it, and an agent that is to mend it."""
 
-    def __init__(self, t, agent, turns, **files):
+    def __init__(self, t, agent, turns, fixture=None, **files):
         super().__init__(t, **{"calc.py": CALC, "test.py": TEST, **files})
         os.unlink(self.path("agent.sh"))
         os.rmdir(self.path("script"))
@@ -45,6 +47,8 @@ class Real(Loop):
         self.server = Server(turns(self) if callable(turns) else turns, unix=socket)
         os.chmod(socket, 0o777)
         t.cleanups.append(self.server.close)
+        if CAPTURE and fixture:
+            t.cleanups.append(lambda: self.capture(fixture))
         self.door = ["--listen", f"127.0.0.1:8080={socket}"]
 
     def words(self, *words, check=CHECK, options=None):
@@ -68,10 +72,18 @@ class Real(Loop):
                                 env=self.environment())
         equal(result.code, 0, "exit status of run --detach", result)
         self.ident = result.out.splitlines()[-1]
-        self.waiting()
+        until("a wait", lambda: self.said()["status"] == "waiting", PATIENCE_S)
         equal(self.ringfence("abort").code, 0, "exit status of abort")
         self.ended()
         return self.one("waits"), self.history()[0]
+
+    def capture(self, name):
+        """Keeps the transcript of the last iteration as a fixture for tests that start no agent."""
+        path = sorted(glob.glob(f"{self.folder}/iterations/[1-9]*/stdout.log"))[-1]
+        with open(path, encoding="utf-8") as file:
+            text = scrub.clean(file.read(), self.project)
+        with open(f"{CAPTURE}/{self.agent}-{name}.jsonl", "w", encoding="utf-8") as file:
+            file.write(text)
 
     def all(self, kind):
         return [json.loads(data) for name, data in self.events() if name == kind]

@@ -25,7 +25,7 @@ def script(*turns):
 @cases(*AGENTS)
 @timeout(120)
 def test_it_edits_runs_a_test_fails_tries_again_and_finishes(t, agent):
-    loop = Real(t, agent, lambda loop: whole_turn(agent, loop.project))
+    loop = Real(t, agent, lambda loop: whole_turn(agent, loop.project), fixture="whole")
     result = loop.work()
     equal(result.code, 0, "exit status", f"{result}\n{loop.log('stderr.log')[-2000:]}")
     contains(loop.tree()["calc.py"], "return a + b", "the file")
@@ -55,7 +55,7 @@ def test_claude_waits_for_the_stated_end_of_a_limit(t):
     until = int(time.time()) + 3600
     loop = Real(t, "claude", [{"status": 429, "kind": "rate_limit_error", "message": "This would exceed your limit.",
                                "headers": {**UNIFIED, "anthropic-ratelimit-unified-reset": str(until),
-                                           "retry-after": "3600"}, **FOREVER}])
+                                           "retry-after": "3600"}, **FOREVER}], fixture="limit")
     # With a subscription it knows when the limit is over.
     options = ["--env", "CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-fake", "--env", "ANTHROPIC_BASE_URL=http://127.0.0.1:8080"]
     waits, entry = loop.wait(options=options)
@@ -67,7 +67,7 @@ def test_codex_waits_for_the_stated_end_of_a_limit(t):
     until = int(time.time()) + 7200
     loop = Real(t, "codex", [{"status": 429, "raw": json.dumps({"error": {
         "type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus",
-        "resets_at": until, "resets_in_seconds": 7200}}), **FOREVER}])
+        "resets_at": until, "resets_in_seconds": 7200}}), **FOREVER}], fixture="limit")
     waits, entry = loop.wait()
     equal((entry["failure"], entry["counts"]), ("provider limit", False), "the iteration", entry)
     expect(abs(waits["until_ms"] / 1000 - until) <= 60, "what it says in words is understood",
@@ -77,7 +77,7 @@ def test_codex_waits_for_the_stated_end_of_a_limit(t):
 @timeout(120)
 def test_gemini_waits_for_the_stated_end_of_a_limit(t):
     loop = Real(t, "gemini", [{"status": 429, "kind": "retry:7200s", "message":
-                               "You exceeded your current quota. Please retry in 7200s.", **FOREVER}])
+                               "You exceeded your current quota. Please retry in 7200s.", **FOREVER}], fixture="limit")
     began = time.time()
     waits, entry = loop.wait()
     equal((entry["failure"], entry["counts"]), ("provider limit", False), "the iteration", entry)
@@ -92,7 +92,7 @@ OVERLOADED = {"claude": (529, "overloaded_error"), "codex": (503, "server_error"
 @timeout(120)
 def test_an_overloaded_provider_is_waited_for(t, agent):
     status, kind = OVERLOADED[agent]
-    loop = Real(t, agent, [{"status": status, "kind": kind, "message": "Overloaded", **FOREVER}])
+    loop = Real(t, agent, [{"status": status, "kind": kind, "message": "Overloaded", **FOREVER}], fixture="overloaded")
     _, entry = loop.wait()
     equal((entry["failure"], entry["counts"]), ("overloaded", False), "the iteration", entry)
 
@@ -100,7 +100,8 @@ def test_an_overloaded_provider_is_waited_for(t, agent):
 @cases(*AGENTS)
 @timeout(120)
 def test_a_bad_key_pauses_the_loop(t, agent):
-    loop = Real(t, agent, [{"status": 401, "kind": "authentication_error", "message": "invalid x-api-key", **FOREVER}])
+    loop = Real(t, agent, [{"status": 401, "kind": "authentication_error", "message": "invalid x-api-key", **FOREVER}],
+                fixture="bad-key")
     result = loop.work()
     equal(result.code, 3, "exit status", f"{result}\n{loop.log()}")
     equal(loop.history()[0]["failure"], "authentication", "the class", loop.log())
@@ -116,7 +117,8 @@ def test_opencode_that_waits_without_a_word_is_ended_for_want_of_output(t):
 # Streams that break
 
 def test_claude_takes_a_connection_that_breaks_for_trouble_of_the_provider(t):
-    loop = Real(t, "claude", [{"text": f"Everything is done, and here it is: {PROMISE}", "cut": True, **FOREVER}])
+    loop = Real(t, "claude", [{"text": f"Everything is done, and here it is: {PROMISE}", "cut": True, **FOREVER}],
+                fixture="cut")
     _, entry = loop.wait("--promise", PROMISE, check=None)
     equal((entry["failure"], entry["counts"]), ("overloaded", False), "the iteration", entry)
 
@@ -125,7 +127,8 @@ def test_claude_takes_a_connection_that_breaks_for_trouble_of_the_provider(t):
        ("gemini", "malformed"))
 @timeout(120)
 def test_a_stream_that_breaks_is_a_failed_iteration_and_no_result(t, agent, how):
-    loop = Real(t, agent, [{"text": f"Everything is done, and here it is: {PROMISE} {PROMISE}", how: True, **FOREVER}])
+    loop = Real(t, agent, [{"text": f"Everything is done, and here it is: {PROMISE} {PROMISE}", how: True, **FOREVER}],
+                fixture=how)
     result = loop.work("--promise", PROMISE, check=None)
     equal(result.code, 2, "exit status", f"{result}\n{loop.log()}")
     ended = loop.one("ended")
@@ -214,7 +217,7 @@ def test_settings_of_the_project_are_not_obeyed_but_its_notes_are_read(t, agent)
 @timeout(120)
 def test_a_promise_in_the_prompts_echo_or_in_a_tools_output_is_none(t, agent):
     loop = Real(t, agent, script(
-        shell(f"echo '{PROMISE}'"), {"text": "Not done yet."}, {"text": f"Done.\n\n{PROMISE}"}))
+        shell(f"echo '{PROMISE}'"), {"text": "Not done yet."}, {"text": f"Done.\n\n{PROMISE}"}), fixture="promise")
     result = loop.work("--promise", PROMISE, "--max-iterations", "2", check=None)
     equal(result.code, 0, "exit status", result)
     contains(loop.asked()[0], PROMISE, "the prompt")
@@ -234,7 +237,7 @@ def test_a_promise_of_a_child_agent_is_none(t, agent):
     if agent == "codex":
         turns.append({"tools": [{"name": "wait_agent", "namespace": "collaboration", "input": {"timeout_ms": 10000}}]})
     # Claude's comes back when it likes, and its parent is asked again.
-    loop = Real(t, agent, script(*turns, {"text": "My child has looked; I am not done.", "again": 3}))
+    loop = Real(t, agent, script(*turns, {"text": "My child has looked; I am not done.", "again": 3}), fixture="child")
     result = loop.work("--promise", PROMISE, check=None)
     equal(result.code, 2, "exit status", f"{result}\n{loop.log()}")
     expect(any("CHILD-PROMPT" in asked and "I send a child" not in asked for asked in loop.asked()) or agent == "gemini",
@@ -247,7 +250,7 @@ def test_a_promise_of_a_child_agent_is_none(t, agent):
 @cases(*AGENTS)
 @timeout(120)
 def test_a_session_goes_on_and_is_paid_once(t, agent):
-    loop = Real(t, agent, [{"text": "My first word is FIRST-WORD."}, {"text": "My second."}])
+    loop = Real(t, agent, [{"text": "My first word is FIRST-WORD."}, {"text": "My second."}], fixture="continued")
     loop.work("--session", "continue", "--max-iterations", "2", "--max-no-progress", "9")
     first, second = loop.all("ended")
     equal(first["session"], second["session"], "the session")

@@ -10,9 +10,9 @@
 
 typedef void fuzz_fn(const uint8_t *data, size_t size);
 
-fuzz_fn fuzz_config, fuzz_control, fuzz_events, fuzz_gitconfig, fuzz_hosts, fuzz_ignore,
-	fuzz_journal, fuzz_listen, fuzz_message, fuzz_order, fuzz_output, fuzz_record, fuzz_reset,
-	fuzz_text, fuzz_verdict;
+fuzz_fn fuzz_claude, fuzz_codex, fuzz_gemini, fuzz_opencode, fuzz_scan, fuzz_config, fuzz_control,
+	fuzz_events, fuzz_gitconfig, fuzz_hosts, fuzz_ignore, fuzz_journal, fuzz_listen,
+	fuzz_message, fuzz_order, fuzz_output, fuzz_record, fuzz_reset, fuzz_text, fuzz_verdict;
 
 #ifdef FUZZING
 #define FUZZ_TARGET(name)                                             \
