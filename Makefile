@@ -31,7 +31,7 @@ lint: ## check formatting, clang-tidy, shell scripts, include rules, words
 	@$(MAKE) --no-print-directory build
 	@scripts/lint
 
-bench: ## measure against bubblewrap and sandbox-runtime, side by side
+bench: ## measure against bubblewrap, sandbox-runtime and ralphy-cli, side by side
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory build
 	@bench/run.py

@@ -9,13 +9,18 @@
 #include <string.h>
 
 static const struct agent_format *const formats[] = {
-	&agent_format_plain, &agent_format_events, &agent_format_claude,
-	&agent_format_codex, &agent_format_gemini, &agent_format_opencode,
+	&agent_format_plain,
+	&agent_format_events,
+	&agent_format_claude,
+	&agent_format_codex,
+	&agent_format_gemini,
+	&agent_format_opencode,
+	NULL,
 };
 
 const struct agent_format *agent_format_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+	for (size_t i = 0; formats[i]; i++)
 		if (strcmp(formats[i]->name, name) == 0)
 			return formats[i];
 	return NULL;
@@ -25,7 +30,7 @@ char *agent_format_names(void)
 {
 	AUTO_BUFFER struct buffer names = BUFFER_INIT(1024);
 
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+	for (size_t i = 0; formats[i]; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", formats[i]->name);
 	return mem_dup(buffer_text(&names));
 }

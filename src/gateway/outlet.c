@@ -21,11 +21,11 @@ static struct gateway_outlet *own(const struct outlet *outlet)
 	return (struct gateway_outlet *)outlet;
 }
 
-static int start(struct outlet *outlet, const struct list *rules, uid_t uid, gid_t gid,
-		 struct error *err)
+static int start(struct outlet *outlet, const struct list *rules, const struct outlet_caps *caps,
+		 uid_t uid, gid_t gid, struct error *err)
 {
 	struct gateway_outlet *self = own(outlet);
-	const struct gateway_options options = {
+	struct gateway_options options = {
 		.rules = *rules,
 		.uid = uid,
 		.gid = gid,
@@ -33,6 +33,10 @@ static int start(struct outlet *outlet, const struct list *rules, uid_t uid, gid
 		.caps = GATEWAY_CAPS_DEFAULT,
 	};
 
+	if (caps->connections)
+		options.caps.connections = caps->connections;
+	options.caps.bytes_in = caps->bytes_in;
+	options.caps.bytes_out = caps->bytes_out;
 	if (gateway_start(&options, &self->gateway, err) < 0)
 		return -1;
 	snprintf(outlet->warning, sizeof outlet->warning, "%s", gateway_warnings(self->gateway));

@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <stddef.h>
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,readability-non-const-parameter) */
 struct servent *getservbyname(const char *name, const char *protocol)
 {
 	(void)name;
@@ -23,3 +24,4 @@ int getservbyport_r(int port, const char *protocol, struct servent *entry, char 
 	*ret_entry = NULL;
 	return 0;
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name,readability-non-const-parameter) */

@@ -40,9 +40,9 @@ void attend_beat(struct supervisor *sup)
 {
 	struct error err;
 
-	sup->heartbeat_ms = attend_now_ms();
+	sup->heartbeat_ms = attend_steady_ms();
 	sup->stale = false;
-	if (report_state(sup->folder, &sup->state, sup->heartbeat_ms, &err) < 0)
+	if (report_state(sup->folder, &sup->state, attend_now_ms(), &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 }
 
@@ -188,7 +188,8 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 	if (sup->stale)
 		attend_beat(sup);
 	now = attend_now_ms();
-	wait = until(sup->heartbeat_ms + ATTEND_HEARTBEAT_MS, now, ATTEND_HEARTBEAT_MS);
+	wait = until(sup->heartbeat_ms + ATTEND_HEARTBEAT_MS, attend_steady_ms(),
+		     ATTEND_HEARTBEAT_MS);
 
 	wait = silence_left(sup, until(at_most_ms, now, wait));
 	watched[WATCH_CONTROL] = (struct pollfd){ .fd = sup->control, .events = POLLIN };
@@ -204,7 +205,7 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 		watched[WATCHED + i] = (struct pollfd){ .fd = sup->clients[i], .events = POLLIN };
 	if (poll(watched, WATCHED + ATTEND_CLIENTS, wait) < 0)
 		return false;
-	if (attend_now_ms() - sup->heartbeat_ms >= ATTEND_HEARTBEAT_MS)
+	if (attend_steady_ms() - sup->heartbeat_ms >= ATTEND_HEARTBEAT_MS)
 		attend_beat(sup);
 	if (watched[WATCH_SIGNALS].revents)
 		take_signals(sup);

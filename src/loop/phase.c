@@ -115,6 +115,10 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	if (ended)
 		return ended_with;
 	data = judge_check(index, command, &result, buffer_text(&text), text.used);
+	json_object_set_new(data, "new",
+			    json_boolean(sup->state.phase == LOOP_PHASE_checks &&
+					 result.kind != FENCE_OK &&
+					 sup->state.checks[index].held_before));
 	return attend_append(sup, LOOP_EVENT_checked, data, err);
 }
 

@@ -163,18 +163,20 @@ static int take_checked(struct loop_state *state, const json_t *data, struct err
 	check->tests_passed = number(data, "tests_passed");
 	check->tests_failed = number(data, "tests_failed");
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
+	check->again = state->phase == LOOP_PHASE_checks;
 	state->checks_done++;
 	take_fence(state, data);
 	return 0;
 }
 
-static uint32_t passing(const struct loop_state *state)
+static void take_baseline(struct loop_state *state)
 {
-	uint32_t count = 0;
+	for (size_t i = 0; i < state->options.checks.count; i++) {
+		struct loop_check *check = &state->checks[i];
 
-	for (size_t i = 0; i < state->options.checks.count; i++)
-		count += state->checks[i].passed && !state->checks[i].vacuous;
-	return count;
+		check->held_before = check->passed && !check->vacuous;
+		check->signature_before = check->signature;
+	}
 }
 
 /* An id that can be handed on; anything else is forgotten. */
@@ -397,7 +399,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 	case LOOP_EVENT_checked:
 		return take_checked(state, data, err);
 	case LOOP_EVENT_baselined:
-		state->baseline_passing = passing(state);
+		take_baseline(state);
 		take_snapshot(state, json_object_get(data, "snapshot"));
 		break;
 	case LOOP_EVENT_begun:

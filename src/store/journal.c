@@ -24,7 +24,10 @@ struct store {
 	char hash[SHA256_HEX]; /* and its hash */
 	bool known;            /* both have been read */
 	bool later;            /* the next entry need not be synced */
-	long appended;         /* by this process, for the crash tests */
+	char *path;
+	dev_t device; /* of the file, when it was opened */
+	ino_t inode;
+	long appended; /* by this process, for the crash tests */
 };
 
 static const char schema[] =
@@ -93,6 +96,7 @@ int store_open(const char *path, enum store_mode mode, struct store **ret_store,
 		[STORE_READ] = SQLITE_OPEN_READWRITE,
 	};
 	struct store *store = mem_zero(sizeof *store);
+	struct stat status;
 	int result = 0;
 
 	if (sqlite3_open_v2(path, &store->database,
@@ -102,12 +106,29 @@ int store_open(const char *path, enum store_mode mode, struct store **ret_store,
 				   sqlite3_errmsg(store->database));
 	else
 		result = prepare(store, path, mode, err);
+	if (result == 0 && stat(path, &status) < 0)
+		result = error_sys(err, "look at the journal '%s'", path);
 	if (result < 0) {
 		store_close(store);
 		store = NULL;
+	} else {
+		store->path = mem_dup(path);
+		store->device = status.st_dev;
+		store->inode = status.st_ino;
 	}
 	*ret_store = store;
 	return result;
+}
+
+/* A file that was removed could be written to for ever, and nobody would ever read it. */
+static int check_there(const struct store *store, struct error *err)
+{
+	struct stat status;
+
+	if (stat(store->path, &status) < 0 || status.st_dev != store->device ||
+	    status.st_ino != store->inode)
+		return error_set(err, "the journal '%s' was removed or replaced", store->path);
+	return 0;
 }
 
 void store_close(struct store *store)
@@ -115,6 +136,7 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	sqlite3_close(store->database);
+	free(store->path);
 	free(store);
 }
 
@@ -238,7 +260,8 @@ int store_append(struct store *store, enum store_care care, int64_t at_ms, const
 	struct store_event event = { .at_ms = at_ms, .kind = kind, .data = data };
 	char hash[SHA256_HEX];
 
-	if (!store->known && store_each(store, INT64_MAX, NULL, NULL, err) < 0)
+	if (check_there(store, err) < 0 ||
+	    (!store->known && store_each(store, INT64_MAX, NULL, NULL, err) < 0))
 		return -1;
 	event.seq = store->last + 1;
 	make_hash(store->hash, &event, hash);

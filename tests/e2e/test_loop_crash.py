@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import subprocess
 
-from harness import cases, contains, equal, expect, root_only, user_only
+from harness import cases, contains, equal, expect, kernel, root_only, user_only
 from harness.loop import Loop, keepers, kill, name_of, until
 
 # Each step is paid for once: a try that comes again finds what the one before has done.
@@ -74,6 +74,25 @@ def test_when_all_are_killed_resume_goes_on(t):
     result = loop.ringfence("resume", "--all")
     equal(result.code, 0, "exit status of resume", result)
     interrupted_once(t, loop)
+
+
+@cases(*range(4))
+def test_a_supervisor_and_a_runner_killed_in_one_instant_leave_nothing(t, number):
+    """In the midst of quick iterations, so that a fence is being made, at work or taken down."""
+    t.leftover_runs = True
+    loop = Loop(t, scripts={"all": "edit step $N"})
+    loop.detach("-m", "1000", "--max-same-error", "none")
+    until("an iteration", lambda: loop.said().get("iteration", 0) > number)
+    for pid in keepers():
+        os.kill(pid, signal.SIGSTOP)  # or it would be quicker than this test
+    both = [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid) == "ringfence-loop"]
+    for pid in (both if number % 2 else reversed(both)):
+        kill(pid)
+    for pid in keepers():
+        kill(pid)
+    t.all_gone()
+    equal(loop.ringfence("resume").code, 0, "exit status of resume")
+    equal(loop.ringfence("abort").code, 0, "exit status of abort")
 
 
 def test_a_killed_agent_is_a_crash_that_counts(t):

@@ -139,6 +139,20 @@ def test_a_websocket_is_refused(t):
     lacks(result.out, "/x of", "the answer")
 
 
+@needs("curl")
+def test_a_cap_is_kept_and_names_itself(t):
+    internet(t)
+    t.write("big", "x" * 200000)
+    post = (*CURL, "--data-binary", "@big", "http://allowed.com/x")
+    result, report = t.report(*post, opts=("--net-out", "20K", *allow("allowed.com")))
+    lacks(result.out, "/x of", "what curl got")
+    equal(host_of(report, "allowed.com")["verdict"], "capped", "the host's row")
+    contains(report["denials"][0]["rule"], "20480 bytes to it", "the denial")
+    equal(report["net"], {"mode": "list", "connections": 1024, "bytes_in": 0, "bytes_out": 20480}, "the caps")
+    result = t.fence(*CURL, "http://allowed.com/x", opts=("--net-connections", "1", *allow("allowed.com")))
+    contains(result.out, "/x of", "one connection")
+
+
 # Real tools
 
 @needs("npm")
