@@ -24,8 +24,11 @@
 enum {
 	ENGINE_SCRATCH = 256 << 10, /* one buffer that all bytes go through */
 	ENGINE_SPARE = 64, /* visits beyond the cap that are told so; more wait in the backlog */
-	ENGINE_HELD = 256, /* refusals that wait for the owner */
-	ENGINE_TOLD = 64,  /* refusals told in a second */
+	ENGINE_KEPT =
+		8 << 20, /* bytes that others have not taken, before little is read at a time */
+	ENGINE_SIP = 4 << 10, /* that little */
+	ENGINE_HELD = 256,    /* refusals that wait for the owner */
+	ENGINE_TOLD = 64,     /* refusals told in a second */
 };
 
 struct listener {
@@ -48,6 +51,7 @@ struct engine {
 	struct visit *visits;
 	size_t visit_count;
 	struct delay header, connecting, idle, quiet, held, linger, stagger, keep;
+	size_t kept; /* bytes, of all sides */
 	size_t held_count;
 	uint32_t last_id;
 	uint32_t untold;
@@ -159,7 +163,7 @@ void judge_fail(struct visit *visit, unsigned int status, enum socks_reply reply
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* refuse.c */
-/* Tells the owner, then the client: "host:port REASON; REMEDY would allow it". target may be NULL. */
+/* Tells the owner, then the client: "host:port REASON; REMEDY would allow it". */
 void refuse(struct visit *visit, unsigned int status, const struct gateway_target *target,
 	    enum table_verdict verdict, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));

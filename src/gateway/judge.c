@@ -166,20 +166,15 @@ static bool there_is_room(struct visit *visit)
 	/* Those that came when there was no room; meanwhile there may be some. */
 	if (visit->spare && engine->visit_count > caps->connections) {
 		refuse(visit, 503, &visit->target, TABLE_CAPPED, "",
-		       "has to wait: the limit of %u connections at once is reached (connections)",
+		       "has to wait: the limit of %u connections at once is reached (--net-connections)",
 		       (unsigned int)caps->connections);
 		return false;
 	}
-	if ((caps->bytes_in && visit->row->bytes_in >= caps->bytes_in) ||
-	    (caps->bytes_out && visit->row->bytes_out >= caps->bytes_out)) {
-		refuse(visit, 403, &visit->target, TABLE_CAPPED, "",
-		       "has reached the limit of bytes from it or to it (bytes_in, bytes_out)");
+	if (!visit_count_in(visit, 0) || !visit_count_out(visit, 0))
 		return false;
-	}
 	if (engine->active[visit->row - engine->table->rows] >= caps->host_connections) {
 		refuse(visit, 503, &visit->target, TABLE_CAPPED, "",
-		       "has to wait: the limit of %u connections at once to one host is reached "
-		       "(host_connections)",
+		       "has to wait: the limit of %u connections at once to one host is reached",
 		       (unsigned int)caps->host_connections);
 		return false;
 	}

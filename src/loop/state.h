@@ -26,6 +26,8 @@ struct loop_options {
 	const char *agent;   /* its name: "command" */
 	const char *agent_command;
 	const struct agent_format *agent_format;
+	const char *model; /* NULL: the agent's own choice */
+	const char *login; /* a credential file that the agent gets a copy of; NULL: none */
 	bool keep_session; /* an iteration goes on with the session of the one before */
 	struct list checks;
 	int64_t timeout_ms; /* of an iteration */
@@ -83,6 +85,7 @@ struct loop_state {
 	bool warned;
 	int64_t spent_nusd; /* what the agents said that they cost, those of interrupted tries, too */
 	char *session;      /* of the last agent, as it said; NULL: none */
+	struct agent_totals session_use; /* of that session, since it began */
 	struct guard_breaker breakers[GUARD_BREAKERS];
 	struct guard_snapshot earlier[LOOP_EARLIER]; /* the latest first */
 	size_t earlier_count;
