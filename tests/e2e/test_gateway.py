@@ -11,7 +11,7 @@ import struct
 import threading
 import time
 
-from harness import contains, equal, expect, lacks, root_only, timeout, user_only
+from harness import Failure, contains, equal, expect, lacks, root_only, timeout, user_only
 from harness.internet import Internet, client_hello, receive, receive_all
 
 
@@ -909,6 +909,90 @@ def test_slow_readers_cost_little_memory(t):
         expect(len(receive(client, 1 << 20)) == 1 << 20, "control: and it all comes when it is read")
 
 
+def iter_exactly(connection, size):
+    while size:
+        piece = connection.recv(min(size, 100000))
+        if not piece:
+            return
+        size -= len(piece)
+        yield piece
+
+
+def test_bytes_come_whole_both_ways_whoever_is_slow(t):
+    net, _ = world(t)
+    data = os.urandom(24 << 20)
+    digest = hashlib.sha256(data).digest()
+
+    def swap(connection):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
+        threading.Thread(target=connection.sendall, args=(data,)).start()
+        got = hashlib.sha256()
+        left = len(data)
+        while left:
+            piece = connection.recv(min(left, 100000))
+            got.update(piece)
+            left -= len(piece)
+        connection.sendall(got.digest())
+    net.serve(1001, swap)
+    gateway = net.gateway("45.0.0.2:1001")
+    client, _ = gateway.tunnel("45.0.0.2:1001")
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
+    sender = threading.Thread(target=client.sendall, args=(data,))
+    sender.start()
+    got = b"".join(iter_exactly(client, len(data)))
+    expect(got == data, "inwards, all of it")
+    equal(receive(client, 32), digest, "outwards")
+    sender.join()
+
+
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_who_only_waits_costs_no_time(t):
+    net, _ = world(t)
+    stop = threading.Event()
+
+    def pour(connection):
+        connection.settimeout(0.2)
+        while not stop.is_set():
+            try:
+                connection.send(b"x" * 65536)
+            except TimeoutError:
+                pass
+
+    net.serve(1001, pour)
+    net.serve(1002, lambda c: stop.wait(20))
+    net.serve(1003, lambda c: (c.shutdown(socket.SHUT_WR), stop.wait(20)))
+    gateway = net.gateway(*(f"45.0.0.2:{port}" for port in (1001, 1002, 1003)), "allowed.com")
+    gateway.tell("hold")
+    waiting = [gateway.tunnel(f"45.0.0.2:{port}")[0] for port in (1001, 1002, 1003, 1003)]
+    waiting[1].settimeout(0.3)
+    try:
+        while True:
+            waiting[1].send(b"y" * 65536)
+    except TimeoutError:
+        pass
+    waiting[2].shutdown(socket.SHUT_WR)
+    for request in (b"GET http://allowed.com/ HTTP/1.1\r\n\r\n", b"GET http://45.0.0.2:1002/ HTTP/1.1\r\n\r\n",
+                    b"POST http://45.0.0.2:1002/ HTTP/1.1\r\nContent-Length: 9\r\n\r\n", b"G", b"\x05",
+                    b"CONNECT allowed.com:443 HTTP/1.1\r\n\r\n\x16\x03"):
+        waiting.append(gateway.connect())
+        waiting[-1].sendall(request)
+    half = gateway.connect()
+    half.sendall(b"GET http://45.0.0.2:1002/ HTTP/1.1\r\n\r\n")
+    half.shutdown(socket.SHUT_WR)
+    expect(receive(waiting[4], 12), "an answer before the wait")
+    time.sleep(0.3)
+    before = cpu_ticks(gateway.pid)
+    time.sleep(0.6)
+    used = cpu_ticks(gateway.pid) - before
+    expect(used <= 6, "hundredths of a second in six tenths", used)
+    stop.set()
+
+
 @user_only
 @timeout(120)
 def test_a_gigabyte_passes_whole_and_costs_no_memory(t):
@@ -923,10 +1007,11 @@ def test_a_gigabyte_passes_whole_and_costs_no_memory(t):
     net.serve(1001, pour)
     gateway = net.gateway("allowed.com:1001")
     client, _ = gateway.tunnel("allowed.com:1001")
-    got, most, view, digest = 0, 0, memoryview(bytearray(1 << 20)), hashlib.sha256()
+    got, most, view, twice = 0, 0, memoryview(bytearray(1 << 20)), block * 2
     while n := client.recv_into(view):
-        if got < 64 << 20:
-            digest.update(view[:n])
+        at = got % len(block)
+        if view[:n] != twice[at:at + n]:
+            raise Failure(f"other bytes than were sent, after {got}")
         got += n
         if got % (64 << 20) < n:
             most = max(most, gateway.memory_kib())
