@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
-.PHONY: all demo test lint bench fuzz install clean help build
+.PHONY: all demo test test-agents lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -20,6 +20,11 @@ test: ## run every test, as root also as a plain user
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
 	@tests/run.py
+
+test-agents: ## run real agents in the fence against model servers of our own
+	@scripts/setup agents
+	@$(MAKE) --no-print-directory build
+	@tests/agents/run
 
 lint: ## check formatting, clang-tidy, shell scripts, include rules, words
 	@scripts/setup lint

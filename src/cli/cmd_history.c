@@ -70,11 +70,12 @@ static void take_data(struct history *history, int kind, const json_t *data, int
 			copy(history, data, keys[i]);
 	else if (kind == LOOP_EVENT_checked)
 		json_array_append_new(json_object_get(history->open, "checks"),
-				      json_pack("{s:O, s:O, s:O, s:O}", "command",
+				      json_pack("{s:O, s:O, s:O, s:O, s:b}", "command",
 						json_object_get(data, "command"), "code",
 						json_object_get(data, "code"), "passed",
 						json_object_get(data, "passed"), "vacuous",
-						json_object_get(data, "vacuous")));
+						json_object_get(data, "vacuous"), "new",
+						json_is_true(json_object_get(data, "new"))));
 	else if (kind == LOOP_EVENT_interrupted)
 		end(history, data, "interrupted", at_ms);
 	else if (kind == LOOP_EVENT_continued || kind == LOOP_EVENT_waits ||

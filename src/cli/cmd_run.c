@@ -1,6 +1,6 @@
 /* ringfence run: an agent in the fence, again and again, until the work is done. */
-#include "agent/agent.h"
 #include "cli/apply.h"
+#include "cli/choose.h"
 #include "cli/cli.h"
 #include "cli/follow.h"
 #include "cli/loops.h"
@@ -10,7 +10,6 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,6 +30,7 @@ struct run_options {
 	json_t *frozen; /* what the journal gets */
 	struct buffer text;
 	struct client_loop loop;
+	struct choice choice;
 };
 
 _Static_assert(offsetof(struct run_options, applied) == 0, "where apply_set() looks for it");
@@ -66,7 +66,7 @@ static const struct alias aliases[] = {
 static const struct section sections[] = {
 	{ "EXIT STATUS", loops_exit_table },
 	{ "EXAMPLES",
-	  "  ringfence run \"Fix the failing tests\" --check \"npm test\" --agent-command my-agent\n"
+	  "  ringfence run \"Fix the failing tests\" --check \"npm test\" --agent claude --env ANTHROPIC_API_KEY\n"
 	  "  ringfence run --prompt-file PROMPT.md --tasks TASKS.md --agent-command my-agent --detach\n" },
 	{ 0 },
 };
@@ -160,52 +160,15 @@ static int place_tasks(const struct run_options *asked, const char **tasks, stru
 	return 0;
 }
 
-/* The agent's name; one that is not known is refused. */
-static int choose_agent(const struct run_options *asked, const char **ret_name, struct error *err)
-{
-	const char *name = text_of(asked, SETTING_AGENT);
-
-	*ret_name = name ? name : "command";
-	if (strcmp(*ret_name, "command") != 0) {
-		AUTO_FREE char *shown = text_escaped(name);
-
-		return error_set(
-			err,
-			"there is no agent '%.100s'; what there is: command (with --agent-command COMMAND)",
-			shown);
-	}
-	if (!text_of(asked, SETTING_AGENT_COMMAND))
-		return error_set(
-			err,
-			"run needs an agent: --agent-command COMMAND, which gets the prompt on its stdin");
-	return 0;
-}
-
-static int choose_format(const struct run_options *asked, const char **ret_name, struct error *err)
-{
-	const char *name = text_of(asked, SETTING_AGENT_FORMAT);
-
-	*ret_name = name ? name : "plain";
-	if (!agent_format_find(*ret_name)) {
-		AUTO_FREE char *names = agent_format_names();
-		AUTO_FREE char *shown = text_escaped(name);
-
-		return error_set(err, "--agent-format is one of %s, not '%.100s'", names, shown);
-	}
-	return 0;
-}
-
 /* All that the loop is to be, decided once. */
 static int freeze(struct run_options *asked, struct error *err)
 {
-	const char *agent;
-	const char *format;
 	const char *promise = text_of(asked, SETTING_PROMISE);
 	const char *tasks = text_of(asked, SETTING_TASKS);
 	AUTO_FREE char *here = getcwd(NULL, 0);
 	json_t *checks;
 
-	if (choose_agent(asked, &agent, err) < 0 || choose_format(asked, &format, err) < 0 ||
+	if (choose_agent(&asked->applied, &asked->choice, err) < 0 ||
 	    place_tasks(asked, &tasks, err) < 0)
 		return -1;
 	checks = checks_of(&asked->applied.config);
@@ -214,14 +177,15 @@ static int freeze(struct run_options *asked, struct error *err)
 	if (!json_array_size(checks))
 		notice(tasks ? "no --check is configured: only the agent's word and ticks will count"
 			     : "no --check is configured: only the agent's word will count");
-	asked->frozen = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:o, s:o}", "project",
-				  asked->applied.place.project, "objective", asked->objective,
-				  "agent", agent, "agent_command",
-				  text_of(asked, SETTING_AGENT_COMMAND), "agent_format", format,
-				  "session",
-				  config_get(&asked->applied.config, SETTING_SESSION)->text,
-				  "promise", promise, "tasks", tasks, "checks", checks, "fence",
-				  frozen_spec(&asked->applied.spec, here ? here : "/"));
+	asked->frozen =
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s, s:s?, s:s?, s:o, s:o}",
+			  "project", asked->applied.place.project, "objective", asked->objective,
+			  "agent", asked->choice.agent->name, "agent_command",
+			  asked->choice.command, "agent_format", asked->choice.format, "model",
+			  asked->choice.model, "login", asked->choice.login, "session",
+			  config_get(&asked->applied.config, SETTING_SESSION)->text, "promise",
+			  promise, "tasks", tasks, "checks", checks, "fence",
+			  frozen_spec(&asked->applied.spec, here ? here : "/"));
 	if (!asked->frozen)
 		return error_set(err,
 				 "a text or a path that is no UTF-8 cannot be kept in a journal");
@@ -313,6 +277,7 @@ static int run_run(const struct command *command, char **argv)
 							      : load_and_run(&asked, &err);
 	client_loop_release(&asked.loop);
 	json_decref(asked.frozen);
+	choice_release(&asked.choice);
 	buffer_release(&asked.text);
 	apply_release(&asked.applied);
 	return code;
@@ -320,7 +285,7 @@ static int run_run(const struct command *command, char **argv)
 
 const struct command cmd_run = {
 	.name = "run",
-	.args = "[OBJECTIVE | --prompt-file FILE] --agent-command COMMAND --check COMMAND [options]",
+	.args = "[OBJECTIVE | --prompt-file FILE] [--agent NAME | --agent-command COMMAND] --check COMMAND [options]",
 	.most = CLI_ANY,
 	.mixed = true,
 	.help = "run an agent in the fence, again and again, until the work is done",

@@ -148,6 +148,9 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	else
 		tell(follow, "  the agent ended with status %d after %.1f s",
 		     number_of(data, "code"), seconds);
+	if (number_of(data, "denials"))
+		tell(follow, "  denied by the fence: %d (ringfence suggest)",
+		     number_of(data, "denials"));
 }
 
 static void tell_checked(struct follow *follow, const json_t *data)
@@ -159,8 +162,11 @@ static void tell_checked(struct follow *follow, const json_t *data)
 	if (json_is_true(json_object_get(data, "passed")))
 		tell(follow, "  check '%s' %s", text_of(data, "command"), word);
 	else
-		tell(follow, "  check '%s' %s (status %d)", text_of(data, "command"), word,
-		     number_of(data, "code"));
+		tell(follow, "  check '%s' %s (status %d)%s", text_of(data, "command"), word,
+		     number_of(data, "code"),
+		     json_is_true(json_object_get(data, "new"))
+			     ? "; before the first iteration it passed"
+			     : "");
 }
 
 static void tell_data(struct follow *follow, int kind, const json_t *data, int64_t at_ms)

@@ -2,6 +2,7 @@
 #include "loop/phase.h"
 
 #include "loop/judge.h"
+#include "loop/keep.h"
 #include "loop/place.h"
 #include "loop/prompt.h"
 #include "loop/report.h"
@@ -10,6 +11,7 @@
 #include "util/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FINAL_BYTES = 16384, MOST_LOST = 5 };
 
@@ -113,6 +115,10 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	if (ended)
 		return ended_with;
 	data = judge_check(index, command, &result, buffer_text(&text), text.used);
+	json_object_set_new(data, "new",
+			    json_boolean(sup->state.phase == LOOP_PHASE_checks &&
+					 result.kind != FENCE_OK &&
+					 sup->state.checks[index].held_before));
 	return attend_append(sup, LOOP_EVENT_checked, data, err);
 }
 
@@ -177,12 +183,13 @@ int phase_ready(struct supervisor *sup, struct error *err)
 			     err);
 }
 
-/* What the agent said at last: the final message of its stream, or the end of what it printed. */
+/* What the agent said at last: the final message of its stream, or the end of what it printed for people. The
+ * end of a stream is no message: there may be a promise in it that came from the prompt or from a tool. */
 static void take_final(struct supervisor *sup, struct buffer *final)
 {
 	if (sup->heard.final)
 		buffer_add_text(final, sup->heard.final);
-	else
+	else if (strcmp(sup->state.options.agent_format->name, "plain") == 0)
 		sink_last(&sup->output, FINAL_BYTES, final);
 }
 
@@ -195,6 +202,7 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 					 .heard = &sup->heard };
 
 	take_final(sup, &final);
+	agent_summary_exit(&sup->heard, sup->state.options.agent_format, result->code);
 	return attend_append(sup, LOOP_EVENT_ended,
 			     judge_end(result, &said, buffer_text(&final), final.used,
 				       attend_now_ms()),
@@ -211,13 +219,20 @@ int phase_agent(struct supervisor *sup, struct error *err)
 			     .timeout_ms = options->timeout_ms,
 			     .folder = folder,
 			     .name = "",
-			     .format = options->agent_format,
-			     .session = options->keep_session ? sup->state.session : NULL };
+			     .format = options->agent_format };
+	AUTO_FREE char *keep = keep_open(sup);
+	bool by_login;
+	AUTO_FREE char *login = keep_login(sup, &by_login, err);
 	struct runner_result result;
 	int ended;
 
-	if (!folder)
+	if (!folder || (by_login && !login))
 		return -1;
+	work.keep = keep;
+	work.login = login;
+	/* A session of an agent that keeps its own files is only there if they are. */
+	if (options->keep_session && (!keep || keep_has(keep)))
+		work.session = sup->state.session;
 	prompt_write(&sup->state, attend_now_ms(), &prompt);
 	work.input = buffer_text(&prompt);
 	work.size = prompt.used;
@@ -228,6 +243,7 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	if (!was_cut(sup, &result, &ended, err))
 		ended = record_end(sup, &result, err);
 	work_forget(sup);
+	keep_close(sup, keep, folder);
 	return ended;
 }
 

@@ -64,6 +64,11 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 			  *state->mechanism ? state->mechanism : NULL, "weaker", weaker_json(state),
 			  "reason", state->reason);
 
+	json_object_set_new(value, "agent",
+			    state->options.agent ? json_string(state->options.agent) : json_null());
+	/* What it costs in safety is said wherever the loop is. */
+	if (state->options.login)
+		json_object_set_new(value, "login_in_fence", report_text(state->options.login));
 	json_object_set_new(value, "supervisor_pid",
 			    alive ? json_integer(state->supervisor) : json_null());
 	json_object_set_new(value, "last_heartbeat",

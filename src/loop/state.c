@@ -120,6 +120,8 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->agent_command = text(config, "agent_command");
 	options->agent = text(config, "agent") ? text(config, "agent") : "command";
 	options->agent_format = agent_format_find(format ? format : "plain");
+	options->model = text(config, "model");
+	options->login = text(config, "login");
 	options->keep_session = session && strcmp(session, "continue") == 0;
 	options->promise = text(config, "promise");
 	options->tasks = text(config, "tasks");
@@ -161,18 +163,20 @@ static int take_checked(struct loop_state *state, const json_t *data, struct err
 	check->tests_passed = number(data, "tests_passed");
 	check->tests_failed = number(data, "tests_failed");
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
+	check->again = state->phase == LOOP_PHASE_checks;
 	state->checks_done++;
 	take_fence(state, data);
 	return 0;
 }
 
-static uint32_t passing(const struct loop_state *state)
+static void take_baseline(struct loop_state *state)
 {
-	uint32_t count = 0;
+	for (size_t i = 0; i < state->options.checks.count; i++) {
+		struct loop_check *check = &state->checks[i];
 
-	for (size_t i = 0; i < state->options.checks.count; i++)
-		count += state->checks[i].passed && !state->checks[i].vacuous;
-	return count;
+		check->held_before = check->passed && !check->vacuous;
+		check->signature_before = check->signature;
+	}
 }
 
 /* An id that can be handed on; anything else is forgotten. */
@@ -186,6 +190,25 @@ static bool is_session(const char *session)
 	       strspn(session, allowed) == size;
 }
 
+static void add_to(int64_t *sum, int64_t part)
+{
+	if (part > 0)
+		*sum = *sum > INT64_MAX - part ? INT64_MAX : *sum + part;
+}
+
+static void add_use(struct agent_totals *use, const json_t *data)
+{
+	const json_t *tokens = json_object_get(data, "tokens");
+
+	add_to(&use->cost_nusd, number(data, "cost_nusd"));
+	add_to(&use->tokens.input, number(tokens, "input"));
+	add_to(&use->tokens.output, number(tokens, "output"));
+	add_to(&use->tokens.cache_read, number(tokens, "cache_read"));
+	add_to(&use->tokens.cache_write_5m, number(tokens, "cache_write_5m"));
+	add_to(&use->tokens.cache_write_1h, number(tokens, "cache_write_1h"));
+	add_to(&use->tokens.reasoning, number(tokens, "reasoning"));
+}
+
 /* What the agent of a try has spent, and its session. */
 static void take_heard(struct loop_state *state, const json_t *data)
 {
@@ -195,8 +218,12 @@ static void take_heard(struct loop_state *state, const json_t *data)
 	if (cost > 0)
 		state->spent_nusd = state->spent_nusd > INT64_MAX - cost ? INT64_MAX
 									 : state->spent_nusd + cost;
-	if (session && is_session(session))
-		replace(&state->session, session);
+	if (!session || !is_session(session))
+		return;
+	if (!state->session || strcmp(state->session, session) != 0)
+		state->session_use = (struct agent_totals){ 0 };
+	replace(&state->session, session);
+	add_use(&state->session_use, data);
 }
 
 static enum guard_stream_error stream_error(const char *name)
@@ -372,7 +399,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 	case LOOP_EVENT_checked:
 		return take_checked(state, data, err);
 	case LOOP_EVENT_baselined:
-		state->baseline_passing = passing(state);
+		take_baseline(state);
 		take_snapshot(state, json_object_get(data, "snapshot"));
 		break;
 	case LOOP_EVENT_begun:

@@ -32,6 +32,7 @@ static int take_over(struct supervisor *sup, struct error *err)
 	int64_t down_ms = attend_now_ms() -
 			  (seen_ms > sup->state.phase_ms ? seen_ms : sup->state.phase_ms);
 
+	attend_beat(sup); /* who sees the event finds a heartbeat, too */
 	if (attend_append(sup, LOOP_EVENT_started,
 			  json_pack("{s:i, s:I}", "pid", (int)getpid(), "down_ms",
 				    (json_int_t)(down_ms > 2 * ATTEND_HEARTBEAT_MS ? down_ms : 0)),

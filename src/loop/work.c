@@ -63,8 +63,22 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		list_add(&spec.env, sup->fence.env.items[i]);
 	if (work->session)
 		list_printf(&spec.env, "RINGFENCE_SESSION=%s", work->session);
+	if (work->login)
+		list_printf(&spec.env, "RINGFENCE_LOGIN=%s", work->login);
+	spec.write = (struct fence_paths){ 0 };
+	for (size_t i = 0; i < sup->fence.write.count; i++) {
+		const struct fence_path *path = &sup->fence.write.items[i];
+
+		fence_paths_add(&spec.write, path->path, path->origin);
+		spec.write.items[i].weak = path->weak;
+	}
+	if (work->keep) {
+		list_printf(&spec.env, "RINGFENCE_KEEP=%s", work->keep);
+		fence_paths_add(&spec.write, work->keep, "the agent's sessions");
+	}
 	result = runner_start(&spec, sup->lock, work->input, work->size, report, &sup->runner, err);
 	list_release(&spec.env);
+	fence_paths_release(&spec.write);
 	return result;
 }
 
@@ -82,6 +96,8 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 	agent_summary_init(&sup->heard);
 	if (work->format) {
 		reader = agent_reader_new(work->format, hear, sup);
+		if (work->session)
+			agent_reader_continue(reader, &sup->state.session_use);
 		sup->output.tap = tap;
 		sup->output.context = reader;
 	}
@@ -125,6 +141,8 @@ void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
 	ssize_t n;
 
 	agent_summary_init(ret_heard);
+	if (state->options.keep_session && state->session)
+		agent_reader_continue(reader, &state->session_use);
 	while (fd >= 0 && (n = read(fd, chunk, CHUNK)) > 0)
 		agent_reader_feed(reader, chunk, (size_t)n);
 	agent_reader_end(reader);

@@ -17,6 +17,8 @@ struct work {
 	const struct agent_format
 		*format;     /* how its stdout is read as it comes; NULL: not at all */
 	const char *session; /* RINGFENCE_SESSION in its environment; NULL: none */
+	const char *keep;    /* RINGFENCE_KEEP: a folder that it may write to; NULL: none */
+	const char *login;   /* RINGFENCE_LOGIN; NULL: none */
 };
 
 /* Runs it to its end, and answers others meanwhile. One that spends more than its budget is ended. What
