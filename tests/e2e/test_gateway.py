@@ -12,6 +12,7 @@ import threading
 import time
 
 from harness import Failure, contains, equal, expect, lacks, root_only, timeout, user_only
+from harness import kernel
 from harness.internet import Internet, client_hello, receive, receive_all
 
 
@@ -257,6 +258,31 @@ def test_a_name_that_changes_its_mind_is_asked_once_and_judged_each_time(t):
     equal(net.asked.count(("allowed.com", 1)), 1, "questions for one connection")
     contains(gateway.tunnel("allowed.com:443")[1], " 403 ", "then a private one")
     expect(passes(gateway, "allowed.com:443"), "control: then a public one again")
+
+
+def test_names_are_found_as_the_machine_finds_them(t):
+    net, _ = world(t)
+    gateway = net.gateway("hosted.com", "long.com", "allowed.com")
+    lacks(gateway.tunnel("hosted.com:443")[1], " 200 ", "a name that nobody knows")
+    with open(os.path.join(t.folder, "hosts"), "a", encoding="ascii") as file:
+        file.write("45.0.0.2 hosted.com\n")
+    expect(passes(gateway, "hosted.com:443"), "a name of /etc/hosts, from now on")
+    net.names["long.com"] = ["45.0.0.2"] * 40
+    lacks(gateway.tunnel("long.com:443")[1], " 200 ", "an answer that is too long for a datagram")
+    net.serve_long_names()
+    expect(passes(gateway, "long.com:443"), "the same by TCP, where that is served")
+
+
+def test_a_change_of_the_resolver_is_followed(t):
+    net, _ = world(t)
+    path = os.path.join(t.folder, "resolv.conf")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("nameserver 45.0.0.2\n")
+    gateway = net.gateway("allowed.com")
+    lacks(gateway.tunnel("allowed.com:443")[1], " 200 ", "a server of names that is none")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("nameserver 45.0.0.53\n")
+    expect(passes(gateway, "allowed.com:443"), "another one, from now on")
 
 
 # Tunnels
@@ -1035,6 +1061,24 @@ def test_the_gateway_has_shut_itself_in(t):
         equal(file.read(), b"", "its environment")
     with open(f"/proc/{gateway.pid}/cmdline", "rb") as file:
         equal(file.read(), b"ringfence-gateway\0", "its command line")
+
+
+def test_where_there_is_no_landlock_the_owner_is_told(t):
+    net, _ = world(t)
+    equal(net.gateway().warnings, "-", "control: with it there is nothing to tell")
+    kernel.forbid_calls(444, 446)
+    gateway = net.gateway("allowed.com")
+    contains(gateway.warnings, "without Landlock", "the warning")
+    expect(passes(gateway, "allowed.com:443"), "it works all the same")
+
+
+def test_too_few_open_files_make_fewer_connections(t):
+    net, _ = world(t)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (500, 500))
+    gateway = net.gateway("allowed.com")
+    contains(gateway.warnings, "takes only 58 connections at once", "the warning")
+    expect(passes(gateway, "allowed.com:443"), "it works all the same")
 
 
 @root_only
