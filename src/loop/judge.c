@@ -81,6 +81,8 @@ void judge_add_heard(json_t *data, const struct agent_summary *heard)
 	if (json_object_size(counts))
 		json_object_set(data, "tokens", counts);
 	json_decref(counts);
+	if (heard->unpriced) /* what is not known is more than nothing */
+		json_object_set_new(data, "unpriced", json_true());
 	if (heard->session)
 		json_object_set_new(data, "session", report_text(heard->session));
 }
