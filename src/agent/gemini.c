@@ -218,6 +218,7 @@ const struct agent_format agent_format_gemini = { .name = "gemini",
 						  .feed = stream_feed,
 						  .end = stream_end,
 						  .free = stream_free,
+						  .ends = true,
 						  .exit_http = 256 };
 
 static const char *const words[] = { "--output-format", "stream-json", NULL };

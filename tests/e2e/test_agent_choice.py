@@ -49,6 +49,17 @@ def test_an_agent_that_hangs_after_its_result_has_finished(t):
     equal(loop.history()[0]["failure"], "check failed", "the class: no hang", loop.history()[0])
 
 
+@cases(('{"type":"turn.failed","error":{"message":"stream disconnected"}}', "limit"), ("", "limit"),
+       ('{"type":"turn.completed","usage":{}}', "done"))
+def test_a_promise_counts_only_in_a_turn_that_ended_well(t, end, verdict):
+    loop = Loop(t)
+    said = '{"type":"item.completed","item":{"type":"agent_message","text":"<promise>COMPLETE</promise>"}}'
+    loop.write("agent", f"cat >/dev/null; echo '{said}'; echo '{end}'")
+    loop.ringfence("run", "make it", "-m", "1", "--promise", "<promise>COMPLETE</promise>", "--agent-command",
+                   "sh agent", "--agent-format", "codex")
+    equal(loop.history()[0]["verdict"], verdict, "the verdict", loop.history()[0])
+
+
 def test_a_stream_without_a_message_is_no_message(t):
     """The control: the same bytes as plain output are one."""
     for style, verdict in (("codex", "limit"), ("plain", "done")):
