@@ -42,12 +42,12 @@ int main(void)
 	replay("fuzz_config", fuzz_config);
 	replay("fuzz_control", fuzz_control);
 	replay("fuzz_events", fuzz_events);
-	replay("fuzz_gemini", fuzz_gemini);
 	replay("fuzz_gateway_config", fuzz_gateway_config);
 	replay("fuzz_gateway_hello", fuzz_gateway_hello);
 	replay("fuzz_gateway_http", fuzz_gateway_http);
 	replay("fuzz_gateway_rule", fuzz_gateway_rule);
 	replay("fuzz_gateway_socks", fuzz_gateway_socks);
+	replay("fuzz_gemini", fuzz_gemini);
 	replay("fuzz_gitconfig", fuzz_gitconfig);
 	replay("fuzz_hosts", fuzz_hosts);
 	replay("fuzz_ignore", fuzz_ignore);
