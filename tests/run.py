@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """Runs every test: the units (plain and sanitized), the source checks, and escape/ and e2e/ both as
 root and as a plain user, who gets a copy of the built tree. Leaves nothing behind, and checks that.
+
+With --agents: the real agents instead (tests/agents), which tests/agents/install has installed.
 """
 
 import argparse
@@ -31,6 +33,7 @@ from harness import case, kernel, scheduler  # noqa: E402
 # A uid that no passwd file knows: such users exist in containers, and nothing may depend on a name.
 PLAIN_UID = 12321
 WORKERS = 3
+PROGRAMS = ("ringfence", "ringfence-init", "ringfence-gateway", "tests/gateway_owner")
 UNIT_TIMEOUT_S = 120
 TEMP_PREFIX = "rft."
 
@@ -137,7 +140,7 @@ def compile_attack(folder):
 def copy_of_tree(folder, uid):
     """A tree that the identity owns: the programs and the tests. A build meanwhile does not disturb."""
     os.makedirs(os.path.join(folder, "build"))
-    for program in ("ringfence", "ringfence-init"):
+    for program in PROGRAMS:
         shutil.copy(os.path.join(ROOT, "build", program), os.path.join(folder, "build"))
     shutil.copytree(TESTS, os.path.join(folder, "tests"),
                     ignore=shutil.ignore_patterns("__pycache__", "unit", "fuzz"))
@@ -183,8 +186,11 @@ class Server:
                   "build": os.path.join(tree, "build")}
         argv += ["/usr/bin/python3", os.path.join(tree, "tests/run.py"), "--serve",
                  json.dumps(config), "-k", options.keyword, "-j", str(options.workers)]
+        argv += ["--agents"] if options.agents else []
         env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self.folder, "LANG": "C.UTF-8",
-               "RINGFENCE_TEST_MARK": os.path.basename(temp)}
+               "RINGFENCE_TEST_MARK": os.path.basename(temp),
+               **{name: os.environ[name] for name in ("RINGFENCE_TEST_AGENTS", "RINGFENCE_TEST_CAPTURE")
+                  if name in os.environ}}
         self.process = subprocess.Popen(argv, cwd=self.folder, env=env, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.PIPE)
 
@@ -308,6 +314,8 @@ def remove_stale():
 
 
 def identities(options, tally):
+    if options.agents: # they are installed for one user, and the fence never runs them as root
+        return ["root" if os.getuid() == 0 else "user"]
     if os.getuid() != 0:
         if not options.user_only:
             tally.add(one_result("root", "escape/ and e2e/ as root", "skipped",
@@ -346,9 +354,9 @@ def run_units(options, tally):
 
 def run_everything(options, temp, tally):
     units = threading.Thread(target=run_units, args=(options, tally), daemon=True)
-    if not (options.user_only or options.root_only):
+    if not (options.user_only or options.root_only or options.agents):
         units.start()
-    for program in ("ringfence", "ringfence-init"):
+    for program in PROGRAMS:
         if not os.access(os.path.join(ROOT, "build", program), os.X_OK):
             tally.add(one_result("build", f"build/{program} is built", "failed", "run make first"))
             break
@@ -369,6 +377,7 @@ def parse():
                         help="tests at once for each identity (%(default)s)")
     parser.add_argument("--user-only", action="store_true", help="escape/ and e2e/ as a user only")
     parser.add_argument("--root-only", action="store_true", help="escape/ and e2e/ as root only")
+    parser.add_argument("--agents", action="store_true", help="the real agents, and nothing else")
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -377,7 +386,7 @@ def main():
     options = parse()
     if options.serve:
         config = json.loads(options.serve)
-        found = [c for c in case.load(TESTS)
+        found = [c for c in case.load(TESTS, *([("agents",)] if options.agents else []))
                  if options.keyword in c.name and c.concerns(config["identity"])]
         scheduler.serve(found, config, options.workers)
         return 0

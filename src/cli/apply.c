@@ -2,6 +2,8 @@
 #include "cli/apply.h"
 
 #include "cli/cli.h"
+#include "gateway/rule.h"
+#include "project/hosts.h"
 #include "util/mem.h"
 
 #include <errno.h>
@@ -32,8 +34,13 @@ void apply_release(struct applied *applied)
 static int judge(const struct setting *setting, const char *text, struct error *err)
 {
 	struct fence_listen listen;
+	struct gateway_rule rule;
+	struct error why;
 	uint64_t value;
 
+	if (setting->id == SETTING_ALLOW && !hosts_is_set(text) &&
+	    gateway_rule_parse(text, &rule, &why) < 0)
+		return error_set(err, "%s: %s", setting->key, why.text);
 	if (setting->id >= SETTING_MEMORY && setting->id <= SETTING_DISK &&
 	    strcmp(text, "none") != 0)
 		return fence_limit_parse((enum fence_limit)(setting->id - SETTING_MEMORY), text,
@@ -124,7 +131,7 @@ static int add_listen(struct fence_spec *spec, const struct config_value *value,
 	return 0;
 }
 
-static void accept(struct fence_spec *spec, uint64_t word)
+static void accept_weaker(struct fence_spec *spec, uint64_t word)
 {
 	if (word == WEAKER_LANDLOCK)
 		spec->accepted_weaker |= FENCE_WEAKER_LANDLOCK;
@@ -152,11 +159,65 @@ static int add_entry(struct fence_spec *spec, const struct config_value *value, 
 	case SETTING_LISTEN:
 		return add_listen(spec, value, err);
 	case SETTING_ACCEPT_WEAKER:
-		accept(spec, value->number);
+		accept_weaker(spec, value->number);
 		return 0;
 	default:
 		return 0;
 	}
+}
+
+/* A rule, or the hosts of a set. */
+static int add_allowed(struct applied *applied, const struct config_value *value, struct error *err)
+{
+	const struct hosts_place place = { .home = applied->place.identity.home,
+					   .project = applied->place.project,
+					   .foreign = applied->place.identity.switched };
+	__attribute__((cleanup(list_release))) struct list hosts = { 0 };
+
+	if (!hosts_is_set(value->text)) {
+		fence_paths_add(&applied->spec.allow, value->text, value->origin);
+		return 0;
+	}
+	if (hosts_find(value->text, &place, &hosts, err) < 0)
+		return -1;
+
+	AUTO_FREE char *origin = mem_format("%s %s", value->origin, value->text);
+
+	for (size_t i = 0; i < hosts.count; i++)
+		fence_paths_add(&applied->spec.allow, hosts.items[i], origin);
+	return 0;
+}
+
+/* What of the network there is. Naming a host means the list, unless the same layer or one above says
+ * otherwise. */
+static int add_network(struct applied *applied, struct error *err)
+{
+	const struct config *config = &applied->config;
+	const struct config_value *net = config_get(config, SETTING_NET);
+	struct fence_spec *spec = &applied->spec;
+
+	spec->net = (enum fence_net)net->number;
+	spec->net_origin = net->origin;
+	spec->net_caps = (struct outlet_caps){
+		.connections = config_get(config, SETTING_NET_CONNECTIONS)->number,
+		.bytes_in = config_get(config, SETTING_NET_IN)->number,
+		.bytes_out = config_get(config, SETTING_NET_OUT)->number,
+	};
+	for (size_t i = 0; i < config->count; i++) {
+		const struct config_value *value = &config->values[i];
+
+		if (value->setting->id == SETTING_ALLOW && value->state == CONFIG_ACTIVE &&
+		    value->layer > net->layer && spec->net != FENCE_NET_LIST) {
+			spec->net = FENCE_NET_LIST;
+			spec->net_origin = value->origin;
+		}
+	}
+	for (size_t i = 0; spec->net == FENCE_NET_LIST && i < config->count; i++)
+		if (config->values[i].setting->id == SETTING_ALLOW &&
+		    config->values[i].state == CONFIG_ACTIVE &&
+		    add_allowed(applied, &config->values[i], err) < 0)
+			return -1;
+	return 0;
 }
 
 static void add_patterns(struct fence_spec *spec, const struct ignore *ignore)
@@ -184,12 +245,12 @@ int apply_spec(struct applied *applied, struct error *err)
 		if (config->values[i].state == CONFIG_ACTIVE &&
 		    add_entry(spec, &config->values[i], err) < 0)
 			return -1;
+	if (add_network(applied, err) < 0)
+		return -1;
 	add_patterns(spec, &config->ignore);
 	for (int i = FENCE_LIMIT_MEMORY; i <= FENCE_LIMIT_DISK; i++)
 		spec->limits[i] = config_get(config, SETTING_MEMORY + i)->number;
 	spec->mechanism = config_get(config, SETTING_FENCE)->text;
-	spec->net = config_get(config, SETTING_NET)->number ? FENCE_NET_OPEN : FENCE_NET_NONE;
-	spec->net_origin = config_get(config, SETTING_NET)->origin;
 	spec->read_only = config_get(config, SETTING_READ_ONLY)->number;
 	spec->read_only_origin = config_get(config, SETTING_READ_ONLY)->origin;
 	spec->limits[FENCE_LIMIT_TIME] = config_get(config, SETTING_TIMEOUT)->number;

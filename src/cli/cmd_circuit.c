@@ -41,12 +41,10 @@ static int show(const struct loops_options *asked)
 			       breaker->open_at);
 	}
 
-	json_t *value = json_pack("{s:s, s:o}", "id", asked->loop.id, "breakers", list);
-	AUTO_FREE char *text = json_dumps(value, JSON_INDENT(2));
-
 	if (asked->json)
-		puts(text ? text : "{}");
-	json_decref(value);
+		loops_print(json_pack("{s:s, s:o}", "id", asked->loop.id, "breakers", list));
+	else
+		json_decref(list);
 	return cli_printed();
 }
 

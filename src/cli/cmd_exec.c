@@ -4,6 +4,7 @@
 #include "cli/notice.h"
 #include "cli/report.h"
 #include "fence/fence.h"
+#include "gateway/outlet.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/process.h"
@@ -174,6 +175,9 @@ static int load_and_run(struct exec_options *asked, struct error *err)
 		return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err) : code;
 	}
 	fence_enter_scope(&applied->spec);
+	if (applied->spec.net == FENCE_NET_LIST &&
+	    !(applied->spec.outlet = gateway_outlet_new(err)))
+		return cli_fail(err);
 	notice_config(&applied->config);
 	return plan_and_run(asked, err);
 }
@@ -199,6 +203,7 @@ static int run_exec(const struct command *command, char **argv)
 	} else if (rest) {
 		code = load_and_run(&asked, &err);
 	}
+	gateway_outlet_free(asked.applied.spec.outlet);
 	report_release(&asked.report);
 	apply_release(&asked.applied);
 	return code;

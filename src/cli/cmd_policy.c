@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/notice.h"
 #include "cli/policy.h"
+#include "cli/reach.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -145,7 +146,9 @@ static size_t refused_calls(void)
 
 void policy_print(const struct applied *applied, const struct fence_plan *plan)
 {
-	const char *net = applied->spec.net == FENCE_NET_OPEN ? "open: all of the host's" : "none";
+	static const char *const nets[] = { [FENCE_NET_NONE] = "none",
+					    [FENCE_NET_LIST] = "list: only these hosts",
+					    [FENCE_NET_OPEN] = "open: all of the host's" };
 	AUTO_FREE char *who = mem_format("%s (uid %u)", plan->identity.name, plan->identity.uid);
 	AUTO_FREE char *calls = mem_format("%zu are refused", refused_calls());
 
@@ -154,7 +157,10 @@ void policy_print(const struct applied *applied, const struct fence_plan *plan)
 	print_line("fence", plan->mechanism->name, NULL,
 		   config_get(&applied->config, SETTING_FENCE)->origin);
 	print_rules(plan);
-	print_line("network", net, NULL, applied->spec.net_origin);
+	print_line("network", nets[applied->spec.net], NULL, applied->spec.net_origin);
+	for (size_t i = 0; i < applied->spec.allow.count; i++)
+		print_line("allow", applied->spec.allow.items[i].path, NULL,
+			   applied->spec.allow.items[i].origin);
 	print_line("system calls", calls, NULL, "built-in");
 	print_limits(applied);
 	print_environment(plan);
@@ -242,8 +248,16 @@ static void print_json(const struct applied *applied, const struct fence_plan *p
 	json_text(&json, "name", plan->identity.name);
 	json_close(&json);
 	json_open(&json, "net", '{');
-	json_text(&json, "mode", applied->spec.net == FENCE_NET_OPEN ? "open" : "none");
+	json_text(&json, "mode", settings[SETTING_NET].choices[applied->spec.net]);
 	json_text(&json, "origin", applied->spec.net_origin);
+	json_open(&json, "allow", '[');
+	for (size_t i = 0; i < applied->spec.allow.count; i++) {
+		json_open(&json, NULL, '{');
+		json_text(&json, "rule", applied->spec.allow.items[i].path);
+		json_text(&json, "origin", applied->spec.allow.items[i].origin);
+		json_close(&json);
+	}
+	json_close(&json);
 	json_close(&json);
 	add_rules(&json, plan);
 	add_limits(&json, applied);
@@ -327,6 +341,8 @@ static int show(struct policy_options *asked, struct error *err)
 	notice_found(&plan.recovered);
 	if (asked->why) {
 		fence_explain(&plan, asked->why, here ? here : plan.project, &about);
+		if (strcmp(about.about, "host") == 0)
+			reach_explain(&applied->spec, &about);
 		if (asked->json)
 			print_why_json(&about);
 		else

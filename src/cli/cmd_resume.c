@@ -17,6 +17,7 @@ static const struct {
 	{ SETTING_TIMEOUT, "timeout_ms" },
 	{ SETTING_IDLE_TIMEOUT, "idle_ms" },
 	{ SETTING_CHECK_TIMEOUT, "check_timeout_ms" },
+	{ SETTING_BUDGET, "budget_nusd" },
 	{ SETTING_MAX_COST, "max_cost_nusd" },
 	{ SETTING_WARN_COST, "warn_cost_nusd" },
 };
@@ -85,10 +86,13 @@ static void enter_scope(const struct client_loop *loop)
 static int resume_all(struct loops_options *asked, struct error *err)
 {
 	struct client_loops all;
+	json_t *list = json_array();
 	int code = 0;
 
-	if (client_list(asked->place.state, &all, err) < 0)
+	if (client_list(asked->place.state, &all, err) < 0) {
+		json_decref(list);
 		return cli_fail(err);
+	}
 	for (size_t i = 0; i < all.count; i++) {
 		struct client_loop *loop = &all.items[i];
 
@@ -97,9 +101,14 @@ static int resume_all(struct loops_options *asked, struct error *err)
 		enter_scope(loop);
 		if (client_resume(asked->place.state, loop, asked->changes, err) < 0)
 			code = cli_fail(err);
+		else if (asked->json)
+			json_array_append_new(list, client_json(loop));
 		else
 			printf("the loop %s goes on\n", loop->id);
 	}
+	if (asked->json)
+		loops_print(json_pack("{s:O}", "loops", list));
+	json_decref(list);
 	client_loops_release(&all);
 	return code ? code : cli_printed();
 }
@@ -118,7 +127,7 @@ static int resume(struct loops_options *asked, struct error *err)
 	if (client_resume(asked->place.state, &asked->loop, asked->changes, err) < 0)
 		return cli_fail(err);
 	if (asked->follow)
-		return follow_loop(&asked->loop, seen);
+		return follow_loop(&asked->loop, seen, asked->json);
 
 	AUTO_FREE char *text = mem_format("the loop %s goes on (ringfence logs -f %s)",
 					  asked->loop.id, asked->loop.id);
@@ -133,7 +142,7 @@ static int run_resume(const struct command *command, char **argv)
 
 const struct command cmd_resume = {
 	.name = "resume",
-	.args = "[--all] [--max-iterations N] [...] [LOOP]",
+	.args = "[--all] [--max-iterations N] [...] [--json] [LOOP]",
 	.most = 1,
 	.mixed = true,
 	.help = "go on with a loop that is paused, interrupted or ended",

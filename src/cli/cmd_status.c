@@ -37,8 +37,12 @@ static void print_loop(const struct client_loop *loop)
 				       ? mem_format(" of %u", state->options.limits.iterations)
 				       : mem_dup("");
 
-	printf("%s  %-11s  iteration %u%s  %s\n", loop->id, client_status(loop), state->iteration,
-	       most, project);
+	AUTO_FREE char *spent = state->spent_nusd
+					? mem_format("  US$ %.2f", (double)state->spent_nusd / 1e9)
+					: mem_dup("");
+
+	printf("%s  %-11s  iteration %u%s%s  %s\n", loop->id, client_status(loop), state->iteration,
+	       most, spent, project);
 	if (*shown)
 		printf("    %s\n", shown);
 }
@@ -61,11 +65,7 @@ static void print_json(const struct loops_options *asked, const struct client_lo
 		if (is_wanted(asked, &all->items[i]))
 			json_array_append_new(list, client_json(&all->items[i]));
 
-	json_t *value = json_pack("{s:o}", "loops", list);
-	AUTO_FREE char *text = json_dumps(value, JSON_INDENT(2));
-
-	puts(text ? text : "{}");
-	json_decref(value);
+	loops_print(json_pack("{s:o}", "loops", list));
 }
 
 static int show(struct loops_options *asked, struct error *err)

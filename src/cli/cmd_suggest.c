@@ -2,7 +2,6 @@
 #include "cli/apply.h"
 #include "cli/cli.h"
 #include "cli/notice.h"
-#include "cli/report.h"
 #include "cli/suggest.h"
 #include "util/fd.h"
 #include "util/json.h"
@@ -173,7 +172,7 @@ static int load_and_show(struct suggest_options *asked, const char *path, struct
 		return apply_fail(&applied->config, err);
 	}
 	if (!report) {
-		kept = report_kept_path(applied->place.state, applied->place.project);
+		kept = fence_kept_report(applied->place.state, applied->place.project);
 		report = read_report(kept, true, err);
 	}
 	code = report ? show(asked, report, !path, err) : cli_fail(err);

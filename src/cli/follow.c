@@ -1,6 +1,7 @@
 /* A loop in the foreground: see follow.h. */
 #include "cli/follow.h"
 
+#include "cli/doing.h"
 #include "cli/loops.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -8,7 +9,6 @@
 #include "util/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,15 +16,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Without news, whether somebody is still there is looked at this often, and what the agent says. */
-enum { LOOK_MS = 1000, SPEAK_S = 10, LAST_BYTES = 400, GONE_LOOKS = 12 };
+enum { LOOK_MS = 1000, SPEAK_S = 10, GONE_LOOKS = 12 };
 
 struct follow {
 	struct client_loop *loop;
+	bool json;
 	int64_t seen;   /* the last event that was told */
 	time_t told_at; /* when something was said last */
 	char *last;     /* what the agent said last */
@@ -43,6 +43,33 @@ static void count_interrupt(int number)
 		told_to_go = 1;
 }
 
+/* One object, one line. Takes it over. */
+static void tell_object(struct follow *follow, json_t *object)
+{
+	loops_print_line(object);
+	follow->told_at = time(NULL);
+}
+
+/* An event of the journal, for programs. Takes the data over. */
+static void tell_raw(struct follow *follow, const struct store_event *event, json_t *data)
+{
+	static const char *const inner[] = { "breakers", "snapshot", "excerpt", "reflection" };
+	json_t *line = json_pack("{s:s, s:I, s:I}", "event", event->kind, "seq",
+				 (json_int_t)event->seq, "at_ms", (json_int_t)event->at_ms);
+
+	for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+		json_object_del(data, inner[i]);
+	if (json_object_get(data, "config")) { /* what was asked for is known to who asked */
+		json_object_clear(data);
+		json_object_set_new(data, "id", json_string(follow->loop->id));
+		json_object_set_new(data, "project",
+				    json_string(follow->loop->state.options.project));
+	}
+	json_object_update_missing(line, data);
+	json_decref(data);
+	tell_object(follow, line);
+}
+
 static __attribute__((format(printf, 2, 3))) void tell(struct follow *follow, const char *format,
 						       ...)
 {
@@ -50,6 +77,8 @@ static __attribute__((format(printf, 2, 3))) void tell(struct follow *follow, co
 	char text[4096];
 	va_list arguments;
 
+	if (follow->json)
+		return;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
@@ -86,6 +115,10 @@ static void tell_begun(struct follow *follow, const json_t *data, int64_t at_ms)
 		buffer_add_text(&left, ", time left ");
 		text_add_duration(&left, (uint64_t)left_ms / 60000 * 60000);
 	}
+	if (state->spent_nusd)
+		buffer_printf(&left, ", US$ %.2f spent", (double)state->spent_nusd / 1e9);
+	if (state->spent_nusd && limits->cost_nusd)
+		buffer_printf(&left, " of %.2f", (double)limits->cost_nusd / 1e9);
 	tell(follow, "iteration %d%s: the agent works", number_of(data, "iteration"),
 	     buffer_text(&left));
 }
@@ -94,8 +127,17 @@ static void tell_ended(struct follow *follow, const json_t *data)
 {
 	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
 	int signal = number_of(data, "signal");
+	const char *error = text_of(data, "error");
 
-	if (json_is_true(json_object_get(data, "timed_out")))
+	if (json_object_get(data, "cost_nusd"))
+		tell(follow, "  the agent says that this cost US$ %.4f",
+		     (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9);
+	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
+		tell(follow, "  the agent reports (%s): %.300s", error, text_of(data, "message"));
+	if (json_is_true(json_object_get(data, "over_budget")))
+		tell(follow, "  the agent was ended after %.1f s: it had spent what it may",
+		     seconds);
+	else if (json_is_true(json_object_get(data, "timed_out")))
 		tell(follow, "  the agent ran out of time after %.1f s", seconds);
 	else if (json_is_true(json_object_get(data, "idle")))
 		tell(follow,
@@ -106,6 +148,9 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	else
 		tell(follow, "  the agent ended with status %d after %.1f s",
 		     number_of(data, "code"), seconds);
+	if (number_of(data, "denials"))
+		tell(follow, "  denied by the fence: %d (ringfence suggest)",
+		     number_of(data, "denials"));
 }
 
 static void tell_checked(struct follow *follow, const json_t *data)
@@ -117,8 +162,11 @@ static void tell_checked(struct follow *follow, const json_t *data)
 	if (json_is_true(json_object_get(data, "passed")))
 		tell(follow, "  check '%s' %s", text_of(data, "command"), word);
 	else
-		tell(follow, "  check '%s' %s (status %d)", text_of(data, "command"), word,
-		     number_of(data, "code"));
+		tell(follow, "  check '%s' %s (status %d)%s", text_of(data, "command"), word,
+		     number_of(data, "code"),
+		     json_is_true(json_object_get(data, "new"))
+			     ? "; before the first iteration it passed"
+			     : "");
 }
 
 static void tell_data(struct follow *follow, int kind, const json_t *data, int64_t at_ms)
@@ -166,42 +214,31 @@ static int tell_event(void *context, const struct store_event *event, struct err
 	json_t *data = json_loads(event->data, 0, NULL);
 
 	(void)err;
-	tell_data(follow, loop_event_find(event->kind), data, event->at_ms);
-	json_decref(data);
+	if (follow->json) {
+		tell_raw(follow, event, data);
+	} else {
+		tell_data(follow, loop_event_find(event->kind), data, event->at_ms);
+		json_decref(data);
+	}
 	follow->seen = event->seq;
 	return 0;
 }
 
-/* What the agent does now: the last line that it printed, if that is news. */
+/* What the agent does now, if that is news. */
 static void tell_last(struct follow *follow)
 {
-	const struct loop_state *state = &follow->loop->state;
-	AUTO_FREE char *folder = state->attempt > 1
-					 ? mem_format("%u.%u", state->iteration, state->attempt)
-					 : mem_format("%u", state->iteration);
-	AUTO_FREE char *path = mem_format("%s/iterations/%s/stdout.log", follow->loop->folder,
-					  folder);
-	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	char bytes[LAST_BYTES + 1];
-	struct stat status;
-	ssize_t n;
+	AUTO_FREE char *line = doing_now(follow->loop);
 
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return;
-	n = pread(fd, bytes, LAST_BYTES,
-		  status.st_size > LAST_BYTES ? status.st_size - LAST_BYTES : 0);
-	while (n > 0 && (bytes[n - 1] == '\n' || bytes[n - 1] == ' '))
-		n--;
-	bytes[n > 0 ? n : 0] = '\0';
-
-	const char *line = strrchr(bytes, '\n');
-
-	line = line ? line + 1 : bytes;
-	if (!*line || (follow->last && strcmp(follow->last, line) == 0))
+	if (!line || (follow->last && strcmp(follow->last, line) == 0))
 		return;
 	free(follow->last);
 	follow->last = mem_dup(line);
-	tell(follow, "  ... %s", line);
+	if (follow->json)
+		tell_object(follow, json_pack("{s:s, s:i, s:o}", "event", "says", "iteration",
+					      (int)follow->loop->state.iteration, "text",
+					      client_text(line)));
+	else
+		tell(follow, "  ... %s", line);
 }
 
 /* Tells what is new. True when there is nothing more to come. */
@@ -231,17 +268,36 @@ static void wait_for_news(const struct follow *follow)
 		errno = 0;
 }
 
+/* Waits for a key or a signal. One that comes before the wait ends it as well: until then they are held back. */
+static bool await_key(void)
+{
+	struct pollfd keys = { .fd = 0, .events = POLLIN };
+	sigset_t held;
+	sigset_t before;
+	int ready = 0;
+
+	sigemptyset(&held);
+	sigaddset(&held, SIGINT);
+	sigaddset(&held, SIGTERM);
+	sigaddset(&held, SIGHUP);
+	sigprocmask(SIG_BLOCK, &held, &before);
+	if (interrupts < 2 && !told_to_go)
+		ready = ppoll(&keys, 1, NULL, &before);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ready > 0;
+}
+
 /* What to do after Ctrl-C: 'd', 'p' or 'a'. A second one aborts. */
-static char ask_person(void)
+static char ask_person(const struct follow *follow)
 {
 	char answer[16] = "";
 	ssize_t n;
 
-	if (told_to_go || !isatty(0) || !isatty(1))
+	if (told_to_go || follow->json || !isatty(0) || !isatty(1))
 		return 'd';
 	printf("\nthe loop goes on. Detach, pause or abort? [d/p/a, Ctrl-C: abort] ");
 	fflush(stdout);
-	n = read(0, answer, sizeof answer - 1);
+	n = await_key() ? read(0, answer, sizeof answer - 1) : 0;
 	if (interrupts > 1)
 		return 'a';
 	interrupts = 0;
@@ -252,7 +308,7 @@ static char ask_person(void)
 static bool obey_person(struct follow *follow)
 {
 	const char *id = follow->loop->id;
-	char answer = ask_person();
+	char answer = ask_person(follow);
 	struct error err;
 
 	interrupts = 0;
@@ -285,9 +341,20 @@ static int conclude(struct follow *follow, struct error *err)
 	return loops_exit_code(loop);
 }
 
-int follow_loop(struct client_loop *loop, int64_t after)
+/* The last line: how it stands, and the exit status. */
+static void tell_result(struct follow *follow, int code)
 {
-	struct follow follow = { .loop = loop, .seen = after, .told_at = time(NULL) };
+	json_t *line = json_pack("{s:s, s:i}", "event", "result", "exit_status", code);
+	json_t *loop = client_json(follow->loop);
+
+	json_object_update(line, loop);
+	json_decref(loop);
+	tell_object(follow, line);
+}
+
+int follow_loop(struct client_loop *loop, int64_t after, bool json)
+{
+	struct follow follow = { .loop = loop, .json = json, .seen = after, .told_at = time(NULL) };
 	struct sigaction action = { .sa_handler = count_interrupt };
 	struct error err;
 	bool left = false;
@@ -307,6 +374,10 @@ int follow_loop(struct client_loop *loop, int64_t after)
 	/* The last words are said when the last process is gone. */
 	if (!left && loop->state.phase == LOOP_PHASE_finished)
 		client_wait_gone(loop, LOOK_MS);
+	if (json) {
+		client_look(loop);
+		tell_result(&follow, code);
+	}
 	fd_close(&follow.news);
 	free(follow.last);
 	return code;

@@ -45,18 +45,33 @@ int loops_find(struct loops_options *asked, struct error *err)
 	return client_find(asked->place.state, id, asked->place.project, &asked->loop, err);
 }
 
+static void print(json_t *object, size_t flags)
+{
+	/* What a terminal could take for a command is written as \uNNNN. */
+	AUTO_FREE char *text = json_dumps(object, flags | JSON_ENSURE_ASCII);
+
+	json_decref(object);
+	puts(text ? text : "{}");
+}
+
+void loops_print(json_t *object)
+{
+	print(object, JSON_INDENT(2));
+}
+
+void loops_print_line(json_t *object)
+{
+	print(object, JSON_COMPACT);
+	fflush(stdout);
+}
+
 int loops_say(struct loops_options *asked, const char *sentence)
 {
 	AUTO_FREE char *shown = text_escaped(sentence);
 
 	if (asked->json) {
 		client_look(&asked->loop);
-
-		json_t *value = client_json(&asked->loop);
-		AUTO_FREE char *text = json_dumps(value, JSON_INDENT(2));
-
-		json_decref(value);
-		puts(text ? text : "{}");
+		loops_print(client_json(&asked->loop));
 	} else {
 		puts(shown);
 	}

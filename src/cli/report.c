@@ -2,11 +2,8 @@
 #include "cli/report.h"
 
 #include "util/fd.h"
-#include "util/json.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/sha256.h"
-#include "util/state.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,121 +13,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-static void add_found(struct json *json, const struct fence_found *found)
-{
-	enum { MOST_LISTED = 10000 };
-
-	for (size_t i = 0; i < found->count && i < MOST_LISTED; i++) {
-		json_open(json, NULL, '{');
-		json_text(json, "path", found->items[i].path);
-		json_text(json, "reason", found->items[i].reason);
-		json_text(json, "kept", found->items[i].kept);
-		json_close(json);
-	}
-}
-
-static void add_denial(struct json *json, const struct fence_denial *denial)
-{
-	json_open(json, NULL, '{');
-	json_text(json, "kind", denial->kind);
-	json_text(json, "target", denial->target);
-	json_text(json, "rule", denial->rule);
-	json_text(json, "origin", denial->origin);
-	json_number(json, "pid", (uint64_t)denial->pid);
-	json_open(json, "argv", '[');
-	for (size_t i = 0; i < denial->argv.count; i++)
-		json_text(json, NULL, denial->argv.items[i]);
-	json_close(json);
-	json_number(json, "count", denial->count);
-	json_close(json);
-}
-
-static void add_weaker(struct json *json, const struct fence_result *result)
-{
-	static const struct {
-		unsigned int bit;
-		const char *name;
-	} weaker[] = {
-		{ FENCE_WEAKER_NO_FENCE, "no fence" },
-		{ FENCE_WEAKER_LANDLOCK, "landlock" },
-		{ FENCE_WEAKER_ABSTRACT_SOCKETS, "abstract-sockets" },
-	};
-
-	json_open(json, "weaker", '[');
-	for (size_t i = 0; i < sizeof weaker / sizeof *weaker; i++)
-		if (result->weaker & weaker[i].bit)
-			json_text(json, NULL, weaker[i].name);
-	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
-		if (result->weaker_limits & 1U << i)
-			json_text(json, NULL, fence_limit_name((enum fence_limit)i));
-	json_close(json);
-}
-
-/* Those that were asked for, and what was used in any case. */
-static void add_limits(struct json *json, const struct fence_result *result)
-{
-	json_open(json, "limits", '{');
-	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
-		if (!result->limits[i].value)
-			continue;
-		json_open(json, fence_limit_name((enum fence_limit)i), '{');
-		json_number(json, "value", result->limits[i].value);
-		json_text(json, "how", fence_how_name(result->limits[i].how));
-		json_close(json);
-	}
-	json_close(json);
-	json_open(json, "use", '{');
-	json_number(json, "cpu_ms", result->use.cpu_ms);
-	json_number(json, "memory_peak", result->use.memory_peak);
-	json_number(json, "disk_written", result->use.disk_written);
-	json_number(json, "processes_peak", result->use.processes_peak);
-	json_close(json);
-}
-
-static void add_exit(struct json *json, const struct fence_result *result)
-{
-	json_open(json, "exit", '{');
-	json_text(json, "kind", fence_exit_name(result->kind));
-	json_number(json, "code", (uint64_t)result->code);
-	json_text(json, "limit",
-		  result->tripped == FENCE_LIMIT_COUNT ? NULL : fence_limit_name(result->tripped));
-	json_text(json, "why", result->why);
-	json_close(json);
-}
-
-static void add_result(struct json *json, const struct fence_plan *plan,
-		       const struct fence_result *result)
-{
-	json_open(json, NULL, '{');
-	json_text(json, "project", plan ? plan->project : NULL);
-	json_text(json, "mechanism", result->mechanism);
-	add_weaker(json, result);
-	json_open(json, "canaries", '{');
-	json_number(json, "passed", result->canaries_held);
-	json_number(json, "total", result->canaries_total);
-	json_close(json);
-	add_limits(json, result);
-	add_exit(json, result);
-	json_open(json, "quarantined", '[');
-	if (plan)
-		add_found(json, &plan->recovered);
-	add_found(json, &result->found);
-	json_close(json);
-	json_number(json, "quarantined_total",
-		    result->found.count + (plan ? plan->recovered.count : 0));
-	json_open(json, "flagged", '[');
-	for (size_t i = 0; i < result->found.flagged.count; i++)
-		json_text(json, NULL, result->found.flagged.items[i]);
-	json_close(json);
-	json_open(json, "denials", '[');
-	for (size_t i = 0; i < result->denials.count; i++)
-		add_denial(json, &result->denials.items[i]);
-	json_close(json);
-	json_number(json, "denials_unlisted", result->denials.unlisted);
-	json_number(json, "duration_ms", result->duration_ms);
-	json_close(json);
-}
 
 /* /dev/stdout and the like are symlinks that nobody inside can have made. */
 static bool names_a_device(const char *path)
@@ -199,44 +81,16 @@ static int store(const struct report *report, const struct buffer *json, struct 
 	return result < 0 ? error_sys(err, "write the report '%s'", report->path) : 0;
 }
 
-char *report_kept_path(const char *state, const char *project)
-{
-	char hash[SHA256_HEX];
-
-	sha256_hex(project, strlen(project), hash);
-	return mem_format("%s/denials/%s.json", state, hash);
-}
-
-/* For `ringfence suggest`: the report of the last run, if something was denied in it. */
-static void keep(const struct fence_plan *plan, const struct fence_result *result,
-		 const struct buffer *json)
-{
-	AUTO_FREE char *path = report_kept_path(plan->state, plan->project);
-	AUTO_FREE char *folder = path_join(plan->state, "denials");
-	AUTO_FD fd = -1;
-
-	if (!result->denials.count) {
-		unlink(path);
-		return;
-	}
-	if (make_folders(folder, 0700) < 0)
-		return;
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 || fd_replace_file(fd, path_name(path), json->data, json->used, 0600) < 0)
-		unlink(path);
-}
-
 int report_write(const struct report *report, const struct fence_plan *plan,
 		 const struct fence_result *result, struct error *err)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
-	struct json json = JSON_INIT(&out);
 
 	if (!report->path && !plan)
 		return 0;
-	add_result(&json, plan, result);
+	fence_report(plan, result, &out);
 	if (plan)
-		keep(plan, result, &out);
+		fence_keep_report(plan, result, &out);
 	return report->path ? store(report, &out, err) : 0;
 }
 

@@ -1,4 +1,4 @@
-/* The JSON report of a run. */
+/* Where the report of a run goes. */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
@@ -20,9 +20,6 @@ struct report {
 /* Opens the place. Returns 0, or -1 with err set if no report could be written there. */
 int report_open(struct report *report, const char *path, struct error *err);
 void report_release(struct report *report);
-
-/* Where the last report of a project is kept that had denials in it; the caller frees. */
-char *report_kept_path(const char *state, const char *project);
 
 /* Writes it, and keeps it. plan may be NULL. Returns 0, or -1 with err set. */
 int report_write(const struct report *report, const struct fence_plan *plan,

@@ -1,6 +1,8 @@
 /* Suggestions: see suggest.h. */
 #include "cli/suggest.h"
 
+#include "cli/reach.h"
+
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"
@@ -17,11 +19,22 @@ static void withhold(struct suggestions *all, const char *kind, const char *targ
 								  mem_dup(why) };
 }
 
+static bool is_host(const char *key)
+{
+	return strcmp(key, "allow") == 0;
+}
+
+/* Does what one value names include what another one does? */
+static bool covers(const char *key, const char *wide, const char *narrow)
+{
+	return is_host(key) ? strcmp(wide, narrow) == 0 : path_within(narrow, wide);
+}
+
 static void add(struct suggestions *all, const struct fence_offer *offer)
 {
 	for (size_t i = 0; i < all->count; i++)
 		if (strcmp(all->items[i].key, offer->key) == 0 &&
-		    path_within(offer->path, all->items[i].path))
+		    covers(offer->key, all->items[i].path, offer->path))
 			return;
 	all->items = mem_resize(all->items, all->count + 1, sizeof *all->items);
 	all->items[all->count++] = (struct suggestion){ .key = offer->key,
@@ -43,7 +56,7 @@ static void drop_covered(struct suggestions *all)
 	for (size_t i = 0; i < all->count; i++) {
 		for (size_t k = 0; k < all->count; k++) {
 			if (k == i || strcmp(all->items[i].key, all->items[k].key) != 0 ||
-			    !path_within(all->items[i].path, all->items[k].path))
+			    !covers(all->items[i].key, all->items[k].path, all->items[i].path))
 				continue;
 			drop(all, i--);
 			break;
@@ -55,6 +68,9 @@ static void drop_covered(struct suggestions *all)
 static void join(struct suggestions *all, const struct fence_plan *plan)
 {
 	for (size_t i = 0; i < all->count; i++) {
+		if (is_host(all->items[i].key))
+			continue;
+
 		AUTO_FREE char *folder = mem_dup(all->items[i].path);
 		bool writable = strcmp(all->items[i].key, "write") == 0;
 		size_t together = 0;
@@ -82,6 +98,25 @@ static bool read_denial(json_t *denial, const char **ret_kind, const char **ret_
 	return *ret_kind && *ret_target;
 }
 
+/* A connection over the network, not to a socket of the file system or an abstract one. */
+static bool is_network(const char *kind, const char *target)
+{
+	return strcmp(kind, "connect") == 0 && target[0] != '/' && target[0] != '@';
+}
+
+static bool is_allowed(const struct fence_plan *plan, const char *kind, const char *target)
+{
+	return is_network(kind, target) ? reach_allows(plan->spec, target)
+					: fence_plan_allows(plan, kind, target);
+}
+
+static const char *rule_of(json_t *denial)
+{
+	const char *rule = json_string_value(json_object_get(denial, "rule"));
+
+	return rule ? rule : "";
+}
+
 static void judge_all(json_t *denials, const struct fence_plan *plan, struct suggestions *all)
 {
 	size_t index;
@@ -93,9 +128,12 @@ static void judge_all(json_t *denials, const struct fence_plan *plan, struct sug
 		const char *kind;
 		const char *target;
 
-		if (!read_denial(denial, &kind, &target) || fence_plan_allows(plan, kind, target))
+		if (!read_denial(denial, &kind, &target) || is_allowed(plan, kind, target))
 			continue;
-		fence_offer(plan, kind, target, &offer);
+		if (is_network(kind, target))
+			reach_offer(target, rule_of(denial), &offer);
+		else
+			fence_offer(plan, kind, target, &offer);
 		if (offer.key)
 			add(all, &offer);
 		else
@@ -116,10 +154,14 @@ static void count_allowed(json_t *denials, const struct fence_plan *plan, struct
 		const char *kind;
 		const char *target;
 
-		if (!read_denial(denial, &kind, &target) || !fence_plan_allows(plan, kind, target))
+		if (!read_denial(denial, &kind, &target) || !is_allowed(plan, kind, target))
 			continue;
 		for (size_t i = 0; i < all->count; i++)
-			if (path_within(target, all->items[i].path))
+			if (is_network(kind, target)
+				    ? is_host(all->items[i].key) &&
+					      reach_rule_allows(all->items[i].path, target)
+				    : !is_host(all->items[i].key) &&
+					      path_within(target, all->items[i].path))
 				all->items[i].allows++;
 	}
 }
@@ -167,6 +209,17 @@ static void take_over_project(struct suggestions *all, struct fence_spec *spec, 
 	spec->write.count = kept;
 }
 
+static void add_to_spec(struct fence_spec *spec, const struct suggestion *item)
+{
+	struct fence_paths *list = is_host(item->key)                ? &spec->allow
+				   : strcmp(item->key, "write") == 0 ? &spec->write
+								     : &spec->read;
+
+	if (is_host(item->key) && spec->net == FENCE_NET_NONE)
+		spec->net = FENCE_NET_LIST;
+	fence_paths_add(list, item->path, "--suggested");
+}
+
 int suggest(json_t *report, struct fence_spec *spec, struct suggestions *ret_suggestions,
 	    struct error *err)
 {
@@ -182,8 +235,7 @@ int suggest(json_t *report, struct fence_spec *spec, struct suggestions *ret_sug
 	take_over_project(&all, spec, plan.project);
 	fence_plan_release(&plan);
 	for (size_t i = 0; i < all.count; i++)
-		fence_paths_add(strcmp(all.items[i].key, "write") == 0 ? &spec->write : &spec->read,
-				all.items[i].path, "--suggested");
+		add_to_spec(spec, &all.items[i]);
 	if (all.count && fence_plan_make(spec, &plan, err) < 0) {
 		suggestions_release(&all);
 		return -1;
@@ -307,7 +359,7 @@ static bool is_otherwise(const struct config *config, const char *key, const cha
 bool suggest_by_hand(const struct suggestions *suggestions, const struct config *config,
 		     const char *text)
 {
-	static const char *const keys[] = { "write", "read" };
+	static const char *const keys[] = { "write", "read", "allow" };
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (entries_of(suggestions, keys[i]) && is_otherwise(config, keys[i], text))
@@ -318,8 +370,8 @@ bool suggest_by_hand(const struct suggestions *suggestions, const struct config 
 void suggest_diff(const struct suggestions *suggestions, const struct config *config,
 		  const char *home, const char *shown, const char *text, struct buffer *out)
 {
-	static const char *const keys[] = { "write", "read" };
-	enum { KEYS = 2, CONTEXT = 3 };
+	static const char *const keys[] = { "write", "read", "allow" };
+	enum { KEYS = 3, CONTEXT = 3 };
 	AUTO_BUFFER struct buffer hunk = BUFFER_INIT(16 << 20);
 	unsigned int count = count_lines(text);
 	unsigned int place[KEYS];

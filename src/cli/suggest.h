@@ -11,8 +11,8 @@
 #include <jansson.h>
 
 struct suggestion {
-	const char *key; /* "write" or "read" */
-	char *path;
+	const char *key; /* "write", "read" or "allow" */
+	char *path; /* or a host */
 	char *risk;
 	size_t allows; /* how many denials */
 };

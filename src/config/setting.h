@@ -41,6 +41,10 @@ enum setting_id {
 	SETTING_READ_ONLY,
 	SETTING_ENV,
 	SETTING_NET,
+	SETTING_ALLOW,
+	SETTING_NET_CONNECTIONS,
+	SETTING_NET_IN,
+	SETTING_NET_OUT,
 	SETTING_LISTEN,
 	SETTING_TIMEOUT,
 	SETTING_FENCE,
@@ -55,7 +59,13 @@ enum setting_id {
 	SETTING_DENIALS,
 	SETTING_TRACE_READS,
 	SETTING_CHECK,
+	SETTING_AGENT,
 	SETTING_AGENT_COMMAND,
+	SETTING_AGENT_FORMAT,
+	SETTING_AGENT_ARGS,
+	SETTING_AGENT_LOGIN,
+	SETTING_MODEL,
+	SETTING_SESSION,
 	SETTING_PROMISE,
 	SETTING_TASKS,
 	SETTING_MAX_ITERATIONS,
@@ -107,7 +117,7 @@ int setting_parse(const struct setting *setting, const char *text, uint64_t *ret
 /* Does a number let more through than another? For what is no list. */
 bool setting_widens(const struct setting *setting, uint64_t number, uint64_t before);
 
-/* What is allowed, as a part of a sentence: "none or open". The caller frees. */
+/* What is allowed, as a part of a sentence: "none, list or open". The caller frees. */
 char *setting_allowed(const struct setting *setting);
 
 /* How a repository may set it, as a sentence. */

@@ -317,7 +317,13 @@ static bool is_host_abstract(const char *name)
 	return fd >= 0 && fd_read_all(fd, &text) == 0 && strstr(buffer_text(&text), end);
 }
 
-static const struct verdict no_network = { .wall = VERDICT_OUTSIDE, .name = "net none" };
+/* Past the outlet there is nothing, either. */
+static struct verdict no_network(const struct attempt_context *context)
+{
+	return (struct verdict){ .wall = VERDICT_OUTSIDE,
+				 .name = context->plan->spec->net == FENCE_NET_LIST ? "net list"
+										    : "net none" };
+}
 
 static bool look_at_local(const struct attempt_context *context, pid_t pid, bool binds,
 			  const union address *address, size_t size, struct attempt *ret_attempt)
@@ -328,11 +334,11 @@ static bool look_at_local(const struct attempt_context *context, pid_t pid, bool
 	if (size <= offsetof(struct sockaddr_un, sun_path))
 		return false;
 	if (!name[0]) {
-		if (binds || context->plan->spec->net != FENCE_NET_NONE || !name[1] ||
+		if (binds || context->plan->spec->net == FENCE_NET_OPEN || !name[1] ||
 		    !is_host_abstract(name + 1))
 			return false;
 		ret_attempt->kind = "connect";
-		ret_attempt->by = no_network;
+		ret_attempt->by = no_network(context);
 		snprintf(ret_attempt->target, sizeof ret_attempt->target, "@%s", name + 1);
 		return true;
 	}
@@ -396,13 +402,13 @@ static bool look_at_network(struct attempt_context *context, pid_t pid,
 	bool v4 = address->any.sa_family == AF_INET;
 	char host[INET6_ADDRSTRLEN] = "?";
 
-	if (context->plan->spec->net != FENCE_NET_NONE || reaches(context, pid, address))
+	if (context->plan->spec->net == FENCE_NET_OPEN || reaches(context, pid, address))
 		return false;
 	inet_ntop(address->any.sa_family,
 		  v4 ? (const void *)&address->v4.sin_addr : &address->v6.sin6_addr, host,
 		  sizeof host);
 	ret_attempt->kind = "connect";
-	ret_attempt->by = no_network;
+	ret_attempt->by = no_network(context);
 	snprintf(ret_attempt->target, sizeof ret_attempt->target, v4 ? "%s:%u" : "[%s]:%u", host,
 		 ntohs(address->v4.sin_port));
 	return true;

@@ -55,7 +55,7 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 	AUTO_FREE char *canary = path_join(plan->state, "canary");
 	struct wire_flags flags = {
 		.confined = !(plan->weaker & FENCE_WEAKER_NO_FENCE),
-		.net_private = spec->net == FENCE_NET_NONE,
+		.net_private = spec->net != FENCE_NET_OPEN,
 		.landlock = !(spec->accepted_weaker & FENCE_WEAKER_LANDLOCK),
 		.scopes = spec->net == FENCE_NET_OPEN &&
 			  !(spec->accepted_weaker & FENCE_WEAKER_ABSTRACT_SOCKETS),
@@ -79,6 +79,11 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 	for (size_t i = 0; i < spec->listen_count; i++)
 		wire_add(order, WIRE_LISTEN, &spec->listens[i].where,
 			 sizeof spec->listens[i].where);
+	if (spec->net == FENCE_NET_LIST) /* the last one: see take_listener() in session.c */
+		wire_add(order, WIRE_LISTEN,
+			 &(struct wire_listen){
+				 .family = 4, .port = OUTLET_PORT, .address = { 127, 0, 0, 1 } },
+			 sizeof(struct wire_listen));
 	wire_add_string(order, WIRE_CANARY, canary);
 	wire_add_string(order, WIRE_ABSTRACT, briefing->abstract);
 	return describe_host(order, plan, err);

@@ -190,7 +190,7 @@ static int become_bwrap(const struct becoming *how, struct error *err)
 					  "--unshare-ipc",
 					  "--unshare-uts",
 					  "--unshare-cgroup",
-					  start->plan->spec->net == FENCE_NET_NONE
+					  start->plan->spec->net != FENCE_NET_OPEN
 						  ? "--unshare-net"
 						  : "--unshare-cgroup",
 					  "--disable-userns",

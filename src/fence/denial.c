@@ -271,6 +271,22 @@ static void tell(struct denials *denials, bool over)
 	}
 }
 
+void denials_add(struct denials *denials, pid_t pid, const char *target, const char *reason)
+{
+	const char *origin = denials->context.plan->spec->net_origin;
+	struct fence_denial denial = { .kind = "connect",
+				       .target = mem_dup(target),
+				       .rule = mem_dup(reason),
+				       .origin = origin ? origin : "built-in" };
+
+	if (pid > 0)
+		identify(pid, &denial);
+	else
+		denial.program = mem_dup("an unknown process");
+	add(denials->list, &denial);
+	tell(denials, false);
+}
+
 void denials_serve(struct denials *denials, bool recording)
 {
 	enum { MOST_AT_ONCE = 64 }; /* others wait, too */

@@ -34,6 +34,9 @@ void denials_listen(struct denials *denials, int listener);
  * that disturbs nobody. */
 void denials_serve(struct denials *denials, bool recording);
 
+/* Adds a connection that the outlet has refused to a process (0: not known which). */
+void denials_add(struct denials *denials, pid_t pid, const char *target, const char *reason);
+
 /* Nothing is answered any more, and what has not been told is told. */
 void denials_end(struct denials *denials);
 

@@ -2,6 +2,7 @@
 #include "fence/environment.h"
 
 #include "fence/builtin.h"
+#include "fence/way_out.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -94,6 +95,7 @@ int environment_make(struct fence_plan *plan, struct error *err)
 	list_add(environment, "TMPDIR=/tmp");
 	list_printf(environment, "PWD=%s", plan->cwd);
 	list_add(environment, "RINGFENCE=1");
+	way_out_environment(plan->spec, environment);
 	for (size_t i = 0; i < plan->spec->env.count; i++) {
 		const char *wanted = plan->spec->env.items[i];
 		const char *value = NULL;

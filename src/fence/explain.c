@@ -67,29 +67,11 @@ static void explain_call(const char *name, struct fence_explanation *ret)
 				   : NULL;
 }
 
-/* The host of a URL, of HOST:PORT, or as it is. The caller frees. */
-static char *host_of(const char *question)
+/* What is reached is no question of the fence, but of its outlet: whoever asked completes this. */
+static void explain_host(const char *question, struct fence_explanation *ret)
 {
-	const char *start = strstr(question, "://");
-
-	start = start ? start + 3 : question;
-	return strndup(start, strcspn(start, "/?#"));
-}
-
-static void explain_host(const struct fence_plan *plan, const char *question,
-			 struct fence_explanation *ret)
-{
-	bool open = plan->spec->net == FENCE_NET_OPEN;
-
 	ret->about = "host";
-	ret->subject = host_of(question);
-	ret->verdict = open ? "allowed" : "refused";
-	ret->rule = mem_dup(open ? "net open" : "net none");
-	ret->origin = mem_dup(plan->spec->net_origin ? plan->spec->net_origin : "built-in");
-	ret->change_key = "net";
-	ret->change_value = mem_dup(open ? "none" : "open");
-	ret->note = mem_dup(open ? "the fence shares the host's network, with its loopback"
-				 : "there is no network; open would give all of the host's");
+	ret->subject = mem_dup(question);
 }
 
 static const char *wall_word(enum verdict_wall wall)
@@ -349,7 +331,7 @@ void fence_explain(const struct fence_plan *plan, const char *question, const ch
 	if (strncmp(question, "path:", 5) == 0)
 		explain_path(plan, question + 5, base, ret_explanation);
 	else if (strncmp(question, "host:", 5) == 0)
-		explain_host(plan, question + 5, ret_explanation);
+		explain_host(question + 5, ret_explanation);
 	else if (strncmp(question, "syscall:", 8) == 0)
 		explain_call(question + 8, ret_explanation);
 	else if (!strstr(question, "://") && access(here, F_OK) == 0)
@@ -357,7 +339,7 @@ void fence_explain(const struct fence_plan *plan, const char *question, const ch
 	else if (find_call(question))
 		explain_call(question, ret_explanation);
 	else if (looks_like_host(question))
-		explain_host(plan, question, ret_explanation);
+		explain_host(question, ret_explanation);
 	else
 		explain_path(plan, question, base, ret_explanation);
 }

@@ -18,6 +18,7 @@
 #include "util/error.h"
 #include "util/glob.h"
 #include "util/list.h"
+#include "util/outlet.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +36,8 @@ enum {
 	FENCE_EXIT_SIGNAL = 128, /* plus the signal's number */
 };
 
-enum fence_net { FENCE_NET_NONE, FENCE_NET_OPEN };
+/* What of the network there is: nothing, what the outlet lets through, all of the host's. */
+enum fence_net { FENCE_NET_NONE, FENCE_NET_LIST, FENCE_NET_OPEN };
 
 /* What may be missing if the user says so. */
 enum fence_weaker {
@@ -113,7 +115,10 @@ struct fence_spec {
 	bool denials;                 /* explain what the fence refuses */
 	bool trace_reads;             /* with denials: reads, too */
 	enum fence_net net;
-	const char *net_origin; /* who said so; NULL: nobody */
+	const char *net_origin;   /* who said so; NULL: nobody */
+	struct fence_paths allow; /* with FENCE_NET_LIST: the hosts, as rules (gateway/rule.h) */
+	struct outlet_caps net_caps;
+	struct outlet *outlet; /* who serves them; NULL: planned only, not run */
 	struct fence_listen *listens;
 	size_t listen_count;
 	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
@@ -285,7 +290,8 @@ struct fence_explanation {
 };
 
 /* Answers a question: "~/.ssh/id_rsa", "src/x.c", "https://example.org", "mount"; "path:", "host:" or
- * "syscall:" in front says what is meant. Relative paths are meant from `base`. */
+ * "syscall:" in front says what is meant. Relative paths are meant from `base`. Of a host only `about` and
+ * `subject` are filled in: what is reached is the outlet's to say. */
 void fence_explain(const struct fence_plan *plan, const char *question, const char *base,
 		   struct fence_explanation *ret_explanation);
 void fence_explanation_release(struct fence_explanation *explanation);
@@ -368,11 +374,25 @@ struct fence_result {
 	uint64_t duration_ms;
 	struct fence_found found; /* in quarantine */
 	struct fence_denials denials;
+	struct outlet_host *hosts; /* what the outlet was used for */
+	size_t host_count;
 	struct list warnings;
 };
 
 const char *fence_exit_name(enum fence_exit kind);
 void fence_result_release(struct fence_result *result);
+
+/* Appends what became of a run, as JSON; plan may be NULL. */
+void fence_report(const struct fence_plan *plan, const struct fence_result *result,
+		  struct buffer *out);
+
+/* Keeps that for `ringfence suggest` if something was denied; if nothing was, what is kept of this project is
+ * forgotten. */
+void fence_keep_report(const struct fence_plan *plan, const struct fence_result *result,
+		       const struct buffer *json);
+
+/* Where it is kept; the caller frees. */
+char *fence_kept_report(const char *state, const char *project);
 
 /* Where a run tells a person something while it goes on. */
 typedef void fence_notice_fn(const char *text);

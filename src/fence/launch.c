@@ -2,6 +2,7 @@
 #include "fence/session.h"
 
 #include "fence/briefing.h"
+#include "fence/way_out.h"
 #include "util/fd.h"
 #include "util/path.h"
 
@@ -155,7 +156,8 @@ int session_start(struct session *session, struct error *err)
 	};
 
 	if (watch_signals(session, err) < 0 ||
-	    limit_begin(&session->limiter, session->plan, session->result, err) < 0)
+	    limit_begin(&session->limiter, session->plan, session->result, err) < 0 ||
+	    way_out_start(session->plan, &session->result->warnings, err) < 0)
 		return -1;
 	limit_describe(&session->limiter, &briefing.limits);
 

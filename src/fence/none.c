@@ -19,6 +19,10 @@ int none_plan(struct fence_plan *plan, struct error *err)
 		return error_set(
 			err,
 			"--listen needs a fence with its own network; without a fence the host's ports are there anyway");
+	if (plan->spec->net == FENCE_NET_LIST)
+		return error_set(
+			err,
+			"--allow needs a fence with its own network; without a fence every host can be reached anyway");
 	if (plan->identity.mapped)
 		return error_set(
 			err,

@@ -2,6 +2,7 @@
 #include "fence/session.h"
 
 #include "fence/sweep.h"
+#include "fence/way_out.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
@@ -10,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -72,6 +74,11 @@ static void take_listener(struct session *session, int index, int fd)
 	AUTO_FREE char *own = NULL;
 	struct error err;
 
+	if (spec->net == FENCE_NET_LIST && (size_t)index == spec->listen_count) {
+		if (way_out_serve(session->plan, fd, &err) < 0)
+			list_add(&session->result->warnings, err.text);
+		return;
+	}
 	if (index < 0 || (size_t)index >= spec->listen_count) {
 		close(fd);
 		return;
@@ -320,6 +327,7 @@ enum {
 	WATCH_COMPLAINTS,
 	WATCH_DENIALS,
 	WATCH_LIFELINE,
+	WATCH_OUTLET,
 	WATCH_TERMINAL,
 	WATCH_RELAY = WATCH_TERMINAL + 2
 };
@@ -337,6 +345,9 @@ static void serve(struct session *session, const struct pollfd *watched, size_t 
 	/* After the messages: before the command runs, only the canaries are refused. */
 	if (watched[WATCH_DENIALS].revents)
 		denials_serve(&session->denials, session->running);
+	if (watched[WATCH_OUTLET].revents)
+		way_out_take(session->plan, session->child, &session->denials,
+			     &session->result->warnings);
 	terminal_serve(&session->terminal, watched + WATCH_TERMINAL);
 	relay_serve(session->relay, watched + WATCH_RELAY, relayed);
 }
@@ -364,6 +375,8 @@ static void watch(struct session *session)
 				      : -1,
 			.events = POLLIN
 		};
+		watched[WATCH_OUTLET] = (struct pollfd){ .fd = way_out_fd(session->plan),
+							 .events = POLLIN };
 		terminal_watch(&session->terminal, watched + WATCH_TERMINAL);
 
 		int ready = poll(watched, WATCH_RELAY + relayed, remaining_ms(session));
@@ -484,6 +497,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		drain(&session);
 		judge_end(&session);
 	}
+	way_out_stop(plan, ret_result);
 	denials_end(&session.denials); /* who still waits for an answer waits no longer */
 	if (!session.exited)
 		wait_for_all(&session);
@@ -520,5 +534,6 @@ void fence_result_release(struct fence_result *result)
 {
 	found_release(&result->found);
 	denials_release(&result->denials);
+	free(result->hosts);
 	list_release(&result->warnings);
 }

@@ -69,6 +69,17 @@ static uint64_t look_at_threads(struct walk *walk, pid_t pid)
 	return threads;
 }
 
+size_t usage_processes(pid_t first, pid_t **ret_pids)
+{
+	struct walk walk = { 0 };
+
+	look_at_threads(&walk, first);
+	for (size_t i = 0; i < walk.count; i++)
+		look_at_threads(&walk, walk.found[i]);
+	*ret_pids = walk.found;
+	return walk.count;
+}
+
 /* One of the small files of a process. Returns how much was read, or -1 with errno. */
 static ssize_t read_of(pid_t pid, const char *name, char *text, size_t size)
 {

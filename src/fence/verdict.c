@@ -262,20 +262,36 @@ static const char *word(const char *line, size_t index)
 	return line;
 }
 
-/* A line is "0: 0100007F:1F90 00000000:0000 0A ...": number, local and remote address, state. */
+/* The port of an address such as 0100007F:1F90; 0 if it is none. */
+static unsigned long port_of(const char *address)
+{
+	address += strcspn(address, ": \n");
+	return *address == ':' ? strtoul(address + 1, NULL, 16) : 0;
+}
+
+/* A line is "0: 0100007F:1F90 00000000:0000 0A ...": number, local and remote address, state; the inode is
+ * the tenth word. */
+enum { LOCAL = 1, REMOTE, STATE, INODE = 9 };
+
 bool verdict_listens(const char *table, unsigned int port)
 {
 	for (const char *line = table; line; line = strchr(line, '\n')) {
-		const char *local;
-
 		line += *line == '\n';
-		local = word(line, 1);
-		local += strcspn(local, ": \n");
-		if (*local == ':' && strtoul(local + 1, NULL, 16) == port &&
-		    strncmp(word(line, 3), "0A ", 3) == 0)
+		if (port_of(word(line, LOCAL)) == port && strncmp(word(line, STATE), "0A ", 3) == 0)
 			return true;
 	}
 	return false;
+}
+
+uint64_t verdict_socket(const char *table, unsigned int local_port, unsigned int remote_port)
+{
+	for (const char *line = table; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (port_of(word(line, LOCAL)) == local_port &&
+		    port_of(word(line, REMOTE)) == remote_port)
+			return strtoull(word(line, INODE), NULL, 10);
+	}
+	return 0;
 }
 
 void verdict_arguments(const char *bytes, size_t size, struct list *ret_arguments)

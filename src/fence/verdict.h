@@ -79,6 +79,9 @@ pid_t verdict_inner_pid(const char *status);
 /* Does somebody listen on the port, by a table such as /proc/N/net/tcp? */
 bool verdict_listens(const char *table, unsigned int port);
 
+/* The inode of the connected socket between two ports, by such a table; 0: there is none. */
+uint64_t verdict_socket(const char *table, unsigned int local_port, unsigned int remote_port);
+
 /* The arguments in the bytes of /proc/N/cmdline; the first 256 of them. */
 void verdict_arguments(const char *bytes, size_t size, struct list *ret_arguments);
 

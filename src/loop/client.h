@@ -61,6 +61,9 @@ bool client_wait_gone(const struct client_loop *loop, int64_t most_ms);
 /* The first prompt of a loop with this configuration. Returns 0, or -1 with err set. */
 int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err);
 
+/* Foreign text as JSON: what is no UTF-8 is replaced. The caller owns it. */
+json_t *client_text(const char *text);
+
 /* As it is shown to programs; the caller owns it. */
 json_t *client_json(const struct client_loop *loop);
 

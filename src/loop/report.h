@@ -18,6 +18,7 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 
 /* Foreign text as JSON: what is no UTF-8 is replaced. */
 json_t *report_text(const char *text);
+json_t *report_bytes(const char *bytes, size_t size);
 
 /* When the supervisor last said that it is there, in ms since the epoch; 0: not known. */
 int64_t report_heartbeat_ms(const char *folder);
@@ -26,7 +27,8 @@ int report_survey(const char *folder, const char *name, const struct survey *sur
 		  struct error *err);
 int report_json(const char *folder, const char *name, json_t *value, struct error *err);
 
-/* Why a supervisor could not go on: trouble.txt, until the next one begins (NULL). */
+/* Why a supervisor could not go on: trouble.txt, until the next one begins (NULL). For a full disk room is kept
+ * aside from that beginning on. */
 void report_trouble(const char *folder, const char *why);
 
 #endif

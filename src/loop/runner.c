@@ -1,8 +1,11 @@
 /* Runs in processes of their own: see runner.h. */
 #include "loop/runner.h"
 
+#include "gateway/outlet.h"
+#include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/path.h"
 #include "util/process.h"
 
 #include <errno.h>
@@ -40,32 +43,54 @@ static void fill(const struct fence_result *from, struct runner_result *ret)
 	snprintf(ret->why, sizeof ret->why, "%.1000s", from->why);
 }
 
-static void perform(struct fence_spec *spec, struct runner_result *ret)
+/* For people, and for whoever asks later who was denied what. Nothing depends on it. */
+static void write_report(const char *path, const struct fence_plan *plan,
+			 const struct fence_result *result)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(64 << 20);
+	AUTO_FREE char *above = strndup(path, (size_t)(path_name(path) - path));
+	AUTO_FD folder = open(above ? above : "", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	fence_report(plan, result, &text);
+	if (result->denials
+		    .count) /* a check that is denied nothing does not make forget what the agent was */
+		fence_keep_report(plan, result, &text);
+	if (folder >= 0)
+		fd_replace_file(folder, path_name(path), text.data, text.used, 0600);
+}
+
+static void perform(struct fence_spec *spec, const char *report, struct runner_result *ret)
 {
 	struct fence_result result = { 0 };
+	struct error err;
 
 	*ret = (struct runner_result){ .kind = FENCE_SETUP, .code = FENCE_EXIT_NOT_SET_UP };
+	if (spec->net == FENCE_NET_LIST && !(spec->outlet = gateway_outlet_new(&err))) {
+		snprintf(ret->why, sizeof ret->why, "%.1000s", err.text);
+		return;
+	}
 	for (int i = 0; i == 0 || (result.changed && i < TRIES); i++) {
 		struct fence_plan plan;
-		struct error err;
 
 		fence_result_release(&result);
 		result = (struct fence_result){ 0 };
 		if (fence_plan_make(spec, &plan, &err) < 0) {
 			snprintf(ret->why, sizeof ret->why, "%.1000s", err.text);
-			return;
+			break;
 		}
 		fence_run(&plan, say_nothing, &result);
 		fill(&result, ret);
+		write_report(report, &plan, &result);
 		fence_plan_release(&plan);
 	}
 	fence_result_release(&result);
+	gateway_outlet_free(spec->outlet);
 }
 
 /* In the new process: the wired descriptors, and nothing else of the supervisor's but its lock, which is
  * held until this one is gone, too. */
 static _Noreturn void become_runner(const struct fence_spec *asked, const int wanted[KEPT],
-				    int lock)
+				    int lock, const char *report)
 {
 	struct fence_spec spec = *asked;
 	struct runner_result result;
@@ -86,12 +111,12 @@ static _Noreturn void become_runner(const struct fence_spec *asked, const int wa
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	spec.lifeline = &lifeline;
-	perform(&spec, &result);
+	perform(&spec, report, &result);
 	_exit(fd_write_all(RESULT, &result, sizeof result) < 0);
 }
 
 int runner_start(const struct fence_spec *spec, int lock, const char *input, size_t size,
-		 struct runner *ret_runner, struct error *err)
+		 const char *report, struct runner *ret_runner, struct error *err)
 {
 	AUTO_FD stdin_file = fd_memory("prompt", input, size);
 	int pipes[4][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
@@ -109,7 +134,7 @@ int runner_start(const struct fence_spec *spec, int lock, const char *input, siz
 	pid_t child = fork();
 
 	if (child == 0)
-		become_runner(spec, wanted, lock);
+		become_runner(spec, wanted, lock, report);
 	close(pipes[OUTPUT][1]);
 	close(pipes[COMPLAINTS][1]);
 	close(pipes[LIFE][0]);

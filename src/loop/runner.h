@@ -37,10 +37,10 @@ struct runner {
 #define RUNNER_INIT \
 	((struct runner){ .lifeline = -1, .output = -1, .complaints = -1, .result = -1 })
 
-/* Starts spec->command with this text on its stdin; the lock is held until it is gone. Returns 0, or -1 with
- * err set. */
+/* Starts spec->command with this text on its stdin; the lock is held until it is gone. What became of it in
+ * full (fence_report()) goes to the file `report`. Returns 0, or -1 with err set. */
 int runner_start(const struct fence_spec *spec, int lock, const char *input, size_t size,
-		 struct runner *ret_runner, struct error *err);
+		 const char *report, struct runner *ret_runner, struct error *err);
 
 /* Asks for its end: TERM to all, grace, KILL. */
 void runner_stop(const struct runner *runner);

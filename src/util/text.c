@@ -67,25 +67,28 @@ static bool unsafe(uint32_t point)
 	return false;
 }
 
-void text_escape(struct buffer *out, const char *text)
+void text_escape_bytes(struct buffer *out, const char *bytes, size_t size)
 {
-	const unsigned char *at = (const unsigned char *)text;
-
-	while (*at) {
+	for (size_t at = 0; at < size;) {
 		uint32_t point = 0;
-		size_t size = utf8(at, &point);
+		size_t length = text_utf8(bytes + at, size - at, &point);
 
-		if (size == 0 || unsafe(point)) {
-			size = size ? size : 1;
-			for (size_t i = 0; i < size; i++)
-				buffer_printf(out, "\\x%02x", at[i]);
-		} else if (*at == '\\') {
+		if (length == 0 || unsafe(point)) {
+			length = length ? length : 1;
+			for (size_t i = 0; i < length; i++)
+				buffer_printf(out, "\\x%02x", (unsigned char)bytes[at + i]);
+		} else if (bytes[at] == '\\') {
 			buffer_add_text(out, "\\\\");
 		} else {
-			buffer_add(out, at, size);
+			buffer_add(out, bytes + at, length);
 		}
-		at += size;
+		at += length;
 	}
+}
+
+void text_escape(struct buffer *out, const char *text)
+{
+	text_escape_bytes(out, text, strlen(text));
 }
 
 char *text_escaped(const char *text)
@@ -97,31 +100,34 @@ char *text_escaped(const char *text)
 	return out.data;
 }
 
-void text_json(struct buffer *out, const char *text)
+void text_json_bytes(struct buffer *out, const char *bytes, size_t size)
 {
-	const unsigned char *at = (const unsigned char *)text;
-
 	buffer_add_text(out, "\"");
-	while (*at) {
+	for (size_t at = 0; at < size;) {
 		uint32_t point = 0;
-		size_t size = utf8(at, &point);
+		size_t length = text_utf8(bytes + at, size - at, &point);
 
-		if (size == 0) {
+		if (length == 0 || point == 0) {
 			buffer_add_text(out, "\xef\xbf\xbd");
-			size = 1;
-		} else if (*at == '"' || *at == '\\') {
-			buffer_printf(out, "\\%c", *at);
+			length = 1;
+		} else if (bytes[at] == '"' || bytes[at] == '\\') {
+			buffer_printf(out, "\\%c", bytes[at]);
 		} else if (unsafe(point) && point > 0xffff) { /* JSON has only halves of these */
 			buffer_printf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
 				      0xdc00 + ((point - 0x10000) & 0x3ff));
 		} else if (unsafe(point)) {
 			buffer_printf(out, "\\u%04x", point);
 		} else {
-			buffer_add(out, at, size);
+			buffer_add(out, bytes + at, length);
 		}
-		at += size;
+		at += length;
 	}
 	buffer_add_text(out, "\"");
+}
+
+void text_json(struct buffer *out, const char *text)
+{
+	text_json_bytes(out, text, strlen(text));
 }
 
 int text_duration_ms(const char *text, uint64_t *ret_ms)

@@ -19,9 +19,15 @@ void text_escape(struct buffer *out, const char *text);
 /* The same as a new string; the caller frees. */
 char *text_escaped(const char *text);
 
+/* The same of bytes, NULs among them. */
+void text_escape_bytes(struct buffer *out, const char *bytes, size_t size);
+
 /* Appends text as a JSON string with its quotes; what a terminal could not show harmlessly becomes \uNNNN.
  * Bytes that are no valid UTF-8 become U+FFFD. */
 void text_json(struct buffer *out, const char *text);
+
+/* The same of bytes; a NUL becomes U+FFFD, too: most readers of JSON refuse it. */
+void text_json_bytes(struct buffer *out, const char *bytes, size_t size);
 
 /*
  * "90s", "10m", "2h", "1d", "1h30m"; a bare number is minutes. Returns 0, or -1 if it is none of

@@ -103,7 +103,7 @@ def test_project_names_another_folder(t):
 def test_explain_tells_about_one_or_all(t):
     one = ringfence(t, "config", "--explain", "net")
     equal(one.code, 0, "exit status", one)
-    for word in ("none or open", "--net none|open", "default  none", "ringfence trust"):
+    for word in ("none, list or open", "--net none|list|open", "default  none", "ringfence trust"):
         contains(one.out.replace("\n          ", ""), word, "the explanation")
     equal(ringfence(t, "config", "net").out, one.out, "with the key alone")
     every = ringfence(t, "config", "--explain").out
@@ -364,7 +364,7 @@ def test_odd_characters_in_what_is_shown_are_escaped(t):
 def test_completions_know_commands_options_and_values(t, shell):
     result = ringfence(t, "completions", shell)
     equal((result.code, result.err), (0, ""), "completions", result)
-    for word in ("exec", "untrust", "memory", "none open", "accept-weaker", "explain"):
+    for word in ("exec", "untrust", "memory", "none list open", "accept-weaker", "explain"):
         contains(result.out, word, "the script")
 
 
@@ -381,7 +381,7 @@ def test_bash_completes(t):
 
     equal(complete("ringfence", "unt"), ["untrust"], "a command")
     equal(complete("ringfence", "exec", "--trace"), ["--trace-reads"], "an option")
-    equal(complete("ringfence", "exec", "--net", ""), ["none", "open"], "a value")
+    equal(complete("ringfence", "exec", "--net", ""), ["none", "list", "open"], "a value")
     equal(complete("ringfence", "config", "--explain", "mem"), ["memory"], "a key")
     equal(complete("ringfence", "completions", "z"), ["zsh"], "a shell")
 

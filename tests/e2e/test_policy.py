@@ -33,7 +33,7 @@ def test_every_rule_is_listed_with_its_origin(t):
     equal((rules[t.path("data")]["access"], rules[t.path("data")]["origin"]), ("hidden", "ringfence.yml:2"),
           "the project's rule")
     equal((rules[t.outside]["access"], rules[t.outside]["origin"]), ("readable", "--read"), "the option's rule")
-    equal(report["net"], {"mode": "none", "origin": "built-in"}, "the network")
+    equal(report["net"], {"mode": "none", "origin": "built-in", "allow": []}, "the network")
     expect("mount" in report["refused_syscalls"], "refused calls", report["refused_syscalls"])
     expect("/tmp" in report["private"] and t.home in report["private"], "private places", report)
     expect("PATH" in report["environment"], "the environment", report)

@@ -43,6 +43,7 @@ void fuzz_verdict(const uint8_t *data, size_t size)
 	if (verdict_inner_pid(text) < 0)
 		abort();
 	verdict_listens(text, 80);
+	verdict_socket(text, 80, 443);
 	verdict_arguments(text, size, &list);
 	for (size_t i = 0; i < list.count; i++)
 		total += strlen(list.items[i]) + 1;

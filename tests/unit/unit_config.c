@@ -156,8 +156,8 @@ static void table(void)
 	CHECK("switches are true or false and nothing else",
 	      means("read-only", "true", 1) && means("read-only", "false", 0) &&
 		      wrong("read-only", "yes") && wrong("read-only", "True"));
-	CHECK("choices", means("net", "open", 1) && wrong("net", "all") &&
-				 means("accept-weaker", "disk", 8) &&
+	CHECK("choices", means("net", "list", 1) && means("net", "open", 2) &&
+				 wrong("net", "all") && means("accept-weaker", "disk", 8) &&
 				 wrong("accept-weaker", "all"));
 	CHECK("variables have a name", means("env", "A_1", 0) && means("env", "A=b=c", 0) &&
 					       wrong("env", "=b") && wrong("env", "a b=c") &&
@@ -365,7 +365,8 @@ static void mistakes(void)
 		      strstr(config.problems.items[0],
 			     "u:1:1: there is no setting 'nte'; did you mean 'net'") &&
 		      strstr(config.problems.items[1], "u:2:9: memory is a size") &&
-		      strstr(config.problems.items[2], "u:3:6: net is none or open, not a list"));
+		      strstr(config.problems.items[2],
+			     "u:3:6: net is none, list or open, not a list"));
 	config_release(&config);
 	config_init(&config);
 	for (int i = 0; i < 30; i++)

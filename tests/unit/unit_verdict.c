@@ -206,7 +206,8 @@ static bool arguments(const char *bytes, size_t size, const char *wanted)
 static void foreign(void)
 {
 	static const char sockets[] = "  sl  local_address rem_address   st tx_queue rx_queue\n"
-				      "   0: 0100007F:1F91 0100007F:C350 01 00000000:00000000\n"
+				      "   0: 0100007F:1F91 0100007F:C350 01 00000000:00000000 "
+				      "00:00000000 00000000  1000        0 48211 1 0\n"
 				      "   1: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n";
 
 	CHECK("a path through a process's root is one from the root",
@@ -229,6 +230,10 @@ static void foreign(void)
 	CHECK("a table of sockets says who listens where",
 	      verdict_listens(sockets, 0x1f90) && !verdict_listens(sockets, 0x1f91) &&
 		      !verdict_listens(sockets, 0) && !verdict_listens("", 0));
+	CHECK("and which socket is between two ports",
+	      verdict_socket(sockets, 0x1f91, 0xc350) == 48211 &&
+		      verdict_socket(sockets, 0xc350, 0x1f91) == 0 &&
+		      verdict_socket(sockets, 0x1f90, 0) == 0 && verdict_socket("", 1, 2) == 0);
 	CHECK("arguments end in NUL, the last one perhaps not",
 	      arguments("sh\0-c\0\0x\0", 9, "<sh><-c><><x>") &&
 		      arguments("sh\0-c", 5, "<sh><-c>") && arguments("", 0, ""));

@@ -1,0 +1,256 @@
+/* The formats, and what a stream amounts to: see agent.h. */
+#include "agent/agent.h"
+
+#include "agent/reader.h"
+#include "util/buffer.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct agent_format *const formats[] = {
+	&agent_format_plain,
+	&agent_format_events,
+	&agent_format_claude,
+	&agent_format_codex,
+	&agent_format_gemini,
+	&agent_format_opencode,
+	NULL,
+};
+
+const struct agent_format *agent_format_find(const char *name)
+{
+	for (size_t i = 0; formats[i]; i++)
+		if (strcmp(formats[i]->name, name) == 0)
+			return formats[i];
+	return NULL;
+}
+
+char *agent_format_names(void)
+{
+	AUTO_BUFFER struct buffer names = BUFFER_INIT(1024);
+
+	for (size_t i = 0; formats[i]; i++)
+		buffer_printf(&names, "%s%s", i ? ", " : "", formats[i]->name);
+	return mem_dup(buffer_text(&names));
+}
+
+struct agent_reader *agent_reader_new(const struct agent_format *format, agent_event_fn *fn,
+				      void *context)
+{
+	struct agent_reader *reader = format->open(fn, context);
+
+	reader->format = format;
+	return reader;
+}
+
+void agent_reader_continue(struct agent_reader *reader, const struct agent_totals *before)
+{
+	reader->before = *before;
+}
+
+void agent_reader_feed(struct agent_reader *reader, const char *data, size_t size)
+{
+	reader->format->feed(reader, data, size);
+}
+
+void agent_reader_end(struct agent_reader *reader)
+{
+	reader->format->end(reader);
+}
+
+void agent_reader_free(struct agent_reader *reader)
+{
+	if (reader)
+		reader->format->free(reader);
+}
+
+void agent_summary_exit(struct agent_summary *summary, const struct agent_format *format, int code)
+{
+	int64_t status = format->exit_http ? (int64_t)format->exit_http + code : 0;
+
+	if (summary->ok || summary->error != AGENT_ERROR_OTHER || status < 400 || status > 599)
+		return;
+	summary->error = agent_status_error(status);
+}
+
+void agent_summary_init(struct agent_summary *summary)
+{
+	*summary = (struct agent_summary){ .tokens = AGENT_TOKENS_UNKNOWN, .cost_nusd = -1 };
+}
+
+void agent_summary_release(struct agent_summary *summary)
+{
+	free(summary->final);
+	free(summary->session);
+	free(summary->message);
+	agent_summary_init(summary);
+}
+
+static void replace(char **target, const char *value)
+{
+	free(*target);
+	*target = value ? mem_dup(value) : NULL;
+}
+
+/* A sum of which some parts are not known. It stops at its maximum: a lie of the agent is no reason to
+ * begin again at zero. */
+static void add(int64_t *sum, int64_t part)
+{
+	if (part < 0)
+		return;
+	if (*sum < 0)
+		*sum = 0;
+	*sum = *sum > INT64_MAX - part ? INT64_MAX : *sum + part;
+}
+
+static void add_tokens(struct agent_tokens *sum, const struct agent_tokens *part)
+{
+	add(&sum->input, part->input);
+	add(&sum->output, part->output);
+	add(&sum->cache_read, part->cache_read);
+	add(&sum->cache_write_5m, part->cache_write_5m);
+	add(&sum->cache_write_1h, part->cache_write_1h);
+	add(&sum->reasoning, part->reasoning);
+}
+
+static void take_error(struct agent_summary *summary, const struct agent_event *event)
+{
+	if (event->error == AGENT_ERROR_NONE)
+		return;
+	summary->errors += event->kind != AGENT_EVENT_retry;
+	summary->retrying = event->kind == AGENT_EVENT_retry;
+	/* A limit that was announced keeps its time when the turn then ends by it. */
+	if (event->reset_at || summary->error != event->error)
+		summary->reset_at = event->reset_at;
+	summary->error = event->error;
+	if (event->text ||
+	    event->kind !=
+		    AGENT_EVENT_finished) /* an end may leave the words to the error before */
+		replace(&summary->message, event->text);
+}
+
+static void forget_error(struct agent_summary *summary)
+{
+	summary->error = AGENT_ERROR_NONE;
+	summary->retrying = false;
+	summary->reset_at = 0;
+	replace(&summary->message, NULL);
+}
+
+/* It works again: what it had to try again has succeeded. */
+static void go_on(struct agent_summary *summary)
+{
+	if (summary->retrying)
+		forget_error(summary);
+}
+
+static bool is_use(const struct agent_tokens *tokens)
+{
+	return tokens->input > 0 || tokens->output > 0 || tokens->cache_read > 0 ||
+	       tokens->cache_write_5m > 0 || tokens->cache_write_1h > 0;
+}
+
+static void take_end(struct agent_summary *summary, const struct agent_event *event)
+{
+	summary->finished = true;
+	summary->ok = event->ok;
+	if (event->text)
+		replace(&summary->final, event->text);
+	if (!event->ok) {
+		take_error(summary, event);
+		return;
+	}
+	forget_error(summary);
+}
+
+void agent_summary_take(struct agent_summary *summary, const struct agent_event *event)
+{
+	if (event->session)
+		replace(&summary->session, event->session);
+	add_tokens(&summary->tokens, &event->tokens);
+	add(&summary->cost_nusd, event->cost_nusd);
+	switch (event->kind) {
+	case AGENT_EVENT_text:
+		replace(&summary->final, event->text);
+		go_on(summary);
+		break;
+	case AGENT_EVENT_tool_call:
+		summary->tool_calls++;
+		go_on(summary);
+		break;
+	case AGENT_EVENT_tool_result:
+		summary->tool_errors += !event->ok;
+		break;
+	case AGENT_EVENT_file_changed:
+		summary->files_changed++;
+		break;
+	case AGENT_EVENT_retry:
+		summary->retries++;
+		take_error(summary, event);
+		break;
+	case AGENT_EVENT_tokens:
+		summary->unpriced |= event->name && event->cost_nusd < 0 && is_use(&event->tokens);
+		break;
+	case AGENT_EVENT_rate_limit:
+	case AGENT_EVENT_error:
+		take_error(summary, event);
+		break;
+	case AGENT_EVENT_finished:
+		take_end(summary, event);
+		break;
+	case AGENT_EVENT_unknown:
+		summary->unknown++;
+		break;
+	case AGENT_EVENT_started:
+	case AGENT_EVENT_cost:
+	case AGENT_EVENT_COUNT:
+		break;
+	}
+}
+
+const char *agent_event_name(enum agent_event_kind kind)
+{
+	static const char *const names[] = {
+#define AGENT_EVENT(name) #name,
+		AGENT_EVENTS(AGENT_EVENT)
+#undef AGENT_EVENT
+	};
+
+	return kind < AGENT_EVENT_COUNT ? names[kind] : "unknown";
+}
+
+static const char *const errors[] = {
+	[AGENT_ERROR_NONE] = "none",
+	[AGENT_ERROR_LIMIT] = "limit",
+	[AGENT_ERROR_OVERLOADED] = "overloaded",
+	[AGENT_ERROR_AUTH] = "auth",
+	[AGENT_ERROR_BUDGET] = "budget",
+	[AGENT_ERROR_NETWORK] = "network",
+	[AGENT_ERROR_OTHER] = "other",
+};
+_Static_assert(sizeof errors / sizeof *errors == AGENT_ERROR_COUNT, "every error has a name");
+
+const char *agent_error_name(enum agent_error error)
+{
+	return error < AGENT_ERROR_COUNT ? errors[error] : "other";
+}
+
+int agent_error_find(const char *name)
+{
+	for (int i = 0; i < AGENT_ERROR_COUNT; i++)
+		if (strcmp(errors[i], name) == 0)
+			return i;
+	return -1;
+}
+
+enum agent_error agent_status_error(int64_t status)
+{
+	if (status == 429)
+		return AGENT_ERROR_LIMIT;
+	if (status == 401 || status == 402 || status == 403)
+		return AGENT_ERROR_AUTH;
+	if (status >= 500 && status < 600)
+		return AGENT_ERROR_OVERLOADED;
+	return status ? AGENT_ERROR_OTHER : AGENT_ERROR_NETWORK;
+}

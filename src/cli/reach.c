@@ -1,0 +1,166 @@
+/* Which hosts are reached: see reach.h. */
+#include "cli/reach.h"
+
+#include "gateway/rule.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* "host", "host:port", "[v6]:port", with user@ before it or not. Without a port: 443. */
+static int parse_target(const char *text, uint16_t default_port, struct gateway_target *ret_target,
+			struct error *err)
+{
+	const char *at = strrchr(text, '@');
+	AUTO_FREE char *host = mem_dup(at ? at + 1 : text);
+	char *end = host[0] == '[' ? strchr(host, ']') : NULL;
+	char *colon = strrchr(end ? end : host, ':');
+	char *start = host;
+	unsigned long port = default_port;
+
+	if (!end && colon && strchr(host, ':') != colon)
+		colon = NULL; /* a bare IPv6 address */
+	if (colon) {
+		char *rest;
+
+		*colon = '\0';
+		port = strtoul(colon + 1, &rest, 10);
+		if (*rest || !colon[1] || port == 0 || port > 65535)
+			return error_set(err, "'%s' has no port from 1 to 65535", text);
+	}
+	if (end) {
+		*end = '\0';
+		start++;
+	}
+	return gateway_target_parse(start, (uint16_t)port, ret_target, err);
+}
+
+/* The rule of the list that allows it, or NULL. */
+static const struct fence_path *find_rule(const struct fence_spec *spec,
+					  const struct gateway_target *target)
+{
+	for (size_t i = 0; i < spec->allow.count; i++) {
+		struct gateway_rule rule;
+		struct error ignored;
+
+		if (gateway_rule_parse(spec->allow.items[i].path, &rule, &ignored) == 0 &&
+		    gateway_rule_allows(&rule, target))
+			return &spec->allow.items[i];
+	}
+	return NULL;
+}
+
+static void explain_open(const struct fence_spec *spec, struct fence_explanation *ret)
+{
+	ret->verdict = "allowed";
+	ret->rule = mem_dup("net open");
+	ret->origin = mem_dup(spec->net_origin ? spec->net_origin : "built-in");
+	ret->note = mem_dup("the fence shares the host's network, with its loopback");
+	ret->change_key = "net";
+	ret->change_value = mem_dup("none");
+}
+
+static void explain_allowed(const struct fence_path *rule, const struct gateway_target *target,
+			    struct fence_explanation *ret)
+{
+	const char *special = target->address.family ? gateway_address_special(&target->address)
+						     : NULL;
+
+	ret->verdict = "allowed";
+	ret->rule = mem_format("allow %s", rule->path);
+	ret->origin = mem_dup(rule->origin);
+	ret->note = target->address.family
+			    ? (special ? mem_format("the address is not public: %s", special)
+				       : NULL)
+			    : mem_dup("so far as the name leads to public addresses, or to ones "
+				      "that are named themselves");
+}
+
+static void explain_refused(const struct fence_spec *spec, const struct gateway_target *target,
+			    struct fence_explanation *ret)
+{
+	char rule[GATEWAY_TEXT];
+
+	gateway_target_rule(target, rule);
+	ret->verdict = "refused";
+	ret->rule = mem_dup(spec->net == FENCE_NET_LIST ? "net list" : "net none");
+	ret->origin = mem_dup(spec->net_origin ? spec->net_origin : "built-in");
+	ret->note = mem_dup(spec->net == FENCE_NET_LIST ? "no rule of the list names it"
+							: "there is no network");
+	ret->change_key = "allow";
+	ret->change_value = mem_dup(rule);
+}
+
+void reach_explain(const struct fence_spec *spec, struct fence_explanation *explanation)
+{
+	const bool plain = strncmp(explanation->subject, "http://", 7) == 0;
+	const char *scheme = strstr(explanation->subject, "://");
+	struct gateway_target target;
+	const struct fence_path *rule;
+	struct error err;
+
+	if (scheme) {
+		char *host = strndup(scheme + 3, strcspn(scheme + 3, "/?#"));
+
+		free(explanation->subject);
+		explanation->subject = host;
+	}
+	if (spec->net == FENCE_NET_OPEN) {
+		explain_open(spec, explanation);
+	} else if (parse_target(explanation->subject, plain ? 80 : 443, &target, &err) < 0) {
+		explanation->verdict = "refused";
+		explanation->rule = mem_dup(spec->net == FENCE_NET_LIST ? "net list" : "net none");
+		explanation->origin = mem_dup(spec->net_origin ? spec->net_origin : "built-in");
+		explanation->note = mem_dup(err.text);
+	} else if (spec->net == FENCE_NET_LIST && (rule = find_rule(spec, &target))) {
+		explain_allowed(rule, &target, explanation);
+	} else {
+		explain_refused(spec, &target, explanation);
+	}
+}
+
+bool reach_allows(const struct fence_spec *spec, const char *text)
+{
+	struct gateway_target target;
+	struct error ignored;
+
+	if (spec->net == FENCE_NET_OPEN)
+		return true;
+	return spec->net == FENCE_NET_LIST && parse_target(text, 443, &target, &ignored) == 0 &&
+	       find_rule(spec, &target);
+}
+
+bool reach_rule_allows(const char *text, const char *target)
+{
+	const struct fence_path path = { .path = (char *)text };
+	const struct fence_spec spec = {
+		.net = FENCE_NET_LIST,
+		.allow = { .items = (struct fence_path *)&path, .count = 1 },
+	};
+
+	return reach_allows(&spec, target);
+}
+
+bool reach_offer(const char *text, const char *refused_by, struct fence_offer *ret_offer)
+{
+	char rule[GATEWAY_TEXT];
+	struct gateway_target target;
+	struct error err;
+
+	*ret_offer = (struct fence_offer){ 0 };
+	if (parse_target(text, 443, &target, &err) < 0)
+		ret_offer->risk = mem_dup(err.text);
+	else if (target.address.family)
+		ret_offer->risk = mem_dup("a bare address is never offered; name its host");
+	else if (strcmp(refused_by, GATEWAY_NOT_LISTED) != 0)
+		ret_offer->risk = mem_dup(refused_by);
+	if (ret_offer->risk)
+		return false;
+	gateway_target_rule(&target, rule);
+	*ret_offer = (struct fence_offer){
+		.key = "allow",
+		.path = mem_dup(rule),
+		.risk = mem_dup("whatever a command can read can be sent there"),
+	};
+	return true;
+}

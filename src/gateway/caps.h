@@ -1,0 +1,31 @@
+/*
+ * What the gateway keeps within bounds, all of it in one table: the name by which a cap names itself when
+ * it trips, its default, and its unit.
+ */
+#ifndef GATEWAY_CAPS_H
+#define GATEWAY_CAPS_H
+
+#include <stdint.h>
+
+/* X(name, default, least, most, sentence) */
+#define GATEWAY_CAPS(X)                                                                      \
+	X(connections, 1024, 1, 65536, "connections at once")                                \
+	X(host_connections, 256, 1, 65536, "connections at once to one host")                \
+	X(header_bytes, 32768, 1024, 262144, "bytes of a request's or an answer's header")   \
+	X(header_ms, 10000, 100, 3600000, "milliseconds until a header or a hello is whole") \
+	X(connect_ms, 15000, 100, 3600000,                                                   \
+	  "milliseconds until a name is resolved and a server answers")                      \
+	X(idle_ms, 900000, 100, 86400000, "milliseconds without a byte, either way")         \
+	X(bytes_in, 0, 0, UINT64_MAX, "bytes from one host (0: no limit)")                   \
+	X(bytes_out, 0, 0, UINT64_MAX, "bytes to one host (0: no limit)")
+
+struct gateway_caps {
+#define X(name, value, least, most, sentence) uint64_t name;
+	GATEWAY_CAPS(X)
+#undef X
+};
+
+#define GATEWAY_CAP_DEFAULT(name, value, least, most, sentence) .name = (value),
+#define GATEWAY_CAPS_DEFAULT                                    ((struct gateway_caps){ GATEWAY_CAPS(GATEWAY_CAP_DEFAULT) })
+
+#endif

@@ -1,0 +1,124 @@
+/* The gateway as an outlet: see outlet.h. */
+#include "gateway/outlet.h"
+
+#include "gateway/client.h"
+#include "util/mem.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gateway_outlet {
+	struct outlet outlet; /* the first: what others have is a pointer to it */
+	struct gateway *gateway;
+};
+
+_Static_assert(offsetof(struct gateway_outlet, outlet) == 0, "one pointer for both");
+
+static struct gateway_outlet *own(const struct outlet *outlet)
+{
+	return (struct gateway_outlet *)outlet;
+}
+
+static int start(struct outlet *outlet, const struct list *rules, const struct outlet_caps *caps,
+		 uid_t uid, gid_t gid, struct error *err)
+{
+	struct gateway_outlet *self = own(outlet);
+	struct gateway_options options = {
+		.rules = *rules,
+		.uid = uid,
+		.gid = gid,
+		.token = outlet->token,
+		.caps = GATEWAY_CAPS_DEFAULT,
+	};
+
+	if (caps->connections)
+		options.caps.connections = caps->connections;
+	options.caps.bytes_in = caps->bytes_in;
+	options.caps.bytes_out = caps->bytes_out;
+	if (gateway_start(&options, &self->gateway, err) < 0)
+		return -1;
+	snprintf(outlet->warning, sizeof outlet->warning, "%s", gateway_warnings(self->gateway));
+	return 0;
+}
+
+static int serve(struct outlet *outlet, int listener, struct error *err)
+{
+	return gateway_listen(own(outlet)->gateway, listener, err);
+}
+
+static int watched(const struct outlet *outlet)
+{
+	return own(outlet)->gateway ? gateway_fd(own(outlet)->gateway) : -1;
+}
+
+static int take(struct outlet *outlet, struct outlet_refusal *ret_refusal, struct error *err)
+{
+	struct gateway_refusal refusal;
+	int got = gateway_take(own(outlet)->gateway, &refusal, err);
+
+	if (got <= 0)
+		return got;
+	*ret_refusal = (struct outlet_refusal){ .id = refusal.id, .client = refusal.client };
+	snprintf(ret_refusal->target, sizeof ret_refusal->target,
+		 strchr(refusal.host, ':') ? "[%s]:%u" : "%s:%u", refusal.host, refusal.port);
+	/* There it follows the host, here it stands alone. */
+	snprintf(ret_refusal->reason, sizeof ret_refusal->reason, "%.*s",
+		 (int)sizeof ret_refusal->reason - 1,
+		 refusal.reason + (strncmp(refusal.reason, "is ", 3) == 0 ? 3 : 0));
+	return 1;
+}
+
+static void answer(struct outlet *outlet, uint32_t id)
+{
+	gateway_answer(own(outlet)->gateway, id);
+}
+
+static size_t stop(struct outlet *outlet, struct outlet_host *ret_hosts, size_t most)
+{
+	struct gateway_outlet *self = own(outlet);
+	AUTO_FREE struct gateway_host *hosts = mem_zero(GATEWAY_HOSTS * sizeof *hosts);
+	size_t count = self->gateway ? gateway_hosts(self->gateway, hosts, GATEWAY_HOSTS) : 0;
+
+	count = count < most ? count : most;
+	for (size_t i = 0; i < count; i++) {
+		ret_hosts[i] = (struct outlet_host){
+			.port = hosts[i].port,
+			.connections = hosts[i].connections,
+			.refusals = hosts[i].refusals,
+			.bytes_in = hosts[i].bytes_in,
+			.bytes_out = hosts[i].bytes_out,
+			.verdict = hosts[i].verdict,
+		};
+		snprintf(ret_hosts[i].host, sizeof ret_hosts[i].host, "%s", hosts[i].host);
+	}
+	gateway_stop(self->gateway);
+	self->gateway = NULL;
+	return count;
+}
+
+struct outlet *gateway_outlet_new(struct error *err)
+{
+	struct gateway_outlet *self = mem_zero(sizeof *self);
+
+	if (gateway_token_make(self->outlet.token, err) < 0) {
+		free(self);
+		return NULL;
+	}
+	self->outlet.start = start;
+	self->outlet.serve = serve;
+	self->outlet.fd = watched;
+	self->outlet.take = take;
+	self->outlet.answer = answer;
+	self->outlet.stop = stop;
+	return &self->outlet;
+}
+
+void gateway_outlet_free(struct outlet *outlet)
+{
+	if (!outlet)
+		return;
+	gateway_stop(own(outlet)->gateway);
+	free(own(outlet));
+}

@@ -1,0 +1,193 @@
+/* Messages and the configuration: see post.h. */
+#include "gateway/post.h"
+
+#include "util/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+union control {
+	struct cmsghdr align;
+	char space[CMSG_SPACE(2 * sizeof(int))];
+};
+
+int post_send(int socket, const struct post_message *message, const int *fds, size_t count,
+	      bool wait)
+{
+	struct iovec bytes = { .iov_base = (void *)message, .iov_len = sizeof *message };
+	union control control = { 0 };
+	struct msghdr header = { .msg_iov = &bytes, .msg_iovlen = 1 };
+
+	if (count > 0) {
+		header.msg_control = control.space;
+		header.msg_controllen = CMSG_SPACE(count * sizeof *fds);
+
+		struct cmsghdr *attached = CMSG_FIRSTHDR(&header);
+
+		attached->cmsg_level = SOL_SOCKET;
+		attached->cmsg_type = SCM_RIGHTS;
+		attached->cmsg_len = CMSG_LEN(count * sizeof *fds);
+		memcpy(CMSG_DATA(attached), fds, count * sizeof *fds);
+	}
+	for (;;) {
+		if (sendmsg(socket, &header, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)) >= 0)
+			return 0;
+		if (errno != EINTR)
+			return -1;
+	}
+}
+
+static void take_descriptors(struct msghdr *header, int ret_fds[2])
+{
+	for (struct cmsghdr *at = CMSG_FIRSTHDR(header); at; at = CMSG_NXTHDR(header, at)) {
+		size_t count = (at->cmsg_len - CMSG_LEN(0)) / sizeof *ret_fds;
+
+		if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SCM_RIGHTS && count <= 2)
+			memcpy(ret_fds, CMSG_DATA(at), count * sizeof *ret_fds);
+	}
+}
+
+int post_receive(int socket, struct post_message *ret_message, int ret_fds[2])
+{
+	struct post_message message;
+	struct iovec bytes = { .iov_base = &message, .iov_len = sizeof message };
+	union control control = { 0 };
+	struct msghdr header = {
+		.msg_iov = &bytes,
+		.msg_iovlen = 1,
+		.msg_control = control.space,
+		.msg_controllen = sizeof control.space,
+	};
+	int fds[2] = { -1, -1 };
+	ssize_t n;
+
+	do
+		n = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 && errno == ECONNRESET ? 0 : (int)n;
+	take_descriptors(&header, fds);
+	if (n != sizeof message || message.type == 0 || message.type >= POST_TYPES) {
+		for (size_t i = 0; i < 2; i++)
+			if (fds[i] >= 0)
+				close(fds[i]);
+		errno = EPROTO;
+		return -1;
+	}
+	if (message.type == POST_REFUSED) {
+		message.u.refusal.host[sizeof message.u.refusal.host - 1] = '\0';
+		message.u.refusal.reason[sizeof message.u.refusal.reason - 1] = '\0';
+		message.u.refusal.remedy[sizeof message.u.refusal.remedy - 1] = '\0';
+	} else {
+		message.u.text[sizeof message.u.text - 1] = '\0';
+	}
+	*ret_message = message;
+	ret_fds[0] = fds[0];
+	ret_fds[1] = fds[1];
+	return 1;
+}
+
+/* A configuration is this, then the rules, each a string with its end. */
+struct head {
+	char mark[8];
+	struct gateway_caps caps;
+	char token[POST_TOKEN];
+	uint32_t uid, gid;
+	uint32_t iteration;
+	uint32_t rules;
+};
+
+static const char mark[8] = "rfgate1";
+
+void post_config_write(const struct post_config *config, const struct list *rules,
+		       struct buffer *out)
+{
+	struct head head;
+
+	memset(&head, 0, sizeof head); /* its gaps, too */
+	memcpy(head.mark, mark, sizeof mark);
+	head.caps = config->caps;
+	memcpy(head.token, config->token, sizeof head.token);
+	head.uid = config->uid;
+	head.gid = config->gid;
+	head.iteration = config->iteration;
+	head.rules = (uint32_t)rules->count;
+	buffer_add(out, &head, sizeof head);
+	for (size_t i = 0; i < rules->count; i++)
+		buffer_add(out, rules->items[i], strlen(rules->items[i]) + 1);
+}
+
+static int check_cap(uint64_t value, uint64_t least, uint64_t most, const char *sentence,
+		     struct error *err)
+{
+	if (value < least || value > most)
+		return error_set(err, "the limit of %s is out of its range", sentence);
+	return 0;
+}
+
+static int check_caps(const struct gateway_caps *caps, struct error *err)
+{
+#define X(name, value, least, most, sentence)                  \
+	if (check_cap(caps->name, least, most, sentence, err)) \
+		return -1;
+	GATEWAY_CAPS(X)
+#undef X
+	return 0;
+}
+
+static int read_rules(const char *at, size_t left, struct post_config *config, uint32_t count,
+		      struct error *err)
+{
+	config->rules = mem_zero(count * sizeof *config->rules);
+	for (uint32_t i = 0; i < count; i++) {
+		const char *end = left ? memchr(at, '\0', left) : NULL;
+
+		if (!end)
+			return error_set(err, "the configuration is torn");
+		if (gateway_rule_parse(at, &config->rules[i], err) < 0)
+			return -1;
+		config->rule_count++;
+		left -= (size_t)(end - at) + 1;
+		at = end + 1;
+	}
+	return left ? error_set(err, "the configuration has a strange end") : 0;
+}
+
+int post_config_read(const char *bytes, size_t size, struct post_config *ret_config,
+		     struct error *err)
+{
+	struct post_config config = { 0 };
+	struct head head;
+
+	if (size < sizeof head)
+		return error_set(err, "the configuration is torn");
+	memcpy(&head, bytes, sizeof head);
+	if (memcmp(head.mark, mark, sizeof mark) != 0)
+		return error_set(err, "the configuration is that of another version");
+	if (head.rules > GATEWAY_RULES)
+		return error_set(err, "more than %d rules", GATEWAY_RULES);
+	if (strspn(head.token, "0123456789abcdef") != POST_TOKEN - 1 || head.token[POST_TOKEN - 1])
+		return error_set(err, "the configuration has no token");
+	if (check_caps(&head.caps, err) < 0)
+		return -1;
+	config.caps = head.caps;
+	memcpy(config.token, head.token, sizeof config.token);
+	config.uid = head.uid;
+	config.gid = head.gid;
+	config.iteration = head.iteration;
+	if (read_rules(bytes + sizeof head, size - sizeof head, &config, head.rules, err) < 0) {
+		post_config_release(&config);
+		return -1;
+	}
+	*ret_config = config;
+	return 0;
+}
+
+void post_config_release(struct post_config *config)
+{
+	free(config->rules);
+	config->rules = NULL;
+	config->rule_count = 0;
+}

@@ -1,0 +1,61 @@
+/*
+ * What a supervisor holds, and how it waits: at one place, for everything at once. While an agent works or
+ * a limit is waited out, clients are answered, a killed keeper is replaced, and the heart beats.
+ */
+#ifndef LOOP_ATTEND_H
+#define LOOP_ATTEND_H
+
+#include "agent/agent.h"
+#include "fence/fence.h"
+#include "loop/runner.h"
+#include "loop/sink.h"
+#include "loop/state.h"
+#include "loop/survey.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { ATTEND_HEARTBEAT_MS = 30000, ATTEND_CLIENTS = 16 };
+
+/* Why a run is to end before it does by itself. An abort outweighs the others. */
+enum cut { CUT_NOT, CUT_IDLE, CUT_BUDGET, CUT_ABORT };
+
+struct supervisor {
+	const char *folder;
+	struct store *store;
+	struct loop_state state;
+	struct fence_spec fence;
+	struct survey_memory *memory;
+	struct survey before;
+	bool surveyed; /* `before` is of this moment */
+	int lock, control, signals, farewell;
+	int clients[ATTEND_CLIENTS];
+	struct runner runner;
+	struct sink output, complaints;
+	struct agent_summary heard; /* what the agent said, as facts */
+	int64_t heartbeat_ms;       /* by the steady clock */
+	bool stale;                 /* state.json is older than the state */
+	int64_t said_ms;            /* when the agent last said something */
+	bool working;               /* a runner is at work */
+	enum cut cut;
+	int lost;     /* runners that were killed in the baseline */
+	bool leaving; /* TERM: the machine goes down, or somebody wants this process to */
+};
+
+int64_t attend_now_ms(void);
+
+/* For silence: a clock that is set does not end an agent. */
+int64_t attend_steady_ms(void);
+
+/* A beat: whoever looks at the file knows that somebody is there. */
+void attend_beat(struct supervisor *sup);
+
+/* Writes an event, then acts as if it had been read. Takes the data over. Returns 0, or -1 with err set. */
+int attend_append(struct supervisor *sup, enum loop_event kind, json_t *data, struct error *err);
+
+/* One round: waits for something to happen, at most until the given time. True when the runner has
+ * ended. */
+bool attend(struct supervisor *sup, int64_t at_most_ms);
+
+#endif

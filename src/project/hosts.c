@@ -1,0 +1,249 @@
+/* Hosts of the user's tools: see hosts.h. */
+#include "project/hosts.h"
+
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/process.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { MOST_BYTES = 1 << 20, MOST_HOSTS = 64, ASK_MS = 10000 };
+
+/* Where a tool's configuration is, and which of its lines name hosts. */
+struct set {
+	const char *name;
+	const char *const *variables;
+	const char *const
+		*files; /* "~/" is the home, "./" the project; the last part may be a pattern */
+	const char *const *keys; /* NULL: every URL counts */
+	const char *const
+		*ask; /* what the tool itself says where nothing is configured; NULL: nothing */
+	const char *remedy; /* how a user configures it */
+};
+
+#define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static const struct set sets[] = {
+	{ "npm", LIST("npm_config_registry", "NPM_CONFIG_REGISTRY"),
+	  LIST("~/.npmrc", "~/.yarnrc", "~/.yarnrc.yml", "~/.bunfig.toml", "/etc/npmrc",
+	       "/usr/etc/npmrc", "/usr/local/etc/npmrc"),
+	  LIST("registry", "npmRegistryServer"), LIST("npm", "config", "get", "registry"),
+	  "npm config set registry URL" },
+	{ "apt", NULL,
+	  LIST("/etc/apt/sources.list", "/etc/apt/sources.list.d/*.list",
+	       "/etc/apt/sources.list.d/*.sources"),
+	  NULL, NULL, "a line in /etc/apt/sources.list" },
+	{ "pip", LIST("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX"),
+	  LIST("~/.config/pip/pip.conf", "~/.pip/pip.conf", "/etc/pip.conf",
+	       "/etc/xdg/pip/pip.conf", "~/.config/uv/uv.toml"),
+	  LIST("index", "find-links", "url"), NULL, "pip config set global.index-url URL" },
+	{ "cargo", LIST("CARGO_REGISTRIES_CRATES_IO_INDEX"),
+	  LIST("~/.cargo/config.toml", "~/.cargo/config"), LIST("registry", "index"), NULL,
+	  "a [source] with its registry in ~/.cargo/config.toml" },
+	{ "go", LIST("GOPROXY"), LIST("~/.config/go/env"), LIST("GOPROXY"),
+	  LIST("go", "env", "GOPROXY"), "go env -w GOPROXY=URL" },
+	{ "git-remotes", NULL, LIST("./.git/config"), LIST("url"), NULL,
+	  "git remote add origin URL" },
+};
+
+const char *const hosts_sets[] = { "npm", "apt", "pip", "cargo", "go", "git-remotes", NULL };
+
+static const struct set *find_set(const char *name)
+{
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+		if (strcmp(sets[i].name, name) == 0)
+			return &sets[i];
+	return NULL;
+}
+
+bool hosts_is_set(const char *name)
+{
+	return find_set(name);
+}
+
+static void add_host(struct list *hosts, const char *host, size_t size)
+{
+	AUTO_FREE char *text = strndup(host, size);
+
+	for (char *at = text; at && *at; at++)
+		*at = (char)tolower((unsigned char)*at);
+	for (size_t i = 0; text && i < hosts->count; i++)
+		if (strcmp(hosts->items[i], text) == 0)
+			return;
+	if (text && *text && hosts->count < MOST_HOSTS)
+		list_add(hosts, text);
+}
+
+/* The host of what stands behind "://". */
+static void add_url(struct list *hosts, const char *rest)
+{
+	size_t size = strcspn(rest, "/ \t\"',|?#>");
+	const char *at = memrchr(rest, '@', size);
+
+	if (at) {
+		size -= (size_t)(at + 1 - rest);
+		rest = at + 1;
+	}
+	add_host(hosts, rest, size);
+}
+
+/* ssh has its own port, and git a form without a scheme: git@host:path. */
+static void add_scp(struct list *hosts, const char *value)
+{
+	const char *at = strchr(value, '@');
+	const char *colon = at ? strchr(at, ':') : NULL;
+
+	if (!colon || strpbrk(value, " \t/\"") < colon)
+		return;
+
+	AUTO_FREE char *host = mem_format("%.*s:22", (int)(colon - at - 1), at + 1);
+
+	add_host(hosts, host, strlen(host));
+}
+
+static bool has_key(const char *line, size_t size, const char *const *keys)
+{
+	AUTO_FREE char *head = strndup(line, size);
+
+	if (!keys)
+		return true;
+	for (; head && *keys; keys++)
+		if (strstr(head, *keys))
+			return true;
+	return false;
+}
+
+static void read_line(char *line, const char *const *keys, struct list *hosts)
+{
+	char *first = line + strspn(line, " \t");
+	char *url = strstr(first, "://");
+
+	if (*first == '#' || *first == ';')
+		return;
+	if (!url && keys && has_key(first, strcspn(first, "="), keys) && strchr(first, '=')) {
+		const char *value = strchr(first, '=') + 1;
+
+		add_scp(hosts, value + strspn(value, " \t"));
+	}
+	while (url && has_key(first, (size_t)(url - first), keys)) {
+		bool ssh = url - first >= 3 && strncmp(url - 3, "ssh", 3) == 0;
+		size_t before = hosts->count;
+
+		add_url(hosts, url + 3);
+		if (ssh && hosts->count > before && !strchr(hosts->items[before], ':')) {
+			char *host = mem_format("%s:22", hosts->items[before]);
+
+			free(hosts->items[before]);
+			hosts->items[before] = host;
+		}
+		url = strstr(url + 3, "://");
+	}
+}
+
+void hosts_of_text(const char *text, const char *const *keys, struct list *hosts)
+{
+	AUTO_FREE char *copy = mem_dup(text);
+	char *rest = copy;
+
+	for (char *line; (line = strsep(&rest, "\r\n"));)
+		read_line(line, keys, hosts);
+}
+
+static void read_file(const char *path, const char *const *keys, struct list *hosts)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(MOST_BYTES);
+	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	    fd_read_all(fd, &text) == 0)
+		hosts_of_text(buffer_text(&text), keys, hosts);
+}
+
+/* All files of a folder that a pattern names. */
+static void read_files(const char *path, const char *const *keys, struct list *hosts)
+{
+	const char *pattern = path_name(path);
+	AUTO_FREE char *folder = strndup(path, (size_t)(pattern - path));
+	DIR *dir;
+
+	if (!strchr(pattern, '*')) {
+		read_file(path, keys, hosts);
+		return;
+	}
+	dir = folder ? opendir(folder) : NULL;
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		AUTO_FREE char *file = path_join(folder, entry->d_name);
+
+		if (fnmatch(pattern, entry->d_name, FNM_PERIOD) == 0)
+			read_file(file, keys, hosts);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* PATH without what is in the project: a program that lies there may be an agent's. The caller frees. */
+static char *safe_path(const char *project)
+{
+	AUTO_BUFFER struct buffer path = BUFFER_INIT(1 << 16);
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		size_t size = strcspn(at, ":");
+		AUTO_FREE char *folder = strndup(at, size);
+		AUTO_FREE char *real = folder && folder[0] == '/' ? realpath(folder, NULL) : NULL;
+
+		if (real && !path_within(real, project))
+			buffer_printf(&path, "%s:", real);
+		at += size + (at[size] == ':');
+	}
+	return mem_format("PATH=%s/usr/bin:/bin", buffer_text(&path));
+}
+
+/* The tool runs in the root folder, where no project's file is in its way. */
+static void ask_tool(const char *const *ask, const char *project, struct list *hosts)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(MOST_BYTES);
+	AUTO_FREE char *path = safe_path(project);
+	const char *const arguments[] = {
+		"/usr/bin/env",         "-C", "/", path, ask[0], ask[1], ask[2],
+		ask[2] ? ask[3] : NULL, NULL
+	};
+
+	if (process_output((char *const *)arguments, ASK_MS, &text) == 0)
+		hosts_of_text(buffer_text(&text), NULL, hosts);
+}
+
+int hosts_find(const char *name, const struct hosts_place *place, struct list *hosts,
+	       struct error *err)
+{
+	const struct set *set = find_set(name);
+	size_t before = hosts->count;
+
+	for (const char *const *at = set->variables; at && *at && !place->foreign; at++)
+		if (getenv(*at))
+			hosts_of_text(getenv(*at), NULL, hosts);
+	for (const char *const *at = set->files; *at; at++) {
+		const char *base = (*at)[0] == '~' ? place->home : place->project;
+		AUTO_FREE char *path = (*at)[0] == '/' ? mem_dup(*at) : path_join(base, *at + 2);
+
+		if ((*at)[0] != '~' || place->home[0])
+			read_files(path, set->keys, hosts);
+	}
+	if (hosts->count == before && set->ask && !place->foreign)
+		ask_tool(set->ask, place->project, hosts);
+	if (hosts->count == before)
+		return error_set(
+			err,
+			"allow %s: no configuration of yours names a host for it; name the host itself (--allow HOST), or: %s",
+			name, set->remedy);
+	return 0;
+}

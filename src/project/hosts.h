@@ -1,0 +1,37 @@
+/*
+ * The hosts that a user's own tools are configured to use, so that `allow: npm` means the registry of
+ * this user, and a company's mirror needs no list of ours.
+ *
+ * Only what is the user's or the machine's is read: files of the home folder and of /etc, variables, and
+ * the project's .git/config, which no clone brings. A repository's own files (.npmrc, pip.conf,
+ * .gitmodules) are never looked at: they would let a repository choose its hosts.
+ */
+#ifndef PROJECT_HOSTS_H
+#define PROJECT_HOSTS_H
+
+#include "util/error.h"
+#include "util/list.h"
+
+#include <stdbool.h>
+
+struct hosts_place {
+	const char *home;    /* empty: none */
+	const char *project; /* a real path */
+	bool foreign;        /* the environment is somebody else's */
+};
+
+/* The names of all sets; NULL ends the list. */
+extern const char *const hosts_sets[];
+
+bool hosts_is_set(const char *name);
+
+/* Adds the hosts of a set, each once: "host" or "host:port". Returns 0, or -1 with err set: the
+ * configuration names none. */
+int hosts_find(const char *set, const struct hosts_place *place, struct list *hosts,
+	       struct error *err);
+
+/* Adds the hosts of all URLs of a text. keys: only of lines that have one of these words before the URL;
+ * NULL: of all. For the tests, too. */
+void hosts_of_text(const char *text, const char *const *keys, struct list *hosts);
+
+#endif

@@ -1,0 +1,60 @@
+/* Hosts in the configuration of other tools, and in questions. */
+#include "unit.h"
+
+#include "project/hosts.h"
+#include "util/buffer.h"
+#include "util/mem.h"
+
+#include <string.h>
+
+/* The hosts of a text, joined by blanks, are these. */
+static bool names(const char *text, const char *key, const char *expected)
+{
+	const char *const keys[] = { key, NULL };
+	__attribute__((cleanup(list_release))) struct list hosts = { 0 };
+	AUTO_BUFFER struct buffer all = BUFFER_INIT(1 << 16);
+
+	hosts_of_text(text, key ? keys : NULL, &hosts);
+	for (size_t i = 0; i < hosts.count; i++)
+		buffer_printf(&all, "%s%s", i ? " " : "", hosts.items[i]);
+	if (strcmp(buffer_text(&all), expected) == 0)
+		return true;
+	fprintf(stderr, "saw '%s', expected '%s'\n", buffer_text(&all), expected);
+	return false;
+}
+
+int main(void)
+{
+	CHECK("a registry of npm, of a scope, and a token that is none",
+	      names("registry=https://r.example/npm/\n@me:registry=https://s.example:8443/\n"
+		    "//r.example/:_authToken=x\n; registry=https://no.example/\n",
+		    "registry", "r.example s.example:8443"));
+	CHECK("sources of apt, in both forms, without comments",
+	      names("deb [arch=amd64] http://a.example/debian stable main\n"
+		    "# deb http://no.example/ x\nTypes: deb\n"
+		    "URIs: https://b.example/x http://c.example:81/y\n",
+		    NULL, "a.example b.example c.example:81"));
+	CHECK("an index of pip with a login in it",
+	      names("[global]\nindex-url = https://me:secret@pip.example/simple\n", "index",
+		    "pip.example"));
+	CHECK("a sparse registry of cargo",
+	      names("[source.mirror]\nregistry = \"sparse+https://crates.example/index/\"\n",
+		    "registry", "crates.example"));
+	CHECK("several proxies of go, with words between",
+	      names("GOPROXY=https://go.example,direct|https://two.example", "GOPROXY",
+		    "go.example two.example"));
+	CHECK("remotes of git by each of its forms",
+	      names("[remote \"a\"]\n\turl = git@ssh.example:me/x.git\n"
+		    "[remote \"b\"]\n\turl = https://h.example/x\n"
+		    "[remote \"c\"]\n\turl = ssh://git@s.example/x\n\turl = ssh://s.example:2222/x\n"
+		    "[remote \"d\"]\n\turl = ../local\n\turl = /srv/x@y:z\n",
+		    "url", "ssh.example:22 h.example s.example:22 s.example:2222"));
+	CHECK("a host counts once, whatever its case",
+	      names("https://A.example/ https://a.EXAMPLE/x", NULL, "a.example"));
+	CHECK("what is no URL is none", names("", NULL, "") && names("://", NULL, "") &&
+						names("https://", NULL, "") &&
+						names("registry=", "registry", ""));
+	CHECK("the sets are known by name", hosts_is_set("npm") && hosts_is_set("git-remotes") &&
+						    !hosts_is_set("npms") && !hosts_is_set(""));
+	return unit_failures > 0;
+}
