@@ -17,11 +17,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What a clock may be set by without a word. */
-enum { JUMP_MS = 10000 };
-
 /* How long an agent that has said its last word may be silent before it is ended. */
 enum { AFTER_END_MS = 60000 };
+
+/* What a clock may be set by without a word. */
+enum { JUMP_MS = 10000 };
 
 int64_t attend_now_ms(void)
 {

@@ -11,6 +11,7 @@
 #include "loop/sink.h"
 #include "loop/state.h"
 #include "loop/survey.h"
+#include "price/price.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -34,11 +35,12 @@ struct supervisor {
 	struct runner runner;
 	struct sink output, complaints;
 	struct agent_summary heard; /* what the agent said, as facts */
-	int64_t heartbeat_ms;       /* by the steady clock */
-	int64_t apart_ms;           /* the clock, from the steady one; 0: not looked at yet */
-	bool stale;                 /* state.json is older than the state */
-	int64_t said_ms;            /* when the agent last said something */
-	bool working;               /* a runner is at work */
+	struct price_table prices;
+	int64_t heartbeat_ms; /* by the steady clock */
+	int64_t apart_ms;     /* the clock, from the steady one; 0: not looked at yet */
+	bool stale;           /* state.json is older than the state */
+	int64_t said_ms;      /* when the agent last said something */
+	bool working;         /* a runner is at work */
 	enum cut cut;
 	int lost;     /* runners that were killed in the baseline */
 	bool leaving; /* TERM: the machine goes down, or somebody wants this process to */

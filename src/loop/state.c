@@ -122,6 +122,7 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->agent_format = agent_format_find(format ? format : "plain");
 	options->model = text(config, "model");
 	options->login = text(config, "login");
+	options->prices = text(config, "prices");
 	options->keep_session = session && strcmp(session, "continue") == 0;
 	options->promise = text(config, "promise");
 	options->tasks = text(config, "tasks");
