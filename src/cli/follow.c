@@ -201,7 +201,10 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 		tell(follow, "paused: %s", text_of(data, "reason"));
 		break;
 	case LOOP_EVENT_finished:
-		tell(follow, "%s: %s", text_of(data, "status"), text_of(data, "reason"));
+		tell(follow, "%s: %s",
+		     json_is_true(json_object_get(data, "refused")) ? "refused"
+								    : text_of(data, "status"),
+		     text_of(data, "reason"));
 		break;
 	default:
 		break;

@@ -367,6 +367,9 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (strcmp(client_status(loop), "completed") == 0)
 		return error_set(err, "the loop %s is completed; there is nothing to go on with",
 				 loop->id);
+	if (loop->state.refused && !loop->state.iteration)
+		return error_set(err, "the loop %s never began; start another one: ringfence run",
+				 loop->id);
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;
 	lock = place_lock(loop->folder, &busy, err);

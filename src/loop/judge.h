@@ -31,6 +31,10 @@ json_t *judge_interrupted(const struct loop_state *state, const struct agent_sum
 /* Adds cost, tokens and session, as far as they are known. */
 void judge_add_heard(json_t *data, const struct agent_summary *heard);
 
+/* Was a command line not there, or no program? Of a check's line only what it begins with counts, and a program in
+ * the project may be the work that is to be done. */
+bool judge_absent(const struct loop_options *options, const char *line, int code, bool is_check);
+
 void judge_snapshot(const struct loop_state *state, const struct survey *survey,
 		    struct guard_snapshot *ret_snapshot);
 

@@ -32,6 +32,39 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 			     err);
 }
 
+/* What is not there is there in no other iteration either: nothing is started in vain. */
+static int finish_absent(struct supervisor *sup, const char *what, const char *line, int code,
+			 struct error *err)
+{
+	AUTO_FREE char *why = mem_format(
+		"%s '%.500s' %s in the fence (status %d): see ringfence logs%s; install it, or show it with --read",
+		what, line,
+		code == FENCE_EXIT_NOT_FOUND ? "was not found" : "could not be executed", code,
+		sup->state.phase == LOOP_PHASE_baseline ? " --checks" : "");
+
+	return attend_append(sup, LOOP_EVENT_finished,
+			     json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
+				       report_text(why), "refused", 1),
+			     err);
+}
+
+/* The first check that was not there. True if one was not. */
+static bool misses_check(struct supervisor *sup, int *ret_result, struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
+
+	for (size_t i = 0; i < sup->state.checks_done; i++) {
+		const char *line = options->checks.items[i];
+		int code = sup->state.checks[i].code;
+
+		if (!judge_absent(options, line, code, true))
+			continue;
+		*ret_result = finish_absent(sup, "the check", line, code, err);
+		return true;
+	}
+	return false;
+}
+
 /* Aborted; what the agent has spent until then is spent. */
 static int finish_cut(struct supervisor *sup, struct error *err)
 {
@@ -127,6 +160,7 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 	const struct loop_options *options = &sup->state.options;
 	AUTO_FREE char *folder = iteration_folder(sup, 0, 1, err);
 	struct guard_snapshot snapshot;
+	int ended;
 
 	if (!folder)
 		return -1;
@@ -136,6 +170,8 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 			return -1;
 	if (sup->state.phase != LOOP_PHASE_baseline || sup->leaving)
 		return 0;
+	if (misses_check(sup, &ended, err))
+		return ended;
 	if (survey_take(sup->memory, options->project, &sup->before, err) < 0)
 		return -1;
 	sup->surveyed = true;
@@ -282,6 +318,10 @@ int phase_checks(struct supervisor *sup, struct error *err)
 
 	if (!folder)
 		return -1;
+	if (!sup->state.used && judge_absent(&sup->state.options, sup->state.options.agent_command,
+					     sup->state.facts.exit_code, false))
+		return finish_absent(sup, "the agent's command", sup->state.options.agent_command,
+				     sup->state.facts.exit_code, err);
 	while (sup->state.phase == LOOP_PHASE_checks && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)
 		if (run_check(sup, sup->state.checks_done, folder, err) < 0)
