@@ -123,6 +123,8 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 	judge_add_heard(data, heard);
 	json_object_set_new(data, "error", json_string(agent_error_name(error)));
 	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
+	if (*said->limit)
+		json_object_set_new(data, "limit", json_string(said->limit));
 	json_object_set_new(data, "finished", json_boolean(heard->finished));
 	json_object_set_new(data, "ok", json_boolean(heard->ok));
 	json_object_set_new(data, "reset_at", json_integer((json_int_t)reset_of(heard, now_ms)));

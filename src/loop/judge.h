@@ -12,8 +12,9 @@
 
 /* What is known of an agent's part beside how its processes ended. */
 struct judge_said {
-	bool idle;        /* ended for want of output */
-	bool over_budget; /* ended because it had spent what it may */
+	bool idle;         /* ended for want of output */
+	bool over_budget;  /* ended because it had spent what it may */
+	const char *limit; /* the option that ended it, with its value; empty: none did */
 	uint64_t bytes;
 	const struct agent_summary *heard;
 };

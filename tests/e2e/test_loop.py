@@ -140,11 +140,21 @@ def test_the_total_time_is_a_limit(t):
     contains(result.out, "--max-time", "the reason")
 
 
+def test_the_total_time_ends_a_running_agent(t):
+    loop = Loop(t, scripts={"all": "edit a $N; spawn; hang"})
+    result = loop.run("--max-time", "1s")
+    equal(result.code, 2, "exit status", result)
+    contains(result.out, "the agent ran out of time", "the progress")
+    contains(result.out, "(--max-time 1s)", "the option")
+    contains(result.out, "limit: the total time has reached its limit of 1 s", "the reason")
+    t.all_gone()
+
+
 def test_an_agent_that_runs_out_of_time_is_ended(t):
     loop = Loop(t, scripts={"all": "say begun; spawn; sleep 100"})
     result = loop.run("--timeout", "1s", "-m", "1")
     equal(result.code, 2, "exit status", result)
-    contains(result.out, "ran out of time", "the progress")
+    contains(result.out, "s (--timeout 1s)", "the progress")
     equal(loop.history()[0]["failure"], "timeout", "the class of the failure")
 
 
@@ -152,6 +162,7 @@ def test_an_agent_that_is_silent_is_ended(t):
     loop = Loop(t, scripts={"all": "say begun; hang"})
     result = loop.run("--idle-timeout", "1s", "-m", "1")
     equal(result.code, 2, "exit status", result)
+    contains(result.out, "(--idle-timeout 1s)", "the progress")
     equal(loop.history()[0]["failure"], "hang", "the class of the failure")
 
 
@@ -159,6 +170,7 @@ def test_a_check_has_a_time_of_its_own(t):
     loop = Loop(t, scripts={"all": "edit a $N"})
     result = loop.run("--check-timeout", "1s", "-m", "1", check="test ! -e a || sleep 100; false")
     equal(result.code, 2, "exit status", result)
+    contains(result.out, "ran out of time (--check-timeout 1s)", "the progress")
 
 
 def test_what_an_agent_leaves_running_is_ended(t):
@@ -424,6 +436,22 @@ def test_the_agent_is_in_the_fence(t):
     expect(not os.path.exists(os.path.join(t.home, "outside.txt")), "nothing is planted outside")
     with open(os.path.join(t.home, ".ssh/id_rsa"), encoding="utf-8") as file:
         equal(file.read(), "the key", "the control: the key is there for its owner")
+
+
+def test_what_the_fence_denied_and_put_aside_is_told_by_name(t):
+    loop = Loop(t, scripts={"all": "mkdir .vscode; echo {} >.vscode/tasks.json; mkdir .git; for i in 1 2 3 4; do "
+                                   "touch /usr/there-$i 2>/dev/null; done; edit done yes"})
+    result = loop.run()
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "denied by the fence: 4 (ringfence suggest)\n    create /usr/there-1\n", "the denials")
+    lacks(result.out, "/usr/there-4", "the denials")
+    contains(result.out, "put aside, because the host would execute it: ", "the quarantine")
+    entry = loop.history()[0]
+    equal((entry["denials"], len(entry["denied"])), (4, 3), "the denials in the history")
+    expect(any(".vscode" in kept["path"] for kept in entry["put_aside"]), "it is in the history", entry)
+    for kept in entry["put_aside"]:
+        expect(kept["kept"].startswith(t.state) and os.path.lexists(kept["kept"]), "it is kept", kept)
+        contains(result.out, kept["kept"], "the progress")
 
 
 @cases(("max-iterations: 1000", "iterations", 20), ("max-iterations: 5", "iterations", 5),

@@ -85,3 +85,33 @@ def test_an_agent_that_is_not_there_ends_the_loop_at_once(t):
 def test_a_task_list_that_is_no_file_is_refused(t, name):
     loop = Loop(t, scripts=STEPS)
     refuses(loop, loop.run("--tasks", name, check=None), f"--tasks '{name}'")
+
+
+# Going on
+
+@cases(("--max-iterations", "1", "true"), ("--max-time", "1s", "hang"))
+def test_resume_refuses_where_a_limit_is_still_reached(t, part, value, script):
+    loop = Loop(t, scripts={"1": f"edit a 1; {script}", "all": "edit done yes"})
+    equal(loop.run(part, value).code, 2, "exit status")
+    result = loop.ringfence("resume", "--follow")
+    equal(result.code, 125, "exit status of resume", result)
+    contains(result.err, part, "the reason")
+    equal(loop.status()["status"], "limit", "the status")
+    equal(loop.ringfence("resume", "--follow", part, "9").code, 0, "exit status with more")
+
+
+def test_resume_refuses_without_the_variables_of_the_loop(t):
+    loop = Loop(t, scripts={"1": "edit a 1", "all": 'say "$TOKEN"; edit done yes'})
+    equal(loop.run("-m", "1", "--env", "TOKEN", env=t.env(TOKEN="secret")).code, 2, "exit status")
+    result = loop.ringfence("resume", "-m", "3")
+    equal(result.code, 125, "exit status of resume", result)
+    contains(result.err, "--env TOKEN", "the reason")
+    equal(loop.status()["limits"]["iterations"], 1, "the limit: nothing was changed")
+    equal(loop.ringfence("resume", "--follow", "-m", "3", env=t.env(TOKEN="secret")).code, 0, "with it")
+
+
+@cases("--max-errors", "--max-same-error", "--max-no-progress", "--max-interrupted", "--max-cost", "--warn-cost",
+       "--budget", "--timeout", "--idle-timeout", "--check-timeout")
+def test_resume_takes_every_limit_that_run_takes(t, option):
+    loop = Loop(t)
+    contains(loop.ringfence("resume", option, "7").err, "no loop of the project", "what is missing is a loop")
