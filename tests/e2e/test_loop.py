@@ -142,11 +142,11 @@ def test_the_total_time_is_a_limit(t):
 
 def test_the_total_time_ends_a_running_agent(t):
     loop = Loop(t, scripts={"all": "edit a $N; spawn; hang"})
-    result = loop.run("--max-time", "1s")
+    result = loop.run("--max-time", "2s")
     equal(result.code, 2, "exit status", result)
     contains(result.out, "the agent ran out of time", "the progress")
-    contains(result.out, "(--max-time 1s)", "the option")
-    contains(result.out, "limit: the total time has reached its limit of 1 s", "the reason")
+    contains(result.out, "(--max-time 2s)", "the option")
+    contains(result.out, "limit: the total time has reached its limit of 2 s", "the reason")
     t.all_gone()
 
 

@@ -91,12 +91,13 @@ def test_a_task_list_that_is_no_file_is_refused(t, name):
 
 @cases(("--max-iterations", "1", "true"), ("--max-time", "1s", "hang"))
 def test_resume_refuses_where_a_limit_is_still_reached(t, part, value, script):
-    loop = Loop(t, scripts={"1": f"edit a 1; {script}", "all": "edit done yes"})
+    loop = Loop(t, scripts={"all": f"if [ -e more ]; then edit done yes; else edit a 1; {script}; fi"})
     equal(loop.run(part, value).code, 2, "exit status")
     result = loop.ringfence("resume", "--follow")
     equal(result.code, 125, "exit status of resume", result)
     contains(result.err, part, "the reason")
     equal(loop.status()["status"], "limit", "the status")
+    loop.write("more")
     equal(loop.ringfence("resume", "--follow", part, "9").code, 0, "exit status with more")
 
 
