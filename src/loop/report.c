@@ -14,7 +14,7 @@
 
 /* Room for the last sentence on a full disk. */
 #define RESERVE ".reserve"
-enum { RESERVE_BYTES = 8192, MOST_NAMED = 3 };
+enum { RESERVE_BYTES = 8192, MOST_NAMED = 3, OBJECTIVE_BYTES = 1000 };
 
 static json_t *limits_json(const struct loop_options *options)
 {
@@ -50,6 +50,16 @@ static json_t *weaker_json(const struct loop_state *state)
 	return list;
 }
 
+/* A text may be long, and this is written often: its beginning is enough to know it by. */
+static json_t *beginning(const char *text)
+{
+	size_t size = strnlen(text, OBJECTIVE_BYTES);
+
+	while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
+		size--;
+	return report_bytes(text, size);
+}
+
 json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 		    int64_t heartbeat_ms)
 {
@@ -69,6 +79,14 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 	/* What it costs in safety is said wherever the loop is. */
 	if (state->options.login)
 		json_object_set_new(value, "login_in_fence", report_text(state->options.login));
+	json_object_set_new(value, "objective",
+			    state->options.objective ? beginning(state->options.objective)
+						     : json_null());
+	json_object_set_new(value, "created_at", json_integer(state->created_ms / 1000));
+	json_object_set_new(value, "asked",
+			    state->wish == LOOP_WISH_NONE    ? json_null()
+			    : state->wish == LOOP_WISH_PAUSE ? json_string("pause")
+							     : json_string("abort"));
 	json_object_set_new(value, "supervisor_pid",
 			    alive ? json_integer(state->supervisor) : json_null());
 	json_object_set_new(value, "last_heartbeat",

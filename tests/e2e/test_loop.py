@@ -233,6 +233,32 @@ def test_two_loops_run_at_once_in_two_projects(t):
         loop.ended("completed")
 
 
+def test_status_tells_the_objective_and_what_it_does(t):
+    loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})
+    ident = loop.detach()
+    loop.there("here-1")
+    contains(loop.ringfence("status").out, "just now\n    make it\n    the agent works\n", "while it works")
+    loop.ringfence("pause")
+    contains(loop.ringfence("status", ident).out, "    pauses after this iteration\n", "when a pause was asked for")
+    equal(loop.status()["asked"], "pause", "as JSON")
+    loop.write("go")
+    loop.ended("paused")
+    loop.ringfence("abort")
+
+
+def test_status_shows_the_newest_first_and_not_all(t):
+    loop = Loop(t)
+    loop.write("done")
+    for number in range(11):
+        equal(loop.ringfence("run", f"task {number}", "--agent-command", "true", "--check", "test -f done").code, 0,
+              "exit status")
+    idents = [entry["id"] for entry in json.loads(loop.ringfence("status", "--json").out)["loops"]]
+    equal(len(idents), 11, "all are there as JSON")
+    lines = loop.ringfence("status").out.splitlines()
+    equal([line.split()[0] for line in lines if line.startswith("2")], idents[:0:-1], "the newest ten")
+    equal(lines[-1], "and 1 older (--all, or --json)", "the rest")
+
+
 def test_pause_ends_the_iteration_and_resume_goes_on(t):
     loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})
     loop.detach()

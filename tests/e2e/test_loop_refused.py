@@ -116,3 +116,14 @@ def test_resume_refuses_without_the_variables_of_the_loop(t):
 def test_resume_takes_every_limit_that_run_takes(t, option):
     loop = Loop(t)
     contains(loop.ringfence("resume", option, "7").err, "no loop of the project", "what is missing is a loop")
+
+
+# What is not there
+
+@cases("status", "logs", "history", "pause", "resume", "abort", "circuit")
+def test_a_loop_that_is_not_there_is_an_error(t, command):
+    loop = Loop(t)
+    words = (command, "show", "nobody") if command == "circuit" else (command, "nobody")
+    result = loop.ringfence(*words)
+    equal((result.code, result.out), (125, ""), "the refusal", result)
+    contains(result.err, "no loop 'nobody'", "the reason")
