@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import time
 
@@ -46,6 +47,18 @@ def test_the_prompt_tells_the_task_the_limits_and_what_the_check_printed(t):
     for part in ("make it", "iteration 2 of at most 7", "the bridge is broken", "learnt: it is hard",
                  "in a fence"):
         contains(prompt, part, "the prompt")
+
+
+def test_the_prompt_tells_what_the_fence_forbids(t):
+    loop = Loop(t)
+    os.mkdir(loop.path(".git"))
+    own = loop.run("--dry-run").out
+    for part in (".git is read-only", "There is no network", "secrets"):
+        contains(own, part, "the prompt")
+    given = loop.run("--dry-run", "--write", ".git", "--allow", "example.org").out
+    contains(given, "only these hosts can be reached: example.org.", "the prompt with a host")
+    lacks(given, ".git is read-only", "the prompt with .git")
+    lacks(loop.run("--dry-run", "--net", "open").out, "There is no network", "the prompt with the network")
 
 
 def test_old_failures_are_told_from_new_ones(t):
@@ -249,9 +262,10 @@ def test_status_tells_the_objective_and_what_it_does(t):
 def test_status_shows_the_newest_first_and_not_all(t):
     loop = Loop(t)
     loop.write("done")
-    for number in range(11):
-        equal(loop.ringfence("run", f"task {number}", "--agent-command", "true", "--check", "test -f done").code, 0,
-              "exit status")
+    equal(loop.run().code, 0, "exit status")
+    first = loop.folder
+    for number in range(10):
+        shutil.copytree(first, first[:-4] + f"zz{number:02}")
     idents = [entry["id"] for entry in json.loads(loop.ringfence("status", "--json").out)["loops"]]
     equal(len(idents), 11, "all are there as JSON")
     lines = loop.ringfence("status").out.splitlines()
