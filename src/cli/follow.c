@@ -209,6 +209,8 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 
 	if (localtime_r(&until, &parts))
 		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
+	if (loops_failure_words(data))
+		tell(follow, "  %s", loops_failure_words(data));
 	switch (kind) {
 	case LOOP_EVENT_checked:
 		tell_checked(follow, data);

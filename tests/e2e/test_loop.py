@@ -357,6 +357,20 @@ def test_on_a_terminal_ctrl_c_asks(t, answer, status, code):
         equal(terminal.wait(), code, "exit status of run")
 
 
+def test_history_is_a_table(t):
+    loop = Loop(t, scripts={"1": "true", "2": "say x; touch /usr/x 2>/dev/null; exit 3", "3": "edit done yes"})
+    result = loop.run()
+    contains(result.out, "  the agent changed nothing and said nothing\n", "the progress")
+    lines = loop.ringfence("history").out.splitlines()
+    equal(lines[0].split(), ["verdict", "agent", "checks", "time", "denied", "US$", "why"], "the heads")
+    equal([line.replace("go on", "go-on").split()[:5] for line in lines[1:]],
+          [["1", "go-on", "exit", "0", "0/1"], ["2", "go-on", "exit", "3", "0/1"], ["3", "done", "exit", "0", "1/1"]],
+          "the lines")
+    equal([line.replace("go on", "go-on").split()[6:8] for line in lines[1:]], [["0", "-"], ["1", "-"], ["0", "-"]],
+          "denials and cost")
+    contains(lines[1], "the agent changed nothing and said nothing", "the reason")
+
+
 def test_logs_follow_to_the_end(t):
     loop = Loop(t, scripts={"1": "say one; edit here x; meet go; say two", "2": "say three; edit done yes"})
     loop.detach()
