@@ -29,8 +29,8 @@ static int change(void *options, const struct setting *setting, const char *valu
 static const struct option options[] = {
 	OPTION_FLAG("all", "every interrupted loop of yours, as after a reboot",
 		    struct loops_options, all),
-	OPTION_FLAG("follow", "stay in the foreground, as run does (-f)", struct loops_options,
-		    follow),
+	OPTION_FLAG("follow", "stay in the foreground, as run does; also of one that runs (-f)",
+		    struct loops_options, follow),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
@@ -101,6 +101,15 @@ static int resume(struct loops_options *asked, struct error *err)
 
 	int64_t seen = asked->loop.state.last_seq;
 
+	/* One that runs is looked on at; nothing is asked of it. */
+	if (asked->follow && asked->loop.alive && !asked->loop.damaged &&
+	    !json_object_size(asked->changes)) {
+		if (!asked->json)
+			printf("the loop %s is running: iteration %u\n", asked->loop.id,
+			       asked->loop.state.iteration);
+		fflush(stdout);
+		return follow_loop(&asked->loop, seen, asked->json);
+	}
 	if (!asked->loop.damaged && !asked->loop.alive)
 		enter_scope(&asked->loop);
 	if (client_resume(asked->place.state, &asked->loop, asked->changes, err) < 0)

@@ -30,6 +30,7 @@ struct follow {
 	char *last;     /* what the agent said last */
 	int news;       /* of the loop's folder */
 	int gone;       /* how often nobody was there */
+	bool stops;     /* somebody has asked for a pause or an end */
 };
 
 static volatile sig_atomic_t interrupts; /* by Ctrl-C */
@@ -226,7 +227,13 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 		     number_of(data, "iteration"));
 		break;
 	case LOOP_EVENT_continued:
-		tell(follow, "  goes on: %s", text_of(data, "reason"));
+		tell(follow, "  %s%s", follow->stops ? "" : "goes on: ", text_of(data, "reason"));
+		break;
+	case LOOP_EVENT_asked:
+		follow->stops |= strcmp(text_of(data, "wish"), "reset") != 0;
+		break;
+	case LOOP_EVENT_resumed:
+		follow->stops = false;
 		break;
 	case LOOP_EVENT_waits:
 		tell(follow, "  waits until %s: %s", clock, text_of(data, "reason"));
@@ -332,9 +339,11 @@ static char ask_person(const struct follow *follow)
 
 	if (told_to_go || follow->json || !isatty(0) || !isatty(1))
 		return 'd';
-	printf("\nthe loop goes on. Detach, pause or abort? [d/p/a, Ctrl-C: abort] ");
+	printf("\nDetach (it goes on in the background), pause or abort? [D/p/a, Ctrl-C: abort] ");
 	fflush(stdout);
 	n = await_key() ? read(0, answer, sizeof answer - 1) : 0;
+	if (n <= 0)
+		puts(""); /* no key has ended the line */
 	if (interrupts > 1)
 		return 'a';
 	interrupts = 0;
@@ -391,7 +400,11 @@ static void tell_result(struct follow *follow, int code)
 
 int follow_loop(struct client_loop *loop, int64_t after, bool json)
 {
-	struct follow follow = { .loop = loop, .json = json, .seen = after, .told_at = time(NULL) };
+	struct follow follow = { .loop = loop,
+				 .json = json,
+				 .seen = after,
+				 .told_at = time(NULL),
+				 .stops = loop->state.wish != LOOP_WISH_NONE };
 	struct sigaction action = { .sa_handler = count_interrupt };
 	struct error err;
 	bool left = false;

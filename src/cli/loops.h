@@ -26,6 +26,7 @@ struct loops_options {
 	bool all;
 	bool now;
 	bool follow;
+	bool checks;
 	const char *iteration;
 	json_t *changes;
 	struct fence_place place;

@@ -351,8 +351,13 @@ def test_on_a_terminal_ctrl_c_asks(t, answer, status, code):
     if status == "completed":
         equal(terminal.wait(), code, "exit status of run")
         loop.write("really")
+    if status == "paused":
+        terminal.expect("pauses when the iteration has ended")
     loop.write("go") if status != "aborted" else None
     loop.ended(status)
+    if status == "paused":
+        terminal.expect("paused: by a person")
+        lacks(terminal.text(), "goes on:", "what is said before")
     if status != "completed":
         equal(terminal.wait(), code, "exit status of run")
 
@@ -382,6 +387,45 @@ def test_logs_follow_to_the_end(t):
     equal(loop.ringfence("logs", "--iteration", "1").out, "one\ntwo\n", "of iteration 1")
     equal(loop.ringfence("logs", "--iteration", "9").code, 125, "of one that is not there")
     loop.ended("completed")
+
+
+def test_logs_on_a_terminal_mark_iterations_and_the_end(t):
+    loop = Loop(t, scripts={"1": "say one; edit here x; meet go", "2": "say two; edit done yes"})
+    loop.detach()
+    loop.there("here")
+    terminal = t.tty([t.ringfence, "logs", "-f"], cwd=loop.project)
+    terminal.expect("-- iteration 1\r\none")
+    loop.write("go")
+    terminal.expect("-- iteration 2\r\ntwo\r\n-- completed: every rule holds")
+    equal(terminal.wait(), 0, "exit status of logs")
+
+
+def test_logs_show_what_the_checks_printed(t):
+    loop = Loop(t, scripts={"1": "edit a 1", "2": "edit done yes"})
+    equal(loop.run("--check", "echo never >&2", check="echo round $(ls a done 2>/dev/null | wc -l); test -f done").code,
+          0, "exit status")
+    def said(number, name):
+        return (f"-- {name}: echo round $(ls a done 2>/dev/null | wc -l); test -f done\nround {number}\n"
+                f"-- {name}: echo never >&2\nnever\n")
+    equal(loop.ringfence("logs", "--checks").out, said(2, "iteration 2"), "of the last one")
+    equal(loop.ringfence("logs", "--checks", "--iteration", "1").out, said(1, "iteration 1"), "of iteration 1")
+    equal(loop.ringfence("logs", "--checks", "--iteration", "0").out, said(0, "before the first iteration"),
+          "of the baseline")
+    lines = loop.ringfence("logs", "--checks", "--json").out.splitlines()
+    equal(json.loads(lines[0]), {"iteration": 2, "stream": "check-1.stdout", "text": "round 2"}, "as JSON")
+    equal(loop.ringfence("logs", "--iteration", "0").code, 125, "exit status for an agent that never was")
+
+
+def test_resume_follow_looks_on_at_a_loop_that_runs(t):
+    loop = Loop(t, scripts={"1": "edit here x; meet go", "2": "edit done yes"})
+    loop.detach()
+    loop.there("here")
+    process = t.start([t.ringfence, "resume", "--follow"], cwd=loop.project, stdout=-1, stderr=-1)
+    contains(process.stdout.readline().decode(), "is running: iteration 1", "the first line")
+    loop.write("go")
+    result = t.finish(process)
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "completed: every rule holds", "the last line")
 
 
 def test_a_term_in_the_foreground_detaches_also_on_a_terminal(t):
