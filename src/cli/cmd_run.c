@@ -237,8 +237,9 @@ static int show(const struct run_options *asked, const struct fence_plan *plan, 
 					   asked->frozen));
 		return cli_printed();
 	}
-	printf("# The first prompt, on the agent's stdin\n\n%s\n# The policy\n\n",
-	       buffer_text(&prompt));
+	printf("# The first prompt, on the agent's stdin\n\n%s\n", buffer_text(&prompt));
+	printf("# The agent: %s, by sh -c\n\n%s\n\n# The policy\n\n", asked->choice.agent->title,
+	       asked->choice.command);
 	policy_print(&asked->applied, plan);
 	return cli_printed();
 }

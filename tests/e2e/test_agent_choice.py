@@ -3,7 +3,7 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, lacks, user_only
+from harness import cases, contains, equal, expect, lacks, snapshot, user_only
 from harness.loop import Loop
 
 RESULT = ('{"type":"result","subtype":"success","is_error":false,"result":"It is done.","session_id":"s-1",'
@@ -150,13 +150,23 @@ def test_a_version_that_was_not_tested_is_said(t):
 
 
 @user_only
-def test_without_a_fence_nothing_skips_permissions(t):
-    stand_in(t, "claude", "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat >/dev/null\ntouch done\n")
+@cases("claude", "codex", "gemini", "opencode")
+def test_without_a_fence_nothing_skips_permissions_and_the_users_own_home_stays_as_it_is(t, agent):
+    stand_in(t, agent, "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\necho \"$HOME\" >home\ncat >/dev/null\ntouch done\n")
+    for name in (".gemini/settings.json", ".codex/config.toml", ".claude/settings.json"):
+        t.at_home(name, "mine")
+    kept = [os.path.join(t.home, name) for name in (".gemini", ".codex", ".claude", ".config", ".cache")]
+    before = [snapshot(path) for path in kept]
+    key = {"codex": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}.get(agent, "ANTHROPIC_API_KEY")
     loop = Loop(t)
-    result = run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "--i-accept-no-fence", env=environment(t))
+    result = run(loop, "--agent", agent, "--env", f"{key}=k", "--i-accept-no-fence", env=environment(t))
+    equal(result.code, 0, "exit status", result)
     contains(result.err, "NO FENCE", "the notice")
-    lacks(loop.tree().get("args", ""), "skip-permissions", "the words")
-    expect(result.code == 0 and "stream-json" in loop.tree()["args"], "it was started all the same", result)
+    for word in ("skip-permissions", "bypass", "yolo", "--auto"):
+        lacks(loop.tree()["args"], word, "the words")
+    home = loop.tree()["home"].strip()
+    expect(home != t.home and not os.path.exists(home), "its home was another one, and is gone", home)
+    equal([snapshot(path) for path in kept], before, "what the user has at home")
 
 
 def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
