@@ -139,6 +139,7 @@ void way_out_take(const struct fence_plan *plan, pid_t first, struct denials *de
 			list_add(warnings, err.text);
 		if (got <= 0)
 			return;
+		denials->list->unlisted += refusal.more;
 		denials_add(denials, find_holder(first, &refusal.client), refusal.target,
 			    refusal.reason);
 		outlet->answer(outlet, refusal.id);

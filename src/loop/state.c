@@ -431,6 +431,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		if (json_object_get(data, "warn_cost_nusd"))
 			state->warned = false; /* of this level nobody has been */
 		read_limits(data, state);
+		state->rested_ms += number(data, "down_ms");
 		break;
 	case LOOP_EVENT_started:
 		state->supervisor = (pid_t)number(data, "pid");

@@ -54,8 +54,6 @@ static const struct set sets[] = {
 	  "git remote add origin URL" },
 };
 
-const char *const hosts_sets[] = { "npm", "apt", "pip", "cargo", "go", "git-remotes", NULL };
-
 static const struct set *find_set(const char *name)
 {
 	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
@@ -82,8 +80,8 @@ static void add_host(struct list *hosts, const char *host, size_t size)
 		list_add(hosts, text);
 }
 
-/* The host of what stands behind "://". */
-static void add_url(struct list *hosts, const char *rest)
+/* The host of what stands behind "://"; ssh has a port of its own. */
+static void add_url(struct list *hosts, const char *rest, bool ssh)
 {
 	size_t size = strcspn(rest, "/ \t\"',|?#>");
 	const char *at = memrchr(rest, '@', size);
@@ -92,16 +90,21 @@ static void add_url(struct list *hosts, const char *rest)
 		size -= (size_t)(at + 1 - rest);
 		rest = at + 1;
 	}
-	add_host(hosts, rest, size);
+
+	const char *port = ssh && size && !memchr(rest, ':', size) ? ":22" : "";
+	AUTO_FREE char *host = mem_format("%.*s%s", (int)size, rest, port);
+
+	add_host(hosts, host, strlen(host));
 }
 
-/* ssh has its own port, and git a form without a scheme: git@host:path. */
+/* git's form of ssh without a scheme: git@host:path. */
 static void add_scp(struct list *hosts, const char *value)
 {
 	const char *at = strchr(value, '@');
 	const char *colon = at ? strchr(at, ':') : NULL;
+	const char *foreign = strpbrk(value, " \t/\"");
 
-	if (!colon || strpbrk(value, " \t/\"") < colon)
+	if (!colon || (foreign && foreign < colon))
 		return;
 
 	AUTO_FREE char *host = mem_format("%.*s:22", (int)(colon - at - 1), at + 1);
@@ -134,16 +137,7 @@ static void read_line(char *line, const char *const *keys, struct list *hosts)
 		add_scp(hosts, value + strspn(value, " \t"));
 	}
 	while (url && has_key(first, (size_t)(url - first), keys)) {
-		bool ssh = url - first >= 3 && strncmp(url - 3, "ssh", 3) == 0;
-		size_t before = hosts->count;
-
-		add_url(hosts, url + 3);
-		if (ssh && hosts->count > before && !strchr(hosts->items[before], ':')) {
-			char *host = mem_format("%s:22", hosts->items[before]);
-
-			free(hosts->items[before]);
-			hosts->items[before] = host;
-		}
+		add_url(hosts, url + 3, url - first >= 3 && strncmp(url - 3, "ssh", 3) == 0);
 		url = strstr(url + 3, "://");
 	}
 }

@@ -20,9 +20,7 @@ struct hosts_place {
 	bool foreign;        /* the environment is somebody else's */
 };
 
-/* The names of all sets; NULL ends the list. */
-extern const char *const hosts_sets[];
-
+/* "npm", "apt", "pip", "cargo", "go", "git-remotes". */
 bool hosts_is_set(const char *name);
 
 /* Adds the hosts of a set, each once: "host" or "host:port". Returns 0, or -1 with err set: the

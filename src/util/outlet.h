@@ -31,6 +31,7 @@ struct outlet_caps {
 /* Something was refused; whoever asked waits for outlet->answer(). */
 struct outlet_refusal {
 	uint32_t id;
+	uint32_t more; /* refusals before this one that were not told: too many at once */
 	struct sockaddr_storage client; /* the other end of the connection, as it was accepted */
 	char target[OUTLET_NAME];       /* "evil.com:443" */
 	char reason[256];               /* "not in the allow list" */

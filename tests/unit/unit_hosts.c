@@ -49,6 +49,11 @@ int main(void)
 		    "[remote \"c\"]\n\turl = ssh://git@s.example/x\n\turl = ssh://s.example:2222/x\n"
 		    "[remote \"d\"]\n\turl = ../local\n\turl = /srv/x@y:z\n",
 		    "url", "ssh.example:22 h.example s.example:22 s.example:2222"));
+	CHECK("a short path behind git@host: is one, too",
+	      names("\turl = git@s.example:repo.git\n", "url", "s.example:22"));
+	CHECK("ssh has its port also where the same host was named before",
+	      names("\turl = https://h.example/x\n\turl = ssh://git@h.example/x\n", "url",
+		    "h.example h.example:22"));
 	CHECK("a host counts once, whatever its case",
 	      names("https://A.example/ https://a.EXAMPLE/x", NULL, "a.example"));
 	CHECK("what is no URL is none", names("", NULL, "") && names("://", NULL, "") &&
