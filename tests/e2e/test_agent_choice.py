@@ -179,6 +179,9 @@ def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
     lacks(loop.tree()["env"], "of-a-person", "the agent's environment")
     contains(result.err, "LOGIN IN THE FENCE", "the notice")
     expect(loop.status()["login_in_fence"].endswith(".credentials.json"), "the status says it")
+    contains(loop.ringfence("status").out, "LOGIN IN THE FENCE", "the status for people")
+    with open(f"{loop.folder}/iterations/1/analysis.json", encoding="utf-8") as file:
+        contains(file.read(), "login_in_fence", "the analysis of the iteration")
     for base, _, files in os.walk(os.path.join(t.state, "loops")):
         for file in files:
             with open(os.path.join(base, file), "rb") as stream:
