@@ -169,6 +169,52 @@ def test_without_a_fence_nothing_skips_permissions_and_the_users_own_home_stays_
     equal([snapshot(path) for path in kept], before, "what the user has at home")
 
 
+KEEPS = ("#!/bin/sh\ncat >/dev/null\ncat ~/.claude/projects/* >>remembered 2>/dev/null\necho \"$@\" >>args\n"
+         "echo \"word of $(wc -l <args)\" >>~/.claude/projects/s-1.jsonl\n" f"echo '{RESULT}'\n")
+
+
+@cases((), ("--read-only",))
+def test_sessions_are_kept_with_each_iteration_or_go_on(t, *words):
+    stand_in(t, "claude", KEEPS)
+    loop = Loop(t)
+    run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "-m", "2", *words, env=environment(t))
+    for number in (1, 2):
+        path = f"{loop.folder}/iterations/{number}/session/projects/s-1.jsonl"
+        expect(os.path.exists(path), f"iteration {number} has its own session", loop.history())
+    expect("remembered" not in loop.tree() or not loop.tree()["remembered"], "nothing is remembered", loop.tree())
+    if words:
+        return
+    other = Loop(t, name="other")
+    run(other, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "-m", "2", "--session", "continue",
+        env=environment(t))
+    contains(other.tree()["remembered"], "word of 1", "what the second iteration finds")
+    contains(other.tree()["args"].splitlines()[1], "--resume s-1", "its words")
+    lacks(other.tree()["args"].splitlines()[0], "--resume", "the words of the first")
+    equal(other.status()["spent_nusd"], 250_000_000, "what was spent: the sum of the session, once")
+
+
+def test_where_sessions_cannot_be_kept_a_loop_does_without(t):
+    stand_in(t, "claude", "#!/bin/sh\ncat >/dev/null\ntouch done\n")
+    t.write(f"{t.state}-sessions", "a file is in the way")
+    loop = Loop(t)
+    words = ("--agent", "claude", "--env", "ANTHROPIC_API_KEY=k")
+    refused = run(loop, *words, "--session", "continue", env=environment(t))
+    equal(refused.code, 125, "exit status with --session continue", refused)
+    result = run(loop, *words, env=environment(t))
+    equal(result.code, 0, "exit status", result)
+    contains(result.err, "sessions are not kept", "the notice")
+
+
+def test_an_agent_in_the_project_leaves_the_project_writable(t):
+    loop = Loop(t)
+    folder = loop.path("node_modules/claude")
+    t.write(f"{folder}/claude", "#!/bin/sh\ncat >/dev/null\ntouch node_modules/new done\n", 0o755)
+    env = environment(t)
+    result = run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", env={**env, "PATH": f"{folder}:{env['PATH']}"})
+    equal(result.code, 0, "exit status", result)
+    expect(os.path.exists(loop.path("node_modules/new")), "packages can be installed")
+
+
 def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
     t.at_home(".claude/.credentials.json", '{"token": "of-a-person"}')
     stand_in(t, "claude", "#!/bin/sh\ncp ~/.claude/.credentials.json seen\nenv >env\ncat >/dev/null\ntouch done\n")
