@@ -182,9 +182,21 @@ static int add_allowed(struct applied *applied, const struct config_value *value
 		return -1;
 
 	AUTO_FREE char *origin = mem_format("%s %s", value->origin, value->text);
+	size_t before = applied->spec.allow.count;
 
-	for (size_t i = 0; i < hosts.count; i++)
-		fence_paths_add(&applied->spec.allow, hosts.items[i], origin);
+	/* A configuration names hosts. An address, or many hosts at once, a person names. */
+	for (size_t i = 0; i < hosts.count; i++) {
+		struct gateway_rule rule;
+
+		if (gateway_rule_parse(hosts.items[i], &rule, err) == 0 && !rule.below &&
+		    !rule.target.address.family)
+			fence_paths_add(&applied->spec.allow, hosts.items[i], origin);
+	}
+	if (applied->spec.allow.count == before)
+		return error_set(
+			err,
+			"allow %s: your configuration names '%s', which is no host name; name it yourself (--allow)",
+			value->text, hosts.items[0]);
 	return 0;
 }
 

@@ -141,6 +141,9 @@ bool reach_offer(const char *text, const char *refused_by, struct fence_offer *r
 		ret_offer->risk = mem_dup(err.text);
 	else if (target.address.family)
 		ret_offer->risk = mem_dup("a bare address is never offered; name its host");
+	else if (!strchr(target.host, '.'))
+		ret_offer->risk =
+			mem_dup("a name without a dot means another host on every network");
 	else if (strcmp(refused_by, GATEWAY_NOT_LISTED) != 0)
 		ret_offer->risk = mem_dup(refused_by);
 	if (ret_offer->risk)

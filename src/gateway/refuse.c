@@ -150,7 +150,7 @@ void refuse(struct visit *visit, unsigned int status, const struct gateway_targe
 {
 	struct engine *engine = visit->engine;
 	struct refusal *refusal = mem_zero(sizeof *refusal);
-	struct table_row *row = table_find(engine->table, target, true);
+	struct table_row *row = table_find(engine->table, target, true, engine->active);
 	va_list args;
 
 	va_start(args, format);

@@ -18,7 +18,7 @@ void fuzz_hosts(const uint8_t *data, size_t size)
 	for (int i = 0; i < 2; i++) {
 		__attribute__((cleanup(list_release))) struct list hosts = { 0 };
 
-		hosts_of_text(text, i ? keys : NULL, &hosts);
+		hosts_of_text(text, i ? "[r" : NULL, i ? keys : NULL, &hosts);
 		for (size_t k = 0; k < hosts.count; k++)
 			if (!*hosts.items[k] || strlen(hosts.items[k]) > size + 3 ||
 			    strpbrk(hosts.items[k], "/\n"))
