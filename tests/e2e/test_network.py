@@ -417,6 +417,22 @@ def test_naming_a_host_means_the_list(t, text, opts, mode):
     equal([r["rule"] for r in net["allow"]] == ["a.com"], mode == "list", "the rules")
 
 
+def test_words_without_effect_are_told(t):
+    contains(t.fence("true", opts=("--net", "none", "--allow", "a.com")).err, "--allow a.com has no effect", "the notice")
+    contains(refused_before_start(t, "--allow", "npn").err, "did you mean npm?", "the sentence")
+    t.write("ringfence.yml", "hide: [x]\n")
+    os.makedirs(t.path("below"))
+    contains(t.run([t.ringfence, "exec", "--", "true"], cwd=t.path("below")).err, "does not hold in this folder", "the notice")
+    lacks(t.fence("true").err, "does not hold", "the notice in the project itself")
+
+
+@needs("curl")
+def test_a_host_that_cannot_be_reached_is_told(t):
+    internet(t)
+    result = t.fence(*CURL, "http://nosuch.com/x", opts=allow("nosuch.com"))
+    contains(result.err, "nosuch.com:80 is allowed, but could not be reached", "the notice")
+
+
 @cases(("https://allowed.com/x", "allowed", "allow allowed.com"), ("allowed.com:80", "allowed", "allow allowed.com"),
        ("allowed.com:22", "refused", "net list"), ("https://evil.com", "refused", "net list"),
        ("http://127.0.0.1:8080/", "refused", "net list"), ("host:0x7f.1", "refused", "net list"))
