@@ -170,25 +170,29 @@ size_t way_out_take(struct way_out *way_out, const struct fence_plan *plan, pid_
 		if (got <= 0)
 			break;
 		who = first > 0 ? find_in_time(way_out, first, &refusal.client) : 0;
-		denials->list->unlisted += refusal.more;
 		denials_add(denials, who, refusal.target, refusal.reason);
 		outlet->answer(outlet, refusal.id);
 	}
+	way_out->told += taken;
 	return taken;
 }
 
-void way_out_stop(const struct fence_plan *plan, struct denials *denials,
+void way_out_stop(struct way_out *way_out, const struct fence_plan *plan, struct denials *denials,
 		  struct fence_result *result)
 {
 	enum { MOST_LEFT = 64 }; /* batches that were on their way when the command ended */
 	struct outlet *outlet = plan->spec->outlet;
-	struct way_out none = { 0 };
+	uint64_t refusals = 0;
 
 	if (plan->spec->net != FENCE_NET_LIST || !outlet)
 		return;
 	for (int i = 0; i < MOST_LEFT && outlet->fd(outlet) >= 0; i++)
-		if (!way_out_take(&none, plan, 0, denials, &result->warnings))
+		if (!way_out_take(way_out, plan, 0, denials, &result->warnings))
 			break;
 	result->hosts = mem_zero(OUTLET_HOSTS * sizeof *result->hosts);
 	result->host_count = outlet->stop(outlet, result->hosts, OUTLET_HOSTS);
+	for (size_t i = 0; i < result->host_count; i++)
+		refusals += result->hosts[i].refusals;
+	if (refusals > way_out->told) /* too many in a second to be told one by one */
+		denials->list->unlisted += refusals - way_out->told;
 }

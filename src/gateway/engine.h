@@ -55,7 +55,6 @@ struct engine {
 	size_t kept; /* bytes, of all sides */
 	size_t held_count;
 	uint32_t last_id;
-	uint32_t untold;
 	unsigned int told; /* in the second that began at: */
 	uint64_t second_ms;
 	char scratch[ENGINE_SCRATCH];

@@ -60,9 +60,7 @@ static int take(struct outlet *outlet, struct outlet_refusal *ret_refusal, struc
 
 	if (got <= 0)
 		return got;
-	*ret_refusal = (struct outlet_refusal){ .id = refusal.id,
-						.more = refusal.more,
-						.client = refusal.client };
+	*ret_refusal = (struct outlet_refusal){ .id = refusal.id, .client = refusal.client };
 	snprintf(ret_refusal->target, sizeof ret_refusal->target,
 		 strchr(refusal.host, ':') ? "[%s]:%u" : "%s:%u", refusal.host, refusal.port);
 	/* There it follows the host, here it stands alone. */
