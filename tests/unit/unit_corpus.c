@@ -47,8 +47,10 @@ int main(void)
 	replay("fuzz_output", fuzz_output);
 	replay("fuzz_price", fuzz_price);
 	replay("fuzz_record", fuzz_record);
+	replay("fuzz_request", fuzz_request);
 	replay("fuzz_reset", fuzz_reset);
 	replay("fuzz_text", fuzz_text);
+	replay("fuzz_usage", fuzz_usage);
 	replay("fuzz_verdict", fuzz_verdict);
 	return unit_failures > 0;
 }
