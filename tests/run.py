@@ -27,6 +27,7 @@ from harness import case, kernel, scheduler  # noqa: E402
 # A uid that no passwd file knows: such users exist in containers, and nothing may depend on a name.
 PLAIN_UID = 12321
 WORKERS = 3
+PROGRAMS = ("ringfence", "ringfence-init", "ringfence-gateway", "tests/gateway_owner")
 UNIT_TIMEOUT_S = 120
 TEMP_PREFIX = "rft."
 
@@ -133,7 +134,7 @@ def compile_attack(folder):
 def copy_of_tree(folder, uid):
     """A tree that the identity owns: the programs and the tests. A build meanwhile does not disturb."""
     os.makedirs(os.path.join(folder, "build"))
-    for program in ("ringfence", "ringfence-init"):
+    for program in PROGRAMS:
         shutil.copy(os.path.join(ROOT, "build", program), os.path.join(folder, "build"))
     shutil.copytree(TESTS, os.path.join(folder, "tests"),
                     ignore=shutil.ignore_patterns("__pycache__", "unit", "fuzz"))
@@ -312,7 +313,7 @@ def run_everything(options, temp, tally):
             tally.add(result)
         for result in unit_results(options, tally.note):
             tally.add(result)
-    for program in ("ringfence", "ringfence-init"):
+    for program in PROGRAMS:
         if not os.access(os.path.join(ROOT, "build", program), os.X_OK):
             tally.add(one_result("build", f"build/{program} is built", "failed", "run make first"))
             return

@@ -125,6 +125,21 @@ def own_mounts():
     mount(None, "/", None, MS_REC | MS_PRIVATE)
 
 
+def become_root_of_nothing(extra):
+    """Root in a user namespace of this process's own, in which nobody else exists."""
+    uid, gid = os.getuid(), os.getgid()
+    unshare(NEWUSER | extra)
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"0 {uid} 1")
+    _write("/proc/self/gid_map", f"0 {gid} 1")
+
+
+def alone():
+    """Is this process in a user namespace with one user?"""
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        return file.read().split()[2] == "1"
+
+
 def forbid_user_namespaces():
     """From now on no user namespace can be made below this process, as on a hardened machine."""
     _own_user_namespace(0)

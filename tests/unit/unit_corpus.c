@@ -38,6 +38,11 @@ static void replay(const char *name, fuzz_fn *target)
 int main(void)
 {
 	replay("fuzz_config", fuzz_config);
+	replay("fuzz_gateway_config", fuzz_gateway_config);
+	replay("fuzz_gateway_hello", fuzz_gateway_hello);
+	replay("fuzz_gateway_http", fuzz_gateway_http);
+	replay("fuzz_gateway_rule", fuzz_gateway_rule);
+	replay("fuzz_gateway_socks", fuzz_gateway_socks);
 	replay("fuzz_gitconfig", fuzz_gitconfig);
 	replay("fuzz_hosts", fuzz_hosts);
 	replay("fuzz_ignore", fuzz_ignore);
