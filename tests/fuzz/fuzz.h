@@ -11,9 +11,9 @@
 typedef void fuzz_fn(const uint8_t *data, size_t size);
 
 fuzz_fn fuzz_config, fuzz_gateway_config, fuzz_gateway_hello, fuzz_gateway_http, fuzz_gateway_rule,
-	fuzz_gateway_socks, fuzz_gitconfig, fuzz_hosts, fuzz_ignore, fuzz_listen, fuzz_message,
-	fuzz_order, fuzz_output, fuzz_price, fuzz_record, fuzz_request, fuzz_reset, fuzz_text,
-	fuzz_usage, fuzz_verdict;
+	fuzz_gateway_socks, fuzz_gitconfig, fuzz_hosts, fuzz_ignore, fuzz_limit, fuzz_listen,
+	fuzz_message, fuzz_order, fuzz_output, fuzz_price, fuzz_record, fuzz_request, fuzz_reset,
+	fuzz_text, fuzz_usage, fuzz_verdict;
 
 #ifdef FUZZING
 #define FUZZ_TARGET(name)                                             \

@@ -46,6 +46,7 @@ int main(void)
 	replay("fuzz_gitconfig", fuzz_gitconfig);
 	replay("fuzz_hosts", fuzz_hosts);
 	replay("fuzz_ignore", fuzz_ignore);
+	replay("fuzz_limit", fuzz_limit);
 	replay("fuzz_listen", fuzz_listen);
 	replay("fuzz_message", fuzz_message);
 	replay("fuzz_order", fuzz_order);
