@@ -127,6 +127,10 @@ static void owner_ready(struct source *source, uint32_t events)
 			close(fds[1]);
 		if (message.type == POST_ANSWER)
 			refuse_release(engine, message.id);
+		else if (message.type == POST_GRANT)
+			till_granted(engine, &message);
+		else if (message.type == POST_CLOSE)
+			till_close(engine);
 	}
 }
 
@@ -170,6 +174,10 @@ int engine_init(struct engine *engine, int owner, struct error *err)
 	loop_add_delay(loop, &engine->linger, LINGER_MS);
 	loop_add_delay(loop, &engine->stagger, STAGGER_MS);
 	write_credential(engine);
+	till_init(engine);
+	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
+		engine->upstreams[i].provider = &engine->config.models.providers[i];
+	engine->out = BUFFER_INIT(ENGINE_SCRATCH + 64);
 	engine->owner = (struct source){ .fd = owner, .ready = owner_ready };
 	loop_watch(loop, &engine->owner, EPOLLIN);
 	return 0;

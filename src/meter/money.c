@@ -31,7 +31,7 @@ enum money_verdict money_reserve(struct money *money, const struct money_want *w
 	uint64_t least;
 	uint64_t cost;
 
-	if (money->latched)
+	if (money->latched && !want->free)
 		return MONEY_OVER;
 	/* Every byte a token is the bound that always holds. Where it is too dear, what the requests before this
 	 * one were like has to do: the truth is known before the answer begins, and an excess ends everything. */

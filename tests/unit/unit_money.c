@@ -125,6 +125,7 @@ static void ends(void)
 	      money_reserve(&money, &free_one, &reserved, &output, &need) == MONEY_GO &&
 		      reserved == 0 && output == 128000);
 	money.latched = true;
+	free_one.free = false;
 	CHECK("after the latch nothing does",
 	      money_reserve(&money, &free_one, &reserved, &output, &need) == MONEY_OVER);
 
