@@ -12,9 +12,12 @@ struct agent_reader {
 	const struct agent_format *format;
 	agent_event_fn *fn;
 	void *context;
+	struct agent_totals
+		before; /* what this session had used already, and then what was reported last */
 };
 
-extern const struct agent_format agent_format_plain, agent_format_events;
+extern const struct agent_format agent_format_plain, agent_format_events, agent_format_claude,
+	agent_format_codex, agent_format_gemini, agent_format_opencode;
 
 struct agent_lines {
 	struct buffer line;

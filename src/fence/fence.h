@@ -117,7 +117,8 @@ struct fence_spec {
 	enum fence_net net;
 	const char *net_origin;   /* who said so; NULL: nobody */
 	struct fence_paths allow; /* with FENCE_NET_LIST: the hosts, as rules (gateway/rule.h) */
-	struct outlet *outlet;    /* who serves them; NULL: planned only, not run */
+	struct outlet_caps net_caps;
+	struct outlet *outlet; /* who serves them; NULL: planned only, not run */
 	struct fence_listen *listens;
 	size_t listen_count;
 	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */

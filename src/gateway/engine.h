@@ -169,7 +169,7 @@ void judge_fail(struct visit *visit, unsigned int status, enum socks_reply reply
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* refuse.c */
-/* Tells the owner, then the client: "host:port REASON; REMEDY would allow it". target may be NULL. */
+/* Tells the owner, then the client: "host:port REASON; REMEDY would allow it". */
 void refuse(struct visit *visit, unsigned int status, const struct gateway_target *target,
 	    enum table_verdict verdict, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));

@@ -104,6 +104,20 @@ bool greet_password(struct visit *visit)
 	return true;
 }
 
+/* A host that is none, or an address in a spelling that hides it. */
+static void refuse_odd(struct visit *visit, const char *host, uint16_t port,
+		       const struct error *why)
+{
+	struct gateway_target shown = { .port = port };
+
+	/* As text, for whoever reads of it; it is never looked up. */
+	snprintf(shown.host, sizeof shown.host, "%s", host[0] ? host : "?");
+	for (char *at = shown.host; *at; at++)
+		if (*at <= ' ' || *at > '~')
+			*at = '?';
+	refuse(visit, 403, &shown, TABLE_REFUSED_HOST, "", "is refused: %.200s", why->text);
+}
+
 bool greet_request(struct visit *visit)
 {
 	struct socks_request request;
@@ -125,7 +139,7 @@ bool greet_request(struct visit *visit)
 		return false;
 	}
 	if (gateway_target_parse(request.host, request.port, &visit->target, &why) < 0) {
-		refuse(visit, 403, NULL, TABLE_REFUSED_HOST, "", "%.200s (by SOCKS5)", why.text);
+		refuse_odd(visit, request.host, request.port, &why);
 		return false;
 	}
 	judge_go(visit);
@@ -183,8 +197,7 @@ static bool find_target(struct visit *visit, const struct http_request *request,
 		return true;
 	}
 	if (gateway_target_parse(request->host, request->port, ret_target, &why) < 0) {
-		refuse(visit, 403, NULL, TABLE_REFUSED_HOST, "", "'%.100s' is refused: %.150s",
-		       request->host, why.text);
+		refuse_odd(visit, request->host, request->port, &why);
 		return false;
 	}
 	return true;

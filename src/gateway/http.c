@@ -408,8 +408,10 @@ const char *http_response_read(const char *bytes, size_t size, bool to_head,
 		/* A length here is that of another answer; it is passed on, and nothing follows it. */
 		if (response.message.body == HTTP_CHUNKS && response.status < 200)
 			return "there is a body where none can be";
-		if (response.status < 200 || response.status == 204)
+		if (response.status < 200 || response.status == 204) {
 			response.message.body = HTTP_NOTHING;
+			response.message.length = 0;
+		}
 	} else if (response.message.body == HTTP_NOTHING) {
 		response.message.body = HTTP_UNTIL_CLOSE;
 		response.message.keep = false;

@@ -128,7 +128,7 @@ static void go_to(struct visit *visit, const struct gateway_address *addresses, 
 			why = special;
 		}
 	}
-	if (kept == 0) {
+	if (kept == 0 && bad) {
 		struct gateway_target that = { .address = *bad, .port = visit->target.port };
 		char rule[GATEWAY_TEXT];
 		char remedy[GATEWAY_TEXT + 10];
@@ -157,22 +157,24 @@ static void resolved(void *context, const struct answer *answer)
 		go_to(visit, answer->addresses, answer->count);
 }
 
-/* Caps that are counted in connections. Returns false if the visit has been refused. */
+/* Caps that are known before a connection is made. Returns false if the visit has been refused. */
 static bool there_is_room(struct visit *visit)
 {
 	struct engine *engine = visit->engine;
 	const struct gateway_caps *caps = &engine->config.caps;
 
-	if (visit->spare) {
+	/* Those that came when there was no room; meanwhile there may be some. */
+	if (visit->spare && engine->visit_count > caps->connections) {
 		refuse(visit, 503, &visit->target, TABLE_CAPPED, "",
-		       "has to wait: the limit of %u connections at once is reached (connections)",
+		       "has to wait: the limit of %u connections at once is reached (--net-connections)",
 		       (unsigned int)caps->connections);
 		return false;
 	}
+	if (!visit_count_in(visit, 0) || !visit_count_out(visit, 0))
+		return false;
 	if (engine->active[visit->row - engine->table->rows] >= caps->host_connections) {
 		refuse(visit, 503, &visit->target, TABLE_CAPPED, "",
-		       "has to wait: the limit of %u connections at once to one host is reached "
-		       "(host_connections)",
+		       "has to wait: the limit of %u connections at once to one host is reached",
 		       (unsigned int)caps->host_connections);
 		return false;
 	}
@@ -191,7 +193,7 @@ void judge_go(struct visit *visit)
 		gateway_target_rule(&visit->target, text);
 		snprintf(remedy, sizeof remedy, "--allow %s", text);
 		refuse(visit, 403, &visit->target, TABLE_REFUSED_HOST, remedy,
-		       "is not in the allow list");
+		       "is " GATEWAY_NOT_LISTED);
 		return;
 	}
 	visit->free_port = rule->target.port && rule->target.port != 443;

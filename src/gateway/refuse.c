@@ -57,11 +57,10 @@ static void clean(char *text)
 
 static void write_sentence(const struct refusal *refusal, char *ret_text, size_t room)
 {
-	char shown[GATEWAY_TEXT] = "";
+	char shown[GATEWAY_TEXT];
 
-	if (refusal->target.port)
-		gateway_target_text(&refusal->target, shown);
-	snprintf(ret_text, room, "%s%s%s%s%s%s", shown, shown[0] ? " " : "", refusal->reason,
+	gateway_target_text(&refusal->target, shown);
+	snprintf(ret_text, room, "%s %s%s%s%s", shown, refusal->reason,
 		 refusal->remedy[0] ? "; " : "", refusal->remedy,
 		 refusal->remedy[0] ? " would allow it" : "");
 }
@@ -151,6 +150,7 @@ void refuse(struct visit *visit, unsigned int status, const struct gateway_targe
 {
 	struct engine *engine = visit->engine;
 	struct refusal *refusal = mem_zero(sizeof *refusal);
+	struct table_row *row = table_find(engine->table, target, true);
 	va_list args;
 
 	va_start(args, format);
@@ -160,14 +160,10 @@ void refuse(struct visit *visit, unsigned int status, const struct gateway_targe
 	refusal->status = status;
 	refusal->cut = visit->stage == STAGE_EXCHANGE || visit->stage == STAGE_TUNNEL;
 	snprintf(refusal->remedy, sizeof refusal->remedy, "%s", remedy);
-	if (target) {
-		struct table_row *row = table_find(engine->table, target, true);
-
-		refusal->target = *target;
-		row->refusals++;
-		if (row->verdict != TABLE_ALLOWED || verdict == TABLE_CAPPED)
-			row->verdict = verdict;
-	}
+	refusal->target = *target;
+	row->refusals++;
+	if (row->verdict != TABLE_ALLOWED || verdict == TABLE_CAPPED)
+		row->verdict = verdict;
 	free(visit->refusal);
 	visit->refusal = refusal;
 	alarm_stop(&visit->alarm);

@@ -5,6 +5,7 @@
 #include <netdb.h>
 #include <stddef.h>
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,readability-non-const-parameter) */
 struct servent *getservbyname(const char *name, const char *protocol)
 {
 	(void)name;
@@ -57,3 +58,4 @@ int getnameinfo(const struct sockaddr *address, socklen_t size, char *host, sock
 	(void)flags;
 	return EAI_FAIL;
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name,readability-non-const-parameter) */

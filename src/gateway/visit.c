@@ -94,6 +94,16 @@ void visit_drop_server(struct visit *visit)
 	visit->counted = false;
 }
 
+/* Name and connection are not wanted any more. */
+static void stop_dialling(struct visit *visit)
+{
+	if (visit->question)
+		question_forget(visit->question);
+	dial_stop(visit->dial);
+	visit->question = NULL;
+	visit->dial = NULL;
+}
+
 void visit_end(struct visit *visit)
 {
 	struct engine *engine = visit->engine;
@@ -103,9 +113,7 @@ void visit_end(struct visit *visit)
 	if (visit->stage == STAGE_HELD)
 		engine->held_count--;
 	visit->stage = STAGE_OVER;
-	if (visit->question)
-		question_forget(visit->question);
-	dial_stop(visit->dial);
+	stop_dialling(visit);
 	alarm_stop(&visit->alarm);
 	visit_drop_server(visit);
 	side_close(&visit->client);
@@ -114,8 +122,6 @@ void visit_end(struct visit *visit)
 	call_free(visit->call);
 	visit->call = NULL;
 	free(visit->refusal);
-	visit->dial = NULL;
-	visit->question = NULL;
 	visit->exchange = NULL;
 	visit->refusal = NULL;
 	if (visit->prev)
@@ -156,6 +162,7 @@ void visit_finish(struct visit *visit)
 
 	if (visit->stage == STAGE_OVER)
 		return;
+	stop_dialling(visit);
 	visit_drop_server(visit);
 	buffer_release(&visit->input);
 	visit->stage = STAGE_LINGER;
@@ -435,23 +442,24 @@ void visit_use_server(struct visit *visit, int fd)
 static bool count(struct visit *visit, uint64_t *sum, uint64_t cap, size_t size, const char *what)
 {
 	*sum += size;
-	if (cap == 0 || *sum <= cap)
+	/* Nothing more is asked of it at its limit, and nothing passed on beyond it. */
+	if (cap == 0 || *sum < cap || (*sum == cap && size > 0))
 		return true;
 	refuse(visit, 403, &visit->target, TABLE_CAPPED, "",
-	       "has reached the limit of %llu bytes %s it", (unsigned long long)cap, what);
+	       "has reached the limit of %llu bytes %s", (unsigned long long)cap, what);
 	return false;
 }
 
 bool visit_count_in(struct visit *visit, size_t size)
 {
 	return count(visit, &visit->row->bytes_in, visit->engine->config.caps.bytes_in, size,
-		     "from");
+		     "from it (--net-in)");
 }
 
 bool visit_count_out(struct visit *visit, size_t size)
 {
 	return count(visit, &visit->row->bytes_out, visit->engine->config.caps.bytes_out, size,
-		     "to");
+		     "to it (--net-out)");
 }
 
 void visit_begin(struct engine *engine, const struct listener *listener, int fd,

@@ -12,7 +12,7 @@ import threading
 import time
 
 from harness import contains, equal, expect, lacks, root_only, timeout, user_only
-from harness.network import Internet, client_hello, receive, receive_all
+from harness.internet import Internet, client_hello, receive, receive_all
 
 
 def echo(connection):
@@ -169,6 +169,7 @@ def test_socks_names_with_strange_bytes_are_refused(t):
     gateway = net.gateway("allowed.com", "*.allowed.com")
     for name in STRANGE_NAMES:
         equal(gateway.socks(name, 443)[1], 2, f"the reply to {name}")
+        contains(gateway.next("refused")[5], "is refused: ", "the owner")
     equal(net.asked, [], "nobody was asked for them")
     equal(gateway.socks("allowed.com", 443)[1], 0, "control: a plain name passes")
 
@@ -779,10 +780,10 @@ def test_connections_at_once_are_capped_and_named(t):
     gateway = net.gateway("allowed.com", "evil.com", connections=8, host_connections=6)
     tunnels = [gateway.tunnel("allowed.com:443") for _ in range(7)]
     equal([" 200 " in head for _, head in tunnels], [True] * 6 + [False], "to one host")
-    contains(tunnels[6][1], "host_connections", "the limit names itself")
+    contains(tunnels[6][1], "at once to one host", "the limit names itself")
     tunnels += [gateway.tunnel("evil.com:443") for _ in range(4)]
     answers = [head for _, head in tunnels[7:] if " 200 " not in head]
-    expect(answers and all("(connections)" in head for head in answers), "in all", answers)
+    expect(answers and all("(--net-connections)" in head for head in answers), "in all", answers)
     equal(gateway.hosts()["allowed.com", 443]["verdict"], "capped", "the table")
     for client, _ in tunnels:
         client.close()
@@ -828,6 +829,19 @@ def test_thousands_of_tunnels_are_capped(t):
         expect(time.monotonic() < deadline, "control: then there is room again")
 
 
+def test_a_way_that_takes_too_long_is_given_up_and_named(t):
+    net, _ = world(t)
+    late = threading.Event()
+    net.names["late.com"] = lambda kind: late.wait(5) and "45.0.0.2"
+    gateway = net.gateway("45.0.0.99", "late.com", "allowed.com", connect_ms=300)
+    contains(gateway.tunnel("45.0.0.99:443")[1], "504", "an address at which nobody is")
+    waiting, head = gateway.tunnel("late.com:443")
+    contains(head, "504", "a name that nobody answers for")
+    contains(receive_all(waiting), "connect_ms", "the limit names itself")
+    late.set()
+    expect(passes(gateway, "allowed.com:443"), "control: an answer that comes too late does no harm")
+
+
 def test_bytes_of_a_host_are_capped_and_named(t):
     net, _ = world(t)
 
@@ -844,8 +858,9 @@ def test_bytes_of_a_host_are_capped_and_named(t):
     except ConnectionError:
         pass
     expect(got <= 1 << 20, "bytes", got)
-    contains(gateway.next("refused")[5], "limit of 1048576 bytes from it", "the limit names itself")
+    contains(gateway.next("refused")[5], "limit of 1048576 bytes from it (--net-in)", "the limit names itself")
     equal(gateway.hosts()["allowed.com", 1001]["verdict"], "capped", "the table")
+    contains(gateway.tunnel("allowed.com:1001")[1], "403", "another connection to it")
     expect(passes(gateway, "evil.com:443"), "control: another host has its own")
 
 

@@ -7,6 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A line or two are added: only a head that had as many as can be is now too long. */
+static bool at_the_edge(const char *wrong)
+{
+	return wrong && strstr(wrong, "too many lines");
+}
+
 /* What is written anew has one meaning: read again, it says the same, and nothing follows it. */
 static void check_request(const char *bytes, size_t size, enum http_form form)
 {
@@ -18,8 +24,12 @@ static void check_request(const char *bytes, size_t size, enum http_form form)
 	if (http_request_read(bytes, size, form, &request) || request.connect)
 		return;
 	http_request_write(&request, &target, &out);
-	if (http_head_size(out.data, out.used, 0) != (ssize_t)out.used ||
-	    http_request_read(out.data, out.used, HTTP_ORIGIN, &again) ||
+
+	const char *wrong = http_request_read(out.data, out.used, HTTP_ORIGIN, &again);
+
+	if (at_the_edge(wrong))
+		return;
+	if (wrong || http_head_size(out.data, out.used, 0) != (ssize_t)out.used ||
 	    again.message.body != request.message.body ||
 	    again.message.length != request.message.length || again.authorization.at ||
 	    strcmp(again.host_line, "host.example") != 0 || again.message.upgrade)
@@ -35,8 +45,12 @@ static void check_response(const char *bytes, size_t size, bool to_head)
 	if (http_response_read(bytes, size, to_head, &response))
 		return;
 	http_response_write(&response, false, &out);
-	if (http_head_size(out.data, out.used, 0) != (ssize_t)out.used ||
-	    http_response_read(out.data, out.used, to_head, &again) ||
+
+	const char *wrong = http_response_read(out.data, out.used, to_head, &again);
+
+	if (at_the_edge(wrong))
+		return;
+	if (wrong || http_head_size(out.data, out.used, 0) != (ssize_t)out.used ||
 	    again.status != response.status || again.message.body != response.message.body ||
 	    again.message.length != response.message.length)
 		abort();
