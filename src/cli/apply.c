@@ -2,6 +2,7 @@
 #include "cli/apply.h"
 
 #include "cli/cli.h"
+#include "cli/models.h"
 #include "gateway/rule.h"
 #include "project/hosts.h"
 #include "util/mem.h"
@@ -41,6 +42,8 @@ static int judge(const struct setting *setting, const char *text, struct error *
 	if (setting->id == SETTING_ALLOW && !hosts_is_set(text) &&
 	    gateway_rule_parse(text, &rule, &why) < 0)
 		return error_set(err, "%s: %s", setting->key, why.text);
+	if (setting->id == SETTING_MODEL_KEY || setting->id == SETTING_UPSTREAM)
+		return models_judge(setting, text, err);
 	if (setting->id >= SETTING_MEMORY && setting->id <= SETTING_DISK &&
 	    strcmp(text, "none") != 0)
 		return fence_limit_parse((enum fence_limit)(setting->id - SETTING_MEMORY), text,
