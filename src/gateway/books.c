@@ -230,11 +230,14 @@ static void say_why(const struct books *books, enum books_scope scope, char ret_
 		[BOOKS_DAY] = "the money of today is used up: US$ %s (daily-budget)",
 	};
 	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
-	const char *percent = strchr(names[scope], '%');
+	const char *text = scope == BOOKS_ITERATION && !books->iteration
+				   ? "the money of this run is used up: US$ %s (budget)"
+				   : names[scope];
+	const char *percent = strchr(text, '%');
 
 	price_add_usd(&amount, books->limits[scope], 2);
-	snprintf(ret_why, BOOKS_WHY, "%.*s%s%s", (int)(percent - names[scope]), names[scope],
-		 buffer_text(&amount), percent + 2);
+	snprintf(ret_why, BOOKS_WHY, "%.*s%s%s", (int)(percent - text), text, buffer_text(&amount),
+		 percent + 2);
 }
 
 int books_lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_granted,

@@ -95,6 +95,10 @@ class Provider:
         return answer is not None
 
     def close(self):
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
         self.socket.close()
         for connection in self.open:
             try:
