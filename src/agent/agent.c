@@ -65,6 +65,15 @@ void agent_reader_free(struct agent_reader *reader)
 		reader->format->free(reader);
 }
 
+void agent_summary_exit(struct agent_summary *summary, const struct agent_format *format, int code)
+{
+	int64_t status = format->exit_http ? (int64_t)format->exit_http + code : 0;
+
+	if (summary->ok || summary->error != AGENT_ERROR_OTHER || status < 400 || status > 599)
+		return;
+	summary->error = agent_status_error(status);
+}
+
 void agent_summary_init(struct agent_summary *summary)
 {
 	*summary = (struct agent_summary){ .tokens = AGENT_TOKENS_UNKNOWN, .cost_nusd = -1 };
@@ -233,4 +242,15 @@ int agent_error_find(const char *name)
 		if (strcmp(errors[i], name) == 0)
 			return i;
 	return -1;
+}
+
+enum agent_error agent_status_error(int64_t status)
+{
+	if (status == 429)
+		return AGENT_ERROR_LIMIT;
+	if (status == 401 || status == 402 || status == 403)
+		return AGENT_ERROR_AUTH;
+	if (status >= 500 && status < 600)
+		return AGENT_ERROR_OVERLOADED;
+	return status ? AGENT_ERROR_OTHER : AGENT_ERROR_NETWORK;
 }

@@ -93,7 +93,11 @@ struct agent_format {
 	void (*feed)(struct agent_reader *reader, const char *data, size_t size);
 	void (*end)(struct agent_reader *reader);
 	void (*free)(struct agent_reader *reader);
+	int exit_http; /* its exit status is an HTTP status less this; 0: it is none */
 };
+
+/* What kind of error an HTTP status is; 0: none came. */
+enum agent_error agent_status_error(int64_t status);
 
 /* "plain", "events"; NULL: there is none of this name. */
 const struct agent_format *agent_format_find(const char *name);
@@ -131,6 +135,10 @@ struct agent_summary {
 
 void agent_summary_init(struct agent_summary *summary);
 void agent_summary_take(struct agent_summary *summary, const struct agent_event *event);
+
+/* The agent's exit status, which may say more about its error than its stream did. */
+void agent_summary_exit(struct agent_summary *summary, const struct agent_format *format, int code);
+
 void agent_summary_release(struct agent_summary *summary);
 
 const char *agent_event_name(enum agent_event_kind kind);

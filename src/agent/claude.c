@@ -58,7 +58,7 @@ static void take_system(struct stream *stream, struct scan line)
 		if (event.delay_ms < 0)
 			event.delay_ms = 0;
 		status = scan_count(fields[STATUS].value);
-		event.error = status > 0 ? stream_status_error(status)
+		event.error = status > 0 ? agent_status_error(status)
 					 : error_of(fields[ERROR].value);
 	} else {
 		return; /* of tasks, hooks, compaction: known to be there, and of no use here */
@@ -215,7 +215,7 @@ static enum agent_error error_of_result(const struct claude *claude, struct scan
 	int64_t code = scan_count(status);
 
 	if (code > 0)
-		return stream_status_error(code);
+		return agent_status_error(code);
 	if (claude->refused != AGENT_ERROR_NONE)
 		return claude->refused;
 	return scan_is(subtype, "error_max_budget_usd") ? AGENT_ERROR_BUDGET : AGENT_ERROR_OTHER;

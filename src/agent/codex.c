@@ -23,7 +23,7 @@ static enum agent_error error_of(const char *message)
 	int64_t status = stream_find_status(message, marks);
 
 	if (status)
-		return stream_status_error(status);
+		return agent_status_error(status);
 	if (strstr(message, "hit your usage limit") || strstr(message, "usage limit reached"))
 		return AGENT_ERROR_LIMIT;
 	if (strstr(message, "Quota exceeded") || strstr(message, "Not logged in") ||

@@ -100,10 +100,11 @@ static enum agent_error error_of(struct scan type, const char *message)
 	int64_t status = stream_find_status(message, marks);
 
 	if (status)
-		return stream_status_error(status);
+		return agent_status_error(status);
 	if (scan_is(type, "FatalAuthenticationError"))
 		return AGENT_ERROR_AUTH;
-	if (strstr(message, "exhausted your") || strstr(message, "RESOURCE_EXHAUSTED"))
+	if (strstr(message, "exhausted your") || strstr(message, "request a quota increase") ||
+	    strstr(message, "RESOURCE_EXHAUSTED"))
 		return AGENT_ERROR_LIMIT;
 	if (strstr(message, "UNAVAILABLE"))
 		return AGENT_ERROR_OVERLOADED;
@@ -211,7 +212,13 @@ static struct agent_reader *open_gemini(agent_event_fn *fn, void *context)
 	return stream_open(sizeof(struct gemini), fn, context, take, utter);
 }
 
-const struct agent_format agent_format_gemini = STREAM_FORMAT("gemini", open_gemini);
+/* What the API refused is often without its status in the stream; what is left of it is the exit status. */
+const struct agent_format agent_format_gemini = { .name = "gemini",
+						  .open = open_gemini,
+						  .feed = stream_feed,
+						  .end = stream_end,
+						  .free = stream_free,
+						  .exit_http = 256 };
 
 static const char *const words[] = { "--output-format", "stream-json", NULL };
 static const char *const bypass[] = { "--approval-mode", "yolo", NULL };

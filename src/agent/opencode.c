@@ -86,7 +86,7 @@ static enum agent_error error_of(struct scan name, struct scan status)
 	int64_t code = scan_count(status);
 
 	if (code > 0)
-		return stream_status_error(code);
+		return agent_status_error(code);
 	if (scan_is(name, "ProviderAuthError"))
 		return AGENT_ERROR_AUTH;
 	return scan_is(name, "APIError") ? AGENT_ERROR_NETWORK : AGENT_ERROR_OTHER;

@@ -26,8 +26,7 @@ struct agent_lines {
 
 #define AGENT_LINES_INIT ((struct agent_lines){ .line = BUFFER_INIT(AGENT_LINE_MAX + 1) })
 
-/* Called for each line, without its end, NUL-terminated (the bytes may hold NULs, too). NULL: one that was
- * too long. */
+/* Called for each line, without its end; nothing is behind the size. NULL: one that was too long. */
 typedef void agent_line_fn(struct agent_reader *reader, const char *line, size_t size);
 
 void agent_lines_feed(struct agent_lines *lines, const char *data, size_t size, agent_line_fn *fn,

@@ -162,17 +162,6 @@ void stream_spent(struct stream *stream, const char *model, const struct agent_t
 	stream_emit(stream, &event);
 }
 
-enum agent_error stream_status_error(int64_t status)
-{
-	if (status == 429)
-		return AGENT_ERROR_LIMIT;
-	if (status == 401 || status == 402 || status == 403)
-		return AGENT_ERROR_AUTH;
-	if (status >= 500 && status < 600)
-		return AGENT_ERROR_OVERLOADED;
-	return status ? AGENT_ERROR_OTHER : AGENT_ERROR_NETWORK;
-}
-
 int64_t stream_find_status(const char *text, const char *const *marks)
 {
 	for (; text && *marks; marks++) {

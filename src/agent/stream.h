@@ -59,9 +59,6 @@ struct scan stream_target(struct scan input);
 void stream_spent(struct stream *stream, const char *model, const struct agent_tokens *sum,
 		  int64_t cost_nusd);
 
-/* What kind of error an HTTP status is; 0: none came. */
-enum agent_error stream_status_error(int64_t status);
-
 /* The number behind one of the marks ("status ", "\"code\":"), if it is an HTTP status; else 0. */
 int64_t stream_find_status(const char *text, const char *const *marks);
 

@@ -148,6 +148,9 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	else
 		tell(follow, "  the agent ended with status %d after %.1f s",
 		     number_of(data, "code"), seconds);
+	if (number_of(data, "denials"))
+		tell(follow, "  denied by the fence: %d (ringfence suggest)",
+		     number_of(data, "denials"));
 }
 
 static void tell_checked(struct follow *follow, const json_t *data)

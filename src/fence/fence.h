@@ -382,14 +382,16 @@ struct fence_result {
 const char *fence_exit_name(enum fence_exit kind);
 void fence_result_release(struct fence_result *result);
 
-/*
- * Appends what became of a run, as JSON; plan may be NULL. Where something was denied, it is also kept for
- * `ringfence suggest`, until the next run in this project.
- */
+/* Appends what became of a run, as JSON; plan may be NULL. */
 void fence_report(const struct fence_plan *plan, const struct fence_result *result,
 		  struct buffer *out);
 
-/* Where that is kept; the caller frees. */
+/* Keeps that for `ringfence suggest` if something was denied; if nothing was, what is kept of this project is
+ * forgotten. */
+void fence_keep_report(const struct fence_plan *plan, const struct fence_result *result,
+		       const struct buffer *json);
+
+/* Where it is kept; the caller frees. */
 char *fence_kept_report(const char *state, const char *project);
 
 /* Where a run tells a person something while it goes on. */

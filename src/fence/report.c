@@ -168,8 +168,8 @@ char *fence_kept_report(const char *state, const char *project)
 	return mem_format("%s/denials/%s.json", state, hash);
 }
 
-static void keep(const struct fence_plan *plan, const struct fence_result *result,
-		 const struct buffer *json)
+void fence_keep_report(const struct fence_plan *plan, const struct fence_result *result,
+		       const struct buffer *json)
 {
 	AUTO_FREE char *path = fence_kept_report(plan->state, plan->project);
 	AUTO_FREE char *folder = path_join(plan->state, "denials");
@@ -192,6 +192,4 @@ void fence_report(const struct fence_plan *plan, const struct fence_result *resu
 	struct json json = JSON_INIT(out);
 
 	add_result(&json, plan, result);
-	if (plan)
-		keep(plan, result, out);
 }

@@ -27,8 +27,11 @@
 enum {
 	ENGINE_SCRATCH = 256 << 10, /* one buffer that all bytes go through */
 	ENGINE_SPARE = 64, /* visits beyond the cap that are told so; more wait in the backlog */
-	ENGINE_HELD = 256, /* refusals that wait for the owner */
-	ENGINE_TOLD = 64,  /* refusals told in a second */
+	ENGINE_KEPT =
+		8 << 20, /* bytes that others have not taken, before little is read at a time */
+	ENGINE_SIP = 4 << 10, /* that little */
+	ENGINE_HELD = 256,    /* refusals that wait for the owner */
+	ENGINE_TOLD = 64,     /* refusals told in a second */
 };
 
 struct listener {
@@ -51,6 +54,7 @@ struct engine {
 	struct visit *visits;
 	size_t visit_count;
 	struct delay header, connecting, idle, quiet, held, linger, stagger, keep;
+	size_t kept; /* bytes, of all sides */
 	size_t held_count;
 	uint32_t last_id;
 	uint32_t untold;

@@ -17,6 +17,14 @@ static void update(struct visit *visit);
 
 /* --- sides */
 
+static void forget_kept(struct side *side)
+{
+	side->visit->engine->kept -= side->kept_size;
+	free(side->kept);
+	side->kept = NULL;
+	side->kept_at = side->kept_size = 0;
+}
+
 static int side_flush(struct side *side)
 {
 	while (side->kept) {
@@ -28,11 +36,8 @@ static int side_flush(struct side *side)
 		if (n < 0)
 			return errno == EAGAIN ? 0 : -1;
 		side->kept_at += (size_t)n;
-		if (side->kept_at == side->kept_size) {
-			free(side->kept);
-			side->kept = NULL;
-			side->kept_at = side->kept_size = 0;
-		}
+		if (side->kept_at == side->kept_size)
+			forget_kept(side);
 	}
 	return 0;
 }
@@ -55,6 +60,7 @@ int side_send(struct side *side, const void *bytes, size_t size)
 		side->kept = mem_resize(side->kept, side->kept_size + size - sent, 1);
 		memcpy(side->kept + side->kept_size, (const char *)bytes + sent, size - sent);
 		side->kept_size += size - sent;
+		side->visit->engine->kept += size - sent;
 	}
 	return 0;
 }
@@ -66,11 +72,13 @@ int side_say(struct side *side, const char *text)
 
 ssize_t side_receive(struct side *side, size_t most)
 {
+	struct engine *engine = side->visit->engine;
+	size_t room = engine->kept > ENGINE_KEPT ? ENGINE_SIP : ENGINE_SCRATCH;
 	ssize_t n;
 
+	/* Each side keeps what one read has given, at most: so many slow readers cost little, too. */
 	do
-		n = recv(side->source.fd, side->visit->engine->scratch,
-			 most < ENGINE_SCRATCH ? most : ENGINE_SCRATCH, 0);
+		n = recv(side->source.fd, engine->scratch, most < room ? most : room, 0);
 	while (n < 0 && errno == EINTR);
 	return n;
 }
@@ -78,9 +86,7 @@ ssize_t side_receive(struct side *side, size_t most)
 static void side_close(struct side *side)
 {
 	loop_close(&side->visit->engine->loop, &side->source);
-	free(side->kept);
-	side->kept = NULL;
-	side->kept_at = side->kept_size = 0;
+	forget_kept(side);
 }
 
 /* --- the end */
@@ -367,9 +373,7 @@ static void server_ready(struct source *source, uint32_t events)
 			visit_reset(visit);
 			return;
 		}
-		free(visit->server.kept);
-		visit->server.kept = NULL;
-		visit->server.kept_at = visit->server.kept_size = 0;
+		forget_kept(&visit->server);
 		events |= EPOLLIN;
 	}
 	if (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) {

@@ -17,6 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How long an agent that has said its last word may be silent before it is ended. */
+enum { AFTER_END_MS = 60000 };
+
 int64_t attend_now_ms(void)
 {
 	struct timespec now;
@@ -147,10 +150,14 @@ static int until(int64_t when_ms, int64_t now, int most)
 /* How long an agent may still be silent; `most` where nobody is to be. */
 static int silence_left(const struct supervisor *sup, int most)
 {
-	if (!sup->working || sup->cut || !sup->state.options.idle_ms ||
-	    sup->state.phase != LOOP_PHASE_agent)
+	int64_t idle_ms = sup->state.options.idle_ms;
+
+	/* Some never end after their last word; others have something in the background to wait for. */
+	if (sup->heard.finished && (!idle_ms || idle_ms > AFTER_END_MS))
+		idle_ms = AFTER_END_MS;
+	if (!sup->working || sup->cut || !idle_ms || sup->state.phase != LOOP_PHASE_agent)
 		return most;
-	return until(sup->said_ms + sup->state.options.idle_ms, attend_steady_ms(), most);
+	return until(sup->said_ms + idle_ms, attend_steady_ms(), most);
 }
 
 static void watch_silence(struct supervisor *sup)

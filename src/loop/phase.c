@@ -202,6 +202,7 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 					 .heard = &sup->heard };
 
 	take_final(sup, &final);
+	agent_summary_exit(&sup->heard, sup->state.options.agent_format, result->code);
 	return attend_append(sup, LOOP_EVENT_ended,
 			     judge_end(result, &said, buffer_text(&final), final.used,
 				       attend_now_ms()),

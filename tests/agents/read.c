@@ -5,6 +5,7 @@
 #include "dump.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,6 +30,20 @@ static void hear(void *context, const struct agent_event *event)
 	fputs(buffer_text(&line), stdout);
 }
 
+static void tell_use(const struct listener *listener)
+{
+	FILE *status = fopen("/proc/self/status", "r");
+	long peak_kib = 0;
+	char line[256];
+
+	while (status && fgets(line, sizeof line, status))
+		if (strncmp(line, "VmHWM:", 6) == 0)
+			peak_kib = strtol(line + 6, NULL, 10);
+	if (status)
+		fclose(status);
+	printf("peak_kib=%ld events=%" PRIu64 "\n", peak_kib, listener->events);
+}
+
 int main(int argc, char **argv)
 {
 	const struct agent_format *format = argc > 1 ? agent_format_find(argv[1]) : NULL;
@@ -51,7 +66,7 @@ int main(int argc, char **argv)
 	dump_summary(&end, &listener.summary);
 	fputs(buffer_text(&end), stdout);
 	if (listener.quiet)
-		printf("events=%" PRIu64 "\n", listener.events);
+		tell_use(&listener);
 	agent_summary_release(&listener.summary);
 	return 0;
 }

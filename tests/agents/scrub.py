@@ -8,6 +8,10 @@ TIMES = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 NUMBERS = re.compile(r"(?<=[_:])17[0-9]{11}(?![0-9])|(?<=\":)17[0-9]{8}(?![0-9])")
 
 
+HOMES = re.compile(r"/tmp/rft\.[^/\"]+/\w+/\d+/home")
+SLUGS = re.compile(r"-tmp-rft-[0-9a-z_-]+?-home-project")
+
+
 def shorten(value):
     if isinstance(value, list):
         if len(value) > LONG or (len(value) > 3 and all(isinstance(entry, str) for entry in value)):
@@ -30,6 +34,6 @@ def clean(text, project):
             line = json.dumps(shorten(json.loads(line)), separators=(",", ":"), ensure_ascii=False)
         except ValueError:
             pass
-        line = line.replace(project, "/home/me/project").replace(project.replace("/", "-"), "-home-me-project")
+        line = HOMES.sub("/home/me", SLUGS.sub("-home-me-project", line.replace(project, "/home/me/project")))
         lines.append(NUMBERS.sub("1794880000000", TIMES.sub("2026-11-17T03:00:00Z", IDS.sub(steady, line))))
     return "\n".join(lines) + "\n"

@@ -291,18 +291,7 @@ def test_a_login_by_file_is_a_copy_and_said_aloud(t):
     contains(result.err, "LOGIN IN THE FENCE", "the notice")
     contains(str(loop.server.conversation()[0]["key"]), "of-a-person", "the key that the server saw")
     contains(loop.status()["login_in_fence"], ".credentials.json", "the status")
-    for base, _, files in os.walk(f"{t.home}/.local/state"):
+    for base, _, files in os.walk(f"{t.state}/loops"):
         for file in files:
             with open(os.path.join(base, file), "rb") as stream:
                 lacks(stream.read().decode(errors="replace"), "of-a-person", f"what is kept in {file}")
-
-
-def test_without_a_fence_no_permission_is_skipped(t):
-    loop = Real(t, "claude", script(shell("echo yes >ran"), {"text": "Done."}))
-    result = loop.work("--i-accept-no-fence", check="test -f ran", options=[
-        "--env", "ANTHROPIC_API_KEY=sk-fake", "--env", "ANTHROPIC_BASE_URL=http://127.0.0.1:9"])
-    contains(result.err, "NO FENCE", "the notice")
-    lacks(loop.all("created")[0]["config"]["agent_command"], "skip-permissions", "the command")
-    control = Real(t, "claude", script({"text": "Done."}), ran="yes")
-    control.work("--dry-run")
-    equal(os.path.exists(loop.path("ran")), True, "the control's own file")

@@ -64,7 +64,8 @@ void fuzz_scan(const uint8_t *data, size_t size)
 
 	if (size)
 		walk(text, 0);
-	if (size && json_is_object(value))
+	/* That one takes a NUL behind a number for white space. */
+	if (size && json_is_object(value) && !memchr(data, '\0', size))
 		compare(value, text);
 	json_decref(value);
 }

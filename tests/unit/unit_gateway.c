@@ -326,6 +326,10 @@ static void check_hello(void)
 	name[0] = '\0';
 	CHECK("in records of one byte it is the same",
 	      hello_read(again, used, name) == HELLO_NAMED && strcmp(name, "a.com") == 0);
+	bytes[4]++;
+	CHECK("what follows it in its record is refused",
+	      hello_read(bytes, size + 1, name) == HELLO_WRONG);
+	bytes[4]--;
 	bytes[8]++;
 	CHECK("a length that is wrong is seen", hello_read(bytes, size, name) != HELLO_NAMED);
 	CHECK("other protocols are no TLS",

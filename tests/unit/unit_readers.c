@@ -278,6 +278,14 @@ static void test_codex_and_others(void)
 	CHECK("gemini: the provider's own status is found in its message",
 	      seen.summary.error == AGENT_ERROR_LIMIT);
 	agent_summary_release(&seen.summary);
+	read_text(
+		"gemini",
+		"{\"type\":\"result\",\"status\":\"error\",\"error\":{\"message\":\"[API Error: Overloaded]\"}}\n",
+		&seen);
+	agent_summary_exit(&seen.summary, agent_format_find("gemini"), 503 - 256);
+	CHECK("gemini: where its stream does not say it, its exit status does",
+	      seen.summary.error == AGENT_ERROR_OVERLOADED);
+	agent_summary_release(&seen.summary);
 	read_text("opencode",
 		  "{\"type\":\"text\",\"part\":{\"text\":\"so far\"}}\n"
 		  "{\"type\":\"step_finish\",\"part\":{\"reason\":\"tool-calls\"}}\n",
