@@ -260,6 +260,23 @@ int apply_spec(struct applied *applied, struct error *err)
 	spec->denials = config_get(config, SETTING_DENIALS)->number;
 	spec->trace_reads = config_get(config, SETTING_TRACE_READS)->number;
 	spec->place = &applied->place;
+	return apply_models(applied, config_get(config, SETTING_MODELS)->number, err);
+}
+
+int apply_models(struct applied *applied, bool wanted, struct error *err)
+{
+	struct fence_spec *spec = &applied->spec;
+
+	/* On the host's own network another run may have the same port, and without a fence the keys are in reach anyway. */
+	if (!wanted || spec->models.count > 0 || spec->net == FENCE_NET_OPEN ||
+	    spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ||
+	    strcmp(config_get(&applied->config, SETTING_AGENT_LOGIN)->text, "file") == 0)
+		return 0;
+	if (models_texts(applied, &spec->models, err) < 0)
+		return -1;
+	/* Nothing but models is reached then: the list of hosts is empty. */
+	if (spec->models.count > 0 && spec->net == FENCE_NET_NONE)
+		spec->net = FENCE_NET_LIST;
 	return 0;
 }
 
@@ -290,5 +307,5 @@ int apply_loop(struct applied *applied, struct error *err)
 			spec->accepted_limits |= 1u << i;
 	}
 	spec->limits[FENCE_LIMIT_TIME] = apply_loop_number(config, SETTING_TIMEOUT);
-	return 0;
+	return apply_models(applied, apply_loop_number(config, SETTING_MODELS), err);
 }

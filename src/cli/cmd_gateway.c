@@ -8,8 +8,6 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/outlet.h"
-#include "util/path.h"
-#include "util/state.h"
 #include "util/text.h"
 
 #include <arpa/inet.h>
@@ -23,7 +21,6 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 struct gateway_asked {
@@ -35,9 +32,10 @@ _Static_assert(offsetof(struct gateway_asked, applied) == 0, "where apply_set() 
 
 static const struct option options[] = {
 	OPTION_PROJECT(struct gateway_asked, applied.spec.project),
-	OPTION_TEXT("port", "PORT",
-		    "listen there, on 127.0.0.1; 0: any that is free (default: 61080, or 0 with a command)",
-		    struct gateway_asked, port),
+	OPTION_TEXT(
+		"port", "PORT",
+		"listen there, on 127.0.0.1; 0: any that is free (default: 61080, or 0 with a command)",
+		struct gateway_asked, port),
 	{ 0 },
 };
 
@@ -100,26 +98,12 @@ static void add_variables(struct list *variables, uint16_t port, const char *tok
 
 static int open_books(const struct applied *applied, struct books **ret_books, struct error *err)
 {
-	const struct config_value *budget = config_get(&applied->config, SETTING_BUDGET);
-	AUTO_FREE char *folder = path_join(applied->place.state, "gateway");
-	AUTO_FREE char *day = path_join(applied->place.state, "day.spend");
-	struct timespec now;
+	AUTO_FREE char *folder = NULL;
+	AUTO_FREE char *day = NULL;
+	struct books_options wanted;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-
-	const struct books_options wanted = {
-		.folder = folder,
-		.day = day,
-		/* Without a loop there is no iteration: only what was asked for limits it. */
-		.limits = { [BOOKS_ITERATION] = budget->layer == CONFIG_BUILT_IN ? 0
-										 : budget->number,
-			    [BOOKS_DAY] =
-				    config_get(&applied->config, SETTING_DAILY_BUDGET)->number },
-		.period = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
-	};
-
-	if (make_folders(folder, 0700) < 0)
-		return error_sys(err, "make '%s'", folder);
+	if (models_books(applied, &wanted, &folder, &day, err) < 0)
+		return -1;
 	return books_open(&wanted, ret_books, err);
 }
 

@@ -7,9 +7,11 @@
 #include "gateway/models.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/state.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const usual_places[REQUEST_PROVIDERS] = {
 	[REQUEST_ANTHROPIC] = "https://api.anthropic.com",
@@ -70,6 +72,19 @@ static const char *find(const struct config *config, enum setting_id id, size_t 
 	return found;
 }
 
+/* Where the provider's own clients would look for it. */
+static const char *usual_place(size_t provider)
+{
+	static const char *const names[REQUEST_PROVIDERS] = {
+		[REQUEST_ANTHROPIC] = "ANTHROPIC_BASE_URL",
+		[REQUEST_OPENAI] = "OPENAI_BASE_URL",
+		[REQUEST_GEMINI] = "GOOGLE_GEMINI_BASE_URL",
+	};
+	const char *place = getenv(names[provider]);
+
+	return place && *place ? place : usual_places[provider];
+}
+
 static const char *usual_key(size_t provider)
 {
 	for (const char *const *name = usual_keys[provider]; *name; name++) {
@@ -79,6 +94,41 @@ static const char *usual_key(size_t provider)
 			return *name;
 	}
 	return NULL;
+}
+
+bool models_lead(const struct list *texts, const char *variable)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		for (size_t provider = 0; provider < REQUEST_PROVIDERS; provider++) {
+			const char *name = request_provider_names[provider];
+
+			if (strncmp(texts->items[i], "upstream ", 9) != 0 ||
+			    strncmp(texts->items[i] + 9, name, strlen(name)) != 0)
+				continue;
+			for (const char *const *key = usual_keys[provider]; *key; key++)
+				if (strcmp(*key, variable) == 0)
+					return true;
+		}
+	return false;
+}
+
+/* Is the key of a provider passed into the fence? Then that is what is wanted, and no gateway is in between. */
+static bool is_passed(const struct list *env, size_t provider)
+{
+	static const char *const names[REQUEST_PROVIDERS][5] = {
+		[REQUEST_ANTHROPIC] = { "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN",
+					"CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", NULL },
+		[REQUEST_OPENAI] = { "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", NULL },
+		[REQUEST_GEMINI] = { "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL",
+				     NULL },
+	};
+
+	for (const char *const *name = names[provider]; *name; name++)
+		for (size_t i = 0; i < env->count; i++)
+			if (strncmp(env->items[i], *name, strlen(*name)) == 0 &&
+			    strchr("=", env->items[i][strlen(*name)]))
+				return true;
+	return false;
 }
 
 static void add_provider(const struct config *config, size_t provider, struct list *texts)
@@ -94,7 +144,7 @@ static void add_provider(const struct config *config, size_t provider, struct li
 	list_printf(texts, "upstream %s %s", name,
 		    local   ? place + 6
 		    : place ? place
-			    : usual_places[provider]);
+			    : usual_place(provider));
 	if (local)
 		list_printf(texts, "free %s", name);
 	/* A local server gets no key, unless one is named for it. */
@@ -128,7 +178,8 @@ int models_texts(const struct applied *applied, struct list *ret_texts, struct e
 	struct list texts = { 0 };
 
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
-		add_provider(config, i, &texts);
+		if (!is_passed(&applied->spec.env, i))
+			add_provider(config, i, &texts);
 	if (texts.count == 0)
 		return 0;
 	if (ca->number)
@@ -144,5 +195,29 @@ int models_texts(const struct applied *applied, struct list *ret_texts, struct e
 		return -1;
 	}
 	*ret_texts = texts;
+	return 0;
+}
+
+int models_books(const struct applied *applied, struct books_options *ret_options,
+		 char **ret_folder, char **ret_day, struct error *err)
+{
+	const struct config_value *budget = config_get(&applied->config, SETTING_BUDGET);
+	struct timespec now;
+
+	*ret_folder = path_join(applied->place.state, "gateway");
+	*ret_day = path_join(applied->place.state, "day.spend");
+	if (make_folders(*ret_folder, 0700) < 0)
+		return error_sys(err, "make '%s'", *ret_folder);
+	clock_gettime(CLOCK_REALTIME, &now);
+	*ret_options = (struct books_options){
+		.folder = *ret_folder,
+		.day = *ret_day,
+		/* Without a loop there is no iteration: only what was asked for limits it. */
+		.limits = { [BOOKS_ITERATION] = budget->layer == CONFIG_BUILT_IN ? 0
+										 : budget->number,
+			    [BOOKS_DAY] =
+				    config_get(&applied->config, SETTING_DAILY_BUDGET)->number },
+		.period = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+	};
 	return 0;
 }

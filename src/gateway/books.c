@@ -54,6 +54,7 @@ struct books {
 	uint64_t granted; /* of the lease */
 	uint64_t booked;  /* lines of the lease */
 	uint64_t before;  /* lines of leases before it */
+	struct books_news news;
 };
 
 static const char mark[8] = "rfspend1";
@@ -254,8 +255,12 @@ int books_lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_gra
 	if (!must && wanted > left)
 		wanted = left;
 	ret_why[0] = '\0';
-	if (nusd > left)
+	if (nusd > left) {
 		say_why(books, scope, ret_why);
+		books->news.over = true;
+		books->news.scope = scope;
+		memcpy(books->news.why, ret_why, sizeof books->news.why);
+	}
 	if (wanted > 0) {
 		add_to(&books->loop, wanted);
 		add_to(&books->day, wanted);
@@ -319,6 +324,8 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 	add_number(&line, "duration_ms", row->duration_ms);
 	buffer_add_text(&line, "}\n");
 	books->booked += row->cost_nusd;
+	books->news.kind = row->kind;
+	books->news.retry_at_ms = row->retry_at_ms;
 	if (fd_write_all(books->ledger, buffer_text(&line), line.used) < 0)
 		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
 	return 0;
@@ -356,6 +363,12 @@ int books_end_lease(struct books *books, bool in_order, struct error *err)
 uint64_t books_spent(const struct books *books)
 {
 	return books->before + books->booked;
+}
+
+void books_tell(const struct books *books, struct books_news *ret_news)
+{
+	*ret_news = books->news;
+	ret_news->cost_nusd = books_spent(books);
 }
 
 /* The sum of the lines that are there. */

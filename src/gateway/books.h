@@ -37,6 +37,8 @@ struct books_row {
 	uint32_t duration_ms;
 };
 
+enum { BOOKS_WHY = 160 };
+
 enum books_scope { BOOKS_ITERATION, BOOKS_LOOP, BOOKS_DAY, BOOKS_SCOPES };
 
 struct books_options {
@@ -57,7 +59,6 @@ int books_open(const struct books_options *options, struct books **ret_books, st
  * is spent already, and only written down. *ret_left is what could still be granted; of why (may be empty) the caller
  * learns which limit is in the way. Returns 0, or -1 with err set: then nothing was granted.
  */
-enum { BOOKS_WHY = 160 };
 int books_lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_granted,
 		uint64_t *ret_left, char ret_why[BOOKS_WHY], struct error *err);
 
@@ -69,6 +70,18 @@ int books_end_lease(struct books *books, bool in_order, struct error *err);
 
 /* What the lines since books_open() cost. */
 uint64_t books_spent(const struct books *books);
+
+/* What a run should know at its end. */
+struct books_news {
+	bool over;              /* somebody wanted more than there was */
+	enum books_scope scope; /* which limit that was */
+	char why[BOOKS_WHY];    /* the same as a sentence */
+	uint32_t kind;          /* how the last request ended: enum shape_class */
+	int64_t retry_at_ms;    /* when that provider wants to be asked again; 0: not said */
+	uint64_t cost_nusd;
+};
+
+void books_tell(const struct books *books, struct books_news *ret_news);
 
 void books_close(struct books *books);
 

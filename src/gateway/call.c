@@ -443,8 +443,11 @@ bool call_pay(struct call *call)
 	case MONEY_WAIT:
 		return false;
 	default:
-		if (!till->why[0])
-			snprintf(till->why, sizeof till->why, "the money is used up");
+		/* The owner has the last word: it says which limit it is, or that there is more by now. */
+		if (!till->why[0] && !till->money.latched) {
+			till_ask(engine, nusd, false);
+			return false;
+		}
 		till_latch(engine); /* refuses this one, too */
 		return true;
 	}

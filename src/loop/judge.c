@@ -72,6 +72,7 @@ void judge_add_heard(json_t *data, const struct agent_summary *heard)
 	json_t *counts = json_object();
 
 	add_number(data, "cost_nusd", heard->cost_nusd);
+	add_number(data, "agent_cost_nusd", heard->agent_nusd);
 	add_number(counts, "input", tokens->input);
 	add_number(counts, "output", tokens->output);
 	add_number(counts, "cache_read", tokens->cache_read);

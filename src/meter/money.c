@@ -39,8 +39,10 @@ enum money_verdict money_reserve(struct money *money, const struct money_want *w
 		input = want->likely;
 	least = most_cost(want, input, floor);
 	cost = most_cost(want, input, output);
-	if (least > reach)
+	if (least > reach) {
+		*ret_nusd = least - here;
 		return money->reserved > 0 || money->asking ? MONEY_WAIT : MONEY_OVER;
+	}
 	if (cost > reach) {
 		uint64_t share = reach / 2 > least ? reach / 2 : least;
 

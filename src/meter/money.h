@@ -47,7 +47,8 @@ enum money_verdict {
 	MONEY_GO,   /* reserved; *ret_output is how much it may answer */
 	MONEY_ASK,  /* the owner must grant *ret_nusd more first */
 	MONEY_WAIT, /* others must give back first */
-	MONEY_OVER, /* there is not enough for it, and nobody will give anything back */
+	MONEY_OVER, /* there is not enough for it (*ret_nusd more is needed), and nobody will give anything
+		       back */
 };
 
 /*
