@@ -257,7 +257,6 @@ int books_lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_gra
 	ret_why[0] = '\0';
 	if (nusd > left) {
 		say_why(books, scope, ret_why);
-		books->news.over = true;
 		books->news.scope = scope;
 		memcpy(books->news.why, ret_why, sizeof books->news.why);
 	}
@@ -365,9 +364,15 @@ uint64_t books_spent(const struct books *books)
 	return books->before + books->booked;
 }
 
+void books_add_refused(struct books *books, uint32_t count)
+{
+	books->news.refused += count;
+}
+
 void books_tell(const struct books *books, struct books_news *ret_news)
 {
 	*ret_news = books->news;
+	ret_news->over = books->news.refused > 0;
 	ret_news->cost_nusd = books_spent(books);
 }
 

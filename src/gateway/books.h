@@ -68,16 +68,20 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 /* The gateway is gone: in_order, and what it did not use comes back; else all that was granted counts as spent. */
 int books_end_lease(struct books *books, bool in_order, struct error *err);
 
+/* So many requests were refused or cut, because the money was used up. */
+void books_add_refused(struct books *books, uint32_t count);
+
 /* What the lines since books_open() cost. */
 uint64_t books_spent(const struct books *books);
 
 /* What a run should know at its end. */
 struct books_news {
-	bool over;              /* somebody wanted more than there was */
+	bool over;              /* the money was used up: something was refused or cut */
 	enum books_scope scope; /* which limit that was */
 	char why[BOOKS_WHY];    /* the same as a sentence */
 	uint32_t kind;          /* how the last request ended: enum shape_class */
 	int64_t retry_at_ms;    /* when that provider wants to be asked again; 0: not said */
+	uint32_t refused;       /* requests, because the money was used up */
 	uint64_t cost_nusd;
 };
 

@@ -21,6 +21,7 @@ void call_refuse(struct visit *visit, enum usage_format format, enum shape_reaso
 	AUTO_FREE char *sentence = mem_format("ringfence: %s", text);
 
 	shape_refuse(&out, format, reason, sentence, false);
+	visit->engine->till.refused += reason == SHAPE_BUDGET;
 	call_free(visit->call);
 	visit->call = NULL;
 	visit->stage = STAGE_HEAD;
@@ -432,6 +433,7 @@ bool call_pay(struct call *call)
 	switch (money_reserve(&till->money, &want, &call->reserved, &output, &nusd)) {
 	case MONEY_GO:
 		call->priced = true;
+		till->why[0] = '\0';
 		if (output < call->body.most)
 			request_body_limit(&call->body, output);
 		request_body_ask_usage(&call->body);
@@ -465,6 +467,7 @@ void call_cut(struct call *call)
 		refuse_call(call, SHAPE_BUDGET, call->engine->till.why);
 		return;
 	}
+	call->engine->till.refused++;
 	/* A cut is no end of a message: the client asks again, and is refused then. */
 	if (call->frames && call->reader.stream &&
 	    shape_stream_end(&last, call->target.route->format, call->engine->till.why)) {

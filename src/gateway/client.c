@@ -514,6 +514,8 @@ static void close_books(struct gateway *gateway)
 			break;
 		closed = message.type == POST_CLOSED;
 	}
+	if (closed)
+		books_add_refused(gateway->books, message.u.refused);
 	books_end_lease(gateway->books, closed, &ignored);
 }
 

@@ -37,7 +37,7 @@ enum post_type {
 	POST_GRANT,     /* down: the answer to that: `grant` */
 	POST_ROW,       /* up: a request to a model is over: `row` */
 	POST_CLOSE,     /* down: end everything, and tell what it cost */
-	POST_CLOSED,    /* up: that was all */
+	POST_CLOSED,    /* up: that was all; `refused` */
 	POST_TYPES,
 };
 
@@ -70,6 +70,7 @@ struct post_message {
 		struct post_lease lease;
 		struct post_grant grant;
 		struct books_row row;
+		uint32_t refused; /* requests, because the money was used up */
 		char text[1000];
 	} u;
 };

@@ -83,6 +83,7 @@ void till_close(struct engine *engine)
 {
 	struct post_message message = { .type = POST_CLOSED };
 
+	message.u.refused = engine->till.refused;
 	engine->till.money.latched = true;
 	while (engine->till.calls)
 		call_abandon(engine->till.calls);

@@ -20,6 +20,7 @@ enum { TILL_MODELS = 16 };
 
 struct till {
 	struct money money;
+	uint32_t refused;    /* requests, because the money is used up */
 	char why[BOOKS_WHY]; /* which limit is in the way, as the owner said last */
 	struct call *calls;  /* all that are under way, the oldest first */
 	struct call *last;

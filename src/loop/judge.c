@@ -117,6 +117,9 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 			  "final", report_bytes(final, size));
 
 	judge_add_heard(data, heard);
+	if (result->metered)
+		json_object_set_new(data, "refused_requests",
+				    json_integer((json_int_t)result->news.refused));
 	json_object_set_new(data, "error", json_string(agent_error_name(error)));
 	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
 	json_object_set_new(data, "finished", json_boolean(heard->finished));
