@@ -29,7 +29,22 @@ void call_broken(struct call *call, const char *why)
 	call_refuse(call->visit, call->target.route->format, SHAPE_UPSTREAM, text);
 }
 
-/* --- to the client */
+/* --- to the client: what was read in one go leaves in one go */
+
+enum { FLUSH_BYTES = ENGINE_SCRATCH };
+
+static int flush(struct call *call)
+{
+	struct buffer *out = &call->engine->out;
+	size_t size = out->used;
+
+	out->used = 0;
+	if (buffer_overflowed(out)) {
+		out->overflow = false; /* it is everybody's */
+		return -1;
+	}
+	return size > 0 ? side_send(&call->visit->client, out->data, size) : 0;
+}
 
 static int send_piece(struct call *call, const char *bytes, size_t size)
 {
@@ -37,13 +52,12 @@ static int send_piece(struct call *call, const char *bytes, size_t size)
 
 	if (size == 0)
 		return 0;
-	if (!call->frames)
-		return side_send(&call->visit->client, bytes, size);
-	out->used = 0;
-	buffer_printf(out, "%zx\r\n", size);
+	if (call->frames)
+		buffer_printf(out, "%zx\r\n", size);
 	buffer_add(out, bytes, size);
-	buffer_add_text(out, "\r\n");
-	return buffer_overflowed(out) ? -1 : side_send(&call->visit->client, out->data, out->used);
+	if (call->frames)
+		buffer_add_text(out, "\r\n");
+	return out->used > FLUSH_BYTES ? flush(call) : 0;
 }
 
 /* The end of an event, of which the last bytes are the first `at` of the piece that is being read. */
@@ -126,8 +140,8 @@ static void end_answer(struct call *call)
 	if (call->event.used > 0)
 		result = send_piece(call, call->event.data, call->event.used);
 	if (result == 0 && call->frames)
-		result = side_say(&visit->client, "0\r\n\r\n");
-	if (result < 0)
+		buffer_add_text(&call->engine->out, "0\r\n\r\n");
+	if (result < 0 || flush(call) < 0)
 		visit_reset(visit);
 	else
 		go_on(call);
@@ -242,10 +256,7 @@ static int take_head(struct call *call, size_t size)
 		return -1;
 	}
 	size = mask_feed(&mask, head.data, head.used, &scratch, &bytes);
-	if (side_send(&call->visit->client, bytes, size) < 0) {
-		visit_reset(call->visit);
-		return -1;
-	}
+	buffer_add(&call->engine->out, bytes, size);
 	return 0;
 }
 
@@ -317,6 +328,12 @@ static int take_first(struct call *call, const char *bytes, size_t size)
 
 static void lost(struct call *call, ssize_t n)
 {
+	/* What came before that is the client's. */
+	if (call->state == CALL_ANSWERED && call->answer_kind != HTTP_UNTIL_CLOSE &&
+	    flush(call) < 0) {
+		visit_reset(call->visit);
+		return;
+	}
 	if (n == 0 && call->state == CALL_ANSWERED && call->answer_kind == HTTP_UNTIL_CLOSE)
 		end_answer(call);
 	else
@@ -330,7 +347,8 @@ void call_read_answer(struct call *call)
 	struct engine *engine = call->engine;
 	struct visit *visit = call->visit;
 
-	for (int i = 0; i < ROUNDS && !visit->client.kept; i++) {
+	engine->out.used = 0;
+	for (int i = 0; (i < ROUNDS || link_has_more(call->link)) && !visit->client.kept; i++) {
 		size_t most = call->state == CALL_ANSWERED ? ENGINE_SCRATCH
 							   : call->answer.max - call->answer.used;
 		ssize_t n = link_read(call->link, engine->scratch, most);
@@ -346,13 +364,19 @@ void call_read_answer(struct call *call)
 			     ? take_bytes(call, engine->scratch, (size_t)n)
 			     : take_first(call, engine->scratch, (size_t)n)) < 0)
 			return;
-		call_true_up(call);
-		if (visit->stage != STAGE_CALL || visit->call != call)
-			return; /* cut, because that was too much */
 		if (call->state == CALL_ANSWERED && call->answer_done) {
 			end_answer(call);
 			return;
 		}
+		if ((size_t)n < most && !link_has_more(call->link))
+			break; /* another look would only find that there is nothing */
 	}
-	call_update(visit);
+	if (flush(call) < 0) {
+		visit_reset(visit);
+		return;
+	}
+	call_true_up(call);
+	if (visit->stage == STAGE_CALL &&
+	    visit->call == call) /* else that was too much, and it was cut */
+		call_update(visit);
 }

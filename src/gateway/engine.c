@@ -177,7 +177,8 @@ int engine_init(struct engine *engine, int owner, struct error *err)
 	till_init(engine);
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
 		engine->upstreams[i].provider = &engine->config.models.providers[i];
-	engine->out = BUFFER_INIT(ENGINE_SCRATCH + 64);
+	engine->out = BUFFER_INIT(
+		3 * ENGINE_SCRATCH); /* what a call adds before it looks, and the frames */
 	engine->owner = (struct source){ .fd = owner, .ready = owner_ready };
 	loop_watch(loop, &engine->owner, EPOLLIN);
 	return 0;

@@ -184,6 +184,15 @@ void call_connect(struct call *call)
 		link_opened(call);
 }
 
+void call_resume(struct visit *visit)
+{
+	struct call *call = visit->call;
+
+	if (!visit->client.kept && call->link && call->state >= CALL_SENDING &&
+	    link_has_more(call->link))
+		call_read_answer(call);
+}
+
 void call_update(struct visit *visit)
 {
 	struct call *call = visit->call;

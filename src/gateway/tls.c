@@ -92,6 +92,7 @@ int tls_new(const char *ca, struct tls **ret_tls, struct error *err)
 	SSL_CTX_set_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE |
 					       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 					       SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_read_ahead(tls->context, 1); /* a record in one go, not its head first */
 	SSL_CTX_set_session_cache_mode(tls->context,
 				       SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 	SSL_CTX_sess_set_new_cb(tls->context, keep_session);

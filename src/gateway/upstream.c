@@ -320,7 +320,6 @@ struct link *link_get(struct engine *engine, struct upstream *upstream,
 		upstream->kept = link->next;
 		upstream->kept_count--;
 		alarm_stop(&link->alarm);
-		loop_watch(&engine->loop, &link->source, 0);
 		link->next = NULL;
 		link->state = OPEN;
 		link->user = *user;
@@ -377,6 +376,11 @@ ssize_t link_write(struct link *link, const void *bytes, size_t size)
 		return TLS_BROKEN;
 	}
 	return n;
+}
+
+bool link_has_more(const struct link *link)
+{
+	return link->tls && tls_pending(link->tls);
 }
 
 const char *link_wrong(const struct link *link)

@@ -47,6 +47,7 @@ bool link_is_open(
 /* As those of tls.h; what a link waits for next is link_watch()'s to say. */
 ssize_t link_read(struct link *link, void *bytes, size_t size);
 ssize_t link_write(struct link *link, const void *bytes, size_t size);
+bool link_has_more(const struct link *link); /* that is read already: epoll knows nothing of it */
 const char *link_wrong(const struct link *link);
 
 /* reading, writing: what its user wants to do. 0, 0: nothing, for now. */

@@ -336,6 +336,8 @@ static void client_ready(struct source *source, uint32_t events)
 		visit_reset(visit);
 		return;
 	}
+	if (visit->stage == STAGE_CALL && events & EPOLLOUT)
+		call_resume(visit);
 	if (visit->stage == STAGE_CALL && events & EPOLLRDHUP && !call_wants_client(visit)) {
 		visit_reset(visit);
 		return;
