@@ -254,7 +254,7 @@ bool call_head(struct visit *visit, size_t head)
 			 traits.anthropic, &target) < 0)
 		target.route = NULL;
 	format = target.route ? target.route->format : guess_format(&request, traits.anthropic);
-	if (!judge_head(visit, &request, &target, &traits, format))
+	if (!judge_head(visit, &request, &target, &traits, format) || !target.route)
 		return false;
 	visit->call = make_call(visit, &request, &target, &traits);
 	visit->stage = STAGE_CALL;

@@ -37,55 +37,51 @@ struct call {
 	struct visit *visit;
 	struct engine *engine;
 	struct call *next, *prev; /* in the till */
-	enum call_state state;
 	struct request_target target;
 	struct request_body body;
 	struct upstream *upstream;
 	const struct price_model *model; /* NULL: unknown */
 	char child[64];
-	bool keep; /* the client's connection is used again */
+	uint64_t reserved;
+	uint64_t began_ms, first_ms;
 
 	/* the request */
 	struct buffer lines; /* of its head, that go on */
-	enum http_body kind;
-	uint64_t left;
+	uint64_t left;       /* of its body, if it has a length */
 	struct http_chunks chunks;
-	struct buffer memory; /* its body; or: */
-	int spool;            /* a memory file; -1: none */
+	struct buffer memory; /* its body; or, if that is large, `spool` */
 	uint64_t size;        /* of the body as it came */
-
-	/* money */
-	uint64_t reserved;
-	bool priced; /* it was reserved for, and is settled at its end */
-
-	/* its way */
 	struct link *link;
-	struct buffer head;
+	struct buffer head; /* as it is sent */
 	size_t head_at;
 	uint64_t body_at;
 	size_t edit, edit_at;
-	bool sent; /* all of it */
-	uint64_t began_ms, first_ms;
 
 	/* the answer */
 	struct buffer answer; /* its head */
 	size_t scanned;
-	unsigned int status;
-	enum http_body answer_kind;
 	uint64_t answer_left;
 	struct http_chunks answer_chunks;
-	bool answer_done;
-	bool server_keep;
-	bool frames; /* the client gets chunks */
-	bool strip;  /* an event that the client did not ask for is taken out */
 	struct usage_reader reader;
-	bool metered;
 	struct mask mask;
 	struct shape_limit limit;
-	bool opaque;         /* it cannot be read: it is charged all that was reserved */
 	struct buffer event; /* the one that may have to be taken out, as far as it is there */
 	const char *piece;   /* that is being fed to the reader */
 	size_t piece_at;     /* how much of it is dealt with */
+
+	enum call_state state;
+	enum http_body kind, answer_kind;
+	int spool;           /* a memory file; -1: none */
+	unsigned int status; /* of the answer; 0: none that can be used */
+	bool keep;           /* the client's connection is used again */
+	bool priced;         /* money was reserved, and is settled at the end */
+	bool sent;           /* all of the request */
+	bool answer_done;
+	bool server_keep;
+	bool frames;  /* the client gets chunks */
+	bool strip;   /* an event that the client did not ask for is taken out */
+	bool metered; /* the answer is read */
+	bool opaque;  /* it cannot be read: it is charged all that was reserved */
 };
 
 /* A head that is no proxy's is whole. Returns true if the visit has got on. */

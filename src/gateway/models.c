@@ -2,6 +2,7 @@
 #include "gateway/models.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,7 @@ int models_place_parse(const char *url, struct models_place *ret_place, struct e
 		    strlen(at) ||
 	    strstr(at, "//") || strstr(at, "/."))
 		return error_set(err, "the path of a URL has letters, digits and - . _ / only");
-	strcpy(place.prefix, at);
+	snprintf(place.prefix, sizeof place.prefix, "%s", at);
 	drop_version(place.prefix);
 	*ret_place = place;
 	return 0;
@@ -115,7 +116,7 @@ static int read_key(struct models_provider *provider, const char *key, struct er
 	for (size_t i = 0; i < size; i++)
 		if (key[i] <= 0x20 || key[i] > 0x7e)
 			return error_set(err, "a key has bytes that no key has");
-	strcpy(provider->key, key);
+	snprintf(provider->key, sizeof provider->key, "%s", key);
 	return 0;
 }
 
@@ -155,7 +156,7 @@ static int read_text(struct models *models, const char *text, struct error *err)
 	if (strncmp(text, "ca ", 3) == 0) {
 		if (text[3] != '/' || strlen(text + 3) >= sizeof models->ca)
 			return error_set(err, "the file of certificates is no absolute path");
-		strcpy(models->ca, text + 3);
+		snprintf(models->ca, sizeof models->ca, "%s", text + 3);
 		return 0;
 	}
 	if (strcmp(text, "unknown refuse") == 0) {

@@ -283,7 +283,7 @@ void request_body_init(struct request_body *body, const struct request_target *t
 {
 	*body = (struct request_body){ .route = target->route, .answers = 1 };
 	body->stream = target->route->stream;
-	strcpy(body->model, target->model);
+	memcpy(body->model, target->model, sizeof body->model);
 	body->scan =
 		(struct scan){ .nodes = nodes, .count = B_COUNT, .tell = take, .context = body };
 }

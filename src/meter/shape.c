@@ -153,27 +153,27 @@ static bool read_date(const char *text, int64_t *ret_ms)
 /* "6m0s", "1.5s", "250ms", as OpenAI writes when a limit is over. */
 static bool read_span(const char *text, int64_t *ret_ms)
 {
+	static const struct {
+		const char *unit;
+		double ms;
+	} units[] = {
+		{ "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { "d", 86400000 }
+	};
 	double sum = 0;
 
 	while (*text) {
-		char *end;
-		double value = isdigit((unsigned char)*text) ? strtod(text, &end) : -1;
+		char *end = (char *)text;
+		double value = strtod(text, &end);
+		size_t i = 0;
 
-		if (value < 0 || value > 1e9)
+		if (!isdigit((unsigned char)*text) || end == text || value > 1e9)
 			return false;
-		if (strncmp(end, "ms", 2) == 0)
-			sum += value, end += 2;
-		else if (*end == 's')
-			sum += value * 1000, end++;
-		else if (*end == 'm')
-			sum += value * 60000, end++;
-		else if (*end == 'h')
-			sum += value * 3600000, end++;
-		else if (*end == 'd')
-			sum += value * 86400000, end++;
-		else
+		while (i < 5 && strncmp(end, units[i].unit, strlen(units[i].unit)) != 0)
+			i++;
+		if (i == 5)
 			return false;
-		text = end;
+		sum += value * units[i].ms;
+		text = end + strlen(units[i].unit);
 	}
 	*ret_ms = (int64_t)sum;
 	return true;
