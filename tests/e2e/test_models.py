@@ -640,7 +640,7 @@ def swallow(function):
 
 def test_an_owner_that_is_killed_loses_no_spend(t):
     models = Models(t, lambda request, _: message(input=10, output=5), "--daily-budget", "1")
-    equal(models.ask()[0], 200, "a request")
+    equal((models.ask()[0], len(models.ledger(1))), (200, 1), "a request, and its line")
     os.kill(models.process.pid, signal.SIGKILL)
     models.process.wait()
     before = models.spent()
