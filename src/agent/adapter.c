@@ -10,16 +10,20 @@ static const struct agent_adapter *const adapters[] = {
 #define AGENT_ADAPTER(name) &agent_adapter_##name,
 	AGENT_ADAPTERS(AGENT_ADAPTER)
 #undef AGENT_ADAPTER
+		NULL,
 };
 
 const struct agent_adapter *agent_adapter_at(size_t index)
 {
-	return index < sizeof adapters / sizeof *adapters ? adapters[index] : NULL;
+	for (size_t i = 0; i < index; i++)
+		if (!adapters[i])
+			return NULL;
+	return adapters[index];
 }
 
 const struct agent_adapter *agent_adapter_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof adapters / sizeof *adapters; i++)
+	for (size_t i = 0; adapters[i]; i++)
 		if (strcmp(adapters[i]->name, name) == 0)
 			return adapters[i];
 	return NULL;
@@ -29,7 +33,7 @@ char *agent_adapter_names(void)
 {
 	AUTO_BUFFER struct buffer names = BUFFER_INIT(1024);
 
-	for (size_t i = 0; i < sizeof adapters / sizeof *adapters; i++)
+	for (size_t i = 0; adapters[i]; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", adapters[i]->name);
 	return mem_dup(buffer_text(&names));
 }
@@ -89,6 +93,10 @@ static void add_login(struct buffer *out, const char *file)
 void agent_command(const struct agent_adapter *adapter, const struct agent_order *order,
 		   struct buffer *out)
 {
+	/* The home of a fence is private and empty; without one, theirs is not to be touched. */
+	if (!order->fenced)
+		buffer_add_text(out, "HOME=$(mktemp -d) || exit 125\nexport HOME\n"
+				     "trap 'rm -rf \"$HOME\"' EXIT\n");
 	add_sessions(out, adapter->sessions);
 	add_login(out, adapter->credentials);
 	if (adapter->setup)
@@ -110,7 +118,8 @@ void agent_command(const struct agent_adapter *adapter, const struct agent_order
 		add_words(out, adapter->resume);
 		buffer_add_text(out, " \"$RINGFENCE_SESSION\"\nfi");
 	}
-	buffer_printf(out, "\n%s", adapter->launch ? adapter->launch : "exec \"$@\"");
+	buffer_printf(out, "\n%s%s", order->fenced ? "" : "(",
+		      adapter->launch ? adapter->launch : "exec \"$@\"");
 	add_words(out, adapter->last);
-	buffer_add_text(out, "\n");
+	buffer_add_text(out, order->fenced ? "\n" : ")\n");
 }

@@ -160,7 +160,7 @@ static int add_prices(const struct fence_place *place, struct list *texts, struc
 	struct price_table table;
 
 	/* Read and judged here, so that a mistake is told before anything begins. */
-	if (prices_load(place, &table, err) < 0 || prices_own(place, &own, NULL, err) < 0)
+	if (prices_load_with(place, &table, &own, err) < 0)
 		return -1;
 	price_table_release(&table);
 	if (own.used > 0)

@@ -10,9 +10,8 @@
 /* Reads prices.txt beside the user's own settings, if it is there. Returns 0, or -1 with err set. */
 int prices_load(const struct fence_place *place, struct price_table *ret_table, struct error *err);
 
-/* The user's own text, as it is; *ret_shown (may be NULL) is what the file is called, and the caller's to free. Nothing
- * is added where there is none. */
-int prices_own(const struct fence_place *place, struct buffer *out, char **ret_shown,
-	       struct error *err);
+/* The same, and the text of that file, which the caller releases in any case. */
+int prices_load_with(const struct fence_place *place, struct price_table *ret_table,
+		     struct buffer *ret_own, struct error *err);
 
 #endif

@@ -54,10 +54,10 @@ struct engine {
 	struct visit *visits;
 	size_t visit_count;
 	struct delay header, connecting, idle, quiet, held, linger, stagger, keep;
+	int pipe[2]; /* empty but within tunnel.c's pour() */
 	size_t kept; /* bytes, of all sides */
 	size_t held_count;
 	uint32_t last_id;
-	uint32_t untold;
 	unsigned int told; /* in the second that began at: */
 	uint64_t second_ms;
 	struct till till;
@@ -92,6 +92,7 @@ struct side {
 	size_t kept_at, kept_size;
 	bool ended; /* nothing more comes from it */
 	bool shut;  /* it knows that nothing more comes from us */
+	bool bulk;  /* much came from it the last time */
 };
 
 struct refusal {
@@ -114,7 +115,7 @@ struct visit {
 	bool spare;     /* beyond the cap */
 	bool open;      /* the client was told that its tunnel is open */
 	bool tls;       /* it has begun with TLS */
-	bool free_port; /* the rule names a port other than 443: any protocol will do */
+	bool free_port; /* the rule names a port other than 443 and 80: any protocol will do */
 	bool within;    /* plain HTTP within a tunnel */
 	bool counted;   /* among the active ones of its row */
 	struct gateway_address peer;

@@ -44,7 +44,7 @@
 	X(paused)                                                          \
 	X(resumed)                                                         \
 	X(asked)   /* by a person: pause or abort when it suits */         \
-	X(changed) /* limits */                                            \
+	X(changed) /* limits; or the clock, by a jump */                   \
 	X(finished)
 
 enum loop_phase {

@@ -157,6 +157,8 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	uint32_t iteration = sup->state.used + 1;
 	uint32_t attempt = sup->state.iteration == iteration ? sup->state.attempt + 1 : 1;
 
+	if (attend_clock(sup, err) < 0)
+		return -1;
 	if (sup->state.wish == LOOP_WISH_ABORT)
 		return phase_finish(sup, "aborted", "by a person", err);
 	if (sup->state.wish == LOOP_WISH_PAUSE)
@@ -270,6 +272,8 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	if (survey_take(sup->memory, sup->state.options.project, &after, err) < 0)
 		return -1;
 	judge_after(&sup->state, &after, attend_now_ms(), &decision, &data);
+	if (sup->state.options.login) /* what it costs in safety is in every report */
+		json_object_set_new(data, "login_in_fence", report_text(sup->state.options.login));
 	if (report_survey(folder, "after.json", &after, err) < 0 ||
 	    report_json(folder, "analysis.json", data, err) < 0) {
 		json_decref(data);
