@@ -1,6 +1,7 @@
 /* ringfence exec: one command in the fence. */
 #include "cli/apply.h"
 #include "cli/cli.h"
+#include "cli/models.h"
 #include "cli/notice.h"
 #include "cli/report.h"
 #include "fence/fence.h"
@@ -167,6 +168,26 @@ static int plan_and_run(const struct exec_options *asked, struct error *err)
 	return code;
 }
 
+/* The gateway, if one is needed. Returns 0, or -1 with err set. */
+static int make_outlet(struct applied *applied, struct error *err)
+{
+	struct fence_spec *spec = &applied->spec;
+	AUTO_FREE char *folder = NULL;
+	AUTO_FREE char *day = NULL;
+	struct books_options books;
+
+	if (spec->net != FENCE_NET_LIST)
+		return 0;
+	spec->outlet = gateway_outlet_new(err);
+	if (!spec->outlet)
+		return -1;
+	if (spec->models.count == 0)
+		return 0;
+	if (models_books(applied, &books, &folder, &day, err) < 0)
+		return -1;
+	return gateway_outlet_models(spec->outlet, &spec->models, &books, err);
+}
+
 static int load_and_run(struct exec_options *asked, struct error *err)
 {
 	struct applied *applied = &asked->applied;
@@ -179,8 +200,7 @@ static int load_and_run(struct exec_options *asked, struct error *err)
 		return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err) : code;
 	}
 	fence_enter_scope(&applied->spec);
-	if (applied->spec.net == FENCE_NET_LIST &&
-	    !(applied->spec.outlet = gateway_outlet_new(err)))
+	if (make_outlet(applied, err) < 0)
 		return cli_fail(err);
 	notice_config(&applied->config);
 	return plan_and_run(asked, err);

@@ -53,9 +53,11 @@ static void end(struct history *history, const json_t *data, const char *verdict
 
 static void take_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
-	static const char *const keys[] = { "code",        "signal",    "timed_out", "idle",
-					    "duration_ms", "cost_nusd", "tokens",    "session",
-					    "error",       "message",   "reset_at" };
+	static const char *const keys[] = {
+		"code",        "signal",    "timed_out",       "idle",
+		"duration_ms", "cost_nusd", "agent_cost_nusd", "tokens",
+		"session",     "error",     "message",         "reset_at"
+	};
 	const char *action = json_string_value(json_object_get(data, "action"));
 	const char *status = json_string_value(json_object_get(data, "status"));
 

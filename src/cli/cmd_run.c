@@ -131,6 +131,7 @@ static void add_limits(const struct run_options *asked, json_t *frozen)
 		{ "idle_ms", SETTING_IDLE_TIMEOUT },
 		{ "check_timeout_ms", SETTING_CHECK_TIMEOUT },
 		{ "budget_nusd", SETTING_BUDGET },
+		{ "daily_nusd", SETTING_DAILY_BUDGET },
 		{ "max_errors", SETTING_MAX_ERRORS },
 		{ "max_same_error", SETTING_MAX_SAME_ERROR },
 		{ "max_no_progress", SETTING_MAX_NO_PROGRESS },

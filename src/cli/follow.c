@@ -123,15 +123,30 @@ static void tell_begun(struct follow *follow, const json_t *data, int64_t at_ms)
 	     buffer_text(&left));
 }
 
+/* Who counted, and what the other one says: agents have prices of their own, and forget their children. */
+static void tell_cost(struct follow *follow, const json_t *data)
+{
+	double cost = (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9;
+	const json_t *agent = json_object_get(data, "agent_cost_nusd");
+	double said = (double)json_integer_value(agent) / 1e9;
+	bool metered = json_object_get(data, "refused_requests") != NULL;
+
+	if (metered && agent &&
+	    json_integer_value(agent) != json_integer_value(json_object_get(data, "cost_nusd")))
+		tell(follow, "  this cost US$ %.4f; the agent says US$ %.4f", cost, said);
+	else if (metered)
+		tell(follow, "  this cost US$ %.4f", cost);
+	else if (json_object_get(data, "cost_nusd"))
+		tell(follow, "  the agent says that this cost US$ %.4f", cost);
+}
+
 static void tell_ended(struct follow *follow, const json_t *data)
 {
 	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
 	int signal = number_of(data, "signal");
 	const char *error = text_of(data, "error");
 
-	if (json_object_get(data, "cost_nusd"))
-		tell(follow, "  the agent says that this cost US$ %.4f",
-		     (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9);
+	tell_cost(follow, data);
 	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
 		tell(follow, "  the agent reports (%s): %.300s", error, text_of(data, "message"));
 	if (json_is_true(json_object_get(data, "over_budget")))

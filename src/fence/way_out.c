@@ -15,6 +15,22 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Where clients of models find them, and what they have for a key. Those that look elsewhere are pointed by who starts
+ * them, with the first of these. */
+static void point_at_models(const struct fence_spec *spec, struct list *environment)
+{
+	static const char *const places[] = { "RINGFENCE_MODELS", "ANTHROPIC_BASE_URL",
+					      "GOOGLE_GEMINI_BASE_URL" };
+	static const char *const keys[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY",
+					    "GEMINI_API_KEY" };
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		list_printf(environment, "%s=http://127.0.0.1:%d", places[i], OUTLET_PORT);
+	list_printf(environment, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1", OUTLET_PORT);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		list_printf(environment, "%s=%s", keys[i], spec->outlet ? spec->outlet->token : "");
+}
+
 void way_out_environment(const struct fence_spec *spec, struct list *environment)
 {
 	/* Both cases, because tools differ; ALL_PROXY is no SOCKS address, because clients without SOCKS
@@ -34,6 +50,8 @@ void way_out_environment(const struct fence_spec *spec, struct list *environment
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		list_printf(environment, "%s=localhost,127.0.0.1,::1", direct[i]);
 	list_add(environment, "NODE_USE_ENV_PROXY=1");
+	if (spec->models.count > 0)
+		point_at_models(spec, environment);
 }
 
 int way_out_start(const struct fence_plan *plan, struct list *warnings, struct error *err)

@@ -3,6 +3,7 @@
 
 #include "loop/judge.h"
 #include "loop/keep.h"
+#include "loop/money.h"
 #include "loop/place.h"
 #include "loop/prompt.h"
 #include "loop/report.h"
@@ -164,6 +165,11 @@ int phase_ready(struct supervisor *sup, struct error *err)
 		return attend_append(sup, LOOP_EVENT_paused,
 				     json_pack("{s:s}", "reason", "by a person (ringfence resume)"),
 				     err);
+	if (sup->used_up[0] && sup->used_up_today)
+		return attend_append(sup, LOOP_EVENT_paused,
+				     json_pack("{s:s}", "reason", sup->used_up), err);
+	if (sup->used_up[0])
+		return phase_finish(sup, "limit", sup->used_up, err);
 	judge_before(&sup->state, attend_now_ms(), &decision);
 	if (decision.action == GUARD_LIMIT || decision.action == GUARD_FAILED)
 		return phase_finish(sup, decision.action == GUARD_LIMIT ? "limit" : "failed",
@@ -199,12 +205,14 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 {
 	AUTO_BUFFER struct buffer final = BUFFER_INIT(2 * FINAL_BYTES);
 	const struct judge_said said = { .idle = sup->cut == CUT_IDLE,
-					 .over_budget = sup->cut == CUT_BUDGET,
+					 .over_budget = sup->cut == CUT_BUDGET ||
+							(result->metered && result->news.over),
 					 .bytes = sup->output.bytes + sup->complaints.bytes,
 					 .heard = &sup->heard };
 
 	take_final(sup, &final);
 	agent_summary_exit(&sup->heard, sup->state.options.agent_format, result->code);
+	money_hear(sup, result);
 	return attend_append(sup, LOOP_EVENT_ended,
 			     judge_end(result, &said, buffer_text(&final), final.used,
 				       attend_now_ms()),

@@ -36,6 +36,7 @@ struct loop_options {
 	int64_t check_timeout_ms;
 	int64_t idle_ms;
 	int64_t budget_nusd; /* of an iteration; 0: none */
+	int64_t daily_nusd;  /* of all runs of the user in a day; 0: none */
 	struct guard_limits limits;
 	const json_t *fence; /* see frozen.h */
 };
