@@ -351,7 +351,7 @@ static int show(struct policy_options *asked, struct error *err)
 	} else if (asked->json) {
 		print_json(applied, &plan);
 	} else {
-		notice_config(&applied->config);
+		notice_config(&applied->config, false);
 		policy_print(applied, &plan);
 	}
 	fence_plan_release(&plan);
