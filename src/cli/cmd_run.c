@@ -71,7 +71,7 @@ static const struct alias aliases[] = {
 static const struct section sections[] = {
 	{ "EXIT STATUS", loops_exit_table },
 	{ "EXAMPLES",
-	  "  ringfence run \"Fix the failing tests\" --check \"npm test\" --agent claude --env ANTHROPIC_API_KEY\n"
+	  "  ringfence run \"Fix the failing tests\" --check \"npm test\" --agent claude\n"
 	  "  ringfence run --prompt-file PROMPT.md --tasks TASKS.md --agent-command my-agent --detach\n" },
 	{ 0 },
 };
