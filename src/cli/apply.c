@@ -2,9 +2,11 @@
 #include "cli/apply.h"
 
 #include "cli/cli.h"
+#include "cli/models.h"
 #include "gateway/rule.h"
 #include "project/hosts.h"
 #include "util/mem.h"
+#include "util/path.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,9 +40,14 @@ static int judge(const struct setting *setting, const char *text, struct error *
 	struct error why;
 	uint64_t value;
 
+	if (setting->id == SETTING_ALLOW && hosts_nearest_set(text))
+		return error_set(err, "%s %s: did you mean %s? (for a host of that name: %s:443)",
+				 setting->key, text, hosts_nearest_set(text), text);
 	if (setting->id == SETTING_ALLOW && !hosts_is_set(text) &&
 	    gateway_rule_parse(text, &rule, &why) < 0)
 		return error_set(err, "%s: %s", setting->key, why.text);
+	if (setting->id == SETTING_MODEL_KEY || setting->id == SETTING_UPSTREAM)
+		return models_judge(setting, text, err);
 	if (setting->id >= SETTING_MEMORY && setting->id <= SETTING_DISK &&
 	    strcmp(text, "none") != 0)
 		return fence_limit_parse((enum fence_limit)(setting->id - SETTING_MEMORY), text,
@@ -69,6 +76,24 @@ int apply_find(const char *project, struct fence_place *ret_place, struct error 
 	return -1;
 }
 
+/* In a folder below a project, that project's settings do not hold: the folder is a project of its own. */
+static void notice_above(const char *project, struct list *notices)
+{
+	AUTO_FREE char *folder = mem_dup(project);
+
+	for (char *slash; (slash = strrchr(folder, '/')) && slash > folder;) {
+		*slash = '\0';
+
+		AUTO_FREE char *file = path_join(folder, CONFIG_FILE);
+
+		if (access(file, F_OK) == 0) {
+			list_printf(notices, "%s does not hold in this folder (--project %s)", file,
+				    folder);
+			return;
+		}
+	}
+}
+
 int apply_load(struct applied *applied, struct error *err)
 {
 	struct fence_place *place = &applied->place;
@@ -86,6 +111,8 @@ int apply_load(struct applied *applied, struct error *err)
 		.judge = judge,
 	};
 
+	if (!applied->spec.project)
+		notice_above(place->project, &applied->config.notices);
 	return config_load(&applied->config, &where, err);
 }
 
@@ -223,6 +250,11 @@ static int add_network(struct applied *applied, struct error *err)
 			spec->net = FENCE_NET_LIST;
 			spec->net_origin = value->origin;
 		}
+		if (value->setting->id == SETTING_ALLOW && value->layer == CONFIG_FLAG &&
+		    spec->net != FENCE_NET_LIST)
+			list_printf(&applied->config.notices,
+				    "--allow %s has no effect: the network is %s (%s)", value->text,
+				    net->text, net->origin);
 	}
 	for (size_t i = 0; spec->net == FENCE_NET_LIST && i < config->count; i++)
 		if (config->values[i].setting->id == SETTING_ALLOW &&
@@ -269,6 +301,23 @@ int apply_spec(struct applied *applied, struct error *err)
 	spec->denials = config_get(config, SETTING_DENIALS)->number;
 	spec->trace_reads = config_get(config, SETTING_TRACE_READS)->number;
 	spec->place = &applied->place;
+	return apply_models(applied, config_get(config, SETTING_MODELS)->number, err);
+}
+
+int apply_models(struct applied *applied, bool wanted, struct error *err)
+{
+	struct fence_spec *spec = &applied->spec;
+
+	/* On the host's own network another run may have the same port, and without a fence the keys are in reach anyway. */
+	if (!wanted || spec->models.count > 0 || spec->net == FENCE_NET_OPEN ||
+	    spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ||
+	    strcmp(config_get(&applied->config, SETTING_AGENT_LOGIN)->text, "file") == 0)
+		return 0;
+	if (models_texts(applied, &spec->models, err) < 0)
+		return -1;
+	/* Nothing but models is reached then: the list of hosts is empty. */
+	if (spec->models.count > 0 && spec->net == FENCE_NET_NONE)
+		spec->net = FENCE_NET_LIST;
 	return 0;
 }
 
@@ -299,5 +348,5 @@ int apply_loop(struct applied *applied, struct error *err)
 			spec->accepted_limits |= 1u << i;
 	}
 	spec->limits[FENCE_LIMIT_TIME] = apply_loop_number(config, SETTING_TIMEOUT);
-	return 0;
+	return apply_models(applied, apply_loop_number(config, SETTING_MODELS), err);
 }

@@ -1,8 +1,10 @@
 /* The agent of a loop: see choose.h. */
 #include "cli/choose.h"
 
+#include "cli/models.h"
 #include "cli/notice.h"
 #include "util/mem.h"
+#include "util/path.h"
 #include "util/text.h"
 
 #include <stdlib.h>
@@ -32,6 +34,15 @@ bool choose_has_key(const struct agent_adapter *agent, const struct list *env)
 	return false;
 }
 
+/* Through the gateway a token is all that it needs. */
+static bool is_routed(const struct applied *applied, const struct agent_adapter *agent)
+{
+	for (const char *const *key = agent->keys; *key; key++)
+		if (models_lead(&applied->spec.models, *key))
+			return true;
+	return false;
+}
+
 static bool by_file(const struct applied *applied)
 {
 	return strcmp(config_get(&applied->config, SETTING_AGENT_LOGIN)->text, "file") == 0;
@@ -40,8 +51,9 @@ static bool by_file(const struct applied *applied)
 static bool can_log_in(const struct applied *applied, const struct agent_adapter *agent,
 		       const struct agent_found *found)
 {
-	return by_file(applied) ? found->credentials != NULL
-				: choose_has_key(agent, &applied->spec.env);
+	return by_file(applied)
+		       ? found->credentials != NULL
+		       : choose_has_key(agent, &applied->spec.env) || is_routed(applied, agent);
 }
 
 /* The first that is installed and can log in. */
@@ -140,16 +152,19 @@ static void hide_settings(struct fence_spec *spec, const struct agent_adapter *a
 	}
 }
 
-static void equip(struct fence_spec *spec, const struct agent_adapter *agent,
+static void equip(struct applied *applied, const struct agent_adapter *agent,
 		  const struct agent_found *found, bool fenced)
 {
-	if (found->folder)
+	struct fence_spec *spec = &applied->spec;
+
+	/* What is in the project is there, and stays writable. */
+	if (found->folder && !path_within(found->folder, applied->place.project))
 		fence_paths_add(&spec->read, found->folder, "--agent");
 	add_variables(spec, agent->environment);
 	if (fenced)
 		add_variables(spec, agent->bypass_env);
 	for (const char *const *name = agent->passes; *name; name++)
-		if (getenv(*name))
+		if (getenv(*name) && !spec->models.count) /* with those it is led elsewhere */
 			add_variable(spec, *name);
 	hide_settings(spec, agent);
 }
@@ -170,8 +185,9 @@ static int check_login(const struct applied *applied, const struct agent_adapter
 					   agent->title);
 	return error_set(
 		err,
-		"%s cannot log in: --env %s passes your key into the fence, where the agent can read it%s",
-		agent->title, agent->keys[0],
+		"%s cannot log in: set %s, which the gateway adds outside of the fence (--models auto); --env %s passes it "
+		"into the fence, where the agent can read it%s",
+		agent->title, agent->keys[0], agent->keys[0],
 		agent->credentials
 			? "; --agent-login file gives it a copy of your login instead (docs/agents.md)"
 			: "");
@@ -219,7 +235,7 @@ int choose_agent(struct applied *applied, struct choice *ret_choice, struct erro
 			choice.agent->title, found.credentials);
 	}
 	warn(choice.agent, &found, fenced);
-	equip(&applied->spec, choice.agent, &found, fenced);
+	equip(applied, choice.agent, &found, fenced);
 
 	const struct agent_order order = { .program = found.program,
 					   .model = choice.model,

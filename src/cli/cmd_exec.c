@@ -2,6 +2,7 @@
 #include "cli/apply.h"
 #include "cli/cli.h"
 #include "cli/hint.h"
+#include "cli/models.h"
 #include "cli/notice.h"
 #include "cli/report.h"
 #include "fence/fence.h"
@@ -108,6 +109,10 @@ static void tell_result(const struct fence_plan *plan, const struct fence_result
 {
 	for (size_t i = 0; i < result->warnings.count; i++)
 		notice(result->warnings.items[i]);
+	for (size_t i = 0; i < result->host_count; i++)
+		if (strcmp(result->hosts[i].verdict, "failed") == 0)
+			noticef("%s:%u is allowed, but could not be reached from this machine",
+				result->hosts[i].host, result->hosts[i].port);
 	notice_found(&result->found);
 	notice_no_fence(plan, "this command ran");
 	notice_limit(result);
@@ -150,6 +155,26 @@ static int plan_and_run(const struct exec_options *asked, struct error *err)
 	return code;
 }
 
+/* The gateway, if one is needed. Returns 0, or -1 with err set. */
+static int make_outlet(struct applied *applied, struct error *err)
+{
+	struct fence_spec *spec = &applied->spec;
+	AUTO_FREE char *folder = NULL;
+	AUTO_FREE char *day = NULL;
+	struct books_options books;
+
+	if (spec->net != FENCE_NET_LIST)
+		return 0;
+	spec->outlet = gateway_outlet_new(err);
+	if (!spec->outlet)
+		return -1;
+	if (spec->models.count == 0)
+		return 0;
+	if (models_books(applied, &books, &folder, &day, err) < 0)
+		return -1;
+	return gateway_outlet_models(spec->outlet, &spec->models, &books, err);
+}
+
 static int load_and_run(struct exec_options *asked, struct error *err)
 {
 	struct applied *applied = &asked->applied;
@@ -162,8 +187,7 @@ static int load_and_run(struct exec_options *asked, struct error *err)
 		return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err) : code;
 	}
 	fence_enter_scope(&applied->spec);
-	if (applied->spec.net == FENCE_NET_LIST &&
-	    !(applied->spec.outlet = gateway_outlet_new(err)))
+	if (make_outlet(applied, err) < 0)
 		return cli_fail(err);
 	notice_config(&applied->config, false);
 	return plan_and_run(asked, err);

@@ -72,9 +72,10 @@ static json_t *check_of(const json_t *data)
 static void take_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
-		"code",    "signal",  "timed_out",   "idle",     "duration_ms", "cost_nusd",
-		"tokens",  "session", "error",       "message",  "reset_at",    "limit",
-		"denials", "denied",  "quarantined", "put_aside"
+		"code",        "signal",          "timed_out", "idle",    "duration_ms",
+		"cost_nusd",   "agent_cost_nusd", "tokens",    "session", "error",
+		"message",     "reset_at",        "limit",     "denials", "denied",
+		"quarantined", "put_aside"
 	};
 	const char *action = json_string_value(json_object_get(data, "action"));
 	const char *status = json_string_value(json_object_get(data, "status"));

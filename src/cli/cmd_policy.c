@@ -157,7 +157,11 @@ void policy_print(const struct applied *applied, const struct fence_plan *plan)
 	print_line("fence", plan->mechanism->name, NULL,
 		   config_get(&applied->config, SETTING_FENCE)->origin);
 	print_rules(plan);
-	print_line("network", nets[applied->spec.net], NULL, applied->spec.net_origin);
+	print_line("network",
+		   applied->spec.net == FENCE_NET_LIST && !applied->spec.allow.count
+			   ? "list: no host, only models"
+			   : nets[applied->spec.net],
+		   NULL, applied->spec.net_origin);
 	for (size_t i = 0; i < applied->spec.allow.count; i++)
 		print_line("allow", applied->spec.allow.items[i].path, NULL,
 			   applied->spec.allow.items[i].origin);

@@ -124,6 +124,23 @@ static void tell_begun(struct follow *follow, const json_t *data, int64_t at_ms)
 	     buffer_text(&left));
 }
 
+/* Who counted, and what the other one says: agents have prices of their own, and forget their children. */
+static void tell_cost(struct follow *follow, const json_t *data)
+{
+	double cost = (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9;
+	const json_t *agent = json_object_get(data, "agent_cost_nusd");
+	double said = (double)json_integer_value(agent) / 1e9;
+	bool metered = json_object_get(data, "refused_requests") != NULL;
+
+	if (metered && agent &&
+	    json_integer_value(agent) != json_integer_value(json_object_get(data, "cost_nusd")))
+		tell(follow, "  this cost US$ %.4f; the agent says US$ %.4f", cost, said);
+	else if (metered)
+		tell(follow, "  this cost US$ %.4f", cost);
+	else if (json_object_get(data, "cost_nusd"))
+		tell(follow, "  the agent says that this cost US$ %.4f", cost);
+}
+
 /* What the fence has refused, and what it has put aside; the first of each by name. */
 static void tell_found(struct follow *follow, const json_t *data)
 {
@@ -160,9 +177,7 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	const char *error = text_of(data, "error");
 	const char *limit = text_of(data, "limit");
 
-	if (json_object_get(data, "cost_nusd"))
-		tell(follow, "  the agent says that this cost US$ %.4f",
-		     (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9);
+	tell_cost(follow, data);
 	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
 		tell(follow, "  the agent reports (%s): %.300s", error, text_of(data, "message"));
 	if (json_is_true(json_object_get(data, "over_budget")))

@@ -10,6 +10,7 @@ static const char *const keys[SETTING_ID_COUNT] = {
 	[SETTING_IDLE_TIMEOUT] = "idle_ms",
 	[SETTING_CHECK_TIMEOUT] = "check_timeout_ms",
 	[SETTING_BUDGET] = "budget_nusd",
+	[SETTING_DAILY_BUDGET] = "daily_nusd",
 	[SETTING_MAX_COST] = "max_cost_nusd",
 	[SETTING_WARN_COST] = "warn_cost_nusd",
 	[SETTING_PAUSE_ON_WARNING] = "pause_on_warning",

@@ -140,7 +140,10 @@ bool reach_offer(const char *text, const char *refused_by, struct fence_offer *r
 	if (parse_target(text, 443, &target, &err) < 0)
 		ret_offer->risk = mem_dup(err.text);
 	else if (target.address.family)
-		ret_offer->risk = mem_dup("a bare address is never offered; name its host");
+		ret_offer->risk = mem_dup(
+			target.port == 53
+				? "a name was looked up, which one is not known; --allow HOST"
+				: "a bare address is never offered; name its host");
 	else if (!strchr(target.host, '.'))
 		ret_offer->risk =
 			mem_dup("a name without a dot means another host on every network");

@@ -496,7 +496,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		drain(&session);
 		judge_end(&session);
 	}
-	way_out_stop(plan, &session.denials, ret_result);
+	way_out_stop(&session.way_out, plan, &session.denials, ret_result);
 	denials_end(&session.denials); /* who still waits for an answer waits no longer */
 	if (!session.exited)
 		wait_for_all(&session);

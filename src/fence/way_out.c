@@ -15,6 +15,22 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Where clients of models find them, and what they have for a key. Those that look elsewhere are pointed by who starts
+ * them, with the first of these. */
+static void point_at_models(const struct fence_spec *spec, struct list *environment)
+{
+	static const char *const places[] = { "RINGFENCE_MODELS", "ANTHROPIC_BASE_URL",
+					      "GOOGLE_GEMINI_BASE_URL" };
+	static const char *const keys[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY",
+					    "GEMINI_API_KEY" };
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		list_printf(environment, "%s=http://127.0.0.1:%d", places[i], OUTLET_PORT);
+	list_printf(environment, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1", OUTLET_PORT);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		list_printf(environment, "%s=%s", keys[i], spec->outlet ? spec->outlet->token : "");
+}
+
 void way_out_environment(const struct fence_spec *spec, struct list *environment)
 {
 	/* Both cases, because tools differ; ALL_PROXY is no SOCKS address, because clients without SOCKS
@@ -34,6 +50,8 @@ void way_out_environment(const struct fence_spec *spec, struct list *environment
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		list_printf(environment, "%s=localhost,127.0.0.1,::1", direct[i]);
 	list_add(environment, "NODE_USE_ENV_PROXY=1");
+	if (spec->models.count > 0)
+		point_at_models(spec, environment);
 }
 
 int way_out_start(const struct fence_plan *plan, struct list *warnings, struct error *err)
@@ -170,25 +188,29 @@ size_t way_out_take(struct way_out *way_out, const struct fence_plan *plan, pid_
 		if (got <= 0)
 			break;
 		who = first > 0 ? find_in_time(way_out, first, &refusal.client) : 0;
-		denials->list->unlisted += refusal.more;
 		denials_add(denials, who, refusal.target, refusal.reason);
 		outlet->answer(outlet, refusal.id);
 	}
+	way_out->told += taken;
 	return taken;
 }
 
-void way_out_stop(const struct fence_plan *plan, struct denials *denials,
+void way_out_stop(struct way_out *way_out, const struct fence_plan *plan, struct denials *denials,
 		  struct fence_result *result)
 {
 	enum { MOST_LEFT = 64 }; /* batches that were on their way when the command ended */
 	struct outlet *outlet = plan->spec->outlet;
-	struct way_out none = { 0 };
+	uint64_t refusals = 0;
 
 	if (plan->spec->net != FENCE_NET_LIST || !outlet)
 		return;
 	for (int i = 0; i < MOST_LEFT && outlet->fd(outlet) >= 0; i++)
-		if (!way_out_take(&none, plan, 0, denials, &result->warnings))
+		if (!way_out_take(way_out, plan, 0, denials, &result->warnings))
 			break;
 	result->hosts = mem_zero(OUTLET_HOSTS * sizeof *result->hosts);
 	result->host_count = outlet->stop(outlet, result->hosts, OUTLET_HOSTS);
+	for (size_t i = 0; i < result->host_count; i++)
+		refusals += result->hosts[i].refusals;
+	if (refusals > way_out->told) /* too many in a second to be told one by one */
+		denials->list->unlisted += refusals - way_out->told;
 }

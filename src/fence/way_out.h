@@ -7,9 +7,9 @@
 
 #include "fence/denial.h"
 
-/* What was spent on looking for those who asked. */
 struct way_out {
-	uint64_t second_ms, spent_ms;
+	uint64_t second_ms, spent_ms; /* on looking for those who asked */
+	uint64_t told;                /* refusals */
 };
 
 /* What clients inside are told by their environment. Nothing without an outlet. */
@@ -30,7 +30,7 @@ size_t way_out_take(struct way_out *way_out, const struct fence_plan *plan, pid_
 		    struct denials *denials, struct list *warnings);
 
 /* Takes what is left, and ends it. */
-void way_out_stop(const struct fence_plan *plan, struct denials *denials,
+void way_out_stop(struct way_out *way_out, const struct fence_plan *plan, struct denials *denials,
 		  struct fence_result *result);
 
 #endif

@@ -9,6 +9,7 @@
 #ifndef GATEWAY_CLIENT_H
 #define GATEWAY_CLIENT_H
 
+#include "gateway/books.h"
 #include "gateway/caps.h"
 #include "gateway/rule.h"
 #include "util/error.h"
@@ -29,11 +30,12 @@ struct gateway_options {
 	const char *program;      /* NULL: gateway_program() */
 	uint32_t iteration;       /* of a loop; 0: none */
 	struct gateway_caps caps; /* GATEWAY_CAPS_DEFAULT */
+	struct list models;       /* texts; see models.h. None: no way to models */
+	struct books *books;      /* what they may cost, and did; borrowed. Needed with models */
 };
 
 struct gateway_refusal {
 	uint32_t id;
-	uint32_t more; /* refusals before this one that were not told: too many at once */
 	struct sockaddr_storage client; /* as accept() gave it */
 	char host[GATEWAY_HOST];        /* printable; empty: the request named none */
 	uint16_t port;

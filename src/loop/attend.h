@@ -42,8 +42,11 @@ struct supervisor {
 	int64_t said_ms;      /* when the agent last said something */
 	bool working;         /* a runner is at work */
 	enum cut cut;
-	int lost;     /* runners that were killed in the baseline */
-	bool leaving; /* TERM: the machine goes down, or somebody wants this process to */
+	int lost; /* runners that were killed in the baseline */
+	char used_up
+		[BOOKS_WHY]; /* a limit of money that another iteration would not help; empty: none */
+	bool used_up_today; /* tomorrow would */
+	bool leaving;       /* TERM: the machine goes down, or somebody wants this process to */
 };
 
 int64_t attend_now_ms(void);

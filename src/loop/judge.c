@@ -75,6 +75,7 @@ void judge_add_heard(json_t *data, const struct agent_summary *heard)
 	json_t *counts = json_object();
 
 	add_number(data, "cost_nusd", heard->cost_nusd);
+	add_number(data, "agent_cost_nusd", heard->agent_nusd);
 	add_number(counts, "input", tokens->input);
 	add_number(counts, "output", tokens->output);
 	add_number(counts, "cache_read", tokens->cache_read);
@@ -121,6 +122,9 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 			  "final", report_bytes(final, size));
 
 	judge_add_heard(data, heard);
+	if (result->metered)
+		json_object_set_new(data, "refused_requests",
+				    json_integer((json_int_t)result->news.refused));
 	json_object_set_new(data, "error", json_string(agent_error_name(error)));
 	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
 	if (*said->limit)

@@ -3,6 +3,7 @@
 
 #include "loop/judge.h"
 #include "loop/keep.h"
+#include "loop/money.h"
 #include "loop/place.h"
 #include "loop/prompt.h"
 #include "loop/report.h"
@@ -219,6 +220,11 @@ int phase_ready(struct supervisor *sup, struct error *err)
 		return attend_append(sup, LOOP_EVENT_paused,
 				     json_pack("{s:s}", "reason", "by a person (ringfence resume)"),
 				     err);
+	if (sup->used_up[0] && sup->used_up_today)
+		return attend_append(sup, LOOP_EVENT_paused,
+				     json_pack("{s:s}", "reason", sup->used_up), err);
+	if (sup->used_up[0])
+		return phase_finish(sup, "limit", sup->used_up, err);
 	judge_before(&sup->state, attend_now_ms(), &decision);
 	if (decision.action == GUARD_LIMIT || decision.action == GUARD_FAILED)
 		return phase_finish(sup, decision.action == GUARD_LIMIT ? "limit" : "failed",
@@ -293,13 +299,15 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 	name_limit(sup, result, total, &limit);
 
 	const struct judge_said said = { .idle = sup->cut == CUT_IDLE,
-					 .over_budget = sup->cut == CUT_BUDGET,
+					 .over_budget = sup->cut == CUT_BUDGET ||
+							(result->metered && result->news.over),
 					 .limit = buffer_text(&limit),
 					 .bytes = sup->output.bytes + sup->complaints.bytes,
 					 .heard = &sup->heard };
 
 	take_final(sup, &final);
 	agent_summary_exit(&sup->heard, sup->state.options.agent_format, result->code);
+	money_hear(sup, result);
 	data = judge_end(result, &said, buffer_text(&final), final.used, attend_now_ms());
 	report_add_found(folder, "", data);
 	return attend_append(sup, LOOP_EVENT_ended, data, err);
@@ -359,6 +367,8 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	if (survey_take(sup->memory, sup->state.options.project, &after, err) < 0)
 		return -1;
 	judge_after(&sup->state, &after, attend_now_ms(), &decision, &data);
+	if (sup->state.options.login) /* what it costs in safety is in every report */
+		json_object_set_new(data, "login_in_fence", report_text(sup->state.options.login));
 	if (report_survey(folder, "after.json", &after, err) < 0 ||
 	    report_json(folder, "analysis.json", data, err) < 0) {
 		json_decref(data);

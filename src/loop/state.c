@@ -88,6 +88,8 @@ static void read_limits(const json_t *config, struct loop_state *state)
 		limits->cost_warning_nusd = number(config, "warn_cost_nusd");
 	if (json_object_get(config, "budget_nusd"))
 		options->budget_nusd = number(config, "budget_nusd");
+	if (json_object_get(config, "daily_nusd"))
+		options->daily_nusd = number(config, "daily_nusd");
 	if (json_object_get(config, "pause_on_warning"))
 		limits->pause_on_warning = flag(config, "pause_on_warning");
 	if (json_object_get(config, "timeout_ms"))
@@ -123,6 +125,7 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->model = text(config, "model");
 	options->login = text(config, "login");
 	options->prices = text(config, "prices");
+	options->sessions = text(config, "sessions");
 	options->keep_session = session && strcmp(session, "continue") == 0;
 	options->promise = text(config, "promise");
 	options->tasks = text(config, "tasks");
@@ -201,7 +204,10 @@ static void add_use(struct agent_totals *use, const json_t *data)
 {
 	const json_t *tokens = json_object_get(data, "tokens");
 
-	add_to(&use->cost_nusd, number(data, "cost_nusd"));
+	/* By the agent's own count, with which it goes on. */
+	add_to(&use->cost_nusd,
+	       number(data,
+		      json_object_get(data, "agent_cost_nusd") ? "agent_cost_nusd" : "cost_nusd"));
 	add_to(&use->tokens.input, number(tokens, "input"));
 	add_to(&use->tokens.output, number(tokens, "output"));
 	add_to(&use->tokens.cache_read, number(tokens, "cache_read"));

@@ -6,6 +6,7 @@
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/process.h"
+#include "util/text.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -81,6 +82,14 @@ static const struct set *find_set(const char *name)
 bool hosts_is_set(const char *name)
 {
 	return find_set(name);
+}
+
+const char *hosts_nearest_set(const char *name)
+{
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+		if (text_distance(sets[i].name, name) == 1)
+			return sets[i].name;
+	return NULL;
 }
 
 static void add_host(struct list *hosts, const char *host, size_t size)

@@ -23,9 +23,12 @@ struct hosts_place {
 /* "npm", "apt", "pip", "cargo", "go", "git-remotes". */
 bool hosts_is_set(const char *name);
 
+/* The set that this is a misspelling of, or NULL. */
+const char *hosts_nearest_set(const char *name);
+
 /* Adds the hosts of a set, each once: "host" or "host:port". Returns 0, or -1 with err set: the
  * configuration names none. */
-int hosts_find(const char *set, const struct hosts_place *place, struct list *hosts,
+int hosts_find(const char *name, const struct hosts_place *place, struct list *hosts,
 	       struct error *err);
 
 /* Adds the hosts of all URLs of a text. section: only of lines in sections that begin so; keys: only of lines that

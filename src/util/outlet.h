@@ -31,7 +31,6 @@ struct outlet_caps {
 /* Something was refused; whoever asked waits for outlet->answer(). */
 struct outlet_refusal {
 	uint32_t id;
-	uint32_t more; /* refusals before this one that were not told: too many at once */
 	struct sockaddr_storage client; /* the other end of the connection, as it was accepted */
 	char target[OUTLET_NAME];       /* "evil.com:443" */
 	char reason[256];               /* "not in the allow list" */
@@ -41,7 +40,7 @@ struct outlet_refusal {
 struct outlet_host {
 	char host[OUTLET_NAME];
 	uint16_t port;
-	uint64_t connections, refusals;
+	uint64_t connections, refusals; /* all of them, also those that were too many to be told */
 	uint64_t bytes_in, bytes_out;
 	const char *verdict; /* allowed, refused, capped, failed */
 };

@@ -25,6 +25,7 @@ fuzz_fn fuzz_gitconfig;
 fuzz_fn fuzz_hosts;
 fuzz_fn fuzz_ignore;
 fuzz_fn fuzz_journal;
+fuzz_fn fuzz_limit;
 fuzz_fn fuzz_listen;
 fuzz_fn fuzz_message;
 fuzz_fn fuzz_opencode;
@@ -32,9 +33,11 @@ fuzz_fn fuzz_order;
 fuzz_fn fuzz_output;
 fuzz_fn fuzz_price;
 fuzz_fn fuzz_record;
+fuzz_fn fuzz_request;
 fuzz_fn fuzz_reset;
 fuzz_fn fuzz_scan;
 fuzz_fn fuzz_text;
+fuzz_fn fuzz_usage;
 fuzz_fn fuzz_verdict;
 
 #ifdef FUZZING
