@@ -51,12 +51,26 @@ static void end(struct history *history, const json_t *data, const char *verdict
 	history->open = NULL;
 }
 
+static json_t *check_of(const json_t *data)
+{
+	static const char *const keys[] = { "command", "code",        "passed",
+					    "vacuous", "limit",       "duration_ms",
+					    "denied",  "quarantined", "put_aside" };
+	json_t *check = json_pack("{s:b}", "new", json_is_true(json_object_get(data, "new")));
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_object_get(data, keys[i]))
+			json_object_set(check, keys[i], json_object_get(data, keys[i]));
+	return check;
+}
+
 static void take_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
-		"code",        "signal",    "timed_out",       "idle",
-		"duration_ms", "cost_nusd", "agent_cost_nusd", "tokens",
-		"session",     "error",     "message",         "reset_at"
+		"code",        "signal",          "timed_out", "idle",    "duration_ms",
+		"cost_nusd",   "agent_cost_nusd", "tokens",    "session", "error",
+		"message",     "reset_at",        "limit",     "denials", "denied",
+		"quarantined", "put_aside"
 	};
 	const char *action = json_string_value(json_object_get(data, "action"));
 	const char *status = json_string_value(json_object_get(data, "status"));
@@ -71,13 +85,7 @@ static void take_data(struct history *history, int kind, const json_t *data, int
 		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 			copy(history, data, keys[i]);
 	else if (kind == LOOP_EVENT_checked)
-		json_array_append_new(json_object_get(history->open, "checks"),
-				      json_pack("{s:O, s:O, s:O, s:O, s:b}", "command",
-						json_object_get(data, "command"), "code",
-						json_object_get(data, "code"), "passed",
-						json_object_get(data, "passed"), "vacuous",
-						json_object_get(data, "vacuous"), "new",
-						json_is_true(json_object_get(data, "new"))));
+		json_array_append_new(json_object_get(history->open, "checks"), check_of(data));
 	else if (kind == LOOP_EVENT_interrupted)
 		end(history, data, "interrupted", at_ms);
 	else if (kind == LOOP_EVENT_continued || kind == LOOP_EVENT_waits ||

@@ -1,5 +1,6 @@
 /* ringfence resume: a loop goes on where it was. */
 #include "cli/follow.h"
+#include "cli/limits.h"
 #include "cli/loops.h"
 
 #include "util/mem.h"
@@ -7,33 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The limits that can be changed, by their names in the journal. */
-static const struct {
-	enum setting_id id;
-	const char *key;
-} limits[] = {
-	{ SETTING_MAX_ITERATIONS, "max_iterations" },
-	{ SETTING_MAX_TIME, "max_time_ms" },
-	{ SETTING_TIMEOUT, "timeout_ms" },
-	{ SETTING_IDLE_TIMEOUT, "idle_ms" },
-	{ SETTING_CHECK_TIMEOUT, "check_timeout_ms" },
-	{ SETTING_BUDGET, "budget_nusd" },
-	{ SETTING_DAILY_BUDGET, "daily_nusd" },
-	{ SETTING_MAX_COST, "max_cost_nusd" },
-	{ SETTING_WARN_COST, "warn_cost_nusd" },
-};
-
-static const char *key_of(enum setting_id id)
-{
-	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-		if (limits[i].id == id)
-			return limits[i].key;
-	return NULL;
-}
-
 static bool takes(const struct setting *setting)
 {
-	return key_of(setting->id);
+	return limits_has(setting);
 }
 
 static int change(void *options, const struct setting *setting, const char *value,
@@ -45,7 +22,7 @@ static int change(void *options, const struct setting *setting, const char *valu
 
 	if (setting_parse(setting, value, &number, &wrong) < 0)
 		return error_set(err, "--%s", wrong.text);
-	json_object_set_new(asked->changes, key_of(setting->id), json_integer((json_int_t)number));
+	limits_set(asked->changes, setting, number);
 	return 0;
 }
 
@@ -62,6 +39,7 @@ static const struct option options[] = {
 static const struct alias aliases[] = {
 	{ "-m", "--max-iterations" },
 	{ "-f", "--follow" },
+	{ "--no-pause-on-warning", "--pause-on-warning=false" },
 	{ 0 },
 };
 

@@ -140,32 +140,60 @@ static void tell_cost(struct follow *follow, const json_t *data)
 		tell(follow, "  the agent says that this cost US$ %.4f", cost);
 }
 
+/* What the fence has refused, and what it has put aside; the first of each by name. */
+static void tell_found(struct follow *follow, const json_t *data)
+{
+	const json_t *denied = json_object_get(data, "denied");
+	const json_t *aside = json_object_get(data, "put_aside");
+	int denials = number_of(data, "denials") ? number_of(data, "denials")
+						 : (int)json_array_size(denied);
+	size_t index;
+	const json_t *entry;
+
+	if (denials)
+		tell(follow, "  denied by the fence: %d (ringfence suggest)", denials);
+	json_array_foreach(denied, index, entry)
+		tell(follow, "    %s %.300s", text_of(entry, "kind"), text_of(entry, "target"));
+	if (json_array_size(aside))
+		tell(follow, "  put aside, because the host would execute it: %d",
+		     number_of(data, "quarantined"));
+	json_array_foreach(aside, index, entry)
+	{
+		if (*text_of(entry, "kept"))
+			tell(follow, "    %.300s -> %.500s", text_of(entry, "path"),
+			     text_of(entry, "kept"));
+		else
+			tell(follow,
+			     "    COULD NOT put %.300s aside: do not use this folder before it is gone",
+			     text_of(entry, "path"));
+	}
+}
+
 static void tell_ended(struct follow *follow, const json_t *data)
 {
 	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
 	int signal = number_of(data, "signal");
 	const char *error = text_of(data, "error");
+	const char *limit = text_of(data, "limit");
 
 	tell_cost(follow, data);
 	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
 		tell(follow, "  the agent reports (%s): %.300s", error, text_of(data, "message"));
 	if (json_is_true(json_object_get(data, "over_budget")))
-		tell(follow, "  the agent was ended after %.1f s: it had spent what it may",
-		     seconds);
+		tell(follow, "  the agent was ended after %.1f s: it had spent what it may (%s)",
+		     seconds, limit);
 	else if (json_is_true(json_object_get(data, "timed_out")))
-		tell(follow, "  the agent ran out of time after %.1f s", seconds);
+		tell(follow, "  the agent ran out of time after %.1f s (%s)", seconds, limit);
 	else if (json_is_true(json_object_get(data, "idle")))
 		tell(follow,
-		     "  the agent was ended after %.1f s: it had printed nothing for too long",
-		     seconds);
+		     "  the agent was ended after %.1f s: it had printed nothing for too long (%s)",
+		     seconds, limit);
 	else if (signal)
 		tell(follow, "  the agent was killed by signal %d after %.1f s", signal, seconds);
 	else
 		tell(follow, "  the agent ended with status %d after %.1f s",
 		     number_of(data, "code"), seconds);
-	if (number_of(data, "denials"))
-		tell(follow, "  denied by the fence: %d (ringfence suggest)",
-		     number_of(data, "denials"));
+	tell_found(follow, data);
 }
 
 static void tell_checked(struct follow *follow, const json_t *data)
@@ -176,12 +204,16 @@ static void tell_checked(struct follow *follow, const json_t *data)
 
 	if (json_is_true(json_object_get(data, "passed")))
 		tell(follow, "  check '%s' %s", text_of(data, "command"), word);
+	else if (*text_of(data, "limit"))
+		tell(follow, "  check '%s' ran out of time (%s)", text_of(data, "command"),
+		     text_of(data, "limit"));
 	else
 		tell(follow, "  check '%s' %s (status %d)%s", text_of(data, "command"), word,
 		     number_of(data, "code"),
 		     json_is_true(json_object_get(data, "new"))
 			     ? "; before the first iteration it passed"
 			     : "");
+	tell_found(follow, data);
 }
 
 static void tell_data(struct follow *follow, int kind, const json_t *data, int64_t at_ms)
@@ -216,7 +248,10 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 		tell(follow, "paused: %s", text_of(data, "reason"));
 		break;
 	case LOOP_EVENT_finished:
-		tell(follow, "%s: %s", text_of(data, "status"), text_of(data, "reason"));
+		tell(follow, "%s: %s",
+		     json_is_true(json_object_get(data, "refused")) ? "refused"
+								    : text_of(data, "status"),
+		     text_of(data, "reason"));
 		break;
 	default:
 		break;

@@ -90,7 +90,7 @@ int loops_exit_code(const struct client_loop *loop)
 	};
 	const char *status = client_status(loop);
 
-	if (loop->damaged || loop->state.fence_failed)
+	if (loop->damaged || loop->state.fence_failed || loop->state.refused)
 		return LOOPS_REFUSED;
 	for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
 		if (strcmp(codes[i].status, status) == 0)

@@ -380,6 +380,7 @@ static void take_turn(struct loop_state *state, enum loop_event event, const jso
 	take_heard(state, data);
 	state->wait_until_ms = number(data, "until_ms");
 	state->fence_failed = flag(data, "fence_failed");
+	state->refused = flag(data, "refused");
 	if (event == LOOP_EVENT_finished ||
 	    (event == LOOP_EVENT_paused && state->wish == LOOP_WISH_PAUSE))
 		state->wish = LOOP_WISH_NONE;
@@ -428,6 +429,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		replace(&state->status, NULL);
 		state->wish = LOOP_WISH_NONE;
 		state->fence_failed = false;
+		state->refused = false;
 		reset_breakers(state);
 		break;
 	case LOOP_EVENT_asked:

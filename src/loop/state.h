@@ -78,6 +78,7 @@ struct loop_state {
 	enum loop_wish wish;
 	char *status;      /* of a loop that has finished: completed, limit, failed, aborted */
 	bool fence_failed; /* it has finished because the fence did */
+	bool refused;      /* it has finished because what it was to run was not there */
 	pid_t supervisor;
 	char mechanism[16]; /* of the last run in the fence; empty: there was none yet */
 	uint32_t weaker, weaker_limits;

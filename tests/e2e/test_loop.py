@@ -94,6 +94,7 @@ def test_a_promise_never_outvotes_a_check(t):
 def test_boxes_are_counted(t):
     loop = Loop(t, scripts={"1": "edit TASKS.md '- [x] one'; echo '- [ ] two' >>TASKS.md",
                             "2": "edit TASKS.md '- [x] one'; echo '- [x] two' >>TASKS.md"})
+    loop.write("TASKS.md", "- [ ] one\n")
     equal(loop.run("--tasks", "TASKS.md", check=None).code, 0, "exit status")
     equal(loop.status()["used"], 2, "iterations")
 
@@ -139,11 +140,21 @@ def test_the_total_time_is_a_limit(t):
     contains(result.out, "--max-time", "the reason")
 
 
+def test_the_total_time_ends_a_running_agent(t):
+    loop = Loop(t, scripts={"all": "edit a $N; spawn; hang"})
+    result = loop.run("--max-time", "2s")
+    equal(result.code, 2, "exit status", result)
+    contains(result.out, "the agent ran out of time", "the progress")
+    contains(result.out, "(--max-time 2s)", "the option")
+    contains(result.out, "limit: the total time has reached its limit of 2 s", "the reason")
+    t.all_gone()
+
+
 def test_an_agent_that_runs_out_of_time_is_ended(t):
     loop = Loop(t, scripts={"all": "say begun; spawn; sleep 100"})
     result = loop.run("--timeout", "1s", "-m", "1")
     equal(result.code, 2, "exit status", result)
-    contains(result.out, "ran out of time", "the progress")
+    contains(result.out, "s (--timeout 1s)", "the progress")
     equal(loop.history()[0]["failure"], "timeout", "the class of the failure")
 
 
@@ -151,6 +162,7 @@ def test_an_agent_that_is_silent_is_ended(t):
     loop = Loop(t, scripts={"all": "say begun; hang"})
     result = loop.run("--idle-timeout", "1s", "-m", "1")
     equal(result.code, 2, "exit status", result)
+    contains(result.out, "(--idle-timeout 1s)", "the progress")
     equal(loop.history()[0]["failure"], "hang", "the class of the failure")
 
 
@@ -158,6 +170,7 @@ def test_a_check_has_a_time_of_its_own(t):
     loop = Loop(t, scripts={"all": "edit a $N"})
     result = loop.run("--check-timeout", "1s", "-m", "1", check="test ! -e a || sleep 100; false")
     equal(result.code, 2, "exit status", result)
+    contains(result.out, "ran out of time (--check-timeout 1s)", "the progress")
 
 
 def test_what_an_agent_leaves_running_is_ended(t):
@@ -218,6 +231,32 @@ def test_two_loops_run_at_once_in_two_projects(t):
         loop.write("go")
     for loop in loops:
         loop.ended("completed")
+
+
+def test_status_tells_the_objective_and_what_it_does(t):
+    loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})
+    ident = loop.detach()
+    loop.there("here-1")
+    contains(loop.ringfence("status").out, "just now\n    make it\n    the agent works\n", "while it works")
+    loop.ringfence("pause")
+    contains(loop.ringfence("status", ident).out, "    pauses after this iteration\n", "when a pause was asked for")
+    equal(loop.status()["asked"], "pause", "as JSON")
+    loop.write("go")
+    loop.ended("paused")
+    loop.ringfence("abort")
+
+
+def test_status_shows_the_newest_first_and_not_all(t):
+    loop = Loop(t)
+    loop.write("done")
+    for number in range(11):
+        equal(loop.ringfence("run", f"task {number}", "--agent-command", "true", "--check", "test -f done").code, 0,
+              "exit status")
+    idents = [entry["id"] for entry in json.loads(loop.ringfence("status", "--json").out)["loops"]]
+    equal(len(idents), 11, "all are there as JSON")
+    lines = loop.ringfence("status").out.splitlines()
+    equal([line.split()[0] for line in lines if line.startswith("2")], idents[:0:-1], "the newest ten")
+    equal(lines[-1], "and 1 older (--all, or --json)", "the rest")
 
 
 def test_pause_ends_the_iteration_and_resume_goes_on(t):
@@ -423,6 +462,22 @@ def test_the_agent_is_in_the_fence(t):
     expect(not os.path.exists(os.path.join(t.home, "outside.txt")), "nothing is planted outside")
     with open(os.path.join(t.home, ".ssh/id_rsa"), encoding="utf-8") as file:
         equal(file.read(), "the key", "the control: the key is there for its owner")
+
+
+def test_what_the_fence_denied_and_put_aside_is_told_by_name(t):
+    loop = Loop(t, scripts={"all": "mkdir .vscode; echo {} >.vscode/tasks.json; mkdir .git; for i in 1 2 3 4; do "
+                                   "touch /usr/there-$i 2>/dev/null; done; edit done yes"})
+    result = loop.run()
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "denied by the fence: 4 (ringfence suggest)\n    create /usr/there-1\n", "the denials")
+    lacks(result.out, "/usr/there-4", "the denials")
+    contains(result.out, "put aside, because the host would execute it: ", "the quarantine")
+    entry = loop.history()[0]
+    equal((entry["denials"], len(entry["denied"])), (4, 3), "the denials in the history")
+    expect(any(".vscode" in kept["path"] for kept in entry["put_aside"]), "it is in the history", entry)
+    for kept in entry["put_aside"]:
+        expect(kept["kept"].startswith(t.state) and os.path.lexists(kept["kept"]), "it is kept", kept)
+        contains(result.out, kept["kept"], "the progress")
 
 
 @cases(("max-iterations: 1000", "iterations", 20), ("max-iterations: 5", "iterations", 5),
