@@ -47,7 +47,8 @@ def test_the_key_is_added_outside_and_the_answer_comes_back(t):
     request = models.provider.requests[0]
     equal((request.headers["x-api-key"], request.headers["anthropic-version"], request.headers["anthropic-beta"]),
           (Models.KEY, "2023-06-01", "b1"), "what the provider got")
-    equal(request.headers["accept-encoding"], "identity", "no compression is asked for")
+    equal((request.headers["accept-encoding"], request.headers["content-type"]), ("identity", "application/json"),
+          "no compression is asked for, and the body is what it was read as")
     expect("cookie" not in request.headers, "cookies stay", request.headers)
     lacks(json.dumps(request.headers), models.token, "the token stays here")
     (line,) = models.ledger(1)

@@ -152,6 +152,15 @@ def test_a_key_that_is_passed_on_is_the_users_choice(t):
     lacks(world.loop.tree()["seen"], "ANTHROPIC_BASE_URL=http://127.0.0.1:61080", "and no gateway in between")
 
 
+def test_only_providers_with_a_key_are_led_to(t):
+    world = World(t, lambda request, _: message(), all="env >seen; edit done yes; event final")
+    equal(world.run("-m", "1").code, 0, "exit status")
+    contains(world.loop.tree()["seen"], "ANTHROPIC_BASE_URL=http://127.0.0.1:61080", "the one whose key is there")
+    lacks(world.loop.tree()["seen"], "OPENAI_API_KEY", "another")
+    result = world.loop.ringfence("run", "x", "--agent-command", "true", "--check", "true", "--dry-run", env=world.env)
+    contains(result.out, f"models       anthropic {world.provider.url}", "the policy")
+
+
 def test_without_a_key_nothing_changes(t):
     loop = Loop(t, scripts={"all": "env >seen; edit done yes; event final"})
     equal(loop.run("--agent-format", "events", "-m", "1").code, 0, "exit status")
