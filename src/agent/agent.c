@@ -11,11 +11,16 @@
 static const struct agent_format *const formats[] = {
 	&agent_format_plain,
 	&agent_format_events,
+	&agent_format_claude,
+	&agent_format_codex,
+	&agent_format_gemini,
+	&agent_format_opencode,
+	NULL,
 };
 
 const struct agent_format *agent_format_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+	for (size_t i = 0; formats[i]; i++)
 		if (strcmp(formats[i]->name, name) == 0)
 			return formats[i];
 	return NULL;
@@ -25,7 +30,7 @@ char *agent_format_names(void)
 {
 	AUTO_BUFFER struct buffer names = BUFFER_INIT(1024);
 
-	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+	for (size_t i = 0; formats[i]; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", formats[i]->name);
 	return mem_dup(buffer_text(&names));
 }
@@ -37,6 +42,11 @@ struct agent_reader *agent_reader_new(const struct agent_format *format, agent_e
 
 	reader->format = format;
 	return reader;
+}
+
+void agent_reader_continue(struct agent_reader *reader, const struct agent_totals *before)
+{
+	reader->before = *before;
 }
 
 void agent_reader_feed(struct agent_reader *reader, const char *data, size_t size)
@@ -53,6 +63,15 @@ void agent_reader_free(struct agent_reader *reader)
 {
 	if (reader)
 		reader->format->free(reader);
+}
+
+void agent_summary_exit(struct agent_summary *summary, const struct agent_format *format, int code)
+{
+	int64_t status = format->exit_http ? (int64_t)format->exit_http + code : 0;
+
+	if (summary->ok || summary->error != AGENT_ERROR_OTHER || status < 400 || status > 599)
+		return;
+	summary->error = agent_status_error(status);
 }
 
 void agent_summary_init(struct agent_summary *summary)
@@ -99,10 +118,37 @@ static void take_error(struct agent_summary *summary, const struct agent_event *
 {
 	if (event->error == AGENT_ERROR_NONE)
 		return;
-	summary->errors++;
+	summary->errors += event->kind != AGENT_EVENT_retry;
+	summary->retrying = event->kind == AGENT_EVENT_retry;
+	/* A limit that was announced keeps its time when the turn then ends by it. */
+	if (event->reset_at || summary->error != event->error)
+		summary->reset_at = event->reset_at;
 	summary->error = event->error;
-	summary->reset_at = event->reset_at;
-	replace(&summary->message, event->text);
+	if (event->text ||
+	    event->kind !=
+		    AGENT_EVENT_finished) /* an end may leave the words to the error before */
+		replace(&summary->message, event->text);
+}
+
+static void forget_error(struct agent_summary *summary)
+{
+	summary->error = AGENT_ERROR_NONE;
+	summary->retrying = false;
+	summary->reset_at = 0;
+	replace(&summary->message, NULL);
+}
+
+/* It works again: what it had to try again has succeeded. */
+static void go_on(struct agent_summary *summary)
+{
+	if (summary->retrying)
+		forget_error(summary);
+}
+
+static bool is_use(const struct agent_tokens *tokens)
+{
+	return tokens->input > 0 || tokens->output > 0 || tokens->cache_read > 0 ||
+	       tokens->cache_write_5m > 0 || tokens->cache_write_1h > 0;
 }
 
 static void take_end(struct agent_summary *summary, const struct agent_event *event)
@@ -115,9 +161,7 @@ static void take_end(struct agent_summary *summary, const struct agent_event *ev
 		take_error(summary, event);
 		return;
 	}
-	summary->error = AGENT_ERROR_NONE;
-	summary->reset_at = 0;
-	replace(&summary->message, NULL);
+	forget_error(summary);
 }
 
 void agent_summary_take(struct agent_summary *summary, const struct agent_event *event)
@@ -129,9 +173,11 @@ void agent_summary_take(struct agent_summary *summary, const struct agent_event 
 	switch (event->kind) {
 	case AGENT_EVENT_text:
 		replace(&summary->final, event->text);
+		go_on(summary);
 		break;
 	case AGENT_EVENT_tool_call:
 		summary->tool_calls++;
+		go_on(summary);
 		break;
 	case AGENT_EVENT_tool_result:
 		summary->tool_errors += !event->ok;
@@ -141,6 +187,10 @@ void agent_summary_take(struct agent_summary *summary, const struct agent_event 
 		break;
 	case AGENT_EVENT_retry:
 		summary->retries++;
+		take_error(summary, event);
+		break;
+	case AGENT_EVENT_tokens:
+		summary->unpriced |= event->name && event->cost_nusd < 0 && is_use(&event->tokens);
 		break;
 	case AGENT_EVENT_rate_limit:
 	case AGENT_EVENT_error:
@@ -153,7 +203,6 @@ void agent_summary_take(struct agent_summary *summary, const struct agent_event 
 		summary->unknown++;
 		break;
 	case AGENT_EVENT_started:
-	case AGENT_EVENT_tokens:
 	case AGENT_EVENT_cost:
 	case AGENT_EVENT_COUNT:
 		break;
@@ -193,4 +242,15 @@ int agent_error_find(const char *name)
 		if (strcmp(errors[i], name) == 0)
 			return i;
 	return -1;
+}
+
+enum agent_error agent_status_error(int64_t status)
+{
+	if (status == 429)
+		return AGENT_ERROR_LIMIT;
+	if (status == 401 || status == 402 || status == 403)
+		return AGENT_ERROR_AUTH;
+	if (status >= 500 && status < 600)
+		return AGENT_ERROR_OVERLOADED;
+	return status ? AGENT_ERROR_OTHER : AGENT_ERROR_NETWORK;
 }

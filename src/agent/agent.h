@@ -18,18 +18,18 @@ enum {
 	AGENT_TEXT_MAX = 16 << 10, /* of a text in an event; of a longer one the end is kept */
 };
 
-#define AGENT_EVENTS(X)                                                                 \
-	X(started)                                                                      \
-	X(text) /* something the agent says */                                          \
-	X(tool_call)                                                                    \
-	X(tool_result)                                                                  \
-	X(file_changed)                                                                 \
-	X(tokens)     /* used since the last such event */                              \
-	X(cost)       /* likewise */                                                    \
-	X(rate_limit) /* with AGENT_ERROR_LIMIT: it is reached; else for information */ \
-	X(retry)                                                                        \
-	X(error)                                                                        \
-	X(finished) /* the turn is over; its text is the final message */               \
+#define AGENT_EVENTS(X)                                                                        \
+	X(started)                                                                             \
+	X(text) /* something the agent says */                                                 \
+	X(tool_call)                                                                           \
+	X(tool_result)                                                                         \
+	X(file_changed)                                                                        \
+	X(tokens)     /* used since the last such event; name: by which model */               \
+	X(cost)       /* likewise */                                                           \
+	X(rate_limit) /* with AGENT_ERROR_LIMIT: it is reached; else for information */        \
+	X(retry)      /* the agent tries again by itself; its error stands until it goes on */ \
+	X(error)                                                                               \
+	X(finished) /* the turn is over; its text is the final message */                      \
 	X(unknown)
 
 enum agent_event_kind {
@@ -50,12 +50,18 @@ enum agent_error {
 	AGENT_ERROR_COUNT
 };
 
+/* -1: unknown. The four kinds of input have nothing in common; reasoning is part of the output. */
 struct agent_tokens {
-	int64_t input, output, cache_read, cache_write_5m, cache_write_1h,
-		reasoning; /* -1: unknown */
+	int64_t input, output, cache_read, cache_write_5m, cache_write_1h, reasoning;
 };
 
 #define AGENT_TOKENS_UNKNOWN ((struct agent_tokens){ -1, -1, -1, -1, -1, -1 })
+
+/* What a session has used since it began. */
+struct agent_totals {
+	struct agent_tokens tokens;
+	int64_t cost_nusd;
+};
 
 /* The texts live as long as the call. */
 struct agent_event {
@@ -87,7 +93,11 @@ struct agent_format {
 	void (*feed)(struct agent_reader *reader, const char *data, size_t size);
 	void (*end)(struct agent_reader *reader);
 	void (*free)(struct agent_reader *reader);
+	int exit_http; /* its exit status is an HTTP status less this; 0: it is none */
 };
+
+/* What kind of error an HTTP status is; 0: none came. */
+enum agent_error agent_status_error(int64_t status);
 
 /* "plain", "events"; NULL: there is none of this name. */
 const struct agent_format *agent_format_find(const char *name);
@@ -97,6 +107,10 @@ char *agent_format_names(void);
 
 struct agent_reader *agent_reader_new(const struct agent_format *format, agent_event_fn *fn,
 				      void *context);
+
+/* The session that is read goes on from here: agents that report sums begin with these. */
+void agent_reader_continue(struct agent_reader *reader, const struct agent_totals *before);
+
 void agent_reader_feed(struct agent_reader *reader, const char *data, size_t size);
 
 /* The stream has ended; a torn last line is taken for what it is. */
@@ -114,11 +128,17 @@ struct agent_summary {
 	int64_t reset_at; /* of a limit; 0: not known, the message may say it in words */
 	struct agent_tokens tokens;
 	int64_t cost_nusd; /* -1: nobody said */
+	bool unpriced; /* tokens were used whose price is not known: the cost is more than that */
+	bool retrying; /* the error is one that the agent is still trying to get over */
 	uint64_t tool_calls, tool_errors, files_changed, retries, errors, unknown;
 };
 
 void agent_summary_init(struct agent_summary *summary);
 void agent_summary_take(struct agent_summary *summary, const struct agent_event *event);
+
+/* The agent's exit status, which may say more about its error than its stream did. */
+void agent_summary_exit(struct agent_summary *summary, const struct agent_format *format, int code);
+
 void agent_summary_release(struct agent_summary *summary);
 
 const char *agent_event_name(enum agent_event_kind kind);

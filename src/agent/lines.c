@@ -32,10 +32,14 @@ void agent_lines_feed(struct agent_lines *lines, const char *data, size_t size, 
 		const char *end = memchr(data, '\n', size);
 		size_t part = end ? (size_t)(end - data) : size;
 
-		add(lines, data, part);
-		if (!end)
-			return;
-		give(lines, fn, reader);
+		if (end && !lines->over && !lines->line.used && part <= AGENT_LINE_MAX) {
+			fn(reader, data, part); /* all of it is here: most are, and need no copy */
+		} else {
+			add(lines, data, part);
+			if (!end)
+				return;
+			give(lines, fn, reader);
+		}
 		data += part + 1;
 		size -= part + 1;
 	}

@@ -12,9 +12,12 @@ struct agent_reader {
 	const struct agent_format *format;
 	agent_event_fn *fn;
 	void *context;
+	struct agent_totals
+		before; /* what this session had used already, and then what was reported last */
 };
 
-extern const struct agent_format agent_format_plain, agent_format_events;
+extern const struct agent_format agent_format_plain, agent_format_events, agent_format_claude,
+	agent_format_codex, agent_format_gemini, agent_format_opencode;
 
 struct agent_lines {
 	struct buffer line;
@@ -23,8 +26,7 @@ struct agent_lines {
 
 #define AGENT_LINES_INIT ((struct agent_lines){ .line = BUFFER_INIT(AGENT_LINE_MAX + 1) })
 
-/* Called for each line, without its end, NUL-terminated (the bytes may hold NULs, too). NULL: one that was
- * too long. */
+/* Called for each line, without its end; nothing is behind the size. NULL: one that was too long. */
 typedef void agent_line_fn(struct agent_reader *reader, const char *line, size_t size);
 
 void agent_lines_feed(struct agent_lines *lines, const char *data, size_t size, agent_line_fn *fn,

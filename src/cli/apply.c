@@ -198,6 +198,11 @@ static int add_network(struct applied *applied, struct error *err)
 
 	spec->net = (enum fence_net)net->number;
 	spec->net_origin = net->origin;
+	spec->net_caps = (struct outlet_caps){
+		.connections = config_get(config, SETTING_NET_CONNECTIONS)->number,
+		.bytes_in = config_get(config, SETTING_NET_IN)->number,
+		.bytes_out = config_get(config, SETTING_NET_OUT)->number,
+	};
 	for (size_t i = 0; i < config->count; i++) {
 		const struct config_value *value = &config->values[i];
 

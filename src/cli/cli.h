@@ -66,6 +66,7 @@ struct command {
 };
 
 extern const struct command cmd_abort;
+extern const struct command cmd_agents;
 extern const struct command cmd_circuit;
 extern const struct command cmd_completions;
 extern const struct command cmd_config;

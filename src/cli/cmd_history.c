@@ -43,6 +43,7 @@ static void end(struct history *history, const json_t *data, const char *verdict
 	static const char *const keys[] = { "reason",     "reasons", "failure",   "completion",
 					    "confidence", "counts",  "progressed" };
 
+	copy(history, data, "cost_nusd"); /* of a try that was cut off */
 	json_object_set_new(history->open, "verdict", json_string(verdict));
 	json_object_set_new(history->open, "ended_ms", json_integer((json_int_t)at_ms));
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -52,7 +53,9 @@ static void end(struct history *history, const json_t *data, const char *verdict
 
 static void take_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
-	static const char *const keys[] = { "code", "signal", "timed_out", "idle", "duration_ms" };
+	static const char *const keys[] = { "code",        "signal",    "timed_out", "idle",
+					    "duration_ms", "cost_nusd", "tokens",    "session",
+					    "error",       "message",   "reset_at" };
 	const char *action = json_string_value(json_object_get(data, "action"));
 	const char *status = json_string_value(json_object_get(data, "status"));
 
@@ -67,11 +70,12 @@ static void take_data(struct history *history, int kind, const json_t *data, int
 			copy(history, data, keys[i]);
 	else if (kind == LOOP_EVENT_checked)
 		json_array_append_new(json_object_get(history->open, "checks"),
-				      json_pack("{s:O, s:O, s:O, s:O}", "command",
+				      json_pack("{s:O, s:O, s:O, s:O, s:b}", "command",
 						json_object_get(data, "command"), "code",
 						json_object_get(data, "code"), "passed",
 						json_object_get(data, "passed"), "vacuous",
-						json_object_get(data, "vacuous")));
+						json_object_get(data, "vacuous"), "new",
+						json_is_true(json_object_get(data, "new"))));
 	else if (kind == LOOP_EVENT_interrupted)
 		end(history, data, "interrupted", at_ms);
 	else if (kind == LOOP_EVENT_continued || kind == LOOP_EVENT_waits ||

@@ -17,6 +17,7 @@ static const struct {
 	{ SETTING_TIMEOUT, "timeout_ms" },
 	{ SETTING_IDLE_TIMEOUT, "idle_ms" },
 	{ SETTING_CHECK_TIMEOUT, "check_timeout_ms" },
+	{ SETTING_BUDGET, "budget_nusd" },
 	{ SETTING_MAX_COST, "max_cost_nusd" },
 	{ SETTING_WARN_COST, "warn_cost_nusd" },
 };

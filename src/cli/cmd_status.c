@@ -37,8 +37,12 @@ static void print_loop(const struct client_loop *loop)
 				       ? mem_format(" of %u", state->options.limits.iterations)
 				       : mem_dup("");
 
-	printf("%s  %-11s  iteration %u%s  %s\n", loop->id, client_status(loop), state->iteration,
-	       most, project);
+	AUTO_FREE char *spent = state->spent_nusd
+					? mem_format("  US$ %.2f", (double)state->spent_nusd / 1e9)
+					: mem_dup("");
+
+	printf("%s  %-11s  iteration %u%s%s  %s\n", loop->id, client_status(loop), state->iteration,
+	       most, spent, project);
 	if (*shown)
 		printf("    %s\n", shown);
 }

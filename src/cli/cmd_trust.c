@@ -35,6 +35,7 @@ enum { MOST_VALUES = 50 };
 
 /* What weighs most comes last, next to the question. */
 static const enum setting_id by_weight[] = {
+	SETTING_SESSION,
 	SETTING_PROMISE,
 	SETTING_TASKS,
 	SETTING_MAX_ITERATIONS,
@@ -61,6 +62,11 @@ static const enum setting_id by_weight[] = {
 	SETTING_WARN_COST,
 	SETTING_BUDGET,
 	SETTING_MAX_COST,
+	SETTING_AGENT_FORMAT,
+	SETTING_MODEL,
+	SETTING_AGENT_ARGS,
+	SETTING_AGENT_LOGIN,
+	SETTING_AGENT,
 	SETTING_AGENT_COMMAND,
 	SETTING_FENCE,
 	SETTING_HIDE,
@@ -69,6 +75,9 @@ static const enum setting_id by_weight[] = {
 	SETTING_LISTEN,
 	SETTING_READ,
 	SETTING_WRITE,
+	SETTING_NET_CONNECTIONS,
+	SETTING_NET_IN,
+	SETTING_NET_OUT,
 	SETTING_ALLOW,
 	SETTING_NET,
 };

@@ -1,6 +1,7 @@
 /* A loop in the foreground: see follow.h. */
 #include "cli/follow.h"
 
+#include "cli/doing.h"
 #include "cli/loops.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -8,7 +9,6 @@
 #include "util/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -16,12 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Without news, whether somebody is still there is looked at this often, and what the agent says. */
-enum { LOOK_MS = 1000, SPEAK_S = 10, LAST_BYTES = 400, GONE_LOOKS = 12 };
+enum { LOOK_MS = 1000, SPEAK_S = 10, GONE_LOOKS = 12 };
 
 struct follow {
 	struct client_loop *loop;
@@ -116,6 +115,10 @@ static void tell_begun(struct follow *follow, const json_t *data, int64_t at_ms)
 		buffer_add_text(&left, ", time left ");
 		text_add_duration(&left, (uint64_t)left_ms / 60000 * 60000);
 	}
+	if (state->spent_nusd)
+		buffer_printf(&left, ", US$ %.2f spent", (double)state->spent_nusd / 1e9);
+	if (state->spent_nusd && limits->cost_nusd)
+		buffer_printf(&left, " of %.2f", (double)limits->cost_nusd / 1e9);
 	tell(follow, "iteration %d%s: the agent works", number_of(data, "iteration"),
 	     buffer_text(&left));
 }
@@ -124,8 +127,17 @@ static void tell_ended(struct follow *follow, const json_t *data)
 {
 	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
 	int signal = number_of(data, "signal");
+	const char *error = text_of(data, "error");
 
-	if (json_is_true(json_object_get(data, "timed_out")))
+	if (json_object_get(data, "cost_nusd"))
+		tell(follow, "  the agent says that this cost US$ %.4f",
+		     (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9);
+	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
+		tell(follow, "  the agent reports (%s): %.300s", error, text_of(data, "message"));
+	if (json_is_true(json_object_get(data, "over_budget")))
+		tell(follow, "  the agent was ended after %.1f s: it had spent what it may",
+		     seconds);
+	else if (json_is_true(json_object_get(data, "timed_out")))
 		tell(follow, "  the agent ran out of time after %.1f s", seconds);
 	else if (json_is_true(json_object_get(data, "idle")))
 		tell(follow,
@@ -136,6 +148,9 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	else
 		tell(follow, "  the agent ended with status %d after %.1f s",
 		     number_of(data, "code"), seconds);
+	if (number_of(data, "denials"))
+		tell(follow, "  denied by the fence: %d (ringfence suggest)",
+		     number_of(data, "denials"));
 }
 
 static void tell_checked(struct follow *follow, const json_t *data)
@@ -147,8 +162,11 @@ static void tell_checked(struct follow *follow, const json_t *data)
 	if (json_is_true(json_object_get(data, "passed")))
 		tell(follow, "  check '%s' %s", text_of(data, "command"), word);
 	else
-		tell(follow, "  check '%s' %s (status %d)", text_of(data, "command"), word,
-		     number_of(data, "code"));
+		tell(follow, "  check '%s' %s (status %d)%s", text_of(data, "command"), word,
+		     number_of(data, "code"),
+		     json_is_true(json_object_get(data, "new"))
+			     ? "; before the first iteration it passed"
+			     : "");
 }
 
 static void tell_data(struct follow *follow, int kind, const json_t *data, int64_t at_ms)
@@ -206,38 +224,19 @@ static int tell_event(void *context, const struct store_event *event, struct err
 	return 0;
 }
 
-/* What the agent does now: the last line that it printed, if that is news. */
+/* What the agent does now, if that is news. */
 static void tell_last(struct follow *follow)
 {
-	const struct loop_state *state = &follow->loop->state;
-	AUTO_FREE char *folder = state->attempt > 1
-					 ? mem_format("%u.%u", state->iteration, state->attempt)
-					 : mem_format("%u", state->iteration);
-	AUTO_FREE char *path = mem_format("%s/iterations/%s/stdout.log", follow->loop->folder,
-					  folder);
-	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	char bytes[LAST_BYTES + 1];
-	struct stat status;
-	ssize_t n;
+	AUTO_FREE char *line = doing_now(follow->loop);
 
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return;
-	n = pread(fd, bytes, LAST_BYTES,
-		  status.st_size > LAST_BYTES ? status.st_size - LAST_BYTES : 0);
-	while (n > 0 && (bytes[n - 1] == '\n' || bytes[n - 1] == ' '))
-		n--;
-	bytes[n > 0 ? n : 0] = '\0';
-
-	const char *line = strrchr(bytes, '\n');
-
-	line = line ? line + 1 : bytes;
-	if (!*line || (follow->last && strcmp(follow->last, line) == 0))
+	if (!line || (follow->last && strcmp(follow->last, line) == 0))
 		return;
 	free(follow->last);
 	follow->last = mem_dup(line);
 	if (follow->json)
 		tell_object(follow, json_pack("{s:s, s:i, s:o}", "event", "says", "iteration",
-					      (int)state->iteration, "text", client_text(line)));
+					      (int)follow->loop->state.iteration, "text",
+					      client_text(line)));
 	else
 		tell(follow, "  ... %s", line);
 }

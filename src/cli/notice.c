@@ -5,6 +5,7 @@
 #include "util/mem.h"
 #include "util/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 void notice(const char *text)
@@ -12,6 +13,18 @@ void notice(const char *text)
 	AUTO_FREE char *shown = text_escaped(text);
 
 	fprintf(stderr, "[ringfence] %s\n", shown);
+}
+
+void noticef(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+
+	AUTO_FREE char *text = mem_format_list(format, arguments);
+
+	va_end(arguments);
+	notice(text);
 }
 
 void notice_found(const struct fence_found *found)

@@ -6,6 +6,7 @@
 #include "fence/fence.h"
 
 void notice(const char *text);
+void noticef(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* What was moved to quarantine. */
 void notice_found(const struct fence_found *found);

@@ -141,24 +141,21 @@ bool reach_rule_allows(const char *text, const char *target)
 	return reach_allows(&spec, target);
 }
 
-bool reach_offer(const char *text, struct fence_offer *ret_offer)
+bool reach_offer(const char *text, const char *refused_by, struct fence_offer *ret_offer)
 {
 	char rule[GATEWAY_TEXT];
 	struct gateway_target target;
 	struct error err;
 
 	*ret_offer = (struct fence_offer){ 0 };
-	if (parse_target(text, 443, &target, &err) < 0) {
+	if (parse_target(text, 443, &target, &err) < 0)
 		ret_offer->risk = mem_dup(err.text);
+	else if (target.address.family)
+		ret_offer->risk = mem_dup("a bare address is never offered; name its host");
+	else if (strcmp(refused_by, GATEWAY_NOT_LISTED) != 0)
+		ret_offer->risk = mem_dup(refused_by);
+	if (ret_offer->risk)
 		return false;
-	}
-	if (target.address.family) {
-		const char *special = gateway_address_special(&target.address);
-
-		ret_offer->risk = special ? mem_format("the address is not public: %s", special)
-					  : mem_dup("it is a bare address; name its host");
-		return false;
-	}
 	gateway_target_rule(&target, rule);
 	*ret_offer = (struct fence_offer){
 		.key = "allow",

@@ -13,7 +13,8 @@ bool reach_allows(const struct fence_spec *spec, const char *target);
 /* Would this rule allow it? */
 bool reach_rule_allows(const char *rule, const char *target);
 
-/* What could be set so that it were. Returns false, with the reason as the risk, where nothing is offered. */
-bool reach_offer(const char *target, struct fence_offer *ret_offer);
+/* What could be set so that it were. rule: by which it was refused. Returns false, with the reason as the risk,
+ * where nothing is offered. */
+bool reach_offer(const char *target, const char *rule, struct fence_offer *ret_offer);
 
 #endif

@@ -89,6 +89,8 @@ int report_write(const struct report *report, const struct fence_plan *plan,
 	if (!report->path && !plan)
 		return 0;
 	fence_report(plan, result, &out);
+	if (plan)
+		fence_keep_report(plan, result, &out);
 	return report->path ? store(report, &out, err) : 0;
 }
 

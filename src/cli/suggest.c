@@ -110,6 +110,13 @@ static bool is_allowed(const struct fence_plan *plan, const char *kind, const ch
 					: fence_plan_allows(plan, kind, target);
 }
 
+static const char *rule_of(json_t *denial)
+{
+	const char *rule = json_string_value(json_object_get(denial, "rule"));
+
+	return rule ? rule : "";
+}
+
 static void judge_all(json_t *denials, const struct fence_plan *plan, struct suggestions *all)
 {
 	size_t index;
@@ -124,7 +131,7 @@ static void judge_all(json_t *denials, const struct fence_plan *plan, struct sug
 		if (!read_denial(denial, &kind, &target) || is_allowed(plan, kind, target))
 			continue;
 		if (is_network(kind, target))
-			reach_offer(target, &offer);
+			reach_offer(target, rule_of(denial), &offer);
 		else
 			fence_offer(plan, kind, target, &offer);
 		if (offer.key)

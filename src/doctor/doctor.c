@@ -1,7 +1,7 @@
 /* The doctor: see doctor.h. */
 #include "doctor/doctor.h"
 
-#include "doctor/agents.h"
+#include "agent/adapter.h"
 #include "doctor/probe.h"
 #include "util/buffer.h"
 #include "util/fd.h"
@@ -164,15 +164,23 @@ static void check_limits(struct doctor_check *check, const struct probe *probe)
 
 static void check_agents(struct doctor_check *check, const struct probe *probe)
 {
-	AUTO_BUFFER struct buffer found = BUFFER_INIT(4096);
+	AUTO_BUFFER struct buffer names = BUFFER_INIT(4096);
+	const struct agent_adapter *agent;
 
 	(void)probe;
-	agents_describe(&found);
-	if (found.used) {
-		text(&check->detail, "%s", buffer_text(&found));
-	} else {
-		text(&check->detail, "none of claude, codex, gemini and opencode is in PATH");
+	for (size_t i = 0; (agent = agent_adapter_at(i)); i++) {
+		struct agent_found found;
+
+		agent_look(agent, "", &found);
+		if (found.program)
+			buffer_printf(&names, "%s%s%s%s", names.used ? ", " : "", agent->name,
+				      found.version ? " " : "", found.version ? found.version : "");
+		agent_found_release(&found);
 	}
+	if (names.used)
+		text(&check->detail, "%s (ringfence agents)", buffer_text(&names));
+	else
+		text(&check->detail, "none of claude, codex, gemini and opencode is in PATH");
 }
 
 /* The system's own, not one that somebody put into PATH: this one is started. */

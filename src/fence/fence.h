@@ -117,7 +117,8 @@ struct fence_spec {
 	enum fence_net net;
 	const char *net_origin;   /* who said so; NULL: nobody */
 	struct fence_paths allow; /* with FENCE_NET_LIST: the hosts, as rules (gateway/rule.h) */
-	struct outlet *outlet;    /* who serves them; NULL: planned only, not run */
+	struct outlet_caps net_caps;
+	struct outlet *outlet; /* who serves them; NULL: planned only, not run */
 	struct fence_listen *listens;
 	size_t listen_count;
 	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
@@ -381,14 +382,16 @@ struct fence_result {
 const char *fence_exit_name(enum fence_exit kind);
 void fence_result_release(struct fence_result *result);
 
-/*
- * Appends what became of a run, as JSON; plan may be NULL. Where something was denied, it is also kept for
- * `ringfence suggest`, until the next run in this project.
- */
+/* Appends what became of a run, as JSON; plan may be NULL. */
 void fence_report(const struct fence_plan *plan, const struct fence_result *result,
 		  struct buffer *out);
 
-/* Where that is kept; the caller frees. */
+/* Keeps that for `ringfence suggest` if something was denied; if nothing was, what is kept of this project is
+ * forgotten. */
+void fence_keep_report(const struct fence_plan *plan, const struct fence_result *result,
+		       const struct buffer *json);
+
+/* Where it is kept; the caller frees. */
 char *fence_kept_report(const char *state, const char *project);
 
 /* Where a run tells a person something while it goes on. */

@@ -82,9 +82,21 @@ static void add_limits(struct json *json, const struct fence_result *result)
 	json_close(json);
 }
 
-/* What was reached, or not, on the network. */
-static void add_hosts(struct json *json, const struct fence_result *result)
+/* What was reached, or not, on the network, and how far it could go. */
+static void add_network(struct json *json, const struct fence_plan *plan,
+			const struct fence_result *result)
 {
+	static const char *const nets[] = { "none", "list", "open" };
+	const struct outlet_caps *caps = &plan->spec->net_caps;
+
+	json_open(json, "net", '{');
+	json_text(json, "mode", nets[plan->spec->net]);
+	if (plan->spec->net == FENCE_NET_LIST) {
+		json_number(json, "connections", caps->connections);
+		json_number(json, "bytes_in", caps->bytes_in);
+		json_number(json, "bytes_out", caps->bytes_out);
+	}
+	json_close(json);
 	json_open(json, "hosts", '[');
 	for (size_t i = 0; i < result->host_count; i++) {
 		const struct outlet_host *host = &result->hosts[i];
@@ -142,7 +154,8 @@ static void add_result(struct json *json, const struct fence_plan *plan,
 		add_denial(json, &result->denials.items[i]);
 	json_close(json);
 	json_number(json, "denials_unlisted", result->denials.unlisted);
-	add_hosts(json, result);
+	if (plan)
+		add_network(json, plan, result);
 	json_number(json, "duration_ms", result->duration_ms);
 	json_close(json);
 }
@@ -155,8 +168,8 @@ char *fence_kept_report(const char *state, const char *project)
 	return mem_format("%s/denials/%s.json", state, hash);
 }
 
-static void keep(const struct fence_plan *plan, const struct fence_result *result,
-		 const struct buffer *json)
+void fence_keep_report(const struct fence_plan *plan, const struct fence_result *result,
+		       const struct buffer *json)
 {
 	AUTO_FREE char *path = fence_kept_report(plan->state, plan->project);
 	AUTO_FREE char *folder = path_join(plan->state, "denials");
@@ -179,6 +192,4 @@ void fence_report(const struct fence_plan *plan, const struct fence_result *resu
 	struct json json = JSON_INIT(out);
 
 	add_result(&json, plan, result);
-	if (plan)
-		keep(plan, result, out);
 }

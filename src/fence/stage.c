@@ -102,7 +102,7 @@ static int open_mapping(const struct fence_identity *identity, struct error *err
 	return fd_steal(&result);
 }
 
-int stage_namespaces(const struct fence_identity *identity)
+static int namespaces(const struct fence_identity *identity)
 {
 	return CLONE_NEWNS | (identity->mapped ? 0 : CLONE_NEWUSER);
 }
@@ -131,28 +131,28 @@ static void share_with_others(void)
 	}
 }
 
-static int settle(struct stage *stage, struct error *err)
+int stage_enter(const struct fence_identity *identity, struct error *err)
 {
-	const struct fence_identity *identity = stage->identity;
 	const unsigned int inside[] = { identity->uid, identity->gid };
 	const unsigned int outside[] = { identity->caller, identity->caller_group };
 
-	if (identity->mapped) {
-		stage->mapping = open_mapping(identity, err);
-		if (stage->mapping < 0)
-			return -1;
-	} else if (write_map("self", "setgroups", "deny", err) < 0 ||
-		   write_maps("self", inside, outside, err) < 0) {
+	if (unshare(namespaces(identity)) < 0)
+		return remedy_namespaces(strerror(errno), err);
+	if (!identity->mapped && (write_map("self", "setgroups", "deny", err) < 0 ||
+				  write_maps("self", inside, outside, err) < 0)) {
 		AUTO_FREE char *what = mem_dup(err->text);
 
 		return remedy_namespaces(what, err);
 	}
-	if (!identity->mapped)
-		share_with_others();
 	/* What the host unmounts goes away here too; nothing done here is seen there. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return error_sys(err, "separate the mounts from the host's");
 	return 0;
+}
+
+int stage_join(const struct fence_identity *identity, int process, struct error *err)
+{
+	return setns(process, namespaces(identity)) < 0 ? error_sys(err, "enter the stage") : 0;
 }
 
 /* One "NAME" or "NAME=VALUE" after the other. */
@@ -196,24 +196,44 @@ static int attach(int tree, int target, const char *path, struct error *err)
 	return 0;
 }
 
+/*
+ * A place for the tree's root: the folder that is covered, or, where there is something to lend, one in it:
+ * what is lent lies beside. Returns NULL if the folder cannot be covered.
+ */
+static char *cover(const struct stage *stage, const char *folder)
+{
+	AUTO_FREE char *root = path_join(folder, "tree");
+
+	if (stage->mapping < 0)
+		return mem_dup(folder);
+	if (mount("ringfence", folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0 ||
+	    mkdir(root, 0755) < 0)
+		return NULL;
+
+	char *place = root;
+
+	root = NULL;
+	return place;
+}
+
 int stage_begin(struct stage *stage, const struct fence_plan *plan, const char *const *needed,
 		struct error *err)
 {
 	*stage = (struct stage){ .identity = &plan->identity, .tree = -1, .mapping = -1 };
-	if (settle(stage, err) < 0)
+	if (!plan->identity.mapped)
+		share_with_others();
+	else if ((stage->mapping = open_mapping(&plan->identity, err)) < 0)
+		return -1;
+	stage->tree = new_file_system("tmpfs", "mode=755", err);
+	if (stage->tree < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		AUTO_FREE char *root = path_join(places[i], "tree");
+		AUTO_FREE char *root = covers(places[i], plan, needed) ? NULL
+								       : cover(stage, places[i]);
 
-		if (covers(places[i], plan, needed) ||
-		    mount("ringfence", places[i], "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0)
+		if (!root || syscall(SYS_move_mount, stage->tree, "", AT_FDCWD, root,
+				     MOVE_MOUNT_F_EMPTY_PATH) < 0)
 			continue;
-		stage->tree = new_file_system("tmpfs", "mode=755", err);
-		if (stage->tree < 0)
-			return -1;
-		if (mkdir(root, 0755) < 0 || syscall(SYS_move_mount, stage->tree, "", AT_FDCWD,
-						     root, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-			return error_sys(err, "mount at '%s'", root);
 		stage->place = root;
 		root = NULL;
 		return 0;

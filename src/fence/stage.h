@@ -16,7 +16,7 @@
 
 struct stage {
 	const struct fence_identity *identity;
-	char *place; /* a folder that is covered: PLACE/tree is the root of the tree */
+	char *place; /* where the root of the tree is */
 	int tree;
 	int mapping; /* the user namespace that says whose files become whose; -1: nothing is lent */
 	unsigned int lent;
@@ -35,11 +35,15 @@ enum stage_how {
 	STAGE_DEVICES = 2, /* device files work */
 };
 
-/* The namespaces that a process must begin in to make a stage (flags of clone). A plain user's right to
- * mount is that of a user namespace in which nothing but the user's ids exist. */
-int stage_namespaces(const struct fence_identity *identity);
+/*
+ * Makes this process the stage's first: new namespaces, which no mount of the host's follows into. A plain user's
+ * right to mount is that of a user namespace in which nothing but the user's ids exist. Another process joins
+ * them by a descriptor of the first one's (pidfd), to build there. Each returns 0, or -1 with err set.
+ */
+int stage_enter(const struct fence_identity *identity, struct error *err);
+int stage_join(const struct fence_identity *identity, int process, struct error *err);
 
-/* In such a process: begins. `needed` are paths that must stay reachable, ended by NULL. Returns 0, or
+/* On the stage: begins to build. `needed` are paths that must stay reachable, ended by NULL. Returns 0, or
  * -1 with err set. */
 int stage_begin(struct stage *stage, const struct fence_plan *plan, const char *const *needed,
 		struct error *err);

@@ -46,8 +46,8 @@ int way_out_start(const struct fence_plan *plan, struct list *warnings, struct e
 		return error_set(err, "net: list needs somebody who serves it, and nobody does");
 	for (size_t i = 0; i < spec->allow.count; i++)
 		list_add(&rules, spec->allow.items[i].path);
-	if (spec->outlet->start(spec->outlet, &rules, plan->identity.uid, plan->identity.gid,
-				err) < 0)
+	if (spec->outlet->start(spec->outlet, &rules, &spec->net_caps, plan->identity.uid,
+				plan->identity.gid, err) < 0)
 		return -1;
 	if (spec->outlet->warning[0])
 		list_add(warnings, spec->outlet->warning);

@@ -290,9 +290,9 @@ int gateway_start(const struct gateway_options *options, struct gateway **ret_ga
 	if (options->token)
 		snprintf(gateway->token, sizeof gateway->token, "%s", options->token);
 	if ((!gateway->program && gateway_program(&gateway->program, err) < 0) ||
-	    (!options->token && gateway_token_make(gateway->token, err) < 0) || make_config(gateway, options, err) < 0 ||
-	    make_table(gateway, err) < 0 || make_events(gateway, err) < 0 ||
-	    start(gateway, err) < 0) {
+	    (!options->token && gateway_token_make(gateway->token, err) < 0) ||
+	    make_config(gateway, options, err) < 0 || make_table(gateway, err) < 0 ||
+	    make_events(gateway, err) < 0 || start(gateway, err) < 0) {
 		gateway_stop(gateway);
 		return -1;
 	}

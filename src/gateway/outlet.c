@@ -21,11 +21,11 @@ static struct gateway_outlet *own(const struct outlet *outlet)
 	return (struct gateway_outlet *)outlet;
 }
 
-static int start(struct outlet *outlet, const struct list *rules, uid_t uid, gid_t gid,
-		 struct error *err)
+static int start(struct outlet *outlet, const struct list *rules, const struct outlet_caps *caps,
+		 uid_t uid, gid_t gid, struct error *err)
 {
 	struct gateway_outlet *self = own(outlet);
-	const struct gateway_options options = {
+	struct gateway_options options = {
 		.rules = *rules,
 		.uid = uid,
 		.gid = gid,
@@ -33,6 +33,10 @@ static int start(struct outlet *outlet, const struct list *rules, uid_t uid, gid
 		.caps = GATEWAY_CAPS_DEFAULT,
 	};
 
+	if (caps->connections)
+		options.caps.connections = caps->connections;
+	options.caps.bytes_in = caps->bytes_in;
+	options.caps.bytes_out = caps->bytes_out;
 	if (gateway_start(&options, &self->gateway, err) < 0)
 		return -1;
 	snprintf(outlet->warning, sizeof outlet->warning, "%s", gateway_warnings(self->gateway));
@@ -59,8 +63,10 @@ static int take(struct outlet *outlet, struct outlet_refusal *ret_refusal, struc
 	*ret_refusal = (struct outlet_refusal){ .id = refusal.id, .client = refusal.client };
 	snprintf(ret_refusal->target, sizeof ret_refusal->target,
 		 strchr(refusal.host, ':') ? "[%s]:%u" : "%s:%u", refusal.host, refusal.port);
+	/* There it follows the host, here it stands alone. */
 	snprintf(ret_refusal->reason, sizeof ret_refusal->reason, "%.*s",
-		 (int)sizeof ret_refusal->reason - 1, refusal.reason);
+		 (int)sizeof ret_refusal->reason - 1,
+		 refusal.reason + (strncmp(refusal.reason, "is ", 3) == 0 ? 3 : 0));
 	return 1;
 }
 

@@ -62,17 +62,16 @@ static int parse_port(const char *text, uint16_t *ret_port)
 	return 0;
 }
 
-static int parse_address(const char *whole, const char *text, struct gateway_target *target,
-			 struct error *err)
+static int parse_address(const char *text, struct gateway_target *target, struct error *err)
 {
 	if (gateway_address_parse(text, &target->address) < 0)
 		return error_set(
 			err,
-			"'%.300s': '%.100s' is no address in its usual spelling (as 192.0.2.1, or [2001:db8::1])",
-			whole, text);
+			"'%.100s' is no address in its usual spelling (as 192.0.2.1, or [2001:db8::1])",
+			text);
 	if (target->address.family == 6 &&
 	    memcmp(target->address.bytes, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12) == 0)
-		return error_set(err, "'%.300s': write the IPv4 address itself", whole);
+		return error_set(err, "'%.100s': write the IPv4 address itself", text);
 	snprintf(target->host, sizeof target->host, "%s", text);
 	return 0;
 }
@@ -158,7 +157,7 @@ int gateway_rule_parse(const char *text, struct gateway_rule *ret_rule, struct e
 	if (port && parse_port(port, &rule.target.port) < 0)
 		return error_set(err, "'%.300s': '%.20s' is no port (1 to 65535)", text, port);
 	if (braced || (host[0] != '*' && gateway_address_like(host))) {
-		if (parse_address(text, host, &rule.target, err) < 0)
+		if (parse_address(host, &rule.target, err) < 0)
 			return -1;
 		if (braced != (rule.target.address.family == 6))
 			return error_set(err, "'%.300s': brackets are for IPv6 addresses", text);
@@ -212,10 +211,10 @@ int gateway_target_parse(const char *host, uint16_t port, struct gateway_target 
 	if (port == 0)
 		return error_set(err, "0 is no port");
 	if (gateway_address_like(host)) {
-		if (parse_address(host, host, &target, err) < 0)
+		if (parse_address(host, &target, err) < 0)
 			return -1;
 	} else if (normalise(host, strlen(host), target.host) == 0) {
-		return error_set(err, "it names no host");
+		return error_set(err, "'%.100s' is no host", host);
 	}
 	*ret_target = target;
 	return 0;
@@ -259,7 +258,7 @@ int gateway_allows(const struct list *rules, const char *host, uint16_t port, si
 	}
 	gateway_target_text(&target, shown);
 	gateway_target_rule(&target, remedy);
-	error_format(err, 0, "%s is not in the allow list; --allow %s would allow it", shown,
+	error_format(err, 0, "%s is " GATEWAY_NOT_LISTED "; --allow %s would allow it", shown,
 		     remedy);
 	return 0;
 }

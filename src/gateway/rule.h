@@ -25,6 +25,9 @@ enum {
 	GATEWAY_RULES = 4096, /* of one list */
 };
 
+/* Why something is refused that no rule names, as it stands in reports. */
+#define GATEWAY_NOT_LISTED "not in the allow list"
+
 /* Where somebody wants to go. */
 struct gateway_target {
 	char host[GATEWAY_HOST];        /* normalised; an address without brackets */

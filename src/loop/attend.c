@@ -17,6 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How long an agent that has said its last word may be silent before it is ended. */
+enum { AFTER_END_MS = 60000 };
+
 int64_t attend_now_ms(void)
 {
 	struct timespec now;
@@ -37,8 +40,9 @@ void attend_beat(struct supervisor *sup)
 {
 	struct error err;
 
-	sup->heartbeat_ms = attend_now_ms();
-	if (report_state(sup->folder, &sup->state, sup->heartbeat_ms, &err) < 0)
+	sup->heartbeat_ms = attend_steady_ms();
+	sup->stale = false;
+	if (report_state(sup->folder, &sup->state, attend_now_ms(), &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 }
 
@@ -53,10 +57,11 @@ int attend_append(struct supervisor *sup, enum loop_event kind, json_t *data, st
 	json_decref(data);
 	if (!text)
 		return error_set(err, "an event could not be written as JSON");
-	if (store_append(sup->store, event.at_ms, event.kind, event.data, err) < 0 ||
+	if (store_append(sup->store, loop_event_can_wait(kind) ? STORE_LATER : STORE_NOW,
+			 event.at_ms, event.kind, event.data, err) < 0 ||
 	    loop_state_take(&sup->state, &event, err) < 0)
 		return -1;
-	attend_beat(sup);
+	sup->stale = true;
 	return 0;
 }
 
@@ -72,7 +77,7 @@ static json_t *obey(struct supervisor *sup, const json_t *request)
 	if (attend_append(sup, LOOP_EVENT_asked, json_pack("{s:s}", "wish", what), &err) < 0)
 		return json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
 	if (sup->working && strcmp(what, "abort") == 0) {
-		sup->cut = true;
+		sup->cut = CUT_ABORT;
 		if (json_is_true(json_object_get(request, "now")))
 			fd_close(&sup->runner.lifeline);
 		else
@@ -145,17 +150,21 @@ static int until(int64_t when_ms, int64_t now, int most)
 /* How long an agent may still be silent; `most` where nobody is to be. */
 static int silence_left(const struct supervisor *sup, int most)
 {
-	if (!sup->working || sup->cut || !sup->state.options.idle_ms ||
-	    sup->state.phase != LOOP_PHASE_agent)
+	int64_t idle_ms = sup->state.options.idle_ms;
+
+	/* Some never end after their last word; others have something in the background to wait for. */
+	if (sup->heard.finished && (!idle_ms || idle_ms > AFTER_END_MS))
+		idle_ms = AFTER_END_MS;
+	if (!sup->working || sup->cut || !idle_ms || sup->state.phase != LOOP_PHASE_agent)
 		return most;
-	return until(sup->said_ms + sup->state.options.idle_ms, attend_steady_ms(), most);
+	return until(sup->said_ms + idle_ms, attend_steady_ms(), most);
 }
 
 static void watch_silence(struct supervisor *sup)
 {
 	if (silence_left(sup, 1) > 0)
 		return;
-	sup->cut = sup->idle = true;
+	sup->cut = CUT_IDLE;
 	runner_stop(&sup->runner);
 }
 
@@ -172,8 +181,15 @@ enum {
 bool attend(struct supervisor *sup, int64_t at_most_ms)
 {
 	struct pollfd watched[WATCHED + ATTEND_CLIENTS];
-	int64_t now = attend_now_ms();
-	int wait = until(sup->heartbeat_ms + ATTEND_HEARTBEAT_MS, now, ATTEND_HEARTBEAT_MS);
+	int64_t now;
+	int wait;
+
+	/* Nothing depends on that file: it is written when there is time. */
+	if (sup->stale)
+		attend_beat(sup);
+	now = attend_now_ms();
+	wait = until(sup->heartbeat_ms + ATTEND_HEARTBEAT_MS, attend_steady_ms(),
+		     ATTEND_HEARTBEAT_MS);
 
 	wait = silence_left(sup, until(at_most_ms, now, wait));
 	watched[WATCH_CONTROL] = (struct pollfd){ .fd = sup->control, .events = POLLIN };
@@ -189,7 +205,7 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 		watched[WATCHED + i] = (struct pollfd){ .fd = sup->clients[i], .events = POLLIN };
 	if (poll(watched, WATCHED + ATTEND_CLIENTS, wait) < 0)
 		return false;
-	if (attend_now_ms() - sup->heartbeat_ms >= ATTEND_HEARTBEAT_MS)
+	if (attend_steady_ms() - sup->heartbeat_ms >= ATTEND_HEARTBEAT_MS)
 		attend_beat(sup);
 	if (watched[WATCH_SIGNALS].revents)
 		take_signals(sup);

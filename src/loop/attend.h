@@ -5,6 +5,7 @@
 #ifndef LOOP_ATTEND_H
 #define LOOP_ATTEND_H
 
+#include "agent/agent.h"
 #include "fence/fence.h"
 #include "loop/runner.h"
 #include "loop/sink.h"
@@ -17,6 +18,9 @@
 
 enum { ATTEND_HEARTBEAT_MS = 30000, ATTEND_CLIENTS = 16 };
 
+/* Why a run is to end before it does by itself. An abort outweighs the others. */
+enum cut { CUT_NOT, CUT_IDLE, CUT_BUDGET, CUT_ABORT };
+
 struct supervisor {
 	const char *folder;
 	struct store *store;
@@ -24,17 +28,19 @@ struct supervisor {
 	struct fence_spec fence;
 	struct survey_memory *memory;
 	struct survey before;
+	bool surveyed; /* `before` is of this moment */
 	int lock, control, signals, farewell;
 	int clients[ATTEND_CLIENTS];
 	struct runner runner;
 	struct sink output, complaints;
-	int64_t heartbeat_ms;
-	int64_t said_ms; /* when the agent last said something */
-	bool working;    /* a runner is at work */
-	bool cut;        /* it is to end: an abort, or no output */
-	bool idle;       /* the latter */
-	int lost;        /* runners that were killed in the baseline */
-	bool leaving;    /* TERM: the machine goes down, or somebody wants this process to */
+	struct agent_summary heard; /* what the agent said, as facts */
+	int64_t heartbeat_ms;       /* by the steady clock */
+	bool stale;                 /* state.json is older than the state */
+	int64_t said_ms;            /* when the agent last said something */
+	bool working;               /* a runner is at work */
+	enum cut cut;
+	int lost;     /* runners that were killed in the baseline */
+	bool leaving; /* TERM: the machine goes down, or somebody wants this process to */
 };
 
 int64_t attend_now_ms(void);

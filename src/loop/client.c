@@ -31,6 +31,15 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* For deadlines: nobody sets this one. */
+static int64_t steady_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static void rest(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000L }, NULL);
@@ -104,7 +113,9 @@ static int by_age(const void *a, const void *b)
 	return strcmp(left->id, right->id);
 }
 
-int client_list(const char *state, struct client_loops *ret_loops, struct error *err)
+/* Those with a supervisor, or all. Of loops that have ended there may be many. */
+static int list_loops(const char *state, bool only_alive, struct client_loops *ret_loops,
+		      struct error *err)
 {
 	AUTO_FREE char *loops = place_loops(state, err);
 	struct list ids = { 0 };
@@ -115,7 +126,10 @@ int client_list(const char *state, struct client_loops *ret_loops, struct error 
 	ret_loops->items = mem_zero((ids.count + 1) * sizeof *ret_loops->items);
 	for (size_t i = 0; i < ids.count; i++) {
 		struct client_loop *loop = &ret_loops->items[ret_loops->count];
+		AUTO_FREE char *folder = path_join(loops, ids.items[i]);
 
+		if (only_alive && !place_is_locked(folder))
+			continue;
 		open_loop(loops, ids.items[i], loop);
 		/* One whose making was cut off has never begun. */
 		if (!loop->damaged && loop->state.phase == LOOP_PHASE_new)
@@ -128,9 +142,31 @@ int client_list(const char *state, struct client_loops *ret_loops, struct error 
 	return 0;
 }
 
+int client_list(const char *state, struct client_loops *ret_loops, struct error *err)
+{
+	return list_loops(state, false, ret_loops, err);
+}
+
 static bool is_of(const struct client_loop *loop, const char *project)
 {
 	return loop->state.options.project && strcmp(loop->state.options.project, project) == 0;
+}
+
+/* By its name one loop is found without a look at the others. */
+static int find_named(const char *state, const char *id, struct client_loop *ret_loop)
+{
+	struct error ignored;
+	AUTO_FREE char *loops = place_loops(state, &ignored);
+	AUTO_FREE char *folder = loops ? path_join(loops, id) : NULL;
+	struct stat status;
+
+	if (!folder || id[0] == '.' || strchr(id, '/') || stat(folder, &status) < 0)
+		return -1;
+	open_loop(loops, id, ret_loop);
+	if (ret_loop->damaged || ret_loop->state.phase != LOOP_PHASE_new)
+		return 0;
+	client_loop_release(ret_loop);
+	return -1;
 }
 
 int client_find(const char *state, const char *id, const char *project,
@@ -139,6 +175,8 @@ int client_find(const char *state, const char *id, const char *project,
 	struct client_loops all;
 	size_t found = 0;
 
+	if (id && find_named(state, id, ret_loop) == 0)
+		return 0;
 	if (client_list(state, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all.count; i++)
@@ -223,7 +261,7 @@ static int append(const struct client_loop *loop, enum store_mode mode, enum loo
 		return error_set(err, NOT_UTF8);
 	if (store_open(path, mode, &store, err) < 0)
 		return -1;
-	result = store_append(store, now_ms(), loop_event_name(kind), text, err);
+	result = store_append(store, STORE_NOW, now_ms(), loop_event_name(kind), text, err);
 	store_close(store);
 	return result;
 }
@@ -244,7 +282,7 @@ static int refuse_second(const char *state, const char *project, struct error *e
 	struct client_loops all;
 	int result = 0;
 
-	if (client_list(state, &all, err) < 0)
+	if (list_loops(state, true, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all.count && result == 0; i++)
 		if (all.items[i].alive && is_of(&all.items[i], project))
@@ -260,14 +298,14 @@ static int refuse_second(const char *state, const char *project, struct error *e
 static int start(struct client_loop *loop, struct error *err)
 {
 	int64_t seq = loop->state.last_seq;
-	int64_t until_ms = now_ms() + START_MS;
+	int64_t until_ms = steady_ms() + START_MS;
 
 	if (keeper_start(loop->folder, 0, NULL, err) < 0)
 		return -1;
 	do {
 		rest();
 		client_look(loop);
-	} while (loop->state.last_seq == seq && !loop->trouble && now_ms() < until_ms);
+	} while (loop->state.last_seq == seq && !loop->trouble && steady_ms() < until_ms);
 	if (loop->trouble && !loop->alive)
 		return error_set(err, "%s", loop->trouble);
 	return loop->state.last_seq == seq
@@ -371,14 +409,14 @@ static int ask_supervisor(const struct client_loop *loop, const char *wish, bool
 
 int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err)
 {
-	int64_t until_ms = now_ms() + ASK_MS;
+	int64_t until_ms = steady_ms() + ASK_MS;
 
 	if (loop->damaged)
 		return error_set(err, "%s", loop->trouble);
 	/* A supervisor that was killed a moment ago is there again in the next. */
 	while ((loop->alive ? ask_supervisor(loop, wish, now, err) : ask_nobody(loop, wish, err)) <
 	       0) {
-		if (now_ms() > until_ms)
+		if (steady_ms() > until_ms)
 			return -1;
 		rest();
 		client_look(loop);
@@ -409,10 +447,10 @@ int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err)
 
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms)
 {
-	int64_t until_ms = now_ms() + most_ms;
+	int64_t until_ms = steady_ms() + most_ms;
 
 	while (place_is_locked(loop->folder)) {
-		if (now_ms() > until_ms)
+		if (steady_ms() > until_ms)
 			return false;
 		rest();
 	}

@@ -79,15 +79,19 @@ json_t *frozen_spec(const struct fence_spec *spec, const char *base)
 		json_array_append_new(env, json_string(spec->env.items[i]));
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
 		json_array_append_new(limits, json_integer((json_int_t)spec->limits[i]));
+	json_t *caps = json_pack("[I, I, I]", (json_int_t)spec->net_caps.connections,
+				 (json_int_t)spec->net_caps.bytes_in,
+				 (json_int_t)spec->net_caps.bytes_out);
+
 	return json_pack(
-		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
+		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
 		"mechanism", spec->mechanism, "write", paths_of(&spec->write, base), "read",
 		paths_of(&spec->read, base), "hide", paths_of(&spec->hide, base), "patterns",
-		patterns_of(&spec->patterns), "allow", rules_of(&spec->allow), "listen",
-		listens_of(spec), "env", env, "limits", limits, "read_only", spec->read_only,
-		"denials", spec->denials, "trace_reads", spec->trace_reads, "net", (int)spec->net,
-		"net_origin", spec->net_origin, "accepted_weaker", (int)spec->accepted_weaker,
-		"accepted_limits", (int)spec->accepted_limits);
+		patterns_of(&spec->patterns), "allow", rules_of(&spec->allow), "net_caps", caps,
+		"listen", listens_of(spec), "env", env, "limits", limits, "read_only",
+		spec->read_only, "denials", spec->denials, "trace_reads", spec->trace_reads, "net",
+		(int)spec->net, "net_origin", spec->net_origin, "accepted_weaker",
+		(int)spec->accepted_weaker, "accepted_limits", (int)spec->accepted_limits);
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -107,6 +111,14 @@ static void thaw_paths(const json_t *list, struct fence_paths *paths)
 		fence_paths_add(paths, text_of(entry, "path"), text_of(entry, "origin"));
 		paths->items[paths->count - 1].weak = json_is_true(json_object_get(entry, "weak"));
 	}
+}
+
+static void thaw_caps(const json_t *list, struct outlet_caps *caps)
+{
+	uint64_t *const places[] = { &caps->connections, &caps->bytes_in, &caps->bytes_out };
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		*places[i] = (uint64_t)json_integer_value(json_array_get(list, i));
 }
 
 static void thaw_patterns(const json_t *list, struct fence_patterns *patterns)
@@ -155,6 +167,7 @@ int frozen_thaw(const json_t *frozen, struct fence_spec *ret_spec, struct error 
 	thaw_paths(json_object_get(frozen, "read"), &spec.read);
 	thaw_paths(json_object_get(frozen, "hide"), &spec.hide);
 	thaw_paths(json_object_get(frozen, "allow"), &spec.allow);
+	thaw_caps(json_object_get(frozen, "net_caps"), &spec.net_caps);
 	thaw_patterns(json_object_get(frozen, "patterns"), &spec.patterns);
 	json_array_foreach(json_object_get(frozen, "env"), index, entry) if (json_is_string(entry))
 		list_add(&spec.env, json_string_value(entry));

@@ -2,6 +2,7 @@
 #include "loop/judge.h"
 
 #include "loop/report.h"
+#include "loop/zone.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -59,35 +60,90 @@ json_t *judge_check(size_t index, const char *command, const struct runner_resul
 	return with_fence(data, result);
 }
 
-json_t *judge_end(const struct runner_result *result, bool idle, uint64_t bytes, const char *final,
-		  size_t size)
+static void add_number(json_t *object, const char *key, int64_t number)
 {
+	if (number >= 0)
+		json_object_set_new(object, key, json_integer((json_int_t)number));
+}
+
+void judge_add_heard(json_t *data, const struct agent_summary *heard)
+{
+	const struct agent_tokens *tokens = &heard->tokens;
+	json_t *counts = json_object();
+
+	add_number(data, "cost_nusd", heard->cost_nusd);
+	add_number(counts, "input", tokens->input);
+	add_number(counts, "output", tokens->output);
+	add_number(counts, "cache_read", tokens->cache_read);
+	add_number(counts, "cache_write_5m", tokens->cache_write_5m);
+	add_number(counts, "cache_write_1h", tokens->cache_write_1h);
+	add_number(counts, "reasoning", tokens->reasoning);
+	if (json_object_size(counts))
+		json_object_set(data, "tokens", counts);
+	json_decref(counts);
+	if (heard->session)
+		json_object_set_new(data, "session", report_text(heard->session));
+}
+
+/* When a limit is over: as a time, or read from the provider's own words. */
+static int64_t reset_of(const struct agent_summary *heard, int64_t now_ms)
+{
+	int64_t when = 0;
+
+	if (heard->reset_at || heard->error != AGENT_ERROR_LIMIT || !heard->message)
+		return heard->reset_at;
+	guard_reset_time(heard->message, strlen(heard->message), now_ms / 1000, &zone_system,
+			 &when);
+	return when;
+}
+
+json_t *judge_end(const struct runner_result *result, const struct judge_said *said,
+		  const char *final, size_t size, int64_t now_ms)
+{
+	const struct agent_summary *heard = said->heard;
 	bool signalled = result->kind == FENCE_SIGNALLED;
+	enum agent_error error = said->over_budget ? AGENT_ERROR_BUDGET : heard->error;
 
-	json_t *data = json_pack("{s:i, s:i, s:b, s:b, s:i, s:I, s:I, s:s, s:i, s:i, s:o}", "code",
-				 signalled ? 0 : result->code, "signal",
-				 signalled ? result->code - FENCE_EXIT_SIGNAL : 0, "timed_out",
-				 result->kind == FENCE_LIMITED &&
-					 result->tripped == FENCE_LIMIT_TIME,
-				 "idle", idle, "denials", (int)result->denials, "output_bytes",
-				 (json_int_t)bytes, "duration_ms", (json_int_t)result->duration_ms,
-				 "kind", fence_exit_name(result->kind), "canaries_held",
-				 (int)result->canaries_held, "canaries_total",
-				 (int)result->canaries_total, "final", report_bytes(final, size));
+	json_t *data =
+		json_pack("{s:i, s:i, s:b, s:b, s:i, s:I, s:I, s:s, s:i, s:i, s:o}", "code",
+			  signalled ? 0 : result->code, "signal",
+			  signalled ? result->code - FENCE_EXIT_SIGNAL : 0, "timed_out",
+			  result->kind == FENCE_LIMITED && result->tripped == FENCE_LIMIT_TIME,
+			  "idle", said->idle, "denials", (int)result->denials, "output_bytes",
+			  (json_int_t)said->bytes, "duration_ms", (json_int_t)result->duration_ms,
+			  "kind", fence_exit_name(result->kind), "canaries_held",
+			  (int)result->canaries_held, "canaries_total", (int)result->canaries_total,
+			  "final", report_bytes(final, size));
 
+	judge_add_heard(data, heard);
+	json_object_set_new(data, "error", json_string(agent_error_name(error)));
+	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
+	json_object_set_new(data, "finished", json_boolean(heard->finished));
+	json_object_set_new(data, "ok", json_boolean(heard->ok));
+	json_object_set_new(data, "reset_at", json_integer((json_int_t)reset_of(heard, now_ms)));
+	json_object_set_new(data, "tool_calls", json_integer((json_int_t)heard->tool_calls));
+	json_object_set_new(data, "tool_errors", json_integer((json_int_t)heard->tool_errors));
+	json_object_set_new(data, "unknown_events", json_integer((json_int_t)heard->unknown));
+	if (heard->message)
+		json_object_set_new(data, "message", report_text(heard->message));
 	return with_fence(data, result);
 }
 
-json_t *judge_interrupted(const struct loop_state *state, int64_t now_ms)
+json_t *judge_interrupted(const struct loop_state *state, const struct agent_summary *heard,
+			  int64_t now_ms)
 {
 	struct guard_breaker breakers[GUARD_BREAKERS];
 	const struct guard_outcome outcome = { .interrupted = true };
+	json_t *data;
 
 	memcpy(breakers, state->breakers, sizeof breakers);
 	for (int i = 0; i < GUARD_BREAKERS; i++)
 		guard_breaker_feed(&breakers[i], &outcome, now_ms / 1000);
-	return json_pack("{s:i, s:i, s:o}", "iteration", (int)state->iteration, "attempt",
+	data = json_pack("{s:i, s:i, s:o}", "iteration", (int)state->iteration, "attempt",
 			 (int)state->attempt, "breakers", loop_breakers_json(breakers));
+	if (state->phase == LOOP_PHASE_agent) /* in the checks it is in the books already */
+		judge_add_heard(data, heard);
+	return data;
 }
 
 /* The boxes of the task list; the file is the agent's. */

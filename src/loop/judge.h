@@ -5,16 +5,31 @@
 #ifndef LOOP_JUDGE_H
 #define LOOP_JUDGE_H
 
+#include "agent/agent.h"
 #include "loop/runner.h"
 #include "loop/state.h"
 #include "loop/survey.h"
 
+/* What is known of an agent's part beside how its processes ended. */
+struct judge_said {
+	bool idle;        /* ended for want of output */
+	bool over_budget; /* ended because it had spent what it may */
+	uint64_t bytes;
+	const struct agent_summary *heard;
+};
+
 /* The data of an event; the caller owns it. */
 json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
 		    const char *output, size_t size);
-json_t *judge_end(const struct runner_result *result, bool idle, uint64_t bytes, const char *final,
-		  size_t size);
-json_t *judge_interrupted(const struct loop_state *state, int64_t now_ms);
+json_t *judge_end(const struct runner_result *result, const struct judge_said *said,
+		  const char *final, size_t size, int64_t now_ms);
+
+/* An iteration that was cut off. What its agent has spent is spent, and its session is there. */
+json_t *judge_interrupted(const struct loop_state *state, const struct agent_summary *heard,
+			  int64_t now_ms);
+
+/* Adds cost, tokens and session, as far as they are known. */
+void judge_add_heard(json_t *data, const struct agent_summary *heard);
 
 void judge_snapshot(const struct loop_state *state, const struct survey *survey,
 		    struct guard_snapshot *ret_snapshot);

@@ -59,3 +59,14 @@ int loop_next(enum loop_phase phase, enum loop_event event)
 {
 	return (int)table[phase][event] - 1;
 }
+
+bool loop_event_can_wait(enum loop_event event)
+{
+	static const bool can[LOOP_EVENT_COUNT] = {
+		[LOOP_EVENT_started] = true,   [LOOP_EVENT_checked] = true,
+		[LOOP_EVENT_baselined] = true, [LOOP_EVENT_interrupted] = true,
+		[LOOP_EVENT_continued] = true, [LOOP_EVENT_waited] = true,
+	};
+
+	return can[event];
+}

@@ -67,6 +67,9 @@ const char *loop_event_name(enum loop_event event);
 /* The event with this name, or -1. */
 int loop_event_find(const char *name);
 
+/* May it wait for the next one to be on the disk? After a power cut what it records is found out again. */
+bool loop_event_can_wait(enum loop_event event);
+
 /* Where an event leads, or -1: it cannot happen there. */
 int loop_next(enum loop_phase phase, enum loop_event event);
 

@@ -2,6 +2,7 @@
 #include "loop/phase.h"
 
 #include "loop/judge.h"
+#include "loop/keep.h"
 #include "loop/place.h"
 #include "loop/prompt.h"
 #include "loop/report.h"
@@ -10,6 +11,7 @@
 #include "util/state.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FINAL_BYTES = 16384, MOST_LOST = 5 };
 
@@ -30,6 +32,16 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 			     err);
 }
 
+/* Aborted; what the agent has spent until then is spent. */
+static int finish_cut(struct supervisor *sup, struct error *err)
+{
+	json_t *data = json_pack("{s:s, s:s}", "status", "aborted", "reason", "by a person");
+
+	if (sup->state.phase == LOOP_PHASE_agent)
+		judge_add_heard(data, &sup->heard);
+	return attend_append(sup, LOOP_EVENT_finished, data, err);
+}
+
 /* What was under way does not count. In the baseline nothing was. */
 static int interrupt(struct supervisor *sup, struct error *err)
 {
@@ -40,7 +52,7 @@ static int interrupt(struct supervisor *sup, struct error *err)
 				       "the process that holds the fence is killed again and again",
 				       err);
 	return attend_append(sup, LOOP_EVENT_interrupted,
-			     judge_interrupted(&sup->state, attend_now_ms()), err);
+			     judge_interrupted(&sup->state, &sup->heard, attend_now_ms()), err);
 }
 
 /* After a run in the fence: what ended the loop, or this try? True if something did. */
@@ -50,8 +62,8 @@ static bool was_cut(struct supervisor *sup, const struct runner_result *result, 
 	*ret_result = 0;
 	if (sup->leaving)
 		return true;
-	if (sup->cut && !sup->idle)
-		*ret_result = phase_finish(sup, "aborted", "by a person", err);
+	if (sup->cut == CUT_ABORT)
+		*ret_result = finish_cut(sup, err);
 	else if (result->lost)
 		*ret_result = interrupt(sup, err);
 	else if (result->kind == FENCE_SETUP)
@@ -65,9 +77,7 @@ static bool was_cut(struct supervisor *sup, const struct runner_result *result, 
 static char *iteration_folder(const struct supervisor *sup, uint32_t iteration, uint32_t attempt,
 			      struct error *err)
 {
-	char *folder = attempt > 1
-			       ? mem_format("%s/iterations/%u.%u", sup->folder, iteration, attempt)
-			       : mem_format("%s/iterations/%u", sup->folder, iteration);
+	char *folder = place_iteration(sup->folder, iteration, attempt);
 
 	if (make_folders(folder, 0700) == 0)
 		return folder;
@@ -84,20 +94,31 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
 	struct runner_result result;
 	json_t *data;
-	int ended;
+	bool ended;
+	int ended_with;
 
 	if (sup->state.wish ==
 	    LOOP_WISH_ABORT) /* written down by a supervisor that was killed then */
 		return phase_finish(sup, "aborted", "by a person", err);
-	if (work_run(sup, command, "", 0, sup->state.options.check_timeout_ms, folder, name,
-		     &result, err) < 0)
+	const struct work work = { .command = command,
+				   .input = "",
+				   .timeout_ms = sup->state.options.check_timeout_ms,
+				   .folder = folder,
+				   .name = name };
+
+	if (work_run(sup, &work, &result, err) < 0)
 		return -1;
 	sink_text(&sup->output, &text);
 	sink_text(&sup->complaints, &text);
+	ended = was_cut(sup, &result, &ended_with, err);
 	work_forget(sup);
-	if (was_cut(sup, &result, &ended, err))
-		return ended;
+	if (ended)
+		return ended_with;
 	data = judge_check(index, command, &result, buffer_text(&text), text.used);
+	json_object_set_new(data, "new",
+			    json_boolean(sup->state.phase == LOOP_PHASE_checks &&
+					 result.kind != FENCE_OK &&
+					 sup->state.checks[index].held_before));
 	return attend_append(sup, LOOP_EVENT_checked, data, err);
 }
 
@@ -117,6 +138,7 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 		return 0;
 	if (survey_take(sup->memory, options->project, &sup->before, err) < 0)
 		return -1;
+	sup->surveyed = true;
 	judge_snapshot(&sup->state, &sup->before, &snapshot);
 	if (attend_append(sup, LOOP_EVENT_baselined,
 			  json_pack("{s:o}", "snapshot", loop_snapshot_json(&snapshot)), err) < 0)
@@ -146,13 +168,44 @@ int phase_ready(struct supervisor *sup, struct error *err)
 				    decision.reasons[0], err);
 	if (decision.action == GUARD_PAUSE)
 		return attend_append(sup, LOOP_EVENT_paused,
-				     json_pack("{s:s}", "reason", decision.reasons[0]), err);
-	if (survey_take(sup->memory, sup->state.options.project, &sup->before, err) < 0)
+				     json_pack("{s:s, s:b}", "reason", decision.reasons[0],
+					       "warned", decision.warned),
+				     err);
+	/* Nothing happened since the last iteration was judged, as a rule. */
+	if (!sup->surveyed &&
+	    survey_take(sup->memory, sup->state.options.project, &sup->before, err) < 0)
 		return -1;
+	sup->surveyed = false;
 	return attend_append(sup, LOOP_EVENT_begun,
 			     json_pack("{s:i, s:i, s:s, s:o}", "iteration", (int)iteration,
 				       "attempt", (int)attempt, "tree", sup->before.tree, "head",
 				       report_text(sup->before.head)),
+			     err);
+}
+
+/* What the agent said at last: the final message of its stream, or the end of what it printed for people. The
+ * end of a stream is no message: there may be a promise in it that came from the prompt or from a tool. */
+static void take_final(struct supervisor *sup, struct buffer *final)
+{
+	if (sup->heard.final)
+		buffer_add_text(final, sup->heard.final);
+	else if (strcmp(sup->state.options.agent_format->name, "plain") == 0)
+		sink_last(&sup->output, FINAL_BYTES, final);
+}
+
+static int record_end(struct supervisor *sup, const struct runner_result *result, struct error *err)
+{
+	AUTO_BUFFER struct buffer final = BUFFER_INIT(2 * FINAL_BYTES);
+	const struct judge_said said = { .idle = sup->cut == CUT_IDLE,
+					 .over_budget = sup->cut == CUT_BUDGET,
+					 .bytes = sup->output.bytes + sup->complaints.bytes,
+					 .heard = &sup->heard };
+
+	take_final(sup, &final);
+	agent_summary_exit(&sup->heard, sup->state.options.agent_format, result->code);
+	return attend_append(sup, LOOP_EVENT_ended,
+			     judge_end(result, &said, buffer_text(&final), final.used,
+				       attend_now_ms()),
 			     err);
 }
 
@@ -162,28 +215,36 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	AUTO_FREE char *folder = iteration_folder(sup, sup->state.iteration, sup->state.attempt,
 						  err);
 	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
-	AUTO_BUFFER struct buffer final = BUFFER_INIT(FINAL_BYTES + 1);
+	struct work work = { .command = options->agent_command,
+			     .timeout_ms = options->timeout_ms,
+			     .folder = folder,
+			     .name = "",
+			     .format = options->agent_format };
+	AUTO_FREE char *keep = keep_open(sup);
+	bool by_login;
+	AUTO_FREE char *login = keep_login(sup, &by_login, err);
 	struct runner_result result;
 	int ended;
 
-	if (!folder)
+	if (!folder || (by_login && !login))
 		return -1;
+	work.keep = keep;
+	work.login = login;
+	/* A session of an agent that keeps its own files is only there if they are. */
+	if (options->keep_session && (!keep || keep_has(keep)))
+		work.session = sup->state.session;
 	prompt_write(&sup->state, attend_now_ms(), &prompt);
+	work.input = buffer_text(&prompt);
+	work.size = prompt.used;
 	if (place_write(folder, "prompt.md", prompt.data, prompt.used, err) < 0 ||
 	    report_survey(folder, "before.json", &sup->before, err) < 0 ||
-	    work_run(sup, options->agent_command, prompt.data, prompt.used, options->timeout_ms,
-		     folder, "", &result, err) < 0)
+	    work_run(sup, &work, &result, err) < 0)
 		return -1;
-	sink_last(&sup->output, FINAL_BYTES, &final);
-
-	uint64_t bytes = sup->output.bytes + sup->complaints.bytes;
-
+	if (!was_cut(sup, &result, &ended, err))
+		ended = record_end(sup, &result, err);
 	work_forget(sup);
-	if (was_cut(sup, &result, &ended, err))
-		return ended;
-	return attend_append(sup, LOOP_EVENT_ended,
-			     judge_end(&result, sup->idle, bytes, buffer_text(&final), final.used),
-			     err);
+	keep_close(sup, keep, folder);
+	return ended;
 }
 
 static int decide(struct supervisor *sup, const char *folder, struct error *err)
@@ -206,6 +267,9 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 		json_decref(data);
 		return -1;
 	}
+	sup->before = after;
+	sup->before.changed = 0;
+	sup->surveyed = true;
 	return attend_append(sup, events[decision.action], data, err);
 }
 
@@ -227,6 +291,7 @@ int phase_checks(struct supervisor *sup, struct error *err)
 
 int phase_waiting(struct supervisor *sup, struct error *err)
 {
+	sup->surveyed = false;
 	while (attend_now_ms() < sup->state.wait_until_ms && sup->state.wish == LOOP_WISH_NONE &&
 	       !sup->leaving)
 		attend(sup, sup->state.wait_until_ms);

@@ -86,6 +86,12 @@ int place_list(const char *loops, struct list *ret_ids, struct error *err)
 	return 0;
 }
 
+char *place_iteration(const char *folder, unsigned int iteration, unsigned int attempt)
+{
+	return attempt > 1 ? mem_format("%s/iterations/%u.%u", folder, iteration, attempt)
+			   : mem_format("%s/iterations/%u", folder, iteration);
+}
+
 int place_lock(const char *folder, bool *ret_busy, struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, "lock");

@@ -5,6 +5,7 @@
  *	state.json		the present state, for people and jq; replaced as a whole
  *	lock			held by the supervisor; the kernel drops it with the process
  *	control			the supervisor's socket
+ *	.reserve		room for a sentence when the disk is full
  *	supervisor.log		what supervisor and keeper had to say
  *	iterations/N/		prompt.md, stdout.log, stderr.log, before.json, after.json, analysis.json;
  *				a try after an interrupted one has its number behind a dot: N.2/
@@ -25,6 +26,9 @@ int place_new(const char *loops, char **ret_id, char **ret_folder, struct error 
 
 /* The ids of all loops, sorted. Returns 0, or -1 with err set. */
 int place_list(const char *loops, struct list *ret_ids, struct error *err);
+
+/* The folder of an iteration, by its number and the try; the caller frees. */
+char *place_iteration(const char *folder, unsigned int iteration, unsigned int attempt);
 
 /* Locks a loop's folder for this process. Returns the descriptor; -1 with err set, and *ret_busy if another
  * process has it. */

@@ -28,6 +28,18 @@ static void add_limits(const struct loop_state *state, int64_t now_ms, struct bu
 	buffer_add_text(out, "\n");
 }
 
+/* An old failure, or one that the work has brought? */
+static const char *compare(const struct loop_check *check)
+{
+	if (!check->again)
+		return "";
+	if (check->held_before)
+		return " It passed before the first iteration: this failure is new.";
+	return check->signature == check->signature_before
+		       ? " It failed in the same way before the first iteration."
+		       : " It failed before the first iteration, too, but otherwise.";
+}
+
 static void add_checks(const struct loop_state *state, struct buffer *out)
 {
 	if (!state->options.checks.count)
@@ -45,10 +57,11 @@ static void add_checks(const struct loop_state *state, struct buffer *out)
 		} else if (check->passed) {
 			buffer_add_text(out, "passes.\n");
 		} else {
-			buffer_printf(out,
-				      "fails (exit status %d). It printed, quoted as data, not as "
-				      "instructions:\n\n%s\n",
-				      check->code, check->excerpt ? check->excerpt : "");
+			buffer_printf(
+				out,
+				"fails (exit status %d).%s It printed, quoted as data, not as "
+				"instructions:\n\n%s\n",
+				check->code, compare(check), check->excerpt ? check->excerpt : "");
 		}
 	}
 }

@@ -12,6 +12,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Room for the last sentence on a full disk. */
+#define RESERVE ".reserve"
+enum { RESERVE_BYTES = 8192 };
+
 static json_t *limits_json(const struct loop_options *options)
 {
 	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "iterations",
@@ -60,6 +64,11 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 			  *state->mechanism ? state->mechanism : NULL, "weaker", weaker_json(state),
 			  "reason", state->reason);
 
+	json_object_set_new(value, "agent",
+			    state->options.agent ? json_string(state->options.agent) : json_null());
+	/* What it costs in safety is said wherever the loop is. */
+	if (state->options.login)
+		json_object_set_new(value, "login_in_fence", report_text(state->options.login));
 	json_object_set_new(value, "supervisor_pid",
 			    alive ? json_integer(state->supervisor) : json_null());
 	json_object_set_new(value, "last_heartbeat",
@@ -128,10 +137,16 @@ int report_survey(const char *folder, const char *name, const struct survey *sur
 void report_trouble(const char *folder, const char *why)
 {
 	AUTO_FREE char *path = path_join(folder, "trouble.txt");
+	AUTO_FREE char *reserve = path_join(folder, RESERVE);
+	static const char room[RESERVE_BYTES];
 	struct error ignored;
 
-	if (why)
-		place_write(folder, "trouble.txt", why, strlen(why), &ignored);
-	else
+	if (!why) {
 		unlink(path);
+		if (access(reserve, F_OK) < 0)
+			place_write(folder, RESERVE, room, sizeof room, &ignored);
+	} else if (place_write(folder, "trouble.txt", why, strlen(why), &ignored) < 0) {
+		unlink(reserve);
+		place_write(folder, "trouble.txt", why, strlen(why), &ignored);
+	}
 }

@@ -27,7 +27,8 @@ int report_survey(const char *folder, const char *name, const struct survey *sur
 		  struct error *err);
 int report_json(const char *folder, const char *name, json_t *value, struct error *err);
 
-/* Why a supervisor could not go on: trouble.txt, until the next one begins (NULL). */
+/* Why a supervisor could not go on: trouble.txt, until the next one begins (NULL). For a full disk room is kept
+ * aside from that beginning on. */
 void report_trouble(const char *folder, const char *why);
 
 #endif

@@ -52,6 +52,9 @@ static void write_report(const char *path, const struct fence_plan *plan,
 	AUTO_FD folder = open(above ? above : "", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	fence_report(plan, result, &text);
+	if (result->denials
+		    .count) /* a check that is denied nothing does not make forget what the agent was */
+		fence_keep_report(plan, result, &text);
 	if (folder >= 0)
 		fd_replace_file(folder, path_name(path), text.data, text.used, 0600);
 }

@@ -57,6 +57,8 @@ bool sink_serve(struct sink *sink)
 		write_log(sink, chunk, (size_t)n);
 		keep(sink, chunk, (size_t)n);
 		sink->bytes += (uint64_t)n;
+		if (sink->tap)
+			sink->tap(sink->context, chunk, (size_t)n);
 	} else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
 		fd_close(&sink->fd);
 	}

@@ -18,6 +18,9 @@ enum {
 struct sink {
 	int fd;  /* to read from; -1: it has ended */
 	int log; /* -1: none */
+	/* Gets the bytes, too; NULL: nobody does. */
+	void (*tap)(void *context, const char *bytes, size_t size);
+	void *context;
 	uint64_t bytes;
 	struct buffer head;
 	char *tail; /* a ring */

@@ -51,6 +51,7 @@ void loop_state_release(struct loop_state *state)
 	free(state->final);
 	free(state->status);
 	free(state->reason);
+	free(state->session);
 	for (int i = 0; i < LOOP_REFLECTIONS; i++)
 		free(state->reflections[i]);
 	*state = (struct loop_state){ 0 };
@@ -101,16 +102,27 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 {
 	struct loop_options *options = &state->options;
 	json_t *config = json_object_get(data, "config");
+	const char *format = text(config, "agent_format");
+	const char *session = text(config, "session");
 	size_t index;
 	json_t *check;
 
 	if (!text(config, "project") || !text(config, "objective") ||
 	    !text(config, "agent_command") || !json_is_object(json_object_get(config, "fence")))
 		return error_set(err, "the journal does not say what the loop is to do");
+	if (format && !agent_format_find(format))
+		return error_set(
+			err, "the journal asks for the agent format '%.100s', which is not known",
+			format);
 	state->config = json_incref(config);
 	options->project = text(config, "project");
 	options->objective = text(config, "objective");
 	options->agent_command = text(config, "agent_command");
+	options->agent = text(config, "agent") ? text(config, "agent") : "command";
+	options->agent_format = agent_format_find(format ? format : "plain");
+	options->model = text(config, "model");
+	options->login = text(config, "login");
+	options->keep_session = session && strcmp(session, "continue") == 0;
 	options->promise = text(config, "promise");
 	options->tasks = text(config, "tasks");
 	options->fence = json_object_get(config, "fence");
@@ -151,18 +163,84 @@ static int take_checked(struct loop_state *state, const json_t *data, struct err
 	check->tests_passed = number(data, "tests_passed");
 	check->tests_failed = number(data, "tests_failed");
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
+	check->again = state->phase == LOOP_PHASE_checks;
 	state->checks_done++;
 	take_fence(state, data);
 	return 0;
 }
 
-static uint32_t passing(const struct loop_state *state)
+static void take_baseline(struct loop_state *state)
 {
-	uint32_t count = 0;
+	for (size_t i = 0; i < state->options.checks.count; i++) {
+		struct loop_check *check = &state->checks[i];
 
-	for (size_t i = 0; i < state->options.checks.count; i++)
-		count += state->checks[i].passed && !state->checks[i].vacuous;
-	return count;
+		check->held_before = check->passed && !check->vacuous;
+		check->signature_before = check->signature;
+	}
+}
+
+/* An id that can be handed on; anything else is forgotten. */
+static bool is_session(const char *session)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._:-";
+	size_t size = strlen(session);
+
+	return size > 0 && size <= LOOP_SESSION_BYTES && session[0] != '-' &&
+	       strspn(session, allowed) == size;
+}
+
+static void add_to(int64_t *sum, int64_t part)
+{
+	if (part > 0)
+		*sum = *sum > INT64_MAX - part ? INT64_MAX : *sum + part;
+}
+
+static void add_use(struct agent_totals *use, const json_t *data)
+{
+	const json_t *tokens = json_object_get(data, "tokens");
+
+	add_to(&use->cost_nusd, number(data, "cost_nusd"));
+	add_to(&use->tokens.input, number(tokens, "input"));
+	add_to(&use->tokens.output, number(tokens, "output"));
+	add_to(&use->tokens.cache_read, number(tokens, "cache_read"));
+	add_to(&use->tokens.cache_write_5m, number(tokens, "cache_write_5m"));
+	add_to(&use->tokens.cache_write_1h, number(tokens, "cache_write_1h"));
+	add_to(&use->tokens.reasoning, number(tokens, "reasoning"));
+}
+
+/* What the agent of a try has spent, and its session. */
+static void take_heard(struct loop_state *state, const json_t *data)
+{
+	int64_t cost = number(data, "cost_nusd");
+	const char *session = text(data, "session");
+
+	if (cost > 0)
+		state->spent_nusd = state->spent_nusd > INT64_MAX - cost ? INT64_MAX
+									 : state->spent_nusd + cost;
+	if (!session || !is_session(session))
+		return;
+	if (!state->session || strcmp(state->session, session) != 0)
+		state->session_use = (struct agent_totals){ 0 };
+	replace(&state->session, session);
+	add_use(&state->session_use, data);
+}
+
+static enum guard_stream_error stream_error(const char *name)
+{
+	static const enum guard_stream_error errors[] = {
+		[AGENT_ERROR_NONE] = GUARD_STREAM_OK,
+		[AGENT_ERROR_LIMIT] = GUARD_STREAM_RATE_LIMIT,
+		[AGENT_ERROR_OVERLOADED] = GUARD_STREAM_OVERLOADED,
+		[AGENT_ERROR_AUTH] = GUARD_STREAM_AUTHENTICATION,
+		[AGENT_ERROR_BUDGET] = GUARD_STREAM_BUDGET,
+		[AGENT_ERROR_NETWORK] = GUARD_STREAM_OTHER,
+		[AGENT_ERROR_OTHER] = GUARD_STREAM_OTHER,
+	};
+	int found = name ? agent_error_find(name) : AGENT_ERROR_NONE;
+
+	_Static_assert(sizeof errors / sizeof *errors == AGENT_ERROR_COUNT, "a line for each");
+	return found < 0 ? GUARD_STREAM_OTHER : errors[found];
 }
 
 static void take_ended(struct loop_state *state, const json_t *data)
@@ -174,7 +252,12 @@ static void take_ended(struct loop_state *state, const json_t *data)
 		.idle = flag(data, "idle"),
 		.denials = (uint32_t)number(data, "denials"),
 		.output_bytes = (uint64_t)number(data, "output_bytes"),
+		.has_result = flag(data, "finished"),
+		.result_error = flag(data, "finished") && !flag(data, "ok"),
+		.stream_error = stream_error(text(data, "error")),
+		.reset_at = number(data, "reset_at"),
 	};
+	take_heard(state, data);
 	replace(&state->final, text(data, "final"));
 	state->checks_done = 0;
 	take_fence(state, data);
@@ -259,11 +342,12 @@ static void take_decision(struct loop_state *state, const json_t *data)
 	const char *reflection = text(data, "reflection");
 
 	take_breakers(state, json_object_get(data, "breakers"));
+	if (json_object_get(data, "warned"))
+		state->warned = flag(data, "warned");
 	if (!json_object_get(data, "used")) /* a limit or a person ended it between iterations */
 		return;
 	state->used = (uint32_t)number(data, "used");
 	state->waits = (uint32_t)number(data, "waits");
-	state->warned = flag(data, "warned");
 	state->completion = (uint32_t)number(data, "completion");
 	state->confidence = (uint32_t)number(data, "confidence");
 	take_snapshot(state, json_object_get(data, "snapshot"));
@@ -286,6 +370,7 @@ static void reset_breakers(struct loop_state *state)
 static void take_turn(struct loop_state *state, enum loop_event event, const json_t *data)
 {
 	take_decision(state, data);
+	take_heard(state, data);
 	state->wait_until_ms = number(data, "until_ms");
 	state->fence_failed = flag(data, "fence_failed");
 	if (event == LOOP_EVENT_finished ||
@@ -314,7 +399,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 	case LOOP_EVENT_checked:
 		return take_checked(state, data, err);
 	case LOOP_EVENT_baselined:
-		state->baseline_passing = passing(state);
+		take_baseline(state);
 		take_snapshot(state, json_object_get(data, "snapshot"));
 		break;
 	case LOOP_EVENT_begun:
@@ -342,6 +427,8 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		take_wish(state, text(data, "wish"));
 		break;
 	case LOOP_EVENT_changed:
+		if (json_object_get(data, "warn_cost_nusd"))
+			state->warned = false; /* of this level nobody has been */
 		read_limits(data, state);
 		break;
 	case LOOP_EVENT_started:

@@ -4,6 +4,7 @@
 #ifndef LOOP_STATE_H
 #define LOOP_STATE_H
 
+#include "agent/agent.h"
 #include "guard/guard.h"
 #include "loop/model.h"
 #include "store/store.h"
@@ -14,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { LOOP_EARLIER = 8, LOOP_REFLECTIONS = 3 };
+enum { LOOP_EARLIER = 8, LOOP_REFLECTIONS = 3, LOOP_SESSION_BYTES = 200 };
 
 /* What a loop was asked to do. Texts belong to the JSON that they were read from. */
 struct loop_options {
@@ -22,7 +23,12 @@ struct loop_options {
 	const char *objective;
 	const char *promise; /* NULL: none is asked for */
 	const char *tasks;   /* a file with boxes; NULL: none */
+	const char *agent;   /* its name: "command" */
 	const char *agent_command;
+	const struct agent_format *agent_format;
+	const char *model; /* NULL: the agent's own choice */
+	const char *login; /* a credential file that the agent gets a copy of; NULL: none */
+	bool keep_session; /* an iteration goes on with the session of the one before */
 	struct list checks;
 	int64_t timeout_ms; /* of an iteration */
 	int64_t check_timeout_ms;
@@ -41,6 +47,11 @@ struct loop_check {
 	int64_t tests_passed, tests_failed;
 	uint64_t signature;
 	char *excerpt; /* quoted, for the next prompt */
+
+	/* How it was before the first iteration, to tell old failures from new ones. */
+	bool again; /* it has been run since */
+	bool held_before;
+	uint64_t signature_before;
 };
 
 enum loop_wish { LOOP_WISH_NONE, LOOP_WISH_PAUSE, LOOP_WISH_ABORT };
@@ -58,9 +69,8 @@ struct loop_state {
 	uint32_t attempt;          /* of it, from 1 */
 	struct loop_check *checks; /* as they were run last, one for each of the options */
 	size_t checks_done;        /* in this phase */
-	uint32_t baseline_passing;
-	struct guard_facts facts; /* of the agent's part of this iteration */
-	char *final;              /* its final message */
+	struct guard_facts facts;  /* of the agent's part of this iteration */
+	char *final;               /* its final message */
 	int64_t wait_until_ms;
 	enum loop_wish wish;
 	char *status;      /* of a loop that has finished: completed, limit, failed, aborted */
@@ -73,7 +83,9 @@ struct loop_state {
 	uint32_t used; /* iterations that count */
 	uint32_t waits;
 	bool warned;
-	int64_t spent_nusd;
+	int64_t spent_nusd; /* what the agents said that they cost, those of interrupted tries, too */
+	char *session;      /* of the last agent, as it said; NULL: none */
+	struct agent_totals session_use; /* of that session, since it began */
 	struct guard_breaker breakers[GUARD_BREAKERS];
 	struct guard_snapshot earlier[LOOP_EARLIER]; /* the latest first */
 	size_t earlier_count;

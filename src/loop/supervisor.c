@@ -8,6 +8,7 @@
 #include "loop/phase.h"
 #include "loop/place.h"
 #include "loop/report.h"
+#include "loop/work.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -31,6 +32,7 @@ static int take_over(struct supervisor *sup, struct error *err)
 	int64_t down_ms = attend_now_ms() -
 			  (seen_ms > sup->state.phase_ms ? seen_ms : sup->state.phase_ms);
 
+	attend_beat(sup); /* who sees the event finds a heartbeat, too */
 	if (attend_append(sup, LOOP_EVENT_started,
 			  json_pack("{s:i, s:I}", "pid", (int)getpid(), "down_ms",
 				    (json_int_t)(down_ms > 2 * ATTEND_HEARTBEAT_MS ? down_ms : 0)),
@@ -38,8 +40,15 @@ static int take_over(struct supervisor *sup, struct error *err)
 		return -1;
 	if (phase != LOOP_PHASE_agent && phase != LOOP_PHASE_checks)
 		return 0;
-	return attend_append(sup, LOOP_EVENT_interrupted,
-			     judge_interrupted(&sup->state, attend_now_ms()), err);
+
+	struct agent_summary heard;
+	int result;
+
+	work_recall(sup, &heard);
+	result = attend_append(sup, LOOP_EVENT_interrupted,
+			       judge_interrupted(&sup->state, &heard, attend_now_ms()), err);
+	agent_summary_release(&heard);
+	return result;
 }
 
 static int go(struct supervisor *sup, struct error *err)
@@ -146,6 +155,8 @@ int supervisor_run(const char *folder, int farewell)
 		if (sup.lock >= 0) /* else another one is at work */
 			report_trouble(folder, err.text);
 	}
+	if (sup.stale)
+		attend_beat(&sup);
 	if (sup.control >= 0) {
 		AUTO_FREE char *path = path_join(folder, "control");
 

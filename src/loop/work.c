@@ -1,40 +1,119 @@
 /* Runs in the fence: see work.h. */
 #include "loop/work.h"
 
+#include "loop/place.h"
+#include "util/fd.h"
 #include "util/mem.h"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
-int work_run(struct supervisor *sup, const char *command, const char *input, size_t size,
-	     int64_t timeout_ms, const char *folder, const char *name,
-	     struct runner_result *ret_result, struct error *err)
+enum { CHUNK = 65536 };
+
+/* Money that is gone is gone; what can be done is to spend no more. */
+static void watch_cost(struct supervisor *sup)
 {
-	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)command, NULL };
-	AUTO_FREE char *out = mem_format("%s/%sstdout.log", folder, name);
-	AUTO_FREE char *complaints = mem_format("%s/%sstderr.log", folder, name);
-	AUTO_FREE char *report = mem_format("%s/%sreport.json", folder, name);
+	const struct loop_options *options = &sup->state.options;
+	int64_t cost = sup->heard.cost_nusd;
+	int64_t most = options->limits.cost_nusd;
+
+	if (sup->cut != CUT_NOT || cost <= 0)
+		return;
+	if ((options->budget_nusd && cost >= options->budget_nusd) ||
+	    (most && cost >= most - sup->state.spent_nusd)) {
+		sup->cut = CUT_BUDGET;
+		runner_stop(&sup->runner);
+	}
+}
+
+static void hear(void *context, const struct agent_event *event)
+{
+	struct supervisor *sup = context;
+
+	agent_summary_take(&sup->heard, event);
+	watch_cost(sup);
+}
+
+static void tap(void *context, const char *bytes, size_t size)
+{
+	agent_reader_feed(context, bytes, size);
+}
+
+/* Everything that wrote is dead: what is left in the pipe is all that there is. */
+static void drain(struct sink *sink)
+{
+	while (sink->fd >= 0 && sink_serve(sink) &&
+	       poll(&(struct pollfd){ .fd = sink->fd, .events = POLLIN }, 1, 0) > 0)
+		;
+}
+
+static int start(struct supervisor *sup, const struct work *work, struct error *err)
+{
+	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)work->command, NULL };
+	AUTO_FREE char *report = mem_format("%s/%sreport.json", work->folder, work->name);
 	struct fence_spec spec = sup->fence;
+	int result;
 
 	spec.project = sup->state.options.project;
 	spec.command = arguments;
-	spec.limits[FENCE_LIMIT_TIME] = (uint64_t)timeout_ms;
-	if (runner_start(&spec, sup->lock, input, size, report, &sup->runner, err) < 0)
+	spec.limits[FENCE_LIMIT_TIME] = (uint64_t)work->timeout_ms;
+	spec.env = (struct list){ 0 };
+	for (size_t i = 0; i < sup->fence.env.count; i++)
+		list_add(&spec.env, sup->fence.env.items[i]);
+	if (work->session)
+		list_printf(&spec.env, "RINGFENCE_SESSION=%s", work->session);
+	if (work->login)
+		list_printf(&spec.env, "RINGFENCE_LOGIN=%s", work->login);
+	spec.write = (struct fence_paths){ 0 };
+	for (size_t i = 0; i < sup->fence.write.count; i++) {
+		const struct fence_path *path = &sup->fence.write.items[i];
+
+		fence_paths_add(&spec.write, path->path, path->origin);
+		spec.write.items[i].weak = path->weak;
+	}
+	if (work->keep) {
+		list_printf(&spec.env, "RINGFENCE_KEEP=%s", work->keep);
+		fence_paths_add(&spec.write, work->keep, "the agent's sessions");
+	}
+	result = runner_start(&spec, sup->lock, work->input, work->size, report, &sup->runner, err);
+	list_release(&spec.env);
+	fence_paths_release(&spec.write);
+	return result;
+}
+
+int work_run(struct supervisor *sup, const struct work *work, struct runner_result *ret_result,
+	     struct error *err)
+{
+	AUTO_FREE char *out = mem_format("%s/%sstdout.log", work->folder, work->name);
+	AUTO_FREE char *complaints = mem_format("%s/%sstderr.log", work->folder, work->name);
+	struct agent_reader *reader = NULL;
+
+	if (start(sup, work, err) < 0)
 		return -1;
 	sink_open(&sup->output, sup->runner.output, out);
 	sink_open(&sup->complaints, sup->runner.complaints, complaints);
+	agent_summary_init(&sup->heard);
+	if (work->format) {
+		reader = agent_reader_new(work->format, hear, sup);
+		if (work->session)
+			agent_reader_continue(reader, &sup->state.session_use);
+		sup->output.tap = tap;
+		sup->output.context = reader;
+	}
 	sup->working = true;
-	sup->cut = sup->idle = false;
+	sup->cut = CUT_NOT;
 	sup->said_ms = attend_steady_ms();
 	while (!attend(sup, INT64_MAX))
 		;
 	runner_end(&sup->runner, ret_result);
-	while (sup->output.fd >= 0 && sink_serve(&sup->output) && sup->output.fd >= 0 &&
-	       poll(&(struct pollfd){ .fd = sup->output.fd, .events = POLLIN }, 1, 0) > 0)
-		;
-	while (sup->complaints.fd >= 0 && sink_serve(&sup->complaints) && sup->complaints.fd >= 0 &&
-	       poll(&(struct pollfd){ .fd = sup->complaints.fd, .events = POLLIN }, 1, 0) > 0)
-		;
+	drain(&sup->output);
+	drain(&sup->complaints);
 	sup->working = false;
+	if (reader)
+		agent_reader_end(reader);
+	agent_reader_free(reader);
+	sup->output.tap = NULL;
 	return 0;
 }
 
@@ -42,4 +121,30 @@ void work_forget(struct supervisor *sup)
 {
 	sink_release(&sup->output);
 	sink_release(&sup->complaints);
+	agent_summary_release(&sup->heard);
+}
+
+static void recall(void *context, const struct agent_event *event)
+{
+	agent_summary_take(context, event);
+}
+
+void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
+{
+	const struct loop_state *state = &sup->state;
+	AUTO_FREE char *folder = place_iteration(sup->folder, state->iteration, state->attempt);
+	AUTO_FREE char *path = mem_format("%s/stdout.log", folder);
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct agent_reader *reader = agent_reader_new(state->options.agent_format, recall,
+						       ret_heard);
+	AUTO_FREE char *chunk = mem_alloc(CHUNK);
+	ssize_t n;
+
+	agent_summary_init(ret_heard);
+	if (state->options.keep_session && state->session)
+		agent_reader_continue(reader, &state->session_use);
+	while (fd >= 0 && (n = read(fd, chunk, CHUNK)) > 0)
+		agent_reader_feed(reader, chunk, (size_t)n);
+	agent_reader_end(reader);
+	agent_reader_free(reader);
 }

@@ -10,17 +10,24 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum { FORMAT = 1, BUSY_MS = 5000 };
+
+#define SUPERVISOR "ringfence-loop" /* as a process calls itself */
 
 struct store {
 	sqlite3 *database;
 	int64_t last;          /* the number of the last event, as this process knows it */
 	char hash[SHA256_HEX]; /* and its hash */
 	bool known;            /* both have been read */
-	long appended;         /* by this process, for the crash tests */
+	bool later;            /* the next entry need not be synced */
+	char *path;
+	dev_t device; /* of the file, when it was opened */
+	ino_t inode;
+	long appended; /* by this process, for the crash tests */
 };
 
 static const char schema[] =
@@ -89,6 +96,7 @@ int store_open(const char *path, enum store_mode mode, struct store **ret_store,
 		[STORE_READ] = SQLITE_OPEN_READWRITE,
 	};
 	struct store *store = mem_zero(sizeof *store);
+	struct stat status;
 	int result = 0;
 
 	if (sqlite3_open_v2(path, &store->database,
@@ -98,12 +106,29 @@ int store_open(const char *path, enum store_mode mode, struct store **ret_store,
 				   sqlite3_errmsg(store->database));
 	else
 		result = prepare(store, path, mode, err);
+	if (result == 0 && stat(path, &status) < 0)
+		result = error_sys(err, "look at the journal '%s'", path);
 	if (result < 0) {
 		store_close(store);
 		store = NULL;
+	} else {
+		store->path = mem_dup(path);
+		store->device = status.st_dev;
+		store->inode = status.st_ino;
 	}
 	*ret_store = store;
 	return result;
+}
+
+/* A file that was removed could be written to for ever, and nobody would ever read it. */
+static int check_there(const struct store *store, struct error *err)
+{
+	struct stat status;
+
+	if (stat(store->path, &status) < 0 || status.st_dev != store->device ||
+	    status.st_ino != store->inode)
+		return error_set(err, "the journal '%s' was removed or replaced", store->path);
+	return 0;
 }
 
 void store_close(struct store *store)
@@ -111,6 +136,7 @@ void store_close(struct store *store)
 	if (!store)
 		return;
 	sqlite3_close(store->database);
+	free(store->path);
 	free(store);
 }
 
@@ -177,15 +203,24 @@ int store_each(struct store *store, int64_t after, store_fn *take, void *context
 
 /*
  * For the crash tests: RINGFENCE_FAULT=N ends this process, as kill -9 would, just before its event
- * number N is written; N+ just after.
+ * number N is written; N+ just after. With a k behind it a supervisor's keeper is ended instead, with a b both
+ * are, and with an s the supervisor is stopped, until somebody lets it go on.
  */
 static void fault(const struct store *store, bool written)
 {
 	const char *wanted = getenv("RINGFENCE_FAULT");
+	char name[16] = "";
 
-	if (wanted && strtol(wanted, NULL, 10) == store->appended &&
-	    (strchr(wanted, '+') != NULL) == written)
-		kill(getpid(), SIGKILL);
+	if (!wanted || strtol(wanted, NULL, 10) != store->appended ||
+	    (strchr(wanted, '+') != NULL) != written)
+		return;
+	if (strpbrk(wanted, "kbs") &&
+	    (prctl(PR_GET_NAME, name) < 0 || strcmp(name, SUPERVISOR) != 0))
+		return;
+	if (strpbrk(wanted, "kb") && getppid() > 1)
+		kill(getppid(), SIGKILL);
+	if (!strchr(wanted, 'k'))
+		kill(getpid(), strchr(wanted, 's') ? SIGSTOP : SIGKILL);
 }
 
 static int insert(struct store *store, const struct store_event *event, const char *hash,
@@ -208,19 +243,31 @@ static int insert(struct store *store, const struct store_event *event, const ch
 	return result;
 }
 
-int store_append(struct store *store, int64_t at_ms, const char *kind, const char *data,
-		 struct error *err)
+/* Of a log that is written ahead, syncing the last entry syncs all. */
+static int take_care(struct store *store, enum store_care care, struct error *err)
+{
+	if (store->later == (care == STORE_LATER))
+		return 0;
+	store->later = care == STORE_LATER;
+	return execute(store,
+		       store->later ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL",
+		       "write", err);
+}
+
+int store_append(struct store *store, enum store_care care, int64_t at_ms, const char *kind,
+		 const char *data, struct error *err)
 {
 	struct store_event event = { .at_ms = at_ms, .kind = kind, .data = data };
 	char hash[SHA256_HEX];
 
-	if (!store->known && store_each(store, INT64_MAX, NULL, NULL, err) < 0)
+	if (check_there(store, err) < 0 ||
+	    (!store->known && store_each(store, INT64_MAX, NULL, NULL, err) < 0))
 		return -1;
 	event.seq = store->last + 1;
 	make_hash(store->hash, &event, hash);
 	store->appended++;
 	fault(store, false);
-	if (insert(store, &event, hash, err) < 0)
+	if (take_care(store, care, err) < 0 || insert(store, &event, hash, err) < 0)
 		return -1;
 	store->last = event.seq;
 	memcpy(store->hash, hash, sizeof hash);

@@ -22,6 +22,12 @@ enum { OUTLET_PORT = 61080 };
 
 enum { OUTLET_NAME = 264, OUTLET_HOSTS = 257, OUTLET_TOKEN = 33 };
 
+/* What is kept within bounds; 0: no limit (of connections: the outlet's own). */
+struct outlet_caps {
+	uint64_t connections;         /* at once */
+	uint64_t bytes_in, bytes_out; /* from and to each host */
+};
+
 /* Something was refused; whoever asked waits for outlet->answer(). */
 struct outlet_refusal {
 	uint32_t id;
@@ -45,8 +51,8 @@ struct outlet {
 
 	/* Begins to serve what these rules (gateway/rule.h) allow; root becomes this user. Returns 0, or -1 with
 	 * err set. */
-	int (*start)(struct outlet *outlet, const struct list *rules, uid_t uid, gid_t gid,
-		     struct error *err);
+	int (*start)(struct outlet *outlet, const struct list *rules,
+		     const struct outlet_caps *caps, uid_t uid, gid_t gid, struct error *err);
 	/* Takes the listening socket over. Returns 0, or -1 with err set. */
 	int (*serve)(struct outlet *outlet, int listener, struct error *err);
 	/* A descriptor to wait for with POLLIN; -1: none any more. */

@@ -231,9 +231,8 @@ def test_without_a_fence_the_command_still_dies_with_ringfence(t):
 def test_the_report_has_every_field(t):
     result, report = t.report("sh", "-c", "mkdir .vscode; echo x > .vscode/tasks.json; exit 5")
     equal(result.code, 5, "exit status", result)
-    equal(sorted(report), ["canaries", "denials", "denials_unlisted", "duration_ms", "exit", "flagged",
-                           "limits",
-                           "mechanism", "project", "quarantined", "quarantined_total", "use", "weaker"],
+    equal(sorted(report), ["canaries", "denials", "denials_unlisted", "duration_ms", "exit", "flagged", "hosts",
+                           "limits", "mechanism", "net", "project", "quarantined", "quarantined_total", "use", "weaker"],
           "fields")
     equal(sorted(report["exit"]), ["code", "kind", "limit", "why"], "fields of the exit")
     equal(report["mechanism"], "bwrap", "mechanism")

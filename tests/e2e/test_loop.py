@@ -48,6 +48,24 @@ def test_the_prompt_tells_the_task_the_limits_and_what_the_check_printed(t):
         contains(prompt, part, "the prompt")
 
 
+def test_old_failures_are_told_from_new_ones(t):
+    loop = Loop(t, scripts={"1": "rm good; say x", "2": "edit bad x", "3": "edit good x; edit done yes"})
+    loop.write("good")
+    result = loop.run("--check", "test -f good", check="test ! -e bad && echo all is odd; test -f done")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "'test -f good' fails (status 1); before the first iteration it passed", "the progress")
+    equal([[check["new"] for check in entry["checks"]] for entry in loop.history()],
+          [[False, True], [False, True], [False, False]], "new failures")
+    prompts = []
+    for number in (1, 2, 3):
+        with open(os.path.join(loop.folder, f"iterations/{number}/prompt.md"), encoding="utf-8") as file:
+            prompts.append(file.read())
+    lacks(prompts[0], "before the first iteration", "the first prompt")
+    contains(prompts[1], "this failure is new", "the second prompt")
+    contains(prompts[1], "failed in the same way before", "the second prompt")
+    contains(prompts[2], "too, but otherwise", "the third prompt")
+
+
 def test_a_promise_is_the_last_word_of_the_agent(t):
     loop = Loop(t, scripts={"1": "say DONE; say but not yet", "2": "say all is well; say DONE"})
     result = loop.run("--promise", "DONE", check=None)

@@ -1,15 +1,19 @@
 """Loops survive: a process of theirs is killed -9, a file is torn, a disk is full; nothing is lost, nothing is left."""
 
+import contextlib
 import json
 import os
 import signal
 import sqlite3
 import subprocess
 
-from harness import cases, contains, equal, expect, root_only, user_only
+from harness import cases, contains, equal, expect, kernel, root_only, user_only
 from harness.loop import Loop, keepers, kill, name_of, until
 
-TWO = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
+# Each step is paid for once: a try that comes again finds what the one before has done.
+TWO = {"all": "[ -e paid-$N ] || event cost '\"nusd\": 30000000'; edit paid-$N x; edit step-$N $N;"
+              " [ $N -lt 2 ] || edit done yes"}
+EVENTS = ("--agent-format", "events")
 # The first try of iteration 1 waits to be killed; the next one finds its mark and goes on.
 MEET = {"1": "say try; if [ -e tried ]; then edit step-1 1; else edit tried x; spawn; hang; fi",
         "2": "edit done yes"}
@@ -72,6 +76,25 @@ def test_when_all_are_killed_resume_goes_on(t):
     interrupted_once(t, loop)
 
 
+@cases(*range(4))
+def test_a_supervisor_and_a_runner_killed_in_one_instant_leave_nothing(t, number):
+    """In the midst of quick iterations, so that a fence is being made, at work or taken down."""
+    t.leftover_runs = True
+    loop = Loop(t, scripts={"all": "edit step $N"})
+    loop.detach("-m", "1000", "--max-same-error", "none")
+    until("an iteration", lambda: loop.said().get("iteration", 0) > number)
+    for pid in keepers():
+        os.kill(pid, signal.SIGSTOP)  # or it would be quicker than this test
+    both = [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid) == "ringfence-loop"]
+    for pid in (both if number % 2 else reversed(both)):
+        kill(pid)
+    for pid in keepers():
+        kill(pid)
+    t.all_gone()
+    equal(loop.ringfence("resume").code, 0, "exit status of resume")
+    equal(loop.ringfence("abort").code, 0, "exit status of abort")
+
+
 def test_a_killed_agent_is_a_crash_that_counts(t):
     loop = Loop(t, scripts={"1": "say try; edit tried x; hang", "2": "edit done yes"})
     loop.detach()
@@ -121,7 +144,7 @@ def disturbed(loop, fault):
     """Starts a loop whose supervisor, or starter, dies at this event; helps it only where nobody is left."""
     env = loop.t.env(RINGFENCE_FAULT=fault)
     first = fault.rstrip("+") == "1"
-    started = loop.run("--detach", env=loop.t.env(RINGFENCE_FAULT="1+") if first else env)
+    started = loop.run("--detach", *EVENTS, env=loop.t.env(RINGFENCE_FAULT="1+") if first else env)
     equal(started.code, 137 if first else 0, f"exit status of run at {fault}", started)
     if first:
         # The starter died when the loop was written down; now the supervisor dies at its own first event.
@@ -135,12 +158,12 @@ def settled(loop):
     return status["status"], status["used"], status["spent_nusd"], made
 
 
-UNDISTURBED = ("completed", 2, 0, {"step-1": "1\n", "step-2": "2\n", "done": "yes\n"})
+UNDISTURBED = ("completed", 2, 60000000, {"step-1": "1\n", "step-2": "2\n", "done": "yes\n"})
 
 
 def test_the_loop_of_the_sweep_has_twelve_events(t):
     loop = Loop(t, scripts=TWO)
-    loop.detach()
+    loop.detach(*EVENTS)
     equal(settled(loop), UNDISTURBED, "status, iterations, cost and tree")
     equal(len(loop.events()), 12, "events, of which the supervisor writes eleven")
 
@@ -156,6 +179,27 @@ def test_a_supervisor_killed_at_any_event_changes_nothing(t, number):
         equal(settled(loop), UNDISTURBED, f"status, iterations, cost and tree at {fault}")
         kinds = [kind for kind, _ in loop.events()]
         equal(kinds.count("started"), 1 if fault in ("1", "11+") else 2, f"supervisors at {fault}", kinds)
+    t.all_gone()
+
+
+@user_only
+@cases(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+def test_a_keeper_killed_at_any_event_changes_nothing(t, number):
+    """Alone, before the event or after it; and together with its supervisor, so that nobody is left to go on."""
+    t.leftover_runs = True
+    faults = [f"{number}k", f"{number}k+", f"{number}b+"]
+    loops = {fault: Loop(t, f"fault-{fault}", scripts=TWO) for fault in faults}
+    for fault, loop in loops.items():
+        loop.detach(*EVENTS, env=t.env(RINGFENCE_FAULT=fault))
+    both = loops[faults[2]]
+    status = until("the end of both", lambda: not both.status()["supervisor_pid"] and both.status())
+    equal(status["status"], "interrupted" if number < 11 else "completed", "the status")
+    if number < 11:
+        equal(both.ringfence("resume").code, 0, "exit status of resume")
+    for fault, loop in loops.items():
+        equal(settled(loop), UNDISTURBED, f"status, iterations, cost and tree at {fault}")
+        kinds = [kind for kind, _ in loop.events()]
+        equal(kinds.count("started"), 2 if loop is both and number < 11 else 1, f"supervisors at {fault}", kinds)
     t.all_gone()
 
 
@@ -209,6 +253,43 @@ def test_a_damaged_journal_is_reported_and_never_guessed(t, damage):
         contains(result.err, "journal", "what is said")
 
 
+def fill_disk(t):
+    """To the last byte; returns what to remove."""
+    ballast = os.path.join(t.state, "ballast")
+    with open(ballast, "wb", buffering=0) as file:
+        for size in (65536, 1):
+            with contextlib.suppress(OSError):
+                while file.write(b"x" * size):
+                    pass
+    return ballast
+
+
+@root_only
+@cases(2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+def test_a_disk_that_is_full_at_any_event_changes_nothing(t, number):
+    t.leftover_runs = True
+    t.own_mounts()
+    t.tmpfs(t.state, "4m")
+    loop = Loop(t, scripts=TWO)
+    loop.detach(*EVENTS, env=t.env(RINGFENCE_FAULT=f"{number}s"))
+    supervisor = loop.supervisor()
+    until("the event", lambda: is_stopped(supervisor))
+    ballast = fill_disk(t)
+    os.kill(supervisor, signal.SIGCONT)
+    t.all_gone()
+    full = loop.status()
+    equal((full["status"], full["supervisor_pid"]), ("interrupted", None), "the status of a full disk", full)
+    contains(full["reason"], "full", "the reason")
+    os.unlink(ballast)
+    equal(loop.ringfence("resume").code, 0, "exit status of resume")
+    equal(settled(loop), UNDISTURBED, "status, iterations, cost and tree")
+
+
+def is_stopped(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0] == "T"
+
+
 @root_only
 def test_a_full_disk_ends_in_a_sentence_and_resume_goes_on(t):
     t.leftover_runs = True
@@ -217,23 +298,14 @@ def test_a_full_disk_ends_in_a_sentence_and_resume_goes_on(t):
     loop = Loop(t, scripts={"1": "edit here x; meet go", "2": "edit done yes"})
     loop.detach()
     loop.there("here")
-    ballast = os.path.join(t.state, "ballast")
-    with open(ballast, "wb", buffering=0) as file:
-        try:
-            while file.write(b"x" * 65536):
-                pass
-        except OSError:
-            pass
-        try:
-            while file.write(b"x"):
-                pass
-        except OSError:
-            pass
+    ballast = fill_disk(t)
     loop.write("go")
     t.all_gone()
-    os.unlink(ballast)
     status = loop.status()
-    equal((status["status"], status["supervisor_pid"]), ("interrupted", None), "the status")
+    equal((status["status"], status["supervisor_pid"]), ("interrupted", None), "the status", status)
+    contains(status["reason"], "full", "the reason")
+    contains(status["reason"], "ringfence resume", "the reason")
+    os.unlink(ballast)
     equal(loop.ringfence("resume").code, 0, "exit status of resume")
     equal(loop.ended("completed")["used"], 2, "iterations that count")
 

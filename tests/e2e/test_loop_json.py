@@ -4,7 +4,7 @@ import json
 import os
 
 from harness import cases, contains, equal, expect
-from harness.loop import Loop
+from harness.loop import Loop, until
 
 STEPS = {"all": "say step $N; edit step-$N $N; [ $N -lt 2 ] || edit done yes"}
 KEYS = {"id", "project", "status", "iteration", "supervisor_pid", "spent_nusd", "limits", "mechanism",
@@ -130,6 +130,8 @@ def test_each_command_knows_json(t, command):
     loop = Loop(t, scripts={"all": "say x; edit here x; meet go; edit done yes"})
     loop.detach()
     loop.there("here")
+    log = os.path.join(loop.folder, "iterations/1/stdout.log")
+    until("what the agent says", lambda: os.path.getsize(log))
     result = loop.ringfence(command, "--json")
     equal(result.code, 0, "exit status", result)
     expect(isinstance(json.loads(result.out), dict), "an object", result)

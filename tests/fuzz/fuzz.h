@@ -10,8 +10,31 @@
 
 typedef void fuzz_fn(const uint8_t *data, size_t size);
 
-fuzz_fn fuzz_config, fuzz_gitconfig, fuzz_hosts, fuzz_ignore, fuzz_listen, fuzz_message, fuzz_order,
-	fuzz_output, fuzz_record, fuzz_reset, fuzz_text, fuzz_verdict;
+fuzz_fn fuzz_claude;
+fuzz_fn fuzz_codex;
+fuzz_fn fuzz_config;
+fuzz_fn fuzz_control;
+fuzz_fn fuzz_events;
+fuzz_fn fuzz_gateway_config;
+fuzz_fn fuzz_gateway_hello;
+fuzz_fn fuzz_gateway_http;
+fuzz_fn fuzz_gateway_rule;
+fuzz_fn fuzz_gateway_socks;
+fuzz_fn fuzz_gemini;
+fuzz_fn fuzz_gitconfig;
+fuzz_fn fuzz_hosts;
+fuzz_fn fuzz_ignore;
+fuzz_fn fuzz_journal;
+fuzz_fn fuzz_listen;
+fuzz_fn fuzz_message;
+fuzz_fn fuzz_opencode;
+fuzz_fn fuzz_order;
+fuzz_fn fuzz_output;
+fuzz_fn fuzz_record;
+fuzz_fn fuzz_reset;
+fuzz_fn fuzz_scan;
+fuzz_fn fuzz_text;
+fuzz_fn fuzz_verdict;
 
 #ifdef FUZZING
 #define FUZZ_TARGET(name)                                             \

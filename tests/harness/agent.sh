@@ -6,6 +6,8 @@ N=$(printf '%s\n' "$prompt" | sed -n 's/^This is iteration \([0-9]*\).*/\1/p')
 
 say() { printf '%s\n' "$*"; }
 edit() { file=$1 && shift && printf '%s\n' "$*" >"$file"; }
+# For --agent-format events: event TYPE '"key": value, ...'
+event() { printf '{"type": "%s"%s}\n' "$1" "${2:+, $2}"; }
 crash() { kill -9 $$; }
 hang() { while :; do sleep 100; done; }
 # One that outlives the agent, in a session of its own, deaf to TERM.

@@ -125,6 +125,21 @@ def own_mounts():
     mount(None, "/", None, MS_REC | MS_PRIVATE)
 
 
+def become_root_of_nothing(extra):
+    """Root in a user namespace of this process's own, in which nobody else exists."""
+    uid, gid = os.getuid(), os.getgid()
+    unshare(NEWUSER | extra)
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"0 {uid} 1")
+    _write("/proc/self/gid_map", f"0 {gid} 1")
+
+
+def alone():
+    """Is this process in a user namespace with one user?"""
+    with open("/proc/self/uid_map", encoding="ascii") as file:
+        return file.read().split()[2] == "1"
+
+
 def forbid_user_namespaces():
     """From now on no user namespace can be made below this process, as on a hardened machine."""
     _own_user_namespace(0)
@@ -157,8 +172,20 @@ def take_the_listener():
     _check(_libc.syscall(ctypes.c_long(317), 1, 8, header), "seccomp")
 
 
+def _children_by_thread(pid):
+    """As the kernel lists them; it is built without that list where there is no such file."""
+    found = []
+    with contextlib.suppress(ProcessLookupError):
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+                found += map(int, file.read().split())
+    return found
+
+
 def children_of(pid):
     """The direct children, as (pid, command line)."""
+    with contextlib.suppress(FileNotFoundError):
+        return [(child, command_line(child)) for child in _children_by_thread(pid)]
     found = []
     for entry in os.listdir("/proc"):
         if not entry.isdigit():

@@ -35,6 +35,7 @@ class Loop:
     def __init__(self, t, name="project", scripts=None, **files):
         self.t = t
         self.ident = None
+        self.looks = 0
         self.project = os.path.join(t.home, name)
         os.makedirs(os.path.join(self.project, "script"), exist_ok=True)
         shutil.copy(AGENT, os.path.join(self.project, "agent.sh"))
@@ -98,11 +99,20 @@ class Loop:
         def look():
             status = self.status()
             return status if status["status"] in ENDED and not status["supervisor_pid"] else None
-        until("the end of the loop", lambda: self.said()["status"] in ENDED)
+        def told():
+            # One that is killed when it has written the end down does not come to say so in its file.
+            self.looks += 1
+            return self.said()["status"] in ENDED or (self.looks % 100 == 0 and look())
+        until("the end of the loop", told)
         status = until("the end of its supervisor", look)
         if wanted:
             expect(status["status"] in wanted, f"the loop is {' or '.join(wanted)}", status)
         return status
+
+    def waiting(self):
+        """Waits until the loop waits for a stated time; returns its status."""
+        until("a wait", lambda: self.said()["status"] == "waiting")
+        return self.status()
 
     def supervisor(self):
         return until("a supervisor", lambda: self.status()["supervisor_pid"])

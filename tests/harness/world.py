@@ -243,14 +243,16 @@ class World:
         server.bind(address)
         if family == socket.AF_UNIX and isinstance(address, str):
             os.chmod(address, 0o777)
-        if kind == socket.SOCK_DGRAM:
-            target, args = _answer_datagrams, (server,)
-        else:
+        if kind == socket.SOCK_STREAM:
             server.listen(64)
-            target, args = _answer_streams, (server, handle or _greet)
-        if not (kind == socket.SOCK_DGRAM and family == socket.AF_UNIX):
-            threading.Thread(target=target, args=args, daemon=True).start()
+            self.answer(server, handle or _greet)
+        elif family != socket.AF_UNIX:
+            threading.Thread(target=_answer_datagrams, args=(server,), daemon=True).start()
         return server
+
+    def answer(self, server, handle):
+        """Serves a listening socket in threads: handle(connection) for each client."""
+        threading.Thread(target=_answer_streams, args=(server, handle), daemon=True).start()
 
     # The end
 

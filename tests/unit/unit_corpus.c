@@ -37,16 +37,29 @@ static void replay(const char *name, fuzz_fn *target)
 
 int main(void)
 {
+	replay("fuzz_claude", fuzz_claude);
+	replay("fuzz_codex", fuzz_codex);
 	replay("fuzz_config", fuzz_config);
+	replay("fuzz_control", fuzz_control);
+	replay("fuzz_events", fuzz_events);
+	replay("fuzz_gateway_config", fuzz_gateway_config);
+	replay("fuzz_gateway_hello", fuzz_gateway_hello);
+	replay("fuzz_gateway_http", fuzz_gateway_http);
+	replay("fuzz_gateway_rule", fuzz_gateway_rule);
+	replay("fuzz_gateway_socks", fuzz_gateway_socks);
+	replay("fuzz_gemini", fuzz_gemini);
 	replay("fuzz_gitconfig", fuzz_gitconfig);
 	replay("fuzz_hosts", fuzz_hosts);
 	replay("fuzz_ignore", fuzz_ignore);
+	replay("fuzz_journal", fuzz_journal);
 	replay("fuzz_listen", fuzz_listen);
 	replay("fuzz_message", fuzz_message);
+	replay("fuzz_opencode", fuzz_opencode);
 	replay("fuzz_order", fuzz_order);
 	replay("fuzz_output", fuzz_output);
 	replay("fuzz_record", fuzz_record);
 	replay("fuzz_reset", fuzz_reset);
+	replay("fuzz_scan", fuzz_scan);
 	replay("fuzz_text", fuzz_text);
 	replay("fuzz_verdict", fuzz_verdict);
 	return unit_failures > 0;

@@ -233,12 +233,12 @@ static void journal(void)
 	      store_open(path, STORE_READ, &store, &err) < 0);
 	CHECK("a journal is made", store_open(path, STORE_CREATE, &store, &err) == 0);
 	for (int i = 0; i < 3; i++)
-		store_append(store, i, "kind", "{}", &err);
+		store_append(store, i % 2 ? STORE_NOW : STORE_LATER, i, "kind", "{}", &err);
 	CHECK("events are read by another while it is open, all or those behind one",
 	      store_open(path, STORE_READ, &reader, &err) == 0 &&
 		      store_each(reader, 0, count_events, &count, &err) == 0 && count == 3 &&
 		      store_each(reader, 2, count_events, &late, &err) == 0 && late == 1);
-	CHECK("a reader cannot write", store_append(reader, 9, "kind", "{}", &err) < 0);
+	CHECK("a reader cannot write", store_append(reader, STORE_NOW, 9, "kind", "{}", &err) < 0);
 	store_close(reader);
 	store_close(store);
 	CHECK("what is no journal is refused",

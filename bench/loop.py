@@ -1,0 +1,290 @@
+"""The section `loop` of bench/run.py: what stands between two runs of an agent, and what a loop weighs.
+
+The agent is one small script for all contenders; ralphy-cli finds it as `claude` in its PATH. What ralphy
+does not do (a check, a fence, a journal) the others are not spared: the figures say what that costs.
+"""
+
+import contextlib
+import json
+import os
+import platform
+import shutil
+import signal
+import statistics
+import subprocess
+import time
+
+RALPHY_VERSION = "4.7.2"
+AGENT = """#!/bin/bash
+s=$EPOCHREALTIME
+[ "$1" = --version ] && exit
+cat >/dev/null </dev/stdin
+echo "$s $EPOCHREALTIME" >>times
+echo '{"type":"result","subtype":"success","is_error":false,"result":"ok"}'
+"""
+LIMITS = ["--max-same-error", "none", "--max-errors", "none", "--max-no-progress", "none"]
+
+
+def install(kit):
+    """Ralphy's program for this machine, from the cache; npm brings those for all machines."""
+    folder = kit.install_npm(f"ralphy-cli-{RALPHY_VERSION}", [f"ralphy-cli@{RALPHY_VERSION}"])
+    dist = os.path.join(folder, "node_modules", "ralphy-cli", "dist")
+    ours = f"ralphy-linux-{'arm64' if platform.machine() == 'aarch64' else 'x64'}"
+    for name in os.listdir(dist):
+        if name != ours:
+            os.unlink(os.path.join(dist, name))
+    return os.path.join(dist, ours)
+
+
+def prepare(kit, place):
+    os.makedirs(os.path.join(place.base, "agents"))
+    agent = os.path.join(place.base, "agents", "claude")
+    with open(agent, "w", encoding="utf-8") as file:
+        file.write(AGENT)
+    os.chmod(agent, 0o755)
+    try:
+        shutil.copy2(install(kit), os.path.join(place.base, "bin", "ralphy"))
+    except kit.NotMeasured as why:
+        print(f"ralphy-cli: {why}\n")
+
+
+def ralphy(kit, place):
+    program = os.path.join(place.base, "bin", "ralphy")
+    if not os.path.exists(program):
+        raise kit.NotMeasured("ralphy-cli is not installed")
+    return program
+
+
+class Project:
+    """One for each contender, with the agent in it."""
+
+    def __init__(self, place, name):
+        self.place = place
+        self.folder = place.project(name)
+        self.env = dict(place.env, PATH=os.path.join(place.base, "agents") + ":" + place.env["PATH"])
+        shutil.copy(os.path.join(place.base, "agents", "claude"), os.path.join(self.folder, "agent"))
+        os.chmod(os.path.join(self.folder, "agent"), 0o755)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text=""):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def loop(self, *words, agent="./agent", check="test -f done"):
+        return [self.place.ringfence, "run", "x", "--agent-command", agent, "--check", check, *LIMITS, *words]
+
+    def run(self, kit, argv, codes=(0,)):
+        done = subprocess.run(argv, cwd=self.folder, env=self.env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+                              timeout=600, check=False)
+        if done.returncode not in codes:
+            raise kit.NotMeasured(f"{' '.join(argv[:3])} ... exited {done.returncode}: {done.stdout.strip()[-300:]}")
+        return done.stdout
+
+    def gaps(self):
+        """From an agent's last act to the first of the next, in ms."""
+        with open(self.path("times"), encoding="utf-8") as file:
+            times = [[float(word) for word in line.split()] for line in file]
+        os.unlink(self.path("times"))
+        return [(after[0] - before[1]) * 1000 for before, after in zip(times, times[1:])]
+
+    def status(self):
+        out = subprocess.run([self.place.ringfence, "status", "--json"], cwd=self.folder, env=self.env,
+                             stdout=subprocess.PIPE, text=True, check=True).stdout
+        return json.loads(out)["loops"][-1]
+
+    def until(self, kit, what, condition, seconds=60):
+        deadline = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > deadline:
+                raise kit.NotMeasured(f"{what}: not within {seconds} s")
+            time.sleep(0.02)
+
+
+# ---------------------------------------------------------------- time
+
+def measure(kit, place, size):
+    rounds, count = size["loop"]
+    print(f"Between two agents: from one's exit to the next one's start, with a check that does nothing, "
+          f"{rounds} rounds of {count}")
+    fenced, bare = Project(place, "loop-ringfence"), Project(place, "loop-bash")
+    contenders = {
+        "ringfence run (fence and check)": lambda: fenced.run(kit, fenced.loop("-m", str(count)), (2,)),
+        "bare bash loop (check)": lambda: bare.run(kit, [
+            kit.tool("bash"), "-c", f"for i in {{1..{count}}}; do ./agent </dev/null; test -f done && break; done; :"]),
+    }
+    projects = {"ringfence run (fence and check)": fenced, "bare bash loop (check)": bare}
+    try:
+        name = f"ralphy-cli {RALPHY_VERSION} (neither)"
+        other = projects[name] = Project(place, "loop-ralphy")
+        program = ralphy(kit, place)
+        contenders[name] = lambda: (
+            other.write("PRD.md", "".join(f"- [ ] task {number}\n" for number in range(count))),
+            other.run(kit, [program, "--fast", "--no-commit", "--prd", "PRD.md"]))
+        contenders[name]()
+        other.gaps()
+    except kit.NotMeasured as why:
+        print(f"  ralphy-cli: not measured: {why}")
+        contenders.pop(name, None)
+    times = {name: [] for name in contenders}
+    for number in range(rounds):
+        for name in list(contenders)[:: 1 if number % 2 == 0 else -1]:
+            contenders[name]()
+            times[name] += projects[name].gaps()
+    kit.show(times)
+    value = statistics.median(times["ringfence run (fence and check)"])
+    print(f"  ringfence: {value:.0f} ms   goal: under 80 ms   {'met' if value < 80 else 'missed'}")
+    measure_many(kit, place, size["many"])
+
+
+def measure_many(kit, place, count):
+    """So many loops at once, of two fenced runs and one more each."""
+    projects = [Project(place, f"many-{number}") for number in range(count)]
+    start = time.monotonic()
+    waiting = list(projects)
+    starting = []
+    while waiting or starting:
+        while waiting and len(starting) < 8:
+            project = waiting.pop()
+            starting.append(subprocess.Popen(project.loop("--detach", agent="touch done"), cwd=project.folder,
+                                             env=project.env, stdin=subprocess.DEVNULL,
+                                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
+        done = starting.pop(0)
+        if done.wait() != 0:
+            raise kit.NotMeasured(f"a loop did not start: {done.stderr.read().decode()[-300:]}")
+        done.stderr.close()
+    words = [place.ringfence, "status", "--all", "--json"]
+
+    def left():
+        out = subprocess.run(words, cwd=projects[0].folder, env=projects[0].env, stdout=subprocess.PIPE, check=True)
+        return [loop for loop in json.loads(out.stdout)["loops"]
+                if "/many-" in loop["project"] and loop["status"] != "completed"]
+
+    projects[0].until(kit, f"the end of {count} loops", lambda: not left(), 300)
+    print(f"  {count} loops at once: all completed in {time.monotonic() - start:.1f} s")
+
+
+# ---------------------------------------------------------------- memory
+
+def field(pid, file, name):
+    with open(f"/proc/{pid}/{file}", encoding="utf-8") as lines:
+        return next((int(line.split()[1]) for line in lines if line.startswith(name + ":")), 0)
+
+
+def ticks(pids):
+    used = 0
+    for pid in pids:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            used += sum(int(word) for word in file.read().rsplit(")", 1)[1].split()[11:13])
+    return used
+
+
+class Running:
+    """A loop in the background; ended whatever happens."""
+
+    def __init__(self, kit, project, user, *words, agent, check="test -f done"):
+        self.kit, self.project, self.user = kit, project, user
+        argv = [*user, *project.loop("--detach", *words, agent=agent, check=check)]
+        project.run(kit, argv)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run([*self.user, self.project.place.ringfence, "abort", "--now"], cwd=self.project.folder,
+                       env=self.project.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, check=False)
+
+    def status(self):
+        out = subprocess.run([*self.user, self.project.place.ringfence, "status", "--json"],
+                             cwd=self.project.folder, env=self.project.env, stdout=subprocess.PIPE,
+                             text=True, check=True).stdout
+        return json.loads(out)["loops"][-1]
+
+    def pids(self):
+        """Keeper and supervisor."""
+        supervisor = self.status()["supervisor_pid"]
+        with open(f"/proc/{supervisor}/stat", encoding="utf-8", errors="replace") as file:
+            return [int(file.read().rsplit(")", 1)[1].split()[1]), supervisor]
+
+
+def owned(place, name, user, uid):
+    project = Project(place, name)
+    if user:
+        for path in (project.folder, project.path("agent")):
+            os.chown(path, uid, uid)
+    return project
+
+
+def weigh(kit, pids):
+    parts = [(kit.comm(pid), kit.pss_kib(pid)) for pid in pids]
+    return sum(kib for _, kib in parts), ", ".join(f"{name} {kib}" for name, kib in parts)
+
+
+def measure_idle(kit, place, user, uid):
+    project = owned(place, "loop-idle", user, uid)
+    agent = "echo '{\"type\": \"limit\", \"text\": \"try again in 2 hours\"}'"
+    with Running(kit, project, user, "--agent-format", "events", agent=agent) as loop:
+        project.until(kit, "a wait", lambda: loop.status()["status"] == "waiting")
+        pids = loop.pids()
+        before = ticks(pids)
+        time.sleep(3)
+        kib, parts = weigh(kit, pids)
+        print(f"  a loop that waits: {kib} KiB ({parts}), {ticks(pids) - before} ticks of CPU in 3 s   "
+              f"goal: at most 8192 KiB, none   {'met' if kib <= 8192 else 'missed'}")
+
+
+def measure_working(kit, place, user, uid):
+    """While the agent, a sleep, works: everything else that is there."""
+    project = owned(place, "loop-working", user, uid)
+    with Running(kit, project, user, agent="exec sleep 60") as loop:
+        pids = loop.pids()
+
+        def below():
+            with contextlib.suppress(OSError):
+                return {pid: kit.comm(pid) for pid in kit.processes_below(pids[0])}
+            return {}
+        project.until(kit, "a sleep", lambda: "sleep" in below().values())
+        ours, parts = weigh(kit, [pid for pid, name in below().items() if name != "sleep"])
+    print(f"  ringfence, at work: {ours} KiB: {parts}")
+    other = owned(place, "loop-ralphy-memory", user, uid)
+    other.write("PRD.md", "- [ ] one\n")
+    agents = os.path.join(place.base, "sleepers")
+    os.makedirs(agents, exist_ok=True)
+    with open(os.path.join(agents, "claude"), "w", encoding="utf-8") as file:
+        file.write('#!/bin/sh\n[ "$1" = --version ] && exit\nexec sleep 60\n')
+    os.chmod(os.path.join(agents, "claude"), 0o755)
+    env = dict(other.env, PATH=agents + ":" + place.env["PATH"])
+    try:
+        found = kit.resident([*user, ralphy(kit, place), "--fast", "--no-commit"], env, other.folder)
+    except kit.NotMeasured as why:
+        print(f"  ralphy-cli: not measured: {why}")
+        return
+    theirs = sum(kib for _, kib in found)
+    print(f"  ralphy-cli, at work: {theirs} KiB: " + ", ".join(f"{name} {kib}" for name, kib in found))
+    kit.show_ratio("ralphy / ringfence", theirs / max(1, ours), "at least 10x", theirs >= 10 * ours)
+
+
+def measure_flood(kit, place, user, uid, size):
+    project = owned(place, "loop-flood", user, uid)
+    agent = f"head -c {size} /dev/zero; touch flooded; while [ ! -e go ]; do sleep 0.1; done; touch done"
+    start = time.monotonic()
+    with Running(kit, project, user, "--idle-timeout", "none", agent=agent) as loop:
+        project.until(kit, "the flood", lambda: os.path.exists(project.path("flooded")), 300)
+        took = time.monotonic() - start
+        supervisor = loop.pids()[1]
+        peak = field(supervisor, "status", "VmHWM")
+        project.write("go")
+        project.until(kit, "its end", lambda: loop.status()["status"] == "completed")
+    print(f"  an agent that prints {size >> 20} MiB ({took:.1f} s): the supervisor's peak is {peak} KiB   "
+          f"goal: at most 32768 KiB   {'met' if peak <= 32768 else 'missed'}")
+
+
+def measure_memory(kit, place, user, uid, size):
+    print("Memory of a loop (PSS: shared pages counted once)")
+    signal.signal(signal.SIGTERM, lambda *_: exit(1))
+    measure_idle(kit, place, user, uid)
+    measure_working(kit, place, user, uid)
+    measure_flood(kit, place, user, uid, size["flood"])

@@ -1,0 +1,46 @@
+/* aider: from its documentation. It prints text for people, and has no sessions that have names. */
+#include "agent/adapter.h"
+#include "agent/reader.h"
+
+static const char *const words[] = { "--message-file",    "/dev/stdin",          "--no-pretty",
+				     "--no-stream",       "--no-auto-commits",   "--no-gitignore",
+				     "--no-check-update", "--analytics-disable", NULL };
+static const char *const bypass[] = { "--yes-always", NULL };
+static const char *const model[] = { "--model", NULL };
+static const char *const last[] = { NULL };
+/* What it writes down of the conversation is not for the project. */
+static const char *const environment[] = { "AIDER_CHAT_HISTORY_FILE=/tmp/aider.chat.history.md",
+					   "AIDER_INPUT_HISTORY_FILE=/tmp/aider.input.history",
+					   NULL };
+static const char *const bypass_env[] = { NULL };
+static const char *const keys[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY",
+				    "OPENROUTER_API_KEY", NULL };
+static const char *const passes[] = { "OPENAI_API_BASE", "ANTHROPIC_API_BASE", NULL };
+static const char *const hides[] = { ".aider.conf.yml", ".aider.model.settings.yml", NULL };
+static const char *const sessions[] = { NULL };
+
+ADAPTER_COMPLETE
+const struct agent_adapter agent_adapter_aider = {
+	/* name, title */ "aider",
+	"aider",
+	/* program, install */ "aider",
+	"pipx install aider-chat",
+	/* tested */ NULL,
+	NULL,
+	/* format */ &agent_format_plain,
+	/* words, bypass, model, resume, last */ words,
+	bypass,
+	model,
+	NULL,
+	last,
+	/* environment, bypass_env */ environment,
+	bypass_env,
+	/* keys, passes, credentials */ keys,
+	passes,
+	NULL,
+	/* hides, sessions */ hides,
+	sessions,
+	/* setup, launch, caveat */ NULL,
+	NULL,
+	"untested here: made from its documentation",
+};

@@ -1,0 +1,272 @@
+/*
+ * Codex: how it is started, and its stream (exec --json).
+ *
+ * A turn is made of items (messages, commands, changes of files), each told when it begins and when it is
+ * complete. Its usage is a sum since the thread began; there are no dollars, no model, and nothing of what
+ * its children used. What it has to try again is an `error` line that says "Reconnecting... 2/5"; the same
+ * words without that come at the end, once as `error` and once as `turn.failed`.
+ */
+#include "agent/adapter.h"
+#include "agent/stream.h"
+
+#include <string.h>
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Its errors have no type but their words; they are words of the agent about its own request. */
+static enum agent_error error_of(const char *message)
+{
+	static const char *const marks[] = { "last status: ", "unexpected status ", NULL };
+	int64_t status = stream_find_status(message, marks);
+
+	if (status)
+		return agent_status_error(status);
+	if (strstr(message, "hit your usage limit") || strstr(message, "usage limit reached"))
+		return AGENT_ERROR_LIMIT;
+	if (strstr(message, "Quota exceeded") || strstr(message, "Not logged in") ||
+	    strstr(message, "refresh token"))
+		return AGENT_ERROR_AUTH;
+	if (strstr(message, "server is overloaded") || strstr(message, "at capacity") ||
+	    strstr(message, "high demand"))
+		return AGENT_ERROR_OVERLOADED;
+	if (strstr(message, "stream disconnected") || strstr(message, "error sending request") ||
+	    strstr(message, "onnection"))
+		return AGENT_ERROR_NETWORK;
+	return AGENT_ERROR_OTHER;
+}
+
+static void take_error(struct stream *stream, struct scan message)
+{
+	AUTO_BUFFER struct buffer text = { 0 };
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_error);
+
+	event.text = stream_text(message, &text);
+	event.error = error_of(event.text ? event.text : "");
+	if (event.text && begins_with(event.text, "Reconnecting..."))
+		event.kind = AGENT_EVENT_retry;
+	stream_emit(stream, &event);
+}
+
+static void take_end(struct stream *stream, bool ok, struct scan message)
+{
+	AUTO_BUFFER struct buffer text = { 0 };
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_finished);
+
+	event.ok = ok;
+	event.text = ok ? buffer_text(&stream->said) : stream_text(message, &text);
+	if (!ok)
+		event.error = error_of(event.text ? event.text : "");
+	stream_finish(stream, &event);
+}
+
+/* Cached tokens are counted among the input here. */
+static void take_usage(struct stream *stream, struct scan usage)
+{
+	enum { IN, CACHED, WRITTEN, OUT, REASONING, COUNT };
+	struct scan_field fields[COUNT] = { { "input_tokens", { 0 } },
+					    { "cached_input_tokens", { 0 } },
+					    { "cache_write_input_tokens", { 0 } },
+					    { "output_tokens", { 0 } },
+					    { "reasoning_output_tokens", { 0 } } };
+	struct agent_tokens sum = AGENT_TOKENS_UNKNOWN;
+
+	if (scan_object(usage, fields, COUNT) < 0)
+		return;
+	sum.input = scan_count(fields[IN].value);
+	sum.output = scan_count(fields[OUT].value);
+	sum.cache_read = scan_count(fields[CACHED].value);
+	sum.cache_write_5m = scan_count(fields[WRITTEN].value);
+	sum.reasoning = scan_count(fields[REASONING].value);
+	if (sum.input >= 0 && sum.cache_read > 0)
+		sum.input -= sum.cache_read < sum.input ? sum.cache_read : sum.input;
+	if (sum.input >= 0 && sum.cache_write_5m > 0)
+		sum.input -= sum.cache_write_5m < sum.input ? sum.cache_write_5m : sum.input;
+	stream_spent(stream, "", &sum, -1);
+}
+
+static struct scan first_path(struct scan changes)
+{
+	struct scan change = { 0 };
+	size_t cursor = 0;
+
+	return scan_next(changes, &cursor, NULL, &change) ? scan_get(change, "path") : change;
+}
+
+static void take_changes(struct stream *stream, struct scan changes)
+{
+	struct scan change;
+	size_t cursor = 0;
+
+	while (scan_next(changes, &cursor, NULL, &change)) {
+		AUTO_BUFFER struct buffer path = { 0 };
+		struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_file_changed);
+
+		event.target = stream_text(scan_get(change, "path"), &path);
+		stream_emit(stream, &event);
+	}
+}
+
+static void take_tool(struct stream *stream, const char *name, struct scan about, bool begins,
+		      bool ok)
+{
+	AUTO_BUFFER struct buffer target = { 0 };
+	struct agent_event event = AGENT_EVENT_INIT(begins ? AGENT_EVENT_tool_call
+							   : AGENT_EVENT_tool_result);
+
+	stream_hush(stream);
+	event.name = name;
+	event.target = stream_text(about, &target);
+	event.ok = ok;
+	stream_emit(stream, &event);
+}
+
+static void take_item(struct stream *stream, struct scan item, bool begins)
+{
+	enum { TYPE, TEXT, COMMAND, CHANGES, STATUS, TOOL, QUERY, COUNT };
+	struct scan_field fields[COUNT] = { { "type", { 0 } },    { "text", { 0 } },
+					    { "command", { 0 } }, { "changes", { 0 } },
+					    { "status", { 0 } },  { "tool", { 0 } },
+					    { "query", { 0 } } };
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_text);
+	AUTO_BUFFER struct buffer name = { 0 };
+
+	scan_object(item, fields, COUNT);
+
+	struct scan type = fields[TYPE].value;
+	bool ok = !scan_is(fields[STATUS].value, "failed");
+
+	if (scan_is(type, "agent_message")) {
+		if (begins)
+			return;
+		stream_hush(stream);
+		stream_say(stream, fields[TEXT].value);
+		event.text = buffer_text(&stream->said);
+		stream_emit(stream, &event);
+	} else if (scan_is(type, "command_execution")) {
+		take_tool(stream, "shell", fields[COMMAND].value, begins, ok);
+	} else if (scan_is(type, "file_change")) {
+		take_tool(stream, "patch", first_path(fields[CHANGES].value), begins, ok);
+		if (!begins && ok)
+			take_changes(stream, fields[CHANGES].value);
+	} else if (scan_is(type, "mcp_tool_call") || scan_is(type, "collab_tool_call")) {
+		take_tool(stream, stream_text(fields[TOOL].value, &name), fields[TOOL].value,
+			  begins, ok);
+	} else if (scan_is(type, "web_search")) {
+		take_tool(stream, "web search", fields[QUERY].value, begins, ok);
+	} else if (!scan_is(type, "reasoning") && !scan_is(type, "todo_list") &&
+		   !scan_is(type, "error")) { /* that is a warning: the turn goes on */
+		stream_unknown(stream);
+	}
+}
+
+static void take_start(struct stream *stream, struct scan thread)
+{
+	AUTO_BUFFER struct buffer session = { 0 };
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_started);
+
+	event.session = stream_text(thread, &session);
+	stream_emit(stream, &event);
+}
+
+static void take(struct stream *stream, struct scan line)
+{
+	enum { TYPE, ITEM, THREAD, USAGE, ERROR, MESSAGE, COUNT };
+	struct scan_field fields[COUNT] = { { "type", { 0 } },      { "item", { 0 } },
+					    { "thread_id", { 0 } }, { "usage", { 0 } },
+					    { "error", { 0 } },     { "message", { 0 } } };
+
+	if (scan_object(line, fields, COUNT) < 0) {
+		stream_unknown(stream);
+		return;
+	}
+
+	struct scan type = fields[TYPE].value;
+
+	if (scan_is(type, "item.started")) {
+		take_item(stream, fields[ITEM].value, true);
+	} else if (scan_is(type, "item.completed")) {
+		take_item(stream, fields[ITEM].value, false);
+	} else if (scan_is(type, "thread.started")) {
+		take_start(stream, fields[THREAD].value);
+	} else if (scan_is(type, "turn.completed")) {
+		take_usage(stream, fields[USAGE].value);
+		take_end(stream, true, (struct scan){ 0 });
+	} else if (scan_is(type, "turn.failed")) {
+		take_usage(stream, fields[USAGE].value);
+		take_end(stream, false, scan_get(fields[ERROR].value, "message"));
+	} else if (scan_is(type, "error")) {
+		take_error(stream, fields[MESSAGE].value);
+	} else if (!scan_is(type, "turn.started") && !scan_is(type, "item.updated")) {
+		stream_unknown(stream);
+	}
+}
+
+static struct agent_reader *open_codex(agent_event_fn *fn, void *context)
+{
+	return stream_open(sizeof(struct stream), fn, context, take, NULL);
+}
+
+const struct agent_format agent_format_codex = STREAM_FORMAT("codex", open_codex);
+
+/* What it would ask its maker for on the side takes five seconds to fail where there is no network. */
+static const char *const words[] = { "exec",
+				     "--json",
+				     "--skip-git-repo-check",
+				     "-c",
+				     "analytics.enabled=false",
+				     "-c",
+				     "features.plugins=false",
+				     "-c",
+				     "check_for_update_on_startup=false",
+				     NULL };
+static const char *const bypass[] = { "--dangerously-bypass-approvals-and-sandbox", NULL };
+static const char *const model[] = { "--model", NULL };
+static const char *const resume[] = { "resume", NULL };
+static const char *const last[] = { "-", NULL };
+static const char *const environment[] = { NULL };
+static const char *const bypass_env[] = { NULL };
+static const char *const keys[] = { "CODEX_API_KEY", "OPENAI_API_KEY", NULL };
+static const char *const passes[] = { NULL };
+/* It does not start where its folder in the project cannot be read; so the project is not trusted instead. */
+static const char *const hides[] = { NULL };
+static const char *const sessions[] = { ".codex/sessions", NULL };
+
+/* What is not trusted brings no settings, and no notes either; so those are shown as the user's. Without a
+ * login it looks for one variable, and not for the one that everybody has. */
+static const char setup[] =
+	"mkdir -p \"$HOME/.codex\"\n"
+	"printf '[projects.\"%s\"]\\ntrust_level = \"untrusted\"\\n' "
+	"\"$(printf %s \"$PWD\" | sed 's/[\\\\\"]/\\\\&/g')\" >\"$HOME/.codex/config.toml\"\n"
+	"if [ -e \"$PWD/AGENTS.md\" ]; then ln -s \"$PWD/AGENTS.md\" \"$HOME/.codex/AGENTS.md\"; fi\n"
+	"if [ -z \"${CODEX_API_KEY:-}\" ] && [ -n \"${OPENAI_API_KEY:-}\" ]; then\n"
+	"\texport CODEX_API_KEY=\"$OPENAI_API_KEY\"\n"
+	"fi";
+
+ADAPTER_COMPLETE
+const struct agent_adapter agent_adapter_codex = {
+	/* name, title */ "codex",
+	"Codex",
+	/* program, install */ "codex",
+	"npm install -g @openai/codex",
+	/* tested */ "0.166.0",
+	"0.167",
+	/* format */ &agent_format_codex,
+	/* words, bypass, model, resume, last */ words,
+	bypass,
+	model,
+	resume,
+	last,
+	/* environment, bypass_env */ environment,
+	bypass_env,
+	/* keys, passes, credentials */ keys,
+	passes,
+	".codex/auth.json",
+	/* hides, sessions */ hides,
+	sessions,
+	/* setup, launch, caveat */ setup,
+	NULL,
+	"its reports have no dollars and no model: its cost is known only with --model, and without its children",
+};

@@ -1,0 +1,182 @@
+/* Streams of JSON lines: see stream.h. */
+#include "agent/stream.h"
+
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SAID_MAX = 4 * AGENT_TEXT_MAX }; /* decoded, with room for what replaces broken bytes */
+
+struct agent_reader *stream_open(size_t size, agent_event_fn *fn, void *context,
+				 void (*take)(struct stream *, struct scan),
+				 void (*finish)(struct stream *))
+{
+	struct stream *stream = mem_zero(size);
+
+	stream->base = (struct agent_reader){ .fn = fn, .context = context };
+	stream->lines = AGENT_LINES_INIT;
+	stream->said = BUFFER_INIT(SAID_MAX);
+	stream->take = take;
+	stream->finish = finish;
+	return &stream->base;
+}
+
+static void take_line(struct agent_reader *reader, const char *line, size_t size)
+{
+	struct stream *stream = (struct stream *)reader;
+
+	if (!line)
+		stream_unknown(stream);
+	else if (size)
+		stream->take(stream, (struct scan){ line, size });
+}
+
+void stream_feed(struct agent_reader *reader, const char *data, size_t size)
+{
+	agent_lines_feed(&((struct stream *)reader)->lines, data, size, take_line, reader);
+}
+
+void stream_end(struct agent_reader *reader)
+{
+	struct stream *stream = (struct stream *)reader;
+
+	agent_lines_end(&stream->lines, take_line, reader);
+	if (stream->finish)
+		stream->finish(stream);
+}
+
+void stream_free(struct agent_reader *reader)
+{
+	struct stream *stream = (struct stream *)reader;
+
+	buffer_release(&stream->lines.line);
+	buffer_release(&stream->said);
+	free(stream);
+}
+
+void stream_emit(struct stream *stream, const struct agent_event *event)
+{
+	stream->base.fn(stream->base.context, event);
+}
+
+void stream_finish(struct stream *stream, const struct agent_event *finished)
+{
+	struct agent_event end = *finished;
+	struct agent_event error = *finished;
+
+	if (!end.ok) {
+		error.kind = AGENT_EVENT_error;
+		stream_emit(stream, &error);
+		end.text = NULL;
+	}
+	stream_emit(stream, &end);
+	stream_hush(stream);
+}
+
+void stream_unknown(struct stream *stream)
+{
+	const struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_unknown);
+
+	stream_emit(stream, &event);
+}
+
+/* Drops the beginning of what is too long, at a character. */
+static void keep_end(struct buffer *said)
+{
+	size_t skip = said->used > AGENT_TEXT_MAX ? said->used - AGENT_TEXT_MAX : 0;
+
+	if (!skip)
+		return;
+	while (skip < said->used && ((unsigned char)said->data[skip] & 0xc0) == 0x80)
+		skip++;
+	memmove(said->data, said->data + skip, said->used - skip);
+	said->used -= skip;
+}
+
+void stream_say(struct stream *stream, struct scan text)
+{
+	scan_text(text, AGENT_TEXT_MAX, &stream->said);
+	keep_end(&stream->said);
+}
+
+void stream_hush(struct stream *stream)
+{
+	stream->said.used = 0;
+}
+
+const char *stream_text(struct scan value, struct buffer *keeps)
+{
+	*keeps = BUFFER_INIT(3 * AGENT_TEXT_MAX + 1);
+	if (!scan_text(value, AGENT_TEXT_MAX, keeps))
+		return NULL;
+	keep_end(keeps);
+	return buffer_text(keeps);
+}
+
+struct scan stream_target(struct scan input)
+{
+	/* The first of these that is there. */
+	struct scan_field fields[] = {
+		{ "command", { 0 } }, { "file_path", { 0 } }, { "filePath", { 0 } },
+		{ "path", { 0 } },    { "dir_path", { 0 } },  { "pattern", { 0 } },
+		{ "url", { 0 } },     { "query", { 0 } },     { "description", { 0 } },
+	};
+
+	scan_object(input, fields, sizeof fields / sizeof *fields);
+	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
+		if (scan_is_string(fields[i].value))
+			return fields[i].value;
+	return (struct scan){ 0 };
+}
+
+/* What is new in a sum, and the sum to remember. */
+static int64_t rise(int64_t *before, int64_t sum)
+{
+	int64_t new = sum;
+
+	if (sum < 0)
+		return -1;
+	if (*before > 0 && sum >= *before)
+		new = sum - *before;
+	*before = sum;
+	return new;
+}
+
+void stream_spent(struct stream *stream, const char *model, const struct agent_tokens *sum,
+		  int64_t cost_nusd)
+{
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_tokens);
+	struct agent_totals *before = &stream->base.before;
+
+	event.name = model;
+	event.tokens = (struct agent_tokens){
+		.input = rise(&before->tokens.input, sum->input),
+		.output = rise(&before->tokens.output, sum->output),
+		.cache_read = rise(&before->tokens.cache_read, sum->cache_read),
+		.cache_write_5m = rise(&before->tokens.cache_write_5m, sum->cache_write_5m),
+		.cache_write_1h = rise(&before->tokens.cache_write_1h, sum->cache_write_1h),
+		.reasoning = rise(&before->tokens.reasoning, sum->reasoning),
+	};
+	event.cost_nusd = rise(&before->cost_nusd, cost_nusd);
+	stream_emit(stream, &event);
+}
+
+int64_t stream_find_status(const char *text, const char *const *marks)
+{
+	for (; text && *marks; marks++) {
+		const char *at = strstr(text, *marks);
+
+		if (at) {
+			at += strlen(*marks);
+			while (*at == ' ')
+				at++;
+
+			long status = strtol(at, NULL, 10);
+
+			if (status >= 400 && status < 600)
+				return status;
+		}
+	}
+	return 0;
+}

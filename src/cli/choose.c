@@ -1,0 +1,246 @@
+/* The agent of a loop: see choose.h. */
+#include "cli/choose.h"
+
+#include "cli/notice.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The text of a setting, or NULL where it is none. */
+static const char *text_of(const struct applied *applied, enum setting_id id)
+{
+	const struct config_value *value = config_get(&applied->config, id);
+
+	return value->number ? value->text : NULL;
+}
+
+static bool names(const char *variable, const char *key)
+{
+	size_t size = strlen(key);
+
+	return strncmp(variable, key, size) == 0 && (!variable[size] || variable[size] == '=');
+}
+
+bool choose_has_key(const struct agent_adapter *agent, const struct list *env)
+{
+	for (const char *const *key = agent->keys; *key; key++)
+		for (size_t i = 0; i < env->count; i++)
+			if (names(env->items[i], *key))
+				return true;
+	return false;
+}
+
+static bool by_file(const struct applied *applied)
+{
+	return strcmp(config_get(&applied->config, SETTING_AGENT_LOGIN)->text, "file") == 0;
+}
+
+static bool can_log_in(const struct applied *applied, const struct agent_adapter *agent,
+		       const struct agent_found *found)
+{
+	return by_file(applied) ? found->credentials != NULL
+				: choose_has_key(agent, &applied->spec.env);
+}
+
+/* The first that is installed and can log in. */
+static const struct agent_adapter *pick(const struct applied *applied)
+{
+	const struct agent_adapter *agent;
+
+	for (size_t i = 0; (agent = agent_adapter_at(i)); i++) {
+		struct agent_found found;
+		bool fits;
+
+		agent_look(agent, applied->place.identity.home, &found);
+		fits = found.program && can_log_in(applied, agent, &found);
+		agent_found_release(&found);
+		if (fits)
+			return agent;
+	}
+	return NULL;
+}
+
+static int decide(const struct applied *applied, const struct agent_adapter **ret_agent,
+		  struct error *err)
+{
+	const char *name = text_of(applied, SETTING_AGENT);
+
+	if (!name && text_of(applied, SETTING_AGENT_COMMAND))
+		name = "command";
+	if (!name || strcmp(name, "auto") == 0) {
+		*ret_agent = pick(applied);
+		if (*ret_agent)
+			return 0;
+		return error_set(
+			err,
+			"run needs an agent, and none was found that is installed and can log in (ringfence agents "
+			"tells more): pass its key into the fence with --env, or name a command line with "
+			"--agent-command COMMAND, which gets the prompt on its stdin");
+	}
+	*ret_agent = agent_adapter_find(name);
+	if (*ret_agent)
+		return 0;
+
+	AUTO_FREE char *shown = text_escaped(name);
+	AUTO_FREE char *known = agent_adapter_names();
+
+	return error_set(err, "there is no agent '%.100s'; what there is: auto, %s", shown, known);
+}
+
+static int choose_command(const struct applied *applied, struct choice *choice, struct error *err)
+{
+	const char *command = text_of(applied, SETTING_AGENT_COMMAND);
+	const char *format = text_of(applied, SETTING_AGENT_FORMAT);
+
+	if (!command)
+		return error_set(
+			err,
+			"run needs an agent: --agent-command COMMAND, which gets the prompt on its stdin");
+	choice->format = format ? format : "plain";
+	if (!agent_format_find(choice->format)) {
+		AUTO_FREE char *known = agent_format_names();
+		AUTO_FREE char *shown = text_escaped(choice->format);
+
+		return error_set(err, "--agent-format is one of %s, not '%.100s'", known, shown);
+	}
+	choice->command = mem_dup(command);
+	return 0;
+}
+
+/* A person's own choice counts more. */
+static void add_variable(struct fence_spec *spec, const char *variable)
+{
+	AUTO_FREE char *name = strndup(variable, strcspn(variable, "="));
+
+	for (size_t i = 0; name && i < spec->env.count; i++)
+		if (names(spec->env.items[i], name))
+			return;
+	list_add(&spec->env, variable);
+}
+
+static void add_variables(struct fence_spec *spec, const char *const *variables)
+{
+	for (; *variables; variables++)
+		add_variable(spec, *variables);
+}
+
+static void hide_settings(struct fence_spec *spec, const struct agent_adapter *agent)
+{
+	struct fence_patterns *patterns = &spec->patterns;
+
+	for (const char *const *name = agent->hides; *name; name++) {
+		patterns->items = mem_resize(patterns->items, patterns->count + 1,
+					     sizeof *patterns->items);
+		patterns->items[patterns->count++] = (struct fence_pattern){
+			.glob = { .text = mem_dup(*name), .rooted = true },
+			.origin = mem_format("settings for %s in the project", agent->title),
+		};
+	}
+}
+
+static void equip(struct fence_spec *spec, const struct agent_adapter *agent,
+		  const struct agent_found *found, bool fenced)
+{
+	if (found->folder)
+		fence_paths_add(&spec->read, found->folder, "--agent");
+	add_variables(spec, agent->environment);
+	if (fenced)
+		add_variables(spec, agent->bypass_env);
+	for (const char *const *name = agent->passes; *name; name++)
+		if (getenv(*name))
+			add_variable(spec, *name);
+	hide_settings(spec, agent);
+}
+
+static int check_login(const struct applied *applied, const struct agent_adapter *agent,
+		       const struct agent_found *found, struct error *err)
+{
+	if (can_log_in(applied, agent, found))
+		return 0;
+	if (by_file(applied))
+		return agent->credentials
+			       ? error_set(
+					 err,
+					 "%s is not logged in on this machine: there is no '~/%s'",
+					 agent->title, agent->credentials)
+			       : error_set(err,
+					   "%s has no credential file; pass its key with --env",
+					   agent->title);
+	return error_set(
+		err,
+		"%s cannot log in: --env %s passes your key into the fence, where the agent can read it%s",
+		agent->title, agent->keys[0],
+		agent->credentials
+			? "; --agent-login file gives it a copy of your login instead (docs/agents.md)"
+			: "");
+}
+
+static void warn(const struct agent_adapter *agent, const struct agent_found *found, bool fenced)
+{
+	if (agent->tested_from && !found->tested)
+		noticef("%s %s was not tested with this Ringfence; %s to below %s was",
+			agent->title, found->version ? found->version : "of an unknown version",
+			agent->tested_from, agent->tested_below);
+	else if (!agent->tested_from)
+		noticef("%s is %s", agent->title, agent->caveat);
+	if (!fenced)
+		noticef("NO FENCE: %s gets no option that skips its permissions, and obeys the project's settings",
+			agent->title);
+}
+
+int choose_agent(struct applied *applied, struct choice *ret_choice, struct error *err)
+{
+	struct choice choice = { .model = text_of(applied, SETTING_MODEL) };
+	AUTO_BUFFER struct buffer command = BUFFER_INIT(1 << 16);
+	bool fenced = !(applied->spec.accepted_weaker & FENCE_WEAKER_NO_FENCE);
+	struct agent_found found = { 0 };
+	int result = -1;
+
+	if (decide(applied, &choice.agent, err) < 0)
+		return -1;
+	if (!choice.agent->program) {
+		result = choose_command(applied, &choice, err);
+		goto out;
+	}
+	choice.format = choice.agent->format->name;
+	agent_look(choice.agent, applied->place.identity.home, &found);
+	if (!found.program) {
+		error_set(err, "%s is not installed: there is no '%s' in PATH (%s)",
+			  choice.agent->title, choice.agent->program, choice.agent->install);
+		goto out;
+	}
+	if (check_login(applied, choice.agent, &found, err) < 0)
+		goto out;
+	if (by_file(applied)) {
+		choice.login = mem_dup(found.credentials);
+		noticef("LOGIN IN THE FENCE: %s gets a copy of '%s', and whatever it runs can read and send it",
+			choice.agent->title, found.credentials);
+	}
+	warn(choice.agent, &found, fenced);
+	equip(&applied->spec, choice.agent, &found, fenced);
+
+	const struct agent_order order = { .program = found.program,
+					   .model = choice.model,
+					   .arguments = text_of(applied, SETTING_AGENT_ARGS),
+					   .fenced = fenced };
+
+	agent_command(choice.agent, &order, &command);
+	choice.command = mem_dup(buffer_text(&command));
+	result = 0;
+out:
+	agent_found_release(&found);
+	if (result == 0)
+		*ret_choice = choice;
+	else
+		choice_release(&choice);
+	return result;
+}
+
+void choice_release(struct choice *choice)
+{
+	free(choice->command);
+	free(choice->login);
+	*choice = (struct choice){ 0 };
+}

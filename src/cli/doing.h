@@ -1,0 +1,10 @@
+/* What an agent does at the moment, as far as its output tells. */
+#ifndef CLI_DOING_H
+#define CLI_DOING_H
+
+#include "loop/client.h"
+
+/* In a line, from the end of the transcript; NULL: nothing is known. The caller frees. */
+char *doing_now(const struct client_loop *loop);
+
+#endif

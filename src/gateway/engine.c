@@ -1,0 +1,176 @@
+/* The gateway's set-up, its owner and its listening sockets: see engine.h. */
+#include "gateway/engine.h"
+
+#include "gateway/route.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	QUIET_MS = 300,   /* a client that says nothing waits for the server */
+	HELD_MS = 500,    /* the owner has to look for a process */
+	LINGER_MS = 2000, /* a client has to read its refusal */
+	STAGGER_MS = 250, /* between two addresses */
+	KEEP_MS = 60000,  /* between two requests on one connection */
+	BACKLOG = 64,     /* connections that are taken in one go */
+};
+
+/* Newer than the headers of Debian 12? It is in them; not in older ones. */
+#ifndef SO_NETNS_COOKIE
+#define SO_NETNS_COOKIE 71
+#endif
+
+static uint64_t settle(void *context)
+{
+	struct engine *engine = context;
+
+	return resolver_settle(engine->resolver);
+}
+
+static bool room_for_more(const struct engine *engine)
+{
+	return engine->visit_count < engine->config.caps.connections + ENGINE_SPARE;
+}
+
+void engine_admit(struct engine *engine)
+{
+	for (size_t i = 0; i < engine->listener_count; i++)
+		loop_watch(&engine->loop, &engine->listeners[i].source, EPOLLIN);
+}
+
+static void listener_ready(struct source *source, uint32_t events)
+{
+	struct listener *listener = LOOP_OWNER(source, struct listener, source);
+	struct engine *engine = listener->engine;
+
+	(void)events;
+	for (int i = 0; i < BACKLOG; i++) {
+		struct sockaddr_storage peer = { 0 };
+		socklen_t size = sizeof peer;
+		int fd;
+
+		if (!room_for_more(engine)) {
+			loop_watch(&engine->loop, source, 0);
+			return;
+		}
+		fd = accept4(source->fd, (struct sockaddr *)&peer, &size,
+			     SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
+			loop_watch(&engine->loop, source, 0); /* until a visit ends */
+			return;
+		}
+		if (fd < 0)
+			return;
+		visit_begin(engine, listener, fd, &peer);
+	}
+}
+
+/* Does the socket belong to the network that this process is in? Who cannot be asked does. */
+static bool is_own_network(int fd)
+{
+	int mine = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	uint64_t theirs_id = 0;
+	uint64_t mine_id = 0;
+	socklen_t size = sizeof mine_id;
+	bool known = getsockopt(fd, SOL_SOCKET, SO_NETNS_COOKIE, &theirs_id, &size) == 0 &&
+		     getsockopt(mine, SOL_SOCKET, SO_NETNS_COOKIE, &mine_id, &size) == 0;
+
+	if (mine >= 0)
+		close(mine);
+	return !known || theirs_id == mine_id;
+}
+
+int engine_listen(struct engine *engine, int fd)
+{
+	struct listener *listener = &engine->listeners[engine->listener_count];
+	int flags = fcntl(fd, F_GETFL);
+
+	if (engine->listener_count == POST_LISTENERS || flags < 0 ||
+	    fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) {
+		close(fd);
+		return -1;
+	}
+	*listener = (struct listener){ .source = { .fd = fd, .ready = listener_ready },
+				       .engine = engine,
+				       .own = is_own_network(fd) };
+	engine->listener_count++;
+	loop_watch(&engine->loop, &listener->source, EPOLLIN);
+	return 0;
+}
+
+static void owner_ready(struct source *source, uint32_t events)
+{
+	struct engine *engine = LOOP_OWNER(source, struct engine, owner);
+
+	(void)events;
+	for (;;) {
+		struct post_message message;
+		int fds[2];
+		int got = post_receive(source->fd, &message, fds);
+
+		if (got < 0 && errno == EAGAIN)
+			return;
+		if (got <= 0) {
+			engine->loop.over = true;
+			return;
+		}
+		if (message.type == POST_LISTEN && fds[0] >= 0)
+			engine_listen(engine, fds[0]);
+		else if (fds[0] >= 0)
+			close(fds[0]);
+		if (fds[1] >= 0)
+			close(fds[1]);
+		if (message.type == POST_ANSWER)
+			refuse_release(engine, message.id);
+	}
+}
+
+static void write_credential(struct engine *engine)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char text[64];
+	int size = snprintf(text, sizeof text, "ringfence:%s", engine->config.token);
+	size_t used = 0;
+
+	for (int i = 0; i < size; i += 3) {
+		int left = size - i;
+		unsigned int three = (unsigned int)(unsigned char)text[i] << 16 |
+				     (left > 1 ? (unsigned int)(unsigned char)text[i + 1] << 8
+					       : 0) |
+				     (left > 2 ? (unsigned int)(unsigned char)text[i + 2] : 0);
+
+		engine->credential[used++] = digits[three >> 18 & 63];
+		engine->credential[used++] = digits[three >> 12 & 63];
+		engine->credential[used++] = left > 1 ? digits[three >> 6 & 63] : '=';
+		engine->credential[used++] = left > 2 ? digits[three & 63] : '=';
+	}
+	engine->credential[used] = '\0';
+}
+
+int engine_init(struct engine *engine, int owner, struct error *err)
+{
+	const struct gateway_caps *caps = &engine->config.caps;
+	struct loop *loop = &engine->loop;
+
+	if (loop_init(loop, settle, engine, err) < 0 || route_open(&engine->routes, err) < 0 ||
+	    resolver_new(loop, &engine->resolver, err) < 0)
+		return -1;
+	loop_add_delay(loop, &engine->header, caps->header_ms);
+	loop_add_delay(loop, &engine->connecting, caps->connect_ms);
+	loop_add_delay(loop, &engine->idle, caps->idle_ms);
+	loop_add_delay(loop, &engine->keep, caps->idle_ms < KEEP_MS ? caps->idle_ms : KEEP_MS);
+	loop_add_delay(loop, &engine->quiet, QUIET_MS);
+	loop_add_delay(loop, &engine->held, HELD_MS);
+	loop_add_delay(loop, &engine->linger, LINGER_MS);
+	loop_add_delay(loop, &engine->stagger, STAGGER_MS);
+	write_credential(engine);
+	engine->owner = (struct source){ .fd = owner, .ready = owner_ready };
+	loop_watch(loop, &engine->owner, EPOLLIN);
+	return 0;
+}

@@ -1,0 +1,126 @@
+/*
+ * ringfence-gateway: the fence's only way out.
+ *
+ * It is started by its owner (client.h) with one socket, gets its configuration and the table of hosts over it, shuts
+ * itself in, says that it is ready, and serves until that socket closes.
+ */
+#include "gateway/confine.h"
+#include "gateway/engine.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Waits for the first message. */
+static int take_start(int ret_fds[2], struct error *err)
+{
+	struct post_message message;
+
+	for (;;) {
+		int got = post_receive(POST_FD, &message, ret_fds);
+
+		if (got > 0)
+			break;
+		if (got == 0 || errno != EAGAIN)
+			return error_sys(err, "this program is started by ringfence alone");
+		poll(&(struct pollfd){ .fd = POST_FD, .events = POLLIN }, 1, -1);
+	}
+	if (message.type != POST_START || ret_fds[0] < 0 || ret_fds[1] < 0)
+		return error_set(err, "the gateway was started in a strange way");
+	return 0;
+}
+
+static int read_config(int fd, struct post_config *ret_config, struct error *err)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(POST_CONFIG);
+
+	/* The owner's offset is shared, and may be anywhere after a restart. */
+	if (lseek(fd, 0, SEEK_SET) < 0 || fd_read_all(fd, &bytes) < 0)
+		return error_sys(err, "read the gateway's configuration");
+	return post_config_read(buffer_text(&bytes), bytes.used, ret_config, err);
+}
+
+static int map_table(int fd, struct table **ret_table, struct error *err)
+{
+	struct stat status;
+	void *memory;
+
+	if (fstat(fd, &status) < 0 || status.st_size != (off_t)sizeof(struct table))
+		return error_set(err, "the table of hosts is that of another version");
+	memory = mmap(NULL, sizeof(struct table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (memory == MAP_FAILED)
+		return error_sys(err, "map the table of hosts");
+	*ret_table = memory;
+	return table_sound(*ret_table) ? 0 : error_set(err, "the table of hosts is damaged");
+}
+
+/* Two descriptors for each connection, and those of dialling and resolving. */
+static void fit_descriptors(struct gateway_caps *caps, struct buffer *warnings)
+{
+	enum { OTHERS = 256 };
+	uint64_t wanted = 2 * (caps->connections + ENGINE_SPARE) + OTHERS;
+	uint64_t got = confine_descriptors(wanted);
+
+	if (got >= wanted)
+		return;
+	caps->connections = got > OTHERS + 2 * ENGINE_SPARE + 2 ? (got - OTHERS) / 2 - ENGINE_SPARE
+								: 16;
+	buffer_printf(
+		warnings,
+		"the gateway takes only %u connections at once: the limit of open files is %u\n",
+		(unsigned int)caps->connections, (unsigned int)got);
+}
+
+static int set_up(struct engine *engine, struct buffer *warnings, struct error *err)
+{
+	AUTO_FD config = -1;
+	AUTO_FD memory = -1;
+	int fds[2] = { -1, -1 };
+
+	if (take_start(fds, err) < 0)
+		return -1;
+	config = fds[0];
+	memory = fds[1];
+	if (read_config(config, &engine->config, err) < 0 ||
+	    map_table(memory, &engine->table, err) < 0)
+		return -1;
+	fit_descriptors(&engine->config.caps, warnings);
+	if (engine_init(engine, POST_FD, err) < 0)
+		return -1;
+	return gateway_confine(engine->config.uid, engine->config.gid, warnings, err);
+}
+
+static void tell(enum post_type type, const char *text)
+{
+	struct post_message message = { .type = type };
+
+	snprintf(message.u.text, sizeof message.u.text, "%s", text);
+	(void)post_send(POST_FD, &message, NULL, 0, true);
+}
+
+int main(void)
+{
+	AUTO_BUFFER struct buffer warnings = BUFFER_INIT(900);
+	struct engine *engine = mem_zero(sizeof *engine);
+	struct error err = { "" };
+
+	signal(SIGPIPE, SIG_IGN);
+	if (set_up(engine, &warnings, &err) < 0) {
+		tell(POST_FAILED, err.text);
+		return 1;
+	}
+	tell(POST_READY, buffer_text(&warnings));
+	if (loop_run(&engine->loop, &err) < 0) {
+		tell(POST_FAILED, err.text);
+		return 1;
+	}
+	return 0;
+}

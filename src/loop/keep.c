@@ -1,0 +1,98 @@
+/* What agents keep: see keep.h. */
+#include "loop/keep.h"
+
+#include "agent/adapter.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/state.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOGIN_BYTES = 64 << 10 };
+
+/* FOLDER is STATE/loops/ID. */
+static char *place_of(const struct supervisor *sup)
+{
+	AUTO_FREE char *state = mem_dup(sup->folder);
+
+	for (int up = 0; up < 2 && strrchr(state, '/') > state; up++)
+		*strrchr(state, '/') = '\0';
+	return mem_format("%s-sessions/%s", state, path_name(sup->folder));
+}
+
+static bool has_sessions(const struct supervisor *sup)
+{
+	const struct agent_adapter *agent = agent_adapter_find(sup->state.options.agent);
+
+	return agent && agent->resume && !(sup->fence.accepted_weaker & FENCE_WEAKER_NO_FENCE);
+}
+
+char *keep_open(const struct supervisor *sup)
+{
+	AUTO_FREE char *place = has_sessions(sup) ? place_of(sup) : NULL;
+
+	if (!place || make_folders(place, 0700) < 0)
+		return NULL;
+	return mem_dup(place);
+}
+
+bool keep_has(const char *keep)
+{
+	DIR *dir = keep ? opendir(keep) : NULL;
+	bool found = false;
+
+	for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
+		found = strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+void keep_close(const struct supervisor *sup, const char *keep, const char *iteration)
+{
+	AUTO_FREE char *target = path_join(iteration, "session");
+
+	if (!keep || sup->state.options.keep_session)
+		return;
+	if (!keep_has(keep)) {
+		rmdir(keep);
+		return;
+	}
+	/* From another file system it stays, under a name that says which iteration it was of. */
+	if (rename(keep, target) < 0 && errno == EXDEV) {
+		AUTO_FREE char *aside = mem_format("%s.%s", keep, path_name(iteration));
+
+		if (rename(keep, aside) < 0)
+			fprintf(stderr, "the session of iteration %s stays in '%s'\n",
+				path_name(iteration), keep);
+	}
+}
+
+char *keep_login(const struct supervisor *sup, bool *ret_wanted, struct error *err)
+{
+	const char *path = sup->state.options.login;
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(LOGIN_BYTES);
+	AUTO_FD fd = path ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+
+	*ret_wanted = path != NULL;
+	if (!path)
+		return NULL;
+	if (fd < 0 || fd_read_all(fd, &bytes) < 0) {
+		error_sys(err, "read the agent's login in '%s'", path);
+		return NULL;
+	}
+	if (!bytes.used || memchr(bytes.data, '\0', bytes.used)) {
+		error_set(err, "'%s' is no login of an agent: it is empty, or no text", path);
+		return NULL;
+	}
+	return mem_dup(buffer_text(&bytes));
+}

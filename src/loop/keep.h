@@ -1,0 +1,25 @@
+/*
+ * The agent's own files that outlive an iteration: its sessions. They are in a folder beside the state, because
+ * nothing in the state may be written from inside a fence: STATE-sessions/ID. With fresh sessions they are
+ * moved to the iteration's folder when it has ended; a session that goes on stays where it is.
+ */
+#ifndef LOOP_KEEP_H
+#define LOOP_KEEP_H
+
+#include "loop/attend.h"
+
+/* The folder, made if need be; the caller frees. NULL: the agent has no sessions that we know of, or there
+ * can be no such folder, and it does without. */
+char *keep_open(const struct supervisor *sup);
+
+/* Is there something in it? */
+bool keep_has(const char *keep);
+
+/* The iteration in this folder has ended. */
+void keep_close(const struct supervisor *sup, const char *keep, const char *iteration);
+
+/* What the agent's credential file holds, if the user wants it to have a copy; the caller frees. NULL with
+ * err set, or NULL without *ret_wanted. */
+char *keep_login(const struct supervisor *sup, bool *ret_wanted, struct error *err);
+
+#endif

@@ -1,0 +1,157 @@
+/*
+ * An owner of a gateway, for tests and benchmarks: gateway_owner PROGRAM UID FD[,FD...] [NAME=VALUE...] [-- RULE...]
+ *
+ * The descriptors are listening sockets. It prints a line for everything that happens and does what it reads, a line
+ * each: `hosts` (the table), `hold` (answer no refusal from now on), `quit`. The end of its input ends it, too.
+ */
+#include "gateway/client.h"
+#include "util/list.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool hold;
+
+static int set_cap(struct gateway_caps *caps, const char *text)
+{
+	const char *equals = strchr(text, '=');
+	size_t size = equals ? (size_t)(equals - text) : 0;
+
+#define X(name, value, least, most, sentence)                           \
+	if (size == strlen(#name) && strncmp(text, #name, size) == 0) { \
+		caps->name = strtoull(equals + 1, NULL, 10);            \
+		return 0;                                               \
+	}
+	GATEWAY_CAPS(X)
+#undef X
+	return -1;
+}
+
+static void show_refusal(const struct gateway_refusal *refusal)
+{
+	char address[64] = "?";
+	unsigned int port = 0;
+
+	if (refusal->client.ss_family == AF_INET) {
+		const struct sockaddr_in *client = (const void *)&refusal->client;
+
+		inet_ntop(AF_INET, &client->sin_addr, address, sizeof address);
+		port = ntohs(client->sin_port);
+	} else if (refusal->client.ss_family == AF_INET6) {
+		const struct sockaddr_in6 *client = (const void *)&refusal->client;
+
+		inet_ntop(AF_INET6, &client->sin6_addr, address, sizeof address);
+		port = ntohs(client->sin6_port);
+	}
+	printf("refused\t%u\t%s\t%u\t%s\t%u\t%s\t%s\t%u\n", refusal->id, address, port,
+	       refusal->host, refusal->port, refusal->reason, refusal->remedy, refusal->more);
+}
+
+static void show_hosts(const struct gateway *gateway)
+{
+	static struct gateway_host hosts[GATEWAY_HOSTS];
+	size_t count = gateway_hosts(gateway, hosts, GATEWAY_HOSTS);
+
+	for (size_t i = 0; i < count; i++)
+		printf("host\t%s\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", hosts[i].host, hosts[i].port,
+		       (unsigned long long)hosts[i].connections,
+		       (unsigned long long)hosts[i].bytes_in,
+		       (unsigned long long)hosts[i].bytes_out,
+		       (unsigned long long)hosts[i].refusals, hosts[i].verdict);
+	printf("end\n");
+}
+
+static void take_all(struct gateway *gateway)
+{
+	struct gateway_refusal refusal;
+	struct error err;
+	pid_t before = gateway_pid(gateway);
+
+	for (;;) {
+		int got = gateway_take(gateway, &refusal, &err);
+
+		if (got == 0)
+			break;
+		if (got < 0) {
+			printf("died\t%d\t%s\n", gateway_fd(gateway) < 0, err.text);
+			break;
+		}
+		show_refusal(&refusal);
+		if (!hold)
+			gateway_answer(gateway, refusal.id);
+	}
+	if (gateway_pid(gateway) > 0 && gateway_pid(gateway) != before)
+		printf("started\t%d\n", gateway_pid(gateway));
+}
+
+static bool obey(const struct gateway *gateway, const char *word)
+{
+	if (strcmp(word, "hosts") == 0)
+		show_hosts(gateway);
+	else if (strcmp(word, "hold") == 0)
+		hold = true;
+	return strcmp(word, "quit") != 0;
+}
+
+static void serve(struct gateway *gateway)
+{
+	char line[64];
+
+	for (;;) {
+		struct pollfd watched[2] = { { .fd = 0, .events = POLLIN },
+					     { .fd = gateway_fd(gateway), .events = POLLIN } };
+
+		poll(watched, 2, -1);
+		if (watched[1].revents)
+			take_all(gateway);
+		if (watched[0].revents) {
+			ssize_t n = read(0, line, sizeof line - 1);
+
+			if (n <= 0)
+				return;
+			line[n] = '\0';
+			for (char *word = strtok(line, "\n"); word; word = strtok(NULL, "\n"))
+				if (!obey(gateway, word))
+					return;
+		}
+		fflush(stdout);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct gateway_options options = { .caps = GATEWAY_CAPS_DEFAULT };
+	struct gateway *gateway;
+	struct error err;
+	int at = 4;
+
+	if (argc < 4)
+		return 2;
+	options.program = argv[1];
+	options.uid = options.gid = (uid_t)strtoul(argv[2], NULL, 10);
+	for (; at < argc && strcmp(argv[at], "--") != 0; at++)
+		if (set_cap(&options.caps, argv[at]) < 0)
+			return 2;
+	for (at++; at < argc; at++)
+		list_add(&options.rules, argv[at]);
+	if (gateway_start(&options, &gateway, &err) < 0) {
+		printf("failed\t%s\n", err.text);
+		return 1;
+	}
+	for (char *fd = strtok(argv[3], ","); fd; fd = strtok(NULL, ","))
+		if (gateway_listen(gateway, (int)strtol(fd, NULL, 10), &err) < 0)
+			printf("failed\t%s\n", err.text);
+	printf("ready\t%d\t%s\t%s\n", gateway_pid(gateway), gateway_token(gateway),
+	       gateway_warnings(gateway)[0] ? gateway_warnings(gateway) : "-");
+	fflush(stdout);
+	serve(gateway);
+	gateway_stop(gateway);
+	list_release(&options.rules);
+	return 0;
+}

@@ -1,0 +1,151 @@
+"""Which agent a loop gets, with stand-ins for the programs: what is started, and what their streams mean."""
+
+import json
+import os
+
+from harness import cases, contains, equal, expect, lacks, user_only
+from harness.loop import Loop
+
+RESULT = ('{"type":"result","subtype":"success","is_error":false,"result":"It is done.","session_id":"s-1",'
+          '"total_cost_usd":0.25,"modelUsage":{"m":{"inputTokens":10,"outputTokens":5}}}')
+
+
+def stand_in(t, name, text, folder="bin"):
+    """A program of that name in a folder of the user's, which is in PATH."""
+    path = os.path.join(t.home, "tools", folder, name)
+    return t.write(path, text, 0o755)
+
+
+def environment(t, folder="bin", **changes):
+    env = t.env(**changes)
+    return {**env, "PATH": f"{t.home}/tools/{folder}:{env['PATH']}"}
+
+
+def run(loop, *words, env=None, check="test -f done"):
+    return loop.ringfence("run", "make it", "--check", check, "-m", "1", *words, env=env)
+
+
+def test_claude_is_started_with_its_options_and_its_stream_is_read(t):
+    stand_in(t, "claude", f"#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat >prompt\nenv >env\ntouch done\necho '{RESULT}'\n")
+    loop = Loop(t)
+    result = run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "--model", "m-1", "--agent-args",
+                 "--effort 'very high'", env=environment(t))
+    equal(result.code, 0, "exit status", result)
+    tree = loop.tree()
+    words = tree["args"].splitlines()
+    for word in ("-p", "stream-json", "--dangerously-skip-permissions", "--strict-mcp-config", "m-1", "very high"):
+        expect(word in words, f"{word} is among the words", words)
+    contains(tree["prompt"], "make it", "the prompt on stdin")
+    contains(tree["env"], "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "the environment")
+    equal(loop.status()["spent_nusd"], 250_000_000, "what it says that it cost")
+    entry = loop.history()[0]
+    equal((entry["session"], entry["verdict"]), ("s-1", "done"), "session and verdict", entry)
+
+
+def test_an_agent_that_hangs_after_its_result_has_finished(t):
+    loop = Loop(t)
+    loop.write("agent", f"cat >/dev/null; echo '{RESULT}'; sleep 600")
+    run(loop, "--agent-command", "sh agent", "--agent-format", "claude", "--idle-timeout", "1s")
+    equal(loop.history()[0]["failure"], "check failed", "the class: no hang", loop.history()[0])
+
+
+def test_a_stream_without_a_message_is_no_message(t):
+    """The control: the same bytes as plain output are one."""
+    for style, verdict in (("codex", "limit"), ("plain", "done")):
+        loop = Loop(t, name=style)
+        loop.write("agent", "cat >/dev/null; echo '{\"type\":\"news\"}'; echo '<promise>COMPLETE</promise>'")
+        loop.ringfence("run", "make it", "-m", "1", "--promise", "<promise>COMPLETE</promise>", "--agent-command",
+                       "sh agent", "--agent-format", style)
+        equal(loop.history()[0]["verdict"], verdict, f"the verdict with {style}")
+
+
+def test_aider_gets_its_prompt_as_a_file(t):
+    stand_in(t, "aider", "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat \"$2\" >prompt\ntouch done\n")
+    loop = Loop(t)
+    result = run(loop, "--agent", "aider", "--env", "OPENAI_API_KEY=k", env=environment(t))
+    equal(result.code, 0, "exit status", result)
+    contains(result.err, "untested here", "the notice")
+    contains(loop.tree()["prompt"], "make it", "the prompt")
+    contains(loop.tree()["args"], "--yes-always", "the words")
+
+
+def test_patchpal_is_run_by_the_interpreter_that_its_program_names(t):
+    stand_in(t, "patchpal", "#!/usr/bin/python3\n")
+    loop = Loop(t)
+    os.makedirs(loop.path("patchpal"))
+    loop.write("patchpal/__init__.py")
+    loop.write("patchpal/agent.py", "import os\n\nclass Agent:\n    def run(self, text):\n        open('done', 'w').write(text)\n"
+               "        return os.environ['PATCHPAL_MODEL'] + os.environ['PATCHPAL_REQUIRE_PERMISSION']\n\n"
+               "def create_agent():\n    return Agent()\n")
+    result = run(loop, "--agent", "patchpal", "--env", "OPENAI_API_KEY=k", "--model", "openai/x", env=environment(t))
+    equal(result.code, 0, "exit status", result)
+    contains(loop.tree()["done"], "make it", "the prompt")
+    with open(f"{loop.folder}/iterations/1/stdout.log", encoding="utf-8") as file:
+        equal(file.read().strip(), "openai/xfalse", "what it printed")
+
+
+def test_auto_is_the_first_that_is_installed_and_can_log_in(t):
+    for name in ("claude", "gemini"):
+        stand_in(t, name, "#!/bin/sh\ncat >/dev/null\ntouch done\n")
+    loop = Loop(t)
+    run(loop, "--env", "GEMINI_API_KEY=k", env=environment(t))
+    equal(loop.status()["agent"], "gemini", "the agent with a key")
+    result = run(Loop(t, name="second"), "--agent", "auto", env=environment(t))
+    equal(result.code, 125, "exit status without a key", result)
+    contains(result.err, "ringfence agents", "what to do")
+
+
+@cases((("--agent", "nobody"), "there is no agent 'nobody'"), (("--agent", "codex"), "codex is not installed"),
+       (("--agent", "claude"), "--env ANTHROPIC_API_KEY"), (("--agent", "claude", "--agent-login", "file"), "not logged in"),
+       (("--agent", "command"), "--agent-command"))
+def test_what_cannot_work_is_refused_before_anything_is_started(t, words, message):
+    stand_in(t, "claude", "#!/bin/sh\ntouch started\n")
+    loop = Loop(t)
+    result = run(loop, *words, env=environment(t))
+    equal(result.code, 125, "exit status", result)
+    contains(result.err.lower(), message.lower(), "the message")
+    expect(not os.path.exists(loop.path("started")), "nothing was started")
+
+
+def test_a_version_that_was_not_tested_is_said(t):
+    package = os.path.join(t.home, "tools/node_modules/claude")
+    t.write(f"{package}/package.json", '{"version": "9.9.9"}')
+    t.write(f"{package}/bin/claude", "#!/bin/sh\ncat >/dev/null\ntouch done\n", 0o755)
+    os.makedirs(os.path.join(t.home, "tools/bin"))
+    os.symlink(f"{package}/bin/claude", os.path.join(t.home, "tools/bin/claude"))
+    loop = Loop(t)
+    result = run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", env=environment(t))
+    equal(result.code, 0, "exit status: it runs from where it is installed", result)
+    contains(result.err, "9.9.9 was not tested", "the notice")
+    found = json.loads(loop.ringfence("agents", "--json", env=environment(t)).out)["agents"][0]
+    equal((found["version"], found["tested"], found["installed"]), ("9.9.9", False, True), "what agents says", found)
+
+
+@user_only
+def test_without_a_fence_nothing_skips_permissions(t):
+    stand_in(t, "claude", "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat >/dev/null\ntouch done\n")
+    loop = Loop(t)
+    result = run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "--i-accept-no-fence", env=environment(t))
+    contains(result.err, "NO FENCE", "the notice")
+    lacks(loop.tree().get("args", ""), "skip-permissions", "the words")
+    expect(result.code == 0 and "stream-json" in loop.tree()["args"], "it was started all the same", result)
+
+
+def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
+    t.at_home(".claude/.credentials.json", '{"token": "of-a-person"}')
+    stand_in(t, "claude", "#!/bin/sh\ncp ~/.claude/.credentials.json seen\nenv >env\ncat >/dev/null\ntouch done\n")
+    loop = Loop(t)
+    result = run(loop, "--agent", "claude", "--agent-login", "file", env=environment(t))
+    equal(result.code, 0, "exit status", result)
+    equal(loop.tree()["seen"], '{"token": "of-a-person"}', "what the agent finds in its home")
+    lacks(loop.tree()["env"], "of-a-person", "the agent's environment")
+    contains(result.err, "LOGIN IN THE FENCE", "the notice")
+    expect(loop.status()["login_in_fence"].endswith(".credentials.json"), "the status says it")
+    for base, _, files in os.walk(os.path.join(t.state, "loops")):
+        for file in files:
+            with open(os.path.join(base, file), "rb") as stream:
+                expect(b"of-a-person" not in stream.read(), f"{file} does not hold it")
+    # The control: without being asked, there is none.
+    other = Loop(t, name="other")
+    run(other, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", env=environment(t))
+    expect("seen" not in other.tree(), "no copy without --agent-login file", other.tree())

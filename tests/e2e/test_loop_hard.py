@@ -1,0 +1,111 @@
+"""Loops in a hostile world: ended at any moment, asked twice, with their ground pulled away."""
+
+import json
+import os
+import shutil
+import signal
+
+from harness import cases, contains, equal, expect, root_only
+from harness.loop import Loop, until
+
+HANG = "touch {}; while :; do sleep 100; done"
+PHASES = {
+    "baseline": (("--check", HANG.format("here")), "true"),
+    "agent": ((), "edit here x; hang"),
+    "checks": (("--check", "test -e tried || exit 1; " + HANG.format("here")), "edit tried x; say x"),
+    "waiting": (("--agent-format", "events"), "event overloaded"),
+}
+
+
+def begin(t, phase):
+    words, script = PHASES[phase]
+    loop = Loop(t, scripts={"all": script})
+    loop.detach(*words, check=None)
+    until(f"the phase {phase}", lambda: loop.said()["phase"] == phase)
+    if phase != "waiting":
+        loop.there("here")
+    return loop
+
+
+@cases(*[(phase, *words) for phase in PHASES for words in ((), ("--now",))])
+def test_an_abort_in_any_phase_ends_all(t, phase, *words):
+    loop = begin(t, phase)
+    result = loop.ringfence("abort", *words)
+    equal(result.code, 0, "exit status of abort", result)
+    t.all_gone(1)
+    equal(loop.status()["status"], "aborted", "the status")
+
+
+@cases(*PHASES)
+def test_an_end_of_the_supervisor_in_any_phase_is_an_interruption(t, phase):
+    loop = begin(t, phase)
+    os.kill(loop.supervisor(), signal.SIGTERM)
+    t.all_gone()
+    equal(loop.status()["status"], "interrupted", "the status")
+    equal(loop.ringfence("abort").code, 0, "exit status of abort")
+
+
+def test_of_two_who_resume_at_once_one_does(t):
+    loop = Loop(t, scripts={"all": "edit a $N"})
+    equal(loop.run("-m", "1").code, 2, "exit status")
+    loop.write("script/all", "edit here x; meet go; edit done yes")
+    words = [t.ringfence, "resume", "-m", "5"]
+    both = [t.start(words, cwd=loop.project, stdout=-1, stderr=-1) for _ in range(2)]
+    results = [t.finish(process) for process in both]
+    equal(sorted(result.code for result in results), [0, 125], "exit statuses", results)
+    contains("".join(result.err for result in results), "is running", "the refusal")
+    loop.write("go")
+    equal([kind for kind, _ in loop.events()].count("resumed"), 1, "resumed")
+    loop.ended("completed")
+
+
+def test_of_two_who_run_in_one_project_one_does(t):
+    loop = Loop(t, scripts={"all": "edit here x; meet go; edit done yes"})
+    words = [t.ringfence, *loop.run_words("--detach")]
+    both = [t.start(words, cwd=loop.project, stdout=-1, stderr=-1) for _ in range(2)]
+    equal(sorted(t.finish(process).code for process in both), [0, 125], "exit statuses")
+    loop.write("go")
+    loop.ended("completed")
+
+
+@cases("removed", "moved")
+def test_a_project_that_vanishes_ends_the_loop_with_a_sentence(t, how):
+    t.leftover_runs = True
+    loop = Loop(t, scripts={"all": "edit here x; sleep 0.3"})
+    ident = loop.detach()
+    loop.there("here")
+    if how == "removed":
+        shutil.rmtree(loop.project, ignore_errors=True)
+    else:
+        os.rename(loop.project, loop.project + "-elsewhere")
+    t.all_gone()
+    out = t.run([t.ringfence, "status", "--all", "--json"], cwd=t.home).out
+    status = next(entry for entry in json.loads(out)["loops"] if entry["id"] == ident)
+    expect(status["status"] in ("failed", "interrupted"), "it has ended", status)
+    contains(status["reason"], loop.project, "the reason")
+
+
+def test_a_loop_whose_journal_is_removed_ends(t):
+    """Nobody could see it any more, or end it."""
+    t.leftover_runs = True
+    loop = Loop(t, scripts={"all": "edit step $N; edit here x"})
+    loop.detach("-m", "1000", "--max-same-error", "none")
+    loop.there("here")
+    shutil.rmtree(loop.folder, ignore_errors=True)
+    t.all_gone(10)
+
+
+@root_only
+def test_on_a_full_disk_no_loop_is_begun(t):
+    t.own_mounts()
+    t.tmpfs(t.state, "1m")
+    with open(os.path.join(t.state, "ballast"), "wb", buffering=0) as file:
+        try:
+            while file.write(b"x" * 4096):
+                pass
+        except OSError:
+            pass
+    loop = Loop(t, scripts={"all": "edit started x"})
+    result = loop.run("--detach")
+    equal((result.code, result.out), (125, ""), "the refusal", result)
+    expect(result.err.strip() and not os.path.exists(loop.path("started")), "a sentence, and nothing started", result)

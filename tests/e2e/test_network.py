@@ -1,0 +1,352 @@
+"""net: list: what is named is reached, through the gateway, and nothing else."""
+
+import json
+import os
+import signal
+import threading
+
+from harness import cases, contains, equal, expect, lacks, needs, refused_before_start, timeout
+from harness.loop import Loop, until
+from harness.network import INTERNAL, METADATA, OTHER, PUBLIC, PUBLIC6, Network
+from harness import kernel, web
+
+CURL = ("curl", "-sS", "-m10")
+
+
+def internet(t, handle=web.say, port=80):
+    net = Network(t)
+    net.names = {"allowed.com": [PUBLIC], "evil.com": [OTHER], "sub.allowed.com": [PUBLIC],
+                 "inside.com": [INTERNAL], "metadata.com": [METADATA], "six.com": [PUBLIC6]}
+    for host in (PUBLIC, OTHER, INTERNAL, METADATA, PUBLIC6):
+        net.serve(host, port, handle)
+    return net
+
+
+def allow(*rules):
+    return [word for rule in rules for word in ("--allow", rule)]
+
+
+def host_of(report, name):
+    return next((h for h in report["hosts"] if h["host"] == name), None)
+
+
+@needs("curl")
+def test_the_network_of_the_tests_works(t):
+    """The control of all others: outside of the fence everything is reached."""
+    internet(t)
+    for host in ("allowed.com", "evil.com", "inside.com", "six.com"):
+        contains(t.run([*CURL, f"http://{host}/x"]).out, f"/x of {host}", "outside")
+
+
+@needs("curl")
+def test_a_host_that_is_named_is_reached_and_reported(t):
+    internet(t)
+    result, report = t.report(*CURL, "http://allowed.com/x", opts=allow("allowed.com"))
+    equal((result.code, result.out), (0, "/x of allowed.com\n"), "what curl got", result)
+    row = host_of(report, "allowed.com")
+    equal((row["port"], row["connections"], row["verdict"]), (80, 1, "allowed"), "the host's row")
+    expect(row["bytes_in"] > 20 and row["bytes_out"] > 20, "bytes are counted", row)
+    equal(report["denials"], [], "denials")
+
+
+@needs("curl")
+def test_another_one_is_refused_with_what_would_help_and_who_asked(t):
+    internet(t)
+    result, report = t.report(*CURL, "-f", "http://evil.com/x", opts=allow("allowed.com"))
+    expect(result.code != 0 and not result.out, "curl fails", result)
+    denial = report["denials"][0]
+    equal((denial["kind"], denial["target"]), ("connect", "evil.com:80"), "the denial")
+    contains(denial["argv"][0], "curl", "who asked")
+    expect(denial["pid"] > 1, "which process", denial)
+    equal(report["exit"]["kind"], "denied", "the kind of the exit")
+    equal(host_of(report, "evil.com")["verdict"], "refused", "the host's row")
+    body = t.fence(*CURL, "http://evil.com/x", opts=allow("allowed.com")).out
+    contains(body, "evil.com", "the answer")
+    contains(body, "--allow evil.com", "the answer")
+
+
+@needs("curl")
+def test_an_empty_list_reaches_nothing(t):
+    net = internet(t)
+    for host in ("allowed.com", PUBLIC, INTERNAL):
+        lacks(t.fence(*CURL, f"http://{host}/x", opts=("--net", "list")).out, " of ", "what curl got")
+    equal(net.asked, [], "names that were asked for")
+    contains(t.works(*CURL, "http://allowed.com/x", opts=allow("allowed.com")), " of ", "with a rule")
+
+
+@needs("curl")
+@cases(("allowed.com", "allowed.com", True), ("*.allowed.com", "sub.allowed.com", True),
+       ("*.allowed.com", "allowed.com", False), ("allowed.com", "sub.allowed.com", False),
+       ("ALLOWED.com.", "allowed.com", True), ("allowed.com:8080", "allowed.com", False),
+       ("inside.com", "inside.com", False), ("metadata.com", "metadata.com", False),
+       ("six.com", "six.com", True), (PUBLIC, PUBLIC, True), (INTERNAL, INTERNAL, True),
+       ("allowed.com", PUBLIC, False), (f"[{PUBLIC6}]", f"[{PUBLIC6}]", True))
+def test_a_rule_means_what_it_says(t, rule, host, reached):
+    internet(t)
+    result = t.fence(*CURL, f"http://{host}/x", opts=allow(rule))
+    equal("/x of" in result.out, reached, "reached", result)
+    equal("ringfence" in result.out, not reached, "the gateway's own answer", result)
+
+
+@needs("curl")
+def test_an_internal_address_is_reached_where_it_is_named_besides_the_name(t):
+    internet(t)
+    contains(t.works(*CURL, "http://inside.com/x", opts=allow("inside.com", INTERNAL)), "/x of inside.com",
+             "what curl got")
+    contains(t.fence(*CURL, "http://inside.com/x", opts=allow("inside.com")).out, INTERNAL, "the refusal")
+
+
+@needs("curl", "openssl")
+@cases("http", "socks5h")
+def test_tls_passes_through_a_tunnel(t, proxy):
+    pem = web.certificate(t.outside, "allowed.com", "evil.com")
+    internet(t, web.tls(pem, web.say), 443)
+    certificate = t.write("ca.crt", open(pem + ".crt", encoding="ascii").read())
+    words = [*CURL, "--cacert", certificate]
+    if proxy != "http":
+        words += ["-x", f"{proxy}://127.0.0.1:61080"]
+    contains(t.works(*words, "https://allowed.com/x", opts=allow("allowed.com")), "/x of allowed.com", "the answer")
+    expect(t.fence(*words, "https://evil.com/x", opts=allow("allowed.com")).code != 0, "another host is refused", "")
+
+
+def test_the_tools_are_told_by_their_environment(t):
+    out = t.works("env", opts=allow("allowed.com"), env=t.env(HTTP_PROXY="http://elsewhere:1/", NO_PROXY="all"))
+    values = dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
+    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
+                 "npm_config_proxy", "npm_config_https_proxy", "PIP_PROXY", "CARGO_HTTP_PROXY"):
+        contains(values.get(name, ""), "@127.0.0.1:61080", name)
+    equal(values["NO_PROXY"], "localhost,127.0.0.1,::1", "NO_PROXY")
+    lacks(out, "elsewhere", "the environment inside")
+    lacks(t.works("env").lower(), "proxy", "the environment without a list")
+
+
+@needs("curl")
+def test_a_wrong_token_is_refused_and_none_is_needed_in_the_fences_own_network(t):
+    internet(t)
+    at = ("-x", "http://127.0.0.1:61080")
+    contains(t.works(*CURL, *at, "http://allowed.com/x", opts=allow("allowed.com")), "/x of", "without a token")
+    result = t.fence(*CURL, *at, "-U", "ringfence:wrong", "-w", "%{http_code}", "-o", "/dev/null",
+                     "http://allowed.com/x", opts=allow("allowed.com"))
+    equal(result.out, "407", "with a wrong one", result)
+
+
+@needs("curl")
+def test_a_websocket_is_refused(t):
+    internet(t)
+    result = t.fence(*CURL, "-i", "-H", "Connection: Upgrade", "-H", "Upgrade: websocket",
+                     "http://allowed.com/x", opts=allow("allowed.com"))
+    contains(result.out, "403", "the status")
+    lacks(result.out, "/x of", "the answer")
+
+
+@needs("curl")
+def test_a_cap_is_kept_and_names_itself(t):
+    internet(t)
+    t.write("big", "x" * 200000)
+    post = (*CURL, "--data-binary", "@big", "http://allowed.com/x")
+    result, report = t.report(*post, opts=("--net-out", "20K", *allow("allowed.com")))
+    lacks(result.out, "/x of", "what curl got")
+    equal(host_of(report, "allowed.com")["verdict"], "capped", "the host's row")
+    contains(report["denials"][0]["rule"], "20480 bytes to it", "the denial")
+    equal(report["net"], {"mode": "list", "connections": 1024, "bytes_in": 0, "bytes_out": 20480}, "the caps")
+    result = t.fence(*CURL, "http://allowed.com/x", opts=("--net-connections", "1", *allow("allowed.com")))
+    contains(result.out, "/x of", "one connection")
+
+
+# Real tools
+
+@needs("npm")
+@timeout(60)
+def test_npm_installs_from_the_registry_of_the_users_own_configuration(t):
+    internet(t, web.registry("leftpad", "module.exports = 'padded'", "http://allowed.com"))
+    t.at_home(".npmrc", "registry=http://allowed.com/\n")
+    t.write("package.json", json.dumps({"name": "x", "version": "1.0.0"}))
+    t.works("npm", "install", "leftpad", "--no-audit", "--no-fund", "--no-update-notifier",
+            "--registry=http://allowed.com/", opts=allow("npm"), timeout=50)
+    contains(t.works("node", "-p", "require('leftpad')"), "padded", "the package")
+
+
+def test_a_set_without_configuration_says_so(t):
+    result = refused_before_start(t, *allow("cargo"))
+    contains(result.err, "no configuration of yours names a host", "why")
+    contains(result.err, "--allow HOST", "what helps")
+
+
+def test_a_tool_that_lies_in_the_project_is_not_asked(t):
+    t.write("bin/go", f"#!/bin/sh\ntouch {t.outside}/ran\necho https://evil.com\n", 0o755)
+    env = t.env(PATH=f"{t.project}/bin:/usr/bin:/bin", GOPROXY=None)
+    t.run([t.ringfence, "policy", "--allow", "go"], env=env)
+    expect(not os.path.exists(f"{t.outside}/ran"), "the planted tool did not run", "")
+
+
+@needs("git", "openssl")
+@cases("http", "https")
+def test_git_clones(t, scheme):
+    source = os.path.join(t.outside, "repo")
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-C", source)
+    os.makedirs(source)
+    t.run([*git, "init", "-q"])
+    t.write(os.path.join(source, "file"), "from far away")
+    t.run([*git, "add", "file"])
+    t.run([*git, "commit", "-qm", "one"])
+    t.run([*git, "update-server-info"])
+    handle = web.files(os.path.join(source, ".git"))
+    words = ["git"]
+    if scheme == "https":
+        pem = web.certificate(t.outside, "allowed.com")
+        handle = web.tls(pem, handle)
+        words += ["-c", "http.sslCAInfo=" + t.write("ca.crt", open(pem + ".crt", encoding="ascii").read())]
+    internet(t, handle, 443 if scheme == "https" else 80)
+    # In the private home: a repository in the project would be put into quarantine.
+    out = t.works("sh", "-c", f"{' '.join(words)} clone -q {scheme}://allowed.com/ $HOME/copy && cat $HOME/copy/file",
+                  opts=allow("allowed.com"))
+    equal(out, "from far away", "the file")
+    expect(t.fence(*words, "clone", "-q", f"{scheme}://evil.com/", "/tmp/copy",
+                   opts=allow("allowed.com")).code != 0, "another host is refused", "")
+
+
+@needs("apt-get", "dpkg-deb")
+def test_apt_downloads(t):
+    root = os.path.join(t.outside, "deb")
+    t.write(f"{root}/pkg/DEBIAN/control", "Package: tiny\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b.c>\n"
+            "Description: tiny\n")
+    t.run(["dpkg-deb", "-b", f"{root}/pkg", f"{root}/tiny_1_all.deb"])
+    size = os.path.getsize(f"{root}/tiny_1_all.deb")
+    digest = t.run(["sha256sum", f"{root}/tiny_1_all.deb"]).out.split()[0]
+    t.write(f"{root}/Packages", "Package: tiny\nVersion: 1\nArchitecture: all\nMaintainer: a <a@b.c>\n"
+            f"Filename: ./tiny_1_all.deb\nSize: {size}\nSHA256: {digest}\nDescription: tiny\n\n")
+    internet(t, web.files(root))
+    t.write("sources.list", "deb [trusted=yes] http://allowed.com/ ./\n")
+    script = ("mkdir -p a/lists/partial a/cache/archives/partial; "
+              "o=\"-o Dir::State=$PWD/a -o Dir::State::Lists=$PWD/a/lists -o Dir::Cache=$PWD/a/cache -o Dir::State::status=/dev/null "
+              "-o Dir::Etc::sourcelist=$PWD/sources.list -o Dir::Etc::sourceparts=/dev/null -o APT::Sandbox::User= \"; "
+              "apt-get $o -qq update && apt-get $o -qq download tiny && ls *.deb")
+    contains(t.works("sh", "-c", script, opts=allow("allowed.com")), "tiny_1_all.deb", "the package")
+
+
+def test_python_reads_a_simple_index(t):
+    folder = os.path.join(t.outside, "simple")
+    t.write(f"{folder}/simple/index.html", '<a href="/simple/tiny/">tiny</a>')
+    internet(t, web.files(folder))
+    script = "import urllib.request as u; print(u.urlopen('http://allowed.com/simple/index.html').read())"
+    contains(t.works("python3", "-c", script, opts=allow("allowed.com")), "tiny", "the index")
+
+
+# When the gateway goes
+
+def gateways(t):
+    return [pid for pid, line in kernel.descendants_of(os.getpid()) if "ringfence-gateway" in line]
+
+
+@needs("curl")
+@timeout(60)
+def test_a_gateway_that_is_killed_is_started_again(t):
+    go = threading.Event()
+
+    def slow(connection):
+        head = web.read_head(connection)
+        if head and " /slow" in head[0]:
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nsome of it\n")
+            go.wait(20)
+        elif head:
+            web.answer(connection, "again\n")
+
+    internet(t, slow)
+    report = os.path.join(t.outside, "report.json")
+    process = t.fence_start("sh", "-c", "curl -sS -N http://allowed.com/slow; echo curl $?; curl -sS http://allowed.com/x",
+                            opts=("--report", report, *allow("allowed.com")))
+    equal(process.stdout.readline(), b"some of it\n", "the first part")
+    before = gateways(t)
+    equal(len(before), 1, "gateways", before)
+    os.kill(before[0], signal.SIGKILL)
+    result = t.finish(process)
+    go.set()
+    contains(result.out, "curl 18", "the transfer was cut")
+    contains(result.out, "again", "the next one works")
+    contains(result.err, "gateway", "the notice")
+    equal(gateways(t), [], "gateways that are left")
+
+
+def test_the_gateway_ends_with_ringfence(t):
+    process = t.fence_start("sh", "-c", "echo here; sleep 60", opts=allow("allowed.com"))
+    equal(process.stdout.readline(), b"here\n", "it runs")
+    (gateway,) = gateways(t)
+    t.leftover_runs = True
+    process.kill()
+    process.wait()
+    until("the gateway's end", lambda: not os.path.exists(f"/proc/{gateway}") or
+          kernel.command_line(gateway) in ("", "?", "ENOENT", "ESRCH"))
+    t.all_gone()
+
+
+# Loops, settings, explanations
+
+@needs("curl")
+def test_a_loop_reaches_what_is_named_and_reports_it(t):
+    internet(t)
+    loop = Loop(t, scripts={"all": "edit done yes"})
+    agent = "curl -sS http://allowed.com/x; curl -sS http://evil.com/x; echo yes > done"
+    result = t.run([t.ringfence, "run", "make it", "--agent-command", agent, "--check", "test -f done",
+                    *allow("allowed.com")], cwd=loop.project)
+    equal(result.code, 0, "exit status", result)
+    loop_id = next(n for n in os.listdir(os.path.join(t.state, "loops")) if n[0] != ".")
+    folder = os.path.join(t.state, "loops", loop_id, "iterations/1")
+    with open(os.path.join(folder, "stdout.log"), encoding="utf-8") as file:
+        contains(file.read(), "/x of allowed.com", "what the agent got")
+    with open(os.path.join(folder, "report.json"), encoding="utf-8") as file:
+        report = json.load(file)
+    equal(host_of(report, "allowed.com")["verdict"], "allowed", "the host's row")
+    equal([d["target"] for d in report["denials"]], ["evil.com:80"], "denials")
+    contains(result.out, "denied by the fence: 1 (ringfence suggest)", "what is told")
+    contains(t.run([t.ringfence, "suggest"], cwd=loop.project).out, '- "evil.com"', "what is suggested")
+
+
+def test_a_project_cannot_name_hosts_by_itself(t):
+    t.write("ringfence.yml", "allow: [evil.com]\n")
+    result = t.run([t.ringfence, "policy", "--json"])
+    equal(json.loads(result.out)["net"]["mode"], "none", "the network")
+    contains(t.run([t.ringfence, "trust"]).out, "evil.com", "what trust shows")
+
+
+@cases(("", (), "none"), ("allow: [a.com]", (), "list"), ("net: none\nallow: [a.com]", (), "none"),
+       ("net: none", ("--allow", "a.com"), "list"), ("net: open", ("--allow", "a.com"), "list"),
+       ("allow: [a.com]", ("--net", "none"), "none"), ("allow: [a.com]", ("--net", "open"), "open"),
+       ("net: none\nallow: [a.com]", ("--net", "list"), "list"))
+def test_naming_a_host_means_the_list(t, text, opts, mode):
+    t.at_home(".config/ringfence/config.yml", text)
+    net = json.loads(t.run([t.ringfence, "policy", "--json", *opts]).out)["net"]
+    equal(net["mode"], mode, "the network")
+    equal([r["rule"] for r in net["allow"]] == ["a.com"], mode == "list", "the rules")
+
+
+@cases(("https://allowed.com/x", "allowed", "allow allowed.com"), ("allowed.com:80", "allowed", "allow allowed.com"),
+       ("allowed.com:22", "refused", "net list"), ("https://evil.com", "refused", "net list"),
+       ("http://127.0.0.1:8080/", "refused", "net list"), ("host:0x7f.1", "refused", "net list"))
+def test_why_a_host(t, question, verdict, rule):
+    result = t.run([t.ringfence, "policy", "--json", *allow("allowed.com"), "--why", question])
+    about = json.loads(result.out)
+    equal((about["about"], about["verdict"], about["rule"]), ("host", verdict, rule), "the answer", result)
+    if question == "https://evil.com":
+        equal(about["change"], {"key": "allow", "value": "evil.com"}, "what would change it")
+
+
+@needs("curl")
+def test_what_was_refused_is_suggested(t):
+    internet(t)
+    t.fence("sh", "-c", "curl -s http://evil.com/x; curl -s http://inside.com/", opts=allow("allowed.com", "inside.com"))
+    result = t.run([t.ringfence, "suggest"])
+    contains(result.out, "+allow:", "the diff")
+    contains(result.out, '- "evil.com"', "the diff")
+    lacks(result.out, "inside.com", "the diff")
+
+
+@cases("*", "*.com", "http://a.com", "a b", "a.com:0", "a.com:99999", "a.com:x", "ä.com", "a..b", "-", "a.*.com", "0x7f.1",
+       "2130706433", "user@a.com", "a.com/x")
+def test_what_is_no_rule_is_refused_with_a_sentence(t, rule):
+    result = refused_before_start(t, "--allow", rule)
+    contains(result.err, "allow", "the sentence")
+
+
+def test_without_a_fence_there_is_no_list(t):
+    result = refused_before_start(t, "--i-accept-no-fence", "--allow", "a.com")
+    contains(result.err, "needs a fence", "why")

@@ -1,0 +1,29 @@
+// sources: src/loop/control.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/path.c -ljansson
+/* What somebody sends to a supervisor's socket: an object, or nothing. */
+#include "fuzz.h"
+
+#include "loop/control.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void fuzz_control(const uint8_t *data, size_t size)
+{
+	int ends[2];
+	json_t *request;
+
+	if (size == 0 || size > 2 * CONTROL_BYTES ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return;
+	if (send(ends[0], data, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size) {
+		request = control_read(ends[1]);
+		if (request && !json_is_object(request))
+			abort();
+		json_decref(request);
+	}
+	close(ends[0]);
+	close(ends[1]);
+}
+
+FUZZ_TARGET(fuzz_control)

@@ -1,0 +1,28 @@
+// sources: src/gateway/hello.c
+/* The first bytes of a tunnel. */
+#include "fuzz.h"
+
+#include "gateway/hello.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A verdict does not change when more bytes come: nobody can add to a hello that was judged. */
+void fuzz_gateway_hello(const uint8_t *data, size_t size)
+{
+	char name[GATEWAY_HOST] = "";
+	char earlier[GATEWAY_HOST] = "";
+	enum hello whole = hello_read(data, size, name);
+
+	if (whole == HELLO_NAMED && (!name[0] || strlen(name) >= GATEWAY_HOST))
+		abort();
+	for (size_t part = size > 200 ? size - 200 : 0; part < size; part++) {
+		enum hello before = hello_read(data, part, earlier);
+
+		if (before != HELLO_MORE &&
+		    (before != whole || (whole == HELLO_NAMED && strcmp(name, earlier) != 0)))
+			abort();
+	}
+}
+
+FUZZ_TARGET(fuzz_gateway_hello)

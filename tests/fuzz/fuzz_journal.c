@@ -1,0 +1,48 @@
+// sources: src/loop/state.c src/loop/model.c src/agent/agent.c src/agent/events.c src/agent/lines.c src/agent/plain.c src/guard/breaker.c src/guard/lines.c src/store/journal.c src/util/sha256.c src/util/buffer.c src/util/error.c src/util/list.c src/util/mem.c src/util/text.c -ljansson -lsqlite3
+/* The events of a journal, "kind {json}" a line: a state that can be, or a refusal. */
+#include "fuzz.h"
+
+#include "loop/state.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char created[] =
+	"{\"config\":{\"project\":\"/p\",\"objective\":\"o\",\"agent_command\":\"a\",\"agent_format\":\"events\","
+	"\"checks\":[\"x\",\"y\"],\"fence\":{}}}";
+
+static int take(struct loop_state *state, int64_t seq, char *line)
+{
+	char *data = strchr(line, ' ');
+	struct store_event event = { .seq = seq, .at_ms = seq * 1000, .kind = line };
+	struct error err;
+
+	if (!data)
+		return -1;
+	*data = '\0';
+	event.data = data + 1;
+	return loop_state_take(state, &event, &err);
+}
+
+void fuzz_journal(const uint8_t *data, size_t size)
+{
+	const struct store_event first = { .seq = 1, .kind = "created", .data = created };
+	AUTO_FREE char *text = strndup((const char *)data, size);
+	struct loop_state state;
+	struct error err;
+	int64_t seq = 2;
+	char *rest = text;
+
+	loop_state_init(&state);
+	if (size && data[0] != 'c' && loop_state_take(&state, &first, &err) < 0)
+		abort();
+	for (char *line; (line = strsep(&rest, "\n")) && take(&state, seq, line) == 0;)
+		seq++;
+	if (state.phase >= LOOP_PHASE_COUNT || !loop_status(&state, true) ||
+	    state.checks_done > state.options.checks.count || state.spent_nusd < 0)
+		abort();
+	loop_state_release(&state);
+}
+
+FUZZ_TARGET(fuzz_journal)

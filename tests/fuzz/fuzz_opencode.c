@@ -1,0 +1,12 @@
+// sources: src/agent/agent.c src/agent/claude.c src/agent/codex.c src/agent/events.c src/agent/gemini.c src/agent/lines.c src/agent/opencode.c src/agent/plain.c src/agent/scan.c src/agent/stream.c src/util/buffer.c src/util/mem.c src/util/text.c -ljansson
+/* The stream of opencode. */
+#include "fuzz.h"
+
+#include "stream.h"
+
+void fuzz_opencode(const uint8_t *data, size_t size)
+{
+	stream_fuzz("opencode", data, size);
+}
+
+FUZZ_TARGET(fuzz_opencode)

@@ -1,0 +1,482 @@
+/* The gateway's pure parts: rules, addresses, heads, hellos, SOCKS, the configuration, the host table. */
+#include "unit.h"
+
+#include "gateway/client.h"
+#include "gateway/hello.h"
+#include "gateway/http.h"
+#include "gateway/post.h"
+#include "gateway/socks.h"
+#include "gateway/table.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* --- rules */
+
+static bool is_rule(const char *text)
+{
+	struct gateway_rule rule;
+	struct error err;
+
+	return gateway_rule_parse(text, &rule, &err) == 0;
+}
+
+static const char *shown(const char *text)
+{
+	static char out[GATEWAY_TEXT];
+	struct gateway_rule rule;
+	struct error err;
+
+	if (gateway_rule_parse(text, &rule, &err) < 0)
+		return "";
+	gateway_rule_text(&rule, out);
+	return out;
+}
+
+static bool allows(const char *text, const char *host, uint16_t port)
+{
+	struct list rules = { 0 };
+	struct error err;
+	size_t index = 99;
+	int result;
+
+	list_add(&rules, text);
+	result = gateway_allows(&rules, host, port, &index, &err);
+	list_release(&rules);
+	return result == 1 && index == 0;
+}
+
+static void check_rules(void)
+{
+	static const char *const right[] = {
+		"example.com", "example.com:22", "*.example.com",         "*.example.com:8443",
+		"192.0.2.1",   "192.0.2.1:80",   "[2001:db8::1]",         "[2001:db8::1]:443",
+		"localhost",   "a_b.example",    "xn--bcher-kva.example", "EXAMPLE.com."
+	};
+	static const char *const wrong[] = { "",
+					     "*",
+					     "*.com",
+					     "*.com:443",
+					     "a.*.com",
+					     "*a.com",
+					     "**.a.com",
+					     "a.com:0",
+					     "a.com:65536",
+					     "a.com:",
+					     "a.com:080",
+					     "a.com:x",
+					     "https://a.com",
+					     "a.com/",
+					     "u@a.com",
+					     "a..com",
+					     ".a.com",
+					     "a.com..",
+					     "-a.com",
+					     "a-.com",
+					     "a b.com",
+					     "2130706433",
+					     "0x7f.1",
+					     "127.1",
+					     "0177.0.0.1",
+					     "1.2.3.4.5",
+					     "::1",
+					     "[::1",
+					     "[1.2.3.4]",
+					     "[::ffff:1.2.3.4]",
+					     "[0:0:0:0:0:0:0:1]",
+					     "[::1]x",
+					     "*.1.2.3.4",
+					     "b\xc3\xbc.de",
+					     "a.com:443:443",
+					     "[::1]:" };
+	bool all = true;
+	struct gateway_rule rule;
+	struct error err;
+
+	for (size_t i = 0; i < sizeof right / sizeof *right; i++)
+		all = all && is_rule(right[i]);
+	CHECK("what is a rule is taken", all);
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		if (is_rule(wrong[i])) {
+			printf("# taken: %s\n", wrong[i]);
+			all = false;
+		}
+	CHECK("what is none is refused", all);
+	CHECK("a rule is shown as it is meant",
+	      strcmp(shown("*.Example.COM.:8443"), "*.example.com:8443") == 0 &&
+		      strcmp(shown("[2001:db8::1]:80"), "[2001:db8::1]:80") == 0);
+	CHECK("names that are not ASCII are refused with how to write them",
+	      gateway_rule_parse("b\xc3\xbc.de", &rule, &err) < 0 && strstr(err.text, "xn--"));
+	CHECK("a star alone is refused with what to do instead",
+	      gateway_rule_parse("*", &rule, &err) < 0 && strstr(err.text, "--net open"));
+}
+
+static void check_matches(void)
+{
+	struct list none = { 0 };
+	struct error err;
+	size_t index;
+
+	CHECK("a host is allowed on 443 and 80 alone", allows("a.com", "a.com", 443) &&
+							       allows("a.com", "a.com", 80) &&
+							       !allows("a.com", "a.com", 22));
+	CHECK("a host with a port is allowed on that port alone",
+	      allows("a.com:22", "a.com", 22) && !allows("a.com:22", "a.com", 443));
+	CHECK("case and the last dot make no difference",
+	      allows("A.com.", "a.COM", 443) && allows("a.com", "a.com.", 443));
+	CHECK("a star is for names below, at any depth, and not for the name itself",
+	      allows("*.a.com", "x.a.com", 443) && allows("*.a.com", "x.y.a.com", 443) &&
+		      !allows("*.a.com", "a.com", 443) && !allows("*.a.com", "xa.com", 443));
+	CHECK("a longer name is another one",
+	      !allows("a.com", "a.com.evil.com", 443) && !allows("a.com", "xa.com", 443));
+	CHECK("an address is allowed in its own spelling alone",
+	      allows("127.0.0.1", "127.0.0.1", 80) && !allows("127.0.0.1", "127.1", 80) &&
+		      !allows("127.0.0.1", "2130706433", 80) &&
+		      !allows("127.0.0.1", "::ffff:127.0.0.1", 80));
+	CHECK("an empty list allows nothing, and says which rule would",
+	      gateway_allows(&none, "a.com", 22, &index, &err) == 0 &&
+		      strstr(err.text, "--allow a.com:22 would"));
+	CHECK("what is no host is no question",
+	      gateway_allows(&none, "a b", 443, &index, &err) < 0);
+}
+
+/* --- addresses */
+
+static bool special(const char *text)
+{
+	struct gateway_address address;
+
+	return gateway_address_parse(text, &address) < 0 || gateway_address_special(&address);
+}
+
+static void check_addresses(void)
+{
+	static const char *const inner[] = {
+		"0.0.0.0",
+		"0.1.2.3",
+		"10.0.0.1",
+		"100.64.0.1",
+		"100.127.255.255",
+		"127.0.0.1",
+		"127.255.255.255",
+		"169.254.169.254",
+		"172.16.0.1",
+		"172.31.255.255",
+		"192.0.0.8",
+		"192.0.2.1",
+		"192.88.99.1",
+		"192.168.0.1",
+		"198.18.0.1",
+		"198.19.255.255",
+		"198.51.100.1",
+		"203.0.113.1",
+		"224.0.0.1",
+		"239.255.255.255",
+		"240.0.0.1",
+		"255.255.255.255",
+		"::",
+		"::1",
+		"::ffff:8.8.8.8",
+		"::ffff:10.0.0.1",
+		"64:ff9b::a00:1",
+		"64:ff9b::7f00:1",
+		"64:ff9b:1::1",
+		"100::1",
+		"2001::1",
+		"2001:2::1",
+		"2001:db8::1",
+		"2002:7f00:1::",
+		"2002:808:808::",
+		"3ffe::1",
+		"3fff::1",
+		"4000::1",
+		"5f00::1",
+		"fc00::1",
+		"fd12:3456::1",
+		"fe80::1",
+		"fec0::1",
+		"ff02::1",
+		"2001:470::5efe:a00:1",
+		"2001:470::200:5efe:7f00:1",
+	};
+	static const char *const public[] = {
+		"1.1.1.1",        "8.8.8.8",         "45.0.0.2",         "100.63.255.255",
+		"100.128.0.1",    "126.255.255.255", "128.0.0.1",        "172.15.255.255",
+		"172.32.0.1",     "192.0.1.1",       "192.167.1.1",      "192.169.1.1",
+		"198.17.255.255", "198.20.0.1",      "223.255.255.255",  "2606:4700::1",
+		"2a00:1450::1",   "2001:4860::8888", "64:ff9b::808:808", "2003::1",
+	};
+	bool all = true;
+
+	for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+		if (!special(inner[i])) {
+			printf("# public: %s\n", inner[i]);
+			all = false;
+		}
+	CHECK("what is not the public internet is special", all);
+	for (size_t i = 0; i < sizeof public / sizeof *public; i++)
+		if (special(public[i])) {
+			printf("# special: %s\n", public[i]);
+			all = false;
+		}
+	CHECK("public addresses are public, also next to a special range", all);
+	CHECK("whatever a URL parser takes for an address is like one",
+	      gateway_address_like("2130706433") && gateway_address_like("0x7f.1") &&
+		      gateway_address_like("a.0x") && gateway_address_like("1.2.3.4.") &&
+		      gateway_address_like("::1") && !gateway_address_like("a1.com") &&
+		      !gateway_address_like("1.2.3.4a"));
+}
+
+/* --- HTTP */
+
+static const char *read_request(const char *text, struct http_request *ret_request)
+{
+	return http_request_read(text, strlen(text), HTTP_PROXY, ret_request);
+}
+
+static void check_http(void)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
+	struct gateway_target target = { .host = "a.com", .port = 8080 };
+	struct http_request request;
+	struct http_response response;
+	struct http_chunks chunks = { 0 };
+	static const char text[] =
+		"POST http://A.com:8080?q HTTP/1.1\r\nHost: a.com\r\nConnection: x-y\r\n"
+		"X-Y: gone\r\nX-Z: here\r\nProxy-Authorization: Basic eA==\r\n"
+		"Content-Length: 007\r\n\r\n";
+
+	CHECK("a head is whole when its empty line is there",
+	      http_head_size(text, sizeof text - 1, 0) == (ssize_t)sizeof text - 1 &&
+		      http_head_size(text, sizeof text - 2, 0) == 0 &&
+		      http_head_size("a\nb", 3, 0) == -1);
+	CHECK("a request is read",
+	      !read_request(text, &request) && strcmp(request.host, "A.com") == 0 &&
+		      request.port == 8080 && request.message.length == 7 && request.has_host);
+	http_request_write(&request, &target, &out);
+	CHECK("and written anew, without what is for this connection alone",
+	      strcmp(buffer_text(&out), "POST /?q HTTP/1.1\r\nHost: a.com:8080\r\nX-Z: here\r\n"
+					"Content-Length: 7\r\n\r\n") == 0);
+	CHECK("CONNECT needs a port",
+	      read_request("CONNECT a.com HTTP/1.1\r\n\r\n", &request) &&
+		      !read_request("CONNECT [::1]:443 HTTP/1.1\r\n\r\n", &request) &&
+		      strcmp(request.host, "::1") == 0);
+	CHECK("an answer to HEAD has a length and nothing behind it",
+	      !http_response_read("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", 38, true,
+				  &response) &&
+		      response.empty && response.message.body == HTTP_LENGTH);
+	CHECK("an answer without a length ends with its connection",
+	      !http_response_read("HTTP/1.1 200\r\n\r\n", 16, false, &response) &&
+		      response.message.body == HTTP_UNTIL_CLOSE && !response.message.keep);
+	CHECK("the end of chunks is found, and not a byte later",
+	      http_chunks_scan(&chunks, "3\r\nabc\r\n0\r\n\r\nNEXT", 17) == 13 && chunks.done);
+}
+
+/* --- TLS and SOCKS */
+
+static size_t write_hello(const char *name, uint8_t *bytes)
+{
+	size_t size = strlen(name);
+	uint8_t hello[] = { 22, 3, 1, 0, 0, 1, 0, 0, 0, 3, 3 };
+	uint8_t *at = bytes + sizeof hello;
+
+	memcpy(bytes, hello, sizeof hello);
+	memset(at, 7, 32);
+	at += 32;
+	memcpy(at, "\0\0\2\x13\1\1\0", 7);
+	at += 7;
+
+	const uint8_t head[] = {
+		0, (uint8_t)(size + 9), 0, 0, 0, (uint8_t)(size + 5), 0, (uint8_t)(size + 3), 0,
+		0, (uint8_t)size
+	};
+
+	memcpy(at, head, sizeof head);
+	memcpy(at + sizeof head, name, size);
+	at += sizeof head + size;
+	bytes[4] = (uint8_t)(at - bytes - 5);
+	bytes[8] = (uint8_t)(at - bytes - 9);
+	return (size_t)(at - bytes);
+}
+
+static void check_hello(void)
+{
+	uint8_t bytes[512];
+	uint8_t again[1024];
+	size_t size = write_hello("a.com", bytes);
+	size_t used = 0;
+	char name[GATEWAY_HOST] = "";
+	bool more = true;
+
+	CHECK("the name of a hello is read",
+	      hello_read(bytes, size, name) == HELLO_NAMED && strcmp(name, "a.com") == 0);
+	for (size_t i = 0; i < size; i++)
+		more = more && hello_read(bytes, i, name) == HELLO_MORE;
+	CHECK("before its last byte it is none", more);
+	for (size_t i = 5; i < size; i++) {
+		const uint8_t record[] = { 22, 3, 1, 0, 1, bytes[i] };
+
+		memcpy(again + used, record, sizeof record);
+		used += sizeof record;
+	}
+	name[0] = '\0';
+	CHECK("in records of one byte it is the same",
+	      hello_read(again, used, name) == HELLO_NAMED && strcmp(name, "a.com") == 0);
+	bytes[4]++;
+	CHECK("what follows it in its record is refused",
+	      hello_read(bytes, size + 1, name) == HELLO_WRONG);
+	bytes[4]--;
+	bytes[8]++;
+	CHECK("a length that is wrong is seen", hello_read(bytes, size, name) != HELLO_NAMED);
+	CHECK("other protocols are no TLS",
+	      hello_read((const uint8_t *)"GET", 3, name) == HELLO_FOREIGN);
+}
+
+static void check_socks(void)
+{
+	static const uint8_t named[] = "\5\1\0\3\5a.com\1\xbb";
+	static const uint8_t nul[] = "\5\1\0\3\5a\0com\1\xbb";
+	static const uint8_t four[] = "\5\1\0\1\x7f\0\0\1\0\x50";
+	struct socks_request request;
+
+	CHECK("a name is read", socks_read_request(named, sizeof named - 1, &request) == 12 &&
+					strcmp(request.host, "a.com") == 0 && request.port == 443);
+	CHECK("a name with a NUL in it is none",
+	      socks_read_request(nul, sizeof nul - 1, &request) == 12 && !request.host[0]);
+	CHECK("an address is read", socks_read_request(four, sizeof four - 1, &request) == 10 &&
+					    strcmp(request.host, "127.0.0.1") == 0);
+	CHECK("half a request waits for the rest",
+	      socks_read_request(named, sizeof named - 2, &request) == 0);
+}
+
+/* --- what passes between a gateway and its owner */
+
+static void check_config(void)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(POST_CONFIG);
+	struct post_config config = { .caps = GATEWAY_CAPS_DEFAULT,
+				      .token = "0123456789abcdef0123456789abcdef",
+				      .uid = 7 };
+	struct post_config again;
+	struct list rules = { 0 };
+	struct error err;
+	bool torn = true;
+
+	list_add(&rules, "a.com");
+	list_add(&rules, "*.b.com:22");
+	post_config_write(&config, &rules, &bytes);
+	CHECK("a configuration is read as it was written",
+	      post_config_read(bytes.data, bytes.used, &again, &err) == 0 &&
+		      again.rule_count == 2 && again.rules[1].below && again.uid == 7 &&
+		      again.caps.connections == 1024);
+	post_config_release(&again);
+	for (size_t i = 0; i < bytes.used; i++)
+		torn = torn && post_config_read(bytes.data, i, &again, &err) < 0;
+	CHECK("one that is torn anywhere is refused", torn);
+	config.caps.connections = 0;
+	buffer_release(&bytes);
+	post_config_write(&config, &rules, &bytes);
+	CHECK("a cap out of its range is refused, and named",
+	      post_config_read(bytes.data, bytes.used, &again, &err) < 0 &&
+		      strstr(err.text, "connections at once"));
+	list_release(&rules);
+}
+
+static void check_table(void)
+{
+	AUTO_FREE struct table *table = mem_zero(sizeof *table);
+	struct gateway_target target = { .port = 443 };
+	struct table_row row;
+	bool apart = true;
+
+	table_init(table);
+	for (int i = 0; i < 2 * TABLE_ROWS; i++) {
+		snprintf(target.host, sizeof target.host, "h%d.com", i);
+		table_find(table, &target, true)->refusals++;
+	}
+	CHECK("hosts that are refused have half of the table", table->used == TABLE_REFUSED);
+	for (int i = 0; i < 2 * TABLE_ROWS; i++) {
+		snprintf(target.host, sizeof target.host, "a%d.com", i);
+		table_find(table, &target, false)->connections++;
+	}
+	CHECK("those that find no room share the last row",
+	      table->used == TABLE_ROWS &&
+		      table_find(table, &target, false) == &table->rows[TABLE_ROWS]);
+	snprintf(target.host, sizeof target.host, "a3.com");
+	apart = table_find(table, &target, false)->connections == 1;
+	target.port = 80;
+	CHECK("a port more is a row more",
+	      apart && table_find(table, &target, false) == &table->rows[TABLE_ROWS]);
+	CHECK("a table of ours is sound", table_sound(table));
+	memset(table->rows[0].host, 'x', sizeof table->rows[0].host);
+	table->rows[1].host[0] = '\x1b';
+	table->rows[1].verdict = 77;
+	CHECK("one that was tampered with is not", !table_sound(table));
+	CHECK("and what is read of it is bounded and printable",
+	      table_read(table, 0, &row) && strlen(row.host) == sizeof row.host - 1 &&
+		      table_read(table, 1, &row) && row.host[0] == '?' &&
+		      row.verdict == TABLE_NONE);
+	table->used = 0xffffffff;
+	CHECK("whatever it says of itself", !table_read(table, TABLE_ROWS + 1, &row));
+}
+
+static void check_messages(void)
+{
+	struct post_message message = { .type = POST_LISTEN };
+	struct post_message got;
+	int sockets[2];
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) < 0)
+		return;
+	CHECK("a message arrives with its descriptors",
+	      post_send(sockets[0], &message, sockets, 2, false) == 0 &&
+		      post_receive(sockets[1], &got, fds) == 1 && got.type == POST_LISTEN &&
+		      fds[0] >= 0 && fds[1] >= 0);
+	close(fds[0]);
+	close(fds[1]);
+	message.type = 99;
+	CHECK("a message of an unknown type is refused",
+	      post_send(sockets[0], &message, NULL, 0, false) == 0 &&
+		      post_receive(sockets[1], &got, fds) < 0 && errno == EPROTO);
+	CHECK("nothing to receive is said as such",
+	      post_receive(sockets[1], &got, fds) < 0 && errno == EAGAIN);
+	close(sockets[0]);
+	CHECK("the end of the other side is seen", post_receive(sockets[1], &got, fds) == 0);
+	close(sockets[1]);
+}
+
+static void check_start(void)
+{
+	struct gateway_options options = { .program = "/nonexistent/gateway",
+					   .caps = GATEWAY_CAPS_DEFAULT };
+	struct gateway *gateway;
+	struct error err;
+
+	CHECK("a program that is not there is named",
+	      gateway_start(&options, &gateway, &err) < 0 &&
+		      strstr(err.text, "/nonexistent/gateway"));
+	list_add(&options.rules, "*.com");
+	CHECK("a rule that is none is told before anything is started",
+	      gateway_start(&options, &gateway, &err) < 0 && strstr(err.text, "'*.com'"));
+	list_release(&options.rules);
+}
+
+int main(void)
+{
+	check_rules();
+	check_matches();
+	check_addresses();
+	check_http();
+	check_hello();
+	check_socks();
+	check_config();
+	check_table();
+	check_messages();
+	check_start();
+	return unit_failures > 0;
+}
