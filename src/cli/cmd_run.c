@@ -135,6 +135,9 @@ static void add_limits(const struct run_options *asked, json_t *frozen)
 		{ "max_interrupted", SETTING_MAX_INTERRUPTED },
 		{ "max_cost_nusd", SETTING_MAX_COST },
 		{ "warn_cost_nusd", SETTING_WARN_COST },
+		{ "checkpoint_ms", SETTING_CHECKPOINT_EVERY },
+		{ "checkpoint_bytes", SETTING_CHECKPOINT_SIZE },
+		{ "checkpoint_age_ms", SETTING_CHECKPOINT_AGE },
 	};
 
 	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
@@ -145,6 +148,13 @@ static void add_limits(const struct run_options *asked, json_t *frozen)
 	json_object_set_new(
 		frozen, "pause_on_warning",
 		json_boolean(config_get(&asked->applied.config, SETTING_PAUSE_ON_WARNING)->number));
+	json_object_set_new(frozen, "checkpoints",
+			    json_boolean(config_get(&asked->applied.config, SETTING_CHECKPOINTS)
+						 ->number));
+	json_object_set_new(frozen, "checkpoint_ignored",
+			    json_boolean(
+				    config_get(&asked->applied.config, SETTING_CHECKPOINT_IGNORED)
+					    ->number));
 }
 
 /* The task list's path in the project. */
