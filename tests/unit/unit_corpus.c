@@ -53,12 +53,14 @@ int main(void)
 	replay("fuzz_ignore", fuzz_ignore);
 	replay("fuzz_journal", fuzz_journal);
 	replay("fuzz_listen", fuzz_listen);
+	replay("fuzz_manifest", fuzz_manifest);
 	replay("fuzz_message", fuzz_message);
 	replay("fuzz_opencode", fuzz_opencode);
 	replay("fuzz_order", fuzz_order);
 	replay("fuzz_output", fuzz_output);
 	replay("fuzz_record", fuzz_record);
 	replay("fuzz_reset", fuzz_reset);
+	replay("fuzz_rules", fuzz_rules);
 	replay("fuzz_scan", fuzz_scan);
 	replay("fuzz_text", fuzz_text);
 	replay("fuzz_verdict", fuzz_verdict);
