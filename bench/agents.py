@@ -60,7 +60,7 @@ def timed(argv, path):
 
 def measure(size=64 << 20):
     subprocess.run(["ninja", "-C", os.path.join(ROOT, "build"), "--quiet", "tests/agent_read"], check=True)
-    print(f"Streams of agents: {size >> 20} MiB each, CPU time, the best of {ROUNDS} rounds\n")
+    print(f"{size >> 20} MiB of each, CPU time, the best of {ROUNDS} rounds\n", flush=True)
     print("| stream | MB/s | events/s | jq 'type' MB/s | ratio |\n| --- | --: | --: | --: | --: |")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "stream.jsonl")

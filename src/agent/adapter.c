@@ -10,16 +10,20 @@ static const struct agent_adapter *const adapters[] = {
 #define AGENT_ADAPTER(name) &agent_adapter_##name,
 	AGENT_ADAPTERS(AGENT_ADAPTER)
 #undef AGENT_ADAPTER
+		NULL,
 };
 
 const struct agent_adapter *agent_adapter_at(size_t index)
 {
-	return index < sizeof adapters / sizeof *adapters ? adapters[index] : NULL;
+	for (size_t i = 0; i < index; i++)
+		if (!adapters[i])
+			return NULL;
+	return adapters[index];
 }
 
 const struct agent_adapter *agent_adapter_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof adapters / sizeof *adapters; i++)
+	for (size_t i = 0; adapters[i]; i++)
 		if (strcmp(adapters[i]->name, name) == 0)
 			return adapters[i];
 	return NULL;
@@ -29,7 +33,7 @@ char *agent_adapter_names(void)
 {
 	AUTO_BUFFER struct buffer names = BUFFER_INIT(1024);
 
-	for (size_t i = 0; i < sizeof adapters / sizeof *adapters; i++)
+	for (size_t i = 0; adapters[i]; i++)
 		buffer_printf(&names, "%s%s", i ? ", " : "", adapters[i]->name);
 	return mem_dup(buffer_text(&names));
 }

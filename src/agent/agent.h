@@ -93,6 +93,7 @@ struct agent_format {
 	void (*feed)(struct agent_reader *reader, const char *data, size_t size);
 	void (*end)(struct agent_reader *reader);
 	void (*free)(struct agent_reader *reader);
+	bool ends; /* it says when a turn is over: what was said in one that did not end well is not final */
 	int exit_http; /* its exit status is an HTTP status less this; 0: it is none */
 };
 

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Values in a line. An event has a few; a line of nothing but commas would become a tree thirty times its size. */
+enum { VALUES_MAX = 20000 };
+
 struct events_reader {
 	struct agent_reader base;
 	struct agent_lines lines;
@@ -106,10 +109,27 @@ static void take_object(struct agent_reader *reader, const json_t *line, struct 
 	reader->fn(reader->context, event);
 }
 
+/* What is in strings does not count. */
+static bool has_too_many(const char *text, size_t size)
+{
+	bool quoted = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (quoted && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			quoted = !quoted;
+		else if (!quoted && (text[i] == ',' || text[i] == '[' || text[i] == '{'))
+			count++;
+	}
+	return count > VALUES_MAX;
+}
+
 static void take_line(struct agent_reader *reader, const char *text, size_t size)
 {
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_unknown);
-	json_t *line = text ? json_loadb(text, size, 0, NULL) : NULL;
+	json_t *line = text && !has_too_many(text, size) ? json_loadb(text, size, 0, NULL) : NULL;
 	const char *type = json_string_value(json_object_get(line, "type"));
 
 	for (size_t i = 0; type && i < sizeof types / sizeof *types; i++) {

@@ -127,9 +127,12 @@ void agent_look(const struct agent_adapter *adapter, const char *home,
 		ret_found->folder = folder_of(ret_found->program);
 	}
 	ret_found->tested = is_tested(adapter, ret_found->version);
-	for (const char *const *key = adapter->keys; key && *key && !ret_found->key; key++)
-		if (getenv(*key) && *getenv(*key))
+	for (const char *const *key = adapter->keys; key && *key && !ret_found->key; key++) {
+		const char *value = getenv(*key);
+
+		if (value && *value)
 			ret_found->key = *key;
+	}
 	if (file && access(file, R_OK) == 0)
 		ret_found->credentials = mem_dup(file);
 }

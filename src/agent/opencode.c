@@ -191,7 +191,8 @@ static const char *const sessions[] = { NULL };
 static const char setup[] = "if [ -n \"${RINGFENCE_KEEP:-}\" ]; then\n"
 			    "\texport OPENCODE_DB=\"$RINGFENCE_KEEP/opencode.db\"\n"
 			    "fi\n"
-			    "mkdir -p \"$HOME/.config/opencode\"\n"
+			    "cd \"$HOME\" && mkdir -p .config/opencode .local/share/opencode "
+			    ".local/state/opencode .cache/opencode/bin && cd \"$OLDPWD\"\n"
 			    "for notes in AGENTS.md CLAUDE.md; do\n"
 			    "\tif [ -e \"$PWD/$notes\" ]; then\n"
 			    "\t\tln -s \"$PWD/$notes\" \"$HOME/.config/opencode/AGENTS.md\"\n"
@@ -201,26 +202,27 @@ static const char setup[] = "if [ -n \"${RINGFENCE_KEEP:-}\" ]; then\n"
 
 ADAPTER_COMPLETE
 const struct agent_adapter agent_adapter_opencode = {
-	/* name, title */ "opencode",
-	"opencode",
-	/* program, install */ "opencode",
-	"npm install -g opencode-ai",
-	/* tested */ "1.18.33",
-	"1.19",
+	/* name */ "opencode",
+	/* title */ "opencode",
+	/* program */ "opencode",
+	/* install */ "npm install -g opencode-ai",
+	/* tested_from */ "1.18.33",
+	/* tested_below */ "1.19",
 	/* format */ &agent_format_opencode,
-	/* words, bypass, model, resume, last */ words,
-	bypass,
-	model,
-	resume,
-	last,
-	/* environment, bypass_env */ environment,
-	bypass_env,
-	/* keys, passes, credentials */ keys,
-	passes,
-	".local/share/opencode/auth.json",
-	/* hides, sessions */ hides,
-	sessions,
-	/* setup, launch, caveat */ setup,
-	NULL,
+	/* words */ words,
+	/* bypass */ bypass,
+	/* model */ model,
+	/* resume */ resume,
+	/* last */ last,
+	/* environment */ environment,
+	/* bypass_env */ bypass_env,
+	/* keys */ keys,
+	/* passes */ passes,
+	/* credentials */ ".local/share/opencode/auth.json",
+	/* hides */ hides,
+	/* sessions */ sessions,
+	/* setup */ setup,
+	/* launch */ NULL,
+	/* caveat */
 	"it waits out limits by itself and says nothing meanwhile: --idle-timeout ends it then; children are not in its costs",
 };

@@ -54,7 +54,7 @@ static const char *skip_nested(const char *at, const char *end)
 			break;
 		case '}':
 		case ']':
-			if (closing[--depth] != *at)
+			if (!depth || closing[--depth] != *at)
 				return NULL;
 			if (!depth)
 				return at + 1;
@@ -118,7 +118,7 @@ static int step(struct scan value, size_t *cursor, struct scan *ret_key, struct 
 
 static bool is_container(struct scan value, char bracket)
 {
-	return value.size >= 2 && *value.at == bracket;
+	return value.at && value.size >= 2 && *value.at == bracket;
 }
 
 /* Without the white space around it. */

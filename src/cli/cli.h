@@ -81,6 +81,7 @@ extern const struct command cmd_keep;
 extern const struct command cmd_logs;
 extern const struct command cmd_pause;
 extern const struct command cmd_policy;
+extern const struct command cmd_prices;
 extern const struct command cmd_restore;
 extern const struct command cmd_resume;
 extern const struct command cmd_rollback;

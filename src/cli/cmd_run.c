@@ -6,6 +6,7 @@
 #include "cli/loops.h"
 #include "cli/notice.h"
 #include "cli/policy.h"
+#include "cli/prices.h"
 #include "loop/client.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -170,6 +171,21 @@ static int place_tasks(const struct run_options *asked, const char **tasks, stru
 	return 0;
 }
 
+/* The user's own prices; ours are in the program. */
+static int add_prices(const struct run_options *asked, struct error *err)
+{
+	AUTO_BUFFER struct buffer own = { 0 };
+	struct price_table table;
+
+	if (prices_load_with(&asked->applied.place, &table, &own, err) < 0)
+		return -1;
+	price_table_release(&table);
+	if (own.used &&
+	    json_object_set_new(asked->frozen, "prices", json_string(buffer_text(&own))) < 0)
+		return error_set(err, "your prices.txt is no UTF-8");
+	return 0;
+}
+
 /* All that the loop is to be, decided once. */
 static int freeze(struct run_options *asked, struct error *err)
 {
@@ -200,7 +216,7 @@ static int freeze(struct run_options *asked, struct error *err)
 		return error_set(err,
 				 "a text or a path that is no UTF-8 cannot be kept in a journal");
 	add_limits(asked, asked->frozen);
-	return 0;
+	return add_prices(asked, err);
 }
 
 /* Would the fence be made? Nothing is started that is refused a moment later. */

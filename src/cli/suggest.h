@@ -12,7 +12,7 @@
 
 struct suggestion {
 	const char *key; /* "write", "read" or "allow" */
-	char *path; /* or a host */
+	char *path;      /* or a host */
 	char *risk;
 	size_t allows; /* how many denials */
 };

@@ -85,12 +85,13 @@ int gateway_program(char **ret_path, struct error *err)
 struct child {
 	const char *program;
 	int socket;
+	int error; /* why it could not be started; the memory is shared */
 };
 
 /* In the new process, which has the memory of the old one until it is another program. */
 static int become(void *argument)
 {
-	const struct child *child = argument;
+	struct child *child = argument;
 	char name[] = "ringfence-gateway";
 	char *const arguments[] = { name, NULL };
 	char *const environment[] = { NULL };
@@ -111,6 +112,7 @@ static int become(void *argument)
 	if (syscall(SYS_close_range, POST_FD + 1, ~0U, 0) < 0 || chdir("/") < 0)
 		_exit(126);
 	execve(child->program, arguments, environment);
+	child->error = errno;
 	_exit(127);
 }
 
@@ -198,8 +200,10 @@ static int start(struct gateway *gateway, struct error *err)
 
 	gateway->child = process_borrow(become, &child, 0);
 	close(sockets[1]);
-	result = gateway->child < 0 ? error_sys(err, "start '%s'", gateway->program)
-				    : greet(gateway, err);
+	if (gateway->child >= 0)
+		errno = child.error;
+	result = gateway->child < 0 || child.error ? error_sys(err, "start '%s'", gateway->program)
+						   : greet(gateway, err);
 	if (result == 0) {
 		struct epoll_event event = { .events = EPOLLIN, .data.fd = gateway->socket };
 

@@ -12,12 +12,13 @@
 #include <unistd.h>
 
 enum {
-	QUIET_MS = 300,   /* a client that says nothing waits for the server */
-	HELD_MS = 500,    /* the owner has to look for a process */
-	LINGER_MS = 2000, /* a client has to read its refusal */
-	STAGGER_MS = 250, /* between two addresses */
-	KEEP_MS = 60000,  /* between two requests on one connection */
-	BACKLOG = 64,     /* connections that are taken in one go */
+	QUIET_MS = 300,       /* a client that says nothing waits for the server */
+	HELD_MS = 500,        /* the owner has to look for a process */
+	LINGER_MS = 2000,     /* a client has to read its refusal */
+	STAGGER_MS = 250,     /* between two addresses */
+	KEEP_MS = 60000,      /* between two requests on one connection */
+	PIPE_BYTES = 1 << 20, /* pages that are not full count as whole ones */
+	BACKLOG = 64,         /* connections that are taken in one go */
 };
 
 /* Newer than the headers of Debian 12? It is in them; not in older ones. */
@@ -169,6 +170,10 @@ int engine_init(struct engine *engine, int owner, struct error *err)
 	loop_add_delay(loop, &engine->held, HELD_MS);
 	loop_add_delay(loop, &engine->linger, LINGER_MS);
 	loop_add_delay(loop, &engine->stagger, STAGGER_MS);
+	if (pipe2(engine->pipe, O_CLOEXEC) < 0)
+		return error_sys(err, "make a pipe");
+	/* Where it must stay smaller, less goes through at a time. */
+	fcntl(engine->pipe[1], F_SETPIPE_SZ, PIPE_BYTES);
 	write_credential(engine);
 	engine->owner = (struct source){ .fd = owner, .ready = owner_ready };
 	loop_watch(loop, &engine->owner, EPOLLIN);

@@ -51,6 +51,7 @@ struct engine {
 	struct visit *visits;
 	size_t visit_count;
 	struct delay header, connecting, idle, quiet, held, linger, stagger, keep;
+	int pipe[2]; /* empty but within tunnel.c's pour() */
 	size_t kept; /* bytes, of all sides */
 	size_t held_count;
 	uint32_t last_id;
@@ -83,6 +84,7 @@ struct side {
 	size_t kept_at, kept_size;
 	bool ended; /* nothing more comes from it */
 	bool shut;  /* it knows that nothing more comes from us */
+	bool bulk;  /* much came from it the last time */
 };
 
 struct refusal {

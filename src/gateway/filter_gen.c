@@ -32,7 +32,6 @@ static const char *const allowed[] = {
 	"close",
 	"lseek",
 	"splice",
-	"pipe2",
 	/* sockets; opening one has its own rules */
 	"accept4",
 	"connect",

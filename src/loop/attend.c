@@ -21,6 +21,9 @@
 /* How long an agent that has said its last word may be silent before it is ended. */
 enum { AFTER_END_MS = 60000 };
 
+/* What a clock may be set by without a word. */
+enum { JUMP_MS = 10000 };
+
 int64_t attend_now_ms(void)
 {
 	struct timespec now;
@@ -64,6 +67,25 @@ int attend_append(struct supervisor *sup, enum loop_event kind, json_t *data, st
 		return -1;
 	sup->stale = true;
 	return 0;
+}
+
+int64_t attend_jump_ms(int64_t apart_before_ms, int64_t apart_ms)
+{
+	int64_t jump = apart_ms - apart_before_ms;
+
+	return jump > JUMP_MS || jump < -JUMP_MS ? jump : 0;
+}
+
+int attend_clock(struct supervisor *sup, struct error *err)
+{
+	int64_t apart = attend_now_ms() - attend_steady_ms();
+	int64_t jump = sup->apart_ms ? attend_jump_ms(sup->apart_ms, apart) : 0;
+
+	sup->apart_ms = apart; /* a clock that is adjusted bit by bit is followed */
+	if (!jump || sup->state.phase == LOOP_PHASE_finished)
+		return 0;
+	return attend_append(sup, LOOP_EVENT_changed,
+			     json_pack("{s:I}", "down_ms", (json_int_t)jump), err);
 }
 
 static json_t *obey(struct supervisor *sup, const json_t *request)
@@ -183,9 +205,12 @@ enum {
 bool attend(struct supervisor *sup, int64_t at_most_ms)
 {
 	struct pollfd watched[WATCHED + ATTEND_CLIENTS];
+	struct error err;
 	int64_t now;
 	int wait;
 
+	if (attend_clock(sup, &err) < 0)
+		fprintf(stderr, "%s\n", err.text); /* the next event says it, too */
 	/* Nothing depends on that file: it is written when there is time. */
 	if (sup->stale)
 		attend_beat(sup);

@@ -11,6 +11,7 @@
 #include "loop/sink.h"
 #include "loop/state.h"
 #include "loop/survey.h"
+#include "price/price.h"
 #include "snapshot/snapshot.h"
 
 #include <jansson.h>
@@ -35,10 +36,12 @@ struct supervisor {
 	struct runner runner;
 	struct sink output, complaints;
 	struct agent_summary heard; /* what the agent said, as facts */
-	int64_t heartbeat_ms;       /* by the steady clock */
-	bool stale;                 /* state.json is older than the state */
-	int64_t said_ms;            /* when the agent last said something */
-	bool working;               /* a runner is at work */
+	struct price_table prices;
+	int64_t heartbeat_ms; /* by the steady clock */
+	int64_t apart_ms;     /* the clock, from the steady one; 0: not looked at yet */
+	bool stale;           /* state.json is older than the state */
+	int64_t said_ms;      /* when the agent last said something */
+	bool working;         /* a runner is at work */
 	enum cut cut;
 	struct snapshot_job snapshot; /* a checkpoint under way (checkpoint.h) */
 	char snapshot_kind[16];
@@ -61,6 +64,13 @@ void attend_beat(struct supervisor *sup);
 
 /* Writes an event, then acts as if it had been read. Takes the data over. Returns 0, or -1 with err set. */
 int attend_append(struct supervisor *sup, enum loop_event kind, json_t *data, struct error *err);
+
+/* How far the clock was set, or the machine slept, between two looks at how far it is from the steady one. A
+ * few seconds are nothing. */
+int64_t attend_jump_ms(int64_t apart_before_ms, int64_t apart_ms);
+
+/* Such a jump is no time of the loop: it is written down. Returns 0, or -1 with err set. */
+int attend_clock(struct supervisor *sup, struct error *err);
 
 /* One round: waits for something to happen, at most until the given time. True when the runner has
  * ended. */

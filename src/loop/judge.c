@@ -81,6 +81,8 @@ void judge_add_heard(json_t *data, const struct agent_summary *heard)
 	if (json_object_size(counts))
 		json_object_set(data, "tokens", counts);
 	json_decref(counts);
+	if (heard->unpriced) /* what is not known is more than nothing */
+		json_object_set_new(data, "unpriced", json_true());
 	if (heard->session)
 		json_object_set_new(data, "session", report_text(heard->session));
 }
@@ -295,6 +297,16 @@ static json_t *decision_json(const struct loop_state *state, const struct guard_
 	return data;
 }
 
+/* Did the agent come to the end of what it had to say? A stream that was cut off may end anywhere. */
+static bool has_last_word(const struct loop_state *state)
+{
+	const struct guard_facts *facts = &state->facts;
+
+	if (facts->has_result || state->options.agent_format->ends)
+		return facts->has_result && !facts->result_error;
+	return true;
+}
+
 void judge_after(const struct loop_state *state, const struct survey *survey, int64_t now_ms,
 		 struct guard_decision *ret_decision, json_t **ret_data)
 {
@@ -310,7 +322,7 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	input.tests_passed = sums.tests_passed;
 	input.tests_failed = sums.tests_failed;
 	input.signature = sums.signature;
-	input.promised = state->final &&
+	input.promised = state->final && has_last_word(state) &&
 			 guard_promised(state->final, strlen(state->final), state->options.promise);
 	count_boxes(&state->options, &input.boxes);
 	judge_snapshot(state, survey, &input.snapshot);

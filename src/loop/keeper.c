@@ -1,6 +1,7 @@
 /* The keeper: see keeper.h. */
 #include "loop/keeper.h"
 
+#include "loop/report.h"
 #include "loop/supervisor.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -78,6 +79,16 @@ static pid_t start_supervisor(const char *folder, int *ret_farewell)
 	return child;
 }
 
+static void give_up(const char *folder, int deaths)
+{
+	AUTO_FREE char *why =
+		mem_format("the supervisor died %d times in a row, the log is '%s/supervisor.log'",
+			   deaths, folder);
+
+	dprintf(2, "%s\n", why);
+	report_trouble(folder, why);
+}
+
 int keeper_run(const char *folder, pid_t adopted)
 {
 	int farewell = FAREWELL;
@@ -100,9 +111,7 @@ int keeper_run(const char *folder, pid_t adopted)
 		unsetenv("RINGFENCE_FAULT"); /* it strikes once */
 		deaths = time(NULL) - began < SOON_S ? deaths + 1 : 1;
 		if (deaths >= MOST_DEATHS) {
-			dprintf(2,
-				"the supervisor died %d times in a row; it is not started again\n",
-				deaths);
+			give_up(folder, deaths);
 			return 1;
 		}
 	}

@@ -164,6 +164,8 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	uint32_t attempt = sup->state.iteration == iteration ? sup->state.attempt + 1 : 1;
 	AUTO_FREE char *failed = NULL;
 
+	if (attend_clock(sup, err) < 0)
+		return -1;
 	if (sup->state.wish == LOOP_WISH_ABORT)
 		return phase_finish(sup, "aborted", "by a person", err);
 	if (sup->state.wish == LOOP_WISH_PAUSE)

@@ -123,6 +123,7 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->agent_format = agent_format_find(format ? format : "plain");
 	options->model = text(config, "model");
 	options->login = text(config, "login");
+	options->prices = text(config, "prices");
 	options->keep_session = session && strcmp(session, "continue") == 0;
 	options->promise = text(config, "promise");
 	options->tasks = text(config, "tasks");
@@ -436,6 +437,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		if (json_object_get(data, "warn_cost_nusd"))
 			state->warned = false; /* of this level nobody has been */
 		read_limits(data, state);
+		state->rested_ms += number(data, "down_ms");
 		break;
 	case LOOP_EVENT_started:
 		state->supervisor = (pid_t)number(data, "pid");

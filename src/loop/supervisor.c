@@ -108,6 +108,16 @@ static int take_lock(struct supervisor *sup, struct error *err)
 	return -1;
 }
 
+/* Those of this program, with what was frozen of the user's own. */
+static int load_prices(struct supervisor *sup, struct error *err)
+{
+	const char *own = sup->state.options.prices;
+
+	if (price_table_init(&sup->prices, err) < 0)
+		return -1;
+	return own ? price_table_add(&sup->prices, "prices.txt", own, strlen(own), err) : 0;
+}
+
 static int open_all(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *journal = path_join(sup->folder, "journal.db");
@@ -126,7 +136,8 @@ static int open_all(struct supervisor *sup, struct error *err)
 	report_trouble(sup->folder, NULL);
 	if (store_open(journal, STORE_WRITE, &sup->store, err) < 0 ||
 	    loop_state_read(sup->store, &sup->state, err) < 0 ||
-	    frozen_thaw(sup->state.options.fence, &sup->fence, err) < 0)
+	    frozen_thaw(sup->state.options.fence, &sup->fence, err) < 0 ||
+	    load_prices(sup, err) < 0)
 		return -1;
 	sup->control = control_listen(sup->folder, err);
 	return sup->control < 0 ? -1 : 0;
@@ -169,6 +180,7 @@ int supervisor_run(const char *folder, int farewell)
 		fd_close(&sup.clients[i]);
 	store_close(sup.store);
 	fence_spec_release(&sup.fence);
+	price_table_release(&sup.prices);
 	loop_state_release(&sup.state);
 	survey_memory_free(sup.memory);
 	return result < 0;

@@ -28,11 +28,54 @@ static void watch_cost(struct supervisor *sup)
 	}
 }
 
+static uint64_t count(int64_t tokens)
+{
+	return tokens > 0 ? (uint64_t)tokens : 0;
+}
+
+/*
+ * What tokens cost where the agent does not say it. Its report may be a sum over many requests; how large each
+ * prompt was is not known, so that the price of large ones does not hold. A model that has no price leaves
+ * the cost unknown.
+ */
+static int64_t price_tokens(const struct supervisor *sup, const struct agent_event *event)
+{
+	const char *name = *event->name ? event->name : sup->state.options.model;
+	const struct price_model *model = name ? price_find(&sup->prices, name) : NULL;
+	const struct agent_tokens *tokens = &event->tokens;
+	const struct price_use use = { .tokens = {
+					       [PRICE_INPUT] = count(tokens->input),
+					       [PRICE_OUTPUT] = count(tokens->output),
+					       [PRICE_READ] = count(tokens->cache_read),
+					       [PRICE_WRITE_5M] = count(tokens->cache_write_5m),
+					       [PRICE_WRITE_1H] = count(tokens->cache_write_1h),
+				       } };
+	struct price_model usual;
+	uint64_t cost;
+
+	if (!model)
+		return -1;
+	usual = *model;
+	usual.tier_count = 1;
+	cost = price_cost(&sup->prices, &usual, &use, NULL);
+	return cost > INT64_MAX ? INT64_MAX : (int64_t)cost;
+}
+
+static void take(const struct supervisor *sup, struct agent_summary *summary,
+		 const struct agent_event *event)
+{
+	struct agent_event priced = *event;
+
+	if (event->kind == AGENT_EVENT_tokens && event->cost_nusd < 0 && event->name)
+		priced.cost_nusd = price_tokens(sup, event);
+	agent_summary_take(summary, &priced);
+}
+
 static void hear(void *context, const struct agent_event *event)
 {
 	struct supervisor *sup = context;
 
-	agent_summary_take(&sup->heard, event);
+	take(sup, &sup->heard, event);
 	watch_cost(sup);
 }
 
@@ -127,9 +170,16 @@ void work_forget(struct supervisor *sup)
 	agent_summary_release(&sup->heard);
 }
 
+struct recollection {
+	const struct supervisor *sup;
+	struct agent_summary *summary;
+};
+
 static void recall(void *context, const struct agent_event *event)
 {
-	agent_summary_take(context, event);
+	const struct recollection *recollection = context;
+
+	take(recollection->sup, recollection->summary, event);
 }
 
 void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
@@ -138,8 +188,9 @@ void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
 	AUTO_FREE char *folder = place_iteration(sup->folder, state->iteration, state->attempt);
 	AUTO_FREE char *path = mem_format("%s/stdout.log", folder);
 	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct recollection recollection = { sup, ret_heard };
 	struct agent_reader *reader = agent_reader_new(state->options.agent_format, recall,
-						       ret_heard);
+						       &recollection);
 	AUTO_FREE char *chunk = mem_alloc(CHUNK);
 	ssize_t n;
 

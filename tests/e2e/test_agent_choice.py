@@ -49,6 +49,17 @@ def test_an_agent_that_hangs_after_its_result_has_finished(t):
     equal(loop.history()[0]["failure"], "check failed", "the class: no hang", loop.history()[0])
 
 
+@cases(('{"type":"turn.failed","error":{"message":"stream disconnected"}}', "limit"), ("", "limit"),
+       ('{"type":"turn.completed","usage":{}}', "done"))
+def test_a_promise_counts_only_in_a_turn_that_ended_well(t, end, verdict):
+    loop = Loop(t)
+    said = '{"type":"item.completed","item":{"type":"agent_message","text":"<promise>COMPLETE</promise>"}}'
+    loop.write("agent", f"cat >/dev/null; echo '{said}'; echo '{end}'")
+    loop.ringfence("run", "make it", "-m", "1", "--promise", "<promise>COMPLETE</promise>", "--agent-command",
+                   "sh agent", "--agent-format", "codex")
+    equal(loop.history()[0]["verdict"], verdict, "the verdict", loop.history()[0])
+
+
 def test_a_stream_without_a_message_is_no_message(t):
     """The control: the same bytes as plain output are one."""
     for style, verdict in (("codex", "limit"), ("plain", "done")):
@@ -57,6 +68,23 @@ def test_a_stream_without_a_message_is_no_message(t):
         loop.ringfence("run", "make it", "-m", "1", "--promise", "<promise>COMPLETE</promise>", "--agent-command",
                        "sh agent", "--agent-format", style)
         equal(loop.history()[0]["verdict"], verdict, f"the verdict with {style}")
+
+
+USAGE = '{"type":"turn.completed","usage":{"input_tokens":3000000,"cached_input_tokens":1000000,"output_tokens":100000}}'
+
+
+@cases((("--model", "gpt-6-sol"), "", 5_200_000_000, False), (("--model", "nobody-1"), "", 0, True), ((), "", 0, True),
+       (("--model", "nobody-1"), "model nobody-1 1 1 1 1 1\n", 3_100_000_000, False))
+def test_tokens_are_priced_where_the_agent_does_not_and_the_model_is_known(t, words, own, spent, unpriced):
+    stand_in(t, "codex", f"#!/bin/sh\ncat >/dev/null\ntouch done\necho '{USAGE}'\n")
+    if own:
+        t.at_home(".config/ringfence/prices.txt", own)
+    loop = Loop(t)
+    result = run(loop, "--agent", "codex", "--env", "OPENAI_API_KEY=k", "--budget", "none", *words, env=environment(t))
+    equal(result.code, 0, "exit status", result)
+    equal(loop.status()["spent_nusd"], spent, "what was spent, in nano-dollars")
+    ended = [json.loads(data) for kind, data in loop.events() if kind == "ended"][0]
+    equal(ended.get("unpriced", False), unpriced, "is there more that is not known?", ended)
 
 
 def test_aider_gets_its_prompt_as_a_file(t):

@@ -11,7 +11,8 @@ import struct
 import threading
 import time
 
-from harness import contains, equal, expect, lacks, root_only, timeout, user_only
+from harness import Failure, contains, equal, expect, lacks, root_only, timeout, user_only
+from harness import kernel
 from harness.internet import Internet, client_hello, receive, receive_all
 
 
@@ -257,6 +258,31 @@ def test_a_name_that_changes_its_mind_is_asked_once_and_judged_each_time(t):
     equal(net.asked.count(("allowed.com", 1)), 1, "questions for one connection")
     contains(gateway.tunnel("allowed.com:443")[1], " 403 ", "then a private one")
     expect(passes(gateway, "allowed.com:443"), "control: then a public one again")
+
+
+def test_names_are_found_as_the_machine_finds_them(t):
+    net, _ = world(t)
+    gateway = net.gateway("hosted.com", "long.com", "allowed.com")
+    lacks(gateway.tunnel("hosted.com:443")[1], " 200 ", "a name that nobody knows")
+    with open(os.path.join(t.folder, "hosts"), "a", encoding="ascii") as file:
+        file.write("45.0.0.2 hosted.com\n")
+    expect(passes(gateway, "hosted.com:443"), "a name of /etc/hosts, from now on")
+    net.names["long.com"] = ["45.0.0.2"] * 40
+    lacks(gateway.tunnel("long.com:443")[1], " 200 ", "an answer that is too long for a datagram")
+    net.serve_long_names()
+    expect(passes(gateway, "long.com:443"), "the same by TCP, where that is served")
+
+
+def test_a_change_of_the_resolver_is_followed(t):
+    net, _ = world(t)
+    path = os.path.join(t.folder, "resolv.conf")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("nameserver 45.0.0.2\n")
+    gateway = net.gateway("allowed.com")
+    lacks(gateway.tunnel("allowed.com:443")[1], " 200 ", "a server of names that is none")
+    with open(path, "w", encoding="ascii") as file:
+        file.write("nameserver 45.0.0.53\n")
+    expect(passes(gateway, "allowed.com:443"), "another one, from now on")
 
 
 # Tunnels
@@ -680,17 +706,23 @@ def test_a_refusal_is_answered_when_the_owner_has_seen_it(t):
 def test_a_flood_of_refusals_is_counted_and_not_told(t):
     net, _ = world(t)
     gateway = net.gateway()
-    client = []
+    began = time.monotonic()
+    clients = []
     for i in range(400):
-        client.append(gateway.connect())
-        client[-1].sendall(b"CONNECT evil%d.com:443 HTTP/1.1\r\n\r\n" % (i % 300))
-    for one in client:
-        contains(receive_all(one), "403", "each is answered")
-    hosts = gateway.hosts()
-    expect(len(hosts) <= 129, "rows of hosts that were refused", len(hosts))
-    equal(sum(row["refusals"] for row in hosts.values()), 400, "refusals in the table")
-    told = [line for line in list(gateway.lines.queue) if line[0] == "refused"]
-    expect(len(told) < 400, "told", len(told))
+        clients.append(gateway.connect())
+        clients[-1].sendall(b"CONNECT evil%d.com:443 HTTP/1.1\r\n\r\n" % (i % 300))
+    for client in clients:
+        contains(receive_all(client), "403", "each is answered")
+    took = time.monotonic() - began
+    gateway.tell("hosts")
+    told, refusals, rows = 0, 0, 0
+    while (line := gateway.line())[0] != "end":
+        told += line[0] == "refused"
+        rows += line[0] == "host"
+        refusals += int(line[6]) if line[0] == "host" else 0
+    expect(0 < told <= 64 * (took + 2), "told", (told, took))
+    equal(refusals, 400, "refusals in the table")
+    expect(rows <= 129, "rows of hosts that were refused", rows)
 
 
 def test_hosts_that_are_refused_do_not_push_out_those_that_are_allowed(t):
@@ -903,6 +935,90 @@ def test_slow_readers_cost_little_memory(t):
         expect(len(receive(client, 1 << 20)) == 1 << 20, "control: and it all comes when it is read")
 
 
+def iter_exactly(connection, size):
+    while size:
+        piece = connection.recv(min(size, 100000))
+        if not piece:
+            return
+        size -= len(piece)
+        yield piece
+
+
+def test_bytes_come_whole_both_ways_whoever_is_slow(t):
+    net, _ = world(t)
+    data = os.urandom(24 << 20)
+    digest = hashlib.sha256(data).digest()
+
+    def swap(connection):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
+        threading.Thread(target=connection.sendall, args=(data,)).start()
+        got = hashlib.sha256()
+        left = len(data)
+        while left:
+            piece = connection.recv(min(left, 100000))
+            got.update(piece)
+            left -= len(piece)
+        connection.sendall(got.digest())
+    net.serve(1001, swap)
+    gateway = net.gateway("45.0.0.2:1001")
+    client, _ = gateway.tunnel("45.0.0.2:1001")
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
+    sender = threading.Thread(target=client.sendall, args=(data,))
+    sender.start()
+    got = b"".join(iter_exactly(client, len(data)))
+    expect(got == data, "inwards, all of it")
+    equal(receive(client, 32), digest, "outwards")
+    sender.join()
+
+
+def cpu_ticks(pid):
+    with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def test_who_only_waits_costs_no_time(t):
+    net, _ = world(t)
+    stop = threading.Event()
+
+    def pour(connection):
+        connection.settimeout(0.2)
+        while not stop.is_set():
+            try:
+                connection.send(b"x" * 65536)
+            except TimeoutError:
+                pass
+
+    net.serve(1001, pour)
+    net.serve(1002, lambda c: stop.wait(20))
+    net.serve(1003, lambda c: (c.shutdown(socket.SHUT_WR), stop.wait(20)))
+    gateway = net.gateway(*(f"45.0.0.2:{port}" for port in (1001, 1002, 1003)), "allowed.com")
+    gateway.tell("hold")
+    waiting = [gateway.tunnel(f"45.0.0.2:{port}")[0] for port in (1001, 1002, 1003, 1003)]
+    waiting[1].settimeout(0.3)
+    try:
+        while True:
+            waiting[1].send(b"y" * 65536)
+    except TimeoutError:
+        pass
+    waiting[2].shutdown(socket.SHUT_WR)
+    for request in (b"GET http://allowed.com/ HTTP/1.1\r\n\r\n", b"GET http://45.0.0.2:1002/ HTTP/1.1\r\n\r\n",
+                    b"POST http://45.0.0.2:1002/ HTTP/1.1\r\nContent-Length: 9\r\n\r\n", b"G", b"\x05",
+                    b"CONNECT allowed.com:443 HTTP/1.1\r\n\r\n\x16\x03"):
+        waiting.append(gateway.connect())
+        waiting[-1].sendall(request)
+    half = gateway.connect()
+    half.sendall(b"GET http://45.0.0.2:1002/ HTTP/1.1\r\n\r\n")
+    half.shutdown(socket.SHUT_WR)
+    expect(receive(waiting[4], 12), "an answer before the wait")
+    time.sleep(0.3)
+    before = cpu_ticks(gateway.pid)
+    time.sleep(0.6)
+    used = cpu_ticks(gateway.pid) - before
+    expect(used <= 6, "hundredths of a second in six tenths", used)
+    stop.set()
+
+
 @user_only
 @timeout(120)
 def test_a_gigabyte_passes_whole_and_costs_no_memory(t):
@@ -917,10 +1033,11 @@ def test_a_gigabyte_passes_whole_and_costs_no_memory(t):
     net.serve(1001, pour)
     gateway = net.gateway("allowed.com:1001")
     client, _ = gateway.tunnel("allowed.com:1001")
-    got, most, view, digest = 0, 0, memoryview(bytearray(1 << 20)), hashlib.sha256()
+    got, most, view, twice = 0, 0, memoryview(bytearray(1 << 20)), block * 2
     while n := client.recv_into(view):
-        if got < 64 << 20:
-            digest.update(view[:n])
+        at = got % len(block)
+        if view[:n] != twice[at:at + n]:
+            raise Failure(f"other bytes than were sent, after {got}")
         got += n
         if got % (64 << 20) < n:
             most = max(most, gateway.memory_kib())
@@ -944,6 +1061,24 @@ def test_the_gateway_has_shut_itself_in(t):
         equal(file.read(), b"", "its environment")
     with open(f"/proc/{gateway.pid}/cmdline", "rb") as file:
         equal(file.read(), b"ringfence-gateway\0", "its command line")
+
+
+def test_where_there_is_no_landlock_the_owner_is_told(t):
+    net, _ = world(t)
+    equal(net.gateway().warnings, "-", "control: with it there is nothing to tell")
+    kernel.forbid_calls(444, 446)
+    gateway = net.gateway("allowed.com")
+    contains(gateway.warnings, "without Landlock", "the warning")
+    expect(passes(gateway, "allowed.com:443"), "it works all the same")
+
+
+def test_too_few_open_files_make_fewer_connections(t):
+    net, _ = world(t)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (500, 500))
+    gateway = net.gateway("allowed.com")
+    contains(gateway.warnings, "takes only 58 connections at once", "the warning")
+    expect(passes(gateway, "allowed.com:443"), "it works all the same")
 
 
 @root_only

@@ -141,6 +141,15 @@ def test_an_agent_that_has_spent_its_budget_is_ended(t):
     equal(loop.status()["spent_nusd"], 7 * CENT, "what is spent")
 
 
+@cases("none", "0.50")
+def test_a_budget_can_be_raised_or_taken_away(t, budget):
+    loop = Loop(t, scripts={"1": f"{cost(8)}; edit spent x; hang", "2": f"{cost(8)}; edit done yes"})
+    equal(loop.run(*EVENTS, "--budget", "0.07", "-m", "1").code, 2, "exit status")
+    result = loop.ringfence("resume", "--follow", "--budget", budget, "-m", "2")
+    equal(result.code, 0, "exit status of resume", result)
+    equal([entry["failure"] for entry in loop.history()], ["budget", "none"], "the classes")
+
+
 def test_below_its_budget_nobody_is_ended(t):
     loop = Loop(t, scripts={"all": f"{cost(6)}; edit done yes"})
     equal(loop.run(*EVENTS, "--budget", "0.07").code, 0, "exit status")

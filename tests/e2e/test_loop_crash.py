@@ -138,6 +138,24 @@ def test_too_many_interruptions_open_a_breaker(t):
     equal(loop.ringfence("circuit", "reset").code, 0, "circuit reset")
 
 
+def test_a_supervisor_that_dies_again_and_again_is_given_up_with_a_sentence(t):
+    t.leftover_runs = True
+    loop = Loop(t, scripts={"all": "hang"})
+    loop.detach("--max-interrupted", "none")
+    seen = []
+    for _ in range(5):
+        seen.append(until("another supervisor", lambda: loop.status()["supervisor_pid"] not in (*seen, None)
+                          and loop.status()["supervisor_pid"]))
+        kill(seen[-1])
+    t.all_gone()
+    status = loop.status()
+    equal(status["status"], "interrupted", "the status")
+    contains(status["reason"], "died 5 times in a row", "the reason")
+    contains(status["reason"], "ringfence resume", "the reason")
+    equal(loop.ringfence("resume").code, 0, "exit status of resume")
+    equal(loop.ringfence("abort", "--now").code, 0, "exit status of abort")
+
+
 # The sweep
 
 def disturbed(loop, fault):

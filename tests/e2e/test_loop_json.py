@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 
 from harness import cases, contains, equal, expect
 from harness.loop import Loop, until
@@ -42,6 +43,18 @@ def test_a_result_tells_the_exit_status(t):
     more = loop.ringfence("resume", "--follow", "--json", "-m", "2")
     equal([line["event"] for line in lines_of(more)][:2], ["changed", "resumed"], "the events of resume")
     equal(lines_of(more)[-1]["used"], 2, "iterations")
+
+
+def test_a_signal_leaves_the_loop_and_the_result_says_so(t):
+    loop = Loop(t, scripts={"all": "edit here x; meet go; edit done yes"})
+    process = t.start([t.ringfence, *loop.run_words("--json")], cwd=loop.project, stdout=-1, stderr=-1)
+    loop.there("here")
+    os.kill(process.pid, signal.SIGINT)
+    result = t.finish(process)
+    last = lines_of(result)[-1]
+    equal((result.code, last["exit_status"], last["status"]), (5, 5, "running"), "the result", result)
+    loop.write("go")
+    loop.ended("completed")
 
 
 def test_detached_it_is_one_object_with_the_id(t):

@@ -31,6 +31,7 @@ fuzz_fn fuzz_message;
 fuzz_fn fuzz_opencode;
 fuzz_fn fuzz_order;
 fuzz_fn fuzz_output;
+fuzz_fn fuzz_price;
 fuzz_fn fuzz_record;
 fuzz_fn fuzz_reset;
 fuzz_fn fuzz_rules;

@@ -136,6 +136,25 @@ static void test_bounds(void)
 	agent_summary_release(&seen.summary);
 }
 
+/* Small values are large in memory. */
+static void test_dense(void)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(2 << 20);
+	struct seen seen;
+
+	buffer_add_text(&text, "{\"type\":\"cost\",\"nusd\":5,\"x\":[1");
+	for (int i = 0; i < 100000; i++)
+		buffer_add_text(&text, ",1");
+	buffer_add_text(&text, "]}\n{\"type\":\"cost\",\"nusd\":7,\"x\":\"\\\"");
+	for (int i = 0; i < 100000; i++)
+		buffer_add_text(&text, ",[");
+	buffer_add_text(&text, "\"}\n");
+	read_as("events", text.data, text.used, 65536, &seen);
+	CHECK("a line of a hundred thousand values is unknown, a text with as many commas is not",
+	      seen.summary.unknown == 1 && seen.summary.cost_nusd == 7);
+	agent_summary_release(&seen.summary);
+}
+
 static void test_names(void)
 {
 	bool held = true;
@@ -155,6 +174,7 @@ int main(void)
 	test_sums();
 	test_errors();
 	test_bounds();
+	test_dense();
 	test_names();
 	return unit_failures > 0;
 }

@@ -58,6 +58,7 @@ int main(void)
 	replay("fuzz_opencode", fuzz_opencode);
 	replay("fuzz_order", fuzz_order);
 	replay("fuzz_output", fuzz_output);
+	replay("fuzz_price", fuzz_price);
 	replay("fuzz_record", fuzz_record);
 	replay("fuzz_reset", fuzz_reset);
 	replay("fuzz_rules", fuzz_rules);

@@ -459,7 +459,7 @@ static void check_start(void)
 
 	CHECK("a program that is not there is named",
 	      gateway_start(&options, &gateway, &err) < 0 &&
-		      strstr(err.text, "/nonexistent/gateway"));
+		      strstr(err.text, "start '/nonexistent/gateway': No such file"));
 	list_add(&options.rules, "*.com");
 	CHECK("a rule that is none is told before anything is started",
 	      gateway_start(&options, &gateway, &err) < 0 && strstr(err.text, "'*.com'"));

@@ -1,5 +1,6 @@
 /* The rooms behind ringfence run, piece by piece: the table of phases, the fold of events, the journal, the
  * sink, the survey, the prompt and the frozen fence. */
+#include "loop/attend.h"
 #include "loop/frozen.h"
 #include "loop/model.h"
 #include "loop/prompt.h"
@@ -153,12 +154,46 @@ static void folding(void)
 	CHECK("a pause is no time of the loop", state->rested_ms == 101000);
 	happens(&script, "changed", "{\"max_iterations\": 9}");
 	CHECK("limits can be changed", state->options.limits.iterations == 9);
+	happens(&script, "changed", "{\"down_ms\": 3600000}");
+	CHECK("an hour that the machine slept is no time of the loop",
+	      state->rested_ms == 3701000 && state->options.limits.iterations == 9);
+	happens(&script, "changed", "{\"down_ms\": -3600000}");
+	CHECK("a clock that is set back gives no time", state->rested_ms == 101000);
 	happens(&script, "finished", "{\"status\": \"aborted\", \"reason\": \"by a person\"}");
 	CHECK("the end has a status",
 	      !script.refused && strcmp(loop_status(state, false), "aborted") == 0);
 	happens(&script, "begun", "{}");
 	CHECK("what cannot happen is refused, with its number",
 	      script.refused && strstr(script.err.text, "cannot happen"));
+	loop_state_release(state);
+}
+
+static void clocks(void)
+{
+	CHECK("a clock that was set forward has jumped", attend_jump_ms(100, 60100) == 60000);
+	CHECK("a clock that was set back has jumped", attend_jump_ms(100, -59900) == -60000);
+	CHECK("a few seconds are nothing", attend_jump_ms(100, 3100) == 0);
+}
+
+static void money(void)
+{
+	struct script script = begin();
+	struct loop_state *state = &script.state;
+
+	iterate(&script, "continued", "{\"used\": 1}");
+	happens(&script, "begun", "{\"iteration\": 2, \"attempt\": 1}");
+	happens(&script, "interrupted", "{\"cost_nusd\": 5, \"session\": \"abc-1\"}");
+	happens(&script, "begun", "{\"iteration\": 2, \"attempt\": 2}");
+	happens(&script, "ended", "{\"cost_nusd\": 7, \"error\": \"limit\", \"reset_at\": 99}");
+	CHECK("what an interrupted agent spent is spent", state->spent_nusd == 12);
+	CHECK("a session stays until there is another", strcmp(state->session, "abc-1") == 0);
+	CHECK("an error of the stream is a fact",
+	      state->facts.stream_error == GUARD_STREAM_RATE_LIMIT && state->facts.reset_at == 99);
+	happens(&script, "paused", "{\"reason\": \"cost\", \"warned\": true}");
+	CHECK("a warning is remembered", state->warned);
+	happens(&script, "changed", "{\"warn_cost_nusd\": 50}");
+	CHECK("of another level nobody was warned", !state->warned);
+	CHECK("all of that can happen", !script.refused);
 	loop_state_release(state);
 }
 
@@ -378,6 +413,8 @@ int main(void)
 		return 1;
 	table();
 	folding();
+	clocks();
+	money();
 	malformed();
 	prompts();
 	journal();
