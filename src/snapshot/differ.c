@@ -1,28 +1,18 @@
 /* Differences between trees: see differ.h. */
 #include "snapshot/differ.h"
 
+#include "snapshot/changes.h"
 #include "util/json.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/text.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* One path that is not the same; one that moved has both names. */
-struct change {
-	const struct node *old, *new; /* NULL: not there */
-	char *from, *path;
-	size_t added, removed;
-	bool binary;
-};
 
 struct differ {
 	struct depot *depot;
 	const struct differ_options *options;
 	FILE *out;
-	struct change *changes;
-	size_t count;
+	struct changes changes;
 	struct error *err;
 };
 
@@ -92,123 +82,6 @@ static void paint(const struct differ *differ, const char *color)
 #define GREEN "\033[32m"
 #define CYAN  "\033[36m"
 #define PLAIN "\033[m"
-
-/* ---- finding ---- */
-
-static bool is_wanted(const struct differ *differ, const char *path)
-{
-	const struct list *paths = &differ->options->paths;
-
-	for (size_t i = 0; i < paths->count; i++)
-		if (!*paths->items[i] || path_within(path, paths->items[i]))
-			return true;
-	return paths->count == 0;
-}
-
-static void note(struct differ *differ, const struct node *old, const struct node *new,
-		 const char *path)
-{
-	if (!is_wanted(differ, path))
-		return;
-	if ((differ->count & (differ->count - 1)) == 0)
-		differ->changes = mem_resize(differ->changes, differ->count ? 2 * differ->count : 1,
-					     sizeof *differ->changes);
-	differ->changes[differ->count++] =
-		(struct change){ .old = old, .new = new, .path = mem_dup(path) };
-}
-
-static bool counts(const struct node *node)
-{
-	return node && node->kind != NODE_IGNORED && node->kind != NODE_SKIPPED;
-}
-
-static bool same(const struct node *a, const struct node *b)
-{
-	return node_same_content(a, b) && (a->kind == NODE_LINK || a->mode == b->mode);
-}
-
-static void compare(struct differ *differ, const struct node *old, const struct node *new,
-		    struct buffer *path)
-{
-	size_t used = path->used;
-	size_t i = 0, j = 0;
-
-	while ((old && i < old->count) || (new &&j < new->count)) {
-		const struct node *a = old && i < old->count ? &old->inner[i] : NULL;
-		const struct node *b = new &&j < new->count ? &new->inner[j] : NULL;
-		int order = !a ? 1 : !b ? -1 : strcmp(a->name, b->name);
-
-		i += order <= 0;
-		j += order >= 0;
-		a = order <= 0 && counts(a) ? a : NULL;
-		b = order >= 0 && counts(b) ? b : NULL;
-		if (!a && !b)
-			continue;
-		node_path_add(path, a ? a->name : b->name);
-
-		const struct node *inner_a = a && a->kind == NODE_FOLDER ? a : NULL;
-		const struct node *inner_b = b && b->kind == NODE_FOLDER ? b : NULL;
-
-		/* A folder counts for itself when it is empty, or when only its mode is another. */
-		if (a && b ? !same(a, b) : !(a ? a : b)->count)
-			note(differ, a, b, buffer_text(path));
-		if (inner_a || inner_b)
-			compare(differ, inner_a, inner_b, path);
-		node_path_cut(path, used);
-	}
-}
-
-static int by_content(const void *a, const void *b)
-{
-	const struct change *left = *(struct change *const *)a;
-	const struct change *right = *(struct change *const *)b;
-	const struct node *one = left->old ? left->old : left->new;
-	const struct node *other = right->old ? right->old : right->new;
-	int order = memcmp(one->id, other->id, NODE_ID);
-
-	/* What is gone before what came, and otherwise as they were found. */
-	if (order == 0)
-		order = (left->old == NULL) - (right->old == NULL);
-	return order ? order : left < right ? -1 : left > right;
-}
-
-/* A file that is gone here and is there again with the same content has moved. */
-static void find_moves(struct differ *differ)
-{
-	struct change **sorted = mem_alloc((differ->count + 1) * sizeof(struct change *));
-	size_t count = 0;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < differ->count; i++) {
-		struct change *change = &differ->changes[i];
-		const struct node *node = change->old ? change->old : change->new;
-
-		if (!change->old != !change->new && node->kind == NODE_FILE)
-			sorted[count++] = change;
-	}
-	qsort(sorted, count, sizeof *sorted, by_content);
-	for (size_t begin = 0, end; begin < count; begin = end) {
-		size_t first_new = begin;
-
-		for (end = begin;
-		     end < count &&
-		     memcmp((sorted[end]->old ? sorted[end]->old : sorted[end]->new)->id,
-			    (sorted[begin]->old ? sorted[begin]->old : sorted[begin]->new)->id,
-			    NODE_ID) == 0;
-		     end++)
-			first_new += sorted[end]->old != NULL;
-		for (size_t i = begin, j = first_new; i < first_new && j < end; i++, j++) {
-			sorted[j]->old = sorted[i]->old;
-			sorted[j]->from = sorted[i]->path;
-			*sorted[i] = (struct change){ 0 };
-		}
-	}
-	free(sorted);
-	for (size_t i = 0; i < differ->count; i++)
-		if (differ->changes[i].path)
-			differ->changes[kept++] = differ->changes[i];
-	differ->count = kept;
-}
 
 /* ---- contents ---- */
 
@@ -464,8 +337,8 @@ static int print_stat(struct differ *differ)
 {
 	size_t added = 0, removed = 0;
 
-	for (size_t i = 0; i < differ->count; i++) {
-		struct change *change = &differ->changes[i];
+	for (size_t i = 0; i < differ->changes.count; i++) {
+		struct change *change = &differ->changes.items[i];
 
 		if (count_lines(differ, change) < 0)
 			return -1;
@@ -487,8 +360,8 @@ static int print_stat(struct differ *differ)
 		print_bar(differ, change);
 		fputc('\n', differ->out);
 	}
-	fprintf(differ->out, " %zu changed, %zu insertions(+), %zu deletions(-)\n", differ->count,
-		added, removed);
+	fprintf(differ->out, " %zu changed, %zu insertions(+), %zu deletions(-)\n",
+		differ->changes.count, added, removed);
 	return 0;
 }
 
@@ -499,8 +372,8 @@ static int print_json(struct differ *differ)
 
 	json_open(&json, NULL, '{');
 	json_open(&json, "changes", '[');
-	for (size_t i = 0; i < differ->count; i++) {
-		struct change *change = &differ->changes[i];
+	for (size_t i = 0; i < differ->changes.count; i++) {
+		struct change *change = &differ->changes.items[i];
 
 		if (count_lines(differ, change) < 0)
 			return -1;
@@ -528,16 +401,16 @@ static int print_all(struct differ *differ)
 	case DIFFER_JSON:
 		return print_json(differ);
 	case DIFFER_NAMES:
-		for (size_t i = 0; i < differ->count; i++) {
-			print_name(differ->out, "", differ->changes[i].path);
+		for (size_t i = 0; i < differ->changes.count; i++) {
+			print_name(differ->out, "", differ->changes.items[i].path);
 			fputc('\n', differ->out);
 		}
 		return 0;
 	case DIFFER_PATCH:
 		break;
 	}
-	for (size_t i = 0; i < differ->count; i++)
-		if (print_patch(differ, &differ->changes[i]) < 0)
+	for (size_t i = 0; i < differ->changes.count; i++)
+		if (print_patch(differ, &differ->changes.items[i]) < 0)
 			return -1;
 	return 0;
 }
@@ -546,16 +419,10 @@ int differ_print(struct depot *depot, struct node *old, struct node *new,
 		 const struct differ_options *options, FILE *out, struct error *err)
 {
 	struct differ differ = { .depot = depot, .options = options, .out = out, .err = err };
-	AUTO_BUFFER struct buffer path = BUFFER_INIT(NODE_PATH_MAX);
 	int result;
 
-	compare(&differ, old, new, &path);
-	find_moves(&differ);
+	changes_find(old, new, &options->paths, &differ.changes);
 	result = print_all(&differ);
-	for (size_t i = 0; i < differ.count; i++) {
-		free(differ.changes[i].path);
-		free(differ.changes[i].from);
-	}
-	free(differ.changes);
+	changes_release(&differ.changes);
 	return result;
 }

@@ -231,6 +231,8 @@ static char *difference(struct node *present, struct node *target, const struct 
 		j += order >= 0;
 		a = order <= 0 ? a : NULL;
 		b = order >= 0 ? b : NULL;
+		if (!a && !b)
+			break;
 		node_path_add(path, a ? a->name : b->name);
 		if (a && b && counts(a) && counts(b)) {
 			if (differ(a, b))

@@ -76,7 +76,8 @@ static int forget_one(void *context, const struct checkpoint *checkpoint, struct
 	struct pruning *at = context;
 
 	(void)err;
-	return forget(at->depot, at->loop, checkpoint->number) < 0 ? 0 : ++at->count ? 0 : 0;
+	at->count += forget(at->depot, at->loop, checkpoint->number) == 0;
+	return 0;
 }
 
 /* All of a loop. */

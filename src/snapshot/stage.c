@@ -28,7 +28,7 @@ void stage_remove(int folder, const char *name, int depth)
 		return;
 	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0 && fchmod(fd, 0700) == 0 && (dir = fdopendir(fd))) {
-		fd = -1;
+		fd_steal(&fd); /* closedir() closes it */
 		for (struct dirent *entry; (entry = readdir(dir));)
 			if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 				stage_remove(dirfd(dir), entry->d_name, depth + 1);

@@ -120,10 +120,9 @@ static bool ignored(struct looking *at, const struct node *known, bool is_folder
 
 static bool looks_same(const struct node *known, const struct node *node)
 {
-	return known && known->kind == node->kind && !known->unsure &&
-	       known->inode == node->inode && known->size == node->size &&
-	       known->modified_ns == node->modified_ns && known->changed_ns == node->changed_ns &&
-	       known->mode == node->mode;
+	return known->kind == node->kind && !known->unsure && known->inode == node->inode &&
+	       known->size == node->size && known->modified_ns == node->modified_ns &&
+	       known->changed_ns == node->changed_ns && known->mode == node->mode;
 }
 
 static void skip(struct node *node, const char *why)
@@ -171,7 +170,7 @@ static int take_content(struct looking *at, int fd, struct node *node, const str
 {
 	struct walk *walk = at->walk;
 
-	if (looks_same(known, node)) {
+	if (known && looks_same(known, node)) {
 		memcpy(node->id, known->id, NODE_ID);
 		node->chunked = known->chunked;
 		return 0;
