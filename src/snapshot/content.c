@@ -44,6 +44,13 @@ void content_look(const struct stat *status, struct node *node)
 	node->changed_ns = in_ns(status->st_ctim);
 }
 
+bool content_looks_same(const struct node *known, const struct node *node)
+{
+	return known->kind == node->kind && !known->unsure && known->inode == node->inode &&
+	       known->size == node->size && known->modified_ns == node->modified_ns &&
+	       known->changed_ns == node->changed_ns && known->mode == node->mode;
+}
+
 static void skip(struct node *node, const char *why)
 {
 	node->kind = NODE_SKIPPED;

@@ -37,6 +37,9 @@ void content_give_back(int fd, const struct node *node);
 /* Fills a node with what lstat said. */
 void content_look(const struct stat *status, struct node *node);
 
+/* Can its content be what it was when it was known? */
+bool content_looks_same(const struct node *known, const struct node *node);
+
 /* Reads a file or a link into the repository, and completes the node; what cannot be read becomes
  * NODE_SKIPPED. Returns 0, or -1 with err set: the repository cannot be written. */
 int content_file(struct content *content, int folder, struct node *node, struct error *err);

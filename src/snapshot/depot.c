@@ -50,32 +50,64 @@ static int make(const char *path, struct error *err)
 	return 0;
 }
 
-int depot_open(const char *path, struct depot *ret_depot, struct error *err)
+/* Nothing but what is named here is ever read as configuration. */
+static void quiet_libgit2(void)
 {
-	struct depot depot = { .path = mem_dup(path), .folder = -1, .lock = -1 };
+	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
+				      GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_PROGRAMDATA };
+
+	git_libgit2_init();
+	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+		git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
+	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
+	/* Each object that is read is compared with its name. */
+	git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
+}
+
+static void *open_git(void *argument)
+{
+	struct depot *depot = argument;
+
+	quiet_libgit2();
+	if (git_repository_open_bare(&depot->repository, depot->path) < 0 ||
+	    git_repository_odb(&depot->odb, depot->repository) < 0)
+		snprintf(depot->trouble, sizeof depot->trouble, "%.500s",
+			 git_error_last() ? git_error_last()->message : "no reason was given");
+	return NULL;
+}
+
+int depot_open(struct depot *depot, const char *path, struct error *err)
+{
 	AUTO_FREE char *mark = path_join(path, "HEAD");
 
+	*depot = (struct depot){ .path = mem_dup(path), .folder = -1, .lock = -1 };
 	if (access(mark, F_OK) < 0 && make(path, err) < 0)
-		goto failed;
-	depot.folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (depot.folder < 0) {
-		error_sys(err, "open '%s'", path);
-		goto failed;
-	}
-	if (git_repository_open_bare(&depot.repository, path) < 0 ||
-	    git_repository_odb(&depot.odb, depot.repository) < 0) {
-		depot_trouble("open the repository of checkpoints", err);
-		goto failed;
-	}
-	*ret_depot = depot;
+		return -1;
+	depot->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (depot->folder < 0)
+		return error_sys(err, "open '%s'", path);
+	depot->opening = pthread_create(&depot->opener, NULL, open_git, depot) == 0;
+	if (!depot->opening)
+		open_git(depot);
 	return 0;
-failed:
-	depot_close(&depot);
-	return -1;
+}
+
+int depot_git(struct depot *depot, struct error *err)
+{
+	if (depot->opening)
+		pthread_join(depot->opener, NULL);
+	depot->opening = false;
+	return depot->odb
+		       ? 0
+		       : error_set(err, "open the repository of checkpoints: %s", depot->trouble);
 }
 
 void depot_close(struct depot *depot)
 {
+	struct error ignored;
+
+	if (depot->opening)
+		depot_git(depot, &ignored);
 	git_odb_free(depot->odb);
 	git_repository_free(depot->repository);
 	fd_close(&depot->lock);
@@ -134,6 +166,8 @@ int depot_read_commit(struct depot *depot, const git_oid *commit, struct checkpo
 	git_commit *object = NULL;
 	const char *message;
 
+	if (depot_git(depot, err) < 0)
+		return -1;
 	if (git_commit_lookup(&object, depot->repository, commit) < 0)
 		return depot_trouble("read a checkpoint", err);
 	message = git_commit_message(object);
@@ -277,6 +311,8 @@ int depot_parts(struct depot *depot, const git_oid *tree, git_tree **ret_files,
 	const git_tree_entry *second = NULL;
 	int result = -1;
 
+	if (depot_git(depot, err) < 0)
+		return -1;
 	if (git_tree_lookup(&root, depot->repository, tree) == 0) {
 		first = git_tree_entry_byname(root, "files");
 		second = git_tree_entry_byname(root, "manifest");

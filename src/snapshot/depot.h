@@ -18,14 +18,18 @@
 #include "util/error.h"
 
 #include <git2.h>
+#include <pthread.h>
 #include <stdint.h>
 
 struct depot {
 	char *path;
 	int folder;
 	int lock;
-	git_repository *repository;
+	git_repository *repository; /* these two after depot_git() */
 	git_odb *odb;
+	pthread_t opener;
+	bool opening;
+	char trouble[512]; /* why it could not be opened */
 };
 
 struct checkpoint {
@@ -38,8 +42,12 @@ struct checkpoint {
 };
 
 /* Opens the repository, or makes it. Returns 0, or -1 with err set. */
-int depot_open(const char *path, struct depot *ret_depot, struct error *err);
+int depot_open(struct depot *depot, const char *path, struct error *err);
 void depot_close(struct depot *depot);
+
+/* The library takes as long to begin as a look at thousands of files, so it does that meanwhile; before anything
+ * of it is used, this waits for it. Returns 0, or -1 with err set. */
+int depot_git(struct depot *depot, struct error *err);
 
 /* Waits until nobody else writes. Returns 0, or -1 with err set. */
 int depot_lock(struct depot *depot, struct error *err);

@@ -129,6 +129,8 @@ static int read_rules(struct depot *depot, const struct look_options *options, s
 	if (options->ignored)
 		return 0;
 	if (fd < 0 && errno == ENOENT) {
+		if (depot_git(depot, err) < 0)
+			return -1;
 		gather_rules(options->project, look);
 		look->walk.collect = look->rules != NULL;
 		return 0;
@@ -190,6 +192,7 @@ int look_take(struct depot *depot, const struct look_options *options, struct lo
 {
 	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	bool first;
+	int result;
 
 	*look = (struct look){ .rules_hash = "-" };
 	if (project < 0)
@@ -197,15 +200,18 @@ int look_take(struct depot *depot, const struct look_options *options, struct lo
 	if (read_rules(depot, options, look, err) < 0)
 		return -1;
 	first = look->walk.collect || look->notice;
-	look->pack = pack_new(depot->path, depot->odb);
+	look->pack = pack_new(depot, false);
 	look->walk.project = project;
 	look->walk.rules = look->rules;
 	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };
 	if (cache_read(depot->folder, &look->cache)) {
 		look->walk.known = &look->cache.root;
+		look->ahead = ahead_start(project, &look->cache.root);
 		look->walk.same_rules = !first && strcmp(look->cache.rules, look->rules_hash) == 0;
 	}
-	if (walk_take(&look->walk, err) < 0 || write_root(look, err) < 0)
+	result = walk_take(&look->walk, err);
+	ahead_stop(look->ahead);
+	if (result < 0 || write_root(look, err) < 0)
 		return -1;
 	return first ? write_rules(depot, options->loop, look, err) : 0;
 }

@@ -5,6 +5,7 @@
 #ifndef SNAPSHOT_LOOK_H
 #define SNAPSHOT_LOOK_H
 
+#include "snapshot/ahead.h"
 #include "snapshot/cache.h"
 #include "snapshot/depot.h"
 #include "snapshot/walk.h"
@@ -19,6 +20,7 @@ struct look_options {
 struct look {
 	struct walk walk;
 	struct cache cache;
+	struct ahead *ahead; /* while it goes on */
 	struct rules *rules;
 	char rules_hash[SHA256_HEX];
 	struct pack *pack;

@@ -383,27 +383,13 @@ static int perform(struct request *request, const char *name, struct error *err)
 	for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
 		if (strcmp(works[i].name, name) != 0)
 			continue;
-		if (depot_open(request->store, &depot, err) < 0)
-			return -1;
-		result = works[i].run(request, &depot, err);
+		result = depot_open(&depot, request->store, err);
+		if (result == 0)
+			result = works[i].run(request, &depot, err);
 		depot_close(&depot);
 		return result;
 	}
 	return error_set(err, "ringfence-snapshot cannot '%s'", name);
-}
-
-/* Nothing but what is named here is ever read as configuration. */
-static void quiet_libgit2(void)
-{
-	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
-				      GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_PROGRAMDATA };
-
-	git_libgit2_init();
-	for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
-		git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "");
-	git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0);
-	/* Each object that is read is compared with its name. */
-	git_libgit2_opts(GIT_OPT_ENABLE_STRICT_HASH_VERIFICATION, 1);
 }
 
 static int answer(struct request *request, const struct error *err)
@@ -435,10 +421,8 @@ int main(int argc, char **argv)
 		result = take_argument(&request, argv[i], &err);
 	if (result == 0 && (argc < 2 || !request.store || !request.look.loop))
 		result = error_set(&err, "ringfence-snapshot is started by ringfence");
-	if (result == 0) {
-		quiet_libgit2();
+	if (result == 0)
 		result = perform(&request, argv[1], &err);
-	}
 	if (fflush(stdout) != 0 && result == 0)
 		result = error_sys(&err, "write to stdout");
 	if (answer(&request, result < 0 ? &err : NULL) < 0)

@@ -33,7 +33,7 @@ struct node {
 	mode_t mode;    /* the twelve bits */
 	bool chunked;   /* a large file: the object is a tree of pieces */
 	bool unsure;    /* it may change without looking different */
-	bool changed;   /* it is not what the cache knew */
+	char seen;      /* it was looked at ahead (ahead.h), and is what was known */
 	uint32_t group; /* hard links to one file have the same number; 0: one name only */
 	unsigned char id[NODE_ID]; /* of the object with its content */
 	const char *why;           /* a static text */

@@ -28,7 +28,8 @@ struct object {
 };
 
 struct pack {
-	git_odb *odb;
+	struct depot *depot;
+	bool complete;
 	int folder; /* objects/pack */
 	int fd;     /* -1: nothing was added yet */
 	struct object *objects;
@@ -43,12 +44,13 @@ struct pack {
 	char name[64]; /* of the files, when it is finished: "pack-ID." */
 };
 
-struct pack *pack_new(const char *repository, git_odb *odb)
+struct pack *pack_new(struct depot *depot, bool complete)
 {
 	struct pack *pack = mem_zero(sizeof *pack);
-	AUTO_FREE char *path = mem_format("%s/objects/pack", repository);
+	AUTO_FREE char *path = mem_format("%s/objects/pack", depot->path);
 
-	pack->odb = odb;
+	pack->depot = depot;
+	pack->complete = complete;
 	pack->fd = -1;
 	pack->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	pack->out = mem_alloc(BLOCK);
@@ -224,14 +226,16 @@ int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t siz
 	git_oid id;
 	size_t slot;
 
+	if (depot_git(pack->depot, err) < 0)
+		return -1;
 	/* This is where a collision that somebody crafted is refused. */
 	if (git_odb_hash(&id, bytes, size, type) < 0)
 		return error_set(err, "name an object: %s", git_error_last()->message);
 	grow(pack);
 	slot = slot_of(pack, id.id);
 	memcpy(ret_id, id.id, NODE_ID);
-	if (pack->table[slot] ||
-	    (pack->odb && git_odb_exists_ext(pack->odb, &id, GIT_ODB_LOOKUP_NO_REFRESH)))
+	if (pack->table[slot] || (!pack->complete && git_odb_exists_ext(pack->depot->odb, &id,
+									GIT_ODB_LOOKUP_NO_REFRESH)))
 		return 0;
 	if (pack->count == MOST_OBJECTS)
 		return error_set(err, "a checkpoint has more than %d objects", MOST_OBJECTS);
@@ -365,8 +369,7 @@ int pack_finish(struct pack *pack, struct error *err)
 	fault_point();
 	fd_close(&pack->fd);
 	snprintf(pack->name, sizeof pack->name, "pack-%s.", hex);
-	if (pack->odb)
-		git_odb_refresh(pack->odb);
+	git_odb_refresh(pack->depot->odb);
 	return 0;
 }
 

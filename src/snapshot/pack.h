@@ -5,6 +5,7 @@
 #ifndef SNAPSHOT_PACK_H
 #define SNAPSHOT_PACK_H
 
+#include "snapshot/depot.h"
 #include "snapshot/node.h"
 #include "util/error.h"
 
@@ -12,8 +13,8 @@
 
 struct pack;
 
-/* repository: the folder of a bare one; odb: its objects, which are not written again (NULL: they are). */
-struct pack *pack_new(const char *repository, git_odb *odb);
+/* For a repository; objects that it has are not written again, unless the pack is to be complete. */
+struct pack *pack_new(struct depot *depot, bool complete);
 
 /* Adds an object, unless it is there. Returns 0, or -1 with err set. */
 int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t size,

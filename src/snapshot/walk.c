@@ -1,6 +1,7 @@
 /* Looking through a project: see walk.h. */
 #include "snapshot/walk.h"
 
+#include "snapshot/ahead.h"
 #include "snapshot/name.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -118,13 +119,6 @@ static bool ignored(struct looking *at, const struct node *known, bool is_folder
 
 /* ---- one entry ---- */
 
-static bool looks_same(const struct node *known, const struct node *node)
-{
-	return known->kind == node->kind && !known->unsure && known->inode == node->inode &&
-	       known->size == node->size && known->modified_ns == node->modified_ns &&
-	       known->changed_ns == node->changed_ns && known->mode == node->mode;
-}
-
 static void skip(struct node *node, const char *why)
 {
 	node->kind = NODE_SKIPPED;
@@ -170,7 +164,7 @@ static int take_content(struct looking *at, int fd, struct node *node, const str
 {
 	struct walk *walk = at->walk;
 
-	if (known && looks_same(known, node)) {
+	if (known && content_looks_same(known, node)) {
 		memcpy(node->id, known->id, NODE_ID);
 		node->chunked = known->chunked;
 		return 0;
@@ -225,6 +219,19 @@ static int count(struct looking *at, const struct node *node)
 	return 0;
 }
 
+/* Somebody has looked already, and nothing has changed. */
+static bool take_ahead(struct node *node, const struct node *known, unsigned char type)
+{
+	const char *name = node->name;
+
+	if (!known || (type != DT_REG && type != DT_LNK) || !ahead_seen(known))
+		return false;
+	*node = *known;
+	node->name = name;
+	node->seen = 0;
+	return true;
+}
+
 /* The entry whose path is set. */
 static int take_entry(struct looking *at, int fd, struct node *node, const struct node *known,
 		      bool tracked_only, int depth)
@@ -246,6 +253,8 @@ static int take_entry(struct looking *at, int fd, struct node *node, const struc
 		at->walk->ignored++;
 		return 0;
 	}
+	if (take_ahead(node, known, type))
+		return count(at, node);
 	if (!status.st_mode && fstatat(fd, node->name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
 		node->kind = NODE_KINDS;
 		return 0;
