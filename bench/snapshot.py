@@ -111,10 +111,43 @@ def measure(base, files, rounds):
     print(f"  on the disk for each such checkpoint: {(size_of(os.path.join(store, 'objects')) - before) // rounds >> 10} KiB\n")
 
 
+def soak(base, sequences, first):
+    """Random edits, checkpoints and rollbacks, compared byte by byte and mode by mode. Stops at a difference."""
+    sys.path.insert(0, os.path.join(REPO, "tests"))
+    from harness.edits import Editor, difference, listing
+    from harness.snapshots import Snapshots
+
+    for seed in range(first, first + sequences):
+        folder = os.path.join(base, str(seed))
+        project = os.path.join(folder, "project")
+        os.makedirs(project)
+        editor, snapshots, kept = Editor(project, seed), Snapshots(PROGRAM, folder, project), []
+        editor.edit(40)
+        for _ in range(3):
+            kept.append((listing(project), snapshots.save()["number"]))
+            editor.edit(25)
+        for state, number in random.Random(seed).sample(kept, 3):
+            snapshots.rollback(number)
+            now = listing(project)
+            if now != state:
+                print(f"sequence {seed}, checkpoint {number}:\n{difference(state, now)}")
+                return 1
+            editor.edit(10)
+        subprocess.run(["chmod", "-R", "u+rwx", folder], check=True)
+        shutil.rmtree(folder)
+    print(f"{sequences} sequences of random edits: all {3 * sequences} rollbacks exact")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a short, rough run")
+    parser.add_argument("--soak", type=int, metavar="N", help="undo N sequences of random edits instead")
+    parser.add_argument("--seed", type=int, default=0, help="the first sequence")
     args = parser.parse_args()
+    if args.soak:
+        with tempfile.TemporaryDirectory(prefix="ringfence-soak-") as base:
+            return soak(os.path.realpath(base), args.soak, args.seed)
     if not os.access(PROGRAM, os.X_OK) or not shutil.which("git"):
         print("not measured: build/ringfence-snapshot or git is not there")
         return 0

@@ -69,6 +69,7 @@ extern const struct command cmd_abort;
 extern const struct command cmd_agents;
 extern const struct command cmd_checkpoints;
 extern const struct command cmd_circuit;
+extern const struct command cmd_clean;
 extern const struct command cmd_completions;
 extern const struct command cmd_config;
 extern const struct command cmd_diff;

@@ -65,6 +65,11 @@ int client_hold(const struct client_loop *loop, struct error *err);
  * with err set. */
 int client_restored(const struct client_loop *loop, json_t *data, struct error *err);
 
+/* Removes a loop that is held, with its journal and its logs, and tells how much that frees; its checkpoints are
+ * the caller's affair. Returns 0, or -1 with err set. */
+int client_remove(const char *state, const struct client_loop *loop, uint64_t *ret_bytes,
+		  struct error *err);
+
 /* Waits until no supervisor is there. False if it takes longer. */
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms);
 

@@ -399,7 +399,8 @@ void pack_replace(const struct pack *pack)
 		rewinddir(folder);
 		for (struct dirent *entry; (entry = readdir(folder));)
 			if (strncmp(entry->d_name, "pack-", 5) == 0 &&
-			    strncmp(entry->d_name, pack->name, strlen(pack->name)) != 0 &&
+			    (!*pack->name ||
+			     strncmp(entry->d_name, pack->name, strlen(pack->name)) != 0) &&
 			    (round == 1 || strstr(entry->d_name, ".idx")))
 				unlinkat(pack->folder, entry->d_name, 0);
 		fault_point();

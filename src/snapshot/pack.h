@@ -35,7 +35,7 @@ void pack_free(struct pack *pack);
 /* The bytes of all packs of a repository. */
 uint64_t pack_total(const char *repository);
 
-/* Removes all packs but this one, which is finished. */
+/* Removes all packs but this one, which is finished; all of them, if nothing is in it. */
 void pack_replace(const struct pack *pack);
 
 /* Removes the drafts of others that were killed; nobody may be writing. */

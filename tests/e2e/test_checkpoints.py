@@ -401,3 +401,41 @@ def test_old_and_large_checkpoints_make_room(t):
     t.write("blob", "x")
     snapshots.rollback(7)
     equal(listing(t.project), state, "the latest one")
+
+
+# Room
+
+def test_clean_removes_a_loop_with_all_that_it_kept(t):
+    loop = begin(t)
+    first, folder = loop.status()["id"], loop.folder
+    loop.write("more", "x" * 100_000)
+    os.unlink(loop.path("done"))
+    equal(loop.run().code, 0, "exit status of the second loop")
+    result = loop.ringfence("clean", first)
+    equal(result.code, 125, "exit status without a terminal", result)
+    expect(os.path.exists(folder), "nothing is removed")
+    result = loop.ringfence("clean", first, "--yes")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "1 loop removed", "stdout")
+    expect(not os.path.exists(folder), "its folder is gone")
+    equal(os.listdir(os.path.join(store_of(t), "refs/ringfence")), [loop.status()["id"]], "whose checkpoints are left")
+    fsck(t, store_of(t))
+    equal(loop.ringfence("rollback", "--yes").code, 0, "exit status of a rollback of the other one")
+    equal(loop.tree()["more"], "x" * 100_000, "the file from before the second loop")
+    answer = json.loads(loop.ringfence("clean", "--older", "1s", "--yes", "--json").out)
+    until("an age of a second", lambda: answer["removed"] or
+          json.loads(loop.ringfence("clean", "--older", "1s", "--yes", "--json").out)["removed"])
+    equal(os.listdir(os.path.join(store_of(t), "objects/pack")), [], "packs")
+    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
+
+
+def test_clean_does_not_touch_a_loop_that_runs(t):
+    loop = Loop(t, scripts={"all": "edit here x; meet never"})
+    ident = loop.detach()
+    loop.there("here")
+    result = loop.ringfence("clean", ident, "--yes")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "is running", "stderr")
+    equal(loop.ringfence("clean", "--older", "1s", "--yes", "--json").code, 0, "exit status of --older")
+    equal(loop.status()["status"], "running", "the loop")
+    loop.ringfence("abort", "--now")
