@@ -53,6 +53,7 @@ help: ## this list
 		printf '  make %-9s%s\n' "$$name" "$$text"; done
 
 build:
+	@test -x build/ringfence || echo 'building ...'
 	@test -f build/build.ninja || out=$$(meson setup build --prefix '$(PREFIX)' 2>&1) || \
 		{ echo "$$out"; exit 1; }
 	@ninja -C build --quiet all unit-tests

@@ -93,6 +93,10 @@ static void add_login(struct buffer *out, const char *file)
 void agent_command(const struct agent_adapter *adapter, const struct agent_order *order,
 		   struct buffer *out)
 {
+	/* The home of a fence is private and empty; without one, theirs is not to be touched. */
+	if (!order->fenced)
+		buffer_add_text(out, "HOME=$(mktemp -d) || exit 125\nexport HOME\n"
+				     "trap 'rm -rf \"$HOME\"' EXIT\n");
 	add_sessions(out, adapter->sessions);
 	add_login(out, adapter->credentials);
 	if (adapter->setup)
@@ -114,7 +118,8 @@ void agent_command(const struct agent_adapter *adapter, const struct agent_order
 		add_words(out, adapter->resume);
 		buffer_add_text(out, " \"$RINGFENCE_SESSION\"\nfi");
 	}
-	buffer_printf(out, "\n%s", adapter->launch ? adapter->launch : "exec \"$@\"");
+	buffer_printf(out, "\n%s%s", order->fenced ? "" : "(",
+		      adapter->launch ? adapter->launch : "exec \"$@\"");
 	add_words(out, adapter->last);
-	buffer_add_text(out, "\n");
+	buffer_add_text(out, order->fenced ? "\n" : ")\n");
 }

@@ -5,6 +5,7 @@
 #include "gateway/rule.h"
 #include "project/hosts.h"
 #include "util/mem.h"
+#include "util/path.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,6 +39,9 @@ static int judge(const struct setting *setting, const char *text, struct error *
 	struct error why;
 	uint64_t value;
 
+	if (setting->id == SETTING_ALLOW && hosts_nearest_set(text))
+		return error_set(err, "%s %s: did you mean %s? (for a host of that name: %s:443)",
+				 setting->key, text, hosts_nearest_set(text), text);
 	if (setting->id == SETTING_ALLOW && !hosts_is_set(text) &&
 	    gateway_rule_parse(text, &rule, &why) < 0)
 		return error_set(err, "%s: %s", setting->key, why.text);
@@ -69,6 +73,24 @@ int apply_find(const char *project, struct fence_place *ret_place, struct error 
 	return -1;
 }
 
+/* In a folder below a project, that project's settings do not hold: the folder is a project of its own. */
+static void notice_above(const char *project, struct list *notices)
+{
+	AUTO_FREE char *folder = mem_dup(project);
+
+	for (char *slash; (slash = strrchr(folder, '/')) && slash > folder;) {
+		*slash = '\0';
+
+		AUTO_FREE char *file = path_join(folder, CONFIG_FILE);
+
+		if (access(file, F_OK) == 0) {
+			list_printf(notices, "%s does not hold in this folder (--project %s)", file,
+				    folder);
+			return;
+		}
+	}
+}
+
 int apply_load(struct applied *applied, struct error *err)
 {
 	struct fence_place *place = &applied->place;
@@ -86,6 +108,8 @@ int apply_load(struct applied *applied, struct error *err)
 		.judge = judge,
 	};
 
+	if (!applied->spec.project)
+		notice_above(place->project, &applied->config.notices);
 	return config_load(&applied->config, &where, err);
 }
 
@@ -182,9 +206,21 @@ static int add_allowed(struct applied *applied, const struct config_value *value
 		return -1;
 
 	AUTO_FREE char *origin = mem_format("%s %s", value->origin, value->text);
+	size_t before = applied->spec.allow.count;
 
-	for (size_t i = 0; i < hosts.count; i++)
-		fence_paths_add(&applied->spec.allow, hosts.items[i], origin);
+	/* A configuration names hosts. An address, or many hosts at once, a person names. */
+	for (size_t i = 0; i < hosts.count; i++) {
+		struct gateway_rule rule;
+
+		if (gateway_rule_parse(hosts.items[i], &rule, err) == 0 && !rule.below &&
+		    !rule.target.address.family)
+			fence_paths_add(&applied->spec.allow, hosts.items[i], origin);
+	}
+	if (applied->spec.allow.count == before)
+		return error_set(
+			err,
+			"allow %s: your configuration names '%s', which is no host name; name it yourself (--allow)",
+			value->text, hosts.items[0]);
 	return 0;
 }
 
@@ -211,6 +247,11 @@ static int add_network(struct applied *applied, struct error *err)
 			spec->net = FENCE_NET_LIST;
 			spec->net_origin = value->origin;
 		}
+		if (value->setting->id == SETTING_ALLOW && value->layer == CONFIG_FLAG &&
+		    spec->net != FENCE_NET_LIST)
+			list_printf(&applied->config.notices,
+				    "--allow %s has no effect: the network is %s (%s)", value->text,
+				    net->text, net->origin);
 	}
 	for (size_t i = 0; spec->net == FENCE_NET_LIST && i < config->count; i++)
 		if (config->values[i].setting->id == SETTING_ALLOW &&

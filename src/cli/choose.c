@@ -3,6 +3,7 @@
 
 #include "cli/notice.h"
 #include "util/mem.h"
+#include "util/path.h"
 #include "util/text.h"
 
 #include <stdlib.h>
@@ -140,10 +141,13 @@ static void hide_settings(struct fence_spec *spec, const struct agent_adapter *a
 	}
 }
 
-static void equip(struct fence_spec *spec, const struct agent_adapter *agent,
+static void equip(struct applied *applied, const struct agent_adapter *agent,
 		  const struct agent_found *found, bool fenced)
 {
-	if (found->folder)
+	struct fence_spec *spec = &applied->spec;
+
+	/* What is in the project is there, and stays writable. */
+	if (found->folder && !path_within(found->folder, applied->place.project))
 		fence_paths_add(&spec->read, found->folder, "--agent");
 	add_variables(spec, agent->environment);
 	if (fenced)
@@ -219,7 +223,7 @@ int choose_agent(struct applied *applied, struct choice *ret_choice, struct erro
 			choice.agent->title, found.credentials);
 	}
 	warn(choice.agent, &found, fenced);
-	equip(&applied->spec, choice.agent, &found, fenced);
+	equip(applied, choice.agent, &found, fenced);
 
 	const struct agent_order order = { .program = found.program,
 					   .model = choice.model,

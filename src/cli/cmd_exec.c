@@ -121,6 +121,10 @@ static void tell_result(const struct fence_plan *plan, const struct fence_result
 {
 	for (size_t i = 0; i < result->warnings.count; i++)
 		notice(result->warnings.items[i]);
+	for (size_t i = 0; i < result->host_count; i++)
+		if (strcmp(result->hosts[i].verdict, "failed") == 0)
+			noticef("%s:%u is allowed, but could not be reached from this machine",
+				result->hosts[i].host, result->hosts[i].port);
 	notice_found(&result->found);
 	notice_no_fence(plan, "this command ran");
 	notice_limit(result);

@@ -11,6 +11,7 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/state.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -235,6 +236,30 @@ static int plan(struct run_options *asked, struct fence_plan *ret_plan, struct e
 	return 0;
 }
 
+/* Where the agent's sessions are kept: beside the state, if a fence may write there. */
+static int place_sessions(const struct run_options *asked, const struct fence_plan *made,
+			  struct error *err)
+{
+	AUTO_FREE char *folder = mem_format("%s-sessions", made->state);
+	AUTO_FREE char *within = path_join(folder, ".");
+	struct error why;
+
+	if (!asked->choice.agent->resume || made->weaker & FENCE_WEAKER_NO_FENCE)
+		return 0;
+	if (make_folders(folder, 0700) == 0 && access(within, W_OK) == 0 &&
+	    fence_plan_permits(made, true, folder, &why) == 0) {
+		json_object_set_new(asked->frozen, "sessions", json_string(folder));
+		return 0;
+	}
+	if (strcmp(config_get(&asked->applied.config, SETTING_SESSION)->text, "continue") == 0)
+		return error_set(
+			err,
+			"--session continue needs a folder for sessions, and '%s' cannot be one",
+			folder);
+	noticef("the agent's sessions are not kept: '%s' cannot be a folder for them", folder);
+	return 0;
+}
+
 static int show(const struct run_options *asked, const struct fence_plan *plan, struct error *err)
 {
 	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
@@ -247,8 +272,9 @@ static int show(const struct run_options *asked, const struct fence_plan *plan, 
 					   asked->frozen));
 		return cli_printed();
 	}
-	printf("# The first prompt, on the agent's stdin\n\n%s\n# The policy\n\n",
-	       buffer_text(&prompt));
+	printf("# The first prompt, on the agent's stdin\n\n%s\n", buffer_text(&prompt));
+	printf("# The agent: %s, by sh -c\n\n%s\n\n# The policy\n\n", asked->choice.agent->title,
+	       asked->choice.command);
 	policy_print(&asked->applied, plan);
 	return cli_printed();
 }
@@ -284,7 +310,10 @@ static int load_and_run(struct run_options *asked, struct error *err)
 	notice_config(&asked->applied.config);
 	if (freeze(asked, err) < 0 || plan(asked, &made, err) < 0)
 		return cli_fail(err);
-	code = asked->dry ? show(asked, &made, err) : start(asked, err);
+	if (place_sessions(asked, &made, err) < 0)
+		code = cli_fail(err);
+	else
+		code = asked->dry ? show(asked, &made, err) : start(asked, err);
 	fence_plan_release(&made);
 	return code;
 }

@@ -45,6 +45,11 @@ static void print_loop(const struct client_loop *loop)
 	       most, spent, project);
 	if (*shown)
 		printf("    %s\n", shown);
+	if (state->options.login) {
+		AUTO_FREE char *login = text_escaped(state->options.login);
+
+		printf("    LOGIN IN THE FENCE: the agent has a copy of %s\n", login);
+	}
 }
 
 static bool is_wanted(const struct loops_options *asked, const struct client_loop *loop)

@@ -7,32 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "host", "host:port", "[v6]:port", with user@ before it or not. Without a port: 443. */
-static int parse_target(const char *text, uint16_t default_port, struct gateway_target *ret_target,
+/* "host", "host:port", "[v6]:port", with user@ before it or not. */
+static int parse_target(const char *text, uint16_t usual_port, struct gateway_target *ret_target,
 			struct error *err)
 {
 	const char *at = strrchr(text, '@');
-	AUTO_FREE char *host = mem_dup(at ? at + 1 : text);
-	char *end = host[0] == '[' ? strchr(host, ']') : NULL;
-	char *colon = strrchr(end ? end : host, ':');
-	char *start = host;
-	unsigned long port = default_port;
+	struct gateway_rule rule;
 
-	if (!end && colon && strchr(host, ':') != colon)
-		colon = NULL; /* a bare IPv6 address */
-	if (colon) {
-		char *rest;
-
-		*colon = '\0';
-		port = strtoul(colon + 1, &rest, 10);
-		if (*rest || !colon[1] || port == 0 || port > 65535)
-			return error_set(err, "'%s' has no port from 1 to 65535", text);
-	}
-	if (end) {
-		*end = '\0';
-		start++;
-	}
-	return gateway_target_parse(start, (uint16_t)port, ret_target, err);
+	if (gateway_rule_parse(at ? at + 1 : text, &rule, err) < 0)
+		return -1;
+	if (rule.below)
+		return error_set(err, "'%s' is no host but a rule", text);
+	*ret_target = rule.target;
+	if (!ret_target->port)
+		ret_target->port = usual_port;
+	return 0;
 }
 
 /* The rule of the list that allows it, or NULL. */
@@ -130,15 +119,15 @@ bool reach_allows(const struct fence_spec *spec, const char *text)
 	       find_rule(spec, &target);
 }
 
-bool reach_rule_allows(const char *text, const char *target)
+bool reach_rule_allows(const char *text, const char *asked)
 {
-	const struct fence_path path = { .path = (char *)text };
-	const struct fence_spec spec = {
-		.net = FENCE_NET_LIST,
-		.allow = { .items = (struct fence_path *)&path, .count = 1 },
-	};
+	struct gateway_target target;
+	struct gateway_rule rule;
+	struct error ignored;
 
-	return reach_allows(&spec, target);
+	return gateway_rule_parse(text, &rule, &ignored) == 0 &&
+	       parse_target(asked, 443, &target, &ignored) == 0 &&
+	       gateway_rule_allows(&rule, &target);
 }
 
 bool reach_offer(const char *text, const char *refused_by, struct fence_offer *ret_offer)
@@ -151,7 +140,13 @@ bool reach_offer(const char *text, const char *refused_by, struct fence_offer *r
 	if (parse_target(text, 443, &target, &err) < 0)
 		ret_offer->risk = mem_dup(err.text);
 	else if (target.address.family)
-		ret_offer->risk = mem_dup("a bare address is never offered; name its host");
+		ret_offer->risk = mem_dup(
+			target.port == 53
+				? "a name was looked up, which one is not known; --allow HOST"
+				: "a bare address is never offered; name its host");
+	else if (!strchr(target.host, '.'))
+		ret_offer->risk =
+			mem_dup("a name without a dot means another host on every network");
 	else if (strcmp(refused_by, GATEWAY_NOT_LISTED) != 0)
 		ret_offer->risk = mem_dup(refused_by);
 	if (ret_offer->risk)

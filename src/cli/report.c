@@ -28,6 +28,16 @@ int report_open(struct report *report, const char *path, struct error *err)
 				.resolve = RESOLVE_NO_SYMLINKS };
 	struct stat status;
 
+	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
+	    strcmp(path, "/dev/stderr") == 0) {
+		/* Not opened anew: in a file that others write to, too, it has their place. */
+		report->direct = fcntl(strcmp(path, "/dev/stderr") == 0 ? 2 : 1, F_DUPFD_CLOEXEC,
+				       3);
+		if (report->direct < 0)
+			return error_sys(err, "--report '%s'", path);
+		report->path = path;
+		return 0;
+	}
 	if (names_a_device(path)) {
 		report->direct = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
 		if (report->direct < 0)

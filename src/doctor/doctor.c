@@ -180,7 +180,7 @@ static void check_agents(struct doctor_check *check, const struct probe *probe)
 	if (names.used)
 		text(&check->detail, "%s (ringfence agents)", buffer_text(&names));
 	else
-		text(&check->detail, "none of claude, codex, gemini and opencode is in PATH");
+		text(&check->detail, "none that Ringfence knows is in PATH (ringfence agents)");
 }
 
 /* The system's own, not one that somebody put into PATH: this one is started. */

@@ -244,16 +244,26 @@ static bool can_tell(void)
 	return fstat(2, &status) == 0 && S_ISREG(status.st_mode);
 }
 
+/* Whoever asks a name server has a host in mind, which it does not get to name. */
+static const char *hint(const struct fence_denial *denial)
+{
+	const char *port = strrchr(denial->target, ':');
+
+	return strcmp(denial->kind, "connect") == 0 && port && strcmp(port, ":53") == 0
+		       ? "; a name was looked up: --allow HOST reaches one"
+		       : "";
+}
+
 static void tell_one(const struct denials *denials, const struct fence_denial *denial, bool over)
 {
 	enum { MOST_TARGET = 600, MOST_NAME = 100 };
 	AUTO_FREE char *times = over && denial->count > 1
 					? mem_format(", %lu times", (unsigned long)denial->count)
 					: mem_dup("");
-	AUTO_FREE char *text = mem_format("denied %s %.*s (rule: %.*s, %.*s) by %.*s[%d]%s",
+	AUTO_FREE char *text = mem_format("denied %s %.*s (rule: %.*s, %.*s) by %.*s[%d]%s%s",
 					  denial->kind, MOST_TARGET, denial->target, MOST_NAME,
 					  denial->rule, MOST_NAME, denial->origin, MOST_NAME,
-					  denial->program, denial->pid, times);
+					  denial->program, denial->pid, times, hint(denial));
 
 	denials->notice(text);
 }

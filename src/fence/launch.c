@@ -2,7 +2,6 @@
 #include "fence/session.h"
 
 #include "fence/briefing.h"
-#include "fence/way_out.h"
 #include "util/fd.h"
 #include "util/path.h"
 

@@ -2,7 +2,6 @@
 #include "fence/session.h"
 
 #include "fence/sweep.h"
-#include "fence/way_out.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
@@ -346,7 +345,7 @@ static void serve(struct session *session, const struct pollfd *watched, size_t 
 	if (watched[WATCH_DENIALS].revents)
 		denials_serve(&session->denials, session->running);
 	if (watched[WATCH_OUTLET].revents)
-		way_out_take(session->plan, session->child, &session->denials,
+		way_out_take(&session->way_out, session->plan, session->child, &session->denials,
 			     &session->result->warnings);
 	terminal_serve(&session->terminal, watched + WATCH_TERMINAL);
 	relay_serve(session->relay, watched + WATCH_RELAY, relayed);
@@ -497,7 +496,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		drain(&session);
 		judge_end(&session);
 	}
-	way_out_stop(plan, ret_result);
+	way_out_stop(&session.way_out, plan, &session.denials, ret_result);
 	denials_end(&session.denials); /* who still waits for an answer waits no longer */
 	if (!session.exited)
 		wait_for_all(&session);

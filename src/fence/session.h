@@ -8,6 +8,7 @@
 #include "fence/relay.h"
 #include "fence/run.h"
 #include "fence/terminal.h"
+#include "fence/way_out.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -19,6 +20,7 @@ struct session {
 	struct terminal terminal;
 	struct relay *relay;
 	struct denials denials;
+	struct way_out way_out;
 	struct limiter limiter;
 	struct wire_use use;
 	struct rusage spent;

@@ -69,15 +69,15 @@ static uint64_t look_at_threads(struct walk *walk, pid_t pid)
 	return threads;
 }
 
-size_t usage_processes(pid_t first, pid_t **ret_pids)
+size_t usage_processes(pid_t first, size_t most, pid_t **ret_pids)
 {
 	struct walk walk = { 0 };
 
 	look_at_threads(&walk, first);
-	for (size_t i = 0; i < walk.count; i++)
+	for (size_t i = 0; i < walk.count && walk.count < most; i++)
 		look_at_threads(&walk, walk.found[i]);
 	*ret_pids = walk.found;
-	return walk.count;
+	return walk.count < most ? walk.count : most;
 }
 
 /* One of the small files of a process. Returns how much was read, or -1 with errno. */

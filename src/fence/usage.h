@@ -32,8 +32,9 @@ struct usage_wanted {
 /* Can processes be found on this kernel? */
 bool usage_possible(void);
 
-/* All processes below this one, parents first, without itself. Returns how many; the caller frees. */
-size_t usage_processes(pid_t first, pid_t **ret_pids);
+/* Processes below this one, parents first, without itself; at most so many. Returns how many; the caller
+ * frees. */
+size_t usage_processes(pid_t first, size_t most, pid_t **ret_pids);
 
 /* Looks once. */
 void usage_look(const struct usage_wanted *wanted, struct usage *ret_usage);

@@ -1,6 +1,7 @@
 /* The way out of a fence: see way_out.h. */
 #include "fence/way_out.h"
 
+#include "fence/session.h"
 #include "fence/usage.h"
 #include "util/buffer.h"
 #include "util/fd.h"
@@ -68,7 +69,13 @@ int way_out_fd(const struct fence_plan *plan)
 	return plan->spec->net == FENCE_NET_LIST && outlet ? outlet->fd(outlet) : -1;
 }
 
-static bool holds(pid_t pid, const char *socket)
+/*
+ * Looking for whoever asked costs time of the process that keeps the deadlines of the run, and those inside
+ * decide how much there is to look through. So there is a bound: what is not found by then is not known.
+ */
+enum { MOST_PROCESSES = 256, LOOK_MS = 20, LOOK_MS_PER_SECOND = 100 };
+
+static bool holds(pid_t pid, const char *socket, uint64_t until_ms)
 {
 	char path[64];
 	char target[64];
@@ -82,75 +89,110 @@ static bool holds(pid_t pid, const char *socket)
 
 		target[n > 0 ? n : 0] = '\0';
 		found = strcmp(target, socket) == 0;
+		if (session_now_ms() > until_ms)
+			break;
 	}
 	if (folder)
 		closedir(folder);
 	return found;
 }
 
-/* The inode of the client's socket, from the table of sockets of a process inside; 0: not found. */
-static uint64_t socket_of(pid_t pid, unsigned int port)
+/* The inode of the client's socket, from the table of sockets that all inside share; 0: not found. Not all show
+ * it: init does not, nor does a process that has made itself undumpable. */
+static uint64_t find_socket(const pid_t *inside, size_t count, unsigned int port)
 {
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(4 << 20);
-	char path[64];
+	for (size_t i = 0; i < count; i++) {
+		AUTO_BUFFER struct buffer text = BUFFER_INIT(4 << 20);
+		char path[64];
 
-	snprintf(path, sizeof path, "/proc/%d/net/tcp", pid);
+		snprintf(path, sizeof path, "/proc/%d/net/tcp", inside[i]);
 
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+		AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || fd_read_all(fd, &text) < 0)
-		return 0;
-	return verdict_socket(buffer_text(&text), port, OUTLET_PORT);
+		if (fd >= 0 && fd_read_all(fd, &text) == 0 && text.used)
+			return verdict_socket(buffer_text(&text), port, OUTLET_PORT);
+	}
+	return 0;
 }
 
 /* Who has the other end of a connection? 0: nobody is found. */
-static pid_t find_holder(pid_t first, const struct sockaddr_storage *client)
+static pid_t find_holder(pid_t first, const struct sockaddr_storage *client, uint64_t until_ms)
 {
 	const struct sockaddr_in *address = (const struct sockaddr_in *)client;
 	AUTO_FREE pid_t *inside = NULL;
-	size_t count = usage_processes(first, &inside);
-	uint64_t inode = 0;
+	size_t count = usage_processes(first, MOST_PROCESSES, &inside);
+	uint64_t inode = client->ss_family == AF_INET
+				 ? find_socket(inside, count, ntohs(address->sin_port))
+				 : 0;
 	char name[64];
 
-	if (client->ss_family != AF_INET)
-		return 0;
-	/* Not all show it: init does not, nor does one that has made itself undumpable. */
-	for (size_t i = 0; i < count && !inode; i++)
-		inode = socket_of(inside[i], ntohs(address->sin_port));
 	snprintf(name, sizeof name, "socket:[%llu]", (unsigned long long)inode);
-	for (size_t i = 0; i < count && inode; i++)
-		if (holds(inside[i], name))
+	for (size_t i = 0; i < count && inode && session_now_ms() <= until_ms; i++)
+		if (holds(inside[i], name, until_ms))
 			return inside[i];
 	return 0;
 }
 
-void way_out_take(const struct fence_plan *plan, pid_t first, struct denials *denials,
-		  struct list *warnings)
+/* The same, within what a second may be spent on it. */
+static pid_t find_in_time(struct way_out *way_out, pid_t first,
+			  const struct sockaddr_storage *client)
+{
+	uint64_t began = session_now_ms();
+	pid_t found;
+
+	if (began - way_out->second_ms >= 1000) {
+		way_out->second_ms = began;
+		way_out->spent_ms = 0;
+	}
+	if (way_out->spent_ms >= LOOK_MS_PER_SECOND)
+		return 0;
+	found = find_holder(first, client, began + LOOK_MS);
+	way_out->spent_ms += session_now_ms() - began;
+	return found;
+}
+
+size_t way_out_take(struct way_out *way_out, const struct fence_plan *plan, pid_t first,
+		    struct denials *denials, struct list *warnings)
 {
 	enum { MOST_AT_ONCE = 16, MOST_WARNINGS = 32 };
 	struct outlet *outlet = plan->spec->outlet;
 
-	for (int i = 0; i < MOST_AT_ONCE; i++) {
+	size_t taken = 0;
+
+	for (; taken < MOST_AT_ONCE; taken++) {
 		struct outlet_refusal refusal;
 		struct error err;
 		int got = outlet->take(outlet, &refusal, &err);
+		pid_t who;
 
 		if (got < 0 && warnings->count < MOST_WARNINGS)
 			list_add(warnings, err.text);
 		if (got <= 0)
-			return;
-		denials_add(denials, find_holder(first, &refusal.client), refusal.target,
-			    refusal.reason);
+			break;
+		who = first > 0 ? find_in_time(way_out, first, &refusal.client) : 0;
+		denials_add(denials, who, refusal.target, refusal.reason);
 		outlet->answer(outlet, refusal.id);
 	}
+	way_out->told += taken;
+	return taken;
 }
 
-void way_out_stop(const struct fence_plan *plan, struct fence_result *result)
+void way_out_stop(struct way_out *way_out, const struct fence_plan *plan, struct denials *denials,
+		  struct fence_result *result)
 {
+	enum { MOST_LEFT = 64 }; /* batches that were on their way when the command ended */
 	struct outlet *outlet = plan->spec->outlet;
+	uint64_t refusals = 0;
 
 	if (plan->spec->net != FENCE_NET_LIST || !outlet)
 		return;
+	for (int i = 0; i < MOST_LEFT && outlet->fd(outlet) >= 0; i++)
+		if (!way_out_take(way_out, plan, 0, denials, &result->warnings))
+			break;
 	result->hosts = mem_zero(OUTLET_HOSTS * sizeof *result->hosts);
 	result->host_count = outlet->stop(outlet, result->hosts, OUTLET_HOSTS);
+	for (size_t i = 0; i < result->host_count; i++)
+		refusals += result->hosts[i].refusals;
+	if (refusals > way_out->told) /* too many in a second to be told one by one */
+		denials->list->unlisted += refusals - way_out->told;
 }

@@ -7,6 +7,11 @@
 
 #include "fence/denial.h"
 
+struct way_out {
+	uint64_t second_ms, spent_ms; /* on looking for those who asked */
+	uint64_t told;                /* refusals */
+};
+
 /* What clients inside are told by their environment. Nothing without an outlet. */
 void way_out_environment(const struct fence_spec *spec, struct list *environment);
 
@@ -19,10 +24,13 @@ int way_out_serve(const struct fence_plan *plan, int listener, struct error *err
 /* To wait for; -1: nothing. */
 int way_out_fd(const struct fence_plan *plan);
 
-/* Takes what the outlet has to say. first: the process below which everything inside is. */
-void way_out_take(const struct fence_plan *plan, pid_t first, struct denials *denials,
-		  struct list *warnings);
+/* Takes what the outlet has to say. first: the process below which everything inside is; 0: nobody is looked
+ * for. Returns how many refusals there were; more may be left. */
+size_t way_out_take(struct way_out *way_out, const struct fence_plan *plan, pid_t first,
+		    struct denials *denials, struct list *warnings);
 
-void way_out_stop(const struct fence_plan *plan, struct fence_result *result);
+/* Takes what is left, and ends it. */
+void way_out_stop(struct way_out *way_out, const struct fence_plan *plan, struct denials *denials,
+		  struct fence_result *result);
 
 #endif

@@ -385,7 +385,6 @@ static void fill(const struct post_message *message, struct gateway_refusal *ret
 	char *const texts[] = { ret_refusal->host, ret_refusal->reason, ret_refusal->remedy };
 
 	*ret_refusal = (struct gateway_refusal){ .id = message->id,
-						 .more = refusal->more,
 						 .client = refusal->client,
 						 .port = (uint16_t)refusal->port };
 	memcpy(ret_refusal->host, refusal->host, sizeof ret_refusal->host);

@@ -33,7 +33,6 @@ struct gateway_options {
 
 struct gateway_refusal {
 	uint32_t id;
-	uint32_t more; /* refusals before this one that were not told: too many at once */
 	struct sockaddr_storage client; /* as accept() gave it */
 	char host[GATEWAY_HOST];        /* printable; empty: the request named none */
 	uint16_t port;

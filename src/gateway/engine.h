@@ -55,7 +55,6 @@ struct engine {
 	size_t kept; /* bytes, of all sides */
 	size_t held_count;
 	uint32_t last_id;
-	uint32_t untold;
 	unsigned int told; /* in the second that began at: */
 	uint64_t second_ms;
 	char scratch[ENGINE_SCRATCH];
@@ -107,7 +106,7 @@ struct visit {
 	bool spare;     /* beyond the cap */
 	bool open;      /* the client was told that its tunnel is open */
 	bool tls;       /* it has begun with TLS */
-	bool free_port; /* the rule names a port other than 443: any protocol will do */
+	bool free_port; /* the rule names a port other than 443 and 80: any protocol will do */
 	bool within;    /* plain HTTP within a tunnel */
 	bool counted;   /* among the active ones of its row */
 	struct gateway_address peer;

@@ -209,6 +209,10 @@ static bool take_head(struct visit *visit, const struct http_request *request, s
 	if (!check_token(visit, request) || !find_target(visit, request, &target))
 		return false;
 	if (request->connect) {
+		/* What was kept of a request before it is of no use to a tunnel. */
+		visit_drop_server(visit);
+		exchange_free(visit->exchange);
+		visit->exchange = NULL;
 		visit->target = target;
 		visit_consume(visit, head);
 		judge_go(visit);

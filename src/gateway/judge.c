@@ -196,8 +196,8 @@ void judge_go(struct visit *visit)
 		       "is " GATEWAY_NOT_LISTED);
 		return;
 	}
-	visit->free_port = rule->target.port && rule->target.port != 443;
-	visit->row = table_find(engine->table, &visit->target, false);
+	visit->free_port = rule->target.port && rule->target.port != 443 && rule->target.port != 80;
+	visit->row = table_find(engine->table, &visit->target, false, engine->active);
 	if (!there_is_room(visit))
 		return;
 	engine->active[visit->row - engine->table->rows]++;

@@ -38,7 +38,6 @@ struct post_refusal {
 	struct sockaddr_storage client;
 	char host[GATEWAY_HOST]; /* empty: it named none */
 	uint32_t port;
-	uint32_t more; /* refusals that were not told since the last one that was */
 	char reason[320];
 	char remedy[288];
 };

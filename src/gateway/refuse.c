@@ -136,13 +136,9 @@ static bool tell(struct visit *visit, struct refusal *refusal)
 	gateway_address_to(&visit->peer, visit->peer_port, &told->client);
 	memcpy(told->host, refusal->target.host, sizeof told->host);
 	told->port = refusal->target.port;
-	told->more = engine->untold;
 	memcpy(told->reason, refusal->reason, sizeof told->reason);
 	memcpy(told->remedy, refusal->remedy, sizeof told->remedy);
-	if (post_send(engine->owner.fd, &message, NULL, 0, false) < 0)
-		return false;
-	engine->untold = 0;
-	return true;
+	return post_send(engine->owner.fd, &message, NULL, 0, false) == 0;
 }
 
 void refuse(struct visit *visit, unsigned int status, const struct gateway_target *target,
@@ -150,7 +146,7 @@ void refuse(struct visit *visit, unsigned int status, const struct gateway_targe
 {
 	struct engine *engine = visit->engine;
 	struct refusal *refusal = mem_zero(sizeof *refusal);
-	struct table_row *row = table_find(engine->table, target, true);
+	struct table_row *row = table_find(engine->table, target, true, engine->active);
 	va_list args;
 
 	va_start(args, format);
@@ -167,8 +163,7 @@ void refuse(struct visit *visit, unsigned int status, const struct gateway_targe
 	free(visit->refusal);
 	visit->refusal = refusal;
 	alarm_stop(&visit->alarm);
-	if (!tell(visit, refusal)) {
-		engine->untold++;
+	if (!tell(visit, refusal)) { /* then it is only counted, in the table */
 		refuse_answer(visit);
 		return;
 	}

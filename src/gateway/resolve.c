@@ -1,16 +1,20 @@
 /* Names to addresses: see resolve.h. */
 #include "gateway/resolve.h"
 
+#include "gateway/rule.h"
 #include "util/mem.h"
 
 #include <ares.h>
 #include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 
-enum { SOCKETS = 64, TIMEOUT_MS = 3000, TRIES = 2 };
+/* LOOKUPS: names on their way at once. Who asks for a name that is on its way waits for the same answer, so that
+ * nobody inside can have the name server asked as often as it takes to guess an answer. */
+enum { SOCKETS = 64, LOOKUPS = 256, TIMEOUT_MS = 3000, TRIES = 2 };
 
 struct socket {
 	struct source source;
@@ -21,16 +25,24 @@ struct resolver {
 	struct loop *loop;
 	ares_channel channel;
 	struct socket sockets[SOCKETS];
-	unsigned int asked;      /* questions without an answer */
+	struct lookup *lookups;  /* without an answer */
+	unsigned int asked;      /* how many */
 	struct timespec changed; /* of resolv.conf */
 };
 
 struct question {
-	struct resolver *resolver;
+	struct lookup *lookup;
+	struct question *next;
 	resolve_fn *done;
 	void *context;
-	bool early; /* still within resolver_ask() */
-	bool over;
+};
+
+struct lookup {
+	struct resolver *resolver;
+	struct lookup *next;
+	char name[GATEWAY_HOST];
+	struct question *waiting;
+	bool *over; /* still within resolver_ask(), which wants to know */
 };
 
 static void ready(struct source *source, uint32_t events)
@@ -68,7 +80,9 @@ static void on_socket(void *context, ares_socket_t fd, int readable, int writabl
 
 static int make_channel(struct resolver *resolver, ares_channel *ret_channel)
 {
+	/* No domains to search: a name is the one that was judged, and no other. */
 	struct ares_options options = { .flags = ARES_FLAG_NOALIASES,
+					.ndomains = 0,
 					.timeout = TIMEOUT_MS,
 					.tries = TRIES,
 					.sock_state_cb = on_socket,
@@ -76,7 +90,7 @@ static int make_channel(struct resolver *resolver, ares_channel *ret_channel)
 
 	return ares_init_options(ret_channel, &options,
 				 ARES_OPT_FLAGS | ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
-					 ARES_OPT_SOCK_STATE_CB);
+					 ARES_OPT_DOMAINS | ARES_OPT_SOCK_STATE_CB);
 }
 
 static struct timespec configuration_changed(void)
@@ -131,7 +145,7 @@ static void collect(const struct ares_addrinfo *info, struct answer *answer)
 
 static void on_answer(void *context, int status, int timeouts, struct ares_addrinfo *info)
 {
-	struct question *question = context;
+	struct lookup *lookup = context;
 	struct answer answer = { 0 };
 
 	(void)timeouts;
@@ -141,36 +155,81 @@ static void on_answer(void *context, int status, int timeouts, struct ares_addri
 		ares_freeaddrinfo(info);
 	if (answer.count == 0)
 		answer.wrong = status == ARES_SUCCESS ? "it has no address" : ares_strerror(status);
-	question->resolver->asked--;
-	question->over = true;
-	if (question->done)
-		question->done(question->context, &answer);
-	if (!question->early)
+	if (lookup->over)
+		*lookup->over = true;
+	lookup->resolver->asked--;
+	for (struct lookup **at = &lookup->resolver->lookups; *at; at = &(*at)->next) {
+		if (*at == lookup) {
+			*at = lookup->next;
+			break;
+		}
+	}
+	while (lookup->waiting) {
+		struct question *question = lookup->waiting;
+		struct question asked = *question;
+
+		lookup->waiting = question->next;
 		free(question);
+		asked.done(asked.context, &answer);
+	}
+	free(lookup);
+}
+
+static struct lookup *find_lookup(const struct resolver *resolver, const char *name)
+{
+	struct lookup *lookup = resolver->lookups;
+
+	while (lookup && strcmp(lookup->name, name) != 0)
+		lookup = lookup->next;
+	return lookup;
 }
 
 struct question *resolver_ask(struct resolver *resolver, const char *name, resolve_fn *done,
 			      void *context)
 {
+	static const struct answer too_many = { .wrong = "too many names are asked for at once" };
 	const struct ares_addrinfo_hints hints = { .ai_family = AF_UNSPEC,
 						   .ai_socktype = SOCK_STREAM };
-	struct question *question = mem_zero(sizeof *question);
+	struct lookup *lookup = find_lookup(resolver, name);
+	bool known = lookup;
+	bool over = false;
 
-	follow_changes(resolver);
-	*question = (struct question){ resolver, done, context, true, false };
-	resolver->asked++;
-	ares_getaddrinfo(resolver->channel, name, NULL, &hints, on_answer, question);
-	question->early = false;
-	if (question->over) {
-		free(question);
+	if (!known && resolver->asked == LOOKUPS) {
+		done(context, &too_many);
 		return NULL;
 	}
+	if (!known) {
+		follow_changes(resolver);
+		lookup = mem_zero(sizeof *lookup);
+		*lookup = (struct lookup){ .resolver = resolver, .next = resolver->lookups };
+		snprintf(lookup->name, sizeof lookup->name, "%s", name);
+		resolver->lookups = lookup;
+		resolver->asked++;
+	}
+
+	struct question *question = mem_zero(sizeof *question);
+
+	*question = (struct question){ lookup, lookup->waiting, done, context };
+	lookup->waiting = question;
+	if (known)
+		return question;
+	lookup->over = &over;
+	ares_getaddrinfo(resolver->channel, name, NULL, &hints, on_answer, lookup);
+	if (over)
+		return NULL;
+	lookup->over = NULL;
 	return question;
 }
 
 void question_forget(struct question *question)
 {
-	question->done = NULL;
+	for (struct question **at = &question->lookup->waiting; *at; at = &(*at)->next) {
+		if (*at == question) {
+			*at = question->next;
+			free(question);
+			return;
+		}
+	}
 }
 
 uint64_t resolver_settle(struct resolver *resolver)

@@ -1,6 +1,7 @@
 /*
  * Names to addresses, by c-ares: as the machine's resolver would (resolv.conf, hosts, nsswitch.conf, TCP for long
- * answers), without a thread and without blocking. Nothing is remembered: each connection asks anew.
+ * answers), without a thread and without blocking. Names are taken as they are: no domain is searched. Nothing is
+ * remembered: each connection asks anew, or waits for an answer that is on its way.
  */
 #ifndef GATEWAY_RESOLVE_H
 #define GATEWAY_RESOLVE_H

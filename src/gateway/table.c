@@ -27,12 +27,40 @@ bool table_sound(const struct table *table)
 	return true;
 }
 
-static bool only_refused(const struct table_row *row)
+static bool never_reached(const struct table_row *row)
 {
 	return row->connections == 0;
 }
 
-struct table_row *table_find(struct table *table, const struct gateway_target *target, bool refused)
+static void begin(struct table_row *row, const struct gateway_target *target)
+{
+	memset(row, 0, sizeof *row);
+	memcpy(row->host, target->host, sizeof row->host);
+	row->port = target->port;
+}
+
+/* A row of a host that nobody ever reached or is on the way to; what it counted goes to the others. */
+static struct table_row *replace(struct table *table, const struct gateway_target *target,
+				 const uint32_t *active)
+{
+	struct table_row *others = &table->rows[TABLE_ROWS];
+
+	for (uint32_t i = 0; i < table->used; i++) {
+		struct table_row *row = &table->rows[i];
+
+		if (!never_reached(row) || active[i])
+			continue;
+		others->refusals += row->refusals;
+		if (others->verdict == TABLE_NONE)
+			others->verdict = row->verdict;
+		begin(row, target);
+		return row;
+	}
+	return others;
+}
+
+struct table_row *table_find(struct table *table, const struct gateway_target *target, bool refused,
+			     const uint32_t *active)
 {
 	uint32_t strangers = 0;
 
@@ -41,17 +69,17 @@ struct table_row *table_find(struct table *table, const struct gateway_target *t
 
 		if (row->port == target->port && strcmp(row->host, target->host) == 0)
 			return row;
-		strangers += only_refused(row);
+		strangers += never_reached(row);
 	}
-	if (table->used == TABLE_ROWS || (refused && strangers >= TABLE_REFUSED))
+	if (refused && (table->used == TABLE_ROWS || strangers >= TABLE_REFUSED))
 		return &table->rows[TABLE_ROWS];
+	if (table->used == TABLE_ROWS)
+		return replace(table, target, active);
 
 	struct table_row *row = &table->rows[table->used];
 
 	/* The row is whole before it counts: a kill may come between any two of these. */
-	memset(row, 0, sizeof *row);
-	memcpy(row->host, target->host, sizeof row->host);
-	row->port = target->port;
+	begin(row, target);
 	__atomic_store_n(&table->used, table->used + 1, __ATOMIC_RELEASE);
 	return row;
 }

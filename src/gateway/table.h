@@ -51,9 +51,10 @@ void table_init(struct table *table);
 /* Is this a table of ours, and not one that was tampered with while the gateway was away? */
 bool table_sound(const struct table *table);
 
-/* The row of a target, a new one if need be. */
-struct table_row *table_find(struct table *table, const struct gateway_target *target,
-			     bool refused);
+/* The row of a target, a new one if need be. Where there is no room, a host that is allowed takes the place of one
+ * that was never reached; active: how many visits each row has now. */
+struct table_row *table_find(struct table *table, const struct gateway_target *target, bool refused,
+			     const uint32_t *active);
 
 /* A checked copy of a row. Returns false if there is nothing in it. */
 bool table_read(const struct table *table, size_t index, struct table_row *ret_row);

@@ -176,11 +176,12 @@ void visit_finish(struct visit *visit)
 
 static void linger(struct visit *visit)
 {
-	ssize_t n;
+	enum { ROUNDS = 4 }; /* then it is somebody else's turn */
+	ssize_t n = 1;
 
 	say_the_end(visit);
-	while ((n = side_receive(&visit->client, ENGINE_SCRATCH)) > 0)
-		;
+	for (int i = 0; i < ROUNDS && n > 0; i++)
+		n = side_receive(&visit->client, ENGINE_SCRATCH);
 	if ((n == 0 && !visit->client.kept) || (n < 0 && errno != EAGAIN))
 		visit_end(visit);
 	else if (n == 0)

@@ -1,7 +1,6 @@
 /* What agents keep: see keep.h. */
 #include "loop/keep.h"
 
-#include "agent/adapter.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -19,26 +18,10 @@
 
 enum { LOGIN_BYTES = 64 << 10 };
 
-/* FOLDER is STATE/loops/ID. */
-static char *place_of(const struct supervisor *sup)
-{
-	AUTO_FREE char *state = mem_dup(sup->folder);
-
-	for (int up = 0; up < 2 && strrchr(state, '/') > state; up++)
-		*strrchr(state, '/') = '\0';
-	return mem_format("%s-sessions/%s", state, path_name(sup->folder));
-}
-
-static bool has_sessions(const struct supervisor *sup)
-{
-	const struct agent_adapter *agent = agent_adapter_find(sup->state.options.agent);
-
-	return agent && agent->resume && !(sup->fence.accepted_weaker & FENCE_WEAKER_NO_FENCE);
-}
-
 char *keep_open(const struct supervisor *sup)
 {
-	AUTO_FREE char *place = has_sessions(sup) ? place_of(sup) : NULL;
+	const char *sessions = sup->state.options.sessions;
+	AUTO_FREE char *place = sessions ? path_join(sessions, path_name(sup->folder)) : NULL;
 
 	if (!place || make_folders(place, 0700) < 0)
 		return NULL;

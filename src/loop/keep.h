@@ -8,8 +8,7 @@
 
 #include "loop/attend.h"
 
-/* The folder, made if need be; the caller frees. NULL: the agent has no sessions that we know of, or there
- * can be no such folder, and it does without. */
+/* The folder, made if need be; the caller frees. NULL: the loop has none. */
 char *keep_open(const struct supervisor *sup);
 
 /* Is there something in it? */

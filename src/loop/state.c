@@ -124,6 +124,7 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->model = text(config, "model");
 	options->login = text(config, "login");
 	options->prices = text(config, "prices");
+	options->sessions = text(config, "sessions");
 	options->keep_session = session && strcmp(session, "continue") == 0;
 	options->promise = text(config, "promise");
 	options->tasks = text(config, "tasks");

@@ -6,6 +6,7 @@
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/process.h"
+#include "util/text.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -13,6 +14,7 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 enum { MOST_BYTES = 1 << 20, MOST_HOSTS = 64, ASK_MS = 10000 };
@@ -20,41 +22,54 @@ enum { MOST_BYTES = 1 << 20, MOST_HOSTS = 64, ASK_MS = 10000 };
 /* Where a tool's configuration is, and which of its lines name hosts. */
 struct set {
 	const char *name;
-	const char *const *variables;
+	const char *remedy;           /* how a user configures it */
+	const char *const *variables; /* NULL: none */
 	const char *const
 		*files; /* "~/" is the home, "./" the project; the last part may be a pattern */
+	const char *section;     /* only what stands in sections that begin so; NULL: everything */
 	const char *const *keys; /* NULL: every URL counts */
-	const char *const
-		*ask; /* what the tool itself says where nothing is configured; NULL: nothing */
-	const char *remedy; /* how a user configures it */
+	const char *const *ask;  /* what the tool says where nothing is configured; NULL: nothing */
 };
 
 #define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 static const struct set sets[] = {
-	{ "npm", LIST("npm_config_registry", "NPM_CONFIG_REGISTRY"),
-	  LIST("~/.npmrc", "~/.yarnrc", "~/.yarnrc.yml", "~/.bunfig.toml", "/etc/npmrc",
-	       "/usr/etc/npmrc", "/usr/local/etc/npmrc"),
-	  LIST("registry", "npmRegistryServer"), LIST("npm", "config", "get", "registry"),
-	  "npm config set registry URL" },
-	{ "apt", NULL,
-	  LIST("/etc/apt/sources.list", "/etc/apt/sources.list.d/*.list",
-	       "/etc/apt/sources.list.d/*.sources"),
-	  NULL, NULL, "a line in /etc/apt/sources.list" },
-	{ "pip", LIST("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX"),
-	  LIST("~/.config/pip/pip.conf", "~/.pip/pip.conf", "/etc/pip.conf",
-	       "/etc/xdg/pip/pip.conf", "~/.config/uv/uv.toml"),
-	  LIST("index", "find-links", "url"), NULL, "pip config set global.index-url URL" },
-	{ "cargo", LIST("CARGO_REGISTRIES_CRATES_IO_INDEX"),
-	  LIST("~/.cargo/config.toml", "~/.cargo/config"), LIST("registry", "index"), NULL,
-	  "a [source] with its registry in ~/.cargo/config.toml" },
-	{ "go", LIST("GOPROXY"), LIST("~/.config/go/env"), LIST("GOPROXY"),
-	  LIST("go", "env", "GOPROXY"), "go env -w GOPROXY=URL" },
-	{ "git-remotes", NULL, LIST("./.git/config"), LIST("url"), NULL,
-	  "git remote add origin URL" },
+	{ .name = "npm",
+	  .remedy = "npm config set registry URL",
+	  .variables = LIST("npm_config_registry", "NPM_CONFIG_REGISTRY"),
+	  .files = LIST("~/.npmrc", "~/.yarnrc", "~/.yarnrc.yml", "~/.bunfig.toml", "/etc/npmrc",
+			"/usr/etc/npmrc", "/usr/local/etc/npmrc"),
+	  .keys = LIST("registry", "npmRegistryServer"),
+	  .ask = LIST("npm", "config", "get", "registry") },
+	{ .name = "apt",
+	  .remedy = "a line in /etc/apt/sources.list",
+	  .files = LIST("/etc/apt/sources.list", "/etc/apt/sources.list.d/*.list",
+			"/etc/apt/sources.list.d/*.sources") },
+	{ .name = "pip",
+	  .remedy = "pip config set global.index-url URL",
+	  .variables = LIST("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL",
+			    "UV_DEFAULT_INDEX"),
+	  .files = LIST("~/.config/pip/pip.conf", "~/.pip/pip.conf", "/etc/pip.conf",
+			"/etc/xdg/pip/pip.conf", "~/.config/uv/uv.toml"),
+	  .keys = LIST("index", "find-links", "url") },
+	{ .name = "cargo",
+	  .remedy = "a [source] with its registry in ~/.cargo/config.toml",
+	  .variables = LIST("CARGO_REGISTRIES_CRATES_IO_INDEX"),
+	  .files = LIST("~/.cargo/config.toml", "~/.cargo/config"),
+	  .keys = LIST("registry", "index") },
+	{ .name = "go",
+	  .remedy = "go env -w GOPROXY=URL",
+	  .variables = LIST("GOPROXY"),
+	  .files = LIST("~/.config/go/env"),
+	  .keys = LIST("GOPROXY"),
+	  .ask = LIST("go", "env", "GOPROXY") },
+	/* Other sections may hold what a repository brought: `git submodule init` copies its .gitmodules. */
+	{ .name = "git-remotes",
+	  .remedy = "git remote add origin URL",
+	  .files = LIST("./.git/config"),
+	  .section = "[remote ",
+	  .keys = LIST("url") },
 };
-
-const char *const hosts_sets[] = { "npm", "apt", "pip", "cargo", "go", "git-remotes", NULL };
 
 static const struct set *find_set(const char *name)
 {
@@ -67,6 +82,14 @@ static const struct set *find_set(const char *name)
 bool hosts_is_set(const char *name)
 {
 	return find_set(name);
+}
+
+const char *hosts_nearest_set(const char *name)
+{
+	for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+		if (text_distance(sets[i].name, name) == 1)
+			return sets[i].name;
+	return NULL;
 }
 
 static void add_host(struct list *hosts, const char *host, size_t size)
@@ -82,8 +105,8 @@ static void add_host(struct list *hosts, const char *host, size_t size)
 		list_add(hosts, text);
 }
 
-/* The host of what stands behind "://". */
-static void add_url(struct list *hosts, const char *rest)
+/* The host of what stands behind "://"; ssh has a port of its own. */
+static void add_url(struct list *hosts, const char *rest, bool ssh)
 {
 	size_t size = strcspn(rest, "/ \t\"',|?#>");
 	const char *at = memrchr(rest, '@', size);
@@ -92,16 +115,21 @@ static void add_url(struct list *hosts, const char *rest)
 		size -= (size_t)(at + 1 - rest);
 		rest = at + 1;
 	}
-	add_host(hosts, rest, size);
+
+	const char *port = ssh && size && !memchr(rest, ':', size) ? ":22" : "";
+	AUTO_FREE char *host = mem_format("%.*s%s", (int)size, rest, port);
+
+	add_host(hosts, host, strlen(host));
 }
 
-/* ssh has its own port, and git a form without a scheme: git@host:path. */
+/* git's form of ssh without a scheme: git@host:path. */
 static void add_scp(struct list *hosts, const char *value)
 {
 	const char *at = strchr(value, '@');
 	const char *colon = at ? strchr(at, ':') : NULL;
+	const char *foreign = strpbrk(value, " \t/\"");
 
-	if (!colon || strpbrk(value, " \t/\"") < colon)
+	if (!colon || (foreign && foreign < colon))
 		return;
 
 	AUTO_FREE char *host = mem_format("%.*s:22", (int)(colon - at - 1), at + 1);
@@ -134,30 +162,29 @@ static void read_line(char *line, const char *const *keys, struct list *hosts)
 		add_scp(hosts, value + strspn(value, " \t"));
 	}
 	while (url && has_key(first, (size_t)(url - first), keys)) {
-		bool ssh = url - first >= 3 && strncmp(url - 3, "ssh", 3) == 0;
-		size_t before = hosts->count;
-
-		add_url(hosts, url + 3);
-		if (ssh && hosts->count > before && !strchr(hosts->items[before], ':')) {
-			char *host = mem_format("%s:22", hosts->items[before]);
-
-			free(hosts->items[before]);
-			hosts->items[before] = host;
-		}
+		add_url(hosts, url + 3, url - first >= 3 && strncmp(url - 3, "ssh", 3) == 0);
 		url = strstr(url + 3, "://");
 	}
 }
 
-void hosts_of_text(const char *text, const char *const *keys, struct list *hosts)
+void hosts_of_text(const char *text, const char *section, const char *const *keys,
+		   struct list *hosts)
 {
 	AUTO_FREE char *copy = mem_dup(text);
 	char *rest = copy;
+	bool inside = !section;
 
-	for (char *line; (line = strsep(&rest, "\r\n"));)
-		read_line(line, keys, hosts);
+	for (char *line; (line = strsep(&rest, "\r\n"));) {
+		char *first = line + strspn(line, " \t");
+
+		if (section && *first == '[')
+			inside = strncasecmp(first, section, strlen(section)) == 0;
+		if (inside)
+			read_line(line, keys, hosts);
+	}
 }
 
-static void read_file(const char *path, const char *const *keys, struct list *hosts)
+static void read_file(const char *path, const struct set *set, struct list *hosts)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(MOST_BYTES);
 	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -165,18 +192,18 @@ static void read_file(const char *path, const char *const *keys, struct list *ho
 
 	if (fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
 	    fd_read_all(fd, &text) == 0)
-		hosts_of_text(buffer_text(&text), keys, hosts);
+		hosts_of_text(buffer_text(&text), set->section, set->keys, hosts);
 }
 
 /* All files of a folder that a pattern names. */
-static void read_files(const char *path, const char *const *keys, struct list *hosts)
+static void read_files(const char *path, const struct set *set, struct list *hosts)
 {
 	const char *pattern = path_name(path);
 	AUTO_FREE char *folder = strndup(path, (size_t)(pattern - path));
 	DIR *dir;
 
 	if (!strchr(pattern, '*')) {
-		read_file(path, keys, hosts);
+		read_file(path, set, hosts);
 		return;
 	}
 	dir = folder ? opendir(folder) : NULL;
@@ -184,42 +211,41 @@ static void read_files(const char *path, const char *const *keys, struct list *h
 		AUTO_FREE char *file = path_join(folder, entry->d_name);
 
 		if (fnmatch(pattern, entry->d_name, FNM_PERIOD) == 0)
-			read_file(file, keys, hosts);
+			read_file(file, set, hosts);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-/* PATH without what is in the project: a program that lies there may be an agent's. The caller frees. */
-static char *safe_path(const char *project)
+/* A PATH of folders in which nobody but root could have put a program. The caller frees. */
+static char *safe_path(void)
 {
-	AUTO_BUFFER struct buffer path = BUFFER_INIT(1 << 16);
-	const char *at = getenv("PATH");
+	static const char *const folders[] = { "/usr/local/bin", "/usr/bin", "/bin" };
+	AUTO_BUFFER struct buffer path = BUFFER_INIT(4096);
 
-	while (at && *at) {
-		size_t size = strcspn(at, ":");
-		AUTO_FREE char *folder = strndup(at, size);
-		AUTO_FREE char *real = folder && folder[0] == '/' ? realpath(folder, NULL) : NULL;
+	buffer_add_text(&path, "PATH=/nonexistent");
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		struct stat status;
 
-		if (real && !path_within(real, project))
-			buffer_printf(&path, "%s:", real);
-		at += size + (at[size] == ':');
+		if (stat(folders[i], &status) == 0 && status.st_uid == 0 &&
+		    !(status.st_mode & (S_IWGRP | S_IWOTH)))
+			buffer_printf(&path, ":%s", folders[i]);
 	}
-	return mem_format("PATH=%s/usr/bin:/bin", buffer_text(&path));
+	return mem_dup(buffer_text(&path));
 }
 
 /* The tool runs in the root folder, where no project's file is in its way. */
-static void ask_tool(const char *const *ask, const char *project, struct list *hosts)
+static void ask_tool(const char *const *ask, struct list *hosts)
 {
+	enum { MOST_WORDS = 16 };
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(MOST_BYTES);
-	AUTO_FREE char *path = safe_path(project);
-	const char *const arguments[] = {
-		"/usr/bin/env",         "-C", "/", path, ask[0], ask[1], ask[2],
-		ask[2] ? ask[3] : NULL, NULL
-	};
+	AUTO_FREE char *path = safe_path();
+	const char *arguments[MOST_WORDS] = { "/usr/bin/env", "-C", "/", path };
 
+	for (size_t i = 4; *ask && i < MOST_WORDS - 1; i++)
+		arguments[i] = *ask++;
 	if (process_output((char *const *)arguments, ASK_MS, &text) == 0)
-		hosts_of_text(buffer_text(&text), NULL, hosts);
+		hosts_of_text(buffer_text(&text), NULL, NULL, hosts);
 }
 
 int hosts_find(const char *name, const struct hosts_place *place, struct list *hosts,
@@ -230,16 +256,16 @@ int hosts_find(const char *name, const struct hosts_place *place, struct list *h
 
 	for (const char *const *at = set->variables; at && *at && !place->foreign; at++)
 		if (getenv(*at))
-			hosts_of_text(getenv(*at), NULL, hosts);
+			hosts_of_text(getenv(*at), NULL, NULL, hosts);
 	for (const char *const *at = set->files; *at; at++) {
 		const char *base = (*at)[0] == '~' ? place->home : place->project;
 		AUTO_FREE char *path = (*at)[0] == '/' ? mem_dup(*at) : path_join(base, *at + 2);
 
 		if ((*at)[0] != '~' || place->home[0])
-			read_files(path, set->keys, hosts);
+			read_files(path, set, hosts);
 	}
 	if (hosts->count == before && set->ask && !place->foreign)
-		ask_tool(set->ask, place->project, hosts);
+		ask_tool(set->ask, hosts);
 	if (hosts->count == before)
 		return error_set(
 			err,

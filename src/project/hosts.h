@@ -3,7 +3,7 @@
  * this user, and a company's mirror needs no list of ours.
  *
  * Only what is the user's or the machine's is read: files of the home folder and of /etc, variables, and
- * the project's .git/config, which no clone brings. A repository's own files (.npmrc, pip.conf,
+ * the remotes in the project's .git/config, which no clone brings. A tool is asked only if it is root's. A repository's own files (.npmrc, pip.conf,
  * .gitmodules) are never looked at: they would let a repository choose its hosts.
  */
 #ifndef PROJECT_HOSTS_H
@@ -20,18 +20,20 @@ struct hosts_place {
 	bool foreign;        /* the environment is somebody else's */
 };
 
-/* The names of all sets; NULL ends the list. */
-extern const char *const hosts_sets[];
-
+/* "npm", "apt", "pip", "cargo", "go", "git-remotes". */
 bool hosts_is_set(const char *name);
+
+/* The set that this is a misspelling of, or NULL. */
+const char *hosts_nearest_set(const char *name);
 
 /* Adds the hosts of a set, each once: "host" or "host:port". Returns 0, or -1 with err set: the
  * configuration names none. */
-int hosts_find(const char *set, const struct hosts_place *place, struct list *hosts,
+int hosts_find(const char *name, const struct hosts_place *place, struct list *hosts,
 	       struct error *err);
 
-/* Adds the hosts of all URLs of a text. keys: only of lines that have one of these words before the URL;
- * NULL: of all. For the tests, too. */
-void hosts_of_text(const char *text, const char *const *keys, struct list *hosts);
+/* Adds the hosts of all URLs of a text. section: only of lines in sections that begin so; keys: only of lines that
+ * have one of these words before the URL; NULL: of all. For the tests, too. */
+void hosts_of_text(const char *text, const char *section, const char *const *keys,
+		   struct list *hosts);
 
 #endif

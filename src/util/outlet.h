@@ -40,7 +40,7 @@ struct outlet_refusal {
 struct outlet_host {
 	char host[OUTLET_NAME];
 	uint16_t port;
-	uint64_t connections, refusals;
+	uint64_t connections, refusals; /* all of them, also those that were too many to be told */
 	uint64_t bytes_in, bytes_out;
 	const char *verdict; /* allowed, refused, capped, failed */
 };

@@ -35,7 +35,7 @@ def clean(text, project):
             line = json.dumps(shorten(json.loads(line)), separators=(",", ":"), ensure_ascii=False)
         except ValueError:
             pass
-        line = HOMES.sub("/home/me", SLUGS.sub("-home-me-project", line.replace(project, "/home/me/project")))
+        line = HOMES.sub("/srv/me", SLUGS.sub("-srv-project", line.replace(project, "/srv/project")))
         line = TIMES.sub("2026-11-17T03:00:00Z", IDS.sub(steady, line))
         lines.append(SECONDS.sub("1794880000", MILLISECONDS.sub("1794880000000", line)))
     return "\n".join(lines) + "\n"

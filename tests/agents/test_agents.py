@@ -265,6 +265,19 @@ def test_a_session_goes_on_and_is_paid_once(t, agent):
 
 # Ways to start
 
+@timeout(120)
+def test_opencode_works_with_a_local_server_whose_price_nobody_knows(t):
+    loop = Real(t, "opencode", lambda loop: whole_turn("opencode", loop.project))
+    config = {"provider": {"local": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "http://127.0.0.1:8080/v1"},
+                                     "models": {"m-1": {"name": "m-1", "tool_call": True}}}}}
+    result = loop.work("--model", "local/m-1", options=["--env", "OPENAI_API_KEY=k", "--env",
+                                                        "OPENCODE_CONFIG_CONTENT=" + json.dumps(config)])
+    equal(result.code, 0, "exit status", f"{result}\n{loop.log('stderr.log')[-2000:]}")
+    equal({request["protocol"] for request in loop.server.conversation()}, {"chat"}, "what was spoken")
+    ended = loop.one("ended")
+    expect(ended.get("unpriced") and "cost_nusd" not in ended, "what it cost is not known", ended)
+
+
 def test_auto_takes_the_agent_that_can_log_in(t):
     loop = Real(t, "codex", [{"text": "Here."}])
     words = loop.words(check="false")

@@ -3,7 +3,7 @@
 import json
 import os
 
-from harness import cases, contains, equal, expect, lacks, user_only
+from harness import cases, contains, equal, expect, lacks, snapshot, user_only
 from harness.loop import Loop
 
 RESULT = ('{"type":"result","subtype":"success","is_error":false,"result":"It is done.","session_id":"s-1",'
@@ -150,13 +150,69 @@ def test_a_version_that_was_not_tested_is_said(t):
 
 
 @user_only
-def test_without_a_fence_nothing_skips_permissions(t):
-    stand_in(t, "claude", "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\ncat >/dev/null\ntouch done\n")
+@cases("claude", "codex", "gemini", "opencode")
+def test_without_a_fence_nothing_skips_permissions_and_the_users_own_home_stays_as_it_is(t, agent):
+    stand_in(t, agent, "#!/bin/sh\nprintf '%s\\n' \"$@\" >args\necho \"$HOME\" >home\ncat >/dev/null\ntouch done\n")
+    for name in (".gemini/settings.json", ".codex/config.toml", ".claude/settings.json"):
+        t.at_home(name, "mine")
+    kept = [os.path.join(t.home, name) for name in (".gemini", ".codex", ".claude", ".config", ".cache")]
+    before = [snapshot(path) for path in kept]
+    key = {"codex": "OPENAI_API_KEY", "gemini": "GEMINI_API_KEY"}.get(agent, "ANTHROPIC_API_KEY")
     loop = Loop(t)
-    result = run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "--i-accept-no-fence", env=environment(t))
+    result = run(loop, "--agent", agent, "--env", f"{key}=k", "--i-accept-no-fence", env=environment(t))
+    equal(result.code, 0, "exit status", result)
     contains(result.err, "NO FENCE", "the notice")
-    lacks(loop.tree().get("args", ""), "skip-permissions", "the words")
-    expect(result.code == 0 and "stream-json" in loop.tree()["args"], "it was started all the same", result)
+    for word in ("skip-permissions", "bypass", "yolo", "--auto"):
+        lacks(loop.tree()["args"], word, "the words")
+    home = loop.tree()["home"].strip()
+    expect(home != t.home and not os.path.exists(home), "its home was another one, and is gone", home)
+    equal([snapshot(path) for path in kept], before, "what the user has at home")
+
+
+KEEPS = ("#!/bin/sh\ncat >/dev/null\ncat ~/.claude/projects/* >>remembered 2>/dev/null\necho \"$@\" >>args\n"
+         "echo \"word of $(wc -l <args)\" >>~/.claude/projects/s-1.jsonl\n" f"echo '{RESULT}'\n")
+
+
+@cases((), ("--read-only",))
+def test_sessions_are_kept_with_each_iteration_or_go_on(t, *words):
+    stand_in(t, "claude", KEEPS)
+    loop = Loop(t)
+    run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "-m", "2", *words, env=environment(t))
+    for number in (1, 2):
+        path = f"{loop.folder}/iterations/{number}/session/projects/s-1.jsonl"
+        expect(os.path.exists(path), f"iteration {number} has its own session", loop.history())
+    expect("remembered" not in loop.tree() or not loop.tree()["remembered"], "nothing is remembered", loop.tree())
+    if words:
+        return
+    other = Loop(t, name="other")
+    run(other, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", "-m", "2", "--session", "continue",
+        env=environment(t))
+    contains(other.tree()["remembered"], "word of 1", "what the second iteration finds")
+    contains(other.tree()["args"].splitlines()[1], "--resume s-1", "its words")
+    lacks(other.tree()["args"].splitlines()[0], "--resume", "the words of the first")
+    equal(other.status()["spent_nusd"], 250_000_000, "what was spent: the sum of the session, once")
+
+
+def test_where_sessions_cannot_be_kept_a_loop_does_without(t):
+    stand_in(t, "claude", "#!/bin/sh\ncat >/dev/null\ntouch done\n")
+    t.write(f"{t.state}-sessions", "a file is in the way")
+    loop = Loop(t)
+    words = ("--agent", "claude", "--env", "ANTHROPIC_API_KEY=k")
+    refused = run(loop, *words, "--session", "continue", env=environment(t))
+    equal(refused.code, 125, "exit status with --session continue", refused)
+    result = run(loop, *words, env=environment(t))
+    equal(result.code, 0, "exit status", result)
+    contains(result.err, "sessions are not kept", "the notice")
+
+
+def test_an_agent_in_the_project_leaves_the_project_writable(t):
+    loop = Loop(t)
+    folder = loop.path("node_modules/claude")
+    t.write(f"{folder}/claude", "#!/bin/sh\ncat >/dev/null\ntouch node_modules/new done\n", 0o755)
+    env = environment(t)
+    result = run(loop, "--agent", "claude", "--env", "ANTHROPIC_API_KEY=k", env={**env, "PATH": f"{folder}:{env['PATH']}"})
+    equal(result.code, 0, "exit status", result)
+    expect(os.path.exists(loop.path("node_modules/new")), "packages can be installed")
 
 
 def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
@@ -169,6 +225,9 @@ def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
     lacks(loop.tree()["env"], "of-a-person", "the agent's environment")
     contains(result.err, "LOGIN IN THE FENCE", "the notice")
     expect(loop.status()["login_in_fence"].endswith(".credentials.json"), "the status says it")
+    contains(loop.ringfence("status").out, "LOGIN IN THE FENCE", "the status for people")
+    with open(f"{loop.folder}/iterations/1/analysis.json", encoding="utf-8") as file:
+        contains(file.read(), "login_in_fence", "the analysis of the iteration")
     for base, _, files in os.walk(os.path.join(t.state, "loops")):
         for file in files:
             with open(os.path.join(base, file), "rb") as stream:

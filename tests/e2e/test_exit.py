@@ -266,3 +266,11 @@ def test_two_runs_at_once_do_not_see_each_other(t):
     lacks(result.out, "mine", "files of the other run")
     first.communicate(b"\n", timeout=10)
     equal(first.returncode, 0, "the first")
+
+
+@cases("-", "/dev/stdout")
+def test_a_report_on_stdout_has_its_place_in_a_file(t, name):
+    out = os.path.join(t.outside, "out")
+    t.run(["sh", "-c", f"{{ echo before; {t.ringfence} exec --report {name} -- echo hi; echo after; }} > {out}"])
+    lines = open(out, encoding="utf-8").read().splitlines()
+    equal((lines[0], lines[1], lines[2], lines[-1]), ("before", "hi", "{", "after"), "lines")

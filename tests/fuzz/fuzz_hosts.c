@@ -1,4 +1,4 @@
-// sources: src/project/hosts.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/list.c src/util/mem.c src/util/path.c src/util/process.c
+// sources: src/project/hosts.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/list.c src/util/mem.c src/util/path.c src/util/process.c src/util/text.c
 /* Hosts in the configuration of other tools. */
 #include "fuzz.h"
 
@@ -18,7 +18,7 @@ void fuzz_hosts(const uint8_t *data, size_t size)
 	for (int i = 0; i < 2; i++) {
 		__attribute__((cleanup(list_release))) struct list hosts = { 0 };
 
-		hosts_of_text(text, i ? keys : NULL, &hosts);
+		hosts_of_text(text, i ? "[r" : NULL, i ? keys : NULL, &hosts);
 		for (size_t k = 0; k < hosts.count; k++)
 			if (!*hosts.items[k] || strlen(hosts.items[k]) > size + 3 ||
 			    strpbrk(hosts.items[k], "/\n"))

@@ -390,27 +390,32 @@ static void check_table(void)
 {
 	AUTO_FREE struct table *table = mem_zero(sizeof *table);
 	struct gateway_target target = { .port = 443 };
+	uint32_t active[TABLE_ROWS + 1] = { 1 };
 	struct table_row row;
 	bool apart = true;
 
 	table_init(table);
 	for (int i = 0; i < 2 * TABLE_ROWS; i++) {
 		snprintf(target.host, sizeof target.host, "h%d.com", i);
-		table_find(table, &target, true)->refusals++;
+		table_find(table, &target, true, active)->refusals++;
 	}
 	CHECK("hosts that are refused have half of the table", table->used == TABLE_REFUSED);
 	for (int i = 0; i < 2 * TABLE_ROWS; i++) {
 		snprintf(target.host, sizeof target.host, "a%d.com", i);
-		table_find(table, &target, false)->connections++;
+		table_find(table, &target, false, active)->connections++;
 	}
+	CHECK("one that is on its way keeps its row, the other strangers give way to hosts that are reached",
+	      strcmp(table->rows[0].host, "h0.com") == 0 &&
+		      strcmp(table->rows[1].host, "h1.com") != 0 &&
+		      table->rows[TABLE_ROWS].refusals == 2 * TABLE_ROWS - 1);
 	CHECK("those that find no room share the last row",
 	      table->used == TABLE_ROWS &&
-		      table_find(table, &target, false) == &table->rows[TABLE_ROWS]);
+		      table_find(table, &target, false, active) == &table->rows[TABLE_ROWS]);
 	snprintf(target.host, sizeof target.host, "a3.com");
-	apart = table_find(table, &target, false)->connections == 1;
+	apart = table_find(table, &target, false, active)->connections == 1;
 	target.port = 80;
 	CHECK("a port more is a row more",
-	      apart && table_find(table, &target, false) == &table->rows[TABLE_ROWS]);
+	      apart && table_find(table, &target, false, active) == &table->rows[TABLE_ROWS]);
 	CHECK("a table of ours is sound", table_sound(table));
 	memset(table->rows[0].host, 'x', sizeof table->rows[0].host);
 	table->rows[1].host[0] = '\x1b';

@@ -8,19 +8,24 @@
 #include <string.h>
 
 /* The hosts of a text, joined by blanks, are these. */
-static bool names(const char *text, const char *key, const char *expected)
+static bool names_in(const char *section, const char *text, const char *key, const char *expected)
 {
 	const char *const keys[] = { key, NULL };
 	__attribute__((cleanup(list_release))) struct list hosts = { 0 };
 	AUTO_BUFFER struct buffer all = BUFFER_INIT(1 << 16);
 
-	hosts_of_text(text, key ? keys : NULL, &hosts);
+	hosts_of_text(text, section, key ? keys : NULL, &hosts);
 	for (size_t i = 0; i < hosts.count; i++)
 		buffer_printf(&all, "%s%s", i ? " " : "", hosts.items[i]);
 	if (strcmp(buffer_text(&all), expected) == 0)
 		return true;
 	fprintf(stderr, "saw '%s', expected '%s'\n", buffer_text(&all), expected);
 	return false;
+}
+
+static bool names(const char *text, const char *key, const char *expected)
+{
+	return names_in(NULL, text, key, expected);
 }
 
 int main(void)
@@ -49,6 +54,18 @@ int main(void)
 		    "[remote \"c\"]\n\turl = ssh://git@s.example/x\n\turl = ssh://s.example:2222/x\n"
 		    "[remote \"d\"]\n\turl = ../local\n\turl = /srv/x@y:z\n",
 		    "url", "ssh.example:22 h.example s.example:22 s.example:2222"));
+	CHECK("a short path behind git@host: is one, too",
+	      names("\turl = git@s.example:repo.git\n", "url", "s.example:22"));
+	CHECK("ssh has its port also where the same host was named before",
+	      names("\turl = https://h.example/x\n\turl = ssh://git@h.example/x\n", "url",
+		    "h.example h.example:22"));
+	CHECK("what a repository's .gitmodules left in the configuration is none of the remotes",
+	      names_in(
+		      "[remote ",
+		      "[submodule \"s\"]\n\turl = http://127.0.0.1:2375/\n"
+		      "[remote \"o\"]\n\turl = https://h.example/x\n[url \"https://no.example/\"]\n"
+		      "\tinsteadOf = https://x.example/\n",
+		      "url", "h.example"));
 	CHECK("a host counts once, whatever its case",
 	      names("https://A.example/ https://a.EXAMPLE/x", NULL, "a.example"));
 	CHECK("what is no URL is none", names("", NULL, "") && names("://", NULL, "") &&

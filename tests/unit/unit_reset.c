@@ -82,6 +82,12 @@ static const struct sample clocks[] = {
 	{ "Claude usage limit reached. Your limit will reset at 7pm (America/New_York).",
 	  11 * HOUR + 40 * MINUTE },
 	{ "You've hit your usage limit. Upgrade to Pro or try again at 3:05 PM.", 45 * MINUTE },
+	/* As the programs of the tests print them. */
+	{ "You\xe2\x80\x99ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit "
+	  "https://chatgpt.com/settings/usage to purchase more credits or try again at 3:05 PM.",
+	  45 * MINUTE },
+	{ "You've hit your 5-hour limit \xc2\xb7 resets 3:05pm (Europe/Vilnius)", 45 * MINUTE },
+	{ "[API Error: You exceeded your current quota. Please retry in 7200s.", 2 * HOUR },
 	{ "try again at 3:05\xe2\x80\xafPM.", 45 * MINUTE },
 	{ "try again at 3:05\xc2\xa0p.m.", 45 * MINUTE },
 	{ "resets 12am", 9 * HOUR + 40 * MINUTE },
