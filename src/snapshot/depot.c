@@ -1,6 +1,7 @@
 /* The repository of checkpoints: see depot.h. */
 #include "snapshot/depot.h"
 
+#include "snapshot/confine.h"
 #include "snapshot/fault.h"
 #include "snapshot/manifest.h"
 #include "snapshot/name.h"
@@ -76,7 +77,7 @@ static void *open_git(void *argument)
 	return NULL;
 }
 
-int depot_open(struct depot *depot, const char *path, struct error *err)
+int depot_open(struct depot *depot, const char *path, const char *project, struct error *err)
 {
 	AUTO_FREE char *mark = path_join(path, "HEAD");
 
@@ -86,6 +87,8 @@ int depot_open(struct depot *depot, const char *path, struct error *err)
 	depot->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (depot->folder < 0)
 		return error_sys(err, "open '%s'", path);
+	if (confine_writes(path, project, err) < 0)
+		return -1;
 	depot->opening = pthread_create(&depot->opener, NULL, open_git, depot) == 0;
 	if (!depot->opening)
 		open_git(depot);

@@ -41,8 +41,9 @@ struct checkpoint {
 	uint64_t files, bytes, skipped;
 };
 
-/* Opens the repository, or makes it. Returns 0, or -1 with err set. */
-int depot_open(struct depot *depot, const char *path, struct error *err);
+/* Opens the repository, or makes it. From then on this process can write there, and to the project if that is not
+ * NULL, and nowhere else (confine.h). Returns 0, or -1 with err set. */
+int depot_open(struct depot *depot, const char *path, const char *project, struct error *err);
 void depot_close(struct depot *depot);
 
 /* The library takes as long to begin as a look at thousands of files, so it does that meanwhile; before anything

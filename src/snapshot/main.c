@@ -17,11 +17,11 @@
 #include "util/mem.h"
 #include "util/path.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { ANSWER = 3 };
@@ -369,11 +369,23 @@ static int prune(struct request *request, struct depot *depot, struct error *err
 
 static const struct {
 	const char *name;
+	bool writes; /* to the project */
 	int (*run)(struct request *request, struct depot *depot, struct error *err);
 } works[] = {
-	{ "save", save },     { "list", list },    { "diff", diff },   { "show", show },
-	{ "rollback", undo }, { "restore", undo }, { "prune", prune },
+	{ "save", false, save },   { "list", false, list },    { "diff", false, diff },
+	{ "show", false, show },   { "rollback", true, undo }, { "restore", true, undo },
+	{ "prune", false, prune },
 };
+
+/* Is something left of a rollback that was cut off? Then whoever comes next finishes it. */
+static bool is_left(const struct request *request)
+{
+	AUTO_FREE char *note = path_join(request->store, RESTORE_NOTE);
+	AUTO_FREE char *stage = path_join(request->look.project, WALK_STAGE);
+
+	return access(note, F_OK) == 0 ||
+	       faccessat(AT_FDCWD, stage, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
 
 static int perform(struct request *request, const char *name, struct error *err)
 {
@@ -383,7 +395,10 @@ static int perform(struct request *request, const char *name, struct error *err)
 	for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
 		if (strcmp(works[i].name, name) != 0)
 			continue;
-		result = depot_open(&depot, request->store, err);
+		result = depot_open(&depot, request->store,
+				    works[i].writes || is_left(request) ? request->look.project
+									: NULL,
+				    err);
 		if (result == 0)
 			result = works[i].run(request, &depot, err);
 		depot_close(&depot);
@@ -414,12 +429,12 @@ int main(int argc, char **argv)
 	int result = 0;
 
 	signal(SIGPIPE, SIG_IGN);
-	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	request.json = JSON_INIT(&request.answer);
 	json_open(&request.json, NULL, '{');
 	for (int i = 2; i < argc && result == 0; i++)
 		result = take_argument(&request, argv[i], &err);
-	if (result == 0 && (argc < 2 || !request.store || !request.look.loop))
+	if (result == 0 &&
+	    (argc < 2 || !request.store || !request.look.loop || !request.look.project))
 		result = error_set(&err, "ringfence-snapshot is started by ringfence");
 	if (result == 0)
 		result = perform(&request, argv[1], &err);

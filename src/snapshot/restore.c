@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define UNDER_WAY "undo"
-
 enum { NOTE_BYTES = 1 << 16 };
 
 struct restoring {
@@ -279,12 +277,12 @@ static int write_note(struct depot *depot, const git_oid *tree, const char *path
 	buffer_printf(&note, "%s\n%s", id, path);
 	if (buffer_overflowed(&note))
 		return error_set(err, "the path is too long");
-	return depot_write(depot, depot->folder, UNDER_WAY, note.data, note.used, err);
+	return depot_write(depot, depot->folder, RESTORE_NOTE, note.data, note.used, err);
 }
 
 bool restore_pending(const struct depot *depot)
 {
-	return faccessat(depot->folder, UNDER_WAY, F_OK, 0) == 0;
+	return faccessat(depot->folder, RESTORE_NOTE, F_OK, 0) == 0;
 }
 
 static int find_most(void *context, struct node *node, const char *path)
@@ -385,7 +383,7 @@ int restore_project(struct depot *depot, const struct look_options *options, str
 		result = verify(depot, options, &target, ret_result, err);
 		fault_point();
 		/* What could not be done is tried again; what somebody else has changed since is theirs. */
-		unlinkat(depot->folder, UNDER_WAY, 0);
+		unlinkat(depot->folder, RESTORE_NOTE, 0);
 	}
 	node_release(&target);
 	free(at.placed);
@@ -396,7 +394,7 @@ int restore_project(struct depot *depot, const struct look_options *options, str
 int restore_recover(struct depot *depot, const struct look_options *options, bool *ret_done,
 		    struct error *err)
 {
-	AUTO_FD fd = openat(depot->folder, UNDER_WAY, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD fd = openat(depot->folder, RESTORE_NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
 	struct restore_result result = { 0 };
 	struct look present = { 0 };
@@ -414,7 +412,7 @@ int restore_recover(struct depot *depot, const struct look_options *options, boo
 	if (fd_read_all(fd, &note) < 0 || note.used < GIT_OID_HEXSZ + 1 ||
 	    git_oid_fromstr(&tree, buffer_text(&note)) < 0)
 		return error_set(err, "the note of an unfinished rollback, '%s/%s', is damaged",
-				 depot->path, UNDER_WAY);
+				 depot->path, RESTORE_NOTE);
 	outcome = look_take(depot, options, &present, err) < 0 ||
 				  look_finish(depot, &present, err) < 0 ||
 				  restore_project(depot, options, &present, &tree,

@@ -15,6 +15,9 @@
 #include "snapshot/look.h"
 #include "util/list.h"
 
+/* The file in the repository. */
+#define RESTORE_NOTE "undo"
+
 struct restore_result {
 	uint64_t written, removed, adjusted; /* files, links and folders; adjusted: modes only */
 	struct list kept; /* folders that stay because of what is ignored in them */

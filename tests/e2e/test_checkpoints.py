@@ -219,6 +219,23 @@ def test_no_symlink_is_followed_and_nothing_of_the_project_is_executed(t):
     expect(os.path.islink(t.path("link")), "the link is a link")
 
 
+@needs("git")
+def test_ringfence_snapshot_writes_to_its_own_places_only(t):
+    """A repository that leads elsewhere shows it: the wall is the kernel's."""
+    elsewhere = os.path.join(t.outside, "elsewhere")
+    os.makedirs(elsewhere)
+    snapshots = own(t, ignored=False)
+    equal(snapshots.ask("list")[0], 0, "exit status of list, which makes the repository")
+    os.rmdir(os.path.join(snapshots.store, "rules"))
+    os.symlink(elsewhere, os.path.join(snapshots.store, "rules"))
+    code, answer = snapshots.ask("save", kind="start")
+    equal((code, os.listdir(elsewhere)), (1, []), "the exit status, and what is elsewhere", answer)
+    os.unlink(os.path.join(snapshots.store, "rules"))
+    os.mkdir(os.path.join(snapshots.store, "rules"))
+    snapshots.save()
+    equal(os.listdir(os.path.join(snapshots.store, "rules")), ["loop"], "as a control, in its own place")
+
+
 def test_pipes_and_sockets_are_not_waited_for(t):
     os.mkfifo(t.path("pipe"))
     with socket.socket(socket.AF_UNIX) as server:
