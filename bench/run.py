@@ -497,7 +497,7 @@ def prepare(place, chosen):
     os.chmod(place.base, 0o755)
     for name in ("bin", "home"):
         os.makedirs(os.path.join(place.base, name))
-    for name in ("ringfence", "ringfence-init"):
+    for name in ("ringfence", "ringfence-init", "ringfence-snapshot"):
         shutil.copy2(os.path.join(REPO, "build", name), os.path.join(place.base, "bin"))
     for name in ("run.py", "loop.py"):
         shutil.copy2(os.path.join(REPO, "bench", name), os.path.join(place.base, "bin"))

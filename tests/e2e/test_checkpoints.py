@@ -422,6 +422,28 @@ def test_old_and_large_checkpoints_make_room(t):
 
 # Room
 
+@needs("git")
+@timeout(120)
+def test_making_room_that_is_killed_anywhere_loses_nothing_that_should_stay(t):
+    snapshots = own(t)
+    killed = 0
+    for fault in range(1, 60):
+        for number in range(2):
+            t.write("file", f"{fault} {number}")
+            latest = snapshots.save(kind="start" if number == 0 else "within")["number"]
+        code, _ = snapshots.ask("prune", most_bytes=1, fault=fault)
+        killed += code != 0
+        expect({0, latest} <= set(snapshots.numbers()), f"the first and the latest stay at {fault}")
+        equal((snapshots.ask("show", from_=latest, path="file")[0], snapshots.out), (0, f"{fault} 1".encode()),
+              f"the latest one at {fault}")
+        if code == 0:
+            break
+    fsck(t, snapshots.store)
+    snapshots.rollback(0)
+    equal(t.read("file"), "1 0", "the first one")
+    expect(killed > 5, "there are fault points", killed)
+
+
 def test_clean_removes_a_loop_with_all_that_it_kept(t):
     loop = begin(t)
     first, folder = loop.status()["id"], loop.folder
