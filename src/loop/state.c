@@ -30,7 +30,7 @@ static void replace(char **target, const char *value)
 
 void loop_state_init(struct loop_state *state)
 {
-	*state = (struct loop_state){ .phase = LOOP_PHASE_new };
+	*state = (struct loop_state){ .phase = LOOP_PHASE_new, .checkpoint = -1 };
 	for (int i = 0; i < GUARD_BREAKERS; i++)
 		guard_breaker_init(&state->breakers[i], (enum guard_breaker_kind)i);
 }
@@ -51,6 +51,7 @@ void loop_state_release(struct loop_state *state)
 	free(state->final);
 	free(state->status);
 	free(state->reason);
+	free(state->checkpoint_error);
 	free(state->session);
 	for (int i = 0; i < LOOP_REFLECTIONS; i++)
 		free(state->reflections[i]);
@@ -130,6 +131,11 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->promise = text(config, "promise");
 	options->tasks = text(config, "tasks");
 	options->fence = json_object_get(config, "fence");
+	options->checkpoints_off = !flag(config, "checkpoints");
+	options->checkpoint_ignored = flag(config, "checkpoint_ignored");
+	options->checkpoint_ms = number(config, "checkpoint_ms");
+	options->checkpoint_bytes = number(config, "checkpoint_bytes");
+	options->checkpoint_age_ms = number(config, "checkpoint_age_ms");
 	options->limits = GUARD_LIMITS_DEFAULT;
 	read_limits(config, state);
 	json_array_foreach(json_object_get(config, "checks"), index,
@@ -444,6 +450,14 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 	case LOOP_EVENT_started:
 		state->supervisor = (pid_t)number(data, "pid");
 		state->rested_ms += number(data, "down_ms");
+		break;
+	case LOOP_EVENT_checkpointed:
+		replace(&state->checkpoint_error, text(data, "error"));
+		if (!state->checkpoint_error)
+			state->checkpoint = number(data, "number");
+		break;
+	case LOOP_EVENT_restored: /* what was there before it is a checkpoint, too */
+		state->checkpoint = number(data, "saved");
 		break;
 	case LOOP_EVENT_waited:
 	case LOOP_EVENT_COUNT:
