@@ -76,7 +76,9 @@ void agent_summary_exit(struct agent_summary *summary, const struct agent_format
 
 void agent_summary_init(struct agent_summary *summary)
 {
-	*summary = (struct agent_summary){ .tokens = AGENT_TOKENS_UNKNOWN, .cost_nusd = -1 };
+	*summary = (struct agent_summary){ .tokens = AGENT_TOKENS_UNKNOWN,
+					   .cost_nusd = -1,
+					   .agent_nusd = -1 };
 }
 
 void agent_summary_release(struct agent_summary *summary)

@@ -128,7 +128,9 @@ struct agent_summary {
 	enum agent_error error;
 	int64_t reset_at; /* of a limit; 0: not known, the message may say it in words */
 	struct agent_tokens tokens;
-	int64_t cost_nusd; /* -1: nobody said */
+	int64_t cost_nusd;  /* -1: nobody said */
+	int64_t agent_nusd; /* what the agent said, where somebody else has counted; -1: nothing, or
+			       nobody has */
 	bool unpriced; /* tokens were used whose price is not known: the cost is more than that */
 	bool retrying; /* the error is one that the agent is still trying to get over */
 	uint64_t tool_calls, tool_errors, files_changed, retries, errors, unknown;

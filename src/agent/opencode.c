@@ -188,17 +188,29 @@ static const char *const sessions[] = { NULL };
 
 /* Sessions are a database, which has a variable of its own; beside it is where a login would be. The
  * project's notes come with its settings, or not at all; so they are shown as the user's. */
-static const char setup[] = "if [ -n \"${RINGFENCE_KEEP:-}\" ]; then\n"
-			    "\texport OPENCODE_DB=\"$RINGFENCE_KEEP/opencode.db\"\n"
-			    "fi\n"
-			    "cd \"$HOME\" && mkdir -p .config/opencode .local/share/opencode "
-			    ".local/state/opencode .cache/opencode/bin && cd \"$OLDPWD\"\n"
-			    "for notes in AGENTS.md CLAUDE.md; do\n"
-			    "\tif [ -e \"$PWD/$notes\" ]; then\n"
-			    "\t\tln -s \"$PWD/$notes\" \"$HOME/.config/opencode/AGENTS.md\"\n"
-			    "\t\tbreak\n"
-			    "\tfi\n"
-			    "done";
+static const char setup[] =
+	"lead() { providers=\"$providers,\\\"$1\\\": {\\\"options\\\": {\\\"baseURL\\\": \\\"$RINGFENCE_MODELS/$2\\\"}}\"; }\n"
+	"if [ -n \"${RINGFENCE_MODELS:-}\" ]; then\n"
+	"\tproviders=\n"
+	"\tif [ \"${ANTHROPIC_BASE_URL:-}\" = \"$RINGFENCE_MODELS\" ]; then lead anthropic v1; fi\n"
+	"\tif [ \"${OPENAI_BASE_URL:-}\" = \"$RINGFENCE_MODELS/v1\" ]; then lead openai v1; fi\n"
+	"\tif [ \"${GOOGLE_GEMINI_BASE_URL:-}\" = \"$RINGFENCE_MODELS\" ]; then\n"
+	"\t\tlead google v1beta\n"
+	"\t\texport GOOGLE_GENERATIVE_AI_API_KEY=\"$GEMINI_API_KEY\"\n"
+	"\tfi\n"
+	"\texport OPENCODE_CONFIG_CONTENT=\"{\\\"provider\\\": {${providers#,}}}\"\n"
+	"fi\n"
+	"if [ -n \"${RINGFENCE_KEEP:-}\" ]; then\n"
+	"\texport OPENCODE_DB=\"$RINGFENCE_KEEP/opencode.db\"\n"
+	"fi\n"
+	"cd \"$HOME\" && mkdir -p .config/opencode .local/share/opencode "
+	".local/state/opencode .cache/opencode/bin && cd \"$OLDPWD\"\n"
+	"for notes in AGENTS.md CLAUDE.md; do\n"
+	"\tif [ -e \"$PWD/$notes\" ]; then\n"
+	"\t\tln -s \"$PWD/$notes\" \"$HOME/.config/opencode/AGENTS.md\"\n"
+	"\t\tbreak\n"
+	"\tfi\n"
+	"done";
 
 ADAPTER_COMPLETE
 const struct agent_adapter agent_adapter_opencode = {

@@ -2,6 +2,7 @@
 #include "cli/apply.h"
 
 #include "cli/cli.h"
+#include "cli/models.h"
 #include "gateway/rule.h"
 #include "project/hosts.h"
 #include "util/mem.h"
@@ -45,6 +46,8 @@ static int judge(const struct setting *setting, const char *text, struct error *
 	if (setting->id == SETTING_ALLOW && !hosts_is_set(text) &&
 	    gateway_rule_parse(text, &rule, &why) < 0)
 		return error_set(err, "%s: %s", setting->key, why.text);
+	if (setting->id == SETTING_MODEL_KEY || setting->id == SETTING_UPSTREAM)
+		return models_judge(setting, text, err);
 	if (setting->id >= SETTING_MEMORY && setting->id <= SETTING_DISK &&
 	    strcmp(text, "none") != 0)
 		return fence_limit_parse((enum fence_limit)(setting->id - SETTING_MEMORY), text,
@@ -298,6 +301,25 @@ int apply_spec(struct applied *applied, struct error *err)
 	spec->denials = config_get(config, SETTING_DENIALS)->number;
 	spec->trace_reads = config_get(config, SETTING_TRACE_READS)->number;
 	spec->place = &applied->place;
+	return apply_models(applied, config_get(config, SETTING_MODELS)->number, err);
+}
+
+int apply_models(struct applied *applied, bool wanted, struct error *err)
+{
+	struct fence_spec *spec = &applied->spec;
+
+	/* On the host's own network another run may have the same port, and without a fence the keys are in reach anyway. */
+	if (!wanted || spec->models.count > 0 || spec->net == FENCE_NET_OPEN ||
+	    spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ||
+	    strcmp(config_get(&applied->config, SETTING_AGENT_LOGIN)->text, "file") == 0)
+		return 0;
+	if (models_texts(applied, &spec->models, err) < 0)
+		return -1;
+	/* Nothing but models is reached then: the list of hosts is empty. */
+	if (spec->models.count > 0 && spec->net == FENCE_NET_NONE) {
+		spec->net = FENCE_NET_LIST;
+		spec->net_origin = "models";
+	}
 	return 0;
 }
 
@@ -328,5 +350,5 @@ int apply_loop(struct applied *applied, struct error *err)
 			spec->accepted_limits |= 1u << i;
 	}
 	spec->limits[FENCE_LIMIT_TIME] = apply_loop_number(config, SETTING_TIMEOUT);
-	return 0;
+	return apply_models(applied, apply_loop_number(config, SETTING_MODELS), err);
 }

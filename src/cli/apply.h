@@ -34,6 +34,9 @@ int apply_spec(struct applied *applied, struct error *err);
  * here is reported, not refused. */
 int apply_loop(struct applied *applied, struct error *err);
 
+/* Adds the way to models, if there is one. Returns 0, or -1 with err set. */
+int apply_models(struct applied *applied, bool wanted, struct error *err);
+
 /* The number of a setting in a loop. */
 uint64_t apply_loop_number(const struct config *config, enum setting_id id);
 

@@ -1,6 +1,7 @@
 /* The agent of a loop: see choose.h. */
 #include "cli/choose.h"
 
+#include "cli/models.h"
 #include "cli/notice.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -33,6 +34,15 @@ bool choose_has_key(const struct agent_adapter *agent, const struct list *env)
 	return false;
 }
 
+/* Through the gateway a token is all that it needs. */
+static bool is_routed(const struct applied *applied, const struct agent_adapter *agent)
+{
+	for (const char *const *key = agent->keys; *key; key++)
+		if (models_lead(&applied->spec.models, *key))
+			return true;
+	return false;
+}
+
 static bool by_file(const struct applied *applied)
 {
 	return strcmp(config_get(&applied->config, SETTING_AGENT_LOGIN)->text, "file") == 0;
@@ -41,8 +51,9 @@ static bool by_file(const struct applied *applied)
 static bool can_log_in(const struct applied *applied, const struct agent_adapter *agent,
 		       const struct agent_found *found)
 {
-	return by_file(applied) ? found->credentials != NULL
-				: choose_has_key(agent, &applied->spec.env);
+	return by_file(applied)
+		       ? found->credentials != NULL
+		       : choose_has_key(agent, &applied->spec.env) || is_routed(applied, agent);
 }
 
 /* The first that is installed and can log in. */
@@ -153,7 +164,7 @@ static void equip(struct applied *applied, const struct agent_adapter *agent,
 	if (fenced)
 		add_variables(spec, agent->bypass_env);
 	for (const char *const *name = agent->passes; *name; name++)
-		if (getenv(*name))
+		if (getenv(*name) && !spec->models.count) /* with those it is led elsewhere */
 			add_variable(spec, *name);
 	hide_settings(spec, agent);
 }
@@ -174,8 +185,9 @@ static int check_login(const struct applied *applied, const struct agent_adapter
 					   agent->title);
 	return error_set(
 		err,
-		"%s cannot log in: --env %s passes your key into the fence, where the agent can read it%s",
-		agent->title, agent->keys[0],
+		"%s cannot log in: set %s, which the gateway adds outside of the fence (--models auto); --env %s passes it "
+		"into the fence, where the agent can read it%s",
+		agent->title, agent->keys[0], agent->keys[0],
 		agent->credentials
 			? "; --agent-login file gives it a copy of your login instead (docs/agents.md)"
 			: "");

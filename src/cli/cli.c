@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 const struct command *const cli_commands[] = {
-	&cmd_run,         &cmd_status,      &cmd_logs,  &cmd_history, &cmd_pause,    &cmd_resume,
-	&cmd_abort,       &cmd_checkpoints, &cmd_diff,  &cmd_show,    &cmd_rollback, &cmd_restore,
-	&cmd_clean,       &cmd_circuit,     &cmd_exec,  &cmd_init,    &cmd_policy,   &cmd_prices,
-	&cmd_suggest,     &cmd_config,      &cmd_trust, &cmd_untrust, &cmd_agents,   &cmd_doctor,
-	&cmd_completions, &cmd_help,        NULL,
+	&cmd_run,    &cmd_status,      &cmd_logs,        &cmd_history, &cmd_pause,    &cmd_resume,
+	&cmd_abort,  &cmd_checkpoints, &cmd_diff,        &cmd_show,    &cmd_rollback, &cmd_restore,
+	&cmd_clean,  &cmd_circuit,     &cmd_exec,        &cmd_init,    &cmd_policy,   &cmd_prices,
+	&cmd_cost,   &cmd_gateway,     &cmd_suggest,     &cmd_config,  &cmd_trust,    &cmd_untrust,
+	&cmd_agents, &cmd_doctor,      &cmd_completions, &cmd_help,    NULL,
 };
 
 static const char about[] =
@@ -274,6 +274,30 @@ int cli_printed(void)
 	return cli_fail(&err);
 }
 
+/* Those of the fence are explained by exec; a command for loops only names them. */
+static void print_settings(const struct command *command)
+{
+	AUTO_BUFFER struct buffer others = BUFFER_INIT(4096);
+	bool for_loops = cli_takes(command, &settings[SETTING_MAX_TIME]);
+
+	printf("\nSettings, also of ringfence.yml (ringfence config --explain):\n");
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
+		AUTO_FREE char *left = cli_setting_usage(&settings[i]);
+		AUTO_FREE char *help = cli_setting_help(&settings[i]);
+
+		if (!cli_takes(command, &settings[i]))
+			continue;
+		if (for_loops && !settings[i].loop_only)
+			buffer_printf(&others, "%s--%s", others.used ? ", " : "", settings[i].key);
+		else
+			print_row(left, help);
+	}
+	if (others.used) {
+		printf("\nand those of the fence, as in ringfence exec --help:\n  ");
+		cli_print_wrapped(buffer_text(&others), 2);
+	}
+}
+
 int cli_print_help(const struct command *command)
 {
 	if (!command) {
@@ -296,14 +320,7 @@ int cli_print_help(const struct command *command)
 		print_row(left, at->help);
 	}
 	if (command->set)
-		printf("\nSettings, also of ringfence.yml (ringfence config --explain):\n");
-	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
-		AUTO_FREE char *left = cli_setting_usage(&settings[i]);
-		AUTO_FREE char *help = cli_setting_help(&settings[i]);
-
-		if (cli_takes(command, &settings[i]))
-			print_row(left, help);
-	}
+		print_settings(command);
 	for (const struct section *at = command->sections; at->title; at++)
 		printf("\n%s\n%s", at->title, at->text);
 	return cli_printed();

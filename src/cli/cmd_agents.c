@@ -55,7 +55,7 @@ static void add_json(struct json *json, const struct agent_adapter *agent,
 static void print_login(const struct agent_adapter *agent, const struct agent_found *found)
 {
 	if (found->key)
-		printf("  login: %s is set (--env %s)", found->key, found->key);
+		printf("  login: %s is set", found->key);
 	else
 		printf("  login: %s is not set", agent->keys[0]);
 	if (found->credentials)

@@ -1,18 +1,18 @@
 /* ringfence exec: one command in the fence. */
 #include "cli/apply.h"
 #include "cli/cli.h"
+#include "cli/hint.h"
+#include "cli/models.h"
 #include "cli/notice.h"
 #include "cli/report.h"
 #include "fence/fence.h"
 #include "gateway/outlet.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/process.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 struct exec_options {
 	struct applied applied;
@@ -84,26 +84,14 @@ static char *hint_executable(const struct fence_plan *plan)
 	return mem_format(" (chmod +x %s, or: sh %s)", name, name);
 }
 
-/* Where the host has a command that is not there in the fence. What PATH names is shown by folder:
- * a folder of PATH that is not there inside is not in the PATH inside. */
 static char *hint_found(const struct fence_plan *plan)
 {
-	const char *name = plan->spec->command[0];
-	bool named = strchr(name, '/');
-	AUTO_FREE char *path = named ? path_absolute(name, plan->cwd) : process_find(name);
-	AUTO_FREE char *question = mem_format("path:%s", path ? path : "");
-	struct fence_explanation about;
-	char *hint = NULL;
+	AUTO_FREE char *read = NULL;
+	AUTO_FREE char *path = hint_hidden(plan, plan->spec->command[0], &read);
 
-	if (!path || access(path, X_OK) < 0)
-		return NULL;
-	fence_explain(plan, question, plan->cwd, &about);
-	if (strcmp(about.verdict, "readable") != 0 && strcmp(about.verdict, "writable") != 0)
-		hint = mem_format(" (the host has it at %s, which is not shown: --read %.*s)", path,
-				  (int)(named ? strlen(path) : strlen(path) - strlen(name) - 1),
-				  path);
-	fence_explanation_release(&about);
-	return hint;
+	return path ? mem_format(" (the host has it at %s, which is not shown: --read %s)", path,
+				 read)
+		    : NULL;
 }
 
 static void tell_why(const struct fence_plan *plan, const struct fence_result *result)
@@ -167,6 +155,26 @@ static int plan_and_run(const struct exec_options *asked, struct error *err)
 	return code;
 }
 
+/* The gateway, if one is needed. Returns 0, or -1 with err set. */
+static int make_outlet(struct applied *applied, struct error *err)
+{
+	struct fence_spec *spec = &applied->spec;
+	AUTO_FREE char *folder = NULL;
+	AUTO_FREE char *day = NULL;
+	struct books_options books;
+
+	if (spec->net != FENCE_NET_LIST)
+		return 0;
+	spec->outlet = gateway_outlet_new(err);
+	if (!spec->outlet)
+		return -1;
+	if (spec->models.count == 0)
+		return 0;
+	if (models_books(applied, &books, &folder, &day, err) < 0)
+		return -1;
+	return gateway_outlet_models(spec->outlet, &spec->models, &books, err);
+}
+
 static int load_and_run(struct exec_options *asked, struct error *err)
 {
 	struct applied *applied = &asked->applied;
@@ -179,10 +187,9 @@ static int load_and_run(struct exec_options *asked, struct error *err)
 		return report_write_refused(&asked->report, code, err) < 0 ? cli_fail(err) : code;
 	}
 	fence_enter_scope(&applied->spec);
-	if (applied->spec.net == FENCE_NET_LIST &&
-	    !(applied->spec.outlet = gateway_outlet_new(err)))
+	if (make_outlet(applied, err) < 0)
 		return cli_fail(err);
-	notice_config(&applied->config);
+	notice_config(&applied->config, false);
 	return plan_and_run(asked, err);
 }
 

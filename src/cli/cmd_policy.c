@@ -157,10 +157,17 @@ void policy_print(const struct applied *applied, const struct fence_plan *plan)
 	print_line("fence", plan->mechanism->name, NULL,
 		   config_get(&applied->config, SETTING_FENCE)->origin);
 	print_rules(plan);
-	print_line("network", nets[applied->spec.net], NULL, applied->spec.net_origin);
+	print_line("network",
+		   applied->spec.net == FENCE_NET_LIST && !applied->spec.allow.count
+			   ? "list: no host, only models"
+			   : nets[applied->spec.net],
+		   NULL, applied->spec.net_origin);
 	for (size_t i = 0; i < applied->spec.allow.count; i++)
 		print_line("allow", applied->spec.allow.items[i].path, NULL,
 			   applied->spec.allow.items[i].origin);
+	for (size_t i = 0; i < applied->spec.models.count; i++)
+		if (strncmp(applied->spec.models.items[i], "upstream ", 9) == 0)
+			print_line("models", applied->spec.models.items[i] + 9, NULL, "models");
 	print_line("system calls", calls, NULL, "built-in");
 	print_limits(applied);
 	print_environment(plan);
@@ -351,7 +358,7 @@ static int show(struct policy_options *asked, struct error *err)
 	} else if (asked->json) {
 		print_json(applied, &plan);
 	} else {
-		notice_config(&applied->config);
+		notice_config(&applied->config, false);
 		policy_print(applied, &plan);
 	}
 	fence_plan_release(&plan);

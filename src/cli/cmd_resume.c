@@ -1,5 +1,6 @@
 /* ringfence resume: a loop goes on where it was. */
 #include "cli/follow.h"
+#include "cli/limits.h"
 #include "cli/loops.h"
 
 #include "util/mem.h"
@@ -7,32 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The limits that can be changed, by their names in the journal. */
-static const struct {
-	enum setting_id id;
-	const char *key;
-} limits[] = {
-	{ SETTING_MAX_ITERATIONS, "max_iterations" },
-	{ SETTING_MAX_TIME, "max_time_ms" },
-	{ SETTING_TIMEOUT, "timeout_ms" },
-	{ SETTING_IDLE_TIMEOUT, "idle_ms" },
-	{ SETTING_CHECK_TIMEOUT, "check_timeout_ms" },
-	{ SETTING_BUDGET, "budget_nusd" },
-	{ SETTING_MAX_COST, "max_cost_nusd" },
-	{ SETTING_WARN_COST, "warn_cost_nusd" },
-};
-
-static const char *key_of(enum setting_id id)
-{
-	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-		if (limits[i].id == id)
-			return limits[i].key;
-	return NULL;
-}
-
 static bool takes(const struct setting *setting)
 {
-	return key_of(setting->id);
+	return limits_has(setting);
 }
 
 static int change(void *options, const struct setting *setting, const char *value,
@@ -44,15 +22,15 @@ static int change(void *options, const struct setting *setting, const char *valu
 
 	if (setting_parse(setting, value, &number, &wrong) < 0)
 		return error_set(err, "--%s", wrong.text);
-	json_object_set_new(asked->changes, key_of(setting->id), json_integer((json_int_t)number));
+	limits_set(asked->changes, setting, number);
 	return 0;
 }
 
 static const struct option options[] = {
 	OPTION_FLAG("all", "every interrupted loop of yours, as after a reboot",
 		    struct loops_options, all),
-	OPTION_FLAG("follow", "stay in the foreground, as run does (-f)", struct loops_options,
-		    follow),
+	OPTION_FLAG("follow", "stay in the foreground, as run does; also of one that runs (-f)",
+		    struct loops_options, follow),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
@@ -61,6 +39,7 @@ static const struct option options[] = {
 static const struct alias aliases[] = {
 	{ "-m", "--max-iterations" },
 	{ "-f", "--follow" },
+	{ "--no-pause-on-warning", "--pause-on-warning=false" },
 	{ 0 },
 };
 
@@ -122,6 +101,15 @@ static int resume(struct loops_options *asked, struct error *err)
 
 	int64_t seen = asked->loop.state.last_seq;
 
+	/* One that runs is looked on at; nothing is asked of it. */
+	if (asked->follow && asked->loop.alive && !asked->loop.damaged &&
+	    !json_object_size(asked->changes)) {
+		if (!asked->json)
+			printf("the loop %s is running: iteration %u\n", asked->loop.id,
+			       asked->loop.state.iteration);
+		fflush(stdout);
+		return follow_loop(&asked->loop, seen, asked->json);
+	}
 	if (!asked->loop.damaged && !asked->loop.alive)
 		enter_scope(&asked->loop);
 	if (client_resume(asked->place.state, &asked->loop, asked->changes, err) < 0)

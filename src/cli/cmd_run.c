@@ -3,15 +3,18 @@
 #include "cli/choose.h"
 #include "cli/cli.h"
 #include "cli/follow.h"
+#include "cli/limits.h"
 #include "cli/loops.h"
 #include "cli/notice.h"
 #include "cli/policy.h"
 #include "cli/prices.h"
+#include "cli/refuse.h"
 #include "loop/client.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/state.h"
+#include "util/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -68,7 +71,7 @@ static const struct alias aliases[] = {
 static const struct section sections[] = {
 	{ "EXIT STATUS", loops_exit_table },
 	{ "EXAMPLES",
-	  "  ringfence run \"Fix the failing tests\" --check \"npm test\" --agent claude --env ANTHROPIC_API_KEY\n"
+	  "  ringfence run \"Fix the failing tests\" --check \"npm test\" --agent claude\n"
 	  "  ringfence run --prompt-file PROMPT.md --tasks TASKS.md --agent-command my-agent --detach\n" },
 	{ 0 },
 };
@@ -119,57 +122,20 @@ static json_t *checks_of(const struct config *config)
 	return list;
 }
 
-static void add_limits(const struct run_options *asked, json_t *frozen)
-{
-	static const struct {
-		const char *key;
-		enum setting_id id;
-	} limits[] = {
-		{ "max_iterations", SETTING_MAX_ITERATIONS },
-		{ "max_time_ms", SETTING_MAX_TIME },
-		{ "timeout_ms", SETTING_TIMEOUT },
-		{ "idle_ms", SETTING_IDLE_TIMEOUT },
-		{ "check_timeout_ms", SETTING_CHECK_TIMEOUT },
-		{ "budget_nusd", SETTING_BUDGET },
-		{ "max_errors", SETTING_MAX_ERRORS },
-		{ "max_same_error", SETTING_MAX_SAME_ERROR },
-		{ "max_no_progress", SETTING_MAX_NO_PROGRESS },
-		{ "max_interrupted", SETTING_MAX_INTERRUPTED },
-		{ "max_cost_nusd", SETTING_MAX_COST },
-		{ "warn_cost_nusd", SETTING_WARN_COST },
-		{ "checkpoint_ms", SETTING_CHECKPOINT_EVERY },
-		{ "checkpoint_bytes", SETTING_CHECKPOINT_SIZE },
-		{ "checkpoint_age_ms", SETTING_CHECKPOINT_AGE },
-	};
-
-	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
-		json_object_set_new(frozen, limits[i].key,
-				    json_integer(
-					    (json_int_t)apply_loop_number(&asked->applied.config,
-									  limits[i].id)));
-	json_object_set_new(
-		frozen, "pause_on_warning",
-		json_boolean(config_get(&asked->applied.config, SETTING_PAUSE_ON_WARNING)->number));
-	json_object_set_new(frozen, "checkpoints",
-			    json_boolean(config_get(&asked->applied.config, SETTING_CHECKPOINTS)
-						 ->number));
-	json_object_set_new(frozen, "checkpoint_ignored",
-			    json_boolean(
-				    config_get(&asked->applied.config, SETTING_CHECKPOINT_IGNORED)
-					    ->number));
-}
-
 /* The task list's path in the project. */
 static int place_tasks(const struct run_options *asked, const char **tasks, struct error *err)
 {
 	const char *project = asked->applied.place.project;
 
-	if (!*tasks || (*tasks)[0] != '/')
+	if (!*tasks)
 		return 0;
-	if (!path_within(*tasks, project) || strcmp(*tasks, project) == 0)
-		return error_set(err, "--tasks '%s' is not in the project '%s'", *tasks, project);
-	*tasks += strlen(project) + 1;
-	return 0;
+	if ((*tasks)[0] == '/') {
+		if (!path_within(*tasks, project) || strcmp(*tasks, project) == 0)
+			return error_set(err, "--tasks '%s' is not in the project '%s'", *tasks,
+					 project);
+		*tasks += strlen(project) + 1;
+	}
+	return refuse_missing(project, *tasks, err);
 }
 
 /* The user's own prices; ours are in the program. */
@@ -193,12 +159,16 @@ static int freeze(struct run_options *asked, struct error *err)
 	const char *promise = text_of(asked, SETTING_PROMISE);
 	const char *tasks = text_of(asked, SETTING_TASKS);
 	AUTO_FREE char *here = getcwd(NULL, 0);
+	const struct config *config = &asked->applied.config;
 	json_t *checks;
 
-	if (choose_agent(&asked->applied, &asked->choice, err) < 0 ||
+	if (refuse_inactive(config, SETTING_CHECK, SETTING_CHECK, err) < 0 ||
+	    refuse_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
+	    refuse_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0 ||
+	    choose_agent(&asked->applied, &asked->choice, err) < 0 ||
 	    place_tasks(asked, &tasks, err) < 0)
 		return -1;
-	checks = checks_of(&asked->applied.config);
+	checks = checks_of(config);
 	if (!promise && !tasks && !json_array_size(checks))
 		promise = GUARD_PROMISE;
 	if (!json_array_size(checks))
@@ -210,14 +180,36 @@ static int freeze(struct run_options *asked, struct error *err)
 			  "agent", asked->choice.agent->name, "agent_command",
 			  asked->choice.command, "agent_format", asked->choice.format, "model",
 			  asked->choice.model, "login", asked->choice.login, "session",
-			  config_get(&asked->applied.config, SETTING_SESSION)->text, "promise",
-			  promise, "tasks", tasks, "checks", checks, "fence",
+			  config_get(config, SETTING_SESSION)->text, "promise", promise, "tasks",
+			  tasks, "checks", checks, "fence",
 			  frozen_spec(&asked->applied.spec, here ? here : "/"));
 	if (!asked->frozen)
 		return error_set(err,
 				 "a text or a path that is no UTF-8 cannot be kept in a journal");
-	add_limits(asked, asked->frozen);
+	limits_freeze(asked->frozen, config);
 	return add_prices(asked, err);
+}
+
+/* Are the programs of the agent and of the checks there? */
+static int find_programs(const struct run_options *asked, const struct fence_plan *plan,
+			 struct error *err)
+{
+	size_t index;
+	json_t *check;
+
+	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
+		return 0;
+	if (refuse_hidden(plan, "the agent's command", asked->choice.command, err) < 0)
+		return -1;
+	json_array_foreach(json_object_get(asked->frozen, "checks"), index, check)
+	{
+		AUTO_FREE char *shown = text_escaped(json_string_value(check));
+		AUTO_FREE char *what = mem_format("the check '%.300s'", shown);
+
+		if (refuse_hidden(plan, what, json_string_value(check), err) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* Would the fence be made? Nothing is started that is refused a moment later. */
@@ -233,7 +225,10 @@ static int plan(struct run_options *asked, struct fence_plan *ret_plan, struct e
 	notice_found(&ret_plan->recovered);
 	if (ret_plan->weaker & FENCE_WEAKER_NO_FENCE)
 		notice("NO FENCE: the agent runs without a fence, with all of your rights (--i-accept-no-fence)");
-	return 0;
+	if (find_programs(asked, ret_plan, err) == 0)
+		return 0;
+	fence_plan_release(ret_plan);
+	return -1;
 }
 
 /* Where the agent's sessions are kept: beside the state, if a fence may write there. */
@@ -288,6 +283,8 @@ static int start(struct run_options *asked, struct error *err)
 		return cli_printed();
 	}
 	if (asked->detach) {
+		if (isatty(1)) /* a program wants nothing but the id */
+			puts("in the background (ringfence logs -f, status, pause, abort)");
 		printf("%s\n", asked->loop.id);
 		return cli_printed();
 	}
@@ -307,7 +304,7 @@ static int load_and_run(struct run_options *asked, struct error *err)
 		return apply_fail(&asked->applied.config, err);
 	if (!asked->dry)
 		fence_enter_scope(&asked->applied.spec);
-	notice_config(&asked->applied.config);
+	notice_config(&asked->applied.config, true);
 	if (freeze(asked, err) < 0 || plan(asked, &made, err) < 0)
 		return cli_fail(err);
 	if (place_sessions(asked, &made, err) < 0)

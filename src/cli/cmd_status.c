@@ -6,9 +6,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static const struct option options[] = {
-	OPTION_FLAG("all", "the loops of every project", struct loops_options, all),
+	OPTION_FLAG("all", "all loops of every project", struct loops_options, all),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
@@ -25,25 +26,81 @@ static const struct section sections[] = {
 	{ 0 },
 };
 
-static void print_loop(const struct client_loop *loop)
+enum { OBJECTIVE_BYTES = 100, MOST_SHOWN = 10 };
+
+/* The first line of the objective, cut between characters. The caller frees. */
+static char *cut(const char *objective)
+{
+	size_t size = strcspn(objective, "\n");
+	bool whole = !objective[size] || !objective[size + 1];
+
+	if (size > OBJECTIVE_BYTES) {
+		whole = false;
+		for (size = OBJECTIVE_BYTES; ((unsigned char)objective[size] & 0xc0) == 0x80;)
+			size--;
+	}
+
+	AUTO_FREE char *text = mem_format("%.*s%s", (int)size, objective, whole ? "" : " ...");
+
+	return text_escaped(text);
+}
+
+/* "2h ago". The caller frees. */
+static char *age_of(const struct loop_state *state)
+{
+	int64_t age_s = (int64_t)time(NULL) - state->created_ms / 1000;
+
+	if (age_s < 60)
+		return mem_dup("just now");
+	if (age_s < 3600)
+		return mem_format("%d min ago", (int)(age_s / 60));
+	return age_s < 2 * 86400 ? mem_format("%d h ago", (int)(age_s / 3600))
+				 : mem_format("%lld days ago", (long long)age_s / 86400);
+}
+
+/* What one that runs is doing; NULL: its status says it. */
+static const char *doing(const struct client_loop *loop)
+{
+	const struct loop_state *state = &loop->state;
+
+	if (!loop->alive || loop->damaged)
+		return NULL;
+	if (state->wish == LOOP_WISH_PAUSE)
+		return "pauses after this iteration";
+	if (state->wish == LOOP_WISH_ABORT)
+		return "is being aborted";
+	if (state->phase == LOOP_PHASE_agent)
+		return "the agent works";
+	return state->phase == LOOP_PHASE_checks || state->phase == LOOP_PHASE_baseline
+		       ? "the checks are run"
+		       : NULL;
+}
+
+static void print_loop(const struct client_loop *loop, bool with_project)
 {
 	const struct loop_state *state = &loop->state;
 	AUTO_FREE char *reason = client_reason(loop);
 	AUTO_FREE char *shown = text_escaped(reason ? reason : "");
 	AUTO_FREE char *project = text_escaped(state->options.project ? state->options.project
 								      : "?");
-
+	AUTO_FREE char *objective = cut(state->options.objective ? state->options.objective : "");
+	AUTO_FREE char *age = age_of(state);
 	AUTO_FREE char *most = state->options.limits.iterations
 				       ? mem_format(" of %u", state->options.limits.iterations)
 				       : mem_dup("");
-
 	AUTO_FREE char *spent = state->spent_nusd
 					? mem_format("  US$ %.2f", (double)state->spent_nusd / 1e9)
 					: mem_dup("");
 
-	printf("%s  %-11s  iteration %u%s%s  %s\n", loop->id, client_status(loop), state->iteration,
-	       most, spent, project);
-	if (*shown)
+	printf("%s  %-11s", loop->id, client_status(loop));
+	if (!loop->damaged)
+		printf("  iteration %u%s%s  %s", state->iteration, most, spent, age);
+	printf("%s%s\n", with_project ? "  " : "", with_project ? project : "");
+	if (*objective)
+		printf("    %s\n", objective);
+	if (doing(loop))
+		printf("    %s\n", doing(loop));
+	else if (*shown)
 		printf("    %s\n", shown);
 	if (state->options.login) {
 		AUTO_FREE char *login = text_escaped(state->options.login);
@@ -56,8 +113,6 @@ static bool is_wanted(const struct loops_options *asked, const struct client_loo
 {
 	const char *project = loop->state.options.project;
 
-	if (asked->rest[0])
-		return strcmp(loop->id, asked->rest[0]) == 0;
 	/* Whose a damaged one is, nobody knows: everybody is told. */
 	return asked->all || !project || strcmp(project, asked->place.project) == 0;
 }
@@ -73,22 +128,54 @@ static void print_json(const struct loops_options *asked, const struct client_lo
 	loops_print(json_pack("{s:o}", "loops", list));
 }
 
+/* The newest first; of many the older ones only if they are asked for. */
+static void print_text(const struct loops_options *asked, const struct client_loops *all)
+{
+	size_t shown = 0;
+	size_t left = 0;
+
+	for (size_t i = all->count; i-- > 0;) {
+		const struct client_loop *loop = &all->items[i];
+
+		if (!is_wanted(asked, loop))
+			continue;
+		if (!asked->all && shown >= MOST_SHOWN && !loop->alive) {
+			left++;
+			continue;
+		}
+		print_loop(loop, asked->all || !loop->state.options.project);
+		shown++;
+	}
+	if (left)
+		printf("and %zu older (--all, or --json)\n", left);
+	if (!shown)
+		puts(asked->all ? "there is no loop"
+				: "there is no loop of this project (ringfence status --all)");
+}
+
+static int show_one(struct loops_options *asked, struct error *err)
+{
+	if (loops_find(asked, err) < 0)
+		return cli_fail(err);
+	if (asked->json)
+		loops_print(json_pack("{s:[o]}", "loops", client_json(&asked->loop)));
+	else
+		print_loop(&asked->loop, true);
+	return cli_printed();
+}
+
 static int show(struct loops_options *asked, struct error *err)
 {
 	struct client_loops all;
-	size_t shown = 0;
 
+	if (asked->rest[0])
+		return show_one(asked, err);
 	if (client_list(asked->place.state, &all, err) < 0)
 		return cli_fail(err);
-	for (size_t i = 0; i < all.count; i++)
-		shown += is_wanted(asked, &all.items[i]);
-	for (size_t i = 0; !asked->json && i < all.count; i++)
-		if (is_wanted(asked, &all.items[i]))
-			print_loop(&all.items[i]);
 	if (asked->json)
 		print_json(asked, &all);
-	else if (!shown)
-		printf("there is no loop %s\n", asked->all ? "" : "of this project (--all)");
+	else
+		print_text(asked, &all);
 	client_loops_release(&all);
 	return cli_printed();
 }
@@ -105,7 +192,8 @@ const struct command cmd_status = {
 	.mixed = true,
 	.help = "how the loops of this project stand",
 	.about =
-		"Shows the loops of a project, or of all: state, iteration, and the reason for it.",
+		"Shows the last loops of a project, the newest first, or all of every project: state, iteration, age, objective, "
+		"and what it does or why it stopped. As JSON, all loops of the project are there, the oldest first.",
 	.options = options,
 	.sections = sections,
 	.run = run_status,

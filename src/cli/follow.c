@@ -30,6 +30,7 @@ struct follow {
 	char *last;     /* what the agent said last */
 	int news;       /* of the loop's folder */
 	int gone;       /* how often nobody was there */
+	bool stops;     /* somebody has asked for a pause or an end */
 };
 
 static volatile sig_atomic_t interrupts; /* by Ctrl-C */
@@ -123,34 +124,77 @@ static void tell_begun(struct follow *follow, const json_t *data, int64_t at_ms)
 	     buffer_text(&left));
 }
 
+/* Who counted, and what the other one says: agents have prices of their own, and forget their children. */
+static void tell_cost(struct follow *follow, const json_t *data)
+{
+	double cost = (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9;
+	const json_t *agent = json_object_get(data, "agent_cost_nusd");
+	double said = (double)json_integer_value(agent) / 1e9;
+	bool metered = json_object_get(data, "refused_requests") != NULL;
+
+	if (metered && agent &&
+	    json_integer_value(agent) != json_integer_value(json_object_get(data, "cost_nusd")))
+		tell(follow, "  this cost US$ %.4f; the agent says US$ %.4f", cost, said);
+	else if (metered)
+		tell(follow, "  this cost US$ %.4f", cost);
+	else if (json_object_get(data, "cost_nusd"))
+		tell(follow, "  the agent says that this cost US$ %.4f", cost);
+}
+
+/* What the fence has refused, and what it has put aside; the first of each by name. */
+static void tell_found(struct follow *follow, const json_t *data)
+{
+	const json_t *denied = json_object_get(data, "denied");
+	const json_t *aside = json_object_get(data, "put_aside");
+	int denials = number_of(data, "denials") ? number_of(data, "denials")
+						 : (int)json_array_size(denied);
+	size_t index;
+	const json_t *entry;
+
+	if (denials)
+		tell(follow, "  denied by the fence: %d (ringfence suggest)", denials);
+	json_array_foreach(denied, index, entry)
+		tell(follow, "    %s %.300s", text_of(entry, "kind"), text_of(entry, "target"));
+	if (json_array_size(aside))
+		tell(follow, "  put aside, because the host would execute it: %d",
+		     number_of(data, "quarantined"));
+	json_array_foreach(aside, index, entry)
+	{
+		if (*text_of(entry, "kept"))
+			tell(follow, "    %.300s -> %.500s", text_of(entry, "path"),
+			     text_of(entry, "kept"));
+		else
+			tell(follow,
+			     "    COULD NOT put %.300s aside: do not use this folder before it is gone",
+			     text_of(entry, "path"));
+	}
+}
+
 static void tell_ended(struct follow *follow, const json_t *data)
 {
 	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
 	int signal = number_of(data, "signal");
 	const char *error = text_of(data, "error");
+	const char *limit = text_of(data, "limit");
 
-	if (json_object_get(data, "cost_nusd"))
-		tell(follow, "  the agent says that this cost US$ %.4f",
-		     (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9);
+	tell_cost(follow, data);
 	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
 		tell(follow, "  the agent reports (%s): %.300s", error, text_of(data, "message"));
 	if (json_is_true(json_object_get(data, "over_budget")))
-		tell(follow, "  the agent was ended after %.1f s: it had spent what it may",
-		     seconds);
+		tell(follow, "  the agent was ended after %.1f s: it had spent what it may (%s)",
+		     seconds, limit);
 	else if (json_is_true(json_object_get(data, "timed_out")))
-		tell(follow, "  the agent ran out of time after %.1f s", seconds);
+		tell(follow, "  the agent ran out of time after %.1f s (%s)", seconds, limit);
 	else if (json_is_true(json_object_get(data, "idle")))
 		tell(follow,
-		     "  the agent was ended after %.1f s: it had printed nothing for too long",
-		     seconds);
+		     "  the agent was ended after %.1f s: it had printed nothing for too long (%s)",
+		     seconds, limit);
 	else if (signal)
 		tell(follow, "  the agent was killed by signal %d after %.1f s", signal, seconds);
 	else
 		tell(follow, "  the agent ended with status %d after %.1f s",
 		     number_of(data, "code"), seconds);
-	if (number_of(data, "denials"))
-		tell(follow, "  denied by the fence: %d (ringfence suggest)",
-		     number_of(data, "denials"));
+	tell_found(follow, data);
 }
 
 /* Only what a person should know. */
@@ -178,12 +222,16 @@ static void tell_checked(struct follow *follow, const json_t *data)
 
 	if (json_is_true(json_object_get(data, "passed")))
 		tell(follow, "  check '%s' %s", text_of(data, "command"), word);
+	else if (*text_of(data, "limit"))
+		tell(follow, "  check '%s' ran out of time (%s)", text_of(data, "command"),
+		     text_of(data, "limit"));
 	else
 		tell(follow, "  check '%s' %s (status %d)%s", text_of(data, "command"), word,
 		     number_of(data, "code"),
 		     json_is_true(json_object_get(data, "new"))
 			     ? "; before the first iteration it passed"
 			     : "");
+	tell_found(follow, data);
 }
 
 static void tell_data(struct follow *follow, int kind, const json_t *data, int64_t at_ms)
@@ -194,6 +242,8 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 
 	if (localtime_r(&until, &parts))
 		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
+	if (loops_failure_words(data))
+		tell(follow, "  %s", loops_failure_words(data));
 	switch (kind) {
 	case LOOP_EVENT_checked:
 		tell_checked(follow, data);
@@ -212,7 +262,13 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 		     number_of(data, "iteration"));
 		break;
 	case LOOP_EVENT_continued:
-		tell(follow, "  goes on: %s", text_of(data, "reason"));
+		tell(follow, "  %s%s", follow->stops ? "" : "goes on: ", text_of(data, "reason"));
+		break;
+	case LOOP_EVENT_asked:
+		follow->stops |= strcmp(text_of(data, "wish"), "reset") != 0;
+		break;
+	case LOOP_EVENT_resumed:
+		follow->stops = false;
 		break;
 	case LOOP_EVENT_waits:
 		tell(follow, "  waits until %s: %s", clock, text_of(data, "reason"));
@@ -221,7 +277,10 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 		tell(follow, "paused: %s", text_of(data, "reason"));
 		break;
 	case LOOP_EVENT_finished:
-		tell(follow, "%s: %s", text_of(data, "status"), text_of(data, "reason"));
+		tell(follow, "%s: %s",
+		     json_is_true(json_object_get(data, "refused")) ? "refused"
+								    : text_of(data, "status"),
+		     text_of(data, "reason"));
 		break;
 	default:
 		break;
@@ -315,9 +374,11 @@ static char ask_person(const struct follow *follow)
 
 	if (told_to_go || follow->json || !isatty(0) || !isatty(1))
 		return 'd';
-	printf("\nthe loop goes on. Detach, pause or abort? [d/p/a, Ctrl-C: abort] ");
+	printf("\nDetach (it goes on in the background), pause or abort? [D/p/a, Ctrl-C: abort] ");
 	fflush(stdout);
 	n = await_key() ? read(0, answer, sizeof answer - 1) : 0;
+	if (n <= 0)
+		puts(""); /* no key has ended the line */
 	if (interrupts > 1)
 		return 'a';
 	interrupts = 0;
@@ -374,7 +435,11 @@ static void tell_result(struct follow *follow, int code)
 
 int follow_loop(struct client_loop *loop, int64_t after, bool json)
 {
-	struct follow follow = { .loop = loop, .json = json, .seen = after, .told_at = time(NULL) };
+	struct follow follow = { .loop = loop,
+				 .json = json,
+				 .seen = after,
+				 .told_at = time(NULL),
+				 .stops = loop->state.wish != LOOP_WISH_NONE };
 	struct sigaction action = { .sa_handler = count_interrupt };
 	struct error err;
 	bool left = false;

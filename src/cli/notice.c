@@ -56,28 +56,29 @@ void notice_found(const struct fence_found *found)
 			found->count);
 }
 
-/* The settings that are not active, each once. `check` is no part of a fence. */
-static void add_inactive(struct buffer *keys, const struct config *config)
+/* The settings that are not active, each once. */
+static void add_inactive(struct buffer *keys, const struct config *config, bool loop)
 {
-	bool named[SETTING_ID_COUNT] = { [SETTING_CHECK] = true };
+	bool named[SETTING_ID_COUNT] = { 0 };
 
 	for (size_t i = 0; i < config->count; i++) {
 		const struct setting *setting = config->values[i].setting;
 
-		if (config->values[i].state != CONFIG_INACTIVE || named[setting->id])
+		if (config->values[i].state != CONFIG_INACTIVE || named[setting->id] ||
+		    (setting->loop_only && !loop))
 			continue;
 		buffer_printf(keys, "%s%s", keys->used ? ", " : "", setting->key);
 		named[setting->id] = true;
 	}
 }
 
-void notice_config(const struct config *config)
+void notice_config(const struct config *config, bool loop)
 {
 	AUTO_BUFFER struct buffer keys = BUFFER_INIT(4096);
 
 	for (size_t i = 0; i < config->notices.count; i++)
 		notice(config->notices.items[i]);
-	add_inactive(&keys, config);
+	add_inactive(&keys, config, loop);
 	if (keys.used) {
 		AUTO_FREE char *text =
 			mem_format("%s asks for more (%s), which is not active: ringfence trust",

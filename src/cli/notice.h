@@ -11,7 +11,8 @@ void noticef(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* What was moved to quarantine. */
 void notice_found(const struct fence_found *found);
 
-/* What a project's file asks for and does not get, and what else should be known before the run. */
-void notice_config(const struct config *config);
+/* What a project's file asks for and does not get, and what else should be known before the run. What only
+ * a loop asks for is named for a loop. */
+void notice_config(const struct config *config, bool loop);
 
 #endif

@@ -117,6 +117,9 @@ struct fence_spec {
 	enum fence_net net;
 	const char *net_origin;   /* who said so; NULL: nobody */
 	struct fence_paths allow; /* with FENCE_NET_LIST: the hosts, as rules (gateway/rule.h) */
+	struct list
+		models; /* with FENCE_NET_LIST: the outlet leads to models (gateway/models.h); none: it
+			       does not */
 	struct outlet_caps net_caps;
 	struct outlet *outlet; /* who serves them; NULL: planned only, not run */
 	struct fence_listen *listens;

@@ -15,6 +15,40 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Is there a way to this provider? */
+static bool leads_to(const struct fence_spec *spec, const char *provider)
+{
+	AUTO_FREE char *start = mem_format("upstream %s ", provider);
+
+	for (size_t i = 0; i < spec->models.count; i++)
+		if (strncmp(spec->models.items[i], start, strlen(start)) == 0)
+			return true;
+	return false;
+}
+
+/* Where clients of models find them, and what they have for a key. Those that look elsewhere are pointed by who starts
+ * them, with the first of these. */
+static void point_at_models(const struct fence_spec *spec, struct list *environment)
+{
+	static const struct {
+		const char *provider, *place, *path, *key;
+	} clients[] = {
+		{ "anthropic", "ANTHROPIC_BASE_URL", "", "ANTHROPIC_API_KEY" },
+		{ "openai", "OPENAI_BASE_URL", "/v1", "OPENAI_API_KEY" },
+		{ "gemini", "GOOGLE_GEMINI_BASE_URL", "", "GEMINI_API_KEY" },
+	};
+
+	list_printf(environment, "RINGFENCE_MODELS=http://127.0.0.1:%d", OUTLET_PORT);
+	for (size_t i = 0; i < sizeof clients / sizeof *clients; i++) {
+		if (!leads_to(spec, clients[i].provider))
+			continue;
+		list_printf(environment, "%s=http://127.0.0.1:%d%s", clients[i].place, OUTLET_PORT,
+			    clients[i].path);
+		list_printf(environment, "%s=%s", clients[i].key,
+			    spec->outlet ? spec->outlet->token : "");
+	}
+}
+
 void way_out_environment(const struct fence_spec *spec, struct list *environment)
 {
 	/* Both cases, because tools differ; ALL_PROXY is no SOCKS address, because clients without SOCKS
@@ -34,6 +68,8 @@ void way_out_environment(const struct fence_spec *spec, struct list *environment
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		list_printf(environment, "%s=localhost,127.0.0.1,::1", direct[i]);
 	list_add(environment, "NODE_USE_ENV_PROXY=1");
+	if (spec->models.count > 0)
+		point_at_models(spec, environment);
 }
 
 int way_out_start(const struct fence_plan *plan, struct list *warnings, struct error *err)

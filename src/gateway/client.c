@@ -46,6 +46,7 @@ struct gateway {
 	int socket; /* -1: not running */
 	int timer;
 	pid_t child;
+	struct books *books;
 	unsigned int restarts;
 	uint64_t started_ms;
 };
@@ -240,7 +241,7 @@ static int make_config(struct gateway *gateway, const struct gateway_options *op
 	memcpy(config.token, gateway->token, sizeof config.token);
 	if (options->rules.count > GATEWAY_RULES)
 		return error_set(err, "more than %d rules for hosts", GATEWAY_RULES);
-	post_config_write(&config, &options->rules, &bytes);
+	post_config_write(&config, &options->rules, &options->models, &bytes);
 
 	/* Read as the gateway will: a mistake is told here, before anything runs. */
 	if (buffer_overflowed(&bytes))
@@ -249,6 +250,7 @@ static int make_config(struct gateway *gateway, const struct gateway_options *op
 		return -1;
 	post_config_release(&config);
 	gateway->config = fd_memory("ringfence-gateway", bytes.data, bytes.used);
+	explicit_bzero(bytes.data, bytes.used); /* there may be keys in it */
 	return gateway->config < 0 ? error_sys(err, "make the gateway's configuration") : 0;
 }
 
@@ -291,6 +293,7 @@ int gateway_start(const struct gateway_options *options, struct gateway **ret_ga
 	gateway->config = gateway->memory = gateway->events = gateway->socket = gateway->timer = -1;
 	gateway->child = -1;
 	gateway->program = options->program ? mem_dup(options->program) : NULL;
+	gateway->books = options->books;
 	if (options->token)
 		snprintf(gateway->token, sizeof gateway->token, "%s", options->token);
 	if ((!gateway->program && gateway_program(&gateway->program, err) < 0) ||
@@ -337,14 +340,37 @@ int gateway_listen(struct gateway *gateway, int listener, struct error *err)
 	return 0;
 }
 
+/* What it has to say about money. Returns 0, or -1 with err set: then nothing may be spent. */
+static int keep_books(struct gateway *gateway, const struct post_message *message,
+		      struct error *err)
+{
+	struct post_message answer = { .type = POST_GRANT };
+	struct post_grant *grant = &answer.u.grant;
+	const struct post_lease *lease = &message->u.lease;
+
+	if (message->type == POST_ROW)
+		return books_add(gateway->books, &message->u.row, err);
+	grant->must = lease->must;
+	if (books_lease(gateway->books, lease->nusd, lease->must, &grant->nusd, &grant->left,
+			grant->why, err) < 0)
+		return -1;
+	(void)post_send(gateway->socket, &answer, NULL, 0, true);
+	return 0;
+}
+
 /* It is dead: plan its next start, or give up. Always -1, with what happens in err. */
 static int bury(struct gateway *gateway, const char *why, struct error *err)
 {
 	uint64_t due = gateway->started_ms + RESTART_MS;
 	uint64_t now = now_ms();
 
+	struct error ignored;
+
 	fd_close(&gateway->socket);
 	reap(gateway, END_MS);
+	/* Nobody knows what it has spent of what it was granted: all of it, then. */
+	if (gateway->books)
+		books_end_lease(gateway->books, false, &ignored);
 	if (gateway->restarts == GATEWAY_RESTARTS) {
 		fd_close(&gateway->events);
 		return error_set(
@@ -404,6 +430,7 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 		return -1;
 	for (int i = 0; gateway->socket >= 0 && i < MESSAGES_MAX; i++) {
 		struct post_message message;
+		struct error why;
 		int fds[2];
 		int got = post_receive(gateway->socket, &message, fds);
 
@@ -417,6 +444,9 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 		fd_close(&fds[1]);
 		if (message.type == POST_FAILED)
 			return bury(gateway, message.u.text, err);
+		if ((message.type == POST_LEASE || message.type == POST_ROW) && gateway->books &&
+		    keep_books(gateway, &message, &why) < 0)
+			return bury(gateway, why.text, err);
 		if (message.type != POST_REFUSED)
 			continue;
 		fill(&message, ret_refusal);
@@ -456,10 +486,47 @@ size_t gateway_hosts(const struct gateway *gateway, struct gateway_host *ret_hos
 	return count;
 }
 
+/* Has it settle what is under way, and takes all that it still has to say. */
+static void close_books(struct gateway *gateway)
+{
+	struct post_message message = { .type = POST_CLOSE };
+	uint64_t deadline = now_ms() + END_MS;
+	bool closed = false;
+	struct error ignored;
+	int fds[2];
+
+	if (!gateway->books)
+		return;
+	if (gateway->socket >= 0)
+		(void)post_send(gateway->socket, &message, NULL, 0, false);
+	while (gateway->socket >= 0 && !closed && now_ms() < deadline) {
+		struct pollfd watched = { .fd = gateway->socket, .events = POLLIN };
+		int got;
+
+		if (poll(&watched, 1, (int)(deadline - now_ms())) <= 0)
+			continue;
+		got = post_receive(gateway->socket, &message, fds);
+		if (got == 0 || (got < 0 && errno != EAGAIN))
+			break;
+		if (got < 0)
+			continue;
+		fd_close(&fds[0]);
+		fd_close(&fds[1]);
+		if ((message.type == POST_LEASE || message.type == POST_ROW) &&
+		    keep_books(gateway, &message, &ignored) < 0)
+			break;
+		closed = message.type == POST_CLOSED;
+	}
+	if (closed)
+		books_add_refused(gateway->books, message.u.refused);
+	books_end_lease(gateway->books, closed, &ignored);
+}
+
 void gateway_stop(struct gateway *gateway)
 {
 	if (!gateway)
 		return;
+	close_books(gateway);
 	fd_close(&gateway->socket);
 	reap(gateway, END_MS);
 	if (gateway->table)

@@ -9,6 +9,7 @@
 #ifndef GATEWAY_CLIENT_H
 #define GATEWAY_CLIENT_H
 
+#include "gateway/books.h"
 #include "gateway/caps.h"
 #include "gateway/rule.h"
 #include "util/error.h"
@@ -29,6 +30,8 @@ struct gateway_options {
 	const char *program;      /* NULL: gateway_program() */
 	uint32_t iteration;       /* of a loop; 0: none */
 	struct gateway_caps caps; /* GATEWAY_CAPS_DEFAULT */
+	struct list models;       /* texts; see models.h. None: no way to models */
+	struct books *books;      /* what they may cost, and did; borrowed. Needed with models */
 };
 
 struct gateway_refusal {

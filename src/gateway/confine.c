@@ -92,6 +92,15 @@ static int allow_resolver(int ruleset, struct error *err)
 	return 0;
 }
 
+static const char *readable[8];
+static size_t readable_count;
+
+void confine_readable(const char *path)
+{
+	if (readable_count < sizeof readable / sizeof *readable)
+		readable[readable_count++] = path;
+}
+
 static int enter_landlock(struct buffer *warnings, struct error *err)
 {
 	struct {
@@ -122,6 +131,9 @@ static int enter_landlock(struct buffer *warnings, struct error *err)
 		return error_sys(err, "Landlock: create the rules");
 	if (allow_resolver(ruleset, err) < 0)
 		return -1;
+	for (size_t i = 0; i < readable_count; i++)
+		if (allow_reading(ruleset, readable[i], err) < 0)
+			return -1;
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		return error_sys(err, "Landlock: enter");
 	return 0;

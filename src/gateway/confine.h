@@ -15,6 +15,9 @@
 /* How many descriptors it may have: fewer than asked for where the system allows no more. */
 uint64_t confine_descriptors(uint64_t wanted);
 
+/* Before it enters: a file or folder that stays readable. The text must last. */
+void confine_readable(const char *path);
+
 /* Enters. warnings: a line for each wall that this kernel has not. Returns 0, or -1 with err set. */
 int gateway_confine(uint32_t uid, uint32_t gid, struct buffer *warnings, struct error *err);
 

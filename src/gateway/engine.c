@@ -128,6 +128,10 @@ static void owner_ready(struct source *source, uint32_t events)
 			close(fds[1]);
 		if (message.type == POST_ANSWER)
 			refuse_release(engine, message.id);
+		else if (message.type == POST_GRANT)
+			till_granted(engine, &message);
+		else if (message.type == POST_CLOSE)
+			till_close(engine);
 	}
 }
 
@@ -175,6 +179,11 @@ int engine_init(struct engine *engine, int owner, struct error *err)
 	/* Where it must stay smaller, less goes through at a time. */
 	fcntl(engine->pipe[1], F_SETPIPE_SZ, PIPE_BYTES);
 	write_credential(engine);
+	till_init(engine);
+	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
+		engine->upstreams[i].provider = &engine->config.models.providers[i];
+	engine->out = BUFFER_INIT(
+		3 * ENGINE_SCRATCH); /* what a call adds before it looks, and the frames */
 	engine->owner = (struct source){ .fd = owner, .ready = owner_ready };
 	loop_watch(loop, &engine->owner, EPOLLIN);
 	return 0;

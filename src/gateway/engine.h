@@ -12,10 +12,13 @@
 #include "gateway/dial.h"
 #include "gateway/http.h"
 #include "gateway/loop.h"
+#include "gateway/models.h"
 #include "gateway/post.h"
 #include "gateway/resolve.h"
 #include "gateway/socks.h"
 #include "gateway/table.h"
+#include "gateway/till.h"
+#include "gateway/upstream.h"
 #include "util/buffer.h"
 
 #include <stdbool.h>
@@ -57,6 +60,11 @@ struct engine {
 	uint32_t last_id;
 	unsigned int told; /* in the second that began at: */
 	uint64_t second_ms;
+	struct till till;
+	struct tls *tls; /* made when it is needed first */
+	struct upstream upstreams[REQUEST_PROVIDERS];
+	uint64_t spooled; /* bytes of requests that are kept in memory files */
+	struct buffer out;
 	char scratch[ENGINE_SCRATCH];
 };
 
@@ -70,6 +78,7 @@ enum stage {
 	STAGE_HELLO,    /* the tunnel is open; nothing has been passed on */
 	STAGE_TUNNEL,   /* bytes go both ways */
 	STAGE_EXCHANGE, /* a request of HTTP, and its answer */
+	STAGE_CALL,     /* a request to a model, and its answer: call.h */
 	STAGE_HELD,     /* a refusal waits for the owner */
 	STAGE_LINGER,   /* all is said; the client may read it */
 	STAGE_OVER,
@@ -118,6 +127,7 @@ struct visit {
 	struct question *question;
 	struct dial *dial;
 	struct exchange *exchange;
+	struct call *call;
 	struct refusal *refusal;
 };
 

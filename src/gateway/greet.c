@@ -1,6 +1,8 @@
 /* What a client asks for, by HTTP or SOCKS5: see engine.h. */
 #include "gateway/engine.h"
 
+#include "gateway/call.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -245,6 +247,13 @@ static bool take_head(struct visit *visit, const struct http_request *request, s
 	return visit->stage == STAGE_HEAD;
 }
 
+static bool has_path(const struct buffer *input)
+{
+	const char *blank = memchr(input->data, ' ', input->used);
+
+	return blank && blank + 1 < input->data + input->used && blank[1] == '/';
+}
+
 bool greet_head(struct visit *visit)
 {
 	struct buffer *input = &visit->input;
@@ -265,6 +274,9 @@ bool greet_head(struct visit *visit)
 			   input->max);
 		return false;
 	}
+	/* A path instead of a whole URI: this is not for a proxy, but for a model. */
+	if (head > 0 && !visit->within && visit->engine->config.models.active && has_path(input))
+		return call_head(visit, (size_t)head);
 	wrong = head < 0 ? "a line does not end in CR LF"
 			 : http_request_read(input->data, (size_t)head,
 					     visit->within ? HTTP_ORIGIN : HTTP_PROXY, &request);

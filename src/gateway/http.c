@@ -289,6 +289,14 @@ static const char *split_line(struct http_text line, struct http_text *ret_name,
 	return NULL;
 }
 
+bool http_line_next(struct http_text *lines, struct http_text *ret_name,
+		    struct http_text *ret_value)
+{
+	struct http_text line;
+
+	return next_line(lines, &line) && line.size && !split_line(line, ret_name, ret_value);
+}
+
 static const char *read_request_line(struct http_text name, struct http_text value,
 				     struct http_request *request)
 {

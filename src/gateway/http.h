@@ -82,6 +82,15 @@ void http_request_write(const struct http_request *request, const struct gateway
 			struct buffer *out);
 void http_response_write(const struct http_response *response, bool keep, struct buffer *out);
 
+/* The next line of a head that was read without mistakes (message.lines, which is shortened). */
+bool http_line_next(struct http_text *lines, struct http_text *ret_name,
+		    struct http_text *ret_value);
+
+/* Is the line for one connection alone, or written anew? */
+bool http_line_dropped(struct http_text name, const struct http_message *message);
+
+bool http_text_is(struct http_text text, const char *word); /* in large or small letters */
+
 /* Finds the end of a body in chunks, which is passed on as it is. */
 struct http_chunks {
 	unsigned int state;
@@ -94,5 +103,10 @@ struct http_chunks {
 
 /* How many of these bytes belong to the body; -1: they are no chunks. */
 ssize_t http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t size);
+
+/* The same for one run of data at most, and which bytes that is: without the frames. To be called until all is taken
+ * or done. */
+ssize_t http_chunks_take(struct http_chunks *chunks, const char *bytes, size_t size,
+			 struct http_text *ret_data);
 
 #endif

@@ -5,13 +5,13 @@
 #include <string.h>
 #include <strings.h>
 
-static bool same(struct http_text text, const char *word)
+bool http_text_is(struct http_text text, const char *word)
 {
 	return text.size == strlen(word) && strncasecmp(text.at, word, text.size) == 0;
 }
 
 /* Lines that are for one connection alone, or that are written anew. */
-static bool dropped(struct http_text name, const struct http_message *message)
+bool http_line_dropped(struct http_text name, const struct http_message *message)
 {
 	static const char *const names[] = { "Connection",
 					     "Proxy-Connection",
@@ -27,7 +27,7 @@ static bool dropped(struct http_text name, const struct http_message *message)
 					     "Transfer-Encoding" };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (same(name, names[i]))
+		if (http_text_is(name, names[i]))
 			return true;
 	for (size_t i = 0; i < message->named_count; i++)
 		if (message->named[i].size == name.size &&
@@ -46,7 +46,8 @@ static void write_lines(const struct http_message *message, struct buffer *out)
 
 		if (!end || end == rest.at || !colon || colon > end)
 			break;
-		if (!dropped((struct http_text){ rest.at, (size_t)(colon - rest.at) }, message))
+		if (!http_line_dropped((struct http_text){ rest.at, (size_t)(colon - rest.at) },
+				       message))
 			buffer_add(out, rest.at, (size_t)(end - rest.at) + 2);
 		rest.size -= (size_t)(end - rest.at) + 2;
 		rest.at = end + 2;
@@ -143,19 +144,21 @@ static int step(struct http_chunks *chunks, char c)
 	}
 }
 
-ssize_t http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t size)
+ssize_t http_chunks_take(struct http_chunks *chunks, const char *bytes, size_t size,
+			 struct http_text *ret_data)
 {
 	size_t at = 0;
 
+	*ret_data = (struct http_text){ bytes, 0 };
 	while (at < size && !chunks->done) {
 		if (chunks->state == DATA) {
 			size_t taken = size - at < chunks->left ? size - at : (size_t)chunks->left;
 
-			at += taken;
+			*ret_data = (struct http_text){ bytes + at, taken };
 			chunks->left -= taken;
 			if (chunks->left == 0)
 				chunks->state = DATA_CR;
-			continue;
+			return (ssize_t)(at + taken);
 		}
 
 		int next = step(chunks, bytes[at++]);
@@ -163,6 +166,21 @@ ssize_t http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t s
 		if (next < 0)
 			return -1;
 		chunks->state = (unsigned int)next;
+	}
+	return (ssize_t)at;
+}
+
+ssize_t http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t size)
+{
+	struct http_text data;
+	size_t at = 0;
+
+	while (at < size && !chunks->done) {
+		ssize_t taken = http_chunks_take(chunks, bytes + at, size - at, &data);
+
+		if (taken < 0)
+			return -1;
+		at += (size_t)taken;
 	}
 	return (ssize_t)at;
 }

@@ -45,7 +45,11 @@ static int read_config(int fd, struct post_config *ret_config, struct error *err
 	/* The owner's offset is shared, and may be anywhere after a restart. */
 	if (lseek(fd, 0, SEEK_SET) < 0 || fd_read_all(fd, &bytes) < 0)
 		return error_sys(err, "read the gateway's configuration");
-	return post_config_read(buffer_text(&bytes), bytes.used, ret_config, err);
+
+	int result = post_config_read(buffer_text(&bytes), bytes.used, ret_config, err);
+
+	explicit_bzero(bytes.data, bytes.used); /* there are keys in it */
+	return result;
 }
 
 static int map_table(int fd, struct table **ret_table, struct error *err)
@@ -79,6 +83,31 @@ static void fit_descriptors(struct gateway_caps *caps, struct buffer *warnings)
 		(unsigned int)caps->connections, (unsigned int)got);
 }
 
+/* Where the system has them, and where its links lead. */
+static void allow_certificates(const struct models *models)
+{
+	static const char *const places[] = { "/etc/ssl", "/etc/pki", "/usr/share/ca-certificates",
+					      "/usr/local/share/ca-certificates" };
+
+	for (size_t i = 0; !models->ca[0] && i < sizeof places / sizeof *places; i++)
+		confine_readable(places[i]);
+	if (models->ca[0])
+		confine_readable(models->ca);
+}
+
+/* Before the first request, so that it does not have to wait for it. What is wrong is told to whoever needs it. */
+static void prepare_tls(struct engine *engine)
+{
+	const struct models *models = &engine->config.models;
+	bool needed = false;
+	struct error err;
+
+	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
+		needed |= models->providers[i].place.set && models->providers[i].place.tls;
+	if (needed)
+		(void)tls_new(models->ca, &engine->tls, &err);
+}
+
 static int set_up(struct engine *engine, struct buffer *warnings, struct error *err)
 {
 	AUTO_FD config = -1;
@@ -93,6 +122,8 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 	    map_table(memory, &engine->table, err) < 0)
 		return -1;
 	fit_descriptors(&engine->config.caps, warnings);
+	if (engine->config.models.active)
+		allow_certificates(&engine->config.models);
 	if (engine_init(engine, POST_FD, err) < 0)
 		return -1;
 	return gateway_confine(engine->config.uid, engine->config.gid, warnings, err);
@@ -118,6 +149,7 @@ int main(void)
 		return 1;
 	}
 	tell(POST_READY, buffer_text(&warnings));
+	prepare_tls(engine);
 	if (loop_run(&engine->loop, &err) < 0) {
 		tell(POST_FAILED, err.text);
 		return 1;

@@ -2,6 +2,7 @@
 #include "gateway/outlet.h"
 
 #include "gateway/client.h"
+#include "gateway/keys.h"
 #include "util/mem.h"
 
 #include <stddef.h>
@@ -12,6 +13,8 @@
 struct gateway_outlet {
 	struct outlet outlet; /* the first: what others have is a pointer to it */
 	struct gateway *gateway;
+	struct list models;
+	struct books *books; /* NULL: no models */
 };
 
 _Static_assert(offsetof(struct gateway_outlet, outlet) == 0, "one pointer for both");
@@ -31,6 +34,8 @@ static int start(struct outlet *outlet, const struct list *rules, const struct o
 		.gid = gid,
 		.token = outlet->token,
 		.caps = GATEWAY_CAPS_DEFAULT,
+		.models = self->models,
+		.books = self->books,
 	};
 
 	if (caps->connections)
@@ -115,10 +120,30 @@ struct outlet *gateway_outlet_new(struct error *err)
 	return &self->outlet;
 }
 
+int gateway_outlet_models(struct outlet *outlet, const struct list *texts,
+			  const struct books_options *books, struct error *err)
+{
+	struct gateway_outlet *self = own(outlet);
+
+	if (keys_resolve(texts, &self->models, err) < 0)
+		return -1;
+	return books_open(books, &self->books, err);
+}
+
+bool gateway_outlet_news(const struct outlet *outlet, struct books_news *ret_news)
+{
+	if (!outlet || !own(outlet)->books)
+		return false;
+	books_tell(own(outlet)->books, ret_news);
+	return true;
+}
+
 void gateway_outlet_free(struct outlet *outlet)
 {
 	if (!outlet)
 		return;
 	gateway_stop(own(outlet)->gateway);
+	books_close(own(outlet)->books);
+	keys_wipe(&own(outlet)->models);
 	free(own(outlet));
 }

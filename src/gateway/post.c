@@ -80,7 +80,9 @@ int post_receive(int socket, struct post_message *ret_message, int ret_fds[2])
 		message.u.refusal.host[sizeof message.u.refusal.host - 1] = '\0';
 		message.u.refusal.reason[sizeof message.u.refusal.reason - 1] = '\0';
 		message.u.refusal.remedy[sizeof message.u.refusal.remedy - 1] = '\0';
-	} else {
+	} else if (message.type == POST_GRANT) {
+		message.u.grant.why[sizeof message.u.grant.why - 1] = '\0';
+	} else if (message.type != POST_ROW) { /* whose strings are bounded where they are read */
 		message.u.text[sizeof message.u.text - 1] = '\0';
 	}
 	*ret_message = message;
@@ -89,7 +91,7 @@ int post_receive(int socket, struct post_message *ret_message, int ret_fds[2])
 	return 1;
 }
 
-/* A configuration is this, then the rules, each a string with its end. */
+/* A configuration is this, then the rules and what there is about models, each a string with its end. */
 struct head {
 	char mark[8];
 	struct gateway_caps caps;
@@ -97,12 +99,13 @@ struct head {
 	uint32_t uid, gid;
 	uint32_t iteration;
 	uint32_t rules;
+	uint32_t models;
 };
 
-static const char mark[8] = "rfgate1";
+static const char mark[8] = "rfgate2";
 
 void post_config_write(const struct post_config *config, const struct list *rules,
-		       struct buffer *out)
+		       const struct list *models, struct buffer *out)
 {
 	struct head head;
 
@@ -114,9 +117,12 @@ void post_config_write(const struct post_config *config, const struct list *rule
 	head.gid = config->gid;
 	head.iteration = config->iteration;
 	head.rules = (uint32_t)rules->count;
+	head.models = (uint32_t)models->count;
 	buffer_add(out, &head, sizeof head);
 	for (size_t i = 0; i < rules->count; i++)
 		buffer_add(out, rules->items[i], strlen(rules->items[i]) + 1);
+	for (size_t i = 0; i < models->count; i++)
+		buffer_add(out, models->items[i], strlen(models->items[i]) + 1);
 }
 
 static int check_cap(uint64_t value, uint64_t least, uint64_t most, const char *sentence,
@@ -137,21 +143,57 @@ static int check_caps(const struct gateway_caps *caps, struct error *err)
 	return 0;
 }
 
-static int read_rules(const char *at, size_t left, struct post_config *config, uint32_t count,
+/* Takes the next string off; NULL: it has no end. */
+static const char *next_text(const char **at, size_t *left)
+{
+	const char *text = *at;
+	const char *end = *left ? memchr(text, '\0', *left) : NULL;
+
+	if (!end)
+		return NULL;
+	*left -= (size_t)(end - text) + 1;
+	*at = end + 1;
+	return text;
+}
+
+static int read_rules(const char **at, size_t *left, struct post_config *config, uint32_t count,
 		      struct error *err)
 {
 	config->rules = mem_zero(count * sizeof *config->rules);
 	for (uint32_t i = 0; i < count; i++) {
-		const char *end = left ? memchr(at, '\0', left) : NULL;
+		const char *text = next_text(at, left);
 
-		if (!end)
+		if (!text)
 			return error_set(err, "the configuration is torn");
-		if (gateway_rule_parse(at, &config->rules[i], err) < 0)
+		if (gateway_rule_parse(text, &config->rules[i], err) < 0)
 			return -1;
 		config->rule_count++;
-		left -= (size_t)(end - at) + 1;
-		at = end + 1;
 	}
+	return 0;
+}
+
+static int read_models(const char **at, size_t *left, struct post_config *config, uint32_t count,
+		       struct error *err)
+{
+	char *items[MODELS_TEXTS];
+	const struct list texts = { .items = items, .count = count };
+
+	if (count > MODELS_TEXTS)
+		return error_set(err, "the configuration of models is too long");
+	for (uint32_t i = 0; i < count; i++) {
+		items[i] = (char *)next_text(at, left); /* is only read */
+		if (!items[i])
+			return error_set(err, "the configuration is torn");
+	}
+	return models_read(&texts, &config->models, err);
+}
+
+static int read_texts(const char *at, size_t left, struct post_config *config,
+		      const struct head *head, struct error *err)
+{
+	if (read_rules(&at, &left, config, head->rules, err) < 0 ||
+	    read_models(&at, &left, config, head->models, err) < 0)
+		return -1;
 	return left ? error_set(err, "the configuration has a strange end") : 0;
 }
 
@@ -177,7 +219,7 @@ int post_config_read(const char *bytes, size_t size, struct post_config *ret_con
 	config.uid = head.uid;
 	config.gid = head.gid;
 	config.iteration = head.iteration;
-	if (read_rules(bytes + sizeof head, size - sizeof head, &config, head.rules, err) < 0) {
+	if (read_texts(bytes + sizeof head, size - sizeof head, &config, &head, err) < 0) {
 		post_config_release(&config);
 		return -1;
 	}
@@ -190,4 +232,5 @@ void post_config_release(struct post_config *config)
 	free(config->rules);
 	config->rules = NULL;
 	config->rule_count = 0;
+	models_release(&config->models);
 }

@@ -8,7 +8,9 @@
 #ifndef GATEWAY_POST_H
 #define GATEWAY_POST_H
 
+#include "gateway/books.h"
 #include "gateway/caps.h"
+#include "gateway/models.h"
 #include "gateway/rule.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -31,6 +33,11 @@ enum post_type {
 	POST_READY,     /* up: confined; text: what holds less than it should, a line each */
 	POST_FAILED,    /* up: text says why; it ends */
 	POST_REFUSED,   /* up: `refusal` */
+	POST_LEASE,     /* up: more money is wanted: `lease` */
+	POST_GRANT,     /* down: the answer to that: `grant` */
+	POST_ROW,       /* up: a request to a model is over: `row` */
+	POST_CLOSE,     /* down: end everything, and tell what it cost */
+	POST_CLOSED,    /* up: that was all; `refused` */
 	POST_TYPES,
 };
 
@@ -42,11 +49,27 @@ struct post_refusal {
 	char remedy[288];
 };
 
+struct post_lease {
+	uint64_t nusd;
+	uint32_t must; /* it is spent already */
+};
+
+struct post_grant {
+	uint64_t nusd;
+	uint64_t left;
+	uint32_t must;       /* as it was asked */
+	char why[BOOKS_WHY]; /* which limit is in the way; empty: none is */
+};
+
 struct post_message {
 	uint32_t type;
 	uint32_t id;
 	union {
 		struct post_refusal refusal;
+		struct post_lease lease;
+		struct post_grant grant;
+		struct books_row row;
+		uint32_t refused; /* requests, because the money was used up */
 		char text[1000];
 	} u;
 };
@@ -66,11 +89,12 @@ struct post_config {
 	uint32_t iteration;
 	struct gateway_rule *rules;
 	size_t rule_count;
+	struct models models;
 };
 
-/* Writes a configuration; rules are texts, checked when it is read. */
+/* Writes a configuration; rules and what there is to know about models (models.h) are texts, checked when it is read. */
 void post_config_write(const struct post_config *config, const struct list *rules,
-		       struct buffer *out);
+		       const struct list *models, struct buffer *out);
 int post_config_read(const char *bytes, size_t size, struct post_config *ret_config,
 		     struct error *err);
 void post_config_release(struct post_config *config);

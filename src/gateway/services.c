@@ -1,6 +1,6 @@
 /*
- * c-ares can look up services ("https") in the system's database. Nobody asks it to, and in a static program that
- * database would need a loader: there are no services here.
+ * c-ares can look up services ("https") in the system's database, and OpenSSL hosts. Nobody asks them to, and in a static
+ * program those databases would need a loader: there are no services and no hosts here.
  */
 #include <netdb.h>
 #include <stddef.h>
@@ -23,5 +23,39 @@ int getservbyport_r(int port, const char *protocol, struct servent *entry, char 
 	(void)size;
 	*ret_entry = NULL;
 	return 0;
+}
+
+struct hostent *gethostbyname(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+		struct addrinfo **ret_list)
+{
+	(void)name;
+	(void)service;
+	(void)hints;
+	(void)ret_list;
+	return EAI_FAIL;
+}
+
+void freeaddrinfo(struct addrinfo *list)
+{
+	(void)list;
+}
+
+int getnameinfo(const struct sockaddr *address, socklen_t size, char *host, socklen_t host_size,
+		char *service, socklen_t service_size, int flags)
+{
+	(void)address;
+	(void)size;
+	(void)host;
+	(void)host_size;
+	(void)service;
+	(void)service_size;
+	(void)flags;
+	return EAI_FAIL;
 }
 /* NOLINTEND(readability-inconsistent-declaration-parameter-name,readability-non-const-parameter) */

@@ -1,6 +1,7 @@
 /* A visit's life, and what its stages share: see engine.h. */
 #include "gateway/engine.h"
 
+#include "gateway/call.h"
 #include "util/mem.h"
 
 #include <errno.h>
@@ -124,6 +125,8 @@ void visit_end(struct visit *visit)
 	side_close(&visit->client);
 	buffer_release(&visit->input);
 	exchange_free(visit->exchange);
+	call_free(visit->call);
+	visit->call = NULL;
 	free(visit->refusal);
 	visit->exchange = NULL;
 	visit->refusal = NULL;
@@ -216,8 +219,13 @@ static uint32_t client_events(const struct visit *visit)
 		wanted = wanted && !visit->server.kept;
 	else if (visit->stage == STAGE_EXCHANGE)
 		wanted = wanted && exchange_wants_client(visit);
+	else if (visit->stage == STAGE_CALL)
+		wanted = wanted && call_wants_client(visit);
 	else if (visit->stage != STAGE_LINGER)
 		wanted = false;
+	/* Who has gone away needs no answer, and that saves money. */
+	if (visit->stage == STAGE_CALL)
+		events |= (uint32_t)EPOLLRDHUP;
 	if (wanted)
 		events |= (uint32_t)EPOLLIN;
 	/* Where nothing is read, a client that is gone for good is still noticed. */
@@ -251,6 +259,8 @@ static void update(struct visit *visit)
 	loop_watch(loop, &visit->client.source, client_events(visit));
 	if (visit->server.source.fd >= 0)
 		loop_watch(loop, &visit->server.source, server_events(visit));
+	if (visit->stage == STAGE_CALL)
+		call_update(visit);
 }
 
 /* --- what happens */
@@ -327,6 +337,12 @@ static void client_ready(struct source *source, uint32_t events)
 		visit_reset(visit);
 		return;
 	}
+	if (visit->stage == STAGE_CALL && events & EPOLLOUT)
+		call_resume(visit);
+	if (visit->stage == STAGE_CALL && events & EPOLLRDHUP && !call_wants_client(visit)) {
+		visit_reset(visit);
+		return;
+	}
 	if (events & (EPOLLIN | EPOLLERR | EPOLLHUP)) {
 		if (visit->stage == STAGE_TUNNEL)
 			tunnel_move(visit, &visit->client, &visit->server);
@@ -334,6 +350,8 @@ static void client_ready(struct source *source, uint32_t events)
 			linger(visit);
 		else if (visit->stage == STAGE_EXCHANGE && exchange_wants_client(visit))
 			exchange_from_client(visit);
+		else if (visit->stage == STAGE_CALL && call_wants_client(visit))
+			call_from_client(visit);
 		else if (reads_input(visit) && !visit->client.kept)
 			read_input(visit);
 		else if (events & (EPOLLERR | EPOLLHUP))
@@ -411,6 +429,7 @@ static void ring(struct alarm *alarm)
 		break;
 	case STAGE_EXCHANGE:
 	case STAGE_TUNNEL:
+	case STAGE_CALL:
 		visit_reset(visit); /* idle_ms; an end would look like the end of what was sent */
 		return;
 	default:

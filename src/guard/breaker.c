@@ -8,7 +8,7 @@ static const struct {
 	uint32_t half_open_at, open_at;
 } kinds[] = {
 	[GUARD_BREAKER_ERRORS] = { "errors in a row", "--max-errors", 0, 5 },
-	[GUARD_BREAKER_SAME_ERROR] = { "times the same error", "--max-same-error", 0, 3 },
+	[GUARD_BREAKER_SAME_ERROR] = { "times the same error", "--max-same-error", 0, 5 },
 	[GUARD_BREAKER_NO_PROGRESS] = { "iterations without progress", "--max-no-progress", 2, 5 },
 	[GUARD_BREAKER_INTERRUPTED] = { "interruptions in a row", "--max-interrupted", 0, 5 },
 };
@@ -44,6 +44,15 @@ static enum effect effect_of(const struct guard_breaker *breaker,
 	}
 }
 
+/* Whoever changes something new each time works on it, and may do so twice as often. */
+static bool is_full(const struct guard_breaker *breaker, const struct guard_outcome *outcome)
+{
+	bool patient = breaker->kind == GUARD_BREAKER_SAME_ERROR && outcome->progress;
+
+	return breaker->count >= breaker->open_at &&
+	       (!patient || breaker->count / 2 >= breaker->open_at);
+}
+
 static void close_breaker(struct guard_breaker *breaker)
 {
 	breaker->state = GUARD_CLOSED;
@@ -61,7 +70,7 @@ static void count_bad(struct guard_breaker *breaker, const struct guard_outcome 
 	}
 	breaker->count += breaker->count < UINT32_MAX;
 	/* After a cool-down the count is still there: one bad outcome opens it again. */
-	if (breaker->count >= breaker->open_at) {
+	if (is_full(breaker, outcome)) {
 		breaker->state = GUARD_OPEN;
 		breaker->opened_at = now;
 		breaker->tripped += breaker->tripped < UINT32_MAX;

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 enum guard_breaker_kind {
-	GUARD_BREAKER_ERRORS,      /* of any kind, in a row: 5 */
-	GUARD_BREAKER_SAME_ERROR,  /* the same signature, in a row: 3 */
+	GUARD_BREAKER_ERRORS,     /* of any kind, in a row: 5 */
+	GUARD_BREAKER_SAME_ERROR, /* the same signature, in a row: 5; with progress in between 10 */
 	GUARD_BREAKER_NO_PROGRESS, /* in a row: half-open after 2, open after 5 */
 	GUARD_BREAKER_INTERRUPTED, /* in a row: 5 */
 	GUARD_BREAKERS

@@ -178,6 +178,27 @@ static int read_pairs(const char *at, struct numbers *n)
 	return pairs;
 }
 
+/* "0 tests", "0 tests run.", "no tests!": any runner's own words. "0 tests failed" says nothing of the kind. */
+static bool says_none(const char *line)
+{
+	static const char *const begins[] = { "0 tests", "0 test", "no tests" };
+	static const char *const verbs[] = { "run", "ran", "executed", "found", "passed" };
+
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+		const char *rest = line + strlen(begins[i]);
+
+		if (!guard_begins(line, begins[i]))
+			continue;
+		if (!*skip_spaces(rest + strspn(rest, ".!")))
+			return true;
+		for (size_t j = 0; *rest == ' ' && j < sizeof verbs / sizeof *verbs; j++)
+			if (guard_begins(rest + 1, verbs[j]) &&
+			    !guard_letter(rest[1 + strlen(verbs[j])]))
+				return true;
+	}
+	return false;
+}
+
 /* By these tools say that there was nothing to run. */
 static bool says_empty(const char *line)
 {
@@ -213,6 +234,8 @@ static bool says_empty(const char *line)
 	for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++)
 		if (guard_find(line, phrases[i]))
 			return true;
+	if (says_none(line))
+		return true;
 	return guard_begins(line, "1..0") && !guard_digit(line[4]) && line[4] != '.';
 }
 

@@ -120,8 +120,8 @@ static bool boxes_hold(const struct guard_input *in, struct guard_decision *d)
 	if (in->boxes.open == 0)
 		reason(d, "the task list has no boxes");
 	else
-		reason(d, "%" PRIu32 " boxes are open, %" PRIu32 " ticked", in->boxes.open,
-		       in->boxes.ticked);
+		reason(d, "%" PRIu32 " %s open, %" PRIu32 " ticked", in->boxes.open,
+		       in->boxes.open == 1 ? "box is" : "boxes are", in->boxes.ticked);
 	return false;
 }
 
@@ -169,8 +169,13 @@ static bool limit_reached(const struct guard_input *in, struct guard_decision *d
 		       duration(l->total_s).text);
 	} else if (l->iterations > 0 && d->iterations >= l->iterations) {
 		d->limit = GUARD_LIMIT_ITERATIONS;
-		reason(d, "all %" PRIu32 " iterations are used up; --max-iterations changes it",
-		       l->iterations);
+		if (l->iterations == 1)
+			reason(d, "the only iteration is used up; --max-iterations changes it");
+		else
+			reason(d,
+			       "all %" PRIu32
+			       " iterations are used up; --max-iterations changes it",
+			       l->iterations);
 	}
 	if (d->limit == GUARD_LIMIT_NONE)
 		return false;
@@ -357,10 +362,13 @@ static void explain(const struct guard_input *in, struct guard_decision *d)
 {
 	struct guard_decision missing = { 0 };
 
-	if (d->failure != GUARD_FAILURE_NONE)
+	if (d->failure == GUARD_FAILURE_NO_OP)
+		reason(d, "the agent changed nothing and said nothing");
+	else if (d->failure != GUARD_FAILURE_NONE)
 		reason(d, "the iteration ended with: %s", guard_failure_name(d->failure));
 	if (d->failure == GUARD_FAILURE_DENIAL)
-		reason(d, "the fence refused %" PRIu32 " acts", in->facts.denials);
+		reason(d, "the fence refused %" PRIu32 " act%s", in->facts.denials,
+		       in->facts.denials == 1 ? "" : "s");
 	if (in->facts.interrupted)
 		reason(d, "the iteration was interrupted and will be repeated");
 	rules_hold(in, &missing);

@@ -49,9 +49,12 @@ struct supervisor {
 	int64_t snapshot_ms;   /* when the last one within an iteration was begun */
 	bool snapshot_awaited; /* nothing goes on before it is there */
 	bool snapshot_ended;
-	bool kept;    /* the latest checkpoint is of this moment */
-	int lost;     /* runners that were killed in the baseline */
-	bool leaving; /* TERM: the machine goes down, or somebody wants this process to */
+	bool kept; /* the latest checkpoint is of this moment */
+	int lost;  /* runners that were killed in the baseline */
+	char used_up
+		[BOOKS_WHY]; /* a limit of money that another iteration would not help; empty: none */
+	bool used_up_today; /* tomorrow would */
+	bool leaving;       /* TERM: the machine goes down, or somebody wants this process to */
 };
 
 int64_t attend_now_ms(void);

@@ -5,6 +5,7 @@
 #include "loop/place.h"
 #include "loop/prompt.h"
 #include "loop/report.h"
+#include "loop/resume.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -363,6 +364,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	AUTO_FREE char *loops = place_loops(state, err);
 	AUTO_FD starting = loops ? start_lock(loops, err) : -1;
 	AUTO_FD lock = -1;
+	struct error why;
 	bool busy;
 
 	if (starting < 0)
@@ -373,9 +375,9 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (loop->alive)
 		return error_set(err, "the loop %s is running (ringfence pause %s)", loop->id,
 				 loop->id);
-	if (strcmp(client_status(loop), "completed") == 0)
-		return error_set(err, "the loop %s is completed; there is nothing to go on with",
-				 loop->id);
+	if (resume_permits(&loop->state, changes, now_ms(), &why) < 0)
+		return error_set(err, "the loop %s does not go on: %s", loop->id, why.text);
+	client_look(loop);
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;
 	lock = place_lock(loop->folder, &busy, err);

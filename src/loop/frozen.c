@@ -74,7 +74,10 @@ json_t *frozen_spec(const struct fence_spec *spec, const char *base)
 {
 	json_t *env = json_array();
 	json_t *limits = json_array();
+	json_t *models = json_array();
 
+	for (size_t i = 0; i < spec->models.count; i++)
+		json_array_append_new(models, json_string(spec->models.items[i]));
 	for (size_t i = 0; i < spec->env.count; i++)
 		json_array_append_new(env, json_string(spec->env.items[i]));
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
@@ -84,14 +87,15 @@ json_t *frozen_spec(const struct fence_spec *spec, const char *base)
 				 (json_int_t)spec->net_caps.bytes_out);
 
 	return json_pack(
-		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
+		"{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:i, s:s?, s:i, s:i}",
 		"mechanism", spec->mechanism, "write", paths_of(&spec->write, base), "read",
 		paths_of(&spec->read, base), "hide", paths_of(&spec->hide, base), "patterns",
 		patterns_of(&spec->patterns), "allow", rules_of(&spec->allow), "net_caps", caps,
-		"listen", listens_of(spec), "env", env, "limits", limits, "read_only",
-		spec->read_only, "denials", spec->denials, "trace_reads", spec->trace_reads, "net",
-		(int)spec->net, "net_origin", spec->net_origin, "accepted_weaker",
-		(int)spec->accepted_weaker, "accepted_limits", (int)spec->accepted_limits);
+		"listen", listens_of(spec), "env", env, "models", models, "limits", limits,
+		"read_only", spec->read_only, "denials", spec->denials, "trace_reads",
+		spec->trace_reads, "net", (int)spec->net, "net_origin", spec->net_origin,
+		"accepted_weaker", (int)spec->accepted_weaker, "accepted_limits",
+		(int)spec->accepted_limits);
 }
 
 static const char *text_of(const json_t *object, const char *key)
@@ -171,6 +175,9 @@ int frozen_thaw(const json_t *frozen, struct fence_spec *ret_spec, struct error 
 	thaw_patterns(json_object_get(frozen, "patterns"), &spec.patterns);
 	json_array_foreach(json_object_get(frozen, "env"), index, entry) if (json_is_string(entry))
 		list_add(&spec.env, json_string_value(entry));
+	json_array_foreach(json_object_get(frozen, "models"), index,
+			   entry) if (json_is_string(entry))
+		list_add(&spec.models, json_string_value(entry));
 	json_array_foreach(limits, index, entry)
 		spec.limits[index] = (uint64_t)json_integer_value(entry);
 	spec.read_only = json_is_true(json_object_get(frozen, "read_only"));

@@ -6,6 +6,9 @@
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/path.h"
+#include "util/process.h"
+#include "util/shell.h"
 #include "util/text.h"
 
 #include <fcntl.h>
@@ -72,6 +75,7 @@ void judge_add_heard(json_t *data, const struct agent_summary *heard)
 	json_t *counts = json_object();
 
 	add_number(data, "cost_nusd", heard->cost_nusd);
+	add_number(data, "agent_cost_nusd", heard->agent_nusd);
 	add_number(counts, "input", tokens->input);
 	add_number(counts, "output", tokens->output);
 	add_number(counts, "cache_read", tokens->cache_read);
@@ -118,8 +122,13 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 			  "final", report_bytes(final, size));
 
 	judge_add_heard(data, heard);
+	if (result->metered)
+		json_object_set_new(data, "refused_requests",
+				    json_integer((json_int_t)result->news.refused));
 	json_object_set_new(data, "error", json_string(agent_error_name(error)));
 	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
+	if (*said->limit)
+		json_object_set_new(data, "limit", json_string(said->limit));
 	json_object_set_new(data, "finished", json_boolean(heard->finished));
 	json_object_set_new(data, "ok", json_boolean(heard->ok));
 	json_object_set_new(data, "reset_at", json_integer((json_int_t)reset_of(heard, now_ms)));
@@ -146,6 +155,26 @@ json_t *judge_interrupted(const struct loop_state *state, const struct agent_sum
 	if (state->phase == LOOP_PHASE_agent) /* in the checks it is in the books already */
 		judge_add_heard(data, heard);
 	return data;
+}
+
+bool judge_absent(const struct loop_options *options, const char *line, int code, bool is_check)
+{
+	AUTO_FREE char *program = shell_program(line, getenv("HOME"));
+	AUTO_FREE char *path = NULL;
+	struct stat status;
+
+	if (code != FENCE_EXIT_NOT_FOUND && code != FENCE_EXIT_NOT_EXECUTABLE)
+		return false;
+	if (!is_check || !program)
+		return true;
+	path = strchr(program, '/') ? path_absolute(program, options->project)
+				    : process_find(program);
+	if (!path)
+		return true;
+	if (stat(path, &status) < 0)
+		return !path_within(path, options->project);
+	/* A program that is there was found, and missed something itself. */
+	return !S_ISREG(status.st_mode) || access(path, X_OK) < 0;
 }
 
 /* The boxes of the task list; the file is the agent's. */

@@ -12,8 +12,9 @@
 
 /* What is known of an agent's part beside how its processes ended. */
 struct judge_said {
-	bool idle;        /* ended for want of output */
-	bool over_budget; /* ended because it had spent what it may */
+	bool idle;         /* ended for want of output */
+	bool over_budget;  /* ended because it had spent what it may */
+	const char *limit; /* the option that ended it, with its value; empty: none did */
 	uint64_t bytes;
 	const struct agent_summary *heard;
 };
@@ -30,6 +31,10 @@ json_t *judge_interrupted(const struct loop_state *state, const struct agent_sum
 
 /* Adds cost, tokens and session, as far as they are known. */
 void judge_add_heard(json_t *data, const struct agent_summary *heard);
+
+/* Was a command line not there, or no program? Of a check's line only what it begins with counts, and a program in
+ * the project may be the work that is to be done. */
+bool judge_absent(const struct loop_options *options, const char *line, int code, bool is_check);
 
 void judge_snapshot(const struct loop_state *state, const struct survey *survey,
 		    struct guard_snapshot *ret_snapshot);

@@ -4,17 +4,19 @@
 #include "loop/checkpoint.h"
 #include "loop/judge.h"
 #include "loop/keep.h"
+#include "loop/money.h"
 #include "loop/place.h"
 #include "loop/prompt.h"
 #include "loop/report.h"
 #include "loop/work.h"
 #include "util/mem.h"
 #include "util/state.h"
+#include "util/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINAL_BYTES = 16384, MOST_LOST = 5 };
+enum { FINAL_BYTES = 16384, MOST_LOST = 5, LIMIT_BYTES = 128 };
 
 int phase_finish(struct supervisor *sup, const char *status, const char *reason, struct error *err)
 {
@@ -31,6 +33,39 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 			     json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
 				       report_text(why), "fence_failed", 1),
 			     err);
+}
+
+/* What is not there is there in no other iteration either: nothing is started in vain. */
+static int finish_absent(struct supervisor *sup, const char *what, const char *line, int code,
+			 struct error *err)
+{
+	AUTO_FREE char *why = mem_format(
+		"%s '%.500s' %s in the fence (status %d): see ringfence logs%s; install it, or show it with --read",
+		what, line,
+		code == FENCE_EXIT_NOT_FOUND ? "was not found" : "could not be executed", code,
+		sup->state.phase == LOOP_PHASE_baseline ? " --checks" : "");
+
+	return attend_append(sup, LOOP_EVENT_finished,
+			     json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
+				       report_text(why), "refused", 1),
+			     err);
+}
+
+/* The first check that was not there. True if one was not. */
+static bool misses_check(struct supervisor *sup, int *ret_result, struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
+
+	for (size_t i = 0; i < sup->state.checks_done; i++) {
+		const char *line = options->checks.items[i];
+		int code = sup->state.checks[i].code;
+
+		if (!judge_absent(options, line, code, true))
+			continue;
+		*ret_result = finish_absent(sup, "the check", line, code, err);
+		return true;
+	}
+	return false;
 }
 
 /* Aborted; what the agent has spent until then is spent. */
@@ -87,6 +122,17 @@ static char *iteration_folder(const struct supervisor *sup, uint32_t iteration, 
 	return NULL;
 }
 
+static bool out_of_time(const struct runner_result *result)
+{
+	return result->kind == FENCE_LIMITED && result->tripped == FENCE_LIMIT_TIME;
+}
+
+static void add_time(struct buffer *out, const char *option, int64_t ms)
+{
+	buffer_printf(out, "%s ", option);
+	text_add_duration(out, (uint64_t)ms);
+}
+
 /* One check, recorded. */
 static int run_check(struct supervisor *sup, size_t index, const char *folder, struct error *err)
 {
@@ -120,6 +166,13 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 			    json_boolean(sup->state.phase == LOOP_PHASE_checks &&
 					 result.kind != FENCE_OK &&
 					 sup->state.checks[index].held_before));
+	if (out_of_time(&result)) {
+		AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
+
+		add_time(&limit, "--check-timeout", work.timeout_ms);
+		json_object_set_new(data, "limit", json_string(buffer_text(&limit)));
+	}
+	report_add_found(folder, name, data);
 	return attend_append(sup, LOOP_EVENT_checked, data, err);
 }
 
@@ -129,6 +182,7 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 	AUTO_FREE char *folder = iteration_folder(sup, 0, 1, err);
 	AUTO_FREE char *failed = NULL;
 	struct guard_snapshot snapshot;
+	int ended;
 
 	if (!folder)
 		return -1;
@@ -143,6 +197,8 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 			return -1;
 	if (sup->state.phase != LOOP_PHASE_baseline || sup->leaving)
 		return 0;
+	if (misses_check(sup, &ended, err))
+		return ended;
 	if (survey_take(sup->memory, options->project, &sup->before, err) < 0)
 		return -1;
 	sup->surveyed = true;
@@ -172,6 +228,11 @@ int phase_ready(struct supervisor *sup, struct error *err)
 		return attend_append(sup, LOOP_EVENT_paused,
 				     json_pack("{s:s}", "reason", "by a person (ringfence resume)"),
 				     err);
+	if (sup->used_up[0] && sup->used_up_today)
+		return attend_append(sup, LOOP_EVENT_paused,
+				     json_pack("{s:s}", "reason", sup->used_up), err);
+	if (sup->used_up[0])
+		return phase_finish(sup, "limit", sup->used_up, err);
 	judge_before(&sup->state, attend_now_ms(), &decision);
 	if (decision.action == GUARD_LIMIT || decision.action == GUARD_FAILED)
 		return phase_finish(sup, decision.action == GUARD_LIMIT ? "limit" : "failed",
@@ -216,20 +277,61 @@ static void take_final(struct supervisor *sup, struct buffer *final)
 		sink_last(&sup->output, FINAL_BYTES, final);
 }
 
-static int record_end(struct supervisor *sup, const struct runner_result *result, struct error *err)
+/* How long the agent may work: no longer than the loop. 0: as long as it likes. */
+static int64_t agent_time_ms(const struct supervisor *sup, bool *ret_total)
+{
+	const struct loop_state *state = &sup->state;
+	int64_t most_ms = state->options.timeout_ms;
+	int64_t left_ms = state->options.limits.total_s * 1000 -
+			  (attend_now_ms() - state->created_ms - state->rested_ms);
+
+	*ret_total = state->options.limits.total_s && (!most_ms || left_ms < most_ms);
+	if (!*ret_total)
+		return most_ms;
+	return left_ms > 0 ? left_ms : 1;
+}
+
+/* The option that ended the agent, with its value. */
+static void name_limit(const struct supervisor *sup, const struct runner_result *result, bool total,
+		       struct buffer *out)
+{
+	const struct loop_options *options = &sup->state.options;
+	int64_t budget = options->budget_nusd;
+	bool own = budget && sup->heard.cost_nusd >= budget;
+
+	if (sup->cut == CUT_BUDGET)
+		buffer_printf(out, "%s US$ %.2f", own ? "--budget" : "--max-cost",
+			      (double)(own ? budget : options->limits.cost_nusd) / 1e9);
+	else if (sup->cut == CUT_IDLE)
+		add_time(out, "--idle-timeout", options->idle_ms);
+	else if (out_of_time(result) && total)
+		add_time(out, "--max-time", options->limits.total_s * 1000);
+	else if (out_of_time(result))
+		add_time(out, "--timeout", options->timeout_ms);
+}
+
+static int record_end(struct supervisor *sup, const struct runner_result *result, bool total,
+		      const char *folder, struct error *err)
 {
 	AUTO_BUFFER struct buffer final = BUFFER_INIT(2 * FINAL_BYTES);
+	AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
+	json_t *data;
+
+	name_limit(sup, result, total, &limit);
+
 	const struct judge_said said = { .idle = sup->cut == CUT_IDLE,
-					 .over_budget = sup->cut == CUT_BUDGET,
+					 .over_budget = sup->cut == CUT_BUDGET ||
+							(result->metered && result->news.over),
+					 .limit = buffer_text(&limit),
 					 .bytes = sup->output.bytes + sup->complaints.bytes,
 					 .heard = &sup->heard };
 
 	take_final(sup, &final);
 	agent_summary_exit(&sup->heard, sup->state.options.agent_format, result->code);
-	return attend_append(sup, LOOP_EVENT_ended,
-			     judge_end(result, &said, buffer_text(&final), final.used,
-				       attend_now_ms()),
-			     err);
+	money_hear(sup, result);
+	data = judge_end(result, &said, buffer_text(&final), final.used, attend_now_ms());
+	report_add_found(folder, "", data);
+	return attend_append(sup, LOOP_EVENT_ended, data, err);
 }
 
 int phase_agent(struct supervisor *sup, struct error *err)
@@ -239,18 +341,19 @@ int phase_agent(struct supervisor *sup, struct error *err)
 						  err);
 	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
 	struct work work = { .command = options->agent_command,
-			     .timeout_ms = options->timeout_ms,
 			     .folder = folder,
 			     .name = "",
 			     .format = options->agent_format };
 	AUTO_FREE char *keep = keep_open(sup);
 	bool by_login;
+	bool total;
 	AUTO_FREE char *login = keep_login(sup, &by_login, err);
 	struct runner_result result;
 	int ended;
 
 	if (!folder || (by_login && !login))
 		return -1;
+	work.timeout_ms = agent_time_ms(sup, &total);
 	work.keep = keep;
 	work.login = login;
 	/* A session of an agent that keeps its own files is only there if they are. */
@@ -264,7 +367,7 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	    work_run(sup, &work, &result, err) < 0)
 		return -1;
 	if (!was_cut(sup, &result, &ended, err))
-		ended = record_end(sup, &result, err);
+		ended = record_end(sup, &result, total, folder, err);
 	work_forget(sup);
 	keep_close(sup, keep, folder);
 	return ended;
@@ -311,6 +414,10 @@ int phase_checks(struct supervisor *sup, struct error *err)
 
 	if (!folder)
 		return -1;
+	if (!sup->state.used && judge_absent(&sup->state.options, sup->state.options.agent_command,
+					     sup->state.facts.exit_code, false))
+		return finish_absent(sup, "the agent's command", sup->state.options.agent_command,
+				     sup->state.facts.exit_code, err);
 	while (sup->state.phase == LOOP_PHASE_checks && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)
 		if (run_check(sup, sup->state.checks_done, folder, err) < 0)

@@ -14,7 +14,7 @@
 
 /* Room for the last sentence on a full disk. */
 #define RESERVE ".reserve"
-enum { RESERVE_BYTES = 8192 };
+enum { RESERVE_BYTES = 8192, MOST_NAMED = 3, OBJECTIVE_BYTES = 1000 };
 
 static json_t *limits_json(const struct loop_options *options)
 {
@@ -50,6 +50,16 @@ static json_t *weaker_json(const struct loop_state *state)
 	return list;
 }
 
+/* A text may be long, and this is written often: its beginning is enough to know it by. */
+static json_t *beginning(const char *text)
+{
+	size_t size = strnlen(text, OBJECTIVE_BYTES);
+
+	while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
+		size--;
+	return report_bytes(text, size);
+}
+
 json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 		    int64_t heartbeat_ms)
 {
@@ -75,6 +85,14 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 	/* What it costs in safety is said wherever the loop is. */
 	if (state->options.login)
 		json_object_set_new(value, "login_in_fence", report_text(state->options.login));
+	json_object_set_new(value, "objective",
+			    state->options.objective ? beginning(state->options.objective)
+						     : json_null());
+	json_object_set_new(value, "created_at", json_integer(state->created_ms / 1000));
+	json_object_set_new(value, "asked",
+			    state->wish == LOOP_WISH_NONE    ? json_null()
+			    : state->wish == LOOP_WISH_PAUSE ? json_string("pause")
+							     : json_string("abort"));
 	json_object_set_new(value, "supervisor_pid",
 			    alive ? json_integer(state->supervisor) : json_null());
 	json_object_set_new(value, "last_heartbeat",
@@ -115,6 +133,46 @@ int report_json(const char *folder, const char *name, json_t *value, struct erro
 	if (!text)
 		return error_set(err, "'%s' could not be written as JSON", name);
 	return place_write(folder, name, text, strlen(text), err);
+}
+
+/* The first few of a list, with some of their keys. */
+static json_t *first_of(const json_t *list, size_t most, const char *const *keys)
+{
+	json_t *some = json_array();
+	size_t index;
+	json_t *entry;
+
+	json_array_foreach(list, index, entry)
+	{
+		json_t *part = json_object();
+
+		for (size_t i = 0; keys[i]; i++)
+			json_object_set(part, keys[i], json_object_get(entry, keys[i]));
+		json_array_append_new(some, part);
+		if (index + 1 == most)
+			break;
+	}
+	return some;
+}
+
+void report_add_found(const char *folder, const char *name, json_t *data)
+{
+	static const char *const kept[] = { "path", "reason", "kept", NULL };
+	static const char *const denied[] = { "kind", "target", "count", NULL };
+	AUTO_FREE char *path = mem_format("%s/%sreport.json", folder, name);
+	json_t *report = json_load_file(path, 0, NULL);
+	json_t *total = json_object_get(report, "quarantined_total");
+	json_t *denials = json_object_get(report, "denials");
+
+	if (json_integer_value(total) > 0) {
+		json_object_set(data, "quarantined", total);
+		json_object_set_new(data, "put_aside",
+				    first_of(json_object_get(report, "quarantined"), MOST_NAMED,
+					     kept));
+	}
+	if (json_array_size(denials))
+		json_object_set_new(data, "denied", first_of(denials, MOST_NAMED, denied));
+	json_decref(report);
 }
 
 int report_state(const char *folder, const struct loop_state *state, int64_t now_ms,

@@ -31,4 +31,8 @@ int report_json(const char *folder, const char *name, json_t *value, struct erro
  * aside from that beginning on. */
 void report_trouble(const char *folder, const char *why);
 
+/* Adds to an event what the fence's own report of a run in FOLDER/NAMEreport.json says: how much was put aside
+ * (`quarantined`), the first of it (`put_aside`), and the first acts that were denied (`denied`). */
+void report_add_found(const char *folder, const char *name, json_t *data);
+
 #endif

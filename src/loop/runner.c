@@ -59,14 +59,30 @@ static void write_report(const char *path, const struct fence_plan *plan,
 		fd_replace_file(folder, path_name(path), text.data, text.used, 0600);
 }
 
-static void perform(struct fence_spec *spec, const char *report, struct runner_result *ret)
+/* The gateway, if one is needed. Returns 0, or -1 with err set. */
+static int make_outlet(struct fence_spec *spec, const struct books_options *books,
+		       struct error *err)
+{
+	if (spec->net != FENCE_NET_LIST)
+		return 0;
+	spec->outlet = gateway_outlet_new(err);
+	if (!spec->outlet)
+		return -1;
+	return spec->models.count > 0
+		       ? gateway_outlet_models(spec->outlet, &spec->models, books, err)
+		       : 0;
+}
+
+static void perform(struct fence_spec *spec, const struct books_options *books, const char *report,
+		    struct runner_result *ret)
 {
 	struct fence_result result = { 0 };
 	struct error err;
 
 	*ret = (struct runner_result){ .kind = FENCE_SETUP, .code = FENCE_EXIT_NOT_SET_UP };
-	if (spec->net == FENCE_NET_LIST && !(spec->outlet = gateway_outlet_new(&err))) {
+	if (make_outlet(spec, books, &err) < 0) {
 		snprintf(ret->why, sizeof ret->why, "%.1000s", err.text);
+		gateway_outlet_free(spec->outlet);
 		return;
 	}
 	for (int i = 0; i == 0 || (result.changed && i < TRIES); i++) {
@@ -84,12 +100,14 @@ static void perform(struct fence_spec *spec, const char *report, struct runner_r
 		fence_plan_release(&plan);
 	}
 	fence_result_release(&result);
+	ret->metered = gateway_outlet_news(spec->outlet, &ret->news);
 	gateway_outlet_free(spec->outlet);
 }
 
 /* In the new process: the wired descriptors, and nothing else of the supervisor's but its lock, which is
  * held until this one is gone, too. */
-static _Noreturn void become_runner(const struct fence_spec *asked, const int wanted[KEPT],
+static _Noreturn void become_runner(const struct fence_spec *asked,
+				    const struct books_options *books, const int wanted[KEPT],
 				    int lock, const char *report)
 {
 	struct fence_spec spec = *asked;
@@ -111,12 +129,13 @@ static _Noreturn void become_runner(const struct fence_spec *asked, const int wa
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	spec.lifeline = &lifeline;
-	perform(&spec, report, &result);
+	perform(&spec, books, report, &result);
 	_exit(fd_write_all(RESULT, &result, sizeof result) < 0);
 }
 
-int runner_start(const struct fence_spec *spec, int lock, const char *input, size_t size,
-		 const char *report, struct runner *ret_runner, struct error *err)
+int runner_start(const struct fence_spec *spec, const struct books_options *books, int lock,
+		 const char *input, size_t size, const char *report, struct runner *ret_runner,
+		 struct error *err)
 {
 	AUTO_FD stdin_file = fd_memory("prompt", input, size);
 	int pipes[4][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
@@ -134,7 +153,7 @@ int runner_start(const struct fence_spec *spec, int lock, const char *input, siz
 	pid_t child = fork();
 
 	if (child == 0)
-		become_runner(spec, wanted, lock, report);
+		become_runner(spec, books, wanted, lock, report);
 	close(pipes[OUTPUT][1]);
 	close(pipes[COMPLAINTS][1]);
 	close(pipes[LIFE][0]);

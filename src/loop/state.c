@@ -72,6 +72,20 @@ static void read_breakers(const json_t *config, struct guard_breaker *breakers)
 			breakers[i].open_at = (uint32_t)number(config, keys[i]);
 }
 
+static void read_checkpoints(const json_t *config, struct loop_options *options)
+{
+	if (json_object_get(config, "checkpoints"))
+		options->checkpoints_off = !flag(config, "checkpoints");
+	if (json_object_get(config, "checkpoint_ignored"))
+		options->checkpoint_ignored = flag(config, "checkpoint_ignored");
+	if (json_object_get(config, "checkpoint_ms"))
+		options->checkpoint_ms = number(config, "checkpoint_ms");
+	if (json_object_get(config, "checkpoint_bytes"))
+		options->checkpoint_bytes = number(config, "checkpoint_bytes");
+	if (json_object_get(config, "checkpoint_age_ms"))
+		options->checkpoint_age_ms = number(config, "checkpoint_age_ms");
+}
+
 /* Limits may be changed later, by an event with the same names. */
 static void read_limits(const json_t *config, struct loop_state *state)
 {
@@ -79,6 +93,7 @@ static void read_limits(const json_t *config, struct loop_state *state)
 	struct guard_limits *limits = &options->limits;
 
 	read_breakers(config, state->breakers);
+	read_checkpoints(config, options);
 	if (json_object_get(config, "max_iterations"))
 		limits->iterations = (uint32_t)number(config, "max_iterations");
 	if (json_object_get(config, "max_time_ms"))
@@ -89,6 +104,8 @@ static void read_limits(const json_t *config, struct loop_state *state)
 		limits->cost_warning_nusd = number(config, "warn_cost_nusd");
 	if (json_object_get(config, "budget_nusd"))
 		options->budget_nusd = number(config, "budget_nusd");
+	if (json_object_get(config, "daily_nusd"))
+		options->daily_nusd = number(config, "daily_nusd");
 	if (json_object_get(config, "pause_on_warning"))
 		limits->pause_on_warning = flag(config, "pause_on_warning");
 	if (json_object_get(config, "timeout_ms"))
@@ -129,11 +146,7 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->promise = text(config, "promise");
 	options->tasks = text(config, "tasks");
 	options->fence = json_object_get(config, "fence");
-	options->checkpoints_off = !flag(config, "checkpoints");
-	options->checkpoint_ignored = flag(config, "checkpoint_ignored");
-	options->checkpoint_ms = number(config, "checkpoint_ms");
-	options->checkpoint_bytes = number(config, "checkpoint_bytes");
-	options->checkpoint_age_ms = number(config, "checkpoint_age_ms");
+	options->checkpoints_off = true; /* of a journal that knows none */
 	options->limits = GUARD_LIMITS_DEFAULT;
 	read_limits(config, state);
 	json_array_foreach(json_object_get(config, "checks"), index,
@@ -208,7 +221,10 @@ static void add_use(struct agent_totals *use, const json_t *data)
 {
 	const json_t *tokens = json_object_get(data, "tokens");
 
-	add_to(&use->cost_nusd, number(data, "cost_nusd"));
+	/* By the agent's own count, with which it goes on. */
+	add_to(&use->cost_nusd,
+	       number(data,
+		      json_object_get(data, "agent_cost_nusd") ? "agent_cost_nusd" : "cost_nusd"));
 	add_to(&use->tokens.input, number(tokens, "input"));
 	add_to(&use->tokens.output, number(tokens, "output"));
 	add_to(&use->tokens.cache_read, number(tokens, "cache_read"));
@@ -381,6 +397,7 @@ static void take_turn(struct loop_state *state, enum loop_event event, const jso
 	take_heard(state, data);
 	state->wait_until_ms = number(data, "until_ms");
 	state->fence_failed = flag(data, "fence_failed");
+	state->refused = flag(data, "refused");
 	if (event == LOOP_EVENT_finished ||
 	    (event == LOOP_EVENT_paused && state->wish == LOOP_WISH_PAUSE))
 		state->wish = LOOP_WISH_NONE;
@@ -429,6 +446,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		replace(&state->status, NULL);
 		state->wish = LOOP_WISH_NONE;
 		state->fence_failed = false;
+		state->refused = false;
 		reset_breakers(state);
 		break;
 	case LOOP_EVENT_asked:

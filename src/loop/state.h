@@ -36,6 +36,7 @@ struct loop_options {
 	int64_t check_timeout_ms;
 	int64_t idle_ms;
 	int64_t budget_nusd; /* of an iteration; 0: none */
+	int64_t daily_nusd;  /* of all runs of the user in a day; 0: none */
 	struct guard_limits limits;
 	bool checkpoints_off;
 	bool checkpoint_ignored; /* ignored files are kept, too */
@@ -82,6 +83,7 @@ struct loop_state {
 	enum loop_wish wish;
 	char *status;      /* of a loop that has finished: completed, limit, failed, aborted */
 	bool fence_failed; /* it has finished because the fence did */
+	bool refused;      /* it has finished because what it was to run was not there */
 	pid_t supervisor;
 	char mechanism[16]; /* of the last run in the fence; empty: there was none yet */
 	uint32_t weaker, weaker_limits;

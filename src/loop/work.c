@@ -2,6 +2,7 @@
 #include "loop/work.h"
 
 #include "loop/checkpoint.h"
+#include "loop/money.h"
 #include "loop/place.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -19,7 +20,8 @@ static void watch_cost(struct supervisor *sup)
 	int64_t cost = sup->heard.cost_nusd;
 	int64_t most = options->limits.cost_nusd;
 
-	if (sup->cut != CUT_NOT || cost <= 0)
+	/* With models the gateway counts, and lets nothing pass that is too much. */
+	if (sup->cut != CUT_NOT || cost <= 0 || sup->fence.models.count > 0)
 		return;
 	if ((options->budget_nusd && cost >= options->budget_nusd) ||
 	    (most && cost >= most - sup->state.spent_nusd)) {
@@ -97,6 +99,8 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)work->command, NULL };
 	AUTO_FREE char *report = mem_format("%s/%sreport.json", work->folder, work->name);
 	struct fence_spec spec = sup->fence;
+	struct books_options books;
+	AUTO_FREE char *day = NULL;
 	int result;
 
 	spec.project = sup->state.options.project;
@@ -120,7 +124,11 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		list_printf(&spec.env, "RINGFENCE_KEEP=%s", work->keep);
 		fence_paths_add(&spec.write, work->keep, "the agent's sessions");
 	}
-	result = runner_start(&spec, sup->lock, work->input, work->size, report, &sup->runner, err);
+	if (!work->format) /* a check needs no model */
+		spec.models = (struct list){ 0 };
+	money_options(sup, &books, &day);
+	result = runner_start(&spec, &books, sup->lock, work->input, work->size, report,
+			      &sup->runner, err);
 	list_release(&spec.env);
 	fence_paths_release(&spec.write);
 	return result;
@@ -159,6 +167,8 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 	if (reader)
 		agent_reader_end(reader);
 	agent_reader_free(reader);
+	if (work->format)
+		money_count(sup, &sup->heard);
 	sup->output.tap = NULL;
 	return 0;
 }
@@ -201,4 +211,5 @@ void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
 		agent_reader_feed(reader, chunk, (size_t)n);
 	agent_reader_end(reader);
 	agent_reader_free(reader);
+	money_count(sup, ret_heard);
 }

@@ -7,6 +7,7 @@
 #include "util/mem.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,7 +121,7 @@ static int read_model(struct reader *reader)
 		return wrong(
 			reader,
 			"a model's name has up to 63 letters, digits and hyphens, points, _ : / or @");
-	strcpy(model.name, reader->words[1]);
+	snprintf(model.name, sizeof model.name, "%s", reader->words[1]);
 	if (read_tier(reader, &model.tiers[0]) < 0)
 		return -1;
 	if (reader->count == 8 &&
@@ -167,7 +168,7 @@ static int read_dated(struct reader *reader)
 	for (size_t i = 0; i < sizeof form; i++)
 		if (form[i] == '9' ? !isdigit((unsigned char)word[i]) : word[i] != form[i])
 			return wrong(reader, "a date is written as 2026-11-17");
-	strcpy(reader->own ? reader->table.own_dated : reader->table.dated, word);
+	memcpy(reader->own ? reader->table.own_dated : reader->table.dated, word, sizeof form);
 	return 0;
 }
 
@@ -194,7 +195,7 @@ static int read_geo(struct reader *reader)
 		at++;
 	if (at == PRICE_GEOS)
 		return wrong(reader, "there are more than 8 regions");
-	strcpy(table->geos[at].name, reader->words[1]);
+	snprintf(table->geos[at].name, sizeof table->geos[at].name, "%s", reader->words[1]);
 	table->geos[at].factor = factor;
 	table->geo_count = at == table->geo_count ? at + 1 : table->geo_count;
 	return 0;

@@ -49,8 +49,8 @@ static void show_refusal(const struct gateway_refusal *refusal)
 		inet_ntop(AF_INET6, &client->sin6_addr, address, sizeof address);
 		port = ntohs(client->sin6_port);
 	}
-	printf("refused\t%u\t%s\t%u\t%s\t%u\t%s\t%s\n", refusal->id, address, port,
-	       refusal->host, refusal->port, refusal->reason, refusal->remedy);
+	printf("refused\t%u\t%s\t%u\t%s\t%u\t%s\t%s\n", refusal->id, address, port, refusal->host,
+	       refusal->port, refusal->reason, refusal->remedy);
 }
 
 static void show_hosts(const struct gateway *gateway)

@@ -157,7 +157,7 @@ def test_each_command_knows_json(t, command):
 def test_resume_knows_json(t, *words):
     loop = Loop(t, scripts={"all": "edit a $N"})
     equal(loop.run("-m", "1").code, 2, "exit status")
-    result = loop.ringfence("resume", "--json", *words)
+    result = loop.ringfence("resume", "--json", "-m", "2", *words)
     equal(result.code, 0, "exit status of resume", result)
     shown = json.loads(result.out)
     equal(shown["loops"] if words else shown["id"], [] if words else loop.status()["id"], "the object")

@@ -23,6 +23,7 @@ import json
 import os
 import socket
 import socketserver
+import ssl
 import sys
 import threading
 import time
@@ -259,7 +260,7 @@ class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 class Server:
     """A running server; a context manager. `requests` is what it was asked, as it logs it."""
 
-    def __init__(self, turns, listen=("127.0.0.1", 0), unix=None, log=None, turn_hook=None):
+    def __init__(self, turns, listen=("127.0.0.1", 0), unix=None, log=None, turn_hook=None, tls=None):
         self.script = Script(turns)
         self.requests = []
         self.turn_hook = turn_hook
@@ -271,7 +272,11 @@ class Server:
             self.address = unix
         else:
             self.server = TcpServer(listen, Handler)
-            self.address = "http://%s:%d" % self.server.server_address
+            self.address = "%s://%s:%d" % ("https" if tls else "http", *self.server.server_address)
+        if tls:  # (certificate, key); the handshake is each client's own affair
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(*tls)
+            self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
         self.server.owner = self
         self.thread = threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
         self.thread.start()

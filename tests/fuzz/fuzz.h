@@ -25,6 +25,7 @@ fuzz_fn fuzz_gitconfig;
 fuzz_fn fuzz_hosts;
 fuzz_fn fuzz_ignore;
 fuzz_fn fuzz_journal;
+fuzz_fn fuzz_limit;
 fuzz_fn fuzz_listen;
 fuzz_fn fuzz_manifest;
 fuzz_fn fuzz_message;
@@ -33,10 +34,12 @@ fuzz_fn fuzz_order;
 fuzz_fn fuzz_output;
 fuzz_fn fuzz_price;
 fuzz_fn fuzz_record;
+fuzz_fn fuzz_request;
 fuzz_fn fuzz_reset;
 fuzz_fn fuzz_rules;
 fuzz_fn fuzz_scan;
 fuzz_fn fuzz_text;
+fuzz_fn fuzz_usage;
 fuzz_fn fuzz_verdict;
 
 #ifdef FUZZING

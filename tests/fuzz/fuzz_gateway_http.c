@@ -56,6 +56,32 @@ static void check_response(const char *bytes, size_t size, bool to_head)
 		abort();
 }
 
+/* Without their frames: the same end, and no more data than bytes. */
+static void check_data(const char *bytes, size_t size, bool strict, ssize_t expected)
+{
+	struct http_chunks chunks = { .strict = strict };
+	size_t at = 0;
+	size_t sum = 0;
+
+	while (at < size && !chunks.done) {
+		struct http_text data;
+		ssize_t n = http_chunks_take(&chunks, bytes + at, size - at, &data);
+
+		if (n < 0) {
+			if (expected >= 0)
+				abort();
+			return;
+		}
+		if (n == 0 || (data.size > 0 &&
+			       (data.at < bytes + at || data.at + data.size > bytes + at + n)))
+			abort();
+		sum += data.size;
+		at += (size_t)n;
+	}
+	if ((ssize_t)at != expected || sum > at)
+		abort();
+}
+
 /* In one go or byte by byte: the same end. */
 static void check_chunks(const char *bytes, size_t size, bool strict)
 {
@@ -76,6 +102,7 @@ static void check_chunks(const char *bytes, size_t size, bool strict)
 	}
 	if (used != sum || whole.done != single.done)
 		abort();
+	check_data(bytes, size, strict, used);
 }
 
 void fuzz_gateway_http(const uint8_t *data, size_t size)

@@ -17,6 +17,9 @@ struct sample {
 };
 
 static const struct sample nothing[] = {
+	{ "a script's own words", "0 tests\n", UNKNOWN, 0 },
+	{ "a script's own sentence", "loading\n  0 tests run.\n", UNKNOWN, 0 },
+	{ "a script's own word for nothing", "No tests!\n", UNKNOWN, 0 },
 	{ "jest without tests", "No tests found, exiting with code 0\n", UNKNOWN, 0 },
 	{ "jest without tests for a change",
 	  "No tests found related to files changed since last commit.\nPress `a` to run all tests.\n",
@@ -223,6 +226,8 @@ static const struct sample something[] = {
 	{ "a linter", "All checks passed!\n0 errors, 0 warnings\n", UNKNOWN, 0 },
 	{ "a compiler", "3 errors generated.\n", UNKNOWN, 0 },
 	{ "eslint", "✖ 3 problems (1 error, 2 warnings)\n", UNKNOWN, 0 },
+	{ "a sum of failures alone", "0 tests failed\n", UNKNOWN, 0 },
+	{ "a sentence about tests", "0 tests need the network\n10 tests\n", UNKNOWN, 0 },
 	{ "a log about logins", "3 failed login attempts\n10 tests of the alarm\n", UNKNOWN, 0 },
 	{ "a number too large", "99999999999999999999999 passed, 1 failed\n", INT64_MAX, 1 },
 };

@@ -52,6 +52,7 @@ int main(void)
 	replay("fuzz_hosts", fuzz_hosts);
 	replay("fuzz_ignore", fuzz_ignore);
 	replay("fuzz_journal", fuzz_journal);
+	replay("fuzz_limit", fuzz_limit);
 	replay("fuzz_listen", fuzz_listen);
 	replay("fuzz_manifest", fuzz_manifest);
 	replay("fuzz_message", fuzz_message);
@@ -60,10 +61,12 @@ int main(void)
 	replay("fuzz_output", fuzz_output);
 	replay("fuzz_price", fuzz_price);
 	replay("fuzz_record", fuzz_record);
+	replay("fuzz_request", fuzz_request);
 	replay("fuzz_reset", fuzz_reset);
 	replay("fuzz_rules", fuzz_rules);
 	replay("fuzz_scan", fuzz_scan);
 	replay("fuzz_text", fuzz_text);
+	replay("fuzz_usage", fuzz_usage);
 	replay("fuzz_verdict", fuzz_verdict);
 	return unit_failures > 0;
 }

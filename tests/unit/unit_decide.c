@@ -95,11 +95,12 @@ static void failures(void)
 
 static const struct guard_outcome good = { .progress = true };
 static const struct guard_outcome idle = { 0 };
-static const struct guard_outcome bad = { .error = true, .progress = true, .signature = 7 };
-static const struct guard_outcome other = { .error = true, .progress = true, .signature = 8 };
+static const struct guard_outcome bad = { .error = true, .signature = 7 };
+static const struct guard_outcome busy = { .error = true, .progress = true, .signature = 7 };
+static const struct guard_outcome other = { .error = true, .signature = 8 };
 static const struct guard_outcome interrupted = { .interrupted = true };
 
-/* Feeds letters: + good, . idle, e error, o another error, i interrupted. Returns a state a letter. */
+/* Feeds letters: + good, . idle, e error, p the same with progress, o another error, i interrupted. Returns a state a letter. */
 static bool feeds(enum guard_breaker_kind kind, uint32_t open_at, const char *outcomes,
 		  const char *states)
 {
@@ -113,6 +114,7 @@ static bool feeds(enum guard_breaker_kind kind, uint32_t open_at, const char *ou
 		const struct guard_outcome *outcome = outcomes[i] == '+'   ? &good
 						      : outcomes[i] == '.' ? &idle
 						      : outcomes[i] == 'e' ? &bad
+						      : outcomes[i] == 'p' ? &busy
 						      : outcomes[i] == 'o' ? &other
 									   : &interrupted;
 
@@ -130,8 +132,12 @@ static void breakers(void)
 	CHECK("five errors in a row open", feeds(GUARD_BREAKER_ERRORS, DEFAULT, "eoeoe", "CCCCO"));
 	CHECK("a good iteration between errors closes",
 	      feeds(GUARD_BREAKER_ERRORS, DEFAULT, "eeee+eeeee", "CCCCCCCCCO"));
-	CHECK("three times the same error opens",
-	      feeds(GUARD_BREAKER_SAME_ERROR, DEFAULT, "eee", "CCO"));
+	CHECK("five times the same error opens",
+	      feeds(GUARD_BREAKER_SAME_ERROR, DEFAULT, "eeeee", "CCCCO"));
+	CHECK("with progress in between, twice as many do",
+	      feeds(GUARD_BREAKER_SAME_ERROR, 2, "ppppp", "CCCOO"));
+	CHECK("until there is none", feeds(GUARD_BREAKER_SAME_ERROR, 2, "ppe", "CCO"));
+	CHECK("other breakers have no such patience", feeds(GUARD_BREAKER_ERRORS, 2, "pp", "CO"));
 	CHECK("another error begins anew",
 	      feeds(GUARD_BREAKER_SAME_ERROR, DEFAULT, "eeoeeoo", "CCCCCCC"));
 	CHECK("no progress is half-open after two and open after five",
@@ -146,7 +152,7 @@ static void breakers(void)
 	CHECK("0 switches a breaker off", feeds(GUARD_BREAKER_ERRORS, 0, "eeeeeee", "CCCCCCC"));
 
 	guard_breaker_init(&breaker, GUARD_BREAKER_SAME_ERROR);
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < 5; i++)
 		guard_breaker_feed(&breaker, &bad, NOW);
 	CHECK("an open breaker stays open until it has cooled down",
 	      guard_breaker_state(&breaker, NOW + GUARD_COOL_DOWN_S - 1) == GUARD_OPEN &&
@@ -373,7 +379,7 @@ static void completion(void)
 	in.boxes = (struct guard_boxes){ .open = 1, .ticked = 4 };
 	in.promised = true;
 	d = decided(&in);
-	CHECK("an open box is not done", d.action == GUARD_GO_ON && says(&d, "1 boxes are open"));
+	CHECK("an open box is not done", d.action == GUARD_GO_ON && says(&d, "1 box is open"));
 	in.boxes.open = 0;
 	in.promised = false;
 	d = decided(&in);
@@ -536,11 +542,23 @@ static void tripping(void)
 	CHECK("after the cool-down one may", d.action == GUARD_GO_ON && d.should_continue);
 
 	in = usual();
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 9; i++) {
 		d = decided(&in);
 		memcpy(in.breakers, d.breakers, sizeof in.breakers);
 	}
-	CHECK("the same failing check three times fails",
+	CHECK("the same failing check may come nine times while something new is tried",
+	      d.action == GUARD_GO_ON);
+	d = decided(&in);
+	CHECK("but not ten times", d.action == GUARD_FAILED);
+	in = usual();
+	in.snapshot = *in.earlier;
+	in.breakers[GUARD_BREAKER_NO_PROGRESS].open_at = 0;
+	for (int i = 0; i < 5; i++) {
+		CHECK("so far it goes on", d.action == GUARD_GO_ON || i == 0);
+		d = decided(&in);
+		memcpy(in.breakers, d.breakers, sizeof in.breakers);
+	}
+	CHECK("without that, the same failing check five times fails",
 	      d.action == GUARD_FAILED && d.breaker == GUARD_BREAKER_SAME_ERROR &&
 		      says(&d, "--max-same-error"));
 	in = usual();

@@ -363,27 +363,35 @@ static void check_config(void)
 				      .uid = 7 };
 	struct post_config again;
 	struct list rules = { 0 };
+	struct list models = { 0 };
 	struct error err;
 	bool torn = true;
 
 	list_add(&rules, "a.com");
 	list_add(&rules, "*.b.com:22");
-	post_config_write(&config, &rules, &bytes);
+	list_add(&models, "upstream anthropic https://api.example:8443/a/v1");
+	list_add(&models, "key anthropic sk-0123456789");
+	post_config_write(&config, &rules, &models, &bytes);
 	CHECK("a configuration is read as it was written",
 	      post_config_read(bytes.data, bytes.used, &again, &err) == 0 &&
 		      again.rule_count == 2 && again.rules[1].below && again.uid == 7 &&
-		      again.caps.connections == 1024);
+		      again.caps.connections == 1024 && again.models.active &&
+		      again.models.providers[0].place.tls &&
+		      again.models.providers[0].place.target.port == 8443 &&
+		      strcmp(again.models.providers[0].place.prefix, "/a") == 0 &&
+		      strcmp(again.models.providers[0].key, "sk-0123456789") == 0);
 	post_config_release(&again);
 	for (size_t i = 0; i < bytes.used; i++)
 		torn = torn && post_config_read(bytes.data, i, &again, &err) < 0;
 	CHECK("one that is torn anywhere is refused", torn);
 	config.caps.connections = 0;
 	buffer_release(&bytes);
-	post_config_write(&config, &rules, &bytes);
+	post_config_write(&config, &rules, &models, &bytes);
 	CHECK("a cap out of its range is refused, and named",
 	      post_config_read(bytes.data, bytes.used, &again, &err) < 0 &&
 		      strstr(err.text, "connections at once"));
 	list_release(&rules);
+	list_release(&models);
 }
 
 static void check_table(void)

@@ -7,6 +7,7 @@
 #include "util/list.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/shell.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -237,8 +238,31 @@ static void files(void)
 	CHECK("no draft is left", rmdir(path) == 0);
 }
 
+static bool begins_with(const char *line, const char *program)
+{
+	AUTO_FREE char *found = shell_program(line, "/home/ada");
+
+	return found && program ? strcmp(found, program) == 0 : !found && !program;
+}
+
+static void programs(void)
+{
+	CHECK("a line begins with its program", begins_with("  make test", "make"));
+	CHECK("assignments stand before it", begins_with("A=1 _b= ./run.sh; x", "./run.sh"));
+	CHECK("a tilde is the home", begins_with("~/fix.sh|cat", "/home/ada/fix.sh"));
+	CHECK("another's home is not known", begins_with("~bob/fix.sh", NULL));
+	CHECK("what a shell replaces is not known", begins_with("$X y", NULL) &&
+							    begins_with("a\"b\" c", NULL) &&
+							    begins_with("a*", NULL));
+	CHECK("an assignment that a shell replaces hides the rest", begins_with("A=$B x", NULL));
+	CHECK("a function or a group has no program",
+	      begins_with("f() { x; }; f", NULL) && begins_with("(cd x; y)", NULL));
+	CHECK("nothing begins with nothing", begins_with("", NULL) && begins_with(" A=1 ", NULL));
+}
+
 int main(void)
 {
+	programs();
 	json();
 	files();
 	escaping();

@@ -1,0 +1,46 @@
+/* The limits of a loop: see limits.h. */
+#include "cli/limits.h"
+
+#include "cli/apply.h"
+
+static const char *const keys[SETTING_ID_COUNT] = {
+	[SETTING_MAX_ITERATIONS] = "max_iterations",
+	[SETTING_MAX_TIME] = "max_time_ms",
+	[SETTING_TIMEOUT] = "timeout_ms",
+	[SETTING_IDLE_TIMEOUT] = "idle_ms",
+	[SETTING_CHECK_TIMEOUT] = "check_timeout_ms",
+	[SETTING_BUDGET] = "budget_nusd",
+	[SETTING_DAILY_BUDGET] = "daily_nusd",
+	[SETTING_MAX_COST] = "max_cost_nusd",
+	[SETTING_WARN_COST] = "warn_cost_nusd",
+	[SETTING_PAUSE_ON_WARNING] = "pause_on_warning",
+	[SETTING_MAX_ERRORS] = "max_errors",
+	[SETTING_MAX_SAME_ERROR] = "max_same_error",
+	[SETTING_MAX_NO_PROGRESS] = "max_no_progress",
+	[SETTING_MAX_INTERRUPTED] = "max_interrupted",
+	[SETTING_CHECKPOINTS] = "checkpoints",
+	[SETTING_CHECKPOINT_EVERY] = "checkpoint_ms",
+	[SETTING_CHECKPOINT_IGNORED] = "checkpoint_ignored",
+	[SETTING_CHECKPOINT_SIZE] = "checkpoint_bytes",
+	[SETTING_CHECKPOINT_AGE] = "checkpoint_age_ms",
+};
+
+bool limits_has(const struct setting *setting)
+{
+	return keys[setting->id];
+}
+
+void limits_set(json_t *frozen, const struct setting *setting, uint64_t number)
+{
+	json_object_set_new(frozen, keys[setting->id],
+			    setting->type == SETTING_SWITCH ? json_boolean(number)
+							    : json_integer((json_int_t)number));
+}
+
+void limits_freeze(json_t *frozen, const struct config *config)
+{
+	for (int i = 0; i < SETTING_ID_COUNT; i++)
+		if (keys[i])
+			limits_set(frozen, &settings[i],
+				   apply_loop_number(config, (enum setting_id)i));
+}

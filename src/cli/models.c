@@ -1,0 +1,223 @@
+/* From what is set to what a gateway is told about models: see models.h. */
+#include "cli/models.h"
+
+#include "cli/prices.h"
+#include "config/file.h"
+#include "gateway/keys.h"
+#include "gateway/models.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char *const usual_places[REQUEST_PROVIDERS] = {
+	[REQUEST_ANTHROPIC] = "https://api.anthropic.com",
+	[REQUEST_OPENAI] = "https://api.openai.com",
+	[REQUEST_GEMINI] = "https://generativelanguage.googleapis.com",
+};
+
+static const char *const usual_keys[REQUEST_PROVIDERS][3] = {
+	[REQUEST_ANTHROPIC] = { "ANTHROPIC_API_KEY", NULL },
+	[REQUEST_OPENAI] = { "OPENAI_API_KEY", NULL },
+	[REQUEST_GEMINI] = { "GEMINI_API_KEY", "GOOGLE_API_KEY", NULL },
+};
+
+/* "anthropic=..." of this provider; NULL: it is another's. */
+static const char *value_for(const char *text, size_t provider)
+{
+	size_t size = strlen(request_provider_names[provider]);
+
+	return strncmp(text, request_provider_names[provider], size) == 0 && text[size] == '='
+		       ? text + size + 1
+		       : NULL;
+}
+
+int models_judge(const struct setting *setting, const char *text, struct error *err)
+{
+	struct models_place place;
+	struct error why;
+	const char *value = NULL;
+	int result;
+
+	for (size_t i = 0; i < REQUEST_PROVIDERS && !value; i++)
+		value = value_for(text, i);
+	if (!value)
+		return error_set(err,
+				 "%s: '%.100s' does not begin with anthropic=, openai= or gemini=",
+				 setting->key, text);
+	if (setting->id == SETTING_MODEL_KEY)
+		result = keys_check(value, &why);
+	else
+		result = models_place_parse(strncmp(value, "local:", 6) == 0 ? value + 6 : value,
+					    &place, &why);
+	return result < 0 ? error_set(err, "%s: %.500s", setting->key, why.text) : 0;
+}
+
+/* The last that holds of a list, for a provider. */
+static const char *find(const struct config *config, enum setting_id id, size_t provider)
+{
+	const char *found = NULL;
+
+	for (size_t i = 0; i < config->count; i++) {
+		const struct config_value *value = &config->values[i];
+		const char *text = value->setting->id == id && value->state == CONFIG_ACTIVE
+					   ? value_for(value->text, provider)
+					   : NULL;
+
+		found = text ? text : found;
+	}
+	return found;
+}
+
+/* Where the provider's own clients would look for it. */
+static const char *usual_place(size_t provider)
+{
+	static const char *const names[REQUEST_PROVIDERS] = {
+		[REQUEST_ANTHROPIC] = "ANTHROPIC_BASE_URL",
+		[REQUEST_OPENAI] = "OPENAI_BASE_URL",
+		[REQUEST_GEMINI] = "GOOGLE_GEMINI_BASE_URL",
+	};
+	const char *place = getenv(names[provider]);
+
+	return place && *place ? place : usual_places[provider];
+}
+
+static const char *usual_key(size_t provider)
+{
+	for (const char *const *name = usual_keys[provider]; *name; name++) {
+		const char *value = getenv(*name);
+
+		if (value && *value)
+			return *name;
+	}
+	return NULL;
+}
+
+bool models_lead(const struct list *texts, const char *variable)
+{
+	for (size_t i = 0; i < texts->count; i++)
+		for (size_t provider = 0; provider < REQUEST_PROVIDERS; provider++) {
+			const char *name = request_provider_names[provider];
+
+			if (strncmp(texts->items[i], "upstream ", 9) != 0 ||
+			    strncmp(texts->items[i] + 9, name, strlen(name)) != 0)
+				continue;
+			for (const char *const *key = usual_keys[provider]; *key; key++)
+				if (strcmp(*key, variable) == 0)
+					return true;
+		}
+	return false;
+}
+
+/* Is the key of a provider passed into the fence? Then that is what is wanted, and no gateway is in between. */
+static bool is_passed(const struct list *env, size_t provider)
+{
+	static const char *const names[REQUEST_PROVIDERS][5] = {
+		[REQUEST_ANTHROPIC] = { "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN",
+					"CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", NULL },
+		[REQUEST_OPENAI] = { "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", NULL },
+		[REQUEST_GEMINI] = { "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL",
+				     NULL },
+	};
+
+	for (const char *const *name = names[provider]; *name; name++)
+		for (size_t i = 0; i < env->count; i++)
+			if (strncmp(env->items[i], *name, strlen(*name)) == 0 &&
+			    strchr("=", env->items[i][strlen(*name)]))
+				return true;
+	return false;
+}
+
+static void add_provider(const struct config *config, size_t provider, struct list *texts)
+{
+	const char *name = request_provider_names[provider];
+	const char *place = find(config, SETTING_UPSTREAM, provider);
+	const char *source = find(config, SETTING_MODEL_KEY, provider);
+	const char *variable = usual_key(provider);
+	bool local = place && strncmp(place, "local:", 6) == 0;
+
+	if (!place && !source && !variable)
+		return;
+	list_printf(texts, "upstream %s %s", name,
+		    local   ? place + 6
+		    : place ? place
+			    : usual_place(provider));
+	if (local)
+		list_printf(texts, "free %s", name);
+	/* A local server gets no key, unless one is named for it. */
+	if (source)
+		list_printf(texts, "source %s %s", name, source);
+	else if (variable && !local)
+		list_printf(texts, "source %s env:%s", name, variable);
+}
+
+static int add_prices(const struct fence_place *place, struct list *texts, struct error *err)
+{
+	AUTO_BUFFER struct buffer own = BUFFER_INIT(PRICE_MOST_BYTES);
+	struct price_table table;
+
+	/* Read and judged here, so that a mistake is told before anything begins. */
+	if (prices_load_with(place, &table, &own, err) < 0)
+		return -1;
+	price_table_release(&table);
+	if (own.used > 0)
+		list_printf(texts, "prices %s", buffer_text(&own));
+	return 0;
+}
+
+int models_texts(const struct applied *applied, struct list *ret_texts, struct error *err)
+{
+	const struct config *config = &applied->config;
+	const struct config_value *ca = config_get(config, SETTING_UPSTREAM_CA);
+	const struct config_value *proxy = config_get(config, SETTING_UPSTREAM_PROXY);
+	const char *usual_proxy = getenv("HTTPS_PROXY") ? getenv("HTTPS_PROXY")
+							: getenv("https_proxy");
+	struct list texts = { 0 };
+
+	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
+		if (!is_passed(&applied->spec.env, i))
+			add_provider(config, i, &texts);
+	if (texts.count == 0)
+		return 0;
+	if (ca->number)
+		list_printf(&texts, "ca %s", ca->text);
+	if (proxy->number)
+		list_printf(&texts, "proxy %s", proxy->text);
+	else if (usual_proxy && *usual_proxy && !applied->place.identity.switched)
+		list_printf(&texts, "proxy %s", usual_proxy);
+	if (strcmp(config_get(config, SETTING_UNKNOWN_MODEL)->text, "refuse") == 0)
+		list_add(&texts, "unknown refuse");
+	if (add_prices(&applied->place, &texts, err) < 0) {
+		list_release(&texts);
+		return -1;
+	}
+	*ret_texts = texts;
+	return 0;
+}
+
+int models_books(const struct applied *applied, struct books_options *ret_options,
+		 char **ret_folder, char **ret_day, struct error *err)
+{
+	const struct config_value *budget = config_get(&applied->config, SETTING_BUDGET);
+	struct timespec now;
+
+	*ret_folder = path_join(applied->place.state, "gateway");
+	*ret_day = path_join(applied->place.state, "day.spend");
+	if (make_folders(*ret_folder, 0700) < 0)
+		return error_sys(err, "make '%s'", *ret_folder);
+	clock_gettime(CLOCK_REALTIME, &now);
+	*ret_options = (struct books_options){
+		.folder = *ret_folder,
+		.day = *ret_day,
+		/* Without a loop there is no iteration: only what was asked for limits it. */
+		.limits = { [BOOKS_ITERATION] = budget->layer == CONFIG_BUILT_IN ? 0
+										 : budget->number,
+			    [BOOKS_DAY] =
+				    config_get(&applied->config, SETTING_DAILY_BUDGET)->number },
+		.period = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
+	};
+	return 0;
+}

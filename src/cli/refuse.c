@@ -1,0 +1,68 @@
+/* Refusals before a loop: see refuse.h. */
+#include "cli/refuse.h"
+
+#include "cli/hint.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/shell.h"
+#include "util/text.h"
+
+#include <sys/stat.h>
+
+static bool is_set(const struct config *config, enum setting_id id)
+{
+	for (size_t i = 0; i < config->count; i++)
+		if (config->values[i].setting->id == id &&
+		    config->values[i].state == CONFIG_ACTIVE &&
+		    config->values[i].layer != CONFIG_BUILT_IN)
+			return true;
+	return false;
+}
+
+int refuse_inactive(const struct config *config, enum setting_id id, enum setting_id instead,
+		    struct error *err)
+{
+	if (is_set(config, id) || is_set(config, instead))
+		return 0;
+	for (size_t i = 0; i < config->count; i++) {
+		const struct config_value *value = &config->values[i];
+
+		if (value->setting->id == id && value->state == CONFIG_INACTIVE) {
+			AUTO_FREE char *shown = text_escaped(value->text);
+
+			return error_set(err,
+					 "%s '%.300s' (%s) is not active: ringfence trust, or --%s",
+					 value->setting->key, shown, value->origin,
+					 value->setting->key);
+		}
+	}
+	return 0;
+}
+
+int refuse_missing(const char *project, const char *tasks, struct error *err)
+{
+	AUTO_FREE char *path = path_join(project, tasks);
+	AUTO_FREE char *shown = text_escaped(tasks);
+	struct stat status;
+
+	if (stat(path, &status) < 0)
+		return error_set(
+			err,
+			"--tasks '%.300s': there is no such file in the project; make it, with a line '- [ ] ...' for each task",
+			shown);
+	return S_ISREG(status.st_mode) ? 0 : error_set(err, "--tasks '%.300s' is no file", shown);
+}
+
+int refuse_hidden(const struct fence_plan *plan, const char *what, const char *line,
+		  struct error *err)
+{
+	AUTO_FREE char *program = shell_program(line, plan->home);
+	AUTO_FREE char *read = NULL;
+	AUTO_FREE char *path = program ? hint_hidden(plan, program, &read) : NULL;
+
+	return path ? error_set(
+			      err,
+			      "%s would not be found in the fence: %s is not shown there (--read %s)",
+			      what, path, read)
+		    : 0;
+}

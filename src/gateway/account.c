@@ -1,0 +1,127 @@
+/* What a request to a model costs, while it streams and at its end: see call.h. */
+#include "gateway/call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { BYTES_OF_LONG_TOKENS = 8, BYTES_OF_INPUT_TOKENS = 3 };
+
+static uint64_t cost_of(const struct call *call, const struct price_use *use,
+			const struct price_model **ret_as)
+{
+	*ret_as = call->model;
+	if (call->upstream->provider->free)
+		return 0;
+	return price_cost(&call->engine->config.models.prices, call->model, use, ret_as);
+}
+
+/* The input is known exactly once the answer begins; the output is what was reserved for, unless it is more already. */
+void call_true_up(struct call *call)
+{
+	struct usage_reader *reader = &call->reader;
+	const struct price_model *as;
+	struct price_use use;
+	uint64_t output;
+	uint64_t cost;
+
+	if (!call->priced || call->state != CALL_ANSWERED || call->status >= 300 ||
+	    !reader->usage.has_input)
+		return;
+	use = reader->usage.use;
+	use.fast |= call->body.fast;
+	/* Tokens are hardly ever longer than this: who has sent more has not kept to what was asked for. */
+	output = reader->usage.text_bytes / BYTES_OF_LONG_TOKENS;
+	if (output < call->body.most * call->body.answers)
+		output = call->body.most * call->body.answers;
+	if (use.tokens[PRICE_OUTPUT] < output)
+		use.tokens[PRICE_OUTPUT] = output;
+	cost = cost_of(call, &use, &as);
+	if (cost == call->reserved)
+		return;
+	money_adjust(&call->engine->till.money, &call->reserved, cost);
+	till_changed(call->engine);
+}
+
+static uint64_t input_of(const struct price_use *use)
+{
+	return use->tokens[PRICE_INPUT] + use->tokens[PRICE_READ] + use->tokens[PRICE_WRITE_5M] +
+	       use->tokens[PRICE_WRITE_1H];
+}
+
+/* What a request is charged whose answer did not come to its end: the larger of what was said and what was seen. */
+static void estimate(struct call *call, struct price_use *use)
+{
+	uint64_t output = call->state == CALL_ANSWERED ? usage_estimate(&call->reader) : 0;
+	uint64_t most = call->body.most * call->body.answers;
+
+	if (!call->reader.usage.has_input || call->state != CALL_ANSWERED)
+		use->tokens[PRICE_INPUT] = (call->size + BYTES_OF_INPUT_TOKENS - 1) /
+					   BYTES_OF_INPUT_TOKENS;
+	output = output < most ? output : most;
+	if (use->tokens[PRICE_OUTPUT] < output)
+		use->tokens[PRICE_OUTPUT] = output;
+	use->fast |= call->body.fast;
+}
+
+static void fill(struct call *call, struct books_row *row)
+{
+	const struct engine *engine = call->engine;
+	bool known = call->model || call->upstream->provider->free;
+
+	snprintf(row->route, sizeof row->route, "%s", call->target.route->name);
+	snprintf(row->provider, sizeof row->provider, "%s",
+		 request_provider_names[call->target.route->provider]);
+	snprintf(row->model, sizeof row->model, "%s", call->body.model);
+	memcpy(row->child, call->child, sizeof row->child);
+	row->status = call->status;
+	row->known = known;
+	row->duration_ms = (uint32_t)(engine->loop.now_ms - call->began_ms);
+	row->first_ms = call->first_ms ? (uint32_t)(call->first_ms - call->began_ms) : 0;
+	if (call->state == CALL_ANSWERED) {
+		memcpy(row->error, call->reader.usage.error, sizeof row->error);
+		row->kind = shape_classify(call->status, &call->reader.usage);
+		row->retry_at_ms = row->kind == SHAPE_RATE_LIMIT || row->kind == SHAPE_OVERLOADED
+					   ? call->limit.at_ms
+					   : 0;
+	}
+}
+
+void call_settle(struct call *call)
+{
+	struct engine *engine = call->engine;
+	const struct usage *usage = &call->reader.usage;
+	struct books_row row = { 0 };
+	struct price_use use = { 0 };
+	const struct price_model *as = NULL;
+	bool answered = call->state == CALL_ANSWERED;
+	bool refused = answered && call->status >= 300;
+	bool exact = answered && usage->has_input && usage->has_output && usage->ended;
+
+	if (!call->priced)
+		return;
+	call->priced = false;
+	if (answered)
+		use = usage->use;
+	/* What never left whole, or was refused by the provider, is not charged by it. */
+	if (refused && !usage->has_output)
+		exact = true;
+	else if (!call->sent && !answered)
+		exact = true;
+	else if (!exact)
+		estimate(call, &use);
+	use.fast |= call->body.fast && input_of(&use) > 0;
+	fill(call, &row);
+	row.cost_nusd = cost_of(call, &use, &as);
+	if (call->opaque && row.cost_nusd < call->reserved)
+		row.cost_nusd = call->reserved;
+	row.estimated = !exact;
+	row.searches = use.searches;
+	memcpy(row.tokens, use.tokens, sizeof row.tokens);
+	snprintf(row.as, sizeof row.as, "%s", as ? as->name : "");
+	if (exact)
+		till_learn(&engine->till, call->model, call->size, input_of(&use));
+	money_settle(&engine->till.money, &call->reserved, row.cost_nusd);
+	till_tell(engine, &row);
+	call->state = CALL_OVER;
+	till_changed(engine);
+}

@@ -1,0 +1,382 @@
+/* What comes back from a provider: see call.h. */
+#include "gateway/call.h"
+
+#include "util/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static int64_t wall_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void call_broken(struct call *call, const char *why)
+{
+	char text[600];
+
+	if (call->state == CALL_ANSWERED) {
+		visit_reset(call->visit); /* an end would look like the end of the answer */
+		return;
+	}
+	snprintf(text, sizeof text, "%s: %s", request_provider_names[call->target.route->provider],
+		 why);
+	call_refuse(call->visit, call->target.route->format, SHAPE_UPSTREAM, text);
+}
+
+/* --- to the client: what was read in one go leaves in one go */
+
+enum { FLUSH_BYTES = ENGINE_SCRATCH };
+
+static int flush(struct call *call)
+{
+	struct buffer *out = &call->engine->out;
+	size_t size = out->used;
+
+	out->used = 0;
+	if (buffer_overflowed(out)) {
+		out->overflow = false; /* it is everybody's */
+		return -1;
+	}
+	return size > 0 ? side_send(&call->visit->client, out->data, size) : 0;
+}
+
+static int send_piece(struct call *call, const char *bytes, size_t size)
+{
+	struct buffer *out = &call->engine->out;
+
+	if (size == 0)
+		return 0;
+	if (call->frames)
+		buffer_printf(out, "%zx\r\n", size);
+	buffer_add(out, bytes, size);
+	if (call->frames)
+		buffer_add_text(out, "\r\n");
+	return out->used > FLUSH_BYTES ? flush(call) : 0;
+}
+
+/* The end of an event, of which the last bytes are the first `at` of the piece that is being read. */
+static void end_event(void *context, size_t at, bool extra)
+{
+	struct call *call = context;
+
+	if (!extra) {
+		if (call->event.used > 0)
+			(void)send_piece(call, call->event.data, call->event.used);
+		(void)send_piece(call, call->piece + call->piece_at, at - call->piece_at);
+	}
+	call->event.used = 0;
+	call->piece_at = at;
+}
+
+/* Holds back the event that has begun: it may be the one that the client did not ask for. */
+static void hold_rest(struct call *call, size_t size)
+{
+	size_t rest = size - call->piece_at;
+
+	if (call->event.used + rest > CALL_EVENT_MOST) { /* then it is not */
+		(void)send_piece(call, call->event.data, call->event.used);
+		(void)send_piece(call, call->piece + call->piece_at, rest);
+		call->event.used = 0;
+		return;
+	}
+	buffer_add(&call->event, call->piece + call->piece_at, rest);
+}
+
+/* Meters, and passes on. Returns 0, or -1: the client is gone. */
+static int pass(struct call *call, const char *bytes, size_t size)
+{
+	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(ENGINE_SCRATCH + MASK_LONGEST);
+
+	size = mask_feed(&call->mask, bytes, size, &scratch, &bytes);
+	call->piece = bytes;
+	call->piece_at = 0;
+	if (call->metered)
+		usage_feed(&call->reader, bytes, size);
+	if (!call->strip)
+		return send_piece(call, bytes, size);
+	hold_rest(call, size);
+	return 0;
+}
+
+/* --- its end */
+
+static void go_on(struct call *call)
+{
+	struct visit *visit = call->visit;
+	struct engine *engine = call->engine;
+	bool keep = call->keep;
+
+	link_put(call->link, call->server_keep && call->sent);
+	call->link = NULL;
+	call_settle(call);
+	call_free(call);
+	visit->call = NULL;
+	if (!keep) {
+		visit_finish(visit);
+		return;
+	}
+	visit->stage = STAGE_HEAD;
+	visit->scanned = 0;
+	alarm_start(&engine->loop, visit->input.used ? &engine->header : &engine->keep,
+		    &visit->alarm);
+}
+
+static void end_answer(struct call *call)
+{
+	struct visit *visit = call->visit;
+	const char *bytes;
+	size_t size = mask_end(&call->mask, &bytes);
+	int result = 0;
+
+	if (size > 0)
+		result = call->strip ? (buffer_add(&call->event, bytes, size), 0)
+				     : send_piece(call, bytes, size);
+	if (call->event.used > 0)
+		result = send_piece(call, call->event.data, call->event.used);
+	if (result == 0 && call->frames)
+		buffer_add_text(&call->engine->out, "0\r\n\r\n");
+	if (result < 0 || flush(call) < 0)
+		visit_reset(visit);
+	else
+		go_on(call);
+}
+
+/* --- its head */
+
+static bool is_stream(struct http_text type)
+{
+	static const char events[] = "text/event-stream";
+
+	return type.size >= sizeof events - 1 &&
+	       http_text_is((struct http_text){ type.at, sizeof events - 1 }, events);
+}
+
+/* Lines that are for us alone, or none of the client's business. */
+static bool for_client(struct http_text name)
+{
+	return !http_text_is(name, "set-cookie") && !http_text_is(name, "alt-svc");
+}
+
+static void write_head(struct call *call, const struct http_response *response, struct buffer *out)
+{
+	struct http_text lines = response->message.lines;
+	struct http_text name;
+	struct http_text value;
+
+	buffer_printf(out, "HTTP/1.1 %03u", response->status);
+	buffer_add(out, response->reason.at, response->reason.size);
+	buffer_add_text(out, "\r\n");
+	while (http_line_next(&lines, &name, &value)) {
+		if (http_line_dropped(name, &response->message) || !for_client(name))
+			continue;
+		buffer_add(out, name.at, name.size);
+		buffer_add_text(out, ": ");
+		buffer_add(out, value.at, value.size);
+		buffer_add_text(out, "\r\n");
+	}
+	if (call->frames)
+		buffer_add_text(out, "Transfer-Encoding: chunked\r\n");
+	else if (!response->empty)
+		buffer_printf(out, "Content-Length: %llu\r\n",
+			      (unsigned long long)call->answer_left);
+	buffer_printf(out, "Connection: %s\r\n\r\n", call->keep ? "keep-alive" : "close");
+}
+
+/* What its lines say about what follows. Returns what is wrong, or NULL. */
+static const char *read_lines(struct call *call, const struct http_response *response,
+			      bool *ret_stream)
+{
+	struct http_text lines = response->message.lines;
+	struct http_text name;
+	struct http_text value;
+	int64_t now = wall_ms();
+
+	*ret_stream = false;
+	while (http_line_next(&lines, &name, &value)) {
+		call->opaque |= http_text_is(name, "content-encoding") &&
+				!http_text_is(value, "identity");
+		if (call->opaque)
+			return "its answer is compressed, although that was not asked for, and cannot be metered";
+		if (http_text_is(name, "content-type"))
+			*ret_stream = is_stream(value);
+		shape_limit_line(&call->limit, name.at, name.size, value.at, value.size, now);
+	}
+	return NULL;
+}
+
+/* A whole head. Returns 0, or -1: the call is over. */
+static int take_head(struct call *call, size_t size)
+{
+	AUTO_BUFFER struct buffer head = BUFFER_INIT(call->answer.max + 512);
+	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(call->answer.max + 1024);
+	struct http_response response;
+	struct mask mask = call->mask;
+	const char *bytes;
+	bool stream = false;
+	const char *wrong = http_response_read(call->answer.data, size, false, &response);
+
+	if (!wrong && response.status < 200)
+		return 0; /* something between; the client gets none of it */
+	if (!wrong)
+		wrong = read_lines(call, &response, &stream);
+	if (!wrong && response.status >= 300 && response.status < 400)
+		wrong = "it wants to send the request elsewhere, which is not done";
+	call->status = wrong ? 0 : response.status;
+	if (wrong) {
+		call_broken(call, wrong);
+		return -1;
+	}
+	call->first_ms = call->engine->loop.now_ms;
+	call->answer_kind = response.empty ? HTTP_NOTHING : response.message.body;
+	call->answer_left = response.message.length;
+	call->answer_done = call->answer_kind == HTTP_NOTHING ||
+			    (call->answer_kind == HTTP_LENGTH && call->answer_left == 0);
+	call->server_keep = response.message.keep && call->answer_kind != HTTP_UNTIL_CLOSE;
+	call->metered = call->target.route->billed || response.status >= 400;
+	usage_init(&call->reader, call->target.route->format, stream && response.status < 300);
+	call->strip = call->reader.stream && call->target.route->format == USAGE_CHAT &&
+		      !call->body.asks_usage;
+	if (call->strip) {
+		call->reader.event = end_event;
+		call->reader.context = call;
+	}
+	call->frames = !call->answer_done && (call->answer_kind != HTTP_LENGTH || call->strip);
+	/* A request that is cut off by its answer is never finished on this connection. */
+	call->keep = call->keep && call->sent;
+	call->state = CALL_ANSWERED;
+	write_head(call, &response, &head);
+	if (buffer_overflowed(&head)) {
+		visit_reset(call->visit);
+		return -1;
+	}
+	size = mask_feed(&mask, head.data, head.used, &scratch, &bytes);
+	buffer_add(&call->engine->out, bytes, size);
+	return 0;
+}
+
+/* --- its bytes */
+
+/* Takes bytes of the body. Returns 0, or -1: the call is over. */
+static int take_bytes(struct call *call, const char *bytes, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size && !call->answer_done) {
+		struct http_text data = { bytes + at, size - at };
+		ssize_t taken = (ssize_t)data.size;
+
+		if (call->answer_kind == HTTP_CHUNKS) {
+			taken = http_chunks_take(&call->answer_chunks, bytes + at, size - at,
+						 &data);
+			call->answer_done = call->answer_chunks.done;
+		} else if (call->answer_kind == HTTP_LENGTH) {
+			data.size = call->answer_left < data.size ? (size_t)call->answer_left
+								  : data.size;
+			taken = (ssize_t)data.size;
+			call->answer_left -= data.size;
+			call->answer_done = call->answer_left == 0;
+		}
+		if (taken < 0 || (data.size > 0 && pass(call, data.at, data.size) < 0)) {
+			visit_reset(call->visit);
+			return -1;
+		}
+		at += (size_t)taken;
+	}
+	call->server_keep = call->server_keep && at == size;
+	return 0;
+}
+
+/* Bytes of the head, of which some may be the body's already. Returns 0, or -1: the call is over. */
+static int take_first(struct call *call, const char *bytes, size_t size)
+{
+	struct buffer *answer = &call->answer;
+
+	buffer_add(answer, bytes, size);
+	if (buffer_overflowed(answer)) {
+		call_broken(call, "the head of its answer is too long (header_bytes)");
+		return -1;
+	}
+	while (call->state != CALL_ANSWERED) {
+		ssize_t head = http_head_size(answer->data, answer->used, call->scanned);
+
+		call->scanned = answer->used;
+		if (head < 0) {
+			call_broken(call, "its answer is no HTTP/1");
+			return -1;
+		}
+		if (head == 0)
+			return 0;
+		if (take_head(call, (size_t)head) < 0)
+			return -1;
+		memmove(answer->data, answer->data + head, answer->used - (size_t)head);
+		answer->used -= (size_t)head;
+		call->scanned = 0;
+	}
+
+	int result = take_bytes(call, answer->data, answer->used);
+
+	if (result == 0)
+		buffer_release(answer);
+	return result;
+}
+
+static void lost(struct call *call, ssize_t n)
+{
+	/* What came before that is the client's. */
+	if (call->state == CALL_ANSWERED && call->answer_kind != HTTP_UNTIL_CLOSE &&
+	    flush(call) < 0) {
+		visit_reset(call->visit);
+		return;
+	}
+	if (n == 0 && call->state == CALL_ANSWERED && call->answer_kind == HTTP_UNTIL_CLOSE)
+		end_answer(call);
+	else
+		call_broken(call, n == 0 ? "it closed the connection without a whole answer"
+					 : link_wrong(call->link));
+}
+
+void call_read_answer(struct call *call)
+{
+	enum { ROUNDS = 8 }; /* then it is somebody else's turn */
+	struct engine *engine = call->engine;
+	struct visit *visit = call->visit;
+
+	engine->out.used = 0;
+	for (int i = 0; (i < ROUNDS || link_has_more(call->link)) && !visit->client.kept; i++) {
+		size_t most = call->state == CALL_ANSWERED ? ENGINE_SCRATCH
+							   : call->answer.max - call->answer.used;
+		ssize_t n = link_read(call->link, engine->scratch, most);
+
+		if (n == TLS_AGAIN)
+			break;
+		if (n <= 0) {
+			lost(call, n);
+			return;
+		}
+		alarm_start(&engine->loop, &engine->idle, &visit->alarm);
+		if ((call->state == CALL_ANSWERED
+			     ? take_bytes(call, engine->scratch, (size_t)n)
+			     : take_first(call, engine->scratch, (size_t)n)) < 0)
+			return;
+		if (call->state == CALL_ANSWERED && call->answer_done) {
+			end_answer(call);
+			return;
+		}
+		if ((size_t)n < most && !link_has_more(call->link))
+			break; /* another look would only find that there is nothing */
+	}
+	if (flush(call) < 0) {
+		visit_reset(visit);
+		return;
+	}
+	call_true_up(call);
+	if (visit->stage == STAGE_CALL &&
+	    visit->call == call) /* else that was too much, and it was cut */
+		call_update(visit);
+}

@@ -1,0 +1,499 @@
+/* The books of a gateway's owner: see books.h. */
+#include "gateway/books.h"
+
+#include "meter/money.h"
+#include "meter/shape.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	STEP_NUSD = 100000000
+}; /* US$ 0.10: what a crash can add to the spend, beyond what was on its way */
+
+/* One of the two records of an account. The one with the higher number that is whole holds. */
+struct record {
+	char mark[8];
+	uint64_t number;
+	uint64_t total;  /* held altogether, since ever */
+	uint64_t period; /* which one */
+	uint64_t held;   /* in that period */
+	uint64_t booked; /* of the total: what is in lines of the ledger for sure */
+	uint64_t sum;    /* of all before it */
+};
+
+struct account {
+	char *path;
+	int fd;
+	struct record now;
+	uint64_t leased; /* of the lease: what was added to the period that is still the same */
+};
+
+struct books {
+	struct account loop, day;
+	bool has_day;
+	int ledger;
+	int alive; /* whose lock says that somebody spends from this folder */
+	uint64_t limits[BOOKS_SCOPES];
+	uint64_t period;
+	uint32_t iteration;
+	char *agent;
+	uint64_t granted; /* of the lease */
+	uint64_t booked;  /* lines of the lease */
+	uint64_t before;  /* lines of leases before it */
+	uint64_t fresh;   /* lines that the account does not know of yet */
+	struct books_news news;
+};
+
+static const char mark[8] = "rfspend1";
+
+static uint64_t checksum(const struct record *record)
+{
+	const unsigned char *bytes = (const unsigned char *)record;
+	uint64_t sum = UINT64_C(0xcbf29ce484222325);
+
+	for (size_t i = 0; i < offsetof(struct record, sum); i++)
+		sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+static bool is_whole(const struct record *record)
+{
+	return memcmp(record->mark, mark, sizeof mark) == 0 && record->sum == checksum(record);
+}
+
+/* Reads what holds. A file of which no record is whole is not believed to be empty. */
+static int read_records(int fd, const char *path, struct record *ret_record, struct error *err)
+{
+	struct record both[2] = { 0 };
+	ssize_t n = pread(fd, both, sizeof both, 0);
+	struct record best = { 0 };
+
+	if (n < 0)
+		return error_sys(err, "read '%s'", path);
+	for (size_t i = 0; i < 2; i++)
+		if (is_whole(&both[i]) && both[i].number >= best.number)
+			best = both[i];
+	/* The first record is the second in the file. If it is torn and nothing came after it, nothing was granted. */
+	if (n > 0 && best.number == 0 && both[0].number != 0)
+		return error_set(
+			err,
+			"'%s' is damaged: what was spent is not known; remove it to begin anew",
+			path);
+	*ret_record = best;
+	return 0;
+}
+
+static int open_account(struct account *account, char *path, struct error *err)
+{
+	account->path = path;
+	account->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (account->fd < 0)
+		return error_sys(err, "open '%s'", path);
+	return 0;
+}
+
+static int lock_account(struct account *account, struct error *err)
+{
+	while (flock(account->fd, LOCK_EX) < 0)
+		if (errno != EINTR)
+			return error_sys(err, "lock '%s'", account->path);
+	return read_records(account->fd, account->path, &account->now, err);
+}
+
+static void unlock_account(struct account *account)
+{
+	flock(account->fd, LOCK_UN);
+}
+
+/* Writes the next record in the place of the older one, and has it on the disk before it returns. */
+static int write_account(struct account *account, struct error *err)
+{
+	struct record next = account->now;
+
+	memcpy(next.mark, mark, sizeof mark);
+	next.number++;
+	next.sum = checksum(&next);
+	if (pwrite(account->fd, &next, sizeof next, (off_t)(next.number % 2 * sizeof next)) !=
+		    (ssize_t)sizeof next ||
+	    fdatasync(account->fd) < 0)
+		return error_sys(err, "write '%s'", account->path);
+	account->now = next;
+	return 0;
+}
+
+/* Days of this machine's clock on the wall. */
+static uint64_t today(void)
+{
+	time_t now = time(NULL);
+	struct tm parts;
+
+	localtime_r(&now, &parts);
+	return (uint64_t)(parts.tm_year + 1900) * 10000 + (uint64_t)(parts.tm_mon + 1) * 100 +
+	       (uint64_t)parts.tm_mday;
+}
+
+static void enter_period(struct account *account, uint64_t period)
+{
+	if (account->now.period == period)
+		return;
+	account->now.period = period;
+	account->now.held = 0;
+	account->leased = 0;
+}
+
+static uint64_t rest(uint64_t limit, uint64_t held)
+{
+	if (limit == 0)
+		return MONEY_NO_LIMIT;
+	return limit > held ? limit - held : 0;
+}
+
+/* The scope with the least left, and how much that is. */
+static enum books_scope narrowest(const struct books *books, uint64_t *ret_left)
+{
+	const uint64_t left[BOOKS_SCOPES] = {
+		[BOOKS_ITERATION] = rest(books->limits[BOOKS_ITERATION], books->loop.now.held),
+		[BOOKS_LOOP] = rest(books->limits[BOOKS_LOOP], books->loop.now.total),
+		[BOOKS_DAY] = books->has_day ? rest(books->limits[BOOKS_DAY], books->day.now.held)
+					     : MONEY_NO_LIMIT,
+	};
+	size_t least = 0;
+
+	for (size_t i = 1; i < BOOKS_SCOPES; i++)
+		if (left[i] < left[least])
+			least = i;
+	*ret_left = left[least];
+	return least;
+}
+
+static void add_to(struct account *account, uint64_t nusd)
+{
+	account->now.total += nusd;
+	account->now.held += nusd;
+	account->leased += nusd;
+}
+
+static void take_from(struct account *account, uint64_t nusd)
+{
+	uint64_t here = nusd < account->leased ? nusd : account->leased;
+
+	account->now.total -= nusd < account->now.total ? nusd : account->now.total;
+	account->now.held -= here < account->now.held ? here : account->now.held;
+	account->leased = 0;
+}
+
+static int lock_both(struct books *books, struct error *err)
+{
+	if (lock_account(&books->loop, err) < 0)
+		return -1;
+	enter_period(&books->loop, books->period);
+	if (books->has_day && lock_account(&books->day, err) < 0) {
+		unlock_account(&books->loop);
+		return -1;
+	}
+	if (books->has_day)
+		enter_period(&books->day, today());
+	return 0;
+}
+
+static int write_both(struct books *books, struct error *err)
+{
+	/* Lines that the account counts as written must be. */
+	if (books->fresh > 0 && fdatasync(books->ledger) < 0)
+		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
+	books->loop.now.booked += books->fresh;
+	books->fresh = 0;
+	if (books->has_day && write_account(&books->day, err) < 0)
+		return -1;
+	return write_account(&books->loop, err);
+}
+
+static void unlock_both(struct books *books)
+{
+	if (books->has_day)
+		unlock_account(&books->day);
+	unlock_account(&books->loop);
+}
+
+static void say_why(const struct books *books, enum books_scope scope, char ret_why[BOOKS_WHY])
+{
+	static const char *const names[BOOKS_SCOPES] = {
+		[BOOKS_ITERATION] = "the money of this iteration is used up: US$ %s (budget)",
+		[BOOKS_LOOP] = "the money of this loop is used up: US$ %s (max-cost)",
+		[BOOKS_DAY] = "the money of today is used up: US$ %s (daily-budget)",
+	};
+	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
+	const char *text = scope == BOOKS_ITERATION && !books->iteration
+				   ? "the money of this run is used up: US$ %s (budget)"
+				   : names[scope];
+	const char *percent = strchr(text, '%');
+
+	price_add_usd(&amount, books->limits[scope], 2);
+	snprintf(ret_why, BOOKS_WHY, "%.*s%s%s", (int)(percent - text), text, buffer_text(&amount),
+		 percent + 2);
+}
+
+int books_lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_granted,
+		uint64_t *ret_left, char ret_why[BOOKS_WHY], struct error *err)
+{
+	uint64_t wanted = must ? nusd : (nusd + STEP_NUSD - 1) / STEP_NUSD * STEP_NUSD;
+	enum books_scope scope;
+	uint64_t left;
+	int result = 0;
+
+	if (lock_both(books, err) < 0)
+		return -1;
+	scope = narrowest(books, &left);
+	if (!must && wanted > left)
+		wanted = left;
+	ret_why[0] = '\0';
+	if (nusd > left) {
+		say_why(books, scope, ret_why);
+		books->news.scope = scope;
+		memcpy(books->news.why, ret_why, sizeof books->news.why);
+	}
+	if (wanted > 0) {
+		add_to(&books->loop, wanted);
+		add_to(&books->day, wanted);
+		result = write_both(books, err);
+	}
+	narrowest(books, &left);
+	unlock_both(books);
+	if (result < 0)
+		return -1;
+	books->granted += wanted;
+	*ret_granted = wanted;
+	*ret_left = left;
+	return 0;
+}
+
+static void add_field(struct buffer *line, const char *key, const char *text, size_t room)
+{
+	if (!text[0])
+		return;
+	buffer_printf(line, ",\"%s\":", key);
+	text_json_bytes(line, text, strnlen(text, room));
+}
+
+static void add_number(struct buffer *line, const char *key, uint64_t number)
+{
+	buffer_printf(line, ",\"%s\":%" PRIu64, key, number);
+}
+
+int books_add(struct books *books, const struct books_row *row, struct error *err)
+{
+	static const char *const kinds[PRICE_KINDS] = { "input", "output", "write_5m", "write_1h",
+							"read" };
+	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	buffer_printf(&line, "{\"at_ms\":%" PRIu64,
+		      (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+	if (books->iteration)
+		add_number(&line, "iteration", books->iteration);
+	add_field(&line, "agent", books->agent, 64);
+	add_field(&line, "child", row->child, sizeof row->child);
+	add_field(&line, "route", row->route, sizeof row->route);
+	add_field(&line, "provider", row->provider, sizeof row->provider);
+	add_field(&line, "model", row->model, sizeof row->model);
+	if (!row->known)
+		add_field(&line, "counted_as", row->as, sizeof row->as);
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		add_number(&line, kinds[i], row->tokens[i]);
+	if (row->searches)
+		add_number(&line, "searches", row->searches);
+	add_number(&line, "cost_nusd", row->cost_nusd);
+	buffer_printf(&line, ",\"estimated\":%s", row->estimated ? "true" : "false");
+	add_number(&line, "status", row->status);
+	if (row->kind > SHAPE_FINE && row->kind < SHAPE_CLASSES)
+		add_field(&line, "failure", shape_class_names[row->kind], 64);
+	add_field(&line, "error", row->error, sizeof row->error);
+	if (row->retry_at_ms > 0)
+		add_number(&line, "retry_at_ms", (uint64_t)row->retry_at_ms);
+	add_number(&line, "first_ms", row->first_ms);
+	add_number(&line, "duration_ms", row->duration_ms);
+	buffer_add_text(&line, "}\n");
+	books->booked += row->cost_nusd;
+	books->fresh += row->cost_nusd;
+	books->news.kind = row->kind;
+	books->news.retry_at_ms = row->retry_at_ms;
+	if (fd_write_all(books->ledger, buffer_text(&line), line.used) < 0)
+		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
+	return 0;
+}
+
+/* What was granted and is in no line gets one. */
+static int add_lost(struct books *books, uint64_t nusd, struct error *err)
+{
+	const struct books_row row = {
+		.route = "lost", .cost_nusd = nusd, .estimated = 1, .known = 1
+	};
+
+	return nusd > 0 ? books_add(books, &row, err) : 0;
+}
+
+int books_end_lease(struct books *books, bool in_order, struct error *err)
+{
+	uint64_t unused = books->granted > books->booked ? books->granted - books->booked : 0;
+	int result = 0;
+
+	if (!in_order)
+		result = add_lost(books, unused, err);
+	if ((books->granted > 0 || books->fresh > 0) && lock_both(books, err) == 0) {
+		take_from(&books->loop, in_order ? unused : 0);
+		take_from(&books->day, in_order ? unused : 0);
+		result = write_both(books, err);
+		unlock_both(books);
+	}
+	books->before += books->booked;
+	books->granted = books->booked = 0;
+	books->loop.leased = books->day.leased = 0;
+	return result;
+}
+
+uint64_t books_spent(const struct books *books)
+{
+	return books->before + books->booked;
+}
+
+void books_add_refused(struct books *books, uint32_t count)
+{
+	books->news.refused += count;
+}
+
+void books_tell(const struct books *books, struct books_news *ret_news)
+{
+	*ret_news = books->news;
+	ret_news->over = books->news.refused > 0;
+	ret_news->cost_nusd = books_spent(books);
+}
+
+/* The sum of the lines that are there. */
+static int sum_ledger(int fd, uint64_t *ret_sum)
+{
+	static const char key[] = "\"cost_nusd\":";
+	AUTO_FREE char *line = NULL;
+	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *file = again >= 0 ? fdopen(again, "r") : NULL;
+	uint64_t sum = 0;
+	size_t room = 0;
+
+	if (!file || fseek(file, 0, SEEK_SET) < 0)
+		return -1;
+	while (getline(&line, &room, file) > 0) {
+		const char *at = strstr(line, key);
+
+		sum += at ? strtoull(at + sizeof key - 1, NULL, 10) : 0;
+	}
+	fclose(file);
+	*ret_sum = sum;
+	return 0;
+}
+
+/* An owner that was killed left a lease open. If nobody else spends from here, what is in no line was its own. */
+static int recover(struct books *books, struct error *err)
+{
+	uint64_t lines;
+
+	if (flock(books->alive, LOCK_EX | LOCK_NB) < 0) {
+		if (flock(books->alive, LOCK_SH | LOCK_NB) < 0)
+			return error_sys(err, "lock the books beside '%s'", books->loop.path);
+		return 0;
+	}
+	if (lock_account(&books->loop, err) < 0)
+		return -1;
+
+	int result = 0;
+
+	if (books->loop.now.total > books->loop.now.booked) {
+		if (sum_ledger(books->ledger, &lines) < 0)
+			result = error_sys(err, "read the ledger beside '%s'", books->loop.path);
+		else if (books->loop.now.total > lines)
+			result = add_lost(books, books->loop.now.total - lines, err);
+		books->loop.now.booked = books->loop.now.total;
+		if (result == 0)
+			result = write_account(&books->loop, err);
+	}
+	books->booked = books->fresh = 0; /* that is not of our own lease */
+	unlock_account(&books->loop);
+	flock(books->alive, LOCK_SH);
+	return result;
+}
+
+int books_open(const struct books_options *options, struct books **ret_books, struct error *err)
+{
+	struct books *books = mem_zero(sizeof *books);
+	AUTO_FREE char *ledger = path_join(options->folder, "ledger.jsonl");
+	AUTO_FREE char *alive = path_join(options->folder, "spend.lock");
+
+	books->loop.fd = books->day.fd = books->ledger = books->alive = -1;
+	books->has_day = options->day != NULL;
+	memcpy(books->limits, options->limits, sizeof books->limits);
+	books->period = options->period;
+	books->iteration = options->iteration;
+	books->agent = mem_dup(options->agent ? options->agent : "");
+	books->ledger = open(ledger, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	books->alive = open(alive, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (books->ledger < 0 || books->alive < 0) {
+		error_sys(err, "open the ledger in '%s'", options->folder);
+		books_close(books);
+		return -1;
+	}
+	if (open_account(&books->loop, path_join(options->folder, "spend"), err) < 0 ||
+	    (books->has_day && open_account(&books->day, mem_dup(options->day), err) < 0) ||
+	    recover(books, err) < 0) {
+		books_close(books);
+		return -1;
+	}
+	*ret_books = books;
+	return 0;
+}
+
+void books_close(struct books *books)
+{
+	if (!books)
+		return;
+	if (books->ledger >= 0)
+		fdatasync(books->ledger);
+	fd_close(&books->loop.fd);
+	fd_close(&books->day.fd);
+	fd_close(&books->ledger);
+	fd_close(&books->alive);
+	free(books->loop.path);
+	free(books->day.path);
+	free(books->agent);
+	free(books);
+}
+
+int books_read(const char *folder, uint64_t *ret_total, uint64_t *ret_period_key,
+	       uint64_t *ret_period, struct error *err)
+{
+	AUTO_FREE char *path = path_join(folder, "spend");
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct record record = { 0 };
+
+	if (fd < 0 && errno != ENOENT)
+		return error_sys(err, "open '%s'", path);
+	if (fd >= 0 && read_records(fd, path, &record, err) < 0)
+		return -1;
+	*ret_total = record.total;
+	*ret_period_key = record.period;
+	*ret_period = record.held;
+	return 0;
+}

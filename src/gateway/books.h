@@ -1,0 +1,96 @@
+/*
+ * The books of a gateway's owner: what may be spent, what is held for it, and a line for each request.
+ *
+ * The gateway spends only what was granted to it, and a grant is on the disk before it is given: a crash of anything,
+ * at any instant, can make the spend look higher than it was, never lower. What a gateway did not use comes back when
+ * it ends in order. Several owners may share the account of a day; the lock on its file decides between them.
+ *
+ * A folder has `spend` (two records, written in turn, each with a sum) and `ledger.jsonl` (one line for each request; what was
+ * granted to somebody who died is a line of its own, so that lines and account agree).
+ */
+#ifndef GATEWAY_BOOKS_H
+#define GATEWAY_BOOKS_H
+
+#include "price/price.h"
+#include "util/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What was used by one request, as the gateway tells it. */
+struct books_row {
+	char route[16];      /* "messages"; "lost": granted to a gateway that died */
+	char provider[16];   /* "anthropic" */
+	char model[128];     /* as it was asked for */
+	char as[PRICE_NAME]; /* the model of the table that it was counted as */
+	char child[64];      /* which agent of the agent asked; empty: not said */
+	char error[64];      /* of the provider; empty: none */
+	uint64_t tokens[PRICE_KINDS];
+	uint64_t searches;
+	uint64_t cost_nusd;
+	uint32_t status;     /* of HTTP; 0: there was no answer */
+	uint32_t kind;       /* enum shape_class */
+	uint32_t estimated;  /* no final numbers came */
+	uint32_t known;      /* the model is in the table, or costs nothing */
+	int64_t retry_at_ms; /* since the epoch; 0: not said */
+	uint32_t first_ms;   /* until the first byte of the answer */
+	uint32_t duration_ms;
+};
+
+enum { BOOKS_WHY = 160 };
+
+enum books_scope { BOOKS_ITERATION, BOOKS_LOOP, BOOKS_DAY, BOOKS_SCOPES };
+
+struct books_options {
+	const char *folder;            /* exists; of a loop, or of gateways without one */
+	const char *day;               /* the file of the user's day; NULL: nobody asks */
+	uint64_t limits[BOOKS_SCOPES]; /* nano-dollars; 0: none */
+	uint64_t period;    /* which iteration, and which try of it: another number begins at 0 */
+	uint32_t iteration; /* for the ledger; 0: none */
+	const char *agent;  /* the same; NULL: not known */
+};
+
+struct books;
+
+int books_open(const struct books_options *options, struct books **ret_books, struct error *err);
+
+/*
+ * Grants so much more, or, if less is left, that (a little more than asked for, to be asked less often). must: it
+ * is spent already, and only written down. *ret_left is what could still be granted; of why (may be empty) the caller
+ * learns which limit is in the way. Returns 0, or -1 with err set: then nothing was granted.
+ */
+int books_lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_granted,
+		uint64_t *ret_left, char ret_why[BOOKS_WHY], struct error *err);
+
+/* Writes a line. Foreign strings are cleaned. */
+int books_add(struct books *books, const struct books_row *row, struct error *err);
+
+/* The gateway is gone: in_order, and what it did not use comes back; else all that was granted counts as spent. */
+int books_end_lease(struct books *books, bool in_order, struct error *err);
+
+/* So many requests were refused or cut, because the money was used up. */
+void books_add_refused(struct books *books, uint32_t count);
+
+/* What the lines since books_open() cost. */
+uint64_t books_spent(const struct books *books);
+
+/* What a run should know at its end. */
+struct books_news {
+	bool over;              /* the money was used up: something was refused or cut */
+	enum books_scope scope; /* which limit that was */
+	char why[BOOKS_WHY];    /* the same as a sentence */
+	uint32_t kind;          /* how the last request ended: enum shape_class */
+	int64_t retry_at_ms;    /* when that provider wants to be asked again; 0: not said */
+	uint32_t refused;       /* requests, because the money was used up */
+	uint64_t cost_nusd;
+};
+
+void books_tell(const struct books *books, struct books_news *ret_news);
+
+void books_close(struct books *books);
+
+/* What an account holds, without a lock: altogether, and in its last period. No file is 0. */
+int books_read(const char *folder, uint64_t *ret_total, uint64_t *ret_period_key,
+	       uint64_t *ret_period, struct error *err);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * A request to a model, and its answer.
+ *
+ * The client's body is read whole before anything leaves: what it asks for decides what it may cost. Then money
+ * is reserved, the body goes on with the provider's key in its head, and the answer comes back as it is, while a side
+ * reader meters it. call.c has the request, send.c its way to the provider, answer.c what comes back, account.c what it cost.
+ */
+#ifndef GATEWAY_CALL_H
+#define GATEWAY_CALL_H
+
+#include "gateway/engine.h"
+#include "meter/mask.h"
+#include "meter/request.h"
+#include "meter/shape.h"
+#include "meter/usage.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	CALL_BODY_MOST = 32 << 20,   /* bytes of a request */
+	CALL_MEMORY = 256 << 10,     /* of which so many are kept in our own memory */
+	CALL_SPOOL_MOST = 128 << 20, /* in memory files, of all requests together */
+	CALL_EVENT_MOST = 64 << 10,  /* of an event that may have to be taken out */
+};
+
+enum call_state {
+	CALL_READING,    /* the client's body */
+	CALL_WAITING,    /* for money */
+	CALL_CONNECTING, /* to the provider */
+	CALL_SENDING,
+	CALL_ANSWERED, /* the provider's head is through, its body is on its way */
+	CALL_OVER,
+};
+
+struct call {
+	struct visit *visit;
+	struct engine *engine;
+	struct call *next, *prev; /* in the till */
+	struct request_target target;
+	struct request_body body;
+	struct upstream *upstream;
+	const struct price_model *model; /* NULL: unknown */
+	char child[64];
+	uint64_t reserved;
+	uint64_t began_ms, first_ms;
+
+	/* the request */
+	struct buffer lines; /* of its head, that go on */
+	uint64_t left;       /* of its body, if it has a length */
+	struct http_chunks chunks;
+	struct buffer memory; /* its body; or, if that is large, `spool` */
+	uint64_t size;        /* of the body as it came */
+	struct link *link;
+	struct buffer head; /* as it is sent */
+	size_t head_at;
+	uint64_t body_at;
+	size_t edit, edit_at;
+
+	/* the answer */
+	struct buffer answer; /* its head */
+	size_t scanned;
+	uint64_t answer_left;
+	struct http_chunks answer_chunks;
+	struct usage_reader reader;
+	struct mask mask;
+	struct shape_limit limit;
+	struct buffer event; /* the one that may have to be taken out, as far as it is there */
+	const char *piece;   /* that is being fed to the reader */
+	size_t piece_at;     /* how much of it is dealt with */
+
+	enum call_state state;
+	enum http_body kind, answer_kind;
+	int spool;           /* a memory file; -1: none */
+	unsigned int status; /* of the answer; 0: none that can be used */
+	bool keep;           /* the client's connection is used again */
+	bool priced;         /* money was reserved, and is settled at the end */
+	bool sent;           /* all of the request */
+	bool answer_done;
+	bool server_keep;
+	bool frames;  /* the client gets chunks */
+	bool strip;   /* an event that the client did not ask for is taken out */
+	bool metered; /* the answer is read */
+	bool opaque;  /* it cannot be read: it is charged all that was reserved */
+};
+
+/* A head that is no proxy's is whole. Returns true if the visit has got on. */
+bool call_head(struct visit *visit, size_t head);
+
+void call_from_client(struct visit *visit);
+bool call_wants_client(const struct visit *visit);
+void call_update(struct visit *visit); /* what its connection waits for */
+void call_resume(struct visit *visit); /* the client has taken all: what was read already goes on */
+void call_free(struct call *call);     /* with its visit; settles what is open */
+
+struct call *call_next(const struct call *call);
+bool call_waits(const struct call *call);
+bool call_pay(struct call *call);     /* false: it has to wait on */
+void call_cut(struct call *call);     /* the money is used up */
+void call_abandon(struct call *call); /* everything ends */
+
+/* Says no, in the client's own form, and ends the visit. */
+void call_refuse(struct visit *visit, enum usage_format format, enum shape_reason reason,
+		 const char *text);
+
+/* send.c */
+void call_connect(struct call *call);
+
+/* answer.c */
+void call_read_answer(struct call *call);
+void call_broken(struct call *call, const char *why); /* between us and the provider */
+
+/* account.c */
+void call_true_up(struct call *call); /* more is known now */
+void call_settle(struct call *call);  /* nothing more comes */
+
+#endif

@@ -1,0 +1,205 @@
+/* The way of a request to its provider: see call.h. */
+#include "gateway/call.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+static void write_head(struct call *call)
+{
+	const struct models_provider *provider = call->upstream->provider;
+	const struct models_place *place = &provider->place;
+	bool six = place->target.address.family == 6;
+	struct buffer *head = &call->head;
+
+	buffer_printf(head, "%s %s%s HTTP/1.1\r\nHost: %s%s%s", call->target.route->method,
+		      place->prefix, call->target.target, six ? "[" : "", place->target.host,
+		      six ? "]" : "");
+	if (place->target.port != (place->tls ? 443 : 80))
+		buffer_printf(head, ":%u", place->target.port);
+	buffer_add_text(head, "\r\n");
+	buffer_add(head, call->lines.data, call->lines.used);
+	buffer_release(&call->lines);
+	if (provider->key[0]) {
+		/* Anthropic takes a person's token as a bearer, and a key in a line of its own. */
+		bool bearer = call->target.route->provider == REQUEST_OPENAI ||
+			      strncmp(provider->key, "sk-ant-oat", 10) == 0;
+
+		buffer_printf(head, "%s%s\r\n",
+			      bearer ? "Authorization: Bearer "
+			      : call->target.route->provider == REQUEST_GEMINI ? "x-goog-api-key: "
+									       : "x-api-key: ",
+			      provider->key);
+	}
+	buffer_add_text(head, "Accept-Encoding: identity\r\n");
+	if (strcmp(call->target.route->method, "POST") == 0)
+		buffer_printf(head,
+			      "Content-Type: application/json\r\nContent-Length: %" PRIu64 "\r\n",
+			      (uint64_t)((int64_t)call->size + request_body_growth(&call->body)));
+	buffer_add_text(head, "\r\n");
+}
+
+/* The next bytes to send: of the head, of an edit, or of the body. Returns 0 if there are none. */
+static size_t next_piece(struct call *call, const char **ret_bytes)
+{
+	struct engine *engine = call->engine;
+	const struct request_edit *edit = call->edit < call->body.edit_count
+						  ? &call->body.edits[call->edit]
+						  : NULL;
+	uint64_t end = edit ? edit->at : call->size;
+	size_t size;
+
+	if (call->head_at < call->head.used) {
+		*ret_bytes = call->head.data + call->head_at;
+		return call->head.used - call->head_at;
+	}
+	if (edit && call->body_at == edit->at) {
+		*ret_bytes = edit->text + call->edit_at;
+		return strlen(edit->text) - call->edit_at;
+	}
+	size = end - call->body_at < ENGINE_SCRATCH ? (size_t)(end - call->body_at)
+						    : ENGINE_SCRATCH;
+	*ret_bytes = call->memory.data + call->body_at;
+	if (call->spool >= 0) {
+		ssize_t n = size ? pread(call->spool, engine->scratch, size, (off_t)call->body_at)
+				 : 0;
+
+		*ret_bytes = engine->scratch;
+		size = n > 0 ? (size_t)n : 0;
+	}
+	return size;
+}
+
+static void took(struct call *call, size_t size)
+{
+	const struct request_edit *edit = call->edit < call->body.edit_count
+						  ? &call->body.edits[call->edit]
+						  : NULL;
+
+	if (call->head_at < call->head.used) {
+		call->head_at += size;
+	} else if (edit && call->body_at == edit->at) {
+		call->edit_at += size;
+	} else {
+		call->body_at += size;
+	}
+	edit = call->edit < call->body.edit_count ? &call->body.edits[call->edit] : NULL;
+	if (edit && call->head_at == call->head.used && call->body_at == edit->at &&
+	    call->edit_at == strlen(edit->text)) {
+		call->body_at += edit->remove;
+		call->edit++;
+		call->edit_at = 0;
+	}
+}
+
+/* A small request goes in one piece: one record of TLS, one packet. */
+static void join_small(struct call *call)
+{
+	if (call->spool < 0 && call->body.edit_count == 0 && call->size < 16384 &&
+	    call->size + call->head.used < call->head.max) {
+		buffer_add(&call->head, call->memory.data, call->size);
+		call->body_at = call->size;
+	}
+}
+
+static void finish_sending(struct call *call)
+{
+	call->sent = true;
+	explicit_bzero(call->head.data, call->head.used);
+	buffer_release(&call->head);
+	buffer_release(&call->memory);
+	if (call->spool >= 0) {
+		call->engine->spooled -= call->size;
+		close(call->spool);
+		call->spool = -1;
+	}
+}
+
+static void send_on(struct call *call)
+{
+	while (!call->sent) {
+		const char *bytes = NULL;
+		size_t size = next_piece(call, &bytes);
+		ssize_t n;
+
+		if (size == 0) {
+			finish_sending(call);
+			break;
+		}
+		n = link_write(call->link, bytes, size);
+		if (n == TLS_AGAIN)
+			break;
+		if (n < 0) {
+			/* It may have answered before it closed; that is seen when it is read. */
+			call_read_answer(call);
+			return;
+		}
+		took(call, (size_t)n);
+	}
+	call_update(call->visit);
+}
+
+static void link_opened(void *context)
+{
+	struct call *call = context;
+
+	call->state = CALL_SENDING;
+	send_on(call);
+}
+
+static void link_failed(void *context, const char *why)
+{
+	struct call *call = context;
+
+	call->link = NULL;
+	call_broken(call, why);
+}
+
+static void link_is_ready(void *context, uint32_t events)
+{
+	struct call *call = context;
+	struct visit *visit = call->visit;
+
+	(void)events;
+	if (call->state == CALL_SENDING && !call->sent)
+		send_on(call);
+	/* An answer can come before all is sent. */
+	if (visit->stage == STAGE_CALL && visit->call == call && !visit->client.kept)
+		call_read_answer(call);
+	if (visit->stage != STAGE_OVER)
+		visit_advance(visit);
+}
+
+void call_connect(struct call *call)
+{
+	const struct link_user user = {
+		.open = link_opened, .failed = link_failed, .ready = link_is_ready, .context = call
+	};
+
+	write_head(call);
+	join_small(call);
+	mask_init(&call->mask, call->upstream->provider->key);
+	call->state = CALL_CONNECTING;
+	call->link = link_get(call->engine, call->upstream, &user);
+	if (link_is_open(call->link))
+		link_opened(call);
+}
+
+void call_resume(struct visit *visit)
+{
+	struct call *call = visit->call;
+
+	if (!visit->client.kept && call->link && call->state >= CALL_SENDING &&
+	    link_has_more(call->link))
+		call_read_answer(call);
+}
+
+void call_update(struct visit *visit)
+{
+	struct call *call = visit->call;
+
+	if (!call || !call->link || call->state < CALL_SENDING)
+		return;
+	/* A client that does not read holds up its provider. */
+	link_watch(call->link, !visit->client.kept, !call->sent);
+}

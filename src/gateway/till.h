@@ -1,0 +1,59 @@
+/*
+ * The gateway's till: what it may spend, who waits for money, and what the owner is told.
+ *
+ * The owner grants money in steps and writes the lines of the ledger (books.h); here is the other end of that. When the
+ * money is used up the till is latched: what waits is refused, what streams is cut, and nothing leaves any more.
+ */
+#ifndef GATEWAY_TILL_H
+#define GATEWAY_TILL_H
+
+#include "gateway/books.h"
+#include "gateway/post.h"
+#include "meter/money.h"
+
+#include <stdint.h>
+
+struct engine;
+struct call;
+
+enum { TILL_MODELS = 16 };
+
+struct till {
+	struct money money;
+	uint32_t refused;    /* requests, because the money is used up */
+	char why[BOOKS_WHY]; /* which limit is in the way, as the owner said last */
+	struct call *calls;  /* all that are under way, the oldest first */
+	struct call *last;
+	/* How many bytes a token had, of the models that were asked; in thousandths, the least. */
+	struct till_learnt {
+		const struct price_model *model;
+		uint64_t tokens, bytes;
+	} learnt[TILL_MODELS];
+	size_t learnt_count;
+};
+
+/* Before anything is asked for. */
+void till_init(struct engine *engine);
+
+/* Asks the owner for more. must: it is spent already. */
+void till_ask(struct engine *engine, uint64_t nusd, bool must);
+void till_granted(struct engine *engine, const struct post_message *message);
+
+/* A line for the ledger. */
+void till_tell(struct engine *engine, const struct books_row *row);
+
+/* Something was settled or changed: who waits may go on, what is overdrawn is asked for. */
+void till_changed(struct engine *engine);
+
+/* The money is used up. */
+void till_latch(struct engine *engine);
+
+/* Everything ends: cuts what is under way, settles, and says so to the owner. */
+void till_close(struct engine *engine);
+
+/* What a request of so many bytes was in tokens, and what one would be, with a margin; 0: not known. */
+void till_learn(struct till *till, const struct price_model *model, uint64_t bytes,
+		uint64_t tokens);
+uint64_t till_guess(const struct till *till, const struct price_model *model, uint64_t bytes);
+
+#endif

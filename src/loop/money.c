@@ -1,0 +1,68 @@
+/* What the models of a loop may cost, and did: see money.h. */
+#include "loop/money.h"
+
+#include "meter/shape.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Another number for each try. */
+static uint64_t period_of(const struct loop_state *state)
+{
+	return (uint64_t)state->iteration << 32 | state->attempt;
+}
+
+void money_options(const struct supervisor *sup, struct books_options *ret_options, char **ret_day)
+{
+	const struct loop_options *options = &sup->state.options;
+
+	*ret_day = mem_format("%s/../../day.spend", sup->folder);
+	*ret_options = (struct books_options){
+		.folder = sup->folder,
+		.day = *ret_day,
+		.limits = { [BOOKS_ITERATION] = (uint64_t)options->budget_nusd,
+			    [BOOKS_LOOP] = (uint64_t)options->limits.cost_nusd,
+			    [BOOKS_DAY] = (uint64_t)options->daily_nusd },
+		.period = period_of(&sup->state),
+		.iteration = sup->state.iteration,
+		.agent = options->agent,
+	};
+}
+
+void money_count(const struct supervisor *sup, struct agent_summary *heard)
+{
+	uint64_t total;
+	uint64_t period;
+	uint64_t held;
+	struct error ignored;
+
+	if (sup->fence.models.count == 0 ||
+	    books_read(sup->folder, &total, &period, &held, &ignored) < 0)
+		return;
+	heard->agent_nusd = heard->cost_nusd;
+	heard->cost_nusd = period == period_of(&sup->state) ? (int64_t)held : 0;
+}
+
+void money_hear(struct supervisor *sup, const struct runner_result *result)
+{
+	struct agent_summary *heard = &sup->heard;
+	bool vague = heard->error == AGENT_ERROR_NONE || heard->error == AGENT_ERROR_OTHER ||
+		     heard->error == AGENT_ERROR_NETWORK;
+
+	if (!result->metered)
+		return;
+	if (result->news.over && result->news.scope != BOOKS_ITERATION) {
+		memcpy(sup->used_up, result->news.why, sizeof sup->used_up);
+		sup->used_up_today = result->news.scope == BOOKS_DAY;
+	}
+	if (heard->ok)
+		return;
+	if (result->news.kind == SHAPE_RATE_LIMIT && (vague || heard->error == AGENT_ERROR_LIMIT)) {
+		heard->error = AGENT_ERROR_LIMIT;
+		if (heard->reset_at == 0)
+			heard->reset_at = (result->news.retry_at_ms + 999) / 1000;
+	} else if (result->news.kind == SHAPE_OVERLOADED && vague) {
+		heard->error = AGENT_ERROR_OVERLOADED;
+	}
+}

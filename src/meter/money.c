@@ -1,0 +1,90 @@
+/* The money of a run: see money.h. */
+#include "meter/money.h"
+
+static uint64_t sum(uint64_t a, uint64_t b)
+{
+	return a > MONEY_NO_LIMIT - b ? MONEY_NO_LIMIT : a + b;
+}
+
+static uint64_t unused(const struct money *money)
+{
+	uint64_t used = sum(money->spent, money->reserved);
+
+	return money->granted > used ? money->granted - used : 0;
+}
+
+static uint64_t most_cost(const struct money_want *want, uint64_t input, uint64_t output)
+{
+	if (want->free)
+		return 0;
+	return price_most(want->table, want->model, input, output * want->answers, want->fast);
+}
+
+enum money_verdict money_reserve(struct money *money, const struct money_want *want,
+				 uint64_t *ret_reserved, uint64_t *ret_output, uint64_t *ret_nusd)
+{
+	uint64_t here = unused(money);
+	uint64_t reach = sum(here, money->left);
+	uint64_t floor = want->output < want->floor ? want->output : want->floor;
+	uint64_t input = want->input;
+	uint64_t output = want->output;
+	uint64_t least;
+	uint64_t cost;
+
+	if (money->latched && !want->free)
+		return MONEY_OVER;
+	/* Every byte a token is the bound that always holds. Where it is too dear, what the requests before this
+	 * one were like has to do: the truth is known before the answer begins, and an excess ends everything. */
+	if (want->likely && want->likely < input && most_cost(want, input, output) > reach)
+		input = want->likely;
+	least = most_cost(want, input, floor);
+	cost = most_cost(want, input, output);
+	if (least > reach) {
+		*ret_nusd = least - here;
+		return money->reserved > 0 || money->asking ? MONEY_WAIT : MONEY_OVER;
+	}
+	if (cost > reach) {
+		uint64_t share = reach / 2 > least ? reach / 2 : least;
+
+		output = price_most_output(want->table, want->model, input, want->fast, share,
+					   want->output * want->answers) /
+			 want->answers;
+		output = output < floor ? floor : output;
+		cost = most_cost(want, input, output);
+	}
+	if (cost > here) {
+		*ret_nusd = cost - here;
+		return money->asking ? MONEY_WAIT : MONEY_ASK;
+	}
+	money->reserved = sum(money->reserved, cost);
+	*ret_reserved = cost;
+	*ret_output = output;
+	return MONEY_GO;
+}
+
+void money_grant(struct money *money, uint64_t nusd, uint64_t left)
+{
+	money->granted = sum(money->granted, nusd);
+	money->left = left;
+	money->asking = false;
+}
+
+void money_adjust(struct money *money, uint64_t *reserved, uint64_t nusd)
+{
+	money->reserved = money->reserved > *reserved ? money->reserved - *reserved : 0;
+	money->reserved = sum(money->reserved, nusd);
+	*reserved = nusd;
+}
+
+void money_settle(struct money *money, uint64_t *reserved, uint64_t cost)
+{
+	money_adjust(money, reserved, 0);
+	money->spent = sum(money->spent, cost);
+}
+
+uint64_t money_overdrawn(const struct money *money)
+{
+	uint64_t used = sum(money->spent, money->reserved);
+
+	return used > money->granted ? used - money->granted : 0;
+}

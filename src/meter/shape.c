@@ -1,0 +1,243 @@
+/* Saying no so that a client stops: see shape.h. */
+#include "meter/shape.h"
+
+#include "util/text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+struct form {
+	unsigned int status;
+	const char *phrase;
+	const char *type;   /* Anthropic's type, OpenAI's type */
+	const char *code;   /* OpenAI's code */
+	const char *google; /* status */
+};
+
+static const struct form forms[SHAPE_REASONS] = {
+	/* Claude Code, Gemini and opencode stop at once after 402. */
+	[SHAPE_BUDGET] = { 402, "Payment Required", "billing_error", "insufficient_quota",
+			   "FAILED_PRECONDITION" },
+	[SHAPE_KEY] = { 401, "Unauthorized", "authentication_error", "invalid_api_key",
+			"UNAUTHENTICATED" },
+	[SHAPE_REQUEST] = { 400, "Bad Request", "invalid_request_error", "invalid_request",
+			    "INVALID_ARGUMENT" },
+	[SHAPE_ROUTE] = { 404, "Not Found", "not_found_error", "unknown_url", "NOT_FOUND" },
+	[SHAPE_LARGE] = { 413, "Content Too Large", "request_too_large", "request_too_large",
+			  "INVALID_ARGUMENT" },
+	[SHAPE_MODEL] = { 400, "Bad Request", "invalid_request_error", "model_not_found",
+			  "INVALID_ARGUMENT" },
+	[SHAPE_UPSTREAM] = { 502, "Bad Gateway", "api_error", "server_error", "UNAVAILABLE" },
+	[SHAPE_BUSY] = { 503, "Service Unavailable", "overloaded_error", "server_error",
+			 "UNAVAILABLE" },
+	[SHAPE_UPGRADE] = { 426, "Upgrade Required", "invalid_request_error", "invalid_request",
+			    "INVALID_ARGUMENT" },
+};
+
+/* Codex goes on after 402 and stops after a quota that is used up; the other clients of OpenAI's forms (opencode's
+ * among them) go on after 429. Codex speaks Responses, the others Chat. */
+static struct form form_of(enum usage_format format, enum shape_reason reason)
+{
+	struct form form = forms[reason];
+
+	if (reason == SHAPE_BUDGET && format == USAGE_RESPONSES) {
+		form.status = 429;
+		form.phrase = "Too Many Requests";
+	}
+	return form;
+}
+
+static void add_body(struct buffer *body, enum usage_format format, const struct form *form,
+		     const char *text)
+{
+	switch (format) {
+	case USAGE_ANTHROPIC:
+		buffer_printf(body, "{\"type\":\"error\",\"error\":{\"type\":\"%s\",\"message\":",
+			      form->type);
+		text_json(body, text);
+		buffer_add_text(body, "}}");
+		break;
+	case USAGE_GEMINI:
+		buffer_printf(body, "{\"error\":{\"code\":%u,\"status\":\"%s\",\"message\":",
+			      form->status, form->google);
+		text_json(body, text);
+		buffer_add_text(body, "}}");
+		break;
+	default:
+		buffer_add_text(body, "{\"error\":{\"message\":");
+		text_json(body, text);
+		buffer_printf(body, ",\"type\":\"%s\",\"param\":null,\"code\":\"%s\"}}",
+			      strcmp(form->code, "insufficient_quota") == 0 ? form->code
+									    : form->type,
+			      form->code);
+		break;
+	}
+}
+
+void shape_refuse(struct buffer *out, enum usage_format format, enum shape_reason reason,
+		  const char *text, bool keep)
+{
+	AUTO_BUFFER struct buffer body = BUFFER_INIT(4096);
+	const struct form form = form_of(format, reason);
+
+	add_body(&body, format, &form, text);
+	buffer_printf(out,
+		      "HTTP/1.1 %u %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
+		      "%s%s\r\n",
+		      form.status, form.phrase, body.used,
+		      reason == SHAPE_BUSY ? "Retry-After: 1\r\n" : "x-should-retry: false\r\n",
+		      keep ? "" : "Connection: close\r\n");
+	buffer_add(out, buffer_text(&body), body.used);
+}
+
+bool shape_stream_end(struct buffer *out, enum usage_format format, const char *text)
+{
+	if (format != USAGE_RESPONSES)
+		return false; /* cut, and every retry gets the refusal */
+	buffer_add_text(
+		out,
+		"event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"status\":\"failed\","
+		"\"error\":{\"code\":\"insufficient_quota\",\"message\":");
+	text_json(out, text);
+	buffer_add_text(out, "}}}\n\n");
+	return true;
+}
+
+const char *const shape_class_names[SHAPE_CLASSES] = { "fine",           "rate limit", "overloaded",
+						       "authentication", "billing",    "other" };
+
+static bool is(const char *name, size_t size, const char *word)
+{
+	return size == strlen(word) && strncasecmp(name, word, size) == 0;
+}
+
+/* A number, maybe with a point, in thousandths. */
+static bool read_thousandths(const char *text, int64_t *ret_value)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || value < 0 || value > 1e10)
+		return false;
+	*ret_value = (int64_t)(value * 1000);
+	return true;
+}
+
+/* "Sun, 06 Nov 1994 08:49:37 GMT" or "2026-11-17T03:00:00Z". */
+static bool read_date(const char *text, int64_t *ret_ms)
+{
+	struct tm parts = { 0 };
+	const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &parts);
+
+	if (!end) {
+		parts = (struct tm){ 0 };
+		end = strptime(text, "%Y-%m-%dT%H:%M:%S", &parts);
+		if (end && *end == '.')
+			end += 1 + strspn(end + 1, "0123456789");
+		if (end && strcmp(end, "Z") == 0)
+			end++;
+		else if (end && strcmp(end, "+00:00") == 0)
+			end += 6;
+		else
+			return false;
+	}
+	if (*end)
+		return false;
+	*ret_ms = (int64_t)timegm(&parts) * 1000;
+	return true;
+}
+
+/* "6m0s", "1.5s", "250ms", as OpenAI writes when a limit is over. */
+static bool read_span(const char *text, int64_t *ret_ms)
+{
+	static const struct {
+		const char *unit;
+		double ms;
+	} units[] = {
+		{ "ms", 1 }, { "s", 1000 }, { "m", 60000 }, { "h", 3600000 }, { "d", 86400000 }
+	};
+	double sum = 0;
+
+	while (*text) {
+		char *end = (char *)text;
+		double value = strtod(text, &end);
+		size_t i = 0;
+
+		if (!isdigit((unsigned char)*text) || end == text || value > 1e9)
+			return false;
+		while (i < 5 && strncmp(end, units[i].unit, strlen(units[i].unit)) != 0)
+			i++;
+		if (i == 5)
+			return false;
+		sum += value * units[i].ms;
+		text = end + strlen(units[i].unit);
+	}
+	*ret_ms = (int64_t)sum;
+	return true;
+}
+
+static bool ends_with(const char *name, size_t size, const char *end)
+{
+	return size > strlen(end) && is(name + size - strlen(end), strlen(end), end);
+}
+
+void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_size,
+		      const char *value, size_t value_size, int64_t now_ms)
+{
+	char text[64];
+	int64_t ms;
+	bool found = false;
+
+	if (value_size >= sizeof text)
+		return;
+	memcpy(text, value, value_size);
+	text[value_size] = '\0';
+	if (is(name, name_size, "retry-after-ms")) {
+		found = read_thousandths(text, &ms);
+		ms = found ? now_ms + ms / 1000 : 0;
+	} else if (is(name, name_size, "retry-after")) {
+		found = read_thousandths(text, &ms);
+		ms = found ? now_ms + ms : 0;
+		if (!found)
+			found = read_date(text, &ms);
+	} else if (name_size > 20 && is(name, 20, "anthropic-ratelimit-") &&
+		   ends_with(name, name_size, "-reset")) {
+		found = read_date(text, &ms);
+		/* Of a subscription: seconds since the epoch. */
+		if (!found && read_thousandths(text, &ms))
+			found = true;
+	} else if (name_size > 18 && is(name, 18, "x-ratelimit-reset-")) {
+		found = read_span(text, &ms);
+		ms = found ? now_ms + ms : 0;
+	}
+	/* The latest that is said is the one after which all of them are over; never more than eight days. */
+	if (found && ms > limit->at_ms && ms >= now_ms - 60000 &&
+	    ms - now_ms < INT64_C(8) * 86400000)
+		limit->at_ms = ms;
+}
+
+static bool says(const struct usage *usage, const char *word)
+{
+	return strcmp(usage->error, word) == 0;
+}
+
+enum shape_class shape_classify(unsigned int status, const struct usage *usage)
+{
+	if (status < 400 && !usage->error[0])
+		return SHAPE_FINE;
+	if (says(usage, "insufficient_quota") || says(usage, "billing_error") || status == 402)
+		return SHAPE_BILLING;
+	if (says(usage, "rate_limit_error") || says(usage, "rate_limit_exceeded") ||
+	    says(usage, "RESOURCE_EXHAUSTED") || status == 429)
+		return SHAPE_RATE_LIMIT;
+	if (says(usage, "overloaded_error") || says(usage, "server_is_overloaded") ||
+	    says(usage, "UNAVAILABLE") || says(usage, "api_error") || status >= 500)
+		return SHAPE_OVERLOADED;
+	if (status == 401 || status == 403 || says(usage, "authentication_error") ||
+	    says(usage, "permission_error"))
+		return SHAPE_AUTHENTICATION;
+	return SHAPE_OTHER;
+}

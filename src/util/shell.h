@@ -1,0 +1,9 @@
+/* Command lines for sh -c, as far as they can be understood without a shell. */
+#ifndef UTIL_SHELL_H
+#define UTIL_SHELL_H
+
+/* The program that a line begins with, behind assignments; ~/ is the folder `home`. NULL where a shell would have to
+ * say what it is: quotes, expansions, functions. The caller frees. */
+char *shell_program(const char *line, const char *home);
+
+#endif

@@ -1,0 +1,170 @@
+"""Models in the fence: a loop's agent reaches them with a token and no network, and the gateway's count is the loop's cost."""
+
+import contextlib
+import json
+import os
+import signal
+import threading
+import time
+
+from harness import contains, equal, expect, lacks
+from harness.loop import Loop
+from harness.provider import Provider, make_certificate, message, opus, respond
+
+KEY = "sk-ant-real-0123456789abcdef"
+
+# One request, as an agent makes it; prints the status.
+ASK = """
+import json, os, sys, urllib.request as u, urllib.error
+body = {"model": "claude-opus-5-5", "max_tokens": int(sys.argv[1]) if len(sys.argv) > 1 else 100}
+request = u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(),
+                    {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
+try:
+    print(u.urlopen(request).status)
+except urllib.error.HTTPError as error:
+    print(error.code, json.load(error)["error"]["message"])
+    sys.exit(1)
+"""
+
+
+class World:
+    """A provider with TLS, a user's settings that lead to it, and a loop."""
+
+    def __init__(self, t, answer, **scripts):
+        self.t = t
+        certificate = make_certificate(t.outside)
+        self.provider = Provider(answer, certificate)
+        t.cleanups.append(self.provider.close)
+        t.at_home(".config/ringfence/config.yml",
+                  f"upstream: [anthropic={self.provider.url}]\nupstream-ca: {certificate[0]}\n")
+        self.loop = Loop(t, scripts=scripts)
+        self.loop.write("ask.py", ASK)
+        self.env = t.env(ANTHROPIC_API_KEY=KEY)
+
+    def run(self, *words, **options):
+        return self.loop.run("--agent-format", "events", *words, env=self.env, **options)
+
+    def ledger(self):
+        with open(os.path.join(self.loop.folder, "ledger.jsonl")) as file:
+            return [json.loads(line) for line in file]
+
+
+def test_an_agent_reaches_its_model_without_a_key_and_without_a_network(t):
+    world = World(t, lambda request, _: message(input=10, output=5), all=(
+        "python3 ask.py >asked; env >seen; event cost '\"nusd\": 5'; (exec 3<>/dev/tcp/127.0.0.1/22) 2>/dev/null && edit open yes;"
+        "edit done yes; event final"))
+    result = world.run("-m", "1")
+    equal(result.code, 0, "exit status", result)
+    equal(world.loop.tree()["asked"], "200\n", "the agent's request")
+    lacks(world.loop.tree()["seen"], KEY, "the agent's environment")
+    expect("open" not in world.loop.tree(), "nothing else is reached", world.loop.tree().keys())
+    equal(world.provider.requests[0].headers["x-api-key"], KEY, "the provider got the key")
+    (line,) = world.ledger()
+    equal((line["cost_nusd"], line["iteration"], line["agent"]), (opus(10, 5), 1, "command"), "the ledger")
+    ended = [json.loads(data) for kind, data in world.loop.events() if kind == "ended"]
+    equal((ended[0]["cost_nusd"], ended[0]["agent_cost_nusd"]), (opus(10, 5), 5), "the gateway's count, and the agent's beside it")
+    for folder, _, files in os.walk(t.state):
+        for name in files:
+            with contextlib.suppress(PermissionError), open(os.path.join(folder, name), "rb") as file:
+                lacks(file.read().decode("latin-1"), KEY, name)
+
+
+def test_a_budget_ends_the_iteration_on_the_wire(t):
+    world = World(t, lambda request, _: message(input=10, output=5), all=(
+        "i=0; while [ $i -lt 50 ]; do python3 ask.py 1000 >>asked || break; i=$((i + 1)); done; edit a $N; event error; exit 1"))
+    result = world.run("-m", "1", "--budget", "0.025")
+    equal(result.code, 2, "exit status", result)
+    asked = world.loop.tree()["asked"].splitlines()
+    contains(asked[-1], "402 ringfence: the money of this iteration is used up: US$ 0.025 (budget)", "the last request")
+    expect(sum(line["cost_nusd"] for line in world.ledger()) <= 25 * 10 ** 6, "the budget holds", world.ledger())
+    equal(world.loop.history()[0]["failure"], "budget", "the class")
+
+
+def test_a_loops_money_is_its_limit(t):
+    world = World(t, lambda request, _: message(input=len(request.body), output=500), all="python3 ask.py 500 >>asked; edit a $N; event final")
+    result = world.run("-m", "9", "--max-cost", "0.030", "--warn-cost", "none")
+    equal((result.code, world.loop.status()["status"]), (2, "limit"), "exit status and status", result)
+    contains(world.loop.status()["reason"], "max-cost", "the reason")
+    expect(sum(line["cost_nusd"] for line in world.ledger()) <= 30 * 10 ** 6, "it holds", world.ledger())
+
+
+def test_a_providers_limit_is_waited_out_to_the_second(t):
+    limited = respond({"type": "error", "error": {"type": "rate_limit_error", "message": "no"}}, "429 No", "application/json",
+                      "Retry-After: 2")
+    world = World(t, lambda request, _: limited if len(world.provider.requests) == 1 else message(),
+                  all="python3 ask.py && edit done yes && event final")
+    result = world.run("-m", "1")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "waits until", "the progress")
+    equal([line["cost_nusd"] for line in world.ledger()][0], 0, "a refusal costs nothing")
+    equal(world.loop.history()[0]["failure"], "provider limit", "the class")
+
+
+def test_a_runner_killed_in_a_request_loses_no_spend(t):
+    started = threading.Event()
+
+    def answer(request, _):
+        if not started.is_set():
+            started.set()
+            time.sleep(3)
+            return None
+        return message(input=10, output=5)
+
+    world = World(t, answer, all="python3 ask.py 1000 && edit done yes && event final")
+    world.loop.detach("--agent-format", "events", "-m", "2", env=world.env)
+    expect(started.wait(10), "the request is on its way", "")
+    os.kill(world.loop.runner(), signal.SIGKILL)
+    world.loop.ended("completed")
+    lines = world.ledger()
+    equal([line["route"] for line in lines], ["lost", "messages"], "the ledger")
+    expect(lines[0]["cost_nusd"] >= 20000 * 1000, "all that was promised to it is spent", lines)
+    entry = [json.loads(data) for kind, data in world.loop.events() if kind == "interrupted"]
+    equal(entry[0]["cost_nusd"], lines[0]["cost_nusd"], "and the journal knows")
+    t.leftover_runs = True
+
+
+def test_exec_leads_to_models_if_the_users_file_says_so(t):
+    world = World(t, lambda request, _: message())
+    t.write("ask.py", ASK)
+    result = t.fence("python3", "ask.py", env=world.env)
+    expect(result.code != 0 and not world.provider.requests, "it does not by itself", result)
+    with open(os.path.join(t.home, ".config/ringfence/config.yml"), "a") as file:
+        file.write("models: auto\n")
+    result = t.fence("python3", "ask.py", env=world.env)
+    equal((result.code, result.out), (0, "200\n"), "now it does", result)
+
+
+def test_a_projects_own_file_cannot_lead_keys_elsewhere(t):
+    elsewhere = Provider(lambda request, _: message())
+    t.cleanups.append(elsewhere.close)
+    world = World(t, lambda request, _: message(), all="python3 ask.py; edit done yes; event final")
+    world.loop.write("ringfence.yml", f"upstream: [anthropic={elsewhere.url}]\nmodel-key: [anthropic=env:ANTHROPIC_API_KEY]\n")
+    result = world.run("-m", "1")
+    equal((result.code, elsewhere.requests, len(world.provider.requests)), (0, [], 1), "it is not active", result)
+    contains(result.err, "not active", "and that is told")
+
+
+def test_a_key_that_is_passed_on_is_the_users_choice(t):
+    world = World(t, lambda request, _: message(), all="env >seen; edit done yes; event final")
+    result = world.run("-m", "1", "--env", "ANTHROPIC_API_KEY")
+    equal(result.code, 0, "exit status", result)
+    contains(world.loop.tree()["seen"], KEY, "the key is inside")
+    lacks(world.loop.tree()["seen"], "ANTHROPIC_BASE_URL=http://127.0.0.1:61080", "and no gateway in between")
+
+
+def test_only_providers_with_a_key_are_led_to(t):
+    world = World(t, lambda request, _: message(), all="env >seen; edit done yes; event final")
+    equal(world.run("-m", "1").code, 0, "exit status")
+    contains(world.loop.tree()["seen"], "ANTHROPIC_BASE_URL=http://127.0.0.1:61080", "the one whose key is there")
+    lacks(world.loop.tree()["seen"], "OPENAI_API_KEY", "another")
+    result = world.loop.ringfence("run", "x", "--agent-command", "true", "--check", "true", "--dry-run", env=world.env)
+    contains(result.out, f"models       anthropic {world.provider.url}", "the policy")
+
+
+def test_without_a_key_nothing_changes(t):
+    loop = Loop(t, scripts={"all": "env >seen; edit done yes; event final"})
+    equal(loop.run("--agent-format", "events", "-m", "1").code, 0, "exit status")
+    lacks(loop.tree()["seen"], "RINGFENCE_MODELS", "the environment")
+    expect(not os.path.exists(os.path.join(loop.folder, "ledger.jsonl")), "no ledger", os.listdir(loop.folder))
+
+

@@ -1,0 +1,57 @@
+// sources: src/meter/request.c src/meter/scan.c
+/* A request to a model: "METHOD TARGET", a line end, and the body. */
+#include "fuzz.h"
+
+#include "meter/request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Applies the edits and reads it again: it must still be good, and say what was wanted. */
+static void check_edits(struct request_body *body, const struct request_target *target,
+			const char *text, size_t size)
+{
+	static struct request_body again;
+	uint64_t tokens = body->most / 2;
+	uint64_t at = 0;
+
+	request_body_limit(body, tokens);
+	request_body_ask_usage(body);
+	request_body_init(&again, target);
+	for (size_t i = 0; i < body->edit_count; i++) {
+		if (body->edits[i].at < at || body->edits[i].at + body->edits[i].remove > size)
+			abort();
+		request_body_feed(&again, text + at, body->edits[i].at - at);
+		request_body_feed(&again, body->edits[i].text, strlen(body->edits[i].text));
+		at = body->edits[i].at + body->edits[i].remove;
+	}
+	request_body_feed(&again, text + at, size - at);
+	if (request_body_end(&again) || again.most > tokens ||
+	    strcmp(again.model, body->model) != 0 || again.stream != body->stream)
+		abort();
+	if (again.route->format == USAGE_CHAT && again.stream && !again.asks_usage)
+		abort();
+}
+
+void fuzz_request(const uint8_t *data, size_t size)
+{
+	static struct request_body body;
+	const char *text = (const char *)data;
+	const char *blank = memchr(text, ' ', size);
+	const char *line = blank ? memchr(blank, '\n', size - (size_t)(blank - text)) : NULL;
+	struct request_target target;
+
+	if (!line || request_find(text, (size_t)(blank - text), blank + 1,
+				  (size_t)(line - blank - 1), size % 2, &target) < 0)
+		return;
+	if (strpbrk(target.target, "% \r\n#\\") || strstr(target.target, "/.") ||
+	    strstr(target.target, "/."))
+		abort();
+	size -= (size_t)(line + 1 - text);
+	request_body_init(&body, &target);
+	request_body_feed(&body, line + 1, size);
+	if (!request_body_end(&body) && body.most > 1)
+		check_edits(&body, &target, line + 1, size);
+}
+
+FUZZ_TARGET(fuzz_request)

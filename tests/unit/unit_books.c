@@ -1,0 +1,256 @@
+/* Leases on the disk: a crash never lowers the spend, owners side by side cannot overshoot. */
+#include "unit.h"
+
+#include "gateway/books.h"
+
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { CENT = 10000000 };
+
+static char folder[] = "/tmp/unit-books-XXXXXX";
+static char *day;
+static struct error err;
+
+static struct books *open_books(uint64_t iteration_limit, uint64_t loop_limit, uint64_t day_limit,
+				uint64_t period)
+{
+	const struct books_options options = { .folder = folder,
+					       .day = day,
+					       .limits = { iteration_limit, loop_limit, day_limit },
+					       .period = period,
+					       .iteration = (uint32_t)period,
+					       .agent = "claude" };
+	struct books *books = NULL;
+
+	if (books_open(&options, &books, &err) < 0)
+		printf("# %s\n", err.text);
+	return books;
+}
+
+static uint64_t total(void)
+{
+	uint64_t sum = UINT64_MAX;
+	uint64_t key;
+	uint64_t held;
+
+	if (books_read(folder, &sum, &key, &held, &err) < 0)
+		printf("# %s\n", err.text);
+	return sum;
+}
+
+static uint64_t lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_left,
+		      char why[BOOKS_WHY])
+{
+	uint64_t granted = UINT64_MAX;
+
+	if (books_lease(books, nusd, must, &granted, ret_left, why, &err) < 0)
+		printf("# %s\n", err.text);
+	return granted;
+}
+
+static char *ledger(void)
+{
+	AUTO_FREE char *path = path_join(folder, "ledger.jsonl");
+	struct buffer bytes = BUFFER_INIT(1 << 20);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fd_read_all(fd, &bytes) < 0)
+		return mem_dup("");
+	buffer_text(&bytes);
+	return bytes.data;
+}
+
+static void leasing(void)
+{
+	struct books *books = open_books(100 * CENT, 150 * CENT, 0, 1);
+	struct books_row row = { .route = "messages",
+				 .model = "m\x1b",
+				 .cost_nusd = 7 * CENT,
+				 .status = 200,
+				 .known = 1 };
+	char why[BOOKS_WHY];
+	uint64_t left;
+
+	CHECK("a grant is a little more than what was asked for, and held at once",
+	      lease(books, 15 * CENT, false, &left, why) == 20 * CENT && total() == 20 * CENT &&
+		      left == 80 * CENT && !why[0]);
+	CHECK("what is asked for beyond the limit is given as far as it goes, and the limit is named",
+	      lease(books, 90 * CENT, false, &left, why) == 80 * CENT && left == 0 &&
+		      strcmp(why, "the money of this iteration is used up: US$ 1.00 (budget)") ==
+			      0);
+	CHECK("then there is nothing",
+	      lease(books, 1, false, &left, why) == 0 && total() == 100 * CENT);
+	CHECK("what is spent already is written down all the same",
+	      lease(books, 3, true, &left, why) == 3 && total() == 100 * CENT + 3 && why[0]);
+	books_add(books, &row, &err);
+	CHECK("what was not used comes back in order",
+	      books_end_lease(books, true, &err) == 0 && total() == 7 * CENT);
+	CHECK("the lines add up to the account", books_spent(books) == 7 * CENT);
+	books_close(books);
+	books = open_books(100 * CENT, 150 * CENT, 0, 2);
+	CHECK("another iteration begins at 0, the loop does not",
+	      lease(books, 145 * CENT, false, &left, why) == 100 * CENT && total() == 107 * CENT);
+	books_end_lease(books, true, &err);
+	books_close(books);
+	books = open_books(0, 10 * CENT, 0, 3);
+	CHECK("the limit of the loop is named",
+	      lease(books, 9 * CENT, false, &left, why) == 3 * CENT &&
+		      strcmp(why, "the money of this loop is used up: US$ 0.10 (max-cost)") == 0);
+	books_end_lease(books, true, &err);
+	books_close(books);
+
+	AUTO_FREE char *lines = ledger();
+
+	CHECK("the ledger has a line, with clean strings",
+	      strstr(lines, "\"route\":\"messages\"") && strstr(lines, "\"cost_nusd\":70000000") &&
+		      strstr(lines, "\\u001b") && strstr(lines, "\"agent\":\"claude\""));
+}
+
+/* A child that leases and is killed. */
+static void killed(void)
+{
+	uint64_t before = total();
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct books *books = open_books(0, 0, 0, 4);
+		struct books_row row = { .route = "chat", .cost_nusd = 2 * CENT, .known = 1 };
+		char why[BOOKS_WHY];
+		uint64_t left;
+
+		lease(books, 25 * CENT, false, &left, why);
+		books_add(books, &row, &err);
+		raise(SIGKILL);
+	}
+	waitpid(child, NULL, 0);
+	CHECK("after a kill -9 the open lease counts as spent", total() == before + 30 * CENT);
+
+	struct books *books = open_books(0, 0, 0, 5);
+	AUTO_FREE char *lines = ledger();
+
+	CHECK("and gets a line of its own, so that lines and account agree",
+	      strstr(lines, "\"route\":\"lost\"") &&
+		      strstr(lines, "\"cost_nusd\":280000000,\"estimated\":true"));
+	books_close(books);
+	books = open_books(0, 0, 0, 6);
+
+	AUTO_FREE char *again = ledger();
+
+	CHECK("once", strcmp(lines, again) == 0);
+	books_close(books);
+}
+
+static void days(void)
+{
+	struct books *one;
+	struct books *two;
+	char why[BOOKS_WHY];
+	uint64_t left;
+
+	unlink(day);
+	one = open_books(0, 0, 50 * CENT, 7);
+	two = open_books(0, 0, 50 * CENT, 8);
+	CHECK("owners side by side share a day",
+	      lease(one, 30 * CENT, false, &left, why) == 30 * CENT &&
+		      lease(two, 30 * CENT, false, &left, why) == 20 * CENT &&
+		      strstr(why, "today") && lease(one, 1, false, &left, why) == 0);
+	books_end_lease(one, true, &err);
+	CHECK("what one gives back the other can have",
+	      lease(two, 30 * CENT, false, &left, why) == 30 * CENT);
+	books_end_lease(two, false, &err);
+	books_close(one);
+	books_close(two);
+	one = open_books(0, 0, 50 * CENT, 9);
+	CHECK("the day remembers what was lost", lease(one, 1, false, &left, why) == 0);
+	books_close(one);
+}
+
+/* Many processes at once want more than there is. */
+static void crowd(void)
+{
+	enum { CROWD = 8, EACH = 20 };
+	uint64_t before;
+	pid_t children[CROWD];
+
+	unlink(day);
+	before = total();
+	for (size_t i = 0; i < CROWD; i++) {
+		children[i] = fork();
+		if (children[i] == 0) {
+			struct books *books = open_books(0, 0, 50 * CENT, 10);
+			char why[BOOKS_WHY];
+			uint64_t left;
+
+			for (int j = 0; j < EACH; j++)
+				lease(books, CENT, false, &left, why);
+			_exit(0);
+		}
+	}
+	for (size_t i = 0; i < CROWD; i++)
+		waitpid(children[i], NULL, 0);
+	CHECK("a crowd gets what there is, to the last nano-dollar, and no more",
+	      total() - before == 50 * CENT);
+}
+
+static void damage(void)
+{
+	AUTO_FREE char *path = path_join(folder, "spend");
+	char bytes[112];
+	uint64_t before = total();
+	AUTO_FD fd = open(path, O_RDWR | O_CLOEXEC);
+	struct books *books = open_books(0, 0, 0, 11);
+	char why[BOOKS_WHY];
+	uint64_t left;
+
+	lease(books, CENT, false, &left, why);
+	books_end_lease(books, false, &err);
+	books_close(books);
+	if (pread(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+		return;
+
+	uint64_t after = total();
+	bool held = after > before;
+
+	for (size_t i = 0; i < sizeof bytes; i++) {
+		char torn = (char)~bytes[i];
+
+		if (pwrite(fd, &torn, 1, (off_t)i) != 1)
+			return;
+		held = held && total() >= before;
+		if (pwrite(fd, &bytes[i], 1, (off_t)i) != 1)
+			return;
+	}
+	CHECK("a torn record leaves the one before it", held && total() == after);
+	memset(bytes, 0x55, sizeof bytes);
+	if (pwrite(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+		return;
+	CHECK("where none is whole, nothing is spent",
+	      !open_books(0, 0, 0, 12) && strstr(err.text, "damaged"));
+}
+
+int main(void)
+{
+	AUTO_FREE char *command = NULL;
+
+	if (!mkdtemp(folder))
+		return 1;
+	day = path_join(folder, "day");
+	leasing();
+	killed();
+	days();
+	crowd();
+	damage();
+	free(day);
+	command = mem_format("rm -r %s", folder);
+	return system(command) != 0 || unit_failures > 0; /* NOLINT(cert-env33-c): our own folder */
+}

@@ -1,0 +1,256 @@
+/* What a request asks for: routes, bodies, and edits that change nothing else. */
+#include "unit.h"
+
+#include "meter/request.h"
+
+#include "util/buffer.h"
+
+#include <string.h>
+
+static bool found(const char *method, const char *path, struct request_target *ret_target)
+{
+	return request_find(method, strlen(method), path, strlen(path), false, ret_target) == 0;
+}
+
+static bool is_route(const char *method, const char *path, const char *name, const char *target)
+{
+	struct request_target ret;
+
+	return found(method, path, &ret) && strcmp(ret.route->name, name) == 0 &&
+	       strcmp(ret.target, target) == 0;
+}
+
+static bool refused(const char *method, const char *path)
+{
+	struct request_target ret;
+
+	return !found(method, path, &ret);
+}
+
+static void paths(void)
+{
+	struct request_target target;
+
+	CHECK("the routes are found",
+	      is_route("POST", "/v1/messages?beta=true", "messages", "/v1/messages?beta=true") &&
+		      is_route("POST", "/v1/messages/count_tokens", "count",
+			       "/v1/messages/count_tokens") &&
+		      is_route("POST", "/v1/chat/completions", "chat", "/v1/chat/completions") &&
+		      is_route("POST", "/v1/responses", "responses", "/v1/responses") &&
+		      is_route("GET", "/v1/models", "models", "/v1/models"));
+	CHECK("Gemini's model is in the path, and its key goes",
+	      found("POST",
+		    "/v1beta/models/gemini-2.5-pro:streamGenerateContent?key=secret&alt=sse&KEY=x",
+		    &target) &&
+		      strcmp(target.model, "gemini-2.5-pro") == 0 && target.route->stream &&
+		      strcmp(target.target,
+			     "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse") == 0);
+	CHECK("a header tells whose list of models is meant",
+	      request_find("GET", 3, "/v1/models", 10, true, &target) == 0 &&
+		      target.route->provider == REQUEST_ANTHROPIC);
+	CHECK("other spellings of a path are no route",
+	      refused("POST", "//v1/messages") && refused("POST", "/v1/messages/") &&
+		      refused("POST", "/v1//messages") && refused("POST", "/v1/%6dessages") &&
+		      refused("POST", "/v1/%2e%2e/v1/messages") &&
+		      refused("POST", "/v1/./messages") && refused("POST", "/V1/messages") &&
+		      refused("POST", "/v1/messages;x") && refused("POST", "/v1/messages#x") &&
+		      refused("POST", "v1/messages") && refused("POST", ""));
+	CHECK("what would not be metered is no route",
+	      refused("POST", "/v1/messages/batches") && refused("GET", "/v1/messages/batches") &&
+		      refused("POST", "/v1/files") && refused("GET", "/v1/files/x/content") &&
+		      refused("POST", "/v1/embeddings") &&
+		      refused("POST", "/v1/responses/x/cancel") &&
+		      refused("POST", "/v1beta/models/x:batchGenerateContent") &&
+		      refused("POST", "/v1beta/tunedModels/x:generateContent") &&
+		      refused("POST", "/v1/batches"));
+	CHECK("other methods are no route",
+	      refused("GET", "/v1/messages") && refused("PUT", "/v1/messages") &&
+		      refused("post", "/v1/messages") && refused("DELETE", "/v1/models/x"));
+	CHECK("a model in the path has plain characters only",
+	      refused("POST", "/v1beta/models/:generateContent") &&
+		      refused("POST", "/v1beta/models/..:generateContent") &&
+		      refused("POST", "/v1beta/models/a/b:generateContent") &&
+		      refused("POST", "/v1beta/models/a%2fb:generateContent"));
+	CHECK("a query has plain characters only", refused("POST", "/v1/messages?a=%0d%0a") &&
+							   refused("POST", "/v1/messages?a b") &&
+							   refused("POST", "/v1/messages?x=/../y"));
+}
+
+/* Reads a body, split in all ways; NULL if it is good. */
+static const char *read_body(const char *path, const char *text, struct request_body *body)
+{
+	struct request_target target;
+	const char *wrong = NULL;
+	size_t size = strlen(text);
+
+	if (!found("POST", path, &target))
+		return "no route";
+	for (size_t at = 1; at < size; at++) {
+		request_body_init(body, &target);
+		request_body_feed(body, text, at);
+		request_body_feed(body, text + at, size - at);
+		wrong = request_body_end(body);
+		request_body_init(body, &target);
+		request_body_feed(body, text, size);
+		if (wrong != request_body_end(body))
+			return "it depends on how it is split";
+	}
+	return wrong;
+}
+
+static bool bad(const char *text, const char *why)
+{
+	struct request_body body;
+	const char *wrong = read_body("/v1/messages", text, &body);
+
+	return wrong && strstr(wrong, why);
+}
+
+static void bodies(void)
+{
+	struct request_body body;
+
+	CHECK("a body says what counts",
+	      !read_body(
+		      "/v1/messages",
+		      " {\"messages\":[{\"model\":\"x\",\"max_tokens\":1}],\"model\":\"claude-opus-5-5\",\"max_tokens\":128000,\"stream\":true,"
+		      "\"speed\":\"fast\"}\n",
+		      &body) &&
+		      strcmp(body.model, "claude-opus-5-5") == 0 && body.most == 128000 &&
+		      body.stream && body.fast);
+	CHECK("without a number it is what models do at most",
+	      !read_body("/v1/responses", "{\"model\":\"gpt-6-sol\",\"max_output_tokens\":null}",
+			 &body) &&
+		      body.most == REQUEST_UNSAID && !body.stream);
+	CHECK("several answers are counted",
+	      !read_body("/v1/chat/completions",
+			 "{\"model\":\"x\",\"n\":3,\"max_tokens\":5,\"max_completion_tokens\":9}",
+			 &body) &&
+		      body.answers == 3 && body.most == 9);
+	CHECK("what is kept at the provider is noticed",
+	      !read_body("/v1/responses", "{\"model\":\"x\",\"previous_response_id\":\"r\"}",
+			 &body) &&
+		      body.elsewhere);
+	CHECK("what two readers could understand in two ways is refused",
+	      bad("{\"model\":\"a\",\"model\":\"b\"}", "twice") &&
+		      bad("{\"model\":\"a\",\"mod\\u0065l\":\"b\"}", "twice") &&
+		      bad("{\"model\":\"a\",\"MODEL\":\"b\"}", "other letters") &&
+		      bad("{\"model\":\"a\",\"max_tokens\":5,\"max_tokens\":500000}", "twice"));
+	CHECK("limits that are no whole numbers are refused",
+	      bad("{\"model\":\"a\",\"max_tokens\":\"5\"}", "whole number") &&
+		      bad("{\"model\":\"a\",\"max_tokens\":1e9}", "whole number") &&
+		      bad("{\"model\":\"a\",\"max_tokens\":-1}", "whole number") &&
+		      bad("{\"model\":\"a\",\"max_tokens\":[1]}", "whole number"));
+	CHECK("what is no object is refused",
+	      bad("[{\"model\":\"a\"}]", "not an object") && bad("{\"model\":\"a\"", "not JSON") &&
+		      bad("{\"model\":\"a\"} {}", "not JSON") && bad("hello", "not JSON") &&
+		      bad("{}", "not an object") && bad("{\"model\":\"a\",}", "not JSON") &&
+		      bad("{\"max_tokens\":05,\"model\":\"a\"}", "not JSON"));
+	CHECK("a model must be named", bad("{\"max_tokens\":1}", "no model") &&
+					       bad("{\"model\":7}", "the model") &&
+					       bad("{\"model\":\"\"}", "the model") &&
+					       bad("{\"model\":\"a\\u0000b\"}", "the model"));
+	CHECK("an answer in the background is refused",
+	      read_body("/v1/responses", "{\"model\":\"x\",\"background\":true}", &body) &&
+		      !read_body("/v1/responses", "{\"model\":\"x\",\"background\":false}", &body));
+}
+
+/* The body as the provider gets it. */
+static bool becomes(const struct request_body *body, const char *text, const char *expected)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
+	uint64_t at = 0;
+
+	for (size_t i = 0; i < body->edit_count; i++) {
+		buffer_add(&out, text + at, body->edits[i].at - at);
+		buffer_add_text(&out, body->edits[i].text);
+		at = body->edits[i].at + body->edits[i].remove;
+	}
+	buffer_add_text(&out, text + at);
+	if (strcmp(buffer_text(&out), expected) != 0)
+		printf("# %s\n", buffer_text(&out));
+	return strcmp(buffer_text(&out), expected) == 0 &&
+	       (int64_t)strlen(text) + request_body_growth(body) == (int64_t)out.used;
+}
+
+static bool limited(const char *path, const char *text, uint64_t tokens, const char *expected)
+{
+	struct request_body body;
+
+	if (read_body(path, text, &body))
+		return false;
+	request_body_limit(&body, tokens);
+	return body.most == tokens && becomes(&body, text, expected);
+}
+
+static bool asking(const char *text, const char *expected)
+{
+	struct request_body body;
+
+	if (read_body("/v1/chat/completions", text, &body))
+		return false;
+	request_body_ask_usage(&body);
+	return becomes(&body, text, expected);
+}
+
+static void edits(void)
+{
+	static const char gemini[] = "/v1beta/models/g:generateContent";
+
+	CHECK("only the number changes, and nothing moves",
+	      limited("/v1/messages",
+		      "{\"model\":\"a\",\"max_tokens\":128000,\"x\":\"max_tokens\\\":128000\"}",
+		      4096,
+		      "{\"model\":\"a\",\"max_tokens\":4096  ,\"x\":\"max_tokens\\\":128000\"}"));
+	CHECK("the part for thinking stays smaller than the whole",
+	      limited("/v1/messages",
+		      "{\"model\":\"a\",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":31999},\"max_tokens\":64000}",
+		      9000,
+		      "{\"model\":\"a\",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":4500 },\"max_tokens\":9000 }") &&
+		      limited("/v1/messages",
+			      "{\"model\":\"a\",\"thinking\":{\"budget_tokens\":2000},\"max_tokens\":64000}",
+			      9000,
+			      "{\"model\":\"a\",\"thinking\":{\"budget_tokens\":2000},\"max_tokens\":9000 }"));
+	CHECK("both names of a limit change",
+	      limited("/v1/chat/completions",
+		      "{\"max_tokens\":900,\"max_completion_tokens\":50,\"model\":\"a\"}", 10,
+		      "{\"max_tokens\":10 ,\"max_completion_tokens\":10,\"model\":\"a\"}"));
+	CHECK("a limit that is lower stays",
+	      limited("/v1/chat/completions",
+		      "{\"max_tokens\":900,\"max_completion_tokens\":5,\"model\":\"a\"}", 10,
+		      "{\"max_tokens\":10 ,\"max_completion_tokens\":5,\"model\":\"a\"}"));
+	CHECK("a limit that is not there comes in",
+	      limited("/v1/responses", " {\"model\":\"a\"}", 7,
+		      " {\"max_output_tokens\":7,\"model\":\"a\"}") &&
+		      limited(gemini, "{\"contents\":[]}", 7,
+			      "{\"generationConfig\":{\"maxOutputTokens\":7},\"contents\":[]}") &&
+		      limited(gemini, "{\"generationConfig\":{}}", 7,
+			      "{\"generationConfig\":{\"maxOutputTokens\":7}}") &&
+		      limited(gemini, "{\"generationConfig\":{\"topP\":1}}", 7,
+			      "{\"generationConfig\":{\"maxOutputTokens\":7,\"topP\":1}}") &&
+		      limited(gemini, "{\"generationConfig\":{\"maxOutputTokens\":99}}", 7,
+			      "{\"generationConfig\":{\"maxOutputTokens\":7 }}"));
+	CHECK("usage is asked for where it was not",
+	      asking("{\"stream\":true,\"model\":\"a\"}",
+		     "{\"stream_options\":{\"include_usage\":true},\"stream\":true,\"model\":\"a\"}") &&
+		      asking("{\"stream\":true,\"model\":\"a\",\"stream_options\":{}}",
+			     "{\"stream\":true,\"model\":\"a\",\"stream_options\":{\"include_usage\":true}}") &&
+		      asking("{\"stream\":true,\"model\":\"a\",\"stream_options\":{\"x\":1}}",
+			     "{\"stream\":true,\"model\":\"a\",\"stream_options\":{\"include_usage\":true,\"x\":1}}") &&
+		      asking("{\"stream\":true,\"model\":\"a\",\"stream_options\":{\"include_usage\":false}}",
+			     "{\"stream\":true,\"model\":\"a\",\"stream_options\":{\"include_usage\":true}}") &&
+		      asking("{\"stream\":true,\"model\":\"a\",\"stream_options\":null}",
+			     "{\"stream\":true,\"model\":\"a\",\"stream_options\":{\"include_usage\":true}}"));
+	CHECK("and nothing changes where it was, or where nothing streams",
+	      asking("{\"stream\":true,\"model\":\"a\",\"stream_options\":{\"include_usage\":true}}",
+		     "{\"stream\":true,\"model\":\"a\",\"stream_options\":{\"include_usage\":true}}") &&
+		      asking("{\"model\":\"a\"}", "{\"model\":\"a\"}"));
+}
+
+int main(void)
+{
+	paths();
+	bodies();
+	edits();
+	return unit_failures > 0;
+}

@@ -1,0 +1,135 @@
+/* Refusals in the shape of each provider, their own limits, and secrets that pass. */
+#include "unit.h"
+
+#include "meter/mask.h"
+#include "meter/shape.h"
+
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool refusal(enum usage_format format, enum shape_reason reason, const char *start,
+		    const char *part)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(8192);
+	const char *body;
+
+	shape_refuse(&out, format, reason, "it is \"over\"", false);
+	body = strstr(buffer_text(&out), "\r\n\r\n");
+	return strncmp(buffer_text(&out), start, strlen(start)) == 0 && body &&
+	       strstr(body, part) && strstr(body, "it is \\\"over\\\"") &&
+	       (size_t)strtoul(strstr(buffer_text(&out), "Content-Length: ") + 16, NULL, 10) ==
+		       strlen(body + 4);
+}
+
+static void refusals(void)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(8192);
+
+	CHECK("a budget that is used up is 402, and for Codex a quota",
+	      refusal(USAGE_ANTHROPIC, SHAPE_BUDGET, "HTTP/1.1 402 ",
+		      "{\"type\":\"error\",\"error\":{\"type\":\"billing_error\"") &&
+		      refusal(USAGE_CHAT, SHAPE_BUDGET, "HTTP/1.1 402 ",
+			      "\"code\":\"insufficient_quota\"") &&
+		      refusal(USAGE_RESPONSES, SHAPE_BUDGET, "HTTP/1.1 429 ",
+			      "\"type\":\"insufficient_quota\"") &&
+		      refusal(USAGE_GEMINI, SHAPE_BUDGET, "HTTP/1.1 402 ",
+			      "{\"error\":{\"code\":402,"));
+	CHECK("other reasons have their own statuses",
+	      refusal(USAGE_ANTHROPIC, SHAPE_KEY, "HTTP/1.1 401 ", "authentication_error") &&
+		      refusal(USAGE_CHAT, SHAPE_LARGE, "HTTP/1.1 413 ", "request_too_large") &&
+		      refusal(USAGE_RESPONSES, SHAPE_UPGRADE, "HTTP/1.1 426 ", "invalid_request"));
+	CHECK("a stream of responses can end with a failure, others are cut",
+	      shape_stream_end(&out, USAGE_RESPONSES, "over") &&
+		      strstr(buffer_text(&out), "response.failed") &&
+		      !shape_stream_end(&out, USAGE_ANTHROPIC, "over") &&
+		      !shape_stream_end(&out, USAGE_CHAT, "over"));
+}
+
+static int64_t limit_of(const char *name, const char *value)
+{
+	struct shape_limit limit = { 0 };
+
+	shape_limit_line(&limit, name, strlen(name), value, strlen(value), INT64_C(1795190400000));
+	return limit.at_ms ? limit.at_ms - INT64_C(1795190400000) : 0;
+}
+
+static void limits(void)
+{
+	struct usage none = { 0 };
+	struct usage overloaded = { .error = "overloaded_error" };
+	struct usage quota = { .error = "insufficient_quota" };
+
+	CHECK("retry-after is seconds or a date",
+	      limit_of("Retry-After", "120") == 120000 &&
+		      limit_of("retry-after", "Fri, 20 Nov 2026 16:00:10 GMT") == 10000 &&
+		      limit_of("retry-after-ms", "1500") == 1500);
+	CHECK("the provider's own headers are read",
+	      limit_of("anthropic-ratelimit-requests-reset", "2026-11-20T16:01:00Z") == 60000 &&
+		      limit_of("anthropic-ratelimit-unified-reset", "1795190460") == 60000 &&
+		      limit_of("x-ratelimit-reset-tokens", "6m0s") == 360000 &&
+		      limit_of("x-ratelimit-reset-requests", "250ms") == 250);
+	CHECK("what is no time, long past or far ahead counts nothing",
+	      limit_of("retry-after", "soon") == 0 && limit_of("retry-after", "-5") == 0 &&
+		      limit_of("retry-after", "1e9") == 0 &&
+		      limit_of("retry-after", "Fri, 20 Nov 2020 17:00:00 GMT") == 0 &&
+		      limit_of("x-other", "5") == 0);
+	CHECK("answers have classes",
+	      shape_classify(200, &none) == SHAPE_FINE &&
+		      shape_classify(429, &none) == SHAPE_RATE_LIMIT &&
+		      shape_classify(529, &none) == SHAPE_OVERLOADED &&
+		      shape_classify(200, &overloaded) == SHAPE_OVERLOADED &&
+		      shape_classify(429, &quota) == SHAPE_BILLING &&
+		      shape_classify(401, &none) == SHAPE_AUTHENTICATION &&
+		      shape_classify(400, &none) == SHAPE_OTHER);
+}
+
+static const char secret[] = "sk-ant-sk-ant-0123";
+
+/* Passes a text through, split at `at`. */
+static bool masked(const char *text, size_t at, const char *expected)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
+	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(4096);
+	struct mask mask;
+	const char *bytes;
+	size_t size;
+
+	mask_init(&mask, secret);
+	size = mask_feed(&mask, text, at, &scratch, &bytes);
+	buffer_add(&out, bytes, size);
+	size = mask_feed(&mask, text + at, strlen(text) - at, &scratch, &bytes);
+	buffer_add(&out, bytes, size);
+	size = mask_end(&mask, &bytes);
+	buffer_add(&out, bytes, size);
+	return strcmp(buffer_text(&out), expected) == 0;
+}
+
+static void secrets(void)
+{
+	static const char echo[] =
+		"key sk-ant-sk-ant-sk-ant-0123 and sk-ant-sk-ant-0123sk-ant-sk-ant-0123, sk-ant-";
+	static const char clean[] =
+		"key sk-ant-xxxxxxxxxxxxxxxxxx and xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, sk-ant-";
+	struct mask mask;
+	bool held = true;
+
+	for (size_t at = 0; at < sizeof echo; at++)
+		held = held && masked(echo, at, clean);
+	CHECK("a secret is taken out, wherever it is split", held);
+	CHECK("other bytes are not touched",
+	      masked("nothing here", 4, "nothing here") && masked("", 0, ""));
+	mask_init(&mask, "short");
+	CHECK("what is too short to be a secret is none", mask.size == 0);
+	mask_init(&mask, NULL);
+	CHECK("no secret masks nothing", mask.size == 0);
+}
+
+int main(void)
+{
+	refusals();
+	limits();
+	secrets();
+	return unit_failures > 0;
+}
