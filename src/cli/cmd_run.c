@@ -122,28 +122,6 @@ static json_t *checks_of(const struct config *config)
 	return list;
 }
 
-/* What is kept of the project, and for how long. */
-static void add_checkpoints(const struct config *config, json_t *frozen)
-{
-	static const struct {
-		const char *key;
-		enum setting_id id;
-	} keys[] = {
-		{ "checkpoint_ms", SETTING_CHECKPOINT_EVERY },
-		{ "checkpoint_bytes", SETTING_CHECKPOINT_SIZE },
-		{ "checkpoint_age_ms", SETTING_CHECKPOINT_AGE },
-	};
-
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		json_object_set_new(frozen, keys[i].key,
-				    json_integer(
-					    (json_int_t)apply_loop_number(config, keys[i].id)));
-	json_object_set_new(frozen, "checkpoints",
-			    json_boolean(config_get(config, SETTING_CHECKPOINTS)->number));
-	json_object_set_new(frozen, "checkpoint_ignored",
-			    json_boolean(config_get(config, SETTING_CHECKPOINT_IGNORED)->number));
-}
-
 /* The task list's path in the project. */
 static int place_tasks(const struct run_options *asked, const char **tasks, struct error *err)
 {
@@ -209,7 +187,6 @@ static int freeze(struct run_options *asked, struct error *err)
 		return error_set(err,
 				 "a text or a path that is no UTF-8 cannot be kept in a journal");
 	limits_freeze(asked->frozen, config);
-	add_checkpoints(config, asked->frozen);
 	return add_prices(asked, err);
 }
 

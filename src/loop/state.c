@@ -72,6 +72,20 @@ static void read_breakers(const json_t *config, struct guard_breaker *breakers)
 			breakers[i].open_at = (uint32_t)number(config, keys[i]);
 }
 
+static void read_checkpoints(const json_t *config, struct loop_options *options)
+{
+	if (json_object_get(config, "checkpoints"))
+		options->checkpoints_off = !flag(config, "checkpoints");
+	if (json_object_get(config, "checkpoint_ignored"))
+		options->checkpoint_ignored = flag(config, "checkpoint_ignored");
+	if (json_object_get(config, "checkpoint_ms"))
+		options->checkpoint_ms = number(config, "checkpoint_ms");
+	if (json_object_get(config, "checkpoint_bytes"))
+		options->checkpoint_bytes = number(config, "checkpoint_bytes");
+	if (json_object_get(config, "checkpoint_age_ms"))
+		options->checkpoint_age_ms = number(config, "checkpoint_age_ms");
+}
+
 /* Limits may be changed later, by an event with the same names. */
 static void read_limits(const json_t *config, struct loop_state *state)
 {
@@ -79,6 +93,7 @@ static void read_limits(const json_t *config, struct loop_state *state)
 	struct guard_limits *limits = &options->limits;
 
 	read_breakers(config, state->breakers);
+	read_checkpoints(config, options);
 	if (json_object_get(config, "max_iterations"))
 		limits->iterations = (uint32_t)number(config, "max_iterations");
 	if (json_object_get(config, "max_time_ms"))
@@ -131,11 +146,7 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->promise = text(config, "promise");
 	options->tasks = text(config, "tasks");
 	options->fence = json_object_get(config, "fence");
-	options->checkpoints_off = !flag(config, "checkpoints");
-	options->checkpoint_ignored = flag(config, "checkpoint_ignored");
-	options->checkpoint_ms = number(config, "checkpoint_ms");
-	options->checkpoint_bytes = number(config, "checkpoint_bytes");
-	options->checkpoint_age_ms = number(config, "checkpoint_age_ms");
+	options->checkpoints_off = true; /* of a journal that knows none */
 	options->limits = GUARD_LIMITS_DEFAULT;
 	read_limits(config, state);
 	json_array_foreach(json_object_get(config, "checks"), index,
