@@ -8,7 +8,7 @@
 #include "fence/denial.h"
 
 struct way_out {
-	uint64_t second_ms, spent_ms; /* on looking for those who asked */
+	uint64_t second_ms, spent_us; /* on looking for those who asked */
 	uint64_t told;                /* refusals */
 };
 

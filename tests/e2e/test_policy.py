@@ -78,7 +78,7 @@ PATHS = {
     ".git/config": ("readable", "write"),
     "/usr/bin/env": ("readable", None),
     "/etc/passwd": ("readable", None),
-    "/tmp/x": ("private", None),
+    "/tmp/no such file of a test": ("private", None),
     "~/.ssh/id_rsa": ("private", "read"),
     "~/.ssh": ("private", None),
     "/var/log": ("absent", None),
