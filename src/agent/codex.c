@@ -238,7 +238,7 @@ static const char *const sessions[] = { ".codex/sessions", NULL };
  * login it looks for one variable, and not for the one that everybody has. */
 static const char setup[] =
 	"mkdir -p \"$HOME/.codex\"\n"
-	"if [ -n \"${RINGFENCE_MODELS:-}\" ]; then\n"
+	"if [ -n \"${RINGFENCE_MODELS:-}\" ] && [ \"${OPENAI_BASE_URL:-}\" = \"$RINGFENCE_MODELS/v1\" ]; then\n"
 	"\tprintf 'model_provider = \"ringfence\"\\n[model_providers.ringfence]\\nname = \"ringfence\"\\nbase_url = \"%s/v1\"\\n"
 	"env_key = \"OPENAI_API_KEY\"\\nwire_api = \"responses\"\\n' \"$RINGFENCE_MODELS\" >\"$HOME/.codex/config.toml\"\n"
 	"fi\n"

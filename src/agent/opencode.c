@@ -189,12 +189,16 @@ static const char *const sessions[] = { NULL };
 /* Sessions are a database, which has a variable of its own; beside it is where a login would be. The
  * project's notes come with its settings, or not at all; so they are shown as the user's. */
 static const char setup[] =
+	"lead() { providers=\"$providers,\\\"$1\\\": {\\\"options\\\": {\\\"baseURL\\\": \\\"$RINGFENCE_MODELS/$2\\\"}}\"; }\n"
 	"if [ -n \"${RINGFENCE_MODELS:-}\" ]; then\n"
-	"\texport OPENCODE_CONFIG_CONTENT=\"{\\\"provider\\\": {"
-	"\\\"anthropic\\\": {\\\"options\\\": {\\\"baseURL\\\": \\\"$RINGFENCE_MODELS/v1\\\"}}, "
-	"\\\"openai\\\": {\\\"options\\\": {\\\"baseURL\\\": \\\"$RINGFENCE_MODELS/v1\\\"}}, "
-	"\\\"google\\\": {\\\"options\\\": {\\\"baseURL\\\": \\\"$RINGFENCE_MODELS/v1beta\\\"}}}}\"\n"
-	"\texport GOOGLE_GENERATIVE_AI_API_KEY=\"$GEMINI_API_KEY\"\n"
+	"\tproviders=\n"
+	"\tif [ \"${ANTHROPIC_BASE_URL:-}\" = \"$RINGFENCE_MODELS\" ]; then lead anthropic v1; fi\n"
+	"\tif [ \"${OPENAI_BASE_URL:-}\" = \"$RINGFENCE_MODELS/v1\" ]; then lead openai v1; fi\n"
+	"\tif [ \"${GOOGLE_GEMINI_BASE_URL:-}\" = \"$RINGFENCE_MODELS\" ]; then\n"
+	"\t\tlead google v1beta\n"
+	"\t\texport GOOGLE_GENERATIVE_AI_API_KEY=\"$GEMINI_API_KEY\"\n"
+	"\tfi\n"
+	"\texport OPENCODE_CONFIG_CONTENT=\"{\\\"provider\\\": {${providers#,}}}\"\n"
 	"fi\n"
 	"if [ -n \"${RINGFENCE_KEEP:-}\" ]; then\n"
 	"\texport OPENCODE_DB=\"$RINGFENCE_KEEP/opencode.db\"\n"

@@ -316,8 +316,10 @@ int apply_models(struct applied *applied, bool wanted, struct error *err)
 	if (models_texts(applied, &spec->models, err) < 0)
 		return -1;
 	/* Nothing but models is reached then: the list of hosts is empty. */
-	if (spec->models.count > 0 && spec->net == FENCE_NET_NONE)
+	if (spec->models.count > 0 && spec->net == FENCE_NET_NONE) {
 		spec->net = FENCE_NET_LIST;
+		spec->net_origin = "models";
+	}
 	return 0;
 }
 

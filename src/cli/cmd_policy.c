@@ -159,12 +159,16 @@ void policy_print(const struct applied *applied, const struct fence_plan *plan)
 	print_rules(plan);
 	print_line("network",
 		   applied->spec.net == FENCE_NET_LIST && !applied->spec.allow.count
-			   ? "list: no host, only models"
+			   ? (applied->spec.models.count ? "list: no host, only models"
+							 : "list: no host is named")
 			   : nets[applied->spec.net],
 		   NULL, applied->spec.net_origin);
 	for (size_t i = 0; i < applied->spec.allow.count; i++)
 		print_line("allow", applied->spec.allow.items[i].path, NULL,
 			   applied->spec.allow.items[i].origin);
+	for (size_t i = 0; i < applied->spec.models.count; i++)
+		if (strncmp(applied->spec.models.items[i], "upstream ", 9) == 0)
+			print_line("models", applied->spec.models.items[i] + 9, NULL, "models");
 	print_line("system calls", calls, NULL, "built-in");
 	print_limits(applied);
 	print_environment(plan);

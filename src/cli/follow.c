@@ -197,6 +197,23 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	tell_found(follow, data);
 }
 
+/* Only what a person should know. */
+static void tell_checkpointed(struct follow *follow, const json_t *data)
+{
+	const json_t *left = json_object_get(data, "not_kept");
+	const json_t *first = json_array_get(left, 0);
+
+	if (json_object_get(data, "error"))
+		tell(follow, "  a checkpoint could not be taken: %s", text_of(data, "error"));
+	if (json_object_get(data, "notice"))
+		tell(follow, "  checkpoint: %s", text_of(data, "notice"));
+	if (json_is_true(json_object_get(data, "recovered")))
+		tell(follow, "  a rollback that was cut off was finished first");
+	if (first && number_of(data, "number") == 0)
+		tell(follow, "  %zu not in checkpoint 0 (%s: %s); a rollback leaves them alone",
+		     json_array_size(left), text_of(first, "path"), text_of(first, "why"));
+}
+
 static void tell_checked(struct follow *follow, const json_t *data)
 {
 	const char *word = json_is_true(json_object_get(data, "vacuous"))  ? "ran nothing: no pass"
@@ -230,6 +247,9 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 	switch (kind) {
 	case LOOP_EVENT_checked:
 		tell_checked(follow, data);
+		break;
+	case LOOP_EVENT_checkpointed:
+		tell_checkpointed(follow, data);
 		break;
 	case LOOP_EVENT_begun:
 		tell_begun(follow, data, at_ms);

@@ -28,6 +28,9 @@ struct loops_options {
 	bool follow;
 	bool checks;
 	const char *iteration;
+	const char *loop_id; /* of commands whose arguments mean something else */
+	const char *from;
+	bool stat, name_only, stop, yes;
 	json_t *changes;
 	struct fence_place place;
 	struct client_loop loop;

@@ -15,20 +15,38 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Is there a way to this provider? */
+static bool leads_to(const struct fence_spec *spec, const char *provider)
+{
+	AUTO_FREE char *start = mem_format("upstream %s ", provider);
+
+	for (size_t i = 0; i < spec->models.count; i++)
+		if (strncmp(spec->models.items[i], start, strlen(start)) == 0)
+			return true;
+	return false;
+}
+
 /* Where clients of models find them, and what they have for a key. Those that look elsewhere are pointed by who starts
  * them, with the first of these. */
 static void point_at_models(const struct fence_spec *spec, struct list *environment)
 {
-	static const char *const places[] = { "RINGFENCE_MODELS", "ANTHROPIC_BASE_URL",
-					      "GOOGLE_GEMINI_BASE_URL" };
-	static const char *const keys[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY",
-					    "GEMINI_API_KEY" };
+	static const struct {
+		const char *provider, *place, *path, *key;
+	} clients[] = {
+		{ "anthropic", "ANTHROPIC_BASE_URL", "", "ANTHROPIC_API_KEY" },
+		{ "openai", "OPENAI_BASE_URL", "/v1", "OPENAI_API_KEY" },
+		{ "gemini", "GOOGLE_GEMINI_BASE_URL", "", "GEMINI_API_KEY" },
+	};
 
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		list_printf(environment, "%s=http://127.0.0.1:%d", places[i], OUTLET_PORT);
-	list_printf(environment, "OPENAI_BASE_URL=http://127.0.0.1:%d/v1", OUTLET_PORT);
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		list_printf(environment, "%s=%s", keys[i], spec->outlet ? spec->outlet->token : "");
+	list_printf(environment, "RINGFENCE_MODELS=http://127.0.0.1:%d", OUTLET_PORT);
+	for (size_t i = 0; i < sizeof clients / sizeof *clients; i++) {
+		if (!leads_to(spec, clients[i].provider))
+			continue;
+		list_printf(environment, "%s=http://127.0.0.1:%d%s", clients[i].place, OUTLET_PORT,
+			    clients[i].path);
+		list_printf(environment, "%s=%s", clients[i].key,
+			    spec->outlet ? spec->outlet->token : "");
+	}
 }
 
 void way_out_environment(const struct fence_spec *spec, struct list *environment)

@@ -32,6 +32,7 @@ struct record {
 	uint64_t total;  /* held altogether, since ever */
 	uint64_t period; /* which one */
 	uint64_t held;   /* in that period */
+	uint64_t booked; /* of the total: what is in lines of the ledger for sure */
 	uint64_t sum;    /* of all before it */
 };
 
@@ -54,6 +55,7 @@ struct books {
 	uint64_t granted; /* of the lease */
 	uint64_t booked;  /* lines of the lease */
 	uint64_t before;  /* lines of leases before it */
+	uint64_t fresh;   /* lines that the account does not know of yet */
 	struct books_news news;
 };
 
@@ -211,6 +213,11 @@ static int lock_both(struct books *books, struct error *err)
 
 static int write_both(struct books *books, struct error *err)
 {
+	/* Lines that the account counts as written must be. */
+	if (books->fresh > 0 && fdatasync(books->ledger) < 0)
+		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
+	books->loop.now.booked += books->fresh;
+	books->fresh = 0;
 	if (books->has_day && write_account(&books->day, err) < 0)
 		return -1;
 	return write_account(&books->loop, err);
@@ -323,6 +330,7 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 	add_number(&line, "duration_ms", row->duration_ms);
 	buffer_add_text(&line, "}\n");
 	books->booked += row->cost_nusd;
+	books->fresh += row->cost_nusd;
 	books->news.kind = row->kind;
 	books->news.retry_at_ms = row->retry_at_ms;
 	if (fd_write_all(books->ledger, buffer_text(&line), line.used) < 0)
@@ -345,11 +353,11 @@ int books_end_lease(struct books *books, bool in_order, struct error *err)
 	uint64_t unused = books->granted > books->booked ? books->granted - books->booked : 0;
 	int result = 0;
 
-	if (!in_order) {
+	if (!in_order)
 		result = add_lost(books, unused, err);
-	} else if (unused > 0 && lock_both(books, err) == 0) {
-		take_from(&books->loop, unused);
-		take_from(&books->day, unused);
+	if ((books->granted > 0 || books->fresh > 0) && lock_both(books, err) == 0) {
+		take_from(&books->loop, in_order ? unused : 0);
+		take_from(&books->day, in_order ? unused : 0);
 		result = write_both(books, err);
 		unlock_both(books);
 	}
@@ -380,18 +388,20 @@ void books_tell(const struct books *books, struct books_news *ret_news)
 static int sum_ledger(int fd, uint64_t *ret_sum)
 {
 	static const char key[] = "\"cost_nusd\":";
-	AUTO_FREE char *bytes = NULL;
-	struct stat status;
+	AUTO_FREE char *line = NULL;
+	int again = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *file = again >= 0 ? fdopen(again, "r") : NULL;
 	uint64_t sum = 0;
+	size_t room = 0;
 
-	if (fstat(fd, &status) < 0)
+	if (!file || fseek(file, 0, SEEK_SET) < 0)
 		return -1;
-	bytes = mem_alloc((size_t)status.st_size + 1);
-	if (pread(fd, bytes, (size_t)status.st_size, 0) != (ssize_t)status.st_size)
-		return -1;
-	bytes[status.st_size] = '\0';
-	for (const char *at = bytes; (at = strstr(at, key)); at += sizeof key - 1)
-		sum += strtoull(at + sizeof key - 1, NULL, 10);
+	while (getline(&line, &room, file) > 0) {
+		const char *at = strstr(line, key);
+
+		sum += at ? strtoull(at + sizeof key - 1, NULL, 10) : 0;
+	}
+	fclose(file);
 	*ret_sum = sum;
 	return 0;
 }
@@ -411,13 +421,16 @@ static int recover(struct books *books, struct error *err)
 
 	int result = 0;
 
-	if (books->loop.now.total > 0) {
+	if (books->loop.now.total > books->loop.now.booked) {
 		if (sum_ledger(books->ledger, &lines) < 0)
 			result = error_sys(err, "read the ledger beside '%s'", books->loop.path);
 		else if (books->loop.now.total > lines)
 			result = add_lost(books, books->loop.now.total - lines, err);
+		books->loop.now.booked = books->loop.now.total;
+		if (result == 0)
+			result = write_account(&books->loop, err);
 	}
-	books->booked = 0; /* it is not of our own lease */
+	books->booked = books->fresh = 0; /* that is not of our own lease */
 	unlock_account(&books->loop);
 	flock(books->alive, LOCK_SH);
 	return result;

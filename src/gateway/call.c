@@ -108,13 +108,21 @@ static void read_traits(const struct engine *engine, const struct http_request *
 	}
 }
 
-/* Lines that go on. The client's keys and cookies do not, and what is compressed cannot be metered. */
+/* Lines that go on. The client's keys and cookies do not, what is compressed cannot be metered, and the provider must
+ * read the body as it was read here. */
 static void keep_lines(const struct http_request *request, struct buffer *out)
 {
-	static const char *const not_on[] = {
-		"cookie", "accept-encoding", "expect",           "forwarded",
-		"via",    "x-forwarded-for", "x-forwarded-host", "x-real-ip"
-	};
+	static const char *const not_on[] = { "cookie",
+					      "accept-encoding",
+					      "expect",
+					      "forwarded",
+					      "via",
+					      "content-type",
+					      "content-encoding",
+					      "x-http-method-override",
+					      "x-forwarded-for",
+					      "x-forwarded-host",
+					      "x-real-ip" };
 	struct http_text lines = request->message.lines;
 	struct http_text name;
 	struct http_text value;
@@ -426,6 +434,7 @@ bool call_pay(struct call *call)
 		.likely = call->body.elsewhere ? 0 : till_guess(till, call->model, call->size),
 		.output = call->body.most,
 		.answers = call->body.answers,
+		.floor = request_body_floor(&call->body),
 	};
 	uint64_t output = 0;
 	uint64_t nusd = 0;

@@ -15,11 +15,14 @@ void mask_init(struct mask *mask, const char *secret)
 /* How many of the last bytes are the beginning of the secret. */
 static size_t tail(const struct mask *mask, const char *bytes, size_t size)
 {
-	size_t most = size < mask->size - 1 ? size : mask->size - 1;
+	const char *end = bytes + size;
+	const char *at = size < mask->size ? bytes : end - (mask->size - 1);
 
-	for (size_t n = most; n > 0; n--)
-		if (memcmp(bytes + size - n, mask->secret, n) == 0)
-			return n;
+	while ((at = memchr(at, mask->secret[0], (size_t)(end - at)))) {
+		if (memcmp(at, mask->secret, (size_t)(end - at)) == 0)
+			return (size_t)(end - at);
+		at++;
+	}
 	return 0;
 }
 

@@ -25,7 +25,7 @@ enum money_verdict money_reserve(struct money *money, const struct money_want *w
 {
 	uint64_t here = unused(money);
 	uint64_t reach = sum(here, money->left);
-	uint64_t floor = want->output < MONEY_FLOOR ? want->output : MONEY_FLOOR;
+	uint64_t floor = want->output < want->floor ? want->output : want->floor;
 	uint64_t input = want->input;
 	uint64_t output = want->output;
 	uint64_t least;

@@ -14,11 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-	MONEY_FLOOR = 1024, /* output tokens: a request is not cut down below these */
-	MONEY_LEARNT =
-		16 << 10, /* bytes of a request from which the size of its tokens is learnt */
-};
+/* Bytes of a request from which the size of its tokens is learnt. */
+enum { MONEY_LEARNT = 16 << 10 };
 
 #define MONEY_NO_LIMIT UINT64_C(0x7fffffffffffffff)
 
@@ -41,6 +38,7 @@ struct money_want {
 	uint64_t likely; /* the same, by what was learnt; 0: nothing was */
 	uint64_t output; /* tokens of one answer */
 	uint64_t answers;
+	uint64_t floor; /* output tokens below which it is not worth sending */
 };
 
 enum money_verdict {

@@ -143,6 +143,8 @@ int request_find(const char *method, size_t method_size, const char *target, siz
 	X(b_prompt, SCAN_ROOT, "prompt")                        \
 	X(b_options, SCAN_ROOT, "stream_options")               \
 	X(b_include, b_options, "include_usage")                \
+	X(b_thinking, SCAN_ROOT, "thinking")                    \
+	X(b_thinking_budget, b_thinking, "budget_tokens")       \
 	X(b_cached, SCAN_ROOT, "cachedContent")                 \
 	X(b_cached2, SCAN_ROOT, "cached_content")               \
 	X(b_config, SCAN_ROOT, "generationConfig")              \
@@ -266,6 +268,10 @@ static void take(void *context, const struct scan_value *value)
 		take_spot(&body->usage, value);
 		body->asks_usage |= value->kind == SCAN_TRUE;
 		break;
+	case b_thinking_budget:
+		take_spot(&body->thinking, value);
+		body->thinking.number = value->number;
+		break;
 	case b_config:
 		if (value->kind != SCAN_OBJECT && value->kind != SCAN_END)
 			body->wrong = "generationConfig is not an object";
@@ -341,6 +347,14 @@ void request_body_limit(struct request_body *body, uint64_t tokens)
 	char text[64];
 
 	body->most = tokens;
+	/* The part for thinking must be smaller than the whole, or the provider refuses it. */
+	if (body->thinking.end && body->thinking.kind == SCAN_NUMBER &&
+	    body->thinking.number >= tokens) {
+		snprintf(text, sizeof text, "%-*" PRIu64,
+			 (int)(body->thinking.end - body->thinking.start), tokens / 2);
+		add_edit(body, body->thinking.start, body->thinking.end - body->thinking.start,
+			 text);
+	}
 	for (size_t i = 0; i < 2; i++) {
 		const struct request_spot *spot = &body->limit[i];
 
@@ -375,6 +389,11 @@ void request_body_ask_usage(struct request_body *body)
 			 "{\"include_usage\":true}");
 	else
 		add_edit(body, body->root, 0, "\"stream_options\":{\"include_usage\":true},");
+}
+
+uint64_t request_body_floor(const struct request_body *body)
+{
+	return body->thinking.end ? REQUEST_THINKING : REQUEST_FLOOR;
 }
 
 int64_t request_body_growth(const struct request_body *body)

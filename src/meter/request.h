@@ -24,6 +24,8 @@ enum {
 	REQUEST_TARGET = 512,
 	REQUEST_EDITS = 4,
 	REQUEST_UNSAID = 128000,    /* output tokens where none are named: what models do at most */
+	REQUEST_FLOOR = 1024,       /* output tokens: a request is not cut down below these, */
+	REQUEST_THINKING = 2048,    /* nor, if it has a part for thinking, below these */
 	REQUEST_ELSEWHERE = 200000, /* input tokens for what is kept at the provider */
 };
 
@@ -71,7 +73,7 @@ struct request_body {
 		enum scan_kind kind;
 		uint64_t number;
 		bool empty; /* an object */
-	} limit[2], options, usage, config;
+	} limit[2], options, usage, config, thinking;
 	uint64_t root; /* behind the first bracket */
 	uint32_t seen; /* a bit for each key */
 	const char *wrong;
@@ -90,6 +92,9 @@ const char *request_body_end(struct request_body *body);
  * for. */
 void request_body_limit(struct request_body *body, uint64_t tokens);
 void request_body_ask_usage(struct request_body *body);
+
+/* Below how many output tokens it is not worth sending. */
+uint64_t request_body_floor(const struct request_body *body);
 
 /* By how much the edits change the length. */
 int64_t request_body_growth(const struct request_body *body);

@@ -205,7 +205,7 @@ static void crowd(void)
 static void damage(void)
 {
 	AUTO_FREE char *path = path_join(folder, "spend");
-	char bytes[96];
+	char bytes[112];
 	uint64_t before = total();
 	AUTO_FD fd = open(path, O_RDWR | O_CLOEXEC);
 	struct books *books = open_books(0, 0, 0, 11);

@@ -3,15 +3,20 @@
 
 #include "meter/money.h"
 
+enum { FLOOR = 1024 };
+
 static struct price_table table;
 static const struct price_model *opus;
 
 /* US$ 4 and 20 a million, with 1.1 for a region: 1000 tokens of output are 22,000,000 nano-dollars. */
 static struct money_want want(uint64_t input, uint64_t output)
 {
-	return (struct money_want){
-		.table = &table, .model = opus, .input = input, .output = output, .answers = 1
-	};
+	return (struct money_want){ .table = &table,
+				    .model = opus,
+				    .input = input,
+				    .output = output,
+				    .answers = 1,
+				    .floor = FLOOR };
 }
 
 static void reserving(void)
@@ -59,19 +64,17 @@ static void clamping(void)
 
 	CHECK("too much output is cut to what half of the money pays for",
 	      money_reserve(&money, &big, &reserved, &output, &need) == MONEY_GO &&
-		      output > MONEY_FLOOR && output < 128000 && reserved <= dear / 4 + 1);
+		      output > FLOOR && output < 128000 && reserved <= dear / 4 + 1);
 	CHECK("so a second one finds some, too",
-	      money_reserve(&money, &big, &other, &output, &need) == MONEY_GO &&
-		      output > MONEY_FLOOR);
+	      money_reserve(&money, &big, &other, &output, &need) == MONEY_GO && output > FLOOR);
 	CHECK("never more than there is", money.reserved <= money.granted);
 
-	struct money little = { .granted = price_most(&table, opus, 10000, MONEY_FLOOR, false) };
+	struct money little = { .granted = price_most(&table, opus, 10000, FLOOR, false) };
 
 	CHECK("the floor is given if it fits",
 	      money_reserve(&little, &big, &reserved, &output, &need) == MONEY_GO &&
-		      output == MONEY_FLOOR);
-	little = (struct money){ .granted = price_most(&table, opus, 10000, MONEY_FLOOR, false) -
-					    1 };
+		      output == FLOOR);
+	little = (struct money){ .granted = price_most(&table, opus, 10000, FLOOR, false) - 1 };
 	CHECK("below the floor it is over",
 	      money_reserve(&little, &big, &reserved, &output, &need) == MONEY_OVER);
 

@@ -202,6 +202,15 @@ static void edits(void)
 		      "{\"model\":\"a\",\"max_tokens\":128000,\"x\":\"max_tokens\\\":128000\"}",
 		      4096,
 		      "{\"model\":\"a\",\"max_tokens\":4096  ,\"x\":\"max_tokens\\\":128000\"}"));
+	CHECK("the part for thinking stays smaller than the whole",
+	      limited("/v1/messages",
+		      "{\"model\":\"a\",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":31999},\"max_tokens\":64000}",
+		      9000,
+		      "{\"model\":\"a\",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":4500 },\"max_tokens\":9000 }") &&
+		      limited("/v1/messages",
+			      "{\"model\":\"a\",\"thinking\":{\"budget_tokens\":2000},\"max_tokens\":64000}",
+			      9000,
+			      "{\"model\":\"a\",\"thinking\":{\"budget_tokens\":2000},\"max_tokens\":9000 }"));
 	CHECK("both names of a limit change",
 	      limited("/v1/chat/completions",
 		      "{\"max_tokens\":900,\"max_completion_tokens\":50,\"model\":\"a\"}", 10,
