@@ -82,11 +82,15 @@ server = socket.create_server(("127.0.0.1", 8099))
 def serve():
     client, _ = server.accept()
     out = socket.create_connection(("127.0.0.1", 61080))
-    out.sendall(client.recv(65536)); client.sendall(out.recv(65536)); client.close()
+    out.sendall(client.recv(65536))
+    while data := out.recv(65536):
+        client.sendall(data)
+    client.close()
 threading.Thread(target=serve).start()
 s = socket.create_connection(("127.0.0.1", 8099))
-s.sendall(b"GET http://HOST/x HTTP/1.1\\r\\nHost: HOST\\r\\n\\r\\n")
-print(s.recv(65536).decode())
+s.sendall(b"GET http://HOST/x HTTP/1.1\\r\\nHost: HOST\\r\\nConnection: close\\r\\n\\r\\n")
+while data := s.recv(65536):
+    print(data.decode())
 """
 
 
