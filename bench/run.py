@@ -497,7 +497,7 @@ def prepare(place, chosen):
     os.chmod(place.base, 0o755)
     for name in ("bin", "home"):
         os.makedirs(os.path.join(place.base, name))
-    for name in ("ringfence", "ringfence-init"):
+    for name in ("ringfence", "ringfence-init", "ringfence-snapshot"):
         shutil.copy2(os.path.join(REPO, "build", name), os.path.join(place.base, "bin"))
     for name in ("run.py", "loop.py"):
         shutil.copy2(os.path.join(REPO, "bench", name), os.path.join(place.base, "bin"))
@@ -517,12 +517,12 @@ def prepare(place, chosen):
 def main():
     parser = argparse.ArgumentParser(description="Measure Ringfence against its peers.")
     parser.add_argument("--quick", action="store_true", help="a short, rough run")
-    parser.add_argument("--only", choices=[*SECTIONS, "memory", "gateway", "agents", "models"], action="append",
+    parser.add_argument("--only", choices=[*SECTIONS, "memory", "gateway", "agents", "models", "snapshot"], action="append",
                         help="only this section (repeatable)")
     parser.add_argument("--inside", help=argparse.SUPPRESS)  # the part that a plain user runs
     args = parser.parse_args()
     size = QUICK if args.quick else FULL
-    chosen = args.only or [*SECTIONS, "memory", "gateway", "agents", "models"]
+    chosen = args.only or [*SECTIONS, "memory", "gateway", "agents", "models", "snapshot"]
     timed = [name for name in chosen if name in SECTIONS]
 
     if args.inside:
@@ -564,6 +564,10 @@ def main():
         if "models" in chosen:
             print("## Streams of models\n", flush=True)
             subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "models.py"),
+                            *(["--quick"] if args.quick else [])], cwd=base, env=place.env, check=False)
+        if "snapshot" in chosen:
+            print("## Checkpoints\n", flush=True)
+            subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "snapshot.py"),
                             *(["--quick"] if args.quick else [])], cwd=base, env=place.env, check=False)
         if root and "startup" in chosen:
             print("## As root\n")

@@ -67,10 +67,13 @@ struct command {
 
 extern const struct command cmd_abort;
 extern const struct command cmd_agents;
+extern const struct command cmd_checkpoints;
 extern const struct command cmd_circuit;
+extern const struct command cmd_clean;
 extern const struct command cmd_completions;
 extern const struct command cmd_config;
 extern const struct command cmd_cost;
+extern const struct command cmd_diff;
 extern const struct command cmd_doctor;
 extern const struct command cmd_exec;
 extern const struct command cmd_gateway;
@@ -82,8 +85,11 @@ extern const struct command cmd_logs;
 extern const struct command cmd_pause;
 extern const struct command cmd_policy;
 extern const struct command cmd_prices;
+extern const struct command cmd_restore;
 extern const struct command cmd_resume;
+extern const struct command cmd_rollback;
 extern const struct command cmd_run;
+extern const struct command cmd_show;
 extern const struct command cmd_status;
 extern const struct command cmd_suggest;
 extern const struct command cmd_trust;

@@ -21,6 +21,9 @@ static const struct option options[] = {
 		    struct loops_options, follow),
 	OPTION_TEXT("iteration", "N", "of this iteration (default: the last one)",
 		    struct loops_options, iteration),
+	OPTION_FLAG("checks",
+		    "what the checks printed instead; of iteration 0: before the first agent",
+		    struct loops_options, checks),
 	OPTION_FLAG("json", "each line as {\"iteration\", \"stream\", \"text\"}",
 		    struct loops_options, json),
 	LOOPS_PROJECT,
@@ -35,15 +38,17 @@ static const struct section sections[] = { { 0 } };
 struct shown {
 	bool json;
 	unsigned int iteration, attempt;
+	const char *streams[2]; /* their names: NAME.log */
 	off_t at[2];
 	struct buffer line[2]; /* as JSON: one that has no end yet */
 };
 
-static const char *const streams[] = { "stdout", "stderr" };
-
 static void init_shown(struct shown *shown, bool json, unsigned int iteration, unsigned int attempt)
 {
-	*shown = (struct shown){ .json = json, .iteration = iteration, .attempt = attempt };
+	*shown = (struct shown){ .json = json,
+				 .iteration = iteration,
+				 .attempt = attempt,
+				 .streams = { "stdout", "stderr" } };
 	for (int i = 0; i < 2; i++)
 		shown->line[i] = BUFFER_INIT(LINE_BYTES + 4);
 }
@@ -68,7 +73,7 @@ static void print_line(struct shown *shown, int stream)
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(8 * LINE_BYTES);
 
 	buffer_printf(&out, "{\"iteration\":%u,\"stream\":\"%s\",\"text\":", shown->iteration,
-		      streams[stream]);
+		      shown->streams[stream]);
 	text_json_bytes(&out, line->used ? line->data : "", line->used);
 	buffer_add_text(&out, "}");
 	puts(buffer_text(&out));
@@ -139,7 +144,7 @@ static void print_bytes(const char *bytes, size_t size)
 
 static void print_new(struct shown *shown, const char *folder, int stream)
 {
-	AUTO_FREE char *path = mem_format("%s/%s.log", folder, streams[stream]);
+	AUTO_FREE char *path = mem_format("%s/%s.log", folder, shown->streams[stream]);
 	off_t *at = &shown->at[stream];
 	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	static char chunk[CHUNK];
@@ -185,6 +190,36 @@ static unsigned int last_attempt(const struct client_loop *loop, unsigned int it
 	}
 }
 
+/* A line of ours between those of the agent; for people who look on. */
+static void mark(const struct loops_options *asked, const char *text)
+{
+	AUTO_FREE char *line = text_escaped(text);
+
+	if (asked->json || !isatty(1))
+		return;
+	printf("-- %s\n", line);
+	fflush(stdout);
+}
+
+static void mark_iteration(const struct loops_options *asked, const struct shown *shown)
+{
+	AUTO_FREE char *text = shown->attempt > 1 ? mem_format("iteration %u, try %u",
+							       shown->iteration, shown->attempt)
+						  : mem_format("iteration %u", shown->iteration);
+
+	if (shown->iteration)
+		mark(asked, text);
+}
+
+static void mark_end(const struct loops_options *asked)
+{
+	AUTO_FREE char *reason = client_reason(&asked->loop);
+	AUTO_FREE char *text = mem_format("%s%s%s", client_status(&asked->loop), reason ? ": " : "",
+					  reason ? reason : "");
+
+	mark(asked, text);
+}
+
 static void follow(struct loops_options *asked, struct shown *shown)
 {
 	struct client_loop *loop = &asked->loop;
@@ -192,6 +227,7 @@ static void follow(struct loops_options *asked, struct shown *shown)
 	char events[4096];
 	bool over = false;
 
+	mark_iteration(asked, shown);
 	while (!over) {
 		AUTO_FREE char *folder = folder_of(loop, shown);
 
@@ -204,12 +240,55 @@ static void follow(struct loops_options *asked, struct shown *shown)
 		    loop->state.attempt != shown->attempt) {
 			end_lines(shown);
 			init_shown(shown, asked->json, loop->state.iteration, loop->state.attempt);
+			mark_iteration(asked, shown);
 			over = false;
 		} else if (!over &&
 			   poll(&(struct pollfd){ .fd = news, .events = POLLIN }, 1, LOOK_MS) > 0) {
 			while (read(news, events, sizeof events) > 0)
 				;
 		}
+	}
+	mark_end(asked);
+}
+
+/* One check's output, under its command line. False: it has not run. */
+static bool print_check(const struct loops_options *asked, const struct shown *of, size_t index)
+{
+	const struct client_loop *loop = &asked->loop;
+	AUTO_FREE char *folder = folder_of(loop, of);
+	AUTO_FREE char *out = mem_format("check-%zu.stdout", index + 1);
+	AUTO_FREE char *complaints = mem_format("check-%zu.stderr", index + 1);
+	AUTO_FREE char *path = mem_format("%s/%s.log", folder, out);
+	AUTO_FREE char *command = text_escaped(loop->state.options.checks.items[index]);
+	struct shown shown;
+
+	if (access(path, F_OK) < 0)
+		return false;
+	init_shown(&shown, asked->json, of->iteration, of->attempt);
+	shown.streams[0] = out;
+	shown.streams[1] = complaints;
+	if (!asked->json && of->iteration)
+		printf("-- iteration %u: %s\n", of->iteration, command);
+	else if (!asked->json)
+		printf("-- before the first iteration: %s\n", command);
+	print_both(loop, &shown);
+	end_lines(&shown);
+	return true;
+}
+
+/* Of one iteration; unless it is named, the last one in which they ran. */
+static void print_checks(const struct loops_options *asked, struct shown *shown)
+{
+	size_t count = asked->loop.state.options.checks.count;
+	bool any = false;
+
+	for (;; shown->iteration--) {
+		shown->attempt = shown->iteration ? last_attempt(&asked->loop, shown->iteration)
+						  : 1;
+		for (size_t i = 0; i < count; i++)
+			any |= print_check(asked, shown, i);
+		if (any || asked->iteration || !shown->iteration)
+			return;
 	}
 }
 
@@ -218,7 +297,13 @@ static int show(struct loops_options *asked, struct error *err)
 	struct shown shown;
 	uint64_t wanted = 0;
 
-	if (asked->iteration && text_count(asked->iteration, &wanted) < 0) {
+	bool before = asked->checks && asked->iteration && strcmp(asked->iteration, "0") == 0;
+
+	if (asked->checks && asked->follow) {
+		error_set(err, "--checks and --follow do not go together");
+		return cli_fail(err);
+	}
+	if (asked->iteration && !before && text_count(asked->iteration, &wanted) < 0) {
 		error_set(err, "--iteration is a number such as 3, not '%.100s'", asked->iteration);
 		return cli_fail(err);
 	}
@@ -233,13 +318,15 @@ static int show(struct loops_options *asked, struct error *err)
 			  asked->loop.id, (unsigned int)wanted, asked->loop.state.iteration);
 		return cli_fail(err);
 	}
-	if (wanted)
+	if (wanted || before)
 		init_shown(&shown, asked->json, (unsigned int)wanted,
 			   last_attempt(&asked->loop, (unsigned int)wanted));
 	else
 		init_shown(&shown, asked->json, asked->loop.state.iteration,
 			   asked->loop.state.attempt);
-	if (asked->follow && !wanted)
+	if (asked->checks)
+		print_checks(asked, &shown);
+	else if (asked->follow && !wanted)
 		follow(asked, &shown);
 	else
 		print_both(&asked->loop, &shown);
@@ -254,13 +341,13 @@ static int run_logs(const struct command *command, char **argv)
 
 const struct command cmd_logs = {
 	.name = "logs",
-	.args = "[-f] [--iteration N] [--json] [LOOP]",
+	.args = "[-f | --checks] [--iteration N] [--json] [LOOP]",
 	.most = 1,
 	.mixed = true,
-	.help = "what the agent printed",
+	.help = "what the agent or the checks printed",
 	.about =
-		"Prints the output of the last iteration, or of the one that is named. The files are in the loop's folder, in which "
-		"the agent cannot write.",
+		"Prints the output of the last iteration, or of the one that is named: the agent's, or that of the checks. The files "
+		"are in the loop's folder, in which the agent cannot write.",
 	.options = options,
 	.aliases = aliases,
 	.sections = sections,

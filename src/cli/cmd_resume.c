@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { GONE_MS = 5000 };
+
 static bool takes(const struct setting *setting)
 {
 	return limits_has(setting);
@@ -29,8 +31,8 @@ static int change(void *options, const struct setting *setting, const char *valu
 static const struct option options[] = {
 	OPTION_FLAG("all", "every interrupted loop of yours, as after a reboot",
 		    struct loops_options, all),
-	OPTION_FLAG("follow", "stay in the foreground, as run does (-f)", struct loops_options,
-		    follow),
+	OPTION_FLAG("follow", "stay in the foreground, as run does; also of one that runs (-f)",
+		    struct loops_options, follow),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
@@ -92,6 +94,12 @@ static int resume_all(struct loops_options *asked, struct error *err)
 	return code ? code : cli_printed();
 }
 
+static bool has_stopped(const struct client_loop *loop)
+{
+	return !loop->damaged &&
+	       (loop->state.phase == LOOP_PHASE_paused || loop->state.phase == LOOP_PHASE_finished);
+}
+
 static int resume(struct loops_options *asked, struct error *err)
 {
 	if (asked->all)
@@ -99,8 +107,22 @@ static int resume(struct loops_options *asked, struct error *err)
 	if (loops_find(asked, err) < 0)
 		return cli_fail(err);
 
+	/* One that has just stopped is gone in a moment. */
+	if (asked->loop.alive && has_stopped(&asked->loop) &&
+	    client_wait_gone(&asked->loop, GONE_MS))
+		client_look(&asked->loop);
+
 	int64_t seen = asked->loop.state.last_seq;
 
+	/* One that runs is looked on at; nothing is asked of it. */
+	if (asked->follow && asked->loop.alive && !asked->loop.damaged &&
+	    !has_stopped(&asked->loop) && !json_object_size(asked->changes)) {
+		if (!asked->json)
+			printf("the loop %s is running: iteration %u\n", asked->loop.id,
+			       asked->loop.state.iteration);
+		fflush(stdout);
+		return follow_loop(&asked->loop, seen, asked->json);
+	}
 	if (!asked->loop.damaged && !asked->loop.alive)
 		enter_scope(&asked->loop);
 	if (client_resume(asked->place.state, &asked->loop, asked->changes, err) < 0)

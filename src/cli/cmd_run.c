@@ -283,6 +283,8 @@ static int start(struct run_options *asked, struct error *err)
 		return cli_printed();
 	}
 	if (asked->detach) {
+		if (isatty(1)) /* a program wants nothing but the id */
+			puts("in the background (ringfence logs -f, status, pause, abort)");
 		printf("%s\n", asked->loop.id);
 		return cli_printed();
 	}

@@ -30,6 +30,7 @@ struct follow {
 	char *last;     /* what the agent said last */
 	int news;       /* of the loop's folder */
 	int gone;       /* how often nobody was there */
+	bool stops;     /* somebody has asked for a pause or an end */
 };
 
 static volatile sig_atomic_t interrupts; /* by Ctrl-C */
@@ -196,6 +197,23 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	tell_found(follow, data);
 }
 
+/* Only what a person should know. */
+static void tell_checkpointed(struct follow *follow, const json_t *data)
+{
+	const json_t *left = json_object_get(data, "not_kept");
+	const json_t *first = json_array_get(left, 0);
+
+	if (json_object_get(data, "error"))
+		tell(follow, "  a checkpoint could not be taken: %s", text_of(data, "error"));
+	if (json_object_get(data, "notice"))
+		tell(follow, "  checkpoint: %s", text_of(data, "notice"));
+	if (json_is_true(json_object_get(data, "recovered")))
+		tell(follow, "  a rollback that was cut off was finished first");
+	if (first && number_of(data, "number") == 0)
+		tell(follow, "  %zu not in checkpoint 0 (%s: %s); a rollback leaves them alone",
+		     json_array_size(left), text_of(first, "path"), text_of(first, "why"));
+}
+
 static void tell_checked(struct follow *follow, const json_t *data)
 {
 	const char *word = json_is_true(json_object_get(data, "vacuous"))  ? "ran nothing: no pass"
@@ -224,9 +242,14 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 
 	if (localtime_r(&until, &parts))
 		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
+	if (loops_failure_words(data))
+		tell(follow, "  %s", loops_failure_words(data));
 	switch (kind) {
 	case LOOP_EVENT_checked:
 		tell_checked(follow, data);
+		break;
+	case LOOP_EVENT_checkpointed:
+		tell_checkpointed(follow, data);
 		break;
 	case LOOP_EVENT_begun:
 		tell_begun(follow, data, at_ms);
@@ -239,7 +262,13 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 		     number_of(data, "iteration"));
 		break;
 	case LOOP_EVENT_continued:
-		tell(follow, "  goes on: %s", text_of(data, "reason"));
+		tell(follow, "  %s%s", follow->stops ? "" : "goes on: ", text_of(data, "reason"));
+		break;
+	case LOOP_EVENT_asked:
+		follow->stops |= strcmp(text_of(data, "wish"), "reset") != 0;
+		break;
+	case LOOP_EVENT_resumed:
+		follow->stops = false;
 		break;
 	case LOOP_EVENT_waits:
 		tell(follow, "  waits until %s: %s", clock, text_of(data, "reason"));
@@ -345,9 +374,11 @@ static char ask_person(const struct follow *follow)
 
 	if (told_to_go || follow->json || !isatty(0) || !isatty(1))
 		return 'd';
-	printf("\nthe loop goes on. Detach, pause or abort? [d/p/a, Ctrl-C: abort] ");
+	printf("\nDetach (it goes on in the background), pause or abort? [D/p/a, Ctrl-C: abort] ");
 	fflush(stdout);
 	n = await_key() ? read(0, answer, sizeof answer - 1) : 0;
+	if (n <= 0)
+		puts(""); /* no key has ended the line */
 	if (interrupts > 1)
 		return 'a';
 	interrupts = 0;
@@ -404,7 +435,11 @@ static void tell_result(struct follow *follow, int code)
 
 int follow_loop(struct client_loop *loop, int64_t after, bool json)
 {
-	struct follow follow = { .loop = loop, .json = json, .seen = after, .told_at = time(NULL) };
+	struct follow follow = { .loop = loop,
+				 .json = json,
+				 .seen = after,
+				 .told_at = time(NULL),
+				 .stops = loop->state.wish != LOOP_WISH_NONE };
 	struct sigaction action = { .sa_handler = count_interrupt };
 	struct error err;
 	bool left = false;
@@ -422,7 +457,8 @@ int follow_loop(struct client_loop *loop, int64_t after, bool json)
 	}
 	code = left ? LOOPS_INTERRUPTED : conclude(&follow, &err);
 	/* The last words are said when the last process is gone. */
-	if (!left && loop->state.phase == LOOP_PHASE_finished)
+	if (!left &&
+	    (loop->state.phase == LOOP_PHASE_finished || loop->state.phase == LOOP_PHASE_paused))
 		client_wait_gone(loop, LOOK_MS);
 	if (json) {
 		client_look(loop);

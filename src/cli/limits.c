@@ -18,6 +18,11 @@ static const char *const keys[SETTING_ID_COUNT] = {
 	[SETTING_MAX_SAME_ERROR] = "max_same_error",
 	[SETTING_MAX_NO_PROGRESS] = "max_no_progress",
 	[SETTING_MAX_INTERRUPTED] = "max_interrupted",
+	[SETTING_CHECKPOINTS] = "checkpoints",
+	[SETTING_CHECKPOINT_EVERY] = "checkpoint_ms",
+	[SETTING_CHECKPOINT_IGNORED] = "checkpoint_ignored",
+	[SETTING_CHECKPOINT_SIZE] = "checkpoint_bytes",
+	[SETTING_CHECKPOINT_AGE] = "checkpoint_age_ms",
 };
 
 bool limits_has(const struct setting *setting)

@@ -78,6 +78,15 @@ int loops_say(struct loops_options *asked, const char *sentence)
 	return cli_printed();
 }
 
+const char *loops_failure_words(const json_t *decision)
+{
+	const char *failure = json_string_value(json_object_get(decision, "failure"));
+
+	return failure && strcmp(failure, "no-op") == 0
+		       ? "the agent changed nothing and said nothing"
+		       : NULL;
+}
+
 int loops_exit_code(const struct client_loop *loop)
 {
 	static const struct {

@@ -26,7 +26,11 @@ struct loops_options {
 	bool all;
 	bool now;
 	bool follow;
+	bool checks;
 	const char *iteration;
+	const char *loop_id; /* of commands whose arguments mean something else */
+	const char *from;
+	bool stat, name_only, stop, yes;
 	json_t *changes;
 	struct fence_place place;
 	struct client_loop loop;
@@ -50,6 +54,9 @@ void loops_print_line(json_t *object);
 
 /* Says what was done, or shows the loop as JSON. Returns the exit status. */
 int loops_say(struct loops_options *asked, const char *sentence);
+
+/* What is not to be seen from how an iteration's agent ended, in words; NULL: there is nothing. */
+const char *loops_failure_words(const json_t *decision);
 
 /* The status of a loop as an exit status. */
 int loops_exit_code(const struct client_loop *loop);

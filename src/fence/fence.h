@@ -408,6 +408,19 @@ typedef void fence_notice_fn(const char *text);
 void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	       struct fence_result *ret_result);
 
+/*
+ * For whoever changes a project without running anything in it, such as a rollback: between these two, what the
+ * host would execute and was not there before comes into the project; it goes into quarantine, also if this
+ * process is killed in between (then at the next start). Both return 0, or -1 with err set.
+ */
+struct fence_guarded;
+
+int fence_guard_begin(const char *project, const struct fence_place *place,
+		      struct fence_guarded **ret_guarded, struct error *err);
+int fence_guard_end(struct fence_guarded *guarded, struct fence_found *ret_found,
+		    struct error *err);
+void fence_found_release(struct fence_found *found);
+
 struct limiter;
 
 /* How long a fence may take to come up: so long, and so much more for each rule. */

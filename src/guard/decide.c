@@ -362,7 +362,9 @@ static void explain(const struct guard_input *in, struct guard_decision *d)
 {
 	struct guard_decision missing = { 0 };
 
-	if (d->failure != GUARD_FAILURE_NONE)
+	if (d->failure == GUARD_FAILURE_NO_OP)
+		reason(d, "the agent changed nothing and said nothing");
+	else if (d->failure != GUARD_FAILURE_NONE)
 		reason(d, "the iteration ended with: %s", guard_failure_name(d->failure));
 	if (d->failure == GUARD_FAILURE_DENIAL)
 		reason(d, "the fence refused %" PRIu32 " act%s", in->facts.denials,

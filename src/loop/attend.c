@@ -1,6 +1,7 @@
 /* Waiting, and answering meanwhile: see attend.h. */
 #include "loop/attend.h"
 
+#include "loop/checkpoint.h"
 #include "loop/control.h"
 #include "loop/keeper.h"
 #include "loop/report.h"
@@ -197,6 +198,7 @@ enum {
 	WATCH_OUTPUT,
 	WATCH_COMPLAINTS,
 	WATCH_RESULT,
+	WATCH_SNAPSHOT,
 	WATCHED
 };
 
@@ -217,6 +219,7 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 		     ATTEND_HEARTBEAT_MS);
 
 	wait = silence_left(sup, until(at_most_ms, now, wait));
+	wait = until(checkpoint_due_ms(sup), attend_steady_ms(), wait);
 	watched[WATCH_CONTROL] = (struct pollfd){ .fd = sup->control, .events = POLLIN };
 	watched[WATCH_SIGNALS] = (struct pollfd){ .fd = sup->signals, .events = POLLIN };
 	watched[WATCH_FAREWELL] = (struct pollfd){ .fd = sup->farewell };
@@ -226,6 +229,10 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 						     .events = POLLIN };
 	watched[WATCH_RESULT] = (struct pollfd){ .fd = sup->working ? sup->runner.result : -1,
 						 .events = POLLIN };
+	watched[WATCH_SNAPSHOT] = (struct pollfd){ .fd = sup->snapshot.pid && !sup->snapshot_ended
+								 ? sup->snapshot.answer
+								 : -1,
+						   .events = POLLIN };
 	for (int i = 0; i < ATTEND_CLIENTS; i++)
 		watched[WATCHED + i] = (struct pollfd){ .fd = sup->clients[i], .events = POLLIN };
 	if (poll(watched, WATCHED + ATTEND_CLIENTS, wait) < 0)
@@ -248,5 +255,7 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 	if (watched[WATCH_COMPLAINTS].revents)
 		sink_serve(&sup->complaints);
 	watch_silence(sup);
+	sup->snapshot_ended = sup->snapshot_ended || watched[WATCH_SNAPSHOT].revents;
+	checkpoint_watch(sup);
 	return watched[WATCH_RESULT].revents != 0;
 }

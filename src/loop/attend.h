@@ -12,6 +12,7 @@
 #include "loop/state.h"
 #include "loop/survey.h"
 #include "price/price.h"
+#include "snapshot/snapshot.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -42,7 +43,14 @@ struct supervisor {
 	int64_t said_ms;      /* when the agent last said something */
 	bool working;         /* a runner is at work */
 	enum cut cut;
-	int lost; /* runners that were killed in the baseline */
+	struct snapshot_job snapshot; /* a checkpoint under way (checkpoint.h) */
+	char snapshot_kind[16];
+	uint32_t snapshot_iteration;
+	int64_t snapshot_ms;   /* when the last one within an iteration was begun */
+	bool snapshot_awaited; /* nothing goes on before it is there */
+	bool snapshot_ended;
+	bool kept; /* the latest checkpoint is of this moment */
+	int lost;  /* runners that were killed in the baseline */
 	char used_up
 		[BOOKS_WHY]; /* a limit of money that another iteration would not help; empty: none */
 	bool used_up_today; /* tomorrow would */

@@ -278,21 +278,30 @@ static int start_lock(const char *loops, struct error *err)
 	return fd_steal(&fd);
 }
 
-static int refuse_second(const char *state, const char *project, struct error *err)
+char *client_running(const char *state, const char *project)
 {
 	struct client_loops all;
-	int result = 0;
+	struct error ignored;
+	char *found = NULL;
 
-	if (list_loops(state, true, &all, err) < 0)
-		return -1;
-	for (size_t i = 0; i < all.count && result == 0; i++)
+	if (list_loops(state, true, &all, &ignored) < 0)
+		return NULL;
+	for (size_t i = 0; i < all.count && !found; i++)
 		if (all.items[i].alive && is_of(&all.items[i], project))
-			result = error_set(err,
-					   "the loop %s is running in this project (ringfence "
-					   "status; ringfence abort %s)",
-					   all.items[i].id, all.items[i].id);
+			found = mem_dup(all.items[i].id);
 	client_loops_release(&all);
-	return result;
+	return found;
+}
+
+static int refuse_second(const char *state, const char *project, struct error *err)
+{
+	AUTO_FREE char *id = client_running(state, project);
+
+	return id ? error_set(err,
+			      "the loop %s is running in this project (ringfence status; ringfence "
+			      "abort %s)",
+			      id, id)
+		  : 0;
 }
 
 /* Starts the keeper, and waits until its supervisor is there, has ended or cannot begin. */
@@ -445,6 +454,19 @@ int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err)
 		prompt_write(&state, event.at_ms, ret_prompt);
 	loop_state_release(&state);
 	return result;
+}
+
+int client_hold(const struct client_loop *loop, struct error *err)
+{
+	bool busy;
+	int lock = place_lock(loop->folder, &busy, err);
+
+	return lock < 0 && busy ? error_set(err, "the loop %s is running", loop->id) : lock;
+}
+
+int client_restored(const struct client_loop *loop, json_t *data, struct error *err)
+{
+	return append(loop, STORE_WRITE, LOOP_EVENT_restored, data, err);
 }
 
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms)

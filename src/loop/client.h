@@ -55,6 +55,21 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
  * set. */
 int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err);
 
+/* Is a loop of this project running? Then its id, which is the caller's; else NULL. */
+char *client_running(const char *state, const char *project);
+
+/* Keeps a supervisor from beginning, as long as the descriptor is open. Returns it, or -1 with err set. */
+int client_hold(const struct client_loop *loop, struct error *err);
+
+/* Writes down that a person has brought the project back; the loop is held. Takes the data over. Returns 0, or -1
+ * with err set. */
+int client_restored(const struct client_loop *loop, json_t *data, struct error *err);
+
+/* Removes a loop that is held, with its journal and its logs, and tells how much that frees; its checkpoints are
+ * the caller's affair. Returns 0, or -1 with err set. */
+int client_remove(const char *state, const struct client_loop *loop, uint64_t *ret_bytes,
+		  struct error *err);
+
 /* Waits until no supervisor is there. False if it takes longer. */
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms);
 

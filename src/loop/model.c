@@ -18,7 +18,9 @@ static const char *const events[] = {
 /* One more than the phase that follows, so that what is not named here cannot happen. */
 #define TO(name)          (LOOP_PHASE_##name + 1)
 #define ON(event, target) [LOOP_EVENT_##event] = TO(target)
-#define ALWAYS(phase)     ON(started, phase), ON(asked, phase), ON(changed, phase)
+#define ALWAYS(phase)                                                                      \
+	ON(started, phase), ON(asked, phase), ON(changed, phase), ON(checkpointed, phase), \
+		ON(restored, phase)
 
 static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_PHASE_new] = { ON(created, baseline) },
@@ -34,7 +36,8 @@ static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_PHASE_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused),
 				 ON(finished, finished) },
 	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ON(finished, finished) },
-	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready) },
+	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
+				  ON(checkpointed, finished), ON(restored, finished) },
 };
 
 const char *loop_phase_name(enum loop_phase phase)
@@ -63,9 +66,10 @@ int loop_next(enum loop_phase phase, enum loop_event event)
 bool loop_event_can_wait(enum loop_event event)
 {
 	static const bool can[LOOP_EVENT_COUNT] = {
-		[LOOP_EVENT_started] = true,   [LOOP_EVENT_checked] = true,
-		[LOOP_EVENT_baselined] = true, [LOOP_EVENT_interrupted] = true,
-		[LOOP_EVENT_continued] = true, [LOOP_EVENT_waited] = true,
+		[LOOP_EVENT_started] = true,      [LOOP_EVENT_checked] = true,
+		[LOOP_EVENT_baselined] = true,    [LOOP_EVENT_interrupted] = true,
+		[LOOP_EVENT_continued] = true,    [LOOP_EVENT_waited] = true,
+		[LOOP_EVENT_checkpointed] = true,
 	};
 
 	return can[event];

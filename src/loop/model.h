@@ -43,8 +43,10 @@
 	X(waited)                                                          \
 	X(paused)                                                          \
 	X(resumed)                                                         \
-	X(asked)   /* by a person: pause or abort when it suits */         \
-	X(changed) /* limits; or the clock, by a jump */                   \
+	X(asked)        /* by a person: pause or abort when it suits */    \
+	X(changed)      /* limits; or the clock, by a jump */              \
+	X(checkpointed) /* or why not */                                   \
+	X(restored)     /* by a person: the project, or a part of it */    \
 	X(finished)
 
 enum loop_phase {

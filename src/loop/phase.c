@@ -1,6 +1,7 @@
 /* What is done in each phase: see phase.h. */
 #include "loop/phase.h"
 
+#include "loop/checkpoint.h"
 #include "loop/judge.h"
 #include "loop/keep.h"
 #include "loop/money.h"
@@ -132,6 +133,11 @@ static void add_time(struct buffer *out, const char *option, int64_t ms)
 	text_add_duration(out, (uint64_t)ms);
 }
 
+static void add_money(struct buffer *out, const char *option, int64_t nusd)
+{
+	buffer_printf(out, "%s US$ %.2f", option, (double)nusd / 1e9);
+}
+
 /* One check, recorded. */
 static int run_check(struct supervisor *sup, size_t index, const char *folder, struct error *err)
 {
@@ -179,11 +185,17 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 {
 	const struct loop_options *options = &sup->state.options;
 	AUTO_FREE char *folder = iteration_folder(sup, 0, 1, err);
+	AUTO_FREE char *failed = NULL;
 	struct guard_snapshot snapshot;
 	int ended;
 
 	if (!folder)
 		return -1;
+	/* The state before the loop: nothing at all is run without it. */
+	if (sup->state.checkpoint < 0 && checkpoint_take(sup, "start", 0, &failed, err) < 0)
+		return -1;
+	if (failed)
+		return error_set(err, "the first checkpoint could not be taken: %.1500s", failed);
 	while (sup->state.phase == LOOP_PHASE_baseline && !sup->leaving &&
 	       sup->state.checks_done < options->checks.count)
 		if (run_check(sup, sup->state.checks_done, folder, err) < 0)
@@ -211,6 +223,7 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	struct guard_decision decision;
 	uint32_t iteration = sup->state.used + 1;
 	uint32_t attempt = sup->state.iteration == iteration ? sup->state.attempt + 1 : 1;
+	AUTO_FREE char *failed = NULL;
 
 	if (attend_clock(sup, err) < 0)
 		return -1;
@@ -234,15 +247,28 @@ int phase_ready(struct supervisor *sup, struct error *err)
 				     json_pack("{s:s, s:b}", "reason", decision.reasons[0],
 					       "warned", decision.warned),
 				     err);
+	if (checkpoint_take(sup, "before", iteration, &failed, err) < 0)
+		return -1;
+	if (failed) {
+		AUTO_FREE char *reason = mem_format(
+			"a checkpoint could not be taken, and nothing is run without one: %s",
+			failed);
+
+		return attend_append(sup, LOOP_EVENT_paused,
+				     json_pack("{s:o}", "reason", report_text(reason)), err);
+	}
+	if (sup->leaving)
+		return 0;
 	/* Nothing happened since the last iteration was judged, as a rule. */
 	if (!sup->surveyed &&
 	    survey_take(sup->memory, sup->state.options.project, &sup->before, err) < 0)
 		return -1;
 	sup->surveyed = false;
 	return attend_append(sup, LOOP_EVENT_begun,
-			     json_pack("{s:i, s:i, s:s, s:o}", "iteration", (int)iteration,
+			     json_pack("{s:i, s:i, s:s, s:o, s:I}", "iteration", (int)iteration,
 				       "attempt", (int)attempt, "tree", sup->before.tree, "head",
-				       report_text(sup->before.head)),
+				       report_text(sup->before.head), "checkpoint",
+				       (json_int_t)sup->state.checkpoint),
 			     err);
 }
 
@@ -270,17 +296,31 @@ static int64_t agent_time_ms(const struct supervisor *sup, bool *ret_total)
 	return left_ms > 0 ? left_ms : 1;
 }
 
+/* Which money was used up, as the gateway or the agent itself has counted it; BOOKS_SCOPES: none was. */
+static enum books_scope money_of(const struct supervisor *sup, const struct runner_result *result)
+{
+	int64_t budget = sup->state.options.budget_nusd;
+
+	if (result->metered)
+		return result->news.over ? result->news.scope : BOOKS_SCOPES;
+	if (sup->cut != CUT_BUDGET)
+		return BOOKS_SCOPES;
+	return budget && sup->heard.cost_nusd >= budget ? BOOKS_ITERATION : BOOKS_LOOP;
+}
+
 /* The option that ended the agent, with its value. */
 static void name_limit(const struct supervisor *sup, const struct runner_result *result, bool total,
 		       struct buffer *out)
 {
 	const struct loop_options *options = &sup->state.options;
-	int64_t budget = options->budget_nusd;
-	bool own = budget && sup->heard.cost_nusd >= budget;
+	enum books_scope scope = money_of(sup, result);
 
-	if (sup->cut == CUT_BUDGET)
-		buffer_printf(out, "%s US$ %.2f", own ? "--budget" : "--max-cost",
-			      (double)(own ? budget : options->limits.cost_nusd) / 1e9);
+	if (scope == BOOKS_ITERATION)
+		add_money(out, "--budget", options->budget_nusd);
+	else if (scope == BOOKS_LOOP)
+		add_money(out, "--max-cost", options->limits.cost_nusd);
+	else if (scope == BOOKS_DAY)
+		add_money(out, "--daily-budget", options->daily_nusd);
 	else if (sup->cut == CUT_IDLE)
 		add_time(out, "--idle-timeout", options->idle_ms);
 	else if (out_of_time(result) && total)
@@ -361,9 +401,15 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 		[GUARD_FAILED] = LOOP_EVENT_finished,
 	};
 	struct guard_decision decision;
+	AUTO_FREE char *failed = NULL;
 	struct survey after;
 	json_t *data;
 
+	/* One that fails is written down, and tried again before the next agent is started. */
+	if (checkpoint_take(sup, "after", sup->state.iteration, &failed, err) < 0)
+		return -1;
+	if (sup->leaving)
+		return 0;
 	if (survey_take(sup->memory, sup->state.options.project, &after, err) < 0)
 		return -1;
 	judge_after(&sup->state, &after, attend_now_ms(), &decision, &data);
@@ -402,7 +448,7 @@ int phase_checks(struct supervisor *sup, struct error *err)
 
 int phase_waiting(struct supervisor *sup, struct error *err)
 {
-	sup->surveyed = false;
+	sup->surveyed = sup->kept = false;
 	while (attend_now_ms() < sup->state.wait_until_ms && sup->state.wish == LOOP_WISH_NONE &&
 	       !sup->leaving)
 		attend(sup, sup->state.wait_until_ms);

@@ -1,11 +1,16 @@
 /* Prompts: see prompt.h. */
 #include "loop/prompt.h"
 
+#include "fence/fence.h"
 #include "util/mem.h"
+#include "util/path.h"
 #include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* Of a longer list of hosts only the beginning is told. */
+enum { MOST_HOSTS = 20 };
 
 static void add_limits(const struct loop_state *state, int64_t now_ms, struct buffer *out)
 {
@@ -76,17 +81,79 @@ static void add_reflections(const struct loop_state *state, struct buffer *out)
 			buffer_printf(out, "\n%s", state->reflections[i]);
 }
 
+/* Did a person open this by name? */
+static bool is_opened(const struct loop_options *options, const char *name)
+{
+	AUTO_FREE char *wanted = path_join(options->project, name);
+	size_t index;
+	const json_t *entry;
+
+	json_array_foreach(json_object_get(options->fence, "write"), index, entry)
+	{
+		const char *path = json_string_value(json_object_get(entry, "path"));
+
+		if (path && strcmp(path, wanted) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void add_network(const struct loop_options *options, struct buffer *out)
+{
+	json_int_t net = json_integer_value(json_object_get(options->fence, "net"));
+	const json_t *allow = json_object_get(options->fence, "allow");
+	size_t index;
+	const json_t *entry;
+
+	if (net == FENCE_NET_NONE || (net == FENCE_NET_LIST && !json_array_size(allow))) {
+		buffer_add_text(
+			out,
+			"- There is no network: nothing can be downloaded or installed. Work with what is there.\n");
+	} else if (net == FENCE_NET_LIST) {
+		buffer_add_text(out, "- Of the network only these hosts can be reached:");
+		json_array_foreach(allow, index, entry)
+		{
+			const char *host = json_string_value(json_object_get(entry, "path"));
+
+			if (index == MOST_HOSTS)
+				break;
+			buffer_printf(out, "%s %.300s", index ? "," : "", host ? host : "?");
+		}
+		if (json_array_size(allow) > MOST_HOSTS)
+			buffer_printf(out, ", and %zu more", json_array_size(allow) - MOST_HOSTS);
+		buffer_add_text(out, ".\n");
+	}
+}
+
+/* What will be refused, so that nothing is tried in vain. */
+static void add_fence(const struct loop_options *options, struct buffer *out)
+{
+	json_int_t weaker = json_integer_value(json_object_get(options->fence, "accepted_weaker"));
+
+	if (weaker & FENCE_WEAKER_NO_FENCE) {
+		buffer_add_text(out, "- You work alone. Change nothing outside of the project.\n");
+		return;
+	}
+	buffer_add_text(
+		out,
+		"- You work alone, in a fence: only the project can be changed, secrets (keys, tokens, .env files) are "
+		"hidden, and what the host would execute (git hooks, editor and agent settings) is read-only or put "
+		"aside. What is refused stays refused; do not try to get around it.\n");
+	if (!is_opened(options, ".git"))
+		buffer_add_text(
+			out,
+			"- Do not commit, and do not use branches, stashes or tags: .git is read-only. git status, diff and "
+			"log work. Leave your changes in the files; a person commits them.\n");
+	add_network(options, out);
+}
+
 static void add_rules(const struct loop_state *state, struct buffer *out)
 {
 	const struct loop_options *options = &state->options;
 
-	buffer_add_text(
-		out,
-		"\n# The rules\n\n"
-		"- You work alone, in a fence: only the project can be changed, there is no network unless it was "
-		"given, secrets are hidden, and what the host would execute (git hooks, editor and agent settings) is "
-		"read-only. What is refused stays refused; do not try to get around it.\n"
-		"- Nobody answers questions. Decide, and say what you decided.\n");
+	buffer_add_text(out, "\n# The rules\n\n");
+	add_fence(options, out);
+	buffer_add_text(out, "- Nobody answers questions. Decide, and say what you decided.\n");
 	if (options->checks.count)
 		buffer_add_text(
 			out,

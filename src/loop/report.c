@@ -73,6 +73,12 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 			  "confidence", (int)state->confidence, "mechanism",
 			  *state->mechanism ? state->mechanism : NULL, "weaker", weaker_json(state),
 			  "reason", state->reason);
+	json_object_set_new(value, "checkpoint",
+			    state->checkpoint < 0 ? json_null()
+						  : json_integer((json_int_t)state->checkpoint));
+	if (state->checkpoint_error)
+		json_object_set_new(value, "checkpoint_error",
+				    report_text(state->checkpoint_error));
 
 	json_object_set_new(value, "agent",
 			    state->options.agent ? json_string(state->options.agent) : json_null());

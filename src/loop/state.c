@@ -30,7 +30,7 @@ static void replace(char **target, const char *value)
 
 void loop_state_init(struct loop_state *state)
 {
-	*state = (struct loop_state){ .phase = LOOP_PHASE_new };
+	*state = (struct loop_state){ .phase = LOOP_PHASE_new, .checkpoint = -1 };
 	for (int i = 0; i < GUARD_BREAKERS; i++)
 		guard_breaker_init(&state->breakers[i], (enum guard_breaker_kind)i);
 }
@@ -51,6 +51,7 @@ void loop_state_release(struct loop_state *state)
 	free(state->final);
 	free(state->status);
 	free(state->reason);
+	free(state->checkpoint_error);
 	free(state->session);
 	for (int i = 0; i < LOOP_REFLECTIONS; i++)
 		free(state->reflections[i]);
@@ -71,6 +72,20 @@ static void read_breakers(const json_t *config, struct guard_breaker *breakers)
 			breakers[i].open_at = (uint32_t)number(config, keys[i]);
 }
 
+static void read_checkpoints(const json_t *config, struct loop_options *options)
+{
+	if (json_object_get(config, "checkpoints"))
+		options->checkpoints_off = !flag(config, "checkpoints");
+	if (json_object_get(config, "checkpoint_ignored"))
+		options->checkpoint_ignored = flag(config, "checkpoint_ignored");
+	if (json_object_get(config, "checkpoint_ms"))
+		options->checkpoint_ms = number(config, "checkpoint_ms");
+	if (json_object_get(config, "checkpoint_bytes"))
+		options->checkpoint_bytes = number(config, "checkpoint_bytes");
+	if (json_object_get(config, "checkpoint_age_ms"))
+		options->checkpoint_age_ms = number(config, "checkpoint_age_ms");
+}
+
 /* Limits may be changed later, by an event with the same names. */
 static void read_limits(const json_t *config, struct loop_state *state)
 {
@@ -78,6 +93,7 @@ static void read_limits(const json_t *config, struct loop_state *state)
 	struct guard_limits *limits = &options->limits;
 
 	read_breakers(config, state->breakers);
+	read_checkpoints(config, options);
 	if (json_object_get(config, "max_iterations"))
 		limits->iterations = (uint32_t)number(config, "max_iterations");
 	if (json_object_get(config, "max_time_ms"))
@@ -130,6 +146,7 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->promise = text(config, "promise");
 	options->tasks = text(config, "tasks");
 	options->fence = json_object_get(config, "fence");
+	options->checkpoints_off = true; /* of a journal that knows none */
 	options->limits = GUARD_LIMITS_DEFAULT;
 	read_limits(config, state);
 	json_array_foreach(json_object_get(config, "checks"), index,
@@ -444,6 +461,14 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 	case LOOP_EVENT_started:
 		state->supervisor = (pid_t)number(data, "pid");
 		state->rested_ms += number(data, "down_ms");
+		break;
+	case LOOP_EVENT_checkpointed:
+		replace(&state->checkpoint_error, text(data, "error"));
+		if (!state->checkpoint_error)
+			state->checkpoint = number(data, "number");
+		break;
+	case LOOP_EVENT_restored: /* what was there before it is a checkpoint, too */
+		state->checkpoint = number(data, "saved");
 		break;
 	case LOOP_EVENT_waited:
 	case LOOP_EVENT_COUNT:

@@ -38,7 +38,12 @@ struct loop_options {
 	int64_t budget_nusd; /* of an iteration; 0: none */
 	int64_t daily_nusd;  /* of all runs of the user in a day; 0: none */
 	struct guard_limits limits;
-	const json_t *fence; /* see frozen.h */
+	bool checkpoints_off;
+	bool checkpoint_ignored; /* ignored files are kept, too */
+	int64_t checkpoint_ms;   /* within an iteration; 0: none */
+	int64_t checkpoint_bytes,
+		checkpoint_age_ms; /* what is kept of them at most; 0: everything */
+	const json_t *fence;       /* see frozen.h */
 };
 
 struct loop_check {
@@ -83,6 +88,8 @@ struct loop_state {
 	char mechanism[16]; /* of the last run in the fence; empty: there was none yet */
 	uint32_t weaker, weaker_limits;
 	char *reason;
+	int64_t checkpoint;     /* the number of the latest one; -1: there is none */
+	char *checkpoint_error; /* why the last one could not be taken; NULL: it could */
 
 	uint32_t used; /* iterations that count */
 	uint32_t waits;

@@ -150,7 +150,8 @@ int supervisor_run(const char *folder, int farewell)
 				  .control = -1,
 				  .signals = -1,
 				  .farewell = farewell,
-				  .runner = RUNNER_INIT };
+				  .runner = RUNNER_INIT,
+				  .snapshot = SNAPSHOT_JOB_INIT };
 	struct error err;
 	int result;
 

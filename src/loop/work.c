@@ -1,6 +1,7 @@
 /* Runs in the fence: see work.h. */
 #include "loop/work.h"
 
+#include "loop/checkpoint.h"
 #include "loop/money.h"
 #include "loop/place.h"
 #include "util/fd.h"
@@ -140,6 +141,7 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 	AUTO_FREE char *complaints = mem_format("%s/%sstderr.log", work->folder, work->name);
 	struct agent_reader *reader = NULL;
 
+	checkpoint_run_begins(sup);
 	if (start(sup, work, err) < 0)
 		return -1;
 	sink_open(&sup->output, sup->runner.output, out);
@@ -157,6 +159,7 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 	sup->said_ms = attend_steady_ms();
 	while (!attend(sup, INT64_MAX))
 		;
+	checkpoint_run_ended(sup);
 	runner_end(&sup->runner, ret_result);
 	drain(&sup->output);
 	drain(&sup->complaints);

@@ -233,32 +233,6 @@ def test_two_loops_run_at_once_in_two_projects(t):
         loop.ended("completed")
 
 
-def test_status_tells_the_objective_and_what_it_does(t):
-    loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})
-    ident = loop.detach()
-    loop.there("here-1")
-    contains(loop.ringfence("status").out, "just now\n    make it\n    the agent works\n", "while it works")
-    loop.ringfence("pause")
-    contains(loop.ringfence("status", ident).out, "    pauses after this iteration\n", "when a pause was asked for")
-    equal(loop.status()["asked"], "pause", "as JSON")
-    loop.write("go")
-    loop.ended("paused")
-    loop.ringfence("abort")
-
-
-def test_status_shows_the_newest_first_and_not_all(t):
-    loop = Loop(t)
-    loop.write("done")
-    for number in range(11):
-        equal(loop.ringfence("run", f"task {number}", "--agent-command", "true", "--check", "test -f done").code, 0,
-              "exit status")
-    idents = [entry["id"] for entry in json.loads(loop.ringfence("status", "--json").out)["loops"]]
-    equal(len(idents), 11, "all are there as JSON")
-    lines = loop.ringfence("status").out.splitlines()
-    equal([line.split()[0] for line in lines if line.startswith("2")], idents[:0:-1], "the newest ten")
-    equal(lines[-1], "and 1 older (--all, or --json)", "the rest")
-
-
 def test_pause_ends_the_iteration_and_resume_goes_on(t):
     loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})
     loop.detach()
@@ -337,8 +311,13 @@ def test_on_a_terminal_ctrl_c_asks(t, answer, status, code):
     if status == "completed":
         equal(terminal.wait(), code, "exit status of run")
         loop.write("really")
+    if status == "paused":
+        terminal.expect("pauses when the iteration has ended")
     loop.write("go") if status != "aborted" else None
     loop.ended(status)
+    if status == "paused":
+        terminal.expect("paused: by a person")
+        lacks(terminal.text(), "goes on:", "what is said before")
     if status != "completed":
         equal(terminal.wait(), code, "exit status of run")
 
@@ -462,22 +441,6 @@ def test_the_agent_is_in_the_fence(t):
     expect(not os.path.exists(os.path.join(t.home, "outside.txt")), "nothing is planted outside")
     with open(os.path.join(t.home, ".ssh/id_rsa"), encoding="utf-8") as file:
         equal(file.read(), "the key", "the control: the key is there for its owner")
-
-
-def test_what_the_fence_denied_and_put_aside_is_told_by_name(t):
-    loop = Loop(t, scripts={"all": "mkdir .vscode; echo {} >.vscode/tasks.json; mkdir .git; for i in 1 2 3 4; do "
-                                   "touch /usr/there-$i 2>/dev/null; done; edit done yes"})
-    result = loop.run()
-    equal(result.code, 0, "exit status", result)
-    contains(result.out, "denied by the fence: 4 (ringfence suggest)\n    create /usr/there-1\n", "the denials")
-    lacks(result.out, "/usr/there-4", "the denials")
-    contains(result.out, "put aside, because the host would execute it: ", "the quarantine")
-    entry = loop.history()[0]
-    equal((entry["denials"], len(entry["denied"])), (4, 3), "the denials in the history")
-    expect(any(".vscode" in kept["path"] for kept in entry["put_aside"]), "it is in the history", entry)
-    for kept in entry["put_aside"]:
-        expect(kept["kept"].startswith(t.state) and os.path.lexists(kept["kept"]), "it is kept", kept)
-        contains(result.out, kept["kept"], "the progress")
 
 
 @cases(("max-iterations: 1000", "iterations", 20), ("max-iterations: 5", "iterations", 5),

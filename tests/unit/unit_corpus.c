@@ -54,6 +54,7 @@ int main(void)
 	replay("fuzz_journal", fuzz_journal);
 	replay("fuzz_limit", fuzz_limit);
 	replay("fuzz_listen", fuzz_listen);
+	replay("fuzz_manifest", fuzz_manifest);
 	replay("fuzz_message", fuzz_message);
 	replay("fuzz_opencode", fuzz_opencode);
 	replay("fuzz_order", fuzz_order);
@@ -62,6 +63,7 @@ int main(void)
 	replay("fuzz_record", fuzz_record);
 	replay("fuzz_request", fuzz_request);
 	replay("fuzz_reset", fuzz_reset);
+	replay("fuzz_rules", fuzz_rules);
 	replay("fuzz_scan", fuzz_scan);
 	replay("fuzz_text", fuzz_text);
 	replay("fuzz_usage", fuzz_usage);

@@ -47,7 +47,14 @@ static const struct {
 	{ "paused", "asked", "paused" },        { "paused", "changed", "paused" },
 	{ "paused", "resumed", "ready" },       { "paused", "finished", "finished" },
 	{ "finished", "asked", "finished" },    { "finished", "changed", "finished" },
-	{ "finished", "resumed", "ready" },
+	{ "finished", "resumed", "ready" },     { "baseline", "checkpointed", "baseline" },
+	{ "baseline", "restored", "baseline" }, { "ready", "checkpointed", "ready" },
+	{ "ready", "restored", "ready" },       { "agent", "checkpointed", "agent" },
+	{ "agent", "restored", "agent" },       { "checks", "checkpointed", "checks" },
+	{ "checks", "restored", "checks" },     { "waiting", "checkpointed", "waiting" },
+	{ "waiting", "restored", "waiting" },   { "paused", "checkpointed", "paused" },
+	{ "paused", "restored", "paused" },     { "finished", "checkpointed", "finished" },
+	{ "finished", "restored", "finished" },
 };
 
 static int wanted_next(int phase, int event)

@@ -1,0 +1,104 @@
+/* What the commands for checkpoints share: see checkpoints.h. */
+#include "cli/checkpoints.h"
+
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/process.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int checkpoints_begin(struct loops_options *asked, const char *name, struct snapshot_work *ret_work,
+		      struct error *err)
+{
+	if (client_find(asked->place.state, asked->loop_id, asked->place.project, &asked->loop,
+			err) < 0)
+		return -1;
+	if (asked->loop.damaged)
+		return error_set(err, "%s", asked->loop.trouble);
+	snapshot_begin(ret_work, name, asked->place.state, asked->loop.state.options.project,
+		       asked->loop.id);
+	snapshot_tell_number(ret_work, "ignored", asked->loop.state.options.checkpoint_ignored);
+	return 0;
+}
+
+int checkpoints_number(const char *text, struct error *err)
+{
+	AUTO_FREE char *shown = text_escaped(text);
+
+	if (*text && strlen(text) < 10 && strspn(text, "0123456789") == strlen(text))
+		return 0;
+	return error_set(err, "'%s' is no checkpoint; they have numbers (ringfence checkpoints)",
+			 shown);
+}
+
+char *checkpoints_path(const struct loops_options *asked, const char *given, struct error *err)
+{
+	const char *project = asked->loop.state.options.project;
+	AUTO_FREE char *here = getcwd(NULL, 0);
+	AUTO_FREE char *path = path_absolute(given,
+					     here && path_within(here, project) ? here : project);
+	AUTO_FREE char *shown = text_escaped(given);
+
+	if (path_within(path, project))
+		return mem_dup(strcmp(path, project) == 0 ? "" : path + strlen(project) + 1);
+	error_set(err, "'%s' is not in the project '%s'", shown, project);
+	return NULL;
+}
+
+/* Starts the pager, if there is one; its stdin is what is returned, or -1. */
+static int start_pager(pid_t *ret_pid)
+{
+	const char *wanted = getenv("PAGER");
+	AUTO_FREE char *less = wanted ? NULL : process_find("less");
+	int ends[2];
+
+	if ((!wanted && !less) || (wanted && (!*wanted || strcmp(wanted, "cat") == 0)) ||
+	    pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	*ret_pid = fork();
+	if (*ret_pid == 0) {
+		dup2(ends[0], 0);
+		signal(SIGPIPE, SIG_DFL);
+		setenv("LESS", "FRX", 0);
+		execl("/bin/sh", "sh", "-c", wanted ? wanted : "less", (char *)NULL);
+		_exit(127);
+	}
+	close(ends[0]);
+	if (*ret_pid < 0)
+		close(ends[1]);
+	return *ret_pid < 0 ? -1 : ends[1];
+}
+
+int checkpoints_print(struct snapshot_work *work, bool pager, struct error *err)
+{
+	bool terminal = isatty(STDOUT_FILENO);
+	const char *plain = getenv("NO_COLOR");
+	struct snapshot_job job;
+	json_t *answer = NULL;
+	pid_t reader = 0;
+	AUTO_FD output = terminal && pager ? start_pager(&reader) : -1;
+	int result;
+
+	snapshot_tell_number(work, "terminal", terminal);
+	snapshot_tell_number(work, "color", terminal && !(plain && *plain));
+	result = snapshot_start(work, output >= 0 ? output : STDOUT_FILENO, -1, &job, err);
+	fd_close(&output);
+	if (result == 0)
+		result = snapshot_end(&job, &answer, err);
+	json_decref(answer);
+	while (reader > 0 && waitpid(reader, NULL, 0) < 0 && errno == EINTR)
+		;
+	/* Who has seen enough is no mistake. */
+	if (result < 0 && reader > 0 && strstr(err->text, "stdout"))
+		return 0;
+	return result < 0 ? cli_fail(err) : 0;
+}

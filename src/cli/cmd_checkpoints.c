@@ -1,0 +1,99 @@
+/* ringfence checkpoints: what a loop has kept, and can be gone back to. */
+#include "cli/checkpoints.h"
+
+#include "util/buffer.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const struct option options[] = { LOOPS_JSON, LOOPS_PROJECT, { 0 } };
+
+static const struct section sections[] = {
+	{ "KINDS",
+	  "  start   the state before the loop; always number 0\n"
+	  "  before  before an iteration, where somebody changed something since the last one\n"
+	  "  after   after an iteration and its checks\n"
+	  "  within  while the agent was at work; a file may be half written\n"
+	  "  undo    before a rollback or restore, so that it can be undone\n" },
+	{ "EXAMPLES", "  ringfence checkpoints\n"
+		      "  ringfence diff 3 4 --stat\n"
+		      "  ringfence rollback 3\n" },
+	{ 0 },
+};
+
+static void print_one(const json_t *entry)
+{
+	AUTO_BUFFER struct buffer size = BUFFER_INIT(64);
+	json_int_t skipped = json_integer_value(json_object_get(entry, "skipped"));
+	json_int_t iteration = json_integer_value(json_object_get(entry, "iteration"));
+	time_t at = (time_t)(json_integer_value(json_object_get(entry, "at_ms")) / 1000);
+	AUTO_FREE char *left = skipped ? mem_format(", %d not kept", (int)skipped) : mem_dup("");
+	AUTO_FREE char *when = iteration ? mem_format("iteration %d", (int)iteration) : mem_dup("");
+	struct tm parts;
+	char day[32] = "";
+
+	if (localtime_r(&at, &parts))
+		strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &parts);
+	buffer_printf(&size, "%lld",
+		      (long long)json_integer_value(json_object_get(entry, "bytes")));
+	printf("%4d  %s  %-6s  %-13s  %lld files, %s bytes%s\n",
+	       (int)json_integer_value(json_object_get(entry, "number")), day,
+	       json_string_value(json_object_get(entry, "kind")), when,
+	       (long long)json_integer_value(json_object_get(entry, "files")), buffer_text(&size),
+	       left);
+}
+
+static int show(struct loops_options *asked, struct error *err)
+{
+	struct snapshot_work work = { 0 };
+	json_t *answer = NULL;
+	size_t index;
+	json_t *entry;
+	int result;
+
+	asked->loop_id = asked->rest[0];
+	result = checkpoints_begin(asked, "list", &work, err);
+	if (result == 0)
+		result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	if (result < 0)
+		return cli_fail(err);
+	if (asked->json) {
+		json_object_set_new(answer, "id", json_string(asked->loop.id));
+		loops_print(answer);
+		return cli_printed();
+	}
+	json_array_foreach(json_object_get(answer, "checkpoints"), index, entry) print_one(entry);
+	if (json_is_true(json_object_get(answer, "pending")))
+		printf("a rollback was cut off; it is finished by the next one, and by every other "
+		       "command that looks at the project\n");
+	if (!json_array_size(json_object_get(answer, "checkpoints")))
+		printf("the loop %s has no checkpoint%s\n", asked->loop.id,
+		       asked->loop.state.options.checkpoints_off
+			       ? ": it was started with --checkpoints=false"
+			       : "");
+	json_decref(answer);
+	return cli_printed();
+}
+
+static int run_checkpoints(const struct command *command, char **argv)
+{
+	return loops_run(command, argv, show);
+}
+
+const struct command cmd_checkpoints = {
+	.name = "checkpoints",
+	.args = "[--json] [LOOP]",
+	.most = 1,
+	.mixed = true,
+	.help = "what a loop has kept of the project, and can be gone back to",
+	.about =
+		"One line for each checkpoint. They are taken before the loop, around every iteration and every 15 "
+		"minutes within one; where nothing has changed there is no new one.",
+	.options = options,
+	.sections = sections,
+	.run = run_checkpoints,
+};

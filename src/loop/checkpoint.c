@@ -1,0 +1,154 @@
+/* Checkpoints of a loop: see checkpoint.h. */
+#include "loop/checkpoint.h"
+
+#include "loop/report.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static int start(struct supervisor *sup, const char *kind, uint32_t iteration, struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
+	/* STATE/loops/ID */
+	AUTO_FREE char *loops = strndup(sup->folder,
+					strlen(sup->folder) - strlen(path_name(sup->folder)) - 1);
+	AUTO_FREE char *state = strndup(loops, strlen(loops) - strlen(path_name(loops)) - 1);
+	struct snapshot_work work;
+	int result;
+
+	snapshot_begin(&work, "save", state, options->project, path_name(sup->folder));
+	snapshot_tell(&work, "kind", kind);
+	snapshot_tell_number(&work, "iteration", iteration);
+	snapshot_tell_number(&work, "live", sup->working);
+	snapshot_tell_number(&work, "ignored", options->checkpoint_ignored);
+	snapshot_tell_number(&work, "most_bytes", options->checkpoint_bytes);
+	if (options->checkpoint_age_ms)
+		snapshot_tell_number(&work, "oldest_ms",
+				     attend_now_ms() - options->checkpoint_age_ms);
+	result = snapshot_start(&work, -1, sup->lock, &sup->snapshot, err);
+	snapshot_release(&work);
+	if (result == 0) {
+		snprintf(sup->snapshot_kind, sizeof sup->snapshot_kind, "%s", kind);
+		sup->snapshot_iteration = iteration;
+	}
+	return result;
+}
+
+/* An event for what came of it, unless it shows what the one before does. */
+static int record(struct supervisor *sup, json_t *answer, const char *failed, struct error *err)
+{
+	static const char *const keys[] = { "number", "files",  "bytes",        "skipped",
+					    "torn",   "commit", "stored_bytes", "not_kept",
+					    "notice", "pruned", "recovered" };
+	json_t *data;
+
+	if (!failed &&
+	    json_integer_value(json_object_get(answer, "number")) == sup->state.checkpoint)
+		return 0;
+	data = json_pack("{s:s, s:i}", "kind", sup->snapshot_kind, "iteration",
+			 (int)sup->snapshot_iteration);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_object_get(answer, keys[i]))
+			json_object_set(data, keys[i], json_object_get(answer, keys[i]));
+	if (failed)
+		json_object_set_new(data, "error", report_text(failed));
+	return attend_append(sup, LOOP_EVENT_checkpointed, data, err);
+}
+
+/* The process has ended. *ret_failed as in checkpoint_take(). */
+static int finish(struct supervisor *sup, char **ret_failed, struct error *err)
+{
+	json_t *answer = NULL;
+	struct error why;
+	int result;
+
+	*ret_failed = NULL;
+	if (snapshot_end(&sup->snapshot, &answer, &why) < 0)
+		*ret_failed = mem_dup(why.text);
+	result = record(sup, answer, *ret_failed, err);
+	json_decref(answer);
+	return result;
+}
+
+static void drop(struct supervisor *sup)
+{
+	if (!sup->snapshot.pid)
+		return;
+	kill(sup->snapshot.pid, SIGKILL);
+	waitpid(sup->snapshot.pid, NULL, 0);
+	fd_close(&sup->snapshot.answer);
+	sup->snapshot = SNAPSHOT_JOB_INIT;
+}
+
+int checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iteration, char **ret_failed,
+		    struct error *err)
+{
+	struct error why;
+
+	*ret_failed = NULL;
+	if (sup->kept || sup->state.options.checkpoints_off)
+		return 0;
+	if (start(sup, kind, iteration, &why) < 0) {
+		*ret_failed = mem_dup(why.text);
+		snprintf(sup->snapshot_kind, sizeof sup->snapshot_kind, "%s", kind);
+		return record(sup, NULL, *ret_failed, err);
+	}
+	sup->snapshot_awaited = true;
+	while (!sup->snapshot_ended && !sup->leaving)
+		attend(sup, INT64_MAX);
+	sup->snapshot_awaited = sup->snapshot_ended = false;
+	if (sup->leaving) {
+		drop(sup);
+		return 0;
+	}
+	if (finish(sup, ret_failed, err) < 0)
+		return -1;
+	sup->kept = !*ret_failed;
+	return 0;
+}
+
+int64_t checkpoint_due_ms(const struct supervisor *sup)
+{
+	if (sup->state.phase != LOOP_PHASE_agent || !sup->working || sup->cut ||
+	    sup->snapshot.pid || sup->state.options.checkpoints_off ||
+	    !sup->state.options.checkpoint_ms)
+		return INT64_MAX;
+	return sup->snapshot_ms + sup->state.options.checkpoint_ms;
+}
+
+void checkpoint_watch(struct supervisor *sup)
+{
+	AUTO_FREE char *failed = NULL;
+	struct error err;
+
+	if (checkpoint_due_ms(sup) <= attend_steady_ms()) {
+		sup->snapshot_ms = attend_steady_ms();
+		if (start(sup, "within", sup->state.iteration, &err) < 0)
+			fprintf(stderr, "%s\n", err.text);
+		return;
+	}
+	if (!sup->snapshot_ended || sup->snapshot_awaited)
+		return;
+	sup->snapshot_ended = false;
+	/* That it failed is written down; the next agent is not started without one. */
+	if (finish(sup, &failed, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+}
+
+void checkpoint_run_begins(struct supervisor *sup)
+{
+	sup->kept = false;
+	sup->snapshot_ms = attend_steady_ms();
+}
+
+void checkpoint_run_ended(struct supervisor *sup)
+{
+	drop(sup);
+	sup->snapshot_ended = false;
+}

@@ -1,0 +1,189 @@
+/* Asking ringfence-snapshot: see snapshot.h. */
+#include "snapshot/snapshot.h"
+
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/process.h"
+#include "util/sha256.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Where the program finds its own end of the answer, and the lock. */
+enum { ANSWER = 3, LOCK = 4, KEPT = 5, ANSWER_BYTES = 64 << 20 };
+
+char *snapshot_place(const char *state, const char *project)
+{
+	char hash[SHA256_HEX];
+
+	sha256_hex(project, strlen(project), hash);
+	return mem_format("%s/snapshots/%.16s.git", state, hash);
+}
+
+void snapshot_begin(struct snapshot_work *work, const char *name, const char *state,
+		    const char *project, const char *loop)
+{
+	AUTO_FREE char *store = snapshot_place(state, project);
+
+	*work = (struct snapshot_work){ 0 };
+	list_add(&work->arguments, "ringfence-snapshot");
+	list_add(&work->arguments, name);
+	snapshot_tell(work, "store", store);
+	snapshot_tell(work, "project", project);
+	snapshot_tell(work, "loop", loop);
+}
+
+void snapshot_tell(struct snapshot_work *work, const char *key, const char *value)
+{
+	list_printf(&work->arguments, "%s=%s", key, value);
+}
+
+void snapshot_tell_number(struct snapshot_work *work, const char *key, int64_t value)
+{
+	list_printf(&work->arguments, "%s=%lld", key, (long long)value);
+}
+
+void snapshot_release(struct snapshot_work *work)
+{
+	list_release(&work->arguments);
+}
+
+/* Beside this program, or where it was installed to. The caller frees. */
+static char *find_program(struct error *err)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *path;
+
+	if (n < 0) {
+		error_sys(err, "find this program through /proc (is /proc mounted?)");
+		return NULL;
+	}
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	path = path_join(self, "ringfence-snapshot");
+	if (access(path, X_OK) == 0)
+		return path;
+	free(path);
+	path = mem_dup(RINGFENCE_LIBEXECDIR "/ringfence-snapshot");
+	if (access(path, X_OK) == 0)
+		return path;
+	error_sys(err, "ringfence-snapshot is neither in '%s' nor at '%s'", self, path);
+	free(path);
+	return NULL;
+}
+
+struct child {
+	const char *program;
+	char *const *arguments;
+	int output, answer, lock;
+	pid_t parent;
+};
+
+/* In the new process, which has the memory of the old one until it is another program. */
+static int become(void *argument)
+{
+	const struct child *child = argument;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* Out of the way of the places that are filled next. */
+	int output = fcntl(child->output < 0 ? null : child->output, F_DUPFD_CLOEXEC, KEPT);
+	int answer = fcntl(child->answer, F_DUPFD_CLOEXEC, KEPT);
+	int lock = fcntl(child->lock < 0 ? null : child->lock, F_DUPFD_CLOEXEC, KEPT);
+	sigset_t none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != child->parent)
+		_exit(126);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	if (dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(answer, ANSWER) < 0 ||
+	    dup2(lock, LOCK) < 0)
+		_exit(126);
+	if (syscall(SYS_close_range, KEPT, ~0U, 0) < 0 || chdir("/") < 0)
+		_exit(126);
+	execv(child->program, child->arguments);
+	_exit(127);
+}
+
+int snapshot_start(const struct snapshot_work *work, int output, int lock,
+		   struct snapshot_job *ret_job, struct error *err)
+{
+	AUTO_FREE char *program = find_program(err);
+	int ends[2];
+
+	if (!program)
+		return -1;
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_sys(err, "make a pipe");
+
+	struct child child = { .program = program,
+			       .arguments = work->arguments.items,
+			       .output = output,
+			       .answer = ends[1],
+			       .lock = lock,
+			       .parent = getpid() };
+	pid_t pid = process_borrow(become, &child, 0);
+
+	close(ends[1]);
+	if (pid < 0) {
+		close(ends[0]);
+		return error_sys(err, "start '%s'", program);
+	}
+	*ret_job = (struct snapshot_job){ .pid = pid, .answer = ends[0] };
+	return 0;
+}
+
+static const char *ending(int status)
+{
+	if (WIFSIGNALED(status))
+		return strsignal(WTERMSIG(status));
+	return "it could not be started, or gave no answer";
+}
+
+int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(ANSWER_BYTES);
+	int status = 0;
+	json_t *answer;
+	int result = 0;
+
+	if (fd_read_all(job->answer, &text) < 0)
+		text.used = 0;
+	fd_close(&job->answer);
+	while (waitpid(job->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	job->pid = 0;
+	answer = json_loadb(buffer_text(&text), text.used, 0, NULL);
+
+	const char *why = json_string_value(json_object_get(answer, "error"));
+
+	if (why)
+		result = error_set(err, "%s", why);
+	else if (!json_is_object(answer))
+		result = error_set(err, "ringfence-snapshot: %s", ending(status));
+	if (result == 0)
+		*ret_answer = answer;
+	else
+		json_decref(answer);
+	return result;
+}
+
+int snapshot_run(const struct snapshot_work *work, int output, json_t **ret_answer,
+		 struct error *err)
+{
+	struct snapshot_job job;
+
+	if (snapshot_start(work, output, -1, &job, err) < 0)
+		return -1;
+	return snapshot_end(&job, ret_answer, err);
+}

@@ -1,0 +1,449 @@
+/*
+ * ringfence-snapshot: what needs libgit2, as a process of its own.
+ *
+ *	ringfence-snapshot WORK KEY=VALUE ...
+ *
+ * It prints what a person asked to see on stdout, and what came of it as one JSON object into descriptor 3.
+ * Whoever starts it is snapshot.h.
+ */
+#include "snapshot/differ.h"
+#include "snapshot/pack.h"
+#include "snapshot/prune.h"
+#include "snapshot/restore.h"
+#include "snapshot/save.h"
+#include "snapshot/stage.h"
+#include "util/fd.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ANSWER = 3 };
+
+struct request {
+	const char *store, *from, *to, *path;
+	struct look_options look;
+	struct save_options save;
+	struct differ_options differ;
+	struct prune_options prune;
+	struct json json;
+	struct buffer answer;
+};
+
+static bool is_on(const char *value)
+{
+	return strcmp(value, "1") == 0;
+}
+
+static enum differ_style style_of(const char *value)
+{
+	return strcmp(value, "stat") == 0    ? DIFFER_STAT
+	       : strcmp(value, "names") == 0 ? DIFFER_NAMES
+	       : strcmp(value, "json") == 0  ? DIFFER_JSON
+					     : DIFFER_PATCH;
+}
+
+static int take_argument(struct request *request, const char *text, struct error *err)
+{
+	const char *value = strchr(text, '=');
+	size_t size = value ? (size_t)(value++ - text) : 0;
+
+#define IS(name) (size == strlen(name) && strncmp(text, name, size) == 0)
+	if (IS("store"))
+		request->store = value;
+	else if (IS("project"))
+		request->look.project = value;
+	else if (IS("loop"))
+		request->look.loop = value;
+	else if (IS("ignored"))
+		request->look.ignored = is_on(value);
+	else if (IS("live"))
+		request->look.live = is_on(value);
+	else if (IS("kind"))
+		request->save.kind = value;
+	else if (IS("iteration"))
+		request->save.iteration = strtoll(value, NULL, 10);
+	else if (IS("from"))
+		request->from = value;
+	else if (IS("to"))
+		request->to = value;
+	else if (IS("path"))
+		request->path = value;
+	else if (IS("only"))
+		list_add(&request->differ.paths, value);
+	else if (IS("style"))
+		request->differ.style = style_of(value);
+	else if (IS("color"))
+		request->differ.color = is_on(value);
+	else if (IS("terminal"))
+		request->differ.terminal = is_on(value);
+	else if (IS("drop"))
+		list_add(&request->prune.loops, value);
+	else if (IS("oldest_ms"))
+		request->prune.oldest_ms = strtoll(value, NULL, 10);
+	else if (IS("most_bytes"))
+		request->prune.most_bytes = strtoull(value, NULL, 10);
+	else
+		return error_set(err, "ringfence-snapshot does not know '%s'", text);
+#undef IS
+	return 0;
+}
+
+/* ---- answers ---- */
+
+static void tell_checkpoint(struct json *json, const struct checkpoint *checkpoint)
+{
+	char id[GIT_OID_HEXSZ + 1];
+
+	json_number(json, "number", (uint64_t)checkpoint->number);
+	json_text(json, "kind", checkpoint->kind);
+	json_number(json, "iteration", (uint64_t)checkpoint->iteration);
+	json_number(json, "at_ms", (uint64_t)checkpoint->at_ms);
+	json_number(json, "files", checkpoint->files);
+	json_number(json, "bytes", checkpoint->bytes);
+	json_number(json, "skipped", checkpoint->skipped);
+	json_text(json, "commit", git_oid_tostr(id, sizeof id, &checkpoint->commit));
+}
+
+static int tell_skipped(void *context, struct node *node, const char *path)
+{
+	enum { MOST = 100 };
+	struct json *json = context;
+	static int told;
+
+	if (node->kind != NODE_SKIPPED || told++ >= MOST)
+		return 0;
+	json_open(json, NULL, '{');
+	json_text(json, "path", path);
+	json_text(json, "why", node->why);
+	json_close(json);
+	return 0;
+}
+
+/* ---- work ---- */
+
+/* Before anything else: what was cut off is finished. */
+static int begin(struct request *request, struct depot *depot, struct error *err)
+{
+	bool done;
+
+	if (depot_lock(depot, err) < 0 || depot_check_room(depot, err) < 0)
+		return -1;
+	pack_clean(depot->path);
+	if (restore_recover(depot, &request->look, &done, err) < 0)
+		return -1;
+	if (done)
+		json_flag(&request->json, "recovered", true);
+	return 0;
+}
+
+/* Old and large things go when new ones come. */
+static int make_room(struct request *request, struct depot *depot, struct error *err)
+{
+	struct prune_result done;
+
+	request->prune.present = request->look.loop;
+	if (!prune_needed(depot, &request->prune))
+		return 0;
+	if (prune_store(depot, &request->prune, &done, err) < 0)
+		return -1;
+	json_number(&request->json, "pruned", done.removed);
+	return 0;
+}
+
+static int save(struct request *request, struct depot *depot, struct error *err)
+{
+	struct checkpoint made;
+	struct look look = { 0 };
+	bool same;
+	int result = -1;
+
+	if (begin(request, depot, err) == 0 && look_take(depot, &request->look, &look, err) == 0 &&
+	    save_checkpoint(depot, &request->look, &look, &request->save, &made, &same, err) == 0)
+		result = 0;
+	if (result == 0 && !same)
+		result = make_room(request, depot, err);
+	if (result == 0) {
+		tell_checkpoint(&request->json, &made);
+		json_flag(&request->json, "same", same);
+		json_number(&request->json, "read_files", look.walk.content.files);
+		json_number(&request->json, "read_bytes", look.walk.content.read);
+		json_number(&request->json, "torn", look.walk.content.torn);
+		json_number(&request->json, "stored_bytes", pack_bytes(look.pack));
+		json_open(&request->json, "not_kept", '[');
+		node_each(&look.walk.root, tell_skipped, &request->json);
+		json_close(&request->json);
+		if (look.notice)
+			json_text(&request->json, "notice", look.notice);
+	}
+	look_release(&look);
+	return result;
+}
+
+static int tell_one(void *context, const struct checkpoint *checkpoint, struct error *err)
+{
+	struct json *json = context;
+
+	(void)err;
+	json_open(json, NULL, '{');
+	tell_checkpoint(json, checkpoint);
+	json_close(json);
+	return 0;
+}
+
+static int list(struct request *request, struct depot *depot, struct error *err)
+{
+	int result;
+
+	json_flag(&request->json, "pending", restore_pending(depot));
+	json_open(&request->json, "checkpoints", '[');
+	result = depot_each(depot, request->look.loop, tell_one, &request->json, err);
+	json_close(&request->json);
+	return result;
+}
+
+/* One side of a diff: a checkpoint, or the project as it is. */
+static int load_side(struct request *request, struct depot *depot, const char *number,
+		     struct node *ret_root, struct error *err)
+{
+	struct checkpoint checkpoint;
+	struct look look = { 0 };
+	int result = -1;
+
+	if (number)
+		return depot_read(depot, request->look.loop, strtoll(number, NULL, 10), &checkpoint,
+				  err) < 0
+			       ? -1
+			       : depot_load(depot, &checkpoint.tree, ret_root, err);
+	if (begin(request, depot, err) == 0 && look_take(depot, &request->look, &look, err) == 0 &&
+	    look_finish(depot, &look, err) == 0) {
+		*ret_root = look.walk.root;
+		look.walk.root = (struct node){ 0 };
+		result = 0;
+	}
+	look_release(&look);
+	fd_close(&depot->lock); /* whoever reads the answer may take their time */
+	return result;
+}
+
+static int diff(struct request *request, struct depot *depot, struct error *err)
+{
+	struct node old = { 0 }, new = { 0 };
+	int result = load_side(request, depot, request->to, &new, err);
+
+	if (result == 0)
+		result = load_side(request, depot, request->from ? request->from : "0", &old, err);
+	if (result == 0)
+		result = differ_print(depot, &old, &new, &request->differ, stdout, err);
+	node_release(&old);
+	node_release(&new);
+	return result;
+}
+
+static int print_part(void *context, const void *bytes, size_t size, uint64_t offset,
+		      struct error *err)
+{
+	const struct request *request = context;
+
+	(void)offset;
+	(void)err;
+	differ_show(stdout, bytes, size, request->differ.terminal);
+	return 0;
+}
+
+static void print_entries(const struct node *folder, bool terminal)
+{
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct node *node = &folder->inner[i];
+
+		differ_show(stdout, node->name, strlen(node->name), terminal);
+		puts(node->kind == NODE_FOLDER ? "/" : "");
+	}
+}
+
+/* Pieces of zeros are not stored; here they are needed. */
+struct filling {
+	const struct request *request;
+	uint64_t at;
+};
+
+static int fill_to(struct filling *filling, uint64_t offset)
+{
+	static const char zeros[1 << 16];
+
+	while (filling->at < offset) {
+		size_t part = offset - filling->at < sizeof zeros ? (size_t)(offset - filling->at)
+								  : sizeof zeros;
+
+		if (fwrite(zeros, 1, part, stdout) != part)
+			return -1;
+		filling->at += part;
+	}
+	return 0;
+}
+
+static int print_piece(void *context, const void *bytes, size_t size, uint64_t offset,
+		       struct error *err)
+{
+	struct filling *filling = context;
+
+	if (fill_to(filling, offset) < 0)
+		return error_sys(err, "write to stdout");
+	filling->at += size;
+	return print_part((void *)filling->request, bytes, size, offset, err);
+}
+
+static int show(struct request *request, struct depot *depot, struct error *err)
+{
+	struct node root = { 0 };
+	struct filling filling = { .request = request };
+	struct node *node;
+	int result = load_side(request, depot, request->from, &root, err);
+
+	node = result == 0 ? node_at(&root, request->path) : NULL;
+	if (result == 0 && (!node || node->kind == NODE_SKIPPED))
+		result = error_set(err, "checkpoint %s does not hold '%s'%s%s", request->from,
+				   request->path, node ? ": " : "", node ? node->why : "");
+	else if (result == 0 && node->kind == NODE_FOLDER)
+		print_entries(node, request->differ.terminal);
+	else if (result == 0 && node->kind != NODE_FIFO)
+		result = stage_read(depot, node, print_piece, &filling, err);
+	if (result == 0 && node->chunked && fill_to(&filling, node->size) < 0)
+		result = error_sys(err, "write to stdout");
+	node_release(&root);
+	return result;
+}
+
+static int undo(struct request *request, struct depot *depot, struct error *err)
+{
+	struct restore_result done = { 0 };
+	struct checkpoint target, saved;
+	struct look look = { 0 };
+	bool same;
+	int result = -1;
+
+	request->save.kind = "undo";
+	if (begin(request, depot, err) == 0 &&
+	    depot_read(depot, request->look.loop, strtoll(request->from, NULL, 10), &target, err) ==
+		    0 &&
+	    look_take(depot, &request->look, &look, err) == 0 &&
+	    save_checkpoint(depot, &request->look, &look, &request->save, &saved, &same, err) == 0)
+		result = restore_project(depot, &request->look, &look, &target.tree,
+					 request->path ? request->path : "", &done, err);
+	if (result == 0) {
+		json_number(&request->json, "number", (uint64_t)target.number);
+		json_number(&request->json, "saved", (uint64_t)saved.number);
+		json_number(&request->json, "written", done.written);
+		json_number(&request->json, "removed", done.removed);
+		json_number(&request->json, "adjusted", done.adjusted);
+		json_open(&request->json, "kept", '[');
+		for (size_t i = 0; i < done.kept.count; i++)
+			json_text(&request->json, NULL, done.kept.items[i]);
+		json_close(&request->json);
+	}
+	list_release(&done.kept);
+	look_release(&look);
+	return result;
+}
+
+static int prune(struct request *request, struct depot *depot, struct error *err)
+{
+	struct prune_result done;
+
+	if (depot_lock(depot, err) < 0)
+		return -1;
+	pack_clean(depot->path);
+	if (prune_store(depot, &request->prune, &done, err) < 0)
+		return -1;
+	json_number(&request->json, "removed", done.removed);
+	json_number(&request->json, "bytes_before", done.bytes_before);
+	json_number(&request->json, "bytes_after", done.bytes_after);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	bool writes; /* to the project */
+	int (*run)(struct request *request, struct depot *depot, struct error *err);
+} works[] = {
+	{ "save", false, save },   { "list", false, list },    { "diff", false, diff },
+	{ "show", false, show },   { "rollback", true, undo }, { "restore", true, undo },
+	{ "prune", false, prune },
+};
+
+/* Is something left of a rollback that was cut off? Then whoever comes next finishes it. */
+static bool is_left(const struct request *request)
+{
+	AUTO_FREE char *note = path_join(request->store, RESTORE_NOTE);
+	AUTO_FREE char *stage = path_join(request->look.project, WALK_STAGE);
+
+	return access(note, F_OK) == 0 ||
+	       faccessat(AT_FDCWD, stage, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int perform(struct request *request, const char *name, struct error *err)
+{
+	struct depot depot;
+	int result;
+
+	for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+		if (strcmp(works[i].name, name) != 0)
+			continue;
+		result = depot_open(&depot, request->store,
+				    works[i].writes || is_left(request) ? request->look.project
+									: NULL,
+				    err);
+		if (result == 0)
+			result = works[i].run(request, &depot, err);
+		depot_close(&depot);
+		return result;
+	}
+	return error_set(err, "ringfence-snapshot cannot '%s'", name);
+}
+
+static int answer(struct request *request, const struct error *err)
+{
+	AUTO_BUFFER struct buffer failure = BUFFER_INIT(1 << 16);
+	struct json json = JSON_INIT(&failure);
+
+	if (!err) {
+		json_close(&request->json);
+		return fd_write_all(ANSWER, request->answer.data, request->answer.used);
+	}
+	json_open(&json, NULL, '{');
+	json_text(&json, "error", err->text);
+	json_close(&json);
+	return fd_write_all(ANSWER, failure.data, failure.used);
+}
+
+int main(int argc, char **argv)
+{
+	struct request request = { .answer = BUFFER_INIT(64 << 20) };
+	struct error err;
+	int result = 0;
+
+	signal(SIGPIPE, SIG_IGN);
+	request.json = JSON_INIT(&request.answer);
+	json_open(&request.json, NULL, '{');
+	for (int i = 2; i < argc && result == 0; i++)
+		result = take_argument(&request, argv[i], &err);
+	if (result == 0 &&
+	    (argc < 2 || !request.store || !request.look.loop || !request.look.project))
+		result = error_set(&err, "ringfence-snapshot is started by ringfence");
+	if (result == 0)
+		result = perform(&request, argv[1], &err);
+	if (fflush(stdout) != 0 && result == 0)
+		result = error_sys(&err, "write to stdout");
+	if (answer(&request, result < 0 ? &err : NULL) < 0)
+		result = -1;
+	buffer_release(&request.answer);
+	list_release(&request.differ.paths);
+	list_release(&request.prune.loops);
+	return result < 0;
+}

@@ -1,0 +1,480 @@
+"""Checkpoints: what a loop did can be seen, and undone, to the byte and to the mode."""
+
+import json
+import os
+import socket
+import stat
+import subprocess
+
+from harness import cases, contains, equal, expect, lacks, needs, root_only, timeout
+from harness.edits import Editor, difference, listing
+from harness.loop import Loop, until
+from harness.snapshots import Snapshots
+
+STEPS = {"1": "edit new one; edit old changed; rm gone", "2": "edit done yes"}
+
+
+def begin(t, scripts=None, *words, **files):
+    loop = Loop(t, scripts=scripts or STEPS, **(files or {"old": "old\n", "gone": "gone\n"}))
+    result = loop.run(*words)
+    equal(result.code, 0, "exit status of run", result)
+    return loop
+
+
+def checkpoints(loop):
+    return json.loads(loop.ringfence("checkpoints", "--json").out)["checkpoints"]
+
+
+def store_of(t):
+    folder = os.path.join(t.state, "snapshots")
+    return os.path.join(folder, os.listdir(folder)[0])
+
+
+def own(t, ignored=True):
+    return Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, ignored, t.env())
+
+
+def fsck(t, store, how="--strict"):
+    result = t.run(["git", "--git-dir", store, "fsck", "--full", how], cwd=t.home)
+    equal(result.code, 0, "exit status of git fsck", result)
+
+
+# A loop
+
+@needs("git")
+def test_a_loop_has_a_checkpoint_before_it_and_after_each_iteration(t):
+    loop = begin(t)
+    equal([(entry["number"], entry["kind"], entry["iteration"]) for entry in checkpoints(loop)],
+          [(0, "start", 0), (1, "after", 1), (2, "after", 2)], "the checkpoints")
+    equal(loop.status()["checkpoint"], 2, "the latest one")
+    contains(loop.ringfence("checkpoints").out, "iteration 2", "what a person sees")
+    fsck(t, store_of(t))
+
+
+def test_a_rollback_undoes_a_loop_and_can_be_undone(t):
+    loop = Loop(t, scripts=STEPS, old="old\n", gone="gone\n")
+    os.chmod(loop.path("old"), 0o640)
+    before = listing(loop.project)
+    loop.run()
+    after = listing(loop.project)
+    result = loop.ringfence("rollback", "--yes")
+    equal(result.code, 0, "exit status", result)
+    equal(listing(loop.project), before, "the project after the rollback")
+    contains(result.out, "rollback 2", "how to undo it")
+    equal(loop.ringfence("rollback", "2", "--yes").code, 0, "exit status")
+    equal(listing(loop.project), after, "the project after the second rollback")
+
+
+def test_a_diff_shows_what_a_loop_did_and_applies(t):
+    loop = begin(t)
+    diff = loop.ringfence("diff")
+    for part in ("+++ b/new\n@@ -0,0 +1 @@\n+one\n", "-old\n+changed\n", "deleted file mode 100644\n--- a/gone\n"):
+        contains(diff.out, part, "the diff")
+    contains(loop.ringfence("diff", "0", "1", "--stat").out, "3 changed", "the summary")
+    equal(sorted(loop.ringfence("diff", "1", "2", "--name-only").out.split()), ["done"], "the names")
+    equal(loop.ringfence("diff", "--", "new").out.count("diff --git"), 1, "files in the diff of one path")
+    changes = json.loads(loop.ringfence("diff", "0", "1", "--json").out)["changes"]
+    equal([(change["path"], change["status"]) for change in changes],
+          [("gone", "deleted"), ("new", "added"), ("old", "modified")], "the changes")
+
+
+def test_show_prints_a_file_of_a_checkpoint(t):
+    loop = begin(t)
+    equal(loop.ringfence("show", "0:old").out, "old\n", "the file")
+    equal(loop.ringfence("show", "1:old").out, "changed\n", "the file later")
+    contains(loop.ringfence("show", "0:.").out, "script/\n", "the folder")
+    result = loop.ringfence("show", "0:new")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "checkpoint 0 does not hold 'new'", "stderr")
+
+
+def test_restore_brings_back_one_path_only(t):
+    loop = begin(t)
+    equal(loop.ringfence("restore", "gone", "--yes").code, 0, "exit status")
+    equal(loop.ringfence("restore", "old", "--from", "0", "--yes").code, 0, "exit status")
+    tree = loop.tree()
+    equal((tree["gone"], tree["old"], tree["new"]), ("gone\n", "old\n", "one\n"), "the files")
+    result = loop.ringfence("restore", "../outside", "--yes")
+    equal(result.code, 125, "exit status", result)
+
+
+def test_a_rollback_asks_and_refuses_while_a_loop_runs(t):
+    loop = Loop(t, scripts={"all": "edit here x; meet never"})
+    loop.detach()
+    loop.there("here")
+    result = loop.ringfence("rollback", "--yes")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "is running", "stderr")
+    expect(os.path.exists(loop.path("here")), "nothing is changed")
+    result = loop.ringfence("rollback", "--stop")
+    contains(result.err, "--yes", "stderr without a terminal")
+    equal(loop.ringfence("rollback", "--stop", "--yes").code, 0, "exit status")
+    expect(not os.path.exists(loop.path("here")), "the project is as before")
+    equal(loop.ended()["status"], "aborted", "the loop")
+
+
+def test_checkpoints_are_taken_while_an_agent_works(t):
+    loop = Loop(t, scripts={"1": "edit early x; meet go; edit done yes"})
+    loop.detach("--checkpoint-every", "1s")
+    loop.there("early")
+    until("a checkpoint within", lambda: "within" in [entry["kind"] for entry in checkpoints(loop)], 30)
+    equal(loop.status()["status"], "running", "the loop answers meanwhile")
+    loop.write("go")
+    loop.ended("completed")
+    number = next(entry["number"] for entry in checkpoints(loop) if entry["kind"] == "within")
+    equal(loop.ringfence("show", f"{number}:early").out, "x\n", "what it holds")
+
+
+def test_what_an_agent_planted_does_not_come_back_with_a_rollback(t):
+    plant = "mkdir .vscode; edit .vscode/tasks.json evil; edit here x; meet go; edit done yes"
+    loop = Loop(t, scripts={"1": plant})
+    loop.detach("--checkpoint-every", "1s")
+    loop.there("here")
+    until("a checkpoint within", lambda: "within" in [entry["kind"] for entry in checkpoints(loop)], 30)
+    loop.write("go")
+    loop.ended("completed")
+    number = next(entry["number"] for entry in checkpoints(loop) if entry["kind"] == "within")
+    contains(loop.ringfence("show", f"{number}:.vscode/tasks.json").out, "evil", "as a control, the checkpoint")
+    result = loop.ringfence("rollback", str(number), "--yes")
+    equal(result.code, 0, "exit status", result)
+    contains(result.err, "quarantined", "stderr")
+    expect(not os.path.exists(loop.path(".vscode")) and os.path.exists(loop.path("here")), "only that is missing",
+           os.listdir(loop.project))
+
+
+def test_without_checkpoints_there_are_none(t):
+    loop = begin(t, STEPS, "--checkpoints=false", gone="x")
+    contains(loop.ringfence("checkpoints").out, "--checkpoints=false", "what is said")
+    equal(loop.ringfence("rollback", "--yes").code, 125, "exit status of rollback")
+
+
+@root_only
+def test_a_full_disk_pauses_a_loop_before_an_agent_is_started(t):
+    t.own_mounts()
+    t.tmpfs(os.path.join(t.state, "snapshots"), "2m")
+    loop = Loop(t, scripts={"1": "head -c 8000000 /dev/urandom > large", "all": "edit started x; edit done yes"})
+    result = loop.run()
+    equal(result.code, 3, "exit status", result)
+    contains(loop.status()["reason"], "No space left", "the reason")
+    expect(not os.path.exists(loop.path("started")), "no further agent was started")
+    os.unlink(loop.path("large"))
+    equal(loop.ringfence("resume").code, 0, "exit status of resume")
+    loop.ended("completed")
+    equal(checkpoints(loop)[0]["kind"], "start", "the first checkpoint is there")
+
+
+# The agent's files are data
+
+def test_a_later_gitignore_hides_nothing_from_an_undo(t):
+    loop = Loop(t, scripts={"1": "edit .gitignore '*'; edit mine agent; edit cache/x new; edit done yes"},
+                mine="user\n")
+    os.makedirs(loop.path("cache"))
+    loop.write("cache/x", "ignored\n")
+    loop.write(".gitignore", "cache/\n")
+    loop.run()
+    equal(loop.ringfence("rollback", "--yes").code, 0, "exit status")
+    tree = loop.tree()
+    equal((tree["mine"], tree[".gitignore"]), ("user\n", "cache/\n"), "what the agent changed")
+    equal(tree["cache/x"], "new\n", "what was ignored when the loop began is left alone")
+
+
+@needs("git")
+def test_what_git_tracks_is_kept_even_if_a_rule_ignores_it(t):
+    loop = Loop(t, scripts={"1": "edit build/kept agent; edit build/other agent; edit done yes"})
+    os.makedirs(loop.path("build"))
+    loop.write("build/kept", "user\n")
+    for words in (["init", "-q"], ["add", "-f", "build/kept"]):
+        equal(t.run(["git", *words], cwd=loop.project).code, 0, f"git {words[0]}")
+    loop.write(".gitignore", "build/\n")
+    loop.run()
+    equal(loop.ringfence("rollback", "--yes").code, 0, "exit status")
+    tree = loop.tree()
+    equal((tree["build/kept"], tree["build/other"]), ("user\n", "agent\n"), "tracked, and not tracked")
+
+
+def test_no_symlink_is_followed_and_nothing_of_the_project_is_executed(t):
+    secret = t.at_home("secret.txt", "the secret")
+    mark = os.path.join(t.outside, "executed")
+    t.write("link", "")
+    os.unlink(t.path("link"))
+    os.symlink(secret, t.path("link"))
+    os.symlink(t.home, t.path("home"))
+    t.write(".gitattributes", "* filter=evil diff=evil\n")
+    for place in (".git/config", "nested/.git/config"):
+        t.write(place, f"[core]\n\tfsmonitor = touch {mark}\n\thooksPath = hooks\n[filter \"evil\"]\n"
+                       f"\tclean = touch {mark}\n[diff \"evil\"]\n\ttextconv = touch {mark}\n"
+                       f"\tcommand = touch {mark}\n[include]\n\tpath = {secret}\n")
+    t.write("nested/.git/HEAD", "ref: refs/heads/main\n")
+    t.write("nested/.git/objects/info/alternates", os.path.join(t.home, "elsewhere") + "\n")
+    snapshots = own(t, ignored=False)
+    snapshots.save()
+    t.write("file", "changed\n")
+    equal(snapshots.ask("diff", from_=0)[0], 0, "exit status of diff")
+    contains(snapshots.out.decode(), "+changed", "the diff")
+    snapshots.rollback(0)
+    expect(not os.path.exists(mark), "nothing was executed")
+    everything = t.run(["git", "--git-dir", snapshots.store, "cat-file", "--batch", "--batch-all-objects"], cwd=t.home)
+    lacks(everything.out, "the secret", "the repository")
+    contains(everything.out, secret, "as a control, the repository")
+    expect(os.path.islink(t.path("link")), "the link is a link")
+
+
+@needs("git")
+def test_ringfence_snapshot_writes_to_its_own_places_only(t):
+    """A repository that leads elsewhere shows it: the wall is the kernel's."""
+    elsewhere = os.path.join(t.outside, "elsewhere")
+    os.makedirs(elsewhere)
+    snapshots = own(t, ignored=False)
+    equal(snapshots.ask("list")[0], 0, "exit status of list, which makes the repository")
+    os.rmdir(os.path.join(snapshots.store, "rules"))
+    os.symlink(elsewhere, os.path.join(snapshots.store, "rules"))
+    code, answer = snapshots.ask("save", kind="start")
+    equal((code, os.listdir(elsewhere)), (1, []), "the exit status, and what is elsewhere", answer)
+    os.unlink(os.path.join(snapshots.store, "rules"))
+    os.mkdir(os.path.join(snapshots.store, "rules"))
+    snapshots.save()
+    equal(os.listdir(os.path.join(snapshots.store, "rules")), ["loop"], "as a control, in its own place")
+
+
+def test_pipes_and_sockets_are_not_waited_for(t):
+    os.mkfifo(t.path("pipe"))
+    with socket.socket(socket.AF_UNIX) as server:
+        os.chdir(t.project)
+        server.bind("socket")
+        snapshots = own(t)
+        answer = snapshots.save()
+        equal(answer["not_kept"], [{"path": "socket", "why": "a socket"}], "what is not kept")
+        os.unlink(t.path("pipe"))
+        snapshots.rollback(0)
+        expect(stat.S_ISFIFO(os.lstat(t.path("pipe")).st_mode), "the pipe is there again")
+        expect(t.exists("socket"), "the socket is left alone")
+
+
+def test_a_terminal_is_shown_no_control_characters(t):
+    snapshots = own(t)
+    snapshots.save()
+    t.write("esc\x1b[31m", "a\x1b]0;title\x07b\n\u202ec\n")
+    equal(snapshots.ask("diff", terminal=1)[0], 0, "exit status")
+    expect(not set(snapshots.out) & {0x1b, 0x07}, "control characters are shown as text", snapshots.out)
+    contains(snapshots.out.decode(), "\\x1b]0;title\\x07b", "the diff")
+    equal(snapshots.ask("diff", terminal=0)[0], 0, "exit status")
+    expect(0x1b in snapshots.out, "as a control, a file gets the bytes as they are")
+
+
+# Exact
+
+@timeout(120)
+@cases(*range(6))
+def test_random_edits_are_undone_to_the_byte_and_the_mode(t, seed):
+    editor = Editor(t.project, seed)
+    snapshots = own(t)
+    editor.edit(40)
+    kept = []
+    for _ in range(2):
+        kept.append((listing(t.project), snapshots.save()["number"]))
+        editor.edit(25)
+    for state, number in kept:
+        snapshots.rollback(number)
+        now = listing(t.project)
+        expect(now == state, f"checkpoint {number} comes back", difference(state, now))
+        editor.edit(10)
+    # A folder that is called .gitattributes is no reason to complain here.
+    fsck(t, snapshots.store, "--connectivity-only")
+
+
+@needs("git")
+@cases(*range(3))
+def test_a_diff_of_random_edits_is_what_git_apply_needs(t, seed):
+    """Of files and links; empty folders, pipes and full modes are no matter of a patch."""
+    editor = Editor(t.project, 1000 + seed)
+    editor.pipe = editor.chmod = editor.repository = editor.large = editor.empty_folder = editor.create
+    snapshots = own(t)
+    editor.edit(30)
+    snapshots.save()
+    copy = os.path.join(t.home, "copy")
+    subprocess.run(["cp", "-a", t.project, copy], check=True)
+    editor.edit(15)
+    equal(snapshots.ask("diff")[0], 0, "exit status of diff")
+    if b"Binary files" in snapshots.out:
+        equal(snapshots.ask("diff", style="names")[0], 0, "exit status of diff")
+        return
+    result = t.run(["git", "apply", "--allow-empty", "-"], input=snapshots.out, cwd=copy)
+    equal(result.code, 0, "exit status of git apply", result)
+    files = lambda tree: {name: entry[2] for name, entry in tree.items()  # noqa: E731
+                          if name != "links" and entry[0] == "file"}
+    equal(files(listing(copy)), files(listing(t.project)), "the files")
+
+
+# Crashes
+
+def world(t):
+    for name in ("a", "b", "folder/c", "folder/inner/d"):
+        t.write(name, name)
+    os.link(t.path("a"), t.path("linked"))
+
+
+def disturb(t):
+    t.write("a2", "new")
+    os.unlink(t.path("b"))
+    os.mkdir(t.path("b"))
+    t.write("b/now a folder", "x")
+    os.rename(t.path("folder"), t.path("moved"))
+    os.chmod(t.path("moved/c"), 0o600)
+    os.unlink(t.path("linked"))
+    t.write("linked", "no link")
+
+
+@timeout(120)
+def test_a_checkpoint_that_is_killed_anywhere_is_there_or_not(t):
+    world(t)
+    snapshots = own(t)
+    state, count = listing(t.project), 0
+    for fault in range(1, 100):
+        t.write("a", f"content {fault}")
+        state = listing(t.project)
+        before = snapshots.numbers()
+        code, _ = snapshots.ask("save", kind="after", fault=fault)
+        count += code != 0
+        equal(listing(t.project), state, f"the project at {fault}")
+        number = snapshots.save()["number"]
+        expect(number in (len(before), len(before) - 1), f"one more at most at {fault}", (before, number))
+        if code == 0:
+            break
+    expect(count >= 8, "there are fault points", count)
+    fsck(t, snapshots.store)
+    t.write("a", "other")
+    snapshots.rollback(number)
+    equal(listing(t.project), state, "the last checkpoint")
+
+
+@timeout(120)
+def test_a_rollback_that_is_killed_anywhere_is_finished_by_the_next_command(t):
+    world(t)
+    snapshots = own(t)
+    wanted = listing(t.project)
+    snapshots.save()
+    mixed = untouched = 0
+    for fault in range(1, 200):
+        disturb(t)
+        changed = listing(t.project)
+        code, _ = snapshots.ask("rollback", from_=0, fault=fault)
+        pending = snapshots.ask("list")[1]["pending"]
+        now = listing(t.project, skip=(b".git", b".ringfence-rollback"))
+        untouched += now == changed
+        mixed += now not in (changed, wanted)
+        expect(pending or now in (changed, wanted), f"old or new, or known to be unfinished at {fault}")
+        snapshots.save(kind="before")  # any command that looks at the project
+        now = listing(t.project)
+        expect(now == (wanted if pending or code == 0 else now), f"the project after the repair at {fault}",
+               difference(wanted, now))
+        expect(now in (changed, wanted), f"no mix at {fault}", difference(wanted, now))
+        snapshots.rollback(0)
+        equal(listing(t.project), wanted, f"the project after the next rollback at {fault}")
+        if code == 0:
+            break
+    expect(untouched > 5 and mixed > 3, "there are fault points before and amid the changes", (untouched, mixed))
+
+
+def test_a_checkpoint_of_many_and_large_files_is_exact(t):
+    with open(t.path("sparse"), "wb") as file:
+        file.truncate(5 << 30)
+        file.seek(3 << 30)
+        file.write(b"in the middle")
+    with open(t.path("large"), "wb") as file:
+        file.write(os.urandom(9 << 20))
+    with open(t.path("large"), "rb") as file:
+        content = file.read()
+    os.chmod(t.path("large"), 0o755)
+    snapshots = own(t)
+    snapshots.save()
+    with open(t.path("large"), "r+b") as file:
+        file.seek(5 << 20)
+        file.write(b"changed")
+    answer = snapshots.save()
+    expect(answer["stored_bytes"] < 5 << 20, "a change of a large file costs what changed", answer)
+    os.unlink(t.path("sparse"))
+    snapshots.rollback(0)
+    with open(t.path("large"), "rb") as file:
+        expect(file.read() == content, "the large file is as it was")
+    info = os.stat(t.path("sparse"))
+    expect(info.st_size == 5 << 30 and info.st_blocks < 1 << 15, "the sparse file is sparse", info)
+    equal(stat.S_IMODE(os.stat(t.path("large")).st_mode), 0o755, "the mode")
+
+
+@needs("git")
+def test_old_and_large_checkpoints_make_room(t):
+    snapshots = own(t)
+    for number in range(8):
+        with open(t.path("blob"), "wb") as file:
+            file.write(os.urandom(300_000))
+        snapshots.save(kind="start" if number == 0 else "within")
+    state = listing(t.project)
+    code, answer = snapshots.ask("prune", most_bytes=1_500_000)
+    equal(code, 0, "exit status", answer)
+    numbers = snapshots.numbers()
+    expect(answer["bytes_after"] < 1_500_000 and {0, 7} <= set(numbers) and len(numbers) < 8, "what is left",
+           (answer, numbers))
+    fsck(t, snapshots.store)
+    t.write("blob", "x")
+    snapshots.rollback(7)
+    equal(listing(t.project), state, "the latest one")
+
+
+# Room
+
+@needs("git")
+@timeout(120)
+def test_making_room_that_is_killed_anywhere_loses_nothing_that_should_stay(t):
+    snapshots = own(t)
+    killed = 0
+    for fault in range(1, 60):
+        for number in range(2):
+            t.write("file", f"{fault} {number}")
+            latest = snapshots.save(kind="start" if number == 0 else "within")["number"]
+        code, _ = snapshots.ask("prune", most_bytes=1, fault=fault)
+        killed += code != 0
+        expect({0, latest} <= set(snapshots.numbers()), f"the first and the latest stay at {fault}")
+        equal((snapshots.ask("show", from_=latest, path="file")[0], snapshots.out), (0, f"{fault} 1".encode()),
+              f"the latest one at {fault}")
+        if code == 0:
+            break
+    fsck(t, snapshots.store)
+    snapshots.rollback(0)
+    equal(t.read("file"), "1 0", "the first one")
+    expect(killed > 5, "there are fault points", killed)
+
+
+def test_clean_removes_a_loop_with_all_that_it_kept(t):
+    loop = begin(t)
+    first, folder = loop.status()["id"], loop.folder
+    loop.write("more", "x" * 100_000)
+    os.unlink(loop.path("done"))
+    equal(loop.run().code, 0, "exit status of the second loop")
+    result = loop.ringfence("clean", first)
+    equal(result.code, 125, "exit status without a terminal", result)
+    expect(os.path.exists(folder), "nothing is removed")
+    result = loop.ringfence("clean", first, "--yes")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "1 loop removed", "stdout")
+    expect(not os.path.exists(folder), "its folder is gone")
+    equal(os.listdir(os.path.join(store_of(t), "refs/ringfence")), [loop.status()["id"]], "whose checkpoints are left")
+    fsck(t, store_of(t))
+    equal(loop.ringfence("rollback", "--yes").code, 0, "exit status of a rollback of the other one")
+    equal(loop.tree()["more"], "x" * 100_000, "the file from before the second loop")
+    answer = json.loads(loop.ringfence("clean", "--older", "1s", "--yes", "--json").out)
+    until("an age of a second", lambda: answer["removed"] or
+          json.loads(loop.ringfence("clean", "--older", "1s", "--yes", "--json").out)["removed"])
+    equal(os.listdir(os.path.join(store_of(t), "objects/pack")), [], "packs")
+    equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
+
+
+def test_clean_does_not_touch_a_loop_that_runs(t):
+    loop = Loop(t, scripts={"all": "edit here x; meet never"})
+    ident = loop.detach()
+    loop.there("here")
+    result = loop.ringfence("clean", ident, "--yes")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "is running", "stderr")
+    equal(loop.ringfence("clean", "--older", "1s", "--yes", "--json").code, 0, "exit status of --older")
+    equal(loop.status()["status"], "running", "the loop")
+    loop.ringfence("abort", "--now")

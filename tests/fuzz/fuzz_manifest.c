@@ -1,0 +1,43 @@
+// sources: src/snapshot/manifest.c src/snapshot/node.c src/util/buffer.c src/util/error.c src/util/mem.c
+/* Manifests of checkpoints, read onto a tree. */
+#include "fuzz.h"
+
+#include "snapshot/manifest.h"
+
+#include <stdlib.h>
+
+/* A tree with a file, a program, a link, and a folder with a file in it. */
+static void make_tree(struct node *root)
+{
+	static const char *const names[] = { "a", "d", "link", "run" };
+	static const enum node_kind kinds[] = { NODE_FILE, NODE_FOLDER, NODE_LINK, NODE_FILE };
+
+	*root = (struct node){ .kind = NODE_FOLDER };
+	for (int i = 0; i < 4; i++) {
+		struct node *node = node_add(root);
+
+		node->name = names[i];
+		node->kind = kinds[i];
+		node->mode = i == 3 ? 0755 : 0644;
+	}
+	*node_add(&root->inner[1]) = (struct node){ .name = "b", .kind = NODE_FILE, .mode = 0644 };
+}
+
+void fuzz_manifest(const uint8_t *data, size_t size)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 24);
+	struct node root;
+	struct error err;
+
+	make_tree(&root);
+	if (manifest_read((const char *)data, size, &root, &err) == 0) {
+		if (root.count < 4 || root.inner[0].mode > 07777)
+			abort();
+		manifest_write(&root, &out);
+		if (buffer_overflowed(&out) || out.data[out.used - 1])
+			abort();
+	}
+	node_release(&root);
+}
+
+FUZZ_TARGET(fuzz_manifest)

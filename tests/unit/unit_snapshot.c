@@ -1,0 +1,193 @@
+/* Checkpoints, as far as they are pure: names, manifests, ignore rules, sums, comparing trees. */
+#include "unit.h"
+
+#include "snapshot/manifest.h"
+#include "snapshot/name.h"
+#include "snapshot/plan.h"
+#include "snapshot/rules.h"
+#include "snapshot/sha1.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool stored_as(const char *name, bool chunked, const char *stored)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1024);
+	const char *back;
+	bool pieces;
+
+	name_store(&out, name, chunked);
+	back = name_read(buffer_text(&out), &pieces);
+	return strcmp(buffer_text(&out), stored) == 0 && back && strcmp(back, name) == 0 &&
+	       pieces == chunked;
+}
+
+static void names(void)
+{
+	bool pieces;
+
+	CHECK("a name is stored as it is",
+	      stored_as("main.c", false, "main.c") && stored_as(".gitignore", false, ".gitignore"));
+	CHECK("no tree has .git in it, however it is written",
+	      stored_as(".git", false, "ringfence%.git") &&
+		      stored_as(".GIT", false, "ringfence%.GIT") &&
+		      stored_as("git~1", false, "ringfence%git~1") &&
+		      stored_as(".git . .", false, "ringfence%.git . .") &&
+		      stored_as(".git:x", false, "ringfence%.git:x") &&
+		      stored_as(".g\xe2\x80\x8cit", false, "ringfence%.g\xe2\x80\x8cit"));
+	CHECK("what looks like a stored name is stored as one",
+	      stored_as("ringfence%x", false, "ringfence%ringfence%x") &&
+		      stored_as("ringfence", false, "ringfence%ringfence"));
+	CHECK("a file in pieces is marked", stored_as("big", true, "ringfence#big"));
+	CHECK("names that nobody can have are refused",
+	      !name_read(".git", &pieces) && !name_read("ringfence%..", &pieces) &&
+		      !name_read("ringfence%", &pieces) && !name_read("..", &pieces) &&
+		      !name_read("ringfence%a/b", &pieces) && !name_read("ringfence-x", &pieces));
+}
+
+static void sums(void)
+{
+	static const unsigned char wanted[] = { 0xa9, 0x99, 0x3e, 0x36, 0x47, 0x06, 0x81,
+						0x6a, 0xba, 0x3e, 0x25, 0x71, 0x78, 0x50,
+						0xc2, 0x6c, 0x9c, 0xd0, 0xd8, 0x9d };
+	static const unsigned char million[] = { 0x34, 0xaa, 0x97, 0x3c, 0xd4, 0xc4, 0xda,
+						 0xa4, 0xf6, 0x1e, 0xeb, 0x2b, 0xdb, 0xad,
+						 0x27, 0x31, 0x65, 0x34, 0x01, 0x6f };
+	unsigned char sum[SHA1_SIZE];
+	struct sha1 sha1;
+
+	sha1_init(&sha1);
+	sha1_add(&sha1, "abc", 3);
+	sha1_end(&sha1, sum);
+	CHECK("the sum of abc is what the standard says", memcmp(sum, wanted, SHA1_SIZE) == 0);
+	sha1_init(&sha1);
+	for (int i = 0; i < 1000000 / 8; i++)
+		sha1_add(&sha1, "aaaaaaaa", 8);
+	sha1_end(&sha1, sum);
+	CHECK("so is the sum of a million letters", memcmp(sum, million, SHA1_SIZE) == 0);
+}
+
+static struct node *add(struct node *folder, const char *name, enum node_kind kind, mode_t mode)
+{
+	struct node *node = node_insert(folder, name);
+
+	node->kind = kind;
+	node->mode = mode;
+	memcpy(node->id, name, strlen(name));
+	return node;
+}
+
+/* a, d/, d/b, run: a and d/b are one file. */
+static void make_tree(struct node *root, mode_t mode)
+{
+	*root = (struct node){ .kind = NODE_FOLDER, .mode = 0750 };
+	add(root, "run", NODE_FILE, 0755);
+	add(root, "d", NODE_FOLDER, 0755);
+	add(root, "a", NODE_FILE, mode)->links = 2;
+	add(node_find(root, "d"), "b", NODE_FILE, mode)->links = 2;
+	node_group(root);
+}
+
+static void manifests(void)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(4096);
+	AUTO_BUFFER struct buffer again = BUFFER_INIT(4096);
+	struct node full, bare;
+	struct error err;
+
+	make_tree(&full, 0600);
+	add(&full, "pipe", NODE_FIFO, 0622);
+	add(&full, "sock", NODE_SKIPPED, 0)->why = "a socket";
+	manifest_write(&full, &text);
+	make_tree(&bare, 0644);
+	CHECK("a manifest is read onto a tree of git",
+	      manifest_read(text.data, text.used, &bare, &err) == 0 && bare.mode == 0750 &&
+		      node_find(&bare, "a")->mode == 0600 &&
+		      node_at(&bare, "d/b")->group == node_find(&bare, "a")->group &&
+		      node_find(&bare, "pipe")->mode == 0622 &&
+		      strcmp(node_find(&bare, "sock")->why, "a socket") == 0);
+	manifest_write(&bare, &again);
+	CHECK("and is the same when it is written again",
+	      text.used == again.used && memcmp(text.data, again.data, text.used) == 0);
+	CHECK("one that was cut is refused",
+	      manifest_read(text.data, text.used - 3, &bare, &err) < 0);
+	CHECK("one that names what is not there is refused",
+	      manifest_read("ringfence 1\0modes 644 755 755\0m 600 none\0", 41, &bare, &err) < 0);
+	node_release(&full);
+	node_release(&bare);
+}
+
+static void ignore_rules(void)
+{
+	static const char upper[] = "*.o\n/top\nbuild/\r\n#no\n\nlogs\n";
+	struct rules *rules = rules_new();
+	struct rules *read = NULL;
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(4096);
+	struct error err;
+
+	rules_add(rules, "", upper, sizeof upper - 1);
+	rules_add(rules, "src", "!keep.o\n/only\n", 14);
+	rules_track(rules, "build/tracked");
+	rules_track(rules, "build-2/x");
+	rules_ready(rules);
+	CHECK("names are ignored at any depth",
+	      rules_ignore(rules, "a.o", false) && rules_ignore(rules, "x/y/a.o", false));
+	CHECK("a deeper file outranks an upper one",
+	      !rules_ignore(rules, "src/keep.o", false) && rules_ignore(rules, "keep.o", false));
+	CHECK("a slash means from here on", rules_ignore(rules, "top", false) &&
+						    !rules_ignore(rules, "x/top", false) &&
+						    rules_ignore(rules, "src/only", false) &&
+						    !rules_ignore(rules, "only", false));
+	CHECK("a slash at the end means folders",
+	      rules_ignore(rules, "build", true) && !rules_ignore(rules, "build", false));
+	CHECK("what is tracked is known, with the folders above it",
+	      rules_tracked(rules, "build") && rules_tracked(rules, "build/tracked") &&
+		      !rules_tracked(rules, "build/other") && !rules_tracked(rules, "buil"));
+	rules_keep(rules, "build/tracked");
+	rules_settle(rules);
+	rules_write(rules, &bytes);
+	CHECK("rules are kept and read again",
+	      rules_read(bytes.data, bytes.used, &read, &err) == 0 &&
+		      rules_ignore(read, "a.o", false) && rules_tracked(read, "build") &&
+		      !rules_tracked(read, "build-2"));
+	rules_free(read);
+	CHECK("rules that were cut are refused",
+	      rules_read(bytes.data, bytes.used - 1, &read, &err) < 0);
+	rules_free(rules);
+}
+
+static void comparing(void)
+{
+	struct list kept = { 0 };
+	struct node one, other;
+	struct error err;
+	AUTO_FREE char *where = NULL;
+
+	make_tree(&one, 0644);
+	make_tree(&other, 0644);
+	CHECK("equal trees do not differ", !plan_difference(&one, &other, &kept));
+	node_at(&other, "d/b")->mode = 0600;
+	where = plan_difference(&one, &other, &kept);
+	CHECK("a mode is a difference", where && strcmp(where, "d/b") == 0);
+	node_at(&other, "d/b")->mode = 0644;
+	node_at(&other, "d/b")->group = node_find(&other, "a")->group = 0;
+	free(where);
+	where = plan_difference(&one, &other, &kept);
+	CHECK("so is a link that is a copy", where && strcmp(where, "a") == 0);
+	CHECK("a part of one tree comes into another",
+	      plan_graft(&one, &other, "d/b", &err) == 0 && node_find(&one, "a")->group == 0);
+	CHECK("what is not there cannot", plan_graft(&one, &other, "d/c", &err) < 0);
+	node_release(&one);
+	node_release(&other);
+}
+
+int main(void)
+{
+	names();
+	sums();
+	manifests();
+	ignore_rules();
+	comparing();
+	return unit_failures > 0;
+}
