@@ -146,7 +146,7 @@ static void *serve(void *argument)
 	return NULL;
 }
 
-static int server(char **argv)
+static _Noreturn void server(char **argv)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 				       .sin_port = htons((uint16_t)atoi(argv[2])),
@@ -319,7 +319,7 @@ int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
 	if (argc == 5 && strcmp(argv[1], "server") == 0)
-		return server(argv);
+		server(argv);
 	if (argc == 7 && strcmp(argv[1], "client") == 0)
 		return client(argv);
 	if (argc == 5 && strcmp(argv[1], "hold") == 0)
