@@ -83,7 +83,8 @@ static bool put_chunk(struct end *end, const char *text)
 
 /* --- the provider */
 
-static const char head[] = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+static const char head[] =
+	"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
 static const char first[] =
 	"event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"claude-opus-5-5\",\"usage\":{\"input_tokens\":9,"
 	"\"output_tokens\":1}}}\n\n";
@@ -100,10 +101,11 @@ static bool answer(struct end *end, const char *request)
 
 	for (long i = 0; ok && (count < 0 || i < count); i++) {
 		usleep(count < 0 ? 1000000 : PACE_US);
-		snprintf(text, sizeof text,
-			 "event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\","
-			 "\"text\":\"@%llu@\"}}\n\n",
-			 (unsigned long long)now_ns());
+		snprintf(
+			text, sizeof text,
+			"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\","
+			"\"text\":\"@%llu@\"}}\n\n",
+			(unsigned long long)now_ns());
 		ok = put_chunk(end, text);
 	}
 	return ok && put_chunk(end, last) && put(end, "0\r\n\r\n", 5);
@@ -144,7 +146,7 @@ static void *serve(void *argument)
 	return NULL;
 }
 
-static int server(char **argv)
+static _Noreturn void server(char **argv)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 				       .sin_port = htons((uint16_t)atoi(argv[2])),
@@ -158,7 +160,8 @@ static int server(char **argv)
 	    SSL_CTX_use_PrivateKey_file(context, argv[4], SSL_FILETYPE_PEM) != 1)
 		die("certificate");
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 || listen(listener, 512) < 0)
+	if (bind(listener, (struct sockaddr *)&address, sizeof address) < 0 ||
+	    listen(listener, 512) < 0)
 		die("listen");
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 128 << 10);
@@ -201,13 +204,16 @@ static void ask(struct end *end, const char *token, long events)
 {
 	char text[1024];
 	char body[256];
-	int size = snprintf(body, sizeof body,
-			    "{\"model\":\"claude-opus-5-5\",\"max_tokens\":1000,\"stream\":true,\"events\":%ld}", events);
+	int size = snprintf(
+		body, sizeof body,
+		"{\"model\":\"claude-opus-5-5\",\"max_tokens\":1000,\"stream\":true,\"events\":%ld}",
+		events);
 
-	size = snprintf(text, sizeof text,
-			"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nx-api-key: %s\r\nContent-Type: application/json\r\n"
-			"Content-Length: %d\r\n\r\n%s",
-			token, size, body);
+	size = snprintf(
+		text, sizeof text,
+		"POST /v1/messages HTTP/1.1\r\nHost: 127.0.0.1\r\nx-api-key: %s\r\nContent-Type: application/json\r\n"
+		"Content-Length: %d\r\n\r\n%s",
+		token, size, body);
 	if (!put(end, text, (size_t)size))
 		die("send");
 }
@@ -223,17 +229,20 @@ static int compare(const void *a, const void *b)
 static void report(const char *name, uint64_t *times, size_t count)
 {
 	qsort(times, count, sizeof *times, compare);
-	printf("%s %.1f %.1f\n", name, (double)times[count / 2] / 1000, (double)times[count * 99 / 100] / 1000);
+	printf("%s %.1f %.1f\n", name, (double)times[count / 2] / 1000,
+	       (double)times[count * 99 / 100] / 1000);
 }
 
 /* Takes the stamps out of what has come. Returns how much is left over. */
-static size_t read_stamps(char *bytes, size_t used, uint64_t arrived, uint64_t *times, size_t *count, size_t most)
+static size_t read_stamps(char *bytes, size_t used, uint64_t arrived, uint64_t *times,
+			  size_t *count, size_t most)
 {
 	char *at = bytes;
 
 	for (;;) {
 		char *start = memchr(at, '@', used - (size_t)(at - bytes));
-		char *stop = start ? memchr(start + 1, '@', used - (size_t)(start + 1 - bytes)) : NULL;
+		char *stop = start ? memchr(start + 1, '@', used - (size_t)(start + 1 - bytes))
+				   : NULL;
 
 		if (!stop)
 			break;
@@ -277,7 +286,8 @@ static int client(char **argv)
 			used += (size_t)n;
 			over = memmem(bytes, used, "message_stop\"}\n\n\r\n0\r\n\r\n", 23) ||
 			       (used >= 7 && memcmp(bytes + used - 7, "\r\n0\r\n\r\n" + 0, 7) == 0);
-			used = read_stamps(bytes, used, arrived, times, &stamps, (size_t)(count * events));
+			used = read_stamps(bytes, used, arrived, times, &stamps,
+					   (size_t)(count * events));
 		}
 	}
 	report("first", firsts, (size_t)count);
@@ -309,7 +319,7 @@ int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
 	if (argc == 5 && strcmp(argv[1], "server") == 0)
-		return server(argv);
+		server(argv);
 	if (argc == 7 && strcmp(argv[1], "client") == 0)
 		return client(argv);
 	if (argc == 5 && strcmp(argv[1], "hold") == 0)

@@ -196,6 +196,7 @@ static int load_and_run(struct exec_options *asked, struct error *err)
 static int run_exec(const struct command *command, char **argv)
 {
 	struct exec_options asked = { .report = REPORT_INIT };
+	struct books_news news;
 	struct error err;
 	char **rest;
 	int code;
@@ -214,6 +215,8 @@ static int run_exec(const struct command *command, char **argv)
 	} else if (rest) {
 		code = load_and_run(&asked, &err);
 	}
+	if (gateway_outlet_news(asked.applied.spec.outlet, &news) && news.cost_nusd > 0)
+		models_tell_cost(news.cost_nusd);
 	gateway_outlet_free(asked.applied.spec.outlet);
 	report_release(&asked.report);
 	apply_release(&asked.applied);

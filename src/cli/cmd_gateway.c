@@ -187,14 +187,6 @@ static int serve(struct gateway *gateway, pid_t child, int signals)
 	}
 }
 
-static void tell_cost(const struct books *books)
-{
-	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
-
-	price_add_usd(&amount, books_spent(books), 2);
-	noticef("models cost US$ %s (ringfence cost tells more)", buffer_text(&amount));
-}
-
 static int run_with(const struct gateway_asked *asked, struct gateway *gateway, char **command)
 {
 	__attribute__((cleanup(list_release))) struct list variables = { 0 };
@@ -263,7 +255,7 @@ static int run_gateway(const struct command *command, char **argv)
 		code = run_with(&asked, gateway, rest);
 	if (gateway) {
 		gateway_stop(gateway);
-		tell_cost(books);
+		models_tell_cost(books_spent(books));
 	}
 	books_close(books);
 	apply_release(&asked.applied);

@@ -1,6 +1,7 @@
 /* From what is set to what a gateway is told about models: see models.h. */
 #include "cli/models.h"
 
+#include "cli/notice.h"
 #include "cli/prices.h"
 #include "config/file.h"
 #include "gateway/keys.h"
@@ -220,4 +221,12 @@ int models_books(const struct applied *applied, struct books_options *ret_option
 		.period = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
 	};
 	return 0;
+}
+
+void models_tell_cost(uint64_t nusd)
+{
+	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
+
+	price_add_usd(&amount, nusd, 2);
+	noticef("models cost US$ %s (ringfence cost tells more)", buffer_text(&amount));
 }

@@ -13,6 +13,9 @@ int models_judge(const struct setting *setting, const char *text, struct error *
 /* Do these texts lead to the provider whose key this variable has? */
 bool models_lead(const struct list *texts, const char *variable);
 
+/* Says what a run cost. */
+void models_tell_cost(uint64_t nusd);
+
 /* The folder and limits of the books for runs without a loop; *ret_folder and *ret_day are the caller's to free. */
 int models_books(const struct applied *applied, struct books_options *ret_options,
 		 char **ret_folder, char **ret_day, struct error *err);

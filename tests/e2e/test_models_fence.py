@@ -164,6 +164,7 @@ def test_exec_leads_to_models_if_the_users_file_says_so(t):
         file.write("models: auto\n")
     result = t.fence("python3", "ask.py", env=world.env)
     equal((result.code, result.out), (0, "200\n"), "now it does", result)
+    contains(result.err, "models cost US$ 0.00014", "and says what it cost")
 
 
 def test_a_projects_own_file_cannot_lead_keys_elsewhere(t):
