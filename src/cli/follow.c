@@ -457,7 +457,8 @@ int follow_loop(struct client_loop *loop, int64_t after, bool json)
 	}
 	code = left ? LOOPS_INTERRUPTED : conclude(&follow, &err);
 	/* The last words are said when the last process is gone. */
-	if (!left && loop->state.phase == LOOP_PHASE_finished)
+	if (!left &&
+	    (loop->state.phase == LOOP_PHASE_finished || loop->state.phase == LOOP_PHASE_paused))
 		client_wait_gone(loop, LOOK_MS);
 	if (json) {
 		client_look(loop);
