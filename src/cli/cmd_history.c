@@ -58,9 +58,9 @@ static void end(struct history *history, const json_t *data, const char *verdict
 
 static json_t *check_of(const json_t *data)
 {
-	static const char *const keys[] = { "command",     "code",        "passed",      "vacuous",
-					    "limit",       "over_budget", "duration_ms", "denied",
-					    "quarantined", "put_aside" };
+	static const char *const keys[] = { "command", "code",        "passed",
+					    "vacuous", "limit",       "duration_ms",
+					    "denied",  "quarantined", "put_aside" };
 	json_t *check = json_pack("{s:b}", "new", json_is_true(json_object_get(data, "new")));
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -72,10 +72,10 @@ static json_t *check_of(const json_t *data)
 static void take_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
-		"code",        "signal",          "timed_out", "idle",    "duration_ms",
-		"cost_nusd",   "agent_cost_nusd", "tokens",    "session", "error",
-		"message",     "reset_at",        "limit",     "denials", "denied",
-		"quarantined", "put_aside"
+		"code",      "signal",          "timed_out", "idle",        "duration_ms",
+		"cost_nusd", "agent_cost_nusd", "tokens",    "session",     "error",
+		"message",   "reset_at",        "limit",     "over_budget", "denials",
+		"denied",    "quarantined",     "put_aside"
 	};
 	const char *action = json_string_value(json_object_get(data, "action"));
 	const char *status = json_string_value(json_object_get(data, "status"));

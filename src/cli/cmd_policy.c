@@ -159,7 +159,8 @@ void policy_print(const struct applied *applied, const struct fence_plan *plan)
 	print_rules(plan);
 	print_line("network",
 		   applied->spec.net == FENCE_NET_LIST && !applied->spec.allow.count
-			   ? "list: no host, only models"
+			   ? (applied->spec.models.count ? "list: no host, only models"
+							 : "list: no host is named")
 			   : nets[applied->spec.net],
 		   NULL, applied->spec.net_origin);
 	for (size_t i = 0; i < applied->spec.allow.count; i++)

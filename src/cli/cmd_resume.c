@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { GONE_MS = 5000 };
+
 static bool takes(const struct setting *setting)
 {
 	return limits_has(setting);
@@ -92,6 +94,12 @@ static int resume_all(struct loops_options *asked, struct error *err)
 	return code ? code : cli_printed();
 }
 
+static bool has_stopped(const struct client_loop *loop)
+{
+	return !loop->damaged &&
+	       (loop->state.phase == LOOP_PHASE_paused || loop->state.phase == LOOP_PHASE_finished);
+}
+
 static int resume(struct loops_options *asked, struct error *err)
 {
 	if (asked->all)
@@ -99,11 +107,16 @@ static int resume(struct loops_options *asked, struct error *err)
 	if (loops_find(asked, err) < 0)
 		return cli_fail(err);
 
+	/* One that has just stopped is gone in a moment. */
+	if (asked->loop.alive && has_stopped(&asked->loop) &&
+	    client_wait_gone(&asked->loop, GONE_MS))
+		client_look(&asked->loop);
+
 	int64_t seen = asked->loop.state.last_seq;
 
 	/* One that runs is looked on at; nothing is asked of it. */
 	if (asked->follow && asked->loop.alive && !asked->loop.damaged &&
-	    !json_object_size(asked->changes)) {
+	    !has_stopped(&asked->loop) && !json_object_size(asked->changes)) {
 		if (!asked->json)
 			printf("the loop %s is running: iteration %u\n", asked->loop.id,
 			       asked->loop.state.iteration);

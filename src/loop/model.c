@@ -37,7 +37,7 @@ static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 				 ON(finished, finished) },
 	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ON(finished, finished) },
 	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
-				  ON(restored, finished) },
+				  ON(checkpointed, finished), ON(restored, finished) },
 };
 
 const char *loop_phase_name(enum loop_phase phase)

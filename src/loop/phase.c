@@ -133,6 +133,11 @@ static void add_time(struct buffer *out, const char *option, int64_t ms)
 	text_add_duration(out, (uint64_t)ms);
 }
 
+static void add_money(struct buffer *out, const char *option, int64_t nusd)
+{
+	buffer_printf(out, "%s US$ %.2f", option, (double)nusd / 1e9);
+}
+
 /* One check, recorded. */
 static int run_check(struct supervisor *sup, size_t index, const char *folder, struct error *err)
 {
@@ -291,17 +296,31 @@ static int64_t agent_time_ms(const struct supervisor *sup, bool *ret_total)
 	return left_ms > 0 ? left_ms : 1;
 }
 
+/* Which money was used up, as the gateway or the agent itself has counted it; BOOKS_SCOPES: none was. */
+static enum books_scope money_of(const struct supervisor *sup, const struct runner_result *result)
+{
+	int64_t budget = sup->state.options.budget_nusd;
+
+	if (result->metered)
+		return result->news.over ? result->news.scope : BOOKS_SCOPES;
+	if (sup->cut != CUT_BUDGET)
+		return BOOKS_SCOPES;
+	return budget && sup->heard.cost_nusd >= budget ? BOOKS_ITERATION : BOOKS_LOOP;
+}
+
 /* The option that ended the agent, with its value. */
 static void name_limit(const struct supervisor *sup, const struct runner_result *result, bool total,
 		       struct buffer *out)
 {
 	const struct loop_options *options = &sup->state.options;
-	int64_t budget = options->budget_nusd;
-	bool own = budget && sup->heard.cost_nusd >= budget;
+	enum books_scope scope = money_of(sup, result);
 
-	if (sup->cut == CUT_BUDGET)
-		buffer_printf(out, "%s US$ %.2f", own ? "--budget" : "--max-cost",
-			      (double)(own ? budget : options->limits.cost_nusd) / 1e9);
+	if (scope == BOOKS_ITERATION)
+		add_money(out, "--budget", options->budget_nusd);
+	else if (scope == BOOKS_LOOP)
+		add_money(out, "--max-cost", options->limits.cost_nusd);
+	else if (scope == BOOKS_DAY)
+		add_money(out, "--daily-budget", options->daily_nusd);
 	else if (sup->cut == CUT_IDLE)
 		add_time(out, "--idle-timeout", options->idle_ms);
 	else if (out_of_time(result) && total)

@@ -105,7 +105,7 @@ static void add_network(const struct loop_options *options, struct buffer *out)
 	size_t index;
 	const json_t *entry;
 
-	if (net == FENCE_NET_NONE) {
+	if (net == FENCE_NET_NONE || (net == FENCE_NET_LIST && !json_array_size(allow))) {
 		buffer_add_text(
 			out,
 			"- There is no network: nothing can be downloaded or installed. Work with what is there.\n");

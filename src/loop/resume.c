@@ -8,22 +8,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A variable is passed on by its name: the journal keeps no secrets. */
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value;
+}
+
+/* The variable that a model's key is in ("source NAME env:VARIABLE"); NULL: it is elsewhere. */
+static const char *key_variable(const char *text)
+{
+	const char *source = strncmp(text, "source ", 7) == 0 ? strchr(text + 7, ' ') : NULL;
+
+	return source && strncmp(source, " env:", 5) == 0 ? source + 5 : NULL;
+}
+
+/* A variable is known by its name: the journal keeps no secrets. */
 static int find_variables(const struct loop_state *state, struct error *err)
 {
 	struct fence_spec spec;
-	int result = 0;
+	const char *missing = NULL;
+	bool passed = true;
 
 	if (frozen_thaw(state->options.fence, &spec, err) < 0)
 		return -1;
-	for (size_t i = 0; i < spec.env.count && result == 0; i++)
+	for (size_t i = 0; i < spec.env.count && !missing; i++)
 		if (!strchr(spec.env.items[i], '=') && !getenv(spec.env.items[i]))
-			result = error_set(
-				err,
-				"the loop was started with --env %.100s, which is not set here now: set it and resume again",
-				spec.env.items[i]);
+			missing = spec.env.items[i];
+	for (size_t i = 0; i < spec.models.count && !missing; i++) {
+		const char *name = key_variable(spec.models.items[i]);
+
+		passed = false;
+		if (name && !is_set(name))
+			missing = name;
+	}
+	if (missing)
+		error_set(err, "%s %.100s, which is not set here now: set it and resume again",
+			  passed ? "it was started with --env" : "the key of its model is in",
+			  missing);
 	fence_spec_release(&spec);
-	return result;
+	return missing ? -1 : 0;
 }
 
 static int pretend(struct loop_state *state, enum loop_event kind, const json_t *data,

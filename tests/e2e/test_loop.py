@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import time
 
@@ -47,18 +46,6 @@ def test_the_prompt_tells_the_task_the_limits_and_what_the_check_printed(t):
     for part in ("make it", "iteration 2 of at most 7", "the bridge is broken", "learnt: it is hard",
                  "in a fence"):
         contains(prompt, part, "the prompt")
-
-
-def test_the_prompt_tells_what_the_fence_forbids(t):
-    loop = Loop(t)
-    os.mkdir(loop.path(".git"))
-    own = loop.run("--dry-run").out
-    for part in (".git is read-only", "There is no network", "secrets"):
-        contains(own, part, "the prompt")
-    given = loop.run("--dry-run", "--write", ".git", "--allow", "example.org").out
-    contains(given, "only these hosts can be reached: example.org.", "the prompt with a host")
-    lacks(given, ".git is read-only", "the prompt with .git")
-    lacks(loop.run("--dry-run", "--net", "open").out, "There is no network", "the prompt with the network")
 
 
 def test_old_failures_are_told_from_new_ones(t):
@@ -246,33 +233,6 @@ def test_two_loops_run_at_once_in_two_projects(t):
         loop.ended("completed")
 
 
-def test_status_tells_the_objective_and_what_it_does(t):
-    loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})
-    ident = loop.detach()
-    loop.there("here-1")
-    contains(loop.ringfence("status").out, "just now\n    make it\n    the agent works\n", "while it works")
-    loop.ringfence("pause")
-    contains(loop.ringfence("status", ident).out, "    pauses after this iteration\n", "when a pause was asked for")
-    equal(loop.status()["asked"], "pause", "as JSON")
-    loop.write("go")
-    loop.ended("paused")
-    loop.ringfence("abort")
-
-
-def test_status_shows_the_newest_first_and_not_all(t):
-    loop = Loop(t)
-    loop.write("done")
-    equal(loop.run().code, 0, "exit status")
-    first = loop.folder
-    for number in range(10):
-        shutil.copytree(first, first[:-4] + f"zz{number:02}")
-    idents = [entry["id"] for entry in json.loads(loop.ringfence("status", "--json").out)["loops"]]
-    equal(len(idents), 11, "all are there as JSON")
-    lines = loop.ringfence("status").out.splitlines()
-    equal([line.split()[0] for line in lines if line.startswith("2")], idents[:0:-1], "the newest ten")
-    equal(lines[-1], "and 1 older (--all, or --json)", "the rest")
-
-
 def test_pause_ends_the_iteration_and_resume_goes_on(t):
     loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})
     loop.detach()
@@ -362,20 +322,6 @@ def test_on_a_terminal_ctrl_c_asks(t, answer, status, code):
         equal(terminal.wait(), code, "exit status of run")
 
 
-def test_history_is_a_table(t):
-    loop = Loop(t, scripts={"1": "true", "2": "say x; touch /usr/x 2>/dev/null; exit 3", "3": "edit done yes"})
-    result = loop.run()
-    contains(result.out, "  the agent changed nothing and said nothing\n", "the progress")
-    lines = loop.ringfence("history").out.splitlines()
-    equal(lines[0].split(), ["verdict", "agent", "checks", "time", "denied", "US$", "why"], "the heads")
-    equal([line.replace("go on", "go-on").split()[:5] for line in lines[1:]],
-          [["1", "go-on", "exit", "0", "0/1"], ["2", "go-on", "exit", "3", "0/1"], ["3", "done", "exit", "0", "1/1"]],
-          "the lines")
-    equal([line.replace("go on", "go-on").split()[6:8] for line in lines[1:]], [["0", "-"], ["1", "-"], ["0", "-"]],
-          "denials and cost")
-    contains(lines[1], "the agent changed nothing and said nothing", "the reason")
-
-
 def test_logs_follow_to_the_end(t):
     loop = Loop(t, scripts={"1": "say one; edit here x; meet go; say two", "2": "say three; edit done yes"})
     loop.detach()
@@ -387,45 +333,6 @@ def test_logs_follow_to_the_end(t):
     equal(loop.ringfence("logs", "--iteration", "1").out, "one\ntwo\n", "of iteration 1")
     equal(loop.ringfence("logs", "--iteration", "9").code, 125, "of one that is not there")
     loop.ended("completed")
-
-
-def test_logs_on_a_terminal_mark_iterations_and_the_end(t):
-    loop = Loop(t, scripts={"1": "say one; edit here x; meet go", "2": "say two; edit done yes"})
-    loop.detach()
-    loop.there("here")
-    terminal = t.tty([t.ringfence, "logs", "-f"], cwd=loop.project)
-    terminal.expect("-- iteration 1\r\none")
-    loop.write("go")
-    terminal.expect("-- iteration 2\r\ntwo\r\n-- completed: every rule holds")
-    equal(terminal.wait(), 0, "exit status of logs")
-
-
-def test_logs_show_what_the_checks_printed(t):
-    loop = Loop(t, scripts={"1": "edit a 1", "2": "edit done yes"})
-    equal(loop.run("--check", "echo never >&2", check="echo round $(ls a done 2>/dev/null | wc -l); test -f done").code,
-          0, "exit status")
-    def said(number, name):
-        return (f"-- {name}: echo round $(ls a done 2>/dev/null | wc -l); test -f done\nround {number}\n"
-                f"-- {name}: echo never >&2\nnever\n")
-    equal(loop.ringfence("logs", "--checks").out, said(2, "iteration 2"), "of the last one")
-    equal(loop.ringfence("logs", "--checks", "--iteration", "1").out, said(1, "iteration 1"), "of iteration 1")
-    equal(loop.ringfence("logs", "--checks", "--iteration", "0").out, said(0, "before the first iteration"),
-          "of the baseline")
-    lines = loop.ringfence("logs", "--checks", "--json").out.splitlines()
-    equal(json.loads(lines[0]), {"iteration": 2, "stream": "check-1.stdout", "text": "round 2"}, "as JSON")
-    equal(loop.ringfence("logs", "--iteration", "0").code, 125, "exit status for an agent that never was")
-
-
-def test_resume_follow_looks_on_at_a_loop_that_runs(t):
-    loop = Loop(t, scripts={"1": "edit here x; meet go", "2": "edit done yes"})
-    loop.detach()
-    loop.there("here")
-    process = t.start([t.ringfence, "resume", "--follow"], cwd=loop.project, stdout=-1, stderr=-1)
-    contains(process.stdout.readline().decode(), "is running: iteration 1", "the first line")
-    loop.write("go")
-    result = t.finish(process)
-    equal(result.code, 0, "exit status", result)
-    contains(result.out, "completed: every rule holds", "the last line")
 
 
 def test_a_term_in_the_foreground_detaches_also_on_a_terminal(t):
@@ -534,22 +441,6 @@ def test_the_agent_is_in_the_fence(t):
     expect(not os.path.exists(os.path.join(t.home, "outside.txt")), "nothing is planted outside")
     with open(os.path.join(t.home, ".ssh/id_rsa"), encoding="utf-8") as file:
         equal(file.read(), "the key", "the control: the key is there for its owner")
-
-
-def test_what_the_fence_denied_and_put_aside_is_told_by_name(t):
-    loop = Loop(t, scripts={"all": "mkdir .vscode; echo {} >.vscode/tasks.json; mkdir .git; for i in 1 2 3 4; do "
-                                   "touch /usr/there-$i 2>/dev/null; done; edit done yes"})
-    result = loop.run()
-    equal(result.code, 0, "exit status", result)
-    contains(result.out, "denied by the fence: 4 (ringfence suggest)\n    create /usr/there-1\n", "the denials")
-    lacks(result.out, "/usr/there-4", "the denials")
-    contains(result.out, "put aside, because the host would execute it: ", "the quarantine")
-    entry = loop.history()[0]
-    equal((entry["denials"], len(entry["denied"])), (4, 3), "the denials in the history")
-    expect(any(".vscode" in kept["path"] for kept in entry["put_aside"]), "it is in the history", entry)
-    for kept in entry["put_aside"]:
-        expect(kept["kept"].startswith(t.state) and os.path.lexists(kept["kept"]), "it is kept", kept)
-        contains(result.out, kept["kept"], "the progress")
 
 
 @cases(("max-iterations: 1000", "iterations", 20), ("max-iterations: 5", "iterations", 5),

@@ -123,6 +123,38 @@ def test_a_runner_killed_in_a_request_loses_no_spend(t):
     t.leftover_runs = True
 
 
+def test_a_supervisor_killed_in_a_request_goes_on_with_the_key(t):
+    started = threading.Event()
+
+    def answer(request, _):
+        if not started.is_set():
+            started.set()
+            time.sleep(3)
+            return None
+        return message(input=10, output=5)
+
+    world = World(t, answer, all="python3 ask.py 1000 && edit done yes && event final")
+    world.loop.detach("--agent-format", "events", "-m", "2", env=world.env)
+    expect(started.wait(10), "the request is on its way", "")
+    os.kill(world.loop.supervisor(), signal.SIGKILL)
+    world.loop.ended("completed")
+    lines = world.ledger()
+    equal(lines[-1]["route"], "messages", "the ledger")
+    spent = [json.loads(data)["cost_nusd"] for kind, data in world.loop.events() if kind in ("interrupted", "ended")]
+    equal(sum(spent), sum(line["cost_nusd"] for line in lines), "journal and ledger agree")
+    t.leftover_runs = True
+
+
+def test_the_money_of_a_day_pauses_the_loop(t):
+    world = World(t, lambda request, _: message(input=len(request.body), output=500), all="python3 ask.py 500 >>asked; edit a $N; event final")
+    result = world.run("-m", "9", "--daily-budget", "0.030")
+    equal((result.code, world.loop.status()["status"]), (3, "paused"), "exit status and status", result)
+    contains(world.loop.status()["reason"], "the money of today is used up: US$ 0.03 (daily-budget)", "the reason")
+    equal(world.loop.ringfence("resume", "--daily-budget", "10", "-m", "4", env=world.env).code, 0, "exit status of resume")
+    world.loop.ended("limit")
+    expect(len(world.ledger()) > 2, "and spends", world.ledger())
+
+
 def test_exec_leads_to_models_if_the_users_file_says_so(t):
     world = World(t, lambda request, _: message())
     t.write("ask.py", ASK)

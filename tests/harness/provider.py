@@ -15,7 +15,8 @@ NANO = 10 ** 9
 class Request:
     """What a provider was sent."""
 
-    def __init__(self, line, headers, body):
+    def __init__(self, line, headers, body, head=""):
+        self.head = head  # all of its lines, those that come twice too
         self.method, self.path, _ = line.split(" ", 2)
         self.headers = headers
         self.body = body
@@ -84,10 +85,12 @@ class Provider:
         if not line:
             return False
         headers = {}
+        head = line + "\n"
         for raw in iter(reader.readline, b"\r\n"):
+            head += raw.decode()
             name, value = raw.decode().split(":", 1)
             headers[name.strip().lower()] = value.strip()
-        request = Request(line, headers, reader.read(int(headers.get("content-length", 0))))
+        request = Request(line, headers, reader.read(int(headers.get("content-length", 0))), head)
         self.requests.append(request)
         answer = self.answer(request, connection)
         if isinstance(answer, bytes):
