@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BYTES_OF_LONG_TOKENS = 8, BYTES_OF_INPUT_TOKENS = 3 };
+enum { BYTES_OF_LONG_TOKENS = 8, TOKENS_PER_S = 300 };
 
 static uint64_t cost_of(const struct call *call, const struct price_use *use,
 			const struct price_model **ret_as)
@@ -54,9 +54,14 @@ static void estimate(struct call *call, struct price_use *use)
 	uint64_t output = call->state == CALL_ANSWERED ? usage_estimate(&call->reader) : 0;
 	uint64_t most = call->body.most * call->body.answers;
 
+	/* Thoughts are not shown, and an answer in one piece is made to its end whoever listens. */
+	uint64_t unseen = call->body.stream ? (call->engine->loop.now_ms - call->began_ms) *
+						      TOKENS_PER_S / 1000
+					    : most;
+
+	output = output < unseen ? unseen : output;
 	if (!call->reader.usage.has_input || call->state != CALL_ANSWERED)
-		use->tokens[PRICE_INPUT] = (call->size + BYTES_OF_INPUT_TOKENS - 1) /
-					   BYTES_OF_INPUT_TOKENS;
+		use->tokens[PRICE_INPUT] = call->size;
 	output = output < most ? output : most;
 	if (use->tokens[PRICE_OUTPUT] < output)
 		use->tokens[PRICE_OUTPUT] = output;
@@ -78,7 +83,13 @@ static void fill(struct call *call, struct books_row *row)
 	row->duration_ms = (uint32_t)(engine->loop.now_ms - call->began_ms);
 	row->first_ms = call->first_ms ? (uint32_t)(call->first_ms - call->began_ms) : 0;
 	if (call->state == CALL_ANSWERED) {
-		memcpy(row->error, call->reader.usage.error, sizeof row->error);
+		/* A word, as all of them are: nothing that could be a key in other letters. */
+		if (!call->reader.usage.error[strspn(
+			    call->reader.usage.error,
+			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")])
+			memcpy(row->error, call->reader.usage.error, sizeof row->error);
+		else
+			snprintf(row->error, sizeof row->error, "other");
 		row->kind = shape_classify(call->status, &call->reader.usage);
 		row->retry_at_ms = row->kind == SHAPE_RATE_LIMIT || row->kind == SHAPE_OVERLOADED
 					   ? call->limit.at_ms
@@ -112,6 +123,8 @@ void call_settle(struct call *call)
 	use.fast |= call->body.fast && input_of(&use) > 0;
 	fill(call, &row);
 	row.cost_nusd = cost_of(call, &use, &as);
+	if (!exact && !usage->has_input && row.cost_nusd > call->reserved)
+		row.cost_nusd = call->reserved;
 	if (call->opaque && row.cost_nusd < call->reserved)
 		row.cost_nusd = call->reserved;
 	row.estimated = !exact;

@@ -52,6 +52,8 @@ struct books {
 	uint64_t period;
 	uint32_t iteration;
 	char *agent;
+	uint64_t
+		own; /* granted to this owner in its period: others that share the folder begin periods of theirs */
 	uint64_t granted; /* of the lease */
 	uint64_t booked;  /* lines of the lease */
 	uint64_t before;  /* lines of leases before it */
@@ -166,8 +168,9 @@ static uint64_t rest(uint64_t limit, uint64_t held)
 /* The scope with the least left, and how much that is. */
 static enum books_scope narrowest(const struct books *books, uint64_t *ret_left)
 {
+	uint64_t held = books->loop.now.held > books->own ? books->loop.now.held : books->own;
 	const uint64_t left[BOOKS_SCOPES] = {
-		[BOOKS_ITERATION] = rest(books->limits[BOOKS_ITERATION], books->loop.now.held),
+		[BOOKS_ITERATION] = rest(books->limits[BOOKS_ITERATION], held),
 		[BOOKS_LOOP] = rest(books->limits[BOOKS_LOOP], books->loop.now.total),
 		[BOOKS_DAY] = books->has_day ? rest(books->limits[BOOKS_DAY], books->day.now.held)
 					     : MONEY_NO_LIMIT,
@@ -268,6 +271,7 @@ int books_lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_gra
 		memcpy(books->news.why, ret_why, sizeof books->news.why);
 	}
 	if (wanted > 0) {
+		books->own += wanted;
 		add_to(&books->loop, wanted);
 		add_to(&books->day, wanted);
 		result = write_both(books, err);
@@ -356,6 +360,8 @@ int books_end_lease(struct books *books, bool in_order, struct error *err)
 	if (!in_order)
 		result = add_lost(books, unused, err);
 	if ((books->granted > 0 || books->fresh > 0) && lock_both(books, err) == 0) {
+		if (in_order)
+			books->own -= unused < books->own ? unused : books->own;
 		take_from(&books->loop, in_order ? unused : 0);
 		take_from(&books->day, in_order ? unused : 0);
 		result = write_both(books, err);

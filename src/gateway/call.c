@@ -120,6 +120,9 @@ static void keep_lines(const struct http_request *request, struct buffer *out)
 					      "content-type",
 					      "content-encoding",
 					      "x-http-method-override",
+					      "x-http-method",
+					      "x-method-override",
+					      "x-goog-fieldmask",
 					      "x-forwarded-for",
 					      "x-forwarded-host",
 					      "x-real-ip" };
@@ -232,6 +235,12 @@ static bool judge_head(struct visit *visit, const struct http_request *request,
 	}
 	if (engine->till.money.latched && target->route->billed && !provider->free) {
 		call_refuse(visit, format, SHAPE_BUDGET, engine->till.why);
+		return false;
+	}
+	/* It would be sent on without a length, and read there as the next request. */
+	if (strcmp(target->route->method, "POST") != 0 &&
+	    (request->message.body == HTTP_CHUNKS || request->message.length > 0)) {
+		call_refuse(visit, format, SHAPE_REQUEST, "this request has no body");
 		return false;
 	}
 	if (request->message.body == HTTP_LENGTH && request->message.length > CALL_BODY_MOST) {

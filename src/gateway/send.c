@@ -32,7 +32,7 @@ static void write_head(struct call *call)
 			      provider->key);
 	}
 	buffer_add_text(head, "Accept-Encoding: identity\r\n");
-	if (strcmp(call->target.route->method, "POST") == 0)
+	if (call->size > 0 || strcmp(call->target.route->method, "POST") == 0)
 		buffer_printf(head,
 			      "Content-Type: application/json\r\nContent-Length: %" PRIu64 "\r\n",
 			      (uint64_t)((int64_t)call->size + request_body_growth(&call->body)));

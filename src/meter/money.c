@@ -35,8 +35,9 @@ enum money_verdict money_reserve(struct money *money, const struct money_want *w
 		return MONEY_OVER;
 	/* Every byte a token is the bound that always holds. Where it is too dear, what the requests before this
 	 * one were like has to do: the truth is known before the answer begins, and an excess ends everything. */
-	if (want->likely && want->likely < input && most_cost(want, input, output) > reach)
-		input = want->likely;
+	if (want->likely && want->likely < input && money->reserved == 0 &&
+	    most_cost(want, input, output) > reach)
+		input = want->likely; /* one at a time: a wrong guess is made once */
 	least = most_cost(want, input, floor);
 	cost = most_cost(want, input, output);
 	if (least > reach) {

@@ -64,6 +64,16 @@ static bool matches(const struct request_route *route, const char *path, size_t 
 	return true;
 }
 
+static bool is_one_of(const char *part, size_t size)
+{
+	static const char *const known[] = { "alt=sse", "alt=json", "beta=true" };
+
+	for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+		if (strlen(known[i]) == size && memcmp(known[i], part, size) == 0)
+			return true;
+	return false;
+}
+
 /* A query goes on without keys; anything but plain characters in it is refused. */
 static int add_query(struct request_target *target, size_t used, const char *query, size_t size)
 {
@@ -72,11 +82,15 @@ static int add_query(struct request_target *target, size_t used, const char *que
 	while (size > 0) {
 		const char *end = memchr(query, '&', size);
 		size_t part = end ? (size_t)(end - query) : size;
+		bool part_dropped = false;
 
 		for (size_t i = 0; i < part; i++)
 			if (!isalnum((unsigned char)query[i]) && !strchr("-._~=,:", query[i]))
 				return -1;
-		if (part > 0 && (part < 4 || strncasecmp(query, "key=", 4) != 0)) {
+		/* Google leaves out of an answer what "fields" does not name, and "alt" can make it unreadable. */
+		if (target->route->billed && !is_one_of(query, part))
+			part_dropped = true;
+		if (part > 0 && !part_dropped && (part < 4 || strncasecmp(query, "key=", 4) != 0)) {
 			if (used + part + 2 > REQUEST_TARGET)
 				return -1;
 			target->target[used++] = mark;
@@ -180,8 +194,14 @@ static void take_limit(struct request_body *body, const struct scan_value *value
 	struct request_spot *spot = body->limit[0].end ? &body->limit[1] : &body->limit[0];
 	bool whole = value->kind == SCAN_NUMBER && strspn(value->text, "0123456789") == value->kept;
 
-	if (value->kind == SCAN_NULL || value->kind == SCAN_END)
+	if (value->kind == SCAN_END)
 		return;
+	/* Written over when there is a limit: one that was put in before it would not hold. */
+	if (value->kind == SCAN_NULL) {
+		*spot = (struct request_spot){ value->start, value->end, value->kind,
+					       REQUEST_UNSAID, false };
+		return;
+	}
 	if (!whole)
 		body->wrong = "the largest number of tokens is not a whole number";
 	*spot = (struct request_spot){ value->start, value->end, value->kind, value->number,

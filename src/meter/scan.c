@@ -324,10 +324,15 @@ static size_t in_skipped(struct scan *scan, const char *bytes, size_t size)
 
 	while (i < size) {
 		if (scan->skipping_string) {
-			while (i < size && !scan->escaped && bytes[i] != '"' && bytes[i] != '\\')
+			while (i < size && !scan->escaped && bytes[i] != '"' && bytes[i] != '\\' &&
+			       (unsigned char)bytes[i] >= 0x20)
 				i++;
 			if (i == size)
 				break;
+			if ((unsigned char)bytes[i] < 0x20) {
+				scan->wrong = true;
+				break;
+			}
 			if (scan->escaped)
 				scan->escaped = false;
 			else if (bytes[i] == '\\')
@@ -337,10 +342,15 @@ static size_t in_skipped(struct scan *scan, const char *bytes, size_t size)
 			i++;
 			continue;
 		}
-		while (i < size && !special[(unsigned char)bytes[i]])
+		while (i < size && !special[(unsigned char)bytes[i]] && bytes[i] &&
+		       strchr(" \t\r\n,:0123456789-+.eEtrufalsn", bytes[i]))
 			i++;
 		if (i == size)
 			break;
+		if (!special[(unsigned char)bytes[i]]) {
+			scan->wrong = true;
+			break;
+		}
 		char byte = bytes[i++];
 
 		if (byte == '"') {

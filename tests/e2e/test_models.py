@@ -719,3 +719,66 @@ def test_connections_to_a_provider_are_used_again(t):
     for _ in range(5):
         equal(models.ask(connection=connection)[0], 200, "the answer")
     equal(models.provider.connections, 1, "one connection")
+
+
+# --- what an attack found
+
+def test_a_body_where_none_belongs_is_refused(t):
+    """Without a length it would be the provider's next request, with the next one's key behind it."""
+    models = Models(t, lambda request, _: message())
+    status, _, answer = models.ask("/v1/models", b'{"a":["x"]}', method="GET")
+    equal(status, 400, "the status", answer)
+    equal(models.provider.requests, [], "what the provider got")
+    models.ask()
+    equal([r.path for r in models.provider.requests], ["/v1/messages"], "what it got of another")
+
+
+@cases(("/v1/responses", {"model": "gpt-6-astra", "input": "x", "max_output_tokens": None}),
+       ("/v1/chat/completions", {"model": "gpt-6-astra", "messages": [], "max_completion_tokens": None}))
+def test_a_limit_that_is_null_is_written_over(t, path, asked):
+    models = Models(t, lambda request, _: respond({"status": "completed", "choices": [], "usage": {
+        "input_tokens": 1, "output_tokens": 1, "prompt_tokens": 1, "completion_tokens": 1}}), "--budget", "0.10")
+    models.ask(path, asked)
+    text = models.provider.requests[0].body.decode()
+    lacks(text, "null", "the request")
+    equal(text.count("max_"), 1, "limits in it", text)
+
+
+def test_two_runs_at_once_do_not_lift_each_others_budget(t):
+    one = Models(t, lambda request, _: message(input=10, output=1000), "--budget", "0.05")
+    two = Models(t, lambda request, _: message(input=10, output=1000), "--budget", "0.05")
+    answered = [sum(m.ask(body=body(1000))[0] == 200 for m in (one, two)) for _ in range(6)]
+    expect(sum(answered) <= 4, "requests that passed", answered)
+
+
+def test_an_answer_in_one_piece_that_nobody_waits_for_is_charged_in_full(t):
+    gone = threading.Event()
+
+    def answer(request, connection):
+        gone.wait(10)
+        return b""
+
+    models = Models(t, answer)
+    connection = models.connect()
+    connection.request("POST", "/v1/messages", json.dumps(body(1000)), {"x-api-key": models.token})
+    wait_for(lambda: models.provider.requests, "the request is at the provider")
+    connection.close()
+    (line,) = models.ledger(1)
+    gone.set()
+    expect(line["estimated"] and line["cost_nusd"] >= opus(0, 1000), "the charge", line)
+
+
+def test_what_would_leave_out_the_usage_does_not_go_on(t):
+    models = Models(t, lambda request, _: respond({"candidates": [], "usageMetadata": {"promptTokenCount": 1}}))
+    models.ask("/v1beta/models/gemini-2.5-pro:generateContent?fields=candidates&alt=json", {"contents": []},
+               headers={"x-goog-fieldmask": "candidates"})
+    request = models.provider.requests[0]
+    lacks(request.head.lower(), "field", "what the provider got")
+    contains(request.path, "alt=json", "the rest of the question")
+
+
+def test_an_errors_name_is_a_word_in_the_ledger(t):
+    text = '{"type":"error","error":{"type":"sk\\u002dtest 1","message":"x"}}'
+    models = Models(t, lambda request, _: respond(text.encode(), status="400 Bad Request"))
+    models.ask()
+    equal(models.ledger(1)[0]["error"], "other", "the name")
