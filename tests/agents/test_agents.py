@@ -136,6 +136,16 @@ def test_a_stream_that_breaks_is_a_failed_iteration_and_no_result(t, agent, how)
     equal(loop.history()[0]["failure"], "crash", "the class", loop.history()[0])
 
 
+@cases("cut", "malformed")
+@timeout(120)
+def test_opencode_whose_stream_breaks_has_no_result(t, how):
+    """It asks again without a word, for as long as it is let."""
+    loop = Real(t, "opencode", [{"text": f"Everything is done, and here it is: {PROMISE}", how: True, **FOREVER}])
+    result = loop.work("--idle-timeout", "12s", "--promise", PROMISE, check=None)
+    equal(result.code, 2, "exit status: it is not done", f"{result}\n{loop.log()}")
+    expect(loop.history()[0]["failure"] in ("hang", "crash"), "the class", loop.history()[0])
+
+
 @cases(*AGENTS)
 @timeout(120)
 def test_an_agent_that_is_killed_by_its_own_command_is_a_crash_and_the_loop_goes_on(t, agent):

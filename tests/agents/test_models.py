@@ -88,3 +88,16 @@ def test_a_budget_that_ends_in_the_middle_ends_the_agent(t, agent):
     refused = loop.one("ended")["refused_requests"]
     expect(1 <= refused <= (1 if agent == "codex" else 2), "it stops within two requests, Codex after one", refused)
     expect(spent < 60, "it stops at once", spent)
+
+
+@cases((429, "rate_limit_error", "provider limit"), (529, "overloaded_error", "overloaded"))
+@timeout(120)
+def test_opencode_that_says_nothing_of_a_limit_is_understood_all_the_same(t, status, kind, failure):
+    """It waits without a word; the gateway has seen the refusal, and when it is over."""
+    loop = Routed(t, "opencode", [{"status": status, "kind": kind, "message": "not now",
+                                   "headers": {"retry-after": "3600"}, "again": -1}])
+    began = time.time()
+    waits, entry = loop.wait("--idle-timeout", "12s", options=loop.options)
+    equal((entry["failure"], entry["counts"]), (failure, False), "the iteration", entry)
+    if failure == "provider limit":
+        expect(abs(waits["until_ms"] / 1000 - began - 3600) < 120, "the time that is waited for", waits)
