@@ -11,15 +11,23 @@ import tarfile
 
 
 def read_head(connection):
-    """The request line and the headers, in lower case; None when nothing came."""
+    """The request line and the headers, in lower case, once its body has come too; None when it did not come whole."""
     data = b""
     while b"\r\n\r\n" not in data:
         chunk = connection.recv(65536)
         if not chunk:
             return None
         data += chunk
-    line, *lines = data.split(b"\r\n\r\n")[0].decode(errors="replace").split("\r\n")
-    return line, {name.lower(): value.strip() for name, _, value in (l.partition(":") for l in lines)}
+    head, _, body = data.partition(b"\r\n\r\n")
+    line, *lines = head.decode(errors="replace").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (l.partition(":") for l in lines)}
+    left = int(headers.get("content-length", 0)) - len(body)
+    while left > 0:
+        chunk = connection.recv(min(left, 65536))
+        if not chunk:
+            return None
+        left -= len(chunk)
+    return line, headers
 
 
 def answer(connection, body, status="200 OK", kind="text/plain", head=""):
