@@ -5,12 +5,10 @@
 #include "gateway/table.h"
 #include "util/fd.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -57,30 +55,6 @@ static uint64_t now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-int gateway_program(char **ret_path, struct error *err)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *path;
-
-	if (n < 0)
-		return error_sys(err, "find this program through /proc (is /proc mounted?)");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	path = path_join(self, "ringfence-gateway");
-	if (access(path, X_OK) < 0) {
-		free(path);
-		path = mem_dup(RINGFENCE_LIBEXECDIR "/ringfence-gateway");
-	}
-	if (access(path, X_OK) < 0) {
-		error_sys(err, "ringfence-gateway is neither in '%s' nor at '%s'", self, path);
-		free(path);
-		return -1;
-	}
-	*ret_path = path;
-	return 0;
 }
 
 struct child {
@@ -296,7 +270,8 @@ int gateway_start(const struct gateway_options *options, struct gateway **ret_ga
 	gateway->books = options->books;
 	if (options->token)
 		snprintf(gateway->token, sizeof gateway->token, "%s", options->token);
-	if ((!gateway->program && gateway_program(&gateway->program, err) < 0) ||
+	if ((!gateway->program &&
+	     process_beside("ringfence-gateway", &gateway->program, err) < 0) ||
 	    (!options->token && gateway_token_make(gateway->token, err) < 0) ||
 	    make_config(gateway, options, err) < 0 || make_table(gateway, err) < 0 ||
 	    make_events(gateway, err) < 0 || start(gateway, err) < 0) {

@@ -27,7 +27,7 @@ struct gateway_options {
 	uid_t uid;         /* whom it becomes, if it is started by root */
 	gid_t gid;
 	const char *token;        /* NULL: one is made */
-	const char *program;      /* NULL: gateway_program() */
+	const char *program;      /* NULL: the one beside this program */
 	uint32_t iteration;       /* of a loop; 0: none */
 	struct gateway_caps caps; /* GATEWAY_CAPS_DEFAULT */
 	struct list models;       /* texts; see models.h. None: no way to models */
@@ -61,9 +61,6 @@ enum {
 
 /* Makes a token. Returns 0, or -1 with err set. */
 int gateway_token_make(char ret_token[GATEWAY_TOKEN], struct error *err);
-
-/* Where ringfence-gateway is: beside this program, or where it was installed to. The caller frees *ret_path. */
-int gateway_program(char **ret_path, struct error *err);
 
 /* Starts one and waits until it has confined itself. Returns 0, or -1 with err set. */
 int gateway_start(const struct gateway_options *options, struct gateway **ret_gateway,
