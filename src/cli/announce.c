@@ -114,7 +114,7 @@ static void tell_limits(const struct config *config)
 static void tell_goal(const struct goal *goal)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 16);
-	const char *and = "";
+	const char *between = "";
 	size_t index;
 	json_t *check;
 
@@ -122,22 +122,21 @@ static void tell_goal(const struct goal *goal)
 	{
 		AUTO_FREE char *shown = text_escaped(json_string_value(check));
 
-		buffer_printf(&text, "%s'%.200s' succeeds", and, shown);
-		and = ", ";
+		buffer_printf(&text, "%s'%.200s' succeeds%s", between, shown,
+			      goal->found ? " (found in the project; --check names another)" : "");
+		between = " and ";
 	}
 	if (goal->tasks) {
 		AUTO_FREE char *shown = text_escaped(goal->tasks);
 
-		buffer_printf(&text, "%severy box of %.200s is ticked", and, shown);
-		and = ", ";
+		buffer_printf(&text, "%severy box of %.200s is ticked", between, shown);
+		between = " and ";
 	}
 	if (goal->promise) {
 		AUTO_FREE char *shown = text_escaped(goal->promise);
 
-		buffer_printf(&text, "%sthe agent says %.200s", and, shown);
+		buffer_printf(&text, "%sthe agent says %.200s", between, shown);
 	}
-	if (goal->found)
-		buffer_add_text(&text, " (found in the project; --check names another)");
 	line("done when", &text);
 }
 

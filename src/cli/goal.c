@@ -57,13 +57,14 @@ int goal_decide(const struct applied *applied, struct goal *ret_goal, struct err
 	    place_tasks(applied->place.project, &goal.tasks, err) < 0)
 		return -1;
 	goal.checks = checks_of(config);
-	if (!goal.promise && !goal.tasks && !json_array_size(goal.checks) &&
-	    find_check(&applied->place, &goal, err) < 0) {
-		goal_release(&goal);
-		return -1;
-	}
-	if (!goal.promise && !goal.tasks && !json_array_size(goal.checks))
+	if (!goal.promise && !goal.tasks && !json_array_size(goal.checks)) {
+		/* A check that nobody chose may pass before anything was done: the agent has to say so, too. */
 		goal.promise = GUARD_PROMISE;
+		if (find_check(&applied->place, &goal, err) < 0) {
+			goal_release(&goal);
+			return -1;
+		}
+	}
 	*ret_goal = goal;
 	return 0;
 }

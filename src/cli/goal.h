@@ -1,4 +1,7 @@
-/* When a loop is done: by what is set, or, where nothing is, by the check that the project itself names. */
+/*
+ * When a loop is done: by what is set, or, where nothing is, by the check that the project itself names and the
+ * agent's word.
+ */
 #ifndef CLI_GOAL_H
 #define CLI_GOAL_H
 
