@@ -10,6 +10,7 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -167,26 +168,6 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 		plan->rules[plan->rule_count - 1].lent = access == WIRE_WRITE;
 	}
 	return 0;
-}
-
-/* ringfence-init is beside this program, or where it was installed to. */
-static int find_init(struct fence_plan *plan, struct error *err)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	if (n < 0)
-		return error_sys(err, "find this program through /proc (is /proc mounted?)");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	plan->init = path_join(self, "ringfence-init");
-	if (access(plan->init, X_OK) == 0)
-		return 0;
-	free(plan->init);
-	plan->init = mem_dup(RINGFENCE_LIBEXECDIR "/ringfence-init");
-	if (access(plan->init, X_OK) == 0)
-		return 0;
-	return error_sys(err, "ringfence-init is neither in '%s' nor at '%s'", self, plan->init);
 }
 
 /* Secrets of home, tool chains, and Ringfence itself. */
@@ -388,7 +369,7 @@ static int make(struct fence_plan *plan, struct error *err)
 		return error_set(err, "--project '%s' is not a folder", plan->project);
 	if (permit_writable(plan, "--project", plan->project, err) < 0)
 		return -1;
-	if (find_init(plan, err) < 0)
+	if (process_own("ringfence-init", &plan->init, err) < 0)
 		return -1;
 
 	plan_add_rule(plan, plan->project, &status, spec->read_only ? WIRE_READ : WIRE_WRITE,

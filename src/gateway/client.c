@@ -5,12 +5,10 @@
 #include "gateway/table.h"
 #include "util/fd.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -61,26 +59,7 @@ static uint64_t now_ms(void)
 
 int gateway_program(char **ret_path, struct error *err)
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *path;
-
-	if (n < 0)
-		return error_sys(err, "find this program through /proc (is /proc mounted?)");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	path = path_join(self, "ringfence-gateway");
-	if (access(path, X_OK) < 0) {
-		free(path);
-		path = mem_dup(RINGFENCE_LIBEXECDIR "/ringfence-gateway");
-	}
-	if (access(path, X_OK) < 0) {
-		error_sys(err, "ringfence-gateway is neither in '%s' nor at '%s'", self, path);
-		free(path);
-		return -1;
-	}
-	*ret_path = path;
-	return 0;
+	return process_own("ringfence-gateway", ret_path, err);
 }
 
 struct child {

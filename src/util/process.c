@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -82,6 +83,30 @@ char *process_find(const char *name)
 		at += size + (at[size] == ':');
 	}
 	return NULL;
+}
+
+int process_own(const char *name, char **ret_path, struct error *err)
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *path;
+
+	if (n < 0)
+		return error_sys(err, "find this program through /proc (is /proc mounted?)");
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	path = mem_format("%s/%s", self, name);
+	if (access(path, X_OK) < 0) {
+		free(path);
+		path = mem_format("%s/%s", RINGFENCE_LIBEXECDIR, name);
+	}
+	if (access(path, X_OK) < 0) {
+		error_sys(err, "%s is neither in '%s' nor at '%s'", name, self, path);
+		free(path);
+		return -1;
+	}
+	*ret_path = path;
+	return 0;
 }
 
 static uint64_t now_ms(void)
