@@ -130,14 +130,20 @@ void answer_feed(struct answer *answer, const char *bytes, size_t size)
 
 void answer_add(struct answer *answer, struct block *block, const json_t *text)
 {
+	const char *bytes = json_string_value(text);
 	size_t size = json_string_length(text);
+	size_t room = answer->kept < ANSWER_BYTES ? ANSWER_BYTES - answer->kept : 0;
 
-	if (answer->kept + size > ANSWER_BYTES) {
+	if (room > ANSWER_BLOCK - block->text.used)
+		room = ANSWER_BLOCK - block->text.used;
+	if (size > room) {
 		answer->cut = true;
-		return;
+		for (size = room; size && ((unsigned char)bytes[size] & 0xc0) == 0x80;)
+			size--;
 	}
 	answer->kept += size;
-	buffer_add(&block->text, json_string_value(text), size);
+	if (size)
+		buffer_add(&block->text, bytes, size);
 }
 
 static void add_error(struct answer *answer, const json_t *error)
@@ -197,23 +203,16 @@ static void begin_block(struct answer *answer, const json_t *event)
 	}
 }
 
-/* Text at the end of one of an opaque block's texts. */
-static void extend(struct answer *answer, struct block *block, const char *key, const json_t *more)
+/* Sets one of an opaque block's texts. */
+static void complete(struct block *block, const char *key, const char *text, size_t size)
 {
 	json_t *object = json_loads(block->raw ? block->raw : "{}", JSON_ALLOW_NUL, NULL);
-	const json_t *old = json_object_get(object, key);
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(ANSWER_BYTES);
 
-	if (json_string_length(old))
-		buffer_add(&text, json_string_value(old), json_string_length(old));
-	buffer_add(&text, json_string_value(more), json_string_length(more));
-	if (buffer_overflowed(&text)) {
-		answer->cut = true;
-	} else if (object) {
-		json_object_set_new(object, key, json_stringn(text.data, text.used));
-		free(block->raw);
-		block->raw = json_dumps(object, JSON_COMPACT);
-	}
+	if (!object)
+		return;
+	json_object_set_new(object, key, json_stringn(text, size));
+	free(block->raw);
+	block->raw = json_dumps(object, JSON_COMPACT);
 	json_decref(object);
 }
 
@@ -235,7 +234,8 @@ static void extend_block(struct answer *answer, const json_t *event)
 	else if (block->kind == BLOCK_OPAQUE && json_is_string(thinking))
 		answer_add(answer, block, thinking); /* put in its place at the end */
 	else if (block->kind == BLOCK_OPAQUE && json_is_string(signature))
-		extend(answer, block, "signature", signature);
+		complete(block, "signature", json_string_value(signature),
+			 json_string_length(signature));
 }
 
 static enum answer_stop stop_of(const char *word)
@@ -376,14 +376,10 @@ static void judge_call(struct block *block)
 	json_decref(object);
 }
 
-static void judge_opaque(struct answer *answer, struct block *block)
+static void judge_opaque(struct block *block)
 {
-	if (block->text.used) {
-		json_t *text = json_stringn(block->text.data, block->text.used);
-
-		extend(answer, block, "thinking", text);
-		json_decref(text);
-	}
+	if (block->text.used)
+		complete(block, "thinking", block->text.data, block->text.used);
 	buffer_release(&block->text);
 	block->text = BUFFER_INIT(TALK_BLOCK);
 	buffer_add_text(&block->text, block->raw ? block->raw : "{}");
@@ -397,7 +393,7 @@ void answer_end(struct answer *answer, size_t calls)
 		struct block *block = &answer->message.blocks[i];
 
 		if (block->kind == BLOCK_OPAQUE)
-			judge_opaque(answer, block);
+			judge_opaque(block);
 		if (block->kind != BLOCK_CALL)
 			continue;
 		judge_call(block);

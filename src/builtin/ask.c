@@ -156,7 +156,7 @@ static void ask_once(struct ask *ask, const char *body, size_t size, struct try 
 	if (status == 200 && try->head.events)
 		judge_stream(try, end);
 	else if (result < 0)
-		end->failure = ASK_NETWORK;
+		end->failure = ask->link.garbled ? ASK_OTHER : ASK_NETWORK;
 	else
 		judge_refusal(ask, try, end);
 }
@@ -169,10 +169,13 @@ static bool is_worth_a_try(const struct ask_end *end, const struct link_head *he
 	       end->failure == ASK_NETWORK;
 }
 
-/* Always the same: the loop and the provider have their own ways against crowds. */
-static int64_t usual_wait_ms(int tries)
+/* Always the same: the loop and the provider have their own ways against crowds. What was cut off is there again soon, or
+ * not at all. */
+static int64_t usual_wait_ms(enum ask_failure failure, int tries)
 {
-	return 500 << (2 * (tries - 1)); /* 0.5 s, 2 s, 8 s */
+	int64_t first = failure == ASK_NETWORK ? 100 : 500;
+
+	return first << (2 * (tries - 1));
 }
 
 static void wait_ms(int64_t ms)
@@ -202,7 +205,8 @@ void ask_model(struct ask *ask, const char *body, size_t size, size_t calls, str
 			answer_end(answer, calls);
 			return;
 		}
-		delay = try.head.wait_ms >= 0 ? try.head.wait_ms : usual_wait_ms(tries);
+		delay = try.head.wait_ms >= 0 ? try.head.wait_ms
+					      : usual_wait_ms(ret_end->failure, tries);
 		if (try.head.wait_ms >= 0 && ret_end->failure == ASK_LIMIT)
 			ret_end->reset_at = time(NULL) + (try.head.wait_ms + 999) / 1000;
 		if (tries == ASK_TRIES || !is_worth_a_try(ret_end, &try.head) ||

@@ -70,10 +70,10 @@ int link_place_read(const char *url, struct link_place *ret_place, struct error 
 				   size - (size_t)((close ? close : at) - at));
 	size_t name = (size_t)((colon ? colon : at + size) - at);
 
-	if (colon && !read_port(colon + 1, size - name - 1, &place.port))
-		return error_set(err, "'%.200s' has no port that there can be", url);
 	if (bracket && (!close || close + 1 != at + name))
 		return error_set(err, "'%.200s' names no address", url);
+	if (colon && !read_port(colon + 1, size - name - 1, &place.port))
+		return error_set(err, "'%.200s' has no port that there can be", url);
 	at += bracket;
 	name -= 2 * (size_t)bracket;
 	if (name == 0 || name >= sizeof place.host)
@@ -220,7 +220,7 @@ static void read_lines(const struct http_response *response, struct link_head *h
 }
 
 /* Reads heads until the one that counts; the buffer keeps what follows it. Returns 1, 0: nothing came; -1 with err. */
-static int read_head(const struct link *link, struct buffer *in, struct http_response *ret_response,
+static int read_head(struct link *link, struct buffer *in, struct http_response *ret_response,
 		     struct link_head *ret_head, struct error *err)
 {
 	size_t looked = 0;
@@ -239,8 +239,10 @@ static int read_head(const struct link *link, struct buffer *in, struct http_res
 			if (!wrong && ret_response->status >= 200)
 				return 1;
 		}
-		if (wrong)
+		if (wrong) {
+			link->garbled = true;
 			return error_set(err, "the model server answers with no HTTP: %s", wrong);
+		}
 		if (size > 0)
 			continue;
 		looked = in->used;
@@ -367,6 +369,7 @@ int link_ask(struct link *link, const struct link_request *request, link_fn *tak
 	int result;
 
 	*ret_status = 0;
+	link->garbled = false;
 	buffer_printf(&head,
 		      "%s %s%s HTTP/1.1\r\nhost: %s%s%s:%u\r\nuser-agent: ringfence-agent\r\n",
 		      request->method, link->place.prefix, request->path, colon ? "[" : "",

@@ -42,7 +42,8 @@ struct link_head {
 
 struct link {
 	struct link_place place;
-	int fd; /* -1: none */
+	int fd;       /* -1: none */
+	bool garbled; /* what came last was no HTTP: no use to try again */
 	void (*tick)(void *context);
 	void *context;
 };

@@ -9,6 +9,7 @@
 
 enum {
 	PERMILLE = 400, /* tokens for a thousand bytes, while nothing is known: code has some 300 */
+	LEAST_PERMILLE = 220,
 	OUTPUT = 32000, /* tokens of an answer */
 	WORTH = 400,    /* bytes: shorter texts stay */
 };
@@ -55,9 +56,12 @@ void window_learn(struct window *window, uint64_t bytes, uint64_t tokens)
 {
 	uint64_t seen = bytes ? tokens * 1000 / bytes : 0;
 
-	/* A little more than was seen: what comes next may be denser. Numbers that no tokenizer makes are not believed. */
-	if (seen >= 50 && seen <= 1500)
-		window->permille = seen + seen / 8;
+	/* A little more than was seen: what comes next may be denser. Some servers do not count what they have cached, and what no
+	 * tokenizer makes is not believed. */
+	if (seen < 50 || seen > 1500)
+		return;
+	seen += seen / 8;
+	window->permille = seen > LEAST_PERMILLE ? seen : LEAST_PERMILLE;
 }
 
 void window_shrink(struct window *window, uint64_t bytes)
