@@ -49,7 +49,8 @@ void answer_mend(const char *bytes, size_t size, struct buffer *out)
 			length = at + 1 < size ? 2 : 1;
 			if (second >= 0xdc00 && second < 0xe000) {
 				length = 12;
-			} else if (first >= 0xd800 && first < 0xe000) {
+			} else if ((first >= 0xd800 && first < 0xe000) ||
+				   (size - at >= 6 && memcmp(bytes + at, "\\u0000", 6) == 0)) {
 				length = 6;
 				instead = unknown;
 			}
@@ -80,7 +81,7 @@ static void take_event(struct answer *answer)
 		return;
 	}
 	answer_mend(answer->event.data, answer->event.used, &mended);
-	event = json_loadb(mended.data, mended.used, JSON_ALLOW_NUL, NULL);
+	event = json_loadb(mended.data, mended.used, 0, NULL);
 	if (json_is_object(event))
 		answer->dialect->take(answer, event);
 	else
@@ -206,7 +207,7 @@ static void begin_block(struct answer *answer, const json_t *event)
 /* Sets one of an opaque block's texts. */
 static void complete(struct block *block, const char *key, const char *text, size_t size)
 {
-	json_t *object = json_loads(block->raw ? block->raw : "{}", JSON_ALLOW_NUL, NULL);
+	json_t *object = json_loads(block->raw ? block->raw : "{}", 0, NULL);
 
 	if (!object)
 		return;

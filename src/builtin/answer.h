@@ -62,7 +62,7 @@ void answer_add(struct answer *answer, struct block *block, const json_t *text);
 void answer_take_anthropic(struct answer *answer, const json_t *event);
 void answer_take_chat(struct answer *answer, const json_t *event);
 
-/* Appends bytes as JSON text that jansson takes: no broken UTF-8, no halves of surrogates. */
+/* Appends bytes as JSON text that jansson takes: no broken UTF-8, no halves of surrogates, no NULs. */
 void answer_mend(const char *bytes, size_t size, struct buffer *out);
 
 #endif

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 static const struct tool *const tools[] = {
@@ -110,6 +111,7 @@ static int run(struct bench *bench, const char *name, const char *arguments, str
 {
 	const struct tool *tool = find(name);
 	AUTO_FREE char *shown = text_escaped(name);
+	int before = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
 	json_t *object;
 	int result;
 
@@ -126,7 +128,11 @@ static int run(struct bench *bench, const char *name, const char *arguments, str
 		json_decref(object);
 		return error_set(err, "the arguments are no JSON object");
 	}
+	/* Who watches the fence reads a path that is refused out of our memory, which nobody else may look into. */
+	if (tool->writes)
+		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	result = tool->run(bench, object, out, err);
+	prctl(PR_SET_DUMPABLE, before, 0, 0, 0);
 	json_decref(object);
 	return result;
 }

@@ -97,5 +97,6 @@ const struct tool tool_shell = {
 	"{\"type\":\"object\",\"properties\":{\"command\":{\"type\":\"string\"},\"timeout_s\":{\"type\":\"integer\"}},"
 	"\"required\":[\"command\"]}",
 	/* target */ "command",
+	/* writes */ false,
 	/* run */ run_shell,
 };
