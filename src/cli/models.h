@@ -13,6 +13,9 @@ int models_judge(const struct setting *setting, const char *text, struct error *
 /* Do these texts lead to the provider whose key this variable has? */
 bool models_lead(const struct list *texts, const char *variable);
 
+/* Is a tape asked for? Then there is no run without models. */
+bool models_taped(const struct config *config);
+
 /* Says what a run cost. */
 void models_tell_cost(uint64_t nusd);
 
