@@ -12,8 +12,9 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-enum { MARK = '#', LONG_WORD = 20, HEX_WORD = 8, LONG_NUMBER = 5 };
+enum { MARK = '#', LONG_WORD = 20, HEX_WORD = 8, LONG_NUMBER = 5, LONG_ROW = 8 };
 
 struct rest {
 	const char *at;
@@ -150,9 +151,10 @@ static size_t date(struct rest rest)
 /* "12ms", "0.03 s", "0m0.012s". */
 static size_t duration(struct rest rest)
 {
-	static const char *const units[] = { "ms",      "s",  "sec",  "secs",  "second", "seconds",
-					     "us",      "ns", "µs",   "min",   "mins",   "minute",
-					     "minutes", "h",  "hour", "hours", NULL };
+	static const char *const units[] = { "ms",      "s",     "sec",     "secs", "second",
+					     "seconds", "us",    "ns",      "µs",   "m",
+					     "min",     "mins",  "minute",  "d",    "h",
+					     "hour",    "hours", "minutes", NULL };
 	size_t n = 0;
 
 	for (;;) {
@@ -175,7 +177,8 @@ static size_t duration(struct rest rest)
 	}
 }
 
-static size_t number(struct rest rest)
+/* after_colon: "main.c:12:34" is a place and no time. */
+static size_t number(struct rest rest, bool after_colon)
 {
 	size_t whole = digits(rest, 0);
 	size_t part = peek(rest, whole) == '.' ? digits(rest, whole + 1) : 0;
@@ -183,7 +186,7 @@ static size_t number(struct rest rest)
 
 	if (!whole)
 		return 0;
-	if ((n = date(rest)) || (n = clock_time(rest, 0)) || (n = duration(rest)))
+	if ((n = date(rest)) || (!after_colon && (n = clock_time(rest, 0))) || (n = duration(rest)))
 		return n;
 	if (part >= 3 && peek(rest, whole + 1 + part) != '.')
 		return whole + 1 + part;
@@ -198,16 +201,23 @@ static size_t made_word(struct rest rest)
 {
 	size_t n = 0;
 	size_t figures = 0;
+	size_t row = 0;
+	bool counted = false;
 	bool hex = true;
 
 	for (; n < rest.size && (is_word(rest.at[n]) || rest.at[n] == '-'); n++) {
-		figures += isdigit((unsigned char)rest.at[n]) != 0;
+		row = isdigit((unsigned char)rest.at[n]) ? row + 1 : 0;
+		figures += row > 0;
+		counted = counted || row >= LONG_ROW;
 		hex = hex && (isxdigit((unsigned char)rest.at[n]) || rest.at[n] == '-');
 	}
-	return (hex && n >= HEX_WORD && figures > 0) || (n >= LONG_WORD && figures >= 3) ? n : 0;
+	return counted || (hex && n >= HEX_WORD && figures > 0) || (n >= LONG_WORD && figures >= 3)
+		       ? n
+		       : 0;
 }
 
-/* "pid 123", "duration_ms: 45.3": how much stays before the number; *ret_number: how long that is. */
+/* "pid 123", "duration_ms: 45.3", and money, which a loop's own prompt names: how much stays before the number; *ret_number:
+ * how long that is. */
 static size_t labelled(struct rest rest, size_t *ret_number)
 {
 	size_t word = 0;
@@ -215,8 +225,11 @@ static size_t labelled(struct rest rest, size_t *ret_number)
 
 	while (word < rest.size && is_word(rest.at[word]))
 		word++;
-	if (!((word >= 3 && word <= 4 && strncasecmp(rest.at + word - 3, "pid", 3) == 0) ||
-	      (word > 3 && memcmp(rest.at + word - 3, "_ms", 3) == 0)))
+	if (starts(rest, 0, "US$ "))
+		word = 3;
+	else if (!((word >= 3 && word <= 4 && strncasecmp(rest.at + word - 3, "pid", 3) == 0) ||
+		   (word == 4 && strncasecmp(rest.at, "pgid", 4) == 0) ||
+		   (word > 3 && memcmp(rest.at + word - 3, "_ms", 3) == 0)))
 		return 0;
 	gap = spaces(rest, word, " :=\"");
 	*ret_number = gap ? digits(rest, word + gap) : 0;
@@ -251,9 +264,8 @@ void tape_plain(struct buffer *out, const char *text, size_t size)
 		if (text[i] == '/' && temporary(rest)) {
 			stays = 5;
 			gone = temporary(rest) - 5;
-		} else if (begins && isdigit((unsigned char)text[i]) &&
-			   (i == 0 || text[i - 1] != ':')) {
-			gone = number(rest);
+		} else if (begins && isdigit((unsigned char)text[i])) {
+			gone = number(rest, i > 0 && text[i - 1] == ':');
 		} else if (begins && isalpha((unsigned char)text[i])) {
 			gone = day_or_month(rest);
 		}

@@ -142,6 +142,7 @@ struct tape {
 	size_t message_count, message_room;
 	struct tape_exchange *exchanges;
 	size_t count, room;
+	size_t written; /* exchanges behind those, which nobody keeps */
 	size_t size; /* bytes up to the end of the last whole exchange */
 	bool torn;   /* there was more */
 	struct tape_index {

@@ -87,7 +87,7 @@ int tape_write(struct tape *tape, const struct tape_exchange *exchange, struct b
 {
 	const struct tape_talk *talk = &exchange->talk;
 
-	if (tape->count >= TAPE_EXCHANGES)
+	if (tape->count + tape->written >= TAPE_EXCHANGES)
 		return -1;
 	buffer_printf(out, "\nexchange %s %s\nroute %s %s\n", exchange->method, exchange->path,
 		      talk->route, talk->provider);
@@ -120,6 +120,6 @@ int tape_write(struct tape *tape, const struct tape_exchange *exchange, struct b
 	buffer_printf(out, "%s %u\n", exchange->whole ? "end" : "cut", exchange->end_ms);
 	if (buffer_overflowed(out) || buffer_overflowed(&exchange->body))
 		return -1;
-	tape->count++;
+	tape->written++;
 	return 0;
 }
