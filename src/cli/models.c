@@ -227,8 +227,6 @@ static int add_tape(const struct applied *applied, struct list *texts, struct er
 	AUTO_FREE char *path = NULL;
 	struct tape tape;
 
-	if (record->number && replay->number)
-		return error_set(err, "--record and --replay exclude each other");
 	if (find_tape(applied, record->number ? record : replay, &path, err) < 0 ||
 	    cassette_look(path, record->number, &tape, err) < 0)
 		return -1;
@@ -254,6 +252,9 @@ int models_texts(const struct applied *applied, struct list *ret_texts, struct e
 							: getenv("https_proxy");
 	struct list texts = { 0 };
 
+	if (config_get(config, SETTING_RECORD)->number &&
+	    config_get(config, SETTING_REPLAY)->number)
+		return error_set(err, "--record and --replay exclude each other");
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
 		if (!is_passed(&applied->spec.env, i) &&
 		    !config_get(config, SETTING_REPLAY)->number)

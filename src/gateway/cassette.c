@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LOCK_TRIES = 500, LOCK_NAP_MS = 10 };
+enum { LOCK_TRIES = 200, LOCK_NAP_MS = 10 };
 
 struct cassette {
 	char *path;

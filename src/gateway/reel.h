@@ -37,6 +37,7 @@ struct reels {
 	int fd;                   /* of a tape that is recorded; -1: none, or no more */
 	size_t size;              /* of that */
 	struct reel_marks *marks; /* of a replay; NULL: none */
+	uint64_t *used;           /* the same, and what is being given out */
 	struct reel *ready;       /* those that have something to give */
 	bool replay;
 	char stray[TAPE_DIFFERENCE + 100]; /* the tape was left: nothing is answered any more */

@@ -58,6 +58,8 @@ int reels_begin(struct engine *engine, int tape, int used, struct error *err)
 	if (memory == MAP_FAILED)
 		return error_sys(err, "map the marks of the replay");
 	reels->marks = memory;
+	reels->used = mem_alloc(sizeof reels->marks->used);
+	memcpy(reels->used, reels->marks->used, sizeof reels->marks->used);
 	reels->replay = true;
 	return 0;
 }
@@ -252,8 +254,15 @@ uint64_t reels_settle(struct engine *engine)
 
 void reel_free(struct reel *reel)
 {
+	struct reels *reels;
+	size_t index;
+
 	if (!reel)
 		return;
+	/* Only now: if this process is killed before, the client asks again, and gets the same. */
+	reels = &reel->call->engine->reels;
+	index = (size_t)(reel->exchange - reels->tape.exchanges);
+	reels->marks->used[index] = reels->used[index];
 	disarm(reel);
 	buffer_release(&reel->wire);
 	free(reel->stops);
@@ -270,7 +279,7 @@ static bool stray(struct call *call, const struct tape_talk *talk)
 	char where[TAPE_DIFFERENCE];
 	char text[sizeof reels->stray];
 
-	tape_difference(&reels->tape, talk, reels->marks->used, where);
+	tape_difference(&reels->tape, talk, reels->used, where);
 	snprintf(text, sizeof text, "this is not what was recorded: %s", where);
 	/* Lists of models and counts of tokens are asked for on the side: nothing depends on them. */
 	if (call->target.route->billed) {
@@ -297,12 +306,12 @@ bool reel_connect(struct call *call, const struct link_user *user)
 		return false;
 	}
 	reel_listen(call, &talk);
-	index = tape_find(&reels->tape, &talk, reels->marks->used, !billed);
+	index = tape_find(&reels->tape, &talk, reels->used, !billed);
 	if (index == SIZE_MAX) {
 		stray(call, &talk);
 	} else {
 		found = true;
-		reels->marks->used[index] = call->engine->config.models.tape.mark;
+		reels->used[index] = call->engine->config.models.tape.mark;
 		reel = mem_zero(sizeof *reel);
 		reel->call = call;
 		reel->user = *user;
