@@ -434,13 +434,15 @@ bool call_pay(struct call *call)
 {
 	struct engine *engine = call->engine;
 	struct till *till = &engine->till;
+	uint64_t elsewhere = request_body_elsewhere(&call->body);
+	uint64_t guess = till_guess(till, call->model, call->size);
 	const struct money_want want = {
 		.table = &engine->config.models.prices,
 		.model = call->model,
 		.free = call->upstream->provider->free,
 		.fast = call->body.fast,
-		.input = call->size + (call->body.elsewhere ? REQUEST_ELSEWHERE : 0),
-		.likely = call->body.elsewhere ? 0 : till_guess(till, call->model, call->size),
+		.input = call->size + elsewhere,
+		.likely = guess ? guess + elsewhere : 0,
 		.output = call->body.most,
 		.answers = call->body.answers,
 		.floor = request_body_floor(&call->body),

@@ -31,11 +31,108 @@
 	X(b_config_n2, b_config, "candidate_count")             \
 	X(b_config2, SCAN_ROOT, "generation_config")
 
-#define NAME(name, parent, key) name,
-#define ROW(name, parent, key)  [name] = { parent, key },
-enum { B_FIRST = SCAN_ROOT, BODY(NAME) B_COUNT };
-static const struct scan_node nodes[] = { BODY(ROW) };
+/*
+ * What a message consists of, as far as it can name what is not in the body: by an address or by an id. Only these
+ * places count. The same words among a tool's parameters, or in what a model has said to a tool, mean nothing.
+ *
+ * X(name, parent, key, level, role): blocks can be within blocks, and each level has one that is open.
+ */
+#define BLOCK(X, name, parent, level)                               \
+	X(name, parent, "[]", level, IS_BLOCK)                      \
+	X(name##_type, name, "type", level, SAYS_TYPE)              \
+	X(name##_source, name, "source", level, IS_NOTHING)         \
+	X(name##_kind, name##_source, "type", level, SAYS_KIND)     \
+	X(name##_source_id, name##_source, "file_id", level, NAMES) \
+	X(name##_file, name, "file", level, IS_NOTHING)             \
+	X(name##_file_id, name##_file, "file_id", level, NAMES)     \
+	X(name##_id, name, "file_id", level, NAMES)                 \
+	X(name##_file_url, name, "file_url", level, NAMES)          \
+	X(name##_image, name, "image_url", level, IS_IMAGE)         \
+	X(name##_image_url, name##_image, "url", level, IS_IMAGE)
+
+/* Google reads both spellings. */
+#define PART(X, name, parent, level)                                \
+	X(name, parent, "[]", level, IS_BLOCK)                      \
+	X(name##_data, name, "fileData", level, IS_NOTHING)         \
+	X(name##_uri, name##_data, "fileUri", level, NAMES)         \
+	X(name##_uri2, name##_data, "file_uri", level, NAMES)       \
+	X(name##_type, name##_data, "mimeType", level, SAYS_TYPE)   \
+	X(name##_type2, name##_data, "mime_type", level, SAYS_TYPE) \
+	X(name##_data2, name, "file_data", level, IS_NOTHING)       \
+	X(name##_uri3, name##_data2, "fileUri", level, NAMES)       \
+	X(name##_uri4, name##_data2, "file_uri", level, NAMES)      \
+	X(name##_type3, name##_data2, "mimeType", level, SAYS_TYPE) \
+	X(name##_type4, name##_data2, "mime_type", level, SAYS_TYPE)
+
+#define MESSAGES(X)                                                \
+	X(m_messages, SCAN_ROOT, "messages", 0, IS_NOTHING)        \
+	X(m_message, m_messages, "[]", 0, IS_NOTHING)              \
+	X(m_content, m_message, "content", 0, IS_NOTHING)          \
+	BLOCK(X, m_block, m_content, 0)                            \
+	X(m_parts, m_block_source, "content", 1, IS_NOTHING)       \
+	BLOCK(X, m_part, m_parts, 1)                               \
+	X(m_result, m_block, "content", 1, IS_NOTHING)             \
+	BLOCK(X, m_inner, m_result, 1)                             \
+	X(m_inner_parts, m_inner_source, "content", 2, IS_NOTHING) \
+	BLOCK(X, m_inner_part, m_inner_parts, 2)
+
+#define RESPONSES(X)                                          \
+	X(r_input, SCAN_ROOT, "input", 0, IS_NOTHING)         \
+	BLOCK(X, r_item, r_input, 0)                          \
+	X(r_content, r_item, "content", 1, IS_NOTHING)        \
+	BLOCK(X, r_block, r_content, 1)                       \
+	X(r_output, r_item, "output", 0, IS_NOTHING)          \
+	X(r_output_id, r_output, "file_id", 0, NAMES)         \
+	X(r_output_image, r_output, "image_url", 0, IS_IMAGE) \
+	BLOCK(X, r_result, r_output, 1)
+
+#define GEMINI(X)                                                    \
+	X(g_contents, SCAN_ROOT, "contents", 0, IS_LIST)             \
+	X(g_content, g_contents, "[]", 0, IS_NOTHING)                \
+	X(g_parts, g_content, "parts", 0, IS_LIST)                   \
+	PART(X, g_part, g_parts, 0)                                  \
+	X(g_result, g_part, "functionResponse", 0, IS_NOTHING)       \
+	X(g_result_parts, g_result, "parts", 1, IS_LIST)             \
+	PART(X, g_inner, g_result_parts, 1)                          \
+	X(g_result2, g_part, "function_response", 0, IS_NOTHING)     \
+	X(g_result_parts2, g_result2, "parts", 1, IS_LIST)           \
+	PART(X, g_inner2, g_result_parts2, 1)                        \
+	X(g_system, SCAN_ROOT, "systemInstruction", 0, IS_NOTHING)   \
+	X(g_system_parts, g_system, "parts", 0, IS_LIST)             \
+	PART(X, g_system_part, g_system_parts, 0)                    \
+	X(g_system2, SCAN_ROOT, "system_instruction", 0, IS_NOTHING) \
+	X(g_system_parts2, g_system2, "parts", 0, IS_LIST)           \
+	PART(X, g_system_part2, g_system_parts2, 0)
+
+enum role {
+	IS_NOTHING,
+	IS_BLOCK,
+	IS_LIST, /* an object in its place would be read there, and not here */
+	SAYS_TYPE, /* "image", "input_image", "image/png": it is an image; "item_reference": it is kept there */
+	SAYS_KIND, /* "url" or "file": it is named */
+	IS_IMAGE,  /* an image; named, unless it is all here ("data:") */
+	NAMES,
+};
+
+#define NAME(name, parent, key)                   name,
+#define ROW(name, parent, key)                    [name] = { parent, key },
+#define DEEP_NAME(name, parent, key, level, role) name,
+#define DEEP_ROW(name, parent, key, level, role)  [name] = { parent, key },
+#define DEEP_ROLE(name, parent, key, level, role) [(name)-B_COUNT] = { level, role },
+enum {
+	B_FIRST = SCAN_ROOT,
+	BODY(NAME) B_COUNT,
+	B_LAST = B_COUNT - 1,
+	MESSAGES(DEEP_NAME) RESPONSES(DEEP_NAME) GEMINI(DEEP_NAME) NODES
+};
+static const struct scan_node nodes[] = { BODY(ROW) MESSAGES(DEEP_ROW) RESPONSES(DEEP_ROW)
+						  GEMINI(DEEP_ROW) };
+static const struct {
+	uint8_t level;
+	uint8_t role;
+} roles[] = { MESSAGES(DEEP_ROLE) RESPONSES(DEEP_ROLE) GEMINI(DEEP_ROLE) };
 _Static_assert(B_COUNT < 32, "seen has a bit for each");
+_Static_assert(NODES < 256, "a node is a byte");
 
 /* Which keys name the limit of output, by format. */
 static bool names_limit(enum usage_format format, size_t node)
@@ -101,11 +198,52 @@ static void take_model(struct request_body *body, const struct scan_value *value
 	memcpy(body->model, value->text, value->kept + 1);
 }
 
+static void take_deep(struct request_body *body, const struct scan_value *value)
+{
+	struct request_block *block = &body->blocks[roles[value->node - B_COUNT].level];
+	bool text = value->kind == SCAN_STRING;
+
+	switch (roles[value->node - B_COUNT].role) {
+	case IS_BLOCK:
+		if (value->kind == SCAN_END && block->named) {
+			body->images += block->image;
+			body->documents += !block->image;
+		}
+		*block = (struct request_block){ 0 };
+		break;
+	case IS_LIST:
+		if (value->kind == SCAN_OBJECT)
+			body->wrong = "contents or parts is not a list";
+		break;
+	case SAYS_TYPE:
+		block->image |= text && strstr(value->text, "image");
+		block->named |= text && strcmp(value->text, "item_reference") == 0;
+		break;
+	case SAYS_KIND:
+		block->named |= text && (strcmp(value->text, "url") == 0 ||
+					 strcmp(value->text, "file") == 0);
+		break;
+	case IS_IMAGE:
+		block->image |= text;
+		block->named |= text && strncmp(value->text, "data:", 5) != 0;
+		break;
+	case NAMES:
+		block->named |= text;
+		break;
+	default:
+		break;
+	}
+}
+
 static void take(void *context, const struct scan_value *value)
 {
 	struct request_body *body = context;
 	bool set = value->kind != SCAN_NULL && value->kind != SCAN_FALSE;
 
+	if (value->node >= B_COUNT) {
+		take_deep(body, value);
+		return;
+	}
 	if (value->kind != SCAN_END) {
 		if (body->seen & UINT32_C(1) << value->node)
 			body->wrong = "a key stands there twice";
@@ -173,8 +311,7 @@ void request_body_init(struct request_body *body, const struct request_target *t
 	*body = (struct request_body){ .route = target->route, .answers = 1 };
 	body->stream = target->route->stream;
 	memcpy(body->model, target->model, sizeof body->model);
-	body->scan =
-		(struct scan){ .nodes = nodes, .count = B_COUNT, .tell = take, .context = body };
+	body->scan = (struct scan){ .nodes = nodes, .count = NODES, .tell = take, .context = body };
 }
 
 void request_body_feed(struct request_body *body, const char *bytes, size_t size)
@@ -272,6 +409,14 @@ void request_body_ask_usage(struct request_body *body)
 			 "{\"include_usage\":true}");
 	else
 		add_edit(body, body->root, 0, "\"stream_options\":{\"include_usage\":true},");
+}
+
+uint64_t request_body_elsewhere(const struct request_body *body)
+{
+	uint64_t tokens = body->documents * REQUEST_ELSEWHERE + body->images * REQUEST_IMAGE +
+			  (body->elsewhere ? REQUEST_ELSEWHERE : 0);
+
+	return tokens < REQUEST_WINDOW ? tokens : REQUEST_WINDOW;
 }
 
 uint64_t request_body_floor(const struct request_body *body)

@@ -193,6 +193,18 @@ def test_parallel_requests_cannot_overshoot(t):
     equal(models.ask()[0], 402, "and it stays so")
 
 
+def test_a_document_that_the_provider_fetches_is_reserved_for(t):
+    """US$ 1.76 are held for it: with one dollar nothing leaves. What is in the body itself needs no more than its bytes."""
+    models = Models(t, lambda request, _: message(), "--budget", "1", tls=False)
+    schema = {"name": "t", "input_schema": {"type": "object", "properties": {"file_id": {"type": "string"}, "source": {"type": "url"}}}}
+    here = [{"role": "user", "content": [{"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hello"}}]}]
+    equal(models.ask(body=body(messages=here, tools=[schema]))[0], 200, "a document that is here")
+    there = [{"role": "user", "content": [{"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}]}]
+    status, _, answer = models.ask(body=body(messages=there))
+    equal((status, len(models.provider.requests)), (402, 1), "one that is only named")
+    contains(answer.decode(), "the money of this run is used up", "the reason")
+
+
 def test_too_much_output_is_cut_down_and_nothing_else_changes(t):
     models = Models(t, lambda request, _: message(), "--budget", "0.500")
     asked = json.dumps(body(128000, tools=[{"max_tokens": 128000}])).encode()
