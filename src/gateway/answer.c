@@ -299,7 +299,7 @@ static int take_first(struct call *call, const char *bytes, size_t size)
 
 	buffer_add(answer, bytes, size);
 	if (buffer_overflowed(answer)) {
-		call_broken(call, "the head of its answer is too long (header_bytes)");
+		call_broken(call, "the head of its answer is too long");
 		return -1;
 	}
 	while (call->state != CALL_ANSWERED) {
