@@ -254,8 +254,11 @@ static int run_gateway(const struct command *command, char **argv)
 	else
 		code = run_with(&asked, gateway, rest);
 	if (gateway) {
+		struct books_news news;
+
 		gateway_stop(gateway);
-		models_tell_cost(books_spent(books));
+		books_tell(books, &news);
+		models_tell_cost(&news);
 	}
 	books_close(books);
 	apply_release(&asked.applied);

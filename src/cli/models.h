@@ -13,8 +13,8 @@ int models_judge(const struct setting *setting, const char *text, struct error *
 /* Do these texts lead to the provider whose key this variable has? */
 bool models_lead(const struct list *texts, const char *variable);
 
-/* Says what a run cost. */
-void models_tell_cost(uint64_t nusd);
+/* Says what a run asked of models, and what it cost; nothing, if it asked for nothing. */
+void models_tell_cost(const struct books_news *news);
 
 /* The folder and limits of the books for runs without a loop; *ret_folder and *ret_day are the caller's to free. */
 int models_books(const struct applied *applied, struct books_options *ret_options,

@@ -366,6 +366,9 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 	buffer_add_text(&line, "}\n");
 	books->booked += row->cost_nusd;
 	books->fresh += row->cost_nusd;
+	books->news.requests += row->provider[0] != '\0'; /* what was lost is none */
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		books->news.tokens[i] += row->tokens[i];
 	books->news.kind = row->kind;
 	books->news.retry_at_ms = row->retry_at_ms;
 	if (fd_write_all(books->ledger, buffer_text(&line), line.used) < 0)
