@@ -114,6 +114,22 @@ bool models_lead(const struct list *texts, const char *variable)
 	return false;
 }
 
+void models_tell(const struct list *texts, struct buffer *out)
+{
+	const char *between = "; models of ";
+
+	for (size_t i = 0; i < texts->count; i++) {
+		const char *name = texts->items[i] + 9;
+
+		if (strncmp(texts->items[i], "upstream ", 9) != 0)
+			continue;
+		buffer_printf(out, "%s%.*s", between, (int)strcspn(name, " "), name);
+		between = ", ";
+	}
+	if (texts->count)
+		buffer_add_text(out, " by the gateway, which keeps the key and the budget");
+}
+
 /* Is the key of a provider passed into the fence? Then that is what is wanted, and no gateway is in between. */
 static bool is_passed(const struct list *env, size_t provider)
 {

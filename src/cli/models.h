@@ -4,6 +4,7 @@
 
 #include "cli/apply.h"
 #include "gateway/books.h"
+#include "util/buffer.h"
 #include "util/error.h"
 #include "util/list.h"
 
@@ -12,6 +13,9 @@ int models_judge(const struct setting *setting, const char *text, struct error *
 
 /* Do these texts lead to the provider whose key this variable has? */
 bool models_lead(const struct list *texts, const char *variable);
+
+/* Appends to which models these texts lead, as a part of a sentence; nothing, if there are none. */
+void models_tell(const struct list *texts, struct buffer *out);
 
 /* Says what a run asked of models, and what it cost; nothing, if it asked for nothing. */
 void models_tell_cost(const struct books_news *news);

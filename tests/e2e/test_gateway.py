@@ -953,13 +953,15 @@ def test_bytes_come_whole_both_ways_whoever_is_slow(t):
 
     def swap(connection):
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20000)
-        threading.Thread(target=connection.sendall, args=(data,)).start()
+        pour = threading.Thread(target=connection.sendall, args=(data,))
+        pour.start()
         got = hashlib.sha256()
         left = len(data)
         while left:
             piece = connection.recv(min(left, 100000))
             got.update(piece)
-            left -= len(piece)
+            left -= len(piece) or left
+        pour.join()
         connection.sendall(got.digest())
     net.serve(1001, swap)
     gateway = net.gateway("45.0.0.2:1001")
