@@ -13,7 +13,7 @@ import time
 
 from harness import Failure, contains, equal, expect, lacks, root_only, timeout, user_only
 from harness import kernel
-from harness.internet import Internet, client_hello, receive, receive_all
+from harness.gateway import Internet, client_hello, receive, receive_all
 
 
 def echo(connection):
