@@ -267,8 +267,11 @@ static int run_gateway(const struct command *command, char **argv)
 	else
 		code = run_with(&asked, kept.gateway, rest);
 	if (kept.gateway) {
+		struct books_news news;
+
 		gateway_stop(kept.gateway);
-		models_tell_cost(books_spent(kept.books));
+		books_tell(kept.books, &news);
+		models_tell_cost(&news);
 	}
 	books_close(kept.books);
 	cassette_close(kept.cassette);

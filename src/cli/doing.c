@@ -4,6 +4,7 @@
 #include "agent/agent.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,9 +24,8 @@ static char *last_line(const char *text, size_t size)
 		size--;
 	for (from = size; from && text[from - 1] != '\n';)
 		from--;
-	if (size - from > LINE_BYTES)
-		from = size - LINE_BYTES;
-	/* Of a character that was cut there is no beginning. */
+	from += text_last(text + from, size - from, LINE_BYTES);
+	/* The text itself may be the end of a longer one: of a character that was cut there is no beginning. */
 	while (from < size && ((unsigned char)text[from] & 0xc0) == 0x80)
 		from++;
 	return from < size ? strndup(text + from, size - from) : NULL;

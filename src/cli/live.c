@@ -4,6 +4,7 @@
 #include "cli/doing.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -24,9 +25,7 @@ static char *first_line(const char *text)
 	size = strcspn(text, "\r\n");
 	if (size <= WORDS)
 		return strndup(text, size);
-	for (size = WORDS; size && ((unsigned char)text[size] & 0xc0) == 0x80;)
-		size--;
-	return mem_format("%.*s ...", (int)size, text);
+	return mem_format("%.*s ...", (int)text_first(text, size, WORDS), text);
 }
 
 static char *line_of(const struct agent_event *event)

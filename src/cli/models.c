@@ -11,6 +11,7 @@
 #include "util/path.h"
 #include "util/state.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -325,10 +326,18 @@ int models_books(const struct applied *applied, struct books_options *ret_option
 	return 0;
 }
 
-void models_tell_cost(uint64_t nusd)
+void models_tell_cost(const struct books_news *news)
 {
 	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
+	uint64_t input = 0;
 
-	price_add_usd(&amount, nusd, 2);
-	noticef("models cost US$ %s (ringfence cost tells more)", buffer_text(&amount));
+	if (news->requests == 0 && news->cost_nusd == 0)
+		return;
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		input += i == PRICE_OUTPUT ? 0 : news->tokens[i];
+	price_add_usd(&amount, news->cost_nusd, 2);
+	noticef("models cost US$ %s: %" PRIu64 " %s, %" PRIu64 " tokens in, %" PRIu64
+		" out (ringfence cost tells more)",
+		buffer_text(&amount), news->requests, news->requests == 1 ? "request" : "requests",
+		input, news->tokens[PRICE_OUTPUT]);
 }

@@ -276,7 +276,7 @@ bool call_head(struct visit *visit, size_t head)
 	visit->call = make_call(visit, &request, &target, &traits);
 	visit->stage = STAGE_CALL;
 	visit_consume(visit, head);
-	alarm_start(&engine->loop, &engine->idle, &visit->alarm);
+	alarm_start(&engine->loop, &engine->body, &visit->alarm);
 	if (request.message.expects &&
 	    side_say(&visit->client, "HTTP/1.1 100 Continue\r\n\r\n") < 0) {
 		visit_end(visit);
@@ -378,7 +378,6 @@ void call_from_client(struct visit *visit)
 		visit_end(visit);
 		return;
 	}
-	alarm_start(&engine->loop, &engine->idle, &visit->alarm);
 
 	/* What is behind the body is the next request; it waits for its turn, if there is room for it. */
 	struct call *call = visit->call;
@@ -392,6 +391,16 @@ void call_from_client(struct visit *visit)
 		buffer_add(&visit->input, engine->scratch + taken, (size_t)n - taken);
 }
 
+/* All of it has a time, not each piece: a byte now and then would hold a connection for ever. */
+void call_too_slow(struct visit *visit)
+{
+	char text[128];
+
+	snprintf(text, sizeof text, "the body of the request was not whole within %u milliseconds",
+		 (unsigned int)visit->engine->config.caps.body_ms);
+	refuse_call(visit->call, SHAPE_SLOW, text);
+}
+
 /* All of the body is here. */
 static void finish_body(struct call *call)
 {
@@ -402,6 +411,7 @@ static void finish_body(struct call *call)
 				    : NULL;
 	char text[320];
 
+	alarm_start(&engine->loop, &engine->idle, &call->visit->alarm);
 	if (wrong) {
 		refuse_call(call, SHAPE_REQUEST, wrong);
 		return;
@@ -434,13 +444,15 @@ bool call_pay(struct call *call)
 {
 	struct engine *engine = call->engine;
 	struct till *till = &engine->till;
+	uint64_t elsewhere = request_body_elsewhere(&call->body);
+	uint64_t guess = till_guess(till, call->model, call->size);
 	const struct money_want want = {
 		.table = &engine->config.models.prices,
 		.model = call->model,
 		.free = call->upstream->provider->free,
 		.fast = call->body.fast,
-		.input = call->size + (call->body.elsewhere ? REQUEST_ELSEWHERE : 0),
-		.likely = call->body.elsewhere ? 0 : till_guess(till, call->model, call->size),
+		.input = call->size + elsewhere,
+		.likely = guess ? guess + elsewhere : 0,
 		.output = call->body.most,
 		.answers = call->body.answers,
 		.floor = request_body_floor(&call->body),

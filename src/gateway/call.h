@@ -91,7 +91,8 @@ bool call_head(struct visit *visit, size_t head);
 
 void call_from_client(struct visit *visit);
 bool call_wants_client(const struct visit *visit);
-void call_update(struct visit *visit); /* what its connection waits for */
+void call_too_slow(struct visit *visit); /* its body does not come to its end */
+void call_update(struct visit *visit);   /* what its connection waits for */
 void call_resume(struct visit *visit); /* the client has taken all: what was read already goes on */
 void call_free(struct call *call);     /* with its visit; settles what is open */
 

@@ -53,11 +53,7 @@ static json_t *weaker_json(const struct loop_state *state)
 /* A text may be long, and this is written often: its beginning is enough to know it by. */
 static json_t *beginning(const char *text)
 {
-	size_t size = strnlen(text, OBJECTIVE_BYTES);
-
-	while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
-		size--;
-	return report_bytes(text, size);
+	return report_bytes(text, text_first(text, strlen(text), OBJECTIVE_BYTES));
 }
 
 json_t *report_loop(const char *id, const struct loop_state *state, bool alive,

@@ -1,5 +1,6 @@
 /* Processes: see process.h. */
 #include "util/process.h"
+#include "util/clock.h"
 
 #include "util/fd.h"
 #include "util/mem.h"
@@ -17,7 +18,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static void kill_children(void)
@@ -110,14 +110,6 @@ int process_beside(const char *name, char **ret_path, struct error *err)
 	return 0;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static pid_t start_program(char *const *arguments, int output)
 {
 	posix_spawn_file_actions_t actions;
@@ -134,7 +126,7 @@ static pid_t start_program(char *const *arguments, int output)
 
 int process_output(char *const *arguments, uint64_t most_ms, struct buffer *output)
 {
-	uint64_t deadline = now_ms() + most_ms;
+	uint64_t deadline = clock_steady_ms() + most_ms;
 	AUTO_FD from = -1;
 	bool late = false;
 	int status = 0;
@@ -151,7 +143,7 @@ int process_output(char *const *arguments, uint64_t most_ms, struct buffer *outp
 		return -1;
 	for (;;) {
 		struct pollfd watched = { .fd = from, .events = POLLIN };
-		uint64_t now = now_ms();
+		uint64_t now = clock_steady_ms();
 		char chunk[4096];
 		ssize_t n;
 
