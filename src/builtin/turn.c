@@ -81,7 +81,7 @@ static void do_call(struct state *state, const struct block *call, bool was_cut,
 		state->circles = (struct circles){ 0 };
 	list_release(&bench->files);
 	times = note_call(&state->circles, call, &result->text);
-	say_result(!result->failed);
+	say_result(!result->failed, result->text.data, result->text.used);
 	if (times >= TURN_TELL)
 		buffer_printf(
 			&result->text,
