@@ -219,7 +219,7 @@ static int run_exec(const struct command *command, char **argv)
 		code = load_and_run(&asked, &err);
 	}
 	if (gateway_outlet_news(asked.applied.spec.outlet, &news) && news.cost_nusd > 0)
-		models_tell_cost(news.cost_nusd);
+		models_tell_cost(news.cost_nusd, news.replay);
 	gateway_outlet_free(asked.applied.spec.outlet);
 	report_release(&asked.report);
 	apply_release(&asked.applied);

@@ -116,6 +116,7 @@ static int open_books(const struct applied *applied, struct list *models, struct
 	if (models_books(applied, &wanted, &folder, &day, err) < 0 ||
 	    cassette_open(models, &wanted, &kept->cassette, err) < 0)
 		return -1;
+	wanted.replay = cassette_is_replay(kept->cassette);
 	return books_open(&wanted, &kept->books, err);
 }
 
@@ -268,7 +269,7 @@ static int run_gateway(const struct command *command, char **argv)
 		code = run_with(&asked, kept.gateway, rest);
 	if (kept.gateway) {
 		gateway_stop(kept.gateway);
-		models_tell_cost(books_spent(kept.books));
+		models_tell_cost(books_spent(kept.books), cassette_is_replay(kept.cassette));
 	}
 	books_close(kept.books);
 	cassette_close(kept.cassette);

@@ -309,10 +309,13 @@ int models_books(const struct applied *applied, struct books_options *ret_option
 	return 0;
 }
 
-void models_tell_cost(uint64_t nusd)
+void models_tell_cost(uint64_t nusd, bool replay)
 {
 	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
 
 	price_add_usd(&amount, nusd, 2);
-	noticef("models cost US$ %s (ringfence cost tells more)", buffer_text(&amount));
+	if (replay)
+		noticef("a replay: models would have cost US$ %s", buffer_text(&amount));
+	else
+		noticef("models cost US$ %s (ringfence cost tells more)", buffer_text(&amount));
 }

@@ -16,8 +16,8 @@ bool models_lead(const struct list *texts, const char *variable);
 /* Is a tape asked for? Then there is no run without models. */
 bool models_taped(const struct config *config);
 
-/* Says what a run cost. */
-void models_tell_cost(uint64_t nusd);
+/* Says what a run cost, or would have. */
+void models_tell_cost(uint64_t nusd, bool replay);
 
 /* The folder and limits of the books for runs without a loop; *ret_folder and *ret_day are the caller's to free. */
 int models_books(const struct applied *applied, struct books_options *ret_options,
