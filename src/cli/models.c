@@ -336,8 +336,9 @@ void models_tell_cost(const struct books_news *news)
 	for (size_t i = 0; i < PRICE_KINDS; i++)
 		input += i == PRICE_OUTPUT ? 0 : news->tokens[i];
 	price_add_usd(&amount, news->cost_nusd, 2);
-	noticef("models cost US$ %s: %" PRIu64 " %s, %" PRIu64 " tokens in, %" PRIu64
+	noticef("%s US$ %s: %" PRIu64 " %s, %" PRIu64 " tokens in, %" PRIu64
 		" out (ringfence cost tells more)",
+		news->replay ? "a replay: models would have cost" : "models cost",
 		buffer_text(&amount), news->requests, news->requests == 1 ? "request" : "requests",
 		input, news->tokens[PRICE_OUTPUT]);
 }

@@ -415,6 +415,8 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	judge_after(&sup->state, &after, attend_now_ms(), &decision, &data);
 	if (sup->state.options.login) /* what it costs in safety is in every report */
 		json_object_set_new(data, "login_in_fence", report_text(sup->state.options.login));
+	if (sup->state.options.replay) /* and that no model was asked */
+		json_object_set_new(data, "replay", report_text(sup->state.options.replay));
 	if (report_survey(folder, "after.json", &after, err) < 0 ||
 	    report_json(folder, "analysis.json", data, err) < 0) {
 		json_decref(data);

@@ -81,6 +81,10 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 	/* What it costs in safety is said wherever the loop is. */
 	if (state->options.login)
 		json_object_set_new(value, "login_in_fence", report_text(state->options.login));
+	if (state->options.record)
+		json_object_set_new(value, "record", report_text(state->options.record));
+	if (state->options.replay)
+		json_object_set_new(value, "replay", report_text(state->options.replay));
 	json_object_set_new(value, "objective",
 			    state->options.objective ? beginning(state->options.objective)
 						     : json_null());

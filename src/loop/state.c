@@ -140,6 +140,8 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->agent_format = agent_format_find(format ? format : "plain");
 	options->model = text(config, "model");
 	options->login = text(config, "login");
+	options->record = text(config, "record");
+	options->replay = text(config, "replay");
 	options->prices = text(config, "prices");
 	options->sessions = text(config, "sessions");
 	options->keep_session = session && strcmp(session, "continue") == 0;

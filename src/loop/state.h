@@ -26,11 +26,12 @@ struct loop_options {
 	const char *agent;   /* its name: "command" */
 	const char *agent_command;
 	const struct agent_format *agent_format;
-	const char *model;    /* NULL: the agent's own choice */
-	const char *sessions; /* the folder of all loops for them; NULL: none are kept */
-	const char *prices;   /* of the user's own; NULL: none */
-	const char *login;    /* a credential file that the agent gets a copy of; NULL: none */
-	bool keep_session;    /* an iteration goes on with the session of the one before */
+	const char *model;           /* NULL: the agent's own choice */
+	const char *sessions;        /* the folder of all loops for them; NULL: none are kept */
+	const char *prices;          /* of the user's own; NULL: none */
+	const char *record, *replay; /* tapes of exchanges with models; NULL: none */
+	const char *login; /* a credential file that the agent gets a copy of; NULL: none */
+	bool keep_session; /* an iteration goes on with the session of the one before */
 	struct list checks;
 	int64_t timeout_ms; /* of an iteration */
 	int64_t check_timeout_ms;
