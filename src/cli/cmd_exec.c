@@ -172,7 +172,10 @@ static int make_outlet(struct applied *applied, struct error *err)
 		return 0;
 	if (models_books(applied, &books, &folder, &day, err) < 0)
 		return -1;
-	return gateway_outlet_models(spec->outlet, &spec->models, &books, err);
+	if (gateway_outlet_models(spec->outlet, &spec->models, &books, err) < 0)
+		return -1;
+	apply_tape(applied, gateway_outlet_tape(spec->outlet));
+	return 0;
 }
 
 static int load_and_run(struct exec_options *asked, struct error *err)

@@ -17,6 +17,9 @@ bool models_lead(const struct list *texts, const char *variable);
 /* Appends to which models these texts lead, as a part of a sentence; nothing, if there are none. */
 void models_tell(const struct list *texts, struct buffer *out);
 
+/* Is a tape asked for? Then there is no run without models. */
+bool models_taped(const struct config *config);
+
 /* Says what a run asked of models, and what it cost; nothing, if it asked for nothing. */
 void models_tell_cost(const struct books_news *news);
 

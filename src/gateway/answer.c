@@ -86,6 +86,7 @@ static int pass(struct call *call, const char *bytes, size_t size)
 	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(ENGINE_SCRATCH + MASK_LONGEST);
 
 	size = mask_feed(&call->mask, bytes, size, &scratch, &bytes);
+	record_bytes(call, bytes, size);
 	call->piece = bytes;
 	call->piece_at = 0;
 	if (call->metered)
@@ -126,6 +127,8 @@ static void end_answer(struct call *call)
 	size_t size = mask_end(&call->mask, &bytes);
 	int result = 0;
 
+	record_bytes(call, bytes, size);
+	record_whole(call);
 	if (size > 0)
 		result = call->strip ? (buffer_add(&call->event, bytes, size), 0)
 				     : send_piece(call, bytes, size);
@@ -224,6 +227,7 @@ static int take_head(struct call *call, size_t size)
 		call_broken(call, wrong);
 		return -1;
 	}
+	record_head(call, &response);
 	call->first_ms = call->engine->loop.now_ms;
 	call->answer_kind = response.empty ? HTTP_NOTHING : response.message.body;
 	call->answer_left = response.message.length;

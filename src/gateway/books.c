@@ -417,6 +417,19 @@ void books_add_refused(struct books *books, uint32_t count)
 	books->news.refused += count;
 }
 
+void books_add_stray(struct books *books, const char *text)
+{
+	char *stray = books->news.stray;
+
+	if (stray[0])
+		return;
+	snprintf(stray, BOOKS_STRAY, "%s", text);
+	/* The gateway has read foreign bytes. */
+	for (char *at = stray; *at; at++)
+		if (*at == '\x7f' || (unsigned char)*at < 0x20)
+			*at = '?';
+}
+
 void books_tell(const struct books *books, struct books_news *ret_news)
 {
 	*ret_news = books->news;

@@ -522,6 +522,7 @@ void call_free(struct call *call)
 	if (!call)
 		return;
 	call_settle(call);
+	record_end(call);
 	call->state = CALL_OVER;
 	leave(call);
 	link_put(call->link, false);

@@ -69,6 +69,8 @@ struct call {
 	const char *piece;   /* that is being fed to the reader */
 	size_t piece_at;     /* how much of it is dealt with */
 
+	struct recorder *recorder; /* reel.h; NULL: it is not recorded */
+
 	enum call_state state;
 	enum http_body kind, answer_kind;
 	int spool;           /* a memory file; -1: none */

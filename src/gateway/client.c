@@ -45,6 +45,7 @@ struct gateway {
 	int timer;
 	pid_t child;
 	struct books *books;
+	struct cassette *cassette;
 	unsigned int restarts;
 	uint64_t started_ms;
 };
@@ -131,6 +132,19 @@ static int hand_over(const struct gateway *gateway, int listener, struct error *
 	return 0;
 }
 
+static int hand_tape(const struct gateway *gateway, struct error *err)
+{
+	struct post_message message = { .type = POST_REEL };
+	int fds[2];
+	size_t count = cassette_descriptors(gateway->cassette, fds);
+
+	if (cassette_mend(gateway->cassette, err) < 0)
+		return -1;
+	if (post_send(gateway->socket, &message, fds, count, true) < 0)
+		return error_sys(err, "hand a tape to the gateway");
+	return 0;
+}
+
 static int greet(struct gateway *gateway, struct error *err)
 {
 	struct post_message message = { .type = POST_START };
@@ -138,6 +152,8 @@ static int greet(struct gateway *gateway, struct error *err)
 
 	if (post_send(gateway->socket, &message, fds, 2, true) < 0)
 		return error_sys(err, "start '%s'", gateway->program);
+	if (gateway->cassette && hand_tape(gateway, err) < 0)
+		return -1;
 	if (!await(gateway->socket, &message))
 		return error_set(err, "start '%s': it ended, or was not ready within %d s",
 				 gateway->program, READY_MS / 1000);
@@ -260,6 +276,7 @@ int gateway_start(const struct gateway_options *options, struct gateway **ret_ga
 	gateway->child = -1;
 	gateway->program = options->program ? mem_dup(options->program) : NULL;
 	gateway->books = options->books;
+	gateway->cassette = options->cassette;
 	if (options->token)
 		snprintf(gateway->token, sizeof gateway->token, "%s", options->token);
 	if ((!gateway->program &&
@@ -414,6 +431,11 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 		if ((message.type == POST_LEASE || message.type == POST_ROW) && gateway->books &&
 		    keep_books(gateway, &message, &why) < 0)
 			return bury(gateway, why.text, err);
+		if (message.type == POST_NEWS) {
+			if (message.id == 1 && gateway->books)
+				books_add_stray(gateway->books, message.u.text);
+			return error_set(err, "%s", message.u.text);
+		}
 		if (message.type != POST_REFUSED)
 			continue;
 		fill(&message, ret_refusal);
@@ -482,6 +504,8 @@ static void close_books(struct gateway *gateway)
 		if ((message.type == POST_LEASE || message.type == POST_ROW) &&
 		    keep_books(gateway, &message, &ignored) < 0)
 			break;
+		if (message.type == POST_NEWS && message.id == 1)
+			books_add_stray(gateway->books, message.u.text);
 		closed = message.type == POST_CLOSED;
 	}
 	if (closed)

@@ -15,6 +15,7 @@ struct gateway_outlet {
 	struct gateway *gateway;
 	struct list models;
 	struct books *books; /* NULL: no models */
+	struct cassette *cassette;
 };
 
 _Static_assert(offsetof(struct gateway_outlet, outlet) == 0, "one pointer for both");
@@ -36,6 +37,7 @@ static int start(struct outlet *outlet, const struct list *rules, const struct o
 		.caps = GATEWAY_CAPS_DEFAULT,
 		.models = self->models,
 		.books = self->books,
+		.cassette = self->cassette,
 	};
 
 	if (caps->connections)
@@ -144,9 +146,15 @@ int gateway_outlet_models(struct outlet *outlet, const struct list *texts,
 {
 	struct gateway_outlet *self = own(outlet);
 
-	if (keys_resolve(texts, &self->models, err) < 0)
+	if (keys_resolve(texts, &self->models, err) < 0 ||
+	    cassette_open(&self->models, books, &self->cassette, err) < 0)
 		return -1;
 	return books_open(books, &self->books, err);
+}
+
+const char *gateway_outlet_tape(const struct outlet *outlet)
+{
+	return outlet && own(outlet)->cassette ? cassette_path(own(outlet)->cassette) : NULL;
 }
 
 bool gateway_outlet_news(const struct outlet *outlet, struct books_news *ret_news)
@@ -163,6 +171,7 @@ void gateway_outlet_free(struct outlet *outlet)
 		return;
 	gateway_stop(own(outlet)->gateway);
 	books_close(own(outlet)->books);
+	cassette_close(own(outlet)->cassette);
 	keys_wipe(&own(outlet)->models);
 	free(own(outlet));
 }

@@ -437,6 +437,12 @@ int phase_checks(struct supervisor *sup, struct error *err)
 					     sup->state.facts.exit_code, false))
 		return finish_absent(sup, "the agent's command", sup->state.options.agent_command,
 				     sup->state.facts.exit_code, err);
+	/* What comes now is not what was recorded, whatever the checks would say about it. */
+	if (sup->strayed[0])
+		return attend_append(sup, LOOP_EVENT_finished,
+				     json_pack("{s:s, s:o}", "status", "failed", "reason",
+					       report_text(sup->strayed)),
+				     err);
 	while (sup->state.phase == LOOP_PHASE_checks && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)
 		if (run_check(sup, sup->state.checks_done, folder, err) < 0)

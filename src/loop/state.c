@@ -267,8 +267,15 @@ static enum guard_stream_error stream_error(const char *name)
 	return found < 0 ? GUARD_STREAM_OTHER : errors[found];
 }
 
+uint64_t loop_period(const struct loop_state *state)
+{
+	return (uint64_t)state->iteration << 32 | state->attempt;
+}
+
 static void take_ended(struct loop_state *state, const json_t *data)
 {
+	state->settled_before = state->settled;
+	state->settled = loop_period(state);
 	state->facts = (struct guard_facts){
 		.exit_code = (int)number(data, "code"),
 		.signal = (int)number(data, "signal"),
@@ -435,6 +442,11 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		take_ended(state, data);
 		break;
 	case LOOP_EVENT_interrupted:
+		/* It is done again, even if only its checks were cut off. */
+		if (state->settled == loop_period(state))
+			state->settled = state->settled_before;
+		take_turn(state, event, data);
+		break;
 	case LOOP_EVENT_continued:
 	case LOOP_EVENT_waits:
 	case LOOP_EVENT_paused:
