@@ -52,7 +52,7 @@ int link_place_read(const char *url, struct link_place *ret_place, struct error 
 		return error_set(err, "'%.200s' has more than a path", url);
 	if (strlen(at + size) >= sizeof place.prefix)
 		return error_set(err, "'%.200s' has too long a path", url);
-	strcpy(place.prefix, at + size);
+	memcpy(place.prefix, at + size, strlen(at + size) + 1);
 	for (size_t end = strlen(place.prefix); end && place.prefix[end - 1] == '/';)
 		place.prefix[--end] = '\0';
 
