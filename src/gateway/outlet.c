@@ -1,8 +1,8 @@
 /* The gateway as an outlet: see outlet.h. */
 #include "gateway/outlet.h"
 
-#include "gateway/client.h"
 #include "gateway/keys.h"
+#include "gateway/owner.h"
 #include "util/mem.h"
 
 #include <stddef.h>

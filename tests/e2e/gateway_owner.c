@@ -5,7 +5,7 @@
  * each: `hosts` (the table), `hold` (answer no refusal from now on), `quit`. The end of its input ends it, too.
  */
 #include "gateway/books.h"
-#include "gateway/client.h"
+#include "gateway/owner.h"
 #include "util/list.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
-/* A gateway's owner: see client.h. */
-#include "gateway/client.h"
+/* A gateway's owner: see owner.h. */
+#include "gateway/owner.h"
 
 #include "gateway/post.h"
 #include "gateway/table.h"

@@ -6,8 +6,8 @@
  * process that asked. A gateway that dies is started again with the same sockets, token and host table;
  * connections that went through it are closed. When the owner ends, in whichever way, so does the gateway.
  */
-#ifndef GATEWAY_CLIENT_H
-#define GATEWAY_CLIENT_H
+#ifndef GATEWAY_OWNER_H
+#define GATEWAY_OWNER_H
 
 #include "gateway/books.h"
 #include "gateway/caps.h"
