@@ -1,10 +1,11 @@
 """Git for the agent: inside it commits as it likes, and only objects and refs come into the user's repository."""
 
 import os
+import signal
 
 from harness import cases, contains, equal, expect, lacks, needs
 from harness.gitrepo import Private, Repository
-from harness.loop import Loop, kill
+from harness.loop import Loop, keepers, kill, until
 
 COMMIT = "git add -A; git commit -q -m 'by the agent'; "
 
@@ -218,7 +219,29 @@ def test_without_a_repository_nothing_is_made(t):
     equal(loop.run().code, 0, "exit status")
     expect(not os.path.exists(loop.path(".git")), "no stub is left")
     expect(not os.path.exists(os.path.join(loop.folder, "git")), "nothing in the state either")
-    lacks(loop.status(), "git", "nothing is told")
+    equal(loop.status()["git"]["mode"], "none", "what is told")
+
+
+@needs("git")
+def test_a_repository_that_was_planted_before_a_crash_is_not_borrowed_from(t):
+    other = Repository(t, os.path.join(t.home, "other")).filled()
+    loop = Loop(t, scripts={"1": "[ -f planted ] || { git init -q .; echo " + other.folder + "/objects > "
+                                 ".git/objects/info/alternates; edit planted x; meet never; }; "
+                                 "ls /run/ringfence > listing; ls -a > entries; edit done yes"})
+    loop.detach()
+    loop.there("planted")
+    supervisor, runner, keeper = loop.supervisor(), loop.runner(), keepers()[0]
+    os.kill(keeper, signal.SIGSTOP)  # or it would be quicker than this test
+    for pid in (supervisor, keeper, runner):
+        kill(pid)
+    until("nobody", lambda: loop.status()["supervisor_pid"] is None)
+    t.all_gone()
+    expect(os.path.exists(loop.path(".git")), "it is there when the loop goes on")
+    equal(loop.ringfence("resume").code, 0, "exit status of resume")
+    loop.ended("completed")
+    equal(loop.tree()["listing"], "init\n", "what is shown inside")
+    lacks(loop.tree()["entries"], ".git\n", "what was planted")
+    equal(loop.status()["git"]["mode"], "none", "what git is inside")
 
 
 @needs("git")
