@@ -5,7 +5,7 @@
  * The filter knows the system calls that existed when it was written; a newer one does not exist
  * inside the fence (ENOSYS), and programs fall back as on an older kernel. Of the known ones it
  * refuses what gives a way out of the fence or into parts of the kernel that no build or test
- * needs. It is one filter, not several, because installing one costs the kernel half a millisecond.
+ * needs. It is one filter, not several: each one costs every call. filter_pack.h makes it small.
  *
  * Foreign architectures (i386 and x32 on x86-64) are killed: their numbers mean other calls.
  *

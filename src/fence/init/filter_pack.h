@@ -1,9 +1,9 @@
 /*
  * Makes a seccomp filter smaller that decides the same. Runs when Ringfence is built.
  *
- * libseccomp compares the number of a call with each number that it has a rule for. But neighbours mostly
- * have the same fate, and each step costs: the kernel walks through the filter for every number when it is
- * installed, which is on the way of every start.
+ * libseccomp compares the number of a call with each number that it has a rule for, and an argument with each
+ * value, in both halves. But neighbours mostly have the same fate, and each step costs: the kernel walks
+ * through the filter for every number when it is installed, which is on the way of every start.
  */
 #ifndef FENCE_INIT_FILTER_PACK_H
 #define FENCE_INIT_FILTER_PACK_H
