@@ -294,7 +294,6 @@ int bwrap_start(const struct fence_start *start, pid_t *ret_pid, struct error *e
 {
 	AUTO_FREE char *bwrap = realpath(find_bwrap(), NULL);
 	AUTO_FREE char *etc = NULL;
-	AUTO_FREE char *tree = NULL;
 	AUTO_FD outer = -1;
 	AUTO_FD inner = -1;
 	int gate[2];
@@ -331,7 +330,7 @@ int bwrap_start(const struct fence_start *start, pid_t *ret_pid, struct error *e
 			dprintf(start->complaints, "ringfence: %s", building.err.text);
 			kill(child, SIGKILL);
 		}
-		tree = building.tree;
+		free(building.tree);
 	}
 	return tree_describe(start->order, start->plan, etc, err);
 }
