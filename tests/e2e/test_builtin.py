@@ -7,6 +7,7 @@ import os
 from fakes import Server
 from harness import cases, contains, equal, expect, lacks
 from harness.loop import Loop
+from harness.provider import Provider, event, respond, stream
 
 KEY = "sk-real-0123456789abcdef0123456789"
 PROVIDERS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
@@ -280,3 +281,35 @@ def test_a_session_goes_on_where_it_ended(t):
     contains(json.dumps(last), "echo first", "what was done before")
     sessions = {entry["session"] for entry in world.loop.history()}
     equal(len(sessions), 1, "one session", sessions)
+
+
+def test_a_local_server_and_nothing_else_is_enough(t):
+    """No key, no other agent, no name of a model: the first one of the server is taken, and counted at no price."""
+    def answer(request, _):
+        if request.path == "/v1/models":
+            return respond({"data": [{"id": "small-local-model"}]})
+        calls = [{"index": 0, "id": "c", "function": {"name": "shell", "arguments": json.dumps({"command": "touch done"})}}]
+        first = request.json["messages"][-1]["role"] == "user"
+        delta = {"tool_calls": calls} if first else {"content": "done"}
+        return stream([event({"choices": [{"delta": delta, "finish_reason": "stop"}]}),
+                       event({"choices": [], "usage": {"prompt_tokens": 50, "completion_tokens": 5}}), b"data: [DONE]\n\n"])
+
+    server = Provider(answer)
+    t.cleanups.append(server.close)
+    loop = Loop(t)
+    result = loop.ringfence("run", "make it", "-m", "1", "--check", "test -f done", "--upstream", f"openai=local:{server.url}")
+    equal(result.code, 0, "exit status", result)
+    equal([request.path for request in server.requests], ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"], "what was asked")
+    expect(all("authorization" not in request.headers for request in server.requests), "no key was sent", "")
+    equal((server.requests[-1].json["model"], loop.status()["spent_nusd"]), ("small-local-model", 0), "the model, and what it cost")
+
+
+def test_where_hosts_are_allowed_commands_can_reach_them_and_the_model_sees_no_token(t):
+    command = "test -n \"$HTTP_PROXY\" && echo $HTTP_PROXY; echo ${#ANTHROPIC_API_KEY}"
+    for words, wanted in ((("--allow", "example.com"), ("http://ringfence:xxxxxxxx", "@127.0.0.1:61080\n0")), ((), ("0",))):
+        world = World(t, [turn(call("shell", command=command)), *ends()])
+        world.run(*words)
+        for part in wanted:
+            contains(world.results(1)[0][0], part, f"with {words}")
+        os.unlink(world.loop.path("done"))
+    lacks(world.results(1)[0][0], "ringfence", "without hosts there is no proxy")
