@@ -218,12 +218,32 @@ def test_it_stays_in_its_folder(t):
     expect(not os.path.exists(os.path.join(t.outside, "new.txt")), "nothing was written there", "")
 
 
+# What the memory of the agent holds, if it can be read at all.
+PEEK = """
+import os, re
+own = f"/proc/{os.getppid()}"
+try:
+    maps = [line.split() for line in open(own + "/maps")]
+    memory = open(own + "/mem", "rb", 0)
+except OSError as error:
+    print("refused", error.strerror)
+    raise SystemExit
+for line in maps:
+    start, end = (int(part, 16) for part in line[0].split("-"))
+    if "w" in line[1]:
+        memory.seek(start)
+        print("found" if re.search(rb"x-api-key: \\S+", memory.read(end - start)) else "nothing")
+"""
+
+
 def test_no_key_and_no_token_gets_to_commands_events_or_files(t):
     probe = ("env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; cat /proc/$PPID/cmdline | tr '\\0' ' '; "
-             "head -c 100 /proc/$PPID/mem 2>&1; ls -la /proc/$PPID/fd")
-    world = World(t, [turn(call("shell", command=probe), call("shell", command="env >seen")), *ends()])
+             "ls -la /proc/$PPID/fd")
+    world = World(t, [turn(call("shell", command=probe), call("shell", command="env >seen"), call("shell", command="exec python3 peek.py")), *ends()])
+    world.loop.write("peek.py", PEEK)
     equal(world.run().code, 0, "exit status", world.results())
     contains(world.results(1)[0][0], "PATH=", "the command has an environment (the control)")
+    contains(world.results(1)[2][0], "refused Permission denied", "the agent's memory")
     # The token is what the gateway was asked with; nobody outside of it knows one.
     for word in (KEY, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "@127.0.0.1:61080"):
         lacks(world.results(1)[0][0], word, "what the command saw")
