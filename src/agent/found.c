@@ -126,7 +126,7 @@ static char *find_program(const struct agent_adapter *adapter)
 		return NULL;
 	if (!adapter->own)
 		return process_find(adapter->program);
-	return process_own(adapter->program, &path, &why) == 0 ? path : NULL;
+	return process_beside(adapter->program, &path, &why) == 0 ? path : NULL;
 }
 
 void agent_look(const struct agent_adapter *adapter, const char *home,

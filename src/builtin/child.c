@@ -1,6 +1,7 @@
 /* Something in a process of its own: see child.h. */
 #include "builtin/child.h"
 
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -15,7 +16,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { TICK_MS = 30000 };
@@ -47,14 +47,6 @@ static void put_together(struct kept *kept)
 		buffer_printf(kept->out, "\n[... %" PRIu64 " bytes left out ...]\n", lost);
 	for (uint64_t i = lost; i < kept->ringed; i++)
 		buffer_add(kept->out, &kept->ring[i % kept->room], 1);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* In the new process. */
@@ -89,14 +81,14 @@ static bool drain(int fd, struct kept *kept, uint64_t *sum, uint64_t most)
 static void attend(const struct child_work *work, int pidfd, int output, struct kept *kept,
 		   struct child_end *end)
 {
-	int64_t stop = now_ms() + (int64_t)work->most_ms;
+	int64_t stop = (int64_t)clock_steady_ms() + (int64_t)work->most_ms;
 	uint64_t sum = 0;
 	bool open = true;
 
 	for (;;) {
 		struct pollfd fds[] = { { .fd = pidfd, .events = POLLIN },
 					{ .fd = open ? output : -1, .events = POLLIN } };
-		int64_t left = stop - now_ms();
+		int64_t left = stop - (int64_t)clock_steady_ms();
 		int n = left > 0 ? poll(fds, 2, left < TICK_MS ? (int)left : TICK_MS) : 0;
 
 		if (n == 0 && left <= TICK_MS) {

@@ -3,6 +3,7 @@
 
 #include "gateway/http.h"
 #include "meter/shape.h"
+#include "util/clock.h"
 #include "util/fd.h"
 
 #include <arpa/inet.h>
@@ -14,16 +15,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
-
-static int64_t now_ms(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static bool read_port(const char *text, size_t size, uint16_t *ret_port)
 {
@@ -61,7 +53,7 @@ int link_place_read(const char *url, struct link_place *ret_place, struct error 
 		return error_set(err, "'%.200s' has more than a path", url);
 	if (strlen(at + size) >= sizeof place.prefix)
 		return error_set(err, "'%.200s' has too long a path", url);
-	memcpy(place.prefix, at + size, strlen(at + size));
+	memcpy(place.prefix, at + size, strlen(at + size) + 1);
 	for (size_t end = strlen(place.prefix); end && place.prefix[end - 1] == '/';)
 		place.prefix[--end] = '\0';
 
@@ -101,11 +93,11 @@ void link_release(struct link *link)
 /* Waits until the socket is ready. Returns 0, or -1 with err set. */
 static int await(const struct link *link, short events, int most_ms, struct error *err)
 {
-	int64_t start = now_ms(CLOCK_MONOTONIC);
+	int64_t start = (int64_t)clock_steady_ms();
 
 	for (;;) {
 		struct pollfd poll_fd = { .fd = link->fd, .events = events };
-		int64_t left = most_ms - (now_ms(CLOCK_MONOTONIC) - start);
+		int64_t left = most_ms - ((int64_t)clock_steady_ms() - start);
 		int n;
 
 		if (left <= 0)
@@ -206,7 +198,7 @@ static void read_lines(const struct http_response *response, struct link_head *h
 	struct http_text name;
 	struct http_text value;
 	struct shape_limit limit = { 0 };
-	int64_t now = now_ms(CLOCK_REALTIME);
+	int64_t now = clock_wall_ms();
 
 	*head = (struct link_head){ .status = response->status, .wait_ms = -1, .retry = -1 };
 	while (http_line_next(&lines, &name, &value)) {

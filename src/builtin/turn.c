@@ -84,7 +84,7 @@ static void do_call(struct state *state, const struct block *call, bool was_cut,
 		note_call(&state->circles, call, &result->text);
 	}
 	list_release(&bench->files);
-	say_result(!result->failed);
+	say_result(!result->failed, result->text.data, result->text.used);
 	if (times >= TURN_TELL)
 		buffer_printf(
 			&result->text,

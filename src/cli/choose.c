@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text of a setting, or NULL where it is none. */
-static const char *text_of(const struct applied *applied, enum setting_id id)
-{
-	const struct config_value *value = config_get(&applied->config, id);
-
-	return value->number ? value->text : NULL;
-}
-
 static bool names(const char *variable, const char *key)
 {
 	size_t size = strlen(key);
@@ -92,9 +84,9 @@ static const struct agent_adapter *pick(const struct applied *applied)
 static int decide(const struct applied *applied, const struct agent_adapter **ret_agent,
 		  struct error *err)
 {
-	const char *name = text_of(applied, SETTING_AGENT);
+	const char *name = config_text(&applied->config, SETTING_AGENT);
 
-	if (!name && text_of(applied, SETTING_AGENT_COMMAND))
+	if (!name && config_text(&applied->config, SETTING_AGENT_COMMAND))
 		name = "command";
 	if (!name || strcmp(name, "auto") == 0) {
 		*ret_agent = pick(applied);
@@ -119,8 +111,8 @@ static int decide(const struct applied *applied, const struct agent_adapter **re
 
 static int choose_command(const struct applied *applied, struct choice *choice, struct error *err)
 {
-	const char *command = text_of(applied, SETTING_AGENT_COMMAND);
-	const char *format = text_of(applied, SETTING_AGENT_FORMAT);
+	const char *command = config_text(&applied->config, SETTING_AGENT_COMMAND);
+	const char *format = config_text(&applied->config, SETTING_AGENT_FORMAT);
 
 	if (!command)
 		return error_set(
@@ -251,7 +243,7 @@ static void warn(const struct agent_adapter *agent, const struct agent_found *fo
 
 int choose_agent(struct applied *applied, struct choice *ret_choice, struct error *err)
 {
-	struct choice choice = { .model = text_of(applied, SETTING_MODEL) };
+	struct choice choice = { .model = config_text(&applied->config, SETTING_MODEL) };
 	AUTO_BUFFER struct buffer command = BUFFER_INIT(1 << 16);
 	bool fenced = !(applied->spec.accepted_weaker & FENCE_WEAKER_NO_FENCE);
 	struct agent_found found = { 0 };
@@ -282,7 +274,8 @@ int choose_agent(struct applied *applied, struct choice *ret_choice, struct erro
 
 	const struct agent_order order = { .program = found.program,
 					   .model = choice.model,
-					   .arguments = text_of(applied, SETTING_AGENT_ARGS),
+					   .arguments = config_text(&applied->config,
+								    SETTING_AGENT_ARGS),
 					   .fenced = fenced };
 
 	agent_command(choice.agent, &order, &command);

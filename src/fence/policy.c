@@ -170,7 +170,6 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 	return 0;
 }
 
-/* Secrets of home, tool chains, and Ringfence itself. */
 /*
  * A place of the user's that leads into what the command may write: a folder of settings that is kept in a
  * repository, with a symlink to it at home. What the host executes or trusts there is read-only.
@@ -233,6 +232,7 @@ static int protect_home(struct fence_plan *plan, struct error *err)
 		       : protect_list(plan, builtin_home_secrets, true, err);
 }
 
+/* Secrets of home, tool chains, and Ringfence itself. */
 static void add_builtin(struct fence_plan *plan)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
@@ -369,7 +369,7 @@ static int make(struct fence_plan *plan, struct error *err)
 		return error_set(err, "--project '%s' is not a folder", plan->project);
 	if (permit_writable(plan, "--project", plan->project, err) < 0)
 		return -1;
-	if (process_own("ringfence-init", &plan->init, err) < 0)
+	if (process_beside("ringfence-init", &plan->init, err) < 0)
 		return -1;
 
 	plan_add_rule(plan, plan->project, &status, spec->read_only ? WIRE_READ : WIRE_WRITE,
@@ -400,6 +400,8 @@ static int make(struct fence_plan *plan, struct error *err)
 		if (plan->rules[i].root && plan->rules[i].is_dir && scan_tree(plan, i, err) < 0)
 			return -1;
 	rules_drop_weak(plan);
+	if (cover_add(plan, err) < 0)
+		return -1;
 	rules_collapse(plan);
 	if (find_cwd(plan, base, err) < 0 || rules_refuse_too_many(plan, err) < 0)
 		return -1;
@@ -436,6 +438,7 @@ void fence_plan_release(struct fence_plan *plan)
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		free(plan->rules[i].path);
 		free(plan->rules[i].origin);
+		free(plan->rules[i].source);
 	}
 	free(plan->rules);
 	free(plan->known);

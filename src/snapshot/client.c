@@ -94,7 +94,7 @@ int snapshot_start(const struct snapshot_work *work, int output, int lock,
 	AUTO_FREE char *program = NULL;
 	int ends[2];
 
-	if (process_own("ringfence-snapshot", &program, err) < 0)
+	if (process_beside("ringfence-snapshot", &program, err) < 0)
 		return -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_sys(err, "make a pipe");

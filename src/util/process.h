@@ -17,9 +17,9 @@ void process_end_children(void);
 /* Where PATH has a program; the caller frees. NULL: nowhere. */
 char *process_find(const char *name);
 
-/* Where a program of ours is: beside this one, or where it was installed to. The caller frees *ret_path. Returns 0, or -1 with
+/* A program of our own: beside this one, or where it was installed to. The caller frees. Returns 0, or -1 with
  * err set. */
-int process_own(const char *name, char **ret_path, struct error *err);
+int process_beside(const char *name, char **ret_path, struct error *err);
 
 /*
  * What a program (found in PATH) prints, with nothing to read and no complaints shown. Returns its exit
