@@ -308,6 +308,22 @@ def test_an_answer_that_is_no_answer_is_said_after_some_tries(t, answer, why):
     expect(len(agent.server.requests) <= 8, "some tries", len(agent.server.requests))
 
 
+@cases(("torn", "[{"), ("strange", '[{"role": "model", "blocks": [{"kind": "call", "text": "{}", "id": "1", "name": "x"}]}]'), ("../up", ""), ("none", None))
+def test_a_session_that_is_lost_or_torn_begins_anew(t, name, text):
+    """The control: one that is whole is gone on with."""
+    folder = os.path.join(t.home, ".ringfence-agent")
+    os.makedirs(folder)
+    if text:
+        t.write(os.path.join(folder, f"{name}.json"), text)
+    agent = scripted(t, turn(text="first"), turn(text="second"))
+    equal(agent.run("--resume", name).code, 0, "exit status", agent.events)
+    equal(len(agent.bodies()[0]["messages"]), 1, "a new conversation")
+    expect(os.listdir(t.outside) == [], "nothing was written elsewhere", "")
+    if "/" not in name:
+        equal(agent.run("--resume", name).code, 0, "exit status", agent.events)
+        equal(len(agent.bodies()[1]["messages"]), 3, "now it is whole")
+
+
 def test_the_projects_notes_are_read(t):
     t.write("AGENTS.md", "Use tabs.\n")
     agent = scripted(t, turn(text="bye"))
