@@ -535,3 +535,19 @@ def test_a_tape_has_one_recorder(t):
     equal(result.code, 125, "exit status", result)
     contains(result.err, "is being recorded by another run", "the reason")
     models.stop()
+
+
+def test_a_limit_of_the_provider_is_not_waited_for_in_a_replay(t):
+    """Recorded, it is waited out, as ever: the tape says that it was an hour. Neither uses up an iteration."""
+    limited = respond({"type": "error", "error": {"type": "rate_limit_error", "message": "no"}}, "429 No", "application/json",
+                      "Retry-After: 1")
+    taped = Taped(t, answer=lambda request, _: limited if len(taped.provider.requests) == 1
+                  else speak("anthropic", "DONE" if len(words(request)) > 1 else "echo yes >done"))
+    loop, result = taped.record("-m", "1", "--agent-format", "events")
+    equal(result.code, 0, "exit status of the recording", result)
+    tape = read(t)
+    with open(taped.tape, "w") as file:
+        file.write(tape.replace("retry-after: 1\n", "retry-after: 3600\n"))
+    again, result = taped.replay("-m", "1", "--agent-format", "events")
+    equal(result.code, 0, "exit status of the replay", result)
+    equal(sums(taped.ledger(again)), sums(taped.ledger(loop)), "the same ledger")
