@@ -33,7 +33,7 @@ from harness import case, kernel, scheduler  # noqa: E402
 # A uid that no passwd file knows: such users exist in containers, and nothing may depend on a name.
 PLAIN_UID = 12321
 WORKERS = 3
-PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway", "tests/gateway_owner")
+PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway", "ringfence-agent", "tests/gateway_owner")
 UNIT_TIMEOUT_S = 120
 TEMP_PREFIX = "rft."
 

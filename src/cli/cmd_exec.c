@@ -218,8 +218,8 @@ static int run_exec(const struct command *command, char **argv)
 	} else if (rest) {
 		code = load_and_run(&asked, &err);
 	}
-	if (gateway_outlet_news(asked.applied.spec.outlet, &news) && news.cost_nusd > 0)
-		models_tell_cost(news.cost_nusd, news.replay);
+	if (gateway_outlet_news(asked.applied.spec.outlet, &news))
+		models_tell_cost(&news);
 	gateway_outlet_free(asked.applied.spec.outlet);
 	report_release(&asked.report);
 	apply_release(&asked.applied);

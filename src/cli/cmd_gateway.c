@@ -3,8 +3,8 @@
 #include "cli/cli.h"
 #include "cli/models.h"
 #include "cli/notice.h"
-#include "gateway/client.h"
 #include "gateway/keys.h"
+#include "gateway/owner.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/outlet.h"
@@ -268,8 +268,11 @@ static int run_gateway(const struct command *command, char **argv)
 	else
 		code = run_with(&asked, kept.gateway, rest);
 	if (kept.gateway) {
+		struct books_news news;
+
 		gateway_stop(kept.gateway);
-		models_tell_cost(books_spent(kept.books), cassette_is_replay(kept.cassette));
+		books_tell(kept.books, &news);
+		models_tell_cost(&news);
 	}
 	books_close(kept.books);
 	cassette_close(kept.cassette);

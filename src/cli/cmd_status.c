@@ -36,8 +36,7 @@ static char *cut(const char *objective)
 
 	if (size > OBJECTIVE_BYTES) {
 		whole = false;
-		for (size = OBJECTIVE_BYTES; ((unsigned char)objective[size] & 0xc0) == 0x80;)
-			size--;
+		size = text_first(objective, size, OBJECTIVE_BYTES);
 	}
 
 	AUTO_FREE char *text = mem_format("%.*s%s", (int)size, objective, whole ? "" : " ...");

@@ -11,6 +11,7 @@
 #include "util/path.h"
 #include "util/state.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -113,6 +114,22 @@ bool models_lead(const struct list *texts, const char *variable)
 					return true;
 		}
 	return false;
+}
+
+void models_tell(const struct list *texts, struct buffer *out)
+{
+	const char *between = "; models of ";
+
+	for (size_t i = 0; i < texts->count; i++) {
+		const char *name = texts->items[i] + 9;
+
+		if (strncmp(texts->items[i], "upstream ", 9) != 0)
+			continue;
+		buffer_printf(out, "%s%.*s", between, (int)strcspn(name, " "), name);
+		between = ", ";
+	}
+	if (texts->count)
+		buffer_add_text(out, " by the gateway, which keeps the key and the budget");
 }
 
 /* Is the key of a provider passed into the fence? Then that is what is wanted, and no gateway is in between. */
@@ -309,13 +326,19 @@ int models_books(const struct applied *applied, struct books_options *ret_option
 	return 0;
 }
 
-void models_tell_cost(uint64_t nusd, bool replay)
+void models_tell_cost(const struct books_news *news)
 {
 	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
+	uint64_t input = 0;
 
-	price_add_usd(&amount, nusd, 2);
-	if (replay)
-		noticef("a replay: models would have cost US$ %s", buffer_text(&amount));
-	else
-		noticef("models cost US$ %s (ringfence cost tells more)", buffer_text(&amount));
+	if (news->requests == 0 && news->cost_nusd == 0)
+		return;
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		input += i == PRICE_OUTPUT ? 0 : news->tokens[i];
+	price_add_usd(&amount, news->cost_nusd, 2);
+	noticef("%s US$ %s: %" PRIu64 " %s, %" PRIu64 " tokens in, %" PRIu64
+		" out (ringfence cost tells more)",
+		news->replay ? "a replay: models would have cost" : "models cost",
+		buffer_text(&amount), news->requests, news->requests == 1 ? "request" : "requests",
+		input, news->tokens[PRICE_OUTPUT]);
 }

@@ -2,6 +2,7 @@
 #include "fence/session.h"
 
 #include "fence/briefing.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/path.h"
 
@@ -21,10 +22,7 @@
 
 uint64_t session_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return clock_steady_ms();
 }
 
 /*
@@ -45,7 +43,8 @@ static bool protected_file(const struct fence_plan *plan, int fd)
 
 	const struct fence_rule *rule = fence_plan_decide(plan, path);
 
-	for (size_t i = 0; rule && rule->access != WIRE_WRITE && i < plan->rule_count; i++)
+	for (size_t i = 0;
+	     rule && (rule->access != WIRE_WRITE || rule->source) && i < plan->rule_count; i++)
 		if (plan->rules[i].access == WIRE_WRITE && path_within(path, plan->rules[i].path))
 			return true;
 	return false;

@@ -10,6 +10,7 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -169,27 +170,6 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 	return 0;
 }
 
-/* ringfence-init is beside this program, or where it was installed to. */
-static int find_init(struct fence_plan *plan, struct error *err)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	if (n < 0)
-		return error_sys(err, "find this program through /proc (is /proc mounted?)");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	plan->init = path_join(self, "ringfence-init");
-	if (access(plan->init, X_OK) == 0)
-		return 0;
-	free(plan->init);
-	plan->init = mem_dup(RINGFENCE_LIBEXECDIR "/ringfence-init");
-	if (access(plan->init, X_OK) == 0)
-		return 0;
-	return error_sys(err, "ringfence-init is neither in '%s' nor at '%s'", self, plan->init);
-}
-
-/* Secrets of home, tool chains, and Ringfence itself. */
 /*
  * A place of the user's that leads into what the command may write: a folder of settings that is kept in a
  * repository, with a symlink to it at home. What the host executes or trusts there is read-only.
@@ -252,6 +232,7 @@ static int protect_home(struct fence_plan *plan, struct error *err)
 		       : protect_list(plan, builtin_home_secrets, true, err);
 }
 
+/* Secrets of home, tool chains, and Ringfence itself. */
 static void add_builtin(struct fence_plan *plan)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
@@ -388,7 +369,7 @@ static int make(struct fence_plan *plan, struct error *err)
 		return error_set(err, "--project '%s' is not a folder", plan->project);
 	if (permit_writable(plan, "--project", plan->project, err) < 0)
 		return -1;
-	if (find_init(plan, err) < 0)
+	if (process_beside("ringfence-init", &plan->init, err) < 0)
 		return -1;
 
 	plan_add_rule(plan, plan->project, &status, spec->read_only ? WIRE_READ : WIRE_WRITE,
@@ -419,6 +400,8 @@ static int make(struct fence_plan *plan, struct error *err)
 		if (plan->rules[i].root && plan->rules[i].is_dir && scan_tree(plan, i, err) < 0)
 			return -1;
 	rules_drop_weak(plan);
+	if (cover_add(plan, err) < 0)
+		return -1;
 	rules_collapse(plan);
 	if (find_cwd(plan, base, err) < 0 || rules_refuse_too_many(plan, err) < 0)
 		return -1;
@@ -455,6 +438,7 @@ void fence_plan_release(struct fence_plan *plan)
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		free(plan->rules[i].path);
 		free(plan->rules[i].origin);
+		free(plan->rules[i].source);
 	}
 	free(plan->rules);
 	free(plan->known);

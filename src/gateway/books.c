@@ -45,6 +45,7 @@ struct account {
 
 struct books {
 	struct account loop, day;
+	uint64_t lease_day; /* for which what is open of the lease counts */
 	bool has_day;
 	int ledger;
 	int alive; /* whose lock says that somebody spends from this folder */
@@ -201,6 +202,21 @@ static void take_from(struct account *account, uint64_t nusd)
 	account->leased = 0;
 }
 
+/* Money counts for the day on which it is spent: what is open of a lease goes over into the next one. */
+static void enter_day(struct books *books)
+{
+	uint64_t now = today();
+
+	enter_period(&books->day, now);
+	if (books->lease_day && books->lease_day != now) {
+		uint64_t open = books->granted > books->booked ? books->granted - books->booked : 0;
+
+		books->day.now.held += open;
+		books->day.leased = open;
+	}
+	books->lease_day = now;
+}
+
 static int lock_both(struct books *books, struct error *err)
 {
 	if (lock_account(&books->loop, err) < 0)
@@ -211,7 +227,7 @@ static int lock_both(struct books *books, struct error *err)
 		return -1;
 	}
 	if (books->has_day)
-		enter_period(&books->day, today());
+		enter_day(books);
 	return 0;
 }
 
@@ -300,11 +316,26 @@ static void add_number(struct buffer *line, const char *key, uint64_t number)
 	buffer_printf(line, ",\"%s\":%" PRIu64, key, number);
 }
 
+/* Midnight has passed, and nobody has asked for money since: says so to the account of the day. */
+static int turn_day(struct books *books, struct error *err)
+{
+	int result;
+
+	if (!books->has_day || !books->lease_day || books->lease_day == today())
+		return 0;
+	if (lock_both(books, err) < 0)
+		return -1;
+	result = write_both(books, err);
+	unlock_both(books);
+	return result;
+}
+
 int books_add(struct books *books, const struct books_row *row, struct error *err)
 {
 	static const char *const kinds[PRICE_KINDS] = { "input", "output", "write_5m", "write_1h",
 							"read" };
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
+	int turned = turn_day(books, err);
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -338,11 +369,14 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 	buffer_add_text(&line, "}\n");
 	books->booked += row->cost_nusd;
 	books->fresh += row->cost_nusd;
+	books->news.requests += row->provider[0] != '\0'; /* what was lost is none */
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		books->news.tokens[i] += row->tokens[i];
 	books->news.kind = row->kind;
 	books->news.retry_at_ms = row->retry_at_ms;
 	if (fd_write_all(books->ledger, buffer_text(&line), line.used) < 0)
 		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
-	return 0;
+	return turned; /* the line is there all the same */
 }
 
 /* What was granted and is in no line gets one. */

@@ -87,6 +87,8 @@ struct books_news {
 	uint32_t kind;          /* how the last request ended: enum shape_class */
 	int64_t retry_at_ms;    /* when that provider wants to be asked again; 0: not said */
 	uint32_t refused;       /* requests, because the money was used up */
+	uint64_t requests;      /* that left */
+	uint64_t tokens[PRICE_KINDS];
 	uint64_t cost_nusd;
 	bool replay;             /* and nobody was paid */
 	char stray[BOOKS_STRAY]; /* where a replay has left its tape; empty: it has not */

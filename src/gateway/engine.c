@@ -171,6 +171,7 @@ int engine_init(struct engine *engine, int owner, struct error *err)
 	    resolver_new(loop, &engine->resolver, err) < 0)
 		return -1;
 	loop_add_delay(loop, &engine->header, caps->header_ms);
+	loop_add_delay(loop, &engine->body, caps->body_ms);
 	loop_add_delay(loop, &engine->connecting, caps->connect_ms);
 	loop_add_delay(loop, &engine->idle, caps->idle_ms);
 	loop_add_delay(loop, &engine->keep, caps->idle_ms < KEEP_MS ? caps->idle_ms : KEEP_MS);

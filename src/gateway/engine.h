@@ -54,7 +54,7 @@ struct engine {
 	char credential[80]; /* as Proxy-Authorization must have it */
 	struct visit *visits;
 	size_t visit_count;
-	struct delay header, connecting, idle, quiet, held, linger, stagger, keep, pace;
+	struct delay header, body, connecting, idle, quiet, held, linger, stagger, keep, pace;
 	int pipe[2]; /* empty but within tunnel.c's pour() */
 	size_t kept; /* bytes, of all sides */
 	size_t held_count;

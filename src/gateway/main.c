@@ -1,7 +1,7 @@
 /*
  * ringfence-gateway: the fence's only way out.
  *
- * It is started by its owner (client.h) with one socket, gets its configuration and the table of hosts over it, shuts
+ * It is started by its owner (owner.h) with one socket, gets its configuration and the table of hosts over it, shuts
  * itself in, says that it is ready, and serves until that socket closes.
  */
 #include "gateway/confine.h"

@@ -1,8 +1,8 @@
 /* The gateway as an outlet: see outlet.h. */
 #include "gateway/outlet.h"
 
-#include "gateway/client.h"
 #include "gateway/keys.h"
+#include "gateway/owner.h"
 #include "util/mem.h"
 
 #include <stddef.h>
@@ -105,6 +105,24 @@ static size_t stop(struct outlet *outlet, struct outlet_host *ret_hosts, size_t 
 	return count;
 }
 
+static bool spent(const struct outlet *outlet, struct outlet_spend *ret_spend)
+{
+	struct books_news news;
+
+	if (!gateway_outlet_news(outlet, &news))
+		return false;
+	*ret_spend = (struct outlet_spend){
+		.requests = news.requests,
+		.refused = news.refused,
+		.input = news.tokens[PRICE_INPUT],
+		.output = news.tokens[PRICE_OUTPUT],
+		.cache_write = news.tokens[PRICE_WRITE_5M] + news.tokens[PRICE_WRITE_1H],
+		.cache_read = news.tokens[PRICE_READ],
+		.cost_nusd = news.cost_nusd,
+	};
+	return true;
+}
+
 struct outlet *gateway_outlet_new(struct error *err)
 {
 	struct gateway_outlet *self = mem_zero(sizeof *self);
@@ -119,6 +137,7 @@ struct outlet *gateway_outlet_new(struct error *err)
 	self->outlet.take = take;
 	self->outlet.answer = answer;
 	self->outlet.stop = stop;
+	self->outlet.spent = spent;
 	return &self->outlet;
 }
 

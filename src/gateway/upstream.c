@@ -309,7 +309,7 @@ static void ring(struct alarm *alarm)
 		memcpy(why, link->wrong, sizeof why);
 		fail(link, why);
 	} else if (link->state != OPEN && link->state != GONE) {
-		fail(link, "it did not answer in time (connect_ms)");
+		fail(link, "it did not answer in time");
 	}
 }
 

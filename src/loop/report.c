@@ -53,11 +53,7 @@ static json_t *weaker_json(const struct loop_state *state)
 /* A text may be long, and this is written often: its beginning is enough to know it by. */
 static json_t *beginning(const char *text)
 {
-	size_t size = strnlen(text, OBJECTIVE_BYTES);
-
-	while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
-		size--;
-	return report_bytes(text, size);
+	return report_bytes(text, text_first(text, strlen(text), OBJECTIVE_BYTES));
 }
 
 json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
@@ -80,6 +76,12 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 		json_object_set_new(value, "checkpoint_error",
 				    report_text(state->checkpoint_error));
 
+	if (state->git_mode)
+		json_object_set_new(value, "git",
+				    json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "mode",
+					      state->git_mode, "why", state->git_why, "ref",
+					      state->git_ref, "commit", state->git_commit, "error",
+					      state->git_error));
 	json_object_set_new(value, "agent",
 			    state->options.agent ? json_string(state->options.agent) : json_null());
 	/* What it costs in safety is said wherever the loop is. */

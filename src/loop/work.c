@@ -105,14 +105,18 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 
 	spec.project = sup->state.options.project;
 	spec.command = arguments;
+	spec.covers = sup->covers;
 	spec.limits[FENCE_LIMIT_TIME] = (uint64_t)work->timeout_ms;
 	spec.env = (struct list){ 0 };
 	for (size_t i = 0; i < sup->fence.env.count; i++)
 		list_add(&spec.env, sup->fence.env.items[i]);
 	if (work->session)
 		list_printf(&spec.env, "RINGFENCE_SESSION=%s", work->session);
-	if (work->login)
+	if (work->login) {
 		list_printf(&spec.env, "RINGFENCE_LOGIN=%s", work->login);
+		spec.login =
+			sup->state.options.login; /* what it costs in safety is in every report */
+	}
 	spec.write = (struct fence_paths){ 0 };
 	for (size_t i = 0; i < sup->fence.write.count; i++) {
 		const struct fence_path *path = &sup->fence.write.items[i];

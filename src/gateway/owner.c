@@ -1,16 +1,15 @@
-/* A gateway's owner: see client.h. */
-#include "gateway/client.h"
+/* A gateway's owner: see owner.h. */
+#include "gateway/owner.h"
 
 #include "gateway/post.h"
 #include "gateway/table.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +21,6 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -51,38 +49,6 @@ struct gateway {
 	unsigned int restarts;
 	uint64_t started_ms;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-int gateway_program(char **ret_path, struct error *err)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *path;
-
-	if (n < 0)
-		return error_sys(err, "find this program through /proc (is /proc mounted?)");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	path = path_join(self, "ringfence-gateway");
-	if (access(path, X_OK) < 0) {
-		free(path);
-		path = mem_dup(RINGFENCE_LIBEXECDIR "/ringfence-gateway");
-	}
-	if (access(path, X_OK) < 0) {
-		error_sys(err, "ringfence-gateway is neither in '%s' nor at '%s'", self, path);
-		free(path);
-		return -1;
-	}
-	*ret_path = path;
-	return 0;
-}
 
 struct child {
 	const char *program;
@@ -121,12 +87,12 @@ static int become(void *argument)
 /* Waits for a message of the program: 1, or 0 when it is late or gone. */
 static int await(int socket, struct post_message *ret_message)
 {
-	uint64_t deadline = now_ms() + READY_MS;
+	uint64_t deadline = clock_steady_ms() + READY_MS;
 	int fds[2];
 
 	for (;;) {
 		struct pollfd watched = { .fd = socket, .events = POLLIN };
-		uint64_t now = now_ms();
+		uint64_t now = clock_steady_ms();
 
 		if (now >= deadline)
 			return 0;
@@ -210,7 +176,7 @@ static int start(struct gateway *gateway, struct error *err)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return error_sys(err, "make a socket for the gateway");
 	gateway->socket = sockets[0];
-	gateway->started_ms = now_ms();
+	gateway->started_ms = clock_steady_ms();
 
 	struct child child = { .program = gateway->program, .socket = sockets[1] };
 	int result;
@@ -313,7 +279,8 @@ int gateway_start(const struct gateway_options *options, struct gateway **ret_ga
 	gateway->cassette = options->cassette;
 	if (options->token)
 		snprintf(gateway->token, sizeof gateway->token, "%s", options->token);
-	if ((!gateway->program && gateway_program(&gateway->program, err) < 0) ||
+	if ((!gateway->program &&
+	     process_beside("ringfence-gateway", &gateway->program, err) < 0) ||
 	    (!options->token && gateway_token_make(gateway->token, err) < 0) ||
 	    make_config(gateway, options, err) < 0 || make_table(gateway, err) < 0 ||
 	    make_events(gateway, err) < 0 || start(gateway, err) < 0) {
@@ -379,7 +346,7 @@ static int keep_books(struct gateway *gateway, const struct post_message *messag
 static int bury(struct gateway *gateway, const char *why, struct error *err)
 {
 	uint64_t due = gateway->started_ms + RESTART_MS;
-	uint64_t now = now_ms();
+	uint64_t now = clock_steady_ms();
 
 	struct error ignored;
 
@@ -512,7 +479,7 @@ size_t gateway_hosts(const struct gateway *gateway, struct gateway_host *ret_hos
 static void close_books(struct gateway *gateway)
 {
 	struct post_message message = { .type = POST_CLOSE };
-	uint64_t deadline = now_ms() + END_MS;
+	uint64_t deadline = clock_steady_ms() + END_MS;
 	bool closed = false;
 	struct error ignored;
 	int fds[2];
@@ -521,11 +488,11 @@ static void close_books(struct gateway *gateway)
 		return;
 	if (gateway->socket >= 0)
 		(void)post_send(gateway->socket, &message, NULL, 0, false);
-	while (gateway->socket >= 0 && !closed && now_ms() < deadline) {
+	while (gateway->socket >= 0 && !closed && clock_steady_ms() < deadline) {
 		struct pollfd watched = { .fd = gateway->socket, .events = POLLIN };
 		int got;
 
-		if (poll(&watched, 1, (int)(deadline - now_ms())) <= 0)
+		if (poll(&watched, 1, (int)(deadline - clock_steady_ms())) <= 0)
 			continue;
 		got = post_receive(gateway->socket, &message, fds);
 		if (got == 0 || (got < 0 && errno != EAGAIN))

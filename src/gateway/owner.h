@@ -6,8 +6,8 @@
  * process that asked. A gateway that dies is started again with the same sockets, token and host table;
  * connections that went through it are closed. When the owner ends, in whichever way, so does the gateway.
  */
-#ifndef GATEWAY_CLIENT_H
-#define GATEWAY_CLIENT_H
+#ifndef GATEWAY_OWNER_H
+#define GATEWAY_OWNER_H
 
 #include "gateway/books.h"
 #include "gateway/caps.h"
@@ -28,7 +28,7 @@ struct gateway_options {
 	uid_t uid;         /* whom it becomes, if it is started by root */
 	gid_t gid;
 	const char *token;         /* NULL: one is made */
-	const char *program;       /* NULL: gateway_program() */
+	const char *program;       /* NULL: the one beside this program */
 	uint32_t iteration;        /* of a loop; 0: none */
 	struct gateway_caps caps;  /* GATEWAY_CAPS_DEFAULT */
 	struct list models;        /* texts; see models.h. None: no way to models */
@@ -63,9 +63,6 @@ enum {
 
 /* Makes a token. Returns 0, or -1 with err set. */
 int gateway_token_make(char ret_token[GATEWAY_TOKEN], struct error *err);
-
-/* Where ringfence-gateway is: beside this program, or where it was installed to. The caller frees *ret_path. */
-int gateway_program(char **ret_path, struct error *err);
 
 /* Starts one and waits until it has confined itself. Returns 0, or -1 with err set. */
 int gateway_start(const struct gateway_options *options, struct gateway **ret_gateway,
