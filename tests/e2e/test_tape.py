@@ -218,6 +218,7 @@ def say_that_it_was_a_replay(t, taped, loop, again):
     paid = sum(line["cost_nusd"] for line in taped.ledger(loop))
     cost = json.loads(again.ringfence("cost", "--json").out)
     equal((cost["total"]["cost_nusd"], cost["replayed_nusd"]), (paid, paid), "only what was paid is summed up")
+    equal([line["model"] for line in cost["lines"]], ["claude-opus-5-5", "claude-opus-5-5 (replay)"], "the rest has its own line")
     cost = json.loads(again.ringfence("cost", "--json", again.status()["id"]).out)
     equal(cost["total"]["cost_nusd"], paid, "of the replay itself it is shown")
     expect(all(line.get("replay") for line in taped.ledger(again)), "each line says so", taped.ledger(again))
@@ -562,3 +563,23 @@ def test_a_limit_of_the_provider_is_not_waited_for_in_a_replay(t):
     again, result = taped.replay("-m", "1", "--agent-format", "events")
     equal(result.code, 0, "exit status of the replay", result)
     equal(sums(taped.ledger(again)), sums(taped.ledger(loop)), "the same ledger")
+
+
+def test_a_users_own_file_can_name_a_tape_for_a_single_run(t):
+    models = record(t, lambda request, _: message(text="here"))
+    models.ask(body={"model": "claude-opus-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Where am I?"}]})
+    models.stop()
+    t.at_home(".config/ringfence/config.yml", f"replay: {place(t)}\n")
+    loop = Loop(t, name="here")
+    loop.write("same.py", SAME)
+    result = loop.ringfence("exec", "--report", place(t, "report.json"), "--", "python3", "same.py")
+    equal((result.code, loop.tree()["said"]), (0, "here\n"), "exit status and answer", result)
+    contains(result.err, "a replay: models would have cost US$ 0.0001", "what is said")
+    with open(place(t, "report.json")) as file:
+        equal(json.load(file)["net"]["replay"], place(t), "the report")
+    result = loop.ringfence("exec", "--", "python3", "same.py")
+    equal(result.code, 0, "each run begins anew", result)
+    contains(loop.ringfence("policy").out, place(t), "the policy")
+    loop.write("ringfence.yml", "record: stolen.tape\n")
+    result = loop.ringfence("exec", "--", "python3", "same.py")
+    equal((result.code, "stolen.tape" in loop.tree()), (0, False), "a project's own file cannot", result)
