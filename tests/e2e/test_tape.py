@@ -276,22 +276,29 @@ def test_a_tape_in_the_project_cannot_be_changed_by_the_agent(t):
     equal(loop.tree()["other.tape"], "x\n", "control: another file is the agent's")
 
 
+def kill_in_the_midst(taped, name, *options, **keys):
+    """A loop whose first command waits until its supervisor or its runner is killed; to its end."""
+    loop = taped.loop(name)
+    loop.write("hold")
+    result = loop.ringfence(*taped.words("--detach", "-m", "3", *options), env=taped.t.env(**keys))
+    equal(result.code, 0, "exit status of run --detach", result)
+    loop.ident = result.out.splitlines()[-1]
+    until("the first command", lambda: os.path.exists(loop.path("began")))
+    os.kill(getattr(loop, name)(), signal.SIGKILL)
+    os.remove(loop.path("hold"))
+    loop.ended("completed")
+    return [line for line in sums(taped.ledger(loop)) if line["route"] != "lost"]
+
+
 def test_a_loop_killed_in_the_midst_goes_on_with_its_tape(t):
-    """Of a supervisor and of a runner: what an iteration had used that was cut off is there again."""
+    """A supervisor while it is recorded, a runner in the replay: what an iteration had used that was cut off is there again."""
     taped = Taped(t, first=("echo >began; while [ -e hold ]; do sleep 0.05; done; echo yes >done", "DONE"))
-    loop, result = taped.record("-m", "3")
-    equal(result.code, 0, "exit status of the recording", result)
-    recorded = sums(taped.ledger(loop))
-    for name in ("supervisor", "runner"):
-        loop = taped.loop(name)
-        loop.write("hold")
-        result = loop.ringfence(*taped.words("--detach", "-m", "3", "--replay", taped.tape), env=t.env())
-        loop.ident = result.out.splitlines()[-1]
-        until("the first command", lambda loop=loop: os.path.exists(loop.path("began")))
-        os.kill(getattr(loop, name)(), signal.SIGKILL)
-        os.remove(loop.path("hold"))
-        loop.ended("completed")
-        equal([line for line in sums(taped.ledger(loop)) if line["route"] != "lost"][-2:], recorded, "the same ledger")
+    recorded = kill_in_the_midst(taped, "supervisor", "--record", taped.tape, "--upstream", f"anthropic={taped.provider.url}",
+                                 ANTHROPIC_API_KEY=KEY)
+    tape = read(t)
+    equal((len(recorded), tape.count("\nexchange "), tape.count("\nend ")), (3, 3, 3), "what was whole is there, of both tries")
+    replayed = kill_in_the_midst(taped, "runner", "--replay", taped.tape)
+    equal(replayed[-2:], recorded[-2:], "the same ledger")
     t.leftover_runs = True
 
 
