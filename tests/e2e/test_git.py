@@ -36,6 +36,8 @@ def test_the_agent_commits_and_the_user_finds_a_branch(t):
     contains(loop.tree()["seen"], "A User\nuser@example.org\nby the agent", "who committed")
     repo.fsck()
     contains(result.out + result.err, f"committed: {branch(loop)} is ", "what is told")
+    with open(os.path.join(loop.folder, "iterations/1/prompt.md"), encoding="utf-8") as file:
+        contains(file.read(), "You can commit, branch, stash and rebase", "what the agent is told")
 
 
 @needs("git")
@@ -102,7 +104,8 @@ def test_with_read_only_the_agent_cannot_commit(t):
     loop, repo = begin(t, f"edit new x; {COMMIT} true", "--git", "read-only")
     equal(list(repo.refs()), ["refs/heads/main"], "the refs")
     expect(not os.path.exists(os.path.join(loop.folder, "git")), "there is no private directory")
-    lacks(loop.tree(), "seen", "nothing")
+    with open(os.path.join(loop.folder, "iterations/1/prompt.md"), encoding="utf-8") as file:
+        contains(file.read(), "Do not commit", "what the agent is told")
     other, repo = begin(t, f"edit new x; {COMMIT} true", name="second")
     contains(list(repo.refs()), f"refs/heads/{branch(other)}", "as a control, by default it can")
 
