@@ -34,6 +34,11 @@ static int allow(int ruleset, const char *path, uint64_t rights, struct error *e
 
 int confine_writes(const char *repository, const char *project, struct error *err)
 {
+	return confine_to((const char *const[]){ repository, project, NULL }, err);
+}
+
+int confine_to(const char *const *folders, struct error *err)
+{
 	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0,
 			       LANDLOCK_CREATE_RULESET_VERSION);
 	/* All that there is, but for reading. */
@@ -52,9 +57,9 @@ int confine_writes(const char *repository, const char *project, struct error *er
 			       abi >= ABI_NETWORK ? sizeof handled : sizeof handled.files, 0);
 	if (ruleset < 0)
 		return error_sys(err, "Landlock: make a ruleset");
-	if (allow(ruleset, repository, writing, err) < 0 ||
-	    (project && allow(ruleset, project, writing, err) < 0))
-		return -1;
+	for (; *folders; folders++)
+		if (allow(ruleset, *folders, writing, err) < 0)
+			return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		return error_sys(err, "Landlock: restrict this process");

@@ -11,4 +11,7 @@
 /* project NULL: it is only read. For this thread and those that it starts. Returns 0, or -1 with err set. */
 int confine_writes(const char *repository, const char *project, struct error *err);
 
+/* The same with any folders; NULL ends them. */
+int confine_to(const char *const *folders, struct error *err);
+
 #endif

@@ -52,7 +52,7 @@ static int make(const char *path, struct error *err)
 }
 
 /* Nothing but what is named here is ever read as configuration. */
-static void quiet_libgit2(void)
+void depot_library(void)
 {
 	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
 				      GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_PROGRAMDATA };
@@ -69,7 +69,7 @@ static void *open_git(void *argument)
 {
 	struct depot *depot = argument;
 
-	quiet_libgit2();
+	depot_library();
 	if (git_repository_open_bare(&depot->repository, depot->path) < 0 ||
 	    git_repository_odb(&depot->odb, depot->repository) < 0)
 		snprintf(depot->trouble, sizeof depot->trouble, "%.500s",

@@ -6,6 +6,7 @@
  * It prints what a person asked to see on stdout, and what came of it as one JSON object into descriptor 3.
  * Whoever starts it is snapshot.h.
  */
+#include "snapshot/apply.h"
 #include "snapshot/differ.h"
 #include "snapshot/pack.h"
 #include "snapshot/prune.h"
@@ -32,6 +33,7 @@ struct request {
 	struct save_options save;
 	struct differ_options differ;
 	struct prune_options prune;
+	struct apply_options apply;
 	struct json json;
 	struct buffer answer;
 };
@@ -85,6 +87,18 @@ static int take_argument(struct request *request, const char *text, struct error
 		request->differ.terminal = is_on(value);
 	else if (IS("drop"))
 		list_add(&request->prune.loops, value);
+	else if (IS("branch"))
+		request->apply.branch = value;
+	else if (IS("message"))
+		request->apply.message = value;
+	else if (IS("log"))
+		request->apply.log = value;
+	else if (IS("tree"))
+		request->apply.tree = value;
+	else if (IS("squash"))
+		request->apply.squash = is_on(value);
+	else if (IS("dry"))
+		request->apply.dry = is_on(value);
 	else if (IS("oldest_ms"))
 		request->prune.oldest_ms = strtoll(value, NULL, 10);
 	else if (IS("most_bytes"))
@@ -377,6 +391,32 @@ static const struct {
 	{ "prune", false, prune },
 };
 
+/* ---- work on the user's own repository ---- */
+
+static int apply(struct request *request, struct error *err)
+{
+	return apply_branch(&request->apply, &request->json, err);
+}
+
+static int patch(struct request *request, struct error *err)
+{
+	return apply_patch(&request->apply, &request->json, err);
+}
+
+static int finish(struct request *request, struct error *err)
+{
+	return apply_finish(request->look.project, &request->json, err);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct request *request, struct error *err);
+} outer_works[] = {
+	{ "apply", apply },
+	{ "patch", patch },
+	{ "finish", finish },
+};
+
 /* Is something left of a rollback that was cut off? Then whoever comes next finishes it. */
 static bool is_left(const struct request *request)
 {
@@ -392,6 +432,10 @@ static int perform(struct request *request, const char *name, struct error *err)
 	struct depot depot;
 	int result;
 
+	request->apply.project = request->look.project;
+	for (size_t i = 0; i < sizeof outer_works / sizeof *outer_works; i++)
+		if (strcmp(outer_works[i].name, name) == 0)
+			return outer_works[i].run(request, err);
 	for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
 		if (strcmp(works[i].name, name) != 0)
 			continue;
