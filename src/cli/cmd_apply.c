@@ -350,6 +350,22 @@ static int print_patch(struct loops_options *asked, struct error *err)
 	return result < 0 ? cli_fail(err) : 0;
 }
 
+/* What a loop in a work tree of its own has left uncommitted belongs to its result. */
+static int seal(struct loops_options *asked, struct error *err)
+{
+	AUTO_FD lock = -1;
+
+	if (!asked->loop.state.options.work_tree)
+		return 0;
+	if (asked->loop.alive) {
+		noticef("the loop %s is still running: this is what it has committed so far",
+			asked->loop.id);
+		return 0;
+	}
+	lock = client_hold(&asked->loop, err);
+	return lock < 0 ? -1 : client_seal(&asked->loop, err);
+}
+
 static int apply(struct loops_options *asked, struct error *err)
 {
 	AUTO_FREE char *running = NULL;
@@ -366,6 +382,8 @@ static int apply(struct loops_options *asked, struct error *err)
 		error_set(err, "%s", asked->loop.trouble);
 		return cli_fail(err);
 	}
+	if (seal(asked, err) < 0)
+		return cli_fail(err);
 	if (asked->patch)
 		return print_patch(asked, err);
 	running = client_running(asked->place.state, asked->place.project);

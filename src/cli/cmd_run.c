@@ -9,6 +9,7 @@
 #include "cli/policy.h"
 #include "cli/prices.h"
 #include "cli/refuse.h"
+#include "cli/worktree.h"
 #include "loop/client.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -32,6 +33,8 @@ struct run_options {
 	bool dry;
 	bool json;
 	bool no_fence;
+	bool apart;
+	struct worktree worktree;
 	json_t *frozen; /* what the journal gets */
 	struct buffer text;
 	struct client_loop loop;
@@ -44,6 +47,9 @@ static const struct option options[] = {
 	OPTION_TEXT("prompt-file", "FILE", "the objective is in this file (-p)", struct run_options,
 		    prompt_file),
 	OPTION_PROJECT(struct run_options, applied.spec.project),
+	OPTION_FLAG("worktree",
+		    "in a work tree of its own, on the branch ringfence/LOOP (ringfence apply)",
+		    struct run_options, apart),
 	OPTION_FLAG("detach", "go on in the background; the last line is the loop's id",
 		    struct run_options, detach),
 	OPTION_FLAG("dry-run", "show the prompt and the policy, and start nothing",
@@ -186,6 +192,10 @@ static int freeze(struct run_options *asked, struct error *err)
 	if (!asked->frozen)
 		return error_set(err,
 				 "a text or a path that is no UTF-8 cannot be kept in a journal");
+	if (asked->worktree.root) {
+		json_object_set_new(asked->frozen, "origin", json_string(asked->worktree.origin));
+		json_object_set_new(asked->frozen, "work_tree", json_string(asked->worktree.root));
+	}
 	limits_freeze(asked->frozen, config);
 	return add_prices(asked, err);
 }
@@ -276,8 +286,10 @@ static int show(const struct run_options *asked, const struct fence_plan *plan, 
 
 static int start(struct run_options *asked, struct error *err)
 {
-	if (client_create(asked->applied.place.state, asked->frozen, &asked->loop, err) < 0)
+	if (client_create(asked->applied.place.state, asked->worktree.id, asked->frozen,
+			  &asked->loop, err) < 0)
 		return cli_fail(err);
+	worktree_release(&asked->worktree); /* from now on it is the loop's */
 	if (asked->detach && asked->json) {
 		loops_print_line(client_json(&asked->loop));
 		return cli_printed();
@@ -305,6 +317,9 @@ static int load_and_run(struct run_options *asked, struct error *err)
 	if (!asked->dry)
 		fence_enter_scope(&asked->applied.spec);
 	notice_config(&asked->applied.config, true);
+	if (asked->apart && !asked->dry &&
+	    worktree_make(&asked->applied, &asked->worktree, err) < 0)
+		return cli_fail(err);
 	if (freeze(asked, err) < 0 || plan(asked, &made, err) < 0)
 		return cli_fail(err);
 	if (place_sessions(asked, &made, err) < 0)
@@ -317,7 +332,8 @@ static int load_and_run(struct run_options *asked, struct error *err)
 
 static int run_run(const struct command *command, char **argv)
 {
-	struct run_options asked = { .text = BUFFER_INIT(OBJECTIVE_BYTES + 1) };
+	struct run_options asked = { .text = BUFFER_INIT(OBJECTIVE_BYTES + 1),
+				     .worktree = WORKTREE_INIT };
 	struct error err;
 	char **rest;
 	int code;
@@ -327,6 +343,8 @@ static int run_run(const struct command *command, char **argv)
 	if (rest)
 		code = read_objective(&asked, rest, &err) < 0 ? cli_fail(&err)
 							      : load_and_run(&asked, &err);
+	if (asked.worktree.id)
+		worktree_undo(asked.applied.place.state, &asked.worktree);
 	client_loop_release(&asked.loop);
 	json_decref(asked.frozen);
 	choice_release(&asked.choice);

@@ -5,6 +5,7 @@
 #include "loop/control.h"
 #include "loop/keeper.h"
 #include "loop/report.h"
+#include "loop/seal.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -52,6 +53,13 @@ void attend_beat(struct supervisor *sup)
 
 int attend_append(struct supervisor *sup, enum loop_event kind, json_t *data, struct error *err)
 {
+	struct error why;
+
+	/* Whoever sees the end finds the result. What could not be committed is, before it is applied. */
+	if (kind == LOOP_EVENT_finished &&
+	    seal_work_tree(sup->folder, &sup->state.options, &why) < 0)
+		fprintf(stderr, "%s\n", why.text);
+
 	AUTO_FREE char *text = json_dumps(data, JSON_COMPACT);
 	struct store_event event = { .seq = sup->state.last_seq + 1,
 				     .at_ms = attend_now_ms(),

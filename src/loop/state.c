@@ -134,6 +134,8 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 			format);
 	state->config = json_incref(config);
 	options->project = text(config, "project");
+	options->origin = text(config, "origin");
+	options->work_tree = text(config, "work_tree");
 	options->objective = text(config, "objective");
 	options->agent_command = text(config, "agent_command");
 	options->agent = text(config, "agent") ? text(config, "agent") : "command";

@@ -175,7 +175,7 @@ static int hash_there(int folder, const char *name, const struct stat *status, g
 }
 
 /* Does the index know this file as it is? Then it has what the index says, whatever a filter made of it. */
-static bool known(const git_index_entry *entry, const struct stat *status, const struct stat *index)
+bool delta_known(const git_index_entry *entry, const struct stat *status, const struct stat *index)
 {
 	if (!entry || entry->file_size != (uint32_t)status->st_size ||
 	    entry->mtime.seconds != (int32_t)status->st_mtim.tv_sec ||
@@ -186,6 +186,19 @@ static bool known(const git_index_entry *entry, const struct stat *status, const
 	return status->st_mtim.tv_sec < index->st_mtim.tv_sec ||
 	       (status->st_mtim.tv_sec == index->st_mtim.tv_sec &&
 		status->st_mtim.tv_nsec < index->st_mtim.tv_nsec);
+}
+
+void delta_stat(git_index_entry *entry, const struct stat *status)
+{
+	entry->ctime.seconds = (int32_t)status->st_ctim.tv_sec;
+	entry->ctime.nanoseconds = (uint32_t)status->st_ctim.tv_nsec;
+	entry->mtime.seconds = (int32_t)status->st_mtim.tv_sec;
+	entry->mtime.nanoseconds = (uint32_t)status->st_mtim.tv_nsec;
+	entry->dev = (uint32_t)status->st_dev;
+	entry->ino = (uint32_t)status->st_ino;
+	entry->uid = status->st_uid;
+	entry->gid = status->st_gid;
+	entry->file_size = (uint32_t)status->st_size;
 }
 
 struct looking {
@@ -307,7 +320,7 @@ static enum delta_place judge(struct looking *at, struct delta *delta, const git
 		return judge_absent(at, delta);
 	if (S_ISDIR(delta->seen.st_mode))
 		return judge_folder(at, delta, folder, name);
-	if (known(entry, &delta->seen, &at->index_status))
+	if (delta_known(entry, &delta->seen, &at->index_status))
 		there = entry->id;
 	else if (hash_there(folder, name, &delta->seen, &there) < 0)
 		memset(&there, 0, sizeof there);

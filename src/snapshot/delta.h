@@ -54,6 +54,10 @@ int delta_folder(int root, const char *path, bool make, const char **ret_name);
 /* Has it changed since delta_look()? */
 bool delta_untouched(const struct delta *delta, int folder, const char *name);
 
+/* Does an index that was written then know a file as it is? And what it says of a file from now on. */
+bool delta_known(const git_index_entry *entry, const struct stat *status, const struct stat *index);
+void delta_stat(git_index_entry *entry, const struct stat *status);
+
 /* Removes folders in which there is nothing but folders. */
 void delta_remove_hollow(int folder, const char *name, int depth);
 

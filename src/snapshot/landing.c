@@ -128,6 +128,16 @@ static int place_one(const struct user *user, const struct stage *stage, const s
 	return 0;
 }
 
+/* What is in a submodule is not in the commit: its folder is made, as git does it, and stays empty. */
+static void make_submodule(const struct user *user, const struct delta *delta)
+{
+	const char *name;
+	AUTO_FD folder = delta_folder(user->work_fd, delta->path, true, &name);
+
+	if (folder >= 0)
+		mkdirat(folder, name, 0777);
+}
+
 static int place_all(const struct user *user, const struct stage *stage,
 		     const struct deltas *deltas, struct landing_result *result, struct error *err)
 {
@@ -136,10 +146,14 @@ static int place_all(const struct user *user, const struct stage *stage,
 		if (deltas->items[i].place == DELTA_OLD && !deltas->items[i].new_mode &&
 		    remove_one(user, &deltas->items[i], result, err) < 0)
 			return -1;
-	for (size_t i = 0; i < deltas->count; i++)
-		if (deltas->items[i].staged &&
-		    place_one(user, stage, &deltas->items[i], result, err) < 0)
+	for (size_t i = 0; i < deltas->count; i++) {
+		const struct delta *delta = &deltas->items[i];
+
+		if (delta->new_mode == GIT_FILEMODE_COMMIT && !delta->old_mode)
+			make_submodule(user, delta);
+		if (delta->staged && place_one(user, stage, delta, result, err) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -161,19 +175,6 @@ static int copy_index(const struct user *user, struct error *err)
 	return 0;
 }
 
-static void add_status(git_index_entry *entry, const struct stat *status)
-{
-	entry->ctime.seconds = (int32_t)status->st_ctim.tv_sec;
-	entry->ctime.nanoseconds = (uint32_t)status->st_ctim.tv_nsec;
-	entry->mtime.seconds = (int32_t)status->st_mtim.tv_sec;
-	entry->mtime.nanoseconds = (uint32_t)status->st_mtim.tv_nsec;
-	entry->dev = (uint32_t)status->st_dev;
-	entry->ino = (uint32_t)status->st_ino;
-	entry->uid = status->st_uid;
-	entry->gid = status->st_gid;
-	entry->file_size = (uint32_t)status->st_size;
-}
-
 static int change_entry(const struct user *user, git_index *index, const struct delta *delta)
 {
 	const git_index_entry *was = git_index_get_bypath(index, delta->path, 0);
@@ -190,7 +191,7 @@ static int change_entry(const struct user *user, git_index *index, const struct 
 		AUTO_FD folder = delta_folder(user->work_fd, delta->path, false, &name);
 
 		if (folder >= 0 && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-			add_status(&entry, &status);
+			delta_stat(&entry, &status);
 	}
 	return git_index_add(index, &entry);
 }

@@ -13,6 +13,7 @@
 #include "snapshot/restore.h"
 #include "snapshot/save.h"
 #include "snapshot/stage.h"
+#include "snapshot/worktree.h"
 #include "util/fd.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -34,6 +35,7 @@ struct request {
 	struct differ_options differ;
 	struct prune_options prune;
 	struct apply_options apply;
+	struct worktree_options worktree;
 	struct json json;
 	struct buffer answer;
 };
@@ -90,7 +92,11 @@ static int take_argument(struct request *request, const char *text, struct error
 	else if (IS("branch"))
 		request->apply.branch = value;
 	else if (IS("message"))
-		request->apply.message = value;
+		request->apply.message = request->worktree.message = value;
+	else if (IS("folder"))
+		request->worktree.folder = value;
+	else if (IS("force"))
+		request->worktree.force = is_on(value);
 	else if (IS("log"))
 		request->apply.log = value;
 	else if (IS("tree"))
@@ -408,13 +414,27 @@ static int finish(struct request *request, struct error *err)
 	return apply_finish(request->look.project, &request->json, err);
 }
 
+static int add(struct request *request, struct error *err)
+{
+	return worktree_add(&request->worktree, &request->json, err);
+}
+
+static int seal(struct request *request, struct error *err)
+{
+	return worktree_seal(&request->worktree, &request->json, err);
+}
+
+static int forget(struct request *request, struct error *err)
+{
+	return worktree_remove(&request->worktree, &request->json, err);
+}
+
 static const struct {
 	const char *name;
 	int (*run)(struct request *request, struct error *err);
 } outer_works[] = {
-	{ "apply", apply },
-	{ "patch", patch },
-	{ "finish", finish },
+	{ "apply", apply },  { "patch", patch }, { "finish", finish },
+	{ "worktree", add }, { "seal", seal },   { "forget", forget },
 };
 
 /* Is something left of a rollback that was cut off? Then whoever comes next finishes it. */
@@ -432,7 +452,8 @@ static int perform(struct request *request, const char *name, struct error *err)
 	struct depot depot;
 	int result;
 
-	request->apply.project = request->look.project;
+	request->apply.project = request->worktree.project = request->look.project;
+	request->worktree.loop = request->look.loop;
 	for (size_t i = 0; i < sizeof outer_works / sizeof *outer_works; i++)
 		if (strcmp(outer_works[i].name, name) == 0)
 			return outer_works[i].run(request, err);

@@ -1,0 +1,325 @@
+/* Work trees of loops: see worktree.h. */
+#include "snapshot/worktree.h"
+
+#include "snapshot/depot.h"
+#include "snapshot/fault.h"
+#include "snapshot/gather.h"
+#include "snapshot/landing.h"
+#include "snapshot/stage.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DIRTY_TOLD = 20 };
+
+/* Its name in the repository. */
+static char *admin_name(const char *loop)
+{
+	return mem_format("worktrees/ringfence-%s", loop);
+}
+
+static char *branch_name(const char *loop)
+{
+	return mem_format("refs/heads/ringfence/%s", loop);
+}
+
+/* ---- making ---- */
+
+static int write_file(const char *folder, const char *name, const char *text, struct error *err)
+{
+	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	fault_point();
+	if (fd < 0 || fd_replace_file(fd, name, text, strlen(text), 0644) < 0)
+		return error_sys(err, "write '%s/%s'", folder, name);
+	return 0;
+}
+
+/* What makes a folder a work tree of the repository, without anything in it. */
+static int link_folder(const struct user *user, const char *loop, const char *work,
+		       struct error *err)
+{
+	AUTO_FREE char *name = admin_name(loop);
+	AUTO_FREE char *admin = path_join(user->common, name);
+	AUTO_FREE char *branch = branch_name(loop);
+	AUTO_FREE char *head = mem_format("ref: %s\n", branch);
+	AUTO_FREE char *back = mem_format("%s/.git\n", work);
+	AUTO_FREE char *there = mem_format("gitdir: %s\n", admin);
+
+	if (make_folders(admin, 0777) < 0)
+		return error_sys(err, "make '%s'", admin);
+	if (mkdir(work, 0777) < 0 && errno != EEXIST)
+		return error_sys(err, "make '%s'", work);
+	if (write_file(admin, "gitdir", back, err) < 0 ||
+	    write_file(admin, "commondir", "../..\n", err) < 0 ||
+	    write_file(admin, "HEAD", head, err) < 0)
+		return -1;
+	return write_file(work, ".git", there, err);
+}
+
+/* Everything that the commit holds, and the branch. */
+static int fill(const char *work, const git_oid *commit, const char *loop, struct json *json,
+		struct error *err)
+{
+	AUTO_FREE char *branch = branch_name(loop);
+	struct landing landing = { .new = *commit,
+				   .branch = branch,
+				   .log = "ringfence run --worktree" };
+	struct landing_result result = { 0 };
+	struct deltas deltas = { 0 };
+	struct list own = { 0 };
+	git_index *index = NULL;
+	struct user user;
+	git_oid tree;
+	bool there;
+	int outcome = user_open(&user, work, NULL, err);
+
+	if (outcome == 0)
+		outcome = user_lock(&user, err) < 0 ||
+					  landing_tree(user.repository, commit, &tree, &there,
+						       err) < 0 ||
+					  delta_list(user.repository, NULL, &tree, &deltas, err) < 0
+				  ? -1
+				  : 0;
+	if (outcome == 0 && git_repository_index(&index, user.repository) < 0)
+		outcome = depot_trouble("make an index", err);
+	if (outcome == 0)
+		outcome = delta_look(&user, index, &deltas, &own, err);
+	if (outcome == 0 && own.count)
+		outcome = error_set(err, "'%s' is not empty", work);
+	if (outcome == 0)
+		outcome = landing_make(&user, &landing, &deltas, &result, err);
+	json_open(json, "submodules", '[');
+	for (size_t i = 0; i < deltas.count; i++)
+		if (deltas.items[i].new_mode == GIT_FILEMODE_COMMIT)
+			json_text(json, NULL, deltas.items[i].path);
+	json_close(json);
+	git_index_free(index);
+	delta_release(&deltas);
+	list_release(&own);
+	list_release(&result.left);
+	user_close(&user);
+	return outcome;
+}
+
+/* What the user has changed and not committed: it stays where it is. */
+static void tell_dirty(git_repository *repository, struct json *json)
+{
+	git_status_options options = GIT_STATUS_OPTIONS_INIT;
+	git_status_list *list = NULL;
+	size_t count;
+
+	options.show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR;
+	options.flags = GIT_STATUS_OPT_EXCLUDE_SUBMODULES;
+	json_open(json, "dirty", '[');
+	count = git_status_list_new(&list, repository, &options) == 0
+			? git_status_list_entrycount(list)
+			: 0;
+	for (size_t i = 0; i < count && i < DIRTY_TOLD; i++) {
+		const git_status_entry *entry = git_status_byindex(list, i);
+		const git_diff_delta *delta = entry->index_to_workdir ? entry->index_to_workdir
+								      : entry->head_to_index;
+
+		json_text(json, NULL, delta->old_file.path);
+	}
+	json_close(json);
+	json_number(json, "dirty_count", count);
+	git_status_list_free(list);
+}
+
+int worktree_add(const struct worktree_options *options, struct json *json, struct error *err)
+{
+	AUTO_FREE char *branch = branch_name(options->loop);
+	AUTO_FREE char *work = NULL;
+	AUTO_FREE char *inner = NULL;
+	struct user user;
+	char id[GIT_OID_HEXSZ + 1];
+	git_oid taken;
+	int result = user_open(&user, options->project, options->folder, err);
+
+	if (result == 0 && user.unborn)
+		result = error_set(
+			err,
+			"the repository '%s' has no commit yet, and a work tree begins with "
+			"one (git commit)",
+			user.work);
+	if (result == 0 && git_reference_name_to_id(&taken, user.repository, branch) == 0)
+		result = error_set(err, "there is a branch ringfence/%s already", options->loop);
+	if (result == 0) {
+		work = mem_format("%s/%s", options->folder, path_name(user.work));
+		inner = mem_format("%s%s", work, options->project + strlen(user.work));
+		result = link_folder(&user, options->loop, work, err);
+	}
+	if (result == 0) {
+		json_text(json, "folder", inner);
+		json_text(json, "work_tree", work);
+		json_text(json, "commit", git_oid_tostr(id, sizeof id, &user.head));
+		tell_dirty(user.repository, json);
+		result = fill(work, &user.head, options->loop, json, err);
+	}
+	/* A folder that git does not track is not in the commit. */
+	if (result == 0 && make_folders(inner, 0777) < 0)
+		result = error_sys(err, "make '%s'", inner);
+	user_close(&user);
+	return result;
+}
+
+/* ---- committing what is left ---- */
+
+static int commit(struct user *user, const git_oid *tree_id, const char *message, git_oid *ret_id,
+		  struct error *err)
+{
+	git_commit *parent = NULL;
+	git_signature *who = NULL;
+	git_tree *tree = NULL;
+	int result = -1;
+
+	if (git_commit_lookup(&parent, user->repository, &user->head) == 0 &&
+	    git_tree_lookup(&tree, user->repository, tree_id) == 0 &&
+	    git_signature_now(&who, "Ringfence", "ringfence@localhost") == 0)
+		result = git_commit_create(ret_id, user->repository, NULL, who, who, NULL, message,
+					   tree, 1, (const git_commit *[]){ parent });
+	if (result < 0)
+		depot_trouble("make a commit", err);
+	git_signature_free(who);
+	git_tree_free(tree);
+	git_commit_free(parent);
+	return result < 0 ? -1 : 0;
+}
+
+static int move(struct user *user, const git_oid *id, struct error *err)
+{
+	git_reference *moved = NULL;
+	int result;
+
+	git_repository_set_ident(user->repository, "Ringfence", "ringfence@localhost");
+	fault_point();
+	result = git_reference_create_matching(&moved, user->repository, user->branch, id, 1,
+					       &user->head, "ringfence: what was left uncommitted");
+	git_reference_free(moved);
+	fault_point();
+	return result < 0 ? depot_trouble("move the loop's branch", err) : 0;
+}
+
+int worktree_seal(const struct worktree_options *options, struct json *json, struct error *err)
+{
+	AUTO_FREE char *branch = branch_name(options->loop);
+	git_oid tree, before, id;
+	struct user user;
+	bool there;
+	int result = user_open(&user, options->project, NULL, err);
+
+	if (result == 0)
+		result = user_lock(&user, err) < 0 || user_head(&user, err) < 0 ? -1 : 0;
+	if (result == 0 && (!user.branch || strcmp(user.branch, branch) != 0 || user.unborn))
+		result = error_set(err, "in '%s' another branch than ringfence/%s is checked out",
+				   user.work, options->loop);
+	if (result == 0)
+		result = gather_tree(&user, &tree, err) < 0 ||
+					 landing_tree(user.repository, &user.head, &before, &there,
+						      err) < 0
+				 ? -1
+				 : 0;
+	id = user.head;
+	if (result == 0 && !git_oid_equal(&tree, &before)) {
+		result = commit(&user, &tree, options->message ? options->message : "Ringfence",
+				&id, err);
+		if (result == 0 && syncfs(user.git_fd) < 0)
+			result = error_sys(err, "sync the disk of '%s'", user.git);
+		if (result == 0)
+			result = move(&user, &id, err);
+	}
+	if (result == 0)
+		result = gather_index(&user, err);
+	if (result == 0) {
+		char text[GIT_OID_HEXSZ + 1];
+
+		json_text(json, "commit", git_oid_tostr(text, sizeof text, &id));
+		json_flag(json, "made", !git_oid_equal(&id, &user.head));
+	}
+	user_close(&user);
+	return result;
+}
+
+/* ---- removing ---- */
+
+/* Does any other branch, or HEAD, have this commit? */
+static bool is_merged(git_repository *repository, const char *branch, const git_oid *tip)
+{
+	git_reference_iterator *all = NULL;
+	git_reference *ref = NULL;
+	bool merged = false;
+	git_oid head;
+
+	if (git_reference_name_to_id(&head, repository, "HEAD") == 0)
+		merged = git_oid_equal(&head, tip) ||
+			 git_graph_descendant_of(repository, &head, tip) == 1;
+	if (!merged && git_reference_iterator_glob_new(&all, repository, "refs/*") == 0)
+		while (!merged && git_reference_next(&ref, all) == 0) {
+			const git_oid *other = git_reference_target(ref);
+
+			merged = other && strcmp(git_reference_name(ref), branch) != 0 &&
+				 strncmp(git_reference_name(ref), "refs/stash", 10) != 0 &&
+				 (git_oid_equal(other, tip) ||
+				  git_graph_descendant_of(repository, other, tip) == 1);
+			git_reference_free(ref);
+		}
+	git_reference_iterator_free(all);
+	return merged;
+}
+
+static int drop_branch(const struct user *user, const char *loop, bool force, struct json *json,
+		       struct error *err)
+{
+	AUTO_FREE char *branch = branch_name(loop);
+	git_reference *ref = NULL;
+	git_oid tip;
+	int result = 0;
+
+	if (git_reference_name_to_id(&tip, user->repository, branch) < 0) {
+		json_text(json, "branch", "none");
+		return 0;
+	}
+	if (!force && !is_merged(user->repository, branch, &tip)) {
+		json_text(json, "branch", "kept");
+		return 0;
+	}
+	fault_point();
+	if (git_reference_lookup(&ref, user->repository, branch) < 0 ||
+	    git_reference_delete(ref) < 0)
+		result = depot_trouble("remove the loop's branch", err);
+	git_reference_free(ref);
+	json_text(json, "branch", result == 0 ? "gone" : "kept");
+	return result;
+}
+
+int worktree_remove(const struct worktree_options *options, struct json *json, struct error *err)
+{
+	AUTO_FREE char *name = admin_name(options->loop);
+	struct user user;
+	int result = user_open(&user, options->project, options->folder, err);
+
+	if (result == 0) {
+		AUTO_FD common = open(user.common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		const char *last;
+		AUTO_FD folder = common < 0 ? -1 : delta_folder(common, name, false, &last);
+
+		fault_point();
+		if (folder >= 0)
+			stage_remove(folder, last, 0);
+		if (folder >= 0) /* git has none, if there is nothing in it */
+			unlinkat(common, "worktrees", AT_REMOVEDIR);
+		result = drop_branch(&user, options->loop, options->force, json, err);
+	}
+	user_close(&user);
+	return result;
+}
