@@ -419,6 +419,8 @@ static int make(struct fence_plan *plan, struct error *err)
 		if (plan->rules[i].root && plan->rules[i].is_dir && scan_tree(plan, i, err) < 0)
 			return -1;
 	rules_drop_weak(plan);
+	if (cover_add(plan, err) < 0)
+		return -1;
 	rules_collapse(plan);
 	if (find_cwd(plan, base, err) < 0 || rules_refuse_too_many(plan, err) < 0)
 		return -1;
@@ -455,6 +457,7 @@ void fence_plan_release(struct fence_plan *plan)
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		free(plan->rules[i].path);
 		free(plan->rules[i].origin);
+		free(plan->rules[i].source);
 	}
 	free(plan->rules);
 	free(plan->known);

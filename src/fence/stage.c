@@ -30,7 +30,8 @@ static bool covers(const char *place, const struct fence_plan *plan, const char 
 	if (lstat(place, &status) < 0 || !S_ISDIR(status.st_mode)) /* a symlink leads elsewhere */
 		return true;
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if (path_within(plan->rules[i].path, place))
+		if (path_within(plan->rules[i].path, place) ||
+		    (plan->rules[i].source && path_within(plan->rules[i].source, place)))
 			return true;
 	for (; *needed; needed++)
 		if (path_within(*needed, place))

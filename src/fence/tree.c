@@ -161,6 +161,17 @@ static int open_rule(const struct fence_rule *rule, const struct loan *loan, str
 	return fd_steal(&fd);
 }
 
+/* What is shown instead of something: by itself, lent if anything is. */
+static int open_cover(const struct fence_rule *rule, struct stage *stage, struct error *err)
+{
+	const struct fence_rule itself = { .path = rule->source,
+					   .device = rule->source_device,
+					   .inode = rule->source_inode };
+	AUTO_FD fd = open_rule(&itself, &(struct loan){ .fd = -1 }, err);
+
+	return fd < 0 || stage->mapping < 0 ? fd_steal(&fd) : stage_lend(stage, fd, err);
+}
+
 /* The source of a rule that shows something: what is in a folder that is lent is reached through it. */
 static int open_source(const struct fence_rule *rule, struct stage *stage, struct loan *loan,
 		       struct error *err)
@@ -217,7 +228,8 @@ static int add_rules(struct stage *stage, const struct fence_plan *plan, struct 
 		} else if (rule->access == WIRE_HIDE_AROUND) {
 			result = add_tmpfs(stage, rule->path, "755", target.judged, err);
 		} else {
-			source = open_source(rule, stage, &loan, err);
+			source = rule->source ? open_cover(rule, stage, err)
+					      : open_source(rule, stage, &loan, err);
 			result = source < 0
 					 ? -1
 					 : stage_show(stage, source, &target,
@@ -310,6 +322,9 @@ int tree_describe(struct buffer *order, const struct fence_plan *plan, const cha
 		if (rule->access == WIRE_HIDE) {
 			wire.device = hidden->st_dev;
 			wire.inode = hidden->st_ino;
+		} else if (rule->source) {
+			wire.device = rule->source_device;
+			wire.inode = rule->source_inode;
 		}
 		wire_add_rule(order, &wire, rule->path);
 	}

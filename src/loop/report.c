@@ -84,6 +84,12 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 	json_object_set_new(value, "worktree",
 			    state->options.work_tree ? report_text(state->options.work_tree)
 						     : json_null());
+	if (state->git_mode)
+		json_object_set_new(value, "git",
+				    json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "mode",
+					      state->git_mode, "why", state->git_why, "ref",
+					      state->git_ref, "commit", state->git_commit, "error",
+					      state->git_error));
 	json_object_set_new(value, "agent",
 			    state->options.agent ? json_string(state->options.agent) : json_null());
 	/* What it costs in safety is said wherever the loop is. */

@@ -45,6 +45,8 @@ struct loop_options {
 	int64_t checkpoint_ms;   /* within an iteration; 0: none */
 	int64_t checkpoint_bytes,
 		checkpoint_age_ms; /* what is kept of them at most; 0: everything */
+	bool git;                  /* inside it is private; else read-only */
+	int64_t git_bytes;         /* that may come in at a time */
 	const json_t *fence;       /* see frozen.h */
 };
 
@@ -92,6 +94,11 @@ struct loop_state {
 	char *reason;
 	int64_t checkpoint;     /* the number of the latest one; -1: there is none */
 	char *checkpoint_error; /* why the last one could not be taken; NULL: it could */
+
+	char *git_mode,
+		*git_why; /* what git is inside: private, read-only, none; NULL: not known yet */
+	char *git_ref, *git_commit; /* where the agent's commits are; NULL: it made none */
+	char *git_error;            /* why the last ones did not come in; NULL: they did */
 
 	uint32_t used; /* iterations that count */
 	uint32_t waits;

@@ -8,6 +8,7 @@
  */
 #include "snapshot/apply.h"
 #include "snapshot/differ.h"
+#include "snapshot/gitwork.h"
 #include "snapshot/pack.h"
 #include "snapshot/prune.h"
 #include "snapshot/restore.h"
@@ -36,6 +37,7 @@ struct request {
 	struct prune_options prune;
 	struct apply_options apply;
 	struct worktree_options worktree;
+	struct gitwork git;
 	struct json json;
 	struct buffer answer;
 };
@@ -71,6 +73,8 @@ static int take_argument(struct request *request, const char *text, struct error
 		request->look.live = is_on(value);
 	else if (IS("kind"))
 		request->save.kind = value;
+	else if (IS("folder"))
+		request->git.import.folder = request->worktree.folder = value;
 	else if (IS("iteration"))
 		request->save.iteration = strtoll(value, NULL, 10);
 	else if (IS("from"))
@@ -93,8 +97,6 @@ static int take_argument(struct request *request, const char *text, struct error
 		request->apply.branch = value;
 	else if (IS("message"))
 		request->apply.message = request->worktree.message = value;
-	else if (IS("folder"))
-		request->worktree.folder = value;
 	else if (IS("force"))
 		request->worktree.force = is_on(value);
 	else if (IS("log"))
@@ -457,6 +459,14 @@ static int perform(struct request *request, const char *name, struct error *err)
 	for (size_t i = 0; i < sizeof outer_works / sizeof *outer_works; i++)
 		if (strcmp(outer_works[i].name, name) == 0)
 			return outer_works[i].run(request, err);
+	if (gitwork_is(name)) {
+		if (!request->git.import.folder)
+			return error_set(err, "ringfence-snapshot %s needs a folder", name);
+		request->git.project = request->look.project;
+		request->git.import.loop = request->look.loop;
+		request->git.import.most_bytes = request->prune.most_bytes;
+		return gitwork_run(name, &request->git, &request->json, err);
+	}
 	for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
 		if (strcmp(works[i].name, name) != 0)
 			continue;

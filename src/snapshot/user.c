@@ -58,7 +58,7 @@ int user_head(struct user *user, struct error *err)
 int user_open(struct user *user, const char *project, const char *also, struct error *err)
 {
 	*user = (struct user){ .work_fd = -1, .git_fd = -1, .lock = -1 };
-	depot_library();
+	depot_quiet();
 	if (git_repository_open_ext(&user->repository, project, 0, NULL) < 0) {
 		if (git_error_last() && git_error_last()->klass == GIT_ERROR_REPOSITORY &&
 		    strstr(git_error_last()->message, "could not find"))
@@ -79,7 +79,7 @@ int user_open(struct user *user, const char *project, const char *also, struct e
 	user->git_fd = open_folder(user->git);
 	if (user->work_fd < 0 || user->git_fd < 0)
 		return error_sys(err, "open '%s'", user->work_fd < 0 ? user->work : user->git);
-	if (confine_to((const char *const[]){ user->common, user->work, also, NULL }, err) < 0)
+	if (confine_writes((const char *const[]){ user->common, user->work, also, NULL }, err) < 0)
 		return -1;
 	return user_head(user, err);
 }
