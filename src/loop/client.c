@@ -6,6 +6,7 @@
 #include "loop/prompt.h"
 #include "loop/report.h"
 #include "loop/resume.h"
+#include "loop/seal.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -419,7 +420,8 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;
 	lock = place_lock(loop->folder, &busy, err);
-	if (lock < 0 || write_resumed(loop, changes, err) < 0)
+	if (lock < 0 || seal_open(loop->folder, &loop->state.options, err) < 0 ||
+	    write_resumed(loop, changes, err) < 0)
 		return -1;
 	fd_close(&lock);
 	report_trouble(loop->folder, NULL);

@@ -30,7 +30,8 @@ static char *message(const char *id, const char *objective)
 			  objective, at < size ? "..." : "");
 }
 
-int seal_work_tree(const char *folder, const struct loop_options *options, struct error *err)
+static int perform(const char *name, const char *folder, const struct loop_options *options,
+		   struct error *err)
 {
 	const char *id = path_name(folder);
 	/* STATE/loops/ID */
@@ -42,12 +43,22 @@ int seal_work_tree(const char *folder, const struct loop_options *options, struc
 
 	if (!options->work_tree)
 		return 0;
-	snapshot_begin(&work, "seal", state, options->work_tree, id);
+	snapshot_begin(&work, name, state, options->work_tree, id);
 	snapshot_tell(&work, "message", text);
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
 	json_decref(answer);
 	return result;
+}
+
+int seal_work_tree(const char *folder, const struct loop_options *options, struct error *err)
+{
+	return perform("seal", folder, options, err);
+}
+
+int seal_open(const char *folder, const struct loop_options *options, struct error *err)
+{
+	return perform("unseal", folder, options, err);
 }
 
 int client_seal(const struct client_loop *loop, struct error *err)

@@ -10,4 +10,7 @@
 /* folder: of the loop. Nothing happens if it works in the user's own folder. Returns 0, or -1 with err set. */
 int seal_work_tree(const char *folder, const struct loop_options *options, struct error *err);
 
+/* The loop goes on: that commit is taken off again, or the agent's next one would stand beside it. */
+int seal_open(const char *folder, const struct loop_options *options, struct error *err);
+
 #endif

@@ -426,6 +426,11 @@ static int seal(struct request *request, struct error *err)
 	return worktree_seal(&request->worktree, &request->json, err);
 }
 
+static int unseal(struct request *request, struct error *err)
+{
+	return worktree_unseal(&request->worktree, &request->json, err);
+}
+
 static int forget(struct request *request, struct error *err)
 {
 	return worktree_remove(&request->worktree, &request->json, err);
@@ -435,8 +440,8 @@ static const struct {
 	const char *name;
 	int (*run)(struct request *request, struct error *err);
 } outer_works[] = {
-	{ "apply", apply },  { "patch", patch }, { "finish", finish },
-	{ "worktree", add }, { "seal", seal },   { "forget", forget },
+	{ "apply", apply }, { "patch", patch },   { "finish", finish }, { "worktree", add },
+	{ "seal", seal },   { "unseal", unseal }, { "forget", forget },
 };
 
 /* Is something left of a rollback that was cut off? Then whoever comes next finishes it. */

@@ -19,6 +19,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Whose the commits are that nobody else makes. */
+#define OWN_NAME "Ringfence"
+#define OWN_MAIL "ringfence@localhost"
+
 enum { DIRTY_TOLD = 20 };
 
 /* Its name in the repository. */
@@ -185,7 +189,7 @@ static int commit(struct user *user, const git_oid *tree_id, const char *message
 
 	if (git_commit_lookup(&parent, user->repository, &user->head) == 0 &&
 	    git_tree_lookup(&tree, user->repository, tree_id) == 0 &&
-	    git_signature_now(&who, "Ringfence", "ringfence@localhost") == 0)
+	    git_signature_now(&who, OWN_NAME, OWN_MAIL) == 0)
 		result = git_commit_create(ret_id, user->repository, NULL, who, who, NULL, message,
 					   tree, 1, (const git_commit *[]){ parent });
 	if (result < 0)
@@ -196,15 +200,15 @@ static int commit(struct user *user, const git_oid *tree_id, const char *message
 	return result < 0 ? -1 : 0;
 }
 
-static int move(struct user *user, const git_oid *id, struct error *err)
+static int move(struct user *user, const git_oid *id, const char *log, struct error *err)
 {
 	git_reference *moved = NULL;
 	int result;
 
-	git_repository_set_ident(user->repository, "Ringfence", "ringfence@localhost");
+	git_repository_set_ident(user->repository, OWN_NAME, OWN_MAIL);
 	fault_point();
 	result = git_reference_create_matching(&moved, user->repository, user->branch, id, 1,
-					       &user->head, "ringfence: what was left uncommitted");
+					       &user->head, log);
 	git_reference_free(moved);
 	fault_point();
 	return result < 0 ? depot_trouble("move the loop's branch", err) : 0;
@@ -236,7 +240,7 @@ int worktree_seal(const struct worktree_options *options, struct json *json, str
 		if (result == 0 && syncfs(user.git_fd) < 0)
 			result = error_sys(err, "sync the disk of '%s'", user.git);
 		if (result == 0)
-			result = move(&user, &id, err);
+			result = move(&user, &id, "ringfence: what was left uncommitted", err);
 	}
 	if (result == 0)
 		result = gather_index(&user, err);
@@ -246,6 +250,41 @@ int worktree_seal(const struct worktree_options *options, struct json *json, str
 		json_text(json, "commit", git_oid_tostr(text, sizeof text, &id));
 		json_flag(json, "made", !git_oid_equal(&id, &user.head));
 	}
+	user_close(&user);
+	return result;
+}
+
+/* Is it one that seal has made? Then the one before it. */
+static bool before_seal(const struct user *user, const char *loop, git_oid *ret_parent)
+{
+	AUTO_FREE char *beginning = mem_format(OWN_NAME " %s: ", loop);
+	git_commit *tip = NULL;
+	bool sealed = git_commit_lookup(&tip, user->repository, &user->head) == 0 &&
+		      git_commit_parentcount(tip) == 1 &&
+		      strcmp(git_commit_committer(tip)->email, OWN_MAIL) == 0 &&
+		      strncmp(git_commit_message(tip), beginning, strlen(beginning)) == 0;
+
+	if (sealed)
+		*ret_parent = *git_commit_parent_id(tip, 0);
+	git_commit_free(tip);
+	return sealed;
+}
+
+int worktree_unseal(const struct worktree_options *options, struct json *json, struct error *err)
+{
+	AUTO_FREE char *branch = branch_name(options->loop);
+	struct user user;
+	git_oid parent;
+	bool sealed = false;
+	int result = user_open(&user, options->project, NULL, err);
+
+	if (result == 0)
+		result = user_lock(&user, err) < 0 || user_head(&user, err) < 0 ? -1 : 0;
+	if (result == 0 && user.branch && strcmp(user.branch, branch) == 0 && !user.unborn)
+		sealed = before_seal(&user, options->loop, &parent);
+	if (sealed)
+		result = move(&user, &parent, "ringfence: the loop goes on", err);
+	json_flag(json, "taken", sealed && result == 0);
 	user_close(&user);
 	return result;
 }

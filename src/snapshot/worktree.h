@@ -27,6 +27,9 @@ int worktree_add(const struct worktree_options *options, struct json *json, stru
 /* Commits what is there and not committed on top of its branch, as Ringfence. Answers: commit, made. */
 int worktree_seal(const struct worktree_options *options, struct json *json, struct error *err);
 
+/* Takes such a commit off its branch again, for a loop that goes on; the files stay. Answers: taken. */
+int worktree_unseal(const struct worktree_options *options, struct json *json, struct error *err);
+
 /* Removes what the user's repository knows of it; the folder is the caller's affair. The branch goes, too, if another
  * one has its commits. Answers: branch, one of gone, kept and none. */
 int worktree_remove(const struct worktree_options *options, struct json *json, struct error *err);

@@ -246,6 +246,25 @@ def test_clean_removes_a_work_tree_and_a_branch_that_is_merged(t):
     expect(not os.path.exists(repo.path(".git/worktrees")), "nothing is left in the repository")
 
 
+@needs("git")
+def test_what_the_agent_commits_comes_first_and_a_loop_that_goes_on_builds_on_that(t):
+    loop, repo = begin(t, {"1": "edit one x; git add one; git commit -qm first; edit left x",
+                           "2": "git add left; git commit -qm second; edit done yes; edit more x"})
+    result = loop.run("--worktree", "--max-iterations", "1")
+    equal(result.code, 2, "exit status", result)
+    branch = f"ringfence/{loop.status()['id']}"
+    equal(repo.git("log", "--format=%an", "-3", branch).split("\n")[0], "Ringfence", "who made the last commit")
+    equal(repo.git("show", "--format=", "--name-only", branch), "left", "what was left")
+    equal(loop.ringfence("apply").code, 0, "exit status of apply")
+    result = loop.ringfence("resume", "--follow", "--max-iterations", "3")
+    equal(result.code, 0, "exit status of resume", result)
+    lines = repo.git("log", "--format=%s", "--name-only", f"{branch}~3..{branch}").replace("\n\n", "\n").split("\n")
+    equal([line for line in lines if not line.startswith("Ringfence ")], ["done", "more", "second", "left", "first", "one"],
+          "the result")
+    equal(json.loads(loop.ringfence("apply", "--json").out)["kind"], "merge", "what had been applied is merged with it")
+    equal((repo.status(), repo.read("more")), ("", b"x\n"), "the project")
+
+
 # Crashes
 
 def own(t, repo):
