@@ -99,6 +99,7 @@ static int perform(struct loops_options *asked, const char *work_name, bool dry,
 	snapshot_tell(&work, "message", text);
 	snapshot_tell(&work, "log", log);
 	snapshot_tell_number(&work, "squash", asked->squash);
+	snapshot_tell_number(&work, "here", !asked->loop.state.options.work_tree);
 	snapshot_tell_number(&work, "dry", dry);
 	if (tree)
 		snapshot_tell(&work, "tree", tree);
@@ -146,7 +147,7 @@ static void notice_lists(const json_t *answer)
 	{
 		AUTO_FREE char *shown = text_escaped(json_string_value(left));
 
-		noticef("left as you have changed it meanwhile: %s", shown);
+		noticef("left as it is in the work tree: %s", shown);
 	}
 }
 

@@ -21,7 +21,8 @@ struct apply_options {
 	const char *message; /* of a commit, if one is made */
 	const char *log;     /* for the log of the user's branch */
 	const char *tree; /* what the caller was told that comes of it; NULL: they have not asked */
-	bool squash;      /* one commit, whose only parent is the user's */
+	bool here;   /* the loop worked in this work tree: what is there comes after its commits */
+	bool squash; /* one commit, whose only parent is the user's */
 	bool dry;
 };
 

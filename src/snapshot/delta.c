@@ -206,6 +206,7 @@ struct looking {
 	git_index *index;
 	struct stat index_status;
 	bool modes; /* core.fileMode */
+	bool leave;
 	const struct deltas *deltas;
 	struct list *trouble;
 	size_t troubles;
@@ -288,7 +289,8 @@ static enum delta_place judge_absent(struct looking *at, struct delta *delta)
 	}
 	if (!delta->old_mode)
 		return DELTA_OLD;
-	complain(at, "you have deleted ", delta->path, ", which the loop changed", "");
+	if (!at->leave)
+		complain(at, "you have deleted ", delta->path, ", which the loop changed", "");
 	return DELTA_OTHER;
 }
 
@@ -328,6 +330,8 @@ static enum delta_place judge(struct looking *at, struct delta *delta, const git
 		return DELTA_NEW;
 	if (fits(at, &delta->seen, &there, &delta->old, delta->old_mode))
 		return DELTA_OLD;
+	if (at->leave && S_ISREG(delta->seen.st_mode))
+		return DELTA_OTHER;
 	if (delta->old_mode)
 		complain(at, "you have changed ", delta->path, ", which the loop changed, too", "");
 	else
@@ -385,11 +389,12 @@ static enum delta_place judge_index(struct looking *at, const struct delta *delt
 	return DELTA_OTHER;
 }
 
-int delta_look(const struct user *user, git_index *index, struct deltas *deltas,
+int delta_look(const struct user *user, git_index *index, bool leave, struct deltas *deltas,
 	       struct list *ret_trouble, struct error *err)
 {
 	struct looking at = { .user = user,
 			      .index = index,
+			      .leave = leave,
 			      .modes = true,
 			      .deltas = deltas,
 			      .trouble = ret_trouble };

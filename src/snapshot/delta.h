@@ -43,8 +43,9 @@ int delta_list(git_repository *repository, const git_oid *old, const git_oid *ne
 void delta_release(struct deltas *deltas);
 
 /* Looks at the work tree and at its index; fills place and listed. trouble: a sentence for each thing of the
- * user's that is in the way. Returns 0, or -1 with err set. */
-int delta_look(const struct user *user, git_index *index, struct deltas *deltas,
+ * user's that is in the way. leave: a file that is something else again may stay so, and is not in the way. Returns 0, or
+ * -1 with err set. */
+int delta_look(const struct user *user, git_index *index, bool leave, struct deltas *deltas,
 	       struct list *ret_trouble, struct error *err);
 
 /* Opens the folder that a path lies in, never through a symlink; make: folders that are missing are made. Returns

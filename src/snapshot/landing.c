@@ -394,7 +394,7 @@ int landing_finish(struct user *user, struct landing_result *ret_result, struct 
 	    delta_list(user->repository, there ? &old : NULL, &new, &deltas, err) == 0)
 		result = git_repository_index(&index, user->repository) < 0
 				 ? depot_trouble("read the index", err)
-				 : delta_look(user, index, &deltas, &own, err);
+				 : delta_look(user, index, false, &deltas, &own, err);
 	if (result == 0)
 		result = land(user, &landing, &deltas, ret_result, err);
 	for (size_t i = 0; result == 0 && i < deltas.count; i++)

@@ -103,6 +103,8 @@ static int take_argument(struct request *request, const char *text, struct error
 		request->apply.log = value;
 	else if (IS("tree"))
 		request->apply.tree = value;
+	else if (IS("here"))
+		request->apply.here = is_on(value);
 	else if (IS("squash"))
 		request->apply.squash = is_on(value);
 	else if (IS("dry"))

@@ -97,7 +97,7 @@ static int fill(const char *work, const git_oid *commit, const char *loop, struc
 	if (outcome == 0 && git_repository_index(&index, user.repository) < 0)
 		outcome = depot_trouble("make an index", err);
 	if (outcome == 0)
-		outcome = delta_look(&user, index, &deltas, &own, err);
+		outcome = delta_look(&user, index, false, &deltas, &own, err);
 	if (outcome == 0 && own.count)
 		outcome = error_set(err, "'%s' is not empty", work);
 	if (outcome == 0)

@@ -484,13 +484,35 @@ def test_apply_says_what_it_does(t):
 
 
 @needs("git")
+def test_a_loop_in_the_project_itself_has_left_its_files_there(t):
+    loop = Loop(t, scripts={"1": "edit a x; edit b x; git rm -q c; git add -A; git commit -qm by-the-agent; edit b later; edit done x"})
+    repo = Repository(t, loop.project)
+    for name in "abc":
+        loop.write(name, f"{name}\n")
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "the first")
+    result = loop.run()
+    equal(result.code, 0, "exit status of run", result)
+    equal(repo.git("log", "--format=%s"), "the first", "the user's branch after the loop")
+    before = {name: repo.read(name) for name in ("a", "b", "done")}
+    result = loop.ringfence("apply")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "0 files written, 0 removed, 2 were there already", "stdout")
+    contains(result.err, "left as it is in the work tree: b\n", "stderr")
+    equal(repo.git("log", "-1", "--format=%s"), "by-the-agent", "the user's branch")
+    equal(repo.status(), " M b\n?? done", "git status")
+    equal({name: repo.read(name) for name in before}, before, "the files")
+
+
+@needs("git")
 def test_apply_tells_conflicts_and_what_is_in_the_way(t):
     loop, repo, branch = looped(t)
     repo.commit(branch, {"a": text(l3="three")})
     repo.write("a", "mine\n")
+    repo.git("add", "a")
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.out, "you have changed a", "stdout")
+    contains(result.out, "you have staged another version of a", "stdout")
     contains(result.err, "git stash", "stderr")
     repo.commit("main", {"a": text(l3="mine")})
     repo.git("reset", "-q", "--hard")
