@@ -305,6 +305,19 @@ static int start(struct run_options *asked, struct error *err)
 	return follow_loop(&asked->loop, 0, asked->json);
 }
 
+/* A disk that is nearly full already is no place to begin. */
+static int find_room(const struct run_options *asked, struct error *err)
+{
+	const struct applied *applied = &asked->applied;
+	int64_t least = (int64_t)config_get(&applied->config, SETTING_MIN_FREE)->number;
+	AUTO_FREE char *here = client_room(applied->place.project, least);
+	AUTO_FREE char *there = client_room(applied->place.state, least);
+
+	if (!here && !there)
+		return 0;
+	return error_set(err, "%.1500s", here ? here : there);
+}
+
 static int load_and_run(struct run_options *asked, struct error *err)
 {
 	struct fence_plan made;
@@ -317,6 +330,8 @@ static int load_and_run(struct run_options *asked, struct error *err)
 	if (!asked->dry)
 		fence_enter_scope(&asked->applied.spec);
 	notice_config(&asked->applied.config, true);
+	if (!asked->dry && find_room(asked, err) < 0)
+		return cli_fail(err);
 	if (asked->apart && !asked->dry &&
 	    worktree_make(&asked->applied, &asked->worktree, err) < 0)
 		return cli_fail(err);

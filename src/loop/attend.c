@@ -3,6 +3,7 @@
 
 #include "loop/checkpoint.h"
 #include "loop/control.h"
+#include "loop/disk.h"
 #include "loop/keeper.h"
 #include "loop/report.h"
 #include "loop/seal.h"
@@ -228,6 +229,7 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 
 	wait = silence_left(sup, until(at_most_ms, now, wait));
 	wait = until(checkpoint_due_ms(sup), attend_steady_ms(), wait);
+	wait = until(disk_due_ms(sup), attend_steady_ms(), wait);
 	watched[WATCH_CONTROL] = (struct pollfd){ .fd = sup->control, .events = POLLIN };
 	watched[WATCH_SIGNALS] = (struct pollfd){ .fd = sup->signals, .events = POLLIN };
 	watched[WATCH_FAREWELL] = (struct pollfd){ .fd = sup->farewell };
@@ -263,6 +265,7 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 	if (watched[WATCH_COMPLAINTS].revents)
 		sink_serve(&sup->complaints);
 	watch_silence(sup);
+	disk_watch(sup);
 	sup->snapshot_ended = sup->snapshot_ended || watched[WATCH_SNAPSHOT].revents;
 	checkpoint_watch(sup);
 	return watched[WATCH_RESULT].revents != 0;

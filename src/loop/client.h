@@ -87,6 +87,9 @@ int client_remove_folder(const char *path, uint64_t *bytes, struct error *err);
  * Returns 0, or -1 with err set. */
 int client_seal(const struct client_loop *loop, struct error *err);
 
+/* Is so much left on the disk of a path? Then NULL; else a sentence with what helps, which is the caller's. */
+char *client_room(const char *path, int64_t least_bytes);
+
 /* Waits until no supervisor is there. False if it takes longer. */
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms);
 

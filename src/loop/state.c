@@ -93,6 +93,10 @@ static void read_checkpoints_and_git(const json_t *config, struct loop_options *
 		options->git = number(config, "git") > 0;
 	if (json_object_get(config, "git_bytes"))
 		options->git_bytes = number(config, "git_bytes");
+	if (json_object_get(config, "loop_disk_bytes"))
+		options->loop_disk_bytes = number(config, "loop_disk_bytes");
+	if (json_object_get(config, "min_free_bytes"))
+		options->min_free_bytes = number(config, "min_free_bytes");
 }
 
 /* Limits may be changed later, by an event with the same names. */

@@ -47,6 +47,8 @@ struct loop_options {
 		checkpoint_age_ms; /* what is kept of them at most; 0: everything */
 	bool git;                  /* inside it is private; else read-only */
 	int64_t git_bytes;         /* that may come in at a time */
+	int64_t loop_disk_bytes;   /* that it may take; 0: any */
+	int64_t min_free_bytes;    /* that must be left on its disks; 0: none */
 	const json_t *fence;       /* see frozen.h */
 };
 
