@@ -43,7 +43,7 @@ static int record_mode(struct supervisor *sup, const json_t *answer, const char 
 	const struct loop_state *state = &sup->state;
 	json_t *data;
 
-	if (strcmp(state->git_mode ? state->git_mode : "none", mode) == 0 &&
+	if (state->git_mode && strcmp(state->git_mode, mode) == 0 &&
 	    strcmp(state->git_why ? state->git_why : "", why) == 0)
 		return 0;
 	data = json_pack("{s:s}", "mode", mode);
@@ -54,13 +54,22 @@ static int record_mode(struct supervisor *sup, const json_t *answer, const char 
 	return attend_append(sup, LOOP_EVENT_git, data, err);
 }
 
+/* It is decided before anything has run in the project: a .git that comes later may be anybody's, and what it borrows from
+ * would be shown inside. */
+static bool is_decided(const struct supervisor *sup)
+{
+	const struct loop_state *state = &sup->state;
+
+	return state->git_mode && strcmp(state->git_mode, "private") != 0;
+}
+
 int git_open(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *failed = NULL;
 	json_t *answer = NULL;
 	int result = 0;
 
-	if (sup->git_open || !sup->state.options.git)
+	if (sup->git_open || !sup->state.options.git || is_decided(sup))
 		return 0;
 	checkpoint_ask(sup, "git-open", &answer, &failed);
 	if (!sup->leaving) {

@@ -9,7 +9,7 @@
 
 #include "loop/attend.h"
 
-/* Before the first run in the fence of this supervisor: makes the directory, if it is not there, and finds out what is to
+/* Before the first run in the fence of this supervisor: decides what git is inside, once for the loop, makes the directory, if it is not there, and finds out what is to
  * be shown inside (sup->covers). Returns 0, or -1 with err set: the supervisor cannot go on. */
 int git_open(struct supervisor *sup, struct error *err);
 

@@ -229,6 +229,19 @@ static void pass_on(struct reading *reading, const struct gitconf_entry *entry)
 	}
 }
 
+/* That a submodule is wanted is said by its address, which is nobody's business inside. */
+static void pass_on_submodule(struct reading *reading, const struct gitconf_entry *entry)
+{
+	struct buffer *out = &reading->borrow->config;
+
+	if (strcmp(entry->section, "submodule") != 0 || !entry->subsection ||
+	    strcmp(entry->key, "url") != 0 || !is_printable(entry->subsection))
+		return;
+	buffer_add_text(out, "[submodule ");
+	add_quoted(out, entry->subsection);
+	buffer_add_text(out, "]\n\tactive = true\n");
+}
+
 static bool is_true(const char *value)
 {
 	return strcasecmp(value, "true") == 0 || strcasecmp(value, "yes") == 0 ||
@@ -292,8 +305,10 @@ static int take_entry(void *context, const struct gitconf_entry *entry)
 {
 	struct reading *reading = context;
 
-	if (reading->own)
+	if (reading->own) {
 		judge_own(reading, entry);
+		pass_on_submodule(reading, entry);
+	}
 	if (strcmp(entry->section, "user") == 0 && !entry->subsection &&
 	    is_printable(entry->value)) {
 		if (strcmp(entry->key, "name") == 0)

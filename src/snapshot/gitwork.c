@@ -49,7 +49,7 @@ static int open_private(const struct gitwork *work, const struct borrow *borrow,
 	const char *const places[] = { work->import.folder, NULL };
 
 	if (!borrow->git || *borrow->why) {
-		json_text(json, "mode", borrow->git ? "read-only" : "none");
+		json_text(json, "mode", *borrow->why ? "read-only" : "none");
 		if (*borrow->why)
 			json_text(json, "why", borrow->why);
 		return 0;
@@ -85,7 +85,7 @@ static int import(const struct gitwork *work, const struct borrow *borrow, struc
 
 	if (!borrow->git || *borrow->why)
 		return error_set(err, "the project's repository is not what it was: %s",
-				 borrow->git ? borrow->why : "there is none any more");
+				 *borrow->why ? borrow->why : "there is none any more");
 
 	AUTO_FREE char *packs = path_join(borrow->common, "objects/pack");
 	AUTO_FREE char *refs = path_join(borrow->common, "refs");

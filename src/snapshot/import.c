@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 enum { MOST_OBJECTS = 2000000, MOST_TIPS = 1000, MOST_REFUSED = 8, BASE_BYTES = 128 << 20 };
 
@@ -151,7 +152,7 @@ static int ask_user(struct import *import, const git_oid *id, enum fsck_type *re
 
 static int check_modules(struct import *import, const git_oid *id, struct error *err)
 {
-	struct source_object object;
+	struct packread_object object;
 	enum fsck_type type;
 	int result;
 
@@ -159,7 +160,7 @@ static int check_modules(struct import *import, const git_oid *id, struct error 
 		return -1;
 	if (type != FSCK_ANY)
 		return 0;
-	result = source_read(&import->source, id, &object, err);
+	result = source_read(&import->source, id->id, &object, err);
 	if (result <= 0)
 		return result < 0 ? -1 : missing(id, err);
 	result = fsck_modules(object.bytes, object.size, err);
@@ -179,8 +180,8 @@ static int found_link(void *context, const struct fsck_link *link, struct error 
 	return 0;
 }
 
-static int add_object(struct import *import, const git_oid *id, const struct source_object *object,
-		      struct error *err)
+static int add_object(struct import *import, const git_oid *id,
+		      const struct packread_object *object, struct error *err)
 {
 	unsigned char made[NODE_ID];
 
@@ -190,7 +191,8 @@ static int add_object(struct import *import, const git_oid *id, const struct sou
 				 (unsigned long long)(import->options->most_bytes >> 20));
 	if (pack_count(import->pack) >= MOST_OBJECTS)
 		return error_set(err, "it is more than %d objects", MOST_OBJECTS);
-	if (pack_add(import->pack, object->type, object->bytes, object->size, made, err) < 0)
+	if (pack_add(import->pack, (git_object_t)object->type, object->bytes, object->size, made,
+		     err) < 0)
 		return -1;
 	if (memcmp(made, id->id, sizeof made) != 0) {
 		error_set(err, "an object that is not what its name says");
@@ -204,12 +206,12 @@ static int bring(struct import *import, const struct wanted *wanted, enum fsck_t
 		 struct error *err)
 {
 	const git_oid *id = &wanted->id;
-	struct source_object object;
-	int result = source_read(&import->source, id, &object, err);
+	struct packread_object object;
+	int result = source_read(&import->source, id->id, &object, err);
 
 	if (result <= 0)
 		return result < 0 ? in_object(id, err) : missing(id, err);
-	*ret_type = (enum fsck_type)object.type;
+	*ret_type = object.type;
 	if (wanted->type != FSCK_ANY && wanted->type != *ret_type)
 		result = wrong_type(id, err);
 	else if (fsck_object(*ret_type, object.bytes, object.size, found_link, import, err) < 0)
@@ -255,11 +257,29 @@ static int take_tip(struct import *import, const struct tip *tip, struct error *
 	return 0;
 }
 
+static char *draft_of(const struct import *import)
+{
+	return mem_format("tmp_ringfence-%s", import->options->loop);
+}
+
+/* Of one that was killed. */
+static void clean_draft(const struct import *import)
+{
+	static const char *const ends[] = { "pack", "idx" };
+	AUTO_FREE char *draft = draft_of(import);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		AUTO_FREE char *path = mem_format("objects/pack/%s-%s", draft, ends[i]);
+
+		unlinkat(import->publish.common, path, 0);
+	}
+}
+
 /* All of them into one pack. One that cannot come is left out, and the others begin anew: of what it brought along nothing
  * may be taken for complete. */
 static int take_tips(struct import *import, struct error *err)
 {
-	AUTO_FREE char *draft = mem_format("tmp_ringfence-%s", import->options->loop);
+	AUTO_FREE char *draft = draft_of(import);
 	int refused = 0;
 	bool again = true;
 
@@ -379,8 +399,7 @@ static int gather(struct import *import, int git, const struct refs *base, struc
 /* Without a new object nothing was committed, and nothing is made for it. */
 static bool is_worth_it(const struct import *import)
 {
-	return pack_count(import->pack) > 0 ||
-	       refs_find(&import->publish.imported, import->publish.branch);
+	return pack_count(import->pack) > 0 || import->publish.imported.count > 0;
 }
 
 static int write_all(struct import *import, struct json *json, struct error *err)
@@ -453,14 +472,14 @@ static int perform(struct import *import, const struct refs *base, int git, stru
 		   struct error *err)
 {
 	AUTO_FREE char *objects = path_join(import->borrow->common, "objects");
-	uint64_t most = import->options->most_bytes;
 
-	if (source_open(git, most < most_object ? most : most_object, &import->source, err) < 0 ||
+	if (source_open(git, most_object, &import->source, err) < 0 ||
 	    publish_open(import->borrow, import->options->folder, import->options->loop, base,
 			 &import->publish, err) < 0)
 		return -1;
 	if (import->source.empty && import->publish.imported.count == 0)
 		return 0;
+	clean_draft(import);
 	if (git_odb_open(&import->user, objects) < 0)
 		return depot_trouble("open the repository", err);
 	import->depot = (struct depot){
@@ -481,7 +500,7 @@ int import_run(const struct borrow *borrow, const struct import_options *options
 	AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct import import = { .options = options,
 				 .borrow = borrow,
-				 .source = { .objects = -1, .packs = -1 },
+				 .source = { .objects = -1 },
 				 .publish = { .common = -1, .own = -1 } };
 	struct refs base = { 0 };
 	int result = -1;

@@ -55,8 +55,9 @@ struct pack *pack_new(struct depot *depot, bool complete, const char *draft)
 	pack->fd = -1;
 	pack->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	pack->out = mem_alloc(BLOCK);
-	pack->draft_pack = mem_format("%s.pack", draft ? draft : DRAFT);
-	pack->draft_index = mem_format("%s.idx", draft ? draft : DRAFT);
+	/* What ends in .idx is a pack to git and to libgit2, whatever it is called. */
+	pack->draft_pack = mem_format("%s-pack", draft ? draft : DRAFT);
+	pack->draft_index = mem_format("%s-idx", draft ? draft : DRAFT);
 	return pack;
 }
 

@@ -6,24 +6,14 @@
 #ifndef SNAPSHOT_SOURCE_H
 #define SNAPSHOT_SOURCE_H
 
-#include "util/error.h"
-
-#include <git2.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "snapshot/packread.h"
 
 struct source {
 	int objects; /* the folder; -1: there is none */
-	int packs;
-	git_odb *packed;
-	bool empty;          /* there is no object at all */
-	uint64_t most_bytes; /* of an object */
-};
-
-struct source_object {
-	git_object_t type;
-	char *bytes;
-	size_t size;
+	struct packread *packs;
+	size_t pack_count;
+	bool empty; /* there is no object at all */
+	struct packread_limits limits;
 };
 
 /* git: the directory, open. Returns 0, or -1 with err set. The caller closes in both cases. */
@@ -31,7 +21,7 @@ int source_open(int git, uint64_t most_bytes, struct source *ret_source, struct 
 void source_close(struct source *source);
 
 /* Reads one. Returns 1, 0 if it is not there, or -1 with err set: a part of a sentence. The bytes are the caller's. */
-int source_read(struct source *source, const git_oid *id, struct source_object *ret_object,
-		struct error *err);
+int source_read(struct source *source, const unsigned char id[FSCK_ID],
+		struct packread_object *ret_object, struct error *err);
 
 #endif
