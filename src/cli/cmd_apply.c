@@ -154,6 +154,7 @@ static void notice_lists(const json_t *answer)
 /* Those of the changes that the host would execute, or read as settings, without being asked. */
 static json_t *executed(const json_t *answer)
 {
+	const char *hooks = text_of(answer, "hooks");
 	json_t *found = json_array();
 	size_t index;
 	json_t *change;
@@ -163,6 +164,9 @@ static json_t *executed(const json_t *answer)
 		const char *path = text_of(change, "path");
 		const char *why = fence_executed(path);
 
+		if (!why && *hooks && strncmp(path, hooks, strlen(hooks)) == 0 &&
+		    (path[strlen(hooks)] == '/' || !path[strlen(hooks)]))
+			why = "git hooks, by core.hooksPath";
 		if (why && strcmp(text_of(change, "status"), "deleted") != 0)
 			json_array_append_new(found,
 					      json_pack("{s:s, s:s}", "path", path, "why", why));

@@ -147,6 +147,8 @@ static void tell_filtered(struct json *json, const struct finding *at)
 
 static void tell(struct json *json, const struct finding *at, const struct apply_options *options)
 {
+	AUTO_FREE char *hooks = user_hooks(&at->user);
+
 	json_text(json, "kind", kind_name(at, options));
 	json_text(json, "branch", at->user.branch + strlen("refs/heads/"));
 	json_text(json, "work_tree", at->user.work);
@@ -168,6 +170,7 @@ static void tell(struct json *json, const struct finding *at, const struct apply
 	tell_list(json, "in_the_way", &at->own);
 	tell_changes(json, at);
 	tell_filtered(json, at);
+	json_text(json, "hooks", hooks);
 }
 
 /* ---- doing it ---- */

@@ -201,6 +201,27 @@ void delta_stat(git_index_entry *entry, const struct stat *status)
 	entry->file_size = (uint32_t)status->st_size;
 }
 
+bool delta_is_there(const struct user *user, const git_index_entry *entry,
+		    const struct stat *written)
+{
+	const char *name;
+	struct stat status;
+	git_oid there;
+
+	if (entry->mode == GIT_FILEMODE_COMMIT ||
+	    entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE)
+		return true;
+	if (fstatat(user->work_fd, entry->path, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (delta_known(entry, &status, written))
+		return true;
+
+	AUTO_FD folder = delta_folder(user->work_fd, entry->path, false, &name);
+
+	return folder >= 0 && hash_there(folder, name, &status, &there) == 0 &&
+	       git_oid_equal(&there, &entry->id);
+}
+
 struct looking {
 	const struct user *user;
 	git_index *index;

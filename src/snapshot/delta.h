@@ -59,6 +59,10 @@ bool delta_untouched(const struct delta *delta, int folder, const char *name);
 bool delta_known(const git_index_entry *entry, const struct stat *status, const struct stat *index);
 void delta_stat(git_index_entry *entry, const struct stat *status);
 
+/* Does the work tree have what an index says of a path? written: when that was. */
+bool delta_is_there(const struct user *user, const git_index_entry *entry,
+		    const struct stat *written);
+
 /* Removes folders in which there is nothing but folders. */
 void delta_remove_hollow(int folder, const char *name, int depth);
 

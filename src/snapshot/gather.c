@@ -4,6 +4,7 @@
 #include "snapshot/delta.h"
 #include "snapshot/depot.h"
 #include "snapshot/fault.h"
+#include "snapshot/look.h"
 #include "snapshot/name.h"
 #include "snapshot/walk.h"
 #include "util/buffer.h"
@@ -22,12 +23,13 @@
 
 #define NEW_INDEX "ringfence-index"
 
-enum { PIECE = 1 << 16, LARGEST_MIB = 1024 };
+enum { PIECE = 1 << 16, LARGEST_MIB = 1024, IGNORE_BYTES = 1 << 20 };
 
 struct gathering {
 	const struct user *user;
 	git_index *old, *new;
 	struct stat old_status;
+	struct rules *rules;
 	struct buffer path;
 	size_t files;
 	struct error *err;
@@ -97,40 +99,57 @@ static int take_file(struct gathering *at, int folder, const char *name, const s
 	return git_index_add(at->new, &entry) < 0 ? depot_trouble("add a file", at->err) : 0;
 }
 
-static int take_folder(struct gathering *at, int fd, int depth);
+static int take_folder(struct gathering *at, int fd, bool tracked_only, int depth);
 
-static int take_entry(struct gathering *at, int folder, const char *name, int depth)
+/* Libgit2 would read them, too, but a pattern of the agent's could keep it busy for years. */
+static void add_rules(struct gathering *at, int fd)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
+	AUTO_FD file = openat(fd, ".gitignore",
+			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat status;
+
+	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+	    fd_read_all(file, &text) == 0)
+		rules_add(at->rules, buffer_text(&at->path), text.data, text.used);
+}
+
+static int take_inner(struct gathering *at, int folder, const char *name, bool tracked_only,
+		      int depth)
+{
+	AUTO_FREE char *below = mem_format("%s/", buffer_text(&at->path));
+	bool ignored = tracked_only || rules_ignore(at->rules, buffer_text(&at->path), true);
+	AUTO_FD fd = -1;
+	size_t place;
+
+	/* What git tracks is never ignored. */
+	if (ignored && git_index_find_prefix(&place, at->old, below) < 0)
+		return 0;
+	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? 0 : take_folder(at, fd, ignored, depth + 1);
+}
+
+static int take_entry(struct gathering *at, int folder, const char *name, bool tracked_only,
+		      int depth)
 {
 	const char *path = buffer_text(&at->path);
 	const git_index_entry *was = git_index_get_bypath(at->old, path, 0);
 	struct stat status;
-	int ignored = 0;
 
 	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
-	if (S_ISDIR(status.st_mode)) {
-		AUTO_FREE char *inner = mem_format("%s/", path);
-		AUTO_FD fd = -1;
-		size_t at_index;
-
-		if (was && was->mode == GIT_FILEMODE_COMMIT) /* a submodule: as it was */
-			return git_index_add(at->new, was) < 0
-				       ? depot_trouble("add a submodule", at->err)
-				       : 0;
-		git_ignore_path_is_ignored(&ignored, at->user->repository, inner);
-		if (ignored && git_index_find_prefix(&at_index, at->old, inner) < 0)
-			return 0;
-		fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		return fd < 0 ? 0 : take_folder(at, fd, depth + 1);
-	}
+	if (S_ISDIR(status.st_mode) && was && was->mode == GIT_FILEMODE_COMMIT)
+		return 0; /* a submodule stays as it was: see keep_apart() */
+	if (S_ISDIR(status.st_mode))
+		return take_inner(at, folder, name, tracked_only, depth);
 	if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
 		return 0;
-	if (!was)
-		git_ignore_path_is_ignored(&ignored, at->user->repository, path);
-	return ignored ? 0 : take_file(at, folder, name, &status, was);
+	if (!was && (tracked_only || rules_ignore(at->rules, path, false)))
+		return 0;
+	return take_file(at, folder, name, &status, was);
 }
 
-static int take_folder(struct gathering *at, int fd, int depth)
+static int take_folder(struct gathering *at, int fd, bool tracked_only, int depth)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
@@ -140,18 +159,33 @@ static int take_folder(struct gathering *at, int fd, int depth)
 	if (depth > NODE_DEEPEST)
 		result = error_set(at->err, "'%s' is deeper than %d folders",
 				   buffer_text(&at->path), NODE_DEEPEST);
+	add_rules(at, fd);
 	for (struct dirent *entry; dir && result == 0 && (entry = readdir(dir));) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
 		    name_is_git(entry->d_name) ||
 		    (depth == 0 && strcmp(entry->d_name, WALK_STAGE) == 0))
 			continue;
 		node_path_add(&at->path, entry->d_name);
-		result = take_entry(at, fd, entry->d_name, depth);
+		result = take_entry(at, fd, entry->d_name, tracked_only, depth);
 		node_path_cut(&at->path, used);
 	}
 	if (dir)
 		closedir(dir);
 	return result;
+}
+
+/* Those of the repository and of the user's own. */
+static struct rules *first_rules(const struct user *user)
+{
+	AUTO_FREE char *path = path_join(user->common, "info/exclude");
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
+	AUTO_FD file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct rules *rules = rules_new();
+
+	look_add_users(rules);
+	if (file >= 0 && fd_read_all(file, &text) == 0)
+		rules_add(rules, "", text.data, text.used);
+	return rules;
 }
 
 /* What is left out of the work tree on purpose is in the tree nevertheless. */
@@ -175,6 +209,7 @@ int gather_tree(const struct user *user, git_oid *ret_tree, struct error *err)
 	struct gathering at = { .user = user, .path = BUFFER_INIT(NODE_PATH_MAX), .err = err };
 	int result = 0;
 
+	at.rules = first_rules(user);
 	unlinkat(user->git_fd, NEW_INDEX, 0);
 	unlinkat(user->git_fd, NEW_INDEX ".lock", 0);
 	if (fstatat(user->git_fd, "index", &at.old_status, 0) < 0 && errno != ENOENT)
@@ -183,7 +218,7 @@ int gather_tree(const struct user *user, git_oid *ret_tree, struct error *err)
 			    git_index_open(&at.new, path) < 0))
 		result = depot_trouble("read the index", err);
 	if (result == 0)
-		result = take_folder(&at, user->work_fd, 0);
+		result = take_folder(&at, user->work_fd, false, 0);
 	if (result == 0)
 		result = keep_apart(&at);
 	if (result == 0 && git_index_write_tree_to(ret_tree, at.new, user->repository) < 0)
@@ -193,6 +228,7 @@ int gather_tree(const struct user *user, git_oid *ret_tree, struct error *err)
 		result = depot_trouble("write the new index", err);
 	git_index_free(at.old);
 	git_index_free(at.new);
+	rules_free(at.rules);
 	buffer_release(&at.path);
 	return result;
 }

@@ -222,7 +222,7 @@ static char *from_file(const char *folder, const char *name, const char *key)
 
 static char *who(const struct user *user, const char *variable, const char *key)
 {
-	const char *given = getenv(variable);
+	const char *given = variable ? getenv(variable) : NULL;
 	const char *home = getenv("HOME");
 	AUTO_FREE char *usual = home ? path_join(home, ".config") : NULL;
 	const char *xdg = getenv("XDG_CONFIG_HOME");
@@ -250,4 +250,14 @@ int user_identity(const struct user *user, git_signature **ret_signature, struct
 	if (git_signature_now(ret_signature, name, mail) < 0)
 		return depot_trouble("make a signature", err);
 	return 0;
+}
+
+char *user_hooks(const struct user *user)
+{
+	AUTO_FREE char *said = who(user, NULL, "core.hookspath");
+	AUTO_FREE char *path = said && said[0] != '~' ? path_absolute(said, user->work) : NULL;
+
+	return path && path_within(path, user->work) && strcmp(path, user->work) != 0
+		       ? mem_dup(path + strlen(user->work) + 1)
+		       : NULL;
 }

@@ -43,4 +43,7 @@ void user_unlock(struct user *user);
  * -1 with err set: nobody has said so. */
 int user_identity(const struct user *user, git_signature **ret_signature, struct error *err);
 
+/* Where git looks for hooks, if that is in the work tree: a path in it, which the caller frees. Else NULL. */
+char *user_hooks(const struct user *user);
+
 #endif

@@ -115,29 +115,35 @@ static int fill(const char *work, const git_oid *commit, const char *loop, struc
 	return outcome;
 }
 
-/* What the user has changed and not committed: it stays where it is. */
-static void tell_dirty(git_repository *repository, struct json *json)
+/* What the user has changed and not committed: it stays where it is. Staged, or only in the files. */
+static void tell_dirty(const struct user *user, struct json *json)
 {
-	git_status_options options = GIT_STATUS_OPTIONS_INIT;
-	git_status_list *list = NULL;
-	size_t count;
+	git_commit *commit = NULL;
+	git_index *index = NULL;
+	git_tree *tree = NULL;
+	size_t count = 0;
+	struct stat written = { 0 };
+	bool there = git_commit_lookup(&commit, user->repository, &user->head) == 0 &&
+		     git_commit_tree(&tree, commit) == 0 &&
+		     git_repository_index(&index, user->repository) == 0 &&
+		     fstatat(user->git_fd, "index", &written, 0) == 0;
 
-	options.show = GIT_STATUS_SHOW_INDEX_AND_WORKDIR;
-	options.flags = GIT_STATUS_OPT_EXCLUDE_SUBMODULES;
 	json_open(json, "dirty", '[');
-	count = git_status_list_new(&list, repository, &options) == 0
-			? git_status_list_entrycount(list)
-			: 0;
-	for (size_t i = 0; i < count && i < DIRTY_TOLD; i++) {
-		const git_status_entry *entry = git_status_byindex(list, i);
-		const git_diff_delta *delta = entry->index_to_workdir ? entry->index_to_workdir
-								      : entry->head_to_index;
+	for (size_t i = 0; there && i < git_index_entrycount(index); i++) {
+		const git_index_entry *entry = git_index_get_byindex(index, i);
+		git_tree_entry *was = NULL;
+		bool staged = git_tree_entry_bypath(&was, tree, entry->path) < 0 ||
+			      !git_oid_equal(git_tree_entry_id(was), &entry->id);
 
-		json_text(json, NULL, delta->old_file.path);
+		git_tree_entry_free(was);
+		if ((staged || !delta_is_there(user, entry, &written)) && ++count <= DIRTY_TOLD)
+			json_text(json, NULL, entry->path);
 	}
 	json_close(json);
 	json_number(json, "dirty_count", count);
-	git_status_list_free(list);
+	git_index_free(index);
+	git_tree_free(tree);
+	git_commit_free(commit);
 }
 
 int worktree_add(const struct worktree_options *options, struct json *json, struct error *err)
@@ -167,7 +173,7 @@ int worktree_add(const struct worktree_options *options, struct json *json, stru
 		json_text(json, "folder", inner);
 		json_text(json, "work_tree", work);
 		json_text(json, "commit", git_oid_tostr(id, sizeof id, &user.head));
-		tell_dirty(user.repository, json);
+		tell_dirty(&user, json);
 		result = fill(work, &user.head, options->loop, json, err);
 	}
 	/* A folder that git does not track is not in the commit. */

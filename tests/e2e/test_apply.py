@@ -525,9 +525,11 @@ def test_apply_tells_conflicts_and_what_is_in_the_way(t):
 
 
 @needs("git")
-@cases(".envrc", ".vscode/tasks.json", "deep/down/.husky/pre-commit", ".claude/settings.json", "ringfence.yml")
+@cases(".envrc", ".vscode/tasks.json", "deep/down/.husky/pre-commit", ".claude/settings.json", "ringfence.yml",
+       "tools/hooks/pre-commit")
 def test_what_the_host_would_execute_needs_a_yes(t, name):
     loop, repo, branch = looped(t)
+    repo.git("config", "core.hooksPath", "tools/hooks")
     repo.commit(branch, {name: "evil\n", "a": text(l3="three")})
     before = repo.state()
     result = loop.ringfence("apply")

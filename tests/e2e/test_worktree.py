@@ -207,9 +207,11 @@ def test_no_filter_or_hook_is_run_and_files_are_as_they_are_stored(t):
 
 @needs("git")
 def test_what_is_ignored_or_of_a_nested_repository_is_not_in_the_result(t):
-    loop, repo = begin(t, {"1": "edit done yes; edit x.o ignored; mkdir -p nested; edit nested/file x; mkfifo pipe"})
+    slow = "*a" * 300 + "b"  # years of work for a matcher that tries everything
+    loop, repo = begin(t, {"1": f"edit done yes; edit x.o ignored; mkdir -p nested; edit nested/file x; mkfifo pipe; "
+                                f"echo '{slow}' >nested/.gitignore; edit nested/{'a' * 200} x; edit nested/.git x"})
     equal(loop.run("--worktree").code, 0, "exit status")
-    equal(repo.git("diff", "--name-only", "main", f"ringfence/{loop.status()['id']}"), "done\nnested/file", "the result")
+    equal(repo.git("diff", "--name-only", "main", f"ringfence/{loop.status()['id']}"), f"done\nnested/.gitignore\nnested/{'a' * 200}\nnested/file", "the result")
 
 
 @needs("git")
