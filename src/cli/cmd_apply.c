@@ -101,6 +101,7 @@ static int perform(struct loops_options *asked, const char *work_name, bool dry,
 	snapshot_tell_number(&work, "squash", asked->squash);
 	snapshot_tell_number(&work, "here", !asked->loop.state.options.work_tree);
 	snapshot_tell_number(&work, "dry", dry);
+	snapshot_tell_number(&work, "terminal", isatty(STDOUT_FILENO));
 	if (tree)
 		snapshot_tell(&work, "tree", tree);
 	result = snapshot_run(&work, asked->patch ? STDOUT_FILENO : -1, ret_answer, err);

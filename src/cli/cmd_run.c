@@ -286,6 +286,8 @@ static int show(const struct run_options *asked, const struct fence_plan *plan, 
 
 static int start(struct run_options *asked, struct error *err)
 {
+	int code;
+
 	if (client_create(asked->applied.place.state, asked->worktree.id, asked->frozen,
 			  &asked->loop, err) < 0)
 		return cli_fail(err);
@@ -302,7 +304,12 @@ static int start(struct run_options *asked, struct error *err)
 	}
 	if (!asked->json)
 		printf("loop %s\n", asked->loop.id);
-	return follow_loop(&asked->loop, 0, asked->json);
+	code = follow_loop(&asked->loop, 0, asked->json);
+	client_look(&asked->loop);
+	if (asked->loop.state.options.work_tree && !asked->loop.alive && !asked->json)
+		printf("its result is the branch ringfence/%s (ringfence apply %s)\n",
+		       asked->loop.id, asked->loop.id);
+	return code;
 }
 
 /* A disk that is nearly full already is no place to begin. */
@@ -330,7 +337,9 @@ static int load_and_run(struct run_options *asked, struct error *err)
 	if (!asked->dry)
 		fence_enter_scope(&asked->applied.spec);
 	notice_config(&asked->applied.config, true);
-	if (!asked->dry && find_room(asked, err) < 0)
+	if (!asked->dry && (find_room(asked, err) < 0 ||
+			    worktree_finish_apply(asked->applied.place.state,
+						  asked->applied.place.project, err) < 0))
 		return cli_fail(err);
 	if (asked->apart && !asked->dry &&
 	    worktree_make(&asked->applied, &asked->worktree, err) < 0)

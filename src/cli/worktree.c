@@ -244,3 +244,21 @@ void worktree_sweep(const char *state)
 	if (dir)
 		closedir(dir);
 }
+
+int worktree_finish_apply(const char *state, const char *project, struct error *err)
+{
+	AUTO_FREE char *note = path_join(project, ".git/ringfence-apply");
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	int result;
+
+	if (access(note, F_OK) < 0)
+		return 0;
+	snapshot_begin(&work, "finish", state, project, "none");
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	json_decref(answer);
+	if (result == 0)
+		notice("an apply that was cut off has been finished first");
+	return result;
+}

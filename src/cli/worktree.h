@@ -29,6 +29,9 @@ void worktree_release(struct worktree *worktree);
 int worktree_drop(const char *state, const char *id, const char *origin, bool force,
 		  uint64_t *bytes, bool *ret_kept, struct error *err);
 
+/* Finishes an apply in this project that was cut off, if there is one. Returns 0, or -1 with err set. */
+int worktree_finish_apply(const char *state, const char *project, struct error *err);
+
 /* Removes those whose making was cut off. */
 void worktree_sweep(const char *state);
 

@@ -2,6 +2,7 @@
 #include "snapshot/apply.h"
 
 #include "snapshot/depot.h"
+#include "snapshot/differ.h"
 #include "snapshot/drafts.h"
 #include "snapshot/fault.h"
 #include "snapshot/landing.h"
@@ -334,15 +335,14 @@ static void options_for(git_email_create_options *mail)
 	mail->diff_opts.id_abbrev = GIT_OID_HEXSZ;
 }
 
-static int print_mail(const git_buf *mail, struct error *err)
+static int print_mail(const git_buf *mail, const struct apply_options *options, struct error *err)
 {
-	return fwrite(mail->ptr, 1, mail->size, stdout) == mail->size
-		       ? 0
-		       : error_sys(err, "write to stdout");
+	differ_show(stdout, mail->ptr, mail->size, options->terminal);
+	return ferror(stdout) ? error_sys(err, "write to stdout") : 0;
 }
 
 static int print_one(git_repository *repository, const git_oid *id, size_t number, size_t count,
-		     struct error *err)
+		     const struct apply_options *asked, struct error *err)
 {
 	git_email_create_options options = GIT_EMAIL_CREATE_OPTIONS_INIT;
 	git_diff_options diff_options;
@@ -363,7 +363,7 @@ static int print_one(git_repository *repository, const git_oid *id, size_t numbe
 	    git_email_create_from_diff(&mail, diff, number, count, id, git_commit_summary(commit),
 				       git_commit_body(commit), git_commit_author(commit),
 				       &options) == 0)
-		result = print_mail(&mail, err);
+		result = print_mail(&mail, asked, err);
 	else
 		depot_trouble("make a patch", err);
 	git_buf_dispose(&mail);
@@ -399,7 +399,7 @@ static int print_whole(struct finding *at, const struct apply_options *options, 
 	    git_email_create_from_diff(&mail, diff, 1, 1, &at->theirs,
 				       options->message ? options->message : "ringfence", NULL,
 				       git_commit_author(to), &mail_options) == 0)
-		result = print_mail(&mail, err);
+		result = print_mail(&mail, options, err);
 	else
 		depot_trouble("make a patch", err);
 	git_buf_dispose(&mail);
@@ -428,7 +428,7 @@ int apply_patch(const struct apply_options *options, struct json *json, struct e
 							   &at.theirs) == 0;
 		json_number(json, "commits", count);
 		for (size_t i = 0; plain && result == 0 && i < count; i++)
-			result = print_one(at.user.repository, &ids[i], i + 1, count, err);
+			result = print_one(at.user.repository, &ids[i], i + 1, count, options, err);
 		if (!plain)
 			result = print_whole(&at, options, err);
 	}

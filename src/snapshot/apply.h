@@ -24,6 +24,7 @@ struct apply_options {
 	bool here;   /* the loop worked in this work tree: what is there comes after its commits */
 	bool squash; /* one commit, whose only parent is the user's */
 	bool dry;
+	bool terminal; /* a patch is shown to a person: control characters are escaped */
 };
 
 /* Does it, and adds what came of it to an object: kind, branch, old, new, tree, commits, conflicts, in_the_way, changes,

@@ -90,7 +90,7 @@ static int take_argument(struct request *request, const char *text, struct error
 	else if (IS("color"))
 		request->differ.color = is_on(value);
 	else if (IS("terminal"))
-		request->differ.terminal = is_on(value);
+		request->differ.terminal = request->apply.terminal = is_on(value);
 	else if (IS("drop"))
 		list_add(&request->prune.loops, value);
 	else if (IS("branch"))

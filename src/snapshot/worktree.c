@@ -297,53 +297,71 @@ int worktree_unseal(const struct worktree_options *options, struct json *json, s
 
 /* ---- removing ---- */
 
-/* Does any other branch, or HEAD, have this commit? */
-static bool is_merged(git_repository *repository, const char *branch, const git_oid *tip)
+/* Is it one of the loop's own: the branch, or what came beside it? */
+static bool is_own(const char *name, const char *loop)
+{
+	AUTO_FREE char *branch = branch_name(loop);
+	AUTO_FREE char *below = mem_format("refs/ringfence/%s/", loop);
+
+	return strcmp(name, branch) == 0 || strncmp(name, below, strlen(below)) == 0;
+}
+
+static bool has(git_repository *repository, const git_oid *tip, const git_oid *commit)
+{
+	return git_oid_equal(tip, commit) || git_graph_descendant_of(repository, tip, commit) == 1;
+}
+
+/* Does any ref of somebody else's have this commit? */
+static bool is_merged(git_repository *repository, const char *loop, const git_oid *commit)
 {
 	git_reference_iterator *all = NULL;
 	git_reference *ref = NULL;
+	git_reference *head = NULL;
 	bool merged = false;
-	git_oid head;
 
-	if (git_reference_name_to_id(&head, repository, "HEAD") == 0)
-		merged = git_oid_equal(&head, tip) ||
-			 git_graph_descendant_of(repository, &head, tip) == 1;
+	if (git_repository_head(&head, repository) == 0 && !is_own(git_reference_name(head), loop))
+		merged = has(repository, git_reference_target(head), commit);
+	git_reference_free(head);
 	if (!merged && git_reference_iterator_glob_new(&all, repository, "refs/*") == 0)
 		while (!merged && git_reference_next(&ref, all) == 0) {
-			const git_oid *other = git_reference_target(ref);
+			const git_oid *tip = git_reference_target(ref);
+			const char *name = git_reference_name(ref);
 
-			merged = other && strcmp(git_reference_name(ref), branch) != 0 &&
-				 strncmp(git_reference_name(ref), "refs/stash", 10) != 0 &&
-				 (git_oid_equal(other, tip) ||
-				  git_graph_descendant_of(repository, other, tip) == 1);
+			merged = tip && !is_own(name, loop) && strcmp(name, "refs/stash") != 0 &&
+				 has(repository, tip, commit);
 			git_reference_free(ref);
 		}
 	git_reference_iterator_free(all);
 	return merged;
 }
 
-static int drop_branch(const struct user *user, const char *loop, bool force, struct json *json,
-		       struct error *err)
+static int drop_refs(const struct user *user, const char *loop, bool force, struct json *json,
+		     struct error *err)
 {
-	AUTO_FREE char *branch = branch_name(loop);
-	git_reference *ref = NULL;
-	git_oid tip;
+	git_strarray names = { 0 };
+	size_t gone = 0;
+	size_t kept = 0;
 	int result = 0;
 
-	if (git_reference_name_to_id(&tip, user->repository, branch) < 0) {
-		json_text(json, "branch", "none");
-		return 0;
+	if (git_reference_list(&names, user->repository) < 0)
+		return depot_trouble("list the branches", err);
+	for (size_t i = 0; i < names.count && result == 0; i++) {
+		git_oid tip;
+
+		if (!is_own(names.strings[i], loop) ||
+		    git_reference_name_to_id(&tip, user->repository, names.strings[i]) < 0)
+			continue;
+		if (!force && !is_merged(user->repository, loop, &tip)) {
+			kept++;
+			continue;
+		}
+		fault_point();
+		if (git_reference_remove(user->repository, names.strings[i]) < 0)
+			result = depot_trouble("remove the loop's branch", err);
+		gone++;
 	}
-	if (!force && !is_merged(user->repository, branch, &tip)) {
-		json_text(json, "branch", "kept");
-		return 0;
-	}
-	fault_point();
-	if (git_reference_lookup(&ref, user->repository, branch) < 0 ||
-	    git_reference_delete(ref) < 0)
-		result = depot_trouble("remove the loop's branch", err);
-	git_reference_free(ref);
-	json_text(json, "branch", result == 0 ? "gone" : "kept");
+	git_strarray_dispose(&names);
+	json_text(json, "branch", kept ? "kept" : gone ? "gone" : "none");
 	return result;
 }
 
@@ -363,7 +381,7 @@ int worktree_remove(const struct worktree_options *options, struct json *json, s
 			stage_remove(folder, last, 0);
 		if (folder >= 0) /* git has none, if there is nothing in it */
 			unlinkat(common, "worktrees", AT_REMOVEDIR);
-		result = drop_branch(&user, options->loop, options->force, json, err);
+		result = drop_refs(&user, options->loop, options->force, json, err);
 	}
 	user_close(&user);
 	return result;

@@ -135,6 +135,27 @@ def test_a_branch_without_a_commit_gets_its_first_one(t):
     clean(repo)
 
 
+@needs("git")
+def test_names_may_be_odd_and_differ_in_case_only(t):
+    repo, program = begin(t)
+    names = ["A", b"\xff\xfe", "line\nfeed", " -x", "tab\tname", "Ä", "ä", "deep/" * 40 + "file", '"quoted"', "back\\slash"]
+    wanted = repo.commit(RESULT, {name: f"{number}\n" for number, name in enumerate(names)})
+    equal(apply(program)["written"], len(names), "files written")
+    for number, name in enumerate(names):
+        equal(repo.read(name), b"%d\n" % number, "a file")
+    equal((repo.head(), repo.read("a").decode()), (wanted, text()), "HEAD, and the file whose name is nearly the same")
+    clean(repo)
+
+
+@needs("git")
+def test_a_result_without_a_change_does_nothing(t):
+    repo, program = begin(t)
+    repo.git("branch", RESULT)
+    before = repo.state()
+    equal(apply(program)["kind"], "nothing", "the kind")
+    equal(repo.state(), before, "the repository")
+
+
 # What conflicts
 
 CONFLICTS = {
@@ -502,6 +523,29 @@ def test_a_loop_in_the_project_itself_has_left_its_files_there(t):
     equal(repo.git("log", "-1", "--format=%s"), "by-the-agent", "the user's branch")
     equal(repo.status(), " M b\n?? done", "git status")
     equal({name: repo.read(name) for name in before}, before, "the files")
+
+
+@needs("git")
+def test_a_terminal_is_shown_no_control_characters_of_a_patch(t):
+    repo, program = begin(t)
+    repo.commit(RESULT, {"new": "\x1b]0;evil\x07\n"}, message="subject\x1b[31m")
+    equal(ask(program, "patch", terminal=1)[0], 0, "exit status")
+    expect(not set(program.out) & {0x1b, 0x07}, "control characters are shown as text", program.out)
+    equal(ask(program, "patch")[0], 0, "exit status")
+    expect(0x1b in program.out, "as a control, a file gets the bytes as they are")
+
+
+@needs("git")
+def test_a_run_finishes_an_apply_that_was_cut_off(t):
+    loop, repo, branch = looped(t)
+    wanted = repo.commit(branch, {"a": text(l3="three"), "new": "new\n"})
+    for fault in range(1, 200):
+        loop.ringfence("apply", env=t.env(RINGFENCE_SNAPSHOT_FAULT=str(fault)))
+        if os.path.exists(repo.path(".git/ringfence-apply")):
+            break
+    expect(repo.head() != wanted, "it was cut off")
+    contains(loop.run().err, "an apply that was cut off has been finished first", "stderr of run")
+    equal((repo.head(), repo.git("diff", "HEAD")), (wanted, ""), "the repository")
 
 
 @needs("git")

@@ -47,6 +47,8 @@ def nothing_left(t, repo, before):
 @needs("git")
 def test_a_loop_works_beside_the_users_files_and_its_branch_is_the_result(t):
     loop, repo = begin(t)
+    repo.write("old", "put aside\n")
+    repo.git("stash", "-q")
     repo.write("mine", "not committed\n")
     before, head = users(repo), repo.head()
     result = loop.run("--worktree")
