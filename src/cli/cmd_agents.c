@@ -74,7 +74,7 @@ static void print_agent(const struct agent_adapter *agent, const struct agent_fo
 	}
 	printf("%-10s %s %s\n  %s\n", agent->name, agent->title,
 	       version ? version : "(version unknown)", path);
-	if (agent->tested_from)
+	if (agent->tested_from && !agent->own)
 		printf("  tested: %s to below %s%s\n", agent->tested_from, agent->tested_below,
 		       found->tested ? "" : "; not this version");
 	print_login(agent, found);

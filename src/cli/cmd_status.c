@@ -36,8 +36,7 @@ static char *cut(const char *objective)
 
 	if (size > OBJECTIVE_BYTES) {
 		whole = false;
-		for (size = OBJECTIVE_BYTES; ((unsigned char)objective[size] & 0xc0) == 0x80;)
-			size--;
+		size = text_first(objective, size, OBJECTIVE_BYTES);
 	}
 
 	AUTO_FREE char *text = mem_format("%.*s%s", (int)size, objective, whole ? "" : " ...");
@@ -107,6 +106,15 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		AUTO_FREE char *work_tree = text_escaped(state->options.work_tree);
 
 		printf("    in %s, branch ringfence/%s\n", work_tree, loop->id);
+	}
+	if (state->options.replay || state->options.record) {
+		AUTO_FREE char *tape = text_escaped(state->options.replay ? state->options.replay
+									  : state->options.record);
+
+		printf(state->options.replay
+			       ? "    a replay of %s: no model is asked, and nothing is paid\n"
+			       : "    recorded to %s\n",
+		       tape);
 	}
 	if (state->options.login) {
 		AUTO_FREE char *login = text_escaped(state->options.login);

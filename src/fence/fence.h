@@ -140,6 +140,7 @@ struct fence_spec {
 	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
 	unsigned int accepted_weaker;
 	unsigned int accepted_limits; /* a bit for each that need not be kept */
+	const char *login; /* the file of which the command has a copy, for reports; NULL: none */
 	/* A pipe whose other end is with whoever wants the run: a byte in it ends the run in order (TERM,
 	 * grace, KILL), its end at once. NULL: none. */
 	const int *lifeline;

@@ -1,7 +1,7 @@
 /*
  * ringfence-gateway: the fence's only way out.
  *
- * It is started by its owner (client.h) with one socket, gets its configuration and the table of hosts over it, shuts
+ * It is started by its owner (owner.h) with one socket, gets its configuration and the table of hosts over it, shuts
  * itself in, says that it is ready, and serves until that socket closes.
  */
 #include "gateway/confine.h"
@@ -19,8 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Waits for the first message. */
-static int take_start(int ret_fds[2], struct error *err)
+/* Waits for a message of this type, with descriptors. */
+static int take_start(enum post_type type, int ret_fds[2], struct error *err)
 {
 	struct post_message message;
 
@@ -33,7 +33,7 @@ static int take_start(int ret_fds[2], struct error *err)
 			return error_sys(err, "this program is started by ringfence alone");
 		poll(&(struct pollfd){ .fd = POST_FD, .events = POLLIN }, 1, -1);
 	}
-	if (message.type != POST_START || ret_fds[0] < 0 || ret_fds[1] < 0)
+	if (message.type != type || ret_fds[0] < 0 || (type == POST_START && ret_fds[1] < 0))
 		return error_set(err, "the gateway was started in a strange way");
 	return 0;
 }
@@ -114,12 +114,16 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 	AUTO_FD memory = -1;
 	int fds[2] = { -1, -1 };
 
-	if (take_start(fds, err) < 0)
+	if (take_start(POST_START, fds, err) < 0)
 		return -1;
 	config = fds[0];
 	memory = fds[1];
 	if (read_config(config, &engine->config, err) < 0 ||
 	    map_table(memory, &engine->table, err) < 0)
+		return -1;
+	engine->reels.fd = -1;
+	if (engine->config.models.tape.mode != MODELS_NO_TAPE &&
+	    (take_start(POST_REEL, fds, err) < 0 || reels_begin(engine, fds[0], fds[1], err) < 0))
 		return -1;
 	fit_descriptors(&engine->config.caps, warnings);
 	if (engine->config.models.active)

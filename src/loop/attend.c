@@ -7,6 +7,7 @@
 #include "loop/keeper.h"
 #include "loop/report.h"
 #include "loop/seal.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -28,18 +29,12 @@ enum { JUMP_MS = 10000 };
 
 int64_t attend_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return clock_wall_ms();
 }
 
 int64_t attend_steady_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)clock_steady_ms();
 }
 
 void attend_beat(struct supervisor *sup)

@@ -59,6 +59,7 @@ struct supervisor {
 	char used_up
 		[BOOKS_WHY]; /* a limit of money that another iteration would not help; empty: none */
 	bool used_up_today; /* tomorrow would */
+	char strayed[1000]; /* where a replay has left its tape; empty: it has not */
 	bool leaving;       /* TERM: the machine goes down, or somebody wants this process to */
 };
 

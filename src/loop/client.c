@@ -8,6 +8,7 @@
 #include "loop/resume.h"
 #include "loop/seal.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -27,19 +28,7 @@ enum { START_MS = 15000, STALE_MS = 120000, STEP_MS = 10, ASK_MS = 5000, TROUBLE
 
 static int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* For deadlines: nobody sets this one. */
-static int64_t steady_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return clock_wall_ms();
 }
 
 static void rest(void)
@@ -326,14 +315,15 @@ static int refuse_second(const char *state, const char *project, struct error *e
 static int start(struct client_loop *loop, struct error *err)
 {
 	int64_t seq = loop->state.last_seq;
-	int64_t until_ms = steady_ms() + START_MS;
+	int64_t until_ms = (int64_t)clock_steady_ms() + START_MS;
 
 	if (keeper_start(loop->folder, 0, NULL, err) < 0)
 		return -1;
 	do {
 		rest();
 		client_look(loop);
-	} while (loop->state.last_seq == seq && !loop->trouble && steady_ms() < until_ms);
+	} while (loop->state.last_seq == seq && !loop->trouble &&
+		 (int64_t)clock_steady_ms() < until_ms);
 	if (loop->trouble && !loop->alive)
 		return error_set(err, "%s", loop->trouble);
 	return loop->state.last_seq == seq
@@ -460,14 +450,14 @@ static int ask_supervisor(const struct client_loop *loop, const char *wish, bool
 
 int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err)
 {
-	int64_t until_ms = steady_ms() + ASK_MS;
+	int64_t until_ms = (int64_t)clock_steady_ms() + ASK_MS;
 
 	if (loop->damaged)
 		return error_set(err, "%s", loop->trouble);
 	/* A supervisor that was killed a moment ago is there again in the next. */
 	while ((loop->alive ? ask_supervisor(loop, wish, now, err) : ask_nobody(loop, wish, err)) <
 	       0) {
-		if (steady_ms() > until_ms)
+		if ((int64_t)clock_steady_ms() > until_ms)
 			return -1;
 		rest();
 		client_look(loop);
@@ -511,10 +501,10 @@ int client_restored(const struct client_loop *loop, json_t *data, struct error *
 
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms)
 {
-	int64_t until_ms = steady_ms() + most_ms;
+	int64_t until_ms = (int64_t)clock_steady_ms() + most_ms;
 
 	while (place_is_locked(loop->folder)) {
-		if (steady_ms() > until_ms)
+		if ((int64_t)clock_steady_ms() > until_ms)
 			return false;
 		rest();
 	}

@@ -443,6 +443,8 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	judge_after(&sup->state, &after, attend_now_ms(), &decision, &data);
 	if (sup->state.options.login) /* what it costs in safety is in every report */
 		json_object_set_new(data, "login_in_fence", report_text(sup->state.options.login));
+	if (sup->state.options.replay) /* and that no model was asked */
+		json_object_set_new(data, "replay", report_text(sup->state.options.replay));
 	if (report_survey(folder, "after.json", &after, err) < 0 ||
 	    report_json(folder, "analysis.json", data, err) < 0) {
 		json_decref(data);
@@ -465,6 +467,12 @@ int phase_checks(struct supervisor *sup, struct error *err)
 					     sup->state.facts.exit_code, false))
 		return finish_absent(sup, "the agent's command", sup->state.options.agent_command,
 				     sup->state.facts.exit_code, err);
+	/* What comes now is not what was recorded, whatever the checks would say about it. */
+	if (sup->strayed[0])
+		return attend_append(sup, LOOP_EVENT_finished,
+				     json_pack("{s:s, s:o}", "status", "failed", "reason",
+					       report_text(sup->strayed)),
+				     err);
 	while (sup->state.phase == LOOP_PHASE_checks && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)
 		if (run_check(sup, sup->state.checks_done, folder, err) < 0)

@@ -53,11 +53,7 @@ static json_t *weaker_json(const struct loop_state *state)
 /* A text may be long, and this is written often: its beginning is enough to know it by. */
 static json_t *beginning(const char *text)
 {
-	size_t size = strnlen(text, OBJECTIVE_BYTES);
-
-	while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
-		size--;
-	return report_bytes(text, size);
+	return report_bytes(text, text_first(text, strlen(text), OBJECTIVE_BYTES));
 }
 
 json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
@@ -95,6 +91,10 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 	/* What it costs in safety is said wherever the loop is. */
 	if (state->options.login)
 		json_object_set_new(value, "login_in_fence", report_text(state->options.login));
+	if (state->options.record)
+		json_object_set_new(value, "record", report_text(state->options.record));
+	if (state->options.replay)
+		json_object_set_new(value, "replay", report_text(state->options.replay));
 	json_object_set_new(value, "objective",
 			    state->options.objective ? beginning(state->options.objective)
 						     : json_null());

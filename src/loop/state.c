@@ -155,6 +155,8 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->agent_format = agent_format_find(format ? format : "plain");
 	options->model = text(config, "model");
 	options->login = text(config, "login");
+	options->record = text(config, "record");
+	options->replay = text(config, "replay");
 	options->prices = text(config, "prices");
 	options->sessions = text(config, "sessions");
 	options->keep_session = session && strcmp(session, "continue") == 0;
@@ -282,8 +284,15 @@ static enum guard_stream_error stream_error(const char *name)
 	return found < 0 ? GUARD_STREAM_OTHER : errors[found];
 }
 
+uint64_t loop_period(const struct loop_state *state)
+{
+	return (uint64_t)state->iteration << 32 | state->attempt;
+}
+
 static void take_ended(struct loop_state *state, const json_t *data)
 {
+	state->settled_before = state->settled;
+	state->settled = loop_period(state);
 	state->facts = (struct guard_facts){
 		.exit_code = (int)number(data, "code"),
 		.signal = (int)number(data, "signal"),
@@ -450,6 +459,11 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		take_ended(state, data);
 		break;
 	case LOOP_EVENT_interrupted:
+		/* It is done again, even if only its checks were cut off. */
+		if (state->settled == loop_period(state))
+			state->settled = state->settled_before;
+		take_turn(state, event, data);
+		break;
 	case LOOP_EVENT_continued:
 	case LOOP_EVENT_waits:
 	case LOOP_EVENT_paused:

@@ -33,6 +33,8 @@ static const struct form forms[SHAPE_REASONS] = {
 	[SHAPE_UPSTREAM] = { 502, "Bad Gateway", "api_error", "server_error", "UNAVAILABLE" },
 	[SHAPE_BUSY] = { 503, "Service Unavailable", "overloaded_error", "server_error",
 			 "UNAVAILABLE" },
+	[SHAPE_SLOW] = { 408, "Request Timeout", "invalid_request_error", "invalid_request",
+			 "DEADLINE_EXCEEDED" },
 	[SHAPE_UPGRADE] = { 426, "Upgrade Required", "invalid_request_error", "invalid_request",
 			    "INVALID_ARGUMENT" },
 };

@@ -45,11 +45,11 @@ static uint32_t number_at(const unsigned char *at)
 }
 
 /* Version 2: magic, how many ids begin with each byte, ids, sums, places; then places beyond 2 GiB. */
-static bool check_index(struct packread *pack)
+bool packread_check(struct packread *pack)
 {
 	static const unsigned char magic[MAGIC] = { 0xff, 't', 'O', 'c', 0, 0, 0, 2 };
 
-	if (pack->index_size < MAGIC + FANOUT + 2 * TRAILER ||
+	if (pack->size <= HEADER + TRAILER || pack->index_size < MAGIC + FANOUT + 2 * TRAILER ||
 	    memcmp(pack->index, magic, sizeof magic) != 0)
 		return false;
 	pack->count = number_at(pack->index + MAGIC + FANOUT - 4);
@@ -66,13 +66,13 @@ bool packread_open(int folder, const char *index, struct packread *ret_pack)
 	AUTO_FD fd = open_file(folder, index, &size);
 	void *mapped = MAP_FAILED;
 
-	if (pack.fd >= 0 && fd >= 0 && pack.size > HEADER + TRAILER && size > 0 && size < SIZE_MAX)
+	if (pack.fd >= 0 && fd >= 0 && size > 0 && size < SIZE_MAX)
 		mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (mapped != MAP_FAILED) {
 		pack.index = mapped;
 		pack.index_size = (size_t)size;
 	}
-	if (mapped == MAP_FAILED || !check_index(&pack)) {
+	if (mapped == MAP_FAILED || !packread_check(&pack)) {
 		packread_close(&pack);
 		return false;
 	}

@@ -32,6 +32,9 @@ struct packread_limits {
 
 /* index: "pack-x.idx". Both are files of the folder, and no symlinks. False: it is no pack that can be read. */
 bool packread_open(int folder, const char *index, struct packread *ret_pack);
+
+/* Can an index and a pack that are in memory, and open, be used? Fills in the number of objects. */
+bool packread_check(struct packread *pack);
 void packread_close(struct packread *pack);
 
 /* Returns 1, 0 if it is not in this one, or -1 with err set: a part of a sentence. The bytes are the caller's. */

@@ -53,7 +53,7 @@ static bool part_is_sane(const char *part, size_t size)
 		size_t step = text_utf8(part + i, size - i, &point);
 
 		if (!step || point < 0x21 || point == 0x7f || (point >= 0x80 && point < 0xa0) ||
-		    strchr("~^:?*[\\", (int)point))
+		    (point < 0x80 && strchr("~^:?*[\\", (int)point)))
 			return false;
 		if (i + 1 < size && ((part[i] == '.' && part[i + 1] == '.') ||
 				     (part[i] == '@' && part[i + 1] == '{')))
