@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -72,7 +73,7 @@ int link_place_read(const char *url, struct link_place *ret_place, struct error 
 		return error_set(err, "'%.200s' names no address", url);
 	memcpy(place.host, at, name);
 	if (strcasecmp(place.host, "localhost") == 0)
-		strcpy(place.host, "127.0.0.1");
+		snprintf(place.host, sizeof place.host, "127.0.0.1");
 	if (inet_pton(AF_INET, place.host, &four) != 1 &&
 	    inet_pton(AF_INET6, place.host, &six) != 1)
 		return error_set(

@@ -26,8 +26,6 @@
 
 enum { PROMPT = 4 << 20, NOTES = 32 << 10, SECRET = 512 };
 
-extern char **environ;
-
 static const char system_text[] =
 	"You are a careful software engineer who works alone in a project on a Linux machine, through tools. Nobody answers "
 	"questions.\n"
@@ -172,7 +170,7 @@ static int take_key(const struct dialect *dialect, char *ret_key, struct error *
 		key = "";
 	if (strlen(key) >= SECRET || strpbrk(key, "\r\n"))
 		return error_set(err, "%s is no key", dialect->key_variable);
-	strcpy(ret_key, key);
+	memcpy(ret_key, key, strlen(key) + 1);
 	return 0;
 }
 

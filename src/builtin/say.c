@@ -70,12 +70,19 @@ void say_tool(const char *name, const char *target)
 	end(&line);
 }
 
-void say_result(bool ok)
+void say_result(bool ok, const char *text, size_t size)
 {
 	struct buffer line;
+	size_t from;
 
+	while (size && strchr("\r\n ", text[size - 1]))
+		size--;
+	for (from = size; from && text[from - 1] != '\n';)
+		from--;
 	begin(&line, "tool_result");
 	buffer_printf(&line, ",\"ok\":%s", ok ? "true" : "false");
+	if (!ok)
+		add_text(&line, "text", text + from, size - from);
 	end(&line);
 }
 

@@ -12,7 +12,8 @@
 void say_started(const char *session, const char *model);
 void say_text(const char *text, size_t size);
 void say_tool(const char *name, const char *target);
-void say_result(bool ok);
+/* Of what went wrong the last line is told, which says why. */
+void say_result(bool ok, const char *text, size_t size);
 void say_file(const char *path);
 void say_tokens(const char *model, const struct usage *usage);
 

@@ -2,7 +2,7 @@
 #include "builtin/child.h"
 #include "builtin/say.h"
 #include "builtin/tool.h"
-#include "util/mem.h"
+#include "util/path.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -27,12 +27,16 @@ static int become(void *context)
 {
 	static const char *const shells[] = { "/bin/bash", "/usr/bin/bash", "/bin/sh" };
 	const struct command *command = context;
-	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)command->text, NULL };
 
 	if (fchdir(command->bench->root) < 0)
 		return 125;
-	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
+		/* As sh, bash would leave out what makes it bash. */
+		char *const arguments[] = { (char *)path_name(shells[i]), (char *)"-c",
+					    (char *)command->text, NULL };
+
 		execve(shells[i], arguments, command->bench->environment);
+	}
 	return 127;
 }
 

@@ -21,6 +21,7 @@ struct state {
 	struct circles circles;
 	size_t calls; /* so far */
 	long asked;
+	long told; /* how many it had been asked when it was told that it goes round */
 	int nudges;
 	bool circling; /* it goes round, and is to end */
 };
@@ -76,19 +77,24 @@ static void do_call(struct state *state, const struct block *call, bool was_cut,
 	}
 	for (size_t i = 0; i < bench->files.count; i++)
 		say_file(bench->files.items[i]);
-	/* What has changed something may be followed by the same again, with a reason. */
-	if (bench->files.count)
-		state->circles = (struct circles){ 0 };
-	list_release(&bench->files);
 	times = note_call(&state->circles, call, &result->text);
-	say_result(!result->failed);
+	/* What has changed something for the first time may be followed by what was done before, with a reason. */
+	if (bench->files.count && times == 1) {
+		state->circles = (struct circles){ 0 };
+		note_call(&state->circles, call, &result->text);
+	}
+	list_release(&bench->files);
+	say_result(!result->failed, result->text.data, result->text.used);
 	if (times >= TURN_TELL)
 		buffer_printf(
 			&result->text,
 			"\n\n[This is the %zuth time that you make this call and get this result. It will not "
 			"change: do something else, or say what is in the way and end.]",
 			times);
-	state->circling = state->circling || times >= TURN_CIRCLE;
+	/* It must have had the chance to hear it. */
+	if (times >= TURN_TELL && !state->told)
+		state->told = state->asked;
+	state->circling = state->circling || (times >= TURN_CIRCLE && state->asked > state->told);
 }
 
 /* All calls of the answer, one after another; their results are one message, in order. */
@@ -103,6 +109,7 @@ static int do_calls(struct state *state, const struct message *answer, bool was_
 		state->calls++;
 		do_call(state, &answer->blocks[i], was_cut, message_add(&results, BLOCK_RESULT));
 	}
+	window_trim(&state->turn->window, &results);
 	if (talk_add(&state->turn->talk, &results, err) == 0)
 		return 0;
 	message_release(&results);

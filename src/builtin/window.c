@@ -121,35 +121,83 @@ static size_t drop_arguments(struct block *block)
 	return had - block->text.used;
 }
 
-/* Before which message everything is old. */
-static size_t old_before(const struct talk *talk)
+/* Before which message everything is old, if the last so many with results are recent. */
+static size_t old_before(const struct talk *talk, size_t most)
 {
 	size_t recent = 0;
 
 	for (size_t i = talk->count; i-- > 1;) {
 		recent += !talk->items[i].model;
-		if (recent == WINDOW_RECENT)
+		if (recent == most)
 			return i;
 	}
 	return 1;
 }
 
-size_t window_drop(struct talk *talk, size_t wanted)
+static size_t drop_before(struct talk *talk, size_t stop, enum block_kind kind, size_t wanted)
 {
-	size_t stop = old_before(talk);
 	size_t saved = 0;
 
-	for (int round = 0; round < 2; round++)
-		for (size_t i = 1; i < stop && saved < wanted; i++)
-			for (size_t k = 0; k < talk->items[i].count && saved < wanted; k++) {
-				struct block *block = &talk->items[i].blocks[k];
+	for (size_t i = 1; i < stop; i++)
+		for (size_t k = 0; k < talk->items[i].count && saved < wanted; k++) {
+			struct block *block = &talk->items[i].blocks[k];
 
-				if (round == 0 && block->kind == BLOCK_RESULT)
-					saved += drop_text(block, "output");
-				else if (round == 1 && block->kind == BLOCK_CALL)
-					saved += drop_arguments(block);
-			}
+			if (block->kind != kind)
+				continue;
+			saved += kind == BLOCK_RESULT ? drop_text(block, "output")
+						      : drop_arguments(block);
+		}
 	return saved;
+}
+
+size_t window_drop(struct talk *talk, size_t wanted)
+{
+	size_t old = old_before(talk, WINDOW_RECENT);
+	size_t saved = drop_before(talk, old, BLOCK_RESULT, wanted);
+
+	if (saved < wanted)
+		saved += drop_before(talk, old, BLOCK_CALL, wanted - saved);
+	if (saved == 0)
+		saved = drop_before(talk, old_before(talk, 1), BLOCK_RESULT, wanted);
+	return saved;
+}
+
+static void trim(struct block *block, size_t most)
+{
+	struct buffer cut = BUFFER_INIT(TALK_BLOCK);
+	size_t half = most / 2;
+	size_t had = block->text.used;
+
+	if (had <= most)
+		return;
+	buffer_add(&cut, block->text.data, half);
+	buffer_printf(&cut, "\n[... %zu bytes left out to save room ...]\n", had - 2 * half);
+	buffer_add(&cut, block->text.data + had - half, half);
+	buffer_release(&block->text);
+	block->text = cut;
+}
+
+void window_trim(const struct window *window, struct message *results)
+{
+	uint64_t most = (window->tokens - window->output) * 1000 / window->permille / 2;
+	uint64_t sum = 0;
+	uint64_t share;
+	size_t large = results->count;
+
+	for (size_t i = 0; i < results->count; i++)
+		sum += results->blocks[i].text.used;
+	if (sum <= most || !results->count)
+		return;
+	/* What the small ones leave is for the large ones. */
+	share = most / results->count;
+	for (size_t i = 0; i < results->count; i++)
+		if (results->blocks[i].text.used <= share) {
+			most -= results->blocks[i].text.used;
+			large--;
+		}
+	share = large ? most / large : share;
+	for (size_t i = 0; i < results->count; i++)
+		trim(&results->blocks[i], (size_t)share);
 }
 
 int window_sum_up(struct talk *talk, const char *summary, size_t size, struct error *err)
@@ -157,10 +205,9 @@ int window_sum_up(struct talk *talk, const char *summary, size_t size, struct er
 	static const char start[] = "What was done so far, in your own words (the conversation was "
 				    "cut to save room):\n\n";
 	static const char end[] = "\n\nGo on from here.";
-	struct message first = talk->items[0];
 	struct block *block;
 
-	if (first.count == TALK_BLOCKS)
+	if (talk->items[0].count == TALK_BLOCKS)
 		return error_set(err, "the first message is too long to be added to");
 	talk_remove(talk, 1, talk->count);
 	/* An older summary is part of the new one. */

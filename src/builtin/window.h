@@ -17,7 +17,7 @@ enum {
 	WINDOW_LEAST = 2000, /* tokens; below that nothing can be done */
 	WINDOW_MOST = 10000000,
 	WINDOW_UNKNOWN = 32000, /* tokens of a model of which nothing is known */
-	WINDOW_RECENT = 3,      /* messages with results that are left as they are */
+	WINDOW_RECENT = 3,      /* messages with results that are left for as long as possible */
 };
 
 struct window {
@@ -38,7 +38,10 @@ void window_shrink(struct window *window, uint64_t bytes);
 /* Would a request of so many bytes fit? */
 bool window_fits(const struct window *window, uint64_t bytes);
 
-/* Takes out what tools printed, the oldest first, until so many bytes are saved; the last messages stay. Returns how many
+/* Cuts the results of a message, if they are too much together, in the middle of each: to half of the window at most. */
+void window_trim(const struct window *window, struct message *results);
+
+/* Takes out what tools printed, the oldest first, until so many bytes are saved; what came last stays. Returns how many
  * were. */
 size_t window_drop(struct talk *talk, size_t wanted);
 

@@ -74,6 +74,7 @@ extern const struct command cmd_completions;
 extern const struct command cmd_config;
 extern const struct command cmd_cost;
 extern const struct command cmd_diff;
+extern const struct command cmd_demo;
 extern const struct command cmd_doctor;
 extern const struct command cmd_exec;
 extern const struct command cmd_gateway;

@@ -57,6 +57,8 @@ struct sums {
 	struct sum *items;
 	size_t count;
 	struct sum total;
+	bool replays;           /* count, too */
+	uint64_t replayed_nusd; /* what they would have cost */
 };
 
 static uint64_t number(const json_t *row, const char *key)
@@ -135,8 +137,11 @@ static int read_ledger(struct sums *sums, const char *folder, const char *loop, 
 	while (getline(&line, &room, file) > 0) {
 		json_t *row = json_loads(line, 0, NULL);
 
-		if (json_is_object(
-			    row)) { /* a line that is torn is the last of a crash: it is in the next one */
+		bool replay = json_is_true(json_object_get(row, "replay"));
+
+		sums->replayed_nusd += replay ? number(row, "cost_nusd") : 0;
+		/* A line that is torn is the last of a crash: it is in the next one. */
+		if (json_is_object(row) && (!replay || sums->replays)) {
 			add(find(sums, name_of(sums, row, loop)), row);
 			add(&sums->total, row);
 		}
@@ -157,6 +162,7 @@ static int read_all(struct sums *sums, const char *state, const char *project, c
 	if (id) {
 		if (client_find(state, id, project, &one, err) < 0)
 			return -1;
+		sums->replays = true; /* it was asked for */
 		result = read_ledger(sums, one.folder, one.id, err);
 		client_loop_release(&one);
 		return result;
@@ -197,8 +203,9 @@ static void print_json(const struct sums *sums)
 
 	for (size_t i = 0; i < sums->count; i++)
 		json_array_append_new(list, sum_json(&sums->items[i], sums->by));
-	whole = json_pack("{s:s, s:o, s:o}", "by", sums->by, "lines", list, "total",
-			  sum_json(&sums->total, sums->by));
+	whole = json_pack("{s:s, s:o, s:o, s:I}", "by", sums->by, "lines", list, "total",
+			  sum_json(&sums->total, sums->by), "replayed_nusd",
+			  (json_int_t)sums->replayed_nusd);
 	json_dumpf(whole, stdout, JSON_INDENT(2));
 	printf("\n");
 	json_decref(whole);
@@ -256,6 +263,13 @@ static void print_text(const struct sums *sums)
 	print_sum(&sums->total, "total");
 	if (sums->total.estimated_nusd)
 		printf("\n~ a part of it is estimated: the answer was cut off, or somebody died.\n");
+	if (sums->replayed_nusd) {
+		AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
+
+		price_add_usd(&amount, sums->replayed_nusd, 2);
+		printf("\n%s US$ %s of replays, which nobody has paid.\n",
+		       sums->replays ? "This is, or has," : "Without", buffer_text(&amount));
+	}
 }
 
 static int show(const struct cost_options *asked, const char *id)

@@ -116,6 +116,7 @@ static int open_books(const struct applied *applied, struct list *models, struct
 	if (models_books(applied, &wanted, &folder, &day, err) < 0 ||
 	    cassette_open(models, &wanted, &kept->cassette, err) < 0)
 		return -1;
+	wanted.replay = cassette_is_replay(kept->cassette);
 	return books_open(&wanted, &kept->books, err);
 }
 

@@ -121,6 +121,23 @@ static int add_prices(const struct run_options *asked, struct error *err)
 	return 0;
 }
 
+/* What is recorded or replayed is said wherever the loop is. */
+static void add_tape(const struct run_options *asked)
+{
+	const struct list *models = &asked->applied.spec.models;
+
+	for (size_t i = 0; i < models->count; i++) {
+		const char *text = models->items[i];
+
+		if (strncmp(text, "replay ", 7) == 0) {
+			json_object_set_new(asked->frozen, "replay", json_string(text + 7));
+			noticef("a replay of %s: no model is asked, and nothing is paid", text + 7);
+		} else if (strncmp(text, "record ", 7) == 0) {
+			json_object_set_new(asked->frozen, "record", json_string(text + 7));
+		}
+	}
+}
+
 /* All that the loop is to be, decided once. */
 static int freeze(struct run_options *asked, struct error *err)
 {
@@ -147,6 +164,7 @@ static int freeze(struct run_options *asked, struct error *err)
 	if (!asked->frozen)
 		return error_set(err,
 				 "a text or a path that is no UTF-8 cannot be kept in a journal");
+	add_tape(asked);
 	limits_freeze(asked->frozen, config);
 	return add_prices(asked, err);
 }

@@ -101,6 +101,15 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		printf("    %s\n", doing(loop));
 	else if (*shown)
 		printf("    %s\n", shown);
+	if (state->options.replay || state->options.record) {
+		AUTO_FREE char *tape = text_escaped(state->options.replay ? state->options.replay
+									  : state->options.record);
+
+		printf(state->options.replay
+			       ? "    a replay of %s: no model is asked, and nothing is paid\n"
+			       : "    recorded to %s\n",
+		       tape);
+	}
 	if (state->options.login) {
 		AUTO_FREE char *login = text_escaped(state->options.login);
 

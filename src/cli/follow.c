@@ -216,6 +216,30 @@ static void tell_checkpointed(struct follow *follow, const json_t *data)
 		     json_array_size(left), text_of(first, "path"), text_of(first, "why"));
 }
 
+static void tell_git(struct follow *follow, const json_t *data)
+{
+	if (strcmp(text_of(data, "mode"), "read-only") == 0)
+		tell(follow, "  git only reads inside: %s", text_of(data, "why"));
+	else if (json_is_true(json_object_get(data, "submodules")))
+		tell(follow, "  git of submodules only reads inside");
+}
+
+static void tell_imported(struct follow *follow, const json_t *data)
+{
+	const char *ref = text_of(data, "ref");
+	size_t index;
+	json_t *entry;
+
+	if (json_object_get(data, "error"))
+		tell(follow, "  what was committed did not come in: %s", text_of(data, "error"));
+	if (number_of(data, "refs") > 0 && *ref)
+		tell(follow, "  committed: %s is %.10s",
+		     strncmp(ref, "refs/heads/", 11) == 0 ? ref + 11 : ref,
+		     text_of(data, "commit"));
+	json_array_foreach(json_object_get(data, "refused"), index, entry)
+		tell(follow, "  not committed: %s", json_string_value(entry));
+}
+
 static void tell_checked(struct follow *follow, const json_t *data)
 {
 	const char *word = json_is_true(json_object_get(data, "vacuous"))  ? "ran nothing: no pass"
@@ -252,6 +276,12 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 		break;
 	case LOOP_EVENT_checkpointed:
 		tell_checkpointed(follow, data);
+		break;
+	case LOOP_EVENT_git:
+		tell_git(follow, data);
+		break;
+	case LOOP_EVENT_imported:
+		tell_imported(follow, data);
 		break;
 	case LOOP_EVENT_begun:
 		tell_begun(follow, data, at_ms);

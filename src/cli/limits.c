@@ -23,6 +23,8 @@ static const char *const keys[SETTING_ID_COUNT] = {
 	[SETTING_CHECKPOINT_IGNORED] = "checkpoint_ignored",
 	[SETTING_CHECKPOINT_SIZE] = "checkpoint_bytes",
 	[SETTING_CHECKPOINT_AGE] = "checkpoint_age_ms",
+	[SETTING_GIT] = "git",
+	[SETTING_GIT_SIZE] = "git_bytes",
 };
 
 bool limits_has(const struct setting *setting)

@@ -20,7 +20,7 @@ void models_tell(const struct list *texts, struct buffer *out);
 /* Is a tape asked for? Then there is no run without models. */
 bool models_taped(const struct config *config);
 
-/* Says what a run asked of models, and what it cost; nothing, if it asked for nothing. */
+/* Says what a run asked of models, and what it cost or, as a replay, would have cost; nothing, if it asked for nothing. */
 void models_tell_cost(const struct books_news *news);
 
 /* The folder and limits of the books for runs without a loop; *ret_folder and *ret_day are the caller's to free. */

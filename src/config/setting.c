@@ -9,6 +9,7 @@ static const char *const login_choices[] = { "key", "file", NULL };
 static const char *const models_choices[] = { "none", "auto", NULL };
 static const char *const pace_choices[] = { "fast", "original", NULL };
 static const char *const unknown_choices[] = { "refuse", "dearest", NULL };
+static const char *const git_choices[] = { "read-only", "private", NULL };
 static const char *const session_choices[] = { "fresh", "continue", NULL };
 static const char *const weaker_choices[] = { "landlock",  "abstract-sockets", "memory",
 					      "cpus",      "processes",        "open-files",
@@ -657,6 +658,30 @@ const struct setting settings[] = {
 				     .help = "how long checkpoints of earlier loops are kept",
 				     .example = "7d",
 				     .widens = "checkpoints of earlier loops are removed after" },
+	[SETTING_GIT] = { .id = SETTING_GIT,
+			  .key = "git",
+			  .type = SETTING_CHOICE,
+			  .trust = SETTING_TIGHTER,
+			  .fallback = "private",
+			  .loop_only = true,
+			  .value = "read-only|private",
+			  .choices = git_choices,
+			  .help = "git inside: it only reads, or commits privately",
+			  .more = "With `private` the agent can commit, branch and stash; what it committed comes into your "
+				  "repository as the branch `ringfence/ID`, and nothing else of it is touched.",
+			  .example = "read-only",
+			  .widens = "the agent can commit, and it comes into your repository:" },
+	[SETTING_GIT_SIZE] = { .id = SETTING_GIT_SIZE,
+			       .key = "git-size",
+			       .type = SETTING_SIZE,
+			       .trust = SETTING_TIGHTER,
+			       .fallback = "1G",
+			       .loop_only = true,
+			       .value = "SIZE",
+			       .help = "what an iteration may commit at most, unpacked",
+			       .more = "What is larger stays in the loop's own git directory, and is named.",
+			       .example = "100M",
+			       .widens = "an iteration may commit as much as" },
 };
 
 _Static_assert(sizeof settings / sizeof *settings == SETTING_ID_COUNT, "a row for each setting");

@@ -99,6 +99,18 @@ struct fence_patterns {
 	size_t count;
 };
 
+/* Something that is shown at another path than its own: a private git directory where the project's is. */
+struct fence_cover {
+	char *path;   /* inside */
+	char *source; /* outside */
+	bool writable;
+};
+
+struct fence_covers {
+	struct fence_cover *items; /* parents first */
+	size_t count;
+};
+
 struct fence_place;
 
 /* What somebody asked for. Texts are borrowed except where a list owns them. */
@@ -108,6 +120,7 @@ struct fence_spec {
 	const char *cwd; /* NULL: the current directory if it is in the project, else the project */
 	const struct fence_place *place; /* where that is, if it was found before; else NULL */
 	struct fence_paths write, read, hide;
+	struct fence_covers covers; /* what a person says of the same places outweighs them */
 	struct fence_patterns patterns;
 	struct list env;
 	bool read_only;
@@ -140,6 +153,10 @@ int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct
 
 void fence_paths_add(struct fence_paths *paths, const char *path, const char *origin);
 void fence_paths_release(struct fence_paths *paths);
+
+void fence_covers_add(struct fence_covers *covers, const char *path, const char *source,
+		      bool writable);
+void fence_covers_release(struct fence_covers *covers);
 
 void fence_spec_release(struct fence_spec *spec);
 
@@ -202,10 +219,13 @@ struct fence_rule {
 	bool weak;    /* see struct fence_path */
 	bool ignored; /* hidden by a pattern */
 	bool is_dir;
-	bool root; /* a folder that was asked for: looked through for what is special in it */
-	bool lent; /* a folder of the user's: where root's files are mapped, this one is */
-	dev_t device;
+	bool root;    /* a folder that was asked for: looked through for what is special in it */
+	bool lent;    /* a folder of the user's: where root's files are mapped, this one is */
+	dev_t device; /* what is at the path; of a place that the fence makes: 0 */
 	ino_t inode;
+	char *source; /* what is shown there instead; NULL: itself */
+	dev_t source_device;
+	ino_t source_inode;
 };
 
 struct fence_quarantined {

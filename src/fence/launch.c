@@ -43,7 +43,8 @@ static bool protected_file(const struct fence_plan *plan, int fd)
 
 	const struct fence_rule *rule = fence_plan_decide(plan, path);
 
-	for (size_t i = 0; rule && rule->access != WIRE_WRITE && i < plan->rule_count; i++)
+	for (size_t i = 0;
+	     rule && (rule->access != WIRE_WRITE || rule->source) && i < plan->rule_count; i++)
 		if (plan->rules[i].access == WIRE_WRITE && path_within(path, plan->rules[i].path))
 			return true;
 	return false;

@@ -29,6 +29,10 @@ char *permit_deepest(const char *path);
  * rule that says nothing new may still be the one to give way to. */
 void rules_drop_weak(struct fence_plan *plan);
 
+/* Adds the rules of what is shown at another path than its own, and takes away those that were found at or below
+ * such a path. A rule that a person made there outweighs all of them. Returns 0, or -1 with err set. */
+int cover_add(struct fence_plan *plan, struct error *err);
+
 /*
  * Sorts the rules and drops those that say nothing new: beaten at the same path, or with the same access
  * as the rule above them. What is left is one mount each, parents first.

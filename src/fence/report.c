@@ -96,6 +96,12 @@ static void add_network(struct json *json, const struct fence_plan *plan,
 		json_number(json, "bytes_in", caps->bytes_in);
 		json_number(json, "bytes_out", caps->bytes_out);
 	}
+	/* Were models asked, or a tape? */
+	for (size_t i = 0; i < plan->spec->models.count; i++)
+		if (strncmp(plan->spec->models.items[i], "replay ", 7) == 0)
+			json_text(json, "replay", plan->spec->models.items[i] + 7);
+		else if (strncmp(plan->spec->models.items[i], "record ", 7) == 0)
+			json_text(json, "record", plan->spec->models.items[i] + 7);
 	json_close(json);
 	json_open(json, "hosts", '[');
 	for (size_t i = 0; i < result->host_count; i++) {

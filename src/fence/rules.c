@@ -103,12 +103,13 @@ void rules_collapse(struct fence_plan *plan)
 		else if (above->access == WIRE_HIDE || above->access == WIRE_HIDE_AROUND)
 			drop = rule.access == WIRE_HIDE || !rule.exact;
 		else
-			drop = above->access == rule.access;
+			drop = above->access == rule.access && !rule.source;
 		free(decided);
 		decided = mem_dup(rule.path);
 		if (drop) {
 			free(rule.path);
 			free(rule.origin);
+			free(rule.source);
 			continue;
 		}
 		if (above && above->access == WIRE_HIDE)

@@ -76,8 +76,28 @@ void fence_paths_release(struct fence_paths *paths)
 	*paths = (struct fence_paths){ 0 };
 }
 
+void fence_covers_add(struct fence_covers *covers, const char *path, const char *source,
+		      bool writable)
+{
+	covers->items = mem_resize(covers->items, covers->count + 1, sizeof *covers->items);
+	covers->items[covers->count++] = (struct fence_cover){ .path = mem_dup(path),
+							       .source = mem_dup(source),
+							       .writable = writable };
+}
+
+void fence_covers_release(struct fence_covers *covers)
+{
+	for (size_t i = 0; i < covers->count; i++) {
+		free(covers->items[i].path);
+		free(covers->items[i].source);
+	}
+	free(covers->items);
+	*covers = (struct fence_covers){ 0 };
+}
+
 void fence_spec_release(struct fence_spec *spec)
 {
+	fence_covers_release(&spec->covers);
 	fence_paths_release(&spec->write);
 	fence_paths_release(&spec->read);
 	fence_paths_release(&spec->hide);

@@ -64,7 +64,9 @@ void sweep_record(const struct fence_plan *plan, struct buffer *record)
 {
 	wire_add_string(record, WIRE_CWD, plan->project);
 	for (size_t i = 0; i < plan->rule_count; i++)
-		if (plan->rules[i].access == WIRE_WRITE && plan->rules[i].is_dir) {
+		/* What is shown instead of something was never written to, and what it hides neither. */
+		if (plan->rules[i].access == WIRE_WRITE && plan->rules[i].is_dir &&
+		    !plan->rules[i].source) {
 			uint64_t device = plan->rules[i].device;
 
 			wire_add_string(record, WIRE_ROOT, plan->rules[i].path);

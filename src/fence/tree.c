@@ -45,10 +45,8 @@ static int show_path(const struct stage *stage, const char *source, const char *
 		     unsigned int how, struct error *err)
 {
 	const struct stage_target target = { .path = path, .is_dir = is_dir };
-	AUTO_FD fd = open(source, O_PATH | O_CLOEXEC);
 
-	return fd < 0 ? error_sys(err, "open '%s'", source)
-		      : stage_show(stage, fd, &target, how, err);
+	return stage_show_path(stage, source, &target, how, err);
 }
 
 /* Empty files take memory too. One for each page, as the kernel has it by itself. */
@@ -108,11 +106,9 @@ static int add_devices(const struct stage *stage, struct error *err)
 	const struct stage_target terminals = { .path = "/dev/pts", .is_dir = true };
 
 	if (add_tmpfs(stage, "/dev", "755", NULL, err) < 0 ||
-	    stage_folder(stage, "/dev/shm", err) < 0)
+	    stage_folder(stage, "/dev/shm", err) < 0 ||
+	    stage_show_files(stage, builtin_devices, "/dev", STAGE_DEVICES, err) < 0)
 		return -1;
-	for (const char *const *device = builtin_devices; *device; device++)
-		if (show_path(stage, *device, *device, false, STAGE_DEVICES, err) < 0)
-			return -1;
 	for (size_t i = 0; i < COUNT(links); i++)
 		if (stage_symlink(stage, links[i].content, links[i].path, err) < 0)
 			return -1;
@@ -159,6 +155,17 @@ static int open_rule(const struct fence_rule *rule, const struct loan *loan, str
 		return error_set(err, "'%s' changed while the fence was made; start again",
 				 rule->path);
 	return fd_steal(&fd);
+}
+
+/* What is shown instead of something: by itself, lent if anything is. */
+static int open_cover(const struct fence_rule *rule, struct stage *stage, struct error *err)
+{
+	const struct fence_rule itself = { .path = rule->source,
+					   .device = rule->source_device,
+					   .inode = rule->source_inode };
+	AUTO_FD fd = open_rule(&itself, &(struct loan){ .fd = -1 }, err);
+
+	return fd < 0 || stage->mapping < 0 ? fd_steal(&fd) : stage_lend(stage, fd, err);
 }
 
 /* The source of a rule that shows something: what is in a folder that is lent is reached through it. */
@@ -217,7 +224,8 @@ static int add_rules(struct stage *stage, const struct fence_plan *plan, struct 
 		} else if (rule->access == WIRE_HIDE_AROUND) {
 			result = add_tmpfs(stage, rule->path, "755", target.judged, err);
 		} else {
-			source = open_source(rule, stage, &loan, err);
+			source = rule->source ? open_cover(rule, stage, err)
+					      : open_source(rule, stage, &loan, err);
 			result = source < 0
 					 ? -1
 					 : stage_show(stage, source, &target,
@@ -310,6 +318,9 @@ int tree_describe(struct buffer *order, const struct fence_plan *plan, const cha
 		if (rule->access == WIRE_HIDE) {
 			wire.device = hidden->st_dev;
 			wire.inode = hidden->st_ino;
+		} else if (rule->source) {
+			wire.device = rule->source_device;
+			wire.inode = rule->source_inode;
 		}
 		wire_add_rule(order, &wire, rule->path);
 	}

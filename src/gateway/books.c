@@ -52,6 +52,7 @@ struct books {
 	uint64_t limits[BOOKS_SCOPES];
 	uint64_t period;
 	uint32_t iteration;
+	bool replay;
 	char *agent;
 	uint64_t
 		own; /* granted to this owner in its period: others that share the folder begin periods of theirs */
@@ -363,6 +364,8 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 		add_number(&line, "retry_at_ms", (uint64_t)row->retry_at_ms);
 	add_number(&line, "first_ms", row->first_ms);
 	add_number(&line, "duration_ms", row->duration_ms);
+	if (books->replay)
+		buffer_add_text(&line, ",\"replay\":true");
 	buffer_add_text(&line, "}\n");
 	books->booked += row->cost_nusd;
 	books->fresh += row->cost_nusd;
@@ -435,6 +438,7 @@ void books_tell(const struct books *books, struct books_news *ret_news)
 	*ret_news = books->news;
 	ret_news->over = books->news.refused > 0;
 	ret_news->cost_nusd = books_spent(books);
+	ret_news->replay = books->replay;
 }
 
 /* The sum of the lines that are there. */
@@ -496,7 +500,8 @@ int books_open(const struct books_options *options, struct books **ret_books, st
 	AUTO_FREE char *alive = path_join(options->folder, "spend.lock");
 
 	books->loop.fd = books->day.fd = books->ledger = books->alive = -1;
-	books->has_day = options->day != NULL;
+	books->has_day = options->day && !options->replay;
+	books->replay = options->replay;
 	memcpy(books->limits, options->limits, sizeof books->limits);
 	books->period = options->period;
 	books->iteration = options->iteration;

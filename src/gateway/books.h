@@ -48,6 +48,7 @@ struct books_options {
 	uint64_t period;    /* which iteration, and which try of it: another number begins at 0 */
 	uint64_t settled;   /* the last period that has come to its end; later ones were cut off */
 	uint32_t iteration; /* for the ledger; 0: none */
+	bool replay;        /* nobody is paid: lines say so, and the day is not charged */
 	const char *agent;  /* the same; NULL: not known */
 };
 
@@ -89,6 +90,7 @@ struct books_news {
 	uint64_t requests;      /* that left */
 	uint64_t tokens[PRICE_KINDS];
 	uint64_t cost_nusd;
+	bool replay;             /* and nobody was paid */
 	char stray[BOOKS_STRAY]; /* where a replay has left its tape; empty: it has not */
 };
 

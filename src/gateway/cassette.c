@@ -196,6 +196,11 @@ int cassette_look(const char *path, bool record, struct tape *ret_tape, struct e
 	return fd < 0 ? -1 : read_tape(fd, path, &bytes, ret_tape, err);
 }
 
+bool cassette_is_replay(const struct cassette *cassette)
+{
+	return cassette && !cassette->record;
+}
+
 const char *cassette_path(const struct cassette *cassette)
 {
 	return cassette->path;

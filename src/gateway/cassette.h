@@ -34,6 +34,7 @@ int cassette_mend(const struct cassette *cassette, struct error *err);
 /* The descriptors for the gateway: the tape, and of a replay what was used. Returns how many. */
 size_t cassette_descriptors(const struct cassette *cassette, int ret_fds[2]);
 
+bool cassette_is_replay(const struct cassette *cassette); /* NULL is none */
 const char *cassette_path(const struct cassette *cassette);
 
 void cassette_close(struct cassette *cassette);

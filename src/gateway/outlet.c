@@ -145,11 +145,13 @@ int gateway_outlet_models(struct outlet *outlet, const struct list *texts,
 			  const struct books_options *books, struct error *err)
 {
 	struct gateway_outlet *self = own(outlet);
+	struct books_options kept = *books;
 
 	if (keys_resolve(texts, &self->models, err) < 0 ||
 	    cassette_open(&self->models, books, &self->cassette, err) < 0)
 		return -1;
-	return books_open(books, &self->books, err);
+	kept.replay = cassette_is_replay(self->cassette);
+	return books_open(&kept, &self->books, err);
 }
 
 const char *gateway_outlet_tape(const struct outlet *outlet)

@@ -49,8 +49,11 @@ struct supervisor {
 	int64_t snapshot_ms;   /* when the last one within an iteration was begun */
 	bool snapshot_awaited; /* nothing goes on before it is there */
 	bool snapshot_ended;
-	bool kept; /* the latest checkpoint is of this moment */
-	int lost;  /* runners that were killed in the baseline */
+	struct fence_covers
+		covers; /* the private git directory, as it is shown inside; none: there is none */
+	bool git_open;  /* that is known */
+	bool kept;      /* the latest checkpoint is of this moment */
+	int lost;       /* runners that were killed in the baseline */
 	char used_up
 		[BOOKS_WHY]; /* a limit of money that another iteration would not help; empty: none */
 	bool used_up_today; /* tomorrow would */

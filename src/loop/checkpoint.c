@@ -12,17 +12,23 @@
 #include <string.h>
 #include <sys/wait.h>
 
-static int start(struct supervisor *sup, const char *kind, uint32_t iteration, struct error *err)
+static void begin(const struct supervisor *sup, const char *name, struct snapshot_work *work)
 {
-	const struct loop_options *options = &sup->state.options;
 	/* STATE/loops/ID */
 	AUTO_FREE char *loops = strndup(sup->folder,
 					strlen(sup->folder) - strlen(path_name(sup->folder)) - 1);
 	AUTO_FREE char *state = strndup(loops, strlen(loops) - strlen(path_name(loops)) - 1);
+
+	snapshot_begin(work, name, state, sup->state.options.project, path_name(sup->folder));
+}
+
+static int start(struct supervisor *sup, const char *kind, uint32_t iteration, struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
 	struct snapshot_work work;
 	int result;
 
-	snapshot_begin(&work, "save", state, options->project, path_name(sup->folder));
+	begin(sup, "save", &work);
 	snapshot_tell(&work, "kind", kind);
 	snapshot_tell_number(&work, "iteration", iteration);
 	snapshot_tell_number(&work, "live", sup->working);
@@ -86,6 +92,38 @@ static void drop(struct supervisor *sup)
 	sup->snapshot = SNAPSHOT_JOB_INIT;
 }
 
+/* Waits for the process. False: the supervisor leaves, and it is gone. */
+static bool await(struct supervisor *sup)
+{
+	sup->snapshot_awaited = true;
+	while (!sup->snapshot_ended && !sup->leaving)
+		attend(sup, INT64_MAX);
+	sup->snapshot_awaited = sup->snapshot_ended = false;
+	if (sup->leaving)
+		drop(sup);
+	return !sup->leaving;
+}
+
+void checkpoint_ask(struct supervisor *sup, const char *name, json_t **ret_answer,
+		    char **ret_failed)
+{
+	struct snapshot_work work;
+	struct error why;
+	int result;
+
+	*ret_answer = NULL;
+	*ret_failed = NULL;
+	begin(sup, name, &work);
+	snapshot_tell(&work, "folder", sup->folder);
+	snapshot_tell_number(&work, "most_bytes", sup->state.options.git_bytes);
+	result = snapshot_start(&work, -1, sup->lock, &sup->snapshot, &why);
+	snapshot_release(&work);
+	if (result == 0 && !await(sup))
+		return;
+	if (result < 0 || snapshot_end(&sup->snapshot, ret_answer, &why) < 0)
+		*ret_failed = mem_dup(why.text);
+}
+
 int checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iteration, char **ret_failed,
 		    struct error *err)
 {
@@ -99,14 +137,8 @@ int checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iteration
 		snprintf(sup->snapshot_kind, sizeof sup->snapshot_kind, "%s", kind);
 		return record(sup, NULL, *ret_failed, err);
 	}
-	sup->snapshot_awaited = true;
-	while (!sup->snapshot_ended && !sup->leaving)
-		attend(sup, INT64_MAX);
-	sup->snapshot_awaited = sup->snapshot_ended = false;
-	if (sup->leaving) {
-		drop(sup);
+	if (!await(sup))
 		return 0;
-	}
 	if (finish(sup, ret_failed, err) < 0)
 		return -1;
 	sup->kept = !*ret_failed;

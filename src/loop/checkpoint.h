@@ -13,6 +13,11 @@
 int checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iteration, char **ret_failed,
 		    struct error *err);
 
+/* Other work of ringfence-snapshot on this loop ("git-open", "git-import"), waited for as a checkpoint is. Gives its answer,
+ * or why it failed, both the caller's, or neither: the supervisor is leaving. */
+void checkpoint_ask(struct supervisor *sup, const char *name, json_t **ret_answer,
+		    char **ret_failed);
+
 /* While an agent works: when is the next one due, by the steady clock? INT64_MAX: never. */
 int64_t checkpoint_due_ms(const struct supervisor *sup);
 

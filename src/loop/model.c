@@ -20,7 +20,7 @@ static const char *const events[] = {
 #define ON(event, target) [LOOP_EVENT_##event] = TO(target)
 #define ALWAYS(phase)                                                                      \
 	ON(started, phase), ON(asked, phase), ON(changed, phase), ON(checkpointed, phase), \
-		ON(restored, phase)
+		ON(restored, phase), ON(git, phase), ON(imported, phase)
 
 static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_PHASE_new] = { ON(created, baseline) },
@@ -37,7 +37,8 @@ static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 				 ON(finished, finished) },
 	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ON(finished, finished) },
 	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
-				  ON(checkpointed, finished), ON(restored, finished) },
+				  ON(checkpointed, finished), ON(restored, finished),
+				  ON(imported, finished) },
 };
 
 const char *loop_phase_name(enum loop_phase phase)
@@ -69,7 +70,8 @@ bool loop_event_can_wait(enum loop_event event)
 		[LOOP_EVENT_started] = true,      [LOOP_EVENT_checked] = true,
 		[LOOP_EVENT_baselined] = true,    [LOOP_EVENT_interrupted] = true,
 		[LOOP_EVENT_continued] = true,    [LOOP_EVENT_waited] = true,
-		[LOOP_EVENT_checkpointed] = true,
+		[LOOP_EVENT_checkpointed] = true, [LOOP_EVENT_git] = true,
+		[LOOP_EVENT_imported] = true,
 	};
 
 	return can[event];

@@ -47,6 +47,8 @@
 	X(changed)      /* limits; or the clock, by a jump */              \
 	X(checkpointed) /* or why not */                                   \
 	X(restored)     /* by a person: the project, or a part of it */    \
+	X(git)          /* what it is inside, and why */                   \
+	X(imported)     /* what the agent committed, or why not */         \
 	X(finished)
 
 enum loop_phase {

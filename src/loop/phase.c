@@ -2,6 +2,7 @@
 #include "loop/phase.h"
 
 #include "loop/checkpoint.h"
+#include "loop/git.h"
 #include "loop/judge.h"
 #include "loop/keep.h"
 #include "loop/money.h"
@@ -33,6 +34,17 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 			     json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
 				       report_text(why), "fence_failed", 1),
 			     err);
+}
+
+/* The project as it is now, and where the agent's HEAD is. */
+static int take_survey(const struct supervisor *sup, struct survey *ret_survey, struct error *err)
+{
+	AUTO_FREE char *git = git_place(sup);
+
+	if (survey_take(sup->memory, sup->state.options.project, ret_survey, err) < 0)
+		return -1;
+	survey_head(git, ret_survey);
+	return 0;
 }
 
 /* What is not there is there in no other iteration either: nothing is started in vain. */
@@ -75,6 +87,10 @@ static int finish_cut(struct supervisor *sup, struct error *err)
 
 	if (sup->state.phase == LOOP_PHASE_agent)
 		judge_add_heard(data, &sup->heard);
+	if (git_import(sup, err) < 0) {
+		json_decref(data);
+		return -1;
+	}
 	return attend_append(sup, LOOP_EVENT_finished, data, err);
 }
 
@@ -196,6 +212,8 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 		return -1;
 	if (failed)
 		return error_set(err, "the first checkpoint could not be taken: %.1500s", failed);
+	if (git_open(sup, err) < 0)
+		return -1;
 	while (sup->state.phase == LOOP_PHASE_baseline && !sup->leaving &&
 	       sup->state.checks_done < options->checks.count)
 		if (run_check(sup, sup->state.checks_done, folder, err) < 0)
@@ -204,7 +222,7 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 		return 0;
 	if (misses_check(sup, &ended, err))
 		return ended;
-	if (survey_take(sup->memory, options->project, &sup->before, err) < 0)
+	if (take_survey(sup, &sup->before, err) < 0)
 		return -1;
 	sup->surveyed = true;
 	judge_snapshot(&sup->state, &sup->before, &snapshot);
@@ -247,7 +265,7 @@ int phase_ready(struct supervisor *sup, struct error *err)
 				     json_pack("{s:s, s:b}", "reason", decision.reasons[0],
 					       "warned", decision.warned),
 				     err);
-	if (checkpoint_take(sup, "before", iteration, &failed, err) < 0)
+	if (checkpoint_take(sup, "before", iteration, &failed, err) < 0 || git_open(sup, err) < 0)
 		return -1;
 	if (failed) {
 		AUTO_FREE char *reason = mem_format(
@@ -260,8 +278,7 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	if (sup->leaving)
 		return 0;
 	/* Nothing happened since the last iteration was judged, as a rule. */
-	if (!sup->surveyed &&
-	    survey_take(sup->memory, sup->state.options.project, &sup->before, err) < 0)
+	if (!sup->surveyed && take_survey(sup, &sup->before, err) < 0)
 		return -1;
 	sup->surveyed = false;
 	return attend_append(sup, LOOP_EVENT_begun,
@@ -406,15 +423,18 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	json_t *data;
 
 	/* One that fails is written down, and tried again before the next agent is started. */
-	if (checkpoint_take(sup, "after", sup->state.iteration, &failed, err) < 0)
+	if (checkpoint_take(sup, "after", sup->state.iteration, &failed, err) < 0 ||
+	    git_import(sup, err) < 0)
 		return -1;
 	if (sup->leaving)
 		return 0;
-	if (survey_take(sup->memory, sup->state.options.project, &after, err) < 0)
+	if (take_survey(sup, &after, err) < 0)
 		return -1;
 	judge_after(&sup->state, &after, attend_now_ms(), &decision, &data);
 	if (sup->state.options.login) /* what it costs in safety is in every report */
 		json_object_set_new(data, "login_in_fence", report_text(sup->state.options.login));
+	if (sup->state.options.replay) /* and that no model was asked */
+		json_object_set_new(data, "replay", report_text(sup->state.options.replay));
 	if (report_survey(folder, "after.json", &after, err) < 0 ||
 	    report_json(folder, "analysis.json", data, err) < 0) {
 		json_decref(data);

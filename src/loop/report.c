@@ -76,11 +76,21 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 		json_object_set_new(value, "checkpoint_error",
 				    report_text(state->checkpoint_error));
 
+	if (state->git_mode)
+		json_object_set_new(value, "git",
+				    json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "mode",
+					      state->git_mode, "why", state->git_why, "ref",
+					      state->git_ref, "commit", state->git_commit, "error",
+					      state->git_error));
 	json_object_set_new(value, "agent",
 			    state->options.agent ? json_string(state->options.agent) : json_null());
 	/* What it costs in safety is said wherever the loop is. */
 	if (state->options.login)
 		json_object_set_new(value, "login_in_fence", report_text(state->options.login));
+	if (state->options.record)
+		json_object_set_new(value, "record", report_text(state->options.record));
+	if (state->options.replay)
+		json_object_set_new(value, "replay", report_text(state->options.replay));
 	json_object_set_new(value, "objective",
 			    state->options.objective ? beginning(state->options.objective)
 						     : json_null());

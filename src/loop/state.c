@@ -52,6 +52,11 @@ void loop_state_release(struct loop_state *state)
 	free(state->status);
 	free(state->reason);
 	free(state->checkpoint_error);
+	free(state->git_mode);
+	free(state->git_why);
+	free(state->git_ref);
+	free(state->git_commit);
+	free(state->git_error);
 	free(state->session);
 	for (int i = 0; i < LOOP_REFLECTIONS; i++)
 		free(state->reflections[i]);
@@ -72,7 +77,7 @@ static void read_breakers(const json_t *config, struct guard_breaker *breakers)
 			breakers[i].open_at = (uint32_t)number(config, keys[i]);
 }
 
-static void read_checkpoints(const json_t *config, struct loop_options *options)
+static void read_checkpoints_and_git(const json_t *config, struct loop_options *options)
 {
 	if (json_object_get(config, "checkpoints"))
 		options->checkpoints_off = !flag(config, "checkpoints");
@@ -84,6 +89,10 @@ static void read_checkpoints(const json_t *config, struct loop_options *options)
 		options->checkpoint_bytes = number(config, "checkpoint_bytes");
 	if (json_object_get(config, "checkpoint_age_ms"))
 		options->checkpoint_age_ms = number(config, "checkpoint_age_ms");
+	if (json_object_get(config, "git"))
+		options->git = number(config, "git") > 0;
+	if (json_object_get(config, "git_bytes"))
+		options->git_bytes = number(config, "git_bytes");
 }
 
 /* Limits may be changed later, by an event with the same names. */
@@ -93,7 +102,7 @@ static void read_limits(const json_t *config, struct loop_state *state)
 	struct guard_limits *limits = &options->limits;
 
 	read_breakers(config, state->breakers);
-	read_checkpoints(config, options);
+	read_checkpoints_and_git(config, options);
 	if (json_object_get(config, "max_iterations"))
 		limits->iterations = (uint32_t)number(config, "max_iterations");
 	if (json_object_get(config, "max_time_ms"))
@@ -140,6 +149,8 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 	options->agent_format = agent_format_find(format ? format : "plain");
 	options->model = text(config, "model");
 	options->login = text(config, "login");
+	options->record = text(config, "record");
+	options->replay = text(config, "replay");
 	options->prices = text(config, "prices");
 	options->sessions = text(config, "sessions");
 	options->keep_session = session && strcmp(session, "continue") == 0;
@@ -481,6 +492,17 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		break;
 	case LOOP_EVENT_restored: /* what was there before it is a checkpoint, too */
 		state->checkpoint = number(data, "saved");
+		break;
+	case LOOP_EVENT_git:
+		replace(&state->git_mode, text(data, "mode"));
+		replace(&state->git_why, text(data, "why"));
+		break;
+	case LOOP_EVENT_imported:
+		replace(&state->git_error, text(data, "error"));
+		if (text(data, "ref")) {
+			replace(&state->git_ref, text(data, "ref"));
+			replace(&state->git_commit, text(data, "commit"));
+		}
 		break;
 	case LOOP_EVENT_waited:
 	case LOOP_EVENT_COUNT:

@@ -26,11 +26,12 @@ struct loop_options {
 	const char *agent;   /* its name: "command" */
 	const char *agent_command;
 	const struct agent_format *agent_format;
-	const char *model;    /* NULL: the agent's own choice */
-	const char *sessions; /* the folder of all loops for them; NULL: none are kept */
-	const char *prices;   /* of the user's own; NULL: none */
-	const char *login;    /* a credential file that the agent gets a copy of; NULL: none */
-	bool keep_session;    /* an iteration goes on with the session of the one before */
+	const char *model;           /* NULL: the agent's own choice */
+	const char *sessions;        /* the folder of all loops for them; NULL: none are kept */
+	const char *prices;          /* of the user's own; NULL: none */
+	const char *record, *replay; /* tapes of exchanges with models; NULL: none */
+	const char *login; /* a credential file that the agent gets a copy of; NULL: none */
+	bool keep_session; /* an iteration goes on with the session of the one before */
 	struct list checks;
 	int64_t timeout_ms; /* of an iteration */
 	int64_t check_timeout_ms;
@@ -43,6 +44,8 @@ struct loop_options {
 	int64_t checkpoint_ms;   /* within an iteration; 0: none */
 	int64_t checkpoint_bytes,
 		checkpoint_age_ms; /* what is kept of them at most; 0: everything */
+	bool git;                  /* inside it is private; else read-only */
+	int64_t git_bytes;         /* that may come in at a time */
 	const json_t *fence;       /* see frozen.h */
 };
 
@@ -92,6 +95,11 @@ struct loop_state {
 	char *reason;
 	int64_t checkpoint;     /* the number of the latest one; -1: there is none */
 	char *checkpoint_error; /* why the last one could not be taken; NULL: it could */
+
+	char *git_mode,
+		*git_why; /* what git is inside: private, read-only, none; NULL: not known yet */
+	char *git_ref, *git_commit; /* where the agent's commits are; NULL: it made none */
+	char *git_error;            /* why the last ones did not come in; NULL: they did */
 
 	uint32_t used; /* iterations that count */
 	uint32_t waits;

@@ -179,6 +179,7 @@ int supervisor_run(const char *folder, int farewell)
 	for (int i = 0; i < ATTEND_CLIENTS; i++)
 		fd_close(&sup.clients[i]);
 	store_close(sup.store);
+	fence_covers_release(&sup.covers);
 	fence_spec_release(&sup.fence);
 	price_table_release(&sup.prices);
 	loop_state_release(&sup.state);

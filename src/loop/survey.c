@@ -9,12 +9,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <search.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Deeper, larger or more than this is counted, and told apart by size and time only. */
@@ -220,28 +222,30 @@ static void forget_gone(struct walk *walk)
 	free(gone.items);
 }
 
-/* The commit, without git: HEAD, and the loose ref that it names. */
-static void read_head(int project, char *ret_head, size_t size)
+/* The first line of a file in a git directory; no symlink is followed on the way. False: there is none. */
+static bool read_line(int git, const char *path, char *ret_line, size_t size)
 {
-	AUTO_FD fd = openat(project, ".git/HEAD", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	char text[256];
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH };
+	AUTO_FD fd = (int)syscall(SYS_openat2, git, path, &how, sizeof how);
+	ssize_t n = fd < 0 ? 0 : read(fd, ret_line, size - 1);
 
-	text[n > 0 ? n : 0] = '\0';
-	text[strcspn(text, "\n")] = '\0';
-	if (strncmp(text, "ref: ", 5) == 0 && !strstr(text, "..")) {
-		AUTO_FREE char *path = path_join(".git", text + 5);
-		AUTO_FD ref = openat(project, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-		char commit[128];
-		ssize_t m = ref < 0 ? 0 : read(ref, commit, sizeof commit - 1);
+	ret_line[n > 0 ? n : 0] = '\0';
+	ret_line[strcspn(ret_line, "\n")] = '\0';
+	return n > 0;
+}
 
-		if (m > 0) {
-			commit[m] = '\0';
-			commit[strcspn(commit, "\n")] = '\0';
-			snprintf(text, sizeof text, "%s", commit);
-		}
-	}
-	snprintf(ret_head, size, "%.*s", (int)size - 1, text);
+/* The commit, without git: HEAD, and the loose ref that it names. */
+void survey_head(const char *git, struct survey *survey)
+{
+	AUTO_FD folder = open(git, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	char head[256] = "";
+	char commit[128];
+
+	if (folder >= 0 && read_line(folder, "HEAD", head, sizeof head) &&
+	    strncmp(head, "ref: ", 5) == 0 && read_line(folder, head + 5, commit, sizeof commit))
+		snprintf(head, sizeof head, "%s", commit);
+	snprintf(survey->head, sizeof survey->head, "%.*s", (int)sizeof survey->head - 1, head);
 }
 
 int survey_take(struct survey_memory *memory, const char *project, struct survey *ret_survey,
@@ -249,6 +253,7 @@ int survey_take(struct survey_memory *memory, const char *project, struct survey
 {
 	struct walk walk = { .memory = memory, .survey = ret_survey };
 	AUTO_FD folder = open(project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FREE char *git = path_join(project, ".git");
 	int copy;
 
 	*ret_survey = (struct survey){ 0 };
@@ -257,7 +262,7 @@ int survey_take(struct survey_memory *memory, const char *project, struct survey
 	memory->round++;
 	walk_folder(&walk, copy, "", 0);
 	forget_gone(&walk);
-	read_head(folder, ret_survey->head, sizeof ret_survey->head);
+	survey_head(git, ret_survey);
 	snprintf(ret_survey->tree, sizeof ret_survey->tree, "%016lx%016lx%016lx%016lx",
 		 (unsigned long)walk.sum[0], (unsigned long)walk.sum[1], (unsigned long)walk.sum[2],
 		 (unsigned long)walk.sum[3]);

@@ -31,4 +31,7 @@ void survey_memory_free(struct survey_memory *memory);
 int survey_take(struct survey_memory *memory, const char *project, struct survey *ret_survey,
 		struct error *err);
 
+/* What HEAD of another git directory says, instead of the project's. Whatever is in it, nothing else is read. */
+void survey_head(const char *git, struct survey *survey);
+
 #endif

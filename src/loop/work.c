@@ -105,6 +105,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 
 	spec.project = sup->state.options.project;
 	spec.command = arguments;
+	spec.covers = sup->covers;
 	spec.limits[FENCE_LIMIT_TIME] = (uint64_t)work->timeout_ms;
 	spec.env = (struct list){ 0 };
 	for (size_t i = 0; i < sup->fence.env.count; i++)

@@ -1,4 +1,4 @@
-/* Writing to two places only: see confine.h. */
+/* Writing to a few places only: see confine.h. */
 #include "snapshot/confine.h"
 
 #include "util/fd.h"
@@ -32,7 +32,7 @@ static int allow(int ruleset, const char *path, uint64_t rights, struct error *e
 	return 0;
 }
 
-int confine_writes(const char *repository, const char *project, struct error *err)
+int confine_writes(const char *const *places, struct error *err)
 {
 	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0,
 			       LANDLOCK_CREATE_RULESET_VERSION);
@@ -52,9 +52,9 @@ int confine_writes(const char *repository, const char *project, struct error *er
 			       abi >= ABI_NETWORK ? sizeof handled : sizeof handled.files, 0);
 	if (ruleset < 0)
 		return error_sys(err, "Landlock: make a ruleset");
-	if (allow(ruleset, repository, writing, err) < 0 ||
-	    (project && allow(ruleset, project, writing, err) < 0))
-		return -1;
+	for (; *places; places++)
+		if (allow(ruleset, *places, writing, err) < 0)
+			return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
 		return error_sys(err, "Landlock: restrict this process");

@@ -51,8 +51,7 @@ static int make(const char *path, struct error *err)
 	return 0;
 }
 
-/* Nothing but what is named here is ever read as configuration. */
-static void quiet_libgit2(void)
+void depot_quiet(void)
 {
 	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
 				      GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_PROGRAMDATA };
@@ -69,7 +68,7 @@ static void *open_git(void *argument)
 {
 	struct depot *depot = argument;
 
-	quiet_libgit2();
+	depot_quiet();
 	if (git_repository_open_bare(&depot->repository, depot->path) < 0 ||
 	    git_repository_odb(&depot->odb, depot->repository) < 0)
 		snprintf(depot->trouble, sizeof depot->trouble, "%.500s",
@@ -79,6 +78,7 @@ static void *open_git(void *argument)
 
 int depot_open(struct depot *depot, const char *path, const char *project, struct error *err)
 {
+	const char *const places[] = { path, project, NULL };
 	AUTO_FREE char *mark = path_join(path, "HEAD");
 
 	*depot = (struct depot){ .path = mem_dup(path), .folder = -1, .lock = -1 };
@@ -87,7 +87,7 @@ int depot_open(struct depot *depot, const char *path, const char *project, struc
 	depot->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (depot->folder < 0)
 		return error_sys(err, "open '%s'", path);
-	if (confine_writes(path, project, err) < 0)
+	if (confine_writes(places, err) < 0)
 		return -1;
 	depot->opening = pthread_create(&depot->opener, NULL, open_git, depot) == 0;
 	if (!depot->opening)

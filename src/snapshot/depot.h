@@ -83,6 +83,10 @@ int depot_load(struct depot *depot, const git_oid *tree, struct node *ret_root, 
 int depot_parts(struct depot *depot, const git_oid *tree, git_tree **ret_files,
 		git_blob **ret_manifest, struct error *err);
 
+/* Begins with libgit2: nothing is ever read as configuration but what it is given, and each object that is read is compared
+ * with its name. */
+void depot_quiet(void);
+
 /* What libgit2 said last, as the reason of a failure: returns -1. */
 int depot_trouble(const char *what, struct error *err);
 

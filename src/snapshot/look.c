@@ -200,7 +200,7 @@ int look_take(struct depot *depot, const struct look_options *options, struct lo
 	if (read_rules(depot, options, look, err) < 0)
 		return -1;
 	first = look->walk.collect || look->notice;
-	look->pack = pack_new(depot, false);
+	look->pack = pack_new(depot, false, NULL);
 	look->walk.project = project;
 	look->walk.rules = look->rules;
 	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };

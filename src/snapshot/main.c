@@ -7,6 +7,7 @@
  * Whoever starts it is snapshot.h.
  */
 #include "snapshot/differ.h"
+#include "snapshot/gitwork.h"
 #include "snapshot/pack.h"
 #include "snapshot/prune.h"
 #include "snapshot/restore.h"
@@ -32,6 +33,7 @@ struct request {
 	struct save_options save;
 	struct differ_options differ;
 	struct prune_options prune;
+	struct gitwork git;
 	struct json json;
 	struct buffer answer;
 };
@@ -67,6 +69,8 @@ static int take_argument(struct request *request, const char *text, struct error
 		request->look.live = is_on(value);
 	else if (IS("kind"))
 		request->save.kind = value;
+	else if (IS("folder"))
+		request->git.import.folder = value;
 	else if (IS("iteration"))
 		request->save.iteration = strtoll(value, NULL, 10);
 	else if (IS("from"))
@@ -392,6 +396,14 @@ static int perform(struct request *request, const char *name, struct error *err)
 	struct depot depot;
 	int result;
 
+	if (gitwork_is(name)) {
+		if (!request->git.import.folder)
+			return error_set(err, "ringfence-snapshot %s needs a folder", name);
+		request->git.project = request->look.project;
+		request->git.import.loop = request->look.loop;
+		request->git.import.most_bytes = request->prune.most_bytes;
+		return gitwork_run(name, &request->git, &request->json, err);
+	}
 	for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
 		if (strcmp(works[i].name, name) != 0)
 			continue;

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define DRAFT "ringfence-draft"
+#define DRAFT "ringfence-draft" /* of the checkpoints */
 
 enum { BLOCK = 1 << 16, MOST_OBJECTS = 1 << 24, PACK_VERSION = 2, HEADER = 12 };
 
@@ -41,10 +41,11 @@ struct pack {
 	bool deflating;
 	unsigned char *out; /* waits to be written */
 	size_t used;
-	char name[64]; /* of the files, when it is finished: "pack-ID." */
+	char *draft_pack, *draft_index;
+	char name[64]; /* of the files, when it is sealed: "pack-ID." */
 };
 
-struct pack *pack_new(struct depot *depot, bool complete)
+struct pack *pack_new(struct depot *depot, bool complete, const char *draft)
 {
 	struct pack *pack = mem_zero(sizeof *pack);
 	AUTO_FREE char *path = mem_format("%s/objects/pack", depot->path);
@@ -54,7 +55,20 @@ struct pack *pack_new(struct depot *depot, bool complete)
 	pack->fd = -1;
 	pack->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	pack->out = mem_alloc(BLOCK);
+	/* What ends in .idx is a pack to git and to libgit2, whatever it is called. */
+	pack->draft_pack = mem_format("%s-pack", draft ? draft : DRAFT);
+	pack->draft_index = mem_format("%s-idx", draft ? draft : DRAFT);
 	return pack;
+}
+
+const char *pack_name(const struct pack *pack)
+{
+	return pack->name;
+}
+
+size_t pack_count(const struct pack *pack)
+{
+	return pack->count;
 }
 
 uint64_t pack_bytes(const struct pack *pack)
@@ -70,13 +84,15 @@ void pack_free(struct pack *pack)
 		deflateEnd(&pack->deflater);
 	if (pack->fd >= 0) {
 		close(pack->fd);
-		unlinkat(pack->folder, DRAFT ".pack", 0);
-		unlinkat(pack->folder, DRAFT ".idx", 0);
+		unlinkat(pack->folder, pack->draft_pack, 0);
+		unlinkat(pack->folder, pack->draft_index, 0);
 	}
 	fd_close(&pack->folder);
 	free(pack->objects);
 	free(pack->table);
 	free(pack->out);
+	free(pack->draft_pack);
+	free(pack->draft_index);
 	free(pack);
 }
 
@@ -109,7 +125,7 @@ void pack_clean(const char *repository)
 static int flush(struct pack *pack, struct error *err)
 {
 	if (fd_write_all(pack->fd, pack->out, pack->used) < 0)
-		return error_sys(err, "write a checkpoint");
+		return error_sys(err, "write a pack");
 	pack->used = 0;
 	return 0;
 }
@@ -141,10 +157,10 @@ static int begin(struct pack *pack, struct error *err)
 	if (pack->fd >= 0)
 		return 0;
 	if (pack->folder >= 0)
-		pack->fd = openat(pack->folder, DRAFT ".pack",
-				  O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0400);
+		pack->fd = openat(pack->folder, pack->draft_pack,
+				  O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0444);
 	if (pack->fd < 0)
-		return error_sys(err, "write a checkpoint");
+		return error_sys(err, "write a pack");
 	if (deflateInit(&pack->deflater, Z_BEST_SPEED) != Z_OK)
 		return error_set(err, "zlib cannot begin");
 	pack->deflating = true;
@@ -238,7 +254,7 @@ int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t siz
 									GIT_ODB_LOOKUP_NO_REFRESH)))
 		return 0;
 	if (pack->count == MOST_OBJECTS)
-		return error_set(err, "a checkpoint has more than %d objects", MOST_OBJECTS);
+		return error_set(err, "a pack has more than %d objects", MOST_OBJECTS);
 	if (begin(pack, err) < 0)
 		return -1;
 	object = &pack->objects[pack->count];
@@ -264,16 +280,16 @@ static int seal(struct pack *pack, unsigned char ret_sum[SHA1_SIZE], struct erro
 		return -1;
 	if (pwrite(pack->fd, &count, sizeof count, 8) != sizeof count ||
 	    lseek(pack->fd, 0, SEEK_SET) < 0)
-		return error_sys(err, "write a checkpoint");
+		return error_sys(err, "write a pack");
 	sha1_init(&sha1);
 	while ((n = read(pack->fd, pack->out, BLOCK)) > 0)
 		sha1_add(&sha1, pack->out, (size_t)n);
 	if (n < 0)
-		return error_sys(err, "read a checkpoint again");
+		return error_sys(err, "read a pack again");
 	sha1_end(&sha1, ret_sum);
 	if (put(pack, ret_sum, SHA1_SIZE, &crc, err) < 0 || flush(pack, err) < 0)
 		return -1;
-	return fsync(pack->fd) < 0 ? error_sys(err, "sync a checkpoint") : 0;
+	return fsync(pack->fd) < 0 ? error_sys(err, "sync a pack") : 0;
 }
 
 static int by_id(const void *a, const void *b)
@@ -332,43 +348,53 @@ static void make_index(struct pack *pack, const unsigned char *pack_sum, struct 
 static int write_index(struct pack *pack, const unsigned char *sum, struct error *err)
 {
 	AUTO_BUFFER struct buffer index = BUFFER_INIT((size_t)1 << 31);
-	AUTO_FD fd = openat(pack->folder, DRAFT ".idx",
-			    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0400);
+	AUTO_FD fd = openat(pack->folder, pack->draft_index,
+			    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0444);
 
 	make_index(pack, sum, &index);
 	if (fd < 0 || buffer_overflowed(&index) || fd_write_all(fd, index.data, index.used) < 0 ||
 	    fsync(fd) < 0)
-		return error_sys(err, "write the index of a checkpoint");
+		return error_sys(err, "write the index of a pack");
 	return 0;
 }
 
-int pack_finish(struct pack *pack, struct error *err)
+int pack_seal(struct pack *pack, struct error *err)
 {
 	unsigned char sum[SHA1_SIZE];
 	char hex[2 * SHA1_SIZE + 1];
 
-	if (pack->fd < 0)
+	if (pack->fd < 0 || *pack->name)
 		return 0;
 	fault_point();
 	if (seal(pack, sum, err) < 0 || write_index(pack, sum, err) < 0)
 		return -1;
 	for (int i = 0; i < SHA1_SIZE; i++)
 		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
+	snprintf(pack->name, sizeof pack->name, "pack-%s.", hex);
+	return 0;
+}
 
-	AUTO_FREE char *name = mem_format("pack-%s.pack", hex);
-	AUTO_FREE char *index = mem_format("pack-%s.idx", hex);
+int pack_finish(struct pack *pack, struct error *err)
+{
+	AUTO_FREE char *name = NULL;
+	AUTO_FREE char *index = NULL;
 
+	if (pack->fd < 0)
+		return 0;
+	if (pack_seal(pack, err) < 0)
+		return -1;
+	name = mem_format("%spack", pack->name);
+	index = mem_format("%sidx", pack->name);
 	fault_point();
-	if (renameat(pack->folder, DRAFT ".pack", pack->folder, name) < 0)
-		return error_sys(err, "put a checkpoint in its place");
+	if (renameat(pack->folder, pack->draft_pack, pack->folder, name) < 0)
+		return error_sys(err, "put a pack in its place");
 	fault_point();
 	/* Whoever sees the index finds the pack. */
-	if (renameat(pack->folder, DRAFT ".idx", pack->folder, index) < 0 ||
+	if (renameat(pack->folder, pack->draft_index, pack->folder, index) < 0 ||
 	    fsync(pack->folder) < 0)
-		return error_sys(err, "put a checkpoint in its place");
+		return error_sys(err, "put a pack in its place");
 	fault_point();
 	fd_close(&pack->fd);
-	snprintf(pack->name, sizeof pack->name, "pack-%s.", hex);
 	git_odb_refresh(pack->depot->odb);
 	return 0;
 }

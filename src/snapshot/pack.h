@@ -13,8 +13,9 @@
 
 struct pack;
 
-/* For a repository; objects that it has are not written again, unless the pack is to be complete. */
-struct pack *pack_new(struct depot *depot, bool complete);
+/* For a repository; objects that it has are not written again, unless the pack is to be complete. draft: what its
+ * files are called until then; NULL: those of the checkpoints. */
+struct pack *pack_new(struct depot *depot, bool complete, const char *draft);
 
 /* Adds an object, unless it is there. Returns 0, or -1 with err set. */
 int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t size,
@@ -23,8 +24,14 @@ int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t siz
 /* Is it in this pack already? */
 bool pack_has(const struct pack *pack, const unsigned char *id);
 
-/* Puts the pack in its place; without an object there is none. Returns 0, or -1 with err set. */
+/* Puts the pack in its place; without an object there is none. Returns 0, or -1 with err set. pack_seal() does what can
+ * be done before: from then on it has its name ("pack-ID."; empty: there is nothing in it). */
+int pack_seal(struct pack *pack, struct error *err);
 int pack_finish(struct pack *pack, struct error *err);
+const char *pack_name(const struct pack *pack);
+
+/* How many objects are in it. */
+size_t pack_count(const struct pack *pack);
 
 /* How many bytes this pack has, so far. */
 uint64_t pack_bytes(const struct pack *pack);

@@ -183,7 +183,7 @@ static int copy_checkpoint(void *context, const struct checkpoint *checkpoint, s
 
 static int repack(struct depot *depot, struct error *err)
 {
-	struct copying at = { depot, pack_new(depot, true) };
+	struct copying at = { depot, pack_new(depot, true, NULL) };
 	struct list loops = { 0 };
 	int result = 0;
 

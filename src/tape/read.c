@@ -295,9 +295,12 @@ static int take_bytes(struct reader *reader)
 		if (byte == '\\' && end - at >= 2 && at[1] == '\\') {
 			at++;
 		} else if (byte == '\\') {
-			if (end - at < 4 || at[1] != 'x' || digit(at[2]) < 0 || digit(at[3]) < 0)
+			int high = end - at >= 4 && at[1] == 'x' ? digit(at[2]) : -1;
+			int low = high >= 0 ? digit(at[3]) : -1;
+
+			if (high < 0 || low < 0)
 				return wrong(reader, "behind a backslash is another one, or xNN");
-			byte = (char)(digit(at[2]) << 4 | digit(at[3]));
+			byte = (char)(high * 16 + low);
 			at += 3;
 		}
 		buffer_add(body, &byte, 1);

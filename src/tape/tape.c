@@ -92,7 +92,7 @@ uint32_t tape_add_message(struct tape *tape, const char *label, const char *role
 	if (size > 0)
 		memcpy(message.text, text, size);
 	message.text[size] = '\0';
-	if (tape->message_count == tape->message_room) {
+	if (!tape->messages || tape->message_count == tape->message_room) {
 		tape->message_room = tape->message_room ? 2 * tape->message_room : 64;
 		tape->messages = mem_resize(tape->messages, tape->message_room,
 					    sizeof *tape->messages);

@@ -127,6 +127,22 @@ def test_an_endless_loop_of_tools_is_told_and_then_ended(t, provider):
     equal(len(agent.bodies()), 8, "requests")
 
 
+def test_the_same_change_again_and_again_is_a_loop_too(t):
+    agent = scripted(t, turn(call("write", path="a", content="x"), again=-1))
+    equal(agent.run().code, 1, "exit status")
+    contains(agent.last["text"], "goes round in circles", "why")
+
+
+@BOTH
+def test_many_large_results_at_once_fit_into_a_small_window(t, provider):
+    t.write("large.txt", "a line of text\n" * 3000)
+    t.write("small.txt", "small\n")
+    agent = scripted(t, turn(*[call("read", path="large.txt")] * 9, call("read", path="small.txt")), turn(text="bye"), provider=provider)
+    equal(agent.run("--window", "8000").code, 0, "exit status", agent.events)
+    expect(len(json.dumps(agent.bodies()[-1])) < 24000, "the request is within the window", len(json.dumps(agent.bodies()[-1])))
+    expect(len(agent.results()) == 10 and agent.results()[-1] == "1\tsmall\n", "all results are there, small ones whole", agent.results()[-1])
+
+
 def test_a_loop_with_progress_is_bounded_by_its_turns(t):
     agent = scripted(t, turn(call("shell", command="echo x >>n; wc -l <n"), again=-1))
     equal(agent.run("--max-turns", "12").code, 1, "exit status")

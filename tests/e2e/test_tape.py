@@ -206,6 +206,22 @@ def test_a_loop_replays_to_the_same_tree_and_the_same_ledger(t, form):
     equal(sorted(again.tree()), sorted(loop.tree()), "the same files")
     expect(again.tree() == loop.tree(), "the same tree", "")
     equal(sums(taped.ledger(again)), sums(taped.ledger(loop)), "the same ledger")
+    say_that_it_was_a_replay(t, taped, loop, again)
+
+
+def say_that_it_was_a_replay(t, taped, loop, again):
+    """Status, reports and the sum of costs do."""
+    equal((again.status()["replay"], loop.status()["record"]), (taped.tape, taped.tape), "status --json")
+    contains(again.ringfence("status").out, f"a replay of {taped.tape}: no model is asked, and nothing is paid", "status")
+    for name, where in (("analysis.json", lambda data: data), ("report.json", lambda data: data["net"])):
+        with open(os.path.join(again.folder, "iterations/2", name)) as file:
+            equal(where(json.load(file))["replay"], taped.tape, name)
+    paid = sum(line["cost_nusd"] for line in taped.ledger(loop))
+    cost = json.loads(again.ringfence("cost", "--json").out)
+    equal((cost["total"]["cost_nusd"], cost["replayed_nusd"]), (paid, paid), "only what was paid is summed up")
+    cost = json.loads(again.ringfence("cost", "--json", again.status()["id"]).out)
+    equal(cost["total"]["cost_nusd"], paid, "of the replay itself it is shown")
+    expect(all(line.get("replay") for line in taped.ledger(again)), "each line says so", taped.ledger(again))
 
 
 def test_where_a_loop_strays_it_ends_and_says_how(t):
@@ -438,6 +454,38 @@ def test_a_gateway_killed_in_the_midst_loses_one_exchange_at_most(t):
     equal(read(t).count("\nexchange "), 2, "what was whole is there")
     models = replay(t)
     equal([models.ask(body=body(name))[0] for name in "ab"], [200, 200], "and is given")
+
+
+def test_a_gateway_killed_in_a_replay_gives_the_same_to_who_asks_again(t):
+    events = message_events()
+
+    def answer(request, connection):
+        connection.sendall(STREAM + chunk(events[0]))
+        time.sleep(0.5)
+        connection.sendall(b"".join(map(chunk, events[1:])) + b"0\r\n\r\n")
+        return b""
+
+    models = record(t, answer)
+    models.ask(body=body(stream=True))
+    models.stop()
+    models = replay(t, "--replay-pace", "original")
+    connection = models.connect()
+    connection.request("POST", "/v1/messages", json.dumps(body(stream=True)), {"x-api-key": models.token})
+    connection.getresponse().read1(10)
+    killed = models.pid
+    os.kill(killed, signal.SIGKILL)
+    until("another one", lambda: models.pid not in (None, killed))
+    equal(until("it answers", lambda: (lambda got: got if got[0] == 200 else None)(take(models, "/v1/messages", body(stream=True))))[2],
+          b"".join(events), "the answer")
+
+
+def test_a_tape_that_is_full_ends_and_the_run_goes_on(t):
+    with open(place(t), "w") as file:
+        file.write("ringfence tape 1\n" + ("#" * 1023 + "\n") * (64 * 1024 - 1))
+    models = record(t, lambda request, _: message(text="word " * 500))
+    equal([models.ask()[0] for _ in range(2)], [200, 200], "the answers")
+    contains(models.stop().err, "the tape ends here, and the run goes on without it: it is full", "what is said")
+    lacks(read(t)[-2000:], "exchange", "the tape")
 
 
 def test_what_is_torn_off_is_dropped_and_recorded_over(t):

@@ -89,7 +89,7 @@ static void read_request(const char *bytes, size_t size)
 	struct tape tape;
 	struct error err;
 
-	tape_names_add(&names, "/home/a", "<home>", true);
+	tape_names_add(&names, "/srv/a", "<home>", true);
 	tape_names_add(&names, "user", "<token>", false);
 	tape_talk_read(&exchange.talk, bytes, size, &names);
 	tape_exchange_add(&exchange, 1, bytes, size);

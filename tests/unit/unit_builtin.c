@@ -300,9 +300,13 @@ static void windows(void)
 	CHECK("the oldest output goes first",
 	      window_drop(&talk, 15000) >= 15000 && talk.items[2].blocks[0].dropped &&
 		      talk.items[4].blocks[0].dropped && !talk.items[6].blocks[0].dropped);
-	CHECK("the latest stays, whatever is wanted",
-	      window_drop(&talk, 1 << 30) > 0 && talk.items[6].blocks[0].dropped &&
-		      !talk.items[8].blocks[0].dropped && !talk.items[12].blocks[0].dropped);
+	CHECK("then what is recent is left", window_drop(&talk, 1 << 30) > 0 &&
+						     talk.items[6].blocks[0].dropped &&
+						     !talk.items[8].blocks[0].dropped);
+	CHECK("then it goes, too, but for the last", window_drop(&talk, 1 << 30) > 0 &&
+							     talk.items[10].blocks[0].dropped &&
+							     !talk.items[12].blocks[0].dropped);
+	CHECK("the last stays, whatever is wanted", window_drop(&talk, 1 << 30) == 0);
 	CHECK("the older half can go, calls with their results",
 	      window_forget(&talk) && talk.items[1].model && talk.count == 7);
 	CHECK("a summary takes the place of all but the task",
@@ -312,6 +316,16 @@ static void windows(void)
 	CHECK("and of a summary before it", window_sum_up(&talk, "again", 5, &err) == 0 &&
 						    talk.count == 1 && talk.items[0].count == 2);
 	CHECK("then there is nothing left to forget", !window_forget(&talk));
+	add_turn(&talk, large);
+	add_turn(&talk, "small");
+	window_init(&window, "x", 4000);
+	for (size_t i = 1; i < talk.count; i++)
+		if (!talk.items[i].model)
+			window_trim(&window, &talk.items[i]);
+	CHECK("results that are too much are cut in the middle, small ones are not",
+	      talk.items[2].blocks[0].text.used < 4000 &&
+		      strstr(buffer_text(&talk.items[2].blocks[0].text), "left out to save room") &&
+		      strcmp(buffer_text(&talk.items[4].blocks[0].text), "small") == 0);
 	talk_release(&talk);
 }
 

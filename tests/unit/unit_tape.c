@@ -90,10 +90,10 @@ static void plain(void)
 }
 
 static const char first_body[] =
-	"{\"system\":\"Be brief.\",\"messages\":[{\"role\":\"user\",\"content\":\"Fix it\\nnow, in /home/a/work/x.c\"}]}";
+	"{\"system\":\"Be brief.\",\"messages\":[{\"role\":\"user\",\"content\":\"Fix it\\nnow, in /srv/a/work/x.c\"}]}";
 static const char second_body[] =
 	"{\"system\":[{\"type\":\"text\",\"text\":\"Be brief.\"}],\"metadata\":{\"user_id\":\"u1\"},"
-	"\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Fix it\\nnow, in /home/a/work/x.c\",\"cache_control\":{\"type\":\"ephemeral\"}}]},"
+	"\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Fix it\\nnow, in /srv/a/work/x.c\",\"cache_control\":{\"type\":\"ephemeral\"}}]},"
 	"{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"Bash\",\"input\":{\"command\":\"make\"}}]},"
 	"{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t1\",\"content\":\"2 failed\"}]}]}";
 
@@ -111,7 +111,7 @@ static void talks(void)
 
 	CHECK("a text is its lines",
 	      one.count == 1 &&
-		      strcmp(one.turns[0].text, "Fix it\nnow, in /home/a/work/x.c\n") == 0);
+		      strcmp(one.turns[0].text, "Fix it\nnow, in /srv/a/work/x.c\n") == 0);
 	CHECK("the same said in parts, with marks of a cache, is the same",
 	      two.count == 3 && strcmp(one.turns[0].key, two.turns[0].key) == 0 &&
 		      strcmp(one.system, two.system) == 0);
@@ -124,12 +124,12 @@ static void talks(void)
 	CHECK("the client's own words are no part of the conversation",
 	      chat.count == 1 && strcmp(chat.turns[0].text, "Hi\n") == 0 && chat.system[0] &&
 		      strcmp(chat.tools, "run") == 0);
-	tape_names_add(&names, "/home/a/work", "<project>", true);
-	tape_names_add(&names, "/home/a", "<home>", true);
-	named = hear("{\"input\":\"/home/a/work/x /home/a/workshop /home/a. /home/ab\"}", &names);
+	tape_names_add(&names, "/srv/a/work", "<project>", true);
+	tape_names_add(&names, "/srv/a", "<home>", true);
+	named = hear("{\"input\":\"/srv/a/work/x /srv/a/workshop /srv/a. /srv/ab\"}", &names);
 	CHECK("folders get names, and their neighbours do not",
 	      named.count == 1 && strcmp(named.turns[0].text,
-					 "<project>/x <home>/workshop <home>. /home/ab\n") == 0);
+					 "<project>/x <home>/workshop <home>. /srv/ab\n") == 0);
 	tape_talk_release(&one);
 	tape_talk_release(&two);
 	tape_talk_release(&broken);
@@ -246,9 +246,9 @@ static void differences(void)
 
 	CHECK("the first message that differs is shown, with both sides",
 	      parts("{\"messages\":[{\"role\":\"user\",\"content\":\"Fix it\\nlater\"}]}", unused,
-		    "message 1 (user), line 2: recorded \"now, in /home/a/work/x.c\", came \"later\" (line 3 of the tape)"));
+		    "message 1 (user), line 2: recorded \"now, in /srv/a/work/x.c\", came \"later\" (line 3 of the tape)"));
 	CHECK("also far into a conversation",
-	      parts("{\"messages\":[{\"role\":\"user\",\"content\":\"Fix it\\nnow, in /home/a/work/x.c\"},"
+	      parts("{\"messages\":[{\"role\":\"user\",\"content\":\"Fix it\\nnow, in /srv/a/work/x.c\"},"
 		    "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"Bash\",\"input\":{\"command\":\"make\"}}]},"
 		    "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t1\",\"content\":\"3 failed\"}]}]}",
 		    unused,

@@ -1,0 +1,122 @@
+/* Git for the agent: see git.h. */
+#include "loop/git.h"
+
+#include "loop/checkpoint.h"
+#include "loop/report.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? text : "";
+}
+
+char *git_place(const struct supervisor *sup)
+{
+	return sup->covers.count ? path_join(sup->folder, "git")
+				 : path_join(sup->state.options.project, ".git");
+}
+
+static void take_covers(struct supervisor *sup, const json_t *answer)
+{
+	size_t index;
+	json_t *entry;
+
+	fence_covers_release(&sup->covers);
+	json_array_foreach(json_object_get(answer, "covers"), index, entry)
+		fence_covers_add(&sup->covers, text_of(entry, "path"), text_of(entry, "source"),
+				 json_is_true(json_object_get(entry, "writable")));
+}
+
+/* What it is, if that is not what it was. */
+static int record_mode(struct supervisor *sup, const json_t *answer, const char *failed,
+		       struct error *err)
+{
+	const char *mode = failed ? "read-only" : text_of(answer, "mode");
+	const char *why = failed ? failed : text_of(answer, "why");
+	const struct loop_state *state = &sup->state;
+	json_t *data;
+
+	if (state->git_mode && strcmp(state->git_mode, mode) == 0 &&
+	    strcmp(state->git_why ? state->git_why : "", why) == 0)
+		return 0;
+	data = json_pack("{s:s}", "mode", mode);
+	if (*why)
+		json_object_set_new(data, "why", report_text(why));
+	if (json_is_true(json_object_get(answer, "submodules")))
+		json_object_set_new(data, "submodules", json_true());
+	return attend_append(sup, LOOP_EVENT_git, data, err);
+}
+
+/* It is decided before anything has run in the project: a .git that comes later may be anybody's, and what it borrows from
+ * would be shown inside. */
+static bool is_decided(const struct supervisor *sup)
+{
+	const struct loop_state *state = &sup->state;
+
+	return state->git_mode && strcmp(state->git_mode, "private") != 0;
+}
+
+int git_open(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *failed = NULL;
+	json_t *answer = NULL;
+	int result = 0;
+
+	if (sup->git_open || !sup->state.options.git || is_decided(sup))
+		return 0;
+	checkpoint_ask(sup, "git-open", &answer, &failed);
+	if (!sup->leaving) {
+		take_covers(sup, answer);
+		result = record_mode(sup, answer, failed, err);
+		sup->git_open = true;
+	}
+	json_decref(answer);
+	return result;
+}
+
+/* Did anybody write an object? Most iterations of most loops end here, without another process. */
+static bool has_objects(const struct supervisor *sup)
+{
+	static const char *const folders[] = { "git/objects", "git/objects/pack" };
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		AUTO_FREE char *path = path_join(sup->folder, folders[i]);
+		DIR *dir = opendir(path);
+
+		for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
+			found = entry->d_name[0] != '.' && strcmp(entry->d_name, "info") != 0 &&
+				strcmp(entry->d_name, "pack") != 0;
+		if (dir)
+			closedir(dir);
+	}
+	return found;
+}
+
+int git_import(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *failed = NULL;
+	json_t *answer = NULL;
+	json_t *data = NULL;
+	int result = 0;
+
+	if (!sup->covers.count || !has_objects(sup))
+		return 0;
+	checkpoint_ask(sup, "git-import", &answer, &failed);
+	if (failed)
+		data = json_pack("{s:o}", "error", report_text(failed));
+	else if (json_integer_value(json_object_get(answer, "refs")) > 0 ||
+		 json_array_size(json_object_get(answer, "refused")) > 0)
+		data = json_deep_copy(answer);
+	if (data)
+		result = attend_append(sup, LOOP_EVENT_imported, data, err);
+	json_decref(answer);
+	return result;
+}

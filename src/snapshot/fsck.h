@@ -1,0 +1,40 @@
+/*
+ * Is an object of git what it should be? As strict as `git fsck --strict`, and stricter about names: what is imported
+ * from somebody else's repository is checked out later, by whoever, on whichever file system.
+ */
+#ifndef SNAPSHOT_FSCK_H
+#define SNAPSHOT_FSCK_H
+
+#include "util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* As in packs. */
+enum fsck_type { FSCK_ANY, FSCK_COMMIT, FSCK_TREE, FSCK_BLOB, FSCK_TAG };
+
+enum { FSCK_ID = 20, FSCK_MODULES_BYTES = 1 << 20 };
+
+/* What an object refers to. */
+struct fsck_link {
+	unsigned char id[FSCK_ID];
+	enum fsck_type type;
+	bool modules; /* it is called .gitmodules: fsck_modules() for its content */
+};
+
+/* Returns 0, or -1 with err set, which ends the check. */
+typedef int fsck_fn(void *context, const struct fsck_link *link, struct error *err);
+
+/* Checks the bytes of an object, and calls the function for everything that must be there for it. Commits of
+ * submodules need not. Returns 0, or -1 with err set: a part of a sentence ("a tree with ..."). */
+int fsck_object(enum fsck_type type, const char *bytes, size_t size, fsck_fn *found, void *context,
+		struct error *err);
+
+/* The content of a .gitmodules: no address or path that a program could take for an option, no command. */
+int fsck_modules(const char *bytes, size_t size, struct error *err);
+
+/* Would some file system take this name for ".git" (or for ".gitmodules")? */
+bool fsck_is_dotgit(const char *name);
+bool fsck_is_modules(const char *name);
+
+#endif

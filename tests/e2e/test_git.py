@@ -1,0 +1,479 @@
+"""Git for the agent: inside it commits as it likes, and only objects and refs come into the user's repository."""
+
+import os
+import signal
+
+from harness import cases, contains, equal, expect, lacks, needs
+from harness.gitrepo import Private, Repository
+from harness.loop import Loop, keepers, kill, until
+
+COMMIT = "git add -A; git commit -q -m 'by the agent'; "
+
+
+def begin(t, script, *words, repository=None, scripts=None, name="project"):
+    """A loop in a repository, run to its end."""
+    loop = Loop(t, name, scripts=scripts or {"1": f"{script}; edit done yes"})
+    repo = repository or Repository(t, loop.project).filled()
+    loop.result = loop.run(*words)
+    return loop, repo
+
+
+def branch(loop):
+    return f"ringfence/{loop.status()['id']}"
+
+
+@needs("git")
+def test_the_agent_commits_and_the_user_finds_a_branch(t):
+    loop = Loop(t, scripts={"1": f"edit new.txt hello; {COMMIT} git log --format=%an%n%ae%n%s > seen; edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    before = repo.state()
+    result = loop.run()
+    equal(result.code, 0, "exit status of run", result)
+    equal(repo.state(), before, "index, HEAD, refs, configuration and hooks of the user")
+    equal(repo.git("log", "-1", "--format=%s", branch(loop)), "by the agent", "the commit")
+    equal(repo.git("show", f"{branch(loop)}:new.txt"), "hello", "what is in it")
+    equal(repo.git("rev-parse", f"{branch(loop)}^"), repo.git("rev-parse", "HEAD"), "its parent")
+    contains(loop.tree()["seen"], "A User\nuser@example.org\nby the agent", "who committed")
+    repo.fsck()
+    contains(result.out + result.err, f"committed: {branch(loop)} is ", "what is told")
+
+
+@needs("git")
+def test_the_agent_amends_branches_tags_stashes_and_rebases_over_iterations(t):
+    scripts = {
+        "1": f"edit one 1; {COMMIT} git commit -q --amend -m amended; git branch side HEAD~1; git tag light; "
+             "git tag -a -m annotated heavy; edit file.txt stashed; git stash -q",
+        "2": f"git log -1 --format=%s > subject; git checkout -q side; edit two 2; git add two; git commit -q -m two; "
+             "git checkout -q main; git rebase -q side; git branch -d light 2>/dev/null; git stash pop -q; "
+             "git commit -q -am popped; edit done yes",
+    }
+    loop, repo = begin(t, "", scripts=scripts)
+    equal(loop.result.code, 0, "exit status of run", loop.result)
+    below = f"refs/ringfence/{loop.status()['id']}"
+    equal(loop.tree()["subject"], "amended\n", "what the second iteration found")
+    equal(repo.git("log", "--format=%s", branch(loop)).split("\n"),
+          ["popped", "amended", "two", "the second", "the first"], "the history")
+    refs = repo.refs("refs/ringfence")
+    equal(sorted(refs), [f"{below}/heads/side", f"{below}/stash", f"{below}/tags/heavy", f"{below}/tags/light"],
+          "what came beside the branch")
+    equal(repo.git("log", "-1", "--format=%s", f"{below}/heads/side"), "two", "the other branch")
+    equal(repo.git("cat-file", "-t", f"{below}/tags/heavy"), "tag", "the annotated tag")
+    equal(repo.git("diff", "--stat", "main", branch(loop)).count("|"), 3, "files in the diff")
+    equal(repo.git("stash", "list"), "", "the user's stash")
+    repo.fsck()
+
+
+@needs("git")
+def test_git_status_inside_is_what_the_user_sees(t):
+    loop = Loop(t, scripts={"1": "git status --porcelain=v2 --branch > /tmp/x; git diff > /tmp/d; git diff --cached > /tmp/c; "
+                                 "cat /tmp/x /tmp/d /tmp/c > seen; edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    for name in ("staged", "changed", "gone", "both", "sub/deep"):
+        repo.write(name)
+    repo.write(".gitignore", "*.log\n")
+    repo.commit()
+    repo.write("staged", "y\n")
+    repo.git("add", "staged")
+    repo.write("both", "y\n")
+    repo.git("add", "both")
+    for name in ("both", "changed"):
+        repo.write(name, "z\n")
+    os.unlink(loop.path("gone"))
+    repo.write("new")
+    repo.write("x.log")
+    wanted = repo.git("status", "--porcelain=v2", "--branch") + "\n" + repo.git("diff") + "\n" + repo.git("diff", "--cached")
+    before = repo.state()
+    equal(loop.run().code, 0, "exit status of run")
+    equal(loop.tree()["seen"].strip(), wanted, "what git says inside")
+    equal(repo.state(), before, "the user's git directory")
+
+
+@needs("git")
+def test_without_a_commit_nothing_comes_in(t):
+    loop, repo = begin(t, "git status > /dev/null; git branch other; git add -A; git stash -q; git stash drop -q; git checkout -q other")
+    equal(loop.result.code, 0, "exit status of run", loop.result)
+    equal(list(repo.refs()), ["refs/heads/main"], "the refs")
+    expect(not os.path.exists(os.path.join(repo.folder, "refs/ringfence")), "no folder is left")
+    lacks(loop.result.out + loop.result.err, "committed", "what is told")
+
+
+@needs("git")
+def test_with_read_only_the_agent_cannot_commit(t):
+    loop, repo = begin(t, f"edit new x; {COMMIT} true", "--git", "read-only")
+    equal(list(repo.refs()), ["refs/heads/main"], "the refs")
+    expect(not os.path.exists(os.path.join(loop.folder, "git")), "there is no private directory")
+    lacks(loop.tree(), "seen", "nothing")
+    other, repo = begin(t, f"edit new x; {COMMIT} true", name="second")
+    contains(list(repo.refs()), f"refs/heads/{branch(other)}", "as a control, by default it can")
+
+
+@needs("git")
+def test_a_project_may_only_make_git_read_only(t):
+    loop = Loop(t, scripts={"1": f"edit new x; {COMMIT} true; edit done yes"})
+    loop.write("ringfence.yml", "git: read-only\n")
+    repo = Repository(t, loop.project).filled()
+    loop.run()
+    equal(list(repo.refs()), ["refs/heads/main"], "the refs")
+    os.makedirs(os.path.join(t.home, ".config/ringfence"))
+    with open(os.path.join(t.home, ".config/ringfence/config.yml"), "w", encoding="utf-8") as file:
+        file.write("git: read-only\n")
+    loop.write("ringfence.yml", "git: private\n")
+    os.unlink(loop.path("done"))
+    loop.run()
+    equal(list(repo.refs()), ["refs/heads/main"], "the refs when the project would widen it")
+    contains(loop.ringfence("config", "git").out, "read-only", "what holds")
+
+
+# Repositories of all kinds
+
+@needs("git")
+def test_in_a_linked_work_tree_the_agent_commits_as_well(t):
+    main = Repository(t, os.path.join(t.home, "main")).filled()
+    project = os.path.join(t.home, "tree")
+    main.git("worktree", "add", "-q", "-b", "topic", project)
+    loop = Loop(t, "tree", scripts={"1": f"git rev-parse --abbrev-ref HEAD > seen; git status --short >> seen; "
+                                         f"edit new x; {COMMIT} true; edit done yes"})
+    before = main.state()
+    repo = Repository(t, project)
+    before = main.state()
+    result = loop.run()
+    equal(result.code, 0, "exit status", result)
+    equal(main.state(), before, "the git directory of all work trees")
+    equal(main.git("log", "-1", "--format=%s", branch(loop)), "by the agent", "the commit")
+    equal(main.git("rev-parse", f"{branch(loop)}^"), repo.git("rev-parse", "topic"), "its parent")
+    contains(loop.tree()["seen"], "topic\n", "the branch inside")
+    main.fsck()
+
+
+@needs("git")
+def test_a_git_file_that_leads_to_a_folder_which_does_not_know_of_it_is_not_followed(t):
+    other = Repository(t, os.path.join(t.home, "other")).filled()
+    loop = Loop(t, scripts={"1": "git log > seen 2>&1; ls /run/ringfence > listing; edit done yes"})
+    loop.write(".git", f"gitdir: {other.folder}\n")
+    result = loop.run()
+    equal(result.code, 0, "exit status", result)
+    contains(loop.status()["git"]["why"], "does not know of it", "why")
+    equal(loop.tree()["listing"], "init\n", "what is shown inside")
+
+
+@needs("git")
+def test_submodules_are_there_and_only_read(t):
+    inner = Repository(t, os.path.join(t.home, "inner")).filled()
+    loop = Loop(t, scripts={"1": f"git submodule status > seen; git -C sub log -1 --format=%s >> seen; git status --short >> seen; "
+                                 f"git -C sub commit -q --allow-empty -m no 2>/dev/null && echo committed >> seen; "
+                                 f"edit new x; git add new; git commit -qm 'by the agent'; edit done yes"})
+    repo = Repository(t, loop.project)
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner.path, "sub")
+    repo.commit("with a submodule")
+    repo.write("sub/file.txt", "changed\n")
+    before = repo.state()
+    result = loop.run()
+    equal(result.code, 0, "exit status", result)
+    equal(repo.state(), before, "the git directories")
+    seen = loop.tree()["seen"]
+    contains(seen, "the second\n", "git in the submodule")
+    contains(seen, " m sub\n", "git status")
+    contains(seen, f" {inner.git('rev-parse', 'HEAD')} sub", "git submodule status")
+    lacks(seen, "committed", "a commit there")
+    contains(result.out + result.err, "git of submodules only reads inside", "what is told")
+    equal(repo.git("log", "-1", "--format=%s", branch(loop)), "by the agent", "the commit")
+    repo.fsck()
+
+
+@needs("git")
+def test_a_submodule_that_is_the_project_has_a_private_git(t):
+    inner = Repository(t, os.path.join(t.home, "inner")).filled()
+    outer = Repository(t, os.path.join(t.home, "outer"))
+    outer.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner.path, "sub")
+    loop = Loop(t, "outer/sub", scripts={"1": f"edit new x; {COMMIT} true; edit done yes"})
+    repo = Repository(t, loop.project)
+    result = loop.run()
+    equal(result.code, 0, "exit status", result)
+    equal(repo.git("log", "-1", "--format=%s", branch(loop)), "by the agent", "the commit")
+
+
+@needs("git")
+def test_a_shallow_clone_stays_shallow(t):
+    origin = Repository(t, os.path.join(t.home, "origin")).filled()
+    project = os.path.join(t.home, "clone")
+    equal(t.run(["git", "clone", "-q", "--depth", "1", f"file://{origin.path}", project]).code, 0, "git clone")
+    loop, repo = begin(t, f"git log --format=%s > seen; edit new x; {COMMIT} true", repository=Repository(t, project), name="clone")
+    equal(loop.result.code, 0, "exit status", loop.result)
+    equal(repo.git("log", "--format=%s", branch(loop)).split("\n"), ["by the agent", "the second"], "the history")
+    equal(loop.tree()["seen"], "the second\n", "the history inside")
+    repo.fsck()
+
+
+@needs("git")
+def test_a_repository_without_commits_gets_its_first_one(t):
+    loop = Loop(t, scripts={"1": f"edit new x; {COMMIT} true; edit done yes"})
+    repo = Repository(t, loop.project)
+    before = repo.state()
+    equal(loop.run().code, 0, "exit status")
+    equal(repo.git("log", "--format=%s", branch(loop)), "by the agent", "the history")
+    equal(repo.state(), before, "the user's git directory")
+
+
+def test_without_a_repository_nothing_is_made(t):
+    loop = Loop(t, scripts={"1": "edit done yes"})
+    equal(loop.run().code, 0, "exit status")
+    expect(not os.path.exists(loop.path(".git")), "no stub is left")
+    expect(not os.path.exists(os.path.join(loop.folder, "git")), "nothing in the state either")
+    equal(loop.status()["git"]["mode"], "none", "what is told")
+
+
+@needs("git")
+def test_a_repository_that_was_planted_before_a_crash_is_not_borrowed_from(t):
+    other = Repository(t, os.path.join(t.home, "other")).filled()
+    loop = Loop(t, scripts={"1": "[ -f planted ] || { git init -q .; echo " + other.folder + "/objects > "
+                                 ".git/objects/info/alternates; edit planted x; meet never; }; "
+                                 "ls /run/ringfence > listing; ls -a > entries; edit done yes"})
+    loop.detach()
+    loop.there("planted")
+    supervisor, runner, keeper = loop.supervisor(), loop.runner(), keepers()[0]
+    os.kill(keeper, signal.SIGSTOP)  # or it would be quicker than this test
+    for pid in (supervisor, keeper, runner):
+        kill(pid)
+    until("nobody", lambda: loop.status()["supervisor_pid"] is None)
+    t.all_gone()
+    expect(os.path.exists(loop.path(".git")), "it is there when the loop goes on")
+    equal(loop.ringfence("resume").code, 0, "exit status of resume")
+    loop.ended("completed")
+    equal(loop.tree()["listing"], "init\n", "what is shown inside")
+    lacks(loop.tree()["entries"], ".git\n", "what was planted")
+    equal(loop.status()["git"]["mode"], "none", "what git is inside")
+
+
+@needs("git")
+def test_objects_that_are_borrowed_already_are_borrowed_again(t):
+    origin = Repository(t, os.path.join(t.home, "origin")).filled()
+    project = os.path.join(t.home, "clone")
+    equal(t.run(["git", "clone", "-q", "-s", origin.path, project]).code, 0, "git clone")
+    loop, repo = begin(t, f"git log --format=%s > seen 2>&1; git fsck > seen.fsck 2>&1; edit new x; {COMMIT} true",
+                       repository=Repository(t, project), name="clone")
+    equal(loop.tree()["seen"], "the second\nthe first\n", "the history inside")
+    lacks(loop.tree()["seen.fsck"], "error", "git fsck inside")
+    equal(repo.git("log", "-1", "--format=%s", branch(loop)), "by the agent", "the commit")
+    repo.fsck()
+
+
+@needs("git")
+@cases("SHA-256", "partial clone", "reftable", "an unknown extension", "another work tree", "a symlink")
+def test_what_cannot_be_private_is_read_only_and_named(t, kind):
+    loop = Loop(t, scripts={"1": f"edit new x; ({COMMIT} true) > /dev/null 2>&1; edit done yes"})
+    words, config, why = {
+        "SHA-256": (("--object-format=sha256",), (), "SHA-256"),
+        "partial clone": ((), ("extensions.partialClone=origin", "core.repositoryformatversion=1"), "partial clone"),
+        "reftable": ((), ("extensions.refStorage=reftable",), "reftable"),
+        "an unknown extension": ((), ("extensions.fancy=1",), "extension"),
+        "another work tree": ((), (f"core.worktree={t.outside}",), "another folder"),
+        "a symlink": ((), (), "neither a folder nor a file"),
+    }[kind]
+    repo = Repository(t, loop.project, *words).filled()
+    for entry in config:
+        repo.git("config", *entry.split("="))
+    if kind == "a symlink":
+        os.rename(loop.path(".git"), os.path.join(t.home, "elsewhere.git"))
+        os.symlink(os.path.join(t.home, "elsewhere.git"), loop.path(".git"))
+    result = loop.run()
+    equal(result.code, 0, "exit status", result)
+    contains(result.out + result.err, "git only reads inside: ", "what is told")
+    contains(loop.status()["git"]["why"], why, "why")
+    expect(not os.path.exists(os.path.join(loop.folder, "git")), "there is no private directory")
+
+
+@needs("git")
+def test_a_sparse_checkout_with_a_sparse_index_works(t):
+    loop = Loop(t, scripts={"1": f"git status --short > seen; edit in/new x; git add in/new; git commit -qm 'by the agent'; edit done yes"})
+    repo = Repository(t, loop.project)
+    for name in ("in/a", "out/b", "out/deep/c"):
+        repo.write(name)
+    repo.commit()
+    repo.git("sparse-checkout", "init", "--cone", "--sparse-index")
+    repo.git("sparse-checkout", "set", "in", "script")
+    wanted = repo.git("status", "--short")
+    result = loop.run()
+    equal(result.code, 0, "exit status", result)
+    contains(loop.tree()["seen"], wanted, "git status inside")
+    equal(repo.git("ls-tree", "-r", "--name-only", branch(loop)).count("out/"), 2, "what is not checked out is there")
+    repo.fsck()
+
+
+# The branch
+
+@needs("git")
+def test_a_branch_that_the_user_moved_or_checked_out_is_left_alone(t):
+    scripts = {"1": f"edit one 1; {COMMIT} meet go", "2": f"edit two 2; {COMMIT} edit done yes"}
+    for how in ("moved", "checked out"):
+        loop = Loop(t, f"project-{how[0]}", scripts=scripts)
+        repo = Repository(t, loop.project).filled()
+        loop.detach("--checkpoints=false")
+        loop.there("one")
+        loop.write("go")
+        loop.ended("completed")
+        name = branch(loop)
+        first = repo.git("rev-parse", name)
+        os.unlink(loop.path("done"))
+        if how == "moved":
+            repo.git("branch", "-f", name, "main")
+        else:
+            repo.git("worktree", "add", "-q", os.path.join(t.outside, "tree"), name)
+        before = repo.git("rev-parse", name)
+        loop.write("script/all", f"edit three 3; {COMMIT} edit done yes")
+        private = Private_of(t, loop, repo)
+        private.commit("later")
+        answer = private.bring()
+        contains(" ".join(answer["refused"]), "it was moved by somebody else" if how == "moved" else "it is checked out",
+                 "what is told")
+        equal(repo.git("rev-parse", name), before, "the branch")
+        ref = f"refs/ringfence/{loop.ident}/HEAD"
+        equal(repo.git("log", "-1", "--format=%s", ref), "later", "where the commits are")
+        expect(first != repo.git("rev-parse", ref), "they are new")
+        repo.fsck()
+
+
+def Private_of(t, loop, repo):
+    """The private directory of a loop that has ended."""
+    private = Private(t, repo)
+    private.folder = loop.folder
+    private.path = os.path.join(loop.folder, "git")
+    private.snapshots.loop = loop.ident
+    return private
+
+
+@needs("git")
+def test_a_branch_of_the_users_that_is_in_the_way_is_named(t):
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    repo.git("branch", "ringfence")
+    private = Private(t, repo)
+    private.open()
+    tip = private.commit()
+    for pack in (False, True):
+        if pack:
+            repo.git("pack-refs", "--all", "--prune")
+        contains(" ".join(private.bring()["refused"]), "there is 'refs/heads/ringfence'", "what is told")
+        equal(repo.git("rev-parse", "refs/ringfence/loop/HEAD"), tip, "where the commits are")
+    repo.git("branch", "-D", "ringfence")
+    equal(private.bring()["ref"], private.branch, "as a control, without it")
+    repo.fsck()
+
+
+@needs("git")
+def test_a_branch_that_git_has_packed_is_found_and_moved(t):
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    private = Private(t, repo)
+    private.open()
+    private.commit("one")
+    private.bring()
+    repo.git("gc", "-q")
+    expect(not os.path.exists(os.path.join(repo.folder, private.branch)), "it is packed")
+    tip = private.commit("two", "two.txt")
+    private.bring()
+    equal(repo.git("rev-parse", private.branch), tip, "the branch")
+    equal(repo.git("log", "--format=%s", private.branch).split("\n")[:2], ["two", "one"], "its history")
+    repo.fsck()
+
+
+# Crashes
+
+@needs("git")
+def test_kill_9_at_any_point_of_an_import_leaves_the_old_or_the_new(t):
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    private = Private(t, repo)
+    private.open()
+    old = private.commit("one")
+    private.git("branch", "side")
+    private.bring()
+    faults = 0
+    for number in range(2, 60):
+        new = private.commit(f"commit {number}", f"file-{number}")
+        private.git("branch", "-f", "side")
+        code, _ = private.ask("git-import", fault=number - 1)
+        repo.fsck()
+        seen = repo.refs("refs/heads/ringfence", "refs/ringfence")
+        expect(all(ident in (old, new) for ident in seen.values()), f"after fault {number - 1}", seen)
+        if code == 0:
+            break
+        equal(code, -9, "how it ended")
+        faults += 1
+        private.bring()
+        equal(set(repo.refs("refs/heads/ringfence", "refs/ringfence").values()), {new}, "running it again")
+        left = [name for base, _, files in os.walk(repo.folder) for name in files
+                if name.endswith(".lock") or name.startswith("tmp_")]
+        equal(left, [], "lock files and drafts")
+        packs = os.listdir(os.path.join(repo.folder, "objects/pack"))
+        equal(sorted(name[:-5] for name in packs if name.endswith(".pack")),
+              sorted(name[:-4] for name in packs if name.endswith(".idx")), "packs have their indexes")
+        old = new
+    expect(faults > 10, "there are fault points", faults)
+
+
+@needs("git")
+def test_kill_9_at_any_point_of_the_first_import_and_then_another_commit(t):
+    for number in range(1, 40):
+        repo = Repository(t, os.path.join(t.home, f"repo{number}")).filled()
+        private = Private(t, repo)
+        private.folder = os.path.join(t.outside, f"loop{number}")
+        private.path = os.path.join(private.folder, "git")
+        os.makedirs(private.folder)
+        private.open()
+        private.commit("one")
+        code, _ = private.ask("git-import", fault=number)
+        tip = private.commit("two", "two.txt")
+        private.bring()
+        equal(repo.refs("refs/heads/ringfence"), {private.branch: tip}, f"the branch after fault {number}")
+        packs = os.listdir(os.path.join(repo.folder, "objects/pack"))
+        equal(len([name for name in packs if name.endswith(".pack")]), len([name for name in packs if name.endswith(".idx")]),
+              "packs and indexes")
+        if code == 0:
+            repo.fsck()
+            return
+    expect(False, "it ends")
+
+
+@needs("git")
+def test_kill_9_while_the_private_directory_is_made_leaves_nothing_half_done(t):
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    for number in range(1, 10):
+        private = Private(t, repo)
+        private.folder = os.path.join(t.outside, f"loop{number}")
+        private.path = os.path.join(private.folder, "git")
+        os.makedirs(private.folder)
+        code, _ = private.ask("git-open", fault=number)
+        equal(private.open()["mode"], "private", "the mode")
+        equal(private.git("status", "--short"), "", "git status in it")
+        equal(sorted(os.listdir(private.folder)), ["git", "git-own"], "what is there")
+        if code == 0:
+            return
+    expect(False, "it ends")
+
+
+@needs("git")
+def test_commits_outlive_a_killed_supervisor(t):
+    loop = Loop(t, scripts={"1": f"[ -f first ] || {{ edit first x; {COMMIT} edit there x; meet never; }}; "
+                                 f"git log -1 --format=%s > seen; edit second x; {COMMIT} edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    loop.detach()
+    loop.there("there")
+    kill(loop.supervisor())
+    loop.ended("completed")
+    equal(repo.git("log", "--format=%s", branch(loop)).split("\n"), ["by the agent", "by the agent", "the second", "the first"],
+          "the history")
+    equal(loop.tree()["seen"], "by the agent\n", "what the second try found")
+
+
+@needs("git")
+def test_a_rollback_leaves_commits_where_they_are(t):
+    loop, repo = begin(t, f"edit new x; {COMMIT} true")
+    tip = repo.git("rev-parse", branch(loop))
+    equal(loop.ringfence("rollback", "--yes").code, 0, "exit status of rollback")
+    expect(not os.path.exists(loop.path("new")), "the project is as before")
+    equal(repo.git("rev-parse", branch(loop)), tip, "the branch")
+    equal(repo.git("status", "--short"), "", "the work tree matches the user's branch")
+
+
+@needs("git")
+def test_a_person_who_names_git_outweighs_the_private_one(t):
+    loop, repo = begin(t, f"edit new x; {COMMIT} true", "--read", ".git")
+    equal(loop.result.code, 0, "exit status", loop.result)
+    equal(list(repo.refs()), ["refs/heads/main"], "the refs")

@@ -1,0 +1,39 @@
+// sources: src/snapshot/fsck.c src/snapshot/refs.c src/util/gitconf.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/path.c src/util/text.c -lz
+/* Objects of git as an agent could write them: the first byte says of which type. */
+#include "fuzz.h"
+
+#include "snapshot/fsck.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int count(void *context, const struct fsck_link *link, struct error *err)
+{
+	(void)err;
+	if (link->type == FSCK_ANY)
+		abort();
+	++*(size_t *)context;
+	return 0;
+}
+
+void fuzz_gitobject(const uint8_t *data, size_t size)
+{
+	AUTO_FREE char *bytes = mem_alloc(size + 1);
+	size_t links = 0;
+	struct error err;
+
+	if (!size)
+		return;
+	/* As they come: with a NUL behind them that does not count. */
+	memcpy(bytes, data + 1, size - 1);
+	bytes[size - 1] = '\0';
+	if (data[0] % 5 == 0)
+		fsck_modules(bytes, size - 1, &err);
+	else if (fsck_object((enum fsck_type)(data[0] % 5), bytes, size - 1, count, &links, &err) ==
+			 0 &&
+		 links > size)
+		abort();
+}
+
+FUZZ_TARGET(fuzz_gitobject)

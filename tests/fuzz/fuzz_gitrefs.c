@@ -1,0 +1,33 @@
+// sources: src/snapshot/refs.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/path.c src/util/text.c
+/* packed-refs as an agent could write it: what is taken can be written and read again, and has names that harm nobody. */
+#include "fuzz.h"
+
+#include "snapshot/refs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void fuzz_gitrefs(const uint8_t *data, size_t size)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 24);
+	struct refs refs = { 0 };
+	struct refs again = { 0 };
+	struct error err;
+
+	if (refs_parse((const char *)data, size, true, &refs, &err) == 0) {
+		refs_sort(&refs);
+		for (size_t i = 0; i < refs.count; i++)
+			if (strstr(refs.items[i].name, "..") || strstr(refs.items[i].name, "/-") ||
+			    strncmp(refs.items[i].name, "refs/", 5) != 0 ||
+			    refs_find(&refs, refs.items[i].name) != &refs.items[i])
+				abort();
+		refs_write(&refs, &out);
+		if (refs_parse(buffer_text(&out), out.used, true, &again, &err) < 0 ||
+		    again.count != refs.count)
+			abort();
+	}
+	refs_release(&refs);
+	refs_release(&again);
+}
+
+FUZZ_TARGET(fuzz_gitrefs)

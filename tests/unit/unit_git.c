@@ -1,0 +1,220 @@
+/* Git as text and bytes: configurations, names of refs, objects. */
+#include "unit.h"
+
+#include "snapshot/fsck.h"
+#include "snapshot/refs.h"
+#include "util/gitconf.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int collect(void *context, const struct gitconf_entry *entry)
+{
+	buffer_printf(context, "%s|%s|%s|%s\n", entry->section,
+		      entry->subsection ? entry->subsection : "-", entry->key, entry->value);
+	return 0;
+}
+
+/* Is the text read as these entries? NULL: it is refused. */
+static bool reads(const char *text, const char *wanted)
+{
+	AUTO_BUFFER struct buffer seen = BUFFER_INIT(1 << 16);
+	int result = gitconf_each(text, strlen(text), collect, &seen);
+
+	return wanted ? result == 0 && strcmp(buffer_text(&seen), wanted) == 0 : result < 0;
+}
+
+static void configurations(void)
+{
+	CHECK("sections, subsections and keys are read",
+	      reads("[core]\n\tbare = false\n[remote \"a.B\"]\nURL=x\n[branch.Main]\nmerge = y\n",
+		    "core|-|bare|false\nremote|a.B|url|x\nbranch|main|merge|y\n"));
+	CHECK("a key without a value is true",
+	      reads("[a]\nb\nc # d\n", "a|-|b|true\na|-|c|true\n"));
+	CHECK("values have quotes, escapes and comments",
+	      reads("[a]\nb = \" x \" y ; z\nc = \"q\\\"\\\\\"#x\nd = one \\\n two\n",
+		    "a|-|b| x  y\na|-|c|q\"\\\na|-|d|one  two\n"));
+	CHECK("a name may have quotes in it", reads("[a \"b\\\"c\\\\\"]\nd=e\n", "a|b\"c\\|d|e\n"));
+	CHECK("several things may stand in a line",
+	      reads("[a] b = c\r\n[d]e=f", "a|-|b|c\nd|-|e|f\n"));
+	CHECK("what git refuses is refused", reads("a = b\n", NULL) && reads("[a\nb = c\n", NULL) &&
+						     reads("[a]\nb = \"c\n", NULL) &&
+						     reads("[a \"b]\nc = d\n", NULL) &&
+						     reads("[a]\nb = \\q\n", NULL));
+}
+
+static void ref_names(void)
+{
+	static const char *const sane[] = { "refs/heads/main", "refs/heads/a/b-c", "refs/tags/v1.0",
+					    "refs/heads/\xc3\xa4\xc4\xba", "refs/heads/a@b" };
+	static const char *const odd[] = { "HEAD",
+					   "heads/x",
+					   "refs/heads/-x",
+					   "refs/heads/--upload-pack=x",
+					   "refs/heads/../x",
+					   "refs/heads/.x",
+					   "refs/heads/x.lock",
+					   "refs/heads/x.LOCK/y",
+					   "refs/heads/a..b",
+					   "refs/heads//x",
+					   "refs/heads/x/",
+					   "refs/heads/a b",
+					   "refs/heads/a\tb",
+					   "refs/heads/a~1",
+					   "refs/heads/a^",
+					   "refs/heads/a:b",
+					   "refs/heads/a?",
+					   "refs/heads/a*",
+					   "refs/heads/a[",
+					   "refs/heads/a\\b",
+					   "refs/heads/@",
+					   "refs/heads/a@{1}",
+					   "refs/heads/a.",
+					   "refs/heads/\x7f",
+					   "refs/heads/\xff",
+					   "refs/heads/\xc2\x85",
+					   "" };
+	bool all = true;
+	bool none = false;
+
+	for (size_t i = 0; i < sizeof sane / sizeof *sane; i++)
+		all = all && refs_name_is_sane(sane[i]);
+	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+		none = none || refs_name_is_sane(odd[i]);
+	CHECK("names of branches and tags are taken", all);
+	CHECK("odd names are not", !none);
+}
+
+static void packed_refs(void)
+{
+#define ID "0123456789012345678901234567890123456789"
+#define IE "e123456789012345678901234567890123456789"
+	static const char text[] = "# pack-refs with: peeled \n" ID " refs/tags/v1\n^" IE "\n" ID
+				   " refs/heads/b\n" ID " refs/heads/a\n" IE " refs/heads/b\n" ID
+				   " refs/notes/x\nnonsense\n";
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 16);
+	struct refs refs = { 0 };
+	struct error err;
+
+	refs_parse(text, strlen(text), false, &refs, &err);
+	refs_sort(&refs);
+	refs_write(&refs, &out);
+	CHECK("packed-refs is read, and written sorted",
+	      strcmp(buffer_text(&out), "# pack-refs with: sorted \n" ID " refs/heads/a\n" IE
+					" refs/heads/b\n" ID " refs/tags/v1\n") == 0 &&
+		      refs.odd == 1);
+	CHECK("one is set, found and taken away",
+	      refs_set(&refs, "refs/heads/c", IE, &err) == 0 &&
+		      strcmp(refs_find(&refs, "refs/heads/c")->hex, IE) == 0 &&
+		      refs_set(&refs, "refs/heads/a", NULL, &err) == 0 &&
+		      !refs_find(&refs, "refs/heads/a") && refs.count == 3);
+	refs_release(&refs);
+}
+
+static int count(void *context, const struct fsck_link *link, struct error *err)
+{
+	(void)link;
+	(void)err;
+	++*(int *)context;
+	return 0;
+}
+
+static bool is_sound(enum fsck_type type, const char *text, size_t size, int links)
+{
+	AUTO_FREE char *copy = mem_alloc(size + 1);
+	struct error err;
+	int seen = 0;
+
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	return fsck_object(type, copy, size, count, &seen, &err) == 0 && seen == links;
+}
+
+#define SOUND(type, text, links) is_sound(type, text, sizeof(text) - 1, links)
+#define PERSON                   " A B <a@b> 1700000000 +0100\n"
+
+static void objects(void)
+{
+	CHECK("a commit has a tree, parents and two persons",
+	      SOUND(FSCK_COMMIT,
+		    "tree " ID "\nparent " IE "\nauthor" PERSON "committer" PERSON "\nx", 2) &&
+		      SOUND(FSCK_COMMIT,
+			    "tree " ID "\nauthor" PERSON "committer" PERSON "gpgsig x\n\n", 1));
+	CHECK("without one of them it is none",
+	      !SOUND(FSCK_COMMIT, "parent " ID "\nauthor" PERSON "committer" PERSON "\nx", 1) &&
+		      !SOUND(FSCK_COMMIT, "tree " ID "\nauthor" PERSON "\nx", 1) &&
+		      !SOUND(FSCK_COMMIT,
+			     "tree " ID "\nauthor <a@b> 1 +0000\ncommitter" PERSON "\nx", 1) &&
+		      !SOUND(FSCK_COMMIT,
+			     "tree " ID "\nauthor A <a@b> 01 +0000\ncommitter" PERSON "\n", 1) &&
+		      !SOUND(FSCK_COMMIT,
+			     "tree " ID "\nauthor A <a@b> 1 +000\ncommitter" PERSON "\nx", 1) &&
+		      !SOUND(FSCK_COMMIT,
+			     "tree " ID "\nauthor A\0 <a@b> 1 +0000\ncommitter" PERSON "\n", 1));
+	CHECK("a tag has an object, its type and a name",
+	      SOUND(FSCK_TAG, "object " ID "\ntype tag\ntag v1\ntagger" PERSON "\nx", 1) &&
+		      !SOUND(FSCK_TAG, "object " ID "\ntype x\ntag v1\ntagger" PERSON "\nx", 1) &&
+		      !SOUND(FSCK_TAG, "object " ID "\ntype tag\ntag -v\ntagger" PERSON "\nx", 1));
+#define X20 "xxxxxxxxxxxxxxxxxxxx"
+	CHECK("a tree has sorted entries",
+	      SOUND(FSCK_TREE, "100644 a\0" X20 "100644 a.b\0" X20 "40000 ab\0" X20, 3) &&
+		      SOUND(FSCK_TREE, "", 0) &&
+		      SOUND(FSCK_TREE, "100644 a.b\0" X20 "40000 a\0" X20 "160000 s\0" X20, 2) &&
+		      !SOUND(FSCK_TREE, "40000 a\0" X20 "100644 a.b\0" X20, 2));
+	CHECK("a file and a folder of one name are refused, though others stand between them",
+	      !SOUND(FSCK_TREE, "100644 a\0" X20 "100644 a.b\0" X20 "40000 a\0" X20, 3));
+	CHECK("a tree that ends too soon is refused", !SOUND(FSCK_TREE, "100644 a\0x", 0) &&
+							      !SOUND(FSCK_TREE, "100644 a", 0) &&
+							      !SOUND(FSCK_TREE, "100644", 0));
+}
+
+static void dotgit(void)
+{
+	CHECK("every spelling of .git is known",
+	      fsck_is_dotgit(".git") && fsck_is_dotgit(".GiT") && fsck_is_dotgit("git~1") &&
+		      fsck_is_dotgit(".git. .") && fsck_is_dotgit(".git:x") &&
+		      fsck_is_dotgit("\xe2\x80\x8d.g\xe2\x81\xaait") &&
+		      fsck_is_dotgit("a\\.git\\b"));
+	CHECK("and nothing else", !fsck_is_dotgit(".gitignore") && !fsck_is_dotgit("git") &&
+					  !fsck_is_dotgit(".gi") && !fsck_is_dotgit("x.git") &&
+					  !fsck_is_dotgit("git~2"));
+	CHECK("every spelling of .gitmodules is known",
+	      fsck_is_modules(".gitmodules") && fsck_is_modules(".GITmodules ") &&
+		      fsck_is_modules("GITMOD~1") && fsck_is_modules("gi7eba~1") &&
+		      !fsck_is_modules("gitmodules"));
+}
+
+static bool modules(const char *text)
+{
+	struct error err;
+
+	return fsck_modules(text, strlen(text), &err) == 0;
+}
+
+static void submodules(void)
+{
+	CHECK("a usual .gitmodules is fine",
+	      modules("[submodule \"lib/x\"]\n\tpath = lib/x\n\turl = https://example.org/x.git\n\tbranch = .\n") &&
+		      modules("[submodule \"x\"]\n\turl = ../x\n\tupdate = rebase\n"));
+	CHECK("one that runs or leads elsewhere is not",
+	      !modules("[submodule \"x\"]\nurl = -x\n") &&
+		      !modules("[submodule \"x\"]\npath = -x\n") &&
+		      !modules("[submodule \"x\"]\npath = a/../../b\n") &&
+		      !modules("[submodule \"x\"]\npath = /etc\n") &&
+		      !modules("[submodule \"../x\"]\npath = y\n") &&
+		      !modules("[submodule \"x\"]\nupdate = !x\n") &&
+		      !modules("[submodule \"x\"]\nurl = https://x/%0a\n") &&
+		      !modules("[submodule \"x\"]\nurl = ssh://-oProxyCommand=x/y\n"));
+}
+
+int main(void)
+{
+	configurations();
+	ref_names();
+	packed_refs();
+	objects();
+	dotgit();
+	submodules();
+	return unit_failures > 0;
+}
