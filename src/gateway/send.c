@@ -105,7 +105,8 @@ static void join_small(struct call *call)
 static void finish_sending(struct call *call)
 {
 	call->sent = true;
-	explicit_bzero(call->head.data, call->head.used);
+	if (call->head.used > 0) /* a tape gets none */
+		explicit_bzero(call->head.data, call->head.used);
 	buffer_release(&call->head);
 	buffer_release(&call->memory);
 	if (call->spool >= 0) {
