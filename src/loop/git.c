@@ -115,6 +115,20 @@ static bool has_objects(const struct supervisor *sup)
 	return found;
 }
 
+/* What was refused last time need not be said again. */
+static bool is_news(struct supervisor *sup, const json_t *answer)
+{
+	const json_t *refused = json_object_get(answer, "refused");
+	AUTO_FREE char *text = json_array_size(refused) ? json_dumps(refused, JSON_COMPACT) : NULL;
+	bool same = text && sup->git_refused && strcmp(text, sup->git_refused) == 0;
+
+	if (!same) {
+		free(sup->git_refused);
+		sup->git_refused = text ? mem_dup(text) : NULL;
+	}
+	return json_integer_value(json_object_get(answer, "refs")) > 0 || (text && !same);
+}
+
 int git_import(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *failed = NULL;
@@ -127,8 +141,7 @@ int git_import(struct supervisor *sup, struct error *err)
 	checkpoint_ask(sup, "git-import", &answer, &failed);
 	if (failed)
 		data = json_pack("{s:o}", "error", report_text(failed));
-	else if (json_integer_value(json_object_get(answer, "refs")) > 0 ||
-		 json_array_size(json_object_get(answer, "refused")) > 0)
+	else if (answer && is_news(sup, answer))
 		data = json_deep_copy(answer);
 	if (data)
 		result = attend_append(sup, LOOP_EVENT_imported, data, err);
