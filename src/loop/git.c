@@ -67,12 +67,12 @@ static bool is_decided(const struct supervisor *sup)
 static bool is_named(const struct supervisor *sup)
 {
 	const struct fence_paths *const lists[] = { &sup->fence.write, &sup->fence.read,
-						    &sup->fence.hide };
+						    &sup->fence.hide, NULL };
 	AUTO_FREE char *git = path_join(sup->state.options.project, ".git");
 
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		for (size_t k = 0; k < lists[i]->count; k++)
-			if (path_within(lists[i]->items[k].path, git))
+	for (const struct fence_paths *const *list = lists; *list; list++)
+		for (size_t i = 0; i < (*list)->count; i++)
+			if (path_within((*list)->items[i].path, git))
 				return true;
 	return false;
 }
