@@ -11,10 +11,10 @@ all: ## build the programs into build/ (the default)
 	@scripts/setup build
 	@$(MAKE) --no-print-directory build
 
-demo: ## show the fence at work on a small project with a secret in it
+demo: ## show a loop at work on a small project with a bug and a secret in it
 	@scripts/setup demo
 	@$(MAKE) --no-print-directory build
-	@scripts/demo
+	@build/ringfence demo
 
 test: ## run every test, as root also as a plain user
 	@scripts/setup test

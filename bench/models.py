@@ -2,7 +2,9 @@
 """Streams of models: through the gateway, through nginx as a TLS reverse proxy, and directly over TLS.
 
 Started by bench/run.py --only models. Client, proxies and provider are on one loopback device; each event carries the time at which
-the provider sent it. Contenders take turns. The provider's pace is an event each millisecond.
+the provider sent it. Contenders take turns. The provider's pace is an event each millisecond. The provider has a core of its own, as if it
+were another machine, and client and proxies share another: where the scheduler wakes the provider decides about more time than a proxy takes.
+Each is in a session of its own, as daemons are: time is shared out among sessions.
 """
 
 import argparse
@@ -27,6 +29,8 @@ class Bench:
         self.folder = folder
         self.size = size
         self.running = []
+        cores = sorted(os.sched_getaffinity(0))
+        self.here, self.there = {cores[0]}, {cores[-1]}
         self.stream = os.path.join(folder, "stream")
         subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-pthread", "-o", self.stream, os.path.join(REPO, "bench/stream.c"),
                         "-lssl", "-lcrypto"], check=True)
@@ -35,8 +39,9 @@ class Bench:
                         self.key, "-out", self.certificate, "-days", "2", "-subj", "/CN=localhost", "-addext",
                         "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, stderr=subprocess.DEVNULL)
 
-    def start(self, argv, **options):
-        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stdin=subprocess.PIPE, **options)
+    def start(self, argv, cores=None, **options):
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stdin=subprocess.PIPE,
+                                   preexec_fn=lambda: os.sched_setaffinity(0, cores or self.here), start_new_session=True, **options)
         self.running.append(process)
         return process
 
@@ -47,7 +52,7 @@ class Bench:
             process.wait()
 
     def provider(self):
-        self.start([self.stream, "server", str(PROVIDER), self.certificate, self.key]).stdout.readline()
+        self.start([self.stream, "server", str(PROVIDER), self.certificate, self.key], cores=self.there).stdout.readline()
 
     def gateway(self):
         env = {"PATH": PATH, "HOME": self.folder, "RINGFENCE_STATE_DIR": os.path.join(self.folder, "state"), "BENCH_KEY": "sk-bench-0123456789"}
@@ -80,7 +85,8 @@ proxy_set_header Connection ""; proxy_buffering off; proxy_ssl_session_reuse on;
 
     def measure(self, port, kind, token):
         done = subprocess.run([self.stream, "client", str(port), kind, token, str(self.size["requests"]), str(self.size["events"])],
-                              check=True, stdout=subprocess.PIPE, text=True, timeout=120)
+                              check=True, stdout=subprocess.PIPE, text=True, timeout=120,
+                              preexec_fn=lambda: os.sched_setaffinity(0, self.here))
         return {line.split()[0]: tuple(map(float, line.split()[1:])) for line in done.stdout.splitlines()}
 
     def memory(self, port, token):

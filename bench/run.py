@@ -517,12 +517,12 @@ def prepare(place, chosen):
 def main():
     parser = argparse.ArgumentParser(description="Measure Ringfence against its peers.")
     parser.add_argument("--quick", action="store_true", help="a short, rough run")
-    parser.add_argument("--only", choices=[*SECTIONS, "memory", "gateway", "agents", "models", "snapshot", "git"], action="append",
+    parser.add_argument("--only", choices=[*SECTIONS, "memory", "gateway", "agents", "builtin", "models", "snapshot", "git"], action="append",
                         help="only this section (repeatable)")
     parser.add_argument("--inside", help=argparse.SUPPRESS)  # the part that a plain user runs
     args = parser.parse_args()
     size = QUICK if args.quick else FULL
-    chosen = args.only or [*SECTIONS, "memory", "gateway", "agents", "models", "snapshot", "git"]
+    chosen = args.only or [*SECTIONS, "memory", "gateway", "agents", "builtin", "models", "snapshot", "git"]
     timed = [name for name in chosen if name in SECTIONS]
 
     if args.inside:
@@ -561,6 +561,10 @@ def main():
             print("## Streams of agents\n", flush=True)
             subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "agents.py"),
                             *(["--size", "16"] if args.quick else [])], cwd=base, env=place.env, check=False)
+        if "builtin" in chosen:
+            print("## The built-in agent\n", flush=True)
+            subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "builtin.py"),
+                            *(["--quick"] if args.quick else [])], cwd=base, check=False)
         if "models" in chosen:
             print("## Streams of models\n", flush=True)
             subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "models.py"),

@@ -33,7 +33,7 @@ from harness import case, kernel, scheduler  # noqa: E402
 # A uid that no passwd file knows: such users exist in containers, and nothing may depend on a name.
 PLAIN_UID = 12321
 WORKERS = 3
-PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway", "tests/gateway_owner")
+PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway", "ringfence-agent", "tests/gateway_owner")
 UNIT_TIMEOUT_S = 120
 TEMP_PREFIX = "rft."
 
@@ -142,6 +142,7 @@ def copy_of_tree(folder, uid):
     os.makedirs(os.path.join(folder, "build"))
     for program in PROGRAMS:
         shutil.copy(os.path.join(ROOT, "build", program), os.path.join(folder, "build"))
+    shutil.copytree(os.path.join(ROOT, "build/demo"), os.path.join(folder, "build/demo"))
     shutil.copytree(TESTS, os.path.join(folder, "tests"),
                     ignore=shutil.ignore_patterns("__pycache__", "unit", "fuzz"))
     for base, folders, files in os.walk(folder):

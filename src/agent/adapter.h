@@ -41,6 +41,7 @@ struct agent_adapter {
 	const char *setup;  /* shell, before it starts; home is private and empty. NULL: none */
 	const char *launch; /* shell that starts it, with all words in "$@"; NULL: exec */
 	const char *caveat; /* what a user should know; NULL: nothing */
+	bool own;           /* a program of ours, beside this one; it speaks to the gateway alone */
 };
 
 #define ADAPTER_COMPLETE _Pragma("GCC diagnostic error \"-Wmissing-field-initializers\"")
@@ -53,6 +54,7 @@ struct agent_adapter {
 	X(opencode)       \
 	X(aider)          \
 	X(patchpal)       \
+	X(builtin)        \
 	X(command)
 
 #define AGENT_ADAPTER(name) extern const struct agent_adapter agent_adapter_##name;

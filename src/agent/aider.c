@@ -43,4 +43,5 @@ const struct agent_adapter agent_adapter_aider = {
 	/* setup */ NULL,
 	/* launch */ NULL,
 	/* caveat */ "untested here: made from its documentation",
+	/* own */ false,
 };

@@ -323,4 +323,5 @@ const struct agent_adapter agent_adapter_claude = {
 	/* setup */ setup,
 	/* launch */ NULL,
 	/* caveat */ NULL,
+	/* own */ false,
 };

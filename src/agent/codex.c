@@ -274,4 +274,5 @@ const struct agent_adapter agent_adapter_codex = {
 	/* launch */ NULL,
 	/* caveat */
 	"its reports have no dollars and no model: its cost is known only with --model, and without its children",
+	/* own */ false,
 };

@@ -28,4 +28,5 @@ const struct agent_adapter agent_adapter_command = {
 	/* setup */ NULL,
 	/* launch */ NULL,
 	/* caveat */ NULL,
+	/* own */ false,
 };

@@ -47,15 +47,11 @@ static const struct {
 static const char *take_text(const json_t *line, const char *key, struct buffer *copy)
 {
 	const char *text = json_string_value(json_object_get(line, key));
-	size_t size = text ? strlen(text) : 0;
-	size_t skip = size > AGENT_TEXT_MAX ? size - AGENT_TEXT_MAX : 0;
 
 	if (!text)
 		return NULL;
-	while (skip && ((unsigned char)text[skip] & 0xc0) == 0x80)
-		skip++;
 	*copy = BUFFER_INIT(AGENT_TEXT_MAX + 1);
-	buffer_add_text(copy, text + skip);
+	buffer_add_text(copy, text + text_last(text, strlen(text), AGENT_TEXT_MAX));
 	return buffer_text(copy);
 }
 

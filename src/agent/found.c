@@ -109,21 +109,37 @@ int agent_version_compare(const char *a, const char *b)
 
 static bool is_tested(const struct agent_adapter *adapter, const char *version)
 {
+	if (adapter->own)
+		return true;
 	return version && adapter->tested_from &&
 	       agent_version_compare(version, adapter->tested_from) >= 0 &&
 	       agent_version_compare(version, adapter->tested_below) < 0;
 }
 
+/* Where it is; the caller frees. NULL: nowhere. */
+static char *find_program(const struct agent_adapter *adapter)
+{
+	struct error why;
+	char *path = NULL;
+
+	if (!adapter->program)
+		return NULL;
+	if (!adapter->own)
+		return process_find(adapter->program);
+	return process_beside(adapter->program, &path, &why) == 0 ? path : NULL;
+}
+
 void agent_look(const struct agent_adapter *adapter, const char *home,
 		struct agent_found *ret_found)
 {
-	AUTO_FREE char *found = adapter->program ? process_find(adapter->program) : NULL;
+	AUTO_FREE char *found = find_program(adapter);
 	AUTO_FREE char *file = adapter->credentials && *home ? path_join(home, adapter->credentials)
 							     : NULL;
 
 	*ret_found = (struct agent_found){ .program = found ? realpath(found, NULL) : NULL };
 	if (ret_found->program) {
-		ret_found->version = version_of(ret_found->program);
+		ret_found->version = adapter->own ? mem_dup(RINGFENCE_VERSION)
+						  : version_of(ret_found->program);
 		ret_found->folder = folder_of(ret_found->program);
 	}
 	ret_found->tested = is_tested(adapter, ret_found->version);

@@ -267,4 +267,5 @@ const struct agent_adapter agent_adapter_gemini = {
 	/* setup */ setup,
 	/* launch */ NULL,
 	/* caveat */ NULL,
+	/* own */ false,
 };

@@ -237,4 +237,5 @@ const struct agent_adapter agent_adapter_opencode = {
 	/* launch */ NULL,
 	/* caveat */
 	"it waits out limits by itself and says nothing meanwhile: --idle-timeout ends it then; children are not in its costs",
+	/* own */ false,
 };

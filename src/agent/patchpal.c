@@ -48,4 +48,5 @@ const struct agent_adapter agent_adapter_patchpal = {
 	/* setup */ NULL,
 	/* launch */ launch,
 	/* caveat */ "untested here: made from its documentation",
+	/* own */ false,
 };

@@ -2,6 +2,7 @@
 #include "agent/stream.h"
 
 #include "util/mem.h"
+#include "util/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,12 +85,10 @@ void stream_unknown(struct stream *stream)
 /* Drops the beginning of what is too long, at a character. */
 static void keep_end(struct buffer *said)
 {
-	size_t skip = said->used > AGENT_TEXT_MAX ? said->used - AGENT_TEXT_MAX : 0;
+	size_t skip = text_last(said->data, said->used, AGENT_TEXT_MAX);
 
 	if (!skip)
 		return;
-	while (skip < said->used && ((unsigned char)said->data[skip] & 0xc0) == 0x80)
-		skip++;
 	memmove(said->data, said->data + skip, said->used - skip);
 	said->used -= skip;
 }

@@ -308,11 +308,16 @@ int apply_models(struct applied *applied, bool wanted, struct error *err)
 {
 	struct fence_spec *spec = &applied->spec;
 
+	wanted = wanted || models_taped(&applied->config);
 	/* On the host's own network another run may have the same port, and without a fence the keys are in reach anyway. */
 	if (!wanted || spec->models.count > 0 || spec->net == FENCE_NET_OPEN ||
 	    spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ||
 	    strcmp(config_get(&applied->config, SETTING_AGENT_LOGIN)->text, "file") == 0)
-		return 0;
+		return models_taped(&applied->config) && spec->models.count == 0
+			       ? error_set(
+					 err,
+					 "a tape (record, replay) needs the gateway, which is not there without a fence, with net: open and with agent-login: file")
+			       : 0;
 	if (models_texts(applied, &spec->models, err) < 0)
 		return -1;
 	/* Nothing but models is reached then: the list of hosts is empty. */
@@ -321,6 +326,12 @@ int apply_models(struct applied *applied, bool wanted, struct error *err)
 		spec->net_origin = "models";
 	}
 	return 0;
+}
+
+void apply_tape(struct applied *applied, const char *path)
+{
+	if (path && path_within(path, applied->place.project))
+		fence_paths_add(&applied->spec.read, path, "the tape");
 }
 
 uint64_t apply_loop_number(const struct config *config, enum setting_id id)

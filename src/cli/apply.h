@@ -34,6 +34,9 @@ int apply_spec(struct applied *applied, struct error *err);
  * here is reported, not refused. */
 int apply_loop(struct applied *applied, struct error *err);
 
+/* The command may read a tape that is in the project, and not change it. NULL: there is none. */
+void apply_tape(struct applied *applied, const char *path);
+
 /* Adds the way to models, if there is one. Returns 0, or -1 with err set. */
 int apply_models(struct applied *applied, bool wanted, struct error *err);
 

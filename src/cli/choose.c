@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text of a setting, or NULL where it is none. */
-static const char *text_of(const struct applied *applied, enum setting_id id)
-{
-	const struct config_value *value = config_get(&applied->config, id);
-
-	return value->number ? value->text : NULL;
-}
-
 static bool names(const char *variable, const char *key)
 {
 	size_t size = strlen(key);
@@ -48,9 +40,27 @@ static bool by_file(const struct applied *applied)
 	return strcmp(config_get(&applied->config, SETTING_AGENT_LOGIN)->text, "file") == 0;
 }
 
+/* Without the gateway, and without TLS: a plain server, where the network is open. */
+static bool is_plain(const struct applied *applied, const struct agent_adapter *agent)
+{
+	if (applied->spec.models.count ||
+	    (applied->spec.net != FENCE_NET_OPEN &&
+	     !(applied->spec.accepted_weaker & FENCE_WEAKER_NO_FENCE)))
+		return false;
+	for (const char *const *name = agent->passes; *name; name++) {
+		const char *place = getenv(*name);
+
+		if (place && strncmp(place, "http://", 7) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool can_log_in(const struct applied *applied, const struct agent_adapter *agent,
 		       const struct agent_found *found)
 {
+	if (agent->own && !by_file(applied))
+		return is_routed(applied, agent) || is_plain(applied, agent);
 	return by_file(applied)
 		       ? found->credentials != NULL
 		       : choose_has_key(agent, &applied->spec.env) || is_routed(applied, agent);
@@ -77,9 +87,9 @@ static const struct agent_adapter *pick(const struct applied *applied)
 static int decide(const struct applied *applied, const struct agent_adapter **ret_agent,
 		  struct error *err)
 {
-	const char *name = text_of(applied, SETTING_AGENT);
+	const char *name = config_text(&applied->config, SETTING_AGENT);
 
-	if (!name && text_of(applied, SETTING_AGENT_COMMAND))
+	if (!name && config_text(&applied->config, SETTING_AGENT_COMMAND))
 		name = "command";
 	if (!name || strcmp(name, "auto") == 0) {
 		*ret_agent = pick(applied);
@@ -88,8 +98,9 @@ static int decide(const struct applied *applied, const struct agent_adapter **re
 		return error_set(
 			err,
 			"run needs an agent, and none was found that is installed and can log in (ringfence agents "
-			"tells more): pass its key into the fence with --env, or name a command line with "
-			"--agent-command COMMAND, which gets the prompt on its stdin");
+			"tells more): set ANTHROPIC_API_KEY or another provider's key, or name a local model server with --upstream "
+			"openai=local:http://127.0.0.1:11434, or a command line with --agent-command COMMAND, which gets the prompt "
+			"on its stdin");
 	}
 	*ret_agent = agent_adapter_find(name);
 	if (*ret_agent)
@@ -103,8 +114,8 @@ static int decide(const struct applied *applied, const struct agent_adapter **re
 
 static int choose_command(const struct applied *applied, struct choice *choice, struct error *err)
 {
-	const char *command = text_of(applied, SETTING_AGENT_COMMAND);
-	const char *format = text_of(applied, SETTING_AGENT_FORMAT);
+	const char *command = config_text(&applied->config, SETTING_AGENT_COMMAND);
+	const char *format = config_text(&applied->config, SETTING_AGENT_FORMAT);
 
 	if (!command)
 		return error_set(
@@ -152,6 +163,25 @@ static void hide_settings(struct fence_spec *spec, const struct agent_adapter *a
 	}
 }
 
+/* What our own agent is told: whose servers are local, and whether its commands have hosts to reach. */
+static void tell_own(struct fence_spec *spec)
+{
+	AUTO_BUFFER struct buffer local = BUFFER_INIT(256);
+
+	for (size_t i = 0; i < spec->models.count; i++)
+		if (strncmp(spec->models.items[i], "free ", 5) == 0)
+			buffer_printf(&local, "%s%s", local.used ? " " : "",
+				      spec->models.items[i] + 5);
+	if (local.used) {
+		AUTO_FREE char *variable = mem_format("RINGFENCE_LOCAL_MODELS=%s",
+						      buffer_text(&local));
+
+		add_variable(spec, variable);
+	}
+	if (spec->allow.count)
+		add_variable(spec, "RINGFENCE_HOSTS=1");
+}
+
 static void equip(struct applied *applied, const struct agent_adapter *agent,
 		  const struct agent_found *found, bool fenced)
 {
@@ -166,6 +196,8 @@ static void equip(struct applied *applied, const struct agent_adapter *agent,
 	for (const char *const *name = agent->passes; *name; name++)
 		if (getenv(*name) && !spec->models.count) /* with those it is led elsewhere */
 			add_variable(spec, *name);
+	if (agent->own)
+		tell_own(spec);
 	hide_settings(spec, agent);
 }
 
@@ -183,6 +215,12 @@ static int check_login(const struct applied *applied, const struct agent_adapter
 			       : error_set(err,
 					   "%s has no credential file; pass its key with --env",
 					   agent->title);
+	if (agent->own)
+		return error_set(
+			err,
+			"%s has no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, which the gateway adds outside of the "
+			"fence (--models auto), or name a server of your own with --upstream openai=local:http://127.0.0.1:11434",
+			agent->title);
 	return error_set(
 		err,
 		"%s cannot log in: set %s, which the gateway adds outside of the fence (--models auto); --env %s passes it "
@@ -208,7 +246,7 @@ static void warn(const struct agent_adapter *agent, const struct agent_found *fo
 
 int choose_agent(struct applied *applied, struct choice *ret_choice, struct error *err)
 {
-	struct choice choice = { .model = text_of(applied, SETTING_MODEL) };
+	struct choice choice = { .model = config_text(&applied->config, SETTING_MODEL) };
 	AUTO_BUFFER struct buffer command = BUFFER_INIT(1 << 16);
 	bool fenced = !(applied->spec.accepted_weaker & FENCE_WEAKER_NO_FENCE);
 	struct agent_found found = { 0 };
@@ -239,7 +277,8 @@ int choose_agent(struct applied *applied, struct choice *ret_choice, struct erro
 
 	const struct agent_order order = { .program = found.program,
 					   .model = choice.model,
-					   .arguments = text_of(applied, SETTING_AGENT_ARGS),
+					   .arguments = config_text(&applied->config,
+								    SETTING_AGENT_ARGS),
 					   .fenced = fenced };
 
 	agent_command(choice.agent, &order, &command);

@@ -67,6 +67,7 @@ struct command {
 
 extern const struct command cmd_abort;
 extern const struct command cmd_agents;
+extern const struct command cmd_apply;
 extern const struct command cmd_checkpoints;
 extern const struct command cmd_circuit;
 extern const struct command cmd_clean;
@@ -74,6 +75,7 @@ extern const struct command cmd_completions;
 extern const struct command cmd_config;
 extern const struct command cmd_cost;
 extern const struct command cmd_diff;
+extern const struct command cmd_demo;
 extern const struct command cmd_doctor;
 extern const struct command cmd_exec;
 extern const struct command cmd_gateway;

@@ -56,6 +56,9 @@ static void print_login(const struct agent_adapter *agent, const struct agent_fo
 {
 	if (found->key)
 		printf("  login: %s is set", found->key);
+	else if (agent->own)
+		printf("  login: neither %s nor %s is set; a local server needs none (--upstream)",
+		       agent->keys[0], agent->keys[1]);
 	else
 		printf("  login: %s is not set", agent->keys[0]);
 	if (found->credentials)
@@ -74,7 +77,7 @@ static void print_agent(const struct agent_adapter *agent, const struct agent_fo
 	}
 	printf("%-10s %s %s\n  %s\n", agent->name, agent->title,
 	       version ? version : "(version unknown)", path);
-	if (agent->tested_from)
+	if (agent->tested_from && !agent->own)
 		printf("  tested: %s to below %s%s\n", agent->tested_from, agent->tested_below,
 		       found->tested ? "" : "; not this version");
 	print_login(agent, found);

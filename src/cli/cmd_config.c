@@ -55,11 +55,14 @@ static void add_setting_rows(struct rows *rows, const struct config *config,
 	for (size_t i = 0; i < config->count; i++) {
 		const struct config_value *value = &config->values[i];
 
-		if (value->setting == setting && value->state != CONFIG_REPLACED)
-			add_row(rows, setting, value->text, value->origin,
-				value->state == CONFIG_INACTIVE
-					? "  NOT ACTIVE: it widens the fence (ringfence trust)"
-					: "");
+		if (value->setting != setting || value->state == CONFIG_REPLACED)
+			continue;
+		add_row(rows, setting, value->text, value->origin,
+			value->state == CONFIG_INACTIVE
+				? "  NOT ACTIVE: it widens the fence (ringfence trust)"
+				: "");
+		if (value->layer == CONFIG_BUILT_IN && setting->in_loop)
+			add_row(rows, setting, setting->in_loop, "built-in, in a loop", "");
 	}
 	for (size_t i = 0; setting->id == SETTING_HIDE && i < config->ignore.count; i++)
 		add_row(rows, setting, config->ignore.items[i].text, config->ignore.items[i].origin,
@@ -126,11 +129,13 @@ static void add_strings(struct json *json, const char *key, const struct list *l
 }
 
 static void add_value(struct json *json, const char *key, const char *text, const char *origin,
-		      const char *state)
+		      const char *state, const char *in_loop)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "key", key);
 	json_text(json, "value", text);
+	if (in_loop)
+		json_text(json, "in_loop", in_loop);
 	json_text(json, "origin", origin);
 	json_text(json, "state", state);
 	json_close(json);
@@ -153,13 +158,14 @@ static void print_json(const struct fence_place *place, const struct config *con
 
 		if (value->state != CONFIG_REPLACED)
 			add_value(&json, value->setting->key, value->text, value->origin,
-				  value->state == CONFIG_INACTIVE ? "inactive" : "active");
+				  value->state == CONFIG_INACTIVE ? "inactive" : "active",
+				  value->layer == CONFIG_BUILT_IN ? value->setting->in_loop : NULL);
 	}
 	json_close(&json);
 	json_open(&json, "patterns", '[');
 	for (size_t i = 0; i < config->ignore.count; i++)
 		add_value(&json, "hide", config->ignore.items[i].text,
-			  config->ignore.items[i].origin, "active");
+			  config->ignore.items[i].origin, "active", NULL);
 	json_close(&json);
 	json_close(&json);
 	fputs(buffer_text(&out), stdout);

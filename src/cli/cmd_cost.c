@@ -57,6 +57,8 @@ struct sums {
 	struct sum *items;
 	size_t count;
 	struct sum total;
+	bool replays;           /* count, too */
+	uint64_t replayed_nusd; /* what they would have cost */
 };
 
 static uint64_t number(const json_t *row, const char *key)
@@ -97,6 +99,15 @@ static char *name_of(const struct sums *sums, const json_t *row, const char *loo
 	return mem_dup(text(row, "model"));
 }
 
+/* The same; what nobody has paid has lines of its own. */
+static char *line_of(const struct sums *sums, const json_t *row, const char *loop)
+{
+	AUTO_FREE char *name = name_of(sums, row, loop);
+	bool replay = json_is_true(json_object_get(row, "replay"));
+
+	return mem_format("%s%s", name, replay ? " (replay)" : "");
+}
+
 static struct sum *find(struct sums *sums, char *name)
 {
 	for (size_t i = 0; i < sums->count; i++) {
@@ -134,11 +145,14 @@ static int read_ledger(struct sums *sums, const char *folder, const char *loop, 
 		return error_sys(err, "open '%s'", path);
 	while (getline(&line, &room, file) > 0) {
 		json_t *row = json_loads(line, 0, NULL);
+		bool replay = json_is_true(json_object_get(row, "replay"));
 
-		if (json_is_object(
-			    row)) { /* a line that is torn is the last of a crash: it is in the next one */
-			add(find(sums, name_of(sums, row, loop)), row);
-			add(&sums->total, row);
+		sums->replayed_nusd += replay ? number(row, "cost_nusd") : 0;
+		/* A line that is torn is the last of a crash: it is in the next one. */
+		if (json_is_object(row)) {
+			add(find(sums, line_of(sums, row, loop)), row);
+			if (!replay || sums->replays)
+				add(&sums->total, row);
 		}
 		json_decref(row);
 	}
@@ -157,6 +171,7 @@ static int read_all(struct sums *sums, const char *state, const char *project, c
 	if (id) {
 		if (client_find(state, id, project, &one, err) < 0)
 			return -1;
+		sums->replays = true; /* it was asked for */
 		result = read_ledger(sums, one.folder, one.id, err);
 		client_loop_release(&one);
 		return result;
@@ -197,8 +212,9 @@ static void print_json(const struct sums *sums)
 
 	for (size_t i = 0; i < sums->count; i++)
 		json_array_append_new(list, sum_json(&sums->items[i], sums->by));
-	whole = json_pack("{s:s, s:o, s:o}", "by", sums->by, "lines", list, "total",
-			  sum_json(&sums->total, sums->by));
+	whole = json_pack("{s:s, s:o, s:o, s:I}", "by", sums->by, "lines", list, "total",
+			  sum_json(&sums->total, sums->by), "replayed_nusd",
+			  (json_int_t)sums->replayed_nusd);
 	json_dumpf(whole, stdout, JSON_INDENT(2));
 	printf("\n");
 	json_decref(whole);
@@ -256,6 +272,13 @@ static void print_text(const struct sums *sums)
 	print_sum(&sums->total, "total");
 	if (sums->total.estimated_nusd)
 		printf("\n~ a part of it is estimated: the answer was cut off, or somebody died.\n");
+	if (sums->replayed_nusd) {
+		AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
+
+		price_add_usd(&amount, sums->replayed_nusd, 2);
+		printf("\nUS$ %s of it is a replay's, and nobody has paid that%s.\n",
+		       buffer_text(&amount), sums->replays ? "" : "; the total is without it");
+	}
 }
 
 static int show(const struct cost_options *asked, const char *id)

@@ -172,7 +172,10 @@ static int make_outlet(struct applied *applied, struct error *err)
 		return 0;
 	if (models_books(applied, &books, &folder, &day, err) < 0)
 		return -1;
-	return gateway_outlet_models(spec->outlet, &spec->models, &books, err);
+	if (gateway_outlet_models(spec->outlet, &spec->models, &books, err) < 0)
+		return -1;
+	apply_tape(applied, gateway_outlet_tape(spec->outlet));
+	return 0;
 }
 
 static int load_and_run(struct exec_options *asked, struct error *err)
@@ -215,8 +218,8 @@ static int run_exec(const struct command *command, char **argv)
 	} else if (rest) {
 		code = load_and_run(&asked, &err);
 	}
-	if (gateway_outlet_news(asked.applied.spec.outlet, &news) && news.cost_nusd > 0)
-		models_tell_cost(news.cost_nusd);
+	if (gateway_outlet_news(asked.applied.spec.outlet, &news))
+		models_tell_cost(&news);
 	gateway_outlet_free(asked.applied.spec.outlet);
 	report_release(&asked.report);
 	apply_release(&asked.applied);

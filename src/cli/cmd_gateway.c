@@ -3,8 +3,8 @@
 #include "cli/cli.h"
 #include "cli/models.h"
 #include "cli/notice.h"
-#include "gateway/client.h"
 #include "gateway/keys.h"
+#include "gateway/owner.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/outlet.h"
@@ -56,6 +56,9 @@ static bool takes(const struct setting *setting)
 	case SETTING_UPSTREAM_CA:
 	case SETTING_UPSTREAM_PROXY:
 	case SETTING_UNKNOWN_MODEL:
+	case SETTING_RECORD:
+	case SETTING_REPLAY:
+	case SETTING_REPLAY_PACE:
 	case SETTING_BUDGET:
 	case SETTING_DAILY_BUDGET:
 		return true;
@@ -96,23 +99,32 @@ static void add_variables(struct list *variables, uint16_t port, const char *tok
 		list_printf(variables, "%s=%s", keys[i], token);
 }
 
-static int open_books(const struct applied *applied, struct books **ret_books, struct error *err)
+/* What lasts as long as the gateway. */
+struct kept {
+	struct books *books;
+	struct cassette *cassette; /* the tape; NULL: none */
+	struct gateway *gateway;
+};
+
+static int open_books(const struct applied *applied, struct list *models, struct kept *kept,
+		      struct error *err)
 {
 	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *day = NULL;
 	struct books_options wanted;
 
-	if (models_books(applied, &wanted, &folder, &day, err) < 0)
+	if (models_books(applied, &wanted, &folder, &day, err) < 0 ||
+	    cassette_open(models, &wanted, &kept->cassette, err) < 0)
 		return -1;
-	return books_open(&wanted, ret_books, err);
+	wanted.replay = cassette_is_replay(kept->cassette);
+	return books_open(&wanted, &kept->books, err);
 }
 
-static int start(const struct applied *applied, struct books *books, struct gateway **ret_gateway,
-		 struct error *err)
+static int start(const struct applied *applied, struct kept *kept, struct error *err)
 {
-	struct gateway_options wanted = {
-		.uid = geteuid(), .gid = getegid(), .caps = GATEWAY_CAPS_DEFAULT, .books = books
-	};
+	struct gateway_options wanted = { .uid = geteuid(),
+					  .gid = getegid(),
+					  .caps = GATEWAY_CAPS_DEFAULT };
 	struct list texts = { 0 };
 	int result;
 
@@ -126,7 +138,11 @@ static int start(const struct applied *applied, struct books *books, struct gate
 	result = keys_resolve(&texts, &wanted.models, err);
 	list_release(&texts);
 	if (result == 0)
-		result = gateway_start(&wanted, ret_gateway, err);
+		result = open_books(applied, &wanted.models, kept, err);
+	wanted.books = kept->books;
+	wanted.cassette = kept->cassette;
+	if (result == 0)
+		result = gateway_start(&wanted, &kept->gateway, err);
 	keys_wipe(&wanted.models);
 	return result;
 }
@@ -234,8 +250,7 @@ static int run_with(const struct gateway_asked *asked, struct gateway *gateway, 
 static int run_gateway(const struct command *command, char **argv)
 {
 	struct gateway_asked asked = { 0 };
-	struct gateway *gateway = NULL;
-	struct books *books = NULL;
+	struct kept kept = { 0 };
 	struct error err;
 	char **rest;
 	int code = 0;
@@ -248,16 +263,19 @@ static int run_gateway(const struct command *command, char **argv)
 	}
 	if (apply_load(&asked.applied, &err) < 0)
 		code = apply_fail(&asked.applied.config, &err);
-	else if (open_books(&asked.applied, &books, &err) < 0 ||
-		 start(&asked.applied, books, &gateway, &err) < 0)
+	else if (start(&asked.applied, &kept, &err) < 0)
 		code = cli_fail(&err);
 	else
-		code = run_with(&asked, gateway, rest);
-	if (gateway) {
-		gateway_stop(gateway);
-		models_tell_cost(books_spent(books));
+		code = run_with(&asked, kept.gateway, rest);
+	if (kept.gateway) {
+		struct books_news news;
+
+		gateway_stop(kept.gateway);
+		books_tell(kept.books, &news);
+		models_tell_cost(&news);
 	}
-	books_close(books);
+	books_close(kept.books);
+	cassette_close(kept.cassette);
 	apply_release(&asked.applied);
 	return code;
 }

@@ -1,14 +1,17 @@
 /* ringfence run: an agent in the fence, again and again, until the work is done. */
+#include "cli/announce.h"
 #include "cli/apply.h"
 #include "cli/choose.h"
 #include "cli/cli.h"
 #include "cli/follow.h"
+#include "cli/goal.h"
 #include "cli/limits.h"
 #include "cli/loops.h"
 #include "cli/notice.h"
 #include "cli/policy.h"
 #include "cli/prices.h"
 #include "cli/refuse.h"
+#include "cli/worktree.h"
 #include "loop/client.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -32,10 +35,13 @@ struct run_options {
 	bool dry;
 	bool json;
 	bool no_fence;
+	bool apart;
+	struct worktree worktree;
 	json_t *frozen; /* what the journal gets */
 	struct buffer text;
 	struct client_loop loop;
 	struct choice choice;
+	struct goal goal;
 };
 
 _Static_assert(offsetof(struct run_options, applied) == 0, "where apply_set() looks for it");
@@ -44,6 +50,9 @@ static const struct option options[] = {
 	OPTION_TEXT("prompt-file", "FILE", "the objective is in this file (-p)", struct run_options,
 		    prompt_file),
 	OPTION_PROJECT(struct run_options, applied.spec.project),
+	OPTION_FLAG("worktree",
+		    "in a work tree of its own, on the branch ringfence/LOOP (ringfence apply)",
+		    struct run_options, apart),
 	OPTION_FLAG("detach", "go on in the background; the last line is the loop's id",
 		    struct run_options, detach),
 	OPTION_FLAG("dry-run", "show the prompt and the policy, and start nothing",
@@ -103,41 +112,6 @@ static int read_objective(struct run_options *asked, char **rest, struct error *
 	return 0;
 }
 
-/* The text of a setting, or NULL where it is none. */
-static const char *text_of(const struct run_options *asked, enum setting_id id)
-{
-	const struct config_value *value = config_get(&asked->applied.config, id);
-
-	return value->number ? value->text : NULL;
-}
-
-static json_t *checks_of(const struct config *config)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < config->count; i++)
-		if (config->values[i].setting->id == SETTING_CHECK &&
-		    config->values[i].state == CONFIG_ACTIVE)
-			json_array_append_new(list, json_string(config->values[i].text));
-	return list;
-}
-
-/* The task list's path in the project. */
-static int place_tasks(const struct run_options *asked, const char **tasks, struct error *err)
-{
-	const char *project = asked->applied.place.project;
-
-	if (!*tasks)
-		return 0;
-	if ((*tasks)[0] == '/') {
-		if (!path_within(*tasks, project) || strcmp(*tasks, project) == 0)
-			return error_set(err, "--tasks '%s' is not in the project '%s'", *tasks,
-					 project);
-		*tasks += strlen(project) + 1;
-	}
-	return refuse_missing(project, *tasks, err);
-}
-
 /* The user's own prices; ours are in the program. */
 static int add_prices(const struct run_options *asked, struct error *err)
 {
@@ -153,39 +127,52 @@ static int add_prices(const struct run_options *asked, struct error *err)
 	return 0;
 }
 
+/* What is recorded or replayed is said wherever the loop is. */
+static void add_tape(const struct run_options *asked)
+{
+	const struct list *models = &asked->applied.spec.models;
+
+	for (size_t i = 0; i < models->count; i++) {
+		const char *text = models->items[i];
+
+		if (strncmp(text, "replay ", 7) == 0)
+			json_object_set_new(asked->frozen, "replay", json_string(text + 7));
+		else if (strncmp(text, "record ", 7) == 0)
+			json_object_set_new(asked->frozen, "record", json_string(text + 7));
+	}
+}
+
 /* All that the loop is to be, decided once. */
 static int freeze(struct run_options *asked, struct error *err)
 {
-	const char *promise = text_of(asked, SETTING_PROMISE);
-	const char *tasks = text_of(asked, SETTING_TASKS);
 	AUTO_FREE char *here = getcwd(NULL, 0);
 	const struct config *config = &asked->applied.config;
-	json_t *checks;
 
-	if (refuse_inactive(config, SETTING_CHECK, SETTING_CHECK, err) < 0 ||
-	    refuse_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
+	if (refuse_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
 	    refuse_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0 ||
 	    choose_agent(&asked->applied, &asked->choice, err) < 0 ||
-	    place_tasks(asked, &tasks, err) < 0)
+	    goal_decide(&asked->applied, &asked->goal, err) < 0)
 		return -1;
-	checks = checks_of(config);
-	if (!promise && !tasks && !json_array_size(checks))
-		promise = GUARD_PROMISE;
-	if (!json_array_size(checks))
-		notice(tasks ? "no --check is configured: only the agent's word and ticks will count"
-			     : "no --check is configured: only the agent's word will count");
+	if (!json_array_size(asked->goal.checks))
+		noticef("no --check is configured, and none was found in the project: only the agent's word%s will count",
+			asked->goal.tasks ? " and ticks" : "");
 	asked->frozen =
-		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s, s:s?, s:s?, s:o, s:o}",
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s, s:s?, s:s?, s:O, s:o}",
 			  "project", asked->applied.place.project, "objective", asked->objective,
 			  "agent", asked->choice.agent->name, "agent_command",
 			  asked->choice.command, "agent_format", asked->choice.format, "model",
 			  asked->choice.model, "login", asked->choice.login, "session",
-			  config_get(config, SETTING_SESSION)->text, "promise", promise, "tasks",
-			  tasks, "checks", checks, "fence",
+			  config_get(config, SETTING_SESSION)->text, "promise", asked->goal.promise,
+			  "tasks", asked->goal.tasks, "checks", asked->goal.checks, "fence",
 			  frozen_spec(&asked->applied.spec, here ? here : "/"));
 	if (!asked->frozen)
 		return error_set(err,
 				 "a text or a path that is no UTF-8 cannot be kept in a journal");
+	if (asked->worktree.root) {
+		json_object_set_new(asked->frozen, "origin", json_string(asked->worktree.origin));
+		json_object_set_new(asked->frozen, "work_tree", json_string(asked->worktree.root));
+	}
+	add_tape(asked);
 	limits_freeze(asked->frozen, config);
 	return add_prices(asked, err);
 }
@@ -201,7 +188,7 @@ static int find_programs(const struct run_options *asked, const struct fence_pla
 		return 0;
 	if (refuse_hidden(plan, "the agent's command", asked->choice.command, err) < 0)
 		return -1;
-	json_array_foreach(json_object_get(asked->frozen, "checks"), index, check)
+	json_array_foreach(asked->goal.checks, index, check)
 	{
 		AUTO_FREE char *shown = text_escaped(json_string_value(check));
 		AUTO_FREE char *what = mem_format("the check '%.300s'", shown);
@@ -274,23 +261,49 @@ static int show(const struct run_options *asked, const struct fence_plan *plan, 
 	return cli_printed();
 }
 
-static int start(struct run_options *asked, struct error *err)
+static int start(struct run_options *asked, const struct fence_plan *plan, struct error *err)
 {
-	if (client_create(asked->applied.place.state, asked->frozen, &asked->loop, err) < 0)
+	/* A program wants nothing but the id of what it starts in the background. */
+	bool person = !asked->json && (!asked->detach || isatty(1));
+	int code;
+
+	if (client_create(asked->applied.place.state, asked->worktree.id, asked->frozen,
+			  &asked->loop, err) < 0)
 		return cli_fail(err);
+	worktree_release(&asked->worktree); /* from now on it is the loop's */
+	if (person) {
+		printf("loop %s\n", asked->loop.id);
+		announce_loop(&asked->applied, plan, &asked->choice, &asked->goal);
+	}
 	if (asked->detach && asked->json) {
 		loops_print_line(client_json(&asked->loop));
 		return cli_printed();
 	}
 	if (asked->detach) {
-		if (isatty(1)) /* a program wants nothing but the id */
+		if (person)
 			puts("in the background (ringfence logs -f, status, pause, abort)");
 		printf("%s\n", asked->loop.id);
 		return cli_printed();
 	}
-	if (!asked->json)
-		printf("loop %s\n", asked->loop.id);
-	return follow_loop(&asked->loop, 0, asked->json);
+	code = follow_loop(&asked->loop, 0, asked->json);
+	client_look(&asked->loop);
+	if (asked->loop.state.options.work_tree && !asked->loop.alive && !asked->json)
+		printf("its result is the branch ringfence/%s (ringfence apply %s)\n",
+		       asked->loop.id, asked->loop.id);
+	return code;
+}
+
+/* A disk that is nearly full already is no place to begin. */
+static int find_room(const struct run_options *asked, struct error *err)
+{
+	const struct applied *applied = &asked->applied;
+	int64_t least = (int64_t)config_get(&applied->config, SETTING_MIN_FREE)->number;
+	AUTO_FREE char *here = client_room(applied->place.project, least);
+	AUTO_FREE char *there = client_room(applied->place.state, least);
+
+	if (!here && !there)
+		return 0;
+	return error_set(err, "%.1500s", here ? here : there);
 }
 
 static int load_and_run(struct run_options *asked, struct error *err)
@@ -305,19 +318,27 @@ static int load_and_run(struct run_options *asked, struct error *err)
 	if (!asked->dry)
 		fence_enter_scope(&asked->applied.spec);
 	notice_config(&asked->applied.config, true);
+	if (!asked->dry && (find_room(asked, err) < 0 ||
+			    worktree_finish_apply(asked->applied.place.state,
+						  asked->applied.place.project, err) < 0))
+		return cli_fail(err);
+	if (asked->apart && !asked->dry &&
+	    worktree_make(&asked->applied, &asked->worktree, err) < 0)
+		return cli_fail(err);
 	if (freeze(asked, err) < 0 || plan(asked, &made, err) < 0)
 		return cli_fail(err);
 	if (place_sessions(asked, &made, err) < 0)
 		code = cli_fail(err);
 	else
-		code = asked->dry ? show(asked, &made, err) : start(asked, err);
+		code = asked->dry ? show(asked, &made, err) : start(asked, &made, err);
 	fence_plan_release(&made);
 	return code;
 }
 
 static int run_run(const struct command *command, char **argv)
 {
-	struct run_options asked = { .text = BUFFER_INIT(OBJECTIVE_BYTES + 1) };
+	struct run_options asked = { .text = BUFFER_INIT(OBJECTIVE_BYTES + 1),
+				     .worktree = WORKTREE_INIT };
 	struct error err;
 	char **rest;
 	int code;
@@ -327,9 +348,12 @@ static int run_run(const struct command *command, char **argv)
 	if (rest)
 		code = read_objective(&asked, rest, &err) < 0 ? cli_fail(&err)
 							      : load_and_run(&asked, &err);
+	if (asked.worktree.id)
+		worktree_undo(asked.applied.place.state, &asked.worktree);
 	client_loop_release(&asked.loop);
 	json_decref(asked.frozen);
 	choice_release(&asked.choice);
+	goal_release(&asked.goal);
 	buffer_release(&asked.text);
 	apply_release(&asked.applied);
 	return code;

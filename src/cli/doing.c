@@ -4,6 +4,7 @@
 #include "agent/agent.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/text.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -23,9 +24,8 @@ static char *last_line(const char *text, size_t size)
 		size--;
 	for (from = size; from && text[from - 1] != '\n';)
 		from--;
-	if (size - from > LINE_BYTES)
-		from = size - LINE_BYTES;
-	/* Of a character that was cut there is no beginning. */
+	from += text_last(text + from, size - from, LINE_BYTES);
+	/* The text itself may be the end of a longer one: of a character that was cut there is no beginning. */
 	while (from < size && ((unsigned char)text[from] & 0xc0) == 0x80)
 		from++;
 	return from < size ? strndup(text + from, size - from) : NULL;
@@ -62,13 +62,18 @@ static char *read_events(const struct agent_format *format, const char *bytes, s
 	return doing;
 }
 
+char *doing_log(const struct client_loop *loop, unsigned int iteration, unsigned int attempt)
+{
+	AUTO_FREE char *number = attempt > 1 ? mem_format("%u.%u", iteration, attempt)
+					     : mem_format("%u", iteration);
+
+	return mem_format("%s/iterations/%s/stdout.log", loop->folder, number);
+}
+
 char *doing_now(const struct client_loop *loop)
 {
 	const struct loop_state *state = &loop->state;
-	AUTO_FREE char *number = state->attempt > 1
-					 ? mem_format("%u.%u", state->iteration, state->attempt)
-					 : mem_format("%u", state->iteration);
-	AUTO_FREE char *path = mem_format("%s/iterations/%s/stdout.log", loop->folder, number);
+	AUTO_FREE char *path = doing_log(loop, state->iteration, state->attempt);
 	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_FREE char *bytes = mem_alloc(END_BYTES);
 	struct stat status;

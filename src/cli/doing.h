@@ -7,4 +7,7 @@
 /* In a line, from the end of the transcript; NULL: nothing is known. The caller frees. */
 char *doing_now(const struct client_loop *loop);
 
+/* Where the output of an iteration is; the caller frees. */
+char *doing_log(const struct client_loop *loop, unsigned int iteration, unsigned int attempt);
+
 #endif

@@ -2,6 +2,7 @@
 #include "cli/follow.h"
 
 #include "cli/doing.h"
+#include "cli/live.h"
 #include "cli/loops.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 /* Without news, whether somebody is still there is looked at this often, and what the agent says. */
-enum { LOOK_MS = 1000, SPEAK_S = 10, GONE_LOOKS = 12 };
+enum { LOOK_MS = 1000, SPEAK_S = 10, GONE_LOOKS = 12, LIVE_MS = 200 };
 
 struct follow {
 	struct client_loop *loop;
@@ -31,6 +32,7 @@ struct follow {
 	int news;       /* of the loop's folder */
 	int gone;       /* how often nobody was there */
 	bool stops;     /* somebody has asked for a pause or an end */
+	struct live live;
 };
 
 static volatile sig_atomic_t interrupts; /* by Ctrl-C */
@@ -283,11 +285,15 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 		break;
 	case LOOP_EVENT_begun:
 		tell_begun(follow, data, at_ms);
+		live_begin(&follow->live, follow->loop, number_of(data, "iteration"),
+			   number_of(data, "attempt"));
 		break;
 	case LOOP_EVENT_ended:
+		live_end(&follow->live);
 		tell_ended(follow, data);
 		break;
 	case LOOP_EVENT_interrupted:
+		live_end(&follow->live);
 		tell(follow, "  iteration %d was interrupted; it does not count",
 		     number_of(data, "iteration"));
 		break;
@@ -333,10 +339,15 @@ static int tell_event(void *context, const struct store_event *event, struct err
 	return 0;
 }
 
+static void tell_line(void *context, const char *line)
+{
+	tell(context, "%s", line);
+}
+
 /* What the agent does now, if that is news. */
 static void tell_last(struct follow *follow)
 {
-	AUTO_FREE char *line = doing_now(follow->loop);
+	AUTO_FREE char *line = follow->live.path ? NULL : doing_now(follow->loop);
 
 	if (!line || (follow->last && strcmp(follow->last, line) == 0))
 		return;
@@ -367,14 +378,20 @@ static bool catch_up(struct follow *follow, struct error *err)
 	return follow->gone > GONE_LOOKS || (!loop->alive && loop->trouble);
 }
 
-static void wait_for_news(const struct follow *follow)
+static void wait_for_news(struct follow *follow)
 {
+	struct pollfd news = { .fd = follow->news, .events = POLLIN };
+	int left_ms = follow->gone ? LOOK_MS / 4 : LOOK_MS;
 	char events[4096];
 
-	if (poll(&(struct pollfd){ .fd = follow->news, .events = POLLIN }, 1,
-		 follow->gone ? LOOK_MS / 4 : LOOK_MS) > 0 &&
-	    read(follow->news, events, sizeof events) < 0)
-		errno = 0;
+	for (; left_ms > 0 && !interrupts && !told_to_go; left_ms -= LIVE_MS) {
+		if (poll(&news, 1, follow->live.path ? LIVE_MS : left_ms) > 0 &&
+		    read(follow->news, events, sizeof events) >= 0)
+			return;
+		live_look(&follow->live);
+		if (!follow->live.path)
+			return;
+	}
 }
 
 /* Waits for a key or a signal. One that comes before the wait ends it as well: until then they are held back. */
@@ -475,6 +492,8 @@ int follow_loop(struct client_loop *loop, int64_t after, bool json)
 	bool left = false;
 	int code;
 
+	follow.live.tell = tell_line;
+	follow.live.context = &follow;
 	follow.news = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	if (follow.news >= 0)
 		inotify_add_watch(follow.news, loop->folder, IN_MOVED_TO | IN_DELETE);
@@ -494,6 +513,7 @@ int follow_loop(struct client_loop *loop, int64_t after, bool json)
 		client_look(loop);
 		tell_result(&follow, code);
 	}
+	live_end(&follow.live);
 	fd_close(&follow.news);
 	free(follow.last);
 	return code;

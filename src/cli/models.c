@@ -4,15 +4,19 @@
 #include "cli/notice.h"
 #include "cli/prices.h"
 #include "config/file.h"
+#include "gateway/cassette.h"
 #include "gateway/keys.h"
 #include "gateway/models.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/state.h"
+#include "util/text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static const char *const usual_places[REQUEST_PROVIDERS] = {
 	[REQUEST_ANTHROPIC] = "https://api.anthropic.com",
@@ -113,6 +117,37 @@ bool models_lead(const struct list *texts, const char *variable)
 	return false;
 }
 
+/* What is behind a word at the beginning of one of the texts, or NULL. */
+static const char *behind(const struct list *texts, size_t index, const char *word)
+{
+	size_t size = strlen(word);
+	const char *text = texts->items[index];
+
+	return strncmp(text, word, size) == 0 && text[size] == ' ' ? text + size + 1 : NULL;
+}
+
+void models_tell(const struct list *texts, struct buffer *out)
+{
+	const char *between = "; models of ";
+
+	for (size_t i = 0; i < texts->count; i++)
+		if (behind(texts, i, "replay")) {
+			AUTO_FREE char *shown = text_escaped(behind(texts, i, "replay"));
+
+			buffer_printf(out, "; models from the tape %s, at no cost", shown);
+			return;
+		}
+	for (size_t i = 0; i < texts->count; i++) {
+		const char *name = behind(texts, i, "upstream");
+
+		if (name)
+			buffer_printf(out, "%s%.*s", between, (int)strcspn(name, " "), name);
+		between = name ? ", " : between;
+	}
+	if (texts->count)
+		buffer_add_text(out, " by the gateway, which keeps the key and the budget");
+}
+
 /* Is the key of a provider passed into the fence? Then that is what is wanted, and no gateway is in between. */
 static bool is_passed(const struct list *env, size_t provider)
 {
@@ -169,6 +204,78 @@ static int add_prices(const struct fence_place *place, struct list *texts, struc
 	return 0;
 }
 
+/* --- tapes */
+
+/* Where a tape is: as it was typed here, or in the project where a file names it. Its folder is a real one. */
+static int find_tape(const struct applied *applied, const struct config_value *value,
+		     char **ret_path, struct error *err)
+{
+	AUTO_FREE char *here = getcwd(NULL, 0);
+	const char *base = value->layer == CONFIG_FLAG && here ? here : applied->place.project;
+	AUTO_FREE char *typed = strncmp(value->text, "~/", 2) == 0
+					? path_join(applied->place.identity.home, value->text + 2)
+					: path_absolute(value->text, base);
+	AUTO_FREE char *folder = strndup(typed, (size_t)(path_name(typed) - typed));
+	AUTO_FREE char *real = realpath(folder && *folder ? folder : "/", NULL);
+
+	if (!real)
+		return error_sys(err, "--%s '%s': its folder", value->setting->key, value->text);
+	*ret_path = path_join(strcmp(real, "/") == 0 ? "" : real, path_name(typed));
+	return 0;
+}
+
+/* Models that are on a tape cost what they did, and local ones nothing. */
+static void add_taped(const struct applied *applied, const struct tape *tape, struct list *texts)
+{
+	for (size_t i = 0; i < REQUEST_PROVIDERS; i++) {
+		bool priced = false;
+		bool there = false;
+
+		if (is_passed(&applied->spec.env, i))
+			continue;
+		for (size_t j = 0; j < tape->count; j++) {
+			const struct tape_exchange *exchange = &tape->exchanges[j];
+			bool mine = strcmp(exchange->talk.provider, request_provider_names[i]) == 0;
+
+			there |= mine;
+			priced |= mine && !exchange->free;
+		}
+		list_printf(texts, "upstream %s http://tape.invalid", request_provider_names[i]);
+		if (there && !priced)
+			list_printf(texts, "free %s", request_provider_names[i]);
+	}
+}
+
+bool models_taped(const struct config *config)
+{
+	return config_get(config, SETTING_RECORD)->number ||
+	       config_get(config, SETTING_REPLAY)->number;
+}
+
+/* What is to be said of a tape; of a replay, that is all that there is. */
+static int add_tape(const struct applied *applied, struct list *texts, struct error *err)
+{
+	const struct config_value *record = config_get(&applied->config, SETTING_RECORD);
+	const struct config_value *replay = config_get(&applied->config, SETTING_REPLAY);
+	AUTO_FREE char *path = NULL;
+	struct tape tape;
+
+	if (find_tape(applied, record->number ? record : replay, &path, err) < 0 ||
+	    cassette_look(path, record->number, &tape, err) < 0)
+		return -1;
+	if (replay->number)
+		add_taped(applied, &tape, texts);
+	tape_release(&tape);
+	list_printf(texts, "%s %s", record->number ? "record" : "replay", path);
+	list_printf(texts, "project %s", applied->place.project);
+	list_printf(texts, "home %s", applied->place.identity.home);
+	if (replay->number && config_get(&applied->config, SETTING_REPLAY_PACE)->number)
+		list_add(texts, "pace original");
+	return 0;
+}
+
+/* --- all of it */
+
 int models_texts(const struct applied *applied, struct list *ret_texts, struct error *err)
 {
 	const struct config *config = &applied->config;
@@ -178,9 +285,21 @@ int models_texts(const struct applied *applied, struct list *ret_texts, struct e
 							: getenv("https_proxy");
 	struct list texts = { 0 };
 
+	if (config_get(config, SETTING_RECORD)->number &&
+	    config_get(config, SETTING_REPLAY)->number)
+		return error_set(err, "--record and --replay exclude each other");
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
-		if (!is_passed(&applied->spec.env, i))
+		if (!is_passed(&applied->spec.env, i) &&
+		    !config_get(config, SETTING_REPLAY)->number)
 			add_provider(config, i, &texts);
+	if (texts.count == 0 && config_get(config, SETTING_RECORD)->number)
+		return error_set(
+			err,
+			"--record: there is no key of a model provider, and so nothing to record");
+	if (models_taped(config) && add_tape(applied, &texts, err) < 0) {
+		list_release(&texts);
+		return -1;
+	}
 	if (texts.count == 0)
 		return 0;
 	if (ca->number)
@@ -223,10 +342,19 @@ int models_books(const struct applied *applied, struct books_options *ret_option
 	return 0;
 }
 
-void models_tell_cost(uint64_t nusd)
+void models_tell_cost(const struct books_news *news)
 {
 	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
+	uint64_t input = 0;
 
-	price_add_usd(&amount, nusd, 2);
-	noticef("models cost US$ %s (ringfence cost tells more)", buffer_text(&amount));
+	if (news->requests == 0 && news->cost_nusd == 0)
+		return;
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		input += i == PRICE_OUTPUT ? 0 : news->tokens[i];
+	price_add_usd(&amount, news->cost_nusd, 2);
+	noticef("%s US$ %s: %" PRIu64 " %s, %" PRIu64 " tokens in, %" PRIu64
+		" out (ringfence cost tells more)",
+		news->replay ? "a replay: models would have cost" : "models cost",
+		buffer_text(&amount), news->requests, news->requests == 1 ? "request" : "requests",
+		input, news->tokens[PRICE_OUTPUT]);
 }

@@ -4,6 +4,7 @@
 
 #include "cli/apply.h"
 #include "gateway/books.h"
+#include "util/buffer.h"
 #include "util/error.h"
 #include "util/list.h"
 
@@ -13,8 +14,14 @@ int models_judge(const struct setting *setting, const char *text, struct error *
 /* Do these texts lead to the provider whose key this variable has? */
 bool models_lead(const struct list *texts, const char *variable);
 
-/* Says what a run cost. */
-void models_tell_cost(uint64_t nusd);
+/* Appends to which models these texts lead, as a part of a sentence; nothing, if there are none. */
+void models_tell(const struct list *texts, struct buffer *out);
+
+/* Is a tape asked for? Then there is no run without models. */
+bool models_taped(const struct config *config);
+
+/* Says what a run asked of models, and what it cost or, as a replay, would have cost; nothing, if it asked for nothing. */
+void models_tell_cost(const struct books_news *news);
 
 /* The folder and limits of the books for runs without a loop; *ret_folder and *ret_day are the caller's to free. */
 int models_books(const struct applied *applied, struct books_options *ret_options,

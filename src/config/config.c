@@ -454,6 +454,13 @@ const struct config_value *config_get(const struct config *config, enum setting_
 	return NULL;
 }
 
+const char *config_text(const struct config *config, enum setting_id id)
+{
+	const struct config_value *value = config_get(config, id);
+
+	return value->number ? value->text : NULL;
+}
+
 char *config_inactive_line(const struct config_value *value)
 {
 	return mem_format("%s %s: %s is not active: it widens the fence (ringfence trust)",

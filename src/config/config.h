@@ -103,6 +103,9 @@ char *config_user_path(const char *home, bool foreign);
 /* The value that holds of a setting that is no list. */
 const struct config_value *config_get(const struct config *config, enum setting_id id);
 
+/* Its text, or NULL where it is none. */
+const char *config_text(const struct config *config, enum setting_id id);
+
 /* Why it is inactive, as a line: "ringfence.yml:4 net: open is not active: ...". The caller frees. */
 char *config_inactive_line(const struct config_value *value);
 

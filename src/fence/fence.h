@@ -140,6 +140,7 @@ struct fence_spec {
 	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
 	unsigned int accepted_weaker;
 	unsigned int accepted_limits; /* a bit for each that need not be kept */
+	const char *login; /* the file of which the command has a copy, for reports; NULL: none */
 	/* A pipe whose other end is with whoever wants the run: a byte in it ends the run in order (TERM,
 	 * grace, KILL), its end at once. NULL: none. */
 	const int *lifeline;
@@ -440,6 +441,10 @@ int fence_guard_begin(const char *project, const struct fence_place *place,
 int fence_guard_end(struct fence_guarded *guarded, struct fence_found *ret_found,
 		    struct error *err);
 void fence_found_release(struct fence_found *found);
+
+/* Does the host run what is at this path in a project, or read it as settings, without being asked? Then why, in a few
+ * words; else NULL. */
+const char *fence_executed(const char *path);
 
 struct limiter;
 

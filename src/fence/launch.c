@@ -2,6 +2,7 @@
 #include "fence/session.h"
 
 #include "fence/briefing.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/path.h"
 
@@ -21,10 +22,7 @@
 
 uint64_t session_now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return clock_steady_ms();
 }
 
 /*

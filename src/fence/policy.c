@@ -3,6 +3,7 @@
 
 #include "fence/builtin.h"
 #include "fence/environment.h"
+#include "fence/home.h"
 #include "fence/identity.h"
 #include "fence/run.h"
 #include "fence/scan.h"
@@ -10,6 +11,7 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -169,27 +171,6 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 	return 0;
 }
 
-/* ringfence-init is beside this program, or where it was installed to. */
-static int find_init(struct fence_plan *plan, struct error *err)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-
-	if (n < 0)
-		return error_sys(err, "find this program through /proc (is /proc mounted?)");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	plan->init = path_join(self, "ringfence-init");
-	if (access(plan->init, X_OK) == 0)
-		return 0;
-	free(plan->init);
-	plan->init = mem_dup(RINGFENCE_LIBEXECDIR "/ringfence-init");
-	if (access(plan->init, X_OK) == 0)
-		return 0;
-	return error_sys(err, "ringfence-init is neither in '%s' nor at '%s'", self, plan->init);
-}
-
-/* Secrets of home, tool chains, and Ringfence itself. */
 /*
  * A place of the user's that leads into what the command may write: a folder of settings that is kept in a
  * repository, with a symlink to it at home. What the host executes or trusts there is read-only.
@@ -221,8 +202,8 @@ static bool leads_elsewhere(int home, const char *place)
 	return fd < 0 && errno == ELOOP;
 }
 
-static int protect_list(struct fence_plan *plan, const char *const *list, bool secret,
-			struct error *err)
+static int protect_list(struct fence_plan *plan, const struct home *names, const char *const *list,
+			bool secret, struct error *err)
 {
 	AUTO_FD home = open(plan->identity.home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -230,7 +211,7 @@ static int protect_list(struct fence_plan *plan, const char *const *list, bool s
 		AUTO_FREE char *path = NULL;
 		bool hide;
 
-		if (!leads_elsewhere(home, *list))
+		if (!home_may_have(names, *list) || !leads_elsewhere(home, *list))
 			continue;
 		path = path_join(plan->identity.home, *list);
 		hide = secret && access(path, F_OK) == 0;
@@ -241,18 +222,19 @@ static int protect_list(struct fence_plan *plan, const char *const *list, bool s
 	return 0;
 }
 
-static int protect_home(struct fence_plan *plan, struct error *err)
+static int protect_home(struct fence_plan *plan, const struct home *names, struct error *err)
 {
 	AUTO_FREE char *settings = permit_settings_folder(plan);
 
 	if (settings && protect_place(plan, settings, WIRE_READ, "executed by the host", err) < 0)
 		return -1;
-	return protect_list(plan, builtin_home_executed, false, err) < 0
+	return protect_list(plan, names, builtin_home_executed, false, err) < 0
 		       ? -1
-		       : protect_list(plan, builtin_home_secrets, true, err);
+		       : protect_list(plan, names, builtin_home_secrets, true, err);
 }
 
-static void add_builtin(struct fence_plan *plan)
+/* Secrets of home, tool chains, and Ringfence itself. */
+static void add_builtin(struct fence_plan *plan, const struct home *names)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
 
@@ -263,8 +245,11 @@ static void add_builtin(struct fence_plan *plan)
 			plan_add_existing(plan, path, WIRE_HIDE, "credentials", true);
 	}
 	for (const char *const *at = builtin_home_toolchains; *at && plan->identity.home[0]; at++) {
-		AUTO_FREE char *path = path_join(plan->identity.home, *at);
+		AUTO_FREE char *path = NULL;
 
+		if (!home_may_have(names, *at))
+			continue;
+		path = path_join(plan->identity.home, *at);
 		plan_add_existing(plan, path, WIRE_READ, "tool chains", true);
 	}
 	if (self && fence_plan_decide(plan, self))
@@ -375,6 +360,7 @@ static int make(struct fence_plan *plan, struct error *err)
 	const struct fence_spec *spec = plan->spec;
 	AUTO_FREE char *base = getcwd(NULL, 0);
 	struct stat status;
+	struct home names;
 
 	if (access("/proc/self/fd", X_OK) < 0)
 		return error_sys(
@@ -388,7 +374,7 @@ static int make(struct fence_plan *plan, struct error *err)
 		return error_set(err, "--project '%s' is not a folder", plan->project);
 	if (permit_writable(plan, "--project", plan->project, err) < 0)
 		return -1;
-	if (find_init(plan, err) < 0)
+	if (process_beside("ringfence-init", &plan->init, err) < 0)
 		return -1;
 
 	plan_add_rule(plan, plan->project, &status, spec->read_only ? WIRE_READ : WIRE_WRITE,
@@ -405,9 +391,10 @@ static int make(struct fence_plan *plan, struct error *err)
 		    0 ||
 	    check_listens(plan, &passed, err) < 0 || check_passed(plan, &passed, err) < 0)
 		return -1;
-	if (protect_home(plan, err) < 0)
+	home_read(plan->identity.home, &names);
+	if (protect_home(plan, &names, err) < 0)
 		return -1;
-	add_builtin(plan);
+	add_builtin(plan, &names);
 
 	/* What a killed run planted must be gone before this one takes stock of what was there. */
 	if (run_recover(plan, err) < 0)

@@ -96,6 +96,12 @@ static void add_network(struct json *json, const struct fence_plan *plan,
 		json_number(json, "bytes_in", caps->bytes_in);
 		json_number(json, "bytes_out", caps->bytes_out);
 	}
+	/* Were models asked, or a tape? */
+	for (size_t i = 0; i < plan->spec->models.count; i++)
+		if (strncmp(plan->spec->models.items[i], "replay ", 7) == 0)
+			json_text(json, "replay", plan->spec->models.items[i] + 7);
+		else if (strncmp(plan->spec->models.items[i], "record ", 7) == 0)
+			json_text(json, "record", plan->spec->models.items[i] + 7);
 	json_close(json);
 	json_open(json, "hosts", '[');
 	for (size_t i = 0; i < result->host_count; i++) {
@@ -111,6 +117,25 @@ static void add_network(struct json *json, const struct fence_plan *plan,
 		json_text(json, "verdict", host->verdict);
 		json_close(json);
 	}
+	json_close(json);
+}
+
+/* What models were asked for, where the way to them was open. */
+static void add_models(struct json *json, const struct fence_plan *plan)
+{
+	const struct outlet *outlet = plan->spec->outlet;
+	struct outlet_spend spend;
+
+	if (!outlet || !outlet->spent(outlet, &spend))
+		return;
+	json_open(json, "models", '{');
+	json_number(json, "requests", spend.requests);
+	json_number(json, "refused", spend.refused);
+	json_number(json, "input", spend.input);
+	json_number(json, "output", spend.output);
+	json_number(json, "cache_write", spend.cache_write);
+	json_number(json, "cache_read", spend.cache_read);
+	json_number(json, "cost_nusd", spend.cost_nusd);
 	json_close(json);
 }
 
@@ -154,8 +179,12 @@ static void add_result(struct json *json, const struct fence_plan *plan,
 		add_denial(json, &result->denials.items[i]);
 	json_close(json);
 	json_number(json, "denials_unlisted", result->denials.unlisted);
-	if (plan)
+	if (plan) {
 		add_network(json, plan, result);
+		add_models(json, plan);
+	}
+	if (plan && plan->spec->login)
+		json_text(json, "login_in_fence", plan->spec->login);
 	json_number(json, "duration_ms", result->duration_ms);
 	json_close(json);
 }

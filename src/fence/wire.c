@@ -1,10 +1,9 @@
 /* Records and messages between ringfence and ringfence-init: see wire.h. */
 #include "fence/wire.h"
 
-#include <errno.h>
+#include "util/fd.h"
+
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 const char *const wire_namespaces[WIRE_NAMESPACES] = { "user", "pid", "mnt",   "net",
 						       "ipc",  "uts", "cgroup" };
@@ -66,67 +65,22 @@ const char *wire_string(const struct wire_record *record, size_t skip)
 	return record->data + skip;
 }
 
-union control {
-	struct cmsghdr align;
-	char space[CMSG_SPACE(sizeof(int))];
-};
-
 int wire_send(int socket, const struct wire_message *message, int fd)
 {
-	struct iovec bytes = { .iov_base = (void *)message, .iov_len = sizeof *message };
-	union control control = { 0 };
-	struct msghdr header = { .msg_iov = &bytes, .msg_iovlen = 1 };
-
-	if (fd >= 0) {
-		header.msg_control = control.space;
-		header.msg_controllen = sizeof control.space;
-
-		struct cmsghdr *attached = CMSG_FIRSTHDR(&header);
-
-		attached->cmsg_level = SOL_SOCKET;
-		attached->cmsg_type = SCM_RIGHTS;
-		attached->cmsg_len = CMSG_LEN(sizeof fd);
-		memcpy(CMSG_DATA(attached), &fd, sizeof fd);
-	}
-	for (;;) {
-		if (sendmsg(socket, &header, MSG_NOSIGNAL) >= 0)
-			return 0;
-		if (errno != EINTR)
-			return -1;
-	}
+	return fd_send(socket, message, sizeof *message, &fd, fd >= 0, 0);
 }
 
 int wire_receive(int socket, struct wire_message *ret_message, int *ret_fd)
 {
 	struct wire_message message;
-	struct iovec bytes = { .iov_base = &message, .iov_len = sizeof message };
-	union control control = { 0 };
-	struct msghdr header = {
-		.msg_iov = &bytes,
-		.msg_iovlen = 1,
-		.msg_control = control.space,
-		.msg_controllen = sizeof control.space,
-	};
-	ssize_t n;
-	int fd = -1;
+	int fds[FD_PASSED];
+	int got = fd_receive(socket, &message, sizeof message, fds);
 
-	do
-		n = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		return n < 0 && errno == ECONNRESET ? 0 : (int)n;
-	for (struct cmsghdr *at = CMSG_FIRSTHDR(&header); at; at = CMSG_NXTHDR(&header, at))
-		if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SCM_RIGHTS &&
-		    at->cmsg_len == CMSG_LEN(sizeof fd))
-			memcpy(&fd, CMSG_DATA(at), sizeof fd);
-	if (n != sizeof message) {
-		if (fd >= 0)
-			close(fd);
-		errno = EPROTO;
-		return -1;
-	}
+	if (got <= 0)
+		return got;
+	fd_close(&fds[1]); /* nobody sends two */
 	message.text[sizeof message.text - 1] = '\0';
 	*ret_message = message;
-	*ret_fd = fd;
+	*ret_fd = fds[0];
 	return 1;
 }

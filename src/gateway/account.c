@@ -61,7 +61,7 @@ static void estimate(struct call *call, struct price_use *use)
 
 	output = output < unseen ? unseen : output;
 	if (!call->reader.usage.has_input || call->state != CALL_ANSWERED)
-		use->tokens[PRICE_INPUT] = call->size;
+		use->tokens[PRICE_INPUT] = call->size + request_body_elsewhere(&call->body);
 	output = output < most ? output : most;
 	if (use->tokens[PRICE_OUTPUT] < output)
 		use->tokens[PRICE_OUTPUT] = output;
@@ -131,7 +131,7 @@ void call_settle(struct call *call)
 	row.searches = use.searches;
 	memcpy(row.tokens, use.tokens, sizeof row.tokens);
 	snprintf(row.as, sizeof row.as, "%s", as ? as->name : "");
-	if (exact)
+	if (exact && request_body_elsewhere(&call->body) == 0)
 		till_learn(&engine->till, call->model, call->size, input_of(&use));
 	money_settle(&engine->till.money, &call->reserved, row.cost_nusd);
 	till_tell(engine, &row);

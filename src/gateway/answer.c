@@ -1,20 +1,12 @@
 /* What comes back from a provider: see call.h. */
 #include "gateway/call.h"
 
+#include "util/clock.h"
 #include "util/mem.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static int64_t wall_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 void call_broken(struct call *call, const char *why)
 {
@@ -94,6 +86,7 @@ static int pass(struct call *call, const char *bytes, size_t size)
 	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(ENGINE_SCRATCH + MASK_LONGEST);
 
 	size = mask_feed(&call->mask, bytes, size, &scratch, &bytes);
+	record_bytes(call, bytes, size);
 	call->piece = bytes;
 	call->piece_at = 0;
 	if (call->metered)
@@ -134,6 +127,8 @@ static void end_answer(struct call *call)
 	size_t size = mask_end(&call->mask, &bytes);
 	int result = 0;
 
+	record_bytes(call, bytes, size);
+	record_whole(call);
 	if (size > 0)
 		result = call->strip ? (buffer_add(&call->event, bytes, size), 0)
 				     : send_piece(call, bytes, size);
@@ -195,7 +190,7 @@ static const char *read_lines(struct call *call, const struct http_response *res
 	struct http_text lines = response->message.lines;
 	struct http_text name;
 	struct http_text value;
-	int64_t now = wall_ms();
+	int64_t now = clock_wall_ms();
 
 	*ret_stream = false;
 	while (http_line_next(&lines, &name, &value)) {
@@ -232,6 +227,7 @@ static int take_head(struct call *call, size_t size)
 		call_broken(call, wrong);
 		return -1;
 	}
+	record_head(call, &response);
 	call->first_ms = call->engine->loop.now_ms;
 	call->answer_kind = response.empty ? HTTP_NOTHING : response.message.body;
 	call->answer_left = response.message.length;
@@ -299,7 +295,7 @@ static int take_first(struct call *call, const char *bytes, size_t size)
 
 	buffer_add(answer, bytes, size);
 	if (buffer_overflowed(answer)) {
-		call_broken(call, "the head of its answer is too long (header_bytes)");
+		call_broken(call, "the head of its answer is too long");
 		return -1;
 	}
 	while (call->state != CALL_ANSWERED) {

@@ -45,12 +45,14 @@ struct account {
 
 struct books {
 	struct account loop, day;
+	uint64_t lease_day; /* for which what is open of the lease counts */
 	bool has_day;
 	int ledger;
 	int alive; /* whose lock says that somebody spends from this folder */
 	uint64_t limits[BOOKS_SCOPES];
 	uint64_t period;
 	uint32_t iteration;
+	bool replay;
 	char *agent;
 	uint64_t
 		own; /* granted to this owner in its period: others that share the folder begin periods of theirs */
@@ -200,6 +202,21 @@ static void take_from(struct account *account, uint64_t nusd)
 	account->leased = 0;
 }
 
+/* Money counts for the day on which it is spent: what is open of a lease goes over into the next one. */
+static void enter_day(struct books *books)
+{
+	uint64_t now = today();
+
+	enter_period(&books->day, now);
+	if (books->lease_day && books->lease_day != now) {
+		uint64_t open = books->granted > books->booked ? books->granted - books->booked : 0;
+
+		books->day.now.held += open;
+		books->day.leased = open;
+	}
+	books->lease_day = now;
+}
+
 static int lock_both(struct books *books, struct error *err)
 {
 	if (lock_account(&books->loop, err) < 0)
@@ -210,7 +227,7 @@ static int lock_both(struct books *books, struct error *err)
 		return -1;
 	}
 	if (books->has_day)
-		enter_period(&books->day, today());
+		enter_day(books);
 	return 0;
 }
 
@@ -299,11 +316,26 @@ static void add_number(struct buffer *line, const char *key, uint64_t number)
 	buffer_printf(line, ",\"%s\":%" PRIu64, key, number);
 }
 
+/* Midnight has passed, and nobody has asked for money since: says so to the account of the day. */
+static int turn_day(struct books *books, struct error *err)
+{
+	int result;
+
+	if (!books->has_day || !books->lease_day || books->lease_day == today())
+		return 0;
+	if (lock_both(books, err) < 0)
+		return -1;
+	result = write_both(books, err);
+	unlock_both(books);
+	return result;
+}
+
 int books_add(struct books *books, const struct books_row *row, struct error *err)
 {
 	static const char *const kinds[PRICE_KINDS] = { "input", "output", "write_5m", "write_1h",
 							"read" };
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
+	int turned = turn_day(books, err);
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -332,14 +364,19 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 		add_number(&line, "retry_at_ms", (uint64_t)row->retry_at_ms);
 	add_number(&line, "first_ms", row->first_ms);
 	add_number(&line, "duration_ms", row->duration_ms);
+	if (books->replay)
+		buffer_add_text(&line, ",\"replay\":true");
 	buffer_add_text(&line, "}\n");
 	books->booked += row->cost_nusd;
 	books->fresh += row->cost_nusd;
+	books->news.requests += row->provider[0] != '\0'; /* what was lost is none */
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		books->news.tokens[i] += row->tokens[i];
 	books->news.kind = row->kind;
 	books->news.retry_at_ms = row->retry_at_ms;
 	if (fd_write_all(books->ledger, buffer_text(&line), line.used) < 0)
 		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
-	return 0;
+	return turned; /* the line is there all the same */
 }
 
 /* What was granted and is in no line gets one. */
@@ -383,11 +420,25 @@ void books_add_refused(struct books *books, uint32_t count)
 	books->news.refused += count;
 }
 
+void books_add_stray(struct books *books, const char *text)
+{
+	char *stray = books->news.stray;
+
+	if (stray[0])
+		return;
+	snprintf(stray, BOOKS_STRAY, "%s", text);
+	/* The gateway has read foreign bytes. */
+	for (char *at = stray; *at; at++)
+		if (*at == '\x7f' || (unsigned char)*at < 0x20)
+			*at = '?';
+}
+
 void books_tell(const struct books *books, struct books_news *ret_news)
 {
 	*ret_news = books->news;
 	ret_news->over = books->news.refused > 0;
 	ret_news->cost_nusd = books_spent(books);
+	ret_news->replay = books->replay;
 }
 
 /* The sum of the lines that are there. */
@@ -449,7 +500,8 @@ int books_open(const struct books_options *options, struct books **ret_books, st
 	AUTO_FREE char *alive = path_join(options->folder, "spend.lock");
 
 	books->loop.fd = books->day.fd = books->ledger = books->alive = -1;
-	books->has_day = options->day != NULL;
+	books->has_day = options->day && !options->replay;
+	books->replay = options->replay;
 	memcpy(books->limits, options->limits, sizeof books->limits);
 	books->period = options->period;
 	books->iteration = options->iteration;

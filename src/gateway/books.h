@@ -37,7 +37,7 @@ struct books_row {
 	uint32_t duration_ms;
 };
 
-enum { BOOKS_WHY = 160 };
+enum { BOOKS_WHY = 160, BOOKS_STRAY = 1000 };
 
 enum books_scope { BOOKS_ITERATION, BOOKS_LOOP, BOOKS_DAY, BOOKS_SCOPES };
 
@@ -46,7 +46,9 @@ struct books_options {
 	const char *day;               /* the file of the user's day; NULL: nobody asks */
 	uint64_t limits[BOOKS_SCOPES]; /* nano-dollars; 0: none */
 	uint64_t period;    /* which iteration, and which try of it: another number begins at 0 */
+	uint64_t settled;   /* the last period that has come to its end; later ones were cut off */
 	uint32_t iteration; /* for the ledger; 0: none */
+	bool replay;        /* nobody is paid: lines say so, and the day is not charged */
 	const char *agent;  /* the same; NULL: not known */
 };
 
@@ -71,6 +73,9 @@ int books_end_lease(struct books *books, bool in_order, struct error *err);
 /* So many requests were refused or cut, because the money was used up. */
 void books_add_refused(struct books *books, uint32_t count);
 
+/* A replay has left its tape: what is said about that. The first time counts. */
+void books_add_stray(struct books *books, const char *text);
+
 /* What the lines since books_open() cost. */
 uint64_t books_spent(const struct books *books);
 
@@ -82,7 +87,11 @@ struct books_news {
 	uint32_t kind;          /* how the last request ended: enum shape_class */
 	int64_t retry_at_ms;    /* when that provider wants to be asked again; 0: not said */
 	uint32_t refused;       /* requests, because the money was used up */
+	uint64_t requests;      /* that left */
+	uint64_t tokens[PRICE_KINDS];
 	uint64_t cost_nusd;
+	bool replay;             /* and nobody was paid */
+	char stray[BOOKS_STRAY]; /* where a replay has left its tape; empty: it has not */
 };
 
 void books_tell(const struct books *books, struct books_news *ret_news);

@@ -3,7 +3,7 @@
  *
  * The client's body is read whole before anything leaves: what it asks for decides what it may cost. Then money
  * is reserved, the body goes on with the provider's key in its head, and the answer comes back as it is, while a side
- * reader meters it. call.c has the request, send.c its way to the provider, answer.c what comes back, account.c what it cost.
+ * reader meters it. ask.c has its head, call.c its body, send.c its way to the provider, answer.c what comes back, account.c what it cost.
  */
 #ifndef GATEWAY_CALL_H
 #define GATEWAY_CALL_H
@@ -69,6 +69,8 @@ struct call {
 	const char *piece;   /* that is being fed to the reader */
 	size_t piece_at;     /* how much of it is dealt with */
 
+	struct recorder *recorder; /* reel.h; NULL: it is not recorded */
+
 	enum call_state state;
 	enum http_body kind, answer_kind;
 	int spool;           /* a memory file; -1: none */
@@ -87,9 +89,13 @@ struct call {
 /* A head that is no proxy's is whole. Returns true if the visit has got on. */
 bool call_head(struct visit *visit, size_t head);
 
+void call_enter(struct call *call); /* among those that the till knows */
+void call_begin(
+	struct visit *visit); /* the head is taken: goes on with what is there of the body */
 void call_from_client(struct visit *visit);
 bool call_wants_client(const struct visit *visit);
-void call_update(struct visit *visit); /* what its connection waits for */
+void call_too_slow(struct visit *visit); /* its body does not come to its end */
+void call_update(struct visit *visit);   /* what its connection waits for */
 void call_resume(struct visit *visit); /* the client has taken all: what was read already goes on */
 void call_free(struct call *call);     /* with its visit; settles what is open */
 

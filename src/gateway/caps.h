@@ -1,6 +1,6 @@
 /*
- * What the gateway keeps within bounds, all of it in one table: the name by which a cap names itself when
- * it trips, its default, and its unit.
+ * What the gateway keeps within bounds, all of it in one table: names, defaults, and units. Only some can be set by a
+ * person; those that cannot name themselves in words when they trip.
  */
 #ifndef GATEWAY_CAPS_H
 #define GATEWAY_CAPS_H
@@ -13,6 +13,7 @@
 	X(host_connections, 256, 1, 65536, "connections at once to one host")                \
 	X(header_bytes, 32768, 1024, 262144, "bytes of a request's or an answer's header")   \
 	X(header_ms, 10000, 100, 3600000, "milliseconds until a header or a hello is whole") \
+	X(body_ms, 60000, 100, 3600000, "milliseconds until a request to a model is whole")  \
 	X(connect_ms, 15000, 100, 3600000,                                                   \
 	  "milliseconds until a name is resolved and a server answers")                      \
 	X(idle_ms, 900000, 100, 86400000, "milliseconds without a byte, either way")         \

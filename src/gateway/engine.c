@@ -17,6 +17,7 @@ enum {
 	LINGER_MS = 2000,     /* a client has to read its refusal */
 	STAGGER_MS = 250,     /* between two addresses */
 	KEEP_MS = 60000,      /* between two requests on one connection */
+	PACE_MS = 5,          /* between two looks at what a tape has to give */
 	PIPE_BYTES = 1 << 20, /* pages that are not full count as whole ones */
 	BACKLOG = 64,         /* connections that are taken in one go */
 };
@@ -30,7 +31,10 @@ static uint64_t settle(void *context)
 {
 	struct engine *engine = context;
 
-	return resolver_settle(engine->resolver);
+	uint64_t reels = reels_settle(engine);
+	uint64_t resolver = resolver_settle(engine->resolver);
+
+	return reels < resolver ? reels : resolver;
 }
 
 static bool room_for_more(const struct engine *engine)
@@ -167,6 +171,7 @@ int engine_init(struct engine *engine, int owner, struct error *err)
 	    resolver_new(loop, &engine->resolver, err) < 0)
 		return -1;
 	loop_add_delay(loop, &engine->header, caps->header_ms);
+	loop_add_delay(loop, &engine->body, caps->body_ms);
 	loop_add_delay(loop, &engine->connecting, caps->connect_ms);
 	loop_add_delay(loop, &engine->idle, caps->idle_ms);
 	loop_add_delay(loop, &engine->keep, caps->idle_ms < KEEP_MS ? caps->idle_ms : KEEP_MS);
@@ -174,6 +179,7 @@ int engine_init(struct engine *engine, int owner, struct error *err)
 	loop_add_delay(loop, &engine->held, HELD_MS);
 	loop_add_delay(loop, &engine->linger, LINGER_MS);
 	loop_add_delay(loop, &engine->stagger, STAGGER_MS);
+	loop_add_delay(loop, &engine->pace, PACE_MS);
 	if (pipe2(engine->pipe, O_CLOEXEC) < 0)
 		return error_sys(err, "make a pipe");
 	/* Where it must stay smaller, less goes through at a time. */

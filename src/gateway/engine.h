@@ -14,6 +14,7 @@
 #include "gateway/loop.h"
 #include "gateway/models.h"
 #include "gateway/post.h"
+#include "gateway/reel.h"
 #include "gateway/resolve.h"
 #include "gateway/socks.h"
 #include "gateway/table.h"
@@ -53,7 +54,7 @@ struct engine {
 	char credential[80]; /* as Proxy-Authorization must have it */
 	struct visit *visits;
 	size_t visit_count;
-	struct delay header, connecting, idle, quiet, held, linger, stagger, keep;
+	struct delay header, body, connecting, idle, quiet, held, linger, stagger, keep, pace;
 	int pipe[2]; /* empty but within tunnel.c's pour() */
 	size_t kept; /* bytes, of all sides */
 	size_t held_count;
@@ -61,6 +62,7 @@ struct engine {
 	unsigned int told; /* in the second that began at: */
 	uint64_t second_ms;
 	struct till till;
+	struct reels reels;
 	struct tls *tls; /* made when it is needed first */
 	struct upstream upstreams[REQUEST_PROVIDERS];
 	uint64_t spooled; /* bytes of requests that are kept in memory files */

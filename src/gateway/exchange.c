@@ -256,7 +256,7 @@ static int take_answer(struct visit *visit, size_t size)
 	http_response_write(&response, exchange->keep, &head);
 	if (buffer_overflowed(&head)) {
 		exchange->answering = false;
-		broken(visit, "the head of its answer is too long (header_bytes)");
+		broken(visit, "the head of its answer is too long");
 		return -1;
 	}
 	if (side_send(&visit->client, head.data, head.used) < 0) {
@@ -284,7 +284,7 @@ static void read_answer(struct visit *visit)
 		}
 		if (size == 0) {
 			if (answer->used == answer->max)
-				broken(visit, "the head of its answer is too long (header_bytes)");
+				broken(visit, "the head of its answer is too long");
 			return;
 		}
 		if (take_answer(visit, (size_t)size) < 0)

@@ -270,8 +270,7 @@ bool greet_head(struct visit *visit)
 		return false;
 	if (head == 0) {
 		judge_fail(visit, 431, SOCKS_FAILED,
-			   "the head of the request has more than %zu bytes (header_bytes)",
-			   input->max);
+			   "the head of the request has more than %zu bytes", input->max);
 		return false;
 	}
 	/* A path instead of a whole URI: this is not for a proxy, but for a model. */

@@ -12,8 +12,11 @@ static bool is_token(unsigned char c)
 	       (c && strchr(others, c));
 }
 
-static bool same(struct http_text text, const char *word)
+bool http_text_is(struct http_text text, const char *word)
 {
+	/* Most words differ in their first letter, and many are asked for with each line. */
+	if (text.size && (text.at[0] ^ word[0]) & ~0x20)
+		return false;
 	return text.size == strlen(word) && strncasecmp(text.at, word, text.size) == 0;
 }
 
@@ -209,7 +212,7 @@ static bool may_be_named(struct http_text name)
 					     "cookie",       "cache-control" };
 
 	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
-		if (same(name, never[i]))
+		if (http_text_is(name, never[i]))
 			return false;
 	return true;
 }
@@ -224,9 +227,9 @@ static const char *read_connection(struct http_text value, struct http_message *
 				return "there is a strange word in Connection";
 		if (!may_be_named(element))
 			return "Connection names a line that is for the whole way";
-		if (same(element, "close"))
+		if (http_text_is(element, "close"))
 			message->keep = false;
-		else if (same(element, "keep-alive") && message->minor == 0)
+		else if (http_text_is(element, "keep-alive") && message->minor == 0)
 			message->keep = true;
 		if (message->named_count == HTTP_NAMED)
 			return "Connection names too many lines";
@@ -240,28 +243,28 @@ static const char *read_line(struct http_text name, struct http_text value,
 {
 	struct http_text element;
 
-	if (same(name, "Content-Length")) {
+	if (http_text_is(name, "Content-Length")) {
 		if (message->body != HTTP_NOTHING)
 			return "there is more than one length";
 		if (!read_length(value, &message->length))
 			return "Content-Length is no number";
 		message->body = HTTP_LENGTH;
-	} else if (same(name, "Transfer-Encoding")) {
+	} else if (http_text_is(name, "Transfer-Encoding")) {
 		if (message->body != HTTP_NOTHING)
 			return "there is more than one length";
-		if (!same(value, "chunked"))
+		if (!http_text_is(value, "chunked"))
 			return "no transfer coding but chunked is known";
 		if (message->minor == 0)
 			return "HTTP/1.0 has no chunks";
 		message->body = HTTP_CHUNKS;
-	} else if (same(name, "Connection") || same(name, "Proxy-Connection")) {
+	} else if (http_text_is(name, "Connection") || http_text_is(name, "Proxy-Connection")) {
 		return read_connection(value, message);
-	} else if (same(name, "Upgrade")) {
+	} else if (http_text_is(name, "Upgrade")) {
 		while (next_element(&value, &element))
-			if (!same(element, "h2c"))
+			if (!http_text_is(element, "h2c"))
 				message->upgrade = true;
-	} else if (same(name, "Expect")) {
-		if (!same(value, "100-continue") || message->expects)
+	} else if (http_text_is(name, "Expect")) {
+		if (!http_text_is(value, "100-continue") || message->expects)
 			return "nothing but 100-continue can be expected";
 		message->expects = true;
 	}
@@ -300,14 +303,14 @@ bool http_line_next(struct http_text *lines, struct http_text *ret_name,
 static const char *read_request_line(struct http_text name, struct http_text value,
 				     struct http_request *request)
 {
-	if (same(name, "Host")) {
+	if (http_text_is(name, "Host")) {
 		if (request->has_host)
 			return "there is more than one Host";
 		request->has_host = true;
 		if (!read_authority(value, request->connect ? request->port : 80,
 				    request->host_line, &request->host_port))
 			return "Host names none";
-	} else if (same(name, "Proxy-Authorization")) {
+	} else if (http_text_is(name, "Proxy-Authorization")) {
 		if (request->authorization.at)
 			return "there is more than one Proxy-Authorization";
 		request->authorization = value;

@@ -5,11 +5,6 @@
 #include <string.h>
 #include <strings.h>
 
-bool http_text_is(struct http_text text, const char *word)
-{
-	return text.size == strlen(word) && strncasecmp(text.at, word, text.size) == 0;
-}
-
 /* Lines that are for one connection alone, or that are written anew. */
 bool http_line_dropped(struct http_text name, const struct http_message *message)
 {

@@ -1,26 +1,18 @@
 /* The place to wait in: see loop.h. */
 #include "gateway/loop.h"
 
+#include "util/clock.h"
 #include "util/mem.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
-
-static uint64_t clock_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 int loop_init(struct loop *loop, loop_settle_fn *settle, void *context, struct error *err)
 {
-	*loop = (struct loop){ .settle = settle, .context = context, .now_ms = clock_ms() };
+	*loop = (struct loop){ .settle = settle, .context = context, .now_ms = clock_steady_ms() };
 	loop->epoll = epoll_create1(EPOLL_CLOEXEC);
 	return loop->epoll < 0 ? error_sys(err, "epoll") : 0;
 }
@@ -135,7 +127,7 @@ int loop_run(struct loop *loop, struct error *err)
 
 		if (count < 0 && errno != EINTR)
 			return error_sys(err, "wait");
-		loop->now_ms = clock_ms();
+		loop->now_ms = clock_steady_ms();
 		for (int i = 0; i < count; i++) {
 			struct source *source = events[i].data.ptr;
 

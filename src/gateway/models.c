@@ -142,8 +142,36 @@ static int read_provider(struct models *models, const char *text, struct error *
 	return error_set(err, "the configuration of models is strange");
 }
 
+/* What there is to know about a tape. Returns false: it is something else. */
+static bool read_tape(struct models_tape *tape, const char *text)
+{
+	static const struct {
+		const char *word;
+		enum models_tape_mode mode;
+	} modes[] = { { "record ", MODELS_RECORD }, { "replay ", MODELS_REPLAY } };
+
+	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
+		if (strncmp(text, modes[i].word, strlen(modes[i].word)) == 0) {
+			tape->mode = modes[i].mode;
+			return true;
+		}
+	if (strncmp(text, "mark ", 5) == 0)
+		tape->mark = strtoull(text + 5, NULL, 10);
+	else if (strncmp(text, "project ", 8) == 0)
+		snprintf(tape->project, sizeof tape->project, "%s", text + 8);
+	else if (strncmp(text, "home ", 5) == 0)
+		snprintf(tape->home, sizeof tape->home, "%s", text + 5);
+	else if (strcmp(text, "pace original") == 0)
+		tape->paced = true;
+	else
+		return false;
+	return true;
+}
+
 static int read_text(struct models *models, const char *text, struct error *err)
 {
+	if (read_tape(&models->tape, text))
+		return 0;
 	if (strncmp(text, "proxy ", 6) == 0) {
 		if (models_place_parse(text + 6, &models->proxy, err) < 0)
 			return -1;
@@ -183,6 +211,8 @@ int models_read(const struct list *texts, struct models *ret_models, struct erro
 			return -1;
 		}
 	}
+	if (models.tape.mode == MODELS_REPLAY && models.tape.mark == 0)
+		models.tape.mark = 1;
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
 		models.active |= models.providers[i].place.set;
 	*ret_models = models;

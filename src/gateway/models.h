@@ -34,6 +34,17 @@ struct models_provider {
 	bool free;            /* a local model: counted, and never charged */
 };
 
+enum models_tape_mode { MODELS_NO_TAPE, MODELS_RECORD, MODELS_REPLAY };
+
+/* A tape, if there is one (reel.h): the owner hands it over. */
+struct models_tape {
+	enum models_tape_mode mode;
+	bool paced;         /* answers take the time that they took */
+	uint64_t mark;      /* of what this run uses; never 0 */
+	char project[4096]; /* folders that have other names elsewhere; empty: none */
+	char home[4096];
+};
+
 struct models {
 	bool active; /* there is at least one provider */
 	struct models_provider providers[REQUEST_PROVIDERS];
@@ -41,6 +52,7 @@ struct models {
 	char ca[4096];             /* a file or folder of certificates; empty: the system's */
 	bool refuse_unknown;
 	struct price_table prices;
+	struct models_tape tape;
 };
 
 /* Reads a URL. 0, or -1 with a sentence. */
@@ -48,7 +60,7 @@ int models_place_parse(const char *url, struct models_place *ret_place, struct e
 
 /*
  * Reads the texts: "upstream NAME URL", "key NAME KEY", "free NAME", "proxy URL", "ca PATH", "unknown refuse", "prices TEXT"
- * (the user's own table). None: there are no models. Returns 0, or -1 with err set, in which no key appears.
+ * (the user's own table), "record PATH" or "replay PATH", "pace original", "project PATH", "home PATH", "mark NUMBER". None: there are no models. Returns 0, or -1 with err set, in which no key appears.
  */
 int models_read(const struct list *texts, struct models *ret_models, struct error *err);
 

@@ -1,8 +1,8 @@
 /* The gateway as an outlet: see outlet.h. */
 #include "gateway/outlet.h"
 
-#include "gateway/client.h"
 #include "gateway/keys.h"
+#include "gateway/owner.h"
 #include "util/mem.h"
 
 #include <stddef.h>
@@ -15,6 +15,7 @@ struct gateway_outlet {
 	struct gateway *gateway;
 	struct list models;
 	struct books *books; /* NULL: no models */
+	struct cassette *cassette;
 };
 
 _Static_assert(offsetof(struct gateway_outlet, outlet) == 0, "one pointer for both");
@@ -36,6 +37,7 @@ static int start(struct outlet *outlet, const struct list *rules, const struct o
 		.caps = GATEWAY_CAPS_DEFAULT,
 		.models = self->models,
 		.books = self->books,
+		.cassette = self->cassette,
 	};
 
 	if (caps->connections)
@@ -83,24 +85,29 @@ static void answer(struct outlet *outlet, uint32_t id)
 static size_t stop(struct outlet *outlet, struct outlet_host *ret_hosts, size_t most)
 {
 	struct gateway_outlet *self = own(outlet);
-	AUTO_FREE struct gateway_host *hosts = mem_zero(GATEWAY_HOSTS * sizeof *hosts);
-	size_t count = self->gateway ? gateway_hosts(self->gateway, hosts, GATEWAY_HOSTS) : 0;
+	size_t count = self->gateway ? gateway_hosts(self->gateway, ret_hosts, most) : 0;
 
-	count = count < most ? count : most;
-	for (size_t i = 0; i < count; i++) {
-		ret_hosts[i] = (struct outlet_host){
-			.port = hosts[i].port,
-			.connections = hosts[i].connections,
-			.refusals = hosts[i].refusals,
-			.bytes_in = hosts[i].bytes_in,
-			.bytes_out = hosts[i].bytes_out,
-			.verdict = hosts[i].verdict,
-		};
-		snprintf(ret_hosts[i].host, sizeof ret_hosts[i].host, "%s", hosts[i].host);
-	}
 	gateway_stop(self->gateway);
 	self->gateway = NULL;
 	return count;
+}
+
+static bool spent(const struct outlet *outlet, struct outlet_spend *ret_spend)
+{
+	struct books_news news;
+
+	if (!gateway_outlet_news(outlet, &news))
+		return false;
+	*ret_spend = (struct outlet_spend){
+		.requests = news.requests,
+		.refused = news.refused,
+		.input = news.tokens[PRICE_INPUT],
+		.output = news.tokens[PRICE_OUTPUT],
+		.cache_write = news.tokens[PRICE_WRITE_5M] + news.tokens[PRICE_WRITE_1H],
+		.cache_read = news.tokens[PRICE_READ],
+		.cost_nusd = news.cost_nusd,
+	};
+	return true;
 }
 
 struct outlet *gateway_outlet_new(struct error *err)
@@ -117,6 +124,7 @@ struct outlet *gateway_outlet_new(struct error *err)
 	self->outlet.take = take;
 	self->outlet.answer = answer;
 	self->outlet.stop = stop;
+	self->outlet.spent = spent;
 	return &self->outlet;
 }
 
@@ -124,10 +132,18 @@ int gateway_outlet_models(struct outlet *outlet, const struct list *texts,
 			  const struct books_options *books, struct error *err)
 {
 	struct gateway_outlet *self = own(outlet);
+	struct books_options kept = *books;
 
-	if (keys_resolve(texts, &self->models, err) < 0)
+	if (keys_resolve(texts, &self->models, err) < 0 ||
+	    cassette_open(&self->models, books, &self->cassette, err) < 0)
 		return -1;
-	return books_open(books, &self->books, err);
+	kept.replay = cassette_is_replay(self->cassette);
+	return books_open(&kept, &self->books, err);
+}
+
+const char *gateway_outlet_tape(const struct outlet *outlet)
+{
+	return outlet && own(outlet)->cassette ? cassette_path(own(outlet)->cassette) : NULL;
 }
 
 bool gateway_outlet_news(const struct outlet *outlet, struct books_news *ret_news)
@@ -144,6 +160,7 @@ void gateway_outlet_free(struct outlet *outlet)
 		return;
 	gateway_stop(own(outlet)->gateway);
 	books_close(own(outlet)->books);
+	cassette_close(own(outlet)->cassette);
 	keys_wipe(&own(outlet)->models);
 	free(own(outlet));
 }

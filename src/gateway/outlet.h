@@ -16,6 +16,9 @@ struct outlet *gateway_outlet_new(struct error *err);
 int gateway_outlet_models(struct outlet *outlet, const struct list *texts,
 			  const struct books_options *books, struct error *err);
 
+/* The tape that it records or replays; NULL: none. */
+const char *gateway_outlet_tape(const struct outlet *outlet);
+
 /* After it was stopped: what that cost. False: it did not lead to any. */
 bool gateway_outlet_news(const struct outlet *outlet, struct books_news *ret_news);
 

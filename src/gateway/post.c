@@ -1,6 +1,7 @@
 /* Messages and the configuration: see post.h. */
 #include "gateway/post.h"
 
+#include "util/fd.h"
 #include "util/mem.h"
 
 #include <errno.h>
@@ -8,71 +9,23 @@
 #include <string.h>
 #include <unistd.h>
 
-union control {
-	struct cmsghdr align;
-	char space[CMSG_SPACE(2 * sizeof(int))];
-};
-
 int post_send(int socket, const struct post_message *message, const int *fds, size_t count,
 	      bool wait)
 {
-	struct iovec bytes = { .iov_base = (void *)message, .iov_len = sizeof *message };
-	union control control = { 0 };
-	struct msghdr header = { .msg_iov = &bytes, .msg_iovlen = 1 };
-
-	if (count > 0) {
-		header.msg_control = control.space;
-		header.msg_controllen = CMSG_SPACE(count * sizeof *fds);
-
-		struct cmsghdr *attached = CMSG_FIRSTHDR(&header);
-
-		attached->cmsg_level = SOL_SOCKET;
-		attached->cmsg_type = SCM_RIGHTS;
-		attached->cmsg_len = CMSG_LEN(count * sizeof *fds);
-		memcpy(CMSG_DATA(attached), fds, count * sizeof *fds);
-	}
-	for (;;) {
-		if (sendmsg(socket, &header, MSG_NOSIGNAL | (wait ? 0 : MSG_DONTWAIT)) >= 0)
-			return 0;
-		if (errno != EINTR)
-			return -1;
-	}
-}
-
-static void take_descriptors(struct msghdr *header, int ret_fds[2])
-{
-	for (struct cmsghdr *at = CMSG_FIRSTHDR(header); at; at = CMSG_NXTHDR(header, at)) {
-		size_t count = (at->cmsg_len - CMSG_LEN(0)) / sizeof *ret_fds;
-
-		if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SCM_RIGHTS && count <= 2)
-			memcpy(ret_fds, CMSG_DATA(at), count * sizeof *ret_fds);
-	}
+	return fd_send(socket, message, sizeof *message, fds, count, wait ? 0 : MSG_DONTWAIT);
 }
 
 int post_receive(int socket, struct post_message *ret_message, int ret_fds[2])
 {
 	struct post_message message;
-	struct iovec bytes = { .iov_base = &message, .iov_len = sizeof message };
-	union control control = { 0 };
-	struct msghdr header = {
-		.msg_iov = &bytes,
-		.msg_iovlen = 1,
-		.msg_control = control.space,
-		.msg_controllen = sizeof control.space,
-	};
-	int fds[2] = { -1, -1 };
-	ssize_t n;
+	int fds[FD_PASSED];
+	int got = fd_receive(socket, &message, sizeof message, fds);
 
-	do
-		n = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	while (n < 0 && errno == EINTR);
-	if (n <= 0)
-		return n < 0 && errno == ECONNRESET ? 0 : (int)n;
-	take_descriptors(&header, fds);
-	if (n != sizeof message || message.type == 0 || message.type >= POST_TYPES) {
-		for (size_t i = 0; i < 2; i++)
-			if (fds[i] >= 0)
-				close(fds[i]);
+	if (got <= 0)
+		return got;
+	if (message.type == 0 || message.type >= POST_TYPES) {
+		for (size_t i = 0; i < FD_PASSED; i++)
+			fd_close(&fds[i]);
 		errno = EPROTO;
 		return -1;
 	}

@@ -176,6 +176,12 @@ void call_connect(struct call *call)
 		.open = link_opened, .failed = link_failed, .ready = link_is_ready, .context = call
 	};
 
+	if (call->engine->reels.replay) {
+		if (reel_connect(call, &user))
+			link_opened(call);
+		return;
+	}
+	record_request(call);
 	write_head(call);
 	join_small(call);
 	mask_init(&call->mask, call->upstream->provider->key);

@@ -93,28 +93,21 @@ void till_close(struct engine *engine)
 
 void till_learn(struct till *till, const struct price_model *model, uint64_t bytes, uint64_t tokens)
 {
-	struct till_learnt *learnt = till->learnt;
 	size_t i = 0;
 
-	if (bytes < MONEY_LEARNT || tokens == 0)
-		return;
-	while (i < till->learnt_count && learnt[i].model != model)
+	while (i < till->learnt_count && till->learnt[i].model != model)
 		i++;
 	if (i == TILL_MODELS)
 		return;
-	/* The one with the most tokens for its bytes. */
-	if (i == till->learnt_count || tokens * learnt[i].bytes > learnt[i].tokens * bytes)
-		learnt[i] = (struct till_learnt){ model, tokens, bytes };
+	till->learnt[i].model = model;
 	till->learnt_count += i == till->learnt_count;
+	money_learn(&till->learnt[i].like, bytes, tokens);
 }
 
 uint64_t till_guess(const struct till *till, const struct price_model *model, uint64_t bytes)
 {
-	for (size_t i = 0; i < till->learnt_count; i++) {
-		const struct till_learnt *learnt = &till->learnt[i];
-
-		if (learnt->model == model)
-			return bytes * learnt->tokens / learnt->bytes * 3 / 2 + 1;
-	}
+	for (size_t i = 0; i < till->learnt_count; i++)
+		if (till->learnt[i].model == model)
+			return money_guess(&till->learnt[i].like, bytes);
 	return 0;
 }

@@ -24,10 +24,9 @@ struct till {
 	char why[BOOKS_WHY]; /* which limit is in the way, as the owner said last */
 	struct call *calls;  /* all that are under way, the oldest first */
 	struct call *last;
-	/* How many bytes a token had, of the models that were asked; in thousandths, the least. */
-	struct till_learnt {
+	struct till_learnt { /* of the models that were asked */
 		const struct price_model *model;
-		uint64_t tokens, bytes;
+		struct money_learnt like;
 	} learnt[TILL_MODELS];
 	size_t learnt_count;
 };

@@ -29,6 +29,7 @@ struct link {
 	struct question *question;
 	struct dial *dial;
 	struct tls_link *tls;
+	struct reel *reel;                /* instead of all that; NULL: none */
 	uint32_t read_wants, write_wants; /* what TLS needs to go on, where that is unusual */
 	struct buffer proxy;              /* its answer, or what it is asked */
 	size_t asked;
@@ -45,6 +46,7 @@ static void release(struct link *link)
 	dial_stop(link->dial);
 	alarm_stop(&link->alarm);
 	tls_link_free(link->tls);
+	reel_free(link->reel);
 	buffer_release(&link->proxy);
 	loop_close(&link->engine->loop, &link->source);
 	loop_free_later(&link->engine->loop, link);
@@ -307,7 +309,7 @@ static void ring(struct alarm *alarm)
 		memcpy(why, link->wrong, sizeof why);
 		fail(link, why);
 	} else if (link->state != OPEN && link->state != GONE) {
-		fail(link, "it did not answer in time (connect_ms)");
+		fail(link, "it did not answer in time");
 	}
 }
 
@@ -339,6 +341,21 @@ struct link *link_get(struct engine *engine, struct upstream *upstream,
 	return link;
 }
 
+struct link *link_play(struct engine *engine, struct upstream *upstream,
+		       const struct link_user *user, struct reel *reel)
+{
+	struct link *link = mem_zero(sizeof *link);
+
+	link->source = (struct source){ .fd = -1, .ready = ready };
+	link->alarm.ring = ring;
+	link->engine = engine;
+	link->upstream = upstream;
+	link->user = *user;
+	link->reel = reel;
+	link->state = OPEN;
+	return link;
+}
+
 bool link_is_open(const struct link *link)
 {
 	return link->state == OPEN;
@@ -348,6 +365,8 @@ ssize_t link_read(struct link *link, void *bytes, size_t size)
 {
 	ssize_t n;
 
+	if (link->reel)
+		return reel_read(link->reel, bytes, size);
 	link->read_wants = 0;
 	if (link->tls)
 		return tls_read(link->tls, bytes, size, &link->read_wants);
@@ -365,6 +384,8 @@ ssize_t link_write(struct link *link, const void *bytes, size_t size)
 {
 	ssize_t n;
 
+	if (link->reel)
+		return (ssize_t)size;
 	link->write_wants = 0;
 	if (link->tls)
 		return tls_write(link->tls, bytes, size, &link->write_wants);
@@ -394,6 +415,10 @@ void link_watch(struct link *link, bool reading, bool writing)
 
 	if (link->state != OPEN)
 		return;
+	if (link->reel) {
+		reel_watch(link->reel, reading);
+		return;
+	}
 	if (reading)
 		events |= link->read_wants ? link->read_wants : (uint32_t)EPOLLIN;
 	if (writing)
@@ -408,7 +433,7 @@ void link_put(struct link *link, bool whole)
 	if (!link || link->state == GONE)
 		return;
 	upstream = link->upstream;
-	if (!whole || link->state != OPEN || upstream->kept_count == UPSTREAM_KEPT ||
+	if (!whole || link->reel || link->state != OPEN || upstream->kept_count == UPSTREAM_KEPT ||
 	    (link->tls && tls_pending(link->tls))) {
 		release(link);
 		return;

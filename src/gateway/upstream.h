@@ -22,6 +22,7 @@ enum { UPSTREAM_KEPT = 16 }; /* connections of a provider that nobody uses */
 
 struct engine;
 struct link;
+struct reel;
 
 struct upstream {
 	const struct models_provider *provider;
@@ -41,6 +42,9 @@ struct link_user {
 /* One that was kept, or a new one. */
 struct link *link_get(struct engine *engine, struct upstream *upstream,
 		      const struct link_user *user);
+/* What a tape gives instead of one: open, and the reel's owner. */
+struct link *link_play(struct engine *engine, struct upstream *upstream,
+		       const struct link_user *user, struct reel *reel);
 bool link_is_open(
 	const struct link *link); /* one that was kept is, at once: open() is not called */
 

@@ -409,12 +409,12 @@ static void ring(struct alarm *alarm)
 			return;
 		}
 		judge_fail(visit, 408, SOCKS_FAILED,
-			   "the head of the request was not whole within %u ms (header_ms)",
+			   "the head of the request was not whole within %u milliseconds",
 			   (unsigned int)caps->header_ms);
 		break;
 	case STAGE_DIAL:
 		judge_fail(visit, 504, SOCKS_UNREACHABLE,
-			   "%s did not answer within %u ms (connect_ms)", visit->target.host,
+			   "%s did not answer within %u milliseconds", visit->target.host,
 			   (unsigned int)caps->connect_ms);
 		break;
 	case STAGE_HELLO:
@@ -427,10 +427,17 @@ static void ring(struct alarm *alarm)
 	case STAGE_HELD:
 		refuse_answer(visit);
 		break;
+	case STAGE_CALL:
+		if (call_wants_client(visit)) {
+			call_too_slow(visit);
+			return;
+		}
+		visit_reset(visit);
+		return;
 	case STAGE_EXCHANGE:
 	case STAGE_TUNNEL:
-	case STAGE_CALL:
-		visit_reset(visit); /* idle_ms; an end would look like the end of what was sent */
+		visit_reset(
+			visit); /* nothing has moved; an end would look like the end of what was sent */
 		return;
 	default:
 		visit_end(visit);

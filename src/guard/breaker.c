@@ -4,13 +4,26 @@
 #include "guard/lines.h"
 
 static const struct {
-	const char *name, *flag;
+	const char *name, *once, *flag;
 	uint32_t half_open_at, open_at;
 } kinds[] = {
-	[GUARD_BREAKER_ERRORS] = { "errors in a row", "--max-errors", 0, 5 },
-	[GUARD_BREAKER_SAME_ERROR] = { "times the same error", "--max-same-error", 0, 5 },
-	[GUARD_BREAKER_NO_PROGRESS] = { "iterations without progress", "--max-no-progress", 2, 5 },
-	[GUARD_BREAKER_INTERRUPTED] = { "interruptions in a row", "--max-interrupted", 0, 5 },
+	[GUARD_BREAKER_ERRORS] = { .name = "errors in a row",
+				   .once = "error",
+				   .flag = "--max-errors",
+				   .open_at = 5 },
+	[GUARD_BREAKER_SAME_ERROR] = { .name = "times the same error",
+				       .once = "time the same error",
+				       .flag = "--max-same-error",
+				       .open_at = 5 },
+	[GUARD_BREAKER_NO_PROGRESS] = { .name = "iterations without progress",
+					.once = "iteration without progress",
+					.flag = "--max-no-progress",
+					.half_open_at = 2,
+					.open_at = 5 },
+	[GUARD_BREAKER_INTERRUPTED] = { .name = "interruptions in a row",
+					.once = "interruption",
+					.flag = "--max-interrupted",
+					.open_at = 5 },
 };
 _Static_assert(sizeof kinds / sizeof kinds[0] == GUARD_BREAKERS, "every breaker has a line");
 
@@ -129,6 +142,11 @@ void guard_breaker_reset(struct guard_breaker *breaker)
 const char *guard_breaker_name(enum guard_breaker_kind kind)
 {
 	return kind < GUARD_BREAKERS ? kinds[kind].name : "of a kind not known here";
+}
+
+const char *guard_breaker_counted(enum guard_breaker_kind kind, uint32_t count)
+{
+	return kind < GUARD_BREAKERS && count == 1 ? kinds[kind].once : guard_breaker_name(kind);
 }
 
 const char *guard_breaker_flag(enum guard_breaker_kind kind)

@@ -60,8 +60,9 @@ int64_t guard_breaker_cool_at(const struct guard_breaker *breaker);
 /* Closes it and forgets the count; the thresholds stay. */
 void guard_breaker_reset(struct guard_breaker *breaker);
 
-/* What is counted ("errors in a row"), and the flag that changes the threshold. */
+/* What is counted ("errors in a row"), behind a number ("1 error"), and the flag that changes the threshold. */
 const char *guard_breaker_name(enum guard_breaker_kind kind);
+const char *guard_breaker_counted(enum guard_breaker_kind kind, uint32_t count);
 const char *guard_breaker_flag(enum guard_breaker_kind kind);
 
 #endif

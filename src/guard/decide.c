@@ -214,7 +214,7 @@ static bool breaker_open(const struct guard_input *in, struct guard_decision *d)
 			d->breaker = kind;
 		open = true;
 		reason(d, "%" PRIu32 " %s (the limit is %" PRIu32 ", %s changes it): %s", b->count,
-		       guard_breaker_name(kind), b->open_at, guard_breaker_flag(kind),
+		       guard_breaker_counted(kind, b->count), b->open_at, guard_breaker_flag(kind),
 		       advice(kind));
 	}
 	if (open)
@@ -231,7 +231,8 @@ static void warn_of_breakers(const struct guard_input *in, struct guard_decision
 
 		if (guard_breaker_state(b, in->now) == GUARD_HALF_OPEN)
 			reason(d, "%" PRIu32 " %s: at %" PRIu32 " the loop ends (%s)", b->count,
-			       guard_breaker_name(kind), b->open_at, guard_breaker_flag(kind));
+			       guard_breaker_counted(kind, b->count), b->open_at,
+			       guard_breaker_flag(kind));
 	}
 }
 

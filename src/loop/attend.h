@@ -21,7 +21,7 @@
 enum { ATTEND_HEARTBEAT_MS = 30000, ATTEND_CLIENTS = 16 };
 
 /* Why a run is to end before it does by itself. An abort outweighs the others. */
-enum cut { CUT_NOT, CUT_IDLE, CUT_BUDGET, CUT_ABORT };
+enum cut { CUT_NOT, CUT_IDLE, CUT_BUDGET, CUT_DISK, CUT_ABORT };
 
 struct supervisor {
 	const char *folder;
@@ -49,6 +49,8 @@ struct supervisor {
 	int64_t snapshot_ms;   /* when the last one within an iteration was begun */
 	bool snapshot_awaited; /* nothing goes on before it is there */
 	bool snapshot_ended;
+	int64_t disk_ms;       /* when the disk was looked at; by the steady clock */
+	int64_t disk_count_ms; /* when it may be counted again */
 	struct fence_covers
 		covers; /* the private git directory, as it is shown inside; none: there is none */
 	char *git_refused; /* of what the agent committed, the last time; NULL: nothing */
@@ -58,6 +60,7 @@ struct supervisor {
 	char used_up
 		[BOOKS_WHY]; /* a limit of money that another iteration would not help; empty: none */
 	bool used_up_today; /* tomorrow would */
+	char strayed[1000]; /* where a replay has left its tape; empty: it has not */
 	bool leaving;       /* TERM: the machine goes down, or somebody wants this process to */
 };
 

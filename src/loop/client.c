@@ -6,7 +6,9 @@
 #include "loop/prompt.h"
 #include "loop/report.h"
 #include "loop/resume.h"
+#include "loop/seal.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -26,19 +28,7 @@ enum { START_MS = 15000, STALE_MS = 120000, STEP_MS = 10, ASK_MS = 5000, TROUBLE
 
 static int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* For deadlines: nobody sets this one. */
-static int64_t steady_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return clock_wall_ms();
 }
 
 static void rest(void)
@@ -98,6 +88,15 @@ void client_look(struct client_loop *loop)
 	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
 }
 
+/* Is this the folder of a loop that is still to begin, or never did? */
+static bool is_reserved(const char *folder)
+{
+	AUTO_FREE char *journal = path_join(folder, "journal.db");
+	AUTO_FREE char *lock = path_join(folder, "lock");
+
+	return access(journal, F_OK) < 0 && access(lock, F_OK) < 0;
+}
+
 static void open_loop(const char *loops, const char *id, struct client_loop *ret_loop)
 {
 	*ret_loop = (struct client_loop){ .id = mem_dup(id), .folder = path_join(loops, id) };
@@ -129,7 +128,7 @@ static int list_loops(const char *state, bool only_alive, struct client_loops *r
 		struct client_loop *loop = &ret_loops->items[ret_loops->count];
 		AUTO_FREE char *folder = path_join(loops, ids.items[i]);
 
-		if (only_alive && !place_is_locked(folder))
+		if (is_reserved(folder) || (only_alive && !place_is_locked(folder)))
 			continue;
 		open_loop(loops, ids.items[i], loop);
 		/* One whose making was cut off has never begun. */
@@ -148,9 +147,16 @@ int client_list(const char *state, struct client_loops *ret_loops, struct error 
 	return list_loops(state, false, ret_loops, err);
 }
 
-static bool is_of(const struct client_loop *loop, const char *project)
+static bool is_in(const struct client_loop *loop, const char *project)
 {
 	return loop->state.options.project && strcmp(loop->state.options.project, project) == 0;
+}
+
+bool client_is_of(const struct client_loop *loop, const char *project)
+{
+	const char *origin = loop->state.options.origin;
+
+	return is_in(loop, project) || (origin && strcmp(origin, project) == 0);
 }
 
 /* By its name one loop is found without a look at the others. */
@@ -161,7 +167,8 @@ static int find_named(const char *state, const char *id, struct client_loop *ret
 	AUTO_FREE char *folder = loops ? path_join(loops, id) : NULL;
 	struct stat status;
 
-	if (!folder || id[0] == '.' || strchr(id, '/') || stat(folder, &status) < 0)
+	if (!folder || id[0] == '.' || strchr(id, '/') || stat(folder, &status) < 0 ||
+	    is_reserved(folder))
 		return -1;
 	open_loop(loops, id, ret_loop);
 	if (ret_loop->damaged || ret_loop->state.phase != LOOP_PHASE_new)
@@ -181,7 +188,7 @@ int client_find(const char *state, const char *id, const char *project,
 	if (client_list(state, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all.count; i++)
-		if (id ? strcmp(all.items[i].id, id) == 0 : is_of(&all.items[i], project))
+		if (id ? strcmp(all.items[i].id, id) == 0 : client_is_of(&all.items[i], project))
 			found = i + 1;
 	if (found) {
 		*ret_loop = all.items[found - 1];
@@ -287,7 +294,7 @@ char *client_running(const char *state, const char *project)
 	if (list_loops(state, true, &all, &ignored) < 0)
 		return NULL;
 	for (size_t i = 0; i < all.count && !found; i++)
-		if (all.items[i].alive && is_of(&all.items[i], project))
+		if (all.items[i].alive && is_in(&all.items[i], project))
 			found = mem_dup(all.items[i].id);
 	client_loops_release(&all);
 	return found;
@@ -308,14 +315,15 @@ static int refuse_second(const char *state, const char *project, struct error *e
 static int start(struct client_loop *loop, struct error *err)
 {
 	int64_t seq = loop->state.last_seq;
-	int64_t until_ms = steady_ms() + START_MS;
+	int64_t until_ms = (int64_t)clock_steady_ms() + START_MS;
 
 	if (keeper_start(loop->folder, 0, NULL, err) < 0)
 		return -1;
 	do {
 		rest();
 		client_look(loop);
-	} while (loop->state.last_seq == seq && !loop->trouble && steady_ms() < until_ms);
+	} while (loop->state.last_seq == seq && !loop->trouble &&
+		 (int64_t)clock_steady_ms() < until_ms);
 	if (loop->trouble && !loop->alive)
 		return error_set(err, "%s", loop->trouble);
 	return loop->state.last_seq == seq
@@ -324,7 +332,23 @@ static int start(struct client_loop *loop, struct error *err)
 		       : 0;
 }
 
-int client_create(const char *state, json_t *config, struct client_loop *ret_loop,
+char *client_reserve(const char *state, struct error *err)
+{
+	AUTO_FREE char *loops = place_loops(state, err);
+	AUTO_FREE char *folder = NULL;
+	char *id = NULL;
+
+	return loops && place_new(loops, &id, &folder, err) == 0 ? id : NULL;
+}
+
+void client_give_back(const char *state, const char *id)
+{
+	AUTO_FREE char *folder = mem_format("%s/loops/%s", state, id);
+
+	rmdir(folder); /* one that has begun is not empty */
+}
+
+int client_create(const char *state, const char *id, json_t *config, struct client_loop *ret_loop,
 		  struct error *err)
 {
 	AUTO_FREE char *loops = place_loops(state, err);
@@ -332,9 +356,14 @@ int client_create(const char *state, json_t *config, struct client_loop *ret_loo
 	AUTO_FD lock = loops ? start_lock(loops, err) : -1;
 	struct client_loop loop = { 0 };
 
-	if (lock < 0 || refuse_second(state, project ? project : "", err) < 0 ||
-	    place_new(loops, &loop.id, &loop.folder, err) < 0)
+	if (lock < 0 || refuse_second(state, project ? project : "", err) < 0)
 		return -1;
+	if (id) {
+		loop.id = mem_dup(id);
+		loop.folder = path_join(loops, id);
+	} else if (place_new(loops, &loop.id, &loop.folder, err) < 0) {
+		return -1;
+	}
 	if (append(&loop, STORE_CREATE, LOOP_EVENT_created, json_pack("{s:O}", "config", config),
 		   err) == 0) {
 		client_look(&loop);
@@ -381,7 +410,8 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;
 	lock = place_lock(loop->folder, &busy, err);
-	if (lock < 0 || write_resumed(loop, changes, err) < 0)
+	if (lock < 0 || seal_open(loop->folder, &loop->state.options, err) < 0 ||
+	    write_resumed(loop, changes, err) < 0)
 		return -1;
 	fd_close(&lock);
 	report_trouble(loop->folder, NULL);
@@ -420,14 +450,14 @@ static int ask_supervisor(const struct client_loop *loop, const char *wish, bool
 
 int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err)
 {
-	int64_t until_ms = steady_ms() + ASK_MS;
+	int64_t until_ms = (int64_t)clock_steady_ms() + ASK_MS;
 
 	if (loop->damaged)
 		return error_set(err, "%s", loop->trouble);
 	/* A supervisor that was killed a moment ago is there again in the next. */
 	while ((loop->alive ? ask_supervisor(loop, wish, now, err) : ask_nobody(loop, wish, err)) <
 	       0) {
-		if (steady_ms() > until_ms)
+		if ((int64_t)clock_steady_ms() > until_ms)
 			return -1;
 		rest();
 		client_look(loop);
@@ -471,10 +501,10 @@ int client_restored(const struct client_loop *loop, json_t *data, struct error *
 
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms)
 {
-	int64_t until_ms = steady_ms() + most_ms;
+	int64_t until_ms = (int64_t)clock_steady_ms() + most_ms;
 
 	while (place_is_locked(loop->folder)) {
-		if (steady_ms() > until_ms)
+		if ((int64_t)clock_steady_ms() > until_ms)
 			return false;
 		rest();
 	}

@@ -4,14 +4,9 @@
 #include "meter/shape.h"
 #include "util/mem.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Another number for each try. */
-static uint64_t period_of(const struct loop_state *state)
-{
-	return (uint64_t)state->iteration << 32 | state->attempt;
-}
 
 void money_options(const struct supervisor *sup, struct books_options *ret_options, char **ret_day)
 {
@@ -24,7 +19,8 @@ void money_options(const struct supervisor *sup, struct books_options *ret_optio
 		.limits = { [BOOKS_ITERATION] = (uint64_t)options->budget_nusd,
 			    [BOOKS_LOOP] = (uint64_t)options->limits.cost_nusd,
 			    [BOOKS_DAY] = (uint64_t)options->daily_nusd },
-		.period = period_of(&sup->state),
+		.period = loop_period(&sup->state),
+		.settled = sup->state.settled,
 		.iteration = sup->state.iteration,
 		.agent = options->agent,
 	};
@@ -41,7 +37,7 @@ void money_count(const struct supervisor *sup, struct agent_summary *heard)
 	    books_read(sup->folder, &total, &period, &held, &ignored) < 0)
 		return;
 	heard->agent_nusd = heard->cost_nusd;
-	heard->cost_nusd = period == period_of(&sup->state) ? (int64_t)held : 0;
+	heard->cost_nusd = period == loop_period(&sup->state) ? (int64_t)held : 0;
 }
 
 void money_hear(struct supervisor *sup, const struct runner_result *result)
@@ -52,6 +48,9 @@ void money_hear(struct supervisor *sup, const struct runner_result *result)
 
 	if (!result->metered)
 		return;
+	if (result->news.stray[0])
+		snprintf(sup->strayed, sizeof sup->strayed, "the replay has left its tape: %.900s",
+			 result->news.stray);
 	if (result->news.over && result->news.scope != BOOKS_ITERATION) {
 		memcpy(sup->used_up, result->news.why, sizeof sup->used_up);
 		sup->used_up_today = result->news.scope == BOOKS_DAY;

@@ -53,11 +53,7 @@ static json_t *weaker_json(const struct loop_state *state)
 /* A text may be long, and this is written often: its beginning is enough to know it by. */
 static json_t *beginning(const char *text)
 {
-	size_t size = strnlen(text, OBJECTIVE_BYTES);
-
-	while (size && ((unsigned char)text[size] & 0xc0) == 0x80)
-		size--;
-	return report_bytes(text, size);
+	return report_bytes(text, text_first(text, strlen(text), OBJECTIVE_BYTES));
 }
 
 json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
@@ -65,10 +61,11 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 {
 	json_t *value =
 		json_pack("{s:s, s:s?, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:s?, s:o, s:s?}",
-			  "id", id, "project", state->options.project, "status",
-			  loop_status(state, alive), "phase", loop_phase_name(state->phase),
-			  "iteration", (int)state->iteration, "used", (int)state->used,
-			  "spent_nusd", (json_int_t)state->spent_nusd, "limits",
+			  "id", id, "project",
+			  state->options.origin ? state->options.origin : state->options.project,
+			  "status", loop_status(state, alive), "phase",
+			  loop_phase_name(state->phase), "iteration", (int)state->iteration, "used",
+			  (int)state->used, "spent_nusd", (json_int_t)state->spent_nusd, "limits",
 			  limits_json(&state->options), "completion", (int)state->completion,
 			  "confidence", (int)state->confidence, "mechanism",
 			  *state->mechanism ? state->mechanism : NULL, "weaker", weaker_json(state),
@@ -80,6 +77,9 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 		json_object_set_new(value, "checkpoint_error",
 				    report_text(state->checkpoint_error));
 
+	json_object_set_new(value, "worktree",
+			    state->options.work_tree ? report_text(state->options.work_tree)
+						     : json_null());
 	if (state->git_mode)
 		json_object_set_new(value, "git",
 				    json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "mode",
@@ -91,6 +91,10 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 	/* What it costs in safety is said wherever the loop is. */
 	if (state->options.login)
 		json_object_set_new(value, "login_in_fence", report_text(state->options.login));
+	if (state->options.record)
+		json_object_set_new(value, "record", report_text(state->options.record));
+	if (state->options.replay)
+		json_object_set_new(value, "replay", report_text(state->options.replay));
 	json_object_set_new(value, "objective",
 			    state->options.objective ? beginning(state->options.objective)
 						     : json_null());

@@ -68,9 +68,15 @@ static int make_outlet(struct fence_spec *spec, const struct books_options *book
 	spec->outlet = gateway_outlet_new(err);
 	if (!spec->outlet)
 		return -1;
-	return spec->models.count > 0
-		       ? gateway_outlet_models(spec->outlet, &spec->models, books, err)
-		       : 0;
+	if (spec->models.count == 0)
+		return 0;
+	if (gateway_outlet_models(spec->outlet, &spec->models, books, err) < 0)
+		return -1;
+	/* The agent may read a tape that is in the project, and not change it. */
+	if (gateway_outlet_tape(spec->outlet) &&
+	    path_within(gateway_outlet_tape(spec->outlet), spec->project))
+		fence_paths_add(&spec->read, gateway_outlet_tape(spec->outlet), "the tape");
+	return 0;
 }
 
 static void perform(struct fence_spec *spec, const struct books_options *books, const char *report,

@@ -93,6 +93,10 @@ static void read_checkpoints_and_git(const json_t *config, struct loop_options *
 		options->git = number(config, "git") > 0;
 	if (json_object_get(config, "git_bytes"))
 		options->git_bytes = number(config, "git_bytes");
+	if (json_object_get(config, "loop_disk_bytes"))
+		options->loop_disk_bytes = number(config, "loop_disk_bytes");
+	if (json_object_get(config, "min_free_bytes"))
+		options->min_free_bytes = number(config, "min_free_bytes");
 }
 
 /* Limits may be changed later, by an event with the same names. */
@@ -143,12 +147,16 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 			format);
 	state->config = json_incref(config);
 	options->project = text(config, "project");
+	options->origin = text(config, "origin");
+	options->work_tree = text(config, "work_tree");
 	options->objective = text(config, "objective");
 	options->agent_command = text(config, "agent_command");
 	options->agent = text(config, "agent") ? text(config, "agent") : "command";
 	options->agent_format = agent_format_find(format ? format : "plain");
 	options->model = text(config, "model");
 	options->login = text(config, "login");
+	options->record = text(config, "record");
+	options->replay = text(config, "replay");
 	options->prices = text(config, "prices");
 	options->sessions = text(config, "sessions");
 	options->keep_session = session && strcmp(session, "continue") == 0;
@@ -276,8 +284,15 @@ static enum guard_stream_error stream_error(const char *name)
 	return found < 0 ? GUARD_STREAM_OTHER : errors[found];
 }
 
+uint64_t loop_period(const struct loop_state *state)
+{
+	return (uint64_t)state->iteration << 32 | state->attempt;
+}
+
 static void take_ended(struct loop_state *state, const json_t *data)
 {
+	state->settled_before = state->settled;
+	state->settled = loop_period(state);
 	state->facts = (struct guard_facts){
 		.exit_code = (int)number(data, "code"),
 		.signal = (int)number(data, "signal"),
@@ -444,6 +459,11 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		take_ended(state, data);
 		break;
 	case LOOP_EVENT_interrupted:
+		/* It is done again, even if only its checks were cut off. */
+		if (state->settled == loop_period(state))
+			state->settled = state->settled_before;
+		take_turn(state, event, data);
+		break;
 	case LOOP_EVENT_continued:
 	case LOOP_EVENT_waits:
 	case LOOP_EVENT_paused:

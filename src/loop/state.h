@@ -19,18 +19,21 @@ enum { LOOP_EARLIER = 8, LOOP_REFLECTIONS = 3, LOOP_SESSION_BYTES = 200 };
 
 /* What a loop was asked to do. Texts belong to the JSON that they were read from. */
 struct loop_options {
-	const char *project;
+	const char *project; /* where it works */
+	const char *origin;  /* of one with a work tree of its own: the user's project; else NULL */
+	const char *work_tree; /* the root of that; else NULL */
 	const char *objective;
 	const char *promise; /* NULL: none is asked for */
 	const char *tasks;   /* a file with boxes; NULL: none */
 	const char *agent;   /* its name: "command" */
 	const char *agent_command;
 	const struct agent_format *agent_format;
-	const char *model;    /* NULL: the agent's own choice */
-	const char *sessions; /* the folder of all loops for them; NULL: none are kept */
-	const char *prices;   /* of the user's own; NULL: none */
-	const char *login;    /* a credential file that the agent gets a copy of; NULL: none */
-	bool keep_session;    /* an iteration goes on with the session of the one before */
+	const char *model;           /* NULL: the agent's own choice */
+	const char *sessions;        /* the folder of all loops for them; NULL: none are kept */
+	const char *prices;          /* of the user's own; NULL: none */
+	const char *record, *replay; /* tapes of exchanges with models; NULL: none */
+	const char *login; /* a credential file that the agent gets a copy of; NULL: none */
+	bool keep_session; /* an iteration goes on with the session of the one before */
 	struct list checks;
 	int64_t timeout_ms; /* of an iteration */
 	int64_t check_timeout_ms;
@@ -45,6 +48,8 @@ struct loop_options {
 		checkpoint_age_ms; /* what is kept of them at most; 0: everything */
 	bool git;                  /* inside it is private; else read-only */
 	int64_t git_bytes;         /* that may come in at a time */
+	int64_t loop_disk_bytes;   /* that it may take; 0: any */
+	int64_t min_free_bytes;    /* that must be left on its disks; 0: none */
 	const json_t *fence;       /* see frozen.h */
 };
 
@@ -75,8 +80,10 @@ struct loop_state {
 	json_t *config;    /* owns the texts of the options */
 	struct loop_options options;
 
-	uint32_t iteration;        /* the present or the last one, from 1 */
-	uint32_t attempt;          /* of it, from 1 */
+	uint32_t iteration; /* the present or the last one, from 1 */
+	uint32_t attempt;   /* of it, from 1 */
+	uint64_t settled,
+		settled_before; /* loop_period() of the last agent that has ended, and the one before */
 	struct loop_check *checks; /* as they were run last, one for each of the options */
 	size_t checks_done;        /* in this phase */
 	struct guard_facts facts;  /* of the agent's part of this iteration */
@@ -119,6 +126,9 @@ int loop_state_take(struct loop_state *state, const struct store_event *event, s
 
 /* Reads a whole journal. */
 int loop_state_read(struct store *store, struct loop_state *ret_state, struct error *err);
+
+/* A number for each try of each iteration; later ones are larger. */
+uint64_t loop_period(const struct loop_state *state);
 
 /* starting, running, waiting, paused, completed, limit, failed, aborted; without a supervisor one that
  * should go on is interrupted. */

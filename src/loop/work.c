@@ -112,8 +112,11 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		list_add(&spec.env, sup->fence.env.items[i]);
 	if (work->session)
 		list_printf(&spec.env, "RINGFENCE_SESSION=%s", work->session);
-	if (work->login)
+	if (work->login) {
 		list_printf(&spec.env, "RINGFENCE_LOGIN=%s", work->login);
+		spec.login =
+			sup->state.options.login; /* what it costs in safety is in every report */
+	}
 	spec.write = (struct fence_paths){ 0 };
 	for (size_t i = 0; i < sup->fence.write.count; i++) {
 		const struct fence_path *path = &sup->fence.write.items[i];

@@ -6,6 +6,33 @@ static uint64_t sum(uint64_t a, uint64_t b)
 	return a > MONEY_NO_LIMIT - b ? MONEY_NO_LIMIT : a + b;
 }
 
+void money_learn(struct money_learnt *learnt, uint64_t bytes, uint64_t tokens)
+{
+	if (bytes < MONEY_LEARNT || tokens == 0)
+		return;
+	if (tokens > UINT32_MAX) /* nobody counts as many; products of it stay numbers */
+		tokens = UINT32_MAX;
+	if (learnt->bytes == 0 || tokens * learnt->bytes > learnt->tokens * bytes) {
+		learnt->tokens = tokens;
+		learnt->bytes = bytes;
+	}
+	if (bytes > learnt->largest)
+		learnt->largest = bytes;
+}
+
+uint64_t money_guess(const struct money_learnt *learnt, uint64_t bytes)
+{
+	uint64_t like = bytes < learnt->largest ? bytes : learnt->largest;
+	uint64_t tokens;
+
+	if (learnt->bytes == 0)
+		return 0;
+	tokens = like * learnt->tokens / learnt->bytes;
+	if (tokens < like / MONEY_LONGEST)
+		tokens = like / MONEY_LONGEST;
+	return tokens * 3 / 2 + 1 + (bytes - like);
+}
+
 static uint64_t unused(const struct money *money)
 {
 	uint64_t used = sum(money->spent, money->reserved);

@@ -14,8 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes of a request from which the size of its tokens is learnt. */
-enum { MONEY_LEARNT = 16 << 10 };
+enum {
+	MONEY_LEARNT =
+		16 << 10,  /* bytes of a request from which the size of its tokens is learnt */
+	MONEY_LONGEST = 4, /* bytes of a token, at most, whatever was learnt */
+};
 
 #define MONEY_NO_LIMIT UINT64_C(0x7fffffffffffffff)
 
@@ -27,6 +30,21 @@ struct money {
 	bool asking;       /* the owner has a question to answer */
 	bool latched;      /* used up: nothing leaves any more */
 };
+
+/* What the requests to a model were like: the most tokens for their bytes, and the largest of them. */
+struct money_learnt {
+	uint64_t tokens, bytes;
+	uint64_t largest;
+};
+
+/* A request of so many bytes was so many tokens. */
+void money_learn(struct money_learnt *learnt, uint64_t bytes, uint64_t tokens);
+
+/*
+ * What one of so many bytes would be: half as many tokens again as what was learnt, and no fewer than the longest tokens make; what
+ * is beyond the largest request so far counts each byte. 0: nothing was learnt.
+ */
+uint64_t money_guess(const struct money_learnt *learnt, uint64_t bytes);
 
 /* What a request would cost at most. */
 struct money_want {

@@ -23,10 +23,15 @@ enum {
 	REQUEST_MODEL = 2 * PRICE_NAME,
 	REQUEST_TARGET = 512,
 	REQUEST_EDITS = 4,
-	REQUEST_UNSAID = 128000,    /* output tokens where none are named: what models do at most */
-	REQUEST_FLOOR = 1024,       /* output tokens: a request is not cut down below these, */
-	REQUEST_THINKING = 2048,    /* nor, if it has a part for thinking, below these */
-	REQUEST_ELSEWHERE = 200000, /* input tokens for what is kept at the provider */
+	REQUEST_UNSAID = 128000, /* output tokens where none are named: what models do at most */
+	REQUEST_FLOOR = 1024,    /* output tokens: a request is not cut down below these, */
+	REQUEST_THINKING = 2048, /* nor, if it has a part for thinking, below these */
+	REQUEST_ELSEWHERE =
+		200000, /* input tokens for what is kept at the provider, and for a document that
+				       it fetches */
+	REQUEST_IMAGE = 10000,    /* for an image that it fetches */
+	REQUEST_WINDOW = 1000000, /* for all of that: models do not read more at once */
+	REQUEST_LEVELS = 3,       /* of blocks within blocks */
 };
 
 struct request_route {
@@ -62,9 +67,10 @@ struct request_body {
 	char model[REQUEST_MODEL];
 	bool stream;
 	bool fast;
-	bool asks_usage; /* the client wants the chunk with the usage itself */
-	bool elsewhere;  /* a part of the input is kept at the provider */
-	uint64_t most;   /* output tokens, named or not; all answers together */
+	bool asks_usage;            /* the client wants the chunk with the usage itself */
+	bool elsewhere;             /* a part of the input is kept at the provider */
+	uint64_t documents, images; /* that are only named, and fetched or kept there */
+	uint64_t most;              /* output tokens, named or not; all answers together */
 	uint64_t answers;
 
 	/* Of what may be edited: where it is. */
@@ -74,6 +80,9 @@ struct request_body {
 		uint64_t number;
 		bool empty; /* an object */
 	} limit[2], options, usage, config, thinking;
+	struct request_block { /* of a message, that is being read */
+		bool named, image;
+	} blocks[REQUEST_LEVELS];
 	uint64_t root; /* behind the first bracket */
 	uint32_t seen; /* a bit for each key */
 	const char *wrong;
@@ -92,6 +101,9 @@ const char *request_body_end(struct request_body *body);
  * for. */
 void request_body_limit(struct request_body *body, uint64_t tokens);
 void request_body_ask_usage(struct request_body *body);
+
+/* Input tokens for what is not in the body: kept at the provider, or named by an address or an id. */
+uint64_t request_body_elsewhere(const struct request_body *body);
 
 /* Below how many output tokens it is not worth sending. */
 uint64_t request_body_floor(const struct request_body *body);

@@ -48,7 +48,7 @@ static bool is_blank(char byte)
 /* The row of a key below a row. */
 static uint8_t child(struct scan *scan, uint8_t parent, const char *key, size_t size)
 {
-	for (size_t i = SCAN_ROOT + 1; i < scan->count; i++) {
+	for (size_t i = (size_t)parent + 1; i < scan->count; i++) {
 		if (scan->nodes[i].parent != parent || strlen(scan->nodes[i].key) != size)
 			continue;
 		if (memcmp(scan->nodes[i].key, key, size) == 0)
@@ -95,11 +95,29 @@ static void after_value(struct scan *scan)
 	scan->state = scan->depth > 0 ? AFTER_VALUE : DONE;
 }
 
+static void skip_open(struct scan *scan, bool list)
+{
+	uint64_t bit = UINT64_C(1) << scan->skipped % 64;
+	uint64_t *word = &scan->kinds[scan->skipped / 64 % (SCAN_NEST / 64)];
+
+	scan->wrong = scan->skipped == SCAN_NEST;
+	*word = list ? *word | bit : *word & ~bit;
+	scan->skipped += !scan->wrong;
+}
+
+/* Each kind of bracket ends its own kind: what two readers could take apart in two ways is no JSON. */
+static void skip_close(struct scan *scan, bool list)
+{
+	scan->skipped--;
+	scan->wrong = (scan->kinds[scan->skipped / 64] >> scan->skipped % 64 & 1) != list;
+}
+
 static void open_bracket(struct scan *scan, bool list)
 {
 	/* A list at the top is as if each of its elements were there alone. */
 	if (scan->node == SCAN_NONE || scan->depth == SCAN_DEPTH) {
-		scan->skipped = 1;
+		scan->skipped = 0;
+		skip_open(scan, list);
 		scan->skipping_string = scan->escaped = false;
 		scan->state = SKIPPING;
 		return;
@@ -210,6 +228,34 @@ static void in_escape(struct scan *scan, char byte)
 	scan->escaped = false;
 }
 
+/* How many bytes at the beginning are neither a quote nor a backslash nor a control character: eight at a time,
+ * because most of a request is such text. */
+static size_t plain(const char *bytes, size_t size)
+{
+	const uint64_t ones = UINT64_C(0x0101010101010101);
+	const uint64_t tops = UINT64_C(0x8080808080808080);
+	size_t i = 0;
+
+	for (; size - i >= 8; i += 8) {
+		uint64_t word;
+
+		memcpy(&word, bytes + i, sizeof word);
+
+		uint64_t quote = word ^ ones * '"';
+		uint64_t slash = word ^ ones * '\\';
+
+		/* The top bit of each byte that is one of them; what is borrowed from its neighbour can only add one
+		 * where there is one already. */
+		if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
+		     ((word - ones * 0x20) & ~word)) &
+		    tops)
+			break;
+	}
+	while (i < size && bytes[i] != '"' && bytes[i] != '\\' && (unsigned char)bytes[i] >= 0x20)
+		i++;
+	return i;
+}
+
 /* Within a key or a string. Returns how many bytes it took; *ret_end: the closing quote was the last. */
 static size_t in_text(struct scan *scan, const char *bytes, size_t size, bool *ret_end)
 {
@@ -217,29 +263,28 @@ static size_t in_text(struct scan *scan, const char *bytes, size_t size, bool *r
 
 	*ret_end = false;
 	while (i < size && !scan->wrong) {
-		size_t plain = i;
+		size_t run;
+		char byte;
 
 		if (scan->escaped) {
 			in_escape(scan, bytes[i++]);
 			continue;
 		}
-		while (plain < size && bytes[plain] != '"' && bytes[plain] != '\\' &&
-		       (unsigned char)bytes[plain] >= 0x20)
-			plain++;
-		if (plain > i) {
+		run = plain(bytes + i, size - i);
+		if (run > 0) {
 			size_t room = SCAN_TEXT - 1 - scan->used;
-			size_t kept = plain - i < room ? plain - i : room;
+			size_t kept = run < room ? run : room;
 
 			memcpy(scan->text + scan->used, bytes + i, kept);
 			scan->used += kept;
-			scan->bytes += plain - i;
-			i = plain;
+			scan->bytes += run;
+			i += run;
 			continue;
 		}
-		i++;
-		if (bytes[plain] == '\\') {
+		byte = bytes[i++];
+		if (byte == '\\') {
 			scan->escaped = true;
-		} else if (bytes[plain] == '"') {
+		} else if (byte == '"') {
 			*ret_end = true;
 			return i;
 		} else {
@@ -322,11 +367,10 @@ static size_t in_skipped(struct scan *scan, const char *bytes, size_t size)
 	};
 	size_t i = 0;
 
-	while (i < size) {
+	while (i < size && !scan->wrong) {
 		if (scan->skipping_string) {
-			while (i < size && !scan->escaped && bytes[i] != '"' && bytes[i] != '\\' &&
-			       (unsigned char)bytes[i] >= 0x20)
-				i++;
+			if (!scan->escaped)
+				i += plain(bytes + i, size - i);
 			if (i == size)
 				break;
 			if ((unsigned char)bytes[i] < 0x20) {
@@ -356,10 +400,13 @@ static size_t in_skipped(struct scan *scan, const char *bytes, size_t size)
 		if (byte == '"') {
 			scan->skipping_string = true;
 		} else if (byte == '{' || byte == '[') {
-			scan->skipped++;
-		} else if (--scan->skipped == 0) {
-			after_value(scan);
-			break;
+			skip_open(scan, byte == '[');
+		} else {
+			skip_close(scan, byte == ']');
+			if (scan->skipped == 0 && !scan->wrong) {
+				after_value(scan);
+				break;
+			}
 		}
 	}
 	return i;

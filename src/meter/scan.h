@@ -4,7 +4,8 @@
  * Pure functions, in constant memory, at the speed of a look at each byte: nothing is built, and what is not
  * asked for is skipped. Values are named by the path of keys to them, so that the same word within a text, or
  * deeper, means nothing. Keys are compared as they are meant ("\u0061" is an a). What is looked at is judged
- * strictly, what is skipped only counts its brackets: whoever passes the bytes on has them judged again.
+ * strictly, what is skipped only by its brackets, which must match, and by the letters that can stand there: whoever
+ * passes the bytes on has them judged again.
  */
 #ifndef METER_SCAN_H
 #define METER_SCAN_H
@@ -14,10 +15,11 @@
 #include <stdint.h>
 
 enum {
-	SCAN_NONE = 0,   /* no node: nobody asks for it */
-	SCAN_ROOT = 1,   /* the whole; the first row of every table */
-	SCAN_DEPTH = 12, /* of paths */
-	SCAN_TEXT = 128, /* bytes that are kept of a text */
+	SCAN_NONE = 0,    /* no node: nobody asks for it */
+	SCAN_ROOT = 1,    /* the whole; the first row of every table */
+	SCAN_DEPTH = 12,  /* of paths */
+	SCAN_NEST = 1024, /* brackets within each other in what is skipped; more is no JSON */
+	SCAN_TEXT = 128,  /* bytes that are kept of a text */
 };
 
 /* A row of a table; its number is its name. */
@@ -66,7 +68,8 @@ struct scan {
 	uint8_t stack[SCAN_DEPTH]; /* the nodes of what is open */
 	bool list[SCAN_DEPTH];
 	uint32_t members[SCAN_DEPTH];
-	uint64_t skipped; /* brackets that are open within something that nobody asks for */
+	size_t skipped; /* brackets that are open within something that nobody asks for */
+	uint64_t kinds[SCAN_NEST / 64]; /* a bit for each of them: a list */
 	bool skipping_string;
 	uint8_t node; /* of the value that is being read */
 	bool escaped;

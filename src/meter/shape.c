@@ -33,6 +33,8 @@ static const struct form forms[SHAPE_REASONS] = {
 	[SHAPE_UPSTREAM] = { 502, "Bad Gateway", "api_error", "server_error", "UNAVAILABLE" },
 	[SHAPE_BUSY] = { 503, "Service Unavailable", "overloaded_error", "server_error",
 			 "UNAVAILABLE" },
+	[SHAPE_SLOW] = { 408, "Request Timeout", "invalid_request_error", "invalid_request",
+			 "DEADLINE_EXCEEDED" },
 	[SHAPE_UPGRADE] = { 426, "Upgrade Required", "invalid_request_error", "invalid_request",
 			    "INVALID_ARGUMENT" },
 };
@@ -88,7 +90,8 @@ void shape_refuse(struct buffer *out, enum usage_format format, enum shape_reaso
 		      "HTTP/1.1 %u %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
 		      "%s%s\r\n",
 		      form.status, form.phrase, body.used,
-		      reason == SHAPE_BUSY ? "Retry-After: 1\r\n" : "x-should-retry: false\r\n",
+		      reason == SHAPE_BUSY || reason == SHAPE_SLOW ? "Retry-After: 1\r\n"
+								   : "x-should-retry: false\r\n",
 		      keep ? "" : "Connection: close\r\n");
 	buffer_add(out, buffer_text(&body), body.used);
 }

@@ -139,6 +139,35 @@ static void look_node(int folder, const char *home, struct project *project)
 	add_cache(project, home, tool->cache);
 }
 
+/* Has the folder a test of Python's, and by what is it run? NULL: it has none. */
+static const char *python_tests(int folder, const char *name, const char *unittest)
+{
+	AUTO_FD fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int copy = fd < 0 ? -1 : dup(fd);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	const char *check = NULL;
+
+	for (struct dirent *entry; dir && !check && (entry = readdir(dir));) {
+		AUTO_BUFFER struct buffer bytes = BUFFER_INIT(MOST_BYTES);
+
+		if (fnmatch("test_*.py", entry->d_name, 0) != 0 ||
+		    read_file(fd, entry->d_name, &bytes) < 0)
+			continue;
+		check = strstr(buffer_text(&bytes), "import unittest") ? unittest
+								       : "python3 -m pytest";
+	}
+	if (dir)
+		closedir(dir);
+	return check;
+}
+
+static const char *python_check(int folder)
+{
+	const char *check = python_tests(folder, ".", "python3 -m unittest");
+
+	return check ? check : python_tests(folder, "tests", "python3 -m unittest discover tests");
+}
+
 static void look_python(int folder, const char *home, struct project *project)
 {
 	static const struct tool tools[] = {
@@ -148,8 +177,9 @@ static void look_python(int folder, const char *home, struct project *project)
 		{ NULL, "python3 -m pytest", ".cache/pip" },
 	};
 	const struct tool *tool = which_tool(folder, tools);
+	const char *own = tool->file ? NULL : python_check(folder);
 
-	list_add(&project->checks, tool->check);
+	list_add(&project->checks, own ? own : tool->check);
 	add_cache(project, home, tool->cache);
 }
 
@@ -277,6 +307,11 @@ int project_detect(const char *folder, const char *home, struct project *ret_pro
 			continue;
 		add_kind(ret_project, kinds[i].name, kinds[i].file);
 		kinds[i].look(fd, home, ret_project);
+	}
+	/* A few scripts without any file that says so are Python's by their tests. */
+	if (!ret_project->count && python_check(fd)) {
+		add_kind(ret_project, "python", "test_*.py");
+		look_python(fd, home, ret_project);
 	}
 	look_for_secrets(fd, ret_project);
 	return 0;

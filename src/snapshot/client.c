@@ -4,13 +4,11 @@
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 #include "util/sha256.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,31 +56,6 @@ void snapshot_release(struct snapshot_work *work)
 	list_release(&work->arguments);
 }
 
-/* Beside this program, or where it was installed to. The caller frees. */
-static char *find_program(struct error *err)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *path;
-
-	if (n < 0) {
-		error_sys(err, "find this program through /proc (is /proc mounted?)");
-		return NULL;
-	}
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	path = path_join(self, "ringfence-snapshot");
-	if (access(path, X_OK) == 0)
-		return path;
-	free(path);
-	path = mem_dup(RINGFENCE_LIBEXECDIR "/ringfence-snapshot");
-	if (access(path, X_OK) == 0)
-		return path;
-	error_sys(err, "ringfence-snapshot is neither in '%s' nor at '%s'", self, path);
-	free(path);
-	return NULL;
-}
-
 struct child {
 	const char *program;
 	char *const *arguments;
@@ -118,10 +91,10 @@ static int become(void *argument)
 int snapshot_start(const struct snapshot_work *work, int output, int lock,
 		   struct snapshot_job *ret_job, struct error *err)
 {
-	AUTO_FREE char *program = find_program(err);
+	AUTO_FREE char *program = NULL;
 	int ends[2];
 
-	if (!program)
+	if (process_beside("ringfence-snapshot", &program, err) < 0)
 		return -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_sys(err, "make a pipe");

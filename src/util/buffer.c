@@ -4,8 +4,11 @@
 #include "util/mem.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { LEAST = 128 }; /* bytes that are taken first: most texts are put together of a few words */
 
 void buffer_release(struct buffer *buffer)
 {
@@ -20,7 +23,9 @@ void buffer_add(struct buffer *buffer, const void *data, size_t size)
 		return;
 	}
 	if (buffer->used + size + 1 > buffer->room) {
-		buffer->room = (buffer->used + size + 1) * 2;
+		size_t room = (buffer->used + size + 1) * 2;
+
+		buffer->room = room < LEAST ? LEAST : room;
 		buffer->data = mem_resize(buffer->data, buffer->room, 1);
 	}
 	if (size)
@@ -36,8 +41,19 @@ void buffer_add_text(struct buffer *buffer, const char *text)
 
 void buffer_printf(struct buffer *buffer, const char *format, ...)
 {
-	AUTO_FREE char *text = NULL;
+	char small[256];
 	va_list args;
+	int size;
+
+	va_start(args, format);
+	size = vsnprintf(small, sizeof small, format, args);
+	va_end(args);
+	if (size >= 0 && (size_t)size < sizeof small) {
+		buffer_add(buffer, small, (size_t)size);
+		return;
+	}
+
+	AUTO_FREE char *text = NULL;
 
 	va_start(args, format);
 	text = mem_format_list(format, args);

@@ -7,7 +7,9 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 void fd_close(int *fd)
@@ -102,6 +104,75 @@ int fd_replace_file(int folder, const char *name, const void *bytes, size_t size
 int fd_create_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode)
 {
 	return write_file(folder, name, bytes, size, mode, false);
+}
+
+union control {
+	struct cmsghdr align;
+	char space[CMSG_SPACE(FD_PASSED * sizeof(int))];
+};
+
+int fd_send(int socket, const void *message, size_t size, const int *fds, size_t count, int flags)
+{
+	struct iovec bytes = { .iov_base = (void *)message, .iov_len = size };
+	union control control = { 0 };
+	struct msghdr header = { .msg_iov = &bytes, .msg_iovlen = 1 };
+
+	if (count > 0) {
+		header.msg_control = control.space;
+		header.msg_controllen = CMSG_SPACE(count * sizeof *fds);
+
+		struct cmsghdr *attached = CMSG_FIRSTHDR(&header);
+
+		attached->cmsg_level = SOL_SOCKET;
+		attached->cmsg_type = SCM_RIGHTS;
+		attached->cmsg_len = CMSG_LEN(count * sizeof *fds);
+		memcpy(CMSG_DATA(attached), fds, count * sizeof *fds);
+	}
+	for (;;) {
+		if (sendmsg(socket, &header, MSG_NOSIGNAL | flags) >= 0)
+			return 0;
+		if (errno != EINTR)
+			return -1;
+	}
+}
+
+static void take_passed(struct msghdr *header, int ret_fds[FD_PASSED])
+{
+	for (struct cmsghdr *at = CMSG_FIRSTHDR(header); at; at = CMSG_NXTHDR(header, at)) {
+		size_t count = (at->cmsg_len - CMSG_LEN(0)) / sizeof *ret_fds;
+
+		if (at->cmsg_level == SOL_SOCKET && at->cmsg_type == SCM_RIGHTS &&
+		    count <= FD_PASSED)
+			memcpy(ret_fds, CMSG_DATA(at), count * sizeof *ret_fds);
+	}
+}
+
+int fd_receive(int socket, void *ret_message, size_t size, int ret_fds[FD_PASSED])
+{
+	struct iovec bytes = { .iov_base = ret_message, .iov_len = size };
+	union control control = { 0 };
+	struct msghdr header = {
+		.msg_iov = &bytes,
+		.msg_iovlen = 1,
+		.msg_control = control.space,
+		.msg_controllen = sizeof control.space,
+	};
+	ssize_t n;
+
+	for (size_t i = 0; i < FD_PASSED; i++)
+		ret_fds[i] = -1;
+	do
+		n = recvmsg(socket, &header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n < 0 && errno == ECONNRESET ? 0 : (int)n;
+	take_passed(&header, ret_fds);
+	if ((size_t)n == size)
+		return 1;
+	for (size_t i = 0; i < FD_PASSED; i++)
+		fd_close(&ret_fds[i]);
+	errno = EPROTO;
+	return -1;
 }
 
 int fd_memory(const char *name, const void *data, size_t size)

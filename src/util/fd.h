@@ -27,6 +27,17 @@ int fd_read_all(int fd, struct buffer *buffer);
 int fd_replace_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode);
 int fd_create_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode);
 
+enum { FD_PASSED = 2 }; /* descriptors that a message has at most */
+
+/* Sends a message over a SOCK_SEQPACKET socket, descriptors with it; flags: of sendmsg(). Returns 0, or -1 with errno. */
+int fd_send(int socket, const void *message, size_t size, const int *fds, size_t count, int flags);
+
+/*
+ * Receives one of exactly this size, without waiting: 1, 0 when the other side is gone, -1 with errno (EAGAIN; EPROTO: it has another
+ * size). Descriptors that did not come are -1.
+ */
+int fd_receive(int socket, void *ret_message, size_t size, int ret_fds[FD_PASSED]);
+
 /* A sealed memory file with these bytes, read position at 0. Returns it, or -1 with errno. */
 int fd_memory(const char *name, const void *data, size_t size);
 

@@ -12,6 +12,7 @@
 #include "util/error.h"
 #include "util/list.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -38,11 +39,19 @@ struct outlet_refusal {
 
 /* What one host was used for. */
 struct outlet_host {
-	char host[OUTLET_NAME];
+	char host[OUTLET_NAME]; /* printable; "others" with port 0: all that found no room */
 	uint16_t port;
 	uint64_t connections, refusals; /* all of them, also those that were too many to be told */
 	uint64_t bytes_in, bytes_out;
 	const char *verdict; /* allowed, refused, capped, failed */
+};
+
+/* What was asked of models, and what it cost. */
+struct outlet_spend {
+	uint64_t requests;                               /* that left */
+	uint64_t refused;                                /* because the money was used up */
+	uint64_t input, output, cache_write, cache_read; /* tokens */
+	uint64_t cost_nusd;
 };
 
 struct outlet {
@@ -63,6 +72,8 @@ struct outlet {
 	void (*answer)(struct outlet *outlet, uint32_t id);
 	/* Ends it, if it was begun, and tells what it was used for. Returns how many hosts. */
 	size_t (*stop)(struct outlet *outlet, struct outlet_host *ret_hosts, size_t most);
+	/* What models cost so far; false: it does not lead to any. Final after stop(). */
+	bool (*spent)(const struct outlet *outlet, struct outlet_spend *ret_spend);
 };
 
 #endif

@@ -1,11 +1,14 @@
 /* Processes: see process.h. */
 #include "util/process.h"
+#include "util/clock.h"
 
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,7 +18,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static void kill_children(void)
@@ -33,6 +35,8 @@ static void kill_children(void)
 
 void process_end_children(void)
 {
+	if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
+		return;
 	do
 		kill_children();
 	while (waitpid(-1, NULL, 0) >= 0 || errno != ECHILD);
@@ -84,12 +88,28 @@ char *process_find(const char *name)
 	return NULL;
 }
 
-static uint64_t now_ms(void)
+int process_beside(const char *name, char **ret_path, struct error *err)
 {
-	struct timespec now;
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *path;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	if (n < 0)
+		return error_sys(err, "find this program through /proc (is /proc mounted?)");
+	self[n] = '\0';
+	*strrchr(self, '/') = '\0';
+	path = path_join(self, name);
+	if (access(path, X_OK) < 0) {
+		free(path);
+		path = path_join(RINGFENCE_LIBEXECDIR, name);
+	}
+	if (access(path, X_OK) < 0) {
+		error_sys(err, "%s is neither in '%s' nor at '%s'", name, self, path);
+		free(path);
+		return -1;
+	}
+	*ret_path = path;
+	return 0;
 }
 
 static pid_t start_program(char *const *arguments, int output)
@@ -108,7 +128,7 @@ static pid_t start_program(char *const *arguments, int output)
 
 int process_output(char *const *arguments, uint64_t most_ms, struct buffer *output)
 {
-	uint64_t deadline = now_ms() + most_ms;
+	uint64_t deadline = clock_steady_ms() + most_ms;
 	AUTO_FD from = -1;
 	bool late = false;
 	int status = 0;
@@ -125,7 +145,7 @@ int process_output(char *const *arguments, uint64_t most_ms, struct buffer *outp
 		return -1;
 	for (;;) {
 		struct pollfd watched = { .fd = from, .events = POLLIN };
-		uint64_t now = now_ms();
+		uint64_t now = clock_steady_ms();
 		char chunk[4096];
 		ssize_t n;
 

@@ -3,6 +3,7 @@
 #define UTIL_PROCESS_H
 
 #include "util/buffer.h"
+#include "util/error.h"
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,6 +16,10 @@ void process_end_children(void);
 
 /* Where PATH has a program; the caller frees. NULL: nowhere. */
 char *process_find(const char *name);
+
+/* A program of our own: beside this one, or where it was installed to. The caller frees. Returns 0, or -1 with
+ * err set. */
+int process_beside(const char *name, char **ret_path, struct error *err);
 
 /*
  * What a program (found in PATH) prints, with nothing to read and no complaints shown. Returns its exit

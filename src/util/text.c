@@ -49,6 +49,29 @@ size_t text_utf8(const char *text, size_t size, uint32_t *ret_point)
 	return length <= size ? length : 0;
 }
 
+static bool goes_on(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+size_t text_first(const char *text, size_t size, size_t most)
+{
+	if (size <= most)
+		return size;
+	while (most > 0 && goes_on(text[most]))
+		most--;
+	return most;
+}
+
+size_t text_last(const char *text, size_t size, size_t most)
+{
+	size_t from = size > most ? size - most : 0;
+
+	while (from > 0 && from < size && goes_on(text[from]))
+		from++;
+	return from;
+}
+
 /* What can move the cursor, change colours, reorder what a person reads, or is not seen at all. */
 static bool unsafe(uint32_t point)
 {

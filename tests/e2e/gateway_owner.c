@@ -1,10 +1,11 @@
 /*
  * An owner of a gateway, for tests and benchmarks: gateway_owner PROGRAM UID FD[,FD...] [NAME=VALUE...] [-- RULE...]
  *
- * The descriptors are listening sockets. It prints a line for everything that happens and does what it reads, a line
+ * NAME is a cap, `model` (a text about models: see models.h) or `books` (the folder of what they cost). The descriptors are listening sockets. It prints a line for everything that happens and does what it reads, a line
  * each: `hosts` (the table), `hold` (answer no refusal from now on), `quit`. The end of its input ends it, too.
  */
-#include "gateway/client.h"
+#include "gateway/books.h"
+#include "gateway/owner.h"
 #include "util/list.h"
 
 #include <arpa/inet.h>
@@ -33,6 +34,21 @@ static int set_cap(struct gateway_caps *caps, const char *text)
 	return -1;
 }
 
+/* A cap, or something about models. */
+static int set(struct gateway_options *options, const char *text, struct error *err)
+{
+	if (strncmp(text, "model=", 6) == 0) {
+		list_add(&options->models, text + 6);
+		return 0;
+	}
+	if (strncmp(text, "books=", 6) == 0) {
+		const struct books_options wanted = { .folder = text + 6 };
+
+		return books_open(&wanted, &options->books, err);
+	}
+	return set_cap(&options->caps, text) < 0 ? error_set(err, "what is %s?", text) : 0;
+}
+
 static void show_refusal(const struct gateway_refusal *refusal)
 {
 	char address[64] = "?";
@@ -55,8 +71,8 @@ static void show_refusal(const struct gateway_refusal *refusal)
 
 static void show_hosts(const struct gateway *gateway)
 {
-	static struct gateway_host hosts[GATEWAY_HOSTS];
-	size_t count = gateway_hosts(gateway, hosts, GATEWAY_HOSTS);
+	static struct outlet_host hosts[OUTLET_HOSTS];
+	size_t count = gateway_hosts(gateway, hosts, OUTLET_HOSTS);
 
 	for (size_t i = 0; i < count; i++)
 		printf("host\t%s\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", hosts[i].host, hosts[i].port,
@@ -136,8 +152,10 @@ int main(int argc, char **argv)
 	options.program = argv[1];
 	options.uid = options.gid = (uid_t)strtoul(argv[2], NULL, 10);
 	for (; at < argc && strcmp(argv[at], "--") != 0; at++)
-		if (set_cap(&options.caps, argv[at]) < 0)
+		if (set(&options, argv[at], &err) < 0) {
+			printf("failed\t%s\n", err.text);
 			return 2;
+		}
 	for (at++; at < argc; at++)
 		list_add(&options.rules, argv[at]);
 	if (gateway_start(&options, &gateway, &err) < 0) {
@@ -152,6 +170,8 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	serve(gateway);
 	gateway_stop(gateway);
+	books_close(options.books);
+	list_release(&options.models);
 	list_release(&options.rules);
 	return 0;
 }

@@ -228,6 +228,8 @@ def test_a_login_is_copied_into_the_fence_and_into_no_journal(t):
     contains(loop.ringfence("status").out, "LOGIN IN THE FENCE", "the status for people")
     with open(f"{loop.folder}/iterations/1/analysis.json", encoding="utf-8") as file:
         contains(file.read(), "login_in_fence", "the analysis of the iteration")
+    with open(f"{loop.folder}/iterations/1/report.json", encoding="utf-8") as file:
+        expect(json.load(file)["login_in_fence"].endswith(".credentials.json"), "its report names the file", "")
     for base, _, files in os.walk(os.path.join(t.state, "loops")):
         for file in files:
             with open(os.path.join(base, file), "rb") as stream:

@@ -416,3 +416,13 @@ def test_more_than_a_person_reads_cannot_be_trusted(t):
     result = t.run([t.ringfence, "trust", "--yes"])
     equal(result.code, 125, "exit status", result.err[:300])
     contains(result.err, "301 values", "the reason")
+
+
+def test_what_holds_only_in_a_loop_is_shown_beside_what_holds_else(t):
+    table = t.run([t.ringfence, "config"]).out
+    contains(table, "built-in, in a loop", "the table")
+    rows = {row["key"]: row for row in json.loads(t.run([t.ringfence, "config", "--json"]).out)["values"]}
+    equal((rows["timeout"]["value"], rows["timeout"]["in_loop"]), ("none", "60m"), "as JSON")
+    t.write("ringfence.yml", "timeout: 5m\n")
+    rows = {row["key"]: row for row in json.loads(t.run([t.ringfence, "config", "--json"]).out)["values"]}
+    equal(rows["timeout"].get("in_loop"), None, "of a value that somebody has set")

@@ -268,4 +268,4 @@ def test_plain_output_is_never_taken_for_facts(t):
     loop = Loop(t, scripts={"all": f"event auth; {cost(99)}; edit done yes"})
     result = loop.run()
     equal((result.code, loop.status()["spent_nusd"]), (0, 0), "exit status and cost", result)
-    lacks(result.out, "US$", "the progress")
+    lacks(result.out, "cost US$", "the progress")

@@ -114,3 +114,17 @@ def test_the_prompt_tells_what_the_fence_forbids(t):
     contains(given, "only these hosts can be reached: example.org.", "the prompt with a host")
     lacks(given, ".git is read-only", "the prompt with .git")
     lacks(loop.run("--dry-run", "--net", "open").out, "There is no network", "the prompt with the network")
+
+
+def test_what_an_agent_does_is_told_as_it_does_it(t):
+    events = ('{"type": "text", "text": "\\n  I look first.\\nThen more."}', '{"type": "tool", "name": "read", "target": "a.c"}',
+              '{"type": "tool_result", "ok": false, "text": "no such file"}', '{"type": "tool_result", "ok": true}',
+              '{"type": "tool", "name": "shell", "target": "' + "é" * 80 + '\\nls"}')
+    loop = Loop(t)
+    loop.write("lines", "".join(line + "\n" for line in events))
+    loop.write("act", "cat lines; touch done; printf '%s' '{\"type\": \"tool\", \"name\": \"last\"}'")
+    result = loop.ringfence("run", "x", "--agent-command", "sh act", "--agent-format", "events", "--check", "test -f done")
+    contains(result.out, "the agent works\n  \"I look first.\"\n  - read a.c\n    fails: no such file\n"
+             f"  - shell {'é' * 50} ...\n  - last \n  the agent ended", "what is told")
+    lacks(loop.ringfence("run", "x", "--agent-command", "sh act", "--check", "test -f done").out, "read a.c",
+          "what is told of plain output")

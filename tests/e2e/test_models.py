@@ -1,9 +1,12 @@
 """Models through the gateway: the key is added, what streams is metered, and no cent goes over."""
 
+import ctypes
 import gzip
 import http.client
 import json
 import os
+import platform
+import select
 import signal
 import socket
 import struct
@@ -11,6 +14,7 @@ import threading
 import time
 
 from harness import cases, contains, equal, expect, lacks
+from harness.case import Skip
 from harness.provider import (STREAM, Models, Provider, chunk, event, message, message_events, opus, respond, stream)
 
 REGION = 11  # what is reserved counts the dearest region: tenths
@@ -163,6 +167,16 @@ def test_an_unknown_model_can_be_refused(t):
     equal((models.ask()[0], len(models.provider.requests)), (200, 1), "a known one passes")
 
 
+def test_the_gateway_asks_for_short_turns(t):
+    """So that what streams is passed on soon where something else is built; kernels before 6.12 know nothing of it."""
+    models = Models(t, lambda request, _: message(), tls=False)
+    attributes = ctypes.create_string_buffer(56)
+    result = ctypes.CDLL(None, use_errno=True).syscall(315, models.pid, attributes, 56, 0)
+    if platform.machine() != "x86_64" or tuple(map(int, platform.release().split(".")[:2])) < (6, 12):
+        raise Skip("sched_getattr() tells nothing of it here")
+    equal((result, struct.unpack_from("=Q", attributes, 24)[0]), (0, 100000), "a turn, in nanoseconds")
+
+
 # --- budgets
 
 def test_parallel_requests_cannot_overshoot(t):
@@ -191,6 +205,18 @@ def test_parallel_requests_cannot_overshoot(t):
     expect(codes.count(200) >= 3 and codes.count(402) == 8 - codes.count(200), "the others wait, or are refused", codes)
     expect(models.spent() <= int(float(dollars(3 * one)) * 10 ** 9), "the budget holds", models.spent())
     equal(models.ask()[0], 402, "and it stays so")
+
+
+def test_a_document_that_the_provider_fetches_is_reserved_for(t):
+    """US$ 1.76 are held for it: with one dollar nothing leaves. What is in the body itself needs no more than its bytes."""
+    models = Models(t, lambda request, _: message(), "--budget", "1", tls=False)
+    schema = {"name": "t", "input_schema": {"type": "object", "properties": {"file_id": {"type": "string"}, "source": {"type": "url"}}}}
+    here = [{"role": "user", "content": [{"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "hello"}}]}]
+    equal(models.ask(body=body(messages=here, tools=[schema]))[0], 200, "a document that is here")
+    there = [{"role": "user", "content": [{"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}]}]
+    status, _, answer = models.ask(body=body(messages=there))
+    equal((status, len(models.provider.requests)), (402, 1), "one that is only named")
+    contains(answer.decode(), "the money of this run is used up", "the reason")
 
 
 def test_too_much_output_is_cut_down_and_nothing_else_changes(t):
@@ -505,6 +531,61 @@ def test_what_two_parsers_could_read_in_two_ways_is_refused(t, name):
     contains(models.raw(head.encode("latin-1") + b"{}").decode(), "HTTP/1.1 400 ", "the answer")
     equal(models.provider.requests, [], "nothing left")
     equal(models.ask()[0], 200, "a plain one passes")
+
+
+@cases("the head", "the body", "chunks")
+def test_a_request_that_trickles_has_a_time_altogether(t, part):
+    """A byte now and then: each is something new, and the request is refused all the same. Others are served meanwhile."""
+    models = Models(t, lambda request, _: message(), tls=False, caps={"header_ms": 500, "body_ms": 500})
+    length = {"the head": "", "the body": "Content-Length: 100000\r\n\r\n", "chunks": "Transfer-Encoding: chunked\r\n\r\n"}[part]
+    start = f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: {models.token}\r\n{length}"
+    drop = {"the head": b"x", "the body": b" ", "chunks": b"1\r\n \r\n"}[part]
+    with socket.create_connection(("127.0.0.1", models.port), 30) as client:
+        client.sendall(start.encode() + (b"X-A: " if part == "the head" else b""))
+        drops = 0
+        while not select.select([client], [], [], 0.05)[0]:
+            client.sendall(drop)
+            drops += 1
+            expect(drops < 600, "it is refused", drops)
+        answer = client.recv(65536).decode()
+    contains(answer, "HTTP/1.1 408 ", "the answer")
+    contains(answer, "was not whole within 500 milliseconds", "the reason")
+    lacks(answer, "x-should-retry: false", "a client that was held up may ask again")
+    expect(drops > 1, "it trickled", drops)
+    equal(models.ask()[0], 200, "a whole one")
+    equal(len(models.provider.requests), 1, "what left")
+
+
+def test_a_reader_that_stalls_holds_up_its_provider_and_nobody_else(t):
+    ended = threading.Event()
+    flood = {"sent": 0}
+
+    def answer(request, connection):
+        if not request.json.get("stream"):
+            return message()
+        piece = chunk(event({"type": "content_block_delta", "delta": {"type": "text_delta", "text": "x" * 60000}}))
+        try:
+            connection.sendall(STREAM + chunk(message_events()[0]))
+            while flood["sent"] < 256 << 20:
+                connection.sendall(piece)
+                flood["sent"] += len(piece)
+        except OSError:
+            pass
+        ended.set()
+
+    models = Models(t, answer, tls=False, caps={"idle_ms": 1000})
+    data = json.dumps(body(stream=True))
+    with socket.create_connection(("127.0.0.1", models.port), 30) as client:
+        client.sendall(f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: {models.token}\r\nContent-Length: {len(data)}\r\n\r\n{data}".encode())
+        contains(client.recv(100).decode(), "HTTP/1.1 200 OK", "the stream begins")
+        equal(models.ask()[0], 200, "somebody else")
+        expect(ended.wait(30), "the provider is held up, and let go in the end", flood)
+    expect(flood["sent"] < 64 << 20, "no more than sockets hold", flood)
+    with open(f"/proc/{models.pid}/status", encoding="ascii") as file:
+        peak = next(int(line.split()[1]) for line in file if line.startswith("VmHWM"))
+    expect(peak < 32 << 10, "the gateway keeps little of it", peak)
+    lines = models.ledger(2)
+    equal(sorted((line["estimated"], line["output"] > 0) for line in lines), [(False, True), (True, True)], "it is charged for what it asked for")
 
 
 @cases("//v1/messages", "/v1/%6dessages", "/v1/%2e%2e/v1/messages", "/v1/../v1/messages", "/v1/messages/batches", "/v1/files",

@@ -158,13 +158,19 @@ def test_the_money_of_a_day_pauses_the_loop(t):
 def test_exec_leads_to_models_if_the_users_file_says_so(t):
     world = World(t, lambda request, _: message())
     t.write("ask.py", ASK)
-    result = t.fence("python3", "ask.py", env=world.env)
+    report = t.at_home("report.json", "")
+    result = t.fence("python3", "ask.py", opts=("--report", report), env=world.env)
     expect(result.code != 0 and not world.provider.requests, "it does not by itself", result)
+    with open(report, encoding="utf-8") as file:
+        expect("models" not in json.load(file), "and the report says nothing of models", "")
     with open(os.path.join(t.home, ".config/ringfence/config.yml"), "a") as file:
         file.write("models: auto\n")
-    result = t.fence("python3", "ask.py", env=world.env)
+    result = t.fence("python3", "ask.py", opts=("--report", report), env=world.env)
     equal((result.code, result.out), (0, "200\n"), "now it does", result)
-    contains(result.err, "models cost US$ 0.00014", "and says what it cost")
+    contains(result.err, "models cost US$ 0.00014: 1 request, 10 tokens in, 5 out", "and says what it cost")
+    with open(report, encoding="utf-8") as file:
+        equal(json.load(file)["models"], {"requests": 1, "refused": 0, "input": 10, "output": 5, "cache_write": 0, "cache_read": 0,
+                                          "cost_nusd": 140000}, "the report")
 
 
 def test_a_projects_own_file_cannot_lead_keys_elsewhere(t):

@@ -10,6 +10,8 @@
 
 typedef void fuzz_fn(const uint8_t *data, size_t size);
 
+fuzz_fn fuzz_answer;
+fuzz_fn fuzz_change;
 fuzz_fn fuzz_claude;
 fuzz_fn fuzz_codex;
 fuzz_fn fuzz_config;
@@ -36,12 +38,16 @@ fuzz_fn fuzz_message;
 fuzz_fn fuzz_opencode;
 fuzz_fn fuzz_order;
 fuzz_fn fuzz_output;
+fuzz_fn fuzz_pattern;
+fuzz_fn fuzz_place;
 fuzz_fn fuzz_price;
 fuzz_fn fuzz_record;
 fuzz_fn fuzz_request;
 fuzz_fn fuzz_reset;
 fuzz_fn fuzz_rules;
 fuzz_fn fuzz_scan;
+fuzz_fn fuzz_talk;
+fuzz_fn fuzz_tape;
 fuzz_fn fuzz_text;
 fuzz_fn fuzz_usage;
 fuzz_fn fuzz_verdict;

@@ -13,7 +13,7 @@ import struct
 import subprocess
 import threading
 
-from . import kernel
+from . import kernel, names
 from .case import Skip
 
 MACHINE, NAMES = "45.0.0.2", "45.0.0.53"
@@ -169,20 +169,7 @@ class Network:
                     connection.sendall(struct.pack("!H", len(answer)) + answer)
 
     def _answer(self, query):
-        labels, at = [], 12
-        while query[at]:
-            labels.append(query[at + 1:at + 1 + query[at]].decode(errors="replace"))
-            at += query[at] + 1
-        name, (kind,) = ".".join(labels).lower(), struct.unpack("!H", query[at + 1:at + 3])
+        name, kind = names.question(query)
         self.asked.append(name)
         known = self.names.get(name)
-        addresses = known() if callable(known) and kind == 1 else [] if callable(known) else known or []
-        family = {1: socket.AF_INET, 28: socket.AF_INET6}.get(kind)
-        records = [socket.inet_pton(family, a) for a in addresses
-                   if family and (":" in a) == (family == socket.AF_INET6)]
-        flags = 0x8180 if known is not None else 0x8183
-        question = query[12:at + 5]
-        answer = query[:2] + struct.pack("!HHHHH", flags, 1, len(records), 0, 0) + question
-        for record in records:
-            answer += struct.pack("!HHHIH", 0xC00C, kind, 1, 0, len(record)) + record
-        return answer
+        return names.answer(query, known() if callable(known) and kind == 1 else [] if callable(known) else known)

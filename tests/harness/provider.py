@@ -155,15 +155,19 @@ def opus(input=0, output=0, read=0, write_5m=0, write_1h=0):
 
 
 class Models:
-    """`ringfence gateway` before a provider."""
+    """`ringfence gateway` before a provider; caps: of the gateway, which then has another owner, that can set them."""
 
     KEY = "sk-test-0123456789abcdef0123456789"
 
-    def __init__(self, t, answer, *options, tls=True, names=("anthropic", "openai", "gemini"), env=None, local=False):
+    def __init__(self, t, answer, *options, tls=True, names=("anthropic", "openai", "gemini"), env=None, local=False,
+                 caps=None):
         self.t = t
         certificate = make_certificate(t.outside) if tls else None
         self.provider = Provider(answer, certificate)
         t.cleanups.append(self.provider.close)
+        if caps:
+            self.start_capped(caps)
+            return
         settings = []
         for name in names:
             settings += ["--upstream", f"{name}={'local:' if local else ''}{self.provider.url}"]
@@ -183,6 +187,21 @@ class Models:
             self.variables[name] = value
         self.token = self.variables["ANTHROPIC_API_KEY"]
         self.port = int(self.variables["ANTHROPIC_BASE_URL"].rsplit(":", 1)[1])
+
+    def start_capped(self, caps):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.port = listener.getsockname()[1]
+        books = os.path.join(self.t.state, "gateway")
+        os.makedirs(books, exist_ok=True)
+        argv = [os.path.join(self.t.build, "gateway_owner"), os.path.join(self.t.build, "ringfence-gateway"), str(os.getuid()),
+                str(listener.fileno()), *(f"{name}={value}" for name, value in caps.items()),
+                f"model=upstream anthropic {self.provider.url}", f"model=key anthropic {self.KEY}", f"books={books}"]
+        self.process = self.t.start(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=(listener.fileno(),))
+        listener.close()
+        word, *rest = self.process.stdout.readline().decode().rstrip("\n").split("\t")
+        if word != "ready":
+            raise AssertionError(f"the gateway did not start: {word} {rest}")
+        self.token = rest[1]
 
     def connect(self, timeout=10):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)

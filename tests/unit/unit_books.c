@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CENT = 10000000 };
@@ -175,6 +176,42 @@ static void days(void)
 	books_close(one);
 }
 
+/* The day that a clock on the wall shows: in two zones that are more than a day apart it is never the same. */
+static void move_to(const char *zone)
+{
+	setenv("TZ", zone, 1);
+	tzset();
+}
+
+static void midnight(void)
+{
+	struct books_row row = { .route = "messages", .known = 1, .cost_nusd = 4 * CENT };
+	char why[BOOKS_WHY];
+	struct books *one;
+	struct books *two;
+	uint64_t left;
+
+	unlink(day);
+	move_to("WEST+12");
+	one = open_books(0, 0, 30 * CENT, 50);
+	two = open_books(0, 0, 30 * CENT, 51);
+	CHECK("a lease of 10 cents before midnight",
+	      lease(one, 10 * CENT, false, &left, why) == 10 * CENT && left == 20 * CENT);
+	CHECK("of which 4 are spent before it", books_add(one, &row, &err) == 0);
+	move_to("EAST-14");
+	CHECK("and 4 after it", books_add(one, &row, &err) == 0);
+	CHECK("counts for the new day with what was open at midnight: 6 of 30 are taken",
+	      lease(two, 1, false, &left, why) == 10 * CENT && left == 14 * CENT);
+	CHECK("and what is not used in the end comes back to it",
+	      books_end_lease(one, true, &err) == 0 &&
+		      lease(two, 11 * CENT, false, &left, why) == 16 * CENT && left == 0);
+	CHECK("the day before is another one",
+	      (move_to("WEST+12"), lease(two, 1, true, &left, why) == 1));
+	books_close(one);
+	books_close(two);
+	move_to("UTC");
+}
+
 /* Many processes at once want more than there is. */
 static void crowd(void)
 {
@@ -248,6 +285,7 @@ int main(void)
 	leasing();
 	killed();
 	days();
+	midnight();
 	crowd();
 	damage();
 	free(day);

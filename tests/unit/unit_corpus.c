@@ -37,6 +37,8 @@ static void replay(const char *name, fuzz_fn *target)
 
 int main(void)
 {
+	replay("fuzz_answer", fuzz_answer);
+	replay("fuzz_change", fuzz_change);
 	replay("fuzz_claude", fuzz_claude);
 	replay("fuzz_codex", fuzz_codex);
 	replay("fuzz_config", fuzz_config);
@@ -63,12 +65,16 @@ int main(void)
 	replay("fuzz_opencode", fuzz_opencode);
 	replay("fuzz_order", fuzz_order);
 	replay("fuzz_output", fuzz_output);
+	replay("fuzz_pattern", fuzz_pattern);
+	replay("fuzz_place", fuzz_place);
 	replay("fuzz_price", fuzz_price);
 	replay("fuzz_record", fuzz_record);
 	replay("fuzz_request", fuzz_request);
 	replay("fuzz_reset", fuzz_reset);
 	replay("fuzz_rules", fuzz_rules);
 	replay("fuzz_scan", fuzz_scan);
+	replay("fuzz_talk", fuzz_talk);
+	replay("fuzz_tape", fuzz_tape);
 	replay("fuzz_text", fuzz_text);
 	replay("fuzz_usage", fuzz_usage);
 	replay("fuzz_verdict", fuzz_verdict);

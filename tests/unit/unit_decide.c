@@ -534,6 +534,10 @@ static void tripping(void)
 		      says(&d,
 			   "5 errors in a row (the limit is 5, --max-errors changes it): look at the log"));
 	CHECK("a second open breaker is named, too", says(&d, "--max-no-progress"));
+	CHECK("what happened once is said in the singular",
+	      strcmp(guard_breaker_counted(GUARD_BREAKER_ERRORS, 1), "error") == 0 &&
+		      strcmp(guard_breaker_counted(GUARD_BREAKER_ERRORS, 2), "errors in a row") ==
+			      0);
 	d = allowed(&in);
 	CHECK("no iteration starts with an open breaker",
 	      d.action == GUARD_FAILED && d.breaker == GUARD_BREAKER_ERRORS && !d.should_continue);

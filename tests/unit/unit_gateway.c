@@ -1,9 +1,9 @@
 /* The gateway's pure parts: rules, addresses, heads, hellos, SOCKS, the configuration, the host table. */
 #include "unit.h"
 
-#include "gateway/client.h"
 #include "gateway/hello.h"
 #include "gateway/http.h"
+#include "gateway/owner.h"
 #include "gateway/post.h"
 #include "gateway/socks.h"
 #include "gateway/table.h"

@@ -108,6 +108,45 @@ static void learning(void)
 		      reserved == price_most(&table, opus, 1000, 100, false));
 }
 
+static void guessing(void)
+{
+	struct money_learnt learnt = { 0 };
+	struct money money = { .granted = 2000000000 };
+	struct money_want large = want(1000000, 1000);
+	uint64_t reserved = 0;
+	uint64_t other = 0;
+	uint64_t output = 0;
+	uint64_t need = 0;
+
+	money_learn(&learnt, MONEY_LEARNT - 1, 5000);
+	CHECK("of a small request nothing is learnt", money_guess(&learnt, 100000) == 0);
+	money_learn(&learnt, 100000, 40000);
+	CHECK("half as many tokens again as there were", money_guess(&learnt, 50000) == 30001);
+	money_learn(&learnt, 200000, 10);
+	CHECK("fewer tokens for more bytes change nothing but what is known of their size",
+	      money_guess(&learnt, 200000) == 120001);
+	CHECK("what is larger than all that was seen counts each byte beyond it",
+	      money_guess(&learnt, 1200000) == 1120001);
+	money_learn(&learnt, 100000, 60000);
+	CHECK("more tokens do", money_guess(&learnt, 100000) == 90001);
+	learnt = (struct money_learnt){ 0 };
+	money_learn(&learnt, 1000000, 1);
+	CHECK("nobody can teach that a token has more than four bytes",
+	      money_guess(&learnt, 1000000) == 375001);
+	money_learn(&learnt, 1000000, UINT64_MAX);
+	CHECK("a number that nobody counts is a large one",
+	      money_guess(&learnt, 1000000) > UINT32_MAX);
+
+	large.likely = 100000;
+	CHECK("a guess is made by one request at a time",
+	      money_reserve(&money, &large, &reserved, &output, &need) == MONEY_GO &&
+		      money_reserve(&money, &large, &other, &output, &need) == MONEY_WAIT);
+	money_settle(&money, &reserved, price_most(&table, opus, 1000000, 1000, false));
+	CHECK("and one that was wrong is the last: what it took is asked for, and nothing is left",
+	      money_overdrawn(&money) > 0 &&
+		      money_reserve(&money, &large, &other, &output, &need) == MONEY_OVER);
+}
+
 static void ends(void)
 {
 	struct money money = { .granted = 1000, .left = 0 };
@@ -150,6 +189,7 @@ int main(void)
 	reserving();
 	clamping();
 	learning();
+	guessing();
 	ends();
 	price_table_release(&table);
 	return unit_failures > 0;

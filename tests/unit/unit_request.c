@@ -155,6 +155,121 @@ static void bodies(void)
 		      !read_body("/v1/responses", "{\"model\":\"x\",\"background\":false}", &body));
 }
 
+static bool names(const char *path, const char *text, uint64_t documents, uint64_t images)
+{
+	struct request_body body;
+
+	return !read_body(path, text, &body) && body.documents == documents &&
+	       body.images == images &&
+	       request_body_elsewhere(&body) ==
+		       documents * REQUEST_ELSEWHERE + images * REQUEST_IMAGE;
+}
+
+#define MESSAGE(content) \
+	"{\"model\":\"x\",\"messages\":[{\"role\":\"user\",\"content\":" content "}]}"
+#define INPUT(content) "{\"model\":\"x\",\"input\":" content "}"
+#define PARTS(content) "{\"contents\":[{\"parts\":" content "}]}"
+
+static void documents(void)
+{
+	static const char gemini[] = "/v1beta/models/g:generateContent";
+	struct request_body body;
+
+	CHECK("a document by its address or id is noticed in Anthropic's form, also within a result and a document",
+	      names("/v1/messages",
+		    MESSAGE("[{\"type\":\"document\",\"source\":{\"type\":\"url\",\"url\":\"https://a\"}},"
+			    "{\"source\":{\"file_id\":\"f\",\"type\":\"file\"},\"type\":\"document\"},"
+			    "{\"type\":\"container_upload\",\"file_id\":\"f\"}]"),
+		    3, 0) &&
+		      names("/v1/messages",
+			    MESSAGE("[{\"type\":\"tool_result\",\"content\":[{\"type\":\"image\",\"source\":"
+				    "{\"type\":\"url\",\"url\":\"https://a\"}},{\"type\":\"document\",\"source\":{\"type\":"
+				    "\"content\",\"content\":[{\"type\":\"image\",\"source\":{\"type\":\"url\"}}]}}]}]"),
+			    0, 2));
+	CHECK("and in OpenAI's",
+	      names("/v1/chat/completions",
+		    MESSAGE("[{\"type\":\"image_url\",\"image_url\":{\"url\":\"https://a/b.png\"}},"
+			    "{\"type\":\"file\",\"file\":{\"file_id\":\"f\"}}]"),
+		    1, 1) &&
+		      names("/v1/responses",
+			    INPUT("[{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"image_url\":\"HTTPS://a\"},"
+				  "{\"type\":\"input_image\",\"file_id\":\"f\"},{\"type\":\"input_file\",\"file_url\":\"u\"},"
+				  "{\"type\":\"input_file\",\"file_id\":\"f\"}]},{\"type\":\"item_reference\",\"id\":\"m\"},"
+				  "{\"type\":\"function_call_output\",\"output\":[{\"type\":\"input_file\",\"file_id\":\"f\"}]}]"),
+			    4, 2) &&
+		      names("/v1/responses",
+			    INPUT("[{\"type\":\"computer_call_output\",\"output\":{\"image_url\":\"http://a\"}}]"),
+			    0, 1));
+	CHECK("and in Gemini's, in both spellings",
+	      names(gemini,
+		    PARTS("[{\"fileData\":{\"mimeType\":\"image/png\",\"fileUri\":\"gs://a\"}},"
+			  "{\"file_data\":{\"file_uri\":\"https://a\"}},{\"functionResponse\":{\"parts\":"
+			  "[{\"fileData\":{\"fileUri\":\"u\"}}]}}]"),
+		    2, 1) &&
+		      names(gemini,
+			    "{\"systemInstruction\":{\"parts\":[{\"fileData\":{\"fileUri\":\"u\"}}]}}",
+			    1, 0) &&
+		      read_body(gemini,
+				"{\"contents\":{\"parts\":[{\"fileData\":{\"fileUri\":\"u\"}}]}}",
+				&body));
+	CHECK("what is in the body itself is not",
+	      names("/v1/messages",
+		    MESSAGE("[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"AA\"}}]"),
+		    0, 0) &&
+		      names("/v1/chat/completions",
+			    MESSAGE("[{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,AA\"}},"
+				    "{\"type\":\"file\",\"file\":{\"file_data\":\"data:a\",\"file_id\":null}}]"),
+			    0, 0));
+	CHECK("nor are the same words among parameters of tools, what was said to a tool, and prose",
+	      names("/v1/messages",
+		    "{\"model\":\"x\",\"tools\":[{\"name\":\"t\",\"input_schema\":{\"properties\":{\"file_id\":"
+		    "{\"type\":\"string\"},\"source\":{\"type\":\"url\"},\"image_url\":{\"type\":\"string\"}}}}],"
+		    "\"messages\":[{\"content\":[{\"type\":\"tool_use\",\"input\":{\"file_id\":\"f\",\"source\":"
+		    "{\"type\":\"url\"},\"content\":[{\"file_id\":\"f\"}]}},{\"type\":\"text\",\"text\":"
+		    "\"{\\\"file_id\\\":\\\"f\\\"}\"}]},{\"content\":\"https://a\"}]}",
+		    0, 0));
+	CHECK("more than a model can read is not reserved",
+	      !read_body(
+		      "/v1/responses",
+		      INPUT("[{\"file_id\":\"f\"},{\"file_id\":\"f\"},{\"file_id\":\"f\"},{\"file_id\":\"f\"},"
+			    "{\"file_id\":\"f\"},{\"file_id\":\"f\"}]"),
+		      &body) &&
+		      body.documents == 6 && request_body_elsewhere(&body) == REQUEST_WINDOW);
+}
+
+static void brackets(void)
+{
+	AUTO_BUFFER struct buffer deep = BUFFER_INIT(8192);
+	struct request_body body;
+
+	CHECK("brackets must match in what is skipped, too",
+	      bad("{\"model\":\"a\",\"x\":[}}", "not JSON") &&
+		      bad("{\"model\":\"a\",\"x\":[}", "not JSON") &&
+		      bad("{\"model\":\"a\",\"x\":{]}", "not JSON") &&
+		      bad("{\"model\":\"a\",\"x\":[{\"a\":[1,2}]]}", "not JSON") &&
+		      bad("{\"model\":\"a\",\"x\":{\"a\":[{]}]}}", "not JSON"));
+	CHECK("and those that do are no matter",
+	      !read_body("/v1/messages",
+			 "{\"model\":\"a\",\"x\":[{\"a\":[1,{}],\"b\":\"]}\"},[[{}]]],\"y\":{}}",
+			 &body));
+	buffer_add_text(&deep, "{\"model\":\"a\",\"x\":");
+	for (int i = 0; i < 1000; i++)
+		buffer_add_text(&deep, i % 3 ? "[" : "{\"a\":");
+	for (int i = 999; i >= 0; i--)
+		buffer_add_text(&deep, i % 3 ? "]" : "}");
+	buffer_add_text(&deep, "}");
+	CHECK("a thousand of them, each in the other, are read",
+	      !read_body("/v1/messages", buffer_text(&deep), &body));
+	deep.used = 0;
+	buffer_add_text(&deep, "{\"model\":\"a\",\"x\":");
+	for (int i = 0; i < 1100; i++)
+		buffer_add_text(&deep, "[");
+	for (int i = 0; i < 1100; i++)
+		buffer_add_text(&deep, "]");
+	buffer_add_text(&deep, "}");
+	CHECK("more are no JSON", bad(buffer_text(&deep), "not JSON"));
+}
+
 /* The body as the provider gets it. */
 static bool becomes(const struct request_body *body, const char *text, const char *expected)
 {
@@ -251,6 +366,8 @@ int main(void)
 {
 	paths();
 	bodies();
+	documents();
+	brackets();
 	edits();
 	return unit_failures > 0;
 }

@@ -7,6 +7,7 @@
 #include "util/list.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/process.h"
 #include "util/shell.h"
 #include "util/text.h"
 
@@ -67,6 +68,16 @@ static void escaping(void)
 	      escapes_to("\xc2\xad\xe2\x81\xa0\xe3\x85\xa4",
 			 "\\xc2\\xad\\xe2\\x81\\xa0\\xe3\\x85\\xa4"));
 	CHECK("JSON strings stay valid UTF-8", json_is("\xff", "\"\xef\xbf\xbd\""));
+}
+
+static void cutting(void)
+{
+	CHECK("a text is cut between characters",
+	      text_first("a\xc3\xa4z", 4, 4) == 4 && text_first("a\xc3\xa4z", 4, 3) == 3 &&
+		      text_first("a\xc3\xa4z", 4, 2) == 1 && text_first("\xc3\xa4", 2, 1) == 0);
+	CHECK("also at its beginning",
+	      text_last("a\xc3\xa4z", 4, 9) == 0 && text_last("a\xc3\xa4z", 4, 3) == 1 &&
+		      text_last("a\xc3\xa4z", 4, 2) == 3 && text_last("z\xc3\xa4", 3, 1) == 3);
 }
 
 static void durations(void)
@@ -247,6 +258,9 @@ static bool begins_with(const char *line, const char *program)
 
 static void programs(void)
 {
+	AUTO_FREE char *path = NULL;
+	struct error err;
+
 	CHECK("a line begins with its program", begins_with("  make test", "make"));
 	CHECK("assignments stand before it", begins_with("A=1 _b= ./run.sh; x", "./run.sh"));
 	CHECK("a tilde is the home", begins_with("~/fix.sh|cat", "/place/fix.sh"));
@@ -257,6 +271,12 @@ static void programs(void)
 	CHECK("an assignment that a shell replaces hides the rest", begins_with("A=$B x", NULL));
 	CHECK("a function or a group has no program",
 	      begins_with("f() { x; }; f", NULL) && begins_with("(cd x; y)", NULL));
+	CHECK("a program of ours that is nowhere is told, with the places",
+	      process_beside("ringfence-nothing", &path, &err) < 0 && !path &&
+		      strncmp(err.text, "ringfence-nothing is neither in '/", 34) == 0 &&
+		      strstr(err.text, RINGFENCE_LIBEXECDIR "/ringfence-nothing"));
+	CHECK("one that is beside this one is found",
+	      process_beside("unit_text", &path, &err) == 0 && access(path, X_OK) == 0);
 	CHECK("nothing begins with nothing", begins_with("", NULL) && begins_with(" A=1 ", NULL));
 }
 
@@ -266,6 +286,7 @@ int main(void)
 	json();
 	files();
 	escaping();
+	cutting();
 	durations();
 	amounts();
 	paths();

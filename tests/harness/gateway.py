@@ -13,7 +13,7 @@ import struct
 import subprocess
 import threading
 
-from . import kernel
+from . import kernel, names
 from .case import Failure, Skip
 
 ADDRESSES = ("45.0.0.2", "45.0.0.3", "10.0.0.9", "169.254.169.254", "192.168.7.7")
@@ -146,29 +146,12 @@ class Internet:
         self.serve(53, answer, "45.0.0.53")
 
     def answer_to(self, packet, by):
-        labels, at = [], 12
-        while packet[at]:
-            labels.append(packet[at + 1:at + 1 + packet[at]].decode())
-            at += 1 + packet[at]
-        kind, = struct.unpack_from("!H", packet, at + 1)
-        name = ".".join(labels).lower()
+        name, kind = names.question(packet)
         self.asked.append((name, kind))
         found = self.names.get(name)
         if callable(found):
             found = found(kind)
-        addresses = [found] if isinstance(found, str) else found or []
-        records = b""
-        count = 0
-        for address in addresses:
-            six = ":" in address
-            if kind == (28 if six else 1):
-                data = socket.inet_pton(socket.AF_INET6 if six else socket.AF_INET, address)
-                records += struct.pack("!HHHIH", 0xC00C, kind, 1, 0, len(data)) + data
-                count += 1
-        flags = 0x8180 if found is not None else 0x8183
-        if by == "udp" and len(records) > 480:
-            flags, records, count = flags | 0x0200, b"", 0
-        return packet[:2] + struct.pack("!HHHHH", flags, 1, count, 0, 0) + packet[12:at + 5] + records
+        return names.answer(packet, [found] if isinstance(found, str) else found, 480 if by == "udp" else None)
 
     # Servers
 

@@ -6,14 +6,16 @@
  * process that asked. A gateway that dies is started again with the same sockets, token and host table;
  * connections that went through it are closed. When the owner ends, in whichever way, so does the gateway.
  */
-#ifndef GATEWAY_CLIENT_H
-#define GATEWAY_CLIENT_H
+#ifndef GATEWAY_OWNER_H
+#define GATEWAY_OWNER_H
 
 #include "gateway/books.h"
 #include "gateway/caps.h"
+#include "gateway/cassette.h"
 #include "gateway/rule.h"
 #include "util/error.h"
 #include "util/list.h"
+#include "util/outlet.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,12 +28,13 @@ struct gateway_options {
 	struct list rules; /* texts; see rule.h. None: nothing can be reached */
 	uid_t uid;         /* whom it becomes, if it is started by root */
 	gid_t gid;
-	const char *token;        /* NULL: one is made */
-	const char *program;      /* NULL: gateway_program() */
-	uint32_t iteration;       /* of a loop; 0: none */
-	struct gateway_caps caps; /* GATEWAY_CAPS_DEFAULT */
-	struct list models;       /* texts; see models.h. None: no way to models */
-	struct books *books;      /* what they may cost, and did; borrowed. Needed with models */
+	const char *token;         /* NULL: one is made */
+	const char *program;       /* NULL: the one beside this program */
+	uint32_t iteration;        /* of a loop; 0: none */
+	struct gateway_caps caps;  /* GATEWAY_CAPS_DEFAULT */
+	struct list models;        /* texts; see models.h. None: no way to models */
+	struct books *books;       /* what they may cost, and did; borrowed. Needed with models */
+	struct cassette *cassette; /* the tape that models names; borrowed */
 };
 
 struct gateway_refusal {
@@ -43,27 +46,13 @@ struct gateway_refusal {
 	char remedy[288]; /* "--allow HOST"; empty: nothing would help */
 };
 
-struct gateway_host {
-	char host[GATEWAY_HOST]; /* printable; "others" with port 0: all that found no room */
-	uint16_t port;
-	uint64_t connections; /* that were allowed */
-	uint64_t bytes_in;    /* from the host */
-	uint64_t bytes_out;   /* to it */
-	uint64_t refusals;
-	const char *verdict; /* allowed, refused, capped, failed */
-};
-
 enum {
 	GATEWAY_TOKEN = 33,   /* 32 hexadecimal digits and the end of the string */
-	GATEWAY_HOSTS = 257,  /* rows that gateway_hosts() gives at most */
 	GATEWAY_RESTARTS = 10 /* in a run */
 };
 
 /* Makes a token. Returns 0, or -1 with err set. */
 int gateway_token_make(char ret_token[GATEWAY_TOKEN], struct error *err);
-
-/* Where ringfence-gateway is: beside this program, or where it was installed to. The caller frees *ret_path. */
-int gateway_program(char **ret_path, struct error *err);
 
 /* Starts one and waits until it has confined itself. Returns 0, or -1 with err set. */
 int gateway_start(const struct gateway_options *options, struct gateway **ret_gateway,
@@ -87,7 +76,7 @@ int gateway_fd(const struct gateway *gateway);
 /*
  * Takes one message, without waiting. 1: *ret_refusal is filled and wants gateway_answer(); 0: nothing more;
  * -1 with err set: it died. It is then started again, at once or (after the third time) a second later; or
- * it is given up, and gateway_fd() is -1 from then on. err says which.
+ * it is given up, and gateway_fd() is -1 from then on. err says which. Or it is alive, and err is what it has to say about a tape.
  */
 int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, struct error *err);
 
@@ -95,7 +84,7 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 void gateway_answer(struct gateway *gateway, uint32_t id);
 
 /* Copies of the host table's rows, at most `most`; also when the gateway is dead. Returns how many. */
-size_t gateway_hosts(const struct gateway *gateway, struct gateway_host *ret_hosts, size_t most);
+size_t gateway_hosts(const struct gateway *gateway, struct outlet_host *ret_hosts, size_t most);
 
 /* Ends it, waits for its end, and forgets it. NULL is nothing. */
 void gateway_stop(struct gateway *gateway);

@@ -1,16 +1,15 @@
-/* A gateway's owner: see client.h. */
-#include "gateway/client.h"
+/* A gateway's owner: see owner.h. */
+#include "gateway/owner.h"
 
 #include "gateway/post.h"
 #include "gateway/table.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -22,7 +21,6 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -47,41 +45,10 @@ struct gateway {
 	int timer;
 	pid_t child;
 	struct books *books;
+	struct cassette *cassette;
 	unsigned int restarts;
 	uint64_t started_ms;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-int gateway_program(char **ret_path, struct error *err)
-{
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	char *path;
-
-	if (n < 0)
-		return error_sys(err, "find this program through /proc (is /proc mounted?)");
-	self[n] = '\0';
-	*strrchr(self, '/') = '\0';
-	path = path_join(self, "ringfence-gateway");
-	if (access(path, X_OK) < 0) {
-		free(path);
-		path = mem_dup(RINGFENCE_LIBEXECDIR "/ringfence-gateway");
-	}
-	if (access(path, X_OK) < 0) {
-		error_sys(err, "ringfence-gateway is neither in '%s' nor at '%s'", self, path);
-		free(path);
-		return -1;
-	}
-	*ret_path = path;
-	return 0;
-}
 
 struct child {
 	const char *program;
@@ -120,12 +87,12 @@ static int become(void *argument)
 /* Waits for a message of the program: 1, or 0 when it is late or gone. */
 static int await(int socket, struct post_message *ret_message)
 {
-	uint64_t deadline = now_ms() + READY_MS;
+	uint64_t deadline = clock_steady_ms() + READY_MS;
 	int fds[2];
 
 	for (;;) {
 		struct pollfd watched = { .fd = socket, .events = POLLIN };
-		uint64_t now = now_ms();
+		uint64_t now = clock_steady_ms();
 
 		if (now >= deadline)
 			return 0;
@@ -165,6 +132,19 @@ static int hand_over(const struct gateway *gateway, int listener, struct error *
 	return 0;
 }
 
+static int hand_tape(const struct gateway *gateway, struct error *err)
+{
+	struct post_message message = { .type = POST_REEL };
+	int fds[2];
+	size_t count = cassette_descriptors(gateway->cassette, fds);
+
+	if (cassette_mend(gateway->cassette, err) < 0)
+		return -1;
+	if (post_send(gateway->socket, &message, fds, count, true) < 0)
+		return error_sys(err, "hand a tape to the gateway");
+	return 0;
+}
+
 static int greet(struct gateway *gateway, struct error *err)
 {
 	struct post_message message = { .type = POST_START };
@@ -172,6 +152,8 @@ static int greet(struct gateway *gateway, struct error *err)
 
 	if (post_send(gateway->socket, &message, fds, 2, true) < 0)
 		return error_sys(err, "start '%s'", gateway->program);
+	if (gateway->cassette && hand_tape(gateway, err) < 0)
+		return -1;
 	if (!await(gateway->socket, &message))
 		return error_set(err, "start '%s': it ended, or was not ready within %d s",
 				 gateway->program, READY_MS / 1000);
@@ -194,7 +176,7 @@ static int start(struct gateway *gateway, struct error *err)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return error_sys(err, "make a socket for the gateway");
 	gateway->socket = sockets[0];
-	gateway->started_ms = now_ms();
+	gateway->started_ms = clock_steady_ms();
 
 	struct child child = { .program = gateway->program, .socket = sockets[1] };
 	int result;
@@ -294,9 +276,11 @@ int gateway_start(const struct gateway_options *options, struct gateway **ret_ga
 	gateway->child = -1;
 	gateway->program = options->program ? mem_dup(options->program) : NULL;
 	gateway->books = options->books;
+	gateway->cassette = options->cassette;
 	if (options->token)
 		snprintf(gateway->token, sizeof gateway->token, "%s", options->token);
-	if ((!gateway->program && gateway_program(&gateway->program, err) < 0) ||
+	if ((!gateway->program &&
+	     process_beside("ringfence-gateway", &gateway->program, err) < 0) ||
 	    (!options->token && gateway_token_make(gateway->token, err) < 0) ||
 	    make_config(gateway, options, err) < 0 || make_table(gateway, err) < 0 ||
 	    make_events(gateway, err) < 0 || start(gateway, err) < 0) {
@@ -362,7 +346,7 @@ static int keep_books(struct gateway *gateway, const struct post_message *messag
 static int bury(struct gateway *gateway, const char *why, struct error *err)
 {
 	uint64_t due = gateway->started_ms + RESTART_MS;
-	uint64_t now = now_ms();
+	uint64_t now = clock_steady_ms();
 
 	struct error ignored;
 
@@ -447,6 +431,11 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 		if ((message.type == POST_LEASE || message.type == POST_ROW) && gateway->books &&
 		    keep_books(gateway, &message, &why) < 0)
 			return bury(gateway, why.text, err);
+		if (message.type == POST_NEWS) {
+			if (message.id == 1 && gateway->books)
+				books_add_stray(gateway->books, message.u.text);
+			return error_set(err, "%s", message.u.text);
+		}
 		if (message.type != POST_REFUSED)
 			continue;
 		fill(&message, ret_refusal);
@@ -464,23 +453,23 @@ void gateway_answer(struct gateway *gateway, uint32_t id)
 		(void)post_send(gateway->socket, &message, NULL, 0, false);
 }
 
-size_t gateway_hosts(const struct gateway *gateway, struct gateway_host *ret_hosts, size_t most)
+size_t gateway_hosts(const struct gateway *gateway, struct outlet_host *ret_hosts, size_t most)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i <= TABLE_ROWS && count < most; i++) {
-		struct gateway_host *host = &ret_hosts[count];
+		struct outlet_host *host = &ret_hosts[count];
 		struct table_row row;
 
 		if (!table_read(gateway->table, i, &row))
 			continue;
-		*host = (struct gateway_host){ .port = (uint16_t)row.port,
-					       .connections = row.connections,
-					       .bytes_in = row.bytes_in,
-					       .bytes_out = row.bytes_out,
-					       .refusals = row.refusals,
-					       .verdict = table_verdicts[row.verdict] };
-		memcpy(host->host, row.host, sizeof host->host);
+		*host = (struct outlet_host){ .port = (uint16_t)row.port,
+					      .connections = row.connections,
+					      .bytes_in = row.bytes_in,
+					      .bytes_out = row.bytes_out,
+					      .refusals = row.refusals,
+					      .verdict = table_verdicts[row.verdict] };
+		memcpy(host->host, row.host, sizeof row.host);
 		count++;
 	}
 	return count;
@@ -490,7 +479,7 @@ size_t gateway_hosts(const struct gateway *gateway, struct gateway_host *ret_hos
 static void close_books(struct gateway *gateway)
 {
 	struct post_message message = { .type = POST_CLOSE };
-	uint64_t deadline = now_ms() + END_MS;
+	uint64_t deadline = clock_steady_ms() + END_MS;
 	bool closed = false;
 	struct error ignored;
 	int fds[2];
@@ -499,11 +488,11 @@ static void close_books(struct gateway *gateway)
 		return;
 	if (gateway->socket >= 0)
 		(void)post_send(gateway->socket, &message, NULL, 0, false);
-	while (gateway->socket >= 0 && !closed && now_ms() < deadline) {
+	while (gateway->socket >= 0 && !closed && clock_steady_ms() < deadline) {
 		struct pollfd watched = { .fd = gateway->socket, .events = POLLIN };
 		int got;
 
-		if (poll(&watched, 1, (int)(deadline - now_ms())) <= 0)
+		if (poll(&watched, 1, (int)(deadline - clock_steady_ms())) <= 0)
 			continue;
 		got = post_receive(gateway->socket, &message, fds);
 		if (got == 0 || (got < 0 && errno != EAGAIN))
@@ -515,6 +504,8 @@ static void close_books(struct gateway *gateway)
 		if ((message.type == POST_LEASE || message.type == POST_ROW) &&
 		    keep_books(gateway, &message, &ignored) < 0)
 			break;
+		if (message.type == POST_NEWS && message.id == 1)
+			books_add_stray(gateway->books, message.u.text);
 		closed = message.type == POST_CLOSED;
 	}
 	if (closed)

@@ -1,0 +1,271 @@
+/* One question to a model: see ask.h. */
+#include "builtin/ask.h"
+
+#include "builtin/say.h"
+#include "meter/shape.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+
+enum { MODELS_BYTES = 4 << 20 };
+
+const char *const ask_failure_names[ASK_FAILURES] = {
+	[ASK_FINE] = "error",     [ASK_LIMIT] = "limit",   [ASK_OVERLOADED] = "overloaded",
+	[ASK_AUTH] = "auth",      [ASK_BUDGET] = "budget", [ASK_NETWORK] = "network",
+	[ASK_TOO_LONG] = "error", [ASK_OTHER] = "error",
+};
+
+void ask_release(struct ask *ask)
+{
+	link_release(&ask->link);
+	if (ask->lines)
+		explicit_bzero(ask->lines, strlen(ask->lines));
+	free(ask->lines);
+	free(ask->model);
+}
+
+/* What came of one try. */
+struct
+try {
+	struct answer *answer;
+	struct link_head head;
+	struct buffer refusal; /* the body, where there is no stream */
+};
+
+static void take(void *context, const struct link_head *head, const char *bytes, size_t size)
+{
+	struct try *try = context;
+
+	try->head = *head;
+	if (head->status == 200 && head->events)
+		answer_feed(try->answer, bytes, size);
+	else
+		buffer_add(&try->refusal, bytes, size);
+}
+
+bool ask_is_too_long(unsigned int status, const char *body)
+{
+	static const char *const words[] = {
+		"prompt is too long",   "context_length_exceeded", "maximum context length",
+		"context window",       "exceed_context_size",     "exceeds the available context",
+		"input is too long",    "too many tokens",         "request_too_large",
+		"exceed context limit",
+	};
+
+	if (status != 400 && status != 413 && status != 422 && status != 500)
+		return false;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcasestr(body, words[i]))
+			return true;
+	return status == 413;
+}
+
+/* A sentence of the body of a refusal. */
+static void explain(const struct try *try, const char *body, struct error *err)
+{
+	json_t *root = json_loads(body, 0, NULL);
+	const json_t *error = json_object_get(root, "error");
+	const char *message = json_string_value(json_object_get(error, "message"));
+
+	if (!message)
+		message = json_string_value(error);
+	if (!message)
+		message = json_string_value(json_object_get(root, "message"));
+
+	AUTO_FREE char *shown = text_escaped(message ? message : body);
+
+	error_set(err, "the model server answers %u: %.1000s", try->head.status, shown);
+	json_decref(root);
+}
+
+static enum ask_failure class_of(unsigned int status, const struct usage *usage, const char *text)
+{
+	switch (shape_classify(status, usage)) {
+	case SHAPE_RATE_LIMIT:
+		return ASK_LIMIT;
+	case SHAPE_OVERLOADED:
+		return ASK_OVERLOADED;
+	case SHAPE_AUTHENTICATION:
+		return ASK_AUTH;
+	case SHAPE_BILLING:
+		/* The gateway's limits are the loop's; an account without money is for a person. */
+		return strstr(text, "ringfence:") ? ASK_BUDGET : ASK_AUTH;
+	default:
+		return ASK_OTHER;
+	}
+}
+
+/* Judges a refusal in place of an answer. */
+static void judge_refusal(struct ask *ask, struct try *try, struct ask_end *end)
+{
+	struct usage_reader usage;
+	const char *body = buffer_text(&try->refusal);
+
+	usage_init(&usage, ask->dialect->format, false);
+	usage_feed(&usage, body, try->refusal.used);
+	if (try->head.status == 200) {
+		end->failure = ASK_OTHER;
+		error_set(&end->why,
+			  "the model server does not stream: it sent no server-sent events");
+		return;
+	}
+	explain(try, body, &end->why);
+	end->failure = ask_is_too_long(try->head.status, body)
+			       ? ASK_TOO_LONG
+			       : class_of(try->head.status, &usage.usage, body);
+}
+
+/* An error within a stream has no head of its own. */
+static void judge_stream(struct try *try, struct ask_end *end)
+{
+	struct answer *answer = try->answer;
+	const char *text = buffer_text(&answer->error);
+
+	end->failure = ASK_FINE;
+	if (answer->error.used) {
+		AUTO_FREE char *shown = text_escaped(text);
+
+		end->failure = ask_is_too_long(400, text)
+				       ? ASK_TOO_LONG
+				       : class_of(500, &answer->usage.usage, text);
+		error_set(&end->why, "the model server ends its answer with an error: %.1000s",
+			  shown);
+	} else if (!answer->ended) {
+		end->failure = ASK_NETWORK;
+		error_set(&end->why, "the answer was cut off before its end");
+	}
+}
+
+static void ask_once(struct ask *ask, const char *body, size_t size, struct try *try,
+		     struct ask_end *end)
+{
+	const struct link_request request = { .method = "POST",
+					      .path = ask->dialect->path,
+					      .lines = ask->lines,
+					      .body = body,
+					      .size = size };
+	unsigned int status;
+	int result = link_ask(&ask->link, &request, take, try, &status, &end->why);
+
+	end->reset_at = 0;
+	if (status == 200 && try->head.events)
+		judge_stream(try, end);
+	else if (result < 0)
+		end->failure = ask->link.garbled ? ASK_OTHER : ASK_NETWORK;
+	else
+		judge_refusal(ask, try, end);
+}
+
+static bool is_worth_a_try(const struct ask_end *end, const struct link_head *head)
+{
+	if (head->retry >= 0)
+		return head->retry;
+	return end->failure == ASK_LIMIT || end->failure == ASK_OVERLOADED ||
+	       end->failure == ASK_NETWORK;
+}
+
+/* Always the same: the loop and the provider have their own ways against crowds. What was cut off is there again soon, or
+ * not at all. */
+static int64_t usual_wait_ms(enum ask_failure failure, int tries)
+{
+	int64_t first = failure == ASK_NETWORK ? 100 : 500;
+
+	return first << (2 * (tries - 1));
+}
+
+static void wait_ms(int64_t ms)
+{
+	struct timespec left = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+
+	while (nanosleep(&left, &left) < 0 && errno == EINTR)
+		;
+}
+
+void ask_model(struct ask *ask, const char *body, size_t size, size_t calls, struct answer *answer,
+	       struct ask_end *ret_end)
+{
+	for (int tries = 1;; tries++) {
+		struct try try = { .answer = answer,
+				   .head = { .wait_ms = -1, .retry = -1 },
+				   .refusal = BUFFER_INIT(ANSWER_ERROR) };
+		int64_t delay;
+
+		answer_init(answer, ask->dialect);
+		*ret_end = (struct ask_end){ 0 };
+		ask_once(ask, body, size, &try, ret_end);
+		buffer_release(&try.refusal);
+		if (answer->usage.usage.has_input)
+			say_tokens(ask->model, &answer->usage.usage);
+		if (ret_end->failure == ASK_FINE) {
+			answer_end(answer, calls);
+			return;
+		}
+		delay = try.head.wait_ms >= 0 ? try.head.wait_ms
+					      : usual_wait_ms(ret_end->failure, tries);
+		if (try.head.wait_ms >= 0 && ret_end->failure == ASK_LIMIT)
+			ret_end->reset_at = time(NULL) + (try.head.wait_ms + 999) / 1000;
+		if (tries == ASK_TRIES || !is_worth_a_try(ret_end, &try.head) ||
+		    delay > ASK_LONGEST_MS)
+			return;
+		answer_release(answer);
+		say_retry(delay, ret_end->why.text);
+		wait_ms(delay);
+	}
+}
+
+static void keep(void *context, const struct link_head *head, const char *bytes, size_t size)
+{
+	(void)head;
+	buffer_add(context, bytes, size);
+}
+
+/* Servers name it in different places; those that say nothing have one all the same. */
+static uint64_t window_of(const json_t *model)
+{
+	const json_t *meta = json_object_get(model, "meta");
+	const json_t *window = json_object_get(model, "max_model_len");
+
+	if (!window)
+		window = json_object_get(model, "max_context_length");
+	if (!window)
+		window = json_object_get(meta, "n_ctx");
+	return json_is_integer(window) && json_integer_value(window) > 0
+		       ? (uint64_t)json_integer_value(window)
+		       : 0;
+}
+
+int ask_first_model(struct ask *ask, char **ret_model, uint64_t *ret_window, struct error *err)
+{
+	AUTO_BUFFER struct buffer body = BUFFER_INIT(MODELS_BYTES);
+	const struct link_request request = { .method = "GET",
+					      .path = ask->dialect->models_path,
+					      .lines = ask->lines };
+	unsigned int status;
+	json_t *root;
+	const json_t *first;
+	const char *id;
+	int result = 0;
+
+	if (link_ask(&ask->link, &request, keep, &body, &status, err) < 0)
+		return -1;
+	root = json_loadb(buffer_text(&body), body.used, 0, NULL);
+	first = json_array_get(json_object_get(root, "data"), 0);
+	id = json_string_value(json_object_get(first, "id"));
+	if (status != 200 || !id || !*id) {
+		result = error_set(
+			err,
+			"the model server does not tell which models it has (status %u): name one with "
+			"--model",
+			status);
+	} else {
+		*ret_model = mem_dup(id);
+		*ret_window = window_of(first);
+	}
+	json_decref(root);
+	return result;
+}

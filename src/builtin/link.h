@@ -1,0 +1,72 @@
+/*
+ * The way to a model server: HTTP/1.1 in the clear, on a connection that is kept for the next request.
+ *
+ * In the fence that server is the gateway, on this machine's loopback; so there is no TLS here, and no looking up of names.
+ */
+#ifndef BUILTIN_LINK_H
+#define BUILTIN_LINK_H
+
+#include "util/buffer.h"
+#include "util/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	LINK_HOST = 64,
+	LINK_PREFIX = 256,
+	LINK_HEAD = 64 << 10,    /* bytes of a head */
+	LINK_ANSWER = 256 << 20, /* of an answer */
+	LINK_CONNECT_MS = 10000, /* until somebody answers at all */
+	LINK_SILENT_MS = 600000, /* without a byte; a large prompt takes a small machine long */
+	LINK_TICK_MS = 30000,    /* after which the caller is told that nothing has happened */
+};
+
+struct link_place {
+	char host[LINK_HOST]; /* an address */
+	uint16_t port;
+	char prefix[LINK_PREFIX]; /* before each path; without a slash at its end */
+};
+
+/* Reads "http://127.0.0.1:61080/v1". Returns 0, or -1 with err set. */
+int link_place_read(const char *url, struct link_place *ret_place, struct error *err);
+
+/* What the head of an answer says. */
+struct link_head {
+	unsigned int status;
+	int64_t wait_ms; /* before the next try; -1: not said */
+	int retry;       /* 1: try again, 0: do not; -1: not said */
+	bool events;     /* server-sent ones */
+};
+
+struct link {
+	struct link_place place;
+	int fd;       /* -1: none */
+	bool garbled; /* what came last was no HTTP: no use to try again */
+	void (*tick)(void *context);
+	void *context;
+};
+
+#define LINK_INIT ((struct link){ .fd = -1 })
+
+void link_release(struct link *link);
+
+struct link_request {
+	const char *method;
+	const char *path;  /* behind the prefix */
+	const char *lines; /* of the head, each with its end */
+	const char *body;
+	size_t size;
+};
+
+/* Called with the head before the first piece of the body, and again with each. */
+typedef void link_fn(void *context, const struct link_head *head, const char *bytes, size_t size);
+
+/*
+ * Asks. Returns 0 when the whole answer has come, else -1 with err set; *ret_status is its status, or 0 if nothing came.
+ */
+int link_ask(struct link *link, const struct link_request *request, link_fn *take, void *context,
+	     unsigned int *ret_status, struct error *err);
+
+#endif

@@ -1,0 +1,151 @@
+/* What a loop is about to do: see announce.h. */
+#include "cli/announce.h"
+
+#include "cli/models.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void line(const char *name, struct buffer *text)
+{
+	printf("  %-9s %s\n", name, buffer_text(text));
+}
+
+static void tell_agent(const struct applied *applied, const struct choice *choice)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
+	const char *name = config_text(&applied->config, SETTING_AGENT);
+	bool chosen = choice->agent->program && (!name || strcmp(name, "auto") == 0);
+
+	if (choice->agent->program) {
+		buffer_add_text(&text, choice->agent->title);
+	} else {
+		AUTO_FREE char *shown = text_escaped(choice->command);
+
+		buffer_printf(&text, "%.200s", shown);
+	}
+	if (choice->model) {
+		AUTO_FREE char *shown = text_escaped(choice->model);
+
+		buffer_printf(&text, " with %.100s", shown);
+	}
+	if (chosen)
+		buffer_add_text(
+			&text,
+			" (the first that is installed and can log in; --agent names another)");
+	line("agent", &text);
+}
+
+static void tell_fence(const struct applied *applied, const struct fence_plan *plan)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
+	AUTO_FREE char *project = text_escaped(applied->place.project);
+
+	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
+		buffer_add_text(&text, "NONE (--i-accept-no-fence)");
+	else if (applied->spec.read_only)
+		buffer_printf(&text, "%s is read-only", project);
+	else
+		buffer_printf(&text, "%s in %s is writable",
+			      applied->spec.write.count ? "what you named"
+							: "all but secrets and settings",
+			      project);
+	if (!(plan->weaker & FENCE_WEAKER_NO_FENCE))
+		buffer_add_text(&text, "; home and keys are out of sight (ringfence policy)");
+	line("fence", &text);
+}
+
+static void tell_network(const struct applied *applied)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
+	const struct fence_spec *spec = &applied->spec;
+
+	if (spec->net == FENCE_NET_OPEN)
+		buffer_add_text(&text, "OPEN: all that this machine reaches");
+	else if (spec->allow.count)
+		buffer_printf(&text, "only %zu named host%s", spec->allow.count,
+			      spec->allow.count == 1 ? "" : "s");
+	else
+		buffer_add_text(&text, "none");
+	models_tell(&spec->models, &text);
+	line("network", &text);
+}
+
+static void add_money(struct buffer *out, const struct config *config, enum setting_id id,
+		      const char *of)
+{
+	uint64_t nusd = apply_loop_number(config, id);
+
+	if (nusd)
+		buffer_printf(out, ", US$ %g %s", (double)nusd / 1e9, of);
+}
+
+static void add_time(struct buffer *out, const struct config *config, enum setting_id id,
+		     const char *of)
+{
+	uint64_t ms = apply_loop_number(config, id);
+
+	if (!ms)
+		return;
+	buffer_add_text(out, ", ");
+	text_add_duration(out, ms);
+	buffer_printf(out, " %s", of);
+}
+
+static void tell_limits(const struct config *config)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
+	uint64_t iterations = apply_loop_number(config, SETTING_MAX_ITERATIONS);
+
+	if (iterations)
+		buffer_printf(&text, "%llu iteration%s", (unsigned long long)iterations,
+			      iterations == 1 ? "" : "s");
+	else
+		buffer_add_text(&text, "any number of iterations");
+	add_time(&text, config, SETTING_TIMEOUT, "each");
+	add_time(&text, config, SETTING_MAX_TIME, "in all");
+	add_money(&text, config, SETTING_BUDGET, "each");
+	add_money(&text, config, SETTING_MAX_COST, "in all");
+	line("limits", &text);
+}
+
+static void tell_goal(const struct goal *goal)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 16);
+	const char *between = "";
+	size_t index;
+	json_t *check;
+
+	json_array_foreach(goal->checks, index, check)
+	{
+		AUTO_FREE char *shown = text_escaped(json_string_value(check));
+
+		buffer_printf(&text, "%s'%.200s' succeeds%s", between, shown,
+			      goal->found ? " (found in the project; --check names another)" : "");
+		between = " and ";
+	}
+	if (goal->tasks) {
+		AUTO_FREE char *shown = text_escaped(goal->tasks);
+
+		buffer_printf(&text, "%severy box of %.200s is ticked", between, shown);
+		between = " and ";
+	}
+	if (goal->promise) {
+		AUTO_FREE char *shown = text_escaped(goal->promise);
+
+		buffer_printf(&text, "%sthe agent says %.200s", between, shown);
+	}
+	line("done when", &text);
+}
+
+void announce_loop(const struct applied *applied, const struct fence_plan *plan,
+		   const struct choice *choice, const struct goal *goal)
+{
+	tell_agent(applied, choice);
+	tell_fence(applied, plan);
+	tell_network(applied);
+	tell_limits(&applied->config);
+	tell_goal(goal);
+}

@@ -1,0 +1,226 @@
+/* Settings by their names, and their values as a person writes them: see setting.h. */
+#include "config/setting.h"
+
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <string.h>
+
+_Static_assert(SETTING_LONGEST < PATH_MAX, "a path that is accepted here must fit");
+
+const struct setting *setting_find(const char *key, const char **ret_nearest)
+{
+	enum { LONGEST_KEY = 64 }; /* nothing longer is near to anything */
+	const char *nearest = NULL;
+	size_t distance = (size_t)-1;
+
+	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
+		const char *known = settings[i].key;
+		size_t far;
+
+		if (strcmp(known, key) == 0)
+			return &settings[i];
+		if (!ret_nearest || strlen(key) > LONGEST_KEY)
+			continue;
+		far = text_distance(key, known);
+		if (far < distance && far * 3 <= strlen(known) + 1) {
+			distance = far;
+			nearest = known;
+		}
+	}
+	if (ret_nearest)
+		*ret_nearest = nearest;
+	return NULL;
+}
+
+bool setting_is_list(const struct setting *setting)
+{
+	return setting->type == SETTING_PATHS || setting->type == SETTING_WORDS;
+}
+
+char *setting_allowed(const struct setting *setting)
+{
+	struct buffer text = BUFFER_INIT(4096);
+
+	switch (setting->type) {
+	case SETTING_SWITCH:
+		return mem_dup("true or false");
+	case SETTING_SIZE:
+		return mem_dup(
+			"a size such as 512M or 4G (K, M, G or T; a bare number is bytes), or none");
+	case SETTING_COUNT:
+		return mem_dup("a whole number above 0, or none");
+	case SETTING_CPUS:
+		return mem_dup("a number such as 2 or 1.5 (up to 1024), or none");
+	case SETTING_TIME:
+		return mem_dup(
+			"a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes), or none");
+	case SETTING_MONEY:
+		return mem_dup("an amount such as 2 or 2.50, or none");
+	case SETTING_TEXT:
+		return mem_format("a text (%s), or none", setting->value);
+	case SETTING_PATHS:
+		return mem_dup("a path or a list of paths");
+	case SETTING_CHOICE:
+	case SETTING_WORDS:
+		break;
+	}
+	if (!setting->choices)
+		buffer_printf(&text, "%s or a list of these", setting->value);
+	for (size_t i = 0; setting->choices && setting->choices[i]; i++)
+		buffer_printf(&text, "%s%s",
+			      i == 0                    ? ""
+			      : setting->choices[i + 1] ? ", "
+							: " or ",
+			      setting->choices[i]);
+	buffer_text(&text);
+	return text.data;
+}
+
+static int wrong(const struct setting *setting, const char *text, struct error *err)
+{
+	AUTO_FREE char *allowed = setting_allowed(setting);
+
+	if (!*text)
+		return error_set(err, "%s has an empty value; it is %s", setting->key, allowed);
+	return error_set(err, "%s is %s, not '%.200s'", setting->key, allowed, text);
+}
+
+static int parse_choice(const struct setting *setting, const char *text, uint64_t *ret_number)
+{
+	for (size_t i = 0; setting->choices[i]; i++) {
+		if (strcmp(setting->choices[i], text) == 0) {
+			*ret_number = i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int parse_limit(const struct setting *setting, const char *text, uint64_t *ret_number)
+{
+	if (strcmp(text, "none") == 0) {
+		*ret_number = 0;
+		return 0;
+	}
+	switch (setting->type) {
+	case SETTING_SIZE:
+		return text_bytes(text, ret_number);
+	case SETTING_COUNT:
+		return text_count(text, ret_number);
+	case SETTING_CPUS:
+		return text_thousandths(text, ret_number) < 0 || *ret_number > 1024000 ? -1 : 0;
+	case SETTING_MONEY:
+		if (text_thousandths(text, ret_number) < 0)
+			return -1;
+		*ret_number *= 1000000;
+		return 0;
+	default:
+		return text_duration_ms(text, ret_number);
+	}
+}
+
+static int check_variable(const struct setting *setting, const char *text, struct error *err)
+{
+	size_t size = strcspn(text, "=");
+
+	if (size == 0)
+		return error_set(err, "%s '%.200s' has no name; it is NAME or NAME=VALUE",
+				 setting->key, text);
+	for (size_t i = 0; i < size; i++)
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+			return error_set(
+				err,
+				"%s: '%.200s' is no name of a variable (letters, digits and _); it is NAME or NAME=VALUE",
+				setting->key, text);
+	return 0;
+}
+
+/* Lists hold any text, with a few exceptions. */
+static int parse_entry(const struct setting *setting, const char *text, uint64_t *ret_number,
+		       struct error *err)
+{
+	*ret_number = 0;
+	if (!*text)
+		return wrong(setting, text, err);
+	if (strlen(text) > SETTING_LONGEST)
+		return error_set(err, "%s has a value of %zu bytes; the longest is %d",
+				 setting->key, strlen(text), (int)SETTING_LONGEST);
+	if (setting->id == SETTING_ENV)
+		return check_variable(setting, text, err);
+	if (setting->choices)
+		return parse_choice(setting, text, ret_number) < 0 ? wrong(setting, text, err) : 0;
+	return 0;
+}
+
+/* A number that differs where texts differ (FNV-1a), so that a change is seen; 0 is none. */
+static int parse_text(const struct setting *setting, const char *text, uint64_t *ret_number,
+		      struct error *err)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	if (parse_entry(setting, text, ret_number, err) < 0)
+		return -1;
+	for (const char *at = text; *at; at++)
+		hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
+	*ret_number = strcmp(text, "none") == 0 ? 0 : hash | 1;
+	return 0;
+}
+
+int setting_parse(const struct setting *setting, const char *text, uint64_t *ret_number,
+		  struct error *err)
+{
+	int result;
+
+	switch (setting->type) {
+	case SETTING_PATHS:
+	case SETTING_WORDS:
+		return parse_entry(setting, text, ret_number, err);
+	case SETTING_TEXT:
+		return parse_text(setting, text, ret_number, err);
+	case SETTING_SWITCH:
+		result = strcmp(text, "true") == 0 || strcmp(text, "false") == 0 ? 0 : -1;
+		if (result == 0)
+			*ret_number = text[0] == 't';
+		break;
+	case SETTING_CHOICE:
+		result = parse_choice(setting, text, ret_number);
+		break;
+	default:
+		result = parse_limit(setting, text, ret_number);
+		break;
+	}
+	return result < 0 ? wrong(setting, text, err) : 0;
+}
+
+bool setting_widens(const struct setting *setting, uint64_t number, uint64_t before)
+{
+	if (setting->trust == SETTING_TRUSTED)
+		return number != before;
+	if (setting->trust == SETTING_FREE)
+		return false;
+	switch (setting->type) {
+	case SETTING_SWITCH: /* true is the stricter one of all of them */
+		return number < before;
+	case SETTING_CHOICE: /* from strict to wide */
+		return number > before;
+	default:
+		if (!before && setting->unset && number)
+			before = setting->unset();
+		return before != 0 && (number == 0 || number > before);
+	}
+}
+
+const char *setting_trust_text(const struct setting *setting)
+{
+	switch (setting->trust) {
+	case SETTING_FREE:
+		return "A project's own file may set it: it can only tighten.";
+	case SETTING_TIGHTER:
+		return "A project's own file may tighten it; what widens needs `ringfence trust`.";
+	default:
+		return "In a project's own file it needs `ringfence trust`.";
+	}
+}

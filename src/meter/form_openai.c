@@ -1,0 +1,210 @@
+/* Answers of OpenAI's Chat Completions and Responses: see form.h. */
+#include "meter/form.h"
+
+/* X(name, parent, key): the first two rows are the scan's own. */
+#define CHAT(X)                                        \
+	X(c_model, SCAN_ROOT, "model")                 \
+	X(c_usage, SCAN_ROOT, "usage")                 \
+	X(c_prompt, c_usage, "prompt_tokens")          \
+	X(c_completion, c_usage, "completion_tokens")  \
+	X(c_details, c_usage, "prompt_tokens_details") \
+	X(c_cached, c_details, "cached_tokens")        \
+	X(c_written, c_details, "cache_write_tokens")  \
+	X(c_tier, SCAN_ROOT, "service_tier")           \
+	X(c_choices, SCAN_ROOT, "choices")             \
+	X(c_choice, c_choices, "[]")                   \
+	X(c_finish, c_choice, "finish_reason")         \
+	X(c_delta, c_choice, "delta")                  \
+	X(c_text, c_delta, "content")                  \
+	X(c_reasoning, c_delta, "reasoning_content")   \
+	X(c_calls, c_delta, "tool_calls")              \
+	X(c_call, c_calls, "[]")                       \
+	X(c_function, c_call, "function")              \
+	X(c_arguments, c_function, "arguments")        \
+	X(c_message, c_choice, "message")              \
+	X(c_message_text, c_message, "content")        \
+	X(c_error, SCAN_ROOT, "error")                 \
+	X(c_error_type, c_error, "type")               \
+	X(c_error_code, c_error, "code")               \
+	X(c_error_message, c_error, "message")
+
+#define RESPONSES(X)                                        \
+	X(r_type, SCAN_ROOT, "type")                        \
+	X(r_delta, SCAN_ROOT, "delta")                      \
+	X(r_model, SCAN_ROOT, "model")                      \
+	X(r_tier, SCAN_ROOT, "service_tier")                \
+	X(r_status, SCAN_ROOT, "status")                    \
+	X(r_usage, SCAN_ROOT, "usage")                      \
+	X(r_input, r_usage, "input_tokens")                 \
+	X(r_output, r_usage, "output_tokens")               \
+	X(r_details, r_usage, "input_tokens_details")       \
+	X(r_cached, r_details, "cached_tokens")             \
+	X(r_written, r_details, "cache_write_tokens")       \
+	X(r_items, SCAN_ROOT, "output")                     \
+	X(r_item, r_items, "[]")                            \
+	X(r_item_type, r_item, "type")                      \
+	X(r_response, SCAN_ROOT, "response")                \
+	X(r_in_model, r_response, "model")                  \
+	X(r_in_tier, r_response, "service_tier")            \
+	X(r_in_usage, r_response, "usage")                  \
+	X(r_in_input, r_in_usage, "input_tokens")           \
+	X(r_in_output, r_in_usage, "output_tokens")         \
+	X(r_in_details, r_in_usage, "input_tokens_details") \
+	X(r_in_cached, r_in_details, "cached_tokens")       \
+	X(r_in_written, r_in_details, "cache_write_tokens") \
+	X(r_in_items, r_response, "output")                 \
+	X(r_in_item, r_in_items, "[]")                      \
+	X(r_in_item_type, r_in_item, "type")                \
+	X(r_in_error, r_response, "error")                  \
+	X(r_in_error_code, r_in_error, "code")              \
+	X(r_in_error_message, r_in_error, "message")        \
+	X(r_error, SCAN_ROOT, "error")                      \
+	X(r_error_type, r_error, "type")                    \
+	X(r_error_code, r_error, "code")                    \
+	X(r_error_message, r_error, "message")              \
+	X(r_code, SCAN_ROOT, "code")                        \
+	X(r_message, SCAN_ROOT, "message")
+
+#define NAME(name, parent, key) name,
+#define ROW(name, parent, key)  [name] = { parent, key },
+enum { C_FIRST = SCAN_ROOT, CHAT(NAME) C_COUNT };
+enum { R_FIRST = SCAN_ROOT, RESPONSES(NAME) R_COUNT };
+static const struct scan_node chat[] = { CHAT(ROW) };
+static const struct scan_node responses[] = { RESPONSES(ROW) };
+
+static void take_chat(void *context, const struct scan_value *value)
+{
+	struct usage_reader *reader = context;
+	struct usage *usage = &reader->usage;
+
+	switch (value->node) {
+	case c_model:
+		form_word(value, usage->model, sizeof usage->model);
+		break;
+	case c_usage:
+		reader->has_usage |= value->kind == SCAN_OBJECT;
+		break;
+	case c_prompt:
+		form_prompt(reader, value);
+		break;
+	case c_completion:
+		form_answer(reader, value);
+		break;
+	case c_cached:
+		form_number(value, &reader->cached);
+		break;
+	case c_written:
+		form_number(value, &reader->written);
+		break;
+	case c_tier: /* what it costs is not known: as the dearest fast mode */
+		usage->use.fast |= form_says(value, "priority");
+		break;
+	case c_choices:
+		if (value->kind == SCAN_END)
+			break;
+		reader->has_choices = reader->empty_choices = value->kind == SCAN_LIST;
+		break;
+	case c_choice:
+		reader->empty_choices = false;
+		break;
+	case c_finish:
+		usage->ended |= value->kind == SCAN_STRING;
+		break;
+	case c_text:
+	case c_reasoning:
+	case c_arguments:
+	case c_message_text:
+		form_text(reader, value);
+		break;
+	case c_error_code:
+		form_word(value, usage->error, sizeof usage->error);
+		break;
+	case c_error_type:
+		if (!usage->error[0])
+			form_word(value, usage->error, sizeof usage->error);
+		break;
+	case c_error_message:
+		form_word(value, usage->message, sizeof usage->message);
+		break;
+	default:
+		break;
+	}
+	form_divide(reader);
+}
+
+static bool ends_response(const struct scan_value *value)
+{
+	return form_says(value, "response.completed") || form_says(value, "response.incomplete") ||
+	       form_says(value, "response.failed") || form_says(value, "error") ||
+	       form_says(value, "completed") || form_says(value, "incomplete") ||
+	       form_says(value, "failed");
+}
+
+static void take_responses(void *context, const struct scan_value *value)
+{
+	struct usage_reader *reader = context;
+	struct usage *usage = &reader->usage;
+
+	switch (value->node) {
+	case r_type:
+	case r_status:
+		usage->ended |= ends_response(value);
+		break;
+	case r_delta:
+		form_text(reader, value);
+		break;
+	case r_model:
+	case r_in_model:
+		form_word(value, usage->model, sizeof usage->model);
+		break;
+	case r_tier:
+	case r_in_tier:
+		usage->use.fast |= form_says(value, "priority");
+		break;
+	case r_input:
+	case r_in_input:
+		form_prompt(reader, value);
+		break;
+	case r_output:
+	case r_in_output:
+		form_answer(reader, value);
+		break;
+	case r_cached:
+	case r_in_cached:
+		form_number(value, &reader->cached);
+		break;
+	case r_written:
+	case r_in_written:
+		form_number(value, &reader->written);
+		break;
+	case r_items:
+	case r_in_items: /* the list is whole each time it comes */
+		if (value->kind != SCAN_END)
+			usage->use.searches = 0;
+		break;
+	case r_item_type:
+	case r_in_item_type:
+		usage->use.searches += form_says(value, "web_search_call");
+		break;
+	case r_code:
+	case r_error_code:
+	case r_in_error_code:
+		form_word(value, usage->error, sizeof usage->error);
+		break;
+	case r_error_type:
+		if (!usage->error[0])
+			form_word(value, usage->error, sizeof usage->error);
+		break;
+	case r_message:
+	case r_error_message:
+	case r_in_error_message:
+		form_word(value, usage->message, sizeof usage->message);
+		break;
+	default:
+		break;
+	}
+	form_divide(reader);
+}
+
+const struct form form_chat = { chat, C_COUNT, take_chat, c_message_text };
+const struct form form_responses = { responses, R_COUNT, take_responses, r_delta };

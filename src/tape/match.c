@@ -1,0 +1,227 @@
+/* Which exchange of a tape answers a request, and where a request leaves the tape: see tape.h. */
+#include "tape/tape.h"
+
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN = 120, BEFORE = 40 }; /* bytes of a line, and of these before what differs */
+
+static bool same_route(const struct tape_exchange *exchange, const struct tape_talk *talk)
+{
+	return strcmp(exchange->talk.route, talk->route) == 0 &&
+	       strcmp(exchange->talk.provider, talk->provider) == 0;
+}
+
+static const char *last_key(const struct tape *tape, const struct tape_exchange *exchange)
+{
+	return exchange->last ? tape->messages[exchange->last - 1].key : "";
+}
+
+static bool same_talk(const struct tape *tape, const struct tape_exchange *exchange,
+		      const struct tape_talk *talk)
+{
+	return same_route(exchange, talk) &&
+	       strcmp(last_key(tape, exchange),
+		      talk->count ? talk->turns[talk->count - 1].key : "") == 0;
+}
+
+static bool same_kind(const struct tape_exchange *exchange, const struct tape_talk *talk)
+{
+	return exchange->talk.stream == talk->stream &&
+	       strcmp(exchange->talk.model, talk->model) == 0;
+}
+
+/* What the client says of its own decides only between conversations that are the same. */
+static unsigned int likeness(const struct tape_exchange *exchange, const struct tape_talk *talk)
+{
+	return 1 + 2u * (strcmp(exchange->talk.system, talk->system) == 0) +
+	       (strcmp(exchange->talk.tools, talk->tools) == 0);
+}
+
+size_t tape_find(const struct tape *tape, const struct tape_talk *talk, const uint64_t *used,
+		 bool repeat)
+{
+	size_t found = SIZE_MAX;
+	size_t spent = SIZE_MAX;
+	unsigned int best = 0;
+
+	for (size_t i = 0; i < tape->count; i++) {
+		const struct tape_exchange *exchange = &tape->exchanges[i];
+
+		if (!same_talk(tape, exchange, talk) || !same_kind(exchange, talk))
+			continue;
+		if (used[i])
+			spent = i;
+		else if (likeness(exchange, talk) > best) {
+			best = likeness(exchange, talk);
+			found = i;
+		}
+	}
+	return found == SIZE_MAX && repeat ? spent : found;
+}
+
+/* How many messages from the beginning are the same. */
+static size_t in_common(const struct tape *tape, const struct tape_exchange *exchange,
+			const struct tape_talk *talk)
+{
+	for (uint32_t at = exchange->last; at; at = tape->messages[at - 1].before) {
+		const struct tape_message *message = &tape->messages[at - 1];
+
+		if (message->place <= talk->count &&
+		    strcmp(message->key, talk->turns[message->place - 1].key) == 0)
+			return message->place;
+	}
+	return 0;
+}
+
+/* The message of a conversation with this place. */
+static const struct tape_message *message_at(const struct tape *tape, uint32_t last, size_t place)
+{
+	const struct tape_message *message = NULL;
+
+	for (; last; last = message->before) {
+		message = &tape->messages[last - 1];
+		if (message->place == place)
+			return message;
+	}
+	return NULL;
+}
+
+static size_t line_size(const char *text, size_t size)
+{
+	const char *end = size ? memchr(text, '\n', size) : NULL;
+
+	return end ? (size_t)(end - text) : size;
+}
+
+static bool same_line(const char *a, size_t a_size, const char *b, size_t b_size)
+{
+	AUTO_BUFFER struct buffer one = BUFFER_INIT(TAPE_MOST);
+	AUTO_BUFFER struct buffer two = BUFFER_INIT(TAPE_MOST);
+
+	tape_plain(&one, a, a_size);
+	tape_plain(&two, b, b_size);
+	return one.used == two.used && (one.used == 0 || memcmp(one.data, two.data, one.used) == 0);
+}
+
+static void add_excerpt(struct buffer *out, const char *line, size_t size, size_t from)
+{
+	size_t start = from > BEFORE ? from - BEFORE : 0;
+	size_t part = size > start ? size - start : 0;
+
+	while (start > 0 && ((unsigned char)line[start] & 0xc0) == 0x80)
+		start--, part++;
+	if (part > SHOWN)
+		part = SHOWN;
+	while (part > 0 && start + part < size &&
+	       ((unsigned char)line[start + part] & 0xc0) == 0x80)
+		part--;
+	buffer_add_text(out, start > 0 ? "\"..." : "\"");
+	text_escape_bytes(out, line + start, part);
+	buffer_add_text(out, start + part < size ? "...\"" : "\"");
+}
+
+/* Two texts that differ: in which line, and how. */
+static void add_lines(struct buffer *out, const char *recorded, size_t recorded_size,
+		      const char *came, size_t came_size)
+{
+	for (size_t number = 1;; number++) {
+		size_t a = line_size(recorded, recorded_size);
+		size_t b = line_size(came, came_size);
+		size_t same = 0;
+
+		if (recorded_size == 0 || came_size == 0 || !same_line(recorded, a, came, b)) {
+			while (same < a && same < b && recorded[same] == came[same])
+				same++;
+			buffer_printf(out, ", line %zu: recorded ", number);
+			if (recorded_size)
+				add_excerpt(out, recorded, a, same);
+			else
+				buffer_add_text(out, "nothing more");
+			buffer_add_text(out, ", came ");
+			if (came_size)
+				add_excerpt(out, came, b, same);
+			else
+				buffer_add_text(out, "nothing more");
+			return;
+		}
+		a += a < recorded_size;
+		b += b < came_size;
+		recorded += a;
+		recorded_size -= a;
+		came += b;
+		came_size -= b;
+	}
+}
+
+static void add_difference(struct buffer *out, const struct tape *tape,
+			   const struct tape_exchange *exchange, const struct tape_talk *talk)
+{
+	size_t place = in_common(tape, exchange, talk) + 1;
+	const struct tape_message *recorded = message_at(tape, exchange->last, place);
+	const struct tape_turn *came = place <= talk->count ? &talk->turns[place - 1] : NULL;
+
+	if (!recorded && !came && strcmp(exchange->talk.model, talk->model) != 0)
+		buffer_printf(out, "the model: recorded \"%s\", came \"%s\"", exchange->talk.model,
+			      talk->model);
+	else if (!recorded && !came)
+		buffer_printf(out, "recorded %s, came %s", talk->stream ? "whole" : "as a stream",
+			      talk->stream ? "as a stream" : "whole");
+	else if (recorded && came && strcmp(recorded->role, came->role) != 0) {
+		buffer_printf(out, "message %zu: recorded %s ", place, recorded->role);
+		add_excerpt(out, recorded->text, line_size(recorded->text, recorded->size), 0);
+		buffer_printf(out, ", came %s ", came->role);
+		add_excerpt(out, came->text, line_size(came->text, came->size), 0);
+	} else if (recorded && came) {
+		buffer_printf(out, "message %zu (%s)", place, came->role);
+		add_lines(out, recorded->text, recorded->size, came->text, came->size);
+	} else if (recorded) {
+		buffer_printf(out, "message %zu (%s) was recorded, and did not come: ", place,
+			      recorded->role);
+		add_excerpt(out, recorded->text, line_size(recorded->text, recorded->size), 0);
+	} else {
+		buffer_printf(out, "message %zu (%s) came, and was not recorded: ", place,
+			      came->role);
+		add_excerpt(out, came->text, line_size(came->text, came->size), 0);
+	}
+}
+
+void tape_difference(const struct tape *tape, const struct tape_talk *talk, const uint64_t *used,
+		     char ret_text[TAPE_DIFFERENCE])
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(8192);
+	const struct tape_exchange *nearest = NULL;
+	size_t common = 0;
+	size_t same = 0;
+	size_t kind = 0;
+
+	for (size_t i = 0; i < tape->count; i++) {
+		const struct tape_exchange *exchange = &tape->exchanges[i];
+		size_t here;
+
+		if (!same_route(exchange, talk))
+			continue;
+		kind++;
+		same += used[i] && same_talk(tape, exchange, talk) && same_kind(exchange, talk);
+		here = in_common(tape, exchange, talk);
+		if (!used[i] && (!nearest || here > common)) {
+			nearest = exchange;
+			common = here;
+		}
+	}
+	if (same)
+		buffer_printf(&out, "the tape has this request %zu time%s, and it came once more",
+			      same, same == 1 ? "" : "s");
+	else if (!kind)
+		buffer_printf(&out, "the tape has no request of this kind (%s of %s)", talk->route,
+			      talk->provider);
+	else if (!nearest)
+		buffer_add_text(&out, "all exchanges of the tape are used, and one more came");
+	else
+		add_difference(&out, tape, nearest, talk);
+	if (nearest && !same)
+		buffer_printf(&out, " (line %zu of the tape)", nearest->line);
+	snprintf(ret_text, TAPE_DIFFERENCE, "%s", buffer_text(&out));
+}

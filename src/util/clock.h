@@ -1,0 +1,28 @@
+/* What time it is, in milliseconds. */
+#ifndef UTIL_CLOCK_H
+#define UTIL_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline int64_t clock_read_ms(clockid_t which)
+{
+	struct timespec now;
+
+	clock_gettime(which, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* For deadlines: nobody sets this one, and it never goes back. */
+static inline uint64_t clock_steady_ms(void)
+{
+	return (uint64_t)clock_read_ms(CLOCK_MONOTONIC);
+}
+
+/* Since the epoch, as the clock on the wall has it. */
+static inline int64_t clock_wall_ms(void)
+{
+	return clock_read_ms(CLOCK_REALTIME);
+}
+
+#endif

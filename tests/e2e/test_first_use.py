@@ -1,0 +1,56 @@
+"""The first use: a project without any configuration, and a person who has read nothing."""
+
+import os
+
+from harness import contains, equal, expect, lacks
+from harness.loop import Loop
+
+STEPS = {"all": "edit done yes; say '<promise>COMPLETE</promise>'"}
+
+
+def test_a_loop_says_what_it_will_do_and_takes_the_check_that_the_project_has(t):
+    loop = Loop(t, scripts=STEPS)
+    loop.write("Makefile", "check:\n\ttest -f done\n")
+    result = loop.run(check=None)
+    equal(result.code, 0, "exit status", result)
+    lines = [line.split(None, 1) for line in result.out.splitlines()[1:6]]
+    equal([line[0] for line in lines], ["agent", "fence", "network", "limits", "done"], "what is said first")
+    contains(result.out, "agent     sh agent.sh\n", "the agent")
+    contains(result.out, f"in {loop.project} is writable", "the fence")
+    contains(result.out, "network   none\n", "the network")
+    contains(result.out, "20 iterations, 1h each, 8h in all, US$ 2 each, US$ 25 in all", "the limits")
+    contains(result.out, "done when 'make check' succeeds (found in the project; --check names another) and the agent says "
+             "<promise>COMPLETE</promise>", "the rule")
+    contains(result.out, "check 'make check' passes", "what decides")
+    lacks(result.err, "only the agent's word", "the notices")
+
+
+def test_a_check_that_passes_already_ends_nothing_that_nobody_chose(t):
+    loop = Loop(t, scripts=STEPS)
+    loop.write("Makefile", "check:\n\ttrue\n")
+    equal(loop.run(check=None).code, 0, "exit status")
+    expect(os.path.exists(loop.path("done")), "the agent has worked", "")
+
+
+def test_a_rule_that_is_set_counts_and_the_projects_own_check_does_not(t):
+    loop = Loop(t, scripts=STEPS)
+    loop.write("Makefile", "check:\n\tfalse\n")
+    for words in (("--promise", "<promise>COMPLETE</promise>"), ("--check", "test -f done")):
+        result = loop.run(*words, check=None)
+        equal(result.code, 0, "exit status", result)
+        lacks(result.out, "make check", "what is said")
+
+
+def test_without_any_check_that_is_said(t):
+    loop = Loop(t, scripts={"all": "say '<promise>COMPLETE</promise>'"})
+    result = loop.run(check=None)
+    contains(result.out, "done when the agent says <promise>COMPLETE</promise>\n", "the rule")
+    contains(result.err, "none was found in the project: only the agent's word will count", "the notice")
+
+
+def test_a_program_is_told_the_id_alone_and_json_alone(t):
+    loop = Loop(t, scripts=STEPS)
+    loop.detach()
+    loop.ended("completed")
+    result = loop.run("--json")
+    expect(all(line.startswith("{") for line in result.out.splitlines()), "lines of JSON", result.out)

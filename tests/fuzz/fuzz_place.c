@@ -1,0 +1,25 @@
+// sources: src/builtin/link.c src/gateway/http.c src/gateway/http_write.c src/meter/shape.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/text.c
+/* Addresses of model servers. */
+#include "fuzz.h"
+
+#include "builtin/link.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void fuzz_place(const uint8_t *data, size_t size)
+{
+	AUTO_FREE char *url = mem_zero(size + 1);
+	struct link_place place;
+	struct error err;
+
+	memcpy(url, data, size);
+	if (link_place_read(url, &place, &err) < 0)
+		return;
+	if (!place.host[0] || !place.port || strpbrk(place.prefix, "\r\n ?#") ||
+	    (place.prefix[0] && place.prefix[0] != '/'))
+		abort();
+}
+
+FUZZ_TARGET(fuzz_place)

@@ -1,0 +1,49 @@
+// sources: src/builtin/answer.c src/builtin/beneath.c src/builtin/change.c src/builtin/child.c src/builtin/dialect.c src/builtin/forest.c src/builtin/pattern.c src/builtin/say.c src/builtin/talk.c src/builtin/tool.c src/builtin/tool_edit.c src/builtin/tool_file.c src/builtin/tool_find.c src/builtin/tool_shell.c src/meter/scan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/usage.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/glob.c src/util/list.c src/util/mem.c src/util/path.c src/util/text.c -ljansson
+/* Conversations that were kept where others could write: what is taken is one that can be sent, and is the same when it is read again. */
+#include "fuzz.h"
+
+#include "builtin/dialect.h"
+#include "builtin/talk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void check(const struct talk *talk)
+{
+	static const struct dialect *const dialects[] = { &dialect_anthropic, &dialect_chat };
+
+	for (size_t i = 0; i < 2; i++) {
+		AUTO_BUFFER struct buffer body = BUFFER_INIT(DIALECT_REQUEST);
+		const struct dialect_request request = {
+			.model = "m", .system = "s", .talk = talk, .most = 1
+		};
+		json_t *root;
+
+		dialects[i]->write(&request, &body);
+		root = json_loadb(buffer_text(&body), body.used, 0, NULL);
+		if (!root)
+			abort();
+		json_decref(root);
+	}
+}
+
+void fuzz_talk(const uint8_t *data, size_t size)
+{
+	AUTO_BUFFER struct buffer first = BUFFER_INIT(64 << 20), second = BUFFER_INIT(64 << 20);
+	struct talk talk = { 0 }, again = { 0 };
+	struct error err;
+
+	if (talk_read((const char *)data, size, &talk, &err) < 0)
+		return;
+	check(&talk);
+	talk_write(&talk, &first);
+	if (talk_read(buffer_text(&first), first.used, &again, &err) < 0)
+		abort();
+	talk_write(&again, &second);
+	if (first.used != second.used || memcmp(first.data, second.data, first.used) != 0)
+		abort();
+	talk_release(&talk);
+	talk_release(&again);
+}
+
+FUZZ_TARGET(fuzz_talk)

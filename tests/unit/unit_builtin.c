@@ -1,0 +1,401 @@
+/* The built-in agent's parts: tools in a folder, patterns, the window, conversations, defaults. */
+#include "unit.h"
+
+#include "builtin/answer.h"
+#include "builtin/ask.h"
+#include "builtin/beneath.h"
+#include "builtin/dialect.h"
+#include "builtin/link.h"
+#include "builtin/pattern.h"
+#include "builtin/tool.h"
+#include "builtin/window.h"
+#include "price/price.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct bench bench;
+
+static void put(const char *path, const char *text)
+{
+	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0 || fd_write_all(fd, text, strlen(text)) < 0)
+		abort();
+}
+
+/* Does this call end so, and say this? */
+static bool gives(const char *name, const char *arguments, bool ok, const char *part)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+	bool went = tool_call(&bench, name, arguments, &out);
+
+	if (went == ok && strstr(buffer_text(&out), part))
+		return true;
+	printf("# %s %s: %s\n%s\n", name, arguments, went ? "ok" : "failed", buffer_text(&out));
+	return false;
+}
+
+static bool gives_exactly(const char *name, const char *arguments, const char *text)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+
+	return tool_call(&bench, name, arguments, &out) && strcmp(buffer_text(&out), text) == 0
+		       ? true
+		       : (printf("# %s\n", buffer_text(&out)), false);
+}
+
+static bool holds(const char *path, const char *text)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(1 << 20);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && fd_read_all(fd, &bytes) == 0 && strcmp(buffer_text(&bytes), text) == 0;
+}
+
+static void reading(void)
+{
+	put("lines", "one\ntwo\nthree\nfour");
+	CHECK("lines have numbers",
+	      gives_exactly("read", "{\"path\":\"lines\"}", "1\tone\n2\ttwo\n3\tthree\n4\tfour\n"));
+	CHECK("a range says how to go on",
+	      gives("read", "{\"path\":\"lines\",\"offset\":2,\"limit\":2}", true,
+		    "2\ttwo\n3\tthree\n[lines 2 to 3 of 4; for more: offset 4]\n"));
+	CHECK("a range behind the end is an error",
+	      gives("read", "{\"path\":\"lines\",\"offset\":9}", false, "only 4 lines"));
+	put("empty", "");
+	CHECK("an empty file is said to be one",
+	      gives_exactly("read", "{\"path\":\"empty\"}", "(the file is empty)\n"));
+	CHECK("a folder is no file", gives("read", "{\"path\":\".\"}", false, "is a folder"));
+	mkfifo("pipe", 0600);
+	CHECK("a pipe is not waited for",
+	      gives("read", "{\"path\":\"pipe\"}", false, "no regular file"));
+	CHECK("what is not there is said",
+	      gives("read", "{\"path\":\"no\"}", false, "there is no 'no'"));
+	CHECK("numbers may be too large, and are cut",
+	      gives("read", "{\"path\":\"lines\",\"offset\":-5,\"limit\":1e300}", true,
+		    "1\tone\n"));
+	CHECK("a number that is a text is an error",
+	      gives("read", "{\"path\":\"lines\",\"offset\":\"x\"}", false, "no number"));
+}
+
+static void editing(void)
+{
+	put("code.c", "int a;\n\tif (x)\n\t\treturn 1;\nint b;\n");
+	CHECK("one place is changed",
+	      gives("edit", "{\"path\":\"code.c\",\"old\":\"int b\",\"new\":\"int c\"}", true,
+		    "line 4") &&
+		      holds("code.c", "int a;\n\tif (x)\n\t\treturn 1;\nint c;\n"));
+	CHECK("two places are an error, with their lines",
+	      gives("edit", "{\"path\":\"code.c\",\"old\":\"int\",\"new\":\"x\"}", false,
+		    "2 times (lines 1, 4)"));
+	CHECK("only blanks differ: it says where and how",
+	      gives("edit",
+		    "{\"path\":\"code.c\",\"old\":\"    if (x)\\n        return 1;\",\"new\":\"\"}",
+		    false, "begins at line 2 and differs in line 2") &&
+		      gives("edit",
+			    "{\"path\":\"code.c\",\"old\":\"    if (x)\\n        return 1;\",\"new\":\"\"}",
+			    false, "only blanks differ"));
+	CHECK("a line further down differs",
+	      gives("edit",
+		    "{\"path\":\"code.c\",\"old\":\"\\tif (x)\\n\\t\\treturn 2;\",\"new\":\"\"}",
+		    false,
+		    "differs in line 3, which is\n\\x09\\x09return 1;\nand not\n\\x09\\x09return 2;"));
+	CHECK("a word with a mistake is compared with the line that is most like it",
+	      gives("edit", "{\"path\":\"code.c\",\"old\":\"itn c;\",\"new\":\"\"}", false,
+		    "The nearest is line 4"));
+	CHECK("nothing like it is said, too",
+	      gives("edit", "{\"path\":\"code.c\",\"old\":\"zzzzzzzzzzzzzzzzzz\",\"new\":\"\"}",
+		    false, "nor anything like"));
+	CHECK("an empty text is refused",
+	      gives("edit", "{\"path\":\"code.c\",\"old\":\"\",\"new\":\"x\"}", false,
+		    "use write"));
+	CHECK("no change is refused",
+	      gives("edit", "{\"path\":\"code.c\",\"old\":\"int\",\"new\":\"int\"}", false,
+		    "the same"));
+	put("dos.txt", "a\r\nb\r\n");
+	CHECK("a file with CR LF keeps them",
+	      gives("edit", "{\"path\":\"dos.txt\",\"old\":\"a\\nb\",\"new\":\"a\\nc\"}", true,
+		    "edited") &&
+		      holds("dos.txt", "a\r\nc\r\n"));
+	CHECK("what was changed is remembered",
+	      bench.files.count == 2 && strcmp(bench.files.items[1], "dos.txt") == 0);
+	list_release(&bench.files);
+}
+
+static void finding(void)
+{
+	mkdir("tree", 0755);
+	mkdir("tree/sub", 0755);
+	mkdir("tree/built", 0755);
+	put("tree/.gitignore", "/built/\n*.log\n!keep.log\n");
+	put("tree/built/made", "needle\n");
+	put("tree/a.log", "needle\n");
+	put("tree/keep.log", "needle 42\n");
+	put("tree/sub/b.log", "needle\n");
+	put("tree/sub/b.c", "a Needle\n");
+	symlink("/etc", "tree/out");
+	CHECK("a listing is sorted, and without what is ignored",
+	      gives_exactly(
+		      "list", "{\"path\":\"tree\",\"depth\":5}",
+		      "tree/.gitignore\ntree/keep.log\ntree/out (symlink)\ntree/sub/\ntree/sub/b.c\n"));
+	CHECK("depth is kept to",
+	      gives_exactly("list", "{\"path\":\"tree\",\"depth\":1}",
+			    "tree/.gitignore\ntree/keep.log\ntree/out (symlink)\ntree/sub/\n"));
+	CHECK("rules of the folders above hold below",
+	      gives_exactly("list", "{\"path\":\"tree/sub\"}", "tree/sub/b.c\n"));
+	CHECK("a search is by line, and without what is ignored",
+	      gives_exactly("search", "{\"pattern\":\"needle\",\"path\":\"tree\"}",
+			    "tree/keep.log:1:needle 42\n"));
+	CHECK("a search without regard to case, in some files",
+	      gives_exactly(
+		      "search",
+		      "{\"pattern\":\"NEEDLE\",\"path\":\"tree\",\"ignore_case\":true,\"files\":\"*.c\"}",
+		      "tree/sub/b.c:1:a Needle\n"));
+	CHECK("what other regular expressions have is understood",
+	      gives_exactly("search", "{\"pattern\":\"(?:needle) \\\\d+?$\",\"path\":\"tree\"}",
+			    "tree/keep.log:1:needle 42\n"));
+	put("tree/main.c", "int main() {\n\treturn a-b;\n");
+	CHECK("code is found as it is written",
+	      gives_exactly("search", "{\"pattern\":\"main\\\\(\\\\) {\",\"path\":\"tree\"}",
+			    "tree/main.c:1:int main() {\n") &&
+		      gives_exactly(
+			      "search",
+			      "{\"pattern\":\"^\\\\s+return [\\\\w\\\\-]+;\",\"path\":\"tree\"}",
+			      "tree/main.c:2:\treturn a-b;\n"));
+	CHECK("a bracket in a class is one",
+	      gives("search", "{\"pattern\":\"[]x]needle\",\"path\":\"tree\"}", true,
+		    "nothing found"));
+	CHECK("a text as it is",
+	      gives("search", "{\"pattern\":\"a.*\",\"path\":\"tree\",\"fixed\":true}", true,
+		    "nothing found"));
+	CHECK("a pattern that is none is an error",
+	      gives("search", "{\"pattern\":\"(\",\"path\":\"tree\"}", false,
+		    "no regular expression"));
+	CHECK("one that is too much for this machine is an error",
+	      gives("search",
+		    "{\"pattern\":\"(((((x{1,200}){1,200}){1,200}){1,200}){1,200}){1,200}\",\"path\":\"tree\"}",
+		    false, ""));
+	CHECK("one file is searched, too",
+	      gives_exactly("search", "{\"pattern\":\"42\",\"path\":\"tree/keep.log\"}",
+			    "tree/keep.log:1:needle 42\n"));
+}
+
+static bool becomes(const char *pattern, const char *wanted)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
+
+	pattern_translate(pattern, &out);
+	if (strcmp(buffer_text(&out), wanted) == 0)
+		return true;
+	printf("# %s: %s\n", pattern, buffer_text(&out));
+	return false;
+}
+
+static void patterns(void)
+{
+	CHECK("digits, within a class and without", becomes("\\d+[\\d.]\\D", "[0-9]+[0-9.][^0-9]"));
+	CHECK("words and blanks within a class",
+	      becomes("[\\w.-]+[^\\s\\]\\-]", "[[:alnum:]_.-]+[^[:space:][.].][.-.]]"));
+	CHECK("a class of POSIX stays one", becomes("[[:alpha:]x]", "[[:alpha:]x]"));
+	CHECK("a bracket that comes first", becomes("[]a][^]]", "[]a][^]]"));
+	CHECK("fewest instead of most", becomes("a+?b*?c??d{2,3}?", "a+b*c?d{2,3}"));
+	CHECK("groups that are not kept", becomes("(?:a|b)", "(a|b)"));
+	CHECK("a brace that is no count",
+	      becomes("main() {", "main() \\{") && becomes("a{x}", "a\\{x}") &&
+		      becomes("{2}", "\\{2}") && becomes("a{,3}", "a\\{,3}"));
+	CHECK("escapes stay", becomes("\\.\\{\\b", "\\.\\{\\b"));
+	CHECK("what is not finished stays",
+	      becomes("a[b", "a[b") && becomes("a\\", "a\\") && becomes("[[:x", "[[:x"));
+}
+
+static bool opens(const char *path)
+{
+	struct error err;
+	AUTO_FD fd = beneath_open(&bench, path, O_RDONLY, &err);
+
+	return fd >= 0;
+}
+
+static void paths(void)
+{
+	AUTO_FREE char *inside = mem_format("%s/lines", bench.path);
+	AUTO_FREE char *found = NULL;
+	struct error err;
+
+	symlink("loop", "loop");
+	symlink("..", "up");
+	symlink("tree/sub", "down");
+	symlink(inside, "absolute");
+	CHECK("a path, with what changes nothing",
+	      opens("lines") && opens("./tree//sub/../../lines"));
+	CHECK("symlinks within are followed, absolute ones too",
+	      opens("down/b.c") && opens("absolute"));
+	CHECK("their folders count, not their names",
+	      opens("down/../keep.log") && !opens("down/../lines"));
+	CHECK("what leads out is refused", !opens("..") && !opens("up") && !opens("up/etc") &&
+						   !opens("tree/out/passwd") &&
+						   !opens("tree/../../x"));
+	CHECK("a circle of symlinks ends", !opens("loop"));
+	CHECK("a file is no folder", !opens("lines/x"));
+	CHECK("an absolute path within is taken",
+	      beneath_path(&bench, inside, &found, &err) == 0 && strcmp(found, "lines") == 0);
+	CHECK("a neighbour whose name begins the same is outside",
+	      gives("read", "{\"path\":\"/etc/hostname\"}", false, "outside of the project"));
+}
+
+static void commands(void)
+{
+	static char *environment[] = { (char *)"PATH=/usr/bin:/bin", NULL };
+
+	bench.environment = environment;
+	bench.secret = "secret-12345678";
+	CHECK("a command's output and status",
+	      gives("shell", "{\"command\":\"echo a; echo b >&2; exit 3\"}", false,
+		    "a\nb\n[exit status 3]"));
+	CHECK("one that is killed",
+	      gives("shell", "{\"command\":\"kill -9 $$\"}", false, "[ended by signal 9"));
+	CHECK("nothing to say", gives_exactly("shell", "{\"command\":\"true\"}", "(no output)"));
+	CHECK("much output keeps its beginning and its end",
+	      gives("shell", "{\"command\":\"seq 1 100000\"}", true, "1\n2\n3\n") &&
+		      gives("shell", "{\"command\":\"seq 1 100000\"}", true, "bytes left out") &&
+		      gives("shell", "{\"command\":\"seq 1 100000\"}", true, "99999\n100000"));
+	CHECK("it has nothing to read",
+	      gives_exactly("shell", "{\"command\":\"cat\"}", "(no output)"));
+	CHECK("a secret does not come back",
+	      gives_exactly("shell", "{\"command\":\"echo secret-123''45678\"}",
+			    "xxxxxxxxxxxxxxx"));
+	bench.secret = NULL;
+}
+
+static void defaults(void)
+{
+	struct price_table table;
+	struct error err;
+
+	CHECK("there are prices", price_table_init(&table, &err) == 0);
+	CHECK("the models that are taken without being named have a price",
+	      price_find(&table, dialect_anthropic.model) &&
+		      price_find(&table, dialect_chat.model));
+	price_table_release(&table);
+	for (size_t i = 0; i < TOOL_COUNT; i++) {
+		json_t *schema = json_loads(tool_at(i)->schema, 0, NULL);
+
+		CHECK("a tool's schema is an object's",
+		      schema && strcmp(json_string_value(json_object_get(schema, "type")),
+				       "object") == 0);
+		json_decref(schema);
+	}
+}
+
+static void add_turn(struct talk *talk, const char *result)
+{
+	struct message call = { .model = true };
+	struct message results = { 0 };
+	struct block *block = message_add(&call, BLOCK_CALL);
+	struct error err;
+
+	block->id = mem_format("c%zu", talk->count);
+	block->name = mem_dup("read");
+	buffer_add_text(&block->text, "{\"path\":\"x\"}");
+	block = message_add(&results, BLOCK_RESULT);
+	block->id = mem_format("c%zu", talk->count);
+	buffer_add_text(&block->text, result);
+	talk_add(talk, &call, &err);
+	talk_add(talk, &results, &err);
+}
+
+static void windows(void)
+{
+	AUTO_FREE char *large = mem_zero(10001);
+	struct window window;
+	struct talk talk = { 0 };
+	struct error err;
+	uint64_t before;
+
+	memset(large, 'x', 10000);
+	window_init(&window, "claude-sonnet-5-5", 0);
+	CHECK("a family's window is known", window.tokens == 200000 && window.output == 32000);
+	window_init(&window, "org/some-local-model", 0);
+	CHECK("of others a small one is assumed", window.tokens == WINDOW_UNKNOWN);
+	window_init(&window, "claude-sonnet-5-5", 1);
+	CHECK("what the user says counts, within reason", window.tokens == WINDOW_LEAST);
+	window_learn(&window, 1000, 900);
+	CHECK("dense text is learnt of", window.permille > 900 && !window_fits(&window, 2000));
+	before = window.permille;
+	window_learn(&window, 1000, 100000);
+	CHECK("what cannot be is not", window.permille == before);
+
+	talk_say(&talk, "the task", 8, &err);
+	for (int i = 0; i < 6; i++)
+		add_turn(&talk, large);
+	CHECK("the oldest output goes first",
+	      window_drop(&talk, 15000) >= 15000 && talk.items[2].blocks[0].dropped &&
+		      talk.items[4].blocks[0].dropped && !talk.items[6].blocks[0].dropped);
+	CHECK("then what is recent is left", window_drop(&talk, 1 << 30) > 0 &&
+						     talk.items[6].blocks[0].dropped &&
+						     !talk.items[8].blocks[0].dropped);
+	CHECK("then it goes, too, but for the last", window_drop(&talk, 1 << 30) > 0 &&
+							     talk.items[10].blocks[0].dropped &&
+							     !talk.items[12].blocks[0].dropped);
+	CHECK("the last stays, whatever is wanted", window_drop(&talk, 1 << 30) == 0);
+	CHECK("the older half can go, calls with their results",
+	      window_forget(&talk) && talk.items[1].model && talk.count == 7);
+	CHECK("a summary takes the place of all but the task",
+	      window_sum_up(&talk, "I did it", 8, &err) == 0 && talk.count == 1 &&
+		      talk.items[0].count == 2);
+	add_turn(&talk, "x");
+	CHECK("and of a summary before it", window_sum_up(&talk, "again", 5, &err) == 0 &&
+						    talk.count == 1 && talk.items[0].count == 2);
+	CHECK("then there is nothing left to forget", !window_forget(&talk));
+	add_turn(&talk, large);
+	add_turn(&talk, "small");
+	window_init(&window, "x", 4000);
+	for (size_t i = 1; i < talk.count; i++)
+		if (!talk.items[i].model)
+			window_trim(&window, &talk.items[i]);
+	CHECK("results that are too much are cut in the middle, small ones are not",
+	      talk.items[2].blocks[0].text.used < 4000 &&
+		      strstr(buffer_text(&talk.items[2].blocks[0].text), "left out to save room") &&
+		      strcmp(buffer_text(&talk.items[4].blocks[0].text), "small") == 0);
+	talk_release(&talk);
+}
+
+static void refusals(void)
+{
+	CHECK("a window that is exceeded, in several words",
+	      ask_is_too_long(400, "prompt is too long: 210000 tokens > 200000 maximum") &&
+		      ask_is_too_long(400, "{\"code\":\"context_length_exceeded\"}") &&
+		      ask_is_too_long(413, "x") &&
+		      ask_is_too_long(400, "the request exceeds the available context size"));
+	CHECK("other refusals are not that", !ask_is_too_long(400, "max_tokens: too large") &&
+						     !ask_is_too_long(429, "context window"));
+}
+
+int main(void)
+{
+	char folder[] = "/tmp/rft.builtin.XXXXXX";
+	struct error err;
+
+	if (!mkdtemp(folder) || chdir(folder) < 0 || bench_open(&bench, &err) < 0)
+		return 2;
+	reading();
+	editing();
+	finding();
+	patterns();
+	paths();
+	commands();
+	defaults();
+	windows();
+	refusals();
+	bench_release(&bench);
+
+	AUTO_FREE char *remove = mem_format("rm -rf '%s'", folder);
+
+	return system(remove) != 0 || unit_failures > 0;
+}
