@@ -53,9 +53,10 @@ struct supervisor {
 	int64_t disk_count_ms; /* when it may be counted again */
 	struct fence_covers
 		covers; /* the private git directory, as it is shown inside; none: there is none */
-	bool git_open;  /* that is known */
-	bool kept;      /* the latest checkpoint is of this moment */
-	int lost;       /* runners that were killed in the baseline */
+	char *git_refused; /* of what the agent committed, the last time; NULL: nothing */
+	bool git_open;     /* that is known */
+	bool kept;         /* the latest checkpoint is of this moment */
+	int lost;          /* runners that were killed in the baseline */
 	char used_up
 		[BOOKS_WHY]; /* a limit of money that another iteration would not help; empty: none */
 	bool used_up_today; /* tomorrow would */

@@ -67,12 +67,12 @@ static bool is_decided(const struct supervisor *sup)
 static bool is_named(const struct supervisor *sup)
 {
 	const struct fence_paths *const lists[] = { &sup->fence.write, &sup->fence.read,
-						    &sup->fence.hide };
+						    &sup->fence.hide, NULL };
 	AUTO_FREE char *git = path_join(sup->state.options.project, ".git");
 
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-		for (size_t k = 0; k < lists[i]->count; k++)
-			if (path_within(lists[i]->items[k].path, git))
+	for (const struct fence_paths *const *list = lists; *list; list++)
+		for (size_t i = 0; i < (*list)->count; i++)
+			if (path_within((*list)->items[i].path, git))
 				return true;
 	return false;
 }
@@ -115,6 +115,20 @@ static bool has_objects(const struct supervisor *sup)
 	return found;
 }
 
+/* What was refused last time need not be said again. */
+static bool is_news(struct supervisor *sup, const json_t *answer)
+{
+	const json_t *refused = json_object_get(answer, "refused");
+	AUTO_FREE char *text = json_array_size(refused) ? json_dumps(refused, JSON_COMPACT) : NULL;
+	bool same = text && sup->git_refused && strcmp(text, sup->git_refused) == 0;
+
+	if (!same) {
+		free(sup->git_refused);
+		sup->git_refused = text ? mem_dup(text) : NULL;
+	}
+	return json_integer_value(json_object_get(answer, "refs")) > 0 || (text && !same);
+}
+
 int git_import(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *failed = NULL;
@@ -127,8 +141,7 @@ int git_import(struct supervisor *sup, struct error *err)
 	checkpoint_ask(sup, "git-import", &answer, &failed);
 	if (failed)
 		data = json_pack("{s:o}", "error", report_text(failed));
-	else if (json_integer_value(json_object_get(answer, "refs")) > 0 ||
-		 json_array_size(json_object_get(answer, "refused")) > 0)
+	else if (answer && is_news(sup, answer))
 		data = json_deep_copy(answer);
 	if (data)
 		result = attend_append(sup, LOOP_EVENT_imported, data, err);

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -179,6 +180,7 @@ int supervisor_run(const char *folder, int farewell)
 	for (int i = 0; i < ATTEND_CLIENTS; i++)
 		fd_close(&sup.clients[i]);
 	store_close(sup.store);
+	free(sup.git_refused);
 	fence_covers_release(&sup.covers);
 	fence_spec_release(&sup.fence);
 	price_table_release(&sup.prices);

@@ -87,7 +87,7 @@ static int in_object(const git_oid *id, struct error *err)
 	return error_set(err, "%s: %.500s", git_oid_tostr(hex, sizeof hex, id), what);
 }
 
-/* What the user's repository has is complete. *ret_type is FSCK_ANY if it is not there. Returns 0, or -1 with err set. */
+/* What the user's repository has. *ret_type is FSCK_ANY if it is not there. Returns 0, or -1 with err set. */
 static int ask_user(struct import *import, const git_oid *id, enum fsck_type *ret_type,
 		    struct error *err)
 {
@@ -177,6 +177,19 @@ static int bring(struct import *import, const struct wanted *wanted, enum fsck_t
 	return result;
 }
 
+/*
+ * Is an object that the user's repository has complete there? Those from before the loop are. What came from the private
+ * directory may have been pruned in part since, if nothing held it: then only its beginning is left.
+ */
+static bool is_complete(const struct import *import, const git_oid *id, enum fsck_type type)
+{
+	char hex[GIT_OID_HEXSZ + 1];
+
+	return type == FSCK_BLOB || !source_has(&import->source, id->id) ||
+	       (type == FSCK_COMMIT &&
+		publish_holds(&import->publish, git_oid_tostr(hex, sizeof hex, id)));
+}
+
 static int take_object(struct import *import, const struct wanted *wanted, struct error *err)
 {
 	enum fsck_type type = seen_type(&import->seen, wanted->id.id);
@@ -184,6 +197,8 @@ static int take_object(struct import *import, const struct wanted *wanted, struc
 
 	if (!known && ask_user(import, &wanted->id, &type, err) < 0)
 		return -1;
+	if (!known && type != FSCK_ANY && !is_complete(import, &wanted->id, type))
+		type = FSCK_ANY;
 	if (type == FSCK_ANY)
 		return bring(import, wanted, &type, err) < 0
 			       ? -1

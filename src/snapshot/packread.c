@@ -337,6 +337,11 @@ static int build(const struct packread *pack, const struct piece *chain, size_t 
 	return 1;
 }
 
+bool packread_has(const struct packread *pack, const unsigned char id[FSCK_ID])
+{
+	return place_of(pack, id) != 0;
+}
+
 int packread_find(const struct packread *pack, const unsigned char id[FSCK_ID],
 		  struct packread_limits *limits, struct packread_object *ret_object,
 		  struct error *err)

@@ -37,6 +37,9 @@ bool packread_open(int folder, const char *index, struct packread *ret_pack);
 bool packread_check(struct packread *pack);
 void packread_close(struct packread *pack);
 
+/* Does its index name it? */
+bool packread_has(const struct packread *pack, const unsigned char id[FSCK_ID]);
+
 /* Returns 1, 0 if it is not in this one, or -1 with err set: a part of a sentence. The bytes are the caller's. */
 int packread_find(const struct packread *pack, const unsigned char id[FSCK_ID],
 		  struct packread_limits *limits, struct packread_object *ret_object,

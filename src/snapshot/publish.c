@@ -105,6 +105,22 @@ static bool is_ours(const struct publish *publish, const char *name, const char 
 	       (pending && strcmp(pending->hex, value) == 0);
 }
 
+bool publish_holds(const struct publish *publish, const char *hex)
+{
+	AUTO_FREE char *beside = mem_format("%sHEAD", publish->below);
+	const char *const names[] = { publish->branch, beside };
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const struct ref *ref = refs_find(&publish->imported, names[i]);
+		char value[REF_BYTES];
+
+		if (ref && strcmp(ref->hex, hex) == 0 &&
+		    read_value(publish->common, names[i], value) && strcmp(value, hex) == 0)
+			return true;
+	}
+	return false;
+}
+
 char *publish_obstacle(const struct publish *publish, const char *name)
 {
 	AUTO_FREE char *above = mem_dup(name);

@@ -29,6 +29,9 @@ int publish_open(const struct borrow *borrow, const char *folder, const char *lo
 		 const struct refs *base, struct publish *ret_publish, struct error *err);
 void publish_close(struct publish *publish);
 
+/* Is this what one of our refs holds at this moment? Then all that it needs is there. */
+bool publish_holds(const struct publish *publish, const char *hex);
+
 /* What is in the way of writing this one, as a part of a sentence; the caller frees. NULL: nothing. */
 char *publish_obstacle(const struct publish *publish, const char *name);
 

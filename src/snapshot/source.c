@@ -152,6 +152,16 @@ static int open_loose(const struct source *source, const unsigned char *id)
 	return fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? fd_steal(&fd) : -1;
 }
 
+bool source_has(const struct source *source, const unsigned char id[FSCK_ID])
+{
+	AUTO_FD fd = source->objects < 0 ? -1 : open_loose(source, id);
+	bool found = fd >= 0;
+
+	for (size_t i = 0; i < source->pack_count && !found; i++)
+		found = packread_has(&source->packs[i], id);
+	return found;
+}
+
 int source_read(struct source *source, const unsigned char id[FSCK_ID],
 		struct packread_object *ret_object, struct error *err)
 {

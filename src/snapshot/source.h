@@ -20,6 +20,9 @@ struct source {
 int source_open(int git, uint64_t most_bytes, struct source *ret_source, struct error *err);
 void source_close(struct source *source);
 
+/* Is it there? */
+bool source_has(const struct source *source, const unsigned char id[FSCK_ID]);
+
 /* Reads one. Returns 1, 0 if it is not there, or -1 with err set: a part of a sentence. The bytes are the caller's. */
 int source_read(struct source *source, const unsigned char id[FSCK_ID],
 		struct packread_object *ret_object, struct error *err);

@@ -378,6 +378,27 @@ def test_a_branch_that_git_has_packed_is_found_and_moved(t):
     repo.fsck()
 
 
+@needs("git")
+def test_what_the_user_has_pruned_in_part_comes_in_anew(t):
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    private = Private(t, repo)
+    private.open()
+    folder = os.path.join(repo.folder, "objects/pack")
+    private.commit("one", "one.txt")
+    private.bring()
+    first = os.listdir(folder)
+    private.commit("two", "two.txt")
+    private.bring()
+    repo.git("branch", "-D", private.branch[len("refs/heads/"):])
+    for name in first:  # as if it was old, and the other pack was not
+        os.unlink(os.path.join(folder, name))
+    private.commit("three", "three.txt")
+    equal(private.bring()["refs"], 1, "refs that came")
+    equal(repo.git("log", "--format=%s", private.branch).split("\n"), ["three", "two", "one", "the second", "the first"],
+          "the history")
+    repo.fsck()
+
+
 # Crashes
 
 @needs("git")
