@@ -7,17 +7,16 @@ static const char *const pace_choices[] = { "fast", "original", NULL };
 static const char *const unknown_choices[] = { "refuse", "dearest", NULL };
 
 const struct setting settings_agent[] = {
-	[SETTING_CHECK -
-	 SETTING_CHECK] = { .id = SETTING_CHECK,
-			    .key = "check",
-			    .loop_only = true,
-			    .type = SETTING_WORDS,
-			    .trust = SETTING_TRUSTED,
-			    .value = "COMMAND",
-			    .help = "a command that says if the work is good",
-			    .more = "`ringfence run` runs it in the fence after each iteration. `ringfence exec` does not use it.",
-			    .example = "[make test]",
-			    .widens = "Ringfence runs this command to judge the work:" },
+	[0] = { .id = SETTING_CHECK,
+		.key = "check",
+		.loop_only = true,
+		.type = SETTING_WORDS,
+		.trust = SETTING_TRUSTED,
+		.value = "COMMAND",
+		.help = "a command that says if the work is good",
+		.more = "`ringfence run` runs it in the fence after each iteration. `ringfence exec` does not use it.",
+		.example = "[make test]",
+		.widens = "Ringfence runs this command to judge the work:" },
 	[SETTING_AGENT -
 		SETTING_CHECK] = { .id = SETTING_AGENT,
 				   .key = "agent",

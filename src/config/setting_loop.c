@@ -5,18 +5,17 @@ static const char *const git_choices[] = { "read-only", "private", NULL };
 static const char *const session_choices[] = { "fresh", "continue", NULL };
 
 const struct setting settings_loop[] = {
-	[SETTING_SESSION -
-	 SETTING_SESSION] = { .id = SETTING_SESSION,
-			      .key = "session",
-			      .type = SETTING_CHOICE,
-			      .trust = SETTING_FREE,
-			      .fallback = "fresh",
-			      .loop_only = true,
-			      .value = "fresh|continue",
-			      .choices = session_choices,
-			      .help = "each iteration begins anew, or goes on with the agent's session",
-			      .more = "With `continue`, an agent command finds the session that the one before named in `RINGFENCE_SESSION`.",
-			      .example = "continue" },
+	[0] = { .id = SETTING_SESSION,
+		.key = "session",
+		.type = SETTING_CHOICE,
+		.trust = SETTING_FREE,
+		.fallback = "fresh",
+		.loop_only = true,
+		.value = "fresh|continue",
+		.choices = session_choices,
+		.help = "each iteration begins anew, or goes on with the agent's session",
+		.more = "With `continue`, an agent command finds the session that the one before named in `RINGFENCE_SESSION`.",
+		.example = "continue" },
 	[SETTING_PROMISE -
 		SETTING_SESSION] = { .id = SETTING_PROMISE,
 				     .key = "promise",
