@@ -85,7 +85,7 @@ static int find_option(const struct command *command, const char *text, size_t s
 		nearer(word, at->name, &best, &distance);
 	}
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
-		const struct setting *at = &settings[i];
+		const struct setting *at = setting_at(i);
 
 		if (!cli_takes(command, at))
 			continue;
@@ -279,17 +279,18 @@ int cli_printed(void)
 static void print_settings(const struct command *command)
 {
 	AUTO_BUFFER struct buffer others = BUFFER_INIT(4096);
-	bool for_loops = cli_takes(command, &settings[SETTING_MAX_TIME]);
+	bool for_loops = cli_takes(command, setting_at(SETTING_MAX_TIME));
 
 	printf("\nSettings, also of ringfence.yml (ringfence config --explain):\n");
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
-		AUTO_FREE char *left = cli_setting_usage(&settings[i]);
-		AUTO_FREE char *help = cli_setting_help(&settings[i]);
+		AUTO_FREE char *left = cli_setting_usage(setting_at(i));
+		AUTO_FREE char *help = cli_setting_help(setting_at(i));
 
-		if (!cli_takes(command, &settings[i]))
+		if (!cli_takes(command, setting_at(i)))
 			continue;
-		if (for_loops && !settings[i].loop_only)
-			buffer_printf(&others, "%s--%s", others.used ? ", " : "", settings[i].key);
+		if (for_loops && !setting_at(i)->loop_only)
+			buffer_printf(&others, "%s--%s", others.used ? ", " : "",
+				      setting_at(i)->key);
 		else
 			print_row(left, help);
 	}
@@ -367,7 +368,7 @@ static void print_man_options(const struct command *command)
 	printf(".SH SETTINGS\nEach is also a key of ringfence.yml; ringfence config "
 	       "\\-\\-explain tells more.\n");
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
-		const struct setting *at = &settings[i];
+		const struct setting *at = setting_at(i);
 		AUTO_FREE char *name = mem_format("%s%s", at->key, is_on(at) ? "=false" : "");
 		AUTO_FREE char *help = cli_setting_help(at);
 

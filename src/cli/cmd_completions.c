@@ -13,10 +13,10 @@ static void each_option(const struct command *command, each_fn *tell)
 	for (const struct option *at = command->options; at->name; at++)
 		tell(command, at->name, at->value, NULL, at->help);
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
-		if (cli_takes(command, &settings[i]))
-			tell(command, settings[i].key,
-			     settings[i].type == SETTING_SWITCH ? NULL : settings[i].value,
-			     settings[i].choices, settings[i].help);
+		if (cli_takes(command, setting_at(i)))
+			tell(command, setting_at(i)->key,
+			     setting_at(i)->type == SETTING_SWITCH ? NULL : setting_at(i)->value,
+			     setting_at(i)->choices, setting_at(i)->help);
 	tell(command, "help", NULL, NULL, "explain this command");
 }
 
@@ -86,7 +86,7 @@ static void print_bash(void)
 		each_option(*at, bash_value);
 	printf("\tconfig,config | config,--explain)\n\t\tCOMPREPLY=($(compgen -W '");
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
-		printf("%s%s", i ? " " : "", settings[i].key);
+		printf("%s%s", i ? " " : "", setting_at(i)->key);
 	printf("' -- \"$word\"))\n\t\treturn ;;\n"
 	       "\tcompletions,completions)\n"
 	       "\t\tCOMPREPLY=($(compgen -W 'bash zsh fish' -- \"$word\"))\n\t\treturn ;;\n"

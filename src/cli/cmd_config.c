@@ -106,7 +106,7 @@ static void print_table(const struct config *config)
 	struct rows rows = { 0 };
 
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
-		add_setting_rows(&rows, config, &settings[i]);
+		add_setting_rows(&rows, config, setting_at(i));
 	print_rows(&rows);
 	for (size_t i = 0; i < rows.count; i++) {
 		mem_free_pointer(&rows.items[i].text);
@@ -203,11 +203,11 @@ static int explain(const char *key, struct error *err)
 		return cli_fail(err);
 	}
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
-		if (setting && setting != &settings[i])
+		if (setting && setting != setting_at(i))
 			continue;
 		if (!setting && i > 0)
 			printf("\n");
-		reference_explain(&settings[i]);
+		reference_explain(setting_at(i));
 	}
 	return cli_printed();
 }

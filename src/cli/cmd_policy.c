@@ -273,7 +273,7 @@ static void print_json(const struct applied *applied, const struct fence_plan *p
 	json_text(&json, "name", plan->identity.name);
 	json_close(&json);
 	json_open(&json, "net", '{');
-	json_text(&json, "mode", settings[SETTING_NET].choices[applied->spec.net]);
+	json_text(&json, "mode", setting_at(SETTING_NET)->choices[applied->spec.net]);
 	json_text(&json, "origin", applied->spec.net_origin);
 	json_open(&json, "allow", '[');
 	for (size_t i = 0; i < applied->spec.allow.count; i++) {

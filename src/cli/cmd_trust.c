@@ -133,7 +133,7 @@ static void print_difference(const struct fence_place *place, const struct confi
 
 		if (count)
 			buffer_printf(&sum, "%s%zu of %s", sum.used ? ", " : "", count,
-				      settings[by_weight[i]].key);
+				      setting_at(by_weight[i])->key);
 	}
 	printf("\nIn all: %s.\n\n", buffer_text(&sum));
 }

@@ -45,6 +45,6 @@ void limits_freeze(json_t *frozen, const struct config *config)
 {
 	for (int i = 0; i < SETTING_ID_COUNT; i++)
 		if (keys[i])
-			limits_set(frozen, &settings[i],
+			limits_set(frozen, setting_at(i),
 				   apply_loop_number(config, (enum setting_id)i));
 }

@@ -112,5 +112,5 @@ void reference_print(void)
 {
 	fputs(head, stdout);
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
-		print_setting(&settings[i]);
+		print_setting(setting_at(i));
 }

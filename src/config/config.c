@@ -35,11 +35,11 @@ void config_init(struct config *config)
 		struct error err;
 		uint64_t number;
 
-		if (!settings[i].fallback)
+		if (!setting_at(i)->fallback)
 			continue;
-		if (setting_parse(&settings[i], settings[i].fallback, &number, &err) < 0)
+		if (setting_parse(setting_at(i), setting_at(i)->fallback, &number, &err) < 0)
 			abort();
-		add_value(config, &settings[i], CONFIG_BUILT_IN, settings[i].fallback, number,
+		add_value(config, setting_at(i), CONFIG_BUILT_IN, setting_at(i)->fallback, number,
 			  "built-in");
 	}
 }

@@ -119,8 +119,12 @@ struct setting {
 	const char *widens;      /* what a widening value means: the value goes behind it */
 };
 
-/* All of them, by id; SETTING_ID_COUNT rows. */
-extern const struct setting settings[];
+/* The tables, in the order of the ids: of the fence, of agents (from SETTING_CHECK on), of a loop (from
+ * SETTING_SESSION on). */
+extern const struct setting settings_fence[], settings_agent[], settings_loop[];
+
+/* The row of an id. */
+const struct setting *setting_at(size_t id);
 
 /* The setting with this key; else NULL, and *ret_nearest (may be NULL) is the key that is nearest,
  * or NULL. */

@@ -10,6 +10,13 @@
 
 _Static_assert(SETTING_LONGEST < PATH_MAX, "a path that is accepted here must fit");
 
+const struct setting *setting_at(size_t id)
+{
+	return id < SETTING_CHECK     ? &settings_fence[id]
+	       : id < SETTING_SESSION ? &settings_agent[id - SETTING_CHECK]
+				      : &settings_loop[id - SETTING_SESSION];
+}
+
 const struct setting *setting_find(const char *key, const char **ret_nearest)
 {
 	enum { LONGEST_KEY = 64 }; /* nothing longer is near to anything */
@@ -17,11 +24,11 @@ const struct setting *setting_find(const char *key, const char **ret_nearest)
 	size_t distance = (size_t)-1;
 
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
-		const char *known = settings[i].key;
+		const char *known = setting_at(i)->key;
 		size_t far;
 
 		if (strcmp(known, key) == 0)
-			return &settings[i];
+			return setting_at(i);
 		if (!ret_nearest || strlen(key) > LONGEST_KEY)
 			continue;
 		far = text_distance(key, known);

@@ -131,10 +131,10 @@ static void table(void)
 	bool whole = true;
 
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
-		whole = whole && settings[i].id == (enum setting_id)i && settings[i].help &&
-			settings[i].value && settings[i].example &&
-			(settings[i].widens || settings[i].trust == SETTING_FREE) &&
-			setting_is_list(&settings[i]) == !settings[i].fallback;
+		whole = whole && setting_at(i)->id == (enum setting_id)i && setting_at(i)->help &&
+			setting_at(i)->value && setting_at(i)->example &&
+			(setting_at(i)->widens || setting_at(i)->trust == SETTING_FREE) &&
+			setting_is_list(setting_at(i)) == !setting_at(i)->fallback;
 	CHECK("every row of the table is whole", whole);
 	CHECK("sizes", means("memory", "4G", UINT64_C(4) << 30) &&
 			       means("memory", "512m", 512 << 20) &&
