@@ -142,6 +142,7 @@ def copy_of_tree(folder, uid):
     os.makedirs(os.path.join(folder, "build"))
     for program in PROGRAMS:
         shutil.copy(os.path.join(ROOT, "build", program), os.path.join(folder, "build"))
+    shutil.copytree(os.path.join(ROOT, "build/demo"), os.path.join(folder, "build/demo"))
     shutil.copytree(TESTS, os.path.join(folder, "tests"),
                     ignore=shutil.ignore_patterns("__pycache__", "unit", "fuzz"))
     for base, folders, files in os.walk(folder):

@@ -10,6 +10,7 @@
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/state.h"
+#include "util/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -116,17 +117,32 @@ bool models_lead(const struct list *texts, const char *variable)
 	return false;
 }
 
+/* What is behind a word at the beginning of one of the texts, or NULL. */
+static const char *behind(const struct list *texts, size_t index, const char *word)
+{
+	size_t size = strlen(word);
+	const char *text = texts->items[index];
+
+	return strncmp(text, word, size) == 0 && text[size] == ' ' ? text + size + 1 : NULL;
+}
+
 void models_tell(const struct list *texts, struct buffer *out)
 {
 	const char *between = "; models of ";
 
-	for (size_t i = 0; i < texts->count; i++) {
-		const char *name = texts->items[i] + 9;
+	for (size_t i = 0; i < texts->count; i++)
+		if (behind(texts, i, "replay")) {
+			AUTO_FREE char *shown = text_escaped(behind(texts, i, "replay"));
 
-		if (strncmp(texts->items[i], "upstream ", 9) != 0)
-			continue;
-		buffer_printf(out, "%s%.*s", between, (int)strcspn(name, " "), name);
-		between = ", ";
+			buffer_printf(out, "; models from the tape %s, at no cost", shown);
+			return;
+		}
+	for (size_t i = 0; i < texts->count; i++) {
+		const char *name = behind(texts, i, "upstream");
+
+		if (name)
+			buffer_printf(out, "%s%.*s", between, (int)strcspn(name, " "), name);
+		between = name ? ", " : between;
 	}
 	if (texts->count)
 		buffer_add_text(out, " by the gateway, which keeps the key and the budget");

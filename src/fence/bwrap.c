@@ -122,7 +122,8 @@ struct building {
 	const char *bwrap;
 	const char *etc;
 	pid_t parent;
-	int stage;        /* the process whose namespaces are the stage's (pidfd) */
+	int stage; /* the process whose namespaces are the stage's (pidfd) */
+	int gate;
 	char *tree;       /* where it is */
 	struct error err; /* if there is none */
 };
@@ -231,6 +232,18 @@ static int run_bwrap(void *argument)
 	return FENCE_EXIT_NOT_SET_UP;
 }
 
+/* The last arguments of bwrap, which reads to the end; if it is not there any more, it has complained. */
+static void open_gate(int gate, const char *tree)
+{
+	AUTO_BUFFER struct buffer words = BUFFER_INIT(PATH_MAX + 64);
+
+	buffer_add(&words, "--dev-bind", sizeof "--dev-bind");
+	buffer_add(&words, tree, strlen(tree) + 1);
+	buffer_add(&words, "/", sizeof "/");
+	send(gate, words.data, words.used, MSG_NOSIGNAL);
+	shutdown(gate, SHUT_WR);
+}
+
 static int run_builder(void *argument)
 {
 	struct building *how = argument;
@@ -239,6 +252,8 @@ static int run_builder(void *argument)
 	if (bind_to_parent(how->start, how->parent, &how->err) == 0 &&
 	    stage_join(&plan->identity, how->stage, &how->err) == 0)
 		how->tree = tree_build(plan, how->etc, how->bwrap, &how->err);
+	if (how->tree) /* bwrap waits for it, and does not have to wait for the end of this process, too */
+		open_gate(how->gate, how->tree);
 	return how->tree ? 0 : FENCE_EXIT_NOT_SET_UP;
 }
 
@@ -275,22 +290,10 @@ static bool is_staged(int gate)
 	return n == 1;
 }
 
-/* The last arguments of bwrap; if it is not there any more, it has complained. */
-static void open_gate(int gate, const char *tree)
-{
-	AUTO_BUFFER struct buffer words = BUFFER_INIT(PATH_MAX + 64);
-
-	buffer_add(&words, "--dev-bind", sizeof "--dev-bind");
-	buffer_add(&words, tree, strlen(tree) + 1);
-	buffer_add(&words, "/", sizeof "/");
-	send(gate, words.data, words.used, MSG_NOSIGNAL);
-}
-
 int bwrap_start(const struct fence_start *start, pid_t *ret_pid, struct error *err)
 {
 	AUTO_FREE char *bwrap = realpath(find_bwrap(), NULL);
 	AUTO_FREE char *etc = NULL;
-	AUTO_FREE char *tree = NULL;
 	AUTO_FD outer = -1;
 	AUTO_FD inner = -1;
 	int gate[2];
@@ -316,16 +319,18 @@ int bwrap_start(const struct fence_start *start, pid_t *ret_pid, struct error *e
 		return -1;
 	if (is_staged(outer)) {
 		struct building building = {
-			.start = start, .bwrap = bwrap, .etc = etc, .parent = getpid()
+			.start = start,
+			.bwrap = bwrap,
+			.etc = etc,
+			.parent = getpid(),
+			.gate = outer,
 		};
 
 		if (build(&building, child) < 0) {
 			dprintf(start->complaints, "ringfence: %s", building.err.text);
 			kill(child, SIGKILL);
-		} else {
-			tree = building.tree;
-			open_gate(outer, tree);
 		}
+		free(building.tree);
 	}
 	return tree_describe(start->order, start->plan, etc, err);
 }

@@ -3,6 +3,7 @@
 
 #include "fence/builtin.h"
 #include "fence/environment.h"
+#include "fence/home.h"
 #include "fence/identity.h"
 #include "fence/run.h"
 #include "fence/scan.h"
@@ -201,8 +202,8 @@ static bool leads_elsewhere(int home, const char *place)
 	return fd < 0 && errno == ELOOP;
 }
 
-static int protect_list(struct fence_plan *plan, const char *const *list, bool secret,
-			struct error *err)
+static int protect_list(struct fence_plan *plan, const struct home *names, const char *const *list,
+			bool secret, struct error *err)
 {
 	AUTO_FD home = open(plan->identity.home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
@@ -210,7 +211,7 @@ static int protect_list(struct fence_plan *plan, const char *const *list, bool s
 		AUTO_FREE char *path = NULL;
 		bool hide;
 
-		if (!leads_elsewhere(home, *list))
+		if (!home_may_have(names, *list) || !leads_elsewhere(home, *list))
 			continue;
 		path = path_join(plan->identity.home, *list);
 		hide = secret && access(path, F_OK) == 0;
@@ -221,19 +222,19 @@ static int protect_list(struct fence_plan *plan, const char *const *list, bool s
 	return 0;
 }
 
-static int protect_home(struct fence_plan *plan, struct error *err)
+static int protect_home(struct fence_plan *plan, const struct home *names, struct error *err)
 {
 	AUTO_FREE char *settings = permit_settings_folder(plan);
 
 	if (settings && protect_place(plan, settings, WIRE_READ, "executed by the host", err) < 0)
 		return -1;
-	return protect_list(plan, builtin_home_executed, false, err) < 0
+	return protect_list(plan, names, builtin_home_executed, false, err) < 0
 		       ? -1
-		       : protect_list(plan, builtin_home_secrets, true, err);
+		       : protect_list(plan, names, builtin_home_secrets, true, err);
 }
 
 /* Secrets of home, tool chains, and Ringfence itself. */
-static void add_builtin(struct fence_plan *plan)
+static void add_builtin(struct fence_plan *plan, const struct home *names)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
 
@@ -244,8 +245,11 @@ static void add_builtin(struct fence_plan *plan)
 			plan_add_existing(plan, path, WIRE_HIDE, "credentials", true);
 	}
 	for (const char *const *at = builtin_home_toolchains; *at && plan->identity.home[0]; at++) {
-		AUTO_FREE char *path = path_join(plan->identity.home, *at);
+		AUTO_FREE char *path = NULL;
 
+		if (!home_may_have(names, *at))
+			continue;
+		path = path_join(plan->identity.home, *at);
 		plan_add_existing(plan, path, WIRE_READ, "tool chains", true);
 	}
 	if (self && fence_plan_decide(plan, self))
@@ -356,6 +360,7 @@ static int make(struct fence_plan *plan, struct error *err)
 	const struct fence_spec *spec = plan->spec;
 	AUTO_FREE char *base = getcwd(NULL, 0);
 	struct stat status;
+	struct home names;
 
 	if (access("/proc/self/fd", X_OK) < 0)
 		return error_sys(
@@ -386,9 +391,10 @@ static int make(struct fence_plan *plan, struct error *err)
 		    0 ||
 	    check_listens(plan, &passed, err) < 0 || check_passed(plan, &passed, err) < 0)
 		return -1;
-	if (protect_home(plan, err) < 0)
+	home_read(plan->identity.home, &names);
+	if (protect_home(plan, &names, err) < 0)
 		return -1;
-	add_builtin(plan);
+	add_builtin(plan, &names);
 
 	/* What a killed run planted must be gone before this one takes stock of what was there. */
 	if (run_recover(plan, err) < 0)

@@ -275,12 +275,14 @@ static int make_place(const struct stage *stage, const char *path, bool is_dir)
 
 	for (char *name = way, *end; name; name = end) {
 		int above = folder >= 0 ? folder : stage->tree;
-		int found;
+		int found = -1;
 
 		end = strchr(name, '/');
 		if (end)
 			*end++ = '\0';
-		found = open_in(above, name);
+		errno = ENOENT;
+		if (end) /* the last one is hardly ever there */
+			found = open_in(above, name);
 		if (found < 0 && errno == ENOENT &&
 		    make_entry(stage, above, name, end || is_dir) == 0)
 			found = open_in(above, name);
@@ -300,7 +302,7 @@ static int open_target(const struct stage *stage, const struct stage_target *tar
 
 	if (fd < 0 && errno == ENOENT && !target->judged)
 		fd = make_place(stage, target->path, target->is_dir);
-	if (fd < 0 || fstat(fd, &status) < 0)
+	if (fd < 0 || (target->judged && fstat(fd, &status) < 0))
 		return error_sys(err, "open '%s' (did it change while the fence was made?)",
 				 target->path);
 	if (target->judged &&
@@ -333,25 +335,61 @@ int stage_file_system(const struct stage *stage, const char *type, const char *o
 	return place < 0 ? -1 : attach(made, place, target->path, err);
 }
 
-int stage_show(const struct stage *stage, int source, const struct stage_target *target,
-	       unsigned int how, struct error *err)
+/* A mount of what is at a path from the descriptor on, or of its own file if the path is empty; nowhere yet. */
+static int take(int from, const char *path, unsigned int how, struct error *err)
 {
 	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NOSUID, .propagation = MS_PRIVATE };
-	AUTO_FD place = open_target(stage, target, err);
-	AUTO_FD tree = -1;
+	AUTO_FD tree = (int)syscall(SYS_open_tree, from, path,
+				    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE |
+					    (*path ? 0 : AT_EMPTY_PATH));
 
-	if (place < 0)
-		return -1;
 	if (how & STAGE_READ_ONLY)
 		attributes.attr_set |= MOUNT_ATTR_RDONLY;
 	if (!(how & STAGE_DEVICES))
 		attributes.attr_set |= MOUNT_ATTR_NODEV;
-	tree = (int)syscall(SYS_open_tree, source, "",
-			    OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
 	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE,
 				&attributes, sizeof attributes) < 0)
-		return error_sys(err, "take '%s' for mounting", target->path);
-	return attach(tree, place, target->path, err);
+		return error_sys(err, "take '%s' for mounting", path);
+	return fd_steal(&tree);
+}
+
+static int show(const struct stage *stage, int from, const char *path,
+		const struct stage_target *target, unsigned int how, struct error *err)
+{
+	AUTO_FD place = open_target(stage, target, err);
+	AUTO_FD tree = place < 0 ? -1 : take(from, path, how, err);
+
+	return tree < 0 ? -1 : attach(tree, place, target->path, err);
+}
+
+int stage_show(const struct stage *stage, int source, const struct stage_target *target,
+	       unsigned int how, struct error *err)
+{
+	return show(stage, source, "", target, how, err);
+}
+
+int stage_show_path(const struct stage *stage, const char *source,
+		    const struct stage_target *target, unsigned int how, struct error *err)
+{
+	return show(stage, AT_FDCWD, source, target, how, err);
+}
+
+int stage_show_files(const struct stage *stage, const char *const *sources, const char *folder,
+		     unsigned int how, struct error *err)
+{
+	AUTO_FD place = open_in(stage->tree, folder + 1);
+
+	for (; place >= 0 && *sources; sources++) {
+		const char *name = path_name(*sources);
+		AUTO_FD tree = take(AT_FDCWD, *sources, how, err);
+
+		if (tree < 0)
+			return -1;
+		if (make_entry(stage, place, name, false) < 0 ||
+		    syscall(SYS_move_mount, tree, "", place, name, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+			return error_sys(err, "mount '%s' in '%s'", *sources, folder);
+	}
+	return place < 0 ? error_sys(err, "open '%s'", folder) : 0;
 }
 
 int stage_seal(const struct stage *stage, const char *path, struct error *err)

@@ -57,9 +57,16 @@ int stage_symlink(const struct stage *stage, const char *content, const char *pa
 int stage_file_system(const struct stage *stage, const char *type, const char *options,
 		      const struct stage_target *target, struct error *err);
 
-/* Shows what source is open on (O_PATH), with what is mounted below it. */
+/* Shows what source is open on (O_PATH), or what is at its path, with what is mounted below it. */
 int stage_show(const struct stage *stage, int source, const struct stage_target *target,
 	       unsigned int how, struct error *err);
+int stage_show_path(const struct stage *stage, const char *source,
+		    const struct stage_target *target, unsigned int how, struct error *err);
+
+/* Shows files, by their own names, in a folder that lies in a file system of the stage's own. The list ends with
+ * NULL. */
+int stage_show_files(const struct stage *stage, const char *const *sources, const char *folder,
+		     unsigned int how, struct error *err);
 
 /* Makes what is mounted at a path read-only. */
 int stage_seal(const struct stage *stage, const char *path, struct error *err);

@@ -45,10 +45,8 @@ static int show_path(const struct stage *stage, const char *source, const char *
 		     unsigned int how, struct error *err)
 {
 	const struct stage_target target = { .path = path, .is_dir = is_dir };
-	AUTO_FD fd = open(source, O_PATH | O_CLOEXEC);
 
-	return fd < 0 ? error_sys(err, "open '%s'", source)
-		      : stage_show(stage, fd, &target, how, err);
+	return stage_show_path(stage, source, &target, how, err);
 }
 
 /* Empty files take memory too. One for each page, as the kernel has it by itself. */
@@ -108,11 +106,9 @@ static int add_devices(const struct stage *stage, struct error *err)
 	const struct stage_target terminals = { .path = "/dev/pts", .is_dir = true };
 
 	if (add_tmpfs(stage, "/dev", "755", NULL, err) < 0 ||
-	    stage_folder(stage, "/dev/shm", err) < 0)
+	    stage_folder(stage, "/dev/shm", err) < 0 ||
+	    stage_show_files(stage, builtin_devices, "/dev", STAGE_DEVICES, err) < 0)
 		return -1;
-	for (const char *const *device = builtin_devices; *device; device++)
-		if (show_path(stage, *device, *device, false, STAGE_DEVICES, err) < 0)
-			return -1;
 	for (size_t i = 0; i < COUNT(links); i++)
 		if (stage_symlink(stage, links[i].content, links[i].path, err) < 0)
 			return -1;

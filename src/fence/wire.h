@@ -141,8 +141,8 @@ enum wire_message_type {
 	WIRE_TERMINAL,      /* up, with a descriptor: the outer end of the fence's terminal */
 	WIRE_DENIALS,       /* up, with a descriptor: where seccomp's questions come out */
 	WIRE_FAILED,        /* up: not set up; text says why; a: 1 if a canary got through */
-	WIRE_MOUNTED, /* up: what the mechanism made is as it should be; init waits for WIRE_GO */
-	WIRE_RUNNING, /* up: the command has been started; a canaries of b held */
+	WIRE_MOUNTED,     /* up: everything is mounted; the command does not start before WIRE_GO */
+	WIRE_RUNNING,     /* up: the command has been started; a canaries of b held */
 	WIRE_NOT_STARTED, /* up: exec failed with errno a */
 	WIRE_STOPPED,     /* up: the command has been stopped by its terminal (Ctrl-Z) */
 	WIRE_EXITED, /* up: exit status a, or killed by signal b; all else inside is dead; the text

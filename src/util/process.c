@@ -35,6 +35,8 @@ static void kill_children(void)
 
 void process_end_children(void)
 {
+	if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD)
+		return;
 	do
 		kill_children();
 	while (waitpid(-1, NULL, 0) >= 0 || errno != ECHILD);

@@ -4,6 +4,8 @@
  */
 #include "unit.h"
 
+#include "fence/init/filter_pack.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -138,6 +140,71 @@ static uint64_t argument(void)
 	}
 }
 
+/* A filter as libseccomp writes one: a step for each number, and one call judged by an argument. */
+static void packing(void)
+{
+	enum { LAST = 300, JUDGED = 41 };
+	static struct filter made;
+	static struct filter packed;
+	const struct sock_filter head[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)NATIVE, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	const struct sock_filter tail[] = {
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_NEWUSER, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	memcpy(made.steps, head, sizeof head);
+	made.count = COUNT(head);
+	for (uint32_t number = 0; number <= LAST; number++) { /* number -> allowed, but for some */
+		bool refused = number % 7 == 3;
+
+		made.steps[made.count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+									number, 0, 1);
+		made.steps[made.count++] =
+			number == JUDGED
+				? (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA,
+							       2 * (LAST - number) + 1)
+				: (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+							       refused ? SECCOMP_RET_ERRNO | EPERM
+								       : SECCOMP_RET_ALLOW);
+	}
+	memcpy(&made.steps[made.count], tail, sizeof tail);
+	made.count += COUNT(tail);
+
+	CHECK("a packed filter is smaller",
+	      filter_pack(&made, (uint32_t)NATIVE, LAST, &packed) == 0 &&
+		      packed.count < made.count / 2);
+	CHECK("and gives the same answers",
+	      filter_compare(&made, &packed, (uint32_t)NATIVE, LAST) == 0);
+
+	bool noticed = true;
+
+	for (size_t i = 0; i < packed.count; i++) {
+		struct sock_filter *step = &packed.steps[i];
+		struct sock_filter saved = *step;
+
+		if (step->code != (BPF_RET | BPF_K) || step->k == SECCOMP_RET_KILL_PROCESS)
+			continue;
+		step->k = SECCOMP_RET_LOG;
+		noticed = noticed && filter_compare(&made, &packed, (uint32_t)NATIVE, LAST) < 0;
+		*step = saved;
+	}
+	CHECK("one other answer anywhere is noticed", noticed);
+
+	struct sock_filter *first = &made.steps[0];
+
+	first->k = offsetof(struct seccomp_data, instruction_pointer);
+	CHECK("a filter that judges by something else is left alone",
+	      filter_pack(&made, (uint32_t)NATIVE, LAST, &packed) < 0);
+}
+
 int main(void)
 {
 	enum { LAST = 480, ROUNDS = 1500 };
@@ -173,5 +240,6 @@ int main(void)
 	      RUN(filter_plain, &foreign) == SECCOMP_RET_KILL_PROCESS &&
 		      RUN(filter_noticing, &foreign) == SECCOMP_RET_KILL_PROCESS &&
 		      RUN(filter_tracing, &foreign) == SECCOMP_RET_KILL_PROCESS);
+	packing();
 	return unit_failures > 0;
 }

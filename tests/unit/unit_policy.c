@@ -4,6 +4,7 @@
 
 #include "fence/builtin.h"
 #include "fence/fence.h"
+#include "fence/home.h"
 #include "fence/run.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -291,6 +292,28 @@ static char *make_init(void)
 	return path;
 }
 
+static void places_at_home(void)
+{
+	AUTO_FREE char *nowhere = path_join(home, "nowhere");
+	AUTO_FREE char *foreign = path_join(home, "foreign");
+	AUTO_FREE char *file = path_join(project, "src/main.c");
+	struct home names;
+
+	home_read(home, &names);
+	CHECK("what is at home may be there, in any case of letters, and so may what is below",
+	      home_may_have(&names, ".ssh") && home_may_have(&names, ".SSH") &&
+		      home_may_have(&names, "work/bin"));
+	CHECK("what no name speaks for is not",
+	      !home_may_have(&names, ".aws") && !home_may_have(&names, ".config/git"));
+	home_read(nowhere, &names);
+	CHECK("without a home nothing is", !home_may_have(&names, ".ssh"));
+	home_read(file, &names);
+	CHECK("where home cannot be read, everything may be there", home_may_have(&names, ".aws"));
+	make_folder(foreign, "\u00c4rger");
+	home_read(foreign, &names);
+	CHECK("and where a name may have other spellings", home_may_have(&names, ".aws"));
+}
+
 int main(void)
 {
 	char root[] = "/tmp/ringfence-unit-XXXXXX";
@@ -319,6 +342,7 @@ int main(void)
 	    symlink("../other", "to-other") < 0 || symlink("src", "to-src") < 0)
 		return 1;
 	names();
+	places_at_home();
 	listening();
 	rules();
 	weak_rules();

@@ -5,7 +5,7 @@
  * The filter knows the system calls that existed when it was written; a newer one does not exist
  * inside the fence (ENOSYS), and programs fall back as on an older kernel. Of the known ones it
  * refuses what gives a way out of the fence or into parts of the kernel that no build or test
- * needs. It is one filter, not several, because installing one costs the kernel half a millisecond.
+ * needs. It is one filter, not several: each one costs every call. filter_pack.h makes it small.
  *
  * Foreign architectures (i386 and x32 on x86-64) are killed: their numbers mean other calls.
  *
@@ -17,6 +17,8 @@
  * reads as well. `filter_gen calls` writes the list of what is asked about, for the listener;
  * `filter_gen fates` what becomes of every call, for people.
  */
+#include "fence/init/filter_pack.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -359,8 +361,11 @@ static void add_ioctl(void)
 
 static void write_filter(const char *name)
 {
-	struct sock_filter step;
+	static struct filter made;
+	static struct filter packed;
+	uint32_t arch = seccomp_arch_native();
 	int pipes[2];
+	ssize_t size;
 
 	filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
 	must(filter ? 0 : -ENOMEM, "init");
@@ -379,11 +384,18 @@ static void write_filter(const char *name)
 	     "pipe"); /* the program is smaller than a pipe's buffer */
 	must(seccomp_export_bpf(filter, pipes[1]), "export");
 	close(pipes[1]);
-	printf("static struct sock_filter %s[] = {\n", name);
-	while (read(pipes[0], &step, sizeof step) == sizeof step)
-		printf("\t{0x%x, %u, %u, 0x%x},\n", step.code, step.jt, step.jf, step.k);
-	printf("};\n");
+	size = read(pipes[0], made.steps, sizeof made.steps);
 	close(pipes[0]);
+	must(size > 0 ? 0 : -EIO, "read");
+	made.count = (size_t)size / sizeof *made.steps;
+	must(filter_pack(&made, arch, LAST_KNOWN, &packed) < 0 ? -EINVAL : 0, "pack");
+	must(filter_compare(&made, &packed, arch, LAST_KNOWN) < 0 ? -EDOM : 0, "compare");
+
+	printf("static struct sock_filter %s[] = {\n", name);
+	for (size_t i = 0; i < packed.count; i++)
+		printf("\t{0x%x, %u, %u, 0x%x},\n", packed.steps[i].code, packed.steps[i].jt,
+		       packed.steps[i].jf, packed.steps[i].k);
+	printf("};\n");
 	seccomp_release(filter);
 }
 

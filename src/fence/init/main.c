@@ -166,13 +166,10 @@ static int hand_out_terminal(const struct order *order, int *ret_inner, struct e
 	return 0;
 }
 
-/* Whether the project has changed since it was looked through is only known outside. */
 static int wait_for_go(struct error *err)
 {
-	struct wire_message message = { .type = WIRE_MOUNTED };
+	struct wire_message message;
 
-	if (wire_send(WIRE_FD_CONTROL, &message, -1) < 0)
-		return error_sys(err, "report the mounts");
 	do {
 		AUTO_FD fd = -1;
 
@@ -264,13 +261,14 @@ static int put_up_walls(const struct order *order, bool *ret_landlock, struct er
 }
 
 /*
- * The command's process: walls, canaries, exec. It puts up its walls while init looks at what the
- * mechanism made, and goes on when init says through the gate that all is well.
+ * The command's process: walls, canaries, exec. It does all of that while init looks at what the
+ * mechanism made, and becomes the command when init says through the gate that all is well.
  */
 static _Noreturn void become_command(const struct order *order, int terminal, int gate)
 {
 	struct wire_message message = { .type = WIRE_RUNNING };
-	struct canary_count count = { 0 };
+	struct canary_count outside = { 0 };
+	struct canary_count inside = { 0 };
 	bool landlock = false;
 	struct error err;
 	sigset_t none;
@@ -284,12 +282,12 @@ static _Noreturn void become_command(const struct order *order, int terminal, in
 		fail(&err, false);
 	if (order->flags.confined && put_up_walls(order, &landlock, &err) < 0)
 		fail(&err, false);
-	if (read(gate, &count, sizeof count) != sizeof count)
-		_exit(EXIT_NOT_SET_UP); /* init has said why */
-	if (order->flags.confined && canaries_inside(order, landlock, &count, &err) < 0)
+	if (order->flags.confined && canaries_inside(order, landlock, &inside, &err) < 0)
 		fail(&err, true);
-	message.a = (int)count.held;
-	message.b = (int)count.total;
+	if (read(gate, &outside, sizeof outside) != sizeof outside)
+		_exit(EXIT_NOT_SET_UP); /* init has said why */
+	message.a = (int)(outside.held + inside.held);
+	message.b = (int)(outside.total + inside.total);
 	if (wire_send(WIRE_FD_CONTROL, &message, -1) < 0)
 		_exit(EXIT_NOT_SET_UP); /* nobody is there any more */
 	exec_command(order);
@@ -406,8 +404,13 @@ static void supervise(const struct order *order, pid_t command, int signals, int
 /* Is the fence what was asked for, and the project what was judged? Then the command may start. */
 static int prove(const struct order *order, int gate, int counters, struct error *err)
 {
+	struct wire_message mounted = { .type = WIRE_MOUNTED };
 	struct canary_count count = { 0 };
 
+	/* Whether the project has changed since it was looked through is only known outside, where it is
+	 * found out meanwhile. */
+	if (order->flags.confined && wire_send(WIRE_FD_CONTROL, &mounted, -1) < 0)
+		return error_sys(err, "report the mounts");
 	if (order->flags.confined && canaries_outside(order, &count, err) < 0)
 		fail(err, true);
 	if ((order->flags.confined && wait_for_go(err) < 0) || hand_out_sockets(order, err) < 0)

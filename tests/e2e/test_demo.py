@@ -1,0 +1,53 @@
+"""ringfence demo: the whole product, with nothing but itself."""
+
+import json
+import os
+
+from harness import contains, equal, expect, root_only, timeout
+
+
+def demo(t, *words, without_network=False, **variables):
+    top = os.path.join(t.outside, "tmp")
+    os.makedirs(top, exist_ok=True)
+    command = [t.ringfence, "demo", *words]
+    result = t.run(["unshare", "-n", *command] if without_network else command, env=t.env(TMPDIR=top, **variables), timeout=50)
+    return result, [os.path.join(top, name) for name in os.listdir(top)]
+
+
+@timeout(60)
+def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
+    result, left = demo(t)
+    equal(result.code, 0, "exit status", result)
+    for part in ("fails: '.env' is denied here", "    connect 192.0.2.1:443\n", "check 'make check' fails",
+                 "iteration 2 of 20", "check 'make check' passes\n  committed: ringfence/", "completed: every rule holds",
+                 "+		push(b / a);\n", "Operands of minus and division in their order\n"):
+        contains(result.out, part, "what is shown")
+    equal(result.out.count("  ✓ "), 5, "what holds")
+    equal(left, [], "what is left")
+
+
+@root_only
+@timeout(60)
+def test_the_demo_needs_no_network(t):
+    equal(demo(t, without_network=True)[0].code, 0, "exit status")
+
+
+@timeout(60)
+def test_a_kept_demo_can_be_looked_at(t):
+    result, left = demo(t, "--keep")
+    contains(result.out, f"{left[0]}/rpn", "where it is")
+    environment = t.env(RINGFENCE_STATE_DIR=f"{left[0]}/state")
+    loops = json.loads(t.run([t.ringfence, "status", "--json", "--project", f"{left[0]}/rpn"], env=environment).out)["loops"]
+    equal([(loop["status"], loop["iteration"]) for loop in loops], [("completed", 2)], "the loops")
+    expect(loops[0]["spent_nusd"] > 0, "replays are metered", loops)
+
+
+@timeout(60)
+def test_a_demo_that_goes_otherwise_fails(t):
+    """Without its key, a live one refuses; a project's tool that is missing is named."""
+    result, left = demo(t, "--live", "--", "--agent", "builtin")
+    expect(result.code != 0, "exit status", result)
+    contains(result.err, "ANTHROPIC_API_KEY", "what is missing")
+    contains(result.out, "NOT so: the loop says that the work is done", "the verdict")
+    equal(left, [], "what is left")
+    contains(demo(t, PATH="/nonexistent")[0].err, "is missing", "a tool")
