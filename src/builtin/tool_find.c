@@ -307,7 +307,7 @@ const struct tool tool_list = {
 	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"a folder; the project's root if it "
 	"is missing\"},\"depth\":{\"type\":\"integer\"}}}",
 	/* target */ "path",
-	/* writes */ false,
+	/* files */ true,
 	/* run */ run_list,
 };
 
@@ -321,6 +321,6 @@ const struct tool tool_search = {
 	"or folder; the project's root if it is missing\"},\"files\":{\"type\":\"string\",\"description\":\"a pattern such as "
 	"*.c\"},\"fixed\":{\"type\":\"boolean\"},\"ignore_case\":{\"type\":\"boolean\"}},\"required\":[\"pattern\"]}",
 	/* target */ "pattern",
-	/* writes */ false,
+	/* files */ true,
 	/* run */ run_search,
 };
