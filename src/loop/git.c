@@ -63,13 +63,28 @@ static bool is_decided(const struct supervisor *sup)
 	return state->git_mode && strcmp(state->git_mode, "private") != 0;
 }
 
+/* Has a person said what .git is to be? Then it is that. */
+static bool is_named(const struct supervisor *sup)
+{
+	const struct fence_paths *const lists[] = { &sup->fence.write, &sup->fence.read,
+						    &sup->fence.hide };
+	AUTO_FREE char *git = path_join(sup->state.options.project, ".git");
+
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		for (size_t k = 0; k < lists[i]->count; k++)
+			if (path_within(lists[i]->items[k].path, git))
+				return true;
+	return false;
+}
+
 int git_open(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *failed = NULL;
 	json_t *answer = NULL;
 	int result = 0;
 
-	if (sup->git_open || !sup->state.options.git || is_decided(sup))
+	if (sup->git_open || !sup->state.options.git || is_decided(sup) || is_named(sup) ||
+	    sup->fence.accepted_weaker & FENCE_WEAKER_NO_FENCE)
 		return 0;
 	checkpoint_ask(sup, "git-open", &answer, &failed);
 	if (!sup->leaving) {
