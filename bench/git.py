@@ -167,6 +167,9 @@ def main():
         return 0
     files, commits, rounds, count = (5000, 200, 2, 6) if args.quick else (50000, 2000, 5, 20)
     with tempfile.TemporaryDirectory(prefix="ringfence-bench-") as base:
+        small = Large(os.path.join(os.path.realpath(base), "small"), 100, 10)
+        print("A repository of 100 files and 10 commits, with a submodule\n", flush=True)
+        between(small, 2 * rounds, count)
         large = Large(os.path.realpath(base), files, commits)
         print(f"A repository of {files:,} files and {commits:,} commits, with a submodule and a linked work tree\n", flush=True)
         between(large, rounds, count)

@@ -67,6 +67,7 @@ struct command {
 
 extern const struct command cmd_abort;
 extern const struct command cmd_agents;
+extern const struct command cmd_apply;
 extern const struct command cmd_checkpoints;
 extern const struct command cmd_circuit;
 extern const struct command cmd_clean;

@@ -1,5 +1,7 @@
 /* ringfence clean: loops go, with their logs and checkpoints. */
 #include "cli/checkpoints.h"
+#include "cli/notice.h"
+#include "cli/worktree.h"
 
 #include "util/buffer.h"
 #include "util/fd.h"
@@ -16,6 +18,9 @@ static const struct option options[] = {
 	OPTION_TEXT("older", "TIME", "loops of this project that began so long ago: 30d",
 		    struct loops_options, from),
 	OPTION_FLAG("all", "with --older: of every project", struct loops_options, all),
+	OPTION_FLAG("branches",
+		    "also branches ringfence/LOOP with commits that no other branch has",
+		    struct loops_options, force),
 	OPTION_FLAG("yes", "do not ask", struct loops_options, yes),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
@@ -31,12 +36,10 @@ static const struct section sections[] = {
 static bool is_meant(const struct loops_options *asked, const struct client_loop *loop,
 		     uint64_t older_ms)
 {
-	const char *project = loop->state.options.project;
-
 	if (asked->rest[0])
 		return strcmp(loop->id, asked->rest[0]) == 0;
 	return !loop->alive && !loop->damaged &&
-	       (asked->all || (project && strcmp(project, asked->place.project) == 0)) &&
+	       (asked->all || client_is_of(loop, asked->place.project)) &&
 	       (int64_t)time(NULL) * 1000 - loop->state.created_ms >= (int64_t)older_ms;
 }
 
@@ -46,6 +49,28 @@ struct cleaning {
 	uint64_t bytes;
 };
 
+/* Its work tree, and its branch if that is of no use any more. */
+static int drop_branch(struct loops_options *asked, const struct client_loop *loop, uint64_t *bytes,
+		       struct error *err)
+{
+	const struct loop_options *of = &loop->state.options;
+	bool kept;
+	int result = worktree_drop(asked->place.state, loop->id,
+				   of->origin ? of->origin : of->project, asked->force, bytes,
+				   &kept, err);
+
+	if (result == 0 && of->origin) { /* nobody shares the checkpoints of a work tree */
+		AUTO_FREE char *store = snapshot_place(asked->place.state, of->project);
+
+		result = client_remove_folder(store, bytes, err);
+	}
+	if (kept)
+		noticef("the branch ringfence/%s stays: no other branch has its commits (git branch -D "
+			"ringfence/%s removes it; so does --branches)",
+			loop->id, loop->id);
+	return result;
+}
+
 static int clean_one(struct loops_options *asked, struct client_loop *loop,
 		     struct cleaning *cleaning, struct error *err)
 {
@@ -53,20 +78,25 @@ static int clean_one(struct loops_options *asked, struct client_loop *loop,
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	uint64_t bytes = 0;
+	uint64_t own = 0;
 	int result = 0;
 
 	if (lock < 0)
 		return -1;
 	/* One that cannot be read does not say whose checkpoints it has. */
-	if (!loop->damaged) {
+	if (!loop->damaged && !loop->state.options.origin) {
 		snapshot_begin(&work, "prune", asked->place.state, loop->state.options.project,
 			       loop->id);
 		snapshot_tell(&work, "drop", loop->id);
 		result = snapshot_run(&work, -1, &answer, err);
 		snapshot_release(&work);
 	}
-	if (result == 0)
-		result = client_remove(asked->place.state, loop, &bytes, err);
+	if (result == 0 && !loop->damaged)
+		result = drop_branch(asked, loop, &bytes, err);
+	if (result == 0) {
+		result = client_remove(asked->place.state, loop, &own, err);
+		bytes += own;
+	}
 	if (result == 0) {
 		json_int_t before = json_integer_value(json_object_get(answer, "bytes_before"));
 		json_int_t after = json_integer_value(json_object_get(answer, "bytes_after"));
@@ -163,6 +193,8 @@ static int clean(struct loops_options *asked, struct error *err)
 		result = error_set(err, "--older needs a time such as 12h or 30d");
 	else
 		result = client_list(asked->place.state, &all, err);
+	if (result == 0)
+		worktree_sweep(asked->place.state);
 	if (result == 0)
 		result = ask(asked, &all, older_ms, err);
 	if (result == 0)

@@ -11,6 +11,7 @@
 #include "cli/policy.h"
 #include "cli/prices.h"
 #include "cli/refuse.h"
+#include "cli/worktree.h"
 #include "loop/client.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -34,6 +35,8 @@ struct run_options {
 	bool dry;
 	bool json;
 	bool no_fence;
+	bool apart;
+	struct worktree worktree;
 	json_t *frozen; /* what the journal gets */
 	struct buffer text;
 	struct client_loop loop;
@@ -47,6 +50,9 @@ static const struct option options[] = {
 	OPTION_TEXT("prompt-file", "FILE", "the objective is in this file (-p)", struct run_options,
 		    prompt_file),
 	OPTION_PROJECT(struct run_options, applied.spec.project),
+	OPTION_FLAG("worktree",
+		    "in a work tree of its own, on the branch ringfence/LOOP (ringfence apply)",
+		    struct run_options, apart),
 	OPTION_FLAG("detach", "go on in the background; the last line is the loop's id",
 		    struct run_options, detach),
 	OPTION_FLAG("dry-run", "show the prompt and the policy, and start nothing",
@@ -162,6 +168,10 @@ static int freeze(struct run_options *asked, struct error *err)
 	if (!asked->frozen)
 		return error_set(err,
 				 "a text or a path that is no UTF-8 cannot be kept in a journal");
+	if (asked->worktree.root) {
+		json_object_set_new(asked->frozen, "origin", json_string(asked->worktree.origin));
+		json_object_set_new(asked->frozen, "work_tree", json_string(asked->worktree.root));
+	}
 	add_tape(asked);
 	limits_freeze(asked->frozen, config);
 	return add_prices(asked, err);
@@ -255,9 +265,12 @@ static int start(struct run_options *asked, const struct fence_plan *plan, struc
 {
 	/* A program wants nothing but the id of what it starts in the background. */
 	bool person = !asked->json && (!asked->detach || isatty(1));
+	int code;
 
-	if (client_create(asked->applied.place.state, asked->frozen, &asked->loop, err) < 0)
+	if (client_create(asked->applied.place.state, asked->worktree.id, asked->frozen,
+			  &asked->loop, err) < 0)
 		return cli_fail(err);
+	worktree_release(&asked->worktree); /* from now on it is the loop's */
 	if (person) {
 		printf("loop %s\n", asked->loop.id);
 		announce_loop(&asked->applied, plan, &asked->choice, &asked->goal);
@@ -272,7 +285,25 @@ static int start(struct run_options *asked, const struct fence_plan *plan, struc
 		printf("%s\n", asked->loop.id);
 		return cli_printed();
 	}
-	return follow_loop(&asked->loop, 0, asked->json);
+	code = follow_loop(&asked->loop, 0, asked->json);
+	client_look(&asked->loop);
+	if (asked->loop.state.options.work_tree && !asked->loop.alive && !asked->json)
+		printf("its result is the branch ringfence/%s (ringfence apply %s)\n",
+		       asked->loop.id, asked->loop.id);
+	return code;
+}
+
+/* A disk that is nearly full already is no place to begin. */
+static int find_room(const struct run_options *asked, struct error *err)
+{
+	const struct applied *applied = &asked->applied;
+	int64_t least = (int64_t)config_get(&applied->config, SETTING_MIN_FREE)->number;
+	AUTO_FREE char *here = client_room(applied->place.project, least);
+	AUTO_FREE char *there = client_room(applied->place.state, least);
+
+	if (!here && !there)
+		return 0;
+	return error_set(err, "%.1500s", here ? here : there);
 }
 
 static int load_and_run(struct run_options *asked, struct error *err)
@@ -287,6 +318,13 @@ static int load_and_run(struct run_options *asked, struct error *err)
 	if (!asked->dry)
 		fence_enter_scope(&asked->applied.spec);
 	notice_config(&asked->applied.config, true);
+	if (!asked->dry && (find_room(asked, err) < 0 ||
+			    worktree_finish_apply(asked->applied.place.state,
+						  asked->applied.place.project, err) < 0))
+		return cli_fail(err);
+	if (asked->apart && !asked->dry &&
+	    worktree_make(&asked->applied, &asked->worktree, err) < 0)
+		return cli_fail(err);
 	if (freeze(asked, err) < 0 || plan(asked, &made, err) < 0)
 		return cli_fail(err);
 	if (place_sessions(asked, &made, err) < 0)
@@ -299,7 +337,8 @@ static int load_and_run(struct run_options *asked, struct error *err)
 
 static int run_run(const struct command *command, char **argv)
 {
-	struct run_options asked = { .text = BUFFER_INIT(OBJECTIVE_BYTES + 1) };
+	struct run_options asked = { .text = BUFFER_INIT(OBJECTIVE_BYTES + 1),
+				     .worktree = WORKTREE_INIT };
 	struct error err;
 	char **rest;
 	int code;
@@ -309,6 +348,8 @@ static int run_run(const struct command *command, char **argv)
 	if (rest)
 		code = read_objective(&asked, rest, &err) < 0 ? cli_fail(&err)
 							      : load_and_run(&asked, &err);
+	if (asked.worktree.id)
+		worktree_undo(asked.applied.place.state, &asked.worktree);
 	client_loop_release(&asked.loop);
 	json_decref(asked.frozen);
 	choice_release(&asked.choice);

@@ -80,8 +80,9 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 	const struct loop_state *state = &loop->state;
 	AUTO_FREE char *reason = client_reason(loop);
 	AUTO_FREE char *shown = text_escaped(reason ? reason : "");
-	AUTO_FREE char *project = text_escaped(state->options.project ? state->options.project
-								      : "?");
+	AUTO_FREE char *project = text_escaped(state->options.origin    ? state->options.origin
+					       : state->options.project ? state->options.project
+									: "?");
 	AUTO_FREE char *objective = cut(state->options.objective ? state->options.objective : "");
 	AUTO_FREE char *age = age_of(state);
 	AUTO_FREE char *most = state->options.limits.iterations
@@ -101,6 +102,11 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		printf("    %s\n", doing(loop));
 	else if (*shown)
 		printf("    %s\n", shown);
+	if (state->options.work_tree) {
+		AUTO_FREE char *work_tree = text_escaped(state->options.work_tree);
+
+		printf("    in %s, branch ringfence/%s\n", work_tree, loop->id);
+	}
 	if (state->options.replay || state->options.record) {
 		AUTO_FREE char *tape = text_escaped(state->options.replay ? state->options.replay
 									  : state->options.record);
@@ -129,10 +135,9 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 
 static bool is_wanted(const struct loops_options *asked, const struct client_loop *loop)
 {
-	const char *project = loop->state.options.project;
-
 	/* Whose a damaged one is, nobody knows: everybody is told. */
-	return asked->all || !project || strcmp(project, asked->place.project) == 0;
+	return asked->all || !loop->state.options.project ||
+	       client_is_of(loop, asked->place.project);
 }
 
 static void print_json(const struct loops_options *asked, const struct client_loops *all)

@@ -25,6 +25,8 @@ static const char *const keys[SETTING_ID_COUNT] = {
 	[SETTING_CHECKPOINT_AGE] = "checkpoint_age_ms",
 	[SETTING_GIT] = "git",
 	[SETTING_GIT_SIZE] = "git_bytes",
+	[SETTING_LOOP_DISK] = "loop_disk_bytes",
+	[SETTING_MIN_FREE] = "min_free_bytes",
 };
 
 bool limits_has(const struct setting *setting)

@@ -31,6 +31,7 @@ struct loops_options {
 	const char *loop_id; /* of commands whose arguments mean something else */
 	const char *from;
 	bool stat, name_only, stop, yes;
+	bool merge, squash, patch, dry, force;
 	json_t *changes;
 	struct fence_place place;
 	struct client_loop loop;

@@ -682,6 +682,30 @@ const struct setting settings[] = {
 			       .more = "What is larger stays in the loop's own git directory, and is named.",
 			       .example = "100M",
 			       .widens = "an iteration may commit as much as" },
+	[SETTING_LOOP_DISK] = { .id = SETTING_LOOP_DISK,
+				.key = "loop-disk",
+				.type = SETTING_SIZE,
+				.trust = SETTING_TIGHTER,
+				.fallback = "20G",
+				.loop_only = true,
+				.value = "SIZE",
+				.help = "what a loop may take of the disk",
+				.more = "Counted are its own files, its checkpoints, and the work tree that `--worktree` gives it. "
+					"Above it, what runs is ended and the loop pauses.",
+				.example = "5G",
+				.widens = "a loop may take" },
+	[SETTING_MIN_FREE] = { .id = SETTING_MIN_FREE,
+			       .key = "min-free",
+			       .type = SETTING_SIZE,
+			       .trust = SETTING_TRUSTED,
+			       .fallback = "512M",
+			       .loop_only = true,
+			       .value = "SIZE",
+			       .help = "what must stay free on the disks of project and loop",
+			       .more = "Below it, what runs is ended and the loop pauses. The default means at most a hundredth "
+				       "of a disk.",
+			       .example = "10G",
+			       .widens = "the loop goes on until there is left no more than" },
 };
 
 _Static_assert(sizeof settings / sizeof *settings == SETTING_ID_COUNT, "a row for each setting");

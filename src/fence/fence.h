@@ -442,6 +442,10 @@ int fence_guard_end(struct fence_guarded *guarded, struct fence_found *ret_found
 		    struct error *err);
 void fence_found_release(struct fence_found *found);
 
+/* Does the host run what is at this path in a project, or read it as settings, without being asked? Then why, in a few
+ * words; else NULL. */
+const char *fence_executed(const char *path);
+
 struct limiter;
 
 /* How long a fence may take to come up: so long, and so much more for each rule. */

@@ -1,11 +1,13 @@
 /* Changing a project without running anything in it: see fence.h. */
 #include "fence/fence.h"
 
+#include "fence/builtin.h"
 #include "fence/run.h"
 #include "fence/sweep.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct fence_guarded {
 	struct fence_spec spec;
@@ -54,4 +56,18 @@ int fence_guard_end(struct fence_guarded *guarded, struct fence_found *ret_found
 void fence_found_release(struct fence_found *found)
 {
 	found_release(found);
+}
+
+const char *fence_executed(const char *path)
+{
+	const char *why = NULL;
+
+	while (*path && !why) {
+		size_t size = strcspn(path, "/");
+		AUTO_FREE char *name = strndup(path, size);
+
+		why = name ? builtin_name(name, path[size] == '/').executed : "no memory";
+		path += size + (path[size] == '/');
+	}
+	return why;
 }

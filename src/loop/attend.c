@@ -3,8 +3,10 @@
 
 #include "loop/checkpoint.h"
 #include "loop/control.h"
+#include "loop/disk.h"
 #include "loop/keeper.h"
 #include "loop/report.h"
+#include "loop/seal.h"
 #include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -47,6 +49,13 @@ void attend_beat(struct supervisor *sup)
 
 int attend_append(struct supervisor *sup, enum loop_event kind, json_t *data, struct error *err)
 {
+	struct error why;
+
+	/* Whoever sees the end finds the result. What could not be committed is, before it is applied. */
+	if (kind == LOOP_EVENT_finished &&
+	    seal_work_tree(sup->folder, &sup->state.options, &why) < 0)
+		fprintf(stderr, "%s\n", why.text);
+
 	AUTO_FREE char *text = json_dumps(data, JSON_COMPACT);
 	struct store_event event = { .seq = sup->state.last_seq + 1,
 				     .at_ms = attend_now_ms(),
@@ -215,6 +224,7 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 
 	wait = silence_left(sup, until(at_most_ms, now, wait));
 	wait = until(checkpoint_due_ms(sup), attend_steady_ms(), wait);
+	wait = until(disk_due_ms(sup), attend_steady_ms(), wait);
 	watched[WATCH_CONTROL] = (struct pollfd){ .fd = sup->control, .events = POLLIN };
 	watched[WATCH_SIGNALS] = (struct pollfd){ .fd = sup->signals, .events = POLLIN };
 	watched[WATCH_FAREWELL] = (struct pollfd){ .fd = sup->farewell };
@@ -250,6 +260,7 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 	if (watched[WATCH_COMPLAINTS].revents)
 		sink_serve(&sup->complaints);
 	watch_silence(sup);
+	disk_watch(sup);
 	sup->snapshot_ended = sup->snapshot_ended || watched[WATCH_SNAPSHOT].revents;
 	checkpoint_watch(sup);
 	return watched[WATCH_RESULT].revents != 0;

@@ -21,7 +21,7 @@
 enum { ATTEND_HEARTBEAT_MS = 30000, ATTEND_CLIENTS = 16 };
 
 /* Why a run is to end before it does by itself. An abort outweighs the others. */
-enum cut { CUT_NOT, CUT_IDLE, CUT_BUDGET, CUT_ABORT };
+enum cut { CUT_NOT, CUT_IDLE, CUT_BUDGET, CUT_DISK, CUT_ABORT };
 
 struct supervisor {
 	const char *folder;
@@ -49,6 +49,8 @@ struct supervisor {
 	int64_t snapshot_ms;   /* when the last one within an iteration was begun */
 	bool snapshot_awaited; /* nothing goes on before it is there */
 	bool snapshot_ended;
+	int64_t disk_ms;       /* when the disk was looked at; by the steady clock */
+	int64_t disk_count_ms; /* when it may be counted again */
 	struct fence_covers
 		covers; /* the private git directory, as it is shown inside; none: there is none */
 	bool git_open;  /* that is known */

@@ -6,6 +6,7 @@
 #include "loop/prompt.h"
 #include "loop/report.h"
 #include "loop/resume.h"
+#include "loop/seal.h"
 #include "util/buffer.h"
 #include "util/clock.h"
 #include "util/fd.h"
@@ -87,6 +88,15 @@ void client_look(struct client_loop *loop)
 	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
 }
 
+/* Is this the folder of a loop that is still to begin, or never did? */
+static bool is_reserved(const char *folder)
+{
+	AUTO_FREE char *journal = path_join(folder, "journal.db");
+	AUTO_FREE char *lock = path_join(folder, "lock");
+
+	return access(journal, F_OK) < 0 && access(lock, F_OK) < 0;
+}
+
 static void open_loop(const char *loops, const char *id, struct client_loop *ret_loop)
 {
 	*ret_loop = (struct client_loop){ .id = mem_dup(id), .folder = path_join(loops, id) };
@@ -118,7 +128,7 @@ static int list_loops(const char *state, bool only_alive, struct client_loops *r
 		struct client_loop *loop = &ret_loops->items[ret_loops->count];
 		AUTO_FREE char *folder = path_join(loops, ids.items[i]);
 
-		if (only_alive && !place_is_locked(folder))
+		if (is_reserved(folder) || (only_alive && !place_is_locked(folder)))
 			continue;
 		open_loop(loops, ids.items[i], loop);
 		/* One whose making was cut off has never begun. */
@@ -137,9 +147,16 @@ int client_list(const char *state, struct client_loops *ret_loops, struct error 
 	return list_loops(state, false, ret_loops, err);
 }
 
-static bool is_of(const struct client_loop *loop, const char *project)
+static bool is_in(const struct client_loop *loop, const char *project)
 {
 	return loop->state.options.project && strcmp(loop->state.options.project, project) == 0;
+}
+
+bool client_is_of(const struct client_loop *loop, const char *project)
+{
+	const char *origin = loop->state.options.origin;
+
+	return is_in(loop, project) || (origin && strcmp(origin, project) == 0);
 }
 
 /* By its name one loop is found without a look at the others. */
@@ -150,7 +167,8 @@ static int find_named(const char *state, const char *id, struct client_loop *ret
 	AUTO_FREE char *folder = loops ? path_join(loops, id) : NULL;
 	struct stat status;
 
-	if (!folder || id[0] == '.' || strchr(id, '/') || stat(folder, &status) < 0)
+	if (!folder || id[0] == '.' || strchr(id, '/') || stat(folder, &status) < 0 ||
+	    is_reserved(folder))
 		return -1;
 	open_loop(loops, id, ret_loop);
 	if (ret_loop->damaged || ret_loop->state.phase != LOOP_PHASE_new)
@@ -170,7 +188,7 @@ int client_find(const char *state, const char *id, const char *project,
 	if (client_list(state, &all, err) < 0)
 		return -1;
 	for (size_t i = 0; i < all.count; i++)
-		if (id ? strcmp(all.items[i].id, id) == 0 : is_of(&all.items[i], project))
+		if (id ? strcmp(all.items[i].id, id) == 0 : client_is_of(&all.items[i], project))
 			found = i + 1;
 	if (found) {
 		*ret_loop = all.items[found - 1];
@@ -276,7 +294,7 @@ char *client_running(const char *state, const char *project)
 	if (list_loops(state, true, &all, &ignored) < 0)
 		return NULL;
 	for (size_t i = 0; i < all.count && !found; i++)
-		if (all.items[i].alive && is_of(&all.items[i], project))
+		if (all.items[i].alive && is_in(&all.items[i], project))
 			found = mem_dup(all.items[i].id);
 	client_loops_release(&all);
 	return found;
@@ -314,7 +332,23 @@ static int start(struct client_loop *loop, struct error *err)
 		       : 0;
 }
 
-int client_create(const char *state, json_t *config, struct client_loop *ret_loop,
+char *client_reserve(const char *state, struct error *err)
+{
+	AUTO_FREE char *loops = place_loops(state, err);
+	AUTO_FREE char *folder = NULL;
+	char *id = NULL;
+
+	return loops && place_new(loops, &id, &folder, err) == 0 ? id : NULL;
+}
+
+void client_give_back(const char *state, const char *id)
+{
+	AUTO_FREE char *folder = mem_format("%s/loops/%s", state, id);
+
+	rmdir(folder); /* one that has begun is not empty */
+}
+
+int client_create(const char *state, const char *id, json_t *config, struct client_loop *ret_loop,
 		  struct error *err)
 {
 	AUTO_FREE char *loops = place_loops(state, err);
@@ -322,9 +356,14 @@ int client_create(const char *state, json_t *config, struct client_loop *ret_loo
 	AUTO_FD lock = loops ? start_lock(loops, err) : -1;
 	struct client_loop loop = { 0 };
 
-	if (lock < 0 || refuse_second(state, project ? project : "", err) < 0 ||
-	    place_new(loops, &loop.id, &loop.folder, err) < 0)
+	if (lock < 0 || refuse_second(state, project ? project : "", err) < 0)
 		return -1;
+	if (id) {
+		loop.id = mem_dup(id);
+		loop.folder = path_join(loops, id);
+	} else if (place_new(loops, &loop.id, &loop.folder, err) < 0) {
+		return -1;
+	}
 	if (append(&loop, STORE_CREATE, LOOP_EVENT_created, json_pack("{s:O}", "config", config),
 		   err) == 0) {
 		client_look(&loop);
@@ -371,7 +410,8 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;
 	lock = place_lock(loop->folder, &busy, err);
-	if (lock < 0 || write_resumed(loop, changes, err) < 0)
+	if (lock < 0 || seal_open(loop->folder, &loop->state.options, err) < 0 ||
+	    write_resumed(loop, changes, err) < 0)
 		return -1;
 	fd_close(&lock);
 	report_trouble(loop->folder, NULL);

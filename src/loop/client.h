@@ -42,9 +42,16 @@ void client_loop_release(struct client_loop *loop);
 /* Reads it again. */
 void client_look(struct client_loop *loop);
 
+/* Is it a loop of this project, there or in a work tree of its own? */
+bool client_is_of(const struct client_loop *loop, const char *project);
+
+/* An id for a loop to come, which is the caller's. NULL with err set. */
+char *client_reserve(const char *state, struct error *err);
+void client_give_back(const char *state, const char *id);
+
 /* Makes a loop with this configuration (see state.h) and starts it; refused while another one of the
- * project is running. Returns 0, or -1 with err set. */
-int client_create(const char *state, json_t *config, struct client_loop *ret_loop,
+ * project is running. id: one that was reserved, or NULL. Returns 0, or -1 with err set. */
+int client_create(const char *state, const char *id, json_t *config, struct client_loop *ret_loop,
 		  struct error *err);
 
 /* Goes on with a loop that is paused, interrupted or ended. changes: limits, as the configuration names
@@ -69,6 +76,19 @@ int client_restored(const struct client_loop *loop, json_t *data, struct error *
  * the caller's affair. Returns 0, or -1 with err set. */
 int client_remove(const char *state, const struct client_loop *loop, uint64_t *ret_bytes,
 		  struct error *err);
+
+/* Where loops have work trees of their own, each below its id; the caller frees. */
+char *client_work_trees(const char *state);
+
+/* Removes a folder of ours, if it is there, whatever is in it, and adds what that frees. Returns 0, or -1 with err set. */
+int client_remove_folder(const char *path, uint64_t *bytes, struct error *err);
+
+/* Commits what a loop with a work tree of its own has left uncommitted there; of others nothing. The loop is held.
+ * Returns 0, or -1 with err set. */
+int client_seal(const struct client_loop *loop, struct error *err);
+
+/* Is so much left on the disk of a path? Then NULL; else a sentence with what helps, which is the caller's. */
+char *client_room(const char *path, int64_t least_bytes);
 
 /* Waits until no supervisor is there. False if it takes longer. */
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms);

@@ -60,7 +60,7 @@ static bool is_decided(const struct supervisor *sup)
 {
 	const struct loop_state *state = &sup->state;
 
-	return state->git_mode && strcmp(state->git_mode, "private") != 0;
+	return state->git_mode ? strcmp(state->git_mode, "private") != 0 : state->iteration > 0;
 }
 
 /* Has a person said what .git is to be? Then it is that. */

@@ -2,6 +2,7 @@
 #include "loop/phase.h"
 
 #include "loop/checkpoint.h"
+#include "loop/disk.h"
 #include "loop/git.h"
 #include "loop/judge.h"
 #include "loop/keep.h"
@@ -116,7 +117,7 @@ static bool was_cut(struct supervisor *sup, const struct runner_result *result, 
 		return true;
 	if (sup->cut == CUT_ABORT)
 		*ret_result = finish_cut(sup, err);
-	else if (result->lost)
+	else if (result->lost || sup->cut == CUT_DISK) /* what is ready to begin again looks, too */
 		*ret_result = interrupt(sup, err);
 	else if (result->kind == FENCE_SETUP)
 		*ret_result = finish_unfenced(sup, result->why, err);
@@ -202,11 +203,15 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 	const struct loop_options *options = &sup->state.options;
 	AUTO_FREE char *folder = iteration_folder(sup, 0, 1, err);
 	AUTO_FREE char *failed = NULL;
+	AUTO_FREE char *full = NULL;
 	struct guard_snapshot snapshot;
 	int ended;
 
 	if (!folder)
 		return -1;
+	full = disk_trouble(sup);
+	if (full)
+		return error_set(err, "%.1500s", full);
 	/* The state before the loop: nothing at all is run without it. */
 	if (sup->state.checkpoint < 0 && checkpoint_take(sup, "start", 0, &failed, err) < 0)
 		return -1;
@@ -242,6 +247,7 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	uint32_t iteration = sup->state.used + 1;
 	uint32_t attempt = sup->state.iteration == iteration ? sup->state.attempt + 1 : 1;
 	AUTO_FREE char *failed = NULL;
+	AUTO_FREE char *full = NULL;
 
 	if (attend_clock(sup, err) < 0)
 		return -1;
@@ -256,6 +262,10 @@ int phase_ready(struct supervisor *sup, struct error *err)
 				     json_pack("{s:s}", "reason", sup->used_up), err);
 	if (sup->used_up[0])
 		return phase_finish(sup, "limit", sup->used_up, err);
+	full = disk_trouble(sup);
+	if (full)
+		return attend_append(sup, LOOP_EVENT_paused,
+				     json_pack("{s:o}", "reason", report_text(full)), err);
 	judge_before(&sup->state, attend_now_ms(), &decision);
 	if (decision.action == GUARD_LIMIT || decision.action == GUARD_FAILED)
 		return phase_finish(sup, decision.action == GUARD_LIMIT ? "limit" : "failed",

@@ -129,7 +129,7 @@ static void add_git(const struct loop_state *state, struct buffer *out)
 {
 	const char *mode = state->git_mode ? state->git_mode : "";
 
-	if (strcmp(mode, "private") == 0)
+	if (strcmp(mode, "private") == 0 && state->options.git)
 		buffer_add_text(
 			out,
 			"- You can commit, branch, stash and rebase as you like: .git is a private one, and what you "

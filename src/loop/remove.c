@@ -99,6 +99,21 @@ static void remove_leftovers(int loops, uint64_t *bytes)
 		closedir(dir);
 }
 
+char *client_work_trees(const char *state)
+{
+	return mem_format("%s-worktrees", state);
+}
+
+int client_remove_folder(const char *path, uint64_t *bytes, struct error *err)
+{
+	AUTO_FREE char *above = strndup(path, strlen(path) - strlen(path_name(path)));
+	AUTO_FD folder = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if ((folder < 0 || remove_folder(folder, path_name(path), bytes) < 0) && errno != ENOENT)
+		return error_sys(err, "remove '%s'", path);
+	return 0;
+}
+
 int client_remove(const char *state, const struct client_loop *loop, uint64_t *ret_bytes,
 		  struct error *err)
 {

@@ -61,10 +61,11 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 {
 	json_t *value =
 		json_pack("{s:s, s:s?, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:s?, s:o, s:s?}",
-			  "id", id, "project", state->options.project, "status",
-			  loop_status(state, alive), "phase", loop_phase_name(state->phase),
-			  "iteration", (int)state->iteration, "used", (int)state->used,
-			  "spent_nusd", (json_int_t)state->spent_nusd, "limits",
+			  "id", id, "project",
+			  state->options.origin ? state->options.origin : state->options.project,
+			  "status", loop_status(state, alive), "phase",
+			  loop_phase_name(state->phase), "iteration", (int)state->iteration, "used",
+			  (int)state->used, "spent_nusd", (json_int_t)state->spent_nusd, "limits",
 			  limits_json(&state->options), "completion", (int)state->completion,
 			  "confidence", (int)state->confidence, "mechanism",
 			  *state->mechanism ? state->mechanism : NULL, "weaker", weaker_json(state),
@@ -76,6 +77,9 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 		json_object_set_new(value, "checkpoint_error",
 				    report_text(state->checkpoint_error));
 
+	json_object_set_new(value, "worktree",
+			    state->options.work_tree ? report_text(state->options.work_tree)
+						     : json_null());
 	if (state->git_mode)
 		json_object_set_new(value, "git",
 				    json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "mode",

@@ -93,6 +93,10 @@ static void read_checkpoints_and_git(const json_t *config, struct loop_options *
 		options->git = number(config, "git") > 0;
 	if (json_object_get(config, "git_bytes"))
 		options->git_bytes = number(config, "git_bytes");
+	if (json_object_get(config, "loop_disk_bytes"))
+		options->loop_disk_bytes = number(config, "loop_disk_bytes");
+	if (json_object_get(config, "min_free_bytes"))
+		options->min_free_bytes = number(config, "min_free_bytes");
 }
 
 /* Limits may be changed later, by an event with the same names. */
@@ -143,6 +147,8 @@ static int take_created(struct loop_state *state, const json_t *data, struct err
 			format);
 	state->config = json_incref(config);
 	options->project = text(config, "project");
+	options->origin = text(config, "origin");
+	options->work_tree = text(config, "work_tree");
 	options->objective = text(config, "objective");
 	options->agent_command = text(config, "agent_command");
 	options->agent = text(config, "agent") ? text(config, "agent") : "command";

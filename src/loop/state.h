@@ -19,7 +19,9 @@ enum { LOOP_EARLIER = 8, LOOP_REFLECTIONS = 3, LOOP_SESSION_BYTES = 200 };
 
 /* What a loop was asked to do. Texts belong to the JSON that they were read from. */
 struct loop_options {
-	const char *project;
+	const char *project; /* where it works */
+	const char *origin;  /* of one with a work tree of its own: the user's project; else NULL */
+	const char *work_tree; /* the root of that; else NULL */
 	const char *objective;
 	const char *promise; /* NULL: none is asked for */
 	const char *tasks;   /* a file with boxes; NULL: none */
@@ -46,6 +48,8 @@ struct loop_options {
 		checkpoint_age_ms; /* what is kept of them at most; 0: everything */
 	bool git;                  /* inside it is private; else read-only */
 	int64_t git_bytes;         /* that may come in at a time */
+	int64_t loop_disk_bytes;   /* that it may take; 0: any */
+	int64_t min_free_bytes;    /* that must be left on its disks; 0: none */
 	const json_t *fence;       /* see frozen.h */
 };
 

@@ -41,7 +41,7 @@ static bool add_named(struct rules *rules, const char *path)
 }
 
 /* The user's own, for all their projects. */
-static void add_users(struct rules *rules)
+void look_add_users(struct rules *rules)
 {
 	const char *home = getenv("HOME");
 	const char *xdg = getenv("XDG_CONFIG_HOME");
@@ -110,7 +110,7 @@ static void gather_rules(const char *project, struct look *look)
 			"one?); ignored files are kept, too";
 		return;
 	}
-	add_users(look->rules);
+	look_add_users(look->rules);
 	if (folder) {
 		AUTO_FREE char *exclude = path_join(folder, "info/exclude");
 

@@ -28,6 +28,9 @@ struct look {
 	const char *notice; /* something that should be told; NULL: nothing */
 };
 
+/* Adds the user's own ignore rules, which hold for all their projects. */
+void look_add_users(struct rules *rules);
+
 /* Looks; the lock is held. Objects are there when look_finish() has returned. Both return 0, or -1 with err
  * set; the caller releases in any case. */
 int look_take(struct depot *depot, const struct look_options *options, struct look *look,

@@ -12,7 +12,7 @@
  * Would some git, on some file system, take it for .git? HFS+ passes over certain characters that are not
  * ASCII, NTFS over dots and spaces at the end and everything behind a colon, and calls it GIT~1.
  */
-static bool is_git(const char *name)
+bool name_is_git(const char *name)
 {
 	char plain[8];
 	size_t used = 0;
@@ -37,7 +37,7 @@ void name_store(struct buffer *out, const char *name, bool chunked)
 {
 	if (chunked)
 		buffer_add_text(out, PIECES);
-	else if (is_git(name) || strncmp(name, MARK, strlen(MARK)) == 0)
+	else if (name_is_git(name) || strncmp(name, MARK, strlen(MARK)) == 0)
 		buffer_add_text(out, PLAIN);
 	buffer_add_text(out, name);
 }
@@ -54,7 +54,7 @@ const char *name_read(const char *stored, bool *ret_chunked)
 	*ret_chunked = strncmp(stored, PIECES, strlen(PIECES)) == 0;
 	if (*ret_chunked || strncmp(stored, PLAIN, strlen(PLAIN)) == 0)
 		name += strlen(PLAIN);
-	else if (is_git(stored) || strncmp(stored, MARK, strlen(MARK)) == 0)
+	else if (name_is_git(stored) || strncmp(stored, MARK, strlen(MARK)) == 0)
 		return NULL;
 	return is_name(name) ? name : NULL;
 }

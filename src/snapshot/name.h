@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 
+/* Would some git, on some file system, take it for .git? */
+bool name_is_git(const char *name);
+
 /* Appends the stored form of a name. */
 void name_store(struct buffer *out, const char *name, bool chunked);
 

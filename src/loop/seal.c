@@ -1,0 +1,67 @@
+/* Committing what is left: see seal.h. */
+#include "loop/seal.h"
+
+#include "loop/client.h"
+#include "snapshot/snapshot.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OBJECTIVE_BYTES = 72 };
+
+/* "Ringfence 20260102-030405-abcd: fix the tests". The caller frees. */
+static char *message(const char *id, const char *objective)
+{
+	size_t size = strcspn(objective, "\r\n");
+	size_t at = 0;
+
+	while (at < size) {
+		uint32_t point;
+		size_t step = text_utf8(objective + at, size - at, &point);
+
+		if (!step || at + step > OBJECTIVE_BYTES)
+			break;
+		at += step;
+	}
+	return mem_format("Ringfence %s: %.*s%s\n\nWhat the agent left uncommitted.\n", id, (int)at,
+			  objective, at < size ? "..." : "");
+}
+
+static int perform(const char *name, const char *folder, const struct loop_options *options,
+		   struct error *err)
+{
+	const char *id = path_name(folder);
+	/* STATE/loops/ID */
+	AUTO_FREE char *state = strndup(folder, strlen(folder) - strlen(id) - strlen("/loops/"));
+	AUTO_FREE char *text = message(id, options->objective);
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	int result;
+
+	if (!options->work_tree)
+		return 0;
+	snapshot_begin(&work, name, state, options->work_tree, id);
+	snapshot_tell(&work, "message", text);
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	json_decref(answer);
+	return result;
+}
+
+int seal_work_tree(const char *folder, const struct loop_options *options, struct error *err)
+{
+	return perform("seal", folder, options, err);
+}
+
+int seal_open(const char *folder, const struct loop_options *options, struct error *err)
+{
+	return perform("unseal", folder, options, err);
+}
+
+int client_seal(const struct client_loop *loop, struct error *err)
+{
+	return seal_work_tree(loop->folder, &loop->state.options, err);
+}

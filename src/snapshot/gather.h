@@ -1,0 +1,17 @@
+/*
+ * What a loop's work tree holds, as a tree of git's: what git tracks, and what is new and not ignored. Symlinks are
+ * kept as such, nothing is waited for, and no filter is run.
+ */
+#ifndef SNAPSHOT_GATHER_H
+#define SNAPSHOT_GATHER_H
+
+#include "snapshot/user.h"
+
+/* Writes its objects into the repository, and an index beside the one in force. The lock is held. Returns 0, or -1 with
+ * err set. */
+int gather_tree(const struct user *user, git_oid *ret_tree, struct error *err);
+
+/* Puts that index in force. */
+int gather_index(const struct user *user, struct error *err);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * The repository of the user's that a project lies in: what it is, whether it is at rest, and its lock. It is read
+ * by libgit2, which runs no hook, filter or merge driver. Its configuration is the user's own: the fence
+ * keeps it from being written.
+ */
+#ifndef SNAPSHOT_USER_H
+#define SNAPSHOT_USER_H
+
+#include "util/error.h"
+
+#include <git2.h>
+#include <stdbool.h>
+
+struct user {
+	git_repository *repository;
+	char *work;   /* its work tree; paths have no slash at their end */
+	char *git;    /* the git directory of this work tree */
+	char *common; /* the one that all work trees share */
+	int work_fd, git_fd;
+	int lock;     /* index.lock, while it is held */
+	char *branch; /* refs/heads/main; NULL: HEAD is detached */
+	bool unborn;  /* the branch has no commit yet */
+	git_oid head; /* of HEAD, unless that is unborn */
+};
+
+/* Opens the repository that a folder lies in. From then on this process can write there, to its work tree and to the
+ * folder `also` (NULL: none), and nowhere else (confine.h). Returns 0, or -1 with err set. */
+int user_open(struct user *user, const char *project, const char *also, struct error *err);
+void user_close(struct user *user);
+
+/* Reads HEAD again: before the lock it may move. Returns 0, or -1 with err set. */
+int user_head(struct user *user, struct error *err);
+
+/* Is a branch checked out, and nothing under way? Returns 0, or -1 with err set: it is named. */
+int user_at_rest(const struct user *user, struct error *err);
+
+/* Takes index.lock as git does, so that no git begins meanwhile; one that a process of ours left behind when it
+ * was killed is taken over. Returns 0, or -1 with err set. */
+int user_lock(struct user *user, struct error *err);
+void user_unlock(struct user *user);
+
+/* Who the user is: by environment, by the repository's configuration, by their own. The caller frees it. Returns 0, or
+ * -1 with err set: nobody has said so. */
+int user_identity(const struct user *user, git_signature **ret_signature, struct error *err);
+
+/* Where git looks for hooks, if that is in the work tree: a path in it, which the caller frees. Else NULL. */
+char *user_hooks(const struct user *user);
+
+#endif

@@ -1,0 +1,586 @@
+"""apply: what a loop has committed comes into the user's branch, as git merge would bring it, or not at all."""
+
+import json
+import os
+import random
+import shutil
+
+from harness import cases, contains, equal, expect, needs, timeout
+from harness.loop import Loop
+from harness.repository import WHO, Repository
+from harness.snapshots import Snapshots
+
+RESULT = "ringfence/loop"
+LINES = [f"line {number}" for number in range(1, 31)]
+
+
+def text(**changes):
+    """Thirty lines, some of them changed: l3="x"."""
+    return "".join((changes.get(f"l{number}", line)) + "\n" for number, line in enumerate(LINES, 1))
+
+
+def begin(t, files=None, **config):
+    repo = Repository(t, t.path("repo"), files or {"a": text(), "b": "b\n", "folder/c": "c\n"}, **config)
+    program = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, repo.folder, env=t.env(**WHO))
+    return repo, program
+
+
+def ask(program, work="apply", **words):
+    return program.ask(work, branch=f"refs/heads/{RESULT}", message="a message\n", **words)
+
+
+def apply(program, **words):
+    code, answer = ask(program, **words)
+    equal(code, 0, "exit status", answer)
+    return answer
+
+
+def refused(repo, program, part, **words):
+    before = repo.state()
+    code, answer = ask(program, **words)
+    equal(code, 1, "exit status", answer)
+    contains(answer["error"], part, "the reason")
+    equal(repo.state(), before, "the repository")
+
+
+def clean(repo, but=""):
+    equal(repo.status(), but, "git status")
+    equal(repo.try_git("fsck", "--strict").code, 0, "git fsck")
+
+
+# What comes
+
+@needs("git")
+def test_a_result_moves_the_branch_forward_where_it_can(t):
+    repo, program = begin(t)
+    wanted = repo.commit(RESULT, {"a": text(l3="three"), "new/deep/d": ("100755", "d\n"), "b": None,
+                                  "link": ("120000", "a")})
+    answer = apply(program)
+    equal((answer["kind"], answer["written"], answer["removed"], answer["commits"]), ("forward", 3, 1, 1), "what was done")
+    equal(repo.head(), wanted, "HEAD")
+    equal(repo.read("a").decode(), text(l3="three"), "a")
+    expect(os.access(repo.path("new/deep/d"), os.X_OK), "d is executable")
+    equal(os.readlink(repo.path("link")), b"a", "the link")
+    clean(repo)
+    contains(repo.git("reflog", "-1"), "ringfence apply", "the log of HEAD")
+    contains(repo.git("reflog", "-1", "main"), "ringfence apply", "the log of the branch")
+    equal(apply(program)["kind"], "nothing", "the second time")
+
+
+@needs("git")
+def test_both_sides_are_merged_in_a_commit_of_the_users(t):
+    repo, program = begin(t)
+    theirs = repo.commit(RESULT, {"a": text(l3="three"), "folder/new": "n\n"})
+    ours = repo.commit("main", {"a": text(l20="twenty"), "b": "ours\n"})
+    repo.git("reset", "-q", "--hard")
+    answer = apply(program)
+    equal(answer["kind"], "merge", "the kind")
+    equal(repo.git("log", "-1", "--format=%P|%an|%s"), f"{ours} {theirs}|A User|a message", "the commit")
+    equal(repo.read("a").decode(), text(l3="three", l20="twenty"), "a")
+    clean(repo)
+
+
+@needs("git")
+def test_a_squash_is_one_commit_on_top(t):
+    repo, program = begin(t)
+    repo.commit(RESULT, {"a": text(l3="three")})
+    repo.commit(RESULT, {"a": text(l3="three", l9="nine")}, base=RESULT)
+    ours = repo.head()
+    answer = apply(program, squash=1)
+    equal((answer["kind"], answer["commits"]), ("squash", 2), "the kind")
+    equal(repo.git("log", "-1", "--format=%P"), ours, "the parent")
+    equal(repo.read("a").decode(), text(l3="three", l9="nine"), "a")
+    clean(repo)
+    equal(apply(program, squash=1)["kind"], "nothing", "a second time")
+
+
+@needs("git")
+def test_a_patch_is_what_git_am_takes(t):
+    repo, program = begin(t)
+    repo.commit(RESULT, {"a": text(l3="three"), "binary": bytes(range(256))}, message="the first\n\nwith a body")
+    repo.commit(RESULT, {"b": None, "odd näme": "x\n", "c": ("100755", "c")}, base=RESULT, message="the second")
+    before = repo.state()
+    code, answer = ask(program, "patch")
+    equal((code, answer["commits"]), (0, 2), "the answer")
+    equal(repo.state(), before, "the repository")
+    mails = program.out
+    repo.git("am", "-q", input=mails)
+    equal(repo.git("rev-parse", "HEAD^{tree}"), repo.git("rev-parse", f"{RESULT}^{{tree}}"), "the tree by git am")
+    equal(repo.git("log", "-2", "--format=%s|%b"), "the second|\nthe first|with a body", "the messages")
+    repo.git("reset", "-q", "--hard", "HEAD~2")
+    repo.git("apply", "--index", input=mails)
+    equal(repo.git("write-tree"), repo.git("rev-parse", f"{RESULT}^{{tree}}"), "the tree by git apply")
+
+
+@needs("git")
+def test_a_result_with_merges_is_one_patch(t):
+    repo, program = begin(t)
+    repo.commit("side", {"b": "side\n"})
+    repo.commit(RESULT, {"a": text(l3="three")})
+    repo.git("checkout", "-q", RESULT)
+    repo.git("merge", "-q", "-m", "merged", "side")
+    repo.git("checkout", "-q", "main")
+    equal(ask(program, "patch")[0], 0, "exit status")
+    repo.git("apply", "--index", input=program.out)
+    equal(repo.git("write-tree"), repo.git("rev-parse", f"{RESULT}^{{tree}}"), "the tree")
+
+
+@needs("git")
+def test_a_branch_without_a_commit_gets_its_first_one(t):
+    repo = Repository(t, t.path("repo"))
+    program = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, repo.folder, env=t.env(**WHO))
+    wanted = repo.commit(RESULT, {"a": "a\n", "folder/b": "b\n"}, base=None)
+    equal(apply(program)["kind"], "forward", "the kind")
+    equal((repo.head(), repo.git("symbolic-ref", "HEAD")), (wanted, "refs/heads/main"), "HEAD")
+    clean(repo)
+
+
+@needs("git")
+def test_names_may_be_odd_and_differ_in_case_only(t):
+    repo, program = begin(t)
+    names = ["A", b"\xff\xfe", "line\nfeed", " -x", "tab\tname", "Ä", "ä", "deep/" * 40 + "file", '"quoted"', "back\\slash"]
+    wanted = repo.commit(RESULT, {name: f"{number}\n" for number, name in enumerate(names)})
+    equal(apply(program)["written"], len(names), "files written")
+    for number, name in enumerate(names):
+        equal(repo.read(name), b"%d\n" % number, "a file")
+    equal((repo.head(), repo.read("a").decode()), (wanted, text()), "HEAD, and the file whose name is nearly the same")
+    clean(repo)
+
+
+@needs("git")
+def test_a_result_without_a_change_does_nothing(t):
+    repo, program = begin(t)
+    repo.git("branch", RESULT)
+    before = repo.state()
+    equal(apply(program)["kind"], "nothing", "the kind")
+    equal(repo.state(), before, "the repository")
+
+
+# What conflicts
+
+CONFLICTS = {
+    "content": ({"a": text(l10="ours", l11="ours")}, {"a": text(l11="theirs")}, "both changed lines 10-11 of a"),
+    "two places": ({"a": text(l3="x", l20="x")}, {"a": text(l3="y", l20="y")}, "both changed lines 3, 20 of a"),
+    "deleted here": ({"a": None}, {"a": text(l3="y")}, "you deleted what the loop changed: a"),
+    "deleted there": ({"a": text(l3="y")}, {"a": None}, "you changed what the loop deleted: a"),
+    "added twice": ({"n": "one\n"}, {"n": "two\n"}, "both added n, with different contents"),
+    "binary": ({"bin": b"\0ours"}, {"bin": b"\0theirs"}, "both changed the binary file bin"),
+    "symlinks": ({"link": ("120000", "x")}, {"link": ("120000", "y")}, "both changed where the symlink link points to"),
+    "symlink and file": ({"link": ("120000", "x")}, {"link": "file\n"}, "link"),
+    "renamed twice": ({"a": None, "one": text()}, {"a": None, "two": text()}, "a"),
+    "file and folder": ({"n": "file\n"}, {"n/x": "in a folder\n"}, "n is a file here, and a folder in the loop's branch"),
+    "folder and file": ({"n/x": "in a folder\n"}, {"n": "file\n"}, "n is a folder here, and a file in the loop's branch"),
+    "submodule": ({"sub": ("160000", "1" * 40)}, {"sub": ("160000", "2" * 40)}, "both moved the submodule sub"),
+}
+
+
+@needs("git")
+@cases(*CONFLICTS)
+def test_a_conflict_is_told_in_words_and_changes_nothing(t, name):
+    ours, theirs, words = CONFLICTS[name]
+    repo, program = begin(t, {"a": text(), "bin": b"\0", "link": ("120000", "a"), "sub": ("160000", "3" * 40)})
+    repo.commit(RESULT, theirs)
+    repo.commit("main", ours)
+    repo.git("reset", "-q", "--hard")
+    before = repo.state()
+    equal(repo.try_git("merge-tree", "--write-tree", "main", RESULT).code, 1, "the control: git merge-tree")
+    objects = repo.git("count-objects")
+    for dry in (1, 0):
+        answer = apply(program, dry=dry)
+        equal(repo.git("count-objects"), objects, "objects")
+        equal(answer["kind"], "conflict", "the kind", answer)
+        contains("\n".join(entry["words"] for entry in answer["conflicts"]), words, "the words")
+        equal(repo.state(), before, "the repository")
+
+
+# What is the user's
+
+@needs("git")
+def test_uncommitted_changes_elsewhere_are_kept(t):
+    repo, program = begin(t, {"a": text(), "b": "b\n", "c": "c\n", "d": "d\n", ".gitignore": "*.o\n"})
+    repo.commit(RESULT, {"a": text(l3="three"), "sub/new": "new\n"})
+    repo.write("b", "mine\n")
+    repo.write("c", "staged\n")
+    repo.git("add", "c")
+    repo.write("c", "staged, and more\n")
+    os.unlink(repo.path("d"))
+    repo.write("untracked", "mine\n")
+    repo.write("sub/own.o", "ignored\n")
+    before = repo.status()
+    diff = repo.git("diff") + repo.git("diff", "--cached")
+    apply(program)
+    equal(repo.status(), before, "git status")
+    equal(repo.git("diff") + repo.git("diff", "--cached"), diff, "git diff")
+    equal(repo.read("untracked") + repo.read("sub/own.o"), b"mine\nignored\n", "files that git does not know")
+    equal(repo.read("a").decode(), text(l3="three"), "what came")
+
+
+OWN = {
+    "changed": (lambda repo: repo.write("a", "mine\n"), "you have changed a, which the loop changed, too"),
+    "deleted": (lambda repo: os.unlink(repo.path("a")), "you have deleted a"),
+    "staged": (lambda repo: (repo.write("a", "mine\n"), repo.git("add", "a")), "you have staged another version of a"),
+    "untracked": (lambda repo: repo.write("new/d", "mine\n"), "new/d is in the way: you have one that is not committed"),
+    "a file where a folder comes": (lambda repo: repo.write("new", "mine\n"), "new is in the way of new/d"),
+    "a link where a folder comes": (lambda repo: os.symlink("folder", repo.path("new")), "new is in the way of new/d"),
+    "a folder where a file comes": (lambda repo: repo.write("gone/x/y", "mine\n"), "gone/x/y is in the way of gone"),
+    "a mode": (lambda repo: os.chmod(repo.path("a"), 0o755), "you have changed a"),
+    "staged where a folder comes": (lambda repo: (repo.write("new", "m\n"), repo.git("add", "new"),
+                                                  os.unlink(repo.path("new"))), "you have staged new, in the way of new/d"),
+}
+
+
+@needs("git")
+@cases(*OWN)
+def test_uncommitted_changes_of_the_same_files_are_in_the_way(t, name):
+    act, words = OWN[name]
+    repo, program = begin(t)
+    repo.commit(RESULT, {"a": text(l3="three"), "new/d": "d\n", "gone": "a file\n"})
+    act(repo)
+    before = repo.state()
+    for dry in (1, 0):
+        answer = apply(program, dry=dry)
+        contains("\n".join(answer["in_the_way"]), words, "what is said")
+        equal(repo.state(), before, "the repository")
+
+
+@needs("git")
+def test_what_is_there_already_is_taken_as_it_is(t):
+    """A loop that worked in the project itself has left its files there."""
+    repo, program = begin(t)
+    wanted = repo.commit(RESULT, {"a": text(l3="three"), "new": "new\n", "b": None})
+    repo.write("a", text(l3="three"))
+    repo.write("new", "new\n")
+    os.unlink(repo.path("b"))
+    status = os.stat(repo.path("a"))[:6], os.stat(repo.path("a")).st_mtime_ns
+    answer = apply(program)
+    equal((answer["there"], answer["written"], answer["removed"]), (3, 0, 0), "what was done")
+    equal(repo.head(), wanted, "HEAD")
+    equal((os.stat(repo.path("a"))[:6], os.stat(repo.path("a")).st_mtime_ns), status, "the file")
+    clean(repo)
+
+
+@needs("git")
+def test_a_changed_file_is_seen_although_size_and_time_are_the_same(t):
+    """The new index is younger than the old one: what looked doubtful beside that must not look settled."""
+    repo, program = begin(t)
+    repo.commit(RESULT, {"a": text(l3="three")})
+    repo.git("update-index", "--refresh")
+    old = os.stat(repo.path("b"))
+    repo.write("b", "X\n")
+    os.utime(repo.path("b"), ns=(old.st_mtime_ns, old.st_mtime_ns))
+    os.utime(repo.path(".git/index"), ns=(old.st_mtime_ns, old.st_mtime_ns))
+    apply(program)
+    equal(repo.status(), " M b", "git status")
+
+
+# When it is refused
+
+def midway(repo, *words):
+    repo.commit("side", {"a": text(l3="side")})
+    repo.commit("main", {"a": text(l3="main")})
+    repo.git("reset", "-q", "--hard")
+    expect(repo.try_git(*words, "side").code != 0, f"git {words[0]} stops")
+
+
+STATES = {
+    "merge": (lambda repo: midway(repo, "merge"), "a merge is under way"),
+    "rebase": (lambda repo: midway(repo, "rebase"), "a rebase is under way"),
+    "cherry-pick": (lambda repo: midway(repo, "cherry-pick"), "a cherry-pick is under way"),
+    "revert": (lambda repo: midway(repo, "revert"), "a revert is under way"),
+    "bisect": (lambda repo: repo.git("bisect", "start"), "a bisect is under way"),
+    "detached": (lambda repo: repo.git("checkout", "-q", "--detach"), "HEAD is detached"),
+    "locked": (lambda repo: repo.write(".git/index.lock", ""), "index.lock' is there"),
+    "no branch": (lambda repo: repo.git("branch", "-D", RESULT), "there is no branch ringfence/loop"),
+    "unrelated": (lambda repo: repo.commit(RESULT, {"x": "x"}, base=None), "no commit in common"),
+    "split index": (lambda repo: repo.git("update-index", "--split-index"), "index"),
+}
+
+
+@needs("git")
+@cases(*STATES)
+def test_it_waits_until_the_repository_is_at_rest(t, name):
+    act, words = STATES[name]
+    repo, program = begin(t)
+    repo.commit(RESULT, {"a": text(l3="three")})
+    act(repo)
+    refused(repo, program, words)
+
+
+@needs("git")
+def test_without_a_repository_it_says_so(t):
+    program = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env(**WHO))
+    code, answer = ask(program)
+    equal(code, 1, "exit status")
+    contains(answer["error"], "is in no git repository", "the reason")
+
+
+@needs("git")
+def test_a_merge_needs_to_know_who_the_user_is(t):
+    repo, program = begin(t)
+    repo.commit(RESULT, {"a": text(l3="three")})
+    repo.commit("main", {"b": "ours\n"})
+    repo.git("reset", "-q", "--hard")
+    program.env = t.env()
+    refused(repo, program, "git config --global user.name")
+    t.at_home(".gitconfig", "[user]\n\tname = At Home\n\temail = home@example.org\n")
+    equal(apply(program)["kind"], "merge", "the kind")
+    equal(repo.git("log", "-1", "--format=%an <%ae>"), "At Home <home@example.org>", "the author")
+
+
+@needs("git")
+def test_paths_that_lead_elsewhere_are_refused(t):
+    repo, program = begin(t)
+    blob = repo.git("hash-object", "-w", "--stdin", input=b"evil")
+    for name in (".git", "..", ".GIT", "git~1"):
+        raw = b"100644 x\0" + bytes.fromhex(blob)
+        inner = repo.git("hash-object", "-w", "-t", "tree", "--literally", "--stdin", input=raw)
+        raw = b"40000 " + name.encode() + b"\0" + bytes.fromhex(inner)
+        tree = repo.git("hash-object", "-w", "-t", "tree", "--literally", "--stdin", input=raw)
+        commit = repo.git("commit-tree", "-m", "evil", "-p", "main", tree)
+        repo.git("update-ref", f"refs/heads/{RESULT}", commit)
+        refused(repo, program, "lead elsewhere")
+
+
+@needs("git")
+def test_nothing_of_anybody_is_executed(t):
+    mark = os.path.join(t.outside, "mark")
+    repo, program = begin(t, {"a": text(), "b": "b\n", ".gitattributes": "* filter=evil merge=evil diff=evil\n"})
+    repo.commit(RESULT, {"a": text(l3="three"), "b": "theirs\n"})
+    repo.commit("main", {"a": text(l20="twenty")})
+    repo.git("reset", "-q", "--hard")
+    for key in ("filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "merge.evil.driver",
+                "diff.evil.textconv", "diff.evil.command", "core.fsmonitor", "core.editor", "gpg.program"):
+        repo.git("config", key, f"touch {mark}; cat")
+    repo.git("config", "commit.gpgsign", "true")
+    for hook in ("post-merge", "pre-merge-commit", "post-checkout", "reference-transaction", "post-index-change",
+                 "prepare-commit-msg", "commit-msg", "post-commit"):
+        repo.write(f".git/hooks/{hook}", f"#!/bin/sh\ntouch {mark}\n")
+        os.chmod(repo.path(f".git/hooks/{hook}"), 0o755)
+    answer = apply(program)
+    equal((answer["kind"], answer["filtered"]), ("merge", ["a", "b"]), "what was done")
+    expect(not os.path.exists(mark), "nothing was executed")
+    equal(repo.read("b"), b"theirs\n", "b")
+    repo.git("status")
+    expect(os.path.exists(mark), "the control: git itself executes it")
+
+
+# As git does it
+
+def edited(rng, files):
+    """Some of the files changed, by lines that are alike nowhere else."""
+    made = {}
+    for _ in range(rng.randint(1, 4)):
+        name = rng.choice(sorted(files))
+        lines = files[name].split("\n")[:-1]
+        act = rng.randrange(8)
+        if act == 0:
+            made[name] = None
+        elif act == 1:
+            made[f"new{rng.randrange(3)}"] = "".join(f"n{rng.random()}\n" for _ in range(3))
+        elif act == 2:
+            made[name], made[f"moved/{name}{rng.randrange(2)}"] = None, files[name]
+        elif act == 3:
+            made[name] = ("100755", files[name])
+        elif act == 4 and "/" not in name:
+            made[name], made[f"{name}/inside"] = None, f"i{rng.random()}\n"
+        else:
+            at = rng.randrange(len(lines))
+            if act == 5:
+                lines[at:at + rng.randint(1, 3)] = []
+            elif act == 6:
+                lines.insert(at, f"i{rng.random()}")
+            else:
+                lines[at] = f"c{rng.random()}"
+            made[name] = "".join(line + "\n" for line in lines)
+    return made
+
+
+@needs("git")
+@timeout(120)
+def test_random_pairs_are_merged_as_git_does_it(t):
+    rng = random.Random(1)
+    files = {f"f{number}": "".join(f"{number} line {line}\n" for line in range(20)) for number in range(5)}
+    files["d/e"] = "".join(f"e {line}\n" for line in range(20))
+    repo, program = begin(t, files)
+    base = repo.head()
+    kinds = {"same": 0, "conflict": 0, "stricter": 0}
+    for number in range(32):
+        repo.commit(RESULT, edited(rng, files), base=base)
+        repo.commit("main", edited(rng, files), base=base)
+        repo.git("reset", "-q", "--hard")
+        theirs = repo.try_git("merge-tree", "--write-tree", "main", RESULT)
+        answer = apply(program, dry=number % 4 != 0)
+        if answer["kind"] == "nothing":
+            continue
+        if answer["kind"] == "conflict":
+            kinds["conflict" if theirs.code else "stricter"] += 1
+            continue
+        equal(theirs.code, 0, f"git merges pair {number}, too", theirs)
+        equal(answer["tree"], theirs.out.strip(), f"the tree of pair {number}")
+        kinds["same"] += 1
+        if number % 4 == 0:
+            equal(repo.git("write-tree"), theirs.out.strip(), f"the index of pair {number}")
+            clean(repo)
+    expect(kinds["same"] > 5 and kinds["conflict"] > 2, "there are both", kinds)
+    expect(kinds["stricter"] <= 2, "hardly any conflict that git does not see", kinds)
+
+
+# Crashes
+
+@needs("git")
+@timeout(120)
+def test_an_apply_that_is_killed_anywhere_is_finished_by_the_next_or_has_not_happened(t):
+    repo, program = begin(t, {"a": text(), "b": "b\n", "c/d": "d\n", "e": "e\n", "keep": "k\n", "mine": "m\n"})
+    repo.commit(RESULT, {"a": text(l3="three"), "b": None, "b/now": "a folder\n", "c/d": None, "c": "now a file\n",
+                         "e": ("120000", "a"), "new/x": ("100755", "x\n")})
+    repo.commit("main", {"keep": "ours\n", "a": text(l20="twenty")})
+    repo.git("reset", "-q", "--hard")
+    backup = t.path("backup")
+    shutil.copytree(repo.folder, backup, symlinks=True)
+    seen = {"before": 0, "mixed": 0, "after": 0}
+
+    def tree():
+        return {path: value for path, value in repo.state().items()
+                if b"/.git" not in path and b"/.ringfence-rollback" not in path}
+    repo.write("mine", "not committed\n")
+    old = tree()
+    new = None
+    for fault in range(1, 200):
+        code, _ = ask(program, fault=fault)
+        now, head = tree(), repo.head()
+        pending = os.path.exists(repo.path(".git/ringfence-apply"))
+        seen["before" if now == old else "after" if now == new else "mixed"] += 1
+        code_again, answer = ask(program)
+        equal(code_again, 0, f"the next one at {fault}", answer)
+        expect(answer["kind"] == ("nothing" if pending or head != repo.git("rev-parse", "main~1") else "merge"),
+               f"what the next one did at {fault}", (pending, answer))
+        new = new or tree()
+        equal(tree(), new, f"the files at {fault}")
+        equal(repo.status(), " M mine", f"git status at {fault}")
+        equal(repo.git("log", "--format=%p", "-1").count(" "), 1, "a merge commit")
+        for left in ("index.lock", "ringfence-apply", "ringfence-lock", "ringfence-index", "ringfence-index.lock"):
+            expect(not os.path.exists(repo.path(f".git/{left}")), f"{left} is gone at {fault}")
+        equal(repo.try_git("fsck", "--strict").code if fault % 10 == 0 else 0, 0, "git fsck")
+        if code == 0:
+            break
+        shutil.rmtree(repo.folder)
+        shutil.copytree(backup, repo.folder, symlinks=True)
+        repo.write("mine", "not committed\n")
+    expect(code == 0 and seen["before"] > 8 and seen["mixed"] > 4 and seen["after"] > 2, "fault points everywhere", seen)
+
+
+# The command
+
+def looped(t, **files):
+    """A loop that has done nothing, in a repository; what it would have committed is a branch of its name."""
+    loop = Loop(t, scripts={"1": "edit done yes"})
+    repo = Repository(t, loop.project, {"a": text(), ".gitignore": "/script\n/agent.sh\n/done\n", **files})
+    equal(loop.run().code, 0, "exit status of run")
+    t.at_home(".gitconfig", "[user]\n\tname = At Home\n\temail = home@example.org\n")
+    return loop, repo, f"ringfence/{loop.status()['id']}"
+
+
+@needs("git")
+def test_apply_says_what_it_does(t):
+    loop, repo, branch = looped(t)
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status without a branch", result)
+    contains(result.err, f"there is no branch {branch}", "stderr")
+    theirs = repo.commit(branch, {"a": text(l3="three"), "new": "new\n"})
+    result = loop.ringfence("apply", "--dry-run")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "main would move forward: 1 commit, 2 files\n  modified  a\n  added     new\n", "stdout")
+    expect(repo.head() != theirs, "nothing is changed")
+    result = loop.ringfence("apply")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, f"main has moved forward: 1 commit of {branch}, 2 files written, 0 removed\n"
+                         "to undo it: git reset --keep ", "stdout")
+    equal(repo.head(), theirs, "HEAD")
+    contains(loop.ringfence("apply").out, "nothing to do: main has all of", "stdout the next time")
+    repo.git(*result.out.splitlines()[-1].split()[-4:][1:])
+    expect(not os.path.exists(repo.path("new")), "it can be undone")
+    answer = json.loads(loop.ringfence("apply", "--json", "--squash").out)
+    equal((answer["kind"], answer["branch"]), ("squash", "main"), "as JSON")
+    contains(repo.git("log", "-1", "--format=%an|%B"), "At Home|make it\n\nBy the loop", "the commit")
+
+
+@needs("git")
+def test_a_loop_in_the_project_itself_has_left_its_files_there(t):
+    loop = Loop(t, scripts={"1": "edit a x; edit b x; git rm -q c; git add -A; git commit -qm by-the-agent; edit b later; edit done x"})
+    repo = Repository(t, loop.project)
+    for name in "abc":
+        loop.write(name, f"{name}\n")
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "the first")
+    result = loop.run()
+    equal(result.code, 0, "exit status of run", result)
+    equal(repo.git("log", "--format=%s"), "the first", "the user's branch after the loop")
+    before = {name: repo.read(name) for name in ("a", "b", "done")}
+    result = loop.ringfence("apply")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "0 files written, 0 removed, 2 were there already", "stdout")
+    contains(result.err, "left as it is in the work tree: b\n", "stderr")
+    equal(repo.git("log", "-1", "--format=%s"), "by-the-agent", "the user's branch")
+    equal(repo.status(), " M b\n?? done", "git status")
+    equal({name: repo.read(name) for name in before}, before, "the files")
+
+
+@needs("git")
+def test_a_terminal_is_shown_no_control_characters_of_a_patch(t):
+    repo, program = begin(t)
+    repo.commit(RESULT, {"new": "\x1b]0;evil\x07\n"}, message="subject\x1b[31m")
+    equal(ask(program, "patch", terminal=1)[0], 0, "exit status")
+    expect(not set(program.out) & {0x1b, 0x07}, "control characters are shown as text", program.out)
+    equal(ask(program, "patch")[0], 0, "exit status")
+    expect(0x1b in program.out, "as a control, a file gets the bytes as they are")
+
+
+@needs("git")
+def test_a_run_finishes_an_apply_that_was_cut_off(t):
+    loop, repo, branch = looped(t)
+    wanted = repo.commit(branch, {"a": text(l3="three"), "new": "new\n"})
+    for fault in range(1, 200):
+        loop.ringfence("apply", env=t.env(RINGFENCE_SNAPSHOT_FAULT=str(fault)))
+        if os.path.exists(repo.path(".git/ringfence-apply")):
+            break
+    expect(repo.head() != wanted, "it was cut off")
+    contains(loop.run().err, "an apply that was cut off has been finished first", "stderr of run")
+    equal((repo.head(), repo.git("diff", "HEAD")), (wanted, ""), "the repository")
+
+
+@needs("git")
+def test_apply_tells_conflicts_and_what_is_in_the_way(t):
+    loop, repo, branch = looped(t)
+    repo.commit(branch, {"a": text(l3="three")})
+    repo.write("a", "mine\n")
+    repo.git("add", "a")
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    contains(result.out, "you have staged another version of a", "stdout")
+    contains(result.err, "git stash", "stderr")
+    repo.commit("main", {"a": text(l3="mine")})
+    repo.git("reset", "-q", "--hard")
+    result = loop.ringfence("apply")
+    equal(result.code, 1, "exit status", result)
+    contains(result.out, "both changed line 3 of a\nnothing was changed; to resolve it by hand: git merge", "stdout")
+    result = loop.ringfence("apply", "--json")
+    equal((result.code, json.loads(result.out)["kind"]), (1, "conflict"), "as JSON")
+    equal(loop.ringfence("apply", "--squash", "--patch").code, 125, "two ways at once")
+
+
+@needs("git")
+@cases(".envrc", ".vscode/tasks.json", "deep/down/.husky/pre-commit", ".claude/settings.json", "ringfence.yml",
+       "tools/hooks/pre-commit")
+def test_what_the_host_would_execute_needs_a_yes(t, name):
+    loop, repo, branch = looped(t)
+    repo.git("config", "core.hooksPath", "tools/hooks")
+    repo.commit(branch, {name: "evil\n", "a": text(l3="three")})
+    before = repo.state()
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, f"[ringfence] {name}: this machine runs it", "stderr")
+    contains(result.err, "then --yes", "stderr")
+    equal(repo.state(), before, "the repository")
+    result = loop.ringfence("apply", "--yes")
+    equal(result.code, 0, "exit status", result)
+    expect(os.path.exists(repo.path(name)), "it is there")
