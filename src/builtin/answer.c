@@ -296,7 +296,7 @@ static struct block *call_of(struct answer *answer, const json_t *piece)
 			block = &answer->message.blocks[i];
 	if (block && (!id || !*id || !*block->id || strcmp(block->id, id) == 0))
 		return block;
-	if (!name || !*name)
+	if ((!name || !*name) && (!id || !*id))
 		return block;
 	block = message_add(&answer->message, BLOCK_CALL);
 	if (!block) {
@@ -305,7 +305,7 @@ static struct block *call_of(struct answer *answer, const json_t *piece)
 	}
 	block->number = number;
 	block->id = mem_dup(id ? id : "");
-	block->name = mem_dup(name);
+	block->name = mem_dup(name ? name : "");
 	return block;
 }
 

@@ -109,9 +109,12 @@ static void judge_refusal(struct ask *ask, struct try *try, struct ask_end *end)
 	usage_init(&usage, ask->dialect->format, false);
 	usage_feed(&usage, body, try->refusal.used);
 	if (try->head.status == 200) {
+		AUTO_FREE char *shown = text_escaped(body);
+
 		end->failure = ASK_OTHER;
 		error_set(&end->why,
-			  "the model server does not stream: it sent no server-sent events");
+			  "the model server does not stream: it sends no events, but %.300s",
+			  shown);
 		return;
 	}
 	explain(try, body, &end->why);

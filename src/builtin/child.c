@@ -82,6 +82,7 @@ static void attend(const struct child_work *work, int pidfd, int output, struct 
 		   struct child_end *end)
 {
 	int64_t stop = (int64_t)clock_steady_ms() + (int64_t)work->most_ms;
+	int64_t ticked = (int64_t)clock_steady_ms();
 	uint64_t sum = 0;
 	bool open = true;
 
@@ -95,8 +96,10 @@ static void attend(const struct child_work *work, int pidfd, int output, struct 
 			end->late = true;
 			return;
 		}
-		if (n == 0 && work->tick)
+		if (work->tick && (int64_t)clock_steady_ms() - ticked >= TICK_MS) {
+			ticked = (int64_t)clock_steady_ms();
 			work->tick();
+		}
 		if (open && fds[1].revents)
 			open = drain(output, kept, &sum, work->most_bytes);
 		if (sum > work->most_bytes) {

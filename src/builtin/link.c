@@ -90,8 +90,20 @@ void link_release(struct link *link)
 	fd_close(&link->fd);
 }
 
+/* It takes long, whether something comes meanwhile or not. */
+static void tick(struct link *link)
+{
+	int64_t now = (int64_t)clock_steady_ms();
+
+	if (now - link->ticked_ms < LINK_TICK_MS)
+		return;
+	link->ticked_ms = now;
+	if (link->tick)
+		link->tick(link->context);
+}
+
 /* Waits until the socket is ready. Returns 0, or -1 with err set. */
-static int await(const struct link *link, short events, int most_ms, struct error *err)
+static int await(struct link *link, short events, int most_ms, struct error *err)
 {
 	int64_t start = (int64_t)clock_steady_ms();
 
@@ -104,12 +116,11 @@ static int await(const struct link *link, short events, int most_ms, struct erro
 			return error_set(err, "nothing came from the model server for %d s",
 					 most_ms / 1000);
 		n = poll(&poll_fd, 1, left < LINK_TICK_MS ? (int)left : LINK_TICK_MS);
+		tick(link);
 		if (n > 0)
 			return 0;
 		if (n < 0 && errno != EINTR)
 			return error_sys(err, "wait for the model server");
-		if (n == 0 && link->tick)
-			link->tick(link->context);
 	}
 }
 
@@ -146,7 +157,7 @@ static int connect_now(struct link *link, struct error *err)
 }
 
 /* Sends all. A server that has heard enough answers and hangs up: that is for the reader to see. */
-static int send_all(const struct link *link, const char *data, size_t size, struct error *err)
+static int send_all(struct link *link, const char *data, size_t size, struct error *err)
 {
 	while (size > 0) {
 		ssize_t n = send(link->fd, data, size, MSG_NOSIGNAL);
@@ -167,7 +178,7 @@ static int send_all(const struct link *link, const char *data, size_t size, stru
 }
 
 /* More bytes at the end of the buffer. Returns how many; 0: no more will come; -1 with err set. */
-static ssize_t receive(const struct link *link, struct buffer *into, struct error *err)
+static ssize_t receive(struct link *link, struct buffer *into, struct error *err)
 {
 	char bytes[32768];
 
@@ -284,7 +295,7 @@ static ssize_t take_body(struct body *body, const char *bytes, size_t size,
 	return taken;
 }
 
-static int read_body(const struct link *link, struct buffer *in, struct body *body,
+static int read_body(struct link *link, struct buffer *in, struct body *body,
 		     const struct link_head *head, link_fn *take, void *context, struct error *err)
 {
 	uint64_t sum = 0;
@@ -363,6 +374,7 @@ int link_ask(struct link *link, const struct link_request *request, link_fn *tak
 
 	*ret_status = 0;
 	link->garbled = false;
+	link->ticked_ms = (int64_t)clock_steady_ms();
 	buffer_printf(&head,
 		      "%s %s%s HTTP/1.1\r\nhost: %s%s%s:%u\r\nuser-agent: ringfence-agent\r\n",
 		      request->method, link->place.prefix, request->path, colon ? "[" : "",

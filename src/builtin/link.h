@@ -20,7 +20,7 @@ enum {
 	LINK_ANSWER = 256 << 20, /* of an answer */
 	LINK_CONNECT_MS = 10000, /* until somebody answers at all */
 	LINK_SILENT_MS = 600000, /* without a byte; a large prompt takes a small machine long */
-	LINK_TICK_MS = 30000,    /* after which the caller is told that nothing has happened */
+	LINK_TICK_MS = 30000, /* after which the caller is told that an answer is still awaited */
 };
 
 struct link_place {
@@ -46,6 +46,7 @@ struct link {
 	bool garbled; /* what came last was no HTTP: no use to try again */
 	void (*tick)(void *context);
 	void *context;
+	int64_t ticked_ms;
 };
 
 #define LINK_INIT ((struct link){ .fd = -1 })

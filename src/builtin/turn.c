@@ -286,6 +286,9 @@ static int step(struct state *state, struct buffer *last)
 	buffer_release(last);
 	*last = BUFFER_INIT(TALK_BLOCK);
 	message_text(&answer.message, last);
+	while (last->used && strchr(" \t\r\n", last->data[last->used - 1]) &&
+	       last->data[last->used - 1])
+		last->used--; /* nothing but blanks is no word */
 	/* The last word is said as such. */
 	if (last->used && (calls || stop == ANSWER_LENGTH || stop == ANSWER_PAUSE))
 		say_text(last->data, last->used);

@@ -219,18 +219,19 @@ def test_a_model_that_never_ends_or_refuses_is_an_error(t):
 
 
 def test_one_that_ends_without_a_word_is_asked_for_it_once(t):
-    agent = played(t, anthropic_answer("end_turn"), anthropic_answer("end_turn", "done"))
+    agent = played(t, anthropic_answer("end_turn", " \n"), anthropic_answer("end_turn", "done"))
     equal((agent.run().code, agent.last["text"], len(agent.server.requests)), (0, "done", 2), "exit status, last word, requests")
 
 
 @BOTH
 def test_names_that_models_make_up_are_understood_or_made_harmless(t, provider):
-    names = ["functions.shell", "tools/ns:shell", "what is this?", "x" * 200]
+    names = ["functions.shell", "tools/ns:shell", "what is this?", "x" * 200, ""]
     agent = scripted(t, turn(*({"name": name, "input": {"command": "echo here"}} for name in names), text=" \n"), turn(text="bye"), provider=provider)
     equal(agent.run().code, 0, "exit status", agent.events)
     equal(agent.results()[:2], ["here", "here"], "a name in front is none of the tool's")
     contains(agent.results()[2], "there is no tool 'what_is_this_'", "what is no tool")
     sent = json.dumps(agent.bodies()[-1]["messages"][1 if provider == "anthropic" else 2])
+    contains(agent.results()[4], "there is no tool 'unknown'", "nor what has no name")
     for name in ("shell", "what_is_this_", "x" * 64):
         contains(sent, json.dumps(name), "what goes back")
     if provider == "anthropic":
