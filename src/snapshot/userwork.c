@@ -10,7 +10,7 @@ static bool is_on(const char *value)
 
 bool userwork_take(struct userwork *work, const char *text, const char *value)
 {
-#define IS(name) (strncmp(text, name "=", sizeof name) == 0)
+#define IS(name) (strncmp(text, name "=", sizeof(name)) == 0)
 	if (IS("branch"))
 		work->apply.branch = value;
 	else if (IS("message"))
