@@ -4,6 +4,7 @@
 Started by bench/run.py --only models. Client, proxies and provider are on one loopback device; each event carries the time at which
 the provider sent it. Contenders take turns. The provider's pace is an event each millisecond. The provider has a core of its own, as if it
 were another machine, and client and proxies share another: where the scheduler wakes the provider decides about more time than a proxy takes.
+Each is in a session of its own, as daemons are: time is shared out among sessions.
 """
 
 import argparse
@@ -40,7 +41,7 @@ class Bench:
 
     def start(self, argv, cores=None, **options):
         process = subprocess.Popen(argv, stdout=subprocess.PIPE, stdin=subprocess.PIPE,
-                                   preexec_fn=lambda: os.sched_setaffinity(0, cores or self.here), **options)
+                                   preexec_fn=lambda: os.sched_setaffinity(0, cores or self.here), start_new_session=True, **options)
         self.running.append(process)
         return process
 

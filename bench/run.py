@@ -499,7 +499,7 @@ def prepare(place, chosen):
         os.makedirs(os.path.join(place.base, name))
     for name in ("ringfence", "ringfence-init", "ringfence-snapshot"):
         shutil.copy2(os.path.join(REPO, "build", name), os.path.join(place.base, "bin"))
-    for name in ("run.py", "loop.py"):
+    for name in ("run.py", "loop.py", "git.py"):
         shutil.copy2(os.path.join(REPO, "bench", name), os.path.join(place.base, "bin"))
     if "loop" in chosen:
         loop.prepare(sys.modules[__name__], place)
@@ -517,12 +517,12 @@ def prepare(place, chosen):
 def main():
     parser = argparse.ArgumentParser(description="Measure Ringfence against its peers.")
     parser.add_argument("--quick", action="store_true", help="a short, rough run")
-    parser.add_argument("--only", choices=[*SECTIONS, "memory", "gateway", "agents", "builtin", "models", "snapshot"], action="append",
+    parser.add_argument("--only", choices=[*SECTIONS, "memory", "gateway", "agents", "builtin", "models", "snapshot", "git"], action="append",
                         help="only this section (repeatable)")
     parser.add_argument("--inside", help=argparse.SUPPRESS)  # the part that a plain user runs
     args = parser.parse_args()
     size = QUICK if args.quick else FULL
-    chosen = args.only or [*SECTIONS, "memory", "gateway", "agents", "builtin", "models", "snapshot"]
+    chosen = args.only or [*SECTIONS, "memory", "gateway", "agents", "builtin", "models", "snapshot", "git"]
     timed = [name for name in chosen if name in SECTIONS]
 
     if args.inside:
@@ -573,6 +573,10 @@ def main():
             print("## Checkpoints\n", flush=True)
             subprocess.run(["/usr/bin/python3", os.path.join(REPO, "bench", "snapshot.py"),
                             *(["--quick"] if args.quick else [])], cwd=base, env=place.env, check=False)
+        if "git" in chosen:
+            print("## Git for the agent\n", flush=True)
+            subprocess.run([*user, "/usr/bin/python3", os.path.join(base, "bin", "git.py"),
+                            *(["--quick"] if args.quick else [])], cwd=place.home, env=place.env, check=False)
         if root and "startup" in chosen:
             print("## As root\n")
             place.home = os.path.join(base, "root-home")

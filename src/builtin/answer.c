@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAME = 64 };
+
 static unsigned int hex_unit(const char *at, size_t size)
 {
 	unsigned int unit = 0;
@@ -388,6 +390,25 @@ static void judge_opaque(struct block *block)
 	block->raw = NULL;
 }
 
+/* Providers take only some letters back that models make up; and some models put a name in front. */
+static void judge_name(struct block *block)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+	char *last = block->name + strcspn(block->name, ".:/");
+	char *name;
+
+	while (*last && last[1 + strcspn(last + 1, ".:/")])
+		last += 1 + strcspn(last + 1, ".:/");
+	name = strndup(*last ? last + 1 : block->name, NAME);
+	for (char *at = name + strspn(name, letters); *at; at += strspn(at, letters))
+		*at = '_';
+	free(block->name);
+	block->name = *name ? name : mem_dup("unknown");
+	if (!*name)
+		free(name);
+}
+
 void answer_end(struct answer *answer, size_t calls)
 {
 	for (size_t i = 0; i < answer->message.count; i++) {
@@ -398,6 +419,7 @@ void answer_end(struct answer *answer, size_t calls)
 		if (block->kind != BLOCK_CALL)
 			continue;
 		judge_call(block);
+		judge_name(block);
 		calls++;
 		if (!*block->id) {
 			free(block->id);

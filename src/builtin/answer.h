@@ -15,10 +15,10 @@
 #include <stddef.h>
 
 enum {
-	ANSWER_EVENT = 16 << 20, /* bytes of an event, which holds at most a whole block */
-	ANSWER_BYTES = 4 << 20,  /* of all that is kept of an answer */
-	ANSWER_BLOCK = 1 << 19,  /* of a block: several times what an output limit lets through */
-	ANSWER_ERROR = 1 << 16,  /* of the body of a refusal */
+	ANSWER_EVENT = 4 << 20, /* bytes of an event, which holds at most a whole block */
+	ANSWER_BYTES = 4 << 20, /* of all that is kept of an answer */
+	ANSWER_BLOCK = 1 << 19, /* of a block: several times what an output limit lets through */
+	ANSWER_ERROR = 1 << 16, /* of the body of a refusal */
 };
 
 enum answer_stop {

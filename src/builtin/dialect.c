@@ -67,9 +67,15 @@ static bool is_marked(const struct talk *talk, size_t index)
 	return behind < 2;
 }
 
+/* A text of nothing but blanks is refused, too. */
 static bool is_empty(const struct block *block)
 {
-	return block->kind == BLOCK_TEXT && block->text.used == 0;
+	if (block->kind != BLOCK_TEXT)
+		return false;
+	for (size_t i = 0; i < block->text.used; i++)
+		if (!strchr(" \t\r\n", block->text.data[i]) || !block->text.data[i])
+			return false;
+	return true;
 }
 
 static void add_anthropic_message(struct buffer *out, const struct message *message, bool cache)

@@ -312,9 +312,16 @@ static int work(const struct options *options, struct turn *turn, struct error *
 	AUTO_FREE char *session = NULL;
 	int result;
 
-	if (options->resume && session_load(options->resume, &turn->talk, err) < 0)
-		return -1;
-	if (read_prompt(turn->bench, options->resume, &prompt, err) < 0 ||
+	bool resumed = false;
+
+	/* Of one that is lost or torn the loop knows all that matters: it is in the prompt. */
+	if (options->resume) {
+		resumed = session_load(options->resume, &turn->talk, err) == 0;
+		if (!resumed)
+			fprintf(stderr, "ringfence-agent: the session begins anew: %s\n",
+				err->text);
+	}
+	if (read_prompt(turn->bench, resumed, &prompt, err) < 0 ||
 	    talk_say(&turn->talk, prompt.data, prompt.used, err) < 0)
 		return -1;
 	session = name_session(options, turn->ask->model, &prompt);

@@ -129,7 +129,7 @@ static int run(struct bench *bench, const char *name, const char *arguments, str
 		return error_set(err, "the arguments are no JSON object");
 	}
 	/* Who watches the fence reads a path that is refused out of our memory, which nobody else may look into. */
-	if (tool->writes)
+	if (tool->files)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	result = tool->run(bench, object, out, err);
 	prctl(PR_SET_DUMPABLE, before, 0, 0, 0);

@@ -36,7 +36,7 @@ struct tool {
 	const char *about;  /* for the model */
 	const char *schema; /* of its arguments, JSON */
 	const char *target; /* the argument that says best what it is about */
-	bool writes;        /* files, by itself */
+	bool files;         /* are touched by it itself, not by a command */
 	/*
 	 * Returns 0; 1: it was done and went wrong, as the output says; -1 with err set: it could not be done.
 	 */

@@ -86,6 +86,6 @@ const struct tool tool_edit = {
 	"root\"},\"old\":{\"type\":\"string\",\"description\":\"what is there now\"},\"new\":{\"type\":\"string\",\"description\":\"what "
 	"is to be there instead\"},\"replace_all\":{\"type\":\"boolean\"}},\"required\":[\"path\",\"old\",\"new\"]}",
 	/* target */ "path",
-	/* writes */ true,
+	/* files */ true,
 	/* run */ run_edit,
 };

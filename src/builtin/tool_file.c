@@ -179,7 +179,7 @@ const struct tool tool_read = {
 	"root\"},\"offset\":{\"type\":\"integer\",\"description\":\"the first line, from 1\"},\"limit\":{\"type\":\"integer\","
 	"\"description\":\"how many lines\"}},\"required\":[\"path\"]}",
 	/* target */ "path",
-	/* writes */ false,
+	/* files */ true,
 	/* run */ run_read,
 };
 
@@ -192,6 +192,6 @@ const struct tool tool_write = {
 	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"relative to the project's "
 	"root\"},\"content\":{\"type\":\"string\",\"description\":\"all of the file\"}},\"required\":[\"path\",\"content\"]}",
 	/* target */ "path",
-	/* writes */ true,
+	/* files */ true,
 	/* run */ run_write,
 };

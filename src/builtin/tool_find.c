@@ -2,6 +2,7 @@
 #include "builtin/beneath.h"
 #include "builtin/child.h"
 #include "builtin/forest.h"
+#include "builtin/pattern.h"
 #include "builtin/say.h"
 #include "util/fd.h"
 #include "util/glob.h"
@@ -194,46 +195,6 @@ static int search_all(void *context)
 	return search->matches || search->large ? 0 : 1;
 }
 
-/* What models are used to and POSIX has not: \d, (?:...), and fewest instead of most. */
-static void translate(const char *pattern, struct buffer *out)
-{
-	bool inside = false; /* a class in brackets */
-
-	for (const char *at = pattern; *at; at++) {
-		if (at[0] == '\\' && (at[1] == 'd' || at[1] == 'D')) {
-			const char *set = at[1] == 'd' ? "[0-9]" : "[^0-9]";
-
-			buffer_add_text(out, inside ? "0-9" : set);
-			at++;
-		} else if (at[0] == '\\' && at[1] && !inside) {
-			if (at[1] == 't')
-				buffer_add_text(out, "\t");
-			else
-				buffer_add(out, at, 2);
-			at++;
-		} else if (strncmp(at, "(?:", 3) == 0 && !inside) {
-			buffer_add_text(out, "(");
-			at += 2;
-		} else if (strchr("*+?}", at[0]) && at[1] == '?' && !inside) {
-			buffer_add(out, at, 1);
-			at++;
-		} else {
-			if (!inside && at[0] == '[') {
-				inside = true;
-				/* A bracket that comes first is of the class. */
-				buffer_add(out, at++, 1);
-				if (*at == '^')
-					buffer_add(out, at++, 1);
-				if (!*at)
-					return;
-			} else if (inside && at[0] == ']') {
-				inside = false;
-			}
-			buffer_add(out, at, 1);
-		}
-	}
-}
-
 static int compile(struct search *search, const char *pattern, bool fixed, bool any_case,
 		   struct error *err)
 {
@@ -259,7 +220,7 @@ static int compile(struct search *search, const char *pattern, bool fixed, bool 
 			buffer_add(&text, at, 1);
 		}
 	} else {
-		translate(pattern, &text);
+		pattern_translate(pattern, &text);
 	}
 	code = regcomp(&search->regex, buffer_text(&text),
 		       REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0));
@@ -346,7 +307,7 @@ const struct tool tool_list = {
 	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"a folder; the project's root if it "
 	"is missing\"},\"depth\":{\"type\":\"integer\"}}}",
 	/* target */ "path",
-	/* writes */ false,
+	/* files */ true,
 	/* run */ run_list,
 };
 
@@ -360,6 +321,6 @@ const struct tool tool_search = {
 	"or folder; the project's root if it is missing\"},\"files\":{\"type\":\"string\",\"description\":\"a pattern such as "
 	"*.c\"},\"fixed\":{\"type\":\"boolean\"},\"ignore_case\":{\"type\":\"boolean\"}},\"required\":[\"pattern\"]}",
 	/* target */ "pattern",
-	/* writes */ false,
+	/* files */ true,
 	/* run */ run_search,
 };

@@ -101,6 +101,6 @@ const struct tool tool_shell = {
 	"{\"type\":\"object\",\"properties\":{\"command\":{\"type\":\"string\"},\"timeout_s\":{\"type\":\"integer\"}},"
 	"\"required\":[\"command\"]}",
 	/* target */ "command",
-	/* writes */ false,
+	/* files */ false,
 	/* run */ run_shell,
 };

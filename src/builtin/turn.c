@@ -273,6 +273,7 @@ static int step(struct state *state, struct buffer *last)
 	struct error err;
 	enum answer_stop stop;
 	bool calls;
+	bool cut;
 	int result;
 
 	if (ask(state, &answer, &end) < 0) {
@@ -280,6 +281,7 @@ static int step(struct state *state, struct buffer *last)
 		return fail(ask_failure_names[end.failure], end.why.text, end.reset_at);
 	}
 	stop = answer.stop;
+	cut = stop == ANSWER_LENGTH || answer.cut;
 	calls = message_calls(&answer.message) > 0;
 	buffer_release(last);
 	*last = BUFFER_INIT(TALK_BLOCK);
@@ -295,8 +297,7 @@ static int step(struct state *state, struct buffer *last)
 	if (!calls)
 		return settle(state, stop, last);
 	state->nudges = 0;
-	result = do_calls(state, &turn->talk.items[turn->talk.count - 1], stop == ANSWER_LENGTH,
-			  &err);
+	result = do_calls(state, &turn->talk.items[turn->talk.count - 1], cut, &err);
 	return result < 0 ? fail("error", err.text, 0) : 0;
 }
 

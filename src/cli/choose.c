@@ -40,9 +40,13 @@ static bool by_file(const struct applied *applied)
 	return strcmp(config_get(&applied->config, SETTING_AGENT_LOGIN)->text, "file") == 0;
 }
 
-/* Without TLS, a server that is passed into the fence must be a plain one. */
-static bool is_plain(const struct agent_adapter *agent)
+/* Without the gateway, and without TLS: a plain server, where the network is open. */
+static bool is_plain(const struct applied *applied, const struct agent_adapter *agent)
 {
+	if (applied->spec.models.count ||
+	    (applied->spec.net != FENCE_NET_OPEN &&
+	     !(applied->spec.accepted_weaker & FENCE_WEAKER_NO_FENCE)))
+		return false;
 	for (const char *const *name = agent->passes; *name; name++) {
 		const char *place = getenv(*name);
 
@@ -56,8 +60,7 @@ static bool can_log_in(const struct applied *applied, const struct agent_adapter
 		       const struct agent_found *found)
 {
 	if (agent->own && !by_file(applied))
-		return is_routed(applied, agent) ||
-		       (!applied->spec.models.count && is_plain(agent));
+		return is_routed(applied, agent) || is_plain(applied, agent);
 	return by_file(applied)
 		       ? found->credentials != NULL
 		       : choose_has_key(agent, &applied->spec.env) || is_routed(applied, agent);

@@ -56,6 +56,9 @@ static void print_login(const struct agent_adapter *agent, const struct agent_fo
 {
 	if (found->key)
 		printf("  login: %s is set", found->key);
+	else if (agent->own)
+		printf("  login: neither %s nor %s is set; a local server needs none (--upstream)",
+		       agent->keys[0], agent->keys[1]);
 	else
 		printf("  login: %s is not set", agent->keys[0]);
 	if (found->credentials)

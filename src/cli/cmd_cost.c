@@ -99,6 +99,15 @@ static char *name_of(const struct sums *sums, const json_t *row, const char *loo
 	return mem_dup(text(row, "model"));
 }
 
+/* The same; what nobody has paid has lines of its own. */
+static char *line_of(const struct sums *sums, const json_t *row, const char *loop)
+{
+	AUTO_FREE char *name = name_of(sums, row, loop);
+	bool replay = json_is_true(json_object_get(row, "replay"));
+
+	return mem_format("%s%s", name, replay ? " (replay)" : "");
+}
+
 static struct sum *find(struct sums *sums, char *name)
 {
 	for (size_t i = 0; i < sums->count; i++) {
@@ -136,14 +145,14 @@ static int read_ledger(struct sums *sums, const char *folder, const char *loop, 
 		return error_sys(err, "open '%s'", path);
 	while (getline(&line, &room, file) > 0) {
 		json_t *row = json_loads(line, 0, NULL);
-
 		bool replay = json_is_true(json_object_get(row, "replay"));
 
 		sums->replayed_nusd += replay ? number(row, "cost_nusd") : 0;
 		/* A line that is torn is the last of a crash: it is in the next one. */
-		if (json_is_object(row) && (!replay || sums->replays)) {
-			add(find(sums, name_of(sums, row, loop)), row);
-			add(&sums->total, row);
+		if (json_is_object(row)) {
+			add(find(sums, line_of(sums, row, loop)), row);
+			if (!replay || sums->replays)
+				add(&sums->total, row);
 		}
 		json_decref(row);
 	}
@@ -267,8 +276,8 @@ static void print_text(const struct sums *sums)
 		AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
 
 		price_add_usd(&amount, sums->replayed_nusd, 2);
-		printf("\n%s US$ %s of replays, which nobody has paid.\n",
-		       sums->replays ? "This is, or has," : "Without", buffer_text(&amount));
+		printf("\nUS$ %s of it is a replay's, and nobody has paid that%s.\n",
+		       buffer_text(&amount), sums->replays ? "" : "; the total is without it");
 	}
 }
 

@@ -144,6 +144,25 @@ static size_t refused_calls(void)
 	return count;
 }
 
+/* Where models are asked, or which tape is, instead of them or beside. */
+static void print_models(const struct list *texts)
+{
+	bool replay = false;
+
+	for (size_t i = 0; i < texts->count; i++)
+		replay = replay || strncmp(texts->items[i], "replay ", 7) == 0;
+	for (size_t i = 0; i < texts->count; i++) {
+		const char *text = texts->items[i];
+
+		if (strncmp(text, "upstream ", 9) == 0 && !replay)
+			print_line("models", text + 9, NULL, "models");
+		else if (strncmp(text, "replay ", 7) == 0)
+			print_line("models", text + 7, "a tape", "replay");
+		else if (strncmp(text, "record ", 7) == 0)
+			print_line("tape", text + 7, NULL, "record");
+	}
+}
+
 void policy_print(const struct applied *applied, const struct fence_plan *plan)
 {
 	static const char *const nets[] = { [FENCE_NET_NONE] = "none",
@@ -166,9 +185,7 @@ void policy_print(const struct applied *applied, const struct fence_plan *plan)
 	for (size_t i = 0; i < applied->spec.allow.count; i++)
 		print_line("allow", applied->spec.allow.items[i].path, NULL,
 			   applied->spec.allow.items[i].origin);
-	for (size_t i = 0; i < applied->spec.models.count; i++)
-		if (strncmp(applied->spec.models.items[i], "upstream ", 9) == 0)
-			print_line("models", applied->spec.models.items[i] + 9, NULL, "models");
+	print_models(&applied->spec.models);
 	print_line("system calls", calls, NULL, "built-in");
 	print_limits(applied);
 	print_environment(plan);

@@ -135,12 +135,10 @@ static void add_tape(const struct run_options *asked)
 	for (size_t i = 0; i < models->count; i++) {
 		const char *text = models->items[i];
 
-		if (strncmp(text, "replay ", 7) == 0) {
+		if (strncmp(text, "replay ", 7) == 0)
 			json_object_set_new(asked->frozen, "replay", json_string(text + 7));
-			noticef("a replay of %s: no model is asked, and nothing is paid", text + 7);
-		} else if (strncmp(text, "record ", 7) == 0) {
+		else if (strncmp(text, "record ", 7) == 0)
 			json_object_set_new(asked->frozen, "record", json_string(text + 7));
-		}
 	}
 }
 

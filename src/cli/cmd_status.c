@@ -116,6 +116,16 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 			       : "    recorded to %s\n",
 		       tape);
 	}
+	if (state->git_ref)
+		printf("    committed: %s is %.10s\n",
+		       strncmp(state->git_ref, "refs/heads/", 11) == 0 ? state->git_ref + 11
+								       : state->git_ref,
+		       state->git_commit ? state->git_commit : "?");
+	if (state->git_error) {
+		AUTO_FREE char *why = text_escaped(state->git_error);
+
+		printf("    what was committed did not come in: %s\n", why);
+	}
 	if (state->options.login) {
 		AUTO_FREE char *login = text_escaped(state->options.login);
 

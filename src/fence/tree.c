@@ -157,15 +157,25 @@ static int open_rule(const struct fence_rule *rule, const struct loan *loan, str
 	return fd_steal(&fd);
 }
 
-/* What is shown instead of something: by itself, lent if anything is. */
+/* What is shown instead of something: by itself, lent if anything is. What is only read may be readable as it is. */
 static int open_cover(const struct fence_rule *rule, struct stage *stage, struct error *err)
 {
 	const struct fence_rule itself = { .path = rule->source,
 					   .device = rule->source_device,
 					   .inode = rule->source_inode };
 	AUTO_FD fd = open_rule(&itself, &(struct loan){ .fd = -1 }, err);
+	int lent;
 
-	return fd < 0 || stage->mapping < 0 ? fd_steal(&fd) : stage_lend(stage, fd, err);
+	if (fd < 0 || stage->mapping < 0)
+		return fd_steal(&fd);
+	lent = stage_lend(stage, fd, err);
+	if (lent >= 0 || rule->access != WIRE_WRITE)
+		return lent >= 0 ? lent : fd_steal(&fd);
+	return error_set(
+		err,
+		"'%s' is root's, and its file system cannot lend it to another uid; use --git read-only, or keep the "
+		"state on another one (RINGFENCE_STATE_DIR)",
+		rule->source);
 }
 
 /* The source of a rule that shows something: what is in a folder that is lent is reached through it. */

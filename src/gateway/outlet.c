@@ -85,21 +85,8 @@ static void answer(struct outlet *outlet, uint32_t id)
 static size_t stop(struct outlet *outlet, struct outlet_host *ret_hosts, size_t most)
 {
 	struct gateway_outlet *self = own(outlet);
-	AUTO_FREE struct gateway_host *hosts = mem_zero(GATEWAY_HOSTS * sizeof *hosts);
-	size_t count = self->gateway ? gateway_hosts(self->gateway, hosts, GATEWAY_HOSTS) : 0;
+	size_t count = self->gateway ? gateway_hosts(self->gateway, ret_hosts, most) : 0;
 
-	count = count < most ? count : most;
-	for (size_t i = 0; i < count; i++) {
-		ret_hosts[i] = (struct outlet_host){
-			.port = hosts[i].port,
-			.connections = hosts[i].connections,
-			.refusals = hosts[i].refusals,
-			.bytes_in = hosts[i].bytes_in,
-			.bytes_out = hosts[i].bytes_out,
-			.verdict = hosts[i].verdict,
-		};
-		snprintf(ret_hosts[i].host, sizeof ret_hosts[i].host, "%s", hosts[i].host);
-	}
 	gateway_stop(self->gateway);
 	self->gateway = NULL;
 	return count;

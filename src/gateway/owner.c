@@ -453,23 +453,23 @@ void gateway_answer(struct gateway *gateway, uint32_t id)
 		(void)post_send(gateway->socket, &message, NULL, 0, false);
 }
 
-size_t gateway_hosts(const struct gateway *gateway, struct gateway_host *ret_hosts, size_t most)
+size_t gateway_hosts(const struct gateway *gateway, struct outlet_host *ret_hosts, size_t most)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i <= TABLE_ROWS && count < most; i++) {
-		struct gateway_host *host = &ret_hosts[count];
+		struct outlet_host *host = &ret_hosts[count];
 		struct table_row row;
 
 		if (!table_read(gateway->table, i, &row))
 			continue;
-		*host = (struct gateway_host){ .port = (uint16_t)row.port,
-					       .connections = row.connections,
-					       .bytes_in = row.bytes_in,
-					       .bytes_out = row.bytes_out,
-					       .refusals = row.refusals,
-					       .verdict = table_verdicts[row.verdict] };
-		memcpy(host->host, row.host, sizeof host->host);
+		*host = (struct outlet_host){ .port = (uint16_t)row.port,
+					      .connections = row.connections,
+					      .bytes_in = row.bytes_in,
+					      .bytes_out = row.bytes_out,
+					      .refusals = row.refusals,
+					      .verdict = table_verdicts[row.verdict] };
+		memcpy(host->host, row.host, sizeof row.host);
 		count++;
 	}
 	return count;

@@ -15,6 +15,7 @@
 #include "gateway/rule.h"
 #include "util/error.h"
 #include "util/list.h"
+#include "util/outlet.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,19 +46,8 @@ struct gateway_refusal {
 	char remedy[288]; /* "--allow HOST"; empty: nothing would help */
 };
 
-struct gateway_host {
-	char host[GATEWAY_HOST]; /* printable; "others" with port 0: all that found no room */
-	uint16_t port;
-	uint64_t connections; /* that were allowed */
-	uint64_t bytes_in;    /* from the host */
-	uint64_t bytes_out;   /* to it */
-	uint64_t refusals;
-	const char *verdict; /* allowed, refused, capped, failed */
-};
-
 enum {
 	GATEWAY_TOKEN = 33,   /* 32 hexadecimal digits and the end of the string */
-	GATEWAY_HOSTS = 257,  /* rows that gateway_hosts() gives at most */
 	GATEWAY_RESTARTS = 10 /* in a run */
 };
 
@@ -94,7 +84,7 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 void gateway_answer(struct gateway *gateway, uint32_t id);
 
 /* Copies of the host table's rows, at most `most`; also when the gateway is dead. Returns how many. */
-size_t gateway_hosts(const struct gateway *gateway, struct gateway_host *ret_hosts, size_t most);
+size_t gateway_hosts(const struct gateway *gateway, struct outlet_host *ret_hosts, size_t most);
 
 /* Ends it, waits for its end, and forgets it. NULL is nothing. */
 void gateway_stop(struct gateway *gateway);

@@ -105,12 +105,16 @@ void reel_listen(struct call *call, struct tape_talk *ret_talk)
 static void add_headers(struct buffer *wire, const char *headers, bool paced)
 {
 	for (const char *end; (end = strchr(headers, '\n')); headers = end + 1) {
-		/* Who does not wait for the model's words does not wait for its limits, either. */
-		bool waits = strncasecmp(headers, "retry-after", 11) == 0 ||
-			     strncasecmp(headers, "x-ratelimit-reset-", 18) == 0;
+		size_t name = strcspn(headers, ":");
+		bool after = strncasecmp(headers, "retry-after", 11) == 0;
+		bool reset = strncasecmp(headers, "x-ratelimit-reset-", 18) == 0;
 
-		if (waits && !paced)
-			buffer_printf(wire, "%.*s: 0\r\n", (int)strcspn(headers, ":"), headers);
+		/* Who does not wait for the model's words does not wait for its limits, either: a second means that there was one. */
+		if ((after || reset) && !paced)
+			buffer_printf(wire, "%.*s: %s\r\n", (int)name, headers,
+				      reset       ? "1s"
+				      : name > 11 ? "1000"
+						  : "1");
 		else
 			buffer_printf(wire, "%.*s\r\n", (int)(end - headers), headers);
 	}

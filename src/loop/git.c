@@ -60,7 +60,21 @@ static bool is_decided(const struct supervisor *sup)
 {
 	const struct loop_state *state = &sup->state;
 
-	return state->git_mode && strcmp(state->git_mode, "private") != 0;
+	return state->git_mode ? strcmp(state->git_mode, "private") != 0 : state->iteration > 0;
+}
+
+/* Has a person said what .git is to be? Then it is that. */
+static bool is_named(const struct supervisor *sup)
+{
+	const struct fence_paths *const lists[] = { &sup->fence.write, &sup->fence.read,
+						    &sup->fence.hide };
+	AUTO_FREE char *git = path_join(sup->state.options.project, ".git");
+
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		for (size_t k = 0; k < lists[i]->count; k++)
+			if (path_within(lists[i]->items[k].path, git))
+				return true;
+	return false;
 }
 
 int git_open(struct supervisor *sup, struct error *err)
@@ -69,7 +83,8 @@ int git_open(struct supervisor *sup, struct error *err)
 	json_t *answer = NULL;
 	int result = 0;
 
-	if (sup->git_open || !sup->state.options.git || is_decided(sup))
+	if (sup->git_open || !sup->state.options.git || is_decided(sup) || is_named(sup) ||
+	    sup->fence.accepted_weaker & FENCE_WEAKER_NO_FENCE)
 		return 0;
 	checkpoint_ask(sup, "git-open", &answer, &failed);
 	if (!sup->leaving) {

@@ -20,25 +20,24 @@ static const char *const events[] = {
 #define ON(event, target) [LOOP_EVENT_##event] = TO(target)
 #define ALWAYS(phase)                                                                      \
 	ON(started, phase), ON(asked, phase), ON(changed, phase), ON(checkpointed, phase), \
-		ON(restored, phase), ON(git, phase), ON(imported, phase)
+		ON(restored, phase)
 
 static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_PHASE_new] = { ON(created, baseline) },
-	[LOOP_PHASE_baseline] = { ALWAYS(baseline), ON(checked, baseline), ON(baselined, ready),
-				  ON(finished, finished) },
-	[LOOP_PHASE_ready] = { ALWAYS(ready), ON(begun, agent), ON(waits, waiting),
+	[LOOP_PHASE_baseline] = { ALWAYS(baseline), ON(git, baseline), ON(checked, baseline),
+				  ON(baselined, ready), ON(finished, finished) },
+	[LOOP_PHASE_ready] = { ALWAYS(ready), ON(git, ready), ON(begun, agent), ON(waits, waiting),
 			       ON(paused, paused), ON(finished, finished) },
-	[LOOP_PHASE_agent] = { ALWAYS(agent), ON(ended, checks), ON(interrupted, ready),
-			       ON(finished, finished) },
-	[LOOP_PHASE_checks] = { ALWAYS(checks), ON(checked, checks), ON(continued, ready),
-				ON(waits, waiting), ON(paused, paused), ON(interrupted, ready),
-				ON(finished, finished) },
+	[LOOP_PHASE_agent] = { ALWAYS(agent), ON(imported, agent), ON(ended, checks),
+			       ON(interrupted, ready), ON(finished, finished) },
+	[LOOP_PHASE_checks] = { ALWAYS(checks), ON(imported, checks), ON(checked, checks),
+				ON(continued, ready), ON(waits, waiting), ON(paused, paused),
+				ON(interrupted, ready), ON(finished, finished) },
 	[LOOP_PHASE_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused),
 				 ON(finished, finished) },
 	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ON(finished, finished) },
 	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
-				  ON(checkpointed, finished), ON(restored, finished),
-				  ON(imported, finished) },
+				  ON(checkpointed, finished), ON(restored, finished) },
 };
 
 const char *loop_phase_name(enum loop_phase phase)

@@ -482,11 +482,24 @@ int phase_checks(struct supervisor *sup, struct error *err)
 	return decide(sup, folder, err);
 }
 
+/* Until when a provider is waited for. One that is on a tape, and gives its answers at once, is not: a second is enough. */
+static int64_t wait_until_ms(const struct supervisor *sup)
+{
+	const struct list *models = &sup->fence.models;
+	int64_t soon_ms = sup->state.phase_ms + 1000;
+	bool paced = !sup->state.options.replay;
+
+	for (size_t i = 0; i < models->count; i++)
+		paced = paced || strcmp(models->items[i], "pace original") == 0;
+	return paced || sup->state.wait_until_ms < soon_ms ? sup->state.wait_until_ms : soon_ms;
+}
+
 int phase_waiting(struct supervisor *sup, struct error *err)
 {
+	int64_t until_ms = wait_until_ms(sup);
+
 	sup->surveyed = sup->kept = false;
-	while (attend_now_ms() < sup->state.wait_until_ms && sup->state.wish == LOOP_WISH_NONE &&
-	       !sup->leaving)
-		attend(sup, sup->state.wait_until_ms);
+	while (attend_now_ms() < until_ms && sup->state.wish == LOOP_WISH_NONE && !sup->leaving)
+		attend(sup, until_ms);
 	return sup->leaving ? 0 : attend_append(sup, LOOP_EVENT_waited, json_object(), err);
 }

@@ -125,9 +125,26 @@ static void add_network(const struct loop_options *options, struct buffer *out)
 	}
 }
 
-/* What will be refused, so that nothing is tried in vain. */
-static void add_fence(const struct loop_options *options, struct buffer *out)
+static void add_git(const struct loop_state *state, struct buffer *out)
 {
+	const char *mode = state->git_mode ? state->git_mode : "";
+
+	if (strcmp(mode, "private") == 0 && state->options.git)
+		buffer_add_text(
+			out,
+			"- You can commit, branch, stash and rebase as you like: .git is a private one, and what you "
+			"commit comes to a person as a branch of its own. Hooks and remotes of theirs are not there.\n");
+	else if (strcmp(mode, "none") != 0 && !is_opened(&state->options, ".git"))
+		buffer_add_text(
+			out,
+			"- Do not commit, and do not use branches, stashes or tags: .git is read-only. git status, diff and "
+			"log work. Leave your changes in the files; a person commits them.\n");
+}
+
+/* What will be refused, so that nothing is tried in vain. */
+static void add_fence(const struct loop_state *state, struct buffer *out)
+{
+	const struct loop_options *options = &state->options;
 	json_int_t weaker = json_integer_value(json_object_get(options->fence, "accepted_weaker"));
 
 	if (weaker & FENCE_WEAKER_NO_FENCE) {
@@ -139,11 +156,7 @@ static void add_fence(const struct loop_options *options, struct buffer *out)
 		"- You work alone, in a fence: only the project can be changed, secrets (keys, tokens, .env files) are "
 		"hidden, and what the host would execute (git hooks, editor and agent settings) is read-only or put "
 		"aside. What is refused stays refused; do not try to get around it.\n");
-	if (!is_opened(options, ".git"))
-		buffer_add_text(
-			out,
-			"- Do not commit, and do not use branches, stashes or tags: .git is read-only. git status, diff and "
-			"log work. Leave your changes in the files; a person commits them.\n");
+	add_git(state, out);
 	add_network(options, out);
 }
 
@@ -152,7 +165,7 @@ static void add_rules(const struct loop_state *state, struct buffer *out)
 	const struct loop_options *options = &state->options;
 
 	buffer_add_text(out, "\n# The rules\n\n");
-	add_fence(options, out);
+	add_fence(state, out);
 	buffer_add_text(out, "- Nobody answers questions. Decide, and say what you decided.\n");
 	if (options->checks.count)
 		buffer_add_text(

@@ -90,7 +90,8 @@ void shape_refuse(struct buffer *out, enum usage_format format, enum shape_reaso
 		      "HTTP/1.1 %u %s\r\nContent-Type: application/json\r\nContent-Length: %zu\r\n"
 		      "%s%s\r\n",
 		      form.status, form.phrase, body.used,
-		      reason == SHAPE_BUSY ? "Retry-After: 1\r\n" : "x-should-retry: false\r\n",
+		      reason == SHAPE_BUSY || reason == SHAPE_SLOW ? "Retry-After: 1\r\n"
+								   : "x-should-retry: false\r\n",
 		      keep ? "" : "Connection: close\r\n");
 	buffer_add(out, buffer_text(&body), body.used);
 }

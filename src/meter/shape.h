@@ -23,7 +23,7 @@ enum shape_reason {
 	SHAPE_MODEL,    /* an unknown model, and those are refused */
 	SHAPE_UPSTREAM, /* the provider cannot be reached, or its answer cannot be metered */
 	SHAPE_BUSY,     /* no room now: try again */
-	SHAPE_SLOW,     /* the body does not come to its end */
+	SHAPE_SLOW,     /* the body did not come to its end: try again */
 	SHAPE_UPGRADE,  /* no WebSocket here: POST instead */
 	SHAPE_REASONS
 };

@@ -127,32 +127,32 @@ static void find_lenders(struct borrow *borrow, const char *objects, int nested)
 /* What of the configuration is passed on, and whether its value is one word. */
 static const struct passed {
 	const char *section;
-	bool named; /* with a subsection */
 	const char *key;
+	bool named; /* with a subsection */
 	bool word;
 } passed[] = {
-	{ "core", false, "autocrlf", true },
-	{ "core", false, "eol", true },
-	{ "core", false, "safecrlf", true },
-	{ "core", false, "filemode", true },
-	{ "core", false, "ignorecase", true },
-	{ "core", false, "symlinks", true },
-	{ "core", false, "precomposeunicode", true },
-	{ "core", false, "quotepath", true },
-	{ "core", false, "abbrev", true },
-	{ "core", false, "trustctime", true },
-	{ "core", false, "checkstat", true },
-	{ "core", false, "sparsecheckout", true },
-	{ "core", false, "sparsecheckoutcone", true },
-	{ "index", false, "sparse", true },
-	{ "init", false, "defaultbranch", true },
-	{ "pull", false, "rebase", true },
-	{ "merge", false, "conflictstyle", true },
-	{ "branch", true, "remote", false },
-	{ "branch", true, "merge", false },
-	{ "branch", true, "rebase", true },
-	{ "remote", true, "fetch", false },
-	{ "remote", true, "url", false },
+	{ "core", "autocrlf", false, true },
+	{ "core", "eol", false, true },
+	{ "core", "safecrlf", false, true },
+	{ "core", "filemode", false, true },
+	{ "core", "ignorecase", false, true },
+	{ "core", "symlinks", false, true },
+	{ "core", "precomposeunicode", false, true },
+	{ "core", "quotepath", false, true },
+	{ "core", "abbrev", false, true },
+	{ "core", "trustctime", false, true },
+	{ "core", "checkstat", false, true },
+	{ "core", "sparsecheckout", false, true },
+	{ "core", "sparsecheckoutcone", false, true },
+	{ "index", "sparse", false, true },
+	{ "init", "defaultbranch", false, true },
+	{ "pull", "rebase", false, true },
+	{ "merge", "conflictstyle", false, true },
+	{ "branch", "remote", true, false },
+	{ "branch", "merge", true, false },
+	{ "branch", "rebase", true, true },
+	{ "remote", "fetch", true, false },
+	{ "remote", "url", true, false },
 };
 
 struct reading {

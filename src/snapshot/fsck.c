@@ -48,7 +48,7 @@ static bool any_part(const char *name, bool (*is)(const char *folded))
 {
 	for (;;) {
 		size_t size = strcspn(name, "\\");
-		char folded[32];
+		char folded[32] = "";
 
 		fold(name, size, folded);
 		if (is(folded))

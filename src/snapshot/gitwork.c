@@ -62,15 +62,20 @@ static int open_private(const struct gitwork *work, const struct borrow *borrow,
 	return 0;
 }
 
-/* What is in a pack may be small there and large here: then this process ends, and nobody else suffers. */
+/* Whatever goes wrong with what somebody else wrote: this process ends, and nobody else suffers. The user's own packs are
+ * looked at through small windows, so that large ones fit. */
 static void limit_self(void)
 {
-	static const rlim_t most_bytes = (rlim_t)2 << 30;
+	static const rlim_t most_bytes = (rlim_t)6 << 30;
+	static const size_t window = 32 << 20;
+	static const size_t windows = 512 << 20;
 	static const rlim_t most_seconds = 600;
 
 	if (!SANITIZED)
 		setrlimit(RLIMIT_AS, &(struct rlimit){ most_bytes, most_bytes });
 	setrlimit(RLIMIT_CPU, &(struct rlimit){ most_seconds, most_seconds });
+	git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, window);
+	git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, windows);
 }
 
 static int make_folder(const char *path, struct error *err)
@@ -94,8 +99,8 @@ static int import(const struct gitwork *work, const struct borrow *borrow, struc
 	if (make_folder(packs, err) < 0 || make_folder(refs, err) < 0 ||
 	    confine_writes(places, err) < 0)
 		return -1;
-	limit_self();
 	depot_quiet();
+	limit_self();
 	return import_run(borrow, &work->import, json, err);
 }
 

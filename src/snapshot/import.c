@@ -4,6 +4,7 @@
 #include "snapshot/fsck.h"
 #include "snapshot/pack.h"
 #include "snapshot/publish.h"
+#include "snapshot/seen.h"
 #include "snapshot/source.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -34,11 +35,6 @@ struct wanted {
 	enum fsck_type type;
 };
 
-struct seen {
-	git_oid id;
-	enum fsck_type type;
-};
-
 struct import {
 	const struct import_options *options;
 	const struct borrow *borrow;
@@ -53,52 +49,11 @@ struct import {
 	struct list refused;
 
 	/* Of one walk. */
-	struct seen *seen; /* a table by id; free where the type is FSCK_ANY */
-	size_t seen_count, seen_slots;
+	struct seen seen;
 	struct wanted *stack;
 	size_t depth;
 	uint64_t bytes;
 };
-
-/* ---- what was seen ---- */
-
-static struct seen *slot_of(const struct import *import, const git_oid *id)
-{
-	uint64_t key;
-
-	memcpy(&key, id->id, sizeof key);
-
-	size_t slot = key & (import->seen_slots - 1);
-
-	while (import->seen[slot].type != FSCK_ANY && !git_oid_equal(&import->seen[slot].id, id))
-		slot = (slot + 1) & (import->seen_slots - 1);
-	return &import->seen[slot];
-}
-
-/* The type that it had; FSCK_ANY: it is new. */
-static enum fsck_type seen_type(const struct import *import, const git_oid *id)
-{
-	return import->seen_slots ? slot_of(import, id)->type : FSCK_ANY;
-}
-
-static void see(struct import *import, const git_oid *id, enum fsck_type type)
-{
-	enum { SMALLEST = 4096 };
-
-	if (2 * (import->seen_count + 1) > import->seen_slots) {
-		struct seen *old = import->seen;
-		size_t slots = import->seen_slots;
-
-		import->seen_slots = slots ? 2 * slots : SMALLEST;
-		import->seen = mem_zero(import->seen_slots * sizeof *import->seen);
-		for (size_t i = 0; i < slots; i++)
-			if (old[i].type != FSCK_ANY)
-				*slot_of(import, &old[i].id) = old[i];
-		free(old);
-	}
-	*slot_of(import, id) = (struct seen){ *id, type };
-	import->seen_count++;
-}
 
 static void push(struct import *import, const git_oid *id, enum fsck_type type)
 {
@@ -224,18 +179,19 @@ static int bring(struct import *import, const struct wanted *wanted, enum fsck_t
 
 static int take_object(struct import *import, const struct wanted *wanted, struct error *err)
 {
-	enum fsck_type type = seen_type(import, &wanted->id);
+	enum fsck_type type = seen_type(&import->seen, wanted->id.id);
 	bool known = type != FSCK_ANY;
 
 	if (!known && ask_user(import, &wanted->id, &type, err) < 0)
 		return -1;
 	if (type == FSCK_ANY)
-		return bring(import, wanted, &type, err) < 0 ? -1
-							     : (see(import, &wanted->id, type), 0);
+		return bring(import, wanted, &type, err) < 0
+			       ? -1
+			       : (seen_add(&import->seen, wanted->id.id, type), 0);
 	if (wanted->type != FSCK_ANY && wanted->type != type)
 		return wrong_type(&wanted->id, err);
 	if (!known)
-		see(import, &wanted->id, type);
+		seen_add(&import->seen, wanted->id.id, type);
 	return 0;
 }
 
@@ -287,9 +243,7 @@ static int take_tips(struct import *import, struct error *err)
 		again = false;
 		pack_free(import->pack);
 		import->pack = pack_new(&import->depot, false, draft);
-		free(import->seen);
-		import->seen = NULL;
-		import->seen_count = import->seen_slots = 0;
+		seen_release(&import->seen);
 		import->bytes = 0;
 		for (size_t i = 0; i < import->tip_count && !again; i++) {
 			struct tip *tip = &import->tips[i];
@@ -308,14 +262,14 @@ static int take_tips(struct import *import, struct error *err)
 
 /* ---- tips ---- */
 
-static void add_tip(struct import *import, char *name, const char *from, const char *hex,
+static void add_tip(struct import *import, const char *name, const char *from, const char *hex,
 		    enum fsck_type type)
 {
 	struct tip *tip;
 
 	import->tips = mem_resize(import->tips, import->tip_count + 1, sizeof *import->tips);
 	tip = &import->tips[import->tip_count++];
-	*tip = (struct tip){ .name = name, .from = mem_dup(from), .type = type };
+	*tip = (struct tip){ .name = mem_dup(name), .from = mem_dup(from), .type = type };
 	memcpy(tip->hex, hex, REFS_HEX);
 }
 
@@ -356,23 +310,23 @@ static void judge_ref(struct import *import, const struct refs *base, const stru
 	}
 	add_tip(import, name, ref->name, ref->hex,
 		strncmp(ref->name, "refs/tags/", 10) == 0 ? FSCK_ANY : FSCK_COMMIT);
-	name = NULL;
 }
 
 /* HEAD comes first: it is what a person looks for. Where the branch cannot be written, it comes beside the others. */
 static void judge_head(struct import *import, const char *hex)
 {
 	AUTO_FREE char *obstacle = publish_obstacle(&import->publish, import->publish.branch);
+	AUTO_FREE char *beside = mem_format("%sHEAD", import->publish.below);
 
 	if (!obstacle) {
-		add_tip(import, mem_dup(import->publish.branch), "HEAD", hex, FSCK_COMMIT);
+		add_tip(import, import->publish.branch, "HEAD", hex, FSCK_COMMIT);
 		return;
 	}
 	list_printf(&import->refused,
 		    "the branch %s was not touched (%s): the agent's commits are in %sHEAD",
 		    import->publish.branch + strlen("refs/heads/"), obstacle,
 		    import->publish.below);
-	add_tip(import, mem_format("%sHEAD", import->publish.below), "HEAD", hex, FSCK_COMMIT);
+	add_tip(import, beside, "HEAD", hex, FSCK_COMMIT);
 }
 
 static int gather(struct import *import, int git, const struct refs *base, struct error *err)
@@ -519,7 +473,7 @@ int import_run(const struct borrow *borrow, const struct import_options *options
 		free(import.tips[i].from);
 	}
 	free(import.tips);
-	free(import.seen);
+	seen_release(&import.seen);
 	free(import.stack);
 	list_release(&import.refused);
 	return result;

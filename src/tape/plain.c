@@ -250,38 +250,59 @@ static size_t temporary(struct rest rest)
 	return n > 5 ? n : 0;
 }
 
+/* What stands here that goes: its length, and how much before it stays. */
+static size_t goes(const char *text, size_t i, size_t size, size_t *ret_stays)
+{
+	struct rest rest = { text + i, size - i };
+	size_t gone = 0;
+
+	*ret_stays = 0;
+	if (text[i] == '/') {
+		*ret_stays = 5;
+		return temporary(rest) - 5;
+	}
+	if (isdigit((unsigned char)text[i]))
+		gone = number(rest, i > 0 && text[i - 1] == ':');
+	else if (isupper((unsigned char)text[i]))
+		gone = day_or_month(rest);
+	if (!gone)
+		gone = made_word(rest);
+	if (!gone)
+		*ret_stays = labelled(rest, &gone);
+	return gone;
+}
+
 void tape_plain(struct buffer *out, const char *text, size_t size)
 {
 	static const char mark = MARK;
+	size_t done = 0; /* is in the output */
 	size_t i = 0;
 
 	while (i < size) {
-		struct rest rest = { text + i, size - i };
-		bool begins = i == 0 || !(is_word(text[i - 1]) || text[i - 1] == '-');
-		size_t gone = 0;
 		size_t stays = 0;
+		size_t gone = 0;
 
-		if (text[i] == '/' && temporary(rest)) {
-			stays = 5;
-			gone = temporary(rest) - 5;
-		} else if (begins && isdigit((unsigned char)text[i])) {
-			gone = number(rest, i > 0 && text[i - 1] == ':');
-		} else if (begins && isalpha((unsigned char)text[i])) {
-			gone = day_or_month(rest);
-		}
-		if (!gone && begins && is_word(text[i]))
-			gone = made_word(rest);
-		if (!gone && begins && is_word(text[i]))
-			stays = labelled(rest, &gone);
-		if (!gone) {
-			buffer_add(out, text + i, 1);
+		/* Only where a word begins, or a path. */
+		if (text[i] == '/' ? temporary((struct rest){ text + i, size - i }) > 0
+				   : is_word(text[i]))
+			gone = goes(text, i, size, &stays);
+		if (gone) {
+			buffer_add(out, text + done, i + stays - done);
+			buffer_add(out, &mark, 1);
+			i += stays + gone;
+			done = i;
+		} else if (is_word(text[i])) {
+			while (i < size && (is_word(text[i]) || text[i] == '-'))
+				i++;
+		} else {
 			i++;
-			continue;
 		}
-		buffer_add(out, text + i, stays);
-		buffer_add(out, &mark, 1);
-		i += stays + gone;
+		/* The rest of a word of which a part is gone is no beginning. */
+		while (gone && i < size && is_word(text[i - 1]) &&
+		       (is_word(text[i]) || text[i] == '-'))
+			i++;
 	}
+	buffer_add(out, text + done, size - done);
 }
 
 void tape_key(const char *before, const char *role, const char *text, size_t size,

@@ -42,15 +42,15 @@ static void replace_names(struct buffer *out, const char *bytes, size_t size,
 			  const struct tape_names *names)
 {
 	const char *end = bytes + size;
-	char first[TAPE_NAMES + 1] = { 0 };
+	bool first[256] = { false };
 
 	for (size_t i = 0; i < names->count; i++)
-		first[i] = names->items[i].text[0];
+		first[(unsigned char)names->items[i].text[0]] = true;
 	while (bytes < end) {
 		const char *at = bytes;
 		size_t i = 0;
 
-		while (at < end && !(*at && strchr(first, *at)))
+		while (at < end && !first[(unsigned char)*at])
 			at++;
 		buffer_add(out, bytes, (size_t)(at - bytes));
 		bytes = at;
@@ -80,6 +80,12 @@ static void add_indent(struct buffer *out, size_t depth)
 		buffer_add_text(out, "  ");
 }
 
+/* Plain letters and signs, and what is nobody's escape. */
+static bool is_harmless(char byte)
+{
+	return (byte >= 0x20 && byte <= 0x7e) || byte == '\t';
+}
+
 /* A line of a text: what a terminal could not show harmlessly is written as it is in C, a tab stays. */
 static void add_line(struct buffer *out, const char *text, size_t size, size_t depth)
 {
@@ -92,12 +98,14 @@ static void add_line(struct buffer *out, const char *text, size_t size, size_t d
 		for (size_t i = 0; i < part;) {
 			size_t run = 0;
 
-			while (i + run < part && text[i + run] != '\\' && text[i + run] != '\t')
+			while (i + run < part && is_harmless(text[i + run]))
+				run++;
+			buffer_add(out, text + i, run);
+			i += run;
+			for (run = 0; i + run < part && !is_harmless(text[i + run]);)
 				run++;
 			text_escape_bytes(out, text + i, run);
 			i += run;
-			if (i < part)
-				buffer_add(out, text + i++, 1);
 		}
 		buffer_add_text(out, "\n");
 		text += part;

@@ -79,7 +79,7 @@ static int read_section(struct reader *reader)
 		if (byte == ' ' || byte == '\t') {
 			while (more(reader) && (*reader->at == ' ' || *reader->at == '\t'))
 				reader->at++;
-			if (!more(reader) || *reader->at++ != '"')
+			if (!more(reader) || *reader->at++ != '"' || !reader->section.used)
 				return -1;
 			reader->has_subsection = true;
 			return read_quoted_subsection(reader);

@@ -39,7 +39,7 @@ struct outlet_refusal {
 
 /* What one host was used for. */
 struct outlet_host {
-	char host[OUTLET_NAME];
+	char host[OUTLET_NAME]; /* printable; "others" with port 0: all that found no room */
 	uint16_t port;
 	uint64_t connections, refusals; /* all of them, also those that were too many to be told */
 	uint64_t bytes_in, bytes_out;

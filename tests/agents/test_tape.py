@@ -44,3 +44,9 @@ def test_an_agent_is_recorded_and_replayed(t, agent):
     contains(loop.tree()["calc.py"], "return a + b", "the file")
     equal(len(loop.server.requests), asked, "nobody was asked")
     equal(sums(loop), recorded, "the same ledger")
+    # A file that says something else: the agent stops, and the loop knows where they part.
+    loop.write("calc.py", CALC.replace("a - b", "a // b"))
+    result = loop.work("--replay", tape, options=["--model", MODELS[agent]])
+    equal(result.code, 1, "exit status of the stray", f"{result}\n{loop.log()[-2000:]}")
+    contains(loop.status()["reason"], "the replay has left its tape: this is not what was recorded: message ", "the reason")
+    contains(loop.status()["reason"], "a // b", "what came")

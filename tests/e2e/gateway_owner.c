@@ -71,8 +71,8 @@ static void show_refusal(const struct gateway_refusal *refusal)
 
 static void show_hosts(const struct gateway *gateway)
 {
-	static struct gateway_host hosts[GATEWAY_HOSTS];
-	size_t count = gateway_hosts(gateway, hosts, GATEWAY_HOSTS);
+	static struct outlet_host hosts[OUTLET_HOSTS];
+	size_t count = gateway_hosts(gateway, hosts, OUTLET_HOSTS);
 
 	for (size_t i = 0; i < count; i++)
 		printf("host\t%s\t%u\t%llu\t%llu\t%llu\t%llu\t%s\n", hosts[i].host, hosts[i].port,

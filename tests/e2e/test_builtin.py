@@ -7,6 +7,7 @@ import os
 from fakes import Server
 from harness import cases, contains, equal, expect, lacks
 from harness.loop import Loop
+from harness.provider import Provider, event, respond, stream
 
 KEY = "sk-real-0123456789abcdef0123456789"
 PROVIDERS = {"anthropic": "ANTHROPIC_API_KEY", "openai": "OPENAI_API_KEY"}
@@ -217,12 +218,32 @@ def test_it_stays_in_its_folder(t):
     expect(not os.path.exists(os.path.join(t.outside, "new.txt")), "nothing was written there", "")
 
 
+# What the memory of the agent holds, if it can be read at all.
+PEEK = """
+import os, re
+own = f"/proc/{os.getppid()}"
+try:
+    maps = [line.split() for line in open(own + "/maps")]
+    memory = open(own + "/mem", "rb", 0)
+except OSError as error:
+    print("refused", error.strerror)
+    raise SystemExit
+for line in maps:
+    start, end = (int(part, 16) for part in line[0].split("-"))
+    if "w" in line[1]:
+        memory.seek(start)
+        print("found" if re.search(rb"x-api-key: \\S+", memory.read(end - start)) else "nothing")
+"""
+
+
 def test_no_key_and_no_token_gets_to_commands_events_or_files(t):
     probe = ("env; cat /proc/*/environ 2>/dev/null | tr '\\0' '\\n'; cat /proc/$PPID/cmdline | tr '\\0' ' '; "
-             "head -c 100 /proc/$PPID/mem 2>&1; ls -la /proc/$PPID/fd")
-    world = World(t, [turn(call("shell", command=probe), call("shell", command="env >seen")), *ends()])
+             "ls -la /proc/$PPID/fd")
+    world = World(t, [turn(call("shell", command=probe), call("shell", command="env >seen"), call("shell", command="exec python3 peek.py")), *ends()])
+    world.loop.write("peek.py", PEEK)
     equal(world.run().code, 0, "exit status", world.results())
     contains(world.results(1)[0][0], "PATH=", "the command has an environment (the control)")
+    contains(world.results(1)[2][0], "refused Permission denied", "the agent's memory")
     # The token is what the gateway was asked with; nobody outside of it knows one.
     for word in (KEY, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "@127.0.0.1:61080"):
         lacks(world.results(1)[0][0], word, "what the command saw")
@@ -253,7 +274,8 @@ def test_the_gateways_budget_stops_it_at_once(t):
     result = world.run("--budget", "0.50")
     equal(result.code, 2, "exit status", result)
     equal(world.loop.history()[0]["failure"], "budget", "the class", world.events()[-1])
-    equal((world.events()[-1]["type"], world.kinds().count("retry")), ("budget", 0), "the last event, and no retry")
+    equal(world.events()[-1]["type"], "budget", "the last event")
+    expect(world.kinds().count("retry") <= 1, "what was cut in the midst is asked for once more, and what is refused is not", world.kinds())
 
 
 def test_auto_falls_back_to_it_and_agents_lists_it(t):
@@ -280,3 +302,35 @@ def test_a_session_goes_on_where_it_ended(t):
     contains(json.dumps(last), "echo first", "what was done before")
     sessions = {entry["session"] for entry in world.loop.history()}
     equal(len(sessions), 1, "one session", sessions)
+
+
+def test_a_local_server_and_nothing_else_is_enough(t):
+    """No key, no other agent, no name of a model: the first one of the server is taken, and counted at no price."""
+    def answer(request, _):
+        if request.path == "/v1/models":
+            return respond({"data": [{"id": "small-local-model"}]})
+        calls = [{"index": 0, "id": "c", "function": {"name": "shell", "arguments": json.dumps({"command": "touch done"})}}]
+        first = request.json["messages"][-1]["role"] == "user"
+        delta = {"tool_calls": calls} if first else {"content": "done"}
+        return stream([event({"choices": [{"delta": delta, "finish_reason": "stop"}]}),
+                       event({"choices": [], "usage": {"prompt_tokens": 50, "completion_tokens": 5}}), b"data: [DONE]\n\n"])
+
+    server = Provider(answer)
+    t.cleanups.append(server.close)
+    loop = Loop(t)
+    result = loop.ringfence("run", "make it", "-m", "1", "--check", "test -f done", "--upstream", f"openai=local:{server.url}")
+    equal(result.code, 0, "exit status", result)
+    equal([request.path for request in server.requests], ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"], "what was asked")
+    expect(all("authorization" not in request.headers for request in server.requests), "no key was sent", "")
+    equal((server.requests[-1].json["model"], loop.status()["spent_nusd"]), ("small-local-model", 0), "the model, and what it cost")
+
+
+def test_where_hosts_are_allowed_commands_can_reach_them_and_the_model_sees_no_token(t):
+    command = "test -n \"$HTTP_PROXY\" && echo $HTTP_PROXY; echo ${#ANTHROPIC_API_KEY}"
+    for words, wanted in ((("--allow", "example.com"), ("http://ringfence:xxxxxxxx", "@127.0.0.1:61080\n0")), ((), ("0",))):
+        world = World(t, [turn(call("shell", command=command)), *ends()])
+        world.run(*words)
+        for part in wanted:
+            contains(world.results(1)[0][0], part, f"with {words}")
+        os.unlink(world.loop.path("done"))
+    lacks(world.results(1)[0][0], "ringfence", "without hosts there is no proxy")

@@ -223,6 +223,20 @@ def test_one_that_ends_without_a_word_is_asked_for_it_once(t):
     equal((agent.run().code, agent.last["text"], len(agent.server.requests)), (0, "done", 2), "exit status, last word, requests")
 
 
+@BOTH
+def test_names_that_models_make_up_are_understood_or_made_harmless(t, provider):
+    names = ["functions.shell", "tools/ns:shell", "what is this?", "x" * 200]
+    agent = scripted(t, turn(*({"name": name, "input": {"command": "echo here"}} for name in names), text=" \n"), turn(text="bye"), provider=provider)
+    equal(agent.run().code, 0, "exit status", agent.events)
+    equal(agent.results()[:2], ["here", "here"], "a name in front is none of the tool's")
+    contains(agent.results()[2], "there is no tool 'what_is_this_'", "what is no tool")
+    sent = json.dumps(agent.bodies()[-1]["messages"][1 if provider == "anthropic" else 2])
+    for name in ("shell", "what_is_this_", "x" * 64):
+        contains(sent, json.dumps(name), "what goes back")
+    if provider == "anthropic":
+        lacks(sent, '"type": "text"', "a text of blanks")
+
+
 def test_thoughts_go_back_as_they_came(t):
     agent = scripted(t, turn(call("shell", command="true"), thinking="I think hard"), turn(text="bye"))
     equal(agent.run().code, 0, "exit status", agent.events)
@@ -306,6 +320,22 @@ def test_an_answer_that_is_no_answer_is_said_after_some_tries(t, answer, why):
     equal(agent.run().code, 1, "exit status", agent.events)
     contains(agent.last["text"], why, "why")
     expect(len(agent.server.requests) <= 8, "some tries", len(agent.server.requests))
+
+
+@cases(("torn", "[{"), ("strange", '[{"role": "model", "blocks": [{"kind": "call", "text": "{}", "id": "1", "name": "x"}]}]'), ("../up", ""), ("none", None))
+def test_a_session_that_is_lost_or_torn_begins_anew(t, name, text):
+    """The control: one that is whole is gone on with."""
+    folder = os.path.join(t.home, ".ringfence-agent")
+    os.makedirs(folder)
+    if text:
+        t.write(os.path.join(folder, f"{name}.json"), text)
+    agent = scripted(t, turn(text="first"), turn(text="second"))
+    equal(agent.run("--resume", name).code, 0, "exit status", agent.events)
+    equal(len(agent.bodies()[0]["messages"]), 1, "a new conversation")
+    expect(os.listdir(t.outside) == [], "nothing was written elsewhere", "")
+    if "/" not in name:
+        equal(agent.run("--resume", name).code, 0, "exit status", agent.events)
+        equal(len(agent.bodies()[1]["messages"]), 3, "now it is whole")
 
 
 def test_the_projects_notes_are_read(t):

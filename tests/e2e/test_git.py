@@ -36,6 +36,9 @@ def test_the_agent_commits_and_the_user_finds_a_branch(t):
     contains(loop.tree()["seen"], "A User\nuser@example.org\nby the agent", "who committed")
     repo.fsck()
     contains(result.out + result.err, f"committed: {branch(loop)} is ", "what is told")
+    contains(loop.ringfence("status").out, f"committed: {branch(loop)} is ", "what status says")
+    with open(os.path.join(loop.folder, "iterations/1/prompt.md"), encoding="utf-8") as file:
+        contains(file.read(), "You can commit, branch, stash and rebase", "what the agent is told")
 
 
 @needs("git")
@@ -102,7 +105,8 @@ def test_with_read_only_the_agent_cannot_commit(t):
     loop, repo = begin(t, f"edit new x; {COMMIT} true", "--git", "read-only")
     equal(list(repo.refs()), ["refs/heads/main"], "the refs")
     expect(not os.path.exists(os.path.join(loop.folder, "git")), "there is no private directory")
-    lacks(loop.tree(), "seen", "nothing")
+    with open(os.path.join(loop.folder, "iterations/1/prompt.md"), encoding="utf-8") as file:
+        contains(file.read(), "Do not commit", "what the agent is told")
     other, repo = begin(t, f"edit new x; {COMMIT} true", name="second")
     contains(list(repo.refs()), f"refs/heads/{branch(other)}", "as a control, by default it can")
 
@@ -477,3 +481,41 @@ def test_a_person_who_names_git_outweighs_the_private_one(t):
     loop, repo = begin(t, f"edit new x; {COMMIT} true", "--read", ".git")
     equal(loop.result.code, 0, "exit status", loop.result)
     equal(list(repo.refs()), ["refs/heads/main"], "the refs")
+
+
+@needs("git")
+def test_what_was_committed_before_an_abort_comes_in(t):
+    loop = Loop(t, scripts={"1": f"edit one 1; {COMMIT} edit there x; meet never"})
+    repo = Repository(t, loop.project).filled()
+    loop.detach()
+    loop.there("there")
+    equal(loop.ringfence("abort", "--now").code, 0, "exit status of abort")
+    loop.ended("aborted")
+    equal(repo.git("log", "-1", "--format=%s", branch(loop)), "by the agent", "the commit")
+
+
+@needs("git")
+def test_a_larger_repository_with_a_submodule_and_a_work_tree_holds(t):
+    repo = Repository(t, os.path.join(t.home, "large"))
+    inner = Repository(t, os.path.join(t.home, "inner")).filled()
+    stream = b""
+    for commit in range(100):
+        stream += f"commit refs/heads/main\ncommitter A <a@example.org> {1600000000 + commit} +0000\ndata 1\nx\n".encode()
+        for number in range(2000) if commit == 0 else range(commit, 2000, 400):
+            stream += f"M 100644 inline d{number // 100}/f{number}\ndata 8\n{commit:07}\n\n".encode()
+    with open(os.path.join(t.outside, "stream"), "wb") as file:
+        file.write(stream)
+    repo.git("-c", "core.pager=cat", "config", "gc.auto", "0")
+    equal(t.run(["sh", "-c", f"git fast-import --quiet < {t.outside}/stream && git reset -q --hard"], cwd=repo.path).code, 0,
+          "git fast-import")
+    repo.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", inner.path, "sub")
+    repo.commit("with a submodule")
+    tree = os.path.join(t.home, "tree")
+    repo.git("worktree", "add", "-q", "-b", "topic", tree)
+    loop = Loop(t, "tree", scripts={"1": f"git mv d1 moved; git rm -q -r d2; edit d0/f1 changed; {COMMIT} git gc -q; edit done yes"})
+    before = repo.state()
+    result = loop.run("--checkpoints=false")
+    equal(result.code, 0, "exit status", result)
+    equal(repo.state(), before, "the git directory")
+    equal(repo.git("diff", "--shortstat", "topic", branch(loop)).split(",")[0].strip(), "203 files changed", "the difference")
+    repo.fsck()

@@ -179,15 +179,15 @@ def settled(loop):
 UNDISTURBED = ("completed", 2, 60000000, {"step-1": "1\n", "step-2": "2\n", "done": "yes\n"})
 
 
-def test_the_loop_of_the_sweep_has_fifteen_events(t):
+def test_the_loop_of_the_sweep_has_sixteen_events(t):
     loop = Loop(t, scripts=TWO)
     loop.detach(*EVENTS)
     equal(settled(loop), UNDISTURBED, "status, iterations, cost and tree")
-    equal(len(loop.events()), 15, "events, of which the supervisor writes fourteen")
+    equal(len(loop.events()), 16, "events, of which the supervisor writes fifteen")
 
 
 @user_only
-@cases(*range(1, 15))
+@cases(*range(1, 16))
 def test_a_supervisor_killed_at_any_event_changes_nothing(t, number):
     t.leftover_runs = True
     loops = {fault: Loop(t, f"fault-{fault}", scripts=TWO) for fault in (f"{number}", f"{number}+")}
@@ -196,12 +196,12 @@ def test_a_supervisor_killed_at_any_event_changes_nothing(t, number):
     for fault, loop in loops.items():
         equal(settled(loop), UNDISTURBED, f"status, iterations, cost and tree at {fault}")
         kinds = [kind for kind, _ in loop.events()]
-        equal(kinds.count("started"), 1 if fault in ("1", "14+") else 2, f"supervisors at {fault}", kinds)
+        equal(kinds.count("started"), 1 if fault in ("1", "15+") else 2, f"supervisors at {fault}", kinds)
     t.all_gone()
 
 
 @user_only
-@cases(*range(1, 15))
+@cases(*range(1, 16))
 def test_a_keeper_killed_at_any_event_changes_nothing(t, number):
     """Alone, before the event or after it; and together with its supervisor, so that nobody is left to go on."""
     t.leftover_runs = True
@@ -211,13 +211,13 @@ def test_a_keeper_killed_at_any_event_changes_nothing(t, number):
         loop.detach(*EVENTS, env=t.env(RINGFENCE_FAULT=fault))
     both = loops[faults[2]]
     status = until("the end of both", lambda: not both.status()["supervisor_pid"] and both.status())
-    equal(status["status"], "interrupted" if number < 14 else "completed", "the status")
-    if number < 14:
+    equal(status["status"], "interrupted" if number < 15 else "completed", "the status")
+    if number < 15:
         equal(both.ringfence("resume").code, 0, "exit status of resume")
     for fault, loop in loops.items():
         equal(settled(loop), UNDISTURBED, f"status, iterations, cost and tree at {fault}")
         kinds = [kind for kind, _ in loop.events()]
-        equal(kinds.count("started"), 2 if loop is both and number < 14 else 1, f"supervisors at {fault}", kinds)
+        equal(kinds.count("started"), 2 if loop is both and number < 15 else 1, f"supervisors at {fault}", kinds)
     t.all_gone()
 
 
@@ -283,7 +283,7 @@ def fill_disk(t):
 
 
 @root_only
-@cases(*range(2, 15))
+@cases(*range(2, 16))
 def test_a_disk_that_is_full_at_any_event_changes_nothing(t, number):
     t.leftover_runs = True
     t.own_mounts()

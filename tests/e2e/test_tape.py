@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 
-from harness import cases, contains, equal, expect, lacks
+from harness import contains, equal, expect, lacks
 from harness.loop import Loop, until
 from harness.provider import (STREAM, Models, Provider, chunk, event, message, message_events, respond, stream)
 
@@ -187,9 +187,8 @@ class Taped:
             return [json.loads(line) for line in file]
 
 
-@cases("anthropic", "chat")
-def test_a_loop_replays_to_the_same_tree_and_the_same_ledger(t, form):
-    taped = Taped(t, form)
+def test_a_loop_replays_to_the_same_tree_and_the_same_ledger(t):
+    taped = Taped(t)
     loop, result = taped.record("-m", "3")
     equal(result.code, 0, "exit status of the recording", result)
     asked = len(taped.provider.requests)
@@ -219,9 +218,35 @@ def say_that_it_was_a_replay(t, taped, loop, again):
     paid = sum(line["cost_nusd"] for line in taped.ledger(loop))
     cost = json.loads(again.ringfence("cost", "--json").out)
     equal((cost["total"]["cost_nusd"], cost["replayed_nusd"]), (paid, paid), "only what was paid is summed up")
+    equal([line["model"] for line in cost["lines"]], ["claude-opus-5-5", "claude-opus-5-5 (replay)"], "the rest has its own line")
     cost = json.loads(again.ringfence("cost", "--json", again.status()["id"]).out)
     equal(cost["total"]["cost_nusd"], paid, "of the replay itself it is shown")
     expect(all(line.get("replay") for line in taped.ledger(again)), "each line says so", taped.ledger(again))
+
+
+# The same in each iteration, which is not told which one it is.
+SAME = """
+import json, os, urllib.request as u
+body = {"model": "claude-opus-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Where am I?"}]}
+request = u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(body).encode(), {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
+open("said", "a").write(json.load(u.urlopen(request))["content"][0]["text"] + "\\n")
+"""
+
+
+def test_what_one_iteration_has_used_the_next_one_does_not_get(t):
+    taped = Taped(t, answer=lambda request, _: message(text=f"here {len(taped.provider.requests)}"))
+
+    def ask(loop, *options, **keys):
+        loop.write("same.py", SAME)
+        result = loop.ringfence("run", "make it", "--agent-command", "cat >/dev/null; python3 same.py", "--check", "grep 3 said",
+                                "-m", "5", *options, env=t.env(**keys))
+        equal(result.code, 0, "exit status", result)
+        return loop.tree()["said"]
+
+    url = f"anthropic={taped.provider.url}"
+    first = ask(taped.loop("here"), "--record", taped.tape, "--upstream", url, ANTHROPIC_API_KEY=KEY)
+    equal(first, "here 1\nhere 2\nhere 3\n", "what was recorded")
+    equal(ask(taped.loop("other"), "--replay", taped.tape), first, "the replay")
 
 
 def test_where_a_loop_strays_it_ends_and_says_how(t):
@@ -251,40 +276,40 @@ def test_a_tape_in_the_project_cannot_be_changed_by_the_agent(t):
     equal(loop.tree()["other.tape"], "x\n", "control: another file is the agent's")
 
 
-def test_a_loop_killed_in_the_midst_goes_on_with_its_tape(t):
-    """Of a supervisor, a runner and a gateway: what an iteration had used that was cut off is there again."""
-    def answer(request, connection):
-        turns = words(request)
-        data = speak("anthropic", ("echo >began", "echo yes >done", "DONE")[len(turns) // 2])
-        if len(turns) == 3:  # long enough to be killed in, at its own pace
-            connection.sendall(data[:200])
-            time.sleep(1)
-            data = data[200:]
-        return data
+def kill_in_the_midst(taped, name, *options, **keys):
+    """A loop whose first command waits until its supervisor or its runner is killed; to its end."""
+    loop = taped.loop(name)
+    loop.write("hold")
+    result = loop.ringfence(*taped.words("--detach", "-m", "3", *options), env=taped.t.env(**keys))
+    equal(result.code, 0, "exit status of run --detach", result)
+    loop.ident = result.out.splitlines()[-1]
+    until("the first command", lambda: os.path.exists(loop.path("began")))
+    os.kill(getattr(loop, name)(), signal.SIGKILL)
+    os.remove(loop.path("hold"))
+    loop.ended("completed")
+    return [line for line in sums(taped.ledger(loop)) if line["route"] != "lost"]
 
-    taped = Taped(t, answer=answer)
-    loop, result = taped.record("-m", "3")
-    equal(result.code, 0, "exit status of the recording", result)
-    recorded = sums(taped.ledger(loop))
-    for name in ("supervisor", "runner"):
-        loop = taped.loop(name)
-        result = loop.ringfence(*taped.words("--detach", "-m", "3", "--replay", taped.tape, "--replay-pace", "original"), env=t.env())
-        loop.ident = result.out.splitlines()[-1]
-        until("the first command", lambda loop=loop: os.path.exists(loop.path("began")))
-        os.kill(getattr(loop, name)(), signal.SIGKILL)
-        loop.ended("completed")
-        equal([line for line in sums(taped.ledger(loop)) if line["route"] != "lost"][-3:], recorded, "the same ledger")
+
+def test_a_loop_killed_in_the_midst_goes_on_with_its_tape(t):
+    """A supervisor while it is recorded, a runner in the replay: what an iteration had used that was cut off is there again."""
+    taped = Taped(t, first=("echo >began; while [ -e hold ]; do sleep 0.05; done; echo yes >done", "DONE"))
+    recorded = kill_in_the_midst(taped, "supervisor", "--record", taped.tape, "--upstream", f"anthropic={taped.provider.url}",
+                                 ANTHROPIC_API_KEY=KEY)
+    tape = read(t)
+    equal((len(recorded), tape.count("\nexchange "), tape.count("\nend ")), (3, 3, 3), "what was whole is there, of both tries")
+    replayed = kill_in_the_midst(taped, "runner", "--replay", taped.tape)
+    equal(replayed[-2:], recorded[-2:], "the same ledger")
     t.leftover_runs = True
 
 
 # --- without a loop
 
 def take(models, path, asked):
-    """A request; what was cut has no end."""
+    """A request. Of what was cut nobody knows how much arrives."""
     try:
         status, headers, answer = models.ask(path, asked, headers={"authorization": "Bearer " + models.token})
-    except (http.client.IncompleteRead, ConnectionError) as error:
-        return "cut", None, getattr(error, "partial", b"")
+    except (http.client.HTTPException, ConnectionError):
+        return "cut", None, None
     return status, headers.get("content-type"), answer
 
 
@@ -308,6 +333,7 @@ def test_every_form_is_replayed_byte_for_byte_to_the_same_ledger(t):
         data = speak(form, "hello \u00e4 \"x\"")
         if sent[form] == 4:
             connection.sendall(data[:-9 if form == "whole" else -40])
+            time.sleep(0.1)  # what is estimated counts it
             return None
         return {2: LIMITED, 3: OVERLOADED}.get(sent[form], data)
 
@@ -457,25 +483,18 @@ def test_a_gateway_killed_in_the_midst_loses_one_exchange_at_most(t):
 
 
 def test_a_gateway_killed_in_a_replay_gives_the_same_to_who_asks_again(t):
-    events = message_events()
-
-    def answer(request, connection):
-        connection.sendall(STREAM + chunk(events[0]))
-        time.sleep(0.5)
-        connection.sendall(b"".join(map(chunk, events[1:])) + b"0\r\n\r\n")
-        return b""
-
-    models = record(t, answer)
+    events = message_events(text="word " * 1000000)  # more than anybody keeps for a client that does not read
+    models = record(t, lambda request, _: stream(events))
     models.ask(body=body(stream=True))
     models.stop()
-    models = replay(t, "--replay-pace", "original")
+    models = replay(t)
     connection = models.connect()
     connection.request("POST", "/v1/messages", json.dumps(body(stream=True)), {"x-api-key": models.token})
     connection.getresponse().read1(10)
     killed = models.pid
     os.kill(killed, signal.SIGKILL)
     until("another one", lambda: models.pid not in (None, killed))
-    equal(until("it answers", lambda: (lambda got: got if got[0] == 200 else None)(take(models, "/v1/messages", body(stream=True))))[2],
+    equal(until("it answers", lambda: next((got for got in [take(models, "/v1/messages", body(stream=True))] if got[0] == 200), None))[2],
           b"".join(events), "the answer")
 
 
@@ -535,3 +554,39 @@ def test_a_tape_has_one_recorder(t):
     equal(result.code, 125, "exit status", result)
     contains(result.err, "is being recorded by another run", "the reason")
     models.stop()
+
+
+def test_a_limit_of_the_provider_is_not_waited_for_in_a_replay(t):
+    """Recorded, it is waited out, as ever: the tape says that it was an hour. Neither uses up an iteration."""
+    limited = respond({"type": "error", "error": {"type": "rate_limit_error", "message": "no"}}, "429 No", "application/json",
+                      "Retry-After: 1")
+    taped = Taped(t, answer=lambda request, _: limited if len(taped.provider.requests) == 1
+                  else speak("anthropic", "DONE" if len(words(request)) > 1 else "echo yes >done"))
+    loop, result = taped.record("-m", "1", "--agent-format", "events")
+    equal(result.code, 0, "exit status of the recording", result)
+    tape = read(t)
+    with open(taped.tape, "w") as file:
+        file.write(tape.replace("retry-after: 1\n", "retry-after: 3600\n"))
+    again, result = taped.replay("-m", "1", "--agent-format", "events")
+    equal(result.code, 0, "exit status of the replay", result)
+    equal(sums(taped.ledger(again)), sums(taped.ledger(loop)), "the same ledger")
+
+
+def test_a_users_own_file_can_name_a_tape_for_a_single_run(t):
+    models = record(t, lambda request, _: message(text="here"))
+    models.ask(body={"model": "claude-opus-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Where am I?"}]})
+    models.stop()
+    t.at_home(".config/ringfence/config.yml", f"replay: {place(t)}\n")
+    loop = Loop(t, name="here")
+    loop.write("same.py", SAME)
+    result = loop.ringfence("exec", "--report", place(t, "report.json"), "--", "python3", "same.py")
+    equal((result.code, loop.tree()["said"]), (0, "here\n"), "exit status and answer", result)
+    contains(result.err, "a replay: models would have cost US$ 0.0001", "what is said")
+    with open(place(t, "report.json")) as file:
+        equal(json.load(file)["net"]["replay"], place(t), "the report")
+    result = loop.ringfence("exec", "--", "python3", "same.py")
+    equal(result.code, 0, "each run begins anew", result)
+    contains(loop.ringfence("policy").out, place(t), "the policy")
+    loop.write("ringfence.yml", "record: stolen.tape\n")
+    result = loop.ringfence("exec", "--", "python3", "same.py")
+    equal((result.code, "stolen.tape" in loop.tree()), (0, False), "a project's own file cannot", result)

@@ -1,9 +1,10 @@
 """Items 11 to 19 for the private git directory: what an agent plants in it, and then the user uses git on the host."""
 
+import hashlib
 import os
+import shutil
 import struct
 import zlib
-import hashlib
 
 from harness import cases, contains, equal, expect, lacks, needs
 from harness.gitrepo import Private, Repository
@@ -110,22 +111,32 @@ def test_objects_of_another_repository_do_not_come_in(t, how):
 
 
 @needs("git")
-@cases("HEAD", "packed-refs", "refs", "refs/heads", "refs/heads/main")
+@cases("packed-refs", "refs", "refs/heads", "refs/heads/x", "HEAD")
 def test_no_symlink_of_an_agent_is_followed_for_refs(t, name):
-    other = Repository(t, os.path.join(t.home, "other")).filled()
-    other.git("pack-refs", "--all")
-    other.git("branch", "loose")
+    """Outside is what would come in if one was: refs that are as good as any."""
     repo, private = both(t)
-    before = repo.refs()
-    private.commit()
-    source = os.path.join(other.folder, name if name != "refs/heads/main" else "refs/heads/loose")
+    tip = private.commit()
+    outside = os.path.join(t.outside, "refs-of-others")
+    os.makedirs(os.path.join(outside, "heads"))
+    for file, text in (("heads/x", f"{tip}\n"), ("x", f"{tip}\n"), ("HEAD", f"{tip}\n"),
+                       ("packed-refs", f"{tip} refs/heads/x\n")):
+        with open(os.path.join(outside, file), "w", encoding="utf-8") as stream:
+            stream.write(text)
+    target = {"refs": outside, "refs/heads": os.path.join(outside, "heads"),
+              "refs/heads/x": os.path.join(outside, "x")}.get(name, os.path.join(outside, name))
     path = os.path.join(private.path, name)
-    os.rename(path, os.path.join(private.path, "old")) if os.path.exists(path) else None
-    os.symlink(source, path)
+    if os.path.lexists(path):
+        os.rename(path, os.path.join(private.path, "old"))
+    os.symlink(target, path)
     private.bring()
-    for ident in set(repo.refs().values()) - set(before.values()):
-        expect(other.run("cat-file", "-e", ident).code != 0, "nothing of the other repository")
+    wanted = [] if name == "HEAD" else [private.branch]
+    equal([ref for ref in repo.refs() if "ringfence" in ref], wanted, "what came")
     repo.fsck()
+    os.unlink(path)
+    (shutil.copytree if os.path.isdir(target) else shutil.copy)(target, path)
+    private.bring()
+    extra = [private.branch] if name == "HEAD" else [private.branch, "refs/ringfence/loop/heads/x"]
+    equal([ref for ref in repo.refs() if "ringfence" in ref], extra, "as a control, without the symlink")
 
 
 # Objects that are not what they should be

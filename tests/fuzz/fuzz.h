@@ -38,6 +38,7 @@ fuzz_fn fuzz_message;
 fuzz_fn fuzz_opencode;
 fuzz_fn fuzz_order;
 fuzz_fn fuzz_output;
+fuzz_fn fuzz_pattern;
 fuzz_fn fuzz_place;
 fuzz_fn fuzz_price;
 fuzz_fn fuzz_record;

@@ -6,6 +6,7 @@
 #include "builtin/beneath.h"
 #include "builtin/dialect.h"
 #include "builtin/link.h"
+#include "builtin/pattern.h"
 #include "builtin/tool.h"
 #include "builtin/window.h"
 #include "price/price.h"
@@ -159,6 +160,14 @@ static void finding(void)
 	CHECK("what other regular expressions have is understood",
 	      gives_exactly("search", "{\"pattern\":\"(?:needle) \\\\d+?$\",\"path\":\"tree\"}",
 			    "tree/keep.log:1:needle 42\n"));
+	put("tree/main.c", "int main() {\n\treturn a-b;\n");
+	CHECK("code is found as it is written",
+	      gives_exactly("search", "{\"pattern\":\"main\\\\(\\\\) {\",\"path\":\"tree\"}",
+			    "tree/main.c:1:int main() {\n") &&
+		      gives_exactly(
+			      "search",
+			      "{\"pattern\":\"^\\\\s+return [\\\\w\\\\-]+;\",\"path\":\"tree\"}",
+			      "tree/main.c:2:\treturn a-b;\n"));
 	CHECK("a bracket in a class is one",
 	      gives("search", "{\"pattern\":\"[]x]needle\",\"path\":\"tree\"}", true,
 		    "nothing found"));
@@ -175,6 +184,34 @@ static void finding(void)
 	CHECK("one file is searched, too",
 	      gives_exactly("search", "{\"pattern\":\"42\",\"path\":\"tree/keep.log\"}",
 			    "tree/keep.log:1:needle 42\n"));
+}
+
+static bool becomes(const char *pattern, const char *wanted)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
+
+	pattern_translate(pattern, &out);
+	if (strcmp(buffer_text(&out), wanted) == 0)
+		return true;
+	printf("# %s: %s\n", pattern, buffer_text(&out));
+	return false;
+}
+
+static void patterns(void)
+{
+	CHECK("digits, within a class and without", becomes("\\d+[\\d.]\\D", "[0-9]+[0-9.][^0-9]"));
+	CHECK("words and blanks within a class",
+	      becomes("[\\w.-]+[^\\s\\]\\-]", "[[:alnum:]_.-]+[^[:space:][.].][.-.]]"));
+	CHECK("a class of POSIX stays one", becomes("[[:alpha:]x]", "[[:alpha:]x]"));
+	CHECK("a bracket that comes first", becomes("[]a][^]]", "[]a][^]]"));
+	CHECK("fewest instead of most", becomes("a+?b*?c??d{2,3}?", "a+b*c?d{2,3}"));
+	CHECK("groups that are not kept", becomes("(?:a|b)", "(a|b)"));
+	CHECK("a brace that is no count",
+	      becomes("main() {", "main() \\{") && becomes("a{x}", "a\\{x}") &&
+		      becomes("{2}", "\\{2}") && becomes("a{,3}", "a\\{,3}"));
+	CHECK("escapes stay", becomes("\\.\\{\\b", "\\.\\{\\b"));
+	CHECK("what is not finished stays",
+	      becomes("a[b", "a[b") && becomes("a\\", "a\\") && becomes("[[:x", "[[:x"));
 }
 
 static bool opens(const char *path)
@@ -350,6 +387,7 @@ int main(void)
 	reading();
 	editing();
 	finding();
+	patterns();
 	paths();
 	commands();
 	defaults();

@@ -65,6 +65,7 @@ int main(void)
 	replay("fuzz_opencode", fuzz_opencode);
 	replay("fuzz_order", fuzz_order);
 	replay("fuzz_output", fuzz_output);
+	replay("fuzz_pattern", fuzz_pattern);
 	replay("fuzz_place", fuzz_place);
 	replay("fuzz_price", fuzz_price);
 	replay("fuzz_record", fuzz_record);

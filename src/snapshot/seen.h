@@ -1,0 +1,22 @@
+/* Objects that were met, and of which type they were. */
+#ifndef SNAPSHOT_SEEN_H
+#define SNAPSHOT_SEEN_H
+
+#include "snapshot/fsck.h"
+
+struct seen {
+	struct seen_object {
+		unsigned char id[FSCK_ID];
+		enum fsck_type type; /* FSCK_ANY: nothing is here */
+	} * table;
+	size_t count, slots;
+};
+
+/* FSCK_ANY: it is new. */
+enum fsck_type seen_type(const struct seen *seen, const unsigned char id[FSCK_ID]);
+
+/* A new one. */
+void seen_add(struct seen *seen, const unsigned char id[FSCK_ID], enum fsck_type type);
+void seen_release(struct seen *seen);
+
+#endif
