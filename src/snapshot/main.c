@@ -6,7 +6,6 @@
  * It prints what a person asked to see on stdout, and what came of it as one JSON object into descriptor 3.
  * Whoever starts it is snapshot.h.
  */
-#include "snapshot/apply.h"
 #include "snapshot/differ.h"
 #include "snapshot/gitwork.h"
 #include "snapshot/pack.h"
@@ -14,7 +13,7 @@
 #include "snapshot/restore.h"
 #include "snapshot/save.h"
 #include "snapshot/stage.h"
-#include "snapshot/worktree.h"
+#include "snapshot/userwork.h"
 #include "util/fd.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -35,8 +34,7 @@ struct request {
 	struct save_options save;
 	struct differ_options differ;
 	struct prune_options prune;
-	struct apply_options apply;
-	struct worktree_options worktree;
+	struct userwork user;
 	struct gitwork git;
 	struct json json;
 	struct buffer answer;
@@ -74,7 +72,7 @@ static int take_argument(struct request *request, const char *text, struct error
 	else if (IS("kind"))
 		request->save.kind = value;
 	else if (IS("folder"))
-		request->git.import.folder = request->worktree.folder = value;
+		request->git.import.folder = request->user.worktree.folder = value;
 	else if (IS("iteration"))
 		request->save.iteration = strtoll(value, NULL, 10);
 	else if (IS("from"))
@@ -90,30 +88,14 @@ static int take_argument(struct request *request, const char *text, struct error
 	else if (IS("color"))
 		request->differ.color = is_on(value);
 	else if (IS("terminal"))
-		request->differ.terminal = request->apply.terminal = is_on(value);
+		request->differ.terminal = request->user.apply.terminal = is_on(value);
 	else if (IS("drop"))
 		list_add(&request->prune.loops, value);
-	else if (IS("branch"))
-		request->apply.branch = value;
-	else if (IS("message"))
-		request->apply.message = request->worktree.message = value;
-	else if (IS("force"))
-		request->worktree.force = is_on(value);
-	else if (IS("log"))
-		request->apply.log = value;
-	else if (IS("tree"))
-		request->apply.tree = value;
-	else if (IS("here"))
-		request->apply.here = is_on(value);
-	else if (IS("squash"))
-		request->apply.squash = is_on(value);
-	else if (IS("dry"))
-		request->apply.dry = is_on(value);
 	else if (IS("oldest_ms"))
 		request->prune.oldest_ms = strtoll(value, NULL, 10);
 	else if (IS("most_bytes"))
 		request->prune.most_bytes = strtoull(value, NULL, 10);
-	else
+	else if (!value || !userwork_take(&request->user, text, value))
 		return error_set(err, "ringfence-snapshot does not know '%s'", text);
 #undef IS
 	return 0;
@@ -401,51 +383,6 @@ static const struct {
 	{ "prune", false, prune },
 };
 
-/* ---- work on the user's own repository ---- */
-
-static int apply(struct request *request, struct error *err)
-{
-	return apply_branch(&request->apply, &request->json, err);
-}
-
-static int patch(struct request *request, struct error *err)
-{
-	return apply_patch(&request->apply, &request->json, err);
-}
-
-static int finish(struct request *request, struct error *err)
-{
-	return apply_finish(request->look.project, &request->json, err);
-}
-
-static int add(struct request *request, struct error *err)
-{
-	return worktree_add(&request->worktree, &request->json, err);
-}
-
-static int seal(struct request *request, struct error *err)
-{
-	return worktree_seal(&request->worktree, &request->json, err);
-}
-
-static int unseal(struct request *request, struct error *err)
-{
-	return worktree_unseal(&request->worktree, &request->json, err);
-}
-
-static int forget(struct request *request, struct error *err)
-{
-	return worktree_remove(&request->worktree, &request->json, err);
-}
-
-static const struct {
-	const char *name;
-	int (*run)(struct request *request, struct error *err);
-} outer_works[] = {
-	{ "apply", apply }, { "patch", patch },   { "finish", finish }, { "worktree", add },
-	{ "seal", seal },   { "unseal", unseal }, { "forget", forget },
-};
-
 /* Is something left of a rollback that was cut off? Then whoever comes next finishes it. */
 static bool is_left(const struct request *request)
 {
@@ -461,11 +398,9 @@ static int perform(struct request *request, const char *name, struct error *err)
 	struct depot depot;
 	int result;
 
-	request->apply.project = request->worktree.project = request->look.project;
-	request->worktree.loop = request->look.loop;
-	for (size_t i = 0; i < sizeof outer_works / sizeof *outer_works; i++)
-		if (strcmp(outer_works[i].name, name) == 0)
-			return outer_works[i].run(request, err);
+	if (userwork_is(name))
+		return userwork_run(name, request->look.project, request->look.loop, &request->user,
+				    &request->json, err);
 	if (gitwork_is(name)) {
 		if (!request->git.import.folder)
 			return error_set(err, "ringfence-snapshot %s needs a folder", name);

@@ -178,12 +178,11 @@ CONFLICTS = {
 @cases(*CONFLICTS)
 def test_a_conflict_is_told_in_words_and_changes_nothing(t, name):
     ours, theirs, words = CONFLICTS[name]
-    repo, program = begin(t, {"a": text(), "bin": b"\0", "link": ("120000", "a"), "sub": ("160000", "3" * 40)})
-    repo.commit(RESULT, theirs)
-    repo.commit("main", ours)
+    repo, program = begin(t, {"a": text(), "bin": b"\0", "link": ("120000", "a"), "sub": ("160000", "3" * 40), "fits": text()})
+    repo.commit(RESULT, {**theirs, "fits": text(l2="theirs")})
+    repo.commit("main", {**ours, "fits": text(l25="ours")})
     repo.git("reset", "-q", "--hard")
     before = repo.state()
-    equal(repo.try_git("merge-tree", "--write-tree", "main", RESULT).code, 1, "the control: git merge-tree")
     objects = repo.git("count-objects")
     for dry in (1, 0):
         answer = apply(program, dry=dry)
@@ -191,6 +190,7 @@ def test_a_conflict_is_told_in_words_and_changes_nothing(t, name):
         equal(answer["kind"], "conflict", "the kind", answer)
         contains("\n".join(entry["words"] for entry in answer["conflicts"]), words, "the words")
         equal(repo.state(), before, "the repository")
+    equal(repo.try_git("merge-tree", "--write-tree", "main", RESULT).code, 1, "the control: git merge-tree")
 
 
 # What is the user's
@@ -262,13 +262,15 @@ def test_what_is_there_already_is_taken_as_it_is(t):
 @needs("git")
 def test_a_changed_file_is_seen_although_size_and_time_are_the_same(t):
     """The new index is younger than the old one: what looked doubtful beside that must not look settled."""
-    repo, program = begin(t)
+    repo, program = begin(t, core_trustctime="false")
     repo.commit(RESULT, {"a": text(l3="three")})
+    then = 1600000000
+    os.utime(repo.path("b"), (then, then))
     repo.git("update-index", "--refresh")
-    old = os.stat(repo.path("b"))
     repo.write("b", "X\n")
-    os.utime(repo.path("b"), ns=(old.st_mtime_ns, old.st_mtime_ns))
-    os.utime(repo.path(".git/index"), ns=(old.st_mtime_ns, old.st_mtime_ns))
+    os.utime(repo.path("b"), (then, then))
+    equal(repo.status(), "", "the control: git does not see it")
+    os.utime(repo.path(".git/index"), (then, then))
     apply(program)
     equal(repo.status(), " M b", "git status")
 
@@ -437,7 +439,7 @@ def test_an_apply_that_is_killed_anywhere_is_finished_by_the_next_or_has_not_hap
     repo.git("reset", "-q", "--hard")
     backup = t.path("backup")
     shutil.copytree(repo.folder, backup, symlinks=True)
-    seen = {"before": 0, "mixed": 0, "after": 0}
+    seen = {"before": 0, "mixed": 0, "after": 0, "pending": 0}
 
     def tree():
         return {path: value for path, value in repo.state().items()
@@ -450,6 +452,11 @@ def test_an_apply_that_is_killed_anywhere_is_finished_by_the_next_or_has_not_hap
         now, head = tree(), repo.head()
         pending = os.path.exists(repo.path(".git/ringfence-apply"))
         seen["before" if now == old else "after" if now == new else "mixed"] += 1
+        seen["pending"] += pending
+        if pending:
+            equal(program.ask("finish")[0], 0, f"finishing at {fault}")
+            expect(repo.head() != head or now == new, f"the branch has moved at {fault}")
+            equal((tree(), repo.status()), (new or tree(), " M mine"), f"all is there at {fault}")
         code_again, answer = ask(program)
         equal(code_again, 0, f"the next one at {fault}", answer)
         expect(answer["kind"] == ("nothing" if pending or head != repo.git("rev-parse", "main~1") else "merge"),
@@ -466,7 +473,25 @@ def test_an_apply_that_is_killed_anywhere_is_finished_by_the_next_or_has_not_hap
         shutil.rmtree(repo.folder)
         shutil.copytree(backup, repo.folder, symlinks=True)
         repo.write("mine", "not committed\n")
-    expect(code == 0 and seen["before"] > 8 and seen["mixed"] > 4 and seen["after"] > 2, "fault points everywhere", seen)
+    expect(code == 0 and seen["before"] > 8 and seen["mixed"] > 4 and seen["after"] > 2 and seen["pending"] > 10,
+           "fault points everywhere", seen)
+
+
+@needs("git")
+def test_what_the_user_changes_after_a_kill_is_left_as_it_is(t):
+    repo, program = begin(t)
+    wanted = repo.commit(RESULT, {"a": text(l3="three"), "b": "theirs\n", "folder/c": "theirs\n", "folder/new": "theirs\n"})
+    for fault in range(1, 200):
+        if ask(program, fault=fault)[0] == 0 or repo.read("a") != text().encode():
+            break
+    expect(repo.head() != wanted and repo.read("folder/c") == b"c\n", "it was killed in the midst of it")
+    repo.write("folder/c", "mine\n")
+    repo.write("a", "mine, too\n")
+    answer = apply(program)
+    equal((answer["kind"], answer["recovered"], answer["recovered_left"]), ("nothing", True, ["a", "folder/c"]), "what was done")
+    equal((repo.head(), repo.read("a"), repo.read("folder/c"), repo.read("folder/new")),
+          (wanted, b"mine, too\n", b"mine\n", b"theirs\n"), "the repository")
+    equal(repo.status(), " M a\n M folder/c", "git status")
 
 
 # The command
