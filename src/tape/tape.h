@@ -143,8 +143,8 @@ struct tape {
 	struct tape_exchange *exchanges;
 	size_t count, room;
 	size_t written; /* exchanges behind those, which nobody keeps */
-	size_t size; /* bytes up to the end of the last whole exchange */
-	bool torn;   /* there was more */
+	size_t size;    /* bytes up to the end of the last whole exchange */
+	bool torn;      /* there was more */
 	struct tape_index {
 		uint32_t *slots;
 		size_t size, used;
