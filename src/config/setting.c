@@ -579,7 +579,10 @@ const struct setting settings[] = {
 				     .loop_only = true,
 				     .value = "COUNT",
 				     .help = "times in a row that the same error ends a loop",
-				     .more = "The same error is a check, or an agent that fails, with the same output but for numbers, times and addresses. While more checks or tests pass than ever before it is not counted, and while each iteration leads to files that were not there before it ends the loop only at twice the number.",
+				     .more = "The same error is a check, or an agent that fails, with the same output but for numbers, "
+					     "times and addresses. While more checks or tests pass than ever before it is not counted, "
+					     "and while each iteration leads to files that were not there before it ends the loop only "
+					     "at twice the number.",
 				     .example = "3",
 				     .widens = "the same error may come so often:" },
 	[SETTING_MAX_NO_PROGRESS] = { .id = SETTING_MAX_NO_PROGRESS,
