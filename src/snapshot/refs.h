@@ -58,7 +58,4 @@ bool refs_name_is_sane(const char *name);
 /* Is it an id: 40 digits in lower case? */
 bool refs_is_id(const char *text);
 
-/* Reads a file of a folder, which is one and no symlink, up to the buffer's maximum. Returns 0, or -1 with errno. */
-int refs_file(int folder, const char *name, struct buffer *out);
-
 #endif
