@@ -32,10 +32,7 @@ static void add_denial(struct json *json, const struct fence_denial *denial)
 	json_text(json, "rule", denial->rule);
 	json_text(json, "origin", denial->origin);
 	json_number(json, "pid", (uint64_t)denial->pid);
-	json_open(json, "argv", '[');
-	for (size_t i = 0; i < denial->argv.count; i++)
-		json_text(json, NULL, denial->argv.items[i]);
-	json_close(json);
+	json_list(json, "argv", &denial->argv);
 	json_number(json, "count", denial->count);
 	json_close(json);
 }
@@ -170,10 +167,7 @@ static void add_result(struct json *json, const struct fence_plan *plan,
 	json_close(json);
 	json_number(json, "quarantined_total",
 		    result->found.count + (plan ? plan->recovered.count : 0));
-	json_open(json, "flagged", '[');
-	for (size_t i = 0; i < result->found.flagged.count; i++)
-		json_text(json, NULL, result->found.flagged.items[i]);
-	json_close(json);
+	json_list(json, "flagged", &result->found.flagged);
 	json_open(json, "denials", '[');
 	for (size_t i = 0; i < result->denials.count; i++)
 		add_denial(json, &result->denials.items[i]);

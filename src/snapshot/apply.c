@@ -82,14 +82,6 @@ static void tell_id(struct json *json, const char *key, const git_oid *id)
 	json_text(json, key, git_oid_tostr(text, sizeof text, id));
 }
 
-static void tell_list(struct json *json, const char *key, const struct list *list)
-{
-	json_open(json, key, '[');
-	for (size_t i = 0; i < list->count; i++)
-		json_text(json, NULL, list->items[i]);
-	json_close(json);
-}
-
 static const char *kind_name(const struct finding *at, const struct apply_options *options)
 {
 	switch (at->merge.kind) {
@@ -168,7 +160,7 @@ static void tell(struct json *json, const struct finding *at, const struct apply
 		json_close(json);
 	}
 	json_close(json);
-	tell_list(json, "in_the_way", &at->own);
+	json_list(json, "in_the_way", &at->own);
 	tell_changes(json, at);
 	tell_filtered(json, at);
 	json_text(json, "hooks", hooks);
@@ -238,7 +230,7 @@ static int perform(struct finding *at, const struct apply_options *options, stru
 		tell_id(json, "new", &landing.new);
 		json_number(json, "written", result.written);
 		json_number(json, "removed", result.removed);
-		tell_list(json, "left", &result.left);
+		json_list(json, "left", &result.left);
 	}
 	list_release(&result.left);
 	return outcome;
@@ -255,7 +247,7 @@ static int finish(struct user *user, struct json *json, struct error *err)
 	outcome = landing_finish(user, &result, err);
 	if (outcome == 0) {
 		json_flag(json, "recovered", true);
-		tell_list(json, "recovered_left", &result.left);
+		json_list(json, "recovered_left", &result.left);
 	}
 	list_release(&result.left);
 	return outcome;
