@@ -8,6 +8,7 @@
 #include "snapshot/landing.h"
 #include "snapshot/merge.h"
 #include "util/mem.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,14 +39,14 @@ static void release(struct finding *finding)
 static int find_branch(git_repository *repository, const char *name, git_oid *ret_id,
 		       struct error *err)
 {
-	const char *shown = strncmp(name, "refs/heads/", 11) == 0 ? name + 11 : name;
+	const char *shown = text_behind(name, "refs/heads/");
 	int found = git_reference_name_to_id(ret_id, repository, name);
 
 	if (found == GIT_ENOTFOUND)
 		return error_set(err,
 				 "there is no branch %s in this repository: the loop has committed "
 				 "nothing (ringfence diff shows what it did)",
-				 shown);
+				 shown ? shown : name);
 	return found < 0 ? depot_trouble("read the loop's branch", err) : 0;
 }
 
