@@ -266,19 +266,6 @@ int publish_begin(struct publish *publish, const struct refs *wanted, const char
 	return 0;
 }
 
-static int make_folders_in(int common, const char *name, struct error *err)
-{
-	AUTO_FREE char *way = mem_dup(name);
-
-	for (char *at = way; (at = strchr(at, '/')); at++) {
-		*at = '\0';
-		if (mkdirat(common, way, 0777) < 0 && errno != EEXIST)
-			return error_sys(err, "make '%s' of the repository", way);
-		*at = '/';
-	}
-	return 0;
-}
-
 /* A lock file appears with its content: whoever comes after a crash knows whose it was. Where there are no links it is
  * only written at once. */
 static int take_lock(int common, const char *draft, const char *lock, const char *text)
@@ -307,8 +294,8 @@ static int write_ref(const struct publish *publish, const struct ref *ref, struc
 	char value[REF_BYTES];
 	int result = 0;
 
-	if (make_folders_in(publish->common, ref->name, err) < 0)
-		return -1;
+	if (refs_make_folders(publish->common, ref->name, 0777) < 0)
+		return error_sys(err, "make the folder of '%s' of the repository", ref->name);
 	fd = openat(publish->common, draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		    0666);
 	if (fd < 0 || fd_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0)

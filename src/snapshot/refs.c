@@ -18,7 +18,7 @@ enum { PACKED_BYTES = 64 << 20, FILE_BYTES = 4096, DEEPEST = 16, NESTED = 5 };
 
 static const char *const spaces[] = { "refs/heads", "refs/tags", "refs/remotes" };
 
-bool refs_is_id(const char *text)
+static bool is_id(const char *text)
 {
 	return strspn(text, "0123456789abcdef") == REFS_HEX && !text[REFS_HEX];
 }
@@ -70,7 +70,7 @@ static int add(struct refs *refs, const char *name, const char *hex, const char 
 	struct ref *ref;
 
 	if (!refs_name_is_sane(name) || (target && !refs_name_is_sane(target)) ||
-	    (hex && !refs_is_id(hex))) {
+	    (hex && !is_id(hex))) {
 		refs->odd++;
 		return 0;
 	}
@@ -138,7 +138,7 @@ static bool parse_value(struct buffer *text, const char **ret_hex, const char **
 		*ret_target = value + 4 + strspn(value + 4, " \t");
 	else
 		*ret_hex = value;
-	return *ret_target ? refs_name_is_sane(*ret_target) : refs_is_id(*ret_hex);
+	return *ret_target ? refs_name_is_sane(*ret_target) : is_id(*ret_hex);
 }
 
 static int read_one(int folder, const char *entry, const char *name, struct refs *refs,
@@ -313,4 +313,17 @@ const char *refs_resolve(const struct refs *refs, const struct ref *ref)
 		ref = refs_find(refs, ref->target);
 	}
 	return NULL;
+}
+
+int refs_make_folders(int git, const char *name, mode_t mode)
+{
+	AUTO_FREE char *way = mem_dup(name);
+
+	for (char *at = way; (at = strchr(at, '/')); at++) {
+		*at = '\0';
+		if (mkdirat(git, way, mode) < 0 && errno != EEXIST)
+			return -1;
+		*at = '/';
+	}
+	return 0;
 }
