@@ -224,9 +224,6 @@ static int perform(struct finding *at, const struct apply_options *options, stru
 	outcome = drafts_keep(at->drafts, at->user.repository, err);
 	if (outcome == 0)
 		outcome = landing_make(&at->user, &landing, &at->deltas, &result, err);
-	for (size_t i = 0; outcome == 0 && i < at->deltas.count; i++)
-		if (at->deltas.items[i].place == DELTA_OTHER)
-			list_add(&result.left, at->deltas.items[i].path);
 	if (outcome == 0) {
 		tell_id(json, "new", &landing.new);
 		json_number(json, "written", result.written);
