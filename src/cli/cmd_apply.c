@@ -58,22 +58,10 @@ static long long number_of(const json_t *answer, const char *key)
 static char *subject(const struct client_loop *loop)
 {
 	const char *objective = loop->state.options.objective;
-	AUTO_BUFFER struct buffer line = BUFFER_INIT(SUBJECT_BYTES + 8);
 	size_t size = strcspn(objective, "\r\n");
-	uint32_t point;
-	size_t at = 0;
+	size_t kept = text_first(objective, size, SUBJECT_BYTES);
 
-	while (at < size) {
-		size_t step = text_utf8(objective + at, size - at, &point);
-
-		if (!step || at + step > SUBJECT_BYTES)
-			break;
-		at += step;
-	}
-	buffer_add(&line, objective, at);
-	if (at < size)
-		buffer_add_text(&line, "...");
-	return mem_dup(buffer_text(&line));
+	return mem_format("%.*s%s", (int)kept, objective, kept < size ? "..." : "");
 }
 
 static char *message(const struct loops_options *asked)

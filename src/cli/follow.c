@@ -245,14 +245,14 @@ static void tell_git(struct follow *follow, const json_t *data)
 static void tell_imported(struct follow *follow, const json_t *data)
 {
 	const char *ref = text_of(data, "ref");
+	const char *branch = text_behind(ref, "refs/heads/");
 	size_t index;
 	json_t *entry;
 
 	if (json_object_get(data, "error"))
 		tell(follow, "  what was committed did not come in: %s", text_of(data, "error"));
 	if (number_of(data, "refs") > 0 && *ref)
-		tell(follow, "  committed: %s is %.10s",
-		     strncmp(ref, "refs/heads/", 11) == 0 ? ref + 11 : ref,
+		tell(follow, "  committed: %s is %.10s", branch ? branch : ref,
 		     text_of(data, "commit"));
 	json_array_foreach(json_object_get(data, "refused"), index, entry)
 		tell(follow, "  not committed: %s", json_string_value(entry));

@@ -4,6 +4,7 @@
 #include "meter/money.h"
 #include "meter/shape.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -336,11 +337,8 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 							"read" };
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
 	int turned = turn_day(books, err);
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	buffer_printf(&line, "{\"at_ms\":%" PRIu64,
-		      (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+	buffer_printf(&line, "{\"at_ms\":%" PRId64, clock_wall_ms());
 	if (books->iteration)
 		add_number(&line, "iteration", books->iteration);
 	add_field(&line, "agent", books->agent, 64);

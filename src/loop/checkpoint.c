@@ -2,6 +2,7 @@
 #include "loop/checkpoint.h"
 
 #include "loop/report.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -36,7 +37,7 @@ static int start(struct supervisor *sup, const char *kind, uint32_t iteration, s
 	snapshot_tell_number(&work, "most_bytes", options->checkpoint_bytes);
 	if (options->checkpoint_age_ms)
 		snapshot_tell_number(&work, "oldest_ms",
-				     attend_now_ms() - options->checkpoint_age_ms);
+				     clock_wall_ms() - options->checkpoint_age_ms);
 	result = snapshot_start(&work, -1, sup->lock, &sup->snapshot, err);
 	snapshot_release(&work);
 	if (result == 0) {

@@ -7,11 +7,8 @@
 
 #include "snapshot/user.h"
 
-/* Writes its objects into the repository, and an index beside the one in force. The lock is held. Returns 0, or -1 with
- * err set. */
+/* Writes its objects into the repository, and an index beside the one in force, for user_put_index(). The lock is held.
+ * Returns 0, or -1 with err set. */
 int gather_tree(const struct user *user, git_oid *ret_tree, struct error *err);
-
-/* Puts that index in force. */
-int gather_index(const struct user *user, struct error *err);
 
 #endif

@@ -348,10 +348,7 @@ static int undo(struct request *request, struct depot *depot, struct error *err)
 		json_number(&request->json, "written", done.written);
 		json_number(&request->json, "removed", done.removed);
 		json_number(&request->json, "adjusted", done.adjusted);
-		json_open(&request->json, "kept", '[');
-		for (size_t i = 0; i < done.kept.count; i++)
-			json_text(&request->json, NULL, done.kept.items[i]);
-		json_close(&request->json);
+		json_list(&request->json, "kept", &done.kept);
 	}
 	list_release(&done.kept);
 	look_release(&look);
