@@ -5,11 +5,13 @@
 #ifndef SNAPSHOT_GATHER_H
 #define SNAPSHOT_GATHER_H
 
+#include "snapshot/drafts.h"
 #include "snapshot/user.h"
 
-/* Writes its objects into the repository, and an index beside the one in force. The lock is held. Returns 0, or -1 with
- * err set. */
-int gather_tree(const struct user *user, git_oid *ret_tree, struct error *err);
+/* Writes its files into the repository, and an index beside the one in force. Trees are drafts, so that they can be looked
+ * at before they are kept. The lock is held. Returns 0, or -1 with err set. */
+int gather_tree(const struct user *user, git_oid *ret_tree, struct drafts **ret_drafts,
+		struct error *err);
 
 /* Puts that index in force. */
 int gather_index(const struct user *user, struct error *err);
