@@ -41,17 +41,16 @@ static void tell_agent(const struct applied *applied, const struct choice *choic
 static void tell_fence(const struct applied *applied, const struct fence_plan *plan)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
-	AUTO_FREE char *project = text_escaped(applied->place.project);
 
 	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
 		buffer_add_text(&text, "NONE (--i-accept-no-fence)");
 	else if (applied->spec.read_only)
-		buffer_printf(&text, "%s is read-only", project);
+		buffer_add_text(&text, "the project is read-only");
 	else
-		buffer_printf(&text, "%s in %s is writable",
-			      applied->spec.write.count ? "what you named"
-							: "all but secrets and settings",
-			      project);
+		buffer_add_text(&text,
+				applied->spec.write.count
+					? "of the project what you named is writable"
+					: "the project is writable, but for secrets and settings");
 	if (!(plan->weaker & FENCE_WEAKER_NO_FENCE))
 		buffer_add_text(&text, "; home and keys are out of sight (ringfence policy)");
 	line("fence", &text);
@@ -123,7 +122,7 @@ static void tell_goal(const struct goal *goal)
 		AUTO_FREE char *shown = text_escaped(json_string_value(check));
 
 		buffer_printf(&text, "%s'%.200s' succeeds%s", between, shown,
-			      goal->found ? " (found in the project; --check names another)" : "");
+			      goal->found ? " (found in the project)" : "");
 		between = " and ";
 	}
 	if (goal->tasks) {

@@ -1,6 +1,7 @@
 /* What the commands for checkpoints share: see checkpoints.h. */
 #include "cli/checkpoints.h"
 
+#include "cli/paint.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -81,7 +82,6 @@ static int start_pager(pid_t *ret_pid)
 int checkpoints_print(struct snapshot_work *work, bool pager, struct error *err)
 {
 	bool terminal = isatty(STDOUT_FILENO);
-	const char *plain = getenv("NO_COLOR");
 	struct snapshot_job job;
 	json_t *answer = NULL;
 	pid_t reader = 0;
@@ -89,7 +89,7 @@ int checkpoints_print(struct snapshot_work *work, bool pager, struct error *err)
 	int result;
 
 	snapshot_tell_number(work, "terminal", terminal);
-	snapshot_tell_number(work, "color", terminal && !(plain && *plain));
+	snapshot_tell_number(work, "color", paint_wanted());
 	result = snapshot_start(work, output >= 0 ? output : STDOUT_FILENO, -1, &job, err);
 	fd_close(&output);
 	if (result == 0)

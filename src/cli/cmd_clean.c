@@ -214,13 +214,14 @@ static int run_clean(const struct command *command, char **argv)
 
 const struct command cmd_clean = {
 	.name = "clean",
-	.args = "[--yes] [LOOP | --older TIME [--all]]",
+	.args = "[--yes] [--branches] [LOOP | --older TIME [--all]]",
 	.most = 1,
 	.mixed = true,
-	.help = "remove loops with their logs and checkpoints",
+	.help = "remove loops with their logs, checkpoints and work trees",
 	.about =
-		"Removes a loop that is not running, or all that began so long ago, and says how much that frees. After that "
-		"nothing of them can be undone or looked at. The project itself is not touched.",
+		"Removes a loop that is not running, or all that began so long ago, with logs, checkpoints and work tree, and says how much "
+		"that frees. After that nothing of them can be undone or looked at. A branch ringfence/LOOP goes if another branch has its "
+		"commits. The project itself is not touched.",
 	.options = options,
 	.sections = sections,
 	.run = run_clean,

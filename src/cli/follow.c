@@ -4,6 +4,7 @@
 #include "cli/doing.h"
 #include "cli/live.h"
 #include "cli/loops.h"
+#include "cli/paint.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -73,22 +74,38 @@ static void tell_raw(struct follow *follow, const struct store_event *event, jso
 	tell_object(follow, line);
 }
 
-static __attribute__((format(printf, 2, 3))) void tell(struct follow *follow, const char *format,
-						       ...)
+static void say(struct follow *follow, enum paint colour, const char *format, va_list arguments)
 {
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
 	char text[4096];
-	va_list arguments;
 
 	if (follow->json)
 		return;
-	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
-	va_end(arguments);
 	text_escape(&line, text);
-	printf("%s\n", buffer_text(&line));
+	printf("%s%s%s\n", paint_on(colour), buffer_text(&line), paint_off(colour));
 	fflush(stdout);
 	follow->told_at = time(NULL);
+}
+
+static __attribute__((format(printf, 2, 3))) void tell(struct follow *follow, const char *format,
+						       ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(follow, PAINT_PLAIN, format, arguments);
+	va_end(arguments);
+}
+
+static __attribute__((format(printf, 3, 4))) void paint(struct follow *follow, enum paint colour,
+							const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	say(follow, colour, format, arguments);
+	va_end(arguments);
 }
 
 static const char *text_of(const json_t *data, const char *key)
@@ -122,8 +139,8 @@ static void tell_begun(struct follow *follow, const json_t *data, int64_t at_ms)
 		buffer_printf(&left, ", US$ %.2f spent", (double)state->spent_nusd / 1e9);
 	if (state->spent_nusd && limits->cost_nusd)
 		buffer_printf(&left, " of %.2f", (double)limits->cost_nusd / 1e9);
-	tell(follow, "iteration %d%s: the agent works", number_of(data, "iteration"),
-	     buffer_text(&left));
+	paint(follow, PAINT_BOLD, "iteration %d%s: the agent works", number_of(data, "iteration"),
+	      buffer_text(&left));
 }
 
 /* Who counted, and what the other one says: agents have prices of their own, and forget their children. */
@@ -154,9 +171,10 @@ static void tell_found(struct follow *follow, const json_t *data)
 	const json_t *entry;
 
 	if (denials)
-		tell(follow, "  denied by the fence: %d (ringfence suggest)", denials);
+		paint(follow, PAINT_RED, "  denied by the fence: %d (ringfence suggest)", denials);
 	json_array_foreach(denied, index, entry)
-		tell(follow, "    %s %.300s", text_of(entry, "kind"), text_of(entry, "target"));
+		paint(follow, PAINT_RED, "    %s %.300s", text_of(entry, "kind"),
+		      text_of(entry, "target"));
 	if (json_array_size(aside))
 		tell(follow, "  put aside, because the host would execute it: %d",
 		     number_of(data, "quarantined"));
@@ -247,16 +265,16 @@ static void tell_checked(struct follow *follow, const json_t *data)
 									   : "fails";
 
 	if (json_is_true(json_object_get(data, "passed")))
-		tell(follow, "  check '%s' %s", text_of(data, "command"), word);
+		paint(follow, PAINT_GREEN, "  check '%s' %s", text_of(data, "command"), word);
 	else if (*text_of(data, "limit"))
 		tell(follow, "  check '%s' ran out of time (%s)", text_of(data, "command"),
 		     text_of(data, "limit"));
 	else
-		tell(follow, "  check '%s' %s (status %d)%s", text_of(data, "command"), word,
-		     number_of(data, "code"),
-		     json_is_true(json_object_get(data, "new"))
-			     ? "; before the first iteration it passed"
-			     : "");
+		paint(follow, PAINT_RED, "  check '%s' %s (status %d)%s", text_of(data, "command"),
+		      word, number_of(data, "code"),
+		      json_is_true(json_object_get(data, "new"))
+			      ? "; before the first iteration it passed"
+			      : "");
 	tell_found(follow, data);
 }
 
@@ -313,10 +331,10 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 		tell(follow, "paused: %s", text_of(data, "reason"));
 		break;
 	case LOOP_EVENT_finished:
-		tell(follow, "%s: %s",
-		     json_is_true(json_object_get(data, "refused")) ? "refused"
-								    : text_of(data, "status"),
-		     text_of(data, "reason"));
+		paint(follow, PAINT_BOLD, "%s: %s",
+		      json_is_true(json_object_get(data, "refused")) ? "refused"
+								     : text_of(data, "status"),
+		      text_of(data, "reason"));
 		break;
 	default:
 		break;
@@ -341,7 +359,7 @@ static int tell_event(void *context, const struct store_event *event, struct err
 
 static void tell_line(void *context, const char *line)
 {
-	tell(context, "%s", line);
+	paint(context, line[2] == '"' ? PAINT_PLAIN : PAINT_DIM, "%s", line);
 }
 
 /* What the agent does now, if that is news. */

@@ -16,10 +16,10 @@ def test_a_loop_says_what_it_will_do_and_takes_the_check_that_the_project_has(t)
     lines = [line.split(None, 1) for line in result.out.splitlines()[1:6]]
     equal([line[0] for line in lines], ["agent", "fence", "network", "limits", "done"], "what is said first")
     contains(result.out, "agent     sh agent.sh\n", "the agent")
-    contains(result.out, f"in {loop.project} is writable", "the fence")
+    contains(result.out, "the project is writable, but for secrets and settings; home", "the fence")
     contains(result.out, "network   none\n", "the network")
     contains(result.out, "20 iterations, 1h each, 8h in all, US$ 2 each, US$ 25 in all", "the limits")
-    contains(result.out, "done when 'make check' succeeds (found in the project; --check names another) and the agent says "
+    contains(result.out, "done when 'make check' succeeds (found in the project) and the agent says "
              "<promise>COMPLETE</promise>", "the rule")
     contains(result.out, "check 'make check' passes", "what decides")
     lacks(result.err, "only the agent's word", "the notices")

@@ -4,7 +4,7 @@ import json
 import os
 import shutil
 
-from harness import contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, lacks
 from harness.loop import Loop
 
 
@@ -128,3 +128,11 @@ def test_what_an_agent_does_is_told_as_it_does_it(t):
              f"  - shell {'é' * 50} ...\n  - last \n  the agent ended", "what is told")
     lacks(loop.ringfence("run", "x", "--agent-command", "sh act", "--check", "test -f done").out, "read a.c",
           "what is told of plain output")
+
+
+@cases(({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False))
+def test_colours_are_for_those_who_want_them(t, variables, wanted):
+    loop = Loop(t, scripts={"all": "edit done yes"})
+    result = loop.run(env=t.env(**variables))
+    equal(("\x1b[32m  check 'test -f done' passes\x1b[m\n" in result.out, "\x1b" in result.out), (wanted, wanted),
+          "colours", result)

@@ -118,6 +118,7 @@ class World:
     def start(self, argv, env=None, **options):
         options.setdefault("cwd", self.project)
         options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("bufsize", 0)  # what readline() has in store, communicate() does not see
         process = subprocess.Popen(argv, env=env or self.env(), start_new_session=True, **options)
         self.running.append(process)
         return process
