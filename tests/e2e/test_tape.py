@@ -309,6 +309,19 @@ def test_a_tape_in_the_project_cannot_be_changed_by_the_agent(t):
     equal(loop.tree()["other.tape"], "x\n", "control: another file is the agent's")
 
 
+def test_a_loop_whose_tape_has_a_gap_says_so(t):
+    """The control is every other recording. The work goes on; a replay could not."""
+    taped = Taped(t)
+    with open(taped.tape, "w") as file:
+        file.write("ringfence tape 1\n" + "exchange POST /x\nroute a b\ncut 0\n" * 10000)
+    loop, result = taped.record("-m", "3")
+    equal(result.code, 0, "exit status", result)
+    why = "the tape ends here, and the run goes on without it: it is full"
+    equal(result.out.count(why), 2, "what is shown, in each iteration")
+    equal(loop.status()["not_recorded"], why, "status --json")
+    contains(loop.ringfence("status").out, f"recorded to {taped.tape}\n    NOT all of it: {why}\n", "status")
+
+
 def kill_in_the_midst(taped, name, *options, **keys):
     """A loop whose first command waits until its supervisor or its runner is killed; to its end."""
     loop = taped.loop(name)
