@@ -230,15 +230,16 @@ static void extend_block(struct answer *answer, const json_t *event)
 
 	if (!block)
 		return;
-	if (block->kind == BLOCK_TEXT && json_is_string(text))
+	if (block->kind == BLOCK_TEXT && json_is_string(text)) {
 		answer_add(answer, block, text);
-	else if (block->kind == BLOCK_CALL && json_is_string(arguments))
+	} else if (block->kind == BLOCK_CALL && json_is_string(arguments)) {
 		answer_add(answer, block, arguments);
-	else if (block->kind == BLOCK_OPAQUE && json_is_string(thinking))
+	} else if (block->kind == BLOCK_OPAQUE && json_is_string(thinking)) {
 		answer_add(answer, block, thinking); /* put in its place at the end */
-	else if (block->kind == BLOCK_OPAQUE && json_is_string(signature))
-		complete(block, "signature", json_string_value(signature),
-			 json_string_length(signature));
+	} else if (block->kind == BLOCK_OPAQUE && json_is_string(signature)) {
+		free(block->signature);
+		block->signature = mem_dup(json_string_value(signature));
+	}
 }
 
 static enum answer_stop stop_of(const char *word)
@@ -381,6 +382,10 @@ static void judge_call(struct block *block)
 
 static void judge_opaque(struct block *block)
 {
+	if (block->signature)
+		complete(block, "signature", block->signature, strlen(block->signature));
+	free(block->signature);
+	block->signature = NULL;
 	if (block->text.used)
 		complete(block, "thinking", block->text.data, block->text.used);
 	buffer_release(&block->text);

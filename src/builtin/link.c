@@ -321,8 +321,10 @@ static int read_body(struct link *link, struct buffer *in, struct body *body,
 		in->used -= at;
 		if (body->done)
 			return 0;
-		if (sum > LINK_ANSWER)
+		if (sum > LINK_ANSWER) {
+			link->garbled = true;
 			return error_set(err, "the model server's answer does not end");
+		}
 
 		ssize_t n = receive(link, in, err);
 

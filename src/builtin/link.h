@@ -44,7 +44,7 @@ struct link_head {
 struct link {
 	struct link_place place;
 	int fd;       /* -1: none */
-	bool garbled; /* what came last was no HTTP: no use to try again */
+	bool garbled; /* what came last was no HTTP, or had no end: no use to try again */
 	void (*tick)(void *context);
 	void *context;
 	int64_t ticked_ms;

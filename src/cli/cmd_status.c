@@ -115,6 +115,11 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 			       ? "    a replay of %s: no model is asked, and nothing is paid\n"
 			       : "    recorded to %s\n",
 		       tape);
+		if (state->not_recorded) {
+			AUTO_FREE char *why = text_escaped(state->not_recorded);
+
+			printf("    NOT all of it: %s\n", why);
+		}
 	}
 	if (state->git_ref) {
 		const char *branch = text_behind(state->git_ref, "refs/heads/");

@@ -214,6 +214,8 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	else
 		tell(follow, "  the agent ended with status %d after %.1f s",
 		     number_of(data, "code"), seconds);
+	if (*text_of(data, "not_recorded"))
+		tell(follow, "  %s", text_of(data, "not_recorded"));
 	tell_found(follow, data);
 }
 

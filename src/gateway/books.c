@@ -418,17 +418,26 @@ void books_add_refused(struct books *books, uint32_t count)
 	books->news.refused += count;
 }
 
-void books_add_stray(struct books *books, const char *text)
+/* The first one counts. */
+static void add_text(char *into, size_t room, const char *text)
 {
-	char *stray = books->news.stray;
-
-	if (stray[0])
+	if (into[0])
 		return;
-	snprintf(stray, BOOKS_STRAY, "%s", text);
+	snprintf(into, room, "%s", text);
 	/* The gateway has read foreign bytes. */
-	for (char *at = stray; *at; at++)
+	for (char *at = into; *at; at++)
 		if (*at == '\x7f' || (unsigned char)*at < 0x20)
 			*at = '?';
+}
+
+void books_add_stray(struct books *books, const char *text)
+{
+	add_text(books->news.stray, BOOKS_STRAY, text);
+}
+
+void books_add_tape(struct books *books, const char *text)
+{
+	add_text(books->news.tape, BOOKS_TAPE, text);
 }
 
 void books_tell(const struct books *books, struct books_news *ret_news)

@@ -57,6 +57,7 @@ void loop_state_release(struct loop_state *state)
 	free(state->git_ref);
 	free(state->git_commit);
 	free(state->git_error);
+	free(state->not_recorded);
 	free(state->session);
 	for (int i = 0; i < LOOP_REFLECTIONS; i++)
 		free(state->reflections[i]);
@@ -307,6 +308,9 @@ static void take_ended(struct loop_state *state, const json_t *data)
 	};
 	take_heard(state, data);
 	replace(&state->final, text(data, "final"));
+	/* A gap stays one, whatever is recorded behind it. */
+	if (text(data, "not_recorded"))
+		replace(&state->not_recorded, text(data, "not_recorded"));
 	state->checks_done = 0;
 	take_fence(state, data);
 }

@@ -28,6 +28,15 @@ void tape_names_add(struct tape_names *names, const char *text, const char *stan
 	names->items[names->count++].path = path;
 }
 
+void tape_model(char ret_model[TAPE_MODEL], const char *text, size_t size)
+{
+	size_t used = size < TAPE_MODEL ? size : TAPE_MODEL - 1;
+
+	for (size_t i = 0; i < used; i++)
+		ret_model[i] = (char)(text[i] >= 0x20 && text[i] <= 0x7e ? text[i] : '?');
+	ret_model[used] = '\0';
+}
+
 /* --- what stands for something else */
 
 static bool ends_path(const char *at, const char *end)

@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import subprocess
 
 from harness import contains, equal, expect, root_only, timeout
 
@@ -33,6 +35,22 @@ def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
 @timeout(60)
 def test_the_demo_needs_no_network(t):
     equal(demo(t, without_network=True)[0].code, 0, "exit status")
+
+
+@timeout(60)
+def test_an_interrupted_demo_ends_its_loop_and_leaves_nothing(t):
+    """Where nobody can be asked a loop goes on in the background; its folder would be removed from under it."""
+    top = os.path.join(t.outside, "tmp")
+    os.makedirs(top)
+    process = subprocess.Popen([t.ringfence, "demo", "--", "--replay-pace", "original"], env=t.env(TMPDIR=top), cwd=t.project,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    for line in process.stdout:
+        if "the agent works" in line:
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    rest = process.communicate(timeout=40)[0]
+    equal(process.returncode, 130, "exit status", rest)
+    equal(os.listdir(top), [], "what is left")
 
 
 @timeout(60)
