@@ -344,6 +344,15 @@ def test_paths_that_lead_elsewhere_are_refused(t):
 
 
 @needs("git")
+def test_a_tree_of_hundreds_of_folders_below_one_another_is_refused(t):
+    repo, program = begin(t)
+    repo.commit(RESULT, {"d/" * 300 + "x": "y"})
+    refused(repo, program, "more than 256 folders below one another")
+    repo.commit(RESULT, {"d/" * 200 + "x": "y"})
+    equal(apply(program, dry=1)["kind"], "forward", "as a control, two hundred")
+
+
+@needs("git")
 def test_nothing_of_anybody_is_executed(t):
     mark = os.path.join(t.outside, "mark")
     repo, program = begin(t, {"a": text(), "b": "b\n", ".gitattributes": "* filter=evil merge=evil diff=evil\n"})
