@@ -165,8 +165,9 @@ static void tell_filtered(struct json *json, const struct finding *at)
 
 static void tell(struct json *json, const struct finding *at, const struct apply_options *options)
 {
-	AUTO_FREE char *hooks = user_hooks(&at->user);
+	struct list obeyed = { 0 };
 
+	user_obeyed(&at->user, &obeyed);
 	json_text(json, "kind", kind_name(at, options));
 	json_text(json, "branch", at->user.branch + strlen("refs/heads/"));
 	json_text(json, "work_tree", at->user.work);
@@ -188,7 +189,8 @@ static void tell(struct json *json, const struct finding *at, const struct apply
 	tell_list(json, "in_the_way", &at->own);
 	tell_changes(json, at);
 	tell_filtered(json, at);
-	json_text(json, "hooks", hooks);
+	tell_list(json, "obeyed", &obeyed);
+	list_release(&obeyed);
 }
 
 /* ---- doing it ---- */
