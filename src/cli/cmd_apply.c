@@ -5,8 +5,10 @@
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/path.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -375,12 +377,19 @@ static int print_patch(struct loops_options *asked, struct error *err)
 /* What a loop in a work tree of its own has left uncommitted belongs to its result. */
 static int seal(struct loops_options *asked, struct error *err)
 {
+	AUTO_FREE char *git = NULL;
 	AUTO_FD lock = -1;
 
 	if (!asked->loop.state.options.work_tree)
 		return 0;
 	if (asked->loop.alive) {
 		noticef("the loop %s is still running: this is what it has committed so far",
+			asked->loop.id);
+		return 0;
+	}
+	git = path_join(asked->loop.state.options.work_tree, ".git");
+	if (access(git, F_OK) < 0 && errno == ENOENT) {
+		noticef("the work tree of the loop %s is gone: this is what was committed",
 			asked->loop.id);
 		return 0;
 	}

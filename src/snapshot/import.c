@@ -226,6 +226,11 @@ static int bring(struct import *import, const struct wanted *wanted, enum fsck_t
 	struct packread_object object;
 	int result = source_read(&import->source, id->id, &object, err);
 
+	/* A git gc may have moved it since we looked. */
+	if (result == 0 && git_odb_refresh(import->user) == 0 &&
+	    ask_user(import, id, ret_type, err) == 0 && *ret_type != FSCK_ANY)
+		return wanted->type != FSCK_ANY && wanted->type != *ret_type ? wrong_type(id, err)
+									     : 0;
 	if (result <= 0)
 		return result < 0 ? in_object(id, err) : missing(id, err);
 	*ret_type = object.type;
@@ -431,10 +436,12 @@ static int gather(struct import *import, int git, const struct refs *base, struc
 
 /* ---- all of it ---- */
 
-/* Without a new object nothing was committed, and nothing is made for it. */
+/* Without a new object nothing was committed, and nothing is made for it; unless they are there already, and somebody was
+ * killed before the refs were. */
 static bool is_worth_it(const struct import *import)
 {
-	return pack_count(import->pack) > 0 || import->publish.imported.count > 0;
+	return pack_count(import->pack) > 0 || import->publish.imported.count > 0 ||
+	       import->publish.pending.count > 0;
 }
 
 static int write_all(struct import *import, struct json *json, struct error *err)
