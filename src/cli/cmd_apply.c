@@ -5,8 +5,10 @@
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/path.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,10 +142,27 @@ static void notice_lists(const json_t *answer)
 	}
 }
 
+/* Is it one of those that the user's own configuration makes git run or read? */
+static bool is_obeyed(const json_t *obeyed, const char *path)
+{
+	size_t index;
+	json_t *entry;
+
+	json_array_foreach(obeyed, index, entry)
+	{
+		const char *other = json_string_value(entry);
+		size_t size = strlen(other);
+
+		if ((strcmp(other, ".") == 0 && !strchr(path, '/')) ||
+		    (strncmp(path, other, size) == 0 && (path[size] == '/' || !path[size])))
+			return true;
+	}
+	return false;
+}
+
 /* Those of the changes that the host would execute, or read as settings, without being asked. */
 static json_t *executed(const json_t *answer)
 {
-	const char *hooks = text_of(answer, "hooks");
 	json_t *found = json_array();
 	size_t index;
 	json_t *change;
@@ -153,9 +172,8 @@ static json_t *executed(const json_t *answer)
 		const char *path = text_of(change, "path");
 		const char *why = fence_executed(path);
 
-		if (!why && *hooks && strncmp(path, hooks, strlen(hooks)) == 0 &&
-		    (path[strlen(hooks)] == '/' || !path[strlen(hooks)]))
-			why = "git hooks, by core.hooksPath";
+		if (!why && is_obeyed(json_object_get(answer, "obeyed"), path))
+			why = "hooks or settings, by your git configuration";
 		if (why && strcmp(text_of(change, "status"), "deleted") != 0)
 			json_array_append_new(found,
 					      json_pack("{s:s, s:s}", "path", path, "why", why));
@@ -347,12 +365,19 @@ static int print_patch(struct loops_options *asked, struct error *err)
 /* What a loop in a work tree of its own has left uncommitted belongs to its result. */
 static int seal(struct loops_options *asked, struct error *err)
 {
+	AUTO_FREE char *git = NULL;
 	AUTO_FD lock = -1;
 
 	if (!asked->loop.state.options.work_tree)
 		return 0;
 	if (asked->loop.alive) {
 		noticef("the loop %s is still running: this is what it has committed so far",
+			asked->loop.id);
+		return 0;
+	}
+	git = path_join(asked->loop.state.options.work_tree, ".git");
+	if (access(git, F_OK) < 0 && errno == ENOENT) {
+		noticef("the work tree of the loop %s is gone: this is what was committed",
 			asked->loop.id);
 		return 0;
 	}

@@ -7,6 +7,7 @@
 #include "snapshot/fault.h"
 #include "snapshot/landing.h"
 #include "snapshot/merge.h"
+#include "snapshot/vet.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -50,6 +51,21 @@ static int find_branch(git_repository *repository, const char *name, git_oid *re
 	return found < 0 ? depot_trouble("read the loop's branch", err) : 0;
 }
 
+/* Libgit2 would walk through it for hours. */
+static int check_depth(git_repository *repository, const git_oid *theirs, struct error *err)
+{
+	struct vet vet = { 0 };
+	struct error why;
+	int result;
+
+	if (git_repository_odb(&vet.objects, repository) < 0)
+		return depot_trouble("open the objects", err);
+	result = vet_depth(&vet, theirs, &why);
+	vet_release(&vet);
+	git_odb_free(vet.objects);
+	return result < 0 ? error_set(err, "the loop's branch has %s", why.text) : 0;
+}
+
 static int look(struct finding *at, const struct apply_options *options, struct error *err)
 {
 	const struct user *user = &at->user;
@@ -57,6 +73,7 @@ static int look(struct finding *at, const struct apply_options *options, struct 
 
 	if (drafts_begin(user->repository, &at->drafts, err) < 0 ||
 	    find_branch(user->repository, options->branch, &at->theirs, err) < 0 ||
+	    check_depth(user->repository, &at->theirs, err) < 0 ||
 	    merge_try(user->repository, ours, &at->theirs, &at->merge, err) < 0)
 		return -1;
 	if (at->merge.kind == MERGE_CONFLICT || at->merge.kind == MERGE_NOTHING)
@@ -141,8 +158,9 @@ static void tell_filtered(struct json *json, const struct finding *at)
 
 static void tell(struct json *json, const struct finding *at, const struct apply_options *options)
 {
-	AUTO_FREE char *hooks = user_hooks(&at->user);
+	struct list obeyed = { 0 };
 
+	user_obeyed(&at->user, &obeyed);
 	json_text(json, "kind", kind_name(at, options));
 	json_text(json, "branch", at->user.branch + strlen("refs/heads/"));
 	json_text(json, "work_tree", at->user.work);
@@ -164,7 +182,8 @@ static void tell(struct json *json, const struct finding *at, const struct apply
 	json_list(json, "in_the_way", &at->own);
 	tell_changes(json, at);
 	tell_filtered(json, at);
-	json_text(json, "hooks", hooks);
+	tell_list(json, "obeyed", &obeyed);
+	list_release(&obeyed);
 }
 
 /* ---- doing it ---- */
@@ -381,7 +400,8 @@ int apply_patch(const struct apply_options *options, struct json *json, struct e
 	size_t count = 0;
 	int result = user_open(&at.user, options->project, NULL, err);
 
-	if (result == 0 && find_branch(at.user.repository, options->branch, &at.theirs, err) < 0)
+	if (result == 0 && (find_branch(at.user.repository, options->branch, &at.theirs, err) < 0 ||
+			    check_depth(at.user.repository, &at.theirs, err) < 0))
 		result = -1;
 	if (result == 0) {
 		const git_oid *ours = at.user.unborn ? NULL : &at.user.head;

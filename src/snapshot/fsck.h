@@ -15,6 +15,9 @@ enum fsck_type { FSCK_ANY, FSCK_COMMIT, FSCK_TREE, FSCK_BLOB, FSCK_TAG };
 
 enum { FSCK_ID = 20, FSCK_MODULES_BYTES = 1 << 20, FSCK_ATTRIBUTES_BYTES = 100 << 20 };
 
+/* Trees below one another. Git itself falls over its stack where they are many thousands. */
+enum { FSCK_DEEPEST = 256 };
+
 /* What an object refers to. */
 struct fsck_link {
 	unsigned char id[FSCK_ID];

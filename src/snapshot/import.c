@@ -34,6 +34,7 @@ struct tip {
 struct wanted {
 	git_oid id;
 	enum fsck_type type;
+	bool end; /* of a tree: all that is below has been taken */
 };
 
 struct import {
@@ -55,6 +56,9 @@ struct import {
 	struct seen seen;
 	struct wanted *stack;
 	size_t depth;
+	unsigned int below
+		[FSCK_DEEPEST]; /* of each tree that is not at its end: the height of what is below it so far */
+	unsigned int open;
 	uint64_t bytes;
 };
 
@@ -63,7 +67,39 @@ static void push(struct import *import, const git_oid *id, enum fsck_type type)
 	if ((import->depth & (import->depth - 1)) == 0)
 		import->stack = mem_resize(import->stack, import->depth ? 2 * import->depth : 64,
 					   sizeof *import->stack);
-	import->stack[import->depth++] = (struct wanted){ *id, type };
+	import->stack[import->depth++] = (struct wanted){ *id, type, false };
+}
+
+static int open_tree(struct import *import, const git_oid *id, struct error *err)
+{
+	if (import->open == FSCK_DEEPEST)
+		return error_set(err, "a tree with more than %d folders below one another",
+				 FSCK_DEEPEST);
+	push(import, id, FSCK_TREE);
+	import->stack[import->depth - 1].end = true;
+	import->below[import->open++] = 0;
+	return 0;
+}
+
+/* A tree that is known is below the one that is being taken. */
+static int add_height(struct import *import, unsigned int height, struct error *err)
+{
+	unsigned int *below = import->open ? &import->below[import->open - 1] : NULL;
+
+	if (import->open + height > FSCK_DEEPEST)
+		return error_set(err, "a tree with more than %d folders below one another",
+				 FSCK_DEEPEST);
+	if (below && *below < height)
+		*below = height;
+	return 0;
+}
+
+static int close_tree(struct import *import, const git_oid *id, struct error *err)
+{
+	unsigned int height = import->below[--import->open] + 1;
+
+	seen_tell_height(&import->seen, id->id, height);
+	return add_height(import, height, err);
 }
 
 static int missing(const git_oid *id, struct error *err)
@@ -190,11 +226,18 @@ static int bring(struct import *import, const struct wanted *wanted, enum fsck_t
 	struct packread_object object;
 	int result = source_read(&import->source, id->id, &object, err);
 
+	/* A git gc may have moved it since we looked. */
+	if (result == 0 && git_odb_refresh(import->user) == 0 &&
+	    ask_user(import, id, ret_type, err) == 0 && *ret_type != FSCK_ANY)
+		return wanted->type != FSCK_ANY && wanted->type != *ret_type ? wrong_type(id, err)
+									     : 0;
 	if (result <= 0)
 		return result < 0 ? in_object(id, err) : missing(id, err);
 	*ret_type = object.type;
 	if (wanted->type != FSCK_ANY && wanted->type != *ret_type)
 		result = wrong_type(id, err);
+	else if (*ret_type == FSCK_TREE && open_tree(import, id, err) < 0)
+		result = in_object(id, err);
 	else if (fsck_object(*ret_type, object.bytes, object.size, found_link, import, err) < 0)
 		result = in_object(id, err);
 	else
@@ -233,7 +276,7 @@ static int take_object(struct import *import, const struct wanted *wanted, struc
 		return wrong_type(&wanted->id, err);
 	if (!known)
 		seen_add(&import->seen, wanted->id.id, type);
-	return 0;
+	return add_height(import, seen_height(&import->seen, wanted->id.id), err);
 }
 
 /* Everything that a tip needs. */
@@ -244,11 +287,13 @@ static int take_tip(struct import *import, const struct tip *tip, struct error *
 	if (git_oid_fromstr(&id, tip->hex) < 0)
 		return error_set(err, "'%s' is no id", tip->hex);
 	import->depth = 0;
+	import->open = 0;
 	push(import, &id, tip->type);
 	while (import->depth > 0) {
 		struct wanted wanted = import->stack[--import->depth];
 
-		if (take_object(import, &wanted, err) < 0)
+		if ((wanted.end ? close_tree(import, &wanted.id, err)
+				: take_object(import, &wanted, err)) < 0)
 			return -1;
 	}
 	return 0;
@@ -391,10 +436,12 @@ static int gather(struct import *import, int git, const struct refs *base, struc
 
 /* ---- all of it ---- */
 
-/* Without a new object nothing was committed, and nothing is made for it. */
+/* Without a new object nothing was committed, and nothing is made for it; unless they are there already, and somebody was
+ * killed before the refs were. */
 static bool is_worth_it(const struct import *import)
 {
-	return pack_count(import->pack) > 0 || import->publish.imported.count > 0;
+	return pack_count(import->pack) > 0 || import->publish.imported.count > 0 ||
+	       import->publish.pending.count > 0;
 }
 
 static int write_all(struct import *import, struct json *json, struct error *err)

@@ -179,7 +179,7 @@ static void clean_ref(const struct publish *publish, const struct ref *ref)
 }
 
 /* A pack without its index is nothing; the one that was noted is ours. */
-static void clean_pack(const struct publish *publish, const char *note)
+static void clean_pack(struct publish *publish, const char *note)
 {
 	const char *name = strstr(note, PACK_LINE);
 	size_t size = name ? strcspn(name + strlen(PACK_LINE), "\n") : 0;
@@ -191,9 +191,12 @@ static void clean_pack(const struct publish *publish, const char *note)
 					  name + strlen(PACK_LINE));
 	AUTO_FREE char *index = mem_format("objects/pack/%.*sidx", (int)size,
 					   name + strlen(PACK_LINE));
+	AUTO_FREE char *keep = mem_format("objects/pack/%.*skeep", (int)size,
+					  name + strlen(PACK_LINE));
 
 	if (faccessat(publish->common, index, F_OK, 0) < 0 && errno == ENOENT)
 		unlinkat(publish->common, pack, 0);
+	list_add(&publish->keeps, keep); /* until its refs are there */
 }
 
 int publish_open(const struct borrow *borrow, const char *folder, const char *loop,
@@ -228,6 +231,9 @@ int publish_open(const struct borrow *borrow, const char *folder, const char *lo
 
 void publish_close(struct publish *publish)
 {
+	for (size_t i = 0; i < publish->keeps.count; i++)
+		unlinkat(publish->common, publish->keeps.items[i], 0);
+	list_release(&publish->keeps);
 	refs_release(&publish->imported);
 	refs_release(&publish->pending);
 	fd_close(&publish->common);
@@ -251,6 +257,24 @@ static int write_note(const struct publish *publish, const char *name, struct bu
 	return 0;
 }
 
+/* As git fetch does it: a git gc --prune=now that begins now does not see the refs that are to come, and would take their
+ * objects away. */
+static int keep_pack(struct publish *publish, const char *pack, struct error *err)
+{
+	static const char text[] = "ringfence\n";
+	AUTO_FREE char *keep = mem_format("objects/pack/%skeep", pack);
+	AUTO_FD fd = -1;
+
+	if (!*pack)
+		return 0;
+	list_add(&publish->keeps, keep);
+	fd = openat(publish->common, keep, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	return fd < 0 || fd_write_all(fd, text, strlen(text)) < 0
+		       ? error_sys(err, "write '%s' of the repository", keep)
+		       : 0;
+}
+
 int publish_begin(struct publish *publish, const struct refs *wanted, const char *pack,
 		  struct error *err)
 {
@@ -261,6 +285,9 @@ int publish_begin(struct publish *publish, const struct refs *wanted, const char
 		buffer_printf(&text, PACK_LINE "%s\n", pack);
 	fault_point();
 	if (write_note(publish, "pending", &text, err) < 0)
+		return -1;
+	fault_point();
+	if (keep_pack(publish, pack, err) < 0)
 		return -1;
 	fault_point();
 	return 0;

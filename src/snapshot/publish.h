@@ -20,6 +20,7 @@ struct publish {
 	char *below;          /* refs/ringfence/LOOP/ */
 	struct refs imported; /* what we have written */
 	struct refs pending;  /* or may have */
+	struct list keeps;    /* files that keep git from packing anew what no ref holds yet */
 	bool at_home; /* the project's own work tree has the branch checked out since before the loop */
 };
 

@@ -52,6 +52,17 @@ void seen_add(struct seen *seen, const unsigned char id[FSCK_ID], enum fsck_type
 	seen->count++;
 }
 
+unsigned int seen_height(const struct seen *seen, const unsigned char id[FSCK_ID])
+{
+	return seen->slots ? slot_of(seen, id)->height : 0;
+}
+
+void seen_tell_height(struct seen *seen, const unsigned char id[FSCK_ID], unsigned int height)
+{
+	if (seen_type(seen, id) != FSCK_ANY)
+		slot_of(seen, id)->height = height;
+}
+
 void seen_release(struct seen *seen)
 {
 	free(seen->table);

@@ -8,6 +8,7 @@
 #include "util/mem.h"
 #include "util/path.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -269,12 +270,76 @@ int user_identity(const struct user *user, git_signature **ret_signature, struct
 	return 0;
 }
 
-char *user_hooks(const struct user *user)
-{
-	AUTO_FREE char *said = who(user, NULL, "core.hookspath");
-	AUTO_FREE char *path = said && said[0] != '~' ? path_absolute(said, user->work) : NULL;
+/* ---- what git obeys ---- */
 
-	return path && path_within(path, user->work) && strcmp(path, user->work) != 0
-		       ? mem_dup(path + strlen(user->work) + 1)
-		       : NULL;
+static void add_obeyed(const struct user *user, const char *value, const char *base,
+		       struct list *paths)
+{
+	const char *home = getenv("HOME");
+	AUTO_FREE char *said = strncmp(value, "~/", 2) == 0 && home ? path_join(home, value + 2)
+								    : path_absolute(value, base);
+	AUTO_FREE char *real = realpath(said, NULL);
+	const char *const both[] = { said, real };
+
+	for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+		const char *path = both[i];
+
+		if (!path || !path_within(path, user->work) || path_within(path, user->git) ||
+		    path_within(path, user->common))
+			continue;
+		list_add(paths,
+			 strcmp(path, user->work) == 0 ? "." : path + strlen(user->work) + 1);
+	}
+}
+
+static void add_includes(const struct user *user, const char *folder, const char *name,
+			 struct list *paths)
+{
+	AUTO_FREE char *path = path_join(folder, name);
+	git_config *config = NULL;
+	git_config_iterator *all = NULL;
+	git_config_entry *entry = NULL;
+
+	if (access(path, R_OK) == 0 && git_config_open_ondisk(&config, path) == 0 &&
+	    git_config_iterator_glob_new(&all, config, "^include(if\\..*)?\\.path$") == 0)
+		while (git_config_next(&entry, all) == 0)
+			add_obeyed(user, entry->value, folder, paths);
+	git_config_iterator_free(all);
+	git_config_free(config);
+}
+
+/* A link out of the git directory is as good as an include. */
+static void add_links(const struct user *user, const char *name, struct list *paths)
+{
+	AUTO_FREE char *folder = path_join(user->common, name);
+	DIR *dir = opendir(folder);
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		AUTO_FREE char *path = path_join(folder, entry->d_name);
+		struct stat status;
+		AUTO_FREE char *real = lstat(path, &status) == 0 && S_ISLNK(status.st_mode)
+					       ? realpath(path, NULL)
+					       : NULL;
+
+		if (real)
+			add_obeyed(user, real, "/", paths);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void user_obeyed(const struct user *user, struct list *ret_paths)
+{
+	static const char *const places[] = { ".", "hooks", "info" };
+	const char *home = getenv("HOME");
+	AUTO_FREE char *hooks = who(user, NULL, "core.hookspath");
+
+	if (hooks)
+		add_obeyed(user, hooks, user->work, ret_paths);
+	add_includes(user, user->common, "config", ret_paths);
+	add_includes(user, user->git, "config.worktree", ret_paths);
+	if (home)
+		add_includes(user, home, ".gitconfig", ret_paths);
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		add_links(user, places[i], ret_paths);
 }

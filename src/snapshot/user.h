@@ -7,6 +7,7 @@
 #define SNAPSHOT_USER_H
 
 #include "util/error.h"
+#include "util/list.h"
 
 #include <git2.h>
 #include <stdbool.h>
@@ -51,7 +52,8 @@ int user_put_index(const struct user *user, struct error *err);
  * -1 with err set: nobody has said so. */
 int user_identity(const struct user *user, git_signature **ret_signature, struct error *err);
 
-/* Where git looks for hooks, if that is in the work tree: a path in it, which the caller frees. Else NULL. */
-char *user_hooks(const struct user *user);
+/* What in the work tree git runs, or reads as configuration, because the user's own configuration or links in the git
+ * directory say so: hooks and includes, as paths in it. "." is the work tree itself. */
+void user_obeyed(const struct user *user, struct list *ret_paths);
 
 #endif

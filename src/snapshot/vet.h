@@ -21,6 +21,9 @@ void vet_learn(struct vet *vet, const git_oid *id);
 /* Checks a tree with all that is below. Returns 0, or -1 with err set: a part of a sentence, as fsck_object(). */
 int vet_tree(struct vet *vet, const git_oid *tree, struct error *err);
 
+/* Is it, a tree or that of a commit, no deeper than anybody needs? Otherwise nobody should walk through it, us included. */
+int vet_depth(struct vet *vet, const git_oid *tree, struct error *err);
+
 /* Checks a file that git reads by itself. One of the user's is fine. */
 int vet_special(const struct vet *vet, const struct fsck_link *link, struct error *err);
 

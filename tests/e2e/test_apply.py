@@ -344,6 +344,15 @@ def test_paths_that_lead_elsewhere_are_refused(t):
 
 
 @needs("git")
+def test_a_tree_of_hundreds_of_folders_below_one_another_is_refused(t):
+    repo, program = begin(t)
+    repo.commit(RESULT, {"d/" * 300 + "x": "y"})
+    refused(repo, program, "more than 256 folders below one another")
+    repo.commit(RESULT, {"d/" * 200 + "x": "y"})
+    equal(apply(program, dry=1)["kind"], "forward", "as a control, two hundred")
+
+
+@needs("git")
 def test_nothing_of_anybody_is_executed(t):
     mark = os.path.join(t.outside, "mark")
     repo, program = begin(t, {"a": text(), "b": "b\n", ".gitattributes": "* filter=evil merge=evil diff=evil\n"})
@@ -609,3 +618,31 @@ def test_what_the_host_would_execute_needs_a_yes(t, name):
     result = loop.ringfence("apply", "--yes")
     equal(result.code, 0, "exit status", result)
     expect(os.path.exists(repo.path(name)), "it is there")
+
+
+OBEYED = {
+    "hooks by ~": ("tools/pre-commit", ("core.hooksPath", "~/project/tools")),
+    "hooks in the root": ("pre-commit", ("core.hooksPath", ".")),
+    "an include": ("tools/git.inc", ("include.path", "../tools/git.inc")),
+    "an include with a condition": ("tools/git.inc", ("includeIf.gitdir:/.path", "../tools/git.inc")),
+    "a link to hooks": ("tools/pre-commit", None),
+}
+
+
+@needs("git")
+@cases(*OBEYED)
+def test_what_the_users_configuration_makes_git_obey_needs_a_yes(t, how):
+    name, config = OBEYED[how]
+    loop, repo, branch = looped(t)
+    repo.commit(branch, {name: "evil\n"})
+    contains(loop.ringfence("apply", "--dry-run").out, "1 file", "as a control, without it there is nothing to ask")
+    if config:
+        repo.git("config", *config)
+    else:
+        shutil.rmtree(repo.path(".git/hooks"), ignore_errors=True)
+        os.makedirs(repo.path("tools"))
+        os.symlink("../tools", repo.path(".git/hooks"))
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, f"[ringfence] {name}: this machine runs it", "stderr")
+    equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")

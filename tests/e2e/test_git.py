@@ -399,6 +399,36 @@ def test_what_the_user_has_pruned_in_part_comes_in_anew(t):
     repo.fsck()
 
 
+@needs("git")
+def test_a_gc_that_runs_while_objects_come_in_takes_nothing_away(t):
+    """Objects are there, refs are not yet: git gc --prune=now knows of nobody who needs them."""
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    private = Private(t, repo)
+    private.open()
+    tip = private.commit()
+    points = 0
+    while True:
+        points += 1
+        code, _ = private.ask("git-import", fault=points)
+        if code == 0:
+            break
+        packs = [name for name in os.listdir(os.path.join(repo.folder, "objects/pack")) if name.endswith(".idx")]
+        kept = [name for name in os.listdir(os.path.join(repo.folder, "objects/pack")) if name.endswith(".keep")]
+        there = repo.run("cat-file", "-e", tip).code == 0
+        if there and private.branch not in repo.refs():
+            equal((len(packs), len(kept)), (1, 1), "a pack that no ref needs, and what keeps it")
+            repo.git("gc", "-q", "--prune=now")
+            repo.git("repack", "-a", "-d", "-q")
+            equal(repo.run("cat-file", "-e", tip).code, 0, "it is there still")
+            break
+    expect(points > 3 and code != 0, "there is such a moment", points)
+    private.bring()
+    equal(repo.git("rev-parse", private.branch), tip, "the branch")
+    equal([name for name in os.listdir(os.path.join(repo.folder, "objects/pack")) if name.endswith(".keep")], [],
+          "what is kept after it")
+    repo.fsck()
+
+
 # Crashes
 
 @needs("git")

@@ -322,3 +322,18 @@ def test_a_commit_of_what_is_left_that_is_killed_anywhere_is_made_again(t):
             break
     expect(code == 0 and fault > 4, "there are fault points", fault)
     expect(not program.ask("seal", message="left")[1]["made"], "where nothing is left there is no commit")
+
+
+@needs("git")
+def test_a_work_tree_that_the_user_has_removed_is_no_obstacle(t):
+    loop, repo = begin(t)
+    equal(loop.run("--worktree").code, 0, "exit status of run")
+    status = loop.status()
+    repo.git("worktree", "remove", "--force", status["worktree"])
+    result = loop.ringfence("apply")
+    equal(result.code, 0, "exit status of apply", result)
+    contains(result.err, "is gone: this is what was committed", "stderr")
+    equal(repo.read("new"), b"one\n", "what came")
+    result = loop.ringfence("clean", status["id"], "--yes")
+    equal(result.code, 0, "exit status of clean", result)
+    lacks(repo.git("branch"), "ringfence", "branches")

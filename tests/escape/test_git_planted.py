@@ -79,6 +79,26 @@ def test_what_git_fsck_would_not_like_does_not_come_in(t, how):
     repo.fsck()
 
 
+@needs("git")
+@cases(250, 300, "in two steps")
+def test_trees_are_no_deeper_than_anybody_needs(t, depth):
+    """Git falls over its stack in one of 30,000 folders."""
+    repo, private = both(t)
+    good = private.commit()
+    tree = private.tree(("100644", b"x", private.put("blob", b"x")))
+    steps = [200, 100] if depth == "in two steps" else [depth]
+    for levels in steps:  # the second one stands on what is known by then
+        private.head(private.commit_of(tree, good))
+        for _ in range(levels):
+            tree = private.tree(("40000", b"d", tree))
+        outer = private.tree(("40000", b"a", tree), ("40000", b"z", tree))
+        good = private.commit_of(outer, good)
+    private.head(good)
+    answer = private.bring()
+    equal(bool(answer["refused"]), depth != 250, f"is it refused: {answer}")
+    repo.fsck()
+
+
 SEALED = {
     "modules": ("printf '[submodule \"x\"]\\n\\tupdate = !touch x\\n' > .gitmodules", "a .gitmodules with a command"),
     "a link as modules": ("ln -s /etc/passwd .gitmodules", "a tree whose .gitmodules is no file"),
