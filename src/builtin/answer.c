@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 64 };
+enum { NAME = 64, ID = 128 };
 
 static unsigned int hex_unit(const char *at, size_t size)
 {
@@ -409,6 +409,30 @@ static void judge_name(struct block *block)
 		free(name);
 }
 
+/* Results are told apart by it, so it must be a word, and the only one of its kind in the answer. */
+static bool is_good_id(const struct message *message, const struct block *block)
+{
+	size_t size = strlen(block->id);
+
+	if (size == 0 || size > ID)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (block->id[i] <= 0x20 || block->id[i] > 0x7e)
+			return false;
+	for (const struct block *at = message->blocks; at < message->blocks + message->count; at++)
+		if (at->kind == BLOCK_CALL && at != block && strcmp(at->id, block->id) == 0)
+			return false;
+	return true;
+}
+
+static void judge_id(const struct message *message, struct block *block, size_t number)
+{
+	for (; !is_good_id(message, block); number++) {
+		free(block->id);
+		block->id = mem_format("call_%zu", number);
+	}
+}
+
 void answer_end(struct answer *answer, size_t calls)
 {
 	for (size_t i = 0; i < answer->message.count; i++) {
@@ -420,10 +444,6 @@ void answer_end(struct answer *answer, size_t calls)
 			continue;
 		judge_call(block);
 		judge_name(block);
-		calls++;
-		if (!*block->id) {
-			free(block->id);
-			block->id = mem_format("call_%zu", calls);
-		}
+		judge_id(&answer->message, block, ++calls);
 	}
 }

@@ -228,6 +228,7 @@ static int read_head(struct link *link, struct buffer *in, struct http_response 
 		     struct link_head *ret_head, struct error *err)
 {
 	size_t looked = 0;
+	size_t heads = 0;
 
 	for (;;) {
 		ssize_t size = http_head_size(in->used ? in->data : "", in->used, looked);
@@ -242,6 +243,8 @@ static int read_head(struct link *link, struct buffer *in, struct http_response 
 			looked = 0;
 			if (!wrong && ret_response->status >= 200)
 				return 1;
+			if (!wrong && ++heads > LINK_INTERIM)
+				wrong = "it only says that an answer will come";
 		}
 		if (wrong) {
 			link->garbled = true;

@@ -221,7 +221,7 @@ static int perform(struct finding *at, const struct apply_options *options, stru
 	if ((options->squash || at->merge.kind == MERGE_TRUE) &&
 	    commit(at, options, &landing.new, err) < 0)
 		return -1;
-	outcome = drafts_keep(at->drafts, at->user.repository, err);
+	outcome = drafts_keep(at->drafts, at->user.repository, true, err);
 	if (outcome == 0)
 		outcome = landing_make(&at->user, &landing, &at->deltas, &result, err);
 	if (outcome == 0) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* A merge makes as many as files were changed on both sides, and the trees above them. */
-enum { FIRST = 1000, MOST_BYTES = 1 << 30 };
+enum { FIRST = 1000, MOST_BYTES = 1 << 30, SMALLEST = 64 };
 
 struct draft {
 	git_oid id;
@@ -24,16 +24,42 @@ struct drafts {
 	struct draft *items;
 	size_t count;
 	size_t bytes;
+	size_t *table; /* by id: the number of an item, and one more; 0: nothing is here */
+	size_t slots;
 };
+
+static size_t *slot_of(const struct drafts *drafts, const git_oid *id)
+{
+	size_t slot;
+
+	memcpy(&slot, id->id, sizeof slot);
+	for (slot &= drafts->slots - 1; drafts->table[slot];
+	     slot = (slot + 1) & (drafts->slots - 1))
+		if (git_oid_equal(&drafts->items[drafts->table[slot] - 1].id, id))
+			break;
+	return &drafts->table[slot];
+}
+
+/* At least half of it is empty. */
+static void grow(struct drafts *drafts)
+{
+	if (2 * (drafts->count + 1) <= drafts->slots)
+		return;
+	free(drafts->table);
+	drafts->slots = drafts->slots ? 2 * drafts->slots : SMALLEST;
+	drafts->table = mem_zero(drafts->slots * sizeof *drafts->table);
+	for (size_t i = 0; i < drafts->count; i++)
+		*slot_of(drafts, &drafts->items[i].id) = i + 1;
+	drafts->items = mem_resize(drafts->items, drafts->slots, sizeof *drafts->items);
+}
 
 static const struct draft *find(const git_odb_backend *backend, const git_oid *id)
 {
 	const struct drafts *drafts = (const struct drafts *)backend;
 
-	for (size_t i = drafts->count; i-- > 0;)
-		if (git_oid_equal(&drafts->items[i].id, id))
-			return &drafts->items[i];
-	return NULL;
+	size_t found = drafts->slots ? *slot_of(drafts, id) : 0;
+
+	return found ? &drafts->items[found - 1] : NULL;
 }
 
 static int has(git_odb_backend *backend, const git_oid *id)
@@ -77,14 +103,15 @@ static int keep(git_odb_backend *backend, const git_oid *id, const void *bytes, 
 	if (find(backend, id))
 		return 0;
 	if (size > MOST_BYTES - drafts->bytes) {
-		git_error_set_str(GIT_ERROR_ODB, "the merged files are larger than 1 GiB");
+		git_error_set_str(GIT_ERROR_ODB, "the new objects are larger than 1 GiB");
 		return GIT_ERROR;
 	}
-	drafts->items = mem_resize(drafts->items, drafts->count + 1, sizeof *drafts->items);
+	grow(drafts);
 	drafts->items[drafts->count] = (struct draft){
 		.id = *id, .type = type, .size = size, .bytes = mem_alloc(size + 1)
 	};
-	memcpy(drafts->items[drafts->count++].bytes, bytes, size);
+	memcpy(drafts->items[drafts->count].bytes, bytes, size);
+	*slot_of(drafts, id) = ++drafts->count;
 	drafts->bytes += size;
 	return 0;
 }
@@ -96,6 +123,7 @@ static void drop(git_odb_backend *backend)
 	for (size_t i = 0; i < drafts->count; i++)
 		free(drafts->items[i].bytes);
 	free(drafts->items);
+	free(drafts->table);
 	free(drafts);
 }
 
@@ -125,13 +153,13 @@ int drafts_begin(git_repository *repository, struct drafts **ret_drafts, struct 
 	return result;
 }
 
-int drafts_keep(struct drafts *drafts, git_repository *repository, struct error *err)
+int drafts_keep(struct drafts *drafts, git_repository *repository, bool sync, struct error *err)
 {
 	git_buf path = { 0 };
 	git_odb *disk = NULL;
 	int result = 0;
 
-	git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
+	git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, sync ? 1 : 0);
 	if (git_repository_item_path(&path, repository, GIT_REPOSITORY_ITEM_OBJECTS) < 0 ||
 	    git_odb_open(&disk, path.ptr) < 0)
 		result = depot_trouble("open the objects of the repository", err);

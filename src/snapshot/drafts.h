@@ -8,13 +8,15 @@
 #include "util/error.h"
 
 #include <git2.h>
+#include <stdbool.h>
 
 struct drafts;
 
 /* From now on; they go with the repository. Returns 0, or -1 with err set. */
 int drafts_begin(git_repository *repository, struct drafts **ret_drafts, struct error *err);
 
-/* Writes all of them to the disk, as loose objects. Returns 0, or -1 with err set. */
-int drafts_keep(struct drafts *drafts, git_repository *repository, struct error *err);
+/* Writes all of them to the disk, as loose objects; each is synced, unless the caller syncs all of it. Returns 0, or -1
+ * with err set. */
+int drafts_keep(struct drafts *drafts, git_repository *repository, bool sync, struct error *err);
 
 #endif

@@ -2,7 +2,6 @@
 #include "snapshot/fsck.h"
 
 #include "snapshot/refs.h"
-#include "util/gitconf.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -72,6 +71,13 @@ static bool is_modules(const char *folded)
 	       (strncmp(folded, "gi7eb", 5) == 0 && strchr(folded, '~'));
 }
 
+static bool is_attributes(const char *folded)
+{
+	return strcmp(folded, ".gitattributes") == 0 ||
+	       (strncmp(folded, "gitatt~", 7) == 0 && isdigit((unsigned char)folded[7])) ||
+	       (strncmp(folded, "gi7d29", 6) == 0 && strchr(folded, '~'));
+}
+
 bool fsck_is_dotgit(const char *name)
 {
 	return any_part(name, is_git);
@@ -80,6 +86,11 @@ bool fsck_is_dotgit(const char *name)
 bool fsck_is_modules(const char *name)
 {
 	return any_part(name, is_modules);
+}
+
+bool fsck_is_attributes(const char *name)
+{
+	return any_part(name, is_attributes);
 }
 
 /* ---- ids ---- */
@@ -187,6 +198,8 @@ static int check_commit(const char *bytes, size_t size, fsck_fn *found, void *co
 
 	if (check_head(bytes, size, "commit", err) < 0)
 		return -1;
+	if (memchr(bytes, '\0', size)) /* git shows nothing of what is behind it */
+		return error_set(err, "a commit with a NUL in its message");
 	if (!take_id(&lines, "tree ", &link))
 		return error_set(err, "a commit without a tree");
 	if (found(context, &link, err) < 0)
@@ -239,6 +252,7 @@ struct entry {
 	const char *name;
 	size_t size;
 	bool is_tree;
+	bool is_link;
 };
 
 /* As git sorts: a folder as if it had a slash behind it. */
@@ -255,6 +269,11 @@ static int compare(const struct entry *a, const struct entry *b)
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static int by_folded_name(const void *a, const void *b)
+{
+	return strcasecmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
 static int judge_name(const char *name, struct error *err)
@@ -307,6 +326,24 @@ static int check_duplicates(struct entry *entries, size_t count, struct error *e
 	return 0;
 }
 
+/* Where "a" is a link and "A" a folder, a file system that does not tell them apart writes through the link. */
+static int check_links(struct entry *entries, size_t count, struct error *err)
+{
+	qsort(entries, count, sizeof *entries, by_folded_name);
+	for (size_t i = 1; i < count; i++) {
+		if ((!entries[i - 1].is_link && !entries[i].is_link) ||
+		    strcasecmp(entries[i - 1].name, entries[i].name) != 0)
+			continue;
+
+		AUTO_FREE char *shown = text_escaped(entries[i].name);
+
+		return error_set(err,
+				 "a tree with a link that some take for another entry: '%.100s'",
+				 shown);
+	}
+	return 0;
+}
+
 static int check_tree(const char *bytes, size_t size, fsck_fn *found, void *context,
 		      struct error *err)
 {
@@ -314,6 +351,7 @@ static int check_tree(const char *bytes, size_t size, fsck_fn *found, void *cont
 	const char *end = bytes + size;
 	AUTO_FREE struct entry *entries = NULL;
 	size_t count = 0;
+	bool links = false;
 
 	while (bytes < end) {
 		const char *space = memchr(bytes, ' ', (size_t)(end - bytes));
@@ -326,10 +364,14 @@ static int check_tree(const char *bytes, size_t size, fsck_fn *found, void *cont
 		if (!stop || end - stop <= FSCK_ID)
 			return error_set(err, "a tree that is cut off");
 		link.modules = fsck_is_modules(name);
+		link.attributes = fsck_is_attributes(name);
 		if (judge_name(name, err) < 0 || judge_mode(bytes, (size_t)(space - bytes),
 							    link.modules, &link, &linked, err) < 0)
 			return -1;
-		entry = (struct entry){ name, (size_t)(stop - name), link.type == FSCK_TREE };
+		entry = (struct entry){ name, (size_t)(stop - name), link.type == FSCK_TREE,
+					memcmp(bytes, "12", 2) == 0 };
+		links = links || entry.is_link;
+		link.attributes = link.attributes && link.type == FSCK_BLOB && !entry.is_link;
 		if (count && compare(&entries[count - 1], &entry) >= 0)
 			return error_set(err, "a tree that is not sorted");
 		if ((count & (count - 1)) == 0)
@@ -342,7 +384,9 @@ static int check_tree(const char *bytes, size_t size, fsck_fn *found, void *cont
 			return -1;
 		bytes = stop + 1 + FSCK_ID;
 	}
-	return check_duplicates(entries, count, err);
+	if (check_duplicates(entries, count, err) < 0)
+		return -1;
+	return links ? check_links(entries, count, err) : 0;
 }
 
 int fsck_object(enum fsck_type type, const char *bytes, size_t size, fsck_fn *found, void *context,
@@ -361,60 +405,4 @@ int fsck_object(enum fsck_type type, const char *bytes, size_t size, fsck_fn *fo
 		break;
 	}
 	return error_set(err, "an object of an unknown type");
-}
-
-/* ---- .gitmodules ---- */
-
-static bool has_parent_part(const char *path)
-{
-	for (;;) {
-		size_t size = strcspn(path, "/\\");
-
-		if (size == 2 && path[0] == '.' && path[1] == '.')
-			return true;
-		if (!path[size])
-			return false;
-		path += size + 1;
-	}
-}
-
-/* An address that a program could take for an option, or that has more than one line, encoded or not. */
-static bool is_odd_address(const char *url)
-{
-	for (const char *at = url; *at; at++)
-		if ((unsigned char)*at < ' ' || *at == '\177' || strncasecmp(at, "%0a", 3) == 0 ||
-		    strncasecmp(at, "%0d", 3) == 0)
-			return true;
-	return url[0] == '-' || strncmp(url, "ext::", 5) == 0 || strstr(url, "://-") ||
-	       strstr(url, "::-");
-}
-
-static int judge_entry(void *context, const struct gitconf_entry *entry)
-{
-	struct error *err = context;
-
-	if (strcmp(entry->section, "submodule") != 0 || !entry->subsection)
-		return 0;
-	if (has_parent_part(entry->subsection) || !*entry->subsection)
-		return error_set(err, "a .gitmodules with a submodule that has an odd name"), 1;
-	if (strcmp(entry->key, "url") == 0 && is_odd_address(entry->value))
-		return error_set(err, "a .gitmodules with an odd address"), 1;
-	if (strcmp(entry->key, "path") == 0 &&
-	    (entry->value[0] == '-' || entry->value[0] == '/' || has_parent_part(entry->value)))
-		return error_set(err, "a .gitmodules with an odd path"), 1;
-	if (strcmp(entry->key, "update") == 0 && entry->value[0] == '!')
-		return error_set(err, "a .gitmodules with a command"), 1;
-	return 0;
-}
-
-int fsck_modules(const char *bytes, size_t size, struct error *err)
-{
-	int result;
-
-	if (size > FSCK_MODULES_BYTES)
-		return error_set(err, "a .gitmodules of more than %d bytes", FSCK_MODULES_BYTES);
-	result = gitconf_each(bytes, size, judge_entry, err);
-	if (result < 0)
-		return error_set(err, "a .gitmodules that cannot be read");
-	return result ? -1 : 0;
 }

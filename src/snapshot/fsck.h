@@ -13,13 +13,14 @@
 /* As in packs. */
 enum fsck_type { FSCK_ANY, FSCK_COMMIT, FSCK_TREE, FSCK_BLOB, FSCK_TAG };
 
-enum { FSCK_ID = 20, FSCK_MODULES_BYTES = 1 << 20 };
+enum { FSCK_ID = 20, FSCK_MODULES_BYTES = 1 << 20, FSCK_ATTRIBUTES_BYTES = 100 << 20 };
 
 /* What an object refers to. */
 struct fsck_link {
 	unsigned char id[FSCK_ID];
 	enum fsck_type type;
-	bool modules; /* it is called .gitmodules: fsck_modules() for its content */
+	bool modules;    /* it is called .gitmodules: fsck_special() for its content */
+	bool attributes; /* .gitattributes, likewise */
 };
 
 /* Returns 0, or -1 with err set, which ends the check. */
@@ -33,8 +34,15 @@ int fsck_object(enum fsck_type type, const char *bytes, size_t size, fsck_fn *fo
 /* The content of a .gitmodules: no address or path that a program could take for an option, no command. */
 int fsck_modules(const char *bytes, size_t size, struct error *err);
 
-/* Would some file system take this name for ".git" (or for ".gitmodules")? */
+/* The content of a .gitattributes: nothing that git would not read, or could not. */
+int fsck_attributes(const char *bytes, size_t size, struct error *err);
+
+/* The content of a file that git reads by itself, by what it is called. */
+int fsck_special(const struct fsck_link *link, const char *bytes, size_t size, struct error *err);
+
+/* Would some file system take this name for ".git" (or for ".gitmodules", ".gitattributes")? */
 bool fsck_is_dotgit(const char *name);
 bool fsck_is_modules(const char *name);
+bool fsck_is_attributes(const char *name);
 
 #endif

@@ -4,6 +4,7 @@
 #include "snapshot/delta.h"
 #include "snapshot/depot.h"
 #include "snapshot/fault.h"
+#include "snapshot/fsck.h"
 #include "snapshot/look.h"
 #include "snapshot/name.h"
 #include "snapshot/walk.h"
@@ -44,6 +45,24 @@ static int store_link(struct gathering *at, int folder, const char *name, git_oi
 		       : 0;
 }
 
+/* A file that git reads by itself: what is in it is looked at before it is anywhere in the repository. */
+static int check_special(struct gathering *at, int fd, const char *name)
+{
+	const struct fsck_link link = { .modules = fsck_is_modules(name),
+					.attributes = fsck_is_attributes(name) };
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(FSCK_ATTRIBUTES_BYTES);
+	struct error why;
+
+	if (!link.modules && !link.attributes)
+		return 0;
+	if (fd_read_all(fd, &text) < 0)
+		return error_sys(at->err, "read '%s'", buffer_text(&at->path));
+	if (fsck_special(&link, text.data ? text.data : "", text.used, &why) < 0)
+		return error_set(at->err, "'%s' cannot be committed: it is %s",
+				 buffer_text(&at->path), why.text);
+	return lseek(fd, 0, SEEK_SET) < 0 ? error_sys(at->err, "read '%s'", name) : 0;
+}
+
 /* The bytes of a file. Returns 0, 1 if it cannot be read (then it is not there), or -1 with err set. */
 static int store_file(struct gathering *at, int folder, const char *name, git_oid *ret_id)
 {
@@ -59,6 +78,8 @@ static int store_file(struct gathering *at, int folder, const char *name, git_oi
 	if (status.st_size >> 20 > LARGEST_MIB)
 		return error_set(at->err, "'%s' is larger than %d MiB, too large for a commit",
 				 buffer_text(&at->path), LARGEST_MIB);
+	if (check_special(at, fd, name) < 0)
+		return -1;
 	if (git_blob_create_from_stream(&stream, at->user->repository, NULL) < 0)
 		return depot_trouble("store a file", at->err);
 	while ((n = read(fd, room, PIECE)) > 0)
@@ -156,7 +177,7 @@ static int take_folder(struct gathering *at, int fd, bool tracked_only, int dept
 	add_rules(at, fd);
 	for (struct dirent *entry; dir && result == 0 && (entry = readdir(dir));) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-		    name_is_git(entry->d_name) ||
+		    name_is_git(entry->d_name) || fsck_is_dotgit(entry->d_name) ||
 		    (depth == 0 && strcmp(entry->d_name, WALK_STAGE) == 0))
 			continue;
 		node_path_add(&at->path, entry->d_name);
@@ -197,7 +218,8 @@ static int keep_apart(struct gathering *at)
 	return 0;
 }
 
-int gather_tree(const struct user *user, git_oid *ret_tree, struct error *err)
+int gather_tree(const struct user *user, git_oid *ret_tree, struct drafts **ret_drafts,
+		struct error *err)
 {
 	AUTO_FREE char *path = path_join(user->git, USER_NEW_INDEX);
 	struct gathering at = { .user = user, .path = BUFFER_INIT(NODE_PATH_MAX), .err = err };
@@ -214,6 +236,8 @@ int gather_tree(const struct user *user, git_oid *ret_tree, struct error *err)
 		result = take_folder(&at, user->work_fd, false, 0);
 	if (result == 0)
 		result = keep_apart(&at);
+	if (result == 0)
+		result = drafts_begin(user->repository, ret_drafts, err);
 	if (result == 0 && git_index_write_tree_to(ret_tree, at.new, user->repository) < 0)
 		result = depot_trouble("write a tree", err);
 	fault_point();

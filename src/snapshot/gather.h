@@ -5,10 +5,12 @@
 #ifndef SNAPSHOT_GATHER_H
 #define SNAPSHOT_GATHER_H
 
+#include "snapshot/drafts.h"
 #include "snapshot/user.h"
 
-/* Writes its objects into the repository, and an index beside the one in force, for user_put_index(). The lock is held.
- * Returns 0, or -1 with err set. */
-int gather_tree(const struct user *user, git_oid *ret_tree, struct error *err);
+/* Writes its files into the repository, and an index beside the one in force, for user_put_index(). Trees are drafts, so that they can be looked
+ * at before they are kept. The lock is held. Returns 0, or -1 with err set. */
+int gather_tree(const struct user *user, git_oid *ret_tree, struct drafts **ret_drafts,
+		struct error *err);
 
 #endif

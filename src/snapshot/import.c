@@ -6,6 +6,7 @@
 #include "snapshot/publish.h"
 #include "snapshot/seen.h"
 #include "snapshot/source.h"
+#include "snapshot/vet.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -45,6 +46,8 @@ struct import {
 	struct publish publish;
 	struct tip *tips;
 	size_t tip_count;
+	const struct refs *base;
+	struct vet vet; /* what the user had when the loop began, if somebody asked */
 	size_t unnamed; /* refs that did not come along for their number or their names */
 	struct list refused;
 
@@ -105,20 +108,42 @@ static int ask_user(struct import *import, const git_oid *id, enum fsck_type *re
 
 /* ---- objects ---- */
 
-static int check_modules(struct import *import, const git_oid *id, struct error *err)
+/* What was the user's before the loop is the user's. What came in since, as a file of another name, is not. */
+static void learn_base(struct import *import)
 {
+	if (import->vet.objects)
+		return;
+	import->vet.objects = import->user;
+	for (size_t i = 0; i < import->base->count; i++) {
+		git_oid id;
+
+		if (git_oid_fromstr(&id, import->base->items[i].hex) == 0)
+			vet_learn(&import->vet, &id);
+	}
+}
+
+/* A file that git reads by itself. */
+static int check_special(struct import *import, const struct fsck_link *link, struct error *err)
+{
+	const struct vet plain = { .objects = import->user };
 	struct packread_object object;
 	enum fsck_type type;
+	git_oid id;
 	int result;
 
-	if (ask_user(import, id, &type, err) < 0)
+	memcpy(id.id, link->id, sizeof id.id);
+	if (ask_user(import, &id, &type, err) < 0)
 		return -1;
-	if (type != FSCK_ANY)
-		return 0;
-	result = source_read(&import->source, id->id, &object, err);
+	if (type != FSCK_ANY) {
+		if (vet_special(&plain, link, err) == 0)
+			return 0;
+		learn_base(import);
+		return vet_special(&import->vet, link, err);
+	}
+	result = source_read(&import->source, id.id, &object, err);
 	if (result <= 0)
-		return result < 0 ? -1 : missing(id, err);
-	result = fsck_modules(object.bytes, object.size, err);
+		return result < 0 ? -1 : missing(&id, err);
+	result = fsck_special(link, object.bytes, object.size, err);
 	free(object.bytes);
 	return result;
 }
@@ -129,7 +154,8 @@ static int found_link(void *context, const struct fsck_link *link, struct error 
 	git_oid id;
 
 	memcpy(id.id, link->id, sizeof id.id);
-	if (link->modules && link->type == FSCK_BLOB && check_modules(import, &id, err) < 0)
+	if ((link->modules || link->attributes) && link->type == FSCK_BLOB &&
+	    check_special(import, link, err) < 0)
 		return -1;
 	push(import, &id, link->type);
 	return 0;
@@ -467,11 +493,12 @@ int import_run(const struct borrow *borrow, const struct import_options *options
 {
 	AUTO_FREE char *path = path_join(options->folder, "git");
 	AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct refs base = { 0 };
 	struct import import = { .options = options,
 				 .borrow = borrow,
+				 .base = &base,
 				 .source = { .objects = -1 },
 				 .publish = { .common = -1, .own = -1 } };
-	struct refs base = { 0 };
 	int result = -1;
 
 	if (git < 0)
@@ -489,6 +516,7 @@ int import_run(const struct borrow *borrow, const struct import_options *options
 	}
 	free(import.tips);
 	seen_release(&import.seen);
+	vet_release(&import.vet);
 	free(import.stack);
 	list_release(&import.refused);
 	return result;

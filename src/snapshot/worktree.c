@@ -6,6 +6,7 @@
 #include "snapshot/gather.h"
 #include "snapshot/landing.h"
 #include "snapshot/stage.h"
+#include "snapshot/vet.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -220,9 +221,31 @@ static int move(struct user *user, const git_oid *id, const char *log, struct er
 	return result < 0 ? depot_trouble("move the loop's branch", err) : 0;
 }
 
+/* What the agent left is checked as what it committed is. */
+static int check(const struct user *user, const git_oid *tree, const git_oid *before,
+		 struct error *err)
+{
+	struct vet vet = { 0 };
+	struct error why;
+	int result = -1;
+
+	if (git_repository_odb(&vet.objects, user->repository) < 0)
+		return depot_trouble("open the objects", err);
+	vet_learn(&vet, before);
+	result = vet_tree(&vet, tree, &why);
+	if (result < 0)
+		error_set(err,
+			  "what the loop left uncommitted in '%s' cannot be committed: there is %s",
+			  user->work, why.text);
+	vet_release(&vet);
+	git_odb_free(vet.objects);
+	return result;
+}
+
 int worktree_seal(const struct worktree_options *options, struct json *json, struct error *err)
 {
 	AUTO_FREE char *branch = branch_name(options->loop);
+	struct drafts *drafts = NULL;
 	git_oid tree, before, id;
 	struct user user;
 	bool there;
@@ -234,15 +257,18 @@ int worktree_seal(const struct worktree_options *options, struct json *json, str
 		result = error_set(err, "in '%s' another branch than ringfence/%s is checked out",
 				   user.work, options->loop);
 	if (result == 0)
-		result = gather_tree(&user, &tree, err) < 0 ||
+		result = gather_tree(&user, &tree, &drafts, err) < 0 ||
 					 landing_tree(user.repository, &user.head, &before, &there,
-						      err) < 0
+						      err) < 0 ||
+					 check(&user, &tree, &before, err) < 0
 				 ? -1
 				 : 0;
 	id = user.head;
 	if (result == 0 && !git_oid_equal(&tree, &before)) {
 		result = commit(&user, &tree, options->message ? options->message : "Ringfence",
 				&id, err);
+		if (result == 0)
+			result = drafts_keep(drafts, user.repository, false, err);
 		if (result == 0 && syncfs(user.git_fd) < 0)
 			result = error_sys(err, "sync the disk of '%s'", user.git);
 		if (result == 0)

@@ -99,6 +99,13 @@ static int take_number(struct reader *reader, uint32_t *ret_number)
 	return 0;
 }
 
+static int digit(char byte)
+{
+	if (isdigit((unsigned char)byte))
+		return byte - '0';
+	return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
+}
+
 static int finish_message(struct reader *reader)
 {
 	uint32_t number;
@@ -147,10 +154,19 @@ static int on_model(struct reader *reader)
 	if (reader->length < 2 || reader->text[0] != '"' || reader->text[reader->length - 1] != '"')
 		return wrong(reader, "a model stands in quotation marks");
 	for (size_t i = 1; i + 1 < reader->length; i++) {
+		char byte;
+
 		i += reader->text[i] == '\\' && i + 2 < reader->length;
-		if (used == TAPE_MODEL - 1 || !reader->text[i])
+		byte = reader->text[i];
+		if (byte == 'u' && reader->text[i - 1] == '\\' && i + 5 < reader->length &&
+		    memcmp(reader->text + i, "u00", 3) == 0 && digit(reader->text[i + 3]) >= 0 &&
+		    digit(reader->text[i + 4]) >= 0) {
+			byte = (char)(digit(reader->text[i + 3]) * 16 + digit(reader->text[i + 4]));
+			i += 4;
+		}
+		if (used == TAPE_MODEL - 1 || !byte)
 			return wrong(reader, "the name of the model is too long, or none");
-		model[used++] = reader->text[i];
+		model[used++] = byte;
 	}
 	model[used] = '\0';
 	return 0;
@@ -268,13 +284,6 @@ static int on_end(struct reader *reader, bool whole)
 	*now = (struct tape_exchange){ 0 };
 	tape->size = reader->at;
 	return 0;
-}
-
-static int digit(char byte)
-{
-	if (isdigit((unsigned char)byte))
-		return byte - '0';
-	return byte >= 'a' && byte <= 'f' ? byte - 'a' + 10 : -1;
 }
 
 /* Bytes of the answer. */

@@ -16,8 +16,11 @@ def demo(t, *words, without_network=False, **variables):
 
 @timeout(60)
 def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
-    result, left = demo(t)
+    """Wherever git's variables lead to, as they do in a hook."""
+    index = os.path.join(t.outside, "index")
+    result, left = demo(t, GIT_INDEX_FILE=index, GIT_DIR=t.outside, GIT_CONFIG_COUNT="none")
     equal(result.code, 0, "exit status", result)
+    expect(not os.path.exists(index), "another repository's index is not touched", os.listdir(t.outside))
     for part in ("fails: '.env' is denied here", "    connect 192.0.2.1:443\n", "check 'make check' fails",
                  "iteration 2 of 20", "check 'make check' passes\n  committed: ringfence/", "completed: every rule holds",
                  "+		push(b / a);\n", "Operands of minus and division in their order\n"):
@@ -51,3 +54,6 @@ def test_a_demo_that_goes_otherwise_fails(t):
     contains(result.out, "NOT so: the loop says that the work is done", "the verdict")
     equal(left, [], "what is left")
     contains(demo(t, PATH="/nonexistent")[0].err, "is missing", "a tool")
+    result = t.run([t.ringfence, "demo"], env=t.env(TMPDIR="/proc"))
+    equal(result.code, 125, "exit status without a folder", result)
+    contains(result.err, "no folder can be made in '/proc': name another one", "what to do")

@@ -63,6 +63,39 @@ def test_a_stream_is_recorded_and_replayed_byte_for_byte(t):
     equal(sums(models.ledger()), sums(ledger), "the same ledger")
 
 
+def test_no_key_gets_on_a_tape_in_whichever_way_it_is_written(t):
+    """In a head, and in JSON with letters as escapes, both ways. The control: what is no key is there as it came."""
+    key = Models.KEY
+    escaped = f"\\u00{ord(key[0]):02x}" + key[1:-1] + f"\\u00{ord(key[-1]):02X}"
+    answer = {"type": "message", "content": [{"type": "text", "text": f"{key} KEY plain"}], "usage": {"input_tokens": 1, "output_tokens": 1}}
+    models = record(t, lambda request, _: respond(json.dumps(answer).replace("KEY", escaped).encode(), "200 OK", "application/json",
+                                                  f"x-ratelimit-key: {key}", "x-ratelimit-plain: 5"))
+    connection = models.connect()
+    connection.request("POST", "/v1/messages", json.dumps(body("KEY plain")).replace("KEY", escaped), {"x-api-key": models.token})
+    equal(connection.getresponse().status, 200, "the answer")
+    models.stop()
+    tape = read(t)
+    lacks(tape, key[1:-1], "the key")
+    for part in ("  <key> plain\n", "header x-ratelimit-key: xxx", "header x-ratelimit-plain: 5\n", 'x plain"}'):
+        contains(tape, part, "the tape")
+    models = replay(t)
+    equal(models.ask(body=body("<key> plain"))[0], 200, "it replays")
+
+
+def test_what_a_client_makes_up_is_harmless_on_a_tape(t):
+    """Names of roles, members, tools and models; it replays all the same."""
+    asked = {"model": 'a "model"\n\x01\\', "max_tokens": 5, "tools": [{"name": "a\nb"}], "messages": [
+        {"role": "us er\nexchange POST /x", "content": "x\n\x1b[31m", "a\nkey\x1b[31m": "v"}]}
+    models = record(t, lambda request, _: message())
+    equal(models.ask(body=asked)[0], 200, "the answer")
+    models.stop()
+    tape = read(t)
+    lacks(tape, "\x1b", "the tape")
+    equal(tape.count("\nexchange "), 1, "exchanges")
+    models = replay(t)
+    equal(models.ask(body=asked)[0], 200, "the replay")
+
+
 # --- in a loop
 
 # An agent: what the model says is a command, what that prints is said to the model, until it says DONE.

@@ -1,4 +1,4 @@
-// sources: src/snapshot/fsck.c src/snapshot/refs.c src/util/gitconf.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/path.c src/util/text.c -lz
+// sources: src/snapshot/fsck.c src/snapshot/refs.c src/snapshot/special.c src/util/gitconf.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/path.c src/util/text.c -lz
 /* Objects of git as an agent could write them: the first byte says of which type. */
 #include "fuzz.h"
 
@@ -29,7 +29,8 @@ void fuzz_gitobject(const uint8_t *data, size_t size)
 	memcpy(bytes, data + 1, size - 1);
 	bytes[size - 1] = '\0';
 	if (data[0] % 5 == 0)
-		fsck_modules(bytes, size - 1, &err);
+		fsck_special(&(struct fsck_link){ .modules = true, .attributes = true }, bytes,
+			     size - 1, &err);
 	else if (fsck_object((enum fsck_type)(data[0] % 5), bytes, size - 1, count, &links, &err) ==
 			 0 &&
 		 links > size)

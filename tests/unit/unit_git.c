@@ -206,6 +206,47 @@ static void submodules(void)
 		      !modules("[submodule \"x\"]\nupdate = !x\n") &&
 		      !modules("[submodule \"x\"]\nurl = https://x/%0a\n") &&
 		      !modules("[submodule \"x\"]\nurl = ssh://-oProxyCommand=x/y\n"));
+	CHECK("nor one whose path is another one for other readers",
+	      !modules("[submodule \"x\"]\npath = \"sub\r\"\n") &&
+		      !modules("[submodule \"x\"]\npath = sub\r") &&
+		      !modules("[submodule \"x\"]\npath = \"a\\nb\"\n") &&
+		      !modules("[submodule \"a\tb\"]\npath = x\n") &&
+		      !modules("[submodule \"x\"]\npath = a/.git/hooks\n") &&
+		      !modules("[submodule \"x\"]\npath = a\\\\.GIT\n") &&
+		      modules("[submodule \"x\"]\r\npath = sub\r\n"));
+	CHECK("nor an address that goes up until it is a host",
+	      !modules("[submodule \"x\"]\nurl = ../../../:x\n") &&
+		      !modules("[submodule \"x\"]\nurl = ./..//x\n") &&
+		      !modules("[submodule \"x\"]\nurl = fd::3\n") &&
+		      modules("[submodule \"x\"]\nurl = ../../x\n"));
+}
+
+static void attributes(void)
+{
+	char line[4096];
+	struct error err;
+
+	memset(line, 'x', sizeof line);
+	line[2047] = '\n';
+	CHECK("lines of attributes are as long as git reads them",
+	      fsck_attributes(line, 2048 + 2047, &err) == 0 &&
+		      fsck_attributes(line, 2048 + 2048, &err) < 0 &&
+		      fsck_attributes("", 0, &err) == 0);
+}
+
+static void links(void)
+{
+#define BYTES "abcdefghijabcdefghij"
+	static const char folder[] = "40000 A\0" BYTES "120000 a\0" BYTES;
+	static const char file[] = "100644 A\0" BYTES "100644 a\0" BYTES;
+	static const char apart[] = "40000 A\0" BYTES "120000 b\0" BYTES;
+#undef BYTES
+
+	CHECK("a link that some take for another entry does not come",
+	      !is_sound(FSCK_TREE, folder, sizeof folder - 1, 2));
+	CHECK("two files may differ in case, and a link may be beside a folder",
+	      is_sound(FSCK_TREE, file, sizeof file - 1, 2) &&
+		      is_sound(FSCK_TREE, apart, sizeof apart - 1, 2));
 }
 
 int main(void)
@@ -216,5 +257,7 @@ int main(void)
 	objects();
 	dotgit();
 	submodules();
+	attributes();
+	links();
 	return unit_failures > 0;
 }

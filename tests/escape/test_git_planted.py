@@ -1,0 +1,106 @@
+"""What an agent has planted in objects that are good by themselves, or that nobody but us commits."""
+
+import os
+
+from harness import cases, contains, equal, needs
+from harness.gitrepo import Private, Repository
+from harness.loop import Loop
+
+EVIL = b'[submodule "x"]\n\tpath = x\n\turl = y\n\tupdate = !touch x\n'
+
+
+def both(t, name="repo"):
+    """A user's repository, and a private directory that borrows from it."""
+    repo = Repository(t, os.path.join(t.home, name)).filled()
+    private = Private(t, repo)
+    equal(private.open()["mode"], "private", "the mode")
+    return repo, private.detached()
+
+
+@needs("git")
+def test_modules_that_came_in_by_another_name_are_checked_still(t):
+    repo, private = both(t)
+    good = private.commit()
+    blob = private.put("blob", EVIL)
+    first = private.commit_of(private.tree(("100644", b"notes.txt", blob)), good)
+    private.head(first)
+    equal(private.bring()["refs"], 1, "as a control, under another name it comes in")
+    private.head(private.commit_of(private.tree(("100644", b".gitmodules", blob)), first))
+    answer = private.bring()
+    contains(" ".join(answer["refused"]), "a .gitmodules with a command", "what was refused")
+    equal(repo.git("rev-parse", private.branch), first, "the branch")
+    repo.fsck()
+
+
+@needs("git")
+def test_modules_that_are_the_users_own_come_along_however_odd(t):
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    repo.write("fixtures/.gitmodules", EVIL.decode())
+    repo.commit("a fixture")
+    private = Private(t, repo)
+    private.open()
+    tip = private.commit()
+    equal(private.bring()["refused"], [], "what was refused")
+    equal(repo.git("rev-parse", private.branch), tip, "the branch")
+
+
+def odd(private, good, how):
+    """A commit that git fsck --strict does not like, or should not."""
+    blob = private.put("blob", b"x")
+    tree = private.tree(("100644", b"x", blob))
+    person = b"A <a@example.org> 1700000000 +0000\n"
+    if how == "a long line of attributes":
+        tree = private.tree(("100644", b".gitattributes", private.put("blob", b"x " + b"y" * 5000 + b"\n")))
+    elif how == "long attributes in a folder, by a short name":
+        inner = private.tree(("100644", b"GITATT~1", private.put("blob", b"x " + b"y" * 5000 + b"\n")))
+        tree = private.tree(("40000", b"sub", inner))
+    elif how == "a link that some take for a folder":
+        tree = private.tree(("120000", b"A", private.put("blob", b".git")), ("40000", b"a", tree))
+    elif how == "modules that take a host":
+        text = b'[submodule "x"]\n\turl = ../../../:fo\n'
+        tree = private.tree(("100644", b".gitmodules", private.put("blob", text)))
+    elif how == "modules with a carriage return":
+        text = b'[submodule "x"]\n\turl = y\n\tpath = "sub\r"\n'
+        tree = private.tree(("100644", b".gitmodules", private.put("blob", text)))
+    more = b"hidden\0behind\n" if how == "a NUL in a message" else b"plain\n"
+    return private.put("commit", b"tree " + tree.encode() + b"\nparent " + good.encode() + b"\nauthor " + person
+                       + b"committer " + person + b"\n" + more)
+
+
+@needs("git")
+@cases("nothing odd", "a long line of attributes", "long attributes in a folder, by a short name",
+       "a link that some take for a folder", "modules that take a host", "modules with a carriage return",
+       "a NUL in a message")
+def test_what_git_fsck_would_not_like_does_not_come_in(t, how):
+    repo, private = both(t)
+    private.head(odd(private, private.commit(), how))
+    answer = private.bring()
+    equal(bool(answer["refused"]), how != "nothing odd", f"is it refused: {answer}")
+    repo.fsck()
+
+
+SEALED = {
+    "modules": ("printf '[submodule \"x\"]\\n\\tupdate = !touch x\\n' > .gitmodules", "a .gitmodules with a command"),
+    "a link as modules": ("ln -s /etc/passwd .gitmodules", "a tree whose .gitmodules is no file"),
+    "a folder with a backslash": ("mkdir 'x\\.git'; echo x > 'x\\.git/config'", None),
+    "a folder that some take for .git": ("mkdir git~1; echo x > git~1/config", None),
+    "attributes": ("head -c 5000 /dev/zero | tr '\\0' y > .gitattributes", "a .gitattributes with a line"),
+    "a link beside a folder": ("mkdir A; echo x > A/x; ln -s .git a", "a link that some take for another entry"),
+}
+
+
+@needs("git")
+@cases(*SEALED)
+def test_what_an_agent_leaves_uncommitted_is_checked_as_well(t, how):
+    act, why = SEALED[how]
+    loop = Loop(t, scripts={"1": f"{act}; edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    equal(loop.run("--worktree").code, 0, "exit status of run")
+    name = f"ringfence/{loop.status()['id']}"
+    result = loop.ringfence("apply", "--dry-run")
+    if why:
+        equal(result.code, 125, "exit status of apply", result)
+        contains(result.err, why, "what apply says")
+    else:
+        equal(repo.git("diff", "--name-only", "main", name), "done", "what was committed")
+    repo.fsck()
