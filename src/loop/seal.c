@@ -2,6 +2,7 @@
 #include "loop/seal.h"
 
 #include "loop/client.h"
+#include "loop/place.h"
 #include "snapshot/snapshot.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -34,8 +35,7 @@ static int perform(const char *name, const char *folder, const struct loop_optio
 		   struct error *err)
 {
 	const char *id = path_name(folder);
-	/* STATE/loops/ID */
-	AUTO_FREE char *state = strndup(folder, strlen(folder) - strlen(id) - strlen("/loops/"));
+	AUTO_FREE char *state = place_state(folder);
 	AUTO_FREE char *text = message(id, options->objective);
 	struct snapshot_work work;
 	json_t *answer = NULL;
