@@ -29,7 +29,8 @@ static unsigned int hex_unit(const char *at, size_t size)
 	return unit;
 }
 
-void answer_mend(const char *bytes, size_t size, struct buffer *out)
+/* Appends bytes as JSON text that jansson takes: no broken UTF-8, no halves of surrogates, no NULs. */
+static void mend(const char *bytes, size_t size, struct buffer *out)
 {
 	static const char unknown[] = "\xef\xbf\xbd";
 	size_t done = 0;
@@ -82,7 +83,7 @@ static void take_event(struct answer *answer)
 		answer->damaged++;
 		return;
 	}
-	answer_mend(answer->event.data, answer->event.used, &mended);
+	mend(answer->event.data, answer->event.used, &mended);
 	event = json_loadb(mended.data, mended.used, 0, NULL);
 	if (json_is_object(event))
 		answer->dialect->take(answer, event);
@@ -131,7 +132,8 @@ void answer_feed(struct answer *answer, const char *bytes, size_t size)
 	sse_feed(&answer->sse, bytes, size);
 }
 
-void answer_add(struct answer *answer, struct block *block, const json_t *text)
+/* Adds to a block's text, within what an answer may have. */
+static void add_text(struct answer *answer, struct block *block, const json_t *text)
 {
 	const char *bytes = json_string_value(text);
 	size_t size = json_string_length(text);
@@ -194,7 +196,7 @@ static void begin_block(struct answer *answer, const json_t *event)
 	}
 	block->number = (size_t)json_integer_value(number);
 	if (kind == BLOCK_TEXT) {
-		answer_add(answer, block, json_object_get(from, "text"));
+		add_text(answer, block, json_object_get(from, "text"));
 	} else if (kind == BLOCK_CALL) {
 		block->id = mem_dup(id ? id : "");
 		block->name = mem_dup(name ? name : "");
@@ -231,11 +233,11 @@ static void extend_block(struct answer *answer, const json_t *event)
 	if (!block)
 		return;
 	if (block->kind == BLOCK_TEXT && json_is_string(text)) {
-		answer_add(answer, block, text);
+		add_text(answer, block, text);
 	} else if (block->kind == BLOCK_CALL && json_is_string(arguments)) {
-		answer_add(answer, block, arguments);
+		add_text(answer, block, arguments);
 	} else if (block->kind == BLOCK_OPAQUE && json_is_string(thinking)) {
-		answer_add(answer, block, thinking); /* put in its place at the end */
+		add_text(answer, block, thinking); /* put in its place at the end */
 	} else if (block->kind == BLOCK_OPAQUE && json_is_string(signature)) {
 		free(block->signature);
 		block->signature = mem_dup(json_string_value(signature));
@@ -323,7 +325,7 @@ static void take_delta(struct answer *answer, const json_t *delta)
 		if (!block || block->kind != BLOCK_TEXT)
 			block = message_add(message, BLOCK_TEXT);
 		if (block)
-			answer_add(answer, block, text);
+			add_text(answer, block, text);
 	}
 	json_array_foreach(json_object_get(delta, "tool_calls"), index, piece)
 	{
@@ -332,7 +334,7 @@ static void take_delta(struct answer *answer, const json_t *delta)
 		struct block *block = call_of(answer, piece);
 
 		if (block && json_is_string(arguments)) {
-			answer_add(answer, block, arguments);
+			add_text(answer, block, arguments);
 		} else if (block && json_is_object(arguments)) {
 			free(block->raw);
 			block->raw = json_dumps(arguments, JSON_COMPACT);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SUBJECT_BYTES = 72, SHORT_ID = 10, SHOWN = 20, CONFLICT = 1 };
+enum { SHORT_ID = 10, SHOWN = 20, CONFLICT = 1 };
 
 static const struct option options[] = {
 	OPTION_FLAG("merge",
@@ -56,19 +56,9 @@ static long long number_of(const json_t *answer, const char *key)
 	return (long long)json_integer_value(json_object_get(answer, key));
 }
 
-/* The first line of the objective, cut to what a subject of a commit should be. The caller frees. */
-static char *subject(const struct client_loop *loop)
-{
-	const char *objective = loop->state.options.objective;
-	size_t size = strcspn(objective, "\r\n");
-	size_t kept = text_first(objective, size, SUBJECT_BYTES);
-
-	return mem_format("%.*s%s", (int)kept, objective, kept < size ? "..." : "");
-}
-
 static char *message(const struct loops_options *asked)
 {
-	AUTO_FREE char *line = subject(&asked->loop);
+	AUTO_FREE char *line = client_subject(&asked->loop.state.options);
 
 	if (asked->squash)
 		return mem_format("%s\n\nBy the loop %s of Ringfence.\n", line, asked->loop.id);
@@ -395,12 +385,8 @@ static int apply(struct loops_options *asked, struct error *err)
 			  "first two only");
 		return cli_fail(err);
 	}
-	if (loops_find(asked, err) < 0)
+	if (loops_find_sound(asked, err) < 0)
 		return cli_fail(err);
-	if (asked->loop.damaged) {
-		error_set(err, "%s", asked->loop.trouble);
-		return cli_fail(err);
-	}
 	if (seal(asked, err) < 0)
 		return cli_fail(err);
 	if (asked->patch)

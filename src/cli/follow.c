@@ -74,39 +74,25 @@ static void tell_raw(struct follow *follow, const struct store_event *event, jso
 	tell_object(follow, line);
 }
 
-static void say(struct follow *follow, enum paint colour, const char *format, va_list arguments)
+static __attribute__((format(printf, 3, 4))) void paint(struct follow *follow, enum paint colour,
+							const char *format, ...)
 {
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
 	char text[4096];
+	va_list arguments;
 
 	if (follow->json)
 		return;
+	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
 	text_escape(&line, text);
 	printf("%s%s%s\n", paint_on(colour), buffer_text(&line), paint_off(colour));
 	fflush(stdout);
 	follow->told_at = time(NULL);
 }
 
-static __attribute__((format(printf, 2, 3))) void tell(struct follow *follow, const char *format,
-						       ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	say(follow, PAINT_PLAIN, format, arguments);
-	va_end(arguments);
-}
-
-static __attribute__((format(printf, 3, 4))) void paint(struct follow *follow, enum paint colour,
-							const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	say(follow, colour, format, arguments);
-	va_end(arguments);
-}
+#define tell(follow, ...) paint(follow, PAINT_PLAIN, __VA_ARGS__)
 
 static const char *text_of(const json_t *data, const char *key)
 {

@@ -1,6 +1,7 @@
 /* Checkpoints of a loop: see checkpoint.h. */
 #include "loop/checkpoint.h"
 
+#include "loop/place.h"
 #include "loop/report.h"
 #include "util/clock.h"
 #include "util/fd.h"
@@ -15,10 +16,7 @@
 
 static void begin(const struct supervisor *sup, const char *name, struct snapshot_work *work)
 {
-	/* STATE/loops/ID */
-	AUTO_FREE char *loops = strndup(sup->folder,
-					strlen(sup->folder) - strlen(path_name(sup->folder)) - 1);
-	AUTO_FREE char *state = strndup(loops, strlen(loops) - strlen(path_name(loops)) - 1);
+	AUTO_FREE char *state = place_state(sup->folder);
 
 	snapshot_begin(work, name, state, sup->state.options.project, path_name(sup->folder));
 }

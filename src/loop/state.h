@@ -119,6 +119,12 @@ struct loop_state {
 	char *reflections[LOOP_REFLECTIONS]; /* the latest first */
 };
 
+/* Takes what the first event says into a new state. Returns 0, or -1 with err set: it does not say all. */
+int loop_options_read(json_t *config, struct loop_state *state, struct error *err);
+
+/* Limits and the like may be changed later, by an event with the same names. */
+void loop_options_change(const json_t *config, struct loop_state *state);
+
 void loop_state_init(struct loop_state *state);
 void loop_state_release(struct loop_state *state);
 
