@@ -182,7 +182,7 @@ static void tell(struct json *json, const struct finding *at, const struct apply
 	json_list(json, "in_the_way", &at->own);
 	tell_changes(json, at);
 	tell_filtered(json, at);
-	tell_list(json, "obeyed", &obeyed);
+	json_list(json, "obeyed", &obeyed);
 	list_release(&obeyed);
 }
 
