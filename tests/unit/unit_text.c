@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool escapes_to(const char *text, const char *expected)
@@ -78,6 +79,23 @@ static void cutting(void)
 	CHECK("also at its beginning",
 	      text_last("a\xc3\xa4z", 4, 9) == 0 && text_last("a\xc3\xa4z", 4, 3) == 1 &&
 		      text_last("a\xc3\xa4z", 4, 2) == 3 && text_last("z\xc3\xa4", 3, 1) == 3);
+}
+
+static void beginnings(void)
+{
+	static const char *const items[] = { "record", "recorded x", "record y", "record z" };
+	struct list list = { 0 };
+
+	for (size_t i = 0; i < sizeof items / sizeof *items; i++)
+		list_add(&list, items[i]);
+	CHECK("what is behind a word is found", strcmp(text_behind("key x y", "key "), "x y") == 0);
+	CHECK("nothing may be behind it", strcmp(text_behind("key ", "key "), "") == 0);
+	CHECK("a text that begins otherwise has nothing behind it",
+	      !text_behind("keys x", "key ") && !text_behind("ke", "key "));
+	CHECK("the first item that begins so is found",
+	      strcmp(list_behind(&list, "record "), "y") == 0);
+	CHECK("a list may have none", !list_behind(&list, "replay "));
+	list_release(&list);
 }
 
 static void durations(void)
@@ -233,6 +251,8 @@ static void files(void)
 {
 	char path[] = "/tmp/unit-text-XXXXXX";
 	AUTO_FD folder = open(mkdtemp(path) ? path : "", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(100);
+	AUTO_BUFFER struct buffer small = BUFFER_INIT(2);
 
 	CHECK("a file is made with its bytes",
 	      fd_create_file(folder, "f", "one", 3, 0600) == 0 && file_is(folder, "f", "one"));
@@ -244,8 +264,20 @@ static void files(void)
 	      symlinkat("f", folder, "link") == 0 &&
 		      fd_replace_file(folder, "link", "x", 1, 0600) == 0 &&
 		      file_is(folder, "link", "x") && file_is(folder, "f", "two"));
+	CHECK("a file is read",
+	      fd_read_file(folder, "f", &text) == 0 && strcmp(buffer_text(&text), "two") == 0);
+	CHECK("a symlink is not read", symlinkat("f", folder, "other") == 0 &&
+					       fd_read_file(folder, "other", &text) < 0 &&
+					       errno == ELOOP);
+	CHECK("a pipe is not read, nor waited for",
+	      mkfifoat(folder, "pipe", 0600) == 0 && fd_read_file(folder, "pipe", &text) < 0 &&
+		      errno == EINVAL);
+	CHECK("a file that is too large is not read",
+	      fd_read_file(folder, "f", &small) < 0 && errno == EFBIG);
 	unlinkat(folder, "f", 0);
 	unlinkat(folder, "link", 0);
+	unlinkat(folder, "other", 0);
+	unlinkat(folder, "pipe", 0);
 	CHECK("no draft is left", rmdir(path) == 0);
 }
 
@@ -287,6 +319,7 @@ int main(void)
 	files();
 	escaping();
 	cutting();
+	beginnings();
 	durations();
 	amounts();
 	paths();
