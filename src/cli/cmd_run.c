@@ -7,6 +7,7 @@
 #include "cli/goal.h"
 #include "cli/limits.h"
 #include "cli/loops.h"
+#include "cli/models.h"
 #include "cli/notice.h"
 #include "cli/policy.h"
 #include "cli/prices.h"
@@ -303,6 +304,15 @@ static int find_room(const struct run_options *asked, struct error *err)
 	return error_set(err, "%.1500s", here ? here : there);
 }
 
+/* The built-in agent can do nothing without a model; any other may have ways of its own. */
+static int find_models(const struct run_options *asked, struct error *err)
+{
+	if (strcmp(asked->choice.agent->name, "builtin") != 0 ||
+	    config_get(&asked->applied.config, SETTING_REPLAY)->number)
+		return 0;
+	return models_listen(&asked->applied.spec.models, err);
+}
+
 static int load_and_run(struct run_options *asked, struct error *err)
 {
 	struct fence_plan made;
@@ -322,7 +332,8 @@ static int load_and_run(struct run_options *asked, struct error *err)
 	if (asked->apart && !asked->dry &&
 	    worktree_make(&asked->applied, &asked->worktree, err) < 0)
 		return cli_fail(err);
-	if (freeze(asked, err) < 0 || plan(asked, &made, err) < 0)
+	if (freeze(asked, err) < 0 || (!asked->dry && find_models(asked, err) < 0) ||
+	    plan(asked, &made, err) < 0)
 		return cli_fail(err);
 	if (place_sessions(asked, &made, err) < 0)
 		code = cli_fail(err);
@@ -358,7 +369,7 @@ static int run_run(const struct command *command, char **argv)
 
 const struct command cmd_run = {
 	.name = "run",
-	.args = "[OBJECTIVE | --prompt-file FILE] [--agent NAME | --agent-command COMMAND] --check COMMAND [options]",
+	.args = "[OBJECTIVE | --prompt-file FILE] [--agent NAME | --agent-command COMMAND] [--check COMMAND] [options]",
 	.most = CLI_ANY,
 	.mixed = true,
 	.help = "run an agent in the fence, again and again, until the work is done",

@@ -7,14 +7,18 @@
 #include "gateway/cassette.h"
 #include "gateway/keys.h"
 #include "gateway/models.h"
+#include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/state.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -116,10 +120,81 @@ bool models_lead(const struct list *texts, const char *variable)
 	return false;
 }
 
+/* Is the provider of "openai http://..." a server that costs nothing? */
+static bool is_local(const struct list *texts, const char *upstream)
+{
+	size_t size = strcspn(upstream, " ");
+
+	for (size_t i = 0; i < texts->count; i++) {
+		const char *name = text_behind(texts->items[i], "free ");
+
+		if (name && strlen(name) == size && strncmp(name, upstream, size) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is it said, within a second, that nobody listens there? */
+static bool is_silent(const char *host, uint16_t port)
+{
+	struct gateway_address address;
+	struct sockaddr_storage place;
+	struct pollfd answer = { .events = POLLOUT };
+	int why = 0;
+	socklen_t size = sizeof why;
+	socklen_t length;
+	AUTO_FD fd = -1;
+
+	if (gateway_address_parse(host, &address) < 0)
+		return false;
+	fd = socket(address.family == 4 ? AF_INET : AF_INET6,
+		    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	length = gateway_address_to(&address, port, &place);
+	if (connect(fd, (struct sockaddr *)&place, length) < 0)
+		why = errno;
+	answer.fd = fd;
+	if (why == EINPROGRESS &&
+	    (poll(&answer, 1, 1000) <= 0 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &size) < 0))
+		return false;
+	return why == ECONNREFUSED;
+}
+
+int models_listen(const struct list *texts, struct error *err)
+{
+	AUTO_FREE char *silent = NULL;
+	struct models_place place;
+
+	for (size_t i = 0; i < texts->count; i++) {
+		const char *upstream = text_behind(texts->items[i], "upstream ");
+		const char *url = upstream ? upstream + strcspn(upstream, " ") + 1 : NULL;
+
+		if (!url)
+			continue;
+		if (!is_local(texts, upstream) || models_place_parse(url, &place, err) < 0)
+			return 0;
+		if (strcmp(place.target.host, "localhost") == 0
+			    ? !is_silent("127.0.0.1", place.target.port) ||
+				      !is_silent("::1", place.target.port)
+			    : !is_silent(place.target.host, place.target.port))
+			return 0;
+		free(silent);
+		silent = text_escaped(url);
+	}
+	return silent ? error_set(
+				err,
+				"no model server listens at %.300s: start it there, or name another with --upstream "
+				"openai=local:URL",
+				silent)
+		      : 0;
+}
+
 void models_tell(const struct list *texts, struct buffer *out)
 {
 	const char *between = "; models of ";
 	const char *tape = list_behind(texts, "replay ");
+	bool paid = false;
 
 	if (tape) {
 		AUTO_FREE char *shown = text_escaped(tape);
@@ -130,11 +205,19 @@ void models_tell(const struct list *texts, struct buffer *out)
 	for (size_t i = 0; i < texts->count; i++) {
 		const char *name = text_behind(texts->items[i], "upstream ");
 
-		if (name)
-			buffer_printf(out, "%s%.*s", between, (int)strcspn(name, " "), name);
-		between = name ? ", " : between;
+		if (!name)
+			continue;
+		buffer_printf(out, "%s%.*s", between, (int)strcspn(name, " "), name);
+		if (is_local(texts, name)) {
+			AUTO_FREE char *shown = text_escaped(name + strcspn(name, " ") + 1);
+
+			buffer_printf(out, " at %.300s, at no cost", shown);
+		} else {
+			paid = true;
+		}
+		between = ", ";
 	}
-	if (texts->count)
+	if (paid)
 		buffer_add_text(out, " by the gateway, which keeps the key and the budget");
 }
 

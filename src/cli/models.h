@@ -14,6 +14,10 @@ int models_judge(const struct setting *setting, const char *text, struct error *
 /* Do these texts lead to the provider whose key this variable has? */
 bool models_lead(const struct list *texts, const char *variable);
 
+/* 0, or -1 with err set where every server that these texts lead to is a local one, and this machine says that nobody
+ * listens there. A gateway would take that for a server that is overloaded, and a loop would wait for hours. */
+int models_listen(const struct list *texts, struct error *err);
+
 /* Appends to which models these texts lead, as a part of a sentence; nothing, if there are none. */
 void models_tell(const struct list *texts, struct buffer *out);
 

@@ -358,6 +358,18 @@ static void begin(const struct guard_input *in, struct guard_decision *d)
 	weigh_evidence(in, d);
 }
 
+/* A check that fails has been told by itself; that everything passes and it goes on all the same must be explained. */
+static const char *unfinished(const struct guard_input *in)
+{
+	const struct guard_facts *f = &in->facts;
+
+	if (f->interrupted || guard_checks_held(f) < f->checks || !in->rules.promise ||
+	    in->promised)
+		return "the work is not done";
+	return f->checks > 0 ? "the checks pass, but the agent's last word was not the promise"
+			     : "the agent's last word was not the promise";
+}
+
 /* What says why the iteration ended as it did, and what is missing. */
 static void explain(const struct guard_input *in, struct guard_decision *d)
 {
@@ -403,7 +415,7 @@ void guard_decide(const struct guard_input *input, struct guard_decision *ret_de
 	if (!limit_reached(input, d) && !breaker_open(input, d) && !needs_person(d) &&
 	    !waits(input, d) && !cost_pauses(input, d) && !stops_early(input, d) &&
 	    d->reason_count == 0)
-		reason(d, "the work is not done");
+		reason(d, "%s", unfinished(input));
 	d->should_continue = d->action == GUARD_GO_ON || d->action == GUARD_WAIT;
 	explain(input, d);
 }

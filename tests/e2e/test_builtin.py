@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import socket
 
 from fakes import Server
 from harness import cases, contains, equal, expect, lacks
@@ -337,6 +338,24 @@ def test_a_local_server_and_nothing_else_is_enough(t):
     equal([request.path for request in server.requests], ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"], "what was asked")
     expect(all("authorization" not in request.headers for request in server.requests), "no key was sent", "")
     equal((server.requests[-1].json["model"], loop.status()["spent_nusd"]), ("small-local-model", 0), "the model, and what it cost")
+
+
+def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
+    """A port that was given to us and closed again: nobody listens there. The control is a server at such an address."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))  # bound and not listening: refused, and nobody else gets it
+        place = f"http://127.0.0.1:{held.getsockname()[1]}"
+        loop = Loop(t)
+        result = loop.ringfence("run", "make it", "--check", "test -f done", "--upstream", f"openai=local:{place}", "--model", "m")
+        equal(result.code, 125, "exit status", result)
+        contains(result.err, f"no model server listens at {place}: start it there", "what to do")
+        equal(json.loads(loop.ringfence("status", "--json").out)["loops"], [], "loops")
+        other = loop.ringfence("run", "make it", "--check", "test -f done", "--upstream", f"openai=local:{place}", "--agent-command", "touch done")
+        equal(other.code, 0, "an agent that asks no model", other)
+    world = World(t, ends(), provider="openai", local=True)
+    result = world.run("--model", "m")
+    equal(result.code, 0, "one that is running", result)
+    contains(result.out, f"network   none; models of openai at {world.server.address}, at no cost\n", "where models are")
 
 
 def test_where_hosts_are_allowed_commands_can_reach_them_and_the_model_sees_no_token(t):

@@ -32,6 +32,14 @@ def test_a_check_that_passes_already_ends_nothing_that_nobody_chose(t):
     expect(os.path.exists(loop.path("done")), "the agent has worked", "")
 
 
+def test_a_check_that_passes_while_the_agent_has_not_promised_is_explained(t):
+    loop = Loop(t, scripts={"all": "edit done yes; say 'All is well.'"})
+    loop.write("Makefile", "check:\n\ttest -f done\n")
+    result = loop.run("-m", "2", check=None)
+    equal(result.code, 2, "exit status", result)
+    contains(result.out, "goes on: the checks pass, but the agent's last word was not the promise\n", "why it goes on")
+
+
 def test_a_rule_that_is_set_counts_and_the_projects_own_check_does_not(t):
     loop = Loop(t, scripts=STEPS)
     loop.write("Makefile", "check:\n\tfalse\n")
