@@ -230,3 +230,25 @@ int beneath_make_folders(const struct bench *bench, const char *path, struct err
 	}
 	return 0;
 }
+
+int beneath_fill(int fd, const char *shown, const char *bytes, size_t size, struct error *err)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return error_sys(err, "look at '%.500s'", shown);
+	/* Some file systems cannot say. */
+	if (size && fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)size) < 0 &&
+	    (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)) {
+		int why = errno;
+
+		/* What was reserved behind its end. */
+		if (ftruncate(fd, status.st_size) == 0)
+			errno = why;
+		return error_sys(err, "write '%.500s', which is as it was", shown);
+	}
+	if (lseek(fd, 0, SEEK_SET) < 0 || fd_write_all(fd, bytes, size) < 0 ||
+	    ftruncate(fd, (off_t)size) < 0)
+		return error_sys(err, "write '%.500s', of which only a part is there now", shown);
+	return 0;
+}

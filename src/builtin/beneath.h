@@ -20,4 +20,10 @@ int beneath_open_file(const struct bench *bench, const char *path, int flags,
 /* Makes the folders above a path. Returns 0, or -1 with err set. */
 int beneath_make_folders(const struct bench *bench, const char *path, struct error *err);
 
+/*
+ * Puts bytes in place of what an open file holds. Where there is no room for them, that is found out first, and the file is as it
+ * was. Returns 0, or -1 with err set. shown: its name for people.
+ */
+int beneath_fill(int fd, const char *shown, const char *bytes, size_t size, struct error *err);
+
 #endif

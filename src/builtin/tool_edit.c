@@ -30,9 +30,8 @@ static int change_file(struct bench *bench, const char *path, int fd, const stru
 		return -1;
 	if (buffer_overflowed(&made))
 		return error_set(err, "'%s' would become too large", shown);
-	if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0 ||
-	    fd_write_all(fd, buffer_text(&made), made.used) < 0)
-		return error_sys(err, "write '%s', of which only a part is there now", shown);
+	if (beneath_fill(fd, shown, buffer_text(&made), made.used, err) < 0)
+		return -1;
 	list_add(&bench->files, path);
 	buffer_printf(out, "edited '%s': %zu place%s, the first in line %zu", shown, places,
 		      places == 1 ? "" : "s", line);

@@ -159,9 +159,9 @@ static int run_write(struct bench *bench, const json_t *arguments, struct buffer
 
 	AUTO_FREE char *shown = text_escaped(path);
 
-	if (ftruncate(fd, 0) < 0 ||
-	    fd_write_all(fd, json_string_value(content), json_string_length(content)) < 0)
-		return error_sys(err, "write '%.500s', of which only a part is there now", shown);
+	if (beneath_fill(fd, shown, json_string_value(content), json_string_length(content), err) <
+	    0)
+		return -1;
 	list_add(&bench->files, path);
 	buffer_printf(out, "wrote '%.500s': %zu bytes", shown, json_string_length(content));
 	return 0;

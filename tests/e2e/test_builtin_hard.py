@@ -5,7 +5,7 @@ import os
 import subprocess
 
 from fakes import Server
-from harness import cases, contains, equal, expect, lacks
+from harness import cases, contains, equal, expect, lacks, root_only
 from harness.provider import STREAM, Provider, chunk, event, respond, stream
 
 TOKEN = "token-0123456789abcdef"
@@ -301,6 +301,26 @@ def test_servers_that_number_their_calls_badly_are_understood(t):
     equal(agent.run().code, 0, "exit status", agent.events)
     tools = [one["content"] for one in agent.server.requests[-1].json["messages"] if one["role"] == "tool"]
     equal(tools, ["1", "2"], "both results, in order")
+
+
+@root_only
+def test_a_full_disk_costs_no_file(t):
+    """The control: what there is room for is written."""
+    folder = os.path.join(t.project, "small")
+    os.mkdir(folder)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", folder], check=True)
+    t.cleanups.append(lambda: subprocess.run(["umount", folder], check=True))
+    t.write("small/kept", "abc\n" * 2000)
+    agent = scripted(t, turn(call("write", path="small/kept", content="x" * 100000),
+                             call("edit", path="small/kept", old="abc", new="x" * 50, replace_all=True),
+                             call("shell", command="uniq -c small/kept"), call("write", path="small/kept", content="fine\n"),
+                             call("read", path="small/kept")), turn(text="bye"))
+    equal(agent.run().code, 0, "exit status", agent.events)
+    results = agent.results()
+    for text in results[:2]:
+        contains(text, "write 'small/kept', which is as it was: No space left on device", "what is said")
+    equal(results[2].split(), ["2000", "abc"], "the file")
+    equal(results[4], "1\tfine\n", "what there is room for")
 
 
 def tools_of(*ids):
