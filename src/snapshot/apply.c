@@ -7,12 +7,18 @@
 #include "snapshot/fault.h"
 #include "snapshot/landing.h"
 #include "snapshot/merge.h"
+#include "snapshot/stage.h"
 #include "snapshot/vet.h"
+#include "snapshot/walk.h"
+#include "util/buffer.h"
 #include "util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+enum { MESSAGE_BYTES = 64 << 20 };
 
 /* All that is found out before something changes. */
 struct finding {
@@ -269,8 +275,12 @@ static int finish(struct user *user, struct json *json, struct error *err)
 	struct landing_result result = { 0 };
 	int outcome;
 
-	if (!landing_pending(user))
+	if (!landing_pending(user)) {
+		/* One that was killed before anything of the user's changed leaves no more than this. */
+		if (user->stale)
+			stage_remove(user->work_fd, WALK_STAGE, 0);
 		return 0;
+	}
 	outcome = landing_finish(user, &result, err);
 	if (outcome == 0) {
 		json_flag(json, "recovered", true);
@@ -360,6 +370,32 @@ static int print_mail(const git_buf *mail, const struct apply_options *options, 
 	return ferror(stdout) ? error_sys(err, "write to stdout") : 0;
 }
 
+/* A line of a message that git am would take for the beginning of a patch, of another mail, or of who wrote it: with it a
+ * message could bring files that no commit has. */
+static bool is_mail(const char *line)
+{
+	static const char *const beginnings[] = { "diff -", "Index: ", "---",   "From ",
+						  ">From",  "From:",   "Date:", "Subject:" };
+
+	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+		if (strncasecmp(line, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Such lines begin with a blank. */
+static void guard_body(const char *body, struct buffer *out)
+{
+	while (body && *body) {
+		size_t size = strcspn(body, "\n");
+
+		if (is_mail(body))
+			buffer_add_text(out, " ");
+		buffer_add(out, body, size + (body[size] == '\n'));
+		body += size + (body[size] == '\n');
+	}
+}
+
 static int print_one(git_repository *repository, const git_oid *id, size_t number, size_t count,
 		     const struct apply_options *asked, struct error *err)
 {
@@ -371,17 +407,20 @@ static int print_one(git_repository *repository, const git_oid *id, size_t numbe
 	git_tree *new = NULL;
 	git_diff *diff = NULL;
 	git_buf mail = { 0 };
+	AUTO_BUFFER struct buffer body = BUFFER_INIT(MESSAGE_BYTES);
 	int result = -1;
 
 	options_for(&options);
 	diff_options = options.diff_opts;
-	if (git_commit_lookup(&commit, repository, id) == 0 && git_commit_tree(&new, commit) == 0 &&
+	if (git_commit_lookup(&commit, repository, id) == 0)
+		guard_body(git_commit_body(commit), &body);
+	if (commit && !buffer_overflowed(&body) && git_commit_tree(&new, commit) == 0 &&
 	    (!git_commit_parentcount(commit) ||
 	     (git_commit_parent(&parent, commit, 0) == 0 && git_commit_tree(&old, parent) == 0)) &&
 	    git_diff_tree_to_tree(&diff, repository, old, new, &diff_options) == 0 &&
 	    git_email_create_from_diff(&mail, diff, number, count, id, git_commit_summary(commit),
-				       git_commit_body(commit), git_commit_author(commit),
-				       &options) == 0)
+				       body.used ? buffer_text(&body) : NULL,
+				       git_commit_author(commit), &options) == 0)
 		result = print_mail(&mail, asked, err);
 	else
 		depot_trouble("make a patch", err);

@@ -48,9 +48,9 @@ static void grow(struct drafts *drafts)
 	free(drafts->table);
 	drafts->slots = drafts->slots ? 2 * drafts->slots : SMALLEST;
 	drafts->table = mem_zero(drafts->slots * sizeof *drafts->table);
-	for (size_t i = 0; i < drafts->count; i++)
-		*slot_of(drafts, &drafts->items[i].id) = i + 1;
 	drafts->items = mem_resize(drafts->items, drafts->slots, sizeof *drafts->items);
+	for (size_t i = 0; drafts->items && i < drafts->count; i++)
+		*slot_of(drafts, &drafts->items[i].id) = i + 1;
 }
 
 static const struct draft *find(const git_odb_backend *backend, const git_oid *id)
