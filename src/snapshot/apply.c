@@ -1,6 +1,7 @@
 /* Bringing a branch into the user's: see apply.h. */
 #include "snapshot/apply.h"
 
+#include "snapshot/bare.h"
 #include "snapshot/depot.h"
 #include "snapshot/differ.h"
 #include "snapshot/drafts.h"
@@ -131,6 +132,9 @@ static const char *kind_name(const struct finding *at, const struct apply_option
 
 static void tell_changes(struct json *json, const struct finding *at)
 {
+	struct bare bare = { .repository = at->user.repository,
+			     .tree = at->merge.tree,
+			     .work = at->user.work_fd };
 	size_t there = 0;
 
 	json_open(json, "changes", '[');
@@ -145,10 +149,12 @@ static void tell_changes(struct json *json, const struct finding *at)
 					     : "modified");
 		json_flag(json, "submodule", delta->new_mode == GIT_FILEMODE_COMMIT);
 		json_flag(json, "there", delta->place == DELTA_NEW);
+		json_flag(json, "git", bare_holds(&bare, delta->path));
 		json_close(json);
 		there += delta->place == DELTA_NEW;
 	}
 	json_close(json);
+	bare_release(&bare);
 	json_number(json, "there", there);
 }
 

@@ -677,3 +677,23 @@ def test_what_the_users_configuration_makes_git_obey_needs_a_yes(t, how):
     equal(result.code, 125, "exit status", result)
     contains(result.err, f"[ringfence] {name}: this machine runs it", "stderr")
     equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
+
+
+@needs("git")
+@cases("all of it comes", "its head comes", "it is there and its settings change")
+def test_a_git_directory_among_files_needs_a_yes(t, how):
+    """One of any name: git obeys what it finds in the folder that it is used in."""
+    loop, repo, branch = looped(t)
+    bare = {"tools/x/HEAD": "ref: refs/heads/main\n", "tools/x/objects/y": "", "tools/x/refs/y": "",
+            "tools/x/config": "[core]\n\tfsmonitor = evil\n"}
+    first = {} if how == "all of it comes" else {name: text for name, text in bare.items() if not name.endswith(
+        "HEAD" if how == "its head comes" else "config")}
+    if first:
+        repo.commit("main", first)
+        repo.git("reset", "-q", "--hard", "main")
+    repo.commit(branch, {name: text for name, text in bare.items() if name not in first})
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "a git directory of another name", "stderr")
+    repo.commit(branch, {"tools/HEAD": "x\n", "objects": "x\n"})
+    equal(loop.ringfence("apply").code, 0, "as a control, a file called HEAD")
