@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME = 64 };
+enum { NAME = 64, ID = 128 };
 
 static unsigned int hex_unit(const char *at, size_t size)
 {
@@ -29,7 +29,8 @@ static unsigned int hex_unit(const char *at, size_t size)
 	return unit;
 }
 
-void answer_mend(const char *bytes, size_t size, struct buffer *out)
+/* Appends bytes as JSON text that jansson takes: no broken UTF-8, no halves of surrogates, no NULs. */
+static void mend(const char *bytes, size_t size, struct buffer *out)
 {
 	static const char unknown[] = "\xef\xbf\xbd";
 	size_t done = 0;
@@ -82,7 +83,7 @@ static void take_event(struct answer *answer)
 		answer->damaged++;
 		return;
 	}
-	answer_mend(answer->event.data, answer->event.used, &mended);
+	mend(answer->event.data, answer->event.used, &mended);
 	event = json_loadb(mended.data, mended.used, 0, NULL);
 	if (json_is_object(event))
 		answer->dialect->take(answer, event);
@@ -131,7 +132,8 @@ void answer_feed(struct answer *answer, const char *bytes, size_t size)
 	sse_feed(&answer->sse, bytes, size);
 }
 
-void answer_add(struct answer *answer, struct block *block, const json_t *text)
+/* Adds to a block's text, within what an answer may have. */
+static void add_text(struct answer *answer, struct block *block, const json_t *text)
 {
 	const char *bytes = json_string_value(text);
 	size_t size = json_string_length(text);
@@ -194,7 +196,7 @@ static void begin_block(struct answer *answer, const json_t *event)
 	}
 	block->number = (size_t)json_integer_value(number);
 	if (kind == BLOCK_TEXT) {
-		answer_add(answer, block, json_object_get(from, "text"));
+		add_text(answer, block, json_object_get(from, "text"));
 	} else if (kind == BLOCK_CALL) {
 		block->id = mem_dup(id ? id : "");
 		block->name = mem_dup(name ? name : "");
@@ -230,15 +232,16 @@ static void extend_block(struct answer *answer, const json_t *event)
 
 	if (!block)
 		return;
-	if (block->kind == BLOCK_TEXT && json_is_string(text))
-		answer_add(answer, block, text);
-	else if (block->kind == BLOCK_CALL && json_is_string(arguments))
-		answer_add(answer, block, arguments);
-	else if (block->kind == BLOCK_OPAQUE && json_is_string(thinking))
-		answer_add(answer, block, thinking); /* put in its place at the end */
-	else if (block->kind == BLOCK_OPAQUE && json_is_string(signature))
-		complete(block, "signature", json_string_value(signature),
-			 json_string_length(signature));
+	if (block->kind == BLOCK_TEXT && json_is_string(text)) {
+		add_text(answer, block, text);
+	} else if (block->kind == BLOCK_CALL && json_is_string(arguments)) {
+		add_text(answer, block, arguments);
+	} else if (block->kind == BLOCK_OPAQUE && json_is_string(thinking)) {
+		add_text(answer, block, thinking); /* put in its place at the end */
+	} else if (block->kind == BLOCK_OPAQUE && json_is_string(signature)) {
+		free(block->signature);
+		block->signature = mem_dup(json_string_value(signature));
+	}
 }
 
 static enum answer_stop stop_of(const char *word)
@@ -322,7 +325,7 @@ static void take_delta(struct answer *answer, const json_t *delta)
 		if (!block || block->kind != BLOCK_TEXT)
 			block = message_add(message, BLOCK_TEXT);
 		if (block)
-			answer_add(answer, block, text);
+			add_text(answer, block, text);
 	}
 	json_array_foreach(json_object_get(delta, "tool_calls"), index, piece)
 	{
@@ -331,7 +334,7 @@ static void take_delta(struct answer *answer, const json_t *delta)
 		struct block *block = call_of(answer, piece);
 
 		if (block && json_is_string(arguments)) {
-			answer_add(answer, block, arguments);
+			add_text(answer, block, arguments);
 		} else if (block && json_is_object(arguments)) {
 			free(block->raw);
 			block->raw = json_dumps(arguments, JSON_COMPACT);
@@ -381,6 +384,10 @@ static void judge_call(struct block *block)
 
 static void judge_opaque(struct block *block)
 {
+	if (block->signature)
+		complete(block, "signature", block->signature, strlen(block->signature));
+	free(block->signature);
+	block->signature = NULL;
 	if (block->text.used)
 		complete(block, "thinking", block->text.data, block->text.used);
 	buffer_release(&block->text);
@@ -409,6 +416,30 @@ static void judge_name(struct block *block)
 		free(name);
 }
 
+/* Results are told apart by it, so it must be a word, and the only one of its kind in the answer. */
+static bool is_good_id(const struct message *message, const struct block *block)
+{
+	size_t size = strlen(block->id);
+
+	if (size == 0 || size > ID)
+		return false;
+	for (size_t i = 0; i < size; i++)
+		if (block->id[i] <= 0x20 || block->id[i] > 0x7e)
+			return false;
+	for (const struct block *at = message->blocks; at < message->blocks + message->count; at++)
+		if (at->kind == BLOCK_CALL && at != block && strcmp(at->id, block->id) == 0)
+			return false;
+	return true;
+}
+
+static void judge_id(const struct message *message, struct block *block, size_t number)
+{
+	for (; !is_good_id(message, block); number++) {
+		free(block->id);
+		block->id = mem_format("call_%zu", number);
+	}
+}
+
 void answer_end(struct answer *answer, size_t calls)
 {
 	for (size_t i = 0; i < answer->message.count; i++) {
@@ -420,10 +451,6 @@ void answer_end(struct answer *answer, size_t calls)
 			continue;
 		judge_call(block);
 		judge_name(block);
-		calls++;
-		if (!*block->id) {
-			free(block->id);
-			block->id = mem_format("call_%zu", calls);
-		}
+		judge_id(&answer->message, block, ++calls);
 	}
 }

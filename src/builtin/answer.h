@@ -55,14 +55,8 @@ void answer_feed(struct answer *answer, const char *bytes, size_t size);
 /* All has come: arguments of calls are judged, calls without an id get one. calls: how many there were before. */
 void answer_end(struct answer *answer, size_t calls);
 
-/* For dialects: adds to a block's text, within what an answer may have. */
-void answer_add(struct answer *answer, struct block *block, const json_t *text);
-
 /* The readers of both dialects: one event. */
 void answer_take_anthropic(struct answer *answer, const json_t *event);
 void answer_take_chat(struct answer *answer, const json_t *event);
-
-/* Appends bytes as JSON text that jansson takes: no broken UTF-8, no halves of surrogates, no NULs. */
-void answer_mend(const char *bytes, size_t size, struct buffer *out);
 
 #endif

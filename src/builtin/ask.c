@@ -156,10 +156,12 @@ static void ask_once(struct ask *ask, const char *body, size_t size, struct try 
 	int result = link_ask(&ask->link, &request, take, try, &status, &end->why);
 
 	end->reset_at = 0;
-	if (status == 200 && try->head.events)
+	if (ask->link.garbled)
+		end->failure = ASK_OTHER;
+	else if (status == 200 && try->head.events)
 		judge_stream(try, end);
 	else if (result < 0)
-		end->failure = ask->link.garbled ? ASK_OTHER : ASK_NETWORK;
+		end->failure = ASK_NETWORK;
 	else
 		judge_refusal(ask, try, end);
 }

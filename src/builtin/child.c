@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TICK_MS = 30000 };
+enum { TICK_MS = 30000, CHILDREN = 256, ROUNDS = 1000 };
 
 /* The beginning as it is, and a ring of the end. */
 struct kept {
@@ -115,6 +115,43 @@ static void attend(const struct child_work *work, int pidfd, int output, struct 
 	}
 }
 
+/* The processes whose parent is this one; at most so many. Returns how many. */
+static size_t read_children(pid_t *ret_pids, size_t most)
+{
+	char path[64];
+	size_t count = 0;
+	FILE *file;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
+	file = fopen(path, "re");
+	while (file && count < most && fscanf(file, "%d", &ret_pids[count]) == 1)
+		count++;
+	if (file)
+		fclose(file);
+	return count;
+}
+
+/*
+ * Ends what has left its process group. When its parents are gone it is ours: round by round all of it is, unless it forks
+ * faster than it dies. Nothing that a command leaves may look on while the next tool works.
+ */
+static void end_strays(void)
+{
+	pid_t pids[CHILDREN];
+
+	for (int round = 0; round < ROUNDS; round++) {
+		size_t count = read_children(pids, CHILDREN);
+
+		for (size_t i = 0; i < count; i++)
+			kill(pids[i], SIGKILL);
+		for (size_t i = 0; i < count; i++)
+			while (waitpid(pids[i], NULL, 0) < 0 && errno == EINTR)
+				;
+		if (count == 0)
+			return;
+	}
+}
+
 int child_do(const struct child_work *work, struct buffer *out, struct child_end *ret_end,
 	     struct error *err)
 {
@@ -132,6 +169,7 @@ int child_do(const struct child_work *work, struct buffer *out, struct child_end
 	AUTO_FD pidfd = -1;
 
 	fcntl(output, F_SETFL, O_NONBLOCK);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	pid = fork();
 	if (pid < 0)
 		return error_sys(err, "start a process");
@@ -150,6 +188,7 @@ int child_do(const struct child_work *work, struct buffer *out, struct child_end
 	kill(-pid, SIGKILL);
 	while (waitpid(pid, &end.status, 0) < 0 && errno == EINTR)
 		;
+	end_strays();
 	put_together(&kept);
 	*ret_end = end;
 	return 0;

@@ -48,12 +48,9 @@ static void read_line(struct forest *forest, char *line, size_t above)
 static void read_rules(struct forest *forest, int folder, const char *name, size_t above)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(FOREST_IGNORE);
-	AUTO_FD fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat status;
 	char *rest;
 
-	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
-	    fd_read_all(fd, &text) < 0 || !text.used)
+	if (fd_read_file(folder, name, &text) < 0 || !text.used)
 		return;
 	buffer_add(&text, "", 1);
 	rest = text.data;

@@ -228,6 +228,7 @@ static int read_head(struct link *link, struct buffer *in, struct http_response 
 		     struct link_head *ret_head, struct error *err)
 {
 	size_t looked = 0;
+	size_t heads = 0;
 
 	for (;;) {
 		ssize_t size = http_head_size(in->used ? in->data : "", in->used, looked);
@@ -242,6 +243,8 @@ static int read_head(struct link *link, struct buffer *in, struct http_response 
 			looked = 0;
 			if (!wrong && ret_response->status >= 200)
 				return 1;
+			if (!wrong && ++heads > LINK_INTERIM)
+				wrong = "it only says that an answer will come";
 		}
 		if (wrong) {
 			link->garbled = true;
@@ -318,8 +321,10 @@ static int read_body(struct link *link, struct buffer *in, struct body *body,
 		in->used -= at;
 		if (body->done)
 			return 0;
-		if (sum > LINK_ANSWER)
+		if (sum > LINK_ANSWER) {
+			link->garbled = true;
 			return error_set(err, "the model server's answer does not end");
+		}
 
 		ssize_t n = receive(link, in, err);
 

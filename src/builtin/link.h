@@ -17,6 +17,7 @@ enum {
 	LINK_HOST = 64,
 	LINK_PREFIX = 256,
 	LINK_HEAD = 64 << 10,    /* bytes of a head */
+	LINK_INTERIM = 100,      /* heads that only say that another one comes */
 	LINK_ANSWER = 256 << 20, /* of an answer */
 	LINK_CONNECT_MS = 10000, /* until somebody answers at all */
 	LINK_SILENT_MS = 600000, /* without a byte; a large prompt takes a small machine long */
@@ -43,7 +44,7 @@ struct link_head {
 struct link {
 	struct link_place place;
 	int fd;       /* -1: none */
-	bool garbled; /* what came last was no HTTP: no use to try again */
+	bool garbled; /* what came last was no HTTP, or had no end: no use to try again */
 	void (*tick)(void *context);
 	void *context;
 	int64_t ticked_ms;

@@ -21,6 +21,7 @@ static void block_release(struct block *block)
 	free(block->id);
 	free(block->name);
 	free(block->raw);
+	free(block->signature);
 	*block = (struct block){ 0 };
 }
 

@@ -38,6 +38,7 @@ struct block {
 	bool broken;   /* a call: its arguments are no JSON object; `raw` has what came */
 	bool dropped;  /* the text was taken out to save room */
 	char *raw;
+	char *signature; /* of a thought, while the answer comes */
 };
 
 struct message {

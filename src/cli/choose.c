@@ -168,10 +168,12 @@ static void tell_own(struct fence_spec *spec)
 {
 	AUTO_BUFFER struct buffer local = BUFFER_INIT(256);
 
-	for (size_t i = 0; i < spec->models.count; i++)
-		if (strncmp(spec->models.items[i], "free ", 5) == 0)
-			buffer_printf(&local, "%s%s", local.used ? " " : "",
-				      spec->models.items[i] + 5);
+	for (size_t i = 0; i < spec->models.count; i++) {
+		const char *name = text_behind(spec->models.items[i], "free ");
+
+		if (name)
+			buffer_printf(&local, "%s%s", local.used ? " " : "", name);
+	}
 	if (local.used) {
 		AUTO_FREE char *variable = mem_format("RINGFENCE_LOCAL_MODELS=%s",
 						      buffer_text(&local));

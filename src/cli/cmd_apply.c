@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SUBJECT_BYTES = 72, SHORT_ID = 10, SHOWN = 20, CONFLICT = 1 };
+enum { SHORT_ID = 10, SHOWN = 20, CONFLICT = 1 };
 
 static const struct option options[] = {
 	OPTION_FLAG("merge",
@@ -56,31 +56,9 @@ static long long number_of(const json_t *answer, const char *key)
 	return (long long)json_integer_value(json_object_get(answer, key));
 }
 
-/* The first line of the objective, cut to what a subject of a commit should be. The caller frees. */
-static char *subject(const struct client_loop *loop)
-{
-	const char *objective = loop->state.options.objective;
-	AUTO_BUFFER struct buffer line = BUFFER_INIT(SUBJECT_BYTES + 8);
-	size_t size = strcspn(objective, "\r\n");
-	uint32_t point;
-	size_t at = 0;
-
-	while (at < size) {
-		size_t step = text_utf8(objective + at, size - at, &point);
-
-		if (!step || at + step > SUBJECT_BYTES)
-			break;
-		at += step;
-	}
-	buffer_add(&line, objective, at);
-	if (at < size)
-		buffer_add_text(&line, "...");
-	return mem_dup(buffer_text(&line));
-}
-
 static char *message(const struct loops_options *asked)
 {
-	AUTO_FREE char *line = subject(&asked->loop);
+	AUTO_FREE char *line = client_subject(&asked->loop.state.options);
 
 	if (asked->squash)
 		return mem_format("%s\n\nBy the loop %s of Ringfence.\n", line, asked->loop.id);
@@ -409,12 +387,8 @@ static int apply(struct loops_options *asked, struct error *err)
 			  "first two only");
 		return cli_fail(err);
 	}
-	if (loops_find(asked, err) < 0)
+	if (loops_find_sound(asked, err) < 0)
 		return cli_fail(err);
-	if (asked->loop.damaged) {
-		error_set(err, "%s", asked->loop.trouble);
-		return cli_fail(err);
-	}
 	if (seal(asked, err) < 0)
 		return cli_fail(err);
 	if (asked->patch)

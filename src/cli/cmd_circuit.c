@@ -55,12 +55,8 @@ static int act(struct loops_options *asked, struct error *err)
 
 	if (reset || (word && strcmp(word, "show") == 0))
 		asked->rest++;
-	if (loops_find(asked, err) < 0)
+	if (loops_find_sound(asked, err) < 0)
 		return cli_fail(err);
-	if (asked->loop.damaged) {
-		error_set(err, "%s", asked->loop.trouble);
-		return cli_fail(err);
-	}
 	if (!reset)
 		return show(asked);
 	if (client_ask(&asked->loop, "reset", false, err) < 0)

@@ -120,14 +120,6 @@ static void print_table(const struct config *config)
 	}
 }
 
-static void add_strings(struct json *json, const char *key, const struct list *list)
-{
-	json_open(json, key, '[');
-	for (size_t i = 0; i < list->count; i++)
-		json_text(json, NULL, list->items[i]);
-	json_close(json);
-}
-
 static void add_value(struct json *json, const char *key, const char *text, const char *origin,
 		      const char *state, const char *in_loop)
 {
@@ -149,9 +141,9 @@ static void print_json(const struct fence_place *place, const struct config *con
 
 	json_open(&json, NULL, '{');
 	json_text(&json, "project", place->project);
-	add_strings(&json, "files", &config->files);
+	json_list(&json, "files", &config->files);
 	json_text(&json, "trust", trusts[config->trust]);
-	add_strings(&json, "notices", &config->notices);
+	json_list(&json, "notices", &config->notices);
 	json_open(&json, "values", '[');
 	for (size_t i = 0; i < config->count; i++) {
 		const struct config_value *value = &config->values[i];

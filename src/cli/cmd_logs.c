@@ -307,12 +307,8 @@ static int show(struct loops_options *asked, struct error *err)
 		error_set(err, "--iteration is a number such as 3, not '%.100s'", asked->iteration);
 		return cli_fail(err);
 	}
-	if (loops_find(asked, err) < 0)
+	if (loops_find_sound(asked, err) < 0)
 		return cli_fail(err);
-	if (asked->loop.damaged) {
-		error_set(err, "%s", asked->loop.trouble);
-		return cli_fail(err);
-	}
 	if (wanted > asked->loop.state.iteration) {
 		error_set(err, "the loop %s has no iteration %u yet; the last one is %u",
 			  asked->loop.id, (unsigned int)wanted, asked->loop.state.iteration);

@@ -147,20 +147,19 @@ static size_t refused_calls(void)
 /* Where models are asked, or which tape is, instead of them or beside. */
 static void print_models(const struct list *texts)
 {
-	bool replay = false;
+	const char *replay = list_behind(texts, "replay ");
+	const char *record = list_behind(texts, "record ");
 
-	for (size_t i = 0; i < texts->count; i++)
-		replay = replay || strncmp(texts->items[i], "replay ", 7) == 0;
-	for (size_t i = 0; i < texts->count; i++) {
-		const char *text = texts->items[i];
+	for (size_t i = 0; i < texts->count && !replay; i++) {
+		const char *place = text_behind(texts->items[i], "upstream ");
 
-		if (strncmp(text, "upstream ", 9) == 0 && !replay)
-			print_line("models", text + 9, NULL, "models");
-		else if (strncmp(text, "replay ", 7) == 0)
-			print_line("models", text + 7, "a tape", "replay");
-		else if (strncmp(text, "record ", 7) == 0)
-			print_line("tape", text + 7, NULL, "record");
+		if (place)
+			print_line("models", place, NULL, "models");
 	}
+	if (replay)
+		print_line("models", replay, "a tape", "replay");
+	if (record)
+		print_line("tape", record, NULL, "record");
 }
 
 void policy_print(const struct applied *applied, const struct fence_plan *plan)

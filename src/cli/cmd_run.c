@@ -130,16 +130,13 @@ static int add_prices(const struct run_options *asked, struct error *err)
 /* What is recorded or replayed is said wherever the loop is. */
 static void add_tape(const struct run_options *asked)
 {
-	const struct list *models = &asked->applied.spec.models;
+	const char *replay = list_behind(&asked->applied.spec.models, "replay ");
+	const char *record = list_behind(&asked->applied.spec.models, "record ");
 
-	for (size_t i = 0; i < models->count; i++) {
-		const char *text = models->items[i];
-
-		if (strncmp(text, "replay ", 7) == 0)
-			json_object_set_new(asked->frozen, "replay", json_string(text + 7));
-		else if (strncmp(text, "record ", 7) == 0)
-			json_object_set_new(asked->frozen, "record", json_string(text + 7));
-	}
+	if (replay)
+		json_object_set_new(asked->frozen, "replay", json_string(replay));
+	if (record)
+		json_object_set_new(asked->frozen, "record", json_string(record));
 }
 
 /* All that the loop is to be, decided once. */

@@ -115,12 +115,18 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 			       ? "    a replay of %s: no model is asked, and nothing is paid\n"
 			       : "    recorded to %s\n",
 		       tape);
+		if (state->not_recorded) {
+			AUTO_FREE char *why = text_escaped(state->not_recorded);
+
+			printf("    NOT all of it: %s\n", why);
+		}
 	}
-	if (state->git_ref)
-		printf("    committed: %s is %.10s\n",
-		       strncmp(state->git_ref, "refs/heads/", 11) == 0 ? state->git_ref + 11
-								       : state->git_ref,
+	if (state->git_ref) {
+		const char *branch = text_behind(state->git_ref, "refs/heads/");
+
+		printf("    committed: %s is %.10s\n", branch ? branch : state->git_ref,
 		       state->git_commit ? state->git_commit : "?");
+	}
 	if (state->git_error) {
 		AUTO_FREE char *why = text_escaped(state->git_error);
 

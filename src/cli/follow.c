@@ -74,39 +74,25 @@ static void tell_raw(struct follow *follow, const struct store_event *event, jso
 	tell_object(follow, line);
 }
 
-static void say(struct follow *follow, enum paint colour, const char *format, va_list arguments)
+static __attribute__((format(printf, 3, 4))) void paint(struct follow *follow, enum paint colour,
+							const char *format, ...)
 {
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
 	char text[4096];
+	va_list arguments;
 
 	if (follow->json)
 		return;
+	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
 	text_escape(&line, text);
 	printf("%s%s%s\n", paint_on(colour), buffer_text(&line), paint_off(colour));
 	fflush(stdout);
 	follow->told_at = time(NULL);
 }
 
-static __attribute__((format(printf, 2, 3))) void tell(struct follow *follow, const char *format,
-						       ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	say(follow, PAINT_PLAIN, format, arguments);
-	va_end(arguments);
-}
-
-static __attribute__((format(printf, 3, 4))) void paint(struct follow *follow, enum paint colour,
-							const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	say(follow, colour, format, arguments);
-	va_end(arguments);
-}
+#define tell(follow, ...) paint(follow, PAINT_PLAIN, __VA_ARGS__)
 
 static const char *text_of(const json_t *data, const char *key)
 {
@@ -214,6 +200,8 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	else
 		tell(follow, "  the agent ended with status %d after %.1f s",
 		     number_of(data, "code"), seconds);
+	if (*text_of(data, "not_recorded"))
+		tell(follow, "  %s", text_of(data, "not_recorded"));
 	tell_found(follow, data);
 }
 
@@ -245,14 +233,14 @@ static void tell_git(struct follow *follow, const json_t *data)
 static void tell_imported(struct follow *follow, const json_t *data)
 {
 	const char *ref = text_of(data, "ref");
+	const char *branch = text_behind(ref, "refs/heads/");
 	size_t index;
 	json_t *entry;
 
 	if (json_object_get(data, "error"))
 		tell(follow, "  what was committed did not come in: %s", text_of(data, "error"));
 	if (number_of(data, "refs") > 0 && *ref)
-		tell(follow, "  committed: %s is %.10s",
-		     strncmp(ref, "refs/heads/", 11) == 0 ? ref + 11 : ref,
+		tell(follow, "  committed: %s is %.10s", branch ? branch : ref,
 		     text_of(data, "commit"));
 	json_array_foreach(json_object_get(data, "refused"), index, entry)
 		tell(follow, "  not committed: %s", json_string_value(entry));

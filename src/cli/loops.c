@@ -45,6 +45,13 @@ int loops_find(struct loops_options *asked, struct error *err)
 	return client_find(asked->place.state, id, asked->place.project, &asked->loop, err);
 }
 
+int loops_find_sound(struct loops_options *asked, struct error *err)
+{
+	if (loops_find(asked, err) < 0)
+		return -1;
+	return asked->loop.damaged ? error_set(err, "%s", asked->loop.trouble) : 0;
+}
+
 static void print(json_t *object, size_t flags)
 {
 	/* What a terminal could take for a command is written as \uNNNN. */

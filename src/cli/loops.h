@@ -49,6 +49,9 @@ int loops_run(const struct command *command, char **argv, loops_fn *act);
  * behind it. Returns 0, or -1 with err set. */
 int loops_find(struct loops_options *asked, struct error *err);
 
+/* The same of one whose journal can be read. */
+int loops_find_sound(struct loops_options *asked, struct error *err);
+
 /* Prints an object: as people like it, or as one line, at once. Takes it over. */
 void loops_print(json_t *object);
 void loops_print_line(json_t *object);

@@ -105,10 +105,9 @@ bool models_lead(const struct list *texts, const char *variable)
 {
 	for (size_t i = 0; i < texts->count; i++)
 		for (size_t provider = 0; provider < REQUEST_PROVIDERS; provider++) {
-			const char *name = request_provider_names[provider];
+			const char *named = text_behind(texts->items[i], "upstream ");
 
-			if (strncmp(texts->items[i], "upstream ", 9) != 0 ||
-			    strncmp(texts->items[i] + 9, name, strlen(name)) != 0)
+			if (!named || !text_behind(named, request_provider_names[provider]))
 				continue;
 			for (const char *const *key = usual_keys[provider]; *key; key++)
 				if (strcmp(*key, variable) == 0)
@@ -117,28 +116,19 @@ bool models_lead(const struct list *texts, const char *variable)
 	return false;
 }
 
-/* What is behind a word at the beginning of one of the texts, or NULL. */
-static const char *behind(const struct list *texts, size_t index, const char *word)
-{
-	size_t size = strlen(word);
-	const char *text = texts->items[index];
-
-	return strncmp(text, word, size) == 0 && text[size] == ' ' ? text + size + 1 : NULL;
-}
-
 void models_tell(const struct list *texts, struct buffer *out)
 {
 	const char *between = "; models of ";
+	const char *tape = list_behind(texts, "replay ");
 
-	for (size_t i = 0; i < texts->count; i++)
-		if (behind(texts, i, "replay")) {
-			AUTO_FREE char *shown = text_escaped(behind(texts, i, "replay"));
+	if (tape) {
+		AUTO_FREE char *shown = text_escaped(tape);
 
-			buffer_printf(out, "; models from the tape %s, at no cost", shown);
-			return;
-		}
+		buffer_printf(out, "; models from the tape %s, at no cost", shown);
+		return;
+	}
 	for (size_t i = 0; i < texts->count; i++) {
-		const char *name = behind(texts, i, "upstream");
+		const char *name = text_behind(texts->items[i], "upstream ");
 
 		if (name)
 			buffer_printf(out, "%s%.*s", between, (int)strcspn(name, " "), name);

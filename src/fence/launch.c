@@ -20,11 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-uint64_t session_now_ms(void)
-{
-	return clock_steady_ms();
-}
-
 /*
  * Is it a file that the rules protect inside of a writable folder? Opened again through /proc/self/fd
  * it would be written around its read-only mount.
@@ -88,7 +83,7 @@ static int open_abstract(char *ret_name, size_t size, struct error *err)
 {
 	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	unsigned long random[2] = { (unsigned long)getpid(), (unsigned long)session_now_ms() };
+	unsigned long random[2] = { (unsigned long)getpid(), (unsigned long)clock_steady_ms() };
 
 	if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
 		random[0] ^= (unsigned long)time(NULL);
@@ -183,7 +178,7 @@ int session_start(struct session *session, struct error *err)
 		result = briefing_write(&order, &briefing, err);
 	if (result == 0)
 		result = send_order(session, &order, err);
-	session->deadline_ms = session_now_ms() + FENCE_SETUP_MS +
+	session->deadline_ms = clock_steady_ms() + FENCE_SETUP_MS +
 			       FENCE_SETUP_MS_PER_RULE * session->plan->rule_count;
 	return result;
 }

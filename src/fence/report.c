@@ -32,10 +32,7 @@ static void add_denial(struct json *json, const struct fence_denial *denial)
 	json_text(json, "rule", denial->rule);
 	json_text(json, "origin", denial->origin);
 	json_number(json, "pid", (uint64_t)denial->pid);
-	json_open(json, "argv", '[');
-	for (size_t i = 0; i < denial->argv.count; i++)
-		json_text(json, NULL, denial->argv.items[i]);
-	json_close(json);
+	json_list(json, "argv", &denial->argv);
 	json_number(json, "count", denial->count);
 	json_close(json);
 }
@@ -88,6 +85,8 @@ static void add_network(struct json *json, const struct fence_plan *plan,
 {
 	static const char *const nets[] = { "none", "list", "open" };
 	const struct outlet_caps *caps = &plan->spec->net_caps;
+	const char *replay = list_behind(&plan->spec->models, "replay ");
+	const char *record = list_behind(&plan->spec->models, "record ");
 
 	json_open(json, "net", '{');
 	json_text(json, "mode", nets[plan->spec->net]);
@@ -97,11 +96,10 @@ static void add_network(struct json *json, const struct fence_plan *plan,
 		json_number(json, "bytes_out", caps->bytes_out);
 	}
 	/* Were models asked, or a tape? */
-	for (size_t i = 0; i < plan->spec->models.count; i++)
-		if (strncmp(plan->spec->models.items[i], "replay ", 7) == 0)
-			json_text(json, "replay", plan->spec->models.items[i] + 7);
-		else if (strncmp(plan->spec->models.items[i], "record ", 7) == 0)
-			json_text(json, "record", plan->spec->models.items[i] + 7);
+	if (replay)
+		json_text(json, "replay", replay);
+	if (record)
+		json_text(json, "record", record);
 	json_close(json);
 	json_open(json, "hosts", '[');
 	for (size_t i = 0; i < result->host_count; i++) {
@@ -170,10 +168,7 @@ static void add_result(struct json *json, const struct fence_plan *plan,
 	json_close(json);
 	json_number(json, "quarantined_total",
 		    result->found.count + (plan ? plan->recovered.count : 0));
-	json_open(json, "flagged", '[');
-	for (size_t i = 0; i < result->found.flagged.count; i++)
-		json_text(json, NULL, result->found.flagged.items[i]);
-	json_close(json);
+	json_list(json, "flagged", &result->found.flagged);
 	json_open(json, "denials", '[');
 	for (size_t i = 0; i < result->denials.count; i++)
 		add_denial(json, &result->denials.items[i]);

@@ -2,6 +2,7 @@
 #include "fence/session.h"
 
 #include "fence/sweep.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
@@ -61,8 +62,8 @@ static void begin_command(struct session *session)
 	uint64_t time_ms = session->plan->spec->limits[FENCE_LIMIT_TIME];
 
 	session->running = true;
-	session->deadline_ms = time_ms ? session_now_ms() + time_ms : 0;
-	limit_watch(&session->limiter, session_now_ms());
+	session->deadline_ms = time_ms ? clock_steady_ms() + time_ms : 0;
+	limit_watch(&session->limiter, clock_steady_ms());
 	fd_close(&session->abstract);
 }
 
@@ -251,7 +252,7 @@ static void expire(struct session *session)
 		session->ended = true;
 		tell(session, WIRE_SIGNAL_ALL, SIGTERM);
 		tell(session, WIRE_SIGNAL_ALL, SIGCONT);
-		session->deadline_ms = session_now_ms() + GRACE_MS;
+		session->deadline_ms = clock_steady_ms() + GRACE_MS;
 	} else {
 		tell(session, WIRE_SIGNAL_ALL, SIGKILL);
 		session->deadline_ms = 0;
@@ -272,7 +273,7 @@ static void take_lifeline(struct session *session)
 		session->ended = true;
 		tell(session, WIRE_SIGNAL_ALL, SIGTERM);
 		tell(session, WIRE_SIGNAL_ALL, SIGCONT);
-		session->deadline_ms = session_now_ms() + GRACE_MS;
+		session->deadline_ms = clock_steady_ms() + GRACE_MS;
 	} else if (!session->ended || n <= 0) {
 		set_result(session->result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + SIGKILL, "");
 		session->ended = true;
@@ -286,9 +287,9 @@ static void look(struct session *session)
 	enum fence_limit limit;
 
 	if (!session->limiter.next_ms || !session->running || session->ended ||
-	    session_now_ms() < session->limiter.next_ms)
+	    clock_steady_ms() < session->limiter.next_ms)
 		return;
-	limit = limit_look(&session->limiter, session->child, session_now_ms());
+	limit = limit_look(&session->limiter, session->child, clock_steady_ms());
 	if (limit == FENCE_LIMIT_COUNT)
 		return;
 	set_result(session->result, FENCE_LIMITED, FENCE_EXIT_LIMIT, "");
@@ -309,7 +310,7 @@ static void sooner(uint64_t *wait, uint64_t when_ms, uint64_t now)
 static int remaining_ms(const struct session *session)
 {
 	const uint64_t most = 1000000;
-	uint64_t now = session_now_ms();
+	uint64_t now = clock_steady_ms();
 	uint64_t wait = terminal_waits(&session->terminal) ? FOREGROUND_MS : most + 1;
 
 	sooner(&wait, session->deadline_ms, now);
@@ -388,7 +389,7 @@ static void watch(struct session *session)
 			serve(session, watched, relayed);
 		/* Also when there is always something to serve: a busy command is not spared. */
 		if (!session->exited && session->deadline_ms &&
-		    session_now_ms() >= session->deadline_ms)
+		    clock_steady_ms() >= session->deadline_ms)
 			expire(session);
 	}
 }
@@ -465,7 +466,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		.limiter = LIMITER_INIT,
 		.complaints = BUFFER_INIT(16384),
 	};
-	uint64_t began = session_now_ms();
+	uint64_t began = clock_steady_ms();
 	struct error err;
 
 	session.had_children = waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD;
@@ -517,7 +518,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	limit_end(&session.limiter);
 	if (ret_result->kind == FENCE_COMMAND && !ret_result->why[0] && ret_result->denials.count)
 		ret_result->kind = FENCE_DENIED;
-	ret_result->duration_ms = session_now_ms() - began;
+	ret_result->duration_ms = clock_steady_ms() - began;
 }
 
 const char *fence_exit_name(enum fence_exit kind)

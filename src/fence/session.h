@@ -40,9 +40,6 @@ struct session {
 	sigset_t saved_mask;
 };
 
-/* Milliseconds of a clock that only goes forward. */
-uint64_t session_now_ms(void);
-
 /* Starts the mechanism, and writes what init is to do while that is at work. Returns 0, or -1 with err
  * set. */
 int session_start(struct session *session, struct error *err);

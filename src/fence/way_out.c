@@ -4,6 +4,7 @@
 #include "fence/session.h"
 #include "fence/usage.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -183,7 +184,7 @@ static pid_t find_holder(pid_t first, const struct sockaddr_storage *client, uin
 static pid_t find_in_time(struct way_out *way_out, pid_t first,
 			  const struct sockaddr_storage *client)
 {
-	uint64_t now_ms = session_now_ms();
+	uint64_t now_ms = clock_steady_ms();
 	uint64_t began_us = used_us();
 	pid_t found;
 

@@ -4,6 +4,7 @@
 #include "meter/money.h"
 #include "meter/shape.h"
 #include "util/buffer.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -336,11 +337,8 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 							"read" };
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
 	int turned = turn_day(books, err);
-	struct timespec now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	buffer_printf(&line, "{\"at_ms\":%" PRIu64,
-		      (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000);
+	buffer_printf(&line, "{\"at_ms\":%" PRId64, clock_wall_ms());
 	if (books->iteration)
 		add_number(&line, "iteration", books->iteration);
 	add_field(&line, "agent", books->agent, 64);
@@ -420,17 +418,26 @@ void books_add_refused(struct books *books, uint32_t count)
 	books->news.refused += count;
 }
 
-void books_add_stray(struct books *books, const char *text)
+/* The first one counts. */
+static void add_text(char *into, size_t room, const char *text)
 {
-	char *stray = books->news.stray;
-
-	if (stray[0])
+	if (into[0])
 		return;
-	snprintf(stray, BOOKS_STRAY, "%s", text);
+	snprintf(into, room, "%s", text);
 	/* The gateway has read foreign bytes. */
-	for (char *at = stray; *at; at++)
+	for (char *at = into; *at; at++)
 		if (*at == '\x7f' || (unsigned char)*at < 0x20)
 			*at = '?';
+}
+
+void books_add_stray(struct books *books, const char *text)
+{
+	add_text(books->news.stray, BOOKS_STRAY, text);
+}
+
+void books_add_tape(struct books *books, const char *text)
+{
+	add_text(books->news.tape, BOOKS_TAPE, text);
 }
 
 void books_tell(const struct books *books, struct books_news *ret_news)

@@ -37,7 +37,7 @@ struct books_row {
 	uint32_t duration_ms;
 };
 
-enum { BOOKS_WHY = 160, BOOKS_STRAY = 1000 };
+enum { BOOKS_WHY = 160, BOOKS_STRAY = 1000, BOOKS_TAPE = 256 };
 
 enum books_scope { BOOKS_ITERATION, BOOKS_LOOP, BOOKS_DAY, BOOKS_SCOPES };
 
@@ -76,6 +76,9 @@ void books_add_refused(struct books *books, uint32_t count);
 /* A replay has left its tape: what is said about that. The first time counts. */
 void books_add_stray(struct books *books, const char *text);
 
+/* The tape that is recorded has ended before the run: what is said about that. */
+void books_add_tape(struct books *books, const char *text);
+
 /* What the lines since books_open() cost. */
 uint64_t books_spent(const struct books *books);
 
@@ -92,6 +95,7 @@ struct books_news {
 	uint64_t cost_nusd;
 	bool replay;             /* and nobody was paid */
 	char stray[BOOKS_STRAY]; /* where a replay has left its tape; empty: it has not */
+	char tape[BOOKS_TAPE];   /* why not all of it was recorded; empty: it was, or nothing is */
 };
 
 void books_tell(const struct books *books, struct books_news *ret_news);

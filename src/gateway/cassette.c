@@ -159,21 +159,15 @@ static int open_record(struct cassette *cassette, struct error *err)
 int cassette_open(struct list *texts, const struct books_options *books,
 		  struct cassette **ret_cassette, struct error *err)
 {
+	const char *record = list_behind(texts, "record ");
+	const char *path = record ? record : list_behind(texts, "replay ");
 	struct cassette *cassette = NULL;
-	const char *path = NULL;
-	bool record = false;
 
 	*ret_cassette = NULL;
-	for (size_t i = 0; i < texts->count; i++)
-		if (strncmp(texts->items[i], "record ", 7) == 0 ||
-		    strncmp(texts->items[i], "replay ", 7) == 0) {
-			path = texts->items[i] + 7;
-			record = texts->items[i][2] == 'c';
-		}
 	if (!path)
 		return 0;
 	cassette = mem_zero(sizeof *cassette);
-	*cassette = (struct cassette){ mem_dup(path), record, -1, -1 };
+	*cassette = (struct cassette){ mem_dup(path), record != NULL, -1, -1 };
 	list_printf(texts, "mark %llu", (unsigned long long)books->period);
 	if ((record ? open_record(cassette, err) : open_replay(cassette, books, err)) < 0) {
 		cassette_close(cassette);

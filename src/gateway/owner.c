@@ -406,6 +406,14 @@ static void fill(const struct post_message *message, struct gateway_refusal *ret
 				*at = '?';
 }
 
+static void hear_news(struct gateway *gateway, const struct post_message *message)
+{
+	if (gateway->books && message->id == 1)
+		books_add_stray(gateway->books, message->u.text);
+	else if (gateway->books)
+		books_add_tape(gateway->books, message->u.text);
+}
+
 int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, struct error *err)
 {
 	if (gateway->events < 0)
@@ -432,8 +440,7 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 		    keep_books(gateway, &message, &why) < 0)
 			return bury(gateway, why.text, err);
 		if (message.type == POST_NEWS) {
-			if (message.id == 1 && gateway->books)
-				books_add_stray(gateway->books, message.u.text);
+			hear_news(gateway, &message);
 			return error_set(err, "%s", message.u.text);
 		}
 		if (message.type != POST_REFUSED)
@@ -504,8 +511,8 @@ static void close_books(struct gateway *gateway)
 		if ((message.type == POST_LEASE || message.type == POST_ROW) &&
 		    keep_books(gateway, &message, &ignored) < 0)
 			break;
-		if (message.type == POST_NEWS && message.id == 1)
-			books_add_stray(gateway->books, message.u.text);
+		if (message.type == POST_NEWS)
+			hear_news(gateway, &message);
 		closed = message.type == POST_CLOSED;
 	}
 	if (closed)

@@ -39,7 +39,7 @@ enum post_type {
 	POST_CLOSE,     /* down: end everything, and tell what it cost */
 	POST_CLOSED,    /* up: that was all; `refused` */
 	POST_REEL, /* down, behind the first if there is a tape: it, and of a replay its marks */
-	POST_NEWS, /* up: text is for the user; id 1: the tape of a replay was left */
+	POST_NEWS, /* up: text is for the user; id 1: the tape of a replay was left; 0: one that is recorded has ended */
 	POST_TYPES,
 };
 

@@ -89,12 +89,12 @@ void reel_listen(struct call *call, struct tape_talk *ret_talk)
 {
 	AUTO_BUFFER struct buffer body = BUFFER_INIT(CALL_BODY_MOST);
 	const struct request_route *route = call->target.route;
+	const char *model = call->body.model[0] ? call->body.model : call->target.model;
 
 	snprintf(ret_talk->route, sizeof ret_talk->route, "%s", route->name);
 	snprintf(ret_talk->provider, sizeof ret_talk->provider, "%s",
 		 request_provider_names[route->provider]);
-	snprintf(ret_talk->model, sizeof ret_talk->model, "%.*s", TAPE_MODEL - 1,
-		 call->body.model[0] ? call->body.model : call->target.model);
+	tape_model(ret_talk->model, model, strlen(model));
 	ret_talk->stream = call->body.stream;
 	if (read_request(call, &body) == 0)
 		tape_talk_read(ret_talk, buffer_text(&body), body.used, &call->engine->reels.names);

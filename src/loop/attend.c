@@ -27,11 +27,6 @@ enum { AFTER_END_MS = 60000 };
 /* What a clock may be set by without a word. */
 enum { JUMP_MS = 10000 };
 
-int64_t attend_now_ms(void)
-{
-	return clock_wall_ms();
-}
-
 int64_t attend_steady_ms(void)
 {
 	return (int64_t)clock_steady_ms();
@@ -43,7 +38,7 @@ void attend_beat(struct supervisor *sup)
 
 	sup->heartbeat_ms = attend_steady_ms();
 	sup->stale = false;
-	if (report_state(sup->folder, &sup->state, attend_now_ms(), &err) < 0)
+	if (report_state(sup->folder, &sup->state, clock_wall_ms(), &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 }
 
@@ -58,7 +53,7 @@ int attend_append(struct supervisor *sup, enum loop_event kind, json_t *data, st
 
 	AUTO_FREE char *text = json_dumps(data, JSON_COMPACT);
 	struct store_event event = { .seq = sup->state.last_seq + 1,
-				     .at_ms = attend_now_ms(),
+				     .at_ms = clock_wall_ms(),
 				     .kind = loop_event_name(kind),
 				     .data = text };
 
@@ -82,7 +77,7 @@ int64_t attend_jump_ms(int64_t apart_before_ms, int64_t apart_ms)
 
 int attend_clock(struct supervisor *sup, struct error *err)
 {
-	int64_t apart = attend_now_ms() - attend_steady_ms();
+	int64_t apart = clock_wall_ms() - attend_steady_ms();
 	int64_t jump = sup->apart_ms ? attend_jump_ms(sup->apart_ms, apart) : 0;
 
 	sup->apart_ms = apart; /* a clock that is adjusted bit by bit is followed */
@@ -218,7 +213,7 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 	/* Nothing depends on that file: it is written when there is time. */
 	if (sup->stale)
 		attend_beat(sup);
-	now = attend_now_ms();
+	now = clock_wall_ms();
 	wait = until(sup->heartbeat_ms + ATTEND_HEARTBEAT_MS, attend_steady_ms(),
 		     ATTEND_HEARTBEAT_MS);
 

@@ -64,8 +64,6 @@ struct supervisor {
 	bool leaving;       /* TERM: the machine goes down, or somebody wants this process to */
 };
 
-int64_t attend_now_ms(void);
-
 /* For silence: a clock that is set does not end an agent. */
 int64_t attend_steady_ms(void);
 

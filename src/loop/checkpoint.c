@@ -1,7 +1,9 @@
 /* Checkpoints of a loop: see checkpoint.h. */
 #include "loop/checkpoint.h"
 
+#include "loop/place.h"
 #include "loop/report.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -14,10 +16,7 @@
 
 static void begin(const struct supervisor *sup, const char *name, struct snapshot_work *work)
 {
-	/* STATE/loops/ID */
-	AUTO_FREE char *loops = strndup(sup->folder,
-					strlen(sup->folder) - strlen(path_name(sup->folder)) - 1);
-	AUTO_FREE char *state = strndup(loops, strlen(loops) - strlen(path_name(loops)) - 1);
+	AUTO_FREE char *state = place_state(sup->folder);
 
 	snapshot_begin(work, name, state, sup->state.options.project, path_name(sup->folder));
 }
@@ -36,7 +35,7 @@ static int start(struct supervisor *sup, const char *kind, uint32_t iteration, s
 	snapshot_tell_number(&work, "most_bytes", options->checkpoint_bytes);
 	if (options->checkpoint_age_ms)
 		snapshot_tell_number(&work, "oldest_ms",
-				     attend_now_ms() - options->checkpoint_age_ms);
+				     clock_wall_ms() - options->checkpoint_age_ms);
 	result = snapshot_start(&work, -1, sup->lock, &sup->snapshot, err);
 	snapshot_release(&work);
 	if (result == 0) {

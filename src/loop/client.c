@@ -26,11 +26,6 @@ enum { START_MS = 15000, STALE_MS = 120000, STEP_MS = 10, ASK_MS = 5000, TROUBLE
 
 #define NOT_UTF8 "a text or a path that is no UTF-8 cannot be kept in a journal"
 
-static int64_t now_ms(void)
-{
-	return clock_wall_ms();
-}
-
 static void rest(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000L }, NULL);
@@ -212,10 +207,10 @@ char *client_reason(const struct client_loop *loop)
 	const char *status = client_status(loop);
 	int64_t seen_ms = loop->alive ? report_heartbeat_ms(loop->folder) : 0;
 
-	if (seen_ms && now_ms() - seen_ms > STALE_MS)
+	if (seen_ms && clock_wall_ms() - seen_ms > STALE_MS)
 		return mem_format("its supervisor (process %d) has not been heard of for %lld s",
 				  (int)loop->state.supervisor,
-				  (long long)(now_ms() - seen_ms) / 1000);
+				  (long long)(clock_wall_ms() - seen_ms) / 1000);
 	if (loop->damaged)
 		return mem_dup(loop->trouble);
 	if (strcmp(status, "interrupted") == 0)
@@ -269,7 +264,7 @@ static int append(const struct client_loop *loop, enum store_mode mode, enum loo
 		return error_set(err, NOT_UTF8);
 	if (store_open(path, mode, &store, err) < 0)
 		return -1;
-	result = store_append(store, STORE_NOW, now_ms(), loop_event_name(kind), text, err);
+	result = store_append(store, STORE_NOW, clock_wall_ms(), loop_event_name(kind), text, err);
 	store_close(store);
 	return result;
 }
@@ -404,7 +399,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (loop->alive)
 		return error_set(err, "the loop %s is running (ringfence pause %s)", loop->id,
 				 loop->id);
-	if (resume_permits(&loop->state, changes, now_ms(), &why) < 0)
+	if (resume_permits(&loop->state, changes, clock_wall_ms(), &why) < 0)
 		return error_set(err, "the loop %s does not go on: %s", loop->id, why.text);
 	client_look(loop);
 	if (refuse_second(state, loop->state.options.project, err) < 0)
@@ -473,7 +468,9 @@ int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err)
 {
 	json_t *data = json_pack("{s:O}", "config", config);
 	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
-	struct store_event event = { .seq = 1, .at_ms = now_ms(), .kind = "created", .data = text };
+	struct store_event event = {
+		.seq = 1, .at_ms = clock_wall_ms(), .kind = "created", .data = text
+	};
 	struct loop_state state;
 	int result;
 

@@ -83,6 +83,9 @@ char *client_work_trees(const char *state);
 /* Removes a folder of ours, if it is there, whatever is in it, and adds what that frees. Returns 0, or -1 with err set. */
 int client_remove_folder(const char *path, uint64_t *bytes, struct error *err);
 
+/* The first line of the objective, cut to what the subject of a commit should be. The caller frees. */
+char *client_subject(const struct loop_options *options);
+
 /* Commits what a loop with a work tree of its own has left uncommitted there; of others nothing. The loop is held.
  * Returns 0, or -1 with err set. */
 int client_seal(const struct client_loop *loop, struct error *err);

@@ -2,10 +2,10 @@
 #include "loop/disk.h"
 
 #include "loop/client.h"
+#include "loop/place.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/text.h"
 
 #include <dirent.h>
@@ -102,10 +102,7 @@ static char *judge_taken(struct supervisor *sup, int64_t most)
 {
 	const struct loop_options *options = &sup->state.options;
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(8192);
-	const char *id = path_name(sup->folder);
-	/* STATE/loops/ID */
-	AUTO_FREE char *state = strndup(sup->folder,
-					strlen(sup->folder) - strlen(id) - strlen("/loops/"));
+	AUTO_FREE char *state = place_state(sup->folder);
 	AUTO_FREE char *store = snapshot_place(state, options->project);
 	int64_t begun_ms = attend_steady_ms();
 

@@ -125,6 +125,8 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 	if (result->metered)
 		json_object_set_new(data, "refused_requests",
 				    json_integer((json_int_t)result->news.refused));
+	if (result->metered && result->news.tape[0])
+		json_object_set_new(data, "not_recorded", report_text(result->news.tape));
 	json_object_set_new(data, "error", json_string(agent_error_name(error)));
 	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
 	if (*said->limit)

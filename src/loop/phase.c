@@ -11,6 +11,7 @@
 #include "loop/prompt.h"
 #include "loop/report.h"
 #include "loop/work.h"
+#include "util/clock.h"
 #include "util/mem.h"
 #include "util/state.h"
 #include "util/text.h"
@@ -105,7 +106,7 @@ static int interrupt(struct supervisor *sup, struct error *err)
 				       "the process that holds the fence is killed again and again",
 				       err);
 	return attend_append(sup, LOOP_EVENT_interrupted,
-			     judge_interrupted(&sup->state, &sup->heard, attend_now_ms()), err);
+			     judge_interrupted(&sup->state, &sup->heard, clock_wall_ms()), err);
 }
 
 /* After a run in the fence: what ended the loop, or this try? True if something did. */
@@ -266,7 +267,7 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	if (full)
 		return attend_append(sup, LOOP_EVENT_paused,
 				     json_pack("{s:o}", "reason", report_text(full)), err);
-	judge_before(&sup->state, attend_now_ms(), &decision);
+	judge_before(&sup->state, clock_wall_ms(), &decision);
 	if (decision.action == GUARD_LIMIT || decision.action == GUARD_FAILED)
 		return phase_finish(sup, decision.action == GUARD_LIMIT ? "limit" : "failed",
 				    decision.reasons[0], err);
@@ -315,7 +316,7 @@ static int64_t agent_time_ms(const struct supervisor *sup, bool *ret_total)
 	const struct loop_state *state = &sup->state;
 	int64_t most_ms = state->options.timeout_ms;
 	int64_t left_ms = state->options.limits.total_s * 1000 -
-			  (attend_now_ms() - state->created_ms - state->rested_ms);
+			  (clock_wall_ms() - state->created_ms - state->rested_ms);
 
 	*ret_total = state->options.limits.total_s && (!most_ms || left_ms < most_ms);
 	if (!*ret_total)
@@ -375,7 +376,7 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 	take_final(sup, &final);
 	agent_summary_exit(&sup->heard, sup->state.options.agent_format, result->code);
 	money_hear(sup, result);
-	data = judge_end(result, &said, buffer_text(&final), final.used, attend_now_ms());
+	data = judge_end(result, &said, buffer_text(&final), final.used, clock_wall_ms());
 	report_add_found(folder, "", data);
 	return attend_append(sup, LOOP_EVENT_ended, data, err);
 }
@@ -405,7 +406,7 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	/* A session of an agent that keeps its own files is only there if they are. */
 	if (options->keep_session && (!keep || keep_has(keep)))
 		work.session = sup->state.session;
-	prompt_write(&sup->state, attend_now_ms(), &prompt);
+	prompt_write(&sup->state, clock_wall_ms(), &prompt);
 	work.input = buffer_text(&prompt);
 	work.size = prompt.used;
 	if (place_write(folder, "prompt.md", prompt.data, prompt.used, err) < 0 ||
@@ -440,7 +441,7 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 		return 0;
 	if (take_survey(sup, &after, err) < 0)
 		return -1;
-	judge_after(&sup->state, &after, attend_now_ms(), &decision, &data);
+	judge_after(&sup->state, &after, clock_wall_ms(), &decision, &data);
 	if (sup->state.options.login) /* what it costs in safety is in every report */
 		json_object_set_new(data, "login_in_fence", report_text(sup->state.options.login));
 	if (sup->state.options.replay) /* and that no model was asked */
@@ -499,7 +500,7 @@ int phase_waiting(struct supervisor *sup, struct error *err)
 	int64_t until_ms = wait_until_ms(sup);
 
 	sup->surveyed = sup->kept = false;
-	while (attend_now_ms() < until_ms && sup->state.wish == LOOP_WISH_NONE && !sup->leaving)
+	while (clock_wall_ms() < until_ms && sup->state.wish == LOOP_WISH_NONE && !sup->leaving)
 		attend(sup, until_ms);
 	return sup->leaving ? 0 : attend_append(sup, LOOP_EVENT_waited, json_object(), err);
 }

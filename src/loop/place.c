@@ -86,6 +86,11 @@ int place_list(const char *loops, struct list *ret_ids, struct error *err)
 	return 0;
 }
 
+char *place_state(const char *folder)
+{
+	return strndup(folder, strlen(folder) - strlen(path_name(folder)) - strlen("/loops/"));
+}
+
 char *place_iteration(const char *folder, unsigned int iteration, unsigned int attempt)
 {
 	return attempt > 1 ? mem_format("%s/iterations/%u.%u", folder, iteration, attempt)

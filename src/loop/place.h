@@ -25,6 +25,9 @@ char *place_loops(const char *state, struct error *err);
 /* Makes the folder of a new loop; both are the caller's. Returns 0, or -1 with err set. */
 int place_new(const char *loops, char **ret_id, char **ret_folder, struct error *err);
 
+/* STATE, in which the folder of a loop is; the caller frees. */
+char *place_state(const char *folder);
+
 /* The ids of all loops, sorted. Returns 0, or -1 with err set. */
 int place_list(const char *loops, struct list *ret_ids, struct error *err);
 

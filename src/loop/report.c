@@ -93,6 +93,8 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 		json_object_set_new(value, "login_in_fence", report_text(state->options.login));
 	if (state->options.record)
 		json_object_set_new(value, "record", report_text(state->options.record));
+	if (state->not_recorded)
+		json_object_set_new(value, "not_recorded", report_text(state->not_recorded));
 	if (state->options.replay)
 		json_object_set_new(value, "replay", report_text(state->options.replay));
 	json_object_set_new(value, "objective",

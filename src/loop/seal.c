@@ -2,6 +2,7 @@
 #include "loop/seal.h"
 
 #include "loop/client.h"
+#include "loop/place.h"
 #include "snapshot/snapshot.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -10,33 +11,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OBJECTIVE_BYTES = 72 };
+enum { SUBJECT_BYTES = 72 };
+
+char *client_subject(const struct loop_options *options)
+{
+	const char *objective = options->objective;
+	size_t size = strcspn(objective, "\r\n");
+	size_t kept = text_first(objective, size, SUBJECT_BYTES);
+
+	return mem_format("%.*s%s", (int)kept, objective, kept < size ? "..." : "");
+}
 
 /* "Ringfence 20260102-030405-abcd: fix the tests". The caller frees. */
-static char *message(const char *id, const char *objective)
+static char *message(const char *id, const struct loop_options *options)
 {
-	size_t size = strcspn(objective, "\r\n");
-	size_t at = 0;
+	AUTO_FREE char *subject = client_subject(options);
 
-	while (at < size) {
-		uint32_t point;
-		size_t step = text_utf8(objective + at, size - at, &point);
-
-		if (!step || at + step > OBJECTIVE_BYTES)
-			break;
-		at += step;
-	}
-	return mem_format("Ringfence %s: %.*s%s\n\nWhat the agent left uncommitted.\n", id, (int)at,
-			  objective, at < size ? "..." : "");
+	return mem_format("Ringfence %s: %s\n\nWhat the agent left uncommitted.\n", id, subject);
 }
 
 static int perform(const char *name, const char *folder, const struct loop_options *options,
 		   struct error *err)
 {
 	const char *id = path_name(folder);
-	/* STATE/loops/ID */
-	AUTO_FREE char *state = strndup(folder, strlen(folder) - strlen(id) - strlen("/loops/"));
-	AUTO_FREE char *text = message(id, options->objective);
+	AUTO_FREE char *state = place_state(folder);
+	AUTO_FREE char *text = message(id, options);
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	int result;

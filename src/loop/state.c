@@ -57,120 +57,11 @@ void loop_state_release(struct loop_state *state)
 	free(state->git_ref);
 	free(state->git_commit);
 	free(state->git_error);
+	free(state->not_recorded);
 	free(state->session);
 	for (int i = 0; i < LOOP_REFLECTIONS; i++)
 		free(state->reflections[i]);
 	*state = (struct loop_state){ 0 };
-}
-
-static void read_breakers(const json_t *config, struct guard_breaker *breakers)
-{
-	static const char *const keys[GUARD_BREAKERS] = {
-		[GUARD_BREAKER_ERRORS] = "max_errors",
-		[GUARD_BREAKER_SAME_ERROR] = "max_same_error",
-		[GUARD_BREAKER_NO_PROGRESS] = "max_no_progress",
-		[GUARD_BREAKER_INTERRUPTED] = "max_interrupted",
-	};
-
-	for (int i = 0; i < GUARD_BREAKERS; i++)
-		if (json_object_get(config, keys[i]))
-			breakers[i].open_at = (uint32_t)number(config, keys[i]);
-}
-
-static void read_checkpoints_and_git(const json_t *config, struct loop_options *options)
-{
-	if (json_object_get(config, "checkpoints"))
-		options->checkpoints_off = !flag(config, "checkpoints");
-	if (json_object_get(config, "checkpoint_ignored"))
-		options->checkpoint_ignored = flag(config, "checkpoint_ignored");
-	if (json_object_get(config, "checkpoint_ms"))
-		options->checkpoint_ms = number(config, "checkpoint_ms");
-	if (json_object_get(config, "checkpoint_bytes"))
-		options->checkpoint_bytes = number(config, "checkpoint_bytes");
-	if (json_object_get(config, "checkpoint_age_ms"))
-		options->checkpoint_age_ms = number(config, "checkpoint_age_ms");
-	if (json_object_get(config, "git"))
-		options->git = number(config, "git") > 0;
-	if (json_object_get(config, "git_bytes"))
-		options->git_bytes = number(config, "git_bytes");
-	if (json_object_get(config, "loop_disk_bytes"))
-		options->loop_disk_bytes = number(config, "loop_disk_bytes");
-	if (json_object_get(config, "min_free_bytes"))
-		options->min_free_bytes = number(config, "min_free_bytes");
-}
-
-/* Limits may be changed later, by an event with the same names. */
-static void read_limits(const json_t *config, struct loop_state *state)
-{
-	struct loop_options *options = &state->options;
-	struct guard_limits *limits = &options->limits;
-
-	read_breakers(config, state->breakers);
-	read_checkpoints_and_git(config, options);
-	if (json_object_get(config, "max_iterations"))
-		limits->iterations = (uint32_t)number(config, "max_iterations");
-	if (json_object_get(config, "max_time_ms"))
-		limits->total_s = number(config, "max_time_ms") / 1000;
-	if (json_object_get(config, "max_cost_nusd"))
-		limits->cost_nusd = number(config, "max_cost_nusd");
-	if (json_object_get(config, "warn_cost_nusd"))
-		limits->cost_warning_nusd = number(config, "warn_cost_nusd");
-	if (json_object_get(config, "budget_nusd"))
-		options->budget_nusd = number(config, "budget_nusd");
-	if (json_object_get(config, "daily_nusd"))
-		options->daily_nusd = number(config, "daily_nusd");
-	if (json_object_get(config, "pause_on_warning"))
-		limits->pause_on_warning = flag(config, "pause_on_warning");
-	if (json_object_get(config, "timeout_ms"))
-		options->timeout_ms = number(config, "timeout_ms");
-	if (json_object_get(config, "check_timeout_ms"))
-		options->check_timeout_ms = number(config, "check_timeout_ms");
-	if (json_object_get(config, "idle_ms"))
-		options->idle_ms = number(config, "idle_ms");
-}
-
-static int take_created(struct loop_state *state, const json_t *data, struct error *err)
-{
-	struct loop_options *options = &state->options;
-	json_t *config = json_object_get(data, "config");
-	const char *format = text(config, "agent_format");
-	const char *session = text(config, "session");
-	size_t index;
-	json_t *check;
-
-	if (!text(config, "project") || !text(config, "objective") ||
-	    !text(config, "agent_command") || !json_is_object(json_object_get(config, "fence")))
-		return error_set(err, "the journal does not say what the loop is to do");
-	if (format && !agent_format_find(format))
-		return error_set(
-			err, "the journal asks for the agent format '%.100s', which is not known",
-			format);
-	state->config = json_incref(config);
-	options->project = text(config, "project");
-	options->origin = text(config, "origin");
-	options->work_tree = text(config, "work_tree");
-	options->objective = text(config, "objective");
-	options->agent_command = text(config, "agent_command");
-	options->agent = text(config, "agent") ? text(config, "agent") : "command";
-	options->agent_format = agent_format_find(format ? format : "plain");
-	options->model = text(config, "model");
-	options->login = text(config, "login");
-	options->record = text(config, "record");
-	options->replay = text(config, "replay");
-	options->prices = text(config, "prices");
-	options->sessions = text(config, "sessions");
-	options->keep_session = session && strcmp(session, "continue") == 0;
-	options->promise = text(config, "promise");
-	options->tasks = text(config, "tasks");
-	options->fence = json_object_get(config, "fence");
-	options->checkpoints_off = true; /* of a journal that knows none */
-	options->limits = GUARD_LIMITS_DEFAULT;
-	read_limits(config, state);
-	json_array_foreach(json_object_get(config, "checks"), index,
-			   check) if (json_is_string(check))
-		list_add(&options->checks, json_string_value(check));
-	state->checks = mem_zero((options->checks.count + 1) * sizeof *state->checks);
-	return 0;
 }
 
 /* How the last run in the fence was made. */
@@ -307,6 +198,9 @@ static void take_ended(struct loop_state *state, const json_t *data)
 	};
 	take_heard(state, data);
 	replace(&state->final, text(data, "final"));
+	/* A gap stays one, whatever is recorded behind it. */
+	if (text(data, "not_recorded"))
+		replace(&state->not_recorded, text(data, "not_recorded"));
 	state->checks_done = 0;
 	take_fence(state, data);
 }
@@ -444,7 +338,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 {
 	switch (event) {
 	case LOOP_EVENT_created:
-		return take_created(state, data, err);
+		return loop_options_read(json_object_get(data, "config"), state, err);
 	case LOOP_EVENT_checked:
 		return take_checked(state, data, err);
 	case LOOP_EVENT_baselined:
@@ -484,7 +378,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 	case LOOP_EVENT_changed:
 		if (json_object_get(data, "warn_cost_nusd"))
 			state->warned = false; /* of this level nobody has been */
-		read_limits(data, state);
+		loop_options_change(data, state);
 		state->rested_ms += number(data, "down_ms");
 		break;
 	case LOOP_EVENT_started:

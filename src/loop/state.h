@@ -104,6 +104,7 @@ struct loop_state {
 		*git_why; /* what git is inside: private, read-only, none; NULL: not known yet */
 	char *git_ref, *git_commit; /* where the agent's commits are; NULL: it made none */
 	char *git_error;            /* why the last ones did not come in; NULL: they did */
+	char *not_recorded;         /* why the tape has a gap; NULL: it has none */
 
 	uint32_t used; /* iterations that count */
 	uint32_t waits;
@@ -117,6 +118,12 @@ struct loop_state {
 	uint32_t completion, confidence;     /* per mille */
 	char *reflections[LOOP_REFLECTIONS]; /* the latest first */
 };
+
+/* Takes what the first event says into a new state. Returns 0, or -1 with err set: it does not say all. */
+int loop_options_read(json_t *config, struct loop_state *state, struct error *err);
+
+/* Limits and the like may be changed later, by an event with the same names. */
+void loop_options_change(const json_t *config, struct loop_state *state);
 
 void loop_state_init(struct loop_state *state);
 void loop_state_release(struct loop_state *state);

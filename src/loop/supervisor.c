@@ -9,6 +9,7 @@
 #include "loop/place.h"
 #include "loop/report.h"
 #include "loop/work.h"
+#include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -30,7 +31,7 @@ static int take_over(struct supervisor *sup, struct error *err)
 {
 	enum loop_phase phase = sup->state.phase;
 	int64_t seen_ms = report_heartbeat_ms(sup->folder);
-	int64_t down_ms = attend_now_ms() -
+	int64_t down_ms = clock_wall_ms() -
 			  (seen_ms > sup->state.phase_ms ? seen_ms : sup->state.phase_ms);
 
 	attend_beat(sup); /* who sees the event finds a heartbeat, too */
@@ -47,7 +48,7 @@ static int take_over(struct supervisor *sup, struct error *err)
 
 	work_recall(sup, &heard);
 	result = attend_append(sup, LOOP_EVENT_interrupted,
-			       judge_interrupted(&sup->state, &heard, attend_now_ms()), err);
+			       judge_interrupted(&sup->state, &heard, clock_wall_ms()), err);
 	agent_summary_release(&heard);
 	return result;
 }

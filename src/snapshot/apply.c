@@ -13,6 +13,7 @@
 #include "snapshot/walk.h"
 #include "util/buffer.h"
 #include "util/mem.h"
+#include "util/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,14 +47,14 @@ static void release(struct finding *finding)
 static int find_branch(git_repository *repository, const char *name, git_oid *ret_id,
 		       struct error *err)
 {
-	const char *shown = strncmp(name, "refs/heads/", 11) == 0 ? name + 11 : name;
+	const char *shown = text_behind(name, "refs/heads/");
 	int found = git_reference_name_to_id(ret_id, repository, name);
 
 	if (found == GIT_ENOTFOUND)
 		return error_set(err,
 				 "there is no branch %s in this repository: the loop has committed "
 				 "nothing (ringfence diff shows what it did)",
-				 shown);
+				 shown ? shown : name);
 	return found < 0 ? depot_trouble("read the loop's branch", err) : 0;
 }
 
@@ -104,14 +105,6 @@ static void tell_id(struct json *json, const char *key, const git_oid *id)
 	char text[GIT_OID_HEXSZ + 1];
 
 	json_text(json, key, git_oid_tostr(text, sizeof text, id));
-}
-
-static void tell_list(struct json *json, const char *key, const struct list *list)
-{
-	json_open(json, key, '[');
-	for (size_t i = 0; i < list->count; i++)
-		json_text(json, NULL, list->items[i]);
-	json_close(json);
 }
 
 static const char *kind_name(const struct finding *at, const struct apply_options *options)
@@ -198,10 +191,10 @@ static void tell(struct json *json, const struct finding *at, const struct apply
 		json_close(json);
 	}
 	json_close(json);
-	tell_list(json, "in_the_way", &at->own);
+	json_list(json, "in_the_way", &at->own);
 	tell_changes(json, at);
 	tell_filtered(json, at);
-	tell_list(json, "obeyed", &obeyed);
+	json_list(json, "obeyed", &obeyed);
 	list_release(&obeyed);
 }
 
@@ -262,14 +255,11 @@ static int perform(struct finding *at, const struct apply_options *options, stru
 	outcome = drafts_keep(at->drafts, at->user.repository, true, err);
 	if (outcome == 0)
 		outcome = landing_make(&at->user, &landing, &at->deltas, &result, err);
-	for (size_t i = 0; outcome == 0 && i < at->deltas.count; i++)
-		if (at->deltas.items[i].place == DELTA_OTHER)
-			list_add(&result.left, at->deltas.items[i].path);
 	if (outcome == 0) {
 		tell_id(json, "new", &landing.new);
 		json_number(json, "written", result.written);
 		json_number(json, "removed", result.removed);
-		tell_list(json, "left", &result.left);
+		json_list(json, "left", &result.left);
 	}
 	list_release(&result.left);
 	return outcome;
@@ -290,7 +280,7 @@ static int finish(struct user *user, struct json *json, struct error *err)
 	outcome = landing_finish(user, &result, err);
 	if (outcome == 0) {
 		json_flag(json, "recovered", true);
-		tell_list(json, "recovered_left", &result.left);
+		json_list(json, "recovered_left", &result.left);
 	}
 	list_release(&result.left);
 	return outcome;
@@ -363,17 +353,20 @@ static bool list_commits(git_repository *repository, const git_oid *ours, const 
 	return plain;
 }
 
-static void options_for(git_email_create_options *mail)
-{
-	/* Renames are told by both names in full: every git apply takes that. */
-	mail->flags = GIT_EMAIL_CREATE_NO_RENAMES;
-	mail->diff_opts.id_abbrev = GIT_OID_HEXSZ;
-}
+/* What one commit changes, in its words; or, with a subject, all that has come since the base. */
+struct mail {
+	const git_oid *id;
+	size_t number, count;
+	const char *subject;
+	const git_oid *base; /* NULL: since there was nothing */
+};
 
-static int print_mail(const git_buf *mail, const struct apply_options *options, struct error *err)
+static int find_before(git_repository *repository, const struct mail *mail,
+		       const git_commit *commit, git_commit **ret_before)
 {
-	differ_show(stdout, mail->ptr, mail->size, options->terminal);
-	return ferror(stdout) ? error_sys(err, "write to stdout") : 0;
+	if (mail->subject)
+		return mail->base ? git_commit_lookup(ret_before, repository, mail->base) : 0;
+	return git_commit_parentcount(commit) ? git_commit_parent(ret_before, commit, 0) : 0;
 }
 
 /* A line of a message that git am would take for the beginning of a patch, of another mail, or of who wrote it: with it a
@@ -402,76 +395,45 @@ static void guard_body(const char *body, struct buffer *out)
 	}
 }
 
-static int print_one(git_repository *repository, const git_oid *id, size_t number, size_t count,
-		     const struct apply_options *asked, struct error *err)
+static int print_mail(git_repository *repository, const struct mail *mail, bool terminal,
+		      struct error *err)
 {
 	git_email_create_options options = GIT_EMAIL_CREATE_OPTIONS_INIT;
 	git_diff_options diff_options;
 	git_commit *commit = NULL;
-	git_commit *parent = NULL;
+	git_commit *before = NULL;
 	git_tree *old = NULL;
 	git_tree *new = NULL;
 	git_diff *diff = NULL;
-	git_buf mail = { 0 };
 	AUTO_BUFFER struct buffer body = BUFFER_INIT(MESSAGE_BYTES);
-	int result = -1;
+	git_buf text = { 0 };
+	int result = 0;
 
-	options_for(&options);
+	/* Renames are told by both names in full: every git apply takes that. */
+	options.flags = GIT_EMAIL_CREATE_NO_RENAMES;
+	options.diff_opts.id_abbrev = GIT_OID_HEXSZ;
 	diff_options = options.diff_opts;
-	if (git_commit_lookup(&commit, repository, id) == 0)
+	if (git_commit_lookup(&commit, repository, mail->id) == 0)
 		guard_body(git_commit_body(commit), &body);
-	if (commit && !buffer_overflowed(&body) && git_commit_tree(&new, commit) == 0 &&
-	    (!git_commit_parentcount(commit) ||
-	     (git_commit_parent(&parent, commit, 0) == 0 && git_commit_tree(&old, parent) == 0)) &&
-	    git_diff_tree_to_tree(&diff, repository, old, new, &diff_options) == 0 &&
-	    git_email_create_from_diff(&mail, diff, number, count, id, git_commit_summary(commit),
-				       body.used ? buffer_text(&body) : NULL,
-				       git_commit_author(commit), &options) == 0)
-		result = print_mail(&mail, asked, err);
-	else
-		depot_trouble("make a patch", err);
-	git_buf_dispose(&mail);
+	if (!commit || buffer_overflowed(&body) || git_commit_tree(&new, commit) < 0 ||
+	    find_before(repository, mail, commit, &before) < 0 ||
+	    (before && git_commit_tree(&old, before) < 0) ||
+	    git_diff_tree_to_tree(&diff, repository, old, new, &diff_options) < 0 ||
+	    git_email_create_from_diff(&text, diff, mail->number, mail->count, mail->id,
+				       mail->subject ? mail->subject : git_commit_summary(commit),
+				       mail->subject || !body.used ? NULL : buffer_text(&body),
+				       git_commit_author(commit), &options) < 0)
+		result = depot_trouble("make a patch", err);
+	if (result == 0)
+		differ_show(stdout, text.ptr, text.size, terminal);
+	if (result == 0 && ferror(stdout))
+		result = error_sys(err, "write to stdout");
+	git_buf_dispose(&text);
 	git_diff_free(diff);
 	git_tree_free(old);
 	git_tree_free(new);
-	git_commit_free(parent);
+	git_commit_free(before);
 	git_commit_free(commit);
-	return result;
-}
-
-/* History that is no line cannot be told by mails: all of it is one. */
-static int print_whole(struct finding *at, const struct apply_options *options, struct error *err)
-{
-	git_email_create_options mail_options = GIT_EMAIL_CREATE_OPTIONS_INIT;
-	git_repository *repository = at->user.repository;
-	git_diff_options diff_options;
-	git_commit *from = NULL;
-	git_commit *to = NULL;
-	git_tree *old = NULL;
-	git_tree *new = NULL;
-	git_diff *diff = NULL;
-	git_buf mail = { 0 };
-	int result = -1;
-
-	options_for(&mail_options);
-	diff_options = mail_options.diff_opts;
-	if (git_commit_lookup(&to, repository, &at->theirs) == 0 &&
-	    git_commit_tree(&new, to) == 0 &&
-	    (!at->merge.has_base || (git_commit_lookup(&from, repository, &at->merge.base) == 0 &&
-				     git_commit_tree(&old, from) == 0)) &&
-	    git_diff_tree_to_tree(&diff, repository, old, new, &diff_options) == 0 &&
-	    git_email_create_from_diff(&mail, diff, 1, 1, &at->theirs,
-				       options->message ? options->message : "ringfence", NULL,
-				       git_commit_author(to), &mail_options) == 0)
-		result = print_mail(&mail, options, err);
-	else
-		depot_trouble("make a patch", err);
-	git_buf_dispose(&mail);
-	git_diff_free(diff);
-	git_tree_free(old);
-	git_tree_free(new);
-	git_commit_free(from);
-	git_commit_free(to);
 	return result;
 }
 
@@ -488,14 +450,24 @@ int apply_patch(const struct apply_options *options, struct json *json, struct e
 	if (result == 0) {
 		const git_oid *ours = at.user.unborn ? NULL : &at.user.head;
 		bool plain = list_commits(at.user.repository, ours, &at.theirs, &ids, &count);
+		git_oid base;
+		bool has_base = ours &&
+				git_merge_base(&base, at.user.repository, ours, &at.theirs) == 0;
+		/* History that is no line cannot be told by mails: all of it is one. */
+		struct mail whole = { .id = &at.theirs,
+				      .number = 1,
+				      .count = 1,
+				      .subject = options->message ? options->message : "ringfence",
+				      .base = has_base ? &base : NULL };
 
-		at.merge.has_base = ours && git_merge_base(&at.merge.base, at.user.repository, ours,
-							   &at.theirs) == 0;
 		json_number(json, "commits", count);
-		for (size_t i = 0; plain && result == 0 && i < count; i++)
-			result = print_one(at.user.repository, &ids[i], i + 1, count, options, err);
+		for (size_t i = 0; plain && result == 0 && i < count; i++) {
+			struct mail one = { .id = &ids[i], .number = i + 1, .count = count };
+
+			result = print_mail(at.user.repository, &one, options->terminal, err);
+		}
 		if (!plain)
-			result = print_whole(&at, options, err);
+			result = print_mail(at.user.repository, &whole, options->terminal, err);
 	}
 	free(ids);
 	release(&at);

@@ -22,8 +22,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NEW_INDEX "ringfence-index"
-
 enum { PIECE = 1 << 16, LARGEST_MIB = 1024, IGNORE_BYTES = 1 << 20 };
 
 struct gathering {
@@ -126,12 +124,8 @@ static int take_folder(struct gathering *at, int fd, bool tracked_only, int dept
 static void add_rules(struct gathering *at, int fd)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
-	AUTO_FD file = openat(fd, ".gitignore",
-			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat status;
 
-	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-	    fd_read_all(file, &text) == 0)
+	if (fd_read_file(fd, ".gitignore", &text) == 0)
 		rules_add(at->rules, buffer_text(&at->path), text.data, text.used);
 }
 
@@ -227,13 +221,12 @@ static int keep_apart(struct gathering *at)
 int gather_tree(const struct user *user, git_oid *ret_tree, struct drafts **ret_drafts,
 		struct error *err)
 {
-	AUTO_FREE char *path = path_join(user->git, NEW_INDEX);
+	AUTO_FREE char *path = path_join(user->git, USER_NEW_INDEX);
 	struct gathering at = { .user = user, .path = BUFFER_INIT(NODE_PATH_MAX), .err = err };
 	int result = 0;
 
 	at.rules = first_rules(user);
-	unlinkat(user->git_fd, NEW_INDEX, 0);
-	unlinkat(user->git_fd, NEW_INDEX ".lock", 0);
+	user_clear_index(user);
 	if (fstatat(user->git_fd, "index", &at.old_status, 0) < 0 && errno != ENOENT)
 		result = error_sys(err, "look at '%s/index'", user->git);
 	if (result == 0 && (git_repository_index(&at.old, user->repository) < 0 ||
@@ -255,12 +248,4 @@ int gather_tree(const struct user *user, git_oid *ret_tree, struct drafts **ret_
 	rules_free(at.rules);
 	buffer_release(&at.path);
 	return result;
-}
-
-int gather_index(const struct user *user, struct error *err)
-{
-	fault_point();
-	if (renameat(user->git_fd, NEW_INDEX, user->git_fd, "index") < 0)
-		return error_sys(err, "put the new index into its place");
-	return 0;
 }

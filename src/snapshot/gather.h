@@ -8,12 +8,9 @@
 #include "snapshot/drafts.h"
 #include "snapshot/user.h"
 
-/* Writes its files into the repository, and an index beside the one in force. Trees are drafts, so that they can be looked
+/* Writes its files into the repository, and an index beside the one in force, for user_put_index(). Trees are drafts, so that they can be looked
  * at before they are kept. The lock is held. Returns 0, or -1 with err set. */
 int gather_tree(const struct user *user, git_oid *ret_tree, struct drafts **ret_drafts,
 		struct error *err);
-
-/* Puts that index in force. */
-int gather_index(const struct user *user, struct error *err);
 
 #endif

@@ -15,8 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NEW_INDEX "ringfence-index"
-#define DRAFT     LANDING_NOTE ".draft"
+#define DRAFT LANDING_NOTE ".draft"
 
 enum { NOTE_BYTES = 1 << 16, INDEX_BYTES = 1 << 30 };
 
@@ -164,12 +163,11 @@ static int copy_index(const struct user *user, struct error *err)
 	AUTO_FD from = openat(user->git_fd, "index", O_RDONLY | O_CLOEXEC);
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(INDEX_BYTES);
 
-	unlinkat(user->git_fd, NEW_INDEX, 0);
-	unlinkat(user->git_fd, NEW_INDEX ".lock", 0); /* libgit2's, of one that was killed */
+	user_clear_index(user);
 	if (from < 0 && errno == ENOENT)
 		return 0;
 	if (from < 0 || fd_read_all(from, &bytes) < 0 ||
-	    fd_create_file(user->git_fd, NEW_INDEX, bytes.data ? bytes.data : "", bytes.used,
+	    fd_create_file(user->git_fd, USER_NEW_INDEX, bytes.data ? bytes.data : "", bytes.used,
 			   0644) < 0)
 		return error_sys(err, "copy '%s/index'", user->git);
 	return 0;
@@ -219,9 +217,10 @@ static int forget_racy(git_index *index, const struct stat *old)
 	return 0;
 }
 
-int landing_index(const struct user *user, const struct deltas *deltas, struct error *err)
+/* Writes a new index beside the old one, with these changes; it comes to its place at once. */
+static int write_index(const struct user *user, const struct deltas *deltas, struct error *err)
 {
-	AUTO_FREE char *path = path_join(user->git, NEW_INDEX);
+	AUTO_FREE char *path = path_join(user->git, USER_NEW_INDEX);
 	git_index *index = NULL;
 	struct stat old = { 0 };
 	bool had = fstatat(user->git_fd, "index", &old, 0) == 0;
@@ -243,12 +242,9 @@ int landing_index(const struct user *user, const struct deltas *deltas, struct e
 	git_index_free(index);
 	if (result < 0)
 		return depot_trouble("write the new index", err);
-	fault_point();
-	if ((had && fchmodat(user->git_fd, NEW_INDEX, old.st_mode & 0777, 0) < 0) ||
-	    renameat(user->git_fd, NEW_INDEX, user->git_fd, "index") < 0)
-		return error_sys(err, "put the new index into its place");
-	fault_point();
-	return 0;
+	if (had && fchmodat(user->git_fd, USER_NEW_INDEX, old.st_mode & 0777, 0) < 0)
+		return error_sys(err, "give the new index its mode");
+	return user_put_index(user, err);
 }
 
 /* ---- the branch ---- */
@@ -333,12 +329,15 @@ static int land(struct user *user, const struct landing *landing, struct deltas 
 	fault_point();
 	stage_close(&stage);
 	if (outcome == 0)
-		outcome = landing_index(user, deltas, err);
+		outcome = write_index(user, deltas, err);
 	if (outcome == 0)
 		outcome = move_branch(user, landing, err);
 	fault_point();
 	if (outcome == 0)
 		unlinkat(user->git_fd, LANDING_NOTE, 0);
+	for (size_t i = 0; outcome == 0 && i < deltas->count; i++)
+		if (deltas->items[i].place == DELTA_OTHER)
+			list_add(&result->left, deltas->items[i].path);
 	return outcome;
 }
 
@@ -397,9 +396,6 @@ int landing_finish(struct user *user, struct landing_result *ret_result, struct 
 				 : delta_look(user, index, false, &deltas, &own, err);
 	if (result == 0)
 		result = land(user, &landing, &deltas, ret_result, err);
-	for (size_t i = 0; result == 0 && i < deltas.count; i++)
-		if (deltas.items[i].place == DELTA_OTHER)
-			list_add(&ret_result->left, deltas.items[i].path);
 	git_index_free(index);
 	delta_release(&deltas);
 	list_release(&own);

@@ -36,8 +36,4 @@ int landing_finish(struct user *user, struct landing_result *ret_result, struct 
 int landing_tree(git_repository *repository, const git_oid *commit, git_oid *ret_tree,
 		 bool *ret_there, struct error *err);
 
-/* Writes a new index beside the old one, with these changes; it comes to its place at once. Returns 0, or -1 with
- * err set. */
-int landing_index(const struct user *user, const struct deltas *deltas, struct error *err);
-
 #endif

@@ -18,9 +18,11 @@
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/text.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +31,7 @@
 enum { ANSWER = 3 };
 
 struct request {
-	const char *store, *from, *to, *path;
+	const char *store, *from, *to, *path, *style;
 	struct look_options look;
 	struct save_options save;
 	struct differ_options differ;
@@ -40,65 +42,82 @@ struct request {
 	struct buffer answer;
 };
 
-static bool is_on(const char *value)
-{
-	return strcmp(value, "1") == 0;
-}
+/* What can be said to it; a key with several rows goes to each of them. */
+static const struct key {
+	const char *name;
+	enum { TEXT, FLAG, NUMBER, LIST } type;
+	size_t place;
+} keys[] = {
+#define KEY(name, type, member)                              \
+	{                                                    \
+		name, type, offsetof(struct request, member) \
+	}
+	KEY("store", TEXT, store),
+	KEY("project", TEXT, look.project),
+	KEY("loop", TEXT, look.loop),
+	KEY("ignored", FLAG, look.ignored),
+	KEY("live", FLAG, look.live),
+	KEY("kind", TEXT, save.kind),
+	KEY("iteration", NUMBER, save.iteration),
+	KEY("from", TEXT, from),
+	KEY("to", TEXT, to),
+	KEY("path", TEXT, path),
+	KEY("style", TEXT, style),
+	KEY("only", LIST, differ.paths),
+	KEY("color", FLAG, differ.color),
+	KEY("terminal", FLAG, differ.terminal),
+	KEY("terminal", FLAG, user.apply.terminal),
+	KEY("drop", LIST, prune.loops),
+	KEY("oldest_ms", NUMBER, prune.oldest_ms),
+	KEY("most_bytes", NUMBER, prune.most_bytes),
+	KEY("most_bytes", NUMBER, git.import.most_bytes),
+	KEY("folder", TEXT, git.import.folder),
+	KEY("folder", TEXT, user.worktree.folder),
+	KEY("branch", TEXT, user.apply.branch),
+	KEY("message", TEXT, user.apply.message),
+	KEY("message", TEXT, user.worktree.message),
+	KEY("log", TEXT, user.apply.log),
+	KEY("tree", TEXT, user.apply.tree),
+	KEY("here", FLAG, user.apply.here),
+	KEY("squash", FLAG, user.apply.squash),
+	KEY("dry", FLAG, user.apply.dry),
+	KEY("force", FLAG, user.worktree.force),
+#undef KEY
+};
 
-static enum differ_style style_of(const char *value)
+static void set(struct request *request, const struct key *key, const char *value)
 {
-	return strcmp(value, "stat") == 0    ? DIFFER_STAT
-	       : strcmp(value, "names") == 0 ? DIFFER_NAMES
-	       : strcmp(value, "json") == 0  ? DIFFER_JSON
-					     : DIFFER_PATCH;
+	void *place = (char *)request + key->place;
+
+	switch (key->type) {
+	case TEXT:
+		*(const char **)place = value;
+		break;
+	case FLAG:
+		*(bool *)place = strcmp(value, "1") == 0;
+		break;
+	case NUMBER:
+		*(int64_t *)place = strtoll(value, NULL, 10);
+		break;
+	case LIST:
+		list_add(place, value);
+		break;
+	}
 }
 
 static int take_argument(struct request *request, const char *text, struct error *err)
 {
-	const char *value = strchr(text, '=');
-	size_t size = value ? (size_t)(value++ - text) : 0;
+	bool known = false;
 
-#define IS(name) (size == strlen(name) && strncmp(text, name, size) == 0)
-	if (IS("store"))
-		request->store = value;
-	else if (IS("project"))
-		request->look.project = value;
-	else if (IS("loop"))
-		request->look.loop = value;
-	else if (IS("ignored"))
-		request->look.ignored = is_on(value);
-	else if (IS("live"))
-		request->look.live = is_on(value);
-	else if (IS("kind"))
-		request->save.kind = value;
-	else if (IS("folder"))
-		request->git.import.folder = request->user.worktree.folder = value;
-	else if (IS("iteration"))
-		request->save.iteration = strtoll(value, NULL, 10);
-	else if (IS("from"))
-		request->from = value;
-	else if (IS("to"))
-		request->to = value;
-	else if (IS("path"))
-		request->path = value;
-	else if (IS("only"))
-		list_add(&request->differ.paths, value);
-	else if (IS("style"))
-		request->differ.style = style_of(value);
-	else if (IS("color"))
-		request->differ.color = is_on(value);
-	else if (IS("terminal"))
-		request->differ.terminal = request->user.apply.terminal = is_on(value);
-	else if (IS("drop"))
-		list_add(&request->prune.loops, value);
-	else if (IS("oldest_ms"))
-		request->prune.oldest_ms = strtoll(value, NULL, 10);
-	else if (IS("most_bytes"))
-		request->prune.most_bytes = strtoull(value, NULL, 10);
-	else if (!value || !userwork_take(&request->user, text, value))
-		return error_set(err, "ringfence-snapshot does not know '%s'", text);
-#undef IS
-	return 0;
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		const char *value = text_behind(text, keys[i].name);
+
+		if (!value || *value != '=')
+			continue;
+		set(request, &keys[i], value + 1);
+		known = true;
+	}
+	return known ? 0 : error_set(err, "ringfence-snapshot does not know '%s'", text);
 }
 
 /* ---- answers ---- */
@@ -238,11 +257,21 @@ static int load_side(struct request *request, struct depot *depot, const char *n
 	return result;
 }
 
+static enum differ_style style_of(const char *word)
+{
+	word = word ? word : "";
+	return strcmp(word, "stat") == 0    ? DIFFER_STAT
+	       : strcmp(word, "names") == 0 ? DIFFER_NAMES
+	       : strcmp(word, "json") == 0  ? DIFFER_JSON
+					    : DIFFER_PATCH;
+}
+
 static int diff(struct request *request, struct depot *depot, struct error *err)
 {
 	struct node old = { 0 }, new = { 0 };
 	int result = load_side(request, depot, request->to, &new, err);
 
+	request->differ.style = style_of(request->style);
 	if (result == 0)
 		result = load_side(request, depot, request->from ? request->from : "0", &old, err);
 	if (result == 0)
@@ -348,10 +377,7 @@ static int undo(struct request *request, struct depot *depot, struct error *err)
 		json_number(&request->json, "written", done.written);
 		json_number(&request->json, "removed", done.removed);
 		json_number(&request->json, "adjusted", done.adjusted);
-		json_open(&request->json, "kept", '[');
-		for (size_t i = 0; i < done.kept.count; i++)
-			json_text(&request->json, NULL, done.kept.items[i]);
-		json_close(&request->json);
+		json_list(&request->json, "kept", &done.kept);
 	}
 	list_release(&done.kept);
 	look_release(&look);
@@ -406,7 +432,6 @@ static int perform(struct request *request, const char *name, struct error *err)
 			return error_set(err, "ringfence-snapshot %s needs a folder", name);
 		request->git.project = request->look.project;
 		request->git.import.loop = request->look.loop;
-		request->git.import.most_bytes = request->prune.most_bytes;
 		return gitwork_run(name, &request->git, &request->json, err);
 	}
 	for (size_t i = 0; i < sizeof works / sizeof *works; i++) {

@@ -289,23 +289,23 @@ int merge_try(git_repository *repository, const git_oid *ours, const git_oid *th
 	      struct merge *ret_merge, struct error *err)
 {
 	struct merge *merge = ret_merge;
+	git_oid base;
 	int found;
 
 	*merge = (struct merge){ .kind = MERGE_FORWARD };
 	merge->commits = count_commits(repository, ours, theirs);
 	if (!ours)
 		return tree_of(repository, theirs, &merge->tree, err);
-	found = git_merge_base(&merge->base, repository, ours, theirs);
+	found = git_merge_base(&base, repository, ours, theirs);
 	if (found == GIT_ENOTFOUND)
 		return error_set(err, "the loop's branch and yours have no commit in common");
 	if (found < 0)
 		return depot_trouble("find the commit that both branches began with", err);
-	merge->has_base = true;
-	if (git_oid_equal(&merge->base, theirs)) {
+	if (git_oid_equal(&base, theirs)) {
 		merge->kind = MERGE_NOTHING;
 		return tree_of(repository, ours, &merge->tree, err);
 	}
-	if (git_oid_equal(&merge->base, ours))
+	if (git_oid_equal(&base, ours))
 		return tree_of(repository, theirs, &merge->tree, err);
 	return merge_both(repository, ours, theirs, merge, err);
 }

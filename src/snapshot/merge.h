@@ -23,8 +23,6 @@ enum merge_kind {
 struct merge {
 	enum merge_kind kind;
 	git_oid tree;      /* of the first three */
-	git_oid base;      /* where both were one */
-	bool has_base;     /* ours has a commit at all */
 	size_t commits;    /* that theirs has and ours has not */
 	struct list paths; /* of conflicts */
 	struct list words; /* for each of these */

@@ -3,6 +3,7 @@
 
 #include "snapshot/fault.h"
 #include "snapshot/refs.h"
+#include "snapshot/stage.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -18,25 +19,6 @@
 #include <unistd.h>
 
 #define DRAFT "git.draft"
-
-enum { DEEPEST = 32 };
-
-/* Removes a folder with what is in it. Only drafts of our own are removed so. */
-static void remove_tree(int above, const char *name, int depth)
-{
-	int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-
-	for (struct dirent *entry; dir && depth < DEEPEST && (entry = readdir(dir));)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-		    unlinkat(dirfd(dir), entry->d_name, 0) < 0)
-			remove_tree(dirfd(dir), entry->d_name, depth + 1);
-	if (dir)
-		closedir(dir);
-	else if (fd >= 0)
-		close(fd);
-	unlinkat(above, name, AT_REMOVEDIR);
-}
 
 static int write_file(int folder, const char *name, const char *bytes, size_t size,
 		      struct error *err)
@@ -98,12 +80,8 @@ static int write_symbolic(int git, const struct ref *ref, struct error *err)
 	AUTO_FREE char *above = strndup(ref->name, (size_t)(path_name(ref->name) - ref->name));
 	AUTO_FD folder = -1;
 
-	for (char *at = above; (at = strchr(at, '/')); at++) {
-		*at = '\0';
-		if (mkdirat(git, above, 0700) < 0 && errno != EEXIST)
-			return error_sys(err, "make '%s' of the private git directory", above);
-		*at = '/';
-	}
+	if (refs_make_folders(git, ref->name, 0700) < 0)
+		return error_sys(err, "make '%s' of the private git directory", above);
 	folder = openat(git, above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
 		return error_sys(err, "open '%s' of the private git directory", above);
@@ -209,7 +187,7 @@ int private_make(const char *folder, const struct borrow *borrow, struct error *
 		return error_sys(err, "open '%s'", folder);
 	if (is_folder(above, "git"))
 		return make_modules(borrow, above, err);
-	remove_tree(above, DRAFT, 0);
+	stage_remove(above, DRAFT, 0);
 	fault_point();
 	if ((mkdirat(above, "git-own", 0700) < 0 && errno != EEXIST) ||
 	    mkdirat(above, DRAFT, 0700) < 0)

@@ -31,14 +31,14 @@ static bool read_value(int common, const char *name, char ret_value[REF_BYTES])
 	const char *found;
 
 	*ret_value = '\0';
-	if (refs_file(common, name, &text) == 0) {
+	if (fd_read_file(common, name, &text) == 0) {
 		snprintf(ret_value, REF_BYTES, "%s", buffer_text(&text));
 		ret_value[strcspn(ret_value, "\r\n")] = '\0';
 		return true;
 	}
 	if (errno != ENOENT && errno != ENOTDIR && errno != EISDIR && errno != EINVAL)
 		return false;
-	if (refs_file(common, "packed-refs", &packed) < 0)
+	if (fd_read_file(common, "packed-refs", &packed) < 0)
 		return errno == ENOENT;
 	found = strstr(buffer_text(&packed), line);
 	if (found && found - packed.data >= REFS_HEX)
@@ -59,7 +59,7 @@ static bool packed_below(const struct publish *publish, const char *name)
 	AUTO_BUFFER struct buffer packed = BUFFER_INIT(PACKED_BYTES);
 	AUTO_FREE char *beginning = mem_format(" %s/", name);
 
-	return refs_file(publish->common, "packed-refs", &packed) == 0 &&
+	return fd_read_file(publish->common, "packed-refs", &packed) == 0 &&
 	       strstr(buffer_text(&packed), beginning);
 }
 
@@ -147,7 +147,7 @@ char *publish_obstacle(const struct publish *publish, const char *name)
 static int read_note(const struct publish *publish, const char *name, struct refs *refs,
 		     struct buffer *text, struct error *err)
 {
-	if (refs_file(publish->own, name, text) < 0)
+	if (fd_read_file(publish->own, name, text) < 0)
 		return errno == ENOENT ? 0 : error_sys(err, "read '%s' of the private git", name);
 	if (refs_parse(buffer_text(text), text->used, true, refs, err) < 0)
 		return -1;
@@ -173,7 +173,7 @@ static void clean_ref(const struct publish *publish, const struct ref *ref)
 	AUTO_FREE char *lock = lock_of(ref->name);
 
 	unlinkat(publish->common, draft, 0);
-	if (refs_file(publish->common, lock, &text) == 0 &&
+	if (fd_read_file(publish->common, lock, &text) == 0 &&
 	    strncmp(buffer_text(&text), ref->hex, REFS_HEX) == 0)
 		unlinkat(publish->common, lock, 0);
 }
@@ -293,19 +293,6 @@ int publish_begin(struct publish *publish, const struct refs *wanted, const char
 	return 0;
 }
 
-static int make_folders_in(int common, const char *name, struct error *err)
-{
-	AUTO_FREE char *way = mem_dup(name);
-
-	for (char *at = way; (at = strchr(at, '/')); at++) {
-		*at = '\0';
-		if (mkdirat(common, way, 0777) < 0 && errno != EEXIST)
-			return error_sys(err, "make '%s' of the repository", way);
-		*at = '/';
-	}
-	return 0;
-}
-
 /* A lock file appears with its content: whoever comes after a crash knows whose it was. Where there are no links it is
  * only written at once. */
 static int take_lock(int common, const char *draft, const char *lock, const char *text)
@@ -334,8 +321,8 @@ static int write_ref(const struct publish *publish, const struct ref *ref, struc
 	char value[REF_BYTES];
 	int result = 0;
 
-	if (make_folders_in(publish->common, ref->name, err) < 0)
-		return -1;
+	if (refs_make_folders(publish->common, ref->name, 0777) < 0)
+		return error_sys(err, "make the folder of '%s' of the repository", ref->name);
 	fd = openat(publish->common, draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		    0666);
 	if (fd < 0 || fd_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0)

@@ -18,23 +18,9 @@ enum { PACKED_BYTES = 64 << 20, FILE_BYTES = 4096, DEEPEST = 16, NESTED = 5 };
 
 static const char *const spaces[] = { "refs/heads", "refs/tags", "refs/remotes" };
 
-bool refs_is_id(const char *text)
+static bool is_id(const char *text)
 {
 	return strspn(text, "0123456789abcdef") == REFS_HEX && !text[REFS_HEX];
-}
-
-int refs_file(int folder, const char *name, struct buffer *out)
-{
-	AUTO_FD fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	struct stat status;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return -1;
-	if (!S_ISREG(status.st_mode)) {
-		errno = EINVAL;
-		return -1;
-	}
-	return fd_read_all(fd, out);
 }
 
 /* One part of a name, between slashes. */
@@ -84,7 +70,7 @@ static int add(struct refs *refs, const char *name, const char *hex, const char 
 	struct ref *ref;
 
 	if (!refs_name_is_sane(name) || (target && !refs_name_is_sane(target)) ||
-	    (hex && !refs_is_id(hex))) {
+	    (hex && !is_id(hex))) {
 		refs->odd++;
 		return 0;
 	}
@@ -152,7 +138,7 @@ static bool parse_value(struct buffer *text, const char **ret_hex, const char **
 		*ret_target = value + 4 + strspn(value + 4, " \t");
 	else
 		*ret_hex = value;
-	return *ret_target ? refs_name_is_sane(*ret_target) : refs_is_id(*ret_hex);
+	return *ret_target ? refs_name_is_sane(*ret_target) : is_id(*ret_hex);
 }
 
 static int read_one(int folder, const char *entry, const char *name, struct refs *refs,
@@ -162,7 +148,7 @@ static int read_one(int folder, const char *entry, const char *name, struct refs
 	const char *hex;
 	const char *target;
 
-	if (refs_file(folder, entry, &text) < 0 || !parse_value(&text, &hex, &target)) {
+	if (fd_read_file(folder, entry, &text) < 0 || !parse_value(&text, &hex, &target)) {
 		refs->odd++;
 		return 0;
 	}
@@ -245,7 +231,7 @@ int refs_read(int git, struct refs *ret_refs, struct error *err)
 	int result = 0;
 
 	*ret_refs = (struct refs){ 0 };
-	if (refs_file(git, "packed-refs", &packed) == 0)
+	if (fd_read_file(git, "packed-refs", &packed) == 0)
 		result = refs_parse(buffer_text(&packed), packed.used, false, ret_refs, err);
 	else if (errno == EFBIG)
 		return error_set(err, "packed-refs is larger than %d MiB", PACKED_BYTES >> 20);
@@ -310,7 +296,7 @@ bool refs_head(int git, struct ref *ret_head)
 	const char *target;
 
 	*ret_head = (struct ref){ 0 };
-	if (refs_file(git, "HEAD", &text) < 0 || !parse_value(&text, &hex, &target))
+	if (fd_read_file(git, "HEAD", &text) < 0 || !parse_value(&text, &hex, &target))
 		return false;
 	if (hex)
 		memcpy(ret_head->hex, hex, REFS_HEX);
@@ -327,4 +313,17 @@ const char *refs_resolve(const struct refs *refs, const struct ref *ref)
 		ref = refs_find(refs, ref->target);
 	}
 	return NULL;
+}
+
+int refs_make_folders(int git, const char *name, mode_t mode)
+{
+	AUTO_FREE char *way = mem_dup(name);
+
+	for (char *at = way; (at = strchr(at, '/')); at++) {
+		*at = '\0';
+		if (mkdirat(git, way, mode) < 0 && errno != EEXIST)
+			return -1;
+		*at = '/';
+	}
+	return 0;
 }

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 enum { REFS_HEX = 40, REFS_MOST = 200000, REFS_LONGEST = 240 };
 
@@ -55,10 +56,7 @@ const char *refs_resolve(const struct refs *refs, const struct ref *ref);
  * not too long. */
 bool refs_name_is_sane(const char *name);
 
-/* Is it an id: 40 digits in lower case? */
-bool refs_is_id(const char *text);
-
-/* Reads a file of a folder, which is one and no symlink, up to the buffer's maximum. Returns 0, or -1 with errno. */
-int refs_file(int folder, const char *name, struct buffer *out);
+/* Makes the folders that the file of a ref is in. Returns 0, or -1 with errno. */
+int refs_make_folders(int git, const char *name, mode_t mode);
 
 #endif

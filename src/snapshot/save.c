@@ -1,19 +1,11 @@
 /* Checkpoints: see save.h. */
 #include "snapshot/save.h"
 
+#include "util/clock.h"
 #include "util/mem.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int write_commit(struct look *look, const struct checkpoint *checkpoint, git_oid *ret_commit,
 			struct error *err)
@@ -44,7 +36,7 @@ int save_checkpoint(struct depot *depot, const struct look_options *options, str
 	struct checkpoint made = { .number = depot_last(depot, options->loop) + 1,
 				   .tree = look->tree,
 				   .iteration = save->iteration,
-				   .at_ms = now_ms(),
+				   .at_ms = clock_wall_ms(),
 				   .files = look->walk.files,
 				   .bytes = look->walk.bytes,
 				   .skipped = look->walk.odd };

@@ -85,9 +85,18 @@ int user_open(struct user *user, const char *project, const char *also, struct e
 	return user_head(user, err);
 }
 
+static void unlock(struct user *user)
+{
+	if (user->lock < 0)
+		return;
+	fault_point();
+	unlinkat(user->git_fd, LOCK, 0);
+	fd_close(&user->lock);
+}
+
 void user_close(struct user *user)
 {
-	user_unlock(user);
+	unlock(user);
 	git_repository_free(user->repository);
 	fd_close(&user->work_fd);
 	fd_close(&user->git_fd);
@@ -188,13 +197,21 @@ int user_lock(struct user *user, struct error *err)
 	return -1;
 }
 
-void user_unlock(struct user *user)
+/* ---- the index ---- */
+
+void user_clear_index(const struct user *user)
 {
-	if (user->lock < 0)
-		return;
+	unlinkat(user->git_fd, USER_NEW_INDEX, 0);
+	unlinkat(user->git_fd, USER_NEW_INDEX ".lock", 0); /* libgit2's, of one that was killed */
+}
+
+int user_put_index(const struct user *user, struct error *err)
+{
 	fault_point();
-	unlinkat(user->git_fd, LOCK, 0);
-	fd_close(&user->lock);
+	if (renameat(user->git_fd, USER_NEW_INDEX, user->git_fd, "index") < 0)
+		return error_sys(err, "put the new index into its place");
+	fault_point();
+	return 0;
 }
 
 /* ---- who ---- */

@@ -39,7 +39,15 @@ int user_at_rest(const struct user *user, struct error *err);
 /* Takes index.lock as git does, so that no git begins meanwhile; one that a process of ours left behind when it
  * was killed is taken over. Returns 0, or -1 with err set. */
 int user_lock(struct user *user, struct error *err);
-void user_unlock(struct user *user);
+
+/* A new index is made in this file of the git directory, beside the one in force. */
+#define USER_NEW_INDEX "ringfence-index"
+
+/* Removes what was left of one that was not finished. The lock is held, here and below. */
+void user_clear_index(const struct user *user);
+
+/* Puts it in force. Returns 0, or -1 with err set. */
+int user_put_index(const struct user *user, struct error *err);
 
 /* Who the user is: by environment, by the repository's configuration, by their own. The caller frees it. Returns 0, or
  * -1 with err set: nobody has said so. */

@@ -3,36 +3,6 @@
 
 #include <string.h>
 
-static bool is_on(const char *value)
-{
-	return strcmp(value, "1") == 0;
-}
-
-bool userwork_take(struct userwork *work, const char *text, const char *value)
-{
-#define IS(name) (strncmp(text, name "=", sizeof(name)) == 0)
-	if (IS("branch"))
-		work->apply.branch = value;
-	else if (IS("message"))
-		work->apply.message = work->worktree.message = value;
-	else if (IS("log"))
-		work->apply.log = value;
-	else if (IS("tree"))
-		work->apply.tree = value;
-	else if (IS("here"))
-		work->apply.here = is_on(value);
-	else if (IS("squash"))
-		work->apply.squash = is_on(value);
-	else if (IS("dry"))
-		work->apply.dry = is_on(value);
-	else if (IS("force"))
-		work->worktree.force = is_on(value);
-	else
-		return false;
-#undef IS
-	return true;
-}
-
 static int apply(const struct userwork *work, struct json *json, struct error *err)
 {
 	return work->apply.branch ? apply_branch(&work->apply, json, err)

@@ -17,9 +17,6 @@ struct userwork {
 	struct worktree_options worktree;
 };
 
-/* Takes "KEY=VALUE" with its value. False: that is no key of such a work. */
-bool userwork_take(struct userwork *work, const char *text, const char *value);
-
 /* Is this the name of such a work? */
 bool userwork_is(const char *name);
 

@@ -81,12 +81,8 @@ static void compact(struct node *folder)
 static void collect_rules(struct looking *at, int fd)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
-	AUTO_FD file = openat(fd, ".gitignore",
-			      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat status;
 
-	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
-	    fd_read_all(file, &text) == 0)
+	if (fd_read_file(fd, ".gitignore", &text) == 0)
 		rules_add(at->walk->rules, buffer_text(&at->path), text.data, text.used);
 }
 

@@ -275,7 +275,7 @@ int worktree_seal(const struct worktree_options *options, struct json *json, str
 			result = move(&user, &id, "ringfence: what was left uncommitted", err);
 	}
 	if (result == 0)
-		result = gather_index(&user, err);
+		result = user_put_index(&user, err);
 	if (result == 0) {
 		char text[GIT_OID_HEXSZ + 1];
 

@@ -1,6 +1,7 @@
 /* Which exchange of a tape answers a request, and where a request leaves the tape: see tape.h. */
 #include "tape/tape.h"
 
+#include "util/mem.h"
 #include "util/text.h"
 
 #include <stdio.h>
@@ -188,10 +189,26 @@ static void add_difference(struct buffer *out, const struct tape *tape,
 	}
 }
 
+/* The same for the conversation that ends with each message. One pass, because a message stands behind the one before it. */
+static uint32_t *all_in_common(const struct tape *tape, const struct tape_talk *talk)
+{
+	uint32_t *common = mem_zero((tape->message_count + 1) * sizeof *common);
+
+	for (size_t i = 1; i <= tape->message_count; i++) {
+		const struct tape_message *message = &tape->messages[i - 1];
+		bool same = message->place <= talk->count &&
+			    strcmp(message->key, talk->turns[message->place - 1].key) == 0;
+
+		common[i] = same ? message->place : common[message->before];
+	}
+	return common;
+}
+
 void tape_difference(const struct tape *tape, const struct tape_talk *talk, const uint64_t *used,
 		     char ret_text[TAPE_DIFFERENCE])
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(8192);
+	AUTO_FREE uint32_t *commons = all_in_common(tape, talk);
 	const struct tape_exchange *nearest = NULL;
 	size_t common = 0;
 	size_t same = 0;
@@ -205,7 +222,7 @@ void tape_difference(const struct tape *tape, const struct tape_talk *talk, cons
 			continue;
 		kind++;
 		same += used[i] && same_talk(tape, exchange, talk) && same_kind(exchange, talk);
-		here = in_common(tape, exchange, talk);
+		here = commons[exchange->last];
 		if (!used[i] && (!nearest || here > common)) {
 			nearest = exchange;
 			common = here;

@@ -138,21 +138,21 @@ static int on_route(struct reader *reader)
 	return 0;
 }
 
-/* As it is written: in quotation marks, and what is special in it behind a backslash. */
+/* As it is written: in quotation marks, and those in it, and backslashes, behind a backslash. */
 static int on_model(struct reader *reader)
 {
-	char *model = reader->now.talk.model;
+	char model[TAPE_MODEL];
 	size_t used = 0;
 
 	if (reader->length < 2 || reader->text[0] != '"' || reader->text[reader->length - 1] != '"')
 		return wrong(reader, "a model stands in quotation marks");
 	for (size_t i = 1; i + 1 < reader->length; i++) {
 		i += reader->text[i] == '\\' && i + 2 < reader->length;
-		if (used == TAPE_MODEL - 1 || !reader->text[i])
-			return wrong(reader, "the name of the model is too long, or none");
+		if (used == TAPE_MODEL - 1)
+			return wrong(reader, "the name of the model is too long");
 		model[used++] = reader->text[i];
 	}
-	model[used] = '\0';
+	tape_model(reader->now.talk.model, model, used);
 	return 0;
 }
 

@@ -28,6 +28,15 @@ void tape_names_add(struct tape_names *names, const char *text, const char *stan
 	names->items[names->count++].path = path;
 }
 
+void tape_model(char ret_model[TAPE_MODEL], const char *text, size_t size)
+{
+	size_t used = size < TAPE_MODEL ? size : TAPE_MODEL - 1;
+
+	for (size_t i = 0; i < used; i++)
+		ret_model[i] = (char)(text[i] >= 0x20 && text[i] <= 0x7e ? text[i] : '?');
+	ret_model[used] = '\0';
+}
+
 /* --- what stands for something else */
 
 static bool ends_path(const char *at, const char *end)
@@ -187,6 +196,14 @@ static const json_t *as_text(const json_t *value)
 
 static void add_value(struct buffer *out, const json_t *value, size_t depth);
 
+static void add_key(struct buffer *out, const char *key)
+{
+	AUTO_BUFFER struct buffer name = BUFFER_INIT(4096);
+
+	text_escape(&name, key);
+	buffer_printf(out, "%.500s:", buffer_text(&name));
+}
+
 /* first: its first key stands where a list's dash is. */
 static void add_object(struct buffer *out, const json_t *value, size_t depth, bool first,
 		       const char *without)
@@ -196,8 +213,6 @@ static void add_object(struct buffer *out, const json_t *value, size_t depth, bo
 
 	json_object_foreach((json_t *)value, key, member)
 	{
-		AUTO_BUFFER struct buffer name = BUFFER_INIT(4096);
-
 		if (is_dropped(key) || (without && strcmp(key, without) == 0))
 			continue;
 		if (first)
@@ -205,8 +220,7 @@ static void add_object(struct buffer *out, const json_t *value, size_t depth, bo
 		else
 			add_indent(out, depth);
 		first = false;
-		text_escape(&name, key);
-		buffer_printf(out, "%.500s:", buffer_text(&name));
+		add_key(out, key);
 		add_value(out, member, depth);
 	}
 	if (first)
@@ -310,7 +324,7 @@ static void add_message(struct buffer *out, const json_t *message)
 		     strcmp(json_string_value(member) ? json_string_value(member) : "",
 			    "message") == 0))
 			continue;
-		buffer_printf(out, "%.100s:", key);
+		add_key(out, key);
 		add_value(out, member, 0);
 	}
 	if (content && !json_is_null(content))
@@ -447,6 +461,31 @@ static void read_body(struct tape_talk *talk, const json_t *body)
 	}
 }
 
+/* JSON can write every letter in several ways: only now is seen what stands there. */
+static void replace_in_turns(struct tape_talk *talk, const struct tape_names *names)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < talk->count; i++) {
+		AUTO_BUFFER struct buffer text = BUFFER_INIT(TEXT_MOST);
+		struct tape_turn *turn = &talk->turns[i];
+
+		replace_names(&text, turn->text, turn->size, names);
+		if (text.used != turn->size ||
+		    (text.used && memcmp(text.data, turn->text, text.used) != 0)) {
+			(void)buffer_text(&text);
+			free(turn->text);
+			turn->text = text.data;
+			turn->size = text.used;
+			text = BUFFER_INIT(TEXT_MOST);
+			changed = true;
+		}
+		if (changed)
+			tape_key(i ? turn[-1].key : "", turn->role, turn->text, turn->size,
+				 turn->key);
+	}
+}
+
 void tape_talk_read(struct tape_talk *talk, const char *bytes, size_t size,
 		    const struct tape_names *names)
 {
@@ -461,6 +500,7 @@ void tape_talk_read(struct tape_talk *talk, const char *bytes, size_t size,
 	read = json_loadb(buffer_text(&body), body.used, JSON_ALLOW_NUL, &ignored);
 	if (json_is_object(read)) {
 		read_body(talk, read);
+		replace_in_turns(talk, names);
 	} else {
 		add_lines(&text, body.data, body.used, 0);
 		add_turn(talk, "raw", &text);

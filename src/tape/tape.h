@@ -97,6 +97,9 @@ void tape_talk_read(struct tape_talk *talk, const char *bytes, size_t size,
 		    const struct tape_names *names);
 void tape_talk_release(struct tape_talk *talk);
 
+/* The name of a model as a tape has it: one line of ASCII, of what is too long the beginning. */
+void tape_model(char ret_model[TAPE_MODEL], const char *text, size_t size);
+
 /* Appends a text without what differs each time: dates, times, durations, ids, numbers of processes, temporary folders. */
 void tape_plain(struct buffer *out, const char *text, size_t size);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void fd_close(int *fd)
@@ -72,6 +73,21 @@ int fd_read_all(int fd, struct buffer *buffer)
 			return -1;
 		}
 	}
+}
+
+int fd_read_file(int folder, const char *name, struct buffer *buffer)
+{
+	AUTO_FD fd = openat(folder, name,
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -1;
+	if (!S_ISREG(status.st_mode)) {
+		errno = EINVAL;
+		return -1;
+	}
+	return fd_read_all(fd, buffer);
 }
 
 static int write_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode,

@@ -20,6 +20,9 @@ int fd_write_all(int fd, const void *data, size_t size);
  * more than the maximum). */
 int fd_read_all(int fd, struct buffer *buffer);
 
+/* The same of a file of a folder, if it is one and no symlink; nothing is waited for. EINVAL: it is none. */
+int fd_read_file(int folder, const char *name, struct buffer *buffer);
+
 /*
  * Writes a file of a folder so that it appears whole or not at all; what is there under the name, a
  * symlink too, is replaced, or stays and is the error EEXIST. Returns 0, or -1 with errno.

@@ -73,3 +73,11 @@ void json_flag(struct json *json, const char *key, bool flag)
 	begin(json, key, false);
 	buffer_add_text(json->out, flag ? "true" : "false");
 }
+
+void json_list(struct json *json, const char *key, const struct list *list)
+{
+	json_open(json, key, '[');
+	for (size_t i = 0; i < list->count; i++)
+		json_text(json, NULL, list->items[i]);
+	json_close(json);
+}

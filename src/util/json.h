@@ -8,6 +8,7 @@
 #define UTIL_JSON_H
 
 #include "util/buffer.h"
+#include "util/list.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,5 +36,6 @@ void json_close(struct json *json);
 void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
 void json_flag(struct json *json, const char *key, bool flag);
+void json_list(struct json *json, const char *key, const struct list *list);
 
 #endif

@@ -2,6 +2,7 @@
 #include "util/list.h"
 
 #include "util/mem.h"
+#include "util/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -33,4 +34,13 @@ void list_printf(struct list *list, const char *format, ...)
 	va_start(args, format);
 	take(list, mem_format_list(format, args));
 	va_end(args);
+}
+
+const char *list_behind(const struct list *list, const char *words)
+{
+	const char *behind = NULL;
+
+	for (size_t i = 0; i < list->count && !behind; i++)
+		behind = text_behind(list->items[i], words);
+	return behind;
 }

@@ -54,6 +54,13 @@ static bool goes_on(char byte)
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
+const char *text_behind(const char *text, const char *words)
+{
+	size_t size = strlen(words);
+
+	return strncmp(text, words, size) == 0 ? text + size : NULL;
+}
+
 size_t text_first(const char *text, size_t size, size_t most)
 {
 	if (size <= most)

@@ -10,6 +10,9 @@
 /* The length of the valid UTF-8 sequence at text, or 0; *ret_point is the code point. */
 size_t text_utf8(const char *text, size_t size, uint32_t *ret_point);
 
+/* What is behind these words at its beginning, or NULL: it begins otherwise. */
+const char *text_behind(const char *text, const char *words);
+
 /* Cuts between characters: how many of the first bytes are at most so many; from where on the last ones are. */
 size_t text_first(const char *text, size_t size, size_t most);
 size_t text_last(const char *text, size_t size, size_t most);

@@ -218,6 +218,19 @@ def test_it_stays_in_its_folder(t):
     expect(not os.path.exists(os.path.join(t.outside, "new.txt")), "nothing was written there", "")
 
 
+# A command that leaves its process group and its session, and says so when it runs.
+STRAY = ("setsid sh -c 'echo $$ >pid; exec sleep 300' >/dev/null 2>&1 & while [ ! -s pid ]; do sleep 0.01; done; "
+         "kill -0 $(cat pid) && echo alive")
+
+
+def test_what_a_command_leaves_behind_is_ended_with_it(t):
+    """It could look on while the agent opens its memory to those who watch the fence. The control: it lives as long as the command does."""
+    world = World(t, [turn(call("shell", command=STRAY), call("shell", command="kill -0 $(cat pid) || echo gone")), *ends()])
+    equal(world.run().code, 0, "exit status", world.results())
+    equal(world.results(1)[0][0], "alive", "while the command runs")
+    contains(world.results(1)[1][0], "gone", "when the next one does")
+
+
 # What the memory of the agent holds, if it can be read at all.
 PEEK = """
 import os, re

@@ -303,6 +303,34 @@ def test_servers_that_number_their_calls_badly_are_understood(t):
     equal(tools, ["1", "2"], "both results, in order")
 
 
+def tools_of(*ids):
+    """An answer of Anthropic's with one call for each id."""
+    calls = [event({"type": "content_block_start", "index": i, "content_block": {"type": "tool_use", "id": ident, "name": "list", "input": {}}})
+             for i, ident in enumerate(ids)]
+    return stream([event({"type": "message_start", "message": {"usage": {"input_tokens": 9, "output_tokens": 1}}}), *calls,
+                   event({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}), event({"type": "message_stop"})])
+
+
+def test_ids_of_calls_that_are_no_ids_are_given_anew(t):
+    """Providers refuse a conversation with one that comes twice. The control: one that is good stays."""
+    agent = played(t, tools_of("toolu_1", "same", "same", "", "a b\n", "x" * 500, "call_3"), anthropic_answer("end_turn", "bye"))
+    equal(agent.run().code, 0, "exit status", agent.events)
+    calls, results = agent.server.requests[-1].json["messages"][1:]
+    ids = [block["id"] for block in calls["content"]]
+    equal([ids[0], ids[-1]], ["toolu_1", "call_3"], "what was good")
+    equal(len(set(ids)), 7, "each is another one")
+    expect(all(len(ident) < 20 and ident.isprintable() for ident in ids), "and a word", ids)
+    equal([block["tool_use_id"] for block in results["content"]], ids, "the results")
+
+
+def test_a_server_that_only_says_that_it_will_answer_is_left(t):
+    def promise(request, connection):
+        connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
+    agent = Agent(t, Provider(promise))
+    equal(agent.run().code, 1, "exit status", agent.events)
+    contains(agent.last["text"], "only says that an answer will come", "why")
+
+
 @cases(("https://api.example.com", "needs TLS"), ("http://models.example.com:80", "looks up no names"), ("ftp://x", "no http:// address"),
        ("http://127.0.0.1:99999", "no port"), ("http://[::1", "names no address"), ("http://127.0.0.1:1", "connect to the model server"))
 def test_a_place_that_cannot_be_reached_is_said(t, place, why):

@@ -2,6 +2,8 @@
 
 import json
 import os
+import signal
+import subprocess
 
 from harness import contains, equal, expect, root_only, timeout
 
@@ -16,8 +18,11 @@ def demo(t, *words, without_network=False, **variables):
 
 @timeout(60)
 def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
-    result, left = demo(t)
+    """Wherever git's variables lead to, as they do in a hook."""
+    index = os.path.join(t.outside, "index")
+    result, left = demo(t, GIT_INDEX_FILE=index, GIT_DIR=t.outside, GIT_CONFIG_COUNT="none")
     equal(result.code, 0, "exit status", result)
+    expect(not os.path.exists(index), "another repository's index is not touched", os.listdir(t.outside))
     for part in ("fails: '.env' is denied here", "    connect 192.0.2.1:443\n", "check 'make check' fails",
                  "iteration 2 of 20", "check 'make check' passes\n  committed: ringfence/", "completed: every rule holds",
                  "+		push(b / a);\n", "Operands of minus and division in their order\n"):
@@ -30,6 +35,22 @@ def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
 @timeout(60)
 def test_the_demo_needs_no_network(t):
     equal(demo(t, without_network=True)[0].code, 0, "exit status")
+
+
+@timeout(60)
+def test_an_interrupted_demo_ends_its_loop_and_leaves_nothing(t):
+    """Where nobody can be asked a loop goes on in the background; its folder would be removed from under it."""
+    top = os.path.join(t.outside, "tmp")
+    os.makedirs(top)
+    process = subprocess.Popen([t.ringfence, "demo", "--", "--replay-pace", "original"], env=t.env(TMPDIR=top), cwd=t.project,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+    for line in process.stdout:
+        if "the agent works" in line:
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    rest = process.communicate(timeout=40)[0]
+    equal(process.returncode, 130, "exit status", rest)
+    equal(os.listdir(top), [], "what is left")
 
 
 @timeout(60)
@@ -51,3 +72,6 @@ def test_a_demo_that_goes_otherwise_fails(t):
     contains(result.out, "NOT so: the loop says that the work is done", "the verdict")
     equal(left, [], "what is left")
     contains(demo(t, PATH="/nonexistent")[0].err, "is missing", "a tool")
+    result = t.run([t.ringfence, "demo"], env=t.env(TMPDIR="/proc"))
+    equal(result.code, 125, "exit status without a folder", result)
+    contains(result.err, "no folder can be made in '/proc': name another one", "what to do")

@@ -234,9 +234,10 @@ def test_a_repository_that_was_planted_before_a_crash_is_not_borrowed_from(t):
                                  "ls /run/ringfence > listing; ls -a > entries; edit done yes"})
     loop.detach()
     loop.there("planted")
-    supervisor, runner, keeper = loop.supervisor(), loop.runner(), keepers()[0]
-    os.kill(keeper, signal.SIGSTOP)  # or it would be quicker than this test
-    for pid in (supervisor, keeper, runner):
+    all_of_it = (keepers()[0], loop.supervisor(), loop.runner())
+    for pid in all_of_it:
+        os.kill(pid, signal.SIGSTOP)  # or the others would be quicker than this test, and clean up
+    for pid in all_of_it:
         kill(pid)
     until("nobody", lambda: loop.status()["supervisor_pid"] is None)
     t.all_gone()

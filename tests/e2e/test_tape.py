@@ -63,6 +63,39 @@ def test_a_stream_is_recorded_and_replayed_byte_for_byte(t):
     equal(sums(models.ledger()), sums(ledger), "the same ledger")
 
 
+def test_no_key_gets_on_a_tape_in_whichever_way_it_is_written(t):
+    """In a head, and in JSON with letters as escapes, both ways. The control: what is no key is there as it came."""
+    key = Models.KEY
+    escaped = f"\\u00{ord(key[0]):02x}" + key[1:-1] + f"\\u00{ord(key[-1]):02X}"
+    answer = {"type": "message", "content": [{"type": "text", "text": f"{key} KEY plain"}], "usage": {"input_tokens": 1, "output_tokens": 1}}
+    models = record(t, lambda request, _: respond(json.dumps(answer).replace("KEY", escaped).encode(), "200 OK", "application/json",
+                                                  f"x-ratelimit-key: {key}", "x-ratelimit-plain: 5"))
+    connection = models.connect()
+    connection.request("POST", "/v1/messages", json.dumps(body("KEY plain")).replace("KEY", escaped), {"x-api-key": models.token})
+    equal(connection.getresponse().status, 200, "the answer")
+    models.stop()
+    tape = read(t)
+    lacks(tape, key[1:-1], "the key")
+    for part in ("  <key> plain\n", "header x-ratelimit-key: xxx", "header x-ratelimit-plain: 5\n", 'x plain"}'):
+        contains(tape, part, "the tape")
+    models = replay(t)
+    equal(models.ask(body=body("<key> plain"))[0], 200, "it replays")
+
+
+def test_what_a_client_makes_up_is_harmless_on_a_tape(t):
+    """Names of roles, members, tools and models; it replays all the same."""
+    asked = {"model": 'a "model"\n\x01\\', "max_tokens": 5, "tools": [{"name": "a\nb"}], "messages": [
+        {"role": "us er\nexchange POST /x", "content": "x\n\x1b[31m", "a\nkey\x1b[31m": "v"}]}
+    models = record(t, lambda request, _: message())
+    equal(models.ask(body=asked)[0], 200, "the answer")
+    models.stop()
+    tape = read(t)
+    lacks(tape, "\x1b", "the tape")
+    equal(tape.count("\nexchange "), 1, "exchanges")
+    models = replay(t)
+    equal(models.ask(body=asked)[0], 200, "the replay")
+
+
 # --- in a loop
 
 # An agent: what the model says is a command, what that prints is said to the model, until it says DONE.
@@ -276,6 +309,19 @@ def test_a_tape_in_the_project_cannot_be_changed_by_the_agent(t):
     equal(loop.tree()["other.tape"], "x\n", "control: another file is the agent's")
 
 
+def test_a_loop_whose_tape_has_a_gap_says_so(t):
+    """The control is every other recording. The work goes on; a replay could not."""
+    taped = Taped(t)
+    with open(taped.tape, "w") as file:
+        file.write("ringfence tape 1\n" + "exchange POST /x\nroute a b\ncut 0\n" * 10000)
+    loop, result = taped.record("-m", "3")
+    equal(result.code, 0, "exit status", result)
+    why = "the tape ends here, and the run goes on without it: it is full"
+    equal(result.out.count(why), 2, "what is shown, in each iteration")
+    equal(loop.status()["not_recorded"], why, "status --json")
+    contains(loop.ringfence("status").out, f"recorded to {taped.tape}\n    NOT all of it: {why}\n", "status")
+
+
 def kill_in_the_midst(taped, name, *options, **keys):
     """A loop whose first command waits until its supervisor or its runner is killed; to its end."""
     loop = taped.loop(name)
@@ -299,6 +345,27 @@ def test_a_loop_killed_in_the_midst_goes_on_with_its_tape(t):
     equal((len(recorded), tape.count("\nexchange "), tape.count("\nend ")), (3, 3, 3), "what was whole is there, of both tries")
     replayed = kill_in_the_midst(taped, "runner", "--replay", taped.tape)
     equal(replayed[-2:], recorded[-2:], "the same ledger")
+    t.leftover_runs = True
+
+
+def test_a_replay_that_was_paused_goes_on_where_it_was(t):
+    """What its first iteration has used, the second one does not get; the tape is known without being named again."""
+    taped = Taped(t, first=("echo >began; while [ -e hold ]; do sleep 0.05; done; echo one >>notes", "cat notes", "DONE"))
+    recorded, result = taped.record("-m", "3")
+    equal(result.code, 0, "exit status of the recording", result)
+    loop = taped.loop("other")
+    loop.write("hold")
+    result = loop.ringfence(*taped.words("--detach", "-m", "3", "--replay", taped.tape), env=t.env())
+    equal(result.code, 0, "exit status of run --detach", result)
+    loop.ident = result.out.splitlines()[-1]
+    loop.there("began")
+    equal(loop.ringfence("pause").code, 0, "exit status of pause")
+    os.remove(loop.path("hold"))
+    equal(loop.ended("paused")["iteration"], 1, "when it is paused")
+    result = loop.ringfence("resume", env=t.env())
+    equal(result.code, 0, "exit status of resume", result)
+    equal(loop.ended("completed")["replay"], taped.tape, "still a replay")
+    equal(sums(taped.ledger(loop)), sums(taped.ledger(recorded)), "the same ledger")
     t.leftover_runs = True
 
 

@@ -15,7 +15,7 @@ class Repository:
         self.t, self.path = t, path
         os.makedirs(path, exist_ok=True)
         if not os.path.exists(os.path.join(path, ".git")):
-            equal(t.run(["git", "init", "-q", "-b", "main", *words, path]).code, 0, "git init")
+            equal(t.run(["git", "init", "-q", "-b", "main", "--template=", *words, path]).code, 0, "git init")
         self.git("config", "user.name", "A User")
         self.git("config", "user.email", "user@example.org")
 

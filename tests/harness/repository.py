@@ -14,7 +14,7 @@ class Repository:
     def __init__(self, t, folder, files=None, **config):
         self.t, self.folder, self.time = t, os.fspath(folder), 1700000000
         os.makedirs(self.folder, exist_ok=True)
-        self.git("init", "-q", "-b", "main")
+        self.git("init", "-q", "-b", "main", "--template=")
         for key, value in config.items():
             self.git("config", key.replace("_", "."), value)
         if files is not None:

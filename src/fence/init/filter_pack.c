@@ -47,7 +47,8 @@ static size_t next_of(const struct filter *filter, size_t at, uint32_t value)
 	return at + 1;
 }
 
-uint32_t filter_ask(const struct filter *filter, const struct seccomp_data *data)
+/* What the filter answers, as the kernel would find out. */
+static uint32_t answer_of(const struct filter *filter, const struct seccomp_data *data)
 {
 	uint32_t value = 0;
 
@@ -396,10 +397,10 @@ static int emit_head(struct packing *packing, uint32_t arch, uint32_t last)
 	const struct seccomp_data foreign = { .arch = ~arch };
 	const struct seccomp_data x32 = { .arch = arch, .nr = (int)X32 };
 	const struct seccomp_data unknown = { .arch = arch, .nr = (int)last + 1 };
-	uint32_t end = filter_ask(packing->from, &foreign);
-	bool none = filter_ask(packing->from, &x32) == filter_ask(packing->from, &unknown);
+	uint32_t end = answer_of(packing->from, &foreign);
+	bool none = answer_of(packing->from, &x32) == answer_of(packing->from, &unknown);
 
-	if (!none && filter_ask(packing->from, &x32) != end)
+	if (!none && answer_of(packing->from, &x32) != end)
 		return -1;
 	if (emit(packing, LOAD, 0, 0, AT_ARCH) < 0 ||
 	    emit(packing, IF_EQUAL, none ? 1 : 0, none ? 0 : 3, arch) < 0)
@@ -469,7 +470,7 @@ static bool differ(const struct filter *a, const struct filter *b, uint32_t arch
 
 	for (int i = 0; i < 6; i++)
 		data.args[i] = choose(a, state);
-	return filter_ask(a, &data) != filter_ask(b, &data);
+	return answer_of(a, &data) != answer_of(b, &data);
 }
 
 int filter_compare(const struct filter *a, const struct filter *b, uint32_t arch, uint32_t last)

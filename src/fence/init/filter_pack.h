@@ -28,9 +28,6 @@ struct filter {
 int filter_pack(const struct filter *filter, uint32_t arch, uint32_t last,
 		struct filter *ret_filter);
 
-/* What the filter answers, as the kernel would find out. */
-uint32_t filter_ask(const struct filter *filter, const struct seccomp_data *data);
-
 /* Do both answer alike, to each number and arguments of many kinds? Returns 0 or -1. */
 int filter_compare(const struct filter *a, const struct filter *b, uint32_t arch, uint32_t last);
 
