@@ -164,6 +164,8 @@ static json_t *executed(const json_t *answer)
 
 		if (!why && is_obeyed(json_object_get(answer, "obeyed"), path))
 			why = "hooks or settings, by your git configuration";
+		if (!why && json_is_true(json_object_get(change, "git")))
+			why = "a git directory of another name";
 		if (why && strcmp(text_of(change, "status"), "deleted") != 0)
 			json_array_append_new(found,
 					      json_pack("{s:s, s:s}", "path", path, "why", why));

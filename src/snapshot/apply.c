@@ -1,19 +1,26 @@
 /* Bringing a branch into the user's: see apply.h. */
 #include "snapshot/apply.h"
 
+#include "snapshot/bare.h"
 #include "snapshot/depot.h"
 #include "snapshot/differ.h"
 #include "snapshot/drafts.h"
 #include "snapshot/fault.h"
 #include "snapshot/landing.h"
 #include "snapshot/merge.h"
+#include "snapshot/stage.h"
 #include "snapshot/vet.h"
+#include "snapshot/walk.h"
+#include "util/buffer.h"
 #include "util/mem.h"
 #include "util/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+enum { MESSAGE_BYTES = 64 << 20 };
 
 /* All that is found out before something changes. */
 struct finding {
@@ -118,6 +125,9 @@ static const char *kind_name(const struct finding *at, const struct apply_option
 
 static void tell_changes(struct json *json, const struct finding *at)
 {
+	struct bare bare = { .repository = at->user.repository,
+			     .tree = at->merge.tree,
+			     .work = at->user.work_fd };
 	size_t there = 0;
 
 	json_open(json, "changes", '[');
@@ -132,10 +142,12 @@ static void tell_changes(struct json *json, const struct finding *at)
 					     : "modified");
 		json_flag(json, "submodule", delta->new_mode == GIT_FILEMODE_COMMIT);
 		json_flag(json, "there", delta->place == DELTA_NEW);
+		json_flag(json, "git", bare_holds(&bare, delta->path));
 		json_close(json);
 		there += delta->place == DELTA_NEW;
 	}
 	json_close(json);
+	bare_release(&bare);
 	json_number(json, "there", there);
 }
 
@@ -259,8 +271,12 @@ static int finish(struct user *user, struct json *json, struct error *err)
 	struct landing_result result = { 0 };
 	int outcome;
 
-	if (!landing_pending(user))
+	if (!landing_pending(user)) {
+		/* One that was killed before anything of the user's changed leaves no more than this. */
+		if (user->stale)
+			stage_remove(user->work_fd, WALK_STAGE, 0);
 		return 0;
+	}
 	outcome = landing_finish(user, &result, err);
 	if (outcome == 0) {
 		json_flag(json, "recovered", true);
@@ -353,6 +369,32 @@ static int find_before(git_repository *repository, const struct mail *mail,
 	return git_commit_parentcount(commit) ? git_commit_parent(ret_before, commit, 0) : 0;
 }
 
+/* A line of a message that git am would take for the beginning of a patch, of another mail, or of who wrote it: with it a
+ * message could bring files that no commit has. */
+static bool is_mail(const char *line)
+{
+	static const char *const beginnings[] = { "diff -", "Index: ", "---",   "From ",
+						  ">From",  "From:",   "Date:", "Subject:" };
+
+	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+		if (strncasecmp(line, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Such lines begin with a blank. */
+static void guard_body(const char *body, struct buffer *out)
+{
+	while (body && *body) {
+		size_t size = strcspn(body, "\n");
+
+		if (is_mail(body))
+			buffer_add_text(out, " ");
+		buffer_add(out, body, size + (body[size] == '\n'));
+		body += size + (body[size] == '\n');
+	}
+}
+
 static int print_mail(git_repository *repository, const struct mail *mail, bool terminal,
 		      struct error *err)
 {
@@ -363,6 +405,7 @@ static int print_mail(git_repository *repository, const struct mail *mail, bool 
 	git_tree *old = NULL;
 	git_tree *new = NULL;
 	git_diff *diff = NULL;
+	AUTO_BUFFER struct buffer body = BUFFER_INIT(MESSAGE_BYTES);
 	git_buf text = { 0 };
 	int result = 0;
 
@@ -370,14 +413,15 @@ static int print_mail(git_repository *repository, const struct mail *mail, bool 
 	options.flags = GIT_EMAIL_CREATE_NO_RENAMES;
 	options.diff_opts.id_abbrev = GIT_OID_HEXSZ;
 	diff_options = options.diff_opts;
-	if (git_commit_lookup(&commit, repository, mail->id) < 0 ||
-	    git_commit_tree(&new, commit) < 0 ||
+	if (git_commit_lookup(&commit, repository, mail->id) == 0)
+		guard_body(git_commit_body(commit), &body);
+	if (!commit || buffer_overflowed(&body) || git_commit_tree(&new, commit) < 0 ||
 	    find_before(repository, mail, commit, &before) < 0 ||
 	    (before && git_commit_tree(&old, before) < 0) ||
 	    git_diff_tree_to_tree(&diff, repository, old, new, &diff_options) < 0 ||
 	    git_email_create_from_diff(&text, diff, mail->number, mail->count, mail->id,
 				       mail->subject ? mail->subject : git_commit_summary(commit),
-				       mail->subject ? NULL : git_commit_body(commit),
+				       mail->subject || !body.used ? NULL : buffer_text(&body),
 				       git_commit_author(commit), &options) < 0)
 		result = depot_trouble("make a patch", err);
 	if (result == 0)

@@ -43,14 +43,14 @@ static size_t *slot_of(const struct drafts *drafts, const git_oid *id)
 /* At least half of it is empty. */
 static void grow(struct drafts *drafts)
 {
-	if (2 * (drafts->count + 1) <= drafts->slots)
+	if (drafts->items && 2 * (drafts->count + 1) <= drafts->slots)
 		return;
 	free(drafts->table);
 	drafts->slots = drafts->slots ? 2 * drafts->slots : SMALLEST;
 	drafts->table = mem_zero(drafts->slots * sizeof *drafts->table);
+	drafts->items = mem_resize(drafts->items, drafts->slots, sizeof *drafts->items);
 	for (size_t i = 0; i < drafts->count; i++)
 		*slot_of(drafts, &drafts->items[i].id) = i + 1;
-	drafts->items = mem_resize(drafts->items, drafts->slots, sizeof *drafts->items);
 }
 
 static const struct draft *find(const git_odb_backend *backend, const git_oid *id)

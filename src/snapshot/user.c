@@ -190,6 +190,7 @@ int user_lock(struct user *user, struct error *err)
 		}
 		if (break_stale(user, err) < 0)
 			break;
+		user->stale = true;
 		error_set(err, "'%s/%s' comes back (try again)", user->git, LOCK);
 	}
 	unlinkat(user->git_fd, DRAFT, 0);

@@ -19,6 +19,7 @@ struct user {
 	char *common; /* the one that all work trees share */
 	int work_fd, git_fd;
 	int lock;     /* index.lock, while it is held */
+	bool stale;   /* the lock was one that a killed process of ours had left */
 	char *branch; /* refs/heads/main; NULL: HEAD is detached */
 	bool unborn;  /* the branch has no commit yet */
 	git_oid head; /* of HEAD, unless that is unborn */

@@ -22,7 +22,7 @@ void vet_learn(struct vet *vet, const git_oid *id);
 int vet_tree(struct vet *vet, const git_oid *tree, struct error *err);
 
 /* Is it, a tree or that of a commit, no deeper than anybody needs? Otherwise nobody should walk through it, us included. */
-int vet_depth(struct vet *vet, const git_oid *tree, struct error *err);
+int vet_depth(struct vet *vet, const git_oid *id, struct error *err);
 
 /* Checks a file that git reads by itself. One of the user's is fine. */
 int vet_special(const struct vet *vet, const struct fsck_link *link, struct error *err);

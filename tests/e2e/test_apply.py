@@ -113,6 +113,23 @@ def test_a_patch_is_what_git_am_takes(t):
 
 
 @needs("git")
+def test_a_message_brings_no_files_that_no_commit_has(t):
+    """Git am takes the first thing in a mail that looks like a patch for one."""
+    repo, program = begin(t)
+    patch = "diff --git a/evil b/evil\nnew file mode 100755\n--- /dev/null\n+++ b/evil\n@@ -0,0 +1 @@\n+evil\n"
+    repo.commit(RESULT, {"a": text(l3="three")}, message=f"one\n\nFrom: Somebody <else@example.org>\n\nthe body\n---\n{patch}")
+    repo.commit(RESULT, {"b": "two\n"}, base=RESULT, message=f"two\n\nFrom {'0' * 40} Mon Sep 17 00:00:00 2001\n"
+                                                           f"From: x <x@example.org>\nSubject: three\n\n{patch}-- \n2.39\n")
+    repo.git("checkout", "-q", "-b", "try")
+    code, answer = ask(program, "patch")
+    equal(code, 0, "exit status", answer)
+    result = repo.try_git("am", "-q", input=program.out)
+    equal(result.code, 0, "exit status of git am", result)
+    equal(repo.git("diff", "--name-only", "try", RESULT), "", "what differs from the branch")
+    equal(repo.git("log", "--format=%an %s", "-2"), "An Author two\nAn Author one", "the commits")
+
+
+@needs("git")
 def test_a_result_with_merges_is_one_patch(t):
     repo, program = begin(t)
     repo.commit("side", {"b": "side\n"})
@@ -503,6 +520,20 @@ def test_what_the_user_changes_after_a_kill_is_left_as_it_is(t):
     equal(repo.status(), " M a\n M folder/c", "git status")
 
 
+@needs("git")
+def test_what_was_written_aside_before_a_kill_goes_with_the_next_look(t):
+    repo, program = begin(t)
+    repo.commit(RESULT, {"a": text(l3="three"), "new": "new\n"})
+    before, point = repo.head(), 0
+    while not os.path.exists(repo.path(".ringfence-rollback")):
+        point += 1
+        equal(ask(program, fault=point)[0], -9, "it is killed")
+    equal(program.ask("finish")[0], 0, "exit status of the one that finishes")
+    if repo.head() == before:
+        clean(repo)
+    expect(not os.path.exists(repo.path(".ringfence-rollback")), "the folder is gone")
+
+
 # The command
 
 def looped(t, **files):
@@ -646,3 +677,23 @@ def test_what_the_users_configuration_makes_git_obey_needs_a_yes(t, how):
     equal(result.code, 125, "exit status", result)
     contains(result.err, f"[ringfence] {name}: this machine runs it", "stderr")
     equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
+
+
+@needs("git")
+@cases("all of it comes", "its head comes", "it is there and its settings change")
+def test_a_git_directory_among_files_needs_a_yes(t, how):
+    """One of any name: git obeys what it finds in the folder that it is used in."""
+    loop, repo, branch = looped(t)
+    bare = {"tools/x/HEAD": "ref: refs/heads/main\n", "tools/x/objects/y": "", "tools/x/refs/y": "",
+            "tools/x/config": "[core]\n\tfsmonitor = evil\n"}
+    first = {} if how == "all of it comes" else {name: text for name, text in bare.items() if not name.endswith(
+        "HEAD" if how == "its head comes" else "config")}
+    if first:
+        repo.commit("main", first)
+        repo.git("reset", "-q", "--hard", "main")
+    repo.commit(branch, {name: text for name, text in bare.items() if name not in first})
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "a git directory of another name", "stderr")
+    repo.commit(branch, {"tools/HEAD": "x\n", "objects": "x\n"})
+    equal(loop.ringfence("apply").code, 0, "as a control, a file called HEAD")
