@@ -476,8 +476,11 @@ static int recover(struct books *books, struct error *err)
 	uint64_t lines;
 
 	if (flock(books->alive, LOCK_EX | LOCK_NB) < 0) {
-		if (flock(books->alive, LOCK_SH | LOCK_NB) < 0)
-			return error_sys(err, "lock the books beside '%s'", books->loop.path);
+		/* Whoever looks after them at this moment needs no longer than that. */
+		while (flock(books->alive, LOCK_SH) < 0)
+			if (errno != EINTR)
+				return error_sys(err, "lock the books beside '%s'",
+						 books->loop.path);
 		return 0;
 	}
 	if (lock_account(&books->loop, err) < 0)

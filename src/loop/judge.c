@@ -257,9 +257,12 @@ bool judge_done_already(const struct loop_state *state)
 
 static void common(const struct loop_state *state, int64_t now_ms, struct guard_input *input)
 {
+	int64_t active_ms = now_ms - state->created_ms - state->rested_ms;
+
 	*input = (struct guard_input){
 		.now = now_ms / 1000,
-		.started_at = (state->created_ms + state->rested_ms) / 1000,
+		/* Whole seconds of work: what was a limit when it stopped is one when it is resumed. */
+		.started_at = now_ms / 1000 - active_ms / 1000,
 		.iterations = state->used,
 		.cost_nusd = state->spent_nusd,
 		.warned = state->warned,
