@@ -148,6 +148,7 @@ static int freeze(struct run_options *asked, struct error *err)
 
 	if (refuse_inactive(config, SETTING_AGENT_COMMAND, SETTING_AGENT, err) < 0 ||
 	    refuse_inactive(config, SETTING_AGENT, SETTING_AGENT_COMMAND, err) < 0 ||
+	    refuse_unwritable(&asked->applied.spec, asked->applied.place.project, err) < 0 ||
 	    choose_agent(&asked->applied, &asked->choice, err) < 0 ||
 	    goal_decide(&asked->applied, &asked->goal, err) < 0)
 		return -1;

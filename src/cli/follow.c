@@ -472,6 +472,11 @@ static int conclude(struct follow *follow, struct error *err)
 	}
 	if (!loop->damaged && loop->state.phase == LOOP_PHASE_paused)
 		tell(follow, "to go on: ringfence resume %s", loop->id);
+	/* What a person does next, where something was done. */
+	if (!loop->damaged && loop->state.phase == LOOP_PHASE_finished && loop->state.iteration)
+		paint(follow, PAINT_DIM, "ringfence diff shows what changed, rollback undoes it%s",
+		      loop->state.git_ref ? ", apply brings what was committed into your branch"
+					  : "");
 	return loops_exit_code(loop);
 }
 

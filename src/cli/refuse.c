@@ -8,6 +8,7 @@
 #include "util/text.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool is_set(const struct config *config, enum setting_id id)
 {
@@ -51,6 +52,19 @@ int refuse_missing(const char *project, const char *tasks, struct error *err)
 			"--tasks '%.300s': there is no such file in the project; make it, with a line '- [ ] ...' for each task",
 			shown);
 	return S_ISREG(status.st_mode) ? 0 : error_set(err, "--tasks '%.300s' is no file", shown);
+}
+
+int refuse_unwritable(const struct fence_spec *spec, const char *project, struct error *err)
+{
+	AUTO_FREE char *shown = NULL;
+
+	if (spec->read_only || spec->write.count || access(project, W_OK) == 0)
+		return 0;
+	shown = text_escaped(project);
+	return error_sys(
+		err,
+		"'%.500s' is not yours to change (sudo chown -R \"$USER\" it, or --read-only for a loop that only looks)",
+		shown);
 }
 
 int refuse_hidden(const struct fence_plan *plan, const char *what, const char *line,

@@ -16,6 +16,9 @@ int refuse_inactive(const struct config *config, enum setting_id id, enum settin
 /* A task list that is not there has no boxes; the path is meant from the project. */
 int refuse_missing(const char *project, const char *tasks, struct error *err);
 
+/* A project in which nobody may write, for a loop that is to change something. */
+int refuse_unwritable(const struct fence_spec *spec, const char *project, struct error *err);
+
 /* A command line whose program the host has, but the fence does not show. */
 int refuse_hidden(const struct fence_plan *plan, const char *what, const char *line,
 		  struct error *err);

@@ -2,7 +2,7 @@
 
 import os
 
-from harness import contains, equal, expect, lacks
+from harness import contains, equal, expect, lacks, user_only
 from harness.loop import Loop
 
 STEPS = {"all": "edit done yes; say '<promise>COMPLETE</promise>'"}
@@ -62,3 +62,14 @@ def test_a_program_is_told_the_id_alone_and_json_alone(t):
     loop.ended("completed")
     result = loop.run("--json")
     expect(all(line.startswith("{") for line in result.out.splitlines()), "lines of JSON", result.out)
+
+
+@user_only
+def test_a_project_that_is_not_yours_to_change_is_refused_with_what_helps(t):
+    loop = Loop(t, scripts=STEPS)
+    os.chmod(loop.project, 0o555)
+    result = loop.run()
+    os.chmod(loop.project, 0o755)
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "is not yours to change (sudo chown", "what helps")
+    contains(loop.run().out, "ringfence diff shows what changed, rollback undoes it\n", "what comes next")
