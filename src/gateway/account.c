@@ -137,4 +137,5 @@ void call_settle(struct call *call)
 	till_tell(engine, &row);
 	call->state = CALL_OVER;
 	till_changed(engine);
+	till_ask_ahead(engine);
 }

@@ -254,6 +254,7 @@ bool call_pay(struct call *call)
 	switch (money_reserve(&till->money, &want, &call->reserved, &output, &nusd)) {
 	case MONEY_GO:
 		call->priced = true;
+		till->usual = call->reserved;
 		till->why[0] = '\0';
 		if (output < call->body.most)
 			request_body_limit(&call->body, output);

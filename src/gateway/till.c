@@ -65,6 +65,14 @@ void till_changed(struct engine *engine)
 	}
 }
 
+void till_ask_ahead(struct engine *engine)
+{
+	uint64_t nusd = money_ahead(&engine->till.money, engine->till.usual);
+
+	if (nusd > 0)
+		till_ask(engine, nusd, false);
+}
+
 void till_latch(struct engine *engine)
 {
 	struct till *till = &engine->till;

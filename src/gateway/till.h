@@ -20,6 +20,7 @@ enum { TILL_MODELS = 16 };
 
 struct till {
 	struct money money;
+	uint64_t usual;      /* what was reserved for the last request */
 	uint32_t refused;    /* requests, because the money is used up */
 	char why[BOOKS_WHY]; /* which limit is in the way, as the owner said last */
 	struct call *calls;  /* all that are under way, the oldest first */
@@ -43,6 +44,9 @@ void till_tell(struct engine *engine, const struct books_row *row);
 
 /* Something was settled or changed: who waits may go on, what is overdrawn is asked for. */
 void till_changed(struct engine *engine);
+
+/* A request is over: what the next one will need is asked for now. */
+void till_ask_ahead(struct engine *engine);
 
 /* The money is used up. */
 void till_latch(struct engine *engine);

@@ -110,6 +110,15 @@ void money_settle(struct money *money, uint64_t *reserved, uint64_t cost)
 	money->spent = sum(money->spent, cost);
 }
 
+uint64_t money_ahead(const struct money *money, uint64_t usual)
+{
+	uint64_t here = unused(money);
+
+	if (money->asking || money->latched || here >= usual || money->left / 4 < usual)
+		return 0;
+	return usual - here;
+}
+
 uint64_t money_overdrawn(const struct money *money)
 {
 	uint64_t used = sum(money->spent, money->reserved);

@@ -83,6 +83,12 @@ void money_adjust(struct money *money, uint64_t *reserved, uint64_t nusd);
 /* It is over and has cost this. */
 void money_settle(struct money *money, uint64_t *reserved, uint64_t cost);
 
+/*
+ * What to ask the owner for before it is needed, so that a request like the last one (it had so much reserved) does not have to wait for the
+ * disk; 0: nothing. Where money gets short nothing is taken ahead: others may need it.
+ */
+uint64_t money_ahead(const struct money *money, uint64_t usual);
+
 /* What was used or promised beyond what was granted. */
 uint64_t money_overdrawn(const struct money *money);
 

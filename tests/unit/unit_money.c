@@ -52,6 +52,23 @@ static void reserving(void)
 	      money.spent == 3 * cost - 1 && money.reserved == 0 && money_overdrawn(&money) == 0);
 }
 
+static void asking_ahead(void)
+{
+	struct money money = { .granted = 100, .spent = 30, .left = 1000 };
+
+	CHECK("what the next one like the last lacks is asked for before it comes",
+	      money_ahead(&money, 90) == 20);
+	CHECK("nothing, where there is enough for it", money_ahead(&money, 70) == 0);
+	money.reserved = 60;
+	CHECK("what is on its way is not there for it", money_ahead(&money, 70) == 60);
+	money.asking = true;
+	CHECK("the owner is asked one question at a time", money_ahead(&money, 70) == 0);
+	money = (struct money){ .granted = 100, .spent = 30, .left = 4 * 90 - 1 };
+	CHECK("where money gets short nothing is taken ahead", money_ahead(&money, 90) == 0);
+	money = (struct money){ .granted = 100, .spent = 30, .left = 1000, .latched = true };
+	CHECK("nor when it is used up", money_ahead(&money, 90) == 0);
+}
+
 static void clamping(void)
 {
 	uint64_t dear = price_most(&table, opus, 10000, 128000, false);
@@ -187,6 +204,7 @@ int main(void)
 		return 1;
 	opus = price_find(&table, "claude-opus-5-5");
 	reserving();
+	asking_ahead();
 	clamping();
 	learning();
 	guessing();
