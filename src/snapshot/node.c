@@ -120,19 +120,26 @@ void node_path_cut(struct buffer *path, size_t used)
 	buffer_text(path);
 }
 
-static int each(struct node *folder, struct buffer *path, node_fn *look, void *context)
+/* Written out, because a checkpoint goes over every file several times. A path that is too long, which
+ * no walk makes, is cut off. */
+static int each(struct node *folder, char path[NODE_PATH_MAX], size_t used, node_fn *look,
+		void *context)
 {
-	size_t used = path->used;
+	size_t begin = used && used < NODE_PATH_MAX - 1 ? used + 1 : used;
 
+	if (begin > used)
+		path[used] = '/';
 	for (size_t i = 0; i < folder->count; i++) {
 		struct node *node = &folder->inner[i];
+		size_t size = strlen(node->name);
 		int result;
 
-		node_path_add(path, node->name);
-		result = look(context, node, buffer_text(path));
+		size = size < NODE_PATH_MAX - begin ? size : NODE_PATH_MAX - 1 - begin;
+		memcpy(path + begin, node->name, size);
+		path[begin + size] = '\0';
+		result = look(context, node, path);
 		if (result == 0 && node->kind == NODE_FOLDER)
-			result = each(node, path, look, context);
-		node_path_cut(path, used);
+			result = each(node, path, begin + size, look, context);
 		if (result != 0)
 			return result;
 	}
@@ -141,9 +148,9 @@ static int each(struct node *folder, struct buffer *path, node_fn *look, void *c
 
 int node_each(struct node *folder, node_fn *look, void *context)
 {
-	AUTO_BUFFER struct buffer path = BUFFER_INIT(NODE_PATH_MAX);
+	char path[NODE_PATH_MAX];
 
-	return each(folder, &path, look, context);
+	return each(folder, path, 0, look, context);
 }
 
 struct linked {
