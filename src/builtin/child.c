@@ -119,13 +119,14 @@ static void attend(const struct child_work *work, int pidfd, int output, struct 
 static size_t read_children(pid_t *ret_pids, size_t most)
 {
 	char path[64];
+	char word[16];
 	size_t count = 0;
 	FILE *file;
 
 	snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
 	file = fopen(path, "re");
-	while (file && count < most && fscanf(file, "%d", &ret_pids[count]) == 1)
-		count++;
+	while (file && count < most && fscanf(file, "%15s", word) == 1)
+		ret_pids[count++] = (pid_t)strtol(word, NULL, 10);
 	if (file)
 		fclose(file);
 	return count;
