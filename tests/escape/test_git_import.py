@@ -31,6 +31,15 @@ def nothing_came(repo, before):
     repo.fsck()
 
 
+def link_below(source, target):
+    """Every file below the one folder is a symlink below the other."""
+    for base, _, files in os.walk(source):
+        inner = os.path.join(target, os.path.relpath(base, source))
+        os.makedirs(inner, exist_ok=True)
+        for file in files:
+            os.symlink(os.path.join(base, file), os.path.join(inner, file))
+
+
 # What runs, or leads elsewhere
 
 @needs("git")
@@ -86,14 +95,12 @@ def test_objects_of_another_repository_do_not_come_in(t, how):
         for file in os.listdir(os.path.join(source, "pack")):
             os.symlink(os.path.join(source, "pack", file), os.path.join(objects, "pack", file))
     elif how == "a loose object":
-        for base, _, files in os.walk(source):
-            for file in files:
-                target = os.path.join(objects, os.path.relpath(base, source))
-                os.makedirs(target, exist_ok=True)
-                os.symlink(os.path.join(base, file), os.path.join(target, file))
+        link_below(source, objects)
     elif how == "a folder of objects":
         for name in os.listdir(source):
-            if not os.path.exists(os.path.join(objects, name)):
+            if os.path.exists(os.path.join(objects, name)):  # an id of the agent's begins like one of these
+                link_below(os.path.join(source, name), os.path.join(objects, name))
+            else:
                 os.symlink(os.path.join(source, name), os.path.join(objects, name))
     elif how == "all objects":
         os.rename(objects, f"{objects}.old")
