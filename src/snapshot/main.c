@@ -6,13 +6,13 @@
  * It prints what a person asked to see on stdout, and what came of it as one JSON object into descriptor 3.
  * Whoever starts it is snapshot.h.
  */
-#include "snapshot/differ.h"
-#include "snapshot/gitwork.h"
-#include "snapshot/pack.h"
-#include "snapshot/prune.h"
-#include "snapshot/restore.h"
-#include "snapshot/save.h"
-#include "snapshot/stage.h"
+#include "snapshot/git/work.h"
+#include "snapshot/look/save.h"
+#include "snapshot/store/pack.h"
+#include "snapshot/store/prune.h"
+#include "snapshot/undo/differ.h"
+#include "snapshot/undo/restore.h"
+#include "snapshot/undo/stage.h"
 #include "snapshot/userwork.h"
 #include "util/fd.h"
 #include "util/json.h"

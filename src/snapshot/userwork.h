@@ -9,8 +9,8 @@
 #ifndef SNAPSHOT_USERWORK_H
 #define SNAPSHOT_USERWORK_H
 
-#include "snapshot/apply.h"
-#include "snapshot/worktree.h"
+#include "snapshot/apply/apply.h"
+#include "snapshot/apply/worktree.h"
 
 struct userwork {
 	struct apply_options apply;
