@@ -22,15 +22,6 @@ enum { SANITIZED = 1 }; /* it needs addresses without end */
 enum { SANITIZED = 0 };
 #endif
 
-enum { OPEN, IMPORT };
-
-static const char *const names[] = { [OPEN] = "git-open", [IMPORT] = "git-import" };
-
-bool gitwork_is(const char *name)
-{
-	return strcmp(name, names[OPEN]) == 0 || strcmp(name, names[IMPORT]) == 0;
-}
-
 /* Whose configuration is meant: $HOME, if it is this user's. */
 static void find_user(char **ret_home, char **ret_name)
 {
@@ -105,7 +96,10 @@ static int import(const struct gitwork *work, const struct borrow *borrow, struc
 	return import_run(borrow, &work->import, json, err);
 }
 
-int gitwork_run(const char *name, const struct gitwork *work, struct json *json, struct error *err)
+typedef int work_fn(const struct gitwork *work, const struct borrow *borrow, struct json *json,
+		    struct error *err);
+
+static int run(work_fn *perform, const struct gitwork *work, struct json *json, struct error *err)
 {
 	AUTO_FREE char *home = NULL;
 	AUTO_FREE char *user = NULL;
@@ -115,8 +109,17 @@ int gitwork_run(const char *name, const struct gitwork *work, struct json *json,
 	find_user(&home, &user);
 	result = borrow_find(work->project, home, user, &borrow, err);
 	if (result == 0)
-		result = strcmp(name, names[OPEN]) == 0 ? open_private(work, &borrow, json, err)
-							: import(work, &borrow, json, err);
+		result = perform(work, &borrow, json, err);
 	borrow_release(&borrow);
 	return result;
+}
+
+int gitwork_open(const struct gitwork *work, struct json *json, struct error *err)
+{
+	return run(open_private, work, json, err);
+}
+
+int gitwork_import(const struct gitwork *work, struct json *json, struct error *err)
+{
+	return run(import, work, json, err);
 }
