@@ -1,7 +1,7 @@
 /* From one tree to another: see delta.h. */
 #include "snapshot/apply/delta.h"
 
-#include "snapshot/libgit.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/look/walk.h"
 #include "snapshot/store/name.h"
 #include "snapshot/store/sha1.h"

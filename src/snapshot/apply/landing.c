@@ -1,8 +1,9 @@
 /* Changing the user's work tree, index and branch: see landing.h. */
 #include "snapshot/apply/landing.h"
 
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
+#include "snapshot/base/note.h"
 #include "snapshot/undo/stage.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -295,22 +296,15 @@ static int write_note(const struct user *user, const struct landing *landing, st
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
 	char old[GIT_OID_HEXSZ + 1];
 	char new[GIT_OID_HEXSZ + 1];
-	AUTO_FD fd = -1;
 
 	git_oid_tostr(old, sizeof old, &landing->old);
 	git_oid_tostr(new, sizeof new, &landing->new);
 	buffer_printf(&note, "%s\n%s\n%s\n%s\n", old, new, landing->branch, landing->log);
 	if (buffer_overflowed(&note))
 		return error_set(err, "the note of what is under way is too long");
-	fd = openat(user->git_fd, DRAFT, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
-	fault_point();
-	if (fd < 0 || fd_write_all(fd, note.data, note.used) < 0 || fsync(fd) < 0 ||
-	    renameat(user->git_fd, DRAFT, user->git_fd, LANDING_NOTE) < 0 ||
-	    fsync(user->git_fd) < 0)
-		return error_sys(err, "write '%s/%s'", user->git, LANDING_NOTE);
-	fault_point();
-	return 0;
+	return note_write(user->git_fd, DRAFT, user->git_fd, LANDING_NOTE, note.data, note.used) < 0
+		       ? error_sys(err, "write '%s/%s'", user->git, LANDING_NOTE)
+		       : 0;
 }
 
 static int land(struct user *user, const struct landing *landing, struct deltas *deltas,

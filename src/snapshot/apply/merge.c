@@ -1,7 +1,7 @@
 /* Merging in memory: see merge.h. */
 #include "snapshot/apply/merge.h"
 
-#include "snapshot/libgit.h"
+#include "snapshot/base/libgit.h"
 #include "util/buffer.h"
 #include "util/mem.h"
 

@@ -3,8 +3,8 @@
 
 #include "snapshot/apply/gather.h"
 #include "snapshot/apply/landing.h"
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/object/vet.h"
 #include "snapshot/undo/stage.h"
 #include "util/fd.h"

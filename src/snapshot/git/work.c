@@ -1,9 +1,9 @@
 /* Work on git directories: see work.h. */
 #include "snapshot/git/work.h"
 
-#include "snapshot/confine.h"
+#include "snapshot/base/confine.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/git/private.h"
-#include "snapshot/libgit.h"
 #include "util/mem.h"
 #include "util/path.h"
 

@@ -1,5 +1,5 @@
 /* libgit2: see libgit.h. */
-#include "snapshot/libgit.h"
+#include "snapshot/base/libgit.h"
 
 #include <git2.h>
 #include <stddef.h>

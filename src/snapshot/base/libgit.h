@@ -1,6 +1,6 @@
 /* libgit2, as all of this program uses it. */
-#ifndef SNAPSHOT_LIBGIT_H
-#define SNAPSHOT_LIBGIT_H
+#ifndef SNAPSHOT_BASE_LIBGIT_H
+#define SNAPSHOT_BASE_LIBGIT_H
 
 #include "util/error.h"
 
