@@ -20,21 +20,6 @@
 
 enum { NOTE_BYTES = 1 << 16, INDEX_BYTES = 1 << 30 };
 
-int landing_tree(git_repository *repository, const git_oid *commit, git_oid *ret_tree,
-		 bool *ret_there, struct error *err)
-{
-	git_commit *object = NULL;
-
-	*ret_there = !git_oid_is_zero(commit);
-	if (!*ret_there)
-		return 0;
-	if (git_commit_lookup(&object, repository, commit) < 0)
-		return libgit_trouble("read a commit", err);
-	*ret_tree = *git_commit_tree_id(object);
-	git_commit_free(object);
-	return 0;
-}
-
 /* ---- files ---- */
 
 static struct node as_node(const struct delta *delta, const char *name)
@@ -377,14 +362,13 @@ int landing_finish(struct user *user, struct landing_result *ret_result, struct 
 	struct list own = { 0 };
 	git_index *index = NULL;
 	git_oid old, new;
-	bool there = false;
 	int result = -1;
 
 	*ret_result = (struct landing_result){ 0 };
 	if (read_note(user, &note, &landing, err) == 0 &&
-	    landing_tree(user->repository, &landing.new, &new, &there, err) == 0 &&
-	    landing_tree(user->repository, &landing.old, &old, &there, err) == 0 &&
-	    delta_list(user->repository, there ? &old : NULL, &new, &deltas, err) == 0)
+	    libgit_tree(user->repository, &landing.new, &new, err) == 0 &&
+	    libgit_tree(user->repository, &landing.old, &old, err) == 0 &&
+	    delta_list(user->repository, &old, &new, &deltas, err) == 0)
 		result = git_repository_index(&index, user->repository) < 0
 				 ? libgit_trouble("read the index", err)
 				 : delta_look(user, index, false, &deltas, &own, err);

@@ -8,7 +8,6 @@
 #include "util/path.h"
 
 #include <errno.h>
-#include <git2.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
