@@ -656,6 +656,7 @@ OBEYED = {
     "hooks by ~": ("tools/pre-commit", ("core.hooksPath", "~/project/tools")),
     "hooks in the root": ("pre-commit", ("core.hooksPath", ".")),
     "an include": ("tools/git.inc", ("include.path", "../tools/git.inc")),
+    "an include by ~": ("tools/git.inc", ("include.path", "~/project/tools/git.inc")),
     "an include with a condition": ("tools/git.inc", ("includeIf.gitdir:/.path", "../tools/git.inc")),
     "a link to hooks": ("tools/pre-commit", None),
 }
