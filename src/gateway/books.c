@@ -1,6 +1,7 @@
 /* The books of a gateway's owner: see books.h. */
 #include "gateway/books.h"
 
+#include "gateway/purse.h"
 #include "meter/money.h"
 #include "meter/shape.h"
 #include "util/buffer.h"
@@ -13,12 +14,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,26 +25,8 @@ enum {
 	STEP_NUSD = 100000000
 }; /* US$ 0.10: what a crash can add to the spend, beyond what was on its way */
 
-/* One of the two records of an account. The one with the higher number that is whole holds. */
-struct record {
-	char mark[8];
-	uint64_t number;
-	uint64_t total;  /* held altogether, since ever */
-	uint64_t period; /* which one */
-	uint64_t held;   /* in that period */
-	uint64_t booked; /* of the total: what is in lines of the ledger for sure */
-	uint64_t sum;    /* of all before it */
-};
-
-struct account {
-	char *path;
-	int fd;
-	struct record now;
-	uint64_t leased; /* of the lease: what was added to the period that is still the same */
-};
-
 struct books {
-	struct account loop, day;
+	struct purse loop, day;
 	uint64_t lease_day; /* for which what is open of the lease counts */
 	bool has_day;
 	int ledger;
@@ -60,86 +41,9 @@ struct books {
 	uint64_t granted; /* of the lease */
 	uint64_t booked;  /* lines of the lease */
 	uint64_t before;  /* lines of leases before it */
-	uint64_t fresh;   /* lines that the account does not know of yet */
+	uint64_t fresh;   /* lines that the purse does not know of yet */
 	struct books_news news;
 };
-
-static const char mark[8] = "rfspend1";
-
-static uint64_t checksum(const struct record *record)
-{
-	const unsigned char *bytes = (const unsigned char *)record;
-	uint64_t sum = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < offsetof(struct record, sum); i++)
-		sum = (sum ^ bytes[i]) * UINT64_C(0x100000001b3);
-	return sum;
-}
-
-static bool is_whole(const struct record *record)
-{
-	return memcmp(record->mark, mark, sizeof mark) == 0 && record->sum == checksum(record);
-}
-
-/* Reads what holds. A file of which no record is whole is not believed to be empty. */
-static int read_records(int fd, const char *path, struct record *ret_record, struct error *err)
-{
-	struct record both[2] = { 0 };
-	ssize_t n = pread(fd, both, sizeof both, 0);
-	struct record best = { 0 };
-
-	if (n < 0)
-		return error_sys(err, "read '%s'", path);
-	for (size_t i = 0; i < 2; i++)
-		if (is_whole(&both[i]) && both[i].number >= best.number)
-			best = both[i];
-	/* The first record is the second in the file. If it is torn and nothing came after it, nothing was granted. */
-	if (n > 0 && best.number == 0 && both[0].number != 0)
-		return error_set(
-			err,
-			"'%s' is damaged: what was spent is not known; remove it to begin anew",
-			path);
-	*ret_record = best;
-	return 0;
-}
-
-static int open_account(struct account *account, char *path, struct error *err)
-{
-	account->path = path;
-	account->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (account->fd < 0)
-		return error_sys(err, "open '%s'", path);
-	return 0;
-}
-
-static int lock_account(struct account *account, struct error *err)
-{
-	while (flock(account->fd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return error_sys(err, "lock '%s'", account->path);
-	return read_records(account->fd, account->path, &account->now, err);
-}
-
-static void unlock_account(struct account *account)
-{
-	flock(account->fd, LOCK_UN);
-}
-
-/* Writes the next record in the place of the older one, and has it on the disk before it returns. */
-static int write_account(struct account *account, struct error *err)
-{
-	struct record next = account->now;
-
-	memcpy(next.mark, mark, sizeof mark);
-	next.number++;
-	next.sum = checksum(&next);
-	if (pwrite(account->fd, &next, sizeof next, (off_t)(next.number % 2 * sizeof next)) !=
-		    (ssize_t)sizeof next ||
-	    fdatasync(account->fd) < 0)
-		return error_sys(err, "write '%s'", account->path);
-	account->now = next;
-	return 0;
-}
 
 /* Days of this machine's clock on the wall. */
 static uint64_t today(void)
@@ -150,15 +54,6 @@ static uint64_t today(void)
 	localtime_r(&now, &parts);
 	return (uint64_t)(parts.tm_year + 1900) * 10000 + (uint64_t)(parts.tm_mon + 1) * 100 +
 	       (uint64_t)parts.tm_mday;
-}
-
-static void enter_period(struct account *account, uint64_t period)
-{
-	if (account->now.period == period)
-		return;
-	account->now.period = period;
-	account->now.held = 0;
-	account->leased = 0;
 }
 
 static uint64_t rest(uint64_t limit, uint64_t held)
@@ -187,28 +82,12 @@ static enum books_scope narrowest(const struct books *books, uint64_t *ret_left)
 	return least;
 }
 
-static void add_to(struct account *account, uint64_t nusd)
-{
-	account->now.total += nusd;
-	account->now.held += nusd;
-	account->leased += nusd;
-}
-
-static void take_from(struct account *account, uint64_t nusd)
-{
-	uint64_t here = nusd < account->leased ? nusd : account->leased;
-
-	account->now.total -= nusd < account->now.total ? nusd : account->now.total;
-	account->now.held -= here < account->now.held ? here : account->now.held;
-	account->leased = 0;
-}
-
 /* Money counts for the day on which it is spent: what is open of a lease goes over into the next one. */
 static void enter_day(struct books *books)
 {
 	uint64_t now = today();
 
-	enter_period(&books->day, now);
+	purse_enter(&books->day, now);
 	if (books->lease_day && books->lease_day != now) {
 		uint64_t open = books->granted > books->booked ? books->granted - books->booked : 0;
 
@@ -220,11 +99,11 @@ static void enter_day(struct books *books)
 
 static int lock_both(struct books *books, struct error *err)
 {
-	if (lock_account(&books->loop, err) < 0)
+	if (purse_lock(&books->loop, err) < 0)
 		return -1;
-	enter_period(&books->loop, books->period);
-	if (books->has_day && lock_account(&books->day, err) < 0) {
-		unlock_account(&books->loop);
+	purse_enter(&books->loop, books->period);
+	if (books->has_day && purse_lock(&books->day, err) < 0) {
+		purse_unlock(&books->loop);
 		return -1;
 	}
 	if (books->has_day)
@@ -234,21 +113,21 @@ static int lock_both(struct books *books, struct error *err)
 
 static int write_both(struct books *books, struct error *err)
 {
-	/* Lines that the account counts as written must be. */
+	/* Lines that the purse counts as written must be. */
 	if (books->fresh > 0 && fdatasync(books->ledger) < 0)
 		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
 	books->loop.now.booked += books->fresh;
 	books->fresh = 0;
-	if (books->has_day && write_account(&books->day, err) < 0)
+	if (books->has_day && purse_write(&books->day, err) < 0)
 		return -1;
-	return write_account(&books->loop, err);
+	return purse_write(&books->loop, err);
 }
 
 static void unlock_both(struct books *books)
 {
 	if (books->has_day)
-		unlock_account(&books->day);
-	unlock_account(&books->loop);
+		purse_unlock(&books->day);
+	purse_unlock(&books->loop);
 }
 
 static void say_why(const struct books *books, enum books_scope scope, char ret_why[BOOKS_WHY])
@@ -290,8 +169,8 @@ int books_lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_gra
 	}
 	if (wanted > 0) {
 		books->own += wanted;
-		add_to(&books->loop, wanted);
-		add_to(&books->day, wanted);
+		purse_add(&books->loop, wanted);
+		purse_add(&books->day, wanted);
 		result = write_both(books, err);
 	}
 	narrowest(books, &left);
@@ -317,7 +196,7 @@ static void add_number(struct buffer *line, const char *key, uint64_t number)
 	buffer_printf(line, ",\"%s\":%" PRIu64, key, number);
 }
 
-/* Midnight has passed, and nobody has asked for money since: says so to the account of the day. */
+/* Midnight has passed, and nobody has asked for money since: says so to the purse of the day. */
 static int turn_day(struct books *books, struct error *err)
 {
 	int result;
@@ -397,8 +276,8 @@ int books_end_lease(struct books *books, bool in_order, struct error *err)
 	if ((books->granted > 0 || books->fresh > 0) && lock_both(books, err) == 0) {
 		if (in_order)
 			books->own -= unused < books->own ? unused : books->own;
-		take_from(&books->loop, in_order ? unused : 0);
-		take_from(&books->day, in_order ? unused : 0);
+		purse_take(&books->loop, in_order ? unused : 0);
+		purse_take(&books->day, in_order ? unused : 0);
 		result = write_both(books, err);
 		unlock_both(books);
 	}
@@ -483,7 +362,7 @@ static int recover(struct books *books, struct error *err)
 						 books->loop.path);
 		return 0;
 	}
-	if (lock_account(&books->loop, err) < 0)
+	if (purse_lock(&books->loop, err) < 0)
 		return -1;
 
 	int result = 0;
@@ -495,10 +374,10 @@ static int recover(struct books *books, struct error *err)
 			result = add_lost(books, books->loop.now.total - lines, err);
 		books->loop.now.booked = books->loop.now.total;
 		if (result == 0)
-			result = write_account(&books->loop, err);
+			result = purse_write(&books->loop, err);
 	}
 	books->booked = books->fresh = 0; /* that is not of our own lease */
-	unlock_account(&books->loop);
+	purse_unlock(&books->loop);
 	flock(books->alive, LOCK_SH);
 	return result;
 }
@@ -523,8 +402,8 @@ int books_open(const struct books_options *options, struct books **ret_books, st
 		books_close(books);
 		return -1;
 	}
-	if (open_account(&books->loop, path_join(options->folder, "spend"), err) < 0 ||
-	    (books->has_day && open_account(&books->day, mem_dup(options->day), err) < 0) ||
+	if (purse_open(&books->loop, path_join(options->folder, "spend"), err) < 0 ||
+	    (books->has_day && purse_open(&books->day, mem_dup(options->day), err) < 0) ||
 	    recover(books, err) < 0) {
 		books_close(books);
 		return -1;
@@ -554,11 +433,11 @@ int books_read(const char *folder, uint64_t *ret_total, uint64_t *ret_period_key
 {
 	AUTO_FREE char *path = path_join(folder, "spend");
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	struct record record = { 0 };
+	struct purse_record record = { 0 };
 
 	if (fd < 0 && errno != ENOENT)
 		return error_sys(err, "open '%s'", path);
-	if (fd >= 0 && read_records(fd, path, &record, err) < 0)
+	if (fd >= 0 && purse_read(fd, path, &record, err) < 0)
 		return -1;
 	*ret_total = record.total;
 	*ret_period_key = record.period;
