@@ -1,0 +1,326 @@
+/* What the events of a loop say: see tale.h. */
+#include "cli/tale.h"
+
+#include "cli/loops.h"
+#include "util/buffer.h"
+#include "util/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void tale_object(struct tale *tale, json_t *object)
+{
+	loops_print_line(object);
+	tale->at = time(NULL);
+}
+
+/* An event of the journal, for programs. Takes the data over. */
+static void tell_raw(struct tale *tale, const struct store_event *event, json_t *data)
+{
+	static const char *const inner[] = { "breakers", "snapshot", "excerpt", "reflection" };
+	json_t *line = json_pack("{s:s, s:I, s:I}", "event", event->kind, "seq",
+				 (json_int_t)event->seq, "at_ms", (json_int_t)event->at_ms);
+
+	for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
+		json_object_del(data, inner[i]);
+	if (json_object_get(data, "config")) { /* what was asked for is known to who asked */
+		json_object_clear(data);
+		json_object_set_new(data, "id", json_string(tale->loop->id));
+		json_object_set_new(data, "project",
+				    json_string(tale->loop->state.options.project));
+	}
+	json_object_update_missing(line, data);
+	json_decref(data);
+	tale_object(tale, line);
+}
+
+void tale_paint(struct tale *tale, enum paint colour, const char *format, ...)
+{
+	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
+	char text[4096];
+	va_list arguments;
+
+	if (tale->json)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	text_escape(&line, text);
+	printf("%s%s%s\n", paint_on(colour), buffer_text(&line), paint_off(colour));
+	fflush(stdout);
+	tale->at = time(NULL);
+}
+
+#define tale_tell(tale, ...) tale_paint(tale, PAINT_PLAIN, __VA_ARGS__)
+
+static const char *text_of(const json_t *data, const char *key)
+{
+	const char *text = json_string_value(json_object_get(data, key));
+
+	return text ? text : "";
+}
+
+static int number_of(const json_t *data, const char *key)
+{
+	return (int)json_integer_value(json_object_get(data, key));
+}
+
+static void tell_begun(struct tale *tale, const json_t *data, int64_t at_ms)
+{
+	const struct loop_state *state = &tale->loop->state;
+	const struct guard_limits *limits = &state->options.limits;
+	AUTO_BUFFER struct buffer left = BUFFER_INIT(256);
+	int64_t left_ms = limits->total_s * 1000 - (at_ms - state->created_ms - state->rested_ms);
+
+	if (limits->iterations)
+		buffer_printf(&left, " of %u", limits->iterations);
+	if (number_of(data, "attempt") > 1)
+		buffer_printf(&left, ", try %d", number_of(data, "attempt"));
+	if (limits->total_s && left_ms > 60000) {
+		buffer_add_text(&left, ", time left ");
+		text_add_duration(&left, (uint64_t)left_ms / 60000 * 60000);
+	}
+	if (state->spent_nusd)
+		buffer_printf(&left, ", US$ %.2f spent", (double)state->spent_nusd / 1e9);
+	if (state->spent_nusd && limits->cost_nusd)
+		buffer_printf(&left, " of %.2f", (double)limits->cost_nusd / 1e9);
+	tale_paint(tale, PAINT_BOLD, "iteration %d%s: the agent works",
+		   number_of(data, "iteration"), buffer_text(&left));
+}
+
+/* Who counted, and what the other one says: agents have prices of their own, and forget their children. */
+static void tell_cost(struct tale *tale, const json_t *data)
+{
+	double cost = (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9;
+	const json_t *agent = json_object_get(data, "agent_cost_nusd");
+	double said = (double)json_integer_value(agent) / 1e9;
+	bool metered = json_object_get(data, "refused_requests") != NULL;
+
+	if (metered && agent &&
+	    json_integer_value(agent) != json_integer_value(json_object_get(data, "cost_nusd")))
+		tale_tell(tale, "  this cost US$ %.4f; the agent says US$ %.4f", cost, said);
+	else if (metered)
+		tale_tell(tale, "  this cost US$ %.4f", cost);
+	else if (json_object_get(data, "cost_nusd"))
+		tale_tell(tale, "  the agent says that this cost US$ %.4f", cost);
+}
+
+/* What the fence has refused, and what it has put aside; the first of each by name. */
+static void tell_found(struct tale *tale, const json_t *data)
+{
+	const json_t *denied = json_object_get(data, "denied");
+	const json_t *aside = json_object_get(data, "put_aside");
+	int denials = number_of(data, "denials") ? number_of(data, "denials")
+						 : (int)json_array_size(denied);
+	size_t index;
+	const json_t *entry;
+
+	if (denials)
+		tale_paint(tale, PAINT_RED, "  denied by the fence: %d (ringfence suggest)",
+			   denials);
+	json_array_foreach(denied, index, entry)
+		tale_paint(tale, PAINT_RED, "    %s %.300s", text_of(entry, "kind"),
+			   text_of(entry, "target"));
+	if (json_array_size(aside))
+		tale_tell(tale, "  put aside, because the host would execute it: %d",
+			  number_of(data, "quarantined"));
+	json_array_foreach(aside, index, entry)
+	{
+		if (*text_of(entry, "kept"))
+			tale_tell(tale, "    %.300s -> %.500s", text_of(entry, "path"),
+				  text_of(entry, "kept"));
+		else
+			tale_tell(
+				tale,
+				"    COULD NOT put %.300s aside: do not use this folder before it is gone",
+				text_of(entry, "path"));
+	}
+}
+
+static void tell_ended(struct tale *tale, const json_t *data)
+{
+	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
+	int signal = number_of(data, "signal");
+	const char *error = text_of(data, "error");
+	const char *limit = text_of(data, "limit");
+
+	tell_cost(tale, data);
+	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
+		tale_tell(tale, "  the agent reports (%s): %.300s", error,
+			  text_of(data, "message"));
+	if (json_is_true(json_object_get(data, "over_budget")))
+		tale_tell(tale, "  the agent was ended after %.1f s: it had spent what it may (%s)",
+			  seconds, limit);
+	else if (json_is_true(json_object_get(data, "timed_out")))
+		tale_tell(tale, "  the agent ran out of time after %.1f s (%s)", seconds, limit);
+	else if (json_is_true(json_object_get(data, "idle")))
+		tale_tell(
+			tale,
+			"  the agent was ended after %.1f s: it had printed nothing for too long (%s)",
+			seconds, limit);
+	else if (signal)
+		tale_tell(tale, "  the agent was killed by signal %d after %.1f s", signal,
+			  seconds);
+	else
+		tale_tell(tale, "  the agent ended with status %d after %.1f s",
+			  number_of(data, "code"), seconds);
+	if (*text_of(data, "not_recorded"))
+		tale_tell(tale, "  %s", text_of(data, "not_recorded"));
+	tell_found(tale, data);
+}
+
+/* Only what a person should know. */
+static void tell_checkpointed(struct tale *tale, const json_t *data)
+{
+	const json_t *left = json_object_get(data, "not_kept");
+	const json_t *first = json_array_get(left, 0);
+
+	if (json_object_get(data, "error"))
+		tale_tell(tale, "  a checkpoint could not be taken: %s", text_of(data, "error"));
+	if (json_object_get(data, "notice"))
+		tale_tell(tale, "  checkpoint: %s", text_of(data, "notice"));
+	if (json_is_true(json_object_get(data, "recovered")))
+		tale_tell(tale, "  a rollback that was cut off was finished first");
+	if (first && number_of(data, "number") == 0)
+		tale_tell(tale, "  %zu not in checkpoint 0 (%s: %s); a rollback leaves them alone",
+			  json_array_size(left), text_of(first, "path"), text_of(first, "why"));
+}
+
+static void tell_git(struct tale *tale, const json_t *data)
+{
+	if (strcmp(text_of(data, "mode"), "read-only") == 0)
+		tale_tell(tale, "  git only reads inside: %s", text_of(data, "why"));
+	else if (json_is_true(json_object_get(data, "submodules")))
+		tale_tell(tale, "  git of submodules only reads inside");
+}
+
+static void tell_imported(struct tale *tale, const json_t *data)
+{
+	const char *ref = text_of(data, "ref");
+	const char *branch = text_behind(ref, "refs/heads/");
+	size_t index;
+	json_t *entry;
+
+	if (json_object_get(data, "error"))
+		tale_tell(tale, "  what was committed did not come in: %s", text_of(data, "error"));
+	if (number_of(data, "refs") > 0 && *ref)
+		tale_tell(tale, "  committed: %s is %.10s", branch ? branch : ref,
+			  text_of(data, "commit"));
+	json_array_foreach(json_object_get(data, "refused"), index, entry)
+		tale_tell(tale, "  not committed: %s", json_string_value(entry));
+}
+
+static void tell_checked(struct tale *tale, const json_t *data)
+{
+	const char *word = json_is_true(json_object_get(data, "vacuous"))  ? "ran nothing: no pass"
+			   : json_is_true(json_object_get(data, "passed")) ? "passes"
+									   : "fails";
+
+	if (json_is_true(json_object_get(data, "passed")))
+		tale_paint(tale, PAINT_GREEN, "  check '%s' %s", text_of(data, "command"), word);
+	else if (*text_of(data, "limit"))
+		tale_tell(tale, "  check '%s' ran out of time (%s)", text_of(data, "command"),
+			  text_of(data, "limit"));
+	else
+		tale_paint(tale, PAINT_RED, "  check '%s' %s (status %d)%s",
+			   text_of(data, "command"), word, number_of(data, "code"),
+			   json_is_true(json_object_get(data, "new"))
+				   ? "; before the first iteration it passed"
+				   : "");
+	tell_found(tale, data);
+}
+
+static void tell_data(struct tale *tale, int kind, const json_t *data, int64_t at_ms)
+{
+	time_t until = (time_t)(json_integer_value(json_object_get(data, "until_ms")) / 1000);
+	char clock[32] = "";
+	struct tm parts;
+
+	if (localtime_r(&until, &parts))
+		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
+	if (loops_failure_words(data))
+		tale_tell(tale, "  %s", loops_failure_words(data));
+	switch (kind) {
+	case LOOP_EVENT_checked:
+		tell_checked(tale, data);
+		break;
+	case LOOP_EVENT_checkpointed:
+		tell_checkpointed(tale, data);
+		break;
+	case LOOP_EVENT_git:
+		tell_git(tale, data);
+		break;
+	case LOOP_EVENT_imported:
+		tell_imported(tale, data);
+		break;
+	case LOOP_EVENT_begun:
+		tell_begun(tale, data, at_ms);
+		live_begin(&tale->live, tale->loop, number_of(data, "iteration"),
+			   number_of(data, "attempt"));
+		break;
+	case LOOP_EVENT_ended:
+		live_end(&tale->live);
+		tell_ended(tale, data);
+		break;
+	case LOOP_EVENT_interrupted:
+		live_end(&tale->live);
+		tale_tell(tale, "  iteration %d was interrupted; it does not count",
+			  number_of(data, "iteration"));
+		break;
+	case LOOP_EVENT_continued:
+		tale_tell(tale, "  %s%s", tale->stops ? "" : "goes on: ", text_of(data, "reason"));
+		break;
+	case LOOP_EVENT_asked:
+		tale->stops |= strcmp(text_of(data, "wish"), "reset") != 0;
+		break;
+	case LOOP_EVENT_resumed:
+		tale->stops = false;
+		break;
+	case LOOP_EVENT_waits:
+		tale_tell(tale, "  waits until %s: %s", clock, text_of(data, "reason"));
+		break;
+	case LOOP_EVENT_paused:
+		tale_tell(tale, "paused: %s", text_of(data, "reason"));
+		break;
+	case LOOP_EVENT_finished:
+		tale_paint(tale, PAINT_BOLD, "%s: %s",
+			   json_is_true(json_object_get(data, "refused")) ? "refused"
+									  : text_of(data, "status"),
+			   text_of(data, "reason"));
+		break;
+	default:
+		break;
+	}
+}
+
+void tale_event(struct tale *tale, const struct store_event *event)
+{
+	json_t *data = json_loads(event->data, 0, NULL);
+
+	if (tale->json) {
+		tell_raw(tale, event, data);
+	} else {
+		tell_data(tale, loop_event_find(event->kind), data, event->at_ms);
+		json_decref(data);
+	}
+}
+
+static void tell_line(void *context, const char *line)
+{
+	tale_paint(context, line[2] == '"' ? PAINT_PLAIN : PAINT_DIM, "%s", line);
+}
+
+void tale_begin(struct tale *tale, struct client_loop *loop, bool json)
+{
+	*tale = (struct tale){ .loop = loop,
+			       .json = json,
+			       .at = time(NULL),
+			       .stops = loop->state.wish != LOOP_WISH_NONE,
+			       .live = { .tell = tell_line, .context = tale } };
+}
+
+void tale_end(struct tale *tale)
+{
+	live_end(&tale->live);
+}
