@@ -22,7 +22,8 @@ class Snapshots:
         env = dict(self.env or os.environ)
         if fault:
             env["RINGFENCE_SNAPSHOT_FAULT"] = str(fault)
-        argv = ["sh", "-c", f'exec "$@" 3>&{ends[1]} {ends[1]}>&-', "-", self.program, work,
+        # Not by sh, for which a descriptor has one digit.
+        argv = ["bash", "-c", f'exec "$@" 3>&{ends[1]} {ends[1]}>&-', "-", self.program, work,
                 *(f"{key.rstrip('_')}={value}" for key, value in given.items())]
         with subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               pass_fds=[ends[1]]) as process:
