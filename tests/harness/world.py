@@ -7,13 +7,14 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 
 from . import kernel
 from .case import Failure, Skip
 from .expect import expect, shorten
 from .terminal import Terminal
 
-RUN_TIMEOUT_S = 30
+RUN_TIMEOUT_S = 60  # limits are for what hangs, not for what is slow
 BWRAP = "/usr/bin/bwrap"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 GREETING = b"hello from the host"
@@ -190,7 +191,11 @@ class World:
         """A process of the host that the tests may try to harm."""
         return self.start(["sleep", "600"])
 
-    def all_gone(self, timeout=5):
+    def spent(self):
+        """CPU time of what has ended so far, in seconds: what something costs, however busy the machine is."""
+        return sum(os.times()[2:4])
+
+    def all_gone(self, timeout=30):
         """Waits until no process is left that this test started, however indirectly."""
         left = kernel.wait_for_children(timeout)
         expect(not left, f"processes are left after {timeout} s", left)
@@ -211,6 +216,13 @@ class World:
             kernel.own_mounts()
         except OSError as error:
             raise Skip(f"no mount namespace for the test: {error}") from None
+
+    def own_network(self):
+        """From here on this test has a network with nothing in it but a loopback."""
+        try:
+            kernel.own_network()
+        except OSError as error:
+            raise Skip(f"no network namespace for the test: {error}") from None
 
     def tmpfs(self, target, size="1m"):
         os.makedirs(target, exist_ok=True)
@@ -250,6 +262,18 @@ class World:
         elif family != socket.AF_UNIX:
             threading.Thread(target=_answer_datagrams, args=(server,), daemon=True).start()
         return server
+
+    def closed_port(self):
+        """A port of 127.0.0.1 at which nobody listens: it is held until the test ends, so that nobody else gets it."""
+        held = socket.socket()
+        self.servers.append(held)
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+    def one_day(self):
+        """Comes back on a day that has a minute left at least."""
+        while (now := time.localtime()).tm_hour == 23 and now.tm_min == 59:
+            time.sleep(60 - min(now.tm_sec, 59))
 
     def answer(self, server, handle):
         """Serves a listening socket in threads: handle(connection) for each client."""
