@@ -17,7 +17,7 @@ from . import kernel
 from .case import Failure, Skip
 from .world import World
 
-LEFTOVER_GRACE_S = 5
+LEFTOVER_GRACE_S = 20
 
 
 def remove_tree(path):
