@@ -96,13 +96,13 @@ class Private:
 
     def open(self):
         code, answer = self.ask("git-open")
-        assert code == 0, answer
+        assert code == 0, (code, answer, self.snapshots.err)
         return answer
 
     def bring(self, **words):
         """Imports; returns the answer."""
         code, answer = self.ask("git-import", **words)
-        assert code == 0, answer
+        assert code == 0, (code, answer, self.snapshots.err)
         return answer
 
     def run(self, *words, **options):

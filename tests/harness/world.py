@@ -1,5 +1,8 @@
 """The world of one test: a home with a project in it, and ways to run things in and out of the fence."""
 
+import collections
+import contextlib
+import glob
 import json
 import os
 import shutil
@@ -49,6 +52,7 @@ class World:
         self.running = []
         self.servers = []
         self.cleanups = []
+        self.results = collections.deque(maxlen=3)
         # A test that kills ringfence -9 leaves its run's folder behind by design.
         self.leftover_runs = False
         os.makedirs(self.project)
@@ -131,7 +135,8 @@ class World:
             self.kill(process)
             raise Failure(f"did not end within {timeout} s: {shorten(process.args, 600)}\n"
                           f"stdout: {expired.stdout!r}\nstderr: {expired.stderr!r}") from None
-        return Result(process.args, process.returncode, out or b"", err or b"")
+        self.results.append(Result(process.args, process.returncode, out or b"", err or b""))
+        return self.results[-1]
 
     def run(self, argv, input=None, timeout=RUN_TIMEOUT_S, **options):
         """Outside of the fence."""
@@ -280,6 +285,17 @@ class World:
         threading.Thread(target=_answer_streams, args=(server, handle), daemon=True).start()
 
     # The end
+
+    def account(self, known):
+        """What happened last, for whoever looks for the cause of a failure; without what is known already."""
+        told = [str(result) for result in self.results if str(result) not in known]
+        told[:0] = ["what ran last:"] * bool(told)
+        for name in ("supervisor.log", "state.json", "iterations/*/stderr.log"):
+            for path in sorted(glob.glob(os.path.join(self.state, "loops/*", name))):
+                with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+                    text = file.read()
+                    told += [f"{os.path.relpath(path, self.state)}: {text[-1500:]}"] if text.strip() else []
+        return told
 
     def end(self):
         """Ends what the test started; returns complaints about what ringfence left behind."""
