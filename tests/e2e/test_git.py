@@ -92,6 +92,23 @@ def test_git_status_inside_is_what_the_user_sees(t):
 
 
 @needs("git")
+def test_a_file_that_changed_when_the_index_was_written_is_seen_inside(t):
+    """Its size and its time are those of the index, which is as old: git looks into it, unless a copy of the index is younger."""
+    status = "git -c core.trustctime=false status --porcelain file.txt"
+    loop = Loop(t, scripts={"1": f"{status} > seen; edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    then = 1600000000
+    os.utime(loop.path("file.txt"), (then, then))
+    repo.git("update-index", "--refresh")
+    repo.write("file.txt", "one\n")
+    os.utime(loop.path("file.txt"), (then, then))
+    equal(repo.git(*status.split()[1:]), "", "a control: beside a younger index git does not see it")
+    os.utime(loop.path(".git/index"), (then, then))
+    equal(loop.run().code, 0, "exit status of run")
+    equal(loop.tree()["seen"], " M file.txt\n", "what git says inside")
+
+
+@needs("git")
 def test_without_a_commit_nothing_comes_in(t):
     loop, repo = begin(t, "git status > /dev/null; git branch other; git add -A; git stash -q; git stash drop -q; git checkout -q other")
     equal(loop.result.code, 0, "exit status of run", loop.result)

@@ -43,7 +43,7 @@ def test_python_threads_and_processes_work(t):
 
 
 @needs("go")
-@timeout(120)
+@timeout(240)
 def test_go_builds_and_runs(t):
     t.write("hello.go", 'package main\nimport "fmt"\nfunc main() { fmt.Println("hello from go") }\n')
     contains(t.works("sh", "-c", "go build -o hello hello.go && ./hello", timeout=100), "hello from go",
@@ -51,7 +51,7 @@ def test_go_builds_and_runs(t):
 
 
 @needs("gdb", "cc")
-@timeout(90)
+@timeout(180)
 def test_gdb_breaks_and_prints(t):
     gcc(t, "int twice(int x) { return 2 * x; }\nint main(void) { return twice(21) - 42; }\n", "small",
         "-O0")

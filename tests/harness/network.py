@@ -6,6 +6,7 @@ server of the test's.
 """
 
 import array
+import contextlib
 import os
 import signal
 import socket
@@ -15,6 +16,7 @@ import threading
 
 from . import kernel, names
 from .case import Skip
+from .gateway import receive
 
 MACHINE, NAMES = "45.0.0.2", "45.0.0.53"
 MACHINE6 = "2a0e:1:2:3::2"
@@ -161,10 +163,10 @@ class Network:
                 connection, _ = sock.accept()
             except OSError:
                 return
-            with connection:
-                head = connection.recv(2)
-                query = connection.recv(4096)
-                if len(head) == 2 and query:
+            with connection, contextlib.suppress(OSError):
+                size = receive(connection, 2)
+                query = receive(connection, *struct.unpack("!H", size)) if len(size) == 2 else b""
+                if query:
                     answer = self._answer(query)
                     connection.sendall(struct.pack("!H", len(answer)) + answer)
 
