@@ -184,7 +184,8 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	const char *limit = text_of(data, "limit");
 
 	tell_cost(follow, data);
-	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
+	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message") &&
+	    !*text_of(data, "unreached")) /* that is told with what is done about it */
 		tell(follow, "  the agent reports (%s): %.300s", error, text_of(data, "message"));
 	if (json_is_true(json_object_get(data, "over_budget")))
 		tell(follow, "  the agent was ended after %.1f s: it had spent what it may (%s)",
