@@ -95,6 +95,7 @@ struct agent_format {
 	void (*end)(struct agent_reader *reader);
 	void (*free)(struct agent_reader *reader);
 	bool ends; /* it says when a turn is over: what was said in one that did not end well is not final */
+	bool grows; /* a text is all that was said since the agent last did something, again and again */
 	int exit_http; /* its exit status is an HTTP status less this; 0: it is none */
 };
 
