@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 
 from harness import cases, contains, equal, expect, lacks
@@ -128,6 +129,24 @@ def test_what_an_agent_does_is_told_as_it_does_it(t):
              f"  - shell {'é' * 96} ...\n  - last \n  the agent ended", "what is told")
     lacks(loop.ringfence("run", "x", "--agent-command", "sh act", "--check", "test -f done").out, "read a.c",
           "what is told of plain output")
+
+
+@cases(80, 120)
+def test_lines_are_no_wider_than_the_terminal(t, columns):
+    loop = Loop(t, scripts={"1": "touch /usr/there 2>/dev/null; event tool '\"name\": \"shell\", \"target\": \"" + "make it so " * 20 + "\"'",
+                            "2": "event cost '\"usd\": 1.5'; event text '\"text\": \"" + "many words " * 20 + "\"'; edit done yes"})
+    def wide(*words):
+        terminal = t.tty([t.ringfence, *words], cwd=loop.project, cols=columns)
+        equal(terminal.wait(), 0, f"exit status of {words[0]}")
+        lines = [re.sub("\x1b\\[[0-9]*m", "", line) for line in terminal.text().replace("\r", "").split("\n")]
+        equal([line for line in lines if len(line) > columns], [], f"lines of {words[0]} that are too long")
+        return lines
+    lines = wide("run", "make it " * 12, "--agent-command", "sh agent.sh", "--agent-format", "events", "--check", "test -f done",
+                 "--promise", "many words " * 19 + "many words")
+    expect(max(map(len, lines)) > columns - 12, "lines are as long as they can be", lines)
+    for command in ("status", "history", "cost", "checkpoints", "policy", "doctor", "logs"):
+        wide(command)
+    contains(loop.ringfence("status").out, f"    {'make it ' * 12}\n", "a line that goes into a pipe")
 
 
 SAID = ('{"type": "text", "text": "I look first.\\n\\nThen more."}', 'no event', '{"type": "tool", "name": "read", "target": "a.c"}',
