@@ -2,6 +2,7 @@
 #include "cli/apply.h"
 #include "cli/cli.h"
 #include "cli/notice.h"
+#include "cli/page.h"
 #include "cli/policy.h"
 #include "cli/reach.h"
 #include "util/json.h"
@@ -59,14 +60,18 @@ static const char *inside(const struct fence_plan *plan, const char *path)
 
 static void print_line(const char *what, const char *value, const char *name, const char *origin)
 {
-	enum { COLUMN = 40 };
+	enum { LABEL = 13, COLUMN = 36 };
 	AUTO_FREE char *shown = text_escaped(value);
-	AUTO_FREE char *from = text_escaped(origin);
 	bool named = name && strcmp(name, what) != 0;
-	AUTO_FREE char *rule = text_escaped(named ? name : "");
+	AUTO_FREE char *rule = mem_format("%s%s%s", named ? name : "", named ? ", " : "", origin);
+	AUTO_FREE char *from = text_escaped(rule);
+	bool long_one = page_width() && page_columns(shown) > COLUMN;
 
 	printf("%-12s %-*s", what, *from ? COLUMN : 0, shown);
-	printf("%s%s%s%s\n", *from ? " " : "", rule, named ? ", " : "", from);
+	if (*from && long_one)
+		printf("\n%*s", LABEL + COLUMN, "");
+	printf("%s", *from ? " " : "");
+	page_print(from, LABEL + COLUMN + 1);
 }
 
 static void print_rules(const struct fence_plan *plan)
@@ -91,7 +96,7 @@ static void print_rules(const struct fence_plan *plan)
 	print_line("private", "/tmp", NULL, "built-in");
 	print_line("private", "/dev/shm", NULL, "built-in");
 	print_line("private", plan->home, NULL, "built-in");
-	print_line("readable", "the system: /usr, /opt, parts of /etc", NULL, "built-in");
+	print_line("readable", "/usr, /opt, parts of /etc", NULL, "built-in");
 	print_line("absent", "everything else", NULL, "built-in");
 }
 

@@ -4,6 +4,7 @@
 #include "cli/doing.h"
 #include "cli/live.h"
 #include "cli/loops.h"
+#include "cli/page.h"
 #include "cli/paint.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -77,7 +78,6 @@ static void tell_raw(struct follow *follow, const struct store_event *event, jso
 static __attribute__((format(printf, 3, 4))) void paint(struct follow *follow, enum paint colour,
 							const char *format, ...)
 {
-	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
 	char text[4096];
 	va_list arguments;
 
@@ -86,9 +86,7 @@ static __attribute__((format(printf, 3, 4))) void paint(struct follow *follow, e
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	text_escape(&line, text);
-	printf("%s%s%s\n", paint_on(colour), buffer_text(&line), paint_off(colour));
-	fflush(stdout);
+	page_tell(colour, text, (int)strspn(text, " ") + 2);
 	follow->told_at = time(NULL);
 }
 
@@ -184,7 +182,8 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	const char *limit = text_of(data, "limit");
 
 	tell_cost(follow, data);
-	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
+	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message") &&
+	    !*text_of(data, "unreached")) /* that is told with what is done about it */
 		tell(follow, "  the agent reports (%s): %.300s", error, text_of(data, "message"));
 	if (json_is_true(json_object_get(data, "over_budget")))
 		tell(follow, "  the agent was ended after %.1f s: it had spent what it may (%s)",
@@ -345,9 +344,14 @@ static int tell_event(void *context, const struct store_event *event, struct err
 	return 0;
 }
 
-static void tell_line(void *context, const char *line)
+static void tell_line(void *context, enum paint colour, const char *line, int indent)
 {
-	paint(context, line[2] == '"' ? PAINT_PLAIN : PAINT_DIM, "%s", line);
+	struct follow *follow = context;
+
+	if (follow->json)
+		return;
+	page_tell(colour, line, indent);
+	follow->told_at = time(NULL);
 }
 
 /* What the agent does now, if that is news. */

@@ -87,13 +87,16 @@ static void fill(struct call *call, struct books_row *row)
 		if (!call->reader.usage.error[strspn(
 			    call->reader.usage.error,
 			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")])
-			memcpy(row->error, call->reader.usage.error, sizeof row->error);
+			snprintf(row->error, sizeof row->error, "%s", call->reader.usage.error);
 		else
 			snprintf(row->error, sizeof row->error, "other");
 		row->kind = shape_classify(call->status, &call->reader.usage);
 		row->retry_at_ms = row->kind == SHAPE_RATE_LIMIT || row->kind == SHAPE_OVERLOADED
 					   ? call->limit.at_ms
 					   : 0;
+	} else if (call->unreached[0]) {
+		memcpy(row->error, call->unreached, sizeof row->error);
+		row->kind = SHAPE_UNREACHABLE;
 	}
 }
 

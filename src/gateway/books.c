@@ -331,6 +331,18 @@ static int turn_day(struct books *books, struct error *err)
 	return result;
 }
 
+/* The first one counts. */
+static void add_text(char *into, size_t room, const char *text)
+{
+	if (into[0])
+		return;
+	snprintf(into, room, "%.*s", (int)room - 1, text); /* the text may have no end */
+	/* The gateway has read foreign bytes. */
+	for (char *at = into; *at; at++)
+		if (*at == '\x7f' || (unsigned char)*at < 0x20)
+			*at = '?';
+}
+
 int books_add(struct books *books, const struct books_row *row, struct error *err)
 {
 	static const char *const kinds[PRICE_KINDS] = { "input", "output", "write_5m", "write_1h",
@@ -372,6 +384,9 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 		books->news.tokens[i] += row->tokens[i];
 	books->news.kind = row->kind;
 	books->news.retry_at_ms = row->retry_at_ms;
+	books->news.unreached[0] = '\0';
+	if (row->kind == SHAPE_UNREACHABLE)
+		add_text(books->news.unreached, BOOKS_ERROR, row->error);
 	if (fd_write_all(books->ledger, buffer_text(&line), line.used) < 0)
 		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
 	return turned; /* the line is there all the same */
@@ -416,18 +431,6 @@ uint64_t books_spent(const struct books *books)
 void books_add_refused(struct books *books, uint32_t count)
 {
 	books->news.refused += count;
-}
-
-/* The first one counts. */
-static void add_text(char *into, size_t room, const char *text)
-{
-	if (into[0])
-		return;
-	snprintf(into, room, "%s", text);
-	/* The gateway has read foreign bytes. */
-	for (char *at = into; *at; at++)
-		if (*at == '\x7f' || (unsigned char)*at < 0x20)
-			*at = '?';
 }
 
 void books_add_stray(struct books *books, const char *text)

@@ -128,6 +128,8 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 	if (result->metered && result->news.tape[0])
 		json_object_set_new(data, "not_recorded", report_text(result->news.tape));
 	json_object_set_new(data, "error", json_string(agent_error_name(error)));
+	if (error == AGENT_ERROR_UNREACHABLE)
+		json_object_set_new(data, "unreached", report_text(result->news.unreached));
 	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
 	if (*said->limit)
 		json_object_set_new(data, "limit", json_string(said->limit));
@@ -349,6 +351,7 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 
 	common(state, now_ms, &input);
 	input.facts = state->facts;
+	input.unreached = state->unreached;
 	input.facts.files_changed = (uint32_t)survey->changed;
 	input.facts.checks = (uint32_t)state->options.checks.count;
 	input.facts.checks_passed = sums.passed;

@@ -358,6 +358,25 @@ def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
     contains(result.out, f"network   none; models of openai at {world.server.address}, at no cost\n", "where models are")
 
 
+def test_a_local_server_that_goes_away_is_waited_for_by_its_name_and_asked_again_when_it_is_back(t):
+    world = World(t, [turn(call("shell", command="touch asked; until [ -e gone ]; do sleep 0.05; done"))], provider="openai", local=True)
+    host, port = world.server.server.server_address
+    result = world.run("--model", "m", "--detach")
+    equal(result.code, 0, "exit status", result)
+    world.loop.there("asked")
+    world.server.close()
+    world.loop.write("gone")
+    status = world.loop.waiting()
+    contains(status["reason"], f"the model server at {host}:{port} cannot be reached: Connection refused: waiting until ", "the reason")
+    entry = world.loop.history()[0]
+    equal((entry["failure"], entry["verdict"], entry["counts"]), ("unreachable", "wait", False), "the iteration", entry)
+    world.loop.ringfence("pause")
+    world.loop.ended("paused")
+    with Server(ends(), listen=(host, port)):
+        result = world.loop.ringfence("resume", "--follow", env=world.env)
+    equal(result.code, 0, "exit status of resume", result)
+
+
 def test_where_hosts_are_allowed_commands_can_reach_them_and_the_model_sees_no_token(t):
     command = "test -n \"$HTTP_PROXY\" && echo $HTTP_PROXY; echo ${#ANTHROPIC_API_KEY}"
     for words, wanted in ((("--allow", "example.com"), ("http://ringfence:xxxxxxxx", "@127.0.0.1:61080\n0")), ((), ("0",))):

@@ -376,8 +376,19 @@ def test_a_provider_that_cannot_be_reached_costs_nothing(t):
     models = Models(t, lambda request, _: message(), "--upstream", f"anthropic=https://127.0.0.1:{t.closed_port()}")
     status, _, answer = models.ask()
     equal(status, 502, "the status")
-    contains(answer.decode(), "anthropic: 127.0.0.1: Connection refused", "the reason")
-    equal(models.ledger(1)[0]["cost_nusd"], 0, "the ledger")
+    reason = f"127.0.0.1:{models.provider.port} cannot be reached: Connection refused"
+    contains(answer.decode(), f"anthropic: {reason}", "the reason")
+    line = models.ledger(1)[0]
+    equal((line["cost_nusd"], line["failure"], line["error"]), (0, "unreachable", reason), "the ledger")
+
+
+def test_a_name_that_does_not_exist_is_a_provider_that_cannot_be_reached(t):
+    # Names under .onion are never looked up (RFC 7686), so that no network is needed to know.
+    models = Models(t, lambda request, _: message(), "--upstream", "anthropic=https://models.onion")
+    equal(models.ask()[0], 502, "the status")
+    line = models.ledger(1)[0]
+    equal((line["cost_nusd"], line["failure"]), (0, "unreachable"), "the ledger", line)
+    contains(line["error"], "models.onion:443 cannot be reached: ", "the reason")
 
 
 @cases(429, 529, 401)
@@ -432,6 +443,7 @@ def test_another_certificate_is_refused(t):
     status, _, answer = models.ask()
     equal(status, 502, "the status")
     contains(answer.decode(), "certificate is refused", "the reason")
+    equal(models.ledger(1)[0]["failure"], "unreachable", "the class")
     equal(models.provider.requests, [], "no request, no key")
 
 
