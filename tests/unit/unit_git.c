@@ -1,8 +1,8 @@
 /* Git as text and bytes: configurations, names of refs, objects. */
 #include "unit.h"
 
-#include "snapshot/fsck.h"
-#include "snapshot/refs.h"
+#include "snapshot/object/fsck.h"
+#include "snapshot/object/refs.h"
 #include "util/gitconf.h"
 #include "util/mem.h"
 

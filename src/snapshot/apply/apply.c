@@ -1,0 +1,475 @@
+/* Bringing a branch into the user's: see apply.h. */
+#include "snapshot/apply/apply.h"
+
+#include "snapshot/apply/bare.h"
+#include "snapshot/apply/drafts.h"
+#include "snapshot/apply/landing.h"
+#include "snapshot/apply/merge.h"
+#include "snapshot/fault.h"
+#include "snapshot/libgit.h"
+#include "snapshot/look/walk.h"
+#include "snapshot/object/vet.h"
+#include "snapshot/undo/differ.h"
+#include "snapshot/undo/stage.h"
+#include "util/buffer.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { MESSAGE_BYTES = 64 << 20 };
+
+/* All that is found out before something changes. */
+struct finding {
+	struct user user;
+	git_oid theirs;
+	git_oid old_tree;
+	bool has_old;
+	struct drafts *drafts;
+	struct merge merge;
+	struct deltas deltas;
+	struct list own; /* of the user's, in the way */
+	git_index *index;
+};
+
+static void release(struct finding *finding)
+{
+	git_index_free(finding->index);
+	delta_release(&finding->deltas);
+	merge_release(&finding->merge);
+	list_release(&finding->own);
+	user_close(&finding->user);
+}
+
+static int find_branch(git_repository *repository, const char *name, git_oid *ret_id,
+		       struct error *err)
+{
+	const char *shown = text_behind(name, "refs/heads/");
+	int found = git_reference_name_to_id(ret_id, repository, name);
+
+	if (found == GIT_ENOTFOUND)
+		return error_set(err,
+				 "there is no branch %s in this repository: the loop has committed "
+				 "nothing (ringfence diff shows what it did)",
+				 shown ? shown : name);
+	return found < 0 ? libgit_trouble("read the loop's branch", err) : 0;
+}
+
+/* Libgit2 would walk through it for hours. */
+static int check_depth(git_repository *repository, const git_oid *theirs, struct error *err)
+{
+	struct vet vet = { 0 };
+	struct error why;
+	int result;
+
+	if (git_repository_odb(&vet.objects, repository) < 0)
+		return libgit_trouble("open the objects", err);
+	result = vet_depth(&vet, theirs, &why);
+	vet_release(&vet);
+	git_odb_free(vet.objects);
+	return result < 0 ? error_set(err, "the loop's branch has %s", why.text) : 0;
+}
+
+static int look(struct finding *at, const struct apply_options *options, struct error *err)
+{
+	const struct user *user = &at->user;
+	const git_oid *ours = user->unborn ? NULL : &user->head;
+
+	if (drafts_begin(user->repository, &at->drafts, err) < 0 ||
+	    find_branch(user->repository, options->branch, &at->theirs, err) < 0 ||
+	    check_depth(user->repository, &at->theirs, err) < 0 ||
+	    merge_try(user->repository, ours, &at->theirs, &at->merge, err) < 0)
+		return -1;
+	if (at->merge.kind == MERGE_CONFLICT || at->merge.kind == MERGE_NOTHING)
+		return 0;
+	if (git_repository_index(&at->index, user->repository) < 0)
+		return libgit_trouble("read the index (git merge can do what this cannot)", err);
+	if (git_index_has_conflicts(at->index))
+		return error_set(err, "the index has conflicts that nobody has resolved yet (git "
+				      "status)");
+	if (landing_tree(user->repository, &user->head, &at->old_tree, &at->has_old, err) < 0 ||
+	    delta_list(user->repository, at->has_old ? &at->old_tree : NULL, &at->merge.tree,
+		       &at->deltas, err) < 0)
+		return -1;
+	return delta_look(user, at->index, options->here && at->merge.kind == MERGE_FORWARD,
+			  &at->deltas, &at->own, err);
+}
+
+/* ---- answers ---- */
+
+static void tell_id(struct json *json, const char *key, const git_oid *id)
+{
+	char text[GIT_OID_HEXSZ + 1];
+
+	json_text(json, key, git_oid_tostr(text, sizeof text, id));
+}
+
+static const char *kind_name(const struct finding *at, const struct apply_options *options)
+{
+	switch (at->merge.kind) {
+	case MERGE_CONFLICT:
+		return "conflict";
+	case MERGE_NOTHING:
+		return "nothing";
+	case MERGE_FORWARD:
+	case MERGE_TRUE:
+		break;
+	}
+	if (options->squash)
+		return at->deltas.count ? "squash" : "nothing";
+	return at->merge.kind == MERGE_FORWARD ? "forward" : "merge";
+}
+
+static void tell_changes(struct json *json, const struct finding *at)
+{
+	struct bare bare = { .repository = at->user.repository,
+			     .tree = at->merge.tree,
+			     .work = at->user.work_fd };
+	size_t there = 0;
+
+	json_open(json, "changes", '[');
+	for (size_t i = 0; i < at->deltas.count; i++) {
+		const struct delta *delta = &at->deltas.items[i];
+
+		json_open(json, NULL, '{');
+		json_text(json, "path", delta->path);
+		json_text(json, "status",
+			  !delta->old_mode   ? "added"
+			  : !delta->new_mode ? "deleted"
+					     : "modified");
+		json_flag(json, "submodule", delta->new_mode == GIT_FILEMODE_COMMIT);
+		json_flag(json, "there", delta->place == DELTA_NEW);
+		json_flag(json, "git", bare_holds(&bare, delta->path));
+		json_close(json);
+		there += delta->place == DELTA_NEW;
+	}
+	json_close(json);
+	bare_release(&bare);
+	json_number(json, "there", there);
+}
+
+/* Files that git would pass through a filter: here they are written as they are stored. */
+static void tell_filtered(struct json *json, const struct finding *at)
+{
+	json_open(json, "filtered", '[');
+	for (size_t i = 0; i < at->deltas.count; i++) {
+		const struct delta *delta = &at->deltas.items[i];
+		const char *value = NULL;
+
+		if (delta->new_mode && delta->place == DELTA_OLD &&
+		    git_attr_get(&value, at->user.repository, GIT_ATTR_CHECK_FILE_THEN_INDEX,
+				 delta->path, "filter") == 0 &&
+		    git_attr_value(value) == GIT_ATTR_VALUE_STRING)
+			json_text(json, NULL, delta->path);
+	}
+	json_close(json);
+}
+
+static void tell(struct json *json, const struct finding *at, const struct apply_options *options)
+{
+	struct list obeyed = { 0 };
+
+	user_obeyed(&at->user, &obeyed);
+	json_text(json, "kind", kind_name(at, options));
+	json_text(json, "branch", at->user.branch + strlen("refs/heads/"));
+	json_text(json, "work_tree", at->user.work);
+	if (!at->user.unborn)
+		tell_id(json, "old", &at->user.head);
+	tell_id(json, "theirs", &at->theirs);
+	if (at->merge.kind != MERGE_CONFLICT)
+		tell_id(json, "tree", &at->merge.tree);
+	json_number(json, "commits", at->merge.commits);
+	json_number(json, "conflict_count", at->merge.conflicts);
+	json_open(json, "conflicts", '[');
+	for (size_t i = 0; i < at->merge.words.count; i++) {
+		json_open(json, NULL, '{');
+		json_text(json, "path", at->merge.paths.items[i]);
+		json_text(json, "words", at->merge.words.items[i]);
+		json_close(json);
+	}
+	json_close(json);
+	json_list(json, "in_the_way", &at->own);
+	tell_changes(json, at);
+	tell_filtered(json, at);
+	json_list(json, "obeyed", &obeyed);
+	list_release(&obeyed);
+}
+
+/* ---- doing it ---- */
+
+static int commit(struct finding *at, const struct apply_options *options, git_oid *ret_id,
+		  struct error *err)
+{
+	git_repository *repository = at->user.repository;
+	const git_commit *parents[2] = { 0 };
+	git_commit *ours = NULL;
+	git_commit *theirs = NULL;
+	git_signature *who = NULL;
+	git_tree *tree = NULL;
+	size_t count = 0;
+	int result = -1;
+
+	if (user_identity(&at->user, &who, err) < 0)
+		return -1;
+	if ((!at->user.unborn && git_commit_lookup(&ours, repository, &at->user.head) < 0) ||
+	    (!options->squash && git_commit_lookup(&theirs, repository, &at->theirs) < 0) ||
+	    git_tree_lookup(&tree, repository, &at->merge.tree) < 0)
+		goto end;
+	if (ours)
+		parents[count++] = ours;
+	if (theirs)
+		parents[count++] = theirs;
+	result = git_commit_create(ret_id, repository, NULL, who, who, NULL,
+				   options->message ? options->message : "Merge", tree, count,
+				   parents);
+end:
+	if (result < 0)
+		libgit_trouble("make a commit", err);
+	git_tree_free(tree);
+	git_commit_free(ours);
+	git_commit_free(theirs);
+	git_signature_free(who);
+	return result < 0 ? -1 : 0;
+}
+
+static int perform(struct finding *at, const struct apply_options *options, struct json *json,
+		   struct error *err)
+{
+	struct landing landing = { .old = at->user.head,
+				   .new = at->theirs,
+				   .branch = at->user.branch,
+				   .log = options->log ? options->log : "ringfence apply" };
+	struct landing_result result = { 0 };
+	char id[GIT_OID_HEXSZ + 1];
+	int outcome = 0;
+
+	git_oid_tostr(id, sizeof id, &at->merge.tree);
+	if (options->tree && strcmp(options->tree, id) != 0)
+		return error_set(err, "a branch has moved meanwhile (try again)");
+	if ((options->squash || at->merge.kind == MERGE_TRUE) &&
+	    commit(at, options, &landing.new, err) < 0)
+		return -1;
+	outcome = drafts_keep(at->drafts, at->user.repository, true, err);
+	if (outcome == 0)
+		outcome = landing_make(&at->user, &landing, &at->deltas, &result, err);
+	if (outcome == 0) {
+		tell_id(json, "new", &landing.new);
+		json_number(json, "written", result.written);
+		json_number(json, "removed", result.removed);
+		json_list(json, "left", &result.left);
+	}
+	list_release(&result.left);
+	return outcome;
+}
+
+/* What was cut off comes first; the lock is held. */
+static int finish(struct user *user, struct json *json, struct error *err)
+{
+	struct landing_result result = { 0 };
+	int outcome;
+
+	if (!landing_pending(user)) {
+		/* One that was killed before anything of the user's changed leaves no more than this. */
+		if (user->stale)
+			stage_remove(user->work_fd, WALK_STAGE, 0);
+		return 0;
+	}
+	outcome = landing_finish(user, &result, err);
+	if (outcome == 0) {
+		json_flag(json, "recovered", true);
+		json_list(json, "recovered_left", &result.left);
+	}
+	list_release(&result.left);
+	return outcome;
+}
+
+int apply_finish(const char *project, struct json *json, struct error *err)
+{
+	struct user user;
+	int result = user_open(&user, project, NULL, err);
+
+	if (result == 0)
+		result = user_lock(&user, err);
+	if (result == 0)
+		result = finish(&user, json, err);
+	user_close(&user);
+	return result;
+}
+
+int apply_branch(const struct apply_options *options, struct json *json, struct error *err)
+{
+	struct finding at = { 0 };
+	int result = user_open(&at.user, options->project, NULL, err);
+
+	/* Who only looks disturbs nobody, unless something has to be finished. */
+	if (result == 0 && (!options->dry || landing_pending(&at.user)))
+		result = user_lock(&at.user, err) < 0 || finish(&at.user, json, err) < 0 ? -1 : 0;
+	if (result == 0)
+		result = user_head(&at.user, err) < 0 || user_at_rest(&at.user, err) < 0 ||
+					 look(&at, options, err) < 0
+				 ? -1
+				 : 0;
+	if (result == 0) {
+		bool can = at.merge.kind != MERGE_CONFLICT && !at.own.count &&
+			   strcmp(kind_name(&at, options), "nothing") != 0;
+
+		tell(json, &at, options);
+		if (can && !options->dry)
+			result = perform(&at, options, json, err);
+	}
+	release(&at);
+	return result;
+}
+
+/* ---- as mails ---- */
+
+/* The commits that theirs has and ours has not, the oldest first; false: one of them is a merge. */
+static bool list_commits(git_repository *repository, const git_oid *ours, const git_oid *theirs,
+			 git_oid **ret_ids, size_t *ret_count)
+{
+	git_revwalk *walk = NULL;
+	bool plain = true;
+	git_oid id;
+
+	*ret_ids = NULL;
+	*ret_count = 0;
+	if (git_revwalk_new(&walk, repository) < 0)
+		return false;
+	git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_REVERSE);
+	plain = git_revwalk_push(walk, theirs) == 0 && (!ours || git_revwalk_hide(walk, ours) == 0);
+	while (plain && git_revwalk_next(&id, walk) == 0) {
+		git_commit *commit = NULL;
+
+		plain = git_commit_lookup(&commit, repository, &id) == 0 &&
+			git_commit_parentcount(commit) <= 1;
+		git_commit_free(commit);
+		*ret_ids = mem_resize(*ret_ids, *ret_count + 1, sizeof **ret_ids);
+		(*ret_ids)[(*ret_count)++] = id;
+	}
+	git_revwalk_free(walk);
+	return plain;
+}
+
+/* What one commit changes, in its words; or, with a subject, all that has come since the base. */
+struct mail {
+	const git_oid *id;
+	size_t number, count;
+	const char *subject;
+	const git_oid *base; /* NULL: since there was nothing */
+};
+
+static int find_before(git_repository *repository, const struct mail *mail,
+		       const git_commit *commit, git_commit **ret_before)
+{
+	if (mail->subject)
+		return mail->base ? git_commit_lookup(ret_before, repository, mail->base) : 0;
+	return git_commit_parentcount(commit) ? git_commit_parent(ret_before, commit, 0) : 0;
+}
+
+/* A line of a message that git am would take for the beginning of a patch, of another mail, or of who wrote it: with it a
+ * message could bring files that no commit has. */
+static bool is_mail(const char *line)
+{
+	static const char *const beginnings[] = { "diff -", "Index: ", "---",   "From ",
+						  ">From",  "From:",   "Date:", "Subject:" };
+
+	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+		if (strncasecmp(line, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Such lines begin with a blank. */
+static void guard_body(const char *body, struct buffer *out)
+{
+	while (body && *body) {
+		size_t size = strcspn(body, "\n");
+
+		if (is_mail(body))
+			buffer_add_text(out, " ");
+		buffer_add(out, body, size + (body[size] == '\n'));
+		body += size + (body[size] == '\n');
+	}
+}
+
+static int print_mail(git_repository *repository, const struct mail *mail, bool terminal,
+		      struct error *err)
+{
+	git_email_create_options options = GIT_EMAIL_CREATE_OPTIONS_INIT;
+	git_diff_options diff_options;
+	git_commit *commit = NULL;
+	git_commit *before = NULL;
+	git_tree *old = NULL;
+	git_tree *new = NULL;
+	git_diff *diff = NULL;
+	AUTO_BUFFER struct buffer body = BUFFER_INIT(MESSAGE_BYTES);
+	git_buf text = { 0 };
+	int result = 0;
+
+	/* Renames are told by both names in full: every git apply takes that. */
+	options.flags = GIT_EMAIL_CREATE_NO_RENAMES;
+	options.diff_opts.id_abbrev = GIT_OID_HEXSZ;
+	diff_options = options.diff_opts;
+	if (git_commit_lookup(&commit, repository, mail->id) == 0)
+		guard_body(git_commit_body(commit), &body);
+	if (!commit || buffer_overflowed(&body) || git_commit_tree(&new, commit) < 0 ||
+	    find_before(repository, mail, commit, &before) < 0 ||
+	    (before && git_commit_tree(&old, before) < 0) ||
+	    git_diff_tree_to_tree(&diff, repository, old, new, &diff_options) < 0 ||
+	    git_email_create_from_diff(&text, diff, mail->number, mail->count, mail->id,
+				       mail->subject ? mail->subject : git_commit_summary(commit),
+				       mail->subject || !body.used ? NULL : buffer_text(&body),
+				       git_commit_author(commit), &options) < 0)
+		result = libgit_trouble("make a patch", err);
+	if (result == 0)
+		differ_show(stdout, text.ptr, text.size, terminal);
+	if (result == 0 && ferror(stdout))
+		result = error_sys(err, "write to stdout");
+	git_buf_dispose(&text);
+	git_diff_free(diff);
+	git_tree_free(old);
+	git_tree_free(new);
+	git_commit_free(before);
+	git_commit_free(commit);
+	return result;
+}
+
+int apply_patch(const struct apply_options *options, struct json *json, struct error *err)
+{
+	struct finding at = { 0 };
+	git_oid *ids = NULL;
+	size_t count = 0;
+	int result = user_open(&at.user, options->project, NULL, err);
+
+	if (result == 0 && (find_branch(at.user.repository, options->branch, &at.theirs, err) < 0 ||
+			    check_depth(at.user.repository, &at.theirs, err) < 0))
+		result = -1;
+	if (result == 0) {
+		const git_oid *ours = at.user.unborn ? NULL : &at.user.head;
+		bool plain = list_commits(at.user.repository, ours, &at.theirs, &ids, &count);
+		git_oid base;
+		bool has_base = ours &&
+				git_merge_base(&base, at.user.repository, ours, &at.theirs) == 0;
+		/* History that is no line cannot be told by mails: all of it is one. */
+		struct mail whole = { .id = &at.theirs,
+				      .number = 1,
+				      .count = 1,
+				      .subject = options->message ? options->message : "ringfence",
+				      .base = has_base ? &base : NULL };
+
+		json_number(json, "commits", count);
+		for (size_t i = 0; plain && result == 0 && i < count; i++) {
+			struct mail one = { .id = &ids[i], .number = i + 1, .count = count };
+
+			result = print_mail(at.user.repository, &one, options->terminal, err);
+		}
+		if (!plain)
+			result = print_mail(at.user.repository, &whole, options->terminal, err);
+	}
+	free(ids);
+	release(&at);
+	return result;
+}
