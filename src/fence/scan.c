@@ -3,9 +3,9 @@
 #include "fence/sweep.h"
 
 #include "fence/builtin.h"
-#include "fence/gitconfig.h"
 #include "fence/run.h"
 #include "util/fd.h"
+#include "util/gitconf.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -188,9 +188,16 @@ struct git {
 	const char *path;
 };
 
-/* A path that git's configuration names: protected if it is there, watched if it is not. */
-static void take_named(void *context, bool hooks, const char *value)
+/* A path that git's configuration names: protected if it is there, watched if it is not. The path of an include begins at
+ * the git directory, that of hooks at the work tree; so that nothing is missed, each "path" is taken for an include. */
+static int take_named(void *context, const struct gitconf_entry *entry)
 {
+	bool hooks = strcmp(entry->key, "hookspath") == 0;
+	const char *value = entry->value;
+
+	if ((!hooks && strcmp(entry->key, "path") != 0) || !*value)
+		return 0;
+
 	struct git *git = context;
 	struct fence_plan *plan = git->scan->plan;
 	AUTO_FREE char *work_tree = path_absolute("..", git->path);
@@ -199,9 +206,10 @@ static void take_named(void *context, bool hooks, const char *value)
 				       : path_absolute(value, hooks ? work_tree : git->path);
 
 	if (!in_writable_root(plan, path))
-		return;
+		return 0;
 	add_link(plan, path, ""); /* nothing to put back */
 	protect_target(git->scan, path, true, false);
+	return 0;
 }
 
 static void take_config(struct scan *scan, const char *git)
@@ -210,9 +218,10 @@ static void take_config(struct scan *scan, const char *git)
 	AUTO_FREE char *path = path_join(git, "config");
 	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
-	if (fd < 0 || fd_read_all(fd, &text) < 0 || !text.data)
+	if (fd < 0 || fd_read_all(fd, &text) < 0)
 		return;
-	gitconfig_each_path(text.data, take_named, &(struct git){ scan, git });
+	/* What is behind something that git does not understand it does not obey either. */
+	gitconf_each(buffer_text(&text), text.used, take_named, &(struct git){ scan, git });
 }
 
 /* A git directory is read-only as a whole; what it leads to outside of itself is found here. Its

@@ -189,6 +189,7 @@ def test_13_a_gitconfig_that_is_included_already_cannot_be_changed(t):
 @needs("git")
 @cases(("core.hooksPath", ".githooks", ".githooks/pre-commit"),
        ("core.hooksPath", "{project}/tools/hooks", "tools/hooks/pre-commit"),
+       ("core.hooksPath", "hooks#1", "hooks#1/pre-commit"),
        ("include.path", "../team.gitconfig", "team.gitconfig"),
        ("include.path", "{project}/conf/git", "conf/git"),
        ("includeIf.gitdir:{project}/.path", "../team.gitconfig", "team.gitconfig"))

@@ -10,7 +10,7 @@
 static int look(void *context, const struct gitconf_entry *entry)
 {
 	(void)context;
-	if (!*entry->section || !*entry->key || strchr(entry->key, '\n'))
+	if (!*entry->key || strchr(entry->key, '\n'))
 		abort();
 	return strcmp(entry->key, "stop") == 0;
 }

@@ -5,8 +5,8 @@
 #include "snapshot/apply/drafts.h"
 #include "snapshot/apply/landing.h"
 #include "snapshot/apply/merge.h"
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/look/walk.h"
 #include "snapshot/object/vet.h"
 #include "snapshot/undo/differ.h"
@@ -27,7 +27,6 @@ struct finding {
 	struct user user;
 	git_oid theirs;
 	git_oid old_tree;
-	bool has_old;
 	struct drafts *drafts;
 	struct merge merge;
 	struct deltas deltas;
@@ -90,9 +89,8 @@ static int look(struct finding *at, const struct apply_options *options, struct 
 	if (git_index_has_conflicts(at->index))
 		return error_set(err, "the index has conflicts that nobody has resolved yet (git "
 				      "status)");
-	if (landing_tree(user->repository, &user->head, &at->old_tree, &at->has_old, err) < 0 ||
-	    delta_list(user->repository, at->has_old ? &at->old_tree : NULL, &at->merge.tree,
-		       &at->deltas, err) < 0)
+	if (libgit_tree(user->repository, &user->head, &at->old_tree, err) < 0 ||
+	    delta_list(user->repository, &at->old_tree, &at->merge.tree, &at->deltas, err) < 0)
 		return -1;
 	return delta_look(user, at->index, options->here && at->merge.kind == MERGE_FORWARD,
 			  &at->deltas, &at->own, err);

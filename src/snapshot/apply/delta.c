@@ -1,7 +1,7 @@
 /* From one tree to another: see delta.h. */
 #include "snapshot/apply/delta.h"
 
-#include "snapshot/libgit.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/look/walk.h"
 #include "snapshot/store/name.h"
 #include "snapshot/store/sha1.h"
@@ -73,7 +73,7 @@ int delta_list(git_repository *repository, const git_oid *old, const git_oid *ne
 
 	*ret_deltas = (struct deltas){ 0 };
 	options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
-	if ((old && git_tree_lookup(&left, repository, old) < 0) ||
+	if ((!git_oid_is_zero(old) && git_tree_lookup(&left, repository, old) < 0) ||
 	    git_tree_lookup(&right, repository, new) < 0 ||
 	    git_diff_tree_to_tree(&diff, repository, left, right, &options) < 0)
 		result = libgit_trouble("compare what is with what should be", err);

@@ -36,7 +36,7 @@ struct deltas {
 	size_t count;
 };
 
-/* From one tree to another; old NULL: from nothing. Names that could lead elsewhere are refused. The caller releases in
+/* From one tree to another; a zero id: from nothing. Names that could lead elsewhere are refused. The caller releases in
  * any case. Returns 0, or -1 with err set. */
 int delta_list(git_repository *repository, const git_oid *old, const git_oid *new,
 	       struct deltas *ret_deltas, struct error *err);

@@ -1,8 +1,8 @@
 /* Objects in memory: see drafts.h. */
 #include "snapshot/apply/drafts.h"
 
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
 #include "util/mem.h"
 
 #include <git2/sys/odb_backend.h>

@@ -2,8 +2,8 @@
 #include "snapshot/apply/gather.h"
 
 #include "snapshot/apply/delta.h"
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/look/look.h"
 #include "snapshot/look/walk.h"
 #include "snapshot/object/fsck.h"

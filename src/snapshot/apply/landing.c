@@ -1,8 +1,9 @@
 /* Changing the user's work tree, index and branch: see landing.h. */
 #include "snapshot/apply/landing.h"
 
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
+#include "snapshot/base/note.h"
 #include "snapshot/undo/stage.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -18,21 +19,6 @@
 #define DRAFT LANDING_NOTE ".draft"
 
 enum { NOTE_BYTES = 1 << 16, INDEX_BYTES = 1 << 30 };
-
-int landing_tree(git_repository *repository, const git_oid *commit, git_oid *ret_tree,
-		 bool *ret_there, struct error *err)
-{
-	git_commit *object = NULL;
-
-	*ret_there = !git_oid_is_zero(commit);
-	if (!*ret_there)
-		return 0;
-	if (git_commit_lookup(&object, repository, commit) < 0)
-		return libgit_trouble("read a commit", err);
-	*ret_tree = *git_commit_tree_id(object);
-	git_commit_free(object);
-	return 0;
-}
 
 /* ---- files ---- */
 
@@ -295,22 +281,15 @@ static int write_note(const struct user *user, const struct landing *landing, st
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
 	char old[GIT_OID_HEXSZ + 1];
 	char new[GIT_OID_HEXSZ + 1];
-	AUTO_FD fd = -1;
 
 	git_oid_tostr(old, sizeof old, &landing->old);
 	git_oid_tostr(new, sizeof new, &landing->new);
 	buffer_printf(&note, "%s\n%s\n%s\n%s\n", old, new, landing->branch, landing->log);
 	if (buffer_overflowed(&note))
 		return error_set(err, "the note of what is under way is too long");
-	fd = openat(user->git_fd, DRAFT, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		    0600);
-	fault_point();
-	if (fd < 0 || fd_write_all(fd, note.data, note.used) < 0 || fsync(fd) < 0 ||
-	    renameat(user->git_fd, DRAFT, user->git_fd, LANDING_NOTE) < 0 ||
-	    fsync(user->git_fd) < 0)
-		return error_sys(err, "write '%s/%s'", user->git, LANDING_NOTE);
-	fault_point();
-	return 0;
+	return note_write(user->git_fd, DRAFT, user->git_fd, LANDING_NOTE, note.data, note.used) < 0
+		       ? error_sys(err, "write '%s/%s'", user->git, LANDING_NOTE)
+		       : 0;
 }
 
 static int land(struct user *user, const struct landing *landing, struct deltas *deltas,
@@ -383,14 +362,13 @@ int landing_finish(struct user *user, struct landing_result *ret_result, struct 
 	struct list own = { 0 };
 	git_index *index = NULL;
 	git_oid old, new;
-	bool there = false;
 	int result = -1;
 
 	*ret_result = (struct landing_result){ 0 };
 	if (read_note(user, &note, &landing, err) == 0 &&
-	    landing_tree(user->repository, &landing.new, &new, &there, err) == 0 &&
-	    landing_tree(user->repository, &landing.old, &old, &there, err) == 0 &&
-	    delta_list(user->repository, there ? &old : NULL, &new, &deltas, err) == 0)
+	    libgit_tree(user->repository, &landing.new, &new, err) == 0 &&
+	    libgit_tree(user->repository, &landing.old, &old, err) == 0 &&
+	    delta_list(user->repository, &old, &new, &deltas, err) == 0)
 		result = git_repository_index(&index, user->repository) < 0
 				 ? libgit_trouble("read the index", err)
 				 : delta_look(user, index, false, &deltas, &own, err);

@@ -32,8 +32,4 @@ bool landing_pending(const struct user *user);
 /* Finishes it; the lock is held. What the user has changed since is left as it is. Returns 0, or -1 with err set. */
 int landing_finish(struct user *user, struct landing_result *ret_result, struct error *err);
 
-/* The tree of a commit; a zero id: none, and false. Returns 0, or -1 with err set. */
-int landing_tree(git_repository *repository, const git_oid *commit, git_oid *ret_tree,
-		 bool *ret_there, struct error *err);
-
 #endif

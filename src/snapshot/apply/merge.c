@@ -1,7 +1,7 @@
 /* Merging in memory: see merge.h. */
 #include "snapshot/apply/merge.h"
 
-#include "snapshot/libgit.h"
+#include "snapshot/base/libgit.h"
 #include "util/buffer.h"
 #include "util/mem.h"
 
@@ -230,18 +230,6 @@ static int list_conflicts(git_repository *repository, git_index *merged, struct 
 
 /* ---- merging ---- */
 
-static int tree_of(git_repository *repository, const git_oid *id, git_oid *ret_tree,
-		   struct error *err)
-{
-	git_commit *commit = NULL;
-
-	if (git_commit_lookup(&commit, repository, id) < 0)
-		return libgit_trouble("read a commit", err);
-	*ret_tree = *git_commit_tree_id(commit);
-	git_commit_free(commit);
-	return 0;
-}
-
 static int merge_both(git_repository *repository, const git_oid *ours, const git_oid *theirs,
 		      struct merge *merge, struct error *err)
 {
@@ -295,7 +283,7 @@ int merge_try(git_repository *repository, const git_oid *ours, const git_oid *th
 	*merge = (struct merge){ .kind = MERGE_FORWARD };
 	merge->commits = count_commits(repository, ours, theirs);
 	if (!ours)
-		return tree_of(repository, theirs, &merge->tree, err);
+		return libgit_tree(repository, theirs, &merge->tree, err);
 	found = git_merge_base(&base, repository, ours, theirs);
 	if (found == GIT_ENOTFOUND)
 		return error_set(err, "the loop's branch and yours have no commit in common");
@@ -303,10 +291,10 @@ int merge_try(git_repository *repository, const git_oid *ours, const git_oid *th
 		return libgit_trouble("find the commit that both branches began with", err);
 	if (git_oid_equal(&base, theirs)) {
 		merge->kind = MERGE_NOTHING;
-		return tree_of(repository, ours, &merge->tree, err);
+		return libgit_tree(repository, ours, &merge->tree, err);
 	}
 	if (git_oid_equal(&base, ours))
-		return tree_of(repository, theirs, &merge->tree, err);
+		return libgit_tree(repository, theirs, &merge->tree, err);
 	return merge_both(repository, ours, theirs, merge, err);
 }
 

@@ -1,9 +1,9 @@
 /* The user's repository: see user.h. */
 #include "snapshot/apply/user.h"
 
-#include "snapshot/confine.h"
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/confine.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"

@@ -26,7 +26,7 @@ struct user {
 };
 
 /* Opens the repository that a folder lies in. From then on this process can write there, to its work tree and to the
- * folder `also` (NULL: none), and nowhere else (confine.h). Returns 0, or -1 with err set. */
+ * folder `also` (NULL: none), and nowhere else (base/confine.h). Returns 0, or -1 with err set. */
 int user_open(struct user *user, const char *project, const char *also, struct error *err);
 void user_close(struct user *user);
 

@@ -3,8 +3,8 @@
 
 #include "snapshot/apply/gather.h"
 #include "snapshot/apply/landing.h"
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/object/vet.h"
 #include "snapshot/undo/stage.h"
 #include "util/fd.h"
@@ -75,6 +75,7 @@ static int link_folder(const struct user *user, const char *loop, const char *wo
 static int fill(const char *work, const git_oid *commit, const char *loop, struct json *json,
 		struct error *err)
 {
+	static const git_oid nothing;
 	AUTO_FREE char *branch = branch_name(loop);
 	struct landing landing = { .new = *commit,
 				   .branch = branch,
@@ -85,14 +86,13 @@ static int fill(const char *work, const git_oid *commit, const char *loop, struc
 	git_index *index = NULL;
 	struct user user;
 	git_oid tree;
-	bool there;
 	int outcome = user_open(&user, work, NULL, err);
 
 	if (outcome == 0)
 		outcome = user_lock(&user, err) < 0 ||
-					  landing_tree(user.repository, commit, &tree, &there,
-						       err) < 0 ||
-					  delta_list(user.repository, NULL, &tree, &deltas, err) < 0
+					  libgit_tree(user.repository, commit, &tree, err) < 0 ||
+					  delta_list(user.repository, &nothing, &tree, &deltas,
+						     err) < 0
 				  ? -1
 				  : 0;
 	if (outcome == 0 && git_repository_index(&index, user.repository) < 0)
@@ -248,7 +248,6 @@ int worktree_seal(const struct worktree_options *options, struct json *json, str
 	struct drafts *drafts = NULL;
 	git_oid tree, before, id;
 	struct user user;
-	bool there;
 	int result = user_open(&user, options->project, NULL, err);
 
 	if (result == 0)
@@ -258,8 +257,8 @@ int worktree_seal(const struct worktree_options *options, struct json *json, str
 				   user.work, options->loop);
 	if (result == 0)
 		result = gather_tree(&user, &tree, &drafts, err) < 0 ||
-					 landing_tree(user.repository, &user.head, &before, &there,
-						      err) < 0 ||
+					 libgit_tree(user.repository, &user.head, &before, err) <
+						 0 ||
 					 check(&user, &tree, &before, err) < 0
 				 ? -1
 				 : 0;

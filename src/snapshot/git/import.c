@@ -1,8 +1,8 @@
 /* What an agent committed: see import.h. */
 #include "snapshot/git/import.h"
 
+#include "snapshot/base/libgit.h"
 #include "snapshot/git/publish.h"
-#include "snapshot/libgit.h"
 #include "snapshot/object/fsck.h"
 #include "snapshot/object/seen.h"
 #include "snapshot/object/source.h"

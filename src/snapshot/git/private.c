@@ -1,7 +1,7 @@
 /* Private git directories: see private.h. */
 #include "snapshot/git/private.h"
 
-#include "snapshot/fault.h"
+#include "snapshot/base/fault.h"
 #include "snapshot/object/refs.h"
 #include "snapshot/undo/stage.h"
 #include "util/fd.h"

@@ -1,7 +1,8 @@
 /* Refs in the user's repository: see publish.h. */
 #include "snapshot/git/publish.h"
 
-#include "snapshot/fault.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/note.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -247,14 +248,11 @@ void publish_close(struct publish *publish)
 static int write_note(const struct publish *publish, const char *name, struct buffer *text,
 		      struct error *err)
 {
-	AUTO_FD fd = openat(publish->own, "draft",
-			    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	if (fd < 0 || buffer_overflowed(text) || fd_write_all(fd, text->data, text->used) < 0 ||
-	    fsync(fd) < 0 || renameat(publish->own, "draft", publish->own, name) < 0 ||
-	    fsync(publish->own) < 0)
-		return error_sys(err, "write '%s' of the private git", name);
-	return 0;
+	if (buffer_overflowed(text))
+		return error_set(err, "'%s' of the private git is too long", name);
+	return note_write(publish->own, "draft", publish->own, name, text->data, text->used) < 0
+		       ? error_sys(err, "write '%s' of the private git", name)
+		       : 0;
 }
 
 /* As git fetch does it: a git gc --prune=now that begins now does not see the refs that are to come, and would take their
@@ -283,11 +281,7 @@ int publish_begin(struct publish *publish, const struct refs *wanted, const char
 	refs_write(wanted, &text);
 	if (*pack)
 		buffer_printf(&text, PACK_LINE "%s\n", pack);
-	fault_point();
-	if (write_note(publish, "pending", &text, err) < 0)
-		return -1;
-	fault_point();
-	if (keep_pack(publish, pack, err) < 0)
+	if (write_note(publish, "pending", &text, err) < 0 || keep_pack(publish, pack, err) < 0)
 		return -1;
 	fault_point();
 	return 0;

@@ -1,14 +1,13 @@
 /* Work on git directories: see work.h. */
 #include "snapshot/git/work.h"
 
-#include "snapshot/confine.h"
+#include "snapshot/base/confine.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/git/private.h"
-#include "snapshot/libgit.h"
 #include "util/mem.h"
 #include "util/path.h"
 
 #include <errno.h>
-#include <git2.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>

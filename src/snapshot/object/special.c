@@ -95,10 +95,11 @@ int fsck_modules(const char *bytes, size_t size, struct error *err)
 
 	if (size > FSCK_MODULES_BYTES)
 		return error_set(err, "a .gitmodules of more than %d bytes", FSCK_MODULES_BYTES);
-	/* Some of git's readers keep it as a part of a path, others do not. */
+	/* Some of git's readers keep these as a part of a path, others do not. */
 	for (size_t i = 0; i < size; i++)
-		if (bytes[i] == '\r' && (i + 1 == size || bytes[i + 1] != '\n'))
-			return error_set(err, "a .gitmodules with a carriage return");
+		if (!bytes[i] || (bytes[i] == '\r' && (i + 1 == size || bytes[i + 1] != '\n')))
+			return error_set(err, "a .gitmodules with a %s",
+					 bytes[i] ? "carriage return" : "zero byte");
 	result = gitconf_each(bytes, size, judge_entry, err);
 	if (result < 0)
 		return error_set(err, "a .gitmodules that cannot be read");

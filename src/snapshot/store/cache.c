@@ -1,7 +1,7 @@
 /* The stat cache: see cache.h. */
 #include "snapshot/store/cache.h"
 
-#include "snapshot/fault.h"
+#include "snapshot/base/fault.h"
 #include "util/fd.h"
 #include "util/mem.h"
 

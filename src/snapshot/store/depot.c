@@ -1,9 +1,10 @@
 /* The repository of checkpoints: see depot.h. */
 #include "snapshot/store/depot.h"
 
-#include "snapshot/confine.h"
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/confine.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
+#include "snapshot/base/note.h"
 #include "snapshot/store/manifest.h"
 #include "snapshot/store/name.h"
 #include "util/fd.h"
@@ -271,15 +272,9 @@ int depot_number(struct depot *depot, const char *loop, int64_t number, const gi
 int depot_write(struct depot *depot, int folder, const char *name, const char *bytes, size_t size,
 		struct error *err)
 {
-	AUTO_FD fd = openat(depot->folder, "draft",
-			    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	fault_point();
-	if (fd < 0 || fd_write_all(fd, bytes, size) < 0 || fsync(fd) < 0 ||
-	    renameat(depot->folder, "draft", folder, name) < 0 || fsync(folder) < 0)
-		return error_sys(err, "write '%s' of the checkpoints", name);
-	fault_point();
-	return 0;
+	return note_write(depot->folder, "draft", folder, name, bytes, size) < 0
+		       ? error_sys(err, "write '%s' of the checkpoints", name)
+		       : 0;
 }
 
 /* ---- what a checkpoint holds ---- */

@@ -42,7 +42,7 @@ struct checkpoint {
 };
 
 /* Opens the repository, or makes it. From then on this process can write there, and to the project if that is not
- * NULL, and nowhere else (confine.h). Returns 0, or -1 with err set. */
+ * NULL, and nowhere else (base/confine.h). Returns 0, or -1 with err set. */
 int depot_open(struct depot *depot, const char *path, const char *project, struct error *err);
 void depot_close(struct depot *depot);
 

@@ -1,8 +1,8 @@
 /* Packs: see pack.h. */
 #include "snapshot/store/pack.h"
 
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/store/sha1.h"
 #include "util/fd.h"
 #include "util/mem.h"

@@ -1,8 +1,8 @@
 /* Making room: see prune.h. */
 #include "snapshot/store/prune.h"
 
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/store/cache.h"
 #include "snapshot/store/pack.h"
 #include "util/mem.h"

@@ -1,7 +1,7 @@
 /* Differences between trees: see differ.h. */
 #include "snapshot/undo/differ.h"
 
-#include "snapshot/libgit.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/undo/changes.h"
 #include "util/json.h"
 #include "util/mem.h"

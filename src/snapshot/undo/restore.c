@@ -1,7 +1,7 @@
 /* Bringing a project back: see restore.h. */
 #include "snapshot/undo/restore.h"
 
-#include "snapshot/fault.h"
+#include "snapshot/base/fault.h"
 #include "snapshot/undo/plan.h"
 #include "snapshot/undo/stage.h"
 #include "util/fd.h"

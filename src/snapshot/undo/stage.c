@@ -1,8 +1,8 @@
 /* Files on their way back: see stage.h. */
 #include "snapshot/undo/stage.h"
 
-#include "snapshot/fault.h"
-#include "snapshot/libgit.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
 #include "snapshot/look/content.h"
 #include "snapshot/look/walk.h"
 #include "util/fd.h"

@@ -1,5 +1,5 @@
 /* Fault points: see fault.h. */
-#include "snapshot/fault.h"
+#include "snapshot/base/fault.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Writing to a few places only: see confine.h. */
-#include "snapshot/confine.h"
+#include "snapshot/base/confine.h"
 
 #include "util/fd.h"
 

@@ -3,8 +3,8 @@
  * from the first byte on it can write to the repository alone, or to the few other places that are its work, start no
  * program, and reach no network. On kernels without Landlock only the rest of the program's care remains.
  */
-#ifndef SNAPSHOT_CONFINE_H
-#define SNAPSHOT_CONFINE_H
+#ifndef SNAPSHOT_BASE_CONFINE_H
+#define SNAPSHOT_BASE_CONFINE_H
 
 #include "util/error.h"
 

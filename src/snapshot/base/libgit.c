@@ -1,7 +1,6 @@
 /* libgit2: see libgit.h. */
-#include "snapshot/libgit.h"
+#include "snapshot/base/libgit.h"
 
-#include <git2.h>
 #include <stddef.h>
 
 void libgit_begin(void)
@@ -26,4 +25,20 @@ const char *libgit_reason(void)
 int libgit_trouble(const char *what, struct error *err)
 {
 	return error_set(err, "%s: %s", what, libgit_reason());
+}
+
+int libgit_tree(git_repository *repository, const git_oid *commit, git_oid *ret_tree,
+		struct error *err)
+{
+	git_commit *object = NULL;
+
+	if (git_oid_is_zero(commit)) {
+		*ret_tree = *commit;
+		return 0;
+	}
+	if (git_commit_lookup(&object, repository, commit) < 0)
+		return libgit_trouble("read a commit", err);
+	*ret_tree = *git_commit_tree_id(object);
+	git_commit_free(object);
+	return 0;
 }
