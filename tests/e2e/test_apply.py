@@ -520,6 +520,38 @@ def test_what_the_user_changes_after_a_kill_is_left_as_it_is(t):
     equal(repo.status(), " M a\n M folder/c", "git status")
 
 
+def save(repo, name, content):
+    """As an editor does it: the new version takes the place of the old one."""
+    repo.write(f"{name}~", content)
+    os.rename(repo.path(f"{name}~"), repo.path(name))
+
+
+@needs("git")
+@timeout(120)
+@cases("a", "b", "new")
+def test_what_the_user_saves_meanwhile_is_not_lost(t, name):
+    """A file that changes, one that goes and one that comes; at each moment of it."""
+    repo, program = begin(t)
+    first = repo.head()
+    theirs = repo.commit(RESULT, {"a": text(l3="three"), "b": None, "new": "theirs\n"})
+    seen = set()
+    for point in range(1, 200):
+        saved = []
+        code, answer = ask(program, fault=point, meanwhile=lambda: (save(repo, name, "mine\n"), saved.append(point)))
+        equal(code, 0, f"exit status at {point}", answer)
+        if not saved:
+            break
+        equal(repo.read(name), b"mine\n", f"what was saved at {point}", answer)
+        expect(repo.head() in (first, theirs) and name in repo.status(), f"git sees it at {point}", (answer, repo.status()))
+        expect(repo.head() == theirs or answer["in_the_way"], f"it is done, or told why not, at {point}", answer)
+        seen.add("done" if repo.head() == theirs else "refused")
+        if name in answer.get("left", []):
+            seen.add("left")
+        repo.git("clean", "-qf", "new")
+        repo.git("reset", "-q", "--hard", first)
+    equal(seen, {"done", "refused", "left"}, "all that can come of it")
+
+
 @needs("git")
 def test_what_was_written_aside_before_a_kill_goes_with_the_next_look(t):
     repo, program = begin(t)

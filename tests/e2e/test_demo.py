@@ -5,7 +5,8 @@ import os
 import signal
 import subprocess
 
-from harness import contains, equal, expect, root_only
+from harness import cases, contains, equal, expect, root_only
+from harness.terminal import Terminal
 
 
 def demo(t, *words, without_network=False, **variables):
@@ -28,6 +29,23 @@ def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
         contains(result.out, part, "what is shown")
     equal(result.out.count("  ✓ "), 5, "what holds")
     equal(left, [], "what is left")
+
+
+@cases((True, "original"), (False, "fast"))
+def test_the_demo_has_the_pace_of_its_model_where_somebody_looks_on(t, terminal, pace):
+    """What it would run is written down instead."""
+    words = os.path.join(t.outside, "words")
+    program = os.path.join(t.outside, "ringfence")
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\necho \"$@\" >>{words}\n")
+    os.chmod(program, 0o755)
+    argv = [os.path.join(t.build, "demo/run"), program]
+    if terminal:
+        Terminal(argv, t.env(TMPDIR=t.outside), t.project).wait(40)
+    else:
+        t.run(argv, env=t.env(TMPDIR=t.outside))
+    with open(words, encoding="utf-8") as file:
+        contains(file.readline(), f"--replay-pace {pace}\n", "the words of the loop")
 
 
 @root_only

@@ -684,6 +684,17 @@ def test_a_key_that_is_echoed_in_pieces_is_masked(t):
     equal(answer, raw.replace(Models.KEY.encode(), b"x" * len(Models.KEY)), "the bytes")
 
 
+def test_a_key_that_is_echoed_with_escapes_is_masked(t):
+    """As JSON may write any letter, in pieces of any size."""
+    key = "".join(f"\\u{ord(letter):04x}" if n % 3 else letter for n, letter in enumerate(Models.KEY))
+    raw = b'data: {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "your key is %s"}}\n\n' % key.encode()
+    pieces = [raw[i:i + 7] for i in range(0, len(raw), 7)]
+    models = Models(t, lambda request, _: STREAM + b"".join(map(chunk, pieces)) + b"0\r\n\r\n")
+    _, _, answer = models.ask(body=body(stream=True))
+    equal(len(answer), len(raw), "no byte more or less")
+    equal(json.loads(answer[6:])["delta"]["text"], "your key is " + "x" * len(Models.KEY), "what is in it")
+
+
 @cases("file", "command")
 def test_a_key_can_come_from_a_file_or_a_command(t, kind):
     path = t.at_home("the-key", "sk-from-elsewhere-123\n")

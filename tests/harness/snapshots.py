@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 
@@ -15,20 +16,23 @@ class Snapshots:
         self.loop, self.ignored, self.env = "loop", ignored, env
         self.out = self.err = b""
 
-    def ask(self, work, fault=None, **words):
-        """Returns the exit status (-9: killed) and the answer."""
+    def ask(self, work, fault=None, meanwhile=None, **words):
+        """Returns the exit status (-9: killed) and the answer. meanwhile: is called at the fault point, and nobody is killed there."""
         given = {"store": self.store, "project": self.project, "loop": self.loop, "ignored": int(self.ignored)}
         given.update(words)
         ends = os.pipe()
         env = dict(self.env or os.environ)
         if fault:
-            env["RINGFENCE_SNAPSHOT_FAULT"] = str(fault)
+            env["RINGFENCE_SNAPSHOT_FAULT"] = f"{fault},stop" if meanwhile else str(fault)
         # Not by sh, for which a descriptor has one digit.
         argv = ["bash", "-c", f'exec "$@" 3>&{ends[1]} {ends[1]}>&-', "-", self.program, work,
                 *(f"{key.rstrip('_')}={value}" for key, value in given.items())]
         with tempfile.TemporaryFile() as said, subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                                                 stderr=said, pass_fds=[ends[1]]) as process:
             os.close(ends[1])
+            if meanwhile and os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code == os.CLD_STOPPED:
+                meanwhile()
+                process.send_signal(signal.SIGCONT)
             with open(ends[0], "rb") as stream:
                 self.out = process.stdout.read()
                 text = stream.read()
