@@ -341,7 +341,8 @@ def test_a_merge_needs_to_know_who_the_user_is(t):
     repo.git("reset", "-q", "--hard")
     program.env = t.env()
     refused(repo, program, "git config --global user.name")
-    t.at_home(".gitconfig", "[user]\n\tname = At Home\n\temail = home@example.org\n")
+    t.at_home(".gitconfig", "[user]\n\tname = At Home\n[includeIf \"gitdir:**/repo/\"]\n\tpath = ~/mail\n")
+    t.at_home("mail", "[user]\n\temail = home@example.org\n")
     equal(apply(program)["kind"], "merge", "the kind")
     equal(repo.git("log", "-1", "--format=%an <%ae>"), "At Home <home@example.org>", "the author")
 
@@ -687,6 +688,7 @@ OBEYED = {
     "hooks by ~": ("tools/pre-commit", ("core.hooksPath", "~/project/tools")),
     "hooks in the root": ("pre-commit", ("core.hooksPath", ".")),
     "an include": ("tools/git.inc", ("include.path", "../tools/git.inc")),
+    "an include by ~": ("tools/git.inc", ("include.path", "~/project/tools/git.inc")),
     "an include with a condition": ("tools/git.inc", ("includeIf.gitdir:/.path", "../tools/git.inc")),
     "a link to hooks": ("tools/pre-commit", None),
 }

@@ -783,6 +783,7 @@ def test_the_gateway_ends_with_its_owner(t):
     os.kill(gateway.process.pid, signal.SIGKILL)
     gateway.process.wait()
     expect(select.select([watch], [], [], 5)[0], "it has ended")
+    net.end()
     t.all_gone()
 
 

@@ -147,6 +147,14 @@ def become_root_of_nothing(extra):
     _write("/proc/self/gid_map", f"0 {gid} 1")
 
 
+def become_user_again(uid, gid):
+    """After become_root_of_nothing(): who one was, with nothing but that user's rights."""
+    unshare(NEWUSER)
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{uid} 0 1")
+    _write("/proc/self/gid_map", f"{gid} 0 1")
+
+
 def alone():
     """Is this process in a user namespace with one user?"""
     with open("/proc/self/uid_map", encoding="ascii") as file:

@@ -1,8 +1,10 @@
 /* Looks at a project: see look.h. */
 #include "snapshot/look/look.h"
 
+#include "snapshot/base/own.h"
 #include "snapshot/store/manifest.h"
 #include "util/fd.h"
+#include "util/gitobey.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -12,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { POINTER_BYTES = 4096, IGNORE_BYTES = 1 << 20 };
+enum { IGNORE_BYTES = 1 << 20 };
 
 /* ---- the rules of the baseline ---- */
 
@@ -25,57 +27,15 @@ static void add_file(struct rules *rules, const char *path)
 		rules_add(rules, "", text.data, text.used);
 }
 
-/* What a configuration of the user's names as their ignore file. */
-static bool add_named(struct rules *rules, const char *path)
-{
-	git_config *config = NULL;
-	git_buf file = { 0 };
-	bool found = access(path, R_OK) == 0 && git_config_open_ondisk(&config, path) == 0 &&
-		     git_config_get_path(&file, config, "core.excludesfile") == 0;
-
-	if (found)
-		add_file(rules, file.ptr);
-	git_buf_dispose(&file);
-	git_config_free(config);
-	return found;
-}
-
 /* The user's own, for all their projects. */
 void look_add_users(struct rules *rules)
 {
-	const char *home = getenv("HOME");
-	const char *xdg = getenv("XDG_CONFIG_HOME");
+	AUTO_FREE char *home = own_home();
+	AUTO_FREE char *usual = own_file(home, "git/ignore");
+	AUTO_FREE char *named = own_setting(NULL, "core.excludesfile");
+	AUTO_FREE char *path = named ? own_path(named, home) : NULL;
 
-	if (!home || home[0] != '/')
-		return;
-
-	AUTO_FREE char *base = xdg && xdg[0] == '/' ? mem_dup(xdg) : path_join(home, ".config");
-	AUTO_FREE char *own = path_join(home, ".gitconfig");
-	AUTO_FREE char *other = path_join(base, "git/config");
-	AUTO_FREE char *usual = path_join(base, "git/ignore");
-
-	if (!add_named(rules, own) && !add_named(rules, other))
-		add_file(rules, usual);
-}
-
-/* The git directory of the project, by its .git: a folder, or a file that names one. The caller frees; NULL:
- * there is none. */
-static char *git_folder(const char *project)
-{
-	AUTO_FREE char *path = path_join(project, ".git");
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(POINTER_BYTES);
-	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat status;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return NULL;
-	if (S_ISDIR(status.st_mode))
-		return mem_dup(path);
-	if (!S_ISREG(status.st_mode) || fd_read_all(fd, &text) < 0 ||
-	    strncmp(buffer_text(&text), "gitdir: ", 8) != 0)
-		return NULL;
-	text.data[strcspn(text.data, "\r\n")] = '\0';
-	return path_absolute(text.data + 8, project);
+	add_file(rules, path ? path : usual);
 }
 
 /* Whatever git tracks is kept, also where a rule ignores it. Returns 0, or -1: nobody knows what that is. */
@@ -99,7 +59,7 @@ static int add_tracked(struct rules *rules, const char *folder)
 /* Makes the rules, all but the .gitignore files, which are found on the way. */
 static void gather_rules(const char *project, struct look *look)
 {
-	AUTO_FREE char *folder = git_folder(project);
+	AUTO_FREE char *folder = gitobey_folder(project);
 
 	look->rules = rules_new();
 	if (folder && add_tracked(look->rules, folder) < 0) {
