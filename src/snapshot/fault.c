@@ -9,12 +9,16 @@ void fault_point(void)
 {
 	static long wanted = -1;
 	static long passed;
+	static int sign = SIGKILL;
 
 	if (wanted < 0) {
 		const char *text = getenv("RINGFENCE_SNAPSHOT_FAULT");
+		char *end = NULL;
 
-		wanted = text ? strtol(text, NULL, 10) : 0;
+		wanted = text ? strtol(text, &end, 10) : 0;
+		if (end && *end == 's')
+			sign = SIGSTOP;
 	}
 	if (wanted && ++passed == wanted)
-		kill(getpid(), SIGKILL);
+		kill(getpid(), sign);
 }
