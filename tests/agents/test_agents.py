@@ -161,7 +161,7 @@ def test_an_agent_that_is_killed_by_its_own_command_is_a_crash_and_the_loop_goes
 @cases("claude", "codex", "gemini")
 def test_what_an_agent_leaves_running_ends_with_it(t, agent):
     loop = Real(t, agent, script(shell("nohup sleep 600 >/dev/null 2>&1 & echo started"), {"text": "Left it."}))
-    loop.work("--idle-timeout", "20s", check="false")
+    loop.work("--idle-timeout", "60s", check="false")
     ended = loop.one("ended")
     equal((ended["finished"], ended["ok"]), (True, True), "the end", ended)
     t.all_gone()

@@ -97,7 +97,7 @@ def test_opencode_that_says_nothing_of_a_limit_is_understood_all_the_same(t, sta
     loop = Routed(t, "opencode", [{"status": status, "kind": kind, "message": "not now",
                                    "headers": {"retry-after": "3600"}, "again": -1}])
     began = time.time()
-    waits, entry = loop.wait("--idle-timeout", "12s", options=loop.options)
+    waits, entry = loop.wait("--idle-timeout", "30s", options=loop.options)
     equal((entry["failure"], entry["counts"]), (failure, False), "the iteration", entry)
     if failure == "provider limit":
         expect(abs(waits["until_ms"] / 1000 - began - 3600) < 120, "the time that is waited for", waits)

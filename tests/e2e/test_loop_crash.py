@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 
 from harness import cases, contains, equal, expect, kernel, root_only, user_only
-from harness.loop import Loop, keepers, kill, name_of, until
+from harness.loop import Loop, is_stopped, keepers, kill, name_of, until
 
 # Each step is paid for once: a try that comes again finds what the one before has done.
 TWO = {"all": "[ -e paid-$N ] || event cost '\"nusd\": 30000000'; edit paid-$N x; edit step-$N $N;"
@@ -314,11 +314,6 @@ def test_a_disk_that_is_full_at_any_event_changes_nothing(t, number):
     os.unlink(ballast)
     equal(loop.ringfence("resume").code, 0, "exit status of resume")
     equal(settled(loop), UNDISTURBED, "status, iterations, cost and tree")
-
-
-def is_stopped(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return file.read().rpartition(")")[2].split()[0] == "T"
 
 
 @root_only

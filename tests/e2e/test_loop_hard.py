@@ -5,8 +5,8 @@ import os
 import shutil
 import signal
 
-from harness import cases, contains, equal, expect, root_only
-from harness.loop import Loop, until
+from harness import cases, contains, equal, expect, kernel, root_only
+from harness.loop import Loop, is_stopped, until
 
 HANG = "touch {}; while :; do sleep 100; done"
 PHASES = {
@@ -34,6 +34,22 @@ def test_an_abort_in_any_phase_ends_all(t, phase, *words):
     equal(result.code, 0, "exit status of abort", result)
     t.all_gone()
     equal(loop.status()["status"], "aborted", "the status")
+
+
+@cases(("abort", "aborted"), ("pause", "paused"))
+def test_what_is_asked_for_during_a_checkpoint_is_done_before_another_iteration(t, command, status):
+    loop = Loop(t, scripts={"1": "edit a x", "2": "edit second x; edit done yes"})
+    equal(loop.run("-m", "1").code, 2, "exit status")
+    loop.write("changed")  # or there is nothing to keep
+    equal(loop.ringfence("resume", "-m", "3", env=t.env(RINGFENCE_SNAPSHOT_FAULT="1,stop")).code, 0, "exit status of resume")
+    snapshot = until("a checkpoint", lambda: [pid for pid, _ in kernel.children_of(loop.supervisor()) if is_stopped(pid)])[0]
+    asking = t.start([t.ringfence, command], cwd=loop.project, stdout=-1, stderr=-1)
+    until("the question", lambda: loop.status()["asked"] == command)
+    os.kill(snapshot, signal.SIGCONT)
+    result = t.finish(asking)
+    equal(result.code, 0, f"exit status of {command}", result)
+    loop.ended(status)
+    expect(not os.path.exists(loop.path("second")), "no other iteration was begun")
 
 
 @cases(*PHASES)

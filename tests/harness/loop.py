@@ -153,6 +153,12 @@ def name_of(pid):
     return ""
 
 
+def is_stopped(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0] == "T"
+    return False
+
+
 def keepers():
     """The keepers below this test, which adopts them."""
     return [pid for pid, _ in kernel.descendants_of(os.getpid()) if name_of(pid) == "ringfence-keep"]
