@@ -238,6 +238,8 @@ static void tell_git(struct follow *follow, const json_t *data)
 {
 	if (strcmp(text_of(data, "mode"), "read-only") == 0)
 		tell(follow, "  git only reads inside: %s", text_of(data, "why"));
+	else if (*text_of(data, "why"))
+		tell(follow, "  %s", text_of(data, "why"));
 	else if (json_is_true(json_object_get(data, "submodules")))
 		tell(follow, "  git of submodules only reads inside");
 }
