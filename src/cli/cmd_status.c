@@ -108,6 +108,8 @@ static void print_git(const struct loop_state *state)
 	if (state->git_ref)
 		line("committed: %s is %.10s", branch ? branch : state->git_ref,
 		     state->git_commit ? state->git_commit : "?");
+	if (state->git_why && state->git_mode && strcmp(state->git_mode, "private") == 0)
+		line("%s", state->git_why);
 	if (state->git_error)
 		line("what was committed did not come in: %s", state->git_error);
 }

@@ -80,6 +80,7 @@ static void fill(struct call *call, struct books_row *row)
 	memcpy(row->child, call->child, sizeof row->child);
 	row->status = call->status;
 	row->known = known;
+	row->free = call->upstream->provider->free;
 	row->duration_ms = (uint32_t)(engine->loop.now_ms - call->began_ms);
 	row->first_ms = call->first_ms ? (uint32_t)(call->first_ms - call->began_ms) : 0;
 	if (call->state == CALL_ANSWERED) {

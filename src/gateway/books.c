@@ -380,6 +380,7 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 	books->booked += row->cost_nusd;
 	books->fresh += row->cost_nusd;
 	books->news.requests += row->provider[0] != '\0'; /* what was lost is none */
+	books->news.free_requests += row->provider[0] && row->free;
 	for (size_t i = 0; i < PRICE_KINDS; i++)
 		books->news.tokens[i] += row->tokens[i];
 	books->news.kind = row->kind;
@@ -449,6 +450,15 @@ void books_tell(const struct books *books, struct books_news *ret_news)
 	ret_news->over = books->news.refused > 0;
 	ret_news->cost_nusd = books_spent(books);
 	ret_news->replay = books->replay;
+}
+
+uint64_t books_input(const struct books_news *news)
+{
+	uint64_t input = 0;
+
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		input += i == PRICE_OUTPUT ? 0 : news->tokens[i];
+	return input;
 }
 
 /* The sum of the lines that are there. */

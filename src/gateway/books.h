@@ -34,6 +34,7 @@ struct books_row {
 	uint32_t status;     /* of HTTP; 0: there was no answer */
 	uint32_t kind;       /* enum shape_class */
 	uint32_t estimated;  /* no final numbers came */
+	uint32_t free;       /* of a local model */
 	uint32_t known;      /* the model is in the table, or costs nothing */
 	int64_t retry_at_ms; /* since the epoch; 0: not said */
 	uint32_t first_ms;   /* until the first byte of the answer */
@@ -93,6 +94,7 @@ struct books_news {
 	char unreached[BOOKS_ERROR]; /* why there was no connection for it; empty: there was one */
 	uint32_t refused;            /* requests, because the money was used up */
 	uint64_t requests;           /* that left */
+	uint64_t free_requests;      /* of these, to local models */
 	uint64_t tokens[PRICE_KINDS];
 	uint64_t cost_nusd;
 	bool replay;             /* and nobody was paid */
@@ -101,6 +103,9 @@ struct books_news {
 };
 
 void books_tell(const struct books *books, struct books_news *ret_news);
+
+/* All tokens that went in, from a cache or not. */
+uint64_t books_input(const struct books_news *news);
 
 void books_close(struct books *books);
 

@@ -374,3 +374,19 @@ def test_no_process_of_a_loop_holds_what_its_starter_had_open(t):
     loop.there("here")
     loop.write("go")
     loop.ended("completed")
+
+
+def test_a_fence_whose_first_process_is_killed_ends_the_loop_and_resume_goes_on(t):
+    """That is no verdict on the work, and says what to do."""
+    loop = Loop(t, scripts={"all": "edit here x; meet go; edit done yes"})
+    loop.detach()
+    loop.there("here")
+    inits = [pid for pid, command in kernel.descendants_of(loop.supervisor()) if command == "/run/ringfence/init"]
+    expect(inits, "the fence's first process is there", kernel.descendants_of(loop.supervisor()))
+    kill(inits[0])
+    status = loop.ended("failed")
+    equal(status["reason"], "the fence broke: its first process was killed from outside, and everything inside with it; "
+          "once the cause is gone: ringfence resume", "the reason")
+    contains(loop.ringfence("status").out, "once the cause is gone: ringfence resume", "what a person sees")
+    loop.write("go")
+    equal(loop.ringfence("resume", "--follow").code, 0, "exit status of resume")

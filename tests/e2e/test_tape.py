@@ -237,6 +237,8 @@ def test_a_loop_replays_to_the_same_tree_and_the_same_ledger(t):
     contains(tape, "<project>", "the project's folder")
     again, result = taped.replay("-m", "3")
     equal(result.code, 0, "exit status of the replay", result)
+    contains(result.out, "  a replay: models would have cost US$ ", "what is said of money")
+    lacks(result.out.replace("would have cost", ""), " cost US$", "what is said of money")
     equal(len(taped.provider.requests), asked, "nobody was asked")
     equal(sorted(again.tree()), sorted(loop.tree()), "the same files")
     expect(again.tree() == loop.tree(), "the same tree", "")
