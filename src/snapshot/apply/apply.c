@@ -12,9 +12,11 @@
 #include "snapshot/undo/differ.h"
 #include "snapshot/undo/stage.h"
 #include "util/buffer.h"
+#include "util/fd.h"
 #include "util/mem.h"
 #include "util/text.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,11 +286,32 @@ static int finish(struct user *user, struct json *json, struct error *err)
 	return outcome;
 }
 
+/* Is there anything to finish? Where no repository is found there is not. */
+static bool was_cut_off(const char *project)
+{
+	git_repository *repository = NULL;
+	bool found = false;
+
+	libgit_begin();
+	if (git_repository_open_ext(&repository, project, 0, NULL) == 0) {
+		const char *path = git_repository_path(repository);
+		AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct user user = { .git_fd = git };
+
+		found = git >= 0 && (landing_pending(&user) || user_was_killed(&user));
+	}
+	git_repository_free(repository);
+	return found;
+}
+
 int apply_finish(const char *project, struct json *json, struct error *err)
 {
 	struct user user;
-	int result = user_open(&user, project, NULL, err);
+	int result;
 
+	if (!was_cut_off(project))
+		return 0;
+	result = user_open(&user, project, NULL, err);
 	if (result == 0)
 		result = user_lock(&user, err);
 	if (result == 0)
