@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 
-from harness import cases, contains, equal, expect, needs, timeout
+from harness import cases, contains, equal, expect, lacks, needs, timeout
 from harness.loop import Loop
 from harness.repository import WHO, Repository
 from harness.snapshots import Snapshots
@@ -725,6 +725,24 @@ def test_what_the_host_would_execute_needs_a_yes(t, name):
     result = loop.ringfence("apply", "--yes")
     equal(result.code, 0, "exit status", result)
     expect(os.path.exists(repo.path(name)), "it is there")
+
+
+@needs("git")
+def test_a_patch_names_what_the_host_would_execute_too(t):
+    """Of each mail: git am stops between them. The control: a branch without such a file."""
+    loop, repo, branch = looped(t)
+    repo.git("config", "core.hooksPath", "tools/hooks")
+    repo.commit(branch, {"a": text(l3="three")})
+    lacks(loop.ringfence("apply", "--patch").err, "this machine runs it", "stderr")
+    repo.commit(branch, {".envrc": "evil\n", "tools/hooks/pre-commit": "evil\n"}, base=branch)
+    repo.commit(branch, {".envrc": None, "bare/HEAD": "ref: refs/heads/main\n", "bare/objects/x": "", "bare/refs/x": "",
+                         "bare/config": "[core]\n"}, base=branch)
+    result = loop.ringfence("apply", "--patch")
+    equal(result.code, 0, "exit status", result)
+    equal(result.out.count("Subject: [PATCH"), 3, "mails")
+    for name, why in ((".envrc", ""), ("tools/hooks/pre-commit", "hooks or settings, by your git configuration"),
+                      ("bare/config", "a git directory of another name")):
+        contains(result.err, f"[ringfence] {name}: this machine runs it, or reads it as settings, by itself ({why}", "stderr")
 
 
 OBEYED = {
