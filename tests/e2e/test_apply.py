@@ -341,7 +341,8 @@ def test_a_merge_needs_to_know_who_the_user_is(t):
     repo.git("reset", "-q", "--hard")
     program.env = t.env()
     refused(repo, program, "git config --global user.name")
-    t.at_home(".gitconfig", "[user]\n\tname = At Home\n\temail = home@example.org\n")
+    t.at_home(".gitconfig", "[user]\n\tname = At Home\n[includeIf \"gitdir:**/repo/\"]\n\tpath = ~/mail\n")
+    t.at_home("mail", "[user]\n\temail = home@example.org\n")
     equal(apply(program)["kind"], "merge", "the kind")
     equal(repo.git("log", "-1", "--format=%an <%ae>"), "At Home <home@example.org>", "the author")
 

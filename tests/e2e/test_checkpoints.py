@@ -178,6 +178,23 @@ def test_a_later_gitignore_hides_nothing_from_an_undo(t):
     equal(tree["cache/x"], "new\n", "what was ignored when the loop began is left alone")
 
 
+@cases((".gitconfig", "[core]\n\texcludesFile = ~/mine\n", "mine"),
+       (".gitconfig", "[include]\n\tpath = ~/more\n[core]\n\texcludesFile = ~/mine\n", "mine"),
+       (".config/git/config", "[core]\n\texcludesFile = {home}/mine\n", "mine"),
+       (".gitconfig", "", ".config/git/ignore"))
+def test_what_the_user_ignores_everywhere_is_left_alone(t, settings, text, rules):
+    t.at_home(settings, text.format(home=t.home))
+    t.at_home(rules, "*.swp\n")
+    snapshots = own(t, ignored=False)
+    for name in ("mine.txt", "mine.swp"):
+        t.write(name, "before")
+    snapshots.save()
+    for name in ("mine.txt", "mine.swp"):
+        t.write(name, "after")
+    snapshots.rollback(0)
+    equal((t.read("mine.txt"), t.read("mine.swp")), ("before", "after"), "what came back, and what did not")
+
+
 @needs("git")
 def test_what_git_tracks_is_kept_even_if_a_rule_ignores_it(t):
     loop = Loop(t, scripts={"1": "edit build/kept agent; edit build/other agent; edit done yes"})

@@ -337,6 +337,23 @@ def test_a_branch_that_the_user_moved_or_checked_out_is_left_alone(t):
         repo.fsck()
 
 
+@needs("git")
+@cases(".gitconfig", ".config/git/config")
+def test_the_agent_commits_by_the_name_that_git_would_take(t, name):
+    """Also where the user's configuration says it in a file for some repositories only."""
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    repo.git("config", "--remove-section", "user")
+    t.at_home(name, f'[user]\n\tname = "At # Home"\n\temail = home@example.org\n'
+                    f'[includeIf "gitdir:{repo.path}/"]\n\tpath = ~/at-work\n')
+    t.at_home("at-work", "[user]\n\temail = work@example.org\n")
+    wanted = [repo.git("config", "user.name"), repo.git("config", "user.email")]
+    equal(wanted, ["At # Home", "work@example.org"], "what git says outside")
+    private = Private(t, repo)
+    private.open()
+    equal([private.git("config", "--local", "user.name"), private.git("config", "--local", "user.email")], wanted,
+          "what it says inside")
+
+
 def Private_of(t, loop, repo):
     """The private directory of a loop that has ended."""
     private = Private(t, repo)

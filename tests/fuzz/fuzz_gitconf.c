@@ -1,4 +1,4 @@
-// sources: src/util/gitconf.c src/util/buffer.c src/util/error.c src/util/mem.c
+// sources:
 /* Configurations of git, and .gitmodules, as a project could hold them. */
 #include "fuzz.h"
 

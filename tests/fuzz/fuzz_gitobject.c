@@ -1,4 +1,4 @@
-// sources: src/snapshot/object/fsck.c src/snapshot/object/refs.c src/snapshot/object/special.c src/util/gitconf.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/path.c src/util/text.c -lz
+// sources: src/snapshot/object/fsck.c src/snapshot/object/refs.c src/snapshot/object/special.c -lz
 /* Objects of git as an agent could write them: the first byte says of which type. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/snapshot/object/packread.c src/snapshot/object/unpack.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c -lz
+// sources: src/snapshot/object/packread.c src/snapshot/object/unpack.c -lz
 /* A pack with an index as an agent could write them: two bytes say how long the index is, and both follow. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/snapshot/store/manifest.c src/snapshot/store/node.c src/util/buffer.c src/util/error.c src/util/mem.c
+// sources: src/snapshot/store/manifest.c src/snapshot/store/node.c
 /* Manifests of checkpoints, read onto a tree. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/snapshot/look/rules.c src/util/buffer.c src/util/error.c src/util/glob.c src/util/list.c src/util/mem.c
+// sources: src/snapshot/look/rules.c
 /* Ignore rules of a baseline, as they are kept, and as a project writes them. */
 #include "fuzz.h"
 

@@ -4,6 +4,7 @@
 #include "snapshot/base/confine.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
+#include "snapshot/base/own.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -237,46 +238,11 @@ int user_put_index(const struct user *user, struct error *err)
 
 /* ---- who ---- */
 
-static char *from_config(const git_config *config, const char *key)
-{
-	git_buf value = { 0 };
-	char *copy = NULL;
-
-	if (config && git_config_get_string_buf(&value, config, key) == 0 && value.size)
-		copy = mem_dup(value.ptr);
-	git_buf_dispose(&value);
-	return copy;
-}
-
-static char *from_file(const char *folder, const char *name, const char *key)
-{
-	AUTO_FREE char *path = folder && folder[0] == '/' ? path_join(folder, name) : NULL;
-	git_config *config = NULL;
-	char *found = NULL;
-
-	if (path && access(path, R_OK) == 0 && git_config_open_ondisk(&config, path) == 0)
-		found = from_config(config, key);
-	git_config_free(config);
-	return found;
-}
-
 static char *who(const struct user *user, const char *variable, const char *key)
 {
-	const char *given = variable ? getenv(variable) : NULL;
-	const char *home = getenv("HOME");
-	AUTO_FREE char *usual = home ? path_join(home, ".config") : NULL;
-	const char *xdg = getenv("XDG_CONFIG_HOME");
-	git_config *config = NULL;
-	char *found = given && *given ? mem_dup(given) : NULL;
+	const char *given = getenv(variable);
 
-	if (!found && git_repository_config(&config, user->repository) == 0)
-		found = from_config(config, key);
-	git_config_free(config);
-	if (!found)
-		found = from_file(home, ".gitconfig", key);
-	if (!found)
-		found = from_file(xdg && *xdg ? xdg : usual, "git/config", key);
-	return found ? found : from_file("/etc", "gitconfig", key);
+	return given && *given ? mem_dup(given) : own_setting(user->repository, key);
 }
 
 int user_identity(const struct user *user, git_signature **ret_signature, struct error *err)
@@ -297,9 +263,7 @@ int user_identity(const struct user *user, git_signature **ret_signature, struct
 static void add_obeyed(const struct user *user, const char *value, const char *base,
 		       struct list *paths)
 {
-	const char *home = getenv("HOME");
-	AUTO_FREE char *said = strncmp(value, "~/", 2) == 0 && home ? path_join(home, value + 2)
-								    : path_absolute(value, base);
+	AUTO_FREE char *said = own_path(value, base);
 	AUTO_FREE char *real = realpath(said, NULL);
 	const char *const both[] = { said, real };
 
@@ -353,15 +317,14 @@ static void add_links(const struct user *user, const char *name, struct list *pa
 void user_obeyed(const struct user *user, struct list *ret_paths)
 {
 	static const char *const places[] = { ".", "hooks", "info" };
-	const char *home = getenv("HOME");
-	AUTO_FREE char *hooks = who(user, NULL, "core.hookspath");
+	AUTO_FREE char *home = own_home();
+	AUTO_FREE char *hooks = own_setting(user->repository, "core.hookspath");
 
 	if (hooks)
 		add_obeyed(user, hooks, user->work, ret_paths);
 	add_includes(user, user->common, "config", ret_paths);
 	add_includes(user, user->git, "config.worktree", ret_paths);
-	if (home)
-		add_includes(user, home, ".gitconfig", ret_paths);
+	add_includes(user, home, ".gitconfig", ret_paths);
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		add_links(user, places[i], ret_paths);
 }

@@ -1,6 +1,8 @@
 /* The repository that is borrowed from: see borrow.h. */
 #include "snapshot/git/borrow.h"
 
+#include "snapshot/base/libgit.h"
+#include "snapshot/base/own.h"
 #include "util/fd.h"
 #include "util/gitconf.h"
 #include "util/mem.h"
@@ -9,6 +11,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,10 +161,9 @@ static const struct passed {
 struct reading {
 	struct borrow *borrow;
 	const char *project;
-	bool own;                   /* the repository's configuration, not the user's */
-	bool worktree_config;       /* one for each work tree comes on top */
-	bool known;                 /* a submodule's: it names the project as its work tree */
-	char name[256], email[256]; /* of the user */
+	bool own;             /* the repository's configuration, not the user's */
+	bool worktree_config; /* one for each work tree comes on top */
+	bool known;           /* a submodule's: it names the project as its work tree */
 };
 
 static bool is_word(const char *text)
@@ -309,13 +311,6 @@ static int take_entry(void *context, const struct gitconf_entry *entry)
 		judge_own(reading, entry);
 		pass_on_submodule(reading, entry);
 	}
-	if (strcmp(entry->section, "user") == 0 && !entry->subsection &&
-	    is_printable(entry->value)) {
-		if (strcmp(entry->key, "name") == 0)
-			snprintf(reading->name, sizeof reading->name, "%s", entry->value);
-		if (strcmp(entry->key, "email") == 0)
-			snprintf(reading->email, sizeof reading->email, "%s", entry->value);
-	}
 	pass_on(reading, entry);
 	return 0;
 }
@@ -329,15 +324,14 @@ static int take_config(struct reading *reading, const char *folder, const char *
 	return gitconf_each(buffer_text(&text), text.used, take_entry, reading);
 }
 
-static void read_config(struct borrow *borrow, const char *project, const char *home,
-			const char *user)
+static void read_config(struct borrow *borrow, const char *project)
 {
 	struct reading reading = { .borrow = borrow, .project = project };
-	const char *xdg = getenv("XDG_CONFIG_HOME");
-	AUTO_FREE char *settings = xdg && xdg[0] == '/' ? mem_dup(xdg) : path_join(home, ".config");
+	AUTO_FREE char *home = own_home();
+	AUTO_FREE char *settings = own_file(home, "git/config");
 
 	/* Without an own configuration nothing can go wrong; git would complain of one that is malformed. */
-	take_config(&reading, settings, "git/config");
+	take_config(&reading, "", settings);
 	take_config(&reading, home, ".gitconfig");
 	reading.own = true;
 	if (take_config(&reading, borrow->common, "config") < 0)
@@ -346,21 +340,9 @@ static void read_config(struct borrow *borrow, const char *project, const char *
 		take_config(&reading, borrow->git, "config.worktree");
 	if (borrow->is_file && !reading.known && !is_known(borrow, project))
 		refuse(borrow, ".git is a file, and the folder that it names does not know of it");
-	buffer_add_text(&borrow->config, "[user]\n\tname = ");
-	add_quoted(&borrow->config, *reading.name ? reading.name : user);
-	buffer_add_text(&borrow->config, "\n\temail = ");
-	if (*reading.email) {
-		add_quoted(&borrow->config, reading.email);
-	} else {
-		AUTO_FREE char *email = mem_format("%s@localhost", user);
-
-		add_quoted(&borrow->config, email);
-	}
-	buffer_add_text(&borrow->config, "\n");
 }
 
-int borrow_find(const char *project, const char *home, const char *user, struct borrow *ret_borrow,
-		struct error *err)
+int borrow_find(const char *project, struct borrow *ret_borrow, struct error *err)
 {
 	AUTO_FREE char *objects = NULL;
 	AUTO_FREE char *modules = NULL;
@@ -376,12 +358,38 @@ int borrow_find(const char *project, const char *home, const char *user, struct 
 			"\tlogallrefupdates = true\n");
 	objects = path_join(ret_borrow->common, "objects");
 	find_lenders(ret_borrow, objects, 0);
-	read_config(ret_borrow, project, home, user);
+	read_config(ret_borrow, project);
 	modules = path_join(ret_borrow->git, "modules");
 	ret_borrow->modules = lstat(modules, &status) == 0 && S_ISDIR(status.st_mode);
-	if (buffer_overflowed(&ret_borrow->config))
-		refuse(ret_borrow, "its configuration is too large");
 	return 0;
+}
+
+static const char *usable(const char *text, const char *instead)
+{
+	return text && is_printable(text) ? text : instead;
+}
+
+void borrow_sign(struct borrow *borrow)
+{
+	const struct passwd *entry = getpwuid(getuid());
+	const char *login = entry ? entry->pw_name : "ringfence";
+	AUTO_FREE char *address = mem_format("%s@localhost", login);
+	git_repository *repository = NULL;
+
+	libgit_begin();
+	git_repository_open(&repository, borrow->git); /* without it their own settings are left */
+
+	AUTO_FREE char *name = own_setting(repository, "user.name");
+	AUTO_FREE char *email = own_setting(repository, "user.email");
+
+	git_repository_free(repository);
+	buffer_add_text(&borrow->config, "[user]\n\tname = ");
+	add_quoted(&borrow->config, usable(name, login));
+	buffer_add_text(&borrow->config, "\n\temail = ");
+	add_quoted(&borrow->config, usable(email, address));
+	buffer_add_text(&borrow->config, "\n");
+	if (buffer_overflowed(&borrow->config))
+		refuse(borrow, "its configuration is too large");
 }
 
 void borrow_release(struct borrow *borrow)

@@ -26,10 +26,11 @@ struct borrow {
 	char why[512]; /* not empty: it cannot be done with this repository, because of this */
 };
 
-/* Looks at the project's repository; home is where the user's own configuration is, and user their name if they have said
- * none. Returns 0, or -1 with err set. The caller releases in both cases. */
-int borrow_find(const char *project, const char *home, const char *user, struct borrow *ret_borrow,
-		struct error *err);
+/* Looks at the project's repository. Returns 0, or -1 with err set. The caller releases in both cases. */
+int borrow_find(const char *project, struct borrow *ret_borrow, struct error *err);
+
+/* Completes the configuration with who the user is; one who has not said so is called by their login. */
+void borrow_sign(struct borrow *borrow);
 void borrow_release(struct borrow *borrow);
 
 /* The whole of a small file; false: it cannot be read. Symlinks on the way are followed: it is the user's own. */

@@ -10,12 +10,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pwd.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 enum { SANITIZED = 1 }; /* it needs addresses without end */
@@ -23,24 +19,13 @@ enum { SANITIZED = 1 }; /* it needs addresses without end */
 enum { SANITIZED = 0 };
 #endif
 
-/* Whose configuration is meant: $HOME, if it is this user's. */
-static void find_user(char **ret_home, char **ret_name)
-{
-	const struct passwd *entry = getpwuid(getuid());
-	const char *home = getenv("HOME");
-	struct stat status;
-
-	if (!home || home[0] != '/' || stat(home, &status) < 0 || status.st_uid != getuid())
-		home = entry ? entry->pw_dir : "/";
-	*ret_home = mem_dup(home);
-	*ret_name = mem_dup(entry ? entry->pw_name : "ringfence");
-}
-
-static int open_private(const struct gitwork *work, const struct borrow *borrow, struct json *json,
+static int open_private(const struct gitwork *work, struct borrow *borrow, struct json *json,
 			struct error *err)
 {
 	const char *const places[] = { work->import.folder, NULL };
 
+	if (borrow->git && !*borrow->why)
+		borrow_sign(borrow);
 	if (!borrow->git || *borrow->why) {
 		json_text(json, "mode", *borrow->why ? "read-only" : "none");
 		if (*borrow->why)
@@ -76,7 +61,7 @@ static int make_folder(const char *path, struct error *err)
 	return mkdir(path, 0777) < 0 && errno != EEXIST ? error_sys(err, "make '%s'", path) : 0;
 }
 
-static int import(const struct gitwork *work, const struct borrow *borrow, struct json *json,
+static int import(const struct gitwork *work, struct borrow *borrow, struct json *json,
 		  struct error *err)
 {
 	AUTO_FREE char *own = path_join(work->import.folder, "git-own");
@@ -97,7 +82,7 @@ static int import(const struct gitwork *work, const struct borrow *borrow, struc
 	return import_run(borrow, &work->import, json, err);
 }
 
-static int forget(const struct gitwork *work, const struct borrow *borrow, struct json *json,
+static int forget(const struct gitwork *work, struct borrow *borrow, struct json *json,
 		  struct error *err)
 {
 	AUTO_FD common = borrow->common ? open(borrow->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -110,18 +95,14 @@ static int forget(const struct gitwork *work, const struct borrow *borrow, struc
 	return 0;
 }
 
-typedef int work_fn(const struct gitwork *work, const struct borrow *borrow, struct json *json,
+typedef int work_fn(const struct gitwork *work, struct borrow *borrow, struct json *json,
 		    struct error *err);
 
 static int run(work_fn *perform, const struct gitwork *work, struct json *json, struct error *err)
 {
-	AUTO_FREE char *home = NULL;
-	AUTO_FREE char *user = NULL;
 	struct borrow borrow;
-	int result;
+	int result = borrow_find(work->project, &borrow, err);
 
-	find_user(&home, &user);
-	result = borrow_find(work->project, home, user, &borrow, err);
 	if (result == 0)
 		result = perform(work, &borrow, json, err);
 	borrow_release(&borrow);

@@ -1,6 +1,7 @@
 /* Looks at a project: see look.h. */
 #include "snapshot/look/look.h"
 
+#include "snapshot/base/own.h"
 #include "snapshot/store/manifest.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -25,37 +26,15 @@ static void add_file(struct rules *rules, const char *path)
 		rules_add(rules, "", text.data, text.used);
 }
 
-/* What a configuration of the user's names as their ignore file. */
-static bool add_named(struct rules *rules, const char *path)
-{
-	git_config *config = NULL;
-	git_buf file = { 0 };
-	bool found = access(path, R_OK) == 0 && git_config_open_ondisk(&config, path) == 0 &&
-		     git_config_get_path(&file, config, "core.excludesfile") == 0;
-
-	if (found)
-		add_file(rules, file.ptr);
-	git_buf_dispose(&file);
-	git_config_free(config);
-	return found;
-}
-
 /* The user's own, for all their projects. */
 void look_add_users(struct rules *rules)
 {
-	const char *home = getenv("HOME");
-	const char *xdg = getenv("XDG_CONFIG_HOME");
+	AUTO_FREE char *home = own_home();
+	AUTO_FREE char *usual = own_file(home, "git/ignore");
+	AUTO_FREE char *named = own_setting(NULL, "core.excludesfile");
+	AUTO_FREE char *path = named ? own_path(named, home) : NULL;
 
-	if (!home || home[0] != '/')
-		return;
-
-	AUTO_FREE char *base = xdg && xdg[0] == '/' ? mem_dup(xdg) : path_join(home, ".config");
-	AUTO_FREE char *own = path_join(home, ".gitconfig");
-	AUTO_FREE char *other = path_join(base, "git/config");
-	AUTO_FREE char *usual = path_join(base, "git/ignore");
-
-	if (!add_named(rules, own) && !add_named(rules, other))
-		add_file(rules, usual);
+	add_file(rules, path ? path : usual);
 }
 
 /* The git directory of the project, by its .git: a folder, or a file that names one. The caller frees; NULL:
