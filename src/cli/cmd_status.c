@@ -132,6 +132,11 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 
 		printf("    what was committed did not come in: %s\n", why);
 	}
+	if (state->uncommitted) {
+		AUTO_FREE char *why = text_escaped(state->uncommitted);
+
+		printf("    %s\n", why);
+	}
 	if (state->options.login) {
 		AUTO_FREE char *login = text_escaped(state->options.login);
 
