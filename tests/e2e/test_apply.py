@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 
-from harness import cases, contains, equal, expect, needs, timeout
+from harness import cases, contains, equal, expect, lacks, needs, timeout
 from harness.loop import Loop
 from harness.repository import WHO, Repository
 from harness.snapshots import Snapshots
@@ -646,6 +646,50 @@ def test_a_run_finishes_an_apply_that_was_cut_off(t):
     equal((repo.head(), repo.git("diff", "HEAD")), (wanted, ""), "the repository")
 
 
+def laid_out(t, layout):
+    """A loop that has not begun, and the repository of its project."""
+    ignored = {".gitignore": "script\nagent.sh\ndone\n", "a": text()}
+    origin = Repository(t, os.path.join(t.home, "origin"), ignored)
+    if layout == "a linked work tree":
+        origin.folder = os.path.join(t.home, "linked")
+        origin.git("worktree", "add", "-q", "-b", "other", origin.folder, cwd=os.path.join(t.home, "origin"))
+        name = "linked"
+    elif layout == "a submodule":
+        outer = Repository(t, os.path.join(t.home, "outer"))
+        outer.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", origin.folder, "sub")
+        origin.folder = os.path.join(outer.folder, "sub")
+        name = "outer/sub"
+    else:
+        name = "origin/below" if layout == "below the root" else "origin"
+    return Loop(t, name=name, scripts={"1": "edit done yes"}), origin
+
+
+@needs("git")
+@timeout(120)
+@cases("the root", "a linked work tree", "a submodule", "below the root")
+def test_a_run_finishes_or_undoes_one_that_was_killed_wherever_git_is(t, layout):
+    """Behind its note it is finished; before it, it has not happened, and its lock keeps no git away."""
+    loop, repo = laid_out(t, layout)
+    program = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, loop.project, env=t.env(**WHO))
+    git = repo.git("rev-parse", "--absolute-git-dir")
+    first = repo.head()
+    wanted = repo.commit(RESULT, {"a": text(l3="three"), "new": "new\n"}, base="HEAD")
+    point = 0
+    for left in ("index.lock", "ringfence-apply"):
+        while not os.path.exists(os.path.join(git, left)):
+            point += 1
+            equal(ask(program, fault=point)[0], -9, "it is killed")
+        result = loop.run()
+        equal(result.code, 0, "exit status of run", result)
+        for name in ("index.lock", "ringfence-apply", "ringfence-lock"):
+            expect(not os.path.exists(os.path.join(git, name)), f"{name} is gone", os.listdir(git))
+        expect(not os.path.exists(repo.path(".ringfence-rollback")), "the folder is gone", os.listdir(repo.folder))
+        equal((repo.head(), repo.git("status", "--porcelain", "-uno")), (first if left == "index.lock" else wanted, ""), f"with {left}")
+        equal("an apply that was cut off" in result.err, left != "index.lock", "what is said", result.err)
+        os.unlink(loop.path("done"))
+        loop.ident = None
+
+
 @needs("git")
 def test_apply_tells_conflicts_and_what_is_in_the_way(t):
     loop, repo, branch = looped(t)
@@ -682,6 +726,24 @@ def test_what_the_host_would_execute_needs_a_yes(t, name):
     result = loop.ringfence("apply", "--yes")
     equal(result.code, 0, "exit status", result)
     expect(os.path.exists(repo.path(name)), "it is there")
+
+
+@needs("git")
+def test_a_patch_names_what_the_host_would_execute_too(t):
+    """Of each mail: git am stops between them. The control: a branch without such a file."""
+    loop, repo, branch = looped(t)
+    repo.git("config", "core.hooksPath", "tools/hooks")
+    repo.commit(branch, {"a": text(l3="three")})
+    lacks(loop.ringfence("apply", "--patch").err, "this machine runs it", "stderr")
+    repo.commit(branch, {".envrc": "evil\n", "tools/hooks/pre-commit": "evil\n"}, base=branch)
+    repo.commit(branch, {".envrc": None, "bare/HEAD": "ref: refs/heads/main\n", "bare/objects/x": "", "bare/refs/x": "",
+                         "bare/config": "[core]\n"}, base=branch)
+    result = loop.ringfence("apply", "--patch")
+    equal(result.code, 0, "exit status", result)
+    equal(result.out.count("Subject: [PATCH"), 3, "mails")
+    for name, why in ((".envrc", ""), ("tools/hooks/pre-commit", "hooks or settings, by your git configuration"),
+                      ("bare/config", "a git directory of another name")):
+        contains(result.err, f"[ringfence] {name}: this machine runs it, or reads it as settings, by itself ({why}", "stderr")
 
 
 OBEYED = {

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from harness import cases, contains, equal, expect, lacks, needs
+from harness import cases, contains, equal, expect, lacks, needs, timeout
 from harness.gitrepo import Private, Repository
 from harness.loop import Loop, keepers, kill, until
 
@@ -480,6 +480,32 @@ def test_a_gc_that_runs_while_objects_come_in_takes_nothing_away(t):
     repo.fsck()
 
 
+@needs("git")
+@timeout(120)
+def test_no_gc_at_any_point_of_an_import_takes_anything_away(t):
+    """Neither what is there, nor what is still a draft."""
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    private = Private(t, repo)
+    private.open()
+
+    def collect():
+        repo.git("prune", "--expire=now")
+        repo.git("repack", "-a", "-d", "-q")
+        points.append(point)
+
+    points = []
+    for point in range(1, 60):
+        tip = private.commit(f"commit {point}", f"file-{point}")
+        code, answer = private.ask("git-import", fault=point, meanwhile=collect)
+        equal(code, 0, f"exit status at {point}", answer)
+        equal(repo.git("rev-parse", private.branch), tip, f"the branch at {point}")
+        repo.git("rev-list", "--objects", "--quiet", private.branch)
+        if not points or points[-1] != point:
+            break
+    expect(len(points) > 8, "points", points)
+    repo.fsck()
+
+
 # Crashes
 
 @needs("git")
@@ -505,13 +531,31 @@ def test_kill_9_at_any_point_of_an_import_leaves_the_old_or_the_new(t):
         private.bring()
         equal(set(repo.refs("refs/heads/ringfence", "refs/ringfence").values()), {new}, "running it again")
         left = [name for base, _, files in os.walk(repo.folder) for name in files
-                if name.endswith(".lock") or name.startswith("tmp_")]
+                if name.endswith(".lock") or name.startswith("ringfence-")]
         equal(left, [], "lock files and drafts")
         packs = os.listdir(os.path.join(repo.folder, "objects/pack"))
         equal(sorted(name[:-5] for name in packs if name.endswith(".pack")),
               sorted(name[:-4] for name in packs if name.endswith(".idx")), "packs have their indexes")
         old = new
     expect(faults > 10, "there are fault points", faults)
+
+
+@needs("git")
+def test_a_draft_that_a_kill_has_left_goes_with_its_loop(t):
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    private = Private(t, repo)
+    private.open()
+    private.commit()
+
+    def drafts():
+        return [name for name in os.listdir(os.path.join(repo.folder, "objects/pack")) if not name.startswith("pack-")]
+
+    for point in range(1, 60):
+        equal(private.ask("git-import", fault=point)[0], -9, "it is killed")
+        if drafts():
+            break
+    code, answer = private.snapshots.ask("forget")
+    equal((code, drafts()), (0, []), "exit status, and what is left", answer)
 
 
 @needs("git")

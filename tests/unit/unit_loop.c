@@ -202,9 +202,14 @@ static void folding(void)
 	      state->rested_ms == 3701000 && state->options.limits.iterations == 9);
 	happens(&script, "changed", "{\"down_ms\": -3600000}");
 	CHECK("a clock that is set back gives no time", state->rested_ms == 101000);
-	happens(&script, "finished", "{\"status\": \"aborted\", \"reason\": \"by a person\"}");
+	happens(&script, "finished",
+		"{\"status\": \"aborted\", \"reason\": \"by a person\", \"uncommitted\": \"a link\"}");
 	CHECK("the end has a status",
 	      !script.refused && strcmp(loop_status(state, false), "aborted") == 0);
+	CHECK("and why not all of it was committed", strcmp(state->uncommitted, "a link") == 0);
+	happens(&script, "resumed", "{}");
+	CHECK("which is over when it goes on", !script.refused && !state->uncommitted);
+	happens(&script, "finished", "{\"status\": \"aborted\", \"reason\": \"by a person\"}");
 	happens(&script, "begun", "{}");
 	CHECK("what cannot happen is refused, with its number",
 	      script.refused && strstr(script.err.text, "cannot happen"));
