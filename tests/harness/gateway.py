@@ -112,7 +112,7 @@ class Internet:
                         "addr add 2a00:45::2/64 dev in nodad")
 
     def write_etc(self):
-        for name, text in (("resolv.conf", "nameserver 45.0.0.53\noptions timeout:1\n"),
+        for name, text in (("resolv.conf", "nameserver 45.0.0.53\noptions timeout:20\n"),
                            ("hosts", "127.0.0.1 localhost\n"), ("nsswitch.conf", "hosts: files dns\n")):
             path = os.path.join(self.t.folder, name)
             with open(path, "w", encoding="ascii") as file:

@@ -70,7 +70,7 @@ class Network:
         self.asked = []
         self.resolver = os.path.join(t.folder, "resolv.conf")
         self.hosts = os.path.join(t.folder, "hosts")
-        t.write(self.resolver, f"nameserver {NAMES}\noptions timeout:1 attempts:2\n", 0o644)
+        t.write(self.resolver, f"nameserver {NAMES}\noptions timeout:20 attempts:2\n", 0o644)
         t.write(self.hosts, "127.0.0.1 localhost\n::1 localhost\n", 0o644)
         try:
             self._build()
