@@ -4,21 +4,19 @@
 #include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { TICK_MS = 30000, CHILDREN = 256, ROUNDS = 1000 };
+enum { TICK_MS = 30000 };
 
 /* The beginning as it is, and a ring of the end. */
 struct kept {
@@ -115,44 +113,6 @@ static void attend(const struct child_work *work, int pidfd, int output, struct 
 	}
 }
 
-/* The processes whose parent is this one; at most so many. Returns how many. */
-static size_t read_children(pid_t *ret_pids, size_t most)
-{
-	char path[64];
-	char word[16];
-	size_t count = 0;
-	FILE *file;
-
-	snprintf(path, sizeof path, "/proc/self/task/%d/children", getpid());
-	file = fopen(path, "re");
-	while (file && count < most && fscanf(file, "%15s", word) == 1)
-		ret_pids[count++] = (pid_t)strtol(word, NULL, 10);
-	if (file)
-		fclose(file);
-	return count;
-}
-
-/*
- * Ends what has left its process group. When its parents are gone it is ours: round by round all of it is, unless it forks
- * faster than it dies. Nothing that a command leaves may look on while the next tool works.
- */
-static void end_strays(void)
-{
-	pid_t pids[CHILDREN];
-
-	for (int round = 0; round < ROUNDS; round++) {
-		size_t count = read_children(pids, CHILDREN);
-
-		for (size_t i = 0; i < count; i++)
-			kill(pids[i], SIGKILL);
-		for (size_t i = 0; i < count; i++)
-			while (waitpid(pids[i], NULL, 0) < 0 && errno == EINTR)
-				;
-		if (count == 0)
-			return;
-	}
-}
-
 int child_do(const struct child_work *work, struct buffer *out, struct child_end *ret_end,
 	     struct error *err)
 {
@@ -189,7 +149,9 @@ int child_do(const struct child_work *work, struct buffer *out, struct child_end
 	kill(-pid, SIGKILL);
 	while (waitpid(pid, &end.status, 0) < 0 && errno == EINTR)
 		;
-	end_strays();
+	/* What has left its process group is ours when its parents are gone. Nothing that a command leaves may look on while the
+	 * next tool works. */
+	process_end_children();
 	put_together(&kept);
 	*ret_end = end;
 	return 0;

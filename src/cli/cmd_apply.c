@@ -349,7 +349,11 @@ static int print_patch(struct loops_options *asked, struct error *err)
 {
 	json_t *answer = NULL;
 	int result = perform(asked, "patch", false, NULL, &answer, err);
+	json_t *found = executed(answer);
 
+	/* Nothing is changed here, so there is nothing to agree to. */
+	show_executed(found);
+	json_decref(found);
 	json_decref(answer);
 	return result < 0 ? cli_fail(err) : 0;
 }

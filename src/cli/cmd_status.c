@@ -115,6 +115,8 @@ static void print_git(const struct loop_state *state)
 		line("%s", state->git_why);
 	if (state->git_error)
 		line("what was committed did not come in: %s", state->git_error);
+	if (state->uncommitted)
+		line("%s", state->uncommitted);
 }
 
 static void print_loop(const struct client_loop *loop, bool with_project)

@@ -333,6 +333,8 @@ static void tell_data(struct follow *follow, int kind, const json_t *data, int64
 		tell(follow, "paused: %s", text_of(data, "reason"));
 		break;
 	case LOOP_EVENT_finished:
+		if (*text_of(data, "uncommitted"))
+			tell(follow, "  %s", text_of(data, "uncommitted"));
 		paint(follow, PAINT_BOLD, "%s: %s",
 		      json_is_true(json_object_get(data, "refused")) ? "refused"
 								     : text_of(data, "status"),

@@ -3,9 +3,9 @@
 #include "fence/sweep.h"
 
 #include "fence/builtin.h"
-#include "fence/gitconfig.h"
 #include "fence/run.h"
 #include "util/fd.h"
+#include "util/gitobey.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -183,36 +183,40 @@ static void take_links_below(struct scan *scan, const char *path)
 	scan->nested--;
 }
 
-struct git {
-	struct scan *scan;
-	const char *path;
-};
-
 /* A path that git's configuration names: protected if it is there, watched if it is not. */
-static void take_named(void *context, bool hooks, const char *value)
+static void take_named(void *context, const char *path)
 {
-	struct git *git = context;
-	struct fence_plan *plan = git->scan->plan;
-	AUTO_FREE char *work_tree = path_absolute("..", git->path);
-	AUTO_FREE char *path = value[0] == '~' && value[1] == '/'
-				       ? path_join(plan->identity.home, value + 2)
-				       : path_absolute(value, hooks ? work_tree : git->path);
+	struct scan *scan = context;
 
-	if (!in_writable_root(plan, path))
+	if (!in_writable_root(scan->plan, path))
 		return;
-	add_link(plan, path, ""); /* nothing to put back */
-	protect_target(git->scan, path, true, false);
+	add_link(scan->plan, path, ""); /* nothing to put back */
+	protect_target(scan, path, true, false);
 }
 
-static void take_config(struct scan *scan, const char *git)
+static void take_config(struct scan *scan, const char *git, const char *work_tree)
 {
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
-	AUTO_FREE char *path = path_join(git, "config");
-	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	gitobey_each(git, work_tree, scan->plan->identity.home, take_named, scan);
+}
 
-	if (fd < 0 || fd_read_all(fd, &text) < 0 || !text.data)
-		return;
-	gitconfig_each_path(text.data, take_named, &(struct git){ scan, git });
+/* The configuration of the repository that a folder is the work tree of. Returns whether it is one. */
+static bool take_work_tree(struct scan *scan, const char *work_tree)
+{
+	AUTO_FREE char *git = gitobey_folder(work_tree);
+
+	if (git)
+		take_config(scan, git, work_tree);
+	return git != NULL;
+}
+
+/* The one that the scanned folder lies in: git looks upwards, until it finds one. */
+static void take_above(struct scan *scan)
+{
+	AUTO_FREE char *folder = mem_dup(scan->root);
+
+	do
+		*strrchr(folder, '/') = '\0';
+	while (!take_work_tree(scan, *folder ? folder : "/") && *folder);
 }
 
 /* A git directory is read-only as a whole; what it leads to outside of itself is found here. Its
@@ -234,7 +238,6 @@ static void take_git(struct scan *scan, const char *git)
 		if (dir)
 			closedir(dir);
 	}
-	take_config(scan, git);
 }
 
 /* The project itself is a git directory: it stays writable, but for the parts that git obeys. */
@@ -369,6 +372,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		return WALK_ON;
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
+	bool is_git = executed && strcasecmp(entry->name, ".git") == 0;
 
 	if (strlen(path) >= PATH_MAX) {
 		error_set(
@@ -397,6 +401,11 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 			remember(plan, &status);
 		return WALK_PAST;
+	}
+	if (is_git) {
+		AUTO_FREE char *work_tree = path_absolute("..", path);
+
+		take_work_tree(scan, work_tree);
 	}
 	if (entry->type == DT_LNK) {
 		take_link(scan, path, executed || !secret, secret);
@@ -432,6 +441,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		else
 			plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 		take_git(scan, path);
+		take_config(scan, path, path);
 	} else if (executed)
 		plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 	else
@@ -439,7 +449,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 
 	/* A git directory is large and all read-only; other protected folders may still hold
 	 * secrets. */
-	if (executed && strcasecmp(entry->name, ".git") == 0) {
+	if (is_git) {
 		take_git(scan, path);
 		return WALK_PAST;
 	}
@@ -502,6 +512,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	}
 	for (int i = 0; i < TRIES && changed; i++) {
 		take_back(plan, &before);
+		take_above(&scan);
 		if (walk_tree(root, look, &scan, &changed, err) < 0)
 			return -1;
 	}

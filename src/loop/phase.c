@@ -288,7 +288,8 @@ int phase_ready(struct supervisor *sup, struct error *err)
 		return attend_append(sup, LOOP_EVENT_paused,
 				     json_pack("{s:o}", "reason", report_text(reason)), err);
 	}
-	if (sup->leaving)
+	/* While a checkpoint was taken somebody may have asked for something. */
+	if (sup->leaving || sup->state.wish != LOOP_WISH_NONE)
 		return 0;
 	/* Nothing happened since the last iteration was judged, as a rule. */
 	if (!sup->surveyed && take_survey(sup, &sup->before, err) < 0)

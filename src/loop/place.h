@@ -7,7 +7,7 @@
  *	control			the supervisor's socket
  *	.reserve		room for a sentence when the disk is full
  *	supervisor.log		what supervisor and keeper had to say
- *	git/, git-own/		the private git directory of the agent (snapshot/private.h)
+ *	git/, git-own/		the private git directory of the agent (snapshot/git/private.h)
  *	iterations/N/		prompt.md, stdout.log, stderr.log, before.json, after.json, analysis.json;
  *				a try after an interrupted one has its number behind a dot: N.2/
  */

@@ -80,6 +80,8 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 	json_object_set_new(value, "worktree",
 			    state->options.work_tree ? report_text(state->options.work_tree)
 						     : json_null());
+	if (state->uncommitted)
+		json_object_set_new(value, "uncommitted", report_text(state->uncommitted));
 	if (state->git_mode)
 		json_object_set_new(value, "git",
 				    json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "mode",

@@ -58,6 +58,7 @@ void loop_state_release(struct loop_state *state)
 	free(state->git_ref);
 	free(state->git_commit);
 	free(state->git_error);
+	free(state->uncommitted);
 	free(state->not_recorded);
 	free(state->session);
 	for (int i = 0; i < LOOP_REFLECTIONS; i++)
@@ -366,8 +367,10 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 	case LOOP_EVENT_paused:
 	case LOOP_EVENT_finished:
 		take_turn(state, event, data);
+		replace(&state->uncommitted, text(data, "uncommitted"));
 		break;
 	case LOOP_EVENT_resumed:
+		replace(&state->uncommitted, NULL);
 		replace(&state->reason, NULL);
 		replace(&state->status, NULL);
 		state->wish = LOOP_WISH_NONE;

@@ -30,7 +30,7 @@ struct snapshot_job {
 
 #define SNAPSHOT_JOB_INIT ((struct snapshot_job){ .answer = -1 })
 
-/* work: save, list, diff, show, rollback, restore, prune. state: Ringfence's own folder. */
+/* name: of a work in the table of main.c. state: Ringfence's own folder. */
 void snapshot_begin(struct snapshot_work *work, const char *name, const char *state,
 		    const char *project, const char *loop);
 void snapshot_tell(struct snapshot_work *work, const char *key, const char *value);

@@ -13,7 +13,7 @@ enum { MOST_NAME = 4096, MOST_VALUE = 1 << 20 };
 struct reader {
 	const char *at, *end;
 	struct buffer section, subsection, key, value;
-	bool has_section, has_subsection;
+	bool has_subsection;
 };
 
 static bool more(const struct reader *reader)
@@ -35,6 +35,17 @@ static bool at_line_end(const struct reader *reader)
 	return *reader->at == '\r' && (reader->at + 1 == reader->end || reader->at[1] == '\n');
 }
 
+static bool is_blank(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\r';
+}
+
+static void skip_blanks(struct reader *reader)
+{
+	while (more(reader) && is_blank(*reader->at))
+		reader->at++;
+}
+
 static void clear(struct buffer *buffer)
 {
 	buffer->used = 0;
@@ -52,7 +63,7 @@ static int read_quoted_subsection(struct reader *reader)
 	while (more(reader) && *reader->at != '"') {
 		if (*reader->at == '\\')
 			reader->at++;
-		if (!more(reader) || *reader->at == '\n' || !*reader->at)
+		if (!more(reader) || *reader->at == '\n')
 			return -1;
 		buffer_add(&reader->subsection, reader->at++, 1);
 	}
@@ -68,18 +79,16 @@ static int read_section(struct reader *reader)
 	clear(&reader->section);
 	clear(&reader->subsection);
 	reader->has_subsection = false;
-	reader->has_section = true;
 	for (; more(reader); reader->at++) {
 		char byte = *reader->at;
 
 		if (byte == ']') {
 			reader->at++;
-			return reader->section.used ? 0 : -1;
+			return 0;
 		}
-		if (byte == ' ' || byte == '\t') {
-			while (more(reader) && (*reader->at == ' ' || *reader->at == '\t'))
-				reader->at++;
-			if (!more(reader) || *reader->at++ != '"' || !reader->section.used)
+		if (is_blank(byte)) {
+			skip_blanks(reader);
+			if (!more(reader) || *reader->at++ != '"')
 				return -1;
 			reader->has_subsection = true;
 			return read_quoted_subsection(reader);
@@ -124,8 +133,6 @@ static int read_value(struct reader *reader)
 	while (!at_line_end(reader)) {
 		char byte = *reader->at++;
 
-		if (!byte)
-			return -1;
 		if (byte == '"') {
 			quoted = !quoted;
 			kept = reader->value.used;
@@ -137,7 +144,7 @@ static int read_value(struct reader *reader)
 			skip_line(reader);
 		} else {
 			buffer_add(&reader->value, &byte, 1);
-			if (quoted || (byte != ' ' && byte != '\t'))
+			if (quoted || !is_blank(byte))
 				kept = reader->value.used;
 		}
 	}
@@ -153,14 +160,12 @@ static int read_entry(struct reader *reader, gitconf_fn *found, void *context)
 	clear(&reader->value);
 	while (more(reader) && (isalnum((unsigned char)*reader->at) || *reader->at == '-'))
 		add_lower(&reader->key, *reader->at++);
-	while (more(reader) && (*reader->at == ' ' || *reader->at == '\t'))
-		reader->at++;
-	if (!reader->has_section || !reader->key.used)
+	skip_blanks(reader);
+	if (!reader->key.used)
 		return -1;
 	if (more(reader) && *reader->at == '=') {
 		reader->at++;
-		while (more(reader) && (*reader->at == ' ' || *reader->at == '\t'))
-			reader->at++;
+		skip_blanks(reader);
 		if (read_value(reader) < 0)
 			return -1;
 	} else if (at_line_end(reader) || *reader->at == '#' || *reader->at == ';') {

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* One entry: [section "subsection"] key = value. Section and key are in lower case; subsection may be NULL; a key
- * alone has the value "true". A result that is not 0 ends the reading. */
+/* One entry: [section "subsection"] key = value. Section and key are in lower case; a section may be empty, and subsection
+ * NULL; a key alone has the value "true". A result that is not 0 ends the reading. */
 struct gitconf_entry {
 	const char *section;
 	const char *subsection;

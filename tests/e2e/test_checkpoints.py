@@ -178,6 +178,23 @@ def test_a_later_gitignore_hides_nothing_from_an_undo(t):
     equal(tree["cache/x"], "new\n", "what was ignored when the loop began is left alone")
 
 
+@cases((".gitconfig", "[core]\n\texcludesFile = ~/mine\n", "mine"),
+       (".gitconfig", "[include]\n\tpath = ~/more\n[core]\n\texcludesFile = ~/mine\n", "mine"),
+       (".config/git/config", "[core]\n\texcludesFile = {home}/mine\n", "mine"),
+       (".gitconfig", "", ".config/git/ignore"))
+def test_what_the_user_ignores_everywhere_is_left_alone(t, settings, text, rules):
+    t.at_home(settings, text.format(home=t.home))
+    t.at_home(rules, "*.swp\n")
+    snapshots = own(t, ignored=False)
+    for name in ("mine.txt", "mine.swp"):
+        t.write(name, "before")
+    snapshots.save()
+    for name in ("mine.txt", "mine.swp"):
+        t.write(name, "after")
+    snapshots.rollback(0)
+    equal((t.read("mine.txt"), t.read("mine.swp")), ("before", "after"), "what came back, and what did not")
+
+
 @needs("git")
 def test_what_git_tracks_is_kept_even_if_a_rule_ignores_it(t):
     loop = Loop(t, scripts={"1": "edit build/kept agent; edit build/other agent; edit done yes"})
@@ -263,7 +280,7 @@ def test_a_terminal_is_shown_no_control_characters(t):
 
 # Exact
 
-@timeout(120)
+@timeout(240)
 @cases(*range(6))
 def test_random_edits_are_undone_to_the_byte_and_the_mode(t, seed):
     editor = Editor(t.project, seed)
@@ -324,7 +341,7 @@ def disturb(t):
     t.write("linked", "no link")
 
 
-@timeout(120)
+@timeout(240)
 def test_a_checkpoint_that_is_killed_anywhere_is_there_or_not(t):
     world(t)
     snapshots = own(t)
@@ -347,7 +364,7 @@ def test_a_checkpoint_that_is_killed_anywhere_is_there_or_not(t):
     equal(listing(t.project), state, "the last checkpoint")
 
 
-@timeout(120)
+@timeout(240)
 def test_a_rollback_that_is_killed_anywhere_is_finished_by_the_next_command(t):
     world(t)
     snapshots = own(t)
@@ -423,7 +440,7 @@ def test_old_and_large_checkpoints_make_room(t):
 # Room
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 def test_making_room_that_is_killed_anywhere_loses_nothing_that_should_stay(t):
     snapshots = own(t)
     killed = 0

@@ -1,4 +1,4 @@
-// sources: src/builtin/change.c src/util/buffer.c src/util/error.c src/util/mem.c src/util/text.c
+// sources: src/builtin/change.c
 /* Changes of files: the first two bytes say how much is the text that is looked for, and how much the new one; the rest is the file. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/agent/agent.c src/agent/claude.c src/agent/codex.c src/agent/events.c src/agent/gemini.c src/agent/lines.c src/agent/opencode.c src/agent/plain.c src/agent/scan.c src/agent/stream.c src/util/buffer.c src/util/mem.c src/util/text.c -ljansson
+// sources: src/agent/agent.c src/agent/claude.c src/agent/codex.c src/agent/events.c src/agent/gemini.c src/agent/lines.c src/agent/opencode.c src/agent/plain.c src/agent/scan.c src/agent/stream.c -ljansson
 /* The stream of codex. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/loop/control.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/path.c -ljansson
+// sources: src/loop/control.c -ljansson
 /* What somebody sends to a supervisor's socket: an object, or nothing. */
 #include "fuzz.h"
 

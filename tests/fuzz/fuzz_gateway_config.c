@@ -1,4 +1,4 @@
-// sources: src/gateway/post.c src/gateway/models.c src/gateway/table.c src/gateway/rule.c src/gateway/address.c src/meter/request.c src/meter/scan.c src/price/price.c src/price/table.c src/util/buffer.c src/util/fd.c src/util/error.c src/util/list.c src/util/mem.c
+// sources: src/gateway/post.c src/gateway/models.c src/gateway/table.c src/gateway/rule.c src/gateway/address.c src/meter/request.c src/meter/scan.c src/price/price.c src/price/table.c
 /* The configuration as the gateway reads it, and the host table as its owner does. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/gateway/http.c src/gateway/http_write.c src/util/buffer.c src/util/mem.c
+// sources: src/gateway/http.c src/gateway/http_write.c
 /* Heads of requests and answers, and bodies in chunks. */
 #include "fuzz.h"
 

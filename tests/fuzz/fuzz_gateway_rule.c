@@ -1,4 +1,4 @@
-// sources: src/gateway/rule.c src/gateway/address.c src/util/error.c src/util/list.c src/util/mem.c
+// sources: src/gateway/rule.c src/gateway/address.c
 /* A rule of the allow list, a host of a request, and an address in some spelling. */
 #include "fuzz.h"
 

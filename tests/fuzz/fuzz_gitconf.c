@@ -1,4 +1,4 @@
-// sources: src/util/gitconf.c src/util/buffer.c src/util/error.c src/util/mem.c
+// sources:
 /* Configurations of git, and .gitmodules, as a project could hold them. */
 #include "fuzz.h"
 
@@ -10,7 +10,7 @@
 static int look(void *context, const struct gitconf_entry *entry)
 {
 	(void)context;
-	if (!*entry->section || !*entry->key || strchr(entry->key, '\n'))
+	if (!*entry->key || strchr(entry->key, '\n'))
 		abort();
 	return strcmp(entry->key, "stop") == 0;
 }

@@ -1,8 +1,8 @@
-// sources: src/snapshot/fsck.c src/snapshot/refs.c src/snapshot/special.c src/util/gitconf.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/path.c src/util/text.c -lz
+// sources: src/snapshot/object/fsck.c src/snapshot/object/refs.c src/snapshot/object/special.c -lz
 /* Objects of git as an agent could write them: the first byte says of which type. */
 #include "fuzz.h"
 
-#include "snapshot/fsck.h"
+#include "snapshot/object/fsck.h"
 #include "util/mem.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-// sources: src/snapshot/packread.c src/snapshot/unpack.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c -lz
+// sources: src/snapshot/object/packread.c src/snapshot/object/unpack.c -lz
 /* A pack with an index as an agent could write them: two bytes say how long the index is, and both follow. */
 #include "fuzz.h"
 
-#include "snapshot/packread.h"
+#include "snapshot/object/packread.h"
 #include "util/fd.h"
 #include "util/mem.h"
 

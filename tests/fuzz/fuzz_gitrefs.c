@@ -1,8 +1,8 @@
-// sources: src/snapshot/refs.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/path.c src/util/text.c
+// sources: src/snapshot/object/refs.c
 /* packed-refs as an agent could write it: what is taken can be written and read again, and has names that harm nobody. */
 #include "fuzz.h"
 
-#include "snapshot/refs.h"
+#include "snapshot/object/refs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// sources: src/project/hosts.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/list.c src/util/mem.c src/util/path.c src/util/process.c src/util/text.c
+// sources: src/project/hosts.c
 /* Hosts in the configuration of other tools. */
 #include "fuzz.h"
 

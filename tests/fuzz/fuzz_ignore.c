@@ -1,4 +1,4 @@
-// sources: src/config/ignore.c src/config/problem.c src/util/buffer.c src/util/glob.c src/util/list.c src/util/mem.c src/util/text.c
+// sources: src/config/ignore.c src/config/problem.c
 /* A .ringfenceignore of a stranger, and its patterns against some paths. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/loop/state.c src/loop/model.c src/agent/agent.c src/agent/claude.c src/agent/codex.c src/agent/events.c src/agent/gemini.c src/agent/lines.c src/agent/opencode.c src/agent/plain.c src/agent/scan.c src/agent/stream.c src/guard/breaker.c src/guard/lines.c src/store/journal.c src/util/sha256.c src/util/buffer.c src/util/error.c src/util/list.c src/util/mem.c src/util/text.c -ljansson -lsqlite3
+// sources: src/loop/state.c src/loop/model.c src/loop/options.c src/agent/agent.c src/agent/claude.c src/agent/codex.c src/agent/events.c src/agent/gemini.c src/agent/lines.c src/agent/opencode.c src/agent/plain.c src/agent/scan.c src/agent/stream.c src/guard/breaker.c src/guard/lines.c src/store/journal.c -ljansson -lsqlite3
 /* The events of a journal, "kind {json}" a line: a state that can be, or a refusal. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/meter/shape.c src/util/buffer.c src/util/mem.c src/util/text.c
+// sources: src/meter/shape.c
 /* Lines of a provider's head that say when to try again: "name: value", one a line. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/fence/spec.c src/util/error.c src/util/glob.c src/util/list.c src/util/mem.c
+// sources: src/fence/spec.c
 /* The value of --listen. */
 #include "fuzz.h"
 

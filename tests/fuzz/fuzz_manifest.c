@@ -1,8 +1,8 @@
-// sources: src/snapshot/manifest.c src/snapshot/node.c src/util/buffer.c src/util/error.c src/util/mem.c
+// sources: src/snapshot/store/manifest.c src/snapshot/store/node.c
 /* Manifests of checkpoints, read onto a tree. */
 #include "fuzz.h"
 
-#include "snapshot/manifest.h"
+#include "snapshot/store/manifest.h"
 
 #include <stdlib.h>
 

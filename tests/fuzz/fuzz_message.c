@@ -1,4 +1,4 @@
-// sources: src/guard/promise.c src/guard/boxes.c src/guard/lines.c src/util/mem.c
+// sources: src/guard/promise.c src/guard/boxes.c src/guard/lines.c
 /* A final message and a task list: what is added to them changes what must change, no more. */
 #include "fuzz.h"
 

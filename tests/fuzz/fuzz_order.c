@@ -1,4 +1,4 @@
-// sources: src/fence/init/order.c src/fence/wire.c src/util/fd.c src/util/buffer.c src/util/error.c src/util/mem.c
+// sources: src/fence/init/order.c src/fence/wire.c
 /* An order as init reads it. */
 #include "fuzz.h"
 

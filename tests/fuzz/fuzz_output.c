@@ -1,4 +1,4 @@
-// sources: src/guard/check.c src/guard/excerpt.c src/guard/signature.c src/guard/lines.c src/util/buffer.c src/util/mem.c
+// sources: src/guard/check.c src/guard/excerpt.c src/guard/signature.c src/guard/lines.c
 /* The output of a check: read, quoted and compared. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/builtin/pattern.c src/util/buffer.c src/util/mem.c
+// sources: src/builtin/pattern.c
 /* Regular expressions of models. */
 #include "fuzz.h"
 

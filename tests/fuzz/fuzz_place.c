@@ -1,4 +1,4 @@
-// sources: src/builtin/link.c src/gateway/http.c src/gateway/http_write.c src/meter/shape.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/mem.c src/util/text.c
+// sources: src/builtin/link.c src/gateway/http.c src/gateway/http_write.c src/meter/shape.c
 /* Addresses of model servers. */
 #include "fuzz.h"
 

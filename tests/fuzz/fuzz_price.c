@@ -1,4 +1,4 @@
-// sources: src/price/price.c src/price/table.c src/util/buffer.c src/util/error.c src/util/mem.c
+// sources: src/price/price.c src/price/table.c
 /* A user's table of prices, and the name of a model in its last line. */
 #include "fuzz.h"
 

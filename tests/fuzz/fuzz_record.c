@@ -1,4 +1,4 @@
-// sources: src/fence/sweep.c src/fence/scan.c src/fence/walk.c src/fence/builtin.c src/fence/gitconfig.c src/fence/wire.c src/util/buffer.c src/util/error.c src/util/fd.c src/util/glob.c src/util/list.c src/util/mem.c src/util/path.c src/util/state.c src/util/text.c
+// sources: src/fence/sweep.c src/fence/scan.c src/fence/walk.c src/fence/builtin.c src/fence/wire.c
 /* The record of a run, as a later start reads it. */
 #include "fuzz.h"
 

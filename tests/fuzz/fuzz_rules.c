@@ -1,8 +1,8 @@
-// sources: src/snapshot/rules.c src/util/buffer.c src/util/error.c src/util/glob.c src/util/list.c src/util/mem.c
+// sources: src/snapshot/look/rules.c
 /* Ignore rules of a baseline, as they are kept, and as a project writes them. */
 #include "fuzz.h"
 
-#include "snapshot/rules.h"
+#include "snapshot/look/rules.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// sources: src/tape/match.c src/tape/plain.c src/tape/read.c src/tape/talk.c src/tape/tape.c src/tape/write.c src/util/buffer.c src/util/error.c src/util/mem.c src/util/sha256.c src/util/text.c -ljansson
+// sources: src/tape/match.c src/tape/plain.c src/tape/read.c src/tape/talk.c src/tape/tape.c src/tape/write.c -ljansson
 /*
  * A tape that somebody has changed; or, if it does not begin like one, the body of a request. What is read can be written and read
  * again, with the same bytes in it; and a request that was written is found.

@@ -1,4 +1,4 @@
-// sources: src/util/text.c src/util/buffer.c src/util/mem.c src/util/path.c
+// sources:
 /* Names and texts of foreign origin: escaping, JSON, times, amounts, paths. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/fence/verdict.c src/fence/builtin.c src/util/buffer.c src/util/list.c src/util/mem.c src/util/path.c
+// sources: src/fence/verdict.c src/fence/builtin.c
 /* What a process in the fence says of itself, and the paths that it names. */
 #include "fuzz.h"
 

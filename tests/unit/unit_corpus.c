@@ -51,7 +51,6 @@ int main(void)
 	replay("fuzz_gateway_socks", fuzz_gateway_socks);
 	replay("fuzz_gemini", fuzz_gemini);
 	replay("fuzz_gitconf", fuzz_gitconf);
-	replay("fuzz_gitconfig", fuzz_gitconfig);
 	replay("fuzz_gitobject", fuzz_gitobject);
 	replay("fuzz_gitpack", fuzz_gitpack);
 	replay("fuzz_gitrefs", fuzz_gitrefs);
@@ -61,6 +60,7 @@ int main(void)
 	replay("fuzz_limit", fuzz_limit);
 	replay("fuzz_listen", fuzz_listen);
 	replay("fuzz_manifest", fuzz_manifest);
+	replay("fuzz_mask", fuzz_mask);
 	replay("fuzz_message", fuzz_message);
 	replay("fuzz_opencode", fuzz_opencode);
 	replay("fuzz_order", fuzz_order);

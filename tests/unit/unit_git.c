@@ -1,8 +1,8 @@
 /* Git as text and bytes: configurations, names of refs, objects. */
 #include "unit.h"
 
-#include "snapshot/fsck.h"
-#include "snapshot/refs.h"
+#include "snapshot/object/fsck.h"
+#include "snapshot/object/refs.h"
 #include "util/gitconf.h"
 #include "util/mem.h"
 
@@ -38,10 +38,12 @@ static void configurations(void)
 	CHECK("a name may have quotes in it", reads("[a \"b\\\"c\\\\\"]\nd=e\n", "a|b\"c\\|d|e\n"));
 	CHECK("several things may stand in a line",
 	      reads("[a] b = c\r\n[d]e=f", "a|-|b|c\nd|-|e|f\n"));
-	CHECK("what git refuses is refused", reads("a = b\n", NULL) && reads("[a\nb = c\n", NULL) &&
-						     reads("[a]\nb = \"c\n", NULL) &&
-						     reads("[a \"b]\nc = d\n", NULL) &&
-						     reads("[a]\nb = \\q\n", NULL));
+	CHECK("what git reads is read, however odd",
+	      reads("a = b\n[]\nc = d\n[.e]\nf = g\n[h \"\"]\ni =\r j \r# k\n",
+		    "|-|a|b\n|-|c|d\n|e|f|g\nh||i|j\n"));
+	CHECK("what git refuses is refused",
+	      reads("[a\nb = c\n", NULL) && reads("[a]\nb = \"c\n", NULL) &&
+		      reads("[a \"b]\nc = d\n", NULL) && reads("[a]\nb = \\q\n", NULL));
 }
 
 static void ref_names(void)
@@ -194,6 +196,11 @@ static bool modules(const char *text)
 
 static void submodules(void)
 {
+	static const char zero[] = "[submodule \"x\"]\npath = sub\0x\n";
+	struct error err;
+
+	CHECK("a zero byte in a .gitmodules is refused",
+	      fsck_modules(zero, sizeof zero - 1, &err) < 0 && strstr(err.text, "zero byte"));
 	CHECK("a usual .gitmodules is fine",
 	      modules("[submodule \"lib/x\"]\n\tpath = lib/x\n\turl = https://example.org/x.git\n\tbranch = .\n") &&
 		      modules("[submodule \"x\"]\n\turl = ../x\n\tupdate = rebase\n"));

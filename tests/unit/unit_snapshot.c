@@ -1,11 +1,11 @@
 /* Checkpoints, as far as they are pure: names, manifests, ignore rules, sums, comparing trees. */
 #include "unit.h"
 
-#include "snapshot/manifest.h"
-#include "snapshot/name.h"
-#include "snapshot/plan.h"
-#include "snapshot/rules.h"
-#include "snapshot/sha1.h"
+#include "snapshot/look/rules.h"
+#include "snapshot/store/manifest.h"
+#include "snapshot/store/name.h"
+#include "snapshot/store/sha1.h"
+#include "snapshot/undo/plan.h"
 #include "util/mem.h"
 
 #include <stdlib.h>

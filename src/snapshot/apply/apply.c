@@ -1,0 +1,408 @@
+/* Bringing a branch into the user's: see apply.h. */
+#include "snapshot/apply/apply.h"
+
+#include "snapshot/apply/bare.h"
+#include "snapshot/apply/drafts.h"
+#include "snapshot/apply/landing.h"
+#include "snapshot/apply/mail.h"
+#include "snapshot/apply/merge.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
+#include "snapshot/look/walk.h"
+#include "snapshot/object/vet.h"
+#include "snapshot/undo/stage.h"
+#include "util/fd.h"
+#include "util/text.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All that is found out before something changes. */
+struct finding {
+	struct user user;
+	git_oid theirs;
+	git_oid old_tree;
+	struct drafts *drafts;
+	struct merge merge;
+	struct deltas deltas;
+	struct list own; /* of the user's, in the way */
+	git_index *index;
+};
+
+static void release(struct finding *finding)
+{
+	git_index_free(finding->index);
+	delta_release(&finding->deltas);
+	merge_release(&finding->merge);
+	list_release(&finding->own);
+	user_close(&finding->user);
+}
+
+static int find_branch(git_repository *repository, const char *name, git_oid *ret_id,
+		       struct error *err)
+{
+	const char *shown = text_behind(name, "refs/heads/");
+	int found = git_reference_name_to_id(ret_id, repository, name);
+
+	if (found == GIT_ENOTFOUND)
+		return error_set(err,
+				 "there is no branch %s in this repository: the loop has committed "
+				 "nothing (ringfence diff shows what it did)",
+				 shown ? shown : name);
+	return found < 0 ? libgit_trouble("read the loop's branch", err) : 0;
+}
+
+/* Libgit2 would walk through it for hours. */
+static int check_depth(git_repository *repository, const git_oid *theirs, struct error *err)
+{
+	struct vet vet = { 0 };
+	struct error why;
+	int result;
+
+	if (git_repository_odb(&vet.objects, repository) < 0)
+		return libgit_trouble("open the objects", err);
+	result = vet_depth(&vet, theirs, &why);
+	vet_release(&vet);
+	git_odb_free(vet.objects);
+	return result < 0 ? error_set(err, "the loop's branch has %s", why.text) : 0;
+}
+
+static int look(struct finding *at, const struct apply_options *options, struct error *err)
+{
+	const struct user *user = &at->user;
+	const git_oid *ours = user->unborn ? NULL : &user->head;
+
+	if (drafts_begin(user->repository, &at->drafts, err) < 0 ||
+	    find_branch(user->repository, options->branch, &at->theirs, err) < 0 ||
+	    check_depth(user->repository, &at->theirs, err) < 0 ||
+	    merge_try(user->repository, ours, &at->theirs, &at->merge, err) < 0)
+		return -1;
+	if (at->merge.kind == MERGE_CONFLICT || at->merge.kind == MERGE_NOTHING)
+		return 0;
+	if (git_repository_index(&at->index, user->repository) < 0)
+		return libgit_trouble("read the index (git merge can do what this cannot)", err);
+	if (git_index_has_conflicts(at->index))
+		return error_set(err, "the index has conflicts that nobody has resolved yet (git "
+				      "status)");
+	if (libgit_tree(user->repository, &user->head, &at->old_tree, err) < 0 ||
+	    delta_list(user->repository, &at->old_tree, &at->merge.tree, &at->deltas, err) < 0)
+		return -1;
+	return delta_look(user, at->index, options->here && at->merge.kind == MERGE_FORWARD,
+			  &at->deltas, &at->own, err);
+}
+
+/* ---- answers ---- */
+
+static void tell_id(struct json *json, const char *key, const git_oid *id)
+{
+	char text[GIT_OID_HEXSZ + 1];
+
+	json_text(json, key, git_oid_tostr(text, sizeof text, id));
+}
+
+static const char *kind_name(const struct finding *at, const struct apply_options *options)
+{
+	switch (at->merge.kind) {
+	case MERGE_CONFLICT:
+		return "conflict";
+	case MERGE_NOTHING:
+		return "nothing";
+	case MERGE_FORWARD:
+	case MERGE_TRUE:
+		break;
+	}
+	if (options->squash)
+		return at->deltas.count ? "squash" : "nothing";
+	return at->merge.kind == MERGE_FORWARD ? "forward" : "merge";
+}
+
+/* One that comes, begun: who calls closes it. */
+static void open_change(struct json *json, struct bare *bare, const char *path, const char *status)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "path", path);
+	json_text(json, "status", status);
+	json_flag(json, "git", bare_holds(bare, path));
+}
+
+static void tell_changes(struct json *json, const struct finding *at)
+{
+	struct bare bare = { .repository = at->user.repository,
+			     .tree = at->merge.tree,
+			     .work = at->user.work_fd };
+	size_t there = 0;
+
+	json_open(json, "changes", '[');
+	for (size_t i = 0; i < at->deltas.count; i++) {
+		const struct delta *delta = &at->deltas.items[i];
+
+		open_change(json, &bare, delta->path,
+			    !delta->old_mode   ? "added"
+			    : !delta->new_mode ? "deleted"
+					       : "modified");
+		json_flag(json, "submodule", delta->new_mode == GIT_FILEMODE_COMMIT);
+		json_flag(json, "there", delta->place == DELTA_NEW);
+		json_close(json);
+		there += delta->place == DELTA_NEW;
+	}
+	json_close(json);
+	bare_release(&bare);
+	json_number(json, "there", there);
+}
+
+/* Files that git would pass through a filter: here they are written as they are stored. */
+static void tell_filtered(struct json *json, const struct finding *at)
+{
+	json_open(json, "filtered", '[');
+	for (size_t i = 0; i < at->deltas.count; i++) {
+		const struct delta *delta = &at->deltas.items[i];
+		const char *value = NULL;
+
+		if (delta->new_mode && delta->place == DELTA_OLD &&
+		    git_attr_get(&value, at->user.repository, GIT_ATTR_CHECK_FILE_THEN_INDEX,
+				 delta->path, "filter") == 0 &&
+		    git_attr_value(value) == GIT_ATTR_VALUE_STRING)
+			json_text(json, NULL, delta->path);
+	}
+	json_close(json);
+}
+
+static void tell_obeyed(struct json *json, const struct finding *at)
+{
+	struct list obeyed = { 0 };
+
+	user_obeyed(&at->user, &obeyed);
+	json_list(json, "obeyed", &obeyed);
+	list_release(&obeyed);
+}
+
+static void tell(struct json *json, const struct finding *at, const struct apply_options *options)
+{
+	json_text(json, "kind", kind_name(at, options));
+	json_text(json, "branch", at->user.branch + strlen("refs/heads/"));
+	json_text(json, "work_tree", at->user.work);
+	if (!at->user.unborn)
+		tell_id(json, "old", &at->user.head);
+	tell_id(json, "theirs", &at->theirs);
+	if (at->merge.kind != MERGE_CONFLICT)
+		tell_id(json, "tree", &at->merge.tree);
+	json_number(json, "commits", at->merge.commits);
+	json_number(json, "conflict_count", at->merge.conflicts);
+	json_open(json, "conflicts", '[');
+	for (size_t i = 0; i < at->merge.words.count; i++) {
+		json_open(json, NULL, '{');
+		json_text(json, "path", at->merge.paths.items[i]);
+		json_text(json, "words", at->merge.words.items[i]);
+		json_close(json);
+	}
+	json_close(json);
+	json_list(json, "in_the_way", &at->own);
+	tell_changes(json, at);
+	tell_filtered(json, at);
+	tell_obeyed(json, at);
+}
+
+/* ---- doing it ---- */
+
+static int commit(struct finding *at, const struct apply_options *options, git_oid *ret_id,
+		  struct error *err)
+{
+	git_repository *repository = at->user.repository;
+	const git_commit *parents[2] = { 0 };
+	git_commit *ours = NULL;
+	git_commit *theirs = NULL;
+	git_signature *who = NULL;
+	git_tree *tree = NULL;
+	size_t count = 0;
+	int result = -1;
+
+	if (user_identity(&at->user, &who, err) < 0)
+		return -1;
+	if ((!at->user.unborn && git_commit_lookup(&ours, repository, &at->user.head) < 0) ||
+	    (!options->squash && git_commit_lookup(&theirs, repository, &at->theirs) < 0) ||
+	    git_tree_lookup(&tree, repository, &at->merge.tree) < 0)
+		goto end;
+	if (ours)
+		parents[count++] = ours;
+	if (theirs)
+		parents[count++] = theirs;
+	result = git_commit_create(ret_id, repository, NULL, who, who, NULL,
+				   options->message ? options->message : "Merge", tree, count,
+				   parents);
+end:
+	if (result < 0)
+		libgit_trouble("make a commit", err);
+	git_tree_free(tree);
+	git_commit_free(ours);
+	git_commit_free(theirs);
+	git_signature_free(who);
+	return result < 0 ? -1 : 0;
+}
+
+static int perform(struct finding *at, const struct apply_options *options, struct json *json,
+		   struct error *err)
+{
+	struct landing landing = { .old = at->user.head,
+				   .new = at->theirs,
+				   .branch = at->user.branch,
+				   .log = options->log ? options->log : "ringfence apply" };
+	struct landing_result result = { 0 };
+	char id[GIT_OID_HEXSZ + 1];
+	int outcome = 0;
+
+	git_oid_tostr(id, sizeof id, &at->merge.tree);
+	if (options->tree && strcmp(options->tree, id) != 0)
+		return error_set(err, "a branch has moved meanwhile (try again)");
+	if ((options->squash || at->merge.kind == MERGE_TRUE) &&
+	    commit(at, options, &landing.new, err) < 0)
+		return -1;
+	outcome = drafts_keep(at->drafts, at->user.repository, true, err);
+	if (outcome == 0)
+		outcome = landing_make(&at->user, &landing, &at->deltas, &result, err);
+	if (outcome == 0) {
+		tell_id(json, "new", &landing.new);
+		json_number(json, "written", result.written);
+		json_number(json, "removed", result.removed);
+		json_list(json, "left", &result.left);
+	}
+	list_release(&result.left);
+	return outcome;
+}
+
+/* What was cut off comes first; the lock is held. */
+static int finish(struct user *user, struct json *json, struct error *err)
+{
+	struct landing_result result = { 0 };
+	int outcome;
+
+	if (!landing_pending(user)) {
+		/* One that was killed before anything of the user's changed leaves no more than this. */
+		if (user->stale)
+			stage_remove(user->work_fd, WALK_STAGE, 0);
+		return 0;
+	}
+	outcome = landing_finish(user, &result, err);
+	if (outcome == 0) {
+		json_flag(json, "recovered", true);
+		json_list(json, "recovered_left", &result.left);
+	}
+	list_release(&result.left);
+	return outcome;
+}
+
+/* Is there anything to finish? Where no repository is found there is not. */
+static bool was_cut_off(const char *project)
+{
+	git_repository *repository = NULL;
+	bool found = false;
+
+	libgit_begin();
+	if (git_repository_open_ext(&repository, project, 0, NULL) == 0) {
+		const char *path = git_repository_path(repository);
+		AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct user user = { .git_fd = git };
+
+		found = git >= 0 && (landing_pending(&user) || user_was_killed(&user));
+	}
+	git_repository_free(repository);
+	return found;
+}
+
+int apply_finish(const char *project, struct json *json, struct error *err)
+{
+	struct user user;
+	int result;
+
+	if (!was_cut_off(project))
+		return 0;
+	result = user_open(&user, project, NULL, err);
+	if (result == 0)
+		result = user_lock(&user, err);
+	if (result == 0)
+		result = finish(&user, json, err);
+	user_close(&user);
+	return result;
+}
+
+int apply_branch(const struct apply_options *options, struct json *json, struct error *err)
+{
+	struct finding at = { 0 };
+	int result = user_open(&at.user, options->project, NULL, err);
+
+	/* Who only looks disturbs nobody, unless something has to be finished. */
+	if (result == 0 && (!options->dry || landing_pending(&at.user)))
+		result = user_lock(&at.user, err) < 0 || finish(&at.user, json, err) < 0 ? -1 : 0;
+	if (result == 0)
+		result = user_head(&at.user, err) < 0 || user_at_rest(&at.user, err) < 0 ||
+					 look(&at, options, err) < 0
+				 ? -1
+				 : 0;
+	if (result == 0) {
+		bool can = at.merge.kind != MERGE_CONFLICT && !at.own.count &&
+			   strcmp(kind_name(&at, options), "nothing") != 0;
+
+		tell(json, &at, options);
+		if (can && !options->dry)
+			result = perform(&at, options, json, err);
+	}
+	release(&at);
+	return result;
+}
+
+/* ---- as mails ---- */
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* What the mails bring, each path once: also one that a later mail takes away again. */
+static int tell_paths(struct json *json, struct finding *at, struct list *paths, struct error *err)
+{
+	struct bare bare = { .repository = at->user.repository, .work = at->user.work_fd };
+
+	if (libgit_tree(bare.repository, &at->theirs, &bare.tree, err) < 0)
+		return -1;
+	if (paths->count)
+		qsort(paths->items, paths->count, sizeof *paths->items, by_text);
+	json_open(json, "changes", '[');
+	for (size_t i = 0; i < paths->count; i++) {
+		if (i && strcmp(paths->items[i], paths->items[i - 1]) == 0)
+			continue;
+		open_change(json, &bare, paths->items[i], "modified");
+		json_close(json);
+	}
+	json_close(json);
+	bare_release(&bare);
+	tell_obeyed(json, at);
+	return 0;
+}
+
+int apply_patch(const struct apply_options *options, struct json *json, struct error *err)
+{
+	struct finding at = { 0 };
+	struct mail_options mails = { .theirs = &at.theirs,
+				      .subject = options->message ? options->message : "ringfence",
+				      .terminal = options->terminal };
+	struct list paths = { 0 };
+	size_t commits = 0;
+	int result = user_open(&at.user, options->project, NULL, err);
+
+	if (result == 0) {
+		mails.ours = at.user.unborn ? NULL : &at.user.head;
+		result = find_branch(at.user.repository, options->branch, &at.theirs, err) < 0 ||
+					 check_depth(at.user.repository, &at.theirs, err) < 0 ||
+					 mail_print(at.user.repository, &mails, &commits, &paths,
+						    err) < 0
+				 ? -1
+				 : 0;
+	}
+	if (result == 0) {
+		json_number(json, "commits", commits);
+		result = tell_paths(json, &at, &paths, err);
+	}
+	list_release(&paths);
+	release(&at);
+	return result;
+}

@@ -1,0 +1,480 @@
+/* From one tree to another: see delta.h. */
+#include "snapshot/apply/delta.h"
+
+#include "snapshot/base/libgit.h"
+#include "snapshot/look/walk.h"
+#include "snapshot/store/name.h"
+#include "snapshot/store/sha1.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 16 };
+
+/* ---- what changes ---- */
+
+static bool is_safe(const char *path)
+{
+	bool first = true;
+
+	while (*path) {
+		size_t size = strcspn(path, "/");
+		AUTO_FREE char *name = strndup(path, size);
+
+		if (!size || !name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
+		    name_is_git(name) || (first && strcmp(name, WALK_STAGE) == 0))
+			return false;
+		path += size;
+		if (*path == '/' && !*++path)
+			return false;
+		first = false;
+	}
+	return !first;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct delta *)a)->path, ((const struct delta *)b)->path);
+}
+
+static int add(struct deltas *deltas, const git_diff_delta *found, struct error *err)
+{
+	const char *path = found->new_file.path ? found->new_file.path : found->old_file.path;
+	struct delta delta = { .old = found->old_file.id, .new = found->new_file.id };
+
+	if (!is_safe(path))
+		return error_set(err,
+				 "the loop's branch has a path that could lead elsewhere: '%.200s'",
+				 path);
+	delta.old_mode = found->status == GIT_DELTA_ADDED ? 0 : found->old_file.mode;
+	delta.new_mode = found->status == GIT_DELTA_DELETED ? 0 : found->new_file.mode;
+	delta.path = mem_dup(path);
+	deltas->items = mem_resize(deltas->items, deltas->count + 1, sizeof *deltas->items);
+	deltas->items[deltas->count++] = delta;
+	return 0;
+}
+
+int delta_list(git_repository *repository, const git_oid *old, const git_oid *new,
+	       struct deltas *ret_deltas, struct error *err)
+{
+	git_diff_options options = GIT_DIFF_OPTIONS_INIT;
+	git_tree *left = NULL;
+	git_tree *right = NULL;
+	git_diff *diff = NULL;
+	int result = 0;
+
+	*ret_deltas = (struct deltas){ 0 };
+	options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
+	if ((!git_oid_is_zero(old) && git_tree_lookup(&left, repository, old) < 0) ||
+	    git_tree_lookup(&right, repository, new) < 0 ||
+	    git_diff_tree_to_tree(&diff, repository, left, right, &options) < 0)
+		result = libgit_trouble("compare what is with what should be", err);
+	if (result == 0 && git_diff_num_deltas(diff) > DELTA_MOST)
+		result = error_set(err, "more than %d files change", DELTA_MOST);
+	for (size_t i = 0; result == 0 && i < git_diff_num_deltas(diff); i++)
+		result = add(ret_deltas, git_diff_get_delta(diff, i), err);
+	git_diff_free(diff);
+	git_tree_free(left);
+	git_tree_free(right);
+	if (ret_deltas->count)
+		qsort(ret_deltas->items, ret_deltas->count, sizeof *ret_deltas->items, by_path);
+	return result;
+}
+
+void delta_release(struct deltas *deltas)
+{
+	for (size_t i = 0; i < deltas->count; i++)
+		free(deltas->items[i].path);
+	free(deltas->items);
+	*deltas = (struct deltas){ 0 };
+}
+
+static const struct delta *find(const struct deltas *deltas, const char *path)
+{
+	struct delta wanted = { .path = (char *)path };
+
+	return deltas->count ? bsearch(&wanted, deltas->items, deltas->count, sizeof *deltas->items,
+				       by_path)
+			     : NULL;
+}
+
+static bool goes(const struct deltas *deltas, const char *path)
+{
+	const struct delta *delta = find(deltas, path);
+
+	return delta && !delta->new_mode;
+}
+
+/* ---- what is there ---- */
+
+int delta_folder(int root, const char *path, bool make, const char **ret_name)
+{
+	AUTO_FD at = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *slash;
+
+	while (at >= 0 && (slash = strchr(path, '/'))) {
+		AUTO_FREE char *name = strndup(path, (size_t)(slash - path));
+		int next;
+
+		if (make && mkdirat(at, name, 0777) < 0 && errno != EEXIST)
+			return -1;
+		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		fd_close(&at);
+		at = next;
+		path = slash + 1;
+	}
+	*ret_name = path;
+	return fd_steal(&at);
+}
+
+/* The name that git gives to these bytes. */
+static int hash_file(int fd, off_t size, git_oid *ret_id)
+{
+	AUTO_FREE char *room = mem_alloc(PIECE);
+	struct sha1 sha1;
+	char head[64];
+	off_t total = 0;
+	ssize_t n;
+
+	sha1_init(&sha1);
+	sha1_add(&sha1, head,
+		 (size_t)snprintf(head, sizeof head, "blob %lld", (long long)size) + 1);
+	while ((n = read(fd, room, PIECE)) > 0) {
+		sha1_add(&sha1, room, (size_t)n);
+		total += n;
+	}
+	sha1_end(&sha1, ret_id->id);
+	return n < 0 || total != size ? -1 : 0;
+}
+
+static int hash_there(int folder, const char *name, const struct stat *status, git_oid *ret_id)
+{
+	char target[PATH_MAX];
+	struct stat now;
+
+	if (S_ISLNK(status->st_mode)) {
+		ssize_t n = readlinkat(folder, name, target, sizeof target);
+
+		return n < 0 ? -1 : git_odb_hash(ret_id, target, (size_t)n, GIT_OBJECT_BLOB);
+	}
+
+	AUTO_FD fd = openat(folder, name,
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	return fd < 0 || fstat(fd, &now) < 0 || !S_ISREG(now.st_mode)
+		       ? -1
+		       : hash_file(fd, now.st_size, ret_id);
+}
+
+/* Does the index know this file as it is? Then it has what the index says, whatever a filter made of it. */
+bool delta_known(const git_index_entry *entry, const struct stat *status, const struct stat *index)
+{
+	if (!entry || entry->file_size != (uint32_t)status->st_size ||
+	    entry->mtime.seconds != (int32_t)status->st_mtim.tv_sec ||
+	    entry->mtime.nanoseconds != (uint32_t)status->st_mtim.tv_nsec ||
+	    entry->ino != (uint32_t)status->st_ino)
+		return false;
+	/* One of the moment at which the index was written may have changed since. */
+	return status->st_mtim.tv_sec < index->st_mtim.tv_sec ||
+	       (status->st_mtim.tv_sec == index->st_mtim.tv_sec &&
+		status->st_mtim.tv_nsec < index->st_mtim.tv_nsec);
+}
+
+void delta_stat(git_index_entry *entry, const struct stat *status)
+{
+	entry->ctime.seconds = (int32_t)status->st_ctim.tv_sec;
+	entry->ctime.nanoseconds = (uint32_t)status->st_ctim.tv_nsec;
+	entry->mtime.seconds = (int32_t)status->st_mtim.tv_sec;
+	entry->mtime.nanoseconds = (uint32_t)status->st_mtim.tv_nsec;
+	entry->dev = (uint32_t)status->st_dev;
+	entry->ino = (uint32_t)status->st_ino;
+	entry->uid = status->st_uid;
+	entry->gid = status->st_gid;
+	entry->file_size = (uint32_t)status->st_size;
+}
+
+bool delta_is_there(const struct user *user, const git_index_entry *entry,
+		    const struct stat *written)
+{
+	const char *name;
+	struct stat status;
+	git_oid there;
+
+	if (entry->mode == GIT_FILEMODE_COMMIT ||
+	    entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE)
+		return true;
+	if (fstatat(user->work_fd, entry->path, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (delta_known(entry, &status, written))
+		return true;
+
+	AUTO_FD folder = delta_folder(user->work_fd, entry->path, false, &name);
+
+	return folder >= 0 && hash_there(folder, name, &status, &there) == 0 &&
+	       git_oid_equal(&there, &entry->id);
+}
+
+struct looking {
+	const struct user *user;
+	git_index *index;
+	struct stat index_status;
+	bool modes; /* core.fileMode */
+	bool leave;
+	const struct deltas *deltas;
+	struct list *trouble;
+	size_t troubles;
+};
+
+static bool fits(const struct looking *at, const struct stat *status, const git_oid *there,
+		 const git_oid *id, uint32_t mode)
+{
+	if (!mode || !git_oid_equal(there, id))
+		return false;
+	if (mode == GIT_FILEMODE_LINK || S_ISLNK(status->st_mode))
+		return mode == GIT_FILEMODE_LINK && S_ISLNK(status->st_mode);
+	return !at->modes || (mode == GIT_FILEMODE_BLOB_EXECUTABLE) == !!(status->st_mode & 0100);
+}
+
+/* before PATH middle OTHER */
+static void complain(struct looking *at, const char *before, const char *path, const char *middle,
+		     const char *other)
+{
+	if (++at->troubles <= DELTA_TOLD)
+		list_printf(at->trouble, "%s%s%s%s", before, path, middle, other);
+}
+
+/* What in a folder is the user's, and would stand in the way of a file; the caller frees. NULL: nothing. */
+static char *find_own(const struct looking *at, int folder, const char *name, const char *path,
+		      int depth)
+{
+	AUTO_FD fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 || depth > NODE_DEEPEST ? NULL : fdopendir(fd);
+	char *found = NULL;
+
+	if (!dir)
+		return mem_dup(path);
+	fd_steal(&fd);
+	for (struct dirent *entry; !found && (entry = readdir(dir));) {
+		AUTO_FREE char *inner = mem_format("%s/%s", path, entry->d_name);
+		struct stat status;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    goes(at->deltas, inner))
+			continue;
+		if (fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISDIR(status.st_mode))
+			found = find_own(at, dirfd(dir), entry->d_name, inner, depth + 1);
+		else
+			found = mem_dup(inner);
+	}
+	closedir(dir);
+	return found;
+}
+
+/* The part of a path that is no folder here; the caller frees. NULL: all of them are, or are missing. */
+static char *blocked_at(const struct looking *at, const char *path)
+{
+	for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
+		AUTO_FREE char *above = strndup(path, (size_t)(slash - path));
+		const char *name;
+		AUTO_FD folder = delta_folder(at->user->work_fd, above, false, &name);
+		struct stat status;
+
+		if (folder < 0 || fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+			return NULL;
+		if (!S_ISDIR(status.st_mode))
+			return mem_dup(above);
+	}
+	return NULL;
+}
+
+/* Nothing of the path is there, or something else is. */
+static enum delta_place judge_absent(struct looking *at, struct delta *delta)
+{
+	AUTO_FREE char *above = blocked_at(at, delta->path);
+
+	delta->absent = true;
+	if (!delta->new_mode)
+		return DELTA_NEW;
+	if (above && !goes(at->deltas, above)) {
+		complain(at, "", above, " is in the way of ", delta->path);
+		return DELTA_OTHER;
+	}
+	if (!delta->old_mode)
+		return DELTA_OLD;
+	if (!at->leave)
+		complain(at, "you have deleted ", delta->path, ", which the loop changed", "");
+	return DELTA_OTHER;
+}
+
+static enum delta_place judge_folder(struct looking *at, const struct delta *delta, int folder,
+				     const char *name)
+{
+	AUTO_FREE char *own = NULL;
+
+	if (!delta->new_mode) /* something of the user's that is none of ours */
+		return DELTA_NEW;
+	own = find_own(at, folder, name, delta->path, 0);
+	if (!own)
+		return DELTA_OLD;
+	complain(at, "", own, " is in the way of ", delta->path);
+	return DELTA_OTHER;
+}
+
+static enum delta_place judge(struct looking *at, struct delta *delta, const git_index_entry *entry)
+{
+	const char *name;
+	AUTO_FD folder = delta_folder(at->user->work_fd, delta->path, false, &name);
+	git_oid there;
+
+	if ((entry && entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE) ||
+	    delta->new_mode == GIT_FILEMODE_COMMIT ||
+	    (delta->old_mode == GIT_FILEMODE_COMMIT && !delta->new_mode))
+		return DELTA_APART;
+	if (folder < 0 || fstatat(folder, name, &delta->seen, AT_SYMLINK_NOFOLLOW) < 0)
+		return judge_absent(at, delta);
+	if (S_ISDIR(delta->seen.st_mode))
+		return judge_folder(at, delta, folder, name);
+	if (delta_known(entry, &delta->seen, &at->index_status))
+		there = entry->id;
+	else if (hash_there(folder, name, &delta->seen, &there) < 0)
+		memset(&there, 0, sizeof there);
+	if (fits(at, &delta->seen, &there, &delta->new, delta->new_mode))
+		return DELTA_NEW;
+	if (fits(at, &delta->seen, &there, &delta->old, delta->old_mode))
+		return DELTA_OLD;
+	if (at->leave && S_ISREG(delta->seen.st_mode))
+		return DELTA_OTHER;
+	if (delta->old_mode)
+		complain(at, "you have changed ", delta->path, ", which the loop changed, too", "");
+	else
+		complain(at, "", delta->path, " is in the way: you have one that is not committed",
+			 "");
+	return DELTA_OTHER;
+}
+
+/* ---- what the index says ---- */
+
+static bool says(const git_index_entry *entry, const git_oid *id, uint32_t mode)
+{
+	return mode ? entry && entry->mode == mode && git_oid_equal(&entry->id, id) : !entry;
+}
+
+/* Something that is only in the index stands where a file or a folder comes. */
+static bool collides(struct looking *at, const struct delta *delta)
+{
+	AUTO_FREE char *below = mem_format("%s/", delta->path);
+	size_t place;
+
+	for (const char *slash = delta->path; (slash = strchr(slash, '/')); slash++) {
+		AUTO_FREE char *above = strndup(delta->path, (size_t)(slash - delta->path));
+
+		if (!above || goes(at->deltas, above) || !git_index_get_bypath(at->index, above, 0))
+			continue;
+		complain(at, "you have staged ", above, ", in the way of ", delta->path);
+		return true;
+	}
+	if (git_index_find_prefix(&place, at->index, below) < 0)
+		return false;
+	for (; place < git_index_entrycount(at->index); place++) {
+		const git_index_entry *entry = git_index_get_byindex(at->index, place);
+
+		if (strncmp(entry->path, below, strlen(below)) != 0)
+			break;
+		if (goes(at->deltas, entry->path))
+			continue;
+		complain(at, "you have staged ", entry->path, ", in the way of ", delta->path);
+		return true;
+	}
+	return false;
+}
+
+static enum delta_place judge_index(struct looking *at, const struct delta *delta,
+				    const git_index_entry *entry)
+{
+	if (delta->new_mode && collides(at, delta))
+		return DELTA_OTHER;
+	if (says(entry, &delta->new, delta->new_mode))
+		return DELTA_NEW;
+	if (says(entry, &delta->old, delta->old_mode))
+		return DELTA_OLD;
+	complain(at, "you have staged another version of ", delta->path, "", "");
+	return DELTA_OTHER;
+}
+
+int delta_look(const struct user *user, git_index *index, bool leave, struct deltas *deltas,
+	       struct list *ret_trouble, struct error *err)
+{
+	struct looking at = { .user = user,
+			      .index = index,
+			      .leave = leave,
+			      .modes = true,
+			      .deltas = deltas,
+			      .trouble = ret_trouble };
+	git_config *config = NULL;
+	int modes;
+
+	if (git_repository_config(&config, user->repository) == 0 &&
+	    git_config_get_bool(&modes, config, "core.filemode") == 0)
+		at.modes = modes;
+	git_config_free(config);
+	if (fstatat(user->git_fd, "index", &at.index_status, 0) < 0 && errno != ENOENT)
+		return error_sys(err, "look at '%s/index'", user->git);
+	for (size_t i = 0; i < deltas->count; i++) {
+		struct delta *delta = &deltas->items[i];
+		const git_index_entry *entry = git_index_get_bypath(index, delta->path, 0);
+
+		delta->listed = judge_index(&at, delta, entry);
+		delta->place = judge(&at, delta, entry);
+	}
+	if (at.troubles > DELTA_TOLD)
+		list_printf(ret_trouble, "and %zu more", at.troubles - DELTA_TOLD);
+	return 0;
+}
+
+/* ---- a moment later ---- */
+
+bool delta_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+bool delta_untouched(const struct delta *delta, int folder, const char *name)
+{
+	const struct stat *seen = &delta->seen;
+	struct stat now;
+
+	if (fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) < 0)
+		return delta->absent || S_ISDIR(seen->st_mode);
+	if (delta->absent)
+		return S_ISDIR(now.st_mode); /* what is in it was looked at */
+	return S_ISDIR(now.st_mode) || delta_same(&now, seen);
+}
+
+void delta_remove_hollow(int folder, const char *name, int depth)
+{
+	AUTO_FD fd = -1;
+	DIR *dir;
+
+	if (unlinkat(folder, name, AT_REMOVEDIR) == 0 || depth > NODE_DEEPEST)
+		return;
+	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		return;
+	fd_steal(&fd);
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			delta_remove_hollow(dirfd(dir), entry->d_name, depth + 1);
+	closedir(dir);
+	unlinkat(folder, name, AT_REMOVEDIR);
+}

@@ -1,0 +1,251 @@
+/* A work tree as a tree: see gather.h. */
+#include "snapshot/apply/gather.h"
+
+#include "snapshot/apply/delta.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
+#include "snapshot/look/look.h"
+#include "snapshot/look/walk.h"
+#include "snapshot/object/fsck.h"
+#include "snapshot/store/name.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PIECE = 1 << 16, LARGEST_MIB = 1024, IGNORE_BYTES = 1 << 20 };
+
+struct gathering {
+	const struct user *user;
+	git_index *old, *new;
+	struct stat old_status;
+	struct rules *rules;
+	struct buffer path;
+	size_t files;
+	struct error *err;
+};
+
+static int store_link(struct gathering *at, int folder, const char *name, git_oid *ret_id)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(folder, name, target, sizeof target);
+
+	return n < 0 ? 1
+	       : git_blob_create_from_buffer(ret_id, at->user->repository, target, (size_t)n) < 0
+		       ? libgit_trouble("store a link", at->err)
+		       : 0;
+}
+
+/* A file that git reads by itself: what is in it is looked at before it is anywhere in the repository. */
+static int check_special(struct gathering *at, int fd, const char *name)
+{
+	const struct fsck_link link = { .modules = fsck_is_modules(name),
+					.attributes = fsck_is_attributes(name) };
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(FSCK_ATTRIBUTES_BYTES);
+	struct error why;
+
+	if (!link.modules && !link.attributes)
+		return 0;
+	if (fd_read_all(fd, &text) < 0)
+		return error_sys(at->err, "read '%s'", buffer_text(&at->path));
+	if (fsck_special(&link, text.data ? text.data : "", text.used, &why) < 0)
+		return error_set(at->err, "'%s' cannot be committed: it is %s",
+				 buffer_text(&at->path), why.text);
+	return lseek(fd, 0, SEEK_SET) < 0 ? error_sys(at->err, "read '%s'", name) : 0;
+}
+
+/* The bytes of a file. Returns 0, 1 if it cannot be read (then it is not there), or -1 with err set. */
+static int store_file(struct gathering *at, int folder, const char *name, git_oid *ret_id)
+{
+	AUTO_FD fd = openat(folder, name,
+			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	AUTO_FREE char *room = mem_alloc(PIECE);
+	git_writestream *stream = NULL;
+	struct stat status;
+	ssize_t n = 0;
+
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return 1;
+	if (status.st_size >> 20 > LARGEST_MIB)
+		return error_set(at->err, "'%s' is larger than %d MiB, too large for a commit",
+				 buffer_text(&at->path), LARGEST_MIB);
+	if (check_special(at, fd, name) < 0)
+		return -1;
+	if (git_blob_create_from_stream(&stream, at->user->repository, NULL) < 0)
+		return libgit_trouble("store a file", at->err);
+	while ((n = read(fd, room, PIECE)) > 0)
+		if (stream->write(stream, room, (size_t)n) < 0)
+			break;
+	if (n != 0) {
+		stream->free(stream);
+		return error_set(at->err, "'%s' could not be stored", buffer_text(&at->path));
+	}
+	return git_blob_create_from_stream_commit(ret_id, stream) < 0
+		       ? libgit_trouble("store a file", at->err)
+		       : 0;
+}
+
+static int take_file(struct gathering *at, int folder, const char *name, const struct stat *status,
+		     const git_index_entry *was)
+{
+	git_index_entry entry = { .path = buffer_text(&at->path) };
+	int result;
+
+	entry.mode = S_ISLNK(status->st_mode) ? GIT_FILEMODE_LINK
+		     : status->st_mode & 0100 ? GIT_FILEMODE_BLOB_EXECUTABLE
+					      : GIT_FILEMODE_BLOB;
+	if (++at->files > DELTA_MOST)
+		return error_set(at->err, "there are more than %d files", DELTA_MOST);
+	if (was && was->mode == entry.mode && delta_known(was, status, &at->old_status)) {
+		entry.id = was->id;
+		result = 0;
+	} else {
+		result = S_ISLNK(status->st_mode) ? store_link(at, folder, name, &entry.id)
+						  : store_file(at, folder, name, &entry.id);
+	}
+	if (result != 0)
+		return result < 0 ? -1 : 0;
+	delta_stat(&entry, status);
+	return git_index_add(at->new, &entry) < 0 ? libgit_trouble("add a file", at->err) : 0;
+}
+
+static int take_folder(struct gathering *at, int fd, bool tracked_only, int depth);
+
+/* Libgit2 would read them, too, but a pattern of the agent's could keep it busy for years. */
+static void add_rules(struct gathering *at, int fd)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
+
+	if (fd_read_file(fd, ".gitignore", &text) == 0)
+		rules_add(at->rules, buffer_text(&at->path), text.data, text.used);
+}
+
+static int take_inner(struct gathering *at, int folder, const char *name, bool tracked_only,
+		      int depth)
+{
+	AUTO_FREE char *below = mem_format("%s/", buffer_text(&at->path));
+	bool ignored = tracked_only || rules_ignore(at->rules, buffer_text(&at->path), true);
+	AUTO_FD fd = -1;
+	size_t place;
+
+	/* What git tracks is never ignored. */
+	if (ignored && git_index_find_prefix(&place, at->old, below) < 0)
+		return 0;
+	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? 0 : take_folder(at, fd, ignored, depth + 1);
+}
+
+static int take_entry(struct gathering *at, int folder, const char *name, bool tracked_only,
+		      int depth)
+{
+	const char *path = buffer_text(&at->path);
+	const git_index_entry *was = git_index_get_bypath(at->old, path, 0);
+	struct stat status;
+
+	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	if (S_ISDIR(status.st_mode) && was && was->mode == GIT_FILEMODE_COMMIT)
+		return 0; /* a submodule stays as it was: see keep_apart() */
+	if (S_ISDIR(status.st_mode))
+		return take_inner(at, folder, name, tracked_only, depth);
+	if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
+		return 0;
+	if (!was && (tracked_only || rules_ignore(at->rules, path, false)))
+		return 0;
+	return take_file(at, folder, name, &status, was);
+}
+
+static int take_folder(struct gathering *at, int fd, bool tracked_only, int depth)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	size_t used = at->path.used;
+	int result = 0;
+
+	if (depth > NODE_DEEPEST)
+		result = error_set(at->err, "'%s' is deeper than %d folders",
+				   buffer_text(&at->path), NODE_DEEPEST);
+	add_rules(at, fd);
+	for (struct dirent *entry; dir && result == 0 && (entry = readdir(dir));) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    name_is_git(entry->d_name) || fsck_is_dotgit(entry->d_name) ||
+		    (depth == 0 && strcmp(entry->d_name, WALK_STAGE) == 0))
+			continue;
+		node_path_add(&at->path, entry->d_name);
+		result = take_entry(at, fd, entry->d_name, tracked_only, depth);
+		node_path_cut(&at->path, used);
+	}
+	if (dir)
+		closedir(dir);
+	return result;
+}
+
+/* Those of the repository and of the user's own. */
+static struct rules *first_rules(const struct user *user)
+{
+	AUTO_FREE char *path = path_join(user->common, "info/exclude");
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
+	AUTO_FD file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct rules *rules = rules_new();
+
+	look_add_users(rules);
+	if (file >= 0 && fd_read_all(file, &text) == 0)
+		rules_add(rules, "", text.data, text.used);
+	return rules;
+}
+
+/* What is left out of the work tree on purpose is in the tree nevertheless. */
+static int keep_apart(struct gathering *at)
+{
+	for (size_t i = 0; i < git_index_entrycount(at->old); i++) {
+		const git_index_entry *entry = git_index_get_byindex(at->old, i);
+
+		if ((entry->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE ||
+		     entry->mode == GIT_FILEMODE_COMMIT) &&
+		    !git_index_get_bypath(at->new, entry->path, 0) &&
+		    git_index_add(at->new, entry) < 0)
+			return libgit_trouble("keep an entry of the index", at->err);
+	}
+	return 0;
+}
+
+int gather_tree(const struct user *user, git_oid *ret_tree, struct drafts **ret_drafts,
+		struct error *err)
+{
+	AUTO_FREE char *path = path_join(user->git, USER_NEW_INDEX);
+	struct gathering at = { .user = user, .path = BUFFER_INIT(NODE_PATH_MAX), .err = err };
+	int result = 0;
+
+	at.rules = first_rules(user);
+	user_clear_index(user);
+	if (fstatat(user->git_fd, "index", &at.old_status, 0) < 0 && errno != ENOENT)
+		result = error_sys(err, "look at '%s/index'", user->git);
+	if (result == 0 && (git_repository_index(&at.old, user->repository) < 0 ||
+			    git_index_open(&at.new, path) < 0))
+		result = libgit_trouble("read the index", err);
+	if (result == 0)
+		result = take_folder(&at, user->work_fd, false, 0);
+	if (result == 0)
+		result = keep_apart(&at);
+	if (result == 0)
+		result = drafts_begin(user->repository, ret_drafts, err);
+	if (result == 0 && git_index_write_tree_to(ret_tree, at.new, user->repository) < 0)
+		result = libgit_trouble("write a tree", err);
+	fault_point();
+	if (result == 0 && git_index_write(at.new) < 0)
+		result = libgit_trouble("write the new index", err);
+	git_index_free(at.old);
+	git_index_free(at.new);
+	rules_free(at.rules);
+	buffer_release(&at.path);
+	return result;
+}

@@ -1,0 +1,432 @@
+/* Changing the user's work tree, index and branch: see landing.h. */
+#include "snapshot/apply/landing.h"
+
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
+#include "snapshot/base/note.h"
+#include "snapshot/undo/stage.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DRAFT LANDING_NOTE ".draft"
+#define GONE  "gone" /* in the stage */
+
+enum { NOTE_BYTES = 1 << 16, INDEX_BYTES = 1 << 30 };
+
+/* ---- files ---- */
+
+static struct node as_node(const struct delta *delta, const char *name)
+{
+	static mode_t mask = (mode_t)-1;
+	struct node node = { .name = name, .staged = delta->staged };
+
+	if (mask == (mode_t)-1) {
+		mask = umask(0);
+		umask(mask);
+	}
+	node.kind = delta->new_mode == GIT_FILEMODE_LINK ? NODE_LINK : NODE_FILE;
+	node.mode = (delta->new_mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666) & ~mask;
+	memcpy(node.id, delta->new.id, NODE_ID);
+	return node;
+}
+
+/* Nothing of the user's is touched yet. */
+static int stage_all(const struct user *user, struct deltas *deltas, struct stage *stage,
+		     struct error *err)
+{
+	struct depot depot = { .repository = user->repository };
+
+	for (size_t i = 0; i < deltas->count; i++) {
+		struct delta *delta = &deltas->items[i];
+		struct node node = as_node(delta, delta->path);
+
+		if (delta->place != DELTA_OLD || !delta->new_mode)
+			continue;
+		if (stage_write(stage, &depot, &node, err) < 0)
+			return -1;
+		delta->staged = node.staged;
+	}
+	return stage_sync(stage, err);
+}
+
+/* Folders that are empty now go, as git does it. */
+static void remove_empty(const struct user *user, const char *path)
+{
+	AUTO_FREE char *above = mem_dup(path);
+	char *slash;
+
+	while ((slash = strrchr(above, '/'))) {
+		const char *name;
+		AUTO_FD folder = -1;
+
+		*slash = '\0';
+		folder = delta_folder(user->work_fd, above, false, &name);
+		if (folder < 0 || unlinkat(folder, name, AT_REMOVEDIR) < 0)
+			return;
+	}
+}
+
+/*
+ * Takes a file away, into the stage, where it can be compared once more: between a look and a change there is always a moment in
+ * which the user can save another version, and that goes back. Returns 0, or -1 with errno (EEXIST: so it was).
+ */
+static int take_away(const struct stage *stage, const struct delta *delta, int folder,
+		     const char *name)
+{
+	struct stat out;
+
+	fault_point();
+	if (renameat(folder, name, stage->folder, GONE) < 0)
+		return errno == EXDEV ? unlinkat(folder, name, 0) : errno == ENOENT ? 0 : -1;
+	fault_point();
+	if (fstatat(stage->folder, GONE, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    !delta_same(&delta->seen, &out)) {
+		renameat2(stage->folder, GONE, folder, name, RENAME_NOREPLACE);
+		errno = EEXIST;
+		return -1;
+	}
+	return unlinkat(stage->folder, GONE, 0);
+}
+
+/* Puts one into its place likewise: what was there comes into the stage. */
+static int exchange(const struct stage *stage, const struct delta *delta, const struct node *node,
+		    int folder)
+{
+	struct stat out;
+
+	if (delta->absent || S_ISDIR(delta->seen.st_mode))
+		return stage_move(stage, node, folder, RENAME_NOREPLACE);
+	if (stage_move(stage, node, folder, RENAME_EXCHANGE) < 0) {
+		if (errno == EINVAL) /* not every file system can do it */
+			return stage_place(stage, node, folder);
+		errno = errno == ENOENT ? EEXIST : errno; /* they have removed it */
+		return -1;
+	}
+	if (stage_look(stage, node, &out) < 0 || delta_same(&delta->seen, &out))
+		return 0;
+	stage_move(stage, node, folder, RENAME_EXCHANGE);
+	errno = EEXIST;
+	return -1;
+}
+
+static int remove_one(const struct user *user, const struct stage *stage, struct delta *delta,
+		      struct landing_result *result, struct error *err)
+{
+	const char *name;
+	AUTO_FD folder = delta_folder(user->work_fd, delta->path, false, &name);
+
+	fault_point();
+	if (folder < 0)
+		return 0;
+	if (!delta_untouched(delta, folder, name)) {
+		delta->place = DELTA_OTHER;
+		return 0;
+	}
+	if (take_away(stage, delta, folder, name) < 0) {
+		delta->place = DELTA_OTHER;
+		return errno == EEXIST ? 0 : error_sys(err, "remove '%s'", delta->path);
+	}
+	result->removed++;
+	remove_empty(user, delta->path);
+	return 0;
+}
+
+static int place_one(const struct user *user, const struct stage *stage, struct delta *delta,
+		     struct landing_result *result, struct error *err)
+{
+	const char *name;
+	AUTO_FD folder = delta_folder(user->work_fd, delta->path, true, &name);
+	struct node node = as_node(delta, name);
+	struct stat comes;
+
+	if (folder < 0)
+		return error_sys(err, "make the folder of '%s'", delta->path);
+	if (!delta_untouched(delta, folder, name)) {
+		delta->place = DELTA_OTHER;
+		return 0;
+	}
+	delta_remove_hollow(folder, name, 0);
+	if (stage_look(stage, &node, &comes) < 0 || exchange(stage, delta, &node, folder) < 0) {
+		delta->place = DELTA_OTHER;
+		return errno == EEXIST ? 0 : error_sys(err, "put '%s' into its place", delta->path);
+	}
+	delta->seen = comes;
+	result->written++;
+	return 0;
+}
+
+/* What is in a submodule is not in the commit: its folder is made, as git does it, and stays empty. */
+static void make_submodule(const struct user *user, const struct delta *delta)
+{
+	const char *name;
+	AUTO_FD folder = delta_folder(user->work_fd, delta->path, true, &name);
+
+	if (folder >= 0)
+		mkdirat(folder, name, 0777);
+}
+
+static int place_all(const struct user *user, const struct stage *stage, struct deltas *deltas,
+		     struct landing_result *result, struct error *err)
+{
+	/* First what goes: a folder may come where a file was, and the other way round. */
+	for (size_t i = 0; i < deltas->count; i++)
+		if (deltas->items[i].place == DELTA_OLD && !deltas->items[i].new_mode &&
+		    remove_one(user, stage, &deltas->items[i], result, err) < 0)
+			return -1;
+	for (size_t i = 0; i < deltas->count; i++) {
+		struct delta *delta = &deltas->items[i];
+
+		if (delta->new_mode == GIT_FILEMODE_COMMIT && !delta->old_mode)
+			make_submodule(user, delta);
+		if (delta->staged && place_one(user, stage, delta, result, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the index ---- */
+
+static int copy_index(const struct user *user, struct error *err)
+{
+	AUTO_FD from = openat(user->git_fd, "index", O_RDONLY | O_CLOEXEC);
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(INDEX_BYTES);
+
+	user_clear_index(user);
+	if (from < 0 && errno == ENOENT)
+		return 0;
+	if (from < 0 || fd_read_all(from, &bytes) < 0 ||
+	    fd_create_file(user->git_fd, USER_NEW_INDEX, bytes.data ? bytes.data : "", bytes.used,
+			   0644) < 0)
+		return error_sys(err, "copy '%s/index'", user->git);
+	return 0;
+}
+
+static int change_entry(const struct user *user, git_index *index, const struct delta *delta)
+{
+	const git_index_entry *was = git_index_get_bypath(index, delta->path, 0);
+	git_index_entry entry = { .mode = delta->new_mode, .id = delta->new, .path = delta->path };
+	const char *name;
+	struct stat status;
+
+	if (!delta->new_mode)
+		return was ? git_index_remove(index, delta->path, 0) : 0;
+	if (was)
+		entry.flags_extended = was->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE;
+	/* Of what the user has made of it meanwhile nothing is known; git looks at it then. */
+	if (delta->place == DELTA_OLD || delta->place == DELTA_NEW) {
+		AUTO_FD folder = delta_folder(user->work_fd, delta->path, false, &name);
+
+		if (folder >= 0 && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    delta_same(&delta->seen, &status))
+			delta_stat(&entry, &status);
+	}
+	return git_index_add(index, &entry);
+}
+
+/* A file that was changed at the moment at which the old index was written looks unchanged beside a newer one: its size is
+ * forgotten, as git does it, so that git looks into it. */
+static int forget_racy(git_index *index, const struct stat *old)
+{
+	for (size_t i = 0; i < git_index_entrycount(index); i++) {
+		git_index_entry entry = *git_index_get_byindex(index, i);
+
+		if (entry.mtime.seconds < old->st_mtim.tv_sec ||
+		    (entry.mtime.seconds == old->st_mtim.tv_sec &&
+		     entry.mtime.nanoseconds < (uint32_t)old->st_mtim.tv_nsec) ||
+		    !entry.file_size)
+			continue;
+
+		AUTO_FREE char *path = mem_dup(entry.path);
+
+		entry.path = path;
+		entry.file_size = 0;
+		if (git_index_add(index, &entry) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Writes a new index beside the old one, with these changes; it comes to its place at once. */
+static int write_index(const struct user *user, const struct deltas *deltas, struct error *err)
+{
+	AUTO_FREE char *path = path_join(user->git, USER_NEW_INDEX);
+	git_index *index = NULL;
+	struct stat old = { 0 };
+	bool had = fstatat(user->git_fd, "index", &old, 0) == 0;
+	int result;
+
+	fault_point();
+	if (copy_index(user, err) < 0)
+		return -1;
+	git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1);
+	result = git_index_open(&index, path);
+	if (result == 0 && had)
+		result = forget_racy(index, &old);
+	for (size_t i = 0; result == 0 && i < deltas->count; i++)
+		if (deltas->items[i].listed == DELTA_OLD || deltas->items[i].listed == DELTA_NEW)
+			result = change_entry(user, index, &deltas->items[i]);
+	fault_point();
+	if (result == 0)
+		result = git_index_write(index);
+	git_index_free(index);
+	if (result < 0)
+		return libgit_trouble("write the new index", err);
+	if (had && fchmodat(user->git_fd, USER_NEW_INDEX, old.st_mode & 0777, 0) < 0)
+		return error_sys(err, "give the new index its mode");
+	return user_put_index(user, err);
+}
+
+/* ---- the branch ---- */
+
+static int move_branch(struct user *user, const struct landing *landing, struct error *err)
+{
+	bool unborn = git_oid_is_zero(&landing->old);
+	git_reference *moved = NULL;
+	git_signature *who = NULL;
+	struct error ignored;
+	git_oid now;
+	int result;
+
+	if (git_reference_name_to_id(&now, user->repository, landing->branch) == 0 &&
+	    git_oid_equal(&now, &landing->new))
+		return 0;
+	if (user_identity(user, &who, &ignored) == 0)
+		git_repository_set_ident(user->repository, who->name, who->email);
+	else
+		git_repository_set_ident(user->repository, "Ringfence", "ringfence@localhost");
+	git_signature_free(who);
+	fault_point();
+	result = unborn ? git_reference_create(&moved, user->repository, landing->branch,
+					       &landing->new, 0, landing->log)
+			: git_reference_create_matching(&moved, user->repository, landing->branch,
+							&landing->new, 1, &landing->old,
+							landing->log);
+	git_reference_free(moved);
+	fault_point();
+	if (result == GIT_EMODIFIED || result == GIT_EEXISTS)
+		return error_set(
+			err,
+			"somebody has moved %s meanwhile; the files and the index are those "
+			"of the new commit (git status)",
+			landing->branch);
+	return result < 0 ? libgit_trouble("move the branch", err) : 0;
+}
+
+/* ---- all of it ---- */
+
+bool landing_pending(const struct user *user)
+{
+	return faccessat(user->git_fd, LANDING_NOTE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int write_note(const struct user *user, const struct landing *landing, struct error *err)
+{
+	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
+	char old[GIT_OID_HEXSZ + 1];
+	char new[GIT_OID_HEXSZ + 1];
+
+	git_oid_tostr(old, sizeof old, &landing->old);
+	git_oid_tostr(new, sizeof new, &landing->new);
+	buffer_printf(&note, "%s\n%s\n%s\n%s\n", old, new, landing->branch, landing->log);
+	if (buffer_overflowed(&note))
+		return error_set(err, "the note of what is under way is too long");
+	return note_write(user->git_fd, DRAFT, user->git_fd, LANDING_NOTE, note.data, note.used) < 0
+		       ? error_sys(err, "write '%s/%s'", user->git, LANDING_NOTE)
+		       : 0;
+}
+
+static int land(struct user *user, const struct landing *landing, struct deltas *deltas,
+		struct landing_result *result, struct error *err)
+{
+	struct stage stage;
+	int outcome;
+
+	if (stage_open(user->work_fd, &stage, err) < 0)
+		return -1;
+	outcome = stage_all(user, deltas, &stage, err);
+	if (outcome == 0)
+		outcome = write_note(user, landing, err);
+	if (outcome == 0)
+		outcome = place_all(user, &stage, deltas, result, err);
+	fault_point();
+	stage_close(&stage);
+	if (outcome == 0)
+		outcome = write_index(user, deltas, err);
+	if (outcome == 0)
+		outcome = move_branch(user, landing, err);
+	fault_point();
+	if (outcome == 0)
+		unlinkat(user->git_fd, LANDING_NOTE, 0);
+	for (size_t i = 0; outcome == 0 && i < deltas->count; i++)
+		if (deltas->items[i].place == DELTA_OTHER)
+			list_add(&result->left, deltas->items[i].path);
+	return outcome;
+}
+
+int landing_make(struct user *user, const struct landing *landing, struct deltas *deltas,
+		 struct landing_result *ret_result, struct error *err)
+{
+	*ret_result = (struct landing_result){ 0 };
+	return land(user, landing, deltas, ret_result, err);
+}
+
+static int read_note(const struct user *user, struct buffer *note, struct landing *ret_landing,
+		     struct error *err)
+{
+	AUTO_FD fd = openat(user->git_fd, LANDING_NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	char *lines[4] = { 0 };
+	char *at;
+
+	if (fd < 0 || fd_read_all(fd, note) < 0)
+		return error_sys(err, "read '%s/%s'", user->git, LANDING_NOTE);
+	buffer_text(note);
+	at = note->data;
+	for (size_t i = 0; i < 4 && at; i++) {
+		lines[i] = at;
+		at = strchr(at, '\n');
+		if (at)
+			*at++ = '\0';
+	}
+	if (!lines[3] || !at || git_oid_fromstr(&ret_landing->old, lines[0]) < 0 ||
+	    git_oid_fromstr(&ret_landing->new, lines[1]) < 0 ||
+	    strncmp(lines[2], "refs/heads/", strlen("refs/heads/")) != 0)
+		return error_set(err, "the note of an unfinished apply, '%s/%s', is damaged",
+				 user->git, LANDING_NOTE);
+	ret_landing->branch = lines[2];
+	ret_landing->log = lines[3];
+	return 0;
+}
+
+int landing_finish(struct user *user, struct landing_result *ret_result, struct error *err)
+{
+	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
+	struct landing landing = { 0 };
+	struct deltas deltas = { 0 };
+	struct list own = { 0 };
+	git_index *index = NULL;
+	git_oid old, new;
+	int result = -1;
+
+	*ret_result = (struct landing_result){ 0 };
+	if (read_note(user, &note, &landing, err) == 0 &&
+	    libgit_tree(user->repository, &landing.new, &new, err) == 0 &&
+	    libgit_tree(user->repository, &landing.old, &old, err) == 0 &&
+	    delta_list(user->repository, &old, &new, &deltas, err) == 0)
+		result = git_repository_index(&index, user->repository) < 0
+				 ? libgit_trouble("read the index", err)
+				 : delta_look(user, index, false, &deltas, &own, err);
+	if (result == 0)
+		result = land(user, &landing, &deltas, ret_result, err);
+	git_index_free(index);
+	delta_release(&deltas);
+	list_release(&own);
+	return result;
+}

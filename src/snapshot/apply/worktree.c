@@ -1,0 +1,413 @@
+/* Work trees of loops: see worktree.h. */
+#include "snapshot/apply/worktree.h"
+
+#include "snapshot/apply/gather.h"
+#include "snapshot/apply/landing.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
+#include "snapshot/object/vet.h"
+#include "snapshot/undo/stage.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Whose the commits are that nobody else makes. */
+#define OWN_NAME "Ringfence"
+#define OWN_MAIL "ringfence@localhost"
+
+enum { DIRTY_TOLD = 20 };
+
+/* Its name in the repository. */
+static char *admin_name(const char *loop)
+{
+	return mem_format("worktrees/ringfence-%s", loop);
+}
+
+static char *branch_name(const char *loop)
+{
+	return mem_format("refs/heads/ringfence/%s", loop);
+}
+
+/* ---- making ---- */
+
+static int write_file(const char *folder, const char *name, const char *text, struct error *err)
+{
+	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	fault_point();
+	if (fd < 0 || fd_replace_file(fd, name, text, strlen(text), 0644) < 0)
+		return error_sys(err, "write '%s/%s'", folder, name);
+	return 0;
+}
+
+/* What makes a folder a work tree of the repository, without anything in it. */
+static int link_folder(const struct user *user, const char *loop, const char *work,
+		       struct error *err)
+{
+	AUTO_FREE char *name = admin_name(loop);
+	AUTO_FREE char *admin = path_join(user->common, name);
+	AUTO_FREE char *branch = branch_name(loop);
+	AUTO_FREE char *head = mem_format("ref: %s\n", branch);
+	AUTO_FREE char *back = mem_format("%s/.git\n", work);
+	AUTO_FREE char *there = mem_format("gitdir: %s\n", admin);
+
+	if (make_folders(admin, 0777) < 0)
+		return error_sys(err, "make '%s'", admin);
+	if (mkdir(work, 0777) < 0 && errno != EEXIST)
+		return error_sys(err, "make '%s'", work);
+	if (write_file(admin, "gitdir", back, err) < 0 ||
+	    write_file(admin, "commondir", "../..\n", err) < 0 ||
+	    write_file(admin, "HEAD", head, err) < 0)
+		return -1;
+	return write_file(work, ".git", there, err);
+}
+
+/* Everything that the commit holds, and the branch. */
+static int fill(const char *work, const git_oid *commit, const char *loop, struct json *json,
+		struct error *err)
+{
+	static const git_oid nothing;
+	AUTO_FREE char *branch = branch_name(loop);
+	struct landing landing = { .new = *commit,
+				   .branch = branch,
+				   .log = "ringfence run --worktree" };
+	struct landing_result result = { 0 };
+	struct deltas deltas = { 0 };
+	struct list own = { 0 };
+	git_index *index = NULL;
+	struct user user;
+	git_oid tree;
+	int outcome = user_open(&user, work, NULL, err);
+
+	if (outcome == 0)
+		outcome = user_lock(&user, err) < 0 ||
+					  libgit_tree(user.repository, commit, &tree, err) < 0 ||
+					  delta_list(user.repository, &nothing, &tree, &deltas,
+						     err) < 0
+				  ? -1
+				  : 0;
+	if (outcome == 0 && git_repository_index(&index, user.repository) < 0)
+		outcome = libgit_trouble("make an index", err);
+	if (outcome == 0)
+		outcome = delta_look(&user, index, false, &deltas, &own, err);
+	if (outcome == 0 && own.count)
+		outcome = error_set(err, "'%s' is not empty", work);
+	if (outcome == 0)
+		outcome = landing_make(&user, &landing, &deltas, &result, err);
+	json_open(json, "submodules", '[');
+	for (size_t i = 0; i < deltas.count; i++)
+		if (deltas.items[i].new_mode == GIT_FILEMODE_COMMIT)
+			json_text(json, NULL, deltas.items[i].path);
+	json_close(json);
+	git_index_free(index);
+	delta_release(&deltas);
+	list_release(&own);
+	list_release(&result.left);
+	user_close(&user);
+	return outcome;
+}
+
+/* What the user has changed and not committed: it stays where it is. Staged, or only in the files. */
+static void tell_dirty(const struct user *user, struct json *json)
+{
+	git_commit *commit = NULL;
+	git_index *index = NULL;
+	git_tree *tree = NULL;
+	size_t count = 0;
+	struct stat written = { 0 };
+	bool there = git_commit_lookup(&commit, user->repository, &user->head) == 0 &&
+		     git_commit_tree(&tree, commit) == 0 &&
+		     git_repository_index(&index, user->repository) == 0 &&
+		     fstatat(user->git_fd, "index", &written, 0) == 0;
+
+	json_open(json, "dirty", '[');
+	for (size_t i = 0; there && i < git_index_entrycount(index); i++) {
+		const git_index_entry *entry = git_index_get_byindex(index, i);
+		git_tree_entry *was = NULL;
+		bool staged = git_tree_entry_bypath(&was, tree, entry->path) < 0 ||
+			      !git_oid_equal(git_tree_entry_id(was), &entry->id);
+
+		git_tree_entry_free(was);
+		if ((staged || !delta_is_there(user, entry, &written)) && ++count <= DIRTY_TOLD)
+			json_text(json, NULL, entry->path);
+	}
+	json_close(json);
+	json_number(json, "dirty_count", count);
+	git_index_free(index);
+	git_tree_free(tree);
+	git_commit_free(commit);
+}
+
+int worktree_add(const struct worktree_options *options, struct json *json, struct error *err)
+{
+	AUTO_FREE char *branch = branch_name(options->loop);
+	AUTO_FREE char *work = NULL;
+	AUTO_FREE char *inner = NULL;
+	struct user user;
+	char id[GIT_OID_HEXSZ + 1];
+	git_oid taken;
+	int result = user_open(&user, options->project, options->folder, err);
+
+	if (result == 0 && user.unborn)
+		result = error_set(
+			err,
+			"the repository '%s' has no commit yet, and a work tree begins with "
+			"one (git commit)",
+			user.work);
+	if (result == 0 && git_reference_name_to_id(&taken, user.repository, branch) == 0)
+		result = error_set(err, "there is a branch ringfence/%s already", options->loop);
+	if (result == 0) {
+		work = mem_format("%s/%s", options->folder, path_name(user.work));
+		inner = mem_format("%s%s", work, options->project + strlen(user.work));
+		result = link_folder(&user, options->loop, work, err);
+	}
+	if (result == 0) {
+		json_text(json, "folder", inner);
+		json_text(json, "work_tree", work);
+		json_text(json, "commit", git_oid_tostr(id, sizeof id, &user.head));
+		tell_dirty(&user, json);
+		result = fill(work, &user.head, options->loop, json, err);
+	}
+	/* A folder that git does not track is not in the commit. */
+	if (result == 0 && make_folders(inner, 0777) < 0)
+		result = error_sys(err, "make '%s'", inner);
+	user_close(&user);
+	return result;
+}
+
+/* ---- committing what is left ---- */
+
+static int commit(struct user *user, const git_oid *tree_id, const char *message, git_oid *ret_id,
+		  struct error *err)
+{
+	git_commit *parent = NULL;
+	git_signature *who = NULL;
+	git_tree *tree = NULL;
+	int result = -1;
+
+	if (git_commit_lookup(&parent, user->repository, &user->head) == 0 &&
+	    git_tree_lookup(&tree, user->repository, tree_id) == 0 &&
+	    git_signature_now(&who, OWN_NAME, OWN_MAIL) == 0)
+		result = git_commit_create(ret_id, user->repository, NULL, who, who, NULL, message,
+					   tree, 1, (const git_commit *[]){ parent });
+	if (result < 0)
+		libgit_trouble("make a commit", err);
+	git_signature_free(who);
+	git_tree_free(tree);
+	git_commit_free(parent);
+	return result < 0 ? -1 : 0;
+}
+
+static int move(struct user *user, const git_oid *id, const char *log, struct error *err)
+{
+	git_reference *moved = NULL;
+	int result;
+
+	git_repository_set_ident(user->repository, OWN_NAME, OWN_MAIL);
+	fault_point();
+	result = git_reference_create_matching(&moved, user->repository, user->branch, id, 1,
+					       &user->head, log);
+	git_reference_free(moved);
+	fault_point();
+	return result < 0 ? libgit_trouble("move the loop's branch", err) : 0;
+}
+
+/* What the agent left is checked as what it committed is. */
+static int check(const struct user *user, const git_oid *tree, const git_oid *before,
+		 struct error *err)
+{
+	struct vet vet = { 0 };
+	struct error why;
+	int result = -1;
+
+	if (git_repository_odb(&vet.objects, user->repository) < 0)
+		return libgit_trouble("open the objects", err);
+	vet_learn(&vet, before);
+	result = vet_tree(&vet, tree, &why);
+	if (result < 0)
+		error_set(err,
+			  "what the loop left uncommitted in '%s' cannot be committed: there is %s",
+			  user->work, why.text);
+	vet_release(&vet);
+	git_odb_free(vet.objects);
+	return result;
+}
+
+int worktree_seal(const struct worktree_options *options, struct json *json, struct error *err)
+{
+	AUTO_FREE char *branch = branch_name(options->loop);
+	struct drafts *drafts = NULL;
+	git_oid tree, before, id;
+	struct user user;
+	int result = user_open(&user, options->project, NULL, err);
+
+	if (result == 0)
+		result = user_lock(&user, err) < 0 || user_head(&user, err) < 0 ? -1 : 0;
+	if (result == 0 && (!user.branch || strcmp(user.branch, branch) != 0 || user.unborn))
+		result = error_set(err, "in '%s' another branch than ringfence/%s is checked out",
+				   user.work, options->loop);
+	if (result == 0)
+		result = gather_tree(&user, &tree, &drafts, err) < 0 ||
+					 libgit_tree(user.repository, &user.head, &before, err) <
+						 0 ||
+					 check(&user, &tree, &before, err) < 0
+				 ? -1
+				 : 0;
+	id = user.head;
+	if (result == 0 && !git_oid_equal(&tree, &before)) {
+		result = commit(&user, &tree, options->message ? options->message : "Ringfence",
+				&id, err);
+		if (result == 0)
+			result = drafts_keep(drafts, user.repository, false, err);
+		if (result == 0 && syncfs(user.git_fd) < 0)
+			result = error_sys(err, "sync the disk of '%s'", user.git);
+		if (result == 0)
+			result = move(&user, &id, "ringfence: what was left uncommitted", err);
+	}
+	if (result == 0)
+		result = user_put_index(&user, err);
+	if (result == 0) {
+		char text[GIT_OID_HEXSZ + 1];
+
+		json_text(json, "commit", git_oid_tostr(text, sizeof text, &id));
+		json_flag(json, "made", !git_oid_equal(&id, &user.head));
+	}
+	user_close(&user);
+	return result;
+}
+
+/* Is it one that seal has made? Then the one before it. */
+static bool before_seal(const struct user *user, const char *loop, git_oid *ret_parent)
+{
+	AUTO_FREE char *beginning = mem_format(OWN_NAME " %s: ", loop);
+	git_commit *tip = NULL;
+	bool sealed = git_commit_lookup(&tip, user->repository, &user->head) == 0 &&
+		      git_commit_parentcount(tip) == 1 &&
+		      strcmp(git_commit_committer(tip)->email, OWN_MAIL) == 0 &&
+		      strncmp(git_commit_message(tip), beginning, strlen(beginning)) == 0;
+
+	if (sealed)
+		*ret_parent = *git_commit_parent_id(tip, 0);
+	git_commit_free(tip);
+	return sealed;
+}
+
+int worktree_unseal(const struct worktree_options *options, struct json *json, struct error *err)
+{
+	AUTO_FREE char *branch = branch_name(options->loop);
+	struct user user;
+	git_oid parent;
+	bool sealed = false;
+	int result = user_open(&user, options->project, NULL, err);
+
+	if (result == 0)
+		result = user_lock(&user, err) < 0 || user_head(&user, err) < 0 ? -1 : 0;
+	if (result == 0 && user.branch && strcmp(user.branch, branch) == 0 && !user.unborn)
+		sealed = before_seal(&user, options->loop, &parent);
+	if (sealed)
+		result = move(&user, &parent, "ringfence: the loop goes on", err);
+	json_flag(json, "taken", sealed && result == 0);
+	user_close(&user);
+	return result;
+}
+
+/* ---- removing ---- */
+
+/* Is it one of the loop's own: the branch, or what came beside it? */
+static bool is_own(const char *name, const char *loop)
+{
+	AUTO_FREE char *branch = branch_name(loop);
+	AUTO_FREE char *below = mem_format("refs/ringfence/%s/", loop);
+
+	return strcmp(name, branch) == 0 || strncmp(name, below, strlen(below)) == 0;
+}
+
+static bool has(git_repository *repository, const git_oid *tip, const git_oid *commit)
+{
+	return git_oid_equal(tip, commit) || git_graph_descendant_of(repository, tip, commit) == 1;
+}
+
+/* Does any ref of somebody else's have this commit? */
+static bool is_merged(git_repository *repository, const char *loop, const git_oid *commit)
+{
+	git_reference_iterator *all = NULL;
+	git_reference *ref = NULL;
+	git_reference *head = NULL;
+	bool merged = false;
+
+	if (git_repository_head(&head, repository) == 0 && !is_own(git_reference_name(head), loop))
+		merged = has(repository, git_reference_target(head), commit);
+	git_reference_free(head);
+	if (!merged && git_reference_iterator_glob_new(&all, repository, "refs/*") == 0)
+		while (!merged && git_reference_next(&ref, all) == 0) {
+			const git_oid *tip = git_reference_target(ref);
+			const char *name = git_reference_name(ref);
+
+			merged = tip && !is_own(name, loop) && strcmp(name, "refs/stash") != 0 &&
+				 has(repository, tip, commit);
+			git_reference_free(ref);
+		}
+	git_reference_iterator_free(all);
+	return merged;
+}
+
+static int drop_refs(const struct user *user, const char *loop, bool force, struct json *json,
+		     struct error *err)
+{
+	git_strarray names = { 0 };
+	size_t gone = 0;
+	size_t kept = 0;
+	int result = 0;
+
+	if (git_reference_list(&names, user->repository) < 0)
+		return libgit_trouble("list the branches", err);
+	for (size_t i = 0; i < names.count && result == 0; i++) {
+		git_oid tip;
+
+		if (!is_own(names.strings[i], loop) ||
+		    git_reference_name_to_id(&tip, user->repository, names.strings[i]) < 0)
+			continue;
+		if (!force && !is_merged(user->repository, loop, &tip)) {
+			kept++;
+			continue;
+		}
+		fault_point();
+		if (git_reference_remove(user->repository, names.strings[i]) < 0)
+			result = libgit_trouble("remove the loop's branch", err);
+		gone++;
+	}
+	git_strarray_dispose(&names);
+	json_text(json, "branch", kept ? "kept" : gone ? "gone" : "none");
+	return result;
+}
+
+int worktree_remove(const struct worktree_options *options, struct json *json, struct error *err)
+{
+	AUTO_FREE char *name = admin_name(options->loop);
+	struct user user;
+	int result = user_open(&user, options->project, options->folder, err);
+
+	if (result == 0) {
+		AUTO_FD common = open(user.common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		const char *last;
+		AUTO_FD folder = common < 0 ? -1 : delta_folder(common, name, false, &last);
+
+		fault_point();
+		if (folder >= 0)
+			stage_remove(folder, last, 0);
+		if (folder >= 0) /* git has none, if there is nothing in it */
+			unlinkat(common, "worktrees", AT_REMOVEDIR);
+		result = drop_refs(&user, options->loop, options->force, json, err);
+	}
+	user_close(&user);
+	return result;
+}

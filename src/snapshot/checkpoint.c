@@ -1,0 +1,295 @@
+/* Work on checkpoints: see checkpoint.h. */
+#include "snapshot/checkpoint.h"
+
+#include "snapshot/store/pack.h"
+#include "snapshot/undo/restore.h"
+#include "snapshot/undo/stage.h"
+#include "util/fd.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void tell_checkpoint(struct json *json, const struct checkpoint *checkpoint)
+{
+	char id[GIT_OID_HEXSZ + 1];
+
+	json_number(json, "number", (uint64_t)checkpoint->number);
+	json_text(json, "kind", checkpoint->kind);
+	json_number(json, "iteration", (uint64_t)checkpoint->iteration);
+	json_number(json, "at_ms", (uint64_t)checkpoint->at_ms);
+	json_number(json, "files", checkpoint->files);
+	json_number(json, "bytes", checkpoint->bytes);
+	json_number(json, "skipped", checkpoint->skipped);
+	json_text(json, "commit", git_oid_tostr(id, sizeof id, &checkpoint->commit));
+}
+
+static int tell_skipped(void *context, struct node *node, const char *path)
+{
+	enum { MOST = 100 };
+	struct json *json = context;
+	static int told;
+
+	if (node->kind != NODE_SKIPPED || told++ >= MOST)
+		return 0;
+	json_open(json, NULL, '{');
+	json_text(json, "path", path);
+	json_text(json, "why", node->why);
+	json_close(json);
+	return 0;
+}
+
+/* Before anything else: what was cut off is finished. */
+static int begin(struct request *request, struct error *err)
+{
+	struct depot *depot = &request->depot;
+	bool done;
+
+	if (depot_lock(depot, err) < 0 || depot_check_room(depot, err) < 0)
+		return -1;
+	pack_clean(depot->path);
+	if (restore_recover(depot, &request->look, &done, err) < 0)
+		return -1;
+	if (done)
+		json_flag(&request->json, "recovered", true);
+	return 0;
+}
+
+/* Old and large things go when new ones come. */
+static int make_room(struct request *request, struct error *err)
+{
+	struct depot *depot = &request->depot;
+	struct prune_result done;
+
+	request->prune.present = request->look.loop;
+	if (!prune_needed(depot, &request->prune))
+		return 0;
+	if (prune_store(depot, &request->prune, &done, err) < 0)
+		return -1;
+	json_number(&request->json, "pruned", done.removed);
+	return 0;
+}
+
+int checkpoint_save(struct request *request, struct error *err)
+{
+	struct depot *depot = &request->depot;
+	struct checkpoint made;
+	struct look look = { 0 };
+	bool same;
+	int result = -1;
+
+	if (begin(request, err) == 0 && look_take(depot, &request->look, &look, err) == 0 &&
+	    save_checkpoint(depot, &request->look, &look, &request->save, &made, &same, err) == 0)
+		result = 0;
+	if (result == 0 && !same)
+		result = make_room(request, err);
+	if (result == 0) {
+		tell_checkpoint(&request->json, &made);
+		json_flag(&request->json, "same", same);
+		json_number(&request->json, "read_files", look.walk.content.files);
+		json_number(&request->json, "read_bytes", look.walk.content.read);
+		json_number(&request->json, "torn", look.walk.content.torn);
+		json_number(&request->json, "stored_bytes", pack_bytes(look.pack));
+		json_open(&request->json, "not_kept", '[');
+		node_each(&look.walk.root, tell_skipped, &request->json);
+		json_close(&request->json);
+		if (look.notice)
+			json_text(&request->json, "notice", look.notice);
+	}
+	look_release(&look);
+	return result;
+}
+
+static int tell_one(void *context, const struct checkpoint *checkpoint, struct error *err)
+{
+	struct json *json = context;
+
+	(void)err;
+	json_open(json, NULL, '{');
+	tell_checkpoint(json, checkpoint);
+	json_close(json);
+	return 0;
+}
+
+int checkpoint_list(struct request *request, struct error *err)
+{
+	struct depot *depot = &request->depot;
+	int result;
+
+	json_flag(&request->json, "pending", restore_pending(depot));
+	json_open(&request->json, "checkpoints", '[');
+	result = depot_each(depot, request->look.loop, tell_one, &request->json, err);
+	json_close(&request->json);
+	return result;
+}
+
+/* One side of a diff: a checkpoint, or the project as it is. */
+static int load_side(struct request *request, const char *number, struct node *ret_root,
+		     struct error *err)
+{
+	struct depot *depot = &request->depot;
+	struct checkpoint checkpoint;
+	struct look look = { 0 };
+	int result = -1;
+
+	if (number)
+		return depot_read(depot, request->look.loop, strtoll(number, NULL, 10), &checkpoint,
+				  err) < 0
+			       ? -1
+			       : depot_load(depot, &checkpoint.tree, ret_root, err);
+	if (begin(request, err) == 0 && look_take(depot, &request->look, &look, err) == 0 &&
+	    look_finish(depot, &look, err) == 0) {
+		*ret_root = look.walk.root;
+		look.walk.root = (struct node){ 0 };
+		result = 0;
+	}
+	look_release(&look);
+	fd_close(&depot->lock); /* whoever reads the answer may take their time */
+	return result;
+}
+
+static enum differ_style style_of(const char *word)
+{
+	word = word ? word : "";
+	return strcmp(word, "stat") == 0    ? DIFFER_STAT
+	       : strcmp(word, "names") == 0 ? DIFFER_NAMES
+	       : strcmp(word, "json") == 0  ? DIFFER_JSON
+					    : DIFFER_PATCH;
+}
+
+int checkpoint_diff(struct request *request, struct error *err)
+{
+	struct depot *depot = &request->depot;
+	struct node old = { 0 }, new = { 0 };
+	int result = load_side(request, request->to, &new, err);
+
+	request->differ.style = style_of(request->style);
+	if (result == 0)
+		result = load_side(request, request->from ? request->from : "0", &old, err);
+	if (result == 0)
+		result = differ_print(depot, &old, &new, &request->differ, stdout, err);
+	node_release(&old);
+	node_release(&new);
+	return result;
+}
+
+static int print_part(void *context, const void *bytes, size_t size, uint64_t offset,
+		      struct error *err)
+{
+	const struct request *request = context;
+
+	(void)offset;
+	(void)err;
+	differ_show(stdout, bytes, size, request->differ.terminal);
+	return 0;
+}
+
+static void print_entries(const struct node *folder, bool terminal)
+{
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct node *node = &folder->inner[i];
+
+		differ_show(stdout, node->name, strlen(node->name), terminal);
+		puts(node->kind == NODE_FOLDER ? "/" : "");
+	}
+}
+
+/* Pieces of zeros are not stored; here they are needed. */
+struct filling {
+	const struct request *request;
+	uint64_t at;
+};
+
+static int fill_to(struct filling *filling, uint64_t offset)
+{
+	static const char zeros[1 << 16];
+
+	while (filling->at < offset) {
+		size_t part = offset - filling->at < sizeof zeros ? (size_t)(offset - filling->at)
+								  : sizeof zeros;
+
+		if (fwrite(zeros, 1, part, stdout) != part)
+			return -1;
+		filling->at += part;
+	}
+	return 0;
+}
+
+static int print_piece(void *context, const void *bytes, size_t size, uint64_t offset,
+		       struct error *err)
+{
+	struct filling *filling = context;
+
+	if (fill_to(filling, offset) < 0)
+		return error_sys(err, "write to stdout");
+	filling->at += size;
+	return print_part((void *)filling->request, bytes, size, offset, err);
+}
+
+int checkpoint_show(struct request *request, struct error *err)
+{
+	struct depot *depot = &request->depot;
+	struct node root = { 0 };
+	struct filling filling = { .request = request };
+	struct node *node;
+	int result = load_side(request, request->from, &root, err);
+
+	node = result == 0 ? node_at(&root, request->path) : NULL;
+	if (result == 0 && (!node || node->kind == NODE_SKIPPED))
+		result = error_set(err, "checkpoint %s does not hold '%s'%s%s", request->from,
+				   request->path, node ? ": " : "", node ? node->why : "");
+	else if (result == 0 && node->kind == NODE_FOLDER)
+		print_entries(node, request->differ.terminal);
+	else if (result == 0 && node->kind != NODE_FIFO)
+		result = stage_read(depot, node, print_piece, &filling, err);
+	if (result == 0 && node->chunked && fill_to(&filling, node->size) < 0)
+		result = error_sys(err, "write to stdout");
+	node_release(&root);
+	return result;
+}
+
+int checkpoint_undo(struct request *request, struct error *err)
+{
+	struct depot *depot = &request->depot;
+	struct restore_result done = { 0 };
+	struct checkpoint target, saved;
+	struct look look = { 0 };
+	bool same;
+	int result = -1;
+
+	request->save.kind = "undo";
+	if (begin(request, err) == 0 &&
+	    depot_read(depot, request->look.loop, strtoll(request->from, NULL, 10), &target, err) ==
+		    0 &&
+	    look_take(depot, &request->look, &look, err) == 0 &&
+	    save_checkpoint(depot, &request->look, &look, &request->save, &saved, &same, err) == 0)
+		result = restore_project(depot, &request->look, &look, &target.tree,
+					 request->path ? request->path : "", &done, err);
+	if (result == 0) {
+		json_number(&request->json, "number", (uint64_t)target.number);
+		json_number(&request->json, "saved", (uint64_t)saved.number);
+		json_number(&request->json, "written", done.written);
+		json_number(&request->json, "removed", done.removed);
+		json_number(&request->json, "adjusted", done.adjusted);
+		json_list(&request->json, "kept", &done.kept);
+	}
+	list_release(&done.kept);
+	look_release(&look);
+	return result;
+}
+
+int checkpoint_prune(struct request *request, struct error *err)
+{
+	struct depot *depot = &request->depot;
+	struct prune_result done;
+
+	if (depot_lock(depot, err) < 0)
+		return -1;
+	pack_clean(depot->path);
+	if (prune_store(depot, &request->prune, &done, err) < 0)
+		return -1;
+	json_number(&request->json, "removed", done.removed);
+	json_number(&request->json, "bytes_before", done.bytes_before);
+	json_number(&request->json, "bytes_after", done.bytes_after);
+	return 0;
+}

@@ -1,0 +1,402 @@
+/* The repository that is borrowed from: see borrow.h. */
+#include "snapshot/git/borrow.h"
+
+#include "snapshot/base/libgit.h"
+#include "snapshot/base/own.h"
+#include "util/fd.h"
+#include "util/gitconf.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { CONFIG_BYTES = 1 << 20, LINE_BYTES = 8192, MOST_NESTED = 5 };
+
+bool borrow_read(const char *folder, const char *name, struct buffer *out)
+{
+	AUTO_FREE char *path = path_join(folder, name);
+	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+
+	return fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
+	       fd_read_all(fd, out) == 0;
+}
+
+static int refuse(struct borrow *borrow, const char *why)
+{
+	if (!*borrow->why)
+		snprintf(borrow->why, sizeof borrow->why, "%s", why);
+	return 0;
+}
+
+/* ---- where it is ---- */
+
+/* The first line of a file, behind a word, as a real path; NULL: there is none. The caller frees. */
+static char *read_path(const char *folder, const char *name, const char *word, const char *base)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(LINE_BYTES);
+	AUTO_FREE char *path = NULL;
+	char *line;
+
+	if (!borrow_read(folder, name, &text) || !text.used ||
+	    strncmp(text.data, word, strlen(word)) != 0)
+		return NULL;
+	line = text.data + strlen(word);
+	line[strcspn(line, "\r\n")] = '\0';
+	path = *line ? path_absolute(line, base) : NULL;
+	return path ? realpath(path, NULL) : NULL;
+}
+
+/* A file can name any folder. The one that it names must know of it, too. */
+static bool is_known(const struct borrow *borrow, const char *project)
+{
+	AUTO_FREE char *own = path_join(project, ".git");
+	AUTO_FREE char *back = read_path(borrow->git, "gitdir", "", borrow->git);
+
+	return back && strcmp(back, own) == 0;
+}
+
+static int find_git(struct borrow *borrow, const char *project, struct error *err)
+{
+	AUTO_FREE char *own = path_join(project, ".git");
+	struct stat status;
+
+	if (lstat(own, &status) < 0)
+		return errno == ENOENT || errno == ENOTDIR ? 0
+							   : error_sys(err, "look at '%s'", own);
+	if (S_ISDIR(status.st_mode)) {
+		borrow->git = mem_dup(own);
+	} else if (S_ISREG(status.st_mode)) {
+		borrow->is_file = true;
+		borrow->git = read_path(project, ".git", "gitdir: ", project);
+	} else {
+		refuse(borrow, ".git is neither a folder nor a file");
+	}
+	if (!borrow->git)
+		return refuse(borrow, ".git leads nowhere");
+	borrow->common = read_path(borrow->git, "commondir", "", borrow->git);
+	if (!borrow->common)
+		borrow->common = mem_dup(borrow->git);
+	return 0;
+}
+
+/* Folders of objects, with those that they borrow from themselves. */
+static void find_lenders(struct borrow *borrow, const char *objects, int nested)
+{
+	AUTO_FREE char *real = realpath(objects, NULL);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONFIG_BYTES);
+	struct stat status;
+	char *rest;
+
+	if (!real || stat(real, &status) < 0 || !S_ISDIR(status.st_mode)) {
+		if (nested == 0)
+			refuse(borrow, "it has no folder of objects");
+		return; /* git passes over those that are gone, too */
+	}
+	for (size_t i = 0; i < borrow->lenders.count; i++)
+		if (strcmp(borrow->lenders.items[i], real) == 0)
+			return;
+	if (borrow->lenders.count == BORROW_LENDERS || nested > MOST_NESTED) {
+		refuse(borrow, "it borrows objects from too many others");
+		return;
+	}
+	list_add(&borrow->lenders, real);
+	if (!borrow_read(real, "info/alternates", &text))
+		return;
+	rest = (char *)buffer_text(&text);
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		AUTO_FREE char *path = NULL;
+
+		if (*line == '"')
+			refuse(borrow, "it borrows objects from a folder with an odd name");
+		if (!*line || *line == '#' || *line == '"')
+			continue;
+		path = path_absolute(line, real);
+		find_lenders(borrow, path, nested + 1);
+	}
+}
+
+/* ---- configuration ---- */
+
+/* What of the configuration is passed on, and whether its value is one word. */
+static const struct passed {
+	const char *section;
+	const char *key;
+	bool named; /* with a subsection */
+	bool word;
+} passed[] = {
+	{ "core", "autocrlf", false, true },
+	{ "core", "eol", false, true },
+	{ "core", "safecrlf", false, true },
+	{ "core", "filemode", false, true },
+	{ "core", "ignorecase", false, true },
+	{ "core", "symlinks", false, true },
+	{ "core", "precomposeunicode", false, true },
+	{ "core", "quotepath", false, true },
+	{ "core", "abbrev", false, true },
+	{ "core", "trustctime", false, true },
+	{ "core", "checkstat", false, true },
+	{ "core", "sparsecheckout", false, true },
+	{ "core", "sparsecheckoutcone", false, true },
+	{ "index", "sparse", false, true },
+	{ "init", "defaultbranch", false, true },
+	{ "pull", "rebase", false, true },
+	{ "merge", "conflictstyle", false, true },
+	{ "branch", "remote", true, false },
+	{ "branch", "merge", true, false },
+	{ "branch", "rebase", true, true },
+	{ "remote", "fetch", true, false },
+	{ "remote", "url", true, false },
+};
+
+struct reading {
+	struct borrow *borrow;
+	const char *project;
+	bool own;             /* the repository's configuration, not the user's */
+	bool worktree_config; /* one for each work tree comes on top */
+	bool known;           /* a submodule's: it names the project as its work tree */
+};
+
+static bool is_word(const char *text)
+{
+	size_t size = strlen(text);
+
+	for (size_t i = 0; i < size; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("-_./", text[i]))
+			return false;
+	return size && size < 100;
+}
+
+static bool is_printable(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == '\177')
+			return false;
+	return true;
+}
+
+static void add_quoted(struct buffer *out, const char *text)
+{
+	buffer_add_text(out, "\"");
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			buffer_add_text(out, "\\");
+		buffer_add(out, text, 1);
+	}
+	buffer_add_text(out, "\"");
+}
+
+/* A token may stand before the host. */
+static bool holds_secret(const char *url)
+{
+	const char *host = strstr(url, "://");
+	const char *at = host ? strchr(host + 3, '@') : NULL;
+
+	return at && at < host + 3 + strcspn(host + 3, "/");
+}
+
+static void pass_on(struct reading *reading, const struct gitconf_entry *entry)
+{
+	struct buffer *out = &reading->borrow->config;
+
+	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+		const struct passed *at = &passed[i];
+
+		if (strcmp(at->section, entry->section) != 0 || strcmp(at->key, entry->key) != 0 ||
+		    at->named != (entry->subsection != NULL))
+			continue;
+		if (at->word ? !is_word(entry->value) : !is_printable(entry->value))
+			return;
+		if ((strcmp(entry->key, "url") == 0 && holds_secret(entry->value)) ||
+		    (entry->subsection && !is_printable(entry->subsection)))
+			return;
+		buffer_printf(out, "[%s", entry->section);
+		if (entry->subsection) {
+			buffer_add_text(out, " ");
+			add_quoted(out, entry->subsection);
+		}
+		buffer_printf(out, "]\n\t%s = ", entry->key);
+		add_quoted(out, entry->value);
+		buffer_add_text(out, "\n");
+		return;
+	}
+}
+
+/* That a submodule is wanted is said by its address, which is nobody's business inside. */
+static void pass_on_submodule(struct reading *reading, const struct gitconf_entry *entry)
+{
+	struct buffer *out = &reading->borrow->config;
+
+	if (strcmp(entry->section, "submodule") != 0 || !entry->subsection ||
+	    strcmp(entry->key, "url") != 0 || !is_printable(entry->subsection))
+		return;
+	buffer_add_text(out, "[submodule ");
+	add_quoted(out, entry->subsection);
+	buffer_add_text(out, "]\n\tactive = true\n");
+}
+
+static bool is_true(const char *value)
+{
+	return strcasecmp(value, "true") == 0 || strcasecmp(value, "yes") == 0 ||
+	       strcasecmp(value, "on") == 0 || strcmp(value, "1") == 0;
+}
+
+/* What changes what a repository is made of. */
+static void judge_extension(struct reading *reading, const struct gitconf_entry *entry)
+{
+	static const char *const harmless[] = { "noop", "preciousobjects", "relativeworktrees" };
+	struct borrow *borrow = reading->borrow;
+
+	if (strcmp(entry->key, "worktreeconfig") == 0) {
+		reading->worktree_config = is_true(entry->value);
+		return;
+	}
+	for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+		if (strcmp(entry->key, harmless[i]) == 0)
+			return;
+	if (strcmp(entry->key, "objectformat") == 0) {
+		if (strcasecmp(entry->value, "sha1") != 0)
+			refuse(borrow, "its objects are named by SHA-256");
+	} else if (strcmp(entry->key, "partialclone") == 0) {
+		refuse(borrow, "it is a partial clone, whose objects are not all here");
+	} else if (strcmp(entry->key, "refstorage") == 0) {
+		if (strcasecmp(entry->value, "files") != 0)
+			refuse(borrow, "its branches are not kept in files (reftable)");
+	} else {
+		refuse(borrow, "it has an extension that is not known here");
+	}
+}
+
+static void judge_own(struct reading *reading, const struct gitconf_entry *entry)
+{
+	struct borrow *borrow = reading->borrow;
+
+	if (strcmp(entry->section, "extensions") == 0)
+		judge_extension(reading, entry);
+	if (strcmp(entry->section, "remote") == 0 && strcmp(entry->key, "promisor") == 0 &&
+	    is_true(entry->value))
+		refuse(borrow, "it is a partial clone, whose objects are not all here");
+	if (strcmp(entry->section, "core") != 0)
+		return;
+	if (strcmp(entry->key, "repositoryformatversion") == 0 && strcmp(entry->value, "0") != 0 &&
+	    strcmp(entry->value, "1") != 0)
+		refuse(borrow, "its format is newer than what is known here");
+	if (strcmp(entry->key, "bare") == 0 && is_true(entry->value) && !borrow->is_file)
+		refuse(borrow, "it has no work tree");
+	/* With several work trees it speaks of the first one. */
+	if (strcmp(entry->key, "worktree") == 0 && strcmp(borrow->git, borrow->common) == 0) {
+		AUTO_FREE char *path = path_absolute(entry->value, borrow->git);
+		AUTO_FREE char *real = realpath(path, NULL);
+
+		reading->known = real && strcmp(real, reading->project) == 0;
+		if (!reading->known)
+			refuse(borrow, "its work tree is another folder");
+	}
+}
+
+static int take_entry(void *context, const struct gitconf_entry *entry)
+{
+	struct reading *reading = context;
+
+	if (reading->own) {
+		judge_own(reading, entry);
+		pass_on_submodule(reading, entry);
+	}
+	pass_on(reading, entry);
+	return 0;
+}
+
+static int take_config(struct reading *reading, const char *folder, const char *name)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONFIG_BYTES);
+
+	if (!borrow_read(folder, name, &text))
+		return 0;
+	return gitconf_each(buffer_text(&text), text.used, take_entry, reading);
+}
+
+static void read_config(struct borrow *borrow, const char *project)
+{
+	struct reading reading = { .borrow = borrow, .project = project };
+	AUTO_FREE char *home = own_home();
+	AUTO_FREE char *settings = own_file(home, "git/config");
+
+	/* Without an own configuration nothing can go wrong; git would complain of one that is malformed. */
+	take_config(&reading, "", settings);
+	take_config(&reading, home, ".gitconfig");
+	reading.own = true;
+	if (take_config(&reading, borrow->common, "config") < 0)
+		refuse(borrow, "its configuration cannot be read");
+	if (reading.worktree_config)
+		take_config(&reading, borrow->git, "config.worktree");
+	if (borrow->is_file && !reading.known && !is_known(borrow, project))
+		refuse(borrow, ".git is a file, and the folder that it names does not know of it");
+}
+
+int borrow_find(const char *project, struct borrow *ret_borrow, struct error *err)
+{
+	AUTO_FREE char *objects = NULL;
+	AUTO_FREE char *modules = NULL;
+	struct stat status;
+
+	*ret_borrow = (struct borrow){ .config = BUFFER_INIT(4 << 20) };
+	if (find_git(ret_borrow, project, err) < 0)
+		return -1;
+	if (!ret_borrow->git)
+		return 0;
+	buffer_add_text(&ret_borrow->config,
+			"[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+			"\tlogallrefupdates = true\n");
+	objects = path_join(ret_borrow->common, "objects");
+	find_lenders(ret_borrow, objects, 0);
+	read_config(ret_borrow, project);
+	modules = path_join(ret_borrow->git, "modules");
+	ret_borrow->modules = lstat(modules, &status) == 0 && S_ISDIR(status.st_mode);
+	return 0;
+}
+
+static const char *usable(const char *text, const char *instead)
+{
+	return text && is_printable(text) ? text : instead;
+}
+
+void borrow_sign(struct borrow *borrow)
+{
+	const struct passwd *entry = getpwuid(getuid());
+	const char *login = entry ? entry->pw_name : "ringfence";
+	AUTO_FREE char *address = mem_format("%s@localhost", login);
+	git_repository *repository = NULL;
+
+	libgit_begin();
+	git_repository_open(&repository, borrow->git); /* without it their own settings are left */
+
+	AUTO_FREE char *name = own_setting(repository, "user.name");
+	AUTO_FREE char *email = own_setting(repository, "user.email");
+
+	git_repository_free(repository);
+	buffer_add_text(&borrow->config, "[user]\n\tname = ");
+	add_quoted(&borrow->config, usable(name, login));
+	buffer_add_text(&borrow->config, "\n\temail = ");
+	add_quoted(&borrow->config, usable(email, address));
+	buffer_add_text(&borrow->config, "\n");
+	if (buffer_overflowed(&borrow->config))
+		refuse(borrow, "its configuration is too large");
+}
+
+void borrow_release(struct borrow *borrow)
+{
+	free(borrow->git);
+	free(borrow->common);
+	list_release(&borrow->lenders);
+	buffer_release(&borrow->config);
+	*borrow = (struct borrow){ 0 };
+}

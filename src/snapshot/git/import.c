@@ -1,0 +1,571 @@
+/* What an agent committed: see import.h. */
+#include "snapshot/git/import.h"
+
+#include "snapshot/base/libgit.h"
+#include "snapshot/git/publish.h"
+#include "snapshot/object/fsck.h"
+#include "snapshot/object/seen.h"
+#include "snapshot/object/source.h"
+#include "snapshot/object/vet.h"
+#include "snapshot/store/pack.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum { MOST_OBJECTS = 2000000, MOST_TIPS = 1000, MOST_REFUSED = 8, BASE_BYTES = 128 << 20 };
+
+static const uint64_t most_object = UINT64_C(256) << 20;
+
+/* A ref that is to come. */
+struct tip {
+	char *name; /* in the user's repository */
+	char *from; /* in the private one, as a person would call it */
+	char hex[REFS_HEX + 1];
+	enum fsck_type type; /* that it must be; FSCK_ANY: any */
+	bool refused;
+};
+
+struct wanted {
+	git_oid id;
+	enum fsck_type type;
+	bool end; /* of a tree: all that is below has been taken */
+};
+
+struct import {
+	const struct import_options *options;
+	const struct borrow *borrow;
+	struct source source;
+	git_odb *user;
+	struct depot depot; /* the user's repository, as the pack knows it */
+	struct pack *pack;
+	struct publish publish;
+	struct tip *tips;
+	size_t tip_count;
+	const struct refs *base;
+	struct vet vet; /* what the user had when the loop began, if somebody asked */
+	size_t unnamed; /* refs that did not come along for their number or their names */
+	struct list refused;
+
+	/* Of one walk. */
+	struct seen seen;
+	struct wanted *stack;
+	size_t depth;
+	unsigned int below
+		[FSCK_DEEPEST]; /* of each tree that is not at its end: the height of what is below it so far */
+	unsigned int open;
+	uint64_t bytes;
+};
+
+static void push(struct import *import, const git_oid *id, enum fsck_type type)
+{
+	if ((import->depth & (import->depth - 1)) == 0)
+		import->stack = mem_resize(import->stack, import->depth ? 2 * import->depth : 64,
+					   sizeof *import->stack);
+	import->stack[import->depth++] = (struct wanted){ *id, type, false };
+}
+
+static int open_tree(struct import *import, const git_oid *id, struct error *err)
+{
+	if (import->open == FSCK_DEEPEST)
+		return error_set(err, "a tree with more than %d folders below one another",
+				 FSCK_DEEPEST);
+	push(import, id, FSCK_TREE);
+	import->stack[import->depth - 1].end = true;
+	import->below[import->open++] = 0;
+	return 0;
+}
+
+/* A tree that is known is below the one that is being taken. */
+static int add_height(struct import *import, unsigned int height, struct error *err)
+{
+	unsigned int *below = import->open ? &import->below[import->open - 1] : NULL;
+
+	if (import->open + height > FSCK_DEEPEST)
+		return error_set(err, "a tree with more than %d folders below one another",
+				 FSCK_DEEPEST);
+	if (below && *below < height)
+		*below = height;
+	return 0;
+}
+
+static int close_tree(struct import *import, const git_oid *id, struct error *err)
+{
+	unsigned int height = import->below[--import->open] + 1;
+
+	seen_tell_height(&import->seen, id->id, height);
+	return add_height(import, height, err);
+}
+
+static int missing(const git_oid *id, struct error *err)
+{
+	char hex[GIT_OID_HEXSZ + 1];
+
+	return error_set(err, "the object %s is missing", git_oid_tostr(hex, sizeof hex, id));
+}
+
+static int wrong_type(const git_oid *id, struct error *err)
+{
+	char hex[GIT_OID_HEXSZ + 1];
+
+	return error_set(err, "the object %s is not of the type that it is taken for",
+			 git_oid_tostr(hex, sizeof hex, id));
+}
+
+/* Which object it is about. Returns -1. */
+static int in_object(const git_oid *id, struct error *err)
+{
+	char hex[GIT_OID_HEXSZ + 1];
+	AUTO_FREE char *what = mem_dup(err->text);
+
+	return error_set(err, "%s: %.500s", git_oid_tostr(hex, sizeof hex, id), what);
+}
+
+/* What the user's repository has. *ret_type is FSCK_ANY if it is not there. Returns 0, or -1 with err set. */
+static int ask_user(struct import *import, const git_oid *id, enum fsck_type *ret_type,
+		    struct error *err)
+{
+	git_object_t found;
+	size_t size;
+
+	*ret_type = FSCK_ANY;
+	if (!git_odb_exists_ext(import->user, id, GIT_ODB_LOOKUP_NO_REFRESH))
+		return 0;
+	if (git_odb_read_header(&size, &found, import->user, id) < 0)
+		return missing(id, err);
+	*ret_type = (enum fsck_type)found;
+	return 0;
+}
+
+/* ---- objects ---- */
+
+/* What was the user's before the loop is the user's. What came in since, as a file of another name, is not. */
+static void learn_base(struct import *import)
+{
+	if (import->vet.objects)
+		return;
+	import->vet.objects = import->user;
+	for (size_t i = 0; i < import->base->count; i++) {
+		git_oid id;
+
+		if (git_oid_fromstr(&id, import->base->items[i].hex) == 0)
+			vet_learn(&import->vet, &id);
+	}
+}
+
+/* A file that git reads by itself. */
+static int check_special(struct import *import, const struct fsck_link *link, struct error *err)
+{
+	const struct vet plain = { .objects = import->user };
+	struct packread_object object;
+	enum fsck_type type;
+	git_oid id;
+	int result;
+
+	memcpy(id.id, link->id, sizeof id.id);
+	if (ask_user(import, &id, &type, err) < 0)
+		return -1;
+	if (type != FSCK_ANY) {
+		if (vet_special(&plain, link, err) == 0)
+			return 0;
+		learn_base(import);
+		return vet_special(&import->vet, link, err);
+	}
+	result = source_read(&import->source, id.id, &object, err);
+	if (result <= 0)
+		return result < 0 ? -1 : missing(&id, err);
+	result = fsck_special(link, object.bytes, object.size, err);
+	free(object.bytes);
+	return result;
+}
+
+static int found_link(void *context, const struct fsck_link *link, struct error *err)
+{
+	struct import *import = context;
+	git_oid id;
+
+	memcpy(id.id, link->id, sizeof id.id);
+	if ((link->modules || link->attributes) && link->type == FSCK_BLOB &&
+	    check_special(import, link, err) < 0)
+		return -1;
+	push(import, &id, link->type);
+	return 0;
+}
+
+static int add_object(struct import *import, const git_oid *id,
+		      const struct packread_object *object, struct error *err)
+{
+	unsigned char made[NODE_ID];
+
+	import->bytes += object->size;
+	if (import->bytes > import->options->most_bytes)
+		return error_set(err, "it is more than %llu MiB (--git-size)",
+				 (unsigned long long)(import->options->most_bytes >> 20));
+	if (pack_count(import->pack) >= MOST_OBJECTS)
+		return error_set(err, "it is more than %d objects", MOST_OBJECTS);
+	if (pack_add(import->pack, (git_object_t)object->type, object->bytes, object->size, made,
+		     err) < 0)
+		return -1;
+	if (memcmp(made, id->id, sizeof made) != 0) {
+		error_set(err, "an object that is not what its name says");
+		return in_object(id, err);
+	}
+	return 0;
+}
+
+/* From the private directory, checked. */
+static int bring(struct import *import, const struct wanted *wanted, enum fsck_type *ret_type,
+		 struct error *err)
+{
+	const git_oid *id = &wanted->id;
+	struct packread_object object;
+	int result = source_read(&import->source, id->id, &object, err);
+
+	/* A git gc may have moved it since we looked. */
+	if (result == 0 && git_odb_refresh(import->user) == 0 &&
+	    ask_user(import, id, ret_type, err) == 0 && *ret_type != FSCK_ANY)
+		return wanted->type != FSCK_ANY && wanted->type != *ret_type ? wrong_type(id, err)
+									     : 0;
+	if (result <= 0)
+		return result < 0 ? in_object(id, err) : missing(id, err);
+	*ret_type = object.type;
+	if (wanted->type != FSCK_ANY && wanted->type != *ret_type)
+		result = wrong_type(id, err);
+	else if (*ret_type == FSCK_TREE && open_tree(import, id, err) < 0)
+		result = in_object(id, err);
+	else if (fsck_object(*ret_type, object.bytes, object.size, found_link, import, err) < 0)
+		result = in_object(id, err);
+	else
+		result = add_object(import, id, &object, err);
+	free(object.bytes);
+	return result;
+}
+
+/*
+ * Is an object that the user's repository has complete there? Those from before the loop are. What came from the private
+ * directory may have been pruned in part since, if nothing held it: then only its beginning is left.
+ */
+static bool is_complete(const struct import *import, const git_oid *id, enum fsck_type type)
+{
+	char hex[GIT_OID_HEXSZ + 1];
+
+	return type == FSCK_BLOB || !source_has(&import->source, id->id) ||
+	       (type == FSCK_COMMIT &&
+		publish_holds(&import->publish, git_oid_tostr(hex, sizeof hex, id)));
+}
+
+static int take_object(struct import *import, const struct wanted *wanted, struct error *err)
+{
+	enum fsck_type type = seen_type(&import->seen, wanted->id.id);
+	bool known = type != FSCK_ANY;
+
+	if (!known && ask_user(import, &wanted->id, &type, err) < 0)
+		return -1;
+	if (!known && type != FSCK_ANY && !is_complete(import, &wanted->id, type))
+		type = FSCK_ANY;
+	if (type == FSCK_ANY)
+		return bring(import, wanted, &type, err) < 0
+			       ? -1
+			       : (seen_add(&import->seen, wanted->id.id, type), 0);
+	if (wanted->type != FSCK_ANY && wanted->type != type)
+		return wrong_type(&wanted->id, err);
+	if (!known)
+		seen_add(&import->seen, wanted->id.id, type);
+	return add_height(import, seen_height(&import->seen, wanted->id.id), err);
+}
+
+/* Everything that a tip needs. */
+static int take_tip(struct import *import, const struct tip *tip, struct error *err)
+{
+	git_oid id;
+
+	if (git_oid_fromstr(&id, tip->hex) < 0)
+		return error_set(err, "'%s' is no id", tip->hex);
+	import->depth = 0;
+	import->open = 0;
+	push(import, &id, tip->type);
+	while (import->depth > 0) {
+		struct wanted wanted = import->stack[--import->depth];
+
+		if ((wanted.end ? close_tree(import, &wanted.id, err)
+				: take_object(import, &wanted, err)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* No name that git takes for something temporary: a git gc --prune=now would remove it while it is written. */
+static char *draft_of(const char *loop)
+{
+	return mem_format("ringfence-%s", loop);
+}
+
+void import_clean(int common, const char *loop)
+{
+	static const char *const ends[] = { "pack", "idx" };
+	AUTO_FREE char *draft = draft_of(loop);
+
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		AUTO_FREE char *path = mem_format("objects/pack/%s-%s", draft, ends[i]);
+
+		unlinkat(common, path, 0);
+	}
+}
+
+/* All of them into one pack. One that cannot come is left out, and the others begin anew: of what it brought along nothing
+ * may be taken for complete. */
+static int take_tips(struct import *import, struct error *err)
+{
+	AUTO_FREE char *draft = draft_of(import->options->loop);
+	int refused = 0;
+	bool again = true;
+
+	while (again) {
+		again = false;
+		pack_free(import->pack);
+		import->pack = pack_new(&import->depot, false, draft);
+		seen_release(&import->seen);
+		import->bytes = 0;
+		for (size_t i = 0; i < import->tip_count && !again; i++) {
+			struct tip *tip = &import->tips[i];
+
+			if (tip->refused || take_tip(import, tip, err) == 0)
+				continue;
+			tip->refused = again = true;
+			list_printf(&import->refused, "%s: %s", tip->from, err->text);
+			if (++refused == MOST_REFUSED)
+				return error_set(err, "%s (and %d others)",
+						 import->refused.items[0], refused - 1);
+		}
+	}
+	return 0;
+}
+
+/* ---- tips ---- */
+
+static void add_tip(struct import *import, const char *name, const char *from, const char *hex,
+		    enum fsck_type type)
+{
+	struct tip *tip;
+
+	import->tips = mem_resize(import->tips, import->tip_count + 1, sizeof *import->tips);
+	tip = &import->tips[import->tip_count++];
+	*tip = (struct tip){ .name = mem_dup(name), .from = mem_dup(from), .type = type };
+	memcpy(tip->hex, hex, REFS_HEX);
+}
+
+/* Some file systems do not tell them apart; git cannot have one below the other. */
+static bool clashes(const struct import *import, const char *name)
+{
+	for (size_t i = 0; i < import->tip_count; i++) {
+		const char *other = import->tips[i].name;
+		size_t size = strlen(other) < strlen(name) ? strlen(other) : strlen(name);
+
+		if (strncasecmp(other, name, size) == 0 && (!other[size] || other[size] == '/') &&
+		    (!name[size] || name[size] == '/'))
+			return true;
+	}
+	return false;
+}
+
+/* A ref of the agent's: is it one that it made or moved, and may it come? */
+static void judge_ref(struct import *import, const struct refs *base, const struct ref *ref,
+		      const char *current)
+{
+	const struct ref *before = refs_find(base, ref->name);
+	AUTO_FREE char *name = mem_format("%s%s", import->publish.below, ref->name + 5);
+	AUTO_FREE char *obstacle = NULL;
+
+	if (ref->target || strncmp(ref->name, "refs/remotes/", 13) == 0 ||
+	    (before && strcmp(before->hex, ref->hex) == 0) ||
+	    (current && strcmp(ref->name, current) == 0))
+		return;
+	if (import->tip_count >= MOST_TIPS || !refs_name_is_sane(name) || clashes(import, name)) {
+		import->unnamed++;
+		return;
+	}
+	obstacle = publish_obstacle(&import->publish, name);
+	if (obstacle) {
+		list_printf(&import->refused, "%s: %s", name, obstacle);
+		return;
+	}
+	add_tip(import, name, ref->name, ref->hex,
+		strncmp(ref->name, "refs/tags/", 10) == 0 ? FSCK_ANY : FSCK_COMMIT);
+}
+
+/* HEAD comes first: it is what a person looks for. Where the branch cannot be written, it comes beside the others. */
+static void judge_head(struct import *import, const char *hex)
+{
+	AUTO_FREE char *obstacle = publish_obstacle(&import->publish, import->publish.branch);
+	AUTO_FREE char *beside = mem_format("%sHEAD", import->publish.below);
+
+	if (!obstacle) {
+		add_tip(import, import->publish.branch, "HEAD", hex, FSCK_COMMIT);
+		return;
+	}
+	list_printf(&import->refused,
+		    "the branch %s was not touched (%s): the agent's commits are in %sHEAD",
+		    import->publish.branch + strlen("refs/heads/"), obstacle,
+		    import->publish.below);
+	add_tip(import, beside, "HEAD", hex, FSCK_COMMIT);
+}
+
+static int gather(struct import *import, int git, const struct refs *base, struct error *err)
+{
+	struct refs refs = { 0 };
+	struct ref head = { 0 };
+	const char *hex = NULL;
+	int result = refs_read(git, &refs, err);
+
+	if (result == 0 && refs_head(git, &head))
+		hex = refs_resolve(&refs, &head);
+	if (hex)
+		judge_head(import, hex);
+	for (size_t i = 0; result == 0 && i < refs.count; i++)
+		judge_ref(import, base, &refs.items[i], hex ? head.target : NULL);
+	import->unnamed += refs.odd;
+	free(head.target);
+	refs_release(&refs);
+	return result;
+}
+
+/* ---- all of it ---- */
+
+/* Without a new object nothing was committed, and nothing is made for it; unless they are there already, and somebody was
+ * killed before the refs were. */
+static bool is_worth_it(const struct import *import)
+{
+	return pack_count(import->pack) > 0 || import->publish.imported.count > 0 ||
+	       import->publish.pending.count > 0;
+}
+
+static int write_all(struct import *import, struct json *json, struct error *err)
+{
+	struct refs wanted = { 0 };
+	const struct tip *head = NULL;
+	int result = 0;
+
+	for (size_t i = 0; i < import->tip_count && result == 0; i++) {
+		const struct tip *tip = &import->tips[i];
+		const struct ref *there = refs_find(&import->publish.imported, tip->name);
+
+		if (tip->refused)
+			continue;
+		if (strcmp(tip->from, "HEAD") == 0)
+			head = tip;
+		if (!there || strcmp(there->hex, tip->hex) != 0)
+			result = refs_set(&wanted, tip->name, tip->hex, err);
+	}
+	if (result == 0 && (wanted.count > 0 || import->publish.pending.count > 0))
+		result = pack_seal(import->pack, err) < 0 ||
+					 publish_begin(&import->publish, &wanted,
+						       pack_name(import->pack), err) < 0 ||
+					 pack_finish(import->pack, err) < 0 ||
+					 publish_end(&import->publish, &wanted, err) < 0
+				 ? -1
+				 : 0;
+	if (result == 0) {
+		json_number(json, "objects", wanted.count ? pack_count(import->pack) : 0);
+		json_number(json, "bytes", wanted.count ? import->bytes : 0);
+		json_number(json, "refs", wanted.count);
+	}
+	if (result == 0 && head) {
+		json_text(json, "ref", head->name);
+		json_text(json, "commit", head->hex);
+	}
+	refs_release(&wanted);
+	return result;
+}
+
+static void tell_refused(struct import *import, struct json *json)
+{
+	if (import->unnamed)
+		list_printf(
+			&import->refused,
+			"%zu branches and tags did not come along: odd names, names that clash, or more than %d",
+			import->unnamed, MOST_TIPS);
+	json_open(json, "refused", '[');
+	for (size_t i = 0; i < import->refused.count; i++) {
+		AUTO_FREE char *shown = text_escaped(import->refused.items[i]);
+
+		json_text(json, NULL, shown);
+	}
+	json_close(json);
+}
+
+static int read_base(const char *folder, struct refs *base, struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(BASE_BYTES);
+
+	if (!borrow_read(folder, "git-own/base", &text))
+		return error_sys(err, "read the refs that the private git directory began with");
+	if (refs_parse(buffer_text(&text), text.used, true, base, err) < 0)
+		return -1;
+	refs_sort(base);
+	return 0;
+}
+
+static int perform(struct import *import, const struct refs *base, int git, struct json *json,
+		   struct error *err)
+{
+	AUTO_FREE char *objects = path_join(import->borrow->common, "objects");
+
+	if (source_open(git, most_object, &import->source, err) < 0 ||
+	    publish_open(import->borrow, import->options->folder, import->options->loop, base,
+			 &import->publish, err) < 0)
+		return -1;
+	if (import->source.empty && import->publish.imported.count == 0)
+		return 0;
+	import_clean(import->publish.common, import->options->loop);
+	if (git_odb_open(&import->user, objects) < 0)
+		return libgit_trouble("open the repository", err);
+	import->depot = (struct depot){
+		.path = import->borrow->common, .folder = -1, .lock = -1, .odb = import->user
+	};
+	if (gather(import, git, base, err) < 0 || take_tips(import, err) < 0)
+		return -1;
+	if (is_worth_it(import) && write_all(import, json, err) < 0)
+		return -1;
+	tell_refused(import, json);
+	return 0;
+}
+
+int import_run(const struct borrow *borrow, const struct import_options *options, struct json *json,
+	       struct error *err)
+{
+	AUTO_FREE char *path = path_join(options->folder, "git");
+	AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct refs base = { 0 };
+	struct import import = { .options = options,
+				 .borrow = borrow,
+				 .base = &base,
+				 .source = { .objects = -1 },
+				 .publish = { .common = -1, .own = -1 } };
+	int result = -1;
+
+	if (git < 0)
+		error_sys(err, "open '%s'", path);
+	else if (read_base(options->folder, &base, err) == 0)
+		result = perform(&import, &base, git, json, err);
+	refs_release(&base);
+	pack_free(import.pack);
+	publish_close(&import.publish);
+	source_close(&import.source);
+	git_odb_free(import.user);
+	for (size_t i = 0; i < import.tip_count; i++) {
+		free(import.tips[i].name);
+		free(import.tips[i].from);
+	}
+	free(import.tips);
+	seen_release(&import.seen);
+	vet_release(&import.vet);
+	free(import.stack);
+	list_release(&import.refused);
+	return result;
+}

@@ -1,0 +1,196 @@
+/* Looks at a project: see look.h. */
+#include "snapshot/look/look.h"
+
+#include "snapshot/base/own.h"
+#include "snapshot/store/manifest.h"
+#include "util/fd.h"
+#include "util/gitobey.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { IGNORE_BYTES = 1 << 20 };
+
+/* ---- the rules of the baseline ---- */
+
+static void add_file(struct rules *rules, const char *path)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
+	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+	if (fd >= 0 && fd_read_all(fd, &text) == 0)
+		rules_add(rules, "", text.data, text.used);
+}
+
+/* The user's own, for all their projects. */
+void look_add_users(struct rules *rules)
+{
+	AUTO_FREE char *home = own_home();
+	AUTO_FREE char *usual = own_file(home, "git/ignore");
+	AUTO_FREE char *named = own_setting(NULL, "core.excludesfile");
+	AUTO_FREE char *path = named ? own_path(named, home) : NULL;
+
+	add_file(rules, path ? path : usual);
+}
+
+/* Whatever git tracks is kept, also where a rule ignores it. Returns 0, or -1: nobody knows what that is. */
+static int add_tracked(struct rules *rules, const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "index");
+	git_index *index = NULL;
+
+	if (access(path, F_OK) < 0)
+		return errno == ENOENT ? 0 : -1;
+	if (git_index_open(&index, path) < 0 || git_index_read(index, 1) < 0) {
+		git_index_free(index);
+		return -1;
+	}
+	for (size_t i = 0; i < git_index_entrycount(index); i++)
+		rules_track(rules, git_index_get_byindex(index, i)->path);
+	git_index_free(index);
+	return 0;
+}
+
+/* Makes the rules, all but the .gitignore files, which are found on the way. */
+static void gather_rules(const char *project, struct look *look)
+{
+	AUTO_FREE char *folder = gitobey_folder(project);
+
+	look->rules = rules_new();
+	if (folder && add_tracked(look->rules, folder) < 0) {
+		rules_free(look->rules);
+		look->rules = NULL;
+		look->notice =
+			"the index of the repository is of a kind that cannot be read here (a sparse "
+			"one?); ignored files are kept, too";
+		return;
+	}
+	look_add_users(look->rules);
+	if (folder) {
+		AUTO_FREE char *exclude = path_join(folder, "info/exclude");
+
+		add_file(look->rules, exclude);
+	}
+	rules_ready(look->rules);
+}
+
+static int read_rules(struct depot *depot, const struct look_options *options, struct look *look,
+		      struct error *err)
+{
+	AUTO_FREE char *name = path_join("rules", options->loop);
+	AUTO_FD fd = openat(depot->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(RULES_BYTES);
+
+	if (options->ignored)
+		return 0;
+	if (fd < 0 && errno == ENOENT) {
+		if (depot_git(depot, err) < 0)
+			return -1;
+		gather_rules(options->project, look);
+		look->walk.collect = look->rules != NULL;
+		return 0;
+	}
+	if (fd < 0 || fd_read_all(fd, &bytes) < 0)
+		return error_sys(err, "read the ignore rules of the loop");
+	if (bytes.used == 1) /* everything is kept */
+		return 0;
+	sha256_hex(bytes.data ? bytes.data : "", bytes.used, look->rules_hash);
+	return rules_read(buffer_text(&bytes), bytes.used, &look->rules, err);
+}
+
+/* The first look decides for all that follow. */
+static int write_rules(struct depot *depot, const char *loop, struct look *look, struct error *err)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(RULES_BYTES);
+	AUTO_FD folder = openat(depot->folder, "rules", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (look->rules) {
+		rules_settle(look->rules);
+		rules_write(look->rules, &bytes);
+	} else {
+		buffer_add(&bytes, "-", 1);
+	}
+	if (buffer_overflowed(&bytes))
+		return error_set(err, "the ignore rules of the project are longer than %d MiB",
+				 RULES_BYTES >> 20);
+	if (look->rules)
+		sha256_hex(buffer_text(&bytes), bytes.used, look->rules_hash);
+	return depot_write(depot, folder, loop, buffer_text(&bytes), bytes.used, err);
+}
+
+/* ---- looking ---- */
+
+static void add_entry(struct buffer *tree, const char *mode, const char *name,
+		      const unsigned char *id)
+{
+	buffer_printf(tree, "%s %s", mode, name);
+	buffer_add(tree, "", 1);
+	buffer_add(tree, id, NODE_ID);
+}
+
+static int write_root(struct look *look, struct error *err)
+{
+	AUTO_BUFFER struct buffer manifest = BUFFER_INIT((size_t)1 << 31);
+	AUTO_BUFFER struct buffer tree = BUFFER_INIT(256);
+	unsigned char id[NODE_ID];
+
+	manifest_write(&look->walk.root, &manifest);
+	if (pack_add(look->pack, GIT_OBJECT_BLOB, manifest.data, manifest.used, id, err) < 0)
+		return -1;
+	add_entry(&tree, "40000", "files", look->walk.root.id);
+	add_entry(&tree, "100644", "manifest", id);
+	return pack_add(look->pack, GIT_OBJECT_TREE, tree.data, tree.used, look->tree.id, err);
+}
+
+int look_take(struct depot *depot, const struct look_options *options, struct look *look,
+	      struct error *err)
+{
+	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool first;
+	int result;
+
+	*look = (struct look){ .rules_hash = "-" };
+	if (project < 0)
+		return error_sys(err, "open the project '%s'", options->project);
+	if (read_rules(depot, options, look, err) < 0)
+		return -1;
+	first = look->walk.collect || look->notice;
+	look->pack = pack_new(depot, false, NULL);
+	look->walk.project = project;
+	look->walk.rules = look->rules;
+	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };
+	if (cache_read(depot->folder, &look->cache)) {
+		look->walk.known = &look->cache.root;
+		look->ahead = ahead_start(project, &look->cache.root);
+		look->walk.same_rules = !first && strcmp(look->cache.rules, look->rules_hash) == 0;
+	}
+	result = walk_take(&look->walk, err);
+	ahead_stop(look->ahead);
+	if (result < 0 || write_root(look, err) < 0)
+		return -1;
+	return first ? write_rules(depot, options->loop, look, err) : 0;
+}
+
+int look_finish(struct depot *depot, struct look *look, struct error *err)
+{
+	if (pack_finish(look->pack, err) < 0)
+		return -1;
+	/* What it says is in the repository must be there. */
+	return look->walk.changed || !look->walk.same_rules
+		       ? cache_write(depot->folder, look->rules_hash, &look->walk.root, err)
+		       : 0;
+}
+
+void look_release(struct look *look)
+{
+	node_release(&look->walk.root);
+	cache_release(&look->cache);
+	rules_free(look->rules);
+	pack_free(look->pack);
+	*look = (struct look){ 0 };
+}

@@ -1,0 +1,165 @@
+/* Differences between trees: see changes.h. */
+#include "snapshot/undo/changes.h"
+
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct finding {
+	const struct list *paths;
+	struct changes found;
+	struct buffer path;
+};
+
+static bool is_wanted(const struct finding *at, const char *path)
+{
+	for (size_t i = 0; i < at->paths->count; i++)
+		if (!*at->paths->items[i] || path_within(path, at->paths->items[i]))
+			return true;
+	return at->paths->count == 0;
+}
+
+static void note(struct finding *at, const struct node *old, const struct node *new,
+		 const char *path)
+{
+	struct changes *found = &at->found;
+
+	if (!is_wanted(at, path))
+		return;
+	if ((found->count & (found->count - 1)) == 0)
+		found->items = mem_resize(found->items, found->count ? 2 * found->count : 1,
+					  sizeof *found->items);
+	found->items[found->count++] =
+		(struct change){ .old = old, .new = new, .path = mem_dup(path) };
+}
+
+static bool counts(const struct node *node)
+{
+	return node && node->kind != NODE_IGNORED && node->kind != NODE_SKIPPED;
+}
+
+static bool same(const struct node *a, const struct node *b)
+{
+	return node_same_content(a, b) && (a->kind == NODE_LINK || a->mode == b->mode);
+}
+
+static void compare(struct finding *at, const struct node *old, const struct node *new);
+
+static void compare_pair(struct finding *at, const struct node *a, const struct node *b)
+{
+	const struct node *one = a ? a : b;
+	size_t used = at->path.used;
+
+	if (!one)
+		return;
+	node_path_add(&at->path, one->name);
+	/* A folder counts for itself when it is empty, or when only its mode is another. */
+	if (a && b ? !same(a, b) : !one->count)
+		note(at, a, b, buffer_text(&at->path));
+	compare(at, a && a->kind == NODE_FOLDER ? a : NULL, b && b->kind == NODE_FOLDER ? b : NULL);
+	node_path_cut(&at->path, used);
+}
+
+static void compare(struct finding *at, const struct node *old, const struct node *new)
+{
+	size_t i = 0, j = 0;
+
+	while ((old && i < old->count) || (new &&j < new->count)) {
+		const struct node *a = old && i < old->count ? &old->inner[i] : NULL;
+		const struct node *b = new &&j < new->count ? &new->inner[j] : NULL;
+		int order = !a ? 1 : !b ? -1 : strcmp(a->name, b->name);
+
+		i += order <= 0;
+		j += order >= 0;
+		compare_pair(at, order <= 0 && counts(a) ? a : NULL,
+			     order >= 0 && counts(b) ? b : NULL);
+	}
+}
+
+/* A change on one side only, for sorting by content. */
+struct mover {
+	struct change *change;
+};
+
+static const unsigned char *content(const struct mover *mover)
+{
+	return (mover->change->old ? mover->change->old : mover->change->new)->id;
+}
+
+static int by_content(const void *a, const void *b)
+{
+	const struct mover *left = a;
+	const struct mover *right = b;
+	int order = memcmp(content(left), content(right), NODE_ID);
+
+	/* What is gone before what came, and otherwise as they were found. */
+	if (order == 0)
+		order = (left->change->old == NULL) - (right->change->old == NULL);
+	return order ? order : left->change < right->change ? -1 : left->change > right->change;
+}
+
+/* Of files with one content: what is gone is paired with what came. */
+static void pair(struct mover *begin, struct mover *end)
+{
+	struct mover *came = begin;
+
+	while (came < end && came->change->old)
+		came++;
+	for (struct mover *gone = begin, *first = came; gone < first && came < end;
+	     gone++, came++) {
+		came->change->old = gone->change->old;
+		came->change->from = gone->change->path;
+		*gone->change = (struct change){ 0 };
+	}
+}
+
+/* A file that is gone here and is there again with the same content has moved. */
+static void find_moves(struct changes *found)
+{
+	struct mover *movers = mem_alloc((found->count + 1) * sizeof *movers);
+	size_t count = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < found->count; i++) {
+		struct change *change = &found->items[i];
+		const struct node *node = change->old ? change->old : change->new;
+
+		if (!change->old != !change->new && node->kind == NODE_FILE)
+			movers[count++].change = change;
+	}
+	qsort(movers, count, sizeof *movers, by_content);
+	for (size_t begin = 0, end; begin < count; begin = end) {
+		for (end = begin + 1; end < count && memcmp(content(&movers[begin]),
+							    content(&movers[end]), NODE_ID) == 0;)
+			end++;
+		pair(movers + begin, movers + end);
+	}
+	free(movers);
+	for (size_t i = 0; i < found->count; i++)
+		if (found->items[i].path)
+			found->items[kept++] = found->items[i];
+	found->count = kept;
+}
+
+void changes_find(const struct node *old, const struct node *new, const struct list *paths,
+		  struct changes *ret_changes)
+{
+	struct finding at = { .paths = paths, .path = BUFFER_INIT(NODE_PATH_MAX) };
+
+	compare(&at, old, new);
+	find_moves(&at.found);
+	buffer_release(&at.path);
+	*ret_changes = at.found;
+}
+
+void changes_release(struct changes *changes)
+{
+	for (size_t i = 0; i < changes->count; i++) {
+		free(changes->items[i].path);
+		free(changes->items[i].from);
+	}
+	free(changes->items);
+	*changes = (struct changes){ 0 };
+}

@@ -1,0 +1,425 @@
+/* Bringing a project back: see restore.h. */
+#include "snapshot/undo/restore.h"
+
+#include "snapshot/base/fault.h"
+#include "snapshot/undo/plan.h"
+#include "snapshot/undo/stage.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NOTE_BYTES = 1 << 16 };
+
+struct restoring {
+	struct depot *depot;
+	struct stage stage;
+	uint32_t *placed; /* for each group of links the number of its file */
+	uint32_t groups;
+	struct buffer path;
+	struct restore_result *result;
+	struct error *err;
+};
+
+/* ---- first what is missing ---- */
+
+static int stage_node(struct restoring *at, struct node *target)
+{
+	if (target->group && at->placed[target->group]) {
+		target->staged = at->placed[target->group];
+		return 0;
+	}
+	if (stage_write(&at->stage, at->depot, target, at->err) < 0)
+		return -1;
+	if (target->group)
+		at->placed[target->group] = target->staged;
+	return 0;
+}
+
+static int stage_folder(struct restoring *at, const struct node *present, struct node *target)
+{
+	for (size_t i = 0; i < target->count; i++) {
+		struct node *node = &target->inner[i];
+		const struct node *was = present ? node_find(present, node->name) : NULL;
+
+		if (node->kind == NODE_FOLDER) {
+			if (stage_folder(at, was && was->kind == NODE_FOLDER ? was : NULL, node) <
+			    0)
+				return -1;
+		} else if (node->kind == NODE_FILE || node->kind == NODE_LINK) {
+			if (!plan_stays(was, node) && stage_node(at, node) < 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+/* ---- then what is there ---- */
+
+static int trouble(struct restoring *at, const char *what, const char *name)
+{
+	node_path_add(&at->path, name);
+	return error_sys(at->err, "%s '%s'", what, buffer_text(&at->path));
+}
+
+static void keep(struct restoring *at, const char *name)
+{
+	size_t used = at->path.used;
+
+	node_path_add(&at->path, name);
+	list_add(&at->result->kept, buffer_text(&at->path));
+	node_path_cut(&at->path, used);
+}
+
+/* Opens a folder that may have been closed to its owner; its mode is set later, or it goes. */
+static int open_folder(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD place = -1;
+	char path[64];
+
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	place = openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", place);
+	if (place < 0 || chmod(path, 0700) < 0)
+		return -1;
+	return openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static int let_in(int fd)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return -1;
+	return (status.st_mode & 0700) == 0700 ? 0 : fchmod(fd, (status.st_mode & 07777) | 0700);
+}
+
+/* Removes what a look has seen, and nothing else: a folder with something more in it stays. */
+static int remove_node(struct restoring *at, int folder, const struct node *node)
+{
+	size_t used = at->path.used;
+	AUTO_FD fd = -1;
+
+	if (node->kind == NODE_IGNORED || node->kind == NODE_SKIPPED)
+		return 0;
+	fault_point();
+	if (node->kind != NODE_FOLDER) {
+		if (unlinkat(folder, node->name, 0) < 0 && errno != ENOENT)
+			return trouble(at, "remove", node->name);
+		at->result->removed++;
+		return 0;
+	}
+	fd = open_folder(folder, node->name);
+	if (fd < 0 || let_in(fd) < 0)
+		return trouble(at, "look into", node->name);
+	node_path_add(&at->path, node->name);
+	for (size_t i = 0; i < node->count; i++)
+		if (remove_node(at, fd, &node->inner[i]) < 0)
+			return -1;
+	node_path_cut(&at->path, used);
+	if (unlinkat(folder, node->name, AT_REMOVEDIR) == 0) {
+		at->result->removed++;
+		return 0;
+	}
+	if (errno != ENOTEMPTY && errno != EEXIST)
+		return trouble(at, "remove", node->name);
+	if (fchmod(fd, node->mode) < 0)
+		return trouble(at, "set the mode of", node->name);
+	keep(at, node->name);
+	return 0;
+}
+
+/* A folder with ignored files stands where a file belongs. */
+static int move_aside(struct restoring *at, int folder, const char *name)
+{
+	for (int i = 1; i < 100; i++) {
+		AUTO_FREE char *other = mem_format("%.200s.ringfence-kept-%d", name, i);
+
+		if (renameat2(folder, name, folder, other, RENAME_NOREPLACE) == 0) {
+			keep(at, other);
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return trouble(at, "move aside", name);
+}
+
+static int set_mode(struct restoring *at, int folder, const struct node *node)
+{
+	AUTO_FD place = openat(folder, node->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char path[64];
+
+	fault_point();
+	snprintf(path, sizeof path, "/proc/self/fd/%d", place);
+	if (place < 0 || chmod(path, node->mode) < 0)
+		return trouble(at, "set the mode of", node->name);
+	return 0;
+}
+
+static int place_node(struct restoring *at, int folder, const struct node *node)
+{
+	int result = stage_place(&at->stage, node, folder);
+
+	if (result < 0 && (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST)) {
+		if (move_aside(at, folder, node->name) < 0)
+			return -1;
+		result = stage_place(&at->stage, node, folder);
+	}
+	if (result < 0)
+		return trouble(at, "put into its place", node->name);
+	at->result->written++;
+	return 0;
+}
+
+static int make_pipe(struct restoring *at, int folder, const struct node *node)
+{
+	fault_point();
+	if (mkfifoat(folder, node->name, 0600) < 0 && errno != EEXIST)
+		return trouble(at, "make the pipe", node->name);
+	at->result->written++;
+	return set_mode(at, folder, node);
+}
+
+static int apply(struct restoring *at, int fd, const struct node *present, struct node *target);
+
+static int apply_folder(struct restoring *at, int folder, const struct node *was, struct node *node)
+{
+	size_t used = at->path.used;
+	AUTO_FD fd = -1;
+	int result;
+
+	if (was && was->kind != NODE_FOLDER)
+		was = NULL;
+	fault_point();
+	if (!was && mkdirat(folder, node->name, 0700) == 0)
+		at->result->written++;
+	fd = open_folder(folder, node->name);
+	if (fd < 0)
+		return trouble(at, "open the folder", node->name);
+	node_path_add(&at->path, node->name);
+	result = apply(at, fd, was, node);
+	node_path_cut(&at->path, used);
+	return result;
+}
+
+static int apply_node(struct restoring *at, int fd, const struct node *was, struct node *node)
+{
+	switch (node->kind) {
+	case NODE_FOLDER:
+		return apply_folder(at, fd, was, node);
+	case NODE_FILE:
+	case NODE_LINK:
+		if (node->staged)
+			return place_node(at, fd, node);
+		if (node->kind == NODE_LINK || was->mode == node->mode)
+			return 0;
+		at->result->adjusted++;
+		return set_mode(at, fd, node);
+	case NODE_FIFO:
+		if (was && was->kind == NODE_FIFO && was->mode == node->mode)
+			return 0;
+		return make_pipe(at, fd, node);
+	case NODE_SKIPPED:
+	case NODE_IGNORED:
+	case NODE_KINDS:
+		break;
+	}
+	return 0;
+}
+
+/* May what is there make room for what comes? A file is replaced in one step, where a file comes. */
+static bool must_go(const struct node *was, const struct node *target)
+{
+	if (!target)
+		return true;
+	if (target->kind == NODE_SKIPPED || target->kind == was->kind)
+		return false;
+	return was->kind == NODE_FOLDER || target->kind == NODE_FOLDER || target->kind == NODE_FIFO;
+}
+
+static int apply(struct restoring *at, int fd, const struct node *present, struct node *target)
+{
+	if (let_in(fd) < 0)
+		return trouble(at, "change the folder", ".");
+	for (size_t i = 0; present && i < present->count; i++)
+		if (must_go(&present->inner[i], node_find(target, present->inner[i].name)) &&
+		    remove_node(at, fd, &present->inner[i]) < 0)
+			return -1;
+	for (size_t i = 0; i < target->count; i++)
+		if (apply_node(at, fd, present ? node_find(present, target->inner[i].name) : NULL,
+			       &target->inner[i]) < 0)
+			return -1;
+	fault_point();
+	if (present && present->mode != target->mode)
+		at->result->adjusted++;
+	if (fchmod(fd, target->mode) < 0)
+		return trouble(at, "set the mode of", ".");
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int write_note(struct depot *depot, const git_oid *tree, const char *path, struct error *err)
+{
+	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
+	char id[GIT_OID_HEXSZ + 1];
+
+	git_oid_tostr(id, sizeof id, tree);
+	buffer_printf(&note, "%s\n%s", id, path);
+	if (buffer_overflowed(&note))
+		return error_set(err, "the path is too long");
+	return depot_write(depot, depot->folder, RESTORE_NOTE, note.data, note.used, err);
+}
+
+bool restore_pending(const struct depot *depot)
+{
+	return faccessat(depot->folder, RESTORE_NOTE, F_OK, 0) == 0;
+}
+
+static int find_most(void *context, struct node *node, const char *path)
+{
+	struct restoring *at = context;
+
+	(void)path;
+	at->groups = node->group > at->groups ? node->group : at->groups;
+	return 0;
+}
+
+/* The tree that the project should have. */
+static int make_target(struct depot *depot, const struct node *present, const git_oid *tree,
+		       const char *path, struct node *ret_target, struct error *err)
+{
+	struct node loaded;
+	struct node target;
+	int result;
+
+	if (depot_load(depot, tree, &loaded, err) < 0)
+		return -1;
+	if (!*path) {
+		*ret_target = loaded;
+		return 0;
+	}
+	node_copy(present, &target);
+	result = plan_graft(&target, &loaded, path, err);
+	node_release(&loaded);
+	if (result == 0)
+		*ret_target = target;
+	else
+		node_release(&target);
+	return result;
+}
+
+static int perform(struct restoring *at, int project, struct node *present, struct node *target,
+		   const git_oid *tree, const char *path)
+{
+	int result;
+
+	plan_links(present, target);
+	node_each(target, find_most, at);
+	at->placed = mem_zero((at->groups + 1) * sizeof *at->placed);
+	if (stage_open(project, &at->stage, at->err) < 0)
+		return -1;
+	result = stage_folder(at, present, target) < 0 || stage_sync(&at->stage, at->err) < 0 ? -1
+											      : 0;
+	if (result == 0)
+		result = write_note(at->depot, tree, path, at->err);
+	if (result == 0)
+		result = apply(at, project, present, target);
+	fault_point();
+	stage_close(&at->stage);
+	return result;
+}
+
+/* Looks again, and compares. */
+static int verify(struct depot *depot, const struct look_options *options, struct node *target,
+		  const struct restore_result *result, struct error *err)
+{
+	AUTO_FREE char *where = NULL;
+	struct look after;
+	int outcome = 0;
+
+	if (look_take(depot, options, &after, err) < 0 || look_finish(depot, &after, err) < 0) {
+		look_release(&after);
+		return -1;
+	}
+	where = plan_difference(&after.walk.root, target, &result->kept);
+	if (where)
+		outcome = error_set(
+			err,
+			"the project differs from what it should be at '%s': somebody else changed it "
+			"meanwhile (try again)",
+			where);
+	look_release(&after);
+	return outcome;
+}
+
+int restore_project(struct depot *depot, const struct look_options *options, struct look *present,
+		    const git_oid *tree, const char *path, struct restore_result *ret_result,
+		    struct error *err)
+{
+	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct restoring at = {
+		.depot = depot, .path = BUFFER_INIT(NODE_PATH_MAX), .result = ret_result, .err = err
+	};
+	struct node target;
+	int result;
+
+	*ret_result = (struct restore_result){ 0 };
+	if (project < 0)
+		return error_sys(err, "open the project '%s'", options->project);
+	if (make_target(depot, &present->walk.root, tree, path, &target, err) < 0)
+		return -1;
+	result = perform(&at, project, &present->walk.root, &target, tree, path);
+	if (result == 0) {
+		result = verify(depot, options, &target, ret_result, err);
+		fault_point();
+		/* What could not be done is tried again; what somebody else has changed since is theirs. */
+		unlinkat(depot->folder, RESTORE_NOTE, 0);
+	}
+	node_release(&target);
+	free(at.placed);
+	buffer_release(&at.path);
+	return result;
+}
+
+int restore_recover(struct depot *depot, const struct look_options *options, bool *ret_done,
+		    struct error *err)
+{
+	AUTO_FD fd = openat(depot->folder, RESTORE_NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
+	struct restore_result result = { 0 };
+	struct look present = { 0 };
+	AUTO_FD project = -1;
+	git_oid tree;
+	int outcome;
+
+	*ret_done = fd >= 0;
+	project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0) { /* one that was cut off before it changed anything */
+		if (project >= 0 && faccessat(project, WALK_STAGE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			stage_remove(project, WALK_STAGE, 0);
+		return 0;
+	}
+	if (fd_read_all(fd, &note) < 0 || note.used < GIT_OID_HEXSZ + 1 ||
+	    git_oid_fromstr(&tree, buffer_text(&note)) < 0)
+		return error_set(err, "the note of an unfinished rollback, '%s/%s', is damaged",
+				 depot->path, RESTORE_NOTE);
+	outcome = look_take(depot, options, &present, err) < 0 ||
+				  look_finish(depot, &present, err) < 0 ||
+				  restore_project(depot, options, &present, &tree,
+						  note.data + GIT_OID_HEXSZ + 1, &result, err) < 0
+			  ? -1
+			  : 0;
+	look_release(&present);
+	list_release(&result.kept);
+	return outcome;
+}

@@ -1,0 +1,50 @@
+/*
+ * Where files wait, whole, on their way back into a project: a folder at its root, on the same file system,
+ * from where they are moved into their places.
+ */
+#ifndef SNAPSHOT_UNDO_STAGE_H
+#define SNAPSHOT_UNDO_STAGE_H
+
+#include "snapshot/store/depot.h"
+
+#include <sys/stat.h>
+
+struct stage {
+	int project;
+	int folder;
+	uint32_t count;
+};
+
+/* Makes the folder, empty. Returns 0, or -1 with err set. */
+int stage_open(int project, struct stage *ret_stage, struct error *err);
+
+/* Writes a file or a link of a checkpoint, with its mode; node->staged is its number. Returns 0, or -1 with
+ * err set. */
+int stage_write(struct stage *stage, struct depot *depot, struct node *node, struct error *err);
+
+/* Waits until all of it is on the disk. */
+int stage_sync(const struct stage *stage, struct error *err);
+
+/* Puts a staged file at its place, instead of what is there; of a group of links each name comes from the
+ * same one. Returns 0, or -1 with errno. */
+int stage_place(const struct stage *stage, const struct node *node, int folder);
+
+/* Moves one by its number between the stage and a folder; flags: of renameat2(). Returns 0, or -1 with errno. */
+int stage_move(const struct stage *stage, const struct node *node, int folder, unsigned int flags);
+
+/* What is in the stage under its number. */
+int stage_look(const struct stage *stage, const struct node *node, struct stat *ret_status);
+
+/* Removes the folder with what is left in it. */
+void stage_close(struct stage *stage);
+
+/* Removes what is at a name, whatever it is, with all below. */
+void stage_remove(int folder, const char *name, int depth);
+
+/* The bytes of a file or link, in order. Returns 0, or -1 with err set. */
+typedef int stage_fn(void *context, const void *bytes, size_t size, uint64_t offset,
+		     struct error *err);
+int stage_read(struct depot *depot, const struct node *node, stage_fn *take, void *context,
+	       struct error *err);
+
+#endif
