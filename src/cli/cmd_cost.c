@@ -256,6 +256,7 @@ enum { NAME, REQUESTS, INPUT, OUTPUT, READ, WRITTEN, COST, COLUMNS };
 
 struct row {
 	char *cells[COLUMNS];
+	bool estimated;
 };
 
 static char *digits(uint64_t number)
