@@ -34,7 +34,7 @@ from harness import case, kernel, scheduler  # noqa: E402
 PLAIN_UID = 12321
 WORKERS = 3
 PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway", "ringfence-agent", "tests/gateway_owner")
-UNIT_TIMEOUT_S = 120
+UNIT_TIMEOUT_S = 300
 TEMP_PREFIX = "rft."
 
 
@@ -279,7 +279,7 @@ def marked_processes(mark):
 def end_children():
     """Whatever is still below this process; returns what there was."""
     seen = {}
-    left = kernel.wait_for_children(1)
+    left = kernel.wait_for_children(20)
     while left:
         seen.update(left)
         for pid, _ in left:

@@ -245,7 +245,8 @@ static int show(const struct run_options *asked, const struct fence_plan *plan, 
 {
 	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
 
-	if (client_preview(asked->frozen, &prompt, err) < 0)
+	if (client_preview(asked->frozen, policy_private_git(&asked->applied, plan), &prompt, err) <
+	    0)
 		return cli_fail(err);
 	if (asked->json) {
 		loops_print_line(json_pack("{s:o, s:O}", "prompt",
@@ -256,7 +257,7 @@ static int show(const struct run_options *asked, const struct fence_plan *plan, 
 	printf("# The first prompt, on the agent's stdin\n\n%s\n", buffer_text(&prompt));
 	printf("# The agent: %s, by sh -c\n\n%s\n\n# The policy\n\n", asked->choice.agent->title,
 	       asked->choice.command);
-	policy_print(&asked->applied, plan);
+	policy_print(&asked->applied, plan, true);
 	return cli_printed();
 }
 

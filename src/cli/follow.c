@@ -4,6 +4,8 @@
 #include "cli/doing.h"
 #include "cli/live.h"
 #include "cli/loops.h"
+#include "cli/models.h"
+#include "cli/page.h"
 #include "cli/paint.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -77,7 +79,6 @@ static void tell_raw(struct follow *follow, const struct store_event *event, jso
 static __attribute__((format(printf, 3, 4))) void paint(struct follow *follow, enum paint colour,
 							const char *format, ...)
 {
-	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
 	char text[4096];
 	va_list arguments;
 
@@ -86,9 +87,7 @@ static __attribute__((format(printf, 3, 4))) void paint(struct follow *follow, e
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	text_escape(&line, text);
-	printf("%s%s%s\n", paint_on(colour), buffer_text(&line), paint_off(colour));
-	fflush(stdout);
+	page_tell(colour, text, (int)strspn(text, " ") + 2);
 	follow->told_at = time(NULL);
 }
 
@@ -122,28 +121,40 @@ static void tell_begun(struct follow *follow, const json_t *data, int64_t at_ms)
 		text_add_duration(&left, (uint64_t)left_ms / 60000 * 60000);
 	}
 	if (state->spent_nusd)
-		buffer_printf(&left, ", US$ %.2f spent", (double)state->spent_nusd / 1e9);
+		buffer_printf(&left, ", US$ %.2f %s", (double)state->spent_nusd / 1e9,
+			      state->options.replay ? "replayed" : "spent");
 	if (state->spent_nusd && limits->cost_nusd)
 		buffer_printf(&left, " of %.2f", (double)limits->cost_nusd / 1e9);
 	paint(follow, PAINT_BOLD, "iteration %d%s: the agent works", number_of(data, "iteration"),
 	      buffer_text(&left));
 }
 
+static uint64_t amount_of(const json_t *data, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(data, key));
+}
+
 /* Who counted, and what the other one says: agents have prices of their own, and forget their children. */
 static void tell_cost(struct follow *follow, const json_t *data)
 {
-	double cost = (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9;
-	const json_t *agent = json_object_get(data, "agent_cost_nusd");
-	double said = (double)json_integer_value(agent) / 1e9;
-	bool metered = json_object_get(data, "refused_requests") != NULL;
+	const json_t *metered = json_object_get(data, "metered");
+	const struct models_use use = { .requests = amount_of(metered, "requests"),
+					.free_requests = amount_of(metered, "free_requests"),
+					.input = amount_of(metered, "input"),
+					.output = amount_of(metered, "output"),
+					.cost_nusd = amount_of(data, "cost_nusd"),
+					.replay =
+						json_is_true(json_object_get(metered, "replay")) };
+	AUTO_FREE char *words = metered ? models_cost_words(&use) : NULL;
+	uint64_t said = amount_of(data, "agent_cost_nusd");
 
-	if (metered && agent &&
-	    json_integer_value(agent) != json_integer_value(json_object_get(data, "cost_nusd")))
-		tell(follow, "  this cost US$ %.4f; the agent says US$ %.4f", cost, said);
-	else if (metered)
-		tell(follow, "  this cost US$ %.4f", cost);
-	else if (json_object_get(data, "cost_nusd"))
-		tell(follow, "  the agent says that this cost US$ %.4f", cost);
+	if (words && said && said != use.cost_nusd)
+		tell(follow, "  %s; the agent says US$ %.4f", words, (double)said / 1e9);
+	else if (words)
+		tell(follow, "  %s", words);
+	else if (!metered && use.cost_nusd)
+		tell(follow, "  the agent says that this cost US$ %.4f",
+		     (double)use.cost_nusd / 1e9);
 }
 
 /* What the fence has refused, and what it has put aside; the first of each by name. */
@@ -184,7 +195,8 @@ static void tell_ended(struct follow *follow, const json_t *data)
 	const char *limit = text_of(data, "limit");
 
 	tell_cost(follow, data);
-	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
+	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message") &&
+	    !*text_of(data, "unreached")) /* that is told with what is done about it */
 		tell(follow, "  the agent reports (%s): %.300s", error, text_of(data, "message"));
 	if (json_is_true(json_object_get(data, "over_budget")))
 		tell(follow, "  the agent was ended after %.1f s: it had spent what it may (%s)",
@@ -226,6 +238,8 @@ static void tell_git(struct follow *follow, const json_t *data)
 {
 	if (strcmp(text_of(data, "mode"), "read-only") == 0)
 		tell(follow, "  git only reads inside: %s", text_of(data, "why"));
+	else if (*text_of(data, "why"))
+		tell(follow, "  %s", text_of(data, "why"));
 	else if (json_is_true(json_object_get(data, "submodules")))
 		tell(follow, "  git of submodules only reads inside");
 }
@@ -347,9 +361,14 @@ static int tell_event(void *context, const struct store_event *event, struct err
 	return 0;
 }
 
-static void tell_line(void *context, const char *line)
+static void tell_line(void *context, enum paint colour, const char *line, int indent)
 {
-	paint(context, line[2] == '"' ? PAINT_PLAIN : PAINT_DIM, "%s", line);
+	struct follow *follow = context;
+
+	if (follow->json)
+		return;
+	page_tell(colour, line, indent);
+	follow->told_at = time(NULL);
 }
 
 /* What the agent does now, if that is news. */

@@ -5,7 +5,7 @@
 #include "fence/builtin.h"
 #include "fence/run.h"
 #include "util/fd.h"
-#include "util/gitconf.h"
+#include "util/gitobey.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -183,45 +183,40 @@ static void take_links_below(struct scan *scan, const char *path)
 	scan->nested--;
 }
 
-struct git {
-	struct scan *scan;
-	const char *path;
-};
-
-/* A path that git's configuration names: protected if it is there, watched if it is not. The path of an include begins at
- * the git directory, that of hooks at the work tree; so that nothing is missed, each "path" is taken for an include. */
-static int take_named(void *context, const struct gitconf_entry *entry)
+/* A path that git's configuration names: protected if it is there, watched if it is not. */
+static void take_named(void *context, const char *path)
 {
-	bool hooks = strcmp(entry->key, "hookspath") == 0;
-	const char *value = entry->value;
+	struct scan *scan = context;
 
-	if ((!hooks && strcmp(entry->key, "path") != 0) || !*value)
-		return 0;
-
-	struct git *git = context;
-	struct fence_plan *plan = git->scan->plan;
-	AUTO_FREE char *work_tree = path_absolute("..", git->path);
-	AUTO_FREE char *path = value[0] == '~' && value[1] == '/'
-				       ? path_join(plan->identity.home, value + 2)
-				       : path_absolute(value, hooks ? work_tree : git->path);
-
-	if (!in_writable_root(plan, path))
-		return 0;
-	add_link(plan, path, ""); /* nothing to put back */
-	protect_target(git->scan, path, true, false);
-	return 0;
+	if (!in_writable_root(scan->plan, path))
+		return;
+	add_link(scan->plan, path, ""); /* nothing to put back */
+	protect_target(scan, path, true, false);
 }
 
-static void take_config(struct scan *scan, const char *git)
+static void take_config(struct scan *scan, const char *git, const char *work_tree)
 {
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
-	AUTO_FREE char *path = path_join(git, "config");
-	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	gitobey_each(git, work_tree, scan->plan->identity.home, take_named, scan);
+}
 
-	if (fd < 0 || fd_read_all(fd, &text) < 0)
-		return;
-	/* What is behind something that git does not understand it does not obey either. */
-	gitconf_each(buffer_text(&text), text.used, take_named, &(struct git){ scan, git });
+/* The configuration of the repository that a folder is the work tree of. Returns whether it is one. */
+static bool take_work_tree(struct scan *scan, const char *work_tree)
+{
+	AUTO_FREE char *git = gitobey_folder(work_tree);
+
+	if (git)
+		take_config(scan, git, work_tree);
+	return git != NULL;
+}
+
+/* The one that the scanned folder lies in: git looks upwards, until it finds one. */
+static void take_above(struct scan *scan)
+{
+	AUTO_FREE char *folder = mem_dup(scan->root);
+
+	do
+		*strrchr(folder, '/') = '\0';
+	while (!take_work_tree(scan, *folder ? folder : "/") && *folder);
 }
 
 /* A git directory is read-only as a whole; what it leads to outside of itself is found here. Its
@@ -243,7 +238,6 @@ static void take_git(struct scan *scan, const char *git)
 		if (dir)
 			closedir(dir);
 	}
-	take_config(scan, git);
 }
 
 /* The project itself is a git directory: it stays writable, but for the parts that git obeys. */
@@ -378,6 +372,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		return WALK_ON;
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
+	bool is_git = executed && strcasecmp(entry->name, ".git") == 0;
 
 	if (strlen(path) >= PATH_MAX) {
 		error_set(
@@ -406,6 +401,11 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 			remember(plan, &status);
 		return WALK_PAST;
+	}
+	if (is_git) {
+		AUTO_FREE char *work_tree = path_absolute("..", path);
+
+		take_work_tree(scan, work_tree);
 	}
 	if (entry->type == DT_LNK) {
 		take_link(scan, path, executed || !secret, secret);
@@ -441,6 +441,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		else
 			plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 		take_git(scan, path);
+		take_config(scan, path, path);
 	} else if (executed)
 		plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 	else
@@ -448,7 +449,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 
 	/* A git directory is large and all read-only; other protected folders may still hold
 	 * secrets. */
-	if (executed && strcasecmp(entry->name, ".git") == 0) {
+	if (is_git) {
 		take_git(scan, path);
 		return WALK_PAST;
 	}
@@ -511,6 +512,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	}
 	for (int i = 0; i < TRIES && changed; i++) {
 		take_back(plan, &before);
+		take_above(&scan);
 		if (walk_tree(root, look, &scan, &changed, err) < 0)
 			return -1;
 	}

@@ -464,7 +464,7 @@ int client_ask(struct client_loop *loop, const char *wish, bool now, struct erro
 	return 0;
 }
 
-int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err)
+int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, struct error *err)
 {
 	json_t *data = json_pack("{s:O}", "config", config);
 	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
@@ -477,8 +477,10 @@ int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err)
 	json_decref(data);
 	loop_state_init(&state);
 	result = text ? loop_state_take(&state, &event, err) : error_set(err, NOT_UTF8);
-	if (result == 0)
+	if (result == 0) {
+		state.git_mode = private_git ? mem_dup("private") : NULL;
 		prompt_write(&state, event.at_ms, ret_prompt);
+	}
 	loop_state_release(&state);
 	return result;
 }

@@ -88,6 +88,7 @@ struct loop_state {
 	size_t checks_done;        /* in this phase */
 	struct guard_facts facts;  /* of the agent's part of this iteration */
 	char *final;               /* its final message */
+	char *unreached;           /* why there was no way to its model at last; NULL: there was */
 	int64_t wait_until_ms;
 	enum loop_wish wish;
 	char *status;      /* of a loop that has finished: completed, limit, failed, aborted */

@@ -425,7 +425,7 @@ def edited(rng, files):
 
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 def test_random_pairs_are_merged_as_git_does_it(t):
     rng = random.Random(1)
     files = {f"f{number}": "".join(f"{number} line {line}\n" for line in range(20)) for number in range(5)}
@@ -457,7 +457,7 @@ def test_random_pairs_are_merged_as_git_does_it(t):
 # Crashes
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 def test_an_apply_that_is_killed_anywhere_is_finished_by_the_next_or_has_not_happened(t):
     repo, program = begin(t, {"a": text(), "b": "b\n", "c/d": "d\n", "e": "e\n", "keep": "k\n", "mine": "m\n"})
     repo.commit(RESULT, {"a": text(l3="three"), "b": None, "b/now": "a folder\n", "c/d": None, "c": "now a file\n",
@@ -750,6 +750,7 @@ OBEYED = {
     "hooks by ~": ("tools/pre-commit", ("core.hooksPath", "~/project/tools")),
     "hooks in the root": ("pre-commit", ("core.hooksPath", ".")),
     "an include": ("tools/git.inc", ("include.path", "../tools/git.inc")),
+    "an include by ~": ("tools/git.inc", ("include.path", "~/project/tools/git.inc")),
     "an include with a condition": ("tools/git.inc", ("includeIf.gitdir:/.path", "../tools/git.inc")),
     "a link to hooks": ("tools/pre-commit", None),
 }

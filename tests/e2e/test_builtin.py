@@ -338,6 +338,9 @@ def test_a_local_server_and_nothing_else_is_enough(t):
     equal([request.path for request in server.requests], ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"], "what was asked")
     expect(all("authorization" not in request.headers for request in server.requests), "no key was sent", "")
     equal((server.requests[-1].json["model"], loop.status()["spent_nusd"]), ("small-local-model", 0), "the model, and what it cost")
+    contains(result.out, "  a local model, at no cost: 2 requests, 100 tokens in, 10 out\n", "what is said of that")
+    lacks(result.out, "US$ 0.0", "what is said of that")
+    equal(loop.history()[0]["metered"], {"requests": 2, "free_requests": 2, "input": 100, "output": 10, "replay": False}, "the history")
 
 
 def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
@@ -356,6 +359,25 @@ def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
     result = world.run("--model", "m")
     equal(result.code, 0, "one that is running", result)
     contains(result.out, f"network   none; models of openai at {world.server.address}, at no cost\n", "where models are")
+
+
+def test_a_local_server_that_goes_away_is_waited_for_by_its_name_and_asked_again_when_it_is_back(t):
+    world = World(t, [turn(call("shell", command="touch asked; until [ -e gone ]; do sleep 0.05; done"))], provider="openai", local=True)
+    host, port = world.server.server.server_address
+    result = world.run("--model", "m", "--detach")
+    equal(result.code, 0, "exit status", result)
+    world.loop.there("asked")
+    world.server.close()
+    world.loop.write("gone")
+    status = world.loop.waiting()
+    contains(status["reason"], f"the model server at {host}:{port} cannot be reached: Connection refused: waiting until ", "the reason")
+    entry = world.loop.history()[0]
+    equal((entry["failure"], entry["verdict"], entry["counts"]), ("unreachable", "wait", False), "the iteration", entry)
+    world.loop.ringfence("pause")
+    world.loop.ended("paused")
+    with Server(ends(), listen=(host, port)):
+        result = world.loop.ringfence("resume", "--follow", env=world.env)
+    equal(result.code, 0, "exit status of resume", result)
 
 
 # A request to the model, with each word of the environment that could be the token; prints the status of each.

@@ -92,12 +92,45 @@ def test_git_status_inside_is_what_the_user_sees(t):
 
 
 @needs("git")
+def test_a_file_that_changed_when_the_index_was_written_is_seen_inside(t):
+    """Its size and its time are those of the index, which is as old: git looks into it, unless a copy of the index is younger."""
+    status = "git -c core.trustctime=false status --porcelain file.txt"
+    loop = Loop(t, scripts={"1": f"{status} > seen; edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    then = 1600000000
+    os.utime(loop.path("file.txt"), (then, then))
+    repo.git("update-index", "--refresh")
+    repo.write("file.txt", "one\n")
+    os.utime(loop.path("file.txt"), (then, then))
+    equal(repo.git(*status.split()[1:]), "", "a control: beside a younger index git does not see it")
+    os.utime(loop.path(".git/index"), (then, then))
+    equal(loop.run().code, 0, "exit status of run")
+    equal(loop.tree()["seen"], " M file.txt\n", "what git says inside")
+
+
+@needs("git")
 def test_without_a_commit_nothing_comes_in(t):
     loop, repo = begin(t, "git status > /dev/null; git branch other; git add -A; git stash -q; git stash drop -q; git checkout -q other")
     equal(loop.result.code, 0, "exit status of run", loop.result)
     equal(list(repo.refs()), ["refs/heads/main"], "the refs")
     expect(not os.path.exists(os.path.join(repo.folder, "refs/ringfence")), "no folder is left")
     lacks(loop.result.out + loop.result.err, "committed", "what is told")
+
+
+@needs("git")
+def test_an_agent_that_empties_its_git_is_told_of_and_told_once(t):
+    scripts = {"1": "rm -rf .git/* .git/.??*; edit a 1", "2": "git status >status 2>&1; edit a 2", "3": "edit done yes"}
+    loop, repo = begin(t, "", scripts=scripts)
+    equal(loop.result.code, 0, "exit status of run", loop.result)
+    sentence = "the agent has emptied .git: git does not work inside for the rest of the loop"
+    equal(loop.result.out.count(f"  {sentence}\n"), 1, "how often it is told", loop.result.out)
+    contains(loop.ringfence("status").out, f"    {sentence}\n", "what status says")
+    equal(loop.status()["git"]["why"], sentence, "as JSON")
+    contains(loop.tree()["status"], "not a git repository", "what git says inside")
+    for number, part in ((1, "You can commit, branch"), (2, "There is no git here any more")):
+        with open(os.path.join(loop.folder, f"iterations/{number}/prompt.md"), encoding="utf-8") as file:
+            contains(file.read(), part, f"what the agent is told in iteration {number}")
+    repo.fsck()
 
 
 @needs("git")

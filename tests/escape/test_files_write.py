@@ -204,6 +204,33 @@ def test_13_a_workspace_file_that_gits_configuration_names_cannot_be_changed(t, 
     equal(attack_outside(t, "write", name).code, 0, "the control")
 
 
+INCLUDE, HOOKS = "[include]\n\tpath = ../team\n", "[core]\n\thooksPath = tools\n"
+ELSEWHERE = {
+    "an include of an include": {"project/.git/config": INCLUDE, "project/team": "[include]\n\tpath = tools/x\n"},
+    "hooks by an include": {"project/.git/config": INCLUDE, "project/team": HOOKS},
+    "hooks of the user": {"project/.git/config": "", ".gitconfig": HOOKS},
+    "hooks by an include of the user": {"project/.git/config": "", ".config/git/config": "[include]\n\tpath = ~/own\n",
+                                        "own": HOOKS},
+    "a linked work tree": {"project/.git": "gitdir: ../other/.git/worktrees/x\n", "other/.git/config": HOOKS,
+                           "other/.git/worktrees/x/commondir": "../..\n"},
+    "a .git that is a link": {"other/config": HOOKS},
+    "a work tree above": {".git/config": "[core]\n\thooksPath = project/tools\n"},
+}
+
+
+@cases(*ELSEWHERE)
+def test_13_a_workspace_file_that_a_configuration_elsewhere_names_cannot_be_changed(t, how):
+    """Where git reads more than the configuration in the project's .git."""
+    t.write("tools/x", "# before", 0o755)
+    for name, text in ELSEWHERE[how].items():
+        t.at_home(name, text)
+    if how == "a .git that is a link":
+        os.symlink("../other", t.path(".git"))
+    inside = attack_inside(t, "write", "tools/x")
+    equal(t.read("tools/x"), "# before", "the file after the run", inside)
+    equal(attack_outside(t, "write", "tools/x").code, 0, "the control")
+
+
 FOLDERS = (".git", ".hg", ".vscode", ".idea", ".claude", ".codex", ".gemini", ".cursor", ".opencode",
            ".husky", ".devcontainer", ".zed", ".windsurf")
 FILES = (".mcp.json", ".envrc", ".bashrc", ".bash_profile", ".profile", ".zshrc", ".zprofile",

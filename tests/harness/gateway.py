@@ -1,8 +1,8 @@
-"""An internet of a test's own: a gateway's network, a fence's, and one in which servers are.
+"""A gateway of a test's own: a client's network, the gateway's, and one in which servers are (network.py).
 
     fence (127.0.0.1)  ->  gateway (45.0.0.1)  ->  servers (45.0.0.2 ..., 2a00:45::2, names by a server at 45.0.0.53)
 
-A socket stays in the network it was made in, whoever uses it. So one thread for each network makes the sockets, and
+A socket stays in the network it was made in, whoever uses it. So a thread in the fence's network makes its sockets, and
 everything else happens in the test's own process. There is no way out of any of the three.
 """
 
@@ -13,18 +13,9 @@ import struct
 import subprocess
 import threading
 
-from . import kernel, names
+from . import kernel
 from .case import Failure, Skip
-
-ADDRESSES = ("45.0.0.2", "45.0.0.3", "10.0.0.9", "169.254.169.254", "192.168.7.7")
-
-
-def run_ip(*lines):
-    """Each line is a command of ip; all of them in one process, because a test must be cheap."""
-    done = subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False)
-    if done.returncode:
-        raise Skip(f"ip: {done.stdout.strip()}")
+from .network import Network, ip, receive
 
 
 class Place(threading.Thread):
@@ -42,7 +33,7 @@ class Place(threading.Thread):
     def run(self):
         try:
             kernel.unshare(kernel.NEWNET)
-            self.tid = threading.get_native_id()
+            ip("link set lo up")
             self.ready.put(None)
         except OSError as error:
             self.ready.put(error)
@@ -57,120 +48,22 @@ class Place(threading.Thread):
     def do(self, function):
         answers = queue.Queue()
         self.tasks.put((function, answers))
-        result, error = answers.get(timeout=20)
+        result, error = answers.get(timeout=60)
         if error:
             raise error
         return result
 
-    def ip(self, *lines):
-        self.do(lambda: run_ip(*lines))
-
     def listen(self, address, port, backlog=128):
-        def make():
-            family = socket.AF_INET6 if ":" in address else socket.AF_INET
-            server = socket.socket(family)
-            server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            server.bind((address, port))
-            server.listen(backlog)
-            return server
-        return self.do(make)
+        return self.do(lambda: socket.create_server((address, port), backlog=backlog))
 
-    def connect(self, address, port, timeout=10, source=None):
+    def connect(self, address, port, timeout=60, source=None):
         return self.do(lambda: socket.create_connection((address, port), timeout, source))
 
 
-class Internet:
-    """Made once in a test; everything ends with the test's process."""
-
+class Internet(Network):
     def __init__(self, t):
-        self.t = t
-        try:
-            if os.getuid() == 0:
-                kernel.unshare(kernel.NEWNET | kernel.NEWNS)
-            else:
-                kernel.become_root_of_nothing(kernel.NEWNET | kernel.NEWNS)
-            kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
-        except OSError as error:
-            raise Skip(f"no network for the test: {error}") from None
-        self.servers = Place()
+        super().__init__(t, root=True)
         self.fence = Place()
-        self.names = {}
-        self.asked = []
-        self.wire()
-        self.write_etc()
-        self.serve_names()
-
-    def wire(self):
-        there = f"/proc/{os.getpid()}/task/{self.servers.tid}/ns/net"
-        self.fence.ip("link set lo up")
-        run_ip("link set lo up", f"link add out type veth peer name in netns {there}",
-               "addr add 45.0.0.1/24 dev out", "addr add 2a00:45::1/64 dev out nodad",
-               "link set out up", "route add 10.0.0.0/24 dev out", "route add 169.254.169.0/24 dev out",
-               "route add 192.168.7.0/24 dev out")
-        self.servers.ip("link set lo up", "link set in up",
-                        *(f"addr add {address}/24 dev in" for address in (*ADDRESSES, "45.0.0.53")),
-                        "addr add 2a00:45::2/64 dev in nodad")
-
-    def write_etc(self):
-        for name, text in (("resolv.conf", "nameserver 45.0.0.53\noptions timeout:1\n"),
-                           ("hosts", "127.0.0.1 localhost\n"), ("nsswitch.conf", "hosts: files dns\n")):
-            path = os.path.join(self.t.folder, name)
-            with open(path, "w", encoding="ascii") as file:
-                file.write(text)
-            os.chmod(path, 0o644)
-            target = os.path.join("/etc", name)
-            if os.path.exists(target):
-                kernel.mount(path, target, None, kernel.MS_BIND)
-
-    # Names
-
-    def serve_names(self):
-        def make():
-            server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-            server.bind(("45.0.0.53", 53))
-            return server
-        server = self.servers.do(make)
-        threading.Thread(target=self.answer_names, args=(server,), daemon=True).start()
-
-    def answer_names(self, server):
-        while True:
-            packet, peer = server.recvfrom(2048)
-            server.sendto(self.answer_to(packet, "udp"), peer)
-
-    def serve_long_names(self):
-        """By TCP, where answers go that are too long for a datagram."""
-        def answer(connection):
-            size, = struct.unpack("!H", receive(connection, 2))
-            answer = self.answer_to(receive(connection, size), "tcp")
-            connection.sendall(struct.pack("!H", len(answer)) + answer)
-        self.serve(53, answer, "45.0.0.53")
-
-    def answer_to(self, packet, by):
-        name, kind = names.question(packet)
-        self.asked.append((name, kind))
-        found = self.names.get(name)
-        if callable(found):
-            found = found(kind)
-        return names.answer(packet, [found] if isinstance(found, str) else found, 480 if by == "udp" else None)
-
-    # Servers
-
-    def serve(self, port, handle, address="45.0.0.2", backlog=128):
-        server = self.servers.listen(address, port, backlog)
-
-        def accept():
-            while True:
-                connection, _ = server.accept()
-                threading.Thread(target=talk, args=(connection,), daemon=True).start()
-
-        def talk(connection):
-            with connection:
-                try:
-                    handle(connection)
-                except OSError:
-                    pass
-        threading.Thread(target=accept, daemon=True).start()
-        return server
 
     def gateway(self, *rules, own=False, uid=65534, **caps):
         return Gateway(self, rules, caps, own, uid)
@@ -206,13 +99,13 @@ class Gateway:
         for line in self.process.stdout:
             self.lines.put(line.rstrip("\n").split("\t"))
 
-    def line(self, timeout=10):
+    def line(self, timeout=60):
         try:
             return self.lines.get(timeout=timeout)
         except queue.Empty:
             raise Failure("the owner says nothing") from None
 
-    def next(self, word, timeout=10):
+    def next(self, word, timeout=60):
         """The next line of this kind; others are dropped."""
         while True:
             line = self.line(timeout)
@@ -235,7 +128,7 @@ class Gateway:
 
     # As a client
 
-    def connect(self, timeout=10, source=None):
+    def connect(self, timeout=60, source=None):
         if self.own:
             return socket.create_connection(("127.0.0.1", self.port), timeout)
         return self.net.fence.connect("127.0.0.1", self.port, timeout, source)
@@ -284,13 +177,6 @@ class Gateway:
                 if line.startswith("Pss:"):
                     return int(line.split()[1])
         raise Failure("no Pss")
-
-
-def receive(connection, size):
-    data = b""
-    while len(data) < size and (more := connection.recv(size - len(data))):
-        data += more
-    return data
 
 
 def receive_all(connection):

@@ -3,12 +3,15 @@
 import contextlib
 import ctypes
 import errno
+import fcntl
 import os
 import signal
+import socket
 import struct
 
 NEWNS, NEWUSER, NEWNET = 0x20000, 0x10000000, 0x40000000
 MS_RDONLY, MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE = 1, 4096, 8192, 16384, 1 << 18
+IFF_UP, SIOCSIFFLAGS = 1, 0x8914
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -125,6 +128,16 @@ def own_mounts():
     mount(None, "/", None, MS_REC | MS_PRIVATE)
 
 
+def own_network():
+    """This process, and what it starts from now on, has a network of its own: a loopback that is up."""
+    if os.getuid() == 0:
+        unshare(NEWNET)
+    else:
+        _own_user_namespace(NEWNET)
+    with socket.socket() as any_socket:
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
+
+
 def become_root_of_nothing(extra):
     """Root in a user namespace of this process's own, in which nobody else exists."""
     uid, gid = os.getuid(), os.getgid()
@@ -132,6 +145,14 @@ def become_root_of_nothing(extra):
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"0 {uid} 1")
     _write("/proc/self/gid_map", f"0 {gid} 1")
+
+
+def become_user_again(uid, gid):
+    """After become_root_of_nothing(): who one was, with nothing but that user's rights."""
+    unshare(NEWUSER)
+    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/uid_map", f"{uid} 0 1")
+    _write("/proc/self/gid_map", f"{gid} 0 1")
 
 
 def alone():

@@ -6,6 +6,7 @@ server of the test's.
 """
 
 import array
+import contextlib
 import os
 import signal
 import socket
@@ -16,28 +17,23 @@ import threading
 from . import kernel, names
 from .case import Skip
 
-MACHINE, NAMES = "45.0.0.2", "45.0.0.53"
-MACHINE6 = "2a0e:1:2:3::2"
-PUBLIC, OTHER, PUBLIC6 = "45.0.0.1", "45.0.0.7", "2a0e:1:2:3::1"
-INTERNAL, METADATA, INTERNAL6 = "10.9.9.9", "169.254.169.254", "fd00:9::9"
+MACHINE, MACHINE6 = "45.0.0.1", "2a00:45::1"
+PUBLIC, OTHER, NAMES, PUBLIC6 = "45.0.0.2", "45.0.0.3", "45.0.0.53", "2a00:45::2"
+INTERNAL, METADATA = "10.0.0.9", "169.254.169.254"
+INWARDS = (INTERNAL, METADATA, "192.168.7.7")
 
-_SERVERS = "\n".join(
-    ["link set lo up", "link set away up"]
-    + [f"addr add {a}/24 dev away" for a in (PUBLIC, OTHER, NAMES)]
-    + [f"addr add {a}/32 dev away" for a in (INTERNAL, METADATA)]
-    + [f"addr add {PUBLIC6}/64 dev away nodad", f"addr add {INTERNAL6}/128 dev away nodad"])
-_MACHINE = "\n".join(
-    ["link set lo up", "link set home up", f"addr add {MACHINE}/24 dev home",
-     f"addr add {MACHINE6}/64 dev home nodad", f"route add default via {PUBLIC}",
-     f"route add default via {PUBLIC6} dev home"])
+_SERVERS = ["link set lo up", "link set in up", f"addr add {PUBLIC6}/64 dev in nodad",
+            *(f"addr add {address}/24 dev in" for address in (PUBLIC, OTHER, NAMES, *INWARDS))]
+_MACHINE = ["link set lo up", "link set out up", f"addr add {MACHINE}/24 dev out", f"addr add {MACHINE6}/64 dev out nodad",
+            *(f"route add {address}/32 dev out" for address in INWARDS)]
 
 
-def _ip(batch):
-    done = subprocess.run(["ip", "-batch", "-"], input=batch.encode(), stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, check=False)
+def ip(*lines):
+    """Each line is a command of ip; all of them in one process, because a test must be cheap."""
+    done = subprocess.run(["ip", "-batch", "-"], input="\n".join(lines), stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
-        raise OSError(f"ip: {done.stdout.decode(errors='replace')}")
-
+        raise OSError(f"ip: {done.stdout.strip()}")
 
 
 def _hand_over(channel, sock):
@@ -62,65 +58,67 @@ def _make_sockets(channel):
 
 
 class Network:
-    def __init__(self, t):
+    """Made once in a test; everything ends with the test's process. root: a plain user stays root of nothing."""
+
+    def __init__(self, t, root=False):
         self.t = t
         self.names = {}
         self.asked = []
-        self.resolver = os.path.join(t.folder, "resolv.conf")
-        self.hosts = os.path.join(t.folder, "hosts")
-        t.write(self.resolver, f"nameserver {NAMES}\noptions timeout:1 attempts:2\n", 0o644)
-        t.write(self.hosts, "127.0.0.1 localhost\n::1 localhost\n", 0o644)
+        self.etc = {name: t.write(os.path.join(t.folder, name), text, 0o644) for name, text in (
+            ("resolv.conf", f"nameserver {NAMES}\noptions timeout:1 attempts:2\n"),
+            ("hosts", "127.0.0.1 localhost\n::1 localhost\n"), ("nsswitch.conf", "hosts: files dns\n"))}
         try:
-            self._build()
+            self._build(root)
         except OSError as error:
             raise Skip(f"no network namespace for the test: {error}") from None
-        self._answer_names()
+        server = self.socket(NAMES, 53, socket.SOCK_DGRAM)
+        threading.Thread(target=self._answer_names, args=(server,), daemon=True).start()
 
     # The two sides
 
-    def _build(self):
+    def _build(self, root):
         uid, gid = os.getuid(), os.getgid()
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ready, done = os.pipe()
         if uid:
-            kernel.unshare(kernel.NEWUSER)
-            for name, text in (("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {gid} 1")):
-                with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-                    file.write(text)
-        kernel.unshare(kernel.NEWNS | kernel.NEWNET)
+            kernel.become_root_of_nothing(kernel.NEWNS | kernel.NEWNET)
+        else:
+            kernel.unshare(kernel.NEWNS | kernel.NEWNET)
         kernel.mount(None, "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
-        self._mount_files()
-        helper = os.fork()
-        if helper == 0:
+        for name, path in self.etc.items():
+            if os.path.exists(target := os.path.realpath(f"/etc/{name}")):
+                kernel.mount(path, target, None, kernel.MS_BIND)
+        self.helper = os.fork()
+        if self.helper == 0:
             try:
                 self.channel.close()
                 kernel.die_with_parent(signal.SIGKILL)
                 kernel.unshare(kernel.NEWNET)
                 os.write(done, b"x")
                 theirs.recv(1)
-                _ip(_SERVERS)
+                ip(*_SERVERS)
                 theirs.send(b"ready")
                 _make_sockets(theirs)
             finally:
                 os._exit(0)
         theirs.close()
-        self.t.cleanups.append(lambda: (self.channel.close(), os.waitpid(helper, 0)))
+        self.t.cleanups.append(self.end)
         os.read(ready, 1)
         os.close(ready)
         os.close(done)
-        _ip(f"link add name home type veth peer name away netns {helper}\n{_MACHINE}")
+        ip(f"link add name out type veth peer name in netns {self.helper}", *_MACHINE)
         self.channel.send(b"x")
         if self.channel.recv(100) != b"ready":
             raise OSError("the servers' side could not be made")
-        if uid: # as who we were, with nothing but that user's rights
-            kernel.unshare(kernel.NEWUSER)
-            for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} 0 1"), ("gid_map", f"{gid} 0 1")):
-                with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
-                    file.write(text)
+        if uid and not root:
+            kernel.become_user_again(uid, gid)
 
-    def _mount_files(self):
-        for source, target in ((self.resolver, "/etc/resolv.conf"), (self.hosts, "/etc/hosts")):
-            kernel.mount(source, os.path.realpath(target), None, kernel.MS_BIND)
+    def end(self):
+        """No more sockets are made; those that are there stay."""
+        if self.helper:
+            self.channel.close()
+            os.waitpid(self.helper, 0)
+            self.helper = None
 
     def socket(self, host, port, kind=socket.SOCK_STREAM):
         """A bound (and listening) socket on the servers' side."""
@@ -133,7 +131,7 @@ class Network:
         self.t.servers.append(made)
         return made
 
-    def serve(self, host, port, handle):
+    def serve(self, port, handle, host=PUBLIC):
         """A server in threads of this process; handle(connection) for each client."""
         server = self.socket(host, port)
         self.t.answer(server, handle)
@@ -141,35 +139,33 @@ class Network:
 
     # Names
 
-    def _answer_names(self):
-        for kind in (socket.SOCK_DGRAM, socket.SOCK_STREAM):
-            sock = self.socket(NAMES, 53, kind)
-            target = self._datagrams if kind == socket.SOCK_DGRAM else self._streams
-            threading.Thread(target=target, args=(sock,), daemon=True).start()
-
-    def _datagrams(self, sock):
+    def _answer_names(self, server):
         while True:
             try:
-                query, peer = sock.recvfrom(4096)
-                sock.sendto(self._answer(query), peer)
+                query, peer = server.recvfrom(4096)
+                server.sendto(self._answer(query, 480), peer)
             except OSError:
                 return
 
-    def _streams(self, sock):
-        while True:
-            try:
-                connection, _ = sock.accept()
-            except OSError:
-                return
-            with connection:
-                head = connection.recv(2)
-                query = connection.recv(4096)
-                if len(head) == 2 and query:
-                    answer = self._answer(query)
-                    connection.sendall(struct.pack("!H", len(answer)) + answer)
+    def serve_long_names(self):
+        """By TCP, where answers go that are too long for a datagram."""
+        def answer(connection):
+            size, = struct.unpack("!H", receive(connection, 2))
+            text = self._answer(receive(connection, size), None)
+            connection.sendall(struct.pack("!H", len(text)) + text)
+        self.serve(53, answer, NAMES)
 
-    def _answer(self, query):
+    def _answer(self, query, most):
         name, kind = names.question(query)
-        self.asked.append(name)
-        known = self.names.get(name)
-        return names.answer(query, known() if callable(known) and kind == 1 else [] if callable(known) else known)
+        self.asked.append((name, kind))
+        found = self.names.get(name)
+        if callable(found):
+            found = found(kind)
+        return names.answer(query, [found] if isinstance(found, str) else found, most)
+
+
+def receive(connection, size):
+    data = b""
+    while len(data) < size and (more := connection.recv(size - len(data))):
+        data += more
+    return data

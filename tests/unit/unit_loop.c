@@ -87,6 +87,8 @@ static const struct {
 	{ "finished", "restored", "finished" },
 	{ "baseline", "git", "baseline" },
 	{ "ready", "git", "ready" },
+	{ "agent", "git", "agent" },
+	{ "checks", "git", "checks" },
 	{ "agent", "imported", "agent" },
 	{ "checks", "imported", "checks" },
 };

@@ -6,6 +6,7 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/own.h"
 #include "util/fd.h"
+#include "util/gitobey.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -260,10 +261,15 @@ int user_identity(const struct user *user, git_signature **ret_signature, struct
 
 /* ---- what git obeys ---- */
 
-static void add_obeyed(const struct user *user, const char *value, const char *base,
-		       struct list *paths)
+struct obeyed {
+	const struct user *user;
+	struct list *paths;
+};
+
+static void add_obeyed(void *context, const char *said)
 {
-	AUTO_FREE char *said = own_path(value, base);
+	const struct obeyed *obeyed = context;
+	const struct user *user = obeyed->user;
 	AUTO_FREE char *real = realpath(said, NULL);
 	const char *const both[] = { said, real };
 
@@ -273,31 +279,15 @@ static void add_obeyed(const struct user *user, const char *value, const char *b
 		if (!path || !path_within(path, user->work) || path_within(path, user->git) ||
 		    path_within(path, user->common))
 			continue;
-		list_add(paths,
+		list_add(obeyed->paths,
 			 strcmp(path, user->work) == 0 ? "." : path + strlen(user->work) + 1);
 	}
 }
 
-static void add_includes(const struct user *user, const char *folder, const char *name,
-			 struct list *paths)
-{
-	AUTO_FREE char *path = path_join(folder, name);
-	git_config *config = NULL;
-	git_config_iterator *all = NULL;
-	git_config_entry *entry = NULL;
-
-	if (access(path, R_OK) == 0 && git_config_open_ondisk(&config, path) == 0 &&
-	    git_config_iterator_glob_new(&all, config, "^include(if\\..*)?\\.path$") == 0)
-		while (git_config_next(&entry, all) == 0)
-			add_obeyed(user, entry->value, folder, paths);
-	git_config_iterator_free(all);
-	git_config_free(config);
-}
-
 /* A link out of the git directory is as good as an include. */
-static void add_links(const struct user *user, const char *name, struct list *paths)
+static void add_links(struct obeyed *obeyed, const char *name)
 {
-	AUTO_FREE char *folder = path_join(user->common, name);
+	AUTO_FREE char *folder = path_join(obeyed->user->common, name);
 	DIR *dir = opendir(folder);
 
 	for (struct dirent *entry; dir && (entry = readdir(dir));) {
@@ -308,7 +298,7 @@ static void add_links(const struct user *user, const char *name, struct list *pa
 					       : NULL;
 
 		if (real)
-			add_obeyed(user, real, "/", paths);
+			add_obeyed(obeyed, real);
 	}
 	if (dir)
 		closedir(dir);
@@ -317,14 +307,10 @@ static void add_links(const struct user *user, const char *name, struct list *pa
 void user_obeyed(const struct user *user, struct list *ret_paths)
 {
 	static const char *const places[] = { ".", "hooks", "info" };
+	struct obeyed obeyed = { user, ret_paths };
 	AUTO_FREE char *home = own_home();
-	AUTO_FREE char *hooks = own_setting(user->repository, "core.hookspath");
 
-	if (hooks)
-		add_obeyed(user, hooks, user->work, ret_paths);
-	add_includes(user, user->common, "config", ret_paths);
-	add_includes(user, user->git, "config.worktree", ret_paths);
-	add_includes(user, home, ".gitconfig", ret_paths);
+	gitobey_each(user->git, user->work, home, add_obeyed, &obeyed);
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		add_links(user, places[i], ret_paths);
+		add_links(&obeyed, places[i]);
 }

@@ -4,6 +4,7 @@
 #include "snapshot/base/own.h"
 #include "snapshot/store/manifest.h"
 #include "util/fd.h"
+#include "util/gitobey.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { POINTER_BYTES = 4096, IGNORE_BYTES = 1 << 20 };
+enum { IGNORE_BYTES = 1 << 20 };
 
 /* ---- the rules of the baseline ---- */
 
@@ -37,26 +38,6 @@ void look_add_users(struct rules *rules)
 	add_file(rules, path ? path : usual);
 }
 
-/* The git directory of the project, by its .git: a folder, or a file that names one. The caller frees; NULL:
- * there is none. */
-static char *git_folder(const char *project)
-{
-	AUTO_FREE char *path = path_join(project, ".git");
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(POINTER_BYTES);
-	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat status;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return NULL;
-	if (S_ISDIR(status.st_mode))
-		return mem_dup(path);
-	if (!S_ISREG(status.st_mode) || fd_read_all(fd, &text) < 0 ||
-	    strncmp(buffer_text(&text), "gitdir: ", 8) != 0)
-		return NULL;
-	text.data[strcspn(text.data, "\r\n")] = '\0';
-	return path_absolute(text.data + 8, project);
-}
-
 /* Whatever git tracks is kept, also where a rule ignores it. Returns 0, or -1: nobody knows what that is. */
 static int add_tracked(struct rules *rules, const char *folder)
 {
@@ -78,7 +59,7 @@ static int add_tracked(struct rules *rules, const char *folder)
 /* Makes the rules, all but the .gitignore files, which are found on the way. */
 static void gather_rules(const char *project, struct look *look)
 {
-	AUTO_FREE char *folder = git_folder(project);
+	AUTO_FREE char *folder = gitobey_folder(project);
 
 	look->rules = rules_new();
 	if (folder && add_tracked(look->rules, folder) < 0) {
