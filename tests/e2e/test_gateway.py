@@ -14,6 +14,7 @@ import time
 from harness import Failure, contains, equal, expect, lacks, root_only, timeout, user_only
 from harness import kernel
 from harness.gateway import Internet, client_hello, receive, receive_all
+from harness.loop import until
 
 
 def echo(connection):
