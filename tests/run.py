@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import fcntl
 import glob
+import itertools
 import json
 import os
 import re
@@ -34,7 +35,7 @@ from harness import case, kernel, scheduler  # noqa: E402
 PLAIN_UID = 12321
 WORKERS = 3
 PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway", "ringfence-agent", "tests/gateway_owner")
-UNIT_TIMEOUT_S = 120
+UNIT_TIMEOUT_S = 300
 TEMP_PREFIX = "rft."
 
 
@@ -279,7 +280,7 @@ def marked_processes(mark):
 def end_children():
     """Whatever is still below this process; returns what there was."""
     seen = {}
-    left = kernel.wait_for_children(1)
+    left = kernel.wait_for_children(20)
     while left:
         seen.update(left)
         for pid, _ in left:
@@ -302,6 +303,15 @@ def leftovers(temp):
     scheduler.remove_tree(temp)
     if os.path.lexists(temp):
         yield one_result("leftovers", "no file is left", "failed", temp)
+
+
+def make_temp():
+    """Named without chance: letters of a random name end like a file that must not be there, or spell a word."""
+    for number in itertools.count(1):
+        with contextlib.suppress(FileExistsError):
+            temp = os.path.join(tempfile.gettempdir(), f"{TEMP_PREFIX}{os.getpid()}.{number}")
+            os.mkdir(temp, 0o711)
+            return temp
 
 
 def remove_stale():
@@ -397,8 +407,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
     remove_stale()
-    temp = tempfile.mkdtemp(prefix=f"{TEMP_PREFIX}{os.getpid()}.")
-    os.chmod(temp, 0o711)
+    temp = make_temp()
     tally = Tally(options.verbose)
     try:
         run_everything(options, temp, tally)

@@ -230,6 +230,7 @@ static const char *const errors[] = {
 	[AGENT_ERROR_BUDGET] = "budget",
 	[AGENT_ERROR_NETWORK] = "network",
 	[AGENT_ERROR_OTHER] = "other",
+	[AGENT_ERROR_UNREACHABLE] = "unreachable",
 };
 _Static_assert(sizeof errors / sizeof *errors == AGENT_ERROR_COUNT, "every error has a name");
 

@@ -47,6 +47,7 @@ enum agent_error {
 	AGENT_ERROR_BUDGET, /* a money limit of ours, kept by the agent itself */
 	AGENT_ERROR_NETWORK,
 	AGENT_ERROR_OTHER,
+	AGENT_ERROR_UNREACHABLE, /* no agent says so: the gateway has found no way to the model server */
 	AGENT_ERROR_COUNT
 };
 
@@ -94,6 +95,7 @@ struct agent_format {
 	void (*end)(struct agent_reader *reader);
 	void (*free)(struct agent_reader *reader);
 	bool ends; /* it says when a turn is over: what was said in one that did not end well is not final */
+	bool grows; /* a text is all that was said since the agent last did something, again and again */
 	int exit_http; /* its exit status is an HTTP status less this; 0: it is none */
 };
 

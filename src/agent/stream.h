@@ -29,7 +29,7 @@ void stream_free(struct agent_reader *reader);
 #define STREAM_FORMAT(label, opens)                                                       \
 	{                                                                                 \
 		.name = (label), .open = (opens), .feed = stream_feed, .end = stream_end, \
-		.free = stream_free, .ends = true                                         \
+		.free = stream_free, .ends = true, .grows = true                          \
 	}
 
 void stream_emit(struct stream *stream, const struct agent_event *event);

@@ -1,7 +1,8 @@
 /*
  * Something that is done in a process of its own, of whose output the beginning and the end are kept.
  *
- * It ends when that process has ended, however many others hold its output open; all of its group are killed then.
+ * It ends when that process has ended, however many others hold its output open. All that it has left behind is killed then,
+ * in whatever group or session that is.
  */
 #ifndef BUILTIN_CHILD_H
 #define BUILTIN_CHILD_H

@@ -188,17 +188,18 @@ static bool is_for_commands(const char *variable, const char *key)
 					       "npm_config_https_proxy=",
 					       "pip_proxy=",
 					       "cargo_http_proxy=" };
+	bool models_only = is_set("RINGFENCE_MODELS") && !is_set("RINGFENCE_HOSTS");
 
 	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
 		if (strncmp(variable, never[i], strlen(never[i])) == 0)
 			return false;
-	if (!*key || !strstr(variable, key))
-		return true;
-	/* Hosts that are allowed are reached with the same token. */
-	for (size_t i = 0; is_set("RINGFENCE_HOSTS") && i < sizeof proxies / sizeof *proxies; i++)
+	if (*key && strstr(variable, key))
+		return false;
+	/* A proxy that leads to models alone is none for a command. */
+	for (size_t i = 0; models_only && i < sizeof proxies / sizeof *proxies; i++)
 		if (strncasecmp(variable, proxies[i], strlen(proxies[i])) == 0)
-			return true;
-	return false;
+			return false;
+	return true;
 }
 
 static char **make_environment(const char *key)
@@ -230,7 +231,7 @@ static char **make_environment(const char *key)
 static void wipe_environment(const char *key)
 {
 	for (char **at = environ; *at; at++)
-		if (!is_for_commands(*at, key) || (*key && strstr(*at, key)))
+		if (!is_for_commands(*at, key))
 			explicit_bzero(*at, strlen(*at));
 }
 

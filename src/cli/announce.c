@@ -2,6 +2,7 @@
 #include "cli/announce.h"
 
 #include "cli/models.h"
+#include "cli/page.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -10,7 +11,10 @@
 
 static void line(const char *name, struct buffer *text)
 {
-	printf("  %-9s %s\n", name, buffer_text(text));
+	enum { COLUMN = 12 };
+
+	printf("  %-9s ", name);
+	page_print(buffer_text(text), COLUMN);
 }
 
 static void tell_agent(const struct applied *applied, const struct choice *choice)

@@ -97,10 +97,8 @@ static int decide(const struct applied *applied, const struct agent_adapter **re
 			return 0;
 		return error_set(
 			err,
-			"run needs an agent, and none was found that is installed and can log in (ringfence agents "
-			"tells more): set ANTHROPIC_API_KEY or another provider's key, or name a local model server with --upstream "
-			"openai=local:http://127.0.0.1:11434, or a command line with --agent-command COMMAND, which gets the prompt "
-			"on its stdin");
+			"run needs an agent that can log in (ringfence agents): set a key such as ANTHROPIC_API_KEY, or name "
+			"a local model server (--upstream openai=local:URL) or a command (--agent-command COMMAND)");
 	}
 	*ret_agent = agent_adapter_find(name);
 	if (*ret_agent)
@@ -221,7 +219,7 @@ static int check_login(const struct applied *applied, const struct agent_adapter
 		return error_set(
 			err,
 			"%s has no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, which the gateway adds outside of the "
-			"fence (--models auto), or name a server of your own with --upstream openai=local:http://127.0.0.1:11434",
+			"fence, or name a local model server (--upstream openai=local:URL)",
 			agent->title);
 	return error_set(
 		err,

@@ -1,6 +1,7 @@
 /* Parsing and describing commands: see cli.h. */
 #include "cli/cli.h"
 
+#include "cli/page.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -224,22 +225,10 @@ char *cli_setting_help(const struct setting *setting)
 
 void cli_print_wrapped(const char *text, int indent)
 {
-	enum { WIDTH = 80 };
-	int column = indent;
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
 
-	while (*text) {
-		int size = (int)strcspn(text, " ");
-
-		if (column > indent && column + 1 + size > WIDTH) {
-			printf("\n%*s", indent, "");
-			column = indent;
-		}
-		printf("%s%.*s", column > indent ? " " : "", size, text);
-		column += size + (column > indent);
-		text += size;
-		text += *text == ' ';
-	}
-	printf("\n");
+	page_wrap(&out, text, indent, indent, PAGE_PROSE);
+	puts(buffer_text(&out));
 }
 
 static void print_row(const char *left, const char *help)
@@ -428,8 +417,7 @@ int cli_fail_argument(const struct command *command, const char *argument)
 int cli_fail(const struct error *err)
 {
 	enum { EXIT_REFUSED = 125 };
-	AUTO_FREE char *shown = text_escaped(err->text);
 
-	fprintf(stderr, "ringfence: %s\n", shown);
+	page_complain("ringfence:", err->text);
 	return EXIT_REFUSED;
 }

@@ -34,13 +34,13 @@ static const struct option options[] = {
 };
 
 static const struct section sections[] = {
+	{ "EXIT STATUS", "  0    it is there, or there is nothing that your branch does not have\n"
+			 "  1    it conflicts, or you said no: nothing was changed\n"
+			 "  125  refused; the reason is said, and nothing was changed\n" },
 	{ "EXAMPLES", "  ringfence apply --dry-run\n"
 		      "  ringfence apply\n"
 		      "  ringfence apply 20260102-030405-abcd --squash\n"
 		      "  ringfence apply --patch >loop.mbox; git am loop.mbox\n" },
-	{ "EXIT STATUS", "  0    it is there, or there is nothing that your branch does not have\n"
-			 "  1    it conflicts, or you said no: nothing was changed\n"
-			 "  125  refused; the reason is said, and nothing was changed\n" },
 	{ 0 },
 };
 
@@ -349,7 +349,11 @@ static int print_patch(struct loops_options *asked, struct error *err)
 {
 	json_t *answer = NULL;
 	int result = perform(asked, "patch", false, NULL, &answer, err);
+	json_t *found = executed(answer);
 
+	/* Nothing is changed here, so there is nothing to agree to. */
+	show_executed(found);
+	json_decref(found);
 	json_decref(answer);
 	return result < 0 ? cli_fail(err) : 0;
 }

@@ -1,9 +1,7 @@
 /* ringfence checkpoints: what a loop has kept, and can be gone back to. */
 #include "cli/checkpoints.h"
-
-#include "util/buffer.h"
+#include "cli/page.h"
 #include "util/mem.h"
-#include "util/text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,38 +10,45 @@
 static const struct option options[] = { LOOPS_JSON, LOOPS_PROJECT, { 0 } };
 
 static const struct section sections[] = {
-	{ "KINDS",
-	  "  start   the state before the loop; always number 0\n"
-	  "  before  before an iteration, where somebody changed something since the last one\n"
-	  "  after   after an iteration and its checks\n"
-	  "  within  while the agent was at work; a file may be half written\n"
-	  "  undo    before a rollback or restore, so that it can be undone\n" },
+	{ "KINDS", "  start   the state before the loop; always number 0\n"
+		   "  before  before an iteration, if something has changed since the last one\n"
+		   "  after   after an iteration and its checks\n"
+		   "  within  while the agent was at work; a file may be half written\n"
+		   "  undo    before a rollback or restore, so that it can be undone\n" },
 	{ "EXAMPLES", "  ringfence checkpoints\n"
 		      "  ringfence diff 3 4 --stat\n"
 		      "  ringfence rollback 3\n" },
 	{ 0 },
 };
 
+static json_int_t number_of(const json_t *entry, const char *key)
+{
+	return json_integer_value(json_object_get(entry, key));
+}
+
 static void print_one(const json_t *entry)
 {
-	AUTO_BUFFER struct buffer size = BUFFER_INIT(64);
-	json_int_t skipped = json_integer_value(json_object_get(entry, "skipped"));
-	json_int_t iteration = json_integer_value(json_object_get(entry, "iteration"));
-	time_t at = (time_t)(json_integer_value(json_object_get(entry, "at_ms")) / 1000);
-	AUTO_FREE char *left = skipped ? mem_format(", %d not kept", (int)skipped) : mem_dup("");
-	AUTO_FREE char *when = iteration ? mem_format("iteration %d", (int)iteration) : mem_dup("");
+	enum { COLUMN = 49 };
+	time_t at = (time_t)(number_of(entry, "at_ms") / 1000);
+	AUTO_FREE char *when = number_of(entry, "iteration")
+				       ? mem_format("iteration %d",
+						    (int)number_of(entry, "iteration"))
+				       : mem_dup("");
+	AUTO_FREE char *left = number_of(entry, "skipped")
+				       ? mem_format(", %d not kept",
+						    (int)number_of(entry, "skipped"))
+				       : mem_dup("");
+	AUTO_FREE char *kept = mem_format("%lld files, %lld bytes%s",
+					  (long long)number_of(entry, "files"),
+					  (long long)number_of(entry, "bytes"), left);
 	struct tm parts;
 	char day[32] = "";
 
 	if (localtime_r(&at, &parts))
 		strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &parts);
-	buffer_printf(&size, "%lld",
-		      (long long)json_integer_value(json_object_get(entry, "bytes")));
-	printf("%4d  %s  %-6s  %-13s  %lld files, %s bytes%s\n",
-	       (int)json_integer_value(json_object_get(entry, "number")), day,
-	       json_string_value(json_object_get(entry, "kind")), when,
-	       (long long)json_integer_value(json_object_get(entry, "files")), buffer_text(&size),
-	       left);
+	printf("%4d  %s  %-6s  %-12s  ", (int)number_of(entry, "number"), day,
+	       json_string_value(json_object_get(entry, "kind")), when);
+	page_print(kept, COLUMN);
 }
 
 static int show(struct loops_options *asked, struct error *err)
@@ -68,8 +73,10 @@ static int show(struct loops_options *asked, struct error *err)
 	}
 	json_array_foreach(json_object_get(answer, "checkpoints"), index, entry) print_one(entry);
 	if (json_is_true(json_object_get(answer, "pending")))
-		printf("a rollback was cut off; it is finished by the next one, and by every other "
-		       "command that looks at the project\n");
+		page_print(
+			"a rollback was cut off; it is finished by the next one, and by every other "
+			"command that looks at the project",
+			0);
 	if (!json_array_size(json_object_get(answer, "checkpoints")))
 		printf("the loop %s has no checkpoint%s\n", asked->loop.id,
 		       asked->loop.state.options.checkpoints_off

@@ -1,6 +1,7 @@
 /* ringfence cost: what models have cost, from the ledgers. */
 #include "cli/apply.h"
 #include "cli/cli.h"
+#include "cli/page.h"
 #include "loop/client.h"
 #include "price/price.h"
 #include "util/buffer.h"
@@ -35,10 +36,10 @@ static const struct option options[] = {
 static const struct section sections[] = {
 	{ "FILES",
 	  "  STATE/loops/ID/ledger.jsonl, STATE/gateway/ledger.jsonl\n"
-	  "      One line of JSON for each request: when, which model, tokens by kind, what it cost in\n"
-	  "      nano-dollars, and whether that is exact or estimated.\n" },
+	  "      One line of JSON for each request: when, which model, tokens by kind, what\n"
+	  "      it cost in nano-dollars, and whether that is exact or estimated.\n" },
 	{ "EXAMPLES", "  ringfence cost\n"
-		      "  ringfence cost --by iteration 20261117-1\n"
+		      "  ringfence cost --by iteration 20260102-030405-abcd\n"
 		      "  ringfence cost --by day --csv > cost.csv\n" },
 	{ 0 },
 };
@@ -250,28 +251,79 @@ static void print_csv(const struct sums *sums)
 	}
 }
 
-static void print_sum(const struct sum *sum, const char *name)
+/* The columns of the table: what a line is for, and numbers. */
+enum { NAME, REQUESTS, INPUT, OUTPUT, READ, WRITTEN, COST, COLUMNS };
+
+struct row {
+	char *cells[COLUMNS];
+	bool estimated;
+};
+
+static char *digits(uint64_t number)
+{
+	return mem_format("%" PRIu64, number);
+}
+
+static void fill_row(struct row *row, const struct sum *sum, const char *name)
 {
 	AUTO_BUFFER struct buffer cost = BUFFER_INIT(64);
-	AUTO_FREE char *shown = text_escaped(name);
 
 	price_add_usd(&cost, sum->cost_nusd, 2);
-	printf("%-32s %8" PRIu64 " %12" PRIu64 " %10" PRIu64 " %12" PRIu64 " %12" PRIu64
-	       "  %14s%s\n",
-	       shown, sum->requests, sum->tokens[PRICE_INPUT], sum->tokens[PRICE_OUTPUT],
-	       sum->tokens[PRICE_READ], sum->tokens[PRICE_WRITE_5M] + sum->tokens[PRICE_WRITE_1H],
-	       buffer_text(&cost), sum->estimated_nusd ? " ~" : "");
+	row->cells[NAME] = text_escaped(name);
+	row->cells[REQUESTS] = digits(sum->requests);
+	row->cells[INPUT] = digits(sum->tokens[PRICE_INPUT]);
+	row->cells[OUTPUT] = digits(sum->tokens[PRICE_OUTPUT]);
+	row->cells[READ] = digits(sum->tokens[PRICE_READ]);
+	row->cells[WRITTEN] = digits(sum->tokens[PRICE_WRITE_5M] + sum->tokens[PRICE_WRITE_1H]);
+	row->cells[COST] = mem_format("%s%s", buffer_text(&cost),
+				      sum->estimated_nusd ? " ~" : "  ");
+}
+
+/* As wide as what is in it. */
+static void print_rows(const struct row *rows, size_t count)
+{
+	int widths[COLUMNS] = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		for (int at = 0; at < COLUMNS; at++)
+			if (page_columns(rows[i].cells[at]) > widths[at])
+				widths[at] = page_columns(rows[i].cells[at]);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = rows[i].cells[NAME];
+
+		printf("%s%*s", name, widths[NAME] - page_columns(name), "");
+		for (int at = NAME + 1; at < COLUMNS; at++)
+			printf("  %*s", widths[at], rows[i].cells[at]);
+		printf("\n");
+	}
+}
+
+static void print_table(const struct sums *sums)
+{
+	static const char *const heads[COLUMNS] = {
+		[REQUESTS] = "requests", [INPUT] = "input",      [OUTPUT] = "output",
+		[READ] = "cached",       [WRITTEN] = "to cache", [COST] = "US$  ",
+	};
+	size_t count = sums->count + 2;
+	struct row *rows = mem_zero(count * sizeof *rows);
+
+	for (int at = 0; at < COLUMNS; at++)
+		rows[0].cells[at] = mem_dup(at == NAME ? sums->by : heads[at]);
+	for (size_t i = 0; i < sums->count; i++)
+		fill_row(&rows[i + 1], &sums->items[i], sums->items[i].name);
+	fill_row(&rows[count - 1], &sums->total, "total");
+	print_rows(rows, count);
+	for (size_t i = 0; i < count; i++)
+		for (int at = 0; at < COLUMNS; at++)
+			free(rows[i].cells[at]);
+	free(rows);
 }
 
 static void print_text(const struct sums *sums)
 {
-	printf("%-32s %8s %12s %10s %12s %12s  %14s\n", sums->by, "requests", "input", "output",
-	       "cache read", "cache write", "US$");
-	for (size_t i = 0; i < sums->count; i++)
-		print_sum(&sums->items[i], sums->items[i].name);
-	print_sum(&sums->total, "total");
+	print_table(sums);
 	if (sums->total.estimated_nusd)
-		printf("\n~ a part of it is estimated: the answer was cut off, or somebody died.\n");
+		printf("\n~ a part of it is estimated: an answer was cut off, or a gateway was killed.\n");
 	if (sums->replayed_nusd) {
 		AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
 

@@ -1,6 +1,6 @@
 /* ringfence history: the iterations of a loop, with their verdicts. */
 #include "cli/loops.h"
-
+#include "cli/page.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -75,7 +75,7 @@ static void take_data(struct history *history, int kind, const json_t *data, int
 		"code",      "signal",          "timed_out", "idle",        "duration_ms",
 		"cost_nusd", "agent_cost_nusd", "tokens",    "session",     "error",
 		"message",   "reset_at",        "limit",     "over_budget", "denials",
-		"denied",    "quarantined",     "put_aside"
+		"denied",    "quarantined",     "put_aside", "metered"
 	};
 	const char *action = json_string_value(json_object_get(data, "action"));
 	const char *status = json_string_value(json_object_get(data, "status"));
@@ -169,6 +169,18 @@ static char *why_of(const json_t *entry)
 	return mem_format("%s%s%s", shown, *shown && idle ? "; " : "", idle ? idle : "");
 }
 
+/* Beside the numbers where there is room for words, else below them. */
+static void print_why(const char *why)
+{
+	enum { COLUMN = 66, LEAST = 34, BELOW = 7 };
+	bool beside = page_width() == 0 || page_width() >= COLUMN + LEAST;
+
+	if (!beside)
+		printf("\n");
+	printf("%*s", beside ? 2 : BELOW, "");
+	page_print(why, beside ? COLUMN : BELOW);
+}
+
 static void print_iteration(const json_t *entry)
 {
 	json_int_t attempt = number_of(entry, "attempt");
@@ -184,9 +196,10 @@ static void print_iteration(const json_t *entry)
 	AUTO_FREE char *lasted = time_of(entry);
 	AUTO_FREE char *why = why_of(entry);
 
-	printf("%-6s %-11s  %-9s  %6s  %7s  %6d  %8s  %s\n", name,
+	printf("%-6s %-11s  %-9s  %6s  %7s  %6d  %8s", name,
 	       json_string_value(json_object_get(entry, "verdict")), agent, checks, lasted,
-	       (int)number_of(entry, "denials"), spent, why);
+	       (int)number_of(entry, "denials"), spent);
+	print_why(why);
 }
 
 static void print_table(const json_t *list)
@@ -198,8 +211,9 @@ static void print_table(const json_t *list)
 		puts("no iteration has begun yet");
 		return;
 	}
-	printf("%-6s %-11s  %-9s  %6s  %7s  %6s  %8s  %s\n", "", "verdict", "agent", "checks",
-	       "time", "denied", "US$", "why");
+	printf("%-6s %-11s  %-9s  %6s  %7s  %6s  %8s", "", "verdict", "agent", "checks", "time",
+	       "denied", "US$");
+	print_why("why");
 	json_array_foreach(list, index, entry) print_iteration(entry);
 }
 

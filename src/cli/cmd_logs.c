@@ -1,6 +1,7 @@
 /* ringfence logs: what an agent printed. */
+#include "cli/live.h"
 #include "cli/loops.h"
-
+#include "cli/page.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -24,6 +25,8 @@ static const struct option options[] = {
 	OPTION_FLAG("checks",
 		    "what the checks printed instead; of iteration 0: before the first agent",
 		    struct loops_options, checks),
+	OPTION_FLAG("raw", "the bytes as they came, also of an agent that prints events",
+		    struct loops_options, raw),
 	OPTION_FLAG("json", "each line as {\"iteration\", \"stream\", \"text\"}",
 		    struct loops_options, json),
 	LOOPS_PROJECT,
@@ -34,23 +37,69 @@ static const struct alias aliases[] = { { "-f", "--follow" }, { 0 } };
 
 static const struct section sections[] = { { 0 } };
 
+/* How a stream is shown: its bytes, its lines as JSON, or what the events in it tell. */
+enum form { FORM_BYTES, FORM_JSON, FORM_TOLD };
+
 /* The logs of an iteration, as far as they were shown. */
 struct shown {
-	bool json;
+	enum form form[2];
+	struct live live; /* of what is told */
 	unsigned int iteration, attempt;
 	const char *streams[2]; /* their names: NAME.log */
 	off_t at[2];
 	struct buffer line[2]; /* as JSON: one that has no end yet */
 };
 
-static void init_shown(struct shown *shown, bool json, unsigned int iteration, unsigned int attempt)
+/* On a terminal, control characters of an agent do nothing. */
+static void print_bytes(const char *bytes, size_t size)
 {
-	*shown = (struct shown){ .json = json,
+	if (!isatty(1)) {
+		fwrite(bytes, 1, size, stdout);
+		return;
+	}
+	while (size) {
+		const char *end = memchr(bytes, '\n', size);
+		size_t part = end ? (size_t)(end - bytes) : size;
+		AUTO_BUFFER struct buffer clean = BUFFER_INIT(8 * CHUNK);
+
+		text_escape_bytes(&clean, bytes, part);
+		fputs(buffer_text(&clean), stdout);
+		if (end)
+			putchar('\n');
+		part += end != NULL;
+		bytes += part;
+		size -= part;
+	}
+}
+
+static void tell_line(void *context, enum paint colour, const char *line, int indent)
+{
+	(void)context;
+	page_tell(colour, line, indent);
+}
+
+static void pass_on(void *context, const char *bytes, size_t size)
+{
+	(void)context;
+	print_bytes(bytes, size);
+}
+
+static void init_shown(struct shown *shown, const struct loops_options *asked,
+		       unsigned int iteration, unsigned int attempt)
+{
+	const struct agent_format *format = asked->loop.state.options.agent_format;
+	enum form form = asked->json ? FORM_JSON : FORM_BYTES;
+	bool told = form == FORM_BYTES && !asked->raw && !asked->checks && live_tells(format);
+
+	*shown = (struct shown){ .form = { told ? FORM_TOLD : form, form },
+				 .live = { .tell = tell_line, .pass = pass_on, .whole = true },
 				 .iteration = iteration,
 				 .attempt = attempt,
 				 .streams = { "stdout", "stderr" } };
 	for (int i = 0; i < 2; i++)
 		shown->line[i] = BUFFER_INIT(LINE_BYTES + 4);
+	if (told)
+		live_open(&shown->live, format);
 }
 
 /* How many of these bytes end with a whole character; the rest of one may come later. */
@@ -109,37 +158,23 @@ static void take_lines(struct shown *shown, int stream, const char *bytes, size_
 	}
 }
 
+/* What an unfinished line still tells. */
+static void end_telling(struct shown *shown)
+{
+	if (shown->live.reader)
+		live_close(&shown->live);
+}
+
 /* Lines that the agent did not end. */
 static void end_lines(struct shown *shown)
 {
+	end_telling(shown);
 	for (int i = 0; i < 2; i++) {
 		if (shown->line[i].used)
 			print_line(shown, i);
 		buffer_release(&shown->line[i]);
 	}
 	fflush(stdout);
-}
-
-/* On a terminal, control characters of an agent do nothing. */
-static void print_bytes(const char *bytes, size_t size)
-{
-	if (!isatty(1)) {
-		fwrite(bytes, 1, size, stdout);
-		return;
-	}
-	while (size) {
-		const char *end = memchr(bytes, '\n', size);
-		size_t part = end ? (size_t)(end - bytes) : size;
-		AUTO_BUFFER struct buffer clean = BUFFER_INIT(8 * CHUNK);
-
-		text_escape_bytes(&clean, bytes, part);
-		fputs(buffer_text(&clean), stdout);
-		if (end)
-			putchar('\n');
-		part += end != NULL;
-		bytes += part;
-		size -= part;
-	}
 }
 
 static void print_new(struct shown *shown, const char *folder, int stream)
@@ -152,8 +187,10 @@ static void print_new(struct shown *shown, const char *folder, int stream)
 
 	while (fd >= 0 && (n = pread(fd, chunk, sizeof chunk, *at)) > 0) {
 		n = (ssize_t)whole(chunk, (size_t)n);
-		if (shown->json)
+		if (shown->form[stream] == FORM_JSON)
 			take_lines(shown, stream, chunk, (size_t)n);
+		else if (shown->form[stream] == FORM_TOLD)
+			live_feed(&shown->live, chunk, (size_t)n);
 		else
 			print_bytes(chunk, (size_t)n);
 		*at += n;
@@ -174,6 +211,17 @@ static void print_both(const struct client_loop *loop, struct shown *shown)
 
 	for (int i = 0; i < 2; i++)
 		print_new(shown, folder, i);
+}
+
+/* All of an iteration that nobody waits for. */
+static void print_whole(const struct client_loop *loop, struct shown *shown)
+{
+	AUTO_FREE char *folder = folder_of(loop, shown);
+
+	print_new(shown, folder, 0);
+	end_telling(shown);
+	print_new(shown, folder, 1);
+	end_lines(shown);
 }
 
 /* The last try of an iteration. */
@@ -239,7 +287,7 @@ static void follow(struct loops_options *asked, struct shown *shown)
 		if (loop->state.iteration != shown->iteration ||
 		    loop->state.attempt != shown->attempt) {
 			end_lines(shown);
-			init_shown(shown, asked->json, loop->state.iteration, loop->state.attempt);
+			init_shown(shown, asked, loop->state.iteration, loop->state.attempt);
 			mark_iteration(asked, shown);
 			over = false;
 		} else if (!over &&
@@ -248,6 +296,7 @@ static void follow(struct loops_options *asked, struct shown *shown)
 				;
 		}
 	}
+	end_lines(shown);
 	mark_end(asked);
 }
 
@@ -264,15 +313,14 @@ static bool print_check(const struct loops_options *asked, const struct shown *o
 
 	if (access(path, F_OK) < 0)
 		return false;
-	init_shown(&shown, asked->json, of->iteration, of->attempt);
+	init_shown(&shown, asked, of->iteration, of->attempt);
 	shown.streams[0] = out;
 	shown.streams[1] = complaints;
 	if (!asked->json && of->iteration)
 		printf("-- iteration %u: %s\n", of->iteration, command);
 	else if (!asked->json)
 		printf("-- before the first iteration: %s\n", command);
-	print_both(loop, &shown);
-	end_lines(&shown);
+	print_whole(loop, &shown);
 	return true;
 }
 
@@ -303,6 +351,10 @@ static int show(struct loops_options *asked, struct error *err)
 		error_set(err, "--checks and --follow do not go together");
 		return cli_fail(err);
 	}
+	if (asked->raw && asked->json) {
+		error_set(err, "--raw and --json do not go together");
+		return cli_fail(err);
+	}
 	if (asked->iteration && !before && text_count(asked->iteration, &wanted) < 0) {
 		error_set(err, "--iteration is a number such as 3, not '%.100s'", asked->iteration);
 		return cli_fail(err);
@@ -315,18 +367,16 @@ static int show(struct loops_options *asked, struct error *err)
 		return cli_fail(err);
 	}
 	if (wanted || before)
-		init_shown(&shown, asked->json, (unsigned int)wanted,
+		init_shown(&shown, asked, (unsigned int)wanted,
 			   last_attempt(&asked->loop, (unsigned int)wanted));
 	else
-		init_shown(&shown, asked->json, asked->loop.state.iteration,
-			   asked->loop.state.attempt);
+		init_shown(&shown, asked, asked->loop.state.iteration, asked->loop.state.attempt);
 	if (asked->checks)
 		print_checks(asked, &shown);
 	else if (asked->follow && !wanted)
 		follow(asked, &shown);
 	else
-		print_both(&asked->loop, &shown);
-	end_lines(&shown);
+		print_whole(&asked->loop, &shown);
 	return cli_printed();
 }
 
@@ -337,13 +387,13 @@ static int run_logs(const struct command *command, char **argv)
 
 const struct command cmd_logs = {
 	.name = "logs",
-	.args = "[-f | --checks] [--iteration N] [--json] [LOOP]",
+	.args = "[-f | --checks] [--iteration N] [--raw | --json] [LOOP]",
 	.most = 1,
 	.mixed = true,
-	.help = "what the agent or the checks printed",
+	.help = "what the agent did, or the checks printed",
 	.about =
-		"Prints the output of the last iteration, or of the one that is named: the agent's, or that of the checks. The files "
-		"are in the loop's folder, in which the agent cannot write.",
+		"Shows the last iteration, or the one that is named: what the agent printed, or the checks. Of an agent that prints events "
+		"it tells what they say: words, tools and errors. The files are in the loop's folder, in which the agent cannot write.",
 	.options = options,
 	.aliases = aliases,
 	.sections = sections,

@@ -2,6 +2,7 @@
 #include "cli/apply.h"
 #include "cli/cli.h"
 #include "cli/notice.h"
+#include "cli/page.h"
 #include "cli/policy.h"
 #include "cli/reach.h"
 #include "util/json.h"
@@ -10,7 +11,9 @@
 #include "util/text.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 struct policy_options {
@@ -59,20 +62,48 @@ static const char *inside(const struct fence_plan *plan, const char *path)
 
 static void print_line(const char *what, const char *value, const char *name, const char *origin)
 {
-	enum { COLUMN = 40 };
+	enum { LABEL = 13, COLUMN = 36 };
 	AUTO_FREE char *shown = text_escaped(value);
-	AUTO_FREE char *from = text_escaped(origin);
 	bool named = name && strcmp(name, what) != 0;
-	AUTO_FREE char *rule = text_escaped(named ? name : "");
+	AUTO_FREE char *rule = mem_format("%s%s%s", named ? name : "", named ? ", " : "", origin);
+	AUTO_FREE char *from = text_escaped(rule);
+	bool long_one = page_width() && page_columns(shown) > COLUMN;
 
 	printf("%-12s %-*s", what, *from ? COLUMN : 0, shown);
-	printf("%s%s%s%s\n", *from ? " " : "", rule, named ? ", " : "", from);
+	if (*from && long_one)
+		printf("\n%*s", LABEL + COLUMN, "");
+	printf("%s", *from ? " " : "");
+	page_print(from, LABEL + COLUMN + 1);
 }
 
-static void print_rules(const struct fence_plan *plan)
+static bool is_git(const struct fence_plan *plan, const char *path)
+{
+	AUTO_FREE char *git = path_join(plan->project, ".git");
+
+	return path_within(path, git);
+}
+
+bool policy_private_git(const struct applied *applied, const struct fence_plan *plan)
+{
+	AUTO_FREE char *git = path_join(plan->project, ".git");
+	AUTO_FREE char *head = path_join(git, "HEAD");
+	struct stat status;
+
+	if (strcmp(config_get(&applied->config, SETTING_GIT)->text, "private") != 0 ||
+	    plan->weaker & FENCE_WEAKER_NO_FENCE)
+		return false;
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].asked && is_git(plan, plan->rules[i].path))
+			return false;
+	return lstat(git, &status) == 0 && (S_ISREG(status.st_mode) || access(head, F_OK) == 0);
+}
+
+static void print_rules(const struct applied *applied, const struct fence_plan *plan, bool loop)
 {
 	static const enum wire_access order[] = { WIRE_WRITE, WIRE_READ, WIRE_HIDE,
 						  WIRE_HIDE_AROUND };
+	const char *git_origin = config_get(&applied->config, SETTING_GIT)->origin;
+	bool private_git = policy_private_git(applied, plan);
 
 	for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
 		for (size_t i = 0; i < plan->rule_count; i++) {
@@ -81,17 +112,22 @@ static void print_rules(const struct fence_plan *plan)
 			AUTO_FREE char *name = NULL;
 			const char *origin;
 
-			if (rule->access != order[k])
+			if (rule->access != order[k] ||
+			    (loop && private_git && is_git(plan, rule->path)))
 				continue;
 			fence_rule_describe(plan, rule, &name, &origin);
 			print_line(access_word(rule->access), inside(plan, rule->path), name,
 				   origin);
 		}
 	}
+	if (private_git)
+		print_line(loop ? "private" : "in a loop",
+			   loop ? ".git" : ".git is private, and can be written", "git",
+			   git_origin);
 	print_line("private", "/tmp", NULL, "built-in");
 	print_line("private", "/dev/shm", NULL, "built-in");
 	print_line("private", plan->home, NULL, "built-in");
-	print_line("readable", "the system: /usr, /opt, parts of /etc", NULL, "built-in");
+	print_line("readable", "/usr, /opt, parts of /etc", NULL, "built-in");
 	print_line("absent", "everything else", NULL, "built-in");
 }
 
@@ -162,7 +198,7 @@ static void print_models(const struct list *texts)
 		print_line("tape", record, NULL, "record");
 }
 
-void policy_print(const struct applied *applied, const struct fence_plan *plan)
+void policy_print(const struct applied *applied, const struct fence_plan *plan, bool loop)
 {
 	static const char *const nets[] = { [FENCE_NET_NONE] = "none",
 					    [FENCE_NET_LIST] = "list: only these hosts",
@@ -174,7 +210,7 @@ void policy_print(const struct applied *applied, const struct fence_plan *plan)
 	print_line("runs as", who, NULL, "");
 	print_line("fence", plan->mechanism->name, NULL,
 		   config_get(&applied->config, SETTING_FENCE)->origin);
-	print_rules(plan);
+	print_rules(applied, plan, loop);
 	print_line("network",
 		   applied->spec.net == FENCE_NET_LIST && !applied->spec.allow.count
 			   ? (applied->spec.models.count ? "list: no host, only models"
@@ -284,6 +320,8 @@ static void print_json(const struct applied *applied, const struct fence_plan *p
 	json_close(&json);
 	json_close(&json);
 	add_rules(&json, plan);
+	json_text(&json, "git_in_a_loop",
+		  policy_private_git(applied, plan) ? "private" : "as the rules say");
 	add_limits(&json, applied);
 	add_private(&json, plan);
 	add_lists(&json, &applied->config, plan);
@@ -351,6 +389,21 @@ static void print_why(const struct fence_explanation *about)
 	       about->change_key, value);
 }
 
+/* What the plan says of .git holds for a command. */
+static void note_git(const struct applied *applied, const struct fence_plan *plan,
+		     struct fence_explanation *about)
+{
+	char *note;
+
+	if (!is_git(plan, about->subject) || !policy_private_git(applied, plan))
+		return;
+	note = mem_format(
+		"%s%sin a loop a private git directory is there instead, which can be written",
+		about->note ? about->note : "", about->note ? "; " : "");
+	free(about->note);
+	about->note = note;
+}
+
 static int show(struct policy_options *asked, struct error *err)
 {
 	static char *const nothing[] = { (char *)"true", NULL };
@@ -367,6 +420,8 @@ static int show(struct policy_options *asked, struct error *err)
 		fence_explain(&plan, asked->why, here ? here : plan.project, &about);
 		if (strcmp(about.about, "host") == 0)
 			reach_explain(&applied->spec, &about);
+		else if (strcmp(about.about, "path") == 0)
+			note_git(applied, &plan, &about);
 		if (asked->json)
 			print_why_json(&about);
 		else
@@ -376,7 +431,7 @@ static int show(struct policy_options *asked, struct error *err)
 		print_json(applied, &plan);
 	} else {
 		notice_config(&applied->config, false);
-		policy_print(applied, &plan);
+		policy_print(applied, &plan, false);
 	}
 	fence_plan_release(&plan);
 	return cli_printed();
@@ -416,6 +471,7 @@ const struct command cmd_policy = {
 	.name = "policy",
 	.args = "[--json] [options] [[--why] PATH|HOST|SYSCALL]",
 	.most = 1,
+	.mixed = true,
 	.help = "what a command could do here, and why",
 	.about =
 		"Prints what would hold for a command in the fence of this project: every rule with where it comes from. "

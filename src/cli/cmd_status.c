@@ -1,9 +1,10 @@
 /* ringfence status: which loops there are, and how they stand. */
 #include "cli/loops.h"
-
+#include "cli/page.h"
 #include "util/mem.h"
 #include "util/text.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -18,17 +19,20 @@ static const struct option options[] = {
 static const struct section sections[] = {
 	{ "STATES", "  starting     the checks are run for the first time\n"
 		    "  running      an iteration is under way\n"
-		    "  waiting      until a stated time\n"
+		    "  waiting      for the model's provider, until a stated time\n"
 		    "  paused       ringfence resume goes on\n"
 		    "  interrupted  the supervisor is gone; ringfence resume goes on\n"
-		    "  completed, limit, failed, aborted\n" },
+		    "  completed    every rule holds\n"
+		    "  limit        a limit of the loop was reached\n"
+		    "  failed       a breaker opened, or the fence failed\n"
+		    "  aborted      by a person\n" },
 	{ "EXAMPLES", "  ringfence status --json | jq -r '.loops[].status'\n" },
 	{ 0 },
 };
 
 enum { OBJECTIVE_BYTES = 100, MOST_SHOWN = 10 };
 
-/* The first line of the objective, cut between characters. The caller frees. */
+/* The first line of the objective, cut between characters, as it came. The caller frees. */
 static char *cut(const char *objective)
 {
 	size_t size = strcspn(objective, "\n");
@@ -39,9 +43,7 @@ static char *cut(const char *objective)
 		size = text_first(objective, size, OBJECTIVE_BYTES);
 	}
 
-	AUTO_FREE char *text = mem_format("%.*s%s", (int)size, objective, whole ? "" : " ...");
-
-	return text_escaped(text);
+	return mem_format("%.*s%s", (int)size, objective, whole ? "" : " ...");
 }
 
 /* "2h ago". The caller frees. */
@@ -75,14 +77,52 @@ static const char *doing(const struct client_loop *loop)
 		       : NULL;
 }
 
+/* A line below that of the loop: wrapped on a terminal, with nothing in it that it would obey. */
+static __attribute__((format(printf, 1, 2))) void line(const char *format, ...)
+{
+	enum { INDENT = 4 };
+	va_list arguments;
+
+	va_start(arguments, format);
+
+	AUTO_FREE char *text = mem_format_list(format, arguments);
+	AUTO_FREE char *shown = text_escaped(text);
+
+	va_end(arguments);
+	printf("%*s", INDENT, "");
+	page_print(shown, INDENT);
+}
+
+static void print_tape(const struct loop_state *state)
+{
+	if (state->options.replay)
+		line("a replay of %s: no model is asked, and nothing is paid",
+		     state->options.replay);
+	else if (state->options.record)
+		line("recorded to %s", state->options.record);
+	if (state->not_recorded)
+		line("NOT all of it: %s", state->not_recorded);
+}
+
+static void print_git(const struct loop_state *state)
+{
+	const char *branch = state->git_ref ? text_behind(state->git_ref, "refs/heads/") : NULL;
+
+	if (state->git_ref)
+		line("committed: %s is %.10s", branch ? branch : state->git_ref,
+		     state->git_commit ? state->git_commit : "?");
+	if (state->git_why && state->git_mode && strcmp(state->git_mode, "private") == 0)
+		line("%s", state->git_why);
+	if (state->git_error)
+		line("what was committed did not come in: %s", state->git_error);
+	if (state->uncommitted)
+		line("%s", state->uncommitted);
+}
+
 static void print_loop(const struct client_loop *loop, bool with_project)
 {
 	const struct loop_state *state = &loop->state;
 	AUTO_FREE char *reason = client_reason(loop);
-	AUTO_FREE char *shown = text_escaped(reason ? reason : "");
-	AUTO_FREE char *project = text_escaped(state->options.origin    ? state->options.origin
-					       : state->options.project ? state->options.project
-									: "?");
 	AUTO_FREE char *objective = cut(state->options.objective ? state->options.objective : "");
 	AUTO_FREE char *age = age_of(state);
 	AUTO_FREE char *most = state->options.limits.iterations
@@ -95,48 +135,23 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 	printf("%s  %-11s", loop->id, client_status(loop));
 	if (!loop->damaged)
 		printf("  iteration %u%s%s  %s", state->iteration, most, spent, age);
-	printf("%s%s\n", with_project ? "  " : "", with_project ? project : "");
+	printf("\n");
+	if (with_project)
+		line("of %s", state->options.origin    ? state->options.origin
+			      : state->options.project ? state->options.project
+						       : "a project that is not known");
 	if (*objective)
-		printf("    %s\n", objective);
+		line("%s", objective);
 	if (doing(loop))
-		printf("    %s\n", doing(loop));
-	else if (*shown)
-		printf("    %s\n", shown);
-	if (state->options.work_tree) {
-		AUTO_FREE char *work_tree = text_escaped(state->options.work_tree);
-
-		printf("    in %s, branch ringfence/%s\n", work_tree, loop->id);
-	}
-	if (state->options.replay || state->options.record) {
-		AUTO_FREE char *tape = text_escaped(state->options.replay ? state->options.replay
-									  : state->options.record);
-
-		printf(state->options.replay
-			       ? "    a replay of %s: no model is asked, and nothing is paid\n"
-			       : "    recorded to %s\n",
-		       tape);
-		if (state->not_recorded) {
-			AUTO_FREE char *why = text_escaped(state->not_recorded);
-
-			printf("    NOT all of it: %s\n", why);
-		}
-	}
-	if (state->git_ref) {
-		const char *branch = text_behind(state->git_ref, "refs/heads/");
-
-		printf("    committed: %s is %.10s\n", branch ? branch : state->git_ref,
-		       state->git_commit ? state->git_commit : "?");
-	}
-	if (state->git_error) {
-		AUTO_FREE char *why = text_escaped(state->git_error);
-
-		printf("    what was committed did not come in: %s\n", why);
-	}
-	if (state->options.login) {
-		AUTO_FREE char *login = text_escaped(state->options.login);
-
-		printf("    LOGIN IN THE FENCE: the agent has a copy of %s\n", login);
-	}
+		line("%s", doing(loop));
+	else if (reason && *reason)
+		line("%s", reason);
+	if (state->options.work_tree)
+		line("in %s, branch ringfence/%s", state->options.work_tree, loop->id);
+	print_tape(state);
+	print_git(state);
+	if (state->options.login)
+		line("LOGIN IN THE FENCE: the agent has a copy of %s", state->options.login);
 }
 
 static bool is_wanted(const struct loops_options *asked, const struct client_loop *loop)

@@ -157,7 +157,7 @@ static bool obey_person(struct follow *follow)
 	if (answer != 'd')
 		return false;
 	tale_tell(&follow->tale,
-		  "the loop %s goes on in the background (ringfence logs -f, pause, abort: %s)", id,
+		  "the loop %s goes on in the background (ringfence logs -f %s, pause, abort)", id,
 		  id);
 	return true;
 }

@@ -1,28 +1,48 @@
-/* What an agent does, told as its typed output comes: its words, its tools, and what goes wrong with them. */
+/*
+ * What an agent does, in lines for people, made of its typed output as it comes: its words, its tools, and what goes wrong with
+ * them. `run` tells it while the loop works, `logs` afterwards.
+ */
 #ifndef CLI_LIVE_H
 #define CLI_LIVE_H
 
 #include "agent/agent.h"
+#include "cli/paint.h"
 #include "loop/client.h"
+#include "util/buffer.h"
 
-/* Gets a line without its end; foreign text in it is as it came. */
-typedef void live_fn(void *context, const char *line);
+/* Gets a line without its end, and where it goes on if it is wrapped; foreign text in it is as it came. */
+typedef void live_fn(void *context, enum paint colour, const char *line, int indent);
+
+/* Gets bytes of lines that are no events, ends of lines among them. */
+typedef void live_pass_fn(void *context, const char *bytes, size_t size);
 
 struct live {
 	live_fn *tell;
+	live_pass_fn *pass; /* NULL: they are left out */
 	void *context;
+	bool whole; /* all that it says, also at its end, and its errors; else the first line of each text */
+
 	char *path; /* of the log that is read; NULL: none */
 	int fd;     /* -1: it is not there yet */
 	struct agent_reader *reader;
+	struct buffer line; /* for pass: the one that is being read */
+	bool grows;         /* as its format says */
+	bool foreign;       /* it is no event */
+	bool over;          /* it is too long to be one, and passed on as it comes */
+	char *said;         /* what was told last of its words; NULL: it has done something since */
 };
 
-/* Begins with an iteration's output. Plain output is not told: it is anything. */
+/* Begins with output of a format, and ends; between them bytes are fed. */
+void live_open(struct live *live, const struct agent_format *format);
+void live_feed(struct live *live, const char *bytes, size_t size);
+void live_close(struct live *live);
+
+/* Output that is for people already is not made of events, and is not told. */
+bool live_tells(const struct agent_format *format);
+
+/* The same with the log of an iteration: begins, tells what has come since, tells the rest and ends. */
 void live_begin(struct live *live, const struct client_loop *loop, int iteration, int attempt);
-
-/* Tells what has come since. */
 void live_look(struct live *live);
-
-/* Tells the rest, and ends. */
 void live_end(struct live *live);
 
 #endif

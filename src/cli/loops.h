@@ -27,6 +27,7 @@ struct loops_options {
 	bool now;
 	bool follow;
 	bool checks;
+	bool raw;
 	const char *iteration;
 	const char *loop_id; /* of commands whose arguments mean something else */
 	const char *from;

@@ -360,7 +360,7 @@ int models_texts(const struct applied *applied, struct list *ret_texts, struct e
 
 	if (config_get(config, SETTING_RECORD)->number &&
 	    config_get(config, SETTING_REPLAY)->number)
-		return error_set(err, "--record and --replay exclude each other");
+		return error_set(err, "--record and --replay do not go together");
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
 		if (!is_passed(&applied->spec.env, i) &&
 		    !config_get(config, SETTING_REPLAY)->number)
@@ -415,19 +415,33 @@ int models_books(const struct applied *applied, struct books_options *ret_option
 	return 0;
 }
 
-void models_tell_cost(const struct books_news *news)
+char *models_cost_words(const struct models_use *use)
 {
 	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
-	uint64_t input = 0;
+	AUTO_FREE char *asked =
+		mem_format("%" PRIu64 " %s, %" PRIu64 " tokens in, %" PRIu64 " out", use->requests,
+			   use->requests == 1 ? "request" : "requests", use->input, use->output);
 
-	if (news->requests == 0 && news->cost_nusd == 0)
-		return;
-	for (size_t i = 0; i < PRICE_KINDS; i++)
-		input += i == PRICE_OUTPUT ? 0 : news->tokens[i];
-	price_add_usd(&amount, news->cost_nusd, 2);
-	noticef("%s US$ %s: %" PRIu64 " %s, %" PRIu64 " tokens in, %" PRIu64
-		" out (ringfence cost tells more)",
-		news->replay ? "a replay: models would have cost" : "models cost",
-		buffer_text(&amount), news->requests, news->requests == 1 ? "request" : "requests",
-		input, news->tokens[PRICE_OUTPUT]);
+	if (use->requests == 0 && use->cost_nusd == 0)
+		return NULL;
+	if (use->cost_nusd == 0 && use->free_requests == use->requests)
+		return mem_format("a local model, at no cost: %s", asked);
+	price_add_usd(&amount, use->cost_nusd, 2);
+	return mem_format("%s US$ %s: %s",
+			  use->replay ? "a replay: models would have cost" : "models cost",
+			  buffer_text(&amount), asked);
+}
+
+void models_tell_cost(const struct books_news *news)
+{
+	const struct models_use use = { .requests = news->requests,
+					.free_requests = news->free_requests,
+					.input = books_input(news),
+					.output = news->tokens[PRICE_OUTPUT],
+					.cost_nusd = news->cost_nusd,
+					.replay = news->replay };
+	AUTO_FREE char *words = models_cost_words(&use);
+
+	if (words)
+		noticef("%s (ringfence cost tells more)", words);
 }

@@ -15,7 +15,7 @@ int models_judge(const struct setting *setting, const char *text, struct error *
 bool models_lead(const struct list *texts, const char *variable);
 
 /* 0, or -1 with err set where every server that these texts lead to is a local one, and this machine says that nobody
- * listens there. A gateway would take that for a server that is overloaded, and a loop would wait for hours. */
+ * listens there. A loop would wait for it. */
 int models_listen(const struct list *texts, struct error *err);
 
 /* Appends to which models these texts lead, as a part of a sentence; nothing, if there are none. */
@@ -23,6 +23,17 @@ void models_tell(const struct list *texts, struct buffer *out);
 
 /* Is a tape asked for? Then there is no run without models. */
 bool models_taped(const struct config *config);
+
+/* What was asked of models, as the gateway has counted it. */
+struct models_use {
+	uint64_t requests, free_requests; /* of which to local ones */
+	uint64_t input, output;           /* tokens */
+	uint64_t cost_nusd;
+	bool replay;
+};
+
+/* In words: what it cost or, as a replay, would have cost. NULL: nothing was asked. The caller frees. */
+char *models_cost_words(const struct models_use *use);
 
 /* Says what a run asked of models, and what it cost or, as a replay, would have cost; nothing, if it asked for nothing. */
 void models_tell_cost(const struct books_news *news);

@@ -2,11 +2,16 @@
 #include "cli/tale.h"
 
 #include "cli/loops.h"
+#include "cli/models.h"
+#include "cli/page.h"
 #include "util/buffer.h"
+#include "util/mem.h"
+#include "util/path.h"
 #include "util/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void tale_object(struct tale *tale, json_t *object)
@@ -37,7 +42,6 @@ static void tell_raw(struct tale *tale, const struct store_event *event, json_t 
 
 void tale_paint(struct tale *tale, enum paint colour, const char *format, ...)
 {
-	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
 	char text[4096];
 	va_list arguments;
 
@@ -46,13 +50,9 @@ void tale_paint(struct tale *tale, enum paint colour, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	text_escape(&line, text);
-	printf("%s%s%s\n", paint_on(colour), buffer_text(&line), paint_off(colour));
-	fflush(stdout);
+	page_tell(colour, text, (int)strspn(text, " ") + 2);
 	tale->at = time(NULL);
 }
-
-#define tale_tell(tale, ...) tale_paint(tale, PAINT_PLAIN, __VA_ARGS__)
 
 static const char *text_of(const json_t *data, const char *key)
 {
@@ -82,28 +82,40 @@ static void tell_begun(struct tale *tale, const json_t *data, int64_t at_ms)
 		text_add_duration(&left, (uint64_t)left_ms / 60000 * 60000);
 	}
 	if (state->spent_nusd)
-		buffer_printf(&left, ", US$ %.2f spent", (double)state->spent_nusd / 1e9);
+		buffer_printf(&left, ", US$ %.2f %s", (double)state->spent_nusd / 1e9,
+			      state->options.replay ? "replayed" : "spent");
 	if (state->spent_nusd && limits->cost_nusd)
 		buffer_printf(&left, " of %.2f", (double)limits->cost_nusd / 1e9);
 	tale_paint(tale, PAINT_BOLD, "iteration %d%s: the agent works",
 		   number_of(data, "iteration"), buffer_text(&left));
 }
 
+static uint64_t amount_of(const json_t *data, const char *key)
+{
+	return (uint64_t)json_integer_value(json_object_get(data, key));
+}
+
 /* Who counted, and what the other one says: agents have prices of their own, and forget their children. */
 static void tell_cost(struct tale *tale, const json_t *data)
 {
-	double cost = (double)json_integer_value(json_object_get(data, "cost_nusd")) / 1e9;
-	const json_t *agent = json_object_get(data, "agent_cost_nusd");
-	double said = (double)json_integer_value(agent) / 1e9;
-	bool metered = json_object_get(data, "refused_requests") != NULL;
+	const json_t *metered = json_object_get(data, "metered");
+	const struct models_use use = { .requests = amount_of(metered, "requests"),
+					.free_requests = amount_of(metered, "free_requests"),
+					.input = amount_of(metered, "input"),
+					.output = amount_of(metered, "output"),
+					.cost_nusd = amount_of(data, "cost_nusd"),
+					.replay =
+						json_is_true(json_object_get(metered, "replay")) };
+	AUTO_FREE char *words = metered ? models_cost_words(&use) : NULL;
+	uint64_t said = amount_of(data, "agent_cost_nusd");
 
-	if (metered && agent &&
-	    json_integer_value(agent) != json_integer_value(json_object_get(data, "cost_nusd")))
-		tale_tell(tale, "  this cost US$ %.4f; the agent says US$ %.4f", cost, said);
-	else if (metered)
-		tale_tell(tale, "  this cost US$ %.4f", cost);
-	else if (json_object_get(data, "cost_nusd"))
-		tale_tell(tale, "  the agent says that this cost US$ %.4f", cost);
+	if (words && said && said != use.cost_nusd)
+		tale_tell(tale, "  %s; the agent says US$ %.4f", words, (double)said / 1e9);
+	else if (words)
+		tale_tell(tale, "  %s", words);
+	else if (!metered && use.cost_nusd)
+		tale_tell(tale, "  the agent says that this cost US$ %.4f",
+			  (double)use.cost_nusd / 1e9);
 }
 
 /* What the fence has refused, and what it has put aside; the first of each by name. */
@@ -146,7 +158,8 @@ static void tell_ended(struct tale *tale, const json_t *data)
 	const char *limit = text_of(data, "limit");
 
 	tell_cost(tale, data);
-	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message"))
+	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message") &&
+	    !*text_of(data, "unreached")) /* that is told with what is done about it */
 		tale_tell(tale, "  the agent reports (%s): %.300s", error,
 			  text_of(data, "message"));
 	if (json_is_true(json_object_get(data, "over_budget")))
@@ -191,6 +204,8 @@ static void tell_git(struct tale *tale, const json_t *data)
 {
 	if (strcmp(text_of(data, "mode"), "read-only") == 0)
 		tale_tell(tale, "  git only reads inside: %s", text_of(data, "why"));
+	else if (*text_of(data, "why"))
+		tale_tell(tale, "  %s", text_of(data, "why"));
 	else if (json_is_true(json_object_get(data, "submodules")))
 		tale_tell(tale, "  git of submodules only reads inside");
 }
@@ -284,6 +299,8 @@ static void tell_data(struct tale *tale, int kind, const json_t *data, int64_t a
 		tale_tell(tale, "paused: %s", text_of(data, "reason"));
 		break;
 	case LOOP_EVENT_finished:
+		if (*text_of(data, "uncommitted"))
+			tale_tell(tale, "  %s", text_of(data, "uncommitted"));
 		tale_paint(tale, PAINT_BOLD, "%s: %s",
 			   json_is_true(json_object_get(data, "refused")) ? "refused"
 									  : text_of(data, "status"),
@@ -306,9 +323,14 @@ void tale_event(struct tale *tale, const struct store_event *event)
 	}
 }
 
-static void tell_line(void *context, const char *line)
+static void tell_line(void *context, enum paint colour, const char *line, int indent)
 {
-	tale_paint(context, line[2] == '"' ? PAINT_PLAIN : PAINT_DIM, "%s", line);
+	struct tale *tale = context;
+
+	if (tale->json)
+		return;
+	page_tell(colour, line, indent);
+	tale->at = time(NULL);
 }
 
 void tale_begin(struct tale *tale, struct client_loop *loop, bool json)

@@ -247,18 +247,15 @@ void worktree_sweep(const char *state)
 
 int worktree_finish_apply(const char *state, const char *project, struct error *err)
 {
-	AUTO_FREE char *note = path_join(project, ".git/ringfence-apply");
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	int result;
 
-	if (access(note, F_OK) < 0)
-		return 0;
 	snapshot_begin(&work, "finish", state, project, "none");
 	result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
-	json_decref(answer);
-	if (result == 0)
+	if (result == 0 && json_is_true(json_object_get(answer, "recovered")))
 		notice("an apply that was cut off has been finished first");
+	json_decref(answer);
 	return result;
 }

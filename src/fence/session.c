@@ -444,7 +444,7 @@ static void judge_end(struct session *session)
 	if (session->running)
 		error_set(
 			&err,
-			"the fence broke: its first process was killed, and everything inside with it");
+			"the fence broke: its first process was killed from outside, and everything inside with it");
 	else
 		session->plan->mechanism->classify(buffer_text(&session->complaints),
 						   session->child_status, &err);

@@ -54,7 +54,8 @@ static void point_at_models(const struct fence_spec *spec, struct list *environm
 void way_out_environment(const struct fence_spec *spec, struct list *environment)
 {
 	/* Both cases, because tools differ; ALL_PROXY is no SOCKS address, because clients without SOCKS
-	 * refuse to start at the sight of one. */
+	 * refuse to start at the sight of one. No password: the fence's own network needs none, and the token, with which
+	 * models are paid, is for who asks models. */
 	static const char *const proxies[] = {
 		"HTTP_PROXY", "http_proxy",       "HTTPS_PROXY",      "https_proxy",
 		"ALL_PROXY",  "all_proxy",        "npm_config_proxy", "npm_config_https_proxy",
@@ -65,8 +66,7 @@ void way_out_environment(const struct fence_spec *spec, struct list *environment
 	if (spec->net != FENCE_NET_LIST)
 		return;
 	for (size_t i = 0; i < sizeof proxies / sizeof *proxies; i++)
-		list_printf(environment, "%s=http://ringfence:%s@127.0.0.1:%d", proxies[i],
-			    spec->outlet ? spec->outlet->token : "", OUTLET_PORT);
+		list_printf(environment, "%s=http://127.0.0.1:%d", proxies[i], OUTLET_PORT);
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		list_printf(environment, "%s=localhost,127.0.0.1,::1", direct[i]);
 	list_add(environment, "NODE_USE_ENV_PROXY=1");

@@ -80,6 +80,7 @@ static void fill(struct call *call, struct books_row *row)
 	memcpy(row->child, call->child, sizeof row->child);
 	row->status = call->status;
 	row->known = known;
+	row->free = call->upstream->provider->free;
 	row->duration_ms = (uint32_t)(engine->loop.now_ms - call->began_ms);
 	row->first_ms = call->first_ms ? (uint32_t)(call->first_ms - call->began_ms) : 0;
 	if (call->state == CALL_ANSWERED) {
@@ -87,13 +88,16 @@ static void fill(struct call *call, struct books_row *row)
 		if (!call->reader.usage.error[strspn(
 			    call->reader.usage.error,
 			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")])
-			memcpy(row->error, call->reader.usage.error, sizeof row->error);
+			snprintf(row->error, sizeof row->error, "%s", call->reader.usage.error);
 		else
 			snprintf(row->error, sizeof row->error, "other");
 		row->kind = shape_classify(call->status, &call->reader.usage);
 		row->retry_at_ms = row->kind == SHAPE_RATE_LIMIT || row->kind == SHAPE_OVERLOADED
 					   ? call->limit.at_ms
 					   : 0;
+	} else if (call->unreached[0]) {
+		memcpy(row->error, call->unreached, sizeof row->error);
+		row->kind = SHAPE_UNREACHABLE;
 	}
 }
 

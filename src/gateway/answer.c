@@ -42,13 +42,10 @@ static int send_piece(struct call *call, const char *bytes, size_t size)
 {
 	struct buffer *out = &call->engine->out;
 
-	if (size == 0)
-		return 0;
 	if (call->frames)
-		buffer_printf(out, "%zx\r\n", size);
-	buffer_add(out, bytes, size);
-	if (call->frames)
-		buffer_add_text(out, "\r\n");
+		http_chunk_write(bytes, size, out);
+	else
+		buffer_add(out, bytes, size);
 	return out->used > FLUSH_BYTES ? flush(call) : 0;
 }
 

@@ -210,6 +210,18 @@ static int turn_day(struct books *books, struct error *err)
 	return result;
 }
 
+/* The first one counts. */
+static void add_text(char *into, size_t room, const char *text)
+{
+	if (into[0])
+		return;
+	snprintf(into, room, "%.*s", (int)room - 1, text); /* the text may have no end */
+	/* The gateway has read foreign bytes. */
+	for (char *at = into; *at; at++)
+		if (*at == '\x7f' || (unsigned char)*at < 0x20)
+			*at = '?';
+}
+
 int books_add(struct books *books, const struct books_row *row, struct error *err)
 {
 	static const char *const kinds[PRICE_KINDS] = { "input", "output", "write_5m", "write_1h",
@@ -247,10 +259,14 @@ int books_add(struct books *books, const struct books_row *row, struct error *er
 	books->booked += row->cost_nusd;
 	books->fresh += row->cost_nusd;
 	books->news.requests += row->provider[0] != '\0'; /* what was lost is none */
+	books->news.free_requests += row->provider[0] && row->free;
 	for (size_t i = 0; i < PRICE_KINDS; i++)
 		books->news.tokens[i] += row->tokens[i];
 	books->news.kind = row->kind;
 	books->news.retry_at_ms = row->retry_at_ms;
+	books->news.unreached[0] = '\0';
+	if (row->kind == SHAPE_UNREACHABLE)
+		add_text(books->news.unreached, BOOKS_ERROR, row->error);
 	if (fd_write_all(books->ledger, buffer_text(&line), line.used) < 0)
 		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
 	return turned; /* the line is there all the same */
@@ -297,18 +313,6 @@ void books_add_refused(struct books *books, uint32_t count)
 	books->news.refused += count;
 }
 
-/* The first one counts. */
-static void add_text(char *into, size_t room, const char *text)
-{
-	if (into[0])
-		return;
-	snprintf(into, room, "%s", text);
-	/* The gateway has read foreign bytes. */
-	for (char *at = into; *at; at++)
-		if (*at == '\x7f' || (unsigned char)*at < 0x20)
-			*at = '?';
-}
-
 void books_add_stray(struct books *books, const char *text)
 {
 	add_text(books->news.stray, BOOKS_STRAY, text);
@@ -325,6 +329,15 @@ void books_tell(const struct books *books, struct books_news *ret_news)
 	ret_news->over = books->news.refused > 0;
 	ret_news->cost_nusd = books_spent(books);
 	ret_news->replay = books->replay;
+}
+
+uint64_t books_input(const struct books_news *news)
+{
+	uint64_t input = 0;
+
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		input += i == PRICE_OUTPUT ? 0 : news->tokens[i];
+	return input;
 }
 
 /* The sum of the lines that are there. */

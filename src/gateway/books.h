@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { BOOKS_WHY = 160, BOOKS_STRAY = 1000, BOOKS_TAPE = 256, BOOKS_ERROR = 320 };
+
 /* What was used by one request, as the gateway tells it. */
 struct books_row {
 	char route[16];      /* "messages"; "lost": granted to a gateway that died */
@@ -24,20 +26,20 @@ struct books_row {
 	char model[128];     /* as it was asked for */
 	char as[PRICE_NAME]; /* the model of the table that it was counted as */
 	char child[64];      /* which agent of the agent asked; empty: not said */
-	char error[64];      /* of the provider; empty: none */
+	char error
+		[BOOKS_ERROR]; /* a word of the provider's, or why it cannot be reached; empty: none */
 	uint64_t tokens[PRICE_KINDS];
 	uint64_t searches;
 	uint64_t cost_nusd;
 	uint32_t status;     /* of HTTP; 0: there was no answer */
 	uint32_t kind;       /* enum shape_class */
 	uint32_t estimated;  /* no final numbers came */
+	uint32_t free;       /* of a local model */
 	uint32_t known;      /* the model is in the table, or costs nothing */
 	int64_t retry_at_ms; /* since the epoch; 0: not said */
 	uint32_t first_ms;   /* until the first byte of the answer */
 	uint32_t duration_ms;
 };
-
-enum { BOOKS_WHY = 160, BOOKS_STRAY = 1000, BOOKS_TAPE = 256 };
 
 enum books_scope { BOOKS_ITERATION, BOOKS_LOOP, BOOKS_DAY, BOOKS_SCOPES };
 
@@ -84,13 +86,15 @@ uint64_t books_spent(const struct books *books);
 
 /* What a run should know at its end. */
 struct books_news {
-	bool over;              /* the money was used up: something was refused or cut */
-	enum books_scope scope; /* which limit that was */
-	char why[BOOKS_WHY];    /* the same as a sentence */
-	uint32_t kind;          /* how the last request ended: enum shape_class */
-	int64_t retry_at_ms;    /* when that provider wants to be asked again; 0: not said */
-	uint32_t refused;       /* requests, because the money was used up */
-	uint64_t requests;      /* that left */
+	bool over;                   /* the money was used up: something was refused or cut */
+	enum books_scope scope;      /* which limit that was */
+	char why[BOOKS_WHY];         /* the same as a sentence */
+	uint32_t kind;               /* how the last request ended: enum shape_class */
+	int64_t retry_at_ms;         /* when that provider wants to be asked again; 0: not said */
+	char unreached[BOOKS_ERROR]; /* why there was no connection for it; empty: there was one */
+	uint32_t refused;            /* requests, because the money was used up */
+	uint64_t requests;           /* that left */
+	uint64_t free_requests;      /* of these, to local models */
 	uint64_t tokens[PRICE_KINDS];
 	uint64_t cost_nusd;
 	bool replay;             /* and nobody was paid */
@@ -99,6 +103,9 @@ struct books_news {
 };
 
 void books_tell(const struct books *books, struct books_news *ret_news);
+
+/* All tokens that went in, from a cache or not. */
+uint64_t books_input(const struct books_news *news);
 
 void books_close(struct books *books);
 

@@ -293,7 +293,8 @@ void call_cut(struct call *call)
 	/* A cut is no end of a message: the client asks again, and is refused then. */
 	if (call->frames && call->reader.stream &&
 	    shape_stream_end(&last, call->target.route->format, call->engine->till.why)) {
-		buffer_printf(&out, "%zx\r\n%s\r\n0\r\n\r\n", last.used, buffer_text(&last));
+		http_chunk_write(buffer_text(&last), last.used, &out);
+		buffer_add_text(&out, "0\r\n\r\n");
 		if (side_send(&visit->client, buffer_text(&out), out.used) == 0) {
 			call_free(call);
 			visit->call = NULL;

@@ -160,9 +160,10 @@ static bool check_token(struct visit *visit, const struct http_request *request)
 	if (given.at && given.size > skip && strncasecmp(given.at, scheme, skip) == 0 &&
 	    equal_secretly(given.at + skip, given.size - skip, visit->engine->credential))
 		return true;
-	refuse_write(visit, 407, "Proxy-Authenticate: Basic realm=\"ringfence\"\r\n",
-		     given.at ? "this is not the password of this run (it is in HTTP_PROXY)"
-			      : "a password is needed (it is in HTTP_PROXY)");
+	refuse_write(
+		visit, 407, "Proxy-Authenticate: Basic realm=\"ringfence\"\r\n",
+		given.at ? "this is not the token of this run, and inside the fence none is needed"
+			 : "the token of this run is needed as a password");
 	return false;
 }
 

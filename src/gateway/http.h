@@ -82,6 +82,9 @@ void http_request_write(const struct http_request *request, const struct gateway
 			struct buffer *out);
 void http_response_write(const struct http_response *response, bool keep, struct buffer *out);
 
+/* These bytes as one chunk; none are none, because a chunk of 0 would be the end. */
+void http_chunk_write(const char *bytes, size_t size, struct buffer *out);
+
 /* The next line of a head that was read without mistakes (message.lines, which is shortened). */
 bool http_line_next(struct http_text *lines, struct http_text *ret_name,
 		    struct http_text *ret_value);

@@ -165,6 +165,22 @@ ssize_t http_chunks_take(struct http_chunks *chunks, const char *bytes, size_t s
 	return (ssize_t)at;
 }
 
+void http_chunk_write(const char *bytes, size_t size, struct buffer *out)
+{
+	static const char digits[] = "0123456789abcdef";
+	char head[2 * sizeof size + 2];
+	size_t at = sizeof head - 2;
+
+	if (size == 0)
+		return;
+	memcpy(head + at, "\r\n", 2);
+	for (size_t left = size; left > 0; left /= 16)
+		head[--at] = digits[left % 16];
+	buffer_add(out, head + at, sizeof head - at);
+	buffer_add(out, bytes, size);
+	buffer_add(out, "\r\n", 2);
+}
+
 ssize_t http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t size)
 {
 	struct http_text data;

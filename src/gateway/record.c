@@ -102,54 +102,14 @@ void record_whole(struct call *call)
 		call->recorder->exchange.whole = true;
 }
 
-/* How many bytes of this are the letter: as it is, or as JSON may have it, "\\u0061" or "\\/". 0: it is another one. */
-static size_t letter_size(const char *at, size_t left, char letter)
-{
-	static const char digits[] = "0123456789abcdef";
-	unsigned char byte = (unsigned char)letter;
-
-	if (left >= 1 && *at == letter)
-		return 1;
-	if (left >= 2 && at[0] == '\\' && at[1] == letter)
-		return 2;
-	return left >= 6 && memcmp(at, "\\u00", 4) == 0 && at[4] == digits[byte >> 4] &&
-			       (at[5] | 0x20) == (digits[byte & 15] | 0x20)
-		       ? 6
-		       : 0;
-}
-
-/* How many bytes of this are the text, or 0. */
-static size_t text_size(const char *at, size_t left, const char *text)
-{
-	size_t size = 0;
-
-	for (; *text; text++) {
-		size_t letter = letter_size(at + size, left - size, *text);
-
-		if (!letter)
-			return 0;
-		size += letter;
-	}
-	return size;
-}
-
-/* Keys and tokens that stand in an answer, however they are written: no length changes. */
+/* Keys and tokens that stand in an answer, however they are written. */
 static void mask_names(const struct engine *engine, struct buffer *body)
 {
 	const struct tape_names *names = &engine->reels.names;
 
-	for (size_t i = 0; i < names->count; i++) {
-		const char *text = names->items[i].text;
-
-		for (size_t at = 0; !names->items[i].path && at < body->used;) {
-			size_t size = body->data[at] == text[0] || body->data[at] == '\\'
-					      ? text_size(body->data + at, body->used - at, text)
-					      : 0;
-
-			memset(body->data + at, 'x', size);
-			at += size ? size : 1;
-		}
-	}
+	for (size_t i = 0; i < names->count; i++)
+		if (!names->items[i].path)
+			mask_text(names->items[i].text, body->data, body->used);
 }
 
 static void write_down(struct engine *engine, struct tape_exchange *exchange)

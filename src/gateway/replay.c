@@ -143,11 +143,10 @@ static void make_wire(struct reel *reel, bool paced)
 		size_t end = i + 1 < exchange->burst_count ? exchange->bursts[i + 1].start
 							   : exchange->body.used;
 
-		if (frames && end > start)
-			buffer_printf(wire, "%zx\r\n", end - start);
-		buffer_add(wire, exchange->body.data + start, end - start);
-		if (frames && end > start)
-			buffer_add_text(wire, "\r\n");
+		if (frames)
+			http_chunk_write(exchange->body.data + start, end - start, wire);
+		else
+			buffer_add(wire, exchange->body.data + start, end - start);
 		reel->stops[i + 1] = wire->used;
 	}
 	if (frames && exchange->whole)

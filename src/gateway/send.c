@@ -2,6 +2,7 @@
 #include "gateway/call.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -153,6 +154,7 @@ static void link_failed(void *context, const char *why)
 	struct call *call = context;
 
 	call->link = NULL;
+	snprintf(call->unreached, sizeof call->unreached, "%s", why);
 	call_broken(call, why);
 }
 

@@ -55,7 +55,8 @@ static void release(struct link *link)
 static void fail(struct link *link, const char *why)
 {
 	struct link_user user = link->user;
-	char text[512];
+	char target[GATEWAY_TEXT];
+	char text[BOOKS_ERROR];
 
 	if (link->starting) {
 		snprintf(link->wrong, sizeof link->wrong, "%.300s", why);
@@ -63,7 +64,8 @@ static void fail(struct link *link, const char *why)
 		alarm_start(&link->engine->loop, &link->engine->stagger, &link->alarm);
 		return;
 	}
-	snprintf(text, sizeof text, "%s: %s", link->upstream->provider->place.target.host, why);
+	gateway_target_text(&link->upstream->provider->place.target, target);
+	snprintf(text, sizeof text, "%.140s cannot be reached: %.140s", target, why);
 	release(link);
 	user.failed(user.context, text);
 }

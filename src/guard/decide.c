@@ -25,6 +25,10 @@ struct brief {
 	char text[48];
 };
 
+struct cause {
+	char text[160];
+};
+
 /* US$ 25.00 */
 static struct brief money(int64_t nusd)
 {
@@ -88,7 +92,8 @@ static int64_t elapsed(const struct guard_input *in, int64_t at)
 
 static bool provider_waits(enum guard_failure failure)
 {
-	return failure == GUARD_FAILURE_PROVIDER_LIMIT || failure == GUARD_FAILURE_OVERLOADED;
+	return failure == GUARD_FAILURE_PROVIDER_LIMIT || failure == GUARD_FAILURE_OVERLOADED ||
+	       failure == GUARD_FAILURE_UNREACHABLE;
 }
 
 /* The checks' part of the rules, with a reason either way. */
@@ -252,6 +257,22 @@ static bool cost_pauses(const struct guard_input *in, struct guard_decision *d)
 	return true;
 }
 
+/* What is waited for, as the beginning of a sentence. */
+static struct cause cause(const struct guard_input *in, enum guard_failure failure)
+{
+	struct cause c;
+
+	if (failure == GUARD_FAILURE_UNREACHABLE)
+		snprintf(c.text, sizeof c.text, "the model server%s%.120s",
+			 in->unreached ? " at " : " cannot be reached",
+			 in->unreached ? in->unreached : "");
+	else
+		snprintf(c.text, sizeof c.text, "%s",
+			 failure == GUARD_FAILURE_OVERLOADED ? "the provider is overloaded"
+							     : "the provider's limit is reached");
+	return c;
+}
+
 /* A wait, or the limit that makes it pointless. */
 static bool waits(const struct guard_input *in, struct guard_decision *d)
 {
@@ -266,18 +287,19 @@ static bool waits(const struct guard_input *in, struct guard_decision *d)
 		d->action = GUARD_LIMIT;
 		d->limit = GUARD_LIMIT_TIME;
 		reason(d,
-		       "the provider wants us to wait until %s, which is beyond the total time of %s; --max-time changes it",
-		       moment(until).text, duration(in->limits.total_s).text);
+		       "%s, and a wait until %s is beyond the total time of %s; --max-time changes it",
+		       cause(in, d->failure).text, moment(until).text,
+		       duration(in->limits.total_s).text);
 		return true;
 	}
 	d->action = GUARD_WAIT;
 	d->wait_until = until;
 	d->waits = in->waits < UINT32_MAX ? in->waits + 1 : in->waits;
-	if (d->failure == GUARD_FAILURE_OVERLOADED)
-		reason(d, "the provider is overloaded: waiting until %s", moment(until).text);
-	else
-		reason(d, "the provider's limit is reached: waiting until %s%s", moment(until).text,
-		       stated ? "" : ", because it did not say how long it lasts");
+	reason(d, "%s%s", cause(in, d->failure).text,
+	       d->failure == GUARD_FAILURE_PROVIDER_LIMIT && !stated
+		       ? ", and it did not say for how long"
+		       : "");
+	reason(d, "waiting until %s", moment(until).text);
 	return true;
 }
 
@@ -298,13 +320,19 @@ static bool stops_early(const struct guard_input *in, struct guard_decision *d)
 	return true;
 }
 
-static bool needs_person(struct guard_decision *d)
+static bool needs_person(const struct guard_input *in, struct guard_decision *d)
 {
-	if (d->failure != GUARD_FAILURE_AUTHENTICATION)
+	if (d->failure == GUARD_FAILURE_AUTHENTICATION)
+		reason(d,
+		       "the provider refuses the key, the login or the account: repair it, then ringfence resume");
+	else if (d->failure == GUARD_FAILURE_UNREACHABLE && in->waits >= GUARD_UNREACHABLE_WAITS)
+		reason(d,
+		       "%s, after %" PRIu32
+		       " waits; is it running, and this machine online? Then ringfence resume",
+		       cause(in, d->failure).text, in->waits);
+	else
 		return false;
 	d->action = GUARD_PAUSE;
-	reason(d,
-	       "the provider refuses the key, the login or the account: repair it, then ringfence resume");
 	return true;
 }
 
@@ -412,7 +440,7 @@ void guard_decide(const struct guard_input *input, struct guard_decision *ret_de
 		return;
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
-	if (!limit_reached(input, d) && !breaker_open(input, d) && !needs_person(d) &&
+	if (!limit_reached(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
 	    !waits(input, d) && !cost_pauses(input, d) && !stops_early(input, d) &&
 	    d->reason_count == 0)
 		reason(d, "%s", unfinished(input));

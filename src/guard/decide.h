@@ -9,14 +9,15 @@
  *            is ever done.
  *   limit    iterations, total time or total cost are used up, or a wait would go beyond the time
  *   failed   a breaker is open
- *   pause    a person is needed: authentication
- *   wait     a provider's limit, to the stated time; when it does not say, and when overloaded,
- *            30 s, doubled up to 15 min
+ *   pause    a person is needed: authentication, or a model server that cannot be reached and was
+ *            waited for six times in a row, which is half an hour
+ *   wait     a provider's limit, to the stated time; when it does not say, when overloaded, and
+ *            when it cannot be reached, 30 s, doubled up to 15 min
  *   pause    the cost warning, if it is to pause
  *   early    no rule is configured, and the confidence is high enough after enough iterations
  *   go on
  *
- * Waiting, a pause for authentication and an interruption use up no iteration, and breakers ignore
+ * Waiting, a pause for a person and an interruption use up no iteration, and breakers ignore
  * the first two. Every reason is a sentence; a limit says what it is, its value and the flag that
  * changes it.
  */
@@ -34,6 +35,7 @@ enum {
 	GUARD_REASON_SIZE = 240,
 	GUARD_BACK_OFF_FIRST_S = 30,
 	GUARD_BACK_OFF_MOST_S = 900,
+	GUARD_UNREACHABLE_WAITS = 6,
 };
 
 enum guard_action {
@@ -95,6 +97,8 @@ struct guard_input {
 
 	/* After an iteration only. */
 	struct guard_facts facts;
+	const char *
+		unreached; /* "127.0.0.1:8080 cannot be reached: Connection refused"; NULL: not known */
 	struct guard_boxes boxes;
 	bool promised;
 	int64_t tests_passed;

@@ -12,6 +12,11 @@ static bool overloaded(const struct guard_facts *f)
 	       (f->http_status >= 500 && f->http_status < 600);
 }
 
+static bool unreachable(const struct guard_facts *f)
+{
+	return f->stream_error == GUARD_STREAM_UNREACHABLE;
+}
+
 static bool authentication(const struct guard_facts *f)
 {
 	return f->stream_error == GUARD_STREAM_AUTHENTICATION ||
@@ -71,6 +76,7 @@ static const struct {
 	[GUARD_FAILURE_NONE] = { "none", 0, false },
 	[GUARD_FAILURE_PROVIDER_LIMIT] = { "provider limit", provider_limit, false },
 	[GUARD_FAILURE_OVERLOADED] = { "overloaded", overloaded, false },
+	[GUARD_FAILURE_UNREACHABLE] = { "unreachable", unreachable, false },
 	[GUARD_FAILURE_AUTHENTICATION] = { "authentication", authentication, false },
 	[GUARD_FAILURE_BUDGET] = { "budget", budget, false },
 	[GUARD_FAILURE_HANG] = { "hang", hang, true },

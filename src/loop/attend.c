@@ -46,10 +46,10 @@ int attend_append(struct supervisor *sup, enum loop_event kind, json_t *data, st
 {
 	struct error why;
 
-	/* Whoever sees the end finds the result. What could not be committed is, before it is applied. */
+	/* Whoever sees the end finds the result, or why not all of it is there. */
 	if (kind == LOOP_EVENT_finished &&
 	    seal_work_tree(sup->folder, &sup->state.options, &why) < 0)
-		fprintf(stderr, "%s\n", why.text);
+		json_object_set_new(data, "uncommitted", report_text(why.text));
 
 	AUTO_FREE char *text = json_dumps(data, JSON_COMPACT);
 	struct store_event event = { .seq = sup->state.last_seq + 1,

@@ -202,6 +202,18 @@ const char *client_status(const struct client_loop *loop)
 	return loop->damaged ? "failed" : loop_status(&loop->state, loop->alive);
 }
 
+/* By the clock of whoever asks. */
+static char *reason_of_wait(const struct loop_state *state)
+{
+	time_t until = (time_t)(state->wait_until_ms / 1000);
+	char clock[64] = "";
+	struct tm parts;
+
+	if (localtime_r(&until, &parts))
+		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S %Z", &parts);
+	return mem_format("%s: waiting until %s", state->reason, clock);
+}
+
 char *client_reason(const struct client_loop *loop)
 {
 	const char *status = client_status(loop);
@@ -217,7 +229,10 @@ char *client_reason(const struct client_loop *loop)
 		return mem_format("%s (ringfence resume %s)",
 				  loop->trouble ? loop->trouble : "its supervisor is gone",
 				  loop->id);
-	return loop->state.reason && *loop->state.reason ? mem_dup(loop->state.reason) : NULL;
+	if (!loop->state.reason || !*loop->state.reason)
+		return NULL;
+	return strcmp(status, "waiting") == 0 ? reason_of_wait(&loop->state)
+					      : mem_dup(loop->state.reason);
 }
 
 json_t *client_text(const char *text)
@@ -464,7 +479,7 @@ int client_ask(struct client_loop *loop, const char *wish, bool now, struct erro
 	return 0;
 }
 
-int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err)
+int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, struct error *err)
 {
 	json_t *data = json_pack("{s:O}", "config", config);
 	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
@@ -477,8 +492,10 @@ int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err)
 	json_decref(data);
 	loop_state_init(&state);
 	result = text ? loop_state_take(&state, &event, err) : error_set(err, NOT_UTF8);
-	if (result == 0)
+	if (result == 0) {
+		state.git_mode = private_git ? mem_dup("private") : NULL;
 		prompt_write(&state, event.at_ms, ret_prompt);
+	}
 	loop_state_release(&state);
 	return result;
 }

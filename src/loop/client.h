@@ -96,8 +96,9 @@ char *client_room(const char *path, int64_t least_bytes);
 /* Waits until no supervisor is there. False if it takes longer. */
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms);
 
-/* The first prompt of a loop with this configuration. Returns 0, or -1 with err set. */
-int client_preview(json_t *config, struct buffer *ret_prompt, struct error *err);
+/* The first prompt of a loop with this configuration; whether it gets a private git directory is decided when it begins, and
+ * here by the caller. Returns 0, or -1 with err set. */
+int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, struct error *err);
 
 /* Foreign text as JSON: what is no UTF-8 is replaced. The caller owns it. */
 json_t *client_text(const char *text);

@@ -3,21 +3,15 @@
 
 #include "loop/client.h"
 #include "loop/place.h"
+#include "loop/taken.h"
 #include "util/buffer.h"
-#include "util/fd.h"
 #include "util/mem.h"
 #include "util/text.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 /* Counting takes longer than looking: it may take a fiftieth of the time. */
-enum { EVERY_MS = 2000, COST = 50, DEEPEST = 64, MOST_ENTRIES = 5000000 };
+enum { EVERY_MS = 2000, COST = 50 };
 
 #define USUAL_FREE (INT64_C(512) << 20)
 
@@ -60,44 +54,6 @@ char *client_room(const char *path, int64_t least)
 
 /* ---- what is taken ---- */
 
-struct count {
-	uint64_t bytes;
-	size_t entries;
-};
-
-/* What is below a folder, on the disk. What is deeper than anybody needs is not counted. */
-static void add_folder(struct count *count, int above, const char *name, int depth)
-{
-	AUTO_FD fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 || depth > DEEPEST ? NULL : fdopendir(fd);
-
-	if (!dir)
-		return;
-	fd_steal(&fd);
-	for (struct dirent *entry; count->entries < MOST_ENTRIES && (entry = readdir(dir));) {
-		struct stat status;
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-		    fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		count->entries++;
-		/* A file with several names is counted once, as far as that goes without a list of them. */
-		count->bytes += (uint64_t)status.st_blocks * 512 /
-				(S_ISDIR(status.st_mode) || !status.st_nlink ? 1 : status.st_nlink);
-		if (S_ISDIR(status.st_mode))
-			add_folder(count, dirfd(dir), entry->d_name, depth + 1);
-	}
-	closedir(dir);
-}
-
-static uint64_t size_of(const char *path)
-{
-	struct count count = { 0 };
-
-	add_folder(&count, AT_FDCWD, path, 0);
-	return count.bytes;
-}
-
 static char *judge_taken(struct supervisor *sup, int64_t most)
 {
 	const struct loop_options *options = &sup->state.options;
@@ -109,9 +65,9 @@ static char *judge_taken(struct supervisor *sup, int64_t most)
 	if (!most || begun_ms < sup->disk_count_ms)
 		return NULL;
 
-	uint64_t logs = size_of(sup->folder);
-	uint64_t tree = options->work_tree ? size_of(options->work_tree) : 0;
-	uint64_t checkpoints = size_of(store);
+	uint64_t logs = taken_bytes(sup->folder);
+	uint64_t tree = options->work_tree ? taken_bytes(options->work_tree) : 0;
+	uint64_t checkpoints = taken_bytes(store);
 
 	sup->disk_count_ms = attend_steady_ms() + COST * (attend_steady_ms() - begun_ms);
 	if (logs + tree + checkpoints <= (uint64_t)most)

@@ -7,8 +7,10 @@
 #include "util/path.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -35,11 +37,9 @@ static void take_covers(struct supervisor *sup, const json_t *answer)
 }
 
 /* What it is, if that is not what it was. */
-static int record_mode(struct supervisor *sup, const json_t *answer, const char *failed,
+static int record_mode(struct supervisor *sup, const char *mode, const char *why, bool submodules,
 		       struct error *err)
 {
-	const char *mode = failed ? "read-only" : text_of(answer, "mode");
-	const char *why = failed ? failed : text_of(answer, "why");
 	const struct loop_state *state = &sup->state;
 	json_t *data;
 
@@ -49,9 +49,19 @@ static int record_mode(struct supervisor *sup, const json_t *answer, const char 
 	data = json_pack("{s:s}", "mode", mode);
 	if (*why)
 		json_object_set_new(data, "why", report_text(why));
-	if (json_is_true(json_object_get(answer, "submodules")))
+	if (submodules)
 		json_object_set_new(data, "submodules", json_true());
 	return attend_append(sup, LOOP_EVENT_git, data, err);
+}
+
+/* Why a private directory is none any more; empty: it is one. It is the agent's, and is not made twice. */
+static const char *why_gone(const struct supervisor *sup)
+{
+	AUTO_FREE char *head = path_join(sup->folder, "git/HEAD");
+
+	return access(head, F_OK) < 0 && errno == ENOENT
+		       ? "the agent has emptied .git: git does not work inside for the rest of the loop"
+		       : "";
 }
 
 /* It is decided before anything has run in the project: a .git that comes later may be anybody's, and what it borrows from
@@ -89,7 +99,11 @@ int git_open(struct supervisor *sup, struct error *err)
 	checkpoint_ask(sup, "git-open", &answer, &failed);
 	if (!sup->leaving) {
 		take_covers(sup, answer);
-		result = record_mode(sup, answer, failed, err);
+		result = record_mode(sup, failed ? "read-only" : text_of(answer, "mode"),
+				     failed              ? failed
+				     : sup->covers.count ? why_gone(sup)
+							 : text_of(answer, "why"),
+				     json_is_true(json_object_get(answer, "submodules")), err);
 		sup->git_open = true;
 	}
 	json_decref(answer);
@@ -136,7 +150,11 @@ int git_import(struct supervisor *sup, struct error *err)
 	json_t *data = NULL;
 	int result = 0;
 
-	if (!sup->covers.count || !has_objects(sup))
+	if (!sup->covers.count)
+		return 0;
+	if (record_mode(sup, "private", why_gone(sup), false, err) < 0)
+		return -1;
+	if (!has_objects(sup))
 		return 0;
 	checkpoint_ask(sup, "git-import", &answer, &failed);
 	if (failed)

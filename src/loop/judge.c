@@ -103,6 +103,15 @@ static int64_t reset_of(const struct agent_summary *heard, int64_t now_ms)
 	return when;
 }
 
+/* What the gateway has counted, whatever the agent says. */
+static json_t *metered_json(const struct books_news *news)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:b}", "requests", (json_int_t)news->requests,
+			 "free_requests", (json_int_t)news->free_requests, "input",
+			 (json_int_t)books_input(news), "output",
+			 (json_int_t)news->tokens[PRICE_OUTPUT], "replay", news->replay);
+}
+
 json_t *judge_end(const struct runner_result *result, const struct judge_said *said,
 		  const char *final, size_t size, int64_t now_ms)
 {
@@ -122,12 +131,16 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 			  "final", report_bytes(final, size));
 
 	judge_add_heard(data, heard);
-	if (result->metered)
+	if (result->metered) {
 		json_object_set_new(data, "refused_requests",
 				    json_integer((json_int_t)result->news.refused));
+		json_object_set_new(data, "metered", metered_json(&result->news));
+	}
 	if (result->metered && result->news.tape[0])
 		json_object_set_new(data, "not_recorded", report_text(result->news.tape));
 	json_object_set_new(data, "error", json_string(agent_error_name(error)));
+	if (error == AGENT_ERROR_UNREACHABLE)
+		json_object_set_new(data, "unreached", report_text(result->news.unreached));
 	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
 	if (*said->limit)
 		json_object_set_new(data, "limit", json_string(said->limit));
@@ -349,6 +362,7 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 
 	common(state, now_ms, &input);
 	input.facts = state->facts;
+	input.unreached = state->unreached;
 	input.facts.files_changed = (uint32_t)survey->changed;
 	input.facts.checks = (uint32_t)state->options.checks.count;
 	input.facts.checks_passed = sums.passed;

@@ -63,5 +63,8 @@ void money_hear(struct supervisor *sup, const struct runner_result *result)
 			heard->reset_at = (result->news.retry_at_ms + 999) / 1000;
 	} else if (result->news.kind == SHAPE_OVERLOADED && vague) {
 		heard->error = AGENT_ERROR_OVERLOADED;
+	} else if (result->news.kind == SHAPE_UNREACHABLE &&
+		   (vague || heard->error == AGENT_ERROR_OVERLOADED)) {
+		heard->error = AGENT_ERROR_UNREACHABLE; /* what the gateway answers then is a 502 */
 	}
 }

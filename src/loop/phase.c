@@ -32,9 +32,11 @@ int phase_finish(struct supervisor *sup, const char *status, const char *reason,
 /* A fence that does not hold ends everything: that is no verdict on the work. */
 static int finish_unfenced(struct supervisor *sup, const char *why, struct error *err)
 {
+	AUTO_FREE char *reason = mem_format("%s; once the cause is gone: ringfence resume", why);
+
 	return attend_append(sup, LOOP_EVENT_finished,
 			     json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
-				       report_text(why), "fence_failed", 1),
+				       report_text(reason), "fence_failed", 1),
 			     err);
 }
 
@@ -286,7 +288,8 @@ int phase_ready(struct supervisor *sup, struct error *err)
 		return attend_append(sup, LOOP_EVENT_paused,
 				     json_pack("{s:o}", "reason", report_text(reason)), err);
 	}
-	if (sup->leaving)
+	/* While a checkpoint was taken somebody may have asked for something. */
+	if (sup->leaving || sup->state.wish != LOOP_WISH_NONE)
 		return 0;
 	/* Nothing happened since the last iteration was judged, as a rule. */
 	if (!sup->surveyed && take_survey(sup, &sup->before, err) < 0)

@@ -129,7 +129,12 @@ static void add_git(const struct loop_state *state, struct buffer *out)
 {
 	const char *mode = state->git_mode ? state->git_mode : "";
 
-	if (strcmp(mode, "private") == 0 && state->options.git)
+	if (strcmp(mode, "private") == 0 && state->git_why)
+		buffer_add_text(
+			out,
+			"- There is no git here any more: .git was emptied. Leave your changes in the files; a person commits "
+			"them.\n");
+	else if (strcmp(mode, "private") == 0 && state->options.git)
 		buffer_add_text(
 			out,
 			"- You can commit, branch, stash and rebase as you like: .git is a private one, and what you "

@@ -49,6 +49,7 @@ void loop_state_release(struct loop_state *state)
 	list_release(&state->options.checks);
 	json_decref(state->config);
 	free(state->final);
+	free(state->unreached);
 	free(state->status);
 	free(state->reason);
 	free(state->checkpoint_error);
@@ -57,6 +58,7 @@ void loop_state_release(struct loop_state *state)
 	free(state->git_ref);
 	free(state->git_commit);
 	free(state->git_error);
+	free(state->uncommitted);
 	free(state->not_recorded);
 	free(state->session);
 	for (int i = 0; i < LOOP_REFLECTIONS; i++)
@@ -168,6 +170,7 @@ static enum guard_stream_error stream_error(const char *name)
 		[AGENT_ERROR_BUDGET] = GUARD_STREAM_BUDGET,
 		[AGENT_ERROR_NETWORK] = GUARD_STREAM_OTHER,
 		[AGENT_ERROR_OTHER] = GUARD_STREAM_OTHER,
+		[AGENT_ERROR_UNREACHABLE] = GUARD_STREAM_UNREACHABLE,
 	};
 	int found = name ? agent_error_find(name) : AGENT_ERROR_NONE;
 
@@ -198,6 +201,7 @@ static void take_ended(struct loop_state *state, const json_t *data)
 	};
 	take_heard(state, data);
 	replace(&state->final, text(data, "final"));
+	replace(&state->unreached, text(data, "unreached"));
 	/* A gap stays one, whatever is recorded behind it. */
 	if (text(data, "not_recorded"))
 		replace(&state->not_recorded, text(data, "not_recorded"));
@@ -363,8 +367,10 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 	case LOOP_EVENT_paused:
 	case LOOP_EVENT_finished:
 		take_turn(state, event, data);
+		replace(&state->uncommitted, text(data, "uncommitted"));
 		break;
 	case LOOP_EVENT_resumed:
+		replace(&state->uncommitted, NULL);
 		replace(&state->reason, NULL);
 		replace(&state->status, NULL);
 		state->wish = LOOP_WISH_NONE;

@@ -88,6 +88,7 @@ struct loop_state {
 	size_t checks_done;        /* in this phase */
 	struct guard_facts facts;  /* of the agent's part of this iteration */
 	char *final;               /* its final message */
+	char *unreached;           /* why there was no way to its model at last; NULL: there was */
 	int64_t wait_until_ms;
 	enum loop_wish wish;
 	char *status;      /* of a loop that has finished: completed, limit, failed, aborted */
@@ -104,7 +105,8 @@ struct loop_state {
 		*git_why; /* what git is inside: private, read-only, none; NULL: not known yet */
 	char *git_ref, *git_commit; /* where the agent's commits are; NULL: it made none */
 	char *git_error;            /* why the last ones did not come in; NULL: they did */
-	char *not_recorded;         /* why the tape has a gap; NULL: it has none */
+	char *uncommitted; /* at its end: why what the agent left was not committed; NULL: it was */
+	char *not_recorded; /* why the tape has a gap; NULL: it has none */
 
 	uint32_t used; /* iterations that count */
 	uint32_t waits;

@@ -115,9 +115,9 @@ enum role {
 };
 
 #define NAME(name, parent, key)                   name,
-#define ROW(name, parent, key)                    [name] = { parent, key },
+#define ROW(name, parent, key)                    [name] = SCAN_NODE(parent, key),
 #define DEEP_NAME(name, parent, key, level, role) name,
-#define DEEP_ROW(name, parent, key, level, role)  [name] = { parent, key },
+#define DEEP_ROW(name, parent, key, level, role)  [name] = SCAN_NODE(parent, key),
 #define DEEP_ROLE(name, parent, key, level, role) [(name)-B_COUNT] = { level, role },
 enum {
 	B_FIRST = SCAN_ROOT,

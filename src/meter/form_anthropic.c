@@ -42,7 +42,7 @@
 	X(a_error_message, a_error, "message")
 
 #define NAME(name, parent, key) name,
-#define ROW(name, parent, key)  [name] = { parent, key },
+#define ROW(name, parent, key)  [name] = SCAN_NODE(parent, key),
 enum { A_FIRST = SCAN_ROOT, ANTHROPIC(NAME) A_COUNT };
 static const struct scan_node nodes[] = { ANTHROPIC(ROW) };
 

@@ -22,7 +22,7 @@
 	X(g_error_message, g_error, "message")
 
 #define NAME(name, parent, key) name,
-#define ROW(name, parent, key)  [name] = { parent, key },
+#define ROW(name, parent, key)  [name] = SCAN_NODE(parent, key),
 enum { G_FIRST = SCAN_ROOT, GEMINI(NAME) G_COUNT };
 static const struct scan_node nodes[] = { GEMINI(ROW) };
 

@@ -66,7 +66,7 @@
 	X(r_message, SCAN_ROOT, "message")
 
 #define NAME(name, parent, key) name,
-#define ROW(name, parent, key)  [name] = { parent, key },
+#define ROW(name, parent, key)  [name] = SCAN_NODE(parent, key),
 enum { C_FIRST = SCAN_ROOT, CHAT(NAME) C_COUNT };
 enum { R_FIRST = SCAN_ROOT, RESPONSES(NAME) R_COUNT };
 static const struct scan_node chat[] = { CHAT(ROW) };

@@ -2,67 +2,156 @@
 #include "meter/mask.h"
 
 #include <string.h>
+#include <strings.h>
+
+enum found {
+	FOUND_NOT,
+	FOUND_PERHAPS, /* all that is there is a beginning of it */
+	FOUND,
+};
+
+/* Whether a letter is here, by itself or escaped. *ret_size is how many bytes that takes. */
+static enum found find_letter(char letter, const char *at, size_t left, size_t *ret_size)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned char byte = (unsigned char)letter;
+	char escaped[6] = { '\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15] };
+
+	*ret_size = 1;
+	if (left > 0 && *at != '\\')
+		return *at == letter ? FOUND : FOUND_NOT;
+	*ret_size = 2;
+	if (left > 1 && at[1] == letter && strchr("/\"\\", letter))
+		return FOUND;
+	*ret_size = sizeof escaped;
+	if (strncasecmp(at, escaped, left < sizeof escaped ? left : sizeof escaped) != 0)
+		return FOUND_NOT;
+	return left < sizeof escaped ? FOUND_PERHAPS : FOUND;
+}
+
+static enum found find_here(const char *secret, size_t length, const char *at, size_t left,
+			    size_t *ret_size)
+{
+	size_t letter;
+
+	*ret_size = length;
+	if (memcmp(at, secret, left < length ? left : length) == 0)
+		return left < length ? FOUND_PERHAPS : FOUND;
+	*ret_size = 0;
+	for (size_t i = 0; i < length; i++, *ret_size += letter) {
+		enum found found = find_letter(secret[i], at + *ret_size, left - *ret_size,
+					       &letter);
+
+		if (found != FOUND)
+			return found;
+	}
+	return FOUND;
+}
+
+static const char *next(const char *at, const char *end, char letter)
+{
+	const char *found = memchr(at, letter, (size_t)(end - at));
+
+	return found ? found : end;
+}
+
+/* The first place from *at on where the secret is, or may begin; *ret_size: how long it is there. */
+static enum found find(const char *secret, size_t length, const char *bytes, size_t size,
+		       size_t *at, size_t *ret_size)
+{
+	const char *end = bytes + size;
+	const char *plain = next(bytes + *at, end, secret[0]);
+	const char *escaped = next(bytes + *at, end, '\\');
+	const char *here;
+
+	while ((here = plain < escaped ? plain : escaped) < end) {
+		enum found found = find_here(secret, length, here, (size_t)(end - here), ret_size);
+
+		*at = (size_t)(here - bytes);
+		if (found != FOUND_NOT)
+			return found;
+		if (here == plain)
+			plain = next(here + 1, end, secret[0]);
+		if (here == escaped)
+			escaped = next(here + 1, end, '\\');
+	}
+	*at = size;
+	return FOUND_NOT;
+}
+
+/* An escaped letter becomes an escaped x: what stands before it may be a backslash. */
+static void blot(const char *secret, size_t length, char *at, size_t size)
+{
+	size_t letter;
+
+	if (size == length) {
+		memset(at, 'x', size);
+		return;
+	}
+	for (size_t i = 0; i < length; i++, at += letter, size -= letter) {
+		find_letter(secret[i], at, size, &letter);
+		if (letter == 6)
+			memcpy(at, "\\u0078", 6);
+		else
+			memset(at, 'x', letter);
+	}
+}
+
+/* Returns where it may begin once more: at the end, if it does not. */
+static size_t blot_all(const char *secret, size_t length, char *bytes, size_t size)
+{
+	size_t at = 0;
+	size_t found;
+
+	while (find(secret, length, bytes, size, &at, &found) == FOUND) {
+		blot(secret, length, bytes + at, found);
+		at += found;
+	}
+	return at;
+}
 
 void mask_init(struct mask *mask, const char *secret)
 {
 	size_t size = secret ? strlen(secret) : 0;
 
-	*mask = (struct mask){ 0 };
-	if (size >= MASK_SHORTEST && size <= MASK_LONGEST)
-		*mask = (struct mask){ .secret = secret, .size = size };
-}
-
-/* How many of the last bytes are the beginning of the secret. */
-static size_t tail(const struct mask *mask, const char *bytes, size_t size)
-{
-	const char *end = bytes + size;
-	const char *at = size < mask->size ? bytes : end - (mask->size - 1);
-
-	while ((at = memchr(at, mask->secret[0], (size_t)(end - at)))) {
-		if (memcmp(at, mask->secret, (size_t)(end - at)) == 0)
-			return (size_t)(end - at);
-		at++;
-	}
-	return 0;
-}
-
-static void blot(const struct mask *mask, char *bytes, size_t size)
-{
-	char *at = bytes;
-
-	while ((at = memmem(at, size - (size_t)(at - bytes), mask->secret, mask->size))) {
-		memset(at, 'x', mask->size);
-		at += mask->size;
-	}
+	mask->secret = secret;
+	mask->size = size >= MASK_SHORTEST && size <= MASK_SECRET ? size : 0;
+	mask->held = 0;
 }
 
 size_t mask_feed(struct mask *mask, const char *bytes, size_t size, struct buffer *scratch,
 		 const char **ret_bytes)
 {
-	size_t kept;
+	size_t at = 0;
+	size_t found;
 
 	*ret_bytes = bytes;
 	if (!mask->size || size == 0)
 		return size;
-	if (mask->held == 0 && !memmem(bytes, size, mask->secret, mask->size)) {
-		mask->held = tail(mask, bytes, size);
-		return size - mask->held;
+	if (mask->held || find(mask->secret, mask->size, bytes, size, &at, &found) == FOUND) {
+		scratch->used = 0;
+		buffer_add(scratch, mask->kept, mask->held);
+		buffer_add(scratch, bytes, size);
+		*ret_bytes = scratch->data;
+		size = scratch->used;
+		at = blot_all(mask->secret, mask->size, scratch->data, size);
 	}
-	scratch->used = 0;
-	buffer_add(scratch, mask->secret, mask->held);
-	buffer_add(scratch, bytes, size);
-	blot(mask, scratch->data, scratch->used);
-	kept = tail(mask, scratch->data, scratch->used);
-	mask->held = kept;
-	*ret_bytes = scratch->data;
-	return scratch->used - kept;
+	mask->held = size - at;
+	memcpy(mask->kept, *ret_bytes + at, mask->held);
+	return at;
 }
 
 size_t mask_end(struct mask *mask, const char **ret_bytes)
 {
 	size_t size = mask->held;
 
-	*ret_bytes = mask->secret;
+	*ret_bytes = mask->kept;
 	mask->held = 0;
 	return size;
+}
+
+void mask_text(const char *secret, char *text, size_t size)
+{
+	if (*secret && size)
+		blot_all(secret, strlen(secret), text, size);
 }

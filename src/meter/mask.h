@@ -1,7 +1,8 @@
 /*
- * Takes a secret out of bytes that pass, in pieces: each of its bytes becomes an x, so that no length changes.
+ * Takes a secret out of bytes that pass, in pieces: each of its letters becomes an x, so that no length changes.
  *
- * What may be the beginning of it is held back until that is known; at most a byte less than the secret is long.
+ * It is found as it is, and as JSON may write it: each letter by itself or escaped ("\u0073", "\/"). What may be the beginning
+ * of it is held back until that is known.
  */
 #ifndef METER_MASK_H
 #define METER_MASK_H
@@ -10,12 +11,18 @@
 
 #include <stddef.h>
 
-enum { MASK_LONGEST = 512, MASK_SHORTEST = 8 };
+enum {
+	MASK_SHORTEST = 8,
+	MASK_SECRET = 512, /* bytes of the longest */
+	MASK_LONGEST =
+		6 * MASK_SECRET, /* of that, where each letter is escaped: no more is held back */
+};
 
 struct mask {
-	const char *secret; /* borrowed; NULL or shorter than MASK_SHORTEST: nothing is masked */
-	size_t size;
-	size_t held; /* of the secret's own first bytes */
+	const char *secret; /* borrowed */
+	size_t size; /* 0: there is none, or it is none by its length, and nothing is masked */
+	size_t held;
+	char kept[MASK_LONGEST];
 };
 
 void mask_init(struct mask *mask, const char *secret);
@@ -29,5 +36,8 @@ size_t mask_feed(struct mask *mask, const char *bytes, size_t size, struct buffe
 
 /* At the end: what was held back. */
 size_t mask_end(struct mask *mask, const char **ret_bytes);
+
+/* A text that is whole, and a secret of any length. */
+void mask_text(const char *secret, char *text, size_t size);
 
 #endif

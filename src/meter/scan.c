@@ -22,12 +22,9 @@ enum state {
 
 void scan_reset(struct scan *scan)
 {
-	const struct scan fresh = { .nodes = scan->nodes,
-				    .count = scan->count,
-				    .tell = scan->tell,
-				    .context = scan->context };
+	const size_t from = offsetof(struct scan, wrong);
 
-	*scan = fresh;
+	memset((char *)scan + from, 0, offsetof(struct scan, text) - from);
 }
 
 bool scan_done(const struct scan *scan)
@@ -49,11 +46,13 @@ static bool is_blank(char byte)
 static uint8_t child(struct scan *scan, uint8_t parent, const char *key, size_t size)
 {
 	for (size_t i = (size_t)parent + 1; i < scan->count; i++) {
-		if (scan->nodes[i].parent != parent || strlen(scan->nodes[i].key) != size)
+		const struct scan_node *node = &scan->nodes[i];
+
+		if (node->parent != parent || node->size != size || (node->key[0] ^ key[0]) & ~0x20)
 			continue;
-		if (memcmp(scan->nodes[i].key, key, size) == 0)
+		if (memcmp(node->key, key, size) == 0)
 			return (uint8_t)i;
-		if (strncasecmp(scan->nodes[i].key, key, size) == 0)
+		if (strncasecmp(node->key, key, size) == 0)
 			scan->folded = true;
 	}
 	return SCAN_NONE;

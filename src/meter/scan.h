@@ -20,13 +20,22 @@ enum {
 	SCAN_DEPTH = 12,  /* of paths */
 	SCAN_NEST = 1024, /* brackets within each other in what is skipped; more is no JSON */
 	SCAN_TEXT = 128,  /* bytes that are kept of a text */
+	SCAN_KEY = 30,    /* the longest key that can be asked for */
 };
 
-/* A row of a table; its number is its name. */
+/* A row of a table; its number is its name. The key is in the row and not elsewhere: between two events of a stream
+ * others use the processor's caches, and each page that has to be found again is dear. */
 struct scan_node {
-	uint8_t parent;  /* a row before it */
-	const char *key; /* "[]": every element of a list */
+	uint8_t parent; /* a row before it */
+	uint8_t size;   /* of the key */
+	char key[SCAN_KEY];
 };
+
+/* "[]" is every element of a list. */
+#define SCAN_NODE(parent, key)               \
+	{                                    \
+		parent, sizeof(key) - 1, key \
+	}
 
 enum scan_kind {
 	SCAN_OBJECT,
@@ -69,15 +78,17 @@ struct scan {
 	bool list[SCAN_DEPTH];
 	uint32_t members[SCAN_DEPTH];
 	size_t skipped; /* brackets that are open within something that nobody asks for */
-	uint64_t kinds[SCAN_NEST / 64]; /* a bit for each of them: a list */
 	bool skipping_string;
 	uint8_t node; /* of the value that is being read */
 	bool escaped;
 	unsigned int hex; /* digits of \uXXXX that are still to come */
 	uint32_t unit;
-	char text[SCAN_TEXT];
-	size_t used;
+	size_t used; /* of text */
 	uint64_t bytes;
+
+	/* What the numbers above do not reach into is left from before, and nobody's. */
+	char text[SCAN_TEXT];
+	uint64_t kinds[SCAN_NEST / 64]; /* a bit for each that is skipped: a list */
 };
 
 /* Begins anew, with the same table and function. */

@@ -110,7 +110,8 @@ bool shape_stream_end(struct buffer *out, enum usage_format format, const char *
 }
 
 const char *const shape_class_names[SHAPE_CLASSES] = { "fine",           "rate limit", "overloaded",
-						       "authentication", "billing",    "other" };
+						       "authentication", "billing",    "other",
+						       "unreachable" };
 
 static bool is(const char *name, size_t size, const char *word)
 {

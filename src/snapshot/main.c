@@ -62,7 +62,9 @@ static int unseal(struct request *request, struct error *err)
 
 static int forget(struct request *request, struct error *err)
 {
-	return worktree_remove(&request->worktree, &request->json, err);
+	return gitwork_forget(&request->git, &request->json, err) < 0
+		       ? -1
+		       : worktree_remove(&request->worktree, &request->json, err);
 }
 
 /* The repository of checkpoints: opened to be written, alone or with the project. */

@@ -55,7 +55,7 @@ struct outlet_spend {
 };
 
 struct outlet {
-	char token[OUTLET_TOKEN]; /* what clients inside identify themselves with */
+	char token[OUTLET_TOKEN]; /* what clients of models inside identify themselves with */
 	char warning[512]; /* once begun: what holds less than it should; empty: nothing does */
 
 	/* Begins to serve what these rules (gateway/rule.h) allow; root becomes this user. Returns 0, or -1 with

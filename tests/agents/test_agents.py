@@ -23,7 +23,7 @@ def script(*turns):
 
 
 @cases(*AGENTS)
-@timeout(120)
+@timeout(240)
 def test_it_edits_runs_a_test_fails_tries_again_and_finishes(t, agent):
     loop = Real(t, agent, lambda loop: whole_turn(agent, loop.project), fixture="whole")
     result = loop.work()
@@ -74,7 +74,7 @@ def test_codex_waits_for_the_stated_end_of_a_limit(t):
            loop.one("ended")["message"])
 
 
-@timeout(120)
+@timeout(240)
 def test_gemini_waits_for_the_stated_end_of_a_limit(t):
     loop = Real(t, "gemini", [{"status": 429, "kind": "retry:7200s", "message":
                                "You exceeded your current quota. Please retry in 7200s.", **FOREVER}], fixture="limit")
@@ -89,7 +89,7 @@ OVERLOADED = {"claude": (529, "overloaded_error"), "codex": (503, "server_error"
 
 
 @cases(*OVERLOADED)
-@timeout(120)
+@timeout(240)
 def test_an_overloaded_provider_is_waited_for(t, agent):
     status, kind = OVERLOADED[agent]
     loop = Real(t, agent, [{"status": status, "kind": kind, "message": "Overloaded", **FOREVER}], fixture="overloaded")
@@ -98,7 +98,7 @@ def test_an_overloaded_provider_is_waited_for(t, agent):
 
 
 @cases(*AGENTS)
-@timeout(120)
+@timeout(240)
 def test_a_bad_key_pauses_the_loop(t, agent):
     loop = Real(t, agent, [{"status": 401, "kind": "authentication_error", "message": "invalid x-api-key", **FOREVER}],
                 fixture="bad-key")
@@ -107,7 +107,7 @@ def test_a_bad_key_pauses_the_loop(t, agent):
     equal(loop.history()[0]["failure"], "authentication", "the class", loop.log())
 
 
-@timeout(120)
+@timeout(240)
 def test_opencode_that_waits_without_a_word_is_ended_for_want_of_output(t):
     loop = Real(t, "opencode", [{"status": 529, "kind": "overloaded_error", "message": "Overloaded", **FOREVER}])
     loop.work("--idle-timeout", "25s")
@@ -125,7 +125,7 @@ def test_claude_takes_a_connection_that_breaks_for_trouble_of_the_provider(t):
 
 @cases(("claude", "malformed"), ("codex", "cut"), ("codex", "malformed"), ("gemini", "cut"),
        ("gemini", "malformed"))
-@timeout(120)
+@timeout(240)
 def test_a_stream_that_breaks_is_a_failed_iteration_and_no_result(t, agent, how):
     loop = Real(t, agent, [{"text": f"Everything is done, and here it is: {PROMISE} {PROMISE}", how: True, **FOREVER}],
                 fixture=how)
@@ -137,7 +137,7 @@ def test_a_stream_that_breaks_is_a_failed_iteration_and_no_result(t, agent, how)
 
 
 @cases("cut", "malformed")
-@timeout(120)
+@timeout(240)
 def test_opencode_whose_stream_breaks_has_no_result(t, how):
     """It asks again without a word, for as long as it is let."""
     loop = Real(t, "opencode", [{"text": f"Everything is done, and here it is: {PROMISE}", how: True, **FOREVER}])
@@ -147,7 +147,7 @@ def test_opencode_whose_stream_breaks_has_no_result(t, how):
 
 
 @cases(*AGENTS)
-@timeout(120)
+@timeout(240)
 def test_an_agent_that_is_killed_by_its_own_command_is_a_crash_and_the_loop_goes_on(t, agent):
     loop = Real(t, agent, script(shell("kill -9 $PPID; sleep 5", "I begin."), shell(
         "printf 'def add(a, b):\\n    return a + b\\n' >calc.py"), {"text": "Done."}))
@@ -157,11 +157,11 @@ def test_an_agent_that_is_killed_by_its_own_command_is_a_crash_and_the_loop_goes
     equal(result.code, 0, "exit status", result)
 
 
-@timeout(120)
+@timeout(240)
 @cases("claude", "codex", "gemini")
 def test_what_an_agent_leaves_running_ends_with_it(t, agent):
     loop = Real(t, agent, script(shell("nohup sleep 600 >/dev/null 2>&1 & echo started"), {"text": "Left it."}))
-    loop.work("--idle-timeout", "20s", check="false")
+    loop.work("--idle-timeout", "60s", check="false")
     ended = loop.one("ended")
     equal((ended["finished"], ended["ok"]), (True, True), "the end", ended)
     t.all_gone()
@@ -170,7 +170,7 @@ def test_what_an_agent_leaves_running_ends_with_it(t, agent):
 # The fence
 
 @cases(*AGENTS)
-@timeout(120)
+@timeout(240)
 def test_what_the_fence_denies_the_agent_is_told_and_reported(t, agent):
     t.at_home(".ssh/id_ed25519", "KEY-OF-A-PERSON")
     loop = Real(t, agent, script(shell("cat ~/.ssh/id_ed25519; echo x >/etc/evil || echo refused"), {"text": "It was refused."}))
@@ -209,7 +209,7 @@ def hostile(project):
 
 
 @cases(*AGENTS)
-@timeout(120)
+@timeout(240)
 def test_settings_of_the_project_are_not_obeyed_but_its_notes_are_read(t, agent):
     notes = "CLAUDE.md" if agent == "claude" else "GEMINI.md" if agent == "gemini" else "AGENTS.md"
     loop = Real(t, agent, script(shell("echo yes >ran"), {"text": "Done."}), **{notes: "NOTES-OF-THE-PROJECT\n"})
@@ -225,7 +225,7 @@ def test_settings_of_the_project_are_not_obeyed_but_its_notes_are_read(t, agent)
 # The promise
 
 @cases(*AGENTS)
-@timeout(120)
+@timeout(240)
 def test_a_promise_in_the_prompts_echo_or_in_a_tools_output_is_none(t, agent):
     loop = Real(t, agent, script(
         shell(f"echo '{PROMISE}'"), {"text": "Not done yet."}, {"text": f"Done.\n\n{PROMISE}"}), fixture="promise")
@@ -237,7 +237,7 @@ def test_a_promise_in_the_prompts_echo_or_in_a_tools_output_is_none(t, agent):
 
 
 @cases(*AGENTS)
-@timeout(120)
+@timeout(240)
 def test_a_promise_of_a_child_agent_is_none(t, agent):
     child = {"if": "CHILD-PROMPT", "unless": "I send a child", "text": f"It subtracts. {PROMISE}"}
     if agent == "gemini": # its children end by a tool of their own
@@ -259,7 +259,7 @@ def test_a_promise_of_a_child_agent_is_none(t, agent):
 # Sessions
 
 @cases(*AGENTS)
-@timeout(120)
+@timeout(240)
 def test_a_session_goes_on_and_is_paid_once(t, agent):
     loop = Real(t, agent, [{"text": "My first word is FIRST-WORD."}, {"text": "My second."}], fixture="continued")
     loop.work("--session", "continue", "--max-iterations", "2", "--max-no-progress", "9")
@@ -275,7 +275,7 @@ def test_a_session_goes_on_and_is_paid_once(t, agent):
 
 # Ways to start
 
-@timeout(120)
+@timeout(240)
 def test_opencode_works_with_a_local_server_whose_price_nobody_knows(t):
     loop = Real(t, "opencode", lambda loop: whole_turn("opencode", loop.project))
     config = {"provider": {"local": {"npm": "@ai-sdk/openai-compatible", "options": {"baseURL": "http://127.0.0.1:8080/v1"},

@@ -24,7 +24,7 @@ def sums(loop):
 
 
 @cases(*AGENTS)
-@timeout(200)
+@timeout(400)
 def test_an_agent_is_recorded_and_replayed(t, agent):
     loop = Taped(t, agent, lambda loop: whole_turn(agent, loop.project))
     tape = os.path.join(t.outside, "agent.tape")

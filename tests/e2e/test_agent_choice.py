@@ -120,7 +120,9 @@ def test_auto_is_the_first_that_is_installed_and_can_log_in(t):
     equal(loop.status()["agent"], "gemini", "the agent with a key")
     result = run(Loop(t, name="second"), "--agent", "auto", env=environment(t))
     equal(result.code, 125, "exit status without a key", result)
-    contains(result.err, "ringfence agents", "what to do")
+    for part in ("ringfence agents", "ANTHROPIC_API_KEY", "--upstream openai=local:URL", "--agent-command"):
+        contains(result.err, part, "what to do")
+    expect(len(result.err) < 240, "it is said in three lines", result.err)
 
 
 @cases((("--agent", "nobody"), "there is no agent 'nobody'"), (("--agent", "codex"), "codex is not installed"),

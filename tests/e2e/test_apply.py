@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 
-from harness import cases, contains, equal, expect, needs, timeout
+from harness import cases, contains, equal, expect, lacks, needs, timeout
 from harness.loop import Loop
 from harness.repository import WHO, Repository
 from harness.snapshots import Snapshots
@@ -425,7 +425,7 @@ def edited(rng, files):
 
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 def test_random_pairs_are_merged_as_git_does_it(t):
     rng = random.Random(1)
     files = {f"f{number}": "".join(f"{number} line {line}\n" for line in range(20)) for number in range(5)}
@@ -457,7 +457,7 @@ def test_random_pairs_are_merged_as_git_does_it(t):
 # Crashes
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 def test_an_apply_that_is_killed_anywhere_is_finished_by_the_next_or_has_not_happened(t):
     repo, program = begin(t, {"a": text(), "b": "b\n", "c/d": "d\n", "e": "e\n", "keep": "k\n", "mine": "m\n"})
     repo.commit(RESULT, {"a": text(l3="three"), "b": None, "b/now": "a folder\n", "c/d": None, "c": "now a file\n",
@@ -519,6 +519,38 @@ def test_what_the_user_changes_after_a_kill_is_left_as_it_is(t):
     equal((repo.head(), repo.read("a"), repo.read("folder/c"), repo.read("folder/new")),
           (wanted, b"mine, too\n", b"mine\n", b"theirs\n"), "the repository")
     equal(repo.status(), " M a\n M folder/c", "git status")
+
+
+def save(repo, name, content):
+    """As an editor does it: the new version takes the place of the old one."""
+    repo.write(f"{name}~", content)
+    os.rename(repo.path(f"{name}~"), repo.path(name))
+
+
+@needs("git")
+@timeout(120)
+@cases("a", "b", "new")
+def test_what_the_user_saves_meanwhile_is_not_lost(t, name):
+    """A file that changes, one that goes and one that comes; at each moment of it."""
+    repo, program = begin(t)
+    first = repo.head()
+    theirs = repo.commit(RESULT, {"a": text(l3="three"), "b": None, "new": "theirs\n"})
+    seen = set()
+    for point in range(1, 200):
+        saved = []
+        code, answer = ask(program, fault=point, meanwhile=lambda: (save(repo, name, "mine\n"), saved.append(point)))
+        equal(code, 0, f"exit status at {point}", answer)
+        if not saved:
+            break
+        equal(repo.read(name), b"mine\n", f"what was saved at {point}", answer)
+        expect(repo.head() in (first, theirs) and name in repo.status(), f"git sees it at {point}", (answer, repo.status()))
+        expect(repo.head() == theirs or answer["in_the_way"], f"it is done, or told why not, at {point}", answer)
+        seen.add("done" if repo.head() == theirs else "refused")
+        if name in answer.get("left", []):
+            seen.add("left")
+        repo.git("clean", "-qf", "new")
+        repo.git("reset", "-q", "--hard", first)
+    equal(seen, {"done", "refused", "left"}, "all that can come of it")
 
 
 @needs("git")
@@ -614,6 +646,50 @@ def test_a_run_finishes_an_apply_that_was_cut_off(t):
     equal((repo.head(), repo.git("diff", "HEAD")), (wanted, ""), "the repository")
 
 
+def laid_out(t, layout):
+    """A loop that has not begun, and the repository of its project."""
+    ignored = {".gitignore": "script\nagent.sh\ndone\n", "a": text()}
+    origin = Repository(t, os.path.join(t.home, "origin"), ignored)
+    if layout == "a linked work tree":
+        origin.folder = os.path.join(t.home, "linked")
+        origin.git("worktree", "add", "-q", "-b", "other", origin.folder, cwd=os.path.join(t.home, "origin"))
+        name = "linked"
+    elif layout == "a submodule":
+        outer = Repository(t, os.path.join(t.home, "outer"))
+        outer.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", origin.folder, "sub")
+        origin.folder = os.path.join(outer.folder, "sub")
+        name = "outer/sub"
+    else:
+        name = "origin/below" if layout == "below the root" else "origin"
+    return Loop(t, name=name, scripts={"1": "edit done yes"}), origin
+
+
+@needs("git")
+@timeout(120)
+@cases("the root", "a linked work tree", "a submodule", "below the root")
+def test_a_run_finishes_or_undoes_one_that_was_killed_wherever_git_is(t, layout):
+    """Behind its note it is finished; before it, it has not happened, and its lock keeps no git away."""
+    loop, repo = laid_out(t, layout)
+    program = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, loop.project, env=t.env(**WHO))
+    git = repo.git("rev-parse", "--absolute-git-dir")
+    first = repo.head()
+    wanted = repo.commit(RESULT, {"a": text(l3="three"), "new": "new\n"}, base="HEAD")
+    point = 0
+    for left in ("index.lock", "ringfence-apply"):
+        while not os.path.exists(os.path.join(git, left)):
+            point += 1
+            equal(ask(program, fault=point)[0], -9, "it is killed")
+        result = loop.run()
+        equal(result.code, 0, "exit status of run", result)
+        for name in ("index.lock", "ringfence-apply", "ringfence-lock"):
+            expect(not os.path.exists(os.path.join(git, name)), f"{name} is gone", os.listdir(git))
+        expect(not os.path.exists(repo.path(".ringfence-rollback")), "the folder is gone", os.listdir(repo.folder))
+        equal((repo.head(), repo.git("status", "--porcelain", "-uno")), (first if left == "index.lock" else wanted, ""), f"with {left}")
+        equal("an apply that was cut off" in result.err, left != "index.lock", "what is said", result.err)
+        os.unlink(loop.path("done"))
+        loop.ident = None
+
+
 @needs("git")
 def test_apply_tells_conflicts_and_what_is_in_the_way(t):
     loop, repo, branch = looped(t)
@@ -650,6 +726,24 @@ def test_what_the_host_would_execute_needs_a_yes(t, name):
     result = loop.ringfence("apply", "--yes")
     equal(result.code, 0, "exit status", result)
     expect(os.path.exists(repo.path(name)), "it is there")
+
+
+@needs("git")
+def test_a_patch_names_what_the_host_would_execute_too(t):
+    """Of each mail: git am stops between them. The control: a branch without such a file."""
+    loop, repo, branch = looped(t)
+    repo.git("config", "core.hooksPath", "tools/hooks")
+    repo.commit(branch, {"a": text(l3="three")})
+    lacks(loop.ringfence("apply", "--patch").err, "this machine runs it", "stderr")
+    repo.commit(branch, {".envrc": "evil\n", "tools/hooks/pre-commit": "evil\n"}, base=branch)
+    repo.commit(branch, {".envrc": None, "bare/HEAD": "ref: refs/heads/main\n", "bare/objects/x": "", "bare/refs/x": "",
+                         "bare/config": "[core]\n"}, base=branch)
+    result = loop.ringfence("apply", "--patch")
+    equal(result.code, 0, "exit status", result)
+    equal(result.out.count("Subject: [PATCH"), 3, "mails")
+    for name, why in ((".envrc", ""), ("tools/hooks/pre-commit", "hooks or settings, by your git configuration"),
+                      ("bare/config", "a git directory of another name")):
+        contains(result.err, f"[ringfence] {name}: this machine runs it, or reads it as settings, by itself ({why}", "stderr")
 
 
 OBEYED = {

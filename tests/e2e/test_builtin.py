@@ -259,7 +259,7 @@ def test_no_key_and_no_token_gets_to_commands_events_or_files(t):
     contains(world.results(1)[0][0], "PATH=", "the command has an environment (the control)")
     contains(world.results(1)[2][0], "refused Permission denied", "the agent's memory")
     # The token is what the gateway was asked with; nobody outside of it knows one.
-    for word in (KEY, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "@127.0.0.1:61080"):
+    for word in (KEY, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "127.0.0.1:61080"):
         lacks(world.results(1)[0][0], word, "what the command saw")
         lacks(world.loop.tree()["seen"], word, "its environment")
     for folder, _, files in os.walk(t.state):
@@ -338,6 +338,9 @@ def test_a_local_server_and_nothing_else_is_enough(t):
     equal([request.path for request in server.requests], ["/v1/models", "/v1/chat/completions", "/v1/chat/completions"], "what was asked")
     expect(all("authorization" not in request.headers for request in server.requests), "no key was sent", "")
     equal((server.requests[-1].json["model"], loop.status()["spent_nusd"]), ("small-local-model", 0), "the model, and what it cost")
+    contains(result.out, "  a local model, at no cost: 2 requests, 100 tokens in, 10 out\n", "what is said of that")
+    lacks(result.out, "US$ 0.0", "what is said of that")
+    equal(loop.history()[0]["metered"], {"requests": 2, "free_requests": 2, "input": 100, "output": 10, "replay": False}, "the history")
 
 
 def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
@@ -358,12 +361,40 @@ def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
     contains(result.out, f"network   none; models of openai at {world.server.address}, at no cost\n", "where models are")
 
 
-def test_where_hosts_are_allowed_commands_can_reach_them_and_the_model_sees_no_token(t):
-    command = "test -n \"$HTTP_PROXY\" && echo $HTTP_PROXY; echo ${#ANTHROPIC_API_KEY}"
-    for words, wanted in ((("--allow", "example.com"), ("http://ringfence:xxxxxxxx", "@127.0.0.1:61080\n0")), ((), ("0",))):
-        world = World(t, [turn(call("shell", command=command)), *ends()])
-        world.run(*words)
-        for part in wanted:
-            contains(world.results(1)[0][0], part, f"with {words}")
+def test_a_local_server_that_goes_away_is_waited_for_by_its_name_and_asked_again_when_it_is_back(t):
+    world = World(t, [turn(call("shell", command="touch asked; until [ -e gone ]; do sleep 0.05; done"))], provider="openai", local=True)
+    host, port = world.server.server.server_address
+    result = world.run("--model", "m", "--detach")
+    equal(result.code, 0, "exit status", result)
+    world.loop.there("asked")
+    world.server.close()
+    world.loop.write("gone")
+    status = world.loop.waiting()
+    contains(status["reason"], f"the model server at {host}:{port} cannot be reached: Connection refused: waiting until ", "the reason")
+    entry = world.loop.history()[0]
+    equal((entry["failure"], entry["verdict"], entry["counts"]), ("unreachable", "wait", False), "the iteration", entry)
+    world.loop.ringfence("pause")
+    world.loop.ended("paused")
+    with Server(ends(), listen=(host, port)):
+        result = world.loop.ringfence("resume", "--follow", env=world.env)
+    equal(result.code, 0, "exit status of resume", result)
+
+
+# A request to the model, with each word of the environment that could be the token; prints the status of each.
+SPEND = """
+import http.client, os, re
+for token in ["none", *{word for value in os.environ.values() for word in re.findall("[0-9a-f]{32}", value)}]:
+    gateway = http.client.HTTPConnection("127.0.0.1", 61080, timeout=10)
+    gateway.request("POST", "/v1/messages", '{"model": "claude-sonnet-5-5", "max_tokens": 5, "messages": []}', {"x-api-key": token})
+    print("status", gateway.getresponse().status)
+"""
+
+
+def test_where_hosts_are_allowed_commands_can_reach_them_and_no_model(t):
+    """The token is the agent's alone. The control: the agent asks with it, and without hosts there is no proxy."""
+    for words, wanted in ((("--allow", "example.com"), "http://127.0.0.1:61080\n0\nstatus 401"), ((), "0\nstatus 401")):
+        world = World(t, [turn(call("shell", command='test -n "$HTTP_PROXY" && echo $HTTP_PROXY; echo ${#ANTHROPIC_API_KEY}; python3 spend.py')), *ends()])
+        world.loop.write("spend.py", SPEND)
+        equal(world.run(*words).code, 0, "exit status")
+        equal(world.results(1)[0][0].strip(), wanted, f"with {words}")
         os.unlink(world.loop.path("done"))
-    lacks(world.results(1)[0][0], "ringfence", "without hosts there is no proxy")

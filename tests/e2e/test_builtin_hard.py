@@ -245,6 +245,38 @@ def test_thoughts_go_back_as_they_came(t):
     equal(thought, {"type": "thinking", "thinking": "I think hard", "signature": "fake"}, "the thought")
 
 
+def thought_of(block, *deltas):
+    """An answer of Anthropic's with a thought, and a call."""
+    call_ = {"type": "tool_use", "id": "t", "name": "list", "input": {}}
+    return stream([event({"type": "message_start", "message": {"usage": {"input_tokens": 9, "output_tokens": 1}}}),
+                   event({"type": "content_block_start", "index": 0, "content_block": block}),
+                   *(event({"type": "content_block_delta", "index": 0, "delta": delta}) for delta in deltas),
+                   event({"type": "content_block_start", "index": 1, "content_block": call_}),
+                   event({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}), event({"type": "message_stop"})])
+
+
+def thinks(text):
+    return {"type": "thinking_delta", "thinking": text}
+
+
+def signs(text):
+    return {"type": "signature_delta", "signature": text}
+
+
+SIGNATURE = "Eq/+0\"\\\u00e4" * 400 + "=="
+
+
+@cases(({"type": "thinking", "thinking": "", "signature": ""}, [thinks("I "), thinks("think"), signs(SIGNATURE)], "I think"),
+       ({"type": "thinking", "thinking": "all at once", "signature": SIGNATURE}, [], "all at once"),
+       ({"type": "thinking", "thinking": "x" * 500_000, "signature": ""}, [signs(f"{n}") for n in range(20_000)] + [signs(SIGNATURE)], "x" * 500_000))
+def test_a_signature_goes_back_as_it_came(t, block, deltas, text):
+    """Without it the provider refuses the thought. However often it comes, the thought is put together once."""
+    agent = played(t, thought_of(block, *deltas), anthropic_answer("end_turn", "bye"))
+    equal(agent.run().code, 0, "exit status", agent.events)
+    expect(agent.server.requests[-1].json["messages"][1]["content"][0] == {"type": "thinking", "thinking": text, "signature": SIGNATURE},
+           "the thought", agent.server.requests[-1].body[-3000:])
+
+
 def test_requests_are_the_same_wherever_and_whenever(t):
     """Another folder, another environment, another day: the same bytes."""
     seen = []
@@ -349,6 +381,18 @@ def test_a_server_that_only_says_that_it_will_answer_is_left(t):
     agent = Agent(t, Provider(promise))
     equal(agent.run().code, 1, "exit status", agent.events)
     contains(agent.last["text"], "only says that an answer will come", "why")
+
+
+def test_an_answer_that_does_not_end_is_asked_for_once(t):
+    """It is paid for each time."""
+    def pour(request, connection):
+        connection.sendall(STREAM)
+        while True:
+            connection.sendall(chunk(b":" + b" " * (4 << 20) + b"\n"))
+    agent = Agent(t, Provider(pour))
+    equal(agent.run().code, 1, "exit status", agent.events)
+    contains(agent.last["text"], "answer does not end", "why")
+    equal((agent.last["type"], len(agent.server.requests)), ("error", 1), "its class, and how often it was asked", agent.events)
 
 
 @cases(("https://api.example.com", "needs TLS"), ("http://models.example.com:80", "looks up no names"), ("ftp://x", "no http:// address"),

@@ -280,7 +280,7 @@ def test_a_terminal_is_shown_no_control_characters(t):
 
 # Exact
 
-@timeout(120)
+@timeout(240)
 @cases(*range(6))
 def test_random_edits_are_undone_to_the_byte_and_the_mode(t, seed):
     editor = Editor(t.project, seed)
@@ -341,7 +341,7 @@ def disturb(t):
     t.write("linked", "no link")
 
 
-@timeout(120)
+@timeout(240)
 def test_a_checkpoint_that_is_killed_anywhere_is_there_or_not(t):
     world(t)
     snapshots = own(t)
@@ -364,7 +364,7 @@ def test_a_checkpoint_that_is_killed_anywhere_is_there_or_not(t):
     equal(listing(t.project), state, "the last checkpoint")
 
 
-@timeout(120)
+@timeout(240)
 def test_a_rollback_that_is_killed_anywhere_is_finished_by_the_next_command(t):
     world(t)
     snapshots = own(t)
@@ -440,7 +440,7 @@ def test_old_and_large_checkpoints_make_room(t):
 # Room
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 def test_making_room_that_is_killed_anywhere_loses_nothing_that_should_stay(t):
     snapshots = own(t)
     killed = 0

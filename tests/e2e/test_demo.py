@@ -5,18 +5,18 @@ import os
 import signal
 import subprocess
 
-from harness import contains, equal, expect, root_only, timeout
+from harness import cases, contains, equal, expect, root_only
+from harness.terminal import Terminal
 
 
 def demo(t, *words, without_network=False, **variables):
     top = os.path.join(t.outside, "tmp")
     os.makedirs(top, exist_ok=True)
     command = [t.ringfence, "demo", *words]
-    result = t.run(["unshare", "-n", *command] if without_network else command, env=t.env(TMPDIR=top, **variables), timeout=50)
+    result = t.run(["unshare", "-n", *command] if without_network else command, env=t.env(TMPDIR=top, **variables))
     return result, [os.path.join(top, name) for name in os.listdir(top)]
 
 
-@timeout(60)
 def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
     """Wherever git's variables lead to, as they do in a hook."""
     index = os.path.join(t.outside, "index")
@@ -31,13 +31,28 @@ def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
     equal(left, [], "what is left")
 
 
+@cases((True, "original"), (False, "fast"))
+def test_the_demo_has_the_pace_of_its_model_where_somebody_looks_on(t, terminal, pace):
+    """What it would run is written down instead."""
+    words = os.path.join(t.outside, "words")
+    program = os.path.join(t.outside, "ringfence")
+    with open(program, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\necho \"$@\" >>{words}\n")
+    os.chmod(program, 0o755)
+    argv = [os.path.join(t.build, "demo/run"), program]
+    if terminal:
+        Terminal(argv, t.env(TMPDIR=t.outside), t.project).wait(40)
+    else:
+        t.run(argv, env=t.env(TMPDIR=t.outside))
+    with open(words, encoding="utf-8") as file:
+        contains(file.readline(), f"--replay-pace {pace}\n", "the words of the loop")
+
+
 @root_only
-@timeout(60)
 def test_the_demo_needs_no_network(t):
     equal(demo(t, without_network=True)[0].code, 0, "exit status")
 
 
-@timeout(60)
 def test_an_interrupted_demo_ends_its_loop_and_leaves_nothing(t):
     """Where nobody can be asked a loop goes on in the background; its folder would be removed from under it."""
     top = os.path.join(t.outside, "tmp")
@@ -48,12 +63,11 @@ def test_an_interrupted_demo_ends_its_loop_and_leaves_nothing(t):
         if "the agent works" in line:
             break
     os.killpg(process.pid, signal.SIGINT)
-    rest = process.communicate(timeout=40)[0]
+    rest = process.communicate(timeout=60)[0]
     equal(process.returncode, 130, "exit status", rest)
     equal(os.listdir(top), [], "what is left")
 
 
-@timeout(60)
 def test_a_kept_demo_can_be_looked_at(t):
     result, left = demo(t, "--keep")
     contains(result.out, f"{left[0]}/rpn", "where it is")
@@ -63,7 +77,6 @@ def test_a_kept_demo_can_be_looked_at(t):
     expect(loops[0]["spent_nusd"] > 0, "replays are metered", loops)
 
 
-@timeout(60)
 def test_a_demo_that_goes_otherwise_fails(t):
     """Without its key, a live one refuses; a project's tool that is missing is named."""
     result, left = demo(t, "--live", "--", "--agent", "builtin")

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import time
 
 from harness import cases, contains, equal, expect, lacks
 from harness import kernel
@@ -35,7 +34,7 @@ def test_the_checks_are_listed_with_state_detail_and_remedy(t):
 
 def test_the_fence_is_tried_for_real(t):
     process = t.start([t.ringfence, "doctor", "--json"], stdout=subprocess.PIPE)
-    report = json.loads(process.communicate(timeout=15)[0])
+    report = json.loads(process.communicate(timeout=60)[0])
     fence = next(check for check in report["checks"] if check["name"] == "fence")
     equal((report["ok"], fence["state"]), (True, "ok"), "the fence", report)
     contains(fence["detail"], "canaries held", "the detail")
@@ -51,9 +50,9 @@ def test_it_says_what_keeps_each_limit(t):
 
 def test_it_answers_in_a_second(t):
     doctor(t)
-    began = time.monotonic()
+    before = t.spent()
     doctor(t)
-    expect(time.monotonic() - began < 5, "even on a loaded machine it takes far less than 5 s")
+    expect(t.spent() - before < 1, "CPU time", t.spent() - before)
 
 
 def test_without_bwrap_it_fails_and_names_the_remedy(t):
@@ -126,7 +125,7 @@ def test_a_package_that_is_a_pipe_does_not_make_it_wait(t):
     package = os.path.join(t.outside, "agent")
     t.write(f"{package}/bin/claude", "#!/bin/sh\n", 0o755)
     os.mkfifo(f"{package}/package.json")
-    _, found = checks(t, env=t.env(PATH=f"{package}/bin:" + t.env()["PATH"]), timeout=10)
+    _, found = checks(t, env=t.env(PATH=f"{package}/bin:" + t.env()["PATH"]))
     contains(found["agents"]["detail"], "claude", "the agents")
 
 

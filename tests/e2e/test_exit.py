@@ -26,12 +26,12 @@ def test_a_signal_to_ringfence_reaches_the_command(t, name, code):
                             " while :; do sleep 0.05; done")
     equal(process.stdout.readline(), b"ready\n", "the command")
     process.send_signal(getattr(signal, f"SIG{name}"))
-    result = t.finish(process, timeout=15)
+    result = t.finish(process)
     equal((result.code, result.out), (9, "got\n"), "a command that handles it", result)
     process = t.fence_start("sh", "-c", "echo ready; exec sleep 600")
     equal(process.stdout.readline(), b"ready\n", "the command")
     process.send_signal(getattr(signal, f"SIG{name}"))
-    result = t.finish(process, timeout=15)
+    result = t.finish(process)
     equal(result.code, code, "a command that does not", result)
 
 
@@ -40,21 +40,21 @@ def test_a_time_limit_ends_the_command(t):
     result = t.fence("sleep", "600", opts=("--timeout", "1s"))
     took = time.monotonic() - began
     equal(result.code, 124, "exit status", result)
-    expect(1 <= took < 4, "after a second, by TERM", took)
+    expect(1 <= took < 6, "after a second, by TERM: KILL would come 5 s later", took)
     contains(result.err, "[ringfence] the command ran into its limit: time (1s)", "the notice")
 
 
 def test_a_command_that_ignores_term_is_killed_after_the_time_limit(t):
     began = time.monotonic()
-    result = t.sh("trap '' TERM; echo ready; while :; do sleep 0.2; done", opts=("--timeout", "1s"))
+    result = t.sh("trap '' TERM; echo ready; while :; do sleep 0.2; done", opts=("--timeout", "2s"))
     took = time.monotonic() - began
     equal((result.code, result.out), (124, "ready\n"), "the end", result)
-    expect(5.5 <= took < 10, "KILL comes 5 s after TERM", took)
+    expect(7 <= took < 20, "KILL comes 5 s after TERM", took)
 
 
 def test_a_command_may_clean_up_when_its_time_is_over(t):
     result = t.sh("trap 'echo bye; exit 0' TERM; while :; do sleep 0.05; done",
-                  opts=("--timeout", "1s"))
+                  opts=("--timeout", "2s"))
     equal((result.code, result.out), (124, "bye\n"), "the end", result)
 
 
@@ -224,7 +224,7 @@ def test_without_a_fence_the_command_still_dies_with_ringfence(t):
     process = t.fence_start("sh", "-c", "echo ready; sleep 600", opts=("--i-accept-no-fence",))
     equal(process.stdout.readline(), b"ready\n", "the command")
     process.kill()
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
     t.all_gone()
 
 
@@ -263,8 +263,8 @@ def test_two_runs_at_once_do_not_see_each_other(t):
                           stdin=subprocess.PIPE)
     equal(first.stdout.readline(), b"ready\n", "the first")
     result = t.sh("ls /tmp; ls -d /proc/[0-9]*")
-    lacks(result.out, "mine", "files of the other run")
-    first.communicate(b"\n", timeout=10)
+    lacks(result.out.splitlines(), "mine", "files of the other run")
+    first.communicate(b"\n", timeout=60)
     equal(first.returncode, 0, "the first")
 
 

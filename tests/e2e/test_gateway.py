@@ -14,6 +14,7 @@ import time
 from harness import Failure, contains, equal, expect, lacks, root_only, timeout, user_only
 from harness import kernel
 from harness.gateway import Internet, client_hello, receive, receive_all
+from harness.loop import until
 
 
 def echo(connection):
@@ -76,12 +77,12 @@ def world(t):
 
 def passes(gateway, where, name=None):
     """Does TLS get to this host and back?"""
-    client, head = gateway.tunnel(where)
-    if " 200 " not in head:
-        return False
     hello = client_hello(name or where.rpartition(":")[0].rstrip(".").lower())
-    client.sendall(hello)
     try:
+        client, head = gateway.tunnel(where)
+        if " 200 " not in head:
+            return False
+        client.sendall(hello)
         return receive(client, len(hello)) == hello
     except ConnectionError:
         return False
@@ -388,7 +389,7 @@ def test_a_half_close_passes_both_ways_and_so_does_a_reset(t):
     receive(client, 1)
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     client.close()
-    expect(done.wait(5) and seen == ["reset"], "a client's reset", seen)
+    expect(done.wait(60) and seen == ["reset"], "a client's reset", seen)
 
 
 def test_ipv6_and_a_slow_server_work(t):
@@ -400,7 +401,7 @@ def test_ipv6_and_a_slow_server_work(t):
 
     def slow(connection):
         head, _ = read_head(connection)
-        go.wait(10)
+        go.wait(60)
         for byte in b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nslow":
             connection.sendall(bytes([byte]))
     net.serve(8080, slow)
@@ -693,7 +694,7 @@ def test_a_refusal_is_answered_when_the_owner_has_seen_it(t):
     net, _ = world(t)
     gateway = net.gateway()
     quick = []
-    for _ in range(3):
+    for _ in range(10):  # the quickest counts: the machine may be busy
         start = time.monotonic()
         gateway.tunnel("evil.com:443")
         quick.append(time.monotonic() - start)
@@ -749,6 +750,7 @@ def test_a_gateway_that_is_killed_in_a_download_is_started_again(t):
     gateway = net.gateway("allowed.com:1001", "allowed.com")
     client, _ = gateway.tunnel("allowed.com:1001")
     receive(client, 1 << 20)
+    until("that it is counted", lambda: gateway.hosts()["allowed.com", 1001]["bytes_in"] >= 1 << 20)
     os.kill(gateway.pid, signal.SIGKILL)
     try:
         while client.recv(1 << 20):
@@ -773,7 +775,7 @@ def test_a_gateway_that_dies_again_and_again_is_given_up(t):
         equal(gateway.next("died")[0], "0", "not given up yet")
         pid = int(gateway.next("started")[0])
         times.append(time.monotonic() - began)
-    expect(times[2] < 2.5 and times[4] - times[3] > 0.7, "three at once, then one a second", times)
+    expect(min(times[1] - times[0], times[2] - times[1]) < 0.7 and times[4] >= 2, "three at once, then one a second", times)
 
 
 def test_the_gateway_ends_with_its_owner(t):
@@ -796,14 +798,15 @@ def test_the_program_by_itself_does_nothing(t):
 
 def test_a_head_that_takes_too_long_or_is_too_long_is_named(t):
     net, _ = world(t)
-    gateway = net.gateway("allowed.com", header_ms=300, header_bytes=2000)
+    gateway = net.gateway("allowed.com", header_ms=1500, header_bytes=2000)
     slow = [gateway.connect() for _ in range(20)]
     for client in slow:
         client.sendall(b"GET http://allowed.com/ HTTP/1.1\r\nX: ")
     silent = gateway.connect()
-    late, _ = gateway.tunnel("allowed.com:443")
+    late, head = gateway.tunnel("allowed.com:443")
+    contains(head, " 200 ", "a tunnel")
     for client in slow:
-        contains(receive_all(client), "the head of the request was not whole within 300 milliseconds", "the limit names itself")
+        contains(receive_all(client), "the head of the request was not whole within 1500 milliseconds", "the limit names itself")
     equal(receive_all(silent), "", "who says nothing at all")
     equal(receive_all(late), "", "a tunnel without a hello")
     contains(gateway.ask(b"GET http://allowed.com/ HTTP/1.1\r\nX: " + b"y" * 3000, end=False), "has more than 2000 bytes", "too long")
@@ -822,13 +825,13 @@ def test_connections_at_once_are_capped_and_named(t):
     equal(gateway.hosts()["allowed.com", 443]["verdict"], "capped", "the table")
     for client, _ in tunnels:
         client.close()
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while not passes(gateway, "allowed.com:443"):
         expect(time.monotonic() < deadline, "control: when they are gone, there is room")
 
 
 @root_only
-@timeout(90)
+@timeout(180)
 def test_thousands_of_tunnels_are_capped(t):
     net, _ = world(t)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -850,7 +853,7 @@ def test_thousands_of_tunnels_are_capped(t):
             client.send(b"CONNECT 45.0.0.2:443 HTTP/1.1\r\n\r\n")
         except OSError:
             pass
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while gateway.hosts().get(("45.0.0.2", 443), {}).get("connections", 0) < 300:
         expect(time.monotonic() < deadline, "some are served", gateway.hosts())
         time.sleep(0.05)
@@ -859,7 +862,7 @@ def test_thousands_of_tunnels_are_capped(t):
     expect(gateway.memory_kib() < 16384, "memory in KiB", gateway.memory_kib())
     for client in clients:
         client.close()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not passes(gateway, "allowed.com:443"):
         expect(time.monotonic() < deadline, "control: then there is room again")
 
@@ -867,12 +870,12 @@ def test_thousands_of_tunnels_are_capped(t):
 def test_a_way_that_takes_too_long_is_given_up_and_named(t):
     net, _ = world(t)
     late = threading.Event()
-    net.names["late.com"] = lambda kind: late.wait(5) and "45.0.0.2"
-    gateway = net.gateway("45.0.0.99", "late.com", "allowed.com", connect_ms=500)
+    net.names["late.com"] = lambda kind: late.wait(60) and "45.0.0.2"
+    gateway = net.gateway("45.0.0.99", "late.com", "allowed.com", connect_ms=1000)
     contains(gateway.tunnel("45.0.0.99:443")[1], "504", "an address at which nobody is")
     waiting, head = gateway.tunnel("late.com:443")
     contains(head, "504", "a name that nobody answers for")
-    contains(receive_all(waiting), "did not answer within 500 milliseconds", "the limit names itself")
+    contains(receive_all(waiting), "did not answer within 1000 milliseconds", "the limit names itself")
     late.set()
     expect(passes(gateway, "allowed.com:443"), "control: an answer that comes too late does no harm")
 
@@ -901,7 +904,7 @@ def test_bytes_of_a_host_are_capped_and_named(t):
 
 def test_an_idle_tunnel_is_ended(t):
     net, _ = world(t)
-    gateway = net.gateway("allowed.com", idle_ms=500)
+    gateway = net.gateway("allowed.com", idle_ms=1500)
     client, _ = gateway.tunnel("allowed.com:443")
     hello = client_hello("allowed.com")
     client.sendall(hello)
@@ -914,7 +917,6 @@ def test_slow_readers_cost_little_memory(t):
     sent = [0]
 
     def pour(connection):
-        connection.settimeout(1)
         while True:
             sent[0] += connection.send(b"x" * 65536)
     net.serve(1001, pour)
@@ -928,13 +930,12 @@ def test_slow_readers_cost_little_memory(t):
         return client
     clients = [net.fence.do(dawdle) for _ in range(24)]
     last = -1
-    while last != sent[0]:
+    while last != sent[0] or sent[0] <= 24 * 65536:  # the control: the servers have sent a lot, and can send no more
         last = sent[0]
         time.sleep(0.3)
-    expect(sent[0] > 24 * 65536, "control: the servers have sent a lot", sent)
     expect(gateway.memory_kib() < 14 << 10, "memory in KiB", gateway.memory_kib())
     for client in clients[:3]:
-        client.settimeout(10)
+        client.settimeout(60)
         expect(len(receive(client, 1 << 20)) == 1 << 20, "control: and it all comes when it is read")
 
 
@@ -995,8 +996,8 @@ def test_who_only_waits_costs_no_time(t):
                 pass
 
     net.serve(1001, pour)
-    net.serve(1002, lambda c: stop.wait(20))
-    net.serve(1003, lambda c: (c.shutdown(socket.SHUT_WR), stop.wait(20)))
+    net.serve(1002, lambda c: stop.wait(60))
+    net.serve(1003, lambda c: (c.shutdown(socket.SHUT_WR), stop.wait(60)))
     gateway = net.gateway(*(f"45.0.0.2:{port}" for port in (1001, 1002, 1003)), "allowed.com")
     gateway.tell("hold")
     waiting = [gateway.tunnel(f"45.0.0.2:{port}")[0] for port in (1001, 1002, 1003, 1003)]
@@ -1025,7 +1026,7 @@ def test_who_only_waits_costs_no_time(t):
 
 
 @user_only
-@timeout(120)
+@timeout(240)
 def test_a_gigabyte_passes_whole_and_costs_no_memory(t):
     net, _ = world(t)
     size, block = 1 << 30, os.urandom(1 << 20)

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from harness import cases, contains, equal, expect, lacks, needs
+from harness import cases, contains, equal, expect, lacks, needs, timeout
 from harness.gitrepo import Private, Repository
 from harness.loop import Loop, keepers, kill, until
 
@@ -92,12 +92,45 @@ def test_git_status_inside_is_what_the_user_sees(t):
 
 
 @needs("git")
+def test_a_file_that_changed_when_the_index_was_written_is_seen_inside(t):
+    """Its size and its time are those of the index, which is as old: git looks into it, unless a copy of the index is younger."""
+    status = "git -c core.trustctime=false status --porcelain file.txt"
+    loop = Loop(t, scripts={"1": f"{status} > seen; edit done yes"})
+    repo = Repository(t, loop.project).filled()
+    then = 1600000000
+    os.utime(loop.path("file.txt"), (then, then))
+    repo.git("update-index", "--refresh")
+    repo.write("file.txt", "one\n")
+    os.utime(loop.path("file.txt"), (then, then))
+    equal(repo.git(*status.split()[1:]), "", "a control: beside a younger index git does not see it")
+    os.utime(loop.path(".git/index"), (then, then))
+    equal(loop.run().code, 0, "exit status of run")
+    equal(loop.tree()["seen"], " M file.txt\n", "what git says inside")
+
+
+@needs("git")
 def test_without_a_commit_nothing_comes_in(t):
     loop, repo = begin(t, "git status > /dev/null; git branch other; git add -A; git stash -q; git stash drop -q; git checkout -q other")
     equal(loop.result.code, 0, "exit status of run", loop.result)
     equal(list(repo.refs()), ["refs/heads/main"], "the refs")
     expect(not os.path.exists(os.path.join(repo.folder, "refs/ringfence")), "no folder is left")
     lacks(loop.result.out + loop.result.err, "committed", "what is told")
+
+
+@needs("git")
+def test_an_agent_that_empties_its_git_is_told_of_and_told_once(t):
+    scripts = {"1": "rm -rf .git/* .git/.??*; edit a 1", "2": "git status >status 2>&1; edit a 2", "3": "edit done yes"}
+    loop, repo = begin(t, "", scripts=scripts)
+    equal(loop.result.code, 0, "exit status of run", loop.result)
+    sentence = "the agent has emptied .git: git does not work inside for the rest of the loop"
+    equal(loop.result.out.count(f"  {sentence}\n"), 1, "how often it is told", loop.result.out)
+    contains(loop.ringfence("status").out, f"    {sentence}\n", "what status says")
+    equal(loop.status()["git"]["why"], sentence, "as JSON")
+    contains(loop.tree()["status"], "not a git repository", "what git says inside")
+    for number, part in ((1, "You can commit, branch"), (2, "There is no git here any more")):
+        with open(os.path.join(loop.folder, f"iterations/{number}/prompt.md"), encoding="utf-8") as file:
+            contains(file.read(), part, f"what the agent is told in iteration {number}")
+    repo.fsck()
 
 
 @needs("git")
@@ -447,6 +480,32 @@ def test_a_gc_that_runs_while_objects_come_in_takes_nothing_away(t):
     repo.fsck()
 
 
+@needs("git")
+@timeout(120)
+def test_no_gc_at_any_point_of_an_import_takes_anything_away(t):
+    """Neither what is there, nor what is still a draft."""
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    private = Private(t, repo)
+    private.open()
+
+    def collect():
+        repo.git("prune", "--expire=now")
+        repo.git("repack", "-a", "-d", "-q")
+        points.append(point)
+
+    points = []
+    for point in range(1, 60):
+        tip = private.commit(f"commit {point}", f"file-{point}")
+        code, answer = private.ask("git-import", fault=point, meanwhile=collect)
+        equal(code, 0, f"exit status at {point}", answer)
+        equal(repo.git("rev-parse", private.branch), tip, f"the branch at {point}")
+        repo.git("rev-list", "--objects", "--quiet", private.branch)
+        if not points or points[-1] != point:
+            break
+    expect(len(points) > 8, "points", points)
+    repo.fsck()
+
+
 # Crashes
 
 @needs("git")
@@ -472,13 +531,31 @@ def test_kill_9_at_any_point_of_an_import_leaves_the_old_or_the_new(t):
         private.bring()
         equal(set(repo.refs("refs/heads/ringfence", "refs/ringfence").values()), {new}, "running it again")
         left = [name for base, _, files in os.walk(repo.folder) for name in files
-                if name.endswith(".lock") or name.startswith("tmp_")]
+                if name.endswith(".lock") or name.startswith("ringfence-")]
         equal(left, [], "lock files and drafts")
         packs = os.listdir(os.path.join(repo.folder, "objects/pack"))
         equal(sorted(name[:-5] for name in packs if name.endswith(".pack")),
               sorted(name[:-4] for name in packs if name.endswith(".idx")), "packs have their indexes")
         old = new
     expect(faults > 10, "there are fault points", faults)
+
+
+@needs("git")
+def test_a_draft_that_a_kill_has_left_goes_with_its_loop(t):
+    repo = Repository(t, os.path.join(t.home, "repo")).filled()
+    private = Private(t, repo)
+    private.open()
+    private.commit()
+
+    def drafts():
+        return [name for name in os.listdir(os.path.join(repo.folder, "objects/pack")) if not name.startswith("pack-")]
+
+    for point in range(1, 60):
+        equal(private.ask("git-import", fault=point)[0], -9, "it is killed")
+        if drafts():
+            break
+    code, answer = private.snapshots.ask("forget")
+    equal((code, drafts()), (0, []), "exit status, and what is left", answer)
 
 
 @needs("git")

@@ -118,7 +118,7 @@ def test_files_that_are_not_what_they_seem_do_no_harm(t):
     os.mkdir(t.path("package.json"))
     os.symlink("/etc/passwd", t.path("go.mod"))
     t.write("Cargo.toml", "x" * 100)
-    result = init(t, timeout=10)
+    result = init(t)
     equal(result.code, 0, "exit status", result)
 
 

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 
 from harness import cases, contains, equal, expect, kernel, root_only, user_only
-from harness.loop import Loop, keepers, kill, name_of, until
+from harness.loop import Loop, is_stopped, keepers, kill, name_of, until
 
 # Each step is paid for once: a try that comes again finds what the one before has done.
 TWO = {"all": "[ -e paid-$N ] || event cost '\"nusd\": 30000000'; edit paid-$N x; edit step-$N $N;"
@@ -35,6 +35,7 @@ def begin(t):
     loop = Loop(t, scripts=MEET)
     loop.detach()
     loop.there("tried")
+    loop.heard("try\n")
     return loop
 
 
@@ -230,14 +231,26 @@ def test_a_starter_killed_before_its_first_event_leaves_no_loop(t):
 
 # Files
 
+@contextlib.contextmanager
+def stopped(pid):
+    """A supervisor that writes its state meanwhile would spoil what is done to the file."""
+    os.kill(pid, signal.SIGSTOP)
+    until("a stop", lambda: is_stopped(pid))
+    try:
+        yield
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
 def test_a_torn_state_file_is_made_anew(t):
     loop = Loop(t, scripts={"1": "edit here x; meet go", "2": "edit done yes"})
     loop.detach()
     loop.there("here")
     path = os.path.join(loop.folder, "state.json")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write('{"id": "2026')
-    status = loop.status()
+    with stopped(loop.supervisor()):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('{"id": "2026')
+        status = loop.status()
     equal((status["status"], status["last_heartbeat"]), ("running", None), "the status")
     loop.write("go")
     loop.ended("completed")
@@ -254,7 +267,7 @@ def test_a_damaged_journal_is_reported_and_never_guessed(t, damage):
     if damage == "bytes":
         with open(path, "r+b") as file:
             file.seek(4096)
-            file.write(os.urandom(4096))
+            file.write(b"\xa5" * 4096)
     elif damage == "nothing":
         os.truncate(path, 0)
     else:
@@ -303,11 +316,6 @@ def test_a_disk_that_is_full_at_any_event_changes_nothing(t, number):
     equal(settled(loop), UNDISTURBED, "status, iterations, cost and tree")
 
 
-def is_stopped(pid):
-    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-        return file.read().rpartition(")")[2].split()[0] == "T"
-
-
 @root_only
 def test_a_full_disk_ends_in_a_sentence_and_resume_goes_on(t):
     t.leftover_runs = True
@@ -334,12 +342,13 @@ def test_a_stopped_supervisor_is_noticed(t):
     loop.detach()
     loop.there("here")
     path = os.path.join(loop.folder, "state.json")
-    with open(path, encoding="utf-8") as file:
-        state = json.load(file)
-    state["last_heartbeat"] -= 300
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(state, file)
-    contains(loop.status()["reason"] or "", "has not been heard of", "the reason")
+    with stopped(loop.supervisor()):
+        with open(path, encoding="utf-8") as file:
+            state = json.load(file)
+        state["last_heartbeat"] -= 300
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(state, file)
+        contains(loop.status()["reason"] or "", "has not been heard of", "the reason")
     loop.write("go")
     loop.ended("completed")
 
@@ -360,8 +369,24 @@ def test_no_process_of_a_loop_holds_what_its_starter_had_open(t):
     loop = Loop(t, scripts={"all": "edit here x; meet go; edit done yes"})
     process = t.start([t.ringfence, *loop.run_words("--detach")], cwd=loop.project,
                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    result = t.finish(process, timeout=10)
+    result = t.finish(process)
     equal(result.code, 0, "exit status", result)
     loop.there("here")
     loop.write("go")
     loop.ended("completed")
+
+
+def test_a_fence_whose_first_process_is_killed_ends_the_loop_and_resume_goes_on(t):
+    """That is no verdict on the work, and says what to do."""
+    loop = Loop(t, scripts={"all": "edit here x; meet go; edit done yes"})
+    loop.detach()
+    loop.there("here")
+    inits = [pid for pid, command in kernel.descendants_of(loop.supervisor()) if command == "/run/ringfence/init"]
+    expect(inits, "the fence's first process is there", kernel.descendants_of(loop.supervisor()))
+    kill(inits[0])
+    status = loop.ended("failed")
+    equal(status["reason"], "the fence broke: its first process was killed from outside, and everything inside with it; "
+          "once the cause is gone: ringfence resume", "the reason")
+    contains(loop.ringfence("status").out, "once the cause is gone: ringfence resume", "what a person sees")
+    loop.write("go")
+    equal(loop.ringfence("resume", "--follow").code, 0, "exit status of resume")

@@ -5,8 +5,8 @@ import os
 import shutil
 import signal
 
-from harness import cases, contains, equal, expect, root_only
-from harness.loop import Loop, until
+from harness import cases, contains, equal, expect, kernel, root_only
+from harness.loop import Loop, is_stopped, until
 
 HANG = "touch {}; while :; do sleep 100; done"
 PHASES = {
@@ -32,8 +32,24 @@ def test_an_abort_in_any_phase_ends_all(t, phase, *words):
     loop = begin(t, phase)
     result = loop.ringfence("abort", *words)
     equal(result.code, 0, "exit status of abort", result)
-    t.all_gone(1)
+    t.all_gone()
     equal(loop.status()["status"], "aborted", "the status")
+
+
+@cases(("abort", "aborted"), ("pause", "paused"))
+def test_what_is_asked_for_during_a_checkpoint_is_done_before_another_iteration(t, command, status):
+    loop = Loop(t, scripts={"1": "edit a x", "2": "edit second x; edit done yes"})
+    equal(loop.run("-m", "1").code, 2, "exit status")
+    loop.write("changed")  # or there is nothing to keep
+    equal(loop.ringfence("resume", "-m", "3", env=t.env(RINGFENCE_SNAPSHOT_FAULT="1,stop")).code, 0, "exit status of resume")
+    snapshot = until("a checkpoint", lambda: [pid for pid, _ in kernel.children_of(loop.supervisor()) if is_stopped(pid)])[0]
+    asking = t.start([t.ringfence, command], cwd=loop.project, stdout=-1, stderr=-1)
+    until("the question", lambda: loop.status()["asked"] == command)
+    os.kill(snapshot, signal.SIGCONT)
+    result = t.finish(asking)
+    equal(result.code, 0, f"exit status of {command}", result)
+    loop.ended(status)
+    expect(not os.path.exists(loop.path("second")), "no other iteration was begun")
 
 
 @cases(*PHASES)
@@ -71,13 +87,15 @@ def test_of_two_who_run_in_one_project_one_does(t):
 @cases("removed", "moved")
 def test_a_project_that_vanishes_ends_the_loop_with_a_sentence(t, how):
     t.leftover_runs = True
-    loop = Loop(t, scripts={"all": "edit here x; sleep 0.3"})
+    loop = Loop(t, scripts={"all": "edit here x; while [ -e here ] && [ ! -e go ]; do sleep 0.02; done"})
     ident = loop.detach()
     loop.there("here")
     if how == "removed":
-        shutil.rmtree(loop.project, ignore_errors=True)
+        shutil.rmtree(loop.project)
     else:
         os.rename(loop.project, loop.project + "-elsewhere")
+        with open(os.path.join(loop.project + "-elsewhere", "go"), "w", encoding="utf-8"):
+            pass
     t.all_gone()
     out = t.run([t.ringfence, "status", "--all", "--json"], cwd=t.home).out
     status = next(entry for entry in json.loads(out)["loops"] if entry["id"] == ident)
@@ -92,7 +110,7 @@ def test_a_loop_whose_journal_is_removed_ends(t):
     loop.detach("-m", "1000", "--max-same-error", "none")
     loop.there("here")
     shutil.rmtree(loop.folder, ignore_errors=True)
-    t.all_gone(10)
+    t.all_gone()
 
 
 @root_only

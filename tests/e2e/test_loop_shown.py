@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 
 from harness import cases, contains, equal, expect, lacks
@@ -119,15 +120,85 @@ def test_the_prompt_tells_what_the_fence_forbids(t):
 def test_what_an_agent_does_is_told_as_it_does_it(t):
     events = ('{"type": "text", "text": "\\n  I look first.\\nThen more."}', '{"type": "tool", "name": "read", "target": "a.c"}',
               '{"type": "tool_result", "ok": false, "text": "no such file"}', '{"type": "tool_result", "ok": true}',
-              '{"type": "tool", "name": "shell", "target": "' + "é" * 80 + '\\nls"}')
+              '{"type": "tool", "name": "shell", "target": "' + "é" * 120 + '\\nls"}')
     loop = Loop(t)
     loop.write("lines", "".join(line + "\n" for line in events))
     loop.write("act", "cat lines; touch done; printf '%s' '{\"type\": \"tool\", \"name\": \"last\"}'")
     result = loop.ringfence("run", "x", "--agent-command", "sh act", "--agent-format", "events", "--check", "test -f done")
     contains(result.out, "the agent works\n  \"I look first.\"\n  - read a.c\n    fails: no such file\n"
-             f"  - shell {'é' * 50} ...\n  - last \n  the agent ended", "what is told")
+             f"  - shell {'é' * 96} ...\n  - last \n  the agent ended", "what is told")
     lacks(loop.ringfence("run", "x", "--agent-command", "sh act", "--check", "test -f done").out, "read a.c",
           "what is told of plain output")
+
+
+@cases(80, 120)
+def test_lines_are_no_wider_than_the_terminal(t, columns):
+    loop = Loop(t, scripts={"1": "touch /usr/there 2>/dev/null; event tool '\"name\": \"shell\", \"target\": \"" + "make it so " * 20 + "\"'",
+                            "2": "event cost '\"usd\": 1.5'; event text '\"text\": \"" + "many words " * 20 + "\"'; edit done yes"})
+    def wide(*words, code=0):
+        terminal = t.tty([t.ringfence, *words], cwd=loop.project, cols=columns)
+        equal(terminal.wait(), code, f"exit status of {words[0]}")
+        lines = [re.sub("\x1b\\[[0-9]*m", "", line) for line in terminal.text().replace("\r", "").split("\n")]
+        # A path that is wider itself stands alone.
+        equal([line for line in lines if len(line) > columns and " " in line.strip()], [], f"lines of {words[0]} that are too long")
+        return lines
+    lines = wide("run", "make it " * 12, "--agent-command", "sh agent.sh", "--agent-format", "events", "--check", "test -f done",
+                 "--promise", "many words " * 19 + "many words")
+    expect(max(map(len, lines)) > columns - 12, "lines are as long as they can be", lines)
+    for command in ("status", "history", "cost", "checkpoints", "policy", "doctor", "logs"):
+        wide(command)
+    wrong = [line for line in wide("run", "x", "--agent", "x" * 70, code=125) if line]
+    expect(len(wrong) > 1 and wrong[0].startswith("ringfence: there is no agent"), "what went wrong takes more than a line", wrong)
+    contains(loop.ringfence("status").out, f"    {'make it ' * 12}\n", "a line that goes into a pipe")
+
+
+def test_every_help_fits_into_80_columns(t):
+    names = [line.split()[0] for line in t.run([t.ringfence, "--help"]).out.splitlines() if re.match("  [a-z]", line)]
+    expect(len(names) > 20, "the commands are found", names)
+    for name in names:
+        lines = t.run([t.ringfence, *([] if name == "ringfence" else [name]), "--help"]).out.splitlines()
+        equal([line for line in lines if len(line) > 80], [], f"lines of {name} --help that are too long")
+
+
+SAID = ('{"type": "text", "text": "I look first.\\n\\nThen more."}', 'no event', '{"type": "tool", "name": "read", "target": "a.c"}',
+        '{"type": "new"}', '{"type": "tool_result", "ok": false, "text": "no such file"}', '{"type": "auth", "text": "the key is old"}',
+        '{"type": "final", "text": "Done \\u001b[31m."}')
+TOLD = ('  "I look first.\n\n   Then more."\nno event\n  - read a.c\n{"type": "new"}\n    fails: no such file\n'
+        '  error (auth): the key is old\n  "Done \\x1b[31m."\n{"type": "te')
+
+
+def test_logs_tell_what_an_agent_did_and_show_what_is_no_event_as_it_is(t):
+    loop = Loop(t)
+    torn = "".join(line + "\n" for line in SAID) + '{"type": "te'
+    loop.write("lines", torn)
+    equal(loop.ringfence("run", "x", "--agent-command", "cat lines; echo oops >&2; touch done", "--agent-format", "events",
+                         "--check", "test -f done").code, 0, "exit status")
+    equal(loop.ringfence("logs").out, TOLD + "oops\n", "what is told")
+    equal(loop.ringfence("logs", "--raw").out, torn + "oops\n", "the bytes")
+    equal(json.loads(loop.ringfence("logs", "--json").out.splitlines()[1]), {"iteration": 1, "stream": "stdout", "text": "no event"},
+          "as JSON")
+    contains(loop.ringfence("logs", "--raw", "--json").err, "do not go together", "both")
+    terminal = t.tty([t.ringfence, "logs"], cwd=loop.project)
+    terminal.expect("I look first.")
+    terminal.expect(r"\x1b\[2m  - read a.c\x1b\[m")
+
+
+def test_logs_follow_what_an_agent_does(t):
+    loop = Loop(t, scripts={"1": "event text '\"text\": \"one\"'; printf '{\"type\": \"tool\", \"na'; edit here x; meet go; "
+                                 "echo 'me\": \"read\"}'", "2": "event text '\"text\": \"two\"'; edit done yes"})
+    loop.detach("--agent-format", "events")
+    loop.there("here")
+    process = t.start([t.ringfence, "logs", "-f"], cwd=loop.project, stdout=-1, stderr=-1)
+    equal(process.stdout.readline(), b'  "one"\n', "what it said")
+    loop.write("go")
+    equal(t.finish(process).out, '  - read \n  "two"\n', "the rest, and the next iteration")
+
+
+def test_a_line_that_is_no_event_is_shown_however_long_it_is(t):
+    loop = Loop(t)
+    loop.write("lines", "x" * (3 << 20) + "\n" + '{"type": "text", "text": "after it"}\n')
+    loop.ringfence("run", "x", "--agent-command", "cat lines; touch done", "--agent-format", "events", "--check", "test -f done")
+    equal(loop.ringfence("logs").out, "x" * (3 << 20) + '\n  "after it"\n', "what is told")
 
 
 @cases(({}, False), ({"FORCE_COLOR": "1"}, True), ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False))

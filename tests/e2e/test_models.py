@@ -34,7 +34,7 @@ def dollars(nusd):
     return f"{-(-nusd // 10 ** 6) / 1000:.3f}"
 
 
-def wait_for(condition, what, timeout=5):
+def wait_for(condition, what, timeout=60):
     end = time.monotonic() + timeout
     while not condition():
         expect(time.monotonic() < end, what, "it did not happen")
@@ -87,7 +87,7 @@ def test_the_first_event_arrives_before_the_last_is_made(t):
 
     def answer(request, connection):
         connection.sendall(STREAM + chunk(events[0]))
-        gate.wait(10)
+        gate.wait(60)
         connection.sendall(b"".join(map(chunk, events[1:])) + b"0\r\n\r\n")
         return b""
 
@@ -264,15 +264,16 @@ def start_stream(models, path="/v1/messages", request=None):
 
 def test_the_latch_cuts_what_streams_and_refuses_every_retry(t):
     """A provider that takes more than it was asked for: the stream that goes over ends all."""
-    gate = threading.Event()
+    gate, over = threading.Event(), threading.Event()
+    t.cleanups.append(over.set)
     events = message_events()
 
     def answer(request, connection):
         if request.json.get("system") == "greedy":
-            gate.wait(10)
+            gate.wait(60)
             return message(input=10 ** 7, output=5)
         connection.sendall(STREAM + chunk(events[0]) + chunk(events[1]))
-        time.sleep(10)
+        over.wait(60)
 
     models = Models(t, answer, "--budget", "1")
     streams = [start_stream(models) for _ in range(2)]
@@ -293,14 +294,15 @@ def test_the_latch_cuts_what_streams_and_refuses_every_retry(t):
 
 
 def test_codex_is_told_within_its_stream(t):
-    gate = threading.Event()
+    gate, over = threading.Event(), threading.Event()
+    t.cleanups.append(over.set)
 
     def answer(request, connection):
         if request.path == "/v1/messages":
-            gate.wait(10)
+            gate.wait(60)
             return message(input=10 ** 7, output=5)
         connection.sendall(STREAM + chunk(event({"type": "response.output_text.delta", "delta": "x"})))
-        time.sleep(10)
+        over.wait(60)
 
     models = Models(t, answer, "--budget", "1")
     _, response = start_stream(models, "/v1/responses", {"model": "gpt-6-luna", "stream": True, "max_output_tokens": 100})
@@ -317,6 +319,7 @@ def test_codex_is_told_within_its_stream(t):
 
 
 def test_a_daily_budget_is_shared_by_all_runs(t):
+    t.one_day()
     models = Models(t, lambda request, _: message(input=32000, output=500), "--daily-budget", "0.150")
     equal(models.ask(body=body(1000))[0], 200, "the first run")
     models.stop()
@@ -349,7 +352,7 @@ def test_a_client_that_goes_away_is_charged_for_what_it_saw(t):
     connection.close()
     (line,) = models.ledger(1)
     equal((line["estimated"], line["input"], line["output"]), (True, 50, 200), "two bytes a token")
-    expect(gone.wait(5), "the provider is told to stop", "")
+    expect(gone.wait(60), "the provider is told to stop", "")
 
 
 @cases("before its head", "in its stream")
@@ -370,12 +373,23 @@ def test_a_provider_that_breaks_off_is_not_free(t, when):
 
 
 def test_a_provider_that_cannot_be_reached_costs_nothing(t):
-    models = Models(t, lambda request, _: message())
-    models.provider.close()
+    port = t.closed_port()
+    models = Models(t, lambda request, _: message(), "--upstream", f"anthropic=https://127.0.0.1:{port}")
     status, _, answer = models.ask()
     equal(status, 502, "the status")
-    contains(answer.decode(), "anthropic: 127.0.0.1: Connection refused", "the reason")
-    equal(models.ledger(1)[0]["cost_nusd"], 0, "the ledger")
+    reason = f"127.0.0.1:{port} cannot be reached: Connection refused"
+    contains(answer.decode(), f"anthropic: {reason}", "the reason")
+    line = models.ledger(1)[0]
+    equal((line["cost_nusd"], line["failure"], line["error"]), (0, "unreachable", reason), "the ledger")
+
+
+def test_a_name_that_does_not_exist_is_a_provider_that_cannot_be_reached(t):
+    # Names under .onion are never looked up (RFC 7686), so that no network is needed to know.
+    models = Models(t, lambda request, _: message(), "--upstream", "anthropic=https://models.onion")
+    equal(models.ask()[0], 502, "the status")
+    line = models.ledger(1)[0]
+    equal((line["cost_nusd"], line["failure"]), (0, "unreachable"), "the ledger", line)
+    contains(line["error"], "models.onion:443 cannot be reached: ", "the reason")
 
 
 @cases(429, 529, 401)
@@ -383,14 +397,15 @@ def test_a_providers_own_no_is_passed_on_and_not_billed(t, code):
     kind = {429: "rate_limit_error", 529: "overloaded_error", 401: "authentication_error"}[code]
     models = Models(t, lambda request, _: respond({"type": "error", "error": {"type": kind, "message": "no"}}, f"{code} No",
                                                   "application/json", "Retry-After: 60"))
-    now = time.time() * 1000
+    before = time.time() * 1000
     status, headers, answer = models.ask()
+    after = time.time() * 1000
     equal((status, headers["retry-after"], json.loads(answer)["error"]["type"]), (code, "60", kind), "the answer")
     (line,) = models.ledger(1)
     equal((line["cost_nusd"], line["estimated"], line["error"]), (0, False, kind), "the ledger")
     equal(line["failure"], {429: "rate limit", 529: "overloaded", 401: "authentication"}[code], "the class")
     if code != 401:
-        expect(abs(line["retry_at_ms"] - now - 60000) < 5000, "when to try again", line)
+        expect(before - 1 <= line["retry_at_ms"] - 60000 <= after + 1, "when to try again", (before, line, after))
 
 
 def test_an_error_within_a_stream_is_seen(t):
@@ -429,6 +444,7 @@ def test_another_certificate_is_refused(t):
     status, _, answer = models.ask()
     equal(status, 502, "the status")
     contains(answer.decode(), "certificate is refused", "the reason")
+    equal(models.ledger(1)[0]["failure"], "unreachable", "the class")
     equal(models.provider.requests, [], "no request, no key")
 
 
@@ -536,7 +552,7 @@ def test_what_two_parsers_could_read_in_two_ways_is_refused(t, name):
 @cases("the head", "the body", "chunks")
 def test_a_request_that_trickles_has_a_time_altogether(t, part):
     """A byte now and then: each is something new, and the request is refused all the same. Others are served meanwhile."""
-    models = Models(t, lambda request, _: message(), tls=False, caps={"header_ms": 500, "body_ms": 500})
+    models = Models(t, lambda request, _: message(), tls=False, caps={"header_ms": 1500, "body_ms": 1500})
     length = {"the head": "", "the body": "Content-Length: 100000\r\n\r\n", "chunks": "Transfer-Encoding: chunked\r\n\r\n"}[part]
     start = f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: {models.token}\r\n{length}"
     drop = {"the head": b"x", "the body": b" ", "chunks": b"1\r\n \r\n"}[part]
@@ -549,7 +565,7 @@ def test_a_request_that_trickles_has_a_time_altogether(t, part):
             expect(drops < 600, "it is refused", drops)
         answer = client.recv(65536).decode()
     contains(answer, "HTTP/1.1 408 ", "the answer")
-    contains(answer, "was not whole within 500 milliseconds", "the reason")
+    contains(answer, "was not whole within 1500 milliseconds", "the reason")
     lacks(answer, "x-should-retry: false", "a client that was held up may ask again")
     expect(drops > 1, "it trickled", drops)
     equal(models.ask()[0], 200, "a whole one")
@@ -573,7 +589,7 @@ def test_a_reader_that_stalls_holds_up_its_provider_and_nobody_else(t):
             pass
         ended.set()
 
-    models = Models(t, answer, tls=False, caps={"idle_ms": 1000})
+    models = Models(t, answer, tls=False, caps={"idle_ms": 2000})
     data = json.dumps(body(stream=True))
     with socket.create_connection(("127.0.0.1", models.port), 30) as client:
         client.sendall(f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: {models.token}\r\nContent-Length: {len(data)}\r\n\r\n{data}".encode())
@@ -669,6 +685,17 @@ def test_a_key_that_is_echoed_in_pieces_is_masked(t):
     equal(answer, raw.replace(Models.KEY.encode(), b"x" * len(Models.KEY)), "the bytes")
 
 
+def test_a_key_that_is_echoed_with_escapes_is_masked(t):
+    """As JSON may write any letter, in pieces of any size."""
+    key = "".join(f"\\u{ord(letter):04x}" if n % 3 else letter for n, letter in enumerate(Models.KEY))
+    raw = b'data: {"type": "content_block_delta", "delta": {"type": "text_delta", "text": "your key is %s"}}\n\n' % key.encode()
+    pieces = [raw[i:i + 7] for i in range(0, len(raw), 7)]
+    models = Models(t, lambda request, _: STREAM + b"".join(map(chunk, pieces)) + b"0\r\n\r\n")
+    _, _, answer = models.ask(body=body(stream=True))
+    equal(len(answer), len(raw), "no byte more or less")
+    equal(json.loads(answer[6:])["delta"]["text"], "your key is " + "x" * len(Models.KEY), "what is in it")
+
+
 @cases("file", "command")
 def test_a_key_can_come_from_a_file_or_a_command(t, kind):
     path = t.at_home("the-key", "sk-from-elsewhere-123\n")
@@ -689,21 +716,22 @@ def test_a_key_that_is_not_there_is_told(t):
 # --- crashes
 
 def test_a_gateway_killed_in_a_request_counts_all_that_it_was_granted(t):
-    started = threading.Event()
+    started, over = threading.Event(), threading.Event()
 
     def answer(request, connection):
         if not started.is_set():
             started.set()
-            time.sleep(5)
+            over.wait(60)
             return None
         return message(input=10, output=5)
 
     models = Models(t, answer, "--budget", "1")
     thread = threading.Thread(target=lambda: swallow(models.ask))
     thread.start()
-    expect(started.wait(5), "the request is on its way", "")
+    expect(started.wait(60), "the request is on its way", "")
     os.kill(models.pid, signal.SIGKILL)
     thread.join()
+    over.set()
     (line,) = models.ledger(1)
     equal((line["route"], line["estimated"]), ("lost", True), "the open lease is spent")
     expect(line["cost_nusd"] >= opus(10, 5), "and it is not less than what was under way", line)
@@ -736,6 +764,7 @@ def test_an_owner_that_is_killed_loses_no_spend(t):
 # --- what it has cost
 
 def test_cost_adds_up_the_ledger(t):
+    t.one_day()
     models = Models(t, lambda request, _: message(input=10, output=5))
     for _ in range(3):
         models.ask()
@@ -761,6 +790,7 @@ def test_a_command_runs_with_a_token_instead_of_the_key(t):
                    env=t.env(ANTHROPIC_API_KEY="sk-real-0123456789"))
     equal((result.code, result.out), (7, "200\n"), "the command", result)
     contains(result.err, "models cost US$ 0.00014", "what it cost")
+    contains(t.run([t.ringfence, "gateway", "--help"]).out, "money of one run (in a loop: of one iteration)", "what --budget is here")
     equal(provider.requests[0].headers["x-api-key"], "sk-real-0123456789", "the key")
 
 
@@ -836,7 +866,7 @@ def test_an_answer_in_one_piece_that_nobody_waits_for_is_charged_in_full(t):
     gone = threading.Event()
 
     def answer(request, connection):
-        gone.wait(10)
+        gone.wait(60)
         return b""
 
     models = Models(t, answer)

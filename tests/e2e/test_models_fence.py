@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import threading
-import time
 
 from harness import contains, equal, expect, lacks
 from harness.loop import Loop
@@ -102,18 +101,19 @@ def test_a_providers_limit_is_waited_out_to_the_second(t):
 
 def killed_in_a_request(t, find):
     """A loop that has completed, although a process of it was killed while the model was asked; find(loop): which one."""
-    started = threading.Event()
+    started, over = threading.Event(), threading.Event()
+    t.cleanups.append(over.set)
 
     def answer(request, _):
         if not started.is_set():
             started.set()
-            time.sleep(3)
+            over.wait(60)
             return None
         return message(input=10, output=5)
 
     world = World(t, answer, all="python3 ask.py 1000 && edit done yes && event final")
     world.loop.detach("--agent-format", "events", "-m", "2", env=world.env)
-    expect(started.wait(10), "the request is on its way", "")
+    expect(started.wait(60), "the request is on its way", "")
     os.kill(find(world.loop), signal.SIGKILL)
     world.loop.ended("completed")
     t.leftover_runs = True
@@ -138,6 +138,7 @@ def test_a_supervisor_killed_in_a_request_goes_on_with_the_key(t):
 
 
 def test_the_money_of_a_day_pauses_the_loop(t):
+    t.one_day()
     world = World(t, lambda request, _: message(input=len(request.body), output=500), all="python3 ask.py 500 >>asked; edit a $N; event final")
     result = world.run("-m", "9", "--daily-budget", "0.030")
     equal((result.code, world.loop.status()["status"]), (3, "paused"), "exit status and status", result)

@@ -5,12 +5,12 @@ import os
 import signal
 import threading
 
-from harness import cases, contains, equal, expect, lacks, needs, refused_before_start, timeout
+from harness import cases, contains, equal, expect, lacks, needs, refused_before_start
 from harness.loop import Loop, until
 from harness.network import INTERNAL, METADATA, OTHER, PUBLIC, PUBLIC6, Network
 from harness import kernel, web
 
-CURL = ("curl", "-sS", "-m10")
+CURL = ("curl", "-sS", "-m60")
 
 
 def internet(t, handle=web.say, port=80):
@@ -114,7 +114,7 @@ def test_the_tools_are_told_by_their_environment(t):
     values = dict(line.split("=", 1) for line in out.splitlines() if "=" in line)
     for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy",
                  "npm_config_proxy", "npm_config_https_proxy", "PIP_PROXY", "CARGO_HTTP_PROXY"):
-        contains(values.get(name, ""), "@127.0.0.1:61080", name)
+        equal(values.get(name, ""), "http://127.0.0.1:61080", name)
     equal(values["NO_PROXY"], "localhost,127.0.0.1,::1", "NO_PROXY")
     lacks(out, "elsewhere", "the environment inside")
     lacks(t.works("env").lower(), "proxy", "the environment without a list")
@@ -156,13 +156,12 @@ def test_a_cap_is_kept_and_names_itself(t):
 # Real tools
 
 @needs("npm")
-@timeout(60)
 def test_npm_installs_from_the_registry_of_the_users_own_configuration(t):
     internet(t, web.registry("leftpad", "module.exports = 'padded'", "http://allowed.com"))
     t.at_home(".npmrc", "registry=http://allowed.com/\n")
     t.write("package.json", json.dumps({"name": "x", "version": "1.0.0"}))
     t.works("npm", "install", "leftpad", "--no-audit", "--no-fund", "--no-update-notifier",
-            "--registry=http://allowed.com/", opts=allow("npm"), timeout=50)
+            "--registry=http://allowed.com/", opts=allow("npm"))
     contains(t.works("node", "-p", "require('leftpad')"), "padded", "the package")
 
 
@@ -281,7 +280,7 @@ def test_no_domain_is_searched(t):
 def test_a_name_that_is_on_its_way_is_asked_for_once(t):
     net = internet(t)
     go = threading.Event()
-    net.names["allowed.com"] = lambda kind: kind == 1 and go.wait(10) and [PUBLIC]
+    net.names["allowed.com"] = lambda kind: kind == 1 and go.wait(60) and [PUBLIC]
     process = t.fence_start(*inside("""
 all = [to() for i in range(40)]
 for s in all:
@@ -298,7 +297,7 @@ print(sum(b" 200 " in s.recv(100) for s in all))
 def test_every_refusal_is_in_the_report_or_counted(t):
     internet(t)
     result, report = t.report(*inside("""
-all = [to() for i in range(150)]
+all = [to() for i in range(500)]
 for i, s in enumerate(all):
     s.sendall(b"CONNECT h%d.evil.com:443 HTTP/1.1\\r\\nHost: h%d.evil.com:443\\r\\n\\r\\n" % (i, i))
 for s in all:
@@ -306,10 +305,9 @@ for s in all:
 """), opts=allow("allowed.com"))
     equal(result.code, 0, "exit status", result)
     expect(report["denials_unlisted"] > 0, "not all were told", "")
-    equal(sum(d["count"] for d in report["denials"]) + report["denials_unlisted"], 150, "refusals")
+    equal(sum(d["count"] for d in report["denials"]) + report["denials_unlisted"], 500, "refusals")
 
 
-@timeout(60)
 def test_refusals_do_not_hold_up_the_end_of_a_run(t):
     """Whoever asked is looked for among what is inside, which may be a lot; the time of a run is kept all the same."""
     internet(t)
@@ -326,7 +324,7 @@ def ask(i):
 for i in range(20):
     threading.Thread(target=ask, args=(i,)).start()
 print("up", flush=True)
-"""), opts=("--timeout", "3s", *allow("allowed.com")), timeout=20)
+"""), opts=("--timeout", "3s", *allow("allowed.com")))
     equal(result.code, 124, "exit status", result.err[-300:])
 
 
@@ -337,7 +335,6 @@ def gateways(t):
 
 
 @needs("curl")
-@timeout(60)
 def test_a_gateway_that_is_killed_is_started_again(t):
     go = threading.Event()
 
@@ -345,7 +342,7 @@ def test_a_gateway_that_is_killed_is_started_again(t):
         head = web.read_head(connection)
         if head and " /slow" in head[0]:
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\nsome of it\n")
-            go.wait(20)
+            go.wait(60)
         elif head:
             web.answer(connection, "again\n")
 

@@ -48,6 +48,27 @@ def test_the_text_says_the_same(t):
     lacks(result.out, "the secret", "the policy")
 
 
+def test_what_a_loop_gets_of_git_is_told_for_commands_and_for_loops(t):
+    t.write(".git/HEAD", "ref: refs/heads/main\n")
+    dry = ("run", "x", "--agent-command", "true", "--check", "true", "--dry-run")
+    def said(text):
+        return [line.split()[:2] for line in text.splitlines() if " .git " in f"{line} "]
+    private, own = ["private", ".git"], ["readable", ".git"]
+    equal(said(policy(t).out), [own, ["in", "a"]], "of a command, and of a loop beside it")
+    contains(why(t, ".git/config")["note"], "in a loop a private git directory is there instead", "why")
+    equal(as_json(t)["git_in_a_loop"], "private", "as JSON")
+    loop = t.run([t.ringfence, *dry]).out
+    contains(loop, ".git is a private one, and what you commit comes to a person", "the prompt of a loop")
+    equal(said(loop.partition("# The policy")[2]), [private], "the policy of a loop")
+    for words in (("--git", "read-only"), ("--read", ".git")):
+        equal(said(t.run([t.ringfence, *dry, *words]).out.partition("# The policy")[2]), [own], f"with {words}")
+    t.write("ringfence.yml", "git: read-only\n")
+    equal(said(policy(t).out), [own], "where loops have none of their own")
+    os.unlink(t.path(".git/HEAD"))
+    os.unlink(t.path("ringfence.yml"))
+    equal(said(policy(t).out), [own], "what is no repository")
+
+
 def test_limits_have_values_and_origins(t):
     t.write("ringfence.yml", "processes: 100\n")
     report = as_json(t, "--memory", "512M", "--timeout", "30s")

@@ -276,7 +276,7 @@ def own(t, repo):
 
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 def test_one_whose_making_is_killed_anywhere_is_cleaned_up(t):
     loop, repo = begin(t)
     loop.ringfence("status")
@@ -301,7 +301,7 @@ def test_one_whose_making_is_killed_anywhere_is_cleaned_up(t):
 
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 def test_a_commit_of_what_is_left_that_is_killed_anywhere_is_made_again(t):
     _, repo = begin(t)
     program = own(t, repo)

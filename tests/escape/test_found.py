@@ -168,8 +168,7 @@ def test_a_project_in_var_tmp_works(t):
 
 def test_a_caller_that_ignores_its_children_does_not_make_it_hang(t):
     code = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
-    result = t.run(["/usr/bin/python3", "-c", code, *t.fence_argv("sh", "-c", "true; echo ran; exit 3")],
-                   timeout=20)
+    result = t.run(["/usr/bin/python3", "-c", code, *t.fence_argv("sh", "-c", "true; echo ran; exit 3")])
     equal((result.code, result.out), (3, "ran\n"), "the end", result)
 
 
@@ -225,11 +224,11 @@ def test_a_full_stderr_does_not_stop_the_clock(t):
             "for i in range(30):\n    try: open(f'/etc/x{i}', 'w')\n    except OSError: pass\n"
             "import time; time.sleep(600)")
     process = t.fence_start("/usr/bin/python3", "-c", fill, opts=("--timeout", "1s"))
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60
     while any("python3" in command for _, command in kernel.descendants_of(process.pid)):
         expect(time.monotonic() < deadline, "the command ends in time, though nobody reads")
         time.sleep(0.05)
-    _, err = process.communicate(timeout=15)
+    _, err = process.communicate(timeout=60)
     contains(err.decode(errors="replace"), "denied create /etc/x0", "what is told when it is over")
 
 
@@ -237,9 +236,9 @@ def test_patterns_that_take_too_long_are_named(t):
     t.write(".ringfenceignore", "".join(f"*[{'b' * 400}a][{'b' * 400}a]{i}\n" for i in range(900)))
     for i in range(60):
         t.write("a" * 240 + str(i), "x")
-    began = time.monotonic()
-    result = t.fence("true", timeout=60)
-    expect(time.monotonic() - began < 20, "an answer in time", result.err[:300])
+    before = t.spent()
+    result = t.fence("true")
+    expect(t.spent() - before < 20, "an answer in time", result.err[:300])
     expect(result.code == 0 or ".ringfenceignore" in result.err, "it works, or says why", result.err[:300])
 
 

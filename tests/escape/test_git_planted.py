@@ -2,7 +2,7 @@
 
 import os
 
-from harness import cases, contains, equal, needs
+from harness import cases, contains, equal, expect, needs
 from harness.gitrepo import Private, Repository
 from harness.loop import Loop
 
@@ -115,12 +115,18 @@ def test_what_an_agent_leaves_uncommitted_is_checked_as_well(t, how):
     act, why = SEALED[how]
     loop = Loop(t, scripts={"1": f"{act}; edit done yes"})
     repo = Repository(t, loop.project).filled()
-    equal(loop.run("--worktree").code, 0, "exit status of run")
-    name = f"ringfence/{loop.status()['id']}"
+    ended = loop.run("--worktree")
+    equal(ended.code, 0, "exit status of run", ended)
+    status = loop.status()
+    name = f"ringfence/{status['id']}"
     result = loop.ringfence("apply", "--dry-run")
     if why:
         equal(result.code, 125, "exit status of apply", result)
-        contains(result.err, why, "what apply says")
+        for where, said in (("apply", result.err), ("the loop's end", ended.out), ("status", loop.ringfence("status").out),
+                            ("status --json", status["uncommitted"])):
+            contains(said, "cannot be committed: ", f"what {where} says")
+            contains(said, why, f"what {where} says")
     else:
+        expect("uncommitted" not in status, "nothing is told", status)
         equal(repo.git("diff", "--name-only", "main", name), "done", "what was committed")
     repo.fsck()

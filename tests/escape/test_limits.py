@@ -31,6 +31,7 @@ import os, time
 held = []
 for _ in range(60):
     held.append(bytearray(16 << 20))
+    time.sleep(0.02)
 print("held all")
 """
 FILES = """
@@ -40,7 +41,7 @@ try:
     while len(held) < 3000:
         held.append(os.dup(0))
 except OSError as error:
-    time.sleep(0.5)
+    time.sleep(2)
     raise SystemExit(error.strerror)
 print("held all")
 """
@@ -62,7 +63,7 @@ def without_groups(t):
 
 
 @cases(*((name, groups) for name in BOMBS for groups in ("with groups", "without")))
-@timeout(120)
+@timeout(240)
 def test_76_a_bomb_is_capped_and_named_and_its_neighbour_is_not_disturbed(t, name, groups):
     opts, command, value = BOMBS[name]
     if name == "disk":
@@ -79,12 +80,12 @@ def test_76_a_bomb_is_capped_and_named_and_its_neighbour_is_not_disturbed(t, nam
           result)
     contains(result.err, f"ran into its limit: {name} ({value})", "the notice")
     expect("held all" not in result.out, "capped", result)
-    out, _ = neighbour.communicate(timeout=30)
+    out, _ = neighbour.communicate(timeout=60)
     equal((neighbour.returncode, out.count(b"tick")), (0, TICKS - 1), "the neighbour")
 
 
 @cases("processes", "memory", "open-files")
-@timeout(120)
+@timeout(240)
 def test_76_the_control_without_its_limit_a_bomb_goes_off(t, name):
     _, command, _ = BOMBS[name]
     result, report = t.report(*command, opts=("--memory", "4G"))
@@ -95,7 +96,7 @@ def test_76_the_control_without_its_limit_a_bomb_goes_off(t, name):
         contains(result.out, "held all", "the bomb")
 
 
-@timeout(120)
+@timeout(240)
 def test_76_a_bomb_of_small_processes_takes_itself_and_not_the_fence(t):
     """Many that each hold a little: init is not the one that goes."""
     script = """
@@ -103,9 +104,9 @@ import os, time
 for _ in range(40):
     if os.fork() == 0:
         held = bytearray(8 << 20)
-        time.sleep(3)
+        time.sleep(9)
         os._exit(0)
-time.sleep(1)
+time.sleep(3)
 raise SystemExit(1)
 """
     result, report = t.report(PYTHON, "-c", script, opts=("--memory", "100M", "--processes", "60"))
@@ -120,12 +121,13 @@ def test_76_the_watch_costs_nothing_where_nothing_is_watched(t):
     def switches():
         with open(f"/proc/{process.pid}/status", encoding="ascii") as file:
             return int(re.search(r"\nvoluntary_ctxt_switches:\s+(\d+)", file.read()).group(1))
-    deadline = time.monotonic() + 1.0
-    before = switches()
-    while time.monotonic() < deadline:
-        time.sleep(0.1)
-    expect(switches() - before <= 2, "times that it woke in a second", switches() - before)
-    process.communicate(b"\n", timeout=10)
+    woken = []
+    while len(woken) < 20 and min(woken, default=9) > 2:  # what it has to do at the start may come late on a busy machine
+        before = switches()
+        time.sleep(1)
+        woken.append(switches() - before)
+    expect(woken[-1] <= 2, "times that it woke in a second", woken)
+    process.communicate(b"\n", timeout=60)
 
 
 def test_78_a_limit_that_does_not_hold_inside_is_caught_before_the_command_runs(t):

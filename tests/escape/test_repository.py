@@ -105,7 +105,7 @@ def make_odd(t, kind, path):
          for kind in ("fifo", "folder", "socket", "huge", "loop", "device")])
 def test_what_is_no_file_is_refused_and_nothing_hangs(t, name, kind):
     make_odd(t, kind, t.path(name))
-    result = t.fence("true", timeout=10)
+    result = t.fence("true")
     equal(result.code, 125, "exit status", result)
     contains(result.err, name, "the reason")
 
@@ -114,14 +114,14 @@ def test_what_is_no_file_is_refused_and_nothing_hangs(t, name, kind):
        "\n" * 1000000, "? " * 300000, "'" * 999999, "# " + "x" * 1000000 + "\nnet: [", "&a " * 300000)
 def test_a_file_made_to_be_slow_is_refused_or_read_soon(t, text):
     t.write("ringfence.yml", text)
-    t.run([t.ringfence, "config"], timeout=10)
+    t.run([t.ringfence, "config"])
 
 
 def test_patterns_made_to_be_slow_are_survived(t):
     t.write(".ringfenceignore", "\n".join("*a" * 300 + str(i) for i in range(500)) + "\n")
     t.write("a" * 200, "x")
     t.write("a" * 199 + "1", "x")
-    equal(t.fence("true", timeout=20).code, 0, "a run")
+    equal(t.fence("true").code, 0, "a run")
 
 
 def test_a_file_that_is_swapped_between_runs_is_inactive_again(t):

@@ -23,7 +23,7 @@ def swapper(t, a, b):
     return process
 
 
-@timeout(100)
+@timeout(200)
 def test_07_a_write_rule_that_is_swapped_for_a_symlink_never_reaches_its_target(t):
     target = os.path.join(t.outside, "target")
     os.mkdir(target)
@@ -42,7 +42,7 @@ def test_07_a_write_rule_that_is_swapped_for_a_symlink_never_reaches_its_target(
     equal(os.listdir(target), ["x"], "the control")
 
 
-@timeout(100)
+@timeout(200)
 def test_07_a_hide_rule_that_is_swapped_for_a_symlink_never_shows_its_file(t):
     t.write("dir/secret.txt", "the secret")
     t.write("elsewhere/secret.txt", "nothing")
@@ -57,7 +57,7 @@ def test_07_a_hide_rule_that_is_swapped_for_a_symlink_never_shows_its_file(t):
              "the control")
 
 
-@timeout(100)
+@timeout(200)
 def test_07_a_secret_whose_folder_is_swapped_never_shows_and_stays_whole(t):
     """The built-in rules hold under the same race, and nothing is created or emptied in it."""
     t.write("dir/.env", "the secret")
@@ -72,7 +72,7 @@ def test_07_a_secret_whose_folder_is_swapped_never_shows_and_stays_whole(t):
     equal(os.listdir(t.path("elsewhere")), [], "files in the other folder")
 
 
-@timeout(100)
+@timeout(200)
 def test_07_a_project_that_is_swapped_for_another_folder_shows_no_secret(t):
     """The folder that was looked through is the one that is mounted."""
     t.write("one/plain", "x")
@@ -90,7 +90,7 @@ def both_configs(t):
                    if os.path.exists(t.path(path)))
 
 
-@timeout(100)
+@timeout(200)
 def test_07_a_protected_folder_whose_parent_is_swapped_is_never_written(t):
     t.write("dir/.git/config", "before")
     os.mkdir(t.path("elsewhere"))
@@ -135,7 +135,7 @@ def victims(t, process, who):
     return [pid for pid, command in kernel.descendants_of(process.pid) if "bwrap" in command]
 
 
-@timeout(150)
+@timeout(300)
 @cases("ringfence", "bwrap")
 def test_32_killed_at_any_instant_nothing_is_left(t, who):
     t.write(".git/config", "x")
@@ -155,7 +155,7 @@ def test_32_killed_at_any_instant_nothing_is_left(t, who):
                 pass
         if not pids:
             t.kill(process)
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
         t.all_gone()
         equal(snapshot(t.project), before, "the project")
     result = t.fence("true")
@@ -169,7 +169,7 @@ def test_32_ended_by_a_signal_nothing_is_left(t, name):
     process = t.fence_start("sh", "-c", "echo ready; exec sleep 600")
     equal(process.stdout.readline(), b"ready\n", "the command")
     os.kill(process.pid, getattr(signal, f"SIG{name}"))
-    process.communicate(timeout=15)
+    process.communicate(timeout=60)
     expect(process.returncode != 0, "it does not claim success", process.returncode)
     t.all_gone()
     equal(snapshot(t.project), before, "the project")
@@ -179,7 +179,7 @@ def killed_after_planting(t, script="mkdir .claude; echo evil > .claude/settings
     process = t.fence_start("sh", "-c", f"{script}; echo planted; sleep 600")
     equal(process.stdout.readline(), b"planted\n", "the command")
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate(timeout=10)
+    process.communicate(timeout=60)
     t.all_gone()
 
 
@@ -212,7 +212,7 @@ def test_32_a_run_that_is_alive_is_not_swept_by_another_start(t):
                             "cat .claude/a", stdin=subprocess.PIPE)
     equal(process.stdout.readline(), b"ready\n", "the command")
     equal(t.fence("true").code, 0, "the other start")
-    out, err = process.communicate(b"go\n", timeout=15)
+    out, err = process.communicate(b"go\n", timeout=60)
     equal((process.returncode, out), (0, b"x\n"), "the run that was alive", err)
     expect(not t.exists(".claude/a"), "what it planted does not stay")
 
@@ -248,9 +248,9 @@ RULES = 5000
 
 
 def works_or_says_why(t, opts, secrets):
-    began = time.monotonic()
-    result = t.sh(f"cat {secrets}", opts=opts, timeout=60)
-    took = time.monotonic() - began
+    before = t.spent()
+    result = t.sh(f"cat {secrets}", opts=opts)
+    took = t.spent() - before
     expect(took < 10, f"answers within 10 s, not {took:.1f} s", result.err[:500])
     if result.code == 125:
         contains(result.err, "ringfence: ", "the error")
@@ -260,7 +260,7 @@ def works_or_says_why(t, opts, secrets):
     equal(result.err.count("Permission denied") >= 2, True, "denials", result)
 
 
-@timeout(160)
+@timeout(320)
 def test_34_thousands_of_rules_in_one_folder_work_or_are_refused(t):
     for i in range(RULES):
         t.write(f"dir/{i}", "the secret")
@@ -269,20 +269,20 @@ def test_34_thousands_of_rules_in_one_folder_work_or_are_refused(t):
     equal(attack_outside(t, "read", "dir/0").code, 0, "the control")
 
 
-@timeout(160)
+@timeout(320)
 def test_34_thousands_of_nested_rules_collapse(t):
     opts = ["--hide", "dir"]
     for i in range(RULES):
         t.write(f"dir/{i % 50}/{i}", "the secret")
         opts += ["--hide", f"dir/{i % 50}/{i}"]
-    began = time.monotonic()
-    result = t.sh("cat dir/0/0 dir/49/4999", opts=opts, timeout=60)
-    expect(time.monotonic() - began < 10, "answers within 10 s")
+    before = t.spent()
+    result = t.sh("cat dir/0/0 dir/49/4999", opts=opts)
+    expect(t.spent() - before < 10, "answers within 10 s")
     expect(result.code != 125, "rules below a hidden folder cost nothing", result.err[:500])
     lacks(result.out, "the secret", "what was read inside")
 
 
-@timeout(160)
+@timeout(320)
 def test_34_thousands_of_secrets_in_the_project_work_or_are_refused(t):
     for i in range(RULES):
         t.write(f"p/{i}/.env", "the secret")

@@ -18,6 +18,7 @@ ever); "pace_ms": a pause before each event. Requests without tools are an agent
 summaries): they get a short text and use up nothing. When the script is used up the answer is "The script has ended."
 """
 import argparse
+import contextlib
 import http.server
 import json
 import os
@@ -100,6 +101,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "fake"
     sys_version = ""
+
+    def setup(self):
+        super().setup()
+        self.server.owner.open.append(self.request)
 
     def log_message(self, *_args):
         pass
@@ -263,6 +268,7 @@ class Server:
     def __init__(self, turns, listen=("127.0.0.1", 0), unix=None, log=None, turn_hook=None, tls=None):
         self.script = Script(turns)
         self.requests = []
+        self.open = []
         self.turn_hook = turn_hook
         self.closing = threading.Event()
         self.lock = threading.Lock()
@@ -297,6 +303,9 @@ class Server:
         self.closing.set()
         self.server.shutdown()
         self.server.server_close()
+        for connection in self.open:  # one that is kept would be answered for ever
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
         if self.log:
             self.log.close()
 

@@ -33,6 +33,7 @@ fuzz_fn fuzz_journal;
 fuzz_fn fuzz_limit;
 fuzz_fn fuzz_listen;
 fuzz_fn fuzz_manifest;
+fuzz_fn fuzz_mask;
 fuzz_fn fuzz_message;
 fuzz_fn fuzz_opencode;
 fuzz_fn fuzz_order;

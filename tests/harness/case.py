@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 
-DEFAULT_TIMEOUT_S = 60
+DEFAULT_TIMEOUT_S = 120
 
 
 class Failure(Exception):

@@ -127,7 +127,7 @@ class Editor:
 
     def delete(self, path):
         if stat.S_ISDIR(os.lstat(path).st_mode):
-            for name in os.listdir(path):
+            for name in sorted(os.listdir(path)):
                 self.delete(os.path.join(path, name))
             os.rmdir(path)
         else:

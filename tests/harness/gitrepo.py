@@ -5,6 +5,7 @@ import os
 import zlib
 
 from .expect import equal
+from .repository import Clock
 from .snapshots import Snapshots
 
 
@@ -12,7 +13,7 @@ class Repository:
     """One with a work tree, used by git on the host, as its user would."""
 
     def __init__(self, t, path, *words):
-        self.t, self.path = t, path
+        self.t, self.path, self.clock = t, path, Clock()
         os.makedirs(path, exist_ok=True)
         if not os.path.exists(os.path.join(path, ".git")):
             equal(t.run(["git", "init", "-q", "-b", "main", "--template=", *words, path]).code, 0, "git init")
@@ -20,7 +21,7 @@ class Repository:
         self.git("config", "user.email", "user@example.org")
 
     def run(self, *words):
-        return self.t.run(["git", *words], cwd=self.path)
+        return self.t.run(["git", *words], cwd=self.path, env=self.t.env(**self.clock.env()))
 
     def git(self, *words):
         result = self.run(*words)
@@ -95,19 +96,20 @@ class Private:
 
     def open(self):
         code, answer = self.ask("git-open")
-        assert code == 0, answer
+        assert code == 0, (code, answer, self.snapshots.err)
         return answer
 
     def bring(self, **words):
         """Imports; returns the answer."""
         code, answer = self.ask("git-import", **words)
-        assert code == 0, answer
+        assert code == 0, (code, answer, self.snapshots.err)
         return answer
 
     def run(self, *words, **options):
         """Git in it, as inside: the user's objects are where the alternates do not find them here."""
         env = self.t.env(GIT_ALTERNATE_OBJECT_DIRECTORIES=os.path.join(self.repository.folder, "objects"),
-                         GIT_DIR=self.path, GIT_WORK_TREE=self.project, GIT_INDEX_FILE=f"{self.path}/index")
+                         GIT_DIR=self.path, GIT_WORK_TREE=self.project, GIT_INDEX_FILE=f"{self.path}/index",
+                         **self.repository.clock.env())
         return self.t.run(["git", *words], cwd=self.project, env=env, **options)
 
     def git(self, *words, **options):

@@ -13,7 +13,7 @@ from .case import Failure
 from .expect import equal, expect
 
 AGENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agent.sh")
-PATIENCE_S = 20
+PATIENCE_S = 60  # for what hangs, not for what is slow
 ENDED = ("completed", "limit", "failed", "aborted", "paused")
 
 
@@ -94,6 +94,14 @@ class Loop:
         """Waits until the agent has made a file."""
         return until(f"the file {name}", lambda: os.path.exists(self.path(name)))
 
+    def heard(self, text):
+        """Waits until the transcript of the first iteration has a text, which comes to it some time after it was said."""
+        def look():
+            with contextlib.suppress(FileNotFoundError), open(os.path.join(self.folder, "iterations/1/stdout.log"), encoding="utf-8") as file:
+                return text in file.read()
+            return False
+        return until(f"'{text}' in the transcript", look)
+
     def ended(self, *wanted):
         """Waits until the loop has ended or paused and its supervisor is gone; returns its status."""
         def look():
@@ -118,9 +126,9 @@ class Loop:
         return until("a supervisor", lambda: self.status()["supervisor_pid"])
 
     def runner(self):
-        """The process that holds the fence."""
-        children = until("a runner", lambda: kernel.children_of(self.supervisor()))
-        return children[0][0]
+        """The process that holds the fence; others that a supervisor starts have other names."""
+        return until("a runner", lambda: [pid for pid, _ in kernel.children_of(self.supervisor())
+                                          if name_of(pid) == "ringfence-loop"])[0]
 
     def events(self):
         with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "journal.db"))) as store:
@@ -143,6 +151,12 @@ def name_of(pid):
         name, _, rest = file.read().partition("(")[2].rpartition(")")
         return "" if rest.split()[0] == "Z" else name
     return ""
+
+
+def is_stopped(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0] == "T"
+    return False
 
 
 def keepers():

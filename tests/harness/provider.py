@@ -203,7 +203,7 @@ class Models:
             raise AssertionError(f"the gateway did not start: {word} {rest}")
         self.token = rest[1]
 
-    def connect(self, timeout=10):
+    def connect(self, timeout=60):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
 
     def ask(self, path="/v1/messages", body=None, method="POST", headers=None, connection=None, token=None):
@@ -219,7 +219,7 @@ class Models:
             own.close()
         return result
 
-    def raw(self, data, timeout=10):
+    def raw(self, data, timeout=60):
         """Sends bytes, and gives back all that comes."""
         with socket.create_connection(("127.0.0.1", self.port), timeout) as connection:
             connection.sendall(data)
@@ -246,7 +246,7 @@ class Models:
         self.process.terminate()
         return self.t.finish(self.process)
 
-    def ledger(self, wait=0, timeout=5):
+    def ledger(self, wait=0, timeout=60):
         """The lines so far; wait: until there are so many."""
         path = os.path.join(self.t.state, "gateway/ledger.jsonl")
         end = time.monotonic() + timeout

@@ -4,15 +4,31 @@ import os
 
 from .expect import equal
 
+FIRST = 1700000000
 WHO = {"GIT_AUTHOR_NAME": "A User", "GIT_AUTHOR_EMAIL": "user@example.org", "GIT_COMMITTER_NAME": "A User",
        "GIT_COMMITTER_EMAIL": "user@example.org", "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+class Clock:
+    """Gives git a time, a minute later with each question: the ids of commits are the same in each run."""
+
+    def __init__(self):
+        self.time = FIRST
+
+    def next(self):
+        self.time += 60
+        return self.time
+
+    def env(self):
+        now = f"{self.next()} +0000"
+        return {"GIT_AUTHOR_DATE": now, "GIT_COMMITTER_DATE": now}
 
 
 class Repository:
     """In a folder, with the branch main checked out."""
 
     def __init__(self, t, folder, files=None, **config):
-        self.t, self.folder, self.time = t, os.fspath(folder), 1700000000
+        self.t, self.folder, self.clock = t, os.fspath(folder), Clock()
         os.makedirs(self.folder, exist_ok=True)
         self.git("init", "-q", "-b", "main", "--template=")
         for key, value in config.items():
@@ -36,7 +52,7 @@ class Repository:
 
     def try_git(self, *words, **options):
         options.setdefault("cwd", self.folder)
-        return self.t.run(["git", *words], env=self.t.env(**WHO), **options)
+        return self.t.run(["git", *words], env=self.t.env(**WHO, **self.clock.env()), **options)
 
     def git(self, *words, **options):
         result = self.try_git(*words, **options)
@@ -46,11 +62,11 @@ class Repository:
     def commit(self, branch, changes, base="main", message="a change"):
         """changes: {path: content, (mode, content), or None for one that goes}; base: a branch; None: there is none.
         Returns the commit."""
-        self.time += 60
+        now = self.clock.next()
         text = message.encode()
         stream = [b"commit refs/heads/%s\n" % branch.encode(),
-                  b"author An Author <author@example.org> %d +0000\n" % self.time,
-                  b"committer An Author <author@example.org> %d +0000\n" % self.time,
+                  b"author An Author <author@example.org> %d +0000\n" % now,
+                  b"committer An Author <author@example.org> %d +0000\n" % now,
                   b"data %d\n%s\n" % (len(text), text)]
         if base:
             stream.append(b"from %s\n" % self.git("rev-parse", base).encode())

@@ -17,7 +17,8 @@ from . import kernel
 from .case import Failure, Skip
 from .world import World
 
-LEFTOVER_GRACE_S = 5
+LEFTOVER_GRACE_S = 20
+TOLD_GRACE_S = 20  # for a test that is out of time, to say where it was
 
 
 def remove_tree(path):
@@ -40,6 +41,13 @@ def _wait_for_orphans():
     return left
 
 
+def _where(error):
+    """The lines of the test itself that led to it."""
+    return [f"at {os.path.basename(frame.filename)}:{frame.lineno}: {frame.line}"
+            for frame in traceback.extract_tb(error.__traceback__)
+            if os.path.basename(frame.filename).startswith("test_")]
+
+
 def _perform(case, world):
     try:
         case.function(world, *case.args)
@@ -47,9 +55,16 @@ def _perform(case, world):
     except Skip as skip:
         return "skipped", str(skip)
     except Failure as failure:
-        return "failed", str(failure)
+        text = "\n".join([str(failure), *_where(failure)])
     except Exception:
-        return "failed", traceback.format_exc()
+        text = traceback.format_exc()
+    return "failed", "\n".join([text, *world.account(text)])
+
+
+def _out_of_time(case):
+    def tell(*_):
+        raise Failure(f"timed out after {case.timeout_s} s")
+    return tell
 
 
 def _child(case, index, config, report):
@@ -66,6 +81,7 @@ def _child(case, index, config, report):
     try:
         case.check_needs()
         world = World(folder, config["identity"], config["build"], config["attack"])
+        signal.signal(signal.SIGTERM, _out_of_time(case))
         os.chdir(world.project)
         outcome, text = _perform(case, world)
         complaints = world.end()
@@ -87,6 +103,7 @@ class _Running:
         self.folder = os.path.join(config["folder"], str(index))
         self.began = time.monotonic()
         self.deadline = self.began + case.timeout_s
+        self.told = False
         self.answer = b""
         self.report, write_end = os.pipe()
         self.pid = os.fork()
@@ -155,6 +172,10 @@ def run(cases, config, workers):
                 one.answer += data
                 if not data:
                     yield _settle(one, running, config)
+            elif time.monotonic() > one.deadline and not one.told:
+                os.kill(one.pid, signal.SIGTERM)
+                one.told = True
+                one.deadline += TOLD_GRACE_S
             elif time.monotonic() > one.deadline:
                 yield _settle(one, running, config, "failed",
                               f"timed out after {one.case.timeout_s} s")

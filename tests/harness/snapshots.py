@@ -2,7 +2,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import tempfile
 
 
 class Snapshots:
@@ -12,34 +14,41 @@ class Snapshots:
         self.program, self.project = program, os.fsdecode(project)
         self.store = os.path.join(folder, "snapshots", "test.git")
         self.loop, self.ignored, self.env = "loop", ignored, env
-        self.out = b""
+        self.out = self.err = b""
 
-    def ask(self, work, fault=None, **words):
-        """Returns the exit status (-9: killed) and the answer."""
+    def ask(self, work, fault=None, meanwhile=None, **words):
+        """Returns the exit status (-9: killed) and the answer. meanwhile: is called at the fault point, and nobody is killed there."""
         given = {"store": self.store, "project": self.project, "loop": self.loop, "ignored": int(self.ignored)}
         given.update(words)
         ends = os.pipe()
         env = dict(self.env or os.environ)
         if fault:
-            env["RINGFENCE_SNAPSHOT_FAULT"] = str(fault)
-        argv = ["sh", "-c", f'exec "$@" 3>&{ends[1]} {ends[1]}>&-', "-", self.program, work,
+            env["RINGFENCE_SNAPSHOT_FAULT"] = f"{fault},stop" if meanwhile else str(fault)
+        # Not by sh, for which a descriptor has one digit.
+        argv = ["bash", "-c", f'exec "$@" 3>&{ends[1]} {ends[1]}>&-', "-", self.program, work,
                 *(f"{key.rstrip('_')}={value}" for key, value in given.items())]
-        with subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              pass_fds=[ends[1]]) as process:
+        with tempfile.TemporaryFile() as said, subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                                                stderr=said, pass_fds=[ends[1]]) as process:
             os.close(ends[1])
+            if meanwhile and os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code == os.CLD_STOPPED:
+                meanwhile()
+                process.send_signal(signal.SIGCONT)
             with open(ends[0], "rb") as stream:
                 self.out = process.stdout.read()
                 text = stream.read()
+            process.wait()
+            said.seek(0)
+            self.err = said.read()
         return process.returncode, json.loads(text) if text else None
 
     def save(self, **words):
         code, answer = self.ask("save", kind=words.pop("kind", "start"), **words)
-        assert code == 0, answer
+        assert code == 0, (code, answer, self.err)
         return answer
 
     def rollback(self, number, **words):
         code, answer = self.ask("rollback", from_=number, **words)
-        assert code == 0, answer
+        assert code == 0, (code, answer, self.err)
         return answer
 
     def numbers(self):

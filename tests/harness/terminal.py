@@ -47,7 +47,7 @@ class Terminal:
         self.seen += data
         return bool(data)
 
-    def expect(self, pattern, timeout=15):
+    def expect(self, pattern, timeout=60):
         """Waits until the pattern has been shown; returns the match."""
         deadline = time.monotonic() + timeout
         while True:
@@ -60,7 +60,7 @@ class Terminal:
     def text(self):
         return self.seen.decode(errors="replace")
 
-    def wait(self, timeout=15):
+    def wait(self, timeout=60):
         """The exit status, as a shell says it."""
         deadline = time.monotonic() + timeout
         while self._pump(deadline):

@@ -1,5 +1,8 @@
 """The world of one test: a home with a project in it, and ways to run things in and out of the fence."""
 
+import collections
+import contextlib
+import glob
 import json
 import os
 import shutil
@@ -7,13 +10,14 @@ import signal
 import socket
 import subprocess
 import threading
+import time
 
 from . import kernel
 from .case import Failure, Skip
 from .expect import expect, shorten
 from .terminal import Terminal
 
-RUN_TIMEOUT_S = 30
+RUN_TIMEOUT_S = 60  # limits are for what hangs, not for what is slow
 BWRAP = "/usr/bin/bwrap"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 GREETING = b"hello from the host"
@@ -48,6 +52,7 @@ class World:
         self.running = []
         self.servers = []
         self.cleanups = []
+        self.results = collections.deque(maxlen=3)
         # A test that kills ringfence -9 leaves its run's folder behind by design.
         self.leftover_runs = False
         os.makedirs(self.project)
@@ -130,7 +135,8 @@ class World:
             self.kill(process)
             raise Failure(f"did not end within {timeout} s: {shorten(process.args, 600)}\n"
                           f"stdout: {expired.stdout!r}\nstderr: {expired.stderr!r}") from None
-        return Result(process.args, process.returncode, out or b"", err or b"")
+        self.results.append(Result(process.args, process.returncode, out or b"", err or b""))
+        return self.results[-1]
 
     def run(self, argv, input=None, timeout=RUN_TIMEOUT_S, **options):
         """Outside of the fence."""
@@ -190,7 +196,11 @@ class World:
         """A process of the host that the tests may try to harm."""
         return self.start(["sleep", "600"])
 
-    def all_gone(self, timeout=5):
+    def spent(self):
+        """CPU time of what has ended so far, in seconds: what something costs, however busy the machine is."""
+        return sum(os.times()[2:4])
+
+    def all_gone(self, timeout=30):
         """Waits until no process is left that this test started, however indirectly."""
         left = kernel.wait_for_children(timeout)
         expect(not left, f"processes are left after {timeout} s", left)
@@ -211,6 +221,13 @@ class World:
             kernel.own_mounts()
         except OSError as error:
             raise Skip(f"no mount namespace for the test: {error}") from None
+
+    def own_network(self):
+        """From here on this test has a network with nothing in it but a loopback."""
+        try:
+            kernel.own_network()
+        except OSError as error:
+            raise Skip(f"no network namespace for the test: {error}") from None
 
     def tmpfs(self, target, size="1m"):
         os.makedirs(target, exist_ok=True)
@@ -251,11 +268,34 @@ class World:
             threading.Thread(target=_answer_datagrams, args=(server,), daemon=True).start()
         return server
 
+    def closed_port(self):
+        """A port of 127.0.0.1 at which nobody listens: it is held until the test ends, so that nobody else gets it."""
+        held = socket.socket()
+        self.servers.append(held)
+        held.bind(("127.0.0.1", 0))
+        return held.getsockname()[1]
+
+    def one_day(self):
+        """Comes back on a day that has a minute left at least."""
+        while (now := time.localtime()).tm_hour == 23 and now.tm_min == 59:
+            time.sleep(60 - min(now.tm_sec, 59))
+
     def answer(self, server, handle):
         """Serves a listening socket in threads: handle(connection) for each client."""
         threading.Thread(target=_answer_streams, args=(server, handle), daemon=True).start()
 
     # The end
+
+    def account(self, known):
+        """What happened last, for whoever looks for the cause of a failure; without what is known already."""
+        told = [str(result) for result in self.results if str(result) not in known]
+        told[:0] = ["what ran last:"] * bool(told)
+        for name in ("supervisor.log", "state.json", "iterations/*/stderr.log"):
+            for path in sorted(glob.glob(os.path.join(self.state, "loops/*", name))):
+                with contextlib.suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+                    text = file.read()
+                    told += [f"{os.path.relpath(path, self.state)}: {text[-1500:]}"] if text.strip() else []
+        return told
 
     def end(self):
         """Ends what the test started; returns complaints about what ringfence left behind."""

@@ -4,6 +4,7 @@
 #include "builtin/answer.h"
 #include "builtin/ask.h"
 #include "builtin/beneath.h"
+#include "builtin/child.h"
 #include "builtin/dialect.h"
 #include "builtin/link.h"
 #include "builtin/pattern.h"
@@ -377,6 +378,52 @@ static void refusals(void)
 						     !ask_is_too_long(429, "context window"));
 }
 
+/* Leaves a process in a session of its own, which says that it is there, and works on until it is ended. */
+static int leave_stray(void *context)
+{
+	const int *ends = context;
+
+	if (fork() == 0) {
+		setsid();
+		if (write(ends[1], "x", 1) == 1)
+			sleep(30);
+		_exit(0);
+	}
+	close(ends[1]);
+	for (;;)
+		pause();
+}
+
+/* The limit is longer each time, until the stray was there before it. Who holds the pipe's other end is alive. */
+static bool ends_strays(void)
+{
+	struct child_end end = { 0 };
+
+	for (uint64_t most_ms = 50; most_ms < 20000; most_ms *= 2) {
+		int ends[2];
+		char bytes[2];
+		AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 10);
+		struct child_work work = { .run = leave_stray,
+					   .context = ends,
+					   .most_ms = most_ms,
+					   .most_bytes = 1 << 10,
+					   .head = 100,
+					   .tail = 100 };
+		struct error err;
+
+		if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0 ||
+		    child_do(&work, &out, &end, &err) < 0)
+			return false;
+
+		AUTO_FD read_end = ends[0];
+
+		fd_close(&ends[1]);
+		if (read(read_end, bytes, sizeof bytes) == 1)
+			return end.late && read(read_end, bytes, sizeof bytes) == 0;
+	}
+	return false;
+}
+
 int main(void)
 {
 	char folder[] = "/tmp/rft.builtin.XXXXXX";
@@ -393,6 +440,7 @@ int main(void)
 	defaults();
 	windows();
 	refusals();
+	CHECK("the time limit of a command ends what has left its session, too", ends_strays());
 	bench_release(&bench);
 
 	AUTO_FREE char *remove = mem_format("rm -rf '%s'", folder);

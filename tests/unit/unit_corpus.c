@@ -60,6 +60,7 @@ int main(void)
 	replay("fuzz_limit", fuzz_limit);
 	replay("fuzz_listen", fuzz_listen);
 	replay("fuzz_manifest", fuzz_manifest);
+	replay("fuzz_mask", fuzz_mask);
 	replay("fuzz_message", fuzz_message);
 	replay("fuzz_opencode", fuzz_opencode);
 	replay("fuzz_order", fuzz_order);

@@ -34,6 +34,9 @@ static const struct {
 	{ "a typed overload is overloaded",
 	  { .stream_error = GUARD_STREAM_OVERLOADED },
 	  GUARD_FAILURE_OVERLOADED },
+	{ "no way to the model server is unreachable, whatever the agent says to it",
+	  { .exit_code = 1, .stream_error = GUARD_STREAM_UNREACHABLE, .denials = 1 },
+	  GUARD_FAILURE_UNREACHABLE },
 	{ "401 is authentication",
 	  { .exit_code = 1, .http_status = 401 },
 	  GUARD_FAILURE_AUTHENTICATION },
@@ -450,6 +453,43 @@ static void waiting(void)
 	CHECK("one that could may have", decided(&in).action == GUARD_DONE);
 }
 
+/* A model server that is gone: waited for a while, and then a person is needed. */
+static void unreachable(void)
+{
+	struct guard_input in = usual();
+	struct guard_decision d;
+
+	in.facts = (struct guard_facts){ .exit_code = 1, .stream_error = GUARD_STREAM_UNREACHABLE };
+	in.unreached = "127.0.0.1:8080 cannot be reached: Connection refused";
+	d = decided(&in);
+	CHECK("a model server that is gone is waited for, by its name",
+	      d.action == GUARD_WAIT && d.wait_until == NOW + 30 && d.waits == 1 &&
+		      strcmp(d.reasons[0], "the model server at 127.0.0.1:8080 cannot be reached: "
+					   "Connection refused") == 0 &&
+		      says(&d, "waiting until 2026-11-18 12:20:30 UTC"));
+	CHECK("and uses up no iteration", !d.counts_as_iteration && d.iterations == 2 &&
+						  d.breakers[GUARD_BREAKER_ERRORS].count == 0);
+	in.waits = GUARD_UNREACHABLE_WAITS - 1;
+	d = decided(&in);
+	CHECK("the last wait is a quarter of an hour",
+	      d.action == GUARD_WAIT && d.wait_until == NOW + 900);
+	in.waits = d.waits;
+	d = decided(&in);
+	CHECK("then it pauses, and says what helps",
+	      d.action == GUARD_PAUSE && !d.should_continue && !d.counts_as_iteration &&
+		      says(&d, "is it running") && says(&d, "ringfence resume"));
+	CHECK("after which it is waited for as long again", d.waits == 0);
+	in.unreached = NULL;
+	CHECK("without its name there is a sentence, too",
+	      (d = decided(&in), says(&d, "the model server cannot be reached, after 6 waits")));
+	in = usual();
+	in.facts = (struct guard_facts){ .stream_error = GUARD_STREAM_UNREACHABLE };
+	in.started_at = NOW - 8 * 3600 + 10;
+	d = decided(&in);
+	CHECK("a wait beyond the total time is a limit",
+	      d.action == GUARD_LIMIT && d.limit == GUARD_LIMIT_TIME && says(&d, "--max-time"));
+}
+
 static void pauses(void)
 {
 	struct guard_input in = usual();
@@ -653,6 +693,7 @@ int main(void)
 	confidence();
 	completion();
 	waiting();
+	unreachable();
 	pauses();
 	limits();
 	tripping();

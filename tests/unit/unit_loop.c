@@ -7,6 +7,7 @@
 #include "loop/sink.h"
 #include "loop/state.h"
 #include "loop/survey.h"
+#include "loop/taken.h"
 #include "store/store.h"
 #include "unit.h"
 #include "util/fd.h"
@@ -17,6 +18,7 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,6 +87,8 @@ static const struct {
 	{ "finished", "restored", "finished" },
 	{ "baseline", "git", "baseline" },
 	{ "ready", "git", "ready" },
+	{ "agent", "git", "agent" },
+	{ "checks", "git", "checks" },
 	{ "agent", "imported", "agent" },
 	{ "checks", "imported", "checks" },
 };
@@ -198,9 +202,14 @@ static void folding(void)
 	      state->rested_ms == 3701000 && state->options.limits.iterations == 9);
 	happens(&script, "changed", "{\"down_ms\": -3600000}");
 	CHECK("a clock that is set back gives no time", state->rested_ms == 101000);
-	happens(&script, "finished", "{\"status\": \"aborted\", \"reason\": \"by a person\"}");
+	happens(&script, "finished",
+		"{\"status\": \"aborted\", \"reason\": \"by a person\", \"uncommitted\": \"a link\"}");
 	CHECK("the end has a status",
 	      !script.refused && strcmp(loop_status(state, false), "aborted") == 0);
+	CHECK("and why not all of it was committed", strcmp(state->uncommitted, "a link") == 0);
+	happens(&script, "resumed", "{}");
+	CHECK("which is over when it goes on", !script.refused && !state->uncommitted);
+	happens(&script, "finished", "{\"status\": \"aborted\", \"reason\": \"by a person\"}");
 	happens(&script, "begun", "{}");
 	CHECK("what cannot happen is refused, with its number",
 	      script.refused && strstr(script.err.text, "cannot happen"));
@@ -446,6 +455,54 @@ static void freezing(void)
 	json_decref(second);
 }
 
+/* So many folders, one in the other, with a file in the last and beside each hundredth. Returns how many bytes are in the files. */
+static uint64_t dig(const char *path, int depth)
+{
+	static const char bytes[65536] = "x";
+	uint64_t sum = 0;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (int i = 1; fd >= 0 && i <= depth; i++) {
+		AUTO_FD above = fd;
+
+		mkdirat(above, "deep", 0755);
+		fd = openat(above, "deep", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (i % 100 != 0 && i != depth)
+			continue;
+
+		AUTO_FD file = openat(fd, "file", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+		AUTO_FD beside = openat(above, "z", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+		if (fd_write_all(file, bytes, sizeof bytes) == 0 && fsync(file) == 0 &&
+		    fd_write_all(beside, bytes, sizeof bytes) == 0 && fsync(beside) == 0)
+			sum += 2 * sizeof bytes;
+	}
+	fd_close(&fd);
+	return sum;
+}
+
+static void disks(void)
+{
+	AUTO_FREE char *path = mem_format("%s/disk", folder);
+	AUTO_FREE char *remove = mem_format("rm -rf '%s'", path);
+	struct rlimit few = { .rlim_cur = 100, .rlim_max = 100 };
+	struct rlimit usual;
+	uint64_t sum;
+	uint64_t counted;
+
+	getrlimit(RLIMIT_NOFILE, &usual);
+	few.rlim_max = usual.rlim_max;
+	mkdir(path, 0755);
+	sum = dig(path, 1000);
+	setrlimit(RLIMIT_NOFILE, &few);
+	counted = taken_bytes(path);
+	setrlimit(RLIMIT_NOFILE, &usual);
+	CHECK("what a folder takes is counted at any depth, with few descriptors",
+	      sum == 20 * 65536 && counted >= sum && counted < sum + (1000 + 20) * 8192);
+	CHECK("what is not there takes nothing", taken_bytes("/nonexistent/x") == 0);
+	CHECK("it can be removed", system(remove) == 0);
+}
+
 int main(void)
 {
 	if (!mkdtemp(folder))
@@ -460,6 +517,7 @@ int main(void)
 	sinks();
 	surveys();
 	freezing();
+	disks();
 	rmdir(folder);
 	return unit_failures != 0;
 }

@@ -112,18 +112,36 @@ static void secrets(void)
 		"key sk-ant-sk-ant-sk-ant-0123 and sk-ant-sk-ant-0123sk-ant-sk-ant-0123, sk-ant-";
 	static const char clean[] =
 		"key sk-ant-xxxxxxxxxxxxxxxxxx and xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, sk-ant-";
+	/* The second one is in JSON that is itself in JSON: what is before it stays a pair. */
+	static const char spelt[] =
+		"\"sk-\\u0061nt-sk-ant-0123\\n\\\\u0073k-ant-sk-ant-0123 "
+		"\\u0073\\u006b\\u002D\\u0061\\u006E\\u0074-sk-ant-\\u0030\\u0031\\u0032\\u0033\"";
+	static const char blotted[] =
+		"\"xxx\\u0078xxxxxxxxxxxxxx\\n\\\\u0078xxxxxxxxxxxxxxxxx "
+		"\\u0078\\u0078\\u0078\\u0078\\u0078\\u0078xxxxxxxx\\u0078\\u0078\\u0078\\u0078\"";
+	char text[] = "a/b\"c\\d a\\/b\\\"c\\\\d a/b";
 	struct mask mask;
 	bool held = true;
 
 	for (size_t at = 0; at < sizeof echo; at++)
 		held = held && masked(echo, at, clean);
 	CHECK("a secret is taken out, wherever it is split", held);
+	held = true;
+	for (size_t at = 0; at < sizeof spelt; at++)
+		held = held && masked(spelt, at, blotted);
+	CHECK("so is one that is escaped, in part or all of it, wherever it is split", held);
+	CHECK("what only looks like it is not touched",
+	      masked("sk-ant-\\u0073k-ant-0124 \\s \\u00", 9,
+		     "sk-ant-\\u0073k-ant-0124 \\s \\u00"));
 	CHECK("other bytes are not touched",
 	      masked("nothing here", 4, "nothing here") && masked("", 0, ""));
 	mask_init(&mask, "short");
 	CHECK("what is too short to be a secret is none", mask.size == 0);
 	mask_init(&mask, NULL);
 	CHECK("no secret masks nothing", mask.size == 0);
+	mask_text("a/b\"c\\d", text, strlen(text));
+	CHECK("letters that JSON escapes otherwise, and a text that is whole",
+	      strcmp(text, "xxxxxxx xxxxxxxxxx a/b") == 0);
 }
 
 int main(void)

@@ -4,23 +4,19 @@
 #include "snapshot/apply/bare.h"
 #include "snapshot/apply/drafts.h"
 #include "snapshot/apply/landing.h"
+#include "snapshot/apply/mail.h"
 #include "snapshot/apply/merge.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/walk.h"
 #include "snapshot/object/vet.h"
-#include "snapshot/undo/differ.h"
 #include "snapshot/undo/stage.h"
-#include "util/buffer.h"
-#include "util/mem.h"
+#include "util/fd.h"
 #include "util/text.h"
 
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-
-enum { MESSAGE_BYTES = 64 << 20 };
 
 /* All that is found out before something changes. */
 struct finding {
@@ -121,6 +117,15 @@ static const char *kind_name(const struct finding *at, const struct apply_option
 	return at->merge.kind == MERGE_FORWARD ? "forward" : "merge";
 }
 
+/* One that comes, begun: who calls closes it. */
+static void open_change(struct json *json, struct bare *bare, const char *path, const char *status)
+{
+	json_open(json, NULL, '{');
+	json_text(json, "path", path);
+	json_text(json, "status", status);
+	json_flag(json, "git", bare_holds(bare, path));
+}
+
 static void tell_changes(struct json *json, const struct finding *at)
 {
 	struct bare bare = { .repository = at->user.repository,
@@ -132,15 +137,12 @@ static void tell_changes(struct json *json, const struct finding *at)
 	for (size_t i = 0; i < at->deltas.count; i++) {
 		const struct delta *delta = &at->deltas.items[i];
 
-		json_open(json, NULL, '{');
-		json_text(json, "path", delta->path);
-		json_text(json, "status",
-			  !delta->old_mode   ? "added"
-			  : !delta->new_mode ? "deleted"
-					     : "modified");
+		open_change(json, &bare, delta->path,
+			    !delta->old_mode   ? "added"
+			    : !delta->new_mode ? "deleted"
+					       : "modified");
 		json_flag(json, "submodule", delta->new_mode == GIT_FILEMODE_COMMIT);
 		json_flag(json, "there", delta->place == DELTA_NEW);
-		json_flag(json, "git", bare_holds(&bare, delta->path));
 		json_close(json);
 		there += delta->place == DELTA_NEW;
 	}
@@ -166,11 +168,17 @@ static void tell_filtered(struct json *json, const struct finding *at)
 	json_close(json);
 }
 
-static void tell(struct json *json, const struct finding *at, const struct apply_options *options)
+static void tell_obeyed(struct json *json, const struct finding *at)
 {
 	struct list obeyed = { 0 };
 
 	user_obeyed(&at->user, &obeyed);
+	json_list(json, "obeyed", &obeyed);
+	list_release(&obeyed);
+}
+
+static void tell(struct json *json, const struct finding *at, const struct apply_options *options)
+{
 	json_text(json, "kind", kind_name(at, options));
 	json_text(json, "branch", at->user.branch + strlen("refs/heads/"));
 	json_text(json, "work_tree", at->user.work);
@@ -192,8 +200,7 @@ static void tell(struct json *json, const struct finding *at, const struct apply
 	json_list(json, "in_the_way", &at->own);
 	tell_changes(json, at);
 	tell_filtered(json, at);
-	json_list(json, "obeyed", &obeyed);
-	list_release(&obeyed);
+	tell_obeyed(json, at);
 }
 
 /* ---- doing it ---- */
@@ -284,11 +291,32 @@ static int finish(struct user *user, struct json *json, struct error *err)
 	return outcome;
 }
 
+/* Is there anything to finish? Where no repository is found there is not. */
+static bool was_cut_off(const char *project)
+{
+	git_repository *repository = NULL;
+	bool found = false;
+
+	libgit_begin();
+	if (git_repository_open_ext(&repository, project, 0, NULL) == 0) {
+		const char *path = git_repository_path(repository);
+		AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		struct user user = { .git_fd = git };
+
+		found = git >= 0 && (landing_pending(&user) || user_was_killed(&user));
+	}
+	git_repository_free(repository);
+	return found;
+}
+
 int apply_finish(const char *project, struct json *json, struct error *err)
 {
 	struct user user;
-	int result = user_open(&user, project, NULL, err);
+	int result;
 
+	if (!was_cut_off(project))
+		return 0;
+	result = user_open(&user, project, NULL, err);
 	if (result == 0)
 		result = user_lock(&user, err);
 	if (result == 0)
@@ -324,150 +352,57 @@ int apply_branch(const struct apply_options *options, struct json *json, struct 
 
 /* ---- as mails ---- */
 
-/* The commits that theirs has and ours has not, the oldest first; false: one of them is a merge. */
-static bool list_commits(git_repository *repository, const git_oid *ours, const git_oid *theirs,
-			 git_oid **ret_ids, size_t *ret_count)
+static int by_text(const void *a, const void *b)
 {
-	git_revwalk *walk = NULL;
-	bool plain = true;
-	git_oid id;
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
-	*ret_ids = NULL;
-	*ret_count = 0;
-	if (git_revwalk_new(&walk, repository) < 0)
-		return false;
-	git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_REVERSE);
-	plain = git_revwalk_push(walk, theirs) == 0 && (!ours || git_revwalk_hide(walk, ours) == 0);
-	while (plain && git_revwalk_next(&id, walk) == 0) {
-		git_commit *commit = NULL;
+/* What the mails bring, each path once: also one that a later mail takes away again. */
+static int tell_paths(struct json *json, struct finding *at, struct list *paths, struct error *err)
+{
+	struct bare bare = { .repository = at->user.repository, .work = at->user.work_fd };
 
-		plain = git_commit_lookup(&commit, repository, &id) == 0 &&
-			git_commit_parentcount(commit) <= 1;
-		git_commit_free(commit);
-		*ret_ids = mem_resize(*ret_ids, *ret_count + 1, sizeof **ret_ids);
-		(*ret_ids)[(*ret_count)++] = id;
+	if (libgit_tree(bare.repository, &at->theirs, &bare.tree, err) < 0)
+		return -1;
+	if (paths->count)
+		qsort(paths->items, paths->count, sizeof *paths->items, by_text);
+	json_open(json, "changes", '[');
+	for (size_t i = 0; i < paths->count; i++) {
+		if (i && strcmp(paths->items[i], paths->items[i - 1]) == 0)
+			continue;
+		open_change(json, &bare, paths->items[i], "modified");
+		json_close(json);
 	}
-	git_revwalk_free(walk);
-	return plain;
-}
-
-/* What one commit changes, in its words; or, with a subject, all that has come since the base. */
-struct mail {
-	const git_oid *id;
-	size_t number, count;
-	const char *subject;
-	const git_oid *base; /* NULL: since there was nothing */
-};
-
-static int find_before(git_repository *repository, const struct mail *mail,
-		       const git_commit *commit, git_commit **ret_before)
-{
-	if (mail->subject)
-		return mail->base ? git_commit_lookup(ret_before, repository, mail->base) : 0;
-	return git_commit_parentcount(commit) ? git_commit_parent(ret_before, commit, 0) : 0;
-}
-
-/* A line of a message that git am would take for the beginning of a patch, of another mail, or of who wrote it: with it a
- * message could bring files that no commit has. */
-static bool is_mail(const char *line)
-{
-	static const char *const beginnings[] = { "diff -", "Index: ", "---",   "From ",
-						  ">From",  "From:",   "Date:", "Subject:" };
-
-	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
-		if (strncasecmp(line, beginnings[i], strlen(beginnings[i])) == 0)
-			return true;
-	return false;
-}
-
-/* Such lines begin with a blank. */
-static void guard_body(const char *body, struct buffer *out)
-{
-	while (body && *body) {
-		size_t size = strcspn(body, "\n");
-
-		if (is_mail(body))
-			buffer_add_text(out, " ");
-		buffer_add(out, body, size + (body[size] == '\n'));
-		body += size + (body[size] == '\n');
-	}
-}
-
-static int print_mail(git_repository *repository, const struct mail *mail, bool terminal,
-		      struct error *err)
-{
-	git_email_create_options options = GIT_EMAIL_CREATE_OPTIONS_INIT;
-	git_diff_options diff_options;
-	git_commit *commit = NULL;
-	git_commit *before = NULL;
-	git_tree *old = NULL;
-	git_tree *new = NULL;
-	git_diff *diff = NULL;
-	AUTO_BUFFER struct buffer body = BUFFER_INIT(MESSAGE_BYTES);
-	git_buf text = { 0 };
-	int result = 0;
-
-	/* Renames are told by both names in full: every git apply takes that. */
-	options.flags = GIT_EMAIL_CREATE_NO_RENAMES;
-	options.diff_opts.id_abbrev = GIT_OID_HEXSZ;
-	diff_options = options.diff_opts;
-	if (git_commit_lookup(&commit, repository, mail->id) == 0)
-		guard_body(git_commit_body(commit), &body);
-	if (!commit || buffer_overflowed(&body) || git_commit_tree(&new, commit) < 0 ||
-	    find_before(repository, mail, commit, &before) < 0 ||
-	    (before && git_commit_tree(&old, before) < 0) ||
-	    git_diff_tree_to_tree(&diff, repository, old, new, &diff_options) < 0 ||
-	    git_email_create_from_diff(&text, diff, mail->number, mail->count, mail->id,
-				       mail->subject ? mail->subject : git_commit_summary(commit),
-				       mail->subject || !body.used ? NULL : buffer_text(&body),
-				       git_commit_author(commit), &options) < 0)
-		result = libgit_trouble("make a patch", err);
-	if (result == 0)
-		differ_show(stdout, text.ptr, text.size, terminal);
-	if (result == 0 && ferror(stdout))
-		result = error_sys(err, "write to stdout");
-	git_buf_dispose(&text);
-	git_diff_free(diff);
-	git_tree_free(old);
-	git_tree_free(new);
-	git_commit_free(before);
-	git_commit_free(commit);
-	return result;
+	json_close(json);
+	bare_release(&bare);
+	tell_obeyed(json, at);
+	return 0;
 }
 
 int apply_patch(const struct apply_options *options, struct json *json, struct error *err)
 {
 	struct finding at = { 0 };
-	git_oid *ids = NULL;
-	size_t count = 0;
+	struct mail_options mails = { .theirs = &at.theirs,
+				      .subject = options->message ? options->message : "ringfence",
+				      .terminal = options->terminal };
+	struct list paths = { 0 };
+	size_t commits = 0;
 	int result = user_open(&at.user, options->project, NULL, err);
 
-	if (result == 0 && (find_branch(at.user.repository, options->branch, &at.theirs, err) < 0 ||
-			    check_depth(at.user.repository, &at.theirs, err) < 0))
-		result = -1;
 	if (result == 0) {
-		const git_oid *ours = at.user.unborn ? NULL : &at.user.head;
-		bool plain = list_commits(at.user.repository, ours, &at.theirs, &ids, &count);
-		git_oid base;
-		bool has_base = ours &&
-				git_merge_base(&base, at.user.repository, ours, &at.theirs) == 0;
-		/* History that is no line cannot be told by mails: all of it is one. */
-		struct mail whole = { .id = &at.theirs,
-				      .number = 1,
-				      .count = 1,
-				      .subject = options->message ? options->message : "ringfence",
-				      .base = has_base ? &base : NULL };
-
-		json_number(json, "commits", count);
-		for (size_t i = 0; plain && result == 0 && i < count; i++) {
-			struct mail one = { .id = &ids[i], .number = i + 1, .count = count };
-
-			result = print_mail(at.user.repository, &one, options->terminal, err);
-		}
-		if (!plain)
-			result = print_mail(at.user.repository, &whole, options->terminal, err);
+		mails.ours = at.user.unborn ? NULL : &at.user.head;
+		result = find_branch(at.user.repository, options->branch, &at.theirs, err) < 0 ||
+					 check_depth(at.user.repository, &at.theirs, err) < 0 ||
+					 mail_print(at.user.repository, &mails, &commits, &paths,
+						    err) < 0
+				 ? -1
+				 : 0;
 	}
-	free(ids);
+	if (result == 0) {
+		json_number(json, "commits", commits);
+		result = tell_paths(json, &at, &paths, err);
+	}
+	list_release(&paths);
 	release(&at);
 	return result;
 }

@@ -31,10 +31,10 @@ struct apply_options {
  * left. Returns 0, or -1 with err set. */
 int apply_branch(const struct apply_options *options, struct json *json, struct error *err);
 
-/* Finishes one that was cut off, if there is one. */
+/* Finishes one that was cut off, if there is one in the repository that the project lies in: recovered, recovered_left. */
 int apply_finish(const char *project, struct json *json, struct error *err);
 
-/* Prints the branch as mails that git am takes. */
+/* Prints the branch as mails that git am takes; adds commits, changes and obeyed. */
 int apply_patch(const struct apply_options *options, struct json *json, struct error *err);
 
 #endif

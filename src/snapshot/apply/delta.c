@@ -442,6 +442,12 @@ int delta_look(const struct user *user, git_index *index, bool leave, struct del
 
 /* ---- a moment later ---- */
 
+bool delta_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
 bool delta_untouched(const struct delta *delta, int folder, const char *name)
 {
 	const struct stat *seen = &delta->seen;
@@ -451,10 +457,7 @@ bool delta_untouched(const struct delta *delta, int folder, const char *name)
 		return delta->absent || S_ISDIR(seen->st_mode);
 	if (delta->absent)
 		return S_ISDIR(now.st_mode); /* what is in it was looked at */
-	return S_ISDIR(now.st_mode) ||
-	       (now.st_ino == seen->st_ino && now.st_size == seen->st_size &&
-		now.st_mtim.tv_sec == seen->st_mtim.tv_sec &&
-		now.st_mtim.tv_nsec == seen->st_mtim.tv_nsec);
+	return S_ISDIR(now.st_mode) || delta_same(&now, seen);
 }
 
 void delta_remove_hollow(int folder, const char *name, int depth)

@@ -26,7 +26,7 @@ struct delta {
 		DELTA_APART, /* it is none of the work tree's affairs: left out of it, or a submodule */
 	} place,
 		listed;   /* listed: in the index; OLD, NEW or OTHER */
-	struct stat seen; /* what is there */
+	struct stat seen; /* what is there; from when it was put into its place: what comes */
 	bool absent;
 	uint32_t staged; /* see undo/stage.h */
 };
@@ -52,8 +52,9 @@ int delta_look(const struct user *user, git_index *index, bool leave, struct del
  * it, or -1 with errno; *ret_name is the last part of the path. */
 int delta_folder(int root, const char *path, bool make, const char **ret_name);
 
-/* Has it changed since delta_look()? */
+/* Has it changed since delta_look()? And what decides that of a file, which may be elsewhere now. */
 bool delta_untouched(const struct delta *delta, int folder, const char *name);
+bool delta_same(const struct stat *a, const struct stat *b);
 
 /* Does an index that was written then know a file as it is? And what it says of a file from now on. */
 bool delta_known(const git_index_entry *entry, const struct stat *status, const struct stat *index);

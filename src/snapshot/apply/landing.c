@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define DRAFT LANDING_NOTE ".draft"
+#define GONE  "gone" /* in the stage */
 
 enum { NOTE_BYTES = 1 << 16, INDEX_BYTES = 1 << 30 };
 
@@ -73,7 +74,50 @@ static void remove_empty(const struct user *user, const char *path)
 	}
 }
 
-static int remove_one(const struct user *user, const struct delta *delta,
+/*
+ * Takes a file away, into the stage, where it can be compared once more: between a look and a change there is always a moment in
+ * which the user can save another version, and that goes back. Returns 0, or -1 with errno (EEXIST: so it was).
+ */
+static int take_away(const struct stage *stage, const struct delta *delta, int folder,
+		     const char *name)
+{
+	struct stat out;
+
+	fault_point();
+	if (renameat(folder, name, stage->folder, GONE) < 0)
+		return errno == EXDEV ? unlinkat(folder, name, 0) : errno == ENOENT ? 0 : -1;
+	fault_point();
+	if (fstatat(stage->folder, GONE, &out, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    !delta_same(&delta->seen, &out)) {
+		renameat2(stage->folder, GONE, folder, name, RENAME_NOREPLACE);
+		errno = EEXIST;
+		return -1;
+	}
+	return unlinkat(stage->folder, GONE, 0);
+}
+
+/* Puts one into its place likewise: what was there comes into the stage. */
+static int exchange(const struct stage *stage, const struct delta *delta, const struct node *node,
+		    int folder)
+{
+	struct stat out;
+
+	if (delta->absent || S_ISDIR(delta->seen.st_mode))
+		return stage_move(stage, node, folder, RENAME_NOREPLACE);
+	if (stage_move(stage, node, folder, RENAME_EXCHANGE) < 0) {
+		if (errno == EINVAL) /* not every file system can do it */
+			return stage_place(stage, node, folder);
+		errno = errno == ENOENT ? EEXIST : errno; /* they have removed it */
+		return -1;
+	}
+	if (stage_look(stage, node, &out) < 0 || delta_same(&delta->seen, &out))
+		return 0;
+	stage_move(stage, node, folder, RENAME_EXCHANGE);
+	errno = EEXIST;
+	return -1;
+}
+
+static int remove_one(const struct user *user, const struct stage *stage, struct delta *delta,
 		      struct landing_result *result, struct error *err)
 {
 	const char *name;
@@ -83,32 +127,38 @@ static int remove_one(const struct user *user, const struct delta *delta,
 	if (folder < 0)
 		return 0;
 	if (!delta_untouched(delta, folder, name)) {
-		list_add(&result->left, delta->path);
+		delta->place = DELTA_OTHER;
 		return 0;
 	}
-	if (unlinkat(folder, name, 0) < 0 && errno != ENOENT)
-		return error_sys(err, "remove '%s'", delta->path);
+	if (take_away(stage, delta, folder, name) < 0) {
+		delta->place = DELTA_OTHER;
+		return errno == EEXIST ? 0 : error_sys(err, "remove '%s'", delta->path);
+	}
 	result->removed++;
 	remove_empty(user, delta->path);
 	return 0;
 }
 
-static int place_one(const struct user *user, const struct stage *stage, const struct delta *delta,
+static int place_one(const struct user *user, const struct stage *stage, struct delta *delta,
 		     struct landing_result *result, struct error *err)
 {
 	const char *name;
 	AUTO_FD folder = delta_folder(user->work_fd, delta->path, true, &name);
 	struct node node = as_node(delta, name);
+	struct stat comes;
 
 	if (folder < 0)
 		return error_sys(err, "make the folder of '%s'", delta->path);
 	if (!delta_untouched(delta, folder, name)) {
-		list_add(&result->left, delta->path);
+		delta->place = DELTA_OTHER;
 		return 0;
 	}
 	delta_remove_hollow(folder, name, 0);
-	if (stage_place(stage, &node, folder) < 0)
-		return error_sys(err, "put '%s' into its place", delta->path);
+	if (stage_look(stage, &node, &comes) < 0 || exchange(stage, delta, &node, folder) < 0) {
+		delta->place = DELTA_OTHER;
+		return errno == EEXIST ? 0 : error_sys(err, "put '%s' into its place", delta->path);
+	}
+	delta->seen = comes;
 	result->written++;
 	return 0;
 }
@@ -123,16 +173,16 @@ static void make_submodule(const struct user *user, const struct delta *delta)
 		mkdirat(folder, name, 0777);
 }
 
-static int place_all(const struct user *user, const struct stage *stage,
-		     const struct deltas *deltas, struct landing_result *result, struct error *err)
+static int place_all(const struct user *user, const struct stage *stage, struct deltas *deltas,
+		     struct landing_result *result, struct error *err)
 {
 	/* First what goes: a folder may come where a file was, and the other way round. */
 	for (size_t i = 0; i < deltas->count; i++)
 		if (deltas->items[i].place == DELTA_OLD && !deltas->items[i].new_mode &&
-		    remove_one(user, &deltas->items[i], result, err) < 0)
+		    remove_one(user, stage, &deltas->items[i], result, err) < 0)
 			return -1;
 	for (size_t i = 0; i < deltas->count; i++) {
-		const struct delta *delta = &deltas->items[i];
+		struct delta *delta = &deltas->items[i];
 
 		if (delta->new_mode == GIT_FILEMODE_COMMIT && !delta->old_mode)
 			make_submodule(user, delta);
@@ -174,7 +224,8 @@ static int change_entry(const struct user *user, git_index *index, const struct 
 	if (delta->place == DELTA_OLD || delta->place == DELTA_NEW) {
 		AUTO_FD folder = delta_folder(user->work_fd, delta->path, false, &name);
 
-		if (folder >= 0 && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		if (folder >= 0 && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    delta_same(&delta->seen, &status))
 			delta_stat(&entry, &status);
 	}
 	return git_index_add(index, &entry);

@@ -149,15 +149,36 @@ int user_at_rest(const struct user *user, struct error *err)
 
 /* ---- the lock ---- */
 
-/* What is known of the lock that is there: 1 if it was left behind by one of ours and is gone now. */
-static int break_stale(const struct user *user, struct error *err)
+/* Opens the lock that is there. Returns it, or -1 with errno (EPERM: it is none of ours). */
+static int open_lock(const struct user *user)
 {
 	AUTO_FD fd = openat(user->git_fd, LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	char text[sizeof MARK] = "";
 
+	if (fd < 0)
+		return -1;
+	if (read(fd, text, sizeof text - 1) < 0 || strcmp(text, MARK) != 0) {
+		errno = EPERM;
+		return -1;
+	}
+	return fd_steal(&fd);
+}
+
+bool user_was_killed(const struct user *user)
+{
+	AUTO_FD fd = open_lock(user);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* What is known of the lock that is there: 1 if it was left behind by one of ours and is gone now. */
+static int break_stale(const struct user *user, struct error *err)
+{
+	AUTO_FD fd = open_lock(user);
+
 	if (fd < 0 && errno == ENOENT)
 		return 1;
-	if (fd < 0 || read(fd, text, sizeof text - 1) < 0 || strcmp(text, MARK) != 0)
+	if (fd < 0)
 		return error_set(
 			err,
 			"git is at work in this repository, or was killed: '%s/%s' is there (if no "

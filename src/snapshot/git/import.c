@@ -300,21 +300,21 @@ static int take_tip(struct import *import, const struct tip *tip, struct error *
 	return 0;
 }
 
-static char *draft_of(const struct import *import)
+/* No name that git takes for something temporary: a git gc --prune=now would remove it while it is written. */
+static char *draft_of(const char *loop)
 {
-	return mem_format("tmp_ringfence-%s", import->options->loop);
+	return mem_format("ringfence-%s", loop);
 }
 
-/* Of one that was killed. */
-static void clean_draft(const struct import *import)
+void import_clean(int common, const char *loop)
 {
 	static const char *const ends[] = { "pack", "idx" };
-	AUTO_FREE char *draft = draft_of(import);
+	AUTO_FREE char *draft = draft_of(loop);
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		AUTO_FREE char *path = mem_format("objects/pack/%s-%s", draft, ends[i]);
 
-		unlinkat(import->publish.common, path, 0);
+		unlinkat(common, path, 0);
 	}
 }
 
@@ -322,7 +322,7 @@ static void clean_draft(const struct import *import)
  * may be taken for complete. */
 static int take_tips(struct import *import, struct error *err)
 {
-	AUTO_FREE char *draft = draft_of(import);
+	AUTO_FREE char *draft = draft_of(import->options->loop);
 	int refused = 0;
 	bool again = true;
 
@@ -523,7 +523,7 @@ static int perform(struct import *import, const struct refs *base, int git, stru
 		return -1;
 	if (import->source.empty && import->publish.imported.count == 0)
 		return 0;
-	clean_draft(import);
+	import_clean(import->publish.common, import->options->loop);
 	if (git_odb_open(&import->user, objects) < 0)
 		return libgit_trouble("open the repository", err);
 	import->depot = (struct depot){

@@ -25,4 +25,7 @@ struct import_options {
 int import_run(const struct borrow *borrow, const struct import_options *options, struct json *json,
 	       struct error *err);
 
+/* Removes what one of this loop that was killed has left in the repository; nobody may be writing. */
+void import_clean(int common, const char *loop);
+
 #endif

@@ -28,6 +28,12 @@ static int write_file(int folder, const char *name, const char *bytes, size_t si
 		       : 0;
 }
 
+/* A copy is as old as what it is a copy of: git looks into files that changed when their index was written, or after that. */
+static int keep_time(int to, const struct stat *status)
+{
+	return futimens(to, (struct timespec[]){ { .tv_nsec = UTIME_OMIT }, status->st_mtim });
+}
+
 /* Copies a file of the user's, if it is there: the kernel does it, by sharing blocks where it can. */
 static int copy_file(const char *folder, const char *name, int target, struct error *err)
 {
@@ -51,6 +57,8 @@ static int copy_file(const char *folder, const char *name, int target, struct er
 	while (n >= 0 || errno == EXDEV || errno == EINVAL || errno == ENOSYS ||
 	       errno == EOPNOTSUPP) {
 		n = read(from, chunk, sizeof chunk);
+		if (n == 0)
+			n = keep_time(to, &status);
 		if (n == 0)
 			return 0;
 		if (n < 0 || fd_write_all(to, chunk, (size_t)n) < 0)

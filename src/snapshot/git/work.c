@@ -4,10 +4,12 @@
 #include "snapshot/base/confine.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/git/private.h"
+#include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -80,6 +82,19 @@ static int import(const struct gitwork *work, struct borrow *borrow, struct json
 	return import_run(borrow, &work->import, json, err);
 }
 
+static int forget(const struct gitwork *work, struct borrow *borrow, struct json *json,
+		  struct error *err)
+{
+	AUTO_FD common = borrow->common ? open(borrow->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+					: -1;
+
+	(void)json;
+	(void)err;
+	if (common >= 0)
+		import_clean(common, work->import.loop);
+	return 0;
+}
+
 typedef int work_fn(const struct gitwork *work, struct borrow *borrow, struct json *json,
 		    struct error *err);
 
@@ -102,4 +117,9 @@ int gitwork_open(const struct gitwork *work, struct json *json, struct error *er
 int gitwork_import(const struct gitwork *work, struct json *json, struct error *err)
 {
 	return run(import, work, json, err);
+}
+
+int gitwork_forget(const struct gitwork *work, struct json *json, struct error *err)
+{
+	return run(forget, work, json, err);
 }

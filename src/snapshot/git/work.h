@@ -15,4 +15,7 @@ int gitwork_open(const struct gitwork *work, struct json *json, struct error *er
 /* Brings in what was committed there. */
 int gitwork_import(const struct gitwork *work, struct json *json, struct error *err);
 
+/* Removes from the user's repository what an import that was killed has left there. */
+int gitwork_forget(const struct gitwork *work, struct json *json, struct error *err);
+
 #endif

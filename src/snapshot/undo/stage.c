@@ -178,3 +178,24 @@ int stage_place(const struct stage *stage, const struct node *node, int folder)
 	errno = saved;
 	return result;
 }
+
+int stage_move(const struct stage *stage, const struct node *node, int folder, unsigned int flags)
+{
+	char from[NUMBER];
+	int result;
+
+	snprintf(from, sizeof from, "%u", node->staged);
+	fault_point();
+	result = renameat2(stage->folder, from, folder, node->name, flags);
+	if (result == 0)
+		fault_point();
+	return result;
+}
+
+int stage_look(const struct stage *stage, const struct node *node, struct stat *ret_status)
+{
+	char name[NUMBER];
+
+	snprintf(name, sizeof name, "%u", node->staged);
+	return fstatat(stage->folder, name, ret_status, AT_SYMLINK_NOFOLLOW);
+}

@@ -7,6 +7,8 @@
 
 #include "snapshot/store/depot.h"
 
+#include <sys/stat.h>
+
 struct stage {
 	int project;
 	int folder;
@@ -26,6 +28,12 @@ int stage_sync(const struct stage *stage, struct error *err);
 /* Puts a staged file at its place, instead of what is there; of a group of links each name comes from the
  * same one. Returns 0, or -1 with errno. */
 int stage_place(const struct stage *stage, const struct node *node, int folder);
+
+/* Moves one by its number between the stage and a folder; flags: of renameat2(). Returns 0, or -1 with errno. */
+int stage_move(const struct stage *stage, const struct node *node, int folder, unsigned int flags);
+
+/* What is in the stage under its number. */
+int stage_look(const struct stage *stage, const struct node *node, struct stat *ret_status);
 
 /* Removes the folder with what is left in it. */
 void stage_close(struct stage *stage);
