@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import socket
 
 from fakes import Server
 from harness import cases, contains, equal, expect, lacks
@@ -27,10 +26,10 @@ def turn(*tools, text="", **more):
 class World:
     """A project, a provider with a script, and the user's settings that lead to it."""
 
-    def __init__(self, t, turns, provider="anthropic", local=False, **files):
+    def __init__(self, t, turns, provider="anthropic", local=False, port=0, **files):
         self.t = t
         self.provider = provider
-        self.server = Server(turns)
+        self.server = Server(turns, ("127.0.0.1", port))
         t.cleanups.append(self.server.close)
         place = f"{'local:' if local else ''}{self.server.address}"
         t.at_home(".config/ringfence/config.yml", f"upstream: [{provider}={place}]\n")
@@ -344,17 +343,15 @@ def test_a_local_server_and_nothing_else_is_enough(t):
 
 
 def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
-    """A port that was given to us and closed again: nobody listens there. The control is a server at such an address."""
-    with socket.socket() as held:
-        held.bind(("127.0.0.1", 0))  # bound and not listening: refused, and nobody else gets it
-        place = f"http://127.0.0.1:{held.getsockname()[1]}"
-        loop = Loop(t)
-        result = loop.ringfence("run", "make it", "--check", "test -f done", "--upstream", f"openai=local:{place}", "--model", "m")
-        equal(result.code, 125, "exit status", result)
-        contains(result.err, f"no model server listens at {place}: start it there", "what to do")
-        equal(json.loads(loop.ringfence("status", "--json").out)["loops"], [], "loops")
-        other = loop.ringfence("run", "make it", "--check", "test -f done", "--upstream", f"openai=local:{place}", "--agent-command", "touch done")
-        equal(other.code, 0, "an agent that asks no model", other)
+    """The control is a server at such an address."""
+    place = f"http://127.0.0.1:{t.closed_port()}"
+    loop = Loop(t)
+    result = loop.ringfence("run", "make it", "--check", "test -f done", "--upstream", f"openai=local:{place}", "--model", "m")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, f"no model server listens at {place}: start it there", "what to do")
+    equal(json.loads(loop.ringfence("status", "--json").out)["loops"], [], "loops")
+    other = loop.ringfence("run", "make it", "--check", "test -f done", "--upstream", f"openai=local:{place}", "--agent-command", "touch done")
+    equal(other.code, 0, "an agent that asks no model", other)
     world = World(t, ends(), provider="openai", local=True)
     result = world.run("--model", "m")
     equal(result.code, 0, "one that is running", result)
@@ -362,7 +359,8 @@ def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
 
 
 def test_a_local_server_that_goes_away_is_waited_for_by_its_name_and_asked_again_when_it_is_back(t):
-    world = World(t, [turn(call("shell", command="touch asked; until [ -e gone ]; do sleep 0.05; done"))], provider="openai", local=True)
+    world = World(t, [turn(call("shell", command="touch asked; until [ -e gone ]; do sleep 0.05; done"))], provider="openai", local=True,
+                  port=t.closed_port())
     host, port = world.server.server.server_address
     result = world.run("--model", "m", "--detach")
     equal(result.code, 0, "exit status", result)

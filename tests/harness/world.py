@@ -269,9 +269,10 @@ class World:
         return server
 
     def closed_port(self):
-        """A port of 127.0.0.1 at which nobody listens: it is held until the test ends, so that nobody else gets it."""
+        """A port of 127.0.0.1 at which nobody listens, unless the test itself does later; held until it ends: nobody else gets it."""
         held = socket.socket()
         self.servers.append(held)
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         held.bind(("127.0.0.1", 0))
         return held.getsockname()[1]
 
