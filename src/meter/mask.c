@@ -18,10 +18,10 @@ static enum found find_letter(char letter, const char *at, size_t left, size_t *
 	char escaped[6] = { '\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15] };
 
 	*ret_size = 1;
-	if (left > 0 && *at == letter && letter != '\\')
-		return FOUND;
+	if (left > 0 && *at != '\\')
+		return *at == letter ? FOUND : FOUND_NOT;
 	*ret_size = 2;
-	if (left > 1 && *at == '\\' && at[1] == letter && strchr("/\"\\", letter))
+	if (left > 1 && at[1] == letter && strchr("/\"\\", letter))
 		return FOUND;
 	*ret_size = sizeof escaped;
 	if (strncasecmp(at, escaped, left < sizeof escaped ? left : sizeof escaped) != 0)

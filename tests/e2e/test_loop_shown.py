@@ -139,7 +139,8 @@ def test_lines_are_no_wider_than_the_terminal(t, columns):
         terminal = t.tty([t.ringfence, *words], cwd=loop.project, cols=columns)
         equal(terminal.wait(), code, f"exit status of {words[0]}")
         lines = [re.sub("\x1b\\[[0-9]*m", "", line) for line in terminal.text().replace("\r", "").split("\n")]
-        equal([line for line in lines if len(line) > columns], [], f"lines of {words[0]} that are too long")
+        # A path that is wider itself stands alone.
+        equal([line for line in lines if len(line) > columns and " " in line.strip()], [], f"lines of {words[0]} that are too long")
         return lines
     lines = wide("run", "make it " * 12, "--agent-command", "sh agent.sh", "--agent-format", "events", "--check", "test -f done",
                  "--promise", "many words " * 19 + "many words")
