@@ -275,8 +275,8 @@ static void fill_row(struct row *row, const struct sum *sum, const char *name)
 	row->cells[OUTPUT] = digits(sum->tokens[PRICE_OUTPUT]);
 	row->cells[READ] = digits(sum->tokens[PRICE_READ]);
 	row->cells[WRITTEN] = digits(sum->tokens[PRICE_WRITE_5M] + sum->tokens[PRICE_WRITE_1H]);
-	row->cells[COST] = mem_format("%s%s", buffer_text(&cost),
-				      sum->estimated_nusd ? " ~" : "  ");
+	row->cells[COST] = mem_dup(buffer_text(&cost));
+	row->estimated = sum->estimated_nusd > 0;
 }
 
 /* As wide as what is in it. */
@@ -294,7 +294,7 @@ static void print_rows(const struct row *rows, size_t count)
 		printf("%s%*s", name, widths[NAME] - page_columns(name), "");
 		for (int at = NAME + 1; at < COLUMNS; at++)
 			printf("  %*s", widths[at], rows[i].cells[at]);
-		printf("\n");
+		puts(rows[i].estimated ? " ~" : "");
 	}
 }
 
@@ -302,7 +302,7 @@ static void print_table(const struct sums *sums)
 {
 	static const char *const heads[COLUMNS] = {
 		[REQUESTS] = "requests", [INPUT] = "input",      [OUTPUT] = "output",
-		[READ] = "cached",       [WRITTEN] = "to cache", [COST] = "US$  ",
+		[READ] = "cached",       [WRITTEN] = "to cache", [COST] = "US$",
 	};
 	size_t count = sums->count + 2;
 	struct row *rows = mem_zero(count * sizeof *rows);
