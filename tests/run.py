@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import fcntl
 import glob
+import itertools
 import json
 import os
 import re
@@ -304,6 +305,15 @@ def leftovers(temp):
         yield one_result("leftovers", "no file is left", "failed", temp)
 
 
+def make_temp():
+    """Named without chance: letters of a random name end like a file that must not be there, or spell a word."""
+    for number in itertools.count(1):
+        with contextlib.suppress(FileExistsError):
+            temp = os.path.join(tempfile.gettempdir(), f"{TEMP_PREFIX}{os.getpid()}.{number}")
+            os.mkdir(temp, 0o711)
+            return temp
+
+
 def remove_stale():
     """Folders of runs that were killed -9."""
     for folder in glob.glob(os.path.join(tempfile.gettempdir(), f"{TEMP_PREFIX}*.*")):
@@ -397,8 +407,7 @@ def main():
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
     remove_stale()
-    temp = tempfile.mkdtemp(prefix=f"{TEMP_PREFIX}{os.getpid()}.")
-    os.chmod(temp, 0o711)
+    temp = make_temp()
     tally = Tally(options.verbose)
     try:
         run_everything(options, temp, tally)

@@ -219,7 +219,7 @@ static int check_login(const struct applied *applied, const struct agent_adapter
 		return error_set(
 			err,
 			"%s has no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, which the gateway adds outside of the "
-			"fence (--models auto), or name a server of your own with --upstream openai=local:http://127.0.0.1:11434",
+			"fence, or name a local model server (--upstream openai=local:URL)",
 			agent->title);
 	return error_set(
 		err,

@@ -417,8 +417,7 @@ int cli_fail_argument(const struct command *command, const char *argument)
 int cli_fail(const struct error *err)
 {
 	enum { EXIT_REFUSED = 125 };
-	AUTO_FREE char *shown = text_escaped(err->text);
 
-	fprintf(stderr, "ringfence: %s\n", shown);
+	page_complain("ringfence:", err->text);
 	return EXIT_REFUSED;
 }

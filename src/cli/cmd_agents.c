@@ -2,6 +2,7 @@
 #include "agent/adapter.h"
 #include "cli/apply.h"
 #include "cli/cli.h"
+#include "cli/page.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/text.h"
@@ -52,18 +53,30 @@ static void add_json(struct json *json, const struct agent_adapter *agent,
 	json_close(json);
 }
 
+static void print_line(const char *text)
+{
+	enum { INDENT = 2 };
+
+	printf("%*s", INDENT, "");
+	page_print(text, INDENT);
+}
+
 static void print_login(const struct agent_adapter *agent, const struct agent_found *found)
 {
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(4096);
+
 	if (found->key)
-		printf("  login: %s is set", found->key);
+		buffer_printf(&text, "login: %s is set", found->key);
 	else if (agent->own)
-		printf("  login: neither %s nor %s is set; a local server needs none (--upstream)",
-		       agent->keys[0], agent->keys[1]);
+		buffer_printf(
+			&text,
+			"login: neither %s nor %s is set; a local server needs none (--upstream)",
+			agent->keys[0], agent->keys[1]);
 	else
-		printf("  login: %s is not set", agent->keys[0]);
+		buffer_printf(&text, "login: %s is not set", agent->keys[0]);
 	if (found->credentials)
-		printf("; ~/%s is there (--agent-login file)", agent->credentials);
-	printf("\n");
+		buffer_printf(&text, "; ~/%s is there (--agent-login file)", agent->credentials);
+	print_line(buffer_text(&text));
 }
 
 static void print_agent(const struct agent_adapter *agent, const struct agent_found *found)
@@ -81,8 +94,11 @@ static void print_agent(const struct agent_adapter *agent, const struct agent_fo
 		printf("  tested: %s to below %s%s\n", agent->tested_from, agent->tested_below,
 		       found->tested ? "" : "; not this version");
 	print_login(agent, found);
-	if (agent->caveat)
-		printf("  note: %s\n", agent->caveat);
+	if (agent->caveat) {
+		AUTO_FREE char *note = mem_format("note: %s", agent->caveat);
+
+		print_line(note);
+	}
 }
 
 static int show(const struct agents_options *asked, struct error *err)

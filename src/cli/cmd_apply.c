@@ -34,13 +34,13 @@ static const struct option options[] = {
 };
 
 static const struct section sections[] = {
+	{ "EXIT STATUS", "  0    it is there, or there is nothing that your branch does not have\n"
+			 "  1    it conflicts, or you said no: nothing was changed\n"
+			 "  125  refused; the reason is said, and nothing was changed\n" },
 	{ "EXAMPLES", "  ringfence apply --dry-run\n"
 		      "  ringfence apply\n"
 		      "  ringfence apply 20260102-030405-abcd --squash\n"
 		      "  ringfence apply --patch >loop.mbox; git am loop.mbox\n" },
-	{ "EXIT STATUS", "  0    it is there, or there is nothing that your branch does not have\n"
-			 "  1    it conflicts, or you said no: nothing was changed\n"
-			 "  125  refused; the reason is said, and nothing was changed\n" },
 	{ 0 },
 };
 

@@ -10,12 +10,11 @@
 static const struct option options[] = { LOOPS_JSON, LOOPS_PROJECT, { 0 } };
 
 static const struct section sections[] = {
-	{ "KINDS",
-	  "  start   the state before the loop; always number 0\n"
-	  "  before  before an iteration, where somebody changed something since the last one\n"
-	  "  after   after an iteration and its checks\n"
-	  "  within  while the agent was at work; a file may be half written\n"
-	  "  undo    before a rollback or restore, so that it can be undone\n" },
+	{ "KINDS", "  start   the state before the loop; always number 0\n"
+		   "  before  before an iteration, if something has changed since the last one\n"
+		   "  after   after an iteration and its checks\n"
+		   "  within  while the agent was at work; a file may be half written\n"
+		   "  undo    before a rollback or restore, so that it can be undone\n" },
 	{ "EXAMPLES", "  ringfence checkpoints\n"
 		      "  ringfence diff 3 4 --stat\n"
 		      "  ringfence rollback 3\n" },

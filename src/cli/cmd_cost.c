@@ -36,10 +36,10 @@ static const struct option options[] = {
 static const struct section sections[] = {
 	{ "FILES",
 	  "  STATE/loops/ID/ledger.jsonl, STATE/gateway/ledger.jsonl\n"
-	  "      One line of JSON for each request: when, which model, tokens by kind, what it cost in\n"
-	  "      nano-dollars, and whether that is exact or estimated.\n" },
+	  "      One line of JSON for each request: when, which model, tokens by kind, what\n"
+	  "      it cost in nano-dollars, and whether that is exact or estimated.\n" },
 	{ "EXAMPLES", "  ringfence cost\n"
-		      "  ringfence cost --by iteration 20261117-1\n"
+		      "  ringfence cost --by iteration 20260102-030405-abcd\n"
 		      "  ringfence cost --by day --csv > cost.csv\n" },
 	{ 0 },
 };
@@ -256,6 +256,7 @@ enum { NAME, REQUESTS, INPUT, OUTPUT, READ, WRITTEN, COST, COLUMNS };
 
 struct row {
 	char *cells[COLUMNS];
+	bool estimated;
 };
 
 static char *digits(uint64_t number)
@@ -322,7 +323,7 @@ static void print_text(const struct sums *sums)
 {
 	print_table(sums);
 	if (sums->total.estimated_nusd)
-		printf("\n~ a part of it is estimated: the answer was cut off, or somebody died.\n");
+		printf("\n~ a part of it is estimated: an answer was cut off, or a gateway was killed.\n");
 	if (sums->replayed_nusd) {
 		AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
 

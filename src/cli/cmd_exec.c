@@ -49,8 +49,7 @@ static const struct section sections[] = {
 static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 {
 	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
-		fprintf(stderr,
-			"[ringfence] NO FENCE: %s without a fence, with all of your rights (--i-accept-no-fence)\n",
+		noticef("NO FENCE: %s without a fence, with all of your rights (--i-accept-no-fence)",
 			verb);
 }
 

@@ -282,7 +282,7 @@ static int run_gateway(const struct command *command, char **argv)
 
 const struct command cmd_gateway = {
 	.name = "gateway",
-	.args = "[OPTIONS] [-- COMMAND [ARGS...]]",
+	.args = "[options] [-- COMMAND [ARGUMENT...]]",
 	.most = CLI_ANY,
 	.help = "meter models and keep to a budget, without a fence",
 	.about =

@@ -23,8 +23,9 @@ static const struct option options[] = {
 static const struct section sections[] = {
 	{ "FILES",
 	  "  ~/.config/ringfence/prices.txt\n"
-	  "      Prices of your own: lines of the form that follows, with US$ for a million tokens and\n"
-	  "      - for a kind that the model does not have. A model of a known name replaces that one.\n"
+	  "      Prices of your own: lines of the form that follows, with US$ for a\n"
+	  "      million tokens and - for a kind that the model does not have. A model of a\n"
+	  "      known name replaces that one.\n"
 	  "\n"
 	  "      #     name            input  output  write-5m  write-1h   read\n"
 	  "      model claude-opus-5-5     4      20         5         8   0.20  fast=2\n"

@@ -82,7 +82,7 @@ static const struct section sections[] = {
 	{ "EXIT STATUS", loops_exit_table },
 	{ "EXAMPLES",
 	  "  ringfence run \"Fix the failing tests\" --check \"npm test\" --agent claude\n"
-	  "  ringfence run --prompt-file PROMPT.md --tasks TASKS.md --agent-command my-agent --detach\n" },
+	  "  ringfence run -p PROMPT.md --tasks TASKS.md --agent-command my-agent --detach\n" },
 	{ 0 },
 };
 
@@ -107,7 +107,7 @@ static int read_objective(struct run_options *asked, char **rest, struct error *
 		return error_set(
 			err,
 			"run needs an objective: ringfence run \"Fix the failing tests\" --check \"make test\" "
-			"--agent-command COMMAND (ringfence run --help)");
+			"(ringfence run --help)");
 	if (strlen(asked->objective) > OBJECTIVE_BYTES)
 		return error_set(err, "the objective is longer than %d bytes", OBJECTIVE_BYTES);
 	return 0;
@@ -371,7 +371,7 @@ static int run_run(const struct command *command, char **argv)
 
 const struct command cmd_run = {
 	.name = "run",
-	.args = "[OBJECTIVE | --prompt-file FILE] [--agent NAME | --agent-command COMMAND] [--check COMMAND] [options]",
+	.args = "[OBJECTIVE | -p FILE] [--check COMMAND] [options]",
 	.most = CLI_ANY,
 	.mixed = true,
 	.help = "run an agent in the fence, again and again, until the work is done",

@@ -19,10 +19,13 @@ static const struct option options[] = {
 static const struct section sections[] = {
 	{ "STATES", "  starting     the checks are run for the first time\n"
 		    "  running      an iteration is under way\n"
-		    "  waiting      until a stated time\n"
+		    "  waiting      for the model's provider, until a stated time\n"
 		    "  paused       ringfence resume goes on\n"
 		    "  interrupted  the supervisor is gone; ringfence resume goes on\n"
-		    "  completed, limit, failed, aborted\n" },
+		    "  completed    every rule holds\n"
+		    "  limit        a limit of the loop was reached\n"
+		    "  failed       a breaker opened, or the fence failed\n"
+		    "  aborted      by a person\n" },
 	{ "EXAMPLES", "  ringfence status --json | jq -r '.loops[].status'\n" },
 	{ 0 },
 };

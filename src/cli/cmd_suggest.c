@@ -83,13 +83,9 @@ static void print_json(const struct suggestions *all)
 
 static void print_withheld(const struct suggestions *all)
 {
-	for (size_t i = 0; i < all->withheld_count; i++) {
-		AUTO_FREE char *target = text_escaped(all->withheld[i].target);
-		AUTO_FREE char *why = text_escaped(all->withheld[i].why);
-		AUTO_FREE char *kind = text_escaped(all->withheld[i].kind);
-
-		fprintf(stderr, "[ringfence] not offered: %s %s (%s)\n", kind, target, why);
-	}
+	for (size_t i = 0; i < all->withheld_count; i++)
+		noticef("not offered: %s %s (%s)", all->withheld[i].kind, all->withheld[i].target,
+			all->withheld[i].why);
 }
 
 /* What cannot be a diff is printed as it would stand in the file. */

@@ -477,7 +477,7 @@ static bool obey_person(struct follow *follow)
 	}
 	if (answer != 'd')
 		return false;
-	tell(follow, "the loop %s goes on in the background (ringfence logs -f, pause, abort: %s)",
+	tell(follow, "the loop %s goes on in the background (ringfence logs -f %s, pause, abort)",
 	     id, id);
 	return true;
 }

@@ -12,7 +12,7 @@
 const char loops_exit_table[] = "  0    completed: every rule holds (with --detach: started)\n"
 				"  1    failed: a breaker opened\n"
 				"  2    a limit of the loop was reached; which one is said\n"
-				"  3    paused\n"
+				"  3    paused; ringfence resume goes on\n"
 				"  4    aborted by a person\n"
 				"  5    interrupted, or left to go on in the background\n"
 				"  125  refused, or the fence failed; the reason is said\n";

@@ -360,7 +360,7 @@ int models_texts(const struct applied *applied, struct list *ret_texts, struct e
 
 	if (config_get(config, SETTING_RECORD)->number &&
 	    config_get(config, SETTING_REPLAY)->number)
-		return error_set(err, "--record and --replay exclude each other");
+		return error_set(err, "--record and --replay do not go together");
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
 		if (!is_passed(&applied->spec.env, i) &&
 		    !config_get(config, SETTING_REPLAY)->number)

@@ -1,6 +1,7 @@
 /* Notices: see notice.h. */
 #include "cli/notice.h"
 
+#include "cli/page.h"
 #include "util/buffer.h"
 #include "util/mem.h"
 #include "util/text.h"
@@ -10,9 +11,7 @@
 
 void notice(const char *text)
 {
-	AUTO_FREE char *shown = text_escaped(text);
-
-	fprintf(stderr, "[ringfence] %s\n", shown);
+	page_complain("[ringfence]", text);
 }
 
 void noticef(const char *format, ...)
@@ -52,8 +51,7 @@ void notice_found(const struct fence_found *found)
 		notice(text);
 	}
 	if (found->count > MOST_LINES)
-		fprintf(stderr, "[ringfence] quarantined %zu entries in all; --report lists them\n",
-			found->count);
+		noticef("quarantined %zu entries in all; --report lists them", found->count);
 }
 
 /* The settings that are not active, each once. */

@@ -10,11 +10,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-int page_width(void)
+static int width_of(int fd)
 {
 	struct winsize size;
 
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+	return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+int page_width(void)
+{
+	return width_of(STDOUT_FILENO);
 }
 
 /* Of one character, by the ranges that terminals draw two columns wide, or above the one before. */
@@ -113,4 +118,14 @@ void page_tell(enum paint colour, const char *text, int indent)
 	page_wrap(&out, shown, 0, indent, page_width());
 	printf("%s%s%s\n", paint_on(colour), buffer_text(&out), paint_off(colour));
 	fflush(stdout);
+}
+
+void page_complain(const char *who, const char *text)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+	AUTO_FREE char *shown = text_escaped(text);
+	AUTO_FREE char *line = mem_format("%s %s", who, shown);
+
+	page_wrap(&out, line, 0, 2, width_of(STDERR_FILENO));
+	fprintf(stderr, "%s\n", buffer_text(&out));
 }

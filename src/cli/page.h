@@ -31,4 +31,7 @@ void page_print(const char *text, int indent);
 /* A line of its own in a colour, at once: what a terminal could not show harmlessly is escaped. */
 void page_tell(enum paint colour, const char *text, int indent);
 
+/* A sentence on stderr, escaped, as wide as the terminal there: "ringfence: ...". */
+void page_complain(const char *who, const char *text);
+
 #endif

@@ -295,10 +295,11 @@ static bool waits(const struct guard_input *in, struct guard_decision *d)
 	d->action = GUARD_WAIT;
 	d->wait_until = until;
 	d->waits = in->waits < UINT32_MAX ? in->waits + 1 : in->waits;
-	reason(d, "%s: waiting until %s%s", cause(in, d->failure).text, moment(until).text,
+	reason(d, "%s%s", cause(in, d->failure).text,
 	       d->failure == GUARD_FAILURE_PROVIDER_LIMIT && !stated
-		       ? ", because it did not say how long it lasts"
+		       ? ", and it did not say for how long"
 		       : "");
+	reason(d, "waiting until %s", moment(until).text);
 	return true;
 }
 

@@ -1,6 +1,8 @@
 /* Foreign text, line by line: see lines.h. */
 #include "guard/lines.h"
 
+#include "util/text.h"
+
 #include <string.h>
 
 bool guard_line_next(const char **at, const char *end, struct guard_line *ret_line)
@@ -21,28 +23,12 @@ bool guard_line_next(const char **at, const char *end, struct guard_line *ret_li
 
 size_t guard_utf8(const char *text, size_t size, uint32_t *ret_point)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char *at = (const unsigned char *)text;
-	size_t length = at[0] < 0x80   ? 1
-			: at[0] < 0xc0 ? 0
-			: at[0] < 0xe0 ? 2
-			: at[0] < 0xf0 ? 3
-				       : 4;
-	uint32_t point = length > 1 ? at[0] & (0x7fU >> length) : at[0];
+	size_t length = text_utf8(text, size, ret_point);
 
+	if (length)
+		return length;
 	*ret_point = 0xfffd;
-	if (length == 0 || length > size || at[0] >= 0xf8)
-		return 1;
-	for (size_t i = 1; i < length; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 1;
-		point = point << 6 | (at[i] & 0x3f);
-	}
-	if (length > 1 &&
-	    (point < least[length] || point > 0x10ffff || (point >= 0xd800 && point < 0xe000)))
-		return 1;
-	*ret_point = point;
-	return length;
+	return 1;
 }
 
 /* Control characters, and marks that hide or reorder what a person reads. */

@@ -202,6 +202,18 @@ const char *client_status(const struct client_loop *loop)
 	return loop->damaged ? "failed" : loop_status(&loop->state, loop->alive);
 }
 
+/* By the clock of whoever asks. */
+static char *reason_of_wait(const struct loop_state *state)
+{
+	time_t until = (time_t)(state->wait_until_ms / 1000);
+	char clock[64] = "";
+	struct tm parts;
+
+	if (localtime_r(&until, &parts))
+		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S %Z", &parts);
+	return mem_format("%s: waiting until %s", state->reason, clock);
+}
+
 char *client_reason(const struct client_loop *loop)
 {
 	const char *status = client_status(loop);
@@ -217,7 +229,10 @@ char *client_reason(const struct client_loop *loop)
 		return mem_format("%s (ringfence resume %s)",
 				  loop->trouble ? loop->trouble : "its supervisor is gone",
 				  loop->id);
-	return loop->state.reason && *loop->state.reason ? mem_dup(loop->state.reason) : NULL;
+	if (!loop->state.reason || !*loop->state.reason)
+		return NULL;
+	return strcmp(status, "waiting") == 0 ? reason_of_wait(&loop->state)
+					      : mem_dup(loop->state.reason);
 }
 
 json_t *client_text(const char *text)

@@ -103,6 +103,9 @@ json_t *report_loop(const char *id, const struct loop_state *state, bool alive,
 			    state->options.objective ? beginning(state->options.objective)
 						     : json_null());
 	json_object_set_new(value, "created_at", json_integer(state->created_ms / 1000));
+	if (state->phase == LOOP_PHASE_waiting)
+		json_object_set_new(value, "waits_until",
+				    json_integer(state->wait_until_ms / 1000));
 	json_object_set_new(value, "asked",
 			    state->wish == LOOP_WISH_NONE    ? json_null()
 			    : state->wish == LOOP_WISH_PAUSE ? json_string("pause")

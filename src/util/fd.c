@@ -75,10 +75,9 @@ int fd_read_all(int fd, struct buffer *buffer)
 	}
 }
 
-int fd_read_file(int folder, const char *name, struct buffer *buffer)
+static int read_regular(int folder, const char *name, int flags, struct buffer *buffer)
 {
-	AUTO_FD fd = openat(folder, name,
-			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	AUTO_FD fd = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
@@ -88,6 +87,16 @@ int fd_read_file(int folder, const char *name, struct buffer *buffer)
 		return -1;
 	}
 	return fd_read_all(fd, buffer);
+}
+
+int fd_read_file(int folder, const char *name, struct buffer *buffer)
+{
+	return read_regular(folder, name, O_NOFOLLOW, buffer);
+}
+
+int fd_read_path(const char *path, struct buffer *buffer)
+{
+	return read_regular(AT_FDCWD, path, 0, buffer);
 }
 
 static int write_file(int folder, const char *name, const void *bytes, size_t size, mode_t mode,

@@ -23,6 +23,9 @@ int fd_read_all(int fd, struct buffer *buffer);
 /* The same of a file of a folder, if it is one and no symlink; nothing is waited for. EINVAL: it is none. */
 int fd_read_file(int folder, const char *name, struct buffer *buffer);
 
+/* The same by a path, whose symlinks are followed: for what only its owner can have written. */
+int fd_read_path(const char *path, struct buffer *buffer);
+
 /*
  * Writes a file of a folder so that it appears whole or not at all; what is there under the name, a
  * symlink too, is replaced, or stays and is the error EEXIST. Returns 0, or -1 with errno.

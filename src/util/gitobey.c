@@ -7,7 +7,6 @@
 #include "util/mem.h"
 #include "util/path.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,28 +23,18 @@ struct reading {
 	unsigned int depth, files;
 };
 
-/* Symlinks on the way are followed: it is the user's own. */
-static bool read_file(const char *path, struct buffer *out)
+char *gitobey_pointer(const char *folder, const char *name, const char *word)
 {
-	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct stat status;
-
-	return fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	       fd_read_all(fd, out) == 0;
-}
-
-/* The path in the first line of a file, behind a word; the caller frees. */
-static char *read_pointer(const char *path, const char *word, const char *base)
-{
+	AUTO_FREE char *path = path_join(folder, name);
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(POINTER_BYTES);
 
-	if (!read_file(path, &text) || strncmp(buffer_text(&text), word, strlen(word)) != 0)
+	if (fd_read_path(path, &text) < 0 || strncmp(buffer_text(&text), word, strlen(word)) != 0)
 		return NULL;
 
 	const char *line = buffer_text(&text) + strlen(word);
 	AUTO_FREE char *said = mem_format("%.*s", (int)strcspn(line, "\r\n"), line);
 
-	return *said ? path_absolute(said, base) : NULL;
+	return *said ? path_absolute(said, folder) : NULL;
 }
 
 char *gitobey_folder(const char *work_tree)
@@ -55,7 +44,7 @@ char *gitobey_folder(const char *work_tree)
 
 	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
 		return mem_dup(path);
-	return read_pointer(path, "gitdir: ", work_tree);
+	return gitobey_pointer(work_tree, ".git", "gitdir: ");
 }
 
 static void read_config(struct reading *reading, const char *path);
@@ -84,7 +73,8 @@ static void read_config(struct reading *reading, const char *path)
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONFIG_BYTES);
 	const char *file = reading->file;
 
-	if (reading->depth > DEEPEST || reading->files >= MOST_FILES || !read_file(path, &text))
+	if (reading->depth > DEEPEST || reading->files >= MOST_FILES ||
+	    fd_read_path(path, &text) < 0)
 		return;
 	reading->file = path;
 	reading->files++;
@@ -108,8 +98,7 @@ void gitobey_each(const char *git, const char *work_tree, const char *home, gito
 	struct reading reading = {
 		.work_tree = work_tree, .home = home, .found = found, .context = context
 	};
-	AUTO_FREE char *pointer = path_join(git, "commondir");
-	AUTO_FREE char *common = read_pointer(pointer, "", git);
+	AUTO_FREE char *common = gitobey_pointer(git, "commondir", "");
 	const char *xdg = getenv("XDG_CONFIG_HOME");
 
 	read_in(&reading, common ? common : git, "config");

@@ -6,6 +6,10 @@
 #ifndef UTIL_GITOBEY_H
 #define UTIL_GITOBEY_H
 
+/* The path in the first line of a file, behind a word ("gitdir: "); it begins at the file's folder. The caller frees; NULL:
+ * there is none. */
+char *gitobey_pointer(const char *folder, const char *name, const char *word);
+
 /* The git directory of a work tree, by its .git: a folder, or a file that names one. The caller frees; NULL: there is
  * none. */
 char *gitobey_folder(const char *work_tree);

@@ -263,7 +263,7 @@ def test_two_runs_at_once_do_not_see_each_other(t):
                           stdin=subprocess.PIPE)
     equal(first.stdout.readline(), b"ready\n", "the first")
     result = t.sh("ls /tmp; ls -d /proc/[0-9]*")
-    lacks(result.out, "mine", "files of the other run")
+    lacks(result.out.splitlines(), "mine", "files of the other run")
     first.communicate(b"\n", timeout=60)
     equal(first.returncode, 0, "the first")
 

@@ -14,6 +14,7 @@ import time
 from harness import Failure, contains, equal, expect, lacks, root_only, timeout, user_only
 from harness import kernel
 from harness.gateway import Internet, client_hello, receive, receive_all
+from harness.loop import until
 
 
 def echo(connection):
@@ -749,6 +750,7 @@ def test_a_gateway_that_is_killed_in_a_download_is_started_again(t):
     gateway = net.gateway("allowed.com:1001", "allowed.com")
     client, _ = gateway.tunnel("allowed.com:1001")
     receive(client, 1 << 20)
+    until("that it is counted", lambda: gateway.hosts()["allowed.com", 1001]["bytes_in"] >= 1 << 20)
     os.kill(gateway.pid, signal.SIGKILL)
     try:
         while client.recv(1 << 20):

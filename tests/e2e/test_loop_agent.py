@@ -57,7 +57,8 @@ def test_a_limit_is_waited_out_to_the_stated_time_and_uses_up_no_iteration(t):
                                  " '\"reset_at\": '$(cat reset); exit 1; }; date +%s >again; edit done yes"})
     result = loop.run(*EVENTS, "-m", "1")
     equal(result.code, 0, "exit status", result)
-    contains(result.out, "waits until", "the progress")
+    contains(result.out, ": the provider's limit is reached\n", "the progress")
+    expect("UTC" not in result.out.partition("waits until")[2].partition("\n")[0], "the time is said once", result.out)
     tree = loop.tree()
     expect(int(tree["again"]) >= int(tree["reset"]), "it was waited to the end", tree)
     equal([event["until_ms"] for event in events_of(loop, "waits")], [int(tree["reset"]) * 1000], "and no longer")
@@ -86,6 +87,9 @@ def test_a_limit_in_words_is_read_in_the_zone_that_it_names(t):
     loop.detach(*EVENTS)
     loop.waiting()
     left = events_of(loop, "waits")[0]["until_ms"] / 1000 - time.time()
+    zoned = loop.ringfence("status", env=t.env(TZ="EST+5")).out
+    wanted = time.strftime("%Y-%m-%d %H:%M:%S EST", time.gmtime(loop.status()["waits_until"] - 5 * 3600))
+    contains(zoned, f"    the provider's limit is reached: waiting until {wanted}\n", "the time where a person is")
     expect(5200 < left < 5460, "an hour and a half is left", left)
     equal(loop.ringfence("abort").code, 0, "exit status of abort")
 

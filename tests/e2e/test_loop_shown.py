@@ -135,18 +135,29 @@ def test_what_an_agent_does_is_told_as_it_does_it(t):
 def test_lines_are_no_wider_than_the_terminal(t, columns):
     loop = Loop(t, scripts={"1": "touch /usr/there 2>/dev/null; event tool '\"name\": \"shell\", \"target\": \"" + "make it so " * 20 + "\"'",
                             "2": "event cost '\"usd\": 1.5'; event text '\"text\": \"" + "many words " * 20 + "\"'; edit done yes"})
-    def wide(*words):
+    def wide(*words, code=0):
         terminal = t.tty([t.ringfence, *words], cwd=loop.project, cols=columns)
-        equal(terminal.wait(), 0, f"exit status of {words[0]}")
+        equal(terminal.wait(), code, f"exit status of {words[0]}")
         lines = [re.sub("\x1b\\[[0-9]*m", "", line) for line in terminal.text().replace("\r", "").split("\n")]
-        equal([line for line in lines if len(line) > columns], [], f"lines of {words[0]} that are too long")
+        # A path that is wider itself stands alone.
+        equal([line for line in lines if len(line) > columns and " " in line.strip()], [], f"lines of {words[0]} that are too long")
         return lines
     lines = wide("run", "make it " * 12, "--agent-command", "sh agent.sh", "--agent-format", "events", "--check", "test -f done",
                  "--promise", "many words " * 19 + "many words")
     expect(max(map(len, lines)) > columns - 12, "lines are as long as they can be", lines)
     for command in ("status", "history", "cost", "checkpoints", "policy", "doctor", "logs"):
         wide(command)
+    wrong = [line for line in wide("run", "x", "--agent", "x" * 70, code=125) if line]
+    expect(len(wrong) > 1 and wrong[0].startswith("ringfence: there is no agent"), "what went wrong takes more than a line", wrong)
     contains(loop.ringfence("status").out, f"    {'make it ' * 12}\n", "a line that goes into a pipe")
+
+
+def test_every_help_fits_into_80_columns(t):
+    names = [line.split()[0] for line in t.run([t.ringfence, "--help"]).out.splitlines() if re.match("  [a-z]", line)]
+    expect(len(names) > 20, "the commands are found", names)
+    for name in names:
+        lines = t.run([t.ringfence, *([] if name == "ringfence" else [name]), "--help"]).out.splitlines()
+        equal([line for line in lines if len(line) > 80], [], f"lines of {name} --help that are too long")
 
 
 SAID = ('{"type": "text", "text": "I look first.\\n\\nThen more."}', 'no event', '{"type": "tool", "name": "read", "target": "a.c"}',

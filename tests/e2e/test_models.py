@@ -373,10 +373,11 @@ def test_a_provider_that_breaks_off_is_not_free(t, when):
 
 
 def test_a_provider_that_cannot_be_reached_costs_nothing(t):
-    models = Models(t, lambda request, _: message(), "--upstream", f"anthropic=https://127.0.0.1:{t.closed_port()}")
+    port = t.closed_port()
+    models = Models(t, lambda request, _: message(), "--upstream", f"anthropic=https://127.0.0.1:{port}")
     status, _, answer = models.ask()
     equal(status, 502, "the status")
-    reason = f"127.0.0.1:{models.provider.port} cannot be reached: Connection refused"
+    reason = f"127.0.0.1:{port} cannot be reached: Connection refused"
     contains(answer.decode(), f"anthropic: {reason}", "the reason")
     line = models.ledger(1)[0]
     equal((line["cost_nusd"], line["failure"], line["error"]), (0, "unreachable", reason), "the ledger")

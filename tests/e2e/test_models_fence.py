@@ -99,7 +99,8 @@ def test_a_providers_limit_is_waited_out_to_the_second(t):
     equal(world.loop.history()[0]["failure"], "provider limit", "the class")
 
 
-def test_a_runner_killed_in_a_request_loses_no_spend(t):
+def killed_in_a_request(t, find):
+    """A loop that has completed, although a process of it was killed while the model was asked; find(loop): which one."""
     started, over = threading.Event(), threading.Event()
     t.cleanups.append(over.set)
 
@@ -113,37 +114,27 @@ def test_a_runner_killed_in_a_request_loses_no_spend(t):
     world = World(t, answer, all="python3 ask.py 1000 && edit done yes && event final")
     world.loop.detach("--agent-format", "events", "-m", "2", env=world.env)
     expect(started.wait(60), "the request is on its way", "")
-    os.kill(world.loop.runner(), signal.SIGKILL)
+    os.kill(find(world.loop), signal.SIGKILL)
     world.loop.ended("completed")
+    t.leftover_runs = True
+    return world
+
+
+def test_a_runner_killed_in_a_request_loses_no_spend(t):
+    world = killed_in_a_request(t, Loop.runner)
     lines = world.ledger()
     equal([line["route"] for line in lines], ["lost", "messages"], "the ledger")
     expect(lines[0]["cost_nusd"] >= 20000 * 1000, "all that was promised to it is spent", lines)
     entry = [json.loads(data) for kind, data in world.loop.events() if kind == "interrupted"]
     equal(entry[0]["cost_nusd"], lines[0]["cost_nusd"], "and the journal knows")
-    t.leftover_runs = True
 
 
 def test_a_supervisor_killed_in_a_request_goes_on_with_the_key(t):
-    started, over = threading.Event(), threading.Event()
-    t.cleanups.append(over.set)
-
-    def answer(request, _):
-        if not started.is_set():
-            started.set()
-            over.wait(60)
-            return None
-        return message(input=10, output=5)
-
-    world = World(t, answer, all="python3 ask.py 1000 && edit done yes && event final")
-    world.loop.detach("--agent-format", "events", "-m", "2", env=world.env)
-    expect(started.wait(60), "the request is on its way", "")
-    os.kill(world.loop.supervisor(), signal.SIGKILL)
-    world.loop.ended("completed")
+    world = killed_in_a_request(t, Loop.supervisor)
     lines = world.ledger()
     equal(lines[-1]["route"], "messages", "the ledger")
     spent = [json.loads(data)["cost_nusd"] for kind, data in world.loop.events() if kind in ("interrupted", "ended")]
     equal(sum(spent), sum(line["cost_nusd"] for line in lines), "journal and ledger agree")
-    t.leftover_runs = True
 
 
 def test_the_money_of_a_day_pauses_the_loop(t):

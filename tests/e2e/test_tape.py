@@ -328,9 +328,8 @@ def test_a_loop_whose_tape_has_a_gap_says_so(t):
 
 
 def kill_in_the_midst(taped, name, *options, **keys):
-    """A loop whose first command waits until its supervisor or its runner is killed; to its end."""
+    """A loop whose first command never ends, until its supervisor or its runner is killed; to its end."""
     loop = taped.loop(name)
-    loop.write("hold")
     result = loop.ringfence(*taped.words("--detach", "-m", "3", *options), env=taped.t.env(**keys))
     equal(result.code, 0, "exit status of run --detach", result)
     loop.ident = result.out.splitlines()[-1]
@@ -338,14 +337,13 @@ def kill_in_the_midst(taped, name, *options, **keys):
     # The answer has reached the agent; that it is on the tape and in the ledger is so a moment later.
     until("the first exchange", lambda: read(taped.t).count("\nend ") > 0 and len(taped.ledger(loop)) == 1)
     os.kill(getattr(loop, name)(), signal.SIGKILL)
-    os.remove(loop.path("hold"))
     loop.ended("completed")
     return [line for line in sums(taped.ledger(loop)) if line["route"] != "lost"]
 
 
 def test_a_loop_killed_in_the_midst_goes_on_with_its_tape(t):
     """A supervisor while it is recorded, a runner in the replay: what an iteration had used that was cut off is there again."""
-    taped = Taped(t, first=("echo >began; while [ -e hold ]; do sleep 0.05; done; echo yes >done", "DONE"))
+    taped = Taped(t, first=("[ -e began ] || { echo >began; sleep 1000; }; echo yes >done", "DONE"))
     recorded = kill_in_the_midst(taped, "supervisor", "--record", taped.tape, "--upstream", f"anthropic={taped.provider.url}",
                                  ANTHROPIC_API_KEY=KEY)
     tape = read(t)
@@ -618,7 +616,7 @@ def test_what_is_no_tape_is_refused_and_left_alone(t):
         equal(file.read(), "#!/bin/sh\necho precious\n", "the file")
     contains(refuse("--replay", place(t, "missing")), "No such file", "a missing one")
     contains(refuse("--record", place(t, "no/folder.tape")), "its folder", "a missing folder")
-    contains(refuse("--record", place(t), "--replay", place(t)), "--record and --replay exclude each other", "both")
+    contains(refuse("--record", place(t), "--replay", place(t)), "--record and --replay do not go together", "both")
     with open(place(t), "w") as file:
         file.write("ringfence tape 1\n\nexchange POST /x\nanswer 200\n")
     contains(refuse("--replay", place(t)), "agent.tape', line 4: this line does not belong here", "a damaged one")

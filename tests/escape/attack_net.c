@@ -112,36 +112,41 @@ static int inet_address(const char *ip, const char *port, struct sockaddr_storag
 	return -1;
 }
 
-static int act_tcp(int n, char **args)
+/* A socket that is connected, or -1 with the answer. */
+static long connected(char **args, int type, int *ret_answer)
 {
 	struct sockaddr_storage addr;
 	socklen_t len;
 	long fd;
 
-	(void)n;
+	*ret_answer = ATTACK_MISUSE;
 	if (inet_address(args[0], args[1], &addr, &len) < 0)
-		return ATTACK_MISUSE;
-	fd = syscall(SYS_socket, addr.ss_family, SOCK_STREAM, 0);
-	if (fd < 0 || syscall(SYS_connect, fd, &addr, len) < 0)
-		return errno;
-	return heard(fd);
+		return -1;
+	fd = syscall(SYS_socket, addr.ss_family, type, 0);
+	if (fd >= 0 && syscall(SYS_connect, fd, &addr, len) == 0)
+		return fd;
+	*ret_answer = errno;
+	return -1;
+}
+
+static int act_tcp(int n, char **args)
+{
+	int answer;
+	long fd = connected(args, SOCK_STREAM, &answer);
+
+	(void)n;
+	return fd < 0 ? answer : heard(fd);
 }
 
 static int act_udp(int n, char **args)
 {
-	struct sockaddr_storage addr;
-	socklen_t len;
-	long fd;
+	int answer;
+	long fd = connected(args, SOCK_DGRAM, &answer);
 
 	(void)n;
-	if (inet_address(args[0], args[1], &addr, &len) < 0)
-		return ATTACK_MISUSE;
-	fd = syscall(SYS_socket, addr.ss_family, SOCK_DGRAM, 0);
-	if (fd < 0 || syscall(SYS_connect, fd, &addr, len) < 0)
-		return errno;
-	if (syscall(SYS_sendto, fd, "hello", 5, 0, NULL, 0) < 0)
-		return errno;
-	return heard(fd);
+	if (fd < 0)
+		return answer;
+	return syscall(SYS_sendto, fd, "hello", 5, 0, NULL, 0) < 0 ? errno : heard(fd);
 }
 
 /* An echo request, by a raw socket or by the datagram kind that needs no privilege where allowed.

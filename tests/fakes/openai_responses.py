@@ -1,6 +1,8 @@
 """OpenAI Responses: POST /v1/responses, answered whole or as server-sent events."""
 import json
 
+from .openai_chat import error, side_text  # noqa: F401
+
 
 def matches(path):
     return path in ("/v1/responses", "/responses")
@@ -17,14 +19,6 @@ def is_side(body):
     items = body.get("input")
     return not body.get("tools") and not any(isinstance(item, dict) and item.get("type") == "additional_tools"
                                              for item in (items if isinstance(items, list) else []))
-
-
-def side_text(_body):
-    return "A title"
-
-
-def error(status, kind, message):
-    return {"error": {"message": message, "type": kind or "invalid_request_error", "param": None, "code": kind}}
 
 
 def usage(turn):

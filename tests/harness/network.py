@@ -65,7 +65,7 @@ class Network:
         self.names = {}
         self.asked = []
         self.etc = {name: t.write(os.path.join(t.folder, name), text, 0o644) for name, text in (
-            ("resolv.conf", f"nameserver {NAMES}\noptions timeout:1 attempts:2\n"),
+            ("resolv.conf", f"nameserver {NAMES}\noptions timeout:20 attempts:2\n"),
             ("hosts", "127.0.0.1 localhost\n::1 localhost\n"), ("nsswitch.conf", "hosts: files dns\n"))}
         try:
             self._build(root)

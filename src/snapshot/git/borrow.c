@@ -5,12 +5,12 @@
 #include "snapshot/base/own.h"
 #include "util/fd.h"
 #include "util/gitconf.h"
+#include "util/gitobey.h"
 #include "util/mem.h"
 #include "util/path.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { CONFIG_BYTES = 1 << 20, LINE_BYTES = 8192, MOST_NESTED = 5 };
-
-bool borrow_read(const char *folder, const char *name, struct buffer *out)
-{
-	AUTO_FREE char *path = path_join(folder, name);
-	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat status;
-
-	return fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-	       fd_read_all(fd, out) == 0;
-}
+enum { CONFIG_BYTES = 1 << 20, MOST_NESTED = 5 };
 
 static int refuse(struct borrow *borrow, const char *why)
 {
@@ -40,19 +30,11 @@ static int refuse(struct borrow *borrow, const char *why)
 
 /* ---- where it is ---- */
 
-/* The first line of a file, behind a word, as a real path; NULL: there is none. The caller frees. */
-static char *read_path(const char *folder, const char *name, const char *word, const char *base)
+/* A path that a file names, if something is there. The caller frees. */
+static char *read_path(const char *folder, const char *name, const char *word)
 {
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(LINE_BYTES);
-	AUTO_FREE char *path = NULL;
-	char *line;
+	AUTO_FREE char *path = gitobey_pointer(folder, name, word);
 
-	if (!borrow_read(folder, name, &text) || !text.used ||
-	    strncmp(text.data, word, strlen(word)) != 0)
-		return NULL;
-	line = text.data + strlen(word);
-	line[strcspn(line, "\r\n")] = '\0';
-	path = *line ? path_absolute(line, base) : NULL;
 	return path ? realpath(path, NULL) : NULL;
 }
 
@@ -60,7 +42,7 @@ static char *read_path(const char *folder, const char *name, const char *word, c
 static bool is_known(const struct borrow *borrow, const char *project)
 {
 	AUTO_FREE char *own = path_join(project, ".git");
-	AUTO_FREE char *back = read_path(borrow->git, "gitdir", "", borrow->git);
+	AUTO_FREE char *back = read_path(borrow->git, "gitdir", "");
 
 	return back && strcmp(back, own) == 0;
 }
@@ -77,13 +59,13 @@ static int find_git(struct borrow *borrow, const char *project, struct error *er
 		borrow->git = mem_dup(own);
 	} else if (S_ISREG(status.st_mode)) {
 		borrow->is_file = true;
-		borrow->git = read_path(project, ".git", "gitdir: ", project);
+		borrow->git = read_path(project, ".git", "gitdir: ");
 	} else {
 		refuse(borrow, ".git is neither a folder nor a file");
 	}
 	if (!borrow->git)
 		return refuse(borrow, ".git leads nowhere");
-	borrow->common = read_path(borrow->git, "commondir", "", borrow->git);
+	borrow->common = read_path(borrow->git, "commondir", "");
 	if (!borrow->common)
 		borrow->common = mem_dup(borrow->git);
 	return 0;
@@ -110,7 +92,10 @@ static void find_lenders(struct borrow *borrow, const char *objects, int nested)
 		return;
 	}
 	list_add(&borrow->lenders, real);
-	if (!borrow_read(real, "info/alternates", &text))
+
+	AUTO_FREE char *alternates = path_join(real, "info/alternates");
+
+	if (fd_read_path(alternates, &text) < 0)
 		return;
 	rest = (char *)buffer_text(&text);
 	for (char *line; (line = strsep(&rest, "\n"));) {
@@ -318,8 +303,9 @@ static int take_entry(void *context, const struct gitconf_entry *entry)
 static int take_config(struct reading *reading, const char *folder, const char *name)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONFIG_BYTES);
+	AUTO_FREE char *path = path_join(folder, name);
 
-	if (!borrow_read(folder, name, &text))
+	if (fd_read_path(path, &text) < 0)
 		return 0;
 	return gitconf_each(buffer_text(&text), text.used, take_entry, reading);
 }

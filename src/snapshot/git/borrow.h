@@ -33,7 +33,4 @@ int borrow_find(const char *project, struct borrow *ret_borrow, struct error *er
 void borrow_sign(struct borrow *borrow);
 void borrow_release(struct borrow *borrow);
 
-/* The whole of a small file; false: it cannot be read. Symlinks on the way are followed: it is the user's own. */
-bool borrow_read(const char *folder, const char *name, struct buffer *out);
-
 #endif

@@ -502,8 +502,9 @@ static void tell_refused(struct import *import, struct json *json)
 static int read_base(const char *folder, struct refs *base, struct error *err)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(BASE_BYTES);
+	AUTO_FREE char *path = path_join(folder, "git-own/base");
 
-	if (!borrow_read(folder, "git-own/base", &text))
+	if (fd_read_path(path, &text) < 0)
 		return error_sys(err, "read the refs that the private git directory began with");
 	if (refs_parse(buffer_text(&text), text.used, true, base, err) < 0)
 		return -1;

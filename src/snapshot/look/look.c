@@ -21,9 +21,8 @@ enum { IGNORE_BYTES = 1 << 20 };
 static void add_file(struct rules *rules, const char *path)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
-	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	if (fd >= 0 && fd_read_all(fd, &text) == 0)
+	if (fd_read_path(path, &text) == 0)
 		rules_add(rules, "", text.data, text.used);
 }
 
