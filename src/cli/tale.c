@@ -6,12 +6,10 @@
 #include "cli/page.h"
 #include "util/buffer.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void tale_object(struct tale *tale, json_t *object)
