@@ -9,6 +9,7 @@
 #include "cli/loops.h"
 #include "cli/models.h"
 #include "cli/notice.h"
+#include "cli/page.h"
 #include "cli/policy.h"
 #include "cli/prices.h"
 #include "cli/refuse.h"
@@ -287,9 +288,13 @@ static int start(struct run_options *asked, const struct fence_plan *plan, struc
 	}
 	code = follow_loop(&asked->loop, 0, asked->json);
 	client_look(&asked->loop);
-	if (asked->loop.state.options.work_tree && !asked->loop.alive && !asked->json)
-		printf("its result is the branch ringfence/%s (ringfence apply %s)\n",
-		       asked->loop.id, asked->loop.id);
+	if (asked->loop.state.options.work_tree && !asked->loop.alive && !asked->json) {
+		AUTO_FREE char *result =
+			mem_format("its result is the branch ringfence/%s (ringfence apply %s)",
+				   asked->loop.id, asked->loop.id);
+
+		page_print(result, 0);
+	}
 	return code;
 }
 

@@ -2,6 +2,7 @@
 #include "cli/loops.h"
 
 #include "cli/apply.h"
+#include "cli/page.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -80,7 +81,7 @@ int loops_say(struct loops_options *asked, const char *sentence)
 		client_look(&asked->loop);
 		loops_print(client_json(&asked->loop));
 	} else {
-		puts(shown);
+		page_print(shown, 0);
 	}
 	return cli_printed();
 }
