@@ -303,7 +303,7 @@ def test_auto_falls_back_to_it_and_agents_lists_it(t):
     os.unlink(os.path.join(t.home, ".config/ringfence/config.yml"))
     refused = world.run(agent="builtin")
     equal(refused.code, 125, "without a model", refused)
-    contains(refused.err, "--upstream openai=local:http://", "what to do")
+    contains(refused.err, "--upstream openai=local:URL", "what to do")
 
 
 def test_a_session_goes_on_where_it_ended(t):
