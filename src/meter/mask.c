@@ -82,6 +82,7 @@ static enum found find(const char *secret, size_t length, const char *bytes, siz
 /* An escaped letter becomes an escaped x: what stands before it may be a backslash. */
 static void blot(const char *secret, size_t length, char *at, size_t size)
 {
+	static const char escaped[6] = { '\\', 'u', '0', '0', '7', '8' };
 	size_t letter;
 
 	if (size == length) {
@@ -90,8 +91,8 @@ static void blot(const char *secret, size_t length, char *at, size_t size)
 	}
 	for (size_t i = 0; i < length; i++, at += letter, size -= letter) {
 		find_letter(secret[i], at, size, &letter);
-		if (letter == 6)
-			memcpy(at, "\\u0078", 6);
+		if (letter == sizeof escaped)
+			memcpy(at, escaped, sizeof escaped);
 		else
 			memset(at, 'x', letter);
 	}
