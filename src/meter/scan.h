@@ -67,6 +67,8 @@ struct scan {
 	size_t count;
 	scan_fn *tell;
 	void *context;
+
+	/* From here on, scan_reset() clears all up to text. */
 	bool wrong;  /* this is no JSON, as far as it was looked at */
 	bool folded; /* a key differs from one that is asked for only by large and small letters */
 
