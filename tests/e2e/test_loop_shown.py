@@ -145,7 +145,7 @@ def test_lines_are_no_wider_than_the_terminal(t, columns):
     lines = wide("run", "make it " * 12, "--agent-command", "sh agent.sh", "--agent-format", "events", "--check", "test -f done",
                  "--promise", "many words " * 19 + "many words")
     expect(max(map(len, lines)) > columns - 12, "lines are as long as they can be", lines)
-    for command in ("status", "history", "cost", "checkpoints", "policy", "doctor", "logs", "agents"):
+    for command in ("status", "history", "checkpoints", "policy", "doctor", "logs", "agents"):
         wide(command)
     wrong = [line for line in wide("run", "x", "--agent", "x" * 70, code=125) if line]
     expect(len(wrong) > 1 and wrong[0].startswith("ringfence: there is no agent"), "what went wrong takes more than a line", wrong)
