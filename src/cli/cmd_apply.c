@@ -120,15 +120,11 @@ static void notice_lists(const json_t *answer)
 		notice("an apply that was cut off has been finished first");
 	json_array_foreach(json_object_get(answer, "recovered_left"), index, left)
 	{
-		AUTO_FREE char *shown = text_escaped(json_string_value(left));
-
-		noticef("left as you have changed it since: %s", shown);
+		noticef("left as you have changed it since: %s", json_string_value(left));
 	}
 	json_array_foreach(json_object_get(answer, "left"), index, left)
 	{
-		AUTO_FREE char *shown = text_escaped(json_string_value(left));
-
-		noticef("left as it is in the work tree: %s", shown);
+		noticef("left as it is in the work tree: %s", json_string_value(left));
 	}
 }
 
@@ -180,10 +176,8 @@ static void show_executed(const json_t *found)
 
 	json_array_foreach(found, index, entry)
 	{
-		AUTO_FREE char *shown = text_escaped(text_of(entry, "path"));
-
-		noticef("%s: this machine runs it, or reads it as settings, by itself (%s)", shown,
-			text_of(entry, "why"));
+		noticef("%s: this machine runs it, or reads it as settings, by itself (%s)",
+			text_of(entry, "path"), text_of(entry, "why"));
 	}
 }
 

@@ -152,6 +152,13 @@ def test_lines_are_no_wider_than_the_terminal(t, columns):
     contains(loop.ringfence("status").out, f"    {'make it ' * 12}\n", "a line that goes into a pipe")
 
 
+def test_what_is_said_to_be_wrong_is_escaped_once(t):
+    for words in (("a\\b",), ("exec", "-a\\b"), ("exec", "--a\\b"), ("prices", "a\\b"), ("clean", "--yes", "a\\b"),
+                  ("run", "x", "--agent", "a\\b"), ("run", "x", "--agent-command", "true", "--agent-format", "a\\b"),
+                  ("run", "x", "--agent-command", "true", "--check", "true", "--tasks", "a\\b")):
+        contains(t.run([t.ringfence, *words], cwd=t.project).err, r"a\\b", f"stderr of {words}")
+
+
 def test_every_help_fits_into_80_columns(t):
     names = [line.split()[0] for line in t.run([t.ringfence, "--help"]).out.splitlines() if re.match("  [a-z]", line)]
     expect(len(names) > 20, "the commands are found", names)
