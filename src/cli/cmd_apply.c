@@ -22,8 +22,10 @@ static const struct option options[] = {
 		    struct loops_options, merge),
 	OPTION_FLAG("squash", "all of it as one commit on top of your branch", struct loops_options,
 		    squash),
-	OPTION_FLAG("patch", "change nothing; print mails that git am and git apply take",
-		    struct loops_options, patch),
+	OPTION_FLAG(
+		"patch",
+		"change nothing; print mails that git am and git apply take; name what your machine would execute by itself",
+		struct loops_options, patch),
 	OPTION_FLAG("dry-run", "change nothing; say what would change, and what conflicts",
 		    struct loops_options, dry),
 	OPTION_FLAG("yes", "also what your machine executes, or reads as settings, by itself",
@@ -416,7 +418,7 @@ const struct command cmd_apply = {
 	.about =
 		"Merges the branch ringfence/LOOP into the branch that is checked out here. What conflicts is said in words, and then "
 		"nothing is changed; so it is if files that you have changed and not committed would have to change. Everything else that is yours stays as "
-		"it is. No hook, filter or merge driver is run. If it is cut off, the next one finishes it.",
+		"it is. No hook, filter or merge driver is run. If it is cut off, the next one, or the next run, finishes it.",
 	.options = options,
 	.sections = sections,
 	.run = run_apply,
