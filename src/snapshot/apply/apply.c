@@ -118,11 +118,10 @@ static const char *kind_name(const struct finding *at, const struct apply_option
 }
 
 /* One that comes, begun: who calls closes it. */
-static void open_change(struct json *json, struct bare *bare, const char *path, const char *status)
+static void open_change(struct json *json, struct bare *bare, const char *path)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "path", path);
-	json_text(json, "status", status);
 	json_flag(json, "git", bare_holds(bare, path));
 }
 
@@ -137,10 +136,11 @@ static void tell_changes(struct json *json, const struct finding *at)
 	for (size_t i = 0; i < at->deltas.count; i++) {
 		const struct delta *delta = &at->deltas.items[i];
 
-		open_change(json, &bare, delta->path,
-			    !delta->old_mode   ? "added"
-			    : !delta->new_mode ? "deleted"
-					       : "modified");
+		open_change(json, &bare, delta->path);
+		json_text(json, "status",
+			  !delta->old_mode   ? "added"
+			  : !delta->new_mode ? "deleted"
+					     : "modified");
 		json_flag(json, "submodule", delta->new_mode == GIT_FILEMODE_COMMIT);
 		json_flag(json, "there", delta->place == DELTA_NEW);
 		json_close(json);
@@ -357,7 +357,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What the mails bring, each path once: also one that a later mail takes away again. */
+/* What the mails bring, each path once: also one that a later mail takes away again. So none has a status. */
 static int tell_paths(struct json *json, struct finding *at, struct list *paths, struct error *err)
 {
 	struct bare bare = { .repository = at->user.repository, .work = at->user.work_fd };
@@ -370,7 +370,7 @@ static int tell_paths(struct json *json, struct finding *at, struct list *paths,
 	for (size_t i = 0; i < paths->count; i++) {
 		if (i && strcmp(paths->items[i], paths->items[i - 1]) == 0)
 			continue;
-		open_change(json, &bare, paths->items[i], "modified");
+		open_change(json, &bare, paths->items[i]);
 		json_close(json);
 	}
 	json_close(json);
