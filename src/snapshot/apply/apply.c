@@ -276,7 +276,7 @@ static int finish(struct user *user, struct json *json, struct error *err)
 	struct landing_result result = { 0 };
 	int outcome;
 
-	if (!landing_pending(user)) {
+	if (!landing_pending(user->git_fd)) {
 		/* One that was killed before anything of the user's changed leaves no more than this. */
 		if (user->stale)
 			stage_remove(user->work_fd, WALK_STAGE, 0);
@@ -301,9 +301,8 @@ static bool was_cut_off(const char *project)
 	if (git_repository_open_ext(&repository, project, 0, NULL) == 0) {
 		const char *path = git_repository_path(repository);
 		AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		struct user user = { .git_fd = git };
 
-		found = git >= 0 && (landing_pending(&user) || user_was_killed(&user));
+		found = git >= 0 && (landing_pending(git) || user_was_killed(git));
 	}
 	git_repository_free(repository);
 	return found;
@@ -331,7 +330,7 @@ int apply_branch(const struct apply_options *options, struct json *json, struct 
 	int result = user_open(&at.user, options->project, NULL, err);
 
 	/* Who only looks disturbs nobody, unless something has to be finished. */
-	if (result == 0 && (!options->dry || landing_pending(&at.user)))
+	if (result == 0 && (!options->dry || landing_pending(at.user.git_fd)))
 		result = user_lock(&at.user, err) < 0 || finish(&at.user, json, err) < 0 ? -1 : 0;
 	if (result == 0)
 		result = user_head(&at.user, err) < 0 || user_at_rest(&at.user, err) < 0 ||

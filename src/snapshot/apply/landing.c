@@ -323,9 +323,9 @@ static int move_branch(struct user *user, const struct landing *landing, struct 
 
 /* ---- all of it ---- */
 
-bool landing_pending(const struct user *user)
+bool landing_pending(int git)
 {
-	return faccessat(user->git_fd, LANDING_NOTE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(git, LANDING_NOTE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static int write_note(const struct user *user, const struct landing *landing, struct error *err)
