@@ -413,6 +413,6 @@ int cli_fail(const struct error *err)
 {
 	enum { EXIT_REFUSED = 125 };
 
-	page_complain("ringfence:", err->text);
+	page_report("ringfence:", err->text);
 	return EXIT_REFUSED;
 }
