@@ -6,7 +6,6 @@
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/process.h"
-#include "util/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,12 +32,10 @@ int checkpoints_begin(struct loops_options *asked, const char *name, struct snap
 
 int checkpoints_number(const char *text, struct error *err)
 {
-	AUTO_FREE char *shown = text_escaped(text);
-
 	if (*text && strlen(text) < 10 && strspn(text, "0123456789") == strlen(text))
 		return 0;
 	return error_set(err, "'%s' is no checkpoint; they have numbers (ringfence checkpoints)",
-			 shown);
+			 text);
 }
 
 char *checkpoints_path(const struct loops_options *asked, const char *given, struct error *err)
@@ -47,11 +44,10 @@ char *checkpoints_path(const struct loops_options *asked, const char *given, str
 	AUTO_FREE char *here = getcwd(NULL, 0);
 	AUTO_FREE char *path = path_absolute(given,
 					     here && path_within(here, project) ? here : project);
-	AUTO_FREE char *shown = text_escaped(given);
 
 	if (path_within(path, project))
 		return mem_dup(strcmp(path, project) == 0 ? "" : path + strlen(project) + 1);
-	error_set(err, "'%s' is not in the project '%s'", shown, project);
+	error_set(err, "'%s' is not in the project '%s'", given, project);
 	return NULL;
 }
 

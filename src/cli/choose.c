@@ -104,10 +104,9 @@ static int decide(const struct applied *applied, const struct agent_adapter **re
 	if (*ret_agent)
 		return 0;
 
-	AUTO_FREE char *shown = text_escaped(name);
 	AUTO_FREE char *known = agent_adapter_names();
 
-	return error_set(err, "there is no agent '%.100s'; what there is: auto, %s", shown, known);
+	return error_set(err, "there is no agent '%.100s'; what there is: auto, %s", name, known);
 }
 
 static int choose_command(const struct applied *applied, struct choice *choice, struct error *err)
@@ -122,9 +121,9 @@ static int choose_command(const struct applied *applied, struct choice *choice, 
 	choice->format = format ? format : "plain";
 	if (!agent_format_find(choice->format)) {
 		AUTO_FREE char *known = agent_format_names();
-		AUTO_FREE char *shown = text_escaped(choice->format);
 
-		return error_set(err, "--agent-format is one of %s, not '%.100s'", known, shown);
+		return error_set(err, "--agent-format is one of %s, not '%.100s'", known,
+				 choice->format);
 	}
 	choice->command = mem_dup(command);
 	return 0;

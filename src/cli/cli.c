@@ -41,7 +41,6 @@ const struct command *cli_find(const char *name, struct error *err)
 {
 	const char *best = NULL;
 	size_t distance = (size_t)-1;
-	AUTO_FREE char *shown = text_escaped(name);
 
 	if (strcmp(name, cmd_keep.name) == 0) /* not for people, so in no list */
 		return &cmd_keep;
@@ -53,7 +52,7 @@ const struct command *cli_find(const char *name, struct error *err)
 	error_set(
 		err,
 		"there is no command '%s'%s%s%s (ringfence --help lists them; to run a program: ringfence exec -- %s)",
-		shown, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "", shown);
+		name, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "", name);
 	return NULL;
 }
 
@@ -74,7 +73,6 @@ static int find_option(const struct command *command, const char *text, size_t s
 		       struct found *ret_found, struct error *err)
 {
 	AUTO_FREE char *word = strndup(text, size);
-	AUTO_FREE char *shown = text_escaped(word);
 	const char *best = NULL;
 	size_t distance = (size_t)-1;
 
@@ -99,7 +97,7 @@ static int find_option(const struct command *command, const char *text, size_t s
 		nearer(word, at->key, &best, &distance);
 	}
 	return error_set(err, "%s has no option --%s%s%s%s (ringfence %s --help)", command->name,
-			 shown, best ? "; did you mean --" : "", best ? best : "", best ? "?" : "",
+			 word, best ? "; did you mean --" : "", best ? best : "", best ? "?" : "",
 			 command->name);
 }
 
@@ -138,14 +136,11 @@ static int take_option(const struct command *command, char ***argv, void *option
 	const char *value = strchr(text[size] ? text : **argv, '=');
 	struct found found;
 
-	if (text[1] != '-') {
-		AUTO_FREE char *shown = text_escaped(text);
-
+	if (text[1] != '-')
 		return error_set(
 			err,
 			"%s has no option %s; options are written with two dashes (ringfence %s --help)",
-			command->name, shown, command->name);
-	}
+			command->name, text, command->name);
 	value = value ? value + 1 : NULL;
 	if (find_option(command, text + 2, size - 2, &found, err) < 0)
 		return -1;
@@ -418,6 +413,6 @@ int cli_fail(const struct error *err)
 {
 	enum { EXIT_REFUSED = 125 };
 
-	page_complain("ringfence:", err->text);
+	page_report("ringfence:", err->text);
 	return EXIT_REFUSED;
 }

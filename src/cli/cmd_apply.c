@@ -22,8 +22,10 @@ static const struct option options[] = {
 		    struct loops_options, merge),
 	OPTION_FLAG("squash", "all of it as one commit on top of your branch", struct loops_options,
 		    squash),
-	OPTION_FLAG("patch", "change nothing; print mails that git am and git apply take",
-		    struct loops_options, patch),
+	OPTION_FLAG(
+		"patch",
+		"change nothing; print mails that git am and git apply take; name what your machine would execute by itself",
+		struct loops_options, patch),
 	OPTION_FLAG("dry-run", "change nothing; say what would change, and what conflicts",
 		    struct loops_options, dry),
 	OPTION_FLAG("yes", "also what your machine executes, or reads as settings, by itself",
@@ -120,15 +122,11 @@ static void notice_lists(const json_t *answer)
 		notice("an apply that was cut off has been finished first");
 	json_array_foreach(json_object_get(answer, "recovered_left"), index, left)
 	{
-		AUTO_FREE char *shown = text_escaped(json_string_value(left));
-
-		noticef("left as you have changed it since: %s", shown);
+		noticef("left as you have changed it since: %s", json_string_value(left));
 	}
 	json_array_foreach(json_object_get(answer, "left"), index, left)
 	{
-		AUTO_FREE char *shown = text_escaped(json_string_value(left));
-
-		noticef("left as it is in the work tree: %s", shown);
+		noticef("left as it is in the work tree: %s", json_string_value(left));
 	}
 }
 
@@ -180,10 +178,8 @@ static void show_executed(const json_t *found)
 
 	json_array_foreach(found, index, entry)
 	{
-		AUTO_FREE char *shown = text_escaped(text_of(entry, "path"));
-
-		noticef("%s: this machine runs it, or reads it as settings, by itself (%s)", shown,
-			text_of(entry, "why"));
+		noticef("%s: this machine runs it, or reads it as settings, by itself (%s)",
+			text_of(entry, "path"), text_of(entry, "why"));
 	}
 }
 
@@ -422,7 +418,7 @@ const struct command cmd_apply = {
 	.about =
 		"Merges the branch ringfence/LOOP into the branch that is checked out here. What conflicts is said in words, and then "
 		"nothing is changed; so it is if files that you have changed and not committed would have to change. Everything else that is yours stays as "
-		"it is. No hook, filter or merge driver is run. If it is cut off, the next one finishes it.",
+		"it is. No hook, filter or merge driver is run. If it is cut off, the next one, or the next run, finishes it.",
 	.options = options,
 	.sections = sections,
 	.run = run_apply,

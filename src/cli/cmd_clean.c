@@ -152,9 +152,8 @@ static int clean_all(struct loops_options *asked, struct client_loops *all, uint
 		    clean_one(asked, &all->items[i], cleaning, err) < 0)
 			return -1;
 	if (asked->rest[0] && !json_array_size(cleaning->removed)) {
-		AUTO_FREE char *shown = text_escaped(asked->rest[0]);
-
-		return error_set(err, "there is no loop '%s' (ringfence status --all)", shown);
+		return error_set(err, "there is no loop '%s' (ringfence status --all)",
+				 asked->rest[0]);
 	}
 	return 0;
 }

@@ -279,22 +279,34 @@ static void fill_row(struct row *row, const struct sum *sum, const char *name)
 	row->estimated = sum->estimated_nusd > 0;
 }
 
-/* As wide as what is in it. */
+/* As wide as what is in it. On a terminal that is narrower, names stand above their numbers. */
 static void print_rows(const struct row *rows, size_t count)
 {
+	static const char mark[] = " ~";
 	int widths[COLUMNS] = { 0 };
+	int width = 0;
+	int marked = 0;
+	bool above;
 
-	for (size_t i = 0; i < count; i++)
-		for (int at = 0; at < COLUMNS; at++)
+	for (int at = 0; at < COLUMNS; at++) {
+		for (size_t i = 0; i < count; i++)
 			if (page_columns(rows[i].cells[at]) > widths[at])
 				widths[at] = page_columns(rows[i].cells[at]);
+		width += widths[at] + (at == NAME ? 0 : 2);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].estimated)
+			marked = (int)strlen(mark);
+	above = page_width() && width + marked > page_width();
 	for (size_t i = 0; i < count; i++) {
 		const char *name = rows[i].cells[NAME];
 
-		printf("%s%*s", name, widths[NAME] - page_columns(name), "");
+		printf("%s%*s", name, above ? 0 : widths[NAME] - page_columns(name), "");
+		if (above)
+			printf("\n");
 		for (int at = NAME + 1; at < COLUMNS; at++)
 			printf("  %*s", widths[at], rows[i].cells[at]);
-		puts(rows[i].estimated ? " ~" : "");
+		puts(rows[i].estimated ? mark : "");
 	}
 }
 
@@ -325,11 +337,14 @@ static void print_text(const struct sums *sums)
 	if (sums->total.estimated_nusd)
 		printf("\n~ a part of it is estimated: an answer was cut off, or a gateway was killed.\n");
 	if (sums->replayed_nusd) {
-		AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
+		AUTO_BUFFER struct buffer line = BUFFER_INIT(256);
 
-		price_add_usd(&amount, sums->replayed_nusd, 2);
-		printf("\nUS$ %s of it is a replay's, and nobody has paid that%s.\n",
-		       buffer_text(&amount), sums->replays ? "" : "; the total is without it");
+		buffer_add_text(&line, "US$ ");
+		price_add_usd(&line, sums->replayed_nusd, 2);
+		buffer_printf(&line, " of it is a replay's, and nobody has paid that%s.",
+			      sums->replays ? "" : "; the total is without it");
+		printf("\n");
+		page_print(buffer_text(&line), 0);
 	}
 }
 

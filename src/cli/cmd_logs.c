@@ -158,17 +158,10 @@ static void take_lines(struct shown *shown, int stream, const char *bytes, size_
 	}
 }
 
-/* What an unfinished line still tells. */
-static void end_telling(struct shown *shown)
-{
-	if (shown->live.reader)
-		live_close(&shown->live);
-}
-
 /* Lines that the agent did not end. */
 static void end_lines(struct shown *shown)
 {
-	end_telling(shown);
+	live_close(&shown->live);
 	for (int i = 0; i < 2; i++) {
 		if (shown->line[i].used)
 			print_line(shown, i);
@@ -219,7 +212,7 @@ static void print_whole(const struct client_loop *loop, struct shown *shown)
 	AUTO_FREE char *folder = folder_of(loop, shown);
 
 	print_new(shown, folder, 0);
-	end_telling(shown);
+	live_close(&shown->live);
 	print_new(shown, folder, 1);
 	end_lines(shown);
 }

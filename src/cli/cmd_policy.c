@@ -320,8 +320,7 @@ static void print_json(const struct applied *applied, const struct fence_plan *p
 	json_close(&json);
 	json_close(&json);
 	add_rules(&json, plan);
-	json_text(&json, "git_in_a_loop",
-		  policy_private_git(applied, plan) ? "private" : "as the rules say");
+	json_flag(&json, "private_git", policy_private_git(applied, plan));
 	add_limits(&json, applied);
 	add_private(&json, plan);
 	add_lists(&json, &applied->config, plan);

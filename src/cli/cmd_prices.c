@@ -4,7 +4,6 @@
 #include "cli/prices.h"
 #include "util/json.h"
 #include "util/mem.h"
-#include "util/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -176,12 +175,10 @@ static int show(const struct price_table *table, const char *name, bool as_json)
 	code = cli_printed();
 	if (!name || one || code)
 		return code;
-	AUTO_FREE char *shown = text_escaped(name);
-
 	error_set(&err,
 		  "'%s' is not in the table: a request to it counts as one to the dearest model; "
 		  "put a line for it into ~/.config/ringfence/prices.txt (ringfence prices --help)",
-		  shown);
+		  name);
 	cli_fail(&err);
 	return 1;
 }

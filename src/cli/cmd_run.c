@@ -19,7 +19,6 @@
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/state.h"
-#include "util/text.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -190,8 +189,7 @@ static int find_programs(const struct run_options *asked, const struct fence_pla
 		return -1;
 	json_array_foreach(asked->goal.checks, index, check)
 	{
-		AUTO_FREE char *shown = text_escaped(json_string_value(check));
-		AUTO_FREE char *what = mem_format("the check '%.300s'", shown);
+		AUTO_FREE char *what = mem_format("the check '%.300s'", json_string_value(check));
 
 		if (refuse_hidden(plan, what, json_string_value(check), err) < 0)
 			return -1;

@@ -224,6 +224,8 @@ void live_feed(struct live *live, const char *bytes, size_t size)
 
 void live_close(struct live *live)
 {
+	if (!live->reader)
+		return;
 	agent_reader_end(live->reader);
 	if (live->pass)
 		end_line(live);

@@ -32,7 +32,8 @@ struct live {
 	char *said;         /* what was told last of its words; NULL: it has done something since */
 };
 
-/* Begins with output of a format, and ends; between them bytes are fed. */
+/* Begins with output of a format, and ends, telling what an unfinished line says; between them bytes are fed. One that is closed
+ * can be closed again. */
 void live_open(struct live *live, const struct agent_format *format);
 void live_feed(struct live *live, const char *bytes, size_t size);
 void live_close(struct live *live);

@@ -38,11 +38,8 @@ int loops_find(struct loops_options *asked, struct error *err)
 {
 	const char *id = asked->rest[0];
 
-	if (id && asked->rest[1]) {
-		AUTO_FREE char *shown = text_escaped(asked->rest[1]);
-
-		return error_set(err, "one loop is meant; '%s' is too much", shown);
-	}
+	if (id && asked->rest[1])
+		return error_set(err, "one loop is meant; '%s' is too much", asked->rest[1]);
 	return client_find(asked->place.state, id, asked->place.project, &asked->loop, err);
 }
 

@@ -180,7 +180,7 @@ int models_listen(const struct list *texts, struct error *err)
 			    : !is_silent(place.target.host, place.target.port))
 			return 0;
 		free(silent);
-		silent = text_escaped(url);
+		silent = mem_dup(url);
 	}
 	return silent ? error_set(
 				err,

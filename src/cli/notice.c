@@ -11,7 +11,7 @@
 
 void notice(const char *text)
 {
-	page_complain("[ringfence]", text);
+	page_report("[ringfence]", text);
 }
 
 void noticef(const char *format, ...)

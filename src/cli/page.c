@@ -120,7 +120,7 @@ void page_tell(enum paint colour, const char *text, int indent)
 	fflush(stdout);
 }
 
-void page_complain(const char *who, const char *text)
+void page_report(const char *who, const char *text)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
 	AUTO_FREE char *shown = text_escaped(text);

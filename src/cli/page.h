@@ -32,6 +32,6 @@ void page_print(const char *text, int indent);
 void page_tell(enum paint colour, const char *text, int indent);
 
 /* A sentence on stderr, escaped, as wide as the terminal there: "ringfence: ...". */
-void page_complain(const char *who, const char *text);
+void page_report(const char *who, const char *text);
 
 #endif

@@ -5,7 +5,6 @@
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/shell.h"
-#include "util/text.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,11 +28,9 @@ int refuse_inactive(const struct config *config, enum setting_id id, enum settin
 		const struct config_value *value = &config->values[i];
 
 		if (value->setting->id == id && value->state == CONFIG_INACTIVE) {
-			AUTO_FREE char *shown = text_escaped(value->text);
-
 			return error_set(err,
 					 "%s '%.300s' (%s) is not active: ringfence trust, or --%s",
-					 value->setting->key, shown, value->origin,
+					 value->setting->key, value->text, value->origin,
 					 value->setting->key);
 		}
 	}
@@ -43,28 +40,24 @@ int refuse_inactive(const struct config *config, enum setting_id id, enum settin
 int refuse_missing(const char *project, const char *tasks, struct error *err)
 {
 	AUTO_FREE char *path = path_join(project, tasks);
-	AUTO_FREE char *shown = text_escaped(tasks);
 	struct stat status;
 
 	if (stat(path, &status) < 0)
 		return error_set(
 			err,
 			"--tasks '%.300s': there is no such file in the project; make it, with a line '- [ ] ...' for each task",
-			shown);
-	return S_ISREG(status.st_mode) ? 0 : error_set(err, "--tasks '%.300s' is no file", shown);
+			tasks);
+	return S_ISREG(status.st_mode) ? 0 : error_set(err, "--tasks '%.300s' is no file", tasks);
 }
 
 int refuse_unwritable(const struct fence_spec *spec, const char *project, struct error *err)
 {
-	AUTO_FREE char *shown = NULL;
-
 	if (spec->read_only || spec->write.count || access(project, W_OK) == 0)
 		return 0;
-	shown = text_escaped(project);
 	return error_sys(
 		err,
 		"'%.500s' is not yours to change (sudo chown -R \"$USER\" it, or --read-only for a loop that only looks)",
-		shown);
+		project);
 }
 
 int refuse_hidden(const struct fence_plan *plan, const char *what, const char *line,

@@ -8,7 +8,6 @@
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/state.h"
-#include "util/text.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -67,10 +66,8 @@ static void tell_names(const char *before, const json_t *names, size_t count, co
 
 	json_array_foreach(names, index, name)
 	{
-		AUTO_FREE char *shown = text_escaped(json_string_value(name));
-
 		if (index < 5)
-			buffer_printf(&list, "%s%s", index ? ", " : "", shown);
+			buffer_printf(&list, "%s%s", index ? ", " : "", json_string_value(name));
 	}
 	if (count > 5)
 		buffer_printf(&list, " and %zu more", count - 5);

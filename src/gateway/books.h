@@ -3,10 +3,10 @@
  *
  * The gateway spends only what was granted to it, and a grant is on the disk before it is given: a crash of anything,
  * at any instant, can make the spend look higher than it was, never lower. What a gateway did not use comes back when
- * it ends in order. Several owners may share the account of a day; the lock on its file decides between them.
+ * it ends in order. Several owners may share the purse of a day; the lock on its file decides between them.
  *
  * A folder has `spend` (two records, written in turn, each with a sum) and `ledger.jsonl` (one line for each request; what was
- * granted to somebody who died is a line of its own, so that lines and account agree).
+ * granted to somebody who died is a line of its own, so that lines and purse agree).
  */
 #ifndef GATEWAY_BOOKS_H
 #define GATEWAY_BOOKS_H
@@ -109,7 +109,7 @@ uint64_t books_input(const struct books_news *news);
 
 void books_close(struct books *books);
 
-/* What an account holds, without a lock: altogether, and in its last period. No file is 0. */
+/* What a purse holds, without a lock: altogether, and in its last period. No file is 0. */
 int books_read(const char *folder, uint64_t *ret_total, uint64_t *ret_period_key,
 	       uint64_t *ret_period, struct error *err);
 

@@ -23,7 +23,8 @@ int fd_read_all(int fd, struct buffer *buffer);
 /* The same of a file of a folder, if it is one and no symlink; nothing is waited for. EINVAL: it is none. */
 int fd_read_file(int folder, const char *name, struct buffer *buffer);
 
-/* The same by a path, whose symlinks are followed: for what only its owner can have written. */
+/* The same by a path, whose symlinks are followed, wherever they lead: for what nobody else can have written, or where what is
+ * read can only add a protection. */
 int fd_read_path(const char *path, struct buffer *buffer);
 
 /*

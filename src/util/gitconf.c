@@ -27,12 +27,12 @@ static void skip_line(struct reader *reader)
 		reader->at++;
 }
 
-/* "\r\n" ends a line as "\n" does. */
+/* "\r\n" ends a line as "\n" does; elsewhere a "\r" is a blank. */
 static bool at_line_end(const struct reader *reader)
 {
 	if (!more(reader) || *reader->at == '\n')
 		return true;
-	return *reader->at == '\r' && (reader->at + 1 == reader->end || reader->at[1] == '\n');
+	return reader->end - reader->at > 1 && reader->at[0] == '\r' && reader->at[1] == '\n';
 }
 
 static bool is_blank(char byte)
@@ -84,12 +84,14 @@ static int read_section(struct reader *reader)
 
 		if (byte == ']') {
 			reader->at++;
-			return 0;
+			return reader->section.used || reader->has_subsection ? 0 : -1;
 		}
 		if (is_blank(byte)) {
 			skip_blanks(reader);
 			if (!more(reader) || *reader->at++ != '"')
 				return -1;
+			if (reader->has_subsection) /* [a.b "c"] is [a "b.c"] */
+				buffer_add(&reader->subsection, ".", 1);
 			reader->has_subsection = true;
 			return read_quoted_subsection(reader);
 		}
@@ -158,19 +160,21 @@ static int read_entry(struct reader *reader, gitconf_fn *found, void *context)
 
 	clear(&reader->key);
 	clear(&reader->value);
+	if (!isalpha((unsigned char)*reader->at))
+		return -1;
 	while (more(reader) && (isalnum((unsigned char)*reader->at) || *reader->at == '-'))
 		add_lower(&reader->key, *reader->at++);
-	skip_blanks(reader);
-	if (!reader->key.used)
-		return -1;
-	if (more(reader) && *reader->at == '=') {
+	/* Not a "\r", and no comment behind a key alone: git does not read that. */
+	while (more(reader) && (*reader->at == ' ' || *reader->at == '\t'))
+		reader->at++;
+	if (at_line_end(reader)) {
+		skip_line(reader);
+		buffer_add_text(&reader->value, "true");
+	} else if (*reader->at == '=') {
 		reader->at++;
 		skip_blanks(reader);
 		if (read_value(reader) < 0)
 			return -1;
-	} else if (at_line_end(reader) || *reader->at == '#' || *reader->at == ';') {
-		skip_line(reader);
-		buffer_add_text(&reader->value, "true");
 	} else {
 		return -1;
 	}

@@ -712,7 +712,7 @@ def test_apply_tells_conflicts_and_what_is_in_the_way(t):
 
 @needs("git")
 @cases(".envrc", ".vscode/tasks.json", "deep/down/.husky/pre-commit", ".claude/settings.json", "ringfence.yml",
-       "tools/hooks/pre-commit")
+       "tools/hooks/pre-commit", "d\\e/.envrc")
 def test_what_the_host_would_execute_needs_a_yes(t, name):
     loop, repo, branch = looped(t)
     repo.git("config", "core.hooksPath", "tools/hooks")
@@ -720,7 +720,7 @@ def test_what_the_host_would_execute_needs_a_yes(t, name):
     before = repo.state()
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, f"[ringfence] {name}: this machine runs it", "stderr")
+    contains(result.err, "[ringfence] " + name.replace("\\", r"\\") + ": this machine runs it", "stderr")
     contains(result.err, "then --yes", "stderr")
     equal(repo.state(), before, "the repository")
     result = loop.ringfence("apply", "--yes")

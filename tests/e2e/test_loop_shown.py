@@ -145,11 +145,18 @@ def test_lines_are_no_wider_than_the_terminal(t, columns):
     lines = wide("run", "make it " * 12, "--agent-command", "sh agent.sh", "--agent-format", "events", "--check", "test -f done",
                  "--promise", "many words " * 19 + "many words")
     expect(max(map(len, lines)) > columns - 12, "lines are as long as they can be", lines)
-    for command in ("status", "history", "cost", "checkpoints", "policy", "doctor", "logs", "agents"):
+    for command in ("status", "history", "checkpoints", "policy", "doctor", "logs", "agents"):
         wide(command)
     wrong = [line for line in wide("run", "x", "--agent", "x" * 70, code=125) if line]
     expect(len(wrong) > 1 and wrong[0].startswith("ringfence: there is no agent"), "what went wrong takes more than a line", wrong)
     contains(loop.ringfence("status").out, f"    {'make it ' * 12}\n", "a line that goes into a pipe")
+
+
+def test_what_is_said_to_be_wrong_is_escaped_once(t):
+    for words in (("a\\b",), ("exec", "-a\\b"), ("exec", "--a\\b"), ("prices", "a\\b"), ("clean", "--yes", "a\\b"),
+                  ("run", "x", "--agent", "a\\b"), ("run", "x", "--agent-command", "true", "--agent-format", "a\\b"),
+                  ("run", "x", "--agent-command", "true", "--check", "true", "--tasks", "a\\b")):
+        contains(t.run([t.ringfence, *words], cwd=t.project).err, r"a\\b", f"stderr of {words}")
 
 
 def test_every_help_fits_into_80_columns(t):

@@ -779,6 +779,25 @@ def test_cost_adds_up_the_ledger(t):
     equal(t.run([t.ringfence, "cost", "--by", "moon"]).code, 125, "by something else")
 
 
+@cases(80, 120)
+def test_costs_are_no_wider_than_the_terminal(t, columns):
+    models = Models(t, lambda request, _: message(input=1234567, output=12345, cache_read_input_tokens=1234567))
+    name = "claude-opus-5-5-" + "x" * 10
+    for model in ("claude-opus-5-5", name):
+        models.ask(body={"model": model, "max_tokens": 20000, "messages": []})
+    models.stop()
+    terminal = t.tty([t.ringfence, "cost"], cols=columns)
+    equal(terminal.wait(), 0, "exit status")
+    lines = terminal.text().replace("\r", "").splitlines()
+    equal([line for line in lines if len(line) > columns], [], "lines that are too long")
+    words = [line.split() for line in lines]
+    if columns == 80:
+        equal(words[2::2], [["claude-opus-5-5"], [name], ["total"]], "names above their numbers")
+        words = [above + below for above, below in zip(words[::2], words[1::2])]
+    equal([row[:4] for row in words[1:]], [["claude-opus-5-5", "1", "1234567", "12345"], [name, "1", "1234567", "12345"],
+                                           ["total", "2", "2469134", "24690"]], "names and numbers")
+
+
 def test_a_command_runs_with_a_token_instead_of_the_key(t):
     provider = Provider(lambda request, _: message(input=10, output=5))
     t.cleanups.append(provider.close)

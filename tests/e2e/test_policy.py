@@ -56,7 +56,7 @@ def test_what_a_loop_gets_of_git_is_told_for_commands_and_for_loops(t):
     private, own = ["private", ".git"], ["readable", ".git"]
     equal(said(policy(t).out), [own, ["in", "a"]], "of a command, and of a loop beside it")
     contains(why(t, ".git/config")["note"], "in a loop a private git directory is there instead", "why")
-    equal(as_json(t)["git_in_a_loop"], "private", "as JSON")
+    equal(as_json(t)["private_git"], True, "as JSON")
     loop = t.run([t.ringfence, *dry]).out
     contains(loop, ".git is a private one, and what you commit comes to a person", "the prompt of a loop")
     equal(said(loop.partition("# The policy")[2]), [private], "the policy of a loop")
@@ -64,6 +64,7 @@ def test_what_a_loop_gets_of_git_is_told_for_commands_and_for_loops(t):
         equal(said(t.run([t.ringfence, *dry, *words]).out.partition("# The policy")[2]), [own], f"with {words}")
     t.write("ringfence.yml", "git: read-only\n")
     equal(said(policy(t).out), [own], "where loops have none of their own")
+    equal(as_json(t)["private_git"], False, "the same as JSON")
     os.unlink(t.path(".git/HEAD"))
     os.unlink(t.path("ringfence.yml"))
     equal(said(policy(t).out), [own], "what is no repository")

@@ -118,11 +118,10 @@ static const char *kind_name(const struct finding *at, const struct apply_option
 }
 
 /* One that comes, begun: who calls closes it. */
-static void open_change(struct json *json, struct bare *bare, const char *path, const char *status)
+static void open_change(struct json *json, struct bare *bare, const char *path)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "path", path);
-	json_text(json, "status", status);
 	json_flag(json, "git", bare_holds(bare, path));
 }
 
@@ -137,10 +136,11 @@ static void tell_changes(struct json *json, const struct finding *at)
 	for (size_t i = 0; i < at->deltas.count; i++) {
 		const struct delta *delta = &at->deltas.items[i];
 
-		open_change(json, &bare, delta->path,
-			    !delta->old_mode   ? "added"
-			    : !delta->new_mode ? "deleted"
-					       : "modified");
+		open_change(json, &bare, delta->path);
+		json_text(json, "status",
+			  !delta->old_mode   ? "added"
+			  : !delta->new_mode ? "deleted"
+					     : "modified");
 		json_flag(json, "submodule", delta->new_mode == GIT_FILEMODE_COMMIT);
 		json_flag(json, "there", delta->place == DELTA_NEW);
 		json_close(json);
@@ -276,7 +276,7 @@ static int finish(struct user *user, struct json *json, struct error *err)
 	struct landing_result result = { 0 };
 	int outcome;
 
-	if (!landing_pending(user)) {
+	if (!landing_pending(user->git_fd)) {
 		/* One that was killed before anything of the user's changed leaves no more than this. */
 		if (user->stale)
 			stage_remove(user->work_fd, WALK_STAGE, 0);
@@ -301,9 +301,8 @@ static bool was_cut_off(const char *project)
 	if (git_repository_open_ext(&repository, project, 0, NULL) == 0) {
 		const char *path = git_repository_path(repository);
 		AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		struct user user = { .git_fd = git };
 
-		found = git >= 0 && (landing_pending(&user) || user_was_killed(&user));
+		found = git >= 0 && (landing_pending(git) || user_was_killed(git));
 	}
 	git_repository_free(repository);
 	return found;
@@ -331,7 +330,7 @@ int apply_branch(const struct apply_options *options, struct json *json, struct 
 	int result = user_open(&at.user, options->project, NULL, err);
 
 	/* Who only looks disturbs nobody, unless something has to be finished. */
-	if (result == 0 && (!options->dry || landing_pending(&at.user)))
+	if (result == 0 && (!options->dry || landing_pending(at.user.git_fd)))
 		result = user_lock(&at.user, err) < 0 || finish(&at.user, json, err) < 0 ? -1 : 0;
 	if (result == 0)
 		result = user_head(&at.user, err) < 0 || user_at_rest(&at.user, err) < 0 ||
@@ -357,7 +356,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What the mails bring, each path once: also one that a later mail takes away again. */
+/* What the mails bring, each path once: also one that a later mail takes away again. So none has a status. */
 static int tell_paths(struct json *json, struct finding *at, struct list *paths, struct error *err)
 {
 	struct bare bare = { .repository = at->user.repository, .work = at->user.work_fd };
@@ -370,7 +369,7 @@ static int tell_paths(struct json *json, struct finding *at, struct list *paths,
 	for (size_t i = 0; i < paths->count; i++) {
 		if (i && strcmp(paths->items[i], paths->items[i - 1]) == 0)
 			continue;
-		open_change(json, &bare, paths->items[i], "modified");
+		open_change(json, &bare, paths->items[i]);
 		json_close(json);
 	}
 	json_close(json);

@@ -84,6 +84,7 @@ static int take_away(const struct stage *stage, const struct delta *delta, int f
 	struct stat out;
 
 	fault_point();
+	/* From a file system that is mounted below the project there is no way into the stage: the look before has to do. */
 	if (renameat(folder, name, stage->folder, GONE) < 0)
 		return errno == EXDEV ? unlinkat(folder, name, 0) : errno == ENOENT ? 0 : -1;
 	fault_point();
@@ -105,7 +106,7 @@ static int exchange(const struct stage *stage, const struct delta *delta, const 
 	if (delta->absent || S_ISDIR(delta->seen.st_mode))
 		return stage_move(stage, node, folder, RENAME_NOREPLACE);
 	if (stage_move(stage, node, folder, RENAME_EXCHANGE) < 0) {
-		if (errno == EINVAL) /* not every file system can do it */
+		if (errno == EINVAL) /* not every file system can do it: as above */
 			return stage_place(stage, node, folder);
 		errno = errno == ENOENT ? EEXIST : errno; /* they have removed it */
 		return -1;
@@ -322,9 +323,9 @@ static int move_branch(struct user *user, const struct landing *landing, struct 
 
 /* ---- all of it ---- */
 
-bool landing_pending(const struct user *user)
+bool landing_pending(int git)
 {
-	return faccessat(user->git_fd, LANDING_NOTE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(git, LANDING_NOTE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 static int write_note(const struct user *user, const struct landing *landing, struct error *err)

@@ -26,8 +26,8 @@ struct landing_result {
 int landing_make(struct user *user, const struct landing *landing, struct deltas *deltas,
 		 struct landing_result *ret_result, struct error *err);
 
-/* Is one under way? */
-bool landing_pending(const struct user *user);
+/* Is one under way in this git directory? */
+bool landing_pending(int git);
 
 /* Finishes it; the lock is held. What the user has changed since is left as it is. Returns 0, or -1 with err set. */
 int landing_finish(struct user *user, struct landing_result *ret_result, struct error *err);

@@ -150,9 +150,9 @@ int user_at_rest(const struct user *user, struct error *err)
 /* ---- the lock ---- */
 
 /* Opens the lock that is there. Returns it, or -1 with errno (EPERM: it is none of ours). */
-static int open_lock(const struct user *user)
+static int open_lock(int git)
 {
-	AUTO_FD fd = openat(user->git_fd, LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FD fd = openat(git, LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	char text[sizeof MARK] = "";
 
 	if (fd < 0)
@@ -164,9 +164,9 @@ static int open_lock(const struct user *user)
 	return fd_steal(&fd);
 }
 
-bool user_was_killed(const struct user *user)
+bool user_was_killed(int git)
 {
-	AUTO_FD fd = open_lock(user);
+	AUTO_FD fd = open_lock(git);
 
 	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
@@ -174,7 +174,7 @@ bool user_was_killed(const struct user *user)
 /* What is known of the lock that is there: 1 if it was left behind by one of ours and is gone now. */
 static int break_stale(const struct user *user, struct error *err)
 {
-	AUTO_FD fd = open_lock(user);
+	AUTO_FD fd = open_lock(user->git_fd);
 
 	if (fd < 0 && errno == ENOENT)
 		return 1;

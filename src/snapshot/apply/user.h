@@ -40,8 +40,8 @@ int user_at_rest(const struct user *user, struct error *err);
  * was killed is taken over. Returns 0, or -1 with err set. */
 int user_lock(struct user *user, struct error *err);
 
-/* Did a process of ours leave its lock behind when it was killed? */
-bool user_was_killed(const struct user *user);
+/* Did a process of ours leave its lock behind in this git directory when it was killed? */
+bool user_was_killed(int git);
 
 /* A new index is made in this file of the git directory, beside the one in force. */
 #define USER_NEW_INDEX "ringfence-index"

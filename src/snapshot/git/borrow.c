@@ -300,10 +300,9 @@ static int take_entry(void *context, const struct gitconf_entry *entry)
 	return 0;
 }
 
-static int take_config(struct reading *reading, const char *folder, const char *name)
+static int take_config(struct reading *reading, const char *path)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONFIG_BYTES);
-	AUTO_FREE char *path = path_join(folder, name);
 
 	if (fd_read_path(path, &text) < 0)
 		return 0;
@@ -315,15 +314,18 @@ static void read_config(struct borrow *borrow, const char *project)
 	struct reading reading = { .borrow = borrow, .project = project };
 	AUTO_FREE char *home = own_home();
 	AUTO_FREE char *settings = own_file(home, "git/config");
+	AUTO_FREE char *classic = path_join(home, ".gitconfig");
+	AUTO_FREE char *common = path_join(borrow->common, "config");
+	AUTO_FREE char *worktree = path_join(borrow->git, "config.worktree");
 
 	/* Without an own configuration nothing can go wrong; git would complain of one that is malformed. */
-	take_config(&reading, "", settings);
-	take_config(&reading, home, ".gitconfig");
+	take_config(&reading, settings);
+	take_config(&reading, classic);
 	reading.own = true;
-	if (take_config(&reading, borrow->common, "config") < 0)
+	if (take_config(&reading, common) < 0)
 		refuse(borrow, "its configuration cannot be read");
 	if (reading.worktree_config)
-		take_config(&reading, borrow->git, "config.worktree");
+		take_config(&reading, worktree);
 	if (borrow->is_file && !reading.known && !is_known(borrow, project))
 		refuse(borrow, ".git is a file, and the folder that it names does not know of it");
 }
