@@ -129,6 +129,21 @@ def test_a_message_brings_no_files_that_no_commit_has(t):
     equal(repo.git("log", "--format=%an %s", "-2"), "An Author two\nAn Author one", "the commits")
 
 
+@needs("git", "patch")
+@cases(("", ""), (" ", " "), ("X", "X"), ("\t \t", "\t \t"), ("- ", ""))
+def test_a_message_brings_no_files_by_patch(t, first, margin):
+    """It takes a patch that stands further to the right, too, or is a mail within a mail."""
+    repo, program = begin(t)
+    patch = f"{first}--- /dev/null\n{margin}+++ b/evil\n{margin}@@ -0,0 +1 @@\n{margin}+evil\n"
+    repo.commit(RESULT, {"a": text(l3="three")}, message=f"one\n\nthe body\n{patch}")
+    equal(ask(program, "patch")[0], 0, "exit status")
+    control = t.run(["patch", "-p1", "--dry-run"], cwd=repo.folder, input=patch)
+    contains(control.out, "file evil", "as a control, without a mail around it")
+    result = t.run(["patch", "-p1"], cwd=repo.folder, input=program.out)
+    equal(result.code, 0, "exit status of patch", result)
+    equal(repo.status(), " M a", "what it changes")
+
+
 @needs("git")
 def test_a_result_with_merges_is_one_patch(t):
     repo, program = begin(t)
