@@ -36,6 +36,7 @@ enum {
 	GUARD_BACK_OFF_FIRST_S = 30,
 	GUARD_BACK_OFF_MOST_S = 900,
 	GUARD_UNREACHABLE_WAITS = 6,
+	GUARD_STATED_WAITS = 3, /* in a row: then a stated time that comes sooner is not believed */
 };
 
 enum guard_action {
