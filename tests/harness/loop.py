@@ -144,12 +144,16 @@ class Loop:
         return found
 
 
+PF_EXITING = 4
+
+
 def name_of(pid):
-    """Of one that lives; the dead that nobody has waited for yet have none."""
+    """Of one that lives; the dead that nobody has waited for yet have none, nor has one that has nothing left but to die."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8",
                                             errors="replace") as file:
         name, _, rest = file.read().partition("(")[2].rpartition(")")
-        return "" if rest.split()[0] == "Z" else name
+        fields = rest.split()
+        return "" if fields[0] == "Z" or int(fields[6]) & PF_EXITING else name
     return ""
 
 
@@ -157,6 +161,11 @@ def is_stopped(pid):
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
         return file.read().rpartition(")")[2].split()[0] == "T"
     return False
+
+
+def at_work():
+    """The names of what lives below this test at this moment, but for keepers: one sees the end of its supervisor, and goes."""
+    return [name for pid, _ in kernel.descendants_of(os.getpid()) if (name := name_of(pid)) not in ("", "ringfence-keep")]
 
 
 def keepers():
