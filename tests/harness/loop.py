@@ -134,6 +134,11 @@ class Loop:
         with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "journal.db"))) as store:
             return store.execute("SELECT kind, data FROM event ORDER BY seq").fetchall()
 
+    def times(self, kind):
+        """When events of a kind were written down, in ms."""
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "journal.db"))) as store:
+            return [at for at, in store.execute("SELECT at_ms FROM event WHERE kind = ? ORDER BY seq", (kind,))]
+
     def tree(self):
         """The files of the project with their contents."""
         found = {}
