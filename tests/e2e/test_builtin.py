@@ -382,7 +382,7 @@ def test_a_local_server_that_goes_away_is_waited_for_by_its_name_and_asked_again
 SPEND = """
 import http.client, os, re
 for token in ["none", *{word for value in os.environ.values() for word in re.findall("[0-9a-f]{32}", value)}]:
-    gateway = http.client.HTTPConnection("127.0.0.1", 61080, timeout=10)
+    gateway = http.client.HTTPConnection("127.0.0.1", 61080, timeout=60)
     gateway.request("POST", "/v1/messages", '{"model": "claude-sonnet-5-5", "max_tokens": 5, "messages": []}', {"x-api-key": token})
     print("status", gateway.getresponse().status)
 """

@@ -807,7 +807,7 @@ def test_the_gateway_ends_with_its_owner(t):
     watch = os.pidfd_open(gateway.pid)
     os.kill(gateway.process.pid, signal.SIGKILL)
     gateway.process.wait()
-    expect(select.select([watch], [], [], 5)[0], "it has ended")
+    expect(select.select([watch], [], [], 60)[0], "it has ended")
     net.end()
     t.all_gone()
 
