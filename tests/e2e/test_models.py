@@ -373,7 +373,7 @@ def test_a_provider_that_breaks_off_is_not_free(t, when):
 
 
 def test_a_provider_that_cannot_be_reached_costs_nothing(t):
-    port = t.closed_port()
+    port = t.held_port()
     models = Models(t, lambda request, _: message(), "--upstream", f"anthropic=https://127.0.0.1:{port}")
     status, _, answer = models.ask()
     equal(status, 502, "the status")
