@@ -543,7 +543,7 @@ def save(repo, name, content):
 
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 @cases("a", "b", "new")
 def test_what_the_user_saves_meanwhile_is_not_lost(t, name):
     """A file that changes, one that goes and one that comes; at each moment of it."""
@@ -680,7 +680,7 @@ def laid_out(t, layout):
 
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 @cases("the root", "a linked work tree", "a submodule", "below the root")
 def test_a_run_finishes_or_undoes_one_that_was_killed_wherever_git_is(t, layout):
     """Behind its note it is finished; before it, it has not happened, and its lock keeps no git away."""
