@@ -174,7 +174,8 @@ void http_chunk_write(const char *bytes, size_t size, struct buffer *out)
 	if (size == 0)
 		return;
 	/* Once for each event of a stream: printf would take longer than all the rest here. */
-	memcpy(head + at, "\r\n", 2);
+	head[at] = '\r';
+	head[at + 1] = '\n';
 	for (size_t left = size; left > 0; left /= 16)
 		head[--at] = digits[left % 16];
 	buffer_add(out, head + at, sizeof head - at);
