@@ -21,13 +21,12 @@ enum { BOOKS_WHY = 160, BOOKS_STRAY = 1000, BOOKS_TAPE = 256, BOOKS_ERROR = 320 
 
 /* What was used by one request, as the gateway tells it. */
 struct books_row {
-	char route[16];      /* "messages"; "lost": granted to a gateway that died */
-	char provider[16];   /* "anthropic" */
-	char model[128];     /* as it was asked for */
-	char as[PRICE_NAME]; /* the model of the table that it was counted as */
-	char child[64];      /* which agent of the agent asked; empty: not said */
-	char error
-		[BOOKS_ERROR]; /* a word of the provider's, or why it cannot be reached; empty: none */
+	char route[16];          /* "messages"; "lost": granted to a gateway that died */
+	char provider[16];       /* "anthropic" */
+	char model[128];         /* as it was asked for */
+	char as[PRICE_NAME];     /* the model of the table that it was counted as */
+	char child[64];          /* which agent of the agent asked; empty: not said */
+	char error[BOOKS_ERROR]; /* the provider's word, or why it is not reached; empty: none */
 	uint64_t tokens[PRICE_KINDS];
 	uint64_t searches;
 	uint64_t cost_nusd;

@@ -98,8 +98,7 @@ struct guard_input {
 
 	/* After an iteration only. */
 	struct guard_facts facts;
-	const char *
-		unreached; /* "127.0.0.1:8080 cannot be reached: Connection refused"; NULL: not known */
+	const char *unreached; /* why a model server cannot be reached; NULL: not known */
 	struct guard_boxes boxes;
 	bool promised;
 	int64_t tests_passed;

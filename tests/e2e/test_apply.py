@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 
-from harness import cases, contains, equal, expect, lacks, needs, timeout
+from harness import cases, contains, equal, expect, kernel, lacks, needs, timeout
 from harness.loop import Loop
 from harness.repository import WHO, Repository
 from harness.snapshots import Snapshots
@@ -566,6 +566,21 @@ def test_what_the_user_saves_meanwhile_is_not_lost(t, name):
         repo.git("clean", "-qf", "new")
         repo.git("reset", "-q", "--hard", first)
     equal(seen, {"done", "refused", "left"}, "all that can come of it")
+
+
+@needs("git")
+@cases("names cannot be exchanged", "a folder is a mount")
+def test_what_comes_and_goes_does_so_also_where(t, how):
+    repo, program = begin(t)
+    wanted = repo.commit(RESULT, {"a": text(l3="three"), "folder/c": None, "new": "new\n"})
+    def mount():
+        kernel.become_root_of_nothing(kernel.NEWNS)
+        kernel.mount(repo.path("folder"), repo.path("folder"), flags=kernel.MS_BIND)
+    code, answer = ask(program, begin=kernel.forbid_exchange if how.startswith("names") else mount)
+    equal(code, 0, "exit status", answer)
+    equal((answer["written"], answer["removed"], answer["left"]), (2, 1, []), "what was done")
+    equal(repo.head(), wanted, "HEAD")
+    clean(repo)
 
 
 @needs("git")
