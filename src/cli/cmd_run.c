@@ -171,6 +171,8 @@ static int freeze(struct run_options *asked, struct error *err)
 		json_object_set_new(asked->frozen, "origin", json_string(asked->worktree.origin));
 		json_object_set_new(asked->frozen, "work_tree", json_string(asked->worktree.root));
 	}
+	if (asked->goal.found)
+		json_object_set_new(asked->frozen, "check_found", json_true());
 	add_tape(asked);
 	limits_freeze(asked->frozen, config);
 	return add_prices(asked, err);

@@ -4,8 +4,8 @@
 
 #include "fence/fence.h"
 
-/* Where the host has a program that is not shown in the fence, and in *ret_read what --read would have to name; the
- * caller frees both. NULL: the host does not have it, or it is shown. */
+/* Where the host has a program that is not found in the fence, and in *ret_read what --read would have to name; the
+ * caller frees both. NULL: the host does not have it, or it is found. */
 char *hint_hidden(const struct fence_plan *plan, const char *name, char **ret_read);
 
 #endif

@@ -21,12 +21,25 @@ __attribute__((format(printf, 2, 3))) static void reason(struct guard_decision *
 	va_end(args);
 }
 
+/* One more thing in the last sentence. */
+static void add_to_reason(struct guard_decision *d, const char *text)
+{
+	char *last = d->reasons[d->reason_count - 1];
+	size_t size = strlen(last);
+
+	snprintf(last + size, GUARD_REASON_SIZE - size, "; %s", text);
+}
+
 struct brief {
 	char text[48];
 };
 
 struct cause {
 	char text[160];
+};
+
+struct remark {
+	char text[360];
 };
 
 /* US$ 25.00 */
@@ -160,6 +173,25 @@ static bool worked(const struct guard_input *in, enum guard_failure failure)
 	       !(provider_waits(failure) || failure == GUARD_FAILURE_AUTHENTICATION);
 }
 
+/* All that is missing is the agent's word, because nobody chose the check. */
+static bool only_unpromised(const struct guard_input *in)
+{
+	return in->found && !in->promised && !in->facts.interrupted && in->facts.checks > 0 &&
+	       guard_checks_held(&in->facts) == in->facts.checks;
+}
+
+static struct remark choose_check(const struct guard_input *in)
+{
+	struct remark r;
+
+	snprintf(
+		r.text, sizeof r.text,
+		"the check '%.100s' passes, but nobody chose it, and the agent did not say that it is done; "
+		"for ringfence run --check '%.100s' it is enough",
+		in->found, in->found);
+	return r;
+}
+
 static bool limit_reached(const struct guard_input *in, struct guard_decision *d)
 {
 	const struct guard_limits *l = &in->limits;
@@ -184,12 +216,14 @@ static bool limit_reached(const struct guard_input *in, struct guard_decision *d
 	}
 	if (d->limit == GUARD_LIMIT_NONE)
 		return false;
+	if (only_unpromised(in))
+		add_to_reason(d, choose_check(in).text);
 	d->action = GUARD_LIMIT;
 	return true;
 }
 
 /* What a person does about an open breaker. */
-static const char *advice(enum guard_breaker_kind kind)
+static struct remark advice(const struct guard_input *in, enum guard_breaker_kind kind)
 {
 	static const char *const texts[] = {
 		[GUARD_BREAKER_ERRORS] =
@@ -201,8 +235,12 @@ static const char *advice(enum guard_breaker_kind kind)
 		[GUARD_BREAKER_INTERRUPTED] =
 			"find out what ends Ringfence or this machine (memory, power, a time limit)",
 	};
+	struct remark r = { "" };
 
-	return kind < GUARD_BREAKERS ? texts[kind] : "";
+	if (kind == GUARD_BREAKER_NO_PROGRESS && only_unpromised(in))
+		return choose_check(in); /* there was nothing left to progress with */
+	snprintf(r.text, sizeof r.text, "%s", kind < GUARD_BREAKERS ? texts[kind] : "");
+	return r;
 }
 
 static bool breaker_open(const struct guard_input *in, struct guard_decision *d)
@@ -220,7 +258,7 @@ static bool breaker_open(const struct guard_input *in, struct guard_decision *d)
 		open = true;
 		reason(d, "%" PRIu32 " %s (the limit is %" PRIu32 ", %s changes it): %s", b->count,
 		       guard_breaker_counted(kind, b->count), b->open_at, guard_breaker_flag(kind),
-		       advice(kind));
+		       advice(in, kind).text);
 	}
 	if (open)
 		d->action = GUARD_FAILED;

@@ -19,7 +19,7 @@
  *
  * Waiting, a pause for a person and an interruption use up no iteration, and breakers ignore
  * the first two. Every reason is a sentence; a limit says what it is, its value and the flag that
- * changes it.
+ * changes it, and whether a check passes that would have been enough, had somebody chosen it.
  */
 #ifndef GUARD_DECIDE_H
 #define GUARD_DECIDE_H
@@ -32,7 +32,7 @@
 
 enum {
 	GUARD_REASONS_MAX = 12,
-	GUARD_REASON_SIZE = 240,
+	GUARD_REASON_SIZE = 480,
 	GUARD_BACK_OFF_FIRST_S = 30,
 	GUARD_BACK_OFF_MOST_S = 900,
 	GUARD_UNREACHABLE_WAITS = 6,
@@ -95,6 +95,7 @@ struct guard_input {
 	struct guard_limits limits;
 	struct guard_rules rules;
 	struct guard_breaker breakers[GUARD_BREAKERS]; /* as the decision before left them */
+	const char *found; /* the check, if nobody chose it: it ends no loop alone; else NULL */
 
 	/* After an iteration only. */
 	struct guard_facts facts;

@@ -284,6 +284,7 @@ static void common(const struct loop_state *state, int64_t now_ms, struct guard_
 		.rules = { .checks = state->options.checks.count > 0,
 			   .promise = state->options.promise,
 			   .boxes = state->options.tasks },
+		.found = state->options.check_found ? state->options.checks.items[0] : NULL,
 		.earlier = state->earlier,
 		.earlier_count = state->earlier_count,
 	};

@@ -35,6 +35,7 @@ struct loop_options {
 	const char *login; /* a credential file that the agent gets a copy of; NULL: none */
 	bool keep_session; /* an iteration goes on with the session of the one before */
 	struct list checks;
+	bool check_found;   /* in the project: nobody chose it, and it is the only one */
 	int64_t timeout_ms; /* of an iteration */
 	int64_t check_timeout_ms;
 	int64_t idle_ms;

@@ -55,6 +55,23 @@ def test_a_program_that_is_not_shown_in_the_fence_is_refused_before_anything_sta
     equal(loop.ringfence(*words, "--read", tool).code, 0, "exit status when it is shown")
 
 
+@cases(("sh agent.sh", "{} test -f done"), ("{} sh agent.sh", "test -f done"))
+def test_a_program_is_looked_up_by_the_path_inside(t, agent, check):
+    loop = Loop(t, scripts=STEPS)
+    shims = os.path.join(t.home, "shims")
+    for name in ("env", "own"):
+        t.script(name, "#!/bin/sh\nexit 1\n", shims)
+    env = t.env()
+    env["PATH"] = f"{shims}:{env['PATH']}"
+
+    def run(program):
+        return loop.ringfence("run", "x", "--agent-command", agent.format(program), "--check", check.format(program), env=env)
+
+    refuses(loop, run("own"), f"{shims}/own is not shown there (--read {shims})")
+    result = run("env")
+    equal(result.code, 0, "exit status where another one is behind it in PATH", result)
+
+
 @cases(("nosuch --really", "was not found", 127), ("./script", "could not be executed", 126))
 def test_a_check_that_is_not_there_starts_no_agent(t, check, part, code):
     loop = Loop(t, scripts=STEPS)

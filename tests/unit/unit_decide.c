@@ -560,6 +560,48 @@ static void limits(void)
 		      d.failure == GUARD_FAILURE_BUDGET);
 }
 
+static void unchosen(void)
+{
+	struct guard_input in = usual();
+	struct guard_decision d;
+
+	in.rules = (struct guard_rules){ .checks = true, .promise = true };
+	in.found = "make check";
+	in.iterations = 19;
+	in.facts.checks = 1;
+	in.facts.checks_passed = 1;
+	d = decided(&in);
+	CHECK("a limit says that a check passes which nobody chose, and how it is enough",
+	      d.action == GUARD_LIMIT &&
+		      strcmp(d.reasons[0],
+			     "all 20 iterations are used up; --max-iterations changes it; the check "
+			     "'make check' passes, but nobody chose it, and the agent did not say "
+			     "that it is done; for ringfence run --check 'make check' it is enough") ==
+			      0);
+	in.facts.checks_passed = 0;
+	CHECK("not while it fails", !strstr(decided(&in).reasons[0], "nobody"));
+	in.facts.checks_passed = in.facts.checks_vacuous = 1;
+	CHECK("nor where it ran nothing", !strstr(decided(&in).reasons[0], "nobody"));
+	in.facts.checks_vacuous = 0;
+	in.found = NULL;
+	CHECK("nor of one that was chosen", !strstr(decided(&in).reasons[0], "nobody"));
+	in.found = "make check";
+	in.iterations = 20;
+	in.facts = (struct guard_facts){ 0 };
+	CHECK("nor before an iteration, where it is not known",
+	      !strstr(allowed(&in).reasons[0], "nobody"));
+
+	in.iterations = 5;
+	in.facts = (struct guard_facts){ .checks = 1, .checks_passed = 1, .output_bytes = 3 };
+	in.snapshot = *in.earlier;
+	in.breakers[GUARD_BREAKER_NO_PROGRESS].count = 4;
+	d = decided(&in);
+	CHECK("without progress that is said instead of what helps a task which is too large",
+	      d.action == GUARD_FAILED && d.breaker == GUARD_BREAKER_NO_PROGRESS &&
+		      says(&d, "changes it): the check 'make check' passes, but nobody chose it") &&
+		      !strstr(d.reasons[0], "stronger model"));
+}
+
 static void tripping(void)
 {
 	struct guard_input in = usual();
@@ -704,6 +746,7 @@ int main(void)
 	unreachable();
 	pauses();
 	limits();
+	unchosen();
 	tripping();
 	early();
 	before();
