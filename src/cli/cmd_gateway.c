@@ -42,9 +42,11 @@ static const struct option options[] = {
 static const struct section sections[] = {
 	{ "EXIT STATUS", "  the command's own; without one, 0 after Ctrl-C\n"
 			 "  125  refused; the reason is said\n" },
-	{ "EXAMPLES", "  ringfence gateway --budget 5 -- claude\n"
-		      "  ringfence gateway --daily-budget 20 > env.sh &  . env.sh\n"
-		      "  ringfence cost --by day\n" },
+	{ "EXAMPLES",
+	  "  ringfence gateway --budget 5 -- claude\n"
+	  "  ringfence gateway --daily-budget 20 -- bash  # for all that this shell starts\n"
+	  "  ringfence gateway --daily-budget 20          # lines to paste in another shell\n"
+	  "  ringfence cost --by day\n" },
 	{ 0 },
 };
 

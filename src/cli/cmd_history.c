@@ -75,7 +75,7 @@ static void take_data(struct history *history, int kind, const json_t *data, int
 		"code",      "signal",          "timed_out", "idle",        "duration_ms",
 		"cost_nusd", "agent_cost_nusd", "tokens",    "session",     "error",
 		"message",   "reset_at",        "limit",     "over_budget", "denials",
-		"denied",    "quarantined",     "put_aside", "metered"
+		"denied",    "quarantined",     "put_aside", "metered",     "refused_why"
 	};
 	const char *action = json_string_value(json_object_get(data, "action"));
 	const char *status = json_string_value(json_object_get(data, "status"));

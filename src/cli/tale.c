@@ -154,13 +154,17 @@ static void tell_ended(struct tale *tale, const json_t *data)
 	int signal = number_of(data, "signal");
 	const char *error = text_of(data, "error");
 	const char *limit = text_of(data, "limit");
+	const char *refused = text_of(data, "refused_why");
 
 	tell_cost(tale, data);
 	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message") &&
-	    !*text_of(data, "unreached")) /* that is told with what is done about it */
+	    !*text_of(data, "unreached") && /* that is told with what is done about it */
+	    !(*refused && strstr(text_of(data, "message"), refused)))
 		tale_tell(tale, "  the agent reports (%s): %.300s", error,
 			  text_of(data, "message"));
-	if (json_is_true(json_object_get(data, "over_budget")))
+	if (*refused)
+		tale_tell(tale, "  the agent ended after %.1f s: %s", seconds, refused);
+	else if (json_is_true(json_object_get(data, "over_budget")))
 		tale_tell(tale, "  the agent was ended after %.1f s: it had spent what it may (%s)",
 			  seconds, limit);
 	else if (json_is_true(json_object_get(data, "timed_out")))

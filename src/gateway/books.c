@@ -25,6 +25,8 @@ enum {
 	STEP_NUSD = 100000000
 }; /* US$ 0.10: what a crash can add to the spend, beyond what was on its way */
 
+enum { ROUND_NUSD = 100000 }; /* US$ 0.0001: as exact as amounts need be in a sentence */
+
 struct books {
 	struct purse loop, day;
 	uint64_t lease_day; /* for which what is open of the lease counts */
@@ -82,6 +84,12 @@ static enum books_scope narrowest(const struct books *books, uint64_t *ret_left)
 	return least;
 }
 
+/* What was granted and has no line yet. */
+static uint64_t open_lease(const struct books *books)
+{
+	return books->granted > books->booked ? books->granted - books->booked : 0;
+}
+
 /* Money counts for the day on which it is spent: what is open of a lease goes over into the next one. */
 static void enter_day(struct books *books)
 {
@@ -89,10 +97,8 @@ static void enter_day(struct books *books)
 
 	purse_enter(&books->day, now);
 	if (books->lease_day && books->lease_day != now) {
-		uint64_t open = books->granted > books->booked ? books->granted - books->booked : 0;
-
-		books->day.now.held += open;
-		books->day.leased = open;
+		books->day.now.held += open_lease(books);
+		books->day.leased = open_lease(books);
 	}
 	books->lease_day = now;
 }
@@ -130,22 +136,42 @@ static void unlock_both(struct books *books)
 	purse_unlock(&books->loop);
 }
 
-static void say_why(const struct books *books, enum books_scope scope, char ret_why[BOOKS_WHY])
+static void add_rounded(struct buffer *out, uint64_t nusd, bool up)
 {
-	static const char *const names[BOOKS_SCOPES] = {
-		[BOOKS_ITERATION] = "the money of this iteration is used up: US$ %s (budget)",
-		[BOOKS_LOOP] = "the money of this loop is used up: US$ %s (max-cost)",
-		[BOOKS_DAY] = "the money of today is used up: US$ %s (daily-budget)",
-	};
-	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
-	const char *text = scope == BOOKS_ITERATION && !books->iteration
-				   ? "the money of this run is used up: US$ %s (budget)"
-				   : names[scope];
-	const char *percent = strchr(text, '%');
+	uint64_t odd = nusd % ROUND_NUSD;
 
-	price_add_usd(&amount, books->limits[scope], 2);
-	snprintf(ret_why, BOOKS_WHY, "%.*s%s%s", (int)(percent - text), text, buffer_text(&amount),
-		 percent + 2);
+	price_add_usd(out, nusd - odd + (up && odd ? ROUND_NUSD : 0), 2);
+}
+
+/* need: what a request could cost, of which nothing is spent yet; 0: it is spent. */
+static void say_why(const struct books *books, enum books_scope scope, uint64_t need, uint64_t left,
+		    char ret_why[BOOKS_WHY])
+{
+	static const struct {
+		const char *of, *key;
+	} names[BOOKS_SCOPES] = {
+		[BOOKS_ITERATION] = { "this iteration", "budget" },
+		[BOOKS_LOOP] = { "this loop", "max-cost" },
+		[BOOKS_DAY] = { "today", "daily-budget" },
+	};
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(2 * BOOKS_WHY);
+	const char *of = scope == BOOKS_ITERATION && !books->iteration ? "this run"
+								       : names[scope].of;
+
+	if (need > 0 && left > 0) {
+		buffer_add_text(&text, "a request could cost US$ ");
+		add_rounded(&text, need, true);
+		buffer_add_text(&text, ", and US$ ");
+		add_rounded(&text, left, false);
+		buffer_printf(&text, " is left of %s's US$ ", of);
+		price_add_usd(&text, books->limits[scope], 2);
+		buffer_printf(&text, "; --%s changes it", names[scope].key);
+	} else {
+		buffer_printf(&text, "the money of %s is used up: US$ ", of);
+		price_add_usd(&text, books->limits[scope], 2);
+		buffer_printf(&text, " (%s)", names[scope].key);
+	}
+	snprintf(ret_why, BOOKS_WHY, "%s", buffer_text(&text));
 }
 
 int books_lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_granted,
@@ -163,7 +189,9 @@ int books_lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_gra
 		wanted = left;
 	ret_why[0] = '\0';
 	if (nusd > left) {
-		say_why(books, scope, ret_why);
+		/* What is open is the request's, too: while others have a part of it they are waited for. */
+		say_why(books, scope, must ? 0 : open_lease(books) + nusd, open_lease(books) + left,
+			ret_why);
 		books->news.scope = scope;
 		memcpy(books->news.why, ret_why, sizeof books->news.why);
 	}

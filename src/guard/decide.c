@@ -223,7 +223,8 @@ static bool limit_reached(const struct guard_input *in, struct guard_decision *d
 }
 
 /* What a person does about an open breaker. */
-static struct remark advice(const struct guard_input *in, enum guard_breaker_kind kind)
+static struct remark advice(const struct guard_input *in, const struct guard_decision *d,
+			    enum guard_breaker_kind kind)
 {
 	static const char *const texts[] = {
 		[GUARD_BREAKER_ERRORS] =
@@ -239,7 +240,11 @@ static struct remark advice(const struct guard_input *in, enum guard_breaker_kin
 
 	if (kind == GUARD_BREAKER_NO_PROGRESS && only_unpromised(in))
 		return choose_check(in); /* there was nothing left to progress with */
-	snprintf(r.text, sizeof r.text, "%s", kind < GUARD_BREAKERS ? texts[kind] : "");
+	snprintf(r.text, sizeof r.text, "%s",
+		 kind == GUARD_BREAKER_NO_PROGRESS && d->failure == GUARD_FAILURE_BUDGET
+			 ? "the money of an iteration is too little for this task: raise --budget"
+		 : kind < GUARD_BREAKERS ? texts[kind]
+					 : "");
 	return r;
 }
 
@@ -258,7 +263,7 @@ static bool breaker_open(const struct guard_input *in, struct guard_decision *d)
 		open = true;
 		reason(d, "%" PRIu32 " %s (the limit is %" PRIu32 ", %s changes it): %s", b->count,
 		       guard_breaker_counted(kind, b->count), b->open_at, guard_breaker_flag(kind),
-		       advice(in, kind).text);
+		       advice(in, d, kind).text);
 	}
 	if (open)
 		d->action = GUARD_FAILED;

@@ -142,6 +142,8 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 	if (error == AGENT_ERROR_UNREACHABLE)
 		json_object_set_new(data, "unreached", report_text(result->news.unreached));
 	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
+	if (result->metered && result->news.over)
+		json_object_set_new(data, "refused_why", report_text(result->news.why));
 	if (*said->limit)
 		json_object_set_new(data, "limit", json_string(said->limit));
 	json_object_set_new(data, "finished", json_boolean(heard->finished));

@@ -216,7 +216,7 @@ def test_a_document_that_the_provider_fetches_is_reserved_for(t):
     there = [{"role": "user", "content": [{"type": "document", "source": {"type": "url", "url": "https://example.com/a.pdf"}}]}]
     status, _, answer = models.ask(body=body(messages=there))
     equal((status, len(models.provider.requests)), (402, 1), "one that is only named")
-    contains(answer.decode(), "the money of this run is used up", "the reason")
+    contains(answer.decode(), "a request could cost US$ 1.76", "the reason")
 
 
 def test_too_much_output_is_cut_down_and_nothing_else_changes(t):
@@ -249,7 +249,7 @@ def test_a_used_up_budget_is_refused_in_the_clients_own_form(t, form):
         got, headers, answer = models.ask(path, request)
         equal((got, headers["x-should-retry"]), (status, "false"), "the status")
         contains(answer.decode(), part, "the form")
-        contains(answer.decode(), "the money of this run is used up: US$ 0.001 (budget)", "the reason")
+        contains(answer.decode(), "US$ 0.001 is left of this run's US$ 0.001; --budget changes it", "the reason")
     equal(models.provider.requests, [], "nothing left the machine")
 
 
@@ -326,7 +326,7 @@ def test_a_daily_budget_is_shared_by_all_runs(t):
     again = Models(t, lambda request, _: message(), "--daily-budget", "0.150")
     status, _, answer = again.ask(body=body(5000))
     equal(status, 402, "the second run")
-    contains(answer.decode(), "the money of today is used up: US$ 0.15 (daily-budget)", "the reason")
+    contains(answer.decode(), "is left of today's US$ 0.15; --daily-budget changes it", "the reason")
     other = Models(t, lambda request, _: message(), "--budget", "0.150")
     equal(other.ask(body=body(1000))[0], 200, "a run without that limit")
 

@@ -74,9 +74,22 @@ def test_a_budget_ends_the_iteration_on_the_wire(t):
     result = world.run("-m", "1", "--budget", "0.025")
     equal(result.code, 2, "exit status", result)
     asked = world.loop.tree()["asked"].splitlines()
-    contains(asked[-1], "402 ringfence: the money of this iteration is used up: US$ 0.025 (budget)", "the last request")
+    contains(asked[-1], "402 ringfence: a request could cost US$ 0.0", "the last request")
+    contains(asked[-1], "is left of this iteration's US$ 0.025; --budget changes it", "the last request")
     expect(sum(line["cost_nusd"] for line in world.ledger()) <= 25 * 10 ** 6, "the budget holds", world.ledger())
     equal(world.loop.history()[0]["failure"], "budget", "the class")
+
+
+def test_a_budget_that_is_too_small_for_one_request_is_named_as_that(t):
+    world = World(t, lambda request, _: message(), all="event error \"\\\"text\\\": \\\"$(python3 ask.py 1000)\\\"\"; exit 1")
+    result = world.run("--max-no-progress", "2", "--budget", "0.001")
+    equal((result.code, world.provider.requests), (1, []), "exit status and requests", result)
+    why = world.loop.history()[0]["refused_why"]
+    contains(why, ", and US$ 0.001 is left of this iteration's US$ 0.001; --budget changes it", "the reason")
+    contains(result.out, f" s: {why}\n", "what is told")
+    equal(result.out.count(why), 2, "how often it is told in two iterations")
+    lacks(result.out, "spent what it may", "what is told")
+    contains(world.loop.status()["reason"], "too little for this task: raise --budget", "the advice")
 
 
 def test_a_loops_money_is_its_limit(t):
@@ -142,7 +155,7 @@ def test_the_money_of_a_day_pauses_the_loop(t):
     world = World(t, lambda request, _: message(input=len(request.body), output=500), all="python3 ask.py 500 >>asked; edit a $N; event final")
     result = world.run("-m", "9", "--daily-budget", "0.030")
     equal((result.code, world.loop.status()["status"]), (3, "paused"), "exit status and status", result)
-    contains(world.loop.status()["reason"], "the money of today is used up: US$ 0.03 (daily-budget)", "the reason")
+    contains(world.loop.status()["reason"], "is left of today's US$ 0.03; --daily-budget changes it", "the reason")
     equal(world.loop.ringfence("resume", "--daily-budget", "10", "-m", "4", env=world.env).code, 0, "exit status of resume")
     world.loop.ended("limit")
     expect(len(world.ledger()) > 2, "and spends", world.ledger())

@@ -87,12 +87,15 @@ static void leasing(void)
 		      left == 80 * CENT && !why[0]);
 	CHECK("what is asked for beyond the limit is given as far as it goes, and the limit is named",
 	      lease(books, 90 * CENT, false, &left, why) == 80 * CENT && left == 0 &&
-		      strcmp(why, "the money of this iteration is used up: US$ 1.00 (budget)") ==
+		      strcmp(why,
+			     "a request could cost US$ 1.10, and US$ 1.00 is left of this iteration's US$ 1.00; --budget changes it") ==
 			      0);
 	CHECK("then there is nothing",
 	      lease(books, 1, false, &left, why) == 0 && total() == 100 * CENT);
 	CHECK("what is spent already is written down all the same",
-	      lease(books, 3, true, &left, why) == 3 && total() == 100 * CENT + 3 && why[0]);
+	      lease(books, 3, true, &left, why) == 3 && total() == 100 * CENT + 3 &&
+		      strcmp(why, "the money of this iteration is used up: US$ 1.00 (budget)") ==
+			      0);
 	books_add(books, &row, &err);
 	CHECK("what was not used comes back in order",
 	      books_end_lease(books, true, &err) == 0 && total() == 7 * CENT);
@@ -106,7 +109,9 @@ static void leasing(void)
 	books = open_books(0, 10 * CENT, 0, 3);
 	CHECK("the limit of the loop is named",
 	      lease(books, 9 * CENT, false, &left, why) == 3 * CENT &&
-		      strcmp(why, "the money of this loop is used up: US$ 0.10 (max-cost)") == 0);
+		      strcmp(why,
+			     "a request could cost US$ 0.09, and US$ 0.03 is left of this loop's US$ 0.10; --max-cost changes it") ==
+			      0);
 	books_end_lease(books, true, &err);
 	books_close(books);
 

@@ -602,6 +602,21 @@ static void unchosen(void)
 		      !strstr(d.reasons[0], "stronger model"));
 }
 
+static void poor(void)
+{
+	struct guard_input in = usual();
+	struct guard_decision d;
+
+	in.facts.stream_error = GUARD_STREAM_BUDGET;
+	in.snapshot = *in.earlier;
+	in.breakers[GUARD_BREAKER_NO_PROGRESS].count = 4;
+	d = decided(&in);
+	CHECK("without progress for want of money the advice is more money",
+	      d.action == GUARD_FAILED && d.breaker == GUARD_BREAKER_NO_PROGRESS &&
+		      says(&d, "too little for this task: raise --budget") &&
+		      !strstr(d.reasons[0], "stronger model"));
+}
+
 static void tripping(void)
 {
 	struct guard_input in = usual();
@@ -747,6 +762,7 @@ int main(void)
 	pauses();
 	limits();
 	unchosen();
+	poor();
 	tripping();
 	early();
 	before();
