@@ -374,9 +374,10 @@ static void print_why(const struct fence_explanation *about)
 	print_why_line("rule", about->rule);
 	print_why_line("origin", about->origin);
 	if (about->note)
-		print_why_line("note", about->note);
+		print_why_line(about->instead ? "change" : "note", about->note);
 	if (!about->change_key) {
-		print_why_line("change", "no setting changes this");
+		if (!about->instead)
+			print_why_line("change", "no setting changes this");
 		return;
 	}
 
