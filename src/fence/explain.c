@@ -323,10 +323,14 @@ static bool has_port(const char *text)
 	       strspn(colon + 1, "0123456789") == strlen(colon + 1) && !strchr(text, '/');
 }
 
+static bool is_host(const char *text)
+{
+	return has_port(text) || strstr(text, "://") || strcmp(text, "localhost") == 0;
+}
+
 static bool looks_like_host(const char *text)
 {
-	return has_port(text) || strstr(text, "://") || strcmp(text, "localhost") == 0 ||
-	       (strchr(text, '.') && !strchr(text, '/') && isalnum((unsigned char)text[0]));
+	return strchr(text, '.') && !strchr(text, '/') && isalnum((unsigned char)text[0]);
 }
 
 void fence_explain(const struct fence_plan *plan, const char *question, const char *base,
@@ -345,10 +349,12 @@ void fence_explain(const struct fence_plan *plan, const char *question, const ch
 		explain_path(plan, question, base, ret_explanation);
 	else if (find_call(question))
 		explain_call(question, ret_explanation);
-	else if (looks_like_host(question))
+	else if (is_host(question) || looks_like_host(question))
 		explain_host(question, ret_explanation);
 	else
 		explain_path(plan, question, base, ret_explanation);
+	ret_explanation->guessed = strcmp(ret_explanation->about, "host") == 0 &&
+				   strncmp(question, "host:", 5) != 0 && !is_host(question);
 }
 
 void fence_explanation_release(struct fence_explanation *explanation)

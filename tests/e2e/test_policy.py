@@ -105,6 +105,7 @@ PATHS = {
     "~/.ssh": ("private", None),
     "/var/log": ("absent", None),
     "/etc/shadow": ("absent", "read"),
+    "./calcc.py": ("writable", "hide"),
     "/var/lib/dpkg/status": ("absent", "read"),
 }
 
@@ -145,6 +146,18 @@ def test_what_changes_a_verdict_is_said_once(t, path, change):
     equal(len(lines), 2, "one line about it", lines)
     expect(" ".join(lines[1].split()).startswith(change.format(home=t.home)), "what it says", lines)
     lacks(lines[0], "read", "what stands before it")
+
+
+def test_a_name_that_is_no_file_is_taken_for_a_host_and_that_is_said(t):
+    guess = "taken for a host, because no such file is here: ./calcc.py asks for a file"
+    answer = why(t, "calcc.py")
+    equal(answer["about"], "host", "what it is about")
+    contains(answer["note"], guess, "the note")
+    contains(why(t, "calcc.py", "--allow", "calcc.py")["note"], guess, "the note where it is allowed")
+    for sure in ("host:calcc.py", "https://calcc.py", "calcc.py:443"):
+        lacks(why(t, sure)["note"], "taken for", f"the note on {sure}")
+    t.write("calcc.py", "x")
+    equal(why(t, "calcc.py")["about"], "path", "what is there")
 
 
 @cases(("mount", "refused"), ("read", "allowed"), ("clone", "conditional"), ("clone3", "refused"),
