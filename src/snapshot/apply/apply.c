@@ -7,7 +7,6 @@
 #include "snapshot/apply/mail.h"
 #include "snapshot/apply/merge.h"
 #include "snapshot/base/discard.h"
-#include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/walk.h"
 #include "snapshot/object/vet.h"
