@@ -89,6 +89,7 @@ static enum found find(const char *secret, size_t length, const char *bytes, siz
 /* An escaped letter becomes an escaped x: what stands before it may be a backslash. */
 static void blot(const char *secret, size_t length, char *at, size_t size)
 {
+	static const char hex_of_x[4] = { '0', '0', '7', '8' };
 	size_t letter;
 
 	if (size == length) {
@@ -98,7 +99,7 @@ static void blot(const char *secret, size_t length, char *at, size_t size)
 	for (size_t i = 0; i < length; i++, at += letter, size -= letter) {
 		find_letter(secret[i], at, size, &letter);
 		if (letter > 5 && strchr("uU", at[letter - 5]))
-			memcpy(at + letter - 4, "0078", 4);
+			memcpy(at + letter - 4, hex_of_x, 4);
 		else
 			memset(at, 'x', letter);
 	}
