@@ -47,7 +47,7 @@ enum agent_error {
 	AGENT_ERROR_BUDGET, /* a money limit of ours, kept by the agent itself */
 	AGENT_ERROR_NETWORK,
 	AGENT_ERROR_OTHER,
-	AGENT_ERROR_UNREACHABLE, /* no agent says so: the gateway has found no way to the model server */
+	AGENT_ERROR_UNREACHABLE, /* no agent says so: the gateway had no answer of the model server */
 	AGENT_ERROR_COUNT
 };
 

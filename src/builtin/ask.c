@@ -34,18 +34,27 @@ struct
 try {
 	struct answer *answer;
 	struct link_head head;
-	struct buffer refusal; /* the body, where there is no stream */
+	struct buffer body; /* where there is no stream */
 };
+
+static void keep(void *context, const struct link_head *head, const char *bytes, size_t size)
+{
+	struct try *try = context;
+
+	try->head = *head;
+	buffer_add(&try->body, bytes, size);
+}
 
 static void take(void *context, const struct link_head *head, const char *bytes, size_t size)
 {
 	struct try *try = context;
 
+	if (head->status != 200 || !head->events) {
+		keep(context, head, bytes, size);
+		return;
+	}
 	try->head = *head;
-	if (head->status == 200 && head->events)
-		answer_feed(try->answer, bytes, size);
-	else
-		buffer_add(&try->refusal, bytes, size);
+	answer_feed(try->answer, bytes, size);
 }
 
 bool ask_is_too_long(unsigned int status, const char *body)
@@ -104,10 +113,10 @@ static enum ask_failure class_of(unsigned int status, const struct usage *usage,
 static void judge_refusal(struct ask *ask, struct try *try, struct ask_end *end)
 {
 	struct usage_reader usage;
-	const char *body = buffer_text(&try->refusal);
+	const char *body = buffer_text(&try->body);
 
 	usage_init(&usage, ask->dialect->format, false);
-	usage_feed(&usage, body, try->refusal.used);
+	usage_feed(&usage, body, try->body.used);
 	if (try->head.status == 200) {
 		AUTO_FREE char *shown = text_escaped(body);
 
@@ -197,13 +206,13 @@ void ask_model(struct ask *ask, const char *body, size_t size, size_t calls, str
 	for (int tries = 1;; tries++) {
 		struct try try = { .answer = answer,
 				   .head = { .wait_ms = -1, .retry = -1 },
-				   .refusal = BUFFER_INIT(ANSWER_ERROR) };
+				   .body = BUFFER_INIT(ANSWER_ERROR) };
 		int64_t delay;
 
 		answer_init(answer, ask->dialect);
 		*ret_end = (struct ask_end){ 0 };
 		ask_once(ask, body, size, &try, ret_end);
-		buffer_release(&try.refusal);
+		buffer_release(&try.body);
 		if (answer->usage.usage.has_input)
 			say_tokens(ask->model, &answer->usage.usage);
 		if (ret_end->failure == ASK_FINE) {
@@ -223,12 +232,6 @@ void ask_model(struct ask *ask, const char *body, size_t size, size_t calls, str
 	}
 }
 
-static void keep(void *context, const struct link_head *head, const char *bytes, size_t size)
-{
-	(void)head;
-	buffer_add(context, bytes, size);
-}
-
 /* Servers name it in different places; those that say nothing have one all the same. */
 static uint64_t window_of(const json_t *model)
 {
@@ -244,9 +247,24 @@ static uint64_t window_of(const json_t *model)
 		       : 0;
 }
 
-int ask_first_model(struct ask *ask, char **ret_model, uint64_t *ret_window, struct error *err)
+/* Judges what is no list of models: what passes is called what it is of a message, the rest has one remedy. */
+static void judge_models(struct ask *ask, struct try *try, struct ask_end *end)
 {
-	AUTO_BUFFER struct buffer body = BUFFER_INIT(MODELS_BYTES);
+	if (try->head.status != 200)
+		judge_refusal(ask, try, end);
+	if (try->head.status != 200 && end->failure != ASK_OTHER && end->failure != ASK_TOO_LONG)
+		return;
+	end->failure = ASK_OTHER;
+	error_set(&end->why,
+		  "the model server does not tell which models it has (status %u): name one with "
+		  "--model",
+		  try->head.status);
+}
+
+int ask_first_model(struct ask *ask, char **ret_model, uint64_t *ret_window,
+		    struct ask_end *ret_end)
+{
+	struct try try = { .body = BUFFER_INIT(MODELS_BYTES) };
 	const struct link_request request = { .method = "GET",
 					      .path = ask->dialect->models_path,
 					      .lines = ask->lines };
@@ -254,23 +272,24 @@ int ask_first_model(struct ask *ask, char **ret_model, uint64_t *ret_window, str
 	json_t *root;
 	const json_t *first;
 	const char *id;
-	int result = 0;
+	int result = link_ask(&ask->link, &request, keep, &try, &status, &ret_end->why);
 
-	if (link_ask(&ask->link, &request, keep, &body, &status, err) < 0)
+	if (result < 0) {
+		ret_end->failure = ask->link.garbled ? ASK_OTHER : ASK_NETWORK;
+		buffer_release(&try.body);
 		return -1;
-	root = json_loadb(buffer_text(&body), body.used, 0, NULL);
+	}
+	root = json_loadb(buffer_text(&try.body), try.body.used, 0, NULL);
 	first = json_array_get(json_object_get(root, "data"), 0);
 	id = json_string_value(json_object_get(first, "id"));
 	if (status != 200 || !id || !*id) {
-		result = error_set(
-			err,
-			"the model server does not tell which models it has (status %u): name one with "
-			"--model",
-			status);
+		judge_models(ask, &try, ret_end);
+		result = -1;
 	} else {
 		*ret_model = mem_dup(id);
 		*ret_window = window_of(first);
 	}
 	json_decref(root);
+	buffer_release(&try.body);
 	return result;
 }

@@ -54,8 +54,9 @@ void ask_model(struct ask *ask, const char *body, size_t size, size_t calls, str
 	       struct ask_end *ret_end);
 
 /* The first model that the server has, and its window in tokens (0: not said). The caller frees *ret_model. Returns 0, or -1
- * with err set. */
-int ask_first_model(struct ask *ask, char **ret_model, uint64_t *ret_window, struct error *err);
+ * with what went wrong, which has the class that it would have of a message. */
+int ask_first_model(struct ask *ask, char **ret_model, uint64_t *ret_window,
+		    struct ask_end *ret_end);
 
 /* Does this refusal mean that the conversation is too long? */
 bool ask_is_too_long(unsigned int status, const char *body);

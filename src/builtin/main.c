@@ -56,10 +56,10 @@ struct options {
 	long most;
 };
 
-static int fail(const struct error *err)
+static int fail(const struct ask_end *end)
 {
-	say_trouble("error", err->text, 0);
-	fprintf(stderr, "ringfence-agent: %s\n", err->text);
+	say_trouble(ask_failure_names[end->failure], end->why.text, end->reset_at);
+	fprintf(stderr, "ringfence-agent: %s\n", end->why.text);
 	return 1;
 }
 
@@ -272,21 +272,21 @@ static void alive(void *context)
 }
 
 static int open_ask(struct ask *ask, const struct options *options, const char *key,
-		    uint64_t *window, struct error *err)
+		    uint64_t *window, struct ask_end *end)
 {
 	ask->link = LINK_INIT;
 	ask->link.tick = alive;
 	ask->lines = mem_format("%s%s%s%s", ask->dialect->lines, *key ? ask->dialect->key_line : "",
 				key, *key ? "\r\n" : "");
 	ask->local = is_local(ask->dialect->name);
-	if (link_place_read(getenv(ask->dialect->place_variable), &ask->link.place, err) < 0)
+	if (link_place_read(getenv(ask->dialect->place_variable), &ask->link.place, &end->why) < 0)
 		return -1;
 	if (options->model)
 		ask->model = mem_dup(options->model);
 	else if (!ask->local)
 		ask->model = mem_dup(ask->dialect->model);
 	else
-		return ask_first_model(ask, &ask->model, window, err);
+		return ask_first_model(ask, &ask->model, window, end);
 	return 0;
 }
 
@@ -336,8 +336,9 @@ static int work(const struct options *options, struct turn *turn, struct error *
 	return result < 0 ? 1 : 0;
 }
 
-static int run(const struct options *options, struct error *err)
+static int run(const struct options *options, struct ask_end *end)
 {
+	struct error *err = &end->why;
 	char key[SECRET] = "";
 	struct bench bench;
 	struct ask ask = { .dialect = choose(options->model, err), .link = LINK_INIT };
@@ -347,7 +348,7 @@ static int run(const struct options *options, struct error *err)
 
 	if (!ask.dialect || take_key(ask.dialect, key, err) < 0 || bench_open(&bench, err) < 0)
 		return -1;
-	result = open_ask(&ask, options, key, &window, err);
+	result = open_ask(&ask, options, key, &window, end);
 	bench.environment = make_environment(key);
 	bench.secret = key;
 	wipe_environment(key);
@@ -368,16 +369,16 @@ static int run(const struct options *options, struct error *err)
 int main(int argc, char **argv)
 {
 	struct options options;
-	struct error err;
+	struct ask_end end = { 0 };
 	int result;
 
 	/* Nobody here may look into this process, which has the token. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	signal(SIGPIPE, SIG_IGN);
-	result = read_options(argc, argv, &options, &err);
+	result = read_options(argc, argv, &options, &end.why);
 	if (result == 0)
-		result = run(&options, &err);
+		result = run(&options, &end);
 	else if (result == 1)
 		return 0;
-	return result < 0 ? fail(&err) : result;
+	return result < 0 ? fail(&end) : result;
 }

@@ -374,9 +374,10 @@ static void print_why(const struct fence_explanation *about)
 	print_why_line("rule", about->rule);
 	print_why_line("origin", about->origin);
 	if (about->note)
-		print_why_line("note", about->note);
+		print_why_line(about->instead ? "change" : "note", about->note);
 	if (!about->change_key) {
-		print_why_line("change", "no setting changes this");
+		if (!about->instead)
+			print_why_line("change", "no setting changes this");
 		return;
 	}
 
@@ -388,19 +389,32 @@ static void print_why(const struct fence_explanation *about)
 	       about->change_key, value);
 }
 
+static void add_note(struct fence_explanation *about, const char *text)
+{
+	char *note = mem_format("%s%s%s", about->note ? about->note : "", about->note ? "; " : "",
+				text);
+
+	free(about->note);
+	about->note = note;
+}
+
+static void note_guess(struct fence_explanation *about)
+{
+	AUTO_FREE char *text = mem_format("taken for a host, because no such file is here: "
+					  "./%s asks for a file",
+					  about->subject);
+
+	add_note(about, text);
+}
+
 /* What the plan says of .git holds for a command. */
 static void note_git(const struct applied *applied, const struct fence_plan *plan,
 		     struct fence_explanation *about)
 {
-	char *note;
-
-	if (!is_git(plan, about->subject) || !policy_private_git(applied, plan))
-		return;
-	note = mem_format(
-		"%s%sin a loop a private git directory is there instead, which can be written",
-		about->note ? about->note : "", about->note ? "; " : "");
-	free(about->note);
-	about->note = note;
+	if (is_git(plan, about->subject) && policy_private_git(applied, plan))
+		add_note(
+			about,
+			"in a loop a private git directory is there instead, which can be written");
 }
 
 static int show(struct policy_options *asked, struct error *err)
@@ -421,6 +435,8 @@ static int show(struct policy_options *asked, struct error *err)
 			reach_explain(&applied->spec, &about);
 		else if (strcmp(about.about, "path") == 0)
 			note_git(applied, &plan, &about);
+		if (about.guessed)
+			note_guess(&about);
 		if (asked->json)
 			print_why_json(&about);
 		else

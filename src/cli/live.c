@@ -14,11 +14,17 @@
 /* Where no terminal says how wide a line is; and where lines go on: words below words, the rest further in. */
 enum { WIDE = 110, INDENT_WORDS = 3, INDENT = 6 };
 
-/* The first line of a text that says anything; the caller frees. NULL: there is none. */
+/* The first line of a text that says anything, with dots if there are more; the caller frees. NULL: there is none. */
 static char *first_line(const char *text)
 {
+	size_t size;
+
 	text += text ? strspn(text, " \t\r\n") : 0;
-	return text && *text ? strndup(text, strcspn(text, "\r\n")) : NULL;
+	if (!text || !*text)
+		return NULL;
+	size = strcspn(text, "\r\n");
+	return mem_format("%.*s%s", (int)size, text,
+			  text[size + strspn(text + size, " \t\r\n")] ? " ..." : "");
 }
 
 /* Tells a line, and of a longer one the beginning. */

@@ -268,7 +268,7 @@ static void tell_checked(struct tale *tale, const json_t *data)
 	tell_found(tale, data);
 }
 
-static void tell_data(struct tale *tale, int kind, const json_t *data, int64_t at_ms)
+static void tell_waits(struct tale *tale, const json_t *data)
 {
 	time_t until = (time_t)(json_integer_value(json_object_get(data, "until_ms")) / 1000);
 	char clock[32] = "";
@@ -276,6 +276,21 @@ static void tell_data(struct tale *tale, int kind, const json_t *data, int64_t a
 
 	if (localtime_r(&until, &parts))
 		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
+	tale_tell(tale, "  waits until %s: %s", clock, text_of(data, "reason"));
+}
+
+static void tell_finished(struct tale *tale, const json_t *data)
+{
+	bool refused = json_is_true(json_object_get(data, "refused"));
+
+	if (*text_of(data, "uncommitted"))
+		tale_tell(tale, "  %s", text_of(data, "uncommitted"));
+	tale_paint(tale, PAINT_BOLD, "%s: %s", refused ? "refused" : text_of(data, "status"),
+		   text_of(data, "reason"));
+}
+
+static void tell_data(struct tale *tale, int kind, const json_t *data, int64_t at_ms)
+{
 	if (loops_failure_words(data))
 		tale_tell(tale, "  %s", loops_failure_words(data));
 	switch (kind) {
@@ -315,18 +330,13 @@ static void tell_data(struct tale *tale, int kind, const json_t *data, int64_t a
 		tale->stops = false;
 		break;
 	case LOOP_EVENT_waits:
-		tale_tell(tale, "  waits until %s: %s", clock, text_of(data, "reason"));
+		tell_waits(tale, data);
 		break;
 	case LOOP_EVENT_paused:
 		tale_tell(tale, "paused: %s", text_of(data, "reason"));
 		break;
 	case LOOP_EVENT_finished:
-		if (*text_of(data, "uncommitted"))
-			tale_tell(tale, "  %s", text_of(data, "uncommitted"));
-		tale_paint(tale, PAINT_BOLD, "%s: %s",
-			   json_is_true(json_object_get(data, "refused")) ? "refused"
-									  : text_of(data, "status"),
-			   text_of(data, "reason"));
+		tell_finished(tale, data);
 		break;
 	default:
 		break;

@@ -95,6 +95,13 @@ static char *written(const struct fence_plan *plan, const char *path)
 	return mem_dup(path);
 }
 
+static void cannot_change(struct fence_explanation *ret, const char *why)
+{
+	free(ret->note);
+	ret->note = mem_dup(why);
+	ret->instead = true;
+}
+
 /* What could be asked for so that it were otherwise, or why nothing can. */
 static void find_change(const struct fence_plan *plan, const struct verdict *verdict,
 			const char *path, struct fence_explanation *ret)
@@ -107,10 +114,10 @@ static void find_change(const struct fence_plan *plan, const struct verdict *ver
 	} else if (verdict->wall == VERDICT_FIXED) {
 		return;
 	} else if (fence_plan_permits(plan, wants_write, path, &why) < 0) {
-		ret->note = mem_dup(why.text);
+		cannot_change(ret, why.text);
 		return;
 	} else if (access(path, F_OK) < 0) {
-		ret->note = mem_dup("there is no such file on the host");
+		cannot_change(ret, "there is no such file on the host");
 		return;
 	} else {
 		ret->change_key = wants_write ? "write" : "read";
@@ -153,10 +160,6 @@ static bool explain_partly(const char *path, struct fence_explanation *ret)
 		ret->verdict = "private";
 		ret->note = mem_dup(
 			"the fence has its own, with its own processes; the kernel's rights decide there");
-	} else if (path_within(path, "/etc") && !builtin_etc_shows(path)) {
-		ret->verdict = "absent";
-		ret->note =
-			mem_dup("only public files of /etc are in the fence; read: names others");
 	} else if (path_within(path, "/dev") && path[4] && !device &&
 		   !path_within(path, "/dev/shm") && !path_within(path, "/dev/pts")) {
 		ret->verdict = "absent";
@@ -181,6 +184,10 @@ static void explain_path(const struct fence_plan *plan, const char *question, co
 	ret->about = "path";
 	ret->subject = real ? real : mem_dup(clean);
 	verdict = verdict_at(plan, ret->subject);
+	if (!verdict.by && path_within(ret->subject, "/etc") && !builtin_etc_shows(ret->subject)) {
+		verdict.wall = VERDICT_OUTSIDE;
+		ret->note = mem_dup("only public files of /etc are in the fence");
+	}
 	ret->verdict = wall_word(verdict.wall);
 	verdict_name(plan, &verdict, &ret->rule, &origin);
 	ret->origin = mem_dup(origin);
@@ -316,10 +323,14 @@ static bool has_port(const char *text)
 	       strspn(colon + 1, "0123456789") == strlen(colon + 1) && !strchr(text, '/');
 }
 
+static bool is_host(const char *text)
+{
+	return has_port(text) || strstr(text, "://") || strcmp(text, "localhost") == 0;
+}
+
 static bool looks_like_host(const char *text)
 {
-	return has_port(text) || strstr(text, "://") || strcmp(text, "localhost") == 0 ||
-	       (strchr(text, '.') && !strchr(text, '/') && isalnum((unsigned char)text[0]));
+	return strchr(text, '.') && !strchr(text, '/') && isalnum((unsigned char)text[0]);
 }
 
 void fence_explain(const struct fence_plan *plan, const char *question, const char *base,
@@ -338,10 +349,12 @@ void fence_explain(const struct fence_plan *plan, const char *question, const ch
 		explain_path(plan, question, base, ret_explanation);
 	else if (find_call(question))
 		explain_call(question, ret_explanation);
-	else if (looks_like_host(question))
+	else if (is_host(question) || looks_like_host(question))
 		explain_host(question, ret_explanation);
 	else
 		explain_path(plan, question, base, ret_explanation);
+	ret_explanation->guessed = strcmp(ret_explanation->about, "host") == 0 &&
+				   strncmp(question, "host:", 5) != 0 && !is_host(question);
 }
 
 void fence_explanation_release(struct fence_explanation *explanation)

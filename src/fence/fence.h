@@ -311,6 +311,8 @@ struct fence_explanation {
 	char *note;             /* what that means; may be NULL */
 	const char *change_key; /* the setting that would change it; NULL: nothing can */
 	char *change_value;
+	bool guessed; /* a host by nothing but its name: a file that is not there may be meant */
+	bool instead; /* nothing can, and the note says why, or what can be set instead */
 };
 
 /* Answers a question: "~/.ssh/id_rsa", "src/x.c", "https://example.org", "mount"; "path:", "host:" or

@@ -355,6 +355,61 @@ static void hide_ignored(struct fence_plan *plan, const char *path, const char *
 		plan->rules[before].ignored = plan->rules[before].asked = true;
 }
 
+/* Can one more be protected? Returns 0, or -1 with the scan's err set. */
+static int check_room(const struct scan *scan, const char *path)
+{
+	if (strlen(path) >= PATH_MAX)
+		return error_set(
+			scan->err,
+			"a path of %zu bytes, '%.60s...%.60s', is too long to be protected; shorten it",
+			strlen(path), path, path + strlen(path) - 60);
+	if (scan->plan->rule_count > MOST_FOUND)
+		return error_set(
+			scan->err,
+			"'%s' holds more than %d things to protect; hide folders as a whole (--hide)",
+			scan->root, MOST_FOUND);
+	return 0;
+}
+
+/* What nobody looks into. */
+static enum walk_verdict hide_folder(struct fence_plan *plan, const struct walk_entry *entry,
+				     const char *path, const char *why)
+{
+	struct stat status;
+
+	plan_add_existing(plan, path, WIRE_HIDE, why, false);
+	if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		remember(plan, &status);
+	return WALK_PAST;
+}
+
+static void remember_entry(struct fence_plan *plan, const struct walk_entry *entry,
+			   const char *path)
+{
+	struct stat status;
+
+	if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	if (S_ISREG(status.st_mode) && status.st_nlink > 1)
+		list_printf(&plan->notices,
+			    "%s has %lu names (hard links); it is protected under this one only",
+			    path, (unsigned long)status.st_nlink);
+	remember(plan, &status);
+}
+
+/* A git directory of another name, by its HEAD. */
+static void take_bare(struct scan *scan, const char *head)
+{
+	AUTO_FREE char *path = mem_format("%.*s", (int)(strlen(head) - strlen("/HEAD")), head);
+
+	if (strcmp(path, scan->root) == 0)
+		take_bare_root(scan);
+	else
+		plan_add_existing(scan->plan, path, WIRE_READ, "executed by the host", false);
+	take_git(scan, path);
+	take_config(scan, path, path);
+}
+
 static enum walk_verdict look(void *context, const struct walk_entry *entry)
 {
 	struct scan *scan = context;
@@ -365,7 +420,6 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	const char *executed = scan_executed(entry);
 	bool put_aside = entry->type == DT_DIR && entry->depth == 0 &&
 			 strncmp(entry->name, SWEEP_NEAR, strlen(SWEEP_NEAR)) == 0;
-	struct stat status;
 
 	if (!secret && !executed && !entry->closed && !put_aside && entry->type != DT_SOCK &&
 	    !(entry->type == DT_LNK && below_executed(entry->path)))
@@ -374,33 +428,14 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
 	bool is_git = executed && strcasecmp(entry->name, ".git") == 0;
 
-	if (strlen(path) >= PATH_MAX) {
-		error_set(
-			scan->err,
-			"a path of %zu bytes, '%.60s...%.60s', is too long to be protected; shorten it",
-			strlen(path), path, path + strlen(path) - 60);
+	if (check_room(scan, path) < 0)
 		return WALK_STOP;
-	}
 	take_witnesses(scan, entry);
-	if (plan->rule_count > MOST_FOUND) {
-		error_set(
-			scan->err,
-			"'%s' holds more than %d things to protect; hide folders as a whole (--hide)",
-			scan->root, MOST_FOUND);
-		return WALK_STOP;
-	}
-	if (put_aside) { /* from an earlier sweep */
-		plan_add_existing(plan, path, WIRE_HIDE, "quarantine", false);
-		if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-			remember(plan, &status);
-		return WALK_PAST;
-	}
+	if (put_aside) /* from an earlier sweep */
+		return hide_folder(plan, entry, path, "quarantine");
 	if (entry->closed) {
 		list_printf(&plan->notices, "hidden, because it cannot be looked into: %s", path);
-		plan_add_existing(plan, path, WIRE_HIDE, "unreadable", false);
-		if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-			remember(plan, &status);
-		return WALK_PAST;
+		return hide_folder(plan, entry, path, "unreadable");
 	}
 	if (is_git) {
 		AUTO_FREE char *work_tree = path_absolute("..", path);
@@ -419,30 +454,17 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		list_add(&plan->exempt, path);
 		return WALK_ON;
 	}
-	if ((executed || secret) &&
-	    fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
-		if (S_ISREG(status.st_mode) && status.st_nlink > 1)
-			list_printf(
-				&plan->notices,
-				"%s has %lu names (hard links); it is protected under this one only",
-				path, (unsigned long)status.st_nlink);
-		remember(plan, &status);
-	}
+	if (executed || secret)
+		remember_entry(plan, entry, path);
 	if (entry->type == DT_SOCK)
 		plan_add_existing(plan, path, WIRE_HIDE, "socket", false);
 	else if (ignored)
 		hide_ignored(plan, path, ignored);
 	else if (secret && !public_file(entry))
 		plan_add_existing(plan, path, WIRE_HIDE, "secret", false);
-	else if (executed && strcasecmp(entry->name, "HEAD") == 0) {
-		path[strlen(path) - strlen("/HEAD")] = '\0';
-		if (strcmp(path, scan->root) == 0)
-			take_bare_root(scan);
-		else
-			plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
-		take_git(scan, path);
-		take_config(scan, path, path);
-	} else if (executed)
+	else if (executed && strcasecmp(entry->name, "HEAD") == 0)
+		take_bare(scan, path);
+	else if (executed)
 		plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 	else
 		return WALK_ON;

@@ -112,8 +112,11 @@ void call_settle(struct call *call)
 	bool refused = answered && call->status >= 300;
 	bool exact = answered && usage->has_input && usage->has_output && usage->ended;
 
-	if (!call->priced)
+	if (!call->priced) {
+		if (call->unreached[0])
+			till_tell_unreached(engine, call->unreached);
 		return;
+	}
 	call->priced = false;
 	if (answered)
 		use = usage->use;

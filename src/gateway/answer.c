@@ -319,6 +319,18 @@ static int take_first(struct call *call, const char *bytes, size_t size)
 	return result;
 }
 
+/* Whoever was there is gone. */
+static void gone(struct call *call, const char *why)
+{
+	char target[GATEWAY_TEXT];
+
+	gateway_target_text(&call->upstream->provider->place.target, target);
+	if (call->state != CALL_ANSWERED)
+		snprintf(call->unreached, sizeof call->unreached, "%.140s did not answer: %.140s",
+			 target, why);
+	call_broken(call, why);
+}
+
 static void lost(struct call *call, ssize_t n)
 {
 	/* What came before that is the client's. */
@@ -330,8 +342,8 @@ static void lost(struct call *call, ssize_t n)
 	if (n == 0 && call->state == CALL_ANSWERED && call->answer_kind == HTTP_UNTIL_CLOSE)
 		end_answer(call);
 	else
-		call_broken(call, n == 0 ? "it closed the connection without a whole answer"
-					 : link_wrong(call->link));
+		gone(call, n == 0 ? "it closed the connection without a whole answer"
+				  : link_wrong(call->link));
 }
 
 void call_read_answer(struct call *call)

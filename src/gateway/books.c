@@ -341,6 +341,14 @@ void books_add_refused(struct books *books, uint32_t count)
 	books->news.refused += count;
 }
 
+void books_add_unreached(struct books *books, const char *text)
+{
+	books->news.kind = SHAPE_UNREACHABLE;
+	books->news.retry_at_ms = 0;
+	books->news.unreached[0] = '\0';
+	add_text(books->news.unreached, BOOKS_ERROR, text);
+}
+
 void books_add_stray(struct books *books, const char *text)
 {
 	add_text(books->news.stray, BOOKS_STRAY, text);

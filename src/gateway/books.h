@@ -21,13 +21,12 @@ enum { BOOKS_WHY = 160, BOOKS_STRAY = 1000, BOOKS_TAPE = 256, BOOKS_ERROR = 320 
 
 /* What was used by one request, as the gateway tells it. */
 struct books_row {
-	char route[16];      /* "messages"; "lost": granted to a gateway that died */
-	char provider[16];   /* "anthropic" */
-	char model[128];     /* as it was asked for */
-	char as[PRICE_NAME]; /* the model of the table that it was counted as */
-	char child[64];      /* which agent of the agent asked; empty: not said */
-	char error
-		[BOOKS_ERROR]; /* a word of the provider's, or why it cannot be reached; empty: none */
+	char route[16];          /* "messages"; "lost": granted to a gateway that died */
+	char provider[16];       /* "anthropic" */
+	char model[128];         /* as it was asked for */
+	char as[PRICE_NAME];     /* the model of the table that it was counted as */
+	char child[64];          /* which agent of the agent asked; empty: not said */
+	char error[BOOKS_ERROR]; /* the provider's word, or why it is not reached; empty: none */
 	uint64_t tokens[PRICE_KINDS];
 	uint64_t searches;
 	uint64_t cost_nusd;
@@ -75,6 +74,9 @@ int books_end_lease(struct books *books, bool in_order, struct error *err);
 /* So many requests were refused or cut, because the money was used up. */
 void books_add_refused(struct books *books, uint32_t count);
 
+/* A request that has no line, because it costs nothing, had no answer: why. */
+void books_add_unreached(struct books *books, const char *text);
+
 /* A replay has left its tape: what is said about that. The first time counts. */
 void books_add_stray(struct books *books, const char *text);
 
@@ -91,7 +93,7 @@ struct books_news {
 	char why[BOOKS_WHY];         /* the same as a sentence */
 	uint32_t kind;               /* how the last request ended: enum shape_class */
 	int64_t retry_at_ms;         /* when that provider wants to be asked again; 0: not said */
-	char unreached[BOOKS_ERROR]; /* why there was no connection for it; empty: there was one */
+	char unreached[BOOKS_ERROR]; /* why it had no answer; empty: it had one */
 	uint32_t refused;            /* requests, because the money was used up */
 	uint64_t requests;           /* that left */
 	uint64_t free_requests;      /* of these, to local models */

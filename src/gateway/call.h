@@ -52,7 +52,7 @@ struct call {
 	struct buffer memory; /* its body; or, if that is large, `spool` */
 	uint64_t size;        /* of the body as it came */
 	struct link *link;
-	char unreached[BOOKS_ERROR]; /* why there is none; empty: there is, or was */
+	char unreached[BOOKS_ERROR]; /* why there is no answer; empty: there may be one */
 	struct buffer head;          /* as it is sent */
 	size_t head_at;
 	uint64_t body_at;

@@ -324,7 +324,13 @@ int gateway_listen(struct gateway *gateway, int listener, struct error *err)
 	return 0;
 }
 
-/* What it has to say about money. Returns 0, or -1 with err set: then nothing may be spent. */
+static bool is_for_books(const struct post_message *message)
+{
+	return message->type == POST_LEASE || message->type == POST_ROW ||
+	       message->type == POST_UNREACHED;
+}
+
+/* What it has to say about requests and their money. Returns 0, or -1 with err set: then nothing may be spent. */
 static int keep_books(struct gateway *gateway, const struct post_message *message,
 		      struct error *err)
 {
@@ -332,6 +338,10 @@ static int keep_books(struct gateway *gateway, const struct post_message *messag
 	struct post_grant *grant = &answer.u.grant;
 	const struct post_lease *lease = &message->u.lease;
 
+	if (message->type == POST_UNREACHED) {
+		books_add_unreached(gateway->books, message->u.text);
+		return 0;
+	}
 	if (message->type == POST_ROW)
 		return books_add(gateway->books, &message->u.row, err);
 	grant->must = lease->must;
@@ -436,7 +446,7 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 		fd_close(&fds[1]);
 		if (message.type == POST_FAILED)
 			return bury(gateway, message.u.text, err);
-		if ((message.type == POST_LEASE || message.type == POST_ROW) && gateway->books &&
+		if (is_for_books(&message) && gateway->books &&
 		    keep_books(gateway, &message, &why) < 0)
 			return bury(gateway, why.text, err);
 		if (message.type == POST_NEWS) {
@@ -508,8 +518,7 @@ static void close_books(struct gateway *gateway)
 			continue;
 		fd_close(&fds[0]);
 		fd_close(&fds[1]);
-		if ((message.type == POST_LEASE || message.type == POST_ROW) &&
-		    keep_books(gateway, &message, &ignored) < 0)
+		if (is_for_books(&message) && keep_books(gateway, &message, &ignored) < 0)
 			break;
 		if (message.type == POST_NEWS)
 			hear_news(gateway, &message);

@@ -36,6 +36,7 @@ enum post_type {
 	POST_LEASE,     /* up: more money is wanted: `lease` */
 	POST_GRANT,     /* down: the answer to that: `grant` */
 	POST_ROW,       /* up: a request to a model is over: `row` */
+	POST_UNREACHED, /* up: one that costs nothing had no answer: text says why */
 	POST_CLOSE,     /* down: end everything, and tell what it cost */
 	POST_CLOSED,    /* up: that was all; `refused` */
 	POST_REEL, /* down, behind the first if there is a tape: it, and of a replay its marks */

@@ -45,6 +45,15 @@ void till_tell(struct engine *engine, const struct books_row *row)
 		engine->loop.over = true;
 }
 
+void till_tell_unreached(struct engine *engine, const char *why)
+{
+	struct post_message message = { .type = POST_UNREACHED };
+
+	snprintf(message.u.text, sizeof message.u.text, "%s", why);
+	if (post_send(engine->owner.fd, &message, NULL, 0, true) < 0)
+		engine->loop.over = true;
+}
+
 void till_changed(struct engine *engine)
 {
 	struct till *till = &engine->till;

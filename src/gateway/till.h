@@ -41,6 +41,7 @@ void till_granted(struct engine *engine, const struct post_message *message);
 
 /* A line for the ledger. */
 void till_tell(struct engine *engine, const struct books_row *row);
+void till_tell_unreached(struct engine *engine, const char *why);
 
 /* Something was settled or changed: who waits may go on, what is overdrawn is asked for. */
 void till_changed(struct engine *engine);

@@ -320,12 +320,14 @@ static struct cause cause(const struct guard_input *in, enum guard_failure failu
 static bool waits(const struct guard_input *in, struct guard_decision *d)
 {
 	int64_t until = in->facts.reset_at;
+	int64_t later = guard_add(in->now, guard_back_off_s(in->waits));
 	bool stated = until > in->now && until <= guard_add(in->now, GUARD_RESET_AHEAD_S);
 
 	if (!provider_waits(d->failure))
 		return false;
-	if (!stated)
-		until = guard_add(in->now, guard_back_off_s(in->waits));
+	/* Waits use up no iteration: who states a second again and again would never come to an end. */
+	if (!stated || (in->waits >= GUARD_STATED_WAITS && until < later))
+		until = later;
 	if (in->limits.total_s > 0 && elapsed(in, until) >= in->limits.total_s) {
 		d->action = GUARD_LIMIT;
 		d->limit = GUARD_LIMIT_TIME;

@@ -36,6 +36,7 @@ enum {
 	GUARD_BACK_OFF_FIRST_S = 30,
 	GUARD_BACK_OFF_MOST_S = 900,
 	GUARD_UNREACHABLE_WAITS = 6,
+	GUARD_STATED_WAITS = 3, /* in a row: then a stated time that comes sooner is not believed */
 };
 
 enum guard_action {
@@ -98,8 +99,7 @@ struct guard_input {
 
 	/* After an iteration only. */
 	struct guard_facts facts;
-	const char *
-		unreached; /* "127.0.0.1:8080 cannot be reached: Connection refused"; NULL: not known */
+	const char *unreached; /* why a model server cannot be reached; NULL: not known */
 	struct guard_boxes boxes;
 	bool promised;
 	int64_t tests_passed;

@@ -15,7 +15,7 @@ enum guard_failure {
 	GUARD_FAILURE_NONE,
 	GUARD_FAILURE_PROVIDER_LIMIT, /* the provider wants us to wait */
 	GUARD_FAILURE_OVERLOADED,     /* the provider cannot serve anybody now */
-	GUARD_FAILURE_UNREACHABLE,    /* there is no way to the model server */
+	GUARD_FAILURE_UNREACHABLE,    /* there is no way to the model server, or it has gone away */
 	GUARD_FAILURE_AUTHENTICATION, /* key, login or account: only a person can repair it */
 	GUARD_FAILURE_BUDGET,         /* our own money limit cut the iteration off */
 	GUARD_FAILURE_HANG,           /* no output for too long */
@@ -32,7 +32,7 @@ enum guard_stream_error {
 	GUARD_STREAM_OK,
 	GUARD_STREAM_RATE_LIMIT,
 	GUARD_STREAM_OVERLOADED,  /* and other errors of the provider's servers */
-	GUARD_STREAM_UNREACHABLE, /* the gateway could not connect to the model server */
+	GUARD_STREAM_UNREACHABLE, /* the gateway has no connection to the model server */
 	GUARD_STREAM_AUTHENTICATION,
 	GUARD_STREAM_BILLING, /* the provider's account has no money */
 	GUARD_STREAM_BUDGET,  /* the gateway or the agent refused to spend more */

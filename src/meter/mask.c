@@ -10,20 +10,27 @@ enum found {
 	FOUND,
 };
 
-/* Whether a letter is here, by itself or escaped. *ret_size is how many bytes that takes. */
+/* Whether a letter is here, by itself or escaped. *ret_size is how many bytes that takes. A backslash is escaped by one
+ * backslash; all else by as many as there are texts within texts. */
 static enum found find_letter(char letter, const char *at, size_t left, size_t *ret_size)
 {
 	static const char digits[] = "0123456789abcdef";
 	unsigned char byte = (unsigned char)letter;
-	char escaped[6] = { '\\', 'u', '0', '0', digits[byte >> 4], digits[byte & 15] };
+	const char escaped[5] = { 'u', '0', '0', digits[byte >> 4], digits[byte & 15] };
+	size_t most = letter == '\\' ? 1 : MASK_SLASHES;
+	size_t slashes = 0;
 
 	*ret_size = 1;
 	if (left > 0 && *at != '\\')
 		return *at == letter ? FOUND : FOUND_NOT;
-	*ret_size = 2;
-	if (left > 1 && at[1] == letter && strchr("/\"\\", letter))
+	while (slashes < left && slashes < most && at[slashes] == '\\')
+		slashes++;
+	*ret_size = slashes + 1;
+	if (slashes < left && at[slashes] == letter && strchr("/\"\\", letter))
 		return FOUND;
-	*ret_size = sizeof escaped;
+	at += slashes;
+	left -= slashes;
+	*ret_size = slashes + sizeof escaped;
 	if (strncasecmp(at, escaped, left < sizeof escaped ? left : sizeof escaped) != 0)
 		return FOUND_NOT;
 	return left < sizeof escaped ? FOUND_PERHAPS : FOUND;
@@ -82,7 +89,6 @@ static enum found find(const char *secret, size_t length, const char *bytes, siz
 /* An escaped letter becomes an escaped x: what stands before it may be a backslash. */
 static void blot(const char *secret, size_t length, char *at, size_t size)
 {
-	static const char escaped[6] = { '\\', 'u', '0', '0', '7', '8' };
 	size_t letter;
 
 	if (size == length) {
@@ -91,8 +97,8 @@ static void blot(const char *secret, size_t length, char *at, size_t size)
 	}
 	for (size_t i = 0; i < length; i++, at += letter, size -= letter) {
 		find_letter(secret[i], at, size, &letter);
-		if (letter == sizeof escaped)
-			memcpy(at, escaped, sizeof escaped);
+		if (letter > 5 && strchr("uU", at[letter - 5]))
+			memcpy(at + letter - 4, "0078", 4);
 		else
 			memset(at, 'x', letter);
 	}

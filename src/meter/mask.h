@@ -1,8 +1,8 @@
 /*
  * Takes a secret out of bytes that pass, in pieces: each of its letters becomes an x, so that no length changes.
  *
- * It is found as it is, and as JSON may write it: each letter by itself or escaped ("\u0073", "\/"). What may be the beginning
- * of it is held back until that is known.
+ * It is found as it is, and as JSON may write it: each letter by itself or escaped ("\u0073", "\/"), also in a text
+ * within a text ("\\u0073"). What may be the beginning of it is held back until that is known.
  */
 #ifndef METER_MASK_H
 #define METER_MASK_H
@@ -14,8 +14,10 @@
 enum {
 	MASK_SHORTEST = 8,
 	MASK_SECRET = 512, /* bytes of the longest */
-	MASK_LONGEST =
-		6 * MASK_SECRET, /* of that, where each letter is escaped: no more is held back */
+	MASK_SLASHES = 4,  /* before a letter: of a text in a text in a text */
+	MASK_LETTER = MASK_SLASHES + 5,
+	MASK_LONGEST = MASK_LETTER *
+		       MASK_SECRET, /* where each letter is escaped: no more is held back */
 };
 
 struct mask {

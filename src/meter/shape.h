@@ -45,7 +45,7 @@ enum shape_class {
 	SHAPE_AUTHENTICATION,
 	SHAPE_BILLING, /* the account there has no money */
 	SHAPE_OTHER,
-	SHAPE_UNREACHABLE, /* there was no connection, and so no answer */
+	SHAPE_UNREACHABLE, /* there was no connection, or it ended before an answer */
 	SHAPE_CLASSES
 };
 

@@ -5,7 +5,7 @@ import os
 import random
 import shutil
 
-from harness import cases, contains, equal, expect, lacks, needs, timeout
+from harness import cases, contains, equal, expect, kernel, lacks, needs, timeout
 from harness.loop import Loop
 from harness.repository import WHO, Repository
 from harness.snapshots import Snapshots
@@ -127,6 +127,21 @@ def test_a_message_brings_no_files_that_no_commit_has(t):
     equal(result.code, 0, "exit status of git am", result)
     equal(repo.git("diff", "--name-only", "try", RESULT), "", "what differs from the branch")
     equal(repo.git("log", "--format=%an %s", "-2"), "An Author two\nAn Author one", "the commits")
+
+
+@needs("git", "patch")
+@cases(("", ""), (" ", " "), ("X", "X"), ("\t \t", "\t \t"), ("- ", ""))
+def test_a_message_brings_no_files_by_patch(t, first, margin):
+    """It takes a patch that stands further to the right, too, or is a mail within a mail."""
+    repo, program = begin(t)
+    patch = f"{first}--- /dev/null\n{margin}+++ b/evil\n{margin}@@ -0,0 +1 @@\n{margin}+evil\n"
+    repo.commit(RESULT, {"a": text(l3="three")}, message=f"one\n\nthe body\n{patch}")
+    equal(ask(program, "patch")[0], 0, "exit status")
+    control = t.run(["patch", "-p1", "--dry-run"], cwd=repo.folder, input=patch)
+    contains(control.out, "file evil", "as a control, without a mail around it")
+    result = t.run(["patch", "-p1"], cwd=repo.folder, input=program.out)
+    equal(result.code, 0, "exit status of patch", result)
+    equal(repo.status(), " M a", "what it changes")
 
 
 @needs("git")
@@ -528,7 +543,7 @@ def save(repo, name, content):
 
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 @cases("a", "b", "new")
 def test_what_the_user_saves_meanwhile_is_not_lost(t, name):
     """A file that changes, one that goes and one that comes; at each moment of it."""
@@ -551,6 +566,21 @@ def test_what_the_user_saves_meanwhile_is_not_lost(t, name):
         repo.git("clean", "-qf", "new")
         repo.git("reset", "-q", "--hard", first)
     equal(seen, {"done", "refused", "left"}, "all that can come of it")
+
+
+@needs("git")
+@cases("names cannot be exchanged", "a folder is a mount")
+def test_what_comes_and_goes_does_so_also_where(t, how):
+    repo, program = begin(t)
+    wanted = repo.commit(RESULT, {"a": text(l3="three"), "folder/c": None, "new": "new\n"})
+    def mount():
+        kernel.become_root_of_nothing(kernel.NEWNS)
+        kernel.mount(repo.path("folder"), repo.path("folder"), flags=kernel.MS_BIND)
+    code, answer = ask(program, begin=kernel.forbid_exchange if how.startswith("names") else mount)
+    equal(code, 0, "exit status", answer)
+    equal((answer["written"], answer["removed"], answer["left"]), (2, 1, []), "what was done")
+    equal(repo.head(), wanted, "HEAD")
+    clean(repo)
 
 
 @needs("git")
@@ -665,7 +695,7 @@ def laid_out(t, layout):
 
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 @cases("the root", "a linked work tree", "a submodule", "below the root")
 def test_a_run_finishes_or_undoes_one_that_was_killed_wherever_git_is(t, layout):
     """Behind its note it is finished; before it, it has not happened, and its lock keeps no git away."""

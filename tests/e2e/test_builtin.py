@@ -344,7 +344,7 @@ def test_a_local_server_and_nothing_else_is_enough(t):
 
 def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
     """The control is a server at such an address."""
-    place = f"http://127.0.0.1:{t.closed_port()}"
+    place = f"http://127.0.0.1:{t.held_port()}"
     loop = Loop(t)
     result = loop.ringfence("run", "make it", "--check", "test -f done", "--upstream", f"openai=local:{place}", "--model", "m")
     equal(result.code, 125, "exit status", result)
@@ -360,7 +360,7 @@ def test_a_local_server_that_is_not_running_is_refused_and_not_waited_for(t):
 
 def test_a_local_server_that_goes_away_is_waited_for_by_its_name_and_asked_again_when_it_is_back(t):
     world = World(t, [turn(call("shell", command="touch asked; until [ -e gone ]; do sleep 0.05; done"))], provider="openai", local=True,
-                  port=t.closed_port())
+                  port=t.held_port())
     host, port = world.server.server.server_address
     result = world.run("--model", "m", "--detach")
     equal(result.code, 0, "exit status", result)
@@ -378,11 +378,34 @@ def test_a_local_server_that_goes_away_is_waited_for_by_its_name_and_asked_again
     equal(result.code, 0, "exit status of resume", result)
 
 
+def test_a_local_server_that_goes_away_in_a_request_is_waited_for_and_so_is_the_answer_which_models_it_has(t):
+    world = World(t, [turn(text="never sent")], provider="openai", local=True, port=t.closed_port())
+    host, port = world.server.server.server_address
+    world.server.turn_hook = lambda _turn, _body: world.server.close()
+    result = world.run("--detach")
+    equal(result.code, 0, "exit status", result)
+    wanted = f"the model server at {host}:{port} did not answer: it closed the connection without a whole answer: waiting until "
+    contains(world.loop.waiting()["reason"], wanted, "the reason")
+    world.loop.ringfence("pause")
+    world.loop.ended("paused")
+    equal([request["path"] for request in world.server.requests], ["/v1/models", "/v1/chat/completions"], "what was asked")
+    world.loop.ringfence("resume", env=world.env)
+    wanted = f"the model server at {host}:{port} cannot be reached: Connection refused: waiting until "
+    contains(world.loop.waiting()["reason"], wanted, "the reason, where it is asked which models it has")
+    entries = [(entry["failure"], entry["verdict"], entry["counts"]) for entry in world.loop.history()]
+    equal(entries, [("unreachable", "wait", False)] * 2, "the iterations")
+    world.loop.ringfence("pause")
+    world.loop.ended("paused")
+    with Server(ends(), listen=(host, port)):
+        result = world.loop.ringfence("resume", "--follow", env=world.env)
+    equal(result.code, 0, "exit status of resume", result)
+
+
 # A request to the model, with each word of the environment that could be the token; prints the status of each.
 SPEND = """
 import http.client, os, re
 for token in ["none", *{word for value in os.environ.values() for word in re.findall("[0-9a-f]{32}", value)}]:
-    gateway = http.client.HTTPConnection("127.0.0.1", 61080, timeout=10)
+    gateway = http.client.HTTPConnection("127.0.0.1", 61080, timeout=60)
     gateway.request("POST", "/v1/messages", '{"model": "claude-sonnet-5-5", "max_tokens": 5, "messages": []}', {"x-api-key": token})
     print("status", gateway.getresponse().status)
 """

@@ -161,6 +161,16 @@ def test_a_refusal_is_tried_again_as_the_server_says_and_named(t, status, kind, 
     contains(agent.last["text"], str(status), "the status")
 
 
+@cases(("503 No", {"error": {"message": "Loading model", "type": "unavailable_error"}}, "overloaded", "answers 503: Loading model"),
+       ("401 No", {"error": {"message": "who are you?"}}, "auth", "answers 401: who are you?"),
+       ("404 No", {}, "error", "(status 404): name one with --model"), ("200 OK", {"data": []}, "error", "(status 200): name one with --model"))
+def test_a_refusal_to_say_which_models_there_are_has_the_class_that_it_has_of_a_message(t, status, body, named, words):
+    agent = Agent(t, Provider(lambda request, _: respond(body, status)), "openai")
+    equal(agent.run(RINGFENCE_LOCAL_MODELS="openai").code, 1, "exit status")
+    equal(agent.last["type"], named, "the class", agent.last)
+    contains(agent.last["text"], words, "the sentence")
+
+
 def test_the_gateways_own_limit_is_a_budget(t):
     agent = scripted(t, {"status": 402, "kind": "insufficient_quota", "message": "ringfence: the money of this iteration is used up"},
                      provider="openai")

@@ -481,7 +481,7 @@ def test_a_gc_that_runs_while_objects_come_in_takes_nothing_away(t):
 
 
 @needs("git")
-@timeout(120)
+@timeout(240)
 def test_no_gc_at_any_point_of_an_import_takes_anything_away(t):
     """Neither what is there, nor what is still a draft."""
     repo = Repository(t, os.path.join(t.home, "repo")).filled()

@@ -187,7 +187,7 @@ def test_without_a_socket_the_place_of_one_is_printed(t):
 
 
 def test_the_listening_port_is_not_open_on_the_host(t):
-    path, port = served(t), t.closed_port()
+    path, port = served(t), t.held_port()
     process = t.fence_start("sh", "-c", "echo ready; read x", stdin=-1,
                             opts=("--listen", f"127.0.0.1:{port}={path}"))
     equal(process.stdout.readline(), b"ready\n", "the command")

@@ -125,7 +125,7 @@ def test_what_an_agent_does_is_told_as_it_does_it(t):
     loop.write("lines", "".join(line + "\n" for line in events))
     loop.write("act", "cat lines; touch done; printf '%s' '{\"type\": \"tool\", \"name\": \"last\"}'")
     result = loop.ringfence("run", "x", "--agent-command", "sh act", "--agent-format", "events", "--check", "test -f done")
-    contains(result.out, "the agent works\n  \"I look first.\"\n  - read a.c\n    fails: no such file\n"
+    contains(result.out, "the agent works\n  \"I look first. ...\"\n  - read a.c\n    fails: no such file\n"
              f"  - shell {'é' * 96} ...\n  - last \n  the agent ended", "what is told")
     lacks(loop.ringfence("run", "x", "--agent-command", "sh act", "--check", "test -f done").out, "read a.c",
           "what is told of plain output")

@@ -339,7 +339,7 @@ def test_a_client_that_goes_away_is_charged_for_what_it_saw(t):
 
     def answer(request, connection):
         connection.sendall(STREAM + chunk(events[0]) + chunk(events[1]))
-        connection.settimeout(5)
+        connection.settimeout(60)
         try:
             connection.recv(1)
         except OSError:
@@ -373,7 +373,7 @@ def test_a_provider_that_breaks_off_is_not_free(t, when):
 
 
 def test_a_provider_that_cannot_be_reached_costs_nothing(t):
-    port = t.closed_port()
+    port = t.held_port()
     models = Models(t, lambda request, _: message(), "--upstream", f"anthropic=https://127.0.0.1:{port}")
     status, _, answer = models.ask()
     equal(status, 502, "the status")
@@ -477,7 +477,7 @@ def test_32_mib_pass_and_33_do_not(t):
     head = f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: {models.token}\r\nContent-Length: {33 << 20}\r\n\r\n"
     contains(models.raw(head.encode()).decode(), "HTTP/1.1 413 ", "33 MiB")
     chunks = f"POST /v1/messages HTTP/1.1\r\nHost: x\r\nx-api-key: {models.token}\r\nTransfer-Encoding: chunked\r\n\r\n{33 << 20:x}\r\n"
-    with socket.create_connection(("127.0.0.1", models.port), 10) as connection:
+    with socket.create_connection(("127.0.0.1", models.port), 60) as connection:
         connection.sendall(chunks.encode())
         answer = b""
         try:

@@ -104,6 +104,8 @@ PATHS = {
     "~/.ssh/id_rsa": ("private", "read"),
     "~/.ssh": ("private", None),
     "/var/log": ("absent", None),
+    "/etc/shadow": ("absent", "read"),
+    "./calcc.py": ("writable", "hide"),
     "/var/lib/dpkg/status": ("absent", "read"),
 }
 
@@ -121,7 +123,7 @@ def test_why_a_path(t, path):
     expect(answer["rule"] and answer["origin"], "rule and origin", answer)
 
 
-@cases(".env", ".git/config", "~/.ssh/id_rsa")
+@cases(".env", ".git/config", "~/.ssh/id_rsa", "/etc/shadow")
 def test_the_line_that_is_offered_changes_the_verdict(t, path):
     t.write(".env", "x")
     t.write(".git/config", "x")
@@ -133,6 +135,29 @@ def test_the_line_that_is_offered_changes_the_verdict(t, path):
     after = why(t, path)
     expect(after["verdict"] != answer["verdict"], "another verdict", after)
     contains(after["origin"], "config.yml:2", "the origin")
+
+
+@cases(("~/.ssh", "read '{home}/.ssh' is refused: it holds credentials; name the file in it that is needed"),
+       ("~/.ssh/none", "there is no such file on the host"), ("/etc/shadow", "in ~/.config/ringfence/config.yml, or as --read /etc/shadow:"),
+       ("/proc/version", "no setting changes this"))
+def test_what_changes_a_verdict_is_said_once(t, path, change):
+    t.at_home(".ssh/id_rsa", "x")
+    lines = policy(t, "--why", path).out.split("\n  change   ")
+    equal(len(lines), 2, "one line about it", lines)
+    expect(" ".join(lines[1].split()).startswith(change.format(home=t.home)), "what it says", lines)
+    lacks(lines[0], "read", "what stands before it")
+
+
+def test_a_name_that_is_no_file_is_taken_for_a_host_and_that_is_said(t):
+    guess = "taken for a host, because no such file is here: ./calcc.py asks for a file"
+    answer = why(t, "calcc.py")
+    equal(answer["about"], "host", "what it is about")
+    contains(answer["note"], guess, "the note")
+    contains(why(t, "calcc.py", "--allow", "calcc.py")["note"], guess, "the note where it is allowed")
+    for sure in ("host:calcc.py", "https://calcc.py", "calcc.py:443"):
+        lacks(why(t, sure)["note"], "taken for", f"the note on {sure}")
+    t.write("calcc.py", "x")
+    equal(why(t, "calcc.py")["about"], "path", "what is there")
 
 
 @cases(("mount", "refused"), ("read", "allowed"), ("clone", "conditional"), ("clone3", "refused"),

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 
 from harness import cases, contains, equal, expect, lacks
 
@@ -32,6 +31,11 @@ def shared(t):
     return folder
 
 
+def patch(t, diff):
+    result = t.run(["patch", "-s", "-p0", "-d", "/"], input=diff)
+    equal(result.code, 0, "exit status of patch", result)
+
+
 def test_a_folder_that_was_written_to_is_offered(t):
     folder = shared(t)
     equal(t.sh(f"echo x > {folder}/file").code, 2, "denied")
@@ -51,7 +55,7 @@ def test_the_diff_can_be_applied_and_then_it_works(t):
         diff = suggest(t).out
         contains(diff, f'- "{folder}"' if not folder.startswith(t.home) else "- \"~", "the diff")
         os.makedirs(os.path.dirname(own_config(t)), exist_ok=True)
-        subprocess.run(["patch", "-s", "-p0", "-d", "/"], input=diff.encode(), check=True, timeout=10)
+        patch(t, diff)
         result = t.sh(script)
         equal(result.code, 0, f"allowed now (before: {before!r})", result)
         os.unlink(os.path.join(folder, "file"))
@@ -167,7 +171,7 @@ def test_a_project_that_names_what_may_be_written_keeps_it(t):
     diff = suggest(t).out
     contains(diff, "all projects", "the risk")
     os.makedirs(os.path.dirname(own_config(t)))
-    subprocess.run(["patch", "-s", "-p0", "-d", "/"], input=diff.encode(), check=True, timeout=10)
+    patch(t, diff)
     os.chmod(own_config(t), 0o600)
     result = t.sh("echo z >> out.txt && touch src/new && ! touch other 2>/dev/null")
     equal(result.code, 0, "what may be written now", result)
@@ -181,7 +185,7 @@ def test_a_file_that_no_diff_can_extend_is_left_to_the_person(t, text):
     t.sh(f"cat {file}; echo x > {folder}/f", opts=("--trace-reads",))
     result = suggest(t)
     if "+++" in result.out:
-        subprocess.run(["patch", "-s", "-p0", "-d", "/"], input=result.out.encode(), check=True, timeout=10)
+        patch(t, result.out)
         equal(t.run([t.ringfence, "config"]).code, 0, "the file can still be read", t.read(own_config(t)))
     else:
         contains(result.err, "by hand", "stderr")

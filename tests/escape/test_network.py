@@ -9,9 +9,9 @@ ALLOW = ("--allow", "allowed.com")
 # Asks the gateway by hand: argv is host, port and what to send.
 ASK = """
 import socket, sys
-s = socket.create_connection(("127.0.0.1", 61080), 10)
+s = socket.create_connection(("127.0.0.1", 61080), 60)
 s.sendall(sys.argv[1].encode().decode("unicode_escape").encode("latin-1"))
-s.settimeout(10)
+s.settimeout(60)
 data = b""
 while chunk := s.recv(65536):
     data += chunk
@@ -41,7 +41,7 @@ def control(t):
 DIRECT = """
 import socket, sys
 s = socket.socket(socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET, getattr(socket, sys.argv[3]))
-s.settimeout(5)
+s.settimeout(30)
 s.connect((sys.argv[1], int(sys.argv[2])))
 s.send(b"GET / HTTP/1.0\\r\\n\\r\\n")
 print("reached", s.recv(100))
@@ -103,7 +103,7 @@ def test_70_a_relay_inside_changes_no_verdict(t):
 
 SEND = """
 import array, os, socket
-s = socket.create_connection(("127.0.0.1", 61080), 10)
+s = socket.create_connection(("127.0.0.1", 61080), 60)
 fd = os.open("/etc/passwd", os.O_RDONLY)
 try:
     s.sendmsg([b"GET http://allowed.com/x HTTP/1.1\\r\\nHost: allowed.com\\r\\nConnection: close\\r\\n\\r\\n"],

@@ -251,7 +251,7 @@ def works_or_says_why(t, opts, secrets):
     before = t.spent()
     result = t.sh(f"cat {secrets}", opts=opts)
     took = t.spent() - before
-    expect(took < 10, f"answers within 10 s, not {took:.1f} s", result.err[:500])
+    expect(took < 10, f"answers within 10 s of CPU time, not {took:.1f} s", result.err[:500])
     if result.code == 125:
         contains(result.err, "ringfence: ", "the error")
         contains(result.err, "rule", "the error")
@@ -277,7 +277,7 @@ def test_34_thousands_of_nested_rules_collapse(t):
         opts += ["--hide", f"dir/{i % 50}/{i}"]
     before = t.spent()
     result = t.sh("cat dir/0/0 dir/49/4999", opts=opts)
-    expect(t.spent() - before < 10, "answers within 10 s")
+    expect(t.spent() - before < 10, "answers within 10 s of CPU time")
     expect(result.code != 125, "rules below a hidden folder cost nothing", result.err[:500])
     lacks(result.out, "the secret", "what was read inside")
 

@@ -10,7 +10,7 @@ def matches(path):
 
 def free(path):
     if path.endswith("/models"):
-        return 200, {"object": "list", "data": []}
+        return 200, {"object": "list", "data": [{"id": "a-model", "object": "model"}]}
     return None
 
 

@@ -21,7 +21,7 @@ static void pass(const char *data, size_t size, size_t piece, struct buffer *out
 		size_t left = size - at < piece ? size - at : piece;
 		size_t passed = mask_feed(&mask, data + at, left, &scratch, &bytes);
 
-		if (mask.held >= 6 * strlen(secret))
+		if (mask.held >= MASK_LETTER * strlen(secret))
 			abort();
 		buffer_add(out, bytes, passed);
 	}

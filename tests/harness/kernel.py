@@ -167,18 +167,28 @@ def forbid_user_namespaces():
     _write("/proc/sys/user/max_user_namespaces", "0")
 
 
+def _filter_calls(*lines):
+    """A seccomp filter over this process and what it starts."""
+    program = b"".join(struct.pack("HBBI", *line) for line in lines)
+    kept = ctypes.create_string_buffer(program)
+    header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(kept)))
+    _check(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+    _check(_libc.prctl(PR_SET_SECCOMP, 2, header, 0, 0), "seccomp")
+
+
 def forbid_calls(first, last):
     """System calls of these numbers do not exist any more for this process and what it starts."""
     load, jump_ge, jump_gt, give = 0x20, 0x35, 0x25, 0x06
-    not_implemented = 0x00050000 | errno.ENOSYS
-    program = b"".join(struct.pack("HBBI", *line) for line in (
-        (load, 0, 0, 0), (jump_ge, 0, 2, first), (jump_gt, 1, 0, last), (give, 0, 0, not_implemented),
-        (give, 0, 0, 0x7FFF0000)))
-    lines = ctypes.create_string_buffer(program)
-    header = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program) // 8,
-                                                     ctypes.addressof(lines)))
-    _check(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
-    _check(_libc.prctl(PR_SET_SECCOMP, 2, header, 0, 0), "seccomp")
+    _filter_calls((load, 0, 0, 0), (jump_ge, 0, 2, first), (jump_gt, 1, 0, last), (give, 0, 0, 0x00050000 | errno.ENOSYS),
+                  (give, 0, 0, 0x7FFF0000))
+
+
+def forbid_exchange():
+    """Two names cannot be exchanged any more, as on a file system that does not know how to."""
+    load, jump_eq, give = 0x20, 0x15, 0x06
+    renameat2, flags, exchange = 316, 16 + 4 * 8, 2
+    _filter_calls((load, 0, 0, 0), (jump_eq, 0, 3, renameat2), (load, 0, 0, flags), (jump_eq, 0, 1, exchange),
+                  (give, 0, 0, 0x00050000 | errno.EINVAL), (give, 0, 0, 0x7FFF0000))
 
 
 def take_the_listener():

@@ -134,6 +134,11 @@ class Loop:
         with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "journal.db"))) as store:
             return store.execute("SELECT kind, data FROM event ORDER BY seq").fetchall()
 
+    def times(self, kind):
+        """When events of a kind were written down, in ms."""
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder, "journal.db"))) as store:
+            return [at for at, in store.execute("SELECT at_ms FROM event WHERE kind = ? ORDER BY seq", (kind,))]
+
     def tree(self):
         """The files of the project with their contents."""
         found = {}
@@ -144,12 +149,16 @@ class Loop:
         return found
 
 
+PF_EXITING = 4
+
+
 def name_of(pid):
-    """Of one that lives; the dead that nobody has waited for yet have none."""
+    """Of one that lives; the dead that nobody has waited for yet have none, nor has one that has nothing left but to die."""
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8",
                                             errors="replace") as file:
         name, _, rest = file.read().partition("(")[2].rpartition(")")
-        return "" if rest.split()[0] == "Z" else name
+        fields = rest.split()
+        return "" if fields[0] == "Z" or int(fields[6]) & PF_EXITING else name
     return ""
 
 
@@ -157,6 +166,11 @@ def is_stopped(pid):
     with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
         return file.read().rpartition(")")[2].split()[0] == "T"
     return False
+
+
+def at_work():
+    """The names of what lives below this test at this moment, but for keepers: one sees the end of its supervisor, and goes."""
+    return [name for pid, _ in kernel.descendants_of(os.getpid()) if (name := name_of(pid)) not in ("", "ringfence-keep")]
 
 
 def keepers():

@@ -16,8 +16,9 @@ class Snapshots:
         self.loop, self.ignored, self.env = "loop", ignored, env
         self.out = self.err = b""
 
-    def ask(self, work, fault=None, meanwhile=None, **words):
-        """Returns the exit status (-9: killed) and the answer. meanwhile: is called at the fault point, and nobody is killed there."""
+    def ask(self, work, fault=None, meanwhile=None, begin=None, **words):
+        """Returns the exit status (-9: killed) and the answer. meanwhile: is called at the fault point, and nobody is killed there;
+        begin: in the process, before it becomes the program."""
         given = {"store": self.store, "project": self.project, "loop": self.loop, "ignored": int(self.ignored)}
         given.update(words)
         ends = os.pipe()
@@ -28,7 +29,7 @@ class Snapshots:
         argv = ["bash", "-c", f'exec "$@" 3>&{ends[1]} {ends[1]}>&-', "-", self.program, work,
                 *(f"{key.rstrip('_')}={value}" for key, value in given.items())]
         with tempfile.TemporaryFile() as said, subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                                                stderr=said, pass_fds=[ends[1]]) as process:
+                                                                stderr=said, pass_fds=[ends[1]], preexec_fn=begin) as process:
             os.close(ends[1])
             if meanwhile and os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT).si_code == os.CLD_STOPPED:
                 meanwhile()

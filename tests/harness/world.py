@@ -268,8 +268,8 @@ class World:
             threading.Thread(target=_answer_datagrams, args=(server,), daemon=True).start()
         return server
 
-    def closed_port(self):
-        """A port of 127.0.0.1 at which nobody listens, unless the test itself does later; held until it ends: nobody else gets it."""
+    def held_port(self):
+        """A port of 127.0.0.1 that nobody else gets until the test ends. Nobody listens there, unless the test itself does."""
         held = socket.socket()
         self.servers.append(held)
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -434,6 +434,14 @@ static void waiting(void)
 	d = decided(&in);
 	CHECK("a time that is over is waited for a little",
 	      d.wait_until == NOW + 30 && d.waits == 1);
+	in.facts.reset_at = NOW + 1;
+	in.waits = GUARD_STATED_WAITS - 1;
+	CHECK("a second can be stated three times", decided(&in).wait_until == NOW + 1);
+	in.waits = GUARD_STATED_WAITS;
+	CHECK("but not again and again", decided(&in).wait_until == NOW + 240);
+	in.facts.reset_at = NOW + 7200;
+	CHECK("a later time is believed", decided(&in).wait_until == NOW + 7200);
+	in.waits = 0;
 	in.facts.http_status = 529;
 	in.facts.reset_at = 0;
 	in.waits = 3;

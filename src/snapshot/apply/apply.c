@@ -6,11 +6,11 @@
 #include "snapshot/apply/landing.h"
 #include "snapshot/apply/mail.h"
 #include "snapshot/apply/merge.h"
+#include "snapshot/base/discard.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/walk.h"
 #include "snapshot/object/vet.h"
-#include "snapshot/undo/stage.h"
 #include "util/fd.h"
 #include "util/text.h"
 
@@ -279,7 +279,7 @@ static int finish(struct user *user, struct json *json, struct error *err)
 	if (!landing_pending(user->git_fd)) {
 		/* One that was killed before anything of the user's changed leaves no more than this. */
 		if (user->stale)
-			stage_remove(user->work_fd, WALK_STAGE, 0);
+			discard(user->work_fd, WALK_STAGE);
 		return 0;
 	}
 	outcome = landing_finish(user, &result, err);

@@ -56,27 +56,31 @@ static int find_before(git_repository *repository, const struct mail *mail,
 	return git_commit_parentcount(commit) ? git_commit_parent(ret_before, commit, 0) : 0;
 }
 
-/* A line of a message that git am would take for the beginning of a patch, of another mail, or of who wrote it: with it a
- * message could bring files that no commit has. */
+/* A line of a message that git am or patch would take for the beginning of a patch, of another mail, or of who wrote it:
+ * with it a message could bring files that no commit has. For patch the whole may stand further to the right, or be a
+ * mail within a mail. */
 static bool is_mail(const char *line)
 {
-	static const char *const beginnings[] = { "diff -", "Index: ", "---",   "From ",
-						  ">From",  "From:",   "Date:", "Subject:" };
+	static const char *const beginnings[] = { "diff ", "Index:", "---",     "+++",
+						  "***",   "@@",     "From ",   ">From",
+						  "From:", "Date:",  "Subject:" };
 
+	while (*line == ' ' || *line == '\t' || *line == 'X' || strncmp(line, "- ", 2) == 0)
+		line++;
 	for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
 		if (strncasecmp(line, beginnings[i], strlen(beginnings[i])) == 0)
 			return true;
 	return false;
 }
 
-/* Such lines begin with a blank. */
+/* Such lines stand behind a bar. */
 static void guard_body(const char *body, struct buffer *out)
 {
 	while (body && *body) {
 		size_t size = strcspn(body, "\n");
 
 		if (is_mail(body))
-			buffer_add_text(out, " ");
+			buffer_add_text(out, "| ");
 		buffer_add(out, body, size + (body[size] == '\n'));
 		body += size + (body[size] == '\n');
 	}

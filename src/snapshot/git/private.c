@@ -1,9 +1,9 @@
 /* Private git directories: see private.h. */
 #include "snapshot/git/private.h"
 
+#include "snapshot/base/discard.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/object/refs.h"
-#include "snapshot/undo/stage.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -195,7 +195,7 @@ int private_make(const char *folder, const struct borrow *borrow, struct error *
 		return error_sys(err, "open '%s'", folder);
 	if (is_folder(above, "git"))
 		return make_modules(borrow, above, err);
-	stage_remove(above, DRAFT, 0);
+	discard(above, DRAFT);
 	fault_point();
 	if ((mkdirat(above, "git-own", 0700) < 0 && errno != EEXIST) ||
 	    mkdirat(above, DRAFT, 0700) < 0)

@@ -1,6 +1,7 @@
 /* Bringing a project back: see restore.h. */
 #include "snapshot/undo/restore.h"
 
+#include "snapshot/base/discard.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/undo/plan.h"
 #include "snapshot/undo/stage.h"
@@ -406,7 +407,7 @@ int restore_recover(struct depot *depot, const struct look_options *options, boo
 	project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) { /* one that was cut off before it changed anything */
 		if (project >= 0 && faccessat(project, WALK_STAGE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-			stage_remove(project, WALK_STAGE, 0);
+			discard(project, WALK_STAGE);
 		return 0;
 	}
 	if (fd_read_all(fd, &note) < 0 || note.used < GIT_OID_HEXSZ + 1 ||

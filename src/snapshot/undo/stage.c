@@ -1,6 +1,7 @@
 /* Files on their way back: see stage.h. */
 #include "snapshot/undo/stage.h"
 
+#include "snapshot/base/discard.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/content.h"
@@ -8,7 +9,6 @@
 #include "util/fd.h"
 #include "util/mem.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,30 +19,11 @@
 
 enum { NUMBER = 16 };
 
-void stage_remove(int folder, const char *name, int depth)
-{
-	AUTO_FD fd = -1;
-	DIR *dir;
-
-	if (unlinkat(folder, name, 0) == 0 || (errno != EISDIR && errno != EPERM) ||
-	    depth > NODE_DEEPEST)
-		return;
-	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && fchmod(fd, 0700) == 0 && (dir = fdopendir(fd))) {
-		fd_steal(&fd); /* closedir() closes it */
-		for (struct dirent *entry; (entry = readdir(dir));)
-			if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-				stage_remove(dirfd(dir), entry->d_name, depth + 1);
-		closedir(dir);
-	}
-	unlinkat(folder, name, AT_REMOVEDIR);
-}
-
 int stage_open(int project, struct stage *ret_stage, struct error *err)
 {
 	int folder;
 
-	stage_remove(project, WALK_STAGE, 0);
+	discard(project, WALK_STAGE);
 	if (mkdirat(project, WALK_STAGE, 0700) < 0 ||
 	    (folder = openat(project, WALK_STAGE,
 			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
@@ -54,7 +35,7 @@ int stage_open(int project, struct stage *ret_stage, struct error *err)
 void stage_close(struct stage *stage)
 {
 	fd_close(&stage->folder);
-	stage_remove(stage->project, WALK_STAGE, 0);
+	discard(stage->project, WALK_STAGE);
 }
 
 int stage_sync(const struct stage *stage, struct error *err)

@@ -38,9 +38,6 @@ int stage_look(const struct stage *stage, const struct node *node, struct stat *
 /* Removes the folder with what is left in it. */
 void stage_close(struct stage *stage);
 
-/* Removes what is at a name, whatever it is, with all below. */
-void stage_remove(int folder, const char *name, int depth);
-
 /* The bytes of a file or link, in order. Returns 0, or -1 with err set. */
 typedef int stage_fn(void *context, const void *bytes, size_t size, uint64_t offset,
 		     struct error *err);
