@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { LAST_LINE_INDENT = 4 };
+
 void tale_object(struct tale *tale, json_t *object)
 {
 	loops_print_line(object);
@@ -148,6 +150,21 @@ static void tell_found(struct tale *tale, const json_t *data)
 	}
 }
 
+/* What was printed last where something failed, in one line; the rest is found by the command, which is named once. */
+static void tell_last_line(struct tale *tale, const json_t *data, const char *rest, bool *hinted)
+{
+	const char *line = text_of(data, "last_line");
+	int width = page_width();
+	size_t size = width ? page_first(line, width - LAST_LINE_INDENT) : strlen(line);
+
+	if (!*line)
+		return;
+	tale_tell(tale, "%*s%.*s", LAST_LINE_INDENT, "", (int)size, line);
+	if (!*hinted)
+		tale_tell(tale, "%*s(all of it: %s)", LAST_LINE_INDENT, "", rest);
+	*hinted = true;
+}
+
 static void tell_ended(struct tale *tale, const json_t *data)
 {
 	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
@@ -180,6 +197,8 @@ static void tell_ended(struct tale *tale, const json_t *data)
 	else
 		tale_tell(tale, "  the agent ended with status %d after %.1f s",
 			  number_of(data, "code"), seconds);
+	if (!*text_of(data, "message")) /* what it says of itself is better */
+		tell_last_line(tale, data, "ringfence logs", &tale->hinted_logs);
 	if (*text_of(data, "not_recorded"))
 		tale_tell(tale, "  %s", text_of(data, "not_recorded"));
 	tell_found(tale, data);
@@ -245,6 +264,7 @@ static void tell_checked(struct tale *tale, const json_t *data)
 			   json_is_true(json_object_get(data, "new"))
 				   ? "; before the first iteration it passed"
 				   : "");
+	tell_last_line(tale, data, "ringfence logs --checks", &tale->hinted_checks);
 	tell_found(tale, data);
 }
 

@@ -15,8 +15,9 @@
 struct tale {
 	struct client_loop *loop;
 	bool json;
-	time_t at;  /* when something was said last */
-	bool stops; /* somebody has asked for a pause or an end */
+	time_t at;                       /* when something was said last */
+	bool stops;                      /* somebody has asked for a pause or an end */
+	bool hinted_checks, hinted_logs; /* where all that was printed is has been said */
 	struct live live;
 };
 

@@ -226,3 +226,35 @@ void guard_excerpt(struct buffer *out, const char *output, size_t size, size_t m
 	add_mark(&text, &e, e.tail_end, e.end);
 	buffer_add(out, buffer_text(&text), text.used);
 }
+
+/* "make: *** [Makefile:2: check] Error 1" */
+static bool is_make(const char *line)
+{
+	return strncmp(line, "make", 4) == 0 && strstr(line, ": *** ");
+}
+
+static size_t last_line(const char *output, size_t size, bool makes, char *out, size_t room)
+{
+	const char *end = output + size;
+
+	while (end > output) {
+		const char *before = memrchr(output, '\n', (size_t)(end - output));
+		const char *start = before ? before + 1 : output;
+		struct guard_line line;
+
+		if (guard_line_next(&start, end, &line) &&
+		    guard_line_clean(&line, out, room, NULL) > strspn(out, " ") &&
+		    (makes || !is_make(out)))
+			return strlen(out);
+		end = before ? before : output;
+	}
+	out[0] = '\0';
+	return 0;
+}
+
+size_t guard_last_line(const char *output, size_t size, char *out, size_t room)
+{
+	size_t used = last_line(output, size, false, out, room);
+
+	return used ? used : last_line(output, size, true, out, room);
+}

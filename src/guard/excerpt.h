@@ -24,6 +24,12 @@ enum {
  */
 void guard_excerpt(struct buffer *out, const char *output, size_t size, size_t max);
 
+/*
+ * The last line with something in it, cleaned and cut to the room. What make says when a command has failed (make: *** ...)
+ * is the last one only if there is no other. Returns the size; 0: there is none.
+ */
+size_t guard_last_line(const char *output, size_t size, char *out, size_t room);
+
 /* Does a cleaned line look like a failure? "0 errors" and a test that passed do not. */
 bool guard_looks_failed(const char *line);
 

@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { REFLECTION_BYTES = 1500, TASKS_BYTES = 10 << 20 };
+enum { REFLECTION_BYTES = 1500, TASKS_BYTES = 10 << 20, LINE_BYTES = 300 };
 
 static json_t *signature_text(uint64_t signature)
 {
@@ -60,7 +60,17 @@ json_t *judge_check(size_t index, const char *command, const struct runner_resul
 				 "duration_ms", (json_int_t)result->duration_ms, "excerpt",
 				 report_text(buffer_text(&excerpt)));
 
+	if (!passed)
+		judge_add_last_line(data, output, size);
 	return with_fence(data, result);
+}
+
+void judge_add_last_line(json_t *data, const char *output, size_t size)
+{
+	char line[LINE_BYTES];
+
+	if (guard_last_line(output, size, line, sizeof line))
+		json_object_set_new(data, "last_line", report_text(line));
 }
 
 static void add_number(json_t *object, const char *key, int64_t number)

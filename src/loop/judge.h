@@ -29,6 +29,9 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 json_t *judge_interrupted(const struct loop_state *state, const struct agent_summary *heard,
 			  int64_t now_ms);
 
+/* Adds what was printed last, if anything was. */
+void judge_add_last_line(json_t *data, const char *output, size_t size);
+
 /* Adds cost, tokens and session, as far as they are known. */
 void judge_add_heard(json_t *data, const struct agent_summary *heard);
 

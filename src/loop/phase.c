@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FINAL_BYTES = 16384, MOST_LOST = 5, LIMIT_BYTES = 128 };
+enum { FINAL_BYTES = 16384, MOST_LOST = 5, LIMIT_BYTES = 128, COMPLAINT_BYTES = 4096 };
 
 int phase_finish(struct supervisor *sup, const char *status, const char *reason, struct error *err)
 {
@@ -365,6 +365,7 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 {
 	AUTO_BUFFER struct buffer final = BUFFER_INIT(2 * FINAL_BYTES);
 	AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
+	AUTO_BUFFER struct buffer complaint = BUFFER_INIT(2 * COMPLAINT_BYTES);
 	json_t *data;
 
 	name_limit(sup, result, total, &limit);
@@ -380,6 +381,10 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 	agent_summary_exit(&sup->heard, sup->state.options.agent_format, result->code);
 	money_hear(sup, result);
 	data = judge_end(result, &said, buffer_text(&final), final.used, clock_wall_ms());
+	if (result->code != 0) {
+		sink_last(&sup->complaints, COMPLAINT_BYTES, &complaint);
+		judge_add_last_line(data, buffer_text(&complaint), complaint.used);
+	}
 	report_add_found(folder, "", data);
 	return attend_append(sup, LOOP_EVENT_ended, data, err);
 }

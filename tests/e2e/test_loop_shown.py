@@ -152,6 +152,28 @@ def test_lines_are_no_wider_than_the_terminal(t, columns):
     contains(loop.ringfence("status").out, f"    {'make it ' * 12}\n", "a line that goes into a pipe")
 
 
+def test_what_was_printed_last_is_told_where_something_fails(t):
+    loop = Loop(t, scripts={"1": "echo 'first' >&2; echo 'no such model' >&2; exit 3", "2": "edit done yes"})
+    loop.write("check.sh", "echo one; printf '\\033[31mthe bridge is broken\\n\\n' >&2; test -f done")
+    result = loop.run(check="sh check.sh")
+    equal(result.code, 0, "exit status", result)
+    contains(result.out, "fails (status 1)\n    the bridge is broken\n    (all of it: ringfence logs --checks)\n", "the first check")
+    contains(result.out, "fails (status 1)\n    the bridge is broken\n  goes on", "the second check, without the hint")
+    contains(result.out, " s\n    no such model\n    (all of it: ringfence logs)\n", "the agent")
+    equal((result.out.count("the bridge"), result.out.count("no such model")), (2, 1), "how often it is told")
+    contains(loop.ringfence("logs", "--checks", "--iteration", "1").out, "the bridge", "what the hint names")
+    contains(loop.ringfence("logs", "--iteration", "1").out, "first", "what the other hint names")
+
+
+def test_what_was_printed_last_is_one_line_of_the_terminal(t):
+    loop = Loop(t, scripts={"all": "edit done yes"})
+    loop.write("check.sh", f"echo {'very bad ' * 25}; test -f done")
+    terminal = t.tty([t.ringfence, "run", "x", "--agent-command", "sh agent.sh", "--check", "sh check.sh"], cwd=loop.project, cols=60)
+    equal(terminal.wait(), 0, "exit status")
+    equal([line for line in terminal.text().replace("\r", "").split("\n") if "very bad" in line], ["    " + ("very bad " * 25)[:56]],
+          "the line")
+
+
 def test_what_is_said_to_be_wrong_is_escaped_once(t):
     for words in (("a\\b",), ("exec", "-a\\b"), ("exec", "--a\\b"), ("prices", "a\\b"), ("clean", "--yes", "a\\b"),
                   ("run", "x", "--agent", "a\\b"), ("run", "x", "--agent-command", "true", "--agent-format", "a\\b"),

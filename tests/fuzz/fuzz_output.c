@@ -4,6 +4,7 @@
 
 #include "guard/check.h"
 #include "guard/excerpt.h"
+#include "util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,19 @@ static void check_excerpt(const char *text, size_t size)
 		abort();
 }
 
+/* One line within its room, and nothing in it that a terminal obeys. */
+static void check_line(const char *text, size_t size, size_t room)
+{
+	AUTO_FREE char *line = mem_zero(room);
+	size_t used = guard_last_line(text, size, line, room);
+
+	if (used >= room || strlen(line) != used)
+		abort();
+	for (size_t i = 0; i < used; i++)
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			abort();
+}
+
 void fuzz_output(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
@@ -39,6 +53,7 @@ void fuzz_output(const uint8_t *data, size_t size)
 	if (out.used > max)
 		abort();
 	check_excerpt(buffer_text(&out), out.used);
+	check_line(text, size, 1 + max % 300);
 	if (guard_signature(text, size) != guard_signature(text, size))
 		abort();
 }

@@ -221,6 +221,33 @@ static void signatures(void)
 	CHECK("colours do not matter", same("\033[31merror: a\033[0m\n", "error: a\r\n"));
 }
 
+static bool last_is(const char *output, size_t room, const char *expected)
+{
+	AUTO_FREE char *line = mem_zero(room);
+	AUTO_FREE char *held = mem_dup(output);
+	size_t size = guard_last_line(held, strlen(held), line, room);
+
+	if (strcmp(line, expected) == 0 && size == strlen(expected))
+		return true;
+	printf("# %s\n", line);
+	return false;
+}
+
+static void last_lines(void)
+{
+	CHECK("the last line is one with something in it", last_is("a\nb\n\n \t\n\r\n", 99, "b"));
+	CHECK("it needs no end", last_is("a\nb", 99, "b"));
+	CHECK("it may be the first", last_is("a", 99, "a") && last_is("a\n", 99, "a"));
+	CHECK("there may be none", last_is("", 99, "") && last_is("\n \n", 99, ""));
+	CHECK("it is cleaned", last_is("\033[31mred\033[0m\tone\a\r\n", 99, "red one"));
+	CHECK("it is cut between characters", last_is("ab\xc3\xa4", 4, "ab"));
+	CHECK("what make says of a failure is no news",
+	      last_is("bad\nmake[1]: *** [Makefile:2: x] Error 1\nmake: *** [Makefile:9: check] Error 2\n",
+		      99, "bad"));
+	CHECK("unless it is all", last_is("\nmake: *** No rule to make target 'check'.  Stop.\n",
+					  99, "make: *** No rule to make target 'check'.  Stop."));
+}
+
 int main(void)
 {
 	quoting();
@@ -228,5 +255,6 @@ int main(void)
 	bounds();
 	looks();
 	signatures();
+	last_lines();
 	return unit_failures > 0;
 }
