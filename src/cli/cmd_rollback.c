@@ -73,6 +73,24 @@ static int make_quiet(struct loops_options *asked, struct error *err)
 	return client_hold(loop, err);
 }
 
+/* What cannot be brought back is said before anything is asked or ended. Returns 0, or -1 with err set. */
+static int check_held(struct loops_options *asked, const char *number, const char *path,
+		      struct error *err)
+{
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	int result;
+
+	snapshot_begin(&work, "holds", asked->place.state, asked->loop.state.options.project,
+		       asked->loop.id);
+	snapshot_tell(&work, "from", number);
+	snapshot_tell(&work, "path", path);
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	json_decref(answer);
+	return result;
+}
+
 static bool agreed(const char *question)
 {
 	char answer[16] = "";
@@ -216,7 +234,7 @@ static int go_back(struct loops_options *asked, const char *number, const char *
 	int result;
 	int code;
 
-	if (checkpoints_number(number, err) < 0)
+	if (checkpoints_number(number, err) < 0 || check_held(asked, number, path, err) < 0)
 		return cli_fail(err);
 
 	AUTO_FD lock = make_quiet(asked, err);

@@ -98,6 +98,25 @@ def test_restore_brings_back_one_path_only(t):
     equal(result.code, 125, "exit status", result)
 
 
+@cases((("rollback", "99"), "there is no checkpoint 99"), (("restore", "none.py"), "checkpoint 0 does not hold 'none.py'"),
+       (("restore", "old", "--from", "99"), "there is no checkpoint 99"))
+def test_what_cannot_be_brought_back_is_said_before_anything_is_asked_or_ended(t, words, why):
+    """The control is one that can be."""
+    loop = Loop(t, scripts={"all": "edit here x; meet never"}, old="old\n")
+    loop.detach()
+    loop.there("here")
+    result = loop.ringfence(*words, "--stop")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, why, "stderr without a terminal")
+    equal(loop.status()["status"], "running", "the loop")
+    terminal = t.tty([t.ringfence, *words, "--stop"], cwd=loop.project)
+    terminal.expect(why)
+    equal(terminal.process.wait(60), 125, "exit status on a terminal", terminal.text())
+    lacks(terminal.text(), "[y/N]", "the terminal")
+    contains(loop.ringfence("restore", "old", "--stop").err, "there is no terminal to ask on", "what can be")
+    loop.ended("aborted")
+
+
 def test_a_rollback_asks_and_refuses_while_a_loop_runs(t):
     loop = Loop(t, scripts={"all": "edit here x; meet never"})
     loop.detach()
