@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 import subprocess
+import time
 
 from harness import cases, contains, equal, expect, lacks, needs, root_only, timeout
 from harness.edits import Editor, difference, listing
@@ -115,6 +116,19 @@ def test_what_cannot_be_brought_back_is_said_before_anything_is_asked_or_ended(t
     lacks(terminal.text(), "[y/N]", "the terminal")
     contains(loop.ringfence("restore", "old", "--stop").err, "there is no terminal to ask on", "what can be")
     loop.ended("aborted")
+
+
+@cases((("rollback",), "the project"), (("restore", "old"), "'old'"))
+def test_on_a_terminal_the_question_names_the_loop_and_when_it_began(t, words, what):
+    loop = begin(t)
+    status = loop.status()
+    terminal = t.tty([t.ringfence, *words], cwd=loop.project)
+    terminal.expect(r"\[y/N\]")
+    begun = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(status["created_at"]))
+    contains(terminal.text(), f"Bring {what} back to checkpoint 0 of the loop {status['id']}, begun {begun}?", "the question")
+    terminal.send("y\n")
+    equal(terminal.process.wait(60), 0, "exit status")
+    equal(loop.tree()["old"], "old\n", "what was brought back")
 
 
 def test_a_rollback_asks_and_refuses_while_a_loop_runs(t):
