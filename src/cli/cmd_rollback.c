@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_MS = 60000 };
@@ -73,6 +74,24 @@ static int make_quiet(struct loops_options *asked, struct error *err)
 	return client_hold(loop, err);
 }
 
+/* What cannot be brought back is said before anything is asked or ended. Returns 0, or -1 with err set. */
+static int check_held(struct loops_options *asked, const char *number, const char *path,
+		      struct error *err)
+{
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	int result;
+
+	snapshot_begin(&work, "holds", asked->place.state, asked->loop.state.options.project,
+		       asked->loop.id);
+	snapshot_tell(&work, "from", number);
+	snapshot_tell(&work, "path", path);
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	json_decref(answer);
+	return result;
+}
+
 static bool agreed(const char *question)
 {
 	char answer[16] = "";
@@ -84,13 +103,25 @@ static bool agreed(const char *question)
 		strcmp(answer, "yes\n") == 0);
 }
 
+/* Of which loop, too, and from when that is: it is the newest where none was named. The caller frees. */
+static char *question(const struct loops_options *asked, const char *number, const char *path)
+{
+	AUTO_FREE char *shown = text_escaped(path);
+	AUTO_FREE char *what = *path ? mem_format("'%s'", shown) : mem_dup("the project");
+	time_t begun = (time_t)(asked->loop.state.created_ms / 1000);
+	char clock[64] = "";
+	struct tm parts;
+
+	if (localtime_r(&begun, &parts))
+		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
+	return mem_format("Bring %s back to checkpoint %s of the loop %s, begun %s?", what, number,
+			  asked->loop.id, clock);
+}
+
 /* What will change, by names; then the question. Returns 0 to go on, 1 for no, or -1 with err set. */
 static int ask(struct loops_options *asked, const char *number, const char *path, struct error *err)
 {
-	AUTO_FREE char *shown = text_escaped(path);
-	AUTO_FREE char *question =
-		*path ? mem_format("Bring '%s' back to checkpoint %s?", shown, number)
-		      : mem_format("Bring the project back to checkpoint %s?", number);
+	AUTO_FREE char *asks = question(asked, number, path);
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	int result;
@@ -113,7 +144,7 @@ static int ask(struct loops_options *asked, const char *number, const char *path
 	result = snapshot_run(&work, STDOUT_FILENO, &answer, err);
 	snapshot_release(&work);
 	json_decref(answer);
-	return result < 0 ? -1 : !agreed(question);
+	return result < 0 ? -1 : !agreed(asks);
 }
 
 static int perform(struct loops_options *asked, const char *number, const char *path,
@@ -216,7 +247,7 @@ static int go_back(struct loops_options *asked, const char *number, const char *
 	int result;
 	int code;
 
-	if (checkpoints_number(number, err) < 0)
+	if (checkpoints_number(number, err) < 0 || check_held(asked, number, path, err) < 0)
 		return cli_fail(err);
 
 	AUTO_FD lock = make_quiet(asked, err);

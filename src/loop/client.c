@@ -316,7 +316,7 @@ static int refuse_second(const char *state, const char *project, struct error *e
 
 	return id ? error_set(err,
 			      "the loop %s is running in this project (ringfence status; ringfence "
-			      "abort %s)",
+			      "abort %s); ringfence run --worktree starts another beside it",
 			      id, id)
 		  : 0;
 }

@@ -226,19 +226,41 @@ static int print_piece(void *context, const void *bytes, size_t size, uint64_t o
 	return print_part((void *)filling->request, bytes, size, offset, err);
 }
 
+/* What is asked for, in its checkpoint. Returns 0, or -1 with err set; the root is the caller's in both cases. */
+static int find_held(struct request *request, struct node *root, struct node **ret_node,
+		     struct error *err)
+{
+	struct node *node;
+
+	if (load_side(request, request->from, root, err) < 0)
+		return -1;
+	node = node_at(root, request->path);
+	if (!node || node->kind == NODE_SKIPPED)
+		return error_set(err, "checkpoint %s does not hold '%s'%s%s", request->from,
+				 request->path, node ? ": " : "", node ? node->why : "");
+	*ret_node = node;
+	return 0;
+}
+
+int checkpoint_holds(struct request *request, struct error *err)
+{
+	struct node root = { 0 };
+	struct node *node;
+	int result = find_held(request, &root, &node, err);
+
+	node_release(&root);
+	return result;
+}
+
 int checkpoint_show(struct request *request, struct error *err)
 {
 	struct depot *depot = &request->depot;
 	struct node root = { 0 };
 	struct filling filling = { .request = request };
-	struct node *node;
-	int result = load_side(request, request->from, &root, err);
+	struct node *node = NULL;
+	int result = find_held(request, &root, &node, err);
 
-	node = result == 0 ? node_at(&root, request->path) : NULL;
-	if (result == 0 && (!node || node->kind == NODE_SKIPPED))
-		result = error_set(err, "checkpoint %s does not hold '%s'%s%s", request->from,
-				   request->path, node ? ": " : "", node ? node->why : "");
-	else if (result == 0 && node->kind == NODE_FOLDER)
+	if (result == 0 && node->kind == NODE_FOLDER)
 		print_entries(node, request->differ.terminal);
 	else if (result == 0 && node->kind != NODE_FIFO)
 		result = stage_read(depot, node, print_piece, &filling, err);

@@ -11,7 +11,8 @@ int checkpoint_save(struct request *request, struct error *err);
 int checkpoint_list(struct request *request, struct error *err);
 int checkpoint_diff(struct request *request, struct error *err);
 int checkpoint_show(struct request *request, struct error *err);
-int checkpoint_undo(struct request *request, struct error *err); /* rollback and restore */
+int checkpoint_holds(struct request *request, struct error *err); /* is the path in it? */
+int checkpoint_undo(struct request *request, struct error *err);  /* rollback and restore */
 int checkpoint_prune(struct request *request, struct error *err);
 
 #endif

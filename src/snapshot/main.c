@@ -81,6 +81,7 @@ static const struct work {
 	{ "list", checkpoint_list, STORE },
 	{ "diff", checkpoint_diff, STORE },
 	{ "show", checkpoint_show, STORE },
+	{ "holds", checkpoint_holds, STORE },
 	{ "rollback", checkpoint_undo, STORE_AND_PROJECT },
 	{ "restore", checkpoint_undo, STORE_AND_PROJECT },
 	{ "prune", checkpoint_prune, STORE },

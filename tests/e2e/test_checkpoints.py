@@ -5,6 +5,7 @@ import os
 import socket
 import stat
 import subprocess
+import time
 
 from harness import cases, contains, equal, expect, lacks, needs, root_only, timeout
 from harness.edits import Editor, difference, listing
@@ -96,6 +97,38 @@ def test_restore_brings_back_one_path_only(t):
     equal((tree["gone"], tree["old"], tree["new"]), ("gone\n", "old\n", "one\n"), "the files")
     result = loop.ringfence("restore", "../outside", "--yes")
     equal(result.code, 125, "exit status", result)
+
+
+@cases((("rollback", "99"), "there is no checkpoint 99"), (("restore", "none.py"), "checkpoint 0 does not hold 'none.py'"),
+       (("restore", "old", "--from", "99"), "there is no checkpoint 99"))
+def test_what_cannot_be_brought_back_is_said_before_anything_is_asked_or_ended(t, words, why):
+    """The control is one that can be."""
+    loop = Loop(t, scripts={"all": "edit here x; meet never"}, old="old\n")
+    loop.detach()
+    loop.there("here")
+    result = loop.ringfence(*words, "--stop")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, why, "stderr without a terminal")
+    equal(loop.status()["status"], "running", "the loop")
+    terminal = t.tty([t.ringfence, *words, "--stop"], cwd=loop.project)
+    terminal.expect(why)
+    equal(terminal.process.wait(60), 125, "exit status on a terminal", terminal.text())
+    lacks(terminal.text(), "[y/N]", "the terminal")
+    contains(loop.ringfence("restore", "old", "--stop").err, "there is no terminal to ask on", "what can be")
+    loop.ended("aborted")
+
+
+@cases((("rollback",), "the project"), (("restore", "old"), "'old'"))
+def test_on_a_terminal_the_question_names_the_loop_and_when_it_began(t, words, what):
+    loop = begin(t)
+    status = loop.status()
+    terminal = t.tty([t.ringfence, *words], cwd=loop.project)
+    terminal.expect(r"\[y/N\]")
+    begun = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(status["created_at"]))
+    contains(terminal.text(), f"Bring {what} back to checkpoint 0 of the loop {status['id']}, begun {begun}?", "the question")
+    terminal.send("y\n")
+    equal(terminal.process.wait(60), 0, "exit status")
+    equal(loop.tree()["old"], "old\n", "what was brought back")
 
 
 def test_a_rollback_asks_and_refuses_while_a_loop_runs(t):

@@ -222,6 +222,18 @@ def test_detach_prints_the_id_last_and_status_shows_it(t):
     equal(loop.ended("completed")["used"], 1, "iterations")
 
 
+def test_a_second_loop_in_a_project_is_refused_with_what_can_be_done_instead(t):
+    loop = Loop(t, scripts={"all": "edit here x; meet go; edit done yes"})
+    loop.detach()
+    loop.there("here")
+    result = loop.run()
+    equal(result.code, 125, "exit status", result)
+    contains(" ".join(result.err.split()), f"the loop {loop.status()['id']} is running in this project (ringfence status; ringfence abort "
+             f"{loop.status()['id']}); ringfence run --worktree starts another beside it", "stderr")
+    loop.write("go")
+    loop.ended("completed")
+
+
 def test_two_loops_run_at_once_in_two_projects(t):
     loops = [Loop(t, name, scripts={"all": "meet go; edit done yes"}) for name in ("one", "two")]
     idents = [loop.detach() for loop in loops]
