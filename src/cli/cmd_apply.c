@@ -161,7 +161,7 @@ static json_t *executed(const json_t *answer)
 		const char *why = fence_executed(path);
 
 		if (!why && is_obeyed(json_object_get(answer, "obeyed"), path))
-			why = "hooks or settings, by your git configuration";
+			why = "a hook, a program or settings, by your git configuration";
 		if (!why && json_is_true(json_object_get(change, "git")))
 			why = "a git directory of another name";
 		if (why && strcmp(text_of(change, "status"), "deleted") != 0)

@@ -33,6 +33,7 @@ struct scan {
 	const struct fence_pattern *patterns; /* they are meant from the project's root on */
 	size_t pattern_count;
 	uint64_t steps; /* that matching may still take */
+	struct gitobey *obey;
 };
 
 struct below {
@@ -183,40 +184,56 @@ static void take_links_below(struct scan *scan, const char *path)
 	scan->nested--;
 }
 
-/* A path that git's configuration names: protected if it is there, watched if it is not. */
+/* A path that git's configuration names, and wherever it leads: protected if it is there, watched if it is not. */
 static void take_named(void *context, const char *path)
 {
 	struct scan *scan = context;
+	AUTO_FREE char *real = realpath(path, NULL);
 
-	if (!in_writable_root(scan->plan, path))
+	if (!in_writable_root(scan->plan, path) && !(real && in_writable_root(scan->plan, real)))
 		return;
 	add_link(scan->plan, path, ""); /* nothing to put back */
 	protect_target(scan, path, true, false);
 }
 
-static void take_config(struct scan *scan, const char *git, const char *work_tree)
+static int check_count(const struct scan *scan)
 {
-	gitobey_each(git, work_tree, scan->plan->identity.home, take_named, scan);
+	if (scan->plan->rule_count <= MOST_FOUND && scan->plan->link_count <= MOST_FOUND)
+		return 0;
+	return error_set(
+		scan->err,
+		"'%s' holds more than %d things to protect; hide folders as a whole (--hide)",
+		scan->root, MOST_FOUND);
 }
 
-/* The configuration of the repository that a folder is the work tree of. Returns whether it is one. */
-static bool take_work_tree(struct scan *scan, const char *work_tree)
+static int take_config(struct scan *scan, const char *git, const char *work_tree)
+{
+	if (gitobey_each(scan->obey, git, work_tree, take_named, scan, scan->err) < 0)
+		return -1;
+	return check_count(scan);
+}
+
+/* The configuration of the repository that a folder is the work tree of. Returns whether it is one, or -1. */
+static int take_work_tree(struct scan *scan, const char *work_tree)
 {
 	AUTO_FREE char *git = gitobey_folder(work_tree);
 
-	if (git)
-		take_config(scan, git, work_tree);
-	return git != NULL;
+	if (!git)
+		return 0;
+	return take_config(scan, git, work_tree) < 0 ? -1 : 1;
 }
 
 /* The one that the scanned folder lies in: git looks upwards, until it finds one. */
-static void take_above(struct scan *scan)
+static int take_above(struct scan *scan)
 {
 	AUTO_FREE char *folder = mem_dup(scan->root);
+	int found;
 
-	do
+	do {
 		*strrchr(folder, '/') = '\0';
-	while (!take_work_tree(scan, *folder ? folder : "/") && *folder);
+		found = take_work_tree(scan, *folder ? folder : "/");
+	} while (!found && *folder);
+	return found < 0 ? -1 : 0;
 }
 
 /* A git directory is read-only as a whole; what it leads to outside of itself is found here. Its
@@ -363,12 +380,7 @@ static int check_room(const struct scan *scan, const char *path)
 			scan->err,
 			"a path of %zu bytes, '%.60s...%.60s', is too long to be protected; shorten it",
 			strlen(path), path, path + strlen(path) - 60);
-	if (scan->plan->rule_count > MOST_FOUND)
-		return error_set(
-			scan->err,
-			"'%s' holds more than %d things to protect; hide folders as a whole (--hide)",
-			scan->root, MOST_FOUND);
-	return 0;
+	return check_count(scan);
 }
 
 /* What nobody looks into. */
@@ -398,7 +410,7 @@ static void remember_entry(struct fence_plan *plan, const struct walk_entry *ent
 }
 
 /* A git directory of another name, by its HEAD. */
-static void take_bare(struct scan *scan, const char *head)
+static int take_bare(struct scan *scan, const char *head)
 {
 	AUTO_FREE char *path = mem_format("%.*s", (int)(strlen(head) - strlen("/HEAD")), head);
 
@@ -407,7 +419,7 @@ static void take_bare(struct scan *scan, const char *head)
 	else
 		plan_add_existing(scan->plan, path, WIRE_READ, "executed by the host", false);
 	take_git(scan, path);
-	take_config(scan, path, path);
+	return take_config(scan, path, path);
 }
 
 static enum walk_verdict look(void *context, const struct walk_entry *entry)
@@ -440,7 +452,8 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 	if (is_git) {
 		AUTO_FREE char *work_tree = path_absolute("..", path);
 
-		take_work_tree(scan, work_tree);
+		if (take_work_tree(scan, work_tree) < 0)
+			return WALK_STOP;
 	}
 	if (entry->type == DT_LNK) {
 		take_link(scan, path, executed || !secret, secret);
@@ -462,9 +475,10 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		hide_ignored(plan, path, ignored);
 	else if (secret && !public_file(entry))
 		plan_add_existing(plan, path, WIRE_HIDE, "secret", false);
-	else if (executed && strcasecmp(entry->name, "HEAD") == 0)
-		take_bare(scan, path);
-	else if (executed)
+	else if (executed && strcasecmp(entry->name, "HEAD") == 0) {
+		if (take_bare(scan, path) < 0)
+			return WALK_STOP;
+	} else if (executed)
 		plan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 	else
 		return WALK_ON;
@@ -534,8 +548,13 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	}
 	for (int i = 0; i < TRIES && changed; i++) {
 		take_back(plan, &before);
-		take_above(&scan);
-		if (walk_tree(root, look, &scan, &changed, err) < 0)
+		scan.obey = gitobey_new(plan->identity.home);
+
+		int result = take_above(&scan) < 0 ? -1
+						   : walk_tree(root, look, &scan, &changed, err);
+
+		gitobey_free(scan.obey);
+		if (result < 0)
 			return -1;
 	}
 	if (scan.pattern_count && !scan.steps)

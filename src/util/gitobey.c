@@ -6,21 +6,107 @@
 #include "util/gitconf.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/shell.h"
+#include "util/text.h"
 
+#include <errno.h>
+#include <fnmatch.h>
+#include <search.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* Git itself follows ten includes, one behind the other. */
-enum { CONFIG_BYTES = 1 << 20, POINTER_BYTES = 8192, DEEPEST = 10, MOST_FILES = 100 };
+/* Far above what thousands of repositories have, and far below what takes long. */
+enum { POINTER_BYTES = 8192, MOST_FILES = 20000, MOST_BYTES = 16 << 20, MOST_NAMED = 500000 };
 
+enum kind { INCLUDE, PLACE, COMMAND };
+
+/* Of any subsection. */
+static const struct key {
+	const char *section, *key; /* in lower case; the key is a pattern */
+	enum kind kind;
+} keys[] = {
+	{ "include", "path", INCLUDE },
+	{ "includeif", "path", INCLUDE },
+	{ "core", "hookspath", PLACE },
+	{ "core", "attributesfile", PLACE },
+	{ "core", "excludesfile", PLACE },
+	{ "init", "templatedir", PLACE },
+	{ "gpg", "allowedsignersfile", PLACE },
+	{ "gpg", "revocationfile", PLACE },
+	{ "instaweb", "modulepath", PLACE },
+	{ "alias", "*", COMMAND },
+	{ "browser", "cmd", COMMAND },
+	{ "browser", "path", COMMAND },
+	{ "core", "alternaterefscommand", COMMAND },
+	{ "core", "askpass", COMMAND },
+	{ "core", "editor", COMMAND },
+	{ "core", "fsmonitor", COMMAND },
+	{ "core", "gitproxy", COMMAND },
+	{ "core", "pager", COMMAND },
+	{ "core", "sshcommand", COMMAND },
+	{ "credential", "helper", COMMAND },
+	{ "diff", "command", COMMAND },
+	{ "diff", "external", COMMAND },
+	{ "diff", "textconv", COMMAND },
+	{ "difftool", "cmd", COMMAND },
+	{ "difftool", "path", COMMAND },
+	{ "filter", "clean", COMMAND },
+	{ "filter", "process", COMMAND },
+	{ "filter", "smudge", COMMAND },
+	{ "gc", "recentobjectshook", COMMAND },
+	{ "gpg", "defaultkeycommand", COMMAND },
+	{ "gpg", "program", COMMAND },
+	{ "guitool", "cmd", COMMAND },
+	{ "hook", "command", COMMAND },
+	{ "imap", "tunnel", COMMAND },
+	{ "instaweb", "browser", COMMAND },
+	{ "instaweb", "httpd", COMMAND },
+	{ "interactive", "difffilter", COMMAND },
+	{ "man", "cmd", COMMAND },
+	{ "man", "path", COMMAND },
+	{ "merge", "driver", COMMAND },
+	{ "mergetool", "cmd", COMMAND },
+	{ "mergetool", "path", COMMAND },
+	{ "pager", "*", COMMAND },
+	{ "remote", "receivepack", COMMAND },
+	{ "remote", "uploadpack", COMMAND },
+	{ "sendemail", "*cmd", COMMAND },
+	{ "sendemail", "smtpserver", COMMAND },
+	{ "sequence", "editor", COMMAND },
+	{ "submodule", "update", COMMAND },
+	{ "svn", "authors-prog", COMMAND },
+	{ "tar", "command", COMMAND },
+	{ "trailer", "cmd", COMMAND },
+	{ "trailer", "command", COMMAND },
+	{ "uploadpack", "packobjectshook", COMMAND },
+};
+
+/* A configuration, or the place of one. */
+struct file {
+	char *path;
+	struct list includes; /* absolute */
+	struct list places;   /* as they are written, like words of commands */
+	struct list words;
+	unsigned int round; /* that has met it last */
+	struct file *next;  /* of those that it has still to look at */
+};
+
+struct gitobey {
+	char *home;
+	struct list own; /* configurations of the user, and of the machine */
+	void *files;     /* a tree of struct file (tsearch) */
+	unsigned int round;
+	size_t files_left, bytes_left, named_left;
+	struct file *next;
+};
+
+/* A file that is being read. */
 struct reading {
-	const char *work_tree, *home;
-	gitobey_fn *found;
-	void *context;
-	const char *file; /* that is being read */
-	unsigned int depth, files;
+	struct gitobey *obey;
+	struct file *file;
+	struct error *err;
 };
 
 char *gitobey_pointer(const char *folder, const char *name, const char *word)
@@ -47,67 +133,265 @@ char *gitobey_folder(const char *work_tree)
 	return gitobey_pointer(work_tree, ".git", "gitdir: ");
 }
 
-static void read_config(struct reading *reading, const char *path);
-
-static int take_entry(void *context, const struct gitconf_entry *entry)
+static int by_path(const void *a, const void *b)
 {
-	struct reading *reading = context;
-	bool hooks = strcmp(entry->key, "hookspath") == 0;
-	const char *file = reading->file;
-	AUTO_FREE char *folder = mem_format("%.*s", (int)(path_name(file) - file), file);
-	AUTO_FREE char *path = NULL;
+	return strcmp(((const struct file *)a)->path, ((const struct file *)b)->path);
+}
 
-	if ((!hooks && strcmp(entry->key, "path") != 0) || !*entry->value)
-		return 0;
-	path = strncmp(entry->value, "~/", 2) == 0
-		       ? path_absolute(entry->value + 2, *reading->home ? reading->home : "/")
-		       : path_absolute(entry->value, hooks ? reading->work_tree : folder);
-	reading->found(reading->context, path);
-	if (!hooks)
-		read_config(reading, path);
+static void file_free(void *pointer)
+{
+	struct file *file = pointer;
+
+	free(file->path);
+	list_release(&file->includes);
+	list_release(&file->places);
+	list_release(&file->words);
+	free(file);
+}
+
+struct gitobey *gitobey_new(const char *home)
+{
+	struct gitobey *obey = mem_zero(sizeof *obey);
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+
+	obey->home = mem_dup(home);
+	obey->files_left = MOST_FILES;
+	obey->bytes_left = MOST_BYTES;
+	obey->named_left = MOST_NAMED;
+	if (*home) {
+		list_printf(&obey->own, "%s/.gitconfig", home);
+		list_printf(&obey->own, "%s/.config/git/config", home);
+	}
+	if (xdg && xdg[0] == '/')
+		list_printf(&obey->own, "%s/git/config", xdg);
+	list_add(&obey->own, "/etc/gitconfig");
+	return obey;
+}
+
+void gitobey_free(struct gitobey *obey)
+{
+	if (!obey)
+		return;
+	tdestroy(obey->files, file_free);
+	list_release(&obey->own);
+	free(obey->home);
+	free(obey);
+}
+
+static char *absolute(const struct gitobey *obey, const char *said, const char *base)
+{
+	const char *at_home = text_behind(said, "~/");
+
+	if (!at_home)
+		at_home = text_behind(said, "$HOME/");
+	if (at_home)
+		return path_absolute(at_home, *obey->home ? obey->home : "/");
+	return path_absolute(said, base);
+}
+
+static int spend_named(struct gitobey *obey, size_t count, const char *path, struct error *err)
+{
+	if (count > obey->named_left)
+		return error_set(
+			err,
+			"git configurations, '%s' among them, name more than %d paths and words; shorten them",
+			path, MOST_NAMED);
+	obey->named_left -= count;
 	return 0;
 }
 
-static void read_config(struct reading *reading, const char *path)
-{
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONFIG_BYTES);
-	const char *file = reading->file;
+/* ---- reading ---- */
 
-	if (reading->depth > DEEPEST || reading->files >= MOST_FILES ||
-	    fd_read_path(path, &text) < 0)
-		return;
-	reading->file = path;
-	reading->files++;
-	reading->depth++;
-	/* What is behind something that git does not understand it does not obey either. */
-	gitconf_each(buffer_text(&text), text.used, take_entry, reading);
-	reading->depth--;
-	reading->file = file;
+/* A word is a path, or ends in one: --option=PATH, $(git rev-parse --show-toplevel)/PATH. */
+static void add_word(struct list *words, const char *word)
+{
+	const char *sign = strchr(word, '=');
+	const char *end = word + strlen(word);
+
+	list_add(words, word);
+	if (sign && sign[1])
+		list_add(words, sign + 1);
+	while (end > word && !strchr("$)}`", end[-1]))
+		end--;
+	if (end > word && (end = strchr(end, '/')) && end[strspn(end, "/")])
+		list_add(words, end + strspn(end, "/"));
 }
 
-static void read_in(struct reading *reading, const char *folder, const char *name)
+static void add_command(struct file *file, const char *command)
+{
+	struct list words = { 0 };
+
+	shell_words(command + (*command == '!'), &words);
+	for (size_t i = 0; i < words.count; i++)
+		add_word(&file->words, words.items[i]);
+	list_release(&words);
+}
+
+static void add_include(const struct gitobey *obey, struct file *file, const char *said)
+{
+	AUTO_FREE char *folder = mem_format("%.*s", (int)(path_name(file->path) - file->path),
+					    file->path);
+	AUTO_FREE char *path = absolute(obey, said, folder);
+
+	list_add(&file->includes, path);
+}
+
+static const struct key *find_key(const struct gitconf_entry *entry)
+{
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (strcmp(keys[i].section, entry->section) == 0 &&
+		    fnmatch(keys[i].key, entry->key, 0) == 0)
+			return &keys[i];
+	return NULL;
+}
+
+static size_t named(const struct file *file)
+{
+	return file->includes.count + file->places.count + file->words.count;
+}
+
+static int take_entry(void *context, const struct gitconf_entry *entry)
+{
+	const struct reading *reading = context;
+	struct file *file = reading->file;
+	const struct key *key = *entry->value ? find_key(entry) : NULL;
+	size_t before = named(file);
+
+	if (!key)
+		return 0;
+	if (key->kind == INCLUDE)
+		add_include(reading->obey, file, entry->value);
+	else if (key->kind == PLACE)
+		list_add(&file->places, entry->value);
+	else
+		add_command(file, entry->value);
+	/* Not -1: that is what git would not read. */
+	return spend_named(reading->obey, named(file) - before, file->path, reading->err) < 0 ? 1
+											      : 0;
+}
+
+static int read_file(struct gitobey *obey, struct file *file, struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(obey->bytes_left);
+	struct reading reading = { obey, file, err };
+
+	if (fd_read_path(file->path, &text) < 0) {
+		if (errno != EFBIG)
+			return 0;
+		return error_set(
+			err,
+			"git configurations, '%s' among them, are larger than %d MB together; shorten them",
+			file->path, MOST_BYTES >> 20);
+	}
+	obey->bytes_left -= text.used;
+	/* What is behind something that git does not understand it does not obey either. */
+	return gitconf_each(buffer_text(&text), text.used, take_entry, &reading) > 0 ? -1 : 0;
+}
+
+/* The file of a path, read if it was not yet. Returns it, or NULL with err set. */
+static struct file *know(struct gitobey *obey, const char *path, struct error *err)
+{
+	const struct file wanted = { .path = (char *)path };
+	struct file *const *known = tfind(&wanted, &obey->files, by_path);
+	struct file *file;
+
+	if (known)
+		return *known;
+	if (!obey->files_left) {
+		error_set(
+			err,
+			"git would read more than %d configurations, '%s' among them; remove some",
+			MOST_FILES, path);
+		return NULL;
+	}
+	obey->files_left--;
+	file = mem_zero(sizeof *file);
+	file->path = mem_dup(path);
+	if (!tsearch(file, &obey->files, by_path))
+		abort();
+	return read_file(obey, file, err) < 0 ? NULL : file;
+}
+
+/* ---- one git directory ---- */
+
+static int meet(struct gitobey *obey, const char *path, struct error *err)
+{
+	struct file *file = know(obey, path, err);
+
+	if (!file)
+		return -1;
+	if (file->round != obey->round) {
+		file->round = obey->round;
+		file->next = obey->next;
+		obey->next = file;
+	}
+	return 0;
+}
+
+static int meet_in(struct gitobey *obey, const char *folder, const char *name, struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, name);
 
-	read_config(reading, path);
+	return meet(obey, path, err);
 }
 
-void gitobey_each(const char *git, const char *work_tree, const char *home, gitobey_fn *found,
-		  void *context)
+/* Is a word of a command a file? One that is not there must look like one: "clean" of "git-lfs clean" does not. */
+static bool is_file(const char *word, const char *path)
 {
-	struct reading reading = {
-		.work_tree = work_tree, .home = home, .found = found, .context = context
-	};
-	AUTO_FREE char *common = gitobey_pointer(git, "commondir", "");
-	const char *xdg = getenv("XDG_CONFIG_HOME");
+	struct stat status;
 
-	read_in(&reading, common ? common : git, "config");
-	read_in(&reading, git, "config.worktree");
-	if (*home) {
-		read_in(&reading, home, ".gitconfig");
-		read_in(&reading, home, ".config/git/config");
+	if (stat(path, &status) == 0)
+		return S_ISREG(status.st_mode);
+	return errno == ENOENT && strpbrk(word, "/.");
+}
+
+/* Configurations that may lie, or lead, anywhere. */
+static int meet_all(struct gitobey *obey, const struct list *paths, gitobey_fn *found,
+		    void *context, struct error *err)
+{
+	for (size_t i = 0; i < paths->count; i++) {
+		found(context, paths->items[i]);
+		if (meet(obey, paths->items[i], err) < 0)
+			return -1;
 	}
-	if (xdg && xdg[0] == '/')
-		read_in(&reading, xdg, "git/config");
-	read_config(&reading, "/etc/gitconfig");
+	return 0;
+}
+
+static int look_at(struct gitobey *obey, const struct file *file, const char *work_tree,
+		   gitobey_fn *found, void *context, struct error *err)
+{
+	if (spend_named(obey, named(file), file->path, err) < 0 ||
+	    meet_all(obey, &file->includes, found, context, err) < 0)
+		return -1;
+	for (size_t i = 0; i < file->places.count; i++) {
+		AUTO_FREE char *path = absolute(obey, file->places.items[i], work_tree);
+
+		found(context, path);
+	}
+	for (size_t i = 0; i < file->words.count; i++) {
+		AUTO_FREE char *path = absolute(obey, file->words.items[i], work_tree);
+
+		if (is_file(file->words.items[i], path))
+			found(context, path);
+	}
+	return 0;
+}
+
+int gitobey_each(struct gitobey *obey, const char *git, const char *work_tree, gitobey_fn *found,
+		 void *context, struct error *err)
+{
+	AUTO_FREE char *common = gitobey_pointer(git, "commondir", "");
+
+	obey->round++;
+	obey->next = NULL;
+	if (meet_in(obey, common ? common : git, "config", err) < 0 ||
+	    meet_in(obey, git, "config.worktree", err) < 0 ||
+	    meet_all(obey, &obey->own, found, context, err) < 0)
+		return -1;
+	for (struct file *file; (file = obey->next);) {
+		obey->next = file->next;
+		if (look_at(obey, file, work_tree, found, context, err) < 0)
+			return -1;
+	}
+	return 0;
 }

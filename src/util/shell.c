@@ -1,6 +1,7 @@
 /* Command lines: see shell.h. */
 #include "util/shell.h"
 
+#include "util/buffer.h"
 #include "util/mem.h"
 
 #include <ctype.h>
@@ -8,6 +9,7 @@
 #include <string.h>
 
 static const char blanks[] = " \t\n";
+static const char ends[] = " \t\n;&|<>"; /* of a word */
 
 /* NAME=VALUE, without anything that a shell would replace or unquote? */
 static bool is_assignment(const char *word, size_t size)
@@ -30,7 +32,7 @@ char *shell_program(const char *line, const char *home)
 		line += strspn(line, blanks);
 		/* A word that ends where a command does is whole; every other sign is the shell's. */
 		size = strcspn(line, " \t\n;&|<>()\"'`$\\*?[]{}#!");
-		if (!size || (line[size] && !strchr(" \t\n;&|<>", line[size])))
+		if (!size || (line[size] && !strchr(ends, line[size])))
 			return NULL;
 		if (is_assignment(line, size)) {
 			line += size;
@@ -42,4 +44,36 @@ char *shell_program(const char *line, const char *home)
 			       ? mem_format("%s%.*s", home, (int)(size - 1), line + 1)
 			       : NULL;
 	}
+}
+
+static void end_word(struct buffer *word, struct list *words)
+{
+	const char *text = buffer_text(word);
+
+	if (*text)
+		list_add(words, text);
+	if (strpbrk(text, ends)) /* with less quotes than before: this comes to an end */
+		shell_words(text, words);
+	word->used = 0;
+}
+
+void shell_words(const char *line, struct list *words)
+{
+	AUTO_BUFFER struct buffer word = BUFFER_INIT(strlen(line) + 1);
+	char quote = '\0';
+
+	for (; *line; line++) {
+		if (!quote && strchr(ends, *line)) {
+			end_word(&word, words);
+		} else if (*line == quote) {
+			quote = '\0';
+		} else if (!quote && (*line == '\'' || *line == '"')) {
+			quote = *line;
+		} else {
+			if (*line == '\\' && quote != '\'' && line[1])
+				line++;
+			buffer_add(&word, line, 1);
+		}
+	}
+	end_word(&word, words);
 }

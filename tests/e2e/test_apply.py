@@ -771,7 +771,7 @@ def test_a_patch_names_what_the_host_would_execute_too(t):
     result = loop.ringfence("apply", "--patch")
     equal(result.code, 0, "exit status", result)
     equal(result.out.count("Subject: [PATCH"), 3, "mails")
-    for name, why in ((".envrc", ""), ("tools/hooks/pre-commit", "hooks or settings, by your git configuration"),
+    for name, why in ((".envrc", ""), ("tools/hooks/pre-commit", "a hook, a program or settings, by your git configuration"),
                       ("bare/config", "a git directory of another name")):
         contains(result.err, f"[ringfence] {name}: this machine runs it, or reads it as settings, by itself ({why}", "stderr")
 
@@ -782,6 +782,8 @@ OBEYED = {
     "an include": ("tools/git.inc", ("include.path", "../tools/git.inc")),
     "an include by ~": ("tools/git.inc", ("include.path", "~/project/tools/git.inc")),
     "an include with a condition": ("tools/git.inc", ("includeIf.gitdir:/.path", "../tools/git.inc")),
+    "a program": ("tools/fsm", ("core.fsmonitor", "tools/fsm")),
+    "a script": ("tools/clean.py", ("filter.x.clean", "python3 tools/clean.py %f")),
     "a link to hooks": ("tools/pre-commit", None),
 }
 
@@ -803,6 +805,20 @@ def test_what_the_users_configuration_makes_git_obey_needs_a_yes(t, how):
     equal(result.code, 125, "exit status", result)
     contains(result.err, f"[ringfence] {name}: this machine runs it", "stderr")
     equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
+
+
+@needs("git")
+def test_the_users_configuration_that_lies_in_the_project_needs_a_yes(t):
+    loop, repo, branch = looped(t)
+    repo.commit("main", {"dot/gitconfig": "[core]\n"})
+    repo.git("reset", "-q", "--hard", "main")
+    repo.commit(branch, {"dot/gitconfig": "[core]\n\tpager = evil\n"})
+    contains(loop.ringfence("apply", "--dry-run").out, "1 file", "as a control, without it there is nothing to ask")
+    os.makedirs(os.path.join(t.home, ".config/git"))
+    os.symlink(repo.path("dot/gitconfig"), os.path.join(t.home, ".config/git/config"))
+    result = loop.ringfence("apply")
+    equal(result.code, 125, "exit status", result)
+    contains(result.err, "[ringfence] dot/gitconfig: this machine runs it", "stderr")
 
 
 @needs("git")

@@ -209,6 +209,9 @@ ELSEWHERE = {
     "an include of an include": {"project/.git/config": INCLUDE, "project/team": "[include]\n\tpath = tools/x\n"},
     "hooks by an include": {"project/.git/config": INCLUDE, "project/team": HOOKS},
     "hooks of the user": {"project/.git/config": "", ".gitconfig": HOOKS},
+    "a program of the user": {"project/.git/config": "", ".gitconfig": "[core]\n\tfsmonitor = tools/x\n"},
+    "a link to a program": {"project/.git/config": "[core]\n\tfsmonitor = ~/own/x\n"},
+    "a link to hooks": {"project/.git/config": "[core]\n\thooksPath = ~/own\n"},
     "hooks by an include of the user": {"project/.git/config": "", ".config/git/config": "[include]\n\tpath = ~/own\n",
                                         "own": HOOKS},
     "a linked work tree": {"project/.git": "gitdir: ../other/.git/worktrees/x\n", "other/.git/config": HOOKS,
@@ -216,6 +219,8 @@ ELSEWHERE = {
     "a .git that is a link": {"other/config": HOOKS},
     "a work tree above": {".git/config": "[core]\n\thooksPath = project/tools\n"},
 }
+LINKS = {"a link to a program": {"own": "project/tools"}, "a link to hooks": {"own": "project/tools"},
+         "a .git that is a link": {"project/.git": "../other"}}
 
 
 @cases(*ELSEWHERE)
@@ -224,8 +229,8 @@ def test_13_a_workspace_file_that_a_configuration_elsewhere_names_cannot_be_chan
     t.write("tools/x", "# before", 0o755)
     for name, text in ELSEWHERE[how].items():
         t.at_home(name, text)
-    if how == "a .git that is a link":
-        os.symlink("../other", t.path(".git"))
+    for link, target in LINKS.get(how, {}).items():
+        os.symlink(target, os.path.join(t.home, link))
     inside = attack_inside(t, "write", "tools/x")
     equal(t.read("tools/x"), "# before", "the file after the run", inside)
     equal(attack_outside(t, "write", "tools/x").code, 0, "the control")

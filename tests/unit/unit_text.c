@@ -288,6 +288,32 @@ static bool begins_with(const char *line, const char *program)
 	return found && program ? strcmp(found, program) == 0 : !found && !program;
 }
 
+/* Are these the words of a line, one behind the other? */
+static bool has_words(const char *line, const char *wanted)
+{
+	AUTO_BUFFER struct buffer seen = BUFFER_INIT(1024);
+	struct list words = { 0 };
+
+	shell_words(line, &words);
+	for (size_t i = 0; i < words.count; i++)
+		buffer_printf(&seen, "%s|", words.items[i]);
+	list_release(&words);
+	return strcmp(buffer_text(&seen), wanted) == 0;
+}
+
+static void words(void)
+{
+	CHECK("words end at blanks and where a command does",
+	      has_words(" a  b\tc;d&&e|f>g<h\n", "a|b|c|d|e|f|g|h|"));
+	CHECK("nothing has no words", has_words("", "") && has_words(" ; '' \"\"", ""));
+	CHECK("quotes are taken away", has_words("a'b'\"c\"\\d \\'e", "abcd|'e|"));
+	CHECK("a backslash in single quotes is one", has_words("'a\\b' \"a\\\"b\"", "a\\b|a\"b|"));
+	CHECK("a quoted line has words of its own",
+	      has_words("sh -c 'x \"y z\"'", "sh|-c|x \"y z\"|x|y z|y|z|"));
+	CHECK("a quote without an end ends with the line", has_words("a 'b c", "a|b c|b|c|"));
+	CHECK("what is replaced stays", has_words("$A/b \"$(c)/d\" `e`", "$A/b|$(c)/d|`e`|"));
+}
+
 static void programs(void)
 {
 	AUTO_FREE char *path = NULL;
@@ -315,6 +341,7 @@ static void programs(void)
 int main(void)
 {
 	programs();
+	words();
 	json();
 	files();
 	escaping();

@@ -167,16 +167,19 @@ static void tell_filtered(struct json *json, const struct finding *at)
 	json_close(json);
 }
 
-static void tell_obeyed(struct json *json, const struct finding *at)
+static int tell_obeyed(struct json *json, const struct finding *at, struct error *err)
 {
 	struct list obeyed = { 0 };
 
-	user_obeyed(&at->user, &obeyed);
+	if (user_obeyed(&at->user, &obeyed, err) < 0)
+		return -1;
 	json_list(json, "obeyed", &obeyed);
 	list_release(&obeyed);
+	return 0;
 }
 
-static void tell(struct json *json, const struct finding *at, const struct apply_options *options)
+static int tell(struct json *json, const struct finding *at, const struct apply_options *options,
+		struct error *err)
 {
 	json_text(json, "kind", kind_name(at, options));
 	json_text(json, "branch", at->user.branch + strlen("refs/heads/"));
@@ -199,7 +202,7 @@ static void tell(struct json *json, const struct finding *at, const struct apply
 	json_list(json, "in_the_way", &at->own);
 	tell_changes(json, at);
 	tell_filtered(json, at);
-	tell_obeyed(json, at);
+	return tell_obeyed(json, at, err);
 }
 
 /* ---- doing it ---- */
@@ -340,8 +343,8 @@ int apply_branch(const struct apply_options *options, struct json *json, struct 
 		bool can = at.merge.kind != MERGE_CONFLICT && !at.own.count &&
 			   strcmp(kind_name(&at, options), "nothing") != 0;
 
-		tell(json, &at, options);
-		if (can && !options->dry)
+		result = tell(json, &at, options, err);
+		if (result == 0 && can && !options->dry)
 			result = perform(&at, options, json, err);
 	}
 	release(&at);
@@ -373,8 +376,7 @@ static int tell_paths(struct json *json, struct finding *at, struct list *paths,
 	}
 	json_close(json);
 	bare_release(&bare);
-	tell_obeyed(json, at);
-	return 0;
+	return tell_obeyed(json, at, err);
 }
 
 int apply_patch(const struct apply_options *options, struct json *json, struct error *err)

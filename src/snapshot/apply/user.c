@@ -304,13 +304,22 @@ static void add_links(struct obeyed *obeyed, const char *name)
 		closedir(dir);
 }
 
-void user_obeyed(const struct user *user, struct list *ret_paths)
+int user_obeyed(const struct user *user, struct list *ret_paths, struct error *err)
 {
 	static const char *const places[] = { ".", "hooks", "info" };
-	struct obeyed obeyed = { user, ret_paths };
+	struct list paths = { 0 };
+	struct obeyed obeyed = { user, &paths };
 	AUTO_FREE char *home = own_home();
+	struct gitobey *obey = gitobey_new(home);
+	int result = gitobey_each(obey, user->git, user->work, add_obeyed, &obeyed, err);
 
-	gitobey_each(user->git, user->work, home, add_obeyed, &obeyed);
+	gitobey_free(obey);
+	if (result < 0) {
+		list_release(&paths);
+		return -1;
+	}
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		add_links(&obeyed, places[i]);
+	*ret_paths = paths;
+	return 0;
 }

@@ -57,7 +57,8 @@ int user_put_index(const struct user *user, struct error *err);
 int user_identity(const struct user *user, git_signature **ret_signature, struct error *err);
 
 /* What in the work tree git runs, or reads as configuration, because the user's own configuration or links in the git
- * directory say so: hooks and includes, as paths in it. "." is the work tree itself. */
-void user_obeyed(const struct user *user, struct list *ret_paths);
+ * directory say so: hooks, includes and programs, as paths in it. "." is the work tree itself. The caller releases them.
+ * Returns 0, or -1 with err set. */
+int user_obeyed(const struct user *user, struct list *ret_paths, struct error *err);
 
 #endif
