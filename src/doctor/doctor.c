@@ -315,7 +315,7 @@ static void check_surroundings(struct doctor_check *check, const struct probe *p
 		     "Windows have no modes to protect");
 	} else if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0) {
 		text(&check->detail, "a container");
-		if (probe->held)
+		if (probe->held || !probe->tried)
 			return;
 		check->state = DOCTOR_WARN;
 		text(&check->remedy,

@@ -46,6 +46,7 @@ static void try_it(const char *project, struct probe *probe)
 
 	struct fence_result result;
 
+	probe->tried = true;
 	fence_run(&plan, say_nothing, &result);
 	probe->held = result.kind == FENCE_OK;
 	snprintf(probe->mechanism, sizeof probe->mechanism, "%s", result.mechanism);

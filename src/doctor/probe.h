@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct probe {
+	bool tried; /* else something was missing before */
 	bool held;
 	char mechanism[32];
 	unsigned int canaries_held, canaries_total;

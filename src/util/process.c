@@ -104,7 +104,11 @@ int process_beside(const char *name, char **ret_path, struct error *err)
 		path = path_join(RINGFENCE_LIBEXECDIR, name);
 	}
 	if (access(path, X_OK) < 0) {
-		error_sys(err, "%s is neither in '%s' nor at '%s'", name, self, path);
+		error_set(
+			err,
+			"%s is neither in '%s' nor at '%s' (%s), where this build looks for it: install it "
+			"there, or for another place (make install PREFIX=...)",
+			name, self, path, strerror(errno));
 		free(path);
 		return -1;
 	}

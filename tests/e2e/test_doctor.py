@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 
 from harness import cases, contains, equal, expect, lacks
@@ -53,6 +54,20 @@ def test_it_takes_less_than_a_second_of_cpu_time(t):
     before = t.spent()
     doctor(t)
     expect(t.spent() - before < 1, "CPU time in s", t.spent() - before)
+
+
+def test_a_program_that_is_missing_is_no_fault_of_the_container(t):
+    """The control is a fence that was tried in one, and did not come up."""
+    alone = os.path.join(t.outside, "ringfence")
+    shutil.copy(t.ringfence, alone)
+    binds = ("--tmpfs", "/run", "--ro-bind", "/dev/null", "/run/.containerenv", "--tmpfs", "/usr/local")
+    for program, missing in ((alone, True), (t.ringfence, False)):
+        result = t.run(t.bwrap_argv(program, "doctor", "--json", binds=binds), env=t.env(RINGFENCE_BWRAP="/bin/false"))
+        found = {check["name"]: check for check in json.loads(result.out)["checks"]}
+        equal((found["fence"]["state"], found["surroundings"]["detail"]), ("fail", "a container"), "what is seen", result)
+        equal("ringfence-init is neither in" in found["fence"]["remedy"] and "make install PREFIX=" in found["fence"]["remedy"], missing,
+              "the remedy of the fence", found["fence"])
+        equal("--security-opt" in (found["surroundings"]["remedy"] or ""), not missing, "the remedy of the container", found)
 
 
 def test_without_bwrap_it_fails_and_names_the_remedy(t):

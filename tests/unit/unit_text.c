@@ -329,10 +329,11 @@ static void programs(void)
 	CHECK("an assignment that a shell replaces hides the rest", begins_with("A=$B x", NULL));
 	CHECK("a function or a group has no program",
 	      begins_with("f() { x; }; f", NULL) && begins_with("(cd x; y)", NULL));
-	CHECK("a program of ours that is nowhere is told, with the places",
+	CHECK("a program of ours that is nowhere is told, with the places and a remedy",
 	      process_beside("ringfence-nothing", &path, &err) < 0 && !path &&
 		      strncmp(err.text, "ringfence-nothing is neither in '/", 34) == 0 &&
-		      strstr(err.text, RINGFENCE_LIBEXECDIR "/ringfence-nothing"));
+		      strstr(err.text, RINGFENCE_LIBEXECDIR "/ringfence-nothing") &&
+		      strstr(err.text, "make install PREFIX="));
 	CHECK("one that is beside this one is found",
 	      process_beside("unit_text", &path, &err) == 0 && access(path, X_OK) == 0);
 	CHECK("nothing begins with nothing", begins_with("", NULL) && begins_with(" A=1 ", NULL));
