@@ -379,7 +379,7 @@ def test_a_local_server_that_goes_away_is_waited_for_by_its_name_and_asked_again
 
 
 def test_a_local_server_that_goes_away_in_a_request_is_waited_for_and_so_is_the_answer_which_models_it_has(t):
-    world = World(t, [turn(text="never sent")], provider="openai", local=True, port=t.closed_port())
+    world = World(t, [turn(text="never sent")], provider="openai", local=True, port=t.held_port())
     host, port = world.server.server.server_address
     world.server.turn_hook = lambda _turn, _body: world.server.close()
     result = world.run("--detach")
