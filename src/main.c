@@ -22,7 +22,7 @@ static void occupy_stdio(void)
 
 int main(int argc, char **argv)
 {
-	const struct command *command;
+	const struct cli_command *command;
 	struct error err;
 
 	occupy_stdio();

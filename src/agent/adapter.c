@@ -6,14 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct agent_adapter *const adapters[] = {
+static const struct adapter *const adapters[] = {
 #define AGENT_ADAPTER(name) &agent_adapter_##name,
-	AGENT_ADAPTERS(AGENT_ADAPTER)
+	ADAPTER_LIST(AGENT_ADAPTER)
 #undef AGENT_ADAPTER
 		NULL,
 };
 
-const struct agent_adapter *agent_adapter_at(size_t index)
+const struct adapter *adapter_at(size_t index)
 {
 	for (size_t i = 0; i < index; i++)
 		if (!adapters[i])
@@ -21,7 +21,7 @@ const struct agent_adapter *agent_adapter_at(size_t index)
 	return adapters[index];
 }
 
-const struct agent_adapter *agent_adapter_find(const char *name)
+const struct adapter *agent_adapter_find(const char *name)
 {
 	for (size_t i = 0; adapters[i]; i++)
 		if (strcmp(adapters[i]->name, name) == 0)
@@ -29,7 +29,7 @@ const struct agent_adapter *agent_adapter_find(const char *name)
 	return NULL;
 }
 
-char *agent_adapter_names(void)
+char *adapter_names(void)
 {
 	AUTO_BUFFER struct buffer names = BUFFER_INIT(1024);
 
@@ -90,8 +90,8 @@ static void add_login(struct buffer *out, const char *file)
 		      (int)(slash - file), file, file);
 }
 
-void agent_command(const struct agent_adapter *adapter, const struct agent_order *order,
-		   struct buffer *out)
+void adapter_command(const struct adapter *adapter, const struct adapter_order *order,
+		     struct buffer *out)
 {
 	/* The home of a fence is private and empty; without one, theirs is not to be touched. */
 	if (!order->fenced)

@@ -19,7 +19,7 @@
  * One agent. Lists end in NULL; an entry that has none of something says so. The adapters' files make the
  * compiler refuse an entry with a hole (ADAPTER_COMPLETE).
  */
-struct agent_adapter {
+struct adapter {
 	const char *name;
 	const char *title;
 	const char *program; /* looked for in PATH; NULL: there is none of its own */
@@ -47,29 +47,29 @@ struct agent_adapter {
 #define ADAPTER_COMPLETE _Pragma("GCC diagnostic error \"-Wmissing-field-initializers\"")
 
 /* From the first that `auto` takes to the last. */
-#define AGENT_ADAPTERS(X) \
-	X(claude)         \
-	X(codex)          \
-	X(gemini)         \
-	X(opencode)       \
-	X(aider)          \
-	X(patchpal)       \
-	X(builtin)        \
+#define ADAPTER_LIST(X) \
+	X(claude)       \
+	X(codex)        \
+	X(gemini)       \
+	X(opencode)     \
+	X(aider)        \
+	X(patchpal)     \
+	X(builtin)      \
 	X(command)
 
-#define AGENT_ADAPTER(name) extern const struct agent_adapter agent_adapter_##name;
-AGENT_ADAPTERS(AGENT_ADAPTER)
+#define AGENT_ADAPTER(name) extern const struct adapter agent_adapter_##name;
+ADAPTER_LIST(AGENT_ADAPTER)
 #undef AGENT_ADAPTER
 
 /* The adapter with this name, or by its number from 0; NULL: there is none. */
-const struct agent_adapter *agent_adapter_find(const char *name);
-const struct agent_adapter *agent_adapter_at(size_t index);
+const struct adapter *agent_adapter_find(const char *name);
+const struct adapter *adapter_at(size_t index);
 
 /* The names of all, with commas, for a message; the caller frees. */
-char *agent_adapter_names(void);
+char *adapter_names(void);
 
 /* What is wanted of an agent. */
-struct agent_order {
+struct adapter_order {
 	const char *program;   /* a real path */
 	const char *model;     /* NULL: the agent's own choice */
 	const char *arguments; /* more words, as one writes them for a shell; NULL: none */
@@ -81,11 +81,11 @@ struct agent_order {
  * session to go on with; RINGFENCE_KEEP, a folder for its sessions; RINGFENCE_LOGIN, what is to be in its
  * credential file.
  */
-void agent_command(const struct agent_adapter *adapter, const struct agent_order *order,
-		   struct buffer *out);
+void adapter_command(const struct adapter *adapter, const struct adapter_order *order,
+		     struct buffer *out);
 
 /* What this machine has of an agent. */
-struct agent_found {
+struct adapter_found {
 	char *program;     /* a real path; NULL: not installed */
 	char *folder;      /* what must be readable for it to run; NULL: it is of the system */
 	char *version;     /* NULL: not known */
@@ -95,11 +95,10 @@ struct agent_found {
 };
 
 /* Looks without starting anything. home: whose login is meant; empty: nobody's. */
-void agent_look(const struct agent_adapter *adapter, const char *home,
-		struct agent_found *ret_found);
-void agent_found_release(struct agent_found *found);
+void adapter_look(const struct adapter *adapter, const char *home, struct adapter_found *ret_found);
+void adapter_found_release(struct adapter_found *found);
 
 /* Compares dotted versions by their numbers, as strcmp() does. */
-int agent_version_compare(const char *a, const char *b);
+int adapter_version_compare(const char *a, const char *b);
 
 #endif

@@ -1,7 +1,7 @@
 /* The formats, and what a stream amounts to: see agent.h. */
 #include "agent/agent.h"
 
-#include "agent/reader.h"
+#include "agent/agent_reader.h"
 #include "util/buffer.h"
 #include "util/mem.h"
 

@@ -85,7 +85,7 @@ struct agent_event {
 
 typedef void agent_event_fn(void *context, const struct agent_event *event);
 
-struct agent_reader; /* one stream being read; what it holds: reader.h */
+struct agent_reader; /* one stream being read; what it holds: agent_reader.h */
 
 /* How one kind of output is read. */
 struct agent_format {

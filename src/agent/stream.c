@@ -10,13 +10,13 @@
 enum { SAID_MAX = 4 * AGENT_TEXT_MAX }; /* decoded, with room for what replaces broken bytes */
 
 struct agent_reader *stream_open(size_t size, agent_event_fn *fn, void *context,
-				 void (*take)(struct stream *, struct scan),
+				 void (*take)(struct stream *, struct jsonline),
 				 void (*finish)(struct stream *))
 {
 	struct stream *stream = mem_zero(size);
 
 	stream->base = (struct agent_reader){ .fn = fn, .context = context };
-	stream->lines = AGENT_LINES_INIT;
+	stream->lines = AGENT_READER_LINES_INIT;
 	stream->said = BUFFER_INIT(SAID_MAX);
 	stream->take = take;
 	stream->finish = finish;
@@ -30,19 +30,19 @@ static void take_line(struct agent_reader *reader, const char *line, size_t size
 	if (!line)
 		stream_unknown(stream);
 	else if (size)
-		stream->take(stream, (struct scan){ line, size });
+		stream->take(stream, (struct jsonline){ line, size });
 }
 
 void stream_feed(struct agent_reader *reader, const char *data, size_t size)
 {
-	agent_lines_feed(&((struct stream *)reader)->lines, data, size, take_line, reader);
+	agent_reader_lines_feed(&((struct stream *)reader)->lines, data, size, take_line, reader);
 }
 
 void stream_end(struct agent_reader *reader)
 {
 	struct stream *stream = (struct stream *)reader;
 
-	agent_lines_end(&stream->lines, take_line, reader);
+	agent_reader_lines_end(&stream->lines, take_line, reader);
 	if (stream->finish)
 		stream->finish(stream);
 }
@@ -93,9 +93,9 @@ static void keep_end(struct buffer *said)
 	said->used -= skip;
 }
 
-void stream_say(struct stream *stream, struct scan text)
+void stream_say(struct stream *stream, struct jsonline text)
 {
-	scan_text(text, AGENT_TEXT_MAX, &stream->said);
+	jsonline_text(text, AGENT_TEXT_MAX, &stream->said);
 	keep_end(&stream->said);
 }
 
@@ -104,29 +104,29 @@ void stream_hush(struct stream *stream)
 	stream->said.used = 0;
 }
 
-const char *stream_text(struct scan value, struct buffer *keeps)
+const char *stream_text(struct jsonline value, struct buffer *keeps)
 {
 	*keeps = BUFFER_INIT(3 * AGENT_TEXT_MAX + 1);
-	if (!scan_text(value, AGENT_TEXT_MAX, keeps))
+	if (!jsonline_text(value, AGENT_TEXT_MAX, keeps))
 		return NULL;
 	keep_end(keeps);
 	return buffer_text(keeps);
 }
 
-struct scan stream_target(struct scan input)
+struct jsonline stream_target(struct jsonline input)
 {
 	/* The first of these that is there. */
-	struct scan_field fields[] = {
+	struct jsonline_field fields[] = {
 		{ "command", { 0 } }, { "file_path", { 0 } }, { "filePath", { 0 } },
 		{ "path", { 0 } },    { "dir_path", { 0 } },  { "pattern", { 0 } },
 		{ "url", { 0 } },     { "query", { 0 } },     { "description", { 0 } },
 	};
 
-	scan_object(input, fields, sizeof fields / sizeof *fields);
+	jsonline_object(input, fields, sizeof fields / sizeof *fields);
 	for (size_t i = 0; i < sizeof fields / sizeof *fields; i++)
-		if (scan_is_string(fields[i].value))
+		if (jsonline_is_string(fields[i].value))
 			return fields[i].value;
-	return (struct scan){ 0 };
+	return (struct jsonline){ 0 };
 }
 
 /* What is new in a sum, and the sum to remember. */

@@ -14,7 +14,8 @@
 
 enum { DEEPEST = 128, LINKS = 40 };
 
-int beneath_path(const struct bench *bench, const char *given, char **ret_path, struct error *err)
+int beneath_path(const struct tool_context *bench, const char *given, char **ret_path,
+		 struct error *err)
 {
 	AUTO_FREE char *shown = text_escaped(given);
 	AUTO_FREE char *clean = NULL;
@@ -60,7 +61,7 @@ static int explain(const char *path, struct error *err)
 
 /* Where a path has led so far: the folders from the root down, so that ".." is the one before. */
 struct way {
-	const struct bench *bench;
+	const struct tool_context *bench;
 	int folders[DEEPEST];
 	size_t depth;
 	char *rest; /* still to go */
@@ -154,7 +155,7 @@ static int go(struct way *way)
  * Step by step, because in the fence there is no openat2(), whose arguments could change while they are judged. Each step is
  * a descriptor, so that nothing can be put in the way of those that were made.
  */
-int beneath_open(const struct bench *bench, const char *path, int flags, struct error *err)
+int beneath_open(const struct tool_context *bench, const char *path, int flags, struct error *err)
 {
 	struct way way = { .bench = bench, .rest = mem_dup(path) };
 	int fd = -1;
@@ -176,7 +177,7 @@ int beneath_open(const struct bench *bench, const char *path, int flags, struct 
 	return fd >= 0 ? fd : explain(path, err);
 }
 
-int beneath_open_file(const struct bench *bench, const char *path, int flags,
+int beneath_open_file(const struct tool_context *bench, const char *path, int flags,
 		      struct stat *ret_status, struct error *err)
 {
 	AUTO_FD fd = beneath_open(bench, path, flags, err);
@@ -194,7 +195,7 @@ int beneath_open_file(const struct bench *bench, const char *path, int flags,
 	return fd_steal(&fd);
 }
 
-static int make_one(const struct bench *bench, const char *path, struct error *err)
+static int make_one(const struct tool_context *bench, const char *path, struct error *err)
 {
 	AUTO_FREE char *above = mem_dup(path);
 	char *slash = strrchr(above, '/');
@@ -213,7 +214,7 @@ static int make_one(const struct bench *bench, const char *path, struct error *e
 	return 0;
 }
 
-int beneath_make_folders(const struct bench *bench, const char *path, struct error *err)
+int beneath_make_folders(const struct tool_context *bench, const char *path, struct error *err)
 {
 	AUTO_FREE char *part = mem_dup(path);
 

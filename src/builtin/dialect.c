@@ -7,7 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void add_text(struct buffer *out, const struct block *block, const char *instead)
+static void add_text(struct buffer *out, const struct conversation_block *block,
+		     const char *instead)
 {
 	if (block->text.used)
 		text_json_bytes(out, block->text.data, block->text.used);
@@ -15,7 +16,7 @@ static void add_text(struct buffer *out, const struct block *block, const char *
 		text_json(out, instead);
 }
 
-static void add_raw(struct buffer *out, const struct block *block)
+static void add_raw(struct buffer *out, const struct conversation_block *block)
 {
 	if (block->text.used)
 		buffer_add(out, block->text.data, block->text.used);
@@ -25,7 +26,8 @@ static void add_raw(struct buffer *out, const struct block *block)
 
 static const char cached[] = ",\"cache_control\":{\"type\":\"ephemeral\"}";
 
-static void add_anthropic_block(struct buffer *out, const struct block *block, bool cache)
+static void add_anthropic_block(struct buffer *out, const struct conversation_block *block,
+				bool cache)
 {
 	switch (block->kind) {
 	case BLOCK_TEXT:
@@ -56,7 +58,7 @@ static void add_anthropic_block(struct buffer *out, const struct block *block, b
 }
 
 /* What is before the last two messages of the user is in the cache, and so is what is before the last one. */
-static bool is_marked(const struct talk *talk, size_t index)
+static bool is_marked(const struct conversation *talk, size_t index)
 {
 	size_t behind = 0;
 
@@ -68,7 +70,7 @@ static bool is_marked(const struct talk *talk, size_t index)
 }
 
 /* A text of nothing but blanks is refused, too. */
-static bool is_empty(const struct block *block)
+static bool is_empty(const struct conversation_block *block)
 {
 	if (block->kind != BLOCK_TEXT)
 		return false;
@@ -78,7 +80,8 @@ static bool is_empty(const struct block *block)
 	return true;
 }
 
-static void add_anthropic_message(struct buffer *out, const struct message *message, bool cache)
+static void add_anthropic_message(struct buffer *out, const struct conversation_message *message,
+				  bool cache)
 {
 	size_t written = 0;
 	size_t last = 0;
@@ -126,12 +129,12 @@ static void write_anthropic(const struct dialect_request *request, struct buffer
 }
 
 /* Results are messages of their own there, and come before what the user says. */
-static void add_chat_user(struct buffer *out, const struct message *message)
+static void add_chat_user(struct buffer *out, const struct conversation_message *message)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(DIALECT_REQUEST);
 
 	for (size_t i = 0; i < message->count; i++) {
-		const struct block *block = &message->blocks[i];
+		const struct conversation_block *block = &message->blocks[i];
 
 		if (block->kind != BLOCK_RESULT)
 			continue;
@@ -139,7 +142,7 @@ static void add_chat_user(struct buffer *out, const struct message *message)
 		text_json(out, block->id);
 		buffer_add_text(out, ",\"content\":");
 		if (block->failed) {
-			AUTO_BUFFER struct buffer failed = BUFFER_INIT(TALK_BLOCK + 16);
+			AUTO_BUFFER struct buffer failed = BUFFER_INIT(CONVERSATION_BLOCK + 16);
 
 			buffer_add_text(&failed, "Error: ");
 			buffer_add(&failed, block->text.data, block->text.used);
@@ -149,7 +152,7 @@ static void add_chat_user(struct buffer *out, const struct message *message)
 		}
 		buffer_add_text(out, "}");
 	}
-	message_text(message, &text);
+	conversation_message_text(message, &text);
 	if (!text.used)
 		return;
 	buffer_add_text(out, ",{\"role\":\"user\",\"content\":");
@@ -157,19 +160,20 @@ static void add_chat_user(struct buffer *out, const struct message *message)
 	buffer_add_text(out, "}");
 }
 
-static void add_chat_model(struct buffer *out, const struct message *message)
+static void add_chat_model(struct buffer *out, const struct conversation_message *message)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(DIALECT_REQUEST);
 	size_t calls = 0;
 
-	message_text(message, &text);
+	conversation_message_text(message, &text);
 	buffer_add_text(out, ",{\"role\":\"assistant\",\"content\":");
 	if (text.used)
 		text_json_bytes(out, text.data, text.used);
 	else
-		buffer_add_text(out, message_calls(message) ? "null" : "\"(nothing)\"");
+		buffer_add_text(out,
+				conversation_message_calls(message) ? "null" : "\"(nothing)\"");
 	for (size_t i = 0; i < message->count; i++) {
-		const struct block *block = &message->blocks[i];
+		const struct conversation_block *block = &message->blocks[i];
 
 		if (block->kind != BLOCK_CALL)
 			continue;
@@ -208,7 +212,7 @@ static void write_chat(const struct dialect_request *request, struct buffer *out
 	text_json(out, request->system);
 	buffer_add_text(out, "}");
 	for (size_t i = 0; i < request->talk->count; i++) {
-		const struct message *message = &request->talk->items[i];
+		const struct conversation_message *message = &request->talk->items[i];
 
 		if (message->model)
 			add_chat_model(out, message);
@@ -229,7 +233,7 @@ const struct dialect dialect_anthropic = {
 	.model = "claude-sonnet-5-5",
 	.format = USAGE_ANTHROPIC,
 	.write = write_anthropic,
-	.take = answer_take_anthropic,
+	.take = reply_take_anthropic,
 };
 
 const struct dialect dialect_chat = {
@@ -243,5 +247,5 @@ const struct dialect dialect_chat = {
 	.model = "gpt-6-sol",
 	.format = USAGE_CHAT,
 	.write = write_chat,
-	.take = answer_take_chat,
+	.take = reply_take_chat,
 };

@@ -7,8 +7,8 @@
 #ifndef BUILTIN_DIALECT_H
 #define BUILTIN_DIALECT_H
 
-#include "builtin/answer.h"
-#include "builtin/talk.h"
+#include "builtin/conversation.h"
+#include "builtin/reply.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ enum { DIALECT_REQUEST = 31 << 20 }; /* bytes; the gateway takes 32 MiB */
 struct dialect_request {
 	const char *model;
 	const char *system;
-	const struct talk *talk;
+	const struct conversation *talk;
 	uint64_t most; /* output tokens */
 	bool local;    /* a server that knows the older names */
 	bool no_tools; /* they are shown, and must not be called */
@@ -34,7 +34,7 @@ struct dialect {
 	const char *model;       /* where none is named */
 	enum usage_format format;
 	void (*write)(const struct dialect_request *request, struct buffer *out);
-	void (*take)(struct answer *answer, const json_t *event);
+	void (*take)(struct reply *answer, const json_t *event);
 };
 
 extern const struct dialect dialect_anthropic, dialect_chat;

@@ -4,9 +4,9 @@
  * It runs in the fence, with its prompt on stdin, and speaks to the gateway in plain HTTP. What it says on stdout is the
  * event stream of docs/loop.md.
  */
-#include "builtin/ask.h"
+#include "builtin/completion.h"
 #include "builtin/say.h"
-#include "builtin/session.h"
+#include "builtin/session_file.h"
 #include "builtin/tool.h"
 #include "builtin/turn.h"
 #include "util/fd.h"
@@ -56,9 +56,9 @@ struct options {
 	long most;
 };
 
-static int fail(const struct ask_end *end)
+static int fail(const struct completion_end *end)
 {
-	say_trouble(ask_failure_names[end->failure], end->why.text, end->reset_at);
+	say_trouble(completion_failure_names[end->failure], end->why.text, end->reset_at);
 	fprintf(stderr, "ringfence-agent: %s\n", end->why.text);
 	return 1;
 }
@@ -236,7 +236,7 @@ static void wipe_environment(const char *key)
 }
 
 /* What the project says to agents: the first of these that there is. */
-static void add_notes(const struct bench *bench, struct buffer *prompt)
+static void add_notes(const struct tool_context *bench, struct buffer *prompt)
 {
 	static const char *const names[] = { "AGENTS.md", "CLAUDE.md" };
 
@@ -253,7 +253,7 @@ static void add_notes(const struct bench *bench, struct buffer *prompt)
 	}
 }
 
-static int read_prompt(const struct bench *bench, bool resumed, struct buffer *prompt,
+static int read_prompt(const struct tool_context *bench, bool resumed, struct buffer *prompt,
 		       struct error *err)
 {
 	if (fd_read_all(STDIN_FILENO, prompt) < 0)
@@ -271,22 +271,23 @@ static void alive(void *context)
 	say_alive();
 }
 
-static int open_ask(struct ask *ask, const struct options *options, const char *key,
-		    uint64_t *window, struct ask_end *end)
+static int open_ask(struct completion *ask, const struct options *options, const char *key,
+		    uint64_t *window, struct completion_end *end)
 {
-	ask->link = LINK_INIT;
+	ask->link = HTTPCLIENT_INIT;
 	ask->link.tick = alive;
 	ask->lines = mem_format("%s%s%s%s", ask->dialect->lines, *key ? ask->dialect->key_line : "",
 				key, *key ? "\r\n" : "");
 	ask->local = is_local(ask->dialect->name);
-	if (link_place_read(getenv(ask->dialect->place_variable), &ask->link.place, &end->why) < 0)
+	if (httpclient_place_read(getenv(ask->dialect->place_variable), &ask->link.place,
+				  &end->why) < 0)
 		return -1;
 	if (options->model)
 		ask->model = mem_dup(options->model);
 	else if (!ask->local)
 		ask->model = mem_dup(ask->dialect->model);
 	else
-		return ask_first_model(ask, &ask->model, window, end);
+		return completion_first_model(ask, &ask->model, window, end);
 	return 0;
 }
 
@@ -317,13 +318,13 @@ static int work(const struct options *options, struct turn *turn, struct error *
 
 	/* Of one that is lost or torn the loop knows all that matters: it is in the prompt. */
 	if (options->resume) {
-		resumed = session_load(options->resume, &turn->talk, err) == 0;
+		resumed = session_file_load(options->resume, &turn->talk, err) == 0;
 		if (!resumed)
 			fprintf(stderr, "ringfence-agent: the session begins anew: %s\n",
 				err->text);
 	}
 	if (read_prompt(turn->bench, resumed, &prompt, err) < 0 ||
-	    talk_say(&turn->talk, prompt.data, prompt.used, err) < 0)
+	    conversation_say(&turn->talk, prompt.data, prompt.used, err) < 0)
 		return -1;
 	session = name_session(options, turn->ask->model, &prompt);
 	turn->session = session;
@@ -332,21 +333,22 @@ static int work(const struct options *options, struct turn *turn, struct error *
 	say_started(session, turn->ask->model);
 	result = turn_work(turn);
 	/* Kept for who wants to go on, whatever the end was; if it cannot be, the next begins anew. */
-	(void)session_save(session, &turn->talk);
+	(void)session_file_save(session, &turn->talk);
 	return result < 0 ? 1 : 0;
 }
 
-static int run(const struct options *options, struct ask_end *end)
+static int run(const struct options *options, struct completion_end *end)
 {
 	struct error *err = &end->why;
 	char key[SECRET] = "";
-	struct bench bench;
-	struct ask ask = { .dialect = choose(options->model, err), .link = LINK_INIT };
+	struct tool_context bench;
+	struct completion ask = { .dialect = choose(options->model, err), .link = HTTPCLIENT_INIT };
 	struct turn turn = { .ask = &ask, .bench = &bench };
 	uint64_t window = 0;
 	int result;
 
-	if (!ask.dialect || take_key(ask.dialect, key, err) < 0 || bench_open(&bench, err) < 0)
+	if (!ask.dialect || take_key(ask.dialect, key, err) < 0 ||
+	    tool_context_open(&bench, err) < 0)
 		return -1;
 	result = open_ask(&ask, options, key, &window, end);
 	bench.environment = make_environment(key);
@@ -359,9 +361,9 @@ static int run(const struct options *options, struct ask_end *end)
 	for (char **at = bench.environment; *at; at++)
 		free(*at);
 	free(bench.environment);
-	talk_release(&turn.talk);
-	ask_release(&ask);
-	bench_release(&bench);
+	conversation_release(&turn.talk);
+	completion_release(&ask);
+	tool_context_release(&bench);
 	explicit_bzero(key, sizeof key);
 	return result;
 }
@@ -369,7 +371,7 @@ static int run(const struct options *options, struct ask_end *end)
 int main(int argc, char **argv)
 {
 	struct options options;
-	struct ask_end end = { 0 };
+	struct completion_end end = { 0 };
 	int result;
 
 	/* Nobody here may look into this process, which has the token. */

@@ -23,7 +23,7 @@ const struct tool *tool_at(size_t index)
 	return tools[index];
 }
 
-int bench_open(struct bench *bench, struct error *err)
+int tool_context_open(struct tool_context *bench, struct error *err)
 {
 	char *path = realpath(".", NULL);
 	int root = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -32,11 +32,11 @@ int bench_open(struct bench *bench, struct error *err)
 		free(path);
 		return error_sys(err, "open the current folder");
 	}
-	*bench = (struct bench){ .root = root, .path = path };
+	*bench = (struct tool_context){ .root = root, .path = path };
 	return 0;
 }
 
-void bench_release(struct bench *bench)
+void tool_context_release(struct tool_context *bench)
 {
 	fd_close(&bench->root);
 	free(bench->path);
@@ -94,7 +94,7 @@ static const struct tool *find(const char *name)
 	return NULL;
 }
 
-static void hide_secret(const struct bench *bench, struct buffer *out)
+static void hide_secret(const struct tool_context *bench, struct buffer *out)
 {
 	size_t size = bench->secret ? strlen(bench->secret) : 0;
 	char *at = out->data;
@@ -106,8 +106,8 @@ static void hide_secret(const struct bench *bench, struct buffer *out)
 		memset(at, 'x', size);
 }
 
-static int run(struct bench *bench, const char *name, const char *arguments, struct buffer *out,
-	       struct error *err)
+static int run(struct tool_context *bench, const char *name, const char *arguments,
+	       struct buffer *out, struct error *err)
 {
 	const struct tool *tool = find(name);
 	AUTO_FREE char *shown = text_escaped(name);
@@ -137,7 +137,8 @@ static int run(struct bench *bench, const char *name, const char *arguments, str
 	return result;
 }
 
-bool tool_call(struct bench *bench, const char *name, const char *arguments, struct buffer *out)
+bool tool_call(struct tool_context *bench, const char *name, const char *arguments,
+	       struct buffer *out)
 {
 	struct error err;
 	int result = run(bench, name, arguments, out, &err);

@@ -23,7 +23,7 @@ enum {
 };
 
 /* Where tools work. */
-struct bench {
+struct tool_context {
 	int root;           /* the project */
 	char *path;         /* of it */
 	char **environment; /* of commands: without keys */
@@ -40,7 +40,7 @@ struct tool {
 	/*
 	 * Returns 0; 1: it was done and went wrong, as the output says; -1 with err set: it could not be done.
 	 */
-	int (*run)(struct bench *bench, const json_t *arguments, struct buffer *out,
+	int (*run)(struct tool_context *bench, const json_t *arguments, struct buffer *out,
 		   struct error *err);
 };
 
@@ -68,14 +68,15 @@ TOOLS(TOOL)
 const struct tool *tool_at(size_t index);
 
 /* Opens the current folder as the project. Returns 0, or -1 with err set. */
-int bench_open(struct bench *bench, struct error *err);
-void bench_release(struct bench *bench);
+int tool_context_open(struct tool_context *bench, struct error *err);
+void tool_context_release(struct tool_context *bench);
 
 /*
  * Does a call: the name and arguments are as the model gave them. The output is bounded, says itself what went wrong, and
  * has no secret in it. Returns whether it went well.
  */
-bool tool_call(struct bench *bench, const char *name, const char *arguments, struct buffer *out);
+bool tool_call(struct tool_context *bench, const char *name, const char *arguments,
+	       struct buffer *out);
 
 /* What a call is about, for people: a path or a command. */
 void tool_target(const char *name, const char *arguments, struct buffer *out);

@@ -1,6 +1,6 @@
 /* The tool edit. */
 #include "builtin/beneath.h"
-#include "builtin/change.h"
+#include "builtin/replace.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/text.h"
@@ -12,8 +12,8 @@
 
 enum { FILE_BYTES = 16 << 20, NAME = 500 };
 
-static int change_file(struct bench *bench, const char *path, int fd, const struct change *change,
-		       struct buffer *out, struct error *err)
+static int change_file(struct tool_context *bench, const char *path, int fd,
+		       const struct replace *change, struct buffer *out, struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(FILE_BYTES);
 	AUTO_BUFFER struct buffer made = BUFFER_INIT(4 * FILE_BYTES);
@@ -25,8 +25,8 @@ static int change_file(struct bench *bench, const char *path, int fd, const stru
 		shown[NAME] = '\0';
 	if (fd_read_all(fd, &bytes) < 0)
 		return error_sys(err, "read '%s'", shown);
-	if (change_make(shown, (struct span){ buffer_text(&bytes), bytes.used }, change, &made,
-			&places, &line, err) < 0)
+	if (replace_text(shown, (struct replace_span){ buffer_text(&bytes), bytes.used }, change,
+			 &made, &places, &line, err) < 0)
 		return -1;
 	if (buffer_overflowed(&made))
 		return error_set(err, "'%s' would become too large", shown);
@@ -38,7 +38,7 @@ static int change_file(struct bench *bench, const char *path, int fd, const stru
 	return 0;
 }
 
-static int run_edit(struct bench *bench, const json_t *arguments, struct buffer *out,
+static int run_edit(struct tool_context *bench, const json_t *arguments, struct buffer *out,
 		    struct error *err)
 {
 	const char *given;
@@ -55,7 +55,7 @@ static int run_edit(struct bench *bench, const json_t *arguments, struct buffer 
 
 	const json_t *old = json_object_get(arguments, "old");
 	const json_t *new = json_object_get(arguments, "new");
-	const struct change change = {
+	const struct replace change = {
 		.what = { json_string_value(old), json_string_length(old) },
 		.with = { json_string_value(new), json_string_length(new) },
 		.all = tool_flag(arguments, "replace_all"),

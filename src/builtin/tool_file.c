@@ -115,7 +115,7 @@ static int show(int fd, const struct stat *status, struct view *view, struct err
 	return 0;
 }
 
-static int run_read(struct bench *bench, const json_t *arguments, struct buffer *out,
+static int run_read(struct tool_context *bench, const json_t *arguments, struct buffer *out,
 		    struct error *err)
 {
 	AUTO_FREE char *path = NULL;
@@ -139,7 +139,7 @@ static int run_read(struct bench *bench, const json_t *arguments, struct buffer 
 	return show(fd, &status, &view, err);
 }
 
-static int run_write(struct bench *bench, const json_t *arguments, struct buffer *out,
+static int run_write(struct tool_context *bench, const json_t *arguments, struct buffer *out,
 		     struct error *err)
 {
 	const json_t *content = json_object_get(arguments, "content");

@@ -1,7 +1,7 @@
 /* The tools list and search. */
 #include "builtin/beneath.h"
 #include "builtin/child.h"
-#include "builtin/forest.h"
+#include "builtin/filewalk.h"
 #include "builtin/pattern.h"
 #include "builtin/say.h"
 #include "util/fd.h"
@@ -39,23 +39,23 @@ struct listing {
 	bool cut;
 };
 
-static enum forest_verdict list_one(void *context, const struct forest_entry *entry)
+static enum filewalk_verdict list_one(void *context, const struct filewalk_entry *entry)
 {
 	struct listing *listing = context;
 
 	if (listing->count == LISTED || listing->out->used > TOOL_OUTPUT - TOOL_PATH) {
 		listing->cut = true;
-		return FOREST_STOP;
+		return FILEWALK_STOP;
 	}
 	listing->count++;
 	text_escape(listing->out, entry->path);
 	buffer_add_text(listing->out, entry->type == DT_DIR   ? "/\n"
 				      : entry->type == DT_LNK ? " (symlink)\n"
 							      : "\n");
-	return entry->depth < listing->depth ? FOREST_ON : FOREST_PAST;
+	return entry->depth < listing->depth ? FILEWALK_ON : FILEWALK_PAST;
 }
 
-static int run_list(struct bench *bench, const json_t *arguments, struct buffer *out,
+static int run_list(struct tool_context *bench, const json_t *arguments, struct buffer *out,
 		    struct error *err)
 {
 	struct listing listing = { .out = out };
@@ -64,7 +64,7 @@ static int run_list(struct bench *bench, const json_t *arguments, struct buffer 
 	long depth;
 
 	if (tool_text_or(arguments, "path", ".", &given, err) < 0 ||
-	    tool_number(arguments, "depth", 2, 1, FOREST_DEPTH, &depth, err) < 0 ||
+	    tool_number(arguments, "depth", 2, 1, FILEWALK_DEPTH, &depth, err) < 0 ||
 	    beneath_path(bench, given, &path, err) < 0)
 		return -1;
 	listing.depth = (unsigned int)depth;
@@ -78,7 +78,7 @@ static int run_list(struct bench *bench, const json_t *arguments, struct buffer 
 }
 
 struct search {
-	const struct bench *bench;
+	const struct tool_context *bench;
 	const char *path;
 	const char *fixed; /* the text itself; NULL: `regex` is used */
 	regex_t regex;
@@ -151,18 +151,18 @@ static void search_file(struct search *search, const char *path, int fd)
 	search_text(search, path, text.data);
 }
 
-static enum forest_verdict search_one(void *context, const struct forest_entry *entry)
+static enum filewalk_verdict search_one(void *context, const struct filewalk_entry *entry)
 {
 	struct search *search = context;
 	AUTO_FD fd = -1;
 
 	if (entry->type != DT_REG)
-		return FOREST_ON;
+		return FILEWALK_ON;
 	if (search->files.text && !glob_matches(&search->files, entry->path, false, &search->steps))
-		return FOREST_ON;
+		return FILEWALK_ON;
 	fd = openat(entry->folder, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	search_file(search, entry->path, fd);
-	return search->cut ? FOREST_STOP : FOREST_ON;
+	return search->cut ? FILEWALK_STOP : FILEWALK_ON;
 }
 
 /* In a process of its own: some patterns take more memory or time than there is. */
@@ -257,7 +257,7 @@ static int try_all(void *context)
 	return search_all(trial->search);
 }
 
-static int run_search(struct bench *bench, const json_t *arguments, struct buffer *out,
+static int run_search(struct tool_context *bench, const json_t *arguments, struct buffer *out,
 		      struct error *err)
 {
 	struct search search = { .bench = bench, .steps = GLOB_STEPS };

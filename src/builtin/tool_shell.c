@@ -19,7 +19,7 @@ enum {
 };
 
 struct command {
-	const struct bench *bench;
+	const struct tool_context *bench;
 	const char *text;
 };
 
@@ -66,7 +66,7 @@ static int tell_end(const struct child_end *end, long timeout_s, struct buffer *
 	return end->late || end->flooded || end->status != 0;
 }
 
-static int run_shell(struct bench *bench, const json_t *arguments, struct buffer *out,
+static int run_shell(struct tool_context *bench, const json_t *arguments, struct buffer *out,
 		     struct error *err)
 {
 	struct command command = { .bench = bench };

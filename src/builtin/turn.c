@@ -26,10 +26,10 @@ struct state {
 	bool circling; /* it goes round, and is to end */
 };
 
-static size_t note_call(struct circles *circles, const struct block *call,
+static size_t note_call(struct circles *circles, const struct conversation_block *call,
 			const struct buffer *result)
 {
-	AUTO_BUFFER struct buffer all = BUFFER_INIT(3 * TALK_BLOCK);
+	AUTO_BUFFER struct buffer all = BUFFER_INIT(3 * CONVERSATION_BLOCK);
 	char hash[SHA256_HEX];
 	size_t times = 1;
 
@@ -52,10 +52,10 @@ static int fail(const char *kind, const char *text, int64_t reset_at)
 	return -1;
 }
 
-static void do_call(struct state *state, const struct block *call, bool was_cut,
-		    struct block *result)
+static void do_call(struct state *state, const struct conversation_block *call, bool was_cut,
+		    struct conversation_block *result)
 {
-	struct bench *bench = state->turn->bench;
+	struct tool_context *bench = state->turn->bench;
 	AUTO_BUFFER struct buffer target = BUFFER_INIT(4096);
 	size_t times;
 
@@ -98,21 +98,22 @@ static void do_call(struct state *state, const struct block *call, bool was_cut,
 }
 
 /* All calls of the answer, one after another; their results are one message, in order. */
-static int do_calls(struct state *state, const struct message *answer, bool was_cut,
+static int do_calls(struct state *state, const struct conversation_message *answer, bool was_cut,
 		    struct error *err)
 {
-	struct message results = { 0 };
+	struct conversation_message results = { 0 };
 
 	for (size_t i = 0; i < answer->count; i++) {
 		if (answer->blocks[i].kind != BLOCK_CALL)
 			continue;
 		state->calls++;
-		do_call(state, &answer->blocks[i], was_cut, message_add(&results, BLOCK_RESULT));
+		do_call(state, &answer->blocks[i], was_cut,
+			conversation_message_add(&results, BLOCK_RESULT));
 	}
 	window_trim(&state->turn->window, &results);
-	if (talk_add(&state->turn->talk, &results, err) == 0)
+	if (conversation_add(&state->turn->talk, &results, err) == 0)
 		return 0;
-	message_release(&results);
+	conversation_message_release(&results);
 	return -1;
 }
 
@@ -129,7 +130,7 @@ static void write_request(struct turn *turn, bool no_tools, struct buffer *out)
 	turn->ask->dialect->write(&request, out);
 }
 
-static void learn(struct turn *turn, uint64_t bytes, const struct answer *answer)
+static void learn(struct turn *turn, uint64_t bytes, const struct reply *answer)
 {
 	const uint64_t *tokens = answer->usage.usage.use.tokens;
 
@@ -148,30 +149,30 @@ static int sum_up(struct state *state)
 		"tools.";
 	struct turn *turn = state->turn;
 	AUTO_BUFFER struct buffer body = { 0 };
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(TALK_BLOCK);
-	struct answer answer;
-	struct ask_end end;
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONVERSATION_BLOCK);
+	struct reply answer;
+	struct completion_end end;
 	struct error err;
 	int result = -1;
 
-	if (talk_say(&turn->talk, wish, sizeof wish - 1, &err) < 0)
+	if (conversation_say(&turn->talk, wish, sizeof wish - 1, &err) < 0)
 		return -1;
 	write_request(turn, true, &body);
-	talk_remove(&turn->talk, turn->talk.count - 1, turn->talk.count);
+	conversation_remove(&turn->talk, turn->talk.count - 1, turn->talk.count);
 	state->asked++;
-	ask_model(turn->ask, buffer_text(&body), body.used, state->calls, &answer, &end);
-	if (end.failure == ASK_FINE) {
+	completion_request(turn->ask, buffer_text(&body), body.used, state->calls, &answer, &end);
+	if (end.failure == COMPLETION_FINE) {
 		learn(turn, body.used, &answer);
-		message_text(&answer.message, &text);
+		conversation_message_text(&answer.message, &text);
 		if (text.used)
 			result = window_sum_up(&turn->talk, buffer_text(&text), text.used, &err);
 	}
-	answer_release(&answer);
+	reply_release(&answer);
 	return result;
 }
 
 /* The model's last message must have its results before anything else is asked. */
-static bool is_whole(const struct talk *talk)
+static bool is_whole(const struct conversation *talk)
 {
 	return talk->count > 1 && !talk->items[talk->count - 1].model;
 }
@@ -208,7 +209,7 @@ static int fit(struct state *state, struct buffer *body)
 }
 
 /* Asks, and cuts the conversation where the provider finds it too long. */
-static int ask(struct state *state, struct answer *answer, struct ask_end *end)
+static int ask(struct state *state, struct reply *answer, struct completion_end *end)
 {
 	struct turn *turn = state->turn;
 
@@ -218,14 +219,15 @@ static int ask(struct state *state, struct answer *answer, struct ask_end *end)
 		bool fits = fit(state, &body) == 0;
 
 		state->asked++;
-		ask_model(turn->ask, buffer_text(&body), body.used, state->calls, answer, end);
-		if (end->failure == ASK_FINE)
+		completion_request(turn->ask, buffer_text(&body), body.used, state->calls, answer,
+				   end);
+		if (end->failure == COMPLETION_FINE)
 			learn(turn, body.used, answer);
-		if (end->failure != ASK_TOO_LONG || !fits || shrinks == TURN_SHRINKS)
-			return end->failure == ASK_FINE ? 0 : -1;
+		if (end->failure != COMPLETION_TOO_LONG || !fits || shrinks == TURN_SHRINKS)
+			return end->failure == COMPLETION_FINE ? 0 : -1;
 		window_shrink(&turn->window, body.used);
 		say_retry(0, end->why.text);
-		answer_release(answer);
+		reply_release(answer);
 	}
 }
 
@@ -236,30 +238,30 @@ static const char last_word[] =
 	"the end of your last message, and only if it is earned, end with it.";
 
 /* The answer calls no tools. Returns 1: that was the last word; 0: go on; -1: it has failed. */
-static int settle(struct state *state, enum answer_stop stop, const struct buffer *text)
+static int settle(struct state *state, enum reply_stop stop, const struct buffer *text)
 {
 	struct turn *turn = state->turn;
 	struct error err;
 	const char *nudge = NULL;
 
-	if (stop == ANSWER_REFUSAL)
+	if (stop == REPLY_REFUSAL)
 		return fail("error", "the model refuses to go on (its stop reason is a refusal)",
 			    0);
-	if (stop == ANSWER_LENGTH)
+	if (stop == REPLY_LENGTH)
 		nudge = go_on;
-	else if (stop == ANSWER_WINDOW)
+	else if (stop == REPLY_WINDOW)
 		window_shrink(&turn->window, turn->window.tokens * 1000 / turn->window.permille);
-	else if (!text->used && stop != ANSWER_PAUSE)
+	else if (!text->used && stop != REPLY_PAUSE)
 		nudge = last_word;
-	if (!nudge && stop != ANSWER_PAUSE && stop != ANSWER_WINDOW)
+	if (!nudge && stop != REPLY_PAUSE && stop != REPLY_WINDOW)
 		return 1;
 	if (++state->nudges > TURN_NUDGES)
 		return fail("error",
 			    "the model does not come to an end, however often it is asked to go on",
 			    0);
-	if (stop == ANSWER_WINDOW)
+	if (stop == REPLY_WINDOW)
 		nudge = go_on;
-	return nudge && talk_say(&turn->talk, nudge, strlen(nudge), &err) < 0
+	return nudge && conversation_say(&turn->talk, nudge, strlen(nudge), &err) < 0
 		       ? fail("error", err.text, 0)
 		       : 0;
 }
@@ -268,35 +270,35 @@ static int settle(struct state *state, enum answer_stop stop, const struct buffe
 static int step(struct state *state, struct buffer *last)
 {
 	struct turn *turn = state->turn;
-	struct answer answer;
-	struct ask_end end;
+	struct reply answer;
+	struct completion_end end;
 	struct error err;
-	enum answer_stop stop;
+	enum reply_stop stop;
 	bool calls;
 	bool cut;
 	int result;
 
 	if (ask(state, &answer, &end) < 0) {
-		answer_release(&answer);
-		return fail(ask_failure_names[end.failure], end.why.text, end.reset_at);
+		reply_release(&answer);
+		return fail(completion_failure_names[end.failure], end.why.text, end.reset_at);
 	}
 	stop = answer.stop;
-	cut = stop == ANSWER_LENGTH || answer.cut;
-	calls = message_calls(&answer.message) > 0;
+	cut = stop == REPLY_LENGTH || answer.cut;
+	calls = conversation_message_calls(&answer.message) > 0;
 	buffer_release(last);
-	*last = BUFFER_INIT(TALK_BLOCK);
-	message_text(&answer.message, last);
+	*last = BUFFER_INIT(CONVERSATION_BLOCK);
+	conversation_message_text(&answer.message, last);
 	while (last->used && strchr(" \t\r\n", last->data[last->used - 1]) &&
 	       last->data[last->used - 1])
 		last->used--; /* nothing but blanks is no word */
 	/* The last word is said as such. */
-	if (last->used && (calls || stop == ANSWER_LENGTH || stop == ANSWER_PAUSE))
+	if (last->used && (calls || stop == REPLY_LENGTH || stop == REPLY_PAUSE))
 		say_text(last->data, last->used);
-	if (talk_add(&turn->talk, &answer.message, &err) < 0) {
-		answer_release(&answer);
+	if (conversation_add(&turn->talk, &answer.message, &err) < 0) {
+		reply_release(&answer);
 		return fail("error", err.text, 0);
 	}
-	answer_release(&answer);
+	reply_release(&answer);
 	if (!calls)
 		return settle(state, stop, last);
 	state->nudges = 0;
@@ -307,11 +309,11 @@ static int step(struct state *state, struct buffer *last)
 int turn_work(struct turn *turn)
 {
 	struct state state = { .turn = turn };
-	AUTO_BUFFER struct buffer last = BUFFER_INIT(TALK_BLOCK);
+	AUTO_BUFFER struct buffer last = BUFFER_INIT(CONVERSATION_BLOCK);
 	int result = 0;
 
 	for (size_t i = 0; i < turn->talk.count; i++)
-		state.calls += message_calls(&turn->talk.items[i]);
+		state.calls += conversation_message_calls(&turn->talk.items[i]);
 	while (result == 0) {
 		if (state.asked >= turn->most) {
 			AUTO_FREE char *text = mem_format(

@@ -2,7 +2,7 @@
 #ifndef BUILTIN_TURN_H
 #define BUILTIN_TURN_H
 
-#include "builtin/ask.h"
+#include "builtin/completion.h"
 #include "builtin/tool.h"
 #include "builtin/window.h"
 
@@ -15,10 +15,10 @@ enum {
 };
 
 struct turn {
-	struct ask *ask;
-	struct bench *bench;
+	struct completion *ask;
+	struct tool_context *bench;
 	struct window window;
-	struct talk talk;
+	struct conversation talk;
 	const char *system;
 	const char *session;
 	long most; /* questions */

@@ -81,14 +81,14 @@ bool window_fits(const struct window *window, uint64_t bytes)
 	return bytes * window->permille / 1000 + window->output <= window->tokens;
 }
 
-static size_t drop_text(struct block *block, const char *what)
+static size_t drop_text(struct conversation_block *block, const char *what)
 {
 	size_t had = block->text.used;
 
 	if (block->dropped || had < WORTH)
 		return 0;
 	buffer_release(&block->text);
-	block->text = BUFFER_INIT(TALK_BLOCK);
+	block->text = BUFFER_INIT(CONVERSATION_BLOCK);
 	buffer_printf(&block->text,
 		      "[%zu bytes of %s were taken out to save room; do it again if you need them]",
 		      had, what);
@@ -97,7 +97,7 @@ static size_t drop_text(struct block *block, const char *what)
 }
 
 /* The long texts among a call's arguments. */
-static size_t drop_arguments(struct block *block)
+static size_t drop_arguments(struct conversation_block *block)
 {
 	size_t had = block->text.used;
 	json_t *object = had >= WORTH && !block->dropped
@@ -115,14 +115,14 @@ static size_t drop_arguments(struct block *block)
 	if (!text || strlen(text) >= had)
 		return 0;
 	buffer_release(&block->text);
-	block->text = BUFFER_INIT(TALK_BLOCK);
+	block->text = BUFFER_INIT(CONVERSATION_BLOCK);
 	buffer_add_text(&block->text, text);
 	block->dropped = true;
 	return had - block->text.used;
 }
 
 /* Before which message everything is old, if the last so many with results are recent. */
-static size_t old_before(const struct talk *talk, size_t most)
+static size_t old_before(const struct conversation *talk, size_t most)
 {
 	size_t recent = 0;
 
@@ -134,13 +134,14 @@ static size_t old_before(const struct talk *talk, size_t most)
 	return 1;
 }
 
-static size_t drop_before(struct talk *talk, size_t stop, enum block_kind kind, size_t wanted)
+static size_t drop_before(struct conversation *talk, size_t stop, enum block_kind kind,
+			  size_t wanted)
 {
 	size_t saved = 0;
 
 	for (size_t i = 1; i < stop; i++)
 		for (size_t k = 0; k < talk->items[i].count && saved < wanted; k++) {
-			struct block *block = &talk->items[i].blocks[k];
+			struct conversation_block *block = &talk->items[i].blocks[k];
 
 			if (block->kind != kind)
 				continue;
@@ -150,7 +151,7 @@ static size_t drop_before(struct talk *talk, size_t stop, enum block_kind kind, 
 	return saved;
 }
 
-size_t window_drop(struct talk *talk, size_t wanted)
+size_t window_drop(struct conversation *talk, size_t wanted)
 {
 	size_t old = old_before(talk, WINDOW_RECENT);
 	size_t saved = drop_before(talk, old, BLOCK_RESULT, wanted);
@@ -162,9 +163,9 @@ size_t window_drop(struct talk *talk, size_t wanted)
 	return saved;
 }
 
-static void trim(struct block *block, size_t most)
+static void trim(struct conversation_block *block, size_t most)
 {
-	struct buffer cut = BUFFER_INIT(TALK_BLOCK);
+	struct buffer cut = BUFFER_INIT(CONVERSATION_BLOCK);
 	size_t half = most / 2;
 	size_t had = block->text.used;
 
@@ -177,7 +178,7 @@ static void trim(struct block *block, size_t most)
 	block->text = cut;
 }
 
-void window_trim(const struct window *window, struct message *results)
+void window_trim(const struct window *window, struct conversation_message *results)
 {
 	uint64_t most = (window->tokens - window->output) * 1000 / window->permille / 2;
 	uint64_t sum = 0;
@@ -200,35 +201,35 @@ void window_trim(const struct window *window, struct message *results)
 		trim(&results->blocks[i], (size_t)share);
 }
 
-int window_sum_up(struct talk *talk, const char *summary, size_t size, struct error *err)
+int window_sum_up(struct conversation *talk, const char *summary, size_t size, struct error *err)
 {
 	static const char start[] = "What was done so far, in your own words (the conversation was "
 				    "cut to save room):\n\n";
 	static const char end[] = "\n\nGo on from here.";
-	struct block *block;
+	struct conversation_block *block;
 
-	if (talk->items[0].count == TALK_BLOCKS)
+	if (talk->items[0].count == CONVERSATION_BLOCKS)
 		return error_set(err, "the first message is too long to be added to");
-	talk_remove(talk, 1, talk->count);
+	conversation_remove(talk, 1, talk->count);
 	/* An older summary is part of the new one. */
 	while (talk->items[0].count > 1 &&
 	       strncmp(buffer_text(&talk->items[0].blocks[talk->items[0].count - 1].text), start,
 		       sizeof start - 1) == 0) {
-		struct block *last = &talk->items[0].blocks[--talk->items[0].count];
+		struct conversation_block *last = &talk->items[0].blocks[--talk->items[0].count];
 
 		buffer_release(&last->text);
 		free(last->id);
 		free(last->name);
 		free(last->raw);
 	}
-	block = message_add(&talk->items[0], BLOCK_TEXT);
+	block = conversation_message_add(&talk->items[0], BLOCK_TEXT);
 	buffer_add_text(&block->text, start);
 	buffer_add(&block->text, summary, size);
 	buffer_add_text(&block->text, end);
 	return 0;
 }
 
-bool window_forget(struct talk *talk)
+bool window_forget(struct conversation *talk)
 {
 	size_t cut = 1 + (talk->count - 1) / 2;
 
@@ -237,6 +238,6 @@ bool window_forget(struct talk *talk)
 		cut++;
 	if (cut <= 1 || cut >= talk->count)
 		return false;
-	talk_remove(talk, 1, cut);
+	conversation_remove(talk, 1, cut);
 	return true;
 }

@@ -8,7 +8,7 @@
 #ifndef BUILTIN_WINDOW_H
 #define BUILTIN_WINDOW_H
 
-#include "builtin/talk.h"
+#include "builtin/conversation.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,16 +39,16 @@ void window_shrink(struct window *window, uint64_t bytes);
 bool window_fits(const struct window *window, uint64_t bytes);
 
 /* Cuts the results of a message, if they are too much together, in the middle of each: to half of the window at most. */
-void window_trim(const struct window *window, struct message *results);
+void window_trim(const struct window *window, struct conversation_message *results);
 
 /* Takes out what tools printed, the oldest first, until so many bytes are saved; what came last stays. Returns how many
  * were. */
-size_t window_drop(struct talk *talk, size_t wanted);
+size_t window_drop(struct conversation *talk, size_t wanted);
 
 /* Puts a summary in place of everything but the first message. Returns 0, or -1 with err set. */
-int window_sum_up(struct talk *talk, const char *summary, size_t size, struct error *err);
+int window_sum_up(struct conversation *talk, const char *summary, size_t size, struct error *err);
 
 /* Takes out the older half of what is behind the first message. Returns whether there was anything. */
-bool window_forget(struct talk *talk);
+bool window_forget(struct conversation *talk);
 
 #endif

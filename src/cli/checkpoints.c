@@ -1,7 +1,7 @@
 /* What the commands for checkpoints share: see checkpoints.h. */
 #include "cli/checkpoints.h"
 
-#include "cli/paint.h"
+#include "cli/view/color.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -85,7 +85,7 @@ int checkpoints_print(struct snapshot_work *work, bool pager, struct error *err)
 	int result;
 
 	snapshot_tell_number(work, "terminal", terminal);
-	snapshot_tell_number(work, "color", paint_wanted());
+	snapshot_tell_number(work, "color", color_wanted());
 	result = snapshot_start(work, output >= 0 ? output : STDOUT_FILENO, -1, &job, err);
 	fd_close(&output);
 	if (result == 0)

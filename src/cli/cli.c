@@ -1,7 +1,7 @@
 /* Parsing and describing commands: see cli.h. */
 #include "cli/cli.h"
 
-#include "cli/page.h"
+#include "cli/view/page.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct command *const cli_commands[] = {
+const struct cli_command *const cli_commands[] = {
 	&cmd_run,     &cmd_status,      &cmd_logs,    &cmd_history, &cmd_pause,       &cmd_resume,
 	&cmd_abort,   &cmd_checkpoints, &cmd_diff,    &cmd_show,    &cmd_rollback,    &cmd_restore,
 	&cmd_apply,   &cmd_clean,       &cmd_circuit, &cmd_exec,    &cmd_init,        &cmd_policy,
@@ -37,14 +37,14 @@ static void nearer(const char *word, const char *candidate, const char **best, s
 	}
 }
 
-const struct command *cli_find(const char *name, struct error *err)
+const struct cli_command *cli_find(const char *name, struct error *err)
 {
 	const char *best = NULL;
 	size_t distance = (size_t)-1;
 
 	if (strcmp(name, cmd_keep.name) == 0) /* not for people, so in no list */
 		return &cmd_keep;
-	for (const struct command *const *at = cli_commands; *at; at++) {
+	for (const struct cli_command *const *at = cli_commands; *at; at++) {
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
 		nearer(name, (*at)->name, &best, &distance);
@@ -56,27 +56,27 @@ const struct command *cli_find(const char *name, struct error *err)
 	return NULL;
 }
 
-bool cli_takes(const struct command *command, const struct setting *setting)
+bool cli_takes(const struct cli_command *command, const struct setting *setting)
 {
 	return command->set && (command->takes ? command->takes(setting) : !setting->loop_only);
 }
 
 /* An option on its way: one of the command's own, or a setting. */
 struct found {
-	const struct option *option;
+	const struct cli_option *option;
 	const struct setting *setting;
 	const char *name;
 	const char *value_name; /* NULL: it needs none */
 };
 
-static int find_option(const struct command *command, const char *text, size_t size,
+static int find_option(const struct cli_command *command, const char *text, size_t size,
 		       struct found *ret_found, struct error *err)
 {
 	AUTO_FREE char *word = strndup(text, size);
 	const char *best = NULL;
 	size_t distance = (size_t)-1;
 
-	for (const struct option *at = command->options; at->name; at++) {
+	for (const struct cli_option *at = command->options; at->name; at++) {
 		if (strcmp(at->name, word) == 0) {
 			*ret_found = (struct found){ at, NULL, at->name, at->value };
 			return 0;
@@ -101,7 +101,7 @@ static int find_option(const struct command *command, const char *text, size_t s
 			 command->name);
 }
 
-static int take(const struct command *command, const struct found *found, void *options,
+static int take(const struct cli_command *command, const struct found *found, void *options,
 		const char *value, struct error *err)
 {
 	char *member = (char *)options + (found->option ? found->option->offset : 0);
@@ -116,18 +116,18 @@ static int take(const struct command *command, const struct found *found, void *
 }
 
 /* The name that an argument is an alias of, or NULL. */
-static const char *alias_of(const struct command *command, const char *text)
+static const char *alias_of(const struct cli_command *command, const char *text)
 {
 	size_t size = strcspn(text, "=");
 
-	for (const struct alias *at = command->aliases; at && at->from; at++)
+	for (const struct cli_alias *at = command->aliases; at && at->from; at++)
 		if (strlen(at->from) == size && strncmp(at->from, text, size) == 0)
 			return at->to;
 	return NULL;
 }
 
 /* Takes the option at *argv, and moves to its value if that is an argument of its own. */
-static int take_option(const struct command *command, char ***argv, void *options,
+static int take_option(const struct cli_command *command, char ***argv, void *options,
 		       struct error *err)
 {
 	const char *alias = alias_of(command, **argv);
@@ -158,7 +158,8 @@ static bool is_option(const char *text)
 }
 
 /* Takes all options. Returns the arguments, or NULL as cli_begin(). */
-static char **take_options(const struct command *command, char **argv, void *options, int *ret_code)
+static char **take_options(const struct cli_command *command, char **argv, void *options,
+			   int *ret_code)
 {
 	char **const first = argv + 1;
 	char **end = first; /* of the arguments of a mixed command so far */
@@ -187,7 +188,7 @@ static char **take_options(const struct command *command, char **argv, void *opt
 	return first;
 }
 
-char **cli_begin(const struct command *command, char **argv, void *options, int *ret_code)
+char **cli_begin(const struct cli_command *command, char **argv, void *options, int *ret_code)
 {
 	char **rest = take_options(command, argv, options, ret_code);
 
@@ -260,7 +261,7 @@ int cli_printed(void)
 }
 
 /* Those of the fence are explained by exec; a command for loops only names them. */
-static void print_settings(const struct command *command)
+static void print_settings(const struct cli_command *command)
 {
 	AUTO_BUFFER struct buffer others = BUFFER_INIT(4096);
 	bool for_loops = cli_takes(command, setting_at(SETTING_MAX_TIME));
@@ -284,13 +285,13 @@ static void print_settings(const struct command *command)
 	}
 }
 
-int cli_print_help(const struct command *command)
+int cli_print_help(const struct cli_command *command)
 {
 	if (!command) {
 		printf("usage: ringfence COMMAND [options]\n\n");
 		cli_print_wrapped(about, 0);
 		printf("\n");
-		for (const struct command *const *at = cli_commands; *at; at++)
+		for (const struct cli_command *const *at = cli_commands; *at; at++)
 			print_row((*at)->name, (*at)->help);
 		printf("\n  ringfence COMMAND --help   what a command takes\n  ringfence --version\n");
 		return cli_printed();
@@ -299,7 +300,7 @@ int cli_print_help(const struct command *command)
 	cli_print_wrapped(command->about, 0);
 	if (command->options[0].name)
 		printf("\n");
-	for (const struct option *at = command->options; at->name; at++) {
+	for (const struct cli_option *at = command->options; at->name; at++) {
 		AUTO_FREE char *left = mem_format("--%s%s%s", at->name, at->value ? " " : "",
 						  at->value ? at->value : "");
 
@@ -307,7 +308,7 @@ int cli_print_help(const struct command *command)
 	}
 	if (command->set)
 		print_settings(command);
-	for (const struct section *at = command->sections; at->title; at++)
+	for (const struct cli_section *at = command->sections; at->title; at++)
 		printf("\n%s\n%s", at->title, at->text);
 	return cli_printed();
 }
@@ -341,11 +342,11 @@ static void print_man_option(const char *name, const char *value, const char *he
 	printf("\n");
 }
 
-static void print_man_options(const struct command *command)
+static void print_man_options(const struct cli_command *command)
 {
 	if (command->options[0].name)
 		printf("\n.SH OPTIONS\n");
-	for (const struct option *at = command->options; at->name; at++)
+	for (const struct cli_option *at = command->options; at->name; at++)
 		print_man_option(at->name, at->value, at->help);
 	if (!command->set)
 		return;
@@ -372,7 +373,7 @@ static void print_man_title(const char *command)
 	       RINGFENCE_VERSION, dash, command);
 }
 
-int cli_print_man(const struct command *command)
+int cli_print_man(const struct cli_command *command)
 {
 	print_man_title(command ? command->name : "");
 	print_roff(command ? command->help : "run a command in a fence that it cannot leave");
@@ -382,7 +383,7 @@ int cli_print_man(const struct command *command)
 	print_roff(command ? command->about : about);
 	if (!command) {
 		printf("\n.SH COMMANDS\n");
-		for (const struct command *const *at = cli_commands; *at; at++) {
+		for (const struct cli_command *const *at = cli_commands; *at; at++) {
 			printf(".TP\n.B %s\n", (*at)->name);
 			print_roff((*at)->help);
 			printf("\n");
@@ -390,7 +391,7 @@ int cli_print_man(const struct command *command)
 		return cli_printed();
 	}
 	print_man_options(command);
-	for (const struct section *at = command->sections; at->title; at++) {
+	for (const struct cli_section *at = command->sections; at->title; at++) {
 		printf(".SH ");
 		print_roff(at->title);
 		printf("\n.nf\n");
@@ -400,7 +401,7 @@ int cli_print_man(const struct command *command)
 	return cli_printed();
 }
 
-int cli_fail_argument(const struct command *command, const char *argument)
+int cli_fail_argument(const struct cli_command *command, const char *argument)
 {
 	struct error err;
 

@@ -1,8 +1,8 @@
 /* What the commands for loops share: see loops.h. */
 #include "cli/loops.h"
 
-#include "cli/apply.h"
-#include "cli/page.h"
+#include "cli/settings/effective.h"
+#include "cli/view/page.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -18,7 +18,7 @@ const char loops_exit_table[] = "  0    completed: every rule holds (with --deta
 				"  5    interrupted, or left to go on in the background\n"
 				"  125  refused, or the fence failed; the reason is said\n";
 
-int loops_run(const struct command *command, char **argv, loops_fn *act)
+int loops_run(const struct cli_command *command, char **argv, loops_fn *act)
 {
 	struct loops_options asked = { .changes = json_object() };
 	struct error err;
@@ -26,8 +26,8 @@ int loops_run(const struct command *command, char **argv, loops_fn *act)
 
 	asked.rest = cli_begin(command, argv, &asked, &code);
 	if (asked.rest)
-		code = apply_find(asked.project, &asked.place, &err) < 0 ? cli_fail(&err)
-									 : act(&asked, &err);
+		code = effective_find(asked.project, &asked.place, &err) < 0 ? cli_fail(&err)
+									     : act(&asked, &err);
 	client_loop_release(&asked.loop);
 	fence_place_release(&asked.place);
 	json_decref(asked.changes);

@@ -44,7 +44,7 @@ struct loops_options {
 
 /* Reads the arguments and calls the function with what they mean. Returns the exit status. */
 typedef int loops_fn(struct loops_options *asked, struct error *err);
-int loops_run(const struct command *command, char **argv, loops_fn *act);
+int loops_run(const struct cli_command *command, char **argv, loops_fn *act);
 
 /* Finds the loop that the first argument names, or the newest one of the project, and allows no argument
  * behind it. Returns 0, or -1 with err set. */

@@ -1,16 +1,16 @@
 /* From what is set to what a gateway is told about models: see models.h. */
 #include "cli/models.h"
 
-#include "cli/notice.h"
-#include "cli/prices.h"
-#include "config/file.h"
-#include "gateway/cassette.h"
-#include "gateway/keys.h"
+#include "cli/settings/prices.h"
+#include "cli/view/notice.h"
+#include "config/config_file.h"
 #include "gateway/models.h"
+#include "gateway/owner/cassette.h"
+#include "gateway/owner/keys.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/state.h"
+#include "util/state_folder.h"
 #include "util/text.h"
 
 #include <errno.h>
@@ -137,7 +137,7 @@ static bool is_local(const struct list *texts, const char *upstream)
 /* Is it said, within a second, that nobody listens there? */
 static bool is_silent(const char *host, uint16_t port)
 {
-	struct gateway_address address;
+	struct address address;
 	struct sockaddr_storage place;
 	struct pollfd answer = { .events = POLLOUT };
 	int why = 0;
@@ -145,13 +145,13 @@ static bool is_silent(const char *host, uint16_t port)
 	socklen_t length;
 	AUTO_FD fd = -1;
 
-	if (gateway_address_parse(host, &address) < 0)
+	if (address_parse(host, &address) < 0)
 		return false;
 	fd = socket(address.family == 4 ? AF_INET : AF_INET6,
 		    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
-	length = gateway_address_to(&address, port, &place);
+	length = address_to(&address, port, &place);
 	if (connect(fd, (struct sockaddr *)&place, length) < 0)
 		why = errno;
 	answer.fd = fd;
@@ -280,13 +280,13 @@ static int add_prices(const struct fence_place *place, struct list *texts, struc
 /* --- tapes */
 
 /* Where a tape is: as it was typed here, or in the project where a file names it. Its folder is a real one. */
-static int find_tape(const struct applied *applied, const struct config_value *value,
+static int find_tape(const struct effective *effective, const struct config_value *value,
 		     char **ret_path, struct error *err)
 {
 	AUTO_FREE char *here = getcwd(NULL, 0);
-	const char *base = value->layer == CONFIG_FLAG && here ? here : applied->place.project;
+	const char *base = value->layer == CONFIG_FLAG && here ? here : effective->place.project;
 	AUTO_FREE char *typed = strncmp(value->text, "~/", 2) == 0
-					? path_join(applied->place.identity.home, value->text + 2)
+					? path_join(effective->place.identity.home, value->text + 2)
 					: path_absolute(value->text, base);
 	AUTO_FREE char *folder = strndup(typed, (size_t)(path_name(typed) - typed));
 	AUTO_FREE char *real = realpath(folder && *folder ? folder : "/", NULL);
@@ -298,13 +298,14 @@ static int find_tape(const struct applied *applied, const struct config_value *v
 }
 
 /* Models that are on a tape cost what they did, and local ones nothing. */
-static void add_taped(const struct applied *applied, const struct tape *tape, struct list *texts)
+static void add_taped(const struct effective *effective, const struct tape *tape,
+		      struct list *texts)
 {
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++) {
 		bool priced = false;
 		bool there = false;
 
-		if (is_passed(&applied->spec.env, i))
+		if (is_passed(&effective->spec.env, i))
 			continue;
 		for (size_t j = 0; j < tape->count; j++) {
 			const struct tape_exchange *exchange = &tape->exchanges[j];
@@ -326,32 +327,32 @@ bool models_taped(const struct config *config)
 }
 
 /* What is to be said of a tape; of a replay, that is all that there is. */
-static int add_tape(const struct applied *applied, struct list *texts, struct error *err)
+static int add_tape(const struct effective *effective, struct list *texts, struct error *err)
 {
-	const struct config_value *record = config_get(&applied->config, SETTING_RECORD);
-	const struct config_value *replay = config_get(&applied->config, SETTING_REPLAY);
+	const struct config_value *record = config_get(&effective->config, SETTING_RECORD);
+	const struct config_value *replay = config_get(&effective->config, SETTING_REPLAY);
 	AUTO_FREE char *path = NULL;
 	struct tape tape;
 
-	if (find_tape(applied, record->number ? record : replay, &path, err) < 0 ||
+	if (find_tape(effective, record->number ? record : replay, &path, err) < 0 ||
 	    cassette_look(path, record->number, &tape, err) < 0)
 		return -1;
 	if (replay->number)
-		add_taped(applied, &tape, texts);
+		add_taped(effective, &tape, texts);
 	tape_release(&tape);
 	list_printf(texts, "%s %s", record->number ? "record" : "replay", path);
-	list_printf(texts, "project %s", applied->place.project);
-	list_printf(texts, "home %s", applied->place.identity.home);
-	if (replay->number && config_get(&applied->config, SETTING_REPLAY_PACE)->number)
+	list_printf(texts, "project %s", effective->place.project);
+	list_printf(texts, "home %s", effective->place.identity.home);
+	if (replay->number && config_get(&effective->config, SETTING_REPLAY_PACE)->number)
 		list_add(texts, "pace original");
 	return 0;
 }
 
 /* --- all of it */
 
-int models_texts(const struct applied *applied, struct list *ret_texts, struct error *err)
+int models_texts(const struct effective *effective, struct list *ret_texts, struct error *err)
 {
-	const struct config *config = &applied->config;
+	const struct config *config = &effective->config;
 	const struct config_value *ca = config_get(config, SETTING_UPSTREAM_CA);
 	const struct config_value *proxy = config_get(config, SETTING_UPSTREAM_PROXY);
 	const char *usual_proxy = getenv("HTTPS_PROXY") ? getenv("HTTPS_PROXY")
@@ -362,14 +363,14 @@ int models_texts(const struct applied *applied, struct list *ret_texts, struct e
 	    config_get(config, SETTING_REPLAY)->number)
 		return error_set(err, "--record and --replay do not go together");
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
-		if (!is_passed(&applied->spec.env, i) &&
+		if (!is_passed(&effective->spec.env, i) &&
 		    !config_get(config, SETTING_REPLAY)->number)
 			add_provider(config, i, &texts);
 	if (texts.count == 0 && config_get(config, SETTING_RECORD)->number)
 		return error_set(
 			err,
 			"--record: there is no key of a model provider, and so nothing to record");
-	if (models_taped(config) && add_tape(applied, &texts, err) < 0) {
+	if (models_taped(config) && add_tape(effective, &texts, err) < 0) {
 		list_release(&texts);
 		return -1;
 	}
@@ -379,11 +380,11 @@ int models_texts(const struct applied *applied, struct list *ret_texts, struct e
 		list_printf(&texts, "ca %s", ca->text);
 	if (proxy->number)
 		list_printf(&texts, "proxy %s", proxy->text);
-	else if (usual_proxy && *usual_proxy && !applied->place.identity.switched)
+	else if (usual_proxy && *usual_proxy && !effective->place.identity.switched)
 		list_printf(&texts, "proxy %s", usual_proxy);
 	if (strcmp(config_get(config, SETTING_UNKNOWN_MODEL)->text, "refuse") == 0)
 		list_add(&texts, "unknown refuse");
-	if (add_prices(&applied->place, &texts, err) < 0) {
+	if (add_prices(&effective->place, &texts, err) < 0) {
 		list_release(&texts);
 		return -1;
 	}
@@ -391,25 +392,25 @@ int models_texts(const struct applied *applied, struct list *ret_texts, struct e
 	return 0;
 }
 
-int models_books(const struct applied *applied, struct books_options *ret_options,
+int models_books(const struct effective *effective, struct ledger_options *ret_options,
 		 char **ret_folder, char **ret_day, struct error *err)
 {
-	const struct config_value *budget = config_get(&applied->config, SETTING_BUDGET);
+	const struct config_value *budget = config_get(&effective->config, SETTING_BUDGET);
 	struct timespec now;
 
-	*ret_folder = path_join(applied->place.state, "gateway");
-	*ret_day = path_join(applied->place.state, "day.spend");
-	if (make_folders(*ret_folder, 0700) < 0)
+	*ret_folder = path_join(effective->place.state, "gateway");
+	*ret_day = path_join(effective->place.state, "day.spend");
+	if (state_folder_make(*ret_folder, 0700) < 0)
 		return error_sys(err, "make '%s'", *ret_folder);
 	clock_gettime(CLOCK_REALTIME, &now);
-	*ret_options = (struct books_options){
+	*ret_options = (struct ledger_options){
 		.folder = *ret_folder,
 		.day = *ret_day,
 		/* Without a loop there is no iteration: only what was asked for limits it. */
-		.limits = { [BOOKS_ITERATION] = budget->layer == CONFIG_BUILT_IN ? 0
-										 : budget->number,
-			    [BOOKS_DAY] =
-				    config_get(&applied->config, SETTING_DAILY_BUDGET)->number },
+		.limits = { [LEDGER_ITERATION] = budget->layer == CONFIG_BUILT_IN ? 0
+										  : budget->number,
+			    [LEDGER_DAY] =
+				    config_get(&effective->config, SETTING_DAILY_BUDGET)->number },
 		.period = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec,
 	};
 	return 0;
@@ -432,16 +433,16 @@ char *models_cost_words(const struct models_use *use)
 			  buffer_text(&amount), asked);
 }
 
-void models_tell_cost(const struct books_news *news)
+void models_tell_cost(const struct ledger_news *news)
 {
 	const struct models_use use = { .requests = news->requests,
 					.free_requests = news->free_requests,
-					.input = books_input(news),
+					.input = ledger_input(news),
 					.output = news->tokens[PRICE_OUTPUT],
 					.cost_nusd = news->cost_nusd,
 					.replay = news->replay };
 	AUTO_FREE char *words = models_cost_words(&use);
 
 	if (words)
-		noticef("%s (ringfence cost tells more)", words);
+		notice_format("%s (ringfence cost tells more)", words);
 }

@@ -2,8 +2,8 @@
 #ifndef CLI_MODELS_H
 #define CLI_MODELS_H
 
-#include "cli/apply.h"
-#include "gateway/books.h"
+#include "cli/settings/effective.h"
+#include "gateway/owner/ledger.h"
 #include "util/buffer.h"
 #include "util/error.h"
 #include "util/list.h"
@@ -36,16 +36,16 @@ struct models_use {
 char *models_cost_words(const struct models_use *use);
 
 /* Says what a run asked of models, and what it cost or, as a replay, would have cost; nothing, if it asked for nothing. */
-void models_tell_cost(const struct books_news *news);
+void models_tell_cost(const struct ledger_news *news);
 
 /* The folder and limits of the books for runs without a loop; *ret_folder and *ret_day are the caller's to free. */
-int models_books(const struct applied *applied, struct books_options *ret_options,
+int models_books(const struct effective *effective, struct ledger_options *ret_options,
 		 char **ret_folder, char **ret_day, struct error *err);
 
 /*
- * The texts of gateway/models.h, with sources for keys (gateway/keys.h); none, if nothing is set and no key is found.
+ * The texts of gateway/models.h, with sources for keys (gateway/owner/keys.h); none, if nothing is set and no key is found.
  * Returns 0, or -1 with err set.
  */
-int models_texts(const struct applied *applied, struct list *ret_texts, struct error *err);
+int models_texts(const struct effective *effective, struct list *ret_texts, struct error *err);
 
 #endif

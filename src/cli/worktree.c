@@ -1,13 +1,13 @@
 /* Work trees of loops: see worktree.h. */
 #include "cli/worktree.h"
 
-#include "cli/notice.h"
+#include "cli/view/notice.h"
 #include "loop/client.h"
 #include "snapshot/snapshot.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/state.h"
+#include "util/state_folder.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static int lock_all(const char *all, struct error *err)
 	AUTO_FREE char *path = path_join(all, ".lock");
 	AUTO_FD fd = -1;
 
-	if (make_folders(all, 0700) < 0)
+	if (state_folder_make(all, 0700) < 0)
 		return error_sys(err, "make '%s'", all);
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX) < 0)
@@ -46,7 +46,7 @@ static int make_folder(const char *all, const char *id, const char *origin, stru
 
 	if (lock < 0)
 		return -1;
-	if (make_folders(folder, 0700) < 0 ||
+	if (state_folder_make(folder, 0700) < 0 ||
 	    (inner = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 ||
 	    fd_replace_file(inner, ORIGIN, origin, strlen(origin), 0600) < 0)
 		return error_sys(err, "make '%s'", folder);
@@ -72,7 +72,7 @@ static void tell_names(const char *before, const json_t *names, size_t count, co
 	if (count > 5)
 		buffer_printf(&list, " and %zu more", count - 5);
 	if (count)
-		noticef("%s%s%s", before, buffer_text(&list), after);
+		notice_format("%s%s%s", before, buffer_text(&list), after);
 }
 
 /* What was meant for a path in the user's project is meant for the same one in the work tree. */
@@ -92,11 +92,11 @@ static void move_paths(struct fence_paths *paths, const char *from, const char *
 	}
 }
 
-static int make(struct applied *applied, struct worktree *worktree, const char *all,
+static int make(struct effective *effective, struct worktree *worktree, const char *all,
 		struct error *err)
 {
 	AUTO_FREE char *folder = path_join(all, worktree->id);
-	struct fence_place *place = &applied->place;
+	struct fence_place *place = &effective->place;
 	struct snapshot_work work;
 	json_t *answer = NULL;
 	const char *inner;
@@ -120,9 +120,9 @@ static int make(struct applied *applied, struct worktree *worktree, const char *
 		tell_names("submodules are empty folders in the loop's work tree: ",
 			   json_object_get(answer, "submodules"),
 			   json_array_size(json_object_get(answer, "submodules")), "");
-		move_paths(&applied->spec.write, worktree->origin, inner);
-		move_paths(&applied->spec.read, worktree->origin, inner);
-		move_paths(&applied->spec.hide, worktree->origin, inner);
+		move_paths(&effective->spec.write, worktree->origin, inner);
+		move_paths(&effective->spec.read, worktree->origin, inner);
+		move_paths(&effective->spec.hide, worktree->origin, inner);
 		worktree->root = mem_dup(root);
 		free(place->project);
 		place->project = mem_dup(inner);
@@ -133,19 +133,19 @@ static int make(struct applied *applied, struct worktree *worktree, const char *
 	return result;
 }
 
-int worktree_make(struct applied *applied, struct worktree *ret_worktree, struct error *err)
+int worktree_make(struct effective *effective, struct worktree *ret_worktree, struct error *err)
 {
-	const char *state = applied->place.state;
+	const char *state = effective->place.state;
 	AUTO_FREE char *all = client_work_trees(state);
 
 	worktree_sweep(state);
 	*ret_worktree = WORKTREE_INIT;
-	ret_worktree->origin = mem_dup(applied->place.project);
+	ret_worktree->origin = mem_dup(effective->place.project);
 	ret_worktree->id = client_reserve(state, err);
 	if (!ret_worktree->id)
 		return -1;
 	ret_worktree->lock = make_folder(all, ret_worktree->id, ret_worktree->origin, err);
-	if (ret_worktree->lock >= 0 && make(applied, ret_worktree, all, err) == 0)
+	if (ret_worktree->lock >= 0 && make(effective, ret_worktree, all, err) == 0)
 		return 0;
 	worktree_undo(state, ret_worktree);
 	return -1;

@@ -2,7 +2,7 @@
 #ifndef CLI_WORKTREE_H
 #define CLI_WORKTREE_H
 
-#include "cli/apply.h"
+#include "cli/settings/effective.h"
 
 #include <jansson.h>
 
@@ -18,7 +18,7 @@ struct worktree {
 
 /* Makes it, and moves there what was meant for the user's project: from then on that is the place of what is applied, and
  * paths in it mean the same ones here. Says what is not in it. Returns 0, or -1 with err set. */
-int worktree_make(struct applied *applied, struct worktree *ret_worktree, struct error *err);
+int worktree_make(struct effective *effective, struct worktree *ret_worktree, struct error *err);
 
 /* Removes it, if no loop has begun in it. */
 void worktree_undo(const char *state, struct worktree *worktree);

@@ -1,7 +1,7 @@
 /* Layers and what holds of them: see config.h. */
 #include "config/config.h"
 
-#include "config/file.h"
+#include "config/config_file.h"
 #include "config/trust.h"
 #include "config/yaml.h"
 #include "util/fd.h"
@@ -391,8 +391,8 @@ static int load_user(struct config *config, const struct config_place *place, st
 	if (!path)
 		return 0;
 	folder = strndup(path, (size_t)(path_name(path) - path));
-	if (file_read_user(path, shown, place->project, place->uid, place->gid, &bytes, &there,
-			   err) < 0)
+	if (config_file_read_user(path, shown, place->project, place->uid, place->gid, &bytes,
+				  &there, err) < 0)
 		return -1;
 	if (there)
 		config_add_text(config, CONFIG_USER, shown, folder ? folder : "/", place,
@@ -409,7 +409,7 @@ static int load_project(struct config *config, const struct config_place *place,
 
 	if (fd < 0)
 		return error_sys(err, "open the project '%s'", place->project);
-	if (file_read_project(fd, CONFIG_FILE, &bytes, &there, err) < 0)
+	if (config_file_read_project(fd, CONFIG_FILE, &bytes, &there, err) < 0)
 		return -1;
 	if (there)
 		config_add_text(config, CONFIG_PROJECT, CONFIG_FILE, place->project, place,
@@ -417,7 +417,7 @@ static int load_project(struct config *config, const struct config_place *place,
 	for (size_t i = 0; i < sizeof ignores / sizeof *ignores; i++) {
 		AUTO_BUFFER struct buffer lines = BUFFER_INIT(IGNORE_MOST_BYTES);
 
-		if (file_read_project(fd, ignores[i], &lines, &there, err) < 0)
+		if (config_file_read_project(fd, ignores[i], &lines, &there, err) < 0)
 			return -1;
 		if (!there)
 			continue;

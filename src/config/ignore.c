@@ -9,7 +9,7 @@
 static int take_line(struct ignore *ignore, const char *file, unsigned int line, char *text,
 		     size_t *negated, struct list *notices, struct list *problems)
 {
-	const struct position at = { line, 1 };
+	const struct problem_position at = { line, 1 };
 	struct glob glob;
 
 	switch (glob_read(text, &glob)) {
@@ -61,7 +61,7 @@ int ignore_read(struct ignore *ignore, const char *file, const char *text, size_
 		line++;
 		memcpy(copy, text + start, length);
 		if (strlen(copy) != length) {
-			problem_add(problems, file, (struct position){ line, 1 },
+			problem_add(problems, file, (struct problem_position){ line, 1 },
 				    "a NUL byte; this is no text file");
 			return -1;
 		}

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void problem_add(struct list *problems, const char *file, struct position at, const char *format,
-		 ...)
+void problem_add(struct list *problems, const char *file, struct problem_position at,
+		 const char *format, ...)
 {
 	AUTO_FREE char *text = NULL;
 	va_list args;

@@ -7,13 +7,13 @@
 enum { PROBLEMS_MOST = 20 };
 
 /* Where in a file; both count from 1. */
-struct position {
+struct problem_position {
 	unsigned int line;
 	unsigned int column;
 };
 
 /* Adds "FILE:LINE:COLUMN: sentence", unless there are PROBLEMS_MOST already. */
-void problem_add(struct list *problems, const char *file, struct position at, const char *format,
-		 ...) __attribute__((format(printf, 4, 5)));
+void problem_add(struct list *problems, const char *file, struct problem_position at,
+		 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -1,4 +1,4 @@
-/* Settings of agents and of their models. See setting.h; how values are read is in value.c. */
+/* Settings of agents and of their models. See setting.h; how values are read is in setting_value.c. */
 #include "config/setting.h"
 
 static const char *const login_choices[] = { "key", "file", NULL };

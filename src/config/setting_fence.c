@@ -1,4 +1,4 @@
-/* Settings of the fence. See setting.h; how values are read is in value.c. */
+/* Settings of the fence. See setting.h; how values are read is in setting_value.c. */
 #include "config/setting.h"
 
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* Settings of a loop. See setting.h; how values are read is in value.c. */
+/* Settings of a loop. See setting.h; how values are read is in setting_value.c. */
 #include "config/setting.h"
 
 static const char *const git_choices[] = { "read-only", "private", NULL };

@@ -4,7 +4,7 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/state.h"
+#include "util/state_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -105,7 +105,7 @@ int trust_record(const char *state, const char *project, const char *hash, uint6
 					  project);
 	AUTO_FD fd = -1;
 
-	if (make_folders(folder, 0700) < 0)
+	if (state_folder_make(folder, 0700) < 0)
 		return error_sys(err, "make '%s'", folder);
 	fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)

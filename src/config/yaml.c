@@ -36,9 +36,10 @@ void yaml_tree_free(struct yaml_node *node)
 	free(node);
 }
 
-static struct position position(const yaml_mark_t *mark)
+static struct problem_position position(const yaml_mark_t *mark)
 {
-	return (struct position){ (unsigned int)mark->line + 1, (unsigned int)mark->column + 1 };
+	return (struct problem_position){ (unsigned int)mark->line + 1,
+					  (unsigned int)mark->column + 1 };
 }
 
 /* What may be in a text: no control characters but tab and line ends. */
@@ -52,7 +53,7 @@ static bool allowed(uint32_t point)
 /* Looks at the bytes before anybody interprets them. */
 static int check_bytes(struct reader *reader, const char *text, size_t size)
 {
-	struct position at = { 1, 1 };
+	struct problem_position at = { 1, 1 };
 	bool indenting = true;
 
 	for (size_t i = 0; i < size;) {
@@ -78,7 +79,7 @@ static int check_bytes(struct reader *reader, const char *text, size_t size)
 			indenting = indenting && point == ' ';
 			at.column++;
 			if (point == '\n') {
-				at = (struct position){ at.line + 1, 1 };
+				at = (struct problem_position){ at.line + 1, 1 };
 				indenting = true;
 			}
 			i += length;
@@ -343,7 +344,7 @@ int yaml_tree_read(const char *file, const char *text, size_t size, struct yaml_
 	struct yaml_node *root;
 
 	if (size > YAML_MOST_BYTES) {
-		problem_add(problems, file, (struct position){ 1, 1 },
+		problem_add(problems, file, (struct problem_position){ 1, 1 },
 			    "larger than %d bytes; a configuration is not", (int)YAML_MOST_BYTES);
 		return -1;
 	}

@@ -20,11 +20,11 @@ enum yaml_kind { YAML_SCALAR, YAML_LIST, YAML_MAP };
 
 struct yaml_node {
 	enum yaml_kind kind;
-	struct position at;
+	struct problem_position at;
 	char *text;  /* of a scalar */
 	bool quoted; /* an empty scalar without quotes is no value at all */
 	char *key;   /* if it is in a map; may be NULL after a problem */
-	struct position key_at;
+	struct problem_position key_at;
 	struct yaml_node **items;
 	size_t count;
 };

@@ -7,7 +7,7 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/process.h"
-#include "util/state.h"
+#include "util/state_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,17 +165,17 @@ static void check_limits(struct doctor_check *check, const struct probe *probe)
 static void check_agents(struct doctor_check *check, const struct probe *probe)
 {
 	AUTO_BUFFER struct buffer names = BUFFER_INIT(4096);
-	const struct agent_adapter *agent;
+	const struct adapter *agent;
 
 	(void)probe;
-	for (size_t i = 0; (agent = agent_adapter_at(i)); i++) {
-		struct agent_found found;
+	for (size_t i = 0; (agent = adapter_at(i)); i++) {
+		struct adapter_found found;
 
-		agent_look(agent, "", &found);
+		adapter_look(agent, "", &found);
 		if (found.program)
 			buffer_printf(&names, "%s%s%s%s", names.used ? ", " : "", agent->name,
 				      found.version ? " " : "", found.version ? found.version : "");
-		agent_found_release(&found);
+		adapter_found_release(&found);
 	}
 	if (names.used)
 		text(&check->detail, "%s (ringfence agents)", buffer_text(&names));
@@ -215,14 +215,14 @@ static void check_git(struct doctor_check *check, const struct probe *probe)
 static void check_disk(struct doctor_check *check, const struct probe *probe)
 {
 	const char *home = getenv("HOME");
-	const struct state_owner owner = { .home = home ? home : "", .uid = geteuid() };
+	const struct state_folder_owner owner = { .home = home ? home : "", .uid = geteuid() };
 	AUTO_FREE char *state = NULL;
 	struct statvfs space;
 	struct error err;
 	uint64_t left;
 
 	(void)probe;
-	if (state_find(&owner, &state, &err) < 0 ||
+	if (state_folder_find(&owner, &state, &err) < 0 ||
 	    (statvfs(state, &space) < 0 && error_sys(&err, "look at '%s'", state) < 0)) {
 		check->state = DOCTOR_WARN;
 		text(&check->detail, "cannot be told: %s", err.text);

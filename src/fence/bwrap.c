@@ -5,13 +5,13 @@
  * it finds there and creates what it does not, which somebody who moves folders meanwhile could turn
  * against the user's files. It gets one tree, ready made, and adds the namespaces and /proc.
  */
-#include "fence/environment.h"
-#include "fence/etc.h"
 #include "fence/fence.h"
-#include "fence/identity.h"
-#include "fence/remedy.h"
-#include "fence/stage.h"
-#include "fence/tree.h"
+#include "fence/plan/environment.h"
+#include "fence/plan/identity.h"
+#include "fence/tree/etc.h"
+#include "fence/tree/remedy.h"
+#include "fence/tree/stage.h"
+#include "fence/tree/tree.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/mounts.h"

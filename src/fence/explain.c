@@ -1,7 +1,7 @@
 /* Explaining the fence: see fence_explain() in fence.h. */
-#include "fence/builtin.h"
 #include "fence/fence.h"
-#include "fence/verdict.h"
+#include "fence/plan/defaults.h"
+#include "fence/watch/verdict.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"
@@ -154,7 +154,7 @@ static bool explain_partly(const char *path, struct fence_explanation *ret)
 {
 	bool device = false;
 
-	for (const char *const *at = builtin_devices; *at; at++)
+	for (const char *const *at = defaults_devices; *at; at++)
 		device = device || strcmp(*at, path) == 0;
 	if (path_within(path, "/proc")) {
 		ret->verdict = "private";
@@ -184,7 +184,7 @@ static void explain_path(const struct fence_plan *plan, const char *question, co
 	ret->about = "path";
 	ret->subject = real ? real : mem_dup(clean);
 	verdict = verdict_at(plan, ret->subject);
-	if (!verdict.by && path_within(ret->subject, "/etc") && !builtin_etc_shows(ret->subject)) {
+	if (!verdict.by && path_within(ret->subject, "/etc") && !defaults_etc_shows(ret->subject)) {
 		verdict.wall = VERDICT_OUTSIDE;
 		ret->note = mem_dup("only public files of /etc are in the fence");
 	}
@@ -247,9 +247,9 @@ static const char *never(const struct fence_plan *plan, const struct verdict *ve
 		return "its name has characters that cannot be shown";
 	if (part)
 		return strcmp(part, "secret") == 0 ? "it looks like a secret" : executed_words;
-	if (in_home_list(plan, builtin_home_secrets, target))
+	if (in_home_list(plan, defaults_home_secrets, target))
 		return "it holds credentials";
-	if (in_home_list(plan, builtin_home_executed, target))
+	if (in_home_list(plan, defaults_home_executed, target))
 		return executed_words;
 	if (verdict->by && !verdict->by->exact && !verdict->by->project)
 		return "it is protected by a built-in rule";

@@ -13,7 +13,7 @@
 #ifndef FENCE_FENCE_H
 #define FENCE_FENCE_H
 
-#include "fence/wire.h"
+#include "fence/run/wire.h"
 #include "util/buffer.h"
 #include "util/error.h"
 #include "util/glob.h"
@@ -128,8 +128,9 @@ struct fence_spec {
 	bool denials;                 /* explain what the fence refuses */
 	bool trace_reads;             /* with denials: reads, too */
 	enum fence_net net;
-	const char *net_origin;   /* who said so; NULL: nobody */
-	struct fence_paths allow; /* with FENCE_NET_LIST: the hosts, as rules (gateway/rule.h) */
+	const char *net_origin; /* who said so; NULL: nobody */
+	struct fence_paths
+		allow; /* with FENCE_NET_LIST: the hosts, as rules (gateway/proxy/rule.h) */
 	struct list
 		models; /* with FENCE_NET_LIST: the outlet leads to models (gateway/models.h); none: it
 			       does not */
@@ -448,7 +449,7 @@ void fence_found_release(struct fence_found *found);
  * words; else NULL. */
 const char *fence_executed(const char *path);
 
-struct limiter;
+struct limit_set;
 
 /* How long a fence may take to come up: so long, and so much more for each rule. */
 enum { FENCE_SETUP_MS = 5000, FENCE_SETUP_MS_PER_RULE = 10 };
@@ -456,7 +457,7 @@ enum { FENCE_SETUP_MS = 5000, FENCE_SETUP_MS_PER_RULE = 10 };
 /* What a mechanism gets to start with. */
 struct fence_start {
 	const struct fence_plan *plan;
-	const struct limiter *limiter;
+	const struct limit_set *limiter;
 	struct buffer *
 		order; /* for init; the mechanism adds what it must find. It is sent after the start */
 	int control;    /* init's end of the control socket */

@@ -1,9 +1,9 @@
 /* Changing a project without running anything in it: see fence.h. */
 #include "fence/fence.h"
 
-#include "fence/builtin.h"
-#include "fence/run.h"
-#include "fence/sweep.h"
+#include "fence/after/sweep.h"
+#include "fence/plan/defaults.h"
+#include "fence/run/run_record.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 struct fence_guarded {
 	struct fence_spec spec;
 	struct fence_plan plan;
-	struct run run;
+	struct run_record run;
 };
 
 int fence_guard_begin(const char *project, const struct fence_place *place,
@@ -32,7 +32,7 @@ int fence_guard_begin(const char *project, const struct fence_place *place,
 						     .command = nothing };
 		result = fence_plan_make(&guarded->spec, &guarded->plan, err);
 	}
-	if (result == 0 && run_begin(&guarded->plan, &guarded->run, err) == 0) {
+	if (result == 0 && run_record_begin(&guarded->plan, &guarded->run, err) == 0) {
 		*ret_guarded = guarded;
 		return 0;
 	}
@@ -47,7 +47,7 @@ int fence_guard_end(struct fence_guarded *guarded, struct fence_found *ret_found
 	int result;
 
 	*ret_found = (struct fence_found){ 0 };
-	result = run_end(&guarded->run, &guarded->plan, ret_found, err);
+	result = run_record_end(&guarded->run, &guarded->plan, ret_found, err);
 	fence_plan_release(&guarded->plan);
 	free(guarded);
 	return result;
@@ -55,7 +55,7 @@ int fence_guard_end(struct fence_guarded *guarded, struct fence_found *ret_found
 
 void fence_found_release(struct fence_found *found)
 {
-	found_release(found);
+	sweep_found_release(found);
 }
 
 const char *fence_executed(const char *path)
@@ -66,7 +66,7 @@ const char *fence_executed(const char *path)
 		size_t size = strcspn(path, "/");
 		AUTO_FREE char *name = strndup(path, size);
 
-		why = name ? builtin_name(name, path[size] == '/').executed : "no memory";
+		why = name ? defaults_name(name, path[size] == '/').executed : "no memory";
 		path += size + (path[size] == '/');
 	}
 	return why;

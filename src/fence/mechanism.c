@@ -1,7 +1,7 @@
 /* The table of mechanisms, made from one list, so that a missing operation is an undeclared name;
  * and what they share. */
 #include "fence/fence.h"
-#include "fence/limit.h"
+#include "fence/watch/limit.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/sha256.h"
-#include "util/state.h"
+#include "util/state_folder.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -203,7 +203,7 @@ void fence_keep_report(const struct fence_plan *plan, const struct fence_result 
 		unlink(path);
 		return;
 	}
-	if (make_folders(folder, 0700) < 0)
+	if (state_folder_make(folder, 0700) < 0)
 		return;
 	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fd_replace_file(fd, path_name(path), json->data, json->used, 0600) < 0)

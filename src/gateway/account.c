@@ -38,8 +38,8 @@ void call_true_up(struct call *call)
 	cost = cost_of(call, &use, &as);
 	if (cost == call->reserved)
 		return;
-	money_adjust(&call->engine->till.money, &call->reserved, cost);
-	till_changed(call->engine);
+	money_adjust(&call->engine->budget.money, &call->reserved, cost);
+	budget_changed(call->engine);
 }
 
 static uint64_t input_of(const struct price_use *use)
@@ -68,7 +68,7 @@ static void estimate(struct call *call, struct price_use *use)
 	use->fast |= call->body.fast;
 }
 
-static void fill(struct call *call, struct books_row *row)
+static void fill(struct call *call, struct ledger_row *row)
 {
 	const struct engine *engine = call->engine;
 	bool known = call->model || call->upstream->provider->free;
@@ -105,7 +105,7 @@ void call_settle(struct call *call)
 {
 	struct engine *engine = call->engine;
 	const struct usage *usage = &call->reader.usage;
-	struct books_row row = { 0 };
+	struct ledger_row row = { 0 };
 	struct price_use use = { 0 };
 	const struct price_model *as = NULL;
 	bool answered = call->state == CALL_ANSWERED;
@@ -114,7 +114,7 @@ void call_settle(struct call *call)
 
 	if (!call->priced) {
 		if (call->unreached[0])
-			till_tell_unreached(engine, call->unreached);
+			budget_tell_unreached(engine, call->unreached);
 		return;
 	}
 	call->priced = false;
@@ -139,10 +139,10 @@ void call_settle(struct call *call)
 	memcpy(row.tokens, use.tokens, sizeof row.tokens);
 	snprintf(row.as, sizeof row.as, "%s", as ? as->name : "");
 	if (exact && request_body_elsewhere(&call->body) == 0)
-		till_learn(&engine->till, call->model, call->size, input_of(&use));
-	money_settle(&engine->till.money, &call->reserved, row.cost_nusd);
-	till_tell(engine, &row);
+		budget_learn(&engine->budget, call->model, call->size, input_of(&use));
+	money_settle(&engine->budget.money, &call->reserved, row.cost_nusd);
+	budget_tell(engine, &row);
 	call->state = CALL_OVER;
-	till_changed(engine);
-	till_ask_ahead(engine);
+	budget_changed(engine);
+	budget_ask_ahead(engine);
 }

@@ -83,7 +83,7 @@ static int pass(struct call *call, const char *bytes, size_t size)
 	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(ENGINE_SCRATCH + MASK_LONGEST);
 
 	size = mask_feed(&call->mask, bytes, size, &scratch, &bytes);
-	record_bytes(call, bytes, size);
+	reel_record_bytes(call, bytes, size);
 	call->piece = bytes;
 	call->piece_at = 0;
 	if (call->metered)
@@ -102,7 +102,7 @@ static void go_on(struct call *call)
 	struct engine *engine = call->engine;
 	bool keep = call->keep;
 
-	link_put(call->link, call->server_keep && call->sent);
+	upstream_put(call->link, call->server_keep && call->sent);
 	call->link = NULL;
 	call_settle(call);
 	call_free(call);
@@ -113,8 +113,8 @@ static void go_on(struct call *call)
 	}
 	visit->stage = STAGE_HEAD;
 	visit->scanned = 0;
-	alarm_start(&engine->loop, visit->input.used ? &engine->header : &engine->keep,
-		    &visit->alarm);
+	event_loop_alarm_start(&engine->loop, visit->input.used ? &engine->header : &engine->keep,
+			       &visit->alarm);
 }
 
 static void end_answer(struct call *call)
@@ -124,8 +124,8 @@ static void end_answer(struct call *call)
 	size_t size = mask_end(&call->mask, &bytes);
 	int result = 0;
 
-	record_bytes(call, bytes, size);
-	record_whole(call);
+	reel_record_bytes(call, bytes, size);
+	reel_record_whole(call);
 	if (size > 0)
 		result = call->strip ? (buffer_add(&call->event, bytes, size), 0)
 				     : send_piece(call, bytes, size);
@@ -224,7 +224,7 @@ static int take_head(struct call *call, size_t size)
 		call_broken(call, wrong);
 		return -1;
 	}
-	record_head(call, &response);
+	reel_record_head(call, &response);
 	call->first_ms = call->engine->loop.now_ms;
 	call->answer_kind = response.empty ? HTTP_NOTHING : response.message.body;
 	call->answer_left = response.message.length;
@@ -324,7 +324,7 @@ static void gone(struct call *call, const char *why)
 {
 	char target[GATEWAY_TEXT];
 
-	gateway_target_text(&call->upstream->provider->place.target, target);
+	rule_target_text(&call->upstream->provider->place.target, target);
 	if (call->state != CALL_ANSWERED)
 		snprintf(call->unreached, sizeof call->unreached, "%.140s did not answer: %.140s",
 			 target, why);
@@ -343,7 +343,7 @@ static void lost(struct call *call, ssize_t n)
 		end_answer(call);
 	else
 		gone(call, n == 0 ? "it closed the connection without a whole answer"
-				  : link_wrong(call->link));
+				  : upstream_wrong(call->link));
 }
 
 void call_read_answer(struct call *call)
@@ -353,10 +353,10 @@ void call_read_answer(struct call *call)
 	struct visit *visit = call->visit;
 
 	engine->out.used = 0;
-	for (int i = 0; (i < ROUNDS || link_has_more(call->link)) && !visit->client.kept; i++) {
+	for (int i = 0; (i < ROUNDS || upstream_has_more(call->link)) && !visit->client.kept; i++) {
 		size_t most = call->state == CALL_ANSWERED ? ENGINE_SCRATCH
 							   : call->answer.max - call->answer.used;
-		ssize_t n = link_read(call->link, engine->scratch, most);
+		ssize_t n = upstream_read(call->link, engine->scratch, most);
 
 		if (n == TLS_AGAIN)
 			break;
@@ -364,7 +364,7 @@ void call_read_answer(struct call *call)
 			lost(call, n);
 			return;
 		}
-		alarm_start(&engine->loop, &engine->idle, &visit->alarm);
+		event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
 		if ((call->state == CALL_ANSWERED
 			     ? take_bytes(call, engine->scratch, (size_t)n)
 			     : take_first(call, engine->scratch, (size_t)n)) < 0)
@@ -373,7 +373,7 @@ void call_read_answer(struct call *call)
 			end_answer(call);
 			return;
 		}
-		if ((size_t)n < most && !link_has_more(call->link))
+		if ((size_t)n < most && !upstream_has_more(call->link))
 			break; /* another look would only find that there is nothing */
 	}
 	if (flush(call) < 0) {

@@ -170,8 +170,8 @@ static bool judge_head(struct visit *visit, const struct http_request *request,
 		call_refuse(visit, format, SHAPE_KEY, text);
 		return false;
 	}
-	if (engine->till.money.latched && target->route->billed && !provider->free) {
-		call_refuse(visit, format, SHAPE_BUDGET, engine->till.why);
+	if (engine->budget.money.latched && target->route->billed && !provider->free) {
+		call_refuse(visit, format, SHAPE_BUDGET, engine->budget.why);
 		return false;
 	}
 	/* It would be sent on without a length, and read there as the next request. */
@@ -210,7 +210,7 @@ bool call_head(struct visit *visit, size_t head)
 	visit->call = make_call(visit, &request, &target, &traits);
 	visit->stage = STAGE_CALL;
 	visit_consume(visit, head);
-	alarm_start(&engine->loop, &engine->body, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->body, &visit->alarm);
 	if (request.message.expects &&
 	    side_say(&visit->client, "HTTP/1.1 100 Continue\r\n\r\n") < 0) {
 		visit_end(visit);

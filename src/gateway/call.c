@@ -20,7 +20,7 @@ void call_refuse(struct visit *visit, enum usage_format format, enum shape_reaso
 	AUTO_FREE char *sentence = mem_format("ringfence: %s", text);
 
 	shape_refuse(&out, format, reason, sentence, false);
-	visit->engine->till.refused += reason == SHAPE_BUDGET;
+	visit->engine->budget.refused += reason == SHAPE_BUDGET;
 	call_free(visit->call);
 	visit->call = NULL;
 	visit->stage = STAGE_HEAD;
@@ -40,28 +40,28 @@ static bool refuse_call(struct call *call, enum shape_reason reason, const char 
 
 void call_enter(struct call *call)
 {
-	struct till *till = &call->engine->till;
+	struct budget *budget = &call->engine->budget;
 
-	call->prev = till->last;
-	if (till->last)
-		till->last->next = call;
+	call->prev = budget->last;
+	if (budget->last)
+		budget->last->next = call;
 	else
-		till->calls = call;
-	till->last = call;
+		budget->calls = call;
+	budget->last = call;
 }
 
 static void leave(struct call *call)
 {
-	struct till *till = &call->engine->till;
+	struct budget *budget = &call->engine->budget;
 
 	if (call->prev)
 		call->prev->next = call->next;
 	else
-		till->calls = call->next;
+		budget->calls = call->next;
 	if (call->next)
 		call->next->prev = call->prev;
 	else
-		till->last = call->prev;
+		budget->last = call->prev;
 }
 
 struct call *call_next(const struct call *call)
@@ -202,7 +202,7 @@ static void finish_body(struct call *call)
 				    : NULL;
 	char text[320];
 
-	alarm_start(&engine->loop, &engine->idle, &call->visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->idle, &call->visit->alarm);
 	if (wrong) {
 		refuse_call(call, SHAPE_REQUEST, wrong);
 		return;
@@ -221,7 +221,7 @@ static void finish_body(struct call *call)
 		return;
 	}
 	call->state = CALL_WAITING;
-	till_changed(engine);
+	budget_changed(engine);
 }
 
 /* --- money */
@@ -234,9 +234,9 @@ bool call_waits(const struct call *call)
 bool call_pay(struct call *call)
 {
 	struct engine *engine = call->engine;
-	struct till *till = &engine->till;
+	struct budget *budget = &engine->budget;
 	uint64_t elsewhere = request_body_elsewhere(&call->body);
-	uint64_t guess = till_guess(till, call->model, call->size);
+	uint64_t guess = budget_guess(budget, call->model, call->size);
 	const struct money_want want = {
 		.table = &engine->config.models.prices,
 		.model = call->model,
@@ -251,28 +251,28 @@ bool call_pay(struct call *call)
 	uint64_t output = 0;
 	uint64_t nusd = 0;
 
-	switch (money_reserve(&till->money, &want, &call->reserved, &output, &nusd)) {
+	switch (money_reserve(&budget->money, &want, &call->reserved, &output, &nusd)) {
 	case MONEY_GO:
 		call->priced = true;
-		till->usual = call->reserved;
-		till->why[0] = '\0';
+		budget->usual = call->reserved;
+		budget->why[0] = '\0';
 		if (output < call->body.most)
 			request_body_limit(&call->body, output);
 		request_body_ask_usage(&call->body);
 		call_connect(call);
 		return true;
 	case MONEY_ASK:
-		till_ask(engine, nusd, false);
+		budget_ask(engine, nusd, false);
 		return false;
 	case MONEY_WAIT:
 		return false;
 	default:
 		/* The owner has the last word: it says which limit it is, or that there is more by now. */
-		if (!till->why[0] && !till->money.latched) {
-			till_ask(engine, nusd, false);
+		if (!budget->why[0] && !budget->money.latched) {
+			budget_ask(engine, nusd, false);
 			return false;
 		}
-		till_latch(engine); /* refuses this one, too */
+		budget_latch(engine); /* refuses this one, too */
 		return true;
 	}
 }
@@ -286,13 +286,13 @@ void call_cut(struct call *call)
 	if (!call->target.route->billed || call->upstream->provider->free)
 		return;
 	if (call->state != CALL_ANSWERED) {
-		refuse_call(call, SHAPE_BUDGET, call->engine->till.why);
+		refuse_call(call, SHAPE_BUDGET, call->engine->budget.why);
 		return;
 	}
-	call->engine->till.refused++;
+	call->engine->budget.refused++;
 	/* A cut is no end of a message: the client asks again, and is refused then. */
 	if (call->frames && call->reader.stream &&
-	    shape_stream_end(&last, call->target.route->format, call->engine->till.why)) {
+	    shape_stream_end(&last, call->target.route->format, call->engine->budget.why)) {
 		http_chunk_write(buffer_text(&last), last.used, &out);
 		buffer_add_text(&out, "0\r\n\r\n");
 		if (side_send(&visit->client, buffer_text(&out), out.used) == 0) {
@@ -315,10 +315,10 @@ void call_free(struct call *call)
 	if (!call)
 		return;
 	call_settle(call);
-	record_end(call);
+	reel_record_end(call);
 	call->state = CALL_OVER;
 	leave(call);
-	link_put(call->link, false);
+	upstream_put(call->link, false);
 	if (call->spool >= 0) {
 		call->engine->spooled -= call->size;
 		close(call->spool);
@@ -328,5 +328,5 @@ void call_free(struct call *call)
 	buffer_release(&call->head);
 	buffer_release(&call->answer);
 	buffer_release(&call->event);
-	loop_free_later(&call->engine->loop, call);
+	event_loop_free_later(&call->engine->loop, call);
 }

@@ -51,9 +51,9 @@ struct call {
 	struct http_chunks chunks;
 	struct buffer memory; /* its body; or, if that is large, `spool` */
 	uint64_t size;        /* of the body as it came */
-	struct link *link;
-	char unreached[BOOKS_ERROR]; /* why there is no answer; empty: there may be one */
-	struct buffer head;          /* as it is sent */
+	struct upstream_link *link;
+	char unreached[LEDGER_ERROR]; /* why there is no answer; empty: there may be one */
+	struct buffer head;           /* as it is sent */
 	size_t head_at;
 	uint64_t body_at;
 	size_t edit, edit_at;
@@ -70,7 +70,7 @@ struct call {
 	const char *piece;   /* that is being fed to the reader */
 	size_t piece_at;     /* how much of it is dealt with */
 
-	struct recorder *recorder; /* reel.h; NULL: it is not recorded */
+	struct reel_recorder *recorder; /* reel.h; NULL: it is not recorded */
 
 	enum call_state state;
 	enum http_body kind, answer_kind;

@@ -20,13 +20,13 @@
 	X(bytes_in, 0, 0, UINT64_MAX, "bytes from one host (0: no limit)")                   \
 	X(bytes_out, 0, 0, UINT64_MAX, "bytes to one host (0: no limit)")
 
-struct gateway_caps {
+struct caps {
 #define X(name, value, least, most, sentence) uint64_t name;
 	GATEWAY_CAPS(X)
 #undef X
 };
 
 #define GATEWAY_CAP_DEFAULT(name, value, least, most, sentence) .name = (value),
-#define GATEWAY_CAPS_DEFAULT                                    ((struct gateway_caps){ GATEWAY_CAPS(GATEWAY_CAP_DEFAULT) })
+#define GATEWAY_CAPS_DEFAULT                                    ((struct caps){ GATEWAY_CAPS(GATEWAY_CAP_DEFAULT) })
 
 #endif

@@ -1,7 +1,7 @@
 /* The gateway's set-up, its owner and its listening sockets: see engine.h. */
 #include "gateway/engine.h"
 
-#include "gateway/route.h"
+#include "gateway/proxy/route.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ static uint64_t settle(void *context)
 {
 	struct engine *engine = context;
 
-	uint64_t reels = reels_settle(engine);
+	uint64_t reels = reel_settle(engine);
 	uint64_t resolver = resolver_settle(engine->resolver);
 
 	return reels < resolver ? reels : resolver;
@@ -45,12 +45,12 @@ static bool room_for_more(const struct engine *engine)
 void engine_admit(struct engine *engine)
 {
 	for (size_t i = 0; i < engine->listener_count; i++)
-		loop_watch(&engine->loop, &engine->listeners[i].source, EPOLLIN);
+		event_loop_watch(&engine->loop, &engine->listeners[i].source, EPOLLIN);
 }
 
-static void listener_ready(struct source *source, uint32_t events)
+static void listener_ready(struct event_loop_source *source, uint32_t events)
 {
-	struct listener *listener = LOOP_OWNER(source, struct listener, source);
+	struct listener *listener = EVENT_LOOP_OWNER(source, struct listener, source);
 	struct engine *engine = listener->engine;
 
 	(void)events;
@@ -60,13 +60,13 @@ static void listener_ready(struct source *source, uint32_t events)
 		int fd;
 
 		if (!room_for_more(engine)) {
-			loop_watch(&engine->loop, source, 0);
+			event_loop_watch(&engine->loop, source, 0);
 			return;
 		}
 		fd = accept4(source->fd, (struct sockaddr *)&peer, &size,
 			     SOCK_CLOEXEC | SOCK_NONBLOCK);
 		if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM)) {
-			loop_watch(&engine->loop, source, 0); /* until a visit ends */
+			event_loop_watch(&engine->loop, source, 0); /* until a visit ends */
 			return;
 		}
 		if (fd < 0)
@@ -95,7 +95,7 @@ int engine_listen(struct engine *engine, int fd)
 	struct listener *listener = &engine->listeners[engine->listener_count];
 	int flags = fcntl(fd, F_GETFL);
 
-	if (engine->listener_count == POST_LISTENERS || flags < 0 ||
+	if (engine->listener_count == OWNER_PROTOCOL_LISTENERS || flags < 0 ||
 	    fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0) {
 		close(fd);
 		return -1;
@@ -104,19 +104,19 @@ int engine_listen(struct engine *engine, int fd)
 				       .engine = engine,
 				       .own = is_own_network(fd) };
 	engine->listener_count++;
-	loop_watch(&engine->loop, &listener->source, EPOLLIN);
+	event_loop_watch(&engine->loop, &listener->source, EPOLLIN);
 	return 0;
 }
 
-static void owner_ready(struct source *source, uint32_t events)
+static void owner_ready(struct event_loop_source *source, uint32_t events)
 {
-	struct engine *engine = LOOP_OWNER(source, struct engine, owner);
+	struct engine *engine = EVENT_LOOP_OWNER(source, struct engine, owner);
 
 	(void)events;
 	for (;;) {
-		struct post_message message;
+		struct owner_protocol_message message;
 		int fds[2];
-		int got = post_receive(source->fd, &message, fds);
+		int got = owner_protocol_receive(source->fd, &message, fds);
 
 		if (got < 0 && errno == EAGAIN)
 			return;
@@ -124,18 +124,18 @@ static void owner_ready(struct source *source, uint32_t events)
 			engine->loop.over = true;
 			return;
 		}
-		if (message.type == POST_LISTEN && fds[0] >= 0)
+		if (message.type == OWNER_PROTOCOL_LISTEN && fds[0] >= 0)
 			engine_listen(engine, fds[0]);
 		else if (fds[0] >= 0)
 			close(fds[0]);
 		if (fds[1] >= 0)
 			close(fds[1]);
-		if (message.type == POST_ANSWER)
+		if (message.type == OWNER_PROTOCOL_ANSWER)
 			refuse_release(engine, message.id);
-		else if (message.type == POST_GRANT)
-			till_granted(engine, &message);
-		else if (message.type == POST_CLOSE)
-			till_close(engine);
+		else if (message.type == OWNER_PROTOCOL_GRANT)
+			budget_granted(engine, &message);
+		else if (message.type == OWNER_PROTOCOL_CLOSE)
+			budget_close(engine);
 	}
 }
 
@@ -164,33 +164,34 @@ static void write_credential(struct engine *engine)
 
 int engine_init(struct engine *engine, int owner, struct error *err)
 {
-	const struct gateway_caps *caps = &engine->config.caps;
-	struct loop *loop = &engine->loop;
+	const struct caps *caps = &engine->config.caps;
+	struct event_loop *loop = &engine->loop;
 
-	if (loop_init(loop, settle, engine, err) < 0 || route_open(&engine->routes, err) < 0 ||
-	    resolver_new(loop, &engine->resolver, err) < 0)
+	if (event_loop_init(loop, settle, engine, err) < 0 ||
+	    route_open(&engine->routes, err) < 0 || resolver_new(loop, &engine->resolver, err) < 0)
 		return -1;
-	loop_add_delay(loop, &engine->header, caps->header_ms);
-	loop_add_delay(loop, &engine->body, caps->body_ms);
-	loop_add_delay(loop, &engine->connecting, caps->connect_ms);
-	loop_add_delay(loop, &engine->idle, caps->idle_ms);
-	loop_add_delay(loop, &engine->keep, caps->idle_ms < KEEP_MS ? caps->idle_ms : KEEP_MS);
-	loop_add_delay(loop, &engine->quiet, QUIET_MS);
-	loop_add_delay(loop, &engine->held, HELD_MS);
-	loop_add_delay(loop, &engine->linger, LINGER_MS);
-	loop_add_delay(loop, &engine->stagger, STAGGER_MS);
-	loop_add_delay(loop, &engine->pace, PACE_MS);
+	event_loop_add_delay(loop, &engine->header, caps->header_ms);
+	event_loop_add_delay(loop, &engine->body, caps->body_ms);
+	event_loop_add_delay(loop, &engine->connecting, caps->connect_ms);
+	event_loop_add_delay(loop, &engine->idle, caps->idle_ms);
+	event_loop_add_delay(loop, &engine->keep,
+			     caps->idle_ms < KEEP_MS ? caps->idle_ms : KEEP_MS);
+	event_loop_add_delay(loop, &engine->quiet, QUIET_MS);
+	event_loop_add_delay(loop, &engine->held, HELD_MS);
+	event_loop_add_delay(loop, &engine->linger, LINGER_MS);
+	event_loop_add_delay(loop, &engine->stagger, STAGGER_MS);
+	event_loop_add_delay(loop, &engine->pace, PACE_MS);
 	if (pipe2(engine->pipe, O_CLOEXEC) < 0)
 		return error_sys(err, "make a pipe");
 	/* Where it must stay smaller, less goes through at a time. */
 	fcntl(engine->pipe[1], F_SETPIPE_SZ, PIPE_BYTES);
 	write_credential(engine);
-	till_init(engine);
+	budget_init(engine);
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
 		engine->upstreams[i].provider = &engine->config.models.providers[i];
 	engine->out = BUFFER_INIT(
 		3 * ENGINE_SCRATCH); /* what a call adds before it looks, and the frames */
-	engine->owner = (struct source){ .fd = owner, .ready = owner_ready };
-	loop_watch(loop, &engine->owner, EPOLLIN);
+	engine->owner = (struct event_loop_source){ .fd = owner, .ready = owner_ready };
+	event_loop_watch(loop, &engine->owner, EPOLLIN);
 	return 0;
 }

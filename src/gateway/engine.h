@@ -9,17 +9,17 @@
 #ifndef GATEWAY_ENGINE_H
 #define GATEWAY_ENGINE_H
 
-#include "gateway/dial.h"
-#include "gateway/http.h"
-#include "gateway/loop.h"
+#include "gateway/event_loop.h"
+#include "gateway/host_table.h"
+#include "gateway/model/budget.h"
+#include "gateway/model/reel.h"
+#include "gateway/model/upstream.h"
 #include "gateway/models.h"
-#include "gateway/post.h"
-#include "gateway/reel.h"
-#include "gateway/resolve.h"
-#include "gateway/socks.h"
-#include "gateway/table.h"
-#include "gateway/till.h"
-#include "gateway/upstream.h"
+#include "gateway/owner_protocol.h"
+#include "gateway/proxy/dial.h"
+#include "gateway/proxy/http.h"
+#include "gateway/proxy/resolver.h"
+#include "gateway/proxy/socks.h"
 #include "util/buffer.h"
 
 #include <stdbool.h>
@@ -36,33 +36,34 @@ enum {
 };
 
 struct listener {
-	struct source source;
+	struct event_loop_source source;
 	struct engine *engine;
 	bool own; /* in this process's own network: whoever has no token is refused */
 };
 
 struct engine {
-	struct loop loop;
-	struct post_config config;
-	struct table *table;
-	uint32_t active[TABLE_ROWS + 1]; /* connections of each row */
+	struct event_loop loop;
+	struct owner_protocol_config config;
+	struct host_table *table;
+	uint32_t active[HOST_TABLE_ROWS + 1]; /* connections of each row */
 	struct resolver *resolver;
 	int routes;
-	struct source owner;
-	struct listener listeners[POST_LISTENERS];
+	struct event_loop_source owner;
+	struct listener listeners[OWNER_PROTOCOL_LISTENERS];
 	size_t listener_count;
 	char credential[80]; /* as Proxy-Authorization must have it */
 	struct visit *visits;
 	size_t visit_count;
-	struct delay header, body, connecting, idle, quiet, held, linger, stagger, keep, pace;
+	struct event_loop_delay header, body, connecting, idle, quiet, held, linger, stagger, keep,
+		pace;
 	int pipe[2]; /* empty but within tunnel.c's pour() */
 	size_t kept; /* bytes, of all sides */
 	size_t held_count;
 	uint32_t last_id;
 	unsigned int told; /* in the second that began at: */
 	uint64_t second_ms;
-	struct till till;
-	struct reels reels;
+	struct budget budget;
+	struct reel_deck reels;
 	struct tls *tls; /* made when it is needed first */
 	struct upstream upstreams[REQUEST_PROVIDERS];
 	uint64_t spooled; /* bytes of requests that are kept in memory files */
@@ -88,7 +89,7 @@ enum stage {
 
 /* One of the two ends of a visit. */
 struct side {
-	struct source source;
+	struct event_loop_source source;
 	struct visit *visit;
 	char *kept; /* what it has not taken yet */
 	size_t kept_at, kept_size;
@@ -101,7 +102,7 @@ struct refusal {
 	uint32_t id;
 	unsigned int status; /* of HTTP */
 	bool cut;            /* bytes of the server are on their way: there is no way to say it */
-	struct gateway_target target;
+	struct rule_target target;
 	char reason[320];
 	char remedy[288];
 };
@@ -110,7 +111,7 @@ struct visit {
 	struct engine *engine;
 	struct visit *next, *prev;
 	struct side client, server;
-	struct alarm alarm;
+	struct event_loop_alarm alarm;
 	enum stage stage;
 	bool socks;
 	bool own;       /* see struct listener */
@@ -120,13 +121,13 @@ struct visit {
 	bool free_port; /* the rule names a port other than 443 and 80: any protocol will do */
 	bool within;    /* plain HTTP within a tunnel */
 	bool counted;   /* among the active ones of its row */
-	struct gateway_address peer;
+	struct address peer;
 	uint16_t peer_port;
 	struct buffer input; /* of the client, not understood yet */
 	size_t scanned;      /* of it, by http_head_size() */
-	struct gateway_target target;
-	struct table_row *row;
-	struct question *question;
+	struct rule_target target;
+	struct host_table_row *row;
+	struct resolver_question *question;
 	struct dial *dial;
 	struct exchange *exchange;
 	struct call *call;
@@ -167,8 +168,7 @@ bool greet_password(struct visit *visit);
 bool greet_request(struct visit *visit);
 
 /* judge.c */
-const struct gateway_rule *judge_rule(const struct engine *engine,
-				      const struct gateway_target *target);
+const struct rule *judge_rule(const struct engine *engine, const struct rule_target *target);
 /* Decides about visit->target and connects, or refuses. */
 void judge_go(struct visit *visit);
 /* What could not be done, to the client. */
@@ -177,8 +177,8 @@ void judge_fail(struct visit *visit, unsigned int status, enum socks_reply reply
 
 /* refuse.c */
 /* Tells the owner, then the client: "host:port REASON; REMEDY would allow it". */
-void refuse(struct visit *visit, unsigned int status, const struct gateway_target *target,
-	    enum table_verdict verdict, const char *remedy, const char *format, ...)
+void refuse(struct visit *visit, unsigned int status, const struct rule_target *target,
+	    enum host_table_verdict verdict, const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
 void refuse_release(struct engine *engine, uint32_t id); /* the owner has answered */
 void refuse_answer(struct visit *visit);
@@ -202,6 +202,6 @@ void exchange_free(struct exchange *exchange);
 /* Is there a connection from the exchange before that this request may use? Only one that can be made
  * once more may: the server can have closed it by now. */
 bool exchange_reusable(const struct visit *visit, const struct http_request *request,
-		       const struct gateway_target *target);
+		       const struct rule_target *target);
 
 #endif

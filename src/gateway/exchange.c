@@ -83,7 +83,7 @@ static bool is_get(const struct http_request *request)
 }
 
 bool exchange_reusable(const struct visit *visit, const struct http_request *request,
-		       const struct gateway_target *target)
+		       const struct rule_target *target)
 {
 	return visit->exchange && visit->server.source.fd >= 0 && !visit->server.ended &&
 	       is_get(request) && request->message.body == HTTP_NOTHING &&
@@ -119,7 +119,7 @@ static void broken(struct visit *visit, const char *why)
 		visit_reset(visit); /* an end would look like the end of the answer */
 		return;
 	}
-	gateway_target_text(&visit->target, shown);
+	rule_target_text(&visit->target, shown);
 	judge_fail(visit, 502, SOCKS_FAILED, "%s: %s", shown, why);
 }
 
@@ -153,7 +153,7 @@ void exchange_send(struct visit *visit)
 	struct engine *engine = visit->engine;
 
 	visit->stage = STAGE_EXCHANGE;
-	alarm_start(&engine->loop, &engine->idle, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
 	if (!visit_count_out(visit, exchange->head.used))
 		return;
 	if (side_send(&visit->server, exchange->head.data, exchange->head.used) < 0)
@@ -186,7 +186,7 @@ void exchange_from_client(struct visit *visit)
 		visit_reset(visit);
 		return;
 	}
-	alarm_start(&engine->loop, &engine->idle, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
 
 	ssize_t used = pass_request(visit, engine->scratch, (size_t)n);
 
@@ -215,8 +215,8 @@ static void end_exchange(struct visit *visit, bool extra)
 	buffer_release(&exchange->answer);
 	visit->stage = STAGE_HEAD;
 	visit->scanned = 0;
-	alarm_start(&engine->loop, visit->input.used ? &engine->header : &engine->keep,
-		    &visit->alarm);
+	event_loop_alarm_start(&engine->loop, visit->input.used ? &engine->header : &engine->keep,
+			       &visit->alarm);
 }
 
 static void pass_answer(struct visit *visit, const char *bytes, size_t size)
@@ -327,7 +327,7 @@ void exchange_from_server(struct visit *visit)
 		lost_server(visit, n < 0);
 		return;
 	}
-	alarm_start(&engine->loop, &engine->idle, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
 	if (!visit_count_in(visit, (size_t)n))
 		return;
 	if (exchange->answering) {

@@ -108,14 +108,14 @@ bool greet_password(struct visit *visit)
 static void refuse_odd(struct visit *visit, const char *host, uint16_t port,
 		       const struct error *why)
 {
-	struct gateway_target shown = { .port = port };
+	struct rule_target shown = { .port = port };
 
 	/* As text, for whoever reads of it; it is never looked up. */
 	snprintf(shown.host, sizeof shown.host, "%s", host[0] ? host : "?");
 	for (char *at = shown.host; *at; at++)
 		if (*at <= ' ' || *at > '~')
 			*at = '?';
-	refuse(visit, 403, &shown, TABLE_REFUSED_HOST, "", "is refused: %.200s", why->text);
+	refuse(visit, 403, &shown, HOST_TABLE_REFUSED_HOST, "", "is refused: %.200s", why->text);
 }
 
 bool greet_request(struct visit *visit)
@@ -138,7 +138,7 @@ bool greet_request(struct visit *visit)
 		judge_fail(visit, 400, SOCKS_NO_ADDRESS, "this kind of address is unknown");
 		return false;
 	}
-	if (gateway_target_parse(request.host, request.port, &visit->target, &why) < 0) {
+	if (rule_target_parse(request.host, request.port, &visit->target, &why) < 0) {
 		refuse_odd(visit, request.host, request.port, &why);
 		return false;
 	}
@@ -169,18 +169,18 @@ static bool check_token(struct visit *visit, const struct http_request *request)
 
 /* Host is whom the server behind believes: it must be the one that was judged. */
 static bool check_host(struct visit *visit, const struct http_request *request,
-		       const struct gateway_target *target)
+		       const struct rule_target *target)
 {
-	struct gateway_target named;
+	struct rule_target named;
 	struct error why;
 
 	if (!request->has_host || request->connect)
 		return true;
 	/* The port of Host is often left out, by some even where it matters. */
-	if (gateway_target_parse(request->host_line, target->port, &named, &why) < 0 ||
+	if (rule_target_parse(request->host_line, target->port, &named, &why) < 0 ||
 	    strcmp(named.host, target->host) != 0 ||
 	    (request->host_port != target->port && request->host_port != 80)) {
-		refuse(visit, 403, target, TABLE_REFUSED_HOST, "",
+		refuse(visit, 403, target, HOST_TABLE_REFUSED_HOST, "",
 		       "was asked for with another Host (%.100s:%u)", request->host_line,
 		       request->host_port);
 		return false;
@@ -189,7 +189,7 @@ static bool check_host(struct visit *visit, const struct http_request *request,
 }
 
 static bool find_target(struct visit *visit, const struct http_request *request,
-			struct gateway_target *ret_target)
+			struct rule_target *ret_target)
 {
 	struct error why;
 
@@ -197,7 +197,7 @@ static bool find_target(struct visit *visit, const struct http_request *request,
 		*ret_target = visit->target;
 		return true;
 	}
-	if (gateway_target_parse(request->host, request->port, ret_target, &why) < 0) {
+	if (rule_target_parse(request->host, request->port, ret_target, &why) < 0) {
 		refuse_odd(visit, request->host, request->port, &why);
 		return false;
 	}
@@ -207,7 +207,7 @@ static bool find_target(struct visit *visit, const struct http_request *request,
 /* Decides about a whole head. Returns true if the visit has got on. */
 static bool take_head(struct visit *visit, const struct http_request *request, size_t head)
 {
-	struct gateway_target target;
+	struct rule_target target;
 
 	if (!check_token(visit, request) || !find_target(visit, request, &target))
 		return false;
@@ -224,7 +224,7 @@ static bool take_head(struct visit *visit, const struct http_request *request, s
 	if (!check_host(visit, request, &target))
 		return false;
 	if (request->message.upgrade) {
-		refuse(visit, 403, &target, TABLE_REFUSED_HOST, "",
+		refuse(visit, 403, &target, HOST_TABLE_REFUSED_HOST, "",
 		       "was asked for another protocol (Upgrade), which cannot be judged; over TLS it can pass");
 		return false;
 	}

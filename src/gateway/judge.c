@@ -1,7 +1,7 @@
 /* Whether a visit may go where it wants, and the way there: see engine.h. */
 #include "gateway/engine.h"
 
-#include "gateway/route.h"
+#include "gateway/proxy/route.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -9,15 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct gateway_rule *judge_rule(const struct engine *engine,
-				      const struct gateway_target *target)
+const struct rule *judge_rule(const struct engine *engine, const struct rule_target *target)
 {
-	const struct gateway_rule *found = NULL;
+	const struct rule *found = NULL;
 
 	for (size_t i = 0; i < engine->config.rule_count; i++) {
-		const struct gateway_rule *rule = &engine->config.rules[i];
+		const struct rule *rule = &engine->config.rules[i];
 
-		if (!gateway_rule_allows(rule, target))
+		if (!rule_allows(rule, target))
 			continue;
 		found = rule;
 		if (rule->target.port) /* says more than one without */
@@ -61,9 +60,9 @@ static void fail_target(struct visit *visit, unsigned int status, enum socks_rep
 {
 	char shown[GATEWAY_TEXT];
 
-	gateway_target_text(&visit->target, shown);
-	if (visit->row->verdict != TABLE_ALLOWED)
-		visit->row->verdict = TABLE_FAILED;
+	rule_target_text(&visit->target, shown);
+	if (visit->row->verdict != HOST_TABLE_ALLOWED)
+		visit->row->verdict = HOST_TABLE_FAILED;
 	judge_fail(visit, status, reply, "%s: %s", shown, why);
 }
 
@@ -81,8 +80,8 @@ static void connected(void *context, int fd, int error)
 	}
 	visit_use_server(visit, fd);
 	visit->row->connections++;
-	visit->row->verdict = TABLE_ALLOWED;
-	alarm_start(&engine->loop, &engine->idle, &visit->alarm);
+	visit->row->verdict = HOST_TABLE_ALLOWED;
+	event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
 	if (visit->exchange)
 		exchange_send(visit);
 	else
@@ -91,30 +90,30 @@ static void connected(void *context, int fd, int error)
 }
 
 /* Does a rule name this very address? */
-static bool named(const struct engine *engine, const struct gateway_address *address, uint16_t port)
+static bool named(const struct engine *engine, const struct address *address, uint16_t port)
 {
-	struct gateway_target target = { .address = *address, .port = port };
+	struct rule_target target = { .address = *address, .port = port };
 
-	gateway_address_text(address, target.host);
+	address_text(address, target.host);
 	return judge_rule(engine, &target);
 }
 
 /* Why an address must not be connected to; NULL if it may. */
-static const char *forbidden(const struct engine *engine, const struct gateway_address *address,
+static const char *forbidden(const struct engine *engine, const struct address *address,
 			     uint16_t port)
 {
-	const char *special = gateway_address_special(address);
+	const char *special = address_special(address);
 
 	if (!special && route_ask(engine->routes, address) == ROUTE_OWN)
 		special = "this machine itself";
 	return special && named(engine, address, port) ? NULL : special;
 }
 
-static void go_to(struct visit *visit, const struct gateway_address *addresses, size_t count)
+static void go_to(struct visit *visit, const struct address *addresses, size_t count)
 {
 	struct engine *engine = visit->engine;
-	struct gateway_address allowed[RESOLVE_ADDRESSES];
-	const struct gateway_address *bad = NULL;
+	struct address allowed[RESOLVER_ADDRESSES];
+	const struct address *bad = NULL;
 	const char *why = NULL;
 	size_t kept = 0;
 
@@ -129,22 +128,22 @@ static void go_to(struct visit *visit, const struct gateway_address *addresses, 
 		}
 	}
 	if (kept == 0 && bad) {
-		struct gateway_target that = { .address = *bad, .port = visit->target.port };
+		struct rule_target that = { .address = *bad, .port = visit->target.port };
 		char rule[GATEWAY_TEXT];
 		char remedy[GATEWAY_TEXT + 10];
 
-		gateway_address_text(bad, that.host);
-		gateway_target_rule(&that, rule);
+		address_text(bad, that.host);
+		rule_target_rule(&that, rule);
 		snprintf(remedy, sizeof remedy, "--allow %s", rule);
-		refuse(visit, 403, &visit->target, TABLE_REFUSED_HOST, remedy, "leads to %s: %s",
-		       that.host, why);
+		refuse(visit, 403, &visit->target, HOST_TABLE_REFUSED_HOST, remedy,
+		       "leads to %s: %s", that.host, why);
 		return;
 	}
 	visit->dial = dial_start(&engine->loop, &engine->stagger, allowed, kept, visit->target.port,
 				 connected, visit);
 }
 
-static void resolved(void *context, const struct answer *answer)
+static void resolved(void *context, const struct resolver_answer *answer)
 {
 	struct visit *visit = context;
 
@@ -161,11 +160,11 @@ static void resolved(void *context, const struct answer *answer)
 static bool there_is_room(struct visit *visit)
 {
 	struct engine *engine = visit->engine;
-	const struct gateway_caps *caps = &engine->config.caps;
+	const struct caps *caps = &engine->config.caps;
 
 	/* Those that came when there was no room; meanwhile there may be some. */
 	if (visit->spare && engine->visit_count > caps->connections) {
-		refuse(visit, 503, &visit->target, TABLE_CAPPED, "",
+		refuse(visit, 503, &visit->target, HOST_TABLE_CAPPED, "",
 		       "has to wait: the limit of %u connections at once is reached (--net-connections)",
 		       (unsigned int)caps->connections);
 		return false;
@@ -173,7 +172,7 @@ static bool there_is_room(struct visit *visit)
 	if (!visit_count_in(visit, 0) || !visit_count_out(visit, 0))
 		return false;
 	if (engine->active[visit->row - engine->table->rows] >= caps->host_connections) {
-		refuse(visit, 503, &visit->target, TABLE_CAPPED, "",
+		refuse(visit, 503, &visit->target, HOST_TABLE_CAPPED, "",
 		       "has to wait: the limit of %u connections at once to one host is reached",
 		       (unsigned int)caps->host_connections);
 		return false;
@@ -184,26 +183,26 @@ static bool there_is_room(struct visit *visit)
 void judge_go(struct visit *visit)
 {
 	struct engine *engine = visit->engine;
-	const struct gateway_rule *rule = judge_rule(engine, &visit->target);
+	const struct rule *rule = judge_rule(engine, &visit->target);
 
 	if (!rule) {
 		char text[GATEWAY_TEXT];
 		char remedy[GATEWAY_TEXT + 10];
 
-		gateway_target_rule(&visit->target, text);
+		rule_target_rule(&visit->target, text);
 		snprintf(remedy, sizeof remedy, "--allow %s", text);
-		refuse(visit, 403, &visit->target, TABLE_REFUSED_HOST, remedy,
+		refuse(visit, 403, &visit->target, HOST_TABLE_REFUSED_HOST, remedy,
 		       "is " GATEWAY_NOT_LISTED);
 		return;
 	}
 	visit->free_port = rule->target.port && rule->target.port != 443 && rule->target.port != 80;
-	visit->row = table_find(engine->table, &visit->target, false, engine->active);
+	visit->row = host_table_find(engine->table, &visit->target, false, engine->active);
 	if (!there_is_room(visit))
 		return;
 	engine->active[visit->row - engine->table->rows]++;
 	visit->counted = true;
 	visit->stage = STAGE_DIAL;
-	alarm_start(&engine->loop, &engine->connecting, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->connecting, &visit->alarm);
 	if (visit->target.address.family)
 		go_to(visit, &visit->target.address, 1);
 	else

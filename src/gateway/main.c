@@ -1,11 +1,11 @@
 /*
  * ringfence-gateway: the fence's only way out.
  *
- * It is started by its owner (owner.h) with one socket, gets its configuration and the table of hosts over it, shuts
+ * It is started by its owner (gateway.h) with one socket, gets its configuration and the table of hosts over it, shuts
  * itself in, says that it is ready, and serves until that socket closes.
  */
-#include "gateway/confine.h"
 #include "gateway/engine.h"
+#include "gateway/gateway_confine.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -24,58 +24,59 @@
 #include <unistd.h>
 
 /* Waits for a message of this type, with descriptors. */
-static int take_start(enum post_type type, int ret_fds[2], struct error *err)
+static int take_start(enum owner_protocol_type type, int ret_fds[2], struct error *err)
 {
-	struct post_message message;
+	struct owner_protocol_message message;
 
 	for (;;) {
-		int got = post_receive(POST_FD, &message, ret_fds);
+		int got = owner_protocol_receive(OWNER_PROTOCOL_FD, &message, ret_fds);
 
 		if (got > 0)
 			break;
 		if (got == 0 || errno != EAGAIN)
 			return error_sys(err, "this program is started by ringfence alone");
-		poll(&(struct pollfd){ .fd = POST_FD, .events = POLLIN }, 1, -1);
+		poll(&(struct pollfd){ .fd = OWNER_PROTOCOL_FD, .events = POLLIN }, 1, -1);
 	}
-	if (message.type != type || ret_fds[0] < 0 || (type == POST_START && ret_fds[1] < 0))
+	if (message.type != type || ret_fds[0] < 0 ||
+	    (type == OWNER_PROTOCOL_START && ret_fds[1] < 0))
 		return error_set(err, "the gateway was started in a strange way");
 	return 0;
 }
 
-static int read_config(int fd, struct post_config *ret_config, struct error *err)
+static int read_config(int fd, struct owner_protocol_config *ret_config, struct error *err)
 {
-	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(POST_CONFIG);
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(OWNER_PROTOCOL_CONFIG);
 
 	/* The owner's offset is shared, and may be anywhere after a restart. */
 	if (lseek(fd, 0, SEEK_SET) < 0 || fd_read_all(fd, &bytes) < 0)
 		return error_sys(err, "read the gateway's configuration");
 
-	int result = post_config_read(buffer_text(&bytes), bytes.used, ret_config, err);
+	int result = owner_protocol_config_read(buffer_text(&bytes), bytes.used, ret_config, err);
 
 	explicit_bzero(bytes.data, bytes.used); /* there are keys in it */
 	return result;
 }
 
-static int map_table(int fd, struct table **ret_table, struct error *err)
+static int map_table(int fd, struct host_table **ret_table, struct error *err)
 {
 	struct stat status;
 	void *memory;
 
-	if (fstat(fd, &status) < 0 || status.st_size != (off_t)sizeof(struct table))
+	if (fstat(fd, &status) < 0 || status.st_size != (off_t)sizeof(struct host_table))
 		return error_set(err, "the table of hosts is that of another version");
-	memory = mmap(NULL, sizeof(struct table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	memory = mmap(NULL, sizeof(struct host_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
 		return error_sys(err, "map the table of hosts");
 	*ret_table = memory;
-	return table_sound(*ret_table) ? 0 : error_set(err, "the table of hosts is damaged");
+	return host_table_sound(*ret_table) ? 0 : error_set(err, "the table of hosts is damaged");
 }
 
 /* Two descriptors for each connection, and those of dialling and resolving. */
-static void fit_descriptors(struct gateway_caps *caps, struct buffer *warnings)
+static void fit_descriptors(struct caps *caps, struct buffer *warnings)
 {
 	enum { OTHERS = 256 };
 	uint64_t wanted = 2 * (caps->connections + ENGINE_SPARE) + OTHERS;
-	uint64_t got = confine_descriptors(wanted);
+	uint64_t got = gateway_confine_descriptors(wanted);
 
 	if (got >= wanted)
 		return;
@@ -94,9 +95,9 @@ static void allow_certificates(const struct models *models)
 					      "/usr/local/share/ca-certificates" };
 
 	for (size_t i = 0; !models->ca[0] && i < sizeof places / sizeof *places; i++)
-		confine_readable(places[i]);
+		gateway_confine_readable(places[i]);
 	if (models->ca[0])
-		confine_readable(models->ca);
+		gateway_confine_readable(models->ca);
 }
 
 /* Before the first request, so that it does not have to wait for it. What is wrong is told to whoever needs it. */
@@ -118,7 +119,7 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 	AUTO_FD memory = -1;
 	int fds[2] = { -1, -1 };
 
-	if (take_start(POST_START, fds, err) < 0)
+	if (take_start(OWNER_PROTOCOL_START, fds, err) < 0)
 		return -1;
 	config = fds[0];
 	memory = fds[1];
@@ -127,12 +128,13 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 		return -1;
 	engine->reels.fd = -1;
 	if (engine->config.models.tape.mode != MODELS_NO_TAPE &&
-	    (take_start(POST_REEL, fds, err) < 0 || reels_begin(engine, fds[0], fds[1], err) < 0))
+	    (take_start(OWNER_PROTOCOL_REEL, fds, err) < 0 ||
+	     reel_begin(engine, fds[0], fds[1], err) < 0))
 		return -1;
 	fit_descriptors(&engine->config.caps, warnings);
 	if (engine->config.models.active)
 		allow_certificates(&engine->config.models);
-	if (engine_init(engine, POST_FD, err) < 0)
+	if (engine_init(engine, OWNER_PROTOCOL_FD, err) < 0)
 		return -1;
 	return gateway_confine(engine->config.uid, engine->config.gid, warnings, err);
 }
@@ -150,12 +152,12 @@ static void ask_for_short_turns(void)
 	(void)syscall(SYS_sched_setattr, 0, &wanted, 0);
 }
 
-static void tell(enum post_type type, const char *text)
+static void tell(enum owner_protocol_type type, const char *text)
 {
-	struct post_message message = { .type = type };
+	struct owner_protocol_message message = { .type = type };
 
 	snprintf(message.u.text, sizeof message.u.text, "%s", text);
-	(void)post_send(POST_FD, &message, NULL, 0, true);
+	(void)owner_protocol_send(OWNER_PROTOCOL_FD, &message, NULL, 0, true);
 }
 
 int main(void)
@@ -167,13 +169,13 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	ask_for_short_turns();
 	if (set_up(engine, &warnings, &err) < 0) {
-		tell(POST_FAILED, err.text);
+		tell(OWNER_PROTOCOL_FAILED, err.text);
 		return 1;
 	}
-	tell(POST_READY, buffer_text(&warnings));
+	tell(OWNER_PROTOCOL_READY, buffer_text(&warnings));
 	prepare_tls(engine);
-	if (loop_run(&engine->loop, &err) < 0) {
-		tell(POST_FAILED, err.text);
+	if (event_loop_run(&engine->loop, &err) < 0) {
+		tell(OWNER_PROTOCOL_FAILED, err.text);
 		return 1;
 	}
 	return 0;

@@ -45,7 +45,7 @@ static int read_host(const char *at, size_t size, struct models_place *place, st
 		return error_set(err, "it names no host");
 	memcpy(host, at, length);
 	host[length] = '\0';
-	return gateway_target_parse(host, (uint16_t)port, &place->target, err);
+	return rule_target_parse(host, (uint16_t)port, &place->target, err);
 }
 
 /* The paths of requests have these in front already. */

@@ -7,7 +7,7 @@
 #ifndef GATEWAY_MODELS_H
 #define GATEWAY_MODELS_H
 
-#include "gateway/rule.h"
+#include "gateway/proxy/rule.h"
 #include "meter/request.h"
 #include "price/price.h"
 #include "util/error.h"
@@ -22,7 +22,7 @@ enum { MODELS_PREFIX = 128, MODELS_KEY = 512, MODELS_TEXTS = 32 };
 struct models_place {
 	bool set;
 	bool tls;
-	struct gateway_target target;
+	struct rule_target target;
 	char prefix
 		[MODELS_PREFIX]; /* in front of each path; empty, or "/..." without a slash at its end */
 	char credential[MODELS_KEY]; /* "user:password" of a proxy's URL; empty: none */

@@ -59,7 +59,7 @@ static void write_sentence(const struct refusal *refusal, char *ret_text, size_t
 {
 	char shown[GATEWAY_TEXT];
 
-	gateway_target_text(&refusal->target, shown);
+	rule_target_text(&refusal->target, shown);
 	snprintf(ret_text, room, "%s %s%s%s%s", shown, refusal->reason,
 		 refusal->remedy[0] ? "; " : "", refusal->remedy,
 		 refusal->remedy[0] ? " would allow it" : "");
@@ -91,7 +91,7 @@ void refuse_answer(struct visit *visit)
 {
 	const struct refusal *refusal = visit->refusal;
 
-	alarm_stop(&visit->alarm);
+	event_loop_alarm_stop(&visit->alarm);
 	visit->engine->held_count -= visit->stage == STAGE_HELD;
 	visit->stage = STAGE_HEAD;
 	if (refusal->cut) {
@@ -127,26 +127,26 @@ static bool may_tell(struct engine *engine)
 static bool tell(struct visit *visit, struct refusal *refusal)
 {
 	struct engine *engine = visit->engine;
-	struct post_message message = { .type = POST_REFUSED };
-	struct post_refusal *told = &message.u.refusal;
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_REFUSED };
+	struct owner_protocol_refusal *told = &message.u.refusal;
 
 	if (!may_tell(engine))
 		return false;
 	refusal->id = message.id = ++engine->last_id;
-	gateway_address_to(&visit->peer, visit->peer_port, &told->client);
+	address_to(&visit->peer, visit->peer_port, &told->client);
 	memcpy(told->host, refusal->target.host, sizeof told->host);
 	told->port = refusal->target.port;
 	memcpy(told->reason, refusal->reason, sizeof told->reason);
 	memcpy(told->remedy, refusal->remedy, sizeof told->remedy);
-	return post_send(engine->owner.fd, &message, NULL, 0, false) == 0;
+	return owner_protocol_send(engine->owner.fd, &message, NULL, 0, false) == 0;
 }
 
-void refuse(struct visit *visit, unsigned int status, const struct gateway_target *target,
-	    enum table_verdict verdict, const char *remedy, const char *format, ...)
+void refuse(struct visit *visit, unsigned int status, const struct rule_target *target,
+	    enum host_table_verdict verdict, const char *remedy, const char *format, ...)
 {
 	struct engine *engine = visit->engine;
 	struct refusal *refusal = mem_zero(sizeof *refusal);
-	struct table_row *row = table_find(engine->table, target, true, engine->active);
+	struct host_table_row *row = host_table_find(engine->table, target, true, engine->active);
 	va_list args;
 
 	va_start(args, format);
@@ -158,18 +158,18 @@ void refuse(struct visit *visit, unsigned int status, const struct gateway_targe
 	snprintf(refusal->remedy, sizeof refusal->remedy, "%s", remedy);
 	refusal->target = *target;
 	row->refusals++;
-	if (row->verdict != TABLE_ALLOWED || verdict == TABLE_CAPPED)
+	if (row->verdict != HOST_TABLE_ALLOWED || verdict == HOST_TABLE_CAPPED)
 		row->verdict = verdict;
 	free(visit->refusal);
 	visit->refusal = refusal;
-	alarm_stop(&visit->alarm);
+	event_loop_alarm_stop(&visit->alarm);
 	if (!tell(visit, refusal)) { /* then it is only counted, in the table */
 		refuse_answer(visit);
 		return;
 	}
 	visit->stage = STAGE_HELD;
 	engine->held_count++;
-	alarm_start(&engine->loop, &engine->held, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->held, &visit->alarm);
 }
 
 void refuse_release(struct engine *engine, uint32_t id)

@@ -128,7 +128,7 @@ static void send_on(struct call *call)
 			finish_sending(call);
 			break;
 		}
-		n = link_write(call->link, bytes, size);
+		n = upstream_write(call->link, bytes, size);
 		if (n == TLS_AGAIN)
 			break;
 		if (n < 0) {
@@ -175,7 +175,7 @@ static void link_is_ready(void *context, uint32_t events)
 
 void call_connect(struct call *call)
 {
-	const struct link_user user = {
+	const struct upstream_user user = {
 		.open = link_opened, .failed = link_failed, .ready = link_is_ready, .context = call
 	};
 
@@ -184,13 +184,13 @@ void call_connect(struct call *call)
 			link_opened(call);
 		return;
 	}
-	record_request(call);
+	reel_record_request(call);
 	write_head(call);
 	join_small(call);
 	mask_init(&call->mask, call->upstream->provider->key);
 	call->state = CALL_CONNECTING;
-	call->link = link_get(call->engine, call->upstream, &user);
-	if (link_is_open(call->link))
+	call->link = upstream_get(call->engine, call->upstream, &user);
+	if (upstream_is_open(call->link))
 		link_opened(call);
 }
 
@@ -199,7 +199,7 @@ void call_resume(struct visit *visit)
 	struct call *call = visit->call;
 
 	if (!visit->client.kept && call->link && call->state >= CALL_SENDING &&
-	    link_has_more(call->link))
+	    upstream_has_more(call->link))
 		call_read_answer(call);
 }
 
@@ -210,5 +210,5 @@ void call_update(struct visit *visit)
 	if (!call || !call->link || call->state < CALL_SENDING)
 		return;
 	/* A client that does not read holds up its provider. */
-	link_watch(call->link, !visit->client.kept, !call->sent);
+	upstream_watch(call->link, !visit->client.kept, !call->sent);
 }

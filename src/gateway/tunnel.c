@@ -1,7 +1,7 @@
 /* Tunnels: the hello that decides, and then bytes. See engine.h. */
 #include "gateway/engine.h"
 
-#include "gateway/hello.h"
+#include "gateway/proxy/tls_hello.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,11 +28,11 @@ void tunnel_open(struct visit *visit)
 	}
 	visit->open = true;
 	visit->stage = STAGE_HELLO;
-	if (visit->input.max < HELLO_MOST)
-		visit->input.max = HELLO_MOST;
+	if (visit->input.max < TLS_HELLO_MOST)
+		visit->input.max = TLS_HELLO_MOST;
 	/* On a port of its own a server may speak first (SSH does): a client that waits is let through. */
-	alarm_start(&engine->loop, visit->free_port ? &engine->quiet : &engine->header,
-		    &visit->alarm);
+	event_loop_alarm_start(&engine->loop, visit->free_port ? &engine->quiet : &engine->header,
+			       &visit->alarm);
 }
 
 static bool let_through(struct visit *visit)
@@ -41,7 +41,7 @@ static bool let_through(struct visit *visit)
 	size_t size = visit->input.used;
 
 	visit->stage = STAGE_TUNNEL;
-	alarm_start(&engine->loop, &engine->idle, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
 	if (size == 0)
 		return false;
 	if (!visit_count_out(visit, size))
@@ -61,16 +61,16 @@ void tunnel_quiet(struct visit *visit)
 
 static bool same_name(const struct visit *visit, const char *name)
 {
-	struct gateway_target named;
+	struct rule_target named;
 	struct error why;
 
-	return gateway_target_parse(name, visit->target.port, &named, &why) == 0 &&
+	return rule_target_parse(name, visit->target.port, &named, &why) == 0 &&
 	       strcmp(named.host, visit->target.host) == 0;
 }
 
 static bool refuse_hello(struct visit *visit, const char *reason)
 {
-	refuse(visit, 403, &visit->target, TABLE_REFUSED_HOST, "", "%s", reason);
+	refuse(visit, 403, &visit->target, HOST_TABLE_REFUSED_HOST, "", "%s", reason);
 	return false;
 }
 
@@ -97,24 +97,24 @@ bool tunnel_hello(struct visit *visit)
 	if (visit->input.used == 0)
 		return false;
 	visit->tls = visit->input.data[0] == 22;
-	switch (hello_read((const uint8_t *)visit->input.data, visit->input.used, name)) {
-	case HELLO_MORE:
+	switch (tls_hello_read((const uint8_t *)visit->input.data, visit->input.used, name)) {
+	case TLS_HELLO_MORE:
 		/* It has begun; from now on it has the time of a head, and no more. */
 		if (visit->free_port && visit->scanned == 0)
-			alarm_start(&engine->loop, &engine->header, &visit->alarm);
+			event_loop_alarm_start(&engine->loop, &engine->header, &visit->alarm);
 		visit->scanned = visit->input.used;
 		return false;
-	case HELLO_NAMED:
+	case TLS_HELLO_NAMED:
 		if (same_name(visit, name))
 			return let_through(visit);
-		refuse(visit, 403, &visit->target, TABLE_REFUSED_HOST, "",
+		refuse(visit, 403, &visit->target, HOST_TABLE_REFUSED_HOST, "",
 		       "was sent a TLS hello for another host (%.200s)", name);
 		return false;
-	case HELLO_UNNAMED:
+	case TLS_HELLO_UNNAMED:
 		if (visit->target.address.family)
 			return let_through(visit);
 		return refuse_hello(visit, "was sent a TLS hello without a name (SNI)");
-	case HELLO_FOREIGN:
+	case TLS_HELLO_FOREIGN:
 		return take_foreign(visit);
 	default:
 		return refuse_hello(visit, "was sent a TLS hello that cannot be read");
@@ -187,7 +187,7 @@ static ssize_t carry(struct visit *visit, struct side *from, struct side *to)
 {
 	enum { MUCH = 32 << 10 };
 	struct engine *engine = visit->engine;
-	const struct gateway_caps *caps = &engine->config.caps;
+	const struct caps *caps = &engine->config.caps;
 	bool inwards = from == &visit->server;
 	/* With a cap, bytes are counted before they are passed on. */
 	bool poured = from->bulk && !caps->bytes_in && !caps->bytes_out &&
@@ -206,7 +206,7 @@ static ssize_t carry(struct visit *visit, struct side *from, struct side *to)
 		return 0;
 	}
 	from->bulk = n >= MUCH;
-	alarm_start(&engine->loop, &engine->idle, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
 	if (!(inwards ? visit_count_in(visit, (size_t)n) : visit_count_out(visit, (size_t)n)))
 		return -1;
 	if (!poured)

@@ -85,7 +85,7 @@ ssize_t side_receive(struct side *side, size_t most)
 
 static void side_close(struct side *side)
 {
-	loop_close(&side->visit->engine->loop, &side->source);
+	event_loop_close(&side->visit->engine->loop, &side->source);
 	forget_kept(side);
 }
 
@@ -104,7 +104,7 @@ void visit_drop_server(struct visit *visit)
 static void stop_dialling(struct visit *visit)
 {
 	if (visit->question)
-		question_forget(visit->question);
+		resolver_forget(visit->question);
 	dial_stop(visit->dial);
 	visit->question = NULL;
 	visit->dial = NULL;
@@ -120,7 +120,7 @@ void visit_end(struct visit *visit)
 		engine->held_count--;
 	visit->stage = STAGE_OVER;
 	stop_dialling(visit);
-	alarm_stop(&visit->alarm);
+	event_loop_alarm_stop(&visit->alarm);
 	visit_drop_server(visit);
 	side_close(&visit->client);
 	buffer_release(&visit->input);
@@ -137,7 +137,7 @@ void visit_end(struct visit *visit)
 	if (visit->next)
 		visit->next->prev = visit->prev;
 	engine->visit_count--;
-	loop_free_later(&engine->loop, visit);
+	event_loop_free_later(&engine->loop, visit);
 	engine_admit(engine);
 }
 
@@ -172,7 +172,7 @@ void visit_finish(struct visit *visit)
 	visit_drop_server(visit);
 	buffer_release(&visit->input);
 	visit->stage = STAGE_LINGER;
-	alarm_start(&engine->loop, &engine->linger, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->linger, &visit->alarm);
 	say_the_end(visit);
 	update(visit);
 }
@@ -252,13 +252,13 @@ static uint32_t server_events(const struct visit *visit)
 
 static void update(struct visit *visit)
 {
-	struct loop *loop = &visit->engine->loop;
+	struct event_loop *loop = &visit->engine->loop;
 
 	if (visit->stage == STAGE_OVER)
 		return;
-	loop_watch(loop, &visit->client.source, client_events(visit));
+	event_loop_watch(loop, &visit->client.source, client_events(visit));
 	if (visit->server.source.fd >= 0)
-		loop_watch(loop, &visit->server.source, server_events(visit));
+		event_loop_watch(loop, &visit->server.source, server_events(visit));
 	if (visit->stage == STAGE_CALL)
 		call_update(visit);
 }
@@ -324,14 +324,14 @@ static void read_input(struct visit *visit)
 	}
 	/* The first byte of another request on this connection: from here on it has the time of a head. */
 	if (visit->input.used == 0 && visit->stage == STAGE_HEAD)
-		alarm_start(&engine->loop, &engine->header, &visit->alarm);
+		event_loop_alarm_start(&engine->loop, &engine->header, &visit->alarm);
 	buffer_add(&visit->input, engine->scratch, (size_t)n);
 	visit_advance(visit);
 }
 
-static void client_ready(struct source *source, uint32_t events)
+static void client_ready(struct event_loop_source *source, uint32_t events)
 {
-	struct visit *visit = LOOP_OWNER(source, struct visit, client.source);
+	struct visit *visit = EVENT_LOOP_OWNER(source, struct visit, client.source);
 
 	if (events & EPOLLOUT && side_flush(&visit->client) < 0) {
 		visit_reset(visit);
@@ -366,9 +366,9 @@ static void client_ready(struct source *source, uint32_t events)
 		visit_advance(visit);
 }
 
-static void server_ready(struct source *source, uint32_t events)
+static void server_ready(struct event_loop_source *source, uint32_t events)
 {
-	struct visit *visit = LOOP_OWNER(source, struct visit, server.source);
+	struct visit *visit = EVENT_LOOP_OWNER(source, struct visit, server.source);
 
 	if (events & EPOLLOUT && side_flush(&visit->server) < 0) {
 		/* An answer may be there all the same. */
@@ -397,10 +397,10 @@ static void server_ready(struct source *source, uint32_t events)
 		visit_advance(visit);
 }
 
-static void ring(struct alarm *alarm)
+static void ring(struct event_loop_alarm *alarm)
 {
-	struct visit *visit = LOOP_OWNER(alarm, struct visit, alarm);
-	const struct gateway_caps *caps = &visit->engine->config.caps;
+	struct visit *visit = EVENT_LOOP_OWNER(alarm, struct visit, alarm);
+	const struct caps *caps = &visit->engine->config.caps;
 
 	switch (visit->stage) {
 	case STAGE_HEAD:
@@ -459,7 +459,7 @@ static bool count(struct visit *visit, uint64_t *sum, uint64_t cap, size_t size,
 	/* Nothing more is asked of it at its limit, and nothing passed on beyond it. */
 	if (cap == 0 || *sum < cap || (*sum == cap && size > 0))
 		return true;
-	refuse(visit, 403, &visit->target, TABLE_CAPPED, "",
+	refuse(visit, 403, &visit->target, HOST_TABLE_CAPPED, "",
 	       "has reached the limit of %llu bytes %s", (unsigned long long)cap, what);
 	return false;
 }
@@ -493,13 +493,13 @@ void visit_begin(struct engine *engine, const struct listener *listener, int fd,
 	visit->own = listener->own;
 	visit->spare = engine->visit_count >= engine->config.caps.connections;
 	/* Both families have their port in the same place. */
-	if (gateway_address_from((const struct sockaddr *)peer, &visit->peer) == 0)
+	if (address_from((const struct sockaddr *)peer, &visit->peer) == 0)
 		visit->peer_port = ntohs(((const struct sockaddr_in *)peer)->sin_port);
 	visit->next = engine->visits;
 	if (engine->visits)
 		engine->visits->prev = visit;
 	engine->visits = visit;
 	engine->visit_count++;
-	alarm_start(&engine->loop, &engine->header, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->header, &visit->alarm);
 	update(visit);
 }

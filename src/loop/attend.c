@@ -1,11 +1,11 @@
 /* Waiting, and answering meanwhile: see attend.h. */
 #include "loop/attend.h"
 
-#include "loop/checkpoint.h"
 #include "loop/control.h"
 #include "loop/disk.h"
 #include "loop/keeper.h"
-#include "loop/report.h"
+#include "loop/loop_checkpoint.h"
+#include "loop/loop_report.h"
 #include "loop/seal.h"
 #include "util/clock.h"
 #include "util/fd.h"
@@ -38,7 +38,7 @@ void attend_beat(struct supervisor *sup)
 
 	sup->heartbeat_ms = attend_steady_ms();
 	sup->stale = false;
-	if (report_state(sup->folder, &sup->state, clock_wall_ms(), &err) < 0)
+	if (loop_report_state(sup->folder, &sup->state, clock_wall_ms(), &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 }
 
@@ -49,19 +49,19 @@ int attend_append(struct supervisor *sup, enum loop_event kind, json_t *data, st
 	/* Whoever sees the end finds the result, or why not all of it is there. */
 	if (kind == LOOP_EVENT_finished &&
 	    seal_work_tree(sup->folder, &sup->state.options, &why) < 0)
-		json_object_set_new(data, "uncommitted", report_text(why.text));
+		json_object_set_new(data, "uncommitted", loop_report_text(why.text));
 
 	AUTO_FREE char *text = json_dumps(data, JSON_COMPACT);
-	struct store_event event = { .seq = sup->state.last_seq + 1,
-				     .at_ms = clock_wall_ms(),
-				     .kind = loop_event_name(kind),
-				     .data = text };
+	struct journal_event event = { .seq = sup->state.last_seq + 1,
+				       .at_ms = clock_wall_ms(),
+				       .kind = loop_event_name(kind),
+				       .data = text };
 
 	json_decref(data);
 	if (!text)
 		return error_set(err, "an event could not be written as JSON");
-	if (store_append(sup->store, loop_event_can_wait(kind) ? STORE_LATER : STORE_NOW,
-			 event.at_ms, event.kind, event.data, err) < 0 ||
+	if (journal_append(sup->store, loop_event_can_wait(kind) ? JOURNAL_LATER : JOURNAL_NOW,
+			   event.at_ms, event.kind, event.data, err) < 0 ||
 	    loop_state_take(&sup->state, &event, err) < 0)
 		return -1;
 	sup->stale = true;
@@ -218,7 +218,7 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 		     ATTEND_HEARTBEAT_MS);
 
 	wait = silence_left(sup, until(at_most_ms, now, wait));
-	wait = until(checkpoint_due_ms(sup), attend_steady_ms(), wait);
+	wait = until(loop_checkpoint_due_ms(sup), attend_steady_ms(), wait);
 	wait = until(disk_due_ms(sup), attend_steady_ms(), wait);
 	watched[WATCH_CONTROL] = (struct pollfd){ .fd = sup->control, .events = POLLIN };
 	watched[WATCH_SIGNALS] = (struct pollfd){ .fd = sup->signals, .events = POLLIN };
@@ -257,6 +257,6 @@ bool attend(struct supervisor *sup, int64_t at_most_ms)
 	watch_silence(sup);
 	disk_watch(sup);
 	sup->snapshot_ended = sup->snapshot_ended || watched[WATCH_SNAPSHOT].revents;
-	checkpoint_watch(sup);
+	loop_checkpoint_watch(sup);
 	return watched[WATCH_RESULT].revents != 0;
 }

@@ -7,9 +7,9 @@
 
 #include "agent/agent.h"
 #include "fence/fence.h"
+#include "loop/loop_state.h"
 #include "loop/runner.h"
 #include "loop/sink.h"
-#include "loop/state.h"
 #include "loop/survey.h"
 #include "price/price.h"
 #include "snapshot/snapshot.h"
@@ -25,7 +25,7 @@ enum cut { CUT_NOT, CUT_IDLE, CUT_BUDGET, CUT_DISK, CUT_ABORT };
 
 struct supervisor {
 	const char *folder;
-	struct store *store;
+	struct journal *store;
 	struct loop_state state;
 	struct fence_spec fence;
 	struct survey_memory *memory;
@@ -43,7 +43,7 @@ struct supervisor {
 	int64_t said_ms;      /* when the agent last said something */
 	bool working;         /* a runner is at work */
 	enum cut cut;
-	struct snapshot_job snapshot; /* a checkpoint under way (checkpoint.h) */
+	struct snapshot_job snapshot; /* a checkpoint under way (loop_checkpoint.h) */
 	char snapshot_kind[16];
 	uint32_t snapshot_iteration;
 	int64_t snapshot_ms;   /* when the last one within an iteration was begun */
@@ -58,7 +58,7 @@ struct supervisor {
 	bool kept;         /* the latest checkpoint is of this moment */
 	int lost;          /* runners that were killed in the baseline */
 	char used_up
-		[BOOKS_WHY]; /* a limit of money that another iteration would not help; empty: none */
+		[LEDGER_WHY]; /* a limit of money that another iteration would not help; empty: none */
 	bool used_up_today; /* tomorrow would */
 	char strayed[1000]; /* where a replay has left its tape; empty: it has not */
 	bool leaving;       /* TERM: the machine goes down, or somebody wants this process to */

@@ -2,9 +2,9 @@
 #include "loop/client.h"
 
 #include "loop/control.h"
-#include "loop/place.h"
+#include "loop/loop_folder.h"
+#include "loop/loop_report.h"
 #include "loop/prompt.h"
-#include "loop/report.h"
 #include "loop/resume.h"
 #include "loop/seal.h"
 #include "util/buffer.h"
@@ -60,14 +60,14 @@ static char *read_trouble(const char *folder)
 static int read_state(const char *folder, struct loop_state *ret_state, struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, "journal.db");
-	struct store *store = NULL;
+	struct journal *store = NULL;
 	int result;
 
 	loop_state_init(ret_state);
-	if (store_open(path, STORE_READ, &store, err) < 0)
+	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
 		return -1;
 	result = loop_state_read(store, ret_state, err);
-	store_close(store);
+	journal_close(store);
 	return result;
 }
 
@@ -78,7 +78,7 @@ void client_look(struct client_loop *loop)
 	loop_state_release(&loop->state);
 	free(loop->trouble);
 	/* First the lock, then the journal: a loop that ends in between has ended, and is not interrupted. */
-	loop->alive = place_is_locked(loop->folder);
+	loop->alive = loop_folder_is_locked(loop->folder);
 	loop->damaged = read_state(loop->folder, &loop->state, &err) < 0;
 	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
 }
@@ -112,18 +112,18 @@ static int by_age(const void *a, const void *b)
 static int list_loops(const char *state, bool only_alive, struct client_loops *ret_loops,
 		      struct error *err)
 {
-	AUTO_FREE char *loops = place_loops(state, err);
+	AUTO_FREE char *loops = loop_folder_loops(state, err);
 	struct list ids = { 0 };
 
 	*ret_loops = (struct client_loops){ 0 };
-	if (!loops || place_list(loops, &ids, err) < 0)
+	if (!loops || loop_folder_list(loops, &ids, err) < 0)
 		return -1;
 	ret_loops->items = mem_zero((ids.count + 1) * sizeof *ret_loops->items);
 	for (size_t i = 0; i < ids.count; i++) {
 		struct client_loop *loop = &ret_loops->items[ret_loops->count];
 		AUTO_FREE char *folder = path_join(loops, ids.items[i]);
 
-		if (is_reserved(folder) || (only_alive && !place_is_locked(folder)))
+		if (is_reserved(folder) || (only_alive && !loop_folder_is_locked(folder)))
 			continue;
 		open_loop(loops, ids.items[i], loop);
 		/* One whose making was cut off has never begun. */
@@ -158,7 +158,7 @@ bool client_is_of(const struct client_loop *loop, const char *project)
 static int find_named(const char *state, const char *id, struct client_loop *ret_loop)
 {
 	struct error ignored;
-	AUTO_FREE char *loops = place_loops(state, &ignored);
+	AUTO_FREE char *loops = loop_folder_loops(state, &ignored);
 	AUTO_FREE char *folder = loops ? path_join(loops, id) : NULL;
 	struct stat status;
 
@@ -199,7 +199,7 @@ int client_find(const char *state, const char *id, const char *project,
 
 const char *client_status(const struct client_loop *loop)
 {
-	return loop->damaged ? "failed" : loop_status(&loop->state, loop->alive);
+	return loop->damaged ? "failed" : loop_state_status(&loop->state, loop->alive);
 }
 
 /* By the clock of whoever asks. */
@@ -217,7 +217,7 @@ static char *reason_of_wait(const struct loop_state *state)
 char *client_reason(const struct client_loop *loop)
 {
 	const char *status = client_status(loop);
-	int64_t seen_ms = loop->alive ? report_heartbeat_ms(loop->folder) : 0;
+	int64_t seen_ms = loop->alive ? loop_report_heartbeat_ms(loop->folder) : 0;
 
 	if (seen_ms && clock_wall_ms() - seen_ms > STALE_MS)
 		return mem_format("its supervisor (process %d) has not been heard of for %lld s",
@@ -237,50 +237,51 @@ char *client_reason(const struct client_loop *loop)
 
 json_t *client_text(const char *text)
 {
-	return report_text(text);
+	return loop_report_text(text);
 }
 
 json_t *client_json(const struct client_loop *loop)
 {
 	AUTO_FREE char *reason = client_reason(loop);
-	json_t *value = report_loop(loop->id, &loop->state, loop->alive,
-				    report_heartbeat_ms(loop->folder));
+	json_t *value = loop_report_loop(loop->id, &loop->state, loop->alive,
+					 loop_report_heartbeat_ms(loop->folder));
 
 	json_object_set_new(value, "status", json_string(client_status(loop)));
-	json_object_set_new(value, "reason", reason ? report_text(reason) : json_null());
+	json_object_set_new(value, "reason", reason ? loop_report_text(reason) : json_null());
 	return value;
 }
 
-int client_events(const struct client_loop *loop, int64_t after, store_fn *take, void *context,
+int client_events(const struct client_loop *loop, int64_t after, journal_fn *take, void *context,
 		  struct error *err)
 {
 	AUTO_FREE char *path = path_join(loop->folder, "journal.db");
-	struct store *store = NULL;
+	struct journal *store = NULL;
 	int result;
 
-	if (store_open(path, STORE_READ, &store, err) < 0)
+	if (journal_open(path, JOURNAL_READ, &store, err) < 0)
 		return -1;
-	result = store_each(store, after, take, context, err);
-	store_close(store);
+	result = journal_each(store, after, take, context, err);
+	journal_close(store);
 	return result;
 }
 
 /* Writes events in the place of a supervisor, whose lock the caller holds. Takes the data over. */
-static int append(const struct client_loop *loop, enum store_mode mode, enum loop_event kind,
+static int append(const struct client_loop *loop, enum journal_mode mode, enum loop_event kind,
 		  json_t *data, struct error *err)
 {
 	AUTO_FREE char *path = path_join(loop->folder, "journal.db");
 	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
-	struct store *store = NULL;
+	struct journal *store = NULL;
 	int result;
 
 	json_decref(data);
 	if (!text)
 		return error_set(err, NOT_UTF8);
-	if (store_open(path, mode, &store, err) < 0)
+	if (journal_open(path, mode, &store, err) < 0)
 		return -1;
-	result = store_append(store, STORE_NOW, clock_wall_ms(), loop_event_name(kind), text, err);
-	store_close(store);
+	result = journal_append(store, JOURNAL_NOW, clock_wall_ms(), loop_event_name(kind), text,
+				err);
+	journal_close(store);
 	return result;
 }
 
@@ -344,11 +345,11 @@ static int start(struct client_loop *loop, struct error *err)
 
 char *client_reserve(const char *state, struct error *err)
 {
-	AUTO_FREE char *loops = place_loops(state, err);
+	AUTO_FREE char *loops = loop_folder_loops(state, err);
 	AUTO_FREE char *folder = NULL;
 	char *id = NULL;
 
-	return loops && place_new(loops, &id, &folder, err) == 0 ? id : NULL;
+	return loops && loop_folder_new(loops, &id, &folder, err) == 0 ? id : NULL;
 }
 
 void client_give_back(const char *state, const char *id)
@@ -361,7 +362,7 @@ void client_give_back(const char *state, const char *id)
 int client_create(const char *state, const char *id, json_t *config, struct client_loop *ret_loop,
 		  struct error *err)
 {
-	AUTO_FREE char *loops = place_loops(state, err);
+	AUTO_FREE char *loops = loop_folder_loops(state, err);
 	const char *project = json_string_value(json_object_get(config, "project"));
 	AUTO_FD lock = loops ? start_lock(loops, err) : -1;
 	struct client_loop loop = { 0 };
@@ -371,10 +372,10 @@ int client_create(const char *state, const char *id, json_t *config, struct clie
 	if (id) {
 		loop.id = mem_dup(id);
 		loop.folder = path_join(loops, id);
-	} else if (place_new(loops, &loop.id, &loop.folder, err) < 0) {
+	} else if (loop_folder_new(loops, &loop.id, &loop.folder, err) < 0) {
 		return -1;
 	}
-	if (append(&loop, STORE_CREATE, LOOP_EVENT_created, json_pack("{s:O}", "config", config),
+	if (append(&loop, JOURNAL_CREATE, LOOP_EVENT_created, json_pack("{s:O}", "config", config),
 		   err) == 0) {
 		client_look(&loop);
 		if (start(&loop, err) == 0) {
@@ -391,16 +392,16 @@ static int write_resumed(const struct client_loop *loop, json_t *changes, struct
 	enum loop_phase phase = loop->state.phase;
 
 	if (json_object_size(changes) > 0 &&
-	    append(loop, STORE_WRITE, LOOP_EVENT_changed, json_incref(changes), err) < 0)
+	    append(loop, JOURNAL_WRITE, LOOP_EVENT_changed, json_incref(changes), err) < 0)
 		return -1;
 	if (phase != LOOP_PHASE_paused && phase != LOOP_PHASE_finished)
 		return 0;
-	return append(loop, STORE_WRITE, LOOP_EVENT_resumed, json_object(), err);
+	return append(loop, JOURNAL_WRITE, LOOP_EVENT_resumed, json_object(), err);
 }
 
 int client_resume(const char *state, struct client_loop *loop, json_t *changes, struct error *err)
 {
-	AUTO_FREE char *loops = place_loops(state, err);
+	AUTO_FREE char *loops = loop_folder_loops(state, err);
 	AUTO_FD starting = loops ? start_lock(loops, err) : -1;
 	AUTO_FD lock = -1;
 	struct error why;
@@ -419,12 +420,12 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	client_look(loop);
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;
-	lock = place_lock(loop->folder, &busy, err);
+	lock = loop_folder_lock(loop->folder, &busy, err);
 	if (lock < 0 || seal_open(loop->folder, &loop->state.options, err) < 0 ||
 	    write_resumed(loop, changes, err) < 0)
 		return -1;
 	fd_close(&lock);
-	report_trouble(loop->folder, NULL);
+	loop_report_trouble(loop->folder, NULL);
 	client_look(loop);
 	return start(loop, err);
 }
@@ -433,15 +434,15 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 static int ask_nobody(struct client_loop *loop, const char *wish, struct error *err)
 {
 	bool busy;
-	AUTO_FD lock = place_lock(loop->folder, &busy, err);
+	AUTO_FD lock = loop_folder_lock(loop->folder, &busy, err);
 
 	if (lock < 0)
 		return -1;
 	if (strcmp(wish, "abort") == 0)
-		return append(loop, STORE_WRITE, LOOP_EVENT_finished,
+		return append(loop, JOURNAL_WRITE, LOOP_EVENT_finished,
 			      json_pack("{s:s, s:s}", "status", "aborted", "reason", "by a person"),
 			      err);
-	return append(loop, STORE_WRITE, LOOP_EVENT_asked, json_pack("{s:s}", "wish", wish), err);
+	return append(loop, JOURNAL_WRITE, LOOP_EVENT_asked, json_pack("{s:s}", "wish", wish), err);
 }
 
 static int ask_supervisor(const struct client_loop *loop, const char *wish, bool now,
@@ -483,7 +484,7 @@ int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, 
 {
 	json_t *data = json_pack("{s:O}", "config", config);
 	AUTO_FREE char *text = data ? json_dumps(data, JSON_COMPACT) : NULL;
-	struct store_event event = {
+	struct journal_event event = {
 		.seq = 1, .at_ms = clock_wall_ms(), .kind = "created", .data = text
 	};
 	struct loop_state state;
@@ -503,21 +504,21 @@ int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, 
 int client_hold(const struct client_loop *loop, struct error *err)
 {
 	bool busy;
-	int lock = place_lock(loop->folder, &busy, err);
+	int lock = loop_folder_lock(loop->folder, &busy, err);
 
 	return lock < 0 && busy ? error_set(err, "the loop %s is running", loop->id) : lock;
 }
 
 int client_restored(const struct client_loop *loop, json_t *data, struct error *err)
 {
-	return append(loop, STORE_WRITE, LOOP_EVENT_restored, data, err);
+	return append(loop, JOURNAL_WRITE, LOOP_EVENT_restored, data, err);
 }
 
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms)
 {
 	int64_t until_ms = (int64_t)clock_steady_ms() + most_ms;
 
-	while (place_is_locked(loop->folder)) {
+	while (loop_folder_is_locked(loop->folder)) {
 		if ((int64_t)clock_steady_ms() > until_ms)
 			return false;
 		rest();

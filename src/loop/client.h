@@ -6,9 +6,9 @@
 #ifndef LOOP_CLIENT_H
 #define LOOP_CLIENT_H
 
-#include "loop/frozen.h"
 #include "loop/keeper.h"
-#include "loop/state.h"
+#include "loop/loop_state.h"
+#include "loop/spec_json.h"
 #include "util/buffer.h"
 #include "util/error.h"
 #include "util/list.h"
@@ -49,7 +49,7 @@ bool client_is_of(const struct client_loop *loop, const char *project);
 char *client_reserve(const char *state, struct error *err);
 void client_give_back(const char *state, const char *id);
 
-/* Makes a loop with this configuration (see state.h) and starts it; refused while another one of the
+/* Makes a loop with this configuration (see loop_state.h) and starts it; refused while another one of the
  * project is running. id: one that was reserved, or NULL. Returns 0, or -1 with err set. */
 int client_create(const char *state, const char *id, json_t *config, struct client_loop *ret_loop,
 		  struct error *err);
@@ -110,8 +110,8 @@ json_t *client_json(const struct client_loop *loop);
 const char *client_status(const struct client_loop *loop);
 char *client_reason(const struct client_loop *loop);
 
-/* Events behind `after`; see store.h. */
-int client_events(const struct client_loop *loop, int64_t after, store_fn *take, void *context,
+/* Events behind `after`; see journal.h. */
+int client_events(const struct client_loop *loop, int64_t after, journal_fn *take, void *context,
 		  struct error *err);
 
 #endif

@@ -2,8 +2,8 @@
 #include "loop/disk.h"
 
 #include "loop/client.h"
-#include "loop/place.h"
-#include "loop/taken.h"
+#include "loop/disk_usage.h"
+#include "loop/loop_folder.h"
 #include "util/buffer.h"
 #include "util/mem.h"
 #include "util/text.h"
@@ -58,16 +58,16 @@ static char *judge_taken(struct supervisor *sup, int64_t most)
 {
 	const struct loop_options *options = &sup->state.options;
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(8192);
-	AUTO_FREE char *state = place_state(sup->folder);
+	AUTO_FREE char *state = loop_folder_state(sup->folder);
 	AUTO_FREE char *store = snapshot_place(state, options->project);
 	int64_t begun_ms = attend_steady_ms();
 
 	if (!most || begun_ms < sup->disk_count_ms)
 		return NULL;
 
-	uint64_t logs = taken_bytes(sup->folder);
-	uint64_t tree = options->work_tree ? taken_bytes(options->work_tree) : 0;
-	uint64_t checkpoints = taken_bytes(store);
+	uint64_t logs = disk_usage_bytes(sup->folder);
+	uint64_t tree = options->work_tree ? disk_usage_bytes(options->work_tree) : 0;
+	uint64_t checkpoints = disk_usage_bytes(store);
 
 	sup->disk_count_ms = attend_steady_ms() + COST * (attend_steady_ms() - begun_ms);
 	if (logs + tree + checkpoints <= (uint64_t)most)

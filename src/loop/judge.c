@@ -1,7 +1,7 @@
 /* Facts and decisions: see judge.h. */
 #include "loop/judge.h"
 
-#include "loop/report.h"
+#include "loop/loop_report.h"
 #include "loop/zone.h"
 #include "util/buffer.h"
 #include "util/fd.h"
@@ -42,23 +42,23 @@ static json_t *with_fence(json_t *data, const struct runner_result *result)
 json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
 		    const char *output, size_t size)
 {
-	AUTO_BUFFER struct buffer excerpt = BUFFER_INIT(2 * GUARD_EXCERPT_MAX);
-	struct guard_check check;
+	AUTO_BUFFER struct buffer excerpt = BUFFER_INIT(2 * EXCERPT_EXCERPT_MAX);
+	struct check_output check;
 	bool passed = result->kind == FENCE_OK;
 
-	guard_check_read(output, size, &check);
+	check_output_read(output, size, &check);
 	if (!passed)
-		guard_excerpt(&excerpt, output, size, GUARD_EXCERPT_MAX);
+		excerpt_make(&excerpt, output, size, EXCERPT_EXCERPT_MAX);
 
 	json_t *data = json_pack("{s:i, s:o, s:i, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:o}",
-				 "index", (int)index, "command", report_text(command), "code",
+				 "index", (int)index, "command", loop_report_text(command), "code",
 				 result->code, "kind", fence_exit_name(result->kind), "passed",
 				 passed, "vacuous", passed && check.vacuous, "counted",
 				 check.counted, "tests_passed", (json_int_t)check.passed,
 				 "tests_failed", (json_int_t)check.failed, "signature",
-				 signature_text(passed ? 0 : guard_signature(output, size)),
+				 signature_text(passed ? 0 : excerpt_signature(output, size)),
 				 "duration_ms", (json_int_t)result->duration_ms, "excerpt",
-				 report_text(buffer_text(&excerpt)));
+				 loop_report_text(buffer_text(&excerpt)));
 
 	if (!passed)
 		judge_add_last_line(data, output, size);
@@ -69,8 +69,8 @@ void judge_add_last_line(json_t *data, const char *output, size_t size)
 {
 	char line[LINE_BYTES];
 
-	if (guard_last_line(output, size, line, sizeof line))
-		json_object_set_new(data, "last_line", report_text(line));
+	if (excerpt_last_line(output, size, line, sizeof line))
+		json_object_set_new(data, "last_line", loop_report_text(line));
 }
 
 static void add_number(json_t *object, const char *key, int64_t number)
@@ -98,7 +98,7 @@ void judge_add_heard(json_t *data, const struct agent_summary *heard)
 	if (heard->unpriced) /* what is not known is more than nothing */
 		json_object_set_new(data, "unpriced", json_true());
 	if (heard->session)
-		json_object_set_new(data, "session", report_text(heard->session));
+		json_object_set_new(data, "session", loop_report_text(heard->session));
 }
 
 /* When a limit is over: as a time, or read from the provider's own words. */
@@ -108,17 +108,16 @@ static int64_t reset_of(const struct agent_summary *heard, int64_t now_ms)
 
 	if (heard->reset_at || heard->error != AGENT_ERROR_LIMIT || !heard->message)
 		return heard->reset_at;
-	guard_reset_time(heard->message, strlen(heard->message), now_ms / 1000, &zone_system,
-			 &when);
+	reset_time(heard->message, strlen(heard->message), now_ms / 1000, &zone_system, &when);
 	return when;
 }
 
 /* What the gateway has counted, whatever the agent says. */
-static json_t *metered_json(const struct books_news *news)
+static json_t *metered_json(const struct ledger_news *news)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:b}", "requests", (json_int_t)news->requests,
 			 "free_requests", (json_int_t)news->free_requests, "input",
-			 (json_int_t)books_input(news), "output",
+			 (json_int_t)ledger_input(news), "output",
 			 (json_int_t)news->tokens[PRICE_OUTPUT], "replay", news->replay);
 }
 
@@ -138,7 +137,7 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 			  (json_int_t)said->bytes, "duration_ms", (json_int_t)result->duration_ms,
 			  "kind", fence_exit_name(result->kind), "canaries_held",
 			  (int)result->canaries_held, "canaries_total", (int)result->canaries_total,
-			  "final", report_bytes(final, size));
+			  "final", loop_report_bytes(final, size));
 
 	judge_add_heard(data, heard);
 	if (result->metered) {
@@ -147,13 +146,13 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 		json_object_set_new(data, "metered", metered_json(&result->news));
 	}
 	if (result->metered && result->news.tape[0])
-		json_object_set_new(data, "not_recorded", report_text(result->news.tape));
+		json_object_set_new(data, "not_recorded", loop_report_text(result->news.tape));
 	json_object_set_new(data, "error", json_string(agent_error_name(error)));
 	if (error == AGENT_ERROR_UNREACHABLE)
-		json_object_set_new(data, "unreached", report_text(result->news.unreached));
+		json_object_set_new(data, "unreached", loop_report_text(result->news.unreached));
 	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
 	if (result->metered && result->news.over)
-		json_object_set_new(data, "refused_why", report_text(result->news.why));
+		json_object_set_new(data, "refused_why", loop_report_text(result->news.why));
 	if (*said->limit)
 		json_object_set_new(data, "limit", json_string(said->limit));
 	json_object_set_new(data, "finished", json_boolean(heard->finished));
@@ -163,22 +162,22 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 	json_object_set_new(data, "tool_errors", json_integer((json_int_t)heard->tool_errors));
 	json_object_set_new(data, "unknown_events", json_integer((json_int_t)heard->unknown));
 	if (heard->message)
-		json_object_set_new(data, "message", report_text(heard->message));
+		json_object_set_new(data, "message", loop_report_text(heard->message));
 	return with_fence(data, result);
 }
 
 json_t *judge_interrupted(const struct loop_state *state, const struct agent_summary *heard,
 			  int64_t now_ms)
 {
-	struct guard_breaker breakers[GUARD_BREAKERS];
-	const struct guard_outcome outcome = { .interrupted = true };
+	struct breaker breakers[BREAKER_COUNT];
+	const struct breaker_outcome outcome = { .interrupted = true };
 	json_t *data;
 
 	memcpy(breakers, state->breakers, sizeof breakers);
-	for (int i = 0; i < GUARD_BREAKERS; i++)
-		guard_breaker_feed(&breakers[i], &outcome, now_ms / 1000);
+	for (int i = 0; i < BREAKER_COUNT; i++)
+		breaker_feed(&breakers[i], &outcome, now_ms / 1000);
 	data = json_pack("{s:i, s:i, s:o}", "iteration", (int)state->iteration, "attempt",
-			 (int)state->attempt, "breakers", loop_breakers_json(breakers));
+			 (int)state->attempt, "breakers", loop_state_breakers_json(breakers));
 	if (state->phase == LOOP_PHASE_agent) /* in the checks it is in the books already */
 		judge_add_heard(data, heard);
 	return data;
@@ -205,7 +204,7 @@ bool judge_absent(const struct loop_options *options, const char *line, int code
 }
 
 /* The boxes of the task list; the file is the agent's. */
-static void count_boxes(const struct loop_options *options, struct guard_boxes *ret_boxes)
+static void count_boxes(const struct loop_options *options, struct boxes *ret_boxes)
 {
 	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
 				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
@@ -216,10 +215,10 @@ static void count_boxes(const struct loop_options *options, struct guard_boxes *
 				      : -1;
 	struct stat status;
 
-	*ret_boxes = (struct guard_boxes){ 0 };
+	*ret_boxes = (struct boxes){ 0 };
 	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
 	    fd_read_all(file, &text) == 0)
-		guard_boxes_count(buffer_text(&text), text.used, ret_boxes);
+		boxes_count(buffer_text(&text), text.used, ret_boxes);
 }
 
 struct sums {
@@ -233,7 +232,7 @@ static struct sums sum_checks(const struct loop_state *state)
 	struct sums sums = { 0 };
 
 	for (size_t i = 0; i < state->options.checks.count; i++) {
-		const struct loop_check *check = &state->checks[i];
+		const struct loop_state_check *check = &state->checks[i];
 
 		sums.passed += check->passed;
 		sums.vacuous += check->passed && check->vacuous;
@@ -247,19 +246,19 @@ static struct sums sum_checks(const struct loop_state *state)
 }
 
 void judge_snapshot(const struct loop_state *state, const struct survey *survey,
-		    struct guard_snapshot *ret_snapshot)
+		    struct progress_snapshot *ret_snapshot)
 {
 	struct sums sums = sum_checks(state);
-	struct guard_boxes boxes;
+	struct boxes boxes;
 
 	count_boxes(&state->options, &boxes);
-	*ret_snapshot = (struct guard_snapshot){
+	*ret_snapshot = (struct progress_snapshot){
 		.files_changed = (uint32_t)survey->changed,
 		.boxes_ticked = boxes.ticked,
 		.checks_passing = sums.held,
 		.tests_passing = sums.tests_passed,
 	};
-	for (int i = 0; i < GUARD_TREE_SIZE; i++) {
+	for (int i = 0; i < PROGRESS_TREE_SIZE; i++) {
 		char byte[3] = { survey->tree[2 * i], survey->tree[2 * i + 1], '\0' };
 
 		ret_snapshot->tree[i] = (unsigned char)strtoul(byte, NULL, 16);
@@ -270,7 +269,7 @@ bool judge_done_already(const struct loop_state *state)
 {
 	const struct loop_options *options = &state->options;
 	struct sums sums = sum_checks(state);
-	struct guard_boxes boxes;
+	struct boxes boxes;
 
 	/* A promise can only be given by an agent. */
 	if (options->promise || (!options->checks.count && !options->tasks))
@@ -280,11 +279,11 @@ bool judge_done_already(const struct loop_state *state)
 	       (!options->tasks || (boxes.ticked && !boxes.open));
 }
 
-static void common(const struct loop_state *state, int64_t now_ms, struct guard_input *input)
+static void common(const struct loop_state *state, int64_t now_ms, struct decision_input *input)
 {
 	int64_t active_ms = now_ms - state->created_ms - state->rested_ms;
 
-	*input = (struct guard_input){
+	*input = (struct decision_input){
 		.now = now_ms / 1000,
 		/* Whole seconds of work: what was a limit when it stopped is one when it is resumed. */
 		.started_at = now_ms / 1000 - active_ms / 1000,
@@ -303,54 +302,54 @@ static void common(const struct loop_state *state, int64_t now_ms, struct guard_
 	memcpy(input->breakers, state->breakers, sizeof input->breakers);
 }
 
-void judge_before(const struct loop_state *state, int64_t now_ms,
-		  struct guard_decision *ret_decision)
+void judge_before(const struct loop_state *state, int64_t now_ms, struct decision *ret_decision)
 {
-	struct guard_input input;
+	struct decision_input input;
 
 	common(state, now_ms, &input);
-	guard_before(&input, ret_decision);
+	decision_before(&input, ret_decision);
 }
 
-static const char *status_of(enum guard_action action)
+static const char *status_of(enum decision_action action)
 {
 	static const char *const names[] = {
-		[GUARD_DONE] = "completed",
-		[GUARD_EARLY] = "completed",
-		[GUARD_LIMIT] = "limit",
-		[GUARD_FAILED] = "failed",
+		[DECISION_DONE] = "completed",
+		[DECISION_EARLY] = "completed",
+		[DECISION_LIMIT] = "limit",
+		[DECISION_FAILED] = "failed",
 	};
 
-	return action == GUARD_DONE || action == GUARD_EARLY || action == GUARD_LIMIT ||
-			       action == GUARD_FAILED
+	return action == DECISION_DONE || action == DECISION_EARLY || action == DECISION_LIMIT ||
+			       action == DECISION_FAILED
 		       ? names[action]
 		       : NULL;
 }
 
-static json_t *decision_json(const struct loop_state *state, const struct guard_decision *decision,
-			     const struct guard_snapshot *snapshot)
+static json_t *decision_json(const struct loop_state *state, const struct decision *decision,
+			     const struct progress_snapshot *snapshot)
 {
 	AUTO_BUFFER struct buffer reflection = BUFFER_INIT(2 * REFLECTION_BYTES);
 	const char *status = status_of(decision->action);
 	json_t *reasons = json_array();
 
 	for (uint32_t i = 0; i < decision->reason_count; i++)
-		json_array_append_new(reasons, report_text(decision->reasons[i]));
+		json_array_append_new(reasons, loop_report_text(decision->reasons[i]));
 	if (state->final && *state->final)
-		guard_excerpt(&reflection, state->final, strlen(state->final), REFLECTION_BYTES);
+		excerpt_make(&reflection, state->final, strlen(state->final), REFLECTION_BYTES);
 
 	json_t *data = json_pack(
 		"{s:i, s:s, s:b, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:I, s:i, s:i, s:b, s:o, s:o, s:o}",
-		"iteration", (int)state->iteration, "action", guard_action_name(decision->action),
-		"should_continue", decision->should_continue, "failure",
-		guard_failure_name(decision->failure), "reason",
-		report_text(decision->reason_count ? decision->reasons[0] : ""), "reasons", reasons,
-		"completion", (int)decision->completion, "confidence", (int)decision->confidence,
-		"progressed", decision->progressed, "counts", decision->counts_as_iteration,
-		"until_ms", (json_int_t)decision->wait_until * 1000, "used",
-		(int)decision->iterations, "waits", (int)decision->waits, "warned",
-		decision->warned, "breakers", loop_breakers_json(decision->breakers), "snapshot",
-		loop_snapshot_json(snapshot), "reflection", report_text(buffer_text(&reflection)));
+		"iteration", (int)state->iteration, "action",
+		decision_action_name(decision->action), "should_continue",
+		decision->should_continue, "failure", outcome_failure_name(decision->failure),
+		"reason", loop_report_text(decision->reason_count ? decision->reasons[0] : ""),
+		"reasons", reasons, "completion", (int)decision->completion, "confidence",
+		(int)decision->confidence, "progressed", decision->progressed, "counts",
+		decision->counts_as_iteration, "until_ms", (json_int_t)decision->wait_until * 1000,
+		"used", (int)decision->iterations, "waits", (int)decision->waits, "warned",
+		decision->warned, "breakers", loop_state_breakers_json(decision->breakers),
+		"snapshot", loop_state_snapshot_json(snapshot), "reflection",
+		loop_report_text(buffer_text(&reflection)));
 
 	if (status)
 		json_object_set_new(data, "status", json_string(status));
@@ -360,7 +359,7 @@ static json_t *decision_json(const struct loop_state *state, const struct guard_
 /* Did the agent come to the end of what it had to say? A stream that was cut off may end anywhere. */
 static bool has_last_word(const struct loop_state *state)
 {
-	const struct guard_facts *facts = &state->facts;
+	const struct outcome_facts *facts = &state->facts;
 
 	if (facts->has_result || state->options.agent_format->ends)
 		return facts->has_result && !facts->result_error;
@@ -368,10 +367,10 @@ static bool has_last_word(const struct loop_state *state)
 }
 
 void judge_after(const struct loop_state *state, const struct survey *survey, int64_t now_ms,
-		 struct guard_decision *ret_decision, json_t **ret_data)
+		 struct decision *ret_decision, json_t **ret_data)
 {
 	struct sums sums = sum_checks(state);
-	struct guard_input input;
+	struct decision_input input;
 
 	common(state, now_ms, &input);
 	input.facts = state->facts;
@@ -384,9 +383,9 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	input.tests_failed = sums.tests_failed;
 	input.signature = sums.signature;
 	input.promised = state->final && has_last_word(state) &&
-			 guard_promised(state->final, strlen(state->final), state->options.promise);
+			 promise_found(state->final, strlen(state->final), state->options.promise);
 	count_boxes(&state->options, &input.boxes);
 	judge_snapshot(state, survey, &input.snapshot);
-	guard_decide(&input, ret_decision);
+	decision_make(&input, ret_decision);
 	*ret_data = decision_json(state, ret_decision, &input.snapshot);
 }

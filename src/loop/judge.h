@@ -6,8 +6,8 @@
 #define LOOP_JUDGE_H
 
 #include "agent/agent.h"
+#include "loop/loop_state.h"
 #include "loop/runner.h"
-#include "loop/state.h"
 #include "loop/survey.h"
 
 /* What is known of an agent's part beside how its processes ended. */
@@ -40,14 +40,13 @@ void judge_add_heard(json_t *data, const struct agent_summary *heard);
 bool judge_absent(const struct loop_options *options, const char *line, int code, bool is_check);
 
 void judge_snapshot(const struct loop_state *state, const struct survey *survey,
-		    struct guard_snapshot *ret_snapshot);
+		    struct progress_snapshot *ret_snapshot);
 
 /* Does every rule hold before the first iteration? */
 bool judge_done_already(const struct loop_state *state);
 
-void judge_before(const struct loop_state *state, int64_t now_ms,
-		  struct guard_decision *ret_decision);
+void judge_before(const struct loop_state *state, int64_t now_ms, struct decision *ret_decision);
 void judge_after(const struct loop_state *state, const struct survey *survey, int64_t now_ms,
-		 struct guard_decision *ret_decision, json_t **ret_data);
+		 struct decision *ret_decision, json_t **ret_data);
 
 #endif

@@ -1,7 +1,7 @@
 /* The keeper: see keeper.h. */
 #include "loop/keeper.h"
 
-#include "loop/report.h"
+#include "loop/loop_report.h"
 #include "loop/supervisor.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -86,7 +86,7 @@ static void give_up(const char *folder, int deaths)
 			   deaths, folder);
 
 	dprintf(2, "%s\n", why);
-	report_trouble(folder, why);
+	loop_report_trouble(folder, why);
 }
 
 int keeper_run(const char *folder, pid_t adopted)

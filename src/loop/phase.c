@@ -1,19 +1,19 @@
 /* What is done in each phase: see phase.h. */
 #include "loop/phase.h"
 
-#include "loop/checkpoint.h"
+#include "loop/agent_sessions.h"
 #include "loop/disk.h"
-#include "loop/git.h"
 #include "loop/judge.h"
-#include "loop/keep.h"
-#include "loop/money.h"
-#include "loop/place.h"
+#include "loop/loop_checkpoint.h"
+#include "loop/loop_cost.h"
+#include "loop/loop_folder.h"
+#include "loop/loop_git.h"
+#include "loop/loop_report.h"
 #include "loop/prompt.h"
-#include "loop/report.h"
 #include "loop/work.h"
 #include "util/clock.h"
 #include "util/mem.h"
-#include "util/state.h"
+#include "util/state_folder.h"
 #include "util/text.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ int phase_finish(struct supervisor *sup, const char *status, const char *reason,
 {
 	return attend_append(sup, LOOP_EVENT_finished,
 			     json_pack("{s:s, s:o}", "status", status, "reason",
-				       report_text(reason)),
+				       loop_report_text(reason)),
 			     err);
 }
 
@@ -36,14 +36,14 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 
 	return attend_append(sup, LOOP_EVENT_finished,
 			     json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
-				       report_text(reason), "fence_failed", 1),
+				       loop_report_text(reason), "fence_failed", 1),
 			     err);
 }
 
 /* The project as it is now, and where the agent's HEAD is. */
 static int take_survey(const struct supervisor *sup, struct survey *ret_survey, struct error *err)
 {
-	AUTO_FREE char *git = git_place(sup);
+	AUTO_FREE char *git = loop_git_place(sup);
 
 	if (survey_take(sup->memory, sup->state.options.project, ret_survey, err) < 0)
 		return -1;
@@ -63,7 +63,7 @@ static int finish_absent(struct supervisor *sup, const char *what, const char *l
 
 	return attend_append(sup, LOOP_EVENT_finished,
 			     json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
-				       report_text(why), "refused", 1),
+				       loop_report_text(why), "refused", 1),
 			     err);
 }
 
@@ -91,7 +91,7 @@ static int finish_cut(struct supervisor *sup, struct error *err)
 
 	if (sup->state.phase == LOOP_PHASE_agent)
 		judge_add_heard(data, &sup->heard);
-	if (git_import(sup, err) < 0) {
+	if (loop_git_import(sup, err) < 0) {
 		json_decref(data);
 		return -1;
 	}
@@ -133,9 +133,9 @@ static bool was_cut(struct supervisor *sup, const struct runner_result *result, 
 static char *iteration_folder(const struct supervisor *sup, uint32_t iteration, uint32_t attempt,
 			      struct error *err)
 {
-	char *folder = place_iteration(sup->folder, iteration, attempt);
+	char *folder = loop_folder_iteration(sup->folder, iteration, attempt);
 
-	if (make_folders(folder, 0700) == 0)
+	if (state_folder_make(folder, 0700) == 0)
 		return folder;
 	error_sys(err, "make '%s'", folder);
 	free(folder);
@@ -197,7 +197,7 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 		add_time(&limit, "--check-timeout", work.timeout_ms);
 		json_object_set_new(data, "limit", json_string(buffer_text(&limit)));
 	}
-	report_add_found(folder, name, data);
+	loop_report_add_found(folder, name, data);
 	return attend_append(sup, LOOP_EVENT_checked, data, err);
 }
 
@@ -207,7 +207,7 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 	AUTO_FREE char *folder = iteration_folder(sup, 0, 1, err);
 	AUTO_FREE char *failed = NULL;
 	AUTO_FREE char *full = NULL;
-	struct guard_snapshot snapshot;
+	struct progress_snapshot snapshot;
 	int ended;
 
 	if (!folder)
@@ -216,11 +216,11 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 	if (full)
 		return error_set(err, "%.1500s", full);
 	/* The state before the loop: nothing at all is run without it. */
-	if (sup->state.checkpoint < 0 && checkpoint_take(sup, "start", 0, &failed, err) < 0)
+	if (sup->state.checkpoint < 0 && loop_checkpoint_take(sup, "start", 0, &failed, err) < 0)
 		return -1;
 	if (failed)
 		return error_set(err, "the first checkpoint could not be taken: %.1500s", failed);
-	if (git_open(sup, err) < 0)
+	if (loop_git_open(sup, err) < 0)
 		return -1;
 	while (sup->state.phase == LOOP_PHASE_baseline && !sup->leaving &&
 	       sup->state.checks_done < options->checks.count)
@@ -235,7 +235,8 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 	sup->surveyed = true;
 	judge_snapshot(&sup->state, &sup->before, &snapshot);
 	if (attend_append(sup, LOOP_EVENT_baselined,
-			  json_pack("{s:o}", "snapshot", loop_snapshot_json(&snapshot)), err) < 0)
+			  json_pack("{s:o}", "snapshot", loop_state_snapshot_json(&snapshot)),
+			  err) < 0)
 		return -1;
 	if (judge_done_already(&sup->state))
 		return phase_finish(sup, "completed",
@@ -246,7 +247,7 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 /* Between iterations: may another one begin? */
 int phase_ready(struct supervisor *sup, struct error *err)
 {
-	struct guard_decision decision;
+	struct decision decision;
 	uint32_t iteration = sup->state.used + 1;
 	uint32_t attempt = sup->state.iteration == iteration ? sup->state.attempt + 1 : 1;
 	AUTO_FREE char *failed = NULL;
@@ -268,17 +269,18 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	full = disk_trouble(sup);
 	if (full)
 		return attend_append(sup, LOOP_EVENT_paused,
-				     json_pack("{s:o}", "reason", report_text(full)), err);
+				     json_pack("{s:o}", "reason", loop_report_text(full)), err);
 	judge_before(&sup->state, clock_wall_ms(), &decision);
-	if (decision.action == GUARD_LIMIT || decision.action == GUARD_FAILED)
-		return phase_finish(sup, decision.action == GUARD_LIMIT ? "limit" : "failed",
+	if (decision.action == DECISION_LIMIT || decision.action == DECISION_FAILED)
+		return phase_finish(sup, decision.action == DECISION_LIMIT ? "limit" : "failed",
 				    decision.reasons[0], err);
-	if (decision.action == GUARD_PAUSE)
+	if (decision.action == DECISION_PAUSE)
 		return attend_append(sup, LOOP_EVENT_paused,
 				     json_pack("{s:s, s:b}", "reason", decision.reasons[0],
 					       "warned", decision.warned),
 				     err);
-	if (checkpoint_take(sup, "before", iteration, &failed, err) < 0 || git_open(sup, err) < 0)
+	if (loop_checkpoint_take(sup, "before", iteration, &failed, err) < 0 ||
+	    loop_git_open(sup, err) < 0)
 		return -1;
 	if (failed) {
 		AUTO_FREE char *reason = mem_format(
@@ -286,7 +288,7 @@ int phase_ready(struct supervisor *sup, struct error *err)
 			failed);
 
 		return attend_append(sup, LOOP_EVENT_paused,
-				     json_pack("{s:o}", "reason", report_text(reason)), err);
+				     json_pack("{s:o}", "reason", loop_report_text(reason)), err);
 	}
 	/* While a checkpoint was taken somebody may have asked for something. */
 	if (sup->leaving || sup->state.wish != LOOP_WISH_NONE)
@@ -298,7 +300,7 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	return attend_append(sup, LOOP_EVENT_begun,
 			     json_pack("{s:i, s:i, s:s, s:o, s:I}", "iteration", (int)iteration,
 				       "attempt", (int)attempt, "tree", sup->before.tree, "head",
-				       report_text(sup->before.head), "checkpoint",
+				       loop_report_text(sup->before.head), "checkpoint",
 				       (json_int_t)sup->state.checkpoint),
 			     err);
 }
@@ -327,16 +329,16 @@ static int64_t agent_time_ms(const struct supervisor *sup, bool *ret_total)
 	return left_ms > 0 ? left_ms : 1;
 }
 
-/* Which money was used up, as the gateway or the agent itself has counted it; BOOKS_SCOPES: none was. */
-static enum books_scope money_of(const struct supervisor *sup, const struct runner_result *result)
+/* Which money was used up, as the gateway or the agent itself has counted it; LEDGER_SCOPES: none was. */
+static enum ledger_scope money_of(const struct supervisor *sup, const struct runner_result *result)
 {
 	int64_t budget = sup->state.options.budget_nusd;
 
 	if (result->metered)
-		return result->news.over ? result->news.scope : BOOKS_SCOPES;
+		return result->news.over ? result->news.scope : LEDGER_SCOPES;
 	if (sup->cut != CUT_BUDGET)
-		return BOOKS_SCOPES;
-	return budget && sup->heard.cost_nusd >= budget ? BOOKS_ITERATION : BOOKS_LOOP;
+		return LEDGER_SCOPES;
+	return budget && sup->heard.cost_nusd >= budget ? LEDGER_ITERATION : LEDGER_LOOP;
 }
 
 /* The option that ended the agent, with its value. */
@@ -344,13 +346,13 @@ static void name_limit(const struct supervisor *sup, const struct runner_result 
 		       struct buffer *out)
 {
 	const struct loop_options *options = &sup->state.options;
-	enum books_scope scope = money_of(sup, result);
+	enum ledger_scope scope = money_of(sup, result);
 
-	if (scope == BOOKS_ITERATION)
+	if (scope == LEDGER_ITERATION)
 		add_money(out, "--budget", options->budget_nusd);
-	else if (scope == BOOKS_LOOP)
+	else if (scope == LEDGER_LOOP)
 		add_money(out, "--max-cost", options->limits.cost_nusd);
-	else if (scope == BOOKS_DAY)
+	else if (scope == LEDGER_DAY)
 		add_money(out, "--daily-budget", options->daily_nusd);
 	else if (sup->cut == CUT_IDLE)
 		add_time(out, "--idle-timeout", options->idle_ms);
@@ -379,13 +381,13 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 
 	take_final(sup, &final);
 	agent_summary_exit(&sup->heard, sup->state.options.agent_format, result->code);
-	money_hear(sup, result);
+	loop_cost_hear(sup, result);
 	data = judge_end(result, &said, buffer_text(&final), final.used, clock_wall_ms());
 	if (result->code != 0) {
 		sink_last(&sup->complaints, COMPLAINT_BYTES, &complaint);
 		judge_add_last_line(data, buffer_text(&complaint), complaint.used);
 	}
-	report_add_found(folder, "", data);
+	loop_report_add_found(folder, "", data);
 	return attend_append(sup, LOOP_EVENT_ended, data, err);
 }
 
@@ -399,10 +401,10 @@ int phase_agent(struct supervisor *sup, struct error *err)
 			     .folder = folder,
 			     .name = "",
 			     .format = options->agent_format };
-	AUTO_FREE char *keep = keep_open(sup);
+	AUTO_FREE char *keep = agent_sessions_open(sup);
 	bool by_login;
 	bool total;
-	AUTO_FREE char *login = keep_login(sup, &by_login, err);
+	AUTO_FREE char *login = agent_sessions_login(sup, &by_login, err);
 	struct runner_result result;
 	int ended;
 
@@ -412,38 +414,38 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	work.keep = keep;
 	work.login = login;
 	/* A session of an agent that keeps its own files is only there if they are. */
-	if (options->keep_session && (!keep || keep_has(keep)))
+	if (options->keep_session && (!keep || agent_sessions_has(keep)))
 		work.session = sup->state.session;
 	prompt_write(&sup->state, clock_wall_ms(), &prompt);
 	work.input = buffer_text(&prompt);
 	work.size = prompt.used;
-	if (place_write(folder, "prompt.md", prompt.data, prompt.used, err) < 0 ||
-	    report_survey(folder, "before.json", &sup->before, err) < 0 ||
+	if (loop_folder_write(folder, "prompt.md", prompt.data, prompt.used, err) < 0 ||
+	    loop_report_survey(folder, "before.json", &sup->before, err) < 0 ||
 	    work_run(sup, &work, &result, err) < 0)
 		return -1;
 	if (!was_cut(sup, &result, &ended, err))
 		ended = record_end(sup, &result, total, folder, err);
 	work_forget(sup);
-	keep_close(sup, keep, folder);
+	agent_sessions_close(sup, keep, folder);
 	return ended;
 }
 
 static int decide(struct supervisor *sup, const char *folder, struct error *err)
 {
 	static const enum loop_event events[] = {
-		[GUARD_DONE] = LOOP_EVENT_finished,   [GUARD_GO_ON] = LOOP_EVENT_continued,
-		[GUARD_WAIT] = LOOP_EVENT_waits,      [GUARD_PAUSE] = LOOP_EVENT_paused,
-		[GUARD_EARLY] = LOOP_EVENT_finished,  [GUARD_LIMIT] = LOOP_EVENT_finished,
-		[GUARD_FAILED] = LOOP_EVENT_finished,
+		[DECISION_DONE] = LOOP_EVENT_finished,   [DECISION_GO_ON] = LOOP_EVENT_continued,
+		[DECISION_WAIT] = LOOP_EVENT_waits,      [DECISION_PAUSE] = LOOP_EVENT_paused,
+		[DECISION_EARLY] = LOOP_EVENT_finished,  [DECISION_LIMIT] = LOOP_EVENT_finished,
+		[DECISION_FAILED] = LOOP_EVENT_finished,
 	};
-	struct guard_decision decision;
+	struct decision decision;
 	AUTO_FREE char *failed = NULL;
 	struct survey after;
 	json_t *data;
 
 	/* One that fails is written down, and tried again before the next agent is started. */
-	if (checkpoint_take(sup, "after", sup->state.iteration, &failed, err) < 0 ||
-	    git_import(sup, err) < 0)
+	if (loop_checkpoint_take(sup, "after", sup->state.iteration, &failed, err) < 0 ||
+	    loop_git_import(sup, err) < 0)
 		return -1;
 	if (sup->leaving)
 		return 0;
@@ -451,11 +453,12 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 		return -1;
 	judge_after(&sup->state, &after, clock_wall_ms(), &decision, &data);
 	if (sup->state.options.login) /* what it costs in safety is in every report */
-		json_object_set_new(data, "login_in_fence", report_text(sup->state.options.login));
+		json_object_set_new(data, "login_in_fence",
+				    loop_report_text(sup->state.options.login));
 	if (sup->state.options.replay) /* and that no model was asked */
-		json_object_set_new(data, "replay", report_text(sup->state.options.replay));
-	if (report_survey(folder, "after.json", &after, err) < 0 ||
-	    report_json(folder, "analysis.json", data, err) < 0) {
+		json_object_set_new(data, "replay", loop_report_text(sup->state.options.replay));
+	if (loop_report_survey(folder, "after.json", &after, err) < 0 ||
+	    loop_report_json(folder, "analysis.json", data, err) < 0) {
 		json_decref(data);
 		return -1;
 	}
@@ -480,7 +483,7 @@ int phase_checks(struct supervisor *sup, struct error *err)
 	if (sup->strayed[0])
 		return attend_append(sup, LOOP_EVENT_finished,
 				     json_pack("{s:s, s:o}", "status", "failed", "reason",
-					       report_text(sup->strayed)),
+					       loop_report_text(sup->strayed)),
 				     err);
 	while (sup->state.phase == LOOP_PHASE_checks && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)

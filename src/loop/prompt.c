@@ -14,7 +14,7 @@ enum { MOST_HOSTS = 20 };
 
 static void add_limits(const struct loop_state *state, int64_t now_ms, struct buffer *out)
 {
-	const struct guard_limits *limits = &state->options.limits;
+	const struct decision_limits *limits = &state->options.limits;
 	int64_t active_ms = now_ms - state->created_ms - state->rested_ms;
 
 	buffer_printf(out, "This is iteration %u", state->used + 1);
@@ -34,7 +34,7 @@ static void add_limits(const struct loop_state *state, int64_t now_ms, struct bu
 }
 
 /* An old failure, or one that the work has brought? */
-static const char *compare(const struct loop_check *check)
+static const char *compare(const struct loop_state_check *check)
 {
 	if (!check->again)
 		return "";
@@ -51,7 +51,7 @@ static void add_checks(const struct loop_state *state, struct buffer *out)
 		return;
 	buffer_add_text(out, "\n# What the checks say\n\n");
 	for (size_t i = 0; i < state->options.checks.count; i++) {
-		const struct loop_check *check = &state->checks[i];
+		const struct loop_state_check *check = &state->checks[i];
 
 		buffer_printf(out, "`%s` ", state->options.checks.items[i]);
 		if (!check->ran) {

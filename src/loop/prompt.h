@@ -5,7 +5,7 @@
 #ifndef LOOP_PROMPT_H
 #define LOOP_PROMPT_H
 
-#include "loop/state.h"
+#include "loop/loop_state.h"
 #include "util/buffer.h"
 
 /* Appends the prompt of the next iteration. */

@@ -1,8 +1,8 @@
 /* Going on: see resume.h. */
 #include "loop/resume.h"
 
-#include "loop/frozen.h"
 #include "loop/judge.h"
+#include "loop/spec_json.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int find_variables(const struct loop_state *state, struct error *err)
 	const char *missing = NULL;
 	bool passed = true;
 
-	if (frozen_thaw(state->options.fence, &spec, err) < 0)
+	if (spec_json_read(state->options.fence, &spec, err) < 0)
 		return -1;
 	for (size_t i = 0; i < spec.env.count && !missing; i++)
 		if (!strchr(spec.env.items[i], '=') && !getenv(spec.env.items[i]))
@@ -54,10 +54,10 @@ static int pretend(struct loop_state *state, enum loop_event kind, const json_t 
 		   int64_t now_ms, struct error *err)
 {
 	AUTO_FREE char *text = json_dumps(data, JSON_COMPACT);
-	const struct store_event event = { .seq = state->last_seq + 1,
-					   .at_ms = now_ms,
-					   .kind = loop_event_name(kind),
-					   .data = text ? text : "" };
+	const struct journal_event event = { .seq = state->last_seq + 1,
+					     .at_ms = now_ms,
+					     .kind = loop_event_name(kind),
+					     .data = text ? text : "" };
 
 	return loop_state_take(state, &event, err);
 }
@@ -66,11 +66,11 @@ int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_
 		   struct error *err)
 {
 	enum loop_phase phase = state->phase;
-	struct guard_decision decision;
+	struct decision decision;
 	json_t *nothing;
 	int result;
 
-	if (strcmp(loop_status(state, true), "completed") == 0)
+	if (strcmp(loop_state_status(state, true), "completed") == 0)
 		return error_set(err, "it is completed; there is nothing to go on with");
 	if (state->refused && !state->iteration)
 		return error_set(err, "it never began; start another one: ringfence run");
@@ -87,5 +87,5 @@ int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_
 	if (result < 0)
 		return -1;
 	judge_before(state, now_ms, &decision);
-	return decision.action == GUARD_LIMIT ? error_set(err, "%s", decision.reasons[0]) : 0;
+	return decision.action == DECISION_LIMIT ? error_set(err, "%s", decision.reasons[0]) : 0;
 }

@@ -1,7 +1,7 @@
 /* Runs in processes of their own: see runner.h. */
 #include "loop/runner.h"
 
-#include "gateway/outlet.h"
+#include "gateway/owner/gateway_outlet.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -60,7 +60,7 @@ static void write_report(const char *path, const struct fence_plan *plan,
 }
 
 /* The gateway, if one is needed. Returns 0, or -1 with err set. */
-static int make_outlet(struct fence_spec *spec, const struct books_options *books,
+static int make_outlet(struct fence_spec *spec, const struct ledger_options *books,
 		       struct error *err)
 {
 	if (spec->net != FENCE_NET_LIST)
@@ -79,7 +79,7 @@ static int make_outlet(struct fence_spec *spec, const struct books_options *book
 	return 0;
 }
 
-static void perform(struct fence_spec *spec, const struct books_options *books, const char *report,
+static void perform(struct fence_spec *spec, const struct ledger_options *books, const char *report,
 		    struct runner_result *ret)
 {
 	struct fence_result result = { 0 };
@@ -113,7 +113,7 @@ static void perform(struct fence_spec *spec, const struct books_options *books, 
 /* In the new process: the wired descriptors, and nothing else of the supervisor's but its lock, which is
  * held until this one is gone, too. */
 static _Noreturn void become_runner(const struct fence_spec *asked,
-				    const struct books_options *books, const int wanted[KEPT],
+				    const struct ledger_options *books, const int wanted[KEPT],
 				    int lock, const char *report)
 {
 	struct fence_spec spec = *asked;
@@ -139,7 +139,7 @@ static _Noreturn void become_runner(const struct fence_spec *asked,
 	_exit(fd_write_all(RESULT, &result, sizeof result) < 0);
 }
 
-int runner_start(const struct fence_spec *spec, const struct books_options *books, int lock,
+int runner_start(const struct fence_spec *spec, const struct ledger_options *books, int lock,
 		 const char *input, size_t size, const char *report, struct runner *ret_runner,
 		 struct error *err)
 {

@@ -6,7 +6,7 @@
 #define LOOP_RUNNER_H
 
 #include "fence/fence.h"
-#include "gateway/books.h"
+#include "gateway/owner/ledger.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,8 +23,8 @@ struct runner_result {
 	uint32_t denials, quarantined;
 	struct fence_use use;
 	uint64_t duration_ms;
-	bool metered;           /* it had a way to models, and: */
-	struct books_news news; /* what that cost, and how it ended */
+	bool metered;            /* it had a way to models, and: */
+	struct ledger_news news; /* what that cost, and how it ended */
 	char mechanism[16];
 	char why[1024];
 };
@@ -42,7 +42,7 @@ struct runner {
 
 /* Starts spec->command with this text on its stdin; the lock is held until it is gone. What became of it in
  * full (fence_report()) goes to the file `report`. books: what models may cost, if the spec has any. Returns 0, or -1 with err set. */
-int runner_start(const struct fence_spec *spec, const struct books_options *books, int lock,
+int runner_start(const struct fence_spec *spec, const struct ledger_options *books, int lock,
 		 const char *input, size_t size, const char *report, struct runner *ret_runner,
 		 struct error *err);
 

@@ -2,7 +2,7 @@
 #include "loop/seal.h"
 
 #include "loop/client.h"
-#include "loop/place.h"
+#include "loop/loop_folder.h"
 #include "snapshot/snapshot.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -34,7 +34,7 @@ static int perform(const char *name, const char *folder, const struct loop_optio
 		   struct error *err)
 {
 	const char *id = path_name(folder);
-	AUTO_FREE char *state = place_state(folder);
+	AUTO_FREE char *state = loop_folder_state(folder);
 	AUTO_FREE char *text = message(id, options);
 	struct snapshot_work work;
 	json_t *answer = NULL;

@@ -5,7 +5,7 @@
 #ifndef LOOP_SEAL_H
 #define LOOP_SEAL_H
 
-#include "loop/state.h"
+#include "loop/loop_state.h"
 
 /* folder: of the loop. Nothing happens if it works in the user's own folder. Returns 0, or -1 with err set. */
 int seal_work_tree(const char *folder, const struct loop_options *options, struct error *err);

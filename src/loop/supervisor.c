@@ -3,11 +3,11 @@
 
 #include "loop/attend.h"
 #include "loop/control.h"
-#include "loop/frozen.h"
 #include "loop/judge.h"
+#include "loop/loop_folder.h"
+#include "loop/loop_report.h"
 #include "loop/phase.h"
-#include "loop/place.h"
-#include "loop/report.h"
+#include "loop/spec_json.h"
 #include "loop/work.h"
 #include "util/clock.h"
 #include "util/fd.h"
@@ -30,7 +30,7 @@ enum { LOCK_TRIES = 200 };
 static int take_over(struct supervisor *sup, struct error *err)
 {
 	enum loop_phase phase = sup->state.phase;
-	int64_t seen_ms = report_heartbeat_ms(sup->folder);
+	int64_t seen_ms = loop_report_heartbeat_ms(sup->folder);
 	int64_t down_ms = clock_wall_ms() -
 			  (seen_ms > sup->state.phase_ms ? seen_ms : sup->state.phase_ms);
 
@@ -102,7 +102,7 @@ static int take_lock(struct supervisor *sup, struct error *err)
 	bool busy = true;
 
 	for (int i = 0; i < LOCK_TRIES && busy; i++) {
-		sup->lock = place_lock(sup->folder, &busy, err);
+		sup->lock = loop_folder_lock(sup->folder, &busy, err);
 		if (sup->lock >= 0)
 			return 0;
 		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
@@ -135,10 +135,10 @@ static int open_all(struct supervisor *sup, struct error *err)
 		return error_sys(err, "watch signals");
 	if (take_lock(sup, err) < 0)
 		return -1;
-	report_trouble(sup->folder, NULL);
-	if (store_open(journal, STORE_WRITE, &sup->store, err) < 0 ||
+	loop_report_trouble(sup->folder, NULL);
+	if (journal_open(journal, JOURNAL_WRITE, &sup->store, err) < 0 ||
 	    loop_state_read(sup->store, &sup->state, err) < 0 ||
-	    frozen_thaw(sup->state.options.fence, &sup->fence, err) < 0 ||
+	    spec_json_read(sup->state.options.fence, &sup->fence, err) < 0 ||
 	    load_prices(sup, err) < 0)
 		return -1;
 	sup->control = control_listen(sup->folder, err);
@@ -167,7 +167,7 @@ int supervisor_run(const char *folder, int farewell)
 	if (result < 0) {
 		fprintf(stderr, "%s\n", err.text);
 		if (sup.lock >= 0) /* else another one is at work */
-			report_trouble(folder, err.text);
+			loop_report_trouble(folder, err.text);
 	}
 	if (sup.stale)
 		attend_beat(&sup);
@@ -180,7 +180,7 @@ int supervisor_run(const char *folder, int farewell)
 		errno = 0;
 	for (int i = 0; i < ATTEND_CLIENTS; i++)
 		fd_close(&sup.clients[i]);
-	store_close(sup.store);
+	journal_close(sup.store);
 	free(sup.git_refused);
 	fence_covers_release(&sup.covers);
 	fence_spec_release(&sup.fence);

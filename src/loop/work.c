@@ -1,9 +1,9 @@
 /* Runs in the fence: see work.h. */
 #include "loop/work.h"
 
-#include "loop/checkpoint.h"
-#include "loop/money.h"
-#include "loop/place.h"
+#include "loop/loop_checkpoint.h"
+#include "loop/loop_cost.h"
+#include "loop/loop_folder.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -99,7 +99,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)work->command, NULL };
 	AUTO_FREE char *report = mem_format("%s/%sreport.json", work->folder, work->name);
 	struct fence_spec spec = sup->fence;
-	struct books_options books;
+	struct ledger_options books;
 	AUTO_FREE char *day = NULL;
 	int result;
 
@@ -130,7 +130,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	}
 	if (!work->format) /* a check needs no model */
 		spec.models = (struct list){ 0 };
-	money_options(sup, &books, &day);
+	loop_cost_options(sup, &books, &day);
 	result = runner_start(&spec, &books, sup->lock, work->input, work->size, report,
 			      &sup->runner, err);
 	list_release(&spec.env);
@@ -145,7 +145,7 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 	AUTO_FREE char *complaints = mem_format("%s/%sstderr.log", work->folder, work->name);
 	struct agent_reader *reader = NULL;
 
-	checkpoint_run_begins(sup);
+	loop_checkpoint_run_begins(sup);
 	if (start(sup, work, err) < 0)
 		return -1;
 	sink_open(&sup->output, sup->runner.output, out);
@@ -163,7 +163,7 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 	sup->said_ms = attend_steady_ms();
 	while (!attend(sup, INT64_MAX))
 		;
-	checkpoint_run_ended(sup);
+	loop_checkpoint_run_ended(sup);
 	runner_end(&sup->runner, ret_result);
 	drain(&sup->output);
 	drain(&sup->complaints);
@@ -172,7 +172,7 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 		agent_reader_end(reader);
 	agent_reader_free(reader);
 	if (work->format)
-		money_count(sup, &sup->heard);
+		loop_cost_count(sup, &sup->heard);
 	sup->output.tap = NULL;
 	return 0;
 }
@@ -199,7 +199,8 @@ static void recall(void *context, const struct agent_event *event)
 void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
 {
 	const struct loop_state *state = &sup->state;
-	AUTO_FREE char *folder = place_iteration(sup->folder, state->iteration, state->attempt);
+	AUTO_FREE char *folder = loop_folder_iteration(sup->folder, state->iteration,
+						       state->attempt);
 	AUTO_FREE char *path = mem_format("%s/stdout.log", folder);
 	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct recollection recollection = { sup, ret_heard };
@@ -215,5 +216,5 @@ void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
 		agent_reader_feed(reader, chunk, (size_t)n);
 	agent_reader_end(reader);
 	agent_reader_free(reader);
-	money_count(sup, ret_heard);
+	loop_cost_count(sup, ret_heard);
 }

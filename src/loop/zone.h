@@ -2,9 +2,9 @@
 #ifndef LOOP_ZONE_H
 #define LOOP_ZONE_H
 
-#include "guard/guard.h"
+#include "decision/all.h"
 
 /* Names are looked up in the system's database. Not for a process with threads. */
-extern const struct guard_zone zone_system;
+extern const struct reset_zone zone_system;
 
 #endif

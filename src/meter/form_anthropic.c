@@ -3,9 +3,9 @@
 
 /* X(name, parent, key): the first two rows are the scan's own. */
 #define ANTHROPIC(X)                                              \
-	X(a_type, SCAN_ROOT, "type")                              \
-	X(a_model, SCAN_ROOT, "model")                            \
-	X(a_usage, SCAN_ROOT, "usage")                            \
+	X(a_type, JSONSCAN_ROOT, "type")                          \
+	X(a_model, JSONSCAN_ROOT, "model")                        \
+	X(a_usage, JSONSCAN_ROOT, "usage")                        \
 	X(a_input, a_usage, "input_tokens")                       \
 	X(a_output, a_usage, "output_tokens")                     \
 	X(a_write, a_usage, "cache_creation_input_tokens")        \
@@ -17,7 +17,7 @@
 	X(a_searches, a_tools, "web_search_requests")             \
 	X(a_speed, a_usage, "speed")                              \
 	X(a_geo, a_usage, "inference_geo")                        \
-	X(a_message, SCAN_ROOT, "message")                        \
+	X(a_message, JSONSCAN_ROOT, "message")                    \
 	X(a_start_model, a_message, "model")                      \
 	X(a_start, a_message, "usage")                            \
 	X(a_start_input, a_start, "input_tokens")                 \
@@ -29,22 +29,22 @@
 	X(a_start_1h, a_start_split, "ephemeral_1h_input_tokens") \
 	X(a_start_speed, a_start, "speed")                        \
 	X(a_start_geo, a_start, "inference_geo")                  \
-	X(a_delta, SCAN_ROOT, "delta")                            \
+	X(a_delta, JSONSCAN_ROOT, "delta")                        \
 	X(a_text, a_delta, "text")                                \
 	X(a_thinking, a_delta, "thinking")                        \
 	X(a_partial, a_delta, "partial_json")                     \
-	X(a_content, SCAN_ROOT, "content")                        \
+	X(a_content, JSONSCAN_ROOT, "content")                    \
 	X(a_block, a_content, "[]")                               \
 	X(a_block_text, a_block, "text")                          \
 	X(a_block_thinking, a_block, "thinking")                  \
-	X(a_error, SCAN_ROOT, "error")                            \
+	X(a_error, JSONSCAN_ROOT, "error")                        \
 	X(a_error_type, a_error, "type")                          \
 	X(a_error_message, a_error, "message")
 
 #define NAME(name, parent, key) name,
-#define ROW(name, parent, key)  [name] = SCAN_NODE(parent, key),
-enum { A_FIRST = SCAN_ROOT, ANTHROPIC(NAME) A_COUNT };
-static const struct scan_node nodes[] = { ANTHROPIC(ROW) };
+#define ROW(name, parent, key)  [name] = JSONSCAN_NODE(parent, key),
+enum { A_FIRST = JSONSCAN_ROOT, ANTHROPIC(NAME) A_COUNT };
+static const struct jsonscan_node nodes[] = { ANTHROPIC(ROW) };
 
 /* Writes whose lifetime is not said cost those of five minutes, unless others of an hour were said. */
 static void divide_writes(struct usage_reader *reader)
@@ -57,11 +57,11 @@ static void divide_writes(struct usage_reader *reader)
 	tokens[PRICE_WRITE_1H] = reader->write_1h + (reader->write_1h ? rest : 0);
 }
 
-static void take_anthropic(void *context, const struct scan_value *value)
+static void take_anthropic(void *context, const struct jsonscan_value *value)
 {
 	struct usage_reader *reader = context;
 	struct usage *usage = &reader->usage;
-	bool number = value->kind == SCAN_NUMBER;
+	bool number = value->kind == JSONSCAN_NUMBER;
 
 	switch (value->node) {
 	case a_type:

@@ -3,30 +3,30 @@
 
 /* X(name, parent, key): the first two rows are the scan's own. */
 #define GEMINI(X)                                            \
-	X(g_model, SCAN_ROOT, "modelVersion")                \
-	X(g_usage, SCAN_ROOT, "usageMetadata")               \
+	X(g_model, JSONSCAN_ROOT, "modelVersion")            \
+	X(g_usage, JSONSCAN_ROOT, "usageMetadata")           \
 	X(g_prompt, g_usage, "promptTokenCount")             \
 	X(g_cached, g_usage, "cachedContentTokenCount")      \
 	X(g_answer, g_usage, "candidatesTokenCount")         \
 	X(g_thoughts, g_usage, "thoughtsTokenCount")         \
 	X(g_tool_prompt, g_usage, "toolUsePromptTokenCount") \
-	X(g_candidates, SCAN_ROOT, "candidates")             \
+	X(g_candidates, JSONSCAN_ROOT, "candidates")         \
 	X(g_candidate, g_candidates, "[]")                   \
 	X(g_finish, g_candidate, "finishReason")             \
 	X(g_content, g_candidate, "content")                 \
 	X(g_parts, g_content, "parts")                       \
 	X(g_part, g_parts, "[]")                             \
 	X(g_text, g_part, "text")                            \
-	X(g_error, SCAN_ROOT, "error")                       \
+	X(g_error, JSONSCAN_ROOT, "error")                   \
 	X(g_error_status, g_error, "status")                 \
 	X(g_error_message, g_error, "message")
 
 #define NAME(name, parent, key) name,
-#define ROW(name, parent, key)  [name] = SCAN_NODE(parent, key),
-enum { G_FIRST = SCAN_ROOT, GEMINI(NAME) G_COUNT };
-static const struct scan_node nodes[] = { GEMINI(ROW) };
+#define ROW(name, parent, key)  [name] = JSONSCAN_NODE(parent, key),
+enum { G_FIRST = JSONSCAN_ROOT, GEMINI(NAME) G_COUNT };
+static const struct jsonscan_node nodes[] = { GEMINI(ROW) };
 
-static void take_gemini(void *context, const struct scan_value *value)
+static void take_gemini(void *context, const struct jsonscan_value *value)
 {
 	struct usage_reader *reader = context;
 	struct usage *usage = &reader->usage;
@@ -36,7 +36,7 @@ static void take_gemini(void *context, const struct scan_value *value)
 		form_word(value, usage->model, sizeof usage->model);
 		break;
 	case g_usage:
-		if (value->kind == SCAN_END)
+		if (value->kind == JSONSCAN_END)
 			break;
 		/* What is not in the last one does not count: it stands for 0. */
 		reader->prompt = reader->cached = reader->tool_prompt = 0;
@@ -44,7 +44,7 @@ static void take_gemini(void *context, const struct scan_value *value)
 		break;
 	case g_prompt:
 		form_prompt(reader, value);
-		usage->has_output |= value->kind == SCAN_NUMBER;
+		usage->has_output |= value->kind == JSONSCAN_NUMBER;
 		break;
 	case g_cached:
 		form_number(value, &reader->cached);
@@ -59,7 +59,7 @@ static void take_gemini(void *context, const struct scan_value *value)
 		form_number(value, &reader->thoughts);
 		break;
 	case g_finish:
-		usage->ended |= value->kind == SCAN_STRING;
+		usage->ended |= value->kind == JSONSCAN_STRING;
 		break;
 	case g_text:
 		form_text(reader, value);

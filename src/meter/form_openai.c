@@ -3,15 +3,15 @@
 
 /* X(name, parent, key): the first two rows are the scan's own. */
 #define CHAT(X)                                        \
-	X(c_model, SCAN_ROOT, "model")                 \
-	X(c_usage, SCAN_ROOT, "usage")                 \
+	X(c_model, JSONSCAN_ROOT, "model")             \
+	X(c_usage, JSONSCAN_ROOT, "usage")             \
 	X(c_prompt, c_usage, "prompt_tokens")          \
 	X(c_completion, c_usage, "completion_tokens")  \
 	X(c_details, c_usage, "prompt_tokens_details") \
 	X(c_cached, c_details, "cached_tokens")        \
 	X(c_written, c_details, "cache_write_tokens")  \
-	X(c_tier, SCAN_ROOT, "service_tier")           \
-	X(c_choices, SCAN_ROOT, "choices")             \
+	X(c_tier, JSONSCAN_ROOT, "service_tier")       \
+	X(c_choices, JSONSCAN_ROOT, "choices")         \
 	X(c_choice, c_choices, "[]")                   \
 	X(c_finish, c_choice, "finish_reason")         \
 	X(c_delta, c_choice, "delta")                  \
@@ -23,27 +23,27 @@
 	X(c_arguments, c_function, "arguments")        \
 	X(c_message, c_choice, "message")              \
 	X(c_message_text, c_message, "content")        \
-	X(c_error, SCAN_ROOT, "error")                 \
+	X(c_error, JSONSCAN_ROOT, "error")             \
 	X(c_error_type, c_error, "type")               \
 	X(c_error_code, c_error, "code")               \
 	X(c_error_message, c_error, "message")
 
 #define RESPONSES(X)                                        \
-	X(r_type, SCAN_ROOT, "type")                        \
-	X(r_delta, SCAN_ROOT, "delta")                      \
-	X(r_model, SCAN_ROOT, "model")                      \
-	X(r_tier, SCAN_ROOT, "service_tier")                \
-	X(r_status, SCAN_ROOT, "status")                    \
-	X(r_usage, SCAN_ROOT, "usage")                      \
+	X(r_type, JSONSCAN_ROOT, "type")                    \
+	X(r_delta, JSONSCAN_ROOT, "delta")                  \
+	X(r_model, JSONSCAN_ROOT, "model")                  \
+	X(r_tier, JSONSCAN_ROOT, "service_tier")            \
+	X(r_status, JSONSCAN_ROOT, "status")                \
+	X(r_usage, JSONSCAN_ROOT, "usage")                  \
 	X(r_input, r_usage, "input_tokens")                 \
 	X(r_output, r_usage, "output_tokens")               \
 	X(r_details, r_usage, "input_tokens_details")       \
 	X(r_cached, r_details, "cached_tokens")             \
 	X(r_written, r_details, "cache_write_tokens")       \
-	X(r_items, SCAN_ROOT, "output")                     \
+	X(r_items, JSONSCAN_ROOT, "output")                 \
 	X(r_item, r_items, "[]")                            \
 	X(r_item_type, r_item, "type")                      \
-	X(r_response, SCAN_ROOT, "response")                \
+	X(r_response, JSONSCAN_ROOT, "response")            \
 	X(r_in_model, r_response, "model")                  \
 	X(r_in_tier, r_response, "service_tier")            \
 	X(r_in_usage, r_response, "usage")                  \
@@ -58,21 +58,21 @@
 	X(r_in_error, r_response, "error")                  \
 	X(r_in_error_code, r_in_error, "code")              \
 	X(r_in_error_message, r_in_error, "message")        \
-	X(r_error, SCAN_ROOT, "error")                      \
+	X(r_error, JSONSCAN_ROOT, "error")                  \
 	X(r_error_type, r_error, "type")                    \
 	X(r_error_code, r_error, "code")                    \
 	X(r_error_message, r_error, "message")              \
-	X(r_code, SCAN_ROOT, "code")                        \
-	X(r_message, SCAN_ROOT, "message")
+	X(r_code, JSONSCAN_ROOT, "code")                    \
+	X(r_message, JSONSCAN_ROOT, "message")
 
 #define NAME(name, parent, key) name,
-#define ROW(name, parent, key)  [name] = SCAN_NODE(parent, key),
-enum { C_FIRST = SCAN_ROOT, CHAT(NAME) C_COUNT };
-enum { R_FIRST = SCAN_ROOT, RESPONSES(NAME) R_COUNT };
-static const struct scan_node chat[] = { CHAT(ROW) };
-static const struct scan_node responses[] = { RESPONSES(ROW) };
+#define ROW(name, parent, key)  [name] = JSONSCAN_NODE(parent, key),
+enum { C_FIRST = JSONSCAN_ROOT, CHAT(NAME) C_COUNT };
+enum { R_FIRST = JSONSCAN_ROOT, RESPONSES(NAME) R_COUNT };
+static const struct jsonscan_node chat[] = { CHAT(ROW) };
+static const struct jsonscan_node responses[] = { RESPONSES(ROW) };
 
-static void take_chat(void *context, const struct scan_value *value)
+static void take_chat(void *context, const struct jsonscan_value *value)
 {
 	struct usage_reader *reader = context;
 	struct usage *usage = &reader->usage;
@@ -82,7 +82,7 @@ static void take_chat(void *context, const struct scan_value *value)
 		form_word(value, usage->model, sizeof usage->model);
 		break;
 	case c_usage:
-		reader->has_usage |= value->kind == SCAN_OBJECT;
+		reader->has_usage |= value->kind == JSONSCAN_OBJECT;
 		break;
 	case c_prompt:
 		form_prompt(reader, value);
@@ -100,15 +100,15 @@ static void take_chat(void *context, const struct scan_value *value)
 		usage->use.fast |= form_says(value, "priority");
 		break;
 	case c_choices:
-		if (value->kind == SCAN_END)
+		if (value->kind == JSONSCAN_END)
 			break;
-		reader->has_choices = reader->empty_choices = value->kind == SCAN_LIST;
+		reader->has_choices = reader->empty_choices = value->kind == JSONSCAN_LIST;
 		break;
 	case c_choice:
 		reader->empty_choices = false;
 		break;
 	case c_finish:
-		usage->ended |= value->kind == SCAN_STRING;
+		usage->ended |= value->kind == JSONSCAN_STRING;
 		break;
 	case c_text:
 	case c_reasoning:
@@ -132,7 +132,7 @@ static void take_chat(void *context, const struct scan_value *value)
 	form_divide(reader);
 }
 
-static bool ends_response(const struct scan_value *value)
+static bool ends_response(const struct jsonscan_value *value)
 {
 	return form_says(value, "response.completed") || form_says(value, "response.incomplete") ||
 	       form_says(value, "response.failed") || form_says(value, "error") ||
@@ -140,7 +140,7 @@ static bool ends_response(const struct scan_value *value)
 	       form_says(value, "failed");
 }
 
-static void take_responses(void *context, const struct scan_value *value)
+static void take_responses(void *context, const struct jsonscan_value *value)
 {
 	struct usage_reader *reader = context;
 	struct usage *usage = &reader->usage;
@@ -179,7 +179,7 @@ static void take_responses(void *context, const struct scan_value *value)
 		break;
 	case r_items:
 	case r_in_items: /* the list is whole each time it comes */
-		if (value->kind != SCAN_END)
+		if (value->kind != JSONSCAN_END)
 			usage->use.searches = 0;
 		break;
 	case r_item_type:

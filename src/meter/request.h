@@ -8,7 +8,7 @@
 #ifndef METER_REQUEST_H
 #define METER_REQUEST_H
 
-#include "meter/scan.h"
+#include "meter/jsonscan.h"
 #include "meter/usage.h"
 
 #include <stdbool.h>
@@ -63,7 +63,7 @@ struct request_edit {
 
 struct request_body {
 	const struct request_route *route;
-	struct scan scan;
+	struct jsonscan scan;
 	char model[REQUEST_MODEL];
 	bool stream;
 	bool fast;
@@ -76,7 +76,7 @@ struct request_body {
 	/* Of what may be edited: where it is. */
 	struct request_spot {
 		uint64_t start, end; /* 0, 0: not there */
-		enum scan_kind kind;
+		enum jsonscan_kind kind;
 		uint64_t number;
 		bool empty; /* an object */
 	} limit[2], options, usage, config, thinking;

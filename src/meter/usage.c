@@ -5,32 +5,32 @@
 
 #include <string.h>
 
-void form_text(struct usage_reader *reader, const struct scan_value *value)
+void form_text(struct usage_reader *reader, const struct jsonscan_value *value)
 {
-	if (value->kind != SCAN_STRING)
+	if (value->kind != JSONSCAN_STRING)
 		return;
 	reader->usage.text_bytes += value->bytes;
 	reader->usage.deltas++;
 }
 
-void form_word(const struct scan_value *value, char *ret_word, size_t size)
+void form_word(const struct jsonscan_value *value, char *ret_word, size_t size)
 {
 	size_t kept = value->kept < size - 1 ? value->kept : size - 1;
 
-	if (value->kind != SCAN_STRING)
+	if (value->kind != JSONSCAN_STRING)
 		return;
 	memcpy(ret_word, value->text, kept);
 	ret_word[kept] = '\0';
 }
 
-bool form_says(const struct scan_value *value, const char *word)
+bool form_says(const struct jsonscan_value *value, const char *word)
 {
-	return value->kind == SCAN_STRING && strcmp(value->text, word) == 0;
+	return value->kind == JSONSCAN_STRING && strcmp(value->text, word) == 0;
 }
 
-void form_number(const struct scan_value *value, uint64_t *ret_number)
+void form_number(const struct jsonscan_value *value, uint64_t *ret_number)
 {
-	if (value->kind == SCAN_NUMBER)
+	if (value->kind == JSONSCAN_NUMBER)
 		*ret_number = value->number;
 }
 
@@ -46,16 +46,16 @@ void form_divide(struct usage_reader *reader)
 	tokens[PRICE_INPUT] = prompt - cached - written;
 }
 
-void form_prompt(struct usage_reader *reader, const struct scan_value *value)
+void form_prompt(struct usage_reader *reader, const struct jsonscan_value *value)
 {
 	form_number(value, &reader->prompt);
-	reader->usage.has_input |= value->kind == SCAN_NUMBER;
+	reader->usage.has_input |= value->kind == JSONSCAN_NUMBER;
 }
 
-void form_answer(struct usage_reader *reader, const struct scan_value *value)
+void form_answer(struct usage_reader *reader, const struct jsonscan_value *value)
 {
 	form_number(value, &reader->usage.use.tokens[PRICE_OUTPUT]);
-	reader->usage.has_output |= value->kind == SCAN_NUMBER;
+	reader->usage.has_output |= value->kind == JSONSCAN_NUMBER;
 }
 
 static const struct form *const forms[USAGE_FORMATS] = {
@@ -69,7 +69,7 @@ static void take_data(void *context, const char *bytes, size_t size)
 {
 	struct usage_reader *reader = context;
 
-	scan_feed(&reader->scan, bytes, size);
+	jsonscan_feed(&reader->scan, bytes, size);
 }
 
 static void end_event(void *context, size_t at)
@@ -78,7 +78,7 @@ static void end_event(void *context, size_t at)
 	bool extra = reader->has_usage && reader->has_choices && reader->empty_choices;
 
 	reader->has_usage = reader->has_choices = reader->empty_choices = false;
-	scan_reset(&reader->scan);
+	jsonscan_reset(&reader->scan);
 	if (reader->event)
 		reader->event(reader->context, at, extra);
 }
@@ -86,10 +86,10 @@ static void end_event(void *context, size_t at)
 void usage_init(struct usage_reader *reader, enum usage_format format, bool stream)
 {
 	*reader = (struct usage_reader){ .format = format, .stream = stream };
-	reader->scan = (struct scan){ .nodes = forms[format]->nodes,
-				      .count = forms[format]->count,
-				      .tell = forms[format]->take,
-				      .context = reader };
+	reader->scan = (struct jsonscan){ .nodes = forms[format]->nodes,
+					  .count = forms[format]->count,
+					  .tell = forms[format]->take,
+					  .context = reader };
 	reader->sse = (struct sse){ .data = take_data, .end = end_event, .context = reader };
 }
 
@@ -98,14 +98,14 @@ void usage_feed(struct usage_reader *reader, const char *bytes, size_t size)
 	if (reader->stream)
 		sse_feed(&reader->sse, bytes, size);
 	else
-		scan_feed(&reader->scan, bytes, size);
+		jsonscan_feed(&reader->scan, bytes, size);
 }
 
 uint64_t usage_estimate(const struct usage_reader *reader)
 {
 	const struct usage *usage = &reader->usage;
 	uint64_t bytes = usage->text_bytes +
-			 scan_pending(&reader->scan, forms[reader->format]->text);
+			 jsonscan_pending(&reader->scan, forms[reader->format]->text);
 	uint64_t tokens = (bytes + 1) / 2;
 
 	return tokens > usage->deltas ? tokens : usage->deltas;

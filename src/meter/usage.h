@@ -8,7 +8,7 @@
 #ifndef METER_USAGE_H
 #define METER_USAGE_H
 
-#include "meter/scan.h"
+#include "meter/jsonscan.h"
 #include "meter/sse.h"
 #include "price/price.h"
 
@@ -18,7 +18,7 @@
 
 enum usage_format { USAGE_ANTHROPIC, USAGE_CHAT, USAGE_RESPONSES, USAGE_GEMINI, USAGE_FORMATS };
 
-enum { USAGE_ERROR = 64, USAGE_MESSAGE = SCAN_TEXT };
+enum { USAGE_ERROR = 64, USAGE_MESSAGE = JSONSCAN_TEXT };
 
 struct usage {
 	struct price_use use;
@@ -36,7 +36,7 @@ struct usage_reader {
 	struct usage usage;
 	enum usage_format format;
 	bool stream; /* server-sent events; else one JSON text */
-	struct scan scan;
+	struct jsonscan scan;
 	struct sse sse;
 	/* Of the event that is being read: */
 	bool has_choices, empty_choices, has_usage;

@@ -3,14 +3,14 @@
 
 #include "snapshot/store/pack.h"
 #include "snapshot/undo/restore.h"
-#include "snapshot/undo/stage.h"
+#include "snapshot/undo/restore_stage.h"
 #include "util/fd.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void tell_checkpoint(struct json *json, const struct checkpoint *checkpoint)
+static void tell_checkpoint(struct json *json, const struct checkpoint_repo_item *checkpoint)
 {
 	char id[GIT_OID_HEXSZ + 1];
 
@@ -40,12 +40,12 @@ static int tell_skipped(void *context, struct node *node, const char *path)
 }
 
 /* Before anything else: what was cut off is finished. */
-static int begin(struct request *request, struct error *err)
+static int begin(struct snapshot_request *request, struct error *err)
 {
-	struct depot *depot = &request->depot;
+	struct checkpoint_repo *depot = &request->depot;
 	bool done;
 
-	if (depot_lock(depot, err) < 0 || depot_check_room(depot, err) < 0)
+	if (checkpoint_repo_lock(depot, err) < 0 || checkpoint_repo_check_room(depot, err) < 0)
 		return -1;
 	pack_clean(depot->path);
 	if (restore_recover(depot, &request->look, &done, err) < 0)
@@ -56,9 +56,9 @@ static int begin(struct request *request, struct error *err)
 }
 
 /* Old and large things go when new ones come. */
-static int make_room(struct request *request, struct error *err)
+static int make_room(struct snapshot_request *request, struct error *err)
 {
-	struct depot *depot = &request->depot;
+	struct checkpoint_repo *depot = &request->depot;
 	struct prune_result done;
 
 	request->prune.present = request->look.loop;
@@ -70,10 +70,10 @@ static int make_room(struct request *request, struct error *err)
 	return 0;
 }
 
-int checkpoint_save(struct request *request, struct error *err)
+int checkpoint_save(struct snapshot_request *request, struct error *err)
 {
-	struct depot *depot = &request->depot;
-	struct checkpoint made;
+	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo_item made;
 	struct look look = { 0 };
 	bool same;
 	int result = -1;
@@ -100,7 +100,7 @@ int checkpoint_save(struct request *request, struct error *err)
 	return result;
 }
 
-static int tell_one(void *context, const struct checkpoint *checkpoint, struct error *err)
+static int tell_one(void *context, const struct checkpoint_repo_item *checkpoint, struct error *err)
 {
 	struct json *json = context;
 
@@ -111,32 +111,32 @@ static int tell_one(void *context, const struct checkpoint *checkpoint, struct e
 	return 0;
 }
 
-int checkpoint_list(struct request *request, struct error *err)
+int checkpoint_list(struct snapshot_request *request, struct error *err)
 {
-	struct depot *depot = &request->depot;
+	struct checkpoint_repo *depot = &request->depot;
 	int result;
 
 	json_flag(&request->json, "pending", restore_pending(depot));
 	json_open(&request->json, "checkpoints", '[');
-	result = depot_each(depot, request->look.loop, tell_one, &request->json, err);
+	result = checkpoint_repo_each(depot, request->look.loop, tell_one, &request->json, err);
 	json_close(&request->json);
 	return result;
 }
 
 /* One side of a diff: a checkpoint, or the project as it is. */
-static int load_side(struct request *request, const char *number, struct node *ret_root,
+static int load_side(struct snapshot_request *request, const char *number, struct node *ret_root,
 		     struct error *err)
 {
-	struct depot *depot = &request->depot;
-	struct checkpoint checkpoint;
+	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo_item checkpoint;
 	struct look look = { 0 };
 	int result = -1;
 
 	if (number)
-		return depot_read(depot, request->look.loop, strtoll(number, NULL, 10), &checkpoint,
-				  err) < 0
+		return checkpoint_repo_read(depot, request->look.loop, strtoll(number, NULL, 10),
+					    &checkpoint, err) < 0
 			       ? -1
-			       : depot_load(depot, &checkpoint.tree, ret_root, err);
+			       : checkpoint_repo_load(depot, &checkpoint.tree, ret_root, err);
 	if (begin(request, err) == 0 && look_take(depot, &request->look, &look, err) == 0 &&
 	    look_finish(depot, &look, err) == 0) {
 		*ret_root = look.walk.root;
@@ -157,9 +157,9 @@ static enum differ_style style_of(const char *word)
 					    : DIFFER_PATCH;
 }
 
-int checkpoint_diff(struct request *request, struct error *err)
+int checkpoint_diff(struct snapshot_request *request, struct error *err)
 {
-	struct depot *depot = &request->depot;
+	struct checkpoint_repo *depot = &request->depot;
 	struct node old = { 0 }, new = { 0 };
 	int result = load_side(request, request->to, &new, err);
 
@@ -176,7 +176,7 @@ int checkpoint_diff(struct request *request, struct error *err)
 static int print_part(void *context, const void *bytes, size_t size, uint64_t offset,
 		      struct error *err)
 {
-	const struct request *request = context;
+	const struct snapshot_request *request = context;
 
 	(void)offset;
 	(void)err;
@@ -196,7 +196,7 @@ static void print_entries(const struct node *folder, bool terminal)
 
 /* Pieces of zeros are not stored; here they are needed. */
 struct filling {
-	const struct request *request;
+	const struct snapshot_request *request;
 	uint64_t at;
 };
 
@@ -227,7 +227,7 @@ static int print_piece(void *context, const void *bytes, size_t size, uint64_t o
 }
 
 /* What is asked for, in its checkpoint. Returns 0, or -1 with err set; the root is the caller's in both cases. */
-static int find_held(struct request *request, struct node *root, struct node **ret_node,
+static int find_held(struct snapshot_request *request, struct node *root, struct node **ret_node,
 		     struct error *err)
 {
 	struct node *node;
@@ -242,7 +242,7 @@ static int find_held(struct request *request, struct node *root, struct node **r
 	return 0;
 }
 
-int checkpoint_holds(struct request *request, struct error *err)
+int checkpoint_holds(struct snapshot_request *request, struct error *err)
 {
 	struct node root = { 0 };
 	struct node *node;
@@ -252,9 +252,9 @@ int checkpoint_holds(struct request *request, struct error *err)
 	return result;
 }
 
-int checkpoint_show(struct request *request, struct error *err)
+int checkpoint_show(struct snapshot_request *request, struct error *err)
 {
-	struct depot *depot = &request->depot;
+	struct checkpoint_repo *depot = &request->depot;
 	struct node root = { 0 };
 	struct filling filling = { .request = request };
 	struct node *node = NULL;
@@ -263,26 +263,26 @@ int checkpoint_show(struct request *request, struct error *err)
 	if (result == 0 && node->kind == NODE_FOLDER)
 		print_entries(node, request->differ.terminal);
 	else if (result == 0 && node->kind != NODE_FIFO)
-		result = stage_read(depot, node, print_piece, &filling, err);
+		result = restore_stage_read(depot, node, print_piece, &filling, err);
 	if (result == 0 && node->chunked && fill_to(&filling, node->size) < 0)
 		result = error_sys(err, "write to stdout");
 	node_release(&root);
 	return result;
 }
 
-int checkpoint_undo(struct request *request, struct error *err)
+int checkpoint_undo(struct snapshot_request *request, struct error *err)
 {
-	struct depot *depot = &request->depot;
+	struct checkpoint_repo *depot = &request->depot;
 	struct restore_result done = { 0 };
-	struct checkpoint target, saved;
+	struct checkpoint_repo_item target, saved;
 	struct look look = { 0 };
 	bool same;
 	int result = -1;
 
 	request->save.kind = "undo";
 	if (begin(request, err) == 0 &&
-	    depot_read(depot, request->look.loop, strtoll(request->from, NULL, 10), &target, err) ==
-		    0 &&
+	    checkpoint_repo_read(depot, request->look.loop, strtoll(request->from, NULL, 10),
+				 &target, err) == 0 &&
 	    look_take(depot, &request->look, &look, err) == 0 &&
 	    save_checkpoint(depot, &request->look, &look, &request->save, &saved, &same, err) == 0)
 		result = restore_project(depot, &request->look, &look, &target.tree,
@@ -300,12 +300,12 @@ int checkpoint_undo(struct request *request, struct error *err)
 	return result;
 }
 
-int checkpoint_prune(struct request *request, struct error *err)
+int checkpoint_prune(struct snapshot_request *request, struct error *err)
 {
-	struct depot *depot = &request->depot;
+	struct checkpoint_repo *depot = &request->depot;
 	struct prune_result done;
 
-	if (depot_lock(depot, err) < 0)
+	if (checkpoint_repo_lock(depot, err) < 0)
 		return -1;
 	pack_clean(depot->path);
 	if (prune_store(depot, &request->prune, &done, err) < 0)

@@ -20,47 +20,47 @@
 
 enum { ANSWER = 3 };
 
-static int open_private(struct request *request, struct error *err)
+static int open_private(struct snapshot_request *request, struct error *err)
 {
 	return gitwork_open(&request->git, &request->json, err);
 }
 
-static int import(struct request *request, struct error *err)
+static int import(struct snapshot_request *request, struct error *err)
 {
 	return gitwork_import(&request->git, &request->json, err);
 }
 
-static int apply(struct request *request, struct error *err)
+static int apply(struct snapshot_request *request, struct error *err)
 {
 	return apply_branch(&request->apply, &request->json, err);
 }
 
-static int patch(struct request *request, struct error *err)
+static int patch(struct snapshot_request *request, struct error *err)
 {
 	return apply_patch(&request->apply, &request->json, err);
 }
 
-static int finish(struct request *request, struct error *err)
+static int finish(struct snapshot_request *request, struct error *err)
 {
 	return apply_finish(request->apply.project, &request->json, err);
 }
 
-static int worktree(struct request *request, struct error *err)
+static int worktree(struct snapshot_request *request, struct error *err)
 {
 	return worktree_add(&request->worktree, &request->json, err);
 }
 
-static int seal(struct request *request, struct error *err)
+static int seal(struct snapshot_request *request, struct error *err)
 {
 	return worktree_seal(&request->worktree, &request->json, err);
 }
 
-static int unseal(struct request *request, struct error *err)
+static int unseal(struct snapshot_request *request, struct error *err)
 {
 	return worktree_unseal(&request->worktree, &request->json, err);
 }
 
-static int forget(struct request *request, struct error *err)
+static int forget(struct snapshot_request *request, struct error *err)
 {
 	return gitwork_forget(&request->git, &request->json, err) < 0
 		       ? -1
@@ -73,7 +73,7 @@ enum opens { NO_STORE, STORE, STORE_AND_PROJECT };
 /* All that this program can do. */
 static const struct work {
 	const char *name;
-	int (*run)(struct request *request, struct error *err);
+	int (*run)(struct snapshot_request *request, struct error *err);
 	enum opens opens;
 	const char *needs; /* a key without which it makes no sense; NULL: none */
 } works[] = {
@@ -105,38 +105,38 @@ static const struct work *find_work(const char *name)
 }
 
 /* Is something left of a rollback that was cut off? Then whoever comes next finishes it. */
-static bool is_left(const struct request *request)
+static bool is_left(const struct snapshot_request *request)
 {
 	AUTO_FREE char *note = path_join(request->store, RESTORE_NOTE);
-	AUTO_FREE char *stage = path_join(request->look.project, WALK_STAGE);
+	AUTO_FREE char *stage = path_join(request->look.project, LOOK_WALK_STAGE);
 
 	return access(note, F_OK) == 0 ||
 	       faccessat(AT_FDCWD, stage, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int perform(struct request *request, const char *name, struct error *err)
+static int perform(struct snapshot_request *request, const char *name, struct error *err)
 {
 	const struct work *work = find_work(name);
 	int result;
 
 	if (!work)
 		return error_set(err, "ringfence-snapshot cannot '%s'", name);
-	if (work->needs && !request_has(request, work->needs))
+	if (work->needs && !snapshot_request_has(request, work->needs))
 		return error_set(err, "ringfence-snapshot %s needs a %s", name, work->needs);
 	if (work->opens == NO_STORE)
 		return work->run(request, err);
-	result = depot_open(&request->depot, request->store,
-			    work->opens == STORE_AND_PROJECT || is_left(request)
-				    ? request->look.project
-				    : NULL,
-			    err);
+	result = checkpoint_repo_open(&request->depot, request->store,
+				      work->opens == STORE_AND_PROJECT || is_left(request)
+					      ? request->look.project
+					      : NULL,
+				      err);
 	if (result == 0)
 		result = work->run(request, err);
-	depot_close(&request->depot);
+	checkpoint_repo_close(&request->depot);
 	return result;
 }
 
-static int answer(struct request *request, const struct error *err)
+static int answer(struct snapshot_request *request, const struct error *err)
 {
 	AUTO_BUFFER struct buffer failure = BUFFER_INIT(1 << 16);
 	struct json json = JSON_INIT(&failure);
@@ -153,7 +153,7 @@ static int answer(struct request *request, const struct error *err)
 
 int main(int argc, char **argv)
 {
-	struct request request = { .answer = BUFFER_INIT(64 << 20) };
+	struct snapshot_request request = { .answer = BUFFER_INIT(64 << 20) };
 	struct error err;
 	int result = 0;
 
@@ -161,9 +161,10 @@ int main(int argc, char **argv)
 	request.json = JSON_INIT(&request.answer);
 	json_open(&request.json, NULL, '{');
 	for (int i = 2; i < argc && result == 0; i++)
-		result = request_take(&request, argv[i], &err);
-	if (result == 0 && (argc < 2 || !request_has(&request, "store") ||
-			    !request_has(&request, "loop") || !request_has(&request, "project")))
+		result = snapshot_request_take(&request, argv[i], &err);
+	if (result == 0 &&
+	    (argc < 2 || !snapshot_request_has(&request, "store") ||
+	     !snapshot_request_has(&request, "loop") || !snapshot_request_has(&request, "project")))
 		result = error_set(&err, "ringfence-snapshot is started by ringfence");
 	if (result == 0)
 		result = perform(&request, argv[1], &err);

@@ -58,7 +58,7 @@ struct outlet {
 	char token[OUTLET_TOKEN]; /* what clients of models inside identify themselves with */
 	char warning[512]; /* once begun: what holds less than it should; empty: nothing does */
 
-	/* Begins to serve what these rules (gateway/rule.h) allow; root becomes this user. Returns 0, or -1 with
+	/* Begins to serve what these rules (gateway/proxy/rule.h) allow; root becomes this user. Returns 0, or -1 with
 	 * err set. */
 	int (*start)(struct outlet *outlet, const struct list *rules,
 		     const struct outlet_caps *caps, uid_t uid, gid_t gid, struct error *err);

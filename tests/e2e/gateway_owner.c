@@ -4,8 +4,8 @@
  * NAME is a cap, `model` (a text about models: see models.h) or `books` (the folder of what they cost). The descriptors are listening sockets. It prints a line for everything that happens and does what it reads, a line
  * each: `hosts` (the table), `hold` (answer no refusal from now on), `quit`. The end of its input ends it, too.
  */
-#include "gateway/books.h"
-#include "gateway/owner.h"
+#include "gateway/owner/gateway.h"
+#include "gateway/owner/ledger.h"
 #include "util/list.h"
 
 #include <arpa/inet.h>
@@ -19,7 +19,7 @@
 
 static bool hold;
 
-static int set_cap(struct gateway_caps *caps, const char *text)
+static int set_cap(struct caps *caps, const char *text)
 {
 	const char *equals = strchr(text, '=');
 	size_t size = equals ? (size_t)(equals - text) : 0;
@@ -42,9 +42,9 @@ static int set(struct gateway_options *options, const char *text, struct error *
 		return 0;
 	}
 	if (strncmp(text, "books=", 6) == 0) {
-		const struct books_options wanted = { .folder = text + 6 };
+		const struct ledger_options wanted = { .folder = text + 6 };
 
-		return books_open(&wanted, &options->books, err);
+		return ledger_open(&wanted, &options->books, err);
 	}
 	return set_cap(&options->caps, text) < 0 ? error_set(err, "what is %s?", text) : 0;
 }
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	serve(gateway);
 	gateway_stop(gateway);
-	books_close(options.books);
+	ledger_close(options.books);
 	list_release(&options.models);
 	list_release(&options.rules);
 	return 0;

@@ -1,15 +1,15 @@
-// sources: src/builtin/answer.c src/builtin/beneath.c src/builtin/change.c src/builtin/child.c src/builtin/dialect.c src/builtin/forest.c src/builtin/pattern.c src/builtin/say.c src/builtin/talk.c src/builtin/tool.c src/builtin/tool_edit.c src/builtin/tool_file.c src/builtin/tool_find.c src/builtin/tool_shell.c src/meter/scan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/usage.c -ljansson
+// sources: src/builtin/reply.c src/builtin/beneath.c src/builtin/replace.c src/builtin/child.c src/builtin/dialect.c src/builtin/filewalk.c src/builtin/pattern.c src/builtin/say.c src/builtin/conversation.c src/builtin/tool.c src/builtin/tool_edit.c src/builtin/tool_file.c src/builtin/tool_find.c src/builtin/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/usage.c -ljansson
 /* Answers of models as the built-in agent reads them: the first byte chooses the protocol and how the rest is split. What comes out
  * can be sent back in both protocols. */
 #include "fuzz.h"
 
-#include "builtin/answer.h"
 #include "builtin/dialect.h"
+#include "builtin/reply.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void check_request(const struct dialect *dialect, const struct talk *talk)
+static void check_request(const struct dialect *dialect, const struct conversation *talk)
 {
 	AUTO_BUFFER struct buffer body = BUFFER_INIT(DIALECT_REQUEST);
 	const struct dialect_request request = {
@@ -24,16 +24,16 @@ static void check_request(const struct dialect *dialect, const struct talk *talk
 	json_decref(root);
 }
 
-static void write_message(struct message *message, struct buffer *out)
+static void write_message(struct conversation_message *message, struct buffer *out)
 {
-	struct talk talk = { .items = message, .count = 1 };
+	struct conversation talk = { .items = message, .count = 1 };
 
-	talk_write(&talk, out);
+	conversation_write(&talk, out);
 }
 
 void fuzz_answer(const uint8_t *data, size_t size)
 {
-	static struct answer whole, split;
+	static struct reply whole, split;
 	AUTO_BUFFER struct buffer one = BUFFER_INIT(64 << 20), two = BUFFER_INIT(64 << 20);
 	const struct dialect *dialect;
 	const char *text = (const char *)data + 1;
@@ -44,13 +44,13 @@ void fuzz_answer(const uint8_t *data, size_t size)
 	dialect = data[0] & 1 ? &dialect_chat : &dialect_anthropic;
 	step = 1 + (data[0] >> 1);
 	size--;
-	answer_init(&whole, dialect);
-	answer_init(&split, dialect);
-	answer_feed(&whole, text, size);
+	reply_init(&whole, dialect);
+	reply_init(&split, dialect);
+	reply_feed(&whole, text, size);
 	for (size_t at = 0; at < size; at += step)
-		answer_feed(&split, text + at, size - at < step ? size - at : step);
-	answer_end(&whole, 0);
-	answer_end(&split, 0);
+		reply_feed(&split, text + at, size - at < step ? size - at : step);
+	reply_end(&whole, 0);
+	reply_end(&split, 0);
 	write_message(&whole.message, &one);
 	write_message(&split.message, &two);
 	if (one.used != two.used || memcmp(one.data, two.data, one.used) != 0 ||
@@ -58,12 +58,12 @@ void fuzz_answer(const uint8_t *data, size_t size)
 	    whole.damaged != split.damaged)
 		abort();
 
-	struct talk talk = { .items = &whole.message, .count = 1 };
+	struct conversation talk = { .items = &whole.message, .count = 1 };
 
 	check_request(&dialect_anthropic, &talk);
 	check_request(&dialect_chat, &talk);
-	answer_release(&whole);
-	answer_release(&split);
+	reply_release(&whole);
+	reply_release(&split);
 }
 
 FUZZ_TARGET(fuzz_answer)

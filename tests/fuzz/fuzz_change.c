@@ -1,8 +1,8 @@
-// sources: src/builtin/change.c
+// sources: src/builtin/replace.c
 /* Changes of files: the first two bytes say how much is the text that is looked for, and how much the new one; the rest is the file. */
 #include "fuzz.h"
 
-#include "builtin/change.h"
+#include "builtin/replace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +18,13 @@ void fuzz_change(const uint8_t *data, size_t size)
 	if (size < 4 || size - 2 < (size_t)(data[0] >> 1) + data[1] || !(data[0] >> 1))
 		return;
 
-	const struct change change = { .what = { text, data[0] >> 1 },
-				       .with = { text + (data[0] >> 1), data[1] },
-				       .all = data[0] & 1 };
-	const struct span file = { text + (data[0] >> 1) + data[1],
-				   size - 2 - (data[0] >> 1) - data[1] };
+	const struct replace change = { .what = { text, data[0] >> 1 },
+					.with = { text + (data[0] >> 1), data[1] },
+					.all = data[0] & 1 };
+	const struct replace_span file = { text + (data[0] >> 1) + data[1],
+					   size - 2 - (data[0] >> 1) - data[1] };
 
-	if (change_make("f", file, &change, &out, &places, &line, &err) < 0) {
+	if (replace_text("f", file, &change, &out, &places, &line, &err) < 0) {
 		if (strlen(err.text) == 0 || out.used)
 			abort();
 		return;

@@ -1,4 +1,4 @@
-// sources: src/config/config.c src/config/file.c src/config/ignore.c src/config/problem.c src/config/setting_agent.c src/config/setting_fence.c src/config/setting_loop.c src/config/value.c src/config/trust.c src/config/yaml.c -lyaml
+// sources: src/config/config.c src/config/config_file.c src/config/ignore.c src/config/problem.c src/config/setting_agent.c src/config/setting_fence.c src/config/setting_loop.c src/config/setting_value.c src/config/trust.c src/config/yaml.c -lyaml
 /* A ringfence.yml of a stranger: whatever it says, nothing that widens is active. */
 #include "fuzz.h"
 

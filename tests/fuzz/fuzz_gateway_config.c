@@ -1,9 +1,9 @@
-// sources: src/gateway/post.c src/gateway/models.c src/gateway/table.c src/gateway/rule.c src/gateway/address.c src/meter/request.c src/meter/scan.c src/price/price.c src/price/table.c
+// sources: src/gateway/owner_protocol.c src/gateway/models.c src/gateway/host_table.c src/gateway/proxy/rule.c src/gateway/proxy/address.c src/meter/request.c src/meter/jsonscan.c src/price/price.c src/price/price_table.c
 /* The configuration as the gateway reads it, and the host table as its owner does. */
 #include "fuzz.h"
 
-#include "gateway/post.h"
-#include "gateway/table.h"
+#include "gateway/host_table.h"
+#include "gateway/owner_protocol.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -11,16 +11,16 @@
 
 static void check_table(const uint8_t *data, size_t size)
 {
-	AUTO_FREE struct table *table = mem_zero(sizeof *table);
-	struct table_row row;
+	AUTO_FREE struct host_table *table = mem_zero(sizeof *table);
+	struct host_table_row row;
 
 	memcpy(table, data, size < sizeof *table ? size : sizeof *table);
-	(void)table_sound(table);
-	for (size_t i = 0; i < TABLE_ROWS + 2; i++) {
-		if (!table_read(table, i, &row))
+	(void)host_table_sound(table);
+	for (size_t i = 0; i < HOST_TABLE_ROWS + 2; i++) {
+		if (!host_table_read(table, i, &row))
 			continue;
-		if (i > TABLE_ROWS || !memchr(row.host, '\0', sizeof row.host) ||
-		    row.port > 65535 || row.verdict >= TABLE_VERDICTS)
+		if (i > HOST_TABLE_ROWS || !memchr(row.host, '\0', sizeof row.host) ||
+		    row.port > 65535 || row.verdict >= HOST_TABLE_VERDICTS)
 			abort();
 		for (const char *at = row.host; *at; at++)
 			if (*at <= ' ' || *at > '~')
@@ -30,14 +30,14 @@ static void check_table(const uint8_t *data, size_t size)
 
 void fuzz_gateway_config(const uint8_t *data, size_t size)
 {
-	struct post_config config;
+	struct owner_protocol_config config;
 	struct error err;
 
-	if (post_config_read((const char *)data, size, &config, &err) == 0) {
+	if (owner_protocol_config_read((const char *)data, size, &config, &err) == 0) {
 		if (config.rule_count > GATEWAY_RULES || config.caps.connections == 0 ||
-		    strlen(config.token) != POST_TOKEN - 1)
+		    strlen(config.token) != OWNER_PROTOCOL_TOKEN - 1)
 			abort();
-		post_config_release(&config);
+		owner_protocol_config_release(&config);
 	}
 	check_table(data, size);
 }

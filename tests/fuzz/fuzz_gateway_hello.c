@@ -1,8 +1,8 @@
-// sources: src/gateway/hello.c
+// sources: src/gateway/proxy/tls_hello.c
 /* The first bytes of a tunnel. */
 #include "fuzz.h"
 
-#include "gateway/hello.h"
+#include "gateway/proxy/tls_hello.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,16 +12,16 @@ void fuzz_gateway_hello(const uint8_t *data, size_t size)
 {
 	char name[GATEWAY_HOST] = "";
 	char earlier[GATEWAY_HOST] = "";
-	enum hello whole = hello_read(data, size, name);
+	enum tls_hello whole = tls_hello_read(data, size, name);
 
-	if (whole == HELLO_NAMED && (!name[0] || strlen(name) >= GATEWAY_HOST))
+	if (whole == TLS_HELLO_NAMED && (!name[0] || strlen(name) >= GATEWAY_HOST))
 		abort();
 	/* All beginnings of a short one, the last few of a long one. */
 	for (size_t part = size > 300 ? size - 8 : 0; part < size; part++) {
-		enum hello before = hello_read(data, part, earlier);
+		enum tls_hello before = tls_hello_read(data, part, earlier);
 
-		if (before != HELLO_MORE &&
-		    (before != whole || (whole == HELLO_NAMED && strcmp(name, earlier) != 0)))
+		if (before != TLS_HELLO_MORE &&
+		    (before != whole || (whole == TLS_HELLO_NAMED && strcmp(name, earlier) != 0)))
 			abort();
 	}
 }

@@ -1,8 +1,8 @@
-// sources: src/gateway/http.c src/gateway/http_write.c
+// sources: src/gateway/proxy/http.c src/gateway/proxy/http_write.c
 /* Heads of requests and answers, and bodies in chunks. */
 #include "fuzz.h"
 
-#include "gateway/http.h"
+#include "gateway/proxy/http.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static bool at_the_edge(const char *wrong)
 static void check_request(const char *bytes, size_t size, enum http_form form)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
-	struct gateway_target target = { .host = "host.example", .port = 80 };
+	struct rule_target target = { .host = "host.example", .port = 80 };
 	struct http_request request;
 	struct http_request again;
 

@@ -1,8 +1,8 @@
-// sources: src/gateway/socks.c src/gateway/address.c
+// sources: src/gateway/proxy/socks.c src/gateway/proxy/address.c
 /* The messages of a SOCKS5 client. */
 #include "fuzz.h"
 
-#include "gateway/socks.h"
+#include "gateway/proxy/socks.h"
 
 #include <stdlib.h>
 #include <string.h>

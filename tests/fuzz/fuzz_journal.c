@@ -1,8 +1,8 @@
-// sources: src/loop/state.c src/loop/model.c src/loop/options.c src/agent/agent.c src/agent/claude.c src/agent/codex.c src/agent/events.c src/agent/gemini.c src/agent/lines.c src/agent/opencode.c src/agent/plain.c src/agent/scan.c src/agent/stream.c src/guard/breaker.c src/guard/lines.c src/store/journal.c -ljansson -lsqlite3
+// sources: src/loop/loop_state.c src/loop/loop_event.c src/loop/loop_options.c src/agent/agent.c src/agent/adapter_claude.c src/agent/adapter_codex.c src/agent/agent_events.c src/agent/adapter_gemini.c src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c src/agent/jsonline.c src/agent/stream.c src/decision/breaker.c src/decision/lines.c src/journal/journal.c -ljansson -lsqlite3
 /* The events of a journal, "kind {json}" a line: a state that can be, or a refusal. */
 #include "fuzz.h"
 
-#include "loop/state.h"
+#include "loop/loop_state.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const char created[] =
 static int take(struct loop_state *state, int64_t seq, char *line)
 {
 	char *data = strchr(line, ' ');
-	struct store_event event = { .seq = seq, .at_ms = seq * 1000, .kind = line };
+	struct journal_event event = { .seq = seq, .at_ms = seq * 1000, .kind = line };
 	struct error err;
 
 	if (!data)
@@ -27,7 +27,7 @@ static int take(struct loop_state *state, int64_t seq, char *line)
 
 void fuzz_journal(const uint8_t *data, size_t size)
 {
-	const struct store_event first = { .seq = 1, .kind = "created", .data = created };
+	const struct journal_event first = { .seq = 1, .kind = "created", .data = created };
 	AUTO_FREE char *text = strndup((const char *)data, size);
 	struct loop_state state;
 	struct error err;
@@ -39,7 +39,7 @@ void fuzz_journal(const uint8_t *data, size_t size)
 		abort();
 	for (char *line; (line = strsep(&rest, "\n")) && take(&state, seq, line) == 0;)
 		seq++;
-	if (state.phase >= LOOP_PHASE_COUNT || !loop_status(&state, true) ||
+	if (state.phase >= LOOP_PHASE_COUNT || !loop_state_status(&state, true) ||
 	    state.checks_done > state.options.checks.count || state.spent_nusd < 0)
 		abort();
 	loop_state_release(&state);

@@ -1,9 +1,9 @@
-// sources: src/guard/promise.c src/guard/boxes.c src/guard/lines.c
+// sources: src/decision/promise.c src/decision/boxes.c src/decision/lines.c
 /* A final message and a task list: what is added to them changes what must change, no more. */
 #include "fuzz.h"
 
-#include "guard/boxes.h"
-#include "guard/promise.h"
+#include "decision/boxes.h"
+#include "decision/promise.h"
 
 #include "util/mem.h"
 
@@ -15,20 +15,20 @@ void fuzz_message(const uint8_t *data, size_t size)
 	static const char more[] = "\n- [ ] one more";
 	AUTO_FREE char *text = mem_alloc(size + sizeof more);
 	bool promised;
-	struct guard_boxes before;
-	struct guard_boxes after;
+	struct boxes before;
+	struct boxes after;
 
 	memcpy(text, data, size);
-	promised = guard_promised(text, size, NULL);
+	promised = promise_found(text, size, NULL);
 	text[size] = '*';
-	if (guard_promised(text, size + 1, NULL) != promised)
+	if (promise_found(text, size + 1, NULL) != promised)
 		abort();
 	text[size] = 'x';
-	if (guard_promised(text, size + 1, NULL))
+	if (promise_found(text, size + 1, NULL))
 		abort();
-	guard_boxes_count(text, size, &before);
+	boxes_count(text, size, &before);
 	memcpy(text + size, more, sizeof more - 1);
-	guard_boxes_count(text, size + sizeof more - 1, &after);
+	boxes_count(text, size + sizeof more - 1, &after);
 	/* Whatever came before it, an open box at the end is seen: no text can hide what is left. */
 	if (after.open != before.open + 1 || after.ticked != before.ticked)
 		abort();

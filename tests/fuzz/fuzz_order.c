@@ -1,4 +1,4 @@
-// sources: src/fence/init/order.c src/fence/wire.c
+// sources: src/fence/init/order.c src/fence/run/wire.c
 /* An order as init reads it. */
 #include "fuzz.h"
 

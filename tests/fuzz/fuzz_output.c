@@ -1,9 +1,9 @@
-// sources: src/guard/check.c src/guard/excerpt.c src/guard/signature.c src/guard/lines.c
+// sources: src/decision/check_output.c src/decision/excerpt.c src/decision/excerpt_signature.c src/decision/lines.c
 /* The output of a check: read, quoted and compared. */
 #include "fuzz.h"
 
-#include "guard/check.h"
-#include "guard/excerpt.h"
+#include "decision/check_output.h"
+#include "decision/excerpt.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void check_excerpt(const char *text, size_t size)
 static void check_line(const char *text, size_t size, size_t room)
 {
 	AUTO_FREE char *line = mem_zero(room);
-	size_t used = guard_last_line(text, size, line, room);
+	size_t used = excerpt_last_line(text, size, line, room);
 
 	if (used >= room || strlen(line) != used)
 		abort();
@@ -41,20 +41,20 @@ static void check_line(const char *text, size_t size, size_t room)
 void fuzz_output(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
-	size_t max = size % 2 ? size % 700 : GUARD_EXCERPT_MAX;
+	size_t max = size % 2 ? size % 700 : EXCERPT_EXCERPT_MAX;
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
-	struct guard_check check;
+	struct check_output check;
 
-	guard_check_read(text, size, &check);
+	check_output_read(text, size, &check);
 	if (check.passed < 0 || check.failed < 0 ||
 	    (check.vacuous && check.passed + check.failed > 0))
 		abort();
-	guard_excerpt(&out, text, size, max);
+	excerpt_make(&out, text, size, max);
 	if (out.used > max)
 		abort();
 	check_excerpt(buffer_text(&out), out.used);
 	check_line(text, size, 1 + max % 300);
-	if (guard_signature(text, size) != guard_signature(text, size))
+	if (excerpt_signature(text, size) != excerpt_signature(text, size))
 		abort();
 }
 

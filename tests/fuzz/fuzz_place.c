@@ -1,8 +1,8 @@
-// sources: src/builtin/link.c src/gateway/http.c src/gateway/http_write.c src/meter/shape.c
+// sources: src/builtin/httpclient.c src/gateway/proxy/http.c src/gateway/proxy/http_write.c src/meter/shape.c
 /* Addresses of model servers. */
 #include "fuzz.h"
 
-#include "builtin/link.h"
+#include "builtin/httpclient.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 void fuzz_place(const uint8_t *data, size_t size)
 {
 	AUTO_FREE char *url = mem_zero(size + 1);
-	struct link_place place;
+	struct httpclient_place place;
 	struct error err;
 
 	memcpy(url, data, size);
-	if (link_place_read(url, &place, &err) < 0)
+	if (httpclient_place_read(url, &place, &err) < 0)
 		return;
 	if (!place.host[0] || !place.port || strpbrk(place.prefix, "\r\n ?#") ||
 	    (place.prefix[0] && place.prefix[0] != '/'))

@@ -1,4 +1,4 @@
-// sources: src/price/price.c src/price/table.c
+// sources: src/price/price.c src/price/price_table.c
 /* A user's table of prices, and the name of a model in its last line. */
 #include "fuzz.h"
 

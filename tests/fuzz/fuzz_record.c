@@ -1,9 +1,9 @@
-// sources: src/fence/sweep.c src/fence/scan.c src/fence/walk.c src/fence/builtin.c src/fence/wire.c
+// sources: src/fence/after/sweep.c src/fence/plan/scan.c src/fence/plan/walk.c src/fence/plan/defaults.c src/fence/run/wire.c
 /* The record of a run, as a later start reads it. */
 #include "fuzz.h"
 
-#include "fence/run.h"
-#include "fence/sweep.h"
+#include "fence/after/sweep.h"
+#include "fence/run/run_record.h"
 
 void fuzz_record(const uint8_t *data, size_t size)
 {

@@ -1,4 +1,4 @@
-// sources: src/meter/body.c src/meter/request.c src/meter/scan.c
+// sources: src/meter/request_body.c src/meter/request.c src/meter/jsonscan.c
 /* A request to a model: "METHOD TARGET", a line end, and the body. */
 #include "fuzz.h"
 

@@ -1,8 +1,8 @@
-// sources: src/guard/reset.c src/guard/moment.c src/guard/delay.c src/guard/civil.c src/guard/lines.c
+// sources: src/decision/reset.c src/decision/time_phrase.c src/decision/time_phrase_delay.c src/decision/civil.c src/decision/lines.c
 /* The text of a provider about its limit: a time that can be, or none. */
 #include "fuzz.h"
 
-#include "guard/reset.h"
+#include "decision/reset.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +24,13 @@ static int offset(void *context, const char *name, int64_t utc, int32_t *ret_sec
 
 void fuzz_reset(const uint8_t *data, size_t size)
 {
-	const struct guard_zone zone = { .offset = offset };
+	const struct reset_zone zone = { .offset = offset };
 	int64_t now = 1795004400;
 	int64_t time = 0;
 
-	if (guard_reset_time((const char *)data, size, now, &zone, &time) < 0)
+	if (reset_time((const char *)data, size, now, &zone, &time) < 0)
 		return;
-	if (time < now - GUARD_RESET_PAST_S || time > now + GUARD_RESET_AHEAD_S)
+	if (time < now - RESET_PAST_S || time > now + RESET_AHEAD_S)
 		abort();
 }
 

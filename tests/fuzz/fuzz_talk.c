@@ -1,14 +1,14 @@
-// sources: src/builtin/answer.c src/builtin/beneath.c src/builtin/change.c src/builtin/child.c src/builtin/dialect.c src/builtin/forest.c src/builtin/pattern.c src/builtin/say.c src/builtin/talk.c src/builtin/tool.c src/builtin/tool_edit.c src/builtin/tool_file.c src/builtin/tool_find.c src/builtin/tool_shell.c src/meter/scan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/usage.c -ljansson
+// sources: src/builtin/reply.c src/builtin/beneath.c src/builtin/replace.c src/builtin/child.c src/builtin/dialect.c src/builtin/filewalk.c src/builtin/pattern.c src/builtin/say.c src/builtin/conversation.c src/builtin/tool.c src/builtin/tool_edit.c src/builtin/tool_file.c src/builtin/tool_find.c src/builtin/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/usage.c -ljansson
 /* Conversations that were kept where others could write: what is taken is one that can be sent, and is the same when it is read again. */
 #include "fuzz.h"
 
+#include "builtin/conversation.h"
 #include "builtin/dialect.h"
-#include "builtin/talk.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static void check(const struct talk *talk)
+static void check(const struct conversation *talk)
 {
 	static const struct dialect *const dialects[] = { &dialect_anthropic, &dialect_chat };
 
@@ -30,20 +30,20 @@ static void check(const struct talk *talk)
 void fuzz_talk(const uint8_t *data, size_t size)
 {
 	AUTO_BUFFER struct buffer first = BUFFER_INIT(64 << 20), second = BUFFER_INIT(64 << 20);
-	struct talk talk = { 0 }, again = { 0 };
+	struct conversation talk = { 0 }, again = { 0 };
 	struct error err;
 
-	if (talk_read((const char *)data, size, &talk, &err) < 0)
+	if (conversation_read((const char *)data, size, &talk, &err) < 0)
 		return;
 	check(&talk);
-	talk_write(&talk, &first);
-	if (talk_read(buffer_text(&first), first.used, &again, &err) < 0)
+	conversation_write(&talk, &first);
+	if (conversation_read(buffer_text(&first), first.used, &again, &err) < 0)
 		abort();
-	talk_write(&again, &second);
+	conversation_write(&again, &second);
 	if (first.used != second.used || memcmp(first.data, second.data, first.used) != 0)
 		abort();
-	talk_release(&talk);
-	talk_release(&again);
+	conversation_release(&talk);
+	conversation_release(&again);
 }
 
 FUZZ_TARGET(fuzz_talk)

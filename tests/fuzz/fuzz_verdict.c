@@ -1,8 +1,8 @@
-// sources: src/fence/verdict.c src/fence/builtin.c
+// sources: src/fence/watch/verdict.c src/fence/plan/defaults.c
 /* What a process in the fence says of itself, and the paths that it names. */
 #include "fuzz.h"
 
-#include "fence/verdict.h"
+#include "fence/watch/verdict.h"
 #include "util/mem.h"
 #include "util/path.h"
 

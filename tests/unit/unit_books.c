@@ -1,7 +1,7 @@
 /* Leases on the disk: a crash never lowers the spend, owners side by side cannot overshoot. */
 #include "unit.h"
 
-#include "gateway/books.h"
+#include "gateway/owner/ledger.h"
 
 #include "util/buffer.h"
 #include "util/fd.h"
@@ -22,18 +22,19 @@ static char folder[] = "/tmp/unit-books-XXXXXX";
 static char *day;
 static struct error err;
 
-static struct books *open_books(uint64_t iteration_limit, uint64_t loop_limit, uint64_t day_limit,
-				uint64_t period)
+static struct ledger *open_books(uint64_t iteration_limit, uint64_t loop_limit, uint64_t day_limit,
+				 uint64_t period)
 {
-	const struct books_options options = { .folder = folder,
-					       .day = day,
-					       .limits = { iteration_limit, loop_limit, day_limit },
-					       .period = period,
-					       .iteration = (uint32_t)period,
-					       .agent = "claude" };
-	struct books *books = NULL;
+	const struct ledger_options options = { .folder = folder,
+						.day = day,
+						.limits = { iteration_limit, loop_limit,
+							    day_limit },
+						.period = period,
+						.iteration = (uint32_t)period,
+						.agent = "claude" };
+	struct ledger *books = NULL;
 
-	if (books_open(&options, &books, &err) < 0)
+	if (ledger_open(&options, &books, &err) < 0)
 		printf("# %s\n", err.text);
 	return books;
 }
@@ -44,17 +45,17 @@ static uint64_t total(void)
 	uint64_t key;
 	uint64_t held;
 
-	if (books_read(folder, &sum, &key, &held, &err) < 0)
+	if (ledger_read(folder, &sum, &key, &held, &err) < 0)
 		printf("# %s\n", err.text);
 	return sum;
 }
 
-static uint64_t lease(struct books *books, uint64_t nusd, bool must, uint64_t *ret_left,
-		      char why[BOOKS_WHY])
+static uint64_t lease(struct ledger *books, uint64_t nusd, bool must, uint64_t *ret_left,
+		      char why[LEDGER_WHY])
 {
 	uint64_t granted = UINT64_MAX;
 
-	if (books_lease(books, nusd, must, &granted, ret_left, why, &err) < 0)
+	if (ledger_lease(books, nusd, must, &granted, ret_left, why, &err) < 0)
 		printf("# %s\n", err.text);
 	return granted;
 }
@@ -73,13 +74,13 @@ static char *ledger(void)
 
 static void leasing(void)
 {
-	struct books *books = open_books(100 * CENT, 150 * CENT, 0, 1);
-	struct books_row row = { .route = "messages",
-				 .model = "m\x1b",
-				 .cost_nusd = 7 * CENT,
-				 .status = 200,
-				 .known = 1 };
-	char why[BOOKS_WHY];
+	struct ledger *books = open_books(100 * CENT, 150 * CENT, 0, 1);
+	struct ledger_row row = { .route = "messages",
+				  .model = "m\x1b",
+				  .cost_nusd = 7 * CENT,
+				  .status = 200,
+				  .known = 1 };
+	char why[LEDGER_WHY];
 	uint64_t left;
 
 	CHECK("a grant is a little more than what was asked for, and held at once",
@@ -96,24 +97,24 @@ static void leasing(void)
 	      lease(books, 3, true, &left, why) == 3 && total() == 100 * CENT + 3 &&
 		      strcmp(why, "the money of this iteration is used up: US$ 1.00 (budget)") ==
 			      0);
-	books_add(books, &row, &err);
+	ledger_add(books, &row, &err);
 	CHECK("what was not used comes back in order",
-	      books_end_lease(books, true, &err) == 0 && total() == 7 * CENT);
-	CHECK("the lines add up to the account", books_spent(books) == 7 * CENT);
-	books_close(books);
+	      ledger_end_lease(books, true, &err) == 0 && total() == 7 * CENT);
+	CHECK("the lines add up to the account", ledger_spent(books) == 7 * CENT);
+	ledger_close(books);
 	books = open_books(100 * CENT, 150 * CENT, 0, 2);
 	CHECK("another iteration begins at 0, the loop does not",
 	      lease(books, 145 * CENT, false, &left, why) == 100 * CENT && total() == 107 * CENT);
-	books_end_lease(books, true, &err);
-	books_close(books);
+	ledger_end_lease(books, true, &err);
+	ledger_close(books);
 	books = open_books(0, 10 * CENT, 0, 3);
 	CHECK("the limit of the loop is named",
 	      lease(books, 9 * CENT, false, &left, why) == 3 * CENT &&
 		      strcmp(why,
 			     "a request could cost US$ 0.09, and US$ 0.03 is left of this loop's US$ 0.10; --max-cost changes it") ==
 			      0);
-	books_end_lease(books, true, &err);
-	books_close(books);
+	ledger_end_lease(books, true, &err);
+	ledger_close(books);
 
 	AUTO_FREE char *lines = ledger();
 
@@ -129,38 +130,38 @@ static void killed(void)
 	pid_t child = fork();
 
 	if (child == 0) {
-		struct books *books = open_books(0, 0, 0, 4);
-		struct books_row row = { .route = "chat", .cost_nusd = 2 * CENT, .known = 1 };
-		char why[BOOKS_WHY];
+		struct ledger *books = open_books(0, 0, 0, 4);
+		struct ledger_row row = { .route = "chat", .cost_nusd = 2 * CENT, .known = 1 };
+		char why[LEDGER_WHY];
 		uint64_t left;
 
 		lease(books, 25 * CENT, false, &left, why);
-		books_add(books, &row, &err);
+		ledger_add(books, &row, &err);
 		raise(SIGKILL);
 	}
 	waitpid(child, NULL, 0);
 	CHECK("after a kill -9 the open lease counts as spent", total() == before + 30 * CENT);
 
-	struct books *books = open_books(0, 0, 0, 5);
+	struct ledger *books = open_books(0, 0, 0, 5);
 	AUTO_FREE char *lines = ledger();
 
 	CHECK("and gets a line of its own, so that lines and account agree",
 	      strstr(lines, "\"route\":\"lost\"") &&
 		      strstr(lines, "\"cost_nusd\":280000000,\"estimated\":true"));
-	books_close(books);
+	ledger_close(books);
 	books = open_books(0, 0, 0, 6);
 
 	AUTO_FREE char *again = ledger();
 
 	CHECK("once", strcmp(lines, again) == 0);
-	books_close(books);
+	ledger_close(books);
 }
 
 static void days(void)
 {
-	struct books *one;
-	struct books *two;
-	char why[BOOKS_WHY];
+	struct ledger *one;
+	struct ledger *two;
+	char why[LEDGER_WHY];
 	uint64_t left;
 
 	unlink(day);
@@ -170,15 +171,15 @@ static void days(void)
 	      lease(one, 30 * CENT, false, &left, why) == 30 * CENT &&
 		      lease(two, 30 * CENT, false, &left, why) == 20 * CENT &&
 		      strstr(why, "today") && lease(one, 1, false, &left, why) == 0);
-	books_end_lease(one, true, &err);
+	ledger_end_lease(one, true, &err);
 	CHECK("what one gives back the other can have",
 	      lease(two, 30 * CENT, false, &left, why) == 30 * CENT);
-	books_end_lease(two, false, &err);
-	books_close(one);
-	books_close(two);
+	ledger_end_lease(two, false, &err);
+	ledger_close(one);
+	ledger_close(two);
 	one = open_books(0, 0, 50 * CENT, 9);
 	CHECK("the day remembers what was lost", lease(one, 1, false, &left, why) == 0);
-	books_close(one);
+	ledger_close(one);
 }
 
 /* The day that a clock on the wall shows: in two zones that are more than a day apart it is never the same. */
@@ -190,10 +191,10 @@ static void move_to(const char *zone)
 
 static void midnight(void)
 {
-	struct books_row row = { .route = "messages", .known = 1, .cost_nusd = 4 * CENT };
-	char why[BOOKS_WHY];
-	struct books *one;
-	struct books *two;
+	struct ledger_row row = { .route = "messages", .known = 1, .cost_nusd = 4 * CENT };
+	char why[LEDGER_WHY];
+	struct ledger *one;
+	struct ledger *two;
 	uint64_t left;
 
 	unlink(day);
@@ -202,18 +203,18 @@ static void midnight(void)
 	two = open_books(0, 0, 30 * CENT, 51);
 	CHECK("a lease of 10 cents before midnight",
 	      lease(one, 10 * CENT, false, &left, why) == 10 * CENT && left == 20 * CENT);
-	CHECK("of which 4 are spent before it", books_add(one, &row, &err) == 0);
+	CHECK("of which 4 are spent before it", ledger_add(one, &row, &err) == 0);
 	move_to("EAST-14");
-	CHECK("and 4 after it", books_add(one, &row, &err) == 0);
+	CHECK("and 4 after it", ledger_add(one, &row, &err) == 0);
 	CHECK("counts for the new day with what was open at midnight: 6 of 30 are taken",
 	      lease(two, 1, false, &left, why) == 10 * CENT && left == 14 * CENT);
 	CHECK("and what is not used in the end comes back to it",
-	      books_end_lease(one, true, &err) == 0 &&
+	      ledger_end_lease(one, true, &err) == 0 &&
 		      lease(two, 11 * CENT, false, &left, why) == 16 * CENT && left == 0);
 	CHECK("the day before is another one",
 	      (move_to("WEST+12"), lease(two, 1, true, &left, why) == 1));
-	books_close(one);
-	books_close(two);
+	ledger_close(one);
+	ledger_close(two);
 	move_to("UTC");
 }
 
@@ -230,8 +231,8 @@ static void crowd(void)
 	for (size_t i = 0; i < CROWD; i++) {
 		children[i] = fork();
 		if (children[i] == 0) {
-			struct books *books = open_books(0, 0, 50 * CENT, 10);
-			char why[BOOKS_WHY];
+			struct ledger *books = open_books(0, 0, 50 * CENT, 10);
+			char why[LEDGER_WHY];
 			uint64_t left;
 
 			for (int j = 0; books && j < EACH; j++)
@@ -256,13 +257,13 @@ static void damage(void)
 	char bytes[112];
 	uint64_t before = total();
 	AUTO_FD fd = open(path, O_RDWR | O_CLOEXEC);
-	struct books *books = open_books(0, 0, 0, 11);
-	char why[BOOKS_WHY];
+	struct ledger *books = open_books(0, 0, 0, 11);
+	char why[LEDGER_WHY];
 	uint64_t left;
 
 	lease(books, CENT, false, &left, why);
-	books_end_lease(books, false, &err);
-	books_close(books);
+	ledger_end_lease(books, false, &err);
+	ledger_close(books);
 	if (pread(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
 		return;
 

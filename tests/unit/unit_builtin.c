@@ -1,13 +1,13 @@
 /* The built-in agent's parts: tools in a folder, patterns, the window, conversations, defaults. */
 #include "unit.h"
 
-#include "builtin/answer.h"
-#include "builtin/ask.h"
 #include "builtin/beneath.h"
 #include "builtin/child.h"
+#include "builtin/completion.h"
 #include "builtin/dialect.h"
-#include "builtin/link.h"
+#include "builtin/httpclient.h"
 #include "builtin/pattern.h"
+#include "builtin/reply.h"
 #include "builtin/tool.h"
 #include "builtin/window.h"
 #include "price/price.h"
@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct bench bench;
+static struct tool_context bench;
 
 static void put(const char *path, const char *text)
 {
@@ -294,28 +294,28 @@ static void defaults(void)
 	}
 }
 
-static void add_turn(struct talk *talk, const char *result)
+static void add_turn(struct conversation *talk, const char *result)
 {
-	struct message call = { .model = true };
-	struct message results = { 0 };
-	struct block *block = message_add(&call, BLOCK_CALL);
+	struct conversation_message call = { .model = true };
+	struct conversation_message results = { 0 };
+	struct conversation_block *block = conversation_message_add(&call, BLOCK_CALL);
 	struct error err;
 
 	block->id = mem_format("c%zu", talk->count);
 	block->name = mem_dup("read");
 	buffer_add_text(&block->text, "{\"path\":\"x\"}");
-	block = message_add(&results, BLOCK_RESULT);
+	block = conversation_message_add(&results, BLOCK_RESULT);
 	block->id = mem_format("c%zu", talk->count);
 	buffer_add_text(&block->text, result);
-	talk_add(talk, &call, &err);
-	talk_add(talk, &results, &err);
+	conversation_add(talk, &call, &err);
+	conversation_add(talk, &results, &err);
 }
 
 static void windows(void)
 {
 	AUTO_FREE char *large = mem_zero(10001);
 	struct window window;
-	struct talk talk = { 0 };
+	struct conversation talk = { 0 };
 	struct error err;
 	uint64_t before;
 
@@ -332,7 +332,7 @@ static void windows(void)
 	window_learn(&window, 1000, 100000);
 	CHECK("what cannot be is not", window.permille == before);
 
-	talk_say(&talk, "the task", 8, &err);
+	conversation_say(&talk, "the task", 8, &err);
 	for (int i = 0; i < 6; i++)
 		add_turn(&talk, large);
 	CHECK("the oldest output goes first",
@@ -364,18 +364,20 @@ static void windows(void)
 	      talk.items[2].blocks[0].text.used < 4000 &&
 		      strstr(buffer_text(&talk.items[2].blocks[0].text), "left out to save room") &&
 		      strcmp(buffer_text(&talk.items[4].blocks[0].text), "small") == 0);
-	talk_release(&talk);
+	conversation_release(&talk);
 }
 
 static void refusals(void)
 {
 	CHECK("a window that is exceeded, in several words",
-	      ask_is_too_long(400, "prompt is too long: 210000 tokens > 200000 maximum") &&
-		      ask_is_too_long(400, "{\"code\":\"context_length_exceeded\"}") &&
-		      ask_is_too_long(413, "x") &&
-		      ask_is_too_long(400, "the request exceeds the available context size"));
-	CHECK("other refusals are not that", !ask_is_too_long(400, "max_tokens: too large") &&
-						     !ask_is_too_long(429, "context window"));
+	      completion_is_too_long(400, "prompt is too long: 210000 tokens > 200000 maximum") &&
+		      completion_is_too_long(400, "{\"code\":\"context_length_exceeded\"}") &&
+		      completion_is_too_long(413, "x") &&
+		      completion_is_too_long(400,
+					     "the request exceeds the available context size"));
+	CHECK("other refusals are not that",
+	      !completion_is_too_long(400, "max_tokens: too large") &&
+		      !completion_is_too_long(429, "context window"));
 }
 
 /* Leaves a process in a session of its own, which says that it is there, and works on until it is ended. */
@@ -429,7 +431,7 @@ int main(void)
 	char folder[] = "/tmp/rft.builtin.XXXXXX";
 	struct error err;
 
-	if (!mkdtemp(folder) || chdir(folder) < 0 || bench_open(&bench, &err) < 0)
+	if (!mkdtemp(folder) || chdir(folder) < 0 || tool_context_open(&bench, &err) < 0)
 		return 2;
 	reading();
 	editing();
@@ -441,7 +443,7 @@ int main(void)
 	windows();
 	refusals();
 	CHECK("the time limit of a command ends what has left its session, too", ends_strays());
-	bench_release(&bench);
+	tool_context_release(&bench);
 
 	AUTO_FREE char *remove = mem_format("rm -rf '%s'", folder);
 

@@ -1,7 +1,7 @@
 /* The output of checks: did anything run, and how much of it passed? */
 #include "unit.h"
 
-#include "guard/check.h"
+#include "decision/check_output.h"
 
 #include "util/mem.h"
 
@@ -238,10 +238,10 @@ static void table(const struct sample *samples, size_t count, bool vacuous)
 		const struct sample *sample = &samples[i];
 		AUTO_FREE char *sentence = mem_format("%s: %s", sample->name,
 						      vacuous ? "vacuous" : "not vacuous");
-		struct guard_check check;
+		struct check_output check;
 		bool counts;
 
-		guard_check_read(sample->output, strlen(sample->output), &check);
+		check_output_read(sample->output, strlen(sample->output), &check);
 		counts = sample->passed == UNKNOWN
 				 ? !check.counted || (check.passed == 0 && check.failed == 0)
 				 : check.counted && check.passed == sample->passed &&
@@ -257,16 +257,16 @@ static void large(void)
 {
 	enum { SIZE = 10 << 20 };
 	AUTO_FREE char *text = mem_alloc(SIZE);
-	struct guard_check check;
+	struct check_output check;
 
 	memset(text, '\n', SIZE);
 	memcpy(text + SIZE - 19, "0 passed, 0 failed\n", 19);
-	guard_check_read(text, SIZE, &check);
+	check_output_read(text, SIZE, &check);
 	CHECK("the sum at the end of ten megabytes is found", check.vacuous && check.counted);
 	memset(text, ' ', SIZE);
-	guard_check_read(text, SIZE, &check);
+	check_output_read(text, SIZE, &check);
 	CHECK("a line of ten megabytes is survived", !check.vacuous && !check.counted);
-	guard_check_read("0 passed\0, 0 failed", 19, &check);
+	check_output_read("0 passed\0, 0 failed", 19, &check);
 	CHECK("NUL in a line is left out", check.vacuous);
 }
 

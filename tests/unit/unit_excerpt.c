@@ -1,7 +1,7 @@
 /* Excerpts for prompts, and the signature of a failure. */
 #include "unit.h"
 
-#include "guard/excerpt.h"
+#include "decision/excerpt.h"
 
 #include "util/mem.h"
 
@@ -11,7 +11,7 @@ static bool excerpt_of(const char *output, size_t size, size_t max, const char *
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(100000);
 
-	guard_excerpt(&out, output, size, max);
+	excerpt_make(&out, output, size, max);
 	if (strcmp(buffer_text(&out), expected) == 0)
 		return true;
 	printf("# %s\n", buffer_text(&out));
@@ -20,7 +20,7 @@ static bool excerpt_of(const char *output, size_t size, size_t max, const char *
 
 static bool excerpt_is(const char *output, const char *expected)
 {
-	return excerpt_of(output, strlen(output), GUARD_EXCERPT_MAX, expected);
+	return excerpt_of(output, strlen(output), EXCERPT_EXCERPT_MAX, expected);
 }
 
 static void quoting(void)
@@ -74,7 +74,7 @@ static void choice(void)
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
 
 	thousand(&text, 0, "", 0, "");
-	guard_excerpt(&out, buffer_text(&text), text.used, 1000);
+	excerpt_make(&out, buffer_text(&text), text.used, 1000);
 	CHECK("without a failure head and tail are shown",
 	      has(&out, "> line 1\n") && has(&out, "> line 1000\n") && !has(&out, "> line 500\n") &&
 		      has(&out, " lines left out ...]\n"));
@@ -83,7 +83,7 @@ static void choice(void)
 	buffer_release(&text);
 
 	thousand(&text, 300, "E   assert 1 == 2", 700, "FAILED test_b.py");
-	guard_excerpt(&out, buffer_text(&text), text.used, 1000);
+	excerpt_make(&out, buffer_text(&text), text.used, 1000);
 	CHECK("the first and the last failure are shown with what is around them",
 	      has(&out, "> line 299\n> E   assert 1 == 2\n> line 301\n") &&
 		      has(&out, "> FAILED test_b.py\n> line 701\n"));
@@ -94,7 +94,7 @@ static void choice(void)
 	buffer_release(&text);
 
 	thousand(&text, 500, "error: no such file", 0, "");
-	guard_excerpt(&out, buffer_text(&text), text.used, 1000);
+	excerpt_make(&out, buffer_text(&text), text.used, 1000);
 	CHECK("around a single failure there is more",
 	      has(&out, "> error: no such file\n") && has(&out, "> line 520\n") && out.used > 700);
 }
@@ -109,7 +109,7 @@ static void bounds(void)
 	for (size_t max = 0; max < 600; max += 7) {
 		AUTO_BUFFER struct buffer out = BUFFER_INIT(10000);
 
-		guard_excerpt(&out, text, 50000, max);
+		excerpt_make(&out, text, 50000, max);
 		kept &= out.used <= max;
 	}
 	CHECK("a long line never breaks the maximum", kept);
@@ -118,7 +118,7 @@ static void bounds(void)
 	for (size_t max = 0; max < 4000; max += 2500) {
 		AUTO_BUFFER struct buffer out = BUFFER_INIT(10000);
 
-		guard_excerpt(&out, text, SIZE, max);
+		excerpt_make(&out, text, SIZE, max);
 		kept &= out.used <= max;
 	}
 	CHECK("five million lines never break it", kept);
@@ -126,7 +126,7 @@ static void bounds(void)
 
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(10000);
 
-	guard_excerpt(&out, text, SIZE, GUARD_EXCERPT_MAX);
+	excerpt_make(&out, text, SIZE, EXCERPT_EXCERPT_MAX);
 	CHECK("a line of ten megabytes is cut, and that is said",
 	      out.used < 420 && has(&out, "x [...]\n"));
 }
@@ -168,12 +168,12 @@ static void looks(void)
 	for (size_t i = 0; i < sizeof failed / sizeof failed[0]; i++) {
 		AUTO_FREE char *sentence = mem_format("a failure: '%s'", failed[i]);
 
-		CHECK(sentence, guard_looks_failed(failed[i]));
+		CHECK(sentence, excerpt_looks_failed(failed[i]));
 	}
 	for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
 		AUTO_FREE char *sentence = mem_format("no failure: '%s'", fine[i]);
 
-		CHECK(sentence, !guard_looks_failed(fine[i]));
+		CHECK(sentence, !excerpt_looks_failed(fine[i]));
 	}
 }
 
@@ -181,7 +181,7 @@ static bool reduces(const char *line, const char *expected)
 {
 	char out[200];
 
-	guard_signature_line(line, out, sizeof out);
+	excerpt_signature_line(line, out, sizeof out);
 	if (strcmp(out, expected) == 0)
 		return true;
 	printf("# %s\n", out);
@@ -190,7 +190,7 @@ static bool reduces(const char *line, const char *expected)
 
 static bool same(const char *a, const char *b)
 {
-	return guard_signature(a, strlen(a)) == guard_signature(b, strlen(b));
+	return excerpt_signature(a, strlen(a)) == excerpt_signature(b, strlen(b));
 }
 
 static void signatures(void)
@@ -207,7 +207,7 @@ static void signatures(void)
 	CHECK("temporary folders are gone",
 	      reduces("open /tmp/xKdQzw/a.txt: error", "open /tmp/#/a.txt: error"));
 	CHECK("a line is reduced within its room",
-	      guard_signature_line("abcdef", (char[4]){ 0 }, 4) == 3);
+	      excerpt_signature_line("abcdef", (char[4]){ 0 }, 4) == 3);
 	CHECK("the same failure at another time is the same",
 	      same("ok\na.c:3: error: bad (0.1s)\n", "ok fine\na.c:99: error: bad (2.5s)\n"));
 	CHECK("another failure is another", !same("a.c:3: error: bad\n", "b.c:3: error: bad\n"));
@@ -217,7 +217,7 @@ static void signatures(void)
 	CHECK("without words of failure every line counts",
 	      same("exit 1 after 3s\n", "exit 1 after 4s\n") && !same("killed\n", "stopped\n"));
 	CHECK("no text has no signature",
-	      guard_signature("", 0) == 0 && guard_signature("\n \n", 3) == 0);
+	      excerpt_signature("", 0) == 0 && excerpt_signature("\n \n", 3) == 0);
 	CHECK("colours do not matter", same("\033[31merror: a\033[0m\n", "error: a\r\n"));
 }
 
@@ -225,7 +225,7 @@ static bool last_is(const char *output, size_t room, const char *expected)
 {
 	AUTO_FREE char *line = mem_zero(room);
 	AUTO_FREE char *held = mem_dup(output);
-	size_t size = guard_last_line(held, strlen(held), line, room);
+	size_t size = excerpt_last_line(held, strlen(held), line, room);
 
 	if (strcmp(line, expected) == 0 && size == strlen(expected))
 		return true;

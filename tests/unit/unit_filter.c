@@ -144,8 +144,8 @@ static uint64_t argument(void)
 static void packing(void)
 {
 	enum { LAST = 300, JUDGED = 41 };
-	static struct filter made;
-	static struct filter packed;
+	static struct filter_pack made;
+	static struct filter_pack packed;
 	const struct sock_filter head[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)NATIVE, 1, 0),
@@ -182,7 +182,7 @@ static void packing(void)
 	      filter_pack(&made, (uint32_t)NATIVE, LAST, &packed) == 0 &&
 		      packed.count < made.count / 2);
 	CHECK("and gives the same answers",
-	      filter_compare(&made, &packed, (uint32_t)NATIVE, LAST) == 0);
+	      filter_pack_compare(&made, &packed, (uint32_t)NATIVE, LAST) == 0);
 
 	bool noticed = true;
 
@@ -193,7 +193,8 @@ static void packing(void)
 		if (step->code != (BPF_RET | BPF_K) || step->k == SECCOMP_RET_KILL_PROCESS)
 			continue;
 		step->k = SECCOMP_RET_LOG;
-		noticed = noticed && filter_compare(&made, &packed, (uint32_t)NATIVE, LAST) < 0;
+		noticed = noticed &&
+			  filter_pack_compare(&made, &packed, (uint32_t)NATIVE, LAST) < 0;
 		*step = saved;
 	}
 	CHECK("one other answer anywhere is noticed", noticed);

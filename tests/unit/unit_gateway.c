@@ -1,12 +1,12 @@
 /* The gateway's pure parts: rules, addresses, heads, hellos, SOCKS, the configuration, the host table. */
 #include "unit.h"
 
-#include "gateway/hello.h"
-#include "gateway/http.h"
-#include "gateway/owner.h"
-#include "gateway/post.h"
-#include "gateway/socks.h"
-#include "gateway/table.h"
+#include "gateway/host_table.h"
+#include "gateway/owner/gateway.h"
+#include "gateway/owner_protocol.h"
+#include "gateway/proxy/http.h"
+#include "gateway/proxy/socks.h"
+#include "gateway/proxy/tls_hello.h"
 #include "util/mem.h"
 
 #include <errno.h>
@@ -19,21 +19,21 @@
 
 static bool is_rule(const char *text)
 {
-	struct gateway_rule rule;
+	struct rule rule;
 	struct error err;
 
-	return gateway_rule_parse(text, &rule, &err) == 0;
+	return rule_parse(text, &rule, &err) == 0;
 }
 
 static const char *shown(const char *text)
 {
 	static char out[GATEWAY_TEXT];
-	struct gateway_rule rule;
+	struct rule rule;
 	struct error err;
 
-	if (gateway_rule_parse(text, &rule, &err) < 0)
+	if (rule_parse(text, &rule, &err) < 0)
 		return "";
-	gateway_rule_text(&rule, out);
+	rule_text(&rule, out);
 	return out;
 }
 
@@ -45,7 +45,7 @@ static bool allows(const char *text, const char *host, uint16_t port)
 	int result;
 
 	list_add(&rules, text);
-	result = gateway_allows(&rules, host, port, &index, &err);
+	result = rule_list_allows(&rules, host, port, &index, &err);
 	list_release(&rules);
 	return result == 1 && index == 0;
 }
@@ -94,7 +94,7 @@ static void check_rules(void)
 					     "a.com:443:443",
 					     "[::1]:" };
 	bool all = true;
-	struct gateway_rule rule;
+	struct rule rule;
 	struct error err;
 
 	for (size_t i = 0; i < sizeof right / sizeof *right; i++)
@@ -110,9 +110,9 @@ static void check_rules(void)
 	      strcmp(shown("*.Example.COM.:8443"), "*.example.com:8443") == 0 &&
 		      strcmp(shown("[2001:db8::1]:80"), "[2001:db8::1]:80") == 0);
 	CHECK("names that are not ASCII are refused with how to write them",
-	      gateway_rule_parse("b\xc3\xbc.de", &rule, &err) < 0 && strstr(err.text, "xn--"));
+	      rule_parse("b\xc3\xbc.de", &rule, &err) < 0 && strstr(err.text, "xn--"));
 	CHECK("a star alone is refused with what to do instead",
-	      gateway_rule_parse("*", &rule, &err) < 0 && strstr(err.text, "--net open"));
+	      rule_parse("*", &rule, &err) < 0 && strstr(err.text, "--net open"));
 }
 
 static void check_matches(void)
@@ -138,19 +138,19 @@ static void check_matches(void)
 		      !allows("127.0.0.1", "2130706433", 80) &&
 		      !allows("127.0.0.1", "::ffff:127.0.0.1", 80));
 	CHECK("an empty list allows nothing, and says which rule would",
-	      gateway_allows(&none, "a.com", 22, &index, &err) == 0 &&
+	      rule_list_allows(&none, "a.com", 22, &index, &err) == 0 &&
 		      strstr(err.text, "--allow a.com:22 would"));
 	CHECK("what is no host is no question",
-	      gateway_allows(&none, "a b", 443, &index, &err) < 0);
+	      rule_list_allows(&none, "a b", 443, &index, &err) < 0);
 }
 
 /* --- addresses */
 
 static bool special(const char *text)
 {
-	struct gateway_address address;
+	struct address address;
 
-	return gateway_address_parse(text, &address) < 0 || gateway_address_special(&address);
+	return address_parse(text, &address) < 0 || address_special(&address);
 }
 
 static void check_addresses(void)
@@ -225,10 +225,9 @@ static void check_addresses(void)
 		}
 	CHECK("public addresses are public, also next to a special range", all);
 	CHECK("whatever a URL parser takes for an address is like one",
-	      gateway_address_like("2130706433") && gateway_address_like("0x7f.1") &&
-		      gateway_address_like("a.0x") && gateway_address_like("1.2.3.4.") &&
-		      gateway_address_like("::1") && !gateway_address_like("a1.com") &&
-		      !gateway_address_like("1.2.3.4a"));
+	      address_like("2130706433") && address_like("0x7f.1") && address_like("a.0x") &&
+		      address_like("1.2.3.4.") && address_like("::1") && !address_like("a1.com") &&
+		      !address_like("1.2.3.4a"));
 }
 
 /* --- HTTP */
@@ -241,7 +240,7 @@ static const char *read_request(const char *text, struct http_request *ret_reque
 static void check_http(void)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
-	struct gateway_target target = { .host = "a.com", .port = 8080 };
+	struct rule_target target = { .host = "a.com", .port = 8080 };
 	struct http_request request;
 	struct http_response response;
 	struct http_chunks chunks = { 0 };
@@ -313,9 +312,9 @@ static void check_hello(void)
 	bool more = true;
 
 	CHECK("the name of a hello is read",
-	      hello_read(bytes, size, name) == HELLO_NAMED && strcmp(name, "a.com") == 0);
+	      tls_hello_read(bytes, size, name) == TLS_HELLO_NAMED && strcmp(name, "a.com") == 0);
 	for (size_t i = 0; i < size; i++)
-		more = more && hello_read(bytes, i, name) == HELLO_MORE;
+		more = more && tls_hello_read(bytes, i, name) == TLS_HELLO_MORE;
 	CHECK("before its last byte it is none", more);
 	for (size_t i = 5; i < size; i++) {
 		const uint8_t record[] = { 22, 3, 1, 0, 1, bytes[i] };
@@ -325,15 +324,16 @@ static void check_hello(void)
 	}
 	name[0] = '\0';
 	CHECK("in records of one byte it is the same",
-	      hello_read(again, used, name) == HELLO_NAMED && strcmp(name, "a.com") == 0);
+	      tls_hello_read(again, used, name) == TLS_HELLO_NAMED && strcmp(name, "a.com") == 0);
 	bytes[4]++;
 	CHECK("what follows it in its record is refused",
-	      hello_read(bytes, size + 1, name) == HELLO_WRONG);
+	      tls_hello_read(bytes, size + 1, name) == TLS_HELLO_WRONG);
 	bytes[4]--;
 	bytes[8]++;
-	CHECK("a length that is wrong is seen", hello_read(bytes, size, name) != HELLO_NAMED);
+	CHECK("a length that is wrong is seen",
+	      tls_hello_read(bytes, size, name) != TLS_HELLO_NAMED);
 	CHECK("other protocols are no TLS",
-	      hello_read((const uint8_t *)"GET", 3, name) == HELLO_FOREIGN);
+	      tls_hello_read((const uint8_t *)"GET", 3, name) == TLS_HELLO_FOREIGN);
 }
 
 static void check_socks(void)
@@ -357,11 +357,11 @@ static void check_socks(void)
 
 static void check_config(void)
 {
-	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(POST_CONFIG);
-	struct post_config config = { .caps = GATEWAY_CAPS_DEFAULT,
-				      .token = "0123456789abcdef0123456789abcdef",
-				      .uid = 7 };
-	struct post_config again;
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(OWNER_PROTOCOL_CONFIG);
+	struct owner_protocol_config config = { .caps = GATEWAY_CAPS_DEFAULT,
+						.token = "0123456789abcdef0123456789abcdef",
+						.uid = 7 };
+	struct owner_protocol_config again;
 	struct list rules = { 0 };
 	struct list models = { 0 };
 	struct error err;
@@ -371,24 +371,24 @@ static void check_config(void)
 	list_add(&rules, "*.b.com:22");
 	list_add(&models, "upstream anthropic https://api.example:8443/a/v1");
 	list_add(&models, "key anthropic sk-0123456789");
-	post_config_write(&config, &rules, &models, &bytes);
+	owner_protocol_config_write(&config, &rules, &models, &bytes);
 	CHECK("a configuration is read as it was written",
-	      post_config_read(bytes.data, bytes.used, &again, &err) == 0 &&
+	      owner_protocol_config_read(bytes.data, bytes.used, &again, &err) == 0 &&
 		      again.rule_count == 2 && again.rules[1].below && again.uid == 7 &&
 		      again.caps.connections == 1024 && again.models.active &&
 		      again.models.providers[0].place.tls &&
 		      again.models.providers[0].place.target.port == 8443 &&
 		      strcmp(again.models.providers[0].place.prefix, "/a") == 0 &&
 		      strcmp(again.models.providers[0].key, "sk-0123456789") == 0);
-	post_config_release(&again);
+	owner_protocol_config_release(&again);
 	for (size_t i = 0; i < bytes.used; i++)
-		torn = torn && post_config_read(bytes.data, i, &again, &err) < 0;
+		torn = torn && owner_protocol_config_read(bytes.data, i, &again, &err) < 0;
 	CHECK("one that is torn anywhere is refused", torn);
 	config.caps.connections = 0;
 	buffer_release(&bytes);
-	post_config_write(&config, &rules, &models, &bytes);
+	owner_protocol_config_write(&config, &rules, &models, &bytes);
 	CHECK("a cap out of its range is refused, and named",
-	      post_config_read(bytes.data, bytes.used, &again, &err) < 0 &&
+	      owner_protocol_config_read(bytes.data, bytes.used, &again, &err) < 0 &&
 		      strstr(err.text, "connections at once"));
 	list_release(&rules);
 	list_release(&models);
@@ -396,70 +396,72 @@ static void check_config(void)
 
 static void check_table(void)
 {
-	AUTO_FREE struct table *table = mem_zero(sizeof *table);
-	struct gateway_target target = { .port = 443 };
-	uint32_t active[TABLE_ROWS + 1] = { 1 };
-	struct table_row row;
+	AUTO_FREE struct host_table *table = mem_zero(sizeof *table);
+	struct rule_target target = { .port = 443 };
+	uint32_t active[HOST_TABLE_ROWS + 1] = { 1 };
+	struct host_table_row row;
 	bool apart = true;
 
-	table_init(table);
-	for (int i = 0; i < 2 * TABLE_ROWS; i++) {
+	host_table_init(table);
+	for (int i = 0; i < 2 * HOST_TABLE_ROWS; i++) {
 		snprintf(target.host, sizeof target.host, "h%d.com", i);
-		table_find(table, &target, true, active)->refusals++;
+		host_table_find(table, &target, true, active)->refusals++;
 	}
-	CHECK("hosts that are refused have half of the table", table->used == TABLE_REFUSED);
-	for (int i = 0; i < 2 * TABLE_ROWS; i++) {
+	CHECK("hosts that are refused have half of the table", table->used == HOST_TABLE_REFUSED);
+	for (int i = 0; i < 2 * HOST_TABLE_ROWS; i++) {
 		snprintf(target.host, sizeof target.host, "a%d.com", i);
-		table_find(table, &target, false, active)->connections++;
+		host_table_find(table, &target, false, active)->connections++;
 	}
 	CHECK("one that is on its way keeps its row, the other strangers give way to hosts that are reached",
 	      strcmp(table->rows[0].host, "h0.com") == 0 &&
 		      strcmp(table->rows[1].host, "h1.com") != 0 &&
-		      table->rows[TABLE_ROWS].refusals == 2 * TABLE_ROWS - 1);
+		      table->rows[HOST_TABLE_ROWS].refusals == 2 * HOST_TABLE_ROWS - 1);
 	CHECK("those that find no room share the last row",
-	      table->used == TABLE_ROWS &&
-		      table_find(table, &target, false, active) == &table->rows[TABLE_ROWS]);
+	      table->used == HOST_TABLE_ROWS && host_table_find(table, &target, false, active) ==
+							&table->rows[HOST_TABLE_ROWS]);
 	snprintf(target.host, sizeof target.host, "a3.com");
-	apart = table_find(table, &target, false, active)->connections == 1;
+	apart = host_table_find(table, &target, false, active)->connections == 1;
 	target.port = 80;
 	CHECK("a port more is a row more",
-	      apart && table_find(table, &target, false, active) == &table->rows[TABLE_ROWS]);
-	CHECK("a table of ours is sound", table_sound(table));
+	      apart && host_table_find(table, &target, false, active) ==
+			       &table->rows[HOST_TABLE_ROWS]);
+	CHECK("a table of ours is sound", host_table_sound(table));
 	memset(table->rows[0].host, 'x', sizeof table->rows[0].host);
 	table->rows[1].host[0] = '\x1b';
 	table->rows[1].verdict = 77;
-	CHECK("one that was tampered with is not", !table_sound(table));
+	CHECK("one that was tampered with is not", !host_table_sound(table));
 	CHECK("and what is read of it is bounded and printable",
-	      table_read(table, 0, &row) && strlen(row.host) == sizeof row.host - 1 &&
-		      table_read(table, 1, &row) && row.host[0] == '?' &&
-		      row.verdict == TABLE_NONE);
+	      host_table_read(table, 0, &row) && strlen(row.host) == sizeof row.host - 1 &&
+		      host_table_read(table, 1, &row) && row.host[0] == '?' &&
+		      row.verdict == HOST_TABLE_NONE);
 	table->used = 0xffffffff;
-	CHECK("whatever it says of itself", !table_read(table, TABLE_ROWS + 1, &row));
+	CHECK("whatever it says of itself", !host_table_read(table, HOST_TABLE_ROWS + 1, &row));
 }
 
 static void check_messages(void)
 {
-	struct post_message message = { .type = POST_LISTEN };
-	struct post_message got;
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_LISTEN };
+	struct owner_protocol_message got;
 	int sockets[2];
 	int fds[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) < 0)
 		return;
 	CHECK("a message arrives with its descriptors",
-	      post_send(sockets[0], &message, sockets, 2, false) == 0 &&
-		      post_receive(sockets[1], &got, fds) == 1 && got.type == POST_LISTEN &&
-		      fds[0] >= 0 && fds[1] >= 0);
+	      owner_protocol_send(sockets[0], &message, sockets, 2, false) == 0 &&
+		      owner_protocol_receive(sockets[1], &got, fds) == 1 &&
+		      got.type == OWNER_PROTOCOL_LISTEN && fds[0] >= 0 && fds[1] >= 0);
 	close(fds[0]);
 	close(fds[1]);
 	message.type = 99;
 	CHECK("a message of an unknown type is refused",
-	      post_send(sockets[0], &message, NULL, 0, false) == 0 &&
-		      post_receive(sockets[1], &got, fds) < 0 && errno == EPROTO);
+	      owner_protocol_send(sockets[0], &message, NULL, 0, false) == 0 &&
+		      owner_protocol_receive(sockets[1], &got, fds) < 0 && errno == EPROTO);
 	CHECK("nothing to receive is said as such",
-	      post_receive(sockets[1], &got, fds) < 0 && errno == EAGAIN);
+	      owner_protocol_receive(sockets[1], &got, fds) < 0 && errno == EAGAIN);
 	close(sockets[0]);
-	CHECK("the end of the other side is seen", post_receive(sockets[1], &got, fds) == 0);
+	CHECK("the end of the other side is seen",
+	      owner_protocol_receive(sockets[1], &got, fds) == 0);
 	close(sockets[1]);
 }
 

@@ -1,7 +1,7 @@
 /* The gateway's own walls, each by its effect: an act that succeeds without them and fails behind them. */
 #include "unit.h"
 
-#include "gateway/confine.h"
+#include "gateway/gateway_confine.h"
 #include "util/mem.h"
 
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* Limits: their values, and control groups in a folder that looks like a cgroup file system. */
 #include "unit.h"
 
-#include "fence/cgroup.h"
-#include "fence/limit.h"
+#include "fence/watch/cgroup.h"
+#include "fence/watch/limit.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"

@@ -1,14 +1,14 @@
 /* The rooms behind ringfence run, piece by piece: the table of phases, the fold of events, the journal, the
  * sink, the survey, the prompt and the frozen fence. */
+#include "journal/journal.h"
 #include "loop/attend.h"
-#include "loop/frozen.h"
-#include "loop/model.h"
+#include "loop/disk_usage.h"
+#include "loop/loop_event.h"
+#include "loop/loop_state.h"
 #include "loop/prompt.h"
 #include "loop/sink.h"
-#include "loop/state.h"
+#include "loop/spec_json.h"
 #include "loop/survey.h"
-#include "loop/taken.h"
-#include "store/store.h"
 #include "unit.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -96,11 +96,12 @@ static const struct {
 static int wanted_next(int phase, int event)
 {
 	for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-		if (strcmp(cells[i].phase, loop_phase_name((enum loop_phase)phase)) != 0 ||
+		if (strcmp(cells[i].phase, loop_event_phase_name((enum loop_phase)phase)) != 0 ||
 		    strcmp(cells[i].event, loop_event_name((enum loop_event)event)) != 0)
 			continue;
 		for (int next = 0; next < LOOP_PHASE_COUNT; next++)
-			if (strcmp(cells[i].next, loop_phase_name((enum loop_phase)next)) == 0)
+			if (strcmp(cells[i].next, loop_event_phase_name((enum loop_phase)next)) ==
+			    0)
 				return next;
 	}
 	return -1;
@@ -113,7 +114,7 @@ static void table(void)
 
 	for (int phase = 0; phase < LOOP_PHASE_COUNT; phase++) {
 		for (int event = 0; event < LOOP_EVENT_COUNT; event++) {
-			int next = loop_next((enum loop_phase)phase, (enum loop_event)event);
+			int next = loop_event_next((enum loop_phase)phase, (enum loop_event)event);
 
 			allowed += next >= 0;
 			same = same && next == wanted_next(phase, event);
@@ -139,7 +140,7 @@ struct script {
 
 static void happens(struct script *script, const char *kind, const char *data)
 {
-	struct store_event event = {
+	struct journal_event event = {
 		.seq = ++script->seq, .at_ms = script->seq * 1000, .kind = kind, .data = data
 	};
 
@@ -176,9 +177,10 @@ static void folding(void)
 	CHECK("a loop begins as its configuration says",
 	      !script.refused && state->phase == LOOP_PHASE_ready &&
 		      state->options.limits.iterations == 4 && state->breakers[0].open_at == 2 &&
-		      state->supervisor == 77 && strcmp(loop_status(state, true), "running") == 0);
+		      state->supervisor == 77 &&
+		      strcmp(loop_state_status(state, true), "running") == 0);
 	CHECK("without a supervisor it is interrupted",
-	      strcmp(loop_status(state, false), "interrupted") == 0);
+	      strcmp(loop_state_status(state, false), "interrupted") == 0);
 	iterate(&script, "continued", "{\"used\": 1, \"reason\": \"r\", \"reflection\": \"hard\"}");
 	CHECK("a decision counts the iteration and keeps what was learnt",
 	      !script.refused && state->used == 1 && strcmp(state->reflections[0], "hard") == 0 &&
@@ -205,7 +207,7 @@ static void folding(void)
 	happens(&script, "finished",
 		"{\"status\": \"aborted\", \"reason\": \"by a person\", \"uncommitted\": \"a link\"}");
 	CHECK("the end has a status",
-	      !script.refused && strcmp(loop_status(state, false), "aborted") == 0);
+	      !script.refused && strcmp(loop_state_status(state, false), "aborted") == 0);
 	CHECK("and why not all of it was committed", strcmp(state->uncommitted, "a link") == 0);
 	happens(&script, "resumed", "{}");
 	CHECK("which is over when it goes on", !script.refused && !state->uncommitted);
@@ -236,7 +238,8 @@ static void money(void)
 	CHECK("what an interrupted agent spent is spent", state->spent_nusd == 12);
 	CHECK("a session stays until there is another", strcmp(state->session, "abc-1") == 0);
 	CHECK("an error of the stream is a fact",
-	      state->facts.stream_error == GUARD_STREAM_RATE_LIMIT && state->facts.reset_at == 99);
+	      state->facts.stream_error == OUTCOME_STREAM_RATE_LIMIT &&
+		      state->facts.reset_at == 99);
 	happens(&script, "paused", "{\"reason\": \"cost\", \"warned\": true}");
 	CHECK("a warning is remembered", state->warned);
 	happens(&script, "changed", "{\"warn_cost_nusd\": 50}");
@@ -278,7 +281,7 @@ static void prompts(void)
 	loop_state_release(&script.state);
 }
 
-static int count_events(void *context, const struct store_event *event, struct error *err)
+static int count_events(void *context, const struct journal_event *event, struct error *err)
 {
 	(void)event;
 	(void)err;
@@ -288,7 +291,7 @@ static int count_events(void *context, const struct store_event *event, struct e
 
 static bool damaged(const char *path, const char *sql)
 {
-	struct store *store = NULL;
+	struct journal *store = NULL;
 	struct error err = { "" };
 	sqlite3 *raw = NULL;
 	bool found;
@@ -296,9 +299,9 @@ static bool damaged(const char *path, const char *sql)
 	sqlite3_open(path, &raw);
 	sqlite3_exec(raw, sql, NULL, NULL, NULL);
 	sqlite3_close(raw);
-	found = store_open(path, STORE_READ, &store, &err) == 0 &&
-		store_each(store, 0, NULL, NULL, &err) < 0 && strstr(err.text, "damaged");
-	store_close(store);
+	found = journal_open(path, JOURNAL_READ, &store, &err) == 0 &&
+		journal_each(store, 0, NULL, NULL, &err) < 0 && strstr(err.text, "damaged");
+	journal_close(store);
 	return found;
 }
 
@@ -306,27 +309,28 @@ static void journal(void)
 {
 	AUTO_FREE char *path = path_join(folder, "journal.db");
 	AUTO_FREE char *other = path_join(folder, "no.db");
-	struct store *store = NULL;
-	struct store *reader = NULL;
+	struct journal *store = NULL;
+	struct journal *reader = NULL;
 	struct error err;
 	int count = 0;
 	int late = 0;
 
 	CHECK("a journal that is not there cannot be read",
-	      store_open(path, STORE_READ, &store, &err) < 0);
-	CHECK("a journal is made", store_open(path, STORE_CREATE, &store, &err) == 0);
+	      journal_open(path, JOURNAL_READ, &store, &err) < 0);
+	CHECK("a journal is made", journal_open(path, JOURNAL_CREATE, &store, &err) == 0);
 	for (int i = 0; i < 3; i++)
-		store_append(store, i % 2 ? STORE_NOW : STORE_LATER, i, "kind", "{}", &err);
+		journal_append(store, i % 2 ? JOURNAL_NOW : JOURNAL_LATER, i, "kind", "{}", &err);
 	CHECK("events are read by another while it is open, all or those behind one",
-	      store_open(path, STORE_READ, &reader, &err) == 0 &&
-		      store_each(reader, 0, count_events, &count, &err) == 0 && count == 3 &&
-		      store_each(reader, 2, count_events, &late, &err) == 0 && late == 1);
-	CHECK("a reader cannot write", store_append(reader, STORE_NOW, 9, "kind", "{}", &err) < 0);
-	store_close(reader);
-	store_close(store);
+	      journal_open(path, JOURNAL_READ, &reader, &err) == 0 &&
+		      journal_each(reader, 0, count_events, &count, &err) == 0 && count == 3 &&
+		      journal_each(reader, 2, count_events, &late, &err) == 0 && late == 1);
+	CHECK("a reader cannot write",
+	      journal_append(reader, JOURNAL_NOW, 9, "kind", "{}", &err) < 0);
+	journal_close(reader);
+	journal_close(store);
 	CHECK("what is no journal is refused",
 	      close(open(other, O_CREAT | O_WRONLY, 0600)) == 0 &&
-		      store_open(other, STORE_WRITE, &store, &err) < 0);
+		      journal_open(other, JOURNAL_WRITE, &store, &err) < 0);
 	CHECK("a changed event is found",
 	      damaged(path, "UPDATE event SET data = '[]' WHERE seq = 2"));
 	CHECK("a missing event is found", damaged(path, "DELETE FROM event WHERE seq = 2"));
@@ -442,13 +446,13 @@ static void freezing(void)
 	list_add(&spec.env, "NAME=value");
 	spec.limits[FENCE_LIMIT_MEMORY] = 4096;
 	spec.accepted_limits = 3;
-	first = frozen_spec(&spec, "/p/sub");
-	if (frozen_thaw(first, &thawed, &err) == 0)
-		second = frozen_spec(&thawed, "/elsewhere");
+	first = spec_json_write(&spec, "/p/sub");
+	if (spec_json_read(first, &thawed, &err) == 0)
+		second = spec_json_write(&thawed, "/elsewhere");
 	CHECK("a frozen fence thaws to the same, wherever that is", json_equal(first, second));
 	CHECK("a relative path is meant from where it was said",
 	      strcmp(thawed.hide.items[0].path, "/p/sub/secret") == 0);
-	CHECK("what is no frozen fence is refused", frozen_thaw(json_null(), &thawed, &err) < 0);
+	CHECK("what is no frozen fence is refused", spec_json_read(json_null(), &thawed, &err) < 0);
 	fence_spec_release(&thawed);
 	fence_spec_release(&spec);
 	json_decref(first);
@@ -495,11 +499,11 @@ static void disks(void)
 	mkdir(path, 0755);
 	sum = dig(path, 1000);
 	setrlimit(RLIMIT_NOFILE, &few);
-	counted = taken_bytes(path);
+	counted = disk_usage_bytes(path);
 	setrlimit(RLIMIT_NOFILE, &usual);
 	CHECK("what a folder takes is counted at any depth, with few descriptors",
 	      sum == 20 * 65536 && counted >= sum && counted < sum + (1000 + 20) * 8192);
-	CHECK("what is not there takes nothing", taken_bytes("/nonexistent/x") == 0);
+	CHECK("what is not there takes nothing", disk_usage_bytes("/nonexistent/x") == 0);
 	CHECK("it can be removed", system(remove) == 0);
 }
 

@@ -1,8 +1,8 @@
 /* The promise in a final message, and the boxes of a task list. */
 #include "unit.h"
 
-#include "guard/boxes.h"
-#include "guard/promise.h"
+#include "decision/boxes.h"
+#include "decision/promise.h"
 
 #include "util/mem.h"
 
@@ -10,7 +10,7 @@
 
 static bool promised(const char *message, const char *promise)
 {
-	return guard_promised(message, strlen(message), promise);
+	return promise_found(message, strlen(message), promise);
 }
 
 static void promises(void)
@@ -47,14 +47,14 @@ static void promises(void)
 	CHECK("an empty message promises nothing", !promised("", NULL) && !promised("\n", NULL));
 	CHECK("a message of marks promises nothing",
 	      !promised("***\n```\n```\n", NULL) && !promised("```", NULL));
-	CHECK("a message may hold NUL", guard_promised("a\0DONE", 6, "DONE"));
+	CHECK("a message may hold NUL", promise_found("a\0DONE", 6, "DONE"));
 }
 
 static bool boxes(const char *text, uint32_t open, uint32_t ticked)
 {
-	struct guard_boxes found = { 7, 7 };
+	struct boxes found = { 7, 7 };
 
-	guard_boxes_count(text, strlen(text), &found);
+	boxes_count(text, strlen(text), &found);
 	return found.open == open && found.ticked == ticked;
 }
 
@@ -88,17 +88,17 @@ static void large_lists(void)
 {
 	enum { SIZE = 10 << 20, LINES = SIZE / 8 };
 	AUTO_FREE char *text = mem_alloc(SIZE);
-	struct guard_boxes found = { 0 };
+	struct boxes found = { 0 };
 
 	for (size_t i = 0; i < LINES; i++)
 		memcpy(text + i * 8, i % 2 ? "- [x] a\n" : "- [ ] a\n", 8);
-	guard_boxes_count(text, SIZE, &found);
+	boxes_count(text, SIZE, &found);
 	CHECK("ten megabytes of boxes are counted",
 	      found.open == LINES / 2 && found.ticked == LINES / 2);
 	memset(text, '`', SIZE);
-	guard_boxes_count(text, SIZE, &found);
+	boxes_count(text, SIZE, &found);
 	CHECK("ten megabytes without a newline are one line", found.open == 0 && found.ticked == 0);
-	CHECK("ten megabytes of marks promise nothing", !guard_promised(text, SIZE, NULL));
+	CHECK("ten megabytes of marks promise nothing", !promise_found(text, SIZE, NULL));
 }
 
 int main(void)

@@ -2,10 +2,10 @@
  * own. */
 #include "unit.h"
 
-#include "fence/builtin.h"
 #include "fence/fence.h"
-#include "fence/home.h"
-#include "fence/run.h"
+#include "fence/plan/defaults.h"
+#include "fence/plan/home.h"
+#include "fence/run/run_record.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -23,7 +23,7 @@ static void make_folder(const char *base, const char *name)
 {
 	AUTO_FREE char *path = path_join(base, name);
 
-	if (make_folders(path, 0755) < 0)
+	if (state_folder_make(path, 0755) < 0)
 		abort();
 }
 
@@ -40,12 +40,12 @@ static void make_file(const char *base, const char *name, const char *text)
 
 static bool executed(const char *name)
 {
-	return builtin_name(name, false).executed;
+	return defaults_name(name, false).executed;
 }
 
 static bool secret(const char *name, bool is_dir)
 {
-	return builtin_name(name, is_dir).secret;
+	return defaults_name(name, is_dir).secret;
 }
 
 static void names(void)
@@ -68,9 +68,9 @@ static void names(void)
 	      !secret("secrets", false) && !secret("credentials", false));
 	CHECK("a name that is only the ending is no key", !secret(".pem", false));
 	CHECK("certificates alone are public",
-	      builtin_public_certificates("-----BEGIN CERTIFICATE-----\nx", 29));
+	      defaults_public_certificates("-----BEGIN CERTIFICATE-----\nx", 29));
 	CHECK("a private key beside them is not",
-	      !builtin_public_certificates(
+	      !defaults_public_certificates(
 		      "-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----", 59));
 }
 

@@ -347,22 +347,24 @@ static void test_bytes(void)
 
 static void test_adapters(void)
 {
-	const struct agent_adapter *agent;
+	const struct adapter *agent;
 
-	for (size_t i = 0; (agent = agent_adapter_at(i)); i++) {
+	for (size_t i = 0; (agent = adapter_at(i)); i++) {
 		AUTO_FREE char *sentence = mem_format(
 			"%s: what skips permissions is in the command with a fence alone",
 			agent->name);
 		AUTO_BUFFER struct buffer with = BUFFER_INIT(1 << 16),
 					  without = BUFFER_INIT(1 << 16);
-		struct agent_order order = { .program = "/a b/it's", .model = "m", .fenced = true };
+		struct adapter_order order = { .program = "/a b/it's",
+					       .model = "m",
+					       .fenced = true };
 		bool held = true;
 
 		if (!agent->program)
 			continue;
-		agent_command(agent, &order, &with);
+		adapter_command(agent, &order, &with);
 		order.fenced = false;
-		agent_command(agent, &order, &without);
+		adapter_command(agent, &order, &without);
 		for (const char *const *word = agent->bypass; *word; word++) {
 			AUTO_FREE char *quoted = mem_format(" '%s'", *word);
 
@@ -372,10 +374,10 @@ static void test_adapters(void)
 		CHECK(sentence, held && strstr(buffer_text(&with), "'/a b/it'\\''s'"));
 	}
 	CHECK("versions are compared by their numbers",
-	      agent_version_compare("2.1.325", "2.1.9") > 0 &&
-		      agent_version_compare("0.166.0", "0.167") < 0 &&
-		      agent_version_compare("1.18.33", "1.18.33") == 0 &&
-		      agent_version_compare("1.18", "1.18.0") == 0);
+	      adapter_version_compare("2.1.325", "2.1.9") > 0 &&
+		      adapter_version_compare("0.166.0", "0.167") < 0 &&
+		      adapter_version_compare("1.18.33", "1.18.33") == 0 &&
+		      adapter_version_compare("1.18", "1.18.0") == 0);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* Reset times: what providers write, and when that is. */
 #include "unit.h"
 
-#include "guard/reset.h"
+#include "decision/reset.h"
 
 #include "util/mem.h"
 
@@ -53,13 +53,12 @@ enum { MINUTE = 60, HOUR = 3600, DAY = 86400, REFUSED = -1000000 };
 static void table(const char *what, const struct sample *samples, size_t count, int64_t now,
 		  char *here)
 {
-	const struct guard_zone zone = { .offset = offset, .context = here };
+	const struct reset_zone zone = { .offset = offset, .context = here };
 
 	for (size_t i = 0; i < count; i++) {
 		AUTO_FREE char *sentence = mem_format("%s: '%s'", what, samples[i].text);
 		int64_t time = now + REFUSED;
-		int done = guard_reset_time(samples[i].text, strlen(samples[i].text), now, &zone,
-					    &time);
+		int done = reset_time(samples[i].text, strlen(samples[i].text), now, &zone, &time);
 
 		if (time - now != samples[i].expected)
 			printf("# got %lld\n", (long long)(time - now));
@@ -267,24 +266,24 @@ static const struct sample new_year[] = {
 
 static void limits(void)
 {
-	const struct guard_zone zone = { .offset = offset, .context = vilnius };
+	const struct reset_zone zone = { .offset = offset, .context = vilnius };
 	char long_text[5000];
 	int64_t time = 7;
 
 	memset(long_text, 'x', sizeof long_text);
 	memcpy(long_text + sizeof long_text - 12, " resets 5pm ", 12);
 	CHECK("what is behind the maximum is not read",
-	      guard_reset_time(long_text, sizeof long_text, WEDNESDAY, &zone, &time) == -1);
+	      reset_time(long_text, sizeof long_text, WEDNESDAY, &zone, &time) == -1);
 	memcpy(long_text, "resets 5pm \0", 12);
 	CHECK("a text may hold NUL",
-	      guard_reset_time(long_text, sizeof long_text, WEDNESDAY, &zone, &time) == 0);
+	      reset_time(long_text, sizeof long_text, WEDNESDAY, &zone, &time) == 0);
 	time = 7;
 	CHECK("without zones a civil time is refused, and nothing else",
-	      guard_reset_time("resets 5pm", 10, WEDNESDAY, NULL, &time) == -1 && time == 7 &&
-		      guard_reset_time("in 45s", 6, WEDNESDAY, NULL, &time) == 0);
+	      reset_time("resets 5pm", 10, WEDNESDAY, NULL, &time) == -1 && time == 7 &&
+		      reset_time("in 45s", 6, WEDNESDAY, NULL, &time) == 0);
 	CHECK("a clock that is broken is refused",
-	      guard_reset_time("in 45s", 6, -1, &zone, &time) == -1 &&
-		      guard_reset_time("in 45s", 6, INT64_MAX, &zone, &time) == -1);
+	      reset_time("in 45s", 6, -1, &zone, &time) == -1 &&
+		      reset_time("in 45s", 6, INT64_MAX, &zone, &time) == -1);
 }
 
 int main(void)

@@ -1,11 +1,11 @@
 /* Checkpoints, as far as they are pure: names, manifests, ignore rules, sums, comparing trees. */
 #include "unit.h"
 
-#include "snapshot/look/rules.h"
+#include "snapshot/look/ignore_rules.h"
 #include "snapshot/store/manifest.h"
-#include "snapshot/store/name.h"
 #include "snapshot/store/sha1.h"
-#include "snapshot/undo/plan.h"
+#include "snapshot/store/stored_name.h"
+#include "snapshot/undo/restore_plan.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
@@ -17,8 +17,8 @@ static bool stored_as(const char *name, bool chunked, const char *stored)
 	const char *back;
 	bool pieces;
 
-	name_store(&out, name, chunked);
-	back = name_read(buffer_text(&out), &pieces);
+	stored_name_store(&out, name, chunked);
+	back = stored_name_read(buffer_text(&out), &pieces);
 	return strcmp(buffer_text(&out), stored) == 0 && back && strcmp(back, name) == 0 &&
 	       pieces == chunked;
 }
@@ -41,9 +41,11 @@ static void names(void)
 		      stored_as("ringfence", false, "ringfence%ringfence"));
 	CHECK("a file in pieces is marked", stored_as("big", true, "ringfence#big"));
 	CHECK("names that nobody can have are refused",
-	      !name_read(".git", &pieces) && !name_read("ringfence%..", &pieces) &&
-		      !name_read("ringfence%", &pieces) && !name_read("..", &pieces) &&
-		      !name_read("ringfence%a/b", &pieces) && !name_read("ringfence-x", &pieces));
+	      !stored_name_read(".git", &pieces) && !stored_name_read("ringfence%..", &pieces) &&
+		      !stored_name_read("ringfence%", &pieces) &&
+		      !stored_name_read("..", &pieces) &&
+		      !stored_name_read("ringfence%a/b", &pieces) &&
+		      !stored_name_read("ringfence-x", &pieces));
 }
 
 static void sums(void)
@@ -121,40 +123,46 @@ static void manifests(void)
 static void ignore_rules(void)
 {
 	static const char upper[] = "*.o\n/top\nbuild/\r\n#no\n\nlogs\n";
-	struct rules *rules = rules_new();
-	struct rules *read = NULL;
+	struct ignore_rules *rules = ignore_rules_new();
+	struct ignore_rules *read = NULL;
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(4096);
 	struct error err;
 
-	rules_add(rules, "", upper, sizeof upper - 1);
-	rules_add(rules, "src", "!keep.o\n/only\n", 14);
-	rules_track(rules, "build/tracked");
-	rules_track(rules, "build-2/x");
-	rules_ready(rules);
+	ignore_rules_add(rules, "", upper, sizeof upper - 1);
+	ignore_rules_add(rules, "src", "!keep.o\n/only\n", 14);
+	ignore_rules_track(rules, "build/tracked");
+	ignore_rules_track(rules, "build-2/x");
+	ignore_rules_ready(rules);
 	CHECK("names are ignored at any depth",
-	      rules_ignore(rules, "a.o", false) && rules_ignore(rules, "x/y/a.o", false));
+	      ignore_rules_ignore(rules, "a.o", false) &&
+		      ignore_rules_ignore(rules, "x/y/a.o", false));
 	CHECK("a deeper file outranks an upper one",
-	      !rules_ignore(rules, "src/keep.o", false) && rules_ignore(rules, "keep.o", false));
-	CHECK("a slash means from here on", rules_ignore(rules, "top", false) &&
-						    !rules_ignore(rules, "x/top", false) &&
-						    rules_ignore(rules, "src/only", false) &&
-						    !rules_ignore(rules, "only", false));
+	      !ignore_rules_ignore(rules, "src/keep.o", false) &&
+		      ignore_rules_ignore(rules, "keep.o", false));
+	CHECK("a slash means from here on", ignore_rules_ignore(rules, "top", false) &&
+						    !ignore_rules_ignore(rules, "x/top", false) &&
+						    ignore_rules_ignore(rules, "src/only", false) &&
+						    !ignore_rules_ignore(rules, "only", false));
 	CHECK("a slash at the end means folders",
-	      rules_ignore(rules, "build", true) && !rules_ignore(rules, "build", false));
+	      ignore_rules_ignore(rules, "build", true) &&
+		      !ignore_rules_ignore(rules, "build", false));
 	CHECK("what is tracked is known, with the folders above it",
-	      rules_tracked(rules, "build") && rules_tracked(rules, "build/tracked") &&
-		      !rules_tracked(rules, "build/other") && !rules_tracked(rules, "buil"));
-	rules_keep(rules, "build/tracked");
-	rules_settle(rules);
-	rules_write(rules, &bytes);
+	      ignore_rules_tracked(rules, "build") &&
+		      ignore_rules_tracked(rules, "build/tracked") &&
+		      !ignore_rules_tracked(rules, "build/other") &&
+		      !ignore_rules_tracked(rules, "buil"));
+	ignore_rules_keep(rules, "build/tracked");
+	ignore_rules_settle(rules);
+	ignore_rules_write(rules, &bytes);
 	CHECK("rules are kept and read again",
-	      rules_read(bytes.data, bytes.used, &read, &err) == 0 &&
-		      rules_ignore(read, "a.o", false) && rules_tracked(read, "build") &&
-		      !rules_tracked(read, "build-2"));
-	rules_free(read);
+	      ignore_rules_read(bytes.data, bytes.used, &read, &err) == 0 &&
+		      ignore_rules_ignore(read, "a.o", false) &&
+		      ignore_rules_tracked(read, "build") &&
+		      !ignore_rules_tracked(read, "build-2"));
+	ignore_rules_free(read);
 	CHECK("rules that were cut are refused",
-	      rules_read(bytes.data, bytes.used - 1, &read, &err) < 0);
-	rules_free(rules);
+	      ignore_rules_read(bytes.data, bytes.used - 1, &read, &err) < 0);
+	ignore_rules_free(rules);
 }
 
 static void comparing(void)
@@ -166,18 +174,19 @@ static void comparing(void)
 
 	make_tree(&one, 0644);
 	make_tree(&other, 0644);
-	CHECK("equal trees do not differ", !plan_difference(&one, &other, &kept));
+	CHECK("equal trees do not differ", !restore_plan_difference(&one, &other, &kept));
 	node_at(&other, "d/b")->mode = 0600;
-	where = plan_difference(&one, &other, &kept);
+	where = restore_plan_difference(&one, &other, &kept);
 	CHECK("a mode is a difference", where && strcmp(where, "d/b") == 0);
 	node_at(&other, "d/b")->mode = 0644;
 	node_at(&other, "d/b")->group = node_find(&other, "a")->group = 0;
 	free(where);
-	where = plan_difference(&one, &other, &kept);
+	where = restore_plan_difference(&one, &other, &kept);
 	CHECK("so is a link that is a copy", where && strcmp(where, "a") == 0);
 	CHECK("a part of one tree comes into another",
-	      plan_graft(&one, &other, "d/b", &err) == 0 && node_find(&one, "a")->group == 0);
-	CHECK("what is not there cannot", plan_graft(&one, &other, "d/c", &err) < 0);
+	      restore_plan_graft(&one, &other, "d/b", &err) == 0 &&
+		      node_find(&one, "a")->group == 0);
+	CHECK("what is not there cannot", restore_plan_graft(&one, &other, "d/c", &err) < 0);
 	node_release(&one);
 	node_release(&other);
 }

@@ -1,8 +1,8 @@
 /* The sweep, by itself: what it takes, what it leaves, and records that are none. */
 #include "unit.h"
 
-#include "fence/run.h"
-#include "fence/sweep.h"
+#include "fence/after/sweep.h"
+#include "fence/run/run_record.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -65,7 +65,7 @@ static void damaged(struct buffer *record, const char *quarantine)
 	}
 	CHECK("a torn record is refused", refused);
 	CHECK("an empty record is refused", sweep("", 0, quarantine, "none", &found, &err) < 0);
-	found_release(&found);
+	sweep_found_release(&found);
 }
 
 int main(void)
@@ -126,7 +126,7 @@ int main(void)
 	      !there("p/bare/HEAD") && there("q/2/bare/HEAD") && there("p/bare/objects"));
 	CHECK("a protected symlink is put back", there("p/.codex"));
 	CHECK("ordinary files and known ones stay", there("p/ordinary") && there("p/.mcp.json"));
-	found_release(&found);
+	sweep_found_release(&found);
 	damaged(&record, quarantine);
 	buffer_release(&record);
 	chmod("p/a/locked", 0755);

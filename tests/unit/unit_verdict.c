@@ -1,7 +1,7 @@
 /* Which wall stands at a path, what it refuses, and how it is named. By text alone. */
 #include "unit.h"
 
-#include "fence/verdict.h"
+#include "fence/watch/verdict.h"
 #include "util/mem.h"
 
 #include <stdlib.h>

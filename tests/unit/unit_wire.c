@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "fence/init/order.h"
-#include "fence/wire.h"
+#include "fence/run/wire.h"
 #include "util/fd.h"
 
 #include <errno.h>

@@ -498,13 +498,13 @@ static int try_all(const struct canary *list, size_t size, const struct order *o
 	return 0;
 }
 
-int canaries_outside(const struct order *order, struct canary_count *count, struct error *err)
+int canary_outside(const struct order *order, struct canary_count *count, struct error *err)
 {
 	return try_all(outside, sizeof outside / sizeof *outside, order, false, count, err);
 }
 
-int canaries_inside(const struct order *order, bool landlock, struct canary_count *count,
-		    struct error *err)
+int canary_inside(const struct order *order, bool landlock, struct canary_count *count,
+		  struct error *err)
 {
 	return try_all(inside, sizeof inside / sizeof *inside, order, landlock, count, err);
 }

@@ -16,10 +16,10 @@ struct canary_count {
 };
 
 /* From init, before the walls that it puts up itself: what did the mechanism make? */
-int canaries_outside(const struct order *order, struct canary_count *count, struct error *err);
+int canary_outside(const struct order *order, struct canary_count *count, struct error *err);
 
 /* From the command's own process, behind all walls. `landlock`: that wall is up. */
-int canaries_inside(const struct order *order, bool landlock, struct canary_count *count,
-		    struct error *err);
+int canary_inside(const struct order *order, bool landlock, struct canary_count *count,
+		  struct error *err);
 
 #endif

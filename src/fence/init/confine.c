@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "filter.inc" /* filter_plain, filter_noticing, filter_tracing; made by filter_gen.c */
+#include "filter.inc" /* filter_plain, filter_noticing, filter_tracing; made by fence_filter_gen.c */
 
 /* A fork bomb ends here. Threads count, so a parallel build needs some room. */
 enum { MOST_PROCESSES = 2048 };

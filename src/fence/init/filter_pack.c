@@ -36,7 +36,7 @@ static bool holds(const struct sock_filter *step, uint32_t value)
 	}
 }
 
-static size_t next_of(const struct filter *filter, size_t at, uint32_t value)
+static size_t next_of(const struct filter_pack *filter, size_t at, uint32_t value)
 {
 	const struct sock_filter *step = &filter->steps[at];
 
@@ -48,7 +48,7 @@ static size_t next_of(const struct filter *filter, size_t at, uint32_t value)
 }
 
 /* What the filter answers, as the kernel would find out. */
-static uint32_t answer_of(const struct filter *filter, const struct seccomp_data *data)
+static uint32_t answer_of(const struct filter_pack *filter, const struct seccomp_data *data)
 {
 	uint32_t value = 0;
 
@@ -87,8 +87,8 @@ struct span {
 };
 
 struct packing {
-	const struct filter *from;
-	struct filter *to;
+	const struct filter_pack *from;
+	struct filter_pack *to;
 	struct node nodes[FILTER_MOST];
 	struct place places[FILTER_MOST];
 	size_t node_count;
@@ -207,7 +207,7 @@ static size_t read_from(struct packing *packing, size_t at, uint32_t offset, uin
 /* Where a call's own judgement begins: at an answer, or where the filter looks at its arguments. */
 static size_t find_fate(struct packing *packing, uint32_t arch, uint32_t number)
 {
-	const struct filter *filter = packing->from;
+	const struct filter_pack *filter = packing->from;
 	uint32_t value = 0;
 	size_t at = 0;
 
@@ -260,7 +260,7 @@ static int find_spans(struct packing *packing, uint32_t arch, uint32_t last)
 
 static int emit(struct packing *packing, uint16_t code, size_t yes, size_t no, uint32_t k)
 {
-	struct filter *to = packing->to;
+	struct filter_pack *to = packing->to;
 
 	if (to->count == FILTER_MOST || yes > FAR || no > FAR)
 		return -1;
@@ -272,7 +272,7 @@ static int emit(struct packing *packing, uint16_t code, size_t yes, size_t no, u
 /* A tree of comparisons over spans[first..end). */
 static int emit_tree(struct packing *packing, size_t first, size_t end)
 {
-	struct filter *to = packing->to;
+	struct filter_pack *to = packing->to;
 	const struct span *span = &packing->spans[first];
 	size_t middle = first + (end - first) / 2;
 	size_t at = to->count;
@@ -414,11 +414,11 @@ static int emit_head(struct packing *packing, uint32_t arch, uint32_t last)
 	return none ? emit(packing, LOAD, 0, 0, AT_NUMBER) : 0;
 }
 
-int filter_pack(const struct filter *filter, uint32_t arch, uint32_t last,
-		struct filter *ret_filter)
+int filter_pack(const struct filter_pack *filter, uint32_t arch, uint32_t last,
+		struct filter_pack *ret_filter)
 {
 	struct packing *packing = calloc(1, sizeof *packing);
-	struct filter *to = calloc(1, sizeof *to);
+	struct filter_pack *to = calloc(1, sizeof *to);
 	int result = -1;
 
 	if (!packing || !to)
@@ -438,7 +438,7 @@ end:
 }
 
 /* Values that rules have a reason to tell apart: bits, small numbers, the numbers of the filters themselves. */
-static uint64_t choose(const struct filter *filter, uint64_t *state)
+static uint64_t choose(const struct filter_pack *filter, uint64_t *state)
 {
 	uint64_t random = *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;
 	uint64_t more = random >> 20;
@@ -463,8 +463,8 @@ static uint64_t choose(const struct filter *filter, uint64_t *state)
 	}
 }
 
-static bool differ(const struct filter *a, const struct filter *b, uint32_t arch, uint32_t number,
-		   uint64_t *state)
+static bool differ(const struct filter_pack *a, const struct filter_pack *b, uint32_t arch,
+		   uint32_t number, uint64_t *state)
 {
 	struct seccomp_data data = { .nr = (int)number, .arch = arch };
 
@@ -473,7 +473,8 @@ static bool differ(const struct filter *a, const struct filter *b, uint32_t arch
 	return answer_of(a, &data) != answer_of(b, &data);
 }
 
-int filter_compare(const struct filter *a, const struct filter *b, uint32_t arch, uint32_t last)
+int filter_pack_compare(const struct filter_pack *a, const struct filter_pack *b, uint32_t arch,
+			uint32_t last)
 {
 	enum { ROUNDS = 1000, FARTHER = 100, STEP = 0x10003 };
 	uint64_t state = 1;

@@ -15,7 +15,7 @@
 
 enum { FILTER_MOST = 4096 }; /* what a kernel takes */
 
-struct filter {
+struct filter_pack {
 	struct sock_filter steps[FILTER_MOST];
 	size_t count;
 };
@@ -25,10 +25,11 @@ struct filter {
  * `last` the highest number that it has a rule for. Returns 0, or -1 if the filter has a form that is not
  * understood.
  */
-int filter_pack(const struct filter *filter, uint32_t arch, uint32_t last,
-		struct filter *ret_filter);
+int filter_pack(const struct filter_pack *filter, uint32_t arch, uint32_t last,
+		struct filter_pack *ret_filter);
 
 /* Do both answer alike, to each number and arguments of many kinds? Returns 0 or -1. */
-int filter_compare(const struct filter *a, const struct filter *b, uint32_t arch, uint32_t last);
+int filter_pack_compare(const struct filter_pack *a, const struct filter_pack *b, uint32_t arch,
+			uint32_t last);
 
 #endif

@@ -282,7 +282,7 @@ static _Noreturn void become_command(const struct order *order, int terminal, in
 		fail(&err, false);
 	if (order->flags.confined && put_up_walls(order, &landlock, &err) < 0)
 		fail(&err, false);
-	if (order->flags.confined && canaries_inside(order, landlock, &inside, &err) < 0)
+	if (order->flags.confined && canary_inside(order, landlock, &inside, &err) < 0)
 		fail(&err, true);
 	if (read(gate, &outside, sizeof outside) != sizeof outside)
 		_exit(EXIT_NOT_SET_UP); /* init has said why */
@@ -411,7 +411,7 @@ static int prove(const struct order *order, int gate, int counters, struct error
 	 * found out meanwhile. */
 	if (order->flags.confined && wire_send(WIRE_FD_CONTROL, &mounted, -1) < 0)
 		return error_sys(err, "report the mounts");
-	if (order->flags.confined && canaries_outside(order, &count, err) < 0)
+	if (order->flags.confined && canary_outside(order, &count, err) < 0)
 		fail(err, true);
 	if ((order->flags.confined && wait_for_go(err) < 0) || hand_out_sockets(order, err) < 0)
 		return -1;

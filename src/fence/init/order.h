@@ -1,8 +1,8 @@
-/* The order that ringfence gives to init, read from its records (see fence/wire.h). */
+/* The order that ringfence gives to init, read from its records (see fence/run/wire.h). */
 #ifndef FENCE_INIT_ORDER_H
 #define FENCE_INIT_ORDER_H
 
-#include "fence/wire.h"
+#include "fence/run/wire.h"
 
 struct order_rule {
 	struct wire_rule rule;

@@ -2,13 +2,13 @@
 #include "snapshot/apply/apply.h"
 
 #include "snapshot/apply/bare.h"
-#include "snapshot/apply/drafts.h"
 #include "snapshot/apply/landing.h"
 #include "snapshot/apply/mail.h"
+#include "snapshot/apply/memory_objects.h"
 #include "snapshot/apply/merge.h"
 #include "snapshot/base/discard.h"
 #include "snapshot/base/libgit.h"
-#include "snapshot/look/walk.h"
+#include "snapshot/look/look_walk.h"
 #include "snapshot/object/vet.h"
 #include "util/fd.h"
 #include "util/text.h"
@@ -19,12 +19,12 @@
 
 /* All that is found out before something changes. */
 struct finding {
-	struct user user;
+	struct user_repo user;
 	git_oid theirs;
 	git_oid old_tree;
-	struct drafts *drafts;
+	struct memory_objects *drafts;
 	struct merge merge;
-	struct deltas deltas;
+	struct delta_set deltas;
 	struct list own; /* of the user's, in the way */
 	git_index *index;
 };
@@ -35,7 +35,7 @@ static void release(struct finding *finding)
 	delta_release(&finding->deltas);
 	merge_release(&finding->merge);
 	list_release(&finding->own);
-	user_close(&finding->user);
+	user_repo_close(&finding->user);
 }
 
 static int find_branch(git_repository *repository, const char *name, git_oid *ret_id,
@@ -69,10 +69,10 @@ static int check_depth(git_repository *repository, const git_oid *theirs, struct
 
 static int look(struct finding *at, const struct apply_options *options, struct error *err)
 {
-	const struct user *user = &at->user;
+	const struct user_repo *user = &at->user;
 	const git_oid *ours = user->unborn ? NULL : &user->head;
 
-	if (drafts_begin(user->repository, &at->drafts, err) < 0 ||
+	if (memory_objects_begin(user->repository, &at->drafts, err) < 0 ||
 	    find_branch(user->repository, options->branch, &at->theirs, err) < 0 ||
 	    check_depth(user->repository, &at->theirs, err) < 0 ||
 	    merge_try(user->repository, ours, &at->theirs, &at->merge, err) < 0)
@@ -171,7 +171,7 @@ static int tell_obeyed(struct json *json, const struct finding *at, struct error
 {
 	struct list obeyed = { 0 };
 
-	if (user_obeyed(&at->user, &obeyed, err) < 0)
+	if (user_repo_obeyed(&at->user, &obeyed, err) < 0)
 		return -1;
 	json_list(json, "obeyed", &obeyed);
 	list_release(&obeyed);
@@ -219,7 +219,7 @@ static int commit(struct finding *at, const struct apply_options *options, git_o
 	size_t count = 0;
 	int result = -1;
 
-	if (user_identity(&at->user, &who, err) < 0)
+	if (user_repo_identity(&at->user, &who, err) < 0)
 		return -1;
 	if ((!at->user.unborn && git_commit_lookup(&ours, repository, &at->user.head) < 0) ||
 	    (!options->squash && git_commit_lookup(&theirs, repository, &at->theirs) < 0) ||
@@ -259,7 +259,7 @@ static int perform(struct finding *at, const struct apply_options *options, stru
 	if ((options->squash || at->merge.kind == MERGE_TRUE) &&
 	    commit(at, options, &landing.new, err) < 0)
 		return -1;
-	outcome = drafts_keep(at->drafts, at->user.repository, true, err);
+	outcome = memory_objects_keep(at->drafts, at->user.repository, true, err);
 	if (outcome == 0)
 		outcome = landing_make(&at->user, &landing, &at->deltas, &result, err);
 	if (outcome == 0) {
@@ -273,7 +273,7 @@ static int perform(struct finding *at, const struct apply_options *options, stru
 }
 
 /* What was cut off comes first; the lock is held. */
-static int finish(struct user *user, struct json *json, struct error *err)
+static int finish(struct user_repo *user, struct json *json, struct error *err)
 {
 	struct landing_result result = { 0 };
 	int outcome;
@@ -281,7 +281,7 @@ static int finish(struct user *user, struct json *json, struct error *err)
 	if (!landing_pending(user->git_fd)) {
 		/* One that was killed before anything of the user's changed leaves no more than this. */
 		if (user->stale)
-			discard(user->work_fd, WALK_STAGE);
+			discard(user->work_fd, LOOK_WALK_STAGE);
 		return 0;
 	}
 	outcome = landing_finish(user, &result, err);
@@ -304,7 +304,7 @@ static bool was_cut_off(const char *project)
 		const char *path = git_repository_path(repository);
 		AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-		found = git >= 0 && (landing_pending(git) || user_was_killed(git));
+		found = git >= 0 && (landing_pending(git) || user_repo_was_killed(git));
 	}
 	git_repository_free(repository);
 	return found;
@@ -312,30 +312,32 @@ static bool was_cut_off(const char *project)
 
 int apply_finish(const char *project, struct json *json, struct error *err)
 {
-	struct user user;
+	struct user_repo user;
 	int result;
 
 	if (!was_cut_off(project))
 		return 0;
-	result = user_open(&user, project, NULL, err);
+	result = user_repo_open(&user, project, NULL, err);
 	if (result == 0)
-		result = user_lock(&user, err);
+		result = user_repo_lock(&user, err);
 	if (result == 0)
 		result = finish(&user, json, err);
-	user_close(&user);
+	user_repo_close(&user);
 	return result;
 }
 
 int apply_branch(const struct apply_options *options, struct json *json, struct error *err)
 {
 	struct finding at = { 0 };
-	int result = user_open(&at.user, options->project, NULL, err);
+	int result = user_repo_open(&at.user, options->project, NULL, err);
 
 	/* Who only looks disturbs nobody, unless something has to be finished. */
 	if (result == 0 && (!options->dry || landing_pending(at.user.git_fd)))
-		result = user_lock(&at.user, err) < 0 || finish(&at.user, json, err) < 0 ? -1 : 0;
+		result = user_repo_lock(&at.user, err) < 0 || finish(&at.user, json, err) < 0 ? -1
+											      : 0;
 	if (result == 0)
-		result = user_head(&at.user, err) < 0 || user_at_rest(&at.user, err) < 0 ||
+		result = user_repo_head(&at.user, err) < 0 ||
+					 user_repo_at_rest(&at.user, err) < 0 ||
 					 look(&at, options, err) < 0
 				 ? -1
 				 : 0;
@@ -387,7 +389,7 @@ int apply_patch(const struct apply_options *options, struct json *json, struct e
 				      .terminal = options->terminal };
 	struct list paths = { 0 };
 	size_t commits = 0;
-	int result = user_open(&at.user, options->project, NULL, err);
+	int result = user_repo_open(&at.user, options->project, NULL, err);
 
 	if (result == 0) {
 		mails.ours = at.user.unborn ? NULL : &at.user.head;

@@ -2,9 +2,9 @@
 #include "snapshot/apply/delta.h"
 
 #include "snapshot/base/libgit.h"
-#include "snapshot/look/walk.h"
-#include "snapshot/store/name.h"
+#include "snapshot/look/look_walk.h"
 #include "snapshot/store/sha1.h"
+#include "snapshot/store/stored_name.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -30,7 +30,7 @@ static bool is_safe(const char *path)
 		AUTO_FREE char *name = strndup(path, size);
 
 		if (!size || !name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-		    name_is_git(name) || (first && strcmp(name, WALK_STAGE) == 0))
+		    stored_name_is_git(name) || (first && strcmp(name, LOOK_WALK_STAGE) == 0))
 			return false;
 		path += size;
 		if (*path == '/' && !*++path)
@@ -45,7 +45,7 @@ static int by_path(const void *a, const void *b)
 	return strcmp(((const struct delta *)a)->path, ((const struct delta *)b)->path);
 }
 
-static int add(struct deltas *deltas, const git_diff_delta *found, struct error *err)
+static int add(struct delta_set *deltas, const git_diff_delta *found, struct error *err)
 {
 	const char *path = found->new_file.path ? found->new_file.path : found->old_file.path;
 	struct delta delta = { .old = found->old_file.id, .new = found->new_file.id };
@@ -63,7 +63,7 @@ static int add(struct deltas *deltas, const git_diff_delta *found, struct error 
 }
 
 int delta_list(git_repository *repository, const git_oid *old, const git_oid *new,
-	       struct deltas *ret_deltas, struct error *err)
+	       struct delta_set *ret_deltas, struct error *err)
 {
 	git_diff_options options = GIT_DIFF_OPTIONS_INIT;
 	git_tree *left = NULL;
@@ -71,7 +71,7 @@ int delta_list(git_repository *repository, const git_oid *old, const git_oid *ne
 	git_diff *diff = NULL;
 	int result = 0;
 
-	*ret_deltas = (struct deltas){ 0 };
+	*ret_deltas = (struct delta_set){ 0 };
 	options.flags = GIT_DIFF_INCLUDE_TYPECHANGE;
 	if ((!git_oid_is_zero(old) && git_tree_lookup(&left, repository, old) < 0) ||
 	    git_tree_lookup(&right, repository, new) < 0 ||
@@ -89,15 +89,15 @@ int delta_list(git_repository *repository, const git_oid *old, const git_oid *ne
 	return result;
 }
 
-void delta_release(struct deltas *deltas)
+void delta_release(struct delta_set *deltas)
 {
 	for (size_t i = 0; i < deltas->count; i++)
 		free(deltas->items[i].path);
 	free(deltas->items);
-	*deltas = (struct deltas){ 0 };
+	*deltas = (struct delta_set){ 0 };
 }
 
-static const struct delta *find(const struct deltas *deltas, const char *path)
+static const struct delta *find(const struct delta_set *deltas, const char *path)
 {
 	struct delta wanted = { .path = (char *)path };
 
@@ -106,7 +106,7 @@ static const struct delta *find(const struct deltas *deltas, const char *path)
 			     : NULL;
 }
 
-static bool goes(const struct deltas *deltas, const char *path)
+static bool goes(const struct delta_set *deltas, const char *path)
 {
 	const struct delta *delta = find(deltas, path);
 
@@ -201,7 +201,7 @@ void delta_stat(git_index_entry *entry, const struct stat *status)
 	entry->file_size = (uint32_t)status->st_size;
 }
 
-bool delta_is_there(const struct user *user, const git_index_entry *entry,
+bool delta_is_there(const struct user_repo *user, const git_index_entry *entry,
 		    const struct stat *written)
 {
 	const char *name;
@@ -223,12 +223,12 @@ bool delta_is_there(const struct user *user, const git_index_entry *entry,
 }
 
 struct looking {
-	const struct user *user;
+	const struct user_repo *user;
 	git_index *index;
 	struct stat index_status;
 	bool modes; /* core.fileMode */
 	bool leave;
-	const struct deltas *deltas;
+	const struct delta_set *deltas;
 	struct list *trouble;
 	size_t troubles;
 };
@@ -410,7 +410,7 @@ static enum delta_place judge_index(struct looking *at, const struct delta *delt
 	return DELTA_OTHER;
 }
 
-int delta_look(const struct user *user, git_index *index, bool leave, struct deltas *deltas,
+int delta_look(const struct user_repo *user, git_index *index, bool leave, struct delta_set *deltas,
 	       struct list *ret_trouble, struct error *err)
 {
 	struct looking at = { .user = user,

@@ -6,7 +6,7 @@
 #ifndef SNAPSHOT_APPLY_DELTA_H
 #define SNAPSHOT_APPLY_DELTA_H
 
-#include "snapshot/apply/user.h"
+#include "snapshot/apply/user_repo.h"
 #include "util/list.h"
 
 #include <stdint.h>
@@ -31,7 +31,7 @@ struct delta {
 	uint32_t staged; /* see undo/stage.h */
 };
 
-struct deltas {
+struct delta_set {
 	struct delta *items; /* sorted by path */
 	size_t count;
 };
@@ -39,13 +39,13 @@ struct deltas {
 /* From one tree to another; a zero id: from nothing. Names that could lead elsewhere are refused. The caller releases in
  * any case. Returns 0, or -1 with err set. */
 int delta_list(git_repository *repository, const git_oid *old, const git_oid *new,
-	       struct deltas *ret_deltas, struct error *err);
-void delta_release(struct deltas *deltas);
+	       struct delta_set *ret_deltas, struct error *err);
+void delta_release(struct delta_set *deltas);
 
 /* Looks at the work tree and at its index; fills place and listed. trouble: a sentence for each thing of the
  * user's that is in the way. leave: a file that is something else again may stay so, and is not in the way. Returns 0, or
  * -1 with err set. */
-int delta_look(const struct user *user, git_index *index, bool leave, struct deltas *deltas,
+int delta_look(const struct user_repo *user, git_index *index, bool leave, struct delta_set *deltas,
 	       struct list *ret_trouble, struct error *err);
 
 /* Opens the folder that a path lies in, never through a symlink; make: folders that are missing are made. Returns
@@ -61,7 +61,7 @@ bool delta_known(const git_index_entry *entry, const struct stat *status, const 
 void delta_stat(git_index_entry *entry, const struct stat *status);
 
 /* Does the work tree have what an index says of a path? written: when that was. */
-bool delta_is_there(const struct user *user, const git_index_entry *entry,
+bool delta_is_there(const struct user_repo *user, const git_index_entry *entry,
 		    const struct stat *written);
 
 /* Removes folders in which there is nothing but folders. */

@@ -5,9 +5,9 @@
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/look.h"
-#include "snapshot/look/walk.h"
+#include "snapshot/look/look_walk.h"
 #include "snapshot/object/fsck.h"
-#include "snapshot/store/name.h"
+#include "snapshot/store/stored_name.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -25,10 +25,10 @@
 enum { PIECE = 1 << 16, LARGEST_MIB = 1024, IGNORE_BYTES = 1 << 20 };
 
 struct gathering {
-	const struct user *user;
+	const struct user_repo *user;
 	git_index *old, *new;
 	struct stat old_status;
-	struct rules *rules;
+	struct ignore_rules *rules;
 	struct buffer path;
 	size_t files;
 	struct error *err;
@@ -126,14 +126,14 @@ static void add_rules(struct gathering *at, int fd)
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
 
 	if (fd_read_file(fd, ".gitignore", &text) == 0)
-		rules_add(at->rules, buffer_text(&at->path), text.data, text.used);
+		ignore_rules_add(at->rules, buffer_text(&at->path), text.data, text.used);
 }
 
 static int take_inner(struct gathering *at, int folder, const char *name, bool tracked_only,
 		      int depth)
 {
 	AUTO_FREE char *below = mem_format("%s/", buffer_text(&at->path));
-	bool ignored = tracked_only || rules_ignore(at->rules, buffer_text(&at->path), true);
+	bool ignored = tracked_only || ignore_rules_ignore(at->rules, buffer_text(&at->path), true);
 	AUTO_FD fd = -1;
 	size_t place;
 
@@ -159,7 +159,7 @@ static int take_entry(struct gathering *at, int folder, const char *name, bool t
 		return take_inner(at, folder, name, tracked_only, depth);
 	if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
 		return 0;
-	if (!was && (tracked_only || rules_ignore(at->rules, path, false)))
+	if (!was && (tracked_only || ignore_rules_ignore(at->rules, path, false)))
 		return 0;
 	return take_file(at, folder, name, &status, was);
 }
@@ -177,8 +177,8 @@ static int take_folder(struct gathering *at, int fd, bool tracked_only, int dept
 	add_rules(at, fd);
 	for (struct dirent *entry; dir && result == 0 && (entry = readdir(dir));) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-		    name_is_git(entry->d_name) || fsck_is_dotgit(entry->d_name) ||
-		    (depth == 0 && strcmp(entry->d_name, WALK_STAGE) == 0))
+		    stored_name_is_git(entry->d_name) || fsck_is_dotgit(entry->d_name) ||
+		    (depth == 0 && strcmp(entry->d_name, LOOK_WALK_STAGE) == 0))
 			continue;
 		node_path_add(&at->path, entry->d_name);
 		result = take_entry(at, fd, entry->d_name, tracked_only, depth);
@@ -190,16 +190,16 @@ static int take_folder(struct gathering *at, int fd, bool tracked_only, int dept
 }
 
 /* Those of the repository and of the user's own. */
-static struct rules *first_rules(const struct user *user)
+static struct ignore_rules *first_rules(const struct user_repo *user)
 {
 	AUTO_FREE char *path = path_join(user->common, "info/exclude");
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
 	AUTO_FD file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	struct rules *rules = rules_new();
+	struct ignore_rules *rules = ignore_rules_new();
 
 	look_add_users(rules);
 	if (file >= 0 && fd_read_all(file, &text) == 0)
-		rules_add(rules, "", text.data, text.used);
+		ignore_rules_add(rules, "", text.data, text.used);
 	return rules;
 }
 
@@ -218,15 +218,15 @@ static int keep_apart(struct gathering *at)
 	return 0;
 }
 
-int gather_tree(const struct user *user, git_oid *ret_tree, struct drafts **ret_drafts,
+int gather_tree(const struct user_repo *user, git_oid *ret_tree, struct memory_objects **ret_drafts,
 		struct error *err)
 {
-	AUTO_FREE char *path = path_join(user->git, USER_NEW_INDEX);
+	AUTO_FREE char *path = path_join(user->git, USER_REPO_NEW_INDEX);
 	struct gathering at = { .user = user, .path = BUFFER_INIT(NODE_PATH_MAX), .err = err };
 	int result = 0;
 
 	at.rules = first_rules(user);
-	user_clear_index(user);
+	user_repo_clear_index(user);
 	if (fstatat(user->git_fd, "index", &at.old_status, 0) < 0 && errno != ENOENT)
 		result = error_sys(err, "look at '%s/index'", user->git);
 	if (result == 0 && (git_repository_index(&at.old, user->repository) < 0 ||
@@ -237,7 +237,7 @@ int gather_tree(const struct user *user, git_oid *ret_tree, struct drafts **ret_
 	if (result == 0)
 		result = keep_apart(&at);
 	if (result == 0)
-		result = drafts_begin(user->repository, ret_drafts, err);
+		result = memory_objects_begin(user->repository, ret_drafts, err);
 	if (result == 0 && git_index_write_tree_to(ret_tree, at.new, user->repository) < 0)
 		result = libgit_trouble("write a tree", err);
 	fault_point();
@@ -245,7 +245,7 @@ int gather_tree(const struct user *user, git_oid *ret_tree, struct drafts **ret_
 		result = libgit_trouble("write the new index", err);
 	git_index_free(at.old);
 	git_index_free(at.new);
-	rules_free(at.rules);
+	ignore_rules_free(at.rules);
 	buffer_release(&at.path);
 	return result;
 }

@@ -4,7 +4,7 @@
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/note.h"
-#include "snapshot/undo/stage.h"
+#include "snapshot/undo/restore_stage.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -39,10 +39,10 @@ static struct node as_node(const struct delta *delta, const char *name)
 }
 
 /* Nothing of the user's is touched yet. */
-static int stage_all(const struct user *user, struct deltas *deltas, struct stage *stage,
-		     struct error *err)
+static int stage_all(const struct user_repo *user, struct delta_set *deltas,
+		     struct restore_stage *stage, struct error *err)
 {
-	struct depot depot = { .repository = user->repository };
+	struct checkpoint_repo depot = { .repository = user->repository };
 
 	for (size_t i = 0; i < deltas->count; i++) {
 		struct delta *delta = &deltas->items[i];
@@ -50,15 +50,15 @@ static int stage_all(const struct user *user, struct deltas *deltas, struct stag
 
 		if (delta->place != DELTA_OLD || !delta->new_mode)
 			continue;
-		if (stage_write(stage, &depot, &node, err) < 0)
+		if (restore_stage_write(stage, &depot, &node, err) < 0)
 			return -1;
 		delta->staged = node.staged;
 	}
-	return stage_sync(stage, err);
+	return restore_stage_sync(stage, err);
 }
 
 /* Folders that are empty now go, as git does it. */
-static void remove_empty(const struct user *user, const char *path)
+static void remove_empty(const struct user_repo *user, const char *path)
 {
 	AUTO_FREE char *above = mem_dup(path);
 	char *slash;
@@ -78,7 +78,7 @@ static void remove_empty(const struct user *user, const char *path)
  * Takes a file away, into the stage, where it can be compared once more: between a look and a change there is always a moment in
  * which the user can save another version, and that goes back. Returns 0, or -1 with errno (EEXIST: so it was).
  */
-static int take_away(const struct stage *stage, const struct delta *delta, int folder,
+static int take_away(const struct restore_stage *stage, const struct delta *delta, int folder,
 		     const char *name)
 {
 	struct stat out;
@@ -98,28 +98,28 @@ static int take_away(const struct stage *stage, const struct delta *delta, int f
 }
 
 /* Puts one into its place likewise: what was there comes into the stage. */
-static int exchange(const struct stage *stage, const struct delta *delta, const struct node *node,
-		    int folder)
+static int exchange(const struct restore_stage *stage, const struct delta *delta,
+		    const struct node *node, int folder)
 {
 	struct stat out;
 
 	if (delta->absent || S_ISDIR(delta->seen.st_mode))
-		return stage_move(stage, node, folder, RENAME_NOREPLACE);
-	if (stage_move(stage, node, folder, RENAME_EXCHANGE) < 0) {
+		return restore_stage_move(stage, node, folder, RENAME_NOREPLACE);
+	if (restore_stage_move(stage, node, folder, RENAME_EXCHANGE) < 0) {
 		if (errno == EINVAL) /* not every file system can do it: as above */
-			return stage_place(stage, node, folder);
+			return restore_stage_place(stage, node, folder);
 		errno = errno == ENOENT ? EEXIST : errno; /* they have removed it */
 		return -1;
 	}
-	if (stage_look(stage, node, &out) < 0 || delta_same(&delta->seen, &out))
+	if (restore_stage_look(stage, node, &out) < 0 || delta_same(&delta->seen, &out))
 		return 0;
-	stage_move(stage, node, folder, RENAME_EXCHANGE);
+	restore_stage_move(stage, node, folder, RENAME_EXCHANGE);
 	errno = EEXIST;
 	return -1;
 }
 
-static int remove_one(const struct user *user, const struct stage *stage, struct delta *delta,
-		      struct landing_result *result, struct error *err)
+static int remove_one(const struct user_repo *user, const struct restore_stage *stage,
+		      struct delta *delta, struct landing_result *result, struct error *err)
 {
 	const char *name;
 	AUTO_FD folder = delta_folder(user->work_fd, delta->path, false, &name);
@@ -140,8 +140,8 @@ static int remove_one(const struct user *user, const struct stage *stage, struct
 	return 0;
 }
 
-static int place_one(const struct user *user, const struct stage *stage, struct delta *delta,
-		     struct landing_result *result, struct error *err)
+static int place_one(const struct user_repo *user, const struct restore_stage *stage,
+		     struct delta *delta, struct landing_result *result, struct error *err)
 {
 	const char *name;
 	AUTO_FD folder = delta_folder(user->work_fd, delta->path, true, &name);
@@ -155,7 +155,8 @@ static int place_one(const struct user *user, const struct stage *stage, struct 
 		return 0;
 	}
 	delta_remove_hollow(folder, name, 0);
-	if (stage_look(stage, &node, &comes) < 0 || exchange(stage, delta, &node, folder) < 0) {
+	if (restore_stage_look(stage, &node, &comes) < 0 ||
+	    exchange(stage, delta, &node, folder) < 0) {
 		delta->place = DELTA_OTHER;
 		return errno == EEXIST ? 0 : error_sys(err, "put '%s' into its place", delta->path);
 	}
@@ -165,7 +166,7 @@ static int place_one(const struct user *user, const struct stage *stage, struct 
 }
 
 /* What is in a submodule is not in the commit: its folder is made, as git does it, and stays empty. */
-static void make_submodule(const struct user *user, const struct delta *delta)
+static void make_submodule(const struct user_repo *user, const struct delta *delta)
 {
 	const char *name;
 	AUTO_FD folder = delta_folder(user->work_fd, delta->path, true, &name);
@@ -174,8 +175,8 @@ static void make_submodule(const struct user *user, const struct delta *delta)
 		mkdirat(folder, name, 0777);
 }
 
-static int place_all(const struct user *user, const struct stage *stage, struct deltas *deltas,
-		     struct landing_result *result, struct error *err)
+static int place_all(const struct user_repo *user, const struct restore_stage *stage,
+		     struct delta_set *deltas, struct landing_result *result, struct error *err)
 {
 	/* First what goes: a folder may come where a file was, and the other way round. */
 	for (size_t i = 0; i < deltas->count; i++)
@@ -195,22 +196,22 @@ static int place_all(const struct user *user, const struct stage *stage, struct 
 
 /* ---- the index ---- */
 
-static int copy_index(const struct user *user, struct error *err)
+static int copy_index(const struct user_repo *user, struct error *err)
 {
 	AUTO_FD from = openat(user->git_fd, "index", O_RDONLY | O_CLOEXEC);
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(INDEX_BYTES);
 
-	user_clear_index(user);
+	user_repo_clear_index(user);
 	if (from < 0 && errno == ENOENT)
 		return 0;
 	if (from < 0 || fd_read_all(from, &bytes) < 0 ||
-	    fd_create_file(user->git_fd, USER_NEW_INDEX, bytes.data ? bytes.data : "", bytes.used,
-			   0644) < 0)
+	    fd_create_file(user->git_fd, USER_REPO_NEW_INDEX, bytes.data ? bytes.data : "",
+			   bytes.used, 0644) < 0)
 		return error_sys(err, "copy '%s/index'", user->git);
 	return 0;
 }
 
-static int change_entry(const struct user *user, git_index *index, const struct delta *delta)
+static int change_entry(const struct user_repo *user, git_index *index, const struct delta *delta)
 {
 	const git_index_entry *was = git_index_get_bypath(index, delta->path, 0);
 	git_index_entry entry = { .mode = delta->new_mode, .id = delta->new, .path = delta->path };
@@ -256,9 +257,10 @@ static int forget_racy(git_index *index, const struct stat *old)
 }
 
 /* Writes a new index beside the old one, with these changes; it comes to its place at once. */
-static int write_index(const struct user *user, const struct deltas *deltas, struct error *err)
+static int write_index(const struct user_repo *user, const struct delta_set *deltas,
+		       struct error *err)
 {
-	AUTO_FREE char *path = path_join(user->git, USER_NEW_INDEX);
+	AUTO_FREE char *path = path_join(user->git, USER_REPO_NEW_INDEX);
 	git_index *index = NULL;
 	struct stat old = { 0 };
 	bool had = fstatat(user->git_fd, "index", &old, 0) == 0;
@@ -280,14 +282,14 @@ static int write_index(const struct user *user, const struct deltas *deltas, str
 	git_index_free(index);
 	if (result < 0)
 		return libgit_trouble("write the new index", err);
-	if (had && fchmodat(user->git_fd, USER_NEW_INDEX, old.st_mode & 0777, 0) < 0)
+	if (had && fchmodat(user->git_fd, USER_REPO_NEW_INDEX, old.st_mode & 0777, 0) < 0)
 		return error_sys(err, "give the new index its mode");
-	return user_put_index(user, err);
+	return user_repo_put_index(user, err);
 }
 
 /* ---- the branch ---- */
 
-static int move_branch(struct user *user, const struct landing *landing, struct error *err)
+static int move_branch(struct user_repo *user, const struct landing *landing, struct error *err)
 {
 	bool unborn = git_oid_is_zero(&landing->old);
 	git_reference *moved = NULL;
@@ -299,7 +301,7 @@ static int move_branch(struct user *user, const struct landing *landing, struct 
 	if (git_reference_name_to_id(&now, user->repository, landing->branch) == 0 &&
 	    git_oid_equal(&now, &landing->new))
 		return 0;
-	if (user_identity(user, &who, &ignored) == 0)
+	if (user_repo_identity(user, &who, &ignored) == 0)
 		git_repository_set_ident(user->repository, who->name, who->email);
 	else
 		git_repository_set_ident(user->repository, "Ringfence", "ringfence@localhost");
@@ -328,7 +330,8 @@ bool landing_pending(int git)
 	return faccessat(git, LANDING_NOTE, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static int write_note(const struct user *user, const struct landing *landing, struct error *err)
+static int write_note(const struct user_repo *user, const struct landing *landing,
+		      struct error *err)
 {
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
 	char old[GIT_OID_HEXSZ + 1];
@@ -344,13 +347,13 @@ static int write_note(const struct user *user, const struct landing *landing, st
 		       : 0;
 }
 
-static int land(struct user *user, const struct landing *landing, struct deltas *deltas,
+static int land(struct user_repo *user, const struct landing *landing, struct delta_set *deltas,
 		struct landing_result *result, struct error *err)
 {
-	struct stage stage;
+	struct restore_stage stage;
 	int outcome;
 
-	if (stage_open(user->work_fd, &stage, err) < 0)
+	if (restore_stage_open(user->work_fd, &stage, err) < 0)
 		return -1;
 	outcome = stage_all(user, deltas, &stage, err);
 	if (outcome == 0)
@@ -358,7 +361,7 @@ static int land(struct user *user, const struct landing *landing, struct deltas 
 	if (outcome == 0)
 		outcome = place_all(user, &stage, deltas, result, err);
 	fault_point();
-	stage_close(&stage);
+	restore_stage_close(&stage);
 	if (outcome == 0)
 		outcome = write_index(user, deltas, err);
 	if (outcome == 0)
@@ -372,14 +375,14 @@ static int land(struct user *user, const struct landing *landing, struct deltas 
 	return outcome;
 }
 
-int landing_make(struct user *user, const struct landing *landing, struct deltas *deltas,
+int landing_make(struct user_repo *user, const struct landing *landing, struct delta_set *deltas,
 		 struct landing_result *ret_result, struct error *err)
 {
 	*ret_result = (struct landing_result){ 0 };
 	return land(user, landing, deltas, ret_result, err);
 }
 
-static int read_note(const struct user *user, struct buffer *note, struct landing *ret_landing,
+static int read_note(const struct user_repo *user, struct buffer *note, struct landing *ret_landing,
 		     struct error *err)
 {
 	AUTO_FD fd = openat(user->git_fd, LANDING_NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -406,11 +409,11 @@ static int read_note(const struct user *user, struct buffer *note, struct landin
 	return 0;
 }
 
-int landing_finish(struct user *user, struct landing_result *ret_result, struct error *err)
+int landing_finish(struct user_repo *user, struct landing_result *ret_result, struct error *err)
 {
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
 	struct landing landing = { 0 };
-	struct deltas deltas = { 0 };
+	struct delta_set deltas = { 0 };
 	struct list own = { 0 };
 	git_index *index = NULL;
 	git_oid old, new;

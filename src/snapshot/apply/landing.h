@@ -23,13 +23,13 @@ struct landing_result {
 };
 
 /* From one commit to another, with what delta_look() has found; the lock is held. Returns 0, or -1 with err set. */
-int landing_make(struct user *user, const struct landing *landing, struct deltas *deltas,
+int landing_make(struct user_repo *user, const struct landing *landing, struct delta_set *deltas,
 		 struct landing_result *ret_result, struct error *err);
 
 /* Is one under way in this git directory? */
 bool landing_pending(int git);
 
 /* Finishes it; the lock is held. What the user has changed since is left as it is. Returns 0, or -1 with err set. */
-int landing_finish(struct user *user, struct landing_result *ret_result, struct error *err);
+int landing_finish(struct user_repo *user, struct landing_result *ret_result, struct error *err);
 
 #endif

@@ -10,7 +10,7 @@
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/state.h"
+#include "util/state_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static int write_file(const char *folder, const char *name, const char *text, st
 }
 
 /* What makes a folder a work tree of the repository, without anything in it. */
-static int link_folder(const struct user *user, const char *loop, const char *work,
+static int link_folder(const struct user_repo *user, const char *loop, const char *work,
 		       struct error *err)
 {
 	AUTO_FREE char *name = admin_name(loop);
@@ -60,7 +60,7 @@ static int link_folder(const struct user *user, const char *loop, const char *wo
 	AUTO_FREE char *back = mem_format("%s/.git\n", work);
 	AUTO_FREE char *there = mem_format("gitdir: %s\n", admin);
 
-	if (make_folders(admin, 0777) < 0)
+	if (state_folder_make(admin, 0777) < 0)
 		return error_sys(err, "make '%s'", admin);
 	if (mkdir(work, 0777) < 0 && errno != EEXIST)
 		return error_sys(err, "make '%s'", work);
@@ -81,15 +81,15 @@ static int fill(const char *work, const git_oid *commit, const char *loop, struc
 				   .branch = branch,
 				   .log = "ringfence run --worktree" };
 	struct landing_result result = { 0 };
-	struct deltas deltas = { 0 };
+	struct delta_set deltas = { 0 };
 	struct list own = { 0 };
 	git_index *index = NULL;
-	struct user user;
+	struct user_repo user;
 	git_oid tree;
-	int outcome = user_open(&user, work, NULL, err);
+	int outcome = user_repo_open(&user, work, NULL, err);
 
 	if (outcome == 0)
-		outcome = user_lock(&user, err) < 0 ||
+		outcome = user_repo_lock(&user, err) < 0 ||
 					  libgit_tree(user.repository, commit, &tree, err) < 0 ||
 					  delta_list(user.repository, &nothing, &tree, &deltas,
 						     err) < 0
@@ -112,12 +112,12 @@ static int fill(const char *work, const git_oid *commit, const char *loop, struc
 	delta_release(&deltas);
 	list_release(&own);
 	list_release(&result.left);
-	user_close(&user);
+	user_repo_close(&user);
 	return outcome;
 }
 
 /* What the user has changed and not committed: it stays where it is. Staged, or only in the files. */
-static void tell_dirty(const struct user *user, struct json *json)
+static void tell_dirty(const struct user_repo *user, struct json *json)
 {
 	git_commit *commit = NULL;
 	git_index *index = NULL;
@@ -152,10 +152,10 @@ int worktree_add(const struct worktree_options *options, struct json *json, stru
 	AUTO_FREE char *branch = branch_name(options->loop);
 	AUTO_FREE char *work = NULL;
 	AUTO_FREE char *inner = NULL;
-	struct user user;
+	struct user_repo user;
 	char id[GIT_OID_HEXSZ + 1];
 	git_oid taken;
-	int result = user_open(&user, options->project, options->folder, err);
+	int result = user_repo_open(&user, options->project, options->folder, err);
 
 	if (result == 0 && user.unborn)
 		result = error_set(
@@ -178,16 +178,16 @@ int worktree_add(const struct worktree_options *options, struct json *json, stru
 		result = fill(work, &user.head, options->loop, json, err);
 	}
 	/* A folder that git does not track is not in the commit. */
-	if (result == 0 && make_folders(inner, 0777) < 0)
+	if (result == 0 && state_folder_make(inner, 0777) < 0)
 		result = error_sys(err, "make '%s'", inner);
-	user_close(&user);
+	user_repo_close(&user);
 	return result;
 }
 
 /* ---- committing what is left ---- */
 
-static int commit(struct user *user, const git_oid *tree_id, const char *message, git_oid *ret_id,
-		  struct error *err)
+static int commit(struct user_repo *user, const git_oid *tree_id, const char *message,
+		  git_oid *ret_id, struct error *err)
 {
 	git_commit *parent = NULL;
 	git_signature *who = NULL;
@@ -207,7 +207,7 @@ static int commit(struct user *user, const git_oid *tree_id, const char *message
 	return result < 0 ? -1 : 0;
 }
 
-static int move(struct user *user, const git_oid *id, const char *log, struct error *err)
+static int move(struct user_repo *user, const git_oid *id, const char *log, struct error *err)
 {
 	git_reference *moved = NULL;
 	int result;
@@ -222,7 +222,7 @@ static int move(struct user *user, const git_oid *id, const char *log, struct er
 }
 
 /* What the agent left is checked as what it committed is. */
-static int check(const struct user *user, const git_oid *tree, const git_oid *before,
+static int check(const struct user_repo *user, const git_oid *tree, const git_oid *before,
 		 struct error *err)
 {
 	struct vet vet = { 0 };
@@ -245,13 +245,13 @@ static int check(const struct user *user, const git_oid *tree, const git_oid *be
 int worktree_seal(const struct worktree_options *options, struct json *json, struct error *err)
 {
 	AUTO_FREE char *branch = branch_name(options->loop);
-	struct drafts *drafts = NULL;
+	struct memory_objects *drafts = NULL;
 	git_oid tree, before, id;
-	struct user user;
-	int result = user_open(&user, options->project, NULL, err);
+	struct user_repo user;
+	int result = user_repo_open(&user, options->project, NULL, err);
 
 	if (result == 0)
-		result = user_lock(&user, err) < 0 || user_head(&user, err) < 0 ? -1 : 0;
+		result = user_repo_lock(&user, err) < 0 || user_repo_head(&user, err) < 0 ? -1 : 0;
 	if (result == 0 && (!user.branch || strcmp(user.branch, branch) != 0 || user.unborn))
 		result = error_set(err, "in '%s' another branch than ringfence/%s is checked out",
 				   user.work, options->loop);
@@ -267,26 +267,26 @@ int worktree_seal(const struct worktree_options *options, struct json *json, str
 		result = commit(&user, &tree, options->message ? options->message : "Ringfence",
 				&id, err);
 		if (result == 0)
-			result = drafts_keep(drafts, user.repository, false, err);
+			result = memory_objects_keep(drafts, user.repository, false, err);
 		if (result == 0 && syncfs(user.git_fd) < 0)
 			result = error_sys(err, "sync the disk of '%s'", user.git);
 		if (result == 0)
 			result = move(&user, &id, "ringfence: what was left uncommitted", err);
 	}
 	if (result == 0)
-		result = user_put_index(&user, err);
+		result = user_repo_put_index(&user, err);
 	if (result == 0) {
 		char text[GIT_OID_HEXSZ + 1];
 
 		json_text(json, "commit", git_oid_tostr(text, sizeof text, &id));
 		json_flag(json, "made", !git_oid_equal(&id, &user.head));
 	}
-	user_close(&user);
+	user_repo_close(&user);
 	return result;
 }
 
 /* Is it one that seal has made? Then the one before it. */
-static bool before_seal(const struct user *user, const char *loop, git_oid *ret_parent)
+static bool before_seal(const struct user_repo *user, const char *loop, git_oid *ret_parent)
 {
 	AUTO_FREE char *beginning = mem_format(OWN_NAME " %s: ", loop);
 	git_commit *tip = NULL;
@@ -304,19 +304,19 @@ static bool before_seal(const struct user *user, const char *loop, git_oid *ret_
 int worktree_unseal(const struct worktree_options *options, struct json *json, struct error *err)
 {
 	AUTO_FREE char *branch = branch_name(options->loop);
-	struct user user;
+	struct user_repo user;
 	git_oid parent;
 	bool sealed = false;
-	int result = user_open(&user, options->project, NULL, err);
+	int result = user_repo_open(&user, options->project, NULL, err);
 
 	if (result == 0)
-		result = user_lock(&user, err) < 0 || user_head(&user, err) < 0 ? -1 : 0;
+		result = user_repo_lock(&user, err) < 0 || user_repo_head(&user, err) < 0 ? -1 : 0;
 	if (result == 0 && user.branch && strcmp(user.branch, branch) == 0 && !user.unborn)
 		sealed = before_seal(&user, options->loop, &parent);
 	if (sealed)
 		result = move(&user, &parent, "ringfence: the loop goes on", err);
 	json_flag(json, "taken", sealed && result == 0);
-	user_close(&user);
+	user_repo_close(&user);
 	return result;
 }
 
@@ -360,7 +360,7 @@ static bool is_merged(git_repository *repository, const char *loop, const git_oi
 	return merged;
 }
 
-static int drop_refs(const struct user *user, const char *loop, bool force, struct json *json,
+static int drop_refs(const struct user_repo *user, const char *loop, bool force, struct json *json,
 		     struct error *err)
 {
 	git_strarray names = { 0 };
@@ -393,8 +393,8 @@ static int drop_refs(const struct user *user, const char *loop, bool force, stru
 int worktree_remove(const struct worktree_options *options, struct json *json, struct error *err)
 {
 	AUTO_FREE char *name = admin_name(options->loop);
-	struct user user;
-	int result = user_open(&user, options->project, options->folder, err);
+	struct user_repo user;
+	int result = user_repo_open(&user, options->project, options->folder, err);
 
 	if (result == 0) {
 		AUTO_FD common = open(user.common, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -408,6 +408,6 @@ int worktree_remove(const struct worktree_options *options, struct json *json, s
 			unlinkat(common, "worktrees", AT_REMOVEDIR);
 		result = drop_refs(&user, options->loop, options->force, json, err);
 	}
-	user_close(&user);
+	user_repo_close(&user);
 	return result;
 }

@@ -1,8 +1,8 @@
 /* The repository that is borrowed from: see borrow.h. */
 #include "snapshot/git/borrow.h"
 
+#include "snapshot/base/gituser.h"
 #include "snapshot/base/libgit.h"
-#include "snapshot/base/own.h"
 #include "util/fd.h"
 #include "util/gitconf.h"
 #include "util/gitobey.h"
@@ -312,8 +312,8 @@ static int take_config(struct reading *reading, const char *path)
 static void read_config(struct borrow *borrow, const char *project)
 {
 	struct reading reading = { .borrow = borrow, .project = project };
-	AUTO_FREE char *home = own_home();
-	AUTO_FREE char *settings = own_file(home, "git/config");
+	AUTO_FREE char *home = gituser_home();
+	AUTO_FREE char *settings = gituser_file(home, "git/config");
 	AUTO_FREE char *classic = path_join(home, ".gitconfig");
 	AUTO_FREE char *common = path_join(borrow->common, "config");
 	AUTO_FREE char *worktree = path_join(borrow->git, "config.worktree");
@@ -367,8 +367,8 @@ void borrow_sign(struct borrow *borrow)
 	libgit_begin();
 	git_repository_open(&repository, borrow->git); /* without it their own settings are left */
 
-	AUTO_FREE char *name = own_setting(repository, "user.name");
-	AUTO_FREE char *email = own_setting(repository, "user.email");
+	AUTO_FREE char *name = gituser_setting(repository, "user.name");
+	AUTO_FREE char *email = gituser_setting(repository, "user.email");
 
 	git_repository_free(repository);
 	buffer_add_text(&borrow->config, "[user]\n\tname = ");

@@ -4,8 +4,8 @@
 #include "snapshot/base/libgit.h"
 #include "snapshot/git/publish.h"
 #include "snapshot/object/fsck.h"
+#include "snapshot/object/object_source.h"
 #include "snapshot/object/seen.h"
-#include "snapshot/object/source.h"
 #include "snapshot/object/vet.h"
 #include "snapshot/store/pack.h"
 #include "util/fd.h"
@@ -41,9 +41,9 @@ struct wanted {
 struct import {
 	const struct import_options *options;
 	const struct borrow *borrow;
-	struct source source;
+	struct object_source source;
 	git_odb *user;
-	struct depot depot; /* the user's repository, as the pack knows it */
+	struct checkpoint_repo depot; /* the user's repository, as the pack knows it */
 	struct pack *pack;
 	struct publish publish;
 	struct tip *tips;
@@ -177,7 +177,7 @@ static int check_special(struct import *import, const struct fsck_link *link, st
 		learn_base(import);
 		return vet_special(&import->vet, link, err);
 	}
-	result = source_read(&import->source, id.id, &object, err);
+	result = object_source_read(&import->source, id.id, &object, err);
 	if (result <= 0)
 		return result < 0 ? -1 : missing(&id, err);
 	result = fsck_special(link, object.bytes, object.size, err);
@@ -225,7 +225,7 @@ static int bring(struct import *import, const struct wanted *wanted, enum fsck_t
 {
 	const git_oid *id = &wanted->id;
 	struct packread_object object;
-	int result = source_read(&import->source, id->id, &object, err);
+	int result = object_source_read(&import->source, id->id, &object, err);
 
 	/* A git gc may have moved it since we looked. */
 	if (result == 0 && git_odb_refresh(import->user) == 0 &&
@@ -255,7 +255,7 @@ static bool is_complete(const struct import *import, const git_oid *id, enum fsc
 {
 	char hex[GIT_OID_HEXSZ + 1];
 
-	return type == FSCK_BLOB || !source_has(&import->source, id->id) ||
+	return type == FSCK_BLOB || !object_source_has(&import->source, id->id) ||
 	       (type == FSCK_COMMIT &&
 		publish_holds(&import->publish, git_oid_tostr(hex, sizeof hex, id)));
 }
@@ -375,10 +375,10 @@ static bool clashes(const struct import *import, const char *name)
 }
 
 /* A ref of the agent's: is it one that it made or moved, and may it come? */
-static void judge_ref(struct import *import, const struct refs *base, const struct ref *ref,
+static void judge_ref(struct import *import, const struct refs *base, const struct refs_entry *ref,
 		      const char *current)
 {
-	const struct ref *before = refs_find(base, ref->name);
+	const struct refs_entry *before = refs_find(base, ref->name);
 	AUTO_FREE char *name = mem_format("%s%s", import->publish.below, ref->name + 5);
 	AUTO_FREE char *obstacle = NULL;
 
@@ -419,7 +419,7 @@ static void judge_head(struct import *import, const char *hex)
 static int gather(struct import *import, int git, const struct refs *base, struct error *err)
 {
 	struct refs refs = { 0 };
-	struct ref head = { 0 };
+	struct refs_entry head = { 0 };
 	const char *hex = NULL;
 	int result = refs_read(git, &refs, err);
 
@@ -453,7 +453,7 @@ static int write_all(struct import *import, struct json *json, struct error *err
 
 	for (size_t i = 0; i < import->tip_count && result == 0; i++) {
 		const struct tip *tip = &import->tips[i];
-		const struct ref *there = refs_find(&import->publish.imported, tip->name);
+		const struct refs_entry *there = refs_find(&import->publish.imported, tip->name);
 
 		if (tip->refused)
 			continue;
@@ -517,7 +517,7 @@ static int perform(struct import *import, const struct refs *base, int git, stru
 {
 	AUTO_FREE char *objects = path_join(import->borrow->common, "objects");
 
-	if (source_open(git, most_object, &import->source, err) < 0 ||
+	if (object_source_open(git, most_object, &import->source, err) < 0 ||
 	    publish_open(import->borrow, import->options->folder, import->options->loop, base,
 			 &import->publish, err) < 0)
 		return -1;
@@ -526,7 +526,7 @@ static int perform(struct import *import, const struct refs *base, int git, stru
 	import_clean(import->publish.common, import->options->loop);
 	if (git_odb_open(&import->user, objects) < 0)
 		return libgit_trouble("open the repository", err);
-	import->depot = (struct depot){
+	import->depot = (struct checkpoint_repo){
 		.path = import->borrow->common, .folder = -1, .lock = -1, .odb = import->user
 	};
 	if (gather(import, git, base, err) < 0 || take_tips(import, err) < 0)
@@ -557,7 +557,7 @@ int import_run(const struct borrow *borrow, const struct import_options *options
 	refs_release(&base);
 	pack_free(import.pack);
 	publish_close(&import.publish);
-	source_close(&import.source);
+	object_source_close(&import.source);
 	git_odb_free(import.user);
 	for (size_t i = 0; i < import.tip_count; i++) {
 		free(import.tips[i].name);

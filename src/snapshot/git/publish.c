@@ -68,7 +68,7 @@ static bool packed_below(const struct publish *publish, const char *name)
 static bool stands_on(const struct publish *publish, const char *git)
 {
 	AUTO_FD folder = open(git, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct ref head = { 0 };
+	struct refs_entry head = { 0 };
 	bool stands = folder >= 0 && refs_head(folder, &head) && head.target &&
 		      strcmp(head.target, publish->branch) == 0;
 
@@ -99,8 +99,8 @@ static bool is_checked_out(const struct publish *publish)
 
 static bool is_ours(const struct publish *publish, const char *name, const char *value)
 {
-	const struct ref *imported = refs_find(&publish->imported, name);
-	const struct ref *pending = refs_find(&publish->pending, name);
+	const struct refs_entry *imported = refs_find(&publish->imported, name);
+	const struct refs_entry *pending = refs_find(&publish->pending, name);
 
 	return !*value || (imported && strcmp(imported->hex, value) == 0) ||
 	       (pending && strcmp(pending->hex, value) == 0);
@@ -112,7 +112,7 @@ bool publish_holds(const struct publish *publish, const char *hex)
 	const char *const names[] = { publish->branch, beside };
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		const struct ref *ref = refs_find(&publish->imported, names[i]);
+		const struct refs_entry *ref = refs_find(&publish->imported, names[i]);
 		char value[REF_BYTES];
 
 		if (ref && strcmp(ref->hex, hex) == 0 &&
@@ -167,7 +167,7 @@ static char *lock_of(const char *name)
 }
 
 /* A lock that holds what we were about to write is ours. */
-static void clean_ref(const struct publish *publish, const struct ref *ref)
+static void clean_ref(const struct publish *publish, const struct refs_entry *ref)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(REF_BYTES);
 	AUTO_FREE char *draft = draft_of(ref->name);
@@ -207,7 +207,7 @@ int publish_open(const struct borrow *borrow, const char *folder, const char *lo
 	AUTO_BUFFER struct buffer pending = BUFFER_INIT(NOTE_BYTES);
 	AUTO_FREE char *own = path_join(folder, "git-own");
 	struct publish *publish = ret_publish;
-	const struct ref *before;
+	const struct refs_entry *before;
 
 	*publish = (struct publish){ .borrow = borrow,
 				     .branch = mem_format("refs/heads/ringfence/%s", loop),
@@ -306,7 +306,7 @@ static int take_lock(int common, const char *draft, const char *lock, const char
 	return -1;
 }
 
-static int write_ref(const struct publish *publish, const struct ref *ref, struct error *err)
+static int write_ref(const struct publish *publish, const struct refs_entry *ref, struct error *err)
 {
 	AUTO_FREE char *draft = draft_of(ref->name);
 	AUTO_FREE char *lock = lock_of(ref->name);
@@ -346,7 +346,7 @@ int publish_end(struct publish *publish, const struct refs *wanted, struct error
 	/* The branch comes last: who sees it finds the others. */
 	for (int last = 0; last < 2; last++)
 		for (size_t i = 0; i < wanted->count; i++) {
-			const struct ref *ref = &wanted->items[i];
+			const struct refs_entry *ref = &wanted->items[i];
 			char value[REF_BYTES];
 
 			if ((strcmp(ref->name, publish->branch) == 0) != last)

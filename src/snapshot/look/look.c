@@ -1,7 +1,7 @@
 /* Looks at a project: see look.h. */
 #include "snapshot/look/look.h"
 
-#include "snapshot/base/own.h"
+#include "snapshot/base/gituser.h"
 #include "snapshot/store/manifest.h"
 #include "util/fd.h"
 #include "util/gitobey.h"
@@ -18,27 +18,27 @@ enum { IGNORE_BYTES = 1 << 20 };
 
 /* ---- the rules of the baseline ---- */
 
-static void add_file(struct rules *rules, const char *path)
+static void add_file(struct ignore_rules *rules, const char *path)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
 
 	if (fd_read_path(path, &text) == 0)
-		rules_add(rules, "", text.data, text.used);
+		ignore_rules_add(rules, "", text.data, text.used);
 }
 
 /* The user's own, for all their projects. */
-void look_add_users(struct rules *rules)
+void look_add_users(struct ignore_rules *rules)
 {
-	AUTO_FREE char *home = own_home();
-	AUTO_FREE char *usual = own_file(home, "git/ignore");
-	AUTO_FREE char *named = own_setting(NULL, "core.excludesfile");
-	AUTO_FREE char *path = named ? own_path(named, home) : NULL;
+	AUTO_FREE char *home = gituser_home();
+	AUTO_FREE char *usual = gituser_file(home, "git/ignore");
+	AUTO_FREE char *named = gituser_setting(NULL, "core.excludesfile");
+	AUTO_FREE char *path = named ? gituser_path(named, home) : NULL;
 
 	add_file(rules, path ? path : usual);
 }
 
 /* Whatever git tracks is kept, also where a rule ignores it. Returns 0, or -1: nobody knows what that is. */
-static int add_tracked(struct rules *rules, const char *folder)
+static int add_tracked(struct ignore_rules *rules, const char *folder)
 {
 	AUTO_FREE char *path = path_join(folder, "index");
 	git_index *index = NULL;
@@ -50,7 +50,7 @@ static int add_tracked(struct rules *rules, const char *folder)
 		return -1;
 	}
 	for (size_t i = 0; i < git_index_entrycount(index); i++)
-		rules_track(rules, git_index_get_byindex(index, i)->path);
+		ignore_rules_track(rules, git_index_get_byindex(index, i)->path);
 	git_index_free(index);
 	return 0;
 }
@@ -60,9 +60,9 @@ static void gather_rules(const char *project, struct look *look)
 {
 	AUTO_FREE char *folder = gitobey_folder(project);
 
-	look->rules = rules_new();
+	look->rules = ignore_rules_new();
 	if (folder && add_tracked(look->rules, folder) < 0) {
-		rules_free(look->rules);
+		ignore_rules_free(look->rules);
 		look->rules = NULL;
 		look->notice =
 			"the index of the repository is of a kind that cannot be read here (a sparse "
@@ -75,20 +75,20 @@ static void gather_rules(const char *project, struct look *look)
 
 		add_file(look->rules, exclude);
 	}
-	rules_ready(look->rules);
+	ignore_rules_ready(look->rules);
 }
 
-static int read_rules(struct depot *depot, const struct look_options *options, struct look *look,
-		      struct error *err)
+static int read_rules(struct checkpoint_repo *depot, const struct look_options *options,
+		      struct look *look, struct error *err)
 {
 	AUTO_FREE char *name = path_join("rules", options->loop);
 	AUTO_FD fd = openat(depot->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(RULES_BYTES);
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(IGNORE_RULES_BYTES);
 
 	if (options->ignored)
 		return 0;
 	if (fd < 0 && errno == ENOENT) {
-		if (depot_git(depot, err) < 0)
+		if (checkpoint_repo_git(depot, err) < 0)
 			return -1;
 		gather_rules(options->project, look);
 		look->walk.collect = look->rules != NULL;
@@ -99,27 +99,28 @@ static int read_rules(struct depot *depot, const struct look_options *options, s
 	if (bytes.used == 1) /* everything is kept */
 		return 0;
 	sha256_hex(bytes.data ? bytes.data : "", bytes.used, look->rules_hash);
-	return rules_read(buffer_text(&bytes), bytes.used, &look->rules, err);
+	return ignore_rules_read(buffer_text(&bytes), bytes.used, &look->rules, err);
 }
 
 /* The first look decides for all that follow. */
-static int write_rules(struct depot *depot, const char *loop, struct look *look, struct error *err)
+static int write_rules(struct checkpoint_repo *depot, const char *loop, struct look *look,
+		       struct error *err)
 {
-	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(RULES_BYTES);
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(IGNORE_RULES_BYTES);
 	AUTO_FD folder = openat(depot->folder, "rules", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (look->rules) {
-		rules_settle(look->rules);
-		rules_write(look->rules, &bytes);
+		ignore_rules_settle(look->rules);
+		ignore_rules_write(look->rules, &bytes);
 	} else {
 		buffer_add(&bytes, "-", 1);
 	}
 	if (buffer_overflowed(&bytes))
 		return error_set(err, "the ignore rules of the project are longer than %d MiB",
-				 RULES_BYTES >> 20);
+				 IGNORE_RULES_BYTES >> 20);
 	if (look->rules)
 		sha256_hex(buffer_text(&bytes), bytes.used, look->rules_hash);
-	return depot_write(depot, folder, loop, buffer_text(&bytes), bytes.used, err);
+	return checkpoint_repo_write(depot, folder, loop, buffer_text(&bytes), bytes.used, err);
 }
 
 /* ---- looking ---- */
@@ -146,7 +147,7 @@ static int write_root(struct look *look, struct error *err)
 	return pack_add(look->pack, GIT_OBJECT_TREE, tree.data, tree.used, look->tree.id, err);
 }
 
-int look_take(struct depot *depot, const struct look_options *options, struct look *look,
+int look_take(struct checkpoint_repo *depot, const struct look_options *options, struct look *look,
 	      struct error *err)
 {
 	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -168,14 +169,14 @@ int look_take(struct depot *depot, const struct look_options *options, struct lo
 		look->ahead = ahead_start(project, &look->cache.root);
 		look->walk.same_rules = !first && strcmp(look->cache.rules, look->rules_hash) == 0;
 	}
-	result = walk_take(&look->walk, err);
+	result = look_walk_take(&look->walk, err);
 	ahead_stop(look->ahead);
 	if (result < 0 || write_root(look, err) < 0)
 		return -1;
 	return first ? write_rules(depot, options->loop, look, err) : 0;
 }
 
-int look_finish(struct depot *depot, struct look *look, struct error *err)
+int look_finish(struct checkpoint_repo *depot, struct look *look, struct error *err)
 {
 	if (pack_finish(look->pack, err) < 0)
 		return -1;
@@ -189,7 +190,7 @@ void look_release(struct look *look)
 {
 	node_release(&look->walk.root);
 	cache_release(&look->cache);
-	rules_free(look->rules);
+	ignore_rules_free(look->rules);
 	pack_free(look->pack);
 	*look = (struct look){ 0 };
 }

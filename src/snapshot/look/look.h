@@ -6,9 +6,9 @@
 #define SNAPSHOT_LOOK_LOOK_H
 
 #include "snapshot/look/ahead.h"
-#include "snapshot/look/walk.h"
+#include "snapshot/look/look_walk.h"
 #include "snapshot/store/cache.h"
-#include "snapshot/store/depot.h"
+#include "snapshot/store/checkpoint_repo.h"
 
 struct look_options {
 	const char *project;
@@ -18,10 +18,10 @@ struct look_options {
 };
 
 struct look {
-	struct walk walk;
+	struct look_walk walk;
 	struct cache cache;
 	struct ahead *ahead; /* while it goes on */
-	struct rules *rules;
+	struct ignore_rules *rules;
 	char rules_hash[SHA256_HEX];
 	struct pack *pack;
 	git_oid tree;       /* with files and manifest */
@@ -29,13 +29,13 @@ struct look {
 };
 
 /* Adds the user's own ignore rules, which hold for all their projects. */
-void look_add_users(struct rules *rules);
+void look_add_users(struct ignore_rules *rules);
 
 /* Looks; the lock is held. Objects are there when look_finish() has returned. Both return 0, or -1 with err
  * set; the caller releases in any case. */
-int look_take(struct depot *depot, const struct look_options *options, struct look *look,
+int look_take(struct checkpoint_repo *depot, const struct look_options *options, struct look *look,
 	      struct error *err);
-int look_finish(struct depot *depot, struct look *look, struct error *err);
+int look_finish(struct checkpoint_repo *depot, struct look *look, struct error *err);
 void look_release(struct look *look);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static int write_commit(struct look *look, const struct checkpoint *checkpoint, git_oid *ret_commit,
-			struct error *err)
+static int write_commit(struct look *look, const struct checkpoint_repo_item *checkpoint,
+			git_oid *ret_commit, struct error *err)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(4096);
 	char tree[GIT_OID_HEXSZ + 1];
@@ -29,27 +29,30 @@ static int write_commit(struct look *look, const struct checkpoint *checkpoint, 
 	return pack_add(look->pack, GIT_OBJECT_COMMIT, text.data, text.used, ret_commit->id, err);
 }
 
-int save_checkpoint(struct depot *depot, const struct look_options *options, struct look *look,
-		    const struct save_options *save, struct checkpoint *ret_checkpoint,
-		    bool *ret_same, struct error *err)
+int save_checkpoint(struct checkpoint_repo *depot, const struct look_options *options,
+		    struct look *look, const struct save_options *save,
+		    struct checkpoint_repo_item *ret_checkpoint, bool *ret_same, struct error *err)
 {
-	struct checkpoint made = { .number = depot_last(depot, options->loop) + 1,
-				   .tree = look->tree,
-				   .iteration = save->iteration,
-				   .at_ms = clock_wall_ms(),
-				   .files = look->walk.files,
-				   .bytes = look->walk.bytes,
-				   .skipped = look->walk.odd };
-	struct checkpoint last;
+	struct checkpoint_repo_item made = { .number = checkpoint_repo_last(depot, options->loop) +
+						       1,
+					     .tree = look->tree,
+					     .iteration = save->iteration,
+					     .at_ms = clock_wall_ms(),
+					     .files = look->walk.files,
+					     .bytes = look->walk.bytes,
+					     .skipped = look->walk.odd };
+	struct checkpoint_repo_item last;
 
 	snprintf(made.kind, sizeof made.kind, "%s", save->kind);
 	*ret_same = made.number > 0 &&
-		    depot_read(depot, options->loop, made.number - 1, &last, err) == 0 &&
+		    checkpoint_repo_read(depot, options->loop, made.number - 1, &last, err) == 0 &&
 		    git_oid_equal(&last.tree, &look->tree);
 	if (!*ret_same && write_commit(look, &made, &made.commit, err) < 0)
 		return -1;
 	if (look_finish(depot, look, err) < 0)
 		return -1;
 	*ret_checkpoint = *ret_same ? last : made;
-	return *ret_same ? 0 : depot_number(depot, options->loop, made.number, &made.commit, err);
+	return *ret_same ? 0
+			 : checkpoint_repo_number(depot, options->loop, made.number, &made.commit,
+						  err);
 }

@@ -67,7 +67,7 @@ bool refs_name_is_sane(const char *name)
 static int add(struct refs *refs, const char *name, const char *hex, const char *target,
 	       struct error *err)
 {
-	struct ref *ref;
+	struct refs_entry *ref;
 
 	if (!refs_name_is_sane(name) || (target && !refs_name_is_sane(target)) ||
 	    (hex && !is_id(hex))) {
@@ -80,9 +80,9 @@ static int add(struct refs *refs, const char *name, const char *hex, const char 
 		refs->items = mem_resize(refs->items, refs->count ? 2 * refs->count : 16,
 					 sizeof *refs->items);
 	ref = &refs->items[refs->count++];
-	*ref = (struct ref){ .name = mem_dup(name),
-			     .target = target ? mem_dup(target) : NULL,
-			     .order = refs->count };
+	*ref = (struct refs_entry){ .name = mem_dup(name),
+				    .target = target ? mem_dup(target) : NULL,
+				    .order = refs->count };
 	if (hex)
 		memcpy(ref->hex, hex, REFS_HEX);
 	return 0;
@@ -190,19 +190,19 @@ static int read_folder(int above, const char *entry, const char *path, int depth
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct ref *)a)->name, ((const struct ref *)b)->name);
+	return strcmp(((const struct refs_entry *)a)->name, ((const struct refs_entry *)b)->name);
 }
 
 static int by_name_and_order(const void *a, const void *b)
 {
-	const struct ref *left = a;
-	const struct ref *right = b;
+	const struct refs_entry *left = a;
+	const struct refs_entry *right = b;
 	int order = by_name(a, b);
 
 	return order ? order : left->order < right->order ? -1 : left->order > right->order;
 }
 
-static void release_one(struct ref *ref)
+static void release_one(struct refs_entry *ref)
 {
 	free(ref->name);
 	free(ref->target);
@@ -252,17 +252,17 @@ void refs_release(struct refs *refs)
 	*refs = (struct refs){ 0 };
 }
 
-const struct ref *refs_find(const struct refs *refs, const char *name)
+const struct refs_entry *refs_find(const struct refs *refs, const char *name)
 {
-	const struct ref key = { .name = (char *)name };
+	const struct refs_entry key = { .name = (char *)name };
 
 	return refs->count ? bsearch(&key, refs->items, refs->count, sizeof key, by_name) : NULL;
 }
 
 int refs_set(struct refs *refs, const char *name, const char *hex, struct error *err)
 {
-	const struct ref *found = refs_find(refs, name);
-	struct ref *at = found ? &refs->items[found - refs->items] : NULL;
+	const struct refs_entry *found = refs_find(refs, name);
+	struct refs_entry *at = found ? &refs->items[found - refs->items] : NULL;
 
 	if (at && hex) {
 		memcpy(at->hex, hex, REFS_HEX);
@@ -289,13 +289,13 @@ void refs_write(const struct refs *refs, struct buffer *out)
 			buffer_printf(out, "%s %s\n", refs->items[i].hex, refs->items[i].name);
 }
 
-bool refs_head(int git, struct ref *ret_head)
+bool refs_head(int git, struct refs_entry *ret_head)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(FILE_BYTES);
 	const char *hex;
 	const char *target;
 
-	*ret_head = (struct ref){ 0 };
+	*ret_head = (struct refs_entry){ 0 };
 	if (fd_read_file(git, "HEAD", &text) < 0 || !parse_value(&text, &hex, &target))
 		return false;
 	if (hex)
@@ -305,7 +305,7 @@ bool refs_head(int git, struct ref *ret_head)
 	return true;
 }
 
-const char *refs_resolve(const struct refs *refs, const struct ref *ref)
+const char *refs_resolve(const struct refs *refs, const struct refs_entry *ref)
 {
 	for (int i = 0; ref && i < NESTED; i++) {
 		if (!ref->target)

@@ -14,7 +14,7 @@
 
 enum { REFS_HEX = 40, REFS_MOST = 200000, REFS_LONGEST = 240 };
 
-struct ref {
+struct refs_entry {
 	char *name;             /* refs/heads/x */
 	char hex[REFS_HEX + 1]; /* empty: it stands for another one */
 	char *target;
@@ -22,7 +22,7 @@ struct ref {
 };
 
 struct refs {
-	struct ref *items; /* sorted by name after refs_read() */
+	struct refs_entry *items; /* sorted by name after refs_read() */
 	size_t count;
 	size_t odd; /* that were passed over: no names of git, no ids, no files */
 };
@@ -41,16 +41,16 @@ int refs_set(struct refs *refs, const char *name, const char *hex, struct error 
 void refs_release(struct refs *refs);
 
 /* The one with this name, or NULL. */
-const struct ref *refs_find(const struct refs *refs, const char *name);
+const struct refs_entry *refs_find(const struct refs *refs, const char *name);
 
 /* As a packed-refs file; those that stand for another one are left out. */
 void refs_write(const struct refs *refs, struct buffer *out);
 
 /* What HEAD says: an id, or the name of a ref. False: neither. */
-bool refs_head(int git, struct ref *ret_head);
+bool refs_head(int git, struct refs_entry *ret_head);
 
 /* Follows names that stand for others. NULL: it leads nowhere. */
-const char *refs_resolve(const struct refs *refs, const struct ref *ref);
+const char *refs_resolve(const struct refs *refs, const struct refs_entry *ref);
 
 /* Would git take this for a name, and would we? Stricter than git: no leading dash, no control characters, valid UTF-8,
  * not too long. */

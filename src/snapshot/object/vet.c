@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* What is left to look at: trees may be nested deeper than a stack of calls. */
-struct walk {
+struct look_walk {
 	struct vet *vet;
 	struct left {
 		git_oid id;
@@ -22,7 +22,7 @@ struct walk {
 	unsigned int open;
 };
 
-static void push(struct walk *walk, const unsigned char *id, bool end)
+static void push(struct look_walk *walk, const unsigned char *id, bool end)
 {
 	if ((walk->depth & (walk->depth - 1)) == 0)
 		walk->stack = mem_resize(walk->stack, walk->depth ? 2 * walk->depth : 64,
@@ -57,7 +57,7 @@ int vet_special(const struct vet *vet, const struct fsck_link *link, struct erro
 
 static int found(void *context, const struct fsck_link *link, struct error *err)
 {
-	struct walk *walk = context;
+	struct look_walk *walk = context;
 
 	if (link->type == FSCK_TREE)
 		push(walk, link->id, false);
@@ -70,7 +70,7 @@ static int found(void *context, const struct fsck_link *link, struct error *err)
 	return 0;
 }
 
-static int add_height(struct walk *walk, unsigned int height, struct error *err)
+static int add_height(struct look_walk *walk, unsigned int height, struct error *err)
 {
 	if (!walk->measure)
 		return 0;
@@ -83,7 +83,7 @@ static int add_height(struct walk *walk, unsigned int height, struct error *err)
 	return 0;
 }
 
-static int close_tree(struct walk *walk, const git_oid *id, struct error *err)
+static int close_tree(struct look_walk *walk, const git_oid *id, struct error *err)
 {
 	unsigned int height = walk->below[--walk->open] + 1;
 
@@ -91,7 +91,7 @@ static int close_tree(struct walk *walk, const git_oid *id, struct error *err)
 	return add_height(walk, height, err);
 }
 
-static int look(struct walk *walk, const git_oid *id, struct error *err)
+static int look(struct look_walk *walk, const git_oid *id, struct error *err)
 {
 	git_odb_object *object = NULL;
 	int result;
@@ -117,7 +117,7 @@ static int look(struct walk *walk, const git_oid *id, struct error *err)
 static int walk_all(struct vet *vet, const git_oid *first, bool judge, bool measure,
 		    struct error *err)
 {
-	struct walk walk = { .vet = vet, .judge = judge, .measure = measure };
+	struct look_walk walk = { .vet = vet, .judge = judge, .measure = measure };
 	int result = 0;
 
 	push(&walk, first->id, false);

@@ -29,7 +29,7 @@ struct object {
 };
 
 struct pack {
-	struct depot *depot;
+	struct checkpoint_repo *depot;
 	bool complete;
 	int folder; /* objects/pack */
 	int fd;     /* -1: nothing was added yet */
@@ -46,7 +46,7 @@ struct pack {
 	char name[64]; /* of the files, when it is sealed: "pack-ID." */
 };
 
-struct pack *pack_new(struct depot *depot, bool complete, const char *draft)
+struct pack *pack_new(struct checkpoint_repo *depot, bool complete, const char *draft)
 {
 	struct pack *pack = mem_zero(sizeof *pack);
 	AUTO_FREE char *path = mem_format("%s/objects/pack", depot->path);
@@ -243,7 +243,7 @@ int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t siz
 	git_oid id;
 	size_t slot;
 
-	if (depot_git(pack->depot, err) < 0)
+	if (checkpoint_repo_git(pack->depot, err) < 0)
 		return -1;
 	/* This is where a collision that somebody crafted is refused. */
 	if (git_odb_hash(&id, bytes, size, type) < 0)

@@ -5,7 +5,7 @@
 #ifndef SNAPSHOT_STORE_PACK_H
 #define SNAPSHOT_STORE_PACK_H
 
-#include "snapshot/store/depot.h"
+#include "snapshot/store/checkpoint_repo.h"
 #include "snapshot/store/node.h"
 #include "util/error.h"
 
@@ -15,7 +15,7 @@ struct pack;
 
 /* For a repository; objects that it has are not written again, unless the pack is to be complete. draft: what its
  * files are called until then; NULL: those of the checkpoints. */
-struct pack *pack_new(struct depot *depot, bool complete, const char *draft);
+struct pack *pack_new(struct checkpoint_repo *depot, bool complete, const char *draft);
 
 /* Adds an object, unless it is there. Returns 0, or -1 with err set. */
 int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t size,

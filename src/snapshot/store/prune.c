@@ -24,7 +24,7 @@ struct candidate {
 };
 
 struct pruning {
-	struct depot *depot;
+	struct checkpoint_repo *depot;
 	const char *loop; /* the one that is looked at */
 	struct candidate *candidates;
 	size_t count;
@@ -32,7 +32,7 @@ struct pruning {
 	int64_t newest_ms;
 };
 
-static int list_loops(const struct depot *depot, struct list *ret_loops)
+static int list_loops(const struct checkpoint_repo *depot, struct list *ret_loops)
 {
 	AUTO_FREE char *path = mem_format("%s/refs/ringfence", depot->path);
 	DIR *folder = opendir(path);
@@ -45,7 +45,7 @@ static int list_loops(const struct depot *depot, struct list *ret_loops)
 	return 0;
 }
 
-static int note(void *context, const struct checkpoint *checkpoint, struct error *err)
+static int note(void *context, const struct checkpoint_repo_item *checkpoint, struct error *err)
 {
 	struct pruning *at = context;
 	int rank = strcmp(checkpoint->kind, "within") == 0   ? 0
@@ -64,7 +64,7 @@ static int note(void *context, const struct checkpoint *checkpoint, struct error
 	return 0;
 }
 
-static int forget(const struct depot *depot, const char *loop, int64_t number)
+static int forget(const struct checkpoint_repo *depot, const char *loop, int64_t number)
 {
 	AUTO_FREE char *name = mem_format("refs/ringfence/%s/%lld", loop, (long long)number);
 
@@ -72,7 +72,8 @@ static int forget(const struct depot *depot, const char *loop, int64_t number)
 	return unlinkat(depot->folder, name, 0);
 }
 
-static int forget_one(void *context, const struct checkpoint *checkpoint, struct error *err)
+static int forget_one(void *context, const struct checkpoint_repo_item *checkpoint,
+		      struct error *err)
 {
 	struct pruning *at = context;
 
@@ -82,14 +83,14 @@ static int forget_one(void *context, const struct checkpoint *checkpoint, struct
 }
 
 /* All of a loop. */
-static uint64_t forget_loop(struct depot *depot, const char *loop)
+static uint64_t forget_loop(struct checkpoint_repo *depot, const char *loop)
 {
 	struct pruning at = { .depot = depot, .loop = loop };
 	AUTO_FREE char *refs = mem_format("refs/ringfence/%s", loop);
 	AUTO_FREE char *rules = mem_format("rules/%s", loop);
 	struct error ignored;
 
-	depot_each(depot, loop, forget_one, &at, &ignored);
+	checkpoint_repo_each(depot, loop, forget_one, &at, &ignored);
 	unlinkat(depot->folder, refs, AT_REMOVEDIR);
 	unlinkat(depot->folder, rules, 0);
 	return at.count;
@@ -103,19 +104,22 @@ static bool is_named(const struct list *list, const char *text)
 	return false;
 }
 
-static bool is_old(struct depot *depot, const struct prune_options *options, const char *loop)
+static bool is_old(struct checkpoint_repo *depot, const struct prune_options *options,
+		   const char *loop)
 {
-	struct pruning at = { .depot = depot, .loop = loop, .last = depot_last(depot, loop) };
-	struct checkpoint newest;
+	struct pruning at = { .depot = depot,
+			      .loop = loop,
+			      .last = checkpoint_repo_last(depot, loop) };
+	struct checkpoint_repo_item newest;
 	struct error ignored;
 
 	if (!options->oldest_ms || (options->present && strcmp(options->present, loop) == 0))
 		return false;
-	return at.last >= 0 && depot_read(depot, loop, at.last, &newest, &ignored) == 0 &&
+	return at.last >= 0 && checkpoint_repo_read(depot, loop, at.last, &newest, &ignored) == 0 &&
 	       newest.at_ms < options->oldest_ms;
 }
 
-bool prune_needed(struct depot *depot, const struct prune_options *options)
+bool prune_needed(struct checkpoint_repo *depot, const struct prune_options *options)
 {
 	struct list loops = { 0 };
 	bool needed = options->most_bytes && pack_total(depot->path) > options->most_bytes;
@@ -130,7 +134,8 @@ bool prune_needed(struct depot *depot, const struct prune_options *options)
 
 /* ---- what is left, in one pack ---- */
 
-static int copy_object(struct depot *depot, struct pack *pack, const git_oid *id, struct error *err)
+static int copy_object(struct checkpoint_repo *depot, struct pack *pack, const git_oid *id,
+		       struct error *err)
 {
 	git_odb_object *object = NULL;
 	unsigned char same[NODE_ID];
@@ -144,7 +149,7 @@ static int copy_object(struct depot *depot, struct pack *pack, const git_oid *id
 	return result;
 }
 
-static int copy_tree(struct depot *depot, struct pack *pack, const git_oid *id, int depth,
+static int copy_tree(struct checkpoint_repo *depot, struct pack *pack, const git_oid *id, int depth,
 		     struct error *err)
 {
 	git_tree *tree = NULL;
@@ -169,11 +174,12 @@ static int copy_tree(struct depot *depot, struct pack *pack, const git_oid *id, 
 }
 
 struct copying {
-	struct depot *depot;
+	struct checkpoint_repo *depot;
 	struct pack *pack;
 };
 
-static int copy_checkpoint(void *context, const struct checkpoint *checkpoint, struct error *err)
+static int copy_checkpoint(void *context, const struct checkpoint_repo_item *checkpoint,
+			   struct error *err)
 {
 	struct copying *at = context;
 
@@ -182,7 +188,7 @@ static int copy_checkpoint(void *context, const struct checkpoint *checkpoint, s
 	return copy_object(at->depot, at->pack, &checkpoint->commit, err);
 }
 
-static int repack(struct depot *depot, struct error *err)
+static int repack(struct checkpoint_repo *depot, struct error *err)
 {
 	struct copying at = { depot, pack_new(depot, true, NULL) };
 	struct list loops = { 0 };
@@ -190,7 +196,7 @@ static int repack(struct depot *depot, struct error *err)
 
 	list_loops(depot, &loops);
 	for (size_t i = 0; i < loops.count && result == 0; i++)
-		result = depot_each(depot, loops.items[i], copy_checkpoint, &at, err);
+		result = checkpoint_repo_each(depot, loops.items[i], copy_checkpoint, &at, err);
 	/* It may know objects that are no more. */
 	cache_forget(depot->folder);
 	if (result == 0)
@@ -215,7 +221,7 @@ static int by_rank(const void *a, const void *b)
 	return left->at_ms < right->at_ms ? -1 : left->at_ms > right->at_ms;
 }
 
-static uint64_t forget_half(struct depot *depot, struct error *err)
+static uint64_t forget_half(struct checkpoint_repo *depot, struct error *err)
 {
 	struct pruning at = { .depot = depot };
 	struct list loops = { 0 };
@@ -224,8 +230,8 @@ static uint64_t forget_half(struct depot *depot, struct error *err)
 	list_loops(depot, &loops);
 	for (size_t i = 0; i < loops.count; i++) {
 		at.loop = loops.items[i];
-		at.last = depot_last(depot, at.loop);
-		depot_each(depot, at.loop, note, &at, err);
+		at.last = checkpoint_repo_last(depot, at.loop);
+		checkpoint_repo_each(depot, at.loop, note, &at, err);
 	}
 	if (at.count)
 		qsort(at.candidates, at.count, sizeof *at.candidates, by_rank);
@@ -238,7 +244,7 @@ static uint64_t forget_half(struct depot *depot, struct error *err)
 	return removed;
 }
 
-int prune_store(struct depot *depot, const struct prune_options *options,
+int prune_store(struct checkpoint_repo *depot, const struct prune_options *options,
 		struct prune_result *ret_result, struct error *err)
 {
 	struct prune_result result = { .bytes_before = pack_total(depot->path) };

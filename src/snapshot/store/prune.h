@@ -5,7 +5,7 @@
 #ifndef SNAPSHOT_STORE_PRUNE_H
 #define SNAPSHOT_STORE_PRUNE_H
 
-#include "snapshot/store/depot.h"
+#include "snapshot/store/checkpoint_repo.h"
 #include "util/list.h"
 
 struct prune_options {
@@ -21,10 +21,10 @@ struct prune_result {
 };
 
 /* The lock is held. Checkpoint 0 and the latest one of a loop stay, whatever their size. Returns 0, or -1 with err set. */
-int prune_store(struct depot *depot, const struct prune_options *options,
+int prune_store(struct checkpoint_repo *depot, const struct prune_options *options,
 		struct prune_result *ret_result, struct error *err);
 
 /* Is there something to do? */
-bool prune_needed(struct depot *depot, const struct prune_options *options);
+bool prune_needed(struct checkpoint_repo *depot, const struct prune_options *options);
 
 #endif

@@ -32,7 +32,7 @@ static void note(struct finding *at, const struct node *old, const struct node *
 		found->items = mem_resize(found->items, found->count ? 2 * found->count : 1,
 					  sizeof *found->items);
 	found->items[found->count++] =
-		(struct change){ .old = old, .new = new, .path = mem_dup(path) };
+		(struct changes_item){ .old = old, .new = new, .path = mem_dup(path) };
 }
 
 static bool counts(const struct node *node)
@@ -80,7 +80,7 @@ static void compare(struct finding *at, const struct node *old, const struct nod
 
 /* A change on one side only, for sorting by content. */
 struct mover {
-	struct change *change;
+	struct changes_item *change;
 };
 
 static const unsigned char *content(const struct mover *mover)
@@ -111,7 +111,7 @@ static void pair(struct mover *begin, struct mover *end)
 	     gone++, came++) {
 		came->change->old = gone->change->old;
 		came->change->from = gone->change->path;
-		*gone->change = (struct change){ 0 };
+		*gone->change = (struct changes_item){ 0 };
 	}
 }
 
@@ -123,7 +123,7 @@ static void find_moves(struct changes *found)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < found->count; i++) {
-		struct change *change = &found->items[i];
+		struct changes_item *change = &found->items[i];
 		const struct node *node = change->old ? change->old : change->new;
 
 		if (!change->old != !change->new && node->kind == NODE_FILE)

@@ -6,7 +6,7 @@
 #include "util/list.h"
 
 /* One path that is not the same; one that moved has both names. */
-struct change {
+struct changes_item {
 	const struct node *old, *new; /* NULL: not there */
 	char *from, *path;
 	size_t added, removed; /* lines, when they were counted */
@@ -14,7 +14,7 @@ struct change {
 };
 
 struct changes {
-	struct change *items;
+	struct changes_item *items;
 	size_t count;
 };
 

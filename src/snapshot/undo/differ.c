@@ -10,7 +10,7 @@
 #include <string.h>
 
 struct differ {
-	struct depot *depot;
+	struct checkpoint_repo *depot;
 	const struct differ_options *options;
 	FILE *out;
 	struct changes changes;
@@ -164,7 +164,7 @@ static size_t size_of(const git_blob *blob)
 }
 
 /* Compares as bytes: no repository, so no attribute is asked for. The caller releases in any case. */
-static int make_patch(struct differ *differ, struct change *change, struct patch *patch)
+static int make_patch(struct differ *differ, struct changes_item *change, struct patch *patch)
 {
 	if (change->old && change->new &&node_same_content(change->old, change->new))
 		return 0;
@@ -211,7 +211,7 @@ static void print_sides(struct differ *differ, const char *one, const char *old,
 }
 
 /* What no patch can say: folders, pipes, and modes that git does not know. */
-static void print_remark(struct differ *differ, const struct change *change)
+static void print_remark(struct differ *differ, const struct changes_item *change)
 {
 	static const char *const kinds[] = {
 		[NODE_FILE] = "file", [NODE_FOLDER] = "folder", [NODE_LINK] = "link",
@@ -231,7 +231,7 @@ static void print_remark(struct differ *differ, const struct change *change)
 	fputc('\n', differ->out);
 }
 
-static void print_head(struct differ *differ, const struct change *change, const char *from)
+static void print_head(struct differ *differ, const struct changes_item *change, const char *from)
 {
 	const struct node *old = change->old;
 	const struct node *new = change->new;
@@ -257,15 +257,15 @@ static void print_head(struct differ *differ, const struct change *change, const
 	paint(differ, PLAIN);
 }
 
-static int print_patch(struct differ *differ, struct change *change)
+static int print_patch(struct differ *differ, struct changes_item *change)
 {
 	const char *from = change->from ? change->from : change->path;
 	__attribute__((cleanup(patch_release))) struct patch patch = { 0 };
 
 	/* What changes its type is two changes to git. */
 	if (is_file(change->old) && change->new && change->old->kind != change->new->kind) {
-		struct change gone = { .old = change->old, .path = change->path };
-		struct change came = { .new = change->new, .path = change->path };
+		struct changes_item gone = { .old = change->old, .path = change->path };
+		struct changes_item came = { .new = change->new, .path = change->path };
 
 		return print_patch(differ, &gone) < 0 ? -1 : print_patch(differ, &came);
 	}
@@ -298,7 +298,7 @@ static int print_patch(struct differ *differ, struct change *change)
 
 /* ---- summaries ---- */
 
-static const char *status_of(const struct change *change)
+static const char *status_of(const struct changes_item *change)
 {
 	if (!change->old)
 		return "added";
@@ -309,7 +309,7 @@ static const char *status_of(const struct change *change)
 	return node_same_content(change->old, change->new) ? "mode" : "modified";
 }
 
-static int count_lines(struct differ *differ, struct change *change)
+static int count_lines(struct differ *differ, struct changes_item *change)
 {
 	__attribute__((cleanup(patch_release))) struct patch patch = { 0 };
 
@@ -318,7 +318,7 @@ static int count_lines(struct differ *differ, struct change *change)
 	return make_patch(differ, change, &patch);
 }
 
-static void print_bar(const struct differ *differ, const struct change *change)
+static void print_bar(const struct differ *differ, const struct changes_item *change)
 {
 	enum { WIDTH = 40 };
 	size_t total = change->added + change->removed;
@@ -339,7 +339,7 @@ static int print_stat(struct differ *differ)
 	size_t added = 0, removed = 0;
 
 	for (size_t i = 0; i < differ->changes.count; i++) {
-		struct change *change = &differ->changes.items[i];
+		struct changes_item *change = &differ->changes.items[i];
 
 		if (count_lines(differ, change) < 0)
 			return -1;
@@ -374,7 +374,7 @@ static int print_json(struct differ *differ)
 	json_open(&json, NULL, '{');
 	json_open(&json, "changes", '[');
 	for (size_t i = 0; i < differ->changes.count; i++) {
-		struct change *change = &differ->changes.items[i];
+		struct changes_item *change = &differ->changes.items[i];
 
 		if (count_lines(differ, change) < 0)
 			return -1;
@@ -416,7 +416,7 @@ static int print_all(struct differ *differ)
 	return 0;
 }
 
-int differ_print(struct depot *depot, struct node *old, struct node *new,
+int differ_print(struct checkpoint_repo *depot, struct node *old, struct node *new,
 		 const struct differ_options *options, FILE *out, struct error *err)
 {
 	struct differ differ = { .depot = depot, .options = options, .out = out, .err = err };

@@ -4,7 +4,7 @@
 #ifndef SNAPSHOT_UNDO_DIFFER_H
 #define SNAPSHOT_UNDO_DIFFER_H
 
-#include "snapshot/store/depot.h"
+#include "snapshot/store/checkpoint_repo.h"
 #include "util/list.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ struct differ_options {
 };
 
 /* Prints the differences. Returns 0, or -1 with err set. */
-int differ_print(struct depot *depot, struct node *old, struct node *new,
+int differ_print(struct checkpoint_repo *depot, struct node *old, struct node *new,
 		 const struct differ_options *options, FILE *out, struct error *err);
 
 /* Prints bytes, as they are or so that a terminal can show them. */

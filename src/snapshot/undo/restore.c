@@ -3,8 +3,8 @@
 
 #include "snapshot/base/discard.h"
 #include "snapshot/base/fault.h"
-#include "snapshot/undo/plan.h"
-#include "snapshot/undo/stage.h"
+#include "snapshot/undo/restore_plan.h"
+#include "snapshot/undo/restore_stage.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -19,8 +19,8 @@
 enum { NOTE_BYTES = 1 << 16 };
 
 struct restoring {
-	struct depot *depot;
-	struct stage stage;
+	struct checkpoint_repo *depot;
+	struct restore_stage stage;
 	uint32_t *placed; /* for each group of links the number of its file */
 	uint32_t groups;
 	struct buffer path;
@@ -36,7 +36,7 @@ static int stage_node(struct restoring *at, struct node *target)
 		target->staged = at->placed[target->group];
 		return 0;
 	}
-	if (stage_write(&at->stage, at->depot, target, at->err) < 0)
+	if (restore_stage_write(&at->stage, at->depot, target, at->err) < 0)
 		return -1;
 	if (target->group)
 		at->placed[target->group] = target->staged;
@@ -54,7 +54,7 @@ static int stage_folder(struct restoring *at, const struct node *present, struct
 			    0)
 				return -1;
 		} else if (node->kind == NODE_FILE || node->kind == NODE_LINK) {
-			if (!plan_stays(was, node) && stage_node(at, node) < 0)
+			if (!restore_plan_stays(was, node) && stage_node(at, node) < 0)
 				return -1;
 		}
 	}
@@ -168,12 +168,12 @@ static int set_mode(struct restoring *at, int folder, const struct node *node)
 
 static int place_node(struct restoring *at, int folder, const struct node *node)
 {
-	int result = stage_place(&at->stage, node, folder);
+	int result = restore_stage_place(&at->stage, node, folder);
 
 	if (result < 0 && (errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST)) {
 		if (move_aside(at, folder, node->name) < 0)
 			return -1;
-		result = stage_place(&at->stage, node, folder);
+		result = restore_stage_place(&at->stage, node, folder);
 	}
 	if (result < 0)
 		return trouble(at, "put into its place", node->name);
@@ -269,7 +269,8 @@ static int apply(struct restoring *at, int fd, const struct node *present, struc
 
 /* ---- all of it ---- */
 
-static int write_note(struct depot *depot, const git_oid *tree, const char *path, struct error *err)
+static int write_note(struct checkpoint_repo *depot, const git_oid *tree, const char *path,
+		      struct error *err)
 {
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
 	char id[GIT_OID_HEXSZ + 1];
@@ -278,10 +279,10 @@ static int write_note(struct depot *depot, const git_oid *tree, const char *path
 	buffer_printf(&note, "%s\n%s", id, path);
 	if (buffer_overflowed(&note))
 		return error_set(err, "the path is too long");
-	return depot_write(depot, depot->folder, RESTORE_NOTE, note.data, note.used, err);
+	return checkpoint_repo_write(depot, depot->folder, RESTORE_NOTE, note.data, note.used, err);
 }
 
-bool restore_pending(const struct depot *depot)
+bool restore_pending(const struct checkpoint_repo *depot)
 {
 	return faccessat(depot->folder, RESTORE_NOTE, F_OK, 0) == 0;
 }
@@ -296,21 +297,22 @@ static int find_most(void *context, struct node *node, const char *path)
 }
 
 /* The tree that the project should have. */
-static int make_target(struct depot *depot, const struct node *present, const git_oid *tree,
-		       const char *path, struct node *ret_target, struct error *err)
+static int make_target(struct checkpoint_repo *depot, const struct node *present,
+		       const git_oid *tree, const char *path, struct node *ret_target,
+		       struct error *err)
 {
 	struct node loaded;
 	struct node target;
 	int result;
 
-	if (depot_load(depot, tree, &loaded, err) < 0)
+	if (checkpoint_repo_load(depot, tree, &loaded, err) < 0)
 		return -1;
 	if (!*path) {
 		*ret_target = loaded;
 		return 0;
 	}
 	node_copy(present, &target);
-	result = plan_graft(&target, &loaded, path, err);
+	result = restore_plan_graft(&target, &loaded, path, err);
 	node_release(&loaded);
 	if (result == 0)
 		*ret_target = target;
@@ -324,25 +326,27 @@ static int perform(struct restoring *at, int project, struct node *present, stru
 {
 	int result;
 
-	plan_links(present, target);
+	restore_plan_links(present, target);
 	node_each(target, find_most, at);
 	at->placed = mem_zero((at->groups + 1) * sizeof *at->placed);
-	if (stage_open(project, &at->stage, at->err) < 0)
+	if (restore_stage_open(project, &at->stage, at->err) < 0)
 		return -1;
-	result = stage_folder(at, present, target) < 0 || stage_sync(&at->stage, at->err) < 0 ? -1
-											      : 0;
+	result = stage_folder(at, present, target) < 0 ||
+				 restore_stage_sync(&at->stage, at->err) < 0
+			 ? -1
+			 : 0;
 	if (result == 0)
 		result = write_note(at->depot, tree, path, at->err);
 	if (result == 0)
 		result = apply(at, project, present, target);
 	fault_point();
-	stage_close(&at->stage);
+	restore_stage_close(&at->stage);
 	return result;
 }
 
 /* Looks again, and compares. */
-static int verify(struct depot *depot, const struct look_options *options, struct node *target,
-		  const struct restore_result *result, struct error *err)
+static int verify(struct checkpoint_repo *depot, const struct look_options *options,
+		  struct node *target, const struct restore_result *result, struct error *err)
 {
 	AUTO_FREE char *where = NULL;
 	struct look after;
@@ -352,7 +356,7 @@ static int verify(struct depot *depot, const struct look_options *options, struc
 		look_release(&after);
 		return -1;
 	}
-	where = plan_difference(&after.walk.root, target, &result->kept);
+	where = restore_plan_difference(&after.walk.root, target, &result->kept);
 	if (where)
 		outcome = error_set(
 			err,
@@ -363,9 +367,9 @@ static int verify(struct depot *depot, const struct look_options *options, struc
 	return outcome;
 }
 
-int restore_project(struct depot *depot, const struct look_options *options, struct look *present,
-		    const git_oid *tree, const char *path, struct restore_result *ret_result,
-		    struct error *err)
+int restore_project(struct checkpoint_repo *depot, const struct look_options *options,
+		    struct look *present, const git_oid *tree, const char *path,
+		    struct restore_result *ret_result, struct error *err)
 {
 	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct restoring at = {
@@ -392,8 +396,8 @@ int restore_project(struct depot *depot, const struct look_options *options, str
 	return result;
 }
 
-int restore_recover(struct depot *depot, const struct look_options *options, bool *ret_done,
-		    struct error *err)
+int restore_recover(struct checkpoint_repo *depot, const struct look_options *options,
+		    bool *ret_done, struct error *err)
 {
 	AUTO_FD fd = openat(depot->folder, RESTORE_NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
@@ -406,8 +410,9 @@ int restore_recover(struct depot *depot, const struct look_options *options, boo
 	*ret_done = fd >= 0;
 	project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) { /* one that was cut off before it changed anything */
-		if (project >= 0 && faccessat(project, WALK_STAGE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-			discard(project, WALK_STAGE);
+		if (project >= 0 &&
+		    faccessat(project, LOOK_WALK_STAGE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			discard(project, LOOK_WALK_STAGE);
 		return 0;
 	}
 	if (fd_read_all(fd, &note) < 0 || note.used < GIT_OID_HEXSZ + 1 ||

@@ -1,0 +1,47 @@
+/* aider: from its documentation. It prints text for people, and has no sessions that have names. */
+#include "agent/adapter.h"
+#include "agent/agent_reader.h"
+
+static const char *const words[] = { "--message-file",    "/dev/stdin",          "--no-pretty",
+				     "--no-stream",       "--no-auto-commits",   "--no-gitignore",
+				     "--no-check-update", "--analytics-disable", NULL };
+static const char *const bypass[] = { "--yes-always", NULL };
+static const char *const model[] = { "--model", NULL };
+static const char *const last[] = { NULL };
+/* What it writes down of the conversation is not for the project. */
+static const char *const environment[] = { "AIDER_CHAT_HISTORY_FILE=/tmp/aider.chat.history.md",
+					   "AIDER_INPUT_HISTORY_FILE=/tmp/aider.input.history",
+					   NULL };
+static const char *const bypass_env[] = { NULL };
+static const char *const keys[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY",
+				    "OPENROUTER_API_KEY", NULL };
+static const char *const passes[] = { "OPENAI_API_BASE", "ANTHROPIC_API_BASE", NULL };
+static const char *const hides[] = { ".aider.conf.yml", ".aider.model.settings.yml", NULL };
+static const char *const sessions[] = { NULL };
+
+ADAPTER_COMPLETE
+const struct adapter agent_adapter_aider = {
+	/* name */ "aider",
+	/* title */ "aider",
+	/* program */ "aider",
+	/* install */ "pipx install aider-chat",
+	/* tested_from */ NULL,
+	/* tested_below */ NULL,
+	/* format */ &agent_format_plain,
+	/* words */ words,
+	/* bypass */ bypass,
+	/* model */ model,
+	/* resume */ NULL,
+	/* last */ last,
+	/* environment */ environment,
+	/* bypass_env */ bypass_env,
+	/* keys */ keys,
+	/* passes */ passes,
+	/* credentials */ NULL,
+	/* hides */ hides,
+	/* sessions */ sessions,
+	/* setup */ NULL,
+	/* launch */ NULL,
+	/* caveat */ "untested here: made from its documentation",
+	/* own */ false,
+};

@@ -1,0 +1,279 @@
+/*
+ * Codex: how it is started, and its stream (exec --json).
+ *
+ * A turn is made of items (messages, commands, changes of files), each told when it begins and when it is
+ * complete. Its usage is a sum since the thread began; there are no dollars, no model, and nothing of what
+ * its children used. What it has to try again is an `error` line that says "Reconnecting... 2/5"; the same
+ * words without that come at the end, once as `error` and once as `turn.failed`.
+ */
+#include "agent/adapter.h"
+#include "agent/stream.h"
+
+#include <string.h>
+
+static bool begins_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Its errors have no type but their words; they are words of the agent about its own request. */
+static enum agent_error error_of(const char *message)
+{
+	static const char *const marks[] = { "last status: ", "unexpected status ", NULL };
+	int64_t status = stream_find_status(message, marks);
+
+	if (status)
+		return agent_status_error(status);
+	if (strstr(message, "hit your usage limit") || strstr(message, "usage limit reached"))
+		return AGENT_ERROR_LIMIT;
+	if (strstr(message, "Quota exceeded") || strstr(message, "Not logged in") ||
+	    strstr(message, "refresh token"))
+		return AGENT_ERROR_AUTH;
+	if (strstr(message, "server is overloaded") || strstr(message, "at capacity") ||
+	    strstr(message, "high demand"))
+		return AGENT_ERROR_OVERLOADED;
+	if (strstr(message, "stream disconnected") || strstr(message, "error sending request") ||
+	    strstr(message, "onnection"))
+		return AGENT_ERROR_NETWORK;
+	return AGENT_ERROR_OTHER;
+}
+
+static void take_error(struct stream *stream, struct jsonline message)
+{
+	AUTO_BUFFER struct buffer text = { 0 };
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_error);
+
+	event.text = stream_text(message, &text);
+	event.error = error_of(event.text ? event.text : "");
+	if (event.text && begins_with(event.text, "Reconnecting..."))
+		event.kind = AGENT_EVENT_retry;
+	stream_emit(stream, &event);
+}
+
+static void take_end(struct stream *stream, bool ok, struct jsonline message)
+{
+	AUTO_BUFFER struct buffer text = { 0 };
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_finished);
+
+	event.ok = ok;
+	event.text = ok ? buffer_text(&stream->said) : stream_text(message, &text);
+	if (!ok)
+		event.error = error_of(event.text ? event.text : "");
+	stream_finish(stream, &event);
+}
+
+/* Cached tokens are counted among the input here. */
+static void take_usage(struct stream *stream, struct jsonline usage)
+{
+	enum { IN, CACHED, WRITTEN, OUT, REASONING, COUNT };
+	struct jsonline_field fields[COUNT] = { { "input_tokens", { 0 } },
+						{ "cached_input_tokens", { 0 } },
+						{ "cache_write_input_tokens", { 0 } },
+						{ "output_tokens", { 0 } },
+						{ "reasoning_output_tokens", { 0 } } };
+	struct agent_tokens sum = AGENT_TOKENS_UNKNOWN;
+
+	if (jsonline_object(usage, fields, COUNT) < 0)
+		return;
+	sum.input = jsonline_count(fields[IN].value);
+	sum.output = jsonline_count(fields[OUT].value);
+	sum.cache_read = jsonline_count(fields[CACHED].value);
+	sum.cache_write_5m = jsonline_count(fields[WRITTEN].value);
+	sum.reasoning = jsonline_count(fields[REASONING].value);
+	if (sum.input >= 0 && sum.cache_read > 0)
+		sum.input -= sum.cache_read < sum.input ? sum.cache_read : sum.input;
+	if (sum.input >= 0 && sum.cache_write_5m > 0)
+		sum.input -= sum.cache_write_5m < sum.input ? sum.cache_write_5m : sum.input;
+	stream_spent(stream, "", &sum, -1);
+}
+
+static struct jsonline first_path(struct jsonline changes)
+{
+	struct jsonline change = { 0 };
+	size_t cursor = 0;
+
+	return jsonline_next(changes, &cursor, NULL, &change) ? jsonline_get(change, "path")
+							      : change;
+}
+
+static void take_changes(struct stream *stream, struct jsonline changes)
+{
+	struct jsonline change;
+	size_t cursor = 0;
+
+	while (jsonline_next(changes, &cursor, NULL, &change)) {
+		AUTO_BUFFER struct buffer path = { 0 };
+		struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_file_changed);
+
+		event.target = stream_text(jsonline_get(change, "path"), &path);
+		stream_emit(stream, &event);
+	}
+}
+
+static void take_tool(struct stream *stream, const char *name, struct jsonline about, bool begins,
+		      bool ok)
+{
+	AUTO_BUFFER struct buffer target = { 0 };
+	struct agent_event event = AGENT_EVENT_INIT(begins ? AGENT_EVENT_tool_call
+							   : AGENT_EVENT_tool_result);
+
+	stream_hush(stream);
+	event.name = name;
+	event.target = stream_text(about, &target);
+	event.ok = ok;
+	stream_emit(stream, &event);
+}
+
+static void take_item(struct stream *stream, struct jsonline item, bool begins)
+{
+	enum { TYPE, TEXT, COMMAND, CHANGES, STATUS, TOOL, QUERY, COUNT };
+	struct jsonline_field fields[COUNT] = { { "type", { 0 } },    { "text", { 0 } },
+						{ "command", { 0 } }, { "changes", { 0 } },
+						{ "status", { 0 } },  { "tool", { 0 } },
+						{ "query", { 0 } } };
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_text);
+	AUTO_BUFFER struct buffer name = { 0 };
+
+	jsonline_object(item, fields, COUNT);
+
+	struct jsonline type = fields[TYPE].value;
+	bool ok = !jsonline_is(fields[STATUS].value, "failed");
+
+	if (jsonline_is(type, "agent_message")) {
+		if (begins)
+			return;
+		stream_hush(stream);
+		stream_say(stream, fields[TEXT].value);
+		event.text = buffer_text(&stream->said);
+		stream_emit(stream, &event);
+	} else if (jsonline_is(type, "command_execution")) {
+		take_tool(stream, "shell", fields[COMMAND].value, begins, ok);
+	} else if (jsonline_is(type, "file_change")) {
+		take_tool(stream, "patch", first_path(fields[CHANGES].value), begins, ok);
+		if (!begins && ok)
+			take_changes(stream, fields[CHANGES].value);
+	} else if (jsonline_is(type, "mcp_tool_call") || jsonline_is(type, "collab_tool_call")) {
+		take_tool(stream, stream_text(fields[TOOL].value, &name), fields[TOOL].value,
+			  begins, ok);
+	} else if (jsonline_is(type, "web_search")) {
+		take_tool(stream, "web search", fields[QUERY].value, begins, ok);
+	} else if (!jsonline_is(type, "reasoning") && !jsonline_is(type, "todo_list") &&
+		   !jsonline_is(type, "error")) { /* that is a warning: the turn goes on */
+		stream_unknown(stream);
+	}
+}
+
+static void take_start(struct stream *stream, struct jsonline thread)
+{
+	AUTO_BUFFER struct buffer session = { 0 };
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_started);
+
+	event.session = stream_text(thread, &session);
+	stream_emit(stream, &event);
+}
+
+static void take(struct stream *stream, struct jsonline line)
+{
+	enum { TYPE, ITEM, THREAD, USAGE, ERROR, MESSAGE, COUNT };
+	struct jsonline_field fields[COUNT] = { { "type", { 0 } },      { "item", { 0 } },
+						{ "thread_id", { 0 } }, { "usage", { 0 } },
+						{ "error", { 0 } },     { "message", { 0 } } };
+
+	if (jsonline_object(line, fields, COUNT) < 0) {
+		stream_unknown(stream);
+		return;
+	}
+
+	struct jsonline type = fields[TYPE].value;
+
+	if (jsonline_is(type, "item.started")) {
+		take_item(stream, fields[ITEM].value, true);
+	} else if (jsonline_is(type, "item.completed")) {
+		take_item(stream, fields[ITEM].value, false);
+	} else if (jsonline_is(type, "thread.started")) {
+		take_start(stream, fields[THREAD].value);
+	} else if (jsonline_is(type, "turn.completed")) {
+		take_usage(stream, fields[USAGE].value);
+		take_end(stream, true, (struct jsonline){ 0 });
+	} else if (jsonline_is(type, "turn.failed")) {
+		take_usage(stream, fields[USAGE].value);
+		take_end(stream, false, jsonline_get(fields[ERROR].value, "message"));
+	} else if (jsonline_is(type, "error")) {
+		take_error(stream, fields[MESSAGE].value);
+	} else if (!jsonline_is(type, "turn.started") && !jsonline_is(type, "item.updated")) {
+		stream_unknown(stream);
+	}
+}
+
+static struct agent_reader *open_codex(agent_event_fn *fn, void *context)
+{
+	return stream_open(sizeof(struct stream), fn, context, take, NULL);
+}
+
+const struct agent_format agent_format_codex = STREAM_FORMAT("codex", open_codex);
+
+/* What it would ask its maker for on the side takes five seconds to fail where there is no network. */
+static const char *const words[] = { "exec",
+				     "--json",
+				     "--skip-git-repo-check",
+				     "-c",
+				     "analytics.enabled=false",
+				     "-c",
+				     "features.plugins=false",
+				     "-c",
+				     "check_for_update_on_startup=false",
+				     NULL };
+static const char *const bypass[] = { "--dangerously-bypass-approvals-and-sandbox", NULL };
+static const char *const model[] = { "--model", NULL };
+static const char *const resume[] = { "resume", NULL };
+static const char *const last[] = { "-", NULL };
+static const char *const environment[] = { NULL };
+static const char *const bypass_env[] = { NULL };
+static const char *const keys[] = { "CODEX_API_KEY", "OPENAI_API_KEY", NULL };
+static const char *const passes[] = { NULL };
+/* It does not start where its folder in the project cannot be read; so the project is not trusted instead. */
+static const char *const hides[] = { NULL };
+static const char *const sessions[] = { ".codex/sessions", NULL };
+
+/* What is not trusted brings no settings, and no notes either; so those are shown as the user's. Without a
+ * login it looks for one variable, and not for the one that everybody has. */
+static const char setup[] =
+	"mkdir -p \"$HOME/.codex\"\n"
+	"if [ -n \"${RINGFENCE_MODELS:-}\" ] && [ \"${OPENAI_BASE_URL:-}\" = \"$RINGFENCE_MODELS/v1\" ]; then\n"
+	"\tprintf 'model_provider = \"ringfence\"\\n[model_providers.ringfence]\\nname = \"ringfence\"\\nbase_url = \"%s/v1\"\\n"
+	"env_key = \"OPENAI_API_KEY\"\\nwire_api = \"responses\"\\n' \"$RINGFENCE_MODELS\" >\"$HOME/.codex/config.toml\"\n"
+	"fi\n"
+	"printf '[projects.\"%s\"]\\ntrust_level = \"untrusted\"\\n' "
+	"\"$(printf %s \"$PWD\" | sed 's/[\\\\\"]/\\\\&/g')\" >>\"$HOME/.codex/config.toml\"\n"
+	"if [ -e \"$PWD/AGENTS.md\" ]; then ln -s \"$PWD/AGENTS.md\" \"$HOME/.codex/AGENTS.md\"; fi\n"
+	"if [ -z \"${CODEX_API_KEY:-}\" ] && [ -n \"${OPENAI_API_KEY:-}\" ]; then\n"
+	"\texport CODEX_API_KEY=\"$OPENAI_API_KEY\"\n"
+	"fi";
+
+ADAPTER_COMPLETE
+const struct adapter agent_adapter_codex = {
+	/* name */ "codex",
+	/* title */ "Codex",
+	/* program */ "codex",
+	/* install */ "npm install -g @openai/codex",
+	/* tested_from */ "0.166.0",
+	/* tested_below */ "0.167",
+	/* format */ &agent_format_codex,
+	/* words */ words,
+	/* bypass */ bypass,
+	/* model */ model,
+	/* resume */ resume,
+	/* last */ last,
+	/* environment */ environment,
+	/* bypass_env */ bypass_env,
+	/* keys */ keys,
+	/* passes */ passes,
+	/* credentials */ ".codex/auth.json",
+	/* hides */ hides,
+	/* sessions */ sessions,
+	/* setup */ setup,
+	/* launch */ NULL,
+	/* caveat */
+	"its reports have no dollars and no model: its cost is known only with --model, and without its children",
+	/* own */ false,
+};

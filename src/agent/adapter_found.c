@@ -1,0 +1,162 @@
+/* What this machine has of an agent, told without starting it: see adapter.h. */
+#include "agent/adapter.h"
+
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/process.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PACKAGE_BYTES = 1 << 20, PACKAGE_ABOVE = 4 };
+
+/* The version in the package.json of an npm package; the caller frees. NULL: none. */
+static char *read_version(const char *path)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(PACKAGE_BYTES);
+	AUTO_FD fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+	char *version = NULL;
+	json_t *package;
+
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    fd_read_all(fd, &bytes) < 0)
+		return NULL;
+	package = json_loadb(bytes.data, bytes.used, 0, NULL);
+	if (json_is_string(json_object_get(package, "version")))
+		version = mem_dup(json_string_value(json_object_get(package, "version")));
+	json_decref(package);
+	return version;
+}
+
+static bool is_version(const char *name)
+{
+	return isdigit((unsigned char)*name) && strchr(name, '.') &&
+	       strspn(name, "0123456789.") == strlen(name);
+}
+
+/* The nearest package.json above a program says which version it is of; a program of its own may be named
+ * by its version. */
+static char *version_of(const char *program)
+{
+	AUTO_FREE char *folder = mem_dup(program);
+	char *version = is_version(path_name(program)) ? mem_dup(path_name(program)) : NULL;
+
+	for (int up = 0; up < PACKAGE_ABOVE && !version && strrchr(folder, '/') > folder; up++) {
+		*strrchr(folder, '/') = '\0';
+
+		AUTO_FREE char *package = path_join(folder, "package.json");
+
+		version = read_version(package);
+	}
+	return version;
+}
+
+static bool is_system(const char *path)
+{
+	static const char *const places[] = { "/usr", "/bin", "/opt", "/nix/store", NULL };
+
+	for (const char *const *at = places; *at; at++)
+		if (path_within(path, *at))
+			return true;
+	return false;
+}
+
+/* What a program needs beside itself: the packages that were installed with it, up to the highest
+ * node_modules; the whole of a Python environment; else the program alone. */
+static char *folder_of(const char *program)
+{
+	AUTO_FREE char *path = mem_dup(program);
+	char *modules = strstr(path, "/node_modules/");
+
+	if (is_system(program))
+		return NULL;
+	if (modules) {
+		modules[strlen("/node_modules")] = '\0';
+		return mem_dup(path);
+	}
+	for (int up = 0; up < 2 && strrchr(path, '/') > path; up++)
+		*strrchr(path, '/') = '\0';
+
+	AUTO_FREE char *environment = path_join(path, "pyvenv.cfg");
+
+	return access(environment, F_OK) == 0 ? mem_dup(path) : mem_dup(program);
+}
+
+int adapter_version_compare(const char *a, const char *b)
+{
+	while (*a || *b) {
+		char *a_end;
+		char *b_end;
+		unsigned long left = strtoul(a, &a_end, 10);
+		unsigned long right = strtoul(b, &b_end, 10);
+
+		if (left != right)
+			return left < right ? -1 : 1;
+		if ((a_end == a && *a) || (b_end == b && *b))
+			return 0; /* what is no number is not compared */
+		a = a_end + (*a_end == '.');
+		b = b_end + (*b_end == '.');
+	}
+	return 0;
+}
+
+static bool is_tested(const struct adapter *adapter, const char *version)
+{
+	if (adapter->own)
+		return true;
+	return version && adapter->tested_from &&
+	       adapter_version_compare(version, adapter->tested_from) >= 0 &&
+	       adapter_version_compare(version, adapter->tested_below) < 0;
+}
+
+/* Where it is; the caller frees. NULL: nowhere. */
+static char *find_program(const struct adapter *adapter)
+{
+	struct error why;
+	char *path = NULL;
+
+	if (!adapter->program)
+		return NULL;
+	if (!adapter->own)
+		return process_find(adapter->program);
+	return process_beside(adapter->program, &path, &why) == 0 ? path : NULL;
+}
+
+void adapter_look(const struct adapter *adapter, const char *home, struct adapter_found *ret_found)
+{
+	AUTO_FREE char *found = find_program(adapter);
+	AUTO_FREE char *file = adapter->credentials && *home ? path_join(home, adapter->credentials)
+							     : NULL;
+
+	*ret_found = (struct adapter_found){ .program = found ? realpath(found, NULL) : NULL };
+	if (ret_found->program) {
+		ret_found->version = adapter->own ? mem_dup(RINGFENCE_VERSION)
+						  : version_of(ret_found->program);
+		ret_found->folder = folder_of(ret_found->program);
+	}
+	ret_found->tested = is_tested(adapter, ret_found->version);
+	for (const char *const *key = adapter->keys; key && *key && !ret_found->key; key++) {
+		const char *value = getenv(*key);
+
+		if (value && *value)
+			ret_found->key = *key;
+	}
+	if (file && access(file, R_OK) == 0)
+		ret_found->credentials = mem_dup(file);
+}
+
+void adapter_found_release(struct adapter_found *found)
+{
+	free(found->program);
+	free(found->folder);
+	free(found->version);
+	free(found->credentials);
+	*found = (struct adapter_found){ 0 };
+}

@@ -1,0 +1,174 @@
+/*
+ * The format `events`, our own: one JSON object a line, for commands that have no format of their own and for
+ * tests. docs/loop.md describes it. What a line does not say is unknown.
+ */
+#include "agent/agent_reader.h"
+#include "util/buffer.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Values in a line. An event has a few; a line of nothing but commas would become a tree thirty times its size. */
+enum { VALUES_MAX = 20000 };
+
+struct events_reader {
+	struct agent_reader base;
+	struct agent_reader_lines lines;
+};
+
+/* How a line's type reads. */
+static const struct {
+	const char *type;
+	enum agent_event_kind kind;
+	enum agent_error error;
+} types[] = {
+	{ "started", AGENT_EVENT_started, AGENT_ERROR_NONE },
+	{ "text", AGENT_EVENT_text, AGENT_ERROR_NONE },
+	{ "tool", AGENT_EVENT_tool_call, AGENT_ERROR_NONE },
+	{ "tool_result", AGENT_EVENT_tool_result, AGENT_ERROR_NONE },
+	{ "file", AGENT_EVENT_file_changed, AGENT_ERROR_NONE },
+	{ "tokens", AGENT_EVENT_tokens, AGENT_ERROR_NONE },
+	{ "cost", AGENT_EVENT_cost, AGENT_ERROR_NONE },
+	{ "limit", AGENT_EVENT_rate_limit, AGENT_ERROR_LIMIT },
+	{ "retry", AGENT_EVENT_retry, AGENT_ERROR_NONE },
+	{ "overloaded", AGENT_EVENT_error, AGENT_ERROR_OVERLOADED },
+	{ "auth", AGENT_EVENT_error, AGENT_ERROR_AUTH },
+	{ "budget", AGENT_EVENT_error, AGENT_ERROR_BUDGET },
+	{ "network", AGENT_EVENT_error, AGENT_ERROR_NETWORK },
+	{ "error", AGENT_EVENT_error, AGENT_ERROR_OTHER },
+	{ "final", AGENT_EVENT_finished, AGENT_ERROR_NONE },
+};
+
+/* A text of the line, of a long one the end; the buffer keeps it. JSON strings are valid UTF-8, so that the
+ * cut goes before the next whole character. */
+static const char *take_text(const json_t *line, const char *key, struct buffer *copy)
+{
+	const char *text = json_string_value(json_object_get(line, key));
+
+	if (!text)
+		return NULL;
+	*copy = BUFFER_INIT(AGENT_TEXT_MAX + 1);
+	buffer_add_text(copy, text + text_last(text, strlen(text), AGENT_TEXT_MAX));
+	return buffer_text(copy);
+}
+
+/* A number that cannot be less than 0; -1: none is said. */
+static int64_t take_number(const json_t *line, const char *key)
+{
+	const json_t *value = json_object_get(line, key);
+
+	return json_is_integer(value) && json_integer_value(value) >= 0
+		       ? (int64_t)json_integer_value(value)
+		       : -1;
+}
+
+/* {"nusd": 1500000} or {"usd": 0.0015}. */
+static int64_t take_cost(const json_t *line)
+{
+	const json_t *dollars = json_object_get(line, "usd");
+	double value = json_number_value(dollars);
+
+	if (!json_is_number(dollars))
+		return take_number(line, "nusd");
+	return value >= 0 && value < 9e9 ? (int64_t)(value * 1e9 + 0.5) : -1;
+}
+
+static void take_object(struct agent_reader *reader, const json_t *line, struct agent_event *event)
+{
+	AUTO_BUFFER struct buffer text = { 0 }, name = { 0 }, target = { 0 }, session = { 0 };
+	const json_t *ok = json_object_get(line, "ok");
+	int64_t number;
+
+	event->text = take_text(line, "text", &text);
+	event->name = take_text(line, "name", &name);
+	event->target = take_text(line, "target", &target);
+	event->session = take_text(line, "session", &session);
+	event->ok = !ok || json_is_true(ok);
+	if (event->kind == AGENT_EVENT_finished && !event->ok)
+		event->error = AGENT_ERROR_OTHER;
+	number = take_number(line, "reset_at");
+	event->reset_at = number > 0 ? number : 0;
+	number = take_number(line, "delay_ms");
+	event->delay_ms = number > 0 ? number : 0;
+	event->cost_nusd = take_cost(line);
+	event->tokens = (struct agent_tokens){
+		.input = take_number(line, "input"),
+		.output = take_number(line, "output"),
+		.cache_read = take_number(line, "cache_read"),
+		.cache_write_5m = take_number(line, "cache_write_5m"),
+		.cache_write_1h = take_number(line, "cache_write_1h"),
+		.reasoning = take_number(line, "reasoning"),
+	};
+	reader->fn(reader->context, event);
+}
+
+/* What is in strings does not count. */
+static bool has_too_many(const char *text, size_t size)
+{
+	bool quoted = false;
+	size_t count = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		if (quoted && text[i] == '\\')
+			i++;
+		else if (text[i] == '"')
+			quoted = !quoted;
+		else if (!quoted && (text[i] == ',' || text[i] == '[' || text[i] == '{'))
+			count++;
+	}
+	return count > VALUES_MAX;
+}
+
+static void take_line(struct agent_reader *reader, const char *text, size_t size)
+{
+	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_unknown);
+	json_t *line = text && !has_too_many(text, size) ? json_loadb(text, size, 0, NULL) : NULL;
+	const char *type = json_string_value(json_object_get(line, "type"));
+
+	for (size_t i = 0; type && i < sizeof types / sizeof *types; i++) {
+		if (strcmp(types[i].type, type) != 0)
+			continue;
+		event.kind = types[i].kind;
+		event.error = types[i].error;
+	}
+	if (event.kind != AGENT_EVENT_unknown)
+		take_object(reader, line, &event);
+	else
+		reader->fn(reader->context, &event);
+	json_decref(line);
+}
+
+static struct agent_reader *open_events(agent_event_fn *fn, void *context)
+{
+	struct events_reader *events = mem_zero(sizeof *events);
+
+	events->base = (struct agent_reader){ .fn = fn, .context = context };
+	events->lines = AGENT_READER_LINES_INIT;
+	return &events->base;
+}
+
+static void feed_events(struct agent_reader *reader, const char *data, size_t size)
+{
+	agent_reader_lines_feed(&((struct events_reader *)reader)->lines, data, size, take_line,
+				reader);
+}
+
+static void end_events(struct agent_reader *reader)
+{
+	agent_reader_lines_end(&((struct events_reader *)reader)->lines, take_line, reader);
+}
+
+static void free_events(struct agent_reader *reader)
+{
+	buffer_release(&((struct events_reader *)reader)->lines.line);
+	free(reader);
+}
+
+const struct agent_format agent_format_events = { .name = "events",
+						  .open = open_events,
+						  .feed = feed_events,
+						  .end = end_events,
+						  .free = free_events };

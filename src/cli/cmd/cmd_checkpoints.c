@@ -1,0 +1,106 @@
+/* ringfence checkpoints: what a loop has kept, and can be gone back to. */
+#include "cli/checkpoints.h"
+#include "cli/view/page.h"
+#include "util/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const struct cli_option options[] = { LOOPS_JSON, LOOPS_PROJECT, { 0 } };
+
+static const struct cli_section sections[] = {
+	{ "KINDS", "  start   the state before the loop; always number 0\n"
+		   "  before  before an iteration, if something has changed since the last one\n"
+		   "  after   after an iteration and its checks\n"
+		   "  within  while the agent was at work; a file may be half written\n"
+		   "  undo    before a rollback or restore, so that it can be undone\n" },
+	{ "EXAMPLES", "  ringfence checkpoints\n"
+		      "  ringfence diff 3 4 --stat\n"
+		      "  ringfence rollback 3\n" },
+	{ 0 },
+};
+
+static json_int_t number_of(const json_t *entry, const char *key)
+{
+	return json_integer_value(json_object_get(entry, key));
+}
+
+static void print_one(const json_t *entry)
+{
+	enum { COLUMN = 49 };
+	time_t at = (time_t)(number_of(entry, "at_ms") / 1000);
+	AUTO_FREE char *when = number_of(entry, "iteration")
+				       ? mem_format("iteration %d",
+						    (int)number_of(entry, "iteration"))
+				       : mem_dup("");
+	AUTO_FREE char *left = number_of(entry, "skipped")
+				       ? mem_format(", %d not kept",
+						    (int)number_of(entry, "skipped"))
+				       : mem_dup("");
+	AUTO_FREE char *kept = mem_format("%lld files, %lld bytes%s",
+					  (long long)number_of(entry, "files"),
+					  (long long)number_of(entry, "bytes"), left);
+	struct tm parts;
+	char day[32] = "";
+
+	if (localtime_r(&at, &parts))
+		strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &parts);
+	printf("%4d  %s  %-6s  %-12s  ", (int)number_of(entry, "number"), day,
+	       json_string_value(json_object_get(entry, "kind")), when);
+	page_print(kept, COLUMN);
+}
+
+static int show(struct loops_options *asked, struct error *err)
+{
+	struct snapshot_work work = { 0 };
+	json_t *answer = NULL;
+	size_t index;
+	json_t *entry;
+	int result;
+
+	asked->loop_id = asked->rest[0];
+	result = checkpoints_begin(asked, "list", &work, err);
+	if (result == 0)
+		result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	if (result < 0)
+		return cli_fail(err);
+	if (asked->json) {
+		json_object_set_new(answer, "id", json_string(asked->loop.id));
+		loops_print(answer);
+		return cli_printed();
+	}
+	json_array_foreach(json_object_get(answer, "checkpoints"), index, entry) print_one(entry);
+	if (json_is_true(json_object_get(answer, "pending")))
+		page_print(
+			"a rollback was cut off; it is finished by the next one, and by every other "
+			"command that looks at the project",
+			0);
+	if (!json_array_size(json_object_get(answer, "checkpoints")))
+		printf("the loop %s has no checkpoint%s\n", asked->loop.id,
+		       asked->loop.state.options.checkpoints_off
+			       ? ": it was started with --checkpoints=false"
+			       : "");
+	json_decref(answer);
+	return cli_printed();
+}
+
+static int run_checkpoints(const struct cli_command *command, char **argv)
+{
+	return loops_run(command, argv, show);
+}
+
+const struct cli_command cmd_checkpoints = {
+	.name = "checkpoints",
+	.args = "[--json] [LOOP]",
+	.most = 1,
+	.mixed = true,
+	.help = "what a loop has kept of the project, and can be gone back to",
+	.about =
+		"One line for each checkpoint. They are taken before the loop, around every iteration and every 15 "
+		"minutes within one; where nothing has changed there is no new one.",
+	.options = options,
+	.sections = sections,
+	.run = run_checkpoints,
+};

@@ -1,0 +1,409 @@
+/* ringfence cost: what models have cost, from the ledgers. */
+#include "cli/cli.h"
+#include "cli/settings/effective.h"
+#include "cli/view/page.h"
+#include "loop/client.h"
+#include "price/price.h"
+#include "util/buffer.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct cost_options {
+	const char *by;
+	const char *project;
+	bool json;
+	bool csv;
+};
+
+static const struct cli_option options[] = {
+	OPTION_TEXT("by", "model|iteration|day|agent|loop", "what a line is for (default: model)",
+		    struct cost_options, by),
+	OPTION_JSON(struct cost_options, json),
+	OPTION_FLAG("csv", "as CSV", struct cost_options, csv),
+	OPTION_PROJECT(struct cost_options, project),
+	{ 0 },
+};
+
+static const struct cli_section sections[] = {
+	{ "FILES",
+	  "  STATE/loops/ID/ledger.jsonl, STATE/gateway/ledger.jsonl\n"
+	  "      One line of JSON for each request: when, which model, tokens by kind, what\n"
+	  "      it cost in nano-dollars, and whether that is exact or estimated.\n" },
+	{ "EXAMPLES", "  ringfence cost\n"
+		      "  ringfence cost --by iteration 20260102-030405-abcd\n"
+		      "  ringfence cost --by day --csv > cost.csv\n" },
+	{ 0 },
+};
+
+static const char *const kinds[PRICE_KINDS] = { "input", "output", "write_5m", "write_1h", "read" };
+
+struct sum {
+	char *name;
+	uint64_t requests;
+	uint64_t tokens[PRICE_KINDS];
+	uint64_t cost_nusd, estimated_nusd;
+};
+
+struct sums {
+	const char *by;
+	struct sum *items;
+	size_t count;
+	struct sum total;
+	bool replays;           /* count, too */
+	uint64_t replayed_nusd; /* what they would have cost */
+};
+
+static uint64_t number(const json_t *row, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(row, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static const char *text(const json_t *row, const char *key)
+{
+	const char *value = json_string_value(json_object_get(row, key));
+
+	return value ? value : "";
+}
+
+/* What a line of the ledger belongs to; the caller frees. */
+static char *name_of(const struct sums *sums, const json_t *row, const char *loop)
+{
+	if (strcmp(sums->by, "loop") == 0)
+		return mem_dup(loop);
+	if (strcmp(sums->by, "iteration") == 0)
+		return mem_format("%s %4" PRIu64, loop, number(row, "iteration"));
+	if (strcmp(sums->by, "agent") == 0)
+		return mem_format("%s%s%s", text(row, "agent"), *text(row, "child") ? " " : "",
+				  text(row, "child"));
+	if (strcmp(sums->by, "day") == 0) {
+		time_t at = (time_t)(number(row, "at_ms") / 1000);
+		struct tm parts;
+		char day[16];
+
+		localtime_r(&at, &parts);
+		strftime(day, sizeof day, "%Y-%m-%d", &parts);
+		return mem_dup(day);
+	}
+	if (strcmp(text(row, "route"), "lost") == 0)
+		return mem_dup("(lost in a crash)");
+	return mem_dup(text(row, "model"));
+}
+
+/* The same; what nobody has paid has lines of its own. */
+static char *line_of(const struct sums *sums, const json_t *row, const char *loop)
+{
+	AUTO_FREE char *name = name_of(sums, row, loop);
+	bool replay = json_is_true(json_object_get(row, "replay"));
+
+	return mem_format("%s%s", name, replay ? " (replay)" : "");
+}
+
+static struct sum *find(struct sums *sums, char *name)
+{
+	for (size_t i = 0; i < sums->count; i++) {
+		if (strcmp(sums->items[i].name, name) == 0) {
+			free(name);
+			return &sums->items[i];
+		}
+	}
+	sums->items = mem_resize(sums->items, sums->count + 1, sizeof *sums->items);
+	sums->items[sums->count] = (struct sum){ .name = name };
+	return &sums->items[sums->count++];
+}
+
+static void add(struct sum *sum, const json_t *row)
+{
+	uint64_t cost = number(row, "cost_nusd");
+
+	sum->requests++;
+	sum->cost_nusd += cost;
+	sum->estimated_nusd += json_is_true(json_object_get(row, "estimated")) ? cost : 0;
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		sum->tokens[i] += number(row, kinds[i]);
+}
+
+static int read_ledger(struct sums *sums, const char *folder, const char *loop, struct error *err)
+{
+	AUTO_FREE char *path = path_join(folder, "ledger.jsonl");
+	FILE *file = fopen(path, "re");
+	AUTO_FREE char *line = NULL;
+	size_t room = 0;
+
+	if (!file && errno == ENOENT)
+		return 0;
+	if (!file)
+		return error_sys(err, "open '%s'", path);
+	while (getline(&line, &room, file) > 0) {
+		json_t *row = json_loads(line, 0, NULL);
+		bool replay = json_is_true(json_object_get(row, "replay"));
+
+		sums->replayed_nusd += replay ? number(row, "cost_nusd") : 0;
+		/* A line that is torn is the last of a crash: it is in the next one. */
+		if (json_is_object(row)) {
+			add(find(sums, line_of(sums, row, loop)), row);
+			if (!replay || sums->replays)
+				add(&sums->total, row);
+		}
+		json_decref(row);
+	}
+	fclose(file);
+	return 0;
+}
+
+static int read_all(struct sums *sums, const char *state, const char *project, const char *id,
+		    struct error *err)
+{
+	AUTO_FREE char *alone = path_join(state, "gateway");
+	struct client_loops loops = { 0 };
+	struct client_loop one;
+	int result;
+
+	if (id) {
+		if (client_find(state, id, project, &one, err) < 0)
+			return -1;
+		sums->replays = true; /* it was asked for */
+		result = read_ledger(sums, one.folder, one.id, err);
+		client_loop_release(&one);
+		return result;
+	}
+	if (client_list(state, &loops, err) < 0)
+		return -1;
+	result = read_ledger(sums, alone, "gateway", err);
+	for (size_t i = 0; result == 0 && i < loops.count; i++)
+		result = read_ledger(sums, loops.items[i].folder, loops.items[i].id, err);
+	client_loops_release(&loops);
+	return result;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct sum *)a)->name, ((const struct sum *)b)->name);
+}
+
+static json_t *sum_json(const struct sum *sum, const char *by)
+{
+	json_t *object = json_object();
+
+	if (sum->name)
+		json_object_set_new(object, by, client_text(sum->name));
+	json_object_set_new(object, "requests", json_integer((json_int_t)sum->requests));
+	for (size_t i = 0; i < PRICE_KINDS; i++)
+		json_object_set_new(object, kinds[i], json_integer((json_int_t)sum->tokens[i]));
+	json_object_set_new(object, "cost_nusd", json_integer((json_int_t)sum->cost_nusd));
+	json_object_set_new(object, "estimated_nusd",
+			    json_integer((json_int_t)sum->estimated_nusd));
+	return object;
+}
+
+static void print_json(const struct sums *sums)
+{
+	json_t *list = json_array();
+	json_t *whole;
+
+	for (size_t i = 0; i < sums->count; i++)
+		json_array_append_new(list, sum_json(&sums->items[i], sums->by));
+	whole = json_pack("{s:s, s:o, s:o, s:I}", "by", sums->by, "lines", list, "total",
+			  sum_json(&sums->total, sums->by), "replayed_nusd",
+			  (json_int_t)sums->replayed_nusd);
+	json_dumpf(whole, stdout, JSON_INDENT(2));
+	printf("\n");
+	json_decref(whole);
+}
+
+/* A field of CSV: in quotes, and nothing that a spreadsheet would take for a formula. */
+static void print_field(const char *name)
+{
+	AUTO_FREE char *shown = text_escaped(name);
+
+	printf("\"%s", strchr("=+-@", shown[0]) && shown[0] ? "'" : "");
+	for (const char *at = shown; *at; at++)
+		printf(*at == '"' ? "\"\"" : "%c", *at);
+	printf("\"");
+}
+
+static void print_csv(const struct sums *sums)
+{
+	printf("%s,requests,input,output,write_5m,write_1h,read,cost_usd,estimated_usd\n",
+	       sums->by);
+	for (size_t i = 0; i < sums->count; i++) {
+		const struct sum *sum = &sums->items[i];
+		AUTO_BUFFER struct buffer cost = BUFFER_INIT(64);
+		AUTO_BUFFER struct buffer guess = BUFFER_INIT(64);
+
+		price_add_usd(&cost, sum->cost_nusd, 2);
+		price_add_usd(&guess, sum->estimated_nusd, 2);
+		print_field(sum->name);
+		printf(",%" PRIu64, sum->requests);
+		for (size_t kind = 0; kind < PRICE_KINDS; kind++)
+			printf(",%" PRIu64, sum->tokens[kind]);
+		printf(",%s,%s\n", buffer_text(&cost), buffer_text(&guess));
+	}
+}
+
+/* The columns of the table: what a line is for, and numbers. */
+enum { NAME, REQUESTS, INPUT, OUTPUT, READ, WRITTEN, COST, COLUMNS };
+
+struct row {
+	char *cells[COLUMNS];
+	bool estimated;
+};
+
+static char *digits(uint64_t number)
+{
+	return mem_format("%" PRIu64, number);
+}
+
+static void fill_row(struct row *row, const struct sum *sum, const char *name)
+{
+	AUTO_BUFFER struct buffer cost = BUFFER_INIT(64);
+
+	price_add_usd(&cost, sum->cost_nusd, 2);
+	row->cells[NAME] = text_escaped(name);
+	row->cells[REQUESTS] = digits(sum->requests);
+	row->cells[INPUT] = digits(sum->tokens[PRICE_INPUT]);
+	row->cells[OUTPUT] = digits(sum->tokens[PRICE_OUTPUT]);
+	row->cells[READ] = digits(sum->tokens[PRICE_READ]);
+	row->cells[WRITTEN] = digits(sum->tokens[PRICE_WRITE_5M] + sum->tokens[PRICE_WRITE_1H]);
+	row->cells[COST] = mem_dup(buffer_text(&cost));
+	row->estimated = sum->estimated_nusd > 0;
+}
+
+/* As wide as what is in it. On a terminal that is narrower, names stand above their numbers. */
+static void print_rows(const struct row *rows, size_t count)
+{
+	static const char mark[] = " ~";
+	int widths[COLUMNS] = { 0 };
+	int width = 0;
+	int marked = 0;
+	bool above;
+
+	for (int at = 0; at < COLUMNS; at++) {
+		for (size_t i = 0; i < count; i++)
+			if (page_columns(rows[i].cells[at]) > widths[at])
+				widths[at] = page_columns(rows[i].cells[at]);
+		width += widths[at] + (at == NAME ? 0 : 2);
+	}
+	for (size_t i = 0; i < count; i++)
+		if (rows[i].estimated)
+			marked = (int)strlen(mark);
+	above = page_width() && width + marked > page_width();
+	for (size_t i = 0; i < count; i++) {
+		const char *name = rows[i].cells[NAME];
+
+		printf("%s%*s", name, above ? 0 : widths[NAME] - page_columns(name), "");
+		if (above)
+			printf("\n");
+		for (int at = NAME + 1; at < COLUMNS; at++)
+			printf("  %*s", widths[at], rows[i].cells[at]);
+		puts(rows[i].estimated ? mark : "");
+	}
+}
+
+static void print_table(const struct sums *sums)
+{
+	static const char *const heads[COLUMNS] = {
+		[REQUESTS] = "requests", [INPUT] = "input",      [OUTPUT] = "output",
+		[READ] = "cached",       [WRITTEN] = "to cache", [COST] = "US$",
+	};
+	size_t count = sums->count + 2;
+	struct row *rows = mem_zero(count * sizeof *rows);
+
+	for (int at = 0; at < COLUMNS; at++)
+		rows[0].cells[at] = mem_dup(at == NAME ? sums->by : heads[at]);
+	for (size_t i = 0; i < sums->count; i++)
+		fill_row(&rows[i + 1], &sums->items[i], sums->items[i].name);
+	fill_row(&rows[count - 1], &sums->total, "total");
+	print_rows(rows, count);
+	for (size_t i = 0; i < count; i++)
+		for (int at = 0; at < COLUMNS; at++)
+			free(rows[i].cells[at]);
+	free(rows);
+}
+
+static void print_text(const struct sums *sums)
+{
+	print_table(sums);
+	if (sums->total.estimated_nusd)
+		printf("\n~ a part of it is estimated: an answer was cut off, or a gateway was killed.\n");
+	if (sums->replayed_nusd) {
+		AUTO_BUFFER struct buffer line = BUFFER_INIT(256);
+
+		buffer_add_text(&line, "US$ ");
+		price_add_usd(&line, sums->replayed_nusd, 2);
+		buffer_printf(&line, " of it is a replay's, and nobody has paid that%s.",
+			      sums->replays ? "" : "; the total is without it");
+		printf("\n");
+		page_print(buffer_text(&line), 0);
+	}
+}
+
+static int show(const struct cost_options *asked, const char *id)
+{
+	static const char *const words[] = { "model", "iteration", "day", "agent", "loop" };
+	struct sums sums = { .by = asked->by ? asked->by : "model" };
+	struct fence_place place;
+	struct error err;
+	bool known = false;
+	int result;
+
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		known |= strcmp(sums.by, words[i]) == 0;
+	if (!known) {
+		error_set(&err, "--by is model, iteration, day, agent or loop, not '%.40s'",
+			  sums.by);
+		return cli_fail(&err);
+	}
+	if (effective_find(asked->project, &place, &err) < 0)
+		return cli_fail(&err);
+	result = read_all(&sums, place.state, place.project, id, &err);
+	fence_place_release(&place);
+	if (result < 0)
+		return cli_fail(&err);
+	if (sums.count > 0)
+		qsort(sums.items, sums.count, sizeof *sums.items, by_name);
+	if (asked->json)
+		print_json(&sums);
+	else if (asked->csv)
+		print_csv(&sums);
+	else
+		print_text(&sums);
+	for (size_t i = 0; i < sums.count; i++)
+		free(sums.items[i].name);
+	free(sums.items);
+	return cli_printed();
+}
+
+static int run_cost(const struct cli_command *command, char **argv)
+{
+	struct cost_options asked = { 0 };
+	char **rest;
+	int code;
+
+	rest = cli_begin(command, argv, &asked, &code);
+	return rest ? show(&asked, rest[0]) : code;
+}
+
+const struct cli_command cmd_cost = {
+	.name = "cost",
+	.args = "[--by WORD] [--json|--csv] [LOOP]",
+	.most = 1,
+	.mixed = true,
+	.help = "what models have cost, by model, iteration or day",
+	.about =
+		"Adds up the ledgers that gateways have kept: of one loop, or of everything. The costs are the gateway's own, by the "
+		"table of `ringfence prices` at the time; what an agent says that it cost is in `ringfence history`.",
+	.options = options,
+	.sections = sections,
+	.run = run_cost,
+};

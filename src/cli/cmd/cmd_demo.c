@@ -1,0 +1,80 @@
+/* ringfence demo: the whole product at work on a small project of its own. The script demo/run does it. */
+#include "cli/cli.h"
+#include "util/list.h"
+#include "util/mem.h"
+#include "util/process.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct demo_options {
+	bool live;
+	bool keep;
+};
+
+static const struct cli_option options[] = {
+	OPTION_FLAG("live", "with a model: a key in your environment, or a local server",
+		    struct demo_options, live),
+	OPTION_FLAG("keep", "leave the folder there; on a terminal it stays anyway",
+		    struct demo_options, keep),
+	{ 0 },
+};
+
+static const struct cli_section sections[] = {
+	{ "EXAMPLES",
+	  "  ringfence demo\n"
+	  "  ringfence demo --live\n"
+	  "  ringfence demo --live -- --agent claude --max-cost 1\n"
+	  "  ringfence demo --live -- --upstream openai=local:http://127.0.0.1:11434\n" },
+	{ 0 },
+};
+
+static int become_demo(const struct demo_options *asked, char **rest, struct error *err)
+{
+	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+	AUTO_FREE char *script = NULL;
+	struct list words = { 0 };
+
+	if (!self)
+		return error_sys(err, "find this program");
+	if (process_beside("demo/run", &script, err) < 0)
+		return -1;
+	list_add(&words, script);
+	list_add(&words, self);
+	if (asked->live)
+		list_add(&words, "--live");
+	if (asked->keep)
+		list_add(&words, "--keep");
+	list_add(&words, "--");
+	for (; *rest; rest++)
+		list_add(&words, *rest);
+	execv(script, words.items);
+	return error_sys(err, "start '%s'", script);
+}
+
+static int run_demo(const struct cli_command *command, char **argv)
+{
+	struct demo_options asked = { 0 };
+	struct error err;
+	int code;
+	char **rest = cli_begin(command, argv, &asked, &code);
+
+	if (!rest)
+		return code;
+	become_demo(&asked, rest, &err);
+	return cli_fail(&err);
+}
+
+const struct cli_command cmd_demo = {
+	.name = "demo",
+	.args = "[--live] [--keep] [-- OPTION OF run...]",
+	.most = CLI_ANY,
+	.help = "show a loop at work on a small project with a bug and a secret",
+	.about =
+		"Makes a small project in a temporary folder and runs the built-in agent on it: in the fence, through the gateway, with "
+		"answers of a model from a tape, so that neither a key nor a network is needed. The agent tries to read a secret "
+		"and to reach the internet, says too soon that it is done, and finishes in the second iteration.",
+	.options = options,
+	.sections = sections,
+	.run = run_demo,
+};

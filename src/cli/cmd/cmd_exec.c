@@ -1,0 +1,245 @@
+/* ringfence exec: one command in the fence. */
+#include "cli/cli.h"
+#include "cli/models.h"
+#include "cli/settings/effective.h"
+#include "cli/view/hint.h"
+#include "cli/view/notice.h"
+#include "cli/view/report_file.h"
+#include "fence/fence.h"
+#include "gateway/owner/gateway_outlet.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct exec_options {
+	struct effective effective;
+	const char *report_path;
+	struct report_file report;
+	bool no_fence;
+};
+
+_Static_assert(offsetof(struct exec_options, effective) == 0, "where apply_set() looks for it");
+
+static const struct cli_option options[] = {
+	OPTION_PROJECT(struct exec_options, effective.spec.project),
+	OPTION_TEXT("cwd", "DIR", "where to start inside; must be in the project",
+		    struct exec_options, effective.spec.cwd),
+	OPTION_TEXT("report", "FILE", "write what happened, as JSON", struct exec_options,
+		    report_path),
+	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
+	{ 0 },
+};
+
+static const struct cli_section sections[] = {
+	{ "EXIT STATUS", "  the command's own, or\n"
+			 "  123  it failed and had run into a limit; which one is said\n"
+			 "  124  it ran out of time\n"
+			 "  125  refused, no fence, or the fence broke; the reason is said\n"
+			 "  126, 127  the command is not executable, or was not found\n"
+			 "  128+N  it was killed by signal N\n" },
+	{ "EXAMPLES", "  ringfence exec -- make test\n"
+		      "  ringfence exec --write src --hide fixtures/private -- sh\n"
+		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
+	{ 0 },
+};
+
+static void notice_no_fence(const struct fence_plan *plan, const char *verb)
+{
+	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
+		notice_format(
+			"NO FENCE: %s without a fence, with all of your rights (--i-accept-no-fence)",
+			verb);
+}
+
+static void notice_limit(const struct fence_result *result)
+{
+	enum fence_limit limit = result->tripped;
+
+	if (limit == FENCE_LIMIT_COUNT)
+		return;
+
+	AUTO_FREE char *value = fence_limit_text(limit, result->limits[limit].value);
+	AUTO_FREE char *text = mem_format("the command ran into its limit: %s (%s)",
+					  fence_limit_name(limit), value);
+
+	notice(text);
+}
+
+/* What to do about a command that is no program. */
+static char *hint_executable(const struct fence_plan *plan)
+{
+	const char *name = plan->spec->command[0];
+	AUTO_FREE char *path = path_absolute(name, plan->cwd);
+	struct stat status;
+
+	if (!strchr(name, '/') || stat(path, &status) < 0)
+		return NULL;
+	if (S_ISDIR(status.st_mode))
+		return mem_dup(" (it is a folder)");
+	if (status.st_mode & 0111)
+		return NULL;
+	return mem_format(" (chmod +x %s, or: sh %s)", name, name);
+}
+
+static char *hint_found(const struct fence_plan *plan)
+{
+	AUTO_FREE char *read = NULL;
+	AUTO_FREE char *path = hint_hidden(plan, plan->spec->command[0], &read);
+
+	return path ? mem_format(" (the host has it at %s, which is not shown: --read %s)", path,
+				 read)
+		    : NULL;
+}
+
+static void tell_why(const struct fence_plan *plan, const struct fence_result *result)
+{
+	AUTO_FREE char *hint = result->code == FENCE_EXIT_NOT_EXECUTABLE ? hint_executable(plan)
+			       : result->code == FENCE_EXIT_NOT_FOUND    ? hint_found(plan)
+									 : NULL;
+	struct error err;
+
+	error_set(&err, "%s%s", result->why, hint ? hint : "");
+	cli_fail(&err);
+}
+
+static void tell_result(const struct fence_plan *plan, const struct fence_result *result)
+{
+	for (size_t i = 0; i < result->warnings.count; i++)
+		notice(result->warnings.items[i]);
+	for (size_t i = 0; i < result->host_count; i++)
+		if (strcmp(result->hosts[i].verdict, "failed") == 0)
+			notice_format(
+				"%s:%u is allowed, but could not be reached from this machine",
+				result->hosts[i].host, result->hosts[i].port);
+	notice_found(&result->found);
+	notice_no_fence(plan, "this command ran");
+	notice_limit(result);
+	if (result->why[0])
+		tell_why(plan, result);
+}
+
+/* Plans and runs, again if the project changed in between (somebody saves a file, a log begins). */
+static int plan_and_run(const struct exec_options *asked, struct error *err)
+{
+	enum { TRIES = 8 };
+	struct fence_result result = { 0 };
+	int code = 0;
+
+	for (int i = 0; i == 0 || (result.changed && i < TRIES); i++) {
+		struct fence_plan plan;
+
+		fence_result_release(&result);
+		if (fence_plan_make(&asked->effective.spec, &plan, err) < 0) {
+			code = cli_fail(err);
+			return report_file_write_refused(&asked->report, code, err) < 0
+				       ? cli_fail(err)
+				       : code;
+		}
+		if (i == 0) {
+			for (size_t k = 0; k < plan.notices.count; k++)
+				notice(plan.notices.items[k]);
+			notice_no_fence(&plan, "this command runs");
+		}
+		notice_found(&plan.recovered);
+		fence_run(&plan, notice, &result);
+		code = result.code;
+		if (!result.changed || i == TRIES - 1) {
+			tell_result(&plan, &result);
+			if (report_file_write(&asked->report, &plan, &result, err) < 0)
+				code = cli_fail(err);
+		}
+		fence_plan_release(&plan);
+	}
+	fence_result_release(&result);
+	return code;
+}
+
+/* The gateway, if one is needed. Returns 0, or -1 with err set. */
+static int make_outlet(struct effective *effective, struct error *err)
+{
+	struct fence_spec *spec = &effective->spec;
+	AUTO_FREE char *folder = NULL;
+	AUTO_FREE char *day = NULL;
+	struct ledger_options books;
+
+	if (spec->net != FENCE_NET_LIST)
+		return 0;
+	spec->outlet = gateway_outlet_new(err);
+	if (!spec->outlet)
+		return -1;
+	if (spec->models.count == 0)
+		return 0;
+	if (models_books(effective, &books, &folder, &day, err) < 0)
+		return -1;
+	if (gateway_outlet_models(spec->outlet, &spec->models, &books, err) < 0)
+		return -1;
+	effective_tape(effective, gateway_outlet_tape(spec->outlet));
+	return 0;
+}
+
+static int load_and_run(struct exec_options *asked, struct error *err)
+{
+	struct effective *effective = &asked->effective;
+
+	if (asked->no_fence)
+		effective->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
+	if (effective_spec(effective, err) < 0) {
+		int code = effective_fail(&effective->config, err);
+
+		return report_file_write_refused(&asked->report, code, err) < 0 ? cli_fail(err)
+										: code;
+	}
+	fence_enter_scope(&effective->spec);
+	if (make_outlet(effective, err) < 0)
+		return cli_fail(err);
+	notice_config(&effective->config, false);
+	return plan_and_run(asked, err);
+}
+
+static int run_exec(const struct cli_command *command, char **argv)
+{
+	struct exec_options asked = { .report = REPORT_FILE_INIT };
+	struct ledger_news news;
+	struct error err;
+	char **rest;
+	int code;
+
+	effective_init(&asked.effective);
+	rest = cli_begin(command, argv, &asked, &code);
+	asked.effective.spec.command = rest;
+	if (rest && !*rest) {
+		error_set(
+			&err,
+			"exec needs a command: ringfence exec -- COMMAND (ringfence exec --help)");
+		code = cli_fail(&err);
+	} else if (rest && asked.report_path &&
+		   report_file_open(&asked.report, asked.report_path, &err) < 0) {
+		code = cli_fail(&err);
+	} else if (rest) {
+		code = load_and_run(&asked, &err);
+	}
+	if (gateway_outlet_news(asked.effective.spec.outlet, &news))
+		models_tell_cost(&news);
+	gateway_outlet_free(asked.effective.spec.outlet);
+	report_file_release(&asked.report);
+	effective_release(&asked.effective);
+	return code;
+}
+
+const struct cli_command cmd_exec = {
+	.name = "exec",
+	.args = "[options] [--] COMMAND [ARGUMENT...]",
+	.most = CLI_ANY,
+	.help = "run one command in the fence",
+	.about =
+		"Runs a command where it can change only the project and reach nothing else: no network, no home, no keys, no "
+		"other process. What it plants for the host to run later (git hooks, editor and agent settings) is taken out of the "
+		"project afterwards and kept in quarantine.",
+	.options = options,
+	.set = effective_set,
+	.sections = sections,
+	.run = run_exec,
+};

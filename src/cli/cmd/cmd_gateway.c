@@ -1,0 +1,299 @@
+/* ringfence gateway: the way to models alone, for metering and budgets without a fence. */
+#include "cli/cli.h"
+#include "cli/models.h"
+#include "cli/settings/effective.h"
+#include "cli/view/notice.h"
+#include "gateway/owner/gateway.h"
+#include "gateway/owner/keys.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/outlet.h"
+#include "util/text.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct gateway_asked {
+	struct effective effective;
+	const char *port;
+};
+
+_Static_assert(offsetof(struct gateway_asked, effective) == 0, "where apply_set() looks for it");
+
+static const struct cli_option options[] = {
+	OPTION_PROJECT(struct gateway_asked, effective.spec.project),
+	OPTION_TEXT(
+		"port", "PORT",
+		"listen there, on 127.0.0.1; 0: any that is free (default: 61080, or 0 with a command)",
+		struct gateway_asked, port),
+	{ 0 },
+};
+
+static const struct cli_section sections[] = {
+	{ "EXIT STATUS", "  the command's own; without one, 0 after Ctrl-C\n"
+			 "  125  refused; the reason is said\n" },
+	{ "EXAMPLES",
+	  "  ringfence gateway --budget 5 -- claude\n"
+	  "  ringfence gateway --daily-budget 20 -- bash  # for all that this shell starts\n"
+	  "  ringfence gateway --daily-budget 20          # lines to paste in another shell\n"
+	  "  ringfence cost --by day\n" },
+	{ 0 },
+};
+
+static bool takes(const struct setting *setting)
+{
+	switch (setting->id) {
+	case SETTING_MODEL_KEY:
+	case SETTING_UPSTREAM:
+	case SETTING_UPSTREAM_CA:
+	case SETTING_UPSTREAM_PROXY:
+	case SETTING_UNKNOWN_MODEL:
+	case SETTING_RECORD:
+	case SETTING_REPLAY:
+	case SETTING_REPLAY_PACE:
+	case SETTING_BUDGET:
+	case SETTING_DAILY_BUDGET:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int listen_on(uint16_t port, uint16_t *ret_port, struct error *err)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_port = htons(port),
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof address;
+	AUTO_FD fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int on = 1;
+
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	if (fd < 0 || bind(fd, (const struct sockaddr *)&address, size) < 0 ||
+	    listen(fd, 128) < 0 || getsockname(fd, (struct sockaddr *)&address, &size) < 0)
+		return error_sys(err, "listen on 127.0.0.1:%u (--port)", port);
+	*ret_port = ntohs(address.sin_port);
+	return fd_steal(&fd);
+}
+
+/* The variables by which clients find it. */
+static void add_variables(struct list *variables, uint16_t port, const char *token)
+{
+	static const char *const places[] = { "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL" };
+	static const char *const keys[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY",
+					    "GEMINI_API_KEY" };
+
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		list_printf(variables, "%s=http://127.0.0.1:%u", places[i], port);
+	list_printf(variables, "OPENAI_BASE_URL=http://127.0.0.1:%u/v1", port);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		list_printf(variables, "%s=%s", keys[i], token);
+}
+
+/* What lasts as long as the gateway. */
+struct kept {
+	struct ledger *books;
+	struct cassette *cassette; /* the tape; NULL: none */
+	struct gateway *gateway;
+};
+
+static int open_books(const struct effective *effective, struct list *models, struct kept *kept,
+		      struct error *err)
+{
+	AUTO_FREE char *folder = NULL;
+	AUTO_FREE char *day = NULL;
+	struct ledger_options wanted;
+
+	if (models_books(effective, &wanted, &folder, &day, err) < 0 ||
+	    cassette_open(models, &wanted, &kept->cassette, err) < 0)
+		return -1;
+	wanted.replay = cassette_is_replay(kept->cassette);
+	return ledger_open(&wanted, &kept->books, err);
+}
+
+static int start(const struct effective *effective, struct kept *kept, struct error *err)
+{
+	struct gateway_options wanted = { .uid = geteuid(),
+					  .gid = getegid(),
+					  .caps = GATEWAY_CAPS_DEFAULT };
+	struct list texts = { 0 };
+	int result;
+
+	if (models_texts(effective, &texts, err) < 0)
+		return -1;
+	if (texts.count == 0)
+		return error_set(
+			err,
+			"there is no key of a model provider: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, "
+			"or --model-key, or --upstream for a local server");
+	result = keys_resolve(&texts, &wanted.models, err);
+	list_release(&texts);
+	if (result == 0)
+		result = open_books(effective, &wanted.models, kept, err);
+	wanted.books = kept->books;
+	wanted.cassette = kept->cassette;
+	if (result == 0)
+		result = gateway_start(&wanted, &kept->gateway, err);
+	keys_wipe(&wanted.models);
+	return result;
+}
+
+static pid_t start_command(char **command, const struct list *variables, const sigset_t *before)
+{
+	pid_t child = fork();
+
+	if (child != 0)
+		return child;
+	sigprocmask(SIG_SETMASK, before, NULL);
+	for (size_t i = 0; i < variables->count; i++)
+		putenv(variables->items[i]);
+	execvp(command[0], command);
+	fprintf(stderr, "ringfence: %s: %s\n", command[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+}
+
+static int exit_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Until the command ends, or a signal says so. Returns the exit status. */
+static int serve(struct gateway *gateway, pid_t child, int signals)
+{
+	struct gateway_refusal refusal;
+	struct signalfd_siginfo info;
+	struct error err;
+	int status;
+
+	for (;;) {
+		struct pollfd watched[2] = { { .fd = signals, .events = POLLIN },
+					     { .fd = gateway_fd(gateway), .events = POLLIN } };
+		int got = 1;
+
+		if (watched[1].fd < 0) {
+			error_set(&err, "the gateway is gone for good");
+			return cli_fail(&err);
+		}
+		if (poll(watched, 2, -1) < 0)
+			continue;
+		while (watched[1].revents && got != 0 && gateway_fd(gateway) >= 0) {
+			got = gateway_take(gateway, &refusal, &err);
+			if (got > 0)
+				gateway_answer(gateway, refusal.id);
+			if (got < 0)
+				notice(err.text);
+		}
+		while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) {
+			if (info.ssi_signo == SIGCHLD && child > 0 &&
+			    waitpid(child, &status, WNOHANG) == child)
+				return exit_code(status);
+			/* The command has had it, too, and decides. */
+			if (info.ssi_signo != SIGCHLD && child <= 0)
+				return 0;
+		}
+	}
+}
+
+static int run_with(const struct gateway_asked *asked, struct gateway *gateway, char **command)
+{
+	__attribute__((cleanup(list_release))) struct list variables = { 0 };
+	uint64_t port = command[0] ? 0 : OUTLET_PORT;
+	uint16_t got = 0;
+	struct error err;
+	sigset_t wanted;
+	sigset_t before;
+	int listener;
+	int code;
+
+	if (asked->port && strcmp(asked->port, "0") == 0) {
+		port = 0;
+	} else if (asked->port && (text_count(asked->port, &port) < 0 || port > UINT16_MAX)) {
+		error_set(&err, "--port is a number up to 65535, not '%.40s'", asked->port);
+		return cli_fail(&err);
+	}
+	listener = listen_on((uint16_t)port, &got, &err);
+	if (listener < 0 || gateway_listen(gateway, listener, &err) < 0)
+		return cli_fail(&err);
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGINT);
+	sigaddset(&wanted, SIGTERM);
+	sigaddset(&wanted, SIGHUP);
+	sigaddset(&wanted, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &wanted, &before);
+
+	AUTO_FD signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	pid_t child = -1;
+
+	add_variables(&variables, got, gateway_token(gateway));
+	if (command[0]) {
+		child = start_command(command, &variables, &before);
+	} else {
+		for (size_t i = 0; i < variables.count; i++)
+			printf("export %s\n", variables.items[i]);
+		fflush(stdout);
+	}
+	if (gateway_warnings(gateway)[0])
+		notice(gateway_warnings(gateway));
+	code = serve(gateway, child, signals);
+	return code;
+}
+
+static int run_gateway(const struct cli_command *command, char **argv)
+{
+	struct gateway_asked asked = { 0 };
+	struct kept kept = { 0 };
+	struct error err;
+	char **rest;
+	int code = 0;
+
+	effective_init(&asked.effective);
+	rest = cli_begin(command, argv, &asked, &code);
+	if (!rest) {
+		effective_release(&asked.effective);
+		return code;
+	}
+	if (effective_load(&asked.effective, &err) < 0)
+		code = effective_fail(&asked.effective.config, &err);
+	else if (start(&asked.effective, &kept, &err) < 0)
+		code = cli_fail(&err);
+	else
+		code = run_with(&asked, kept.gateway, rest);
+	if (kept.gateway) {
+		struct ledger_news news;
+
+		gateway_stop(kept.gateway);
+		ledger_tell(kept.books, &news);
+		models_tell_cost(&news);
+	}
+	ledger_close(kept.books);
+	cassette_close(kept.cassette);
+	effective_release(&asked.effective);
+	return code;
+}
+
+const struct cli_command cmd_gateway = {
+	.name = "gateway",
+	.args = "[options] [-- COMMAND [ARGUMENT...]]",
+	.most = CLI_ANY,
+	.help = "meter models and keep to a budget, without a fence",
+	.about =
+		"Runs a command with a token instead of your keys: a gateway on loopback adds the key, counts what is used "
+		"while it streams, and lets nothing pass that would exceed a budget. Without a command it prints the "
+		"variables for a shell and serves until Ctrl-C. This is no fence: the command can read your keys elsewhere.",
+	.options = options,
+	.set = effective_set,
+	.takes = takes,
+	.sections = sections,
+	.run = run_gateway,
+};

@@ -1,0 +1,257 @@
+/* ringfence history: the iterations of a loop, with their verdicts. */
+#include "cli/loops.h"
+#include "cli/view/page.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct cli_option options[] = { LOOPS_JSON, LOOPS_PROJECT, { 0 } };
+
+static const struct cli_section sections[] = {
+	{ "EXAMPLES", "  ringfence history --json | jq '.iterations[].reasons'\n" },
+	{ 0 },
+};
+
+/* Iterations as they are put together from events. */
+struct history {
+	json_t *list;
+	json_t *open; /* the one that has begun, owned by the list */
+};
+
+static void begin(struct history *history, const json_t *data, int64_t at_ms)
+{
+	history->open = json_pack("{s:O, s:O, s:I, s:s, s:n, s:[]}", "iteration",
+				  json_object_get(data, "iteration"), "attempt",
+				  json_object_get(data, "attempt"), "began_ms", (json_int_t)at_ms,
+				  "verdict", "running", "reason", "checks");
+	if (history->open)
+		json_array_append_new(history->list, history->open);
+}
+
+static void copy(struct history *history, const json_t *data, const char *key)
+{
+	json_t *value = json_object_get(data, key);
+
+	if (value)
+		json_object_set(history->open, key, value);
+}
+
+static void end(struct history *history, const json_t *data, const char *verdict, int64_t at_ms)
+{
+	static const char *const keys[] = { "reason",     "reasons", "failure",   "completion",
+					    "confidence", "counts",  "progressed" };
+
+	copy(history, data, "cost_nusd"); /* of a try that was cut off */
+	json_object_set_new(history->open, "verdict", json_string(verdict));
+	json_object_set_new(history->open, "ended_ms", json_integer((json_int_t)at_ms));
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		copy(history, data, keys[i]);
+	if (strcmp(verdict, "interrupted") == 0)
+		json_object_set_new(
+			history->open, "reason",
+			json_string(
+				"Ringfence or this machine went down in it, or the fence's process was killed; it is done again"));
+	history->open = NULL;
+}
+
+static json_t *check_of(const json_t *data)
+{
+	static const char *const keys[] = { "command", "code",        "passed",
+					    "vacuous", "limit",       "duration_ms",
+					    "denied",  "quarantined", "put_aside" };
+	json_t *check = json_pack("{s:b}", "new", json_is_true(json_object_get(data, "new")));
+
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_object_get(data, keys[i]))
+			json_object_set(check, keys[i], json_object_get(data, keys[i]));
+	return check;
+}
+
+static void take_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
+{
+	static const char *const keys[] = {
+		"code",      "signal",          "timed_out", "idle",        "duration_ms",
+		"cost_nusd", "agent_cost_nusd", "tokens",    "session",     "error",
+		"message",   "reset_at",        "limit",     "over_budget", "denials",
+		"denied",    "quarantined",     "put_aside", "metered",     "refused_why"
+	};
+	const char *action = json_string_value(json_object_get(data, "action"));
+	const char *status = json_string_value(json_object_get(data, "status"));
+
+	if (kind == LOOP_EVENT_begun) {
+		begin(history, data, at_ms);
+		return;
+	}
+	if (!history->open)
+		return;
+	if (kind == LOOP_EVENT_ended)
+		for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+			copy(history, data, keys[i]);
+	else if (kind == LOOP_EVENT_checked)
+		json_array_append_new(json_object_get(history->open, "checks"), check_of(data));
+	else if (kind == LOOP_EVENT_interrupted)
+		end(history, data, "interrupted", at_ms);
+	else if (kind == LOOP_EVENT_continued || kind == LOOP_EVENT_waits ||
+		 kind == LOOP_EVENT_paused || kind == LOOP_EVENT_finished)
+		end(history, data, action ? action : status ? status : "ended", at_ms);
+}
+
+static int take_event(void *context, const struct journal_event *event, struct error *err)
+{
+	json_t *data = json_loads(event->data, 0, NULL);
+
+	(void)err;
+	take_data(context, loop_event_find(event->kind), data, event->at_ms);
+	json_decref(data);
+	return 0;
+}
+
+static json_int_t number_of(const json_t *entry, const char *key)
+{
+	return json_integer_value(json_object_get(entry, key));
+}
+
+/* How the agent ended, in a word or two. The caller frees. */
+static char *agent_of(const json_t *entry)
+{
+	if (!json_object_get(entry, "code"))
+		return mem_dup("-");
+	if (json_is_true(json_object_get(entry, "over_budget")))
+		return mem_dup("budget");
+	if (json_is_true(json_object_get(entry, "timed_out")))
+		return mem_dup("timeout");
+	if (json_is_true(json_object_get(entry, "idle")))
+		return mem_dup("silent");
+	return number_of(entry, "signal") ? mem_format("signal %d", (int)number_of(entry, "signal"))
+					  : mem_format("exit %d", (int)number_of(entry, "code"));
+}
+
+/* "1/2": so many of the checks passed. The caller frees. */
+static char *checks_of(const json_t *entry)
+{
+	const json_t *checks = json_object_get(entry, "checks");
+	size_t passed = 0;
+	size_t index;
+	const json_t *check;
+
+	json_array_foreach(checks, index, check)
+		passed += json_is_true(json_object_get(check, "passed")) &&
+			  !json_is_true(json_object_get(check, "vacuous"));
+	return json_array_size(checks) ? mem_format("%zu/%zu", passed, json_array_size(checks))
+				       : mem_dup("-");
+}
+
+/* The caller frees. */
+static char *time_of(const json_t *entry)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(64);
+	json_int_t ms = number_of(entry, "duration_ms");
+
+	if (!ms && json_object_get(entry, "ended_ms"))
+		ms = number_of(entry, "ended_ms") - number_of(entry, "began_ms");
+	if (!ms)
+		return mem_dup("-");
+	if (ms < 60000)
+		return mem_format("%.1fs", (double)ms / 1000);
+	text_add_duration(&text, (uint64_t)ms / 1000 * 1000);
+	return mem_dup(buffer_text(&text));
+}
+
+/* Why, and what the agent did not do. The caller frees. */
+static char *why_of(const json_t *entry)
+{
+	const char *reason = json_string_value(json_object_get(entry, "reason"));
+	AUTO_FREE char *shown = text_escaped(reason ? reason : "");
+	const char *idle = loops_failure_words(entry);
+
+	return mem_format("%s%s%s", shown, *shown && idle ? "; " : "", idle ? idle : "");
+}
+
+/* Beside the numbers where there is room for words, else below them. */
+static void print_why(const char *why)
+{
+	enum { COLUMN = 66, LEAST = 34, BELOW = 7 };
+	bool beside = page_width() == 0 || page_width() >= COLUMN + LEAST;
+
+	if (!beside)
+		printf("\n");
+	printf("%*s", beside ? 2 : BELOW, "");
+	page_print(why, beside ? COLUMN : BELOW);
+}
+
+static void print_iteration(const json_t *entry)
+{
+	json_int_t attempt = number_of(entry, "attempt");
+	AUTO_FREE char *name = attempt > 1 ? mem_format("%d.%d", (int)number_of(entry, "iteration"),
+							(int)attempt)
+					   : mem_format("%d", (int)number_of(entry, "iteration"));
+	AUTO_FREE char *agent = agent_of(entry);
+	AUTO_FREE char *checks = checks_of(entry);
+	AUTO_FREE char *spent = json_object_get(entry, "cost_nusd")
+					? mem_format("%.4f",
+						     (double)number_of(entry, "cost_nusd") / 1e9)
+					: mem_dup("-");
+	AUTO_FREE char *lasted = time_of(entry);
+	AUTO_FREE char *why = why_of(entry);
+
+	printf("%-6s %-11s  %-9s  %6s  %7s  %6d  %8s", name,
+	       json_string_value(json_object_get(entry, "verdict")), agent, checks, lasted,
+	       (int)number_of(entry, "denials"), spent);
+	print_why(why);
+}
+
+static void print_table(const json_t *list)
+{
+	size_t index;
+	const json_t *entry;
+
+	if (!json_array_size(list)) {
+		puts("no iteration has begun yet");
+		return;
+	}
+	printf("%-6s %-11s  %-9s  %6s  %7s  %6s  %8s", "", "verdict", "agent", "checks", "time",
+	       "denied", "US$");
+	print_why("why");
+	json_array_foreach(list, index, entry) print_iteration(entry);
+}
+
+static int show(struct loops_options *asked, struct error *err)
+{
+	struct history history = { .list = json_array() };
+
+	if (loops_find(asked, err) < 0 ||
+	    client_events(&asked->loop, 0, take_event, &history, err) < 0) {
+		json_decref(history.list);
+		return cli_fail(err);
+	}
+	if (asked->json) {
+		loops_print(
+			json_pack("{s:s, s:o}", "id", asked->loop.id, "iterations", history.list));
+	} else {
+		print_table(history.list);
+		json_decref(history.list);
+	}
+	return cli_printed();
+}
+
+static int run_history(const struct cli_command *command, char **argv)
+{
+	return loops_run(command, argv, show);
+}
+
+const struct cli_command cmd_history = {
+	.name = "history",
+	.args = "[--json] [LOOP]",
+	.most = 1,
+	.mixed = true,
+	.help = "the iterations of a loop, with verdicts and reasons",
+	.about =
+		"One line for each iteration, and for each try that was interrupted and does not count: the verdict, how the agent "
+		"ended, how many checks passed, how long the agent worked, how often the fence denied it something, what it cost, and "
+		"why. The output of the checks is in ringfence logs --checks.",
+	.options = options,
+	.sections = sections,
+	.run = run_history,
+};

@@ -1,0 +1,157 @@
+/* ringfence init: a first ringfence.yml for the project that is there. */
+#include "cli/cli.h"
+#include "project/project.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char file_name[] = "ringfence.yml";
+
+struct init_options {
+	const char *project;
+	bool print;
+	bool force;
+};
+
+static const struct cli_option options[] = {
+	OPTION_PROJECT(struct init_options, project),
+	OPTION_FLAG("print", "print the file, write nothing", struct init_options, print),
+	OPTION_FLAG("force", "replace the file that is there", struct init_options, force),
+	{ 0 },
+};
+
+/* A list entry; quoted where YAML could take it for anything else than a text. */
+static void add_entry(struct buffer *out, const char *text)
+{
+	buffer_add_text(out, "  - ");
+	if ((isalnum((unsigned char)text[0]) || strchr("./~", text[0])) &&
+	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ./_~-") ==
+		    strlen(text))
+		buffer_add_text(out, text);
+	else
+		text_json(out, text);
+	buffer_add_text(out, "\n");
+}
+
+static void add_list(struct buffer *out, const char *comment, const char *key,
+		     const struct list *entries, const char *example)
+{
+	buffer_printf(out, "\n# %s\n", comment);
+	if (!entries || !entries->count) {
+		buffer_printf(out, "# %s:\n%s", key, example);
+		return;
+	}
+	buffer_printf(out, "%s:\n", key);
+	for (size_t i = 0; i < entries->count; i++)
+		add_entry(out, entries->items[i]);
+}
+
+static void compose(const struct project *project, struct buffer *out)
+{
+	buffer_add_text(
+		out,
+		"# What a command that Ringfence runs may do here. Every key: ringfence config --explain\n"
+		"# What widens the fence is active only after `ringfence trust`.\n");
+	if (project->count)
+		buffer_add_text(out, "# Found:");
+	for (size_t i = 0; i < project->count; i++)
+		buffer_printf(out, "%s %s (%s)", i ? "," : "", project->kinds[i].name,
+			      project->kinds[i].evidence);
+	if (project->count)
+		buffer_add_text(out, ".\n");
+	add_list(out, "The work is done when these succeed.", "check", &project->checks,
+		 "#   - make test\n");
+	add_list(out, "Readable besides the project: caches of its tools.", "read",
+		 &project->caches, "#   - ~/.cache/tool\n");
+	add_list(out, "Not readable, besides .env files, keys and credentials.", "hide",
+		 &project->secrets, "#   - config/production.yml\n");
+	add_list(out, "Writable; if anything is named here, the rest of the project is read-only.",
+		 "write", NULL, "#   - src\n#   - tests\n");
+}
+
+/* Never through a symlink, and never over a file that is there unless that is asked for. */
+static int store(const char *folder, const struct buffer *text, bool force, struct error *err)
+{
+	AUTO_FREE char *path = path_join(folder, file_name);
+	AUTO_FD fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_sys(err, "open '%s'", folder);
+	if ((force ? fd_replace_file : fd_create_file)(fd, file_name, text->data, text->used,
+						       0644) == 0)
+		return 0;
+	if (errno == EEXIST)
+		return error_set(err, "'%s' is there already; --force replaces it", path);
+	return error_sys(err, "write '%s'", path);
+}
+
+static void tell(const struct project *project)
+{
+	bool checks = project->checks.count;
+	bool caches = project->caches.count;
+
+	printf("wrote %s", file_name);
+	for (size_t i = 0; i < project->count; i++)
+		printf("%s%s", i ? ", " : " for ", project->kinds[i].name);
+	printf("\n");
+	if (checks || caches)
+		printf("its %s%s%s are active after: ringfence trust\n", checks ? "checks" : "",
+		       checks && caches ? " and " : "", caches ? "caches" : "");
+	printf("see what holds: ringfence policy\n");
+}
+
+static int write_config(const struct init_options *asked, struct error *err)
+{
+	AUTO_FREE char *folder = realpath(asked->project ? asked->project : ".", NULL);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+	const char *home = getenv("HOME");
+	struct project project;
+	int result = 0;
+
+	if (!folder && errno == ENOENT && asked->project)
+		return error_set(err, "--project '%s': there is no such folder", asked->project);
+	if (!folder)
+		return error_sys(err, "--project '%s'", asked->project ? asked->project : ".");
+	if (project_detect(folder, home ? home : "", &project, err) < 0)
+		return -1;
+	compose(&project, &text);
+	if (asked->print)
+		fputs(buffer_text(&text), stdout);
+	else if ((result = store(folder, &text, asked->force, err)) == 0)
+		tell(&project);
+	project_release(&project);
+	return result;
+}
+
+static int run_init(const struct cli_command *command, char **argv)
+{
+	struct init_options asked = { 0 };
+	struct error err;
+	int code;
+
+	if (!cli_begin(command, argv, &asked, &code))
+		return code;
+	if (write_config(&asked, &err) < 0)
+		return cli_fail(&err);
+	return cli_printed();
+}
+
+const struct cli_command cmd_init = {
+	.name = "init",
+	.args = "[--project DIR] [--print] [--force]",
+	.help = "write a first ringfence.yml",
+	.about =
+		"Looks at what the project is made of (node, python, rust, go, C, java, or several) and writes a small, "
+		"commented ringfence.yml: the commands that check the work, the caches that its tools read, and what to hide.",
+	.options = options,
+	.sections = (const struct cli_section[]){ { 0 } },
+	.run = run_init,
+};

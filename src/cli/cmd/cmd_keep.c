@@ -1,0 +1,32 @@
+/* ringfence keep: the keeper of a loop. Not for people: ringfence starts it itself. */
+#include "cli/cli.h"
+#include "loop/client.h"
+
+#include <stdlib.h>
+
+static const struct cli_option options[] = { { 0 } };
+
+static const struct cli_section sections[] = { { 0 } };
+
+static int run_keep(const struct cli_command *command, char **argv)
+{
+	struct error err;
+
+	(void)command;
+	if (!argv[1] || !argv[2]) {
+		error_set(&err, "keep is started by ringfence itself (ringfence run --detach)");
+		return cli_fail(&err);
+	}
+	return keeper_run(argv[1], (pid_t)strtol(argv[2], NULL, 10));
+}
+
+const struct cli_command cmd_keep = {
+	.name = "keep",
+	.args = "FOLDER PID",
+	.most = 2,
+	.help = "keep the supervisor of a loop alive",
+	.about = "Started by ringfence itself.",
+	.options = options,
+	.sections = sections,
+	.run = run_keep,
+};

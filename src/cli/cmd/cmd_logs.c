@@ -1,0 +1,394 @@
+/* ringfence logs: what an agent printed. */
+#include "cli/loops.h"
+#include "cli/view/agent_text.h"
+#include "cli/view/page.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+/* As JSON, a longer line comes in pieces. */
+enum { LOOK_MS = 1000, CHUNK = 65536, LINE_BYTES = 65536 };
+
+static const struct cli_option options[] = {
+	OPTION_FLAG("follow", "go on with what comes, until the loop ends (-f)",
+		    struct loops_options, follow),
+	OPTION_TEXT("iteration", "N", "of this iteration (default: the last one)",
+		    struct loops_options, iteration),
+	OPTION_FLAG("checks",
+		    "what the checks printed instead; of iteration 0: before the first agent",
+		    struct loops_options, checks),
+	OPTION_FLAG("raw", "the bytes as they came, also of an agent that prints events",
+		    struct loops_options, raw),
+	OPTION_FLAG("json", "each line as {\"iteration\", \"stream\", \"text\"}",
+		    struct loops_options, json),
+	LOOPS_PROJECT,
+	{ 0 },
+};
+
+static const struct cli_alias aliases[] = { { "-f", "--follow" }, { 0 } };
+
+static const struct cli_section sections[] = { { 0 } };
+
+/* How a stream is shown: its bytes, its lines as JSON, or what the events in it tell. */
+enum form { FORM_BYTES, FORM_JSON, FORM_TOLD };
+
+/* The logs of an iteration, as far as they were shown. */
+struct shown {
+	enum form form[2];
+	struct agent_text live; /* of what is told */
+	unsigned int iteration, attempt;
+	const char *streams[2]; /* their names: NAME.log */
+	off_t at[2];
+	struct buffer line[2]; /* as JSON: one that has no end yet */
+};
+
+/* On a terminal, control characters of an agent do nothing. */
+static void print_bytes(const char *bytes, size_t size)
+{
+	if (!isatty(1)) {
+		fwrite(bytes, 1, size, stdout);
+		return;
+	}
+	while (size) {
+		const char *end = memchr(bytes, '\n', size);
+		size_t part = end ? (size_t)(end - bytes) : size;
+		AUTO_BUFFER struct buffer clean = BUFFER_INIT(8 * CHUNK);
+
+		text_escape_bytes(&clean, bytes, part);
+		fputs(buffer_text(&clean), stdout);
+		if (end)
+			putchar('\n');
+		part += end != NULL;
+		bytes += part;
+		size -= part;
+	}
+}
+
+static void tell_line(void *context, enum color colour, const char *line, int indent)
+{
+	(void)context;
+	page_tell(colour, line, indent);
+}
+
+static void pass_on(void *context, const char *bytes, size_t size)
+{
+	(void)context;
+	print_bytes(bytes, size);
+}
+
+static void init_shown(struct shown *shown, const struct loops_options *asked,
+		       unsigned int iteration, unsigned int attempt)
+{
+	const struct agent_format *format = asked->loop.state.options.agent_format;
+	enum form form = asked->json ? FORM_JSON : FORM_BYTES;
+	bool told = form == FORM_BYTES && !asked->raw && !asked->checks && agent_text_tells(format);
+
+	*shown = (struct shown){ .form = { told ? FORM_TOLD : form, form },
+				 .live = { .tell = tell_line, .pass = pass_on, .whole = true },
+				 .iteration = iteration,
+				 .attempt = attempt,
+				 .streams = { "stdout", "stderr" } };
+	for (int i = 0; i < 2; i++)
+		shown->line[i] = BUFFER_INIT(LINE_BYTES + 4);
+	if (told)
+		agent_text_open(&shown->live, format);
+}
+
+/* How many of these bytes end with a whole character; the rest of one may come later. */
+static size_t whole(const char *bytes, size_t size)
+{
+	size_t back = 1;
+
+	while (back < 4 && back < size && ((unsigned char)bytes[size - back] & 0xc0) == 0x80)
+		back++;
+
+	unsigned char first = (unsigned char)bytes[size - back];
+	size_t wanted = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 1;
+
+	return wanted > back && size > back ? size - back : size;
+}
+
+static void print_line(struct shown *shown, int stream)
+{
+	struct buffer *line = &shown->line[stream];
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(8 * LINE_BYTES);
+
+	buffer_printf(&out, "{\"iteration\":%u,\"stream\":\"%s\",\"text\":", shown->iteration,
+		      shown->streams[stream]);
+	text_json_bytes(&out, line->used ? line->data : "", line->used);
+	buffer_add_text(&out, "}");
+	puts(buffer_text(&out));
+	line->used = 0;
+}
+
+static void take_lines(struct shown *shown, int stream, const char *bytes, size_t size)
+{
+	struct buffer *line = &shown->line[stream];
+
+	while (size) {
+		const char *end = memchr(bytes, '\n', size);
+		size_t part = end ? (size_t)(end - bytes) : size;
+		size_t room = LINE_BYTES - line->used;
+		bool full = part > room;
+
+		if (full && room < 4) { /* no character is divided */
+			print_line(shown, stream);
+			continue;
+		}
+		if (full)
+			part = whole(bytes, room);
+		buffer_add(line, bytes, part);
+		bytes += part;
+		size -= part;
+		if (!full && !end)
+			return;
+		print_line(shown, stream);
+		if (!full) {
+			bytes++;
+			size--;
+		}
+	}
+}
+
+/* Lines that the agent did not end. */
+static void end_lines(struct shown *shown)
+{
+	agent_text_close(&shown->live);
+	for (int i = 0; i < 2; i++) {
+		if (shown->line[i].used)
+			print_line(shown, i);
+		buffer_release(&shown->line[i]);
+	}
+	fflush(stdout);
+}
+
+static void print_new(struct shown *shown, const char *folder, int stream)
+{
+	AUTO_FREE char *path = mem_format("%s/%s.log", folder, shown->streams[stream]);
+	off_t *at = &shown->at[stream];
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	static char chunk[CHUNK];
+	ssize_t n;
+
+	while (fd >= 0 && (n = pread(fd, chunk, sizeof chunk, *at)) > 0) {
+		n = (ssize_t)whole(chunk, (size_t)n);
+		if (shown->form[stream] == FORM_JSON)
+			take_lines(shown, stream, chunk, (size_t)n);
+		else if (shown->form[stream] == FORM_TOLD)
+			agent_text_feed(&shown->live, chunk, (size_t)n);
+		else
+			print_bytes(chunk, (size_t)n);
+		*at += n;
+	}
+	fflush(stdout);
+}
+
+static char *folder_of(const struct client_loop *loop, const struct shown *shown)
+{
+	return shown->attempt > 1 ? mem_format("%s/iterations/%u.%u", loop->folder,
+					       shown->iteration, shown->attempt)
+				  : mem_format("%s/iterations/%u", loop->folder, shown->iteration);
+}
+
+static void print_both(const struct client_loop *loop, struct shown *shown)
+{
+	AUTO_FREE char *folder = folder_of(loop, shown);
+
+	for (int i = 0; i < 2; i++)
+		print_new(shown, folder, i);
+}
+
+/* All of an iteration that nobody waits for. */
+static void print_whole(const struct client_loop *loop, struct shown *shown)
+{
+	AUTO_FREE char *folder = folder_of(loop, shown);
+
+	print_new(shown, folder, 0);
+	agent_text_close(&shown->live);
+	print_new(shown, folder, 1);
+	end_lines(shown);
+}
+
+/* The last try of an iteration. */
+static unsigned int last_attempt(const struct client_loop *loop, unsigned int iteration)
+{
+	struct shown shown = { .iteration = iteration, .attempt = 1 };
+
+	for (;; shown.attempt++) {
+		struct shown next = { .iteration = iteration, .attempt = shown.attempt + 1 };
+		AUTO_FREE char *folder = folder_of(loop, &next);
+
+		if (access(folder, F_OK) != 0)
+			return shown.attempt;
+	}
+}
+
+/* A line of ours between those of the agent; for people who look on. */
+static void mark(const struct loops_options *asked, const char *text)
+{
+	AUTO_FREE char *line = text_escaped(text);
+
+	if (asked->json || !isatty(1))
+		return;
+	printf("-- %s\n", line);
+	fflush(stdout);
+}
+
+static void mark_iteration(const struct loops_options *asked, const struct shown *shown)
+{
+	AUTO_FREE char *text = shown->attempt > 1 ? mem_format("iteration %u, try %u",
+							       shown->iteration, shown->attempt)
+						  : mem_format("iteration %u", shown->iteration);
+
+	if (shown->iteration)
+		mark(asked, text);
+}
+
+static void mark_end(const struct loops_options *asked)
+{
+	AUTO_FREE char *reason = client_reason(&asked->loop);
+	AUTO_FREE char *text = mem_format("%s%s%s", client_status(&asked->loop), reason ? ": " : "",
+					  reason ? reason : "");
+
+	mark(asked, text);
+}
+
+static void follow(struct loops_options *asked, struct shown *shown)
+{
+	struct client_loop *loop = &asked->loop;
+	AUTO_FD news = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	char events[4096];
+	bool over = false;
+
+	mark_iteration(asked, shown);
+	while (!over) {
+		AUTO_FREE char *folder = folder_of(loop, shown);
+
+		inotify_add_watch(news, loop->folder, IN_MOVED_TO | IN_DELETE);
+		inotify_add_watch(news, folder, IN_MODIFY | IN_CREATE);
+		client_look(loop);
+		over = loop->damaged || !loop->alive;
+		print_both(loop, shown);
+		if (loop->state.iteration != shown->iteration ||
+		    loop->state.attempt != shown->attempt) {
+			end_lines(shown);
+			init_shown(shown, asked, loop->state.iteration, loop->state.attempt);
+			mark_iteration(asked, shown);
+			over = false;
+		} else if (!over &&
+			   poll(&(struct pollfd){ .fd = news, .events = POLLIN }, 1, LOOK_MS) > 0) {
+			while (read(news, events, sizeof events) > 0)
+				;
+		}
+	}
+	end_lines(shown);
+	mark_end(asked);
+}
+
+/* One check's output, under its command line. False: it has not run. */
+static bool print_check(const struct loops_options *asked, const struct shown *of, size_t index)
+{
+	const struct client_loop *loop = &asked->loop;
+	AUTO_FREE char *folder = folder_of(loop, of);
+	AUTO_FREE char *out = mem_format("check-%zu.stdout", index + 1);
+	AUTO_FREE char *complaints = mem_format("check-%zu.stderr", index + 1);
+	AUTO_FREE char *path = mem_format("%s/%s.log", folder, out);
+	AUTO_FREE char *command = text_escaped(loop->state.options.checks.items[index]);
+	struct shown shown;
+
+	if (access(path, F_OK) < 0)
+		return false;
+	init_shown(&shown, asked, of->iteration, of->attempt);
+	shown.streams[0] = out;
+	shown.streams[1] = complaints;
+	if (!asked->json && of->iteration)
+		printf("-- iteration %u: %s\n", of->iteration, command);
+	else if (!asked->json)
+		printf("-- before the first iteration: %s\n", command);
+	print_whole(loop, &shown);
+	return true;
+}
+
+/* Of one iteration; unless it is named, the last one in which they ran. */
+static void print_checks(const struct loops_options *asked, struct shown *shown)
+{
+	size_t count = asked->loop.state.options.checks.count;
+	bool any = false;
+
+	for (;; shown->iteration--) {
+		shown->attempt = shown->iteration ? last_attempt(&asked->loop, shown->iteration)
+						  : 1;
+		for (size_t i = 0; i < count; i++)
+			any |= print_check(asked, shown, i);
+		if (any || asked->iteration || !shown->iteration)
+			return;
+	}
+}
+
+static int show(struct loops_options *asked, struct error *err)
+{
+	struct shown shown;
+	uint64_t wanted = 0;
+
+	bool before = asked->checks && asked->iteration && strcmp(asked->iteration, "0") == 0;
+
+	if (asked->checks && asked->follow) {
+		error_set(err, "--checks and --follow do not go together");
+		return cli_fail(err);
+	}
+	if (asked->raw && asked->json) {
+		error_set(err, "--raw and --json do not go together");
+		return cli_fail(err);
+	}
+	if (asked->iteration && !before && text_count(asked->iteration, &wanted) < 0) {
+		error_set(err, "--iteration is a number such as 3, not '%.100s'", asked->iteration);
+		return cli_fail(err);
+	}
+	if (loops_find_sound(asked, err) < 0)
+		return cli_fail(err);
+	if (wanted > asked->loop.state.iteration) {
+		error_set(err, "the loop %s has no iteration %u yet; the last one is %u",
+			  asked->loop.id, (unsigned int)wanted, asked->loop.state.iteration);
+		return cli_fail(err);
+	}
+	if (wanted || before)
+		init_shown(&shown, asked, (unsigned int)wanted,
+			   last_attempt(&asked->loop, (unsigned int)wanted));
+	else
+		init_shown(&shown, asked, asked->loop.state.iteration, asked->loop.state.attempt);
+	if (asked->checks)
+		print_checks(asked, &shown);
+	else if (asked->follow && !wanted)
+		follow(asked, &shown);
+	else
+		print_whole(&asked->loop, &shown);
+	return cli_printed();
+}
+
+static int run_logs(const struct cli_command *command, char **argv)
+{
+	return loops_run(command, argv, show);
+}
+
+const struct cli_command cmd_logs = {
+	.name = "logs",
+	.args = "[-f | --checks] [--iteration N] [--raw | --json] [LOOP]",
+	.most = 1,
+	.mixed = true,
+	.help = "what the agent did, or the checks printed",
+	.about =
+		"Shows the last iteration, or the one that is named: what the agent printed, or the checks. Of an agent that prints events "
+		"it tells what they say: words, tools and errors. The files are in the loop's folder, in which the agent cannot write.",
+	.options = options,
+	.aliases = aliases,
+	.sections = sections,
+	.run = run_logs,
+};

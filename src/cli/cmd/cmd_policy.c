@@ -1,0 +1,498 @@
+/* ringfence policy: what would hold for a command here, and why. */
+#include "cli/cli.h"
+#include "cli/settings/effective.h"
+#include "cli/settings/reach.h"
+#include "cli/view/notice.h"
+#include "cli/view/page.h"
+#include "cli/view/policy_text.h"
+#include "util/json.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct policy_options {
+	struct effective effective;
+	const char *why;
+	bool json;
+};
+
+_Static_assert(offsetof(struct policy_options, effective) == 0, "where apply_set() looks for it");
+
+static const struct cli_option options[] = {
+	OPTION_PROJECT(struct policy_options, effective.spec.project),
+	OPTION_TEXT("why", "PATH|HOST|SYSCALL",
+		    "the verdict on one thing, its rule, and what would change it",
+		    struct policy_options, why),
+	OPTION_JSON(struct policy_options, json),
+	{ 0 },
+};
+
+static const struct cli_section sections[] = {
+	{ "EXAMPLES", "  ringfence policy\n"
+		      "  ringfence policy --why .env\n"
+		      "  ringfence policy --why https://example.org\n"
+		      "  ringfence policy --why mount\n" },
+	{ 0 },
+};
+
+static const char *access_word(enum wire_access access)
+{
+	static const char *const words[] = { [WIRE_WRITE] = "writable",
+					     [WIRE_READ] = "readable",
+					     [WIRE_HIDE] = "hidden",
+					     [WIRE_HIDE_AROUND] = "hidden" };
+
+	return words[access];
+}
+
+static const char *inside(const struct fence_plan *plan, const char *path)
+{
+	size_t size = strlen(plan->project);
+
+	if (strcmp(path, plan->project) == 0)
+		return ".";
+	return path_within(path, plan->project) ? path + size + 1 : path;
+}
+
+static void print_line(const char *what, const char *value, const char *name, const char *origin)
+{
+	enum { LABEL = 13, COLUMN = 36 };
+	AUTO_FREE char *shown = text_escaped(value);
+	bool named = name && strcmp(name, what) != 0;
+	AUTO_FREE char *rule = mem_format("%s%s%s", named ? name : "", named ? ", " : "", origin);
+	AUTO_FREE char *from = text_escaped(rule);
+	bool long_one = page_width() && page_columns(shown) > COLUMN;
+
+	printf("%-12s %-*s", what, *from ? COLUMN : 0, shown);
+	if (*from && long_one)
+		printf("\n%*s", LABEL + COLUMN, "");
+	printf("%s", *from ? " " : "");
+	page_print(from, LABEL + COLUMN + 1);
+}
+
+static bool is_git(const struct fence_plan *plan, const char *path)
+{
+	AUTO_FREE char *git = path_join(plan->project, ".git");
+
+	return path_within(path, git);
+}
+
+bool policy_text_private_git(const struct effective *effective, const struct fence_plan *plan)
+{
+	AUTO_FREE char *git = path_join(plan->project, ".git");
+	AUTO_FREE char *head = path_join(git, "HEAD");
+	struct stat status;
+
+	if (strcmp(config_get(&effective->config, SETTING_GIT)->text, "private") != 0 ||
+	    plan->weaker & FENCE_WEAKER_NO_FENCE)
+		return false;
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].asked && is_git(plan, plan->rules[i].path))
+			return false;
+	return lstat(git, &status) == 0 && (S_ISREG(status.st_mode) || access(head, F_OK) == 0);
+}
+
+static void print_rules(const struct effective *effective, const struct fence_plan *plan, bool loop)
+{
+	static const enum wire_access order[] = { WIRE_WRITE, WIRE_READ, WIRE_HIDE,
+						  WIRE_HIDE_AROUND };
+	const char *git_origin = config_get(&effective->config, SETTING_GIT)->origin;
+	bool private_git = policy_text_private_git(effective, plan);
+
+	for (size_t k = 0; k < sizeof order / sizeof *order; k++) {
+		for (size_t i = 0; i < plan->rule_count; i++) {
+			const struct fence_rule *rule = &plan->rules[i];
+
+			AUTO_FREE char *name = NULL;
+			const char *origin;
+
+			if (rule->access != order[k] ||
+			    (loop && private_git && is_git(plan, rule->path)))
+				continue;
+			fence_rule_describe(plan, rule, &name, &origin);
+			print_line(access_word(rule->access), inside(plan, rule->path), name,
+				   origin);
+		}
+	}
+	if (private_git)
+		print_line(loop ? "private" : "in a loop",
+			   loop ? ".git" : ".git is private, and can be written", "git",
+			   git_origin);
+	print_line("private", "/tmp", NULL, "built-in");
+	print_line("private", "/dev/shm", NULL, "built-in");
+	print_line("private", plan->home, NULL, "built-in");
+	print_line("readable", "/usr, /opt, parts of /etc", NULL, "built-in");
+	print_line("absent", "everything else", NULL, "built-in");
+}
+
+static const char *limit_origin(const struct config *config, enum fence_limit limit)
+{
+	enum setting_id id = limit == FENCE_LIMIT_TIME ? SETTING_TIMEOUT
+						       : SETTING_MEMORY + (int)limit;
+
+	return config_get(config, id)->origin;
+}
+
+static void print_limits(const struct effective *effective)
+{
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		uint64_t value = effective->spec.limits[i];
+
+		if (value) {
+			AUTO_FREE char *text = fence_limit_text(i, value);
+			AUTO_FREE char *line = mem_format("%s %s", fence_limit_name(i), text);
+
+			print_line("limit", line, NULL, limit_origin(&effective->config, i));
+		}
+	}
+}
+
+static void print_environment(const struct fence_plan *plan)
+{
+	enum { COLUMN = 13 };
+	AUTO_BUFFER struct buffer names = BUFFER_INIT(1 << 20);
+
+	for (size_t i = 0; i < plan->environment.count; i++) {
+		const char *variable = plan->environment.items[i];
+
+		buffer_printf(&names, "%s%.*s", i ? " " : "", (int)strcspn(variable, "="),
+			      variable);
+	}
+
+	AUTO_FREE char *shown = text_escaped(buffer_text(&names));
+
+	printf("%-12s ", "environment");
+	cli_print_wrapped(shown, COLUMN);
+}
+
+static size_t refused_calls(void)
+{
+	size_t count = 0;
+
+	while (fence_refused_call(count))
+		count++;
+	return count;
+}
+
+/* Where models are asked, or which tape is, instead of them or beside. */
+static void print_models(const struct list *texts)
+{
+	const char *replay = list_behind(texts, "replay ");
+	const char *record = list_behind(texts, "record ");
+
+	for (size_t i = 0; i < texts->count && !replay; i++) {
+		const char *place = text_behind(texts->items[i], "upstream ");
+
+		if (place)
+			print_line("models", place, NULL, "models");
+	}
+	if (replay)
+		print_line("models", replay, "a tape", "replay");
+	if (record)
+		print_line("tape", record, NULL, "record");
+}
+
+void policy_text_print(const struct effective *effective, const struct fence_plan *plan, bool loop)
+{
+	static const char *const nets[] = { [FENCE_NET_NONE] = "none",
+					    [FENCE_NET_LIST] = "list: only these hosts",
+					    [FENCE_NET_OPEN] = "open: all of the host's" };
+	AUTO_FREE char *who = mem_format("%s (uid %u)", plan->identity.name, plan->identity.uid);
+	AUTO_FREE char *calls = mem_format("%zu are refused", refused_calls());
+
+	print_line("project", plan->project, NULL, effective->spec.project ? "--project" : "");
+	print_line("runs as", who, NULL, "");
+	print_line("fence", plan->mechanism->name, NULL,
+		   config_get(&effective->config, SETTING_FENCE)->origin);
+	print_rules(effective, plan, loop);
+	print_line("network",
+		   effective->spec.net == FENCE_NET_LIST && !effective->spec.allow.count
+			   ? (effective->spec.models.count ? "list: no host, only models"
+							   : "list: no host is named")
+			   : nets[effective->spec.net],
+		   NULL, effective->spec.net_origin);
+	for (size_t i = 0; i < effective->spec.allow.count; i++)
+		print_line("allow", effective->spec.allow.items[i].path, NULL,
+			   effective->spec.allow.items[i].origin);
+	print_models(&effective->spec.models);
+	print_line("system calls", calls, NULL, "built-in");
+	print_limits(effective);
+	print_environment(plan);
+}
+
+static void add_rules(struct json *json, const struct fence_plan *plan)
+{
+	json_open(json, "rules", '[');
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		const struct fence_rule *rule = &plan->rules[i];
+		AUTO_FREE char *name = NULL;
+		const char *origin;
+
+		fence_rule_describe(plan, rule, &name, &origin);
+		json_open(json, NULL, '{');
+		json_text(json, "path", rule->path);
+		json_text(json, "access", access_word(rule->access));
+		json_text(json, "rule", name);
+		json_text(json, "origin", origin);
+		json_close(json);
+	}
+	json_close(json);
+}
+
+static void add_limits(struct json *json, const struct effective *effective)
+{
+	json_open(json, "limits", '{');
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		if (!effective->spec.limits[i])
+			continue;
+		json_open(json, fence_limit_name(i), '{');
+		json_number(json, "value", effective->spec.limits[i]);
+		json_text(json, "origin", limit_origin(&effective->config, i));
+		json_close(json);
+	}
+	json_close(json);
+}
+
+static void add_private(struct json *json, const struct fence_plan *plan)
+{
+	json_open(json, "private", '[');
+	json_text(json, NULL, "/tmp");
+	json_text(json, NULL, "/dev/shm");
+	json_text(json, NULL, plan->home);
+	json_close(json);
+}
+
+static void add_lists(struct json *json, const struct config *config, const struct fence_plan *plan)
+{
+	const char *call;
+
+	json_open(json, "environment", '[');
+	for (size_t i = 0; i < plan->environment.count; i++) {
+		const char *variable = plan->environment.items[i];
+		AUTO_FREE char *name = strndup(variable, strcspn(variable, "="));
+
+		json_text(json, NULL, name);
+	}
+	json_close(json);
+	json_open(json, "refused_syscalls", '[');
+	for (size_t i = 0; (call = fence_refused_call(i)); i++)
+		json_text(json, NULL, call);
+	json_close(json);
+	json_open(json, "inactive", '[');
+	for (size_t i = 0; i < config->count; i++) {
+		AUTO_FREE char *line = config_inactive_line(&config->values[i]);
+
+		if (config->values[i].state == CONFIG_INACTIVE)
+			json_text(json, NULL, line);
+	}
+	json_close(json);
+}
+
+static void print_json(const struct effective *effective, const struct fence_plan *plan)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
+	struct json json = JSON_INIT(&out);
+
+	json_open(&json, NULL, '{');
+	json_text(&json, "project", plan->project);
+	json_text(&json, "mechanism", plan->mechanism->name);
+	json_open(&json, "identity", '{');
+	json_number(&json, "uid", plan->identity.uid);
+	json_number(&json, "gid", plan->identity.gid);
+	json_text(&json, "name", plan->identity.name);
+	json_close(&json);
+	json_open(&json, "net", '{');
+	json_text(&json, "mode", setting_at(SETTING_NET)->choices[effective->spec.net]);
+	json_text(&json, "origin", effective->spec.net_origin);
+	json_open(&json, "allow", '[');
+	for (size_t i = 0; i < effective->spec.allow.count; i++) {
+		json_open(&json, NULL, '{');
+		json_text(&json, "rule", effective->spec.allow.items[i].path);
+		json_text(&json, "origin", effective->spec.allow.items[i].origin);
+		json_close(&json);
+	}
+	json_close(&json);
+	json_close(&json);
+	add_rules(&json, plan);
+	json_flag(&json, "private_git", policy_text_private_git(effective, plan));
+	add_limits(&json, effective);
+	add_private(&json, plan);
+	add_lists(&json, &effective->config, plan);
+	json_close(&json);
+	fputs(buffer_text(&out), stdout);
+}
+
+static void print_why_json(const struct fence_explanation *about)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
+	struct json json = JSON_INIT(&out);
+
+	json_open(&json, NULL, '{');
+	json_text(&json, "about", about->about);
+	json_text(&json, "subject", about->subject);
+	json_text(&json, "verdict", about->verdict);
+	json_text(&json, "rule", about->rule);
+	json_text(&json, "origin", about->origin);
+	json_text(&json, "note", about->note);
+	if (about->change_key) {
+		json_open(&json, "change", '{');
+		json_text(&json, "key", about->change_key);
+		json_text(&json, "value", about->change_value);
+		json_close(&json);
+	} else {
+		json_text(&json, "change", NULL);
+	}
+	json_close(&json);
+	fputs(buffer_text(&out), stdout);
+}
+
+static void print_why_line(const char *label, const char *text)
+{
+	enum { COLUMN = 11 };
+	AUTO_FREE char *shown = text_escaped(text);
+
+	printf("  %-8s ", label);
+	cli_print_wrapped(shown, COLUMN);
+}
+
+static void print_why(const struct fence_explanation *about)
+{
+	AUTO_FREE char *subject = text_escaped(about->subject);
+	const char *nearest = NULL;
+	const struct setting *setting = about->change_key
+						? setting_find(about->change_key, &nearest)
+						: NULL;
+	bool is_list = setting && setting_is_list(setting);
+
+	printf("%s: %s\n", subject, about->verdict);
+	print_why_line("rule", about->rule);
+	print_why_line("origin", about->origin);
+	if (about->note)
+		print_why_line(about->instead ? "change" : "note", about->note);
+	if (!about->change_key) {
+		if (!about->instead)
+			print_why_line("change", "no setting changes this");
+		return;
+	}
+
+	AUTO_FREE char *value = text_escaped(about->change_value);
+
+	printf("  %-8s in ~/.config/ringfence/config.yml, or as --%s %s:\n", "change",
+	       about->change_key, value);
+	printf(is_list ? "             %s:\n               - %s\n" : "             %s: %s\n",
+	       about->change_key, value);
+}
+
+static void add_note(struct fence_explanation *about, const char *text)
+{
+	char *note = mem_format("%s%s%s", about->note ? about->note : "", about->note ? "; " : "",
+				text);
+
+	free(about->note);
+	about->note = note;
+}
+
+static void note_guess(struct fence_explanation *about)
+{
+	AUTO_FREE char *text = mem_format("taken for a host, because no such file is here: "
+					  "./%s asks for a file",
+					  about->subject);
+
+	add_note(about, text);
+}
+
+/* What the plan says of .git holds for a command. */
+static void note_git(const struct effective *effective, const struct fence_plan *plan,
+		     struct fence_explanation *about)
+{
+	if (is_git(plan, about->subject) && policy_text_private_git(effective, plan))
+		add_note(
+			about,
+			"in a loop a private git directory is there instead, which can be written");
+}
+
+static int show(struct policy_options *asked, struct error *err)
+{
+	static char *const nothing[] = { (char *)"true", NULL };
+	struct effective *effective = &asked->effective;
+	AUTO_FREE char *here = getcwd(NULL, 0);
+	struct fence_explanation about;
+	struct fence_plan plan;
+
+	effective->spec.command = nothing;
+	if (fence_plan_make(&effective->spec, &plan, err) < 0)
+		return cli_fail(err);
+	notice_found(&plan.recovered);
+	if (asked->why) {
+		fence_explain(&plan, asked->why, here ? here : plan.project, &about);
+		if (strcmp(about.about, "host") == 0)
+			reach_explain(&effective->spec, &about);
+		else if (strcmp(about.about, "path") == 0)
+			note_git(effective, &plan, &about);
+		if (about.guessed)
+			note_guess(&about);
+		if (asked->json)
+			print_why_json(&about);
+		else
+			print_why(&about);
+		fence_explanation_release(&about);
+	} else if (asked->json) {
+		print_json(effective, &plan);
+	} else {
+		notice_config(&effective->config, false);
+		policy_text_print(effective, &plan, false);
+	}
+	fence_plan_release(&plan);
+	return cli_printed();
+}
+
+static int load_and_show(struct policy_options *asked, struct error *err)
+{
+	if (asked->why && !*asked->why) {
+		error_set(err, "--why needs a path, a host or a system call");
+		return cli_fail(err);
+	}
+	if (effective_spec(&asked->effective, err) < 0)
+		return effective_fail(&asked->effective.config, err);
+	return show(asked, err);
+}
+
+static int run_policy(const struct cli_command *command, char **argv)
+{
+	struct policy_options asked = { 0 };
+	struct error err;
+	char **rest;
+	int code;
+
+	effective_init(&asked.effective);
+	rest = cli_begin(command, argv, &asked, &code);
+	if (rest && *rest && asked.why) {
+		code = cli_fail_argument(command, *rest);
+	} else if (rest) {
+		asked.why = *rest ? *rest : asked.why;
+		code = load_and_show(&asked, &err);
+	}
+	effective_release(&asked.effective);
+	return code;
+}
+
+const struct cli_command cmd_policy = {
+	.name = "policy",
+	.args = "[--json] [options] [[--why] PATH|HOST|SYSCALL]",
+	.most = 1,
+	.mixed = true,
+	.help = "what a command could do here, and why",
+	.about =
+		"Prints what would hold for a command in the fence of this project: every rule with where it comes from. "
+		"With a path, a host or a system call, the verdict on that, and the line that would change it.",
+	.options = options,
+	.set = effective_set,
+	.sections = sections,
+	.run = run_policy,
+};

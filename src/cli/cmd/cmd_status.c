@@ -1,0 +1,244 @@
+/* ringfence status: which loops there are, and how they stand. */
+#include "cli/loops.h"
+#include "cli/view/page.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const struct cli_option options[] = {
+	OPTION_FLAG("all", "all loops of every project", struct loops_options, all),
+	LOOPS_JSON,
+	LOOPS_PROJECT,
+	{ 0 },
+};
+
+static const struct cli_section sections[] = {
+	{ "STATES", "  starting     the checks are run for the first time\n"
+		    "  running      an iteration is under way\n"
+		    "  waiting      for the model's provider, until a stated time\n"
+		    "  paused       ringfence resume goes on\n"
+		    "  interrupted  the supervisor is gone; ringfence resume goes on\n"
+		    "  completed    every rule holds\n"
+		    "  limit        a limit of the loop was reached\n"
+		    "  failed       a breaker opened, or the fence failed\n"
+		    "  aborted      by a person\n" },
+	{ "EXAMPLES", "  ringfence status --json | jq -r '.loops[].status'\n" },
+	{ 0 },
+};
+
+enum { OBJECTIVE_BYTES = 100, MOST_SHOWN = 10 };
+
+/* The first line of the objective, cut between characters, as it came. The caller frees. */
+static char *cut(const char *objective)
+{
+	size_t size = strcspn(objective, "\n");
+	bool whole = !objective[size] || !objective[size + 1];
+
+	if (size > OBJECTIVE_BYTES) {
+		whole = false;
+		size = text_first(objective, size, OBJECTIVE_BYTES);
+	}
+
+	return mem_format("%.*s%s", (int)size, objective, whole ? "" : " ...");
+}
+
+/* "2h ago". The caller frees. */
+static char *age_of(const struct loop_state *state)
+{
+	int64_t age_s = (int64_t)time(NULL) - state->created_ms / 1000;
+
+	if (age_s < 60)
+		return mem_dup("just now");
+	if (age_s < 3600)
+		return mem_format("%d min ago", (int)(age_s / 60));
+	return age_s < 2 * 86400 ? mem_format("%d h ago", (int)(age_s / 3600))
+				 : mem_format("%lld days ago", (long long)age_s / 86400);
+}
+
+/* What one that runs is doing; NULL: its status says it. */
+static const char *doing(const struct client_loop *loop)
+{
+	const struct loop_state *state = &loop->state;
+
+	if (!loop->alive || loop->damaged)
+		return NULL;
+	if (state->wish == LOOP_WISH_PAUSE)
+		return "pauses after this iteration";
+	if (state->wish == LOOP_WISH_ABORT)
+		return "is being aborted";
+	if (state->phase == LOOP_PHASE_agent)
+		return "the agent works";
+	return state->phase == LOOP_PHASE_checks || state->phase == LOOP_PHASE_baseline
+		       ? "the checks are run"
+		       : NULL;
+}
+
+/* A line below that of the loop: wrapped on a terminal, with nothing in it that it would obey. */
+static __attribute__((format(printf, 1, 2))) void line(const char *format, ...)
+{
+	enum { INDENT = 4 };
+	va_list arguments;
+
+	va_start(arguments, format);
+
+	AUTO_FREE char *text = mem_format_list(format, arguments);
+	AUTO_FREE char *shown = text_escaped(text);
+
+	va_end(arguments);
+	printf("%*s", INDENT, "");
+	page_print(shown, INDENT);
+}
+
+static void print_tape(const struct loop_state *state)
+{
+	if (state->options.replay)
+		line("a replay of %s: no model is asked, and nothing is paid",
+		     state->options.replay);
+	else if (state->options.record)
+		line("recorded to %s", state->options.record);
+	if (state->not_recorded)
+		line("NOT all of it: %s", state->not_recorded);
+}
+
+static void print_git(const struct loop_state *state)
+{
+	const char *branch = state->git_ref ? text_behind(state->git_ref, "refs/heads/") : NULL;
+
+	if (state->git_ref)
+		line("committed: %s is %.10s", branch ? branch : state->git_ref,
+		     state->git_commit ? state->git_commit : "?");
+	if (state->git_why && state->git_mode && strcmp(state->git_mode, "private") == 0)
+		line("%s", state->git_why);
+	if (state->git_error)
+		line("what was committed did not come in: %s", state->git_error);
+	if (state->uncommitted)
+		line("%s", state->uncommitted);
+}
+
+static void print_loop(const struct client_loop *loop, bool with_project)
+{
+	const struct loop_state *state = &loop->state;
+	AUTO_FREE char *reason = client_reason(loop);
+	AUTO_FREE char *objective = cut(state->options.objective ? state->options.objective : "");
+	AUTO_FREE char *age = age_of(state);
+	AUTO_FREE char *most = state->options.limits.iterations
+				       ? mem_format(" of %u", state->options.limits.iterations)
+				       : mem_dup("");
+	AUTO_FREE char *spent = state->spent_nusd
+					? mem_format("  US$ %.2f", (double)state->spent_nusd / 1e9)
+					: mem_dup("");
+
+	printf("%s  %-11s", loop->id, client_status(loop));
+	if (!loop->damaged)
+		printf("  iteration %u%s%s  %s", state->iteration, most, spent, age);
+	printf("\n");
+	if (with_project)
+		line("of %s", state->options.origin    ? state->options.origin
+			      : state->options.project ? state->options.project
+						       : "a project that is not known");
+	if (*objective)
+		line("%s", objective);
+	if (doing(loop))
+		line("%s", doing(loop));
+	else if (reason && *reason)
+		line("%s", reason);
+	if (state->options.work_tree)
+		line("in %s, branch ringfence/%s", state->options.work_tree, loop->id);
+	print_tape(state);
+	print_git(state);
+	if (state->options.login)
+		line("LOGIN IN THE FENCE: the agent has a copy of %s", state->options.login);
+}
+
+static bool is_wanted(const struct loops_options *asked, const struct client_loop *loop)
+{
+	/* Whose a damaged one is, nobody knows: everybody is told. */
+	return asked->all || !loop->state.options.project ||
+	       client_is_of(loop, asked->place.project);
+}
+
+static void print_json(const struct loops_options *asked, const struct client_loops *all)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < all->count; i++)
+		if (is_wanted(asked, &all->items[i]))
+			json_array_append_new(list, client_json(&all->items[i]));
+
+	loops_print(json_pack("{s:o}", "loops", list));
+}
+
+/* The newest first; of many the older ones only if they are asked for. */
+static void print_text(const struct loops_options *asked, const struct client_loops *all)
+{
+	size_t shown = 0;
+	size_t left = 0;
+
+	for (size_t i = all->count; i-- > 0;) {
+		const struct client_loop *loop = &all->items[i];
+
+		if (!is_wanted(asked, loop))
+			continue;
+		if (!asked->all && shown >= MOST_SHOWN && !loop->alive) {
+			left++;
+			continue;
+		}
+		print_loop(loop, asked->all || !loop->state.options.project);
+		shown++;
+	}
+	if (left)
+		printf("and %zu older (--all, or --json)\n", left);
+	if (!shown)
+		puts(asked->all ? "there is no loop"
+				: "there is no loop of this project (ringfence status --all)");
+}
+
+static int show_one(struct loops_options *asked, struct error *err)
+{
+	if (loops_find(asked, err) < 0)
+		return cli_fail(err);
+	if (asked->json)
+		loops_print(json_pack("{s:[o]}", "loops", client_json(&asked->loop)));
+	else
+		print_loop(&asked->loop, true);
+	return cli_printed();
+}
+
+static int show(struct loops_options *asked, struct error *err)
+{
+	struct client_loops all;
+
+	if (asked->rest[0])
+		return show_one(asked, err);
+	if (client_list(asked->place.state, &all, err) < 0)
+		return cli_fail(err);
+	if (asked->json)
+		print_json(asked, &all);
+	else
+		print_text(asked, &all);
+	client_loops_release(&all);
+	return cli_printed();
+}
+
+static int run_status(const struct cli_command *command, char **argv)
+{
+	return loops_run(command, argv, show);
+}
+
+const struct cli_command cmd_status = {
+	.name = "status",
+	.args = "[--all] [--json] [LOOP]",
+	.most = 1,
+	.mixed = true,
+	.help = "how the loops of this project stand",
+	.about =
+		"Shows the last loops of a project, the newest first, or all of every project: state, iteration, age, objective, "
+		"and what it does or why it stopped. As JSON, all loops of the project are there, the oldest first.",
+	.options = options,
+	.sections = sections,
+	.run = run_status,
+};

@@ -1,0 +1,91 @@
+/* What an agent does: see activity.h. */
+#include "cli/view/activity.h"
+
+#include "agent/agent.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Looked at: so much of the end; told: so much of a line. */
+enum { END_BYTES = 65536, LINE_BYTES = 400 };
+
+/* The last line of a text that is not empty; the caller frees. NULL: there is none. */
+static char *last_line(const char *text, size_t size)
+{
+	size_t from;
+
+	while (size && (text[size - 1] == '\n' || text[size - 1] == ' ' || text[size - 1] == '\r'))
+		size--;
+	for (from = size; from && text[from - 1] != '\n';)
+		from--;
+	from += text_last(text + from, size - from, LINE_BYTES);
+	/* The text itself may be the end of a longer one: of a character that was cut there is no beginning. */
+	while (from < size && ((unsigned char)text[from] & 0xc0) == 0x80)
+		from++;
+	return from < size ? strndup(text + from, size - from) : NULL;
+}
+
+static void note(void *context, const struct agent_event *event)
+{
+	char **doing = context;
+	char *line = NULL;
+
+	if (event->kind == AGENT_EVENT_tool_call)
+		line = mem_format("%.100s %.300s", event->name ? event->name : "a tool",
+				  event->target ? event->target : "");
+	else if (event->kind == AGENT_EVENT_file_changed && event->target)
+		line = mem_format("has changed %.300s", event->target);
+	else if (event->kind == AGENT_EVENT_retry)
+		line = mem_format("tries again in %lld s", (long long)event->delay_ms / 1000);
+	else if (event->text && event->kind != AGENT_EVENT_tool_result)
+		line = last_line(event->text, strlen(event->text));
+	if (!line)
+		return;
+	free(*doing);
+	*doing = line;
+}
+
+/* The end of a stream begins with a part of a line, which is an unknown event. */
+static char *read_events(const struct agent_format *format, const char *bytes, size_t size)
+{
+	char *doing = NULL;
+	struct agent_reader *reader = agent_reader_new(format, note, &doing);
+
+	agent_reader_feed(reader, bytes, size);
+	agent_reader_free(reader);
+	return doing;
+}
+
+char *activity_log(const struct client_loop *loop, unsigned int iteration, unsigned int attempt)
+{
+	AUTO_FREE char *number = attempt > 1 ? mem_format("%u.%u", iteration, attempt)
+					     : mem_format("%u", iteration);
+
+	return mem_format("%s/iterations/%s/stdout.log", loop->folder, number);
+}
+
+char *activity_now(const struct client_loop *loop)
+{
+	const struct loop_state *state = &loop->state;
+	AUTO_FREE char *path = activity_log(loop, state->iteration, state->attempt);
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FREE char *bytes = mem_alloc(END_BYTES);
+	struct stat status;
+	ssize_t n;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return NULL;
+	n = pread(fd, bytes, END_BYTES,
+		  status.st_size > END_BYTES ? status.st_size - END_BYTES : 0);
+	if (n <= 0)
+		return NULL;
+	if (strcmp(state->options.agent_format->name, "plain") == 0)
+		return last_line(bytes, (size_t)n);
+	return read_events(state->options.agent_format, bytes, (size_t)n);
+}

@@ -1,0 +1,154 @@
+/* What a loop is about to do: see announce.h. */
+#include "cli/view/announce.h"
+
+#include "cli/models.h"
+#include "cli/view/page.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void line(const char *name, struct buffer *text)
+{
+	enum { COLUMN = 12 };
+
+	printf("  %-9s ", name);
+	page_print(buffer_text(text), COLUMN);
+}
+
+static void tell_agent(const struct effective *effective, const struct choice *choice)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
+	const char *name = config_text(&effective->config, SETTING_AGENT);
+	bool chosen = choice->agent->program && (!name || strcmp(name, "auto") == 0);
+
+	if (choice->agent->program) {
+		buffer_add_text(&text, choice->agent->title);
+	} else {
+		AUTO_FREE char *shown = text_escaped(choice->command);
+
+		buffer_printf(&text, "%.200s", shown);
+	}
+	if (choice->model) {
+		AUTO_FREE char *shown = text_escaped(choice->model);
+
+		buffer_printf(&text, " with %.100s", shown);
+	}
+	if (chosen)
+		buffer_add_text(
+			&text,
+			" (the first that is installed and can log in; --agent names another)");
+	line("agent", &text);
+}
+
+static void tell_fence(const struct effective *effective, const struct fence_plan *plan)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
+
+	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
+		buffer_add_text(&text, "NONE (--i-accept-no-fence)");
+	else if (effective->spec.read_only)
+		buffer_add_text(&text, "the project is read-only");
+	else
+		buffer_add_text(&text,
+				effective->spec.write.count
+					? "of the project what you named is writable"
+					: "the project is writable, but for secrets and settings");
+	if (!(plan->weaker & FENCE_WEAKER_NO_FENCE))
+		buffer_add_text(&text, "; home and keys are out of sight (ringfence policy)");
+	line("fence", &text);
+}
+
+static void tell_network(const struct effective *effective)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
+	const struct fence_spec *spec = &effective->spec;
+
+	if (spec->net == FENCE_NET_OPEN)
+		buffer_add_text(&text, "OPEN: all that this machine reaches");
+	else if (spec->allow.count)
+		buffer_printf(&text, "only %zu named host%s", spec->allow.count,
+			      spec->allow.count == 1 ? "" : "s");
+	else
+		buffer_add_text(&text, "none");
+	models_tell(&spec->models, &text);
+	line("network", &text);
+}
+
+static void add_money(struct buffer *out, const struct config *config, enum setting_id id,
+		      const char *of)
+{
+	uint64_t nusd = effective_loop_number(config, id);
+
+	if (nusd)
+		buffer_printf(out, ", US$ %g %s", (double)nusd / 1e9, of);
+}
+
+static void add_time(struct buffer *out, const struct config *config, enum setting_id id,
+		     const char *of)
+{
+	uint64_t ms = effective_loop_number(config, id);
+
+	if (!ms)
+		return;
+	buffer_add_text(out, ", ");
+	text_add_duration(out, ms);
+	buffer_printf(out, " %s", of);
+}
+
+static void tell_limits(const struct config *config)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
+	uint64_t iterations = effective_loop_number(config, SETTING_MAX_ITERATIONS);
+
+	if (iterations)
+		buffer_printf(&text, "%llu iteration%s", (unsigned long long)iterations,
+			      iterations == 1 ? "" : "s");
+	else
+		buffer_add_text(&text, "any number of iterations");
+	add_time(&text, config, SETTING_TIMEOUT, "each");
+	add_time(&text, config, SETTING_MAX_TIME, "in all");
+	add_money(&text, config, SETTING_BUDGET, "each");
+	add_money(&text, config, SETTING_MAX_COST, "in all");
+	line("limits", &text);
+}
+
+static void tell_goal(const struct goal *goal)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 16);
+	const char *between = "";
+	size_t index;
+	json_t *check;
+
+	json_array_foreach(goal->checks, index, check)
+	{
+		AUTO_FREE char *shown = text_escaped(json_string_value(check));
+
+		buffer_printf(&text, "%s'%.200s' succeeds%s", between, shown,
+			      goal->found ? " (found in the project)" : "");
+		between = " and ";
+	}
+	if (goal->tasks) {
+		AUTO_FREE char *shown = text_escaped(goal->tasks);
+
+		buffer_printf(&text, "%severy box of %.200s is ticked", between, shown);
+		between = " and ";
+	}
+	if (goal->promise) {
+		AUTO_FREE char *shown = text_escaped(goal->promise);
+
+		buffer_printf(&text, "%sthe agent says %.200s", between, shown);
+	}
+	line("done when", &text);
+}
+
+void announce_loop(const struct effective *effective, const struct fence_plan *plan,
+		   const struct choice *choice, const struct goal *goal)
+{
+	tell_agent(effective, choice);
+	tell_fence(effective, plan);
+	tell_network(effective);
+	tell_limits(&effective->config);
+	tell_goal(goal);
+}

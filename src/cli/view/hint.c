@@ -1,0 +1,51 @@
+/* Commands that are not there: see hint.h. */
+#include "cli/view/hint.h"
+
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/process.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static bool is_shown(const struct fence_plan *plan, const char *path)
+{
+	AUTO_FREE char *question = mem_format("path:%s", path);
+	struct fence_explanation about;
+	bool shown;
+
+	fence_explain(plan, question, plan->cwd, &about);
+	shown = strcmp(about.verdict, "readable") == 0 || strcmp(about.verdict, "writable") == 0;
+	fence_explanation_release(&about);
+	return shown;
+}
+
+/* By the PATH inside, which is another one: what is first outside may be nowhere there, and the next one is taken. */
+static bool is_found_inside(const struct fence_plan *plan, const char *name)
+{
+	const char *at = list_behind(&plan->environment, "PATH=");
+
+	while (at && *at) {
+		size_t size = strcspn(at, ":");
+		AUTO_FREE char *file = mem_format("%.*s/%s", (int)size, at, name);
+
+		if (at[0] == '/' && access(file, X_OK) == 0 && is_shown(plan, file))
+			return true;
+		at += size + (at[size] == ':');
+	}
+	return false;
+}
+
+char *hint_hidden(const struct fence_plan *plan, const char *name, char **ret_read)
+{
+	bool named = strchr(name, '/');
+	AUTO_FREE char *path = named ? path_absolute(name, plan->cwd) : process_find(name);
+
+	if (!path || access(path, X_OK) < 0 ||
+	    (named ? is_shown(plan, path) : is_found_inside(plan, name)))
+		return NULL;
+	/* What PATH names is shown by folder: a folder of PATH that is not there inside is not in the PATH inside. */
+	*ret_read = mem_format("%.*s",
+			       (int)(named ? strlen(path) : strlen(path) - strlen(name) - 1), path);
+	return mem_dup(path);
+}

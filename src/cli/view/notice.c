@@ -1,0 +1,87 @@
+/* Notices: see notice.h. */
+#include "cli/view/notice.h"
+
+#include "cli/view/page.h"
+#include "util/buffer.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void notice(const char *text)
+{
+	page_report("[ringfence]", text);
+}
+
+void notice_format(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+
+	AUTO_FREE char *text = mem_format_list(format, arguments);
+
+	va_end(arguments);
+	notice(text);
+}
+
+void notice_found(const struct fence_found *found)
+{
+	enum { MOST_LINES = 20 };
+
+	for (size_t i = 0; i < found->count; i++) {
+		const struct fence_quarantined *at = &found->items[i];
+		AUTO_FREE char *text =
+			at->kept
+				? mem_format("quarantined %s (new; %s) -> %s", at->path, at->reason,
+					     at->kept)
+				: mem_format(
+					  "COULD NOT quarantine %s (new; %s): do not use this folder before it is gone",
+					  at->path, at->reason);
+
+		if (i < MOST_LINES || !at->kept)
+			notice(text);
+	}
+	for (size_t i = 0; i < found->flagged.count; i++) {
+		AUTO_FREE char *text = mem_format(
+			"changed %s: editors and tools start this Python by themselves; look before you use it",
+			found->flagged.items[i]);
+
+		notice(text);
+	}
+	if (found->count > MOST_LINES)
+		notice_format("quarantined %zu entries in all; --report lists them", found->count);
+}
+
+/* The settings that are not active, each once. */
+static void add_inactive(struct buffer *keys, const struct config *config, bool loop)
+{
+	bool named[SETTING_ID_COUNT] = { 0 };
+
+	for (size_t i = 0; i < config->count; i++) {
+		const struct setting *setting = config->values[i].setting;
+
+		if (config->values[i].state != CONFIG_INACTIVE || named[setting->id] ||
+		    (setting->loop_only && !loop))
+			continue;
+		buffer_printf(keys, "%s%s", keys->used ? ", " : "", setting->key);
+		named[setting->id] = true;
+	}
+}
+
+void notice_config(const struct config *config, bool loop)
+{
+	AUTO_BUFFER struct buffer keys = BUFFER_INIT(4096);
+
+	for (size_t i = 0; i < config->notices.count; i++)
+		notice(config->notices.items[i]);
+	add_inactive(&keys, config, loop);
+	if (keys.used) {
+		AUTO_FREE char *text =
+			mem_format("%s asks for more (%s), which is not active: ringfence trust",
+				   CONFIG_FILE, buffer_text(&keys));
+
+		notice(text);
+	}
+}

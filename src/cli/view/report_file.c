@@ -1,0 +1,115 @@
+/* The JSON report: see report_file.h. */
+#include "cli/view/report_file.h"
+
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* /dev/stdout and the like are symlinks that nobody inside can have made. */
+static bool names_a_device(const char *path)
+{
+	return strncmp(path, "/dev/", 5) == 0 && !strstr(path, "/../");
+}
+
+int report_file_open(struct report_file *report, const char *path, struct error *err)
+{
+	const char *name = path_name(path);
+	AUTO_FREE char *folder = strndup(path, (size_t)(name - path));
+	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS };
+	struct stat status;
+
+	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
+	    strcmp(path, "/dev/stderr") == 0) {
+		/* Not opened anew: in a file that others write to, too, it has their place. */
+		report->direct = fcntl(strcmp(path, "/dev/stderr") == 0 ? 2 : 1, F_DUPFD_CLOEXEC,
+				       3);
+		if (report->direct < 0)
+			return error_sys(err, "--report '%s'", path);
+		report->path = path;
+		return 0;
+	}
+	if (names_a_device(path)) {
+		report->direct = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+		if (report->direct < 0)
+			return error_sys(err, "--report '%s'", path);
+		report->path = path;
+		return 0;
+	}
+	report->folder = (int)syscall(SYS_openat2, AT_FDCWD, folder && *folder ? folder : ".", &how,
+				      sizeof how);
+	if (report->folder < 0 && errno == ELOOP)
+		return error_set(err,
+				 "--report '%s': a folder on the way is a symlink; name the "
+				 "place that it leads to",
+				 path);
+	if (report->folder < 0 && errno == ENOENT)
+		return error_set(err, "--report '%s': there is no folder '%s'", path, folder);
+	if (report->folder < 0)
+		return error_sys(err, "--report '%s': open its folder", path);
+	if (!*name)
+		return error_set(err, "--report '%s' is a folder; name a file", path);
+	if (fstatat(report->folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+		if (S_ISLNK(status.st_mode) || S_ISDIR(status.st_mode))
+			return error_set(err, "--report '%s' is a %s; name a file", path,
+					 S_ISDIR(status.st_mode) ? "folder" : "symlink");
+		if (!S_ISREG(status.st_mode)) {
+			report->direct = openat(report->folder, name,
+						O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY);
+			if (report->direct < 0)
+				return error_sys(err, "--report '%s'", path);
+		}
+	}
+	if (report->direct < 0 && faccessat(report->folder, ".", W_OK, 0) < 0)
+		return error_sys(err, "--report '%s'", path);
+	report->path = path;
+	report->name = name;
+	return 0;
+}
+
+void report_file_release(struct report_file *report)
+{
+	fd_close(&report->folder);
+	fd_close(&report->direct);
+}
+
+static int store(const struct report_file *report, const struct buffer *json, struct error *err)
+{
+	int result = report->direct >= 0 ? fd_write_all(report->direct, json->data, json->used)
+					 : fd_replace_file(report->folder, report->name, json->data,
+							   json->used, 0644);
+
+	return result < 0 ? error_sys(err, "write the report '%s'", report->path) : 0;
+}
+
+int report_file_write(const struct report_file *report, const struct fence_plan *plan,
+		      const struct fence_result *result, struct error *err)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
+
+	if (!report->path && !plan)
+		return 0;
+	fence_report(plan, result, &out);
+	if (plan)
+		fence_keep_report(plan, result, &out);
+	return report->path ? store(report, &out, err) : 0;
+}
+
+int report_file_write_refused(const struct report_file *report, int code, struct error *why)
+{
+	struct fence_result result = {
+		.kind = FENCE_SETUP, .code = code, .mechanism = "none", .tripped = FENCE_LIMIT_COUNT
+	};
+
+	snprintf(result.why, sizeof result.why, "%s", why->text);
+	return report_file_write(report, NULL, &result, why);
+}

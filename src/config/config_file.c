@@ -1,0 +1,124 @@
+/* Opening what is read as configuration: see config_file.h. */
+#include "config/config_file.h"
+
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { OPENING = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
+
+static const char *kind(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return "a folder";
+	case S_IFIFO:
+		return "a pipe";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
+/* Reads what is open, if it is a file that can be meant. */
+static int read_open(int fd, const char *shown, struct buffer *bytes, struct error *err)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return error_sys(err, "look at '%s'", shown);
+	if (!S_ISREG(status.st_mode))
+		return error_set(err, "'%s' is %s, not a file; nothing is run before that is gone",
+				 shown, kind(status.st_mode));
+	if (fd_read_all(fd, bytes) < 0)
+		return errno == EFBIG
+			       ? error_set(err, "'%s' is larger than %zu bytes, the most it may be",
+					   shown, bytes->max)
+			       : error_sys(err, "read '%s'", shown);
+	return 0;
+}
+
+int config_file_read_project(int project, const char *name, struct buffer *bytes, bool *ret_there,
+			     struct error *err)
+{
+	struct open_how how = { .flags = OPENING | O_NOFOLLOW,
+				.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH };
+	AUTO_FD fd = (int)syscall(SYS_openat2, project, name, &how, sizeof how);
+
+	if (fd < 0 && errno == ENOENT) {
+		*ret_there = false;
+		return 0;
+	}
+	if (fd < 0 && errno == ELOOP)
+		return error_set(
+			err,
+			"'%s' is a symlink: what it leads to could be exchanged; put the file itself there",
+			name);
+	if (fd < 0 && errno == ENXIO)
+		return error_set(err,
+				 "'%s' is a socket, not a file; nothing is run before that is gone",
+				 name);
+	if (fd < 0)
+		return error_sys(err, "open '%s'", name);
+	if (read_open(fd, name, bytes, err) < 0)
+		return -1;
+	*ret_there = true;
+	return 0;
+}
+
+/* Could anybody but the user have written it? */
+static int check_owner(const struct stat *status, const char *shown, uid_t uid, gid_t gid,
+		       struct error *err)
+{
+	if (status->st_uid != uid && status->st_uid != 0)
+		return error_set(err, "'%s' belongs to uid %u, not to you (uid %u)", shown,
+				 status->st_uid, uid);
+	if ((status->st_mode & S_IWOTH) || ((status->st_mode & S_IWGRP) && status->st_gid != gid))
+		return error_set(err, "others can write '%s'; chmod go-w '%s'", shown, shown);
+	return 0;
+}
+
+int config_file_read_user(const char *path, const char *shown, const char *project, uid_t uid,
+			  gid_t gid, struct buffer *bytes, bool *ret_there, struct error *err)
+{
+	AUTO_FREE char *real = realpath(path, NULL);
+	struct open_how how = { .flags = OPENING | O_NOFOLLOW, .resolve = RESOLVE_NO_SYMLINKS };
+	struct stat status;
+	AUTO_FD fd = -1;
+
+	if (!real && (errno == ENOENT || errno == ENOTDIR)) {
+		*ret_there = false;
+		return 0;
+	}
+	if (!real)
+		return error_sys(err, "open '%s'", shown);
+	if (path_within(real, project))
+		return error_set(
+			err,
+			"'%s' lies in the project '%s', where a command could write it; your own settings must be elsewhere",
+			shown, project);
+	fd = (int)syscall(SYS_openat2, AT_FDCWD, real, &how, sizeof how);
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_sys(err, "open '%s'", shown);
+	if (S_ISREG(status.st_mode) && status.st_nlink > 1)
+		return error_set(
+			err,
+			"'%s' has a second name somewhere (a hard link), by which a command could write it; copy it, and put "
+			"the copy in its place",
+			shown);
+	if (S_ISREG(status.st_mode) && check_owner(&status, shown, uid, gid, err) < 0)
+		return -1;
+	if (read_open(fd, shown, bytes, err) < 0)
+		return -1;
+	*ret_there = true;
+	return 0;
+}

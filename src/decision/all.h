@@ -1,0 +1,22 @@
+/*
+ * What the loop knows for sure: when to go on, to wait and to stop, and why.
+ *
+ * Pure functions. Nothing here reads a file, a clock, the environment or a global; time, zones and
+ * all facts are passed in, and what must be kept between iterations is in plain structs. So every
+ * decision can be tested, replayed from a journal, and explained.
+ */
+#ifndef DECISION_ALL_H
+#define DECISION_ALL_H
+
+#include "decision/boxes.h"
+#include "decision/breaker.h"
+#include "decision/check_output.h"
+#include "decision/confidence.h"
+#include "decision/decision.h"
+#include "decision/excerpt.h"
+#include "decision/outcome.h"
+#include "decision/progress.h"
+#include "decision/promise.h"
+#include "decision/reset.h"
+
+#endif

@@ -1,0 +1,522 @@
+/* The decision: see decision.h. */
+#include "decision/decision.h"
+
+#include "decision/civil.h"
+#include "decision/lines.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+__attribute__((format(printf, 2, 3))) static void reason(struct decision *d, const char *format,
+							 ...)
+{
+	va_list args;
+
+	if (d->reason_count == DECISION_REASONS_MAX)
+		return;
+	va_start(args, format);
+	vsnprintf(d->reasons[d->reason_count++], DECISION_REASON_SIZE, format, args);
+	va_end(args);
+}
+
+/* One more thing in the last sentence. */
+static void add_to_reason(struct decision *d, const char *text)
+{
+	char *last = d->reasons[d->reason_count - 1];
+	size_t size = strlen(last);
+
+	snprintf(last + size, DECISION_REASON_SIZE - size, "; %s", text);
+}
+
+struct brief {
+	char text[48];
+};
+
+struct cause {
+	char text[160];
+};
+
+struct remark {
+	char text[360];
+};
+
+/* US$ 25.00 */
+static struct brief money(int64_t nusd)
+{
+	struct brief b;
+	int64_t cents = nusd / 10000000;
+
+	snprintf(b.text, sizeof b.text, "US$ %" PRId64 ".%02" PRId64, cents / 100,
+		 cents < 0 ? -(cents % 100) : cents % 100);
+	return b;
+}
+
+/* 8 h; 90 min; 45 s */
+static struct brief duration(int64_t seconds)
+{
+	struct brief b;
+
+	if (seconds >= 3600 && seconds % 3600 == 0)
+		snprintf(b.text, sizeof b.text, "%" PRId64 " h", seconds / 3600);
+	else if (seconds >= 60 && seconds % 60 == 0)
+		snprintf(b.text, sizeof b.text, "%" PRId64 " min", seconds / 60);
+	else
+		snprintf(b.text, sizeof b.text, "%" PRId64 " s", seconds);
+	return b;
+}
+
+/* 2026-11-20 17:00:00 UTC */
+static struct brief moment(int64_t time)
+{
+	struct brief b;
+	int64_t year = 0;
+	int64_t month = 0;
+	int64_t day = 0;
+
+	if (time < 0 || time > INT64_C(250000000000)) {
+		snprintf(b.text, sizeof b.text, "%" PRId64, time);
+		return b;
+	}
+	civil_date(time / 86400, &year, &month, &day);
+	snprintf(b.text, sizeof b.text, "%04d-%02d-%02d %02d:%02d:%02d UTC", (int)year, (int)month,
+		 (int)day, (int)(time % 86400 / 3600), (int)(time % 3600 / 60), (int)(time % 60));
+	return b;
+}
+
+int64_t decision_back_off_s(uint32_t waits)
+{
+	int64_t seconds = DECISION_BACK_OFF_FIRST_S;
+
+	for (; waits > 0 && seconds < DECISION_BACK_OFF_MOST_S; waits--)
+		seconds *= 2;
+	return seconds < DECISION_BACK_OFF_MOST_S ? seconds : DECISION_BACK_OFF_MOST_S;
+}
+
+static int64_t elapsed(const struct decision_input *in, int64_t at)
+{
+	int64_t seconds;
+
+	if (__builtin_sub_overflow(at, in->started_at, &seconds))
+		return at > in->started_at ? INT64_MAX : 0;
+	return seconds;
+}
+
+static bool provider_waits(enum outcome_failure failure)
+{
+	return failure == OUTCOME_FAILURE_PROVIDER_LIMIT || failure == OUTCOME_FAILURE_OVERLOADED ||
+	       failure == OUTCOME_FAILURE_UNREACHABLE;
+}
+
+/* The checks' part of the rules, with a reason either way. */
+static bool checks_hold(const struct decision_input *in, struct decision *d)
+{
+	const struct outcome_facts *f = &in->facts;
+	uint32_t held = outcome_checks_held(f);
+
+	if (f->checks > 0 && held == f->checks) {
+		reason(d, "%" PRIu32 " of %" PRIu32 " checks passed", held, f->checks);
+		return true;
+	}
+	if (f->checks == 0)
+		reason(d, "no check was run");
+	else
+		reason(d, "%" PRIu32 " of %" PRIu32 " checks passed", held, f->checks);
+	if (f->checks_vacuous > 0)
+		reason(d, "%" PRIu32 " ended with 0 but ran no test: that is not a pass",
+		       f->checks_vacuous);
+	return false;
+}
+
+static bool boxes_hold(const struct decision_input *in, struct decision *d)
+{
+	if (in->boxes.open == 0 && in->boxes.ticked > 0) {
+		reason(d, "all %" PRIu32 " boxes are ticked", in->boxes.ticked);
+		return true;
+	}
+	if (in->boxes.open == 0)
+		reason(d, "the task list has no boxes");
+	else
+		reason(d, "%" PRIu32 " %s open, %" PRIu32 " ticked", in->boxes.open,
+		       in->boxes.open == 1 ? "box is" : "boxes are", in->boxes.ticked);
+	return false;
+}
+
+static bool promise_holds(const struct decision_input *in, struct decision *d)
+{
+	reason(d, in->promised ? "the promise was given" : "the promise was not given");
+	return in->promised;
+}
+
+/* All that are configured, and each says its reason. */
+static bool rules_hold(const struct decision_input *in, struct decision *d)
+{
+	bool failing = outcome_checks_held(&in->facts) < in->facts.checks;
+	bool hold = in->rules.checks || in->rules.boxes || in->rules.promise;
+
+	if (in->rules.checks || failing)
+		hold &= checks_hold(in, d);
+	if (in->rules.boxes)
+		hold &= boxes_hold(in, d);
+	if (in->rules.promise)
+		hold &= promise_holds(in, d);
+	if (in->promised && failing)
+		reason(d, "the promise was given, but a check does not hold: it does not count");
+	return hold;
+}
+
+/* Could the agent work at all? */
+static bool worked(const struct decision_input *in, enum outcome_failure failure)
+{
+	return in->facts.files_changed > 0 ||
+	       !(provider_waits(failure) || failure == OUTCOME_FAILURE_AUTHENTICATION);
+}
+
+/* All that is missing is the agent's word, because nobody chose the check. */
+static bool only_unpromised(const struct decision_input *in)
+{
+	return in->found && !in->promised && !in->facts.interrupted && in->facts.checks > 0 &&
+	       outcome_checks_held(&in->facts) == in->facts.checks;
+}
+
+static struct remark choose_check(const struct decision_input *in)
+{
+	struct remark r;
+
+	snprintf(
+		r.text, sizeof r.text,
+		"the check '%.100s' passes, but nobody chose it, and the agent did not say that it is done; "
+		"for ringfence run --check '%.100s' it is enough",
+		in->found, in->found);
+	return r;
+}
+
+static bool limit_reached(const struct decision_input *in, struct decision *d)
+{
+	const struct decision_limits *l = &in->limits;
+
+	if (l->cost_nusd > 0 && in->cost_nusd >= l->cost_nusd) {
+		d->limit = DECISION_LIMIT_COST;
+		reason(d, "the total cost of %s has reached its limit of %s; --max-cost changes it",
+		       money(in->cost_nusd).text, money(l->cost_nusd).text);
+	} else if (l->total_s > 0 && elapsed(in, in->now) >= l->total_s) {
+		d->limit = DECISION_LIMIT_TIME;
+		reason(d, "the total time has reached its limit of %s; --max-time changes it",
+		       duration(l->total_s).text);
+	} else if (l->iterations > 0 && d->iterations >= l->iterations) {
+		d->limit = DECISION_LIMIT_ITERATIONS;
+		if (l->iterations == 1)
+			reason(d, "the only iteration is used up; --max-iterations changes it");
+		else
+			reason(d,
+			       "all %" PRIu32
+			       " iterations are used up; --max-iterations changes it",
+			       l->iterations);
+	}
+	if (d->limit == DECISION_LIMIT_NONE)
+		return false;
+	if (only_unpromised(in))
+		add_to_reason(d, choose_check(in).text);
+	d->action = DECISION_LIMIT;
+	return true;
+}
+
+/* What a person does about an open breaker. */
+static struct remark advice(const struct decision_input *in, const struct decision *d,
+			    enum breaker_kind kind)
+{
+	static const char *const texts[] = {
+		[BREAKER_ERRORS] =
+			"look at the log of the last iteration and repair what stops the agent",
+		[BREAKER_SAME_ERROR] =
+			"the agent does not get past it: repair it, or say more about it in the prompt",
+		[BREAKER_NO_PROGRESS] =
+			"make the task smaller or the prompt clearer, or take a stronger model",
+		[BREAKER_INTERRUPTED] =
+			"find out what ends Ringfence or this machine (memory, power, a time limit)",
+	};
+	struct remark r = { "" };
+
+	if (kind == BREAKER_NO_PROGRESS && only_unpromised(in))
+		return choose_check(in); /* there was nothing left to progress with */
+	snprintf(r.text, sizeof r.text, "%s",
+		 kind == BREAKER_NO_PROGRESS && d->failure == OUTCOME_FAILURE_BUDGET
+			 ? "the money of an iteration is too little for this task: raise --budget"
+		 : kind < BREAKER_COUNT ? texts[kind]
+					: "");
+	return r;
+}
+
+static bool breaker_open(const struct decision_input *in, struct decision *d)
+{
+	bool open = false;
+
+	for (int i = 0; i < BREAKER_COUNT; i++) {
+		const struct breaker *b = &d->breakers[i];
+		enum breaker_kind kind = (enum breaker_kind)i;
+
+		if (breaker_state(b, in->now) != BREAKER_OPEN)
+			continue;
+		if (!open)
+			d->breaker = kind;
+		open = true;
+		reason(d, "%" PRIu32 " %s (the limit is %" PRIu32 ", %s changes it): %s", b->count,
+		       breaker_counted(kind, b->count), b->open_at, breaker_flag(kind),
+		       advice(in, d, kind).text);
+	}
+	if (open)
+		d->action = DECISION_FAILED;
+	return open;
+}
+
+/* Half-open breakers warn. */
+static void warn_of_breakers(const struct decision_input *in, struct decision *d)
+{
+	for (int i = 0; i < BREAKER_COUNT; i++) {
+		const struct breaker *b = &d->breakers[i];
+		enum breaker_kind kind = (enum breaker_kind)i;
+
+		if (breaker_state(b, in->now) == BREAKER_HALF_OPEN)
+			reason(d, "%" PRIu32 " %s: at %" PRIu32 " the loop ends (%s)", b->count,
+			       breaker_counted(kind, b->count), b->open_at, breaker_flag(kind));
+	}
+}
+
+static bool cost_pauses(const struct decision_input *in, struct decision *d)
+{
+	const struct decision_limits *l = &in->limits;
+
+	if (l->cost_warning_nusd <= 0 || in->cost_nusd < l->cost_warning_nusd || in->warned)
+		return false;
+	d->warned = true;
+	reason(d,
+	       "the total cost of %s has reached the warning level of %s; --warn-cost changes it",
+	       money(in->cost_nusd).text, money(l->cost_warning_nusd).text);
+	if (!l->pause_on_warning)
+		return false;
+	d->action = DECISION_PAUSE;
+	return true;
+}
+
+/* What is waited for, as the beginning of a sentence. */
+static struct cause cause(const struct decision_input *in, enum outcome_failure failure)
+{
+	struct cause c;
+
+	if (failure == OUTCOME_FAILURE_UNREACHABLE)
+		snprintf(c.text, sizeof c.text, "the model server%s%.120s",
+			 in->unreached ? " at " : " cannot be reached",
+			 in->unreached ? in->unreached : "");
+	else
+		snprintf(c.text, sizeof c.text, "%s",
+			 failure == OUTCOME_FAILURE_OVERLOADED ? "the provider is overloaded"
+							       : "the provider's limit is reached");
+	return c;
+}
+
+/* A wait, or the limit that makes it pointless. */
+static bool waits(const struct decision_input *in, struct decision *d)
+{
+	int64_t until = in->facts.reset_at;
+	int64_t later = lines_add(in->now, decision_back_off_s(in->waits));
+	bool stated = until > in->now && until <= lines_add(in->now, RESET_AHEAD_S);
+
+	if (!provider_waits(d->failure))
+		return false;
+	/* Waits use up no iteration: who states a second again and again would never come to an end. */
+	if (!stated || (in->waits >= DECISION_STATED_WAITS && until < later))
+		until = later;
+	if (in->limits.total_s > 0 && elapsed(in, until) >= in->limits.total_s) {
+		d->action = DECISION_LIMIT;
+		d->limit = DECISION_LIMIT_TIME;
+		reason(d,
+		       "%s, and a wait until %s is beyond the total time of %s; --max-time changes it",
+		       cause(in, d->failure).text, moment(until).text,
+		       duration(in->limits.total_s).text);
+		return true;
+	}
+	d->action = DECISION_WAIT;
+	d->wait_until = until;
+	d->waits = in->waits < UINT32_MAX ? in->waits + 1 : in->waits;
+	reason(d, "%s%s", cause(in, d->failure).text,
+	       d->failure == OUTCOME_FAILURE_PROVIDER_LIMIT && !stated
+		       ? ", and it did not say for how long"
+		       : "");
+	reason(d, "waiting until %s", moment(until).text);
+	return true;
+}
+
+static bool stops_early(const struct decision_input *in, struct decision *d)
+{
+	const struct decision_limits *l = &in->limits;
+
+	if (in->rules.checks || in->rules.boxes || in->rules.promise || l->early_confidence == 0)
+		return false;
+	if (d->confidence < l->early_confidence || d->iterations < l->early_iterations ||
+	    d->failure != OUTCOME_FAILURE_NONE)
+		return false;
+	d->action = DECISION_EARLY;
+	reason(d,
+	       "the confidence of %" PRIu32 " per mille has reached %" PRIu32 " after %" PRIu32
+	       " iterations, and no rule is configured that could prove more; --early-stop changes it",
+	       d->confidence, l->early_confidence, d->iterations);
+	return true;
+}
+
+static bool needs_person(const struct decision_input *in, struct decision *d)
+{
+	if (d->failure == OUTCOME_FAILURE_AUTHENTICATION)
+		reason(d,
+		       "the provider refuses the key, the login or the account: repair it, then ringfence resume");
+	else if (d->failure == OUTCOME_FAILURE_UNREACHABLE &&
+		 in->waits >= DECISION_UNREACHABLE_WAITS)
+		reason(d,
+		       "%s, after %" PRIu32
+		       " waits; is it running, and this machine online? Then ringfence resume",
+		       cause(in, d->failure).text, in->waits);
+	else
+		return false;
+	d->action = DECISION_PAUSE;
+	return true;
+}
+
+static void weigh_evidence(const struct decision_input *in, struct decision *d)
+{
+	const struct confidence_evidence evidence = {
+		.checks = in->facts.checks,
+		.checks_held = outcome_checks_held(&in->facts),
+		.tests_passed = in->tests_passed,
+		.tests_failed = in->tests_failed,
+		.boxes_open = in->boxes.open,
+		.boxes_ticked = in->boxes.ticked,
+		.promise_wanted = in->rules.promise,
+		.promised = in->promised,
+	};
+
+	d->confidence = confidence_estimate(&evidence);
+	d->completion = confidence_completion(&evidence);
+}
+
+/* Counts the iteration: the breakers, and the iterations. */
+static void settle(const struct decision_input *in, struct decision *d)
+{
+	bool measured = d->progress.boxes || d->progress.checks || d->progress.tests;
+	bool failed = outcome_failure_is_error(d->failure) ||
+		      d->failure == OUTCOME_FAILURE_CHECK_FAILED;
+	const struct breaker_outcome outcome = {
+		.error = outcome_failure_is_error(d->failure),
+		.progress = d->progressed,
+		.interrupted = in->facts.interrupted,
+		/* The same check may fail while more and more of it passes. */
+		.signature = failed && !measured ? in->signature : 0,
+	};
+
+	if (provider_waits(d->failure) || d->failure == OUTCOME_FAILURE_AUTHENTICATION)
+		return;
+	for (int i = 0; i < BREAKER_COUNT; i++)
+		breaker_feed(&d->breakers[i], &outcome, in->now);
+	if (in->facts.interrupted)
+		return;
+	d->counts_as_iteration = true;
+	d->iterations += d->iterations < UINT32_MAX;
+}
+
+static void begin(const struct decision_input *in, struct decision *d)
+{
+	*d = (struct decision){ .action = DECISION_GO_ON,
+				.iterations = in->iterations,
+				.warned = in->warned };
+	memcpy(d->breakers, in->breakers, sizeof d->breakers);
+	weigh_evidence(in, d);
+}
+
+/* A check that fails has been told by itself; that everything passes and it goes on all the same must be explained. */
+static const char *unfinished(const struct decision_input *in)
+{
+	const struct outcome_facts *f = &in->facts;
+
+	if (f->interrupted || outcome_checks_held(f) < f->checks || !in->rules.promise ||
+	    in->promised)
+		return "the work is not done";
+	return f->checks > 0 ? "the checks pass, but the agent's last word was not the promise"
+			     : "the agent's last word was not the promise";
+}
+
+/* What says why the iteration ended as it did, and what is missing. */
+static void explain(const struct decision_input *in, struct decision *d)
+{
+	struct decision missing = { 0 };
+
+	if (d->failure == OUTCOME_FAILURE_NO_OP)
+		reason(d, "the agent changed nothing and said nothing");
+	else if (d->failure != OUTCOME_FAILURE_NONE)
+		reason(d, "the iteration ended with: %s", outcome_failure_name(d->failure));
+	if (d->failure == OUTCOME_FAILURE_DENIAL)
+		reason(d, "the fence refused %" PRIu32 " act%s", in->facts.denials,
+		       in->facts.denials == 1 ? "" : "s");
+	if (in->facts.interrupted)
+		reason(d, "the iteration was interrupted and will be repeated");
+	rules_hold(in, &missing);
+	for (uint32_t i = 0; i < missing.reason_count; i++)
+		reason(d, "%s", missing.reasons[i]);
+	if (d->progress.oscillates)
+		reason(d, "the files go back and forth between two states: that is no progress");
+	warn_of_breakers(in, d);
+}
+
+void decision_make(const struct decision_input *input, struct decision *ret_decision)
+{
+	struct decision *d = ret_decision;
+	struct decision proof = { 0 };
+
+	begin(input, d);
+	d->failure = input->facts.interrupted ? OUTCOME_FAILURE_NONE
+					      : outcome_classify(&input->facts);
+	if (!input->facts.interrupted)
+		d->progressed = progress_made(&input->snapshot, input->earlier,
+					      input->earlier_count, &d->progress);
+	settle(input, d);
+	if (!input->facts.interrupted && worked(input, d->failure) && rules_hold(input, &proof)) {
+		d->action = DECISION_DONE;
+		d->completion = 1000;
+		reason(d, "every rule holds");
+		for (uint32_t i = 0; i < proof.reason_count; i++)
+			reason(d, "%s", proof.reasons[i]);
+		return;
+	}
+	d->completion = d->completion < 999 ? d->completion : 999;
+	if (!limit_reached(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
+	    !waits(input, d) && !cost_pauses(input, d) && !stops_early(input, d) &&
+	    d->reason_count == 0)
+		reason(d, "%s", unfinished(input));
+	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
+	explain(input, d);
+}
+
+void decision_before(const struct decision_input *input, struct decision *ret_decision)
+{
+	struct decision *d = ret_decision;
+
+	begin(input, d);
+	d->waits = input->waits;
+	if (!limit_reached(input, d) && !breaker_open(input, d) && !cost_pauses(input, d) &&
+	    d->reason_count == 0)
+		reason(d, "no limit is reached");
+	d->should_continue = d->action == DECISION_GO_ON;
+	warn_of_breakers(input, d);
+}
+
+const char *decision_action_name(enum decision_action action)
+{
+	static const char *const names[] = {
+		[DECISION_DONE] = "done",     [DECISION_GO_ON] = "go on",
+		[DECISION_WAIT] = "wait",     [DECISION_PAUSE] = "pause",
+		[DECISION_EARLY] = "early",   [DECISION_LIMIT] = "limit",
+		[DECISION_FAILED] = "failed",
+	};
+
+	_Static_assert(sizeof names / sizeof names[0] == DECISION_ACTIONS,
+		       "every action has a name");
+	return action < DECISION_ACTIONS ? names[action] : "unknown";
+}

@@ -1,0 +1,68 @@
+/* The promise: see promise.h. */
+#include "decision/promise.h"
+
+#include "decision/lines.h"
+
+#include <string.h>
+
+static bool space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Letters, digits, and what joins words. Any byte beyond ASCII may be a letter. */
+static bool joins(char c)
+{
+	return lines_letter(c) || lines_digit(c) || c == '_' || c == '-' ||
+	       (unsigned char)c >= 0x80;
+}
+
+static bool ends_in(const char *message, size_t size, const char *promise, size_t length)
+{
+	if (size < length || memcmp(message + size - length, promise, length) != 0)
+		return false;
+	return size == length || !joins(promise[0]) || !joins(message[size - length - 1]);
+}
+
+/* The size without the closing fence that is the last line, or the same size. */
+static size_t without_fence(const char *message, size_t size)
+{
+	size_t at = size;
+	char mark = message[size - 1];
+
+	if (mark != '`' && mark != '~')
+		return size;
+	while (at > 0 && message[at - 1] == mark)
+		at--;
+	if (size - at < 3)
+		return size;
+	while (at > 0 && (message[at - 1] == ' ' || message[at - 1] == '\t'))
+		at--;
+	return at > 0 && message[at - 1] == '\n' ? at : size;
+}
+
+bool promise_found(const char *message, size_t size, const char *promise)
+{
+	size_t length;
+
+	promise = promise ? promise : GUARD_PROMISE;
+	while (space(*promise))
+		promise++;
+	length = strlen(promise);
+	while (length > 0 && space(promise[length - 1]))
+		length--;
+	if (length == 0)
+		return false;
+	while (size > 0) {
+		if (ends_in(message, size, promise, length))
+			return true;
+
+		char last = message[size - 1];
+		size_t less = space(last) || last == '*' ? size - 1 : without_fence(message, size);
+
+		if (less == size)
+			return false;
+		size = less;
+	}
+	return false;
+}

@@ -1,0 +1,514 @@
+/*
+ * The sweep: what the host would execute, and was not there before the run, leaves the project.
+ *
+ * Mounts protect what exists. They cannot keep a missing `.claude/settings.json` from being
+ * created, nor the parent of a protected folder from being renamed. So after the run, when nothing
+ * inside lives any more and before anything on the host reads the tree, every such entry whose
+ * inode was not known before is moved to quarantine. An entry that was known was mounted read-only
+ * all the time: it is left alone, wherever it is now.
+ */
+#include "fence/after/sweep.h"
+#include "fence/plan/defaults.h"
+#include "fence/plan/scan.h"
+#include "fence/plan/walk.h"
+#include "fence/run/run_record.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* A record, read again. */
+struct record {
+	const char *project;
+	const char **roots;
+	size_t root_count;
+	uint64_t *root_devices;
+	size_t root_device_count;
+	struct fence_known *known;
+	size_t known_count;
+	const char **links; /* path, target, path, target, ... */
+	size_t link_count;
+	const char **exempt;
+	size_t exempt_count;
+	const char **hidden; /* folders that an option or a pattern hid */
+	size_t hidden_count;
+};
+
+struct sweeping {
+	const struct record *record;
+	const char *root;
+	const char *quarantine; /* folder of all quarantines */
+	const char *id;
+	struct fence_found *found;
+	unsigned int stuck;
+	int root_fd;
+	int near; /* see open_near(); -1: not needed so far */
+	char *near_name;
+	unsigned int near_count;
+	uint64_t old_device, new_device; /* of the root, when it was recorded and now */
+};
+
+void sweep_record(const struct fence_plan *plan, struct buffer *record)
+{
+	wire_add_string(record, WIRE_CWD, plan->project);
+	for (size_t i = 0; i < plan->rule_count; i++)
+		/* What is shown instead of something was never written to, and what it hides neither. */
+		if (plan->rules[i].access == WIRE_WRITE && plan->rules[i].is_dir &&
+		    !plan->rules[i].source) {
+			uint64_t device = plan->rules[i].device;
+
+			wire_add_string(record, WIRE_ROOT, plan->rules[i].path);
+			wire_add(record, WIRE_ROOT_DEVICE, &device, sizeof device);
+		}
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		const struct fence_rule *rule = &plan->rules[i];
+		const struct fence_known folder = { rule->device, rule->inode };
+
+		if (rule->access >= WIRE_HIDE && (rule->exact || rule->ignored) && rule->is_dir) {
+			wire_add_string(record, WIRE_HIDDEN, rule->path);
+			wire_add(record, WIRE_KNOWN, &folder, sizeof folder);
+		}
+	}
+	for (size_t i = 0; i < plan->known_count; i++)
+		wire_add(record, WIRE_KNOWN, &plan->known[i], sizeof plan->known[i]);
+	for (size_t i = 0; i < plan->link_count; i++) {
+		wire_add_string(record, WIRE_LINK, plan->links[i].path);
+		wire_add_string(record, WIRE_LINK, plan->links[i].target);
+	}
+	for (size_t i = 0; i < plan->exempt.count; i++)
+		wire_add_string(record, WIRE_EXEMPT, plan->exempt.items[i]);
+}
+
+static void add(const char ***list, size_t *count, const char *text)
+{
+	*list = mem_resize(*list, *count + 1, sizeof **list);
+	(*list)[(*count)++] = text;
+}
+
+static void record_release(struct record *record)
+{
+	free(record->roots);
+	free(record->root_devices);
+	free(record->known);
+	free(record->links);
+	free(record->exempt);
+	free(record->hidden);
+}
+
+static int record_read(const char *bytes, size_t size, struct record *record, struct error *err)
+{
+	struct wire_reader reader = { .at = bytes, .left = size };
+	struct wire_record at;
+	int more;
+
+	while ((more = wire_next(&reader, &at)) > 0) {
+		const char *text = wire_string(&at, 0);
+
+		if (at.tag == WIRE_KNOWN && at.size == sizeof *record->known) {
+			record->known = mem_resize(record->known, record->known_count + 1,
+						   sizeof *record->known);
+			memcpy(&record->known[record->known_count++], at.data, at.size);
+		} else if (at.tag == WIRE_CWD && text && text[0] == '/') {
+			record->project = text;
+		} else if (at.tag == WIRE_ROOT && text && text[0] == '/') {
+			add(&record->roots, &record->root_count, text);
+		} else if (at.tag == WIRE_ROOT_DEVICE && at.size == sizeof(uint64_t)) {
+			record->root_devices = mem_resize(record->root_devices,
+							  record->root_device_count + 1,
+							  sizeof(uint64_t));
+			memcpy(&record->root_devices[record->root_device_count++], at.data,
+			       at.size);
+		} else if (at.tag == WIRE_LINK && text) {
+			add(&record->links, &record->link_count, text);
+		} else if (at.tag == WIRE_HIDDEN && text) {
+			add(&record->hidden, &record->hidden_count, text);
+		} else if (at.tag == WIRE_EXEMPT && text) {
+			add(&record->exempt, &record->exempt_count, text);
+		} else {
+			return error_set(err, "the record of a run is damaged (tag %u)", at.tag);
+		}
+	}
+	if (more < 0 || !record->project || record->link_count % 2 ||
+	    record->root_device_count != record->root_count)
+		return error_set(err, "the record of a run is damaged or torn");
+	return 0;
+}
+
+bool sweep_concerns(const char *bytes, size_t size, const char *path)
+{
+	struct record record = { 0 };
+	struct error err;
+	bool concerned = false;
+
+	if (record_read(bytes, size, &record, &err) == 0) {
+		concerned = path_within(path, record.project) || path_within(record.project, path);
+		for (size_t i = 0; !concerned && i < record.root_count; i++)
+			concerned = path_within(path, record.roots[i]) ||
+				    path_within(record.roots[i], path);
+	}
+	record_release(&record);
+	return concerned;
+}
+
+static bool known(const struct sweeping *sweeping, const struct walk_entry *entry)
+{
+	const struct record *record = sweeping->record;
+	struct stat status;
+
+	if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT;
+
+	/* The number of a device is another one after a reboot. */
+	uint64_t device = status.st_dev == sweeping->new_device ? sweeping->old_device
+								: status.st_dev;
+
+	for (size_t k = 0; k < record->known_count; k++)
+		if (record->known[k].device == device && record->known[k].inode == status.st_ino)
+			return true;
+	return false;
+}
+
+static bool known_link(const struct record *record, const struct walk_entry *entry,
+		       const char *path)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(entry->dir, entry->name, target, sizeof target - 1);
+
+	if (n < 0)
+		return false;
+	target[n] = '\0';
+	for (size_t i = 0; i < record->link_count; i += 2)
+		if (strcmp(record->links[i], path) == 0 &&
+		    strcmp(record->links[i + 1], target) == 0)
+			return true;
+	return false;
+}
+
+static bool exempt(const struct record *record, const char *path)
+{
+	for (size_t i = 0; i < record->exempt_count; i++)
+		if (path_within(path, record->exempt[i]))
+			return true;
+	return false;
+}
+
+/* A free name for a path below folder, with all folders above it made. The caller frees; NULL with
+ * errno. */
+static char *make_place(const char *folder, const char *path)
+{
+	char *place = path_join(folder, path);
+	AUTO_FREE char *parent = mem_dup(place);
+
+	*strrchr(parent, '/') = '\0';
+	if (state_folder_make(parent, 0700) < 0) {
+		free(place);
+		return NULL;
+	}
+	for (unsigned int n = 1; faccessat(AT_FDCWD, place, F_OK, AT_SYMLINK_NOFOLLOW) == 0; n++) {
+		free(place);
+		place = mem_format("%s/%s.%u", folder, path, n);
+	}
+	return place;
+}
+
+/* Moves an entry. Folders that forbid it are the command's own: they are opened first. */
+static int move(const struct walk_entry *entry, int folder, const char *place)
+{
+	struct stat above;
+
+	if (renameat(entry->dir, entry->name, folder, place) == 0)
+		return 0;
+	if (errno != EACCES && errno != EPERM)
+		return -1;
+	if (fstat(entry->dir, &above) < 0 || fchmod(entry->dir, above.st_mode | 0700) < 0)
+		return -1;
+
+	/* A folder that moves must be writable itself. */
+	int result = entry->type == DT_DIR
+			     ? fchmodat(entry->dir, entry->name, 0700, AT_SYMLINK_NOFOLLOW)
+			     : 0;
+
+	if (result == 0)
+		result = renameat(entry->dir, entry->name, folder, place);
+
+	fchmod(entry->dir, above.st_mode & 07777);
+	return result;
+}
+
+/*
+ * The folder at the root of a tree that takes what cannot leave its file system. It is made anew and
+ * used by descriptor only: another command may be at work in this tree.
+ */
+static int open_near(struct sweeping *sweeping)
+{
+	if (sweeping->near >= 0)
+		return sweeping->near;
+	free(sweeping->near_name);
+	sweeping->near_name = mem_format(SWEEP_NEAR "%s-%u", sweeping->id, sweeping->near_count++);
+	if (mkdirat(sweeping->root_fd, sweeping->near_name, 0700) == 0)
+		sweeping->near = openat(sweeping->root_fd, sweeping->near_name,
+					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return sweeping->near;
+}
+
+/* Where the entry is now; the caller frees. NULL if it could not be moved. */
+static char *quarantine_near(struct sweeping *sweeping, const struct walk_entry *entry)
+{
+	AUTO_FREE char *name = mem_format("%zu-%.200s", sweeping->found->count, entry->name);
+
+	if (open_near(sweeping) < 0 || move(entry, sweeping->near, name) < 0)
+		return NULL;
+	return mem_format("%s/%s/%s", sweeping->root, sweeping->near_name, name);
+}
+
+/* What was put aside there stays out of everybody's way: nothing reads a folder without rights. */
+static void close_near(struct sweeping *sweeping)
+{
+	if (sweeping->near >= 0)
+		fchmod(sweeping->near, 0);
+	fd_close(&sweeping->near);
+	free(sweeping->near_name);
+	sweeping->near_name = NULL;
+}
+
+/*
+ * To the quarantine of the run. From another file system nothing can be renamed to there, and
+ * copying can fail half-way on a full disk: then it goes to a closed folder at the root of its
+ * tree.
+ */
+static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry, const char *path,
+		       const char *reason)
+{
+	const char *project = sweeping->record->project;
+	const char *relative = path_within(path, project) && strcmp(path, project) != 0
+				       ? path + strlen(project) + 1
+				       : path + 1;
+	AUTO_FREE char *folder = path_join(sweeping->quarantine, sweeping->id);
+	AUTO_FREE char *deep = mem_format("deep-%zu/%s", sweeping->found->count, path_name(path));
+
+	if (strlen(relative) + strlen(folder) > PATH_MAX - 64 ||
+	    strlen(relative) + strlen(sweeping->root) > PATH_MAX - 128)
+		relative = deep; /* no path can name the place that mirrors it */
+
+	char *place = make_place(folder, relative);
+	int result = place ? move(entry, AT_FDCWD, place) : -1;
+
+	if (result < 0) {
+		free(place);
+		place = quarantine_near(sweeping, entry);
+	}
+	if (!place)
+		sweeping->stuck++;
+
+	struct fence_found *found = sweeping->found;
+
+	found->items = mem_resize(found->items, found->count + 1, sizeof *found->items);
+	found->items[found->count++] = (struct fence_quarantined){ mem_dup(path), mem_dup(reason),
+								   place };
+}
+
+static bool hidden(const struct sweeping *sweeping, const struct walk_entry *entry)
+{
+	const struct record *record = sweeping->record;
+	bool named = defaults_name(entry->name, true).secret ||
+		     strncmp(entry->name, SWEEP_NEAR, strlen(SWEEP_NEAR)) == 0;
+
+	for (size_t i = 0; !named && i < record->hidden_count; i++)
+		named = strcmp(path_name(record->hidden[i]), entry->name) == 0;
+	return named && known(sweeping, entry);
+}
+
+/* When the run began, as its name says; to the second. */
+static time_t began(const struct sweeping *sweeping)
+{
+	struct tm parts = { 0 };
+
+	return strptime(sweeping->id, "%Y%m%d-%H%M%S", &parts) ? timegm(&parts) : 0;
+}
+
+/* Does it say which python an environment starts, or is it that python? */
+static bool part_of_environment(const struct walk_entry *entry)
+{
+	if (strcmp(entry->name, "pyvenv.cfg") == 0)
+		return true;
+	return strncmp(entry->name, "python", 6) == 0 && entry->type != DT_DIR &&
+	       faccessat(entry->dir, "../pyvenv.cfg", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* What a person or an editor starts from the project by its path is theirs; but they should know. */
+static void flag(struct sweeping *sweeping, const struct walk_entry *entry)
+{
+	enum { MOST_FLAGGED = 20 };
+	struct list *flagged = &sweeping->found->flagged;
+	struct stat status;
+
+	if (flagged->count < MOST_FLAGGED && part_of_environment(entry) &&
+	    fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    status.st_ctime >= began(sweeping)) {
+		AUTO_FREE char *path = path_join(sweeping->root, entry->path);
+
+		list_add(flagged, path);
+	}
+}
+
+static enum walk_verdict look(void *context, const struct walk_entry *entry)
+{
+	struct sweeping *sweeping = context;
+	const char *reason = entry->closed ? "cannot be looked into" : scan_executed(entry);
+
+	/* What was hidden all the time is the user's own. */
+	if (entry->type == DT_DIR && !entry->closed && hidden(sweeping, entry))
+		return WALK_PAST;
+	if (!reason) {
+		if (entry->name[0] == 'p')
+			flag(sweeping, entry);
+		return WALK_ON;
+	}
+
+	AUTO_FREE char *path = path_join(sweeping->root, entry->path);
+
+	if (exempt(sweeping->record, path))
+		return WALK_ON;
+	if (entry->type == DT_LNK ? known_link(sweeping->record, entry, path)
+				  : known(sweeping, entry))
+		return WALK_PAST;
+	quarantine(sweeping, entry, path, reason);
+	return WALK_PAST;
+}
+
+/* Makes a protected symlink anew if it is gone; not through symlinks that may have been planted
+ * above it. */
+static int put_back(const char *path, const char *target, struct error *err)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS };
+	AUTO_FREE char *parent = mem_dup(path);
+	AUTO_FD folder = -1;
+
+	if (!*target) /* only watched */
+		return 0;
+	*strrchr(parent, '/') = '\0';
+	folder = (int)syscall(SYS_openat2, AT_FDCWD, parent, &how, sizeof how);
+	if (folder < 0 || symlinkat(target, folder, path_name(path)) == 0 || errno == EEXIST)
+		return 0; /* a folder that is gone needs no link */
+	return error_sys(err, "put back the symlink '%s'", path);
+}
+
+/* The command may have taken the owner's own rights away. */
+static int open_root(const char *path)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 && errno == EACCES && lstat(path, &status) == 0 && S_ISDIR(status.st_mode) &&
+	    chmod(path, (status.st_mode & 07777) | 0700) == 0)
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd;
+}
+
+/* Where a protected symlink leads now. What it led to before was read-only; a new target in the
+ * project is the command's. */
+static void check_target(struct sweeping *sweeping, const char *link)
+{
+	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS };
+	const struct record *record = sweeping->record;
+	AUTO_FREE char *real = realpath(link, NULL);
+	AUTO_FREE char *parent = real ? mem_dup(real) : NULL;
+	AUTO_FD root = -1;
+	AUTO_FD folder = -1;
+	struct stat status;
+
+	for (size_t i = 0; real && i < record->root_count; i++) {
+		if (!path_within(real, record->roots[i]) || strcmp(real, record->roots[i]) == 0)
+			continue;
+		*strrchr(parent, '/') = '\0';
+		folder = (int)syscall(SYS_openat2, AT_FDCWD, *parent ? parent : "/", &how,
+				      sizeof how);
+		if (folder < 0 ||
+		    fstatat(folder, path_name(real), &status, AT_SYMLINK_NOFOLLOW) < 0)
+			return;
+
+		struct walk_entry entry = { .dir = folder,
+					    .name = path_name(real),
+					    .type = (unsigned char)IFTODT(status.st_mode) };
+
+		sweeping->root = record->roots[i];
+		sweeping->root_fd = root = open_root(record->roots[i]);
+		if (root < 0 || fstat(root, &status) < 0)
+			return;
+		sweeping->old_device = record->root_devices[i];
+		sweeping->new_device = status.st_dev;
+		if (!known(sweeping, &entry) && !exempt(record, real))
+			quarantine(sweeping, &entry, real, "a protected symlink leads to it");
+		close_near(sweeping);
+		return;
+	}
+}
+
+int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id,
+	  struct fence_found *found, struct error *err)
+{
+	struct record record = { 0 };
+	struct sweeping sweeping = { .record = &record,
+				     .quarantine = quarantine_folder,
+				     .id = id,
+				     .found = found,
+				     .root_fd = -1,
+				     .near = -1 };
+	int result = record_read(bytes, size, &record, err);
+
+	for (size_t i = 0; result == 0 && i < record.root_count; i++) {
+		AUTO_FD root = open_root(record.roots[i]);
+		struct stat status;
+
+		/* Something else is there now; what was there is the concern of who moved it. */
+		if (root < 0 && (errno == ELOOP || errno == ENOTDIR))
+			continue;
+		if (root < 0 || fstat(root, &status) < 0) {
+			result = error_sys(err, "sweep '%s'", record.roots[i]);
+			break;
+		}
+		sweeping.root = record.roots[i];
+		sweeping.root_fd = root;
+		sweeping.old_device = record.root_devices[i];
+		sweeping.new_device = status.st_dev;
+		result = walk_tree(root, look, &sweeping, NULL, err);
+		close_near(&sweeping);
+	}
+	for (size_t i = 0; result == 0 && i < record.link_count; i += 2) {
+		result = put_back(record.links[i], record.links[i + 1], err);
+		check_target(&sweeping, record.links[i]);
+	}
+	record_release(&record);
+	if (result == 0 && sweeping.stuck)
+		result = error_set(
+			err,
+			"%u entries that the host would execute could not be moved out of the project; see above",
+			sweeping.stuck);
+	return result;
+}
+
+void sweep_found_release(struct fence_found *found)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		free(found->items[i].path);
+		free(found->items[i].reason);
+		free(found->items[i].kept);
+	}
+	free(found->items);
+	list_release(&found->flagged);
+	*found = (struct fence_found){ 0 };
+}

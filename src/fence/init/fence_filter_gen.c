@@ -1,0 +1,475 @@
+/*
+ * Writes the fence's seccomp filter as a C table. Runs when Ringfence is built, so that nothing is
+ * compiled, and no library is needed, when a fence is started.
+ *
+ * The filter knows the system calls that existed when it was written; a newer one does not exist
+ * inside the fence (ENOSYS), and programs fall back as on an older kernel. Of the known ones it
+ * refuses what gives a way out of the fence or into parts of the kernel that no build or test
+ * needs. It is one filter, not several: each one costs every call. filter_pack.h makes it small.
+ *
+ * Foreign architectures (i386 and x32 on x86-64) are killed: their numbers mean other calls.
+ *
+ * There are three of it. The plain one decides alone. The noticing one asks the listener outside
+ * (src/fence/watch/denial.c) before calls that write, create or connect, which then go on to the other
+ * walls, and about refused calls that a person should hear of. Those the listener refuses with the
+ * very errno of the plain filter; it cannot allow them by a mistake in judging, as it goes by the
+ * number alone, and a listener that is gone refuses them too (ENOSYS). The tracing one asks before
+ * reads as well. `filter_gen calls` writes the list of what is asked about, for the listener;
+ * `filter_gen fates` what becomes of every call, for people.
+ */
+#include "fence/init/filter_pack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The last system call that this list was checked against (set_mempolicy_home_node). */
+enum { LAST_KNOWN = 450 };
+
+/* Only the low half is compared: the kernel ignores the rest of an int argument, and so would an
+ * attacker. */
+#define INT_IS(arg, value)         SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, 0xffffffffu, (value))
+#define BITS_ARE(arg, mask, value) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (mask), (value))
+
+static const char *const refused[] = {
+	/* file systems and namespaces */
+	"mount",
+	"umount",
+	"umount2",
+	"pivot_root",
+	"chroot",
+	"fsopen",
+	"fsconfig",
+	"fsmount",
+	"fspick",
+	"move_mount",
+	"open_tree",
+	"mount_setattr",
+	"setns",
+	"open_by_handle_at",
+	"swapon",
+	"swapoff",
+	"quotactl",
+	"quotactl_fd",
+	/* kernel interfaces with a history of escapes and no use in a build */
+	"io_uring_setup",
+	"io_uring_enter",
+	"io_uring_register",
+	"bpf",
+	"perf_event_open",
+	"userfaultfd",
+	"add_key",
+	"request_key",
+	"keyctl",
+	"lookup_dcookie",
+	"modify_ldt",
+	"vm86",
+	"vm86old",
+	"nfsservctl",
+	"uselib",
+	"_sysctl",
+	"sysfs",
+	"ustat",
+	"vserver",
+	"remap_file_pages",
+	/* the machine */
+	"init_module",
+	"finit_module",
+	"delete_module",
+	"create_module",
+	"query_module",
+	"get_kernel_syms",
+	"kexec_load",
+	"kexec_file_load",
+	"reboot",
+	"acct",
+	"syslog",
+	"settimeofday",
+	"stime",
+	"clock_settime",
+	"clock_settime64",
+	"clock_adjtime",
+	"clock_adjtime64",
+	"adjtimex",
+	"sethostname",
+	"setdomainname",
+	"iopl",
+	"ioperm",
+	"vhangup",
+	"pciconfig_read",
+	"pciconfig_write",
+	"pciconfig_iobase",
+	"s390_pci_mmio_read",
+	"s390_pci_mmio_write",
+};
+
+/*
+ * Of the refused ones, those that nobody is told of: programs try them to learn what this kernel can
+ * do, and go on without.
+ */
+static const char *const untold[] = {
+	"io_uring_setup", "io_uring_enter",  "io_uring_register", "lookup_dcookie",   "modify_ldt",
+	"vm86",           "vm86old",         "nfsservctl",        "uselib",           "_sysctl",
+	"sysfs",          "ustat",           "vserver",           "remap_file_pages", "adjtimex",
+	"clock_adjtime",  "clock_adjtime64", "vhangup",
+};
+
+/* Asked about whatever their arguments are. See also `conditional`. */
+static const char *const changing[] = {
+	"mkdir",    "mkdirat",   "unlink", "unlinkat", "rmdir",   "rename",
+	"renameat", "renameat2", "link",   "linkat",   "symlink", "symlinkat",
+	"truncate", "chown",     "lchown", "fchownat", "connect", "bind",
+};
+
+/* Asked about when reads are traced. */
+static const char *const reading[] = { "stat",       "lstat",    "access",     "faccessat",
+				       "faccessat2", "readlink", "readlinkat", "execve",
+				       "execveat",   "chdir" };
+
+/* The same, unless they look at a descriptor (AT_EMPTY_PATH), as every fstat() does. */
+static const struct {
+	const char *name;
+	unsigned int flags;
+} looking[] = { { "newfstatat", 3 }, { "statx", 2 } };
+
+/* Refused in a way that makes callers use the older call, whose arguments can be judged. */
+static const char *const absent[] = { "clone3", "openat2" };
+
+/* Allowed on conditions; see the functions below. */
+static const char *const conditional[] = {
+	"clone", "unshare", "personality", "socket", "socketpair", "ioctl",
+	"chmod", "fchmod",  "fchmodat",    "creat",  "mknod",      "mknodat",
+	"open",  "openat",  "newfstatat",  "statx",
+};
+
+#define LISTED(list, name) listed(list, sizeof(list) / sizeof *(list), name)
+
+static int listed(const char *const *list, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(list[i], name) == 0)
+			return 1;
+	return 0;
+}
+
+static void must(int result, const char *what)
+{
+	if (result < 0) {
+		fprintf(stderr, "filter_gen: %s: %s\n", what, strerror(-result));
+		exit(1);
+	}
+}
+
+static scmp_filter_ctx filter;
+static enum { PLAIN, NOTICING, TRACING } mode;
+
+static uint32_t notify_from(int least, uint32_t otherwise)
+{
+	return (int)mode >= least ? SCMP_ACT_NOTIFY : otherwise;
+}
+
+static uint32_t refusal(const char *name, int error)
+{
+	return LISTED(untold, name) ? SCMP_ACT_ERRNO(error)
+				    : notify_from(NOTICING, SCMP_ACT_ERRNO(error));
+}
+
+static void rule(uint32_t action, const char *name, unsigned int count,
+		 const struct scmp_arg_cmp *conditions)
+{
+	int number = seccomp_syscall_resolve_name(name);
+
+	if (number >= 0) /* not every architecture has every call */
+		must(seccomp_rule_add_exact_array(filter, action, number, count, conditions), name);
+}
+
+#define RULE(action, name, ...)                                                            \
+	rule(action, name,                                                                 \
+	     sizeof((struct scmp_arg_cmp[]){ __VA_ARGS__ }) / sizeof(struct scmp_arg_cmp), \
+	     (struct scmp_arg_cmp[]){ __VA_ARGS__ })
+#define ALLOW_IF(name, ...)         RULE(SCMP_ACT_ALLOW, name, __VA_ARGS__)
+#define REFUSE_IF(error, name, ...) RULE(SCMP_ACT_ERRNO(error), name, __VA_ARGS__)
+#define TELL_IF(error, name, ...)   RULE(refusal(name, error), name, __VA_ARGS__)
+
+static void add_known_calls(void)
+{
+	for (int number = 0; number <= LAST_KNOWN; number++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+
+		if (name && LISTED(refused, name))
+			rule(refusal(name, EPERM), name, 0, NULL);
+		else if (name && LISTED(changing, name))
+			rule(notify_from(NOTICING, SCMP_ACT_ALLOW), name, 0, NULL);
+		else if (name && LISTED(reading, name))
+			rule(notify_from(TRACING, SCMP_ACT_ALLOW), name, 0, NULL);
+		else if (name && !LISTED(absent, name) && !LISTED(conditional, name))
+			rule(SCMP_ACT_ALLOW, name, 0, NULL);
+		free(name);
+	}
+}
+
+/* Processes and threads, but no namespaces; the personalities that gdb and build tools ask for. */
+static void add_processes(void)
+{
+	static const unsigned int namespaces[] = {
+		CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
+		CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET, 0x80 /* CLONE_NEWTIME */,
+	};
+	static const uint32_t personalities[] = {
+		0x0,     0x8, 0x20000, 0x20008, 0xffffffff, 0x40000 /* ADDR_NO_RANDOMIZE: gdb */,
+		0x40008,
+	};
+	unsigned int all = 0;
+
+	for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++) {
+		TELL_IF(EPERM, "unshare", BITS_ARE(0, namespaces[i], namespaces[i]));
+		if (namespaces[i] != 0x80) /* part of the exit signal in clone's flags */
+			TELL_IF(EPERM, "clone", BITS_ARE(0, namespaces[i], namespaces[i]));
+		all |= namespaces[i];
+	}
+	ALLOW_IF("unshare", BITS_ARE(0, all, 0));
+	ALLOW_IF("clone", BITS_ARE(0, all & ~0x80u, 0));
+	for (size_t i = 0; i < sizeof personalities / sizeof *personalities; i++)
+		ALLOW_IF("personality", INT_IS(0, personalities[i]));
+}
+
+/* No file may become setuid or setgid: on the host it would run as the project's owner. */
+static void add_modes(void)
+{
+	static const struct {
+		const char *name;
+		unsigned int mode;
+	} calls[] = { { "chmod", 1 }, { "fchmod", 1 }, { "fchmodat", 2 },
+		      { "creat", 1 }, { "mknod", 1 },  { "mknodat", 2 } };
+	static const mode_t bits[] = { S_ISUID, S_ISGID };
+
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+		bool by_path = strcmp(calls[i].name, "fchmod") != 0;
+
+		RULE(by_path ? notify_from(NOTICING, SCMP_ACT_ALLOW) : SCMP_ACT_ALLOW,
+		     calls[i].name, BITS_ARE(calls[i].mode, S_ISUID | S_ISGID, 0));
+		for (size_t b = 0; b < 2; b++)
+			REFUSE_IF(EPERM, calls[i].name, BITS_ARE(calls[i].mode, bits[b], bits[b]));
+	}
+}
+
+/*
+ * Opening: to read, to write what is there, or to create, and then without setuid bits. The conditions
+ * of different answers do not overlap, because the order of rules means nothing.
+ */
+static void add_opens(void)
+{
+	static const struct {
+		const char *name;
+		unsigned int flags, mode;
+	} opens[] = { { "open", 1, 2 }, { "openat", 2, 3 } };
+	static const mode_t bits[] = { S_ISUID, S_ISGID };
+	const unsigned int creating[] = { O_CREAT, O_TMPFILE & ~O_DIRECTORY };
+	const unsigned int creates = creating[0] | creating[1];
+	const unsigned int writing[] = { O_WRONLY, O_RDWR, O_TRUNC };
+	const unsigned int writes = O_WRONLY | O_RDWR | O_TRUNC;
+
+	for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
+		RULE(notify_from(TRACING, SCMP_ACT_ALLOW), opens[i].name,
+		     BITS_ARE(opens[i].flags, writes | creates, 0));
+		for (size_t w = 0; w < 3; w++)
+			RULE(notify_from(NOTICING, SCMP_ACT_ALLOW), opens[i].name,
+			     BITS_ARE(opens[i].flags, writing[w] | creates, writing[w]));
+		for (size_t c = 0; c < 2; c++) {
+			RULE(notify_from(NOTICING, SCMP_ACT_ALLOW), opens[i].name,
+			     BITS_ARE(opens[i].flags, creating[c], creating[c]),
+			     BITS_ARE(opens[i].mode, S_ISUID | S_ISGID, 0));
+			for (size_t b = 0; b < 2; b++)
+				REFUSE_IF(EPERM, opens[i].name,
+					  BITS_ARE(opens[i].flags, creating[c], creating[c]),
+					  BITS_ARE(opens[i].mode, bits[b], bits[b]));
+		}
+	}
+}
+
+/* A call without conditions is decided by its number, which the kernel does much faster. */
+static void add_looks(void)
+{
+	for (size_t i = 0; i < sizeof looking / sizeof *looking; i++) {
+		if (mode != TRACING) {
+			rule(SCMP_ACT_ALLOW, looking[i].name, 0, NULL);
+			continue;
+		}
+		ALLOW_IF(looking[i].name, BITS_ARE(looking[i].flags, AT_EMPTY_PATH, AT_EMPTY_PATH));
+		RULE(SCMP_ACT_NOTIFY, looking[i].name,
+		     BITS_ARE(looking[i].flags, AT_EMPTY_PATH, 0));
+	}
+}
+
+/* Local, IPv4 and IPv6 sockets, and of netlink what lists interfaces and routes (Node asks). */
+static void add_sockets(void)
+{
+	static const unsigned int families[] = { AF_UNIX, AF_INET, AF_INET6 };
+
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+		ALLOW_IF("socket", INT_IS(0, families[i]));
+	ALLOW_IF("socket", INT_IS(0, AF_NETLINK), INT_IS(2, 0 /* NETLINK_ROUTE */));
+	for (unsigned int family = 0; family < 64; family++)
+		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
+		    family != AF_NETLINK)
+			TELL_IF(EAFNOSUPPORT, "socket", INT_IS(0, family));
+	for (unsigned int protocol = 1; protocol < 64; protocol++)
+		TELL_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK), INT_IS(2, protocol));
+	for (unsigned int bit = 6; bit < 32; bit++) { /* numbers from 64 up */
+		TELL_IF(EAFNOSUPPORT, "socket", BITS_ARE(0, 1u << bit, 1u << bit));
+		TELL_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK),
+			BITS_ARE(2, 1u << bit, 1u << bit));
+	}
+	ALLOW_IF("socketpair", INT_IS(0, AF_UNIX));
+	for (unsigned int family = 0; family < 64; family++)
+		if (family != AF_UNIX)
+			REFUSE_IF(EAFNOSUPPORT, "socketpair", INT_IS(0, family));
+}
+
+/*
+ * All of ioctl but two numbers that type into a terminal. A rule can say "this bit is", not "this
+ * number is not": a number is another one if one of its bits is other.
+ */
+static void add_ioctl(void)
+{
+	const uint32_t same = ~(uint32_t)(TIOCSTI ^ TIOCLINUX); /* bits that the two share */
+
+	TELL_IF(EPERM, "ioctl", INT_IS(1, TIOCSTI));
+	TELL_IF(EPERM, "ioctl", INT_IS(1, TIOCLINUX));
+	for (unsigned int bit = 0; bit < 32; bit++)
+		if (same & 1u << bit)
+			ALLOW_IF("ioctl", BITS_ARE(1, 1u << bit, ~TIOCSTI & 1u << bit));
+	for (uint32_t rest = ~same;;
+	     rest = (rest - 1) & ~same) { /* each choice of the other bits */
+		if (rest != (TIOCSTI & ~same) && rest != (TIOCLINUX & ~same))
+			ALLOW_IF("ioctl", BITS_ARE(1, ~same, rest));
+		if (rest == 0)
+			break;
+	}
+}
+
+static void write_filter(const char *name)
+{
+	static struct filter_pack made;
+	static struct filter_pack packed;
+	uint32_t arch = seccomp_arch_native();
+	int pipes[2];
+	ssize_t size;
+
+	filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+	must(filter ? 0 : -ENOMEM, "init");
+	must(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS),
+	     "architecture");
+	must(seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2), "optimise");
+	add_known_calls();
+	add_processes();
+	add_modes();
+	add_opens();
+	add_looks();
+	add_sockets();
+	add_ioctl();
+
+	must(pipe(pipes) < 0 ? -errno : 0,
+	     "pipe"); /* the program is smaller than a pipe's buffer */
+	must(seccomp_export_bpf(filter, pipes[1]), "export");
+	close(pipes[1]);
+	size = read(pipes[0], made.steps, sizeof made.steps);
+	close(pipes[0]);
+	must(size > 0 ? 0 : -EIO, "read");
+	made.count = (size_t)size / sizeof *made.steps;
+	must(filter_pack(&made, arch, LAST_KNOWN, &packed) < 0 ? -EINVAL : 0, "pack");
+	must(filter_pack_compare(&made, &packed, arch, LAST_KNOWN) < 0 ? -EDOM : 0, "compare");
+
+	printf("static struct sock_filter %s[] = {\n", name);
+	for (size_t i = 0; i < packed.count; i++)
+		printf("\t{0x%x, %u, %u, 0x%x},\n", packed.steps[i].code, packed.steps[i].jt,
+		       packed.steps[i].jf, packed.steps[i].k);
+	printf("};\n");
+	seccomp_release(filter);
+}
+
+static void write_call(const char *name, int error)
+{
+	int number = seccomp_syscall_resolve_name(name);
+
+	if (number >= 0 && number <= LAST_KNOWN)
+		printf("\t{%d, %d, \"%s\"},\n", number, error, name);
+}
+
+static void write_list(const char *const *list, size_t count, int error)
+{
+	for (size_t i = 0; i < count; i++)
+		write_call(list[i], error);
+}
+
+#define WRITE_ALL(list, error) write_list(list, sizeof(list) / sizeof *(list), error)
+
+/* What a listener can be asked about: { number, errno or 0 to go on, name }. */
+static void write_calls(void)
+{
+	static const char *const going_on[] = { "chmod",  "fchmodat",   "creat",
+						"mknod",  "mknodat",    "open",
+						"openat", "newfstatat", "statx" };
+	static const char *const on_condition[] = { "clone", "unshare", "ioctl" };
+
+	printf("static const struct call calls[] = {\n");
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+		if (!LISTED(untold, refused[i]))
+			write_call(refused[i], EPERM);
+	WRITE_ALL(on_condition, EPERM);
+	write_call("socket", EAFNOSUPPORT);
+	WRITE_ALL(changing, 0);
+	WRITE_ALL(reading, 0);
+	WRITE_ALL(going_on, 0);
+	printf("};\n");
+}
+
+/* What becomes of each call, for `ringfence policy --why`. */
+static void write_names(void)
+{
+	printf("static const struct call_fate fates[] = {\n");
+	for (int number = 0; number <= LAST_KNOWN; number++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+		const char *fate = !name                       ? NULL
+				   : LISTED(refused, name)     ? "CALL_REFUSED"
+				   : LISTED(absent, name)      ? "CALL_ABSENT"
+				   : LISTED(conditional, name) ? "CALL_CONDITIONAL"
+							       : "CALL_ALLOWED";
+
+		if (name)
+			printf("\t{\"%s\", %s},\n", name, fate);
+		free(name);
+	}
+	printf("};\n");
+}
+
+int main(int argc, char **argv)
+{
+	must(seccomp_api_set(6), "api"); /* whatever the kernel that builds can do */
+	printf("/* Made by filter_gen.c. */\n");
+	if (argc > 1 && strcmp(argv[1], "calls") == 0) {
+		write_calls();
+		return 0;
+	}
+	if (argc > 1 && strcmp(argv[1], "fates") == 0) {
+		write_names();
+		return 0;
+	}
+	write_filter("filter_plain");
+	mode = NOTICING;
+	write_filter("filter_noticing");
+	mode = TRACING;
+	write_filter("filter_tracing");
+	return 0;
+}

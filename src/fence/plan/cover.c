@@ -1,0 +1,93 @@
+/* What is shown at another path than its own: see policy.h. */
+#include "fence/plan/policy.h"
+
+#include "fence/plan/scan.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What is at a path, which leads through no symlink. */
+static int look_at(const char *path, struct stat *ret_status, struct error *err)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
+	AUTO_FD fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+
+	return fd < 0 || fstat(fd, ret_status) < 0 ? error_sys(err, "open '%s'", path) : 0;
+}
+
+/* Where the place of a cover is outside: in what an earlier one shows, or in the project. NULL: the fence makes
+ * it. The caller frees. */
+static char *place_of(const struct fence_plan *plan, size_t index)
+{
+	const struct fence_covers *covers = &plan->spec->covers;
+	const char *path = covers->items[index].path;
+
+	for (size_t i = index; i-- > 0;)
+		if (path_within(path, covers->items[i].path))
+			return path_join(covers->items[i].source,
+					 path + strlen(covers->items[i].path) + 1);
+	return path_within(path, plan->project) ? mem_dup(path) : NULL;
+}
+
+static int add_one(struct fence_plan *plan, size_t index, struct error *err)
+{
+	const struct fence_cover *cover = &plan->spec->covers.items[index];
+	AUTO_FREE char *place = place_of(plan, index);
+	struct stat source;
+	struct stat status = { 0 };
+	struct fence_rule *rule;
+
+	if (look_at(cover->source, &source, err) < 0 || (place && look_at(place, &status, err) < 0))
+		return -1;
+	if (place && S_ISDIR(status.st_mode) != S_ISDIR(source.st_mode))
+		return error_set(err, "'%s' changed while the fence was made; start again", place);
+	scan_add_rule(plan, cover->path, &status, cover->writable ? WIRE_WRITE : WIRE_READ,
+		      "private git", true);
+	rule = &plan->rules[plan->rule_count - 1];
+	rule->is_dir = S_ISDIR(source.st_mode);
+	rule->source = mem_dup(cover->source);
+	rule->source_device = source.st_dev;
+	rule->source_inode = source.st_ino;
+	return 0;
+}
+
+int cover_add(struct fence_plan *plan, struct error *err)
+{
+	const struct fence_covers *covers = &plan->spec->covers;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < plan->rule_count; i++)
+		for (size_t k = 0; plan->rules[i].asked && k < covers->count; k++)
+			if (path_within(plan->rules[i].path, covers->items[k].path)) {
+				list_printf(&plan->notices,
+					    "%s names %s: git inside is the project's own",
+					    plan->rules[i].origin, plan->rules[i].path);
+				return 0;
+			}
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		struct fence_rule rule = plan->rules[i];
+		bool covered = false;
+
+		for (size_t k = 0; k < covers->count && !covered; k++)
+			covered = path_within(rule.path, covers->items[k].path);
+		if (!covered) {
+			plan->rules[kept++] = rule;
+			continue;
+		}
+		free(rule.path);
+		free(rule.origin);
+	}
+	plan->rule_count = kept;
+	for (size_t i = 0; i < covers->count; i++)
+		if (add_one(plan, i, err) < 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,119 @@
+/* The command's environment: see environment.h. */
+#include "fence/plan/environment.h"
+
+#include "fence/plan/defaults.h"
+#include "fence/run/way_out.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool passes(const char *variable)
+{
+	size_t size = strcspn(variable, "=");
+
+	for (const char *const *at = defaults_environment; *at; at++) {
+		size_t known = strlen(*at);
+
+		if ((*at)[known - 1] == '*' ? strncmp(variable, *at, known - 1) == 0
+					    : size == known && strncmp(variable, *at, size) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Replaces the variable of the same name, or adds it. */
+static void set(struct list *environment, const char *variable)
+{
+	size_t size = strcspn(variable, "=") + 1;
+
+	for (size_t i = 0; i < environment->count; i++) {
+		if (strncmp(environment->items[i], variable, size) == 0) {
+			free(environment->items[i]);
+			environment->items[i] = mem_dup(variable);
+			return;
+		}
+	}
+	list_add(environment, variable);
+}
+
+/* Is this folder there inside? The system's are; others only under a rule. */
+static bool shown(const struct fence_plan *plan, const char *folder)
+{
+	const struct fence_rule *rule = fence_plan_decide(plan, folder);
+
+	if (rule)
+		return rule->access <= WIRE_READ;
+	return defaults_is_system(folder);
+}
+
+/* The caller's PATH without what is not there inside, and always with the system's own folders at
+ * the end. */
+static char *make_path(const struct fence_plan *plan)
+{
+	struct buffer path = BUFFER_INIT(1 << 16);
+	const char *at = getenv("PATH");
+
+	while (at && *at) {
+		size_t size = strcspn(at, ":");
+		AUTO_FREE char *folder = strndup(at, size);
+
+		if (folder && folder[0] == '/' && shown(plan, folder))
+			buffer_printf(&path, "%s:", folder);
+		at += size + (at[size] == ':');
+	}
+	buffer_add_text(&path, "/usr/local/bin:/usr/bin:/bin");
+
+	char *result = mem_format("PATH=%s", buffer_text(&path));
+
+	buffer_release(&path);
+	return result;
+}
+
+void environment_wipe(void)
+{
+	for (char **at = environ; *at; at++)
+		explicit_bzero(*at, strlen(*at));
+	environ[0] = NULL;
+}
+
+int environment_make(struct fence_plan *plan, struct error *err)
+{
+	struct list *environment = &plan->environment;
+	AUTO_FREE char *path = make_path(plan);
+
+	for (char **at = environ; *at; at++)
+		if (passes(*at))
+			list_add(environment, *at);
+	set(environment, path);
+	list_printf(environment, "HOME=%s", plan->home);
+	list_printf(environment, "USER=%s", plan->identity.name);
+	list_printf(environment, "LOGNAME=%s", plan->identity.name);
+	list_add(environment, "SHELL=/bin/sh");
+	list_add(environment, "TMPDIR=/tmp");
+	list_printf(environment, "PWD=%s", plan->cwd);
+	list_add(environment, "RINGFENCE=1");
+	way_out_environment(plan->spec, environment);
+	for (size_t i = 0; i < plan->spec->env.count; i++) {
+		const char *wanted = plan->spec->env.items[i];
+		const char *value = NULL;
+
+		if (wanted[0] == '\0' || wanted[0] == '=')
+			return error_set(err, "--env '%s' has no name", wanted);
+		if (strchr(wanted, '=')) {
+			set(environment, wanted);
+		} else if ((value = getenv(wanted))) {
+			AUTO_FREE char *variable = mem_format("%s=%s", wanted, value);
+
+			set(environment, variable);
+		} else {
+			return error_set(
+				err,
+				"--env %s: there is no such variable to pass on (--env %s=VALUE sets one)",
+				wanted, wanted);
+		}
+	}
+	return 0;
+}

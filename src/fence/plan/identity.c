@@ -1,0 +1,142 @@
+/* Who runs the command: see identity.h. */
+#include "fence/plan/identity.h"
+
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* uid 0 of a user namespace (a rootless container) is a plain user with a fancy number. */
+static bool real_root(void)
+{
+	static const char whole[] = "0 0 4294967295"; /* the map of the first namespace */
+	AUTO_BUFFER struct buffer map = BUFFER_INIT(4096);
+	AUTO_FREE char *squeezed = NULL;
+	AUTO_FD fd = -1;
+	size_t used = 0;
+
+	if (geteuid() != 0)
+		return false;
+	fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fd_read_all(fd, &map) < 0)
+		return true; /* unreadable: assume the worse */
+	squeezed = mem_zero(map.used + 1);
+	for (size_t i = 0; i < map.used && map.data[i] != '\n'; i++)
+		if (map.data[i] != ' ' || (used && squeezed[used - 1] != ' '))
+			squeezed[used++] = map.data[i];
+	return strcmp(squeezed, whole) == 0;
+}
+
+/* The entry of /etc/passwd itself; the name service would load libraries and may ask the network.
+ */
+static void read_passwd(uid_t uid, char **ret_name, char **ret_home)
+{
+	FILE *file = fopen("/etc/passwd", "re");
+
+	for (struct passwd *entry; file && (entry = fgetpwent(file));) {
+		if (entry->pw_uid == uid) {
+			*ret_name = mem_dup(entry->pw_name);
+			*ret_home = mem_dup(entry->pw_dir);
+			break;
+		}
+	}
+	if (file)
+		fclose(file);
+}
+
+/* A home that can be meant: absolute, and more than the root of all. */
+static char *usable_home(const char *text)
+{
+	char *real = text && text[0] == '/' ? realpath(text, NULL) : NULL;
+
+	if (real && strcmp(real, "/") == 0) {
+		free(real);
+		real = NULL;
+	}
+	return real ? real : mem_dup("");
+}
+
+static bool usable_name(const char *name)
+{
+	return name && *name &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") ==
+		       strlen(name);
+}
+
+int identity_assume(const char *project, struct fence_identity *ret_identity, struct error *err)
+{
+	struct fence_identity identity = {
+		.uid = geteuid(), .gid = getegid(), .caller = geteuid(), .caller_group = getegid()
+	};
+	AUTO_FREE char *name = NULL;
+	AUTO_FREE char *home = NULL;
+	struct stat status;
+
+	if (real_root()) {
+		if (stat(project, &status) < 0)
+			return error_sys(err, "look at '%s'", project);
+		if (status.st_uid != 0) {
+			gid_t group = status.st_gid ? status.st_gid : status.st_uid;
+
+			if (setgroups(1, &group) < 0 || setresgid(group, group, group) < 0 ||
+			    setresuid(status.st_uid, status.st_uid, status.st_uid) < 0)
+				return error_sys(err, "become the owner of '%s' (uid %u)", project,
+						 status.st_uid);
+			identity = (struct fence_identity){ .uid = status.st_uid,
+							    .gid = group,
+							    .caller = status.st_uid,
+							    .caller_group = group };
+			identity.switched = true;
+		} else {
+			identity.uid = IDENTITY_NOBODY_ELSE;
+			identity.gid = IDENTITY_NOBODY_ELSE;
+			identity.mapped = true;
+		}
+	} else if (identity.uid == 0) {
+		identity.uid = 1000;
+		identity.gid = 1000;
+	}
+	if (identity.gid == 0)
+		identity.gid = identity.uid;
+	read_passwd(identity.caller, &name, &home);
+	identity.home = usable_home(identity.switched || !getenv("HOME") ? home : getenv("HOME"));
+	identity.passwd_home = usable_home(home);
+	if (identity.switched) { /* the rest of root's environment is root's */
+		setenv("HOME", identity.home, 1);
+		unsetenv("XDG_STATE_HOME");
+	}
+	if (!usable_name(name)) {
+		free(name);
+		name = usable_name(getenv("USER")) ? mem_dup(getenv("USER")) : mem_dup("user");
+	}
+	if (identity.mapped) {
+		free(name);
+		name = mem_dup("ringfence");
+	}
+	identity.name = name;
+	name = NULL;
+	*ret_identity = identity;
+	return 0;
+}
+
+void identity_release(struct fence_identity *identity)
+{
+	free(identity->name);
+	free(identity->home);
+	free(identity->passwd_home);
+}
+
+int identity_drop(const struct fence_identity *identity, struct error *err)
+{
+	if (setgroups(0, NULL) < 0 || setresgid(identity->gid, identity->gid, identity->gid) < 0 ||
+	    setresuid(identity->uid, identity->uid, identity->uid) < 0)
+		return error_sys(err, "become uid %u", identity->uid);
+	return 0;
+}

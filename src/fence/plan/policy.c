@@ -1,0 +1,465 @@
+/* From spec to plan: every path resolved once, every rule judged. See fence.h. */
+#include "fence/plan/policy.h"
+
+#include "fence/after/sweep.h"
+#include "fence/plan/defaults.h"
+#include "fence/plan/environment.h"
+#include "fence/plan/home.h"
+#include "fence/plan/identity.h"
+#include "fence/plan/scan.h"
+#include "fence/run/run_record.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static const char built_in[] = "built-in";
+
+/* Is this folder one in which the command may replace entries: in this run, or in the one before?
+ */
+static bool in_reach(const struct fence_plan *plan, const char *folder)
+{
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if ((plan->rules[i].access == WIRE_WRITE || plan->rules[i].project) &&
+		    path_within(folder, plan->rules[i].path))
+			return true;
+	return false;
+}
+
+/*
+ * The real path of what an option names, and what is there, found step by step so that nobody can
+ * swap a part of it between two looks. A symlink in reach of the command is refused: whoever can
+ * replace it decides where the path leads. The caller frees *ret_real. Returns 0, or -1 with err
+ * set and errno.
+ */
+static int resolve_option(const struct fence_plan *plan, const char *option, const char *path,
+			  struct list *passed, char **ret_real, struct stat *ret_status,
+			  struct error *err)
+{
+	enum { MOST_LINKS = 40 };
+	AUTO_FREE char *rest = mem_dup(path);
+	AUTO_FREE char *real = mem_dup("/");
+	AUTO_FD at = open("/", O_PATH | O_CLOEXEC);
+	char *next = rest;
+	int links = 0;
+
+	if (strlen(path) >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return error_sys(err, "%s '%.60s...'", option, path);
+	}
+
+	for (char *name; (name = strsep(&next, "/"));) {
+		if (!*name || strcmp(name, ".") == 0)
+			continue;
+
+		AUTO_FD entry = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+		char target[PATH_MAX];
+		ssize_t n;
+
+		if (entry < 0 || fstat(entry, ret_status) < 0)
+			return error_sys(err, "%s '%s'", option, path);
+		if (!S_ISLNK(ret_status->st_mode)) {
+			AUTO_FREE char *joined = path_join(real, name);
+			char *longer = path_absolute(joined,
+						     "/"); /* a ".." that came from a symlink */
+
+			free(real);
+			real = longer;
+			fd_close(&at);
+			at = fd_steal(&entry);
+			continue;
+		}
+		if (in_reach(plan, real)) {
+			errno = ELOOP;
+			return error_set(
+				err,
+				"%s '%s' passes through the symlink '%s/%s', which the command could change; name the real path",
+				option, path, real, name);
+		}
+		list_add(passed, real); /* judged again when all options are known */
+		errno = ELOOP;
+		if (++links > MOST_LINKS ||
+		    (n = readlinkat(entry, "", target, sizeof target - 1)) < 0)
+			return error_sys(err, "%s '%s'", option, path);
+		target[n] = '\0';
+
+		char *longer = path_join(target, next ? next : "");
+
+		free(rest);
+		rest = next = longer;
+		if (target[0] == '/') {
+			fd_close(&at);
+			at = open("/", O_PATH | O_CLOEXEC);
+			free(real);
+			real = mem_dup("/");
+		}
+	}
+	if (at < 0 || fstat(at, ret_status) < 0)
+		return error_sys(err, "%s '%s'", option, path);
+	*ret_real = real;
+	real = NULL;
+	return 0;
+}
+
+/* Naming what may be written in the project makes the rest of it read-only; what is outside does not. */
+static void narrow_project(struct fence_plan *plan)
+{
+	struct fence_rule *project = &plan->rules[0];
+
+	if (plan->whole)
+		project->access = WIRE_WRITE;
+	for (size_t i = 1; i < plan->rule_count && !plan->whole; i++)
+		if (plan->rules[i].access == WIRE_WRITE &&
+		    path_within(plan->rules[i].path, plan->project)) {
+			project->access = WIRE_READ;
+			free(project->origin);
+			project->origin = mem_dup(plan->rules[i].origin);
+			return;
+		}
+}
+
+typedef int judge_fn(const struct fence_plan *plan, const char *option, const char *path,
+		     struct error *err);
+
+static int add_options(struct fence_plan *plan, const char *key, const struct fence_paths *paths,
+		       enum wire_access access, judge_fn *judge, const char *base,
+		       struct list *passed, struct error *err)
+{
+	for (size_t i = 0; i < paths->count; i++) {
+		const struct fence_path *given = &paths->items[i];
+		AUTO_FREE char *path = place_spelled(plan->identity.home, given->path, base);
+		AUTO_FREE char *option = given->origin[0] == '-'
+						 ? mem_dup(given->origin)
+						 : mem_format("%s: %s", given->origin, key);
+		AUTO_FREE char *real = NULL;
+		struct stat status;
+
+		if (!given->path[0])
+			return error_set(err, "%s needs a path", option);
+		if (resolve_option(plan, option, path, passed, &real, &status, err) < 0) {
+			/* What does not exist needs no hiding, and gets no stub; and a file of settings is
+			 * for many machines. */
+			if (errno == ENOENT && (access == WIRE_HIDE || given->origin[0] != '-')) {
+				list_printf(&plan->notices, "%s %s: there is no such file", option,
+					    path);
+				continue;
+			}
+			return -1;
+		}
+		if (judge(plan, option, real, err) < 0)
+			return -1;
+		if (access == WIRE_WRITE && strcmp(real, plan->project) == 0) {
+			plan->whole = true; /* the project's own rule, said again */
+			continue;
+		}
+		scan_add_rule(plan, real, &status, access, given->origin, !given->weak);
+		plan->rules[plan->rule_count - 1].asked = true;
+		plan->rules[plan->rule_count - 1].weak = given->weak;
+		plan->rules[plan->rule_count - 1].root = access != WIRE_HIDE;
+		plan->rules[plan->rule_count - 1].lent = access == WIRE_WRITE;
+	}
+	return 0;
+}
+
+/*
+ * A place of the user's that leads into what the command may write: a folder of settings that is kept in a
+ * repository, with a symlink to it at home. What the host executes or trusts there is read-only.
+ */
+static int protect_place(struct fence_plan *plan, const char *path, enum wire_access access,
+			 const char *origin, struct error *err)
+{
+	AUTO_FREE char *real = permit_deepest(path);
+	const struct fence_rule *rule = fence_plan_decide(plan, real);
+
+	if (!rule || rule->access != WIRE_WRITE)
+		return 0;
+	if (strcmp(real, rule->path) == 0)
+		return error_set(
+			err,
+			"'%s' leads to '%s', which the command could write; name folders below it (--write), or move it away",
+			path, real);
+	scan_add_existing(plan, real, access, origin, true);
+	return 0;
+}
+
+/* Is there a symlink on the way to a place at home? Few have one, and this is asked for each of them. */
+static bool leads_elsewhere(int home, const char *place)
+{
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH };
+	AUTO_FD fd = (int)syscall(SYS_openat2, home, place, &how, sizeof how);
+
+	return fd < 0 && errno == ELOOP;
+}
+
+static int protect_list(struct fence_plan *plan, const struct home *names, const char *const *list,
+			bool secret, struct error *err)
+{
+	AUTO_FD home = open(plan->identity.home, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	for (; home >= 0 && *list; list++) {
+		AUTO_FREE char *path = NULL;
+		bool hide;
+
+		if (!home_may_have(names, *list) || !leads_elsewhere(home, *list))
+			continue;
+		path = path_join(plan->identity.home, *list);
+		hide = secret && access(path, F_OK) == 0;
+		if (protect_place(plan, path, hide ? WIRE_HIDE : WIRE_READ,
+				  secret ? "credentials" : "executed by the host", err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int protect_home(struct fence_plan *plan, const struct home *names, struct error *err)
+{
+	AUTO_FREE char *settings = permit_settings_folder(plan);
+
+	if (settings && protect_place(plan, settings, WIRE_READ, "executed by the host", err) < 0)
+		return -1;
+	return protect_list(plan, names, defaults_home_executed, false, err) < 0
+		       ? -1
+		       : protect_list(plan, names, defaults_home_secrets, true, err);
+}
+
+/* Secrets of home, tool chains, and Ringfence itself. */
+static void add_builtin(struct fence_plan *plan, const struct home *names)
+{
+	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
+
+	for (const char *const *at = defaults_home_secrets; *at && plan->identity.home[0]; at++) {
+		AUTO_FREE char *path = path_join(plan->identity.home, *at);
+
+		if (fence_plan_decide(plan, path)) /* else it is not there anyway */
+			scan_add_existing(plan, path, WIRE_HIDE, "credentials", true);
+	}
+	for (const char *const *at = defaults_home_toolchains; *at && plan->identity.home[0];
+	     at++) {
+		AUTO_FREE char *path = NULL;
+
+		if (!home_may_have(names, *at))
+			continue;
+		path = path_join(plan->identity.home, *at);
+		scan_add_existing(plan, path, WIRE_READ, "tool chains", true);
+	}
+	if (self && fence_plan_decide(plan, self))
+		scan_add_existing(plan, self, WIRE_READ, "ringfence", true);
+	if (fence_plan_decide(plan, plan->init))
+		scan_add_existing(plan, plan->init, WIRE_READ, "ringfence", true);
+}
+
+/* A socket that the command can replace would lead it to any other one. */
+static int check_listens(const struct fence_plan *plan, struct list *passed, struct error *err)
+{
+	for (size_t i = 0; i < plan->spec->listen_count; i++) {
+		const char *socket = plan->spec->listens[i].socket;
+		AUTO_FREE char *folder = socket ? path_absolute(socket, "/") : NULL;
+		AUTO_FREE char *real = NULL;
+		struct stat status;
+
+		if (!socket)
+			continue;
+		*strrchr(folder, '/') = '\0';
+		if (resolve_option(plan, "--listen", *folder ? folder : "/", passed, &real, &status,
+				   err) < 0)
+			return -1;
+		if (in_reach(plan, real))
+			return error_set(
+				err,
+				"--listen: the socket '%s' is where the command may write, and it could "
+				"replace it; use one outside of the project",
+				socket);
+	}
+	return 0;
+}
+
+/* A later option can bring an earlier one's symlink into the command's reach. */
+static int check_passed(const struct fence_plan *plan, const struct list *passed, struct error *err)
+{
+	for (size_t i = 0; i < passed->count; i++)
+		if (in_reach(plan, passed->items[i]))
+			return error_set(
+				err,
+				"a path passes through a symlink in '%s', which the command could "
+				"change; name the real path",
+				passed->items[i]);
+	return 0;
+}
+
+static int find_cwd(struct fence_plan *plan, const char *base, struct error *err)
+{
+	const char *wanted = plan->spec->cwd;
+
+	if (wanted) {
+		AUTO_FREE char *path = place_spelled(plan->identity.home, wanted, base);
+		struct stat status;
+
+		plan->cwd = place_resolve("--cwd", path, err);
+		if (!plan->cwd)
+			return -1;
+		if (!path_within(plan->cwd, plan->project))
+			return error_set(err, "--cwd '%s' is outside of the project '%s'",
+					 plan->cwd, plan->project);
+		if (stat(plan->cwd, &status) < 0 || !S_ISDIR(status.st_mode))
+			return error_set(err, "--cwd '%s' is not a folder", plan->cwd);
+	} else {
+		AUTO_FREE char *here = realpath(".", NULL);
+
+		plan->cwd = mem_dup(here && path_within(here, plan->project) ? here
+									     : plan->project);
+	}
+
+	const struct fence_rule *rule = fence_plan_decide(plan, plan->cwd);
+
+	if (rule && rule->access >= WIRE_HIDE)
+		return error_set(err, "the working directory '%s' is hidden (%s)", plan->cwd,
+				 rule->origin);
+	return 0;
+}
+
+/* The plan's own copy of a place. */
+static void take_place(struct fence_plan *plan, const struct fence_place *place)
+{
+	plan->identity = place->identity;
+	plan->identity.name = mem_dup(place->identity.name);
+	plan->identity.home = mem_dup(place->identity.home);
+	plan->identity.passwd_home = mem_dup(place->identity.passwd_home);
+	plan->project = mem_dup(place->project);
+	plan->state = mem_dup(place->state);
+}
+
+/* The place that was found before, or the one that the spec names. */
+static int find_place(struct fence_plan *plan, struct error *err)
+{
+	struct fence_place place;
+
+	if (plan->spec->place) {
+		take_place(plan, plan->spec->place);
+		return 0;
+	}
+	if (fence_place_find(plan->spec->project, &place, err) < 0)
+		return -1;
+	take_place(plan, &place);
+	fence_place_release(&place);
+	return 0;
+}
+
+static int make(struct fence_plan *plan, struct error *err)
+{
+	__attribute__((cleanup(list_release))) struct list passed = { 0 };
+	const struct fence_spec *spec = plan->spec;
+	AUTO_FREE char *base = getcwd(NULL, 0);
+	struct stat status;
+	struct home names;
+
+	if (access("/proc/self/fd", X_OK) < 0)
+		return error_sys(
+			err,
+			"/proc is not mounted, and no fence can be proven without it; mount -t proc proc /proc");
+	if (find_place(plan, err) < 0)
+		return -1;
+	if (!base)
+		base = mem_dup("/");
+	if (stat(plan->project, &status) < 0 || !S_ISDIR(status.st_mode))
+		return error_set(err, "--project '%s' is not a folder", plan->project);
+	if (permit_writable(plan, "--project", plan->project, err) < 0)
+		return -1;
+	if (process_beside("ringfence-init", &plan->init, err) < 0)
+		return -1;
+
+	scan_add_rule(plan, plan->project, &status, spec->read_only ? WIRE_READ : WIRE_WRITE,
+		      spec->read_only && spec->read_only_origin ? spec->read_only_origin : built_in,
+		      true);
+	plan->rules[0].root = plan->rules[0].lent = plan->rules[0].project = true;
+	if (add_options(plan, "write", &spec->write, WIRE_WRITE, permit_writable, base, &passed,
+			err) < 0)
+		return -1;
+	narrow_project(plan);
+	if (add_options(plan, "read", &spec->read, WIRE_READ, permit_readable, base, &passed, err) <
+		    0 ||
+	    add_options(plan, "hide", &spec->hide, WIRE_HIDE, permit_hidden, base, &passed, err) <
+		    0 ||
+	    check_listens(plan, &passed, err) < 0 || check_passed(plan, &passed, err) < 0)
+		return -1;
+	home_read(plan->identity.home, &names);
+	if (protect_home(plan, &names, err) < 0)
+		return -1;
+	add_builtin(plan, &names);
+
+	/* What a killed run planted must be gone before this one takes stock of what was there. */
+	if (run_record_recover(plan, err) < 0)
+		return -1;
+
+	size_t roots = plan->rule_count;
+
+	for (size_t i = 0; i < roots; i++)
+		if (plan->rules[i].root && plan->rules[i].is_dir && scan_tree(plan, i, err) < 0)
+			return -1;
+	rules_drop_weak(plan);
+	if (cover_add(plan, err) < 0)
+		return -1;
+	rules_collapse(plan);
+	if (find_cwd(plan, base, err) < 0 || rules_refuse_too_many(plan, err) < 0)
+		return -1;
+	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home)
+					    : path_join("/home", plan->identity.name);
+	return environment_make(plan, err);
+}
+
+int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err)
+{
+	struct fence_plan plan = { .spec = spec };
+
+	plan.mechanism = fence_mechanism_find(
+		spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ? "none" : spec->mechanism);
+	if (!plan.mechanism)
+		return error_set(err, "there is no mechanism '%s' (auto, bwrap)", spec->mechanism);
+	if (plan.mechanism->detect(err) < 0 || make(&plan, err) < 0 ||
+	    plan.mechanism->plan(&plan, err) < 0) {
+		fence_plan_release(&plan);
+		return -1;
+	}
+	*ret_plan = plan;
+	return 0;
+}
+
+void fence_plan_release(struct fence_plan *plan)
+{
+	identity_release(&plan->identity);
+	free(plan->project);
+	free(plan->cwd);
+	free(plan->home);
+	free(plan->state);
+	free(plan->init);
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		free(plan->rules[i].path);
+		free(plan->rules[i].origin);
+		free(plan->rules[i].source);
+	}
+	free(plan->rules);
+	free(plan->known);
+	for (size_t i = 0; i < plan->link_count; i++) {
+		free(plan->links[i].path);
+		free(plan->links[i].target);
+	}
+	free(plan->links);
+	sweep_found_release(&plan->recovered);
+	for (size_t i = 0; i < plan->witness_count; i++)
+		free(plan->witnesses[i].path);
+	free(plan->witnesses);
+	list_release(&plan->exempt);
+	list_release(&plan->notices);
+	list_release(&plan->environment);
+	*plan = (struct fence_plan){ 0 };
+}

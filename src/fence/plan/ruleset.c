@@ -1,0 +1,155 @@
+/* Rules against each other: see policy.h. */
+#include "fence/plan/policy.h"
+
+#include "fence/plan/defaults.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Each rule is a mount, and each mount is compared with each rule by a canary: 5,000 take a second and a
+ * half. */
+enum { MOST_RULES = 5000 };
+
+/* Of two rules that cover a path: the deeper one, then the one a person named, then the stricter.
+ */
+static bool beats(const struct fence_rule *a, const struct fence_rule *b)
+{
+	size_t left = strlen(a->path);
+	size_t right = strlen(b->path);
+
+	if (left != right)
+		return left > right;
+	if (a->exact != b->exact)
+		return a->exact;
+	return a->access > b->access;
+}
+
+const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const char *path)
+{
+	const struct fence_rule *best = NULL;
+
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (path_within(path, plan->rules[i].path) &&
+		    (!best || beats(&plan->rules[i], best)))
+			best = &plan->rules[i];
+	return best;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct fence_rule *left = a;
+	const struct fence_rule *right = b;
+	int order = path_compare(left->path, right->path);
+
+	if (order)
+		return order;
+	return beats(left, right) ? -1 : beats(right, left);
+}
+
+/* The rule of somebody else, or of a built-in table, that a weak one gives way to; NULL: none. */
+static const struct fence_rule *stronger(const struct fence_plan *plan,
+					 const struct fence_rule *rule)
+{
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		const struct fence_rule *other = &plan->rules[i];
+
+		if (!other->weak && !other->project && path_within(rule->path, other->path))
+			return other;
+	}
+	return NULL;
+}
+
+void rules_drop_weak(struct fence_plan *plan)
+{
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		struct fence_rule *rule = &plan->rules[i];
+		const struct fence_rule *other = rule->weak ? stronger(plan, rule) : NULL;
+
+		if (!other)
+			continue;
+		list_printf(&plan->notices, "%s: %s stays as it is (%s)", rule->origin, rule->path,
+			    other->origin);
+		free(rule->path);
+		free(rule->origin);
+		*rule = plan->rules[--plan->rule_count];
+		i--;
+	}
+}
+
+void rules_collapse(struct fence_plan *plan)
+{
+	size_t *stack = mem_zero((plan->rule_count + 1) *
+				 sizeof *stack); /* kept rules above the present one */
+	size_t depth = 0;
+	size_t kept = 0;
+	char *decided = NULL; /* the path that was decided last; the winner comes first */
+
+	qsort(plan->rules, plan->rule_count, sizeof *plan->rules, by_path);
+	for (size_t i = 0; i < plan->rule_count; i++) {
+		struct fence_rule rule = plan->rules[i];
+		struct fence_rule *above = NULL;
+		bool drop;
+
+		while (depth > 0 && !path_within(rule.path, plan->rules[stack[depth - 1]].path))
+			depth--;
+		if (depth > 0)
+			above = &plan->rules[stack[depth - 1]];
+		if (decided && strcmp(decided, rule.path) == 0)
+			drop = true;
+		else if (!above)
+			drop = rule.access == WIRE_HIDE && !defaults_is_system(rule.path);
+		else if (above->access == WIRE_HIDE || above->access == WIRE_HIDE_AROUND)
+			drop = rule.access == WIRE_HIDE || !rule.exact;
+		else
+			drop = above->access == rule.access && !rule.source;
+		free(decided);
+		decided = mem_dup(rule.path);
+		if (drop) {
+			free(rule.path);
+			free(rule.origin);
+			free(rule.source);
+			continue;
+		}
+		if (above && above->access == WIRE_HIDE)
+			above->access = WIRE_HIDE_AROUND;
+		plan->rules[kept] = rule;
+		stack[depth++] = kept++;
+	}
+	plan->rule_count = kept;
+	free(decided);
+	free(stack);
+}
+
+int rules_refuse_too_many(const struct fence_plan *plan, struct error *err)
+{
+	size_t best = 0;
+	size_t most = 0;
+
+	if (plan->rule_count <= MOST_RULES)
+		return 0;
+
+	/* The folder in which most of them are; rules are sorted, so its entries are neighbours. */
+	for (size_t i = 0, first = 0; i < plan->rule_count; i++) {
+		const char *a = plan->rules[first].path;
+		const char *b = plan->rules[i].path;
+		size_t size = (size_t)(path_name(a) - a);
+
+		if (size != (size_t)(path_name(b) - b) || strncmp(a, b, size) != 0)
+			first = i;
+		if (i - first + 1 > most) {
+			most = i - first + 1;
+			best = first;
+		}
+	}
+
+	AUTO_FREE char *folder = mem_dup(plan->rules[best].path);
+
+	*strrchr(folder, '/') = '\0';
+	return error_set(
+		err,
+		"%zu rules are more than the %d that a fence can hold; %zu of them are in '%s': hide that folder as a "
+		"whole (--hide '%s')",
+		plan->rule_count, MOST_RULES, most, folder, folder);
+}

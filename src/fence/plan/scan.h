@@ -1,0 +1,30 @@
+/* Looks through a visible tree for what must be protected in it. */
+#ifndef FENCE_PLAN_SCAN_H
+#define FENCE_PLAN_SCAN_H
+
+#include "fence/fence.h"
+#include "fence/plan/walk.h"
+
+/*
+ * Adds to the plan, for the tree of a rule: rules for secrets and sockets (hidden) and for what the
+ * host executes (read-only), and what of the latter was there before. Returns 0, or -1 with err
+ * set.
+ */
+int scan_tree(struct fence_plan *plan, size_t rule, struct error *err);
+
+/* Why the host would run this entry or read it as configuration; NULL if it would not. Includes
+ * bare git repositories. */
+const char *scan_executed(const struct walk_entry *entry);
+
+struct stat;
+
+/* Adds a rule for a real path with what is there. */
+void scan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status,
+		   enum wire_access access, const char *origin, bool exact);
+
+/* The same, looking up what is there now. A path that does not exist, or is a symlink, adds
+ * nothing. */
+void scan_add_existing(struct fence_plan *plan, const char *path, enum wire_access access,
+		       const char *origin, bool exact);
+
+#endif

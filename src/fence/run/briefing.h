@@ -1,0 +1,18 @@
+/* Writing the order that init gets (see wire.h), but for the rules, which the mechanism adds. */
+#ifndef FENCE_RUN_BRIEFING_H
+#define FENCE_RUN_BRIEFING_H
+
+#include "fence/fence.h"
+
+struct briefing {
+	const struct fence_plan *plan;
+	const char *abstract; /* an abstract socket of the host, for the canary */
+	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */
+	struct wire_limits limits;
+	int outer; /* the caller's terminal, for its size; -1: none */
+};
+
+/* Returns 0, or -1 with err set. */
+int briefing_write(struct buffer *order, const struct briefing *briefing, struct error *err);
+
+#endif

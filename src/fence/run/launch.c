@@ -1,0 +1,184 @@
+/* How a run begins: see session.h. */
+#include "fence/run/session.h"
+
+#include "fence/run/briefing.h"
+#include "util/clock.h"
+#include "util/fd.h"
+#include "util/path.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Is it a file that the rules protect inside of a writable folder? Opened again through /proc/self/fd
+ * it would be written around its read-only mount.
+ */
+static bool protected_file(const struct fence_plan *plan, int fd)
+{
+	char link[32];
+	char path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof path - 1);
+	if (n <= 0)
+		return false;
+	path[n] = '\0';
+
+	const struct fence_rule *rule = fence_plan_decide(plan, path);
+
+	for (size_t i = 0;
+	     rule && (rule->access != WIRE_WRITE || rule->source) && i < plan->rule_count; i++)
+		if (plan->rules[i].access == WIRE_WRITE && path_within(path, plan->rules[i].path))
+			return true;
+	return false;
+}
+
+/* A folder or a disk as stdin would be a door: through a folder's descriptor a process walks out of
+ * the fence. */
+static int check_stdio(struct fence_start *start, uint32_t *ret_terminal, struct error *err)
+{
+	static const char *const names[] = { "stdin", "stdout", "stderr" };
+
+	for (int fd = 0; fd < 3; fd++) {
+		struct stat status;
+
+		start->stdio[fd] = -1;
+		if (fstat(fd, &status) < 0)
+			continue;
+		if (isatty(fd)) {
+			*ret_terminal |= 1U << fd;
+			continue;
+		}
+		if (S_ISDIR(status.st_mode) || S_ISBLK(status.st_mode) ||
+		    fcntl(fd, F_GETFL) & O_PATH)
+			return error_set(
+				err,
+				"%s is a folder or a disk: that would be a way out of the fence; redirect it",
+				names[fd]);
+		if (S_ISREG(status.st_mode) && protected_file(start->plan, fd))
+			return error_set(
+				err,
+				"%s is a file that is protected in the fence; pass it through a pipe "
+				"(cat FILE | ringfence exec ...)",
+				names[fd]);
+		start->stdio[fd] = fd;
+	}
+	return 0;
+}
+
+/* An abstract socket with a name that nobody guesses. */
+static int open_abstract(char *ret_name, size_t size, struct error *err)
+{
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	unsigned long random[2] = { (unsigned long)getpid(), (unsigned long)clock_steady_ms() };
+
+	if (getrandom(random, sizeof random, GRND_NONBLOCK) < 0)
+		random[0] ^= (unsigned long)time(NULL);
+
+	int used = snprintf(ret_name, size, "ringfence-canary-%lx%lx", random[0], random[1]);
+
+	memcpy(address.sun_path + 1, ret_name, (size_t)used);
+	if (fd < 0 ||
+	    bind(fd, (struct sockaddr *)&address,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)used)) < 0 ||
+	    listen(fd, 1) < 0)
+		return error_sys(err, "open the canary's socket");
+	return fd_steal(&fd);
+}
+
+static int watch_signals(struct session *session, struct error *err)
+{
+	static const int wanted[] = { SIGCHLD, SIGINT,  SIGTERM, SIGHUP,
+				      SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		sigaddset(&set, wanted[i]);
+	sigprocmask(SIG_BLOCK, &set, &session->saved_mask);
+	session->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return session->signals < 0 ? error_sys(err, "watch signals") : 0;
+}
+
+/* If nobody takes it, the mechanism has complained. */
+static int send_order(const struct session *session, const struct buffer *order, struct error *err)
+{
+	AUTO_FD fd = fd_memory("ringfence-order", order->data, order->used);
+
+	if (fd < 0 || buffer_overflowed(order))
+		return error_sys(err, "hand over the order");
+	wire_send(session->control, &(struct wire_message){ .type = WIRE_LOCK }, session->run.lock);
+	wire_send(session->control, &(struct wire_message){ .type = WIRE_ORDER }, fd);
+	return 0;
+}
+
+int session_start(struct session *session, struct error *err)
+{
+	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
+	struct fence_start how = { .plan = session->plan,
+				   .limiter = &session->limiter,
+				   .order = &order };
+	uint32_t terminal = 0;
+	char abstract[64];
+	int sockets[2];
+	int pipes[2];
+
+	if (check_stdio(&how, &terminal, err) < 0)
+		return -1;
+	if ((session->abstract = open_abstract(abstract, sizeof abstract, err)) < 0)
+		return -1;
+
+	struct briefing briefing = {
+		.plan = session->plan,
+		.abstract = abstract,
+		.terminal = terminal,
+		.outer = session->terminal.outer,
+	};
+
+	if (watch_signals(session, err) < 0 ||
+	    limit_begin(&session->limiter, session->plan, session->result, err) < 0 ||
+	    way_out_start(session->plan, &session->result->warnings, err) < 0)
+		return -1;
+	limit_describe(&session->limiter, &briefing.limits);
+
+	/* If the mechanism's own process is killed, init becomes our child, and we can wait for it. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return error_sys(err, "make the control socket");
+	session->control = sockets[0];
+	if (pipe2(pipes, O_CLOEXEC | O_NONBLOCK) < 0) {
+		close(sockets[1]);
+		return error_sys(err, "make a pipe");
+	}
+	session->complaints_fd = pipes[0];
+	how.control = sockets[1];
+	how.complaints = pipes[1];
+
+	int result = session->plan->mechanism->start(&how, &session->child, err);
+
+	close(sockets[1]);
+	close(pipes[1]);
+	/* The mechanism is at work now, and takes longer than all of this. */
+	if (result == 0)
+		result = run_record_begin(session->plan, &session->run, err);
+	if (result == 0)
+		result = briefing_write(&order, &briefing, err);
+	if (result == 0)
+		result = send_order(session, &order, err);
+	session->deadline_ms = clock_steady_ms() + FENCE_SETUP_MS +
+			       FENCE_SETUP_MS_PER_RULE * session->plan->rule_count;
+	return result;
+}

@@ -1,0 +1,313 @@
+/* The fence's /etc: see etc.h. */
+#include "fence/tree/etc.h"
+
+#include "fence/plan/defaults.h"
+#include "fence/run/run_record.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Depth and size that no folder of configuration needs. */
+enum { MOST_DEPTH = 6, MOST_BYTES = 4 << 20, KEPT_S = 30 * 86400, DRAFT_S = 600 };
+
+/* A stamp is a hash (FNV-1a); a collision would only mean a stale copy. */
+static void mix(uint64_t *stamp, const void *data, size_t size)
+{
+	for (const unsigned char *at = data; size--; at++)
+		*stamp = (*stamp ^ *at) * 0x100000001b3ULL;
+}
+
+static void mix_file(uint64_t *stamp, const char *path)
+{
+	struct stat status;
+
+	mix(stamp, path, strlen(path));
+	if (stat(path, &status) < 0)
+		return;
+	mix(stamp, &status.st_mtim, sizeof status.st_mtim);
+	mix(stamp, &status.st_size, sizeof status.st_size);
+	mix(stamp, &status.st_ino, sizeof status.st_ino);
+}
+
+/* A folder, and what is in it. What changes further down in place is found when something else does. */
+static void mix_folder(uint64_t *stamp, const char *path)
+{
+	DIR *dir = opendir(path);
+
+	mix_file(stamp, path);
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		AUTO_FREE char *inner = path_join(path, entry->d_name);
+
+		if (entry->d_name[0] != '.')
+			mix_file(stamp, inner);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* The chosen folders that are there, as names in /etc. */
+static void list_folders(struct list *ret_folders)
+{
+	DIR *dir = opendir("/etc");
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		for (const char *const *name = defaults_etc_folders; *name; name++) {
+			size_t size = strlen(*name);
+			bool prefix = (*name)[size - 1] == '*';
+
+			if (strncmp(entry->d_name, *name, prefix ? size - 1 : size + 1) == 0)
+				list_add(ret_folders, entry->d_name);
+		}
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Copies a file that everybody may read. What cannot be read is left out. */
+static int copy_file(const char *from, const char *to, struct error *err)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(MOST_BYTES);
+	AUTO_FD in = open(from, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+
+	if (in < 0 || fstat(in, &status) < 0 || !S_ISREG(status.st_mode) ||
+	    !(status.st_mode & S_IROTH) || fd_read_all(in, &bytes) < 0)
+		return 0;
+
+	AUTO_FD out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (out < 0 || fchmod(out, 0644 | (status.st_mode & 0111)) < 0 ||
+	    fd_write_all(out, bytes.data, bytes.used) < 0)
+		return error_sys(err, "write '%s'", to);
+	return 0;
+}
+
+static int copy_folder(const char *from, const char *to, int depth, struct error *err)
+{
+	struct stat status;
+	DIR *dir = NULL;
+	int result = 0;
+
+	if (depth > MOST_DEPTH || stat(from, &status) < 0 || (status.st_mode & 05) != 05 ||
+	    !(dir = opendir(from)))
+		return 0;
+	if (mkdir(to, 0755) < 0 || chmod(to, 0755) < 0) /* whatever the umask is */
+		result = error_sys(err, "make '%s'", to);
+	for (struct dirent *entry; result == 0 && (entry = readdir(dir));) {
+		AUTO_FREE char *source = path_join(from, entry->d_name);
+		AUTO_FREE char *target = path_join(to, entry->d_name);
+		char link[PATH_MAX];
+		ssize_t n;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if ((n = readlink(source, link, sizeof link - 1)) >= 0) {
+			link[n] = '\0';
+			if (symlink(link, target) < 0)
+				result = error_sys(err, "make '%s'", target);
+		} else if (entry->d_type == DT_DIR) {
+			result = copy_folder(source, target, depth + 1, err);
+		} else {
+			result = copy_file(source, target, err);
+		}
+	}
+	closedir(dir);
+	return result;
+}
+
+static int write_text(const char *folder, const char *name, const char *text, struct error *err)
+{
+	AUTO_FREE char *path = path_join(folder, name);
+	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+
+	if (fd < 0 || fchmod(fd, 0644) < 0 || fd_write_all(fd, text, strlen(text)) < 0)
+		return error_sys(err, "write '%s'", path);
+	return 0;
+}
+
+/* A place to mount on: nothing can be mounted where nothing is. `path` is the one in /etc. */
+static int make_point(const char *folder, const char *path, bool is_dir, struct error *err)
+{
+	AUTO_FREE char *point = mem_format("%s/%s", folder, path + strlen("/etc/"));
+	AUTO_FREE char *parent = mem_dup(point);
+
+	*strrchr(parent, '/') = '\0';
+	if (state_folder_make(is_dir ? point : parent, 0755) < 0 ||
+	    (!is_dir && mknod(point, S_IFREG | 0644, 0) < 0 && errno != EEXIST))
+		return error_sys(err, "make '%s'", point);
+	return 0;
+}
+
+/* For one of the large folders; where that is a symlink (to another one), so it is inside. */
+static int make_mount_point(const char *folder, const char *path, struct error *err)
+{
+	AUTO_FREE char *point = mem_format("%s/%s", folder, path + strlen("/etc/"));
+	char target[PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof target - 1);
+
+	if (n < 0)
+		return access(path, F_OK) == 0 ? make_point(folder, path, true, err) : 0;
+	target[n] = '\0';
+	return symlink(target, point) < 0 ? error_sys(err, "make '%s'", point) : 0;
+}
+
+static bool in_etc(const struct fence_rule *rule)
+{
+	return path_within(rule->path, "/etc") && strcmp(rule->path, "/etc") != 0;
+}
+
+static int fill(const char *folder, const struct fence_plan *plan, const char *users,
+		const char *groups, const struct list *folders, struct error *err)
+{
+	int result = 0;
+
+	if (write_text(folder, "passwd", users, err) < 0 ||
+	    write_text(folder, "group", groups, err) < 0)
+		return -1;
+	result = make_point(folder, "/etc/ssl", true, err);
+	for (const char *const *path = defaults_etc_mounts; result == 0 && *path; path++)
+		result = make_mount_point(folder, *path, err);
+	for (const char *const *name = defaults_etc_files; result == 0 && *name; name++) {
+		AUTO_FREE char *from = path_join("/etc", *name);
+		AUTO_FREE char *to = path_join(folder, *name);
+
+		result = copy_file(from, to, err);
+	}
+	for (size_t i = 0; result == 0 && i < folders->count; i++) {
+		AUTO_FREE char *from = path_join("/etc", folders->items[i]);
+		AUTO_FREE char *to = path_join(folder, folders->items[i]);
+
+		result = copy_folder(from, to, 0, err);
+	}
+	if (result == 0 && plan->spec->net == FENCE_NET_OPEN) {
+		AUTO_FREE char *to = path_join(folder, "resolv.conf");
+
+		result = copy_file("/etc/resolv.conf", to, err);
+	}
+	for (size_t i = 0; result == 0 && i < plan->rule_count; i++)
+		if (in_etc(&plan->rules[i]))
+			result = make_point(folder, plan->rules[i].path, plan->rules[i].is_dir,
+					    err);
+	return result;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+	(void)status;
+	(void)type;
+	(void)walk;
+	return remove(path);
+}
+
+static void remove_tree(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* Copies that no fence has been started with for long, and drafts of who was killed. */
+static void prune(const char *shelf)
+{
+	DIR *dir = opendir(shelf);
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		AUTO_FREE char *path = path_join(shelf, entry->d_name);
+		struct stat status;
+
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    lstat(path, &status) == 0 &&
+		    time(NULL) - status.st_mtime > (entry->d_name[0] == '.' ? DRAFT_S : KEPT_S))
+			remove_tree(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Two that make the same copy at once, in whatever namespaces, do not meet. */
+static unsigned long random_number(void)
+{
+	unsigned long number = (unsigned long)getpid();
+
+	if (getrandom(&number, sizeof number, GRND_NONBLOCK) < 0)
+		number ^= (unsigned long)time(NULL) << 32;
+	return number;
+}
+
+int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *err)
+{
+	const struct fence_identity *identity = &plan->identity;
+	AUTO_FREE char *users = mem_format(
+		"root:x:0:0:root:/root:/bin/sh\n%s:x:%u:%u::%s:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
+		identity->name, identity->uid, identity->gid, plan->home);
+	AUTO_FREE char *groups = mem_format("root:x:0:\n%s:x:%u:\nnogroup:x:65534:\n",
+					    identity->name, identity->gid);
+	AUTO_FREE char *shelf = path_join(plan->state, "etc");
+	AUTO_FREE char *path = NULL;
+	AUTO_FREE char *draft = NULL;
+	uint64_t stamp = 0xcbf29ce484222325ULL;
+	struct list folders = { 0 };
+	int result = 0;
+
+	list_folders(&folders);
+	mix(&stamp, RINGFENCE_VERSION, strlen(RINGFENCE_VERSION));
+	mix(&stamp, users, strlen(users));
+	for (const char *const *name = defaults_etc_files; *name; name++) {
+		AUTO_FREE char *file = path_join("/etc", *name);
+
+		mix_file(&stamp, file);
+	}
+	for (size_t i = 0; i < folders.count; i++) {
+		AUTO_FREE char *folder = path_join("/etc", folders.items[i]);
+
+		mix_folder(&stamp, folder);
+	}
+	for (const char *const *mounted = defaults_etc_mounts; *mounted; mounted++) {
+		struct stat status = { 0 };
+
+		lstat(*mounted, &status); /* is it there, and what is it? */
+		mix(&stamp, &status.st_mode, sizeof status.st_mode);
+	}
+	if (plan->spec->net == FENCE_NET_OPEN)
+		mix_file(&stamp, "/etc/resolv.conf");
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (in_etc(&plan->rules[i])) {
+			mix(&stamp, plan->rules[i].path, strlen(plan->rules[i].path));
+			mix(&stamp, &plan->rules[i].is_dir, sizeof plan->rules[i].is_dir);
+		}
+	path = mem_format("%s/%016lx", shelf, (unsigned long)stamp);
+	if (access(path, F_OK) < 0) {
+		draft = mem_format("%s/.%016lx-%016lx", shelf, (unsigned long)stamp,
+				   random_number());
+		if (state_folder_make(shelf, 0700) < 0 || mkdir(draft, 0755) < 0 ||
+		    chmod(draft, 0755) < 0)
+			result = error_sys(err, "make '%s'", draft);
+		else
+			result = fill(draft, plan, users, groups, &folders, err);
+		/* Somebody else may have been quicker. */
+		if (result < 0 || rename(draft, path) < 0) {
+			if (result == 0 && access(path, F_OK) < 0)
+				result = error_sys(err, "make '%s'", path);
+			remove_tree(draft);
+		}
+		prune(shelf);
+	} else {
+		utimensat(AT_FDCWD, path, NULL, 0); /* it is in use */
+	}
+	list_release(&folders);
+	if (result == 0) {
+		*ret_path = path;
+		path = NULL;
+	}
+	return result;
+}

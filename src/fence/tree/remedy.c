@@ -1,0 +1,76 @@
+/* Remedies: see remedy.h. */
+#include "fence/tree/remedy.h"
+
+#include "util/buffer.h"
+#include "util/fd.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool there(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+/* The number in a file below /proc/sys, or -1. */
+static long setting(const char *path)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(64);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || fd_read_all(fd, &text) < 0 || !text.used)
+		return -1;
+	return strtol(buffer_text(&text), NULL, 10);
+}
+
+int remedy_missing_bwrap(const char *looked_for, struct error *err)
+{
+	static const struct {
+		const char *tool;
+		const char *command;
+	} managers[] = {
+		{ "/usr/bin/apt-get", "apt-get install bubblewrap" },
+		{ "/usr/bin/dnf", "dnf install bubblewrap" },
+		{ "/usr/bin/zypper", "zypper install bubblewrap" },
+		{ "/usr/bin/pacman", "pacman -S bubblewrap" },
+		{ "/sbin/apk", "apk add bubblewrap" },
+		{ "/usr/bin/nix-env", "nix-env -iA nixpkgs.bubblewrap" },
+	};
+	const char *command = "install bubblewrap 0.8 or newer with this system's package manager";
+
+	for (size_t i = sizeof managers / sizeof *managers; i-- > 0;)
+		if (there(managers[i].tool))
+			command = managers[i].command;
+	return error_set(err, "no fence: bubblewrap (%s) is not there; %s%s", looked_for,
+			 geteuid() ? "sudo " : "", command);
+}
+
+int remedy_namespaces(const char *complaint, struct error *err)
+{
+	const char *remedy = NULL;
+
+	if (setting("/proc/sys/user/max_user_namespaces") == 0)
+		remedy =
+			"user namespaces are switched off here: sudo sysctl -w user.max_user_namespaces=15000 (in a container or a "
+			"sandbox: outside of it)";
+	else if (setting("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+		remedy =
+			"this kernel lets only root make user namespaces: sudo sysctl -w kernel.unprivileged_userns_clone=1";
+	else if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
+		remedy =
+			"AppArmor restricts user namespaces to programs with a profile: install Ringfence's own "
+			"(packaging/apparmor/ringfence says how), or sudo sysctl -w "
+			"kernel.apparmor_restrict_unprivileged_userns=0";
+	else if (there("/.dockerenv") || there("/run/.containerenv"))
+		remedy =
+			"this is a container that forbids user namespaces: start it with --security-opt seccomp=unconfined "
+			"--security-opt apparmor=unconfined (Docker, Podman), or run Ringfence outside of it";
+	else
+		remedy =
+			"user namespaces do not work here; is this a container or a sandbox? Run Ringfence outside of it, or see: "
+			"bwrap --unshare-user --ro-bind / / true";
+	return error_set(err, "no fence: %s%s%s", complaint, *complaint ? "; " : "", remedy);
+}

@@ -1,0 +1,516 @@
+/* Limits of a run: see limit.h. */
+#include "fence/watch/limit.h"
+
+#include "fence/watch/resource_use.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+/* In the group, but not the command's: the mechanism's process and init. */
+enum { OUTER_PROCESSES = 2 };
+
+/* Looks are this far apart; a second look comes soon, as a process that is just starting another one
+ * counts twice. */
+enum { LOOK_LEAST_MS = 10, LOOK_MOST_MS = 250, LOOK_NOTE_MS = 100, LOOK_COST = 20 };
+
+/* How fast a limit may be approached: bytes in a millisecond. */
+enum { FAST_BYTES = 2 << 20 };
+
+enum kind { BYTES, THOUSANDTHS, NUMBER, TIME };
+
+static const struct {
+	const char *name;
+	uint64_t least; /* below, nothing would start */
+	enum kind kind;
+	enum cgroup_controller controller; /* CGROUP_CONTROLLERS: no group keeps it */
+} table[FENCE_LIMIT_COUNT] = {
+	[FENCE_LIMIT_MEMORY] = { "memory", 8 << 20, BYTES, CGROUP_MEMORY },
+	[FENCE_LIMIT_CPUS] = { "cpus", 10, THOUSANDTHS, CGROUP_CPU },
+	[FENCE_LIMIT_PROCESSES] = { "processes", 1, NUMBER, CGROUP_PIDS },
+	[FENCE_LIMIT_OPEN_FILES] = { "open-files", 16, NUMBER, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_FILE_SIZE] = { "file-size", 1, BYTES, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_TMP_SIZE] = { "tmp-size", 65536, BYTES, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_DISK] = { "disk", 1, BYTES, CGROUP_CONTROLLERS },
+	[FENCE_LIMIT_TIME] = { "time", 1, TIME, CGROUP_CONTROLLERS },
+};
+
+const char *fence_limit_name(enum fence_limit limit)
+{
+	return table[limit].name;
+}
+
+enum fence_limit fence_limit_find(const char *name)
+{
+	int i = 0;
+
+	while (i < FENCE_LIMIT_COUNT && strcmp(table[i].name, name) != 0)
+		i++;
+	return (enum fence_limit)i;
+}
+
+const char *fence_how_name(enum fence_how how)
+{
+	static const char *const names[] = {
+		[FENCE_HOW_NONE] = "none",           [FENCE_HOW_CGROUP_V2] = "cgroup v2",
+		[FENCE_HOW_CGROUP_V1] = "cgroup v1", [FENCE_HOW_RLIMIT] = "rlimit",
+		[FENCE_HOW_TMPFS] = "tmpfs",         [FENCE_HOW_AFFINITY] = "affinity",
+		[FENCE_HOW_WATCHED] = "watched",     [FENCE_HOW_TIMER] = "timer",
+	};
+
+	return names[how];
+}
+
+int fence_limit_parse(enum fence_limit limit, const char *text, uint64_t *ret_value,
+		      struct error *err)
+{
+	static const struct {
+		int (*read)(const char *text, uint64_t *ret_value);
+		const char *wants;
+	} readers[] = {
+		[BYTES] = { text_bytes, "a size such as 64M or 4G (a bare number is bytes)" },
+		[THOUSANDTHS] = { text_thousandths, "a number such as 2 or 0.5" },
+		[NUMBER] = { text_count, "a number such as 64" },
+		[TIME] = { text_duration_ms,
+			   "a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes)" },
+	};
+	enum kind kind = table[limit].kind;
+	uint64_t value;
+
+	if (readers[kind].read(text, &value) < 0)
+		return error_set(err, "%s is %s, not '%s'", table[limit].name, readers[kind].wants,
+				 text);
+	if (value < table[limit].least) {
+		AUTO_FREE char *least = fence_limit_text(limit, table[limit].least);
+
+		return error_set(err, "%s is at least %s: nothing starts with %s",
+				 table[limit].name, least, text);
+	}
+	*ret_value = value;
+	return 0;
+}
+
+char *fence_limit_text(enum fence_limit limit, uint64_t value)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(100);
+
+	switch (table[limit].kind) {
+	case BYTES:
+		text_add_bytes(&text, value);
+		break;
+	case TIME:
+		text_add_duration(&text, value);
+		break;
+	case THOUSANDTHS:
+		buffer_printf(&text, "%g", (double)value / 1000);
+		break;
+	case NUMBER:
+		buffer_printf(&text, "%llu", (unsigned long long)value);
+		break;
+	}
+	return mem_dup(buffer_text(&text));
+}
+
+static unsigned int bit(enum fence_limit limit)
+{
+	return 1U << limit;
+}
+
+static bool fenced(const struct limit_set *limiter)
+{
+	return !(limiter->plan->weaker & FENCE_WEAKER_NO_FENCE);
+}
+
+static uint64_t available_cpus(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof set, &set) < 0 ? 1 : (uint64_t)CPU_COUNT(&set);
+}
+
+static uint64_t whole_cpus(uint64_t thousandths)
+{
+	return (thousandths + 999) / 1000;
+}
+
+/* What keeps a limit here. *ret_weak says that it is not kept as it was asked for, and why. */
+static enum fence_how choose(const struct limit_set *limiter, enum fence_limit limit,
+			     const char **ret_weak)
+{
+	enum cgroup_controller controller = table[limit].controller;
+	uint64_t value = limiter->limits[limit].value;
+	int version = controller == CGROUP_CONTROLLERS ? 0
+						       : limiter->group.parts[controller].version;
+
+	if (version)
+		return version == 2 ? FENCE_HOW_CGROUP_V2 : FENCE_HOW_CGROUP_V1;
+	switch (limit) {
+	case FENCE_LIMIT_MEMORY:
+	case FENCE_LIMIT_DISK:
+		if (resource_use_possible())
+			return FENCE_HOW_WATCHED;
+		*ret_weak = "this kernel does not show which processes belong to a fence";
+		return FENCE_HOW_NONE;
+	case FENCE_LIMIT_CPUS:
+		if (!fenced(limiter))
+			break;
+		if (value % 1000 && value < available_cpus() * 1000)
+			*ret_weak =
+				"parts of a CPU need a control group (version 2 with systemd, or "
+				"version 1 as root)";
+		return FENCE_HOW_AFFINITY;
+	case FENCE_LIMIT_PROCESSES:
+		if (!fenced(limiter))
+			break;
+		return FENCE_HOW_RLIMIT;
+	case FENCE_LIMIT_TMP_SIZE:
+		if (!fenced(limiter))
+			break;
+		return FENCE_HOW_TMPFS;
+	case FENCE_LIMIT_OPEN_FILES:
+	case FENCE_LIMIT_FILE_SIZE:
+		return FENCE_HOW_RLIMIT;
+	case FENCE_LIMIT_TIME:
+		return FENCE_HOW_TIMER;
+	case FENCE_LIMIT_COUNT:
+		break;
+	}
+	*ret_weak = "there is no fence";
+	return FENCE_HOW_NONE;
+}
+
+static int judge(struct limit_set *limiter, enum fence_limit limit, struct fence_result *result,
+		 struct error *err)
+{
+	struct fence_limited *at = &limiter->limits[limit];
+	AUTO_FREE char *shown = fence_limit_text(limit, at->value);
+	const char *weak = NULL;
+
+	at->how = choose(limiter, limit, &weak);
+	if (!weak)
+		return 0;
+	if (!(limiter->plan->spec->accepted_limits & bit(limit)))
+		return error_set(
+			err,
+			"the limit of %s (%s) cannot be kept here: %s; to run all the same: "
+			"--accept-weaker %s",
+			table[limit].name, shown, weak, table[limit].name);
+	result->weaker_limits |= bit(limit);
+	list_printf(&result->warnings, "the limit of %s (%s) is not kept: %s", table[limit].name,
+		    shown, weak);
+	return 0;
+}
+
+static void make_groups(struct limit_set *limiter)
+{
+	uint64_t values[CGROUP_CONTROLLERS] = { 0 };
+	struct cgroup_place place;
+	bool any = false;
+
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
+		if (table[i].controller == CGROUP_CONTROLLERS || !limiter->limits[i].value)
+			continue;
+		values[table[i].controller] = limiter->limits[i].value;
+		if (i == FENCE_LIMIT_PROCESSES)
+			values[CGROUP_PIDS] += OUTER_PROCESSES;
+		any = true;
+	}
+	if (!any)
+		return;
+	cgroup_place_find(&place);
+	cgroup_make(&place, values, &limiter->group);
+	cgroup_place_release(&place);
+}
+
+int limit_begin(struct limit_set *limiter, const struct fence_plan *plan,
+		struct fence_result *result, struct error *err)
+{
+	int status = 0;
+
+	limiter->plan = plan;
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
+		limiter->limits[i].value = plan->spec->limits[i];
+	make_groups(limiter);
+	for (int i = 0; i < FENCE_LIMIT_COUNT && status == 0; i++)
+		if (limiter->limits[i].value)
+			status = judge(limiter, (enum fence_limit)i, result, err);
+	memcpy(result->limits, limiter->limits, sizeof result->limits);
+	return status;
+}
+
+static uint64_t kept_by(const struct limit_set *limiter, enum fence_limit limit, enum fence_how how)
+{
+	return limiter->limits[limit].how == how ? limiter->limits[limit].value : 0;
+}
+
+void limit_describe(const struct limit_set *limiter, struct wire_limits *ret_limits)
+{
+	*ret_limits = (struct wire_limits){
+		.memory = limiter->limits[FENCE_LIMIT_MEMORY].value,
+		.processes = limiter->limits[FENCE_LIMIT_PROCESSES].value,
+		.processes_exact = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT) != 0,
+		.open_files = limiter->limits[FENCE_LIMIT_OPEN_FILES].value,
+		.file_size = limiter->limits[FENCE_LIMIT_FILE_SIZE].value,
+		.tmp_size = limit_tmp_size(limiter->plan->spec),
+		.cpus = whole_cpus(kept_by(limiter, FENCE_LIMIT_CPUS, FENCE_HOW_AFFINITY)),
+		.counters = kept_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED) != 0,
+	};
+}
+
+uint64_t limit_tmp_size(const struct fence_spec *spec)
+{
+	uint64_t memory = spec->limits[FENCE_LIMIT_MEMORY];
+	uint64_t own = spec->limits[FENCE_LIMIT_TMP_SIZE];
+	uint64_t otherwise = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) /
+			     2;
+
+	if (own)
+		return memory && memory < own ? memory : own;
+	return memory < otherwise ? memory : 0;
+}
+
+/* As many of the CPUs as were asked for, from a place that is another one for each fence. */
+static int choose_cpus(uint64_t wanted, struct error *err)
+{
+	cpu_set_t all;
+	cpu_set_t chosen;
+	unsigned int start = (unsigned int)getpid();
+	uint64_t count = 0;
+
+	if (sched_getaffinity(0, sizeof all, &all) < 0)
+		return error_sys(err, "read which CPUs there are");
+	if (getrandom(&start, sizeof start, GRND_NONBLOCK) < 0)
+		start *= 7;
+	CPU_ZERO(&chosen);
+	for (unsigned int i = 0; i < CPU_SETSIZE && count < wanted; i++) {
+		unsigned int cpu = (start + i) % CPU_SETSIZE;
+
+		if (CPU_ISSET(cpu, &all)) {
+			CPU_SET(cpu, &chosen);
+			count++;
+		}
+	}
+	return sched_setaffinity(0, sizeof chosen, &chosen) < 0
+		       ? error_sys(err, "choose the CPUs of the fence")
+		       : 0;
+}
+
+int limit_enter(const struct limit_set *limiter, struct error *err)
+{
+	uint64_t cpus = whole_cpus(kept_by(limiter, FENCE_LIMIT_CPUS, FENCE_HOW_AFFINITY));
+
+	if (cpus && choose_cpus(cpus, err) < 0)
+		return -1;
+	return cgroup_join(&limiter->group, err);
+}
+
+int limit_check(const struct limit_set *limiter, pid_t child, struct error *err)
+{
+	return cgroup_check(&limiter->group, child, err);
+}
+
+/* Limits that a look can tell something about. */
+static unsigned int visible(const struct limit_set *limiter)
+{
+	unsigned int set = 0;
+
+	if (kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED))
+		set |= bit(FENCE_LIMIT_MEMORY);
+	if (kept_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED))
+		set |= bit(FENCE_LIMIT_DISK);
+	if (kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT))
+		set |= bit(FENCE_LIMIT_PROCESSES);
+	if (limiter->limits[FENCE_LIMIT_OPEN_FILES].value)
+		set |= bit(FENCE_LIMIT_OPEN_FILES);
+	return resource_use_possible() ? set : 0;
+}
+
+void limit_watch(struct limit_set *limiter, uint64_t now_ms)
+{
+	limiter->watched = visible(limiter);
+	limiter->next_ms = limiter->watched ? now_ms + LOOK_LEAST_MS : 0;
+}
+
+/* How long it takes at least until a limit is met. */
+static uint64_t patience_ms(uint64_t used, uint64_t limit)
+{
+	return used >= limit ? 0 : (limit - used) / FAST_BYTES;
+}
+
+static uint64_t next_look_ms(const struct limit_set *limiter, const struct resource_use *usage)
+{
+	uint64_t wait = LOOK_MOST_MS;
+	uint64_t memory = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
+	uint64_t disk = kept_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED);
+
+	if (limiter->suspects || limiter->suspect)
+		return LOOK_LEAST_MS;
+	if (memory && patience_ms(usage->memory_fair, memory) < wait)
+		wait = patience_ms(usage->memory_fair, memory);
+	if (disk && patience_ms(usage->written, disk) < wait)
+		wait = patience_ms(usage->written, disk);
+	if (limiter->watched & (bit(FENCE_LIMIT_PROCESSES) | bit(FENCE_LIMIT_OPEN_FILES)) &&
+	    wait > LOOK_NOTE_MS)
+		wait = LOOK_NOTE_MS;
+	return wait < LOOK_LEAST_MS ? LOOK_LEAST_MS : wait;
+}
+
+static void remember(uint64_t *highest, uint64_t value)
+{
+	if (value > *highest)
+		*highest = value;
+}
+
+static unsigned int exceeded(const struct limit_set *limiter, const struct resource_use *usage)
+{
+	uint64_t memory = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
+	uint64_t disk = kept_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED);
+	unsigned int set = 0;
+
+	if (memory && usage->memory_fair > memory)
+		set |= bit(FENCE_LIMIT_MEMORY);
+	if (disk && (usage->written > disk || (usage->hidden && usage->hidden == limiter->suspect)))
+		set |= bit(FENCE_LIMIT_DISK);
+	return set;
+}
+
+static void note(struct limit_set *limiter, const struct resource_use *usage)
+{
+	if (kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED))
+		remember(&limiter->seen.memory_peak, usage->memory_fair);
+	remember(&limiter->most_files, usage->most_files);
+	remember(&limiter->seen.disk_written, usage->written);
+	remember(&limiter->seen.processes_peak, usage->tasks);
+}
+
+enum fence_limit limit_look(struct limit_set *limiter, pid_t child, uint64_t now_ms)
+{
+	const struct resource_use_wanted wanted = {
+		.first = child,
+		.is_init = !fenced(limiter),
+		.counters = limiter->counters,
+		.written = limiter->watched & bit(FENCE_LIMIT_DISK),
+		.files = limiter->watched & bit(FENCE_LIMIT_OPEN_FILES),
+		.fair_from = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED),
+	};
+	struct resource_use usage;
+	unsigned int over;
+	unsigned int confirmed;
+
+	resource_use_look(&wanted, &usage);
+	note(limiter, &usage);
+	over = exceeded(limiter, &usage);
+	confirmed = over & limiter->suspects;
+	limiter->suspects = over;
+	limiter->suspect = usage.hidden;
+	limiter->hidden = confirmed && usage.hidden &&
+			  usage.written <= limiter->limits[FENCE_LIMIT_DISK].value;
+	limiter->next_ms = now_ms + next_look_ms(limiter, &usage);
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
+		if (confirmed & bit((enum fence_limit)i))
+			return (enum fence_limit)i;
+	return FENCE_LIMIT_COUNT;
+}
+
+static void settle_use(const struct limit_set *limiter, const struct rusage *spent,
+		       const struct wire_use *use, struct fence_use *ret_use)
+{
+	const struct timeval times[] = { spent->ru_utime, spent->ru_stime };
+	uint64_t memory = cgroup_peak(&limiter->group, CGROUP_MEMORY);
+	uint64_t processes = cgroup_peak(&limiter->group, CGROUP_PIDS);
+	uint64_t most = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
+
+	*ret_use = limiter->seen;
+	for (int i = 0; i < 2; i++)
+		ret_use->cpu_ms += (uint64_t)times[i].tv_sec * 1000 +
+				   (uint64_t)times[i].tv_usec / 1000;
+	remember(&ret_use->memory_peak, (uint64_t)spent->ru_maxrss * 1024);
+	remember(&ret_use->disk_written, use->written);
+	remember(&ret_use->processes_peak, use->left);
+	if (memory)
+		ret_use->memory_peak = memory;
+	if (processes > OUTER_PROCESSES)
+		ret_use->processes_peak = processes - OUTER_PROCESSES;
+	else if (!ret_use->processes_peak)
+		ret_use->processes_peak = use->processes;
+	if (most && ret_use->processes_peak > most)
+		ret_use->processes_peak = most;
+}
+
+/* Without a group nobody counts refused processes: one that failed while all were in use was refused
+ * some, as far as can be known. */
+static bool ran_out_of_processes(const struct limit_set *limiter, const struct wire_use *use,
+				 const struct fence_result *result)
+{
+	uint64_t most = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
+
+	if (cgroup_trips(&limiter->group, CGROUP_PIDS))
+		return true;
+	return most && result->kind != FENCE_OK &&
+	       (use->left >= most || limiter->seen.processes_peak >= most);
+}
+
+/* What was run into, as far as that can be known. */
+static unsigned int tripped(const struct limit_set *limiter, const struct wire_use *use,
+			    const struct fence_result *result)
+{
+	const struct fence_limited *limits = limiter->limits;
+	uint64_t memory = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
+	unsigned int set = 0;
+
+	if (cgroup_trips(&limiter->group, CGROUP_MEMORY) ||
+	    (memory && result->use.memory_peak > memory))
+		set |= bit(FENCE_LIMIT_MEMORY);
+	if (ran_out_of_processes(limiter, use, result))
+		set |= bit(FENCE_LIMIT_PROCESSES);
+	if (limits[FENCE_LIMIT_OPEN_FILES].value &&
+	    limiter->most_files >= limits[FENCE_LIMIT_OPEN_FILES].value)
+		set |= bit(FENCE_LIMIT_OPEN_FILES);
+	if (limits[FENCE_LIMIT_FILE_SIZE].value &&
+	    (use->file_size || result->code == FENCE_EXIT_SIGNAL + SIGXFSZ))
+		set |= bit(FENCE_LIMIT_FILE_SIZE);
+	if (limits[FENCE_LIMIT_TMP_SIZE].value && use->tmp_full)
+		set |= bit(FENCE_LIMIT_TMP_SIZE);
+	if (limits[FENCE_LIMIT_DISK].value &&
+	    result->use.disk_written > limits[FENCE_LIMIT_DISK].value)
+		set |= bit(FENCE_LIMIT_DISK);
+	return set;
+}
+
+bool limit_killed(const struct limit_set *limiter)
+{
+	return cgroup_trips(&limiter->group, CGROUP_MEMORY) > 0;
+}
+
+void limit_settle(const struct limit_set *limiter, const struct rusage *spent,
+		  const struct wire_use *use, struct fence_result *result)
+{
+	unsigned int set;
+
+	settle_use(limiter, spent, use, &result->use);
+	if (limiter->hidden)
+		list_add(
+			&result->warnings,
+			"a process did not show what it wrote (it is not dumpable), so the limit of "
+			"disk could not be watched and the run was ended");
+	set = tripped(limiter, use, result);
+	for (int i = 0; i < FENCE_LIMIT_COUNT && result->tripped == FENCE_LIMIT_COUNT; i++)
+		if (set & bit((enum fence_limit)i))
+			result->tripped = (enum fence_limit)i;
+	if (result->tripped != FENCE_LIMIT_COUNT &&
+	    (result->kind == FENCE_COMMAND || result->kind == FENCE_SIGNALLED) && !result->why[0]) {
+		result->kind = FENCE_LIMITED;
+		result->code = FENCE_EXIT_LIMIT;
+	}
+}
+
+void limit_end(struct limit_set *limiter)
+{
+	cgroup_remove(&limiter->group);
+	fd_close(&limiter->counters);
+}

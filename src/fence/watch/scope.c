@@ -1,0 +1,111 @@
+/*
+ * A group from systemd. On most machines a user's processes are in groups that belong to systemd, and
+ * nobody else may move a process between them. It gives a group of its own to whoever asks with
+ * `systemd-run --user --scope` (root: without --user), which moves itself and then becomes the given program: this one.
+ */
+#include "fence/fence.h"
+#include "fence/watch/cgroup.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/list.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Set in the scope, so that one that did not help is not asked for again. */
+#define SCOPE_MARK "RINGFENCE_SCOPE"
+
+/* The system's own, not one that somebody put into PATH. */
+static const char *find_systemd_run(void)
+{
+	static const char *const places[] = { "/usr/bin/systemd-run", "/bin/systemd-run",
+					      "/run/current-system/sw/bin/systemd-run" };
+	const char *chosen = getenv("RINGFENCE_SYSTEMD_RUN");
+
+	if (chosen && chosen[0] == '/')
+		return chosen;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		if (access(places[i], X_OK) == 0)
+			return places[i];
+	return NULL;
+}
+
+/* Is systemd there, the user's own or, for root, the system's? Its socket answers. */
+static bool manager_answers(void)
+{
+	const char *folder = geteuid() == 0 ? "/run" : getenv("XDG_RUNTIME_DIR");
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int used = snprintf(address.sun_path, sizeof address.sun_path, "%s/systemd/private",
+			    folder ? folder : "");
+
+	return folder && folder[0] == '/' && used < (int)sizeof address.sun_path && fd >= 0 &&
+	       connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+}
+
+/* Would a group help, and is none to be had without systemd? */
+static bool needed(const struct fence_spec *spec)
+{
+	const uint64_t values[CGROUP_CONTROLLERS] = {
+		[CGROUP_MEMORY] = spec->limits[FENCE_LIMIT_MEMORY],
+		[CGROUP_CPU] = spec->limits[FENCE_LIMIT_CPUS],
+		[CGROUP_PIDS] = spec->limits[FENCE_LIMIT_PROCESSES],
+	};
+	struct cgroup_place place;
+	bool result;
+
+	if (!(values[CGROUP_MEMORY] || values[CGROUP_CPU] || values[CGROUP_PIDS]) ||
+	    getenv(SCOPE_MARK))
+		return false;
+	cgroup_place_find(&place);
+	result = place.v2 && !cgroup_likely(&place, values);
+	cgroup_place_release(&place);
+	return result;
+}
+
+static void add_arguments(struct list *arguments, struct buffer *own)
+{
+	size_t used = own->used;
+	const char *text = buffer_text(own);
+
+	for (size_t at = strlen(text) + 1; at < used; at += strlen(text + at) + 1)
+		list_add(arguments, text + at);
+}
+
+void fence_enter_scope(const struct fence_spec *spec)
+{
+	AUTO_BUFFER struct buffer own = BUFFER_INIT(8 << 20);
+	AUTO_FD file = -1;
+	const char *systemd_run;
+	char self[PATH_MAX];
+	struct list arguments = { 0 };
+	ssize_t n;
+
+	if (!needed(spec) || !(systemd_run = find_systemd_run()) || !manager_answers())
+		return;
+	n = readlink("/proc/self/exe", self, sizeof self - 1);
+	file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	if (n <= 0 || file < 0 || fd_read_all(file, &own) < 0)
+		return;
+	self[n] = '\0';
+	list_add(&arguments, "systemd-run");
+	if (geteuid() != 0)
+		list_add(&arguments, "--user");
+	list_add(&arguments, "--scope");
+	list_add(&arguments, "--quiet");
+	list_add(&arguments, "--collect");
+	list_add(&arguments, "--property=Delegate=yes");
+	list_add(&arguments, "--");
+	list_add(&arguments, self);
+	add_arguments(&arguments, &own);
+	setenv(SCOPE_MARK, "1", 1);
+	execv(systemd_run, arguments.items);
+	unsetenv(SCOPE_MARK);
+	list_release(&arguments);
+}

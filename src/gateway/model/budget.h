@@ -1,0 +1,63 @@
+/*
+ * The gateway's till: what it may spend, who waits for money, and what the owner is told.
+ *
+ * The owner grants money in steps and writes the lines of the ledger (ledger.h); here is the other end of that. When the
+ * money is used up the till is latched: what waits is refused, what streams is cut, and nothing leaves any more.
+ */
+#ifndef GATEWAY_MODEL_BUDGET_H
+#define GATEWAY_MODEL_BUDGET_H
+
+#include "gateway/owner/ledger.h"
+#include "gateway/owner_protocol.h"
+#include "meter/money.h"
+
+#include <stdint.h>
+
+struct engine;
+struct call;
+
+enum { BUDGET_MODELS = 16 };
+
+struct budget {
+	struct money money;
+	uint64_t usual;       /* what was reserved for the last request */
+	uint32_t refused;     /* requests, because the money is used up */
+	char why[LEDGER_WHY]; /* which limit is in the way, as the owner said last */
+	struct call *calls;   /* all that are under way, the oldest first */
+	struct call *last;
+	struct budget_learnt { /* of the models that were asked */
+		const struct price_model *model;
+		struct money_learnt like;
+	} learnt[BUDGET_MODELS];
+	size_t learnt_count;
+};
+
+/* Before anything is asked for. */
+void budget_init(struct engine *engine);
+
+/* Asks the owner for more. must: it is spent already. */
+void budget_ask(struct engine *engine, uint64_t nusd, bool must);
+void budget_granted(struct engine *engine, const struct owner_protocol_message *message);
+
+/* A line for the ledger. */
+void budget_tell(struct engine *engine, const struct ledger_row *row);
+void budget_tell_unreached(struct engine *engine, const char *why);
+
+/* Something was settled or changed: who waits may go on, what is overdrawn is asked for. */
+void budget_changed(struct engine *engine);
+
+/* A request is over: what the next one will need is asked for now. */
+void budget_ask_ahead(struct engine *engine);
+
+/* The money is used up. */
+void budget_latch(struct engine *engine);
+
+/* Everything ends: cuts what is under way, settles, and says so to the owner. */
+void budget_close(struct engine *engine);
+
+/* What a request of so many bytes was in tokens, and what one would be, with a margin; 0: not known. */
+void budget_learn(struct budget *budget, const struct price_model *model, uint64_t bytes,
+		  uint64_t tokens);
+uint64_t budget_guess(const struct budget *budget, const struct price_model *model, uint64_t bytes);
+
+#endif

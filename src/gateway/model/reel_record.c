@@ -1,0 +1,148 @@
+/* Calls that are recorded: see reel.h. */
+#include "gateway/call.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+struct reel_recorder {
+	struct tape_exchange exchange;
+	struct buffer headers;
+};
+
+/* Tells the owner, who tells the user. */
+static void stop_recording(struct engine *engine, const char *why)
+{
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_NEWS };
+
+	fd_close(&engine->reels.fd);
+	snprintf(message.u.text, sizeof message.u.text,
+		 "the tape ends here, and the run goes on without it: %s", why);
+	if (owner_protocol_send(engine->owner.fd, &message, NULL, 0, true) < 0)
+		engine->loop.over = true;
+}
+
+void reel_record_request(struct call *call)
+{
+	struct tape_exchange *exchange;
+
+	if (call->engine->reels.fd < 0)
+		return;
+	call->recorder = mem_zero(sizeof *call->recorder);
+	call->recorder->headers = BUFFER_INIT(TAPE_HEADERS * 1024);
+	exchange = &call->recorder->exchange;
+	exchange->body = BUFFER_INIT(TAPE_BODY);
+	exchange->free = call->upstream->provider->free;
+	snprintf(exchange->method, sizeof exchange->method, "%s", call->target.route->method);
+	snprintf(exchange->path, sizeof exchange->path, "%.*s", (int)sizeof exchange->path - 1,
+		 call->target.target);
+	reel_listen(call, &exchange->talk);
+}
+
+static bool is_kept(struct http_text name, struct http_text value)
+{
+	static const char *const names[] = { "content-type", "retry-after", "retry-after-ms",
+					     "x-should-retry", NULL };
+	static const char *const prefixes[] = { "anthropic-ratelimit-", "x-ratelimit-", NULL };
+
+	for (size_t i = 0; i < value.size; i++)
+		if (value.at[i] < 0x20 || value.at[i] > 0x7e)
+			return false;
+	if (name.size + value.size > 1000 || value.size == 0)
+		return false;
+	for (const char *const *at = names; *at; at++)
+		if (http_text_is(name, *at))
+			return true;
+	for (const char *const *at = prefixes; *at; at++)
+		if (name.size > strlen(*at) && strncasecmp(name.at, *at, strlen(*at)) == 0)
+			return true;
+	return false;
+}
+
+void reel_record_head(struct call *call, const struct http_response *response)
+{
+	struct http_text lines = response->message.lines;
+	struct http_text name;
+	struct http_text value;
+	size_t count = 0;
+
+	if (!call->recorder)
+		return;
+	call->recorder->exchange.status = response->status;
+	while (http_line_next(&lines, &name, &value)) {
+		if (!is_kept(name, value) || ++count > TAPE_HEADERS)
+			continue;
+		for (size_t i = 0; i < name.size; i++)
+			buffer_printf(&call->recorder->headers, "%c",
+				      name.at[i] >= 'A' && name.at[i] <= 'Z' ? name.at[i] | 0x20
+									     : name.at[i]);
+		buffer_printf(&call->recorder->headers, ": %.*s\n", (int)value.size, value.at);
+	}
+}
+
+static uint32_t elapsed(const struct call *call)
+{
+	return (uint32_t)(call->engine->loop.now_ms - call->began_ms);
+}
+
+void reel_record_bytes(struct call *call, const char *bytes, size_t size)
+{
+	if (call->recorder && size > 0)
+		tape_exchange_add(&call->recorder->exchange, elapsed(call), bytes, size);
+}
+
+void reel_record_whole(struct call *call)
+{
+	if (call->recorder)
+		call->recorder->exchange.whole = true;
+}
+
+/* Keys and tokens that stand in an answer, however they are written. */
+static void mask_names(const struct engine *engine, struct buffer *body)
+{
+	const struct tape_names *names = &engine->reels.names;
+
+	for (size_t i = 0; i < names->count; i++)
+		if (!names->items[i].path)
+			mask_text(names->items[i].text, body->data, body->used);
+}
+
+static void write_down(struct engine *engine, struct tape_exchange *exchange)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(TAPE_MOST);
+	struct reel_deck *reels = &engine->reels;
+
+	mask_names(engine, &exchange->body);
+	if (buffer_overflowed(&exchange->body))
+		stop_recording(engine, "an answer is longer than a tape can hold");
+	else if (tape_write(&reels->tape, exchange, &text) < 0 ||
+		 reels->size + text.used > TAPE_MOST)
+		stop_recording(engine, "it is full");
+	else if (fd_write_all(reels->fd, text.data, text.used) < 0)
+		stop_recording(engine, strerror(errno));
+	else
+		reels->size += text.used;
+}
+
+void reel_record_end(struct call *call)
+{
+	struct reel_recorder *recorder = call->recorder;
+
+	if (!recorder)
+		return;
+	call->recorder = NULL;
+	mask_names(call->engine, &recorder->headers);
+	recorder->exchange.headers = mem_dup(buffer_text(&recorder->headers));
+	recorder->exchange.end_ms = elapsed(call);
+	/* What did not reach the provider has not happened. */
+	if (call->engine->reels.fd >= 0 && (call->sent || recorder->exchange.status))
+		write_down(call->engine, &recorder->exchange);
+	tape_exchange_release(&recorder->exchange);
+	buffer_release(&recorder->headers);
+	free(recorder);
+}

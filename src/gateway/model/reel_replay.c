@@ -1,0 +1,330 @@
+/* Calls that a tape answers: see reel.h. */
+#include "gateway/call.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct reel {
+	struct reel *next; /* among those that are ready */
+	struct event_loop_alarm alarm;
+	struct call *call;
+	struct upstream_user user;
+	const struct tape_exchange *exchange;
+	struct buffer wire; /* the answer, as a provider would send it */
+	size_t *stops;      /* where each piece of it ends */
+	size_t piece, at;
+	bool armed;
+};
+
+/* --- set-up */
+
+int reel_begin(struct engine *engine, int tape, int used, struct error *err)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(TAPE_MOST);
+	AUTO_FD tape_fd = tape;
+	AUTO_FD used_fd = used;
+	const struct models *models = &engine->config.models;
+	struct reel_deck *reels = &engine->reels;
+	struct stat status;
+	void *memory;
+
+	if (lseek(tape_fd, 0, SEEK_SET) < 0 || fd_read_all(tape_fd, &bytes) < 0)
+		return error_sys(err, "read the tape");
+	if (tape_read(buffer_text(&bytes), bytes.used, &reels->tape, err) < 0)
+		return -1;
+	tape_names_add(&reels->names, engine->config.token, "<token>", false);
+	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
+		if (strlen(models->providers[i].key) >= MASK_SHORTEST)
+			tape_names_add(&reels->names, models->providers[i].key, "<key>", false);
+	tape_names_add(&reels->names, models->tape.project, "<project>", true);
+	tape_names_add(&reels->names, models->tape.home, "<home>", true);
+	reels->size = bytes.used;
+	if (models->tape.mode == MODELS_RECORD) {
+		reels->fd = fd_steal(&tape_fd);
+		return 0;
+	}
+	if (fstat(used_fd, &status) < 0 || status.st_size != (off_t)sizeof *reels->marks)
+		return error_set(err, "the marks of the replay are those of another version");
+	memory = mmap(NULL, sizeof *reels->marks, PROT_READ | PROT_WRITE, MAP_SHARED, used_fd, 0);
+	if (memory == MAP_FAILED)
+		return error_sys(err, "map the marks of the replay");
+	reels->marks = memory;
+	reels->used = mem_alloc(sizeof reels->marks->used);
+	memcpy(reels->used, reels->marks->used, sizeof reels->marks->used);
+	reels->replay = true;
+	return 0;
+}
+
+/* --- what a call says */
+
+static int read_request(const struct call *call, struct buffer *body)
+{
+	if (call->spool < 0) {
+		buffer_add(body, call->memory.data, call->memory.used);
+		return 0;
+	}
+	while (body->used < call->size) {
+		size_t most = call->size - body->used < ENGINE_SCRATCH
+				      ? (size_t)(call->size - body->used)
+				      : ENGINE_SCRATCH;
+		ssize_t n = pread(call->spool, call->engine->scratch, most, (off_t)body->used);
+
+		if (n <= 0)
+			return -1;
+		buffer_add(body, call->engine->scratch, (size_t)n);
+	}
+	return 0;
+}
+
+void reel_listen(struct call *call, struct tape_talk *ret_talk)
+{
+	AUTO_BUFFER struct buffer body = BUFFER_INIT(CALL_BODY_MOST);
+	const struct request_route *route = call->target.route;
+	const char *model = call->body.model[0] ? call->body.model : call->target.model;
+
+	snprintf(ret_talk->route, sizeof ret_talk->route, "%s", route->name);
+	snprintf(ret_talk->provider, sizeof ret_talk->provider, "%s",
+		 request_provider_names[route->provider]);
+	tape_model(ret_talk->model, model, strlen(model));
+	ret_talk->stream = call->body.stream;
+	if (read_request(call, &body) == 0)
+		tape_talk_read(ret_talk, buffer_text(&body), body.used, &call->engine->reels.names);
+}
+
+/* --- the answer */
+
+static void add_headers(struct buffer *wire, const char *headers, bool paced)
+{
+	for (const char *end; (end = strchr(headers, '\n')); headers = end + 1) {
+		size_t name = strcspn(headers, ":");
+		bool after = strncasecmp(headers, "retry-after", 11) == 0;
+		bool reset = strncasecmp(headers, "x-ratelimit-reset-", 18) == 0;
+
+		/* Who does not wait for the model's words does not wait for its limits, either: a second means that there was one. */
+		if ((after || reset) && !paced)
+			buffer_printf(wire, "%.*s: %s\r\n", (int)name, headers,
+				      reset       ? "1s"
+				      : name > 11 ? "1000"
+						  : "1");
+		else
+			buffer_printf(wire, "%.*s\r\n", (int)(end - headers), headers);
+	}
+}
+
+/* As one stream of bytes. What was cut has no end, and a stream has no length. */
+static void make_wire(struct reel *reel, bool paced)
+{
+	const struct tape_exchange *exchange = reel->exchange;
+	bool frames = !exchange->whole || exchange->talk.stream;
+	struct buffer *wire = &reel->wire;
+
+	reel->stops = mem_zero((exchange->burst_count + 2) * sizeof *reel->stops);
+	if (!exchange->status)
+		return;
+	buffer_printf(wire, "HTTP/1.1 %u %s\r\n", exchange->status,
+		      exchange->status < 300 ? "OK" : "Error");
+	add_headers(wire, exchange->headers, paced);
+	if (frames)
+		buffer_add_text(wire, "Transfer-Encoding: chunked\r\n\r\n");
+	else
+		buffer_printf(wire, "Content-Length: %zu\r\n\r\n", exchange->body.used);
+	reel->stops[0] = wire->used;
+	for (size_t i = 0; i < exchange->burst_count; i++) {
+		size_t start = exchange->bursts[i].start;
+		size_t end = i + 1 < exchange->burst_count ? exchange->bursts[i + 1].start
+							   : exchange->body.used;
+
+		if (frames)
+			http_chunk_write(exchange->body.data + start, end - start, wire);
+		else
+			buffer_add(wire, exchange->body.data + start, end - start);
+		reel->stops[i + 1] = wire->used;
+	}
+	if (frames && exchange->whole)
+		buffer_add_text(wire, "0\r\n\r\n");
+	reel->stops[exchange->burst_count + 1] = wire->used;
+}
+
+/* When the piece that comes next is due, in milliseconds since the request began. */
+static uint32_t due_ms(const struct reel *reel)
+{
+	const struct tape_exchange *exchange = reel->exchange;
+
+	if (exchange->burst_count == 0 || reel->piece > exchange->burst_count)
+		return exchange->end_ms;
+	return exchange->bursts[reel->piece ? reel->piece - 1 : 0].at_ms;
+}
+
+static bool is_due(const struct reel *reel)
+{
+	const struct engine *engine = reel->call->engine;
+
+	return !engine->config.models.tape.paced ||
+	       engine->loop.now_ms - reel->call->began_ms >= due_ms(reel);
+}
+
+ssize_t reel_read(struct reel *reel, void *bytes, size_t size)
+{
+	size_t pieces = reel->exchange->burst_count + 2;
+	size_t left;
+
+	while (reel->piece < pieces && reel->at == reel->stops[reel->piece])
+		reel->piece++;
+	if (!is_due(reel))
+		return TLS_AGAIN;
+	if (reel->piece == pieces) {
+		/* What is not said about an answer that was cut is estimated by its time: that it took then. */
+		reel->call->began_ms = reel->call->engine->loop.now_ms - reel->exchange->end_ms;
+		return 0;
+	}
+	left = reel->stops[reel->piece] - reel->at;
+	left = left < size ? left : size;
+	memcpy(bytes, reel->wire.data + reel->at, left);
+	reel->at += left;
+	return (ssize_t)left;
+}
+
+/* --- whose turn it is */
+
+static void disarm(struct reel *reel)
+{
+	struct reel **at = &reel->call->engine->reels.ready;
+
+	event_loop_alarm_stop(&reel->alarm);
+	if (!reel->armed)
+		return;
+	reel->armed = false;
+	while (*at && *at != reel)
+		at = &(*at)->next;
+	if (*at)
+		*at = reel->next;
+	reel->next = NULL;
+}
+
+static void go_on(struct reel *reel)
+{
+	disarm(reel);
+	reel->user.ready(reel->user.context, EPOLLIN);
+}
+
+static void ring(struct event_loop_alarm *alarm)
+{
+	struct reel *reel = EVENT_LOOP_OWNER(alarm, struct reel, alarm);
+
+	if (is_due(reel))
+		go_on(reel);
+	else
+		event_loop_alarm_start(&reel->call->engine->loop, &reel->call->engine->pace,
+				       &reel->alarm);
+}
+
+void reel_watch(struct reel *reel, bool reading)
+{
+	struct engine *engine = reel->call->engine;
+	struct reel **at = &engine->reels.ready;
+
+	if (!reading) {
+		disarm(reel);
+	} else if (!is_due(reel)) {
+		event_loop_alarm_start(&engine->loop, &engine->pace, &reel->alarm);
+	} else if (!reel->armed) {
+		while (*at)
+			at = &(*at)->next;
+		*at = reel;
+		reel->armed = true;
+	}
+}
+
+uint64_t reel_settle(struct engine *engine)
+{
+	size_t count = 0;
+
+	for (const struct reel *reel = engine->reels.ready; reel; reel = reel->next)
+		count++;
+	/* Each of them once: then it is others' turn. One may end another. */
+	while (count-- > 0 && engine->reels.ready)
+		go_on(engine->reels.ready);
+	return engine->reels.ready ? 0 : UINT64_MAX;
+}
+
+void reel_free(struct reel *reel)
+{
+	struct reel_deck *reels;
+	size_t index;
+
+	if (!reel)
+		return;
+	/* Only now: if this process is killed before, the client asks again, and gets the same. */
+	reels = &reel->call->engine->reels;
+	index = (size_t)(reel->exchange - reels->tape.exchanges);
+	reels->marks->used[index] = reels->used[index];
+	disarm(reel);
+	buffer_release(&reel->wire);
+	free(reel->stops);
+	event_loop_free_later(&reel->call->engine->loop, reel);
+}
+
+/* --- from a call to its answer */
+
+static bool stray(struct call *call, const struct tape_talk *talk)
+{
+	struct engine *engine = call->engine;
+	struct reel_deck *reels = &engine->reels;
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_NEWS, .id = 1 };
+	char where[TAPE_DIFFERENCE];
+	char text[sizeof reels->stray];
+
+	tape_difference(&reels->tape, talk, reels->used, where);
+	snprintf(text, sizeof text, "this is not what was recorded: %s", where);
+	/* Lists of models and counts of tokens are asked for on the side: nothing depends on them. */
+	if (call->target.route->billed) {
+		memcpy(reels->stray, text, sizeof reels->stray);
+		snprintf(message.u.text, sizeof message.u.text, "%s", text);
+		if (owner_protocol_send(engine->owner.fd, &message, NULL, 0, true) < 0)
+			engine->loop.over = true;
+	}
+	call_refuse(call->visit, call->target.route->format, SHAPE_REQUEST, text);
+	return false;
+}
+
+bool reel_connect(struct call *call, const struct upstream_user *user)
+{
+	struct reel_deck *reels = &call->engine->reels;
+	bool billed = call->target.route->billed;
+	struct tape_talk talk = { 0 };
+	struct reel *reel;
+	bool found = false;
+	size_t index;
+
+	if (reels->stray[0] && billed) {
+		call_refuse(call->visit, call->target.route->format, SHAPE_REQUEST, reels->stray);
+		return false;
+	}
+	reel_listen(call, &talk);
+	index = tape_find(&reels->tape, &talk, reels->used, !billed);
+	if (index == SIZE_MAX) {
+		stray(call, &talk);
+	} else {
+		found = true;
+		reels->used[index] = call->engine->config.models.tape.mark;
+		reel = mem_zero(sizeof *reel);
+		reel->call = call;
+		reel->user = *user;
+		reel->alarm.ring = ring;
+		reel->exchange = &reels->tape.exchanges[index];
+		reel->wire = BUFFER_INIT(2 * (size_t)TAPE_BODY);
+		make_wire(reel, call->engine->config.models.tape.paced);
+		call->link = upstream_play(call->engine, call->upstream, user, reel);
+	}
+	tape_talk_release(&talk);
+	return found;
+}

@@ -1,0 +1,549 @@
+/* A gateway's owner: see gateway.h. */
+#include "gateway/owner/gateway.h"
+
+#include "gateway/host_table.h"
+#include "gateway/owner_protocol.h"
+#include "util/clock.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	READY_MS = 5000,    /* for the program to be confined and ready */
+	END_MS = 1000,      /* for it to end by itself */
+	HURRIED = 3,        /* restarts that come at once */
+	RESTART_MS = 1000,  /* the others, after the start before */
+	MESSAGES_MAX = 4096 /* that a call of gateway_take() may skip */
+};
+
+struct gateway {
+	char *program;
+	int config; /* the sealed memory file */
+	int memory; /* of the table */
+	struct host_table *table;
+	char token[OWNER_PROTOCOL_TOKEN];
+	char warnings[1000];
+	int listeners[OWNER_PROTOCOL_LISTENERS];
+	size_t listener_count;
+	int events; /* epoll: the socket, and the timer of a restart */
+	int socket; /* -1: not running */
+	int timer;
+	pid_t child;
+	struct ledger *books;
+	struct cassette *cassette;
+	unsigned int restarts;
+	uint64_t started_ms;
+};
+
+struct child {
+	const char *program;
+	int socket;
+	int error; /* why it could not be started; the memory is shared */
+};
+
+/* In the new process, which has the memory of the old one until it is another program. */
+static int become(void *argument)
+{
+	struct child *child = argument;
+	char name[] = "ringfence-gateway";
+	char *const arguments[] = { name, NULL };
+	char *const environment[] = { NULL };
+	sigset_t none;
+	/* Out of the way of the places that are filled next. */
+	int socket = fcntl(child->socket, F_DUPFD_CLOEXEC, OWNER_PROTOCOL_FD + 1);
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	/* Its own session: keys that a person presses are for the command, not for the gateway. */
+	setsid();
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (int fd = 0; fd < OWNER_PROTOCOL_FD; fd++)
+		if (dup2(null, fd) < 0)
+			_exit(126);
+	if (dup2(socket, OWNER_PROTOCOL_FD) < 0)
+		_exit(126);
+	if (syscall(SYS_close_range, OWNER_PROTOCOL_FD + 1, ~0U, 0) < 0 || chdir("/") < 0)
+		_exit(126);
+	execve(child->program, arguments, environment);
+	child->error = errno;
+	_exit(127);
+}
+
+/* Waits for a message of the program: 1, or 0 when it is late or gone. */
+static int await(int socket, struct owner_protocol_message *ret_message)
+{
+	uint64_t deadline = clock_steady_ms() + READY_MS;
+	int fds[2];
+
+	for (;;) {
+		struct pollfd watched = { .fd = socket, .events = POLLIN };
+		uint64_t now = clock_steady_ms();
+
+		if (now >= deadline)
+			return 0;
+		if (poll(&watched, 1, (int)(deadline - now)) <= 0)
+			continue;
+
+		int got = owner_protocol_receive(socket, ret_message, fds);
+
+		if (got == 0 || (got < 0 && errno != EAGAIN))
+			return 0;
+		if (got > 0 && ret_message->type != OWNER_PROTOCOL_REFUSED)
+			return 1;
+	}
+}
+
+static void reap(struct gateway *gateway, uint64_t wait_ms)
+{
+	AUTO_FD pidfd = -1;
+
+	if (gateway->child <= 0)
+		return;
+	pidfd = (int)syscall(SYS_pidfd_open, gateway->child, 0);
+	if (pidfd < 0 ||
+	    poll(&(struct pollfd){ .fd = pidfd, .events = POLLIN }, 1, (int)wait_ms) <= 0)
+		kill(gateway->child, SIGKILL);
+	while (waitpid(gateway->child, NULL, 0) < 0 && errno == EINTR)
+		;
+	gateway->child = -1;
+}
+
+static int hand_over(const struct gateway *gateway, int listener, struct error *err)
+{
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_LISTEN };
+
+	if (owner_protocol_send(gateway->socket, &message, &listener, 1, true) < 0)
+		return error_sys(err, "hand a listening socket to the gateway");
+	return 0;
+}
+
+static int hand_tape(const struct gateway *gateway, struct error *err)
+{
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_REEL };
+	int fds[2];
+	size_t count = cassette_descriptors(gateway->cassette, fds);
+
+	if (cassette_mend(gateway->cassette, err) < 0)
+		return -1;
+	if (owner_protocol_send(gateway->socket, &message, fds, count, true) < 0)
+		return error_sys(err, "hand a tape to the gateway");
+	return 0;
+}
+
+static int greet(struct gateway *gateway, struct error *err)
+{
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_START };
+	const int fds[2] = { gateway->config, gateway->memory };
+
+	if (owner_protocol_send(gateway->socket, &message, fds, 2, true) < 0)
+		return error_sys(err, "start '%s'", gateway->program);
+	if (gateway->cassette && hand_tape(gateway, err) < 0)
+		return -1;
+	if (!await(gateway->socket, &message))
+		return error_set(err, "start '%s': it ended, or was not ready within %d s",
+				 gateway->program, READY_MS / 1000);
+	if (message.type != OWNER_PROTOCOL_READY)
+		return error_set(err, "%s",
+				 message.type == OWNER_PROTOCOL_FAILED
+					 ? message.u.text
+					 : "the gateway said something strange");
+	memcpy(gateway->warnings, message.u.text, sizeof gateway->warnings);
+	for (size_t i = 0; i < gateway->listener_count; i++)
+		if (hand_over(gateway, gateway->listeners[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+static int start(struct gateway *gateway, struct error *err)
+{
+	int sockets[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return error_sys(err, "make a socket for the gateway");
+	gateway->socket = sockets[0];
+	gateway->started_ms = clock_steady_ms();
+
+	struct child child = { .program = gateway->program, .socket = sockets[1] };
+	int result;
+
+	gateway->child = process_borrow(become, &child, 0);
+	close(sockets[1]);
+	if (gateway->child >= 0)
+		errno = child.error;
+	result = gateway->child < 0 || child.error ? error_sys(err, "start '%s'", gateway->program)
+						   : greet(gateway, err);
+	if (result == 0) {
+		struct epoll_event event = { .events = EPOLLIN, .data.fd = gateway->socket };
+
+		if (epoll_ctl(gateway->events, EPOLL_CTL_ADD, gateway->socket, &event) < 0)
+			result = error_sys(err, "watch the gateway");
+	}
+	if (result < 0) {
+		fd_close(&gateway->socket);
+		reap(gateway, 0);
+	}
+	return result;
+}
+
+int gateway_token_make(char ret_token[GATEWAY_TOKEN], struct error *err)
+{
+	unsigned char bytes[(OWNER_PROTOCOL_TOKEN - 1) / 2];
+
+	if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+		return error_sys(err, "get random bytes");
+	for (size_t i = 0; i < sizeof bytes; i++)
+		snprintf(ret_token + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+static int make_config(struct gateway *gateway, const struct gateway_options *options,
+		       struct error *err)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(OWNER_PROTOCOL_CONFIG);
+	struct owner_protocol_config config = { .caps = options->caps,
+						.uid = options->uid,
+						.gid = options->gid,
+						.iteration = options->iteration };
+
+	memcpy(config.token, gateway->token, sizeof config.token);
+	if (options->rules.count > GATEWAY_RULES)
+		return error_set(err, "more than %d rules for hosts", GATEWAY_RULES);
+	owner_protocol_config_write(&config, &options->rules, &options->models, &bytes);
+
+	/* Read as the gateway will: a mistake is told here, before anything runs. */
+	if (buffer_overflowed(&bytes))
+		return error_set(err, "the rules for hosts are too long");
+	if (owner_protocol_config_read(buffer_text(&bytes), bytes.used, &config, err) < 0)
+		return -1;
+	owner_protocol_config_release(&config);
+	gateway->config = fd_memory("ringfence-gateway", bytes.data, bytes.used);
+	explicit_bzero(bytes.data, bytes.used); /* there may be keys in it */
+	return gateway->config < 0 ? error_sys(err, "make the gateway's configuration") : 0;
+}
+
+static int make_table(struct gateway *gateway, struct error *err)
+{
+	void *memory;
+
+	gateway->memory = memfd_create("ringfence-hosts", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	/* Sealed in size: whoever made it shorter could end us by a bus error. */
+	if (gateway->memory < 0 || ftruncate(gateway->memory, sizeof(struct host_table)) < 0 ||
+	    fcntl(gateway->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+		return error_sys(err, "make the table of hosts");
+	memory = mmap(NULL, sizeof(struct host_table), PROT_READ | PROT_WRITE, MAP_SHARED,
+		      gateway->memory, 0);
+	if (memory == MAP_FAILED)
+		return error_sys(err, "map the table of hosts");
+	gateway->table = memory;
+	host_table_init(gateway->table);
+	return 0;
+}
+
+static int make_events(struct gateway *gateway, struct error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	gateway->events = epoll_create1(EPOLL_CLOEXEC);
+	gateway->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	event.data.fd = gateway->timer;
+	if (gateway->events < 0 || gateway->timer < 0 ||
+	    epoll_ctl(gateway->events, EPOLL_CTL_ADD, gateway->timer, &event) < 0)
+		return error_sys(err, "watch the gateway");
+	return 0;
+}
+
+int gateway_start(const struct gateway_options *options, struct gateway **ret_gateway,
+		  struct error *err)
+{
+	struct gateway *gateway = mem_zero(sizeof *gateway);
+
+	gateway->config = gateway->memory = gateway->events = gateway->socket = gateway->timer = -1;
+	gateway->child = -1;
+	gateway->program = options->program ? mem_dup(options->program) : NULL;
+	gateway->books = options->books;
+	gateway->cassette = options->cassette;
+	if (options->token)
+		snprintf(gateway->token, sizeof gateway->token, "%s", options->token);
+	if ((!gateway->program &&
+	     process_beside("ringfence-gateway", &gateway->program, err) < 0) ||
+	    (!options->token && gateway_token_make(gateway->token, err) < 0) ||
+	    make_config(gateway, options, err) < 0 || make_table(gateway, err) < 0 ||
+	    make_events(gateway, err) < 0 || start(gateway, err) < 0) {
+		gateway_stop(gateway);
+		return -1;
+	}
+	*ret_gateway = gateway;
+	return 0;
+}
+
+const char *gateway_token(const struct gateway *gateway)
+{
+	return gateway->token;
+}
+
+const char *gateway_warnings(const struct gateway *gateway)
+{
+	return gateway->warnings;
+}
+
+pid_t gateway_pid(const struct gateway *gateway)
+{
+	return gateway->child;
+}
+
+int gateway_fd(const struct gateway *gateway)
+{
+	return gateway->events;
+}
+
+int gateway_listen(struct gateway *gateway, int listener, struct error *err)
+{
+	AUTO_FD taken = listener;
+
+	if (gateway->listener_count == OWNER_PROTOCOL_LISTENERS)
+		return error_set(err, "the gateway has %d sockets to listen on already",
+				 OWNER_PROTOCOL_LISTENERS);
+	if (gateway->socket >= 0 && hand_over(gateway, taken, err) < 0)
+		return -1;
+	gateway->listeners[gateway->listener_count++] = fd_steal(&taken);
+	return 0;
+}
+
+static bool is_for_books(const struct owner_protocol_message *message)
+{
+	return message->type == OWNER_PROTOCOL_LEASE || message->type == OWNER_PROTOCOL_ROW ||
+	       message->type == OWNER_PROTOCOL_UNREACHED;
+}
+
+/* What it has to say about requests and their money. Returns 0, or -1 with err set: then nothing may be spent. */
+static int keep_books(struct gateway *gateway, const struct owner_protocol_message *message,
+		      struct error *err)
+{
+	struct owner_protocol_message answer = { .type = OWNER_PROTOCOL_GRANT };
+	struct owner_protocol_grant *grant = &answer.u.grant;
+	const struct owner_protocol_lease *lease = &message->u.lease;
+
+	if (message->type == OWNER_PROTOCOL_UNREACHED) {
+		ledger_add_unreached(gateway->books, message->u.text);
+		return 0;
+	}
+	if (message->type == OWNER_PROTOCOL_ROW)
+		return ledger_add(gateway->books, &message->u.row, err);
+	grant->must = lease->must;
+	if (ledger_lease(gateway->books, lease->nusd, lease->must, &grant->nusd, &grant->left,
+			 grant->why, err) < 0)
+		return -1;
+	(void)owner_protocol_send(gateway->socket, &answer, NULL, 0, true);
+	return 0;
+}
+
+/* It is dead: plan its next start, or give up. Always -1, with what happens in err. */
+static int bury(struct gateway *gateway, const char *why, struct error *err)
+{
+	uint64_t due = gateway->started_ms + RESTART_MS;
+	uint64_t now = clock_steady_ms();
+
+	struct error ignored;
+
+	fd_close(&gateway->socket);
+	reap(gateway, END_MS);
+	/* Nobody knows what it has spent of what it was granted: all of it, then. */
+	if (gateway->books)
+		ledger_end_lease(gateway->books, false, &ignored);
+	if (gateway->restarts == GATEWAY_RESTARTS) {
+		fd_close(&gateway->events);
+		return error_set(
+			err,
+			"the gateway ended (%s) and was started again %d times already: there is no network from now on",
+			why, GATEWAY_RESTARTS);
+	}
+	gateway->restarts++;
+
+	uint64_t wait = gateway->restarts > HURRIED && due > now ? due - now : 0;
+	struct itimerspec when = { .it_value = { .tv_sec = (time_t)(wait / 1000),
+						 .tv_nsec = (long)(wait % 1000) * 1000000 + 1 } };
+
+	timerfd_settime(gateway->timer, 0, &when, NULL);
+	return error_set(
+		err,
+		"the gateway ended (%s); it is started again, and connections through it are closed",
+		why);
+}
+
+/* The timer of a restart. Returns 0, or -1 as bury() does. */
+static int revive(struct gateway *gateway, struct error *err)
+{
+	struct error why;
+	uint64_t times;
+
+	if (gateway->socket >= 0 || read(gateway->timer, &times, sizeof times) < 0)
+		return 0;
+	/* Nothing of it is believed, so it may go on only if it is whole. */
+	if (!host_table_sound(gateway->table))
+		host_table_init(gateway->table);
+	return start(gateway, &why) < 0 ? bury(gateway, why.text, err) : 0;
+}
+
+static void fill(const struct owner_protocol_message *message, struct gateway_refusal *ret_refusal)
+{
+	const struct owner_protocol_refusal *refusal = &message->u.refusal;
+	char *const texts[] = { ret_refusal->host, ret_refusal->reason, ret_refusal->remedy };
+
+	*ret_refusal = (struct gateway_refusal){ .id = message->id,
+						 .client = refusal->client,
+						 .port = (uint16_t)refusal->port };
+	memcpy(ret_refusal->host, refusal->host, sizeof ret_refusal->host);
+	memcpy(ret_refusal->reason, refusal->reason, sizeof ret_refusal->reason);
+	memcpy(ret_refusal->remedy, refusal->remedy, sizeof ret_refusal->remedy);
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		for (char *at = texts[i]; *at; at++)
+			if (*at < 0x20 || *at > 0x7e)
+				*at = '?';
+}
+
+static void hear_news(struct gateway *gateway, const struct owner_protocol_message *message)
+{
+	if (gateway->books && message->id == 1)
+		ledger_add_stray(gateway->books, message->u.text);
+	else if (gateway->books)
+		ledger_add_tape(gateway->books, message->u.text);
+}
+
+int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, struct error *err)
+{
+	if (gateway->events < 0)
+		return 0;
+	if (revive(gateway, err) < 0)
+		return -1;
+	for (int i = 0; gateway->socket >= 0 && i < MESSAGES_MAX; i++) {
+		struct owner_protocol_message message;
+		struct error why;
+		int fds[2];
+		int got = owner_protocol_receive(gateway->socket, &message, fds);
+
+		if (got < 0 && errno == EAGAIN)
+			return 0;
+		if (got <= 0)
+			return bury(gateway,
+				    got ? "it said something strange" : "killed, or by a fault",
+				    err);
+		fd_close(&fds[0]);
+		fd_close(&fds[1]);
+		if (message.type == OWNER_PROTOCOL_FAILED)
+			return bury(gateway, message.u.text, err);
+		if (is_for_books(&message) && gateway->books &&
+		    keep_books(gateway, &message, &why) < 0)
+			return bury(gateway, why.text, err);
+		if (message.type == OWNER_PROTOCOL_NEWS) {
+			hear_news(gateway, &message);
+			return error_set(err, "%s", message.u.text);
+		}
+		if (message.type != OWNER_PROTOCOL_REFUSED)
+			continue;
+		fill(&message, ret_refusal);
+		return 1;
+	}
+	return 0;
+}
+
+void gateway_answer(struct gateway *gateway, uint32_t id)
+{
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_ANSWER, .id = id };
+
+	/* Full, or gone: then it answers by itself after a while, or never. */
+	if (gateway->socket >= 0)
+		(void)owner_protocol_send(gateway->socket, &message, NULL, 0, false);
+}
+
+size_t gateway_hosts(const struct gateway *gateway, struct outlet_host *ret_hosts, size_t most)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i <= HOST_TABLE_ROWS && count < most; i++) {
+		struct outlet_host *host = &ret_hosts[count];
+		struct host_table_row row;
+
+		if (!host_table_read(gateway->table, i, &row))
+			continue;
+		*host = (struct outlet_host){ .port = (uint16_t)row.port,
+					      .connections = row.connections,
+					      .bytes_in = row.bytes_in,
+					      .bytes_out = row.bytes_out,
+					      .refusals = row.refusals,
+					      .verdict = host_table_verdicts[row.verdict] };
+		memcpy(host->host, row.host, sizeof row.host);
+		count++;
+	}
+	return count;
+}
+
+/* Has it settle what is under way, and takes all that it still has to say. */
+static void close_books(struct gateway *gateway)
+{
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_CLOSE };
+	uint64_t deadline = clock_steady_ms() + END_MS;
+	bool closed = false;
+	struct error ignored;
+	int fds[2];
+
+	if (!gateway->books)
+		return;
+	if (gateway->socket >= 0)
+		(void)owner_protocol_send(gateway->socket, &message, NULL, 0, false);
+	while (gateway->socket >= 0 && !closed && clock_steady_ms() < deadline) {
+		struct pollfd watched = { .fd = gateway->socket, .events = POLLIN };
+		int got;
+
+		if (poll(&watched, 1, (int)(deadline - clock_steady_ms())) <= 0)
+			continue;
+		got = owner_protocol_receive(gateway->socket, &message, fds);
+		if (got == 0 || (got < 0 && errno != EAGAIN))
+			break;
+		if (got < 0)
+			continue;
+		fd_close(&fds[0]);
+		fd_close(&fds[1]);
+		if (is_for_books(&message) && keep_books(gateway, &message, &ignored) < 0)
+			break;
+		if (message.type == OWNER_PROTOCOL_NEWS)
+			hear_news(gateway, &message);
+		closed = message.type == OWNER_PROTOCOL_CLOSED;
+	}
+	if (closed)
+		ledger_add_refused(gateway->books, message.u.refused);
+	ledger_end_lease(gateway->books, closed, &ignored);
+}
+
+void gateway_stop(struct gateway *gateway)
+{
+	if (!gateway)
+		return;
+	close_books(gateway);
+	fd_close(&gateway->socket);
+	reap(gateway, END_MS);
+	if (gateway->table)
+		munmap(gateway->table, sizeof *gateway->table);
+	for (size_t i = 0; i < gateway->listener_count; i++)
+		fd_close(&gateway->listeners[i]);
+	fd_close(&gateway->config);
+	fd_close(&gateway->memory);
+	fd_close(&gateway->events);
+	fd_close(&gateway->timer);
+	free(gateway->program);
+	free(gateway);
+}

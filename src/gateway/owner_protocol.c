@@ -1,0 +1,192 @@
+/* Messages and the configuration: see owner_protocol.h. */
+#include "gateway/owner_protocol.h"
+
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int owner_protocol_send(int socket, const struct owner_protocol_message *message, const int *fds,
+			size_t count, bool wait)
+{
+	return fd_send(socket, message, sizeof *message, fds, count, wait ? 0 : MSG_DONTWAIT);
+}
+
+int owner_protocol_receive(int socket, struct owner_protocol_message *ret_message, int ret_fds[2])
+{
+	struct owner_protocol_message message;
+	int fds[FD_PASSED];
+	int got = fd_receive(socket, &message, sizeof message, fds);
+
+	if (got <= 0)
+		return got;
+	if (message.type == 0 || message.type >= OWNER_PROTOCOL_TYPES) {
+		for (size_t i = 0; i < FD_PASSED; i++)
+			fd_close(&fds[i]);
+		errno = EPROTO;
+		return -1;
+	}
+	if (message.type == OWNER_PROTOCOL_REFUSED) {
+		message.u.refusal.host[sizeof message.u.refusal.host - 1] = '\0';
+		message.u.refusal.reason[sizeof message.u.refusal.reason - 1] = '\0';
+		message.u.refusal.remedy[sizeof message.u.refusal.remedy - 1] = '\0';
+	} else if (message.type == OWNER_PROTOCOL_GRANT) {
+		message.u.grant.why[sizeof message.u.grant.why - 1] = '\0';
+	} else if (message.type !=
+		   OWNER_PROTOCOL_ROW) { /* whose strings are bounded where they are read */
+		message.u.text[sizeof message.u.text - 1] = '\0';
+	}
+	*ret_message = message;
+	ret_fds[0] = fds[0];
+	ret_fds[1] = fds[1];
+	return 1;
+}
+
+/* A configuration is this, then the rules and what there is about models, each a string with its end. */
+struct head {
+	char mark[8];
+	struct caps caps;
+	char token[OWNER_PROTOCOL_TOKEN];
+	uint32_t uid, gid;
+	uint32_t iteration;
+	uint32_t rules;
+	uint32_t models;
+};
+
+static const char mark[8] = "rfgate2";
+
+void owner_protocol_config_write(const struct owner_protocol_config *config,
+				 const struct list *rules, const struct list *models,
+				 struct buffer *out)
+{
+	struct head head;
+
+	memset(&head, 0, sizeof head); /* its gaps, too */
+	memcpy(head.mark, mark, sizeof mark);
+	head.caps = config->caps;
+	memcpy(head.token, config->token, sizeof head.token);
+	head.uid = config->uid;
+	head.gid = config->gid;
+	head.iteration = config->iteration;
+	head.rules = (uint32_t)rules->count;
+	head.models = (uint32_t)models->count;
+	buffer_add(out, &head, sizeof head);
+	for (size_t i = 0; i < rules->count; i++)
+		buffer_add(out, rules->items[i], strlen(rules->items[i]) + 1);
+	for (size_t i = 0; i < models->count; i++)
+		buffer_add(out, models->items[i], strlen(models->items[i]) + 1);
+}
+
+static int check_cap(uint64_t value, uint64_t least, uint64_t most, const char *sentence,
+		     struct error *err)
+{
+	if (value < least || value > most)
+		return error_set(err, "the limit of %s is out of its range", sentence);
+	return 0;
+}
+
+static int check_caps(const struct caps *caps, struct error *err)
+{
+#define X(name, value, least, most, sentence)                  \
+	if (check_cap(caps->name, least, most, sentence, err)) \
+		return -1;
+	GATEWAY_CAPS(X)
+#undef X
+	return 0;
+}
+
+/* Takes the next string off; NULL: it has no end. */
+static const char *next_text(const char **at, size_t *left)
+{
+	const char *text = *at;
+	const char *end = *left ? memchr(text, '\0', *left) : NULL;
+
+	if (!end)
+		return NULL;
+	*left -= (size_t)(end - text) + 1;
+	*at = end + 1;
+	return text;
+}
+
+static int read_rules(const char **at, size_t *left, struct owner_protocol_config *config,
+		      uint32_t count, struct error *err)
+{
+	config->rules = mem_zero(count * sizeof *config->rules);
+	for (uint32_t i = 0; i < count; i++) {
+		const char *text = next_text(at, left);
+
+		if (!text)
+			return error_set(err, "the configuration is torn");
+		if (rule_parse(text, &config->rules[i], err) < 0)
+			return -1;
+		config->rule_count++;
+	}
+	return 0;
+}
+
+static int read_models(const char **at, size_t *left, struct owner_protocol_config *config,
+		       uint32_t count, struct error *err)
+{
+	char *items[MODELS_TEXTS];
+	const struct list texts = { .items = items, .count = count };
+
+	if (count > MODELS_TEXTS)
+		return error_set(err, "the configuration of models is too long");
+	for (uint32_t i = 0; i < count; i++) {
+		items[i] = (char *)next_text(at, left); /* is only read */
+		if (!items[i])
+			return error_set(err, "the configuration is torn");
+	}
+	return models_read(&texts, &config->models, err);
+}
+
+static int read_texts(const char *at, size_t left, struct owner_protocol_config *config,
+		      const struct head *head, struct error *err)
+{
+	if (read_rules(&at, &left, config, head->rules, err) < 0 ||
+	    read_models(&at, &left, config, head->models, err) < 0)
+		return -1;
+	return left ? error_set(err, "the configuration has a strange end") : 0;
+}
+
+int owner_protocol_config_read(const char *bytes, size_t size,
+			       struct owner_protocol_config *ret_config, struct error *err)
+{
+	struct owner_protocol_config config = { 0 };
+	struct head head;
+
+	if (size < sizeof head)
+		return error_set(err, "the configuration is torn");
+	memcpy(&head, bytes, sizeof head);
+	if (memcmp(head.mark, mark, sizeof mark) != 0)
+		return error_set(err, "the configuration is that of another version");
+	if (head.rules > GATEWAY_RULES)
+		return error_set(err, "more than %d rules", GATEWAY_RULES);
+	if (strspn(head.token, "0123456789abcdef") != OWNER_PROTOCOL_TOKEN - 1 ||
+	    head.token[OWNER_PROTOCOL_TOKEN - 1])
+		return error_set(err, "the configuration has no token");
+	if (check_caps(&head.caps, err) < 0)
+		return -1;
+	config.caps = head.caps;
+	memcpy(config.token, head.token, sizeof config.token);
+	config.uid = head.uid;
+	config.gid = head.gid;
+	config.iteration = head.iteration;
+	if (read_texts(bytes + sizeof head, size - sizeof head, &config, &head, err) < 0) {
+		owner_protocol_config_release(&config);
+		return -1;
+	}
+	*ret_config = config;
+	return 0;
+}
+
+void owner_protocol_config_release(struct owner_protocol_config *config)
+{
+	free(config->rules);
+	config->rules = NULL;
+	config->rule_count = 0;
+	models_release(&config->models);
+}

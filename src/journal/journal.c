@@ -1,0 +1,280 @@
+/* The journal: see journal.h. */
+#include "journal/journal.h"
+
+#include "util/buffer.h"
+#include "util/mem.h"
+#include "util/sha256.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FORMAT = 1, BUSY_MS = 5000 };
+
+#define SUPERVISOR "ringfence-loop" /* as a process calls itself */
+
+struct journal {
+	sqlite3 *database;
+	int64_t last;          /* the number of the last event, as this process knows it */
+	char hash[SHA256_HEX]; /* and its hash */
+	bool known;            /* both have been read */
+	bool later;            /* the next entry need not be synced */
+	char *path;
+	dev_t device; /* of the file, when it was opened */
+	ino_t inode;
+	long appended; /* by this process, for the crash tests */
+};
+
+static const char schema[] =
+	"CREATE TABLE event (seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, kind TEXT NOT NULL,"
+	" data TEXT NOT NULL, hash TEXT NOT NULL);";
+
+static int trouble(const struct journal *store, const char *what, struct error *err)
+{
+	return error_set(err, "%s the journal: %s", what, sqlite3_errmsg(store->database));
+}
+
+static int execute(struct journal *store, const char *sql, const char *what, struct error *err)
+{
+	return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK
+		       ? 0
+		       : trouble(store, what, err);
+}
+
+static int get_number(struct journal *store, const char *sql, int64_t *ret_number,
+		      struct error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int result = 0;
+
+	if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) != SQLITE_OK ||
+	    sqlite3_step(statement) != SQLITE_ROW)
+		result = trouble(store, "read", err);
+	else
+		*ret_number = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return result;
+}
+
+/* A new database is whole or not there: schema and format in one transaction. */
+static int prepare(struct journal *store, const char *path, enum journal_mode mode,
+		   struct error *err)
+{
+	int64_t format = 0;
+
+	sqlite3_busy_timeout(store->database, BUSY_MS);
+	sqlite3_extended_result_codes(store->database, 1);
+	if (get_number(store, "PRAGMA user_version", &format, err) < 0)
+		return -1;
+	if (format > FORMAT)
+		return error_set(err, "the journal '%s' was written by a newer Ringfence", path);
+	if (format == 0 && mode != JOURNAL_CREATE)
+		return error_set(err, "'%s' is no journal", path);
+	if (mode != JOURNAL_READ &&
+	    execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;", "open", err) < 0)
+		return -1;
+	if (mode == JOURNAL_READ)
+		return execute(store, "PRAGMA query_only=1", "open", err);
+	if (format != 0)
+		return 0;
+
+	AUTO_FREE char *sql = mem_format("BEGIN; %s PRAGMA user_version=%d; COMMIT;", schema,
+					 FORMAT);
+
+	return execute(store, sql, "make", err);
+}
+
+int journal_open(const char *path, enum journal_mode mode, struct journal **ret_store,
+		 struct error *err)
+{
+	static const int flags[] = {
+		[JOURNAL_CREATE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+		[JOURNAL_WRITE] = SQLITE_OPEN_READWRITE,
+		/* Who comes after a crash may have to put the log in order before it can be read. */
+		[JOURNAL_READ] = SQLITE_OPEN_READWRITE,
+	};
+	struct journal *store = mem_zero(sizeof *store);
+	struct stat status;
+	int result = 0;
+
+	if (sqlite3_open_v2(path, &store->database,
+			    flags[mode] | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX,
+			    NULL) != SQLITE_OK)
+		result = error_set(err, "open the journal '%s': %s", path,
+				   sqlite3_errmsg(store->database));
+	else
+		result = prepare(store, path, mode, err);
+	if (result == 0 && stat(path, &status) < 0)
+		result = error_sys(err, "look at the journal '%s'", path);
+	if (result < 0) {
+		journal_close(store);
+		store = NULL;
+	} else {
+		store->path = mem_dup(path);
+		store->device = status.st_dev;
+		store->inode = status.st_ino;
+	}
+	*ret_store = store;
+	return result;
+}
+
+/* A file that was removed could be written to for ever, and nobody would ever read it. */
+static int check_there(const struct journal *store, struct error *err)
+{
+	struct stat status;
+
+	if (stat(store->path, &status) < 0 || status.st_dev != store->device ||
+	    status.st_ino != store->inode)
+		return error_set(err, "the journal '%s' was removed or replaced", store->path);
+	return 0;
+}
+
+void journal_close(struct journal *store)
+{
+	if (!store)
+		return;
+	sqlite3_close(store->database);
+	free(store->path);
+	free(store);
+}
+
+/* What an event's hash is made of; every part ends in a byte that it cannot contain. */
+static void make_hash(const char *before, const struct journal_event *event, char *ret_hash)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(256 << 20);
+
+	buffer_printf(&text, "%s\n%lld\n%lld\n%s\n", before, (long long)event->seq,
+		      (long long)event->at_ms, event->kind);
+	buffer_add_text(&text, event->data);
+	sha256_hex(text.data, text.used, ret_hash);
+}
+
+static int take_row(struct journal *store, sqlite3_stmt *statement, struct journal_event *ret_event,
+		    struct error *err)
+{
+	const char *kind = (const char *)sqlite3_column_text(statement, 2);
+	const char *data = (const char *)sqlite3_column_text(statement, 3);
+	const char *hash = (const char *)sqlite3_column_text(statement, 4);
+	char wanted[SHA256_HEX];
+
+	*ret_event = (struct journal_event){ .seq = sqlite3_column_int64(statement, 0),
+					     .at_ms = sqlite3_column_int64(statement, 1),
+					     .kind = kind ? kind : "",
+					     .data = data ? data : "" };
+	make_hash(store->hash, ret_event, wanted);
+	if (ret_event->seq != store->last + 1 || !hash || strcmp(hash, wanted) != 0)
+		return error_set(
+			err,
+			"the journal is damaged at event %lld: it was changed, cut or torn since it was written",
+			(long long)(store->last + 1));
+	store->last = ret_event->seq;
+	memcpy(store->hash, wanted, sizeof wanted);
+	return 0;
+}
+
+int journal_each(struct journal *store, int64_t after, journal_fn *take, void *context,
+		 struct error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int result = 0;
+	int step = SQLITE_ERROR;
+
+	store->last = 0;
+	store->hash[0] = '\0';
+	store->known = false;
+	if (sqlite3_prepare_v2(store->database,
+			       "SELECT seq, at_ms, kind, data, hash FROM event ORDER BY seq", -1,
+			       &statement, NULL) != SQLITE_OK)
+		return trouble(store, "read", err);
+	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+		struct journal_event event;
+
+		result = take_row(store, statement, &event, err);
+		if (result == 0 && event.seq > after && take)
+			result = take(context, &event, err);
+	}
+	if (result == 0 && step != SQLITE_DONE)
+		result = trouble(store, "read", err);
+	sqlite3_finalize(statement);
+	store->known = result == 0;
+	return result;
+}
+
+/*
+ * For the crash tests: RINGFENCE_FAULT=N ends this process, as kill -9 would, just before its event
+ * number N is written; N+ just after. With a k behind it a supervisor's keeper is ended instead, with a b both
+ * are, and with an s the supervisor is stopped, until somebody lets it go on.
+ */
+static void fault(const struct journal *store, bool written)
+{
+	const char *wanted = getenv("RINGFENCE_FAULT");
+	char name[16] = "";
+
+	if (!wanted || strtol(wanted, NULL, 10) != store->appended ||
+	    (strchr(wanted, '+') != NULL) != written)
+		return;
+	if (strpbrk(wanted, "kbs") &&
+	    (prctl(PR_GET_NAME, name) < 0 || strcmp(name, SUPERVISOR) != 0))
+		return;
+	if (strpbrk(wanted, "kb") && getppid() > 1)
+		kill(getppid(), SIGKILL);
+	if (!strchr(wanted, 'k'))
+		kill(getpid(), strchr(wanted, 's') ? SIGSTOP : SIGKILL);
+}
+
+static int insert(struct journal *store, const struct journal_event *event, const char *hash,
+		  struct error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int result = 0;
+
+	if (sqlite3_prepare_v2(store->database, "INSERT INTO event VALUES (?, ?, ?, ?, ?)", -1,
+			       &statement, NULL) != SQLITE_OK)
+		return trouble(store, "write", err);
+	sqlite3_bind_int64(statement, 1, event->seq);
+	sqlite3_bind_int64(statement, 2, event->at_ms);
+	sqlite3_bind_text(statement, 3, event->kind, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 4, event->data, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 5, hash, -1, SQLITE_STATIC);
+	if (sqlite3_step(statement) != SQLITE_DONE)
+		result = trouble(store, "write", err);
+	sqlite3_finalize(statement);
+	return result;
+}
+
+/* Of a log that is written ahead, syncing the last entry syncs all. */
+static int take_care(struct journal *store, enum journal_care care, struct error *err)
+{
+	if (store->later == (care == JOURNAL_LATER))
+		return 0;
+	store->later = care == JOURNAL_LATER;
+	return execute(store,
+		       store->later ? "PRAGMA synchronous=NORMAL" : "PRAGMA synchronous=FULL",
+		       "write", err);
+}
+
+int journal_append(struct journal *store, enum journal_care care, int64_t at_ms, const char *kind,
+		   const char *data, struct error *err)
+{
+	struct journal_event event = { .at_ms = at_ms, .kind = kind, .data = data };
+	char hash[SHA256_HEX];
+
+	if (check_there(store, err) < 0 ||
+	    (!store->known && journal_each(store, INT64_MAX, NULL, NULL, err) < 0))
+		return -1;
+	event.seq = store->last + 1;
+	make_hash(store->hash, &event, hash);
+	store->appended++;
+	fault(store, false);
+	if (take_care(store, care, err) < 0 || insert(store, &event, hash, err) < 0)
+		return -1;
+	store->last = event.seq;
+	memcpy(store->hash, hash, sizeof hash);
+	fault(store, true);
+	return 0;
+}

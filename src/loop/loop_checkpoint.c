@@ -1,0 +1,185 @@
+/* Checkpoints of a loop: see loop_checkpoint.h. */
+#include "loop/loop_checkpoint.h"
+
+#include "loop/loop_folder.h"
+#include "loop/loop_report.h"
+#include "util/clock.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+static void begin(const struct supervisor *sup, const char *name, struct snapshot_work *work)
+{
+	AUTO_FREE char *state = loop_folder_state(sup->folder);
+
+	snapshot_begin(work, name, state, sup->state.options.project, path_name(sup->folder));
+}
+
+static int start(struct supervisor *sup, const char *kind, uint32_t iteration, struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
+	struct snapshot_work work;
+	int result;
+
+	begin(sup, "save", &work);
+	snapshot_tell(&work, "kind", kind);
+	snapshot_tell_number(&work, "iteration", iteration);
+	snapshot_tell_number(&work, "live", sup->working);
+	snapshot_tell_number(&work, "ignored", options->checkpoint_ignored);
+	snapshot_tell_number(&work, "most_bytes", options->checkpoint_bytes);
+	if (options->checkpoint_age_ms)
+		snapshot_tell_number(&work, "oldest_ms",
+				     clock_wall_ms() - options->checkpoint_age_ms);
+	result = snapshot_start(&work, -1, sup->lock, &sup->snapshot, err);
+	snapshot_release(&work);
+	if (result == 0) {
+		snprintf(sup->snapshot_kind, sizeof sup->snapshot_kind, "%s", kind);
+		sup->snapshot_iteration = iteration;
+	}
+	return result;
+}
+
+/* An event for what came of it, unless it shows what the one before does. */
+static int record(struct supervisor *sup, json_t *answer, const char *failed, struct error *err)
+{
+	static const char *const keys[] = { "number", "files",  "bytes",        "skipped",
+					    "torn",   "commit", "stored_bytes", "not_kept",
+					    "notice", "pruned", "recovered" };
+	json_t *data;
+
+	if (!failed &&
+	    json_integer_value(json_object_get(answer, "number")) == sup->state.checkpoint)
+		return 0;
+	data = json_pack("{s:s, s:i}", "kind", sup->snapshot_kind, "iteration",
+			 (int)sup->snapshot_iteration);
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (json_object_get(answer, keys[i]))
+			json_object_set(data, keys[i], json_object_get(answer, keys[i]));
+	if (failed)
+		json_object_set_new(data, "error", loop_report_text(failed));
+	return attend_append(sup, LOOP_EVENT_checkpointed, data, err);
+}
+
+/* The process has ended. *ret_failed as in loop_checkpoint_take(). */
+static int finish(struct supervisor *sup, char **ret_failed, struct error *err)
+{
+	json_t *answer = NULL;
+	struct error why;
+	int result;
+
+	*ret_failed = NULL;
+	if (snapshot_end(&sup->snapshot, &answer, &why) < 0)
+		*ret_failed = mem_dup(why.text);
+	result = record(sup, answer, *ret_failed, err);
+	json_decref(answer);
+	return result;
+}
+
+static void drop(struct supervisor *sup)
+{
+	if (!sup->snapshot.pid)
+		return;
+	kill(sup->snapshot.pid, SIGKILL);
+	waitpid(sup->snapshot.pid, NULL, 0);
+	fd_close(&sup->snapshot.answer);
+	sup->snapshot = SNAPSHOT_JOB_INIT;
+}
+
+/* Waits for the process. False: the supervisor leaves, and it is gone. */
+static bool await(struct supervisor *sup)
+{
+	sup->snapshot_awaited = true;
+	while (!sup->snapshot_ended && !sup->leaving)
+		attend(sup, INT64_MAX);
+	sup->snapshot_awaited = sup->snapshot_ended = false;
+	if (sup->leaving)
+		drop(sup);
+	return !sup->leaving;
+}
+
+void loop_checkpoint_ask(struct supervisor *sup, const char *name, json_t **ret_answer,
+			 char **ret_failed)
+{
+	struct snapshot_work work;
+	struct error why;
+	int result;
+
+	*ret_answer = NULL;
+	*ret_failed = NULL;
+	begin(sup, name, &work);
+	snapshot_tell(&work, "folder", sup->folder);
+	snapshot_tell_number(&work, "most_bytes", sup->state.options.git_bytes);
+	result = snapshot_start(&work, -1, sup->lock, &sup->snapshot, &why);
+	snapshot_release(&work);
+	if (result == 0 && !await(sup))
+		return;
+	if (result < 0 || snapshot_end(&sup->snapshot, ret_answer, &why) < 0)
+		*ret_failed = mem_dup(why.text);
+}
+
+int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iteration,
+			 char **ret_failed, struct error *err)
+{
+	struct error why;
+
+	*ret_failed = NULL;
+	if (sup->kept || sup->state.options.checkpoints_off)
+		return 0;
+	if (start(sup, kind, iteration, &why) < 0) {
+		*ret_failed = mem_dup(why.text);
+		snprintf(sup->snapshot_kind, sizeof sup->snapshot_kind, "%s", kind);
+		return record(sup, NULL, *ret_failed, err);
+	}
+	if (!await(sup))
+		return 0;
+	if (finish(sup, ret_failed, err) < 0)
+		return -1;
+	sup->kept = !*ret_failed;
+	return 0;
+}
+
+int64_t loop_checkpoint_due_ms(const struct supervisor *sup)
+{
+	if (sup->state.phase != LOOP_PHASE_agent || !sup->working || sup->cut ||
+	    sup->snapshot.pid || sup->state.options.checkpoints_off ||
+	    !sup->state.options.checkpoint_ms)
+		return INT64_MAX;
+	return sup->snapshot_ms + sup->state.options.checkpoint_ms;
+}
+
+void loop_checkpoint_watch(struct supervisor *sup)
+{
+	AUTO_FREE char *failed = NULL;
+	struct error err;
+
+	if (loop_checkpoint_due_ms(sup) <= attend_steady_ms()) {
+		sup->snapshot_ms = attend_steady_ms();
+		if (start(sup, "within", sup->state.iteration, &err) < 0)
+			fprintf(stderr, "%s\n", err.text);
+		return;
+	}
+	if (!sup->snapshot_ended || sup->snapshot_awaited)
+		return;
+	sup->snapshot_ended = false;
+	/* That it failed is written down; the next agent is not started without one. */
+	if (finish(sup, &failed, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+}
+
+void loop_checkpoint_run_begins(struct supervisor *sup)
+{
+	sup->kept = false;
+	sup->snapshot_ms = attend_steady_ms();
+}
+
+void loop_checkpoint_run_ended(struct supervisor *sup)
+{
+	drop(sup);
+	sup->snapshot_ended = false;
+}

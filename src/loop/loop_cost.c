@@ -1,0 +1,71 @@
+/* What the models of a loop may cost, and did: see loop_cost.h. */
+#include "loop/loop_cost.h"
+
+#include "meter/shape.h"
+#include "util/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_options,
+		       char **ret_day)
+{
+	const struct loop_options *options = &sup->state.options;
+
+	*ret_day = mem_format("%s/../../day.spend", sup->folder);
+	*ret_options = (struct ledger_options){
+		.folder = sup->folder,
+		.day = *ret_day,
+		.limits = { [LEDGER_ITERATION] = (uint64_t)options->budget_nusd,
+			    [LEDGER_LOOP] = (uint64_t)options->limits.cost_nusd,
+			    [LEDGER_DAY] = (uint64_t)options->daily_nusd },
+		.period = loop_state_period(&sup->state),
+		.settled = sup->state.settled,
+		.iteration = sup->state.iteration,
+		.agent = options->agent,
+	};
+}
+
+void loop_cost_count(const struct supervisor *sup, struct agent_summary *heard)
+{
+	uint64_t total;
+	uint64_t period;
+	uint64_t held;
+	struct error ignored;
+
+	if (sup->fence.models.count == 0 ||
+	    ledger_read(sup->folder, &total, &period, &held, &ignored) < 0)
+		return;
+	heard->agent_nusd = heard->cost_nusd;
+	heard->cost_nusd = period == loop_state_period(&sup->state) ? (int64_t)held : 0;
+}
+
+void loop_cost_hear(struct supervisor *sup, const struct runner_result *result)
+{
+	struct agent_summary *heard = &sup->heard;
+	bool vague = heard->error == AGENT_ERROR_NONE || heard->error == AGENT_ERROR_OTHER ||
+		     heard->error == AGENT_ERROR_NETWORK;
+
+	if (!result->metered)
+		return;
+	if (result->news.stray[0])
+		snprintf(sup->strayed, sizeof sup->strayed, "the replay has left its tape: %.900s",
+			 result->news.stray);
+	if (result->news.over && result->news.scope != LEDGER_ITERATION) {
+		memcpy(sup->used_up, result->news.why, sizeof sup->used_up);
+		sup->used_up_today = result->news.scope == LEDGER_DAY;
+	}
+	if (heard->ok)
+		return;
+	if (result->news.kind == SHAPE_RATE_LIMIT && (vague || heard->error == AGENT_ERROR_LIMIT)) {
+		heard->error = AGENT_ERROR_LIMIT;
+		if (heard->reset_at == 0)
+			heard->reset_at = (result->news.retry_at_ms + 999) / 1000;
+	} else if (result->news.kind == SHAPE_OVERLOADED && vague) {
+		heard->error = AGENT_ERROR_OVERLOADED;
+	} else if (result->news.kind == SHAPE_UNREACHABLE &&
+		   (vague || heard->error == AGENT_ERROR_OVERLOADED)) {
+		heard->error = AGENT_ERROR_UNREACHABLE; /* what the gateway answers then is a 502 */
+	}
+}

@@ -1,0 +1,22 @@
+/*
+ * What the models of a loop may cost, and did. The gateway of each run counts; the account in the loop's folder (gateway/owner/ledger.h)
+ * outlives whoever is killed.
+ */
+#ifndef LOOP_LOOP_COST_H
+#define LOOP_LOOP_COST_H
+
+#include "loop/attend.h"
+
+/* For the present try of the present iteration. day: for the path of the user's day; the caller frees it. */
+void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_options,
+		       char **ret_day);
+
+/* If the present try had a way to models: what the account says it cost takes the place of what the agent says, which is
+ * kept beside it. */
+void loop_cost_count(const struct supervisor *sup, struct agent_summary *heard);
+
+/* What the gateway saw of a provider's limits, where the agent had nothing to say about them; and a limit of ours that
+ * holds for longer than this iteration. */
+void loop_cost_hear(struct supervisor *sup, const struct runner_result *result);
+
+#endif

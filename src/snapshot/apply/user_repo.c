@@ -1,0 +1,328 @@
+/* The user's repository: see user_repo.h. */
+#include "snapshot/apply/user_repo.h"
+
+#include "snapshot/base/fault.h"
+#include "snapshot/base/gituser.h"
+#include "snapshot/base/libgit.h"
+#include "snapshot/base/snapshot_confine.h"
+#include "util/fd.h"
+#include "util/gitobey.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What index.lock says if it is ours. */
+#define MARK  "ringfence\n"
+#define LOCK  "index.lock"
+#define DRAFT "ringfence-lock"
+
+static char *plain(const char *path)
+{
+	char *copy = mem_dup(path ? path : "/");
+	size_t size = strlen(copy);
+
+	while (size > 1 && copy[size - 1] == '/')
+		copy[--size] = '\0';
+	return copy;
+}
+
+static int open_folder(const char *path)
+{
+	return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+int user_repo_head(struct user_repo *user, struct error *err)
+{
+	git_reference *head = NULL;
+	int detached = git_repository_head_detached(user->repository);
+
+	if (git_reference_lookup(&head, user->repository, "HEAD") < 0)
+		return libgit_trouble("read HEAD", err);
+	free(user->branch);
+	user->branch = NULL;
+	if (!detached && git_reference_symbolic_target(head))
+		user->branch = mem_dup(git_reference_symbolic_target(head));
+	git_reference_free(head);
+	user->unborn = git_repository_head_unborn(user->repository) == 1;
+	if (!user->unborn && git_reference_name_to_id(&user->head, user->repository, "HEAD") < 0)
+		return libgit_trouble("read HEAD", err);
+	return 0;
+}
+
+int user_repo_open(struct user_repo *user, const char *project, const char *also, struct error *err)
+{
+	*user = (struct user_repo){ .work_fd = -1, .git_fd = -1, .lock = -1 };
+	libgit_begin();
+	if (git_repository_open_ext(&user->repository, project, 0, NULL) < 0) {
+		if (git_error_last() && git_error_last()->klass == GIT_ERROR_REPOSITORY &&
+		    strstr(git_error_last()->message, "could not find"))
+			return error_set(err, "'%s' is in no git repository (git init makes one)",
+					 project);
+		return libgit_trouble("open the git repository", err);
+	}
+	if (git_repository_is_bare(user->repository))
+		return error_set(err, "the git repository of '%s' is bare: it has no work tree",
+				 project);
+	user->work = plain(git_repository_workdir(user->repository));
+	user->git = plain(git_repository_path(user->repository));
+	user->common = plain(git_repository_commondir(user->repository));
+	if (!path_within(project, user->work))
+		return error_set(err, "the work tree of the repository is '%s', elsewhere",
+				 user->work);
+	user->work_fd = open_folder(user->work);
+	user->git_fd = open_folder(user->git);
+	if (user->work_fd < 0 || user->git_fd < 0)
+		return error_sys(err, "open '%s'", user->work_fd < 0 ? user->work : user->git);
+	if (snapshot_confine_writes((const char *const[]){ user->common, user->work, also, NULL },
+				    err) < 0)
+		return -1;
+	return user_repo_head(user, err);
+}
+
+static void unlock(struct user_repo *user)
+{
+	if (user->lock < 0)
+		return;
+	fault_point();
+	unlinkat(user->git_fd, LOCK, 0);
+	fd_close(&user->lock);
+}
+
+void user_repo_close(struct user_repo *user)
+{
+	unlock(user);
+	git_repository_free(user->repository);
+	fd_close(&user->work_fd);
+	fd_close(&user->git_fd);
+	free(user->work);
+	free(user->git);
+	free(user->common);
+	free(user->branch);
+	*user = (struct user_repo){ .work_fd = -1, .git_fd = -1, .lock = -1 };
+}
+
+/* ---- at rest ---- */
+
+static const char *under_way(int state)
+{
+	switch (state) {
+	case GIT_REPOSITORY_STATE_NONE:
+		return NULL;
+	case GIT_REPOSITORY_STATE_MERGE:
+		return "a merge is under way (git merge --continue or --abort)";
+	case GIT_REPOSITORY_STATE_REVERT:
+	case GIT_REPOSITORY_STATE_REVERT_SEQUENCE:
+		return "a revert is under way (git revert --continue or --abort)";
+	case GIT_REPOSITORY_STATE_CHERRYPICK:
+	case GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE:
+		return "a cherry-pick is under way (git cherry-pick --continue or --abort)";
+	case GIT_REPOSITORY_STATE_BISECT:
+		return "a bisect is under way (git bisect reset)";
+	case GIT_REPOSITORY_STATE_APPLY_MAILBOX:
+		return "a git am is under way (git am --continue or --abort)";
+	default:
+		return "a rebase is under way (git rebase --continue or --abort)";
+	}
+}
+
+int user_repo_at_rest(const struct user_repo *user, struct error *err)
+{
+	const char *what = under_way(git_repository_state(user->repository));
+
+	if (what)
+		return error_set(err, "in '%s' %s", user->work, what);
+	if (!user->branch)
+		return error_set(err,
+				 "in '%s' no branch is checked out, HEAD is detached (git switch "
+				 "BRANCH)",
+				 user->work);
+	return 0;
+}
+
+/* ---- the lock ---- */
+
+/* Opens the lock that is there. Returns it, or -1 with errno (EPERM: it is none of ours). */
+static int open_lock(int git)
+{
+	AUTO_FD fd = openat(git, LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	char text[sizeof MARK] = "";
+
+	if (fd < 0)
+		return -1;
+	if (read(fd, text, sizeof text - 1) < 0 || strcmp(text, MARK) != 0) {
+		errno = EPERM;
+		return -1;
+	}
+	return fd_steal(&fd);
+}
+
+bool user_repo_was_killed(int git)
+{
+	AUTO_FD fd = open_lock(git);
+
+	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* What is known of the lock that is there: 1 if it was left behind by one of ours and is gone now. */
+static int break_stale(const struct user_repo *user, struct error *err)
+{
+	AUTO_FD fd = open_lock(user->git_fd);
+
+	if (fd < 0 && errno == ENOENT)
+		return 1;
+	if (fd < 0)
+		return error_set(
+			err,
+			"git is at work in this repository, or was killed: '%s/%s' is there (if no "
+			"git is running, remove it)",
+			user->git, LOCK);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return error_set(err, "another ringfence apply is under way in this repository");
+	unlinkat(user->git_fd, LOCK, 0);
+	return 1;
+}
+
+int user_repo_lock(struct user_repo *user, struct error *err)
+{
+	AUTO_FD fd = openat(user->git_fd, DRAFT, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	fault_point();
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return error_sys(err, "make '%s/%s'", user->git, DRAFT);
+	if (ftruncate(fd, 0) < 0 || fd_write_all(fd, MARK, strlen(MARK)) < 0)
+		return error_sys(err, "write '%s/%s'", user->git, DRAFT);
+	for (int tries = 0; tries < 2; tries++) {
+		fault_point();
+		/* With what it says in it, and in one step: nobody finds one that is nobody's. */
+		if (renameat2(user->git_fd, DRAFT, user->git_fd, LOCK, RENAME_NOREPLACE) == 0) {
+			fault_point();
+			user->lock = fd_steal(&fd);
+			return 0;
+		}
+		if (errno != EEXIST) {
+			error_sys(err, "make '%s/%s'", user->git, LOCK);
+			break;
+		}
+		if (break_stale(user, err) < 0)
+			break;
+		user->stale = true;
+		error_set(err, "'%s/%s' comes back (try again)", user->git, LOCK);
+	}
+	unlinkat(user->git_fd, DRAFT, 0);
+	return -1;
+}
+
+/* ---- the index ---- */
+
+void user_repo_clear_index(const struct user_repo *user)
+{
+	unlinkat(user->git_fd, USER_REPO_NEW_INDEX, 0);
+	unlinkat(user->git_fd, USER_REPO_NEW_INDEX ".lock",
+		 0); /* libgit2's, of one that was killed */
+}
+
+int user_repo_put_index(const struct user_repo *user, struct error *err)
+{
+	fault_point();
+	if (renameat(user->git_fd, USER_REPO_NEW_INDEX, user->git_fd, "index") < 0)
+		return error_sys(err, "put the new index into its place");
+	fault_point();
+	return 0;
+}
+
+/* ---- who ---- */
+
+static char *who(const struct user_repo *user, const char *variable, const char *key)
+{
+	const char *given = getenv(variable);
+
+	return given && *given ? mem_dup(given) : gituser_setting(user->repository, key);
+}
+
+int user_repo_identity(const struct user_repo *user, git_signature **ret_signature,
+		       struct error *err)
+{
+	AUTO_FREE char *name = who(user, "GIT_COMMITTER_NAME", "user.name");
+	AUTO_FREE char *mail = who(user, "GIT_COMMITTER_EMAIL", "user.email");
+
+	if (!name || !mail)
+		return error_set(err, "a commit needs your name and address: git config --global "
+				      "user.name NAME; git config --global user.email ADDRESS");
+	if (git_signature_now(ret_signature, name, mail) < 0)
+		return libgit_trouble("make a signature", err);
+	return 0;
+}
+
+/* ---- what git obeys ---- */
+
+struct obeyed {
+	const struct user_repo *user;
+	struct list *paths;
+};
+
+static void add_obeyed(void *context, const char *said)
+{
+	const struct obeyed *obeyed = context;
+	const struct user_repo *user = obeyed->user;
+	AUTO_FREE char *real = realpath(said, NULL);
+	const char *const both[] = { said, real };
+
+	for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
+		const char *path = both[i];
+
+		if (!path || !path_within(path, user->work) || path_within(path, user->git) ||
+		    path_within(path, user->common))
+			continue;
+		list_add(obeyed->paths,
+			 strcmp(path, user->work) == 0 ? "." : path + strlen(user->work) + 1);
+	}
+}
+
+/* A link out of the git directory is as good as an include. */
+static void add_links(struct obeyed *obeyed, const char *name)
+{
+	AUTO_FREE char *folder = path_join(obeyed->user->common, name);
+	DIR *dir = opendir(folder);
+
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		AUTO_FREE char *path = path_join(folder, entry->d_name);
+		struct stat status;
+		AUTO_FREE char *real = lstat(path, &status) == 0 && S_ISLNK(status.st_mode)
+					       ? realpath(path, NULL)
+					       : NULL;
+
+		if (real)
+			add_obeyed(obeyed, real);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struct error *err)
+{
+	static const char *const places[] = { ".", "hooks", "info" };
+	struct list paths = { 0 };
+	struct obeyed obeyed = { user, &paths };
+	AUTO_FREE char *home = gituser_home();
+	struct gitobey *obey = gitobey_new(home);
+	int result = gitobey_each(obey, user->git, user->work, add_obeyed, &obeyed, err);
+
+	gitobey_free(obey);
+	if (result < 0) {
+		list_release(&paths);
+		return -1;
+	}
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+		add_links(&obeyed, places[i]);
+	*ret_paths = paths;
+	return 0;
+}

@@ -1,0 +1,126 @@
+/* Work on git directories: see gitwork.h. */
+#include "snapshot/git/gitwork.h"
+
+#include "snapshot/base/libgit.h"
+#include "snapshot/base/snapshot_confine.h"
+#include "snapshot/git/private_git.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+enum { SANITIZED = 1 }; /* it needs addresses without end */
+#else
+enum { SANITIZED = 0 };
+#endif
+
+static int open_private(const struct gitwork *work, struct borrow *borrow, struct json *json,
+			struct error *err)
+{
+	const char *const places[] = { work->import.folder, NULL };
+
+	if (borrow->git && !*borrow->why)
+		borrow_sign(borrow);
+	if (!borrow->git || *borrow->why) {
+		json_text(json, "mode", *borrow->why ? "read-only" : "none");
+		if (*borrow->why)
+			json_text(json, "why", borrow->why);
+		return 0;
+	}
+	if (snapshot_confine_writes(places, err) < 0 ||
+	    private_git_make(work->import.folder, borrow, err) < 0)
+		return -1;
+	json_text(json, "mode", "private");
+	json_flag(json, "submodules", borrow->modules);
+	private_git_tell(work->import.folder, work->project, borrow, json);
+	return 0;
+}
+
+/* Whatever goes wrong with what somebody else wrote: this process ends, and nobody else suffers. The user's own packs are
+ * looked at through small windows, so that large ones fit. */
+static void limit_self(void)
+{
+	static const rlim_t most_bytes = (rlim_t)6 << 30;
+	static const size_t window = 32 << 20;
+	static const size_t windows = 512 << 20;
+	static const rlim_t most_seconds = 600;
+
+	if (!SANITIZED)
+		setrlimit(RLIMIT_AS, &(struct rlimit){ most_bytes, most_bytes });
+	setrlimit(RLIMIT_CPU, &(struct rlimit){ most_seconds, most_seconds });
+	git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, window);
+	git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, windows);
+}
+
+static int make_folder(const char *path, struct error *err)
+{
+	return mkdir(path, 0777) < 0 && errno != EEXIST ? error_sys(err, "make '%s'", path) : 0;
+}
+
+static int import(const struct gitwork *work, struct borrow *borrow, struct json *json,
+		  struct error *err)
+{
+	AUTO_FREE char *own = path_join(work->import.folder, "git-own");
+
+	if (!borrow->git || *borrow->why)
+		return error_set(err, "the project's repository is not what it was: %s",
+				 *borrow->why ? borrow->why : "there is none any more");
+
+	AUTO_FREE char *packs = path_join(borrow->common, "objects/pack");
+	AUTO_FREE char *refs = path_join(borrow->common, "refs");
+	const char *const places[] = { own, packs, refs, NULL };
+
+	if (make_folder(packs, err) < 0 || make_folder(refs, err) < 0 ||
+	    snapshot_confine_writes(places, err) < 0)
+		return -1;
+	libgit_begin();
+	limit_self();
+	return import_run(borrow, &work->import, json, err);
+}
+
+static int forget(const struct gitwork *work, struct borrow *borrow, struct json *json,
+		  struct error *err)
+{
+	AUTO_FD common = borrow->common ? open(borrow->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+					: -1;
+
+	(void)json;
+	(void)err;
+	if (common >= 0)
+		import_clean(common, work->import.loop);
+	return 0;
+}
+
+typedef int work_fn(const struct gitwork *work, struct borrow *borrow, struct json *json,
+		    struct error *err);
+
+static int run(work_fn *perform, const struct gitwork *work, struct json *json, struct error *err)
+{
+	struct borrow borrow;
+	int result = borrow_find(work->project, &borrow, err);
+
+	if (result == 0)
+		result = perform(work, &borrow, json, err);
+	borrow_release(&borrow);
+	return result;
+}
+
+int gitwork_open(const struct gitwork *work, struct json *json, struct error *err)
+{
+	return run(open_private, work, json, err);
+}
+
+int gitwork_import(const struct gitwork *work, struct json *json, struct error *err)
+{
+	return run(import, work, json, err);
+}
+
+int gitwork_forget(const struct gitwork *work, struct json *json, struct error *err)
+{
+	return run(forget, work, json, err);
+}

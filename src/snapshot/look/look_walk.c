@@ -1,0 +1,408 @@
+/* Looking through a project: see look_walk.h. */
+#include "snapshot/look/look_walk.h"
+
+#include "snapshot/look/ahead.h"
+#include "snapshot/store/stored_name.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { IGNORE_BYTES = 1 << 20 };
+
+struct looking {
+	struct look_walk *walk;
+	struct buffer path;
+	uint64_t device;
+	uint64_t entries;
+	struct error *err;
+};
+
+static int take_folder(struct looking *at, int fd, struct node *folder, const struct node *known,
+		       bool tracked_only, int depth);
+
+/* ---- what a folder holds ---- */
+
+static bool is_left_out(const char *name, int depth)
+{
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return true;
+	return depth == 0 &&
+	       (strcmp(name, ".git") == 0 || strcmp(name, LOOK_WALK_STAGE) == 0 ||
+		strncmp(name, "ringfence-quarantine-", strlen("ringfence-quarantine-")) == 0);
+}
+
+/* Names and, for now, in the mode, what readdir says that they are. Takes the descriptor over. */
+static bool read_names(int fd, struct node *folder, int depth)
+{
+	AUTO_BUFFER struct buffer names = BUFFER_INIT((size_t)1 << 31);
+	DIR *dir = fdopendir(fd);
+	size_t at = 0;
+
+	if (!dir) {
+		close(fd);
+		return false;
+	}
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		if (is_left_out(entry->d_name, depth))
+			continue;
+		buffer_add(&names, entry->d_name, strlen(entry->d_name) + 1);
+		node_add(folder)->mode = entry->d_type;
+	}
+	closedir(dir);
+	folder->names = names.data;
+	names.data = NULL;
+	for (size_t i = 0; i < folder->count; i++) {
+		folder->inner[i].name = folder->names + at;
+		at += strlen(folder->names + at) + 1;
+	}
+	node_sort(folder);
+	return true;
+}
+
+/* Entries that are gone again. */
+static void compact(struct node *folder)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < folder->count; i++)
+		if (folder->inner[i].kind != NODE_KINDS)
+			folder->inner[kept++] = folder->inner[i];
+	folder->count = kept;
+}
+
+/* ---- the rules ---- */
+
+static void collect_rules(struct looking *at, int fd)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
+
+	if (fd_read_file(fd, ".gitignore", &text) == 0)
+		ignore_rules_add(at->walk->rules, buffer_text(&at->path), text.data, text.used);
+}
+
+/* Is it left out? *ret_tracked_only: a folder that is, but for what git tracks in it. */
+static bool ignored(struct looking *at, const struct node *known, bool is_folder, bool tracked_only,
+		    bool *ret_tracked_only)
+{
+	struct ignore_rules *rules = at->walk->rules;
+
+	*ret_tracked_only = false;
+	if (!rules)
+		return false;
+	if (!at->walk->same_rules)
+		known = NULL;
+	/* The rules do not change, so neither does what they said. */
+	if (known && !tracked_only && (known->kind == NODE_FOLDER) == is_folder &&
+	    known->kind != NODE_IGNORED && !is_folder)
+		return false;
+	if (known && known->kind == NODE_IGNORED && (known->mode == 1) == is_folder)
+		return true;
+	if (!tracked_only && !ignore_rules_ignore(rules, buffer_text(&at->path), is_folder))
+		return false;
+	*ret_tracked_only = is_folder;
+	if (!ignore_rules_tracked(rules, buffer_text(&at->path)))
+		return true;
+	if (at->walk->collect && !is_folder)
+		ignore_rules_keep(rules, buffer_text(&at->path));
+	return false;
+}
+
+/* ---- one entry ---- */
+
+static void skip(struct node *node, const char *why)
+{
+	node->kind = NODE_SKIPPED;
+	node->why = why;
+}
+
+static int enter(struct looking *at, int fd, struct node *node, const struct node *known,
+		 bool tracked_only, int depth)
+{
+	AUTO_FD inner = -1;
+	bool lent;
+	int result;
+
+	if (node->device != at->device) {
+		skip(node, "another file system");
+		return 0;
+	}
+	if (depth == NODE_DEEPEST) {
+		skip(node, "deeper than 256 folders");
+		return 0;
+	}
+	inner = content_open(&at->walk->content, fd, node, O_RDONLY | O_DIRECTORY, &lent);
+	/* A folder that can be read but not entered shows names only. */
+	if (inner >= 0 && !lent && !(node->mode & 0100) && geteuid() != 0) {
+		lent = !at->walk->content.live && fchmod(inner, node->mode | 0700) == 0;
+		if (!lent) {
+			fd_close(&inner);
+			errno = EACCES;
+		}
+	}
+	if (inner < 0) {
+		skip(node, errno == EACCES ? "no right to look into" : "cannot be read");
+		return 0;
+	}
+	result = take_folder(at, inner, node, known && known->kind == NODE_FOLDER ? known : NULL,
+			     tracked_only, depth + 1);
+	if (lent)
+		content_give_back(inner, node);
+	return result;
+}
+
+static int take_content(struct looking *at, int fd, struct node *node, const struct node *known)
+{
+	struct look_walk *walk = at->walk;
+
+	if (known && content_looks_same(known, node)) {
+		memcpy(node->id, known->id, NODE_ID);
+		node->chunked = known->chunked;
+		return 0;
+	}
+	walk->changed = true;
+	return node->kind == NODE_FILE ? content_file(&walk->content, fd, node, at->err)
+				       : content_link(&walk->content, fd, node, at->err);
+}
+
+static int take_kind(struct looking *at, int fd, struct node *node, mode_t type,
+		     const struct node *known, bool tracked_only, int depth)
+{
+	switch (type) {
+	case S_IFDIR:
+		node->kind = NODE_FOLDER;
+		return enter(at, fd, node, known, tracked_only, depth);
+	case S_IFREG:
+		node->kind = NODE_FILE;
+		return take_content(at, fd, node, known);
+	case S_IFLNK:
+		node->kind = NODE_LINK;
+		return take_content(at, fd, node, known);
+	case S_IFIFO:
+		node->kind = NODE_FIFO;
+		return 0;
+	case S_IFSOCK:
+		skip(node, "a socket");
+		return 0;
+	default:
+		skip(node, "a device");
+		return 0;
+	}
+}
+
+static int count(struct looking *at, const struct node *node)
+{
+	struct look_walk *walk = at->walk;
+
+	walk->files += node->kind != NODE_FOLDER;
+	walk->bytes += node->kind == NODE_FILE ? node->size : 0;
+	walk->odd += node->kind == NODE_SKIPPED || node->kind == NODE_FIFO;
+	if (++at->entries > LOOK_WALK_MOST)
+		return error_set(
+			at->err,
+			"the project has more than %d files that no rule ignores (.gitignore)",
+			LOOK_WALK_MOST);
+	if (walk->odd > LOOK_WALK_MOST_ODD)
+		return error_set(
+			at->err,
+			"the project has more than %d pipes, sockets and files that cannot be read",
+			LOOK_WALK_MOST_ODD);
+	return 0;
+}
+
+/* Somebody has looked already, and nothing has changed. */
+static bool take_ahead(struct node *node, const struct node *known, unsigned char type)
+{
+	const char *name = node->name;
+
+	if (!known || (type != DT_REG && type != DT_LNK) || !ahead_seen(known))
+		return false;
+	*node = *known;
+	node->name = name;
+	node->seen = 0;
+	return true;
+}
+
+/* The entry whose path is set. */
+static int take_entry(struct looking *at, int fd, struct node *node, const struct node *known,
+		      bool tracked_only, int depth)
+{
+	unsigned char type = (unsigned char)node->mode;
+	struct stat status = { 0 };
+	bool only;
+
+	if (type == DT_UNKNOWN) {
+		if (fstatat(fd, node->name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+			node->kind = NODE_KINDS;
+			return 0;
+		}
+		type = IFTODT(status.st_mode);
+	}
+	if (ignored(at, known, type == DT_DIR, tracked_only, &only)) {
+		node->kind = NODE_IGNORED;
+		node->mode = type == DT_DIR;
+		at->walk->ignored++;
+		return 0;
+	}
+	if (take_ahead(node, known, type))
+		return count(at, node);
+	if (!status.st_mode && fstatat(fd, node->name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
+		node->kind = NODE_KINDS;
+		return 0;
+	}
+	content_look(&status, node);
+	if (take_kind(at, fd, node, status.st_mode & S_IFMT, known, only, depth) < 0)
+		return -1;
+	return count(at, node);
+}
+
+/* ---- trees of git ---- */
+
+struct stored {
+	const struct node *node;
+	size_t name; /* where it begins */
+	const char *text;
+};
+
+/* In a tree a folder is sorted as if its name ended with a slash. */
+static int by_stored(const void *a, const void *b)
+{
+	const struct stored *left = a;
+	const struct stored *right = b;
+	bool left_tree = left->node->kind == NODE_FOLDER || left->node->chunked;
+	bool right_tree = right->node->kind == NODE_FOLDER || right->node->chunked;
+	size_t i = 0;
+
+	while (left->text[i] && left->text[i] == right->text[i])
+		i++;
+
+	int one = left->text[i] ? (unsigned char)left->text[i] : left_tree ? '/' : 0;
+	int other = right->text[i] ? (unsigned char)right->text[i] : right_tree ? '/' : 0;
+
+	return one - other;
+}
+
+static const char *git_mode(const struct node *node)
+{
+	if (node->kind == NODE_FOLDER || node->chunked)
+		return "40000 ";
+	if (node->kind == NODE_LINK)
+		return "120000 ";
+	return node->mode & 0100 ? "100755 " : "100644 ";
+}
+
+static int write_tree(struct looking *at, struct node *folder)
+{
+	AUTO_BUFFER struct buffer names = BUFFER_INIT((size_t)1 << 31);
+	AUTO_BUFFER struct buffer tree = BUFFER_INIT((size_t)1 << 31);
+	AUTO_FREE struct stored *list = mem_alloc((folder->count + 1) * sizeof *list);
+	size_t count = 0;
+
+	for (size_t i = 0; i < folder->count; i++) {
+		const struct node *node = &folder->inner[i];
+
+		if (node->kind != NODE_FILE && node->kind != NODE_FOLDER && node->kind != NODE_LINK)
+			continue;
+		list[count++] = (struct stored){ .node = node, .name = names.used };
+		stored_name_store(&names, node->name, node->chunked);
+		buffer_add(&names, "", 1);
+	}
+	for (size_t i = 0; i < count; i++)
+		list[i].text = names.data + list[i].name;
+	qsort(list, count, sizeof *list, by_stored);
+	for (size_t i = 0; i < count; i++) {
+		buffer_add_text(&tree, git_mode(list[i].node));
+		buffer_add(&tree, list[i].text, strlen(list[i].text) + 1);
+		buffer_add(&tree, list[i].node->id, NODE_ID);
+	}
+	return pack_add(at->walk->content.pack, GIT_OBJECT_TREE, buffer_text(&tree), tree.used,
+			folder->id, at->err);
+}
+
+/* ---- folders ---- */
+
+static bool is_other(const struct node *node, const struct node *known)
+{
+	return !known || known->kind != node->kind || known->chunked != node->chunked ||
+	       (known->mode & 0100) != (node->mode & 0100) ||
+	       memcmp(known->id, node->id, NODE_ID) != 0;
+}
+
+/* The entry of this name in a folder that was known, moving on from the one before. */
+static const struct node *next_known(const struct node *folder, size_t *at, const char *name)
+{
+	while (folder && *at < folder->count) {
+		int order = strcmp(folder->inner[*at].name, name);
+
+		if (order == 0)
+			return &folder->inner[(*at)++];
+		if (order > 0)
+			break;
+		(*at)++;
+	}
+	return NULL;
+}
+
+static int take_folder(struct looking *at, int fd, struct node *folder, const struct node *known,
+		       bool tracked_only, int depth)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	size_t used = at->path.used;
+	size_t before = 0;
+	bool changed;
+
+	if (copy < 0 || !read_names(copy, folder, depth)) {
+		skip(folder, "cannot be read");
+		return 0;
+	}
+	if (at->walk->collect)
+		collect_rules(at, fd);
+	changed = !known || known->count != folder->count;
+	for (size_t i = 0; i < folder->count; i++) {
+		struct node *node = &folder->inner[i];
+		const struct node *was = next_known(known, &before, node->name);
+		int result;
+
+		node_path_add(&at->path, node->name);
+		result = take_entry(at, fd, node, was, tracked_only, depth);
+		node_path_cut(&at->path, used);
+		if (result < 0)
+			return -1;
+		changed = changed || is_other(node, was);
+	}
+	compact(folder);
+	if (!changed && known->count == folder->count) {
+		memcpy(folder->id, known->id, NODE_ID);
+		return 0;
+	}
+	at->walk->changed = true;
+	return write_tree(at, folder);
+}
+
+int look_walk_take(struct look_walk *walk, struct error *err)
+{
+	struct looking at = { .walk = walk, .path = BUFFER_INIT(NODE_PATH_MAX), .err = err };
+	AUTO_FREE char *room = mem_alloc(CONTENT_PIECE + 1);
+	AUTO_FD fd = openat(walk->project, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat status;
+	int result;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_sys(err, "read the project's folder");
+	walk->content.room = room;
+	walk->root = (struct node){ .kind = NODE_FOLDER };
+	content_look(&status, &walk->root);
+	at.device = walk->root.device;
+	result = take_folder(&at, fd, &walk->root, walk->known, false, 0);
+	buffer_release(&at.path);
+	if (result == 0 && walk->root.kind != NODE_FOLDER)
+		result = error_set(err, "the project's folder cannot be read");
+	if (result == 0)
+		node_group(&walk->root);
+	return result;
+}

@@ -1,0 +1,185 @@
+/* Files on their way back: see restore_stage.h. */
+#include "snapshot/undo/restore_stage.h"
+
+#include "snapshot/base/discard.h"
+#include "snapshot/base/fault.h"
+#include "snapshot/base/libgit.h"
+#include "snapshot/look/content.h"
+#include "snapshot/look/look_walk.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NUMBER = 16 };
+
+int restore_stage_open(int project, struct restore_stage *ret_stage, struct error *err)
+{
+	int folder;
+
+	discard(project, LOOK_WALK_STAGE);
+	if (mkdirat(project, LOOK_WALK_STAGE, 0700) < 0 ||
+	    (folder = openat(project, LOOK_WALK_STAGE,
+			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		return error_sys(err, "make the folder %s in the project", LOOK_WALK_STAGE);
+	*ret_stage = (struct restore_stage){ .project = project, .folder = folder };
+	return 0;
+}
+
+void restore_stage_close(struct restore_stage *stage)
+{
+	fd_close(&stage->folder);
+	discard(stage->project, LOOK_WALK_STAGE);
+}
+
+int restore_stage_sync(const struct restore_stage *stage, struct error *err)
+{
+	fault_point();
+	return syncfs(stage->folder) < 0 ? error_sys(err, "sync the project's disk") : 0;
+}
+
+/* ---- contents ---- */
+
+static int read_blob(struct checkpoint_repo *depot, const git_oid *id, uint64_t offset,
+		     restore_stage_fn *take, void *context, struct error *err)
+{
+	git_blob *blob = NULL;
+	int result;
+
+	if (git_blob_lookup(&blob, depot->repository, id) < 0)
+		return libgit_trouble("read a file of a checkpoint", err);
+	result = take(context, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob), offset,
+		      err);
+	git_blob_free(blob);
+	return result;
+}
+
+static int read_pieces(struct checkpoint_repo *depot, const git_oid *id, restore_stage_fn *take,
+		       void *context, struct error *err)
+{
+	git_tree *tree = NULL;
+	int result = 0;
+
+	if (git_tree_lookup(&tree, depot->repository, id) < 0)
+		return libgit_trouble("read a large file of a checkpoint", err);
+	for (size_t i = 0; i < git_tree_entrycount(tree) && result == 0; i++) {
+		const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
+		const char *name = git_tree_entry_name(entry);
+
+		if (strcmp(name, "size") != 0)
+			result = read_blob(depot, git_tree_entry_id(entry),
+					   strtoull(name, NULL, 16), take, context, err);
+	}
+	git_tree_free(tree);
+	return result;
+}
+
+int restore_stage_read(struct checkpoint_repo *depot, const struct node *node,
+		       restore_stage_fn *take, void *context, struct error *err)
+{
+	git_oid id;
+
+	git_oid_fromraw(&id, node->id);
+	return node->chunked ? read_pieces(depot, &id, take, context, err)
+			     : read_blob(depot, &id, 0, take, context, err);
+}
+
+/* ---- staging ---- */
+
+static int write_part(void *context, const void *bytes, size_t size, uint64_t offset,
+		      struct error *err)
+{
+	int fd = *(const int *)context;
+
+	if (lseek(fd, (off_t)offset, SEEK_SET) < 0 || fd_write_all(fd, bytes, size) < 0)
+		return error_sys(err, "write a file of the checkpoint into the project");
+	return 0;
+}
+
+static int make_link(void *context, const void *bytes, size_t size, uint64_t offset,
+		     struct error *err)
+{
+	const struct restore_stage *stage = context;
+	AUTO_FREE char *target = strndup(bytes, size);
+	char name[NUMBER];
+
+	(void)offset;
+	snprintf(name, sizeof name, "%u", stage->count);
+	if (!target || symlinkat(target, stage->folder, name) < 0)
+		return error_sys(err, "make a link of the checkpoint in the project");
+	return 0;
+}
+
+int restore_stage_write(struct restore_stage *stage, struct checkpoint_repo *depot,
+			struct node *node, struct error *err)
+{
+	char name[NUMBER];
+	AUTO_FD fd = -1;
+
+	fault_point();
+	node->staged = ++stage->count;
+	if (node->kind == NODE_LINK)
+		return restore_stage_read(depot, node, make_link, stage, err);
+	snprintf(name, sizeof name, "%u", stage->count);
+	fd = openat(stage->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0600);
+	if (fd < 0)
+		return error_sys(err, "write a file of the checkpoint into the project");
+	if (restore_stage_read(depot, node, write_part, &fd, err) < 0)
+		return -1;
+	if ((node->chunked && ftruncate(fd, (off_t)node->size) < 0) || fchmod(fd, node->mode) < 0)
+		return error_sys(err, "complete a file of the checkpoint in the project");
+	return 0;
+}
+
+int restore_stage_place(const struct restore_stage *stage, const struct node *node, int folder)
+{
+	static const char extra[] = "link";
+	char from[NUMBER];
+	int result;
+
+	snprintf(from, sizeof from, "%u", node->staged);
+	fault_point();
+	if (!node->group)
+		return renameat(stage->folder, from, folder, node->name);
+	/* By a second name, so that the first is there for the others. */
+	if (linkat(stage->folder, from, stage->folder, extra, 0) < 0)
+		return -1;
+	result = renameat(stage->folder, extra, folder, node->name);
+
+	int saved = errno;
+
+	/* Two names of one file: then nothing was renamed. */
+	unlinkat(stage->folder, extra, 0);
+	errno = saved;
+	return result;
+}
+
+int restore_stage_move(const struct restore_stage *stage, const struct node *node, int folder,
+		       unsigned int flags)
+{
+	char from[NUMBER];
+	int result;
+
+	snprintf(from, sizeof from, "%u", node->staged);
+	fault_point();
+	result = renameat2(stage->folder, from, folder, node->name, flags);
+	if (result == 0)
+		fault_point();
+	return result;
+}
+
+int restore_stage_look(const struct restore_stage *stage, const struct node *node,
+		       struct stat *ret_status)
+{
+	char name[NUMBER];
+
+	snprintf(name, sizeof name, "%u", node->staged);
+	return fstatat(stage->folder, name, ret_status, AT_SYMLINK_NOFOLLOW);
+}
