@@ -112,7 +112,7 @@ def unit_results(options, note):
 
 
 def script_results(options):
-    for script in ("check-includes", "check-paths", "check-reference"):
+    for script in ("check-errors", "check-includes", "check-paths", "check-reference"):
         for args in ([], ["--self-test"]):
             name = f"scripts:{script}"
             if options.keyword not in name:

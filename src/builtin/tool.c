@@ -116,7 +116,7 @@ static int run(struct tool_context *bench, const char *name, const char *argumen
 	int result;
 
 	if (!tool) {
-		error_format(err, 0, "there is no tool '%.100s'; there are", shown);
+		error_format(err, ERROR_NOT_FOUND, "there is no tool '%.100s'; there are", shown);
 		for (size_t i = 0; i < TOOL_COUNT; i++)
 			snprintf(err->text + strlen(err->text),
 				 sizeof err->text - strlen(err->text), "%s %s", i ? "," : "",

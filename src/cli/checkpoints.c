@@ -93,8 +93,8 @@ int checkpoints_print(struct snapshot_work *work, bool pager, struct error *err)
 	json_decref(answer);
 	while (reader > 0 && waitpid(reader, NULL, 0) < 0 && errno == EINTR)
 		;
-	/* Who has seen enough is no mistake. */
-	if (result < 0 && reader > 0 && strstr(err->text, "stdout"))
+	/* A pager that was left before the end of the text is not a failure. */
+	if (result < 0 && reader > 0 && err->status == ERROR_OUTPUT)
 		return 0;
 	return result < 0 ? cli_fail(err) : 0;
 }

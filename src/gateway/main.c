@@ -164,7 +164,7 @@ int main(void)
 {
 	AUTO_BUFFER struct buffer warnings = BUFFER_INIT(900);
 	struct engine *engine = mem_zero(sizeof *engine);
-	struct error err = { "" };
+	struct error err = { 0 };
 
 	signal(SIGPIPE, SIG_IGN);
 	ask_for_short_turns();

@@ -405,7 +405,6 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	AUTO_FD starting = loops ? start_lock(loops, err) : -1;
 	AUTO_FD lock = -1;
 	struct error why;
-	bool busy;
 
 	if (starting < 0)
 		return -1;
@@ -413,14 +412,14 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (loop->damaged)
 		return error_set(err, "%s", loop->trouble);
 	if (loop->alive)
-		return error_set(err, "the loop %s is running (ringfence pause %s)", loop->id,
-				 loop->id);
+		return error_with(err, ERROR_BUSY, "the loop %s is running (ringfence pause %s)",
+				  loop->id, loop->id);
 	if (resume_permits(&loop->state, changes, clock_wall_ms(), &why) < 0)
 		return error_set(err, "the loop %s does not go on: %s", loop->id, why.text);
 	client_look(loop);
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;
-	lock = loop_folder_lock(loop->folder, &busy, err);
+	lock = loop_folder_lock(loop->folder, err);
 	if (lock < 0 || seal_open(loop->folder, &loop->state.options, err) < 0 ||
 	    write_resumed(loop, changes, err) < 0)
 		return -1;
@@ -433,8 +432,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 /* Without a supervisor nothing has to be ended: what is asked for is written down at once. */
 static int ask_nobody(struct client_loop *loop, const char *wish, struct error *err)
 {
-	bool busy;
-	AUTO_FD lock = loop_folder_lock(loop->folder, &busy, err);
+	AUTO_FD lock = loop_folder_lock(loop->folder, err);
 
 	if (lock < 0)
 		return -1;
@@ -503,10 +501,11 @@ int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, 
 
 int client_hold(const struct client_loop *loop, struct error *err)
 {
-	bool busy;
-	int lock = loop_folder_lock(loop->folder, &busy, err);
+	int lock = loop_folder_lock(loop->folder, err);
 
-	return lock < 0 && busy ? error_set(err, "the loop %s is running", loop->id) : lock;
+	return lock < 0 && err->status == ERROR_BUSY
+		       ? error_with(err, ERROR_BUSY, "the loop %s is running", loop->id)
+		       : lock;
 }
 
 int client_restored(const struct client_loop *loop, json_t *data, struct error *err)

@@ -97,18 +97,15 @@ char *loop_folder_iteration(const char *folder, unsigned int iteration, unsigned
 			   : mem_format("%s/iterations/%u", folder, iteration);
 }
 
-int loop_folder_lock(const char *folder, bool *ret_busy, struct error *err)
+int loop_folder_lock(const char *folder, struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, "lock");
 	AUTO_FD fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 
-	*ret_busy = false;
 	if (fd < 0)
 		return error_sys(err, "open '%s'", path);
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		*ret_busy = errno == EWOULDBLOCK;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return error_sys(err, "lock '%s'", path);
-	}
 	return fd_steal(&fd);
 }
 

@@ -34,9 +34,9 @@ int loop_folder_list(const char *loops, struct list *ret_ids, struct error *err)
 /* The folder of an iteration, by its number and the try; the caller frees. */
 char *loop_folder_iteration(const char *folder, unsigned int iteration, unsigned int attempt);
 
-/* Locks a loop's folder for this process. Returns the descriptor; -1 with err set, and *ret_busy if another
- * process has it. */
-int loop_folder_lock(const char *folder, bool *ret_busy, struct error *err);
+/* Locks a loop's folder for this process. Returns the descriptor, or -1 with err set; its
+ * status is ERROR_BUSY if another process has it. */
+int loop_folder_lock(const char *folder, struct error *err);
 
 /* Is there a supervisor? */
 bool loop_folder_is_locked(const char *folder);

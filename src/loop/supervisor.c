@@ -99,12 +99,12 @@ static int go(struct supervisor *sup, struct error *err)
 /* The runner of a supervisor that was killed holds the lock until it is gone, too. */
 static int take_lock(struct supervisor *sup, struct error *err)
 {
-	bool busy = true;
-
-	for (int i = 0; i < LOCK_TRIES && busy; i++) {
-		sup->lock = loop_folder_lock(sup->folder, &busy, err);
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		sup->lock = loop_folder_lock(sup->folder, err);
 		if (sup->lock >= 0)
 			return 0;
+		if (err->status != ERROR_BUSY)
+			return -1;
 		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
 	}
 	return -1;

@@ -221,7 +221,7 @@ static int print_piece(void *context, const void *bytes, size_t size, uint64_t o
 	struct filling *filling = context;
 
 	if (fill_to(filling, offset) < 0)
-		return error_sys(err, "write to stdout");
+		return differ_output_failed(err);
 	filling->at += size;
 	return print_part((void *)filling->request, bytes, size, offset, err);
 }
@@ -265,7 +265,7 @@ int checkpoint_show(struct snapshot_request *request, struct error *err)
 	else if (result == 0 && node->kind != NODE_FIFO)
 		result = restore_stage_read(depot, node, print_piece, &filling, err);
 	if (result == 0 && node->chunked && fill_to(&filling, node->size) < 0)
-		result = error_sys(err, "write to stdout");
+		result = differ_output_failed(err);
 	node_release(&root);
 	return result;
 }

@@ -147,6 +147,7 @@ static int answer(struct snapshot_request *request, const struct error *err)
 	}
 	json_open(&json, NULL, '{');
 	json_text(&json, "error", err->text);
+	json_text(&json, "status", error_status_name(err->status));
 	json_close(&json);
 	return fd_write_all(ANSWER, failure.data, failure.used);
 }
@@ -169,7 +170,7 @@ int main(int argc, char **argv)
 	if (result == 0)
 		result = perform(&request, argv[1], &err);
 	if (fflush(stdout) != 0 && result == 0)
-		result = error_sys(&err, "write to stdout");
+		result = differ_output_failed(&err);
 	if (answer(&request, result < 0 ? &err : NULL) < 0)
 		result = -1;
 	buffer_release(&request.answer);

@@ -139,9 +139,10 @@ int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *er
 	answer = json_loadb(buffer_text(&text), text.used, 0, NULL);
 
 	const char *why = json_string_value(json_object_get(answer, "error"));
+	const char *named = json_string_value(json_object_get(answer, "status"));
 
 	if (why)
-		result = error_set(err, "%s", why);
+		result = error_with(err, error_status_named(named), "%s", why);
 	else if (!json_is_object(answer))
 		result = error_set(err, "ringfence-snapshot: %s", ending(status));
 	if (result == 0)

@@ -43,7 +43,7 @@ int snapshot_start(const struct snapshot_work *work, int output, int lock,
 		   struct snapshot_job *ret_job, struct error *err);
 
 /* Waits for its end. Returns 0 with its answer, which is the caller's; or -1 with err set: it says why it
- * failed, or was killed. */
+ * failed, with its status, or was killed. */
 int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *err);
 
 /* Both; for those who have nothing else to do. */

@@ -292,7 +292,7 @@ static int count_events(void *context, const struct journal_event *event, struct
 static bool damaged(const char *path, const char *sql)
 {
 	struct journal *store = NULL;
-	struct error err = { "" };
+	struct error err = { 0 };
 	sqlite3 *raw = NULL;
 	bool found;
 

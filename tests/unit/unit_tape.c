@@ -157,7 +157,7 @@ static void round_trip(void)
 	struct tape_talk one = hear(first_body, NULL);
 	struct tape_talk two = hear(second_body, NULL);
 	struct tape tape = { 0 };
-	struct error err = { "" };
+	struct error err = { 0 };
 	const char *bytes = "data: {\"a\":\"\\n\"}\n\ndata: \xff\x01\\ end\n";
 
 	write_two(&text);
@@ -270,7 +270,7 @@ static void differences(void)
 static bool refused(const char *text, const char *why)
 {
 	struct tape tape;
-	struct error err = { "" };
+	struct error err = { 0 };
 
 	if (tape_read(text, strlen(text), &tape, &err) == 0) {
 		tape_release(&tape);

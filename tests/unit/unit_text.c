@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "util/buffer.h"
+#include "util/error.h"
 #include "util/fd.h"
 #include "util/json.h"
 #include "util/list.h"
@@ -69,6 +70,39 @@ static void escaping(void)
 	      escapes_to("\xc2\xad\xe2\x81\xa0\xe3\x85\xa4",
 			 "\\xc2\\xad\\xe2\\x81\\xa0\\xe3\\x85\\xa4"));
 	CHECK("JSON strings stay valid UTF-8", json_is("\xff", "\"\xef\xbf\xbd\""));
+}
+
+static enum error_status status_of_errno(int number)
+{
+	struct error err;
+
+	errno = number;
+	error_sys(&err, "try");
+	return err.status;
+}
+
+static void errors(void)
+{
+	struct error err;
+	bool travels = true;
+
+	CHECK("an error without a status of its own is another one",
+	      error_set(&err, "no") == -1 && err.status == ERROR_OTHER);
+	CHECK("an error has the status that it is given",
+	      error_with(&err, ERROR_BUSY, "'%s' is locked", "x") == -1 &&
+		      err.status == ERROR_BUSY && strcmp(err.text, "'x' is locked") == 0);
+	CHECK("an error of the system has the status of its errno",
+	      status_of_errno(ENOENT) == ERROR_NOT_FOUND &&
+		      status_of_errno(EWOULDBLOCK) == ERROR_BUSY &&
+		      status_of_errno(EACCES) == ERROR_DENIED &&
+		      status_of_errno(ENOSPC) == ERROR_NO_SPACE &&
+		      status_of_errno(EEXIST) == ERROR_EXISTS && status_of_errno(EIO) == ERROR_IO);
+	for (int i = 0; i < ERROR_STATUS_COUNT; i++)
+		travels = travels && error_status_named(error_status_name((enum error_status)i)) ==
+					     (enum error_status)i;
+	CHECK("a status comes through another process as it was", travels);
+	CHECK("a word that is no status is another one",
+	      error_status_named("soon") == ERROR_OTHER && error_status_named(NULL) == ERROR_OTHER);
 }
 
 static void cutting(void)
@@ -347,6 +381,7 @@ int main(void)
 	files();
 	escaping();
 	cutting();
+	errors();
 	beginnings();
 	durations();
 	amounts();

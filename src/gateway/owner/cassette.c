@@ -71,7 +71,7 @@ static int lock(int fd, const char *path, struct error *err)
 			return error_sys(err, "lock the tape '%s'", path);
 		nanosleep(&nap, NULL);
 	}
-	return error_set(err, "the tape '%s' is being recorded by another run", path);
+	return error_with(err, ERROR_BUSY, "the tape '%s' is being recorded by another run", path);
 }
 
 int cassette_mend(const struct cassette *cassette, struct error *err)

@@ -257,7 +257,7 @@ int rule_list_allows(const struct list *rules, const char *host, uint16_t port, 
 	}
 	rule_target_text(&target, shown);
 	rule_target_rule(&target, remedy);
-	error_format(err, 0, "%s is " GATEWAY_NOT_LISTED "; --allow %s would allow it", shown,
-		     remedy);
+	error_format(err, ERROR_REFUSED, "%s is " GATEWAY_NOT_LISTED "; --allow %s would allow it",
+		     shown, remedy);
 	return 0;
 }

@@ -131,7 +131,7 @@ static int print_mail(git_repository *repository, const struct mail *mail, bool 
 		list_paths(diff, paths);
 	}
 	if (result == 0 && ferror(stdout))
-		result = error_sys(err, "write to stdout");
+		result = differ_output_failed(err);
 	git_buf_dispose(&text);
 	git_diff_free(diff);
 	git_tree_free(old);

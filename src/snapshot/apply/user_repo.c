@@ -65,8 +65,9 @@ int user_repo_open(struct user_repo *user, const char *project, const char *also
 	if (git_repository_open_ext(&user->repository, project, 0, NULL) < 0) {
 		if (git_error_last() && git_error_last()->klass == GIT_ERROR_REPOSITORY &&
 		    strstr(git_error_last()->message, "could not find"))
-			return error_set(err, "'%s' is in no git repository (git init makes one)",
-					 project);
+			return error_with(err, ERROR_NOT_FOUND,
+					  "'%s' is in no git repository (git init makes one)",
+					  project);
 		return libgit_trouble("open the git repository", err);
 	}
 	if (git_repository_is_bare(user->repository))
@@ -180,13 +181,14 @@ static int break_stale(const struct user_repo *user, struct error *err)
 	if (fd < 0 && errno == ENOENT)
 		return 1;
 	if (fd < 0)
-		return error_set(
-			err,
+		return error_with(
+			err, ERROR_BUSY,
 			"git is at work in this repository, or was killed: '%s/%s' is there (if no "
 			"git is running, remove it)",
 			user->git, LOCK);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return error_set(err, "another ringfence apply is under way in this repository");
+		return error_with(err, ERROR_BUSY,
+				  "another ringfence apply is under way in this repository");
 	unlinkat(user->git_fd, LOCK, 0);
 	return 1;
 }

@@ -124,7 +124,7 @@ static int in_object(const git_oid *id, struct error *err)
 	char hex[GIT_OID_HEXSZ + 1];
 	AUTO_FREE char *what = mem_dup(err->text);
 
-	return error_set(err, "%s: %.500s", git_oid_tostr(hex, sizeof hex, id), what);
+	return error_with(err, err->status, "%s: %.500s", git_oid_tostr(hex, sizeof hex, id), what);
 }
 
 /* What the user's repository has. *ret_type is FSCK_ANY if it is not there. Returns 0, or -1 with err set. */

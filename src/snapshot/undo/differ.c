@@ -7,6 +7,7 @@
 #include "util/mem.h"
 #include "util/text.h"
 
+#include <errno.h>
 #include <string.h>
 
 struct differ {
@@ -47,6 +48,11 @@ void differ_show(FILE *out, const char *bytes, size_t size, bool terminal)
 		bytes += length;
 		size -= length;
 	}
+}
+
+int differ_output_failed(struct error *err)
+{
+	return error_with(err, ERROR_OUTPUT, "write to stdout: %s", strerror(errno));
 }
 
 /* A name as git quotes it: as it is, or in quotation marks with every odd byte as an octal number. */

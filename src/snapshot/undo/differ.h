@@ -25,4 +25,7 @@ int differ_print(struct checkpoint_repo *depot, struct node *old, struct node *n
 /* Prints bytes, as they are or so that a terminal can show them. */
 void differ_show(FILE *out, const char *bytes, size_t size, bool terminal);
 
+/* Sets err, with the status ERROR_OUTPUT, when stdout could not be written. Returns -1. */
+int differ_output_failed(struct error *err);
+
 #endif
