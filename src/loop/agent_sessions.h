@@ -6,7 +6,7 @@
 #ifndef LOOP_AGENT_SESSIONS_H
 #define LOOP_AGENT_SESSIONS_H
 
-#include "loop/attend.h"
+#include "loop/supervisor.h"
 
 /* The folder, made if need be; the caller frees. NULL: the loop has none. */
 char *agent_sessions_open(const struct supervisor *sup);

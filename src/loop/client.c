@@ -2,10 +2,12 @@
 #include "loop/client.h"
 
 #include "loop/control.h"
+#include "loop/keeper.h"
 #include "loop/loop_folder.h"
 #include "loop/loop_report.h"
 #include "loop/prompt.h"
 #include "loop/resume.h"
+#include "loop/room.h"
 #include "loop/seal.h"
 #include "util/buffer.h"
 #include "util/clock.h"
@@ -523,4 +525,19 @@ bool client_wait_gone(const struct client_loop *loop, int64_t most_ms)
 		rest();
 	}
 	return true;
+}
+
+char *client_subject(const struct loop_options *options)
+{
+	return seal_subject(options);
+}
+
+int client_seal(const struct client_loop *loop, struct error *err)
+{
+	return seal_work_tree(loop->folder, &loop->state.options, err);
+}
+
+char *client_room(const char *path, int64_t least)
+{
+	return room_trouble(path, least);
 }

@@ -6,7 +6,6 @@
 #ifndef LOOP_CLIENT_H
 #define LOOP_CLIENT_H
 
-#include "loop/keeper.h"
 #include "loop/loop_state.h"
 #include "loop/spec_json.h"
 #include "util/buffer.h"

@@ -5,15 +5,12 @@
 #ifndef LOOP_DISK_H
 #define LOOP_DISK_H
 
-#include "loop/attend.h"
+#include "loop/supervisor.h"
 
 /* What of the two is not kept, in a sentence with what helps; the caller frees. NULL: all is well. */
 char *disk_trouble(struct supervisor *sup);
 
-/* When is the next look due, by the steady clock? INT64_MAX: never. */
-int64_t disk_due_ms(const struct supervisor *sup);
-
-/* Looks, if that is due, and ends what runs if it must. */
+/* Has the supervisor look every so often while something runs, and end it if it must. */
 void disk_watch(struct supervisor *sup);
 
 #endif

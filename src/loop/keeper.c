@@ -2,7 +2,6 @@
 #include "loop/keeper.h"
 
 #include "loop/loop_report.h"
-#include "loop/supervisor.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -62,7 +61,8 @@ static bool watch_supervisor(pid_t supervisor, int farewell)
 	return read(farewell, &byte, 1) == 1;
 }
 
-static pid_t start_supervisor(const char *folder, int *ret_farewell)
+static pid_t start_supervisor(const char *folder,
+			      int (*supervise)(const char *folder, int farewell), int *ret_farewell)
 {
 	int ends[2];
 	pid_t child;
@@ -72,7 +72,7 @@ static pid_t start_supervisor(const char *folder, int *ret_farewell)
 	child = fork();
 	if (child == 0) {
 		close(ends[0]);
-		_exit(supervisor_run(folder, ends[1]));
+		_exit(supervise(folder, ends[1]));
 	}
 	close(ends[1]);
 	*ret_farewell = ends[0];
@@ -89,7 +89,8 @@ static void give_up(const char *folder, int deaths)
 	loop_report_trouble(folder, why);
 }
 
-int keeper_run(const char *folder, pid_t adopted)
+int keeper_run(const char *folder, pid_t adopted,
+	       int (*supervise)(const char *folder, int farewell))
 {
 	int farewell = FAREWELL;
 	int deaths = 0;
@@ -102,7 +103,8 @@ int keeper_run(const char *folder, pid_t adopted)
 		if (!adopted)
 			fd_close(&farewell); /* of nobody, or of the one before */
 
-		pid_t supervisor = adopted ? adopted : start_supervisor(folder, &farewell);
+		pid_t supervisor = adopted ? adopted
+					   : start_supervisor(folder, supervise, &farewell);
 
 		adopted = 0;
 		if (supervisor < 0 || watch_supervisor(supervisor, farewell))

@@ -16,7 +16,9 @@
  * keeper dies. Returns 0, or -1 with err set. */
 int keeper_start(const char *folder, pid_t adopted, int *ret_farewell, struct error *err);
 
-/* What that process does (`ringfence keep FOLDER PID`). Returns its exit status. */
-int keeper_run(const char *folder, pid_t adopted);
+/* What that process does (`ringfence keep FOLDER PID`). supervise: runs a supervisor in a process of its own, and returns
+ * its exit status. Returns the keeper's. */
+int keeper_run(const char *folder, pid_t adopted,
+	       int (*supervise)(const char *folder, int farewell));
 
 #endif

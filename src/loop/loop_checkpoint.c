@@ -30,17 +30,17 @@ static int start(struct supervisor *sup, const char *kind, uint32_t iteration, s
 	begin(sup, "save", &work);
 	snapshot_tell(&work, "kind", kind);
 	snapshot_tell_number(&work, "iteration", iteration);
-	snapshot_tell_number(&work, "live", sup->working);
+	snapshot_tell_number(&work, "live", sup->run.working);
 	snapshot_tell_number(&work, "ignored", options->checkpoint_ignored);
 	snapshot_tell_number(&work, "most_bytes", options->checkpoint_bytes);
 	if (options->checkpoint_age_ms)
 		snapshot_tell_number(&work, "oldest_ms",
 				     clock_wall_ms() - options->checkpoint_age_ms);
-	result = snapshot_start(&work, -1, sup->lock, &sup->snapshot, err);
+	result = snapshot_start(&work, -1, sup->lock, &sup->checkpoint.job, err);
 	snapshot_release(&work);
 	if (result == 0) {
-		snprintf(sup->snapshot_kind, sizeof sup->snapshot_kind, "%s", kind);
-		sup->snapshot_iteration = iteration;
+		snprintf(sup->checkpoint.kind, sizeof sup->checkpoint.kind, "%s", kind);
+		sup->checkpoint.iteration = iteration;
 	}
 	return result;
 }
@@ -56,14 +56,14 @@ static int record(struct supervisor *sup, json_t *answer, const char *failed, st
 	if (!failed &&
 	    json_integer_value(json_object_get(answer, "number")) == sup->state.checkpoint)
 		return 0;
-	data = json_pack("{s:s, s:i}", "kind", sup->snapshot_kind, "iteration",
-			 (int)sup->snapshot_iteration);
+	data = json_pack("{s:s, s:i}", "kind", sup->checkpoint.kind, "iteration",
+			 (int)sup->checkpoint.iteration);
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (json_object_get(answer, keys[i]))
 			json_object_set(data, keys[i], json_object_get(answer, keys[i]));
 	if (failed)
 		json_object_set_new(data, "error", loop_report_text(failed));
-	return attend_append(sup, LOOP_EVENT_checkpointed, data, err);
+	return supervisor_append(sup, LOOP_EVENT_checkpointed, data, err);
 }
 
 /* The process has ended. *ret_failed as in loop_checkpoint_take(). */
@@ -74,7 +74,7 @@ static int finish(struct supervisor *sup, char **ret_failed, struct error *err)
 	int result;
 
 	*ret_failed = NULL;
-	if (snapshot_end(&sup->snapshot, &answer, &why) < 0)
+	if (snapshot_end(&sup->checkpoint.job, &answer, &why) < 0)
 		*ret_failed = mem_dup(why.text);
 	result = record(sup, answer, *ret_failed, err);
 	json_decref(answer);
@@ -83,21 +83,21 @@ static int finish(struct supervisor *sup, char **ret_failed, struct error *err)
 
 static void drop(struct supervisor *sup)
 {
-	if (!sup->snapshot.pid)
+	if (!sup->checkpoint.job.pid)
 		return;
-	kill(sup->snapshot.pid, SIGKILL);
-	waitpid(sup->snapshot.pid, NULL, 0);
-	fd_close(&sup->snapshot.answer);
-	sup->snapshot = SNAPSHOT_JOB_INIT;
+	kill(sup->checkpoint.job.pid, SIGKILL);
+	waitpid(sup->checkpoint.job.pid, NULL, 0);
+	fd_close(&sup->checkpoint.job.answer);
+	sup->checkpoint.job = SNAPSHOT_JOB_INIT;
 }
 
 /* Waits for the process. False: the supervisor leaves, and it is gone. */
 static bool await(struct supervisor *sup)
 {
-	sup->snapshot_awaited = true;
-	while (!sup->snapshot_ended && !sup->leaving)
-		attend(sup, INT64_MAX);
-	sup->snapshot_awaited = sup->snapshot_ended = false;
+	sup->checkpoint.awaited = true;
+	while (!sup->checkpoint.ended && !sup->leaving)
+		supervisor_wait(sup, INT64_MAX);
+	sup->checkpoint.awaited = sup->checkpoint.ended = false;
 	if (sup->leaving)
 		drop(sup);
 	return !sup->leaving;
@@ -115,11 +115,11 @@ void loop_checkpoint_ask(struct supervisor *sup, const char *name, json_t **ret_
 	begin(sup, name, &work);
 	snapshot_tell(&work, "folder", sup->folder);
 	snapshot_tell_number(&work, "most_bytes", sup->state.options.git_bytes);
-	result = snapshot_start(&work, -1, sup->lock, &sup->snapshot, &why);
+	result = snapshot_start(&work, -1, sup->lock, &sup->checkpoint.job, &why);
 	snapshot_release(&work);
 	if (result == 0 && !await(sup))
 		return;
-	if (result < 0 || snapshot_end(&sup->snapshot, ret_answer, &why) < 0)
+	if (result < 0 || snapshot_end(&sup->checkpoint.job, ret_answer, &why) < 0)
 		*ret_failed = mem_dup(why.text);
 }
 
@@ -129,57 +129,76 @@ int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iter
 	struct error why;
 
 	*ret_failed = NULL;
-	if (sup->kept || sup->state.options.checkpoints_off)
+	if (sup->checkpoint.current || sup->state.options.checkpoints_off)
 		return 0;
 	if (start(sup, kind, iteration, &why) < 0) {
 		*ret_failed = mem_dup(why.text);
-		snprintf(sup->snapshot_kind, sizeof sup->snapshot_kind, "%s", kind);
+		snprintf(sup->checkpoint.kind, sizeof sup->checkpoint.kind, "%s", kind);
 		return record(sup, NULL, *ret_failed, err);
 	}
 	if (!await(sup))
 		return 0;
 	if (finish(sup, ret_failed, err) < 0)
 		return -1;
-	sup->kept = !*ret_failed;
+	sup->checkpoint.current = !*ret_failed;
 	return 0;
 }
 
-int64_t loop_checkpoint_due_ms(const struct supervisor *sup)
+/* While an agent works: when is the next one due? */
+static int64_t due_ms(void *context)
 {
-	if (sup->state.phase != LOOP_PHASE_agent || !sup->working || sup->cut ||
-	    sup->snapshot.pid || sup->state.options.checkpoints_off ||
+	const struct supervisor *sup = context;
+
+	if (sup->state.phase != LOOP_PHASE_agent || !sup->run.working || sup->run.cut ||
+	    sup->checkpoint.job.pid || sup->state.options.checkpoints_off ||
 	    !sup->state.options.checkpoint_ms)
 		return INT64_MAX;
-	return sup->snapshot_ms + sup->state.options.checkpoint_ms;
+	return sup->checkpoint.begun_ms + sup->state.options.checkpoint_ms;
 }
 
-void loop_checkpoint_watch(struct supervisor *sup)
+static int answer_fd(void *context)
 {
+	const struct supervisor *sup = context;
+
+	return sup->checkpoint.job.pid && !sup->checkpoint.ended ? sup->checkpoint.job.answer : -1;
+}
+
+static void watch(void *context, bool readable)
+{
+	struct supervisor *sup = context;
 	AUTO_FREE char *failed = NULL;
 	struct error err;
 
-	if (loop_checkpoint_due_ms(sup) <= attend_steady_ms()) {
-		sup->snapshot_ms = attend_steady_ms();
+	sup->checkpoint.ended = sup->checkpoint.ended || readable;
+	if (due_ms(sup) <= wait_set_steady_ms()) {
+		sup->checkpoint.begun_ms = wait_set_steady_ms();
 		if (start(sup, "within", sup->state.iteration, &err) < 0)
 			fprintf(stderr, "%s\n", err.text);
 		return;
 	}
-	if (!sup->snapshot_ended || sup->snapshot_awaited)
+	if (!sup->checkpoint.ended || sup->checkpoint.awaited)
 		return;
-	sup->snapshot_ended = false;
+	sup->checkpoint.ended = false;
 	/* That it failed is written down; the next agent is not started without one. */
 	if (finish(sup, &failed, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 }
 
+void loop_checkpoint_watch(struct supervisor *sup)
+{
+	wait_set_add(&sup->waits,
+		     &(struct wait_set_watch){
+			     .fd = answer_fd, .due_ms = due_ms, .serve = watch, .context = sup });
+}
+
 void loop_checkpoint_run_begins(struct supervisor *sup)
 {
-	sup->kept = false;
-	sup->snapshot_ms = attend_steady_ms();
+	sup->checkpoint.current = false;
+	sup->checkpoint.begun_ms = wait_set_steady_ms();
 }
 
 void loop_checkpoint_run_ended(struct supervisor *sup)
 {
 	drop(sup);
-	sup->snapshot_ended = false;
+	sup->checkpoint.ended = false;
 }

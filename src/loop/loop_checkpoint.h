@@ -6,7 +6,7 @@
 #ifndef LOOP_LOOP_CHECKPOINT_H
 #define LOOP_LOOP_CHECKPOINT_H
 
-#include "loop/attend.h"
+#include "loop/supervisor.h"
 
 /* Takes one now, unless the latest is of this moment, and waits for it. Returns 0; *ret_failed, the caller's,
  * is the reason if there is none now. Or -1 with err set: the supervisor cannot go on. */
@@ -18,10 +18,7 @@ int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iter
 void loop_checkpoint_ask(struct supervisor *sup, const char *name, json_t **ret_answer,
 			 char **ret_failed);
 
-/* While an agent works: when is the next one due, by the steady clock? INT64_MAX: never. */
-int64_t loop_checkpoint_due_ms(const struct supervisor *sup);
-
-/* Starts it if it is due, and takes what has come of it. */
+/* Has the supervisor take one every so often while an agent works, and know when one is there. */
 void loop_checkpoint_watch(struct supervisor *sup);
 
 /* A run in the fence begins, or has ended: one that is under way then is not waited for. */

@@ -43,18 +43,18 @@ void loop_cost_count(const struct supervisor *sup, struct agent_summary *heard)
 
 void loop_cost_hear(struct supervisor *sup, const struct runner_result *result)
 {
-	struct agent_summary *heard = &sup->heard;
+	struct agent_summary *heard = &sup->run.heard;
 	bool vague = heard->error == AGENT_ERROR_NONE || heard->error == AGENT_ERROR_OTHER ||
 		     heard->error == AGENT_ERROR_NETWORK;
 
 	if (!result->metered)
 		return;
 	if (result->news.stray[0])
-		snprintf(sup->strayed, sizeof sup->strayed, "the replay has left its tape: %.900s",
-			 result->news.stray);
+		snprintf(sup->money.strayed, sizeof sup->money.strayed,
+			 "the replay has left its tape: %.900s", result->news.stray);
 	if (result->news.over && result->news.scope != LEDGER_ITERATION) {
-		memcpy(sup->used_up, result->news.why, sizeof sup->used_up);
-		sup->used_up_today = result->news.scope == LEDGER_DAY;
+		memcpy(sup->money.used_up, result->news.why, sizeof sup->money.used_up);
+		sup->money.used_up_today = result->news.scope == LEDGER_DAY;
 	}
 	if (heard->ok)
 		return;

@@ -5,7 +5,7 @@
 #ifndef LOOP_LOOP_COST_H
 #define LOOP_LOOP_COST_H
 
-#include "loop/attend.h"
+#include "loop/supervisor.h"
 
 /* For the present try of the present iteration. day: for the path of the user's day; the caller frees it. */
 void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_options,

@@ -21,8 +21,8 @@ static const char *text_of(const json_t *object, const char *key)
 
 char *loop_git_place(const struct supervisor *sup)
 {
-	return sup->covers.count ? path_join(sup->folder, "git")
-				 : path_join(sup->state.options.project, ".git");
+	return sup->git.covers.count ? path_join(sup->folder, "git")
+				     : path_join(sup->state.options.project, ".git");
 }
 
 static void take_covers(struct supervisor *sup, const json_t *answer)
@@ -30,9 +30,9 @@ static void take_covers(struct supervisor *sup, const json_t *answer)
 	size_t index;
 	json_t *entry;
 
-	fence_covers_release(&sup->covers);
+	fence_covers_release(&sup->git.covers);
 	json_array_foreach(json_object_get(answer, "covers"), index, entry)
-		fence_covers_add(&sup->covers, text_of(entry, "path"), text_of(entry, "source"),
+		fence_covers_add(&sup->git.covers, text_of(entry, "path"), text_of(entry, "source"),
 				 json_is_true(json_object_get(entry, "writable")));
 }
 
@@ -51,7 +51,7 @@ static int record_mode(struct supervisor *sup, const char *mode, const char *why
 		json_object_set_new(data, "why", loop_report_text(why));
 	if (submodules)
 		json_object_set_new(data, "submodules", json_true());
-	return attend_append(sup, LOOP_EVENT_git, data, err);
+	return supervisor_append(sup, LOOP_EVENT_git, data, err);
 }
 
 /* Why a private directory is none any more; empty: it is one. It is the agent's, and is not made twice. */
@@ -93,18 +93,18 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 	json_t *answer = NULL;
 	int result = 0;
 
-	if (sup->git_open || !sup->state.options.git || is_decided(sup) || is_named(sup) ||
+	if (sup->git.open || !sup->state.options.git || is_decided(sup) || is_named(sup) ||
 	    sup->fence.accepted_weaker & FENCE_WEAKER_NO_FENCE)
 		return 0;
 	loop_checkpoint_ask(sup, "git-open", &answer, &failed);
 	if (!sup->leaving) {
 		take_covers(sup, answer);
 		result = record_mode(sup, failed ? "read-only" : text_of(answer, "mode"),
-				     failed              ? failed
-				     : sup->covers.count ? why_gone(sup)
-							 : text_of(answer, "why"),
+				     failed                  ? failed
+				     : sup->git.covers.count ? why_gone(sup)
+							     : text_of(answer, "why"),
 				     json_is_true(json_object_get(answer, "submodules")), err);
-		sup->git_open = true;
+		sup->git.open = true;
 	}
 	json_decref(answer);
 	return result;
@@ -134,11 +134,11 @@ static bool is_news(struct supervisor *sup, const json_t *answer)
 {
 	const json_t *refused = json_object_get(answer, "refused");
 	AUTO_FREE char *text = json_array_size(refused) ? json_dumps(refused, JSON_COMPACT) : NULL;
-	bool same = text && sup->git_refused && strcmp(text, sup->git_refused) == 0;
+	bool same = text && sup->git.refused && strcmp(text, sup->git.refused) == 0;
 
 	if (!same) {
-		free(sup->git_refused);
-		sup->git_refused = text ? mem_dup(text) : NULL;
+		free(sup->git.refused);
+		sup->git.refused = text ? mem_dup(text) : NULL;
 	}
 	return json_integer_value(json_object_get(answer, "refs")) > 0 || (text && !same);
 }
@@ -150,7 +150,7 @@ int loop_git_import(struct supervisor *sup, struct error *err)
 	json_t *data = NULL;
 	int result = 0;
 
-	if (!sup->covers.count)
+	if (!sup->git.covers.count)
 		return 0;
 	if (record_mode(sup, "private", why_gone(sup), false, err) < 0)
 		return -1;
@@ -162,7 +162,7 @@ int loop_git_import(struct supervisor *sup, struct error *err)
 	else if (answer && is_news(sup, answer))
 		data = json_deep_copy(answer);
 	if (data)
-		result = attend_append(sup, LOOP_EVENT_imported, data, err);
+		result = supervisor_append(sup, LOOP_EVENT_imported, data, err);
 	json_decref(answer);
 	return result;
 }

@@ -7,10 +7,10 @@
 #ifndef LOOP_LOOP_GIT_H
 #define LOOP_LOOP_GIT_H
 
-#include "loop/attend.h"
+#include "loop/supervisor.h"
 
 /* Before the first run in the fence of this supervisor: decides what git is inside, once for the loop, makes the directory, if it is not there, and finds out what is to
- * be shown inside (sup->covers). Returns 0, or -1 with err set: the supervisor cannot go on. */
+ * be shown inside (sup->git.covers). Returns 0, or -1 with err set: the supervisor cannot go on. */
 int loop_git_open(struct supervisor *sup, struct error *err);
 
 /* After an iteration. Returns 0, or -1 with err set: the supervisor cannot go on. */

@@ -23,10 +23,10 @@ enum { FINAL_BYTES = 16384, MOST_LOST = 5, LIMIT_BYTES = 128, COMPLAINT_BYTES = 
 
 int phase_finish(struct supervisor *sup, const char *status, const char *reason, struct error *err)
 {
-	return attend_append(sup, LOOP_EVENT_finished,
-			     json_pack("{s:s, s:o}", "status", status, "reason",
-				       loop_report_text(reason)),
-			     err);
+	return supervisor_append(sup, LOOP_EVENT_finished,
+				 json_pack("{s:s, s:o}", "status", status, "reason",
+					   loop_report_text(reason)),
+				 err);
 }
 
 /* A fence that does not hold ends everything: that is no verdict on the work. */
@@ -34,10 +34,10 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 {
 	AUTO_FREE char *reason = mem_format("%s; once the cause is gone: ringfence resume", why);
 
-	return attend_append(sup, LOOP_EVENT_finished,
-			     json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
-				       loop_report_text(reason), "fence_failed", 1),
-			     err);
+	return supervisor_append(sup, LOOP_EVENT_finished,
+				 json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
+					   loop_report_text(reason), "fence_failed", 1),
+				 err);
 }
 
 /* The project as it is now, and where the agent's HEAD is. */
@@ -45,7 +45,7 @@ static int take_survey(const struct supervisor *sup, struct survey *ret_survey, 
 {
 	AUTO_FREE char *git = loop_git_place(sup);
 
-	if (survey_take(sup->memory, sup->state.options.project, ret_survey, err) < 0)
+	if (survey_take(sup->survey.memory, sup->state.options.project, ret_survey, err) < 0)
 		return -1;
 	survey_head(git, ret_survey);
 	return 0;
@@ -61,10 +61,10 @@ static int finish_absent(struct supervisor *sup, const char *what, const char *l
 		code == FENCE_EXIT_NOT_FOUND ? "was not found" : "could not be executed", code,
 		sup->state.phase == LOOP_PHASE_baseline ? " --checks" : "");
 
-	return attend_append(sup, LOOP_EVENT_finished,
-			     json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
-				       loop_report_text(why), "refused", 1),
-			     err);
+	return supervisor_append(sup, LOOP_EVENT_finished,
+				 json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
+					   loop_report_text(why), "refused", 1),
+				 err);
 }
 
 /* The first check that was not there. True if one was not. */
@@ -90,25 +90,26 @@ static int finish_cut(struct supervisor *sup, struct error *err)
 	json_t *data = json_pack("{s:s, s:s}", "status", "aborted", "reason", "by a person");
 
 	if (sup->state.phase == LOOP_PHASE_agent)
-		judge_add_heard(data, &sup->heard);
+		judge_add_heard(data, &sup->run.heard);
 	if (loop_git_import(sup, err) < 0) {
 		json_decref(data);
 		return -1;
 	}
-	return attend_append(sup, LOOP_EVENT_finished, data, err);
+	return supervisor_append(sup, LOOP_EVENT_finished, data, err);
 }
 
 /* What was under way does not count. In the baseline nothing was. */
 static int interrupt(struct supervisor *sup, struct error *err)
 {
-	if (sup->state.phase == LOOP_PHASE_baseline && ++sup->lost < MOST_LOST)
+	if (sup->state.phase == LOOP_PHASE_baseline && ++sup->run.lost < MOST_LOST)
 		return 0;
 	if (sup->state.phase == LOOP_PHASE_baseline)
 		return finish_unfenced(sup,
 				       "the process that holds the fence is killed again and again",
 				       err);
-	return attend_append(sup, LOOP_EVENT_interrupted,
-			     judge_interrupted(&sup->state, &sup->heard, clock_wall_ms()), err);
+	return supervisor_append(sup, LOOP_EVENT_interrupted,
+				 judge_interrupted(&sup->state, &sup->run.heard, clock_wall_ms()),
+				 err);
 }
 
 /* After a run in the fence: what ended the loop, or this try? True if something did. */
@@ -118,9 +119,10 @@ static bool was_cut(struct supervisor *sup, const struct runner_result *result, 
 	*ret_result = 0;
 	if (sup->leaving)
 		return true;
-	if (sup->cut == CUT_ABORT)
+	if (sup->run.cut == SUPERVISOR_CUT_ABORT)
 		*ret_result = finish_cut(sup, err);
-	else if (result->lost || sup->cut == CUT_DISK) /* what is ready to begin again looks, too */
+	else if (result->lost ||
+		 sup->run.cut == SUPERVISOR_CUT_DISK) /* what is ready to begin again looks, too */
 		*ret_result = interrupt(sup, err);
 	else if (result->kind == FENCE_SETUP)
 		*ret_result = finish_unfenced(sup, result->why, err);
@@ -180,8 +182,8 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 
 	if (work_run(sup, &work, &result, err) < 0)
 		return -1;
-	sink_text(&sup->output, &text);
-	sink_text(&sup->complaints, &text);
+	sink_text(&sup->run.output, &text);
+	sink_text(&sup->run.complaints, &text);
 	ended = was_cut(sup, &result, &ended_with, err);
 	work_forget(sup);
 	if (ended)
@@ -198,7 +200,7 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 		json_object_set_new(data, "limit", json_string(buffer_text(&limit)));
 	}
 	loop_report_add_found(folder, name, data);
-	return attend_append(sup, LOOP_EVENT_checked, data, err);
+	return supervisor_append(sup, LOOP_EVENT_checked, data, err);
 }
 
 int phase_baseline(struct supervisor *sup, struct error *err)
@@ -230,13 +232,13 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 		return 0;
 	if (misses_check(sup, &ended, err))
 		return ended;
-	if (take_survey(sup, &sup->before, err) < 0)
+	if (take_survey(sup, &sup->survey.before, err) < 0)
 		return -1;
-	sup->surveyed = true;
-	judge_snapshot(&sup->state, &sup->before, &snapshot);
-	if (attend_append(sup, LOOP_EVENT_baselined,
-			  json_pack("{s:o}", "snapshot", loop_state_snapshot_json(&snapshot)),
-			  err) < 0)
+	sup->survey.current = true;
+	judge_snapshot(&sup->state, &sup->survey.before, &snapshot);
+	if (supervisor_append(sup, LOOP_EVENT_baselined,
+			      json_pack("{s:o}", "snapshot", loop_state_snapshot_json(&snapshot)),
+			      err) < 0)
 		return -1;
 	if (judge_done_already(&sup->state))
 		return phase_finish(sup, "completed",
@@ -253,32 +255,33 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	AUTO_FREE char *failed = NULL;
 	AUTO_FREE char *full = NULL;
 
-	if (attend_clock(sup, err) < 0)
+	if (supervisor_clock(sup, err) < 0)
 		return -1;
 	if (sup->state.wish == LOOP_WISH_ABORT)
 		return phase_finish(sup, "aborted", "by a person", err);
 	if (sup->state.wish == LOOP_WISH_PAUSE)
-		return attend_append(sup, LOOP_EVENT_paused,
-				     json_pack("{s:s}", "reason", "by a person (ringfence resume)"),
-				     err);
-	if (sup->used_up[0] && sup->used_up_today)
-		return attend_append(sup, LOOP_EVENT_paused,
-				     json_pack("{s:s}", "reason", sup->used_up), err);
-	if (sup->used_up[0])
-		return phase_finish(sup, "limit", sup->used_up, err);
+		return supervisor_append(sup, LOOP_EVENT_paused,
+					 json_pack("{s:s}", "reason",
+						   "by a person (ringfence resume)"),
+					 err);
+	if (sup->money.used_up[0] && sup->money.used_up_today)
+		return supervisor_append(sup, LOOP_EVENT_paused,
+					 json_pack("{s:s}", "reason", sup->money.used_up), err);
+	if (sup->money.used_up[0])
+		return phase_finish(sup, "limit", sup->money.used_up, err);
 	full = disk_trouble(sup);
 	if (full)
-		return attend_append(sup, LOOP_EVENT_paused,
-				     json_pack("{s:o}", "reason", loop_report_text(full)), err);
+		return supervisor_append(sup, LOOP_EVENT_paused,
+					 json_pack("{s:o}", "reason", loop_report_text(full)), err);
 	judge_before(&sup->state, clock_wall_ms(), &decision);
 	if (decision.action == DECISION_LIMIT || decision.action == DECISION_FAILED)
 		return phase_finish(sup, decision.action == DECISION_LIMIT ? "limit" : "failed",
 				    decision.reasons[0], err);
 	if (decision.action == DECISION_PAUSE)
-		return attend_append(sup, LOOP_EVENT_paused,
-				     json_pack("{s:s, s:b}", "reason", decision.reasons[0],
-					       "warned", decision.warned),
-				     err);
+		return supervisor_append(sup, LOOP_EVENT_paused,
+					 json_pack("{s:s, s:b}", "reason", decision.reasons[0],
+						   "warned", decision.warned),
+					 err);
 	if (loop_checkpoint_take(sup, "before", iteration, &failed, err) < 0 ||
 	    loop_git_open(sup, err) < 0)
 		return -1;
@@ -287,32 +290,33 @@ int phase_ready(struct supervisor *sup, struct error *err)
 			"a checkpoint could not be taken, and nothing is run without one: %s",
 			failed);
 
-		return attend_append(sup, LOOP_EVENT_paused,
-				     json_pack("{s:o}", "reason", loop_report_text(reason)), err);
+		return supervisor_append(sup, LOOP_EVENT_paused,
+					 json_pack("{s:o}", "reason", loop_report_text(reason)),
+					 err);
 	}
 	/* While a checkpoint was taken somebody may have asked for something. */
 	if (sup->leaving || sup->state.wish != LOOP_WISH_NONE)
 		return 0;
 	/* Nothing happened since the last iteration was judged, as a rule. */
-	if (!sup->surveyed && take_survey(sup, &sup->before, err) < 0)
+	if (!sup->survey.current && take_survey(sup, &sup->survey.before, err) < 0)
 		return -1;
-	sup->surveyed = false;
-	return attend_append(sup, LOOP_EVENT_begun,
-			     json_pack("{s:i, s:i, s:s, s:o, s:I}", "iteration", (int)iteration,
-				       "attempt", (int)attempt, "tree", sup->before.tree, "head",
-				       loop_report_text(sup->before.head), "checkpoint",
-				       (json_int_t)sup->state.checkpoint),
-			     err);
+	sup->survey.current = false;
+	return supervisor_append(sup, LOOP_EVENT_begun,
+				 json_pack("{s:i, s:i, s:s, s:o, s:I}", "iteration", (int)iteration,
+					   "attempt", (int)attempt, "tree", sup->survey.before.tree,
+					   "head", loop_report_text(sup->survey.before.head),
+					   "checkpoint", (json_int_t)sup->state.checkpoint),
+				 err);
 }
 
 /* What the agent said at last: the final message of its stream, or the end of what it printed for people. The
  * end of a stream is no message: there may be a promise in it that came from the prompt or from a tool. */
 static void take_final(struct supervisor *sup, struct buffer *final)
 {
-	if (sup->heard.final)
-		buffer_add_text(final, sup->heard.final);
+	if (sup->run.heard.final)
+		buffer_add_text(final, sup->run.heard.final);
 	else if (strcmp(sup->state.options.agent_format->name, "plain") == 0)
-		sink_last(&sup->output, FINAL_BYTES, final);
+		sink_last(&sup->run.output, FINAL_BYTES, final);
 }
 
 /* How long the agent may work: no longer than the loop. 0: as long as it likes. */
@@ -336,9 +340,9 @@ static enum ledger_scope money_of(const struct supervisor *sup, const struct run
 
 	if (result->metered)
 		return result->news.over ? result->news.scope : LEDGER_SCOPES;
-	if (sup->cut != CUT_BUDGET)
+	if (sup->run.cut != SUPERVISOR_CUT_BUDGET)
 		return LEDGER_SCOPES;
-	return budget && sup->heard.cost_nusd >= budget ? LEDGER_ITERATION : LEDGER_LOOP;
+	return budget && sup->run.heard.cost_nusd >= budget ? LEDGER_ITERATION : LEDGER_LOOP;
 }
 
 /* The option that ended the agent, with its value. */
@@ -354,7 +358,7 @@ static void name_limit(const struct supervisor *sup, const struct runner_result 
 		add_money(out, "--max-cost", options->limits.cost_nusd);
 	else if (scope == LEDGER_DAY)
 		add_money(out, "--daily-budget", options->daily_nusd);
-	else if (sup->cut == CUT_IDLE)
+	else if (sup->run.cut == SUPERVISOR_CUT_IDLE)
 		add_time(out, "--idle-timeout", options->idle_ms);
 	else if (out_of_time(result) && total)
 		add_time(out, "--max-time", options->limits.total_s * 1000);
@@ -372,23 +376,23 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 
 	name_limit(sup, result, total, &limit);
 
-	const struct judge_said said = { .idle = sup->cut == CUT_IDLE,
-					 .over_budget = sup->cut == CUT_BUDGET ||
+	const struct judge_said said = { .idle = sup->run.cut == SUPERVISOR_CUT_IDLE,
+					 .over_budget = sup->run.cut == SUPERVISOR_CUT_BUDGET ||
 							(result->metered && result->news.over),
 					 .limit = buffer_text(&limit),
-					 .bytes = sup->output.bytes + sup->complaints.bytes,
-					 .heard = &sup->heard };
+					 .bytes = sup->run.output.bytes + sup->run.complaints.bytes,
+					 .heard = &sup->run.heard };
 
 	take_final(sup, &final);
-	agent_summary_exit(&sup->heard, sup->state.options.agent_format, result->code);
+	agent_summary_exit(&sup->run.heard, sup->state.options.agent_format, result->code);
 	loop_cost_hear(sup, result);
 	data = judge_end(result, &said, buffer_text(&final), final.used, clock_wall_ms());
 	if (result->code != 0) {
-		sink_last(&sup->complaints, COMPLAINT_BYTES, &complaint);
+		sink_last(&sup->run.complaints, COMPLAINT_BYTES, &complaint);
 		judge_add_last_line(data, buffer_text(&complaint), complaint.used);
 	}
 	loop_report_add_found(folder, "", data);
-	return attend_append(sup, LOOP_EVENT_ended, data, err);
+	return supervisor_append(sup, LOOP_EVENT_ended, data, err);
 }
 
 int phase_agent(struct supervisor *sup, struct error *err)
@@ -420,7 +424,7 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	work.input = buffer_text(&prompt);
 	work.size = prompt.used;
 	if (loop_folder_write(folder, "prompt.md", prompt.data, prompt.used, err) < 0 ||
-	    loop_report_survey(folder, "before.json", &sup->before, err) < 0 ||
+	    loop_report_survey(folder, "before.json", &sup->survey.before, err) < 0 ||
 	    work_run(sup, &work, &result, err) < 0)
 		return -1;
 	if (!was_cut(sup, &result, &ended, err))
@@ -462,10 +466,10 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 		json_decref(data);
 		return -1;
 	}
-	sup->before = after;
-	sup->before.changed = 0;
-	sup->surveyed = true;
-	return attend_append(sup, events[decision.action], data, err);
+	sup->survey.before = after;
+	sup->survey.before.changed = 0;
+	sup->survey.current = true;
+	return supervisor_append(sup, events[decision.action], data, err);
 }
 
 int phase_checks(struct supervisor *sup, struct error *err)
@@ -480,11 +484,11 @@ int phase_checks(struct supervisor *sup, struct error *err)
 		return finish_absent(sup, "the agent's command", sup->state.options.agent_command,
 				     sup->state.facts.exit_code, err);
 	/* What comes now is not what was recorded, whatever the checks would say about it. */
-	if (sup->strayed[0])
-		return attend_append(sup, LOOP_EVENT_finished,
-				     json_pack("{s:s, s:o}", "status", "failed", "reason",
-					       loop_report_text(sup->strayed)),
-				     err);
+	if (sup->money.strayed[0])
+		return supervisor_append(sup, LOOP_EVENT_finished,
+					 json_pack("{s:s, s:o}", "status", "failed", "reason",
+						   loop_report_text(sup->money.strayed)),
+					 err);
 	while (sup->state.phase == LOOP_PHASE_checks && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)
 		if (run_check(sup, sup->state.checks_done, folder, err) < 0)
@@ -510,8 +514,8 @@ int phase_waiting(struct supervisor *sup, struct error *err)
 {
 	int64_t until_ms = wait_until_ms(sup);
 
-	sup->surveyed = sup->kept = false;
+	sup->survey.current = sup->checkpoint.current = false;
 	while (clock_wall_ms() < until_ms && sup->state.wish == LOOP_WISH_NONE && !sup->leaving)
-		attend(sup, until_ms);
-	return sup->leaving ? 0 : attend_append(sup, LOOP_EVENT_waited, json_object(), err);
+		supervisor_wait(sup, until_ms);
+	return sup->leaving ? 0 : supervisor_append(sup, LOOP_EVENT_waited, json_object(), err);
 }

@@ -4,7 +4,7 @@
 #ifndef LOOP_PHASE_H
 #define LOOP_PHASE_H
 
-#include "loop/attend.h"
+#include "loop/supervisor.h"
 
 /* All of them return 0, or -1 with err set: the supervisor cannot go on. */
 int phase_baseline(struct supervisor *sup, struct error *err);

@@ -1,7 +1,6 @@
 /* Committing what is left: see seal.h. */
 #include "loop/seal.h"
 
-#include "loop/client.h"
 #include "loop/loop_folder.h"
 #include "snapshot/snapshot.h"
 #include "util/mem.h"
@@ -13,7 +12,7 @@
 
 enum { SUBJECT_BYTES = 72 };
 
-char *client_subject(const struct loop_options *options)
+char *seal_subject(const struct loop_options *options)
 {
 	const char *objective = options->objective;
 	size_t size = strcspn(objective, "\r\n");
@@ -25,7 +24,7 @@ char *client_subject(const struct loop_options *options)
 /* "Ringfence 20260102-030405-abcd: fix the tests". The caller frees. */
 static char *message(const char *id, const struct loop_options *options)
 {
-	AUTO_FREE char *subject = client_subject(options);
+	AUTO_FREE char *subject = seal_subject(options);
 
 	return mem_format("Ringfence %s: %s\n\nWhat the agent left uncommitted.\n", id, subject);
 }
@@ -58,9 +57,4 @@ int seal_work_tree(const char *folder, const struct loop_options *options, struc
 int seal_open(const char *folder, const struct loop_options *options, struct error *err)
 {
 	return perform("unseal", folder, options, err);
-}
-
-int client_seal(const struct client_loop *loop, struct error *err)
-{
-	return seal_work_tree(loop->folder, &loop->state.options, err);
 }

@@ -13,4 +13,7 @@ int seal_work_tree(const char *folder, const struct loop_options *options, struc
 /* The loop goes on: that commit is taken off again, or the agent's next one would stand beside it. */
 int seal_open(const char *folder, const struct loop_options *options, struct error *err);
 
+/* The objective in one short line; the caller frees. */
+char *seal_subject(const struct loop_options *options);
+
 #endif

@@ -1,99 +1,61 @@
-/* The supervisor of one loop: see supervisor.h. */
+/* What the supervisor of a loop holds: see supervisor.h. */
 #include "loop/supervisor.h"
 
-#include "loop/attend.h"
-#include "loop/control.h"
-#include "loop/judge.h"
 #include "loop/loop_folder.h"
 #include "loop/loop_report.h"
-#include "loop/phase.h"
+#include "loop/seal.h"
 #include "loop/spec_json.h"
-#include "loop/work.h"
 #include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { LOCK_TRIES = 200 };
 
-/* What is half done when a supervisor comes: it does not count. */
-static int take_over(struct supervisor *sup, struct error *err)
+/* What a clock may be set by without a word. */
+enum { JUMP_MS = 10000 };
+
+static int64_t beat_due_ms(void *context)
 {
-	enum loop_phase phase = sup->state.phase;
-	int64_t seen_ms = loop_report_heartbeat_ms(sup->folder);
-	int64_t down_ms = clock_wall_ms() -
-			  (seen_ms > sup->state.phase_ms ? seen_ms : sup->state.phase_ms);
+	const struct supervisor *sup = context;
 
-	attend_beat(sup); /* who sees the event finds a heartbeat, too */
-	if (attend_append(sup, LOOP_EVENT_started,
-			  json_pack("{s:i, s:I}", "pid", (int)getpid(), "down_ms",
-				    (json_int_t)(down_ms > 2 * ATTEND_HEARTBEAT_MS ? down_ms : 0)),
-			  err) < 0)
-		return -1;
-	if (phase != LOOP_PHASE_agent && phase != LOOP_PHASE_checks)
-		return 0;
-
-	struct agent_summary heard;
-	int result;
-
-	work_recall(sup, &heard);
-	result = attend_append(sup, LOOP_EVENT_interrupted,
-			       judge_interrupted(&sup->state, &heard, clock_wall_ms()), err);
-	agent_summary_release(&heard);
-	return result;
+	return sup->heart.beat_ms + SUPERVISOR_HEARTBEAT_MS;
 }
 
-static int go(struct supervisor *sup, struct error *err)
+static void serve_heart(void *context, bool readable)
 {
-	if (sup->state.phase == LOOP_PHASE_finished || sup->state.phase == LOOP_PHASE_paused) {
-		attend_beat(sup); /* the one before was killed on its way out */
-		return 0;
-	}
-	if (take_over(sup, err) < 0)
-		return -1;
-	while (!sup->leaving) {
-		int result = 0;
+	(void)readable;
+	if (wait_set_steady_ms() >= beat_due_ms(context))
+		supervisor_beat(context);
+}
 
-		switch (sup->state.phase) {
-		case LOOP_PHASE_baseline:
-			result = phase_baseline(sup, err);
-			break;
-		case LOOP_PHASE_ready:
-			result = phase_ready(sup, err);
-			break;
-		case LOOP_PHASE_agent:
-			result = phase_agent(sup, err);
-			break;
-		case LOOP_PHASE_checks:
-			result = phase_checks(sup, err);
-			break;
-		case LOOP_PHASE_waiting:
-			result = phase_waiting(sup, err);
-			break;
-		case LOOP_PHASE_paused:
-			if (sup->state.wish != LOOP_WISH_ABORT)
-				return 0;
-			result = phase_finish(sup, "aborted", "by a person", err);
-			break;
-		case LOOP_PHASE_new:
-		case LOOP_PHASE_finished:
-		case LOOP_PHASE_COUNT:
-			return 0;
-		}
-		if (result < 0)
-			return -1;
-	}
-	return 0;
+void supervisor_init(struct supervisor *sup, const char *folder)
+{
+	*sup = (struct supervisor){ .folder = folder,
+				    .lock = -1,
+				    .run.runner = RUNNER_INIT,
+				    .checkpoint.job = SNAPSHOT_JOB_INIT };
+	loop_state_init(&sup->state);
+	sup->survey.memory = survey_memory_new();
+	wait_set_add(&sup->waits, &(struct wait_set_watch){ .due_ms = beat_due_ms,
+							    .serve = serve_heart,
+							    .context = sup });
+}
+
+void supervisor_release(struct supervisor *sup)
+{
+	journal_close(sup->store);
+	free(sup->git.refused);
+	fence_covers_release(&sup->git.covers);
+	fence_spec_release(&sup->fence);
+	price_table_release(&sup->prices);
+	loop_state_release(&sup->state);
+	survey_memory_free(sup->survey.memory);
 }
 
 /* The runner of a supervisor that was killed holds the lock until it is gone, too. */
@@ -120,72 +82,88 @@ static int load_prices(struct supervisor *sup, struct error *err)
 	return own ? price_table_add(&sup->prices, "prices.txt", own, strlen(own), err) : 0;
 }
 
-static int open_all(struct supervisor *sup, struct error *err)
+int supervisor_open(struct supervisor *sup, struct error *err)
 {
 	AUTO_FREE char *journal = path_join(sup->folder, "journal.db");
-	static const int wanted[] = { SIGTERM, SIGINT, SIGCHLD };
-	sigset_t set;
 
-	sigemptyset(&set);
-	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
-		sigaddset(&set, wanted[i]);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	sup->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (sup->signals < 0)
-		return error_sys(err, "watch signals");
 	if (take_lock(sup, err) < 0)
 		return -1;
 	loop_report_trouble(sup->folder, NULL);
 	if (journal_open(journal, JOURNAL_WRITE, &sup->store, err) < 0 ||
 	    loop_state_read(sup->store, &sup->state, err) < 0 ||
-	    spec_json_read(sup->state.options.fence, &sup->fence, err) < 0 ||
-	    load_prices(sup, err) < 0)
+	    spec_json_read(sup->state.options.fence, &sup->fence, err) < 0)
 		return -1;
-	sup->control = control_listen(sup->folder, err);
-	return sup->control < 0 ? -1 : 0;
+	return load_prices(sup, err);
 }
 
-int supervisor_run(const char *folder, int farewell)
+void supervisor_beat(struct supervisor *sup)
 {
-	struct supervisor sup = { .folder = folder,
-				  .lock = -1,
-				  .control = -1,
-				  .signals = -1,
-				  .farewell = farewell,
-				  .runner = RUNNER_INIT,
-				  .snapshot = SNAPSHOT_JOB_INIT };
 	struct error err;
-	int result;
 
-	prctl(PR_SET_NAME, "ringfence-loop", 0, 0, 0);
-	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	for (int i = 0; i < ATTEND_CLIENTS; i++)
-		sup.clients[i] = -1;
-	loop_state_init(&sup.state);
-	sup.memory = survey_memory_new();
-	result = open_all(&sup, &err) < 0 || go(&sup, &err) < 0 ? -1 : 0;
-	if (result < 0) {
+	sup->heart.beat_ms = wait_set_steady_ms();
+	sup->heart.stale = false;
+	if (loop_report_state(sup->folder, &sup->state, clock_wall_ms(), &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
-		if (sup.lock >= 0) /* else another one is at work */
-			loop_report_trouble(folder, err.text);
-	}
-	if (sup.stale)
-		attend_beat(&sup);
-	if (sup.control >= 0) {
-		AUTO_FREE char *path = path_join(folder, "control");
+}
 
-		unlink(path);
-	}
-	if (write(sup.farewell, "f", 1) < 0)
-		errno = 0;
-	for (int i = 0; i < ATTEND_CLIENTS; i++)
-		fd_close(&sup.clients[i]);
-	journal_close(sup.store);
-	free(sup.git_refused);
-	fence_covers_release(&sup.covers);
-	fence_spec_release(&sup.fence);
-	price_table_release(&sup.prices);
-	loop_state_release(&sup.state);
-	survey_memory_free(sup.memory);
-	return result < 0;
+int supervisor_append(struct supervisor *sup, enum loop_event kind, json_t *data, struct error *err)
+{
+	struct error why;
+
+	/* Whoever sees the end finds the result, or why not all of it is there. */
+	if (kind == LOOP_EVENT_finished &&
+	    seal_work_tree(sup->folder, &sup->state.options, &why) < 0)
+		json_object_set_new(data, "uncommitted", loop_report_text(why.text));
+
+	AUTO_FREE char *text = json_dumps(data, JSON_COMPACT);
+	struct journal_event event = { .seq = sup->state.last_seq + 1,
+				       .at_ms = clock_wall_ms(),
+				       .kind = loop_event_name(kind),
+				       .data = text };
+
+	json_decref(data);
+	if (!text)
+		return error_set(err, "an event could not be written as JSON");
+	if (journal_append(sup->store, loop_event_can_wait(kind) ? JOURNAL_LATER : JOURNAL_NOW,
+			   event.at_ms, event.kind, event.data, err) < 0 ||
+	    loop_state_take(&sup->state, &event, err) < 0)
+		return -1;
+	sup->heart.stale = true;
+	return 0;
+}
+
+int64_t supervisor_jump_ms(int64_t apart_before_ms, int64_t apart_ms)
+{
+	int64_t jump = apart_ms - apart_before_ms;
+
+	return jump > JUMP_MS || jump < -JUMP_MS ? jump : 0;
+}
+
+int supervisor_clock(struct supervisor *sup, struct error *err)
+{
+	int64_t apart_ms = clock_wall_ms() - wait_set_steady_ms();
+	int64_t jump_ms = sup->heart.apart_ms ? supervisor_jump_ms(sup->heart.apart_ms, apart_ms)
+					      : 0;
+
+	sup->heart.apart_ms = apart_ms; /* a clock that is adjusted bit by bit is followed */
+	if (!jump_ms || sup->state.phase == LOOP_PHASE_finished)
+		return 0;
+	return supervisor_append(sup, LOOP_EVENT_changed,
+				 json_pack("{s:I}", "down_ms", (json_int_t)jump_ms), err);
+}
+
+void supervisor_wait(struct supervisor *sup, int64_t at_most_ms)
+{
+	int64_t now_ms;
+	struct error err;
+
+	if (supervisor_clock(sup, &err) < 0)
+		fprintf(stderr, "%s\n", err.text); /* the next event says it, too */
+	/* Nothing depends on that file: it is written when there is time. */
+	if (sup->heart.stale)
+		supervisor_beat(sup);
+	now_ms = clock_wall_ms();
+	wait_set_round(&sup->waits, at_most_ms == INT64_MAX
+					    ? INT64_MAX
+					    : wait_set_steady_ms() + (at_most_ms - now_ms));
 }

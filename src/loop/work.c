@@ -13,20 +13,23 @@
 
 enum { CHUNK = 65536 };
 
+/* How long an agent that has said its last word may be silent before it is ended. */
+enum { AFTER_END_MS = 60000 };
+
 /* Money that is gone is gone; what can be done is to spend no more. */
 static void watch_cost(struct supervisor *sup)
 {
 	const struct loop_options *options = &sup->state.options;
-	int64_t cost = sup->heard.cost_nusd;
+	int64_t cost = sup->run.heard.cost_nusd;
 	int64_t most = options->limits.cost_nusd;
 
 	/* With models the gateway counts, and lets nothing pass that is too much. */
-	if (sup->cut != CUT_NOT || cost <= 0 || sup->fence.models.count > 0)
+	if (sup->run.cut != SUPERVISOR_CUT_NOT || cost <= 0 || sup->fence.models.count > 0)
 		return;
 	if ((options->budget_nusd && cost >= options->budget_nusd) ||
 	    (most && cost >= most - sup->state.spent_nusd)) {
-		sup->cut = CUT_BUDGET;
-		runner_stop(&sup->runner);
+		sup->run.cut = SUPERVISOR_CUT_BUDGET;
+		runner_stop(&sup->run.runner);
 	}
 }
 
@@ -77,13 +80,103 @@ static void hear(void *context, const struct agent_event *event)
 {
 	struct supervisor *sup = context;
 
-	take(sup, &sup->heard, event);
+	take(sup, &sup->run.heard, event);
 	watch_cost(sup);
 }
 
 static void tap(void *context, const char *bytes, size_t size)
 {
 	agent_reader_feed(context, bytes, size);
+}
+
+static int output_fd(void *context)
+{
+	const struct supervisor *sup = context;
+
+	return sup->run.working ? sup->run.output.fd : -1;
+}
+
+static void serve_output(void *context, bool readable)
+{
+	struct supervisor *sup = context;
+
+	if (!readable)
+		return;
+	sup->run.said_ms = wait_set_steady_ms();
+	sink_serve(&sup->run.output);
+}
+
+static int complaints_fd(void *context)
+{
+	const struct supervisor *sup = context;
+
+	return sup->run.working ? sup->run.complaints.fd : -1;
+}
+
+static void serve_complaints(void *context, bool readable)
+{
+	struct supervisor *sup = context;
+
+	if (!readable)
+		return;
+	sup->run.said_ms = wait_set_steady_ms();
+	sink_serve(&sup->run.complaints);
+}
+
+/* When an agent has been silent for too long. */
+static int64_t silence_due_ms(void *context)
+{
+	const struct supervisor *sup = context;
+	int64_t idle_ms = sup->state.options.idle_ms;
+
+	/* Some never end after their last word; others have something in the background to wait for. */
+	if (sup->run.heard.finished && (!idle_ms || idle_ms > AFTER_END_MS))
+		idle_ms = AFTER_END_MS;
+	if (!sup->run.working || sup->run.cut || !idle_ms || sup->state.phase != LOOP_PHASE_agent)
+		return INT64_MAX;
+	return sup->run.said_ms + idle_ms;
+}
+
+static void watch_silence(void *context, bool readable)
+{
+	struct supervisor *sup = context;
+
+	(void)readable;
+	if (silence_due_ms(sup) > wait_set_steady_ms())
+		return;
+	sup->run.cut = SUPERVISOR_CUT_IDLE;
+	runner_stop(&sup->run.runner);
+}
+
+static int result_fd(void *context)
+{
+	const struct supervisor *sup = context;
+
+	return sup->run.working ? sup->run.runner.result : -1;
+}
+
+static void serve_result(void *context, bool readable)
+{
+	struct supervisor *sup = context;
+
+	sup->run.ended = sup->run.ended || readable;
+}
+
+void work_watch(struct supervisor *sup)
+{
+	const struct wait_set_watch watches[] = {
+		{ .fd = output_fd, .serve = serve_output },
+		{ .fd = complaints_fd, .serve = serve_complaints },
+		{ .due_ms = silence_due_ms, .serve = watch_silence },
+		{ .fd = result_fd, .serve = serve_result },
+	};
+
+	for (size_t i = 0; i < sizeof watches / sizeof *watches; i++) {
+		struct wait_set_watch watch = watches[i];
+
+		watch.context = sup;
+		wait_set_add(&sup->waits, &watch);
+	}
 }
 
 /* Everything that wrote is dead: what is left in the pipe is all that there is. */
@@ -105,7 +198,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 
 	spec.project = sup->state.options.project;
 	spec.command = arguments;
-	spec.covers = sup->covers;
+	spec.covers = sup->git.covers;
 	spec.limits[FENCE_LIMIT_TIME] = (uint64_t)work->timeout_ms;
 	spec.env = (struct list){ 0 };
 	for (size_t i = 0; i < sup->fence.env.count; i++)
@@ -132,7 +225,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		spec.models = (struct list){ 0 };
 	loop_cost_options(sup, &books, &day);
 	result = runner_start(&spec, &books, sup->lock, work->input, work->size, report,
-			      &sup->runner, err);
+			      &sup->run.runner, err);
 	list_release(&spec.env);
 	fence_paths_release(&spec.write);
 	return result;
@@ -148,40 +241,41 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 	loop_checkpoint_run_begins(sup);
 	if (start(sup, work, err) < 0)
 		return -1;
-	sink_open(&sup->output, sup->runner.output, out);
-	sink_open(&sup->complaints, sup->runner.complaints, complaints);
-	agent_summary_init(&sup->heard);
+	sink_open(&sup->run.output, sup->run.runner.output, out);
+	sink_open(&sup->run.complaints, sup->run.runner.complaints, complaints);
+	agent_summary_init(&sup->run.heard);
 	if (work->format) {
 		reader = agent_reader_new(work->format, hear, sup);
 		if (work->session)
 			agent_reader_continue(reader, &sup->state.session_use);
-		sup->output.tap = tap;
-		sup->output.context = reader;
+		sup->run.output.tap = tap;
+		sup->run.output.context = reader;
 	}
-	sup->working = true;
-	sup->cut = CUT_NOT;
-	sup->said_ms = attend_steady_ms();
-	while (!attend(sup, INT64_MAX))
-		;
+	sup->run.working = true;
+	sup->run.ended = false;
+	sup->run.cut = SUPERVISOR_CUT_NOT;
+	sup->run.said_ms = wait_set_steady_ms();
+	while (!sup->run.ended)
+		supervisor_wait(sup, INT64_MAX);
 	loop_checkpoint_run_ended(sup);
-	runner_end(&sup->runner, ret_result);
-	drain(&sup->output);
-	drain(&sup->complaints);
-	sup->working = false;
+	runner_end(&sup->run.runner, ret_result);
+	drain(&sup->run.output);
+	drain(&sup->run.complaints);
+	sup->run.working = false;
 	if (reader)
 		agent_reader_end(reader);
 	agent_reader_free(reader);
 	if (work->format)
-		loop_cost_count(sup, &sup->heard);
-	sup->output.tap = NULL;
+		loop_cost_count(sup, &sup->run.heard);
+	sup->run.output.tap = NULL;
 	return 0;
 }
 
 void work_forget(struct supervisor *sup)
 {
-	sink_release(&sup->output);
-	sink_release(&sup->complaints);
-	agent_summary_release(&sup->heard);
+	sink_release(&sup->run.output);
+	sink_release(&sup->run.complaints);
+	agent_summary_release(&sup->run.heard);
 }
 
 struct recollection {

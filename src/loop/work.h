@@ -3,7 +3,7 @@
 #define LOOP_WORK_H
 
 #include "agent/agent.h"
-#include "loop/attend.h"
+#include "loop/supervisor.h"
 
 struct work {
 	const char *command;
@@ -21,8 +21,11 @@ struct work {
 	const char *login;   /* RINGFENCE_LOGIN; NULL: none */
 };
 
+/* Has the supervisor watch what runs. */
+void work_watch(struct supervisor *sup);
+
 /* Runs it to its end, and answers others meanwhile. One that spends more than its budget is ended. What
- * it printed and said is in sup->output, sup->complaints and sup->heard until work_forget(). Returns 0, or -1
+ * it printed and said is in sup->run until work_forget(). Returns 0, or -1
  * with err set: it was not started. */
 int work_run(struct supervisor *sup, const struct work *work, struct runner_result *ret_result,
 	     struct error *err);

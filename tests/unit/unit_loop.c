@@ -1,13 +1,13 @@
 /* The rooms behind ringfence run, piece by piece: the table of phases, the fold of events, the journal, the
  * sink, the survey, the prompt and the frozen fence. */
 #include "journal/journal.h"
-#include "loop/attend.h"
 #include "loop/disk_usage.h"
 #include "loop/loop_event.h"
 #include "loop/loop_state.h"
 #include "loop/prompt.h"
 #include "loop/sink.h"
 #include "loop/spec_json.h"
+#include "loop/supervisor.h"
 #include "loop/survey.h"
 #include "unit.h"
 #include "util/fd.h"
@@ -220,9 +220,9 @@ static void folding(void)
 
 static void clocks(void)
 {
-	CHECK("a clock that was set forward has jumped", attend_jump_ms(100, 60100) == 60000);
-	CHECK("a clock that was set back has jumped", attend_jump_ms(100, -59900) == -60000);
-	CHECK("a few seconds are nothing", attend_jump_ms(100, 3100) == 0);
+	CHECK("a clock that was set forward has jumped", supervisor_jump_ms(100, 60100) == 60000);
+	CHECK("a clock that was set back has jumped", supervisor_jump_ms(100, -59900) == -60000);
+	CHECK("a few seconds are nothing", supervisor_jump_ms(100, 3100) == 0);
 }
 
 static void money(void)

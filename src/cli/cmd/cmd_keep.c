@@ -1,6 +1,7 @@
 /* ringfence keep: the keeper of a loop. Not for people: ringfence starts it itself. */
 #include "cli/cli.h"
-#include "loop/client.h"
+#include "loop/drive.h"
+#include "loop/keeper.h"
 
 #include <stdlib.h>
 
@@ -17,7 +18,7 @@ static int run_keep(const struct cli_command *command, char **argv)
 		error_set(&err, "keep is started by ringfence itself (ringfence run --detach)");
 		return cli_fail(&err);
 	}
-	return keeper_run(argv[1], (pid_t)strtol(argv[2], NULL, 10));
+	return keeper_run(argv[1], (pid_t)strtol(argv[2], NULL, 10), drive_run);
 }
 
 const struct cli_command cmd_keep = {
