@@ -50,13 +50,12 @@ static void put_together(struct kept *kept)
 /* In the new process. */
 static void become(const struct child_work *work, int output)
 {
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const int wanted[] = { FD_NULL, output, output };
 
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_DFL);
-	if (dup2(null, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
-	    dup2(output, STDERR_FILENO) < 0)
+	if (fd_place(wanted, 3) < 0)
 		_exit(125);
 	_exit(work->run(work->context));
 }

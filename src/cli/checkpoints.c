@@ -63,7 +63,7 @@ static int start_pager(pid_t *ret_pid)
 		return -1;
 	*ret_pid = fork();
 	if (*ret_pid == 0) {
-		dup2(ends[0], 0);
+		fd_place(&ends[0], 1);
 		signal(SIGPIPE, SIG_DFL);
 		setenv("LESS", "FRX", 0);
 		execl("/bin/sh", "sh", "-c", wanted ? wanted : "less", (char *)NULL);

@@ -7,10 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { OPENING = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
@@ -50,9 +48,8 @@ static int read_open(int fd, const char *shown, struct buffer *bytes, struct err
 int config_file_read_project(int project, const char *name, struct buffer *bytes, bool *ret_there,
 			     struct error *err)
 {
-	struct open_how how = { .flags = OPENING | O_NOFOLLOW,
-				.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH };
-	AUTO_FD fd = (int)syscall(SYS_openat2, project, name, &how, sizeof how);
+	AUTO_FD fd = fd_openat2(project, name, OPENING | O_NOFOLLOW, 0,
+				RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
 
 	if (fd < 0 && errno == ENOENT) {
 		*ret_there = false;
@@ -91,7 +88,6 @@ int config_file_read_user(const char *path, const char *shown, const char *proje
 			  gid_t gid, struct buffer *bytes, bool *ret_there, struct error *err)
 {
 	AUTO_FREE char *real = realpath(path, NULL);
-	struct open_how how = { .flags = OPENING | O_NOFOLLOW, .resolve = RESOLVE_NO_SYMLINKS };
 	struct stat status;
 	AUTO_FD fd = -1;
 
@@ -106,7 +102,7 @@ int config_file_read_user(const char *path, const char *shown, const char *proje
 			err,
 			"'%s' lies in the project '%s', where a command could write it; your own settings must be elsewhere",
 			shown, project);
-	fd = (int)syscall(SYS_openat2, AT_FDCWD, real, &how, sizeof how);
+	fd = fd_openat2(AT_FDCWD, real, OPENING | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return error_sys(err, "open '%s'", shown);
 	if (S_ISREG(status.st_mode) && status.st_nlink > 1)

@@ -2,6 +2,7 @@
  * and what they share. */
 #include "fence/fence.h"
 #include "fence/watch/limit.h"
+#include "util/fd.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -36,26 +37,15 @@ int fence_prepare_child(const struct fence_start *start, struct error *err)
 {
 	sigset_t none;
 
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	int wanted[WIRE_FD_END] = {
-		start->stdio[0] >= 0 ? start->stdio[0] : null,
-		start->stdio[1] >= 0 ? start->stdio[1] : null,
-		start->complaints,
-		start->control,
-		start->stdio[2] >= 0 ? start->stdio[2] : null,
-	};
+	const int wanted[WIRE_FD_END] = { start->stdio[0], start->stdio[1], start->complaints,
+					  start->control, start->stdio[2] };
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGCHLD, SIG_DFL); /* ignored, nobody could wait for anybody */
 	setsid(); /* a signal to the caller's process group is for ringfence, which passes it on */
 
-	/* First all of them out of the way, then each to its place. */
-	for (int i = 0; i < WIRE_FD_END; i++)
-		if ((wanted[i] = fcntl(wanted[i], F_DUPFD_CLOEXEC, WIRE_FD_END)) < 0)
-			return error_sys(err, "place descriptor %d", i);
-	for (int i = 0; i < WIRE_FD_END; i++)
-		if (dup2(wanted[i], i) < 0)
-			return error_sys(err, "place descriptor %d", i);
+	if (fd_place(wanted, WIRE_FD_END) < 0)
+		return error_sys(err, "place the descriptors");
 	return limit_enter(start->limiter, err);
 }

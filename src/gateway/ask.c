@@ -1,6 +1,7 @@
 /* The head of a request to a model: which route it is, who asks, and what of it goes on. See call.h. */
 #include "gateway/call.h"
 
+#include "util/consttime.h"
 #include "util/mem.h"
 
 #include <stdio.h>
@@ -26,14 +27,7 @@ struct traits {
 
 static bool is_token(const struct engine *engine, struct http_text given)
 {
-	const char *expected = engine->config.token;
-	unsigned char difference = 0;
-
-	if (given.size != strlen(expected))
-		return false;
-	for (size_t i = 0; i < given.size; i++)
-		difference |= (unsigned char)(given.at[i] ^ expected[i]);
-	return difference == 0;
+	return consttime_equal(given.at, given.size, engine->config.token);
 }
 
 static bool carries_key(struct http_text name)

@@ -2,6 +2,7 @@
 #include "gateway/engine.h"
 
 #include "gateway/proxy/route.h"
+#include "util/base64.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -141,25 +142,12 @@ static void owner_ready(struct event_loop_source *source, uint32_t events)
 
 static void write_credential(struct engine *engine)
 {
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	AUTO_BUFFER struct buffer encoded = BUFFER_INIT(sizeof engine->credential - 1);
 	char text[64];
 	int size = snprintf(text, sizeof text, "ringfence:%s", engine->config.token);
-	size_t used = 0;
 
-	for (int i = 0; i < size; i += 3) {
-		int left = size - i;
-		unsigned int three = (unsigned int)(unsigned char)text[i] << 16 |
-				     (left > 1 ? (unsigned int)(unsigned char)text[i + 1] << 8
-					       : 0) |
-				     (left > 2 ? (unsigned int)(unsigned char)text[i + 2] : 0);
-
-		engine->credential[used++] = digits[three >> 18 & 63];
-		engine->credential[used++] = digits[three >> 12 & 63];
-		engine->credential[used++] = left > 1 ? digits[three >> 6 & 63] : '=';
-		engine->credential[used++] = left > 2 ? digits[three & 63] : '=';
-	}
-	engine->credential[used] = '\0';
+	base64_add(&encoded, text, (size_t)size);
+	snprintf(engine->credential, sizeof engine->credential, "%s", buffer_text(&encoded));
 }
 
 int engine_init(struct engine *engine, int owner, struct error *err)

@@ -2,22 +2,11 @@
 #include "gateway/engine.h"
 
 #include "gateway/call.h"
+#include "util/consttime.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-/* Takes as long for every wrong one of the same length. */
-static bool equal_secretly(const char *given, size_t size, const char *expected)
-{
-	unsigned char difference = 0;
-
-	if (size != strlen(expected))
-		return false;
-	for (size_t i = 0; i < size; i++)
-		difference |= (unsigned char)(given[i] ^ expected[i]);
-	return difference == 0;
-}
 
 bool greet_first(struct visit *visit)
 {
@@ -87,8 +76,8 @@ bool greet_password(struct visit *visit)
 
 	bool none = !given.user[0] && !given.password[0];
 	bool right = strcmp(given.user, "ringfence") == 0 &&
-		     equal_secretly(given.password, strlen(given.password),
-				    visit->engine->config.token);
+		     consttime_equal(given.password, strlen(given.password),
+				     visit->engine->config.token);
 
 	if (!right && (!none || visit->own))
 		verdict[1] = 1;
@@ -158,7 +147,7 @@ static bool check_token(struct visit *visit, const struct http_request *request)
 	if (visit->within || (!given.at && !visit->own))
 		return true;
 	if (given.at && given.size > skip && strncasecmp(given.at, scheme, skip) == 0 &&
-	    equal_secretly(given.at + skip, given.size - skip, visit->engine->credential))
+	    consttime_equal(given.at + skip, given.size - skip, visit->engine->credential))
 		return true;
 	refuse_write(
 		visit, 407, "Proxy-Authenticate: Basic realm=\"ringfence\"\r\n",

@@ -12,12 +12,10 @@
 #include "util/text.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { REFLECTION_BYTES = 1500, TASKS_BYTES = 10 << 20, LINE_BYTES = 300 };
@@ -206,12 +204,10 @@ bool judge_absent(const struct loop_options *options, const char *line, int code
 /* The boxes of the task list; the file is the agent's. */
 static void count_boxes(const struct loop_options *options, struct boxes *ret_boxes)
 {
-	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(TASKS_BYTES);
 	AUTO_FD project = open(options->project, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD file = options->tasks ? (int)syscall(SYS_openat2, project, options->tasks, &how,
-						     sizeof how)
+	AUTO_FD file = options->tasks ? fd_openat2(project, options->tasks, O_RDONLY | O_NONBLOCK,
+						   0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
 				      : -1;
 	struct stat status;
 

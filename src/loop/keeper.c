@@ -30,17 +30,14 @@ static void become_daemon(const char *folder)
 {
 	AUTO_FREE char *path = path_join(folder, "supervisor.log");
 	int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 
 	setsid();
 	if (chdir("/") < 0)
 		errno = 0;
-	dup2(null, 0);
-	dup2(log >= 0 ? log : null, 1);
-	dup2(log >= 0 ? log : null, 2);
-	fd_close(&log);
-	fd_close(&null);
+	fd_place((const int[]){ FD_NULL, log, log }, 3);
+	if (log > STDERR_FILENO)
+		fd_close(&log);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGHUP, SIG_IGN);
@@ -125,9 +122,7 @@ static _Noreturn void become_keeper(const char *folder, pid_t adopted, int farew
 {
 	AUTO_FREE char *pid = mem_format("%d", (int)adopted);
 
-	if (farewell != FAREWELL)
-		dup2(farewell, FAREWELL);
-	fcntl(FAREWELL, F_SETFD, 0);
+	fd_place((const int[]){ FD_UNTOUCHED, FD_UNTOUCHED, FD_UNTOUCHED, farewell }, FAREWELL + 1);
 	syscall(SYS_close_range, FAREWELL + 1, ~0U, 0);
 	execl("/proc/self/exe", "ringfence", "keep", folder, pid, (char *)NULL);
 	_exit(1);

@@ -113,21 +113,15 @@ static void perform(struct fence_spec *spec, const struct ledger_options *books,
 /* In the new process: the wired descriptors, and nothing else of the supervisor's but its lock, which is
  * held until this one is gone, too. */
 static _Noreturn void become_runner(const struct fence_spec *asked,
-				    const struct ledger_options *books, const int wanted[KEPT],
-				    int lock, const char *report)
+				    const struct ledger_options *books, const int wanted[KEPT + 1],
+				    const char *report)
 {
 	struct fence_spec spec = *asked;
 	struct runner_result result;
 	static const int lifeline = LIFELINE;
-	int moved[KEPT + 1];
 	sigset_t none;
 
-	for (int i = 0; i < KEPT; i++)
-		moved[i] = fcntl(wanted[i], F_DUPFD_CLOEXEC, KEPT + 1);
-	moved[KEPT] = fcntl(lock, F_DUPFD_CLOEXEC, KEPT + 1);
-	for (int i = 0; i < KEPT; i++)
-		dup2(moved[i], i);
-	dup2(moved[KEPT], KEPT);
+	fd_place(wanted, KEPT + 1);
 	for (int i = LIFELINE; i <= KEPT; i++)
 		fcntl(i, F_SETFD, FD_CLOEXEC);
 	syscall(SYS_close_range, KEPT + 1, ~0U, 0);
@@ -154,12 +148,12 @@ int runner_start(const struct fence_spec *spec, const struct ledger_options *boo
 		if (pipe2(pipes[i], O_CLOEXEC) < 0)
 			return error_sys(err, "make a pipe");
 
-	const int wanted[KEPT] = { stdin_file, pipes[OUTPUT][1], pipes[COMPLAINTS][1],
-				   pipes[LIFE][0], pipes[END][1] };
+	const int wanted[KEPT + 1] = { stdin_file,     pipes[OUTPUT][1], pipes[COMPLAINTS][1],
+				       pipes[LIFE][0], pipes[END][1],    [KEPT] = lock };
 	pid_t child = fork();
 
 	if (child == 0)
-		become_runner(spec, books, wanted, lock, report);
+		become_runner(spec, books, wanted, report);
 	close(pipes[OUTPUT][1]);
 	close(pipes[COMPLAINTS][1]);
 	close(pipes[LIFE][0]);

@@ -9,14 +9,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <search.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Deeper, larger or more than this is counted, and told apart by size and time only. */
@@ -225,9 +223,8 @@ static void forget_gone(struct walk *walk)
 /* The first line of a file in a git directory; no symlink is followed on the way. False: there is none. */
 static bool read_line(int git, const char *path, char *ret_line, size_t size)
 {
-	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
-				.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH };
-	AUTO_FD fd = (int)syscall(SYS_openat2, git, path, &how, sizeof how);
+	AUTO_FD fd = fd_openat2(git, path, O_RDONLY | O_NONBLOCK, 0,
+				RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
 	ssize_t n = fd < 0 ? 0 : read(fd, ret_line, size - 1);
 
 	ret_line[n > 0 ? n : 0] = '\0';

@@ -11,11 +11,9 @@
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <jansson.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MOST_BYTES = 4 << 20 };
@@ -28,9 +26,8 @@ static bool there(int folder, const char *name)
 /* Appends a file of the project. Returns 0, or -1 if it is none, or too large. */
 static int read_file(int folder, const char *name, struct buffer *bytes)
 {
-	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
-	AUTO_FD fd = (int)syscall(SYS_openat2, folder, name, &how, sizeof how);
+	AUTO_FD fd = fd_openat2(folder, name, O_RDONLY | O_NONBLOCK, 0,
+				RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))

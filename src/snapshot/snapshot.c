@@ -59,7 +59,7 @@ void snapshot_release(struct snapshot_work *work)
 struct child {
 	const char *program;
 	char *const *arguments;
-	int output, answer, lock;
+	int output, answer, lock; /* FD_NULL: none */
 	pid_t parent;
 };
 
@@ -67,11 +67,8 @@ struct child {
 static int become(void *argument)
 {
 	const struct child *child = argument;
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	/* Out of the way of the places that are filled next. */
-	int output = fcntl(child->output < 0 ? null : child->output, F_DUPFD_CLOEXEC, KEPT);
-	int answer = fcntl(child->answer, F_DUPFD_CLOEXEC, KEPT);
-	int lock = fcntl(child->lock < 0 ? null : child->lock, F_DUPFD_CLOEXEC, KEPT);
+	const int wanted[KEPT] = { FD_NULL, child->output,
+				   FD_UNTOUCHED, [ANSWER] = child->answer, [LOCK] = child->lock };
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -79,8 +76,7 @@ static int become(void *argument)
 		_exit(126);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	if (dup2(null, 0) < 0 || dup2(output, 1) < 0 || dup2(answer, ANSWER) < 0 ||
-	    dup2(lock, LOCK) < 0)
+	if (fd_place(wanted, KEPT) < 0)
 		_exit(126);
 	if (syscall(SYS_close_range, KEPT, ~0U, 0) < 0 || chdir("/") < 0)
 		_exit(126);

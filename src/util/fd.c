@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 void fd_close(int *fd)
@@ -30,6 +31,42 @@ int fd_steal(int *fd)
 
 	*fd = -1;
 	return stolen;
+}
+
+int fd_openat2(int folder, const char *path, int flags, mode_t mode, uint64_t resolve)
+{
+	struct open_how how = { .flags = (uint64_t)flags | O_CLOEXEC,
+				.mode = mode,
+				.resolve = resolve };
+
+	return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
+/* A copy out of the way of the places. */
+static int move_up(int fd, int count)
+{
+	AUTO_FD null = fd == FD_NULL ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
+
+	return fcntl(fd == FD_NULL ? null : fd, F_DUPFD_CLOEXEC, count);
+}
+
+int fd_place(const int *wanted, int count)
+{
+	int moved[FD_PLACES];
+	int result = 0;
+
+	if (count > FD_PLACES) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (int i = 0; i < count; i++)
+		moved[i] = wanted[i] == FD_UNTOUCHED ? FD_UNTOUCHED : move_up(wanted[i], count);
+	for (int i = 0; i < count; i++) {
+		if (moved[i] != FD_UNTOUCHED && dup2(moved[i], i) < 0)
+			result = -1;
+		fd_close(&moved[i]);
+	}
+	return result;
 }
 
 int fd_write_all(int fd, const void *data, size_t size)

@@ -4,7 +4,9 @@
 
 #include "util/buffer.h"
 
+#include <linux/openat2.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 void fd_close(int *fd);
@@ -12,6 +14,26 @@ int fd_steal(int *fd);
 
 /* A descriptor that is closed when its scope ends; -1 is none. */
 #define AUTO_FD __attribute__((cleanup(fd_close))) int
+
+/*
+ * Opens a path with openat2(), O_CLOEXEC added. `resolve`: RESOLVE_* of <linux/openat2.h>. The filter
+ * of the fence refuses openat2(), so a confined program cannot use this. Returns a descriptor, or -1
+ * with errno (ELOOP: a symlink; EXDEV: the path leads out of the folder).
+ */
+int fd_openat2(int folder, const char *path, int flags, mode_t mode, uint64_t resolve);
+
+enum {
+	FD_PLACES = 8,     /* places at most */
+	FD_NULL = -1,      /* /dev/null is placed there */
+	FD_UNTOUCHED = -2, /* what is there stays */
+};
+
+/*
+ * Fills the descriptor numbers from 0 to count - 1, for a new process: wanted[i] goes to i. The
+ * numbers in `wanted` may overlap with the places in any way. The placed descriptors survive exec().
+ * Returns 0, or -1 with errno; then some of the places may be filled already.
+ */
+int fd_place(const int *wanted, int count);
 
 /* Writes all of it, and waits where it must. Returns 0, or -1 with errno. */
 int fd_write_all(int fd, const void *data, size_t size);

@@ -1,15 +1,15 @@
 /* Git as text and bytes: configurations, names of refs, objects. */
 #include "unit.h"
 
+#include "gitconfig/gitconfig.h"
 #include "snapshot/object/fsck.h"
 #include "snapshot/object/refs.h"
-#include "util/gitconf.h"
 #include "util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int collect(void *context, const struct gitconf_entry *entry)
+static int collect(void *context, const struct gitconfig_entry *entry)
 {
 	buffer_printf(context, "%s|%s|%s|%s\n", entry->section,
 		      entry->subsection ? entry->subsection : "-", entry->key, entry->value);
@@ -20,7 +20,7 @@ static int collect(void *context, const struct gitconf_entry *entry)
 static bool reads(const char *text, const char *wanted)
 {
 	AUTO_BUFFER struct buffer seen = BUFFER_INIT(1 << 16);
-	int result = gitconf_each(text, strlen(text), collect, &seen);
+	int result = gitconfig_each(text, strlen(text), collect, &seen);
 
 	return wanted ? result == 0 && strcmp(buffer_text(&seen), wanted) == 0 : result < 0;
 }

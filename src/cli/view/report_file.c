@@ -7,11 +7,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* /dev/stdout and the like are symlinks that nobody inside can have made. */
@@ -24,8 +22,6 @@ int report_file_open(struct report_file *report, const char *path, struct error 
 {
 	const char *name = path_name(path);
 	AUTO_FREE char *folder = strndup(path, (size_t)(name - path));
-	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-				.resolve = RESOLVE_NO_SYMLINKS };
 	struct stat status;
 
 	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
@@ -45,8 +41,8 @@ int report_file_open(struct report_file *report, const char *path, struct error 
 		report->path = path;
 		return 0;
 	}
-	report->folder = (int)syscall(SYS_openat2, AT_FDCWD, folder && *folder ? folder : ".", &how,
-				      sizeof how);
+	report->folder = fd_openat2(AT_FDCWD, folder && *folder ? folder : ".",
+				    O_RDONLY | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (report->folder < 0 && errno == ELOOP)
 		return error_set(err,
 				 "--report '%s': a folder on the way is a symlink; name the "

@@ -20,13 +20,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A record, read again. */
@@ -392,15 +390,13 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
  * above it. */
 static int put_back(const char *path, const char *target, struct error *err)
 {
-	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-				.resolve = RESOLVE_NO_SYMLINKS };
 	AUTO_FREE char *parent = mem_dup(path);
 	AUTO_FD folder = -1;
 
 	if (!*target) /* only watched */
 		return 0;
 	*strrchr(parent, '/') = '\0';
-	folder = (int)syscall(SYS_openat2, AT_FDCWD, parent, &how, sizeof how);
+	folder = fd_openat2(AT_FDCWD, parent, O_PATH | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (folder < 0 || symlinkat(target, folder, path_name(path)) == 0 || errno == EEXIST)
 		return 0; /* a folder that is gone needs no link */
 	return error_sys(err, "put back the symlink '%s'", path);
@@ -422,8 +418,6 @@ static int open_root(const char *path)
  * project is the command's. */
 static void check_target(struct sweeping *sweeping, const char *link)
 {
-	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
-				.resolve = RESOLVE_NO_SYMLINKS };
 	const struct record *record = sweeping->record;
 	AUTO_FREE char *real = realpath(link, NULL);
 	AUTO_FREE char *parent = real ? mem_dup(real) : NULL;
@@ -435,8 +429,8 @@ static void check_target(struct sweeping *sweeping, const char *link)
 		if (!path_within(real, record->roots[i]) || strcmp(real, record->roots[i]) == 0)
 			continue;
 		*strrchr(parent, '/') = '\0';
-		folder = (int)syscall(SYS_openat2, AT_FDCWD, *parent ? parent : "/", &how,
-				      sizeof how);
+		folder = fd_openat2(AT_FDCWD, *parent ? parent : "/", O_RDONLY | O_DIRECTORY, 0,
+				    RESOLVE_NO_SYMLINKS);
 		if (folder < 0 ||
 		    fstatat(folder, path_name(real), &status, AT_SYMLINK_NOFOLLOW) < 0)
 			return;

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
@@ -237,9 +236,7 @@ static int rules(const struct order *order, struct error *err)
 {
 	for (size_t i = 0; i < order->rule_count; i++) {
 		const struct order_rule *at = &order->rules[i];
-		struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-					.resolve = RESOLVE_NO_SYMLINKS };
-		AUTO_FD fd = (int)syscall(SYS_openat2, AT_FDCWD, at->path, &how, sizeof how);
+		AUTO_FD fd = fd_openat2(AT_FDCWD, at->path, O_PATH, 0, RESOLVE_NO_SYMLINKS);
 		struct stat status;
 		struct statvfs mount;
 

@@ -7,18 +7,15 @@
 #include "util/path.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* What is at a path, which leads through no symlink. */
 static int look_at(const char *path, struct stat *ret_status, struct error *err)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
-	AUTO_FD fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+	AUTO_FD fd = fd_openat2(AT_FDCWD, path, O_PATH, 0, RESOLVE_NO_SYMLINKS);
 
 	return fd < 0 || fstat(fd, ret_status) < 0 ? error_sys(err, "open '%s'", path) : 0;
 }

@@ -16,11 +16,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static const char built_in[] = "built-in";
@@ -195,9 +193,7 @@ static int protect_place(struct fence_plan *plan, const char *path, enum wire_ac
 /* Is there a symlink on the way to a place at home? Few have one, and this is asked for each of them. */
 static bool leads_elsewhere(int home, const char *place)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH };
-	AUTO_FD fd = (int)syscall(SYS_openat2, home, place, &how, sizeof how);
+	AUTO_FD fd = fd_openat2(home, place, O_PATH, 0, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
 
 	return fd < 0 && errno == ELOOP;
 }

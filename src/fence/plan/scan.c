@@ -4,8 +4,9 @@
 
 #include "fence/plan/defaults.h"
 #include "fence/run/run_record.h"
+#include "gitconfig/gitdir.h"
+#include "gitconfig/gitprograms.h"
 #include "util/fd.h"
-#include "util/gitobey.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -33,7 +34,7 @@ struct scan {
 	const struct fence_pattern *patterns; /* they are meant from the project's root on */
 	size_t pattern_count;
 	uint64_t steps; /* that matching may still take */
-	struct gitobey *obey;
+	struct gitprograms *programs;
 };
 
 struct below {
@@ -208,7 +209,7 @@ static int check_count(const struct scan *scan)
 
 static int take_config(struct scan *scan, const char *git, const char *work_tree)
 {
-	if (gitobey_each(scan->obey, git, work_tree, take_named, scan, scan->err) < 0)
+	if (gitprograms_each(scan->programs, git, work_tree, take_named, scan, scan->err) < 0)
 		return -1;
 	return check_count(scan);
 }
@@ -216,7 +217,7 @@ static int take_config(struct scan *scan, const char *git, const char *work_tree
 /* The configuration of the repository that a folder is the work tree of. Returns whether it is one, or -1. */
 static int take_work_tree(struct scan *scan, const char *work_tree)
 {
-	AUTO_FREE char *git = gitobey_folder(work_tree);
+	AUTO_FREE char *git = gitdir_find(work_tree);
 
 	if (!git)
 		return 0;
@@ -548,12 +549,12 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	}
 	for (int i = 0; i < TRIES && changed; i++) {
 		take_back(plan, &before);
-		scan.obey = gitobey_new(plan->identity.home);
+		scan.programs = gitprograms_new(plan->identity.home);
 
 		int result = take_above(&scan) < 0 ? -1
 						   : walk_tree(root, look, &scan, &changed, err);
 
-		gitobey_free(scan.obey);
+		gitprograms_free(scan.programs);
 		if (result < 0)
 			return -1;
 	}

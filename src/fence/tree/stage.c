@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
-#include <linux/openat2.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -247,10 +246,8 @@ int stage_begin(struct stage *stage, const struct fence_plan *plan, const char *
 
 static int open_in(int folder, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
-				.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS };
-
-	return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+	return fd_openat2(folder, path, O_PATH | O_NOFOLLOW, 0,
+			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
 /* A part of the way: as the fence's own uid would have made it. */

@@ -11,10 +11,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define COUNT(list) (sizeof(list) / sizeof *(list))
@@ -141,11 +139,9 @@ static int open_rule(const struct fence_rule *rule, const struct loan *loan, str
 {
 	bool below = loan->path && path_within(rule->path, loan->path) &&
 		     strcmp(rule->path, loan->path) != 0;
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				.resolve = RESOLVE_NO_SYMLINKS | (below ? RESOLVE_BENEATH : 0) };
-	AUTO_FD fd = (int)syscall(SYS_openat2, below ? loan->fd : AT_FDCWD,
-				  below ? rule->path + strlen(loan->path) + 1 : rule->path, &how,
-				  sizeof how);
+	AUTO_FD fd = below ? fd_openat2(loan->fd, rule->path + strlen(loan->path) + 1, O_PATH, 0,
+					RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH)
+			   : fd_openat2(AT_FDCWD, rule->path, O_PATH, 0, RESOLVE_NO_SYMLINKS);
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) < 0)

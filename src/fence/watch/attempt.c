@@ -8,7 +8,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,9 +140,8 @@ static int make_absolute(pid_t pid, int folder, const char *given, char ret_path
 static int open_inside(const struct attempt_context *context, const char *path, bool follow,
 		       char ret_real[PATH_MAX])
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC | (follow ? 0 : O_NOFOLLOW),
-				.resolve = RESOLVE_IN_ROOT };
-	AUTO_FD fd = (int)syscall(SYS_openat2, context->root, path, &how, sizeof how);
+	AUTO_FD fd = fd_openat2(context->root, path, O_PATH | (follow ? 0 : O_NOFOLLOW), 0,
+				RESOLVE_IN_ROOT);
 	char link[32];
 
 	if (fd < 0)

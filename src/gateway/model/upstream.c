@@ -2,6 +2,7 @@
 #include "gateway/model/upstream.h"
 
 #include "gateway/engine.h"
+#include "util/base64.h"
 #include "util/mem.h"
 
 #include <errno.h>
@@ -114,26 +115,6 @@ static void begin_tls(struct upstream_link *link)
 	shake_hands(link);
 }
 
-static void add_base64(struct buffer *out, const char *text)
-{
-	static const char digits[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t size = strlen(text);
-
-	for (size_t i = 0; i < size; i += 3) {
-		size_t left = size - i;
-		unsigned int three = (unsigned int)(unsigned char)text[i] << 16 |
-				     (left > 1 ? (unsigned int)(unsigned char)text[i + 1] << 8
-					       : 0) |
-				     (left > 2 ? (unsigned int)(unsigned char)text[i + 2] : 0);
-		const char four[4] = { digits[three >> 18 & 63], digits[three >> 12 & 63],
-				       left > 1 ? digits[three >> 6 & 63] : '=',
-				       left > 2 ? digits[three & 63] : '=' };
-
-		buffer_add(out, four, sizeof four);
-	}
-}
-
 static void ask_proxy(struct upstream_link *link)
 {
 	const struct models_place *proxy = &link->engine->config.models.proxy;
@@ -143,7 +124,7 @@ static void ask_proxy(struct upstream_link *link)
 	buffer_printf(&link->proxy, "CONNECT %s HTTP/1.1\r\nHost: %s\r\n", target, target);
 	if (proxy->credential[0]) {
 		buffer_add_text(&link->proxy, "Proxy-Authorization: Basic ");
-		add_base64(&link->proxy, proxy->credential);
+		base64_add(&link->proxy, proxy->credential, strlen(proxy->credential));
 		buffer_add_text(&link->proxy, "\r\n");
 	}
 	buffer_add_text(&link->proxy, "\r\n");

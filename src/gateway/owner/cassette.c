@@ -8,13 +8,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -30,13 +28,10 @@ struct cassette {
 /* No component of the path may lead elsewhere: the command inside may have made it since. */
 static int open_tape(const char *path, bool record, struct error *err)
 {
-	const struct open_how how = {
-		.flags = (record ? O_RDWR | O_APPEND | O_CREAT : O_RDONLY) | O_CLOEXEC |
-			 O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
-		.mode = record ? 0600 : 0,
-		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
-	};
-	AUTO_FD fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+	int flags = (record ? O_RDWR | O_APPEND | O_CREAT : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK |
+		    O_NOCTTY;
+	AUTO_FD fd = fd_openat2(AT_FDCWD, path, flags, record ? 0600 : 0,
+				RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
 	struct stat status;
 
 	if (fd < 0)

@@ -64,18 +64,14 @@ static int become(void *argument)
 	char *const arguments[] = { name, NULL };
 	char *const environment[] = { NULL };
 	sigset_t none;
-	/* Out of the way of the places that are filled next. */
-	int socket = fcntl(child->socket, F_DUPFD_CLOEXEC, OWNER_PROTOCOL_FD + 1);
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	const int wanted[OWNER_PROTOCOL_FD + 1] = { FD_NULL, FD_NULL,
+						    FD_NULL, [OWNER_PROTOCOL_FD] = child->socket };
 
 	/* Its own session: keys that a person presses are for the command, not for the gateway. */
 	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	for (int fd = 0; fd < OWNER_PROTOCOL_FD; fd++)
-		if (dup2(null, fd) < 0)
-			_exit(126);
-	if (dup2(socket, OWNER_PROTOCOL_FD) < 0)
+	if (fd_place(wanted, OWNER_PROTOCOL_FD + 1) < 0)
 		_exit(126);
 	if (syscall(SYS_close_range, OWNER_PROTOCOL_FD + 1, ~0U, 0) < 0 || chdir("/") < 0)
 		_exit(126);

@@ -1,12 +1,12 @@
 /* The user's repository: see user_repo.h. */
 #include "snapshot/apply/user_repo.h"
 
+#include "gitconfig/gitprograms.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/gituser.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/snapshot_confine.h"
 #include "util/fd.h"
-#include "util/gitobey.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -315,10 +315,10 @@ int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struc
 	struct list paths = { 0 };
 	struct obeyed obeyed = { user, &paths };
 	AUTO_FREE char *home = gituser_home();
-	struct gitobey *obey = gitobey_new(home);
-	int result = gitobey_each(obey, user->git, user->work, add_obeyed, &obeyed, err);
+	struct gitprograms *programs = gitprograms_new(home);
+	int result = gitprograms_each(programs, user->git, user->work, add_obeyed, &obeyed, err);
 
-	gitobey_free(obey);
+	gitprograms_free(programs);
 	if (result < 0) {
 		list_release(&paths);
 		return -1;

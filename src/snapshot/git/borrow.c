@@ -1,11 +1,11 @@
 /* The repository that is borrowed from: see borrow.h. */
 #include "snapshot/git/borrow.h"
 
+#include "gitconfig/gitconfig.h"
+#include "gitconfig/gitdir.h"
 #include "snapshot/base/gituser.h"
 #include "snapshot/base/libgit.h"
 #include "util/fd.h"
-#include "util/gitconf.h"
-#include "util/gitobey.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -33,7 +33,7 @@ static int refuse(struct borrow *borrow, const char *why)
 /* A path that a file names, if something is there. The caller frees. */
 static char *read_path(const char *folder, const char *name, const char *word)
 {
-	AUTO_FREE char *path = gitobey_pointer(folder, name, word);
+	AUTO_FREE char *path = gitdir_pointer(folder, name, word);
 
 	return path ? realpath(path, NULL) : NULL;
 }
@@ -189,7 +189,7 @@ static bool holds_secret(const char *url)
 	return at && at < host + 3 + strcspn(host + 3, "/");
 }
 
-static void pass_on(struct reading *reading, const struct gitconf_entry *entry)
+static void pass_on(struct reading *reading, const struct gitconfig_entry *entry)
 {
 	struct buffer *out = &reading->borrow->config;
 
@@ -217,7 +217,7 @@ static void pass_on(struct reading *reading, const struct gitconf_entry *entry)
 }
 
 /* That a submodule is wanted is said by its address, which is nobody's business inside. */
-static void pass_on_submodule(struct reading *reading, const struct gitconf_entry *entry)
+static void pass_on_submodule(struct reading *reading, const struct gitconfig_entry *entry)
 {
 	struct buffer *out = &reading->borrow->config;
 
@@ -236,7 +236,7 @@ static bool is_true(const char *value)
 }
 
 /* What changes what a repository is made of. */
-static void judge_extension(struct reading *reading, const struct gitconf_entry *entry)
+static void judge_extension(struct reading *reading, const struct gitconfig_entry *entry)
 {
 	static const char *const harmless[] = { "noop", "preciousobjects", "relativeworktrees" };
 	struct borrow *borrow = reading->borrow;
@@ -261,7 +261,7 @@ static void judge_extension(struct reading *reading, const struct gitconf_entry 
 	}
 }
 
-static void judge_own(struct reading *reading, const struct gitconf_entry *entry)
+static void judge_own(struct reading *reading, const struct gitconfig_entry *entry)
 {
 	struct borrow *borrow = reading->borrow;
 
@@ -288,7 +288,7 @@ static void judge_own(struct reading *reading, const struct gitconf_entry *entry
 	}
 }
 
-static int take_entry(void *context, const struct gitconf_entry *entry)
+static int take_entry(void *context, const struct gitconfig_entry *entry)
 {
 	struct reading *reading = context;
 
@@ -306,7 +306,7 @@ static int take_config(struct reading *reading, const char *path)
 
 	if (fd_read_path(path, &text) < 0)
 		return 0;
-	return gitconf_each(buffer_text(&text), text.used, take_entry, reading);
+	return gitconfig_each(buffer_text(&text), text.used, take_entry, reading);
 }
 
 static void read_config(struct borrow *borrow, const char *project)

@@ -1,10 +1,10 @@
 /* Looks at a project: see look.h. */
 #include "snapshot/look/look.h"
 
+#include "gitconfig/gitdir.h"
 #include "snapshot/base/gituser.h"
 #include "snapshot/store/manifest.h"
 #include "util/fd.h"
-#include "util/gitobey.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -58,7 +58,7 @@ static int add_tracked(struct ignore_rules *rules, const char *folder)
 /* Makes the rules, all but the .gitignore files, which are found on the way. */
 static void gather_rules(const char *project, struct look *look)
 {
-	AUTO_FREE char *folder = gitobey_folder(project);
+	AUTO_FREE char *folder = gitdir_find(project);
 
 	look->rules = ignore_rules_new();
 	if (folder && add_tracked(look->rules, folder) < 0) {

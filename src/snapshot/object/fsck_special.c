@@ -1,7 +1,7 @@
 /* Files that git reads by itself: see fsck.h. */
 #include "snapshot/object/fsck.h"
 
-#include "util/gitconf.h"
+#include "gitconfig/gitconfig.h"
 #include "util/mem.h"
 
 #include <string.h>
@@ -69,7 +69,7 @@ static bool is_odd_address(const char *url)
 	       takes_host(url);
 }
 
-static int judge_entry(void *context, const struct gitconf_entry *entry)
+static int judge_entry(void *context, const struct gitconfig_entry *entry)
 {
 	struct error *err = context;
 
@@ -100,7 +100,7 @@ int fsck_modules(const char *bytes, size_t size, struct error *err)
 		if (!bytes[i] || (bytes[i] == '\r' && (i + 1 == size || bytes[i + 1] != '\n')))
 			return error_set(err, "a .gitmodules with a %s",
 					 bytes[i] ? "carriage return" : "zero byte");
-	result = gitconf_each(bytes, size, judge_entry, err);
+	result = gitconfig_each(bytes, size, judge_entry, err);
 	if (result < 0)
 		return error_set(err, "a .gitmodules that cannot be read");
 	return result ? -1 : 0;

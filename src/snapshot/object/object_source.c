@@ -9,12 +9,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { MOST_PACKS = 2000, HEAD_BYTES = 64 };
@@ -139,9 +137,6 @@ static int read_loose(struct object_source *source, struct unpack *unpack,
 
 static int open_loose(const struct object_source *source, const unsigned char *id)
 {
-	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
-				.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH |
-					   RESOLVE_NO_XDEV };
 	char path[2 * FSCK_ID + 2];
 	AUTO_FD fd = -1;
 	struct stat status;
@@ -149,7 +144,8 @@ static int open_loose(const struct object_source *source, const unsigned char *i
 	snprintf(path, sizeof path, "%02x/", id[0]);
 	for (size_t i = 1; i < FSCK_ID; i++)
 		snprintf(path + 1 + 2 * i, 3, "%02x", id[i]);
-	fd = (int)syscall(SYS_openat2, source->objects, path, &how, sizeof how);
+	fd = fd_openat2(source->objects, path, O_RDONLY | O_NONBLOCK, 0,
+			RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | RESOLVE_NO_XDEV);
 	return fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? fd_steal(&fd) : -1;
 }
 

@@ -1,5 +1,5 @@
-/* Configurations of git: see gitconf.h. */
-#include "util/gitconf.h"
+/* A parser of git configuration files: see gitconfig.h. */
+#include "gitconfig/gitconfig.h"
 
 #include "util/buffer.h"
 
@@ -154,9 +154,9 @@ static int read_value(struct reader *reader)
 	return quoted ? -1 : 0;
 }
 
-static int read_entry(struct reader *reader, gitconf_fn *found, void *context)
+static int read_entry(struct reader *reader, gitconfig_fn *found, void *context)
 {
-	struct gitconf_entry entry;
+	struct gitconfig_entry entry;
 
 	clear(&reader->key);
 	clear(&reader->value);
@@ -181,7 +181,7 @@ static int read_entry(struct reader *reader, gitconf_fn *found, void *context)
 	if (buffer_overflowed(&reader->section) || buffer_overflowed(&reader->subsection) ||
 	    buffer_overflowed(&reader->key) || buffer_overflowed(&reader->value))
 		return -1;
-	entry = (struct gitconf_entry){
+	entry = (struct gitconfig_entry){
 		.section = buffer_text(&reader->section),
 		.subsection = reader->has_subsection ? buffer_text(&reader->subsection) : NULL,
 		.key = buffer_text(&reader->key),
@@ -190,7 +190,7 @@ static int read_entry(struct reader *reader, gitconf_fn *found, void *context)
 	return found(context, &entry);
 }
 
-int gitconf_each(const char *bytes, size_t size, gitconf_fn *found, void *context)
+int gitconfig_each(const char *bytes, size_t size, gitconfig_fn *found, void *context)
 {
 	struct reader reader = { .at = bytes,
 				 .end = bytes + size,

@@ -1,9 +1,10 @@
-/* What git obeys: see gitobey.h. */
-#include "util/gitobey.h"
+/* The programs and files that git obeys: see gitprograms.h. */
+#include "gitconfig/gitprograms.h"
 
+#include "gitconfig/gitconfig.h"
+#include "gitconfig/gitdir.h"
 #include "util/buffer.h"
 #include "util/fd.h"
-#include "util/gitconf.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/shell.h"
@@ -18,7 +19,7 @@
 #include <sys/stat.h>
 
 /* Far above what thousands of repositories have, and far below what takes long. */
-enum { POINTER_BYTES = 8192, MOST_FILES = 20000, MOST_BYTES = 16 << 20, MOST_NAMED = 500000 };
+enum { MOST_FILES = 20000, MOST_BYTES = 16 << 20, MOST_NAMED = 500000 };
 
 enum kind { INCLUDE, PLACE, COMMAND };
 
@@ -93,7 +94,7 @@ struct file {
 	struct file *next;  /* of those that it has still to look at */
 };
 
-struct gitobey {
+struct gitprograms {
 	char *home;
 	struct list own; /* configurations of the user, and of the machine */
 	void *files;     /* a tree of struct file (tsearch) */
@@ -104,34 +105,10 @@ struct gitobey {
 
 /* A file that is being read. */
 struct reading {
-	struct gitobey *obey;
+	struct gitprograms *programs;
 	struct file *file;
 	struct error *err;
 };
-
-char *gitobey_pointer(const char *folder, const char *name, const char *word)
-{
-	AUTO_FREE char *path = path_join(folder, name);
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(POINTER_BYTES);
-
-	if (fd_read_path(path, &text) < 0 || strncmp(buffer_text(&text), word, strlen(word)) != 0)
-		return NULL;
-
-	const char *line = buffer_text(&text) + strlen(word);
-	AUTO_FREE char *said = mem_format("%.*s", (int)strcspn(line, "\r\n"), line);
-
-	return *said ? path_absolute(said, folder) : NULL;
-}
-
-char *gitobey_folder(const char *work_tree)
-{
-	AUTO_FREE char *path = path_join(work_tree, ".git");
-	struct stat status;
-
-	if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-		return mem_dup(path);
-	return gitobey_pointer(work_tree, ".git", "gitdir: ");
-}
 
 static int by_path(const void *a, const void *b)
 {
@@ -149,54 +126,55 @@ static void file_free(void *pointer)
 	free(file);
 }
 
-struct gitobey *gitobey_new(const char *home)
+struct gitprograms *gitprograms_new(const char *home)
 {
-	struct gitobey *obey = mem_zero(sizeof *obey);
+	struct gitprograms *programs = mem_zero(sizeof *programs);
 	const char *xdg = getenv("XDG_CONFIG_HOME");
 
-	obey->home = mem_dup(home);
-	obey->files_left = MOST_FILES;
-	obey->bytes_left = MOST_BYTES;
-	obey->named_left = MOST_NAMED;
+	programs->home = mem_dup(home);
+	programs->files_left = MOST_FILES;
+	programs->bytes_left = MOST_BYTES;
+	programs->named_left = MOST_NAMED;
 	if (*home) {
-		list_printf(&obey->own, "%s/.gitconfig", home);
-		list_printf(&obey->own, "%s/.config/git/config", home);
+		list_printf(&programs->own, "%s/.gitconfig", home);
+		list_printf(&programs->own, "%s/.config/git/config", home);
 	}
 	if (xdg && xdg[0] == '/')
-		list_printf(&obey->own, "%s/git/config", xdg);
-	list_add(&obey->own, "/etc/gitconfig");
-	return obey;
+		list_printf(&programs->own, "%s/git/config", xdg);
+	list_add(&programs->own, "/etc/gitconfig");
+	return programs;
 }
 
-void gitobey_free(struct gitobey *obey)
+void gitprograms_free(struct gitprograms *programs)
 {
-	if (!obey)
+	if (!programs)
 		return;
-	tdestroy(obey->files, file_free);
-	list_release(&obey->own);
-	free(obey->home);
-	free(obey);
+	tdestroy(programs->files, file_free);
+	list_release(&programs->own);
+	free(programs->home);
+	free(programs);
 }
 
-static char *absolute(const struct gitobey *obey, const char *said, const char *base)
+static char *absolute(const struct gitprograms *programs, const char *said, const char *base)
 {
 	const char *at_home = text_behind(said, "~/");
 
 	if (!at_home)
 		at_home = text_behind(said, "$HOME/");
 	if (at_home)
-		return path_absolute(at_home, *obey->home ? obey->home : "/");
+		return path_absolute(at_home, *programs->home ? programs->home : "/");
 	return path_absolute(said, base);
 }
 
-static int spend_named(struct gitobey *obey, size_t count, const char *path, struct error *err)
+static int spend_named(struct gitprograms *programs, size_t count, const char *path,
+		       struct error *err)
 {
-	if (count > obey->named_left)
+	if (count > programs->named_left)
 		return error_set(
 			err,
 			"git configurations, '%s' among them, name more than %d paths and words; shorten them",
 			path, MOST_NAMED);
-	obey->named_left -= count;
+	programs->named_left -= count;
 	return 0;
 }
 
@@ -227,16 +205,16 @@ static void add_command(struct file *file, const char *command)
 	list_release(&words);
 }
 
-static void add_include(const struct gitobey *obey, struct file *file, const char *said)
+static void add_include(const struct gitprograms *programs, struct file *file, const char *said)
 {
 	AUTO_FREE char *folder = mem_format("%.*s", (int)(path_name(file->path) - file->path),
 					    file->path);
-	AUTO_FREE char *path = absolute(obey, said, folder);
+	AUTO_FREE char *path = absolute(programs, said, folder);
 
 	list_add(&file->includes, path);
 }
 
-static const struct key *find_key(const struct gitconf_entry *entry)
+static const struct key *find_key(const struct gitconfig_entry *entry)
 {
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
 		if (strcmp(keys[i].section, entry->section) == 0 &&
@@ -250,7 +228,7 @@ static size_t named(const struct file *file)
 	return file->includes.count + file->places.count + file->words.count;
 }
 
-static int take_entry(void *context, const struct gitconf_entry *entry)
+static int take_entry(void *context, const struct gitconfig_entry *entry)
 {
 	const struct reading *reading = context;
 	struct file *file = reading->file;
@@ -260,20 +238,21 @@ static int take_entry(void *context, const struct gitconf_entry *entry)
 	if (!key)
 		return 0;
 	if (key->kind == INCLUDE)
-		add_include(reading->obey, file, entry->value);
+		add_include(reading->programs, file, entry->value);
 	else if (key->kind == PLACE)
 		list_add(&file->places, entry->value);
 	else
 		add_command(file, entry->value);
 	/* Not -1: that is what git would not read. */
-	return spend_named(reading->obey, named(file) - before, file->path, reading->err) < 0 ? 1
-											      : 0;
+	return spend_named(reading->programs, named(file) - before, file->path, reading->err) < 0
+		       ? 1
+		       : 0;
 }
 
-static int read_file(struct gitobey *obey, struct file *file, struct error *err)
+static int read_file(struct gitprograms *programs, struct file *file, struct error *err)
 {
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(obey->bytes_left);
-	struct reading reading = { obey, file, err };
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(programs->bytes_left);
+	struct reading reading = { programs, file, err };
 
 	if (fd_read_path(file->path, &text) < 0) {
 		if (errno != EFBIG)
@@ -283,56 +262,57 @@ static int read_file(struct gitobey *obey, struct file *file, struct error *err)
 			"git configurations, '%s' among them, are larger than %d MB together; shorten them",
 			file->path, MOST_BYTES >> 20);
 	}
-	obey->bytes_left -= text.used;
+	programs->bytes_left -= text.used;
 	/* What is behind something that git does not understand it does not obey either. */
-	return gitconf_each(buffer_text(&text), text.used, take_entry, &reading) > 0 ? -1 : 0;
+	return gitconfig_each(buffer_text(&text), text.used, take_entry, &reading) > 0 ? -1 : 0;
 }
 
 /* The file of a path, read if it was not yet. Returns it, or NULL with err set. */
-static struct file *know(struct gitobey *obey, const char *path, struct error *err)
+static struct file *know(struct gitprograms *programs, const char *path, struct error *err)
 {
 	const struct file wanted = { .path = (char *)path };
-	struct file *const *known = tfind(&wanted, &obey->files, by_path);
+	struct file *const *known = tfind(&wanted, &programs->files, by_path);
 	struct file *file;
 
 	if (known)
 		return *known;
-	if (!obey->files_left) {
+	if (!programs->files_left) {
 		error_set(
 			err,
 			"git would read more than %d configurations, '%s' among them; remove some",
 			MOST_FILES, path);
 		return NULL;
 	}
-	obey->files_left--;
+	programs->files_left--;
 	file = mem_zero(sizeof *file);
 	file->path = mem_dup(path);
-	if (!tsearch(file, &obey->files, by_path))
+	if (!tsearch(file, &programs->files, by_path))
 		abort();
-	return read_file(obey, file, err) < 0 ? NULL : file;
+	return read_file(programs, file, err) < 0 ? NULL : file;
 }
 
 /* ---- one git directory ---- */
 
-static int meet(struct gitobey *obey, const char *path, struct error *err)
+static int meet(struct gitprograms *programs, const char *path, struct error *err)
 {
-	struct file *file = know(obey, path, err);
+	struct file *file = know(programs, path, err);
 
 	if (!file)
 		return -1;
-	if (file->round != obey->round) {
-		file->round = obey->round;
-		file->next = obey->next;
-		obey->next = file;
+	if (file->round != programs->round) {
+		file->round = programs->round;
+		file->next = programs->next;
+		programs->next = file;
 	}
 	return 0;
 }
 
-static int meet_in(struct gitobey *obey, const char *folder, const char *name, struct error *err)
+static int meet_in(struct gitprograms *programs, const char *folder, const char *name,
+		   struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, name);
 
-	return meet(obey, path, err);
+	return meet(programs, path, err);
 }
 
 /* Is a word of a command a file? One that is not there must look like one: "clean" of "git-lfs clean" does not. */
@@ -346,30 +326,30 @@ static bool is_file(const char *word, const char *path)
 }
 
 /* Configurations that may lie, or lead, anywhere. */
-static int meet_all(struct gitobey *obey, const struct list *paths, gitobey_fn *found,
+static int meet_all(struct gitprograms *programs, const struct list *paths, gitprograms_fn *found,
 		    void *context, struct error *err)
 {
 	for (size_t i = 0; i < paths->count; i++) {
 		found(context, paths->items[i]);
-		if (meet(obey, paths->items[i], err) < 0)
+		if (meet(programs, paths->items[i], err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int look_at(struct gitobey *obey, const struct file *file, const char *work_tree,
-		   gitobey_fn *found, void *context, struct error *err)
+static int look_at(struct gitprograms *programs, const struct file *file, const char *work_tree,
+		   gitprograms_fn *found, void *context, struct error *err)
 {
-	if (spend_named(obey, named(file), file->path, err) < 0 ||
-	    meet_all(obey, &file->includes, found, context, err) < 0)
+	if (spend_named(programs, named(file), file->path, err) < 0 ||
+	    meet_all(programs, &file->includes, found, context, err) < 0)
 		return -1;
 	for (size_t i = 0; i < file->places.count; i++) {
-		AUTO_FREE char *path = absolute(obey, file->places.items[i], work_tree);
+		AUTO_FREE char *path = absolute(programs, file->places.items[i], work_tree);
 
 		found(context, path);
 	}
 	for (size_t i = 0; i < file->words.count; i++) {
-		AUTO_FREE char *path = absolute(obey, file->words.items[i], work_tree);
+		AUTO_FREE char *path = absolute(programs, file->words.items[i], work_tree);
 
 		if (is_file(file->words.items[i], path))
 			found(context, path);
@@ -377,20 +357,20 @@ static int look_at(struct gitobey *obey, const struct file *file, const char *wo
 	return 0;
 }
 
-int gitobey_each(struct gitobey *obey, const char *git, const char *work_tree, gitobey_fn *found,
-		 void *context, struct error *err)
+int gitprograms_each(struct gitprograms *programs, const char *git, const char *work_tree,
+		     gitprograms_fn *found, void *context, struct error *err)
 {
-	AUTO_FREE char *common = gitobey_pointer(git, "commondir", "");
+	AUTO_FREE char *common = gitdir_pointer(git, "commondir", "");
 
-	obey->round++;
-	obey->next = NULL;
-	if (meet_in(obey, common ? common : git, "config", err) < 0 ||
-	    meet_in(obey, git, "config.worktree", err) < 0 ||
-	    meet_all(obey, &obey->own, found, context, err) < 0)
+	programs->round++;
+	programs->next = NULL;
+	if (meet_in(programs, common ? common : git, "config", err) < 0 ||
+	    meet_in(programs, git, "config.worktree", err) < 0 ||
+	    meet_all(programs, &programs->own, found, context, err) < 0)
 		return -1;
-	for (struct file *file; (file = obey->next);) {
-		obey->next = file->next;
-		if (look_at(obey, file, work_tree, found, context, err) < 0)
+	for (struct file *file; (file = programs->next);) {
+		programs->next = file->next;
+		if (look_at(programs, file, work_tree, found, context, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -2,12 +2,12 @@
 /* Configurations of git, and .gitmodules, as a project could hold them. */
 #include "fuzz.h"
 
-#include "util/gitconf.h"
+#include "gitconfig/gitconfig.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static int look(void *context, const struct gitconf_entry *entry)
+static int look(void *context, const struct gitconfig_entry *entry)
 {
 	(void)context;
 	if (!*entry->key || strchr(entry->key, '\n'))
@@ -15,9 +15,9 @@ static int look(void *context, const struct gitconf_entry *entry)
 	return strcmp(entry->key, "stop") == 0;
 }
 
-void fuzz_gitconf(const uint8_t *data, size_t size)
+void fuzz_gitconfig(const uint8_t *data, size_t size)
 {
-	gitconf_each((const char *)data, size, look, NULL);
+	gitconfig_each((const char *)data, size, look, NULL);
 }
 
-FUZZ_TARGET(fuzz_gitconf)
+FUZZ_TARGET(fuzz_gitconfig)
