@@ -3,7 +3,7 @@
 #define CLI_LOOPS_H
 
 #include "cli/cli.h"
-#include "fence/fence.h"
+#include "fence/fence_place.h"
 #include "loop/client.h"
 
 enum {

@@ -4,6 +4,7 @@
 #include "cli/settings/prices.h"
 #include "cli/view/notice.h"
 #include "config/config_file.h"
+#include "fence/fence_place.h"
 #include "gateway/models.h"
 #include "gateway/owner/cassette.h"
 #include "gateway/owner/keys.h"

@@ -2,6 +2,8 @@
 #include "cli/worktree.h"
 
 #include "cli/view/notice.h"
+#include "fence/fence_place.h"
+#include "fence/fence_spec.h"
 #include "loop/client.h"
 #include "snapshot/snapshot.h"
 #include "util/fd.h"

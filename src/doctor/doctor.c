@@ -3,6 +3,7 @@
 
 #include "agent/adapter.h"
 #include "doctor/probe.h"
+#include "fence/fence_limit.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"

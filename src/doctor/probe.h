@@ -2,7 +2,7 @@
 #ifndef DOCTOR_PROBE_H
 #define DOCTOR_PROBE_H
 
-#include "fence/fence.h"
+#include "fence/fence_limit.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -5,7 +5,8 @@
  * it finds there and creates what it does not, which somebody who moves folders meanwhile could turn
  * against the user's files. It gets one tree, ready made, and adds the namespaces and /proc.
  */
-#include "fence/fence.h"
+#include "fence/fence_mechanism.h"
+#include "fence/fence_result.h"
 #include "fence/plan/environment.h"
 #include "fence/plan/identity.h"
 #include "fence/tree/etc.h"
@@ -176,9 +177,9 @@ static int become_bwrap(const struct becoming *how, struct error *err)
 	snprintf(gate, sizeof gate, "%d", FD_GATE);
 	snprintf(uid, sizeof uid, "%u", identity->uid);
 	snprintf(gid, sizeof gid, "%u", identity->gid);
-	if (fence_prepare_child(start, err) < 0 || bind_to_parent(start, how->parent, err) < 0 ||
-	    place_gate(how->gate, err) < 0 || (identity->switched && give_back_proc(err) < 0) ||
-	    stage_enter(identity, err) < 0)
+	if (fence_mechanism_prepare_child(start, err) < 0 ||
+	    bind_to_parent(start, how->parent, err) < 0 || place_gate(how->gate, err) < 0 ||
+	    (identity->switched && give_back_proc(err) < 0) || stage_enter(identity, err) < 0)
 		return -1;
 	if (write(FD_GATE, "", 1) != 1)
 		return error_sys(err, "say that the namespaces are there");

@@ -2,7 +2,9 @@
  * No fence at all: the user's explicit and ugly wish. ringfence-init still supervises the command
  * (lifeline, signals, stragglers), but nothing is confined and nothing is proven.
  */
-#include "fence/fence.h"
+
+#include "fence/fence_mechanism.h"
+#include "fence/fence_result.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -41,7 +43,7 @@ int none_start(const struct fence_start *start, pid_t *ret_pid, struct error *er
 		char *const arguments[] = { (char *)"ringfence-init", NULL };
 		char *const environment[] = { NULL };
 
-		if (fence_prepare_child(start, err) == 0) {
+		if (fence_mechanism_prepare_child(start, err) == 0) {
 			execve(start->plan->init, arguments, environment);
 			error_sys(err, "start '%s'", start->plan->init);
 		}

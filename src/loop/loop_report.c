@@ -1,7 +1,7 @@
 /* Files of a loop: see loop_report.h. */
 #include "loop/loop_report.h"
 
-#include "fence/fence.h"
+#include "fence/fence_spec.h"
 #include "loop/loop_folder.h"
 #include "util/buffer.h"
 #include "util/mem.h"

@@ -1,7 +1,7 @@
 /* Prompts: see prompt.h. */
 #include "loop/prompt.h"
 
-#include "fence/fence.h"
+#include "fence/fence_spec.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"

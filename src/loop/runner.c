@@ -1,6 +1,8 @@
 /* Runs in processes of their own: see runner.h. */
 #include "loop/runner.h"
 
+#include "fence/fence.h"
+#include "fence/fence_report.h"
 #include "gateway/owner/gateway_outlet.h"
 #include "util/buffer.h"
 #include "util/fd.h"
@@ -51,10 +53,10 @@ static void write_report(const char *path, const struct fence_plan *plan,
 	AUTO_FREE char *above = strndup(path, (size_t)(path_name(path) - path));
 	AUTO_FD folder = open(above ? above : "", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	fence_report(plan, result, &text);
+	fence_report_write(plan, result, &text);
 	if (result->denials
 		    .count) /* a check that is denied nothing does not make forget what the agent was */
-		fence_keep_report(plan, result, &text);
+		fence_report_keep(plan, result, &text);
 	if (folder >= 0)
 		fd_replace_file(folder, path_name(path), text.data, text.used, 0600);
 }

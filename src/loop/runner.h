@@ -5,7 +5,8 @@
 #ifndef LOOP_RUNNER_H
 #define LOOP_RUNNER_H
 
-#include "fence/fence.h"
+#include "fence/fence_result.h"
+#include "fence/fence_spec.h"
 #include "gateway/owner/ledger.h"
 
 #include <stdbool.h>
@@ -41,7 +42,7 @@ struct runner {
 	((struct runner){ .lifeline = -1, .output = -1, .complaints = -1, .result = -1 })
 
 /* Starts spec->command with this text on its stdin; the lock is held until it is gone. What became of it in
- * full (fence_report()) goes to the file `report`. books: what models may cost, if the spec has any. Returns 0, or -1 with err set. */
+ * full (fence_report_write()) goes to the file `report`. books: what models may cost, if the spec has any. Returns 0, or -1 with err set. */
 int runner_start(const struct fence_spec *spec, const struct ledger_options *books, int lock,
 		 const char *input, size_t size, const char *report, struct runner *ret_runner,
 		 struct error *err);

@@ -5,7 +5,7 @@
 #ifndef LOOP_SPEC_JSON_H
 #define LOOP_SPEC_JSON_H
 
-#include "fence/fence.h"
+#include "fence/fence_spec.h"
 
 #include <jansson.h>
 

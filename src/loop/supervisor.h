@@ -8,7 +8,7 @@
 #define LOOP_SUPERVISOR_H
 
 #include "agent/agent.h"
-#include "fence/fence.h"
+#include "fence/fence_spec.h"
 #include "loop/loop_state.h"
 #include "loop/runner.h"
 #include "loop/sink.h"

@@ -1,8 +1,8 @@
-// sources: src/fence/spec.c
+// sources: src/fence/fence_spec.c
 /* The value of --listen. */
+#include "fence/fence_spec.h"
 #include "fuzz.h"
 
-#include "fence/fence.h"
 #include "util/mem.h"
 
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 // sources: src/fence/watch/verdict.c src/fence/plan/defaults.c
 /* What a process in the fence says of itself, and the paths that it names. */
+#include "fence/fence_plan.h"
 #include "fuzz.h"
 
 #include "fence/watch/verdict.h"

@@ -1,4 +1,5 @@
 /* Limits: their values, and control groups in a folder that looks like a cgroup file system. */
+#include "fence/fence_spec.h"
 #include "unit.h"
 
 #include "fence/watch/cgroup.h"

@@ -1,5 +1,6 @@
 /* The rooms behind ringfence run, piece by piece: the table of phases, the fold of events, the journal, the
  * sink, the survey, the prompt and the frozen fence. */
+#include "fence/fence_spec.h"
 #include "journal/journal.h"
 #include "loop/disk_usage.h"
 #include "loop/loop_event.h"

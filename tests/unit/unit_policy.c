@@ -1,8 +1,8 @@
 /* What is special by name, how rules are judged, and what a spec may say. Works in a folder of its
  * own. */
+#include "fence/fence_mechanism.h"
 #include "unit.h"
 
-#include "fence/fence.h"
 #include "fence/plan/defaults.h"
 #include "fence/plan/home.h"
 #include "fence/run/run_record.h"

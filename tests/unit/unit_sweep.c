@@ -1,4 +1,5 @@
 /* The sweep, by itself: what it takes, what it leaves, and records that are none. */
+#include "fence/fence_plan.h"
 #include "unit.h"
 
 #include "fence/after/sweep.h"
@@ -65,7 +66,7 @@ static void damaged(struct buffer *record, const char *quarantine)
 	}
 	CHECK("a torn record is refused", refused);
 	CHECK("an empty record is refused", sweep("", 0, quarantine, "none", &found, &err) < 0);
-	sweep_found_release(&found);
+	fence_found_release(&found);
 }
 
 int main(void)
@@ -126,7 +127,7 @@ int main(void)
 	      !there("p/bare/HEAD") && there("q/2/bare/HEAD") && there("p/bare/objects"));
 	CHECK("a protected symlink is put back", there("p/.codex"));
 	CHECK("ordinary files and known ones stay", there("p/ordinary") && there("p/.mcp.json"));
-	sweep_found_release(&found);
+	fence_found_release(&found);
 	damaged(&record, quarantine);
 	buffer_release(&record);
 	chmod("p/a/locked", 0755);

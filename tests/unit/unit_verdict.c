@@ -1,4 +1,5 @@
 /* Which wall stands at a path, what it refuses, and how it is named. By text alone. */
+#include "fence/fence_plan.h"
 #include "unit.h"
 
 #include "fence/watch/verdict.h"

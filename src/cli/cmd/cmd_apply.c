@@ -2,6 +2,7 @@
 #include "cli/checkpoints.h"
 #include "cli/view/notice.h"
 
+#include "fence/fence_quarantine.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -159,7 +160,7 @@ static json_t *executed(const json_t *answer)
 	json_array_foreach(json_object_get(answer, "changes"), index, change)
 	{
 		const char *path = text_of(change, "path");
-		const char *why = fence_executed(path);
+		const char *why = fence_quarantine_reason(path);
 
 		if (!why && is_obeyed(json_object_get(answer, "obeyed"), path))
 			why = "a hook, a program or settings, by your git configuration";

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/settings/effective.h"
 #include "cli/view/page.h"
+#include "fence/fence_place.h"
 #include "loop/client.h"
 #include "price/price.h"
 #include "util/buffer.h"

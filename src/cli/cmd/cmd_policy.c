@@ -5,6 +5,7 @@
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "cli/view/policy_text.h"
+#include "fence/fence_explain.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -208,7 +209,7 @@ void policy_text_print(const struct effective *effective, const struct fence_pla
 
 	print_line("project", plan->project, NULL, effective->spec.project ? "--project" : "");
 	print_line("runs as", who, NULL, "");
-	print_line("fence", plan->mechanism->name, NULL,
+	print_line("fence", fence_plan_mechanism(plan), NULL,
 		   config_get(&effective->config, SETTING_FENCE)->origin);
 	print_rules(effective, plan, loop);
 	print_line("network",
@@ -301,7 +302,7 @@ static void print_json(const struct effective *effective, const struct fence_pla
 
 	json_open(&json, NULL, '{');
 	json_text(&json, "project", plan->project);
-	json_text(&json, "mechanism", plan->mechanism->name);
+	json_text(&json, "mechanism", fence_plan_mechanism(plan));
 	json_open(&json, "identity", '{');
 	json_number(&json, "uid", plan->identity.uid);
 	json_number(&json, "gid", plan->identity.gid);

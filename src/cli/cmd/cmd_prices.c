@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/settings/effective.h"
 #include "cli/settings/prices.h"
+#include "fence/fence_place.h"
 #include "util/json.h"
 #include "util/mem.h"
 

@@ -3,6 +3,8 @@
 #include "cli/settings/loop_limits.h"
 #include "cli/view/follow.h"
 
+#include "fence/fence.h"
+#include "fence/fence_spec.h"
 #include "util/mem.h"
 
 #include <stdio.h>

@@ -2,6 +2,7 @@
 #include "cli/checkpoints.h"
 #include "cli/view/notice.h"
 
+#include "fence/fence_quarantine.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -186,17 +187,17 @@ static void bring_back(struct loops_options *asked, const struct fence_found *fo
 static int perform_guarded(struct loops_options *asked, const char *number, const char *path,
 			   json_t **ret_answer, struct error *err)
 {
-	struct fence_guarded *guarded = NULL;
+	struct fence_quarantine *guarded = NULL;
 	struct fence_found found;
 	struct error why;
 	int result;
 
 	if (strtol(number, NULL, 10) == 0)
 		return perform(asked, number, path, ret_answer, err);
-	if (fence_guard_begin(asked->loop.state.options.project, NULL, &guarded, err) < 0)
+	if (fence_quarantine_begin(asked->loop.state.options.project, NULL, &guarded, err) < 0)
 		return -1;
 	result = perform(asked, number, path, ret_answer, err);
-	if (fence_guard_end(guarded, &found, &why) < 0 && result == 0)
+	if (fence_quarantine_end(guarded, &found, &why) < 0 && result == 0)
 		result = error_set(err, "%s", why.text);
 	notice_found(&found);
 	bring_back(asked, &found);

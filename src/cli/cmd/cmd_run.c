@@ -14,6 +14,7 @@
 #include "cli/view/page.h"
 #include "cli/view/policy_text.h"
 #include "cli/worktree.h"
+#include "fence/fence.h"
 #include "loop/client.h"
 #include "util/fd.h"
 #include "util/mem.h"

@@ -3,6 +3,8 @@
 #include "cli/settings/effective.h"
 #include "cli/settings/suggest.h"
 #include "cli/view/notice.h"
+#include "fence/fence_place.h"
+#include "fence/fence_report.h"
 #include "util/fd.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -169,7 +171,7 @@ static int load_and_show(struct suggest_options *asked, const char *path, struct
 		return effective_fail(&effective->config, err);
 	}
 	if (!report) {
-		kept = fence_kept_report(effective->place.state, effective->place.project);
+		kept = fence_report_kept(effective->place.state, effective->place.project);
 		report = read_report(kept, true, err);
 	}
 	code = report ? show(asked, report, !path, err) : cli_fail(err);

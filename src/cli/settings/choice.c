@@ -3,6 +3,7 @@
 
 #include "cli/models.h"
 #include "cli/view/notice.h"
+#include "fence/fence_spec.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"

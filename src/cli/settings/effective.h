@@ -3,7 +3,8 @@
 #define CLI_SETTINGS_EFFECTIVE_H
 
 #include "config/config.h"
-#include "fence/fence.h"
+#include "fence/fence_place.h"
+#include "fence/fence_spec.h"
 #include "util/error.h"
 
 /* A project, what is set for it, and what the fence is asked for. spec.project is what it was named

@@ -2,6 +2,7 @@
 #include "cli/settings/goal.h"
 
 #include "cli/settings/preflight.h"
+#include "fence/fence_place.h"
 #include "loop/client.h"
 #include "project/project.h"
 #include "util/path.h"

@@ -3,7 +3,7 @@
 #define CLI_SETTINGS_PREFLIGHT_H
 
 #include "config/config.h"
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
 #include "util/error.h"
 
 /* All return 0, or -1 with err set. */

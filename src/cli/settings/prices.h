@@ -2,7 +2,7 @@
 #ifndef CLI_SETTINGS_PRICES_H
 #define CLI_SETTINGS_PRICES_H
 
-#include "fence/fence.h"
+#include "fence/fence_place.h"
 #include "price/price.h"
 #include "util/buffer.h"
 #include "util/error.h"

@@ -2,7 +2,8 @@
 #ifndef CLI_SETTINGS_REACH_H
 #define CLI_SETTINGS_REACH_H
 
-#include "fence/fence.h"
+#include "fence/fence_explain.h"
+#include "fence/fence_spec.h"
 
 /* Completes the explanation of a host. */
 void reach_explain(const struct fence_spec *spec, struct fence_explanation *explanation);

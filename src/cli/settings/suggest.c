@@ -3,6 +3,7 @@
 
 #include "cli/settings/reach.h"
 
+#include "fence/fence_explain.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"

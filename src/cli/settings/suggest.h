@@ -6,7 +6,7 @@
 #define CLI_SETTINGS_SUGGEST_H
 
 #include "config/config.h"
-#include "fence/fence.h"
+#include "fence/fence_spec.h"
 
 #include <jansson.h>
 

@@ -5,6 +5,7 @@
 #include "cli/settings/choice.h"
 #include "cli/settings/effective.h"
 #include "cli/settings/goal.h"
+#include "fence/fence_plan.h"
 
 /* On stdout. */
 void announce_loop(const struct effective *effective, const struct fence_plan *plan,

@@ -1,6 +1,7 @@
 /* Commands that are not there: see hint.h. */
 #include "cli/view/hint.h"
 
+#include "fence/fence_explain.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/process.h"

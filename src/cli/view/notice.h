@@ -3,7 +3,7 @@
 #define CLI_VIEW_NOTICE_H
 
 #include "config/config.h"
-#include "fence/fence.h"
+#include "fence/fence_quarantine.h"
 
 void notice(const char *text);
 void notice_format(const char *format, ...) __attribute__((format(printf, 1, 2)));

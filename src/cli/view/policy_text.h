@@ -3,6 +3,7 @@
 #define CLI_VIEW_POLICY_TEXT_H
 
 #include "cli/settings/effective.h"
+#include "fence/fence_plan.h"
 
 /* On stdout: every rule of a plan with where it comes from, as it holds for a command or for a loop. */
 void policy_text_print(const struct effective *effective, const struct fence_plan *plan, bool loop);

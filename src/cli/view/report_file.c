@@ -1,6 +1,7 @@
 /* The JSON report: see report_file.h. */
 #include "cli/view/report_file.h"
 
+#include "fence/fence_report.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -94,9 +95,9 @@ int report_file_write(const struct report_file *report, const struct fence_plan 
 
 	if (!report->path && !plan)
 		return 0;
-	fence_report(plan, result, &out);
+	fence_report_write(plan, result, &out);
 	if (plan)
-		fence_keep_report(plan, result, &out);
+		fence_report_keep(plan, result, &out);
 	return report->path ? store(report, &out, err) : 0;
 }
 

@@ -2,7 +2,8 @@
 #ifndef CLI_VIEW_REPORT_FILE_H
 #define CLI_VIEW_REPORT_FILE_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
+#include "fence/fence_result.h"
 
 /*
  * Where a report will go, fixed before the command runs: it may be in the project, and what is

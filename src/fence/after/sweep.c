@@ -494,15 +494,3 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 			sweeping.stuck);
 	return result;
 }
-
-void sweep_found_release(struct fence_found *found)
-{
-	for (size_t i = 0; i < found->count; i++) {
-		free(found->items[i].path);
-		free(found->items[i].reason);
-		free(found->items[i].kept);
-	}
-	free(found->items);
-	list_release(&found->flagged);
-	*found = (struct fence_found){ 0 };
-}

@@ -8,7 +8,7 @@
 #ifndef FENCE_AFTER_SWEEP_H
 #define FENCE_AFTER_SWEEP_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
 
 /* How a folder begins that takes what cannot leave its file system, at the root of a tree. */
 #define SWEEP_NEAR "ringfence-quarantine-"
@@ -20,7 +20,5 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 
 /* Is the record about this path: its project, or a place that it may write? False if it is damaged. */
 bool sweep_concerns(const char *bytes, size_t size, const char *path);
-
-void sweep_found_release(struct fence_found *found);
 
 #endif

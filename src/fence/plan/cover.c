@@ -1,4 +1,5 @@
 /* What is shown at another path than its own: see policy.h. */
+#include "fence/fence_plan.h"
 #include "fence/plan/policy.h"
 
 #include "fence/plan/scan.h"

@@ -9,7 +9,7 @@
 #ifndef FENCE_PLAN_IDENTITY_H
 #define FENCE_PLAN_IDENTITY_H
 
-#include "fence/fence.h"
+#include "fence/fence_place.h"
 
 /* A uid that no system hands out (outside of login, system and systemd's dynamic ranges). */
 enum { IDENTITY_NOBODY_ELSE = 60600 };

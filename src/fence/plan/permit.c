@@ -1,4 +1,5 @@
 /* What somebody may ask for, and what is refused whoever asks: see policy.h. */
+#include "fence/fence_plan.h"
 #include "fence/plan/policy.h"
 
 #include "fence/plan/defaults.h"

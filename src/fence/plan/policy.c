@@ -1,7 +1,8 @@
-/* From spec to plan: every path resolved once, every rule judged. See fence.h. */
+/* From spec to plan: every path resolved once, every rule judged. See fence_plan.h. */
 #include "fence/plan/policy.h"
 
 #include "fence/after/sweep.h"
+#include "fence/fence_mechanism.h"
 #include "fence/plan/defaults.h"
 #include "fence/plan/environment.h"
 #include "fence/plan/home.h"
@@ -430,6 +431,11 @@ int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, 
 	return 0;
 }
 
+const char *fence_plan_mechanism(const struct fence_plan *plan)
+{
+	return plan->mechanism->name;
+}
+
 void fence_plan_release(struct fence_plan *plan)
 {
 	identity_release(&plan->identity);
@@ -450,7 +456,7 @@ void fence_plan_release(struct fence_plan *plan)
 		free(plan->links[i].target);
 	}
 	free(plan->links);
-	sweep_found_release(&plan->recovered);
+	fence_found_release(&plan->recovered);
 	for (size_t i = 0; i < plan->witness_count; i++)
 		free(plan->witnesses[i].path);
 	free(plan->witnesses);

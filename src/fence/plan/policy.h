@@ -2,7 +2,7 @@
 #ifndef FENCE_PLAN_POLICY_H
 #define FENCE_PLAN_POLICY_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
 
 /* The text with a leading ~ expanded, made absolute; not resolved. The caller frees. */
 char *place_spelled(const char *home, const char *text, const char *base);

@@ -1,4 +1,5 @@
 /* Rules against each other: see policy.h. */
+#include "fence/fence_plan.h"
 #include "fence/plan/policy.h"
 
 #include "fence/plan/defaults.h"

@@ -2,7 +2,7 @@
 #ifndef FENCE_PLAN_SCAN_H
 #define FENCE_PLAN_SCAN_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
 #include "fence/plan/walk.h"
 
 /*

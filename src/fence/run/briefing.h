@@ -2,7 +2,7 @@
 #ifndef FENCE_RUN_BRIEFING_H
 #define FENCE_RUN_BRIEFING_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
 
 struct briefing {
 	const struct fence_plan *plan;

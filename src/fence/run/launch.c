@@ -1,4 +1,5 @@
 /* How a run begins: see session.h. */
+#include "fence/fence_mechanism.h"
 #include "fence/run/session.h"
 
 #include "fence/run/briefing.h"

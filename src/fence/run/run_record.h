@@ -14,7 +14,7 @@
 #ifndef FENCE_RUN_RUN_RECORD_H
 #define FENCE_RUN_RUN_RECORD_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
 #include "util/state_folder.h"
 
 struct run_record {

@@ -2,6 +2,8 @@
 #include "fence/run/session.h"
 
 #include "fence/after/sweep.h"
+#include "fence/fence.h"
+#include "fence/fence_mechanism.h"
 #include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -519,21 +521,4 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	if (ret_result->kind == FENCE_COMMAND && !ret_result->why[0] && ret_result->denials.count)
 		ret_result->kind = FENCE_DENIED;
 	ret_result->duration_ms = clock_steady_ms() - began;
-}
-
-const char *fence_exit_name(enum fence_exit kind)
-{
-	static const char *const names[] = {
-		"ok", "command", "signal", "limit", "denied", "setup"
-	};
-
-	return names[kind];
-}
-
-void fence_result_release(struct fence_result *result)
-{
-	sweep_found_release(&result->found);
-	denial_release(&result->denials);
-	free(result->hosts);
-	list_release(&result->warnings);
 }

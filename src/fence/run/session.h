@@ -2,7 +2,8 @@
 #ifndef FENCE_RUN_SESSION_H
 #define FENCE_RUN_SESSION_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
+#include "fence/fence_result.h"
 #include "fence/run/relay.h"
 #include "fence/run/run_record.h"
 #include "fence/run/terminal.h"

@@ -5,6 +5,8 @@
 #ifndef FENCE_RUN_WAY_OUT_H
 #define FENCE_RUN_WAY_OUT_H
 
+#include "fence/fence_plan.h"
+#include "fence/fence_result.h"
 #include "fence/watch/denial.h"
 
 struct way_out {

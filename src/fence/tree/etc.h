@@ -8,7 +8,7 @@
 #ifndef FENCE_TREE_ETC_H
 #define FENCE_TREE_ETC_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
 
 /* Makes sure that it is there. *ret_path is for the caller to free. Returns 0, or -1 with err set.
  */

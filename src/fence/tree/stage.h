@@ -10,7 +10,7 @@
 #ifndef FENCE_TREE_STAGE_H
 #define FENCE_TREE_STAGE_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
 
 #include <sys/stat.h>
 

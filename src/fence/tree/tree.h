@@ -11,7 +11,7 @@
 #ifndef FENCE_TREE_TREE_H
 #define FENCE_TREE_TREE_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
 
 /* Where ringfence-init is found inside. */
 #define TREE_INIT "/run/ringfence/init"

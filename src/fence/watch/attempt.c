@@ -1,6 +1,7 @@
 /* What a process is about to do: see attempt.h. */
 #include "fence/watch/attempt.h"
 
+#include "fence/fence_spec.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"

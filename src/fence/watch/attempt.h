@@ -8,6 +8,7 @@
 #ifndef FENCE_WATCH_ATTEMPT_H
 #define FENCE_WATCH_ATTEMPT_H
 
+#include "fence/fence_plan.h"
 #include "fence/watch/verdict.h"
 
 #include <limits.h>

@@ -105,14 +105,6 @@ static bool same(const struct fence_denial *a, const struct fence_denial *b)
 	       strcmp(a->program, b->program) == 0;
 }
 
-static void release_denial(struct fence_denial *denial)
-{
-	free(denial->target);
-	free(denial->rule);
-	free(denial->program);
-	list_release(&denial->argv);
-}
-
 /* Counts a denial that is known, or adds it. Takes it over. */
 static void add(struct fence_denials *list, struct fence_denial *denial)
 {
@@ -123,13 +115,13 @@ static void add(struct fence_denials *list, struct fence_denial *denial)
 	for (size_t i = 0; i < list->count; i++) {
 		if (same(&list->items[i], denial)) {
 			list->items[i].count++;
-			release_denial(denial);
+			fence_denial_release(denial);
 			return;
 		}
 	}
 	if (list->count == DENIAL_LISTED) {
 		list->unlisted++;
-		release_denial(denial);
+		fence_denial_release(denial);
 		return;
 	}
 	if (!list->items)
@@ -146,7 +138,7 @@ static void record(struct denial_log *denials, const struct seccomp_notif *asked
 	identify((pid_t)asked->pid, &denial);
 	/* Should the process have been killed meanwhile, all of this may be about another one. */
 	if (ioctl(denials->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &asked->id) < 0)
-		release_denial(&denial);
+		fence_denial_release(&denial);
 	else
 		add(denials->list, &denial);
 }
@@ -318,12 +310,4 @@ void denial_end(struct denial_log *denials)
 	fd_close(&denials->listener);
 	fd_close(&denials->context.root);
 	tell(denials, true);
-}
-
-void denial_release(struct fence_denials *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		release_denial(&list->items[i]);
-	free(list->items);
-	*list = (struct fence_denials){ 0 };
 }

@@ -9,6 +9,7 @@
 #ifndef FENCE_WATCH_DENIAL_H
 #define FENCE_WATCH_DENIAL_H
 
+#include "fence/fence.h"
 #include "fence/watch/attempt.h"
 
 enum {
@@ -39,7 +40,5 @@ void denial_add(struct denial_log *denials, pid_t pid, const char *target, const
 
 /* Nothing is answered any more, and what has not been told is told. */
 void denial_end(struct denial_log *denials);
-
-void denial_release(struct fence_denials *list);
 
 #endif

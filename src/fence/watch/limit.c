@@ -22,98 +22,19 @@ enum { LOOK_LEAST_MS = 10, LOOK_MOST_MS = 250, LOOK_NOTE_MS = 100, LOOK_COST = 2
 /* How fast a limit may be approached: bytes in a millisecond. */
 enum { FAST_BYTES = 2 << 20 };
 
-enum kind { BYTES, THOUSANDTHS, NUMBER, TIME };
-
-static const struct {
-	const char *name;
-	uint64_t least; /* below, nothing would start */
-	enum kind kind;
-	enum cgroup_controller controller; /* CGROUP_CONTROLLERS: no group keeps it */
-} table[FENCE_LIMIT_COUNT] = {
-	[FENCE_LIMIT_MEMORY] = { "memory", 8 << 20, BYTES, CGROUP_MEMORY },
-	[FENCE_LIMIT_CPUS] = { "cpus", 10, THOUSANDTHS, CGROUP_CPU },
-	[FENCE_LIMIT_PROCESSES] = { "processes", 1, NUMBER, CGROUP_PIDS },
-	[FENCE_LIMIT_OPEN_FILES] = { "open-files", 16, NUMBER, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_FILE_SIZE] = { "file-size", 1, BYTES, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_TMP_SIZE] = { "tmp-size", 65536, BYTES, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_DISK] = { "disk", 1, BYTES, CGROUP_CONTROLLERS },
-	[FENCE_LIMIT_TIME] = { "time", 1, TIME, CGROUP_CONTROLLERS },
-};
-
-const char *fence_limit_name(enum fence_limit limit)
+/* The controller that enforces a limit; CGROUP_CONTROLLERS: no group does. */
+static enum cgroup_controller controller_of(enum fence_limit limit)
 {
-	return table[limit].name;
-}
-
-enum fence_limit fence_limit_find(const char *name)
-{
-	int i = 0;
-
-	while (i < FENCE_LIMIT_COUNT && strcmp(table[i].name, name) != 0)
-		i++;
-	return (enum fence_limit)i;
-}
-
-const char *fence_how_name(enum fence_how how)
-{
-	static const char *const names[] = {
-		[FENCE_HOW_NONE] = "none",           [FENCE_HOW_CGROUP_V2] = "cgroup v2",
-		[FENCE_HOW_CGROUP_V1] = "cgroup v1", [FENCE_HOW_RLIMIT] = "rlimit",
-		[FENCE_HOW_TMPFS] = "tmpfs",         [FENCE_HOW_AFFINITY] = "affinity",
-		[FENCE_HOW_WATCHED] = "watched",     [FENCE_HOW_TIMER] = "timer",
-	};
-
-	return names[how];
-}
-
-int fence_limit_parse(enum fence_limit limit, const char *text, uint64_t *ret_value,
-		      struct error *err)
-{
-	static const struct {
-		int (*read)(const char *text, uint64_t *ret_value);
-		const char *wants;
-	} readers[] = {
-		[BYTES] = { text_bytes, "a size such as 64M or 4G (a bare number is bytes)" },
-		[THOUSANDTHS] = { text_thousandths, "a number such as 2 or 0.5" },
-		[NUMBER] = { text_count, "a number such as 64" },
-		[TIME] = { text_duration_ms,
-			   "a time such as 30s, 10m, 2h or 1h30m (a bare number is minutes)" },
-	};
-	enum kind kind = table[limit].kind;
-	uint64_t value;
-
-	if (readers[kind].read(text, &value) < 0)
-		return error_set(err, "%s is %s, not '%s'", table[limit].name, readers[kind].wants,
-				 text);
-	if (value < table[limit].least) {
-		AUTO_FREE char *least = fence_limit_text(limit, table[limit].least);
-
-		return error_set(err, "%s is at least %s: nothing starts with %s",
-				 table[limit].name, least, text);
+	switch (limit) {
+	case FENCE_LIMIT_MEMORY:
+		return CGROUP_MEMORY;
+	case FENCE_LIMIT_CPUS:
+		return CGROUP_CPU;
+	case FENCE_LIMIT_PROCESSES:
+		return CGROUP_PIDS;
+	default:
+		return CGROUP_CONTROLLERS;
 	}
-	*ret_value = value;
-	return 0;
-}
-
-char *fence_limit_text(enum fence_limit limit, uint64_t value)
-{
-	AUTO_BUFFER struct buffer text = BUFFER_INIT(100);
-
-	switch (table[limit].kind) {
-	case BYTES:
-		text_add_bytes(&text, value);
-		break;
-	case TIME:
-		text_add_duration(&text, value);
-		break;
-	case THOUSANDTHS:
-		buffer_printf(&text, "%g", (double)value / 1000);
-		break;
-	case NUMBER:
-		buffer_printf(&text, "%llu", (unsigned long long)value);
-		break;
-	}
-	return mem_dup(buffer_text(&text));
 }
 
 static unsigned int bit(enum fence_limit limit)
@@ -142,7 +63,7 @@ static uint64_t whole_cpus(uint64_t thousandths)
 static enum fence_how choose(const struct limit_set *limiter, enum fence_limit limit,
 			     const char **ret_weak)
 {
-	enum cgroup_controller controller = table[limit].controller;
+	enum cgroup_controller controller = controller_of(limit);
 	uint64_t value = limiter->limits[limit].value;
 	int version = controller == CGROUP_CONTROLLERS ? 0
 						       : limiter->group.parts[controller].version;
@@ -199,10 +120,10 @@ static int judge(struct limit_set *limiter, enum fence_limit limit, struct fence
 			err,
 			"the limit of %s (%s) cannot be kept here: %s; to run all the same: "
 			"--accept-weaker %s",
-			table[limit].name, shown, weak, table[limit].name);
+			fence_limit_name(limit), shown, weak, fence_limit_name(limit));
 	result->weaker_limits |= bit(limit);
-	list_printf(&result->warnings, "the limit of %s (%s) is not kept: %s", table[limit].name,
-		    shown, weak);
+	list_printf(&result->warnings, "the limit of %s (%s) is not kept: %s",
+		    fence_limit_name(limit), shown, weak);
 	return 0;
 }
 
@@ -213,9 +134,9 @@ static void make_groups(struct limit_set *limiter)
 	bool any = false;
 
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
-		if (table[i].controller == CGROUP_CONTROLLERS || !limiter->limits[i].value)
+		if (controller_of(i) == CGROUP_CONTROLLERS || !limiter->limits[i].value)
 			continue;
-		values[table[i].controller] = limiter->limits[i].value;
+		values[controller_of(i)] = limiter->limits[i].value;
 		if (i == FENCE_LIMIT_PROCESSES)
 			values[CGROUP_PIDS] += OUTER_PROCESSES;
 		any = true;

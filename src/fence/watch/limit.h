@@ -15,7 +15,8 @@
 #ifndef FENCE_WATCH_LIMIT_H
 #define FENCE_WATCH_LIMIT_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
+#include "fence/fence_result.h"
 #include "fence/watch/cgroup.h"
 
 #include <sys/resource.h>

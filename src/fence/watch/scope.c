@@ -4,6 +4,7 @@
  * `systemd-run --user --scope` (root: without --user), which moves itself and then becomes the given program: this one.
  */
 #include "fence/fence.h"
+#include "fence/fence_spec.h"
 #include "fence/watch/cgroup.h"
 #include "util/buffer.h"
 #include "util/fd.h"

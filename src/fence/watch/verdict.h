@@ -5,7 +5,7 @@
 #ifndef FENCE_WATCH_VERDICT_H
 #define FENCE_WATCH_VERDICT_H
 
-#include "fence/fence.h"
+#include "fence/fence_plan.h"
 
 /* What somebody wants to do to a path. */
 enum verdict_act {

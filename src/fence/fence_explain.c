@@ -1,5 +1,6 @@
-/* Explaining the fence: see fence_explain() in fence.h. */
-#include "fence/fence.h"
+/* Explaining a plan: see fence_explain.h. */
+#include "fence/fence_explain.h"
+
 #include "fence/plan/defaults.h"
 #include "fence/watch/verdict.h"
 #include "util/mem.h"

@@ -1,5 +1,6 @@
-/* What became of a run, as JSON: see fence_report() in fence.h. */
-#include "fence/fence.h"
+/* The report of a run: see fence_report.h. */
+#include "fence/fence_report.h"
+
 #include "util/fd.h"
 #include "util/json.h"
 #include "util/mem.h"
@@ -184,7 +185,7 @@ static void add_result(struct json *json, const struct fence_plan *plan,
 	json_close(json);
 }
 
-char *fence_kept_report(const char *state, const char *project)
+char *fence_report_kept(const char *state, const char *project)
 {
 	char hash[SHA256_HEX];
 
@@ -192,10 +193,10 @@ char *fence_kept_report(const char *state, const char *project)
 	return mem_format("%s/denials/%s.json", state, hash);
 }
 
-void fence_keep_report(const struct fence_plan *plan, const struct fence_result *result,
+void fence_report_keep(const struct fence_plan *plan, const struct fence_result *result,
 		       const struct buffer *json)
 {
-	AUTO_FREE char *path = fence_kept_report(plan->state, plan->project);
+	AUTO_FREE char *path = fence_report_kept(plan->state, plan->project);
 	AUTO_FREE char *folder = path_join(plan->state, "denials");
 	AUTO_FD fd = -1;
 
@@ -210,8 +211,8 @@ void fence_keep_report(const struct fence_plan *plan, const struct fence_result 
 		unlink(path);
 }
 
-void fence_report(const struct fence_plan *plan, const struct fence_result *result,
-		  struct buffer *out)
+void fence_report_write(const struct fence_plan *plan, const struct fence_result *result,
+			struct buffer *out)
 {
 	struct json json = JSON_INIT(out);
 

@@ -1,5 +1,6 @@
-/* Reading the parts of a spec that have a syntax of their own. See fence.h. */
-#include "fence/fence.h"
+/* The parts of a spec that have a syntax of their own: see fence_spec.h. */
+#include "fence/fence_spec.h"
+
 #include "util/mem.h"
 
 #include <arpa/inet.h>

@@ -1,6 +1,7 @@
 /* The table of mechanisms, made from one list, so that a missing operation is an undeclared name;
  * and what they share. */
-#include "fence/fence.h"
+#include "fence/fence_mechanism.h"
+
 #include "fence/watch/limit.h"
 #include "util/fd.h"
 
@@ -33,7 +34,7 @@ const struct fence_mechanism *fence_mechanism_find(const char *name)
 	return NULL;
 }
 
-int fence_prepare_child(const struct fence_start *start, struct error *err)
+int fence_mechanism_prepare_child(const struct fence_start *start, struct error *err)
 {
 	sigset_t none;
 

@@ -1,0 +1,82 @@
+/* Sweeping around a change: see fence_quarantine.h. */
+#include "fence/fence_quarantine.h"
+
+#include "fence/after/sweep.h"
+#include "fence/fence_plan.h"
+#include "fence/plan/defaults.h"
+#include "fence/run/run_record.h"
+#include "util/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct fence_quarantine {
+	struct fence_spec spec;
+	struct fence_plan plan;
+	struct run_record run;
+};
+
+int fence_quarantine_begin(const char *project, const struct fence_place *place,
+			   struct fence_quarantine **ret_quarantine, struct error *err)
+{
+	static char *const nothing[] = { (char *)"true", NULL };
+	/* Nothing is run: any mechanism will do to scan the project, even none. */
+	static const char *const mechanisms[] = { "auto", "none" };
+	struct fence_quarantine *quarantine = mem_zero(sizeof *quarantine);
+	int result = -1;
+
+	for (size_t i = 0; i < sizeof mechanisms / sizeof *mechanisms && result < 0; i++) {
+		quarantine->spec = (struct fence_spec){ .mechanism = mechanisms[i],
+							.project = project,
+							.cwd = project,
+							.place = place,
+							.command = nothing };
+		result = fence_plan_make(&quarantine->spec, &quarantine->plan, err);
+	}
+	if (result == 0 && run_record_begin(&quarantine->plan, &quarantine->run, err) == 0) {
+		*ret_quarantine = quarantine;
+		return 0;
+	}
+	if (result == 0)
+		fence_plan_release(&quarantine->plan);
+	free(quarantine);
+	return -1;
+}
+
+int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found *ret_found,
+			 struct error *err)
+{
+	int result;
+
+	*ret_found = (struct fence_found){ 0 };
+	result = run_record_end(&quarantine->run, &quarantine->plan, ret_found, err);
+	fence_plan_release(&quarantine->plan);
+	free(quarantine);
+	return result;
+}
+
+void fence_found_release(struct fence_found *found)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		free(found->items[i].path);
+		free(found->items[i].reason);
+		free(found->items[i].kept);
+	}
+	free(found->items);
+	list_release(&found->flagged);
+	*found = (struct fence_found){ 0 };
+}
+
+const char *fence_quarantine_reason(const char *path)
+{
+	const char *why = NULL;
+
+	while (*path && !why) {
+		size_t size = strcspn(path, "/");
+		AUTO_FREE char *name = strndup(path, size);
+
+		why = name ? defaults_name(name, path[size] == '/').executed : "no memory";
+		path += size + (path[size] == '/');
+	}
+	return why;
+}

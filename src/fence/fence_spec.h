@@ -1,0 +1,119 @@
+/*
+ * The spec: what somebody asked for, as it was written in options and files.
+ *
+ * Nothing in it is resolved or judged; fence_plan_make() does that. Every path carries its origin,
+ * so that a refusal can name who asked. Texts are borrowed, except those that a list owns.
+ */
+#ifndef FENCE_FENCE_SPEC_H
+#define FENCE_FENCE_SPEC_H
+
+#include "fence/fence_limit.h"
+#include "fence/run/wire.h"
+#include "util/error.h"
+#include "util/glob.h"
+#include "util/list.h"
+#include "util/outlet.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The network inside: none, the hosts that the outlet allows, or all of the host's. */
+enum fence_net { FENCE_NET_NONE, FENCE_NET_LIST, FENCE_NET_OPEN };
+
+/* Protections that the user can give up. */
+enum fence_weaker {
+	FENCE_WEAKER_LANDLOCK = 1,
+	FENCE_WEAKER_ABSTRACT_SOCKETS = 2,
+	FENCE_WEAKER_NO_FENCE = 4
+};
+
+struct fence_listen {
+	struct wire_listen where; /* inside */
+	char *socket;             /* outside; NULL: a place of our own, named by port */
+};
+
+/* A path and who named it: "--hide", or a file with its line. */
+struct fence_path {
+	char *path;
+	char *origin;
+	bool weak; /* only narrows: it gives way to every other rule but the project's own */
+};
+
+struct fence_paths {
+	struct fence_path *items;
+	size_t count;
+};
+
+/* Entries of the project that a pattern hides. */
+struct fence_pattern {
+	struct glob glob;
+	char *origin;
+};
+
+struct fence_patterns {
+	struct fence_pattern *items;
+	size_t count;
+};
+
+/* Shows one place at another's path: a private git directory where the project's is. */
+struct fence_cover {
+	char *path;   /* inside */
+	char *source; /* outside */
+	bool writable;
+};
+
+struct fence_covers {
+	struct fence_cover *items; /* parents first */
+	size_t count;
+};
+
+struct fence_place;
+
+struct fence_spec {
+	const char *mechanism; /* "auto", or a name */
+	const char *project;   /* NULL: the current directory */
+	const char *cwd; /* NULL: the current directory if it is in the project, else the project */
+	const struct fence_place *place; /* the project's, if it was found before; else NULL */
+	struct fence_paths write, read, hide;
+	struct fence_covers covers; /* a rule that a person made for the same place wins */
+	struct fence_patterns patterns;
+	struct list env;
+	bool read_only;
+	const char *read_only_origin; /* who asked for it; NULL: nobody */
+	bool denials;                 /* explain what the fence refuses */
+	bool trace_reads;             /* with denials: reads as well */
+	enum fence_net net;
+	const char *net_origin; /* who asked for it; NULL: nobody */
+	struct fence_paths
+		allow;      /* with FENCE_NET_LIST: the hosts, as rules (gateway/proxy/rule.h) */
+	struct list models; /* with FENCE_NET_LIST: the models that the outlet leads to, if any
+			       (gateway/models.h) */
+	struct outlet_caps net_caps;
+	struct outlet *outlet; /* serves the connections; NULL: the plan is not run */
+	struct fence_listen *listens;
+	size_t listen_count;
+	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
+	unsigned int accepted_weaker;       /* bits of enum fence_weaker */
+	unsigned int accepted_limits;       /* a bit for each limit that need not be enforced */
+	const char *login; /* the login file that the command has a copy of; NULL: none */
+	/* The read end of a pipe: a byte ends the run in order (TERM, grace, KILL), end of file at
+	 * once. NULL: none. */
+	const int *lifeline;
+	char *const *command;
+};
+
+void fence_spec_release(struct fence_spec *spec);
+
+/* Reads "127.0.0.1:8080" or "[::1]:8080", optionally followed by "=SOCKET". Returns 0, or -1 with
+ * err set. */
+int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err);
+
+void fence_paths_add(struct fence_paths *paths, const char *path, const char *origin);
+void fence_paths_release(struct fence_paths *paths);
+
+void fence_covers_add(struct fence_covers *covers, const char *path, const char *source,
+		      bool writable);
+void fence_covers_release(struct fence_covers *covers);
+
+#endif
