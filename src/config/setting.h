@@ -112,6 +112,7 @@ struct setting {
 	const char *in_loop;  /* what holds in a loop if nobody says anything; NULL: the same */
 	const char *value;    /* what a value is called */
 	const char *const *choices; /* of a choice, or of words; NULL: anything */
+	const char *former;         /* an old name of the last choice, still accepted; or NULL */
 	const char *help;           /* one line */
 	const char *more;           /* for the reference */
 	const char *example;        /* as it stands in a file, behind the key */

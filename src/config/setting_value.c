@@ -97,13 +97,18 @@ static int wrong(const struct setting *setting, const char *text, struct error *
 
 static int parse_choice(const struct setting *setting, const char *text, uint64_t *ret_number)
 {
-	for (size_t i = 0; setting->choices[i]; i++) {
-		if (strcmp(setting->choices[i], text) == 0) {
-			*ret_number = i;
+	size_t count = 0;
+
+	for (; setting->choices[count]; count++) {
+		if (strcmp(setting->choices[count], text) == 0) {
+			*ret_number = count;
 			return 0;
 		}
 	}
-	return -1;
+	if (!setting->former || strcmp(setting->former, text) != 0)
+		return -1;
+	*ret_number = count - 1;
+	return 0;
 }
 
 static int parse_limit(const struct setting *setting, const char *text, uint64_t *ret_number)
@@ -226,8 +231,8 @@ const char *setting_trust_text(const struct setting *setting)
 	case SETTING_FREE:
 		return "A project's own file may set it: it can only tighten.";
 	case SETTING_TIGHTER:
-		return "A project's own file may tighten it; what widens needs `ringfence trust`.";
+		return "A project's own file may tighten it; widening it needs `ringfence trust`.";
 	default:
-		return "In a project's own file it needs `ringfence trust`.";
+		return "Setting it in a project's own file needs `ringfence trust`.";
 	}
 }

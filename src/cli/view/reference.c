@@ -1,14 +1,17 @@
-/* The reference of settings: see reference.h. */
+/* The reference of all settings: see reference.h. */
 #include "cli/view/reference.h"
 
 #include "cli/cli.h"
+#include "cli/view/page.h"
 #include "util/buffer.h"
 #include "util/mem.h"
 
+#include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* A label and a text without the marks of Markdown. */
+/* Prints a label and a text, without the marks of Markdown. */
 static void print_plain(const char *label, const char *text)
 {
 	AUTO_BUFFER struct buffer plain = BUFFER_INIT(1 << 16);
@@ -37,20 +40,22 @@ void reference_explain(const struct setting *setting)
 	print_plain("  trust    ", setting_trust_text(setting));
 }
 
+enum { REFERENCE_WIDTH = 100 };
+
 static const char head[] =
 	"# Configuration\n"
 	"\n"
-	"<!-- Made by `ringfence config --reference`; a test compares it. -->\n"
+	"<!-- Printed by `ringfence config --reference`; a test compares it. -->\n"
 	"\n"
-	"Every setting is an option of `ringfence run` and a key of a file, by the same name; those that are not only for loops are\n"
-	"also options of `ringfence exec`.\n"
+	"Every setting is an option of `ringfence run` and a key of a configuration file, under the same\n"
+	"name. Settings that are not only for loops are also options of `ringfence exec`.\n"
 	"\n"
 	"```yaml\n"
 	"# ringfence.yml, at the root of the project\n"
 	"write: [src, tests]\n"
 	"hide: [fixtures/private]\n"
 	"timeout: 30m\n"
-	"net: open          # widens: inactive until `ringfence trust`\n"
+	"net: open          # widens the fence: inactive until `ringfence trust`\n"
 	"```\n"
 	"\n"
 	"## Layers\n"
@@ -62,50 +67,70 @@ static const char head[] =
 	"| project | `ringfence.yml` at the project's root | the project's root |\n"
 	"| options | the command line | the current directory |\n"
 	"\n"
-	"Each layer is above the one before it. Lists add up; other values are replaced. `~` is your home.\n"
-	"`ringfence config` shows every value with where it comes from, `ringfence config --explain KEY` explains one.\n"
+	"Each layer overrides the ones above it in this table. Lists are concatenated; other values are\n"
+	"replaced. `~` is your home. `ringfence config` shows every value and its origin; `ringfence config\n"
+	"--explain KEY` explains one setting.\n"
 	"\n"
 	"## Trust\n"
 	"\n"
-	"A project's file comes with the repository. What tightens the fence in it holds at once. What widens it, compared with\n"
-	"what is built in and what your own file says, is inactive, and a line says so at the start of a run. `ringfence trust`\n"
-	"shows those values with what each of them means, and asks; `ringfence untrust` takes it back; `ringfence trust --list`\n"
-	"lists. Agreed is to exactly what was shown: when a value that widens is added or changed, all of them are inactive\n"
-	"again until the next `ringfence trust`. The records are in `STATE/trust`, outside of every project.\n"
+	"A project's file comes with the repository. Values that tighten the fence take effect at once.\n"
+	"Values that widen it, compared with the built-in defaults and your own file, are inactive, and a\n"
+	"notice says so when a run starts. `ringfence trust` shows these values, explains what each of them\n"
+	"means, and asks for your agreement. You agree to exactly what was shown: when a widening value is\n"
+	"added or changed, all of them become inactive until the next `ringfence trust`. `ringfence\n"
+	"untrust` withdraws the agreement; `ringfence trust --list` lists all agreements. They are stored\n"
+	"in `STATE/trust`, outside every project.\n"
 	"\n"
-	"`ringfence.yml` must be a file, not a symlink. It is read once for each run, and read-only inside the fence. Your own\n"
-	"file must belong to you or root, must not be writable by others, and must not lie in the project.\n"
+	"`ringfence.yml` must be a regular file, not a symlink. It is read once per run and is read-only\n"
+	"inside the fence. Your own file must belong to you or root, must not be writable by others, and\n"
+	"must not be inside the project.\n"
 	"\n"
-	"## Hiding by patterns\n"
+	"## Hiding files by pattern\n"
 	"\n"
-	"`.ringfenceignore` and `.claudeignore` at the project's root hold patterns as in `.gitignore`, one a line: `*` and `?`\n"
-	"within a name, `[a-z]`, `**` for any number of folders, a slash in front or inside for \"from the root on\", a slash at\n"
-	"the end for folders only, `#` for a comment. What they match is hidden. They can only hide: a line that begins with `!`\n"
-	"is passed over, and a notice says so. At most 1,000 patterns of 1,024 bytes.\n"
+	"`.ringfenceignore` and `.claudeignore` at the project's root hold patterns as in `.gitignore`, one\n"
+	"per line: `*` and `?` within a name, `[a-z]`, `**` for any number of folders, a leading or inner\n"
+	"slash to anchor a pattern at the root, a trailing slash for folders only, `#` for comments.\n"
+	"Matching files are hidden. A pattern cannot show a file again: lines that begin with `!` are\n"
+	"skipped with a notice. The limit is 1,000 patterns of 1,024 bytes.\n"
 	"\n"
-	"## What a file may hold\n"
+	"## File format\n"
 	"\n"
-	"YAML without its surprises: one map of settings. No anchors, aliases, tags, merge keys, directives or second documents,\n"
-	"no key twice, no tabs as indentation; UTF-8, at most 1 MiB, 10,000 values and 8 levels. Values are texts: `no` is the word\n"
-	"no, and a switch is `true` or `false`. A list of one entry can be written without brackets. Limits and times can be\n"
-	"`none`. Up to 20 mistakes are named at once, each with its line and column; nothing runs before they are gone.\n"
+	"A file is one YAML map of settings. Anchors, aliases, tags, merge keys, directives, further\n"
+	"documents, duplicate keys and tabs as indentation are refused. The limits are UTF-8, 1 MiB, 10,000\n"
+	"values and 8 levels. Values are text: `no` is the word no, and a switch is `true` or `false`. A\n"
+	"list with one entry can be written without brackets. Limits and times can be `none`. Up to 20\n"
+	"mistakes are reported at once, each with its line and column; nothing runs until they are fixed.\n"
 	"\n"
 	"## Settings\n";
+
+/* A paragraph, or with "- " an entry of a list. Frees the text. */
+static void print_paragraph(const char *mark, char *text)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 16);
+	int indent = (int)strlen(mark);
+
+	page_wrap(&out, text, indent, indent, REFERENCE_WIDTH);
+	printf("%s%s\n", mark, buffer_text(&out));
+	free(text);
+}
 
 static void print_setting(const struct setting *setting)
 {
 	AUTO_FREE char *allowed = setting_allowed(setting);
 	AUTO_FREE char *usage = cli_setting_usage(setting);
 
-	printf("\n### %s\n\n%c%s.%s%s\n\n", setting->key,
-	       setting->help[0] >= 'a' && setting->help[0] <= 'z' ? setting->help[0] - 'a' + 'A'
-								  : setting->help[0],
-	       setting->help + 1, setting->more ? " " : "", setting->more ? setting->more : "");
-	printf("- Value: %s. Default: %s%s%s.\n", allowed,
-	       setting->fallback ? setting->fallback : "an empty list",
-	       setting->in_loop ? "; in a loop " : "", setting->in_loop ? setting->in_loop : "");
-	printf("- Option: `%s`. File: `%s: %s`.\n", usage, setting->key, setting->example);
-	printf("- %s\n", setting_trust_text(setting));
+	printf("\n### %s\n\n", setting->key);
+	print_paragraph("",
+			mem_format("%c%s.%s%s", toupper(setting->help[0]), setting->help + 1,
+				   setting->more ? " " : "", setting->more ? setting->more : ""));
+	printf("\n");
+	print_paragraph("- ", mem_format("Value: %s. Default: %s%s%s.", allowed,
+					 setting->fallback ? setting->fallback : "an empty list",
+					 setting->in_loop ? "; in a loop " : "",
+					 setting->in_loop ? setting->in_loop : ""));
+	print_paragraph("- ", mem_format("Option: `%s`. File: `%s: %s`.", usage, setting->key,
+					 setting->example));
+	print_paragraph("- ", mem_dup(setting_trust_text(setting)));
 }
 
 void reference_print(void)
