@@ -14,28 +14,28 @@
 
 struct claude {
 	struct stream stream;
-	enum agent_error refused; /* what the last message of the agent itself said */
+	enum failure refused; /* what the last message of the agent itself said */
 };
 
 static const struct {
 	const char *name;
-	enum agent_error error;
+	enum failure error;
 } errors[] = {
-	{ "rate_limit", AGENT_ERROR_LIMIT },
-	{ "overloaded", AGENT_ERROR_OVERLOADED },
-	{ "server_error", AGENT_ERROR_OVERLOADED },
-	{ "authentication_failed", AGENT_ERROR_AUTH },
-	{ "oauth_org_not_allowed", AGENT_ERROR_AUTH },
-	{ "billing_error", AGENT_ERROR_AUTH },
-	{ "unknown", AGENT_ERROR_NETWORK },
+	{ "rate_limit", FAILURE_RATE_LIMIT },
+	{ "overloaded", FAILURE_OVERLOADED },
+	{ "server_error", FAILURE_SERVER_ERROR },
+	{ "authentication_failed", FAILURE_AUTHENTICATION },
+	{ "oauth_org_not_allowed", FAILURE_PERMISSION },
+	{ "billing_error", FAILURE_BILLING },
+	{ "unknown", FAILURE_NETWORK },
 };
 
-static enum agent_error error_of(struct jsonline name)
+static enum failure error_of(struct jsonline name)
 {
 	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
 		if (jsonline_is(name, errors[i].name))
 			return errors[i].error;
-	return AGENT_ERROR_OTHER;
+	return FAILURE_OTHER;
 }
 
 static void take_system(struct stream *stream, struct jsonline line)
@@ -59,7 +59,7 @@ static void take_system(struct stream *stream, struct jsonline line)
 		if (event.delay_ms < 0)
 			event.delay_ms = 0;
 		status = jsonline_count(fields[STATUS].value);
-		event.error = status > 0 ? agent_status_error(status)
+		event.error = status > 0 ? failure_from_http((unsigned int)status, NULL, NULL)
 					 : error_of(fields[ERROR].value);
 	} else {
 		return; /* of tasks, hooks, compaction: known to be there, and of no use here */
@@ -120,9 +120,9 @@ static void take_assistant(struct stream *stream, struct jsonline line)
 	if (!child)
 		((struct claude *)stream)->refused = jsonline_is_string(fields[ERROR].value)
 							     ? error_of(fields[ERROR].value)
-							     : AGENT_ERROR_NONE;
+							     : FAILURE_NONE;
 	/* What it says in the model's place is an error, and comes again as the result. */
-	while (((struct claude *)stream)->refused == AGENT_ERROR_NONE &&
+	while (((struct claude *)stream)->refused == FAILURE_NONE &&
 	       jsonline_next(content, &cursor, NULL, &block))
 		take_block(stream, block, child);
 }
@@ -162,7 +162,7 @@ static void take_limit(struct stream *stream, struct jsonline line)
 	event.name = stream_text(fields[KIND].value, &kind);
 	if (jsonline_is(fields[STATUS].value, "rejected") &&
 	    !jsonline_is_true(fields[OVERAGE].value))
-		event.error = AGENT_ERROR_LIMIT;
+		event.error = FAILURE_RATE_LIMIT;
 	stream_emit(stream, &event);
 }
 
@@ -212,17 +212,16 @@ static void take_usage(struct stream *stream, struct jsonline models, struct jso
 		stream_spent(stream, stream_text(first, &model), &sum, jsonline_nano(cost));
 }
 
-static enum agent_error error_of_result(const struct claude *claude, struct jsonline status,
-					struct jsonline subtype)
+static enum failure error_of_result(const struct claude *claude, struct jsonline status,
+				    struct jsonline subtype, const char *message)
 {
 	int64_t code = jsonline_count(status);
 
 	if (code > 0)
-		return agent_status_error(code);
-	if (claude->refused != AGENT_ERROR_NONE)
+		return failure_from_http((unsigned int)code, NULL, message);
+	if (claude->refused != FAILURE_NONE)
 		return claude->refused;
-	return jsonline_is(subtype, "error_max_budget_usd") ? AGENT_ERROR_BUDGET
-							    : AGENT_ERROR_OTHER;
+	return jsonline_is(subtype, "error_max_budget_usd") ? FAILURE_BUDGET : FAILURE_OTHER;
 }
 
 static void take_result(struct stream *stream, struct jsonline line)
@@ -240,10 +239,11 @@ static void take_result(struct stream *stream, struct jsonline line)
 	jsonline_object(line, fields, COUNT);
 	take_usage(stream, fields[MODELS].value, fields[COST].value);
 	event.ok = jsonline_is(fields[SUBTYPE].value, "success") &&
-		   !jsonline_is_true(fields[ERROR].value) && claude->refused == AGENT_ERROR_NONE;
-	if (!event.ok)
-		event.error = error_of_result(claude, fields[STATUS].value, fields[SUBTYPE].value);
+		   !jsonline_is_true(fields[ERROR].value) && claude->refused == FAILURE_NONE;
 	event.text = stream_text(fields[RESULT].value, &text);
+	if (!event.ok)
+		event.error = error_of_result(claude, fields[STATUS].value, fields[SUBTYPE].value,
+					      event.text);
 	event.session = stream_text(fields[SESSION].value, &session);
 	stream_finish(stream, &event);
 }

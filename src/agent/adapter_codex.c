@@ -17,25 +17,26 @@ static bool begins_with(const char *text, const char *start)
 }
 
 /* Its errors have no type but their words; they are words of the agent about its own request. */
-static enum agent_error error_of(const char *message)
+static enum failure error_of(const char *message)
 {
 	static const char *const marks[] = { "last status: ", "unexpected status ", NULL };
 	int64_t status = stream_find_status(message, marks);
 
 	if (status)
-		return agent_status_error(status);
+		return failure_from_http((unsigned int)status, NULL, message);
 	if (strstr(message, "hit your usage limit") || strstr(message, "usage limit reached"))
-		return AGENT_ERROR_LIMIT;
-	if (strstr(message, "Quota exceeded") || strstr(message, "Not logged in") ||
-	    strstr(message, "refresh token"))
-		return AGENT_ERROR_AUTH;
+		return FAILURE_RATE_LIMIT;
+	if (strstr(message, "Quota exceeded"))
+		return FAILURE_BILLING;
+	if (strstr(message, "Not logged in") || strstr(message, "refresh token"))
+		return FAILURE_AUTHENTICATION;
 	if (strstr(message, "server is overloaded") || strstr(message, "at capacity") ||
 	    strstr(message, "high demand"))
-		return AGENT_ERROR_OVERLOADED;
+		return FAILURE_OVERLOADED;
 	if (strstr(message, "stream disconnected") || strstr(message, "error sending request") ||
 	    strstr(message, "onnection"))
-		return AGENT_ERROR_NETWORK;
-	return AGENT_ERROR_OTHER;
+		return FAILURE_NETWORK;
+	return FAILURE_OTHER;
 }
 
 static void take_error(struct stream *stream, struct jsonline message)

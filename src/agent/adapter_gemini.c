@@ -95,24 +95,24 @@ static void take_model(struct stream *stream, struct jsonline model, struct json
 	stream_emit(stream, &event);
 }
 
-static enum agent_error error_of(struct jsonline type, const char *message)
+static enum failure error_of(struct jsonline type, const char *message)
 {
 	static const char *const marks[] = { "\"code\":", "status: ", "status ", NULL };
 	int64_t status = stream_find_status(message, marks);
 
 	if (status)
-		return agent_status_error(status);
+		return failure_from_http((unsigned int)status, NULL, message);
 	if (jsonline_is(type, "FatalAuthenticationError"))
-		return AGENT_ERROR_AUTH;
+		return FAILURE_AUTHENTICATION;
 	if (strstr(message, "exhausted your") || strstr(message, "request a quota increase") ||
 	    strstr(message, "RESOURCE_EXHAUSTED"))
-		return AGENT_ERROR_LIMIT;
+		return FAILURE_RATE_LIMIT;
 	if (strstr(message, "UNAVAILABLE"))
-		return AGENT_ERROR_OVERLOADED;
+		return FAILURE_OVERLOADED;
 	if (strstr(message, "fetch failed") || strstr(message, "terminated") ||
 	    strstr(message, "ECONN") || strstr(message, "without a finish reason"))
-		return AGENT_ERROR_NETWORK;
-	return AGENT_ERROR_OTHER;
+		return FAILURE_NETWORK;
+	return FAILURE_OTHER;
 }
 
 static void take_end(struct stream *stream, struct jsonline status, struct jsonline error,

@@ -81,15 +81,15 @@ static void take_step(struct stream *stream, struct jsonline part)
 	stream_emit(stream, &event);
 }
 
-static enum agent_error error_of(struct jsonline name, struct jsonline status)
+static enum failure error_of(struct jsonline name, struct jsonline status, const char *message)
 {
 	int64_t code = jsonline_count(status);
 
 	if (code > 0)
-		return agent_status_error(code);
+		return failure_from_http((unsigned int)code, NULL, message);
 	if (jsonline_is(name, "ProviderAuthError"))
-		return AGENT_ERROR_AUTH;
-	return jsonline_is(name, "APIError") ? AGENT_ERROR_NETWORK : AGENT_ERROR_OTHER;
+		return FAILURE_AUTHENTICATION;
+	return jsonline_is(name, "APIError") ? FAILURE_NETWORK : FAILURE_OTHER;
 }
 
 static void take_error(struct stream *stream, struct jsonline error)
@@ -104,7 +104,7 @@ static void take_error(struct stream *stream, struct jsonline error)
 	jsonline_object(error, fields, COUNT);
 	jsonline_object(fields[DATA].value, data, KEYS);
 	event.text = stream_text(data[MESSAGE].value, &text);
-	event.error = error_of(fields[NAME].value, data[STATUS].value);
+	event.error = error_of(fields[NAME].value, data[STATUS].value, event.text);
 	((struct opencode *)stream)->done = false;
 	stream_emit(stream, &event);
 }

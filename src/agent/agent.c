@@ -69,9 +69,9 @@ void agent_summary_exit(struct agent_summary *summary, const struct agent_format
 {
 	int64_t status = format->exit_http ? (int64_t)format->exit_http + code : 0;
 
-	if (summary->ok || summary->error != AGENT_ERROR_OTHER || status < 400 || status > 599)
+	if (summary->ok || summary->error != FAILURE_OTHER || status < 400 || status > 599)
 		return;
-	summary->error = agent_status_error(status);
+	summary->error = failure_from_http((unsigned int)status, NULL, summary->message);
 }
 
 void agent_summary_init(struct agent_summary *summary)
@@ -118,7 +118,7 @@ static void add_tokens(struct agent_tokens *sum, const struct agent_tokens *part
 
 static void take_error(struct agent_summary *summary, const struct agent_event *event)
 {
-	if (event->error == AGENT_ERROR_NONE)
+	if (event->error == FAILURE_NONE)
 		return;
 	summary->errors += event->kind != AGENT_EVENT_retry;
 	summary->retrying = event->kind == AGENT_EVENT_retry;
@@ -134,7 +134,7 @@ static void take_error(struct agent_summary *summary, const struct agent_event *
 
 static void forget_error(struct agent_summary *summary)
 {
-	summary->error = AGENT_ERROR_NONE;
+	summary->error = FAILURE_NONE;
 	summary->retrying = false;
 	summary->reset_at = 0;
 	replace(&summary->message, NULL);
@@ -220,40 +220,4 @@ const char *agent_event_name(enum agent_event_kind kind)
 	};
 
 	return kind < AGENT_EVENT_COUNT ? names[kind] : "unknown";
-}
-
-static const char *const errors[] = {
-	[AGENT_ERROR_NONE] = "none",
-	[AGENT_ERROR_LIMIT] = "limit",
-	[AGENT_ERROR_OVERLOADED] = "overloaded",
-	[AGENT_ERROR_AUTH] = "auth",
-	[AGENT_ERROR_BUDGET] = "budget",
-	[AGENT_ERROR_NETWORK] = "network",
-	[AGENT_ERROR_OTHER] = "other",
-	[AGENT_ERROR_UNREACHABLE] = "unreachable",
-};
-_Static_assert(sizeof errors / sizeof *errors == AGENT_ERROR_COUNT, "every error has a name");
-
-const char *agent_error_name(enum agent_error error)
-{
-	return error < AGENT_ERROR_COUNT ? errors[error] : "other";
-}
-
-int agent_error_find(const char *name)
-{
-	for (int i = 0; i < AGENT_ERROR_COUNT; i++)
-		if (strcmp(errors[i], name) == 0)
-			return i;
-	return -1;
-}
-
-enum agent_error agent_status_error(int64_t status)
-{
-	if (status == 429)
-		return AGENT_ERROR_LIMIT;
-	if (status == 401 || status == 402 || status == 403)
-		return AGENT_ERROR_AUTH;
-	if (status >= 500 && status < 600)
-		return AGENT_ERROR_OVERLOADED;
-	return status ? AGENT_ERROR_OTHER : AGENT_ERROR_NETWORK;
 }

@@ -9,6 +9,8 @@
 #ifndef AGENT_AGENT_H
 #define AGENT_AGENT_H
 
+#include "failure/failure.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,7 +28,7 @@ enum {
 	X(file_changed)                                                                        \
 	X(tokens)     /* used since the last such event; name: by which model */               \
 	X(cost)       /* likewise */                                                           \
-	X(rate_limit) /* with AGENT_ERROR_LIMIT: it is reached; else for information */        \
+	X(rate_limit) /* with FAILURE_RATE_LIMIT: it is reached; else for information */       \
 	X(retry)      /* the agent tries again by itself; its error stands until it goes on */ \
 	X(error)                                                                               \
 	X(finished) /* the turn is over; its text is the final message */                      \
@@ -37,18 +39,6 @@ enum agent_event_kind {
 	AGENT_EVENTS(AGENT_EVENT)
 #undef AGENT_EVENT
 		AGENT_EVENT_COUNT
-};
-
-enum agent_error {
-	AGENT_ERROR_NONE,
-	AGENT_ERROR_LIMIT, /* of the provider: come back later */
-	AGENT_ERROR_OVERLOADED,
-	AGENT_ERROR_AUTH,   /* key, login or account */
-	AGENT_ERROR_BUDGET, /* a money limit of ours, kept by the agent itself */
-	AGENT_ERROR_NETWORK,
-	AGENT_ERROR_OTHER,
-	AGENT_ERROR_UNREACHABLE, /* no agent says so: the gateway had no answer of the model server */
-	AGENT_ERROR_COUNT
 };
 
 /* -1: unknown. The four kinds of input have nothing in common; reasoning is part of the output. */
@@ -72,7 +62,7 @@ struct agent_event {
 	const char *target; /* of a tool call: path or command; of file_changed: path */
 	const char *session; /* started, finished */
 	bool ok;             /* tool_result, finished */
-	enum agent_error error;
+	enum failure error;
 	int64_t reset_at; /* rate_limit: seconds since the epoch; 0: not known (text may say it in words) */
 	int64_t delay_ms; /* retry */
 	struct agent_tokens tokens;
@@ -99,9 +89,6 @@ struct agent_format {
 	int exit_http; /* its exit status is an HTTP status less this; 0: it is none */
 };
 
-/* What kind of error an HTTP status is; 0: none came. */
-enum agent_error agent_status_error(int64_t status);
-
 /* "plain", "events"; NULL: there is none of this name. */
 const struct agent_format *agent_format_find(const char *name);
 
@@ -127,7 +114,7 @@ struct agent_summary {
 	char *message; /* of the error that stands */
 	bool finished; /* the agent said that its turn is over */
 	bool ok;       /* and that it went well: errors before are forgotten then */
-	enum agent_error error;
+	enum failure error;
 	int64_t reset_at; /* of a limit; 0: not known, the message may say it in words */
 	struct agent_tokens tokens;
 	int64_t cost_nusd;  /* -1: nobody said */
@@ -147,9 +134,5 @@ void agent_summary_exit(struct agent_summary *summary, const struct agent_format
 void agent_summary_release(struct agent_summary *summary);
 
 const char *agent_event_name(enum agent_event_kind kind);
-const char *agent_error_name(enum agent_error error);
-
-/* The error of this name, or -1. */
-int agent_error_find(const char *name);
 
 #endif

@@ -23,24 +23,42 @@ struct events_reader {
 static const struct {
 	const char *type;
 	enum agent_event_kind kind;
-	enum agent_error error;
+	enum failure error;
 } types[] = {
-	{ "started", AGENT_EVENT_started, AGENT_ERROR_NONE },
-	{ "text", AGENT_EVENT_text, AGENT_ERROR_NONE },
-	{ "tool", AGENT_EVENT_tool_call, AGENT_ERROR_NONE },
-	{ "tool_result", AGENT_EVENT_tool_result, AGENT_ERROR_NONE },
-	{ "file", AGENT_EVENT_file_changed, AGENT_ERROR_NONE },
-	{ "tokens", AGENT_EVENT_tokens, AGENT_ERROR_NONE },
-	{ "cost", AGENT_EVENT_cost, AGENT_ERROR_NONE },
-	{ "limit", AGENT_EVENT_rate_limit, AGENT_ERROR_LIMIT },
-	{ "retry", AGENT_EVENT_retry, AGENT_ERROR_NONE },
-	{ "overloaded", AGENT_EVENT_error, AGENT_ERROR_OVERLOADED },
-	{ "auth", AGENT_EVENT_error, AGENT_ERROR_AUTH },
-	{ "budget", AGENT_EVENT_error, AGENT_ERROR_BUDGET },
-	{ "network", AGENT_EVENT_error, AGENT_ERROR_NETWORK },
-	{ "error", AGENT_EVENT_error, AGENT_ERROR_OTHER },
-	{ "final", AGENT_EVENT_finished, AGENT_ERROR_NONE },
+	{ "started", AGENT_EVENT_started, FAILURE_NONE },
+	{ "text", AGENT_EVENT_text, FAILURE_NONE },
+	{ "tool", AGENT_EVENT_tool_call, FAILURE_NONE },
+	{ "tool_result", AGENT_EVENT_tool_result, FAILURE_NONE },
+	{ "file", AGENT_EVENT_file_changed, FAILURE_NONE },
+	{ "tokens", AGENT_EVENT_tokens, FAILURE_NONE },
+	{ "cost", AGENT_EVENT_cost, FAILURE_NONE },
+	{ "limit", AGENT_EVENT_rate_limit, FAILURE_RATE_LIMIT },
+	{ "retry", AGENT_EVENT_retry, FAILURE_NONE },
+	{ "error", AGENT_EVENT_error, FAILURE_OTHER },
+	{ "final", AGENT_EVENT_finished, FAILURE_NONE },
 };
+
+/* Errors that are types of their own, by their names in the table of failures. */
+static const enum failure errors[] = {
+	FAILURE_OVERLOADED, FAILURE_SERVER_ERROR,    FAILURE_AUTHENTICATION, FAILURE_PERMISSION,
+	FAILURE_BILLING,    FAILURE_MODEL_NOT_FOUND, FAILURE_BUDGET,         FAILURE_NETWORK,
+};
+
+static void take_type(struct agent_event *event, const char *type)
+{
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		if (strcmp(types[i].type, type) != 0)
+			continue;
+		event->kind = types[i].kind;
+		event->error = types[i].error;
+	}
+	for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+		if (strcmp(failure_row(errors[i])->stream_name, type) != 0)
+			continue;
+		event->kind = AGENT_EVENT_error;
+		event->error = errors[i];
+	}
+}
 
 /* A text of the line, of a long one the end; the buffer keeps it. JSON strings are valid UTF-8, so that the
  * cut goes before the next whole character. */
@@ -88,7 +106,7 @@ static void take_object(struct agent_reader *reader, const json_t *line, struct 
 	event->session = take_text(line, "session", &session);
 	event->ok = !ok || json_is_true(ok);
 	if (event->kind == AGENT_EVENT_finished && !event->ok)
-		event->error = AGENT_ERROR_OTHER;
+		event->error = FAILURE_OTHER;
 	number = take_number(line, "reset_at");
 	event->reset_at = number > 0 ? number : 0;
 	number = take_number(line, "delay_ms");
@@ -128,12 +146,8 @@ static void take_line(struct agent_reader *reader, const char *text, size_t size
 	json_t *line = text && !has_too_many(text, size) ? json_loadb(text, size, 0, NULL) : NULL;
 	const char *type = json_string_value(json_object_get(line, "type"));
 
-	for (size_t i = 0; type && i < sizeof types / sizeof *types; i++) {
-		if (strcmp(types[i].type, type) != 0)
-			continue;
-		event.kind = types[i].kind;
-		event.error = types[i].error;
-	}
+	if (type)
+		take_type(&event, type);
 	if (event.kind != AGENT_EVENT_unknown)
 		take_object(reader, line, &event);
 	else

@@ -2,7 +2,6 @@
 #include "builtin/completion.h"
 
 #include "builtin/say.h"
-#include "meter/shape.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -14,16 +13,12 @@
 
 enum { MODELS_BYTES = 4 << 20 };
 
-const char *const completion_failure_names[COMPLETION_FAILURES] = {
-	[COMPLETION_FINE] = "error",
-	[COMPLETION_LIMIT] = "limit",
-	[COMPLETION_OVERLOADED] = "overloaded",
-	[COMPLETION_AUTH] = "auth",
-	[COMPLETION_BUDGET] = "budget",
-	[COMPLETION_NETWORK] = "network",
-	[COMPLETION_TOO_LONG] = "error",
-	[COMPLETION_OTHER] = "error",
-};
+const char *completion_event(const struct completion_end *end)
+{
+	return end->failure == FAILURE_NONE || end->failure == FAILURE_OTHER
+		       ? "error"
+		       : failure_row(end->failure)->stream_name;
+}
 
 void completion_release(struct completion *ask)
 {
@@ -97,22 +92,12 @@ static void explain(const struct try *try, const char *body, struct error *err)
 	json_decref(root);
 }
 
-static enum completion_failure class_of(unsigned int status, const struct usage *usage,
-					const char *text)
+/* The gateway's limits are the loop's; an account without money is for a person. */
+static enum failure class_of(unsigned int status, const struct usage *usage, const char *text)
 {
-	switch (shape_classify(status, usage)) {
-	case SHAPE_RATE_LIMIT:
-		return COMPLETION_LIMIT;
-	case SHAPE_OVERLOADED:
-		return COMPLETION_OVERLOADED;
-	case SHAPE_AUTHENTICATION:
-		return COMPLETION_AUTH;
-	case SHAPE_BILLING:
-		/* The gateway's limits are the loop's; an account without money is for a person. */
-		return strstr(text, "ringfence:") ? COMPLETION_BUDGET : COMPLETION_AUTH;
-	default:
-		return COMPLETION_OTHER;
-	}
+	enum failure failure = failure_from_http(status, usage->error, usage->message);
+
+	return failure == FAILURE_BILLING && strstr(text, "ringfence:") ? FAILURE_BUDGET : failure;
 }
 
 /* Judges a refusal in place of an answer. */
@@ -126,16 +111,16 @@ static void judge_refusal(struct completion *ask, struct try *try, struct comple
 	if (try->head.status == 200) {
 		AUTO_FREE char *shown = text_escaped(body);
 
-		end->failure = COMPLETION_OTHER;
+		end->failure = FAILURE_OTHER;
 		error_set(&end->why,
 			  "the model server does not stream: it sends no events, but %.300s",
 			  shown);
 		return;
 	}
 	explain(try, body, &end->why);
-	end->failure = completion_is_too_long(try->head.status, body)
-			       ? COMPLETION_TOO_LONG
-			       : class_of(try->head.status, &usage.usage, body);
+	end->too_long = completion_is_too_long(try->head.status, body);
+	end->failure = end->too_long ? FAILURE_OTHER
+				     : class_of(try->head.status, &usage.usage, body);
 }
 
 /* An error within a stream has no head of its own. */
@@ -144,17 +129,17 @@ static void judge_stream(struct try *try, struct completion_end *end)
 	struct reply *answer = try->answer;
 	const char *text = buffer_text(&answer->error);
 
-	end->failure = COMPLETION_FINE;
+	end->failure = FAILURE_NONE;
 	if (answer->error.used) {
 		AUTO_FREE char *shown = text_escaped(text);
 
-		end->failure = completion_is_too_long(400, text)
-				       ? COMPLETION_TOO_LONG
-				       : class_of(500, &answer->usage.usage, text);
+		end->too_long = completion_is_too_long(400, text);
+		end->failure = end->too_long ? FAILURE_OTHER
+					     : class_of(500, &answer->usage.usage, text);
 		error_set(&end->why, "the model server ends its answer with an error: %.1000s",
 			  shown);
 	} else if (!answer->ended) {
-		end->failure = COMPLETION_NETWORK;
+		end->failure = FAILURE_NETWORK;
 		error_set(&end->why, "the answer was cut off before its end");
 	}
 }
@@ -172,11 +157,11 @@ static void ask_once(struct completion *ask, const char *body, size_t size, stru
 
 	end->reset_at = 0;
 	if (ask->link.garbled)
-		end->failure = COMPLETION_OTHER;
+		end->failure = FAILURE_OTHER;
 	else if (status == 200 && try->head.events)
 		judge_stream(try, end);
 	else if (result < 0)
-		end->failure = COMPLETION_NETWORK;
+		end->failure = FAILURE_NETWORK;
 	else
 		judge_refusal(ask, try, end);
 }
@@ -185,15 +170,15 @@ static bool is_worth_a_try(const struct completion_end *end, const struct httpcl
 {
 	if (head->retry >= 0)
 		return head->retry;
-	return end->failure == COMPLETION_LIMIT || end->failure == COMPLETION_OVERLOADED ||
-	       end->failure == COMPLETION_NETWORK;
+	return failure_row(end->failure)->response == FAILURE_WAIT ||
+	       end->failure == FAILURE_NETWORK;
 }
 
 /* Always the same: the loop and the provider have their own ways against crowds. What was cut off is there again soon, or
  * not at all. */
-static int64_t usual_wait_ms(enum completion_failure failure, int tries)
+static int64_t usual_wait_ms(enum failure failure, int tries)
 {
-	int64_t first = failure == COMPLETION_NETWORK ? 100 : 500;
+	int64_t first = failure == FAILURE_NETWORK ? 100 : 500;
 
 	return first << (2 * (tries - 1));
 }
@@ -221,13 +206,13 @@ void completion_request(struct completion *ask, const char *body, size_t size, s
 		buffer_release(&try.body);
 		if (answer->usage.usage.has_input)
 			say_tokens(ask->model, &answer->usage.usage);
-		if (ret_end->failure == COMPLETION_FINE) {
+		if (ret_end->failure == FAILURE_NONE) {
 			reply_end(answer, calls);
 			return;
 		}
 		delay = try.head.wait_ms >= 0 ? try.head.wait_ms
 					      : usual_wait_ms(ret_end->failure, tries);
-		if (try.head.wait_ms >= 0 && ret_end->failure == COMPLETION_LIMIT)
+		if (try.head.wait_ms >= 0 && ret_end->failure == FAILURE_RATE_LIMIT)
 			ret_end->reset_at = time(NULL) + (try.head.wait_ms + 999) / 1000;
 		if (tries == COMPLETION_TRIES || !is_worth_a_try(ret_end, &try.head) ||
 		    delay > COMPLETION_LONGEST_MS)
@@ -258,10 +243,10 @@ static void judge_models(struct completion *ask, struct try *try, struct complet
 {
 	if (try->head.status != 200)
 		judge_refusal(ask, try, end);
-	if (try->head.status != 200 && end->failure != COMPLETION_OTHER &&
-	    end->failure != COMPLETION_TOO_LONG)
+	if (try->head.status != 200 && end->failure != FAILURE_OTHER &&
+	    end->failure != FAILURE_MODEL_NOT_FOUND)
 		return;
-	end->failure = COMPLETION_OTHER;
+	end->failure = FAILURE_OTHER;
 	error_set(&end->why,
 		  "the model server does not tell which models it has (status %u): name one with "
 		  "--model",
@@ -282,7 +267,7 @@ int completion_first_model(struct completion *ask, char **ret_model, uint64_t *r
 	int result = httpclient_ask(&ask->link, &request, keep, &try, &status, &ret_end->why);
 
 	if (result < 0) {
-		ret_end->failure = ask->link.garbled ? COMPLETION_OTHER : COMPLETION_NETWORK;
+		ret_end->failure = ask->link.garbled ? FAILURE_OTHER : FAILURE_NETWORK;
 		buffer_release(&try.body);
 		return -1;
 	}

@@ -10,6 +10,7 @@
 #include "builtin/dialect.h"
 #include "builtin/httpclient.h"
 #include "builtin/reply.h"
+#include "failure/failure.h"
 
 enum {
 	COMPLETION_TRIES = 4,          /* in a row without an answer */
@@ -26,26 +27,15 @@ struct completion {
 	bool local; /* a server of the user's own */
 };
 
-enum completion_failure {
-	COMPLETION_FINE,
-	COMPLETION_LIMIT, /* the provider's: come back later */
-	COMPLETION_OVERLOADED,
-	COMPLETION_AUTH,   /* key or account */
-	COMPLETION_BUDGET, /* Ringfence's own limit of money */
-	COMPLETION_NETWORK,
-	COMPLETION_TOO_LONG, /* the conversation does not fit into the model's window */
-	COMPLETION_OTHER,
-	COMPLETION_FAILURES
-};
-
-/* As say_trouble() names them. */
-extern const char *const completion_failure_names[COMPLETION_FAILURES];
-
 struct completion_end {
-	enum completion_failure failure;
+	enum failure failure;
+	bool too_long;    /* the conversation does not fit into the model's window */
 	int64_t reset_at; /* of a limit: seconds since the epoch; 0: not said */
 	struct error why;
 };
+
+/* The type of the event that tells of it, for say_trouble(). */
+const char *completion_event(const struct completion_end *end);
 
 void completion_release(struct completion *ask);
 

@@ -58,7 +58,7 @@ struct options {
 
 static int fail(const struct completion_end *end)
 {
-	say_trouble(completion_failure_names[end->failure], end->why.text, end->reset_at);
+	say_trouble(completion_event(end), end->why.text, end->reset_at);
 	fprintf(stderr, "ringfence-agent: %s\n", end->why.text);
 	return 1;
 }

@@ -161,7 +161,7 @@ static int sum_up(struct state *state)
 	conversation_remove(&turn->talk, turn->talk.count - 1, turn->talk.count);
 	state->asked++;
 	completion_request(turn->ask, buffer_text(&body), body.used, state->calls, &answer, &end);
-	if (end.failure == COMPLETION_FINE) {
+	if (end.failure == FAILURE_NONE) {
 		learn(turn, body.used, &answer);
 		conversation_message_text(&answer.message, &text);
 		if (text.used)
@@ -221,10 +221,10 @@ static int ask(struct state *state, struct reply *answer, struct completion_end 
 		state->asked++;
 		completion_request(turn->ask, buffer_text(&body), body.used, state->calls, answer,
 				   end);
-		if (end->failure == COMPLETION_FINE)
+		if (end->failure == FAILURE_NONE)
 			learn(turn, body.used, answer);
-		if (end->failure != COMPLETION_TOO_LONG || !fits || shrinks == TURN_SHRINKS)
-			return end->failure == COMPLETION_FINE ? 0 : -1;
+		if (!end->too_long || !fits || shrinks == TURN_SHRINKS)
+			return end->failure == FAILURE_NONE ? 0 : -1;
 		window_shrink(&turn->window, body.used);
 		say_retry(0, end->why.text);
 		reply_release(answer);
@@ -280,7 +280,7 @@ static int step(struct state *state, struct buffer *last)
 
 	if (ask(state, &answer, &end) < 0) {
 		reply_release(&answer);
-		return fail(completion_failure_names[end.failure], end.why.text, end.reset_at);
+		return fail(completion_event(&end), end.why.text, end.reset_at);
 	}
 	stop = answer.stop;
 	cut = stop == REPLY_LENGTH || answer.cut;

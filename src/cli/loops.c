@@ -3,6 +3,7 @@
 
 #include "cli/settings/effective.h"
 #include "cli/view/page.h"
+#include "failure/failure.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -85,11 +86,9 @@ int loops_say(struct loops_options *asked, const char *sentence)
 
 const char *loops_failure_words(const json_t *decision)
 {
-	const char *failure = json_string_value(json_object_get(decision, "failure"));
+	const char *name = json_string_value(json_object_get(decision, "failure"));
 
-	return failure && strcmp(failure, "no-op") == 0
-		       ? "the agent changed nothing and said nothing"
-		       : NULL;
+	return failure_from_stream(name) == FAILURE_NO_OP ? failure_row(FAILURE_NO_OP)->what : NULL;
 }
 
 int loops_exit_code(const struct client_loop *loop)

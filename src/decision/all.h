@@ -14,9 +14,9 @@
 #include "decision/confidence.h"
 #include "decision/decision.h"
 #include "decision/excerpt.h"
-#include "decision/outcome.h"
 #include "decision/progress.h"
 #include "decision/promise.h"
 #include "decision/reset.h"
+#include "failure/failure.h"
 
 #endif

@@ -103,17 +103,22 @@ static int64_t elapsed(const struct decision_input *in, int64_t at)
 	return seconds;
 }
 
-static bool provider_waits(enum outcome_failure failure)
+static enum failure_response response(enum failure failure)
 {
-	return failure == OUTCOME_FAILURE_PROVIDER_LIMIT || failure == OUTCOME_FAILURE_OVERLOADED ||
-	       failure == OUTCOME_FAILURE_UNREACHABLE;
+	return failure_row(failure)->response;
+}
+
+/* The provider did not let the agent work: that uses up no iteration. */
+static bool was_kept_from_work(enum failure failure)
+{
+	return response(failure) == FAILURE_WAIT || response(failure) == FAILURE_PAUSE;
 }
 
 /* The checks' part of the rules, with a reason either way. */
 static bool checks_hold(const struct decision_input *in, struct decision *d)
 {
-	const struct outcome_facts *f = &in->facts;
-	uint32_t held = outcome_checks_held(f);
+	const struct failure_facts *f = &in->facts;
+	uint32_t held = failure_checks_held(f);
 
 	if (f->checks > 0 && held == f->checks) {
 		reason(d, "%" PRIu32 " of %" PRIu32 " checks passed", held, f->checks);
@@ -152,7 +157,7 @@ static bool promise_holds(const struct decision_input *in, struct decision *d)
 /* All that are configured, and each says its reason. */
 static bool rules_hold(const struct decision_input *in, struct decision *d)
 {
-	bool failing = outcome_checks_held(&in->facts) < in->facts.checks;
+	bool failing = failure_checks_held(&in->facts) < in->facts.checks;
 	bool hold = in->rules.checks || in->rules.boxes || in->rules.promise;
 
 	if (in->rules.checks || failing)
@@ -167,17 +172,16 @@ static bool rules_hold(const struct decision_input *in, struct decision *d)
 }
 
 /* Could the agent work at all? */
-static bool worked(const struct decision_input *in, enum outcome_failure failure)
+static bool worked(const struct decision_input *in, enum failure failure)
 {
-	return in->facts.files_changed > 0 ||
-	       !(provider_waits(failure) || failure == OUTCOME_FAILURE_AUTHENTICATION);
+	return in->facts.files_changed > 0 || !was_kept_from_work(failure);
 }
 
 /* All that is missing is the agent's word, because nobody chose the check. */
 static bool only_unpromised(const struct decision_input *in)
 {
 	return in->found && !in->promised && !in->facts.interrupted && in->facts.checks > 0 &&
-	       outcome_checks_held(&in->facts) == in->facts.checks;
+	       failure_checks_held(&in->facts) == in->facts.checks;
 }
 
 static struct remark choose_check(const struct decision_input *in)
@@ -241,7 +245,7 @@ static struct remark advice(const struct decision_input *in, const struct decisi
 	if (kind == BREAKER_NO_PROGRESS && only_unpromised(in))
 		return choose_check(in); /* there was nothing left to progress with */
 	snprintf(r.text, sizeof r.text, "%s",
-		 kind == BREAKER_NO_PROGRESS && d->failure == OUTCOME_FAILURE_BUDGET
+		 kind == BREAKER_NO_PROGRESS && d->failure == FAILURE_BUDGET
 			 ? "the money of an iteration is too little for this task: raise --budget"
 		 : kind < BREAKER_COUNT ? texts[kind]
 					: "");
@@ -300,18 +304,14 @@ static bool cost_pauses(const struct decision_input *in, struct decision *d)
 }
 
 /* What is waited for, as the beginning of a sentence. */
-static struct cause cause(const struct decision_input *in, enum outcome_failure failure)
+static struct cause cause(const struct decision_input *in, enum failure failure)
 {
 	struct cause c;
 
-	if (failure == OUTCOME_FAILURE_UNREACHABLE)
-		snprintf(c.text, sizeof c.text, "the model server%s%.120s",
-			 in->unreached ? " at " : " cannot be reached",
-			 in->unreached ? in->unreached : "");
+	if (failure == FAILURE_UNREACHABLE && in->unreached)
+		snprintf(c.text, sizeof c.text, "the model server at %.120s", in->unreached);
 	else
-		snprintf(c.text, sizeof c.text, "%s",
-			 failure == OUTCOME_FAILURE_OVERLOADED ? "the provider is overloaded"
-							       : "the provider's limit is reached");
+		snprintf(c.text, sizeof c.text, "%s", failure_row(failure)->what);
 	return c;
 }
 
@@ -322,7 +322,7 @@ static bool waits(const struct decision_input *in, struct decision *d)
 	int64_t later = lines_add(in->now, decision_back_off_s(in->waits));
 	bool stated = until > in->now && until <= lines_add(in->now, RESET_AHEAD_S);
 
-	if (!provider_waits(d->failure))
+	if (response(d->failure) != FAILURE_WAIT)
 		return false;
 	/* Waits use up no iteration: who states a second again and again would never come to an end. */
 	if (!stated || (in->waits >= DECISION_STATED_WAITS && until < later))
@@ -340,9 +340,8 @@ static bool waits(const struct decision_input *in, struct decision *d)
 	d->wait_until = until;
 	d->waits = in->waits < UINT32_MAX ? in->waits + 1 : in->waits;
 	reason(d, "%s%s", cause(in, d->failure).text,
-	       d->failure == OUTCOME_FAILURE_PROVIDER_LIMIT && !stated
-		       ? ", and it did not say for how long"
-		       : "");
+	       d->failure == FAILURE_RATE_LIMIT && !stated ? ", and it did not say for how long"
+							   : "");
 	reason(d, "waiting until %s", moment(until).text);
 	return true;
 }
@@ -354,7 +353,7 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 	if (in->rules.checks || in->rules.boxes || in->rules.promise || l->early_confidence == 0)
 		return false;
 	if (d->confidence < l->early_confidence || d->iterations < l->early_iterations ||
-	    d->failure != OUTCOME_FAILURE_NONE)
+	    d->failure != FAILURE_NONE)
 		return false;
 	d->action = DECISION_EARLY;
 	reason(d,
@@ -366,15 +365,13 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 
 static bool needs_person(const struct decision_input *in, struct decision *d)
 {
-	if (d->failure == OUTCOME_FAILURE_AUTHENTICATION)
-		reason(d,
-		       "the provider refuses the key, the login or the account: repair it, then ringfence resume");
-	else if (d->failure == OUTCOME_FAILURE_UNREACHABLE &&
-		 in->waits >= DECISION_UNREACHABLE_WAITS)
-		reason(d,
-		       "%s, after %" PRIu32
-		       " waits; is it running, and this machine online? Then ringfence resume",
-		       cause(in, d->failure).text, in->waits);
+	const struct failure_row *row = failure_row(d->failure);
+
+	if (row->response == FAILURE_PAUSE)
+		reason(d, "%s: %s, then ringfence resume", row->what, row->remedy);
+	else if (d->failure == FAILURE_UNREACHABLE && in->waits >= DECISION_UNREACHABLE_WAITS)
+		reason(d, "%s, after %" PRIu32 " waits; %s Then ringfence resume",
+		       cause(in, d->failure).text, in->waits, row->remedy);
 	else
 		return false;
 	d->action = DECISION_PAUSE;
@@ -385,7 +382,7 @@ static void weigh_evidence(const struct decision_input *in, struct decision *d)
 {
 	const struct confidence_evidence evidence = {
 		.checks = in->facts.checks,
-		.checks_held = outcome_checks_held(&in->facts),
+		.checks_held = failure_checks_held(&in->facts),
 		.tests_passed = in->tests_passed,
 		.tests_failed = in->tests_failed,
 		.boxes_open = in->boxes.open,
@@ -402,17 +399,17 @@ static void weigh_evidence(const struct decision_input *in, struct decision *d)
 static void settle(const struct decision_input *in, struct decision *d)
 {
 	bool measured = d->progress.boxes || d->progress.checks || d->progress.tests;
-	bool failed = outcome_failure_is_error(d->failure) ||
-		      d->failure == OUTCOME_FAILURE_CHECK_FAILED;
+	bool error = response(d->failure) == FAILURE_COUNT_ERROR;
+	bool failed = error || d->failure == FAILURE_CHECK_FAILED;
 	const struct breaker_outcome outcome = {
-		.error = outcome_failure_is_error(d->failure),
+		.error = error,
 		.progress = d->progressed,
 		.interrupted = in->facts.interrupted,
 		/* The same check may fail while more and more of it passes. */
 		.signature = failed && !measured ? in->signature : 0,
 	};
 
-	if (provider_waits(d->failure) || d->failure == OUTCOME_FAILURE_AUTHENTICATION)
+	if (was_kept_from_work(d->failure))
 		return;
 	for (int i = 0; i < BREAKER_COUNT; i++)
 		breaker_feed(&d->breakers[i], &outcome, in->now);
@@ -434,9 +431,9 @@ static void begin(const struct decision_input *in, struct decision *d)
 /* A check that fails has been told by itself; that everything passes and it goes on all the same must be explained. */
 static const char *unfinished(const struct decision_input *in)
 {
-	const struct outcome_facts *f = &in->facts;
+	const struct failure_facts *f = &in->facts;
 
-	if (f->interrupted || outcome_checks_held(f) < f->checks || !in->rules.promise ||
+	if (f->interrupted || failure_checks_held(f) < f->checks || !in->rules.promise ||
 	    in->promised)
 		return "the work is not done";
 	return f->checks > 0 ? "the checks pass, but the agent's last word was not the promise"
@@ -446,13 +443,14 @@ static const char *unfinished(const struct decision_input *in)
 /* What says why the iteration ended as it did, and what is missing. */
 static void explain(const struct decision_input *in, struct decision *d)
 {
+	const struct failure_row *row = failure_row(d->failure);
 	struct decision missing = { 0 };
 
-	if (d->failure == OUTCOME_FAILURE_NO_OP)
-		reason(d, "the agent changed nothing and said nothing");
-	else if (d->failure != OUTCOME_FAILURE_NONE)
-		reason(d, "the iteration ended with: %s", outcome_failure_name(d->failure));
-	if (d->failure == OUTCOME_FAILURE_DENIAL)
+	if (response(d->failure) == FAILURE_COUNT_ERROR)
+		reason(d, "%s: %s", row->what, row->remedy);
+	else if (d->failure != FAILURE_NONE)
+		reason(d, "the iteration ended with: %s", row->name);
+	if (d->failure == FAILURE_DENIAL)
 		reason(d, "the fence refused %" PRIu32 " act%s", in->facts.denials,
 		       in->facts.denials == 1 ? "" : "s");
 	if (in->facts.interrupted)
@@ -471,8 +469,7 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 	struct decision proof = { 0 };
 
 	begin(input, d);
-	d->failure = input->facts.interrupted ? OUTCOME_FAILURE_NONE
-					      : outcome_classify(&input->facts);
+	d->failure = input->facts.interrupted ? FAILURE_NONE : failure_of(&input->facts);
 	if (!input->facts.interrupted)
 		d->progressed = progress_made(&input->snapshot, input->earlier,
 					      input->earlier_count, &d->progress);

@@ -9,10 +9,10 @@
  *            is ever done.
  *   limit    iterations, total time or total cost are used up, or a wait would go beyond the time
  *   failed   a breaker is open
- *   pause    a person is needed: authentication, or a model server that cannot be reached and was
- *            waited for six times in a row, which is half an hour
- *   wait     a provider's limit, to the stated time; when it does not say, when overloaded, and
- *            when it cannot be reached, 30 s, doubled up to 15 min
+ *   pause    a person is needed: a failure whose response is FAILURE_PAUSE, or a model server
+ *            that cannot be reached and was waited for six times in a row, which is half an hour
+ *   wait     a failure whose response is FAILURE_WAIT: a provider's limit, to the stated time; when
+ *            it does not say, and after the others, 30 s, doubled up to 15 min
  *   pause    the cost warning, if it is to pause
  *   early    no rule is configured, and the confidence is high enough after enough iterations
  *   go on
@@ -27,8 +27,8 @@
 #include "decision/boxes.h"
 #include "decision/breaker.h"
 #include "decision/confidence.h"
-#include "decision/outcome.h"
 #include "decision/progress.h"
+#include "failure/failure.h"
 
 enum {
 	DECISION_REASONS_MAX = 12,
@@ -99,7 +99,7 @@ struct decision_input {
 	const char *found; /* the check, if nobody chose it: it ends no loop alone; else NULL */
 
 	/* After an iteration only. */
-	struct outcome_facts facts;
+	struct failure_facts facts;
 	const char *unreached; /* why a model server cannot be reached; NULL: not known */
 	struct boxes boxes;
 	bool promised;
@@ -115,7 +115,7 @@ struct decision {
 	enum decision_action action;
 	bool should_continue; /* by itself: go on or wait */
 	bool counts_as_iteration;
-	enum outcome_failure failure;
+	enum failure failure;
 	enum decision_limit limit; /* of DECISION_LIMIT */
 	enum breaker_kind breaker; /* of DECISION_FAILED */
 	int64_t wait_until;        /* of DECISION_WAIT */

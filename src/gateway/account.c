@@ -1,6 +1,8 @@
 /* What a request to a model costs, while it streams and at its end: see call.h. */
 #include "gateway/call.h"
 
+#include "failure/failure.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -91,13 +93,15 @@ static void fill(struct call *call, struct ledger_row *row)
 			snprintf(row->error, sizeof row->error, "%s", call->reader.usage.error);
 		else
 			snprintf(row->error, sizeof row->error, "other");
-		row->kind = shape_classify(call->status, &call->reader.usage);
-		row->retry_at_ms = row->kind == SHAPE_RATE_LIMIT || row->kind == SHAPE_OVERLOADED
+		row->failure = failure_from_http(call->status, call->reader.usage.error,
+						 call->reader.usage.message);
+		row->retry_at_ms = row->failure == FAILURE_RATE_LIMIT ||
+						   row->failure == FAILURE_OVERLOADED
 					   ? call->limit.at_ms
 					   : 0;
 	} else if (call->unreached[0]) {
 		memcpy(row->error, call->unreached, sizeof row->error);
-		row->kind = SHAPE_UNREACHABLE;
+		row->failure = FAILURE_UNREACHABLE;
 	}
 }
 

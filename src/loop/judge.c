@@ -104,7 +104,7 @@ static int64_t reset_of(const struct agent_summary *heard, int64_t now_ms)
 {
 	int64_t when = 0;
 
-	if (heard->reset_at || heard->error != AGENT_ERROR_LIMIT || !heard->message)
+	if (heard->reset_at || heard->error != FAILURE_RATE_LIMIT || !heard->message)
 		return heard->reset_at;
 	reset_time(heard->message, strlen(heard->message), now_ms / 1000, &zone_system, &when);
 	return when;
@@ -124,7 +124,7 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 {
 	const struct agent_summary *heard = said->heard;
 	bool signalled = result->kind == FENCE_SIGNALLED;
-	enum agent_error error = said->over_budget ? AGENT_ERROR_BUDGET : heard->error;
+	enum failure error = heard->error;
 
 	json_t *data =
 		json_pack("{s:i, s:i, s:b, s:b, s:i, s:I, s:I, s:s, s:i, s:i, s:o}", "code",
@@ -145,8 +145,8 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 	}
 	if (result->metered && result->news.tape[0])
 		json_object_set_new(data, "not_recorded", loop_report_text(result->news.tape));
-	json_object_set_new(data, "error", json_string(agent_error_name(error)));
-	if (error == AGENT_ERROR_UNREACHABLE)
+	json_object_set_new(data, "error", json_string(failure_row(error)->stream_name));
+	if (error == FAILURE_UNREACHABLE)
 		json_object_set_new(data, "unreached", loop_report_text(result->news.unreached));
 	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
 	if (result->metered && result->news.over)
@@ -337,7 +337,7 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 		"{s:i, s:s, s:b, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:I, s:i, s:i, s:b, s:o, s:o, s:o}",
 		"iteration", (int)state->iteration, "action",
 		decision_action_name(decision->action), "should_continue",
-		decision->should_continue, "failure", outcome_failure_name(decision->failure),
+		decision->should_continue, "failure", failure_row(decision->failure)->name,
 		"reason", loop_report_text(decision->reason_count ? decision->reasons[0] : ""),
 		"reasons", reasons, "completion", (int)decision->completion, "confidence",
 		(int)decision->confidence, "progressed", decision->progressed, "counts",
@@ -355,7 +355,7 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 /* Did the agent come to the end of what it had to say? A stream that was cut off may end anywhere. */
 static bool has_last_word(const struct loop_state *state)
 {
-	const struct outcome_facts *facts = &state->facts;
+	const struct failure_facts *facts = &state->facts;
 
 	if (facts->has_result || state->options.agent_format->ends)
 		return facts->has_result && !facts->result_error;

@@ -1,7 +1,7 @@
 /* What the models of a loop may cost, and did: see loop_cost.h. */
 #include "loop/loop_cost.h"
 
-#include "meter/shape.h"
+#include "failure/failure.h"
 #include "util/mem.h"
 
 #include <stdio.h>
@@ -41,31 +41,33 @@ void loop_cost_count(const struct supervisor *sup, struct agent_summary *heard)
 	heard->cost_nusd = period == loop_state_period(&sup->state) ? (int64_t)held : 0;
 }
 
-void loop_cost_hear(struct supervisor *sup, const struct runner_result *result)
+/* A limit of ours that holds for longer than this iteration, and a replay that cannot go on. */
+static void hear_end(struct supervisor *sup, const struct ledger_news *news)
+{
+	if (news->stray[0])
+		snprintf(sup->money.strayed, sizeof sup->money.strayed,
+			 "the replay has left its tape: %.900s", news->stray);
+	if (news->over && news->scope != LEDGER_ITERATION) {
+		memcpy(sup->money.used_up, news->why, sizeof sup->money.used_up);
+		sup->money.used_up_today = news->scope == LEDGER_DAY;
+	}
+}
+
+void loop_cost_hear(struct supervisor *sup, const struct runner_result *result, bool over_budget)
 {
 	struct agent_summary *heard = &sup->run.heard;
-	bool vague = heard->error == AGENT_ERROR_NONE || heard->error == AGENT_ERROR_OTHER ||
-		     heard->error == AGENT_ERROR_NETWORK;
+	const struct failure_reports reports = {
+		.ok = heard->ok,
+		.over_budget = over_budget,
+		.agent = heard->error,
+		.gateway = result->metered ? (enum failure)result->news.failure : FAILURE_NONE,
+	};
 
+	heard->error = failure_combine(&reports);
 	if (!result->metered)
 		return;
-	if (result->news.stray[0])
-		snprintf(sup->money.strayed, sizeof sup->money.strayed,
-			 "the replay has left its tape: %.900s", result->news.stray);
-	if (result->news.over && result->news.scope != LEDGER_ITERATION) {
-		memcpy(sup->money.used_up, result->news.why, sizeof sup->money.used_up);
-		sup->money.used_up_today = result->news.scope == LEDGER_DAY;
-	}
-	if (heard->ok)
-		return;
-	if (result->news.kind == SHAPE_RATE_LIMIT && (vague || heard->error == AGENT_ERROR_LIMIT)) {
-		heard->error = AGENT_ERROR_LIMIT;
-		if (heard->reset_at == 0)
-			heard->reset_at = (result->news.retry_at_ms + 999) / 1000;
-	} else if (result->news.kind == SHAPE_OVERLOADED && vague) {
-		heard->error = AGENT_ERROR_OVERLOADED;
-	} else if (result->news.kind == SHAPE_UNREACHABLE &&
-		   (vague || heard->error == AGENT_ERROR_OVERLOADED)) {
-		heard->error = AGENT_ERROR_UNREACHABLE; /* what the gateway answers then is a 502 */
-	}
+	if (heard->error == reports.gateway && heard->reset_at == 0 &&
+	    heard->error == FAILURE_RATE_LIMIT)
+		heard->reset_at = (result->news.retry_at_ms + 999) / 1000;
+	hear_end(sup, &result->news);
 }

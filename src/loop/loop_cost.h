@@ -15,8 +15,8 @@ void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_
  * kept beside it. */
 void loop_cost_count(const struct supervisor *sup, struct agent_summary *heard);
 
-/* What the gateway saw of a provider's limits, where the agent had nothing to say about them; and a limit of ours that
- * holds for longer than this iteration. */
-void loop_cost_hear(struct supervisor *sup, const struct runner_result *result);
+/* Puts what the gateway saw together with what the agent said, and keeps a limit of ours that holds
+ * for longer than this iteration. over_budget: the agent was cut off because of money. */
+void loop_cost_hear(struct supervisor *sup, const struct runner_result *result, bool over_budget);
 
 #endif

@@ -160,24 +160,6 @@ static void take_heard(struct loop_state *state, const json_t *data)
 	add_use(&state->session_use, data);
 }
 
-static enum outcome_stream_error stream_error(const char *name)
-{
-	static const enum outcome_stream_error errors[] = {
-		[AGENT_ERROR_NONE] = OUTCOME_STREAM_OK,
-		[AGENT_ERROR_LIMIT] = OUTCOME_STREAM_RATE_LIMIT,
-		[AGENT_ERROR_OVERLOADED] = OUTCOME_STREAM_OVERLOADED,
-		[AGENT_ERROR_AUTH] = OUTCOME_STREAM_AUTHENTICATION,
-		[AGENT_ERROR_BUDGET] = OUTCOME_STREAM_BUDGET,
-		[AGENT_ERROR_NETWORK] = OUTCOME_STREAM_OTHER,
-		[AGENT_ERROR_OTHER] = OUTCOME_STREAM_OTHER,
-		[AGENT_ERROR_UNREACHABLE] = OUTCOME_STREAM_UNREACHABLE,
-	};
-	int found = name ? agent_error_find(name) : AGENT_ERROR_NONE;
-
-	_Static_assert(sizeof errors / sizeof *errors == AGENT_ERROR_COUNT, "a line for each");
-	return found < 0 ? OUTCOME_STREAM_OTHER : errors[found];
-}
-
 uint64_t loop_state_period(const struct loop_state *state)
 {
 	return (uint64_t)state->iteration << 32 | state->attempt;
@@ -187,7 +169,7 @@ static void take_ended(struct loop_state *state, const json_t *data)
 {
 	state->settled_before = state->settled;
 	state->settled = loop_state_period(state);
-	state->facts = (struct outcome_facts){
+	state->facts = (struct failure_facts){
 		.exit_code = (int)number(data, "code"),
 		.signal = (int)number(data, "signal"),
 		.timed_out = flag(data, "timed_out"),
@@ -196,7 +178,7 @@ static void take_ended(struct loop_state *state, const json_t *data)
 		.output_bytes = (uint64_t)number(data, "output_bytes"),
 		.has_result = flag(data, "finished"),
 		.result_error = flag(data, "finished") && !flag(data, "ok"),
-		.stream_error = stream_error(text(data, "error")),
+		.reported = failure_from_stream(text(data, "error")),
 		.reset_at = number(data, "reset_at"),
 	};
 	take_heard(state, data);

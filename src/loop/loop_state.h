@@ -87,7 +87,7 @@ struct loop_state {
 		settled_before; /* loop_state_period() of the last agent that has ended, and the one before */
 	struct loop_state_check *checks; /* as they were run last, one for each of the options */
 	size_t checks_done;              /* in this phase */
-	struct outcome_facts facts;      /* of the agent's part of this iteration */
+	struct failure_facts facts;      /* of the agent's part of this iteration */
 	char *final;                     /* its final message */
 	char *unreached; /* why there was no way to its model at last; NULL: there was */
 	int64_t wait_until_ms;

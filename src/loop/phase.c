@@ -385,7 +385,7 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 
 	take_final(sup, &final);
 	agent_summary_exit(&sup->run.heard, sup->state.options.agent_format, result->code);
-	loop_cost_hear(sup, result);
+	loop_cost_hear(sup, result, said.over_budget);
 	data = judge_end(result, &said, buffer_text(&final), final.used, clock_wall_ms());
 	if (result->code != 0) {
 		sink_last(&sup->run.complaints, COMPLAINT_BYTES, &complaint);

@@ -109,10 +109,6 @@ bool shape_stream_end(struct buffer *out, enum usage_format format, const char *
 	return true;
 }
 
-const char *const shape_class_names[SHAPE_CLASSES] = { "fine",           "rate limit", "overloaded",
-						       "authentication", "billing",    "other",
-						       "unreachable" };
-
 static bool is(const char *name, size_t size, const char *word)
 {
 	return size == strlen(word) && strncasecmp(name, word, size) == 0;
@@ -221,27 +217,4 @@ void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_s
 	if (found && ms > limit->at_ms && ms >= now_ms - 60000 &&
 	    ms - now_ms < INT64_C(8) * 86400000)
 		limit->at_ms = ms;
-}
-
-static bool says(const struct usage *usage, const char *word)
-{
-	return strcmp(usage->error, word) == 0;
-}
-
-enum shape_class shape_classify(unsigned int status, const struct usage *usage)
-{
-	if (status < 400 && !usage->error[0])
-		return SHAPE_FINE;
-	if (says(usage, "insufficient_quota") || says(usage, "billing_error") || status == 402)
-		return SHAPE_BILLING;
-	if (says(usage, "rate_limit_error") || says(usage, "rate_limit_exceeded") ||
-	    says(usage, "RESOURCE_EXHAUSTED") || status == 429)
-		return SHAPE_RATE_LIMIT;
-	if (says(usage, "overloaded_error") || says(usage, "server_is_overloaded") ||
-	    says(usage, "UNAVAILABLE") || says(usage, "api_error") || status >= 500)
-		return SHAPE_OVERLOADED;
-	if (status == 401 || status == 403 || says(usage, "authentication_error") ||
-	    says(usage, "permission_error"))
-		return SHAPE_AUTHENTICATION;
-	return SHAPE_OTHER;
 }

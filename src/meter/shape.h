@@ -1,5 +1,5 @@
 /*
- * How to say no to a client of a model so that it stops, and what a provider's own no means.
+ * How to say no to a client of a model so that it stops, and until when a provider's own no holds.
  *
  * Clients try again after most errors. The forms here are those after which each of them was seen to end. A made-up
  * end of an answer is not among them: it would look like success. Pure functions.
@@ -38,19 +38,6 @@ void shape_refuse(struct buffer *out, enum usage_format format, enum shape_reaso
  */
 bool shape_stream_end(struct buffer *out, enum usage_format format, const char *text);
 
-enum shape_class {
-	SHAPE_FINE,
-	SHAPE_RATE_LIMIT, /* the provider wants us to wait */
-	SHAPE_OVERLOADED, /* it cannot serve anybody now */
-	SHAPE_AUTHENTICATION,
-	SHAPE_BILLING, /* the account there has no money */
-	SHAPE_OTHER,
-	SHAPE_UNREACHABLE, /* there was no connection, or it ended before an answer */
-	SHAPE_CLASSES
-};
-
-extern const char *const shape_class_names[SHAPE_CLASSES]; /* "rate limit", ... */
-
 /* What a provider's head says about its limits. */
 struct shape_limit {
 	int64_t at_ms; /* try again then; 0: not said */
@@ -59,8 +46,5 @@ struct shape_limit {
 /* Takes one line of a head of an answer: name and value. now_ms: since the epoch. */
 void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_size,
 		      const char *value, size_t value_size, int64_t now_ms);
-
-/* The class of an answer, by its status and what its body says. */
-enum shape_class shape_classify(unsigned int status, const struct usage *usage);
 
 #endif

@@ -44,8 +44,8 @@ static inline void dump_event(struct buffer *out, const struct agent_event *even
 	buffer_add_text(out, agent_event_name(event->kind));
 	if (event->kind == AGENT_EVENT_tool_result || event->kind == AGENT_EVENT_finished)
 		buffer_add_text(out, event->ok ? " ok" : " failed");
-	if (event->error != AGENT_ERROR_NONE)
-		buffer_printf(out, " error=%s", agent_error_name(event->error));
+	if (event->error != FAILURE_NONE)
+		buffer_printf(out, " error=%s", failure_row(event->error)->stream_name);
 	dump_text(out, "name", event->name);
 	dump_text(out, "target", event->target);
 	dump_text(out, "session", event->session);
@@ -60,7 +60,7 @@ static inline void dump_event(struct buffer *out, const struct agent_event *even
 static inline void dump_summary(struct buffer *out, const struct agent_summary *summary)
 {
 	buffer_printf(out, "= %s%s error=%s", summary->finished ? "finished" : "unfinished",
-		      summary->ok ? " ok" : "", agent_error_name(summary->error));
+		      summary->ok ? " ok" : "", failure_row(summary->error)->stream_name);
 	dump_text(out, "final", summary->final);
 	dump_text(out, "session", summary->session);
 	dump_text(out, "message", summary->message);

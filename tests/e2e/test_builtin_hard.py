@@ -150,7 +150,7 @@ def test_a_loop_with_progress_is_bounded_by_its_turns(t):
 
 
 @cases((429, "rate_limit_error", {"retry-after": "3600"}, "limit", 1), (529, "overloaded_error", {"retry-after-ms": "1"}, "overloaded", 4),
-       (401, "authentication_error", {}, "auth", 1), (402, "billing_error", {}, "auth", 1), (400, "invalid_request_error", {}, "error", 1),
+       (401, "authentication_error", {}, "auth", 1), (402, "billing_error", {}, "billing", 1), (400, "invalid_request_error", {}, "error", 1),
        (429, "rate_limit_error", {"retry-after-ms": "1", "x-should-retry": "false"}, "limit", 1),
        (400, "invalid_request_error", {"retry-after-ms": "1", "x-should-retry": "true"}, "error", 4))
 def test_a_refusal_is_tried_again_as_the_server_says_and_named(t, status, kind, headers, named, requests):

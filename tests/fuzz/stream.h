@@ -30,10 +30,10 @@ static inline void stream_take(void *context, const struct agent_event *event)
 	stream_check_text(event->name);
 	stream_check_text(event->target);
 	stream_check_text(event->session);
-	if (event->kind >= AGENT_EVENT_COUNT || event->error >= AGENT_ERROR_COUNT ||
-	    event->cost_nusd < -1 || event->reset_at < 0 || event->delay_ms < 0 ||
-	    event->tokens.input < -1 || event->tokens.output < -1 ||
-	    event->tokens.cache_read < -1 || event->tokens.reasoning < -1)
+	if (event->kind >= AGENT_EVENT_COUNT || event->error >= FAILURES || event->cost_nusd < -1 ||
+	    event->reset_at < 0 || event->delay_ms < 0 || event->tokens.input < -1 ||
+	    event->tokens.output < -1 || event->tokens.cache_read < -1 ||
+	    event->tokens.reasoning < -1)
 		abort();
 	agent_summary_take(context, event);
 }

@@ -49,7 +49,7 @@ static void test_formats(void)
 	CHECK("a format that nobody knows is none", !agent_format_find("xml"));
 	CHECK("the names of the formats can be told", strstr(names, "plain, events") != NULL);
 	read_as("plain", "{\"type\":\"auth\"}\n", 16, 16, &seen);
-	CHECK("plain output is no fact", seen.summary.error == AGENT_ERROR_NONE);
+	CHECK("plain output is no fact", seen.summary.error == FAILURE_NONE);
 	CHECK("plain output has no events", seen.count[AGENT_EVENT_error] == 0);
 	agent_summary_release(&seen.summary);
 }
@@ -95,19 +95,19 @@ static void test_errors(void)
 
 	read_text("{\"type\":\"limit\",\"reset_at\":1795004400,\"text\":\"later\"}\n", &seen);
 	CHECK("a limit has its time and its words",
-	      seen.summary.error == AGENT_ERROR_LIMIT && seen.summary.reset_at == 1795004400 &&
+	      seen.summary.error == FAILURE_RATE_LIMIT && seen.summary.reset_at == 1795004400 &&
 		      strcmp(seen.summary.message, "later") == 0);
 	agent_summary_release(&seen.summary);
 	read_text("{\"type\":\"limit\"}\n{\"type\":\"final\",\"text\":\"fine\"}\n", &seen);
 	CHECK("a good end forgets the errors before",
-	      seen.summary.error == AGENT_ERROR_NONE && seen.summary.ok && !seen.summary.message);
+	      seen.summary.error == FAILURE_NONE && seen.summary.ok && !seen.summary.message);
 	agent_summary_release(&seen.summary);
 	read_text("{\"type\":\"final\",\"text\":\"bad\",\"ok\":false}\n", &seen);
 	CHECK("a bad end is an error",
-	      seen.summary.error == AGENT_ERROR_OTHER && seen.summary.finished && !seen.summary.ok);
+	      seen.summary.error == FAILURE_OTHER && seen.summary.finished && !seen.summary.ok);
 	agent_summary_release(&seen.summary);
 	read_text("{\"type\":\"text\",\"text\":\"rate limit 429, invalid api key\"}\n", &seen);
-	CHECK("words are no facts", seen.summary.error == AGENT_ERROR_NONE);
+	CHECK("words are no facts", seen.summary.error == FAILURE_NONE);
 	CHECK("without an end the last text is the final message",
 	      strcmp(seen.summary.final, "rate limit 429, invalid api key") == 0);
 	agent_summary_release(&seen.summary);
@@ -157,12 +157,6 @@ static void test_dense(void)
 
 static void test_names(void)
 {
-	bool held = true;
-
-	for (int i = 0; i < AGENT_ERROR_COUNT; i++)
-		held = held && agent_error_find(agent_error_name((enum agent_error)i)) == i;
-	CHECK("errors are found by their names", held);
-	CHECK("a name that is none is not found", agent_error_find("nothing") == -1);
 	CHECK("events have names",
 	      strcmp(agent_event_name(AGENT_EVENT_tool_call), "tool_call") == 0);
 }

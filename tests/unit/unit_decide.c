@@ -13,87 +13,80 @@
 
 static const struct {
 	const char *sentence;
-	struct outcome_facts facts;
-	enum outcome_failure failure;
+	struct failure_facts facts;
+	enum failure failure;
+	unsigned int http_status; /* what ended the turn; 0: nothing did */
 } classes[] = {
-	{ "work and no check is no failure", { .output_bytes = 9 }, OUTCOME_FAILURE_NONE },
-	{ "a file changed without a word is no failure",
-	  { .files_changed = 1 },
-	  OUTCOME_FAILURE_NONE },
+	{ "work and no check is no failure", { .output_bytes = 9 }, FAILURE_NONE },
+	{ "a file changed without a word is no failure", { .files_changed = 1 }, FAILURE_NONE },
 	{ "a typed rate limit is a provider limit, also with status 0",
-	  { .has_result = true, .stream_error = OUTCOME_STREAM_RATE_LIMIT },
-	  OUTCOME_FAILURE_PROVIDER_LIMIT },
-	{ "429 is a provider limit",
-	  { .exit_code = 1, .http_status = 429 },
-	  OUTCOME_FAILURE_PROVIDER_LIMIT },
+	  { .has_result = true, .reported = FAILURE_RATE_LIMIT },
+	  FAILURE_RATE_LIMIT },
+	{ "429 is a provider limit", { .exit_code = 1 }, FAILURE_RATE_LIMIT, 429 },
 	{ "a provider limit explains a hang",
-	  { .idle = true, .signal = 15, .http_status = 429 },
-	  OUTCOME_FAILURE_PROVIDER_LIMIT },
-	{ "529 is overloaded", { .exit_code = 1, .http_status = 529 }, OUTCOME_FAILURE_OVERLOADED },
-	{ "503 is overloaded", { .http_status = 503 }, OUTCOME_FAILURE_OVERLOADED },
+	  { .idle = true, .signal = 15 },
+	  FAILURE_RATE_LIMIT,
+	  429 },
+	{ "529 is overloaded", { .exit_code = 1 }, FAILURE_OVERLOADED, 529 },
+	{ "503 is overloaded", { 0 }, FAILURE_OVERLOADED, 503 },
 	{ "a typed overload is overloaded",
-	  { .stream_error = OUTCOME_STREAM_OVERLOADED },
-	  OUTCOME_FAILURE_OVERLOADED },
+	  { .reported = FAILURE_OVERLOADED },
+	  FAILURE_OVERLOADED },
 	{ "no way to the model server is unreachable, whatever the agent says to it",
-	  { .exit_code = 1, .stream_error = OUTCOME_STREAM_UNREACHABLE, .denials = 1 },
-	  OUTCOME_FAILURE_UNREACHABLE },
-	{ "401 is authentication",
-	  { .exit_code = 1, .http_status = 401 },
-	  OUTCOME_FAILURE_AUTHENTICATION },
-	{ "403 is authentication", { .http_status = 403 }, OUTCOME_FAILURE_AUTHENTICATION },
+	  { .exit_code = 1, .reported = FAILURE_UNREACHABLE, .denials = 1 },
+	  FAILURE_UNREACHABLE },
+	{ "401 is authentication", { .exit_code = 1 }, FAILURE_AUTHENTICATION, 401 },
+	{ "403 is a lack of permission", { 0 }, FAILURE_PERMISSION, 403 },
 	{ "an account without money needs a person",
-	  { .stream_error = OUTCOME_STREAM_BILLING },
-	  OUTCOME_FAILURE_AUTHENTICATION },
+	  { .reported = FAILURE_BILLING },
+	  FAILURE_BILLING },
 	{ "our budget is a budget",
-	  { .stream_error = OUTCOME_STREAM_BUDGET, .exit_code = 1 },
-	  OUTCOME_FAILURE_BUDGET },
+	  { .reported = FAILURE_BUDGET, .exit_code = 1 },
+	  FAILURE_BUDGET },
 	{ "no output for too long is a hang",
 	  { .idle = true, .signal = 9, .output_bytes = 9 },
-	  OUTCOME_FAILURE_HANG },
-	{ "too long is a timeout", { .timed_out = true, .signal = 15 }, OUTCOME_FAILURE_TIMEOUT },
+	  FAILURE_HANG },
+	{ "too long is a timeout", { .timed_out = true, .signal = 15 }, FAILURE_TIMEOUT },
 	{ "an agent that was ended after its result is no failure",
 	  { .idle = true, .signal = 15, .has_result = true, .output_bytes = 9 },
-	  OUTCOME_FAILURE_NONE },
-	{ "a signal is a crash", { .signal = 11, .output_bytes = 9 }, OUTCOME_FAILURE_CRASH },
+	  FAILURE_NONE },
+	{ "a signal is a crash", { .signal = 11, .output_bytes = 9 }, FAILURE_CRASH },
 	{ "a status without a result is a crash",
 	  { .exit_code = 1, .output_bytes = 9 },
-	  OUTCOME_FAILURE_CRASH },
+	  FAILURE_CRASH },
 	{ "a status after a good result is none",
 	  { .exit_code = 143, .has_result = true, .output_bytes = 9 },
-	  OUTCOME_FAILURE_NONE },
+	  FAILURE_NONE },
 	{ "a bad result with status 0 is a crash",
 	  { .has_result = true, .result_error = true, .output_bytes = 9 },
-	  OUTCOME_FAILURE_CRASH },
+	  FAILURE_CRASH },
 	{ "a failure after a denial is a denial",
 	  { .exit_code = 1, .denials = 2, .output_bytes = 9 },
-	  OUTCOME_FAILURE_DENIAL },
+	  FAILURE_DENIAL },
 	{ "a denial that the agent got over is none",
 	  { .denials = 2, .has_result = true, .output_bytes = 9 },
-	  OUTCOME_FAILURE_NONE },
-	{ "nothing at all is a no-op", { .has_result = true }, OUTCOME_FAILURE_NO_OP },
+	  FAILURE_NONE },
+	{ "nothing at all is a no-op", { .has_result = true }, FAILURE_NO_OP },
 	{ "a failing check is a failed check",
 	  { .output_bytes = 9, .checks = 2, .checks_passed = 1 },
-	  OUTCOME_FAILURE_CHECK_FAILED },
+	  FAILURE_CHECK_FAILED },
 	{ "a vacuous check is a failed check",
 	  { .output_bytes = 9, .checks = 2, .checks_passed = 2, .checks_vacuous = 1 },
-	  OUTCOME_FAILURE_CHECK_FAILED },
+	  FAILURE_CHECK_FAILED },
 	{ "passing checks are no failure",
 	  { .output_bytes = 9, .checks = 2, .checks_passed = 2 },
-	  OUTCOME_FAILURE_NONE },
-	{ "a crash explains a failing check",
-	  { .exit_code = 1, .checks = 1 },
-	  OUTCOME_FAILURE_CRASH },
+	  FAILURE_NONE },
+	{ "a crash explains a failing check", { .exit_code = 1, .checks = 1 }, FAILURE_CRASH },
 };
 
 static void failures(void)
 {
-	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-		CHECK(classes[i].sentence,
-		      outcome_classify(&classes[i].facts) == classes[i].failure);
-	for (int i = 0; i < OUTCOME_FAILURES; i++) {
-		AUTO_FREE char *sentence = mem_format("failure %d has a name", i);
+	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
+		struct failure_facts facts = classes[i].facts;
 
-		CHECK(sentence, outcome_failure_name((enum outcome_failure)i)[0]);
+		if (classes[i].http_status)
+			facts.reported = failure_from_http(classes[i].http_status, NULL, NULL);
+		CHECK(classes[i].sentence, failure_of(&facts) == classes[i].failure);
 	}
 }
 
@@ -351,7 +344,7 @@ static void completion(void)
 
 	CHECK("a failing check goes on at once",
 	      d.action == DECISION_GO_ON && d.should_continue && d.counts_as_iteration &&
-		      d.iterations == 3 && d.failure == OUTCOME_FAILURE_CHECK_FAILED &&
+		      d.iterations == 3 && d.failure == FAILURE_CHECK_FAILED &&
 		      says(&d, "1 of 2 checks passed"));
 	in.promised = true;
 	d = decided(&in);
@@ -410,8 +403,8 @@ static void waiting(void)
 	struct decision_input in = usual();
 	struct decision d;
 
-	in.facts = (struct outcome_facts){ .exit_code = 1,
-					   .http_status = 429,
+	in.facts = (struct failure_facts){ .exit_code = 1,
+					   .reported = FAILURE_RATE_LIMIT,
 					   .reset_at = NOW + 7200 };
 	d = decided(&in);
 	CHECK("a provider's limit is waited out to the stated time",
@@ -441,7 +434,7 @@ static void waiting(void)
 	in.facts.reset_at = NOW + 7200;
 	CHECK("a later time is believed", decided(&in).wait_until == NOW + 7200);
 	in.waits = 0;
-	in.facts.http_status = 529;
+	in.facts.reported = FAILURE_OVERLOADED;
 	in.facts.reset_at = 0;
 	in.waits = 3;
 	d = decided(&in);
@@ -454,7 +447,9 @@ static void waiting(void)
 	in.waits = 3;
 	CHECK("an iteration that worked ends the row of waits", decided(&in).waits == 0);
 	in = usual();
-	in.facts = (struct outcome_facts){ .http_status = 429, .checks = 1, .checks_passed = 1 };
+	in.facts = (struct failure_facts){ .reported = FAILURE_RATE_LIMIT,
+					   .checks = 1,
+					   .checks_passed = 1 };
 	CHECK("an agent that could not work has not finished",
 	      decided(&in).action == DECISION_WAIT);
 	in.facts.files_changed = 3;
@@ -467,8 +462,7 @@ static void unreachable(void)
 	struct decision_input in = usual();
 	struct decision d;
 
-	in.facts = (struct outcome_facts){ .exit_code = 1,
-					   .stream_error = OUTCOME_STREAM_UNREACHABLE };
+	in.facts = (struct failure_facts){ .exit_code = 1, .reported = FAILURE_UNREACHABLE };
 	in.unreached = "127.0.0.1:8080 cannot be reached: Connection refused";
 	d = decided(&in);
 	CHECK("a model server that is gone is waited for, by its name",
@@ -492,7 +486,7 @@ static void unreachable(void)
 	CHECK("without its name there is a sentence, too",
 	      (d = decided(&in), says(&d, "the model server cannot be reached, after 6 waits")));
 	in = usual();
-	in.facts = (struct outcome_facts){ .stream_error = OUTCOME_STREAM_UNREACHABLE };
+	in.facts = (struct failure_facts){ .reported = FAILURE_UNREACHABLE };
 	in.started_at = NOW - 8 * 3600 + 10;
 	d = decided(&in);
 	CHECK("a wait beyond the total time is a limit", d.action == DECISION_LIMIT &&
@@ -505,7 +499,7 @@ static void pauses(void)
 	struct decision_input in = usual();
 	struct decision d;
 
-	in.facts = (struct outcome_facts){ .exit_code = 1, .http_status = 401 };
+	in.facts = (struct failure_facts){ .exit_code = 1, .reported = FAILURE_AUTHENTICATION };
 	d = decided(&in);
 	CHECK("authentication pauses for a person, without an iteration",
 	      d.action == DECISION_PAUSE && !d.should_continue && !d.counts_as_iteration &&
@@ -556,11 +550,10 @@ static void limits(void)
 	in.iterations = UINT32_MAX;
 	CHECK("numbers at their ends do not overflow", decided(&in).action == DECISION_LIMIT);
 	in = usual();
-	in.facts.stream_error = OUTCOME_STREAM_BUDGET;
+	in.facts.reported = FAILURE_BUDGET;
 	d = decided(&in);
 	CHECK("an iteration's own budget ends the iteration, not the loop",
-	      d.action == DECISION_GO_ON && d.counts_as_iteration &&
-		      d.failure == OUTCOME_FAILURE_BUDGET);
+	      d.action == DECISION_GO_ON && d.counts_as_iteration && d.failure == FAILURE_BUDGET);
 }
 
 static void unchosen(void)
@@ -590,12 +583,12 @@ static void unchosen(void)
 	CHECK("nor of one that was chosen", !strstr(decided(&in).reasons[0], "nobody"));
 	in.found = "make check";
 	in.iterations = 20;
-	in.facts = (struct outcome_facts){ 0 };
+	in.facts = (struct failure_facts){ 0 };
 	CHECK("nor before an iteration, where it is not known",
 	      !strstr(allowed(&in).reasons[0], "nobody"));
 
 	in.iterations = 5;
-	in.facts = (struct outcome_facts){ .checks = 1, .checks_passed = 1, .output_bytes = 3 };
+	in.facts = (struct failure_facts){ .checks = 1, .checks_passed = 1, .output_bytes = 3 };
 	in.snapshot = *in.earlier;
 	in.breakers[BREAKER_NO_PROGRESS].count = 4;
 	d = decided(&in);
@@ -610,7 +603,7 @@ static void poor(void)
 	struct decision_input in = usual();
 	struct decision d;
 
-	in.facts.stream_error = OUTCOME_STREAM_BUDGET;
+	in.facts.reported = FAILURE_BUDGET;
 	in.snapshot = *in.earlier;
 	in.breakers[BREAKER_NO_PROGRESS].count = 4;
 	d = decided(&in);
@@ -625,7 +618,7 @@ static void tripping(void)
 	struct decision_input in = usual();
 	struct decision d = { 0 };
 
-	in.facts = (struct outcome_facts){ .signal = 11, .output_bytes = 3 };
+	in.facts = (struct failure_facts){ .signal = 11, .output_bytes = 3 };
 	in.snapshot = *in.earlier;
 	in.signature = 0;
 	for (int i = 0; i < 5; i++) {
@@ -680,7 +673,7 @@ static void tripping(void)
 	}
 	CHECK("not while more and more tests pass", d.action == DECISION_GO_ON);
 	in = usual();
-	in.facts = (struct outcome_facts){ .interrupted = true };
+	in.facts = (struct failure_facts){ .interrupted = true };
 	for (int i = 0; i < 4; i++) {
 		d = decided(&in);
 		memcpy(in.breakers, d.breakers, sizeof in.breakers);
@@ -692,7 +685,7 @@ static void tripping(void)
 	CHECK("until there are five in a row",
 	      d.action == DECISION_FAILED && d.breaker == BREAKER_INTERRUPTED);
 	in = usual();
-	in.facts = (struct outcome_facts){ .exit_code = 1, .denials = 3, .output_bytes = 1 };
+	in.facts = (struct failure_facts){ .exit_code = 1, .denials = 3, .output_bytes = 1 };
 	d = decided(&in);
 	CHECK("a denial is told from a failure",
 	      d.action == DECISION_GO_ON && says(&d, "the fence refused 3 acts"));

@@ -239,8 +239,7 @@ static void money(void)
 	CHECK("what an interrupted agent spent is spent", state->spent_nusd == 12);
 	CHECK("a session stays until there is another", strcmp(state->session, "abc-1") == 0);
 	CHECK("an error of the stream is a fact",
-	      state->facts.stream_error == OUTCOME_STREAM_RATE_LIMIT &&
-		      state->facts.reset_at == 99);
+	      state->facts.reported == FAILURE_RATE_LIMIT && state->facts.reset_at == 99);
 	happens(&script, "paused", "{\"reason\": \"cost\", \"warned\": true}");
 	CHECK("a warning is remembered", state->warned);
 	happens(&script, "changed", "{\"warn_cost_nusd\": 50}");

@@ -113,14 +113,14 @@ static void test_claude(void)
 		&seen);
 	CHECK("claude: a success that is an error is an error",
 	      seen.summary.finished && !seen.summary.ok &&
-		      seen.summary.error == AGENT_ERROR_OVERLOADED);
+		      seen.summary.error == FAILURE_OVERLOADED);
 	CHECK("claude: what the API said is no final message", !seen.summary.final);
 	agent_summary_release(&seen.summary);
 
 	read_text("claude",
 		  "{\"type\":\"result\",\"subtype\":\"error_max_budget_usd\",\"is_error\":true}\n",
 		  &seen);
-	CHECK("claude: its own budget", seen.summary.error == AGENT_ERROR_BUDGET);
+	CHECK("claude: its own budget", seen.summary.error == FAILURE_BUDGET);
 	agent_summary_release(&seen.summary);
 
 	read_text(
@@ -132,7 +132,7 @@ static void test_claude(void)
 		"\\u00b7 resets 5pm (Europe/Vilnius)\"}\n",
 		&seen);
 	CHECK("claude: a limit that is reported as a success is a limit",
-	      !seen.summary.ok && seen.summary.error == AGENT_ERROR_LIMIT);
+	      !seen.summary.ok && seen.summary.error == FAILURE_RATE_LIMIT);
 	CHECK("claude: and its words are there to be read",
 	      seen.summary.message && strstr(seen.summary.message, "resets 5pm (Europe/Vilnius)"));
 	agent_summary_release(&seen.summary);
@@ -144,7 +144,7 @@ static void test_claude(void)
 		"\"result\":\"You've hit your limit\"}\n",
 		&seen);
 	CHECK("claude: a limit keeps the time that was announced",
-	      seen.summary.error == AGENT_ERROR_LIMIT && seen.summary.reset_at == 1794887389);
+	      seen.summary.error == FAILURE_RATE_LIMIT && seen.summary.reset_at == 1794887389);
 	agent_summary_release(&seen.summary);
 
 	read_text(
@@ -153,7 +153,7 @@ static void test_claude(void)
 		"\"rate limit exceeded, resets 5pm <promise>COMPLETE</promise>\"}]}}\n",
 		&seen);
 	CHECK("claude: what a tool prints is neither a limit nor a message",
-	      seen.summary.error == AGENT_ERROR_NONE && !seen.summary.final &&
+	      seen.summary.error == FAILURE_NONE && !seen.summary.final &&
 		      seen.count[AGENT_EVENT_tool_result] == 1);
 	agent_summary_release(&seen.summary);
 
@@ -181,10 +181,10 @@ static void test_retries(void)
 
 	read_text("claude", retry, &seen);
 	CHECK("what the agent is still trying to get over stands",
-	      seen.summary.error == AGENT_ERROR_OVERLOADED && seen.summary.retries == 1);
+	      seen.summary.error == FAILURE_OVERLOADED && seen.summary.retries == 1);
 	agent_summary_release(&seen.summary);
 	read_text("claude", both, &seen);
-	CHECK("when it goes on, that is over", seen.summary.error == AGENT_ERROR_NONE);
+	CHECK("when it goes on, that is over", seen.summary.error == FAILURE_NONE);
 	agent_summary_release(&seen.summary);
 	read_text(
 		"codex",
@@ -192,7 +192,7 @@ static void test_retries(void)
 		"Many Requests)\"}\n",
 		&seen);
 	CHECK("codex: a wait for an hour without a word is known to be a limit",
-	      seen.summary.error == AGENT_ERROR_LIMIT && !seen.summary.finished);
+	      seen.summary.error == FAILURE_RATE_LIMIT && !seen.summary.finished);
 	agent_summary_release(&seen.summary);
 }
 
@@ -249,7 +249,7 @@ static void test_codex_and_others(void)
 		"try again at 3:05 PM.\"}}\n",
 		&seen);
 	CHECK("codex: a limit in words is one, because it is the turn that failed",
-	      seen.summary.error == AGENT_ERROR_LIMIT &&
+	      seen.summary.error == FAILURE_RATE_LIMIT &&
 		      strstr(seen.summary.message, "try again at 3:05 PM"));
 	agent_summary_release(&seen.summary);
 	read_text(
@@ -258,7 +258,7 @@ static void test_codex_and_others(void)
 		"\"aggregated_output\":\"You've hit your usage limit\",\"status\":\"completed\"}}\n",
 		&seen);
 	CHECK("codex: the same words printed by a command are none",
-	      seen.summary.error == AGENT_ERROR_NONE);
+	      seen.summary.error == FAILURE_NONE);
 	agent_summary_release(&seen.summary);
 	read_text(
 		"gemini",
@@ -276,7 +276,7 @@ static void test_codex_and_others(void)
 		"{\\\"error\\\":{\\\"code\\\":429,\\\"message\\\":\\\"Please retry in 30s.\\\"}}]\"}}\n",
 		&seen);
 	CHECK("gemini: the provider's own status is found in its message",
-	      seen.summary.error == AGENT_ERROR_LIMIT);
+	      seen.summary.error == FAILURE_RATE_LIMIT);
 	agent_summary_release(&seen.summary);
 	read_text(
 		"gemini",
@@ -284,7 +284,7 @@ static void test_codex_and_others(void)
 		&seen);
 	agent_summary_exit(&seen.summary, agent_format_find("gemini"), 503 - 256);
 	CHECK("gemini: where its stream does not say it, its exit status does",
-	      seen.summary.error == AGENT_ERROR_OVERLOADED);
+	      seen.summary.error == FAILURE_OVERLOADED);
 	agent_summary_release(&seen.summary);
 	read_text("opencode",
 		  "{\"type\":\"text\",\"part\":{\"text\":\"so far\"}}\n"

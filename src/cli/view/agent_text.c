@@ -128,9 +128,9 @@ static void tell_reason(const struct agent_text *live, const char *what, const c
 /* While a loop is looked at, errors are told with its end. */
 static void tell_error(struct agent_text *live, const struct agent_event *event)
 {
-	AUTO_FREE char *what = mem_format("  error (%s)", agent_error_name(event->error));
+	AUTO_FREE char *what = mem_format("  error (%s)", failure_row(event->error)->stream_name);
 
-	if (!live->whole || event->error == AGENT_ERROR_NONE || !event->text ||
+	if (!live->whole || event->error == FAILURE_NONE || !event->text ||
 	    (live->said && strcmp(live->said, event->text) == 0))
 		return;
 	tell_reason(live, what, event->text);

@@ -1,9 +1,9 @@
 /* The books of a gateway's owner: see ledger.h. */
 #include "gateway/owner/ledger.h"
 
+#include "failure/failure.h"
 #include "gateway/owner/spend_file.h"
 #include "meter/money.h"
-#include "meter/shape.h"
 #include "util/buffer.h"
 #include "util/clock.h"
 #include "util/fd.h"
@@ -274,8 +274,8 @@ int ledger_add(struct ledger *books, const struct ledger_row *row, struct error 
 	add_number(&line, "cost_nusd", row->cost_nusd);
 	buffer_printf(&line, ",\"estimated\":%s", row->estimated ? "true" : "false");
 	add_number(&line, "status", row->status);
-	if (row->kind > SHAPE_FINE && row->kind < SHAPE_CLASSES)
-		add_field(&line, "failure", shape_class_names[row->kind], 64);
+	if (row->failure > FAILURE_NONE && row->failure < FAILURES)
+		add_field(&line, "failure", failure_row(row->failure)->ledger_name, 64);
 	add_field(&line, "error", row->error, sizeof row->error);
 	if (row->retry_at_ms > 0)
 		add_number(&line, "retry_at_ms", (uint64_t)row->retry_at_ms);
@@ -290,10 +290,10 @@ int ledger_add(struct ledger *books, const struct ledger_row *row, struct error 
 	books->news.free_requests += row->provider[0] && row->free;
 	for (size_t i = 0; i < PRICE_KINDS; i++)
 		books->news.tokens[i] += row->tokens[i];
-	books->news.kind = row->kind;
+	books->news.failure = row->failure;
 	books->news.retry_at_ms = row->retry_at_ms;
 	books->news.unreached[0] = '\0';
-	if (row->kind == SHAPE_UNREACHABLE)
+	if (row->failure == FAILURE_UNREACHABLE)
 		add_text(books->news.unreached, LEDGER_ERROR, row->error);
 	if (fd_write_all(books->ledger, buffer_text(&line), line.used) < 0)
 		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
@@ -343,7 +343,7 @@ void ledger_add_refused(struct ledger *books, uint32_t count)
 
 void ledger_add_unreached(struct ledger *books, const char *text)
 {
-	books->news.kind = SHAPE_UNREACHABLE;
+	books->news.failure = FAILURE_UNREACHABLE;
 	books->news.retry_at_ms = 0;
 	books->news.unreached[0] = '\0';
 	add_text(books->news.unreached, LEDGER_ERROR, text);

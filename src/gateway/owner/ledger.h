@@ -31,7 +31,7 @@ struct ledger_row {
 	uint64_t searches;
 	uint64_t cost_nusd;
 	uint32_t status;     /* of HTTP; 0: there was no answer */
-	uint32_t kind;       /* enum shape_class */
+	uint32_t failure;    /* enum failure */
 	uint32_t estimated;  /* no final numbers came */
 	uint32_t free;       /* of a local model */
 	uint32_t known;      /* the model is in the table, or costs nothing */
@@ -91,7 +91,7 @@ struct ledger_news {
 	bool over;                    /* the money was used up: something was refused or cut */
 	enum ledger_scope scope;      /* which limit that was */
 	char why[LEDGER_WHY];         /* the same as a sentence */
-	uint32_t kind;                /* how the last request ended: enum shape_class */
+	uint32_t failure;             /* how the last request ended: enum failure */
 	int64_t retry_at_ms;          /* when that provider wants to be asked again; 0: not said */
 	char unreached[LEDGER_ERROR]; /* why it had no answer; empty: it had one */
 	uint32_t refused;             /* requests, because the money was used up */

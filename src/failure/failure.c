@@ -1,0 +1,260 @@
+/* Failures: the table and the mappings. See failure.h. */
+#include "failure/failure.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct failure_row rows[] = {
+	[FAILURE_NONE] = { "none", "none", "fine", FAILURE_CONTINUE, true, NULL, NULL },
+	[FAILURE_RATE_LIMIT] = { "provider limit", "limit", "rate limit", FAILURE_WAIT, false,
+				 "the provider's limit is reached",
+				 "wait, or ask the provider for a higher limit" },
+	[FAILURE_OVERLOADED] = { "overloaded", "overloaded", "overloaded", FAILURE_WAIT, false,
+				 "the provider is overloaded", "wait, or choose another model" },
+	[FAILURE_SERVER_ERROR] = { "server error", "server_error", "server error", FAILURE_WAIT,
+				   false, "the provider has an internal error",
+				   "wait, or look at the provider's status page" },
+	[FAILURE_UNREACHABLE] = { "unreachable", "unreachable", "unreachable", FAILURE_WAIT, false,
+				  "the model server cannot be reached",
+				  "is it running, and this machine online?" },
+	[FAILURE_AUTHENTICATION] = { "authentication", "auth", "authentication", FAILURE_PAUSE,
+				     false, "the provider refuses the key or login",
+				     "set a valid key or log in again" },
+	[FAILURE_PERMISSION] = { "permission", "permission", "permission", FAILURE_PAUSE, false,
+				 "the key or account is not allowed to do this",
+				 "give it access at the provider, or use another key or model" },
+	[FAILURE_BILLING] = { "billing", "billing", "billing", FAILURE_PAUSE, false,
+			      "the provider's account has no credit left",
+			      "add credit at the provider, or use another key" },
+	[FAILURE_MODEL_NOT_FOUND] = { "model not found", "model_not_found", "model not found",
+				      FAILURE_PAUSE, false, "the provider does not know this model",
+				      "check the model's name (--model) and the provider's "
+				      "address (--upstream)" },
+	[FAILURE_BUDGET] = { "budget", "budget", "budget", FAILURE_CONTINUE, false,
+			     "the money for this iteration is used up", "raise --budget" },
+	[FAILURE_HANG] = { "hang", "hang", "hang", FAILURE_COUNT_ERROR, false,
+			   "the agent printed nothing for too long", "raise --idle-timeout" },
+	[FAILURE_TIMEOUT] = { "timeout", "timeout", "timeout", FAILURE_COUNT_ERROR, false,
+			      "the agent took too long", "raise --timeout" },
+	[FAILURE_NETWORK] = { "network", "network", "network", FAILURE_COUNT_ERROR, true,
+			      "the agent lost a connection", "look at its log" },
+	[FAILURE_OTHER] = { "other", "other", "other", FAILURE_COUNT_ERROR, true,
+			    "the agent reports an error", "look at its log" },
+	[FAILURE_DENIAL] = { "denial", "denial", "denial", FAILURE_COUNT_ERROR, false,
+			     "the agent failed after the fence had refused something",
+			     "allow it if the agent needs it (ringfence suggest)" },
+	[FAILURE_CRASH] = { "crash", "crash", "crash", FAILURE_COUNT_ERROR, false,
+			    "the agent failed", "look at its log" },
+	[FAILURE_NO_OP] = { "no-op", "no-op", "no-op", FAILURE_COUNT_ERROR, false,
+			    "the agent changed nothing and said nothing",
+			    "check that the agent runs at all" },
+	[FAILURE_CHECK_FAILED] = { "check failed", "check failed", "check failed", FAILURE_CONTINUE,
+				   false, "a check does not pass",
+				   "nothing: the agent is told about it" },
+};
+_Static_assert(sizeof rows / sizeof *rows == FAILURES, "every failure has a row");
+
+const struct failure_row *failure_row(enum failure failure)
+{
+	return &rows[failure < FAILURES ? failure : FAILURE_OTHER];
+}
+
+bool failure_find(const char *name, enum failure *ret_failure)
+{
+	for (int i = 0; i < FAILURES; i++) {
+		if (strcmp(name, rows[i].name) != 0 && strcmp(name, rows[i].stream_name) != 0 &&
+		    strcmp(name, rows[i].ledger_name) != 0)
+			continue;
+		*ret_failure = (enum failure)i;
+		return true;
+	}
+	return false;
+}
+
+enum failure failure_from_stream(const char *name)
+{
+	enum failure failure = FAILURE_OTHER;
+
+	if (!name)
+		return FAILURE_NONE;
+	failure_find(name, &failure);
+	return failure;
+}
+
+/* --- what a provider answers */
+
+/* Types (or codes) of errors that say more than the status: Anthropic, OpenAI, Google. */
+static const struct {
+	const char *type;
+	enum failure failure;
+} types[] = {
+	{ "insufficient_quota", FAILURE_BILLING },
+	{ "billing_error", FAILURE_BILLING },
+	{ "billing_hard_limit_reached", FAILURE_BILLING },
+	{ "billing_not_active", FAILURE_BILLING },
+	{ "model_not_found", FAILURE_MODEL_NOT_FOUND },
+	{ "rate_limit_error", FAILURE_RATE_LIMIT },
+	{ "rate_limit_exceeded", FAILURE_RATE_LIMIT },
+	{ "RESOURCE_EXHAUSTED", FAILURE_RATE_LIMIT },
+	{ "overloaded_error", FAILURE_OVERLOADED },
+	{ "server_is_overloaded", FAILURE_OVERLOADED },
+	{ "UNAVAILABLE", FAILURE_OVERLOADED },
+	{ "authentication_error", FAILURE_AUTHENTICATION },
+	{ "invalid_api_key", FAILURE_AUTHENTICATION },
+	{ "UNAUTHENTICATED", FAILURE_AUTHENTICATION },
+	{ "permission_error", FAILURE_PERMISSION },
+	{ "PERMISSION_DENIED", FAILURE_PERMISSION },
+};
+
+/* Sentences of providers whose type and status say only that the request is invalid. */
+static const struct {
+	const char *text;
+	enum failure failure;
+} sentences[] = {
+	{ "credit balance is too low", FAILURE_BILLING }, /* Anthropic, with 400 */
+	{ "API key not valid", FAILURE_AUTHENTICATION },  /* Google, with 400 */
+	{ "API key expired", FAILURE_AUTHENTICATION },    /* Google, with 400 */
+};
+
+static const struct {
+	unsigned int status;
+	enum failure failure;
+} statuses[] = {
+	{ 401, FAILURE_AUTHENTICATION },  { 402, FAILURE_BILLING },    { 403, FAILURE_PERMISSION },
+	{ 404, FAILURE_MODEL_NOT_FOUND }, { 429, FAILURE_RATE_LIMIT }, { 503, FAILURE_OVERLOADED },
+	{ 529, FAILURE_OVERLOADED },
+};
+
+/* Types that say no more than 500 does; within a stream there is no other status. */
+static const char *const internal[] = { "api_error", "server_error", "internal_server_error",
+					"INTERNAL" };
+
+static enum failure from_type(const char *type)
+{
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+		if (strcmp(type, types[i].type) == 0)
+			return types[i].failure;
+	return FAILURE_NONE;
+}
+
+static enum failure from_sentence(const char *message)
+{
+	for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+		if (strcasestr(message, sentences[i].text))
+			return sentences[i].failure;
+	return FAILURE_NONE;
+}
+
+static enum failure from_status(unsigned int status, const char *type)
+{
+	for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
+		if (status == statuses[i].status)
+			return statuses[i].failure;
+	if (status >= 500)
+		return FAILURE_SERVER_ERROR;
+	for (size_t i = 0; i < sizeof internal / sizeof *internal; i++)
+		if (strcmp(type, internal[i]) == 0)
+			return FAILURE_SERVER_ERROR;
+	return FAILURE_OTHER;
+}
+
+enum failure failure_from_http(unsigned int status, const char *type, const char *message)
+{
+	enum failure failure;
+
+	type = type ? type : "";
+	message = message ? message : "";
+	if (status < 400 && !*type)
+		return FAILURE_NONE;
+	failure = from_type(type);
+	if (failure == FAILURE_NONE)
+		failure = from_sentence(message);
+	return failure == FAILURE_NONE ? from_status(status, type) : failure;
+}
+
+/* --- whose word counts */
+
+enum failure failure_combine(const struct failure_reports *reports)
+{
+	const struct failure_row *agent = failure_row(reports->agent);
+	const struct failure_row *gateway = failure_row(reports->gateway);
+
+	if (reports->over_budget)
+		return FAILURE_BUDGET;
+	if (reports->ok || gateway->vague)
+		return reports->agent;
+	if (agent->vague || agent->response == gateway->response)
+		return reports->gateway;
+	return reports->agent;
+}
+
+/* --- what an iteration was */
+
+/* After a good result the end says nothing: agents that do not end by themselves are ended. */
+static bool finished(const struct failure_facts *facts)
+{
+	return facts->has_result && !facts->result_error;
+}
+
+static bool failed(const struct failure_facts *facts)
+{
+	return !finished(facts) && (facts->result_error || facts->signal != 0 ||
+				    facts->exit_code != 0 || facts->reported != FAILURE_NONE);
+}
+
+/* A vague report is left to the exit status and the fence. */
+enum failure failure_from_reports(const struct failure_facts *facts)
+{
+	return failure_row(facts->reported)->vague ? FAILURE_NONE : facts->reported;
+}
+
+enum failure failure_from_limits(const struct failure_facts *facts)
+{
+	if (finished(facts))
+		return FAILURE_NONE;
+	if (facts->idle)
+		return FAILURE_HANG;
+	return facts->timed_out ? FAILURE_TIMEOUT : FAILURE_NONE;
+}
+
+enum failure failure_from_fence(const struct failure_facts *facts)
+{
+	return facts->denials > 0 && failed(facts) ? FAILURE_DENIAL : FAILURE_NONE;
+}
+
+enum failure failure_from_exit(const struct failure_facts *facts)
+{
+	return failed(facts) ? FAILURE_CRASH : FAILURE_NONE;
+}
+
+enum failure failure_from_work(const struct failure_facts *facts)
+{
+	return facts->files_changed == 0 && facts->output_bytes == 0 ? FAILURE_NO_OP : FAILURE_NONE;
+}
+
+enum failure failure_from_checks(const struct failure_facts *facts)
+{
+	return failure_checks_held(facts) < facts->checks ? FAILURE_CHECK_FAILED : FAILURE_NONE;
+}
+
+enum failure failure_of(const struct failure_facts *facts)
+{
+	static enum failure (*const sources[])(const struct failure_facts *facts) = {
+		failure_from_reports, failure_from_limits, failure_from_fence,
+		failure_from_exit,    failure_from_work,   failure_from_checks,
+	};
+	enum failure failure = FAILURE_NONE;
+
+	for (size_t i = 0; i < sizeof sources / sizeof *sources && failure == FAILURE_NONE; i++)
+		failure = sources[i](facts);
+	return failure;
+}
+
+uint32_t failure_checks_held(const struct failure_facts *facts)
+{
+	uint32_t passed = facts->checks_passed < facts->checks ? facts->checks_passed
+							       : facts->checks;
+
+	return facts->checks_vacuous < passed ? passed - facts->checks_vacuous : 0;
+}

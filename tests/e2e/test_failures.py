@@ -1,0 +1,129 @@
+"""A provider that refuses, through the gateway: what the loop does about it is the same for every kind of agent."""
+
+from harness import cases, contains, equal
+from harness.loop import Loop
+from harness.provider import Provider, message, respond
+
+KEY = "sk-ant-real-0123456789abcdef"
+
+# One request, as an agent makes it; exits 1 where it is refused.
+ASK = """
+import json, os, sys, urllib.request as u, urllib.error
+request = u.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", json.dumps(
+    {"model": "claude-opus-5-5", "max_tokens": 100, "messages": [{"role": "user", "content": "hi"}]}).encode(),
+    {"x-api-key": os.environ["ANTHROPIC_API_KEY"]})
+try:
+    u.urlopen(request).read()
+except urllib.error.HTTPError:
+    sys.exit(1)
+"""
+
+# How an agent behaves whose request is refused: what it runs (None: the built-in agent), and the options of `run`.
+AGENTS = {
+    "plain": ("python3 ask.py", ()),
+    "events": ("python3 ask.py || event error; exit 1", ("--agent-format", "events")),
+    "builtin": (None, ("--agent", "builtin")),
+    "plain, exit status 0": ("python3 ask.py; exit 0", ()),
+    "plain, with an edit": ("python3 ask.py; edit a $N; say 'I did what I could'", ()),
+    "events, but none": ("python3 ask.py; exit 0", ("--agent-format", "events")),
+}
+KINDS = tuple(AGENTS)[:3]
+
+# What the provider answers, and what the loop says: status, type, message, class, words.
+REFUSALS = {
+    401: ("authentication_error", "invalid x-api-key", "authentication", "the provider refuses the key or login"),
+    403: ("permission_error", "your key may not use this", "permission", "the key or account is not allowed to do this"),
+    402: ("billing_error", "pay your bill", "billing", "the provider's account has no credit left"),
+    400: ("invalid_request_error", "Your credit balance is too low to access the Anthropic API.", "billing",
+          "the provider's account has no credit left"),
+    404: ("not_found_error", "model: claude-opus-5-5", "model not found", "the provider does not know this model"),
+}
+PASSING = {
+    429: ("rate_limit_error", "slow down", "provider limit", "the provider's limit is reached"),
+    529: ("overloaded_error", "Overloaded", "overloaded", "the provider is overloaded"),
+    503: ("api_error", "no server", "overloaded", "the provider is overloaded"),
+    500: ("api_error", "Internal server error", "server error", "the provider has an internal error"),
+    0: (None, None, "unreachable", "cannot be reached: Connection refused"),
+}
+
+
+def refusal(status, kind, text):
+    return respond({"type": "error", "error": {"type": kind, "message": text}}, f"{status} No", "application/json", "x-should-retry: false")
+
+
+class World:
+    """A provider that gives one answer, settings that lead to it (port: to nobody), and a loop."""
+
+    def __init__(self, t, answer, agent, port=None):
+        self.script, self.words = AGENTS[agent]
+        if not port:
+            self.provider = Provider(answer)
+            t.cleanups.append(self.provider.close)
+        t.at_home(".config/ringfence/config.yml", f"upstream: [anthropic=http://127.0.0.1:{port or self.provider.port}]\n")
+        self.loop = Loop(t, scripts={"all": self.script} if self.script else None)
+        self.loop.write("ask.py", ASK)
+        self.env = t.env(ANTHROPIC_API_KEY=KEY)
+
+    def run(self, *words):
+        command = ("--agent-command", "sh agent.sh") if self.script else ()
+        return self.loop.ringfence("run", "make it", *command, *self.words, "-m", "3", "--check", "test -f done", *words, env=self.env)
+
+
+def check_first_iteration(loop, failure, verdict):
+    (entry,) = loop.history()
+    equal((entry["failure"], entry["verdict"], entry["counts"]), (failure, verdict, False), "the iteration", entry)
+
+
+@cases(*((status, agent) for status in REFUSALS for agent in (AGENTS if status == 401 else KINDS)))
+def test_a_refusal_that_only_a_person_can_settle_pauses_the_loop_at_once(t, status, agent):
+    kind, text, failure, words = REFUSALS[status]
+    world = World(t, lambda request, _: refusal(status, kind, text), agent)
+    result = world.run()
+    equal(result.code, 3, "exit status", result)
+    check_first_iteration(world.loop, failure, "pause")
+    said = world.loop.status()
+    equal((said["status"], said["used"], len(world.provider.requests)), ("paused", 0, 1), "status, iterations and requests", said)
+    for place, where in ((result.out, "what is told"), (said["reason"], "the reason")):
+        contains(place, words, where)
+        contains(place, "then ringfence resume", where)
+
+
+@cases(*((status, agent) for status in PASSING for agent in (AGENTS if status == 529 else KINDS)))
+def test_a_failure_that_passes_is_waited_for_and_uses_up_no_iteration(t, status, agent):
+    kind, text, failure, words = PASSING[status]
+    world = World(t, lambda request, _: refusal(status, kind, text), agent, port=None if status else t.held_port())
+    result = world.run("--detach")
+    equal(result.code, 0, "exit status", result)
+    said = world.loop.waiting()
+    contains(said["reason"], words, "the reason")
+    contains(said["reason"], "waiting until ", "the reason")
+    check_first_iteration(world.loop, failure, "wait")
+    equal(said["used"], 0, "iterations", said)
+    world.loop.ringfence("abort")
+    world.loop.ended("aborted")
+
+
+@cases("plain", "events")
+def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
+    """The control: the same agent, the same provider, and a key that it takes."""
+    mended = []
+    world = World(t, lambda request, _: message() if mended else refusal(401, "authentication_error", "invalid x-api-key"), agent)
+    equal(world.run().code, 3, "exit status")
+    mended.append(True)
+    world.loop.write("script/all", "python3 ask.py && edit done yes")
+    result = world.loop.ringfence("resume", "--follow", env=world.env)
+    equal((result.code, world.loop.status()["used"]), (0, 1), "exit status and iterations", result)
+
+
+def test_a_request_that_is_answered_after_all_is_no_failure(t):
+    """What counts is how the last request ended."""
+    world = World(t, lambda request, _: message() if len(world.provider.requests) > 1 else refusal(401, "authentication_error", "no"), "plain")
+    world.loop.write("script/all", "python3 ask.py; python3 ask.py && edit done yes")
+    equal(world.run().code, 0, "exit status")
+
+
+def test_an_agent_that_finished_well_after_a_failed_request_is_fine(t):
+    world = World(t, lambda request, _: refusal(403, "permission_error", "not this one"), "events")
+    world.loop.write("script/all", "python3 ask.py; edit a $N; event final '\"text\": \"I did without it\"'")
+    equal(world.run("-m", "1").code, 2, "exit status")
+    equal(world.loop.history()[0]["failure"], "check failed", "the class")

@@ -1,0 +1,419 @@
+/* Failures: every row of the table, every source, and whose word counts. */
+#include "unit.h"
+
+#include "failure/failure.h"
+
+#include "util/mem.h"
+
+#include <string.h>
+
+/* For each failure, how each source tells it. A missing cell is a failure of the test. */
+enum source {
+	FROM_HTTP,   /* status and body, as the gateway sees them */
+	FROM_STREAM, /* a typed event, or a name in a journal */
+	FROM_FACTS,  /* of an iteration: reports, limits, fence, exit status, work, checks */
+	SOURCES
+};
+
+/* An answer of a provider, a name, and facts; what a source cannot tell says so. */
+static const struct {
+	bool by_http, by_stream, by_facts;
+	unsigned int status;
+	const char *type;
+	const char *message;
+	const char *name;
+	struct failure_facts facts;
+	enum failure_response response;
+} cells[] = {
+	[FAILURE_NONE] = { true,
+			   true,
+			   true,
+			   200,
+			   "",
+			   "",
+			   "none",
+			   { .output_bytes = 1 },
+			   FAILURE_CONTINUE },
+	[FAILURE_RATE_LIMIT] = { true,
+				 true,
+				 true,
+				 429,
+				 "rate_limit_error",
+				 "slow down",
+				 "limit",
+				 { .reported = FAILURE_RATE_LIMIT },
+				 FAILURE_WAIT },
+	[FAILURE_OVERLOADED] = { true,
+				 true,
+				 true,
+				 529,
+				 "overloaded_error",
+				 "Overloaded",
+				 "overloaded",
+				 { .reported = FAILURE_OVERLOADED },
+				 FAILURE_WAIT },
+	[FAILURE_SERVER_ERROR] = { true,
+				   true,
+				   true,
+				   500,
+				   "api_error",
+				   "Internal server error",
+				   "server_error",
+				   { .reported = FAILURE_SERVER_ERROR },
+				   FAILURE_WAIT },
+	[FAILURE_UNREACHABLE] = { false,
+				  true,
+				  true,
+				  0,
+				  "",
+				  "",
+				  "unreachable",
+				  { .reported = FAILURE_UNREACHABLE },
+				  FAILURE_WAIT },
+	[FAILURE_AUTHENTICATION] = { true,
+				     true,
+				     true,
+				     401,
+				     "authentication_error",
+				     "invalid x-api-key",
+				     "auth",
+				     { .reported = FAILURE_AUTHENTICATION },
+				     FAILURE_PAUSE },
+	[FAILURE_PERMISSION] = { true,
+				 true,
+				 true,
+				 403,
+				 "permission_error",
+				 "not you",
+				 "permission",
+				 { .reported = FAILURE_PERMISSION },
+				 FAILURE_PAUSE },
+	[FAILURE_BILLING] = { true,
+			      true,
+			      true,
+			      402,
+			      "billing_error",
+			      "pay",
+			      "billing",
+			      { .reported = FAILURE_BILLING },
+			      FAILURE_PAUSE },
+	[FAILURE_MODEL_NOT_FOUND] = { true,
+				      true,
+				      true,
+				      404,
+				      "not_found_error",
+				      "model: x",
+				      "model_not_found",
+				      { .reported = FAILURE_MODEL_NOT_FOUND },
+				      FAILURE_PAUSE },
+	[FAILURE_BUDGET] = { false,
+			     true,
+			     true,
+			     0,
+			     "",
+			     "",
+			     "budget",
+			     { .reported = FAILURE_BUDGET },
+			     FAILURE_CONTINUE },
+	[FAILURE_HANG] = { false,
+			   true,
+			   true,
+			   0,
+			   "",
+			   "",
+			   "hang",
+			   { .idle = true, .signal = 15 },
+			   FAILURE_COUNT_ERROR },
+	[FAILURE_TIMEOUT] = { false,
+			      true,
+			      true,
+			      0,
+			      "",
+			      "",
+			      "timeout",
+			      { .timed_out = true, .signal = 15 },
+			      FAILURE_COUNT_ERROR },
+	[FAILURE_NETWORK] = { false,
+			      true,
+			      false,
+			      0,
+			      "",
+			      "",
+			      "network",
+			      { 0 },
+			      FAILURE_COUNT_ERROR },
+	[FAILURE_OTHER] = { true,
+			    true,
+			    false,
+			    400,
+			    "invalid_request_error",
+			    "no",
+			    "other",
+			    { 0 },
+			    FAILURE_COUNT_ERROR },
+	[FAILURE_DENIAL] = { false,
+			     true,
+			     true,
+			     0,
+			     "",
+			     "",
+			     "denial",
+			     { .exit_code = 1, .denials = 1 },
+			     FAILURE_COUNT_ERROR },
+	[FAILURE_CRASH] = { false,
+			    true,
+			    true,
+			    0,
+			    "",
+			    "",
+			    "crash",
+			    { .exit_code = 1 },
+			    FAILURE_COUNT_ERROR },
+	[FAILURE_NO_OP] = { false, true, true, 0, "", "", "no-op", { 0 }, FAILURE_COUNT_ERROR },
+	[FAILURE_CHECK_FAILED] = { false,
+				   true,
+				   true,
+				   0,
+				   "",
+				   "",
+				   "check failed",
+				   { .output_bytes = 1, .checks = 1 },
+				   FAILURE_CONTINUE },
+};
+_Static_assert(sizeof cells / sizeof *cells == FAILURES, "every failure has its cells");
+
+static bool is_told(enum source source, enum failure failure)
+{
+	enum failure found = FAILURES;
+
+	switch (source) {
+	case FROM_HTTP:
+		found = failure_from_http(cells[failure].status, cells[failure].type,
+					  cells[failure].message);
+		return !cells[failure].by_http || found == failure;
+	case FROM_STREAM:
+		found = failure_from_stream(cells[failure].name);
+		return !cells[failure].by_stream || found == failure;
+	case FROM_FACTS:
+		found = failure_of(&cells[failure].facts);
+		return !cells[failure].by_facts || found == failure;
+	case SOURCES:
+		break;
+	}
+	return false;
+}
+
+static void test_every_source(void)
+{
+	static const char *const names[SOURCES] = { "an answer", "a stream", "the facts" };
+
+	for (int i = 0; i < FAILURES; i++) {
+		const bool by[SOURCES] = { cells[i].by_http, cells[i].by_stream,
+					   cells[i].by_facts };
+
+		for (int source = 0; source < SOURCES; source++) {
+			AUTO_FREE char *sentence =
+				mem_format("'%s' by %s%s", failure_row((enum failure)i)->name,
+					   names[source], by[source] ? "" : ": never");
+
+			CHECK(sentence, is_told((enum source)source, (enum failure)i));
+		}
+		AUTO_FREE char *told = mem_format("'%s' has a source",
+						  failure_row((enum failure)i)->name);
+
+		CHECK(told, cells[i].name && (by[FROM_HTTP] || by[FROM_STREAM] || by[FROM_FACTS]));
+	}
+}
+
+static bool is_found(const char *name, enum failure failure)
+{
+	enum failure found = FAILURES;
+
+	return name && *name && failure_find(name, &found) && found == failure;
+}
+
+static void test_every_row(void)
+{
+	for (int i = 0; i < FAILURES; i++) {
+		const struct failure_row *row = failure_row((enum failure)i);
+		bool helps = row->response == FAILURE_PAUSE ||
+			     row->response == FAILURE_COUNT_ERROR || i == FAILURE_UNREACHABLE;
+		AUTO_FREE char *names = mem_format("'%s' is found by each of its names", row->name);
+		AUTO_FREE char *words = mem_format("'%s' has words for the user", row->name);
+		AUTO_FREE char *acts = mem_format("'%s' has the response that is documented",
+						  row->name);
+
+		CHECK(names, is_found(row->name, (enum failure)i) &&
+				     is_found(row->stream_name, (enum failure)i) &&
+				     is_found(row->ledger_name, (enum failure)i));
+		CHECK(words, i == FAILURE_NONE || (row->what && *row->what &&
+						   (!helps || (row->remedy && *row->remedy))));
+		CHECK(acts, row->response == cells[i].response);
+	}
+}
+
+/* Names that versions before this table wrote into journals, ledgers and streams. */
+static void test_old_names(void)
+{
+	static const struct {
+		const char *name;
+		enum failure failure;
+	} old[] = {
+		{ "none", FAILURE_NONE },
+		{ "limit", FAILURE_RATE_LIMIT },
+		{ "rate limit", FAILURE_RATE_LIMIT },
+		{ "provider limit", FAILURE_RATE_LIMIT },
+		{ "overloaded", FAILURE_OVERLOADED },
+		{ "auth", FAILURE_AUTHENTICATION },
+		{ "authentication", FAILURE_AUTHENTICATION },
+		{ "billing", FAILURE_BILLING },
+		{ "budget", FAILURE_BUDGET },
+		{ "network", FAILURE_NETWORK },
+		{ "other", FAILURE_OTHER },
+		{ "unreachable", FAILURE_UNREACHABLE },
+		{ "hang", FAILURE_HANG },
+		{ "timeout", FAILURE_TIMEOUT },
+		{ "denial", FAILURE_DENIAL },
+		{ "crash", FAILURE_CRASH },
+		{ "no-op", FAILURE_NO_OP },
+		{ "check failed", FAILURE_CHECK_FAILED },
+	};
+	enum failure found = FAILURE_BUDGET;
+
+	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
+		AUTO_FREE char *sentence = mem_format("the old name '%s' is still read",
+						      old[i].name);
+
+		CHECK(sentence, is_found(old[i].name, old[i].failure));
+	}
+	CHECK("an unknown name is not found, and leaves the output alone",
+	      !failure_find("nothing", &found) && found == FAILURE_BUDGET);
+	CHECK("in a stream it is some failure", failure_from_stream("nothing") == FAILURE_OTHER);
+	CHECK("no name is no failure", failure_from_stream(NULL) == FAILURE_NONE);
+	CHECK("a number out of range is some failure",
+	      failure_row(FAILURES) == failure_row(FAILURE_OTHER));
+}
+
+/* What the providers send. */
+static void test_answers(void)
+{
+	static const struct {
+		unsigned int status;
+		const char *type;
+		const char *message;
+		enum failure failure;
+	} answers[] = {
+		{ 200, "", "", FAILURE_NONE },
+		{ 200, "overloaded_error", "", FAILURE_OVERLOADED },
+		{ 200, "api_error", "", FAILURE_SERVER_ERROR },
+		{ 200, "server_error", "", FAILURE_SERVER_ERROR },
+		{ 200, "invalid_request_error", "", FAILURE_OTHER },
+		{ 400, "", "", FAILURE_OTHER },
+		{ 400, "invalid_request_error",
+		  "Your credit balance is too low to access the Anthropic API.", FAILURE_BILLING },
+		{ 400, "INVALID_ARGUMENT", "API key not valid. Please pass a valid API key.",
+		  FAILURE_AUTHENTICATION },
+		{ 400, "model_not_found", "", FAILURE_MODEL_NOT_FOUND },
+		{ 401, "", "", FAILURE_AUTHENTICATION },
+		{ 401, "invalid_api_key", "", FAILURE_AUTHENTICATION },
+		{ 402, "", "", FAILURE_BILLING },
+		{ 403, "", "", FAILURE_PERMISSION },
+		{ 403, "PERMISSION_DENIED", "", FAILURE_PERMISSION },
+		{ 403, "billing_not_active", "", FAILURE_BILLING },
+		{ 404, "", "", FAILURE_MODEL_NOT_FOUND },
+		{ 404, "NOT_FOUND", "models/x is not found", FAILURE_MODEL_NOT_FOUND },
+		{ 404, "api_error", "model 'x' not found", FAILURE_MODEL_NOT_FOUND },
+		{ 413, "request_too_large", "", FAILURE_OTHER },
+		{ 429, "", "", FAILURE_RATE_LIMIT },
+		{ 429, "insufficient_quota", "", FAILURE_BILLING },
+		{ 429, "RESOURCE_EXHAUSTED", "", FAILURE_RATE_LIMIT },
+		{ 500, "", "", FAILURE_SERVER_ERROR },
+		{ 500, "INTERNAL", "", FAILURE_SERVER_ERROR },
+		{ 502, "", "", FAILURE_SERVER_ERROR },
+		{ 503, "server_error", "", FAILURE_OVERLOADED },
+		{ 503, "UNAVAILABLE", "", FAILURE_OVERLOADED },
+		{ 529, "", "", FAILURE_OVERLOADED },
+	};
+
+	for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+		AUTO_FREE char *sentence = mem_format("%u '%s' is '%s'", answers[i].status,
+						      answers[i].type,
+						      failure_row(answers[i].failure)->name);
+
+		CHECK(sentence, failure_from_http(answers[i].status, answers[i].type,
+						  answers[i].message) == answers[i].failure);
+	}
+	CHECK("an answer needs no body",
+	      failure_from_http(401, NULL, NULL) == FAILURE_AUTHENTICATION);
+}
+
+/* Every word of an agent with everything that a gateway can see. */
+static bool is_combined(enum failure agent, enum failure gateway)
+{
+	const struct failure_row *said = failure_row(agent);
+	const struct failure_row *seen = failure_row(gateway);
+	const struct failure_reports reports = { .agent = agent, .gateway = gateway };
+	enum failure wanted = agent;
+
+	if (!seen->vague && (said->vague || said->response == seen->response))
+		wanted = gateway;
+	return failure_combine(&reports) == wanted;
+}
+
+static void test_whose_word_counts(void)
+{
+	static const struct {
+		const char *sentence;
+		struct failure_reports reports;
+		enum failure failure;
+	} rules[] = {
+		{ "the wire beats silence",
+		  { .gateway = FAILURE_AUTHENTICATION },
+		  FAILURE_AUTHENTICATION },
+		{ "the wire beats a vague word",
+		  { .agent = FAILURE_OTHER, .gateway = FAILURE_BILLING },
+		  FAILURE_BILLING },
+		{ "the wire says what exactly a person must do",
+		  { .agent = FAILURE_AUTHENTICATION, .gateway = FAILURE_BILLING },
+		  FAILURE_BILLING },
+		{ "the gateway's own 502 is no overload",
+		  { .agent = FAILURE_SERVER_ERROR, .gateway = FAILURE_UNREACHABLE },
+		  FAILURE_UNREACHABLE },
+		{ "a side request does not hide what ended the turn",
+		  { .agent = FAILURE_RATE_LIMIT, .gateway = FAILURE_MODEL_NOT_FOUND },
+		  FAILURE_RATE_LIMIT },
+		{ "an agent's own budget is never on the wire",
+		  { .agent = FAILURE_BUDGET, .gateway = FAILURE_RATE_LIMIT },
+		  FAILURE_BUDGET },
+		{ "a request that went well refutes nothing",
+		  { .agent = FAILURE_AUTHENTICATION },
+		  FAILURE_AUTHENTICATION },
+		{ "a vague sight refutes nothing",
+		  { .agent = FAILURE_RATE_LIMIT, .gateway = FAILURE_OTHER },
+		  FAILURE_RATE_LIMIT },
+		{ "an agent that finished well after a failed request is fine",
+		  { .ok = true, .gateway = FAILURE_AUTHENTICATION },
+		  FAILURE_NONE },
+		{ "our own limit explains everything",
+		  { .over_budget = true, .agent = FAILURE_BILLING, .gateway = FAILURE_BILLING },
+		  FAILURE_BUDGET },
+	};
+	bool held = true;
+
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+		CHECK(rules[i].sentence, failure_combine(&rules[i].reports) == rules[i].failure);
+	for (int agent = 0; agent < FAILURES; agent++)
+		for (int gateway = 0; gateway < FAILURES; gateway++)
+			held = held && is_combined((enum failure)agent, (enum failure)gateway);
+	CHECK("the rule holds for every pair", held);
+}
+
+int main(void)
+{
+	test_every_source();
+	test_every_row();
+	test_old_names();
+	test_answers();
+	test_whose_word_counts();
+	return unit_failures > 0;
+}
