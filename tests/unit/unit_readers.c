@@ -343,6 +343,15 @@ static void test_bytes(void)
 		      strcmp(seen.summary.final,
 			     "a\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbdz") == 0);
 	agent_summary_release(&seen.summary);
+
+	read_text("claude",
+		  "{\"type\":\"result\",\"subtype\":\"success\",\"usage\":{\"odd\":\"\xff\\ud83d\","
+		  "\"large\":123456789012345678901234567890},\"result\":\"done \\ud83d\"}\n",
+		  &seen);
+	CHECK("claude: a turn has ended even if its last line is cut inside a character",
+	      seen.summary.finished && seen.summary.ok && seen.summary.final &&
+		      strcmp(seen.summary.final, "done \xef\xbf\xbd") == 0);
+	agent_summary_release(&seen.summary);
 }
 
 static void test_adapters(void)
