@@ -106,7 +106,7 @@ static void judge_refusal(struct completion *ask, struct try *try, struct comple
 	struct usage_reader usage;
 	const char *body = buffer_text(&try->body);
 
-	usage_init(&usage, ask->dialect->format, false);
+	usage_init(&usage, ask->dialect->reader.format, false);
 	usage_feed(&usage, body, try->body.used);
 	if (try->head.status == 200) {
 		AUTO_FREE char *shown = text_escaped(body);
@@ -200,7 +200,7 @@ void completion_request(struct completion *ask, const char *body, size_t size, s
 				   .body = BUFFER_INIT(REPLY_ERROR) };
 		int64_t delay;
 
-		reply_init(answer, ask->dialect);
+		reply_init(answer, &ask->dialect->reader);
 		*ret_end = (struct completion_end){ 0 };
 		ask_once(ask, body, size, &try, ret_end);
 		buffer_release(&try.body);

@@ -231,9 +231,8 @@ const struct dialect dialect_anthropic = {
 	.lines = "anthropic-version: 2023-06-01\r\n",
 	.key_line = "x-api-key: ",
 	.model = "claude-sonnet-5-5",
-	.format = USAGE_ANTHROPIC,
+	.reader = { USAGE_ANTHROPIC, reply_take_anthropic },
 	.write = write_anthropic,
-	.take = reply_take_anthropic,
 };
 
 const struct dialect dialect_chat = {
@@ -245,7 +244,6 @@ const struct dialect dialect_chat = {
 	.lines = "",
 	.key_line = "authorization: Bearer ",
 	.model = "gpt-6-sol",
-	.format = USAGE_CHAT,
+	.reader = { USAGE_CHAT, reply_take_chat },
 	.write = write_chat,
-	.take = reply_take_chat,
 };

@@ -32,9 +32,8 @@ struct dialect {
 	const char *lines;       /* of the head */
 	const char *key_line;    /* the one before the key */
 	const char *model;       /* where none is named */
-	enum usage_format format;
+	struct reply_reader reader;
 	void (*write)(const struct dialect_request *request, struct buffer *out);
-	void (*take)(struct reply *answer, const json_t *event);
 };
 
 extern const struct dialect dialect_anthropic, dialect_chat;

@@ -1,7 +1,6 @@
 /* A model's answer as it comes: see reply.h. */
 #include "builtin/reply.h"
 
-#include "builtin/dialect.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -86,7 +85,7 @@ static void take_event(struct reply *answer)
 	mend(answer->event.data, answer->event.used, &mended);
 	event = json_loadb(mended.data, mended.used, 0, NULL);
 	if (json_is_object(event))
-		answer->dialect->take(answer, event);
+		answer->reader->take(answer, event);
 	else
 		answer->damaged++;
 	json_decref(event);
@@ -109,14 +108,14 @@ static void on_end(void *context, size_t at)
 	answer->event = BUFFER_INIT(REPLY_EVENT);
 }
 
-void reply_init(struct reply *answer, const struct dialect *dialect)
+void reply_init(struct reply *answer, const struct reply_reader *reader)
 {
-	*answer = (struct reply){ .dialect = dialect,
+	*answer = (struct reply){ .reader = reader,
 				  .message = { .model = true },
 				  .error = BUFFER_INIT(2048),
 				  .sse = { .data = on_data, .end = on_end, .context = answer },
 				  .event = BUFFER_INIT(REPLY_EVENT) };
-	usage_init(&answer->usage, dialect->format, true);
+	usage_init(&answer->usage, reader->format, true);
 }
 
 void reply_release(struct reply *answer)

@@ -30,10 +30,16 @@ enum reply_stop {
 	REPLY_REFUSAL, /* it will not */
 };
 
-struct dialect;
+struct reply;
+
+/* How answers of a protocol are read. */
+struct reply_reader {
+	enum usage_format format;
+	void (*take)(struct reply *answer, const json_t *event);
+};
 
 struct reply {
-	const struct dialect *dialect;
+	const struct reply_reader *reader;
 	struct conversation_message message;
 	enum reply_stop stop;
 	bool ended;          /* it says so itself; else it was cut off */
@@ -48,7 +54,7 @@ struct reply {
 };
 
 /* It must stay where it is until it is released. */
-void reply_init(struct reply *answer, const struct dialect *dialect);
+void reply_init(struct reply *answer, const struct reply_reader *reader);
 void reply_release(struct reply *answer);
 void reply_feed(struct reply *answer, const char *bytes, size_t size);
 

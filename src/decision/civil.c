@@ -41,7 +41,7 @@ int civil_valid(int64_t year, int64_t month, int64_t day)
 }
 
 /* A foreign function: what it says is checked. No zone is more than a day from UTC. */
-static int offset_at(const struct reset_zone *zone, const char *name, int64_t utc, int64_t *ret)
+static int offset_at(const struct civil_zone *zone, const char *name, int64_t utc, int64_t *ret)
 {
 	int32_t seconds = 0;
 
@@ -53,7 +53,7 @@ static int offset_at(const struct reset_zone *zone, const char *name, int64_t ut
 	return 0;
 }
 
-int civil_local(const struct reset_zone *zone, const char *name, int64_t utc, int64_t *ret_civil)
+int civil_local(const struct civil_zone *zone, const char *name, int64_t utc, int64_t *ret_civil)
 {
 	int64_t offset = 0;
 
@@ -63,7 +63,7 @@ int civil_local(const struct reset_zone *zone, const char *name, int64_t utc, in
 	return 0;
 }
 
-int civil_utc(const struct reset_zone *zone, const char *name, int64_t civil, int64_t *ret_utc)
+int civil_utc(const struct civil_zone *zone, const char *name, int64_t civil, int64_t *ret_utc)
 {
 	int64_t before = 0;
 	int64_t after = 0;

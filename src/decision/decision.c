@@ -3,6 +3,7 @@
 
 #include "decision/civil.h"
 #include "decision/lines.h"
+#include "decision/reset.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -66,7 +66,7 @@ static int fixed_offset(void *context, const char *name, int64_t utc, int32_t *r
 }
 
 /* The first of these days at that time that is not over. */
-static int first_day(const struct reset_zone *zone, const char *name, const struct time_phrase *m,
+static int first_day(const struct civil_zone *zone, const char *name, const struct time_phrase *m,
 		     const int64_t days[2], int64_t now, int64_t *ret_time)
 {
 	int64_t time = 0;
@@ -100,11 +100,11 @@ static int dated(const struct time_phrase *m, int64_t today, int64_t ret_days[2]
 }
 
 /* Places a civil time on the line of time. */
-static int place(const struct time_phrase *m, int64_t now, const struct reset_zone *zone,
+static int place(const struct time_phrase *m, int64_t now, const struct civil_zone *zone,
 		 int64_t *ret_time)
 {
 	int64_t offset = m->offset_s;
-	struct reset_zone fixed = { .offset = fixed_offset, .context = &offset };
+	struct civil_zone fixed = { .offset = fixed_offset, .context = &offset };
 	const char *name = m->zone[0] ? m->zone : NULL;
 	int64_t local = 0;
 	int64_t days[2];
@@ -135,7 +135,7 @@ static int64_t seconds_up(int64_t ms)
 	return ms / 1000 + (ms % 1000 > 0);
 }
 
-static int settle(const struct time_phrase *m, int64_t now, const struct reset_zone *zone,
+static int settle(const struct time_phrase *m, int64_t now, const struct civil_zone *zone,
 		  int64_t *ret_time)
 {
 	int64_t time = 0;
@@ -252,7 +252,7 @@ static size_t announced(const struct prepared *text, size_t at)
 	return size;
 }
 
-int reset_time(const char *text, size_t size, int64_t now, const struct reset_zone *zone,
+int reset_time(const char *text, size_t size, int64_t now, const struct civil_zone *zone,
 	       int64_t *ret_time)
 {
 	struct prepared prepared;

@@ -24,19 +24,10 @@
 #ifndef DECISION_RESET_H
 #define DECISION_RESET_H
 
+#include "decision/civil.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-struct reset_zone {
-	/*
-	 * How many seconds local time is ahead of UTC in the zone, at a time in seconds since the
-	 * epoch. The name (NULL: the zone of this machine) comes from foreign text and holds only
-	 * letters, digits and / _ + -, not at its ends a slash. Returns 0, or -1 if there is no
-	 * such zone.
-	 */
-	int (*offset)(void *context, const char *name, int64_t utc, int32_t *ret_seconds);
-	void *context;
-};
 
 enum {
 	RESET_PAST_S = 60,
@@ -45,7 +36,7 @@ enum {
 };
 
 /* Returns 0 and the time in seconds since the epoch, or -1 with *ret_time untouched. */
-int reset_time(const char *text, size_t size, int64_t now, const struct reset_zone *zone,
+int reset_time(const char *text, size_t size, int64_t now, const struct civil_zone *zone,
 	       int64_t *ret_time);
 
 #endif

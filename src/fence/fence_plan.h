@@ -8,8 +8,8 @@
 #ifndef FENCE_FENCE_PLAN_H
 #define FENCE_FENCE_PLAN_H
 
+#include "fence/fence_found.h"
 #include "fence/fence_place.h"
-#include "fence/fence_quarantine.h"
 #include "fence/fence_spec.h"
 #include "fence/run/wire.h"
 #include "util/error.h"

@@ -55,18 +55,6 @@ int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found
 	return result;
 }
 
-void fence_found_release(struct fence_found *found)
-{
-	for (size_t i = 0; i < found->count; i++) {
-		free(found->items[i].path);
-		free(found->items[i].reason);
-		free(found->items[i].kept);
-	}
-	free(found->items);
-	list_release(&found->flagged);
-	*found = (struct fence_found){ 0 };
-}
-
 const char *fence_quarantine_reason(const char *path)
 {
 	const char *why = NULL;

@@ -9,28 +9,11 @@
 #ifndef FENCE_FENCE_QUARANTINE_H
 #define FENCE_FENCE_QUARANTINE_H
 
+#include "fence/fence_found.h"
 #include "util/error.h"
-#include "util/list.h"
-
-#include <stddef.h>
 
 struct fence_place;
 struct fence_quarantine;
-
-struct fence_quarantined {
-	char *path;
-	char *reason;
-	char *kept; /* where it is now; NULL: it could not be moved */
-};
-
-/* What a sweep found. */
-struct fence_found {
-	struct fence_quarantined *items;
-	size_t count;
-	struct list flagged; /* changed and left in place, but worth a look: Python environments */
-};
-
-void fence_found_release(struct fence_found *found);
 
 /* Both return 0, or -1 with err set. place: the project's, if it was found before; else NULL. */
 int fence_quarantine_begin(const char *project, const struct fence_place *place,

@@ -41,7 +41,7 @@ void call_true_up(struct call *call)
 	if (cost == call->reserved)
 		return;
 	money_adjust(&call->engine->budget.money, &call->reserved, cost);
-	budget_changed(call->engine);
+	budget_changed(&call->engine->budget);
 }
 
 static uint64_t input_of(const struct price_use *use)
@@ -118,7 +118,7 @@ void call_settle(struct call *call)
 
 	if (!call->priced) {
 		if (call->unreached[0])
-			budget_tell_unreached(engine, call->unreached);
+			budget_tell_unreached(&engine->budget, call->unreached);
 		return;
 	}
 	call->priced = false;
@@ -145,8 +145,8 @@ void call_settle(struct call *call)
 	if (exact && request_body_elsewhere(&call->body) == 0)
 		budget_learn(&engine->budget, call->model, call->size, input_of(&use));
 	money_settle(&engine->budget.money, &call->reserved, row.cost_nusd);
-	budget_tell(engine, &row);
+	budget_tell(&engine->budget, &row);
 	call->state = CALL_OVER;
-	budget_changed(engine);
-	budget_ask_ahead(engine);
+	budget_changed(&engine->budget);
+	budget_ask_ahead(&engine->budget);
 }

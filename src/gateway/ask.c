@@ -130,7 +130,7 @@ static struct call *make_call(struct visit *visit, const struct http_request *re
 	memcpy(call->child, traits->child, sizeof call->child);
 	keep_lines(request, &call->lines);
 	request_body_init(&call->body, &call->target);
-	call_enter(call);
+	budget_enter(&call->engine->budget, &call->spender);
 	return call;
 }
 

@@ -36,39 +36,6 @@ static bool refuse_call(struct call *call, enum shape_reason reason, const char 
 	return false;
 }
 
-/* --- among the others */
-
-void call_enter(struct call *call)
-{
-	struct budget *budget = &call->engine->budget;
-
-	call->prev = budget->last;
-	if (budget->last)
-		budget->last->next = call;
-	else
-		budget->calls = call;
-	budget->last = call;
-}
-
-static void leave(struct call *call)
-{
-	struct budget *budget = &call->engine->budget;
-
-	if (call->prev)
-		call->prev->next = call->next;
-	else
-		budget->calls = call->next;
-	if (call->next)
-		call->next->prev = call->prev;
-	else
-		budget->last = call->prev;
-}
-
-struct call *call_next(const struct call *call)
-{
-	return call->next;
-}
-
 /* --- its body */
 
 static void finish_body(struct call *call);
@@ -221,18 +188,24 @@ static void finish_body(struct call *call)
 		return;
 	}
 	call->state = CALL_WAITING;
-	budget_changed(engine);
+	budget_changed(&engine->budget);
 }
 
 /* --- money */
 
-bool call_waits(const struct call *call)
+static struct call *call_of(struct budget_spender *spender)
 {
-	return call->state == CALL_WAITING;
+	return EVENT_LOOP_OWNER(spender, struct call, spender);
 }
 
-bool call_pay(struct call *call)
+static bool waits(const struct budget_spender *spender)
 {
+	return EVENT_LOOP_OWNER(spender, const struct call, spender)->state == CALL_WAITING;
+}
+
+static bool pay(struct budget_spender *spender)
+{
+	struct call *call = call_of(spender);
 	struct engine *engine = call->engine;
 	struct budget *budget = &engine->budget;
 	uint64_t elsewhere = request_body_elsewhere(&call->body);
@@ -262,23 +235,24 @@ bool call_pay(struct call *call)
 		call_connect(call);
 		return true;
 	case MONEY_ASK:
-		budget_ask(engine, nusd, false);
+		budget_ask(&engine->budget, nusd, false);
 		return false;
 	case MONEY_WAIT:
 		return false;
 	default:
 		/* The owner has the last word: it says which limit it is, or that there is more by now. */
 		if (!budget->why[0] && !budget->money.latched) {
-			budget_ask(engine, nusd, false);
+			budget_ask(&engine->budget, nusd, false);
 			return false;
 		}
-		budget_latch(engine); /* refuses this one, too */
+		budget_latch(&engine->budget); /* refuses this one, too */
 		return true;
 	}
 }
 
-void call_cut(struct call *call)
+static void cut(struct budget_spender *spender)
 {
+	struct call *call = call_of(spender);
 	struct visit *visit = call->visit;
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
 	AUTO_BUFFER struct buffer last = BUFFER_INIT(4096);
@@ -305,10 +279,17 @@ void call_cut(struct call *call)
 	visit_reset(visit);
 }
 
-void call_abandon(struct call *call)
+static void abandon(struct budget_spender *spender)
 {
-	visit_reset(call->visit);
+	visit_reset(call_of(spender)->visit);
 }
+
+const struct budget_spending call_spending = {
+	.waits = waits,
+	.pay = pay,
+	.cut = cut,
+	.abandon = abandon,
+};
 
 void call_free(struct call *call)
 {
@@ -317,7 +298,7 @@ void call_free(struct call *call)
 	call_settle(call);
 	reel_record_end(call);
 	call->state = CALL_OVER;
-	leave(call);
+	budget_leave(&call->engine->budget, &call->spender);
 	upstream_put(call->link, false);
 	if (call->spool >= 0) {
 		call->engine->spooled -= call->size;

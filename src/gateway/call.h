@@ -34,9 +34,9 @@ enum call_state {
 };
 
 struct call {
+	struct budget_spender spender;
 	struct visit *visit;
 	struct engine *engine;
-	struct call *next, *prev; /* in the till */
 	struct request_target target;
 	struct request_body body;
 	struct upstream *upstream;
@@ -90,7 +90,6 @@ struct call {
 /* A head that is no proxy's is whole. Returns true if the visit has got on. */
 bool call_head(struct visit *visit, size_t head);
 
-void call_enter(struct call *call); /* among those that the till knows */
 void call_begin(
 	struct visit *visit); /* the head is taken: goes on with what is there of the body */
 void call_from_client(struct visit *visit);
@@ -100,11 +99,7 @@ void call_update(struct visit *visit);   /* what its connection waits for */
 void call_resume(struct visit *visit); /* the client has taken all: what was read already goes on */
 void call_free(struct call *call);     /* with its visit; settles what is open */
 
-struct call *call_next(const struct call *call);
-bool call_waits(const struct call *call);
-bool call_pay(struct call *call);     /* false: it has to wait on */
-void call_cut(struct call *call);     /* the money is used up */
-void call_abandon(struct call *call); /* everything ends */
+extern const struct budget_spending call_spending;
 
 /* Says no, in the client's own form, and ends the visit. */
 void call_refuse(struct visit *visit, enum usage_format format, enum shape_reason reason,

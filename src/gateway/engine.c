@@ -134,9 +134,9 @@ static void owner_ready(struct event_loop_source *source, uint32_t events)
 		if (message.type == OWNER_PROTOCOL_ANSWER)
 			refuse_release(engine, message.id);
 		else if (message.type == OWNER_PROTOCOL_GRANT)
-			budget_granted(engine, &message);
+			budget_granted(&engine->budget, &message);
 		else if (message.type == OWNER_PROTOCOL_CLOSE)
-			budget_close(engine);
+			budget_close(&engine->budget);
 	}
 }
 
@@ -150,7 +150,22 @@ static void write_credential(struct engine *engine)
 	snprintf(engine->credential, sizeof engine->credential, "%s", buffer_text(&encoded));
 }
 
-int engine_init(struct engine *engine, int owner, struct error *err)
+static void init_upstreams(struct engine *engine)
+{
+	engine->ways = (struct upstream_ways){ .loop = &engine->loop,
+					       .connecting = &engine->connecting,
+					       .stagger = &engine->stagger,
+					       .keep = &engine->keep,
+					       .resolver = engine->resolver,
+					       .models = &engine->config.models };
+	for (size_t i = 0; i < REQUEST_PROVIDERS; i++) {
+		engine->upstreams[i].ways = &engine->ways;
+		engine->upstreams[i].provider = &engine->config.models.providers[i];
+	}
+}
+
+int engine_init(struct engine *engine, int owner, const struct budget_spending *spending,
+		struct error *err)
 {
 	const struct caps *caps = &engine->config.caps;
 	struct event_loop *loop = &engine->loop;
@@ -174,9 +189,8 @@ int engine_init(struct engine *engine, int owner, struct error *err)
 	/* Where it must stay smaller, less goes through at a time. */
 	fcntl(engine->pipe[1], F_SETPIPE_SZ, PIPE_BYTES);
 	write_credential(engine);
-	budget_init(engine);
-	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
-		engine->upstreams[i].provider = &engine->config.models.providers[i];
+	budget_init(&engine->budget, loop, owner, spending);
+	init_upstreams(engine);
 	engine->out = BUFFER_INIT(
 		3 * ENGINE_SCRATCH); /* what a call adds before it looks, and the frames */
 	engine->owner = (struct event_loop_source){ .fd = owner, .ready = owner_ready };

@@ -64,7 +64,7 @@ struct engine {
 	uint64_t second_ms;
 	struct budget budget;
 	struct reel_deck reels;
-	struct tls *tls; /* made when it is needed first */
+	struct upstream_ways ways;
 	struct upstream upstreams[REQUEST_PROVIDERS];
 	uint64_t spooled; /* bytes of requests that are kept in memory files */
 	struct buffer out;
@@ -135,7 +135,9 @@ struct visit {
 };
 
 /* engine.c */
-int engine_init(struct engine *engine, int owner, struct error *err);
+/* spending: what is done with requests that wait for money (budget.h). */
+int engine_init(struct engine *engine, int owner, const struct budget_spending *spending,
+		struct error *err);
 int engine_listen(struct engine *engine, int fd);
 void engine_admit(struct engine *engine); /* after a visit has ended: take those that wait */
 

@@ -4,6 +4,7 @@
  * It is started by its owner (gateway.h) with one socket, gets its configuration and the table of hosts over it, shuts
  * itself in, says that it is ready, and serves until that socket closes.
  */
+#include "gateway/call.h"
 #include "gateway/engine.h"
 #include "gateway/gateway_confine.h"
 #include "util/fd.h"
@@ -110,7 +111,7 @@ static void prepare_tls(struct engine *engine)
 	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
 		needed |= models->providers[i].place.set && models->providers[i].place.tls;
 	if (needed)
-		(void)tls_new(models->ca, &engine->tls, &err);
+		(void)tls_new(models->ca, &engine->ways.tls, &err);
 }
 
 static int set_up(struct engine *engine, struct buffer *warnings, struct error *err)
@@ -134,7 +135,7 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 	fit_descriptors(&engine->config.caps, warnings);
 	if (engine->config.models.active)
 		allow_certificates(&engine->config.models);
-	if (engine_init(engine, OWNER_PROTOCOL_FD, err) < 0)
+	if (engine_init(engine, OWNER_PROTOCOL_FD, &call_spending, err) < 0)
 		return -1;
 	return gateway_confine(engine->config.uid, engine->config.gid, warnings, err);
 }

@@ -189,7 +189,7 @@ void call_connect(struct call *call)
 	join_small(call);
 	mask_init(&call->mask, call->upstream->provider->key);
 	call->state = CALL_CONNECTING;
-	call->link = upstream_get(call->engine, call->upstream, &user);
+	call->link = upstream_get(call->upstream, &user);
 	if (upstream_is_open(call->link))
 		link_opened(call);
 }

@@ -85,12 +85,13 @@ int serve_open(struct serve *serve, struct supervisor *sup, struct error *err)
 	if (serve->control < 0)
 		return -1;
 	wait_set_add(&sup->waits, &(struct wait_set_watch){ .fd = control_fd,
-							 .serve = accept_client,
-							 .context = serve });
+							    .serve = accept_client,
+							    .context = serve });
 	for (int i = 0; i < SERVE_CLIENTS; i++)
-		wait_set_add(&sup->waits, &(struct wait_set_watch){ .fd = client_fd,
-								 .serve = serve_client,
-								 .context = &serve->clients[i] });
+		wait_set_add(&sup->waits,
+			     &(struct wait_set_watch){ .fd = client_fd,
+						       .serve = serve_client,
+						       .context = &serve->clients[i] });
 	return 0;
 }
 

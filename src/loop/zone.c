@@ -51,4 +51,4 @@ static int offset(void *context, const char *name, int64_t utc, int32_t *ret_sec
 	return result;
 }
 
-const struct reset_zone zone_system = { .offset = offset };
+const struct civil_zone zone_system = { .offset = offset };

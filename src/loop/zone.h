@@ -5,6 +5,6 @@
 #include "decision/all.h"
 
 /* Names are looked up in the system's database. Not for a process with threads. */
-extern const struct reset_zone zone_system;
+extern const struct civil_zone zone_system;
 
 #endif

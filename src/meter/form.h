@@ -1,6 +1,6 @@
 /*
  * The forms in which providers say what was used: for each a table of the values that count, and a function that takes
- * them. The rest of the reader is in usage.c.
+ * them. The rest of the reader is in usage_reader.c.
  */
 #ifndef METER_FORM_H
 #define METER_FORM_H

@@ -44,8 +44,8 @@ void fuzz_answer(const uint8_t *data, size_t size)
 	dialect = data[0] & 1 ? &dialect_chat : &dialect_anthropic;
 	step = 1 + (data[0] >> 1);
 	size--;
-	reply_init(&whole, dialect);
-	reply_init(&split, dialect);
+	reply_init(&whole, &dialect->reader);
+	reply_init(&split, &dialect->reader);
 	reply_feed(&whole, text, size);
 	for (size_t at = 0; at < size; at += step)
 		reply_feed(&split, text + at, size - at < step ? size - at : step);

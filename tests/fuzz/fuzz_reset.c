@@ -24,7 +24,7 @@ static int offset(void *context, const char *name, int64_t utc, int32_t *ret_sec
 
 void fuzz_reset(const uint8_t *data, size_t size)
 {
-	const struct reset_zone zone = { .offset = offset };
+	const struct civil_zone zone = { .offset = offset };
 	int64_t now = 1795004400;
 	int64_t time = 0;
 

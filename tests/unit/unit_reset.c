@@ -53,7 +53,7 @@ enum { MINUTE = 60, HOUR = 3600, DAY = 86400, REFUSED = -1000000 };
 static void table(const char *what, const struct sample *samples, size_t count, int64_t now,
 		  char *here)
 {
-	const struct reset_zone zone = { .offset = offset, .context = here };
+	const struct civil_zone zone = { .offset = offset, .context = here };
 
 	for (size_t i = 0; i < count; i++) {
 		AUTO_FREE char *sentence = mem_format("%s: '%s'", what, samples[i].text);
@@ -266,7 +266,7 @@ static const struct sample new_year[] = {
 
 static void limits(void)
 {
-	const struct reset_zone zone = { .offset = offset, .context = vilnius };
+	const struct civil_zone zone = { .offset = offset, .context = vilnius };
 	char long_text[5000];
 	int64_t time = 7;
 

@@ -31,7 +31,7 @@ void notice_found(const struct fence_found *found)
 	enum { MOST_LINES = 20 };
 
 	for (size_t i = 0; i < found->count; i++) {
-		const struct fence_quarantined *at = &found->items[i];
+		const struct fence_found_item *at = &found->items[i];
 		AUTO_FREE char *text =
 			at->kept
 				? mem_format("quarantined %s (new; %s) -> %s", at->path, at->reason,

@@ -11,10 +11,10 @@
 #include "fence/plan/defaults.h"
 #include "fence/plan/scan.h"
 #include "fence/plan/walk.h"
-#include "fence/run/run_record.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
+#include "util/state_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -254,7 +254,8 @@ static int open_near(struct sweeping *sweeping)
 	if (sweeping->near >= 0)
 		return sweeping->near;
 	free(sweeping->near_name);
-	sweeping->near_name = mem_format(SWEEP_NEAR "%s-%u", sweeping->id, sweeping->near_count++);
+	sweeping->near_name = mem_format(WALK_NEAR_QUARANTINE "%s-%u", sweeping->id,
+					 sweeping->near_count++);
 	if (mkdirat(sweeping->root_fd, sweeping->near_name, 0700) == 0)
 		sweeping->near = openat(sweeping->root_fd, sweeping->near_name,
 					O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -313,7 +314,7 @@ static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry
 	struct fence_found *found = sweeping->found;
 
 	found->items = mem_resize(found->items, found->count + 1, sizeof *found->items);
-	found->items[found->count++] = (struct fence_quarantined){ mem_dup(path), mem_dup(reason),
+	found->items[found->count++] = (struct fence_found_item){ mem_dup(path), mem_dup(reason),
 								   place };
 }
 
@@ -321,7 +322,7 @@ static bool hidden(const struct sweeping *sweeping, const struct walk_entry *ent
 {
 	const struct record *record = sweeping->record;
 	bool named = defaults_name(entry->name, true).secret ||
-		     strncmp(entry->name, SWEEP_NEAR, strlen(SWEEP_NEAR)) == 0;
+		     strncmp(entry->name, WALK_NEAR_QUARANTINE, strlen(WALK_NEAR_QUARANTINE)) == 0;
 
 	for (size_t i = 0; !named && i < record->hidden_count; i++)
 		named = strcmp(path_name(record->hidden[i]), entry->name) == 0;

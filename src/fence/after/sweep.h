@@ -10,9 +10,6 @@
 
 #include "fence/fence_plan.h"
 
-/* How a folder begins that takes what cannot leave its file system, at the root of a tree. */
-#define SWEEP_NEAR "ringfence-quarantine-"
-
 /* Writes a plan's record, and sweeps by a record. */
 void sweep_record(const struct fence_plan *plan, struct buffer *record);
 int sweep(const char *bytes, size_t size, const char *quarantine_folder, const char *id,

@@ -1,9 +1,7 @@
 /* Finding what must be protected: see scan.h. */
 #include "fence/plan/scan.h"
-#include "fence/after/sweep.h"
 
 #include "fence/plan/defaults.h"
-#include "fence/run/run_record.h"
 #include "gitconfig/gitdir.h"
 #include "gitconfig/gitprograms.h"
 #include "util/fd.h"
@@ -432,7 +430,8 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 				     : defaults_name(entry->name, entry->type == DT_DIR).secret;
 	const char *executed = scan_executed(entry);
 	bool put_aside = entry->type == DT_DIR && entry->depth == 0 &&
-			 strncmp(entry->name, SWEEP_NEAR, strlen(SWEEP_NEAR)) == 0;
+			 strncmp(entry->name, WALK_NEAR_QUARANTINE, strlen(WALK_NEAR_QUARANTINE)) ==
+				 0;
 
 	if (!secret && !executed && !entry->closed && !put_aside && entry->type != DT_SOCK &&
 	    !(entry->type == DT_LNK && below_executed(entry->path)))

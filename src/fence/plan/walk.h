@@ -13,6 +13,10 @@
  * costs a descriptor a level. */
 enum { WALK_DEPTH = 256 };
 
+/* How a folder begins that takes what the sweep cannot move off its file system, at the root of a tree. No
+ * walk goes into it. */
+#define WALK_NEAR_QUARANTINE "ringfence-quarantine-"
+
 /* A folder as it was before it was read. */
 struct walk_folder {
 	uint64_t device;

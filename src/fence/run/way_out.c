@@ -1,7 +1,6 @@
 /* The way out of a fence: see way_out.h. */
 #include "fence/run/way_out.h"
 
-#include "fence/run/session.h"
 #include "fence/watch/resource_use.h"
 #include "util/buffer.h"
 #include "util/clock.h"

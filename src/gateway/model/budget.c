@@ -1,111 +1,131 @@
 /* The gateway's till: see budget.h. */
 #include "gateway/model/budget.h"
 
-#include "gateway/call.h"
-#include "gateway/engine.h"
-
 #include <stdio.h>
 #include <string.h>
 
-void budget_init(struct engine *engine)
+void budget_init(struct budget *budget, struct event_loop *loop, int owner_fd,
+		 const struct budget_spending *spending)
 {
-	engine->budget.money.left =
+	budget->loop = loop;
+	budget->owner_fd = owner_fd;
+	budget->spending = spending;
+	budget->money.left =
 		MONEY_NO_LIMIT; /* until the owner says otherwise: it is always asked first */
 }
 
-void budget_ask(struct engine *engine, uint64_t nusd, bool must)
+void budget_enter(struct budget *budget, struct budget_spender *spender)
+{
+	spender->prev = budget->last;
+	if (budget->last)
+		budget->last->next = spender;
+	else
+		budget->first = spender;
+	budget->last = spender;
+}
+
+void budget_leave(struct budget *budget, struct budget_spender *spender)
+{
+	if (spender->prev)
+		spender->prev->next = spender->next;
+	else
+		budget->first = spender->next;
+	if (spender->next)
+		spender->next->prev = spender->prev;
+	else
+		budget->last = spender->prev;
+}
+
+void budget_ask(struct budget *budget, uint64_t nusd, bool must)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_LEASE };
 
 	message.u.lease = (struct owner_protocol_lease){ .nusd = nusd, .must = must };
-	engine->budget.money.asking = true;
-	if (owner_protocol_send(engine->owner.fd, &message, NULL, 0, true) < 0)
-		engine->loop.over = true;
+	budget->money.asking = true;
+	if (owner_protocol_send(budget->owner_fd, &message, NULL, 0, true) < 0)
+		budget->loop->over = true;
 }
 
-void budget_granted(struct engine *engine, const struct owner_protocol_message *message)
+void budget_granted(struct budget *budget, const struct owner_protocol_message *message)
 {
 	const struct owner_protocol_grant *grant = &message->u.grant;
-	struct budget *budget = &engine->budget;
 
 	money_grant(&budget->money, grant->nusd, grant->left);
 	snprintf(budget->why, sizeof budget->why, "%s", grant->why);
 	/* Spent already, and beyond what there was: that is the end. */
 	if (grant->must && grant->why[0])
-		budget_latch(engine);
-	budget_changed(engine);
+		budget_latch(budget);
+	budget_changed(budget);
 }
 
-void budget_tell(struct engine *engine, const struct ledger_row *row)
+void budget_tell(struct budget *budget, const struct ledger_row *row)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_ROW };
 
 	message.u.row = *row;
-	if (owner_protocol_send(engine->owner.fd, &message, NULL, 0, true) < 0)
-		engine->loop.over = true;
+	if (owner_protocol_send(budget->owner_fd, &message, NULL, 0, true) < 0)
+		budget->loop->over = true;
 }
 
-void budget_tell_unreached(struct engine *engine, const char *why)
+void budget_tell_unreached(struct budget *budget, const char *why)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_UNREACHED };
 
 	snprintf(message.u.text, sizeof message.u.text, "%s", why);
-	if (owner_protocol_send(engine->owner.fd, &message, NULL, 0, true) < 0)
-		engine->loop.over = true;
+	if (owner_protocol_send(budget->owner_fd, &message, NULL, 0, true) < 0)
+		budget->loop->over = true;
 }
 
-void budget_changed(struct engine *engine)
+void budget_changed(struct budget *budget)
 {
-	struct budget *budget = &engine->budget;
 	uint64_t over = money_overdrawn(&budget->money);
-	struct call *next;
+	struct budget_spender *next;
 
 	if (over > 0 && !budget->money.asking) {
-		budget_ask(engine, over, true);
+		budget_ask(budget, over, true);
 		return;
 	}
 	if (budget->money.latched)
 		return; /* nobody waits any more */
 	/* In their order; the first that has to wait keeps the others waiting, so that nobody starves. */
-	for (struct call *call = budget->calls; call; call = next) {
-		next = call_next(call);
-		if (call_waits(call) && !call_pay(call))
+	for (struct budget_spender *at = budget->first; at; at = next) {
+		next = at->next;
+		if (budget->spending->waits(at) && !budget->spending->pay(at))
 			return;
 	}
 }
 
-void budget_ask_ahead(struct engine *engine)
+void budget_ask_ahead(struct budget *budget)
 {
-	uint64_t nusd = money_ahead(&engine->budget.money, engine->budget.usual);
+	uint64_t nusd = money_ahead(&budget->money, budget->usual);
 
 	if (nusd > 0)
-		budget_ask(engine, nusd, false);
+		budget_ask(budget, nusd, false);
 }
 
-void budget_latch(struct engine *engine)
+void budget_latch(struct budget *budget)
 {
-	struct budget *budget = &engine->budget;
-	struct call *next;
+	struct budget_spender *next;
 
 	if (budget->money.latched)
 		return;
 	budget->money.latched = true;
-	for (struct call *call = budget->calls; call; call = next) {
-		next = call_next(call);
-		call_cut(call);
+	for (struct budget_spender *at = budget->first; at; at = next) {
+		next = at->next;
+		budget->spending->cut(at);
 	}
 }
 
-void budget_close(struct engine *engine)
+void budget_close(struct budget *budget)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_CLOSED };
 
-	message.u.refused = engine->budget.refused;
-	engine->budget.money.latched = true;
-	while (engine->budget.calls)
-		call_abandon(engine->budget.calls);
-	(void)owner_protocol_send(engine->owner.fd, &message, NULL, 0, true);
-	engine->loop.over = true;
+	message.u.refused = budget->refused;
+	budget->money.latched = true;
+	while (budget->first)
+		budget->spending->abandon(budget->first);
+	(void)owner_protocol_send(budget->owner_fd, &message, NULL, 0, true);
+	budget->loop->over = true;
 }
 
 void budget_learn(struct budget *budget, const struct price_model *model, uint64_t bytes,

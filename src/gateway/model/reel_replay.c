@@ -323,7 +323,7 @@ bool reel_connect(struct call *call, const struct upstream_user *user)
 		reel->exchange = &reels->tape.exchanges[index];
 		reel->wire = BUFFER_INIT(2 * (size_t)TAPE_BODY);
 		make_wire(reel, call->engine->config.models.tape.paced);
-		call->link = upstream_play(call->engine, call->upstream, user, reel);
+		call->link = upstream_play(call->upstream, user, reel);
 	}
 	tape_talk_release(&talk);
 	return found;

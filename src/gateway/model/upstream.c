@@ -1,7 +1,9 @@
 /* Connections to the providers: see upstream.h. */
 #include "gateway/model/upstream.h"
 
-#include "gateway/engine.h"
+#include "gateway/model/reel.h"
+#include "gateway/owner/ledger.h"
+#include "gateway/proxy/http.h"
 #include "util/base64.h"
 #include "util/mem.h"
 
@@ -20,7 +22,6 @@ enum state { OPENING, ASKING_PROXY, SHAKING_HANDS, OPEN, KEPT, GONE };
 struct upstream_link {
 	struct event_loop_source source;
 	struct event_loop_alarm alarm;
-	struct engine *engine;
 	struct upstream *upstream;
 	struct upstream_link *next; /* among those that are kept */
 	struct upstream_user user;
@@ -49,8 +50,8 @@ static void release(struct upstream_link *link)
 	tls_link_free(link->tls);
 	reel_free(link->reel);
 	buffer_release(&link->proxy);
-	event_loop_close(&link->engine->loop, &link->source);
-	event_loop_free_later(&link->engine->loop, link);
+	event_loop_close(link->upstream->ways->loop, &link->source);
+	event_loop_free_later(link->upstream->ways->loop, link);
 }
 
 static void fail(struct upstream_link *link, const char *why)
@@ -62,7 +63,8 @@ static void fail(struct upstream_link *link, const char *why)
 	if (link->starting) {
 		snprintf(link->wrong, sizeof link->wrong, "%.300s", why);
 		link->failed = true;
-		event_loop_alarm_start(&link->engine->loop, &link->engine->stagger, &link->alarm);
+		event_loop_alarm_start(link->upstream->ways->loop, link->upstream->ways->stagger,
+				       &link->alarm);
 		return;
 	}
 	rule_target_text(&link->upstream->provider->place.target, target);
@@ -78,7 +80,7 @@ static void opened(struct upstream_link *link)
 	event_loop_alarm_stop(&link->alarm);
 	buffer_release(&link->proxy);
 	link->state = OPEN;
-	event_loop_watch(&link->engine->loop, &link->source, 0);
+	event_loop_watch(link->upstream->ways->loop, &link->source, 0);
 	link->user.open(link->user.context);
 }
 
@@ -90,7 +92,7 @@ static void shake_hands(struct upstream_link *link)
 	if (result == 1)
 		opened(link);
 	else if (result == TLS_AGAIN)
-		event_loop_watch(&link->engine->loop, &link->source, events);
+		event_loop_watch(link->upstream->ways->loop, &link->source, events);
 	else
 		fail(link, tls_wrong(link->tls));
 }
@@ -98,18 +100,18 @@ static void shake_hands(struct upstream_link *link)
 static void begin_tls(struct upstream_link *link)
 {
 	const struct models_place *place = &link->upstream->provider->place;
+	struct upstream_ways *ways = link->upstream->ways;
 	struct error err;
 
 	if (!place->tls) {
 		opened(link);
 		return;
 	}
-	if (!link->engine->tls &&
-	    tls_new(link->engine->config.models.ca, &link->engine->tls, &err) < 0) {
+	if (!ways->tls && tls_new(ways->models->ca, &ways->tls, &err) < 0) {
 		fail(link, err.text);
 		return;
 	}
-	link->tls = tls_link_new(link->engine->tls, link->source.fd, place->target.host,
+	link->tls = tls_link_new(ways->tls, link->source.fd, place->target.host,
 				 place->target.address.family != 0, &link->upstream->memory);
 	link->state = SHAKING_HANDS;
 	shake_hands(link);
@@ -117,7 +119,7 @@ static void begin_tls(struct upstream_link *link)
 
 static void ask_proxy(struct upstream_link *link)
 {
-	const struct models_place *proxy = &link->engine->config.models.proxy;
+	const struct models_place *proxy = &link->upstream->ways->models->proxy;
 	char target[GATEWAY_TEXT];
 
 	rule_target_text(&link->upstream->provider->place.target, target);
@@ -129,7 +131,7 @@ static void ask_proxy(struct upstream_link *link)
 	}
 	buffer_add_text(&link->proxy, "\r\n");
 	link->state = ASKING_PROXY;
-	event_loop_watch(&link->engine->loop, &link->source, EPOLLOUT);
+	event_loop_watch(link->upstream->ways->loop, &link->source, EPOLLOUT);
 }
 
 static void write_proxy(struct upstream_link *link)
@@ -146,7 +148,7 @@ static void write_proxy(struct upstream_link *link)
 		return;
 	buffer_release(&link->proxy);
 	link->asked = 0;
-	event_loop_watch(&link->engine->loop, &link->source, EPOLLIN);
+	event_loop_watch(link->upstream->ways->loop, &link->source, EPOLLIN);
 }
 
 /* Byte by byte, because what follows the head is not the proxy's. It is a few hundred of them, once. */
@@ -192,7 +194,7 @@ static void connected(void *context, int fd, int error)
 	}
 	link->source.fd = fd;
 	link->source.events = 0;
-	if (link->engine->config.models.proxy.set && link->upstream->provider->place.tls)
+	if (link->upstream->ways->models->proxy.set && link->upstream->provider->place.tls)
 		ask_proxy(link);
 	else
 		begin_tls(link);
@@ -202,15 +204,15 @@ static const struct rule_target *first_stop(const struct upstream_link *link)
 {
 	const struct models_place *place = &link->upstream->provider->place;
 
-	return link->engine->config.models.proxy.set && place->tls
-		       ? &link->engine->config.models.proxy.target
+	return link->upstream->ways->models->proxy.set && place->tls
+		       ? &link->upstream->ways->models->proxy.target
 		       : &place->target;
 }
 
 static void dial_to(struct upstream_link *link, const struct address *addresses, size_t count)
 {
-	link->dial = dial_start(&link->engine->loop, &link->engine->stagger, addresses, count,
-				first_stop(link)->port, connected, link);
+	link->dial = dial_start(link->upstream->ways->loop, link->upstream->ways->stagger,
+				addresses, count, first_stop(link)->port, connected, link);
 }
 
 static void resolved(void *context, const struct resolver_answer *answer)
@@ -231,7 +233,8 @@ static void begin(struct upstream_link *link)
 	if (target->address.family)
 		dial_to(link, &target->address, 1);
 	else
-		link->question = resolver_ask(link->engine->resolver, target->host, resolved, link);
+		link->question = resolver_ask(link->upstream->ways->resolver, target->host,
+					      resolved, link);
 }
 
 /* --- what happens */
@@ -296,8 +299,7 @@ static void ring(struct event_loop_alarm *alarm)
 	}
 }
 
-struct upstream_link *upstream_get(struct engine *engine, struct upstream *upstream,
-				   const struct upstream_user *user)
+struct upstream_link *upstream_get(struct upstream *upstream, const struct upstream_user *user)
 {
 	struct upstream_link *link = upstream->kept;
 
@@ -313,25 +315,23 @@ struct upstream_link *upstream_get(struct engine *engine, struct upstream *upstr
 	link = mem_zero(sizeof *link);
 	link->source = (struct event_loop_source){ .fd = -1, .ready = ready };
 	link->alarm.ring = ring;
-	link->engine = engine;
 	link->upstream = upstream;
 	link->user = *user;
 	link->proxy = BUFFER_INIT(PROXY_HEAD);
-	event_loop_alarm_start(&engine->loop, &engine->connecting, &link->alarm);
+	event_loop_alarm_start(upstream->ways->loop, upstream->ways->connecting, &link->alarm);
 	link->starting = true;
 	begin(link);
 	link->starting = false;
 	return link;
 }
 
-struct upstream_link *upstream_play(struct engine *engine, struct upstream *upstream,
-				    const struct upstream_user *user, struct reel *reel)
+struct upstream_link *upstream_play(struct upstream *upstream, const struct upstream_user *user,
+				    struct reel *reel)
 {
 	struct upstream_link *link = mem_zero(sizeof *link);
 
 	link->source = (struct event_loop_source){ .fd = -1, .ready = ready };
 	link->alarm.ring = ring;
-	link->engine = engine;
 	link->upstream = upstream;
 	link->user = *user;
 	link->reel = reel;
@@ -406,7 +406,7 @@ void upstream_watch(struct upstream_link *link, bool reading, bool writing)
 		events |= link->read_wants ? link->read_wants : (uint32_t)EPOLLIN;
 	if (writing)
 		events |= link->write_wants ? link->write_wants : (uint32_t)EPOLLOUT;
-	event_loop_watch(&link->engine->loop, &link->source, events);
+	event_loop_watch(link->upstream->ways->loop, &link->source, events);
 }
 
 void upstream_put(struct upstream_link *link, bool whole)
@@ -425,6 +425,7 @@ void upstream_put(struct upstream_link *link, bool whole)
 	link->next = upstream->kept;
 	upstream->kept = link;
 	upstream->kept_count++;
-	event_loop_alarm_start(&link->engine->loop, &link->engine->keep, &link->alarm);
-	event_loop_watch(&link->engine->loop, &link->source, EPOLLIN);
+	event_loop_alarm_start(link->upstream->ways->loop, link->upstream->ways->keep,
+			       &link->alarm);
+	event_loop_watch(link->upstream->ways->loop, &link->source, EPOLLIN);
 }

@@ -20,11 +20,20 @@
 
 enum { UPSTREAM_KEPT = 16 }; /* connections of a provider that nobody uses */
 
-struct engine;
 struct upstream_link;
 struct reel;
 
+/* What all connections are made with. */
+struct upstream_ways {
+	struct event_loop *loop;
+	struct event_loop_delay *connecting, *stagger, *keep;
+	struct resolver *resolver;
+	const struct models *models;
+	struct tls *tls; /* made when it is needed first */
+};
+
 struct upstream {
+	struct upstream_ways *ways;
 	const struct models_provider *provider;
 	struct tls_memory memory;
 	struct upstream_link *kept;
@@ -40,11 +49,10 @@ struct upstream_user {
 };
 
 /* One that was kept, or a new one. */
-struct upstream_link *upstream_get(struct engine *engine, struct upstream *upstream,
-				   const struct upstream_user *user);
+struct upstream_link *upstream_get(struct upstream *upstream, const struct upstream_user *user);
 /* What a tape gives instead of one: open, and the reel's owner. */
-struct upstream_link *upstream_play(struct engine *engine, struct upstream *upstream,
-				    const struct upstream_user *user, struct reel *reel);
+struct upstream_link *upstream_play(struct upstream *upstream, const struct upstream_user *user,
+				    struct reel *reel);
 bool upstream_is_open(
 	const struct upstream_link *link); /* one that was kept is, at once: open() is not called */
 

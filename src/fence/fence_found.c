@@ -1,0 +1,16 @@
+/* What a sweep found: see fence_found.h. */
+#include "fence/fence_found.h"
+
+#include <stdlib.h>
+
+void fence_found_release(struct fence_found *found)
+{
+	for (size_t i = 0; i < found->count; i++) {
+		free(found->items[i].path);
+		free(found->items[i].reason);
+		free(found->items[i].kept);
+	}
+	free(found->items);
+	list_release(&found->flagged);
+	*found = (struct fence_found){ 0 };
+}
