@@ -1,7 +1,7 @@
 /* The live trial of the fence: see probe.h. */
 #include "doctor/probe.h"
 
-#include "fence/fence.h"
+#include "fenced/fenced.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -12,11 +12,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-static void say_nothing(const char *text)
-{
-	(void)text;
-}
 
 /* So much that nothing runs into it, and so little that it is a limit. */
 static const uint64_t trial[FENCE_LIMIT_COUNT] = {
@@ -31,7 +26,7 @@ static void try_it(const char *project, struct probe *probe)
 {
 	char *const command[] = { (char *)"true", NULL };
 	struct fence_spec spec = { .mechanism = "auto", .project = project, .command = command };
-	struct fence_plan plan;
+	struct fenced run;
 	struct error err;
 
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++) {
@@ -39,27 +34,23 @@ static void try_it(const char *project, struct probe *probe)
 		spec.accepted_limits |= 1U << i;
 	}
 
-	if (fence_plan_make(&spec, &plan, &err) < 0) {
-		snprintf(probe->why, sizeof probe->why, "%s", err.text);
-		return;
-	}
+	fenced_run(&(struct fenced_request){ .spec = &spec }, &run, &err);
 
-	struct fence_result result;
+	const struct fence_result *result = &run.result;
 
-	probe->tried = true;
-	fence_run(&plan, say_nothing, &result);
-	probe->held = result.kind == FENCE_OK;
-	snprintf(probe->mechanism, sizeof probe->mechanism, "%s", result.mechanism);
-	probe->canaries_held = result.canaries_held;
-	probe->canaries_total = result.canaries_total;
-	probe->duration_ms = result.duration_ms;
+	probe->tried = run.planned;
+	probe->held = result->kind == FENCE_OK;
+	if (run.planned)
+		snprintf(probe->mechanism, sizeof probe->mechanism, "%s", result->mechanism);
+	probe->canaries_held = result->canaries_held;
+	probe->canaries_total = result->canaries_total;
+	probe->duration_ms = result->duration_ms;
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
-		probe->limits[i] = result.limits[i].how;
+		probe->limits[i] = result->limits[i].how;
 	if (!probe->held)
 		snprintf(probe->why, sizeof probe->why, "%s",
-			 result.why[0] ? result.why : "the trial command did not run");
-	fence_result_release(&result);
-	fence_plan_release(&plan);
+			 result->why[0] ? result->why : "the trial command did not run");
+	fenced_release(&run);
 }
 
 static _Noreturn void report_trial(const char *project, int to)

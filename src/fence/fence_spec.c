@@ -67,6 +67,14 @@ void fence_paths_add(struct fence_paths *paths, const char *path, const char *or
 							    .origin = mem_dup(origin) };
 }
 
+void fence_paths_add_all(struct fence_paths *paths, const struct fence_paths *from)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		fence_paths_add(paths, from->items[i].path, from->items[i].origin);
+		paths->items[paths->count - 1].weak = from->items[i].weak;
+	}
+}
+
 void fence_paths_release(struct fence_paths *paths)
 {
 	for (size_t i = 0; i < paths->count; i++) {

@@ -1,9 +1,7 @@
 /* Runs in processes of their own: see runner.h. */
 #include "loop/runner.h"
 
-#include "fence/fence.h"
-#include "fence/fence_report.h"
-#include "gateway/owner/gateway_outlet.h"
+#include "fenced/fenced.h"
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -19,15 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { LIFELINE = 3, RESULT = 4, KEPT = 5, TRIES = 8 };
+enum { LIFELINE = 3, RESULT = 4, KEPT = 5 };
 
-static void say_nothing(const char *text)
+static void fill(const struct fenced *run, struct runner_result *ret)
 {
-	(void)text;
-}
+	const struct fence_result *from = &run->result;
 
-static void fill(const struct fence_result *from, struct runner_result *ret)
-{
 	*ret = (struct runner_result){
 		.kind = from->kind,
 		.code = from->code,
@@ -40,76 +35,37 @@ static void fill(const struct fence_result *from, struct runner_result *ret)
 		.quarantined = (uint32_t)from->found.count,
 		.use = from->use,
 		.duration_ms = from->duration_ms,
+		.metered = run->metered,
+		.news = run->news,
 	};
-	snprintf(ret->mechanism, sizeof ret->mechanism, "%s", from->mechanism);
+	snprintf(ret->mechanism, sizeof ret->mechanism, "%s", run->planned ? from->mechanism : "");
 	snprintf(ret->why, sizeof ret->why, "%.1000s", from->why);
 }
 
-/* For people, and for whoever asks later who was denied what. Nothing depends on it. */
-static void write_report(const char *path, const struct fence_plan *plan,
-			 const struct fence_result *result)
+/* For people and `ringfence suggest`; nothing depends on it. A check without denials must not make
+ * Ringfence forget those of the agent. */
+static void write_report(const char *path, const struct fenced *run)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(64 << 20);
 	AUTO_FREE char *above = strndup(path, (size_t)(path_name(path) - path));
 	AUTO_FD folder = open(above ? above : "", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	fence_report_write(plan, result, &text);
-	if (result->denials
-		    .count) /* a check that is denied nothing does not make forget what the agent was */
-		fence_report_keep(plan, result, &text);
+	fenced_report(run, false, &text);
 	if (folder >= 0)
 		fd_replace_file(folder, path_name(path), text.data, text.used, 0600);
 }
 
-/* The gateway, if one is needed. Returns 0, or -1 with err set. */
-static int make_outlet(struct fence_spec *spec, const struct ledger_options *books,
-		       struct error *err)
+static void perform(const struct fence_spec *spec, const struct ledger_options *ledger,
+		    const char *report, struct runner_result *ret)
 {
-	if (spec->net != FENCE_NET_LIST)
-		return 0;
-	spec->outlet = gateway_outlet_new(err);
-	if (!spec->outlet)
-		return -1;
-	if (spec->models.count == 0)
-		return 0;
-	if (gateway_outlet_models(spec->outlet, &spec->models, books, err) < 0)
-		return -1;
-	/* The agent may read a tape that is in the project, and not change it. */
-	if (gateway_outlet_tape(spec->outlet) &&
-	    path_within(gateway_outlet_tape(spec->outlet), spec->project))
-		fence_paths_add(&spec->read, gateway_outlet_tape(spec->outlet), "the tape");
-	return 0;
-}
-
-static void perform(struct fence_spec *spec, const struct ledger_options *books, const char *report,
-		    struct runner_result *ret)
-{
-	struct fence_result result = { 0 };
+	struct fenced run;
 	struct error err;
 
-	*ret = (struct runner_result){ .kind = FENCE_SETUP, .code = FENCE_EXIT_NOT_SET_UP };
-	if (make_outlet(spec, books, &err) < 0) {
-		snprintf(ret->why, sizeof ret->why, "%.1000s", err.text);
-		gateway_outlet_free(spec->outlet);
-		return;
-	}
-	for (int i = 0; i == 0 || (result.changed && i < TRIES); i++) {
-		struct fence_plan plan;
-
-		fence_result_release(&result);
-		result = (struct fence_result){ 0 };
-		if (fence_plan_make(spec, &plan, &err) < 0) {
-			snprintf(ret->why, sizeof ret->why, "%.1000s", err.text);
-			break;
-		}
-		fence_run(&plan, say_nothing, &result);
-		fill(&result, ret);
-		write_report(report, &plan, &result);
-		fence_plan_release(&plan);
-	}
-	fence_result_release(&result);
-	ret->metered = gateway_outlet_news(spec->outlet, &ret->news);
-	gateway_outlet_free(spec->outlet);
+	fenced_run(&(struct fenced_request){ .spec = spec, .ledger = ledger }, &run, &err);
+	fill(&run, ret);
+	if (run.planned)
+		write_report(report, &run);
+	fenced_release(&run);
 }
 
 /* In the new process: the wired descriptors, and nothing else of the supervisor's but its lock, which is

@@ -211,12 +211,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 			sup->state.options.login; /* what it costs in safety is in every report */
 	}
 	spec.write = (struct fence_paths){ 0 };
-	for (size_t i = 0; i < sup->fence.write.count; i++) {
-		const struct fence_path *path = &sup->fence.write.items[i];
-
-		fence_paths_add(&spec.write, path->path, path->origin);
-		spec.write.items[i].weak = path->weak;
-	}
+	fence_paths_add_all(&spec.write, &sup->fence.write);
 	if (work->keep) {
 		list_printf(&spec.env, "RINGFENCE_KEEP=%s", work->keep);
 		fence_paths_add(&spec.write, work->keep, "the agent's sessions");

@@ -6,7 +6,7 @@
 #include "cli/view/notice.h"
 #include "cli/view/report_file.h"
 #include "fence/fence.h"
-#include "gateway/owner/gateway_outlet.h"
+#include "fenced/fenced.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -121,88 +121,67 @@ static void tell_result(const struct fence_plan *plan, const struct fence_result
 		tell_why(plan, result);
 }
 
-/* Plans and runs, again if the project changed in between (somebody saves a file, a log begins). */
-static int plan_and_run(const struct exec_options *asked, struct error *err)
+static void tell_plan(const struct fence_plan *plan, bool first)
 {
-	enum { TRIES = 8 };
-	struct fence_result result = { 0 };
-	int code = 0;
-
-	for (int i = 0; i == 0 || (result.changed && i < TRIES); i++) {
-		struct fence_plan plan;
-
-		fence_result_release(&result);
-		if (fence_plan_make(&asked->effective.spec, &plan, err) < 0) {
-			code = cli_fail(err);
-			return report_file_write_refused(&asked->report, code, err) < 0
-				       ? cli_fail(err)
-				       : code;
-		}
-		if (i == 0) {
-			for (size_t k = 0; k < plan.notices.count; k++)
-				notice(plan.notices.items[k]);
-			notice_no_fence(&plan, "this command runs");
-		}
-		notice_found(&plan.recovered);
-		fence_run(&plan, notice, &result);
-		code = result.code;
-		if (!result.changed || i == TRIES - 1) {
-			tell_result(&plan, &result);
-			if (report_file_write(&asked->report, &plan, &result, err) < 0)
-				code = cli_fail(err);
-		}
-		fence_plan_release(&plan);
-	}
-	fence_result_release(&result);
-	return code;
+	for (size_t i = 0; first && i < plan->notices.count; i++)
+		notice(plan->notices.items[i]);
+	if (first)
+		notice_no_fence(plan, "this command runs");
+	notice_found(&plan->recovered);
 }
 
-/* The gateway, if one is needed. Returns 0, or -1 with err set. */
-static int make_outlet(struct effective *effective, struct error *err)
+/* Reports a run that is over, and returns the exit status. */
+static int finish(const struct report_file *report, const struct fenced *run, struct error *err)
 {
-	struct fence_spec *spec = &effective->spec;
-	AUTO_FREE char *folder = NULL;
-	AUTO_FREE char *day = NULL;
-	struct ledger_options books;
+	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
+	int code = run->result.code;
 
-	if (spec->net != FENCE_NET_LIST)
-		return 0;
-	spec->outlet = gateway_outlet_new(err);
-	if (!spec->outlet)
-		return -1;
-	if (spec->models.count == 0)
-		return 0;
-	if (models_books(effective, &books, &folder, &day, err) < 0)
-		return -1;
-	if (gateway_outlet_models(spec->outlet, &spec->models, &books, err) < 0)
-		return -1;
-	effective_tape(effective, gateway_outlet_tape(spec->outlet));
-	return 0;
+	if (run->planned)
+		tell_result(&run->plan, &run->result);
+	else
+		cli_fail(err);
+	fenced_report(run, true, &json);
+	if (report_file_write(report, &json, err) < 0)
+		code = cli_fail(err);
+	if (run->metered)
+		models_tell_cost(&run->news);
+	return code;
 }
 
 static int load_and_run(struct exec_options *asked, struct error *err)
 {
 	struct effective *effective = &asked->effective;
+	AUTO_FREE char *folder = NULL;
+	AUTO_FREE char *day = NULL;
+	struct ledger_options ledger = { 0 };
+	struct fenced run;
+	int code;
 
 	if (asked->no_fence)
 		effective->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
 	if (effective_spec(effective, err) < 0) {
-		int code = effective_fail(&effective->config, err);
-
+		code = effective_fail(&effective->config, err);
 		return report_file_write_refused(&asked->report, code, err) < 0 ? cli_fail(err)
 										: code;
 	}
 	fence_enter_scope(&effective->spec);
-	if (make_outlet(effective, err) < 0)
+	if (effective->spec.net == FENCE_NET_LIST && effective->spec.models.count > 0 &&
+	    models_books(effective, &ledger, &folder, &day, err) < 0)
 		return cli_fail(err);
 	notice_config(&effective->config, false);
-	return plan_and_run(asked, err);
+	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
+					     .ledger = &ledger,
+					     .planned = tell_plan,
+					     .notice = notice },
+		   &run, err);
+	code = finish(&asked->report, &run, err);
+	fenced_release(&run);
+	return code;
 }
 
 static int run_exec(const struct cli_command *command, char **argv)
 {
 	struct exec_options asked = { .report = REPORT_FILE_INIT };
-	struct ledger_news news;
 	struct error err;
 	char **rest;
 	int code;
@@ -221,9 +200,6 @@ static int run_exec(const struct cli_command *command, char **argv)
 	} else if (rest) {
 		code = load_and_run(&asked, &err);
 	}
-	if (gateway_outlet_news(asked.effective.spec.outlet, &news))
-		models_tell_cost(&news);
-	gateway_outlet_free(asked.effective.spec.outlet);
 	report_file_release(&asked.report);
 	effective_release(&asked.effective);
 	return code;

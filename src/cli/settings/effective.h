@@ -36,9 +36,6 @@ int effective_spec(struct effective *effective, struct error *err);
  * here is reported, not refused. */
 int effective_loop(struct effective *effective, struct error *err);
 
-/* The command may read a tape that is in the project, and not change it. NULL: there is none. */
-void effective_tape(struct effective *effective, const char *path);
-
 /* Adds the way to models, if there is one. Returns 0, or -1 with err set. */
 int effective_models(struct effective *effective, bool wanted, struct error *err);
 

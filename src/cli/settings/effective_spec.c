@@ -330,12 +330,6 @@ int effective_models(struct effective *effective, bool wanted, struct error *err
 	return 0;
 }
 
-void effective_tape(struct effective *effective, const char *path)
-{
-	if (path && path_within(path, effective->place.project))
-		fence_paths_add(&effective->spec.read, path, "the tape");
-}
-
 uint64_t effective_loop_number(const struct config *config, enum setting_id id)
 {
 	const struct config_value *value = config_get(config, id);

@@ -79,34 +79,27 @@ void report_file_release(struct report_file *report)
 	fd_close(&report->direct);
 }
 
-static int store(const struct report_file *report, const struct buffer *json, struct error *err)
+int report_file_write(const struct report_file *report, const struct buffer *json,
+		      struct error *err)
 {
-	int result = report->direct >= 0 ? fd_write_all(report->direct, json->data, json->used)
-					 : fd_replace_file(report->folder, report->name, json->data,
-							   json->used, 0644);
+	int result;
 
-	return result < 0 ? error_sys(err, "write the report '%s'", report->path) : 0;
-}
-
-int report_file_write(const struct report_file *report, const struct fence_plan *plan,
-		      const struct fence_result *result, struct error *err)
-{
-	AUTO_BUFFER struct buffer out = BUFFER_INIT(64 << 20);
-
-	if (!report->path && !plan)
+	if (!report->path)
 		return 0;
-	fence_report_write(plan, result, &out);
-	if (plan)
-		fence_report_keep(plan, result, &out);
-	return report->path ? store(report, &out, err) : 0;
+	result = report->direct >= 0 ? fd_write_all(report->direct, json->data, json->used)
+				     : fd_replace_file(report->folder, report->name, json->data,
+						       json->used, 0644);
+	return result < 0 ? error_sys(err, "write the report '%s'", report->path) : 0;
 }
 
 int report_file_write_refused(const struct report_file *report, int code, struct error *why)
 {
+	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
 	struct fence_result result = {
 		.kind = FENCE_SETUP, .code = code, .mechanism = "none", .tripped = FENCE_LIMIT_COUNT
 	};
 
 	snprintf(result.why, sizeof result.why, "%s", why->text);
-	return report_file_write(report, NULL, &result, why);
+	fence_report_write(NULL, &result, &json);
+	return report_file_write(report, &json, why);
 }

@@ -2,8 +2,8 @@
 #ifndef CLI_VIEW_REPORT_FILE_H
 #define CLI_VIEW_REPORT_FILE_H
 
-#include "fence/fence_plan.h"
-#include "fence/fence_result.h"
+#include "util/buffer.h"
+#include "util/error.h"
 
 /*
  * Where a report will go, fixed before the command runs: it may be in the project, and what is
@@ -22,11 +22,11 @@ struct report_file {
 int report_file_open(struct report_file *report, const char *path, struct error *err);
 void report_file_release(struct report_file *report);
 
-/* Writes it, and keeps it. plan may be NULL. Returns 0, or -1 with err set. */
-int report_file_write(const struct report_file *report, const struct fence_plan *plan,
-		      const struct fence_result *result, struct error *err);
+/* Writes a report, if one is wanted. Returns 0, or -1 with err set. */
+int report_file_write(const struct report_file *report, const struct buffer *json,
+		      struct error *err);
 
-/* The same for a run that was refused before there was a plan; `why` may be err itself. */
+/* Writes the report of a run that was refused before there was a plan; `why` may be err itself. */
 int report_file_write_refused(const struct report_file *report, int code, struct error *why);
 
 #endif

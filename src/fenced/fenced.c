@@ -1,0 +1,111 @@
+/* One command in a fence: see fenced.h. */
+#include "fenced/fenced.h"
+
+#include "fence/fence_report.h"
+#include "gateway/owner/gateway_outlet.h"
+#include "util/path.h"
+
+#include <stdio.h>
+
+/* A project that keeps changing (somebody saves files, a log grows) is given up after this many. */
+enum { MOST_TRIES = 8 };
+
+static void ignore_notice(const char *text)
+{
+	(void)text;
+}
+
+static void ignore_plan(const struct fence_plan *plan, bool first)
+{
+	(void)plan;
+	(void)first;
+}
+
+/* The command may read a tape in the project, but not change it. */
+static void protect_tape(struct fence_spec *spec)
+{
+	const char *tape = gateway_outlet_tape(spec->outlet);
+	const char *project = spec->place ? spec->place->project : spec->project;
+
+	if (tape && project && path_within(tape, project))
+		fence_paths_add(&spec->read, tape, "the tape");
+}
+
+/* Makes the gateway if the spec needs one. Returns 0, or -1 with err set. */
+static int make_outlet(struct fence_spec *spec, const struct ledger_options *ledger,
+		       struct error *err)
+{
+	if (spec->net != FENCE_NET_LIST)
+		return 0;
+	spec->outlet = gateway_outlet_new(err);
+	if (!spec->outlet)
+		return -1;
+	if (spec->models.count == 0)
+		return 0;
+	if (gateway_outlet_models(spec->outlet, &spec->models, ledger, err) < 0)
+		return -1;
+	protect_tape(spec);
+	return 0;
+}
+
+static void drop_try(struct fenced *run)
+{
+	fence_result_release(&run->result);
+	run->result = (struct fence_result){ 0 };
+	if (run->planned)
+		fence_plan_release(&run->plan);
+	run->planned = false;
+}
+
+static int plan_and_run(const struct fenced_request *request, struct fenced *run, struct error *err)
+{
+	for (int try = 0; try == 0 || (run->result.changed && try < MOST_TRIES); try++) {
+		drop_try(run);
+		if (fence_plan_make(&run->spec, &run->plan, err) < 0)
+			return -1;
+		run->planned = true;
+		(request->planned ? request->planned : ignore_plan)(&run->plan, try == 0);
+		fence_run(&run->plan, request->notice ? request->notice : ignore_notice,
+			  &run->result);
+	}
+	return 0;
+}
+
+static void set_refused(struct fence_result *result, const struct error *err)
+{
+	*result = (struct fence_result){ .kind = FENCE_SETUP,
+					 .code = FENCE_EXIT_NOT_SET_UP,
+					 .mechanism = "none",
+					 .tripped = FENCE_LIMIT_COUNT };
+	snprintf(result->why, sizeof result->why, "%s", err->text);
+}
+
+int fenced_run(const struct fenced_request *request, struct fenced *ret_run, struct error *err)
+{
+	int result;
+
+	*ret_run = (struct fenced){ .spec = *request->spec };
+	ret_run->spec.read = (struct fence_paths){ 0 }; /* a copy: a tape may be added */
+	fence_paths_add_all(&ret_run->spec.read, &request->spec->read);
+	result = make_outlet(&ret_run->spec, request->ledger, err);
+	if (result == 0)
+		result = plan_and_run(request, ret_run, err);
+	if (result < 0)
+		set_refused(&ret_run->result, err);
+	ret_run->metered = gateway_outlet_news(ret_run->spec.outlet, &ret_run->news);
+	return result;
+}
+
+void fenced_release(struct fenced *run)
+{
+	drop_try(run);
+	gateway_outlet_free(run->spec.outlet);
+	fence_paths_release(&run->spec.read);
+}
+
+void fenced_report(const struct fenced *run, bool forget, struct buffer *out)
+{
+	fence_report_write(run->planned ? &run->plan : NULL, &run->result, out);
+	if (run->planned && (forget || run->result.denials.count))
+		fence_report_keep(&run->plan, &run->result, out);
+}
