@@ -2,6 +2,7 @@
 #include "loop/survey.h"
 
 #include "util/buffer.h"
+#include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -157,36 +158,20 @@ static bool is_left_out(const char *name)
 	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
 		if (strcmp(name, left_out[i]) == 0)
 			return true;
-	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+	return false;
 }
 
-static void walk_folder(struct walk *walk, int folder, const char *path, int depth)
+static enum dirwalk_verdict look(void *context, const struct dirwalk_entry *entry)
 {
-	DIR *dir = fdopendir(folder); /* takes it over */
+	struct walk *walk = context;
+	struct stat status;
 
-	if (!dir) {
-		close(folder);
-		return;
-	}
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		AUTO_FREE char *inner = NULL;
-		struct stat status;
-
-		if (is_left_out(entry->d_name) || walk->survey->files >= MOST_FILES ||
-		    fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-			continue;
-		inner = *path ? path_join(path, entry->d_name) : mem_dup(entry->d_name);
-		if (!S_ISDIR(status.st_mode)) {
-			add_file(walk, dirfd(dir), entry->d_name, inner, &status);
-		} else if (depth < MOST_DEPTH) {
-			int below = openat(dirfd(dir), entry->d_name,
-					   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-			if (below >= 0)
-				walk_folder(walk, below, inner, depth + 1);
-		}
-	}
-	closedir(dir);
+	if (entry->closed || is_left_out(entry->name) || walk->survey->files >= MOST_FILES)
+		return DIRWALK_PAST;
+	if (entry->type != DT_DIR &&
+	    fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		add_file(walk, entry->folder, entry->name, entry->path, &status);
+	return DIRWALK_ON;
 }
 
 /* Files that were there and are not any more; tdelete must not run inside of twalk. */
@@ -251,13 +236,14 @@ int survey_take(struct survey_memory *memory, const char *project, struct survey
 	struct walk walk = { .memory = memory, .survey = ret_survey };
 	AUTO_FD folder = open(project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_FREE char *git = path_join(project, ".git");
-	int copy;
+	const struct dirwalk files = { .visit = look, .context = &walk, .deepest = MOST_DEPTH };
+	struct error ignored;
 
 	*ret_survey = (struct survey){ 0 };
-	if (folder < 0 || (copy = fcntl(folder, F_DUPFD_CLOEXEC, 3)) < 0)
+	if (folder < 0)
 		return error_sys(err, "look through the project '%s'", project);
 	memory->round++;
-	walk_folder(&walk, copy, "", 0);
+	dirwalk_tree(&files, folder, NULL, &ignored); /* a folder that fails is left out */
 	forget_gone(&walk);
 	survey_head(git, ret_survey);
 	snprintf(ret_survey->tree, sizeof ret_survey->tree, "%016lx%016lx%016lx%016lx",

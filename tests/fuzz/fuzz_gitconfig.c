@@ -1,4 +1,4 @@
-// sources:
+// sources: src/gitconfig/gitconfig.c
 /* Configurations of git, and .gitmodules, as a project could hold them. */
 #include "fuzz.h"
 

@@ -1,4 +1,4 @@
-// sources: src/snapshot/object/fsck.c src/snapshot/object/refs.c src/snapshot/object/fsck_special.c -lz
+// sources: src/snapshot/object/fsck.c src/snapshot/object/refs.c src/snapshot/object/fsck_special.c src/gitconfig/gitconfig.c -lz
 /* Objects of git as an agent could write them: the first byte says of which type. */
 #include "fuzz.h"
 

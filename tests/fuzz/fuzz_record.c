@@ -1,4 +1,4 @@
-// sources: src/fence/after/sweep.c src/fence/plan/scan.c src/fence/plan/walk.c src/fence/plan/defaults.c src/fence/run/wire.c
+// sources: src/fence/after/sweep.c src/fence/plan/scan.c src/gitconfig/gitconfig.c src/gitconfig/gitdir.c src/gitconfig/gitprograms.c src/fence/plan/defaults.c src/fence/run/wire.c
 /* The record of a run, as a later start reads it. */
 #include "fuzz.h"
 

@@ -1,10 +1,13 @@
-/* Small helpers of util: descriptors, Base64, comparing secrets. */
+/* Small helpers of util: descriptors, walks through folders, Base64, comparing secrets. */
 #include "unit.h"
 
 #include "util/base64.h"
 #include "util/consttime.h"
+#include "util/dirwalk.h"
 #include "util/fd.h"
+#include "util/mem.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -113,11 +116,147 @@ static void placing(void)
 	      fd_place((const int[FD_PLACES + 1]){ 0 }, FD_PLACES + 1) < 0 && errno == EINVAL);
 }
 
+/* --- walks */
+
+struct seen {
+	struct buffer text;
+	const char *past; /* a folder that is not entered */
+	const char *stop; /* where the walk ends */
+};
+
+static enum dirwalk_verdict see(void *context, const struct dirwalk_entry *entry)
+{
+	struct seen *seen = context;
+
+	buffer_printf(&seen->text, "%s%s%s ", entry->path, entry->type == DT_DIR ? "/" : "",
+		      entry->closed ? "!" : "");
+	if (seen->stop && strcmp(entry->name, seen->stop) == 0)
+		return DIRWALK_STOP;
+	return seen->past && strcmp(entry->name, seen->past) == 0 ? DIRWALK_PAST : DIRWALK_ON;
+}
+
+static enum dirwalk_verdict see_leaving(void *context, const struct dirwalk_entry *entry)
+{
+	struct seen *seen = context;
+
+	buffer_printf(&seen->text, "<%s ", entry->path);
+	return DIRWALK_ON;
+}
+
+static bool sees(int root, const struct dirwalk *asked, struct seen seen, int result,
+		 const char *expected)
+{
+	struct dirwalk walk = *asked;
+	struct error err;
+	bool held;
+
+	seen.text = BUFFER_INIT(4096);
+	walk.visit = see;
+	walk.context = &seen;
+	held = dirwalk_tree(&walk, root, NULL, &err) == result &&
+	       strcmp(buffer_text(&seen.text), expected) == 0;
+	if (!held)
+		printf("# %s\n", buffer_text(&seen.text));
+	buffer_release(&seen.text);
+	return held;
+}
+
+static enum dirwalk_verdict count_entry(void *context, const struct dirwalk_entry *entry)
+{
+	(void)entry;
+	++*(unsigned int *)context;
+	return DIRWALK_ON;
+}
+
+/* Makes folders inside each other, deeper than there are descriptors and than a path can be long. */
+static unsigned int make_deep(int root, unsigned int depth)
+{
+	AUTO_FD at = openat(root, ".", O_PATH | O_CLOEXEC);
+	unsigned int made = 0;
+
+	for (; made < depth && mkdirat(at, "deep", 0700) == 0; made++) {
+		int below = openat(at, "deep", O_PATH | O_CLOEXEC);
+
+		fd_close(&at);
+		at = below;
+	}
+	return made;
+}
+
+static void walk_deep(int root)
+{
+	unsigned int count = 0;
+	const struct dirwalk walk = { .visit = count_entry,
+				      .context = &count,
+				      .deepest = DIRWALK_ANY_DEPTH,
+				      .no_paths = true };
+	unsigned int made = make_deep(root, 1500);
+	struct error err;
+
+	CHECK("a walk goes to any depth and finds its way back",
+	      made == 1500 && dirwalk_tree(&walk, root, NULL, &err) == 0 && count == made + 3);
+}
+
+static enum dirwalk_verdict add_another(void *context, const struct dirwalk_entry *entry)
+{
+	(void)context;
+	mkdirat(entry->folder, "another", 0700);
+	return DIRWALK_PAST;
+}
+
+static void changing(int root)
+{
+	bool changed = true;
+	const struct dirwalk quiet = { .visit = count_entry,
+				       .context = &(unsigned int){ 0 },
+				       .deepest = DIRWALK_DEPTH };
+	const struct dirwalk busy = { .visit = add_another, .deepest = DIRWALK_DEPTH };
+	struct error err;
+
+	CHECK("a walk knows that no folder changed",
+	      dirwalk_tree(&quiet, root, &changed, &err) == 0 && !changed);
+	CHECK("a walk knows that a folder changed",
+	      dirwalk_tree(&busy, root, &changed, &err) == 0 && changed);
+}
+
+static void walking(void)
+{
+	char place[] = "/tmp/ringfence-unit-XXXXXX";
+	AUTO_FD root = mkdtemp(place) ? open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	const struct dirwalk plain = { .deepest = DIRWALK_DEPTH };
+	const struct dirwalk leaving = { .leave = see_leaving, .deepest = DIRWALK_DEPTH };
+	uint64_t bytes = 0;
+
+	mkdirat(root, "a", 0700);
+	mkdirat(root, "a/b", 0700);
+	symlinkat("..", root, "a/b/link");
+	CHECK("a walk visits every entry and follows no symlink",
+	      sees(root, &plain, (struct seen){ 0 }, 0, "a/ a/b/ a/b/link "));
+	CHECK("a walk leaves folders from the inside out",
+	      sees(root, &leaving, (struct seen){ 0 }, 0, "a/ a/b/ a/b/link <a/b <a "));
+	CHECK("a walk passes a folder",
+	      sees(root, &plain, (struct seen){ .past = "b" }, 0, "a/ a/b/ "));
+	CHECK("a walk can be ended",
+	      sees(root, &leaving, (struct seen){ .stop = "b" }, -1, "a/ a/b/ "));
+	CHECK("a folder that is too deep is visited as closed",
+	      sees(root, &(struct dirwalk){ .deepest = 1 }, (struct seen){ 0 }, 0,
+		   "a/ a/b/ a/b/! "));
+	changing(root);
+	unlinkat(root, "another", AT_REMOVEDIR);
+	walk_deep(root);
+	fchmodat(root, "a/b", 0, 0);
+	CHECK("a tree is removed at any depth, whatever its permissions",
+	      dirwalk_remove(AT_FDCWD, place, &bytes) == 0 && access(place, F_OK) < 0);
+	CHECK("a missing tree cannot be removed",
+	      dirwalk_remove(AT_FDCWD, place, NULL) < 0 && errno == ENOENT);
+}
+
 int main(void)
 {
 	base64();
 	secrets();
 	opening();
 	placing();
+	walking();
 	return unit_failures > 0;
 }

@@ -10,7 +10,7 @@
 #include "fence/after/sweep.h"
 #include "fence/plan/defaults.h"
 #include "fence/plan/scan.h"
-#include "fence/plan/walk.h"
+#include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -160,12 +160,12 @@ bool sweep_concerns(const char *bytes, size_t size, const char *path)
 	return concerned;
 }
 
-static bool known(const struct sweeping *sweeping, const struct walk_entry *entry)
+static bool known(const struct sweeping *sweeping, const struct dirwalk_entry *entry)
 {
 	const struct record *record = sweeping->record;
 	struct stat status;
 
-	if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT;
 
 	/* The number of a device is another one after a reboot. */
@@ -178,11 +178,11 @@ static bool known(const struct sweeping *sweeping, const struct walk_entry *entr
 	return false;
 }
 
-static bool known_link(const struct record *record, const struct walk_entry *entry,
+static bool known_link(const struct record *record, const struct dirwalk_entry *entry,
 		       const char *path)
 {
 	char target[PATH_MAX];
-	ssize_t n = readlinkat(entry->dir, entry->name, target, sizeof target - 1);
+	ssize_t n = readlinkat(entry->folder, entry->name, target, sizeof target - 1);
 
 	if (n < 0)
 		return false;
@@ -222,26 +222,26 @@ static char *make_place(const char *folder, const char *path)
 }
 
 /* Moves an entry. Folders that forbid it are the command's own: they are opened first. */
-static int move(const struct walk_entry *entry, int folder, const char *place)
+static int move(const struct dirwalk_entry *entry, int folder, const char *place)
 {
 	struct stat above;
 
-	if (renameat(entry->dir, entry->name, folder, place) == 0)
+	if (renameat(entry->folder, entry->name, folder, place) == 0)
 		return 0;
 	if (errno != EACCES && errno != EPERM)
 		return -1;
-	if (fstat(entry->dir, &above) < 0 || fchmod(entry->dir, above.st_mode | 0700) < 0)
+	if (fstat(entry->folder, &above) < 0 || fchmod(entry->folder, above.st_mode | 0700) < 0)
 		return -1;
 
 	/* A folder that moves must be writable itself. */
 	int result = entry->type == DT_DIR
-			     ? fchmodat(entry->dir, entry->name, 0700, AT_SYMLINK_NOFOLLOW)
+			     ? fchmodat(entry->folder, entry->name, 0700, AT_SYMLINK_NOFOLLOW)
 			     : 0;
 
 	if (result == 0)
-		result = renameat(entry->dir, entry->name, folder, place);
+		result = renameat(entry->folder, entry->name, folder, place);
 
-	fchmod(entry->dir, above.st_mode & 07777);
+	fchmod(entry->folder, above.st_mode & 07777);
 	return result;
 }
 
@@ -263,7 +263,7 @@ static int open_near(struct sweeping *sweeping)
 }
 
 /* Where the entry is now; the caller frees. NULL if it could not be moved. */
-static char *quarantine_near(struct sweeping *sweeping, const struct walk_entry *entry)
+static char *quarantine_near(struct sweeping *sweeping, const struct dirwalk_entry *entry)
 {
 	AUTO_FREE char *name = mem_format("%zu-%.200s", sweeping->found->count, entry->name);
 
@@ -287,8 +287,8 @@ static void close_near(struct sweeping *sweeping)
  * copying can fail half-way on a full disk: then it goes to a closed folder at the root of its
  * tree.
  */
-static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry, const char *path,
-		       const char *reason)
+static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *entry,
+		       const char *path, const char *reason)
 {
 	const char *project = sweeping->record->project;
 	const char *relative = path_within(path, project) && strcmp(path, project) != 0
@@ -318,7 +318,7 @@ static void quarantine(struct sweeping *sweeping, const struct walk_entry *entry
 								   place };
 }
 
-static bool hidden(const struct sweeping *sweeping, const struct walk_entry *entry)
+static bool hidden(const struct sweeping *sweeping, const struct dirwalk_entry *entry)
 {
 	const struct record *record = sweeping->record;
 	bool named = defaults_name(entry->name, true).secret ||
@@ -338,23 +338,23 @@ static time_t began(const struct sweeping *sweeping)
 }
 
 /* Does it say which python an environment starts, or is it that python? */
-static bool part_of_environment(const struct walk_entry *entry)
+static bool part_of_environment(const struct dirwalk_entry *entry)
 {
 	if (strcmp(entry->name, "pyvenv.cfg") == 0)
 		return true;
 	return strncmp(entry->name, "python", 6) == 0 && entry->type != DT_DIR &&
-	       faccessat(entry->dir, "../pyvenv.cfg", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	       faccessat(entry->folder, "../pyvenv.cfg", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /* What a person or an editor starts from the project by its path is theirs; but they should know. */
-static void flag(struct sweeping *sweeping, const struct walk_entry *entry)
+static void flag(struct sweeping *sweeping, const struct dirwalk_entry *entry)
 {
 	enum { MOST_FLAGGED = 20 };
 	struct list *flagged = &sweeping->found->flagged;
 	struct stat status;
 
 	if (flagged->count < MOST_FLAGGED && part_of_environment(entry) &&
-	    fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
 	    status.st_ctime >= began(sweeping)) {
 		AUTO_FREE char *path = path_join(sweeping->root, entry->path);
 
@@ -362,29 +362,29 @@ static void flag(struct sweeping *sweeping, const struct walk_entry *entry)
 	}
 }
 
-static enum walk_verdict look(void *context, const struct walk_entry *entry)
+static enum dirwalk_verdict look(void *context, const struct dirwalk_entry *entry)
 {
 	struct sweeping *sweeping = context;
 	const char *reason = entry->closed ? "cannot be looked into" : scan_executed(entry);
 
 	/* What was hidden all the time is the user's own. */
 	if (entry->type == DT_DIR && !entry->closed && hidden(sweeping, entry))
-		return WALK_PAST;
+		return DIRWALK_PAST;
 	if (!reason) {
 		if (entry->name[0] == 'p')
 			flag(sweeping, entry);
-		return WALK_ON;
+		return DIRWALK_ON;
 	}
 
 	AUTO_FREE char *path = path_join(sweeping->root, entry->path);
 
 	if (exempt(sweeping->record, path))
-		return WALK_ON;
+		return DIRWALK_ON;
 	if (entry->type == DT_LNK ? known_link(sweeping->record, entry, path)
 				  : known(sweeping, entry))
-		return WALK_PAST;
+		return DIRWALK_PAST;
 	quarantine(sweeping, entry, path, reason);
-	return WALK_PAST;
+	return DIRWALK_PAST;
 }
 
 /* Makes a protected symlink anew if it is gone; not through symlinks that may have been planted
@@ -436,9 +436,9 @@ static void check_target(struct sweeping *sweeping, const char *link)
 		    fstatat(folder, path_name(real), &status, AT_SYMLINK_NOFOLLOW) < 0)
 			return;
 
-		struct walk_entry entry = { .dir = folder,
-					    .name = path_name(real),
-					    .type = (unsigned char)IFTODT(status.st_mode) };
+		struct dirwalk_entry entry = { .folder = folder,
+					       .name = path_name(real),
+					       .type = (unsigned char)IFTODT(status.st_mode) };
 
 		sweeping->root = record->roots[i];
 		sweeping->root_fd = root = open_root(record->roots[i]);
@@ -480,7 +480,10 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 		sweeping.root_fd = root;
 		sweeping.old_device = record.root_devices[i];
 		sweeping.new_device = status.st_dev;
-		result = walk_tree(root, look, &sweeping, NULL, err);
+		result = dirwalk_tree(&(struct dirwalk){ .visit = look,
+							 .context = &sweeping,
+							 .deepest = DIRWALK_DEPTH },
+				      root, NULL, err);
 		close_near(&sweeping);
 	}
 	for (size_t i = 0; result == 0 && i < record.link_count; i += 2) {

@@ -68,9 +68,9 @@ void scan_add_existing(struct fence_plan *plan, const char *path, enum wire_acce
 		scan_add_rule(plan, path, &status, access, origin, exact);
 }
 
-static bool beside(const struct walk_entry *entry, const char *name)
+static bool beside(const struct dirwalk_entry *entry, const char *name)
 {
-	return faccessat(entry->dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(entry->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /*
@@ -78,13 +78,13 @@ static bool beside(const struct walk_entry *entry, const char *name)
  * says where the others are), and its config for orders. Seen from its HEAD, so that ordinary folders
  * cost nothing.
  */
-static bool bare_repository(const struct walk_entry *entry)
+static bool bare_repository(const struct dirwalk_entry *entry)
 {
 	return strcasecmp(entry->name, "HEAD") == 0 &&
 	       ((beside(entry, "objects") && beside(entry, "refs")) || beside(entry, "commondir"));
 }
 
-const char *scan_executed(const struct walk_entry *entry)
+const char *scan_executed(const struct dirwalk_entry *entry)
 {
 	const char *reason = defaults_name(entry->name, entry->type == DT_DIR).executed;
 
@@ -158,14 +158,14 @@ static void take_link(struct scan *scan, const char *path, bool executed, bool s
 	protect_target(scan, path, executed, secret);
 }
 
-static enum walk_verdict look_for_links(void *context, const struct walk_entry *entry)
+static enum dirwalk_verdict look_for_links(void *context, const struct dirwalk_entry *entry)
 {
 	struct below *below = context;
 	AUTO_FREE char *path = path_join(below->path, entry->path);
 
 	if (entry->type == DT_LNK)
 		take_link(below->scan, path, true, false);
-	return WALK_ON;
+	return DIRWALK_ON;
 }
 
 /* Symlinks in a folder that the host executes lead to what it executes. */
@@ -174,12 +174,15 @@ static void take_links_below(struct scan *scan, const char *path)
 	enum { MOST_NESTED = 8 };
 	AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct below below = { scan, path };
+	const struct dirwalk walk = { .visit = look_for_links,
+				      .context = &below,
+				      .deepest = DIRWALK_DEPTH };
 	struct error err;
 
 	if (fd < 0 || scan->nested >= MOST_NESTED)
 		return;
 	scan->nested++;
-	walk_tree(fd, look_for_links, &below, NULL, &err);
+	dirwalk_tree(&walk, fd, NULL, &err);
 	scan->nested--;
 }
 
@@ -284,7 +287,7 @@ static bool below_executed(const char *path)
 }
 
 /* A .pem with certificates only is no secret, and TLS fails without it. */
-static bool public_file(const struct walk_entry *entry)
+static bool public_file(const struct dirwalk_entry *entry)
 {
 	struct buffer text = BUFFER_INIT(4 << 20);
 	size_t size = strlen(entry->name);
@@ -292,7 +295,7 @@ static bool public_file(const struct walk_entry *entry)
 
 	if (entry->type != DT_REG || size < 4 || strcasecmp(entry->name + size - 4, ".pem") != 0)
 		return false;
-	fd = openat(entry->dir, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = openat(entry->folder, entry->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	bool public = fd >= 0 && fd_read_all(fd, &text) == 0 &&
 		      defaults_public_certificates(buffer_text(&text), text.used);
@@ -302,13 +305,13 @@ static bool public_file(const struct walk_entry *entry)
 }
 
 /* Remembers the folders above an entry that matters. */
-static void take_witnesses(struct scan *scan, const struct walk_entry *entry)
+static void take_witnesses(struct scan *scan, const struct dirwalk_entry *entry)
 {
 	struct fence_plan *plan = scan->plan;
 	const char *end = entry->path;
 
 	for (unsigned int level = 0; level <= entry->depth; level++) {
-		const struct walk_folder *folder = &entry->above[level];
+		const struct dirwalk_folder *folder = &entry->above[level];
 		size_t size = level ? (size_t)(end - entry->path) : 0;
 		bool there = false;
 
@@ -340,12 +343,12 @@ int fence_plan_holds(const struct fence_plan *plan, struct error *err)
 {
 	for (size_t i = 0; i < plan->witness_count; i++) {
 		const struct fence_witness *witness = &plan->witnesses[i];
-		const struct walk_folder before = { witness->device, witness->inode,
-						    witness->changed };
+		const struct dirwalk_folder before = { witness->device, witness->inode,
+						       witness->changed };
 		AUTO_FD fd = open(witness->path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		struct walk_folder now;
+		struct dirwalk_folder now;
 
-		if (fd < 0 || walk_look(fd, &now) < 0 || !walk_same(&before, &now))
+		if (fd < 0 || dirwalk_look(fd, &now) < 0 || !dirwalk_same(&before, &now))
 			return error_set(err, "'%s' changed while the fence was made; start again",
 					 witness->path);
 	}
@@ -353,7 +356,7 @@ int fence_plan_holds(const struct fence_plan *plan, struct error *err)
 }
 
 /* Where the first pattern comes from that hides this entry; NULL if none does. */
-static const char *ignored_by(struct scan *scan, const struct walk_entry *entry)
+static const char *ignored_by(struct scan *scan, const struct dirwalk_entry *entry)
 {
 	for (size_t i = 0; i < scan->pattern_count; i++)
 		if (glob_matches(&scan->patterns[i].glob, entry->path, entry->type == DT_DIR,
@@ -383,23 +386,23 @@ static int check_room(const struct scan *scan, const char *path)
 }
 
 /* What nobody looks into. */
-static enum walk_verdict hide_folder(struct fence_plan *plan, const struct walk_entry *entry,
-				     const char *path, const char *why)
+static enum dirwalk_verdict hide_folder(struct fence_plan *plan, const struct dirwalk_entry *entry,
+					const char *path, const char *why)
 {
 	struct stat status;
 
 	scan_add_existing(plan, path, WIRE_HIDE, why, false);
-	if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
 		remember(plan, &status);
-	return WALK_PAST;
+	return DIRWALK_PAST;
 }
 
-static void remember_entry(struct fence_plan *plan, const struct walk_entry *entry,
+static void remember_entry(struct fence_plan *plan, const struct dirwalk_entry *entry,
 			   const char *path)
 {
 	struct stat status;
 
-	if (fstatat(entry->dir, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return;
 	if (S_ISREG(status.st_mode) && status.st_nlink > 1)
 		list_printf(&plan->notices,
@@ -421,7 +424,7 @@ static int take_bare(struct scan *scan, const char *head)
 	return take_config(scan, path, path);
 }
 
-static enum walk_verdict look(void *context, const struct walk_entry *entry)
+static enum dirwalk_verdict look(void *context, const struct dirwalk_entry *entry)
 {
 	struct scan *scan = context;
 	struct fence_plan *plan = scan->plan;
@@ -435,13 +438,13 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 
 	if (!secret && !executed && !entry->closed && !put_aside && entry->type != DT_SOCK &&
 	    !(entry->type == DT_LNK && below_executed(entry->path)))
-		return WALK_ON;
+		return DIRWALK_ON;
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
 	bool is_git = executed && strcasecmp(entry->name, ".git") == 0;
 
 	if (check_room(scan, path) < 0)
-		return WALK_STOP;
+		return DIRWALK_STOP;
 	take_witnesses(scan, entry);
 	if (put_aside) /* from an earlier sweep */
 		return hide_folder(plan, entry, path, "quarantine");
@@ -453,11 +456,11 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		AUTO_FREE char *work_tree = path_absolute("..", path);
 
 		if (take_work_tree(scan, work_tree) < 0)
-			return WALK_STOP;
+			return DIRWALK_STOP;
 	}
 	if (entry->type == DT_LNK) {
 		take_link(scan, path, executed || !secret, secret);
-		return WALK_ON;
+		return DIRWALK_ON;
 	}
 	if (executed && named_by_user(plan, path)) {
 		list_printf(
@@ -465,7 +468,7 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 			"%s is writable by --write; your machine will run what is put there (%s)",
 			path, executed);
 		list_add(&plan->exempt, path);
-		return WALK_ON;
+		return DIRWALK_ON;
 	}
 	if (executed || secret)
 		remember_entry(plan, entry, path);
@@ -477,19 +480,19 @@ static enum walk_verdict look(void *context, const struct walk_entry *entry)
 		scan_add_existing(plan, path, WIRE_HIDE, "secret", false);
 	else if (executed && strcasecmp(entry->name, "HEAD") == 0) {
 		if (take_bare(scan, path) < 0)
-			return WALK_STOP;
+			return DIRWALK_STOP;
 	} else if (executed)
 		scan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
 	else
-		return WALK_ON;
+		return DIRWALK_ON;
 
 	/* A git directory is large and all read-only; other protected folders may still hold
 	 * secrets. */
 	if (is_git) {
 		take_git(scan, path);
-		return WALK_PAST;
+		return DIRWALK_PAST;
 	}
-	return secret ? WALK_PAST : WALK_ON;
+	return secret ? DIRWALK_PAST : DIRWALK_ON;
 }
 
 /* What a scan adds to, to take it back. */
@@ -550,8 +553,10 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 		take_back(plan, &before);
 		scan.programs = gitprograms_new(plan->identity.home);
 
-		int result = take_above(&scan) < 0 ? -1
-						   : walk_tree(root, look, &scan, &changed, err);
+		const struct dirwalk walk = { .visit = look,
+					      .context = &scan,
+					      .deepest = DIRWALK_DEPTH };
+		int result = take_above(&scan) < 0 ? -1 : dirwalk_tree(&walk, root, &changed, err);
 
 		gitprograms_free(scan.programs);
 		if (result < 0)

@@ -3,7 +3,7 @@
 #define FENCE_PLAN_SCAN_H
 
 #include "fence/fence_plan.h"
-#include "fence/plan/walk.h"
+#include "util/dirwalk.h"
 
 /*
  * Adds to the plan, for the tree of a rule: rules for secrets and sockets (hidden) and for what the
@@ -14,7 +14,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err);
 
 /* Why the host would run this entry or read it as configuration; NULL if it would not. Includes
  * bare git repositories. */
-const char *scan_executed(const struct walk_entry *entry);
+const char *scan_executed(const struct dirwalk_entry *entry);
 
 struct stat;
 

@@ -6,10 +6,10 @@
 #include "snapshot/apply/mail.h"
 #include "snapshot/apply/memory_objects.h"
 #include "snapshot/apply/merge.h"
-#include "snapshot/base/discard.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/look_walk.h"
 #include "snapshot/object/vet.h"
+#include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/text.h"
 
@@ -281,7 +281,7 @@ static int finish(struct user_repo *user, struct json *json, struct error *err)
 	if (!landing_pending(user->git_fd)) {
 		/* One that was killed before anything of the user's changed leaves no more than this. */
 		if (user->stale)
-			discard(user->work_fd, LOOK_WALK_STAGE);
+			dirwalk_remove(user->work_fd, LOOK_WALK_STAGE, NULL);
 		return 0;
 	}
 	outcome = landing_finish(user, &result, err);

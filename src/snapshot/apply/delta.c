@@ -5,8 +5,10 @@
 #include "snapshot/look/look_walk.h"
 #include "snapshot/store/sha1.h"
 #include "snapshot/store/stored_name.h"
+#include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/path.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -251,32 +253,40 @@ static void complain(struct looking *at, const char *before, const char *path, c
 		list_printf(at->trouble, "%s%s%s%s", before, path, middle, other);
 }
 
-/* What in a folder is the user's, and would stand in the way of a file; the caller frees. NULL: nothing. */
-static char *find_own(const struct looking *at, int folder, const char *name, const char *path,
-		      int depth)
+/* Looks for something of the user's in a folder. */
+struct own {
+	const struct looking *at;
+	const char *path;
+	char *found;
+};
+
+static enum dirwalk_verdict find_entry(void *context, const struct dirwalk_entry *entry)
+{
+	struct own *own = context;
+	AUTO_FREE char *path = path_join(own->path, entry->path);
+
+	if (goes(own->at->deltas, path))
+		return DIRWALK_PAST;
+	if (entry->type == DT_DIR && !entry->closed)
+		return DIRWALK_ON;
+	own->found = mem_dup(path);
+	return DIRWALK_STOP;
+}
+
+/* What in a folder is the user's and would stand in the way of a file; the caller frees. NULL: nothing. */
+static char *find_own(const struct looking *at, int folder, const char *name, const char *path)
 {
 	AUTO_FD fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 || depth > NODE_DEEPEST ? NULL : fdopendir(fd);
-	char *found = NULL;
+	struct own own = { .at = at, .path = path };
+	const struct dirwalk walk = { .visit = find_entry,
+				      .context = &own,
+				      .deepest = NODE_DEEPEST };
+	struct error ignored;
 
-	if (!dir)
+	/* A folder that cannot be read is the user's. */
+	if ((fd < 0 || dirwalk_tree(&walk, fd, NULL, &ignored) < 0) && !own.found)
 		return mem_dup(path);
-	fd_steal(&fd);
-	for (struct dirent *entry; !found && (entry = readdir(dir));) {
-		AUTO_FREE char *inner = mem_format("%s/%s", path, entry->d_name);
-		struct stat status;
-
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-		    goes(at->deltas, inner))
-			continue;
-		if (fstatat(dirfd(dir), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISDIR(status.st_mode))
-			found = find_own(at, dirfd(dir), entry->d_name, inner, depth + 1);
-		else
-			found = mem_dup(inner);
-	}
-	closedir(dir);
-	return found;
+	return own.found;
 }
 
 /* The part of a path that is no folder here; the caller frees. NULL: all of them are, or are missing. */
@@ -322,7 +332,7 @@ static enum delta_place judge_folder(struct looking *at, const struct delta *del
 
 	if (!delta->new_mode) /* something of the user's that is none of ours */
 		return DELTA_NEW;
-	own = find_own(at, folder, name, delta->path, 0);
+	own = find_own(at, folder, name, delta->path);
 	if (!own)
 		return DELTA_OLD;
 	complain(at, "", own, " is in the way of ", delta->path);
@@ -460,21 +470,30 @@ bool delta_untouched(const struct delta *delta, int folder, const char *name)
 	return S_ISDIR(now.st_mode) || delta_same(&now, seen);
 }
 
-void delta_remove_hollow(int folder, const char *name, int depth)
+static enum dirwalk_verdict enter_folder(void *context, const struct dirwalk_entry *entry)
 {
-	AUTO_FD fd = -1;
-	DIR *dir;
+	(void)context;
+	return entry->closed ? DIRWALK_PAST : DIRWALK_ON;
+}
 
-	if (unlinkat(folder, name, AT_REMOVEDIR) == 0 || depth > NODE_DEEPEST)
+static enum dirwalk_verdict remove_empty(void *context, const struct dirwalk_entry *entry)
+{
+	(void)context;
+	unlinkat(entry->folder, entry->name, AT_REMOVEDIR);
+	return DIRWALK_ON;
+}
+
+void delta_remove_hollow(int folder, const char *name)
+{
+	const struct dirwalk walk = { .visit = enter_folder,
+				      .leave = remove_empty,
+				      .deepest = NODE_DEEPEST };
+	AUTO_FD fd = -1;
+	struct error ignored;
+
+	if (unlinkat(folder, name, AT_REMOVEDIR) == 0)
 		return;
 	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir)
-		return;
-	fd_steal(&fd);
-	for (struct dirent *entry; (entry = readdir(dir));)
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			delta_remove_hollow(dirfd(dir), entry->d_name, depth + 1);
-	closedir(dir);
-	unlinkat(folder, name, AT_REMOVEDIR);
+	if (fd >= 0 && dirwalk_tree(&walk, fd, NULL, &ignored) == 0)
+		unlinkat(folder, name, AT_REMOVEDIR);
 }

@@ -65,6 +65,6 @@ bool delta_is_there(const struct user_repo *user, const git_index_entry *entry,
 		    const struct stat *written);
 
 /* Removes folders in which there is nothing but folders. */
-void delta_remove_hollow(int folder, const char *name, int depth);
+void delta_remove_hollow(int folder, const char *name);
 
 #endif

@@ -154,7 +154,7 @@ static int place_one(const struct user_repo *user, const struct restore_stage *s
 		delta->place = DELTA_OTHER;
 		return 0;
 	}
-	delta_remove_hollow(folder, name, 0);
+	delta_remove_hollow(folder, name);
 	if (restore_stage_look(stage, &node, &comes) < 0 ||
 	    exchange(stage, delta, &node, folder) < 0) {
 		delta->place = DELTA_OTHER;

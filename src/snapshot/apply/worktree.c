@@ -3,10 +3,10 @@
 
 #include "snapshot/apply/gather.h"
 #include "snapshot/apply/landing.h"
-#include "snapshot/base/discard.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/object/vet.h"
+#include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -403,7 +403,7 @@ int worktree_remove(const struct worktree_options *options, struct json *json, s
 
 		fault_point();
 		if (folder >= 0)
-			discard(folder, last);
+			dirwalk_remove(folder, last, NULL);
 		if (folder >= 0) /* git has none, if there is nothing in it */
 			unlinkat(common, "worktrees", AT_REMOVEDIR);
 		result = drop_refs(&user, options->loop, options->force, json, err);

@@ -1,9 +1,9 @@
 /* Private git directories: see private_git.h. */
 #include "snapshot/git/private_git.h"
 
-#include "snapshot/base/discard.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/object/refs.h"
+#include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -195,7 +195,7 @@ int private_git_make(const char *folder, const struct borrow *borrow, struct err
 		return error_sys(err, "open '%s'", folder);
 	if (is_folder(above, "git"))
 		return make_modules(borrow, above, err);
-	discard(above, DRAFT);
+	dirwalk_remove(above, DRAFT, NULL);
 	fault_point();
 	if ((mkdirat(above, "git-own", 0700) < 0 && errno != EEXIST) ||
 	    mkdirat(above, DRAFT, 0700) < 0)

@@ -1,6 +1,7 @@
 /* Refs in files: see refs.h. */
 #include "snapshot/object/refs.h"
 
+#include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -155,37 +156,41 @@ static int read_one(int folder, const char *entry, const char *name, struct refs
 	return add(refs, name, hex, target, err);
 }
 
-static int read_folder(int above, const char *entry, const char *path, int depth, struct refs *refs,
+/* Loose refs that are being read. */
+struct loose {
+	struct refs *refs;
+	const char *path; /* of the folder, as it begins the names of refs */
+	struct error *err;
+};
+
+static enum dirwalk_verdict read_entry(void *context, const struct dirwalk_entry *entry)
+{
+	struct loose *loose = context;
+	AUTO_FREE char *name = path_join(loose->path, entry->path);
+
+	if (loose->refs->odd > REFS_MOST) {
+		error_set(loose->err, "there are more than %d odd files among the refs", REFS_MOST);
+		return DIRWALK_STOP;
+	}
+	if (entry->type == DT_DIR && !entry->closed)
+		return DIRWALK_ON;
+	return read_one(entry->folder, entry->name, name, loose->refs, loose->err) < 0
+		       ? DIRWALK_STOP
+		       : DIRWALK_PAST;
+}
+
+static int read_folder(int above, const char *entry, const char *path, struct refs *refs,
 		       struct error *err)
 {
-	int fd = openat(above, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	int result = 0;
+	AUTO_FD fd = openat(above, entry, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct loose loose = { refs, path, err };
+	const struct dirwalk walk = { .visit = read_entry, .context = &loose, .deepest = DEEPEST };
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
+	if (fd < 0) {
 		refs->odd += errno != ENOENT;
 		return 0;
 	}
-	for (struct dirent *at; result == 0 && (at = readdir(dir));) {
-		AUTO_FREE char *name = path_join(path, at->d_name);
-		struct stat status;
-
-		if (strcmp(at->d_name, ".") == 0 || strcmp(at->d_name, "..") == 0)
-			continue;
-		if (refs->odd > REFS_MOST)
-			result = error_set(err, "there are more than %d odd files among the refs",
-					   REFS_MOST);
-		else if (fstatat(dirfd(dir), at->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
-			refs->odd++;
-		else if (S_ISDIR(status.st_mode) && depth < DEEPEST)
-			result = read_folder(dirfd(dir), at->d_name, name, depth + 1, refs, err);
-		else
-			result = read_one(dirfd(dir), at->d_name, name, refs, err);
-	}
-	closedir(dir);
-	return result;
+	return dirwalk_tree(&walk, fd, NULL, err);
 }
 
 static int by_name(const void *a, const void *b)
@@ -237,7 +242,7 @@ int refs_read(int git, struct refs *ret_refs, struct error *err)
 		return error_set(err, "packed-refs is larger than %d MiB", PACKED_BYTES >> 20);
 	refs = openat(git, "refs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	for (size_t i = 0; refs >= 0 && result == 0 && i < sizeof spaces / sizeof *spaces; i++)
-		result = read_folder(refs, path_name(spaces[i]), spaces[i], 0, ret_refs, err);
+		result = read_folder(refs, path_name(spaces[i]), spaces[i], ret_refs, err);
 	if (refs >= 0 && result == 0 && faccessat(refs, "stash", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		result = read_one(refs, "stash", "refs/stash", ret_refs, err);
 	refs_sort(ret_refs);

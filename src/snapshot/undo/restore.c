@@ -1,10 +1,10 @@
 /* Bringing a project back: see restore.h. */
 #include "snapshot/undo/restore.h"
 
-#include "snapshot/base/discard.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/undo/restore_plan.h"
 #include "snapshot/undo/restore_stage.h"
+#include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -412,7 +412,7 @@ int restore_recover(struct checkpoint_repo *depot, const struct look_options *op
 	if (fd < 0) { /* one that was cut off before it changed anything */
 		if (project >= 0 &&
 		    faccessat(project, LOOK_WALK_STAGE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-			discard(project, LOOK_WALK_STAGE);
+			dirwalk_remove(project, LOOK_WALK_STAGE, NULL);
 		return 0;
 	}
 	if (fd_read_all(fd, &note) < 0 || note.used < GIT_OID_HEXSZ + 1 ||

@@ -1,11 +1,11 @@
 /* Files on their way back: see restore_stage.h. */
 #include "snapshot/undo/restore_stage.h"
 
-#include "snapshot/base/discard.h"
 #include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/look/content.h"
 #include "snapshot/look/look_walk.h"
+#include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -23,7 +23,7 @@ int restore_stage_open(int project, struct restore_stage *ret_stage, struct erro
 {
 	int folder;
 
-	discard(project, LOOK_WALK_STAGE);
+	dirwalk_remove(project, LOOK_WALK_STAGE, NULL);
 	if (mkdirat(project, LOOK_WALK_STAGE, 0700) < 0 ||
 	    (folder = openat(project, LOOK_WALK_STAGE,
 			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
@@ -35,7 +35,7 @@ int restore_stage_open(int project, struct restore_stage *ret_stage, struct erro
 void restore_stage_close(struct restore_stage *stage)
 {
 	fd_close(&stage->folder);
-	discard(stage->project, LOOK_WALK_STAGE);
+	dirwalk_remove(stage->project, LOOK_WALK_STAGE, NULL);
 }
 
 int restore_stage_sync(const struct restore_stage *stage, struct error *err)

@@ -1,0 +1,363 @@
+/* Walking trees: see dirwalk.h. getdents64 by hand: one call tells names and types of many entries. */
+#include "util/dirwalk.h"
+
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { MOST_PATH = 1 << 20, MOST_NAMES = 1 << 30 };
+
+/* A folder on the way to where the walk is. Only the last ones are open; ".." leads back to others. */
+struct level {
+	int fd;
+	const char *name;     /* in the folder above */
+	struct buffer inside; /* names of folders to enter, each with its NUL */
+	size_t next;          /* where the next of them begins */
+	size_t path;          /* how long the path to the folder above is */
+};
+
+struct walker {
+	const struct dirwalk *walk;
+	struct error *err;
+	struct buffer path;
+	struct level *levels;
+	struct dirwalk_folder *above; /* one for each level */
+	size_t count, room;
+	bool *changed;     /* NULL: nobody asks */
+	char chunk[65536]; /* shared by all levels: a folder is read to its end first */
+};
+
+struct linux_dirent {
+	uint64_t inode;
+	int64_t offset;
+	unsigned short size;
+	unsigned char type;
+	char name[];
+};
+
+static unsigned char find_type(int folder, const char *name)
+{
+	struct stat status;
+
+	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return DT_UNKNOWN;
+	return (unsigned char)IFTODT(status.st_mode);
+}
+
+int dirwalk_look(int fd, struct dirwalk_folder *ret_folder)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return -1;
+	*ret_folder = (struct dirwalk_folder){ status.st_dev, status.st_ino, status.st_ctim };
+	return 0;
+}
+
+bool dirwalk_same(const struct dirwalk_folder *a, const struct dirwalk_folder *b)
+{
+	return a->device == b->device && a->inode == b->inode &&
+	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* Makes the path longer by a name. Returns how long it was. */
+static size_t path_down(struct walker *walker, const char *name)
+{
+	size_t used = walker->path.used;
+
+	if (walker->walk->no_paths)
+		return used;
+	if (used)
+		buffer_add(&walker->path, "/", 1);
+	buffer_add_text(&walker->path, name);
+	return used;
+}
+
+static enum dirwalk_verdict call(struct walker *walker, dirwalk_fn *function, size_t depth,
+				 const char *name, unsigned char type, bool closed)
+{
+	const struct dirwalk_entry entry = {
+		.folder = walker->levels[depth].fd,
+		.name = name,
+		.path = walker->walk->no_paths ? NULL : buffer_text(&walker->path),
+		.type = type,
+		.above = walker->above,
+		.depth = (unsigned int)depth,
+		.closed = closed,
+	};
+
+	return function(walker->walk->context, &entry);
+}
+
+/* Visits an entry of the last level. */
+static enum dirwalk_verdict visit(struct walker *walker, const char *name, unsigned char type,
+				  bool closed)
+{
+	size_t used = path_down(walker, name);
+	enum dirwalk_verdict verdict = call(walker, walker->walk->visit, walker->count - 1, name,
+					    type, closed);
+
+	walker->path.used = used;
+	return verdict;
+}
+
+static bool is_dots(const char *name)
+{
+	return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
+}
+
+static int visit_chunk(struct walker *walker, struct level *level, long size)
+{
+	for (long at = 0; at < size;) {
+		const struct linux_dirent *entry =
+			(const struct linux_dirent *)(walker->chunk + at);
+		unsigned char type = entry->type;
+		enum dirwalk_verdict verdict;
+
+		at += entry->size;
+		if (is_dots(entry->name))
+			continue;
+		if (type == DT_UNKNOWN)
+			type = find_type(level->fd, entry->name);
+		verdict = visit(walker, entry->name, type, false);
+		if (verdict == DIRWALK_STOP)
+			return -1;
+		if (verdict == DIRWALK_ON && type == DT_DIR)
+			buffer_add(&level->inside, entry->name, strlen(entry->name) + 1);
+	}
+	return 0;
+}
+
+/* Visits the entries of the last level; those to enter are kept in it. */
+static int read_level(struct walker *walker)
+{
+	struct level *level = &walker->levels[walker->count - 1];
+
+	for (;;) {
+		long n = syscall(SYS_getdents64, level->fd, walker->chunk, sizeof walker->chunk);
+
+		if (n == 0 || (n < 0 && errno == ENOENT))
+			return 0;
+		if (n < 0)
+			return error_sys(walker->err, "read the folder '%s'",
+					 buffer_text(&walker->path));
+		if (visit_chunk(walker, level, n) < 0)
+			return -1;
+	}
+}
+
+static void make_room(struct walker *walker)
+{
+	if (walker->count < walker->room)
+		return;
+	walker->room = walker->room ? 2 * walker->room : 32;
+	walker->levels = mem_resize(walker->levels, walker->room, sizeof *walker->levels);
+	walker->above = mem_resize(walker->above, walker->room, sizeof *walker->above);
+}
+
+/* Takes the descriptor over. */
+static int enter(struct walker *walker, int fd, const char *name)
+{
+	size_t depth = walker->count;
+
+	make_room(walker);
+	walker->levels[depth] = (struct level){
+		.fd = fd, .name = name, .inside = BUFFER_INIT(MOST_NAMES), .path = walker->path.used
+	};
+	walker->count++;
+	if (depth) {
+		walker->levels[depth].path = path_down(walker, name);
+		if (depth >= DIRWALK_OPEN)
+			fd_close(&walker->levels[depth - DIRWALK_OPEN].fd);
+	}
+	if (dirwalk_look(fd, &walker->above[depth]) < 0)
+		return error_sys(walker->err, "look at the folder '%s'",
+				 buffer_text(&walker->path));
+	return read_level(walker);
+}
+
+/* -1 with errno; EACCES also for a folder whose entries can be listed but not reached. */
+static int open_folder(const struct walker *walker, int folder, const char *name)
+{
+	AUTO_FD fd = -1;
+
+	errno = ENAMETOOLONG;
+	if (walker->count <= walker->walk->deepest)
+		fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && faccessat(fd, ".", F_OK, AT_EACCESS) < 0)
+		return -1;
+	return fd_steal(&fd);
+}
+
+static int go_down(struct walker *walker, struct level *level)
+{
+	const char *name = level->inside.data + level->next;
+	int fd = open_folder(walker, level->fd, name);
+
+	level->next += strlen(name) + 1;
+	if (fd >= 0)
+		return enter(walker, fd, name);
+	if (errno == ENOENT || errno == ENOTDIR || errno == ELOOP)
+		return 0;
+	if (errno != EACCES && errno != EPERM && errno != ENAMETOOLONG)
+		return error_sys(walker->err, "open the folder '%s' in '%s'", name,
+				 buffer_text(&walker->path));
+	return visit(walker, name, DT_DIR, true) == DIRWALK_STOP ? -1 : 0;
+}
+
+/* Opens a level again from the one below it. From a folder that was moved, ".." leads elsewhere. */
+static int open_again(struct walker *walker, size_t depth, int below)
+{
+	AUTO_FD fd = openat(below, "..", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct dirwalk_folder now;
+
+	if (fd < 0 || dirwalk_look(fd, &now) < 0)
+		return error_sys(walker->err, "go back to the folder above");
+	if (now.device != walker->above[depth].device || now.inode != walker->above[depth].inode)
+		return error_set(walker->err, "a folder was moved while it was walked");
+	walker->levels[depth].fd = fd_steal(&fd);
+	return 0;
+}
+
+static void release_level(struct level *level)
+{
+	buffer_release(&level->inside);
+	fd_close(&level->fd);
+}
+
+static void note_change(struct walker *walker, const struct level *level, size_t depth)
+{
+	struct dirwalk_folder now;
+
+	if (walker->changed &&
+	    (dirwalk_look(level->fd, &now) < 0 || !dirwalk_same(&walker->above[depth], &now)))
+		*walker->changed = true;
+}
+
+static int go_up(struct walker *walker)
+{
+	size_t depth = --walker->count;
+	struct level *level = &walker->levels[depth];
+	int result = 0;
+
+	note_change(walker, level, depth);
+	if (depth && walker->levels[depth - 1].fd < 0)
+		result = open_again(walker, depth - 1, level->fd);
+	if (depth && result == 0 && walker->walk->leave &&
+	    call(walker, walker->walk->leave, depth - 1, level->name, DT_DIR, false) ==
+		    DIRWALK_STOP)
+		result = -1;
+	walker->path.used = level->path;
+	release_level(level);
+	return result;
+}
+
+static void walker_free(struct walker *walker)
+{
+	while (walker->count)
+		release_level(&walker->levels[--walker->count]);
+	buffer_release(&walker->path);
+	free(walker->levels);
+	free(walker->above);
+	free(walker);
+}
+
+int dirwalk_tree(const struct dirwalk *walk, int root, bool *ret_changed, struct error *err)
+{
+	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct walker *walker;
+	int result;
+
+	if (fd < 0)
+		return error_sys(err, "open the folder");
+	walker = mem_alloc(sizeof *walker); /* not cleared: the chunk is large */
+	walker->walk = walk;
+	walker->err = err;
+	walker->path = BUFFER_INIT(MOST_PATH);
+	walker->levels = NULL;
+	walker->above = NULL;
+	walker->count = walker->room = 0;
+	walker->changed = ret_changed;
+	if (ret_changed)
+		*ret_changed = false;
+	result = enter(walker, fd, "");
+	while (result == 0 && walker->count) {
+		struct level *level = &walker->levels[walker->count - 1];
+
+		result = level->next < level->inside.used ? go_down(walker, level) : go_up(walker);
+	}
+	walker_free(walker);
+	return result;
+}
+
+/* --- removing */
+
+/* Lets the owner look into a folder. O_PATH, because a symlink could take its place. */
+static void open_up(int folder, const char *name)
+{
+	AUTO_FD fd = openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat status;
+	char link[32];
+
+	if (fd < 0 || fstat(fd, &status) < 0 || (status.st_mode & 0700) == 0700)
+		return;
+	snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+	chmod(link, 0700);
+}
+
+static void add_bytes(int folder, const char *name, uint64_t *bytes)
+{
+	struct stat status;
+
+	if (bytes && fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		*bytes += (uint64_t)status.st_blocks * 512;
+}
+
+static enum dirwalk_verdict remove_entry(void *context, const struct dirwalk_entry *entry)
+{
+	if (entry->closed)
+		return DIRWALK_PAST;
+	add_bytes(entry->folder, entry->name, context);
+	if (entry->type == DT_DIR)
+		open_up(entry->folder, entry->name);
+	else
+		unlinkat(entry->folder, entry->name, 0);
+	return DIRWALK_ON;
+}
+
+static enum dirwalk_verdict remove_folder(void *context, const struct dirwalk_entry *entry)
+{
+	(void)context;
+	unlinkat(entry->folder, entry->name, AT_REMOVEDIR);
+	return DIRWALK_ON;
+}
+
+int dirwalk_remove(int folder, const char *name, uint64_t *bytes)
+{
+	const struct dirwalk walk = { .visit = remove_entry,
+				      .leave = remove_folder,
+				      .context = bytes,
+				      .deepest = DIRWALK_ANY_DEPTH,
+				      .no_paths = true };
+	AUTO_FD root = -1;
+	struct error ignored;
+
+	if (find_type(folder, name) != DT_DIR)
+		return unlinkat(folder, name, 0);
+	open_up(folder, name);
+	root = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	dirwalk_tree(&walk, root, NULL, &ignored); /* what is left makes the next call fail */
+	return unlinkat(folder, name, AT_REMOVEDIR);
+}
