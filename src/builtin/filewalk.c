@@ -1,4 +1,7 @@
-/* A walk through the project: see filewalk.h. */
+/*
+ * A walk through the project: see filewalk.h. This is no dirwalk: entries are visited in the order of
+ * their names, each folder with all below it, and ignore rules hold as long as their folder does.
+ */
 #include "builtin/filewalk.h"
 
 #include "builtin/beneath.h"

@@ -254,7 +254,7 @@ static int open_near(struct sweeping *sweeping)
 	if (sweeping->near >= 0)
 		return sweeping->near;
 	free(sweeping->near_name);
-	sweeping->near_name = mem_format(WALK_NEAR_QUARANTINE "%s-%u", sweeping->id,
+	sweeping->near_name = mem_format(SCAN_NEAR_QUARANTINE "%s-%u", sweeping->id,
 					 sweeping->near_count++);
 	if (mkdirat(sweeping->root_fd, sweeping->near_name, 0700) == 0)
 		sweeping->near = openat(sweeping->root_fd, sweeping->near_name,
@@ -315,14 +315,14 @@ static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *en
 
 	found->items = mem_resize(found->items, found->count + 1, sizeof *found->items);
 	found->items[found->count++] = (struct fence_found_item){ mem_dup(path), mem_dup(reason),
-								   place };
+								  place };
 }
 
 static bool hidden(const struct sweeping *sweeping, const struct dirwalk_entry *entry)
 {
 	const struct record *record = sweeping->record;
 	bool named = defaults_name(entry->name, true).secret ||
-		     strncmp(entry->name, WALK_NEAR_QUARANTINE, strlen(WALK_NEAR_QUARANTINE)) == 0;
+		     strncmp(entry->name, SCAN_NEAR_QUARANTINE, strlen(SCAN_NEAR_QUARANTINE)) == 0;
 
 	for (size_t i = 0; !named && i < record->hidden_count; i++)
 		named = strcmp(path_name(record->hidden[i]), entry->name) == 0;

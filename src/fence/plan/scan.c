@@ -433,7 +433,7 @@ static enum dirwalk_verdict look(void *context, const struct dirwalk_entry *entr
 				     : defaults_name(entry->name, entry->type == DT_DIR).secret;
 	const char *executed = scan_executed(entry);
 	bool put_aside = entry->type == DT_DIR && entry->depth == 0 &&
-			 strncmp(entry->name, WALK_NEAR_QUARANTINE, strlen(WALK_NEAR_QUARANTINE)) ==
+			 strncmp(entry->name, SCAN_NEAR_QUARANTINE, strlen(SCAN_NEAR_QUARANTINE)) ==
 				 0;
 
 	if (!secret && !executed && !entry->closed && !put_aside && entry->type != DT_SOCK &&

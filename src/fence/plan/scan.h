@@ -6,6 +6,12 @@
 #include "util/dirwalk.h"
 
 /*
+ * The start of the name of a folder, at the root of a tree, that takes what the sweep cannot move off
+ * its file system. No walk goes into it.
+ */
+#define SCAN_NEAR_QUARANTINE "ringfence-quarantine-"
+
+/*
  * Adds to the plan, for the tree of a rule: rules for secrets and sockets (hidden) and for what the
  * host executes (read-only), and what of the latter was there before. Returns 0, or -1 with err
  * set.

@@ -1,4 +1,7 @@
-/* A work tree as a tree: see gather.h. */
+/*
+ * A tree of the files of a work tree: see gather.h. This is no dirwalk: what a folder's ignore rules
+ * say about it holds for all below it.
+ */
 #include "snapshot/apply/gather.h"
 
 #include "snapshot/apply/delta.h"

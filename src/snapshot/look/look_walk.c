@@ -1,4 +1,8 @@
-/* Looking through a project: see look_walk.h. */
+/*
+ * Looking through a project: see look_walk.h. This is no dirwalk: the names of a folder are sorted and
+ * compared with the last look one by one, threads stat ahead, permissions are lent, and a folder's
+ * tree is written when it is left.
+ */
 #include "snapshot/look/look_walk.h"
 
 #include "snapshot/look/ahead.h"
