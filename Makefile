@@ -16,15 +16,15 @@ demo: ## show a loop at work on a small project with a bug and a secret in it
 	@$(MAKE) --no-print-directory build
 	@build/ringfence demo
 
-test: ## run every test, as root also as a plain user
+test: ## run every test, as root also as a plain user; K=WORD chooses, ARGS= is for pytest
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
-	@tests/run.py
+	@tests/run.py $(if $(SANITIZE),--sanitize) $(if $(K),-k '$(K)') $(ARGS)
 
 test-agents: ## run real agents in the fence against model servers of our own
 	@scripts/setup agents
 	@$(MAKE) --no-print-directory build
-	@tests/agents/run
+	@tests/agents/run $(if $(K),-k '$(K)') $(ARGS)
 
 lint: ## check formatting, clang-tidy, shell scripts, include rules, words
 	@scripts/setup lint

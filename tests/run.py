@@ -1,420 +1,228 @@
 #!/usr/bin/python3
-"""Runs every test: the units (plain and sanitized), the source checks, and escape/ and e2e/ both as
-root and as a plain user, who gets a copy of the built tree. Leaves nothing behind, and checks that.
+"""Runs the tests with pytest: units (plain and sanitized), source checks, escape/ and e2e/.
 
-With --agents: the real agents instead (tests/agents), which tests/agents/install has installed.
+Tests of escape/ and e2e/ run as root and as a plain user if root starts this, each with a copy of
+the built tree. A failed test runs once more, alone. At the end nothing may be left behind. With
+--sanitize, escape/ and e2e/ run with programs that were built with ASan and UBSan.
+
+Options that are not listed here are pytest's: -k WORD, -x, --lf, --durations=10, --junitxml=FILE,
+-v, and paths such as tests/e2e/test_exit.py or tests/unit.
 """
 
 import argparse
-import contextlib
-import fcntl
-import glob
-import itertools
 import json
 import os
-import re
-import selectors
-import shutil
 import signal
-import struct
 import subprocess
 import sys
-import tempfile
-import threading
 import time
-import traceback
 
 sys.dont_write_bytecode = True
 TESTS = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(TESTS)
 sys.path.insert(0, TESTS)
 
-from harness import case, kernel, scheduler  # noqa: E402
+from harness import kernel, programs, rundir  # noqa: E402
+from harness.tally import printable  # noqa: E402
 
-# A uid that no passwd file knows: such users exist in containers, and nothing may depend on a name.
-PLAIN_UID = 12321
 WORKERS = 3
-PROGRAMS = ("ringfence", "ringfence-init", "ringfence-snapshot", "ringfence-gateway", "ringfence-agent", "tests/gateway_owner")
-UNIT_TIMEOUT_S = 300
-TEMP_PREFIX = "rft."
+# More failures than this are not flaky tests, and would take too long to run one by one.
+AGAIN_MAX = 25
+SUITES = ("tests/escape", "tests/e2e")
+PROGRAMS = ("tests/unit", "scripts")
+PASSED_ON = ("RINGFENCE_TEST_AGENTS", "RINGFENCE_TEST_CAPTURE", "PATH", "TERM", "COLUMNS")
+NOT_AS_ROOT = "escape/ and e2e/ as root: not run as root; run it as root for both"
 
 
-def sanitized_build(verbose):
-    """The units once more, with ASan and UBSan. Returns an error text or None."""
-    folder = os.path.join(ROOT, "build-asan")
-    steps = []
-    if not os.path.exists(os.path.join(folder, "build.ninja")):
-        steps.append(["meson", "setup", folder, "-Db_sanitize=address,undefined",
-                      "-Dbuildtype=debug", "-Db_lundef=false"])
-    steps.append(["ninja", "-C", folder, "unit-tests"])
-    for step in steps:
-        done = subprocess.run(step, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, check=False)
-        if verbose:
-            print(done.stdout)
-        if done.returncode:
-            return f"{' '.join(step)}\n{done.stdout[-3000:]}"
-    return None
+class Verdict:
+    """What is counted over all runs of pytest, and what was found besides."""
 
-
-def one_result(name, sentence, outcome, text="", seconds=0.0):
-    return {"name": name, "sentence": sentence, "outcome": outcome, "text": text,
-            "seconds": seconds}
-
-
-def unit_lines(program, label):
-    """The results that one unit program prints, one a line."""
-    try:
-        done = subprocess.run([program], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=UNIT_TIMEOUT_S, check=False)
-    except subprocess.TimeoutExpired:
-        yield one_result(label, "ends in time", "failed", f"ran longer than {UNIT_TIMEOUT_S} s")
-        return
-    text = done.stdout.decode(errors="replace")
-    count = failed = 0
-    for line in text.splitlines():
-        match = re.match(r"(ok|not ok)\b(?:\s+\d+)?(?:\s*-\s*)?(.*)", line)
-        skip = re.search(r"#\s*skip\b[:\s]*(.*)", line, re.IGNORECASE)
-        if not match and not skip:
-            continue
-        count += 1
-        sentence = match.group(2) if match else line
-        if skip:
-            yield one_result(label, sentence, "skipped", skip.group(1) or "no reason given")
-        elif match.group(1) == "ok":
-            yield one_result(label, sentence, "passed")
-        else:
-            failed += 1
-            yield one_result(label, sentence, "failed", text[-3000:])
-    if done.returncode and not failed:
-        yield one_result(label, f"ends with 0, not {done.returncode}", "failed", text[-3000:])
-    elif not count:
-        yield one_result(label, "says what it tests", "failed", text[-3000:])
-
-
-def unit_results(options, note):
-    wanted = lambda name: options.keyword in name  # noqa: E731
-    plain = sorted(glob.glob(os.path.join(ROOT, "build/tests/unit_*")))
-    programs = [(p, "unit") for p in plain if os.access(p, os.X_OK) and os.path.isfile(p)]
-    if programs and any(wanted(f"unit-asan:{os.path.basename(p)}") for p, _ in programs):
-        note("building the units with sanitizers")
-        error = sanitized_build(options.verbose)
-        if error:
-            yield one_result("unit-asan", "the sanitized units build", "failed", error)
-        else:
-            programs += [(p, "unit-asan") for p
-                         in sorted(glob.glob(os.path.join(ROOT, "build-asan/tests/unit_*")))
-                         if os.access(p, os.X_OK) and os.path.isfile(p)]
-    for program, kind in programs:
-        label = f"{kind}:{os.path.basename(program)[5:]}"
-        if wanted(f"{kind}:{os.path.basename(program)}"):
-            yield from unit_lines(program, label)
-
-
-def script_results(options):
-    for script in ("check-errors", "check-includes", "check-paths", "check-reference"):
-        for args in ([], ["--self-test"]):
-            name = f"scripts:{script}"
-            if options.keyword not in name:
-                continue
-            path = os.path.join(ROOT, "scripts", script)
-            if not os.path.exists(path):
-                yield one_result(name, " ".join([script, *args]), "failed", "it does not exist")
-                continue
-            done = subprocess.run([path, *args], cwd=ROOT, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  timeout=UNIT_TIMEOUT_S, check=False)
-            outcome = "failed" if done.returncode else "passed"
-            yield one_result(name, " ".join([script, *args]), outcome,
-                             done.stdout.decode(errors="replace")[-3000:])
-
-
-def compile_attack(folder):
-    program = os.path.join(folder, "attack")
-    sources = sorted(glob.glob(os.path.join(TESTS, "escape/attack*.c")))
-    subprocess.run(["cc", "-static", "-O1", "-std=gnu17", "-Wall", "-Wextra", "-Werror", "-o",
-                    program, *sources], check=True)
-    os.chmod(program, 0o755)
-    return program
-
-
-def copy_of_tree(folder, uid):
-    """A tree that the identity owns: the programs and the tests. A build meanwhile does not disturb."""
-    os.makedirs(os.path.join(folder, "build"))
-    for program in PROGRAMS:
-        shutil.copy(os.path.join(ROOT, "build", program), os.path.join(folder, "build"))
-    shutil.copytree(os.path.join(ROOT, "build/demo"), os.path.join(folder, "build/demo"))
-    shutil.copytree(TESTS, os.path.join(folder, "tests"),
-                    ignore=shutil.ignore_patterns("__pycache__", "unit", "fuzz"))
-    for base, folders, files in os.walk(folder):
-        for name in [base, *(os.path.join(base, n) for n in folders + files)]:
-            os.chown(name, uid, uid, follow_symlinks=False)
-
-
-def spread(folder):
-    """Lets ext4 put each folder below into another group of inodes.
-
-    Where thousands of files come and go, it looks through all inodes that were freed lately before it takes
-    one: half of the suite's time. Elsewhere this means nothing.
-    """
-    get_flags, set_flags, top_of_hierarchies = 0x80086601, 0x40086602, 0x20000
-    with contextlib.suppress(OSError):
-        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            flags = struct.unpack("L", fcntl.ioctl(fd, get_flags, bytes(8)))[0]
-            fcntl.ioctl(fd, set_flags, struct.pack("L", flags | top_of_hierarchies))
-        finally:
-            os.close(fd)
-
-
-class Server:
-    """A process that runs escape/ and e2e/ under one identity."""
-
-    def __init__(self, identity, temp, attack, options):
-        self.identity = identity
-        self.folder = os.path.join(temp, identity[0])
-        self.pending = b""
-        os.makedirs(self.folder)
-        spread(self.folder)
-        tree = os.path.join(temp, f"{identity}-tree")
-        uid = PLAIN_UID if identity == "user" and os.getuid() == 0 else os.getuid()
-        copy_of_tree(tree, uid)
-        argv = []
-        if uid != os.getuid():
-            os.chown(self.folder, uid, uid)
-            argv = ["setpriv", "--reuid", str(PLAIN_UID), "--regid", str(PLAIN_UID),
-                    "--clear-groups", "--"]
-        config = {"identity": identity, "folder": self.folder, "attack": attack,
-                  "build": os.path.join(tree, "build")}
-        argv += ["/usr/bin/python3", os.path.join(tree, "tests/run.py"), "--serve",
-                 json.dumps(config), "-k", options.keyword, "-j", str(options.workers)]
-        argv += ["--agents"] if options.agents else []
-        env = {"PATH": os.environ.get("PATH", os.defpath), "HOME": self.folder, "LANG": "C.UTF-8",
-               "RINGFENCE_TEST_MARK": os.path.basename(temp),
-               **{name: os.environ[name] for name in ("RINGFENCE_TEST_AGENTS", "RINGFENCE_TEST_CAPTURE")
-                  if name in os.environ}}
-        self.process = subprocess.Popen(argv, cwd=self.folder, env=env, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE)
-
-    def results(self):
-        """Reads what is there; returns (results, whether more may come)."""
-        data = os.read(self.process.stdout.fileno(), 1 << 20)
-        *lines, self.pending = (self.pending + data).split(b"\n")
-        return [json.loads(line) for line in lines], bool(data)
-
-
-class Tally:
-    def __init__(self, verbose):
-        self.verbose = verbose
+    def __init__(self):
         self.counts = {"passed": 0, "failed": 0, "skipped": 0}
-        self.skips = {}
-        self.live = sys.stdout.isatty()
-        self.lock = threading.RLock()  # the units run beside the rest
+        self.flaky = []
         self.began = time.monotonic()
 
-    def clear(self):
-        if self.live:
-            print("\r\x1b[K", end="")
+    def add(self, counts):
+        for outcome, count in counts.items():
+            self.counts[outcome] += count
 
-    def note(self, text):
-        with self.lock:
-            self.clear()
-            print(f"-- {text}", flush=True)
+    def fail(self, claim, evidence):
+        self.counts["failed"] += 1
+        print(f"FAILED {claim}\n    {printable(evidence)}", flush=True)
 
-    def add(self, result):
-        with self.lock:
-            self.count(result)
+    def skip(self, text):
+        self.counts["skipped"] += 1
+        print(f"skipped {text}", flush=True)
 
-    def count(self, result):
-        outcome = result["outcome"]
-        self.counts[outcome] += 1
-        self.clear()
-        if outcome == "failed":
-            text = "\n    ".join(result["text"].rstrip().splitlines())
-            text = "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
-            print(f"FAILED {result['name']}: {result['sentence']}\n    {text}", flush=True)
-        elif outcome == "skipped":
-            key = (result["name"].rpartition(" as ")[0] or result["name"], result["text"])
-            self.skips.setdefault(key, []).append(result)
-        if self.verbose and outcome != "failed":
-            print(f"{outcome} {result['name']}: {result['sentence']} ({result['seconds']} s)",
-                  flush=True)
-        if self.live:
-            print(self.line(), end="", flush=True)
-        elif sum(self.counts.values()) % 100 == 0:
-            print(f"-- {self.line()} so far", flush=True)
-
-    def line(self):
-        return "{passed} passed, {failed} failed, {skipped} skipped".format(**self.counts)
+    def forgive(self, item, failures, account):
+        """Counts what failed first and passed when it ran alone as passed, and remembers it."""
+        self.counts["failed"] -= len(failures)
+        self.counts["passed"] += len(failures)
+        self.flaky.append((item, failures, account))
 
     def finish(self):
-        self.clear()
-        for (name, reason), results in self.skips.items():
-            who = [r["name"].rpartition(" as ")[2] for r in results if " as " in r["name"]]
-            print(f"skipped {name}{' as ' + ', '.join(sorted(set(who))) if who else ''}: {reason}")
+        for item, failures, account in self.flaky:
+            print(f"FLAKY {item}: failed, and passed when it ran alone")
+            for failure in failures:
+                print(f"  failed: {failure['sentence']}\n    {printable(failure['text'])}")
+            print(f"  passed:\n    {printable(account or 'without output')}")
         print(f"-- {time.monotonic() - self.began:.0f} s")
-        print(self.line())
+        print("{passed} passed, {failed} failed, {skipped} skipped".format(**self.counts))
         ran = self.counts["passed"] + self.counts["failed"]
         return 0 if ran and not self.counts["failed"] else 1
 
 
-def marked_processes(mark):
-    """Processes that carry the run's mark: in their command line, environment, or folder."""
-    found = []
-    needle = mark.encode()
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        if int(pid) == os.getpid():
-            continue
-        for name in ("cmdline", "environ"):
-            with contextlib.suppress(OSError), open(f"/proc/{pid}/{name}", "rb") as file:
-                if needle in file.read():
-                    found.append((int(pid), kernel.command_line(int(pid))))
-                    break
-        else:
-            with contextlib.suppress(OSError):
-                if mark in os.readlink(f"/proc/{pid}/cwd"):
-                    found.append((int(pid), kernel.command_line(int(pid))))
-    return found
-
-
-def end_children():
-    """Whatever is still below this process; returns what there was."""
-    seen = {}
-    left = kernel.wait_for_children(20)
-    while left:
-        seen.update(left)
-        for pid, _ in left:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        # What the dead leave behind comes to this process and is met on the next round.
-        left = kernel.wait_for_children(1)
-    return list(seen.items())
-
-
-def leftovers(temp):
-    """What a run must not leave; each as one failed result."""
-    mark = os.path.basename(temp)
-    for pid, command in end_children() + marked_processes(mark):
-        yield one_result("leftovers", "no process is left", "failed", f"{pid}: {command}")
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="replace") as file:
-        for line in file:
-            if mark in line:
-                yield one_result("leftovers", "no mount is left", "failed", line)
-    scheduler.remove_tree(temp)
-    if os.path.lexists(temp):
-        yield one_result("leftovers", "no file is left", "failed", temp)
-
-
-def make_temp():
-    """Named without chance: letters of a random name end like a file that must not be there, or spell a word."""
-    for number in itertools.count(1):
-        with contextlib.suppress(FileExistsError):
-            temp = os.path.join(tempfile.gettempdir(), f"{TEMP_PREFIX}{os.getpid()}.{number}")
-            os.mkdir(temp, 0o711)
-            return temp
-
-
-def remove_stale():
-    """Folders of runs that were killed -9."""
-    for folder in glob.glob(os.path.join(tempfile.gettempdir(), f"{TEMP_PREFIX}*.*")):
-        pid = os.path.basename(folder).split(".")[1]
-        with contextlib.suppress(OSError):
-            if (pid.isdigit() and not os.path.exists(f"/proc/{pid}")
-                    and os.lstat(folder).st_uid == os.getuid()):
-                scheduler.remove_tree(folder)
-
-
-def identities(options, tally):
-    if options.agents: # they are installed for one user, and the fence never runs them as root
+def identities(options):
+    if options.agents:  # they are installed for one user, and the fence never runs them as root
         return ["root" if os.getuid() == 0 else "user"]
     if os.getuid() != 0:
-        if not options.user_only:
-            tally.add(one_result("root", "escape/ and e2e/ as root", "skipped",
-                                 "not run as root; run it as root for both"))
         return [] if options.root_only else ["user"]
     return [who for who, other in (("root", options.user_only), ("user", options.root_only))
             if not other]
 
 
-def run_servers(servers, tally):
-    with selectors.DefaultSelector() as selector:
-        for server in servers:
-            selector.register(server.process.stdout, selectors.EVENT_READ, server)
-        while selector.get_map():
-            for key, _ in selector.select():
-                results, more = key.data.results()
-                for result in results:
-                    tally.add(result)
-                if not more:
-                    selector.unregister(key.fileobj)
-                    if key.data.process.wait() != 0:
-                        tally.add(one_result(key.data.identity, "the suite runs to its end",
-                                             "failed", "its process died; see above"))
+def describe_run(options, temp, build):
+    """Makes the folders of a run. The result is all that the tests know of them."""
+    run = {"root": ROOT, "attack": rundir.compile_attack(TESTS, temp), "again": [],
+           "identities": identities(options), "homes": {}, "builds": {}, "trees": []}
+    for identity in run["identities"]:
+        tree = os.path.join(temp, f"{identity}-tree")
+        rundir.copy_tree(ROOT, build, tree, rundir.uid_of(identity))
+        if options.sanitize:
+            rundir.expect_reports(tree)
+        run["trees"].append(tree)
+        run["builds"][identity] = os.path.join(tree, "build")
+        run["homes"][identity] = rundir.make_home(temp, identity)
+    return run
 
 
-def run_units(options, tally):
-    """The scripts and the units, beside escape/ and e2e/, which mostly wait."""
+def in_tree(argument, tree):
+    """Pytest runs in the tree: paths of the checkout become those of the copy."""
+    option, equals, value = argument.partition("=")
+    if option in ("--junitxml", "--junit-xml"):
+        return option + equals + os.path.abspath(value)
+    path, colons, name = argument.partition("::")
+    absolute = os.path.abspath(path)
+    if argument.startswith("-") or not os.path.exists(path) or not absolute.startswith(ROOT + "/"):
+        return argument
+    return os.path.join(tree, os.path.relpath(absolute, ROOT)) + colons + name
+
+
+def pytest_arguments(options, rest, tree):
+    rest = [in_tree(argument, tree) for argument in rest]
+    if not any(argument.startswith(tree) for argument in rest):
+        suites = ("tests/agents",) if options.agents else SUITES
+        some = options.agents or options.user_only or options.root_only or options.sanitize
+        suites += () if some else PROGRAMS
+        rest += [os.path.join(tree, suite) for suite in suites]
+    return ["--rootdir", tree, "-c", os.path.join(tree, "tests/pytest.ini"),
+            "-o", f"cache_dir={ROOT}/build/pytest-cache", *rest]
+
+
+def run_pytest(run, temp, arguments, **options):
+    """Returns (exit status, what the tally wrote)."""
+    results = os.path.join(temp, "results.json")
+    env = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    env |= {"HOME": temp, "LANG": "C.UTF-8", "RINGFENCE_TEST_MARK": os.path.basename(temp),
+            "RINGFENCE_TEST_RUN": json.dumps({**run, "results": results}),
+            "PYTHONPATH": os.path.join(run["trees"][0], "tests"), "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    argv = ["/usr/bin/python3", "-m", "pytest", "-p", "xdist.plugin", "-p", "harness.plugin"]
+    status = subprocess.run(argv + arguments, cwd=run["trees"][0], env=env, check=False,
+                            **options).returncode
     try:
-        for result in script_results(options):
-            tally.add(result)
-        for result in unit_results(options, tally.note):
-            tally.add(result)
-    except Exception:
-        tally.add(one_result("unit", "the suite runs to its end", "failed", traceback.format_exc()))
+        with open(results, encoding="utf-8") as file:
+            written = json.load(file)
+        os.unlink(results)
+    except FileNotFoundError:
+        written = {"counts": {}, "failures": [], "accounts": {}}
+    return status, written
 
 
-def run_everything(options, temp, tally):
-    units = threading.Thread(target=run_units, args=(options, tally), daemon=True)
-    if not (options.user_only or options.root_only or options.agents):
-        units.start()
-    for program in PROGRAMS:
-        if not os.access(os.path.join(ROOT, "build", program), os.X_OK):
-            tally.add(one_result("build", f"build/{program} is built", "failed", "run make first"))
-            break
-    else:
-        attack = compile_attack(temp)
-        run_servers([Server(who, temp, attack, options) for who in identities(options, tally)],
-                    tally)
-    if units.is_alive():
-        units.join()
+def run_again(run, temp, arguments, failures, verdict):
+    """Every item that failed, once more and one after another."""
+    items = list(dict.fromkeys(failure["item"] for failure in failures))
+    if not 0 < len(items) <= AGAIN_MAX:
+        return
+    print(f"-- {len(items)} failed; each runs once more, alone", flush=True)
+    _, written = run_pytest({**run, "again": items}, temp, [*arguments, "-n0"],
+                            stdout=subprocess.DEVNULL)
+    still = {failure["item"] for failure in written["failures"]}
+    for item in items:
+        first = [failure for failure in failures if failure["item"] == item]
+        if item in written["accounts"] and item not in still:
+            verdict.forgive(item, first, written["accounts"][item])
+    for failure in written["failures"]:
+        print(f"FAILED AGAIN {failure['name']}: {failure['sentence']}\n"
+              f"    {printable(failure['text'])}", flush=True)
+
+
+def find_build(options, verdict):
+    """The folder with the programs, or None."""
+    build = os.path.join(ROOT, "build-asan" if options.sanitize else "build")
+    if options.sanitize:
+        print("-- building with sanitizers", flush=True)
+        try:
+            programs.build_sanitized(ROOT, "all", "unit-tests")
+        except programs.Failed as failed:
+            verdict.fail("the sanitized programs build", str(failed))
+            return None
+    for program in rundir.PROGRAMS:
+        if not os.access(os.path.join(build, program), os.X_OK):
+            verdict.fail(f"{os.path.basename(build)}/{program} is built", "run make first")
+            return None
+    return build
+
+
+def run_tests(options, rest, temp, verdict):
+    build = find_build(options, verdict)
+    if not build:
+        return
+    run = describe_run(options, temp, build)
+    if os.getuid() != 0 and not (options.user_only or options.agents):
+        verdict.skip(NOT_AS_ROOT)
+    if not run["trees"]:
+        return
+    arguments = pytest_arguments(options, rest, run["trees"][0])
+    workers = options.workers * len(run["identities"])
+    status, written = run_pytest(run, temp, ["-n", str(workers), *arguments])
+    verdict.add(written["counts"])
+    if status not in (0, 1, 5) and not written["failures"]:
+        verdict.fail("the suite runs to its end", f"pytest ended with {status}; see above")
+    if "-x" not in rest:
+        run_again(run, temp, arguments, written["failures"], verdict)
+    for report in rundir.reports(run["trees"]):
+        verdict.fail("no sanitizer reports anything", report)
 
 
 def parse():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("-k", dest="keyword", default="", metavar="TEXT",
-                        help="only tests whose name contains TEXT")
-    parser.add_argument("-v", dest="verbose", action="store_true", help="show every test")
+    parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-j", dest="workers", type=int, default=WORKERS, metavar="N",
                         help="tests at once for each identity (%(default)s)")
     parser.add_argument("--user-only", action="store_true", help="escape/ and e2e/ as a user only")
     parser.add_argument("--root-only", action="store_true", help="escape/ and e2e/ as root only")
+    parser.add_argument("--sanitize", action="store_true", help="escape/ and e2e/ with sanitizers")
     parser.add_argument("--agents", action="store_true", help="the real agents, and nothing else")
-    parser.add_argument("--serve", help=argparse.SUPPRESS)
-    return parser.parse_args()
+    return parser.parse_known_args()
 
 
 def main():
-    options = parse()
-    if options.serve:
-        config = json.loads(options.serve)
-        found = [c for c in case.load(TESTS, *([("agents",)] if options.agents else []))
-                 if options.keyword in c.name and c.concerns(config["identity"])]
-        scheduler.serve(found, config, options.workers)
-        return 0
+    options, rest = parse()
     os.umask(0o022)
     kernel.become_subreaper()
     # Whoever starts this in the background may have signals ignored; the tests send some.
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))
-    remove_stale()
-    temp = make_temp()
-    tally = Tally(options.verbose)
+    rundir.remove_stale()
+    temp = rundir.make()
+    verdict = Verdict()
     try:
-        run_everything(options, temp, tally)
+        run_tests(options, rest, temp, verdict)
     finally:
-        for result in leftovers(temp):
-            tally.add(result)
-        status = tally.finish()
+        for claim, evidence in rundir.leftovers(temp):
+            verdict.fail(claim, evidence)
+        status = verdict.finish()
     return status
 
 

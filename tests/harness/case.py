@@ -1,9 +1,7 @@
 """A test as data: where it is, what it says, with which arguments, for whom, for how long."""
 
-import importlib.util
 import os
 import shutil
-import sys
 
 DEFAULT_TIMEOUT_S = 120
 
@@ -37,17 +35,21 @@ def needs(*programs):
     return _mark("programs", programs)
 
 
-# What concerns only one of the two identities.
+def unsanitized(reason):
+    """Skipped with programs that were built with sanitizers."""
+    return _mark("unsanitized", reason)
+
+
+# For tests that concern only one of the two identities.
 root_only = _mark("only", "root")
 user_only = _mark("only", "user")
 
 
 class Case:
-    def __init__(self, module, function, args, label):
-        self.module = module
+    def __init__(self, function, args, label):
         self.function = function
         self.args = args
-        self.name = f"{module}:{function.__name__}" + (f"[{label}]" if label else "")
+        self.label = label
         doc = (function.__doc__ or function.__name__[5:].replace("_", " ")).strip()
         self.sentence = doc.split("\n")[0] + (f" [{label}]" if label else "")
         self.timeout_s = getattr(function, "timeout_s", DEFAULT_TIMEOUT_S)
@@ -60,37 +62,26 @@ class Case:
             if not shutil.which(program, path=os.defpath + ":/usr/local/bin:/usr/sbin:/sbin"):
                 raise Skip(f"{program} is not installed")
 
+    def check_build(self, sanitized):
+        if sanitized and hasattr(self.function, "unsanitized"):
+            raise Skip(f"not with sanitizers: {self.function.unsanitized}")
+
 
 def _printable(value):
     text = " ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
     return text.encode("unicode_escape").decode()[:60]
 
 
-def _cases_of(module_name, function):
+def cases_of(function):
+    """Every case of a test function, each with a label of its own."""
     values = getattr(function, "cases", None)
     if values is None:
-        yield Case(module_name, function, (), "")
+        yield Case(function, (), "")
         return
-    for value in values:
+    seen = set()
+    for number, value in enumerate(values):
         args = tuple(value) if isinstance(value, (tuple, list)) else (value,)
-        yield Case(module_name, function, args, _printable(value))
-
-
-def load(tests_dir, suites=("escape", "e2e")):
-    """Every case of the suites, in the order of the files."""
-    found = []
-    for suite in suites:
-        folder = os.path.join(tests_dir, suite)
-        for file in sorted(os.listdir(folder)):
-            if not (file.startswith("test_") and file.endswith(".py")):
-                continue
-            name = f"{suite}/{file[5:-3]}"
-            spec = importlib.util.spec_from_file_location(f"{suite}_{file[:-3]}",
-                                                          os.path.join(folder, file))
-            module = importlib.util.module_from_spec(spec)
-            sys.modules[spec.name] = module
-            spec.loader.exec_module(module)
-            for attribute, function in vars(module).items():
-                if attribute.startswith("test_") and callable(function):
-                    found.extend(_cases_of(name, function))
-    return found
+        label = _printable(value)
+        label = f"{label} #{number}" if label in seen or not label else label
+        seen.add(label)
+        yield Case(function, args, label)

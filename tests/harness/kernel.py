@@ -12,7 +12,8 @@ import struct
 NEWNS, NEWUSER, NEWNET = 0x20000, 0x10000000, 0x40000000
 MS_RDONLY, MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE = 1, 4096, 8192, 16384, 1 << 18
 IFF_UP, SIOCSIFFLAGS = 1, 0x8914
-PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP = 1, 4, 22
+PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -43,6 +44,14 @@ def become_subreaper():
 
 def die_with_parent(signal_number):
     _check(_libc.prctl(PR_SET_PDEATHSIG, int(signal_number), 0, 0, 0), "prctl")
+
+
+def become_plain_user(uid):
+    """Gives up root for good. Without an exec the kernel would keep /proc/self for root."""
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    _check(_libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
 
 
 def syscall(number, *args):

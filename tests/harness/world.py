@@ -5,6 +5,7 @@ import contextlib
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -21,6 +22,7 @@ RUN_TIMEOUT_S = 60  # limits are for what hangs, not for what is slow
 BWRAP = "/usr/bin/bwrap"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 GREETING = b"hello from the host"
+SANITIZER_REPORT = re.compile(r"ERROR: AddressSanitizer|: runtime error: |UndefinedBehaviorSanitizer")
 
 
 class Result:
@@ -47,6 +49,7 @@ class World:
         self.project = os.path.join(self.home, "project")
         self.outside = os.path.join(folder, "outside")
         self.state = os.path.join(self.home, ".local/state/ringfence")
+        self.sanitized = os.path.exists(os.path.join(build, "sanitizer.log"))
         self.attack_source = attack
         self.attack = os.path.join(self.project, "attack")
         self.running = []
@@ -298,6 +301,14 @@ class World:
                     told += [f"{os.path.relpath(path, self.state)}: {text[-1500:]}"] if text.strip() else []
         return told
 
+    def sanitizer_reports(self):
+        """Reports of programs in a fence, which have no other place than their standard error."""
+        texts = [str(result) for result in self.results]
+        for path in glob.glob(os.path.join(self.state, "loops/*/iterations/*/stderr.log")):
+            with contextlib.suppress(OSError), open(path, errors="replace") as file:
+                texts.append(file.read())
+        return [text for text in texts if self.sanitized and SANITIZER_REPORT.search(text)]
+
     def end(self):
         """Ends what the test started; returns complaints about what ringfence left behind."""
         for cleanup in reversed(self.cleanups):
@@ -305,6 +316,7 @@ class World:
         for process in self.running:
             self.kill(process)
         complaints = []
+        complaints += self.sanitizer_reports()
         if not self.leftover_runs and self.runs():
             complaints.append(f"folders of runs are left in the state: {self.runs()}")
         return complaints

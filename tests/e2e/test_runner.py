@@ -1,0 +1,110 @@
+"""The test runner itself: counts, the verdict, tests that fail once, on a tiny checkout."""
+
+import os
+import shutil
+
+from harness import contains, equal, expect, lacks, timeout
+
+TESTS = '''
+import os
+from harness import Skip, cases, expect
+
+@cases("one", "two")
+def test_it_holds(t, word):
+    pass
+
+def test_it_fails_once(t):
+    marker = "STATE/" + t.identity
+    first = not os.path.exists(marker)
+    open(marker, "w").close()
+    t.run(["echo", "first" if first else "second"])
+    expect(not first, "it does not hold yet")
+
+def test_it_never_holds(t):
+    expect(False, "this is always wrong")
+
+def test_it_cannot_be_tried(t):
+    raise Skip("there is no control")
+'''
+
+UNIT = '''#!/bin/sh
+echo 'ok - one sentence'
+[ -e STATE/unit ] && echo 'ok - another sentence' && exit 0
+touch STATE/unit
+echo 'not ok - another sentence'
+exit 1
+'''
+
+
+class Checkout:
+    """A checkout with the programs under test, this runner, and tests of its own."""
+
+    def __init__(self, t):
+        self.t = t
+        self.folder = os.path.join(t.outside, "checkout")
+        self.state = os.path.join(t.outside, "state")
+        tests = os.path.join(os.path.dirname(t.build), "tests")
+        os.mkdir(self.state)
+        os.chmod(self.state, 0o777)
+        for name in ("harness", "escape"):
+            shutil.copytree(os.path.join(tests, name), os.path.join(self.folder, "tests", name),
+                            ignore=shutil.ignore_patterns("test_*"))
+        for name in ("run.py", "pytest.ini"):
+            shutil.copy(os.path.join(tests, name), os.path.join(self.folder, "tests"))
+        os.makedirs(os.path.join(self.folder, "scripts"))
+        os.makedirs(os.path.join(self.folder, "build/tests"))
+        for name in os.listdir(t.build):
+            folder = "build/tests" if name == "gateway_owner" else "build"
+            os.symlink(os.path.join(t.build, name), os.path.join(self.folder, folder, name))
+        self.write("tests/e2e/test_tiny.py", TESTS)
+        self.write("tests/unit/unit_tiny.c", "")
+        self.write("build/tests/unit_tiny", UNIT, 0o755)
+        # As root, the tests also run as a plain user; a user is told that root's are missing.
+        self.identities = 2 if t.identity == "root" else 1
+        self.missing = 0 if t.identity == "root" else 1
+
+    def write(self, name, text, mode=None):
+        self.t.write(os.path.join(self.folder, name), text.replace("STATE", self.state), mode)
+
+    def run(self, *words):
+        return self.t.run(["tests/run.py", "-j", "1", *words], cwd=self.folder, timeout=200)
+
+
+@timeout(240)
+def test_a_test_that_fails_once_is_listed_as_flaky_and_the_run_is_green(t):
+    checkout = Checkout(t)
+    result = checkout.run("tests/e2e", "tests/unit", "-k", "not never and not asan")
+    equal(result.code, 0, "exit status", result)
+    n = checkout.identities
+    equal(result.out.splitlines()[-1],
+          f"{3 * n + 2} passed, 0 failed, {n + checkout.missing} skipped", "the last line", result)
+    flaky = result.out[result.out.index("FLAKY"):]
+    equal(flaky.count("FLAKY "), n + 1, "flaky tests", flaky)
+    contains(flaky, "test_it_fails_once[user]: failed, and passed when it ran alone", "its name")
+    for text in ("it does not hold yet", "stdout: first", "stdout: second", "another sentence"):
+        contains(flaky, text, "both outputs")
+
+
+@timeout(240)
+def test_a_test_that_fails_twice_is_a_failure(t):
+    checkout = Checkout(t)
+    result = checkout.run("tests/e2e", "-k", "never or holds or tried", "--junitxml=junit.xml")
+    equal(result.code, 1, "exit status", result)
+    n = checkout.identities
+    equal(result.out.splitlines()[-1],
+          f"{2 * n} passed, {n} failed, {n + checkout.missing} skipped", "the last line", result)
+    contains(result.out, "FAILED AGAIN", "the second time")
+    contains(result.out, "this is always wrong", "the reason")
+    lacks(result.out, "FLAKY", "the output")
+    expect("there is no control" in result.out, "a skipped test says why", result)
+    contains(t.read(os.path.join(checkout.folder, "junit.xml")), "this is always wrong", "the XML")
+
+
+@timeout(240)
+def test_the_tests_that_failed_last_can_be_run_alone(t):
+    checkout = Checkout(t)
+    checkout.run("tests/e2e", "-k", "never or holds")
+    result = checkout.run("tests/e2e", "--lf")
+    equal(result.out.splitlines()[-1],
+          f"0 passed, {checkout.identities} failed, {checkout.missing} skipped", "the last line",
+          result)

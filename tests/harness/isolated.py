@@ -1,0 +1,175 @@
+"""Runs one case as one identity, in a process of its own that adopts every orphan below it.
+
+So a process that ringfence leaves behind is found at the end of the very test that made it, even if
+it changed its session or its name.
+"""
+
+import json
+import os
+import select
+import signal
+import time
+import traceback
+
+from . import kernel, rundir
+from .case import Failure, Skip
+from .world import World
+
+TOLD_GRACE_S = 20  # for a test that is out of time, to say where it was
+
+
+def _wait_for_orphans():
+    """Every process below this one must end by itself; returns those that do not, and ends them."""
+    left = kernel.wait_for_children(rundir.LEFTOVER_GRACE_S)
+    for pid, _ in left:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    return left
+
+
+def _where(error):
+    """The lines of the test itself that led to the error."""
+    return [f"at {os.path.basename(frame.filename)}:{frame.lineno}: {frame.line}"
+            for frame in traceback.extract_tb(error.__traceback__)
+            if os.path.basename(frame.filename).startswith("test_")]
+
+
+def _perform(case, world):
+    try:
+        case.function(world, *case.args)
+        return "passed", "\n".join(world.account(""))
+    except Skip as skip:
+        return "skipped", str(skip)
+    except Failure as failure:
+        text = "\n".join([str(failure), *_where(failure)])
+    except Exception:
+        text = traceback.format_exc()
+    return "failed", "\n".join([text, *world.account(text)])
+
+
+def _out_of_time(case):
+    def tell(*_):
+        raise Failure(f"timed out after {case.timeout_s} s")
+    return tell
+
+
+def _become(identity, home):
+    """Turns this process into the identity; returns with nothing of the test runner at hand."""
+    if rundir.uid_of(identity) != os.getuid():
+        kernel.become_plain_user(rundir.uid_of(identity))
+    elif os.getuid() == 0:
+        # Should a fence fail, what an attack mounts stays in here and ends with this process.
+        kernel.own_mounts()
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    os.environ["HOME"] = home
+    kernel.become_subreaper()
+    kernel.die_with_parent(signal.SIGKILL)
+    os.setpgid(0, 0)
+
+
+def _close_descriptors(report):
+    """Nothing that the test runner has open is open in a test, except the pipe for its report."""
+    os.dup2(report, 3, inheritable=False)
+    os.closerange(4, os.sysconf("SC_OPEN_MAX"))
+    null = os.open(os.devnull, os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.close(null)
+    return 3
+
+
+def _try(case, identity, folder, run):
+    try:
+        case.check_needs()
+        world = World(folder, identity, run["builds"][identity], run["attack"])
+        case.check_build(world.sanitized)
+        signal.signal(signal.SIGTERM, _out_of_time(case))
+        os.chdir(world.project)
+        outcome, text = _perform(case, world)
+        complaints = world.end()
+        orphans = _wait_for_orphans()
+        complaints += [f"process {pid} was left: {command}" for pid, command in orphans]
+        if complaints:
+            return "failed", "\n".join([text] * bool(text) + complaints)
+        return outcome, text
+    except Skip as skip:
+        return "skipped", str(skip)
+    except Exception:
+        return "failed", traceback.format_exc()
+
+
+def _child(case, identity, folder, run, report):
+    """Never returns."""
+    answer = "failed", traceback.format_exc()
+    try:
+        report = _close_descriptors(report)
+        _become(identity, os.path.dirname(folder))
+        answer = _try(case, identity, folder, run)
+    except BaseException:
+        answer = "failed", traceback.format_exc()
+    finally:
+        os.write(report, json.dumps(answer).encode())
+        os._exit(0)
+
+
+def _read_until(fd, deadline):
+    """Everything up to the end of file; None if the deadline comes first."""
+    data = b""
+    while select.select([fd], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        part = os.read(fd, 65536)
+        if not part:
+            return data
+        data += part
+    return None
+
+
+def _end_strays():
+    """Ends the orphans of a test that was killed: this process has adopted them."""
+    strays = kernel.children_of(os.getpid())
+    while strays:
+        for pid, _ in strays:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+        strays = kernel.children_of(os.getpid())
+
+
+def _await_answer(pid, report, timeout_s):
+    """The child's answer; a child that is out of time is told first, and then killed."""
+    deadline = time.monotonic() + timeout_s
+    data = _read_until(report, deadline)
+    if data is None:
+        os.kill(pid, signal.SIGTERM)
+        data = _read_until(report, deadline + TOLD_GRACE_S)
+    if data is None:
+        os.kill(pid, signal.SIGKILL)
+        return "failed", f"timed out after {timeout_s} s"
+    try:
+        return json.loads(data)
+    except ValueError:
+        return "failed", "the test's process died"
+
+
+def run_case(case, identity, index, run):
+    """Returns (outcome, text). `run` describes the test run, see tests/run.py."""
+    folder = os.path.join(run["homes"][identity], str(index))
+    kernel.become_subreaper()
+    report, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        _child(case, identity, folder, run, write_end)
+    os.close(write_end)
+    outcome, text = _await_answer(pid, report, case.timeout_s)
+    os.close(report)
+    os.waitpid(pid, 0)
+    _end_strays()
+    if os.path.lexists(folder):
+        rundir.remove_tree(folder)
+    if os.path.lexists(folder):
+        return "failed", f"{text}\ncannot remove {folder}"
+    return outcome, text

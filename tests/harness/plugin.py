@@ -1,0 +1,123 @@
+"""What pytest must know to run these tests; tests/run.py starts it with this plugin.
+
+A test function is one item for each of its cases and for each identity. The workers of xdist run
+them, the long ones first, each in a process of its own (harness/isolated.py). Unit tests and source
+checks are programs, and items as well (harness/programs.py).
+"""
+
+import json
+import os
+import sys
+
+import pytest
+
+from . import isolated, kernel, programs
+from .case import cases_of
+from .tally import Tally
+
+RUN_VARIABLE = "RINGFENCE_TEST_RUN"
+QUEUED_PER_WORKER = 2  # xdist starts a test when it knows the next one
+
+
+class Failed(Exception):
+    """Carries the text of a failure out of the test's process."""
+
+
+class CaseItem(pytest.Item):
+    def __init__(self, *, case, identity, run, **options):
+        super().__init__(**options)
+        self.case = case
+        self.identity = identity
+        self.test_run = run
+        self.timeout_s = case.timeout_s
+        self.index = 0
+        suite, _, file = self.parent.name.removesuffix(".py").rpartition("/")
+        # A word of the form e2e/exit:test_name can be looked for with -k as well.
+        name = f"{os.path.basename(suite)}/{file.removeprefix('test_')}:{case.function.__name__}"
+        self.extra_keyword_matches.add(name)
+        self.user_properties.append(("sentence", case.sentence))
+
+    def runtest(self):
+        outcome, text = isolated.run_case(self.case, self.identity, self.index, self.test_run)
+        # The way to the controller carries no broken UTF-8.
+        text = text.encode(errors="backslashreplace").decode()
+        if outcome == "skipped":
+            raise pytest.skip.Exception(text, _use_item_location=True)
+        if outcome == "failed":
+            raise Failed(text)
+        if self.test_run["again"]:
+            self.user_properties.append(("account", text))
+
+    def repr_failure(self, excinfo, style=None):
+        if isinstance(excinfo.value, Failed):
+            return str(excinfo.value)
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self):
+        return self.path, self.case.function.__code__.co_firstlineno - 1, self.name
+
+
+def _items_of(module, function, run):
+    for case in cases_of(function):
+        for identity in filter(case.concerns, run["identities"]):
+            label = f"{case.label}-{identity}" if case.label else identity
+            yield CaseItem.from_parent(module, name=f"{function.__name__}[{label}]", case=case,
+                                       identity=identity, run=run)
+
+
+class Collection:
+    """Makes items of what it finds, in the controller's order for every worker."""
+
+    def __init__(self, run):
+        self.run = run
+
+    def pytest_pycollect_makeitem(self, collector, name, obj):
+        if name.startswith("test_") and callable(obj):
+            return list(_items_of(collector, obj, self.run))
+        return []
+
+    def pytest_collect_file(self, file_path, parent):
+        return programs.collect(file_path, parent, self.run)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config, items):
+        items.sort(key=lambda item: -item.timeout_s)
+        for index, item in enumerate(items):
+            item.index = index
+        if self.run["again"]:
+            wanted = set(self.run["again"])
+            config.hook.pytest_deselected(items=[i for i in items if i.nodeid not in wanted])
+            items[:] = [i for i in items if i.nodeid in wanted]
+
+
+def _one_by_one():
+    from xdist.scheduler import LoadScheduling
+
+    class OneByOne(LoadScheduling):
+        """Hands out no more than a worker needs, so that the order is kept."""
+
+        def _send_tests(self, node, num):
+            room = QUEUED_PER_WORKER - len(self.node2pending[node])
+            super()._send_tests(node, max(0, min(num, room)))
+
+    return OneByOne
+
+
+class Distribution:
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config, log):
+        return _one_by_one()(config, log)
+
+
+def pytest_configure(config):
+    text = os.environ.get(RUN_VARIABLE)
+    if not text:
+        raise pytest.UsageError("start tests/run.py: it takes pytest's options")
+    run = json.loads(text)
+    sys.dont_write_bytecode = True
+    config.pluginmanager.register(Collection(run), "ringfence-collection")
+    if hasattr(config, "workerinput"):
+        kernel.become_subreaper()
+        return
+    config.pluginmanager.register(Distribution(), "ringfence-distribution")
+    config.pluginmanager.register(Tally(config, run["results"]), "ringfence-tally")
