@@ -35,13 +35,25 @@ int loops_run(const struct cli_command *command, char **argv, loops_fn *act)
 	return code;
 }
 
-int loops_find(struct loops_options *asked, struct error *err)
+int loops_target(const struct loops_options *asked, struct op_target *ret_target, struct error *err)
 {
 	const char *id = asked->rest[0];
 
 	if (id && asked->rest[1])
 		return error_set(err, "one loop is meant; '%s' is too much", asked->rest[1]);
-	return client_find(asked->place.state, id, asked->place.project, &asked->loop, err);
+	*ret_target = (struct op_target){ .state = asked->place.state,
+					  .project = asked->place.project,
+					  .loop = id };
+	return 0;
+}
+
+int loops_find(struct loops_options *asked, struct error *err)
+{
+	struct op_target target;
+
+	if (loops_target(asked, &target, err) < 0)
+		return -1;
+	return client_find(target.state, target.loop, target.project, &asked->loop, err);
 }
 
 int loops_find_sound(struct loops_options *asked, struct error *err)
@@ -71,13 +83,13 @@ void loops_print_line(json_t *object)
 	fflush(stdout);
 }
 
-int loops_say(struct loops_options *asked, const char *sentence)
+int loops_say(const struct loops_options *asked, struct client_loop *loop, const char *sentence)
 {
 	AUTO_FREE char *shown = text_escaped(sentence);
 
 	if (asked->json) {
-		client_look(&asked->loop);
-		loops_print(client_json(&asked->loop));
+		client_look(loop);
+		loops_print(client_json(loop));
 	} else {
 		page_print(shown, 0);
 	}

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 #include "fence/fence_place.h"
 #include "loop/client.h"
+#include "ops/op.h"
 
 enum {
 	LOOPS_COMPLETED = 0,
@@ -57,8 +58,12 @@ int loops_find_sound(struct loops_options *asked, struct error *err);
 void loops_print(json_t *object);
 void loops_print_line(json_t *object);
 
+/* The same for an operation: which loop is meant. Returns 0, or -1 with err set. */
+int loops_target(const struct loops_options *asked, struct op_target *ret_target,
+		 struct error *err);
+
 /* Says what was done, or shows the loop as JSON. Returns the exit status. */
-int loops_say(struct loops_options *asked, const char *sentence);
+int loops_say(const struct loops_options *asked, struct client_loop *loop, const char *sentence);
 
 /* What is not to be seen from how an iteration's agent ended, in words; NULL: there is nothing. */
 const char *loops_failure_words(const json_t *decision);

@@ -194,9 +194,11 @@ int client_find(const char *state, const char *id, const char *project,
 	client_loops_release(&all);
 	if (found)
 		return 0;
-	return id ? error_set(err, "there is no loop '%.100s' (ringfence status --all)", id)
-		  : error_set(err, "there is no loop of the project '%s' (ringfence status --all)",
-			      project);
+	return id ? error_with(err, ERROR_NOT_FOUND,
+			       "there is no loop '%.100s' (ringfence status --all)", id)
+		  : error_with(err, ERROR_NOT_FOUND,
+			       "there is no loop of the project '%s' (ringfence status --all)",
+			       project);
 }
 
 const char *client_status(const struct client_loop *loop)
@@ -317,10 +319,11 @@ static int refuse_second(const char *state, const char *project, struct error *e
 {
 	AUTO_FREE char *id = client_running(state, project);
 
-	return id ? error_set(err,
-			      "the loop %s is running in this project (ringfence status; ringfence "
-			      "abort %s); ringfence run --worktree starts another beside it",
-			      id, id)
+	return id ? error_with(
+			    err, ERROR_BUSY,
+			    "the loop %s is running in this project (ringfence status; ringfence "
+			    "abort %s); ringfence run --worktree starts another beside it",
+			    id, id)
 		  : 0;
 }
 
@@ -417,7 +420,8 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 		return error_with(err, ERROR_BUSY, "the loop %s is running (ringfence pause %s)",
 				  loop->id, loop->id);
 	if (resume_permits(&loop->state, changes, clock_wall_ms(), &why) < 0)
-		return error_set(err, "the loop %s does not go on: %s", loop->id, why.text);
+		return error_with(err, ERROR_REFUSED, "the loop %s does not go on: %s", loop->id,
+				  why.text);
 	client_look(loop);
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;

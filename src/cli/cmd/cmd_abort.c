@@ -1,11 +1,8 @@
 /* ringfence abort: a loop ends, and nothing of it is left. */
 #include "cli/loops.h"
 
+#include "ops/op_abort.h"
 #include "util/mem.h"
-
-#include <stdio.h>
-
-enum { MOST_MS = 60000 };
 
 static const struct cli_option options[] = {
 	OPTION_FLAG("now", "KILL at once, without TERM and the time to clean up",
@@ -19,26 +16,22 @@ static const struct cli_section sections[] = { { 0 } };
 
 static int abort_loop(struct loops_options *asked, struct error *err)
 {
-	struct client_loop *loop = &asked->loop;
+	struct op_abort_request request = { .now = asked->now };
+	struct op_abort_result result = { 0 };
+	AUTO_FREE char *text = NULL;
+	int code;
 
-	if (loops_find(asked, err) < 0)
+	if (loops_target(asked, &request.target, err) < 0)
 		return cli_fail(err);
-	if (loop->state.phase == LOOP_PHASE_finished) {
-		error_set(err, "the loop %s has ended: %s", loop->id, client_status(loop));
-		return cli_fail(err);
+	if (op_failed(op_abort(&request, &result, err))) {
+		code = cli_fail(err);
+	} else {
+		text = mem_format("the loop %s is aborted; nothing of it is running",
+				  result.loop.id);
+		code = loops_say(asked, &result.loop, text);
 	}
-	if (client_ask(loop, "abort", asked->now, err) < 0)
-		return cli_fail(err);
-	if (!client_wait_gone(loop, MOST_MS)) {
-		error_set(err, "the loop %s has not ended after %d s; process %d is its supervisor",
-			  loop->id, MOST_MS / 1000, (int)loop->state.supervisor);
-		return cli_fail(err);
-	}
-
-	AUTO_FREE char *text = mem_format("the loop %s is aborted; nothing of it is running",
-					  loop->id);
-
-	return loops_say(asked, text);
+	op_abort_release(&result);
+	return code;
 }
 
 static int run_abort(const struct cli_command *command, char **argv)

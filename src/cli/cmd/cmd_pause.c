@@ -1,9 +1,8 @@
 /* ringfence pause: a loop stops when its iteration has ended. */
 #include "cli/loops.h"
 
+#include "ops/op_pause.h"
 #include "util/mem.h"
-
-#include <stdio.h>
 
 static const struct cli_option options[] = { LOOPS_JSON, LOOPS_PROJECT, { 0 } };
 
@@ -11,21 +10,23 @@ static const struct cli_section sections[] = { { 0 } };
 
 static int pause_loop(struct loops_options *asked, struct error *err)
 {
-	if (loops_find(asked, err) < 0)
+	struct op_pause_request request = { 0 };
+	struct op_pause_result result = { 0 };
+	AUTO_FREE char *text = NULL;
+	int code;
+
+	if (loops_target(asked, &request.target, err) < 0)
 		return cli_fail(err);
-	if (!asked->loop.alive) {
-		error_set(err, "the loop %s is not running: %s", asked->loop.id,
-			  client_status(&asked->loop));
-		return cli_fail(err);
+	if (op_failed(op_pause(&request, &result, err))) {
+		code = cli_fail(err);
+	} else {
+		text = mem_format(
+			"the loop %s pauses when its iteration has ended (ringfence resume %s)",
+			result.loop.id, result.loop.id);
+		code = loops_say(asked, &result.loop, text);
 	}
-	if (client_ask(&asked->loop, "pause", false, err) < 0)
-		return cli_fail(err);
-
-	AUTO_FREE char *text =
-		mem_format("the loop %s pauses when its iteration has ended (ringfence resume %s)",
-			   asked->loop.id, asked->loop.id);
-
-	return loops_say(asked, text);
+	op_pause_release(&result);
+	return code;
 }
 
 static int run_pause(const struct cli_command *command, char **argv)

@@ -2,15 +2,13 @@
 #include "cli/loops.h"
 #include "cli/settings/loop_limits.h"
 #include "cli/view/follow.h"
-
 #include "fence/fence.h"
 #include "fence/fence_spec.h"
+#include "ops/op_resume.h"
 #include "util/mem.h"
 
 #include <stdio.h>
 #include <string.h>
-
-enum { GONE_MS = 5000 };
 
 static bool takes(const struct setting *setting)
 {
@@ -65,30 +63,50 @@ static void enter_scope(const struct client_loop *loop)
 	fence_spec_release(&spec);
 }
 
-/* Each for itself: one that cannot go on keeps no other from it. */
-static int resume_all(struct loops_options *asked, struct error *err)
+static enum op_status resume_one(const struct loops_options *asked, const char *id,
+				 struct op_resume_result *ret_result, struct error *err)
 {
-	struct client_loops all;
-	json_t *list = json_array();
+	const struct op_resume_request request = { .target = { .state = asked->place.state,
+							       .loop = id },
+						   .changes = asked->changes,
+						   .before = enter_scope };
+
+	return op_resume(&request, ret_result, err);
+}
+
+/* Each on its own: one that cannot go on does not hold up the others. */
+static int resume_each(const struct loops_options *asked, const struct client_loops *all,
+		       json_t *list, struct error *err)
+{
 	int code = 0;
+
+	for (size_t i = 0; i < all->count; i++) {
+		struct op_resume_result result;
+
+		if (strcmp(client_status(&all->items[i]), "interrupted") != 0)
+			continue;
+		if (op_failed(resume_one(asked, all->items[i].id, &result, err)))
+			code = cli_fail(err);
+		else if (asked->json)
+			json_array_append_new(list, client_json(&result.loop));
+		else
+			printf("the loop %s goes on\n", result.loop.id);
+		op_resume_release(&result);
+	}
+	return code;
+}
+
+static int resume_all(const struct loops_options *asked, struct error *err)
+{
+	json_t *list = json_array();
+	struct client_loops all;
+	int code;
 
 	if (client_list(asked->place.state, &all, err) < 0) {
 		json_decref(list);
 		return cli_fail(err);
 	}
-	for (size_t i = 0; i < all.count; i++) {
-		struct client_loop *loop = &all.items[i];
-
-		if (strcmp(client_status(loop), "interrupted") != 0)
-			continue;
-		enter_scope(loop);
-		if (client_resume(asked->place.state, loop, asked->changes, err) < 0)
-			code = cli_fail(err);
-		else if (asked->json)
-			json_array_append_new(list, client_json(loop));
-		else
-			printf("the loop %s goes on\n", loop->id);
-	}
+	code = resume_each(asked, &all, list, err);
 	if (asked->json)
 		loops_print(json_pack("{s:O}", "loops", list));
 	json_decref(list);
@@ -96,46 +114,49 @@ static int resume_all(struct loops_options *asked, struct error *err)
 	return code ? code : cli_printed();
 }
 
-static bool has_stopped(const struct client_loop *loop)
+/* A loop that runs is only looked on at; nothing is asked of it. */
+static bool only_follows(const struct loops_options *asked)
 {
-	return !loop->damaged &&
-	       (loop->state.phase == LOOP_PHASE_paused || loop->state.phase == LOOP_PHASE_finished);
+	const struct client_loop *loop = &asked->loop;
+
+	return asked->follow && loop->alive && !loop->damaged && !op_resume_has_stopped(loop) &&
+	       !json_object_size(asked->changes);
+}
+
+static int follow_running(struct loops_options *asked)
+{
+	struct client_loop *loop = &asked->loop;
+
+	if (!asked->json)
+		printf("the loop %s is running: iteration %u\n", loop->id, loop->state.iteration);
+	fflush(stdout);
+	return follow_loop(loop, loop->state.last_seq, asked->json);
+}
+
+static int tell(const struct loops_options *asked, struct op_resume_result *result)
+{
+	AUTO_FREE char *text = mem_format("the loop %s goes on (ringfence logs -f %s)",
+					  result->loop.id, result->loop.id);
+
+	return asked->follow ? follow_loop(&result->loop, result->seen, asked->json)
+			     : loops_say(asked, &result->loop, text);
 }
 
 static int resume(struct loops_options *asked, struct error *err)
 {
+	struct op_resume_result result;
+	int code;
+
 	if (asked->all)
 		return resume_all(asked, err);
 	if (loops_find(asked, err) < 0)
 		return cli_fail(err);
-
-	/* One that has just stopped is gone in a moment. */
-	if (asked->loop.alive && has_stopped(&asked->loop) &&
-	    client_wait_gone(&asked->loop, GONE_MS))
-		client_look(&asked->loop);
-
-	int64_t seen = asked->loop.state.last_seq;
-
-	/* One that runs is looked on at; nothing is asked of it. */
-	if (asked->follow && asked->loop.alive && !asked->loop.damaged &&
-	    !has_stopped(&asked->loop) && !json_object_size(asked->changes)) {
-		if (!asked->json)
-			printf("the loop %s is running: iteration %u\n", asked->loop.id,
-			       asked->loop.state.iteration);
-		fflush(stdout);
-		return follow_loop(&asked->loop, seen, asked->json);
-	}
-	if (!asked->loop.damaged && !asked->loop.alive)
-		enter_scope(&asked->loop);
-	if (client_resume(asked->place.state, &asked->loop, asked->changes, err) < 0)
-		return cli_fail(err);
-	if (asked->follow)
-		return follow_loop(&asked->loop, seen, asked->json);
-
-	AUTO_FREE char *text = mem_format("the loop %s goes on (ringfence logs -f %s)",
-					  asked->loop.id, asked->loop.id);
-
-	return loops_say(asked, text);
+	if (only_follows(asked))
+		return follow_running(asked);
+	code = op_failed(resume_one(asked, asked->loop.id, &result, err)) ? cli_fail(err)
+									  : tell(asked, &result);
+	op_resume_release(&result);
+	return code;
 }
 
 static int run_resume(const struct cli_command *command, char **argv)

@@ -13,9 +13,10 @@
 #include "cli/view/notice.h"
 #include "cli/view/page.h"
 #include "cli/view/policy_text.h"
-#include "cli/worktree.h"
 #include "fence/fence.h"
 #include "loop/client.h"
+#include "ops/op_apply.h"
+#include "ops/op_worktree.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -38,7 +39,7 @@ struct run_options {
 	bool json;
 	bool no_fence;
 	bool apart;
-	struct worktree worktree;
+	struct op_worktree_result worktree;
 	json_t *frozen; /* what the journal gets */
 	struct buffer text;
 	struct client_loop loop;
@@ -274,7 +275,7 @@ static int start(struct run_options *asked, const struct fence_plan *plan, struc
 	if (client_create(asked->effective.place.state, asked->worktree.id, asked->frozen,
 			  &asked->loop, err) < 0)
 		return cli_fail(err);
-	worktree_release(&asked->worktree); /* from now on it is the loop's */
+	op_worktree_release(&asked->worktree); /* from now on it is the loop's */
 	if (person) {
 		printf("loop %s\n", asked->loop.id);
 		announce_loop(&asked->effective, plan, &asked->choice, &asked->goal);
@@ -323,6 +324,48 @@ static int find_models(const struct run_options *asked, struct error *err)
 	return models_listen(&asked->effective.spec.models, err);
 }
 
+static int finish_apply(const struct run_options *asked, struct error *err)
+{
+	const struct fence_place *place = &asked->effective.place;
+	enum op_status status = op_apply_finish(place->state, place->project, err);
+
+	if (status == OP_DONE)
+		notice("an apply that was cut off has been finished first");
+	return op_failed(status) ? -1 : 0;
+}
+
+static void notice_names(const char *before, const struct list *names, size_t count)
+{
+	enum { SHOWN = 5 };
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(4096);
+
+	for (size_t i = 0; i < names->count && i < SHOWN; i++)
+		buffer_printf(&text, "%s%s", i ? ", " : "", names->items[i]);
+	if (count > SHOWN)
+		buffer_printf(&text, " and %zu more", count - SHOWN);
+	if (count)
+		notice_format("%s: %s", before, buffer_text(&text));
+}
+
+static int make_worktree(struct run_options *asked, struct error *err)
+{
+	struct fence_place *place = &asked->effective.place;
+	const struct op_worktree_request request = { .state = place->state,
+						     .project = place->project };
+	AUTO_FREE char *here = getcwd(NULL, 0);
+
+	if (op_failed(op_worktree(&request, &asked->worktree, err)))
+		return -1;
+	notice_names(
+		"what you have not committed stays where it is, and is not in the loop's work tree",
+		&asked->worktree.uncommitted, asked->worktree.uncommitted_count);
+	notice_names("submodules are empty folders in the loop's work tree",
+		     &asked->worktree.submodules, asked->worktree.submodules.count);
+	op_worktree_enter(&asked->worktree, here ? here : place->project, &asked->effective.spec,
+			  place);
+	return 0;
+}
+
 static int load_and_run(struct run_options *asked, struct error *err)
 {
 	struct fence_plan made;
@@ -335,12 +378,9 @@ static int load_and_run(struct run_options *asked, struct error *err)
 	if (!asked->dry)
 		fence_enter_scope(&asked->effective.spec);
 	notice_config(&asked->effective.config, true);
-	if (!asked->dry && (find_room(asked, err) < 0 ||
-			    worktree_finish_apply(asked->effective.place.state,
-						  asked->effective.place.project, err) < 0))
+	if (!asked->dry && (find_room(asked, err) < 0 || finish_apply(asked, err) < 0))
 		return cli_fail(err);
-	if (asked->apart && !asked->dry &&
-	    worktree_make(&asked->effective, &asked->worktree, err) < 0)
+	if (asked->apart && !asked->dry && make_worktree(asked, err) < 0)
 		return cli_fail(err);
 	if (freeze(asked, err) < 0 || (!asked->dry && find_models(asked, err) < 0) ||
 	    plan(asked, &made, err) < 0)
@@ -356,7 +396,7 @@ static int load_and_run(struct run_options *asked, struct error *err)
 static int run_run(const struct cli_command *command, char **argv)
 {
 	struct run_options asked = { .text = BUFFER_INIT(OBJECTIVE_BYTES + 1),
-				     .worktree = WORKTREE_INIT };
+				     .worktree = OP_WORKTREE_INIT };
 	struct error err;
 	char **rest;
 	int code;
@@ -367,7 +407,7 @@ static int run_run(const struct cli_command *command, char **argv)
 		code = read_objective(&asked, rest, &err) < 0 ? cli_fail(&err)
 							      : load_and_run(&asked, &err);
 	if (asked.worktree.id)
-		worktree_undo(asked.effective.place.state, &asked.worktree);
+		op_worktree_undo(asked.effective.place.state, &asked.worktree);
 	client_loop_release(&asked.loop);
 	json_decref(asked.frozen);
 	choice_release(&asked.choice);

@@ -1,8 +1,10 @@
 /* ringfence trust and untrust: what a person agrees to in a project's own file. */
 #include "cli/cli.h"
+#include "cli/confirm.h"
 #include "cli/settings/effective.h"
 #include "config/trust.h"
 #include "fence/fence_place.h"
+#include "ops/op_trust.h"
 #include "util/json.h"
 #include "util/mem.h"
 #include "util/text.h"
@@ -10,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 struct trust_options {
 	const char *project;
@@ -32,169 +33,86 @@ static const struct cli_option untrust_options[] = {
 	{ 0 },
 };
 
-enum { MOST_VALUES = 50 };
-
-/* What weighs most comes last, next to the question. */
-static const enum setting_id by_weight[] = {
-	SETTING_SESSION,
-	SETTING_PROMISE,
-	SETTING_TASKS,
-	SETTING_MAX_ITERATIONS,
-	SETTING_MAX_TIME,
-	SETTING_IDLE_TIMEOUT,
-	SETTING_CHECK_TIMEOUT,
-	SETTING_MAX_ERRORS,
-	SETTING_MAX_SAME_ERROR,
-	SETTING_MAX_NO_PROGRESS,
-	SETTING_MAX_INTERRUPTED,
-	SETTING_CHECKPOINT_EVERY,
-	SETTING_CHECKPOINT_IGNORED,
-	SETTING_CHECKPOINT_SIZE,
-	SETTING_CHECKPOINT_AGE,
-	SETTING_CHECKPOINTS,
-	SETTING_GIT,
-	SETTING_GIT_SIZE,
-	SETTING_LOOP_DISK,
-	SETTING_MIN_FREE,
-	SETTING_ENV,
-	SETTING_CHECK,
-	SETTING_DENIALS,
-	SETTING_TRACE_READS,
-	SETTING_MEMORY,
-	SETTING_CPU_COUNT,
-	SETTING_PROCESSES,
-	SETTING_OPEN_FILES,
-	SETTING_FILE_SIZE,
-	SETTING_TMP_SIZE,
-	SETTING_DISK,
-	SETTING_TIMEOUT,
-	SETTING_PAUSE_ON_WARNING,
-	SETTING_WARN_COST,
-	SETTING_BUDGET,
-	SETTING_MAX_COST,
-	SETTING_DAILY_BUDGET,
-	SETTING_UNKNOWN_MODEL,
-	SETTING_REPLAY_PACE,
-	SETTING_REPLAY,
-	SETTING_RECORD,
-	SETTING_AGENT_FORMAT,
-	SETTING_MODEL,
-	SETTING_MODELS,
-	SETTING_AGENT_ARGS,
-	SETTING_AGENT_LOGIN,
-	SETTING_AGENT,
-	SETTING_AGENT_COMMAND,
-	SETTING_FENCE,
-	SETTING_HIDE,
-	SETTING_READ_ONLY,
-	SETTING_ACCEPT_WEAKER,
-	SETTING_LISTEN,
-	SETTING_READ,
-	SETTING_WRITE,
-	SETTING_NET_CONNECTIONS,
-	SETTING_NET_IN,
-	SETTING_NET_OUT,
-	SETTING_UPSTREAM_CA,
-	SETTING_UPSTREAM_PROXY,
-	SETTING_ALLOW,
-	SETTING_NET,
-	SETTING_MODEL_KEY,
-	SETTING_UPSTREAM,
-};
-
-_Static_assert(sizeof by_weight / sizeof *by_weight == SETTING_ID_COUNT,
-	       "every setting has its place");
-
-static size_t print_values(const struct config *config, enum setting_id id)
+static void print_items(const struct op_question *question, struct buffer *sum)
 {
-	size_t count = 0;
+	size_t same = 0; /* of one setting, which stand together */
 
-	for (size_t i = 0; i < config->count; i++) {
-		const struct config_value *value = &config->values[i];
-		AUTO_FREE char *text = text_escaped(value->text);
-		AUTO_FREE char *meaning = value->meaning ? text_escaped(value->meaning) : NULL;
+	for (size_t i = 0; i < question->count; i++) {
+		const struct op_item *item = &question->items[i];
+		bool last = i + 1 == question->count || strcmp(item[1].name, item->name) != 0;
+		AUTO_FREE char *text = text_escaped(item->value);
+		AUTO_FREE char *meaning = text_escaped(item->why);
 
-		if (!meaning || value->setting->id != id)
+		printf("\n  %s: '%s'  (%s)\n      %s\n", item->name, text, item->where, meaning);
+		same++;
+		if (!last)
 			continue;
-		printf("\n  %s: '%s'  (%s)\n      %s\n", value->setting->key, text, value->origin,
-		       meaning);
-		count++;
+		buffer_printf(sum, "%s%zu of %s", sum->used ? ", " : "", same, item->name);
+		same = 0;
 	}
-	return count;
 }
 
-static void print_difference(const struct fence_place *place, const struct config *config)
+static void print_difference(const struct fence_place *place, const struct op_question *question)
 {
 	AUTO_FREE char *shown = text_escaped(place->project);
 	AUTO_BUFFER struct buffer sum = BUFFER_INIT(4096);
 
 	printf("%s/%s widens the fence:\n", shown, CONFIG_FILE);
-	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
-		size_t count = print_values(config, by_weight[i]);
-
-		if (count)
-			buffer_printf(&sum, "%s%zu of %s", sum.used ? ", " : "", count,
-				      setting_at(by_weight[i])->key);
-	}
+	print_items(question, &sum);
 	printf("\nIn all: %s.\n\n", buffer_text(&sum));
 }
 
-static size_t count_widening(const struct config *config)
+/* What was shown is what is agreed to. Returns the exit status. */
+static int ask(struct op_trust_request *request, const struct op_question *question,
+	       struct error *err)
 {
-	size_t count = 0;
+	struct op_trust_result result;
+	enum op_status status;
 
-	for (size_t i = 0; i < config->count; i++)
-		count += config->values[i].meaning != NULL;
-	return count;
-}
-
-/* Asks on the terminal. Anything but a clear yes is a no. */
-static bool agreed(void)
-{
-	char answer[16] = "";
-
-	printf("Trust this? [y/N] ");
-	fflush(stdout);
-	if (!fgets(answer, sizeof answer, stdin))
-		return false;
-	return strcmp(answer, "y\n") == 0 || strcmp(answer, "Y\n") == 0 ||
-	       strcmp(answer, "yes\n") == 0;
+	if (!confirm_possible("ringfence trust --yes agrees", err))
+		return cli_fail(err);
+	if (!confirm(question)) {
+		printf("not trusted; what widens stays inactive\n");
+		fflush(stdout);
+		return 1;
+	}
+	request->answer.token = question->token;
+	status = op_trust(request, &result, err);
+	op_trust_release(&result);
+	if (op_failed(status))
+		return cli_fail(err);
+	printf("trusted, until what is listed here changes\n");
+	return cli_printed();
 }
 
 static int settle(const struct trust_options *asked, const struct fence_place *place,
 		  const struct config *config, struct error *err)
 {
-	if (config->trust == CONFIG_NOTHING_WIDENS) {
+	struct op_trust_request request = { .state = place->state,
+					    .project = place->project,
+					    .config = config,
+					    .answer.to_all = asked->yes,
+					    .now_s = time(NULL) };
+	struct op_trust_result result;
+	enum op_status status = op_trust(&request, &result, err);
+	int code = 0;
+
+	if (status == OP_REFUSED) {
+		code = cli_fail(err);
+	} else if (!result.widens) {
 		printf("nothing in %s widens the fence: there is nothing to trust\n", CONFIG_FILE);
-		return cli_printed();
+	} else {
+		print_difference(place, &result.question);
+		if (status == OP_UNCHANGED)
+			printf("it is trusted already (to take that back: ringfence untrust)\n");
+		else if (status == OP_DONE)
+			printf("trusted, until what is listed here changes\n");
+		else
+			code = status == OP_ASKS ? ask(&request, &result.question, err)
+						 : cli_fail(err);
 	}
-	if (count_widening(config) > MOST_VALUES) {
-		error_set(
-			err,
-			"%s widens the fence by %zu values; nobody reads more than %d before they agree: shorten it, or put them "
-			"into your own config.yml",
-			CONFIG_FILE, count_widening(config), MOST_VALUES);
-		return cli_fail(err);
-	}
-	print_difference(place, config);
-	if (config->trust == CONFIG_TRUST) {
-		printf("it is trusted already (to take that back: ringfence untrust)\n");
-		return cli_printed();
-	}
-	if (!asked->yes && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {
-		fflush(stdout);
-		error_set(err, "there is no terminal to ask on; ringfence trust --yes agrees");
-		return cli_fail(err);
-	}
-	if (!asked->yes && !agreed()) {
-		printf("not trusted; what widens stays inactive\n");
-		fflush(stdout);
-		return 1;
-	}
-	if (trust_record(place->state, place->project, config->hash, (uint64_t)time(NULL), err) < 0)
-		return cli_fail(err);
-	printf("trusted, until what is listed here changes\n");
-	return cli_printed();
+	op_trust_release(&result);
+	return code ? code : cli_printed();
 }
 
 static void print_list(const struct trust_list *list)
@@ -269,16 +187,18 @@ static int trust_project(const struct trust_options *asked, struct error *err)
 static int untrust_project(const struct trust_options *asked, struct error *err)
 {
 	struct fence_place place = { 0 };
-	int was = 0;
+	enum op_status status = OP_FAILED;
 	int code;
 
-	if (effective_find(asked->project, &place, err) < 0 ||
-	    trust_forget(place.state, place.project, &was, err) < 0) {
+	if (effective_find(asked->project, &place, err) == 0)
+		status = op_trust_forget(place.state, place.project, err);
+	if (op_failed(status)) {
 		code = cli_fail(err);
 	} else {
 		AUTO_FREE char *shown = text_escaped(place.project);
 
-		printf(was ? "%s is no longer trusted\n" : "%s was not trusted\n", shown);
+		printf(status == OP_DONE ? "%s is no longer trusted\n" : "%s was not trusted\n",
+		       shown);
 		code = cli_printed();
 	}
 	fence_place_release(&place);

@@ -1,0 +1,42 @@
+/* Going on with a loop: see op_resume.h. */
+#include "ops/op_resume.h"
+
+enum { GONE_MS = 5000 };
+
+bool op_resume_has_stopped(const struct client_loop *loop)
+{
+	return !loop->damaged &&
+	       (loop->state.phase == LOOP_PHASE_paused || loop->state.phase == LOOP_PHASE_finished);
+}
+
+static enum op_status go_on(const struct op_resume_request *request, struct client_loop *loop,
+			    struct error *err)
+{
+	if (!loop->alive && request->before)
+		request->before(loop);
+	if (client_resume(request->target.state, loop, request->changes, err) < 0)
+		return op_status_of(err);
+	return OP_DONE;
+}
+
+enum op_status op_resume(const struct op_resume_request *request,
+			 struct op_resume_result *ret_result, struct error *err)
+{
+	struct client_loop *loop = &ret_result->loop;
+	enum op_status status;
+
+	*ret_result = (struct op_resume_result){ 0 };
+	status = op_find(&request->target, loop, err);
+	if (status != OP_DONE)
+		return status;
+	/* A supervisor that has just stopped is gone in a moment. */
+	if (loop->alive && op_resume_has_stopped(loop) && client_wait_gone(loop, GONE_MS))
+		client_look(loop);
+	ret_result->seen = loop->state.last_seq;
+	return go_on(request, loop, err);
+}
+
+void op_resume_release(struct op_resume_result *result)
+{
+	client_loop_release(&result->loop);
+}

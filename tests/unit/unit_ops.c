@@ -1,0 +1,249 @@
+/* Operations, called without a terminal: statuses instead of sentences, and questions as data. */
+#include "config/trust.h"
+#include "journal/journal.h"
+#include "ops/op_abort.h"
+#include "ops/op_clean.h"
+#include "ops/op_pause.h"
+#include "ops/op_resume.h"
+#include "ops/op_trust.h"
+#include "unit.h"
+#include "util/mem.h"
+#include "util/state_folder.h"
+
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char state[] = "/tmp/unit-ops-XXXXXX";
+
+/* In a work tree, so that its checkpoints are its own. */
+static const char created[] =
+	"{\"config\": {\"project\": \"/w/tree\", \"origin\": \"/w/p\", \"objective\": \"do it\", "
+	"\"agent_command\": \"true\", \"fence\": {}}}";
+
+static void write_loop(const char *id, int64_t at_ms, bool ended)
+{
+	AUTO_FREE char *folder = mem_format("%s/loops/%s", state, id);
+	AUTO_FREE char *path = mem_format("%s/journal.db", folder);
+	struct journal *store = NULL;
+	struct error err;
+
+	if (state_folder_make(folder, 0700) < 0 ||
+	    journal_open(path, JOURNAL_CREATE, &store, &err) < 0 ||
+	    journal_append(store, JOURNAL_NOW, at_ms, "created", created, &err) < 0)
+		abort();
+	if (ended && journal_append(store, JOURNAL_NOW, at_ms + 1, "finished",
+				    "{\"status\": \"completed\", \"reason\": \"done\"}", &err) < 0)
+		abort();
+	journal_close(store);
+}
+
+static bool is_there(const char *id)
+{
+	AUTO_FREE char *folder = mem_format("%s/loops/%s", state, id);
+
+	return access(folder, F_OK) == 0;
+}
+
+static enum op_status pause_loop(const char *id)
+{
+	const struct op_pause_request request = { { state, "/w/p", id } };
+	struct op_pause_result result;
+	struct error err;
+	enum op_status status = op_pause(&request, &result, &err);
+
+	op_pause_release(&result);
+	return status;
+}
+
+static enum op_status abort_loop(const char *id)
+{
+	const struct op_abort_request request = { .target = { state, "/w/p", id } };
+	struct op_abort_result result;
+	struct error err;
+	enum op_status status = op_abort(&request, &result, &err);
+
+	op_abort_release(&result);
+	return status;
+}
+
+static enum op_status resume_loop(const char *id)
+{
+	json_t *nothing = json_object();
+	const struct op_resume_request request = { .target = { state, "/w/p", id },
+						   .changes = nothing };
+	struct op_resume_result result;
+	struct error err;
+	enum op_status status = op_resume(&request, &result, &err);
+
+	op_resume_release(&result);
+	json_decref(nothing);
+	return status;
+}
+
+static void damage(const char *id)
+{
+	AUTO_FREE char *path = mem_format("%s/loops/%s/journal.db", state, id);
+
+	if (truncate(path, 0) < 0)
+		abort();
+}
+
+static void controls(void)
+{
+	CHECK("a loop that is not there cannot be paused", pause_loop("none") == OP_NOT_FOUND);
+	CHECK("nor can one of a project without loops", pause_loop(NULL) == OP_NOT_FOUND);
+	CHECK("nor aborted", abort_loop("none") == OP_NOT_FOUND);
+	CHECK("nor resumed", resume_loop("none") == OP_NOT_FOUND);
+
+	write_loop("ended", 1000, true);
+	CHECK("one that has ended is not running", pause_loop("ended") == OP_NOT_RUNNING);
+	CHECK("and has ended", abort_loop("ended") == OP_ENDED);
+	CHECK("a completed one does not go on", resume_loop("ended") == OP_REFUSED);
+
+	write_loop("left", 2000, false);
+	CHECK("one without a supervisor is not running", pause_loop(NULL) == OP_NOT_RUNNING);
+	CHECK("but can be aborted", abort_loop("left") == OP_DONE);
+	CHECK("once", abort_loop("left") == OP_ENDED);
+
+	write_loop("broken", 3000, true);
+	damage("broken");
+	CHECK("a damaged journal is called so", pause_loop("broken") == OP_DAMAGED &&
+							abort_loop("broken") == OP_DAMAGED &&
+							resume_loop("broken") == OP_DAMAGED);
+}
+
+static enum op_status clean(struct op_clean_request *request, struct op_clean_result *ret_result)
+{
+	struct error err;
+
+	request->state = state;
+	request->now_ms = 10000;
+	return op_clean(request, ret_result, &err);
+}
+
+static void clean_by_age(void)
+{
+	struct op_clean_request request = { .project = "/w/p", .older_ms = 8500 };
+	struct op_clean_result asked;
+	struct op_clean_result done;
+
+	CHECK("loops are removed only after a question", clean(&request, &asked) == OP_ASKS);
+	CHECK("which names those that are old enough",
+	      asked.question.kind == OP_QUESTION_REMOVE && asked.question.count == 1 &&
+		      strcmp(asked.question.items[0].name, "ended") == 0 &&
+		      strcmp(asked.question.items[0].value, "completed") == 0 &&
+		      strcmp(asked.question.items[0].where, "/w/tree") == 0);
+	CHECK("and removes nothing", is_there("ended") && asked.removed.count == 0);
+
+	request.answer.token = asked.question.token;
+	request.older_ms = 0;
+	CHECK("a yes holds for exactly what was shown", clean(&request, &done) == OP_ASKS);
+	CHECK("so the question comes again, with more", done.question.count == 2);
+	op_clean_release(&done);
+
+	request.older_ms = 8500;
+	CHECK("a yes to the question removes it",
+	      clean(&request, &done) == OP_DONE && done.removed.count == 1 && !is_there("ended"));
+	CHECK("and nothing else", is_there("left") && is_there("broken"));
+	op_clean_release(&done);
+	CHECK("then nothing is old enough", clean(&request, &done) == OP_UNCHANGED);
+	op_clean_release(&done);
+	op_clean_release(&asked);
+}
+
+static void clean_named(void)
+{
+	struct op_clean_request request = { .loop = "none", .answer.to_all = true };
+	struct op_clean_result result;
+
+	CHECK("a loop that is not there cannot be removed",
+	      clean(&request, &result) == OP_NOT_FOUND);
+	op_clean_release(&result);
+	request.loop = "broken";
+	CHECK("a damaged one can, and a yes to all asks nothing",
+	      clean(&request, &result) == OP_DONE && !is_there("broken"));
+	op_clean_release(&result);
+}
+
+static void load(struct config *config, const char *text, const char *agreed)
+{
+	const struct config_place place = { .project = "/w/p", .home = "/w", .state = state };
+
+	config_init(config);
+	if (config_add_text(config, CONFIG_PROJECT, "ringfence.yml", "/w/p", &place, text,
+			    strlen(text)) < 0)
+		abort();
+	config_settle(config, &place, agreed);
+}
+
+static enum op_status trust(const struct config *config, const char *token,
+			    struct op_trust_result *ret_result)
+{
+	const struct op_trust_request request = { .state = state,
+						  .project = "/w/p",
+						  .config = config,
+						  .answer.token = token,
+						  .now_s = 7 };
+	struct error err;
+
+	return op_trust(&request, ret_result, &err);
+}
+
+static void trusting(void)
+{
+	struct op_trust_result asked, again;
+	struct config config, other;
+	struct trust record;
+	struct error err;
+
+	load(&config, "net: open\nmax-iterations: 500\n", NULL);
+	load(&other, "net: open\n", NULL);
+	CHECK("what widens the fence is asked for",
+	      trust(&config, NULL, &asked) == OP_ASKS && asked.question.kind == OP_QUESTION_TRUST);
+	CHECK("with what weighs most last",
+	      asked.question.count == 2 && strcmp(asked.question.items[1].name, "net") == 0 &&
+		      strcmp(asked.question.items[1].where, "ringfence.yml:1") == 0);
+	CHECK("a yes to something else is none",
+	      trust(&other, asked.question.token, &again) == OP_ASKS);
+	op_trust_release(&again);
+	CHECK("and nothing is recorded before a yes",
+	      trust_find(state, "/w/p", &record, &err) == 0 && !record.path);
+	CHECK("a yes to what was shown is recorded",
+	      trust(&config, asked.question.token, &again) == OP_DONE &&
+		      trust_find(state, "/w/p", &record, &err) == 0 && record.time == 7 &&
+		      strcmp(record.hash, config.hash) == 0);
+	op_trust_release(&again);
+	op_trust_release(&asked);
+	config_release(&config);
+	load(&config, "net: open\nmax-iterations: 500\n", record.hash);
+	CHECK("nobody is asked twice", trust(&config, NULL, &asked) == OP_UNCHANGED);
+	op_trust_release(&asked);
+	trust_release(&record);
+	CHECK("it is taken back once",
+	      op_trust_forget(state, "/w/p", &err) == OP_DONE &&
+		      op_trust_forget(state, "/w/p", &err) == OP_UNCHANGED);
+	config_release(&config);
+	config_release(&other);
+}
+
+static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
+{
+	(void)status;
+	(void)type;
+	(void)walk;
+	return remove(path);
+}
+
+int main(void)
+{
+	if (!mkdtemp(state))
+		return 1;
+	controls();
+	clean_by_age();
+	clean_named();
+	trusting();
+	nftw(state, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	return unit_failures != 0;
+}
