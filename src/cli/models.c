@@ -1,4 +1,4 @@
-/* From what is set to what a gateway is told about models: see models.h. */
+/* From settings to the way to models: see models.h. */
 #include "cli/models.h"
 
 #include "cli/settings/prices.h"
@@ -7,7 +7,6 @@
 #include "fence/fence_place.h"
 #include "gateway/models.h"
 #include "gateway/owner/cassette.h"
-#include "gateway/owner/keys.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -23,81 +22,69 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *const usual_places[REQUEST_PROVIDERS] = {
-	[REQUEST_ANTHROPIC] = "https://api.anthropic.com",
-	[REQUEST_OPENAI] = "https://api.openai.com",
-	[REQUEST_GEMINI] = "https://generativelanguage.googleapis.com",
-};
-
-static const char *const usual_keys[REQUEST_PROVIDERS][3] = {
-	[REQUEST_ANTHROPIC] = { "ANTHROPIC_API_KEY", NULL },
-	[REQUEST_OPENAI] = { "OPENAI_API_KEY", NULL },
-	[REQUEST_GEMINI] = { "GEMINI_API_KEY", "GOOGLE_API_KEY", NULL },
-};
-
-/* "anthropic=..." of this provider; NULL: it is another's. */
-static const char *value_for(const char *text, size_t provider)
+/* Reads a value of `upstream` and checks its host, so that a mistake is reported at once. */
+static int read_upstream(const char *value, struct model_access_upstream *ret_upstream,
+			 struct error *err)
 {
-	size_t size = strlen(request_provider_names[provider]);
+	struct model_access_upstream upstream = { .key = ret_upstream->key };
+	struct models_place ignored;
 
-	return strncmp(text, request_provider_names[provider], size) == 0 && text[size] == '='
-		       ? text + size + 1
-		       : NULL;
+	if (model_access_upstream_parse(value, &upstream, err) < 0 ||
+	    models_place_make(&upstream.url, &ignored, err) < 0)
+		return -1;
+	*ret_upstream = upstream;
+	return 0;
 }
 
 int models_judge(const struct setting *setting, const char *text, struct error *err)
 {
-	struct models_place place;
+	struct model_access_upstream upstream = { 0 };
+	enum provider_id id;
+	const char *value = provider_split(text, &id);
 	struct error why;
-	const char *value = NULL;
 	int result;
 
-	for (size_t i = 0; i < REQUEST_PROVIDERS && !value; i++)
-		value = value_for(text, i);
-	if (!value)
-		return error_set(err,
-				 "%s: '%.100s' does not begin with anthropic=, openai= or gemini=",
-				 setting->key, text);
-	if (setting->id == SETTING_MODEL_KEY)
-		result = keys_check(value, &why);
-	else
-		result = models_place_parse(strncmp(value, "local:", 6) == 0 ? value + 6 : value,
-					    &place, &why);
+	if (!value) {
+		AUTO_FREE char *starts = provider_names("=");
+
+		return error_set(err, "%s: '%.100s' does not begin with %s", setting->key, text,
+				 starts);
+	}
+	result = setting->id == SETTING_MODEL_KEY ? key_source_parse(value, &upstream.key, &why)
+						  : read_upstream(value, &upstream, &why);
+	key_source_release(&upstream.key);
 	return result < 0 ? error_set(err, "%s: %.500s", setting->key, why.text) : 0;
 }
 
-/* The last that holds of a list, for a provider. */
-static const char *find(const struct config *config, enum setting_id id, size_t provider)
+/* The last value of a list that holds for a provider. */
+static const char *find(const struct config *config, enum setting_id id, enum provider_id provider)
 {
 	const char *found = NULL;
 
 	for (size_t i = 0; i < config->count; i++) {
 		const struct config_value *value = &config->values[i];
+		enum provider_id whose;
 		const char *text = value->setting->id == id && value->state == CONFIG_ACTIVE
-					   ? value_for(value->text, provider)
+					   ? provider_split(value->text, &whose)
 					   : NULL;
 
-		found = text ? text : found;
+		found = text && whose == provider ? text : found;
 	}
 	return found;
 }
 
 /* Where the provider's own clients would look for it. */
-static const char *usual_place(size_t provider)
+static const char *usual_url(const struct provider *provider)
 {
-	static const char *const names[REQUEST_PROVIDERS] = {
-		[REQUEST_ANTHROPIC] = "ANTHROPIC_BASE_URL",
-		[REQUEST_OPENAI] = "OPENAI_BASE_URL",
-		[REQUEST_GEMINI] = "GOOGLE_GEMINI_BASE_URL",
-	};
-	const char *place = getenv(names[provider]);
+	const char *url = getenv(provider->base_variable);
 
-	return place && *place ? place : usual_places[provider];
+	return url && *url ? url : provider->base_url;
 }
 
-static const char *usual_key(size_t provider)
+/* The variable that has the provider's key. NULL: none is set. */
+static const char *usual_key(const struct provider *provider)
 {
-	for (const char *const *name = usual_keys[provider]; *name; name++) {
+	for (const char *const *name = provider->keys; *name; name++) {
 		const char *value = getenv(*name);
 
 		if (value && *value)
@@ -106,32 +93,11 @@ static const char *usual_key(size_t provider)
 	return NULL;
 }
 
-bool models_lead(const struct list *texts, const char *variable)
+bool models_lead(const struct model_access *access, const char *variable)
 {
-	for (size_t i = 0; i < texts->count; i++)
-		for (size_t provider = 0; provider < REQUEST_PROVIDERS; provider++) {
-			const char *named = text_behind(texts->items[i], "upstream ");
-
-			if (!named || !text_behind(named, request_provider_names[provider]))
-				continue;
-			for (const char *const *key = usual_keys[provider]; *key; key++)
-				if (strcmp(*key, variable) == 0)
-					return true;
-		}
-	return false;
-}
-
-/* Is the provider of "openai http://..." a server that costs nothing? */
-static bool is_local(const struct list *texts, const char *upstream)
-{
-	size_t size = strcspn(upstream, " ");
-
-	for (size_t i = 0; i < texts->count; i++) {
-		const char *name = text_behind(texts->items[i], "free ");
-
-		if (name && strlen(name) == size && strncmp(name, upstream, size) == 0)
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
+		if (access->upstreams[i].set && provider_has_key(provider_at(i), variable))
 			return true;
-	}
 	return false;
 }
 
@@ -162,60 +128,79 @@ static bool is_silent(const char *host, uint16_t port)
 	return why == ECONNREFUSED;
 }
 
-int models_listen(const struct list *texts, struct error *err)
+/* Is it said that nobody listens at this server? */
+static bool is_shut(const struct url *url)
 {
-	AUTO_FREE char *silent = NULL;
 	struct models_place place;
+	struct error ignored;
+	uint16_t port = url_port(url);
 
-	for (size_t i = 0; i < texts->count; i++) {
-		const char *upstream = text_behind(texts->items[i], "upstream ");
-		const char *url = upstream ? upstream + strcspn(upstream, " ") + 1 : NULL;
-
-		if (!url)
-			continue;
-		if (!is_local(texts, upstream) || models_place_parse(url, &place, err) < 0)
-			return 0;
-		if (strcmp(place.target.host, "localhost") == 0
-			    ? !is_silent("127.0.0.1", place.target.port) ||
-				      !is_silent("::1", place.target.port)
-			    : !is_silent(place.target.host, place.target.port))
-			return 0;
-		free(silent);
-		silent = mem_dup(url);
-	}
-	return silent ? error_set(
-				err,
-				"no model server listens at %.300s: start it there, or name another with --upstream "
-				"openai=local:URL",
-				silent)
-		      : 0;
+	if (models_place_make(url, &place, &ignored) < 0)
+		return false;
+	return strcmp(place.target.host, "localhost") == 0
+		       ? is_silent("127.0.0.1", port) && is_silent("::1", port)
+		       : is_silent(place.target.host, port);
 }
 
-void models_tell(const struct list *texts, struct buffer *out)
+int models_listen(const struct model_access *access, struct error *err)
+{
+	const struct url *shut = NULL;
+
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const struct model_access_upstream *upstream = &access->upstreams[i];
+
+		if (!upstream->set)
+			continue;
+		if (!upstream->local || !is_shut(&upstream->url))
+			return 0;
+		shut = &upstream->url;
+	}
+	if (!shut)
+		return 0;
+
+	AUTO_FREE char *url = url_text(shut);
+
+	return error_set(
+		err,
+		"no model server listens at %.300s: start it there, or name another with --upstream "
+		"openai=local:URL",
+		url);
+}
+
+static void tell_tape(const char *path, struct buffer *out)
+{
+	AUTO_FREE char *shown = text_escaped(path);
+
+	buffer_printf(out, "; models from the tape %s, at no cost", shown);
+}
+
+static void tell_local(const struct url *url, struct buffer *out)
+{
+	AUTO_FREE char *text = url_text(url);
+	AUTO_FREE char *shown = text_escaped(text);
+
+	buffer_printf(out, " at %.300s, at no cost", shown);
+}
+
+void models_tell(const struct model_access *access, struct buffer *out)
 {
 	const char *between = "; models of ";
-	const char *tape = list_behind(texts, "replay ");
+	const char *tape = model_access_tape(access, MODEL_ACCESS_REPLAY);
 	bool paid = false;
 
 	if (tape) {
-		AUTO_FREE char *shown = text_escaped(tape);
-
-		buffer_printf(out, "; models from the tape %s, at no cost", shown);
+		tell_tape(tape, out);
 		return;
 	}
-	for (size_t i = 0; i < texts->count; i++) {
-		const char *name = text_behind(texts->items[i], "upstream ");
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const struct model_access_upstream *upstream = &access->upstreams[i];
 
-		if (!name)
+		if (!upstream->set)
 			continue;
-		buffer_printf(out, "%s%.*s", between, (int)strcspn(name, " "), name);
-		if (is_local(texts, name)) {
-			AUTO_FREE char *shown = text_escaped(name + strcspn(name, " ") + 1);
-
-			buffer_printf(out, " at %.300s, at no cost", shown);
-		} else {
-			paid = true;
-		}
+		buffer_printf(out, "%s%s", between, provider_at(i)->name);
+		if (upstream->local)
+			tell_local(&upstream->url, out);
+		paid = paid || !upstream->local;
 		between = ", ";
 	}
 	if (paid)
@@ -223,48 +208,43 @@ void models_tell(const struct list *texts, struct buffer *out)
 }
 
 /* Is the key of a provider passed into the fence? Then that is what is wanted, and no gateway is in between. */
-static bool is_passed(const struct list *env, size_t provider)
+static bool is_passed(const struct list *env, const struct provider *provider)
 {
-	static const char *const names[REQUEST_PROVIDERS][5] = {
-		[REQUEST_ANTHROPIC] = { "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN",
-					"CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", NULL },
-		[REQUEST_OPENAI] = { "OPENAI_API_KEY", "CODEX_API_KEY", "OPENAI_BASE_URL", NULL },
-		[REQUEST_GEMINI] = { "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL",
-				     NULL },
-	};
+	for (size_t i = 0; i < env->count; i++) {
+		AUTO_FREE char *name = mem_format("%.*s", (int)strcspn(env->items[i], "="),
+						  env->items[i]);
 
-	for (const char *const *name = names[provider]; *name; name++)
-		for (size_t i = 0; i < env->count; i++)
-			if (strncmp(env->items[i], *name, strlen(*name)) == 0 &&
-			    strchr("=", env->items[i][strlen(*name)]))
-				return true;
+		if (provider_has_variable(provider, name))
+			return true;
+	}
 	return false;
 }
 
-static void add_provider(const struct config *config, size_t provider, struct list *texts)
+static int add_provider(const struct config *config, enum provider_id id,
+			struct model_access_upstream *upstream, struct error *err)
 {
-	const char *name = request_provider_names[provider];
-	const char *place = find(config, SETTING_UPSTREAM, provider);
-	const char *source = find(config, SETTING_MODEL_KEY, provider);
+	const struct provider *provider = provider_at(id);
+	const char *named = find(config, SETTING_UPSTREAM, id);
+	const char *source = find(config, SETTING_MODEL_KEY, id);
 	const char *variable = usual_key(provider);
-	bool local = place && strncmp(place, "local:", 6) == 0;
 
-	if (!place && !source && !variable)
-		return;
-	list_printf(texts, "upstream %s %s", name,
-		    local   ? place + 6
-		    : place ? place
-			    : usual_place(provider));
-	if (local)
-		list_printf(texts, "free %s", name);
-	/* A local server gets no key, unless one is named for it. */
+	struct error why;
+
+	if (!named && !source && !variable)
+		return 0;
+	if (model_access_upstream_parse(named ? named : usual_url(provider), upstream, &why) < 0)
+		return error_set(err, "%s: %.500s", named ? "upstream" : provider->base_variable,
+				 why.text);
 	if (source)
-		list_printf(texts, "source %s %s", name, source);
-	else if (variable && !local)
-		list_printf(texts, "source %s env:%s", name, variable);
+		return key_source_parse(source, &upstream->key, err);
+	/* A local server gets no key, unless one is named for it. */
+	if (variable && !upstream->local)
+		upstream->key = (struct key_source){ KEY_SOURCE_ENV, mem_dup(variable) };
+	return 0;
 }
 
-static int add_prices(const struct fence_place *place, struct list *texts, struct error *err)
+static int add_prices(const struct fence_place *place, struct model_access *access,
+		      struct error *err)
 {
 	AUTO_BUFFER struct buffer own = BUFFER_INIT(PRICE_MOST_BYTES);
 	struct price_table table;
@@ -274,7 +254,7 @@ static int add_prices(const struct fence_place *place, struct list *texts, struc
 		return -1;
 	price_table_release(&table);
 	if (own.used > 0)
-		list_printf(texts, "prices %s", buffer_text(&own));
+		access->prices = mem_dup(buffer_text(&own));
 	return 0;
 }
 
@@ -299,26 +279,29 @@ static int find_tape(const struct effective *effective, const struct config_valu
 }
 
 /* Models that are on a tape cost what they did, and local ones nothing. */
-static void add_taped(const struct effective *effective, const struct tape *tape,
-		      struct list *texts)
+static int add_taped(const struct effective *effective, const struct tape *tape,
+		     struct model_access *access, struct error *err)
 {
-	for (size_t i = 0; i < REQUEST_PROVIDERS; i++) {
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const struct provider *provider = provider_at(i);
+		struct model_access_upstream *upstream = &access->upstreams[i];
 		bool priced = false;
 		bool there = false;
 
-		if (is_passed(&effective->spec.env, i))
+		if (is_passed(&effective->spec.env, provider))
 			continue;
 		for (size_t j = 0; j < tape->count; j++) {
 			const struct tape_exchange *exchange = &tape->exchanges[j];
-			bool mine = strcmp(exchange->talk.provider, request_provider_names[i]) == 0;
+			bool mine = strcmp(exchange->talk.provider, provider->name) == 0;
 
 			there |= mine;
 			priced |= mine && !exchange->free;
 		}
-		list_printf(texts, "upstream %s http://tape.invalid", request_provider_names[i]);
-		if (there && !priced)
-			list_printf(texts, "free %s", request_provider_names[i]);
+		if (model_access_upstream_parse("http://tape.invalid", upstream, err) < 0)
+			return -1;
+		upstream->local = there && !priced;
 	}
+	return 0;
 }
 
 bool models_taped(const struct config *config)
@@ -327,69 +310,98 @@ bool models_taped(const struct config *config)
 	       config_get(config, SETTING_REPLAY)->number;
 }
 
-/* What is to be said of a tape; of a replay, that is all that there is. */
-static int add_tape(const struct effective *effective, struct list *texts, struct error *err)
+/* The tape; with a replay, it is all that is reached. */
+static int add_tape(const struct effective *effective, struct model_access *access,
+		    struct error *err)
 {
 	const struct config_value *record = config_get(&effective->config, SETTING_RECORD);
 	const struct config_value *replay = config_get(&effective->config, SETTING_REPLAY);
 	AUTO_FREE char *path = NULL;
 	struct tape tape;
+	int result = 0;
 
 	if (find_tape(effective, record->number ? record : replay, &path, err) < 0 ||
 	    cassette_look(path, record->number, &tape, err) < 0)
 		return -1;
 	if (replay->number)
-		add_taped(effective, &tape, texts);
+		result = add_taped(effective, &tape, access, err);
 	tape_release(&tape);
-	list_printf(texts, "%s %s", record->number ? "record" : "replay", path);
-	list_printf(texts, "project %s", effective->place.project);
-	list_printf(texts, "home %s", effective->place.identity.home);
-	if (replay->number && config_get(&effective->config, SETTING_REPLAY_PACE)->number)
-		list_add(texts, "pace original");
-	return 0;
+	access->tape = (struct model_access_tape){
+		.mode = record->number ? MODEL_ACCESS_RECORD : MODEL_ACCESS_REPLAY,
+		.path = mem_dup(path),
+		.project = mem_dup(effective->place.project),
+		.home = mem_dup(effective->place.identity.home),
+		.paced = replay->number &&
+			 config_get(&effective->config, SETTING_REPLAY_PACE)->number,
+	};
+	return result;
 }
 
-/* --- all of it */
+/* --- all together */
 
-int models_texts(const struct effective *effective, struct list *ret_texts, struct error *err)
+static int add_upstreams(const struct effective *effective, struct model_access *access,
+			 struct error *err)
 {
 	const struct config *config = &effective->config;
-	const struct config_value *ca = config_get(config, SETTING_UPSTREAM_CA);
-	const struct config_value *proxy = config_get(config, SETTING_UPSTREAM_PROXY);
-	const char *usual_proxy = getenv("HTTPS_PROXY") ? getenv("HTTPS_PROXY")
-							: getenv("https_proxy");
-	struct list texts = { 0 };
+	bool record = config_get(config, SETTING_RECORD)->number;
+	bool replay = config_get(config, SETTING_REPLAY)->number;
 
-	if (config_get(config, SETTING_RECORD)->number &&
-	    config_get(config, SETTING_REPLAY)->number)
+	if (record && replay)
 		return error_set(err, "--record and --replay do not go together");
-	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
-		if (!is_passed(&effective->spec.env, i) &&
-		    !config_get(config, SETTING_REPLAY)->number)
-			add_provider(config, i, &texts);
-	if (texts.count == 0 && config_get(config, SETTING_RECORD)->number)
+	for (size_t i = 0; i < PROVIDER_COUNT && !replay; i++)
+		if (!is_passed(&effective->spec.env, provider_at(i)) &&
+		    add_provider(config, i, &access->upstreams[i], err) < 0)
+			return -1;
+	if (record && !model_access_is_set(access))
 		return error_set(
 			err,
 			"--record: there is no key of a model provider, and so nothing to record");
-	if (models_taped(config) && add_tape(effective, &texts, err) < 0) {
-		list_release(&texts);
-		return -1;
-	}
-	if (texts.count == 0)
+	return models_taped(config) ? add_tape(effective, access, err) : 0;
+}
+
+static int add_proxy(const struct effective *effective, struct url *proxy, struct error *err)
+{
+	const struct config_value *set = config_get(&effective->config, SETTING_UPSTREAM_PROXY);
+	const char *usual = getenv("HTTPS_PROXY") ? getenv("HTTPS_PROXY") : getenv("https_proxy");
+	struct error why;
+
+	if (set->number)
+		return url_parse(set->text, proxy, &why) < 0
+			       ? error_set(err, "%s: %.500s", set->setting->key, why.text)
+			       : 0;
+	if (!usual || !*usual || effective->place.identity.switched)
 		return 0;
+	return url_parse(usual, proxy, &why) < 0 ? error_set(err, "HTTPS_PROXY: %.500s", why.text)
+						 : 0;
+}
+
+/* How those are reached, and what they cost. */
+static int add_terms(const struct effective *effective, struct model_access *access,
+		     struct error *err)
+{
+	const struct config *config = &effective->config;
+	const struct config_value *ca = config_get(config, SETTING_UPSTREAM_CA);
+
 	if (ca->number)
-		list_printf(&texts, "ca %s", ca->text);
-	if (proxy->number)
-		list_printf(&texts, "proxy %s", proxy->text);
-	else if (usual_proxy && *usual_proxy && !effective->place.identity.switched)
-		list_printf(&texts, "proxy %s", usual_proxy);
-	if (strcmp(config_get(config, SETTING_UNKNOWN_MODEL)->text, "refuse") == 0)
-		list_add(&texts, "unknown refuse");
-	if (add_prices(&effective->place, &texts, err) < 0) {
-		list_release(&texts);
+		access->ca = mem_dup(ca->text);
+	access->refuse_unknown = strcmp(config_get(config, SETTING_UNKNOWN_MODEL)->text,
+					"refuse") == 0;
+	if (add_proxy(effective, &access->proxy, err) < 0)
+		return -1;
+	return add_prices(&effective->place, access, err);
+}
+
+int models_access(const struct effective *effective, struct model_access *ret_access,
+		  struct error *err)
+{
+	struct model_access access = { 0 };
+
+	if (add_upstreams(effective, &access, err) < 0 ||
+	    (model_access_is_set(&access) && add_terms(effective, &access, err) < 0)) {
+		model_access_release(&access);
 		return -1;
 	}
-	*ret_texts = texts;
+	*ret_access = access;
 	return 0;
 }
 

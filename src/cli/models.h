@@ -1,25 +1,25 @@
-/* From what is set to what a gateway is told about models. */
+/* From settings to the way to models, and what is said about it. */
 #ifndef CLI_MODELS_H
 #define CLI_MODELS_H
 
 #include "cli/settings/effective.h"
 #include "gateway/owner/ledger.h"
+#include "provider/model_access.h"
 #include "util/buffer.h"
 #include "util/error.h"
-#include "util/list.h"
 
 /* Judges values of `model-key` and `upstream`. Returns 0, or -1 with a sentence that begins with the key. */
 int models_judge(const struct setting *setting, const char *text, struct error *err);
 
-/* Do these texts lead to the provider whose key this variable has? */
-bool models_lead(const struct list *texts, const char *variable);
+/* Is the provider reached whose key this variable has? */
+bool models_lead(const struct model_access *access, const char *variable);
 
-/* 0, or -1 with err set where every server that these texts lead to is a local one, and this machine says that nobody
- * listens there. A loop would wait for it. */
-int models_listen(const struct list *texts, struct error *err);
+/* 0, or -1 with err set if all servers are local ones on which nobody listens. A loop would wait for
+ * them. */
+int models_listen(const struct model_access *access, struct error *err);
 
-/* Appends to which models these texts lead, as a part of a sentence; nothing, if there are none. */
-void models_tell(const struct list *texts, struct buffer *out);
+/* Appends which models are reached, as a part of a sentence; nothing, if there are none. */
+void models_tell(const struct model_access *access, struct buffer *out);
 
 /* Is a tape asked for? Then there is no run without models. */
 bool models_taped(const struct config *config);
@@ -42,10 +42,8 @@ void models_tell_cost(const struct ledger_news *news);
 int models_books(const struct effective *effective, struct ledger_options *ret_options,
 		 char **ret_folder, char **ret_day, struct error *err);
 
-/*
- * The texts of gateway/models.h, with sources for keys (gateway/owner/keys.h); none, if nothing is set and no key is found.
- * Returns 0, or -1 with err set.
- */
-int models_texts(const struct effective *effective, struct list *ret_texts, struct error *err);
+/* The way to models; none, if nothing is set and no key is found. Returns 0, or -1 with err set. */
+int models_access(const struct effective *effective, struct model_access *ret_access,
+		  struct error *err);
 
 #endif

@@ -86,8 +86,8 @@ static void add_network(struct json *json, const struct fence_plan *plan,
 {
 	static const char *const nets[] = { "none", "list", "open" };
 	const struct outlet_caps *caps = &plan->spec->net_caps;
-	const char *replay = list_behind(&plan->spec->models, "replay ");
-	const char *record = list_behind(&plan->spec->models, "record ");
+	const char *replay = model_access_tape(&plan->spec->models, MODEL_ACCESS_REPLAY);
+	const char *record = model_access_tape(&plan->spec->models, MODEL_ACCESS_RECORD);
 
 	json_open(json, "net", '{');
 	json_text(json, "mode", nets[plan->spec->net]);

@@ -111,7 +111,7 @@ void fence_spec_release(struct fence_spec *spec)
 	fence_paths_release(&spec->read);
 	fence_paths_release(&spec->hide);
 	fence_paths_release(&spec->allow);
-	list_release(&spec->models);
+	model_access_release(&spec->models);
 	for (size_t i = 0; i < spec->patterns.count; i++) {
 		glob_release(&spec->patterns.items[i].glob);
 		free(spec->patterns.items[i].origin);

@@ -9,6 +9,7 @@
 
 #include "fence/fence_limit.h"
 #include "fence/run/wire.h"
+#include "provider/model_access.h"
 #include "util/error.h"
 #include "util/glob.h"
 #include "util/list.h"
@@ -86,9 +87,8 @@ struct fence_spec {
 	enum fence_net net;
 	const char *net_origin; /* who asked for it; NULL: nobody */
 	struct fence_paths
-		allow;      /* with FENCE_NET_LIST: the hosts, as rules (gateway/proxy/rule.h) */
-	struct list models; /* with FENCE_NET_LIST: the models that the outlet leads to, if any
-			       (gateway/models.h) */
+		allow; /* with FENCE_NET_LIST: the hosts, as rules (gateway/proxy/rule.h) */
+	struct model_access models; /* with FENCE_NET_LIST: the models that the outlet leads to */
 	struct outlet_caps net_caps;
 	struct outlet *outlet; /* serves the connections; NULL: the plan is not run */
 	struct fence_listen *listens;

@@ -40,7 +40,7 @@ static int make_outlet(struct fence_spec *spec, const struct ledger_options *led
 	spec->outlet = gateway_outlet_new(err);
 	if (!spec->outlet)
 		return -1;
-	if (spec->models.count == 0)
+	if (!model_access_is_set(&spec->models))
 		return 0;
 	if (gateway_outlet_models(spec->outlet, &spec->models, ledger, err) < 0)
 		return -1;

@@ -77,7 +77,7 @@ static void fill(struct call *call, struct ledger_row *row)
 
 	snprintf(row->route, sizeof row->route, "%s", call->target.route->name);
 	snprintf(row->provider, sizeof row->provider, "%s",
-		 request_provider_names[call->target.route->provider]);
+		 provider_at(call->target.route->provider)->name);
 	snprintf(row->model, sizeof row->model, "%s", call->body.model);
 	memcpy(row->child, call->child, sizeof row->child);
 	row->status = call->status;

@@ -16,8 +16,7 @@ void call_broken(struct call *call, const char *why)
 		visit_reset(call->visit); /* an end would look like the end of the answer */
 		return;
 	}
-	snprintf(text, sizeof text, "%s: %s", request_provider_names[call->target.route->provider],
-		 why);
+	snprintf(text, sizeof text, "%s: %s", provider_at(call->target.route->provider)->name, why);
 	call_refuse(call->visit, call->target.route->format, SHAPE_UPSTREAM, text);
 }
 

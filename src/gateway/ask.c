@@ -160,7 +160,7 @@ static bool judge_head(struct visit *visit, const struct http_request *request,
 	provider = &engine->config.models.providers[target->route->provider];
 	if (!provider->place.set) {
 		snprintf(text, sizeof text, "there is no key for %s",
-			 request_provider_names[target->route->provider]);
+			 provider_at(target->route->provider)->name);
 		call_refuse(visit, format, SHAPE_KEY, text);
 		return false;
 	}

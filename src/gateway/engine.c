@@ -158,7 +158,7 @@ static void init_upstreams(struct engine *engine)
 					       .keep = &engine->keep,
 					       .resolver = engine->resolver,
 					       .models = &engine->config.models };
-	for (size_t i = 0; i < REQUEST_PROVIDERS; i++) {
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
 		engine->upstreams[i].ways = &engine->ways;
 		engine->upstreams[i].provider = &engine->config.models.providers[i];
 	}

@@ -65,7 +65,7 @@ struct engine {
 	struct budget budget;
 	struct reel_deck reels;
 	struct upstream_ways ways;
-	struct upstream upstreams[REQUEST_PROVIDERS];
+	struct upstream upstreams[PROVIDER_COUNT];
 	uint64_t spooled; /* bytes of requests that are kept in memory files */
 	struct buffer out;
 	char scratch[ENGINE_SCRATCH];

@@ -108,7 +108,7 @@ static void prepare_tls(struct engine *engine)
 	bool needed = false;
 	struct error err;
 
-	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
 		needed |= models->providers[i].place.set && models->providers[i].place.tls;
 	if (needed)
 		(void)tls_new(models->ca, &engine->ways.tls, &err);
@@ -128,7 +128,7 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 	    map_table(memory, &engine->table, err) < 0)
 		return -1;
 	engine->reels.fd = -1;
-	if (engine->config.models.tape.mode != MODELS_NO_TAPE &&
+	if (engine->config.models.tape.mode != MODEL_ACCESS_LIVE &&
 	    (take_start(OWNER_PROTOCOL_REEL, fds, err) < 0 ||
 	     reel_begin(engine, fds[0], fds[1], err) < 0))
 		return -1;

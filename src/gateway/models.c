@@ -1,110 +1,104 @@
 /* What the gateway is told about models: see models.h. */
 #include "gateway/models.h"
 
-#include <ctype.h>
+#include "util/mem.h"
+
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes "user:password@" off. */
-static int read_credential(const char **at, struct models_place *place, struct error *err)
+/* Takes a path off that is in front of the paths of requests already. */
+static void drop_api_path(char *prefix)
 {
-	const char *end = *at + strcspn(*at, "/");
-	const char *sign = memrchr(*at, '@', (size_t)(end - *at));
-	size_t size = sign ? (size_t)(sign - *at) : 0;
-
-	if (!sign)
-		return 0;
-	if (size == 0 || size >= sizeof place->credential)
-		return error_set(err, "a URL has a user name and password that are too long");
-	memcpy(place->credential, *at, size);
-	*at = sign + 1;
-	return 0;
-}
-
-static int read_host(const char *at, size_t size, struct models_place *place, struct error *err)
-{
-	char host[GATEWAY_HOST];
-	const char *colon = memrchr(at, ':', size);
-	unsigned long port = place->tls ? 443 : 80;
-	size_t length = size;
-
-	if (colon && !memchr(colon, ']', size - (size_t)(colon - at))) {
-		char *end;
-
-		length = (size_t)(colon - at);
-		port = isdigit((unsigned char)colon[1]) ? strtoul(colon + 1, &end, 10) : 0;
-		if (port == 0 || port > UINT16_MAX || end != at + size)
-			return error_set(err, "the port is not a number between 1 and 65535");
-	}
-	if (length > 2 && at[0] == '[' && at[length - 1] == ']') {
-		at++;
-		length -= 2;
-	}
-	if (length == 0 || length >= sizeof host)
-		return error_set(err, "it names no host");
-	memcpy(host, at, length);
-	host[length] = '\0';
-	return rule_target_parse(host, (uint16_t)port, &place->target, err);
-}
-
-/* The paths of requests have these in front already. */
-static void drop_version(char *prefix)
-{
-	static const char *const versions[] = { "/v1", "/v1beta" };
 	size_t size = strlen(prefix);
 
 	while (size > 0 && prefix[size - 1] == '/')
 		prefix[--size] = '\0';
-	for (size_t i = 0; i < 2; i++) {
-		size_t length = strlen(versions[i]);
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const char *path = provider_at(i)->api_path;
+		size_t length = strlen(path);
 
-		if (size >= length && strcmp(prefix + size - length, versions[i]) == 0) {
+		if (size >= length && strcmp(prefix + size - length, path) == 0) {
 			prefix[size - length] = '\0';
 			return;
 		}
 	}
 }
 
-int models_place_parse(const char *url, struct models_place *ret_place, struct error *err)
+int models_place_make(const struct url *url, struct models_place *ret_place, struct error *err)
 {
-	struct models_place place = { .set = true };
-	const char *at = NULL;
+	struct models_place place = { .set = true, .tls = url->tls };
 	struct error why;
-	size_t host;
 
-	if (strncmp(url, "https://", 8) == 0) {
-		place.tls = true;
-		at = url + 8;
-	} else if (strncmp(url, "http://", 7) == 0) {
-		at = url + 7;
-	}
-	if (!at)
-		return error_set(err, "a URL begins with https:// or http://");
-	if (read_credential(&at, &place, err) < 0)
-		return -1;
-	host = strcspn(at, "/");
-	if (read_host(at, host, &place, &why) < 0)
-		return error_set(err, "'%.*s': %.500s", (int)host, at, why.text);
-	at += host;
-	if (strlen(at) >= sizeof place.prefix ||
-	    strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._/") !=
-		    strlen(at) ||
-	    strstr(at, "//") || strstr(at, "/."))
-		return error_set(err, "the path of a URL has letters, digits and - . _ / only");
-	snprintf(place.prefix, sizeof place.prefix, "%s", at);
-	drop_version(place.prefix);
+	if (rule_target_parse(url->host, url_port(url), &place.target, &why) < 0)
+		return error_set(err, "'%s': %.500s", url->host, why.text);
+	memcpy(place.prefix, url->path, sizeof place.prefix);
+	memcpy(place.credential, url->credential, sizeof place.credential);
+	drop_api_path(place.prefix);
 	*ret_place = place;
 	return 0;
 }
 
-static struct models_provider *find(struct models *models, const char *name, size_t size)
+/* --- writing */
+
+static void write_upstream(const struct model_access_upstream *upstream, const char *name,
+			   const char *key, struct list *texts)
 {
-	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
-		if (strlen(request_provider_names[i]) == size &&
-		    memcmp(request_provider_names[i], name, size) == 0)
-			return &models->providers[i];
-	return NULL;
+	AUTO_FREE char *url = url_text(&upstream->url);
+
+	if (!upstream->set)
+		return;
+	list_printf(texts, "upstream %s %s", name, url);
+	if (upstream->local)
+		list_printf(texts, "free %s", name);
+	if (key)
+		list_printf(texts, "key %s %s", name, key);
+}
+
+static void write_tape(const struct model_access_tape *tape, uint64_t mark, struct list *texts)
+{
+	if (tape->mode == MODEL_ACCESS_LIVE)
+		return;
+	list_printf(texts, "%s %s", tape->mode == MODEL_ACCESS_RECORD ? "record" : "replay",
+		    tape->path);
+	list_printf(texts, "mark %" PRIu64, mark);
+	if (tape->project)
+		list_printf(texts, "project %s", tape->project);
+	if (tape->home)
+		list_printf(texts, "home %s", tape->home);
+	if (tape->paced)
+		list_add(texts, "pace original");
+}
+
+void models_write(const struct model_access *access, const struct keys *keys, uint64_t mark,
+		  struct list *ret_texts)
+{
+	struct list texts = { 0 };
+	AUTO_FREE char *proxy = url_text(&access->proxy);
+
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
+		write_upstream(&access->upstreams[i], provider_at(i)->name, keys->values[i],
+			       &texts);
+	write_tape(&access->tape, mark, &texts);
+	if (access->proxy.host[0])
+		list_printf(&texts, "proxy %s", proxy);
+	if (access->ca)
+		list_printf(&texts, "ca %s", access->ca);
+	if (access->refuse_unknown)
+		list_add(&texts, "unknown refuse");
+	if (access->prices)
+		list_printf(&texts, "prices %s", access->prices);
+	*ret_texts = texts;
+}
+
+/* --- reading */
+
+static int read_place(const char *text, struct models_place *ret_place, struct error *err)
+{
+	struct url url;
+
+	return url_parse(text, &url, err) < 0 ? -1 : models_place_make(&url, ret_place, err);
 }
 
 static int read_key(struct models_provider *provider, const char *key, struct error *err)
@@ -126,13 +120,17 @@ static int read_provider(struct models *models, const char *text, struct error *
 	const char *name = text + word + (text[word] == ' ');
 	size_t size = strcspn(name, " ");
 	const char *value = name + size + (name[size] == ' ');
-	struct models_provider *provider = find(models, name, size);
+	enum provider_id id = provider_find(name, size);
+	struct models_provider *provider = &models->providers[id];
 
-	if (!provider)
-		return error_set(err, "there is no provider '%.*s' (anthropic, openai, gemini)",
-				 (int)(size < 40 ? size : 40), name);
+	if (id == PROVIDER_COUNT) {
+		AUTO_FREE char *known = provider_names("");
+
+		return error_set(err, "there is no provider '%.*s' (%s)",
+				 (int)(size < 40 ? size : 40), name, known);
+	}
 	if (strncmp(text, "upstream ", 9) == 0)
-		return models_place_parse(value, &provider->place, err);
+		return read_place(value, &provider->place, err);
 	if (strncmp(text, "key ", 4) == 0)
 		return read_key(provider, value, err);
 	if (strncmp(text, "free ", 5) == 0) {
@@ -145,17 +143,11 @@ static int read_provider(struct models *models, const char *text, struct error *
 /* What there is to know about a tape. Returns false: it is something else. */
 static bool read_tape(struct models_tape *tape, const char *text)
 {
-	static const struct {
-		const char *word;
-		enum models_tape_mode mode;
-	} modes[] = { { "record ", MODELS_RECORD }, { "replay ", MODELS_REPLAY } };
-
-	for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-		if (strncmp(text, modes[i].word, strlen(modes[i].word)) == 0) {
-			tape->mode = modes[i].mode;
-			return true;
-		}
-	if (strncmp(text, "mark ", 5) == 0)
+	if (strncmp(text, "record ", 7) == 0)
+		tape->mode = MODEL_ACCESS_RECORD;
+	else if (strncmp(text, "replay ", 7) == 0)
+		tape->mode = MODEL_ACCESS_REPLAY;
+	else if (strncmp(text, "mark ", 5) == 0)
 		tape->mark = strtoull(text + 5, NULL, 10);
 	else if (strncmp(text, "project ", 8) == 0)
 		snprintf(tape->project, sizeof tape->project, "%s", text + 8);
@@ -173,7 +165,7 @@ static int read_text(struct models *models, const char *text, struct error *err)
 	if (read_tape(&models->tape, text))
 		return 0;
 	if (strncmp(text, "proxy ", 6) == 0) {
-		if (models_place_parse(text + 6, &models->proxy, err) < 0)
+		if (read_place(text + 6, &models->proxy, err) < 0)
 			return -1;
 		return models->proxy.tls
 			       ? error_set(
@@ -211,9 +203,9 @@ int models_read(const struct list *texts, struct models *ret_models, struct erro
 			return -1;
 		}
 	}
-	if (models.tape.mode == MODELS_REPLAY && models.tape.mark == 0)
+	if (models.tape.mode == MODEL_ACCESS_REPLAY && models.tape.mark == 0)
 		models.tape.mark = 1;
-	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
 		models.active |= models.providers[i].place.set;
 	*ret_models = models;
 	explicit_bzero(&models, sizeof models);

@@ -21,17 +21,11 @@ static void write_head(struct call *call)
 	buffer_add_text(head, "\r\n");
 	buffer_add(head, call->lines.data, call->lines.used);
 	buffer_release(&call->lines);
-	if (provider->key[0]) {
-		/* Anthropic takes a person's token as a bearer, and a key in a line of its own. */
-		bool bearer = call->target.route->provider == REQUEST_OPENAI ||
-			      strncmp(provider->key, "sk-ant-oat", 10) == 0;
-
+	if (provider->key[0])
 		buffer_printf(head, "%s%s\r\n",
-			      bearer ? "Authorization: Bearer "
-			      : call->target.route->provider == REQUEST_GEMINI ? "x-goog-api-key: "
-									       : "x-api-key: ",
+			      provider_key_line(provider_at(call->target.route->provider),
+						provider->key),
 			      provider->key);
-	}
 	buffer_add_text(head, "Accept-Encoding: identity\r\n");
 	if (call->size > 0 || strcmp(call->target.route->method, "POST") == 0)
 		buffer_printf(head,

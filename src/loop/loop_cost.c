@@ -34,7 +34,7 @@ void loop_cost_count(const struct supervisor *sup, struct agent_summary *heard)
 	uint64_t held;
 	struct error ignored;
 
-	if (sup->fence.models.count == 0 ||
+	if (!model_access_is_set(&sup->fence.models) ||
 	    ledger_read(sup->folder, &total, &period, &held, &ignored) < 0)
 		return;
 	heard->agent_nusd = heard->cost_nusd;

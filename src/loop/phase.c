@@ -501,12 +501,9 @@ int phase_checks(struct supervisor *sup, struct error *err)
 /* Until when a provider is waited for. One that is on a tape, and gives its answers at once, is not: a second is enough. */
 static int64_t wait_until_ms(const struct supervisor *sup)
 {
-	const struct list *models = &sup->fence.models;
 	int64_t soon_ms = sup->state.phase_ms + 1000;
-	bool paced = !sup->state.options.replay;
+	bool paced = !sup->state.options.replay || sup->fence.models.tape.paced;
 
-	for (size_t i = 0; i < models->count; i++)
-		paced = paced || strcmp(models->items[i], "pace original") == 0;
 	return paced || sup->state.wait_until_ms < soon_ms ? sup->state.wait_until_ms : soon_ms;
 }
 

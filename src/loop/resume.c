@@ -15,14 +15,6 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
-/* The variable that a model's key is in ("source NAME env:VARIABLE"); NULL: it is elsewhere. */
-static const char *key_variable(const char *text)
-{
-	const char *source = strncmp(text, "source ", 7) == 0 ? strchr(text + 7, ' ') : NULL;
-
-	return source && strncmp(source, " env:", 5) == 0 ? source + 5 : NULL;
-}
-
 /* A variable is known by its name: the journal keeps no secrets. */
 static int find_variables(const struct loop_state *state, struct error *err)
 {
@@ -35,12 +27,12 @@ static int find_variables(const struct loop_state *state, struct error *err)
 	for (size_t i = 0; i < spec.env.count && !missing; i++)
 		if (!strchr(spec.env.items[i], '=') && !getenv(spec.env.items[i]))
 			missing = spec.env.items[i];
-	for (size_t i = 0; i < spec.models.count && !missing; i++) {
-		const char *name = key_variable(spec.models.items[i]);
+	for (size_t i = 0; i < PROVIDER_COUNT && !missing; i++) {
+		const struct key_source *key = &spec.models.upstreams[i].key;
 
 		passed = false;
-		if (name && !is_set(name))
-			missing = name;
+		if (key->kind == KEY_SOURCE_ENV && !is_set(key->value))
+			missing = key->value;
 	}
 	if (missing)
 		error_set(err, "%s %.100s, which is not set here now: set it and resume again",

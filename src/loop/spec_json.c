@@ -1,6 +1,7 @@
 /* Frozen specs: see spec_json.h. */
 #include "loop/spec_json.h"
 
+#include "loop/models_json.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -74,10 +75,7 @@ json_t *spec_json_write(const struct fence_spec *spec, const char *base)
 {
 	json_t *env = json_array();
 	json_t *limits = json_array();
-	json_t *models = json_array();
 
-	for (size_t i = 0; i < spec->models.count; i++)
-		json_array_append_new(models, json_string(spec->models.items[i]));
 	for (size_t i = 0; i < spec->env.count; i++)
 		json_array_append_new(env, json_string(spec->env.items[i]));
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
@@ -91,10 +89,10 @@ json_t *spec_json_write(const struct fence_spec *spec, const char *base)
 		"mechanism", spec->mechanism, "write", paths_of(&spec->write, base), "read",
 		paths_of(&spec->read, base), "hide", paths_of(&spec->hide, base), "patterns",
 		patterns_of(&spec->patterns), "allow", rules_of(&spec->allow), "net_caps", caps,
-		"listen", listens_of(spec), "env", env, "models", models, "limits", limits,
-		"read_only", spec->read_only, "denials", spec->denials, "trace_reads",
-		spec->trace_reads, "net", (int)spec->net, "net_origin", spec->net_origin,
-		"accepted_weaker", (int)spec->accepted_weaker, "accepted_limits",
+		"listen", listens_of(spec), "env", env, "models", models_json_write(&spec->models),
+		"limits", limits, "read_only", spec->read_only, "denials", spec->denials,
+		"trace_reads", spec->trace_reads, "net", (int)spec->net, "net_origin",
+		spec->net_origin, "accepted_weaker", (int)spec->accepted_weaker, "accepted_limits",
 		(int)spec->accepted_limits);
 }
 
@@ -175,9 +173,6 @@ int spec_json_read(const json_t *frozen, struct fence_spec *ret_spec, struct err
 	thaw_patterns(json_object_get(frozen, "patterns"), &spec.patterns);
 	json_array_foreach(json_object_get(frozen, "env"), index, entry) if (json_is_string(entry))
 		list_add(&spec.env, json_string_value(entry));
-	json_array_foreach(json_object_get(frozen, "models"), index,
-			   entry) if (json_is_string(entry))
-		list_add(&spec.models, json_string_value(entry));
 	json_array_foreach(limits, index, entry)
 		spec.limits[index] = (uint64_t)json_integer_value(entry);
 	spec.read_only = json_is_true(json_object_get(frozen, "read_only"));
@@ -189,6 +184,11 @@ int spec_json_read(const json_t *frozen, struct fence_spec *ret_spec, struct err
 		(unsigned int)json_integer_value(json_object_get(frozen, "accepted_weaker"));
 	spec.accepted_limits =
 		(unsigned int)json_integer_value(json_object_get(frozen, "accepted_limits"));
+	if (models_json_read(json_object_get(frozen, "models"), &spec.models, err) < 0 ||
+	    thaw_listens(json_object_get(frozen, "listen"), &spec, err) < 0) {
+		fence_spec_release(&spec);
+		return -1;
+	}
 	*ret_spec = spec;
-	return thaw_listens(json_object_get(frozen, "listen"), ret_spec, err);
+	return 0;
 }

@@ -24,7 +24,7 @@ static void watch_cost(struct supervisor *sup)
 	int64_t most = options->limits.cost_nusd;
 
 	/* With models the gateway counts, and lets nothing pass that is too much. */
-	if (sup->run.cut != SUPERVISOR_CUT_NOT || cost <= 0 || sup->fence.models.count > 0)
+	if (sup->run.cut != SUPERVISOR_CUT_NOT || cost <= 0 || model_access_is_set(&sup->fence.models))
 		return;
 	if ((options->budget_nusd && cost >= options->budget_nusd) ||
 	    (most && cost >= most - sup->state.spent_nusd)) {
@@ -217,7 +217,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		fence_paths_add(&spec.write, work->keep, "the agent's sessions");
 	}
 	if (!work->format) /* a check needs no model */
-		spec.models = (struct list){ 0 };
+		spec.models = (struct model_access){ 0 };
 	loop_cost_options(sup, &books, &day);
 	result = runner_start(&spec, &books, sup->lock, work->input, work->size, report,
 			      &sup->run.runner, err);

@@ -4,28 +4,26 @@
 #include <ctype.h>
 #include <string.h>
 
-const char *const request_provider_names[REQUEST_PROVIDERS] = { "anthropic", "openai", "gemini" };
-
 static const struct request_route routes[] = {
-	{ "messages", "POST", "/v1/messages", REQUEST_ANTHROPIC, USAGE_ANTHROPIC, .billed = true },
-	{ "count", "POST", "/v1/messages/count_tokens", REQUEST_ANTHROPIC, USAGE_ANTHROPIC },
-	{ "chat", "POST", "/v1/chat/completions", REQUEST_OPENAI, USAGE_CHAT, .billed = true },
-	{ "responses", "POST", "/v1/responses", REQUEST_OPENAI, USAGE_RESPONSES, .billed = true },
-	{ "models", "GET", "/v1/models", REQUEST_OPENAI, USAGE_CHAT },
-	{ "models", "GET", "/v1/models/*", REQUEST_OPENAI, USAGE_CHAT },
-	{ "generate", "POST", "/v1beta/models/*:generateContent", REQUEST_GEMINI, USAGE_GEMINI,
+	{ "messages", "POST", "/v1/messages", PROVIDER_ANTHROPIC, USAGE_ANTHROPIC, .billed = true },
+	{ "count", "POST", "/v1/messages/count_tokens", PROVIDER_ANTHROPIC, USAGE_ANTHROPIC },
+	{ "chat", "POST", "/v1/chat/completions", PROVIDER_OPENAI, USAGE_CHAT, .billed = true },
+	{ "responses", "POST", "/v1/responses", PROVIDER_OPENAI, USAGE_RESPONSES, .billed = true },
+	{ "models", "GET", "/v1/models", PROVIDER_OPENAI, USAGE_CHAT },
+	{ "models", "GET", "/v1/models/*", PROVIDER_OPENAI, USAGE_CHAT },
+	{ "generate", "POST", "/v1beta/models/*:generateContent", PROVIDER_GEMINI, USAGE_GEMINI,
 	  .billed = true },
-	{ "generate", "POST", "/v1beta/models/*:streamGenerateContent", REQUEST_GEMINI,
+	{ "generate", "POST", "/v1beta/models/*:streamGenerateContent", PROVIDER_GEMINI,
 	  USAGE_GEMINI, .billed = true, .stream = true },
-	{ "count", "POST", "/v1beta/models/*:countTokens", REQUEST_GEMINI, USAGE_GEMINI },
-	{ "models", "GET", "/v1beta/models", REQUEST_GEMINI, USAGE_GEMINI },
-	{ "models", "GET", "/v1beta/models/*", REQUEST_GEMINI, USAGE_GEMINI },
+	{ "count", "POST", "/v1beta/models/*:countTokens", PROVIDER_GEMINI, USAGE_GEMINI },
+	{ "models", "GET", "/v1beta/models", PROVIDER_GEMINI, USAGE_GEMINI },
+	{ "models", "GET", "/v1beta/models/*", PROVIDER_GEMINI, USAGE_GEMINI },
 };
 
 /* The same for Anthropic's list, which has OpenAI's path. */
 static const struct request_route anthropic_models[] = {
-	{ "models", "GET", "/v1/models", REQUEST_ANTHROPIC, USAGE_ANTHROPIC },
-	{ "models", "GET", "/v1/models/*", REQUEST_ANTHROPIC, USAGE_ANTHROPIC },
+	{ "models", "GET", "/v1/models", PROVIDER_ANTHROPIC, USAGE_ANTHROPIC },
+	{ "models", "GET", "/v1/models/*", PROVIDER_ANTHROPIC, USAGE_ANTHROPIC },
 };
 
 /* How long the name of a model is that stands here. */

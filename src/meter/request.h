@@ -10,14 +10,11 @@
 
 #include "meter/jsonscan.h"
 #include "meter/usage.h"
+#include "provider/provider.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum request_provider { REQUEST_ANTHROPIC, REQUEST_OPENAI, REQUEST_GEMINI, REQUEST_PROVIDERS };
-
-extern const char *const request_provider_names[REQUEST_PROVIDERS]; /* "anthropic", ... */
 
 enum {
 	REQUEST_MODEL = 2 * PRICE_NAME,
@@ -38,7 +35,7 @@ struct request_route {
 	const char *name; /* "messages", "chat", as in the ledger */
 	const char *method;
 	const char *path; /* '*' stands for a model's name */
-	enum request_provider provider;
+	enum provider_id provider;
 	enum usage_format format;
 	bool billed; /* asks a model; the others are free */
 	bool stream; /* by its path */

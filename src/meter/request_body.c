@@ -189,7 +189,7 @@ static void take_spot(struct request_spot *spot, const struct jsonscan_value *va
 
 static void take_model(struct request_body *body, const struct jsonscan_value *value)
 {
-	if (body->route->provider == REQUEST_GEMINI)
+	if (body->route->provider == PROVIDER_GEMINI)
 		return; /* it is in the path */
 	if (value->kind != JSONSCAN_STRING || value->bytes != value->kept || value->kept == 0 ||
 	    value->kept >= REQUEST_MODEL || strlen(value->text) != value->kept) {

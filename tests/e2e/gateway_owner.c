@@ -1,12 +1,14 @@
 /*
  * An owner of a gateway, for tests and benchmarks: gateway_owner PROGRAM UID FD[,FD...] [NAME=VALUE...] [-- RULE...]
  *
- * NAME is a cap, `model` (a text about models: see models.h) or `books` (the folder of what they cost). The descriptors are listening sockets. It prints a line for everything that happens and does what it reads, a line
- * each: `hosts` (the table), `hold` (answer no refusal from now on), `quit`. The end of its input ends it, too.
+ * NAME is a cap, `upstream` (as the option: PROVIDER=URL), `key` (PROVIDER=KEY) or `books` (the folder of what models cost). The
+ * descriptors are listening sockets. It prints a line for everything that happens and does what it reads, a line each: `hosts` (the table), `hold` (answer no refusal from now on), `quit`. The end of its input ends it, too.
  */
 #include "gateway/owner/gateway.h"
+#include "gateway/owner/keys.h"
 #include "gateway/owner/ledger.h"
 #include "util/list.h"
+#include "util/mem.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -34,13 +36,30 @@ static int set_cap(struct caps *caps, const char *text)
 	return -1;
 }
 
+static struct model_access access_given;
+static struct keys keys_given;
+
+/* The upstream or the key of a provider. */
+static int set_provider(struct gateway_options *options, const char *text, struct error *err)
+{
+	enum provider_id id;
+	const char *value = provider_split(strchr(text, '=') + 1, &id);
+
+	options->models = &access_given;
+	options->keys = &keys_given;
+	if (!value)
+		return error_set(err, "what provider is %s?", text);
+	if (strncmp(text, "upstream=", 9) == 0)
+		return model_access_upstream_parse(value, &access_given.upstreams[id], err);
+	keys_given.values[id] = mem_dup(value);
+	return 0;
+}
+
 /* A cap, or something about models. */
 static int set(struct gateway_options *options, const char *text, struct error *err)
 {
-	if (strncmp(text, "model=", 6) == 0) {
-		list_add(&options->models, text + 6);
-		return 0;
-	}
+	if (strncmp(text, "upstream=", 9) == 0 || strncmp(text, "key=", 4) == 0)
+		return set_provider(options, text, err);
 	if (strncmp(text, "books=", 6) == 0) {
 		const struct ledger_options wanted = { .folder = text + 6 };
 
@@ -171,7 +190,6 @@ int main(int argc, char **argv)
 	serve(gateway);
 	gateway_stop(gateway);
 	ledger_close(options.books);
-	list_release(&options.models);
 	list_release(&options.rules);
 	return 0;
 }

@@ -195,7 +195,7 @@ class Models:
         os.makedirs(books, exist_ok=True)
         argv = [os.path.join(self.t.build, "gateway_owner"), os.path.join(self.t.build, "ringfence-gateway"), str(os.getuid()),
                 str(listener.fileno()), *(f"{name}={value}" for name, value in caps.items()),
-                f"model=upstream anthropic {self.provider.url}", f"model=key anthropic {self.KEY}", f"books={books}"]
+                f"upstream=anthropic={self.provider.url}", f"key=anthropic={self.KEY}", f"books={books}"]
         self.process = self.t.start(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=(listener.fileno(),))
         listener.close()
         word, *rest = self.process.stdout.readline().decode().rstrip("\n").split("\t")

@@ -363,14 +363,17 @@ static void check_config(void)
 						.uid = 7 };
 	struct owner_protocol_config again;
 	struct list rules = { 0 };
+	struct model_access access = { 0 };
+	struct keys keys = { .values = { [PROVIDER_ANTHROPIC] = (char *)"sk-0123456789" } };
 	struct list models = { 0 };
 	struct error err;
 	bool torn = true;
 
 	list_add(&rules, "a.com");
 	list_add(&rules, "*.b.com:22");
-	list_add(&models, "upstream anthropic https://api.example:8443/a/v1");
-	list_add(&models, "key anthropic sk-0123456789");
+	(void)model_access_upstream_parse("https://api.example:8443/a/v1",
+					  &access.upstreams[PROVIDER_ANTHROPIC], &err);
+	models_write(&access, &keys, 0, &models);
 	owner_protocol_config_write(&config, &rules, &models, &bytes);
 	CHECK("a configuration is read as it was written",
 	      owner_protocol_config_read(bytes.data, bytes.used, &again, &err) == 0 &&

@@ -5,6 +5,7 @@
 #include "loop/disk_usage.h"
 #include "loop/loop_event.h"
 #include "loop/loop_state.h"
+#include "loop/models_json.h"
 #include "loop/prompt.h"
 #include "loop/sink.h"
 #include "loop/spec_json.h"
@@ -459,6 +460,99 @@ static void freezing(void)
 	json_decref(second);
 }
 
+/* A spec as version 0.1.0 wrote it into the journal of a loop: what it says about models is a list of texts. */
+static const char old_spec[] =
+	"{\"mechanism\": \"auto\", \"write\": [], \"read\": [], \"hide\": [], \"patterns\": [], \"allow\": [],"
+	" \"net_caps\": [0, 0, 0], \"listen\": [], \"env\": [], \"models\": ["
+	" \"upstream anthropic https://api.anthropic.com\", \"source anthropic env:ANTHROPIC_API_KEY\","
+	" \"upstream openai http://127.0.0.1:11434/v1\", \"free openai\","
+	" \"upstream gemini https://u:p@[2001:db8::1]:8443/proxied\", \"source gemini command:pass show gemini\","
+	" \"record /p/fix.tape\", \"project /p\", \"home /home/u\", \"pace original\","
+	" \"ca /etc/ca.pem\", \"proxy http://proxy.example:3128\", \"unknown refuse\", \"prices my-model 1 2\\n\"],"
+	" \"limits\": [0, 0, 0, 0, 0, 0, 0, 0], \"read_only\": false, \"denials\": true, \"trace_reads\": false,"
+	" \"net\": 1, \"net_origin\": \"models\", \"accepted_weaker\": 0, \"accepted_limits\": 0}";
+
+static bool is_upstream(const struct model_access_upstream *upstream, const char *url, bool local,
+			enum key_source_kind kind, const char *value)
+{
+	AUTO_FREE char *text = url_text(&upstream->url);
+
+	return upstream->set && strcmp(text, url) == 0 && upstream->local == local &&
+	       upstream->key.kind == kind &&
+	       (value ? strcmp(upstream->key.value, value) == 0 : !upstream->key.value);
+}
+
+static void old_freezing(void)
+{
+	json_t *old = json_loads(old_spec, 0, NULL);
+	json_t *again = NULL;
+	struct fence_spec spec = { 0 };
+	struct model_access same = { 0 };
+	const struct model_access *models = &spec.models;
+	const struct model_access_upstream *upstreams = models->upstreams;
+	struct error err;
+
+	CHECK("a fence that an older version froze thaws", spec_json_read(old, &spec, &err) == 0);
+	CHECK("its providers are what they were",
+	      is_upstream(&upstreams[PROVIDER_ANTHROPIC], "https://api.anthropic.com", false,
+			  KEY_SOURCE_ENV, "ANTHROPIC_API_KEY") &&
+		      is_upstream(&upstreams[PROVIDER_OPENAI], "http://127.0.0.1:11434/v1", true,
+				  KEY_SOURCE_NONE, NULL) &&
+		      is_upstream(&upstreams[PROVIDER_GEMINI],
+				  "https://u:p@[2001:db8::1]:8443/proxied", false,
+				  KEY_SOURCE_COMMAND, "pass show gemini"));
+	CHECK("its tape is what it was",
+	      strcmp(model_access_tape(models, MODEL_ACCESS_RECORD), "/p/fix.tape") == 0 &&
+		      strcmp(models->tape.project, "/p") == 0 &&
+		      strcmp(models->tape.home, "/home/u") == 0 && models->tape.paced);
+	CHECK("and so are its terms", strcmp(models->ca, "/etc/ca.pem") == 0 &&
+					      strcmp(models->proxy.host, "proxy.example") == 0 &&
+					      models->proxy.port == 3128 &&
+					      models->refuse_unknown &&
+					      strcmp(models->prices, "my-model 1 2\n") == 0);
+	again = models_json_write(models);
+	if (models_json_read(again, &same, &err) == 0) {
+		json_t *third = models_json_write(&same);
+
+		CHECK("frozen by this version it is the same", json_equal(again, third));
+		json_decref(third);
+	}
+	model_access_release(&same);
+	fence_spec_release(&spec);
+	json_decref(again);
+	json_decref(old);
+}
+
+/* Is this, about models, refused, and nothing changed? */
+static bool is_no_access(const char *text)
+{
+	json_t *json = json_loads(text, 0, NULL);
+	struct model_access access = { .refuse_unknown = true };
+	struct error err;
+	bool refused = json && models_json_read(json, &access, &err) < 0 && access.refuse_unknown;
+
+	json_decref(json);
+	return refused;
+}
+
+static void bad_freezing(void)
+{
+	struct model_access access = { 0 };
+	struct error err;
+
+	CHECK("a journal without models has none",
+	      models_json_read(NULL, &access, &err) == 0 && !model_access_is_set(&access));
+	CHECK("a list of texts with a mistake is refused",
+	      is_no_access("[\"upstream other https://a\"]") && is_no_access("[\"\"]") &&
+		      is_no_access("[7]") && is_no_access("[\"upstream openai a\"]") &&
+		      is_no_access("[\"source openai sk-1\"]"));
+	CHECK("models with a mistake are refused",
+	      is_no_access("{}") && is_no_access("{\"tape\": {\"mode\": \"other\"}}") &&
+		      is_no_access("{\"tape\": {\"mode\": \"record\"}}") &&
+		      is_no_access("{\"upstreams\": [{\"provider\": \"x\"}]}") &&
+		      is_no_access("{\"upstreams\": [{\"provider\": \"openai\"}]}"));
+}
+
 /* So many folders, one in the other, with a file in the last and beside each hundredth. Returns how many bytes are in the files. */
 static uint64_t dig(const char *path, int depth)
 {
@@ -521,6 +615,8 @@ int main(void)
 	sinks();
 	surveys();
 	freezing();
+	old_freezing();
+	bad_freezing();
 	disks();
 	rmdir(folder);
 	return unit_failures != 0;

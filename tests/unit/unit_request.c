@@ -47,7 +47,7 @@ static void paths(void)
 			     "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse") == 0);
 	CHECK("a header tells whose list of models is meant",
 	      request_find("GET", 3, "/v1/models", 10, true, &target) == 0 &&
-		      target.route->provider == REQUEST_ANTHROPIC);
+		      target.route->provider == PROVIDER_ANTHROPIC);
 	CHECK("other spellings of a path are no route",
 	      refused("POST", "//v1/messages") && refused("POST", "/v1/messages/") &&
 		      refused("POST", "/v1//messages") && refused("POST", "/v1/%6dessages") &&

@@ -165,7 +165,7 @@ static int load_and_run(struct exec_options *asked, struct error *err)
 										: code;
 	}
 	fence_enter_scope(&effective->spec);
-	if (effective->spec.net == FENCE_NET_LIST && effective->spec.models.count > 0 &&
+	if (effective->spec.net == FENCE_NET_LIST && model_access_is_set(&effective->spec.models) &&
 	    models_books(effective, &ledger, &folder, &day, err) < 0)
 		return cli_fail(err);
 	notice_config(&effective->config, false);

@@ -90,15 +90,13 @@ static int listen_on(uint16_t port, uint16_t *ret_port, struct error *err)
 /* The variables by which clients find it. */
 static void add_variables(struct list *variables, uint16_t port, const char *token)
 {
-	static const char *const places[] = { "ANTHROPIC_BASE_URL", "GOOGLE_GEMINI_BASE_URL" };
-	static const char *const keys[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY",
-					    "GEMINI_API_KEY" };
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const struct provider *provider = provider_at(i);
 
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		list_printf(variables, "%s=http://127.0.0.1:%u", places[i], port);
-	list_printf(variables, "OPENAI_BASE_URL=http://127.0.0.1:%u/v1", port);
-	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		list_printf(variables, "%s=%s", keys[i], token);
+		list_printf(variables, "%s=http://127.0.0.1:%u%s", provider->base_variable, port,
+			    provider->base_path);
+		list_printf(variables, "%s=%s", provider->keys[0], token);
+	}
 }
 
 /* What lasts as long as the gateway. */
@@ -108,44 +106,64 @@ struct kept {
 	struct gateway *gateway;
 };
 
-static int open_books(const struct effective *effective, struct list *models, struct kept *kept,
-		      struct error *err)
+static int open_books(const struct effective *effective, const struct model_access *access,
+		      struct kept *kept, struct error *err)
 {
 	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *day = NULL;
 	struct ledger_options wanted;
 
 	if (models_books(effective, &wanted, &folder, &day, err) < 0 ||
-	    cassette_open(models, &wanted, &kept->cassette, err) < 0)
+	    cassette_open(&access->tape, &wanted, &kept->cassette, err) < 0)
 		return -1;
 	wanted.replay = cassette_is_replay(kept->cassette);
 	return ledger_open(&wanted, &kept->books, err);
 }
 
-static int start(const struct effective *effective, struct kept *kept, struct error *err)
+static int refuse_keyless(struct error *err)
 {
+	AUTO_FREE char *variables = provider_key_names();
+
+	return error_set(
+		err,
+		"there is no key of a model provider: set %s, or --model-key, or --upstream for "
+		"a local server",
+		variables);
+}
+
+static int start_with(const struct effective *effective, const struct model_access *access,
+		      struct kept *kept, struct error *err)
+{
+	struct keys keys = { 0 };
 	struct gateway_options wanted = { .uid = geteuid(),
 					  .gid = getegid(),
-					  .caps = GATEWAY_CAPS_DEFAULT };
-	struct list texts = { 0 };
+					  .caps = GATEWAY_CAPS_DEFAULT,
+					  .models = access,
+					  .keys = &keys };
 	int result;
 
-	if (models_texts(effective, &texts, err) < 0)
+	if (!model_access_is_set(access))
+		return refuse_keyless(err);
+	if (keys_read(access, &keys, err) < 0)
 		return -1;
-	if (texts.count == 0)
-		return error_set(
-			err,
-			"there is no key of a model provider: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, "
-			"or --model-key, or --upstream for a local server");
-	result = keys_resolve(&texts, &wanted.models, err);
-	list_release(&texts);
-	if (result == 0)
-		result = open_books(effective, &wanted.models, kept, err);
+	result = open_books(effective, access, kept, err);
 	wanted.books = kept->books;
 	wanted.cassette = kept->cassette;
 	if (result == 0)
 		result = gateway_start(&wanted, &kept->gateway, err);
-	keys_wipe(&wanted.models);
+	keys_wipe(&keys);
+	return result;
+}
+
+static int start(const struct effective *effective, struct kept *kept, struct error *err)
+{
+	struct model_access access;
+	int result;
+
+	if (models_access(effective, &access, err) < 0)
+		return -1;
+	result = start_with(effective, &access, kept, err);
+	model_access_release(&access);
 	return result;
 }
 

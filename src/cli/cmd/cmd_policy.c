@@ -182,16 +182,17 @@ static size_t refused_calls(void)
 }
 
 /* Where models are asked, or which tape is, instead of them or beside. */
-static void print_models(const struct list *texts)
+static void print_models(const struct model_access *access)
 {
-	const char *replay = list_behind(texts, "replay ");
-	const char *record = list_behind(texts, "record ");
+	const char *replay = model_access_tape(access, MODEL_ACCESS_REPLAY);
+	const char *record = model_access_tape(access, MODEL_ACCESS_RECORD);
 
-	for (size_t i = 0; i < texts->count && !replay; i++) {
-		const char *place = text_behind(texts->items[i], "upstream ");
+	for (size_t i = 0; i < PROVIDER_COUNT && !replay; i++) {
+		AUTO_FREE char *url = url_text(&access->upstreams[i].url);
+		AUTO_FREE char *shown = mem_format("%s %s", provider_at(i)->name, url);
 
-		if (place)
-			print_line("models", place, NULL, "models");
+		if (access->upstreams[i].set)
+			print_line("models", shown, NULL, "models");
 	}
 	if (replay)
 		print_line("models", replay, "a tape", "replay");
@@ -214,8 +215,9 @@ void policy_text_print(const struct effective *effective, const struct fence_pla
 	print_rules(effective, plan, loop);
 	print_line("network",
 		   effective->spec.net == FENCE_NET_LIST && !effective->spec.allow.count
-			   ? (effective->spec.models.count ? "list: no host, only models"
-							   : "list: no host is named")
+			   ? (model_access_is_set(&effective->spec.models)
+				      ? "list: no host, only models"
+				      : "list: no host is named")
 			   : nets[effective->spec.net],
 		   NULL, effective->spec.net_origin);
 	for (size_t i = 0; i < effective->spec.allow.count; i++)

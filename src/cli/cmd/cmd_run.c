@@ -133,8 +133,9 @@ static int add_prices(const struct run_options *asked, struct error *err)
 /* What is recorded or replayed is said wherever the loop is. */
 static void add_tape(const struct run_options *asked)
 {
-	const char *replay = list_behind(&asked->effective.spec.models, "replay ");
-	const char *record = list_behind(&asked->effective.spec.models, "record ");
+	const struct model_access *access = &asked->effective.spec.models;
+	const char *replay = model_access_tape(access, MODEL_ACCESS_REPLAY);
+	const char *record = model_access_tape(access, MODEL_ACCESS_RECORD);
 
 	if (replay)
 		json_object_set_new(asked->frozen, "replay", json_string(replay));

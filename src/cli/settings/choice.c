@@ -6,7 +6,6 @@
 #include "fence/fence_spec.h"
 #include "util/mem.h"
 #include "util/path.h"
-#include "util/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +43,7 @@ static bool by_file(const struct effective *effective)
 /* Without the gateway, and without TLS: a plain server, where the network is open. */
 static bool is_plain(const struct effective *effective, const struct adapter *agent)
 {
-	if (effective->spec.models.count ||
+	if (model_access_is_set(&effective->spec.models) ||
 	    (effective->spec.net != FENCE_NET_OPEN &&
 	     !(effective->spec.accepted_weaker & FENCE_WEAKER_NO_FENCE)))
 		return false;
@@ -167,12 +166,9 @@ static void tell_own(struct fence_spec *spec)
 {
 	AUTO_BUFFER struct buffer local = BUFFER_INIT(256);
 
-	for (size_t i = 0; i < spec->models.count; i++) {
-		const char *name = text_behind(spec->models.items[i], "free ");
-
-		if (name)
-			buffer_printf(&local, "%s%s", local.used ? " " : "", name);
-	}
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
+		if (spec->models.upstreams[i].local)
+			buffer_printf(&local, "%s%s", local.used ? " " : "", provider_at(i)->name);
 	if (local.used) {
 		AUTO_FREE char *variable = mem_format("RINGFENCE_LOCAL_MODELS=%s",
 						      buffer_text(&local));
@@ -195,7 +191,8 @@ static void equip(struct effective *effective, const struct adapter *agent,
 	if (fenced)
 		add_variables(spec, agent->bypass_env);
 	for (const char *const *name = agent->passes; *name; name++)
-		if (getenv(*name) && !spec->models.count) /* with those it is led elsewhere */
+		if (getenv(*name) &&
+		    !model_access_is_set(&spec->models)) /* with those it is led elsewhere */
 			add_variable(spec, *name);
 	if (agent->own)
 		tell_own(spec);

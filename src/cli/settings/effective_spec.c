@@ -312,18 +312,18 @@ int effective_models(struct effective *effective, bool wanted, struct error *err
 
 	wanted = wanted || models_taped(&effective->config);
 	/* On the host's own network another run may have the same port, and without a fence the keys are in reach anyway. */
-	if (!wanted || spec->models.count > 0 || spec->net == FENCE_NET_OPEN ||
+	if (!wanted || model_access_is_set(&spec->models) || spec->net == FENCE_NET_OPEN ||
 	    spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ||
 	    strcmp(config_get(&effective->config, SETTING_AGENT_LOGIN)->text, "file") == 0)
-		return models_taped(&effective->config) && spec->models.count == 0
+		return models_taped(&effective->config) && !model_access_is_set(&spec->models)
 			       ? error_set(
 					 err,
 					 "a tape (record, replay) needs the gateway, which is not there without a fence, with net: open and with agent-login: file")
 			       : 0;
-	if (models_texts(effective, &spec->models, err) < 0)
+	if (models_access(effective, &spec->models, err) < 0)
 		return -1;
 	/* Nothing but models is reached then: the list of hosts is empty. */
-	if (spec->models.count > 0 && spec->net == FENCE_NET_NONE) {
+	if (model_access_is_set(&spec->models) && spec->net == FENCE_NET_NONE) {
 		spec->net = FENCE_NET_LIST;
 		spec->net_origin = "models";
 	}

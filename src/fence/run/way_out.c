@@ -16,36 +16,19 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Is there a way to this provider? */
-static bool leads_to(const struct fence_spec *spec, const char *provider)
-{
-	AUTO_FREE char *start = mem_format("upstream %s ", provider);
-
-	for (size_t i = 0; i < spec->models.count; i++)
-		if (strncmp(spec->models.items[i], start, strlen(start)) == 0)
-			return true;
-	return false;
-}
-
-/* Where clients of models find them, and what they have for a key. Those that look elsewhere are pointed by who starts
- * them, with the first of these. */
+/* Tells clients where to find models, and their key. An agent that reads other variables has a
+ * start script that sets them from RINGFENCE_MODELS. */
 static void point_at_models(const struct fence_spec *spec, struct list *environment)
 {
-	static const struct {
-		const char *provider, *place, *path, *key;
-	} clients[] = {
-		{ "anthropic", "ANTHROPIC_BASE_URL", "", "ANTHROPIC_API_KEY" },
-		{ "openai", "OPENAI_BASE_URL", "/v1", "OPENAI_API_KEY" },
-		{ "gemini", "GOOGLE_GEMINI_BASE_URL", "", "GEMINI_API_KEY" },
-	};
-
 	list_printf(environment, "RINGFENCE_MODELS=http://127.0.0.1:%d", OUTLET_PORT);
-	for (size_t i = 0; i < sizeof clients / sizeof *clients; i++) {
-		if (!leads_to(spec, clients[i].provider))
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const struct provider *provider = provider_at(i);
+
+		if (!spec->models.upstreams[i].set)
 			continue;
-		list_printf(environment, "%s=http://127.0.0.1:%d%s", clients[i].place, OUTLET_PORT,
-			    clients[i].path);
-		list_printf(environment, "%s=%s", clients[i].key,
+		list_printf(environment, "%s=http://127.0.0.1:%d%s", provider->base_variable,
+			    OUTLET_PORT, provider->base_path);
+		list_printf(environment, "%s=%s", provider->keys[0],
 			    spec->outlet ? spec->outlet->token : "");
 	}
 }
@@ -69,7 +52,7 @@ void way_out_environment(const struct fence_spec *spec, struct list *environment
 	for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
 		list_printf(environment, "%s=localhost,127.0.0.1,::1", direct[i]);
 	list_add(environment, "NODE_USE_ENV_PROXY=1");
-	if (spec->models.count > 0)
+	if (model_access_is_set(&spec->models))
 		point_at_models(spec, environment);
 }
 

@@ -42,13 +42,13 @@ int reel_begin(struct engine *engine, int tape, int used, struct error *err)
 	if (tape_read(buffer_text(&bytes), bytes.used, &reels->tape, err) < 0)
 		return -1;
 	tape_names_add(&reels->names, engine->config.token, "<token>", false);
-	for (size_t i = 0; i < REQUEST_PROVIDERS; i++)
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
 		if (strlen(models->providers[i].key) >= MASK_SHORTEST)
 			tape_names_add(&reels->names, models->providers[i].key, "<key>", false);
 	tape_names_add(&reels->names, models->tape.project, "<project>", true);
 	tape_names_add(&reels->names, models->tape.home, "<home>", true);
 	reels->size = bytes.used;
-	if (models->tape.mode == MODELS_RECORD) {
+	if (models->tape.mode == MODEL_ACCESS_RECORD) {
 		reels->fd = fd_steal(&tape_fd);
 		return 0;
 	}
@@ -93,7 +93,7 @@ void reel_listen(struct call *call, struct tape_talk *ret_talk)
 
 	snprintf(ret_talk->route, sizeof ret_talk->route, "%s", route->name);
 	snprintf(ret_talk->provider, sizeof ret_talk->provider, "%s",
-		 request_provider_names[route->provider]);
+		 provider_at(route->provider)->name);
 	tape_model(ret_talk->model, model, strlen(model));
 	ret_talk->stream = call->body.stream;
 	if (read_request(call, &body) == 0)

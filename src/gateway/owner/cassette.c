@@ -21,6 +21,7 @@ enum { LOCK_TRIES = 200, LOCK_NAP_MS = 10 };
 struct cassette {
 	char *path;
 	bool record;
+	uint64_t mark;
 	int tape;
 	int used; /* of a replay */
 };
@@ -151,19 +152,17 @@ static int open_record(struct cassette *cassette, struct error *err)
 	return cassette_mend(cassette, err);
 }
 
-int cassette_open(struct list *texts, const struct ledger_options *books,
+int cassette_open(const struct model_access_tape *tape, const struct ledger_options *books,
 		  struct cassette **ret_cassette, struct error *err)
 {
-	const char *record = list_behind(texts, "record ");
-	const char *path = record ? record : list_behind(texts, "replay ");
+	bool record = tape->mode == MODEL_ACCESS_RECORD;
 	struct cassette *cassette = NULL;
 
 	*ret_cassette = NULL;
-	if (!path)
+	if (tape->mode == MODEL_ACCESS_LIVE)
 		return 0;
 	cassette = mem_zero(sizeof *cassette);
-	*cassette = (struct cassette){ mem_dup(path), record != NULL, -1, -1 };
-	list_printf(texts, "mark %llu", (unsigned long long)books->period);
+	*cassette = (struct cassette){ mem_dup(tape->path), record, books->period, -1, -1 };
 	if ((record ? open_record(cassette, err) : open_replay(cassette, books, err)) < 0) {
 		cassette_close(cassette);
 		return -1;
@@ -187,6 +186,11 @@ int cassette_look(const char *path, bool record, struct tape *ret_tape, struct e
 	}
 	fd = open_tape(path, false, err);
 	return fd < 0 ? -1 : read_tape(fd, path, &bytes, ret_tape, err);
+}
+
+uint64_t cassette_mark(const struct cassette *cassette)
+{
+	return cassette ? cassette->mark : 0;
 }
 
 bool cassette_is_replay(const struct cassette *cassette)

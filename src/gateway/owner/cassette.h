@@ -9,20 +9,19 @@
 #define GATEWAY_OWNER_CASSETTE_H
 
 #include "gateway/owner/ledger.h"
+#include "provider/model_access.h"
 #include "tape/tape.h"
 #include "util/error.h"
-#include "util/list.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct cassette;
 
-/*
- * What "record PATH" or "replay PATH" of these texts (models.h) names, and the number that marks what is used in this run, added to them. *ret_cassette is
- * NULL if there is none. Symlinks on the way are not followed. Returns 0, or -1 with err set.
- */
-int cassette_open(struct list *texts, const struct ledger_options *books,
+/* Opens the tape; *ret_cassette is NULL if there is none. Symlinks in its path are not followed.
+ * Returns 0, or -1 with err set. */
+int cassette_open(const struct model_access_tape *tape, const struct ledger_options *books,
 		  struct cassette **ret_cassette, struct error *err);
 
 /* Looks at a tape before anything begins: of one that is to be recorded it may be that there is none yet. */
@@ -33,6 +32,9 @@ int cassette_mend(const struct cassette *cassette, struct error *err);
 
 /* The descriptors for the gateway: the tape, and of a replay what was used. Returns how many. */
 size_t cassette_descriptors(const struct cassette *cassette, int ret_fds[2]);
+
+/* Marks on a replayed tape what this run uses. 0 for NULL. */
+uint64_t cassette_mark(const struct cassette *cassette);
 
 bool cassette_is_replay(const struct cassette *cassette); /* NULL is none */
 const char *cassette_path(const struct cassette *cassette);

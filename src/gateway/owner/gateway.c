@@ -2,6 +2,8 @@
 #include "gateway/owner/gateway.h"
 
 #include "gateway/host_table.h"
+#include "gateway/models.h"
+#include "gateway/owner/cassette.h"
 #include "gateway/owner_protocol.h"
 #include "util/clock.h"
 #include "util/fd.h"
@@ -215,11 +217,16 @@ static int make_config(struct gateway *gateway, const struct gateway_options *op
 						.uid = options->uid,
 						.gid = options->gid,
 						.iteration = options->iteration };
+	struct list texts = { 0 };
 
 	memcpy(config.token, gateway->token, sizeof config.token);
 	if (options->rules.count > GATEWAY_RULES)
 		return error_set(err, "more than %d rules for hosts", GATEWAY_RULES);
-	owner_protocol_config_write(&config, &options->rules, &options->models, &bytes);
+	if (options->models)
+		models_write(options->models, options->keys, cassette_mark(options->cassette),
+			     &texts);
+	owner_protocol_config_write(&config, &options->rules, &texts, &bytes);
+	keys_wipe_texts(&texts);
 
 	/* Read as the gateway will: a mistake is told here, before anything runs. */
 	if (buffer_overflowed(&bytes))

@@ -28,11 +28,12 @@ struct gateway_options {
 	struct list rules; /* texts; see rule.h. None: nothing can be reached */
 	uid_t uid;         /* whom it becomes, if it is started by root */
 	gid_t gid;
-	const char *token;         /* NULL: one is made */
-	const char *program;       /* NULL: the one beside this program */
-	uint32_t iteration;        /* of a loop; 0: none */
-	struct caps caps;          /* GATEWAY_CAPS_DEFAULT */
-	struct list models;        /* texts; see models.h. None: no way to models */
+	const char *token;                 /* NULL: one is made */
+	const char *program;               /* NULL: the one beside this program */
+	uint32_t iteration;                /* of a loop; 0: none */
+	struct caps caps;                  /* GATEWAY_CAPS_DEFAULT */
+	const struct model_access *models; /* NULL: no way to models; borrowed */
+	const struct keys *keys;           /* with models: theirs; borrowed */
 	struct ledger *books;      /* what they may cost, and did; borrowed. Needed with models */
 	struct cassette *cassette; /* the tape that models names; borrowed */
 };

@@ -13,7 +13,8 @@
 struct gateway_outlet {
 	struct outlet outlet; /* the first: what others have is a pointer to it */
 	struct gateway *gateway;
-	struct list models;
+	const struct model_access *models; /* NULL: none */
+	struct keys keys;
 	struct ledger *books; /* NULL: no models */
 	struct cassette *cassette;
 };
@@ -36,6 +37,7 @@ static int start(struct outlet *outlet, const struct list *rules, const struct o
 		.token = outlet->token,
 		.caps = GATEWAY_CAPS_DEFAULT,
 		.models = self->models,
+		.keys = &self->keys,
 		.books = self->books,
 		.cassette = self->cassette,
 	};
@@ -128,15 +130,16 @@ struct outlet *gateway_outlet_new(struct error *err)
 	return &self->outlet;
 }
 
-int gateway_outlet_models(struct outlet *outlet, const struct list *texts,
+int gateway_outlet_models(struct outlet *outlet, const struct model_access *access,
 			  const struct ledger_options *books, struct error *err)
 {
 	struct gateway_outlet *self = own(outlet);
 	struct ledger_options kept = *books;
 
-	if (keys_resolve(texts, &self->models, err) < 0 ||
-	    cassette_open(&self->models, books, &self->cassette, err) < 0)
+	if (keys_read(access, &self->keys, err) < 0 ||
+	    cassette_open(&access->tape, books, &self->cassette, err) < 0)
 		return -1;
+	self->models = access;
 	kept.replay = cassette_is_replay(self->cassette);
 	return ledger_open(&kept, &self->books, err);
 }
@@ -161,6 +164,6 @@ void gateway_outlet_free(struct outlet *outlet)
 	gateway_stop(own(outlet)->gateway);
 	ledger_close(own(outlet)->books);
 	cassette_close(own(outlet)->cassette);
-	keys_wipe(&own(outlet)->models);
+	keys_wipe(&own(outlet)->keys);
 	free(own(outlet));
 }

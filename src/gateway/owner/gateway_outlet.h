@@ -3,17 +3,17 @@
 #define GATEWAY_OWNER_GATEWAY_OUTLET_H
 
 #include "gateway/owner/ledger.h"
-#include "util/list.h"
+#include "provider/model_access.h"
 #include "util/outlet.h"
 
 /* One that has not begun; its token is chosen. NULL with err set: there is no randomness. */
 struct outlet *gateway_outlet_new(struct error *err);
 
 /*
- * Before it begins: it leads to models, too. texts: see models.h, with sources for keys (keys.h), which are read here. Its books
- * are opened here and closed with it. Returns 0, or -1 with err set.
+ * Before it starts: lets it lead to models. `access` is borrowed until the outlet is freed. This
+ * reads the keys and opens the ledger, which is closed with the outlet. Returns 0, or -1 with err set.
  */
-int gateway_outlet_models(struct outlet *outlet, const struct list *texts,
+int gateway_outlet_models(struct outlet *outlet, const struct model_access *access,
 			  const struct ledger_options *books, struct error *err);
 
 /* The tape that it records or replays; NULL: none. */

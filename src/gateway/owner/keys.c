@@ -1,32 +1,17 @@
-/* From where a key is to what it is: see keys.h. */
+/* The keys of providers: see keys.h. */
 #include "gateway/owner/keys.h"
 
 #include "util/buffer.h"
 #include "util/fd.h"
+#include "util/mem.h"
 #include "util/process.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { KEY_BYTES = 4096, COMMAND_MS = 30000 };
-
-static bool begins(const char *text, const char *word)
-{
-	return strncmp(text, word, strlen(word)) == 0;
-}
-
-int keys_check(const char *source, struct error *err)
-{
-	if ((begins(source, "env:") && source[4]) || (begins(source, "file:/")) ||
-	    (begins(source, "command:") && source[8]))
-		return 0;
-	return error_set(
-		err,
-		"a key is read from env:NAME, file:/ABSOLUTE/PATH or command:LINE; the key itself does not belong here");
-}
 
 static int read_file(const char *path, struct buffer *ret_key, struct error *err)
 {
@@ -48,61 +33,79 @@ static int ask_command(const char *line, struct buffer *ret_key, struct error *e
 	return 0;
 }
 
-static int read_key(const char *source, struct buffer *ret_key, struct error *err)
+static int read_variable(const char *name, struct buffer *ret_key, struct error *err)
 {
-	if (begins(source, "file:"))
-		return read_file(source + 5, ret_key, err);
-	if (begins(source, "command:"))
-		return ask_command(source + 8, ret_key, err);
-
-	const char *value = getenv(source + 4);
+	const char *value = getenv(name);
 
 	if (!value || !*value)
-		return error_set(err, "the variable %.100s, which has the key, is not set",
-				 source + 4);
+		return error_set(err, "the variable %.100s, which has the key, is not set", name);
 	buffer_add_text(ret_key, value);
 	return 0;
 }
 
-static int resolve(const char *text, struct list *texts, struct error *err)
+static int read_source(const struct key_source *source, struct buffer *ret_key, struct error *err)
 {
-	const char *name = text + strlen("source ");
-	size_t size = strcspn(name, " ");
-	AUTO_BUFFER struct buffer key = BUFFER_INIT(KEY_BYTES);
-	int result = read_key(name + size + 1, &key, err);
-
-	if (result == 0) {
-		/* Without blanks at its end; the first line counts. */
-		size_t length = strcspn(buffer_text(&key), " \t\r\n");
-
-		list_printf(texts, "key %.*s %.*s", (int)size, name, (int)length, key.data);
-		if (length == 0)
-			result = error_set(err, "the key of %.*s is empty", (int)size, name);
+	switch (source->kind) {
+	case KEY_SOURCE_ENV:
+		return read_variable(source->value, ret_key, err);
+	case KEY_SOURCE_FILE:
+		return read_file(source->value, ret_key, err);
+	case KEY_SOURCE_COMMAND:
+		return ask_command(source->value, ret_key, err);
+	case KEY_SOURCE_NONE:
+		break;
 	}
-	if (key.data)
-		explicit_bzero(key.data, key.used);
-	return result;
-}
-
-int keys_resolve(const struct list *texts, struct list *ret_texts, struct error *err)
-{
-	struct list resolved = { 0 };
-
-	for (size_t i = 0; i < texts->count; i++) {
-		const char *text = texts->items[i];
-
-		if (!begins(text, "source ")) {
-			list_add(&resolved, text);
-		} else if (!strchr(text + 7, ' ') || resolve(text, &resolved, err) < 0) {
-			keys_wipe(&resolved);
-			return -1;
-		}
-	}
-	*ret_texts = resolved;
 	return 0;
 }
 
-void keys_wipe(struct list *texts)
+static int read_key(const struct key_source *source, const char *name, char **ret_key,
+		    struct error *err)
+{
+	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(KEY_BYTES);
+	int result = read_source(source, &bytes, err);
+
+	if (result == 0) {
+		/* Without blanks at its end; the first line counts. */
+		size_t length = strcspn(buffer_text(&bytes), " \t\r\n");
+
+		if (length == 0)
+			result = error_set(err, "the key of %s is empty", name);
+		else
+			*ret_key = mem_format("%.*s", (int)length, bytes.data);
+	}
+	if (bytes.data)
+		explicit_bzero(bytes.data, bytes.used);
+	return result;
+}
+
+int keys_read(const struct model_access *access, struct keys *ret_keys, struct error *err)
+{
+	struct keys keys = { 0 };
+
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const struct model_access_upstream *upstream = &access->upstreams[i];
+
+		if (upstream->set && upstream->key.kind != KEY_SOURCE_NONE &&
+		    read_key(&upstream->key, provider_at(i)->name, &keys.values[i], err) < 0) {
+			keys_wipe(&keys);
+			return -1;
+		}
+	}
+	*ret_keys = keys;
+	return 0;
+}
+
+void keys_wipe(struct keys *keys)
+{
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		if (keys->values[i])
+			explicit_bzero(keys->values[i], strlen(keys->values[i]));
+		free(keys->values[i]);
+		keys->values[i] = NULL;
+	}
+}
+
+void keys_wipe_texts(struct list *texts)
 {
 	for (size_t i = 0; i < texts->count; i++)
 		explicit_bzero(texts->items[i], strlen(texts->items[i]));

@@ -1,0 +1,42 @@
+/* Where the key of a provider is: see key_source.h. */
+#include "provider/key_source.h"
+
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+
+static const char *const starts[] = {
+	[KEY_SOURCE_ENV] = "env:",
+	[KEY_SOURCE_FILE] = "file:",
+	[KEY_SOURCE_COMMAND] = "command:",
+};
+
+int key_source_parse(const char *text, struct key_source *ret_source, struct error *err)
+{
+	for (enum key_source_kind kind = KEY_SOURCE_ENV; kind <= KEY_SOURCE_COMMAND; kind++) {
+		const char *value = text_behind(text, starts[kind]);
+
+		if (!value || !*value || (kind == KEY_SOURCE_FILE && *value != '/'))
+			continue;
+		*ret_source = (struct key_source){ kind, mem_dup(value) };
+		return 0;
+	}
+	return error_set(
+		err,
+		"a key is read from env:NAME, file:/ABSOLUTE/PATH or command:LINE; "
+		"the key itself does not belong here");
+}
+
+char *key_source_text(const struct key_source *source)
+{
+	return source->kind == KEY_SOURCE_NONE
+		       ? NULL
+		       : mem_format("%s%s", starts[source->kind], source->value);
+}
+
+void key_source_release(struct key_source *source)
+{
+	free(source->value);
+	*source = (struct key_source){ 0 };
+}
