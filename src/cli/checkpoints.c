@@ -16,14 +16,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+int checkpoints_find(struct loops_options *asked, struct error *err)
+{
+	const struct op_target target = { .state = asked->place.state,
+					  .project = asked->place.project,
+					  .loop = asked->loop_id };
+
+	return op_find(&target, &asked->loop, err) == OP_DONE ? 0 : -1;
+}
+
 int checkpoints_begin(struct loops_options *asked, const char *name, struct snapshot_work *ret_work,
 		      struct error *err)
 {
-	if (client_find(asked->place.state, asked->loop_id, asked->place.project, &asked->loop,
-			err) < 0)
+	if (checkpoints_find(asked, err) < 0)
 		return -1;
-	if (asked->loop.damaged)
-		return error_set(err, "%s", asked->loop.trouble);
 	snapshot_begin(ret_work, name, asked->place.state, asked->loop.state.options.project,
 		       asked->loop.id);
 	snapshot_tell_number(ret_work, "ignored", asked->loop.state.options.checkpoint_ignored);

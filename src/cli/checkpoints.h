@@ -9,6 +9,9 @@
 	OPTION_TEXT("loop", "LOOP", "another loop than the newest one of the project", \
 		    struct loops_options, loop_id)
 
+/* Finds the loop. Returns 0, or -1 with err set. */
+int checkpoints_find(struct loops_options *asked, struct error *err);
+
 /* Finds the loop, and begins a piece of work on its checkpoints. Returns 0, or -1 with err set. */
 int checkpoints_begin(struct loops_options *asked, const char *name, struct snapshot_work *ret_work,
 		      struct error *err);

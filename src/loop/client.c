@@ -514,6 +514,11 @@ int client_hold(const struct client_loop *loop, struct error *err)
 		       : lock;
 }
 
+int client_restoring(const struct client_loop *loop, json_t *data, struct error *err)
+{
+	return append(loop, JOURNAL_WRITE, LOOP_EVENT_restoring, data, err);
+}
+
 int client_restored(const struct client_loop *loop, json_t *data, struct error *err)
 {
 	return append(loop, JOURNAL_WRITE, LOOP_EVENT_restored, data, err);

@@ -67,6 +67,10 @@ char *client_running(const char *state, const char *project);
 /* Keeps a supervisor from beginning, as long as the descriptor is open. Returns it, or -1 with err set. */
 int client_hold(const struct client_loop *loop, struct error *err);
 
+/* Writes down that a person is about to bring the project back; the loop is held. Takes the data
+ * over. Returns 0, or -1 with err set. */
+int client_restoring(const struct client_loop *loop, json_t *data, struct error *err);
+
 /* Writes down that a person has brought the project back; the loop is held. Takes the data over. Returns 0, or -1
  * with err set. */
 int client_restored(const struct client_loop *loop, json_t *data, struct error *err);

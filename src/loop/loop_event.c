@@ -20,7 +20,7 @@ static const char *const events[] = {
 #define ON(event, target) [LOOP_EVENT_##event] = TO(target)
 #define ALWAYS(phase)                                                                      \
 	ON(started, phase), ON(asked, phase), ON(changed, phase), ON(checkpointed, phase), \
-		ON(restored, phase)
+		ON(restoring, phase), ON(restored, phase)
 
 static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_PHASE_new] = { ON(created, baseline) },
@@ -38,7 +38,8 @@ static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 				 ON(finished, finished) },
 	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ON(finished, finished) },
 	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
-				  ON(checkpointed, finished), ON(restored, finished) },
+				  ON(checkpointed, finished), ON(restoring, finished),
+				  ON(restored, finished) },
 };
 
 const char *loop_event_phase_name(enum loop_phase phase)

@@ -30,25 +30,26 @@
 	X(finished)
 
 /* What can happen. The name is the event's kind in the journal. */
-#define LOOP_EVENTS(X)                                                     \
-	X(created)     /* with the whole configuration */                  \
-	X(started)     /* a supervisor is there */                         \
-	X(checked)     /* one check has run */                             \
-	X(baselined)   /* all have, before the first iteration */          \
-	X(begun)       /* an iteration: the agent is started after this */ \
-	X(ended)       /* the agent's part of it */                        \
-	X(interrupted) /* an iteration was cut off; it does not count */   \
-	X(continued)   /* decided: go on */                                \
-	X(waits)       /* decided: go on, but later */                     \
-	X(waited)                                                          \
-	X(paused)                                                          \
-	X(resumed)                                                         \
-	X(asked)        /* by a person: pause or abort when it suits */    \
-	X(changed)      /* limits; or the clock, by a jump */              \
-	X(checkpointed) /* or why not */                                   \
-	X(restored)     /* by a person: the project, or a part of it */    \
-	X(git)          /* what it is inside, and why */                   \
-	X(imported)     /* what the agent committed, or why not */         \
+#define LOOP_EVENTS(X)                                                                 \
+	X(created)     /* with the whole configuration */                              \
+	X(started)     /* a supervisor is there */                                     \
+	X(checked)     /* one check has run */                                         \
+	X(baselined)   /* all have, before the first iteration */                      \
+	X(begun)       /* an iteration: the agent is started after this */             \
+	X(ended)       /* the agent's part of it */                                    \
+	X(interrupted) /* an iteration was cut off; it does not count */               \
+	X(continued)   /* decided: go on */                                            \
+	X(waits)       /* decided: go on, but later */                                 \
+	X(waited)                                                                      \
+	X(paused)                                                                      \
+	X(resumed)                                                                     \
+	X(asked)        /* by a person: pause or abort when it suits */                \
+	X(changed)      /* limits; or the clock, by a jump */                          \
+	X(checkpointed) /* or why not */                                               \
+	X(restoring)    /* by a person: the project, or a part of it, goes back now */ \
+	X(restored)     /* it has */                                                   \
+	X(git)          /* what it is inside, and why */                               \
+	X(imported)     /* what the agent committed, or why not */                     \
 	X(finished)
 
 enum loop_phase {

@@ -392,6 +392,7 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 			replace(&state->git_commit, text(data, "commit"));
 		}
 		break;
+	case LOOP_EVENT_restoring:
 	case LOOP_EVENT_waited:
 	case LOOP_EVENT_COUNT:
 		break;

@@ -1,0 +1,284 @@
+/* Going back to a checkpoint: see op_rollback.h. */
+#include "ops/op_rollback.h"
+
+#include "fence/fence_quarantine.h"
+#include "ops/op_abort.h"
+#include "snapshot/snapshot.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_DIFF_BYTES = 1 << 30 };
+
+static const char *path_of(const struct op_rollback_request *request)
+{
+	return request->path ? request->path : "";
+}
+
+static void begin(const char *name, const struct op_rollback_request *request,
+		  const struct client_loop *loop, struct snapshot_work *ret_work)
+{
+	snapshot_begin(ret_work, name, request->target.state, loop->state.options.project,
+		       loop->id);
+	snapshot_tell_number(ret_work, "ignored", loop->state.options.checkpoint_ignored);
+}
+
+/* A missing checkpoint or path is an error before anything is asked or ended. */
+static int check_held(const struct op_rollback_request *request, const struct client_loop *loop,
+		      struct error *err)
+{
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	int result;
+
+	begin("holds", request, loop, &work);
+	snapshot_tell_number(&work, "from", request->checkpoint);
+	snapshot_tell(&work, "path", path_of(request));
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	json_decref(answer);
+	return result;
+}
+
+static enum op_status stop_loop(const char *state, const char *id, struct error *err)
+{
+	const struct op_abort_request request = { .target = { .state = state, .loop = id } };
+	struct op_abort_result result;
+	enum op_status status = op_abort(&request, &result, err);
+
+	op_abort_release(&result);
+	if (status == OP_DONE || status == OP_ENDED)
+		return OP_DONE;
+	error_set(err, "the loop %s could not be ended (ringfence status)", id);
+	return status;
+}
+
+/* Nobody else works in the project, and nobody begins as long as *ret_lock is open. */
+static enum op_status make_quiet(const struct op_rollback_request *request,
+				 const struct client_loop *loop, int *ret_lock, struct error *err)
+{
+	const char *state = request->target.state;
+	AUTO_FREE char *running = client_running(state, loop->state.options.project);
+	enum op_status status = OP_DONE;
+
+	if (running && !request->stop) {
+		error_with(err, ERROR_BUSY,
+			   "the loop %s is running in this project: ringfence abort %s, or --stop",
+			   running, running);
+		return OP_RUNNING;
+	}
+	if (running)
+		status = stop_loop(state, running, err);
+	return status == OP_DONE ? op_hold(loop, ret_lock, err) : status;
+}
+
+/* ---- the question ---- */
+
+/* The loop is named with its beginning: where none was chosen, it is the newest one. */
+static char *question_text(const struct op_rollback_request *request,
+			   const struct client_loop *loop)
+{
+	AUTO_FREE char *shown = text_escaped(path_of(request));
+	AUTO_FREE char *what = request->path ? mem_format("'%s'", shown) : mem_dup("the project");
+	time_t begun = (time_t)(loop->state.created_ms / 1000);
+	char clock[64] = "";
+	struct tm parts;
+
+	if (localtime_r(&begun, &parts))
+		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
+	return mem_format("Bring %s back to checkpoint %lld of the loop %s, begun %s?", what,
+			  (long long)request->checkpoint, loop->id, clock);
+}
+
+/* The changes since the checkpoint, as JSON; the caller releases it. NULL with err set. */
+static json_t *read_changes(const struct op_rollback_request *request,
+			    const struct client_loop *loop, struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(MOST_DIFF_BYTES);
+	AUTO_FD output = memfd_create("changes", MFD_CLOEXEC);
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	json_t *changes;
+	int result;
+
+	begin("diff", request, loop, &work);
+	snapshot_tell_number(&work, "from", request->checkpoint);
+	snapshot_tell(&work, "style", "json");
+	if (request->path)
+		snapshot_tell(&work, "only", request->path);
+	result = output < 0 ? error_sys(err, "make a file in memory")
+			    : snapshot_run(&work, output, &answer, err);
+	snapshot_release(&work);
+	json_decref(answer);
+	if (result < 0)
+		return NULL;
+	if (lseek(output, 0, SEEK_SET) < 0 || fd_read_all(output, &text) < 0) {
+		error_sys(err, "read what has changed");
+		return NULL;
+	}
+	changes = json_loads(buffer_text(&text), 0, NULL);
+	if (!changes)
+		error_with(err, ERROR_PROTOCOL, "the changes since the checkpoint are not JSON");
+	return changes;
+}
+
+static int make_question(const struct op_rollback_request *request, const struct client_loop *loop,
+			 struct op_question *question, struct error *err)
+{
+	json_t *all = read_changes(request, loop, err);
+	size_t index;
+	json_t *change;
+
+	if (!all)
+		return -1;
+	json_array_foreach(json_object_get(all, "changes"), index, change)
+	{
+		const struct op_item item = {
+			.name = (char *)json_string_value(json_object_get(change, "path")),
+			.value = (char *)json_string_value(json_object_get(change, "status")),
+		};
+
+		op_question_add(question, &item);
+	}
+	json_decref(all);
+	op_question_set(question, OP_QUESTION_RESTORE, question_text(request, loop));
+	return 0;
+}
+
+/* ---- the work ---- */
+
+static int perform(const struct op_rollback_request *request, const struct client_loop *loop,
+		   int64_t checkpoint, const char *path, json_t **ret_answer, struct error *err)
+{
+	struct snapshot_work work;
+	int result;
+
+	begin(*path ? "restore" : "rollback", request, loop, &work);
+	snapshot_tell_number(&work, "from", checkpoint);
+	snapshot_tell(&work, "path", path);
+	result = snapshot_run(&work, -1, ret_answer, err);
+	snapshot_release(&work);
+	return result;
+}
+
+/* A file in quarantine comes back if it is from before the loop. */
+static void bring_back(const struct op_rollback_request *request, const struct client_loop *loop,
+		       const struct fence_found *found)
+{
+	const char *project = loop->state.options.project;
+
+	for (size_t i = 0; i < found->count; i++) {
+		const char *path = found->items[i].path;
+		json_t *answer = NULL;
+		struct error ignored;
+
+		if (path_within(path, project) && strcmp(path, project) != 0)
+			perform(request, loop, 0, path + strlen(project) + 1, &answer, &ignored);
+		json_decref(answer);
+	}
+}
+
+/*
+ * A checkpoint may hold a file that an agent had planted and that a sweep has taken away since.
+ * Only the checkpoint from before the loop cannot. So the project is swept after all others, as
+ * after a run.
+ */
+static int perform_swept(const struct op_rollback_request *request,
+			 struct op_rollback_result *result, struct error *err)
+{
+	const struct client_loop *loop = &result->loop;
+	struct fence_quarantine *quarantine = NULL;
+	struct error why;
+	int done;
+
+	if (request->checkpoint == 0)
+		return perform(request, loop, 0, path_of(request), &result->details, err);
+	if (fence_quarantine_begin(loop->state.options.project, NULL, &quarantine, err) < 0)
+		return -1;
+	done = perform(request, loop, request->checkpoint, path_of(request), &result->details, err);
+	if (fence_quarantine_end(quarantine, &result->quarantined, &why) < 0 && done == 0)
+		done = error_with(err, why.status, "%s", why.text);
+	bring_back(request, loop, &result->quarantined);
+	return done;
+}
+
+static int64_t number_of(const json_t *answer, const char *key)
+{
+	return (int64_t)json_integer_value(json_object_get(answer, key));
+}
+
+static void take_details(struct op_rollback_result *result)
+{
+	size_t index;
+	json_t *kept;
+
+	result->saved = number_of(result->details, "saved");
+	result->written = number_of(result->details, "written");
+	result->removed = number_of(result->details, "removed");
+	result->adjusted = number_of(result->details, "adjusted");
+	json_array_foreach(json_object_get(result->details, "kept"), index, kept)
+		list_add(&result->kept, json_string_value(kept));
+}
+
+static enum op_status go_back(const struct op_rollback_request *request,
+			      struct op_rollback_result *result, struct error *err)
+{
+	const json_int_t checkpoint = (json_int_t)request->checkpoint;
+
+	if (client_restoring(&result->loop,
+			     json_pack("{s:I, s:o}", "number", checkpoint, "path",
+				       client_text(path_of(request))),
+			     err) < 0 ||
+	    perform_swept(request, result, err) < 0)
+		return OP_FAILED;
+	take_details(result);
+	return client_restored(&result->loop,
+			       json_pack("{s:I, s:I, s:o}", "number", checkpoint, "saved",
+					 (json_int_t)result->saved, "path",
+					 client_text(path_of(request))),
+			       err) < 0
+		       ? OP_FAILED
+		       : OP_DONE;
+}
+
+enum op_status op_rollback(const struct op_rollback_request *request,
+			   struct op_rollback_result *ret_result, struct error *err)
+{
+	struct client_loop *loop = &ret_result->loop;
+	AUTO_FD lock = -1;
+	enum op_status status;
+
+	*ret_result = (struct op_rollback_result){ 0 };
+	status = op_find(&request->target, loop, err);
+	if (status == OP_DONE && check_held(request, loop, err) < 0)
+		status = op_status_of(err);
+	if (status == OP_DONE)
+		status = make_quiet(request, loop, &lock, err);
+	if (status != OP_DONE)
+		return status;
+	if (!request->answer.to_all) {
+		if (make_question(request, loop, &ret_result->question, err) < 0)
+			return OP_FAILED;
+		if (!op_agreed(&request->answer, &ret_result->question))
+			return OP_ASKS;
+	}
+	return go_back(request, ret_result, err);
+}
+
+void op_rollback_release(struct op_rollback_result *result)
+{
+	client_loop_release(&result->loop);
+	op_question_release(&result->question);
+	list_release(&result->kept);
+	fence_found_release(&result->quarantined);
+	json_decref(result->details);
+	*result = (struct op_rollback_result){ 0 };
+}
