@@ -23,7 +23,8 @@ static const struct {
 } errors[] = {
 	{ "rate_limit", FAILURE_RATE_LIMIT },
 	{ "overloaded", FAILURE_OVERLOADED },
-	{ "server_error", FAILURE_SERVER_ERROR },
+	/* Any trouble that has no status, a broken connection among it. */
+	{ "server_error", FAILURE_OVERLOADED },
 	{ "authentication_failed", FAILURE_AUTHENTICATION },
 	{ "oauth_org_not_allowed", FAILURE_PERMISSION },
 	{ "billing_error", FAILURE_BILLING },

@@ -8,13 +8,11 @@
 static const struct failure_row rows[] = {
 	[FAILURE_NONE] = { "none", "none", "fine", FAILURE_CONTINUE, true, NULL, NULL },
 	[FAILURE_RATE_LIMIT] = { "provider limit", "limit", "rate limit", FAILURE_WAIT, false,
-				 "the provider's limit is reached",
-				 "wait, or ask the provider for a higher limit" },
+				 "the provider's limit is reached", NULL },
 	[FAILURE_OVERLOADED] = { "overloaded", "overloaded", "overloaded", FAILURE_WAIT, false,
-				 "the provider is overloaded", "wait, or choose another model" },
+				 "the provider is overloaded", NULL },
 	[FAILURE_SERVER_ERROR] = { "server error", "server_error", "server error", FAILURE_WAIT,
-				   false, "the provider has an internal error",
-				   "wait, or look at the provider's status page" },
+				   false, "the provider has an internal error", NULL },
 	[FAILURE_UNREACHABLE] = { "unreachable", "unreachable", "unreachable", FAILURE_WAIT, false,
 				  "the model server cannot be reached",
 				  "is it running, and this machine online?" },
@@ -32,11 +30,12 @@ static const struct failure_row rows[] = {
 				      "check the model's name (--model) and the provider's "
 				      "address (--upstream)" },
 	[FAILURE_BUDGET] = { "budget", "budget", "budget", FAILURE_CONTINUE, false,
-			     "the money for this iteration is used up", "raise --budget" },
+			     "the money for this iteration is used up", NULL },
 	[FAILURE_HANG] = { "hang", "hang", "hang", FAILURE_COUNT_ERROR, false,
-			   "the agent printed nothing for too long", "raise --idle-timeout" },
+			   "the agent printed nothing for too long",
+			   "if it needs longer, raise --idle-timeout" },
 	[FAILURE_TIMEOUT] = { "timeout", "timeout", "timeout", FAILURE_COUNT_ERROR, false,
-			      "the agent took too long", "raise --timeout" },
+			      "the agent took too long", "if it needs longer, raise --timeout" },
 	[FAILURE_NETWORK] = { "network", "network", "network", FAILURE_COUNT_ERROR, true,
 			      "the agent lost a connection", "look at its log" },
 	[FAILURE_OTHER] = { "other", "other", "other", FAILURE_COUNT_ERROR, true,
@@ -50,8 +49,7 @@ static const struct failure_row rows[] = {
 			    "the agent changed nothing and said nothing",
 			    "check that the agent runs at all" },
 	[FAILURE_CHECK_FAILED] = { "check failed", "check failed", "check failed", FAILURE_CONTINUE,
-				   false, "a check does not pass",
-				   "nothing: the agent is told about it" },
+				   false, "a check does not pass", NULL },
 };
 _Static_assert(sizeof rows / sizeof *rows == FAILURES, "every failure has a row");
 

@@ -6,7 +6,7 @@
  * tool prints is not a fact: source code may mention rate limits. The only words that count are
  * the provider's own, in the body of an answer that refuses a request.
  *
- * Pure functions. The texts of the table live for ever.
+ * Pure functions. The table and its texts are constant.
  */
 #ifndef FAILURE_FAILURE_H
 #define FAILURE_FAILURE_H
@@ -39,7 +39,7 @@ enum failure {
 	FAILURES
 };
 
-/* What the loop does about it. */
+/* The loop's answer to a failure. */
 enum failure_response {
 	FAILURE_CONTINUE,    /* the next iteration */
 	FAILURE_COUNT_ERROR, /* the same, and the breakers count it */
@@ -53,11 +53,11 @@ struct failure_row {
 	const char *ledger_name; /* in a line of ledger.jsonl */
 	enum failure_response response;
 	bool vague;         /* says that something failed, but not what */
-	const char *what;   /* happened, as a clause; NULL: of NONE */
-	const char *remedy; /* what a person can do about it, as a clause; NULL: of NONE */
+	const char *what;   /* happened, as a clause; NULL for NONE */
+	const char *remedy; /* for a person, as a clause; NULL where the loop needs no help */
 };
 
-/* The row of a failure; of a number that is none, the row of OTHER. */
+/* The row of a failure; for an invalid number, the row of OTHER. */
 const struct failure_row *failure_row(enum failure failure);
 
 /* Finds a failure by any name that any version has written. Returns false where there is none. */
@@ -69,10 +69,10 @@ bool failure_find(const char *name, enum failure *ret_failure);
  */
 enum failure failure_from_http(unsigned int status, const char *type, const char *message);
 
-/* A name in a stream or a journal. NULL is no failure, an unknown name is OTHER. */
+/* A name in a stream or a journal. NULL means NONE, an unknown name OTHER. */
 enum failure failure_from_stream(const char *name);
 
-/* What two witnesses say about the end of a turn. */
+/* Two reports about the end of a turn. */
 struct failure_reports {
 	bool ok;          /* the agent says that it has finished well */
 	bool over_budget; /* Ringfence cut it off, or refused a request, to keep a money limit */
@@ -81,7 +81,7 @@ struct failure_reports {
 };
 
 /*
- * Which of them counts. The first rule that holds:
+ * Decides between them. The first rule that holds:
  *
  *   1. Over budget: BUDGET.
  *   2. The agent finished well: its own word, which is NONE unless something failed after that.
@@ -93,7 +93,7 @@ struct failure_reports {
  */
 enum failure failure_combine(const struct failure_reports *reports);
 
-/* What is known about an iteration. */
+/* Everything known about an iteration. */
 struct failure_facts {
 	int exit_code;
 	int signal; /* that ended the agent, 0 if none */

@@ -118,7 +118,7 @@ void call_settle(struct call *call)
 
 	if (!call->priced) {
 		if (call->unreached[0])
-			budget_tell_unreached(&engine->budget, call->unreached);
+			budget_tell_failure(&engine->budget, FAILURE_UNREACHABLE, call->unreached);
 		return;
 	}
 	call->priced = false;

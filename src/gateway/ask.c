@@ -134,6 +134,15 @@ static struct call *make_call(struct visit *visit, const struct http_request *re
 	return call;
 }
 
+/* Only a person can help here, if it is a request for work and not a probe. */
+static void refuse_key(struct visit *visit, enum usage_format format,
+		       const struct request_target *target, const char *text)
+{
+	if (target->route && target->route->billed)
+		budget_tell_failure(&visit->engine->budget, FAILURE_AUTHENTICATION, text);
+	call_refuse(visit, format, SHAPE_KEY, text);
+}
+
 /* What is wrong with a request by its head alone. Returns true if nothing is. */
 static bool judge_head(struct visit *visit, const struct http_request *request,
 		       const struct request_target *target, const struct traits *traits,
@@ -149,8 +158,8 @@ static bool judge_head(struct visit *visit, const struct http_request *request,
 		return false;
 	}
 	if (!traits->token) {
-		call_refuse(visit, format, SHAPE_KEY,
-			    "the key is not the token of this run; the real key is added outside");
+		refuse_key(visit, format, target,
+			   "the key is not the token of this run; the real key is added outside");
 		return false;
 	}
 	if (!target->route) {
@@ -161,7 +170,7 @@ static bool judge_head(struct visit *visit, const struct http_request *request,
 	if (!provider->place.set) {
 		snprintf(text, sizeof text, "there is no key for %s",
 			 provider_at(target->route->provider)->name);
-		call_refuse(visit, format, SHAPE_KEY, text);
+		refuse_key(visit, format, target, text);
 		return false;
 	}
 	if (engine->budget.money.latched && target->route->billed && !provider->free) {

@@ -33,13 +33,13 @@ enum owner_protocol_type {
 	OWNER_PROTOCOL_ANSWER, /* down: refusal `id` may be answered */
 	OWNER_PROTOCOL_READY,  /* up: confined; text: what holds less than it should, a line each */
 	OWNER_PROTOCOL_FAILED, /* up: text says why; it ends */
-	OWNER_PROTOCOL_REFUSED,   /* up: `refusal` */
-	OWNER_PROTOCOL_LEASE,     /* up: more money is wanted: `lease` */
-	OWNER_PROTOCOL_GRANT,     /* down: the answer to that: `grant` */
-	OWNER_PROTOCOL_ROW,       /* up: a request to a model is over: `row` */
-	OWNER_PROTOCOL_UNREACHED, /* up: one that costs nothing had no answer: text says why */
-	OWNER_PROTOCOL_CLOSE,     /* down: end everything, and tell what it cost */
-	OWNER_PROTOCOL_CLOSED,    /* up: that was all; `refused` */
+	OWNER_PROTOCOL_REFUSED, /* up: `refusal` */
+	OWNER_PROTOCOL_LEASE,   /* up: more money is wanted: `lease` */
+	OWNER_PROTOCOL_GRANT,   /* down: the answer to that: `grant` */
+	OWNER_PROTOCOL_ROW,     /* up: a request to a model is over: `row` */
+	OWNER_PROTOCOL_FAILURE, /* up: a request without a row failed: id is how, text says why */
+	OWNER_PROTOCOL_CLOSE,   /* down: end everything, and tell what it cost */
+	OWNER_PROTOCOL_CLOSED,  /* up: that was all; `refused` */
 	OWNER_PROTOCOL_REEL, /* down, behind the first if there is a tape: it, and of a replay its marks */
 	OWNER_PROTOCOL_NEWS, /* up: text is for the user; id 1: the tape of a replay was left; 0: one that is recorded has ended */
 	OWNER_PROTOCOL_TYPES,

@@ -101,3 +101,18 @@ def test_opencode_that_says_nothing_of_a_limit_is_understood_all_the_same(t, sta
     equal((entry["failure"], entry["counts"]), (failure, False), "the iteration", entry)
     if failure == "provider limit":
         expect(abs(waits["until_ms"] / 1000 - began - 3600) < 120, "the time that is waited for", waits)
+
+
+REFUSALS = {401: ("authentication_error", "authentication"), 403: ("permission_error", "permission"),
+            402: ("billing_error", "billing"), 404: ("not_found_error", "model not found")}
+
+
+@cases(*((agent, status) for agent in AGENTS for status in REFUSALS))
+@timeout(240)
+def test_a_refusal_that_only_a_person_can_settle_pauses_the_loop_at_once(t, agent, status):
+    kind, failure = REFUSALS[status]
+    loop = Routed(t, agent, [{"status": status, "kind": kind, "message": "not you", "again": -1}])
+    result = loop.work(options=loop.options)
+    (entry,) = loop.history()
+    equal((result.code, entry["failure"], entry["counts"]), (3, failure, False), "exit status and class", f"{result}\n{loop.log()[-3000:]}")
+    contains(result.out, "then ringfence resume", "what to do")

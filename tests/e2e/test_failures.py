@@ -115,6 +115,15 @@ def test_after_the_cause_is_removed_resume_goes_on_from_there(t, agent):
     equal((result.code, world.loop.status()["used"]), (0, 1), "exit status and iterations", result)
 
 
+def test_a_provider_without_a_key_pauses_the_loop_at_once(t):
+    """The gateway itself refuses the request."""
+    world = World(t, lambda request, _: message(), "plain")
+    world.loop.write("ask.py", ASK.replace("/v1/messages", "/v1/chat/completions"))
+    equal(world.run().code, 3, "exit status")
+    check_first_iteration(world.loop, "authentication", "pause")
+    equal(world.provider.requests, [], "requests")
+
+
 def test_a_request_that_is_answered_after_all_is_no_failure(t):
     """What counts is how the last request ended."""
     world = World(t, lambda request, _: message() if len(world.provider.requests) > 1 else refusal(401, "authentication_error", "no"), "plain")

@@ -67,9 +67,9 @@ void budget_tell(struct budget *budget, const struct ledger_row *row)
 		budget->loop->over = true;
 }
 
-void budget_tell_unreached(struct budget *budget, const char *why)
+void budget_tell_failure(struct budget *budget, enum failure failure, const char *why)
 {
-	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_UNREACHED };
+	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_FAILURE, .id = failure };
 
 	snprintf(message.u.text, sizeof message.u.text, "%s", why);
 	if (owner_protocol_send(budget->owner_fd, &message, NULL, 0, true) < 0)

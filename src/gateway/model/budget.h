@@ -7,6 +7,7 @@
 #ifndef GATEWAY_MODEL_BUDGET_H
 #define GATEWAY_MODEL_BUDGET_H
 
+#include "failure/failure.h"
 #include "gateway/event_loop.h"
 #include "gateway/owner/ledger.h"
 #include "gateway/owner_protocol.h"
@@ -59,7 +60,9 @@ void budget_granted(struct budget *budget, const struct owner_protocol_message *
 
 /* A line for the ledger. */
 void budget_tell(struct budget *budget, const struct ledger_row *row);
-void budget_tell_unreached(struct budget *budget, const char *why);
+
+/* A request without one has failed. */
+void budget_tell_failure(struct budget *budget, enum failure failure, const char *why);
 
 /* Something was settled or changed: who waits may go on, what is overdrawn is asked for. */
 void budget_changed(struct budget *budget);

@@ -330,7 +330,7 @@ int gateway_listen(struct gateway *gateway, int listener, struct error *err)
 static bool is_for_books(const struct owner_protocol_message *message)
 {
 	return message->type == OWNER_PROTOCOL_LEASE || message->type == OWNER_PROTOCOL_ROW ||
-	       message->type == OWNER_PROTOCOL_UNREACHED;
+	       message->type == OWNER_PROTOCOL_FAILURE;
 }
 
 /* What it has to say about requests and their money. Returns 0, or -1 with err set: then nothing may be spent. */
@@ -341,8 +341,8 @@ static int keep_books(struct gateway *gateway, const struct owner_protocol_messa
 	struct owner_protocol_grant *grant = &answer.u.grant;
 	const struct owner_protocol_lease *lease = &message->u.lease;
 
-	if (message->type == OWNER_PROTOCOL_UNREACHED) {
-		ledger_add_unreached(gateway->books, message->u.text);
+	if (message->type == OWNER_PROTOCOL_FAILURE) {
+		ledger_add_failure(gateway->books, message->id, message->u.text);
 		return 0;
 	}
 	if (message->type == OWNER_PROTOCOL_ROW)

@@ -341,12 +341,13 @@ void ledger_add_refused(struct ledger *books, uint32_t count)
 	books->news.refused += count;
 }
 
-void ledger_add_unreached(struct ledger *books, const char *text)
+void ledger_add_failure(struct ledger *books, uint32_t failure, const char *text)
 {
-	books->news.failure = FAILURE_UNREACHABLE;
+	books->news.failure = failure;
 	books->news.retry_at_ms = 0;
 	books->news.unreached[0] = '\0';
-	add_text(books->news.unreached, LEDGER_ERROR, text);
+	if (failure == FAILURE_UNREACHABLE)
+		add_text(books->news.unreached, LEDGER_ERROR, text);
 }
 
 void ledger_add_stray(struct ledger *books, const char *text)

@@ -74,8 +74,9 @@ int ledger_end_lease(struct ledger *books, bool in_order, struct error *err);
 /* So many requests were refused or cut, because the money was used up. */
 void ledger_add_refused(struct ledger *books, uint32_t count);
 
-/* A request that has no line, because it costs nothing, had no answer: why. */
-void ledger_add_unreached(struct ledger *books, const char *text);
+/* A request that has no line, because it costs nothing or did not leave, failed: how (enum failure),
+ * and why. */
+void ledger_add_failure(struct ledger *books, uint32_t failure, const char *text);
 
 /* A replay has left its tape: what is said about that. The first time counts. */
 void ledger_add_stray(struct ledger *books, const char *text);
