@@ -6,7 +6,7 @@
  *	fence.h		the plan at work, through one mechanism, with ringfence-init as process 1
  *	fence_result.h	how it ended
  *
- * A mechanism (fence_mechanism.h) gives the fence its namespaces and mounts; everything else is
+ * A mechanism (mechanism/mechanism.h) gives the fence its namespaces and mounts; everything else is
  * shared. Every run ends with a sweep (fence_quarantine.h).
  */
 #ifndef FENCE_FENCE_H

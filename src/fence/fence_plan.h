@@ -21,7 +21,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-struct fence_mechanism;
+struct mechanism;
 
 /* What the command may do at a path and below it. */
 struct fence_rule {
@@ -86,7 +86,7 @@ struct fence_plan {
 	struct list notices;          /* for the user, before the run */
 	struct list environment;
 	const struct fence_spec *spec;
-	const struct fence_mechanism *mechanism;
+	const struct mechanism *mechanism;
 	unsigned int weaker; /* bits of enum fence_weaker: given up, and missing here */
 };
 

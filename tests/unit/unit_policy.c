@@ -1,6 +1,6 @@
 /* What is special by name, how rules are judged, and what a spec may say. Works in a folder of its
  * own. */
-#include "fence/fence_mechanism.h"
+#include "fence/mechanism/mechanism.h"
 #include "unit.h"
 
 #include "fence/plan/defaults.h"
@@ -349,9 +349,8 @@ int main(void)
 	patterns();
 	refusals();
 	CHECK("every mechanism has a name and all operations",
-	      fence_mechanism_find("bwrap") && fence_mechanism_find("none") &&
-		      fence_mechanism_find("auto") == fence_mechanism_find("bwrap") &&
-		      !fence_mechanism_find("x"));
+	      mechanism_find("bwrap") && mechanism_find("none") &&
+		      mechanism_find("auto") == mechanism_find("bwrap") && !mechanism_find("x"));
 	unlink(init);
 	nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	free(home);

@@ -2,7 +2,7 @@
 #include "fence/plan/policy.h"
 
 #include "fence/after/sweep.h"
-#include "fence/fence_mechanism.h"
+#include "fence/mechanism/mechanism.h"
 #include "fence/plan/defaults.h"
 #include "fence/plan/environment.h"
 #include "fence/plan/home.h"
@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static const char built_in[] = "built-in";
@@ -414,14 +415,30 @@ static int make(struct fence_plan *plan, struct error *err)
 	return environment_make(plan, err);
 }
 
+/* The protections that may be given up, and that this kernel really lacks. */
+static unsigned int missing_here(const struct fence_plan *plan)
+{
+	enum { ABI_USABLE = 2, ABI_SCOPES = 6 };
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			   1 /* LANDLOCK_CREATE_RULESET_VERSION */);
+	unsigned int missing = 0;
+
+	if (abi < ABI_USABLE)
+		missing |= FENCE_WEAKER_LANDLOCK;
+	if (abi < ABI_SCOPES && plan->spec->net == FENCE_NET_OPEN)
+		missing |= FENCE_WEAKER_ABSTRACT_SOCKETS;
+	return missing;
+}
+
 int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err)
 {
 	struct fence_plan plan = { .spec = spec };
 
-	plan.mechanism = fence_mechanism_find(
+	plan.mechanism = mechanism_find(
 		spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ? "none" : spec->mechanism);
 	if (!plan.mechanism)
 		return error_set(err, "there is no mechanism '%s' (auto, bwrap)", spec->mechanism);
+	plan.weaker = spec->accepted_weaker & missing_here(&plan);
 	if (plan.mechanism->detect(err) < 0 || make(&plan, err) < 0 ||
 	    plan.mechanism->plan(&plan, err) < 0) {
 		fence_plan_release(&plan);

@@ -1,4 +1,4 @@
-/* Writing the order that init gets (see wire.h), but for the rules, which the mechanism adds. */
+/* Writes the order for init (wire.h), except for the file tree (tree_describe()). */
 #ifndef FENCE_RUN_BRIEFING_H
 #define FENCE_RUN_BRIEFING_H
 

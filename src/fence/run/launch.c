@@ -1,5 +1,5 @@
 /* How a run begins: see session.h. */
-#include "fence/fence_mechanism.h"
+#include "fence/mechanism/mechanism.h"
 #include "fence/run/session.h"
 
 #include "fence/run/briefing.h"
@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -48,7 +49,7 @@ static bool protected_file(const struct fence_plan *plan, int fd)
 
 /* A folder or a disk as stdin would be a door: through a folder's descriptor a process walks out of
  * the fence. */
-static int check_stdio(struct fence_start *start, uint32_t *ret_terminal, struct error *err)
+static int check_stdio(struct mechanism_start *start, uint32_t *ret_terminal, struct error *err)
 {
 	static const char *const names[] = { "stdin", "stdout", "stderr" };
 
@@ -126,12 +127,43 @@ static int send_order(const struct session *session, const struct buffer *order,
 	return 0;
 }
 
+/* Decides on the file tree while the mechanism's child loads, has it mounted, and adds to the order
+ * what init must find. */
+static int mount_tree(struct mechanism_start *how, struct buffer *order, struct error *err)
+{
+	const struct mechanism *mechanism = how->plan->mechanism;
+	struct tree tree;
+	int result;
+
+	if (how->plan->weaker & FENCE_WEAKER_NO_FENCE)
+		return 0;
+	if (tree_make(how->plan, &tree, err) < 0)
+		return -1;
+	result = mechanism->mount(how, &tree, err);
+	tree_describe(&tree, order);
+	tree_release(&tree);
+	return result;
+}
+
+static int start_mechanism(struct session *session, struct mechanism_start *how,
+			   struct buffer *order, struct error *err)
+{
+	int result = how->plan->mechanism->start(how, err);
+
+	session->child = how->child;
+	if (result == 0)
+		result = mount_tree(how, order, err);
+	fd_close(&how->gate);
+	free(how->program);
+	return result;
+}
+
 int session_start(struct session *session, struct error *err)
 {
 	AUTO_BUFFER struct buffer order = BUFFER_INIT(64 << 20);
-	struct fence_start how = { .plan = session->plan,
-				   .limiter = &session->limiter,
-				   .order = &order };
+	struct mechanism_start how = { .plan = session->plan,
+				       .limiter = &session->limiter,
+				       .gate = -1 };
 	uint32_t terminal = 0;
 	char abstract[64];
 	int sockets[2];
@@ -168,7 +200,7 @@ int session_start(struct session *session, struct error *err)
 	how.control = sockets[1];
 	how.complaints = pipes[1];
 
-	int result = session->plan->mechanism->start(&how, &session->child, err);
+	int result = start_mechanism(session, &how, &order, err);
 
 	close(sockets[1]);
 	close(pipes[1]);
@@ -179,7 +211,6 @@ int session_start(struct session *session, struct error *err)
 		result = briefing_write(&order, &briefing, err);
 	if (result == 0)
 		result = send_order(session, &order, err);
-	session->deadline_ms = clock_steady_ms() + FENCE_SETUP_MS +
-			       FENCE_SETUP_MS_PER_RULE * session->plan->rule_count;
+	session->deadline_ms = clock_steady_ms() + mechanism_setup_ms(session->plan);
 	return result;
 }

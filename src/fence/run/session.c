@@ -3,7 +3,7 @@
 
 #include "fence/after/sweep.h"
 #include "fence/fence.h"
-#include "fence/fence_mechanism.h"
+#include "fence/mechanism/mechanism.h"
 #include "util/clock.h"
 #include "util/fd.h"
 #include "util/mem.h"

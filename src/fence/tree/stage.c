@@ -4,6 +4,7 @@
 #include "fence/tree/remedy.h"
 #include "util/fd.h"
 #include "util/mem.h"
+#include "util/mounts.h"
 #include "util/path.h"
 
 #include <errno.h>
@@ -420,4 +421,26 @@ int stage_lend(struct stage *stage, int source, struct error *err)
 	    syscall(SYS_move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return error_sys(err, "mount at '%s'", place);
 	return fd_steal(&tree);
+}
+
+/* Root's folders are lent one mount each: what is mounted inside of one would not come along. */
+static int refuse_nested(void *context, uint64_t device, const char *path, struct error *err)
+{
+	const struct fence_plan *plan = context;
+
+	(void)device;
+	for (size_t i = 0; i < plan->rule_count; i++)
+		if (plan->rules[i].lent && path_within(path, plan->rules[i].path) &&
+		    strcmp(path, plan->rules[i].path) != 0)
+			return error_set(
+				err,
+				"'%s' is mounted inside of root's '%s', and a mount inside of it cannot be lent "
+				"to another uid; unmount it, or give the project to a user (chown -R)",
+				path, plan->rules[i].path);
+	return 0;
+}
+
+int stage_check(const struct fence_plan *plan, struct error *err)
+{
+	return plan->identity.mapped ? mounts_each(refuse_nested, (void *)plan, err) : 0;
 }

@@ -35,6 +35,9 @@ enum stage_how {
 	STAGE_DEVICES = 2, /* device files work */
 };
 
+/* Refuses a plan that cannot be built on a stage. Returns 0, or -1 with err set. */
+int stage_check(const struct fence_plan *plan, struct error *err);
+
 /*
  * Makes this process the stage's first: new namespaces, which no mount of the host's follows into. A plain user's
  * right to mount is that of a user namespace in which nothing but the user's ids exist. Another process joins

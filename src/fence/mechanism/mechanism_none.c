@@ -2,20 +2,19 @@
  * No fence at all: the user's explicit and ugly wish. ringfence-init still supervises the command
  * (lifeline, signals, stragglers), but nothing is confined and nothing is proven.
  */
-
-#include "fence/fence_mechanism.h"
 #include "fence/fence_result.h"
+#include "fence/mechanism/mechanism.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-int none_detect(struct error *err)
+int mechanism_none_detect(struct error *err)
 {
 	(void)err;
 	return 0;
 }
 
-int none_plan(struct fence_plan *plan, struct error *err)
+int mechanism_none_plan(struct fence_plan *plan, struct error *err)
 {
 	if (plan->spec->listen_count)
 		return error_set(
@@ -33,7 +32,7 @@ int none_plan(struct fence_plan *plan, struct error *err)
 	return 0;
 }
 
-int none_start(const struct fence_start *start, pid_t *ret_pid, struct error *err)
+int mechanism_none_start(struct mechanism_start *start, struct error *err)
 {
 	pid_t child = fork();
 
@@ -43,18 +42,25 @@ int none_start(const struct fence_start *start, pid_t *ret_pid, struct error *er
 		char *const arguments[] = { (char *)"ringfence-init", NULL };
 		char *const environment[] = { NULL };
 
-		if (fence_mechanism_prepare_child(start, err) == 0) {
+		if (mechanism_prepare_child(start, err) == 0) {
 			execve(start->plan->init, arguments, environment);
 			error_sys(err, "start '%s'", start->plan->init);
 		}
 		dprintf(2, "%s", err->text);
 		_exit(FENCE_EXIT_NOT_SET_UP);
 	}
-	*ret_pid = child;
+	start->child = child;
 	return 0;
 }
 
-void none_classify(const char *complaints, int status, struct error *err)
+int mechanism_none_mount(struct mechanism_start *start, const struct tree *tree, struct error *err)
+{
+	(void)start;
+	(void)tree;
+	return error_set(err, "without a fence there is no file tree to mount");
+}
+
+void mechanism_none_classify(const char *complaints, int status, struct error *err)
 {
 	error_set(err, "ringfence-init ended early (status %d) %s", status, complaints);
 }

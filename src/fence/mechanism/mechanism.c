@@ -1,0 +1,108 @@
+/* The table of mechanisms, and what they share: see mechanism.h. */
+#include "fence/mechanism/mechanism.h"
+
+#include "fence/watch/limit.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct mechanism mechanisms[] = {
+#define MECHANISM_ENTRY(id)                                     \
+	[MECHANISM_##id] = { .name = #id,                       \
+			     .detect = mechanism_##id##_detect, \
+			     .plan = mechanism_##id##_plan,     \
+			     .start = mechanism_##id##_start,   \
+			     .mount = mechanism_##id##_mount,   \
+			     .classify = mechanism_##id##_classify },
+	MECHANISM_LIST(MECHANISM_ENTRY)
+#undef MECHANISM_ENTRY
+};
+
+_Static_assert(sizeof mechanisms / sizeof *mechanisms == MECHANISM_COUNT,
+	       "every mechanism has its entry");
+
+const struct mechanism *mechanism_find(const char *name)
+{
+	if (strcmp(name, "auto") == 0)
+		return &mechanisms[MECHANISM_bwrap];
+	for (size_t i = 0; i < MECHANISM_COUNT; i++)
+		if (strcmp(mechanisms[i].name, name) == 0)
+			return &mechanisms[i];
+	return NULL;
+}
+
+uint64_t mechanism_setup_ms(const struct fence_plan *plan)
+{
+	return MECHANISM_SETUP_MS + MECHANISM_SETUP_MS_PER_RULE * plan->rule_count;
+}
+
+char *mechanism_program(const char *name, const char *variable)
+{
+	static const char *const folders[] = { "/usr/bin", "/bin", "/usr/local/bin",
+					       "/run/current-system/sw/bin" };
+	const char *chosen = getenv(variable);
+
+	if (chosen && chosen[0] == '/')
+		return mem_dup(chosen);
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		char *path = mem_format("%s/%s", folders[i], name);
+
+		if (access(path, X_OK) == 0)
+			return path;
+		free(path);
+	}
+	return mem_format("%s/%s", folders[0], name);
+}
+
+int mechanism_check_program(const struct fence_plan *plan, const char *program, struct error *err)
+{
+	AUTO_FREE char *real = realpath(program, NULL);
+	const struct fence_rule *rule = real ? fence_plan_decide(plan, real) : NULL;
+
+	if (rule && rule->access == WIRE_WRITE)
+		return error_with(err, ERROR_REFUSED,
+				  "no fence: '%s' is inside of what the command may write", real);
+	return 0;
+}
+
+int mechanism_prepare_child(const struct mechanism_start *start, struct error *err)
+{
+	sigset_t none;
+
+	const int wanted[WIRE_FD_END] = { start->stdio[0], start->stdio[1], start->complaints,
+					  start->control, start->stdio[2] };
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGCHLD, SIG_DFL); /* ignored, nobody could wait for anybody */
+	setsid(); /* a signal to the caller's process group is for ringfence, which passes it on */
+
+	if (fd_place(wanted, WIRE_FD_END) < 0)
+		return error_sys(err, "place the descriptors");
+	return limit_enter(start->limiter, err);
+}
+
+static const char own_complaint[] = "ringfence: ";
+
+void mechanism_complain(const struct mechanism_start *start, const struct error *err)
+{
+	dprintf(start->complaints, "%s%s", own_complaint, err->text);
+}
+
+bool mechanism_complained(const char *complaints, int status, struct error *err)
+{
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+		error_set(err, "no fence: it was not up in time (does a file system hang?)");
+		return true;
+	}
+	if (strncmp(complaints, own_complaint, strlen(own_complaint)) != 0)
+		return false;
+	error_set(err, "%s", complaints + strlen(own_complaint));
+	return true;
+}

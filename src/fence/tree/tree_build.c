@@ -1,0 +1,197 @@
+/* Mounting the tree of a fence on a stage: see tree.h. */
+#include "fence/plan/defaults.h"
+#include "fence/tree/stage.h"
+#include "fence/tree/tree.h"
+#include "fence/watch/limit.h"
+#include "util/fd.h"
+#include "util/path.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Empty files take memory too. One for each page, as the kernel has it by itself. */
+static uint64_t inodes_for(uint64_t size)
+{
+	enum { PAGE = 4096, LEAST = 1024 };
+
+	return size / PAGE < LEAST ? LEAST : size / PAGE;
+}
+
+static int mount_tmpfs(const struct stage *stage, const struct tree_entry *entry,
+		       const struct stage_target *target, struct error *err)
+{
+	AUTO_BUFFER struct buffer options = BUFFER_INIT(200);
+
+	buffer_printf(&options, "mode=%s,uid=%u,gid=%u", entry->mode, stage->identity->uid,
+		      stage->identity->gid);
+	if (stage->tmp_size)
+		buffer_printf(&options, ",size=%llu,nr_inodes=%llu",
+			      (unsigned long long)stage->tmp_size,
+			      (unsigned long long)inodes_for(stage->tmp_size));
+	return stage_file_system(stage, "tmpfs", buffer_text(&options), target, err);
+}
+
+/* The folder of the user's that is lent, as it lies on the stage. */
+struct loan {
+	const char *path;
+	int fd;
+};
+
+/* The very file that the policy judged, or an error: it may have been swapped since. */
+static int open_rule(const struct fence_rule *rule, const struct loan *loan, struct error *err)
+{
+	bool below = loan->path && path_within(rule->path, loan->path) &&
+		     strcmp(rule->path, loan->path) != 0;
+	AUTO_FD fd = below ? fd_openat2(loan->fd, rule->path + strlen(loan->path) + 1, O_PATH, 0,
+					RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH)
+			   : fd_openat2(AT_FDCWD, rule->path, O_PATH, 0, RESOLVE_NO_SYMLINKS);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_sys(err, "open '%s' (did it change while the fence was made?)",
+				 rule->path);
+	if (status.st_dev != rule->device || status.st_ino != rule->inode)
+		return error_set(err, "'%s' changed while the fence was made; start again",
+				 rule->path);
+	return fd_steal(&fd);
+}
+
+/* What is shown instead of something: by itself, lent if anything is. What is only read may be readable as it is. */
+static int open_cover(const struct fence_rule *rule, struct stage *stage, struct error *err)
+{
+	const struct fence_rule itself = { .path = rule->source,
+					   .device = rule->source_device,
+					   .inode = rule->source_inode };
+	AUTO_FD fd = open_rule(&itself, &(struct loan){ .fd = -1 }, err);
+	int lent;
+
+	if (fd < 0 || stage->mapping < 0)
+		return fd_steal(&fd);
+	lent = stage_lend(stage, fd, err);
+	if (lent >= 0 || rule->access != WIRE_WRITE)
+		return lent >= 0 ? lent : fd_steal(&fd);
+	return error_set(
+		err,
+		"'%s' is root's, and its file system cannot lend it to another uid; use --git read-only, or keep the "
+		"state on another one (RINGFENCE_STATE_DIR)",
+		rule->source);
+}
+
+/* The source of a rule that shows something: what is in a folder that is lent is reached through it. */
+static int open_source(const struct fence_rule *rule, struct stage *stage, struct loan *loan,
+		       struct error *err)
+{
+	AUTO_FD fd = open_rule(rule, loan, err);
+
+	if (fd < 0 || !rule->lent || stage->mapping < 0 ||
+	    (loan->path && path_within(rule->path, loan->path)))
+		return fd_steal(&fd);
+
+	int lent = stage_lend(stage, fd, err);
+
+	if (lent >= 0) {
+		fd_close(&loan->fd);
+		*loan = (struct loan){ rule->path, fcntl(lent, F_DUPFD_CLOEXEC, 3) };
+	}
+	return lent;
+}
+
+/* What entries of one tree share while they are mounted. */
+struct shared {
+	int file, folder; /* the stubs of hidden files and folders; -1: not needed so far */
+	struct loan loan;
+};
+
+static int open_stub(struct shared *shared, const struct tree_entry *entry, struct error *err)
+{
+	int *fd = entry->is_dir ? &shared->folder : &shared->file;
+
+	if (*fd < 0)
+		*fd = open(entry->source, O_PATH | O_CLOEXEC);
+	return *fd < 0 ? error_sys(err, "open '%s'", entry->source) : *fd;
+}
+
+/* Shows what a rule names, or the stub that hides it. */
+static int show_rule(struct stage *stage, const struct tree_entry *entry,
+		     const struct stage_target *target, struct shared *shared, struct error *err)
+{
+	AUTO_FD source = -1;
+
+	if (entry->rule->access == WIRE_HIDE) {
+		int stub = open_stub(shared, entry, err);
+
+		return stub < 0 ? -1 : stage_show(stage, stub, target, STAGE_READ_ONLY, err);
+	}
+	source = entry->rule->source ? open_cover(entry->rule, stage, err)
+				     : open_source(entry->rule, stage, &shared->loan, err);
+	return source < 0 ? -1
+			  : stage_show(stage, source, target, entry->writable ? 0 : STAGE_READ_ONLY,
+				       err);
+}
+
+static int mount_entry(struct stage *stage, const struct tree_entry *entry, struct shared *shared,
+		       struct error *err)
+{
+	const struct stage_target target = { .path = entry->path,
+					     .is_dir = entry->is_dir,
+					     .judged = entry->exists ? entry->rule : NULL };
+
+	switch (entry->kind) {
+	case TREE_FOLDER:
+		return stage_folder(stage, entry->path, err);
+	case TREE_SYMLINK:
+		return stage_symlink(stage, entry->source, entry->path, err);
+	case TREE_SHOWN:
+		return entry->rule ? show_rule(stage, entry, &target, shared, err)
+				   : stage_show_path(stage, entry->source, &target, STAGE_READ_ONLY,
+						     err);
+	case TREE_TMPFS:
+		return mount_tmpfs(stage, entry, &target, err);
+	case TREE_DEVICES:
+		return stage_show_files(stage, defaults_devices, entry->path, STAGE_DEVICES, err);
+	case TREE_PTS:
+		return stage_file_system(stage, "devpts", "newinstance,ptmxmode=0666,mode=620",
+					 &target, err);
+	}
+	return error_set(err, "'%s' is of an unknown kind", entry->path);
+}
+
+/* Folders that were emptied become read-only once everything in them is mounted; the root as well. */
+static int seal(struct stage *stage, const struct tree *tree, struct error *err)
+{
+	for (size_t i = 0; i < tree->count; i++)
+		if (tree->items[i].kind == TREE_TMPFS && !tree->items[i].writable &&
+		    stage_seal(stage, tree->items[i].path, err) < 0)
+			return -1;
+	return stage_seal(stage, "/", err);
+}
+
+static int mount_all(struct stage *stage, const struct tree *tree, struct error *err)
+{
+	struct shared shared = { .file = -1, .folder = -1, .loan.fd = -1 };
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && i < tree->count; i++)
+		result = mount_entry(stage, &tree->items[i], &shared, err);
+	fd_close(&shared.file);
+	fd_close(&shared.folder);
+	fd_close(&shared.loan.fd);
+	return result < 0 ? -1 : seal(stage, tree, err);
+}
+
+char *tree_build(const struct tree *tree, const char *needed, struct error *err)
+{
+	const struct fence_plan *plan = tree->plan;
+	const char *const all_needed[] = { plan->state, plan->init, needed, NULL };
+	mode_t mask = umask(0);
+	struct stage stage;
+	int result = stage_begin(&stage, plan, all_needed, err);
+
+	stage.tmp_size = limit_tmp_size(plan->spec);
+	if (result == 0)
+		result = mount_all(&stage, tree, err);
+	umask(mask);
+	return result < 0 ? NULL : stage.place;
+}
