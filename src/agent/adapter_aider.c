@@ -1,6 +1,7 @@
 /* aider: from its documentation. It prints text for people, and has no sessions that have names. */
 #include "agent/adapter.h"
 #include "agent/agent_reader.h"
+#include "provider/provider.h"
 
 static const char *const words[] = { "--message-file",    "/dev/stdin",          "--no-pretty",
 				     "--no-stream",       "--no-auto-commits",   "--no-gitignore",
@@ -13,8 +14,8 @@ static const char *const environment[] = { "AIDER_CHAT_HISTORY_FILE=/tmp/aider.c
 					   "AIDER_INPUT_HISTORY_FILE=/tmp/aider.input.history",
 					   NULL };
 static const char *const bypass_env[] = { NULL };
-static const char *const keys[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY",
-				    "OPENROUTER_API_KEY", NULL };
+static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_OPENAI_KEY,
+				    PROVIDER_GEMINI_KEY, "OPENROUTER_API_KEY", NULL };
 static const char *const passes[] = { "OPENAI_API_BASE", "ANTHROPIC_API_BASE", NULL };
 static const char *const hides[] = { ".aider.conf.yml", ".aider.model.settings.yml", NULL };
 static const char *const sessions[] = { NULL };

@@ -1,6 +1,7 @@
 /* The built-in agent, ringfence-agent (src/builtin): the one that needs nothing to be installed. */
 #include "agent/adapter.h"
 #include "agent/agent_reader.h"
+#include "provider/provider.h"
 
 static const char *const words[] = { NULL };
 static const char *const bypass[] = { NULL };
@@ -9,8 +10,8 @@ static const char *const resume[] = { "--resume", NULL };
 static const char *const last[] = { NULL };
 static const char *const environment[] = { NULL };
 static const char *const bypass_env[] = { NULL };
-static const char *const keys[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY", NULL };
-static const char *const passes[] = { "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", NULL };
+static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_OPENAI_KEY, NULL };
+static const char *const passes[] = { PROVIDER_ANTHROPIC_BASE, PROVIDER_OPENAI_BASE, NULL };
 static const char *const hides[] = { NULL };
 static const char *const sessions[] = { ".ringfence-agent", NULL };
 

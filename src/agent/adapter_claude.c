@@ -9,6 +9,7 @@
  */
 #include "agent/adapter.h"
 #include "agent/stream.h"
+#include "provider/provider.h"
 
 #include <string.h>
 
@@ -289,9 +290,9 @@ static const char *const environment[] = {
 	"CLAUDE_CODE_MAX_RETRIES=3", NULL
 };
 static const char *const bypass_env[] = { NULL };
-static const char *const keys[] = { "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN",
-				    "CLAUDE_CODE_OAUTH_TOKEN", NULL };
-static const char *const passes[] = { "ANTHROPIC_BASE_URL", NULL };
+static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_ANTHROPIC_TOKEN,
+				    PROVIDER_ANTHROPIC_OAUTH, NULL };
+static const char *const passes[] = { PROVIDER_ANTHROPIC_BASE, NULL };
 static const char *const hides[] = { NULL };
 static const char *const sessions[] = { ".claude/projects", NULL };
 

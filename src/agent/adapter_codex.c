@@ -8,6 +8,7 @@
  */
 #include "agent/adapter.h"
 #include "agent/stream.h"
+#include "provider/provider.h"
 
 #include <string.h>
 
@@ -230,7 +231,7 @@ static const char *const resume[] = { "resume", NULL };
 static const char *const last[] = { "-", NULL };
 static const char *const environment[] = { NULL };
 static const char *const bypass_env[] = { NULL };
-static const char *const keys[] = { "CODEX_API_KEY", "OPENAI_API_KEY", NULL };
+static const char *const keys[] = { PROVIDER_OPENAI_CODEX, PROVIDER_OPENAI_KEY, NULL };
 static const char *const passes[] = { NULL };
 /* It does not start where its folder in the project cannot be read; so the project is not trusted instead. */
 static const char *const hides[] = { NULL };

@@ -7,6 +7,7 @@
  */
 #include "agent/adapter.h"
 #include "agent/stream.h"
+#include "provider/provider.h"
 
 #include <string.h>
 
@@ -230,8 +231,8 @@ static const char *const last[] = { NULL };
 /* It would start itself again with more memory, and outlive the one that was started. */
 static const char *const environment[] = { "GEMINI_CLI_NO_RELAUNCH=true", NULL };
 static const char *const bypass_env[] = { "GEMINI_CLI_TRUST_WORKSPACE=true", NULL };
-static const char *const keys[] = { "GEMINI_API_KEY", NULL };
-static const char *const passes[] = { "GOOGLE_GEMINI_BASE_URL", NULL };
+static const char *const keys[] = { PROVIDER_GEMINI_KEY, NULL };
+static const char *const passes[] = { PROVIDER_GEMINI_BASE, NULL };
 static const char *const hides[] = { ".gemini", NULL };
 static const char *const sessions[] = { ".gemini/tmp", NULL };
 

@@ -7,6 +7,7 @@
  */
 #include "agent/adapter.h"
 #include "agent/stream.h"
+#include "provider/provider.h"
 
 #include <string.h>
 
@@ -179,8 +180,9 @@ static const char *const environment[] = { "OPENCODE_DISABLE_MODELS_FETCH=1",
 					   "OPENCODE_DISABLE_SHARE=1",
 					   NULL };
 static const char *const bypass_env[] = { NULL };
-static const char *const keys[] = { "ANTHROPIC_API_KEY",  "OPENAI_API_KEY",   "GEMINI_API_KEY",
-				    "OPENROUTER_API_KEY", "OPENCODE_API_KEY", NULL };
+static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_OPENAI_KEY,
+				    PROVIDER_GEMINI_KEY,    "OPENROUTER_API_KEY",
+				    "OPENCODE_API_KEY",     NULL };
 static const char *const passes[] = { "OPENCODE_CONFIG_CONTENT", NULL };
 /* Plugins in this folder are run whatever its options say. */
 static const char *const hides[] = { ".opencode", NULL };

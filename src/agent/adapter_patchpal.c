@@ -4,14 +4,15 @@
  */
 #include "agent/adapter.h"
 #include "agent/agent_reader.h"
+#include "provider/provider.h"
 
 static const char *const words[] = { NULL };
 static const char *const bypass[] = { NULL };
 static const char *const last[] = { NULL };
 static const char *const environment[] = { NULL };
 static const char *const bypass_env[] = { "PATCHPAL_REQUIRE_PERMISSION=false", NULL };
-static const char *const keys[] = { "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "HOSTED_VLLM_API_KEY",
-				    NULL };
+static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_OPENAI_KEY,
+				    "HOSTED_VLLM_API_KEY", NULL };
 static const char *const passes[] = { "PATCHPAL_MODEL", "HOSTED_VLLM_API_BASE", NULL };
 static const char *const hides[] = { ".patchpal", NULL };
 static const char *const sessions[] = { NULL };

@@ -223,26 +223,20 @@ static void write_chat(const struct dialect_request *request, struct buffer *out
 }
 
 const struct dialect dialect_anthropic = {
-	.name = "anthropic",
-	.place_variable = "ANTHROPIC_BASE_URL",
-	.key_variable = "ANTHROPIC_API_KEY",
+	.provider = PROVIDER_ANTHROPIC,
 	.path = "/v1/messages",
 	.models_path = "/v1/models",
 	.lines = "anthropic-version: 2023-06-01\r\n",
-	.key_line = "x-api-key: ",
 	.model = "claude-sonnet-5-5",
 	.reader = { USAGE_ANTHROPIC, reply_take_anthropic },
 	.write = write_anthropic,
 };
 
 const struct dialect dialect_chat = {
-	.name = "openai",
-	.place_variable = "OPENAI_BASE_URL",
-	.key_variable = "OPENAI_API_KEY",
+	.provider = PROVIDER_OPENAI,
 	.path = "/chat/completions",
 	.models_path = "/models",
 	.lines = "",
-	.key_line = "authorization: Bearer ",
 	.model = "gpt-6-sol",
 	.reader = { USAGE_CHAT, reply_take_chat },
 	.write = write_chat,

@@ -9,6 +9,7 @@
 
 #include "builtin/conversation.h"
 #include "builtin/reply.h"
+#include "provider/provider.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,12 +26,10 @@ struct dialect_request {
 };
 
 struct dialect {
-	const char *name;
-	const char *place_variable, *key_variable;
+	enum provider_id provider;
 	const char *path;        /* behind the base URL */
 	const char *models_path; /* likewise: GET tells which there are */
 	const char *lines;       /* of the head */
-	const char *key_line;    /* the one before the key */
 	const char *model;       /* where none is named */
 	struct reply_reader reader;
 	void (*write)(const struct dialect_request *request, struct buffer *out);

@@ -47,7 +47,8 @@ static const char usage_text[] =
 	"\n"
 	"The built-in coding agent of Ringfence, started by ringfence run --agent builtin. It works in the current\n"
 	"folder, reads its prompt from stdin, and prints one JSON object a line (docs/loop.md). The model is reached\n"
-	"at ANTHROPIC_BASE_URL or OPENAI_BASE_URL, which are http:// addresses, with the key of the same provider.\n";
+	"at " PROVIDER_ANTHROPIC_BASE " or " PROVIDER_OPENAI_BASE
+	", which are http:// addresses, with the key of the same provider.\n";
 
 struct options {
 	const char *model;
@@ -138,14 +139,13 @@ static bool is_set(const char *variable)
 /* The provider that a model is of; without one, the first that can be reached. */
 static const struct dialect *choose(const char *model, struct error *err)
 {
-	bool anthropic = is_set(dialect_anthropic.place_variable);
-	bool openai = is_set(dialect_chat.place_variable);
+	bool anthropic = is_set(PROVIDER_ANTHROPIC_BASE);
+	bool openai = is_set(PROVIDER_OPENAI_BASE);
 
 	if (!anthropic && !openai) {
-		error_set(
-			err,
-			"no model can be reached: neither ANTHROPIC_BASE_URL nor OPENAI_BASE_URL is set (ringfence run does that "
-			"for every provider whose key it finds, or whose upstream is set)");
+		error_set(err, "no model can be reached: neither " PROVIDER_ANTHROPIC_BASE
+			       " nor " PROVIDER_OPENAI_BASE " is set (ringfence run does that "
+			       "for every provider whose key it finds, or whose upstream is set)");
 		return NULL;
 	}
 	if (anthropic && openai && model)
@@ -164,12 +164,13 @@ static bool is_local(const char *name)
 /* Takes the key out of the environment, where whatever runs here could read it. */
 static int take_key(const struct dialect *dialect, char *ret_key, struct error *err)
 {
-	const char *key = getenv(dialect->key_variable);
+	const char *variable = provider_at(dialect->provider)->keys[0];
+	const char *key = getenv(variable);
 
 	if (!key)
 		key = "";
 	if (strlen(key) >= SECRET || strpbrk(key, "\r\n"))
-		return error_set(err, "%s is no key", dialect->key_variable);
+		return error_set(err, "%s is no key", variable);
 	memcpy(ret_key, key, strlen(key) + 1);
 	return 0;
 }
@@ -177,10 +178,6 @@ static int take_key(const struct dialect *dialect, char *ret_key, struct error *
 /* May a command have this variable? Keys of models are not for it, in whichever variable they stand. */
 static bool is_for_commands(const char *variable, const char *key)
 {
-	static const char *const never[] = {
-		"ANTHROPIC_",     "OPENAI_",        "GEMINI_",
-		"GOOGLE_GEMINI_", "GOOGLE_API_KEY", "RINGFENCE_",
-	};
 	static const char *const proxies[] = { "http_proxy=",
 					       "https_proxy=",
 					       "all_proxy=",
@@ -190,9 +187,8 @@ static bool is_for_commands(const char *variable, const char *key)
 					       "cargo_http_proxy=" };
 	bool models_only = is_set("RINGFENCE_MODELS") && !is_set("RINGFENCE_HOSTS");
 
-	for (size_t i = 0; i < sizeof never / sizeof *never; i++)
-		if (strncmp(variable, never[i], strlen(never[i])) == 0)
-			return false;
+	if (provider_owns(variable) || strncmp(variable, "RINGFENCE_", 10) == 0)
+		return false;
 	if (*key && strstr(variable, key))
 		return false;
 	/* A proxy that leads to models alone is none for a command. */
@@ -271,16 +267,31 @@ static void alive(void *context)
 	say_alive();
 }
 
+/* The lines of each request's head; the caller frees. */
+static char *head_lines(const struct dialect *dialect, const char *key)
+{
+	AUTO_BUFFER struct buffer lines = BUFFER_INIT(2 * SECRET + 1024);
+	char *text;
+
+	buffer_add_text(&lines, dialect->lines);
+	if (*key)
+		provider_add_key(provider_at(dialect->provider), key, &lines);
+	text = mem_dup(buffer_text(&lines));
+	if (lines.data)
+		explicit_bzero(lines.data, lines.used);
+	return text;
+}
+
 static int open_ask(struct completion *ask, const struct options *options, const char *key,
 		    uint64_t *window, struct completion_end *end)
 {
+	const struct provider *provider = provider_at(ask->dialect->provider);
+
 	ask->link = HTTPCLIENT_INIT;
 	ask->link.tick = alive;
-	ask->lines = mem_format("%s%s%s%s", ask->dialect->lines, *key ? ask->dialect->key_line : "",
-				key, *key ? "\r\n" : "");
-	ask->local = is_local(ask->dialect->name);
-	if (httpclient_place_read(getenv(ask->dialect->place_variable), &ask->link.place,
-				  &end->why) < 0)
+	ask->lines = head_lines(ask->dialect, key);
+	ask->local = is_local(provider->name);
+	if (httpclient_place_read(getenv(provider->base_variable), &ask->link.place, &end->why) < 0)
 		return -1;
 	if (options->model)
 		ask->model = mem_dup(options->model);

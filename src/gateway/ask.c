@@ -32,8 +32,10 @@ static bool is_token(const struct engine *engine, struct http_text given)
 
 static bool carries_key(struct http_text name)
 {
-	return http_text_is(name, "x-api-key") || http_text_is(name, "authorization") ||
-	       http_text_is(name, "x-goog-api-key") || http_text_is(name, "api-key");
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
+		if (http_text_is(name, provider_at(i)->key_header))
+			return true;
+	return http_text_is(name, "authorization") || http_text_is(name, "api-key");
 }
 
 /* A key in the query, as some clients of Gemini have it. */
@@ -56,7 +58,7 @@ static void read_traits(const struct engine *engine, const struct http_request *
 
 	traits->token = token_in_query(engine, request->path);
 	while (http_line_next(&lines, &name, &value)) {
-		traits->anthropic |= http_text_is(name, "anthropic-version");
+		traits->anthropic |= http_text_is(name, provider_at(PROVIDER_ANTHROPIC)->head_mark);
 		if (carries_key(name)) {
 			struct http_text key = value;
 

@@ -22,10 +22,7 @@ static void write_head(struct call *call)
 	buffer_add(head, call->lines.data, call->lines.used);
 	buffer_release(&call->lines);
 	if (provider->key[0])
-		buffer_printf(head, "%s%s\r\n",
-			      provider_key_line(provider_at(call->target.route->provider),
-						provider->key),
-			      provider->key);
+		provider_add_key(provider_at(call->target.route->provider), provider->key, head);
 	buffer_add_text(head, "Accept-Encoding: identity\r\n");
 	if (call->size > 0 || strcmp(call->target.route->method, "POST") == 0)
 		buffer_printf(head,

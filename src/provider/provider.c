@@ -5,20 +5,20 @@
 
 #include <string.h>
 
-static const char *const anthropic_keys[] = { "ANTHROPIC_API_KEY", NULL };
-static const char *const anthropic_logins[] = { "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN",
+static const char *const anthropic_keys[] = { PROVIDER_ANTHROPIC_KEY, NULL };
+static const char *const anthropic_logins[] = { PROVIDER_ANTHROPIC_TOKEN, PROVIDER_ANTHROPIC_OAUTH,
 						NULL };
 static const char *const anthropic_own[] = { "ANTHROPIC_", NULL };
 
-static const char *const openai_keys[] = { "OPENAI_API_KEY", NULL };
-static const char *const openai_logins[] = { "CODEX_API_KEY", NULL };
+static const char *const openai_keys[] = { PROVIDER_OPENAI_KEY, NULL };
+static const char *const openai_logins[] = { PROVIDER_OPENAI_CODEX, NULL };
 static const char *const openai_own[] = { "OPENAI_", NULL };
 
-static const char *const gemini_keys[] = { "GEMINI_API_KEY", "GOOGLE_API_KEY", NULL };
+static const char *const gemini_keys[] = { PROVIDER_GEMINI_KEY, "GOOGLE_API_KEY", NULL };
 static const char *const gemini_logins[] = { NULL };
 static const char *const gemini_own[] = { "GEMINI_", "GOOGLE_GEMINI_", "GOOGLE_API_KEY", NULL };
 
-static const char bearer_line[] = "Authorization: Bearer ";
+static const char bearer_header[] = "Authorization";
 
 /* A row with a hole does not compile. */
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
@@ -26,39 +26,39 @@ static const struct provider table[] = {
 	[PROVIDER_ANTHROPIC] = {
 		/* name */ "anthropic",
 		/* base_url */ "https://api.anthropic.com",
-		/* base_variable */ "ANTHROPIC_BASE_URL",
+		/* base_variable */ PROVIDER_ANTHROPIC_BASE,
 		/* base_path */ "",
 		/* api_path */ "/v1",
 		/* keys */ anthropic_keys,
 		/* logins */ anthropic_logins,
 		/* own */ anthropic_own,
-		/* key_line */ "x-api-key: ",
+		/* key_header */ "x-api-key",
 		/* token_start */ "sk-ant-oat",
 		/* head_mark */ "anthropic-version",
 	},
 	[PROVIDER_OPENAI] = {
 		/* name */ "openai",
 		/* base_url */ "https://api.openai.com",
-		/* base_variable */ "OPENAI_BASE_URL",
+		/* base_variable */ PROVIDER_OPENAI_BASE,
 		/* base_path */ "/v1",
 		/* api_path */ "/v1",
 		/* keys */ openai_keys,
 		/* logins */ openai_logins,
 		/* own */ openai_own,
-		/* key_line */ bearer_line,
+		/* key_header */ bearer_header,
 		/* token_start */ NULL,
 		/* head_mark */ NULL,
 	},
 	[PROVIDER_GEMINI] = {
 		/* name */ "gemini",
 		/* base_url */ "https://generativelanguage.googleapis.com",
-		/* base_variable */ "GOOGLE_GEMINI_BASE_URL",
+		/* base_variable */ PROVIDER_GEMINI_BASE,
 		/* base_path */ "",
 		/* api_path */ "/v1beta",
 		/* keys */ gemini_keys,
 		/* logins */ gemini_logins,
 		/* own */ gemini_own,
-		/* key_line */ "x-goog-api-key: ",
+		/* key_header */ "x-goog-api-key",
 		/* token_start */ NULL,
 		/* head_mark */ NULL,
 	},
@@ -110,11 +110,29 @@ bool provider_has_variable(const struct provider *provider, const char *variable
 	       strcmp(provider->base_variable, variable) == 0;
 }
 
-const char *provider_key_line(const struct provider *provider, const char *key)
+static bool begins(const char *text, const char *start)
 {
-	const char *start = provider->token_start;
+	return strncmp(text, start, strlen(start)) == 0;
+}
 
-	return start && strncmp(key, start, strlen(start)) == 0 ? bearer_line : provider->key_line;
+bool provider_owns(const char *variable)
+{
+	for (size_t i = 0; i < PROVIDER_COUNT; i++)
+		for (const char *const *start = table[i].own; *start; start++)
+			if (begins(variable, *start))
+				return true;
+	return false;
+}
+
+void provider_add_key(const struct provider *provider, const char *key, struct buffer *out)
+{
+	bool bearer = provider->key_header == bearer_header ||
+		      (provider->token_start && begins(key, provider->token_start));
+
+	if (bearer)
+		buffer_printf(out, "%s: Bearer %s\r\n", bearer_header, key);
+	else
+		buffer_printf(out, "%s: %s\r\n", provider->key_header, key);
 }
 
 /* "a", "a or b", "a, b or c", with a word behind each. */

@@ -1,10 +1,16 @@
 /* The table of providers, and a run's way to them. */
 #include "unit.h"
 
+#include "agent/adapter.h"
+#include "config/setting.h"
+#include "meter/request.h"
 #include "provider/model_access.h"
-
+#include "util/buffer.h"
+#include "util/fd.h"
 #include "util/mem.h"
 
+#include <ctype.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +39,7 @@ static bool is_whole(const struct provider *row)
 	       (!row->base_path[0] || strcmp(row->base_path, row->api_path) == 0) &&
 	       is_word(row->api_path) && row->api_path[0] == '/' && are_words(row->keys) &&
 	       row->keys[0] && are_words(row->logins) && are_words(row->own) && row->own[0] &&
-	       row->key_line && strchr(row->key_line, ':') &&
-	       row->key_line[strlen(row->key_line) - 1] == ' ' &&
+	       is_word(row->key_header) && !strchr(row->key_header, ':') &&
 	       (!row->token_start || is_word(row->token_start)) &&
 	       (!row->head_mark || is_word(row->head_mark));
 }
@@ -58,16 +63,6 @@ static bool is_alone(enum provider_id id)
 	return alone;
 }
 
-/* Commands of an agent must get no variable by which a provider is reached. */
-static bool is_kept_from_commands(const struct provider *row, const char *variable)
-{
-	const char *const *start = row->own;
-
-	while (*start && strncmp(variable, *start, strlen(*start)) != 0)
-		start++;
-	return *start != NULL;
-}
-
 static void rows(void)
 {
 	bool whole = true;
@@ -81,9 +76,9 @@ static void rows(void)
 		whole = whole && is_whole(row);
 		found = found && provider_find(row->name, strlen(row->name)) == i;
 		alone = alone && is_alone(i);
-		kept = kept && is_kept_from_commands(row, row->base_variable);
+		kept = kept && provider_owns(row->base_variable);
 		for (const char *const *key = row->keys; *key; key++)
-			kept = kept && is_kept_from_commands(row, *key);
+			kept = kept && provider_owns(*key);
 	}
 	CHECK("every row of the table is whole", whole);
 	CHECK("every provider is found by its name", found);
@@ -93,6 +88,14 @@ static void rows(void)
 	      provider_find("open", 4) == PROVIDER_COUNT &&
 		      provider_find("openai2", 7) == PROVIDER_COUNT &&
 		      provider_find("", 0) == PROVIDER_COUNT);
+}
+
+static bool is_sent(enum provider_id id, const char *key, const char *line)
+{
+	AUTO_BUFFER struct buffer out = BUFFER_INIT(256);
+
+	provider_add_key(provider_at(id), key, &out);
+	return strcmp(buffer_text(&out), line) == 0;
 }
 
 static void words(void)
@@ -109,14 +112,11 @@ static void words(void)
 	      value && strcmp(value, "a=b") == 0 && id == PROVIDER_OPENAI &&
 		      !provider_split("openai", &id) && !provider_split("other=x", &id));
 	CHECK("a key has the header of its provider, and a token is a bearer",
-	      strcmp(provider_key_line(provider_at(PROVIDER_ANTHROPIC), "sk-ant-api"),
-		     "x-api-key: ") == 0 &&
-		      strcmp(provider_key_line(provider_at(PROVIDER_ANTHROPIC), "sk-ant-oat1"),
-			     "Authorization: Bearer ") == 0 &&
-		      strcmp(provider_key_line(provider_at(PROVIDER_OPENAI), "sk-ant-oat1"),
-			     "Authorization: Bearer ") == 0 &&
-		      strcmp(provider_key_line(provider_at(PROVIDER_GEMINI), "AI"),
-			     "x-goog-api-key: ") == 0);
+	      is_sent(PROVIDER_ANTHROPIC, "sk-ant-api", "x-api-key: sk-ant-api\r\n") &&
+		      is_sent(PROVIDER_ANTHROPIC, "sk-ant-oat1",
+			      "Authorization: Bearer sk-ant-oat1\r\n") &&
+		      is_sent(PROVIDER_OPENAI, "sk", "Authorization: Bearer sk\r\n") &&
+		      is_sent(PROVIDER_GEMINI, "AI", "x-goog-api-key: AI\r\n"));
 }
 
 static bool comes_back(const char *text)
@@ -208,6 +208,120 @@ static void accesses(void)
 	CHECK("what is released is nothing", !model_access_is_set(&access));
 }
 
+/* --- what is written about providers elsewhere */
+
+static void add_list(struct buffer *out, const char *const *names)
+{
+	for (size_t i = 0; names[i]; i++)
+		buffer_printf(out, "%s`%s`", i ? ", " : "", names[i]);
+}
+
+static bool is_documented(const char *document, const struct provider *row)
+{
+	AUTO_BUFFER struct buffer line = BUFFER_INIT(1024);
+
+	buffer_printf(&line, "\n| %s | ", row->name);
+	add_list(&line, row->keys);
+	buffer_printf(&line, " | `%s` | `%s` | `%s` |\n", row->base_url, row->base_variable,
+		      row->key_header);
+	return strstr(document, buffer_text(&line));
+}
+
+/* Is this path one of the provider's, by whichever method? */
+static bool is_route(const char *path, size_t size, enum provider_id id)
+{
+	static const char *const methods[] = { "POST", "GET" };
+	struct request_target target;
+
+	for (size_t i = 0; i < 2; i++)
+		if (request_find(methods[i], strlen(methods[i]), path, size,
+				 id == PROVIDER_ANTHROPIC, &target) == 0 &&
+		    target.route->provider == id)
+			return true;
+	return false;
+}
+
+/* The row of the table of paths, in which each is between two `. */
+static bool has_true_paths(const char *document, enum provider_id id)
+{
+	AUTO_FREE char *start = mem_format("\n| %s | `/", provider_at(id)->name);
+	const char *at = strstr(document, start);
+	const char *end = at ? strchr(at + 1, '\n') : NULL;
+	size_t count = 0;
+
+	while (end && (at = memchr(at, '`', (size_t)(end - at)))) {
+		size_t size = strcspn(at + 1, "`");
+
+		if (!is_route(at + 1, size, id))
+			return false;
+		at += size + 2;
+		count++;
+	}
+	return count > 0;
+}
+
+static void documents(void)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+	AUTO_FD fd = open(CORPUS "/../../../docs/models.md", O_RDONLY | O_CLOEXEC);
+	bool rows_are = fd >= 0 && fd_read_all(fd, &text) == 0;
+	bool paths_are = rows_are;
+
+	for (size_t i = 0; rows_are && i < PROVIDER_COUNT; i++) {
+		rows_are = is_documented(buffer_text(&text), provider_at(i));
+		paths_are = paths_are && has_true_paths(buffer_text(&text), i);
+	}
+	CHECK("docs/models.md has the row of every provider", rows_are);
+	CHECK("docs/models.md names only paths that are routes", paths_are);
+}
+
+static void settings(void)
+{
+	const struct setting *setting = setting_at(SETTING_MODEL_KEY);
+	bool names = true;
+	bool keys = true;
+
+	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+		const struct provider *row = provider_at(i);
+
+		names = names && strstr(setting->help, row->name);
+		for (const char *const *key = row->keys; *key; key++)
+			keys = keys && strstr(setting->more, *key);
+	}
+	CHECK("the help on model-key names every provider", names);
+	CHECK("the reference on model-key names every variable", keys);
+}
+
+/* Does every base URL that a script reads have a variable of the table? */
+static bool reads_known_variables(const char *script)
+{
+	for (const char *at = script; (at = strstr(at, "_BASE_URL")); at++) {
+		const char *start = at;
+		bool known = false;
+
+		while (start > script && (isupper((unsigned char)start[-1]) || start[-1] == '_'))
+			start--;
+		for (size_t i = 0; i < PROVIDER_COUNT; i++) {
+			const char *name = provider_at(i)->base_variable;
+
+			known = known || strncmp(start, name, strlen(name)) == 0;
+		}
+		if (!known)
+			return false;
+	}
+	return true;
+}
+
+static void agents(void)
+{
+	const struct adapter *agent;
+	bool known = true;
+
+	for (size_t i = 0; (agent = adapter_at(i)); i++)
+		known = known && (!agent->setup || reads_known_variables(agent->setup));
+	CHECK("the scripts of agents read variables that the fence sets", known);
+}
+
 int main(void)
 {
 	rows();
@@ -215,5 +329,8 @@ int main(void)
 	urls();
 	sources();
 	accesses();
+	documents();
+	settings();
+	agents();
 	return unit_failures > 0;
 }

@@ -97,7 +97,8 @@ static int decide(const struct effective *effective, const struct adapter **ret_
 			return 0;
 		return error_set(
 			err,
-			"run needs an agent that can log in (ringfence agents): set a key such as ANTHROPIC_API_KEY, or name "
+			"run needs an agent that can log in (ringfence agents): set a key such as " PROVIDER_ANTHROPIC_KEY
+			", or name "
 			"a local model server (--upstream openai=local:URL) or a command (--agent-command COMMAND)");
 	}
 	*ret_agent = agent_adapter_find(name);
@@ -216,9 +217,9 @@ static int check_login(const struct effective *effective, const struct adapter *
 	if (agent->own)
 		return error_set(
 			err,
-			"%s has no model to ask: set ANTHROPIC_API_KEY or OPENAI_API_KEY, which the gateway adds outside of the "
+			"%s has no model to ask: set %s or %s, which the gateway adds outside of the "
 			"fence, or name a local model server (--upstream openai=local:URL)",
-			agent->title);
+			agent->title, agent->keys[0], agent->keys[1]);
 	return error_set(
 		err,
 		"%s cannot log in: set %s, which the gateway adds outside of the fence (--models auto); --env %s passes it "
