@@ -4,7 +4,7 @@
 PREFIX ?= /usr/local
 SECONDS ?= 60
 
-.PHONY: all demo test test-agents lint bench fuzz install clean help build
+.PHONY: all demo test coverage test-agents lint bench fuzz install clean help build
 .NOTPARALLEL:
 
 all: ## build the programs into build/ (the default)
@@ -20,6 +20,11 @@ test: ## run every test, as root also as a plain user; K=WORD chooses, ARGS= is 
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
 	@tests/run.py $(if $(SANITIZE),--sanitize) $(if $(K),-k '$(K)') $(ARGS)
+
+coverage: ## measure which lines and branches the tests reach; takes a while
+	@scripts/setup coverage
+	@$(MAKE) --no-print-directory build
+	@tests/coverage.py
 
 test-agents: ## run real agents in the fence against model servers of our own
 	@scripts/setup agents

@@ -26,12 +26,17 @@ from harness import kernel, programs, rundir  # noqa: E402
 from harness.tally import printable  # noqa: E402
 
 WORKERS = 3
+SIGNALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
 # More failures than this are not flaky tests, and would take too long to run one by one.
 AGAIN_MAX = 25
 SUITES = ("tests/escape", "tests/e2e")
 PROGRAMS = ("tests/unit", "scripts")
 PASSED_ON = ("RINGFENCE_TEST_AGENTS", "RINGFENCE_TEST_CAPTURE", "PATH", "TERM", "COLUMNS")
 NOT_AS_ROOT = "escape/ and e2e/ as root: not run as root; run it as root for both"
+
+
+class Interrupted(Exception):
+    """A signal ends the run."""
 
 
 class Verdict:
@@ -84,7 +89,7 @@ def identities(options):
 def describe_run(options, temp, build):
     """Makes the folders of a run. The result is all that the tests know of them."""
     run = {"root": ROOT, "attack": rundir.compile_attack(TESTS, temp), "again": [],
-           "identities": identities(options), "homes": {}, "builds": {}, "trees": []}
+           "build": build, "sanitized": options.sanitize, "identities": identities(options), "homes": {}, "builds": {}, "trees": []}
     for identity in run["identities"]:
         tree = os.path.join(temp, f"{identity}-tree")
         rundir.copy_tree(ROOT, build, tree, rundir.uid_of(identity))
@@ -128,8 +133,13 @@ def run_pytest(run, temp, arguments, **options):
             "PYTHONPATH": os.path.join(run["trees"][0], "tests"), "PYTHONDONTWRITEBYTECODE": "1",
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     argv = ["/usr/bin/python3", "-m", "pytest", "-p", "xdist.plugin", "-p", "harness.plugin"]
-    status = subprocess.run(argv + arguments, cwd=run["trees"][0], env=env, check=False,
-                            **options).returncode
+    with subprocess.Popen(argv + arguments, cwd=run["trees"][0], env=env, process_group=0,
+                          **options) as process:
+        try:
+            status = process.wait()
+        except Interrupted:
+            process.send_signal(signal.SIGINT)  # it ends its workers and writes the counts
+            status = process.wait()
     try:
         with open(results, encoding="utf-8") as file:
             written = json.load(file)
@@ -159,7 +169,7 @@ def run_again(run, temp, arguments, failures, verdict):
 
 def find_build(options, verdict):
     """The folder with the programs, or None."""
-    build = os.path.join(ROOT, "build-asan" if options.sanitize else "build")
+    build = os.path.join(ROOT, "build-asan" if options.sanitize else options.build)
     if options.sanitize:
         print("-- building with sanitizers", flush=True)
         try:
@@ -189,7 +199,7 @@ def run_tests(options, rest, temp, verdict):
     verdict.add(written["counts"])
     if status not in (0, 1, 5) and not written["failures"]:
         verdict.fail("the suite runs to its end", f"pytest ended with {status}; see above")
-    if "-x" not in rest:
+    if status == 1 and "-x" not in rest:
         run_again(run, temp, arguments, written["failures"], verdict)
     for report in rundir.reports(run["trees"]):
         verdict.fail("no sanitizer reports anything", report)
@@ -203,8 +213,16 @@ def parse():
     parser.add_argument("--user-only", action="store_true", help="escape/ and e2e/ as a user only")
     parser.add_argument("--root-only", action="store_true", help="escape/ and e2e/ as root only")
     parser.add_argument("--sanitize", action="store_true", help="escape/ and e2e/ with sanitizers")
+    parser.add_argument("--build", default="build", metavar="DIR",
+                        help="take the programs from this build folder (%(default)s)")
     parser.add_argument("--agents", action="store_true", help="the real agents, and nothing else")
     return parser.parse_known_args()
+
+
+def interrupt(number, _):
+    for other in SIGNALS:
+        signal.signal(other, signal.SIG_IGN)
+    raise Interrupted(f"by {signal.Signals(number).name}")
 
 
 def main():
@@ -212,13 +230,15 @@ def main():
     os.umask(0o022)
     kernel.become_subreaper()
     # Whoever starts this in the background may have signals ignored; the tests send some.
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(1))
+    for number in SIGNALS:
+        signal.signal(number, interrupt)
     rundir.remove_stale()
     temp = rundir.make()
     verdict = Verdict()
     try:
         run_tests(options, rest, temp, verdict)
+    except Interrupted as interrupted:
+        verdict.fail("the run is whole", f"it was ended {interrupted}")
     finally:
         for claim, evidence in rundir.leftovers(temp):
             verdict.fail(claim, evidence)

@@ -11,8 +11,8 @@ import struct
 import threading
 import time
 
-from harness import Failure, contains, equal, expect, lacks, root_only, timeout, user_only
-from harness import kernel
+from harness import (Failure, contains, equal, expect, kernel, lacks, root_only, timeout,
+                     unsanitized, user_only)
 from harness.gateway import Internet, client_hello, receive, receive_all
 from harness.loop import until
 
@@ -1052,6 +1052,7 @@ def test_who_only_waits_costs_no_time(t):
 
 @user_only
 @timeout(240)
+@unsanitized("ASan's own memory is counted as well")
 def test_a_gigabyte_passes_whole_and_costs_no_memory(t):
     net, _ = world(t)
     size, block = 1 << 30, os.urandom(1 << 20)

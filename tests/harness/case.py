@@ -4,6 +4,7 @@ import os
 import shutil
 
 DEFAULT_TIMEOUT_S = 120
+SANITIZED_SLOWER = 3  # time limits are this much longer with sanitizers
 
 
 class Failure(Exception):

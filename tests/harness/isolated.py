@@ -12,7 +12,7 @@ import time
 import traceback
 
 from . import kernel, rundir
-from .case import Failure, Skip
+from .case import SANITIZED_SLOWER, Failure, Skip
 from .world import World
 
 TOLD_GRACE_S = 20  # for a test that is out of time, to say where it was
@@ -49,10 +49,8 @@ def _perform(case, world):
     return "failed", "\n".join([text, *world.account(text)])
 
 
-def _out_of_time(case):
-    def tell(*_):
-        raise Failure(f"timed out after {case.timeout_s} s")
-    return tell
+def _out_of_time(*_):
+    raise Failure("timed out")
 
 
 def _become(identity, home):
@@ -86,7 +84,7 @@ def _try(case, identity, folder, run):
         case.check_needs()
         world = World(folder, identity, run["builds"][identity], run["attack"])
         case.check_build(world.sanitized)
-        signal.signal(signal.SIGTERM, _out_of_time(case))
+        signal.signal(signal.SIGTERM, _out_of_time)
         os.chdir(world.project)
         outcome, text = _perform(case, world)
         complaints = world.end()
@@ -164,7 +162,8 @@ def run_case(case, identity, index, run):
     if pid == 0:
         _child(case, identity, folder, run, write_end)
     os.close(write_end)
-    outcome, text = _await_answer(pid, report, case.timeout_s)
+    timeout_s = case.timeout_s * (SANITIZED_SLOWER if run["sanitized"] else 1)
+    outcome, text = _await_answer(pid, report, timeout_s)
     os.close(report)
     os.waitpid(pid, 0)
     _end_strays()

@@ -75,9 +75,10 @@ def build_sanitized(root, *targets):
 class ProgramItem(pytest.Item):
     """Its report carries the results of its sentences, which the tally counts one by one."""
 
-    def __init__(self, *, root, **options):
+    def __init__(self, *, run, **options):
         super().__init__(**options)
-        self.root = root
+        self.test_run = run
+        self.root = run["root"]
         self.timeout_s = TIMEOUT_S
         self.index = 0
 
@@ -111,10 +112,11 @@ class UnitItem(ProgramItem):
         self.extra_keyword_matches.add(f"{kind}:{program}")
 
     def results(self):
-        folder = "build" if self.kind == "unit" else "build-asan"
+        folder = self.test_run["build"]
         if self.kind != "unit":
             build_sanitized(self.root, "unit-tests")
-        program = os.path.join(self.root, folder, "tests", self.program)
+            folder = os.path.join(self.root, "build-asan")
+        program = os.path.join(folder, "tests", self.program)
         return results_of(*_run([program], self.root))
 
 
@@ -145,28 +147,28 @@ class CheckItem(ProgramItem):
 
 
 class UnitFile(pytest.File):
-    root = None
+    test_run = None
 
     def collect(self):
         for kind in ("unit", "unit-asan"):
-            yield UnitItem.from_parent(self, name=kind, root=self.root, program=self.path.stem,
+            yield UnitItem.from_parent(self, name=kind, run=self.test_run, program=self.path.stem,
                                        kind=kind)
 
 
 class BuildFile(pytest.File):
-    root = None
+    test_run = None
 
     def collect(self):
-        yield BuildItem.from_parent(self, name="unit-asan", root=self.root)
+        yield BuildItem.from_parent(self, name="unit-asan", run=self.test_run)
 
 
 class CheckFile(pytest.File):
-    root = None
+    test_run = None
 
     def collect(self):
         for args in ([], ["--self-test"]):
             yield CheckItem.from_parent(self, name=args[0].strip("-") if args else "check",
-                                        root=self.root, args=args)
+                                        run=self.test_run, args=args)
 
 
 def collect(path, parent, run):
@@ -181,5 +183,5 @@ def collect(path, parent, run):
     if kind is None:
         return None
     collector = kind.from_parent(parent, path=path)
-    collector.root = run["root"]
+    collector.test_run = run
     return collector

@@ -66,7 +66,7 @@ class Tally:
         """A letter for each of 7000 tests says little; -v still names them."""
         if report.when == "call" and _properties(report).get("results") is not None:
             return "", "", ""
-        if report.when == "call" and not report.failed and self.config.option.verbose < 1:
+        if report.when == "call" and self.config.option.verbose < 1:
             return report.outcome, "", report.outcome.upper()
         return None
 

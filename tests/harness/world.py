@@ -14,7 +14,7 @@ import threading
 import time
 
 from . import kernel
-from .case import Failure, Skip
+from .case import SANITIZED_SLOWER, Failure, Skip
 from .expect import expect, shorten
 from .terminal import Terminal
 
@@ -132,6 +132,7 @@ class World:
         return process
 
     def finish(self, process, input=None, timeout=RUN_TIMEOUT_S):
+        timeout *= SANITIZED_SLOWER if self.sanitized else 1
         try:
             out, err = process.communicate(input, timeout)
         except subprocess.TimeoutExpired as expired:
@@ -200,7 +201,9 @@ class World:
         return self.start(["sleep", "600"])
 
     def spent(self):
-        """CPU time of what has ended so far, in seconds: what something costs, however busy the machine is."""
+        """CPU time of what has ended so far, in seconds: independent of other load."""
+        if self.sanitized:
+            raise Skip("sanitizers take CPU time, so it cannot be measured")
         return sum(os.times()[2:4])
 
     def all_gone(self, timeout=30):
