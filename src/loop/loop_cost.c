@@ -1,4 +1,4 @@
-/* What the models of a loop may cost, and did: see loop_cost.h. */
+/* The money of a loop: see loop_cost.h. */
 #include "loop/loop_cost.h"
 
 #include "failure/failure.h"
