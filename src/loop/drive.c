@@ -86,6 +86,9 @@ static int go(struct supervisor *sup, struct error *err)
 				return 0;
 			result = phase_finish(sup, "aborted", "by a person", err);
 			break;
+		case LOOP_PHASE_closing:
+			result = phase_closing(sup, err);
+			break;
 		case LOOP_PHASE_new:
 		case LOOP_PHASE_finished:
 		case LOOP_PHASE_COUNT:

@@ -22,21 +22,23 @@ static const char *const events[] = {
 	ON(started, phase), ON(asked, phase), ON(changed, phase), ON(checkpointed, phase), \
 		ON(restoring, phase), ON(restored, phase)
 
+/* A loop with a work tree of its own is closed first. */
+#define ENDS ON(closing, closing), ON(finished, finished)
+
 static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
 	[LOOP_PHASE_new] = { ON(created, baseline) },
 	[LOOP_PHASE_baseline] = { ALWAYS(baseline), ON(git, baseline), ON(checked, baseline),
-				  ON(baselined, ready), ON(finished, finished) },
+				  ON(baselined, ready), ENDS },
 	[LOOP_PHASE_ready] = { ALWAYS(ready), ON(git, ready), ON(begun, agent), ON(waits, waiting),
-			       ON(paused, paused), ON(finished, finished) },
+			       ON(paused, paused), ENDS },
 	[LOOP_PHASE_agent] = { ALWAYS(agent), ON(git, agent), ON(imported, agent),
-			       ON(ended, checks), ON(interrupted, ready), ON(finished, finished) },
+			       ON(ended, checks), ON(interrupted, ready), ENDS },
 	[LOOP_PHASE_checks] = { ALWAYS(checks), ON(git, checks), ON(imported, checks),
 				ON(checked, checks), ON(continued, ready), ON(waits, waiting),
-				ON(paused, paused), ON(interrupted, ready),
-				ON(finished, finished) },
-	[LOOP_PHASE_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused),
-				 ON(finished, finished) },
-	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ON(finished, finished) },
+				ON(paused, paused), ON(interrupted, ready), ENDS },
+	[LOOP_PHASE_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused), ENDS },
+	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ENDS },
+	[LOOP_PHASE_closing] = { ALWAYS(closing), ON(finished, finished) },
 	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
 				  ON(checkpointed, finished), ON(restoring, finished),
 				  ON(restored, finished) },

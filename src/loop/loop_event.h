@@ -19,14 +19,15 @@
 #include <sys/types.h>
 
 /* What the loop is in the midst of. */
-#define LOOP_PHASES(X)                                          \
-	X(new)      /* nothing is written yet */                \
-	X(baseline) /* the checks are run for the first time */ \
-	X(ready)    /* the next iteration may begin */          \
-	X(agent)    /* the agent works */                       \
-	X(checks)   /* it has ended; what did it achieve? */    \
-	X(waiting)  /* until a stated time */                   \
-	X(paused)                                               \
+#define LOOP_PHASES(X)                                                            \
+	X(new)      /* nothing is written yet */                                  \
+	X(baseline) /* the checks are run for the first time */                   \
+	X(ready)    /* the next iteration may begin */                            \
+	X(agent)    /* the agent works */                                         \
+	X(checks)   /* it has ended; what did it achieve? */                      \
+	X(waiting)  /* until a stated time */                                     \
+	X(paused)                                                                 \
+	X(closing) /* it is over; leftovers are committed in its own work tree */ \
 	X(finished)
 
 /* What can happen. The name is the event's kind in the journal. */
@@ -50,6 +51,7 @@
 	X(restored)     /* it has */                                                   \
 	X(git)          /* what it is inside, and why */                               \
 	X(imported)     /* what the agent committed, or why not */                     \
+	X(closing)      /* decided: it is over; with all that `finished` will say */   \
 	X(finished)
 
 enum loop_phase {

@@ -48,6 +48,7 @@ void loop_state_release(struct loop_state *state)
 	release_checks(state);
 	list_release(&state->options.checks);
 	json_decref(state->config);
+	json_decref(state->closing);
 	free(state->final);
 	free(state->unreached);
 	free(state->status);
@@ -302,11 +303,23 @@ static void take_turn(struct loop_state *state, enum loop_event event, const jso
 	state->wait_until_ms = number(data, "until_ms");
 	state->fence_failed = flag(data, "fence_failed");
 	state->refused = flag(data, "refused");
-	if (event == LOOP_EVENT_finished ||
-	    (event == LOOP_EVENT_paused && state->wish == LOOP_WISH_PAUSE))
+	if (event == LOOP_EVENT_paused && state->wish == LOOP_WISH_PAUSE)
 		state->wish = LOOP_WISH_NONE;
 	replace(&state->reason, text(data, "reason"));
 	replace(&state->status, text(data, "status"));
+}
+
+/* A loop that was closed before has taken the decision already; only its words may be others. */
+static void take_end(struct loop_state *state, const json_t *data)
+{
+	if (state->phase != LOOP_PHASE_closing)
+		take_turn(state, LOOP_EVENT_finished, data);
+	state->wish = LOOP_WISH_NONE;
+	replace(&state->reason, text(data, "reason"));
+	replace(&state->status, text(data, "status"));
+	replace(&state->uncommitted, text(data, "uncommitted"));
+	json_decref(state->closing);
+	state->closing = NULL;
 }
 
 static void take_wish(struct loop_state *state, const char *wish)
@@ -347,9 +360,15 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 	case LOOP_EVENT_continued:
 	case LOOP_EVENT_waits:
 	case LOOP_EVENT_paused:
-	case LOOP_EVENT_finished:
 		take_turn(state, event, data);
-		replace(&state->uncommitted, text(data, "uncommitted"));
+		break;
+	case LOOP_EVENT_closing:
+		take_turn(state, event, data);
+		json_decref(state->closing);
+		state->closing = json_deep_copy(data);
+		break;
+	case LOOP_EVENT_finished:
+		take_end(state, data);
 		break;
 	case LOOP_EVENT_resumed:
 		replace(&state->uncommitted, NULL);
@@ -450,6 +469,7 @@ const char *loop_state_status(const struct loop_state *state, bool alive)
 	case LOOP_PHASE_ready:
 	case LOOP_PHASE_agent:
 	case LOOP_PHASE_checks:
+	case LOOP_PHASE_closing:
 		return alive ? "running" : "interrupted";
 	case LOOP_PHASE_waiting:
 		return alive ? "waiting" : "interrupted";

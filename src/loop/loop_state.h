@@ -106,6 +106,7 @@ struct loop_state {
 		*git_why; /* what git is inside: private, read-only, none; NULL: not known yet */
 	char *git_ref, *git_commit; /* where the agent's commits are; NULL: it made none */
 	char *git_error;            /* why the last ones did not come in; NULL: they did */
+	json_t *closing;   /* of a loop that is being closed: the data of its end; else NULL */
 	char *uncommitted; /* at its end: why what the agent left was not committed; NULL: it was */
 	char *not_recorded; /* why the tape has a gap; NULL: it has none */
 

@@ -10,6 +10,7 @@
 #include "loop/loop_git.h"
 #include "loop/loop_report.h"
 #include "loop/prompt.h"
+#include "loop/seal.h"
 #include "loop/work.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -21,12 +22,30 @@
 
 enum { FINAL_BYTES = 16384, MOST_LOST = 5, LIMIT_BYTES = 128, COMPLAINT_BYTES = 4096 };
 
+/* The loop is over. One with a work tree of its own is closed first. Takes the data over. */
+static int end_loop(struct supervisor *sup, json_t *data, struct error *err)
+{
+	bool leaves = sup->state.options.work_tree;
+
+	return supervisor_append(sup, leaves ? LOOP_EVENT_closing : LOOP_EVENT_finished, data, err);
+}
+
+int phase_closing(struct supervisor *sup, struct error *err)
+{
+	json_t *data = json_copy(sup->state.closing);
+	struct error why;
+
+	if (seal_work_tree(sup->folder, &sup->state.options, &why) < 0)
+		json_object_set_new(data, "uncommitted", loop_report_text(why.text));
+	return supervisor_append(sup, LOOP_EVENT_finished, data, err);
+}
+
 int phase_finish(struct supervisor *sup, const char *status, const char *reason, struct error *err)
 {
-	return supervisor_append(sup, LOOP_EVENT_finished,
-				 json_pack("{s:s, s:o}", "status", status, "reason",
-					   loop_report_text(reason)),
-				 err);
+	return end_loop(sup,
+			json_pack("{s:s, s:o}", "status", status, "reason",
+				  loop_report_text(reason)),
+			err);
 }
 
 /* A fence that does not hold ends everything: that is no verdict on the work. */
@@ -34,10 +53,10 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 {
 	AUTO_FREE char *reason = mem_format("%s; once the cause is gone: ringfence resume", why);
 
-	return supervisor_append(sup, LOOP_EVENT_finished,
-				 json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
-					   loop_report_text(reason), "fence_failed", 1),
-				 err);
+	return end_loop(sup,
+			json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
+				  loop_report_text(reason), "fence_failed", 1),
+			err);
 }
 
 /* The project as it is now, and where the agent's HEAD is. */
@@ -61,10 +80,10 @@ static int finish_absent(struct supervisor *sup, const char *what, const char *l
 		code == FENCE_EXIT_NOT_FOUND ? "was not found" : "could not be executed", code,
 		sup->state.phase == LOOP_PHASE_baseline ? " --checks" : "");
 
-	return supervisor_append(sup, LOOP_EVENT_finished,
-				 json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
-					   loop_report_text(why), "refused", 1),
-				 err);
+	return end_loop(sup,
+			json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
+				  loop_report_text(why), "refused", 1),
+			err);
 }
 
 /* The first check that was not there. True if one was not. */
@@ -95,7 +114,7 @@ static int finish_cut(struct supervisor *sup, struct error *err)
 		json_decref(data);
 		return -1;
 	}
-	return supervisor_append(sup, LOOP_EVENT_finished, data, err);
+	return end_loop(sup, data, err);
 }
 
 /* What was under way does not count. In the baseline nothing was. */
@@ -469,6 +488,8 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	sup->survey.before = after;
 	sup->survey.before.changed = 0;
 	sup->survey.current = true;
+	if (events[decision.action] == LOOP_EVENT_finished)
+		return end_loop(sup, data, err);
 	return supervisor_append(sup, events[decision.action], data, err);
 }
 
@@ -485,10 +506,10 @@ int phase_checks(struct supervisor *sup, struct error *err)
 				     sup->state.facts.exit_code, err);
 	/* What comes now is not what was recorded, whatever the checks would say about it. */
 	if (sup->money.strayed[0])
-		return supervisor_append(sup, LOOP_EVENT_finished,
-					 json_pack("{s:s, s:o}", "status", "failed", "reason",
-						   loop_report_text(sup->money.strayed)),
-					 err);
+		return end_loop(sup,
+				json_pack("{s:s, s:o}", "status", "failed", "reason",
+					  loop_report_text(sup->money.strayed)),
+				err);
 	while (sup->state.phase == LOOP_PHASE_checks && !sup->leaving &&
 	       sup->state.checks_done < sup->state.options.checks.count)
 		if (run_check(sup, sup->state.checks_done, folder, err) < 0)

@@ -13,6 +13,10 @@ int phase_agent(struct supervisor *sup, struct error *err);
 int phase_checks(struct supervisor *sup, struct error *err);
 int phase_waiting(struct supervisor *sup, struct error *err);
 
+/* Commits leftovers in the work tree of the loop, and writes its end. After a crash, once more: with
+ * nothing left there is no second commit. */
+int phase_closing(struct supervisor *sup, struct error *err);
+
 /* Writes the end of the loop. */
 int phase_finish(struct supervisor *sup, const char *status, const char *reason, struct error *err);
 

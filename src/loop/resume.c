@@ -62,6 +62,9 @@ int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_
 	json_t *nothing;
 	int result;
 
+	/* The loop is over. Only its end has to be written. */
+	if (phase == LOOP_PHASE_closing)
+		return 0;
 	if (strcmp(loop_state_status(state, true), "completed") == 0)
 		return error_set(err, "it is completed; there is nothing to go on with");
 	if (state->refused && !state->iteration)

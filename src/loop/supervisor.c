@@ -3,7 +3,6 @@
 
 #include "loop/loop_folder.h"
 #include "loop/loop_report.h"
-#include "loop/seal.h"
 #include "loop/spec_json.h"
 #include "util/clock.h"
 #include "util/fd.h"
@@ -108,13 +107,6 @@ void supervisor_beat(struct supervisor *sup)
 
 int supervisor_append(struct supervisor *sup, enum loop_event kind, json_t *data, struct error *err)
 {
-	struct error why;
-
-	/* Whoever sees the end finds the result, or why not all of it is there. */
-	if (kind == LOOP_EVENT_finished &&
-	    seal_work_tree(sup->folder, &sup->state.options, &why) < 0)
-		json_object_set_new(data, "uncommitted", loop_report_text(why.text));
-
 	AUTO_FREE char *text = json_dumps(data, JSON_COMPACT);
 	struct journal_event event = { .seq = sup->state.last_seq + 1,
 				       .at_ms = clock_wall_ms(),

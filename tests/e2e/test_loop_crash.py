@@ -7,8 +7,9 @@ import signal
 import sqlite3
 import subprocess
 
-from harness import cases, contains, equal, expect, kernel, root_only, user_only
+from harness import cases, contains, equal, expect, kernel, needs, root_only, user_only
 from harness.loop import Loop, is_stopped, keepers, kill, name_of, until
+from harness.repository import Repository
 
 # Each step is paid for once: a try that comes again finds what the one before has done.
 TWO = {"all": "[ -e paid-$N ] || event cost '\"nusd\": 30000000'; edit paid-$N x; edit step-$N $N;"
@@ -219,6 +220,50 @@ def test_a_keeper_killed_at_any_event_changes_nothing(t, number):
         equal(settled(loop), UNDISTURBED, f"status, iterations, cost and tree at {fault}")
         kinds = [kind for kind, _ in loop.events()]
         equal(kinds.count("started"), 2 if loop is both and number < 15 else 1, f"supervisors at {fault}", kinds)
+    t.all_gone()
+
+
+def begin_apart(t, name):
+    """A loop for a work tree of its own, whose agent commits nothing."""
+    loop = Loop(t, name, scripts={"all": "edit new one; edit done yes"})
+    repo = Repository(t, loop.project)
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "the first")
+    return loop, repo
+
+
+def closed_once(loop, repo):
+    """The end is written once, after the one commit of what the agent left."""
+    status = loop.ended("completed")
+    branch = f"ringfence/{status['id']}"
+    kinds = [kind for kind, _ in loop.events()]
+    equal((kinds.count("closing"), kinds[-1], status["used"]), (1, "finished", 1), "the end", kinds)
+    equal(repo.git("log", "--format=%an|%s", f"main..{branch}"), f"Ringfence|Ringfence {status['id']}: make it",
+          "the commits")
+    equal(repo.git("diff", "--name-status", "main", branch).split(), "A done A new".split(), "the result")
+    equal(repo.git("status", "--porcelain", cwd=status["worktree"]), "", "git status in the work tree")
+
+
+@needs("git")
+@user_only
+def test_a_loop_in_a_work_tree_killed_at_either_event_of_its_end_commits_once(t):
+    """Before and after each: the supervisor alone, and with its keeper, so that nobody is left to go on."""
+    t.leftover_runs = True
+    control, repo = begin_apart(t, "control")
+    control.detach("--worktree")
+    closed_once(control, repo)
+    kinds = [kind for kind, _ in control.events()]
+    equal(kinds[-2:], ["closing", "finished"], "the last events", kinds)
+    last = len(kinds) - 1  # the first one is the starter's
+    for number in (last - 1, last):
+        for fault in (f"{number}", f"{number}+", f"{number}b", f"{number}b+"):
+            loop, repo = begin_apart(t, f"fault-{fault}")
+            loop.detach("--worktree", env=t.env(RINGFENCE_FAULT=fault))
+            if "b" in fault:
+                until("nobody", lambda: loop.status()["supervisor_pid"] is None)  # noqa: B023
+                if loop.status()["status"] == "interrupted":
+                    equal(loop.ringfence("resume").code, 0, f"exit status of resume at {fault}")
+            closed_once(loop, repo)
     t.all_gone()
 
 

@@ -37,6 +37,7 @@ static const struct {
 	{ "baseline", "checked", "baseline" },
 	{ "baseline", "baselined", "ready" },
 	{ "baseline", "finished", "finished" },
+	{ "baseline", "closing", "closing" },
 	{ "ready", "started", "ready" },
 	{ "ready", "asked", "ready" },
 	{ "ready", "changed", "ready" },
@@ -44,12 +45,14 @@ static const struct {
 	{ "ready", "waits", "waiting" },
 	{ "ready", "paused", "paused" },
 	{ "ready", "finished", "finished" },
+	{ "ready", "closing", "closing" },
 	{ "agent", "started", "agent" },
 	{ "agent", "asked", "agent" },
 	{ "agent", "changed", "agent" },
 	{ "agent", "ended", "checks" },
 	{ "agent", "interrupted", "ready" },
 	{ "agent", "finished", "finished" },
+	{ "agent", "closing", "closing" },
 	{ "checks", "started", "checks" },
 	{ "checks", "asked", "checks" },
 	{ "checks", "changed", "checks" },
@@ -59,17 +62,27 @@ static const struct {
 	{ "checks", "paused", "paused" },
 	{ "checks", "interrupted", "ready" },
 	{ "checks", "finished", "finished" },
+	{ "checks", "closing", "closing" },
 	{ "waiting", "started", "waiting" },
 	{ "waiting", "asked", "waiting" },
 	{ "waiting", "changed", "waiting" },
 	{ "waiting", "waited", "ready" },
 	{ "waiting", "paused", "paused" },
 	{ "waiting", "finished", "finished" },
+	{ "waiting", "closing", "closing" },
 	{ "paused", "started", "paused" },
 	{ "paused", "asked", "paused" },
 	{ "paused", "changed", "paused" },
 	{ "paused", "resumed", "ready" },
 	{ "paused", "finished", "finished" },
+	{ "paused", "closing", "closing" },
+	{ "closing", "started", "closing" },
+	{ "closing", "asked", "closing" },
+	{ "closing", "changed", "closing" },
+	{ "closing", "checkpointed", "closing" },
+	{ "closing", "restoring", "closing" },
+	{ "closing", "restored", "closing" },
+	{ "closing", "finished", "finished" },
 	{ "finished", "asked", "finished" },
 	{ "finished", "changed", "finished" },
 	{ "finished", "resumed", "ready" },
@@ -224,6 +237,29 @@ static void folding(void)
 	happens(&script, "begun", "{}");
 	CHECK("what cannot happen is refused, with its number",
 	      script.refused && strstr(script.err.text, "cannot happen"));
+	loop_state_release(state);
+}
+
+/* A loop with a work tree of its own ends in two steps; one of an older version in a single one. */
+static void closing(void)
+{
+	static const char end[] = "{\"status\": \"completed\", \"reason\": \"done\", \"used\": 1, "
+				  "\"cost_nusd\": 5}";
+	struct script script = begin();
+	struct loop_state *state = &script.state;
+
+	iterate(&script, "closing", end);
+	CHECK("a loop that is being closed is not over",
+	      strcmp(loop_state_status(state, true), "running") == 0 &&
+		      strcmp(loop_state_status(state, false), "interrupted") == 0);
+	CHECK("and its state holds the data of its end",
+	      strcmp(json_string_value(json_object_get(state->closing, "reason")), "done") == 0);
+	CHECK("the decision counts", state->used == 1 && state->spent_nusd == 5);
+	happens(&script, "asked", "{\"wish\": \"pause\"}");
+	happens(&script, "finished", end);
+	CHECK("once", state->used == 1 && state->spent_nusd == 5);
+	CHECK("then it is over", strcmp(loop_state_status(state, false), "completed") == 0 &&
+					 !state->closing && state->wish == LOOP_WISH_NONE);
 	loop_state_release(state);
 }
 
@@ -614,6 +650,7 @@ int main(void)
 		return 1;
 	table();
 	folding();
+	closing();
 	clocks();
 	money();
 	malformed();

@@ -299,6 +299,8 @@ static void tell_finished(struct event_text *tale, const json_t *data)
 
 static void tell_data(struct event_text *tale, int kind, const json_t *data, int64_t at_ms)
 {
+	if (kind == LOOP_EVENT_closing) /* its end says the same again */
+		return;
 	if (loops_failure_words(data))
 		event_text_tell(tale, "  %s", loops_failure_words(data));
 	switch (kind) {
