@@ -1,7 +1,262 @@
 /* Bringing a result into the user's branch: see op_apply.h. */
 #include "ops/op_apply.h"
 
+#include "fence/fence_quarantine.h"
 #include "snapshot/snapshot.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *text_of(const json_t *answer, const char *key)
+{
+	const char *text = json_string_value(json_object_get(answer, key));
+
+	return text ? text : "";
+}
+
+/* Of the commit that the user's branch gets. The caller frees. */
+static char *message(const struct op_apply_request *request, const struct client_loop *loop)
+{
+	AUTO_FREE char *line = client_subject(&loop->state.options);
+
+	if (request->squash)
+		return mem_format("%s\n\nBy the loop %s of Ringfence.\n", line, loop->id);
+	return mem_format("Merge branch 'ringfence/%s'\n\n%s\n", loop->id, line);
+}
+
+/* One piece of work on the user's repository. */
+struct job {
+	const char *name;
+	bool dry;
+	const char *tree; /* the result that was looked at before; NULL: none */
+	int output;
+	bool terminal;
+};
+
+static int perform(const struct op_apply_request *request, const struct client_loop *loop,
+		   const struct job *job, json_t **ret_answer, struct error *err)
+{
+	AUTO_FREE char *branch = mem_format("refs/heads/ringfence/%s", loop->id);
+	AUTO_FREE char *log = mem_format("ringfence apply: %s", loop->id);
+	AUTO_FREE char *text = message(request, loop);
+	struct snapshot_work work;
+	int result;
+
+	snapshot_begin(&work, job->name, request->target.state, request->target.project, loop->id);
+	snapshot_tell(&work, "branch", branch);
+	snapshot_tell(&work, "message", text);
+	snapshot_tell(&work, "log", log);
+	snapshot_tell_number(&work, "squash", request->squash);
+	snapshot_tell_number(&work, "here", !loop->state.options.work_tree);
+	snapshot_tell_number(&work, "dry", job->dry);
+	snapshot_tell_number(&work, "terminal", job->terminal);
+	if (job->tree)
+		snapshot_tell(&work, "tree", job->tree);
+	result = snapshot_run(&work, job->output, ret_answer, err);
+	snapshot_release(&work);
+	return result;
+}
+
+/* ---- the question ---- */
+
+/* Does the user's own configuration make git run or read this file? */
+static bool is_obeyed(const json_t *obeyed, const char *path)
+{
+	size_t index;
+	json_t *entry;
+
+	json_array_foreach(obeyed, index, entry)
+	{
+		const char *other = json_string_value(entry);
+		size_t size = strlen(other);
+
+		if ((strcmp(other, ".") == 0 && !strchr(path, '/')) ||
+		    (strncmp(path, other, size) == 0 && (path[size] == '/' || !path[size])))
+			return true;
+	}
+	return false;
+}
+
+/* Why the host would execute a changed file, or read it as settings, without being asked. NULL: it
+ * would not. */
+static const char *why_executed(const json_t *answer, const json_t *change)
+{
+	const char *path = text_of(change, "path");
+	const char *why = fence_quarantine_reason(path);
+
+	if (strcmp(text_of(change, "status"), "deleted") == 0)
+		return NULL;
+	if (!why && is_obeyed(json_object_get(answer, "obeyed"), path))
+		why = "a hook, a program or settings, by your git configuration";
+	if (!why && json_is_true(json_object_get(change, "git")))
+		why = "a git directory of another name";
+	return why;
+}
+
+/* A yes holds for these files of this result alone. */
+static void make_question(const json_t *answer, struct op_question *question)
+{
+	size_t index;
+	json_t *change;
+
+	json_array_foreach(json_object_get(answer, "changes"), index, change)
+	{
+		const struct op_item item = { .name = (char *)text_of(change, "path"),
+					      .where = (char *)text_of(answer, "tree"),
+					      .why = (char *)why_executed(answer, change) };
+
+		if (item.why)
+			op_question_add(question, &item);
+	}
+	op_question_set(question, OP_QUESTION_EXECUTED, mem_dup("Take these, too?"));
+}
+
+/* ---- the work ---- */
+
+/* What a loop in a work tree of its own has left uncommitted belongs to its result. */
+static enum op_status commit_leftovers(struct op_apply_result *result, struct error *err)
+{
+	const struct client_loop *loop = &result->loop;
+	const char *root = loop->state.options.work_tree;
+	AUTO_FREE char *git = root ? path_join(root, ".git") : NULL;
+	AUTO_FD lock = -1;
+	enum op_status status;
+
+	if (!root)
+		return OP_DONE;
+	if (loop->alive) {
+		result->leftovers = OP_APPLY_AT_WORK;
+		return OP_DONE;
+	}
+	if (access(git, F_OK) < 0 && errno == ENOENT) {
+		result->leftovers = OP_APPLY_GONE;
+		return OP_DONE;
+	}
+	status = op_hold(loop, &lock, err);
+	if (status == OP_DONE && client_seal(loop, err) < 0)
+		status = op_status_of(err);
+	return status;
+}
+
+static enum op_status begin(const struct op_apply_request *request, struct op_apply_result *result,
+			    struct error *err)
+{
+	enum op_status status;
+
+	*result = (struct op_apply_result){ 0 };
+	status = op_find(&request->target, &result->loop, err);
+	return status == OP_DONE ? commit_leftovers(result, err) : status;
+}
+
+static enum op_status check_quiet(const struct op_apply_request *request, struct error *err)
+{
+	AUTO_FREE char *running = client_running(request->target.state, request->target.project);
+
+	if (!running || request->dry)
+		return OP_DONE;
+	error_with(err, ERROR_BUSY,
+		   "the loop %s is running in this project: ringfence abort %s, or wait until it "
+		   "has ended",
+		   running, running);
+	return OP_RUNNING;
+}
+
+static enum op_apply_kind kind_of(const json_t *answer)
+{
+	const char *kind = text_of(answer, "kind");
+
+	if (strcmp(kind, "conflict") == 0)
+		return OP_APPLY_CONFLICT;
+	if (json_array_size(json_object_get(answer, "in_the_way")))
+		return OP_APPLY_IN_THE_WAY;
+	if (strcmp(kind, "nothing") == 0)
+		return OP_APPLY_NOTHING;
+	if (strcmp(kind, "forward") == 0)
+		return OP_APPLY_FORWARD;
+	return strcmp(kind, "merge") == 0 ? OP_APPLY_MERGE : OP_APPLY_SQUASH;
+}
+
+/* Looks at the result, and asks about it. OP_DONE: it may come. */
+static enum op_status look(const struct op_apply_request *request, struct op_apply_result *result,
+			   struct error *err)
+{
+	const struct job job = { .name = "apply", .dry = true, .output = -1 };
+
+	if (perform(request, &result->loop, &job, &result->details, err) < 0)
+		return op_status_of(err);
+	result->kind = kind_of(result->details);
+	if (result->kind == OP_APPLY_CONFLICT) {
+		error_with(err, ERROR_REFUSED, "ringfence/%s conflicts with %s", result->loop.id,
+			   text_of(result->details, "branch"));
+		return OP_REFUSED;
+	}
+	if (result->kind == OP_APPLY_IN_THE_WAY) {
+		error_with(err, ERROR_REFUSED,
+			   "what you have not committed is in the way, so nothing was changed (git "
+			   "commit, or git stash)");
+		return OP_REFUSED;
+	}
+	make_question(result->details, &result->question);
+	if (request->dry)
+		return OP_UNCHANGED;
+	if (result->question.count && !op_agreed(&request->answer, &result->question))
+		return OP_ASKS;
+	return result->kind == OP_APPLY_NOTHING ? OP_UNCHANGED : OP_DONE;
+}
+
+/* Brings in exactly the result that was looked at. */
+static enum op_status bring(const struct op_apply_request *request, struct op_apply_result *result,
+			    struct error *err)
+{
+	const struct job job = { .name = "apply",
+				 .tree = text_of(result->details, "tree"),
+				 .output = -1 };
+	json_t *answer = NULL;
+
+	if (perform(request, &result->loop, &job, &answer, err) < 0)
+		return op_status_of(err);
+	json_decref(result->details);
+	result->details = answer;
+	return OP_DONE;
+}
+
+enum op_status op_apply(const struct op_apply_request *request, struct op_apply_result *ret_result,
+			struct error *err)
+{
+	enum op_status status = begin(request, ret_result, err);
+
+	if (status == OP_DONE)
+		status = check_quiet(request, err);
+	if (status == OP_DONE)
+		status = look(request, ret_result, err);
+	return status == OP_DONE ? bring(request, ret_result, err) : status;
+}
+
+enum op_status op_apply_patch(const struct op_apply_request *request, int output, bool terminal,
+			      struct op_apply_result *ret_result, struct error *err)
+{
+	const struct job job = { .name = "patch", .output = output, .terminal = terminal };
+	enum op_status status = begin(request, ret_result, err);
+
+	if (status != OP_DONE)
+		return status;
+	if (perform(request, &ret_result->loop, &job, &ret_result->details, err) < 0)
+		status = op_status_of(err);
+	make_question(ret_result->details, &ret_result->question);
+	return status;
+}
+
+void op_apply_release(struct op_apply_result *result)
+{
+	client_loop_release(&result->loop);
+	op_question_release(&result->question);
+	json_decref(result->details);
+	*result = (struct op_apply_result){ 0 };
+}
 
 enum op_status op_apply_finish(const char *state, const char *project, struct error *err)
 {
