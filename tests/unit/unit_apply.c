@@ -1,0 +1,537 @@
+/* The user's own repository: bringing a branch in, work trees of loops, and what is in the way. */
+#include "unit_repository.h"
+
+#include "snapshot/apply/apply.h"
+#include "snapshot/apply/bare.h"
+#include "snapshot/apply/delta.h"
+#include "snapshot/apply/landing.h"
+#include "snapshot/apply/memory_objects.h"
+#include "snapshot/apply/merge.h"
+#include "snapshot/apply/worktree.h"
+#include "snapshot/look/look_walk.h"
+
+#define BRANCH "refs/heads/ringfence/loop"
+
+static git_repository *repo;
+static git_oid base, theirs;
+
+/* A repository with three files, and a branch of a loop that changes one and adds one. */
+static void fresh(void)
+{
+	AUTO_FD top = open(unit_top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	git_repository_free(repo);
+	dirwalk_remove(top, "repo", NULL);
+	dirwalk_remove(top, "work", NULL);
+	repo = make_repository("repo");
+	put("repo/a.txt", "one\ntwo\nthree\n");
+	put("repo/b.txt", "b\n");
+	put("repo/d/c.txt", "c\n");
+	base = commit_all(repo);
+	theirs = commit_file(repo, BRANCH, &base, "a.txt", GIT_FILEMODE_BLOB, "one\ntwo\nTHREE\n");
+	theirs = commit_file(repo, BRANCH, &theirs, "n/new.sh", GIT_FILEMODE_BLOB_EXECUTABLE,
+			     "#!/bin/sh\n");
+	put(".gitconfig", "[user]\n\tname = Me\n\temail = me@example.org\n");
+}
+
+static struct apply_options options(void)
+{
+	static char project[4096];
+
+	snprintf(project, sizeof project, "%s", at("repo"));
+	return (struct apply_options){ .project = project,
+				       .branch = BRANCH,
+				       .message = "Bring it" };
+}
+
+static void apply(const struct apply_options *options, struct answer *answer)
+{
+	answer_begin(answer);
+	answer->result = apply_branch(options, &answer->json, &answer->err);
+	if (answer->result < 0)
+		printf("# %s\n", answer->err.text);
+}
+
+static bool apply_says(const struct apply_options *options, const char *words)
+{
+	struct answer answer;
+	bool held;
+
+	apply(options, &answer);
+	held = says(&answer, words);
+	answer_end(&answer);
+	return held;
+}
+
+static bool apply_fails(const struct apply_options *options, const char *words)
+{
+	struct answer answer;
+	bool held;
+
+	apply(options, &answer);
+	held = fails(&answer, words);
+	answer_end(&answer);
+	return held;
+}
+
+/* Is the work tree, and the index, what HEAD says? */
+static bool is_clean(void)
+{
+	git_status_options wanted = GIT_STATUS_OPTIONS_INIT;
+	git_status_list *list = NULL;
+	size_t count = 1;
+
+	wanted.flags = GIT_STATUS_OPT_INCLUDE_UNTRACKED;
+	if (git_status_list_new(&list, repo, &wanted) == 0)
+		count = git_status_list_entrycount(list);
+	git_status_list_free(list);
+	return count == 0;
+}
+
+/* ---- apply ---- */
+
+static void forwards(void)
+{
+	struct apply_options wanted = options();
+	struct stat status;
+
+	fresh();
+	wanted.dry = true;
+	CHECK("a dry run says what would come, and changes nothing",
+	      apply_says(&wanted, "\"kind\": \"forward\"") && ref_is(repo, "HEAD", &base) &&
+		      holds("repo/a.txt", "one\ntwo\nthree\n"));
+	wanted.dry = false;
+	wanted.tree = "0000000000000000000000000000000000000000";
+	CHECK("another tree than the caller was told of does not come",
+	      apply_fails(&wanted, "moved meanwhile") && ref_is(repo, "HEAD", &base));
+	wanted.tree = NULL;
+	CHECK("a branch that is ahead is brought in as it is",
+	      apply_says(&wanted, "\"written\": 2") && ref_is(repo, "HEAD", &theirs) &&
+		      holds("repo/a.txt", "one\ntwo\nTHREE\n"));
+	CHECK("modes come along, and the index fits",
+	      stat(at("repo/n/new.sh"), &status) == 0 && (status.st_mode & 0100) && is_clean() &&
+		      !is_there("repo/.git/index.lock") && !is_there("repo/.git/" LANDING_NOTE));
+	CHECK("the second time there is nothing to do",
+	      apply_says(&wanted, "\"kind\": \"nothing\""));
+}
+
+static void merges(void)
+{
+	struct apply_options wanted = options();
+	git_commit *made = NULL;
+	git_oid head;
+
+	fresh();
+	put("repo/b.txt", "mine\n");
+	commit_all(repo);
+	CHECK("two lines of work are merged by a commit with two parents",
+	      apply_says(&wanted, "\"kind\": \"merge\"") &&
+		      git_reference_name_to_id(&head, repo, "HEAD") == 0 &&
+		      git_commit_lookup(&made, repo, &head) == 0 &&
+		      git_commit_parentcount(made) == 2);
+	CHECK("it has the user's name and both changes",
+	      made && strcmp(git_commit_author(made)->name, "Me") == 0 &&
+		      holds("repo/b.txt", "mine\n") && holds("repo/a.txt", "one\ntwo\nTHREE\n") &&
+		      is_clean());
+	git_commit_free(made);
+	fresh();
+	wanted.squash = true;
+	made = NULL;
+	CHECK("squashed, they are one commit with one parent",
+	      apply_says(&wanted, "\"kind\": \"squash\"") &&
+		      git_reference_name_to_id(&head, repo, "HEAD") == 0 &&
+		      git_commit_lookup(&made, repo, &head) == 0 &&
+		      git_commit_parentcount(made) == 1 &&
+		      strcmp(git_commit_message(made), "Bring it") == 0);
+	git_commit_free(made);
+	fresh();
+	unlink(at(".gitconfig"));
+	CHECK("a commit needs a name",
+	      apply_fails(&wanted, "your name and address") && ref_is(repo, "HEAD", &base));
+}
+
+static void conflicts(void)
+{
+	struct apply_options wanted = options();
+	git_oid head;
+
+	fresh();
+	put("repo/a.txt", "one\ntwo\nmine\n");
+	head = commit_all(repo);
+	CHECK("a conflict is named, and nothing is changed",
+	      apply_says(&wanted, "\"kind\": \"conflict\"") && ref_is(repo, "HEAD", &head) &&
+		      holds("repo/a.txt", "one\ntwo\nmine\n") && is_clean());
+	fresh();
+	unlink(at("repo/a.txt"));
+	commit_all(repo);
+	CHECK("a file that one side removed and the other changed is a conflict",
+	      apply_says(&wanted, "\"conflict_count\": 1"));
+	fresh();
+	put("repo/n/new.sh", "mine\n");
+	commit_all(repo);
+	CHECK("a file that both sides added is one", apply_says(&wanted, "n/new.sh"));
+	fresh();
+	put("repo/n", "a file\n");
+	commit_all(repo);
+	CHECK("a file where the other side has a folder is one",
+	      apply_says(&wanted, "\"kind\": \"conflict\""));
+	fresh();
+	theirs = commit_file(repo, BRANCH, &theirs, "b.txt", GIT_FILEMODE_BLOB, NULL);
+	put("repo/b.txt", "mine\n");
+	commit_all(repo);
+	CHECK("a file that the loop removed and the user changed is one",
+	      apply_says(&wanted, "b.txt"));
+}
+
+static void obstacles(void)
+{
+	struct apply_options wanted = options();
+
+	fresh();
+	put("repo/a.txt", "not committed\n");
+	CHECK("a file that is not committed is in the way",
+	      apply_says(&wanted, "\"in_the_way\": [\"") && ref_is(repo, "HEAD", &base) &&
+		      holds("repo/a.txt", "not committed\n"));
+	fresh();
+	put("repo/b.txt", "not committed\n");
+	CHECK("one that does not change is not in the way",
+	      apply_says(&wanted, "\"in_the_way\": []") && ref_is(repo, "HEAD", &theirs) &&
+		      holds("repo/b.txt", "not committed\n"));
+	fresh();
+	put("repo/n/new.sh", "untracked\n");
+	CHECK("an untracked file is in the way",
+	      apply_says(&wanted, "n/new.sh") && holds("repo/n/new.sh", "untracked\n"));
+	fresh();
+	put("repo/a.txt", "one\ntwo\nTHREE\n");
+	CHECK("a file that has what comes already is fine",
+	      apply_says(&wanted, "\"there\": 1") && ref_is(repo, "HEAD", &theirs));
+	fresh();
+	put("elsewhere/x", "x");
+	if (symlink(at("elsewhere"), at("repo/n")) < 0)
+		abort();
+	CHECK("nothing is written through a link",
+	      apply_says(&wanted, "\"in_the_way\": [\"") && !is_there("elsewhere/new.sh"));
+	unlink(at("repo/n"));
+	put("repo/a.txt", "not committed\n");
+	wanted.here = true;
+	CHECK("in the work tree of the loop what is there stays",
+	      apply_says(&wanted, "\"in_the_way\": []") && ref_is(repo, "HEAD", &theirs) &&
+		      holds("repo/a.txt", "not committed\n"));
+}
+
+static void unrest(void)
+{
+	struct apply_options wanted = options();
+	struct apply_options elsewhere = wanted;
+
+	fresh();
+	wanted.branch = "refs/heads/ringfence/nobody";
+	CHECK("a branch that is not there is named", apply_fails(&wanted, "there is no branch"));
+	wanted.branch = BRANCH;
+	put("repo/.git/MERGE_HEAD", "");
+	CHECK("a merge that is under way is left alone", apply_fails(&wanted, "in '"));
+	unlink(at("repo/.git/MERGE_HEAD"));
+	put("repo/.git/index.lock", "");
+	CHECK("so is a git at work", apply_fails(&wanted, "index.lock"));
+	unlink(at("repo/.git/index.lock"));
+	git_repository_set_head_detached(repo, &base);
+	CHECK("a detached HEAD is no branch", apply_fails(&wanted, "detached"));
+	make_folder("nothing");
+	elsewhere.project = at("nothing");
+	CHECK("without a repository nothing comes",
+	      apply_fails(&elsewhere, "is in no git repository"));
+	git_repository_free(repo);
+	repo = NULL;
+	git_repository_init(&repo, at("bare.git"), 1);
+	elsewhere.project = at("bare.git");
+	CHECK("a bare repository has no work tree", apply_fails(&elsewhere, "bare"));
+}
+
+static void unborn(void)
+{
+	struct apply_options wanted = options();
+	git_oid tip;
+
+	fresh();
+	git_repository_set_head(repo, "refs/heads/other");
+	unlink(at("repo/a.txt"));
+	unlink(at("repo/b.txt"));
+	unlink(at("repo/d/c.txt"));
+	unlink(at("repo/.git/index"));
+	CHECK("a branch without a commit gets all of them",
+	      apply_says(&wanted, "\"kind\": \"forward\"") &&
+		      git_reference_name_to_id(&tip, repo, "refs/heads/other") == 0 &&
+		      git_oid_equal(&tip, &theirs) && holds("repo/b.txt", "b\n"));
+}
+
+static void deep_trees(void)
+{
+	struct apply_options wanted = options();
+	git_treebuilder *builder = NULL;
+	git_oid tree;
+
+	fresh();
+	git_treebuilder_new(&builder, repo, NULL);
+	git_treebuilder_write(&tree, builder);
+	git_treebuilder_free(builder);
+	for (int i = 0; i < 300; i++) {
+		git_treebuilder_new(&builder, repo, NULL);
+		git_treebuilder_insert(NULL, builder, "d", &tree, GIT_FILEMODE_TREE);
+		git_treebuilder_write(&tree, builder);
+		git_treebuilder_free(builder);
+	}
+	git_reference_remove(repo, BRANCH);
+	add_commit(repo, BRANCH, &base, &tree);
+	CHECK("a tree deeper than anybody needs does not come",
+	      apply_fails(&wanted, "folders below one another"));
+}
+
+static void cut_apply(void)
+{
+	struct apply_options wanted = options();
+	struct answer answer;
+
+	apply(&wanted, &answer);
+}
+
+static void finishes(void)
+{
+	bool whole = true;
+	int point = 1;
+
+	for (; point < 200; point++) {
+		struct answer answer;
+
+		fresh();
+		if (!cut_off(point, cut_apply))
+			break;
+		answer_begin(&answer);
+		whole = whole && apply_finish(options().project, &answer.json, &answer.err) == 0 &&
+			(ref_is(repo, "HEAD", &theirs) || ref_is(repo, "HEAD", &base)) &&
+			!is_there("repo/.git/" LANDING_NOTE) && !is_there("repo/.git/index.lock") &&
+			!is_there("repo/" LOOK_WALK_STAGE);
+		git_repository_free(repo);
+		repo = NULL;
+		whole = whole && git_repository_open(&repo, at("repo")) == 0 && is_clean();
+		answer_end(&answer);
+	}
+	CHECK("an apply has points at which it can be cut off", point > 5 && point < 200);
+	CHECK("the next one finishes it, or it has not begun", whole);
+	fresh();
+	put("repo/.git/" LANDING_NOTE, "nonsense");
+	{
+		struct apply_options wanted = options();
+
+		CHECK("a note that cannot be read is a failure",
+		      apply_fails(&wanted, "is damaged"));
+	}
+}
+
+/* ---- mails ---- */
+
+static bool patch_prints(const struct apply_options *options, const char *words)
+{
+	int before = capture_begin();
+	struct answer answer;
+
+	answer_begin(&answer);
+	answer.result = apply_patch(options, &answer.json, &answer.err);
+	capture_end(before);
+	answer_end(&answer);
+	return answer.result == 0 && printed(words);
+}
+
+static void mails(void)
+{
+	struct apply_options wanted = options();
+
+	fresh();
+	CHECK("commits become mails", patch_prints(&wanted, "Subject: [PATCH 1/2] a commit") &&
+					      printed("+THREE") && printed("new file mode 100755"));
+	theirs = commit_file(repo, BRANCH, &theirs, "esc", GIT_FILEMODE_BLOB, "\x1b[2J\n");
+	wanted.terminal = true;
+	CHECK("a terminal sees escapes as text", patch_prints(&wanted, "\\x1b"));
+	wanted.branch = "refs/heads/nobody";
+	CHECK("without the branch there is no mail", !patch_prints(&wanted, ""));
+}
+
+/* ---- work trees ---- */
+
+static bool tree_work(int (*work)(const struct worktree_options *, struct json *, struct error *),
+		      const char *project, bool force, const char *words)
+{
+	struct worktree_options wanted = { .project = project,
+					   .loop = "two",
+					   .folder = at("work"),
+					   .message = "Ringfence two: what was left",
+					   .force = force };
+	struct answer answer;
+	bool held;
+
+	answer_begin(&answer);
+	answer.result = work(&wanted, &answer.json, &answer.err);
+	held = answer.result == 0 ? mentions(buffer_text(&answer.bytes), words)
+				  : mentions(answer.err.text, words);
+	answer_end(&answer);
+	return held;
+}
+
+static void worktrees(void)
+{
+	fresh();
+	make_folder("work");
+	put("repo/b.txt", "not committed\n");
+	CHECK("a work tree begins with what is committed, and names what is not",
+	      tree_work(worktree_add, at("repo"), false, "\"dirty\": [\"b.txt\"]") &&
+		      holds("work/repo/b.txt", "b\n") && holds("work/repo/d/c.txt", "c\n"));
+	CHECK("the same loop cannot have two",
+	      tree_work(worktree_add, at("repo"), false, "already"));
+	CHECK("without a change nothing is committed",
+	      tree_work(worktree_seal, at("work/repo"), false, "\"made\": false"));
+	put("work/repo/left.txt", "left\n");
+	put("work/repo/.gitignore", "*.log\n");
+	put("work/repo/x.log", "noise\n");
+	unlink(at("work/repo/b.txt"));
+	if (symlink("left.txt", at("work/repo/link")) < 0)
+		abort();
+	CHECK("what is left is committed",
+	      tree_work(worktree_seal, at("work/repo"), false, "\"made\": true"));
+	CHECK("such a commit can be taken off again, once",
+	      tree_work(worktree_unseal, at("work/repo"), false, "\"taken\": true") &&
+		      tree_work(worktree_unseal, at("work/repo"), false, "\"taken\": false") &&
+		      holds("work/repo/left.txt", "left\n"));
+	put("work/repo/.gitmodules", "[submodule \"x\"]\n\turl = -x\n");
+	CHECK("what git must not read is not committed",
+	      tree_work(worktree_seal, at("work/repo"), false, "cannot be committed"));
+	unlink(at("work/repo/.gitmodules"));
+	tree_work(worktree_seal, at("work/repo"), false, "made");
+	CHECK("another branch is left alone",
+	      tree_work(worktree_seal, at("repo"), false, "another branch"));
+	CHECK("a branch that nobody else has stays",
+	      tree_work(worktree_remove, at("repo"), false, "\"branch\": \"kept\"") &&
+		      !is_there("repo/.git/worktrees"));
+	CHECK("unless it is forced",
+	      tree_work(worktree_remove, at("repo"), true, "\"branch\": \"gone\""));
+	CHECK("then there is none",
+	      tree_work(worktree_remove, at("repo"), false, "\"branch\": \"none\""));
+}
+
+/* ---- smaller ones ---- */
+
+static void memory(void)
+{
+	struct memory_objects *drafts = NULL;
+	git_oid first, second;
+	git_odb *odb = NULL;
+	struct error err;
+
+	fresh();
+	CHECK("what is written stays in memory, and can be read",
+	      memory_objects_begin(repo, &drafts, &err) == 0 &&
+		      git_blob_create_from_buffer(&first, repo, "draft", 5) == 0 &&
+		      git_repository_odb(&odb, repo) == 0 && git_odb_exists(odb, &first));
+	git_odb_free(odb);
+	git_repository_free(repo);
+	git_repository_open(&repo, at("repo"));
+	git_repository_odb(&odb, repo);
+	CHECK("nothing of it is on the disk", !git_odb_exists(odb, &first));
+	git_odb_free(odb);
+	memory_objects_begin(repo, &drafts, &err);
+	git_blob_create_from_buffer(&second, repo, "kept", 4);
+	CHECK("until it is kept", memory_objects_keep(drafts, repo, true, &err) == 0);
+	git_repository_free(repo);
+	git_repository_open(&repo, at("repo"));
+	git_repository_odb(&odb, repo);
+	CHECK("then others find it", git_odb_exists(odb, &second));
+	git_odb_free(odb);
+}
+
+static void hidden_repositories(void)
+{
+	struct bare bare = { 0 };
+	git_oid tip;
+
+	fresh();
+	tip = commit_file(repo, NULL, &base, "x/HEAD", GIT_FILEMODE_BLOB, "ref: refs/heads/x\n");
+	tip = commit_file(repo, NULL, &tip, "x/objects/keep", GIT_FILEMODE_BLOB, "");
+	tip = commit_file(repo, NULL, &tip, "x/refs/keep", GIT_FILEMODE_BLOB, "");
+	tip = commit_file(repo, NULL, &tip, "x/config", GIT_FILEMODE_BLOB, "[core]\n");
+	bare.repository = repo;
+	bare.work = open(at("repo"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	libgit_tree(repo, &tip, &bare.tree, &(struct error){ 0 });
+	CHECK("a folder that git takes for a repository is found",
+	      bare_holds(&bare, "x/config") && bare_holds(&bare, "x/refs/keep"));
+	CHECK("an ordinary one is none",
+	      !bare_holds(&bare, "d/c.txt") && !bare_holds(&bare, "a.txt"));
+	close(bare.work);
+	bare_release(&bare);
+}
+
+static void deltas(void)
+{
+	struct delta_set set = { 0 };
+	struct error err;
+	git_oid zero = { { 0 } }, tree;
+	AUTO_FD root = -1;
+	AUTO_FD folder = -1;
+	const char *name;
+
+	fresh();
+	libgit_tree(repo, &base, &tree, &err);
+	CHECK("from nothing to a tree is all of its files, sorted",
+	      delta_list(repo, &zero, &tree, &set, &err) == 0 && set.count == 3 &&
+		      strcmp(set.items[0].path, "a.txt") == 0 && !set.items[0].old_mode);
+	delta_release(&set);
+	set = (struct delta_set){ 0 };
+	zero.id[0] = 1;
+	CHECK("a tree that is missing is a failure",
+	      delta_list(repo, &tree, &zero, &set, &err) < 0);
+	delta_release(&set);
+	root = open(at("repo"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK("a folder that is missing is made only if asked",
+	      delta_folder(root, "p/q/file", false, &name) < 0 &&
+		      (folder = delta_folder(root, "p/q/file", true, &name)) >= 0 &&
+		      strcmp(name, "file") == 0 && is_there("repo/p/q"));
+	delta_remove_hollow(root, "p");
+	CHECK("folders with nothing but folders are removed", !is_there("repo/p"));
+	make_folder("repo/p/q");
+	put("repo/p/file", "x");
+	delta_remove_hollow(root, "p");
+	CHECK("but no file", is_there("repo/p/file"));
+}
+
+static void merge_kinds(void)
+{
+	struct merge merge = { 0 };
+	struct error err;
+
+	fresh();
+	CHECK("what is older brings nothing",
+	      merge_try(repo, &theirs, &base, &merge, &err) == 0 && merge.kind == MERGE_NOTHING);
+	merge_release(&merge);
+	CHECK("what is newer is counted", merge_try(repo, &base, &theirs, &merge, &err) == 0 &&
+						  merge.kind == MERGE_FORWARD &&
+						  merge.commits == 2);
+	merge_release(&merge);
+}
+
+int main(void)
+{
+	unit_begin();
+	forwards();
+	merges();
+	conflicts();
+	obstacles();
+	unrest();
+	unborn();
+	deep_trees();
+	finishes();
+	mails();
+	worktrees();
+	memory();
+	hidden_repositories();
+	deltas();
+	merge_kinds();
+	git_repository_free(repo);
+	return unit_end();
+}

@@ -1,0 +1,641 @@
+/* Checkpoints: the repository that they are in, looks at a project, differences, and the way back. */
+#include "unit_repository.h"
+
+#include "snapshot/base/gituser.h"
+#include "snapshot/base/note.h"
+#include "snapshot/checkpoint.h"
+#include "snapshot/store/pack.h"
+#include "snapshot/undo/restore.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static const struct ask {
+	const char *loop, *from, *to, *path, *style, *drop, *only;
+	bool ignored, live, color, terminal;
+	uint64_t most_bytes;
+} plain;
+
+typedef int work_fn(struct snapshot_request *request, struct error *err);
+
+/* One work, as main.c does it: the repository is open while it runs. */
+static void run(work_fn *work, const struct ask *ask, struct answer *answer)
+{
+	struct snapshot_request request = { .from = ask->from,
+					    .to = ask->to,
+					    .path = ask->path,
+					    .style = ask->style,
+					    .save.kind = "after",
+					    .look = { .project = at("project"),
+						      .loop = ask->loop ? ask->loop : "loop",
+						      .ignored = ask->ignored,
+						      .live = ask->live },
+					    .differ = { .color = ask->color,
+							.terminal = ask->terminal },
+					    .prune.most_bytes = ask->most_bytes };
+
+	answer_begin(answer);
+	request.json = answer->json;
+	if (ask->drop)
+		list_add(&request.prune.loops, ask->drop);
+	if (ask->only)
+		list_add(&request.differ.paths, ask->only);
+	answer->result = checkpoint_repo_open(&request.depot, at("store"), request.look.project,
+					      &answer->err);
+	if (answer->result == 0)
+		answer->result = work(&request, &answer->err);
+	checkpoint_repo_close(&request.depot);
+	list_release(&request.prune.loops);
+	list_release(&request.differ.paths);
+}
+
+static bool run_says(work_fn *work, const struct ask *ask, const char *words)
+{
+	struct answer answer;
+	bool held;
+
+	run(work, ask, &answer);
+	if (answer.result < 0)
+		printf("# %s\n", answer.err.text);
+	held = says(&answer, words);
+	answer_end(&answer);
+	return held;
+}
+
+static bool run_fails(work_fn *work, const struct ask *ask, const char *words)
+{
+	struct answer answer;
+	bool held;
+
+	run(work, ask, &answer);
+	held = fails(&answer, words);
+	answer_end(&answer);
+	return held;
+}
+
+static bool run_prints(work_fn *work, const struct ask *ask, const char *words)
+{
+	int before = capture_begin();
+	struct answer answer;
+
+	run(work, ask, &answer);
+	capture_end(before);
+	answer_end(&answer);
+	return answer.result == 0 && printed(words);
+}
+
+static void fresh(void)
+{
+	AUTO_FD top = open(unit_top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	dirwalk_remove(top, "project", NULL);
+	dirwalk_remove(top, "store", NULL);
+	make_folder("project");
+}
+
+/* ---- the repository ---- */
+
+static struct checkpoint_repo depot;
+static struct error err;
+
+static void open_store(void)
+{
+	if (checkpoint_repo_open(&depot, at("store"), NULL, &err) < 0 ||
+	    checkpoint_repo_git(&depot, &err) < 0 || checkpoint_repo_lock(&depot, &err) < 0)
+		abort();
+}
+
+static int count_packs(void)
+{
+	AUTO_FREE char *command = mem_format("ls %s | wc -l >%s", at("store/objects/pack"),
+					     at("printed"));
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(64);
+
+	if (system(command) != 0 || fd_read_path(at("printed"), &text) < 0)
+		return -1;
+	return atoi(buffer_text(&text));
+}
+
+static bool can_read(const unsigned char *id, const char *text)
+{
+	git_odb_object *object = NULL;
+	git_oid oid;
+	bool same;
+
+	memcpy(oid.id, id, sizeof oid.id);
+	git_odb_refresh(depot.odb);
+	if (git_odb_read(&object, depot.odb, &oid) < 0)
+		return false;
+	same = git_odb_object_size(object) == strlen(text) &&
+	       memcmp(git_odb_object_data(object), text, strlen(text)) == 0;
+	git_odb_object_free(object);
+	return same;
+}
+
+static void packs(void)
+{
+	unsigned char id[NODE_ID], other[NODE_ID];
+	struct pack *pack;
+
+	fresh();
+	open_store();
+	pack = pack_new(&depot, false, NULL);
+	CHECK("a pack without an object leaves no file",
+	      pack_seal(pack, &err) == 0 && !*pack_name(pack) && pack_finish(pack, &err) == 0 &&
+		      count_packs() == 0);
+	pack_free(pack);
+	pack = pack_new(&depot, false, NULL);
+	CHECK("the same bytes are written once",
+	      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, id, &err) == 0 &&
+		      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, other, &err) == 0 &&
+		      pack_count(pack) == 1 && memcmp(id, other, NODE_ID) == 0);
+	CHECK("a pack knows what is in it", pack_has(pack, id) && pack_bytes(pack) > 0);
+	CHECK("a finished pack can be read", pack_finish(pack, &err) == 0 && can_read(id, "one") &&
+						     count_packs() == 2 &&
+						     pack_total(depot.path) > 0);
+	pack_free(pack);
+	pack = pack_new(&depot, false, NULL);
+	CHECK("what the repository has is not written again",
+	      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, id, &err) == 0 && pack_count(pack) == 0);
+	pack_free(pack);
+	pack = pack_new(&depot, true, NULL);
+	CHECK("unless the pack is to be complete",
+	      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, id, &err) == 0 &&
+		      pack_add(pack, GIT_OBJECT_BLOB, "two", 3, other, &err) == 0 &&
+		      pack_count(pack) == 2 && pack_finish(pack, &err) == 0);
+	pack_replace(pack);
+	CHECK("a complete pack replaces all others",
+	      count_packs() == 2 && can_read(id, "one") && can_read(other, "two"));
+	pack_free(pack);
+	pack = pack_new(&depot, false, NULL);
+	pack_add(pack, GIT_OBJECT_BLOB, "three", 5, id, &err);
+	pack_free(pack);
+	CHECK("a pack that is not finished leaves nothing", count_packs() == 2);
+	pack = pack_new(&depot, false, "draft-of-mine");
+	pack_add(pack, GIT_OBJECT_BLOB, "four", 4, id, &err);
+	CHECK("a draft has the name that was asked for",
+	      is_there("store/objects/pack/draft-of-mine-pack"));
+	pack_free(pack);
+	checkpoint_repo_close(&depot);
+}
+
+static void many_objects(void)
+{
+	unsigned char id[NODE_ID];
+	char text[32];
+	struct pack *pack;
+	bool all = true;
+
+	fresh();
+	open_store();
+	pack = pack_new(&depot, false, NULL);
+	for (int i = 0; i < 3000; i++) {
+		snprintf(text, sizeof text, "object %d", i);
+		all = all && pack_add(pack, GIT_OBJECT_BLOB, text, strlen(text), id, &err) == 0;
+	}
+	CHECK("thousands of objects fit into one pack", all && pack_count(pack) == 3000 &&
+								pack_finish(pack, &err) == 0 &&
+								can_read(id, "object 2999"));
+	pack_free(pack);
+	checkpoint_repo_close(&depot);
+}
+
+static void caches(void)
+{
+	static const char rules[SHA256_HEX] = "abc";
+	struct node root = { .kind = NODE_FOLDER, .mode = 0755 };
+	struct cache cache;
+	struct node *file;
+
+	fresh();
+	open_store();
+	file = node_insert(&root, "file");
+	*file = (struct node){ .name = "file", .kind = NODE_FILE, .mode = 0644, .size = 7 };
+	node_insert(&root, "empty")->kind = NODE_FOLDER;
+	CHECK("without a file nothing is known", !cache_read(depot.folder, &cache));
+	CHECK("a cache comes back as it was written",
+	      cache_write(depot.folder, rules, &root, &err) == 0 &&
+		      cache_read(depot.folder, &cache) && strcmp(cache.rules, "abc") == 0 &&
+		      cache.root.count == 2 && node_find(&cache.root, "file")->size == 7 &&
+		      node_find(&cache.root, "empty")->kind == NODE_FOLDER);
+	cache_release(&cache);
+	if (truncate(at("store/cache"), 100) < 0)
+		abort();
+	CHECK("one that is cut off is not believed", !cache_read(depot.folder, &cache));
+	cache_write(depot.folder, rules, &root, &err);
+	{
+		AUTO_FD fd = open(at("store/cache"), O_RDWR | O_CLOEXEC);
+		struct stat status;
+
+		if (fstat(fd, &status) < 0 || pwrite(fd, "\xff", 1, status.st_size / 2) != 1)
+			abort();
+	}
+	CHECK("one with another byte in it is not believed", !cache_read(depot.folder, &cache));
+	put("store/cache", "");
+	CHECK("an empty one is not believed", !cache_read(depot.folder, &cache));
+	cache_write(depot.folder, rules, &root, &err);
+	cache_forget(depot.folder);
+	CHECK("a cache can be forgotten", !cache_read(depot.folder, &cache));
+	node_release(&root);
+	checkpoint_repo_close(&depot);
+}
+
+static void notes(void)
+{
+	AUTO_FD folder = -1;
+
+	fresh();
+	folder = open(at("project"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CHECK("a note replaces the one that is there",
+	      note_write(folder, "draft", folder, "note", "old", 3) == 0 &&
+		      note_write(folder, "draft", folder, "note", "new!", 4) == 0 &&
+		      holds("project/note", "new!") && !is_there("project/draft"));
+	CHECK("a note that cannot be written is a failure",
+	      note_write(folder, "no/draft", folder, "note", "x", 1) < 0 &&
+		      holds("project/note", "new!"));
+	make_folder("project/a/b/c");
+	put("project/a/b/file", "x");
+	if (symlink("/etc", at("project/a/link")) < 0)
+		abort();
+	dirwalk_remove(folder, "a", NULL);
+	dirwalk_remove(folder, "missing", NULL);
+	CHECK("a folder is removed with all that is below", !is_there("project/a"));
+}
+
+static void settings(void)
+{
+	AUTO_FREE char *home = gituser_home();
+	AUTO_FREE char *file = gituser_file(home, "git/ignore");
+	AUTO_FREE char *inside = gituser_path("~/x", "/base");
+	AUTO_FREE char *relative = gituser_path("y", "/base");
+	AUTO_FREE char *none = NULL;
+	AUTO_FREE char *name = NULL;
+	AUTO_FREE char *elsewhere = NULL;
+
+	CHECK("the user's home is theirs", strcmp(home, unit_top) == 0);
+	CHECK("their files of git are in it", strcmp(file, at(".config/git/ignore")) == 0);
+	CHECK("a path can begin at the home or at a folder",
+	      strcmp(inside, at("x")) == 0 && strcmp(relative, "/base/y") == 0);
+	none = gituser_setting(NULL, "user.unheard");
+	put(".gitconfig", "[user]\n\tname = Somebody\n");
+	name = gituser_setting(NULL, "user.name");
+	CHECK("a setting is read from the user's file",
+	      !none && name && strcmp(name, "Somebody") == 0);
+	put(".gitconfig", "[user\n");
+	setenv("XDG_CONFIG_HOME", at("xdg"), 1);
+	elsewhere = gituser_file(home, "git/ignore");
+	CHECK("XDG_CONFIG_HOME moves the others", strcmp(elsewhere, at("xdg/git/ignore")) == 0);
+	unsetenv("XDG_CONFIG_HOME");
+	unlink(at(".gitconfig"));
+}
+
+/* ---- looks ---- */
+
+static void make_socket(const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof address.sun_path, "%s", at(name));
+	if (bind(fd, (struct sockaddr *)&address, sizeof address) < 0)
+		abort();
+}
+
+static void make_project(void)
+{
+	fresh();
+	put("project/a.txt", "one\ntwo\nthree\n");
+	put("project/d/run", "#!/bin/sh\n");
+	chmod(at("project/d/run"), 0755);
+	put("project/d/secret", "x\n");
+	chmod(at("project/d/secret"), 0600);
+	put_bytes("project/binary", "a\0b\xff", 4);
+	if (symlink("a.txt", at("project/link")) < 0 || mkfifo(at("project/pipe"), 0640) < 0 ||
+	    link(at("project/a.txt"), at("project/d/twin")) < 0)
+		abort();
+	make_socket("project/socket");
+	make_folder("project/empty");
+	put("project/.gitignore", "build/\n*.log\n");
+	put("project/build/out", "made\n");
+	put("project/x.log", "noise\n");
+	put("project/.git/config", "[core]\n");
+	make_folder("project/.git/objects");
+}
+
+static void saves(void)
+{
+	make_project();
+	CHECK("the first checkpoint has the number 0 and says what it does not keep",
+	      run_says(checkpoint_save, &plain, "\"number\": 0") &&
+		      run_says(checkpoint_list, &plain, "\"kind\": \"after\""));
+	CHECK("a project that has not changed is the same checkpoint",
+	      run_says(checkpoint_save, &plain, "\"same\": true"));
+	put("project/new", "n\n");
+	CHECK("one that has is the next checkpoint",
+	      run_says(checkpoint_save, &plain, "\"number\": 1"));
+	CHECK("a socket is named as not kept",
+	      (put("project/new", "m\n"),
+	       run_says(checkpoint_save, &plain, "\"path\": \"socket\"")));
+	CHECK("what the rules ignore is not in it",
+	      run_fails(checkpoint_holds, &(struct ask){ .from = "0", .path = "build/out" },
+			"does not hold 'build/out'"));
+	CHECK("another loop begins with 0 and keeps ignored files if asked",
+	      run_says(checkpoint_save, &(struct ask){ .loop = "other", .ignored = true },
+		       "\"number\": 0") &&
+		      run_says(checkpoint_holds,
+			       &(struct ask){ .loop = "other", .from = "0", .path = "build/out" },
+			       "{"));
+	CHECK("a look while an agent is at work finds the same project",
+	      run_says(checkpoint_save, &(struct ask){ .live = true }, "\"number\": 2"));
+	CHECK("a checkpoint that is not there is a failure",
+	      run_fails(checkpoint_holds, &(struct ask){ .from = "99", .path = "a.txt" }, "99"));
+	CHECK("a socket is not held, and the reason is given",
+	      run_fails(checkpoint_holds, &(struct ask){ .from = "0", .path = "socket" },
+			"socket"));
+	CHECK("a project that is gone is a failure",
+	      rename(at("project"), at("gone")) == 0 &&
+		      run_fails(checkpoint_save, &plain, "project") &&
+		      rename(at("gone"), at("project")) == 0);
+	put("store/rules/loop", "nonsense");
+	CHECK("rules that cannot be read are a failure",
+	      run_fails(checkpoint_save, &plain, "rule"));
+}
+
+static void shows(void)
+{
+	make_project();
+	run_says(checkpoint_save, &plain, "0");
+	CHECK("a file is shown as it was",
+	      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "a.txt" },
+			 "one\ntwo\nthree\n"));
+	CHECK("a folder is shown as its entries",
+	      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "" }, "d/\n") &&
+		      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "d" },
+				 "run\nsecret\ntwin\n"));
+	CHECK("a link is shown as what it leads to",
+	      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "link" }, "a.txt"));
+	CHECK("a pipe is shown as nothing",
+	      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "pipe" }, "") &&
+		      printed_nothing());
+	CHECK("bytes that a terminal could obey are escaped",
+	      run_prints(checkpoint_show,
+			 &(struct ask){ .from = "0", .path = "binary", .terminal = true }, "\\x"));
+}
+
+static void large_files(void)
+{
+	AUTO_FD fd = -1;
+	struct stat status;
+
+	fresh();
+	put("project/large", "begin");
+	fd = open(at("project/large"), O_RDWR | O_CLOEXEC);
+	if (pwrite(fd, "middle", 6, 9 << 20) != 6 || ftruncate(fd, 21 << 20) < 0)
+		abort();
+	CHECK("a large file is kept in pieces", run_says(checkpoint_save, &plain, "\"number\": 0"));
+	CHECK("its zeros cost nothing, and come back when it is shown",
+	      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "large" }, "begin") &&
+		      stat(at("printed"), &status) == 0 && status.st_size == 21 << 20);
+	if (pwrite(fd, "MIDDLE", 6, 9 << 20) != 6)
+		abort();
+	CHECK("a change in it costs a piece", run_says(checkpoint_save, &plain, "\"number\": 1"));
+	CHECK("its difference is that of a binary file",
+	      run_prints(checkpoint_diff, &(struct ask){ .from = "0" }, "large"));
+	unlink(at("project/large"));
+	CHECK("it comes back with all of its bytes",
+	      run_says(checkpoint_undo, &(struct ask){ .from = "0" }, "\"written\": 1") &&
+		      stat(at("project/large"), &status) == 0 && status.st_size == 21 << 20);
+}
+
+/* ---- differences ---- */
+
+static void change_project(void)
+{
+	put("project/d/secret", "y\n"); /* its mode stays */
+	chmod(at("project/d/run"), 0644);
+	put_bytes("project/binary", "a\0c", 3);
+	unlink(at("project/link"));
+	if (symlink("d/run", at("project/link")) < 0 ||
+	    rename(at("project/d/twin"), at("project/moved")) < 0)
+		abort();
+	put("project/a.txt", "one\nTWO\nthree\nfour");
+	put("project/esc\x1b", "x\x1b[0m\n");
+	rmdir(at("project/empty"));
+}
+
+static void differs(void)
+{
+	make_project();
+	run_says(checkpoint_save, &plain, "0");
+	CHECK("without a change nothing is printed",
+	      run_prints(checkpoint_diff, &(struct ask){ .from = "0" }, "") && printed_nothing());
+	change_project();
+	CHECK("a patch has lines and modes",
+	      run_prints(checkpoint_diff, &plain, "-two\n+TWO\n") && printed("old mode 100755") &&
+		      printed("\\ No newline at end of file") && printed("new file mode"));
+	CHECK("a binary file is called so", printed("binary"));
+	CHECK("a patch can have colours",
+	      run_prints(checkpoint_diff, &(struct ask){ .color = true }, "\x1b["));
+	CHECK("the stat counts lines",
+	      run_prints(checkpoint_diff, &(struct ask){ .style = "stat" }, "a.txt") &&
+		      run_prints(checkpoint_diff, &(struct ask){ .style = "stat", .color = true },
+				 "+"));
+	CHECK("names are listed with what happened",
+	      run_prints(checkpoint_diff, &(struct ask){ .style = "names" }, "a.txt"));
+	CHECK("the JSON has each path with its status",
+	      run_prints(checkpoint_diff, &(struct ask){ .style = "json" },
+			 "\"path\": \"a.txt\", \"status\": \"modified\""));
+	CHECK("a name is safe for a terminal",
+	      run_prints(checkpoint_diff, &(struct ask){ .terminal = true }, "\\x1b"));
+	CHECK("only one path can be asked for",
+	      run_prints(checkpoint_diff, &(struct ask){ .style = "names", .only = "binary" },
+			 "binary"));
+	run_says(checkpoint_save, &plain, "1");
+	CHECK("two checkpoints can be compared, in both directions",
+	      run_prints(checkpoint_diff, &(struct ask){ .from = "0", .to = "1" }, "+TWO") &&
+		      run_prints(checkpoint_diff, &(struct ask){ .from = "1", .to = "0" }, "-TWO"));
+	CHECK("a checkpoint that is missing cannot be compared",
+	      run_fails(checkpoint_diff, &(struct ask){ .from = "7" }, "7"));
+}
+
+/* ---- the way back ---- */
+
+static bool is_as_before(void)
+{
+	struct stat a, twin, status;
+
+	return holds("project/a.txt", "one\ntwo\nthree\n") && holds("project/d/secret", "x\n") &&
+	       !is_there("project/moved") && is_there("project/empty") &&
+	       !is_there("project/esc\x1b") && stat(at("project/a.txt"), &a) == 0 &&
+	       stat(at("project/d/twin"), &twin) == 0 && a.st_ino == twin.st_ino &&
+	       stat(at("project/d/run"), &status) == 0 && (status.st_mode & 07777) == 0755 &&
+	       lstat(at("project/pipe"), &status) == 0 && S_ISFIFO(status.st_mode) &&
+	       !is_there("project/" LOOK_WALK_STAGE);
+}
+
+static void undoes(void)
+{
+	make_project();
+	run_says(checkpoint_save, &plain, "0");
+	change_project();
+	unlink(at("project/pipe"));
+	CHECK("a rollback says what it did",
+	      run_says(checkpoint_undo, &(struct ask){ .from = "0" }, "\"saved\": 1"));
+	CHECK("files, modes, links, pipes and folders are what they were", is_as_before());
+	CHECK("ignored files and .git are left alone",
+	      holds("project/build/out", "made\n") && holds("project/.git/config", "[core]\n"));
+	CHECK("the state before it can be brought back, too",
+	      run_says(checkpoint_undo, &(struct ask){ .from = "1" }, "\"number\": 1") &&
+		      holds("project/a.txt", "one\nTWO\nthree\nfour"));
+	CHECK("one path comes back alone",
+	      run_says(checkpoint_undo, &(struct ask){ .from = "0", .path = "d/secret" },
+		       "\"written\": 1") &&
+		      holds("project/d/secret", "x\n") && is_there("project/moved"));
+	CHECK("a path that the checkpoint does not hold is a failure",
+	      run_fails(checkpoint_undo, &(struct ask){ .from = "0", .path = "a.txt/below" },
+			"the checkpoint does not hold it"));
+	unlink(at("project/a.txt"));
+	put("project/a.txt/inside", "a folder now\n");
+	put("project/d2/ignored.log", "noise\n");
+	CHECK("a folder gives way to a file, and one with ignored files stays",
+	      run_says(checkpoint_undo, &(struct ask){ .from = "0" }, "\"kept\": [") &&
+		      is_as_before() && is_there("project/d2/ignored.log"));
+	CHECK("a checkpoint that is not there cannot be brought back",
+	      run_fails(checkpoint_undo, &(struct ask){ .from = "55" }, "55"));
+}
+
+static void cut_undo(void)
+{
+	struct answer answer;
+
+	run(checkpoint_undo, &(struct ask){ .from = "0" }, &answer);
+}
+
+static void recovers(void)
+{
+	bool whole = true;
+	int point = 1;
+
+	for (; point < 200; point++) {
+		make_project();
+		run_says(checkpoint_save, &plain, "0");
+		change_project();
+		if (!cut_off(point, cut_undo))
+			break;
+		if (!run_says(checkpoint_save, &plain, "{"))
+			whole = false;
+		if (!is_as_before() && !holds("project/a.txt", "one\nTWO\nthree\nfour"))
+			whole = false;
+		if (is_there("project/" LOOK_WALK_STAGE) || is_there("store/" RESTORE_NOTE))
+			whole = false;
+	}
+	CHECK("a rollback has points at which it can be cut off", point > 5 && point < 200);
+	CHECK("the next work finishes it, or it has not begun", whole);
+	fresh();
+	run_says(checkpoint_save, &plain, "0");
+	put("store/" RESTORE_NOTE, "nonsense");
+	CHECK("a note that cannot be read is not followed",
+	      run_says(checkpoint_list, &plain, "\"pending\": true") &&
+		      run_fails(checkpoint_undo, &(struct ask){ .from = "0" }, "is damaged"));
+}
+
+/* ---- making room ---- */
+
+static void prunes(void)
+{
+	static char block[300000];
+	unsigned int seed = 1;
+
+	fresh();
+	for (int i = 0; i < 8; i++) {
+		for (size_t k = 0; k < sizeof block; k++)
+			block[k] = (char)((seed = seed * 1103515245 + 12345) >> 16);
+		put_bytes("project/noise", block, sizeof block);
+		run_says(checkpoint_save, &(struct ask){ .loop = i == 7 ? "other" : "loop" },
+			 "number");
+	}
+	CHECK("nothing is removed where there is room",
+	      run_says(checkpoint_prune, &plain, "\"removed\": 0"));
+	CHECK("above a size the checkpoints between the first and the last go",
+	      run_says(checkpoint_prune, &(struct ask){ .most_bytes = 1000000 }, "\"removed\":") &&
+		      run_says(checkpoint_list, &plain, "\"number\": 0") &&
+		      run_says(checkpoint_list, &plain, "\"number\": 6"));
+	CHECK("those that went cannot be read",
+	      run_fails(checkpoint_holds, &(struct ask){ .from = "1", .path = "noise" }, "1"));
+	CHECK("what stays can be brought back",
+	      run_says(checkpoint_undo, &(struct ask){ .from = "0" }, "\"number\": 0"));
+	CHECK("a loop goes with all of its checkpoints",
+	      run_says(checkpoint_prune, &(struct ask){ .drop = "other" }, "\"removed\": 1") &&
+		      run_says(checkpoint_list, &(struct ask){ .loop = "other" },
+			       "\"checkpoints\": []"));
+	CHECK("a loop that nobody knows is no failure",
+	      run_says(checkpoint_prune, &(struct ask){ .drop = "nobody" }, "\"removed\": 0"));
+	CHECK("a save makes room by itself",
+	      (put("project/small", "s"),
+	       run_says(checkpoint_save, &(struct ask){ .most_bytes = 1000 }, "\"number\"")));
+}
+
+static void broken_stores(void)
+{
+	struct checkpoint_repo_item item;
+	struct node root = { 0 };
+	git_oid nothing = { { 1 } };
+
+	fresh();
+	put("project/a", "x");
+	run_says(checkpoint_save, &plain, "0");
+	open_store();
+	CHECK("a tree that is missing cannot be loaded",
+	      checkpoint_repo_load(&depot, &nothing, &root, &err) < 0);
+	CHECK("a commit that is missing cannot be read",
+	      checkpoint_repo_read_commit(&depot, &nothing, &item, &err) < 0);
+	CHECK("the last number is known, and that of nobody is -1",
+	      checkpoint_repo_last(&depot, "loop") == 0 &&
+		      checkpoint_repo_last(&depot, "nobody") == -1);
+	checkpoint_repo_close(&depot);
+	put("store/refs/ringfence/loop/0", "no id\n");
+	CHECK("a ref that is no id is a failure",
+	      run_fails(checkpoint_diff, &(struct ask){ .from = "0" }, "there is no checkpoint 0"));
+	fresh();
+	put("store", "a file");
+	CHECK("a store that is a file is a failure", run_fails(checkpoint_save, &plain, "store"));
+}
+
+static void requests(void)
+{
+	struct snapshot_request request = { 0 };
+
+	CHECK("a word is taken by its key",
+	      snapshot_request_take(&request, "store=/x", &err) == 0 &&
+		      snapshot_request_take(&request, "ignored=1", &err) == 0 &&
+		      snapshot_request_take(&request, "iteration=7", &err) == 0 &&
+		      snapshot_request_take(&request, "drop=a", &err) == 0 &&
+		      strcmp(request.store, "/x") == 0 && request.look.ignored &&
+		      request.save.iteration == 7 && request.prune.loops.count == 1);
+	CHECK("what was told is known, and the rest is not",
+	      snapshot_request_has(&request, "store") && !snapshot_request_has(&request, "folder"));
+	CHECK("an unknown key and a word without one are failures",
+	      snapshot_request_take(&request, "what=x", &err) < 0 &&
+		      snapshot_request_take(&request, "store", &err) < 0);
+	list_release(&request.prune.loops);
+}
+
+int main(void)
+{
+	unit_begin();
+	packs();
+	many_objects();
+	caches();
+	notes();
+	settings();
+	saves();
+	shows();
+	large_files();
+	differs();
+	undoes();
+	recovers();
+	prunes();
+	broken_stores();
+	requests();
+	return unit_end();
+}
