@@ -1,7 +1,7 @@
 /* ringfence gateway: the way to models alone, for metering and budgets without a fence. */
 #include "cli/cli.h"
-#include "cli/models.h"
 #include "cli/settings/effective.h"
+#include "cli/settings/effective_models.h"
 #include "cli/view/notice.h"
 #include "gateway/owner/gateway.h"
 #include "gateway/owner/keys.h"
@@ -113,7 +113,7 @@ static int open_books(const struct effective *effective, const struct model_acce
 	AUTO_FREE char *day = NULL;
 	struct ledger_options wanted;
 
-	if (models_books(effective, &wanted, &folder, &day, err) < 0 ||
+	if (effective_models_books(effective, &wanted, &folder, &day, err) < 0 ||
 	    cassette_open(&access->tape, &wanted, &kept->cassette, err) < 0)
 		return -1;
 	wanted.replay = cassette_is_replay(kept->cassette);
@@ -160,7 +160,7 @@ static int start(const struct effective *effective, struct kept *kept, struct er
 	struct model_access access;
 	int result;
 
-	if (models_access(effective, &access, err) < 0)
+	if (effective_models_access(effective, &access, err) < 0)
 		return -1;
 	result = start_with(effective, &access, kept, err);
 	model_access_release(&access);
@@ -292,7 +292,7 @@ static int run_gateway(const struct cli_command *command, char **argv)
 
 		gateway_stop(kept.gateway);
 		ledger_tell(kept.books, &news);
-		models_tell_cost(&news);
+		effective_models_tell_cost(&news);
 	}
 	ledger_close(kept.books);
 	cassette_close(kept.cassette);

@@ -1,9 +1,9 @@
 /* ringfence run: an agent in the fence, again and again, until the work is done. */
 #include "cli/cli.h"
 #include "cli/loops.h"
-#include "cli/models.h"
 #include "cli/settings/choice.h"
 #include "cli/settings/effective.h"
+#include "cli/settings/effective_models.h"
 #include "cli/settings/goal.h"
 #include "cli/settings/loop_limits.h"
 #include "cli/settings/preflight.h"
@@ -322,7 +322,7 @@ static int find_models(const struct run_options *asked, struct error *err)
 	if (strcmp(asked->choice.agent->name, "builtin") != 0 ||
 	    config_get(&asked->effective.config, SETTING_REPLAY)->number)
 		return 0;
-	return models_listen(&asked->effective.spec.models, err);
+	return effective_models_listen(&asked->effective.spec.models, err);
 }
 
 static int finish_apply(const struct run_options *asked, struct error *err)

@@ -1,7 +1,7 @@
 /* The agent of a loop: see choice.h. */
 #include "cli/settings/choice.h"
 
-#include "cli/models.h"
+#include "cli/settings/effective_models.h"
 #include "cli/view/notice.h"
 #include "fence/fence_spec.h"
 #include "util/mem.h"
@@ -30,7 +30,7 @@ bool choice_has_key(const struct adapter *agent, const struct list *env)
 static bool is_routed(const struct effective *effective, const struct adapter *agent)
 {
 	for (const char *const *key = agent->keys; *key; key++)
-		if (models_lead(&effective->spec.models, *key))
+		if (effective_models_lead(&effective->spec.models, *key))
 			return true;
 	return false;
 }

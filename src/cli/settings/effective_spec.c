@@ -2,7 +2,7 @@
 #include "cli/settings/effective.h"
 
 #include "cli/cli.h"
-#include "cli/models.h"
+#include "cli/settings/effective_models.h"
 #include "gateway/proxy/rule.h"
 #include "project/hosts.h"
 #include "util/mem.h"
@@ -47,7 +47,7 @@ static int judge(const struct setting *setting, const char *text, struct error *
 	    rule_parse(text, &rule, &why) < 0)
 		return error_set(err, "%s: %s", setting->key, why.text);
 	if (setting->id == SETTING_MODEL_KEY || setting->id == SETTING_UPSTREAM)
-		return models_judge(setting, text, err);
+		return effective_models_judge(setting, text, err);
 	if (setting->id >= SETTING_MEMORY && setting->id <= SETTING_DISK &&
 	    strcmp(text, "none") != 0)
 		return fence_limit_parse((enum fence_limit)(setting->id - SETTING_MEMORY), text,
@@ -310,17 +310,18 @@ int effective_models(struct effective *effective, bool wanted, struct error *err
 {
 	struct fence_spec *spec = &effective->spec;
 
-	wanted = wanted || models_taped(&effective->config);
+	wanted = wanted || effective_models_taped(&effective->config);
 	/* On the host's own network another run may have the same port, and without a fence the keys are in reach anyway. */
 	if (!wanted || model_access_is_set(&spec->models) || spec->net == FENCE_NET_OPEN ||
 	    spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ||
 	    strcmp(config_get(&effective->config, SETTING_AGENT_LOGIN)->text, "file") == 0)
-		return models_taped(&effective->config) && !model_access_is_set(&spec->models)
+		return effective_models_taped(&effective->config) &&
+				       !model_access_is_set(&spec->models)
 			       ? error_set(
 					 err,
 					 "a tape (record, replay) needs the gateway, which is not there without a fence, with net: open and with agent-login: file")
 			       : 0;
-	if (models_access(effective, &spec->models, err) < 0)
+	if (effective_models_access(effective, &spec->models, err) < 0)
 		return -1;
 	/* Nothing but models is reached then: the list of hosts is empty. */
 	if (model_access_is_set(&spec->models) && spec->net == FENCE_NET_NONE) {

@@ -1,7 +1,7 @@
 /* What a loop is about to do: see announce.h. */
 #include "cli/view/announce.h"
 
-#include "cli/models.h"
+#include "cli/settings/effective_models.h"
 #include "cli/view/page.h"
 #include "util/mem.h"
 #include "util/text.h"
@@ -72,7 +72,7 @@ static void tell_network(const struct effective *effective)
 			      spec->allow.count == 1 ? "" : "s");
 	else
 		buffer_add_text(&text, "none");
-	models_tell(&spec->models, &text);
+	effective_models_tell(&spec->models, &text);
 	line("network", &text);
 }
 

@@ -2,7 +2,7 @@
 #include "cli/view/event_text.h"
 
 #include "cli/loops.h"
-#include "cli/models.h"
+#include "cli/settings/effective_models.h"
 #include "cli/view/page.h"
 #include "util/buffer.h"
 #include "util/mem.h"
@@ -99,14 +99,15 @@ static uint64_t amount_of(const json_t *data, const char *key)
 static void tell_cost(struct event_text *tale, const json_t *data)
 {
 	const json_t *metered = json_object_get(data, "metered");
-	const struct models_use use = { .requests = amount_of(metered, "requests"),
-					.free_requests = amount_of(metered, "free_requests"),
-					.input = amount_of(metered, "input"),
-					.output = amount_of(metered, "output"),
-					.cost_nusd = amount_of(data, "cost_nusd"),
-					.replay =
-						json_is_true(json_object_get(metered, "replay")) };
-	AUTO_FREE char *words = metered ? models_cost_words(&use) : NULL;
+	const struct effective_models_use use = {
+		.requests = amount_of(metered, "requests"),
+		.free_requests = amount_of(metered, "free_requests"),
+		.input = amount_of(metered, "input"),
+		.output = amount_of(metered, "output"),
+		.cost_nusd = amount_of(data, "cost_nusd"),
+		.replay = json_is_true(json_object_get(metered, "replay"))
+	};
+	AUTO_FREE char *words = metered ? effective_models_cost_words(&use) : NULL;
 	uint64_t said = amount_of(data, "agent_cost_nusd");
 
 	if (words && said && said != use.cost_nusd)

@@ -1,5 +1,5 @@
-/* From settings to the way to models: see models.h. */
-#include "cli/models.h"
+/* From settings to the way to models: see effective_models.h. */
+#include "cli/settings/effective_models.h"
 
 #include "cli/settings/prices.h"
 #include "cli/view/notice.h"
@@ -36,7 +36,7 @@ static int read_upstream(const char *value, struct model_access_upstream *ret_up
 	return 0;
 }
 
-int models_judge(const struct setting *setting, const char *text, struct error *err)
+int effective_models_judge(const struct setting *setting, const char *text, struct error *err)
 {
 	struct model_access_upstream upstream = { 0 };
 	enum provider_id id;
@@ -93,7 +93,7 @@ static const char *usual_key(const struct provider *provider)
 	return NULL;
 }
 
-bool models_lead(const struct model_access *access, const char *variable)
+bool effective_models_lead(const struct model_access *access, const char *variable)
 {
 	for (size_t i = 0; i < PROVIDER_COUNT; i++)
 		if (access->upstreams[i].set && provider_has_key(provider_at(i), variable))
@@ -142,7 +142,7 @@ static bool is_shut(const struct url *url)
 		       : is_silent(place.target.host, port);
 }
 
-int models_listen(const struct model_access *access, struct error *err)
+int effective_models_listen(const struct model_access *access, struct error *err)
 {
 	const struct url *shut = NULL;
 
@@ -182,7 +182,7 @@ static void tell_local(const struct url *url, struct buffer *out)
 	buffer_printf(out, " at %.300s, at no cost", shown);
 }
 
-void models_tell(const struct model_access *access, struct buffer *out)
+void effective_models_tell(const struct model_access *access, struct buffer *out)
 {
 	const char *between = "; models of ";
 	const char *tape = model_access_tape(access, MODEL_ACCESS_REPLAY);
@@ -304,7 +304,7 @@ static int add_taped(const struct effective *effective, const struct tape *tape,
 	return 0;
 }
 
-bool models_taped(const struct config *config)
+bool effective_models_taped(const struct config *config)
 {
 	return config_get(config, SETTING_RECORD)->number ||
 	       config_get(config, SETTING_REPLAY)->number;
@@ -356,7 +356,7 @@ static int add_upstreams(const struct effective *effective, struct model_access 
 		return error_set(
 			err,
 			"--record: there is no key of a model provider, and so nothing to record");
-	return models_taped(config) ? add_tape(effective, access, err) : 0;
+	return effective_models_taped(config) ? add_tape(effective, access, err) : 0;
 }
 
 static int add_proxy(const struct effective *effective, struct url *proxy, struct error *err)
@@ -391,8 +391,8 @@ static int add_terms(const struct effective *effective, struct model_access *acc
 	return add_prices(&effective->place, access, err);
 }
 
-int models_access(const struct effective *effective, struct model_access *ret_access,
-		  struct error *err)
+int effective_models_access(const struct effective *effective, struct model_access *ret_access,
+			    struct error *err)
 {
 	struct model_access access = { 0 };
 
@@ -405,8 +405,8 @@ int models_access(const struct effective *effective, struct model_access *ret_ac
 	return 0;
 }
 
-int models_books(const struct effective *effective, struct ledger_options *ret_options,
-		 char **ret_folder, char **ret_day, struct error *err)
+int effective_models_books(const struct effective *effective, struct ledger_options *ret_options,
+			   char **ret_folder, char **ret_day, struct error *err)
 {
 	const struct config_value *budget = config_get(&effective->config, SETTING_BUDGET);
 	struct timespec now;
@@ -429,7 +429,7 @@ int models_books(const struct effective *effective, struct ledger_options *ret_o
 	return 0;
 }
 
-char *models_cost_words(const struct models_use *use)
+char *effective_models_cost_words(const struct effective_models_use *use)
 {
 	AUTO_BUFFER struct buffer amount = BUFFER_INIT(64);
 	AUTO_FREE char *asked =
@@ -446,15 +446,15 @@ char *models_cost_words(const struct models_use *use)
 			  buffer_text(&amount), asked);
 }
 
-void models_tell_cost(const struct ledger_news *news)
+void effective_models_tell_cost(const struct ledger_news *news)
 {
-	const struct models_use use = { .requests = news->requests,
-					.free_requests = news->free_requests,
-					.input = ledger_input(news),
-					.output = news->tokens[PRICE_OUTPUT],
-					.cost_nusd = news->cost_nusd,
-					.replay = news->replay };
-	AUTO_FREE char *words = models_cost_words(&use);
+	const struct effective_models_use use = { .requests = news->requests,
+						  .free_requests = news->free_requests,
+						  .input = ledger_input(news),
+						  .output = news->tokens[PRICE_OUTPUT],
+						  .cost_nusd = news->cost_nusd,
+						  .replay = news->replay };
+	AUTO_FREE char *words = effective_models_cost_words(&use);
 
 	if (words)
 		notice_format("%s (ringfence cost tells more)", words);
