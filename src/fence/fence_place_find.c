@@ -2,7 +2,7 @@
 #include "fence/fence_place.h"
 
 #include "fence/plan/identity.h"
-#include "fence/plan/policy.h"
+#include "fence/plan/place.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/state_folder.h"

@@ -1,6 +1,5 @@
-/* What is shown at another path than its own: see policy.h. */
-#include "fence/fence_plan.h"
-#include "fence/plan/policy.h"
+/* What is shown at another path than its own: see cover.h. */
+#include "fence/plan/cover.h"
 
 #include "fence/plan/scan.h"
 #include "util/fd.h"

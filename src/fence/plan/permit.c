@@ -1,6 +1,5 @@
-/* What somebody may ask for, and what is refused whoever asks: see policy.h. */
-#include "fence/fence_plan.h"
-#include "fence/plan/policy.h"
+/* What somebody may ask for, and what is refused whoever asks: see permit.h. */
+#include "fence/plan/permit.h"
 
 #include "fence/plan/defaults.h"
 #include "util/mem.h"

@@ -1,5 +1,5 @@
-/* Paths as a person writes them: see policy.h. */
-#include "fence/plan/policy.h"
+/* Paths as a person writes them: see place.h. */
+#include "fence/plan/place.h"
 
 #include "util/mem.h"
 #include "util/path.h"

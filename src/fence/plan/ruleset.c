@@ -1,6 +1,5 @@
-/* Rules against each other: see policy.h. */
-#include "fence/fence_plan.h"
-#include "fence/plan/policy.h"
+/* Rules against each other: see ruleset.h. */
+#include "fence/plan/ruleset.h"
 
 #include "fence/plan/defaults.h"
 #include "util/mem.h"
@@ -62,7 +61,7 @@ static const struct fence_rule *stronger(const struct fence_plan *plan,
 	return NULL;
 }
 
-void rules_drop_weak(struct fence_plan *plan)
+void ruleset_drop_weak(struct fence_plan *plan)
 {
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		struct fence_rule *rule = &plan->rules[i];
@@ -79,7 +78,7 @@ void rules_drop_weak(struct fence_plan *plan)
 	}
 }
 
-void rules_collapse(struct fence_plan *plan)
+void ruleset_collapse(struct fence_plan *plan)
 {
 	size_t *stack = mem_zero((plan->rule_count + 1) *
 				 sizeof *stack); /* kept rules above the present one */
@@ -123,7 +122,7 @@ void rules_collapse(struct fence_plan *plan)
 	free(stack);
 }
 
-int rules_refuse_too_many(const struct fence_plan *plan, struct error *err)
+int ruleset_refuse_too_many(const struct fence_plan *plan, struct error *err)
 {
 	size_t best = 0;
 	size_t most = 0;

@@ -1,12 +1,16 @@
 /* From spec to plan: every path resolved once, every rule judged. See fence_plan.h. */
-#include "fence/plan/policy.h"
+#include "fence/fence_plan.h"
 
 #include "fence/after/sweep.h"
 #include "fence/mechanism/mechanism.h"
+#include "fence/plan/cover.h"
 #include "fence/plan/defaults.h"
 #include "fence/plan/environment.h"
 #include "fence/plan/home.h"
 #include "fence/plan/identity.h"
+#include "fence/plan/permit.h"
+#include "fence/plan/place.h"
+#include "fence/plan/ruleset.h"
 #include "fence/plan/scan.h"
 #include "fence/run/run_record.h"
 #include "util/fd.h"
@@ -404,11 +408,11 @@ static int make(struct fence_plan *plan, struct error *err)
 	for (size_t i = 0; i < roots; i++)
 		if (plan->rules[i].root && plan->rules[i].is_dir && scan_tree(plan, i, err) < 0)
 			return -1;
-	rules_drop_weak(plan);
+	ruleset_drop_weak(plan);
 	if (cover_add(plan, err) < 0)
 		return -1;
-	rules_collapse(plan);
-	if (find_cwd(plan, base, err) < 0 || rules_refuse_too_many(plan, err) < 0)
+	ruleset_collapse(plan);
+	if (find_cwd(plan, base, err) < 0 || ruleset_refuse_too_many(plan, err) < 0)
 		return -1;
 	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home)
 					    : path_join("/home", plan->identity.name);

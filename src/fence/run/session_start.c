@@ -1,7 +1,7 @@
 /* How a run begins: see session.h. */
-#include "fence/mechanism/mechanism.h"
 #include "fence/run/session.h"
 
+#include "fence/mechanism/mechanism.h"
 #include "fence/run/briefing.h"
 #include "util/clock.h"
 #include "util/fd.h"
