@@ -9,6 +9,8 @@
 #include "util/buffer.h"
 #include "util/fd.h"
 #include "util/list.h"
+#include "util/mem.h"
+#include "util/process.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -21,21 +23,6 @@
 
 /* Set in the scope, so that one that did not help is not asked for again. */
 #define SCOPE_MARK "RINGFENCE_SCOPE"
-
-/* The system's own, not one that somebody put into PATH. */
-static const char *find_systemd_run(void)
-{
-	static const char *const places[] = { "/usr/bin/systemd-run", "/bin/systemd-run",
-					      "/run/current-system/sw/bin/systemd-run" };
-	const char *chosen = getenv("RINGFENCE_SYSTEMD_RUN");
-
-	if (chosen && chosen[0] == '/')
-		return chosen;
-	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-		if (access(places[i], X_OK) == 0)
-			return places[i];
-	return NULL;
-}
 
 /* Is systemd there, the user's own or, for root, the system's? Its socket answers. */
 static bool manager_answers(void)
@@ -83,12 +70,14 @@ void fence_enter_scope(const struct fence_spec *spec)
 {
 	AUTO_BUFFER struct buffer own = BUFFER_INIT(8 << 20);
 	AUTO_FD file = -1;
-	const char *systemd_run;
+	AUTO_FREE char *systemd_run = NULL;
 	char self[PATH_MAX];
 	struct list arguments = { 0 };
 	ssize_t n;
 
-	if (!needed(spec) || !(systemd_run = find_systemd_run()) || !manager_answers())
+	if (!needed(spec) ||
+	    !(systemd_run = process_find_system("systemd-run", "RINGFENCE_SYSTEMD_RUN")) ||
+	    !manager_answers())
 		return;
 	n = readlink("/proc/self/exe", self, sizeof self - 1);
 	file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);

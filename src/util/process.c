@@ -88,6 +88,24 @@ char *process_find(const char *name)
 	return NULL;
 }
 
+char *process_find_system(const char *name, const char *variable)
+{
+	static const char *const folders[] = { "/usr/bin", "/bin", "/usr/local/bin",
+					       "/run/current-system/sw/bin" };
+	const char *chosen = getenv(variable);
+
+	if (chosen && chosen[0] == '/')
+		return mem_dup(chosen);
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		char *path = path_join(folders[i], name);
+
+		if (access(path, X_OK) == 0)
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
 int process_beside(const char *name, char **ret_path, struct error *err)
 {
 	char self[PATH_MAX];

@@ -17,6 +17,10 @@ void process_end_children(void);
 /* Where PATH has a program; the caller frees. NULL: nowhere. */
 char *process_find(const char *name);
 
+/* The system's own program, never one from PATH: the one that the environment variable names by its
+ * full path, or the one in a folder of the system. The caller frees. NULL: nowhere. */
+char *process_find_system(const char *name, const char *variable);
+
 /* A program of our own: beside this one, or where it was installed to. The caller frees. Returns 0, or -1 with
  * err set. */
 int process_beside(const char *name, char **ret_path, struct error *err);

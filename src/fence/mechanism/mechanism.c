@@ -42,24 +42,6 @@ uint64_t mechanism_setup_ms(const struct fence_plan *plan)
 	return MECHANISM_SETUP_MS + MECHANISM_SETUP_MS_PER_RULE * plan->rule_count;
 }
 
-char *mechanism_program(const char *name, const char *variable)
-{
-	static const char *const folders[] = { "/usr/bin", "/bin", "/usr/local/bin",
-					       "/run/current-system/sw/bin" };
-	const char *chosen = getenv(variable);
-
-	if (chosen && chosen[0] == '/')
-		return mem_dup(chosen);
-	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-		char *path = mem_format("%s/%s", folders[i], name);
-
-		if (access(path, X_OK) == 0)
-			return path;
-		free(path);
-	}
-	return mem_format("%s/%s", folders[0], name);
-}
-
 int mechanism_check_program(const struct fence_plan *plan, const char *program, struct error *err)
 {
 	AUTO_FREE char *real = realpath(program, NULL);

@@ -81,10 +81,6 @@ uint64_t mechanism_setup_ms(const struct fence_plan *plan);
  * What mechanisms share. Functions with err return 0, or -1 with err set.
  */
 
-/* The program that a mechanism starts: the one that the variable names by its full path, or the
- * system's own, never one from PATH. Without any, the usual path. The caller frees. */
-char *mechanism_program(const char *name, const char *variable);
-
 /* Refuses a program that the command may write: it would decide whether there is a fence. */
 int mechanism_check_program(const struct fence_plan *plan, const char *program, struct error *err);
 

@@ -33,7 +33,9 @@ enum { FD_GATE = WIRE_FD_END };
 
 static char *find_bwrap(void)
 {
-	return mechanism_program("bwrap", "RINGFENCE_BWRAP");
+	char *found = process_find_system("bwrap", "RINGFENCE_BWRAP");
+
+	return found ? found : mem_dup("/usr/bin/bwrap");
 }
 
 int mechanism_bwrap_detect(struct error *err)
