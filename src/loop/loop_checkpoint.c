@@ -33,6 +33,8 @@ static int start(struct supervisor *sup, const char *kind, uint32_t iteration, s
 	snapshot_tell_number(&work, "live", sup->run.working);
 	snapshot_tell_number(&work, "ignored", options->checkpoint_ignored);
 	snapshot_tell_number(&work, "most_bytes", options->checkpoint_bytes);
+	if (sup->survey.checkpoint >= 0)
+		snapshot_tell_number(&work, "since", sup->survey.checkpoint);
 	if (options->checkpoint_age_ms)
 		snapshot_tell_number(&work, "oldest_ms",
 				     clock_wall_ms() - options->checkpoint_age_ms);
@@ -66,6 +68,25 @@ static int record(struct supervisor *sup, json_t *answer, const char *failed, st
 	return supervisor_append(sup, LOOP_EVENT_checkpointed, data, err);
 }
 
+/* Keeps what a checkpoint says about the project. Without a place to count from, all files are new. */
+static void read_tally(struct supervisor *sup, const json_t *answer)
+{
+	const json_t *data = json_object_get(answer, "tally");
+	const json_t *changed = json_object_get(data, "changed");
+	const char *tree = json_string_value(json_object_get(data, "tree"));
+	struct survey *tally = &sup->checkpoint.tally;
+
+	sup->checkpoint.tallied = tree;
+	if (!tree)
+		return;
+	*tally = (struct survey){
+		.files = (uint64_t)json_integer_value(json_object_get(data, "files")),
+		.bytes = (uint64_t)json_integer_value(json_object_get(data, "bytes")),
+	};
+	tally->changed = changed ? (uint64_t)json_integer_value(changed) : tally->files;
+	snprintf(tally->tree, sizeof tally->tree, "%s", tree);
+}
+
 /* The process has ended. *ret_failed as in loop_checkpoint_take(). */
 static int finish(struct supervisor *sup, char **ret_failed, struct error *err)
 {
@@ -76,6 +97,7 @@ static int finish(struct supervisor *sup, char **ret_failed, struct error *err)
 	*ret_failed = NULL;
 	if (snapshot_end(&sup->checkpoint.job, &answer, &why) < 0)
 		*ret_failed = mem_dup(why.text);
+	read_tally(sup, answer);
 	result = record(sup, answer, *ret_failed, err);
 	json_decref(answer);
 	return result;

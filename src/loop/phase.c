@@ -64,10 +64,21 @@ static int take_survey(const struct supervisor *sup, struct survey *ret_survey, 
 {
 	AUTO_FREE char *git = loop_git_place(sup);
 
-	if (survey_take(sup->survey.memory, sup->state.options.project, ret_survey, err) < 0)
+	if (sup->checkpoint.current && sup->checkpoint.tallied)
+		*ret_survey = sup->checkpoint.tally;
+	else if (survey_take(sup->survey.memory, sup->state.options.project, ret_survey, err) < 0)
 		return -1;
 	survey_head(git, ret_survey);
 	return 0;
+}
+
+/* `before` is of this moment, and so is the latest checkpoint, if there is one. */
+static void survey_is_current(struct supervisor *sup)
+{
+	sup->survey.current = true;
+	sup->survey.checkpoint = sup->checkpoint.current && sup->checkpoint.tallied
+					 ? sup->state.checkpoint
+					 : -1;
 }
 
 /* What is not there is there in no other iteration either: nothing is started in vain. */
@@ -251,9 +262,13 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 		return 0;
 	if (misses_check(sup, &ended, err))
 		return ended;
+	/* One that fails now is tried again before an agent is started. */
+	if (loop_checkpoint_take(sup, "before", sup->state.used + 1, &failed, err) < 0 ||
+	    sup->leaving)
+		return sup->leaving ? 0 : -1;
 	if (take_survey(sup, &sup->survey.before, err) < 0)
 		return -1;
-	sup->survey.current = true;
+	survey_is_current(sup);
 	judge_snapshot(&sup->state, &sup->survey.before, &snapshot);
 	if (supervisor_append(sup, LOOP_EVENT_baselined,
 			      json_pack("{s:o}", "snapshot", loop_state_snapshot_json(&snapshot)),
@@ -319,6 +334,7 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	/* Nothing happened since the last iteration was judged, as a rule. */
 	if (!sup->survey.current && take_survey(sup, &sup->survey.before, err) < 0)
 		return -1;
+	survey_is_current(sup);
 	sup->survey.current = false;
 	return supervisor_append(sup, LOOP_EVENT_begun,
 				 json_pack("{s:i, s:i, s:s, s:o, s:I}", "iteration", (int)iteration,
@@ -487,7 +503,7 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	}
 	sup->survey.before = after;
 	sup->survey.before.changed = 0;
-	sup->survey.current = true;
+	survey_is_current(sup);
 	if (events[decision.action] == LOOP_EVENT_finished)
 		return end_loop(sup, data, err);
 	return supervisor_append(sup, events[decision.action], data, err);

@@ -41,6 +41,7 @@ void supervisor_init(struct supervisor *sup, const char *folder)
 				    .checkpoint.job = SNAPSHOT_JOB_INIT };
 	loop_state_init(&sup->state);
 	sup->survey.memory = survey_memory_new();
+	sup->survey.checkpoint = -1;
 	wait_set_add(&sup->waits, &(struct wait_set_watch){ .due_ms = beat_due_ms,
 							    .serve = serve_heart,
 							    .context = sup });

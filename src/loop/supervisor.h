@@ -55,7 +55,8 @@ struct supervisor_run {
 struct supervisor_survey {
 	struct survey_memory *memory;
 	struct survey before;
-	bool current; /* `before` is of this moment */
+	int64_t checkpoint; /* that shows what `before` does; -1: none */
+	bool current;       /* `before` is of this moment */
 };
 
 /* The checkpoint under way, or other work of ringfence-snapshot: loop_checkpoint.h. */
@@ -66,7 +67,9 @@ struct supervisor_checkpoint {
 	int64_t begun_ms; /* when the last one within an iteration was begun */
 	bool awaited;     /* nothing goes on before it is there */
 	bool ended;
-	bool current; /* the latest checkpoint is of this moment */
+	bool current;        /* the latest checkpoint is of this moment */
+	struct survey tally; /* what it said about the project */
+	bool tallied;        /* it did */
 };
 
 /* The latest looks at the disk, by the steady clock: disk.h. */

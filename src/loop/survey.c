@@ -1,6 +1,7 @@
 /* Surveys: see survey.h. */
 #include "loop/survey.h"
 
+#include "snapshot/generated.h"
 #include "util/buffer.h"
 #include "util/dirwalk.h"
 #include "util/fd.h"
@@ -20,12 +21,6 @@
 
 /* Deeper, larger or more than this is counted, and told apart by size and time only. */
 enum { MOST_DEPTH = 64, MOST_BYTES = 16 << 20, MOST_FILES = 500000 };
-
-static const char *const left_out[] = {
-	".git",        "node_modules", "__pycache__",   ".venv",       "venv",  "target",
-	"dist",        "build",        ".pytest_cache", ".mypy_cache", ".next", ".gradle",
-	".ruff_cache", ".tox",         ".cache",        "coverage",
-};
 
 /* A file as it was seen; the content is kept as a part of its hash. */
 struct seen {
@@ -153,20 +148,12 @@ static void add_file(struct walk *walk, int folder, const char *name, const char
 		walk->sum[i] += parts[i];
 }
 
-static bool is_left_out(const char *name)
-{
-	for (size_t i = 0; i < sizeof left_out / sizeof *left_out; i++)
-		if (strcmp(name, left_out[i]) == 0)
-			return true;
-	return false;
-}
-
 static enum dirwalk_verdict look(void *context, const struct dirwalk_entry *entry)
 {
 	struct walk *walk = context;
 	struct stat status;
 
-	if (entry->closed || is_left_out(entry->name) || walk->survey->files >= MOST_FILES)
+	if (entry->closed || generated_is(entry->name) || walk->survey->files >= MOST_FILES)
 		return DIRWALK_PAST;
 	if (entry->type != DT_DIR &&
 	    fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)

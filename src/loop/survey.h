@@ -1,6 +1,7 @@
 /*
  * A survey of the project before and after an iteration: how much there is, what changed, and a hash of
- * the whole tree by which a state is recognised that was there before.
+ * the whole tree by which a state is recognised that was there before. A checkpoint brings these facts
+ * with it (loop_checkpoint.h); the walk here is for loops without checkpoints, and for when one failed.
  *
  * The files are the agent's: they are read as data, without following symlinks, and never waited for.
  * What tools make anew at every run (build folders, caches, installed packages) is left out, as is .git.

@@ -1,6 +1,7 @@
 /* Work on checkpoints: see checkpoint.h. */
 #include "snapshot/checkpoint.h"
 
+#include "snapshot/look/tally.h"
 #include "snapshot/store/pack.h"
 #include "snapshot/undo/restore.h"
 #include "snapshot/undo/restore_stage.h"
@@ -70,6 +71,30 @@ static int make_room(struct snapshot_request *request, struct error *err)
 	return 0;
 }
 
+/* Facts for the loop. An agent that is at work would change them at once. */
+static void tell_tally(struct snapshot_request *request, const struct look *look)
+{
+	const char *since = request->save.since;
+	struct checkpoint_repo_item from;
+	struct error unknown; /* it may have been pruned */
+	struct tally tally;
+	uint64_t changed;
+
+	if (request->look.live)
+		return;
+	tally_take(&look->walk.root, &tally);
+	json_open(&request->json, "tally", '{');
+	json_number(&request->json, "files", tally.files);
+	json_number(&request->json, "bytes", tally.bytes);
+	json_text(&request->json, "tree", tally.tree);
+	if (since &&
+	    checkpoint_repo_read(&request->depot, request->look.loop, strtoll(since, NULL, 10),
+				 &from, &unknown) == 0 &&
+	    tally_changed(&request->depot, &from, &look->walk.root, &changed, &unknown) == 0)
+		json_number(&request->json, "changed", changed);
+	json_close(&request->json);
+}
+
 int checkpoint_save(struct snapshot_request *request, struct error *err)
 {
 	struct checkpoint_repo *depot = &request->depot;
@@ -81,6 +106,8 @@ int checkpoint_save(struct snapshot_request *request, struct error *err)
 	if (begin(request, err) == 0 && look_take(depot, &request->look, &look, err) == 0 &&
 	    save_checkpoint(depot, &request->look, &look, &request->save, &made, &same, err) == 0)
 		result = 0;
+	if (result == 0)
+		tell_tally(request, &look);
 	if (result == 0 && !same)
 		result = make_room(request, err);
 	if (result == 0) {

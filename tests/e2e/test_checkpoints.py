@@ -40,6 +40,36 @@ def fsck(t, store, how="--strict"):
     equal(result.code, 0, "exit status of git fsck", result)
 
 
+SURVEYED = {"1": "edit new one; edit old changed; rm gone; chmod +x same; rm -r folder; edit folder file; "
+                 "mkdir -p sub/sub; edit sub/sub/deep x; ln -s new link; edit build/out 2",
+            "2": "edit build/out 3; edit sub/build y",
+            "3": "rm new link; edit old old; edit gone gone; chmod -x same; rm -r sub folder; mkdir folder; edit folder/in in"}
+
+
+def surveys(loop):
+    """What was seen after each iteration."""
+    for number in ("1", "2", "3"):
+        with open(os.path.join(loop.folder, "iterations", number, "after.json"), encoding="utf-8") as file:
+            yield json.load(file)
+
+
+def test_a_survey_counts_the_same_with_checkpoints_and_without(t):
+    seen = {}
+    for setting in ("true", "false"):
+        loop = Loop(t, name=setting, scripts=SURVEYED, old="old\n", gone="gone\n", same="same\n")
+        for name in ("build", "folder"):
+            os.mkdir(loop.path(name))
+        loop.write("build/out", "1\n")
+        loop.write("folder/in", "in\n")
+        loop.run(f"--checkpoints={setting}", "-m", "3", check="false")
+        seen[setting] = list(surveys(loop))
+        with open(os.path.join(loop.folder, "iterations/1/before.json"), encoding="utf-8") as file:
+            equal(seen[setting][2]["tree"], json.load(file)["tree"], "the hash of a state that is back")
+    counts = {setting: [(one["files"], one["bytes"], one["changed"]) for one in list_] for setting, list_ in seen.items()}
+    equal(counts["true"], counts["false"], "files, bytes and changed files after each iteration")
+    equal([count[2] for count in counts["true"]], [7, 0, 7], "changed files")
+
+
 # A loop
 
 @needs("git")

@@ -7,6 +7,8 @@
 struct save_options {
 	const char *kind; /* start, before, after, within, undo */
 	int64_t iteration;
+	const char
+		*since; /* a number: changes are counted from this checkpoint; NULL: they are not */
 };
 
 /* Keeps a look that was taken as a checkpoint of its loop; one that shows what the latest checkpoint holds is
