@@ -3,7 +3,8 @@
  *
  * The gateway has neither an environment nor a standard error, and no file can be opened once it is
  * confined. So the options are compiled in, and the file for reports is opened before main(): it is
- * called sanitizer.log and lies beside the program. Where there is none, reports go to standard error.
+ * called sanitizer.log and lies beside the program. Without that file, reports go to standard
+ * error.
  */
 #include <fcntl.h>
 #include <limits.h>

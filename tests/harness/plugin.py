@@ -31,10 +31,9 @@ class CaseItem(pytest.Item):
         self.test_run = run
         self.timeout_s = case.timeout_s
         self.index = 0
-        suite, _, file = self.parent.name.removesuffix(".py").rpartition("/")
         # A word of the form e2e/exit:test_name can be looked for with -k as well.
-        name = f"{os.path.basename(suite)}/{file.removeprefix('test_')}:{case.function.__name__}"
-        self.extra_keyword_matches.add(name)
+        file = f"{self.path.parent.name}/{self.path.stem.removeprefix('test_')}"
+        self.extra_keyword_matches.add(f"{file}:{case.function.__name__}")
         self.user_properties.append(("sentence", case.sentence))
 
     def runtest(self):
