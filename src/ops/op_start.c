@@ -1,0 +1,164 @@
+/* Starting a loop: see op_start.h. */
+#include "ops/op_start.h"
+
+#include "ops/op_apply.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/state_folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- before: room, and a work tree ---- */
+
+/* A loop must not begin on a disk that is nearly full already. */
+static int find_room(const struct op_start_request *request, struct error *err)
+{
+	AUTO_FREE char *here = client_room(request->place->project, request->min_free_bytes);
+	AUTO_FREE char *there = client_room(request->place->state, request->min_free_bytes);
+
+	if (!here && !there)
+		return 0;
+	return error_with(err, ERROR_NO_SPACE, "%.1500s", here ? here : there);
+}
+
+enum op_status op_start_prepare(const struct op_start_request *request,
+				struct op_start_result *result, struct error *err)
+{
+	struct fence_place *place = request->place;
+	const struct op_worktree_request tree = { .state = place->state,
+						  .project = place->project };
+	enum op_status status;
+
+	if (find_room(request, err) < 0)
+		return op_status_of(err);
+	status = op_apply_finish(place->state, place->project, err);
+	if (op_failed(status))
+		return status;
+	result->recovered = status == OP_DONE;
+	if (!request->worktree)
+		return OP_DONE;
+	status = op_worktree(&tree, &result->worktree, err);
+	if (status == OP_DONE)
+		op_worktree_enter(&result->worktree, request->here, request->spec, place);
+	return status;
+}
+
+/* ---- the plan ---- */
+
+static void set_text(json_t *config, const char *key, const char *text)
+{
+	if (text)
+		json_object_set_new(config, key, json_string(text));
+}
+
+/* Recording and replaying are part of what is told about a loop. */
+static void add_tape(json_t *config, const struct model_access *access)
+{
+	set_text(config, "replay", model_access_tape(access, MODEL_ACCESS_REPLAY));
+	set_text(config, "record", model_access_tape(access, MODEL_ACCESS_RECORD));
+}
+
+/* All that the loop will be, decided once. */
+static int make_config(const struct op_start_request *request, struct op_start_result *result,
+		       struct error *err)
+{
+	const struct op_start_agent *agent = &request->agent;
+	const struct op_start_goal *goal = &request->goal;
+	json_t *config =
+		json_pack("{s:s, s:s, s:s, s:s, s:s, s:s?, s:s?, s:s, s:s?, s:s?, s:O, s:o}",
+			  "project", request->place->project, "objective", request->objective,
+			  "agent", agent->adapter->name, "agent_command", agent->command,
+			  "agent_format", agent->format, "model", agent->model, "login",
+			  agent->login, "session", agent->session, "promise", goal->promise,
+			  "tasks", goal->tasks, "checks", goal->checks, "fence",
+			  spec_json_write(request->spec, request->here));
+
+	if (!config)
+		return error_with(err, ERROR_INVALID,
+				  "a text or a path that is no UTF-8 cannot be kept in a journal");
+	result->config = config;
+	set_text(config, "origin", result->worktree.root ? result->worktree.origin : NULL);
+	set_text(config, "work_tree", result->worktree.root);
+	if (goal->found)
+		json_object_set_new(config, "check_found", json_true());
+	add_tape(config, &request->spec->models);
+	json_object_update(config, (json_t *)request->limits);
+	if (*request->prices &&
+	    json_object_set_new(config, "prices", json_string(request->prices)) < 0)
+		return error_with(err, ERROR_INVALID, "your prices.txt is no UTF-8");
+	return 0;
+}
+
+/* Would the fence be made? Nothing is started that is refused a moment later. */
+static int make_plan(const struct op_start_request *request, struct op_start_result *result,
+		     struct error *err)
+{
+	static char *const nothing[] = { (char *)"true", NULL };
+
+	request->spec->command = nothing;
+	if (fence_plan_make(request->spec, &result->plan, err) < 0)
+		return -1;
+	result->planned = true;
+	return 0;
+}
+
+/* The agent's sessions are kept beside the state, if a fence may write there. */
+static int place_sessions(const struct op_start_request *request, struct op_start_result *result,
+			  struct error *err)
+{
+	const struct fence_plan *plan = &result->plan;
+	AUTO_FREE char *folder = mem_format("%s-sessions", plan->state);
+	AUTO_FREE char *within = path_join(folder, ".");
+	struct error why;
+
+	if (!request->agent.adapter->resume || plan->weaker & FENCE_WEAKER_NO_FENCE)
+		return 0;
+	if (state_folder_make(folder, 0700) == 0 && access(within, W_OK) == 0 &&
+	    fence_plan_permits(plan, true, folder, &why) == 0) {
+		set_text(result->config, "sessions", folder);
+		return 0;
+	}
+	if (strcmp(request->agent.session, "continue") == 0)
+		return error_set(
+			err,
+			"--session continue needs a folder for sessions, and '%s' cannot be one",
+			folder);
+	result->no_sessions = mem_dup(folder);
+	return 0;
+}
+
+enum op_status op_start_plan(const struct op_start_request *request, struct op_start_result *result,
+			     struct error *err)
+{
+	return make_config(request, result, err) < 0 || make_plan(request, result, err) < 0 ||
+			       place_sessions(request, result, err) < 0
+		       ? op_status_of(err)
+		       : OP_DONE;
+}
+
+/* ---- the start ---- */
+
+enum op_status op_start(const struct op_start_request *request, struct op_start_result *result,
+			struct error *err)
+{
+	if (client_create(request->place->state, result->worktree.id, result->config, &result->loop,
+			  err) < 0)
+		return op_status_of(err);
+	op_worktree_release(&result->worktree); /* from now on it is the loop's */
+	return OP_DONE;
+}
+
+void op_start_release(const struct op_start_request *request, struct op_start_result *result)
+{
+	if (result->worktree.id)
+		op_worktree_undo(request->place->state, &result->worktree);
+	op_worktree_release(&result->worktree);
+	client_loop_release(&result->loop);
+	if (result->planned)
+		fence_plan_release(&result->plan);
+	json_decref(result->config);
+	free(result->no_sessions);
+	*result = OP_START_INIT;
+}
