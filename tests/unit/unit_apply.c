@@ -327,6 +327,64 @@ static void finishes(void)
 	}
 }
 
+static void removals(void)
+{
+	struct apply_options wanted = options();
+	struct stat status;
+
+	fresh();
+	theirs = commit_file(repo, BRANCH, &theirs, "d/c.txt", GIT_FILEMODE_BLOB, NULL);
+	theirs = commit_file(repo, BRANCH, &theirs, "b.txt", GIT_FILEMODE_LINK, "a.txt");
+	CHECK("what the loop removed goes, with its folder, and a file becomes a link",
+	      apply_says(&wanted, "\"removed\": 1") && !is_there("repo/d") &&
+		      lstat(at("repo/b.txt"), &status) == 0 && S_ISLNK(status.st_mode) &&
+		      is_clean());
+	fresh();
+	theirs = commit_file(repo, BRANCH, &theirs, "d/c.txt", GIT_FILEMODE_BLOB, NULL);
+	put("repo/d/mine.txt", "untracked\n");
+	CHECK("a folder with a file of the user's stays",
+	      apply_says(&wanted, "\"removed\": 1") && holds("repo/d/mine.txt", "untracked\n") &&
+		      !is_there("repo/d/c.txt"));
+}
+
+/* The user saves both files that are about to change. */
+static void save_files(void)
+{
+	put("repo/a.txt", "saved meanwhile\n");
+	put("repo/d/c.txt", "saved meanwhile\n");
+}
+
+static bool is_nothing_lost(void)
+{
+	return holds("repo/a.txt", "saved meanwhile\n") &&
+	       holds("repo/d/c.txt", "saved meanwhile\n");
+}
+
+static void changes_meanwhile(void)
+{
+	struct apply_options wanted = options();
+	bool kept = true;
+	int point = 1;
+
+	unit_meanwhile = save_files;
+	for (; point < 200; point++) {
+		struct answer answer;
+
+		fresh();
+		theirs = commit_file(repo, BRANCH, &theirs, "d/c.txt", GIT_FILEMODE_BLOB, NULL);
+		unit_fault = point;
+		apply(&wanted, &answer);
+		answer_end(&answer);
+		if (unit_fault)
+			break;
+		kept = kept && is_nothing_lost();
+	}
+	unit_meanwhile = NULL;
+	unit_fault = 0;
+	CHECK("a file that the user saves at any moment of an apply is not lost",
+	      kept && point > 5 && point < 200);
+}
+
 /* ---- mails ---- */
 
 static bool patch_prints(const struct apply_options *options, const char *words)
@@ -526,6 +584,8 @@ int main(void)
 	unborn();
 	deep_trees();
 	finishes();
+	removals();
+	changes_meanwhile();
 	mails();
 	worktrees();
 	memory();

@@ -407,6 +407,25 @@ static void large_files(void)
 		      stat(at("project/large"), &status) == 0 && status.st_size == 21 << 20);
 }
 
+static void many_files(void)
+{
+	char name[64];
+
+	fresh();
+	for (int i = 0; i < 2100; i++) {
+		snprintf(name, sizeof name, "project/d%d/f%d", i / 100, i);
+		put(name, name);
+	}
+	CHECK("a project of thousands of files is kept",
+	      run_says(checkpoint_save, &plain, "\"files\": 2100"));
+	put("project/d20/f2099", "changed\n");
+	CHECK("one change among them is found",
+	      run_says(checkpoint_save, &plain, "\"number\": 1") &&
+		      run_prints(checkpoint_diff,
+				 &(struct ask){ .from = "0", .to = "1", .style = "names" },
+				 "d20/f2099"));
+}
+
 /* ---- differences ---- */
 
 static void change_project(void)
@@ -631,6 +650,7 @@ int main(void)
 	saves();
 	shows();
 	large_files();
+	many_files();
 	differs();
 	undoes();
 	recovers();

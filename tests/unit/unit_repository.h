@@ -32,13 +32,17 @@ int snapshot_confine_writes(const char *const *places, struct error *err)
 	return 0;
 }
 
-/* The fault point at which this process ends; 0: none. */
+/* The fault point at which this process ends, or something happens; 0: none. */
 static long unit_fault;
+static void (*unit_meanwhile)(void);
 
 void fault_point(void)
 {
-	if (unit_fault && --unit_fault == 0)
+	if (!unit_fault || --unit_fault)
+		return;
+	if (!unit_meanwhile)
 		_exit(9);
+	unit_meanwhile();
 }
 
 /* Does some work in a process of its own that ends at a fault point. False: there are not so many. */
