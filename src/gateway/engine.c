@@ -117,21 +117,18 @@ static void owner_ready(struct event_loop_source *source, uint32_t events)
 	for (;;) {
 		struct owner_protocol_message message;
 		int fds[2];
-		int got = owner_protocol_receive(source->fd, &message, fds);
+		int got = owner_protocol_take(source->fd, OWNER_PROTOCOL_GATEWAY,
+					      &engine->owner_state, &message, fds);
 
 		if (got < 0 && errno == EAGAIN)
 			return;
-		if (got <= 0) {
+		if (got <= 0) { /* gone, or not to be trusted */
 			engine->loop.over = true;
 			return;
 		}
-		if (message.type == OWNER_PROTOCOL_LISTEN && fds[0] >= 0)
+		if (message.type == OWNER_PROTOCOL_LISTEN)
 			engine_listen(engine, fds[0]);
-		else if (fds[0] >= 0)
-			close(fds[0]);
-		if (fds[1] >= 0)
-			close(fds[1]);
-		if (message.type == OWNER_PROTOCOL_ANSWER)
+		else if (message.type == OWNER_PROTOCOL_ANSWER)
 			refuse_release(engine, message.id);
 		else if (message.type == OWNER_PROTOCOL_GRANT)
 			budget_granted(&engine->budget, &message);

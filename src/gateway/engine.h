@@ -49,6 +49,7 @@ struct engine {
 	struct resolver *resolver;
 	int routes;
 	struct event_loop_source owner;
+	enum owner_protocol_state owner_state;
 	struct listener listeners[OWNER_PROTOCOL_LISTENERS];
 	size_t listener_count;
 	char credential[80]; /* as Proxy-Authorization must have it */

@@ -25,12 +25,14 @@
 #include <unistd.h>
 
 /* Waits for a message of this type, with descriptors. */
-static int take_start(enum owner_protocol_type type, int ret_fds[2], struct error *err)
+static int take_start(enum owner_protocol_state *state, enum owner_protocol_type type,
+		      int ret_fds[2], struct error *err)
 {
 	struct owner_protocol_message message;
 
 	for (;;) {
-		int got = owner_protocol_receive(OWNER_PROTOCOL_FD, &message, ret_fds);
+		int got = owner_protocol_take(OWNER_PROTOCOL_FD, OWNER_PROTOCOL_GATEWAY, state,
+					      &message, ret_fds);
 
 		if (got > 0)
 			break;
@@ -38,8 +40,7 @@ static int take_start(enum owner_protocol_type type, int ret_fds[2], struct erro
 			return error_sys(err, "this program is started by ringfence alone");
 		poll(&(struct pollfd){ .fd = OWNER_PROTOCOL_FD, .events = POLLIN }, 1, -1);
 	}
-	if (message.type != type || ret_fds[0] < 0 ||
-	    (type == OWNER_PROTOCOL_START && ret_fds[1] < 0))
+	if (message.type != type)
 		return error_set(err, "the gateway was started in a strange way");
 	return 0;
 }
@@ -120,7 +121,7 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 	AUTO_FD memory = -1;
 	int fds[2] = { -1, -1 };
 
-	if (take_start(OWNER_PROTOCOL_START, fds, err) < 0)
+	if (take_start(&engine->owner_state, OWNER_PROTOCOL_START, fds, err) < 0)
 		return -1;
 	config = fds[0];
 	memory = fds[1];
@@ -129,7 +130,7 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 		return -1;
 	engine->reels.fd = -1;
 	if (engine->config.models.tape.mode != MODEL_ACCESS_LIVE &&
-	    (take_start(OWNER_PROTOCOL_REEL, fds, err) < 0 ||
+	    (take_start(&engine->owner_state, OWNER_PROTOCOL_REEL, fds, err) < 0 ||
 	     reel_begin(engine, fds[0], fds[1], err) < 0))
 		return -1;
 	fit_descriptors(&engine->config.caps, warnings);
@@ -167,6 +168,7 @@ int main(void)
 	struct engine *engine = mem_zero(sizeof *engine);
 	struct error err = { 0 };
 
+	engine->owner_state = OWNER_PROTOCOL_NEW;
 	signal(SIGPIPE, SIG_IGN);
 	ask_for_short_turns();
 	if (set_up(engine, &warnings, &err) < 0) {
@@ -174,6 +176,7 @@ int main(void)
 		return 1;
 	}
 	tell(OWNER_PROTOCOL_READY, buffer_text(&warnings));
+	engine->owner_state = OWNER_PROTOCOL_SERVING;
 	prepare_tls(engine);
 	if (event_loop_run(&engine->loop, &err) < 0) {
 		tell(OWNER_PROTOCOL_FAILED, err.text);

@@ -45,6 +45,82 @@ int owner_protocol_receive(int socket, struct owner_protocol_message *ret_messag
 	return 1;
 }
 
+/* What is not named here is refused. */
+static const unsigned char table[OWNER_PROTOCOL_STATES][OWNER_PROTOCOL_TYPES] = {
+	[OWNER_PROTOCOL_NEW] = { [OWNER_PROTOCOL_START] = OWNER_PROTOCOL_STARTING },
+	[OWNER_PROTOCOL_STARTING] = { [OWNER_PROTOCOL_REEL] = OWNER_PROTOCOL_STARTING,
+				      [OWNER_PROTOCOL_READY] = OWNER_PROTOCOL_SERVING,
+				      [OWNER_PROTOCOL_FAILED] = OWNER_PROTOCOL_OVER },
+	[OWNER_PROTOCOL_SERVING] = { [OWNER_PROTOCOL_LISTEN] = OWNER_PROTOCOL_SERVING,
+				     [OWNER_PROTOCOL_ANSWER] = OWNER_PROTOCOL_SERVING,
+				     [OWNER_PROTOCOL_GRANT] = OWNER_PROTOCOL_SERVING,
+				     [OWNER_PROTOCOL_REFUSED] = OWNER_PROTOCOL_SERVING,
+				     [OWNER_PROTOCOL_LEASE] = OWNER_PROTOCOL_SERVING,
+				     [OWNER_PROTOCOL_ROW] = OWNER_PROTOCOL_SERVING,
+				     [OWNER_PROTOCOL_UNREACHED] = OWNER_PROTOCOL_SERVING,
+				     [OWNER_PROTOCOL_NEWS] = OWNER_PROTOCOL_SERVING,
+				     [OWNER_PROTOCOL_CLOSE] = OWNER_PROTOCOL_CLOSING,
+				     [OWNER_PROTOCOL_FAILED] = OWNER_PROTOCOL_OVER },
+	[OWNER_PROTOCOL_CLOSING] = { [OWNER_PROTOCOL_GRANT] = OWNER_PROTOCOL_CLOSING,
+				     [OWNER_PROTOCOL_REFUSED] = OWNER_PROTOCOL_CLOSING,
+				     [OWNER_PROTOCOL_LEASE] = OWNER_PROTOCOL_CLOSING,
+				     [OWNER_PROTOCOL_ROW] = OWNER_PROTOCOL_CLOSING,
+				     [OWNER_PROTOCOL_UNREACHED] = OWNER_PROTOCOL_CLOSING,
+				     [OWNER_PROTOCOL_NEWS] = OWNER_PROTOCOL_CLOSING,
+				     [OWNER_PROTOCOL_CLOSED] = OWNER_PROTOCOL_OVER,
+				     [OWNER_PROTOCOL_FAILED] = OWNER_PROTOCOL_OVER },
+};
+
+enum owner_protocol_state owner_protocol_next(enum owner_protocol_state state, uint32_t type)
+{
+	if (state >= OWNER_PROTOCOL_STATES || type >= OWNER_PROTOCOL_TYPES)
+		return (enum owner_protocol_state)0;
+	return (enum owner_protocol_state)table[state][type];
+}
+
+bool owner_protocol_fits(enum owner_protocol_side receiver, uint32_t type, size_t fds)
+{
+	static const struct {
+		enum owner_protocol_side receiver;
+		unsigned char least, most; /* descriptors */
+	} messages[OWNER_PROTOCOL_TYPES] = {
+		[OWNER_PROTOCOL_START] = { OWNER_PROTOCOL_GATEWAY, 2, 2 },
+		[OWNER_PROTOCOL_REEL] = { OWNER_PROTOCOL_GATEWAY, 1, 2 },
+		[OWNER_PROTOCOL_LISTEN] = { OWNER_PROTOCOL_GATEWAY, 1, 1 },
+		[OWNER_PROTOCOL_ANSWER] = { OWNER_PROTOCOL_GATEWAY, 0, 0 },
+		[OWNER_PROTOCOL_GRANT] = { OWNER_PROTOCOL_GATEWAY, 0, 0 },
+		[OWNER_PROTOCOL_CLOSE] = { OWNER_PROTOCOL_GATEWAY, 0, 0 },
+	};
+
+	return type > 0 && type < OWNER_PROTOCOL_TYPES && messages[type].receiver == receiver &&
+	       fds >= messages[type].least && fds <= messages[type].most;
+}
+
+int owner_protocol_take(int socket, enum owner_protocol_side receiver,
+			enum owner_protocol_state *state,
+			struct owner_protocol_message *ret_message, int ret_fds[2])
+{
+	struct owner_protocol_message message;
+	enum owner_protocol_state next;
+	int fds[2] = { -1, -1 };
+	int got = owner_protocol_receive(socket, &message, fds);
+
+	if (got <= 0)
+		return got;
+	next = owner_protocol_next(*state, message.type);
+	if (!next || !owner_protocol_fits(receiver, message.type, (fds[0] >= 0) + (fds[1] >= 0))) {
+		fd_close(&fds[0]);
+		fd_close(&fds[1]);
+		errno = EPROTO;
+		return -1;
+	}
+	*state = next;
+	*ret_message = message;
+	ret_fds[0] = fds[0];
+	ret_fds[1] = fds[1];
+	return 1;
+}
+
 /* A configuration is this, then the rules and what there is about models, each a string with its end. */
 struct head {
 	char mark[8];

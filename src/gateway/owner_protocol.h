@@ -45,6 +45,20 @@ enum owner_protocol_type {
 	OWNER_PROTOCOL_TYPES,
 };
 
+/* How far the two have come. Which message is legal where is a table in owner_protocol.c; docs/protocols.md
+ * shows it. */
+enum owner_protocol_state {
+	OWNER_PROTOCOL_NEW = 1,
+	OWNER_PROTOCOL_STARTING, /* the gateway sets itself up, and shuts itself in */
+	OWNER_PROTOCOL_SERVING,
+	OWNER_PROTOCOL_CLOSING, /* the gateway settles what is under way */
+	OWNER_PROTOCOL_OVER,
+	OWNER_PROTOCOL_STATES
+};
+
+/* Who receives a message. */
+enum owner_protocol_side { OWNER_PROTOCOL_OWNER, OWNER_PROTOCOL_GATEWAY };
+
 struct owner_protocol_refusal {
 	struct sockaddr_storage client;
 	char host[GATEWAY_HOST]; /* empty: it named none */
@@ -85,6 +99,18 @@ int owner_protocol_send(int socket, const struct owner_protocol_message *message
 /* Receives one without waiting: 1, 0 when the other side is gone, -1 with errno (EAGAIN, EPROTO). Its strings end.
  * What was attached is in ret_fds, -1 where nothing was. */
 int owner_protocol_receive(int socket, struct owner_protocol_message *ret_message, int ret_fds[2]);
+
+/* Where a message leads; 0: it is illegal in this state. */
+enum owner_protocol_state owner_protocol_next(enum owner_protocol_state state, uint32_t type);
+
+/* May this side receive such a message, with so many descriptors? */
+bool owner_protocol_fits(enum owner_protocol_side receiver, uint32_t type, size_t fds);
+
+/* As owner_protocol_receive(), and moves the state on. EPROTO, with the state as it was: the message was
+ * illegal, and whoever sent it is to be ended. */
+int owner_protocol_take(int socket, enum owner_protocol_side receiver,
+			enum owner_protocol_state *state,
+			struct owner_protocol_message *ret_message, int ret_fds[2]);
 
 struct owner_protocol_config {
 	struct caps caps;

@@ -453,14 +453,10 @@ static int ask_supervisor(const struct client_loop *loop, const char *wish, bool
 			  struct error *err)
 {
 	json_t *request = json_pack("{s:s, s:b}", "do", wish, "now", now);
-	json_t *answer = control_ask(loop->folder, request, err);
-	bool ok = answer && json_is_true(json_object_get(answer, "ok"));
+	int result = control_ask(loop->folder, request, err);
 
-	if (answer && !ok)
-		error_set(err, "%s", json_string_value(json_object_get(answer, "error")));
 	json_decref(request);
-	json_decref(answer);
-	return ok ? 0 : -1;
+	return result;
 }
 
 int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err)

@@ -6,29 +6,40 @@
 #include "util/mem.h"
 #include "util/path.h"
 
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-static json_t *obey(struct supervisor *sup, const json_t *request)
+/* Ends what runs, in order or at once. */
+static void cut(struct supervisor *sup, bool now)
 {
-	const char *what = json_string_value(json_object_get(request, "do"));
-	struct error err;
-	bool known = what && (strcmp(what, "pause") == 0 || strcmp(what, "abort") == 0 ||
-			      strcmp(what, "reset") == 0);
+	if (!sup->run.working)
+		return;
+	sup->run.cut = SUPERVISOR_CUT_ABORT;
+	if (now)
+		fd_close(&sup->run.runner.lifeline);
+	else
+		runner_stop(&sup->run.runner);
+}
 
-	if (!known)
-		return json_pack("{s:b, s:s}", "ok", 0, "error", "no such request");
-	if (supervisor_append(sup, LOOP_EVENT_asked, json_pack("{s:s}", "wish", what), &err) < 0)
-		return json_pack("{s:b, s:s}", "ok", 0, "error", err.text);
-	if (sup->run.working && strcmp(what, "abort") == 0) {
-		sup->run.cut = SUPERVISOR_CUT_ABORT;
-		if (json_is_true(json_object_get(request, "now")))
-			fd_close(&sup->run.runner.lifeline);
-		else
-			runner_stop(&sup->run.runner);
-	}
-	return json_pack("{s:b}", "ok", 1);
+/* Writes down what is asked for, then does it. Returns 0, or -1 with err set; its status is ERROR_PROTOCOL if
+ * that must not be asked. */
+static int obey(struct supervisor *sup, const json_t *object, struct error *err)
+{
+	enum control_request request;
+	json_t *data;
+
+	if (control_request_read(object, &request) < 0)
+		return error_with(err, ERROR_PROTOCOL, "no such request");
+	if (!control_is_legal(sup->state.phase, request))
+		return error_with(err, ERROR_PROTOCOL, "the loop is %s: it cannot %s",
+				  loop_event_phase_name(sup->state.phase),
+				  control_request_name(request));
+	data = json_pack("{s:s}", "wish", control_request_name(request));
+	if (supervisor_append(sup, LOOP_EVENT_asked, data, err) < 0)
+		return -1;
+	if (request == CONTROL_REQUEST_abort)
+		cut(sup, json_is_true(json_object_get(object, "now")));
+	return 0;
 }
 
 static int control_fd(void *context)
@@ -60,13 +71,19 @@ static void serve_client(void *context, bool readable)
 	struct serve_client *client = context;
 	json_t *request = readable ? control_read(client->fd) : NULL;
 	json_t *answer;
+	struct error err;
+	int result;
 
 	if (readable && !request)
 		fd_close(&client->fd);
 	if (!request)
 		return;
-	answer = obey(client->serve->sup, request);
+	result = obey(client->serve->sup, request, &err);
+	answer = result < 0 ? json_pack("{s:b, s:s}", "ok", 0, "error", err.text)
+			    : json_pack("{s:b}", "ok", 1);
 	control_answer(client->fd, answer);
+	if (result < 0 && err.status == ERROR_PROTOCOL)
+		fd_close(&client->fd);
 	json_decref(answer);
 	json_decref(request);
 }

@@ -11,6 +11,7 @@
 void fuzz_control(const uint8_t *data, size_t size)
 {
 	int ends[2];
+	enum control_request kind = CONTROL_REQUEST_COUNT;
 	json_t *request;
 
 	if (size == 0 || size > 2 * CONTROL_BYTES ||
@@ -19,6 +20,8 @@ void fuzz_control(const uint8_t *data, size_t size)
 	if (send(ends[0], data, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size) {
 		request = control_read(ends[1]);
 		if (request && !json_is_object(request))
+			abort();
+		if (control_request_read(request, &kind) == 0 && kind >= CONTROL_REQUEST_COUNT)
 			abort();
 		json_decref(request);
 	}

@@ -1,4 +1,4 @@
-// sources: src/agent/agent.c src/agent/adapter_claude.c src/agent/adapter_codex.c src/agent/agent_events.c src/agent/adapter_gemini.c src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c src/agent/jsonline.c src/agent/stream.c -ljansson
+// sources: src/agent/agent.c src/agent/agent_format.c src/agent/adapter_claude.c src/agent/adapter_codex.c src/agent/agent_events.c src/agent/adapter_gemini.c src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c src/agent/jsonline.c src/agent/stream.c -ljansson
 /* The format of our own. */
 #include "fuzz.h"
 

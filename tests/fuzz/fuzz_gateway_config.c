@@ -28,6 +28,21 @@ static void check_table(const uint8_t *data, size_t size)
 	}
 }
 
+/* Any sequence of messages: nothing is served before the gateway is ready, and after the end nothing is legal. */
+static void walk(const uint8_t *data, size_t size)
+{
+	enum owner_protocol_state state = OWNER_PROTOCOL_NEW;
+
+	for (size_t i = 0; i < size; i++) {
+		enum owner_protocol_state next = owner_protocol_next(state, data[i]);
+
+		if (next >= OWNER_PROTOCOL_STATES || (state == OWNER_PROTOCOL_OVER && next) ||
+		    (data[i] == OWNER_PROTOCOL_LEASE && next && state < OWNER_PROTOCOL_SERVING))
+			abort();
+		state = next ? next : state;
+	}
+}
+
 void fuzz_gateway_config(const uint8_t *data, size_t size)
 {
 	struct owner_protocol_config config;
@@ -40,6 +55,7 @@ void fuzz_gateway_config(const uint8_t *data, size_t size)
 		owner_protocol_config_release(&config);
 	}
 	check_table(data, size);
+	walk(data, size);
 }
 
 FUZZ_TARGET(fuzz_gateway_config)

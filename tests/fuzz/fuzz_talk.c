@@ -1,4 +1,4 @@
-// sources: src/builtin/reply.c src/builtin/beneath.c src/builtin/replace.c src/builtin/child.c src/builtin/dialect.c src/builtin/filewalk.c src/builtin/pattern.c src/builtin/say.c src/builtin/conversation.c src/builtin/tool.c src/builtin/tool_edit.c src/builtin/tool_file.c src/builtin/tool_find.c src/builtin/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/usage.c -ljansson
+// sources: src/builtin/reply.c src/builtin/beneath.c src/builtin/replace.c src/builtin/child.c src/builtin/dialect.c src/builtin/filewalk.c src/builtin/pattern.c src/builtin/say.c src/builtin/conversation.c src/builtin/tool.c src/builtin/tool_edit.c src/builtin/tool_file.c src/builtin/tool_find.c src/builtin/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/form.c src/meter/usage_reader.c -ljansson
 /* Conversations that were kept where others could write: what is taken is one that can be sent, and is the same when it is read again. */
 #include "fuzz.h"
 

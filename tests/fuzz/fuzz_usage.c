@@ -1,4 +1,4 @@
-// sources: src/meter/usage.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/jsonscan.c src/meter/sse.c
+// sources: src/meter/form.c src/meter/usage_reader.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/jsonscan.c src/meter/sse.c
 /* Answers of models: the first byte chooses the format and how the rest is split. */
 #include "fuzz.h"
 

@@ -468,6 +468,93 @@ static void check_messages(void)
 	close(sockets[1]);
 }
 
+/* What is legal, as docs/protocols.md has it: for each state the messages and where they lead. */
+static const struct legal {
+	enum owner_protocol_state from;
+	uint32_t type;
+	enum owner_protocol_state to;
+} legal[] = {
+	{ OWNER_PROTOCOL_NEW, OWNER_PROTOCOL_START, OWNER_PROTOCOL_STARTING },
+	{ OWNER_PROTOCOL_STARTING, OWNER_PROTOCOL_REEL, OWNER_PROTOCOL_STARTING },
+	{ OWNER_PROTOCOL_STARTING, OWNER_PROTOCOL_READY, OWNER_PROTOCOL_SERVING },
+	{ OWNER_PROTOCOL_STARTING, OWNER_PROTOCOL_FAILED, OWNER_PROTOCOL_OVER },
+	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_LISTEN, OWNER_PROTOCOL_SERVING },
+	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_ANSWER, OWNER_PROTOCOL_SERVING },
+	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_GRANT, OWNER_PROTOCOL_SERVING },
+	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_REFUSED, OWNER_PROTOCOL_SERVING },
+	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_LEASE, OWNER_PROTOCOL_SERVING },
+	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_ROW, OWNER_PROTOCOL_SERVING },
+	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_UNREACHED, OWNER_PROTOCOL_SERVING },
+	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_NEWS, OWNER_PROTOCOL_SERVING },
+	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_CLOSE, OWNER_PROTOCOL_CLOSING },
+	{ OWNER_PROTOCOL_SERVING, OWNER_PROTOCOL_FAILED, OWNER_PROTOCOL_OVER },
+	{ OWNER_PROTOCOL_CLOSING, OWNER_PROTOCOL_GRANT, OWNER_PROTOCOL_CLOSING },
+	{ OWNER_PROTOCOL_CLOSING, OWNER_PROTOCOL_REFUSED, OWNER_PROTOCOL_CLOSING },
+	{ OWNER_PROTOCOL_CLOSING, OWNER_PROTOCOL_LEASE, OWNER_PROTOCOL_CLOSING },
+	{ OWNER_PROTOCOL_CLOSING, OWNER_PROTOCOL_ROW, OWNER_PROTOCOL_CLOSING },
+	{ OWNER_PROTOCOL_CLOSING, OWNER_PROTOCOL_UNREACHED, OWNER_PROTOCOL_CLOSING },
+	{ OWNER_PROTOCOL_CLOSING, OWNER_PROTOCOL_NEWS, OWNER_PROTOCOL_CLOSING },
+	{ OWNER_PROTOCOL_CLOSING, OWNER_PROTOCOL_CLOSED, OWNER_PROTOCOL_OVER },
+	{ OWNER_PROTOCOL_CLOSING, OWNER_PROTOCOL_FAILED, OWNER_PROTOCOL_OVER },
+};
+
+static enum owner_protocol_state leads_to(enum owner_protocol_state from, uint32_t type)
+{
+	for (size_t i = 0; i < sizeof legal / sizeof *legal; i++)
+		if (legal[i].from == from && legal[i].type == type)
+			return legal[i].to;
+	return 0;
+}
+
+/* Sends such a message to this side. Is it taken, with the state that it leads to, or refused? */
+static bool behaves(enum owner_protocol_side receiver, enum owner_protocol_state from,
+		    uint32_t type, size_t count)
+{
+	const struct owner_protocol_message message = { .type = type };
+	bool fits = owner_protocol_fits(receiver, type, count);
+	enum owner_protocol_state state = from;
+	enum owner_protocol_state to = leads_to(from, type);
+	struct owner_protocol_message got;
+	int sockets[2];
+	int fds[2] = { -1, -1 };
+	int taken;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return false;
+	owner_protocol_send(sockets[0], &message, sockets, count, false);
+	taken = owner_protocol_take(sockets[1], receiver, &state, &got, fds);
+	for (size_t i = 0; i < 2; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	close(sockets[0]);
+	close(sockets[1]);
+	return fits && to ? taken == 1 && state == to && got.type == type
+			  : taken < 0 && errno == EPROTO && state == from;
+}
+
+static void check_protocol(void)
+{
+	bool hold = true;
+	bool one_way = true;
+
+	for (int from = 1; from < OWNER_PROTOCOL_STATES; from++)
+		for (uint32_t type = 0; type <= OWNER_PROTOCOL_TYPES; type++)
+			for (size_t fds = 0; fds <= 2; fds++)
+				hold = hold &&
+				       behaves(OWNER_PROTOCOL_OWNER,
+					       (enum owner_protocol_state)from, type, fds) &&
+				       behaves(OWNER_PROTOCOL_GATEWAY,
+					       (enum owner_protocol_state)from, type, fds);
+	for (uint32_t type = 0; type <= OWNER_PROTOCOL_TYPES; type++)
+		for (size_t fds = 0; fds <= 2; fds++)
+			one_way = one_way &&
+				  !(owner_protocol_fits(OWNER_PROTOCOL_OWNER, type, fds) &&
+				    owner_protocol_fits(OWNER_PROTOCOL_GATEWAY, type, fds));
+	CHECK("each message is taken in the states that it belongs to, and refused in all others",
+	      hold);
+	CHECK("no message goes both ways", one_way);
+}
+
 static void check_start(void)
 {
 	struct gateway_options options = { .program = "/nonexistent/gateway",
@@ -495,6 +582,7 @@ int main(void)
 	check_config();
 	check_table();
 	check_messages();
+	check_protocol();
 	check_start();
 	return unit_failures > 0;
 }

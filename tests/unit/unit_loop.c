@@ -2,6 +2,7 @@
  * sink, the survey, the prompt and the frozen fence. */
 #include "fence/fence_spec.h"
 #include "journal/journal.h"
+#include "loop/control.h"
 #include "loop/disk_usage.h"
 #include "loop/loop_event.h"
 #include "loop/loop_state.h"
@@ -644,8 +645,52 @@ static void disks(void)
 	CHECK("it can be removed", system(remove) == 0);
 }
 
+/* Which requests are legal in a phase, as docs/protocols.md has it. */
+static const char *legal_in(enum loop_phase phase)
+{
+	switch (phase) {
+	case LOOP_PHASE_new:
+	case LOOP_PHASE_COUNT:
+		return "";
+	case LOOP_PHASE_finished:
+		return "reset";
+	default:
+		return "pause abort reset";
+	}
+}
+
+static void requests(void)
+{
+	bool hold = true;
+	bool read = true;
+
+	for (int phase = 0; phase < LOOP_PHASE_COUNT; phase++)
+		for (int i = 0; i < CONTROL_REQUEST_COUNT; i++) {
+			const char *name = control_request_name((enum control_request)i);
+			bool legal = strstr(legal_in((enum loop_phase)phase), name);
+
+			hold = hold && control_is_legal((enum loop_phase)phase,
+							(enum control_request)i) == legal;
+			/* What is legal can be written down. */
+			hold = hold && (!legal || loop_event_next((enum loop_phase)phase,
+								  LOOP_EVENT_asked) >= 0);
+		}
+	for (int i = 0; i < CONTROL_REQUEST_COUNT; i++) {
+		enum control_request got = CONTROL_REQUEST_COUNT;
+		json_t *object = json_pack("{s:s}", "do",
+					   control_request_name((enum control_request)i));
+
+		read = read && control_request_read(object, &got) == 0 &&
+		       got == (enum control_request)i;
+		json_decref(object);
+	}
+	CHECK("each request is legal in the phases that it belongs to, and in no other", hold);
+	CHECK("each request is read as it is written", read);
+}
+
 int main(void)
 {
+	requests();
 	if (!mkdtemp(folder))
 		return 1;
 	table();

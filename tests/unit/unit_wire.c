@@ -99,8 +99,104 @@ static void messages(void)
 	close(pipes[1]);
 }
 
+/* What is legal, as docs/protocols.md has it: for each state the messages and where they lead. */
+static const struct legal {
+	enum wire_state from;
+	uint32_t type;
+	enum wire_state to;
+} legal[] = {
+	{ WIRE_STATE_NEW, WIRE_LOCK, WIRE_STATE_LOCKED },
+	{ WIRE_STATE_LOCKED, WIRE_ORDER, WIRE_STATE_ORDERED },
+	{ WIRE_STATE_ORDERED, WIRE_TERMINAL, WIRE_STATE_ORDERED },
+	{ WIRE_STATE_ORDERED, WIRE_DENIALS, WIRE_STATE_ORDERED },
+	{ WIRE_STATE_ORDERED, WIRE_MOUNTED, WIRE_STATE_MOUNTED },
+	{ WIRE_STATE_ORDERED, WIRE_FAILED, WIRE_STATE_FAILED },
+	{ WIRE_STATE_MOUNTED, WIRE_DENIALS, WIRE_STATE_MOUNTED },
+	{ WIRE_STATE_MOUNTED, WIRE_GO, WIRE_STATE_STARTING },
+	{ WIRE_STATE_MOUNTED, WIRE_FAILED, WIRE_STATE_FAILED },
+	{ WIRE_STATE_STARTING, WIRE_TERMINAL, WIRE_STATE_STARTING },
+	{ WIRE_STATE_STARTING, WIRE_DENIALS, WIRE_STATE_STARTING },
+	{ WIRE_STATE_STARTING, WIRE_LISTENING, WIRE_STATE_STARTING },
+	{ WIRE_STATE_STARTING, WIRE_COUNTERS, WIRE_STATE_STARTING },
+	{ WIRE_STATE_STARTING, WIRE_STOPPED, WIRE_STATE_STARTING },
+	{ WIRE_STATE_STARTING, WIRE_SIGNAL, WIRE_STATE_STARTING },
+	{ WIRE_STATE_STARTING, WIRE_SIGNAL_ALL, WIRE_STATE_STARTING },
+	{ WIRE_STATE_STARTING, WIRE_RUNNING, WIRE_STATE_RUNNING },
+	{ WIRE_STATE_STARTING, WIRE_FAILED, WIRE_STATE_FAILED },
+	{ WIRE_STATE_STARTING, WIRE_EXITED, WIRE_STATE_OVER },
+	{ WIRE_STATE_RUNNING, WIRE_NOT_STARTED, WIRE_STATE_RUNNING },
+	{ WIRE_STATE_RUNNING, WIRE_STOPPED, WIRE_STATE_RUNNING },
+	{ WIRE_STATE_RUNNING, WIRE_SIGNAL, WIRE_STATE_RUNNING },
+	{ WIRE_STATE_RUNNING, WIRE_SIGNAL_ALL, WIRE_STATE_RUNNING },
+	{ WIRE_STATE_RUNNING, WIRE_EXITED, WIRE_STATE_OVER },
+	{ WIRE_STATE_FAILED, WIRE_TERMINAL, WIRE_STATE_FAILED },
+	{ WIRE_STATE_FAILED, WIRE_DENIALS, WIRE_STATE_FAILED },
+	{ WIRE_STATE_FAILED, WIRE_MOUNTED, WIRE_STATE_FAILED },
+	{ WIRE_STATE_FAILED, WIRE_GO, WIRE_STATE_FAILED },
+	{ WIRE_STATE_FAILED, WIRE_LISTENING, WIRE_STATE_FAILED },
+	{ WIRE_STATE_FAILED, WIRE_COUNTERS, WIRE_STATE_FAILED },
+	{ WIRE_STATE_FAILED, WIRE_STOPPED, WIRE_STATE_FAILED },
+	{ WIRE_STATE_FAILED, WIRE_FAILED, WIRE_STATE_FAILED },
+	{ WIRE_STATE_FAILED, WIRE_EXITED, WIRE_STATE_OVER },
+};
+
+static enum wire_state leads_to(enum wire_state from, uint32_t type)
+{
+	for (size_t i = 0; i < sizeof legal / sizeof *legal; i++)
+		if (legal[i].from == from && legal[i].type == type)
+			return legal[i].to;
+	return 0;
+}
+
+/* Sends such a message to this side. Is it taken, with the state that it leads to, or refused? */
+static bool behaves(enum wire_side receiver, enum wire_state from, uint32_t type, bool with_fd)
+{
+	const struct wire_message message = { .type = type };
+	bool fits = wire_fits(receiver, type, with_fd);
+	enum wire_state state = from;
+	enum wire_state to = leads_to(from, type);
+	struct wire_message got;
+	int sockets[2];
+	int fd = -1;
+	int taken;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return false;
+	wire_send(sockets[0], &message, with_fd ? sockets[0] : -1);
+	taken = wire_take(sockets[1], receiver, &state, &got, &fd);
+	fd_close(&fd);
+	close(sockets[0]);
+	close(sockets[1]);
+	return fits && to ? taken == 1 && state == to && got.type == type
+			  : taken < 0 && errno == EPROTO && state == from;
+}
+
+static void states(void)
+{
+	bool hold = true;
+	bool one_way = true;
+
+	for (int from = 1; from < WIRE_STATES; from++)
+		for (uint32_t type = 0; type <= WIRE_MESSAGES; type++)
+			for (int side = WIRE_OUTSIDE; side <= WIRE_INSIDE; side++)
+				hold = hold &&
+				       behaves((enum wire_side)side, (enum wire_state)from, type,
+					       false) &&
+				       behaves((enum wire_side)side, (enum wire_state)from, type,
+					       true);
+	for (uint32_t type = 0; type <= WIRE_MESSAGES; type++)
+		one_way = one_way && !((wire_fits(WIRE_OUTSIDE, type, false) ||
+					wire_fits(WIRE_OUTSIDE, type, true)) &&
+				       (wire_fits(WIRE_INSIDE, type, false) ||
+					wire_fits(WIRE_INSIDE, type, true)));
+	CHECK("each message is taken in the states that it belongs to, and refused in all others",
+	      hold);
+	CHECK("no message goes both ways", one_way);
+}
+
 int main(void)
 {
+	states();
 	orders();
 	messages();
 	return unit_failures > 0;

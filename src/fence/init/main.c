@@ -46,13 +46,14 @@ static _Noreturn void fail(const struct error *err, bool canary)
 	_exit(EXIT_NOT_SET_UP);
 }
 
-/* Waits for the next message. Returns 0, or -1 when nobody is there any more. */
-static int await_message(struct wire_message *ret_message, int *ret_fd)
+/* Waits for the next message. Returns 0, or -1 when nobody is there any more, or somebody who breaks the
+ * protocol. */
+static int await_message(enum wire_state *state, struct wire_message *ret_message, int *ret_fd)
 {
 	struct pollfd control = { .fd = WIRE_FD_CONTROL, .events = POLLIN };
 
 	for (;;) {
-		int got = wire_receive(WIRE_FD_CONTROL, ret_message, ret_fd);
+		int got = wire_take(WIRE_FD_CONTROL, WIRE_INSIDE, state, ret_message, ret_fd);
 
 		if (got > 0)
 			return 0;
@@ -61,15 +62,15 @@ static int await_message(struct wire_message *ret_message, int *ret_fd)
 	}
 }
 
-static int take_order(struct order *ret_order, struct error *err)
+static int take_order(enum wire_state *state, struct order *ret_order, struct error *err)
 {
 	struct wire_message message;
 	int lock = -1; /* stays open, and so held, until init ends */
 	AUTO_FD fd = -1;
 	struct stat status;
 
-	if (await_message(&message, &lock) < 0 || message.type != WIRE_LOCK || lock < 0 ||
-	    await_message(&message, &fd) < 0 || message.type != WIRE_ORDER ||
+	/* The protocol allows nothing but these two, in this order. */
+	if (await_message(state, &message, &lock) < 0 || await_message(state, &message, &fd) < 0 ||
 	    fstat(fd, &status) < 0 || status.st_size == 0)
 		return error_set(
 			err, "ringfence-init is started by ringfence; it does nothing by itself");
@@ -166,17 +167,15 @@ static int hand_out_terminal(const struct order *order, int *ret_inner, struct e
 	return 0;
 }
 
-static int wait_for_go(struct error *err)
+/* The protocol allows nothing else here. */
+static int wait_for_go(enum wire_state *state, struct error *err)
 {
 	struct wire_message message;
+	AUTO_FD fd = -1;
 
-	do {
-		AUTO_FD fd = -1;
-
-		if (await_message(&message, &fd) < 0)
-			return error_set(err, "nobody gave the order to go on");
-	} while (message.type != WIRE_GO);
-	return 0;
+	return await_message(state, &message, &fd) < 0
+		       ? error_set(err, "nobody gave the order to go on")
+		       : 0;
 }
 
 static int place_stdio(const struct order *order, int terminal, struct error *err)
@@ -318,12 +317,13 @@ static void signal_all(pid_t command, int number)
 		kill(-command, number);
 }
 
-/* Takes one message from outside. Returns false when there is nobody any more. */
-static bool obey(pid_t command)
+/* Takes one message from outside. Returns false when there is nobody any more, or somebody who breaks the
+ * protocol. */
+static bool obey(enum wire_state *state, pid_t command)
 {
 	struct wire_message message;
 	int fd = -1;
-	int got = wire_receive(WIRE_FD_CONTROL, &message, &fd);
+	int got = wire_take(WIRE_FD_CONTROL, WIRE_INSIDE, state, &message, &fd);
 
 	fd_close(&fd);
 	if (got < 0)
@@ -378,7 +378,8 @@ static bool reap(pid_t command, int *ret_status, bool *ret_file_size)
 	return ended;
 }
 
-static void supervise(const struct order *order, pid_t command, int signals, int counters)
+static void supervise(const struct order *order, enum wire_state state, pid_t command, int signals,
+		      int counters)
 {
 	struct pollfd watched[] = { { .fd = WIRE_FD_CONTROL, .events = POLLIN },
 				    { .fd = signals, .events = POLLIN } };
@@ -390,7 +391,7 @@ static void supervise(const struct order *order, pid_t command, int signals, int
 
 		if (poll(watched, 2, -1) < 0 && errno != EINTR)
 			break;
-		if (watched[0].revents && !obey(command))
+		if (watched[0].revents && !obey(&state, command))
 			break;
 		if (watched[1].revents && read(signals, &info, sizeof info) > 0 &&
 		    reap(command, &status, &file_size)) {
@@ -402,7 +403,8 @@ static void supervise(const struct order *order, pid_t command, int signals, int
 }
 
 /* Is the fence what was asked for, and the project what was judged? Then the command may start. */
-static int prove(const struct order *order, int gate, int counters, struct error *err)
+static int prove(const struct order *order, enum wire_state *state, int gate, int counters,
+		 struct error *err)
 {
 	struct wire_message mounted = { .type = WIRE_MOUNTED };
 	struct canary_count count = { 0 };
@@ -411,9 +413,12 @@ static int prove(const struct order *order, int gate, int counters, struct error
 	 * found out meanwhile. */
 	if (order->flags.confined && wire_send(WIRE_FD_CONTROL, &mounted, -1) < 0)
 		return error_sys(err, "report the mounts");
+	/* Without a fence there is nothing to prove. */
+	*state = order->flags.confined ? WIRE_STATE_MOUNTED : WIRE_STATE_STARTING;
 	if (order->flags.confined && canary_outside(order, &count, err) < 0)
 		fail(err, true);
-	if ((order->flags.confined && wait_for_go(err) < 0) || hand_out_sockets(order, err) < 0)
+	if ((order->flags.confined && wait_for_go(state, err) < 0) ||
+	    hand_out_sockets(order, err) < 0)
 		return -1;
 	if (order->limits.counters &&
 	    wire_send(WIRE_FD_CONTROL, &(struct wire_message){ .type = WIRE_COUNTERS }, counters) <
@@ -427,6 +432,7 @@ static int prove(const struct order *order, int gate, int counters, struct error
 
 int main(void)
 {
+	enum wire_state state = WIRE_STATE_NEW;
 	struct order order = { 0 };
 	struct error err;
 	AUTO_FD terminal = -1;
@@ -437,7 +443,7 @@ int main(void)
 
 	prctl(PR_SET_NAME, "ringfence-init", 0, 0, 0);
 	signal(SIGCHLD, SIG_DFL);
-	if (close_inherited(&err) < 0 || take_order(&order, &err) < 0)
+	if (close_inherited(&err) < 0 || take_order(&state, &order, &err) < 0)
 		fail(&err, false);
 	if (!order.flags.confined)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -474,9 +480,9 @@ int main(void)
 	close(1);
 	close(2);
 	close(WIRE_FD_STDERR);
-	if (prove(&order, gate[1], counters, &err) < 0)
+	if (prove(&order, &state, gate[1], counters, &err) < 0)
 		fail(&err, false);
 	close(gate[1]);
-	supervise(&order, command, signals, counters);
+	supervise(&order, state, command, signals, counters);
 	return 0;
 }

@@ -125,6 +125,7 @@ static void take_message(struct session *session, const struct wire_message *mes
 			end_child(session);
 		} else {
 			tell(session, WIRE_GO, 0);
+			session->wire = wire_step(session->wire, WIRE_GO);
 		}
 		break;
 	case WIRE_RUNNING:
@@ -169,7 +170,7 @@ static void take_message(struct session *session, const struct wire_message *mes
 	case WIRE_COUNTERS:
 		session->limiter.counters = fd;
 		return;
-	case WIRE_LOCK:
+	case WIRE_LOCK: /* never comes from inside */
 	case WIRE_ORDER:
 	case WIRE_GO:
 	case WIRE_SIGNAL:
@@ -179,16 +180,29 @@ static void take_message(struct session *session, const struct wire_message *mes
 	fd_close(&fd);
 }
 
+/* Whoever breaks the protocol is not the init that was started: everything inside ends. */
+static void end_liar(struct session *session)
+{
+	if (!session->ended)
+		set_result(session->result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP,
+			   "the fence broke: its first process sent a message that it must not "
+			   "send, and everything inside was ended");
+	session->ended = true;
+	end_child(session);
+}
+
 static void take_messages(struct session *session)
 {
 	struct wire_message message;
 	int fd = -1;
 	int got;
 
-	while ((got = wire_receive(session->control, &message, &fd)) > 0)
+	while ((got = wire_take(session->control, WIRE_OUTSIDE, &session->wire, &message, &fd)) > 0)
 		take_message(session, &message, fd);
 	if (got == 0 || errno != EAGAIN)
 		session->control_gone = true;
+	if (got < 0 && errno == EPROTO)
+		end_liar(session);
 }
 
 /* A signal before there is a command to pass it on to ends the start. */

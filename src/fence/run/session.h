@@ -27,6 +27,7 @@ struct session {
 	struct rusage spent;
 	struct buffer complaints;
 	int control;
+	enum wire_state wire; /* how far it is with init */
 	int complaints_fd;
 	int signals;
 	int abstract; /* a socket of the host that init must not reach */

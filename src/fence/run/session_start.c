@@ -116,7 +116,7 @@ static int watch_signals(struct session *session, struct error *err)
 }
 
 /* If nobody takes it, the mechanism has complained. */
-static int send_order(const struct session *session, const struct buffer *order, struct error *err)
+static int send_order(struct session *session, const struct buffer *order, struct error *err)
 {
 	AUTO_FD fd = fd_memory("ringfence-order", order->data, order->used);
 
@@ -124,6 +124,9 @@ static int send_order(const struct session *session, const struct buffer *order,
 		return error_sys(err, "hand over the order");
 	wire_send(session->control, &(struct wire_message){ .type = WIRE_LOCK }, session->run.lock);
 	wire_send(session->control, &(struct wire_message){ .type = WIRE_ORDER }, fd);
+	/* Without a fence there is nothing to prove before the command starts. */
+	session->wire = session->plan->weaker & FENCE_WEAKER_NO_FENCE ? WIRE_STATE_STARTING
+								      : WIRE_STATE_ORDERED;
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "util/fd.h"
 
+#include <errno.h>
 #include <string.h>
 
 const char *const wire_namespaces[WIRE_NAMESPACES] = { "user", "pid", "mnt",   "net",
@@ -82,5 +83,94 @@ int wire_receive(int socket, struct wire_message *ret_message, int *ret_fd)
 	message.text[sizeof message.text - 1] = '\0';
 	*ret_message = message;
 	*ret_fd = fds[0];
+	return 1;
+}
+
+/* What is not named here is refused. */
+static const unsigned char table[WIRE_STATES][WIRE_MESSAGES] = {
+	[WIRE_STATE_NEW] = { [WIRE_LOCK] = WIRE_STATE_LOCKED },
+	[WIRE_STATE_LOCKED] = { [WIRE_ORDER] = WIRE_STATE_ORDERED },
+	[WIRE_STATE_ORDERED] = { [WIRE_TERMINAL] = WIRE_STATE_ORDERED,
+				 [WIRE_DENIALS] = WIRE_STATE_ORDERED,
+				 [WIRE_MOUNTED] = WIRE_STATE_MOUNTED,
+				 [WIRE_FAILED] = WIRE_STATE_FAILED },
+	[WIRE_STATE_MOUNTED] = { [WIRE_DENIALS] = WIRE_STATE_MOUNTED,
+				 [WIRE_GO] = WIRE_STATE_STARTING,
+				 [WIRE_FAILED] = WIRE_STATE_FAILED },
+	[WIRE_STATE_STARTING] = { [WIRE_TERMINAL] = WIRE_STATE_STARTING,
+				  [WIRE_DENIALS] = WIRE_STATE_STARTING,
+				  [WIRE_LISTENING] = WIRE_STATE_STARTING,
+				  [WIRE_COUNTERS] = WIRE_STATE_STARTING,
+				  [WIRE_STOPPED] = WIRE_STATE_STARTING,
+				  [WIRE_SIGNAL] = WIRE_STATE_STARTING,
+				  [WIRE_SIGNAL_ALL] = WIRE_STATE_STARTING,
+				  [WIRE_RUNNING] = WIRE_STATE_RUNNING,
+				  [WIRE_FAILED] = WIRE_STATE_FAILED,
+				  [WIRE_EXITED] = WIRE_STATE_OVER },
+	[WIRE_STATE_RUNNING] = { [WIRE_NOT_STARTED] = WIRE_STATE_RUNNING,
+				 [WIRE_STOPPED] = WIRE_STATE_RUNNING,
+				 [WIRE_SIGNAL] = WIRE_STATE_RUNNING,
+				 [WIRE_SIGNAL_ALL] = WIRE_STATE_RUNNING,
+				 [WIRE_EXITED] = WIRE_STATE_OVER },
+	/* Init and the command's process set up side by side; one of them may not know yet. */
+	[WIRE_STATE_FAILED] = { [WIRE_TERMINAL] = WIRE_STATE_FAILED,
+				[WIRE_DENIALS] = WIRE_STATE_FAILED,
+				[WIRE_MOUNTED] = WIRE_STATE_FAILED,
+				[WIRE_GO] = WIRE_STATE_FAILED,
+				[WIRE_LISTENING] = WIRE_STATE_FAILED,
+				[WIRE_COUNTERS] = WIRE_STATE_FAILED,
+				[WIRE_STOPPED] = WIRE_STATE_FAILED,
+				[WIRE_FAILED] = WIRE_STATE_FAILED,
+				[WIRE_EXITED] = WIRE_STATE_OVER },
+};
+
+enum wire_state wire_step(enum wire_state state, uint32_t type)
+{
+	return state < WIRE_STATES && type < WIRE_MESSAGES ? (enum wire_state)table[state][type]
+							   : (enum wire_state)0;
+}
+
+bool wire_fits(enum wire_side receiver, uint32_t type, bool with_fd)
+{
+	enum { NEVER, MAYBE, ALWAYS };
+	static const struct {
+		enum wire_side receiver;
+		int fd;
+	} messages[WIRE_MESSAGES] = {
+		[WIRE_LISTENING] = { WIRE_OUTSIDE, ALWAYS },
+		[WIRE_TERMINAL] = { WIRE_OUTSIDE, ALWAYS },
+		[WIRE_DENIALS] = { WIRE_OUTSIDE, ALWAYS },
+		[WIRE_COUNTERS] = { WIRE_OUTSIDE, MAYBE }, /* they may not be readable */
+		[WIRE_LOCK] = { WIRE_INSIDE, ALWAYS },
+		[WIRE_ORDER] = { WIRE_INSIDE, ALWAYS },
+		[WIRE_GO] = { WIRE_INSIDE, NEVER },
+		[WIRE_SIGNAL] = { WIRE_INSIDE, NEVER },
+		[WIRE_SIGNAL_ALL] = { WIRE_INSIDE, NEVER },
+	};
+
+	if (type == 0 || type >= WIRE_MESSAGES || messages[type].receiver != receiver)
+		return false;
+	return messages[type].fd == MAYBE || (messages[type].fd == ALWAYS) == with_fd;
+}
+
+int wire_take(int socket, enum wire_side receiver, enum wire_state *state,
+	      struct wire_message *ret_message, int *ret_fd)
+{
+	struct wire_message message;
+	enum wire_state next;
+	int fd = -1;
+	int got = wire_receive(socket, &message, &fd);
+
+	if (got <= 0)
+		return got;
+	next = wire_step(*state, message.type);
+	if (!next || !wire_fits(receiver, message.type, fd >= 0)) {
+		fd_close(&fd);
+		errno = EPROTO;
+		return -1;
+	}
+	*state = next;
+	*ret_message = message;
+	*ret_fd = fd;
 	return 1;
 }

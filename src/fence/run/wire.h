@@ -156,6 +156,24 @@ enum wire_message_type {
 	WIRE_COUNTERS,   /* up, with a descriptor: /proc/PID/io of init */
 };
 
+enum { WIRE_MESSAGES = WIRE_COUNTERS + 1 };
+
+/* How far the two have come. Which message is legal where is a table in wire.c; docs/protocols.md shows it. */
+enum wire_state {
+	WIRE_STATE_NEW = 1,
+	WIRE_STATE_LOCKED,   /* init holds the run's lock */
+	WIRE_STATE_ORDERED,  /* init has its order, and sets up */
+	WIRE_STATE_MOUNTED,  /* everything is mounted; init waits for WIRE_GO */
+	WIRE_STATE_STARTING, /* the command may start (without a fence: from the order on) */
+	WIRE_STATE_RUNNING,
+	WIRE_STATE_FAILED, /* not set up; what others inside have sent still comes */
+	WIRE_STATE_OVER,
+	WIRE_STATES
+};
+
+/* Who receives a message. */
+enum wire_side { WIRE_OUTSIDE, WIRE_INSIDE };
+
 struct wire_message {
 	uint32_t type;
 	int32_t a;
@@ -169,5 +187,16 @@ int wire_send(int socket, const struct wire_message *message, int fd);
 /* Receives one: 1, 0 when the other side is gone, -1 with errno (EAGAIN, EPROTO). *ret_fd is -1 if
  * none was attached. */
 int wire_receive(int socket, struct wire_message *ret_message, int *ret_fd);
+
+/* Where a message leads; 0: it is illegal in this state. */
+enum wire_state wire_step(enum wire_state state, uint32_t type);
+
+/* May this side receive such a message, with or without a descriptor? */
+bool wire_fits(enum wire_side receiver, uint32_t type, bool with_fd);
+
+/* As wire_receive(), and moves the state on. EPROTO, with the state as it was: the message was illegal, and
+ * whoever sent it is to be ended. */
+int wire_take(int socket, enum wire_side receiver, enum wire_state *state,
+	      struct wire_message *ret_message, int *ret_fd);
 
 #endif

@@ -44,6 +44,7 @@ struct gateway {
 	size_t listener_count;
 	int events; /* epoll: the socket, and the timer of a restart */
 	int socket; /* -1: not running */
+	enum owner_protocol_state state;
 	int timer;
 	pid_t child;
 	struct ledger *books;
@@ -83,13 +84,13 @@ static int become(void *argument)
 }
 
 /* Waits for a message of the program: 1, or 0 when it is late or gone. */
-static int await(int socket, struct owner_protocol_message *ret_message)
+static int await(struct gateway *gateway, struct owner_protocol_message *ret_message)
 {
 	uint64_t deadline = clock_steady_ms() + READY_MS;
 	int fds[2];
 
 	for (;;) {
-		struct pollfd watched = { .fd = socket, .events = POLLIN };
+		struct pollfd watched = { .fd = gateway->socket, .events = POLLIN };
 		uint64_t now = clock_steady_ms();
 
 		if (now >= deadline)
@@ -97,12 +98,13 @@ static int await(int socket, struct owner_protocol_message *ret_message)
 		if (poll(&watched, 1, (int)(deadline - now)) <= 0)
 			continue;
 
-		int got = owner_protocol_receive(socket, ret_message, fds);
+		int got = owner_protocol_take(gateway->socket, OWNER_PROTOCOL_OWNER,
+					      &gateway->state, ret_message, fds);
 
-		if (got == 0 || (got < 0 && errno != EAGAIN))
-			return 0;
-		if (got > 0 && ret_message->type != OWNER_PROTOCOL_REFUSED)
+		if (got > 0)
 			return 1;
+		if (got == 0 || errno != EAGAIN)
+			return 0;
 	}
 }
 
@@ -150,16 +152,14 @@ static int greet(struct gateway *gateway, struct error *err)
 
 	if (owner_protocol_send(gateway->socket, &message, fds, 2, true) < 0)
 		return error_sys(err, "start '%s'", gateway->program);
+	gateway->state = OWNER_PROTOCOL_STARTING;
 	if (gateway->cassette && hand_tape(gateway, err) < 0)
 		return -1;
-	if (!await(gateway->socket, &message))
+	if (!await(gateway, &message))
 		return error_set(err, "start '%s': it ended, or was not ready within %d s",
 				 gateway->program, READY_MS / 1000);
 	if (message.type != OWNER_PROTOCOL_READY)
-		return error_set(err, "%s",
-				 message.type == OWNER_PROTOCOL_FAILED
-					 ? message.u.text
-					 : "the gateway said something strange");
+		return error_set(err, "%s", message.u.text); /* OWNER_PROTOCOL_FAILED */
 	memcpy(gateway->warnings, message.u.text, sizeof gateway->warnings);
 	for (size_t i = 0; i < gateway->listener_count; i++)
 		if (hand_over(gateway, gateway->listeners[i], err) < 0)
@@ -437,7 +437,8 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 		struct owner_protocol_message message;
 		struct error why;
 		int fds[2];
-		int got = owner_protocol_receive(gateway->socket, &message, fds);
+		int got = owner_protocol_take(gateway->socket, OWNER_PROTOCOL_OWNER,
+					      &gateway->state, &message, fds);
 
 		if (got < 0 && errno == EAGAIN)
 			return 0;
@@ -445,8 +446,6 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 			return bury(gateway,
 				    got ? "it said something strange" : "killed, or by a fault",
 				    err);
-		fd_close(&fds[0]);
-		fd_close(&fds[1]);
 		if (message.type == OWNER_PROTOCOL_FAILED)
 			return bury(gateway, message.u.text, err);
 		if (is_for_books(&message) && gateway->books &&
@@ -508,19 +507,19 @@ static void close_books(struct gateway *gateway)
 		return;
 	if (gateway->socket >= 0)
 		(void)owner_protocol_send(gateway->socket, &message, NULL, 0, false);
+	gateway->state = OWNER_PROTOCOL_CLOSING;
 	while (gateway->socket >= 0 && !closed && clock_steady_ms() < deadline) {
 		struct pollfd watched = { .fd = gateway->socket, .events = POLLIN };
 		int got;
 
 		if (poll(&watched, 1, (int)(deadline - clock_steady_ms())) <= 0)
 			continue;
-		got = owner_protocol_receive(gateway->socket, &message, fds);
+		got = owner_protocol_take(gateway->socket, OWNER_PROTOCOL_OWNER, &gateway->state,
+					  &message, fds);
 		if (got == 0 || (got < 0 && errno != EAGAIN))
 			break;
 		if (got < 0)
 			continue;
-		fd_close(&fds[0]);
-		fd_close(&fds[1]);
 		if (is_for_books(&message) && keep_books(gateway, &message, &ignored) < 0)
 			break;
 		if (message.type == OWNER_PROTOCOL_NEWS)
