@@ -15,7 +15,8 @@ from .case import DEFAULT_TIMEOUT_S
 
 TIMEOUT_S = 300
 BUILD_TIMEOUT_S = 1800
-CHECKS = ("check-errors", "check-includes", "check-paths", "check-reference")
+CHECKS = ("check-errors", "check-includes", "check-paths", "check-protocols",
+          "check-reference")
 OUTPUT_LIMIT = 3000
 
 

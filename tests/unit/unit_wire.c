@@ -99,7 +99,7 @@ static void messages(void)
 	close(pipes[1]);
 }
 
-/* What is legal, as docs/protocols.md has it: for each state the messages and where they lead. */
+/* The legal messages of each state and where they lead, as in docs/protocols.md. */
 static const struct legal {
 	enum wire_state from;
 	uint32_t type;
