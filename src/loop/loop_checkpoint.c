@@ -5,6 +5,7 @@
 #include "loop/loop_report.h"
 #include "util/clock.h"
 #include "util/fd.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -55,8 +56,7 @@ static int record(struct supervisor *sup, json_t *answer, const char *failed, st
 					    "notice", "pruned", "recovered" };
 	json_t *data;
 
-	if (!failed &&
-	    json_integer_value(json_object_get(answer, "number")) == sup->state.checkpoint)
+	if (!failed && jsonget_number(answer, "number") == sup->state.checkpoint)
 		return 0;
 	data = json_pack("{s:s, s:i}", "kind", sup->checkpoint.kind, "iteration",
 			 (int)sup->checkpoint.iteration);
@@ -73,15 +73,15 @@ static void read_tally(struct supervisor *sup, const json_t *answer)
 {
 	const json_t *data = json_object_get(answer, "tally");
 	const json_t *changed = json_object_get(data, "changed");
-	const char *tree = json_string_value(json_object_get(data, "tree"));
+	const char *tree = jsonget_string(data, "tree");
 	struct survey *tally = &sup->checkpoint.tally;
 
 	sup->checkpoint.tallied = tree;
 	if (!tree)
 		return;
 	*tally = (struct survey){
-		.files = (uint64_t)json_integer_value(json_object_get(data, "files")),
-		.bytes = (uint64_t)json_integer_value(json_object_get(data, "bytes")),
+		.files = (uint64_t)jsonget_number(data, "files"),
+		.bytes = (uint64_t)jsonget_number(data, "bytes"),
 	};
 	tally->changed = changed ? (uint64_t)json_integer_value(changed) : tally->files;
 	snprintf(tally->tree, sizeof tally->tree, "%s", tree);

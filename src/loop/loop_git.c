@@ -3,6 +3,7 @@
 
 #include "loop/loop_checkpoint.h"
 #include "loop/loop_report.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -11,13 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
 
 char *loop_git_place(const struct supervisor *sup)
 {
@@ -32,7 +26,8 @@ static void take_covers(struct supervisor *sup, const json_t *answer)
 
 	fence_covers_release(&sup->git.covers);
 	json_array_foreach(json_object_get(answer, "covers"), index, entry)
-		fence_covers_add(&sup->git.covers, text_of(entry, "path"), text_of(entry, "source"),
+		fence_covers_add(&sup->git.covers, jsonget_text(entry, "path"),
+				 jsonget_text(entry, "source"),
 				 json_is_true(json_object_get(entry, "writable")));
 }
 
@@ -99,10 +94,10 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 	loop_checkpoint_ask(sup, "git-open", &answer, &failed);
 	if (!sup->leaving) {
 		take_covers(sup, answer);
-		result = record_mode(sup, failed ? "read-only" : text_of(answer, "mode"),
+		result = record_mode(sup, failed ? "read-only" : jsonget_text(answer, "mode"),
 				     failed                  ? failed
 				     : sup->git.covers.count ? why_gone(sup)
-							     : text_of(answer, "why"),
+							     : jsonget_text(answer, "why"),
 				     json_is_true(json_object_get(answer, "submodules")), err);
 		sup->git.open = true;
 	}

@@ -1,14 +1,10 @@
 /* What a loop is asked to do, as its first event says it: see loop_state.h. */
 #include "loop/loop_state.h"
 
+#include "util/jsonget.h"
 #include "util/mem.h"
 
 #include <string.h>
-
-static const char *text(const json_t *config, const char *key)
-{
-	return json_string_value(json_object_get(config, key));
-}
 
 /* What is not said stays as it is, here and below. */
 static void read_number(const json_t *config, const char *key, int64_t *number)
@@ -78,35 +74,37 @@ void loop_options_change(const json_t *config, struct loop_state *state)
 int loop_options_read(json_t *config, struct loop_state *state, struct error *err)
 {
 	struct loop_options *options = &state->options;
-	const char *format = text(config, "agent_format");
-	const char *session = text(config, "session");
+	const char *format = jsonget_string(config, "agent_format");
+	const char *session = jsonget_string(config, "session");
 	size_t index;
 	json_t *check;
 
-	if (!text(config, "project") || !text(config, "objective") ||
-	    !text(config, "agent_command") || !json_is_object(json_object_get(config, "fence")))
+	if (!jsonget_string(config, "project") || !jsonget_string(config, "objective") ||
+	    !jsonget_string(config, "agent_command") ||
+	    !json_is_object(json_object_get(config, "fence")))
 		return error_set(err, "the journal does not say what the loop is to do");
 	if (format && !agent_format_find(format))
 		return error_set(
 			err, "the journal asks for the agent format '%.100s', which is not known",
 			format);
 	state->config = json_incref(config);
-	options->project = text(config, "project");
-	options->origin = text(config, "origin");
-	options->work_tree = text(config, "work_tree");
-	options->objective = text(config, "objective");
-	options->agent_command = text(config, "agent_command");
-	options->agent = text(config, "agent") ? text(config, "agent") : "command";
+	options->project = jsonget_string(config, "project");
+	options->origin = jsonget_string(config, "origin");
+	options->work_tree = jsonget_string(config, "work_tree");
+	options->objective = jsonget_string(config, "objective");
+	options->agent_command = jsonget_string(config, "agent_command");
+	options->agent = jsonget_string(config, "agent") ? jsonget_string(config, "agent")
+							 : "command";
 	options->agent_format = agent_format_find(format ? format : "plain");
-	options->model = text(config, "model");
-	options->login = text(config, "login");
-	options->record = text(config, "record");
-	options->replay = text(config, "replay");
-	options->prices = text(config, "prices");
-	options->sessions = text(config, "sessions");
+	options->model = jsonget_string(config, "model");
+	options->login = jsonget_string(config, "login");
+	options->record = jsonget_string(config, "record");
+	options->replay = jsonget_string(config, "replay");
+	options->prices = jsonget_string(config, "prices");
+	options->sessions = jsonget_string(config, "sessions");
 	options->keep_session = session && strcmp(session, "continue") == 0;
-	options->promise = text(config, "promise");
-	options->tasks = text(config, "tasks");
+	options->promise = jsonget_string(config, "promise");
+	options->tasks = jsonget_string(config, "tasks");
 	options->fence = json_object_get(config, "fence");
 	options->checkpoints_off = true; /* of a journal that knows none */
 	options->limits = DECISION_LIMITS_DEFAULT;

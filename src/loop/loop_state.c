@@ -1,26 +1,12 @@
 /* The state of a loop: see loop_state.h. */
 #include "loop/loop_state.h"
 
+#include "util/jsonget.h"
 #include "util/mem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int64_t number(const json_t *object, const char *key)
-{
-	return (int64_t)json_integer_value(json_object_get(object, key));
-}
-
-static bool flag(const json_t *object, const char *key)
-{
-	return json_is_true(json_object_get(object, key));
-}
-
-static const char *text(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
 
 static void replace(char **target, const char *value)
 {
@@ -70,30 +56,30 @@ void loop_state_release(struct loop_state *state)
 /* How the last run in the fence was made. */
 static void take_fence(struct loop_state *state, const json_t *data)
 {
-	const char *mechanism = text(data, "mechanism");
+	const char *mechanism = jsonget_string(data, "mechanism");
 
 	snprintf(state->mechanism, sizeof state->mechanism, "%s", mechanism ? mechanism : "");
-	state->weaker = (uint32_t)number(data, "weaker");
-	state->weaker_limits = (uint32_t)number(data, "weaker_limits");
+	state->weaker = (uint32_t)jsonget_number(data, "weaker");
+	state->weaker_limits = (uint32_t)jsonget_number(data, "weaker_limits");
 }
 
 static int take_checked(struct loop_state *state, const json_t *data, struct error *err)
 {
-	size_t index = (size_t)number(data, "index");
-	const char *signature = text(data, "signature");
+	size_t index = (size_t)jsonget_number(data, "index");
+	const char *signature = jsonget_string(data, "signature");
 	struct loop_state_check *check;
 
 	if (index != state->checks_done || index >= state->options.checks.count)
 		return error_set(err, "the journal has a check that was not asked for");
 	check = &state->checks[index];
-	replace(&check->excerpt, text(data, "excerpt"));
+	replace(&check->excerpt, jsonget_string(data, "excerpt"));
 	check->ran = true;
-	check->code = (int)number(data, "code");
-	check->passed = flag(data, "passed");
-	check->vacuous = flag(data, "vacuous");
-	check->counted = flag(data, "counted");
-	check->tests_passed = number(data, "tests_passed");
-	check->tests_failed = number(data, "tests_failed");
+	check->code = (int)jsonget_number(data, "code");
+	check->passed = jsonget_flag(data, "passed");
+	check->vacuous = jsonget_flag(data, "vacuous");
+	check->counted = jsonget_flag(data, "counted");
+	check->tests_passed = jsonget_number(data, "tests_passed");
+	check->tests_failed = jsonget_number(data, "tests_failed");
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
 	check->again = state->phase == LOOP_PHASE_checks;
 	state->checks_done++;
@@ -134,21 +120,21 @@ static void add_use(struct agent_totals *use, const json_t *data)
 
 	/* By the agent's own count, with which it goes on. */
 	add_to(&use->cost_nusd,
-	       number(data,
-		      json_object_get(data, "agent_cost_nusd") ? "agent_cost_nusd" : "cost_nusd"));
-	add_to(&use->tokens.input, number(tokens, "input"));
-	add_to(&use->tokens.output, number(tokens, "output"));
-	add_to(&use->tokens.cache_read, number(tokens, "cache_read"));
-	add_to(&use->tokens.cache_write_5m, number(tokens, "cache_write_5m"));
-	add_to(&use->tokens.cache_write_1h, number(tokens, "cache_write_1h"));
-	add_to(&use->tokens.reasoning, number(tokens, "reasoning"));
+	       jsonget_number(data, json_object_get(data, "agent_cost_nusd") ? "agent_cost_nusd"
+									     : "cost_nusd"));
+	add_to(&use->tokens.input, jsonget_number(tokens, "input"));
+	add_to(&use->tokens.output, jsonget_number(tokens, "output"));
+	add_to(&use->tokens.cache_read, jsonget_number(tokens, "cache_read"));
+	add_to(&use->tokens.cache_write_5m, jsonget_number(tokens, "cache_write_5m"));
+	add_to(&use->tokens.cache_write_1h, jsonget_number(tokens, "cache_write_1h"));
+	add_to(&use->tokens.reasoning, jsonget_number(tokens, "reasoning"));
 }
 
 /* What the agent of a try has spent, and its session. */
 static void take_heard(struct loop_state *state, const json_t *data)
 {
-	int64_t cost = number(data, "cost_nusd");
-	const char *session = text(data, "session");
+	int64_t cost = jsonget_number(data, "cost_nusd");
+	const char *session = jsonget_string(data, "session");
 
 	if (cost > 0)
 		state->spent_nusd = state->spent_nusd > INT64_MAX - cost ? INT64_MAX
@@ -171,23 +157,23 @@ static void take_ended(struct loop_state *state, const json_t *data)
 	state->settled_before = state->settled;
 	state->settled = loop_state_period(state);
 	state->facts = (struct failure_facts){
-		.exit_code = (int)number(data, "code"),
-		.signal = (int)number(data, "signal"),
-		.timed_out = flag(data, "timed_out"),
-		.idle = flag(data, "idle"),
-		.denials = (uint32_t)number(data, "denials"),
-		.output_bytes = (uint64_t)number(data, "output_bytes"),
-		.has_result = flag(data, "finished"),
-		.result_error = flag(data, "finished") && !flag(data, "ok"),
-		.reported = failure_from_stream(text(data, "error")),
-		.reset_at = number(data, "reset_at"),
+		.exit_code = (int)jsonget_number(data, "code"),
+		.signal = (int)jsonget_number(data, "signal"),
+		.timed_out = jsonget_flag(data, "timed_out"),
+		.idle = jsonget_flag(data, "idle"),
+		.denials = (uint32_t)jsonget_number(data, "denials"),
+		.output_bytes = (uint64_t)jsonget_number(data, "output_bytes"),
+		.has_result = jsonget_flag(data, "finished"),
+		.result_error = jsonget_flag(data, "finished") && !jsonget_flag(data, "ok"),
+		.reported = failure_from_stream(jsonget_string(data, "error")),
+		.reset_at = jsonget_number(data, "reset_at"),
 	};
 	take_heard(state, data);
-	replace(&state->final, text(data, "final"));
-	replace(&state->unreached, text(data, "unreached"));
+	replace(&state->final, jsonget_string(data, "final"));
+	replace(&state->unreached, jsonget_string(data, "unreached"));
 	/* A gap stays one, whatever is recorded behind it. */
-	if (text(data, "not_recorded"))
-		replace(&state->not_recorded, text(data, "not_recorded"));
+	if (jsonget_string(data, "not_recorded"))
+		replace(&state->not_recorded, jsonget_string(data, "not_recorded"));
 	state->checks_done = 0;
 	take_fence(state, data);
 }
@@ -218,15 +204,15 @@ static void take_breakers(struct loop_state *state, const json_t *list)
 
 	json_array_foreach(list, index, entry)
 	{
-		const char *signature = text(entry, "signature");
+		const char *signature = jsonget_string(entry, "signature");
 
 		if (index >= BREAKER_COUNT)
 			break;
-		state->breakers[index].state = (uint32_t)number(entry, "state");
-		state->breakers[index].count = (uint32_t)number(entry, "count");
-		state->breakers[index].tripped = (uint32_t)number(entry, "tripped");
+		state->breakers[index].state = (uint32_t)jsonget_number(entry, "state");
+		state->breakers[index].count = (uint32_t)jsonget_number(entry, "count");
+		state->breakers[index].tripped = (uint32_t)jsonget_number(entry, "tripped");
 		state->breakers[index].signature = signature ? strtoull(signature, NULL, 16) : 0;
-		state->breakers[index].opened_at = number(entry, "opened_at");
+		state->breakers[index].opened_at = jsonget_number(entry, "opened_at");
 	}
 }
 
@@ -245,12 +231,12 @@ json_t *loop_state_snapshot_json(const struct progress_snapshot *snapshot)
 static void take_snapshot(struct loop_state *state, const json_t *data)
 {
 	struct progress_snapshot snapshot = {
-		.files_changed = (uint32_t)number(data, "files_changed"),
-		.boxes_ticked = (uint32_t)number(data, "boxes_ticked"),
-		.checks_passing = (uint32_t)number(data, "checks_passing"),
-		.tests_passing = number(data, "tests_passing"),
+		.files_changed = (uint32_t)jsonget_number(data, "files_changed"),
+		.boxes_ticked = (uint32_t)jsonget_number(data, "boxes_ticked"),
+		.checks_passing = (uint32_t)jsonget_number(data, "checks_passing"),
+		.tests_passing = jsonget_number(data, "tests_passing"),
 	};
-	const char *tree = text(data, "tree");
+	const char *tree = jsonget_string(data, "tree");
 
 	if (!tree || strlen(tree) != 2 * PROGRESS_TREE_SIZE)
 		return;
@@ -268,17 +254,17 @@ static void take_snapshot(struct loop_state *state, const json_t *data)
 /* What every decision carries on. */
 static void take_decision(struct loop_state *state, const json_t *data)
 {
-	const char *reflection = text(data, "reflection");
+	const char *reflection = jsonget_string(data, "reflection");
 
 	take_breakers(state, json_object_get(data, "breakers"));
 	if (json_object_get(data, "warned"))
-		state->warned = flag(data, "warned");
+		state->warned = jsonget_flag(data, "warned");
 	if (!json_object_get(data, "used")) /* a limit or a person ended it between iterations */
 		return;
-	state->used = (uint32_t)number(data, "used");
-	state->waits = (uint32_t)number(data, "waits");
-	state->completion = (uint32_t)number(data, "completion");
-	state->confidence = (uint32_t)number(data, "confidence");
+	state->used = (uint32_t)jsonget_number(data, "used");
+	state->waits = (uint32_t)jsonget_number(data, "waits");
+	state->completion = (uint32_t)jsonget_number(data, "completion");
+	state->confidence = (uint32_t)jsonget_number(data, "confidence");
 	take_snapshot(state, json_object_get(data, "snapshot"));
 	if (!reflection || !*reflection)
 		return;
@@ -300,13 +286,13 @@ static void take_turn(struct loop_state *state, enum loop_event event, const jso
 {
 	take_decision(state, data);
 	take_heard(state, data);
-	state->wait_until_ms = number(data, "until_ms");
-	state->fence_failed = flag(data, "fence_failed");
-	state->refused = flag(data, "refused");
+	state->wait_until_ms = jsonget_number(data, "until_ms");
+	state->fence_failed = jsonget_flag(data, "fence_failed");
+	state->refused = jsonget_flag(data, "refused");
 	if (event == LOOP_EVENT_paused && state->wish == LOOP_WISH_PAUSE)
 		state->wish = LOOP_WISH_NONE;
-	replace(&state->reason, text(data, "reason"));
-	replace(&state->status, text(data, "status"));
+	replace(&state->reason, jsonget_string(data, "reason"));
+	replace(&state->status, jsonget_string(data, "status"));
 }
 
 /* A loop that was closed before has taken the decision already; only its words may be others. */
@@ -315,9 +301,9 @@ static void take_end(struct loop_state *state, const json_t *data)
 	if (state->phase != LOOP_PHASE_closing)
 		take_turn(state, LOOP_EVENT_finished, data);
 	state->wish = LOOP_WISH_NONE;
-	replace(&state->reason, text(data, "reason"));
-	replace(&state->status, text(data, "status"));
-	replace(&state->uncommitted, text(data, "uncommitted"));
+	replace(&state->reason, jsonget_string(data, "reason"));
+	replace(&state->status, jsonget_string(data, "status"));
+	replace(&state->uncommitted, jsonget_string(data, "uncommitted"));
 	json_decref(state->closing);
 	state->closing = NULL;
 }
@@ -345,8 +331,8 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		take_snapshot(state, json_object_get(data, "snapshot"));
 		break;
 	case LOOP_EVENT_begun:
-		state->iteration = (uint32_t)number(data, "iteration");
-		state->attempt = (uint32_t)number(data, "attempt");
+		state->iteration = (uint32_t)jsonget_number(data, "iteration");
+		state->attempt = (uint32_t)jsonget_number(data, "attempt");
 		break;
 	case LOOP_EVENT_ended:
 		take_ended(state, data);
@@ -380,35 +366,35 @@ static int take_data(struct loop_state *state, enum loop_event event, const json
 		reset_breakers(state);
 		break;
 	case LOOP_EVENT_asked:
-		take_wish(state, text(data, "wish"));
+		take_wish(state, jsonget_string(data, "wish"));
 		break;
 	case LOOP_EVENT_changed:
 		if (json_object_get(data, "warn_cost_nusd"))
 			state->warned = false; /* of this level nobody has been */
 		loop_options_change(data, state);
-		state->rested_ms += number(data, "down_ms");
+		state->rested_ms += jsonget_number(data, "down_ms");
 		break;
 	case LOOP_EVENT_started:
-		state->supervisor = (pid_t)number(data, "pid");
-		state->rested_ms += number(data, "down_ms");
+		state->supervisor = (pid_t)jsonget_number(data, "pid");
+		state->rested_ms += jsonget_number(data, "down_ms");
 		break;
 	case LOOP_EVENT_checkpointed:
-		replace(&state->checkpoint_error, text(data, "error"));
+		replace(&state->checkpoint_error, jsonget_string(data, "error"));
 		if (!state->checkpoint_error)
-			state->checkpoint = number(data, "number");
+			state->checkpoint = jsonget_number(data, "number");
 		break;
 	case LOOP_EVENT_restored: /* what was there before it is a checkpoint, too */
-		state->checkpoint = number(data, "saved");
+		state->checkpoint = jsonget_number(data, "saved");
 		break;
 	case LOOP_EVENT_git:
-		replace(&state->git_mode, text(data, "mode"));
-		replace(&state->git_why, text(data, "why"));
+		replace(&state->git_mode, jsonget_string(data, "mode"));
+		replace(&state->git_why, jsonget_string(data, "why"));
 		break;
 	case LOOP_EVENT_imported:
-		replace(&state->git_error, text(data, "error"));
-		if (text(data, "ref")) {
-			replace(&state->git_ref, text(data, "ref"));
-			replace(&state->git_commit, text(data, "commit"));
+		replace(&state->git_error, jsonget_string(data, "error"));
+		if (jsonget_string(data, "ref")) {
+			replace(&state->git_ref, jsonget_string(data, "ref"));
+			replace(&state->git_commit, jsonget_string(data, "commit"));
 		}
 		break;
 	case LOOP_EVENT_restoring:

@@ -1,6 +1,7 @@
 /* The way to models as JSON: see models_json.h. */
 #include "loop/models_json.h"
 
+#include "util/jsonget.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -46,14 +47,9 @@ json_t *models_json_write(const struct model_access *access)
 
 /* --- reading */
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	return json_string_value(json_object_get(object, key));
-}
-
 static char *copy_of(const json_t *object, const char *key)
 {
-	const char *text = text_of(object, key);
+	const char *text = jsonget_string(object, key);
 
 	return text ? mem_dup(text) : NULL;
 }
@@ -73,9 +69,9 @@ static struct model_access_upstream *find(struct model_access *access, const cha
 
 static int read_upstream(const json_t *entry, struct model_access *access, struct error *err)
 {
-	const char *name = text_of(entry, "provider");
-	const char *url = text_of(entry, "url");
-	const char *key = text_of(entry, "key");
+	const char *name = jsonget_string(entry, "provider");
+	const char *url = jsonget_string(entry, "url");
+	const char *key = jsonget_string(entry, "key");
 	struct model_access_upstream *upstream = find(access, name ? name : "",
 						      name ? strlen(name) : 0, err);
 
@@ -88,12 +84,12 @@ static int read_upstream(const json_t *entry, struct model_access *access, struc
 
 static int read_tape(const json_t *json, struct model_access_tape *tape, struct error *err)
 {
-	const char *mode = text_of(json, "mode");
+	const char *mode = jsonget_string(json, "mode");
 	size_t i = 0;
 
 	while (i <= MODEL_ACCESS_REPLAY && (!mode || strcmp(mode, modes[i]) != 0))
 		i++;
-	if (i > MODEL_ACCESS_REPLAY || (i != MODEL_ACCESS_LIVE && !text_of(json, "path")))
+	if (i > MODEL_ACCESS_REPLAY || (i != MODEL_ACCESS_LIVE && !jsonget_string(json, "path")))
 		return error_set(err, "the journal does not say what is to be done with a tape");
 	*tape = (struct model_access_tape){
 		.mode = i,
@@ -107,7 +103,7 @@ static int read_tape(const json_t *json, struct model_access_tape *tape, struct 
 
 static int read_object(const json_t *json, struct model_access *access, struct error *err)
 {
-	const char *proxy = text_of(json, "proxy");
+	const char *proxy = jsonget_string(json, "proxy");
 	size_t index;
 	json_t *entry;
 

@@ -2,6 +2,7 @@
 #include "loop/spec_json.h"
 
 #include "loop/models_json.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 #include "util/path.h"
 
@@ -96,13 +97,6 @@ json_t *spec_json_write(const struct fence_spec *spec, const char *base)
 		(int)spec->accepted_limits);
 }
 
-static const char *text_of(const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? text : "";
-}
-
 static void thaw_paths(const json_t *list, struct fence_paths *paths)
 {
 	size_t index;
@@ -110,7 +104,7 @@ static void thaw_paths(const json_t *list, struct fence_paths *paths)
 
 	json_array_foreach(list, index, entry)
 	{
-		fence_paths_add(paths, text_of(entry, "path"), text_of(entry, "origin"));
+		fence_paths_add(paths, jsonget_text(entry, "path"), jsonget_text(entry, "origin"));
 		paths->items[paths->count - 1].weak = json_is_true(json_object_get(entry, "weak"));
 	}
 }
@@ -131,10 +125,10 @@ static void thaw_patterns(const json_t *list, struct fence_patterns *patterns)
 	patterns->items = mem_resize(NULL, json_array_size(list) + 1, sizeof *patterns->items);
 	json_array_foreach(list, index, entry)
 		patterns->items[patterns->count++] = (struct fence_pattern){
-		.glob = { .text = mem_dup(text_of(entry, "text")),
+		.glob = { .text = mem_dup(jsonget_text(entry, "text")),
 			  .rooted = json_is_true(json_object_get(entry, "rooted")),
 			  .folders = json_is_true(json_object_get(entry, "folders")) },
-		.origin = mem_dup(text_of(entry, "origin")),
+		.origin = mem_dup(jsonget_text(entry, "origin")),
 	};
 }
 
@@ -159,7 +153,7 @@ static int thaw_listens(const json_t *list, struct fence_spec *spec, struct erro
 int spec_json_read(const json_t *frozen, struct fence_spec *ret_spec, struct error *err)
 {
 	const json_t *limits = json_object_get(frozen, "limits");
-	struct fence_spec spec = { .mechanism = text_of(frozen, "mechanism") };
+	struct fence_spec spec = { .mechanism = jsonget_text(frozen, "mechanism") };
 	size_t index;
 	json_t *entry;
 

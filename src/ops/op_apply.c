@@ -4,19 +4,13 @@
 #include "fence/fence_quarantine.h"
 #include "snapshot/snapshot.h"
 #include "util/fd.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 #include "util/path.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char *text_of(const json_t *answer, const char *key)
-{
-	const char *text = json_string_value(json_object_get(answer, key));
-
-	return text ? text : "";
-}
 
 /* Of the commit that the user's branch gets. The caller frees. */
 static char *message(const struct op_apply_request *request, const struct client_loop *loop)
@@ -85,10 +79,10 @@ static bool is_obeyed(const json_t *obeyed, const char *path)
  * would not. */
 static const char *why_executed(const json_t *answer, const json_t *change)
 {
-	const char *path = text_of(change, "path");
+	const char *path = jsonget_text(change, "path");
 	const char *why = fence_quarantine_reason(path);
 
-	if (strcmp(text_of(change, "status"), "deleted") == 0)
+	if (strcmp(jsonget_text(change, "status"), "deleted") == 0)
 		return NULL;
 	if (!why && is_obeyed(json_object_get(answer, "obeyed"), path))
 		why = "a hook, a program or settings, by your git configuration";
@@ -105,8 +99,8 @@ static void make_question(const json_t *answer, struct op_question *question)
 
 	json_array_foreach(json_object_get(answer, "changes"), index, change)
 	{
-		const struct op_item item = { .name = (char *)text_of(change, "path"),
-					      .where = (char *)text_of(answer, "tree"),
+		const struct op_item item = { .name = (char *)jsonget_text(change, "path"),
+					      .where = (char *)jsonget_text(answer, "tree"),
 					      .why = (char *)why_executed(answer, change) };
 
 		if (item.why)
@@ -167,7 +161,7 @@ static enum op_status check_quiet(const struct op_apply_request *request, struct
 
 static enum op_apply_kind kind_of(const json_t *answer)
 {
-	const char *kind = text_of(answer, "kind");
+	const char *kind = jsonget_text(answer, "kind");
 
 	if (strcmp(kind, "conflict") == 0)
 		return OP_APPLY_CONFLICT;
@@ -191,7 +185,7 @@ static enum op_status look(const struct op_apply_request *request, struct op_app
 	result->kind = kind_of(result->details);
 	if (result->kind == OP_APPLY_CONFLICT) {
 		error_with(err, ERROR_REFUSED, "ringfence/%s conflicts with %s", result->loop.id,
-			   text_of(result->details, "branch"));
+			   jsonget_text(result->details, "branch"));
 		return OP_REFUSED;
 	}
 	if (result->kind == OP_APPLY_IN_THE_WAY) {
@@ -213,7 +207,7 @@ static enum op_status bring(const struct op_apply_request *request, struct op_ap
 			    struct error *err)
 {
 	const struct job job = { .name = "apply",
-				 .tree = text_of(result->details, "tree"),
+				 .tree = jsonget_text(result->details, "tree"),
 				 .output = -1 };
 	json_t *answer = NULL;
 

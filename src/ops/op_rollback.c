@@ -6,6 +6,7 @@
 #include "snapshot/snapshot.h"
 #include "util/buffer.h"
 #include "util/fd.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"
@@ -210,20 +211,15 @@ static int perform_swept(const struct op_rollback_request *request,
 	return done;
 }
 
-static int64_t number_of(const json_t *answer, const char *key)
-{
-	return (int64_t)json_integer_value(json_object_get(answer, key));
-}
-
 static void take_details(struct op_rollback_result *result)
 {
 	size_t index;
 	json_t *kept;
 
-	result->saved = number_of(result->details, "saved");
-	result->written = number_of(result->details, "written");
-	result->removed = number_of(result->details, "removed");
-	result->adjusted = number_of(result->details, "adjusted");
+	result->saved = jsonget_number(result->details, "saved");
+	result->written = jsonget_number(result->details, "written");
+	result->removed = jsonget_number(result->details, "removed");
+	result->adjusted = jsonget_number(result->details, "adjusted");
 	json_array_foreach(json_object_get(result->details, "kept"), index, kept)
 		list_add(&result->kept, json_string_value(kept));
 }

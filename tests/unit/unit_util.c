@@ -1,10 +1,12 @@
-/* Small helpers of util: descriptors, walks through folders, Base64, comparing secrets. */
+/* Small helpers of util: descriptors, walks through folders, members of JSON, Base64, comparing
+ * secrets. */
 #include "unit.h"
 
 #include "util/base64.h"
 #include "util/consttime.h"
 #include "util/dirwalk.h"
 #include "util/fd.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 
 #include <dirent.h>
@@ -114,6 +116,24 @@ static void placing(void)
 	CHECK("descriptors are placed whatever their numbers were", status == 0);
 	CHECK("more places than there can be are refused",
 	      fd_place((const int[FD_PLACES + 1]){ 0 }, FD_PLACES + 1) < 0 && errno == EINVAL);
+}
+
+static void members(void)
+{
+	json_t *object = json_pack("{s:s, s:i, s:b}", "text", "word", "number", 7, "flag", 1);
+
+	CHECK("members of JSON are read",
+	      strcmp(jsonget_string(object, "text"), "word") == 0 &&
+		      strcmp(jsonget_text(object, "text"), "word") == 0 &&
+		      jsonget_number(object, "number") == 7 && jsonget_flag(object, "flag"));
+	CHECK("a missing member has a default",
+	      !jsonget_string(object, "none") && !*jsonget_text(object, "none") &&
+		      jsonget_number(object, "none") == 0 && !jsonget_flag(object, "none"));
+	CHECK("a member of another type has a default",
+	      !jsonget_string(object, "number") && jsonget_number(object, "text") == 0 &&
+		      !jsonget_flag(object, "number"));
+	CHECK("what is no object has defaults", !jsonget_string(NULL, "text"));
+	json_decref(object);
 }
 
 /* --- walks */
@@ -258,5 +278,6 @@ int main(void)
 	opening();
 	placing();
 	walking();
+	members();
 	return unit_failures > 0;
 }

@@ -3,6 +3,7 @@
 #include "cli/loops.h"
 #include "cli/view/notice.h"
 #include "ops/op_apply.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -42,18 +43,6 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-static const char *text_of(const json_t *answer, const char *key)
-{
-	const char *text = json_string_value(json_object_get(answer, key));
-
-	return text ? text : "";
-}
-
-static long long number_of(const json_t *answer, const char *key)
-{
-	return (long long)json_integer_value(json_object_get(answer, key));
-}
-
 /* ---- what is said ---- */
 
 static void print_list(const json_t *list, const char *before, const char *key)
@@ -63,7 +52,7 @@ static void print_list(const json_t *list, const char *before, const char *key)
 
 	json_array_foreach(list, index, entry)
 	{
-		AUTO_FREE char *shown = text_escaped(key ? text_of(entry, key)
+		AUTO_FREE char *shown = text_escaped(key ? jsonget_text(entry, key)
 							 : json_string_value(entry));
 
 		printf("%s%s\n", before, shown);
@@ -116,14 +105,14 @@ static void notice_leftovers(const struct op_apply_result *result)
 static int tell_conflicts(const struct loops_options *asked, const struct op_apply_result *result)
 {
 	json_t *answer = result->details;
-	long long count = number_of(answer, "conflict_count");
+	long long count = jsonget_number(answer, "conflict_count");
 
 	if (asked->json) {
 		loops_print(json_incref(answer));
 		return cli_printed() ? LOOPS_REFUSED : CONFLICT;
 	}
 	printf("ringfence/%s conflicts with %s at %lld path%s:\n", result->loop.id,
-	       text_of(answer, "branch"), count, count == 1 ? "" : "s");
+	       jsonget_text(answer, "branch"), count, count == 1 ? "" : "s");
 	print_list(json_object_get(answer, "conflicts"), "  ", "words");
 	printf("nothing was changed; to resolve it by hand: git merge ringfence/%s\n",
 	       result->loop.id);
@@ -152,16 +141,16 @@ static void tell_dry(const struct op_apply_result *result)
 	size_t index;
 	json_t *change;
 
-	printf("%s would %s: %lld commit%s, %zu file%s\n", text_of(answer, "branch"),
-	       words[result->kind], number_of(answer, "commits"),
-	       number_of(answer, "commits") == 1 ? "" : "s", json_array_size(changes),
+	printf("%s would %s: %lld commit%s, %zu file%s\n", jsonget_text(answer, "branch"),
+	       words[result->kind], jsonget_number(answer, "commits"),
+	       jsonget_number(answer, "commits") == 1 ? "" : "s", json_array_size(changes),
 	       json_array_size(changes) == 1 ? "" : "s");
 	json_array_foreach(changes, index, change)
 	{
-		AUTO_FREE char *shown = text_escaped(text_of(change, "path"));
+		AUTO_FREE char *shown = text_escaped(jsonget_text(change, "path"));
 
 		if (index < SHOWN)
-			printf("  %-8s  %s\n", text_of(change, "status"), shown);
+			printf("  %-8s  %s\n", jsonget_text(change, "status"), shown);
 	}
 	if (json_array_size(changes) > SHOWN)
 		printf("  and %zu more\n", json_array_size(changes) - SHOWN);
@@ -175,18 +164,20 @@ static void tell_done(const struct op_apply_result *result)
 		[OP_APPLY_SQUASH] = "has one commit more",
 	};
 	const json_t *answer = result->details;
-	long long there = number_of(answer, "there");
+	long long there = jsonget_number(answer, "there");
 
 	printf("%s %s: %lld commit%s of ringfence/%s, %lld file%s written, %lld removed",
-	       text_of(answer, "branch"), words[result->kind], number_of(answer, "commits"),
-	       number_of(answer, "commits") == 1 ? "" : "s", result->loop.id,
-	       number_of(answer, "written"), number_of(answer, "written") == 1 ? "" : "s",
-	       number_of(answer, "removed"));
+	       jsonget_text(answer, "branch"), words[result->kind],
+	       jsonget_number(answer, "commits"), jsonget_number(answer, "commits") == 1 ? "" : "s",
+	       result->loop.id, jsonget_number(answer, "written"),
+	       jsonget_number(answer, "written") == 1 ? "" : "s",
+	       jsonget_number(answer, "removed"));
 	if (there)
 		printf(", %lld %s there already", there, there == 1 ? "was" : "were");
 	printf("\n");
-	if (*text_of(answer, "old"))
-		printf("to undo it: git reset --keep %.*s\n", SHORT_ID, text_of(answer, "old"));
+	if (*jsonget_text(answer, "old"))
+		printf("to undo it: git reset --keep %.*s\n", SHORT_ID,
+		       jsonget_text(answer, "old"));
 }
 
 static json_t *json_of(const struct op_question *question)
@@ -209,8 +200,8 @@ static int tell(const struct loops_options *asked, const struct op_apply_result 
 		json_object_set_new(answer, "executed", json_of(&result->question));
 		loops_print(json_incref(answer));
 	} else if (result->kind == OP_APPLY_NOTHING) {
-		printf("nothing to do: %s has all of ringfence/%s\n", text_of(answer, "branch"),
-		       result->loop.id);
+		printf("nothing to do: %s has all of ringfence/%s\n",
+		       jsonget_text(answer, "branch"), result->loop.id);
 	} else if (asked->dry) {
 		tell_dry(result);
 	} else {

@@ -1,6 +1,7 @@
 /* ringfence checkpoints: what a loop has kept, and can be gone back to. */
 #include "cli/checkpoints.h"
 #include "cli/view/page.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 
 #include <stdio.h>
@@ -21,32 +22,27 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-static json_int_t number_of(const json_t *entry, const char *key)
-{
-	return json_integer_value(json_object_get(entry, key));
-}
-
 static void print_one(const json_t *entry)
 {
 	enum { COLUMN = 49 };
-	time_t at = (time_t)(number_of(entry, "at_ms") / 1000);
-	AUTO_FREE char *when = number_of(entry, "iteration")
+	time_t at = (time_t)(jsonget_number(entry, "at_ms") / 1000);
+	AUTO_FREE char *when = jsonget_number(entry, "iteration")
 				       ? mem_format("iteration %d",
-						    (int)number_of(entry, "iteration"))
+						    (int)jsonget_number(entry, "iteration"))
 				       : mem_dup("");
-	AUTO_FREE char *left = number_of(entry, "skipped")
+	AUTO_FREE char *left = jsonget_number(entry, "skipped")
 				       ? mem_format(", %d not kept",
-						    (int)number_of(entry, "skipped"))
+						    (int)jsonget_number(entry, "skipped"))
 				       : mem_dup("");
 	AUTO_FREE char *kept = mem_format("%lld files, %lld bytes%s",
-					  (long long)number_of(entry, "files"),
-					  (long long)number_of(entry, "bytes"), left);
+					  (long long)jsonget_number(entry, "files"),
+					  (long long)jsonget_number(entry, "bytes"), left);
 	struct tm parts;
 	char day[32] = "";
 
 	if (localtime_r(&at, &parts))
 		strftime(day, sizeof day, "%Y-%m-%d %H:%M:%S", &parts);
-	printf("%4d  %s  %-6s  %-12s  ", (int)number_of(entry, "number"), day,
+	printf("%4d  %s  %-6s  %-12s  ", (int)jsonget_number(entry, "number"), day,
 	       json_string_value(json_object_get(entry, "kind")), when);
 	page_print(kept, COLUMN);
 }

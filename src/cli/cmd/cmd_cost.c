@@ -6,6 +6,7 @@
 #include "loop/client.h"
 #include "price/price.h"
 #include "util/buffer.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 #include "util/path.h"
 #include "util/text.h"
@@ -70,13 +71,6 @@ static uint64_t number(const json_t *row, const char *key)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static const char *text(const json_t *row, const char *key)
-{
-	const char *value = json_string_value(json_object_get(row, key));
-
-	return value ? value : "";
-}
-
 /* What a line of the ledger belongs to; the caller frees. */
 static char *name_of(const struct sums *sums, const json_t *row, const char *loop)
 {
@@ -85,8 +79,9 @@ static char *name_of(const struct sums *sums, const json_t *row, const char *loo
 	if (strcmp(sums->by, "iteration") == 0)
 		return mem_format("%s %4" PRIu64, loop, number(row, "iteration"));
 	if (strcmp(sums->by, "agent") == 0)
-		return mem_format("%s%s%s", text(row, "agent"), *text(row, "child") ? " " : "",
-				  text(row, "child"));
+		return mem_format("%s%s%s", jsonget_text(row, "agent"),
+				  *jsonget_text(row, "child") ? " " : "",
+				  jsonget_text(row, "child"));
 	if (strcmp(sums->by, "day") == 0) {
 		time_t at = (time_t)(number(row, "at_ms") / 1000);
 		struct tm parts;
@@ -96,9 +91,9 @@ static char *name_of(const struct sums *sums, const json_t *row, const char *loo
 		strftime(day, sizeof day, "%Y-%m-%d", &parts);
 		return mem_dup(day);
 	}
-	if (strcmp(text(row, "route"), "lost") == 0)
+	if (strcmp(jsonget_text(row, "route"), "lost") == 0)
 		return mem_dup("(lost in a crash)");
-	return mem_dup(text(row, "model"));
+	return mem_dup(jsonget_text(row, "model"));
 }
 
 /* The same; what nobody has paid has lines of its own. */

@@ -1,6 +1,7 @@
 /* ringfence history: the iterations of a loop, with their verdicts. */
 #include "cli/loops.h"
 #include "cli/view/page.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -108,11 +109,6 @@ static int take_event(void *context, const struct journal_event *event, struct e
 	return 0;
 }
 
-static json_int_t number_of(const json_t *entry, const char *key)
-{
-	return json_integer_value(json_object_get(entry, key));
-}
-
 /* How the agent ended, in a word or two. The caller frees. */
 static char *agent_of(const json_t *entry)
 {
@@ -124,8 +120,9 @@ static char *agent_of(const json_t *entry)
 		return mem_dup("timeout");
 	if (json_is_true(json_object_get(entry, "idle")))
 		return mem_dup("silent");
-	return number_of(entry, "signal") ? mem_format("signal %d", (int)number_of(entry, "signal"))
-					  : mem_format("exit %d", (int)number_of(entry, "code"));
+	return jsonget_number(entry, "signal")
+		       ? mem_format("signal %d", (int)jsonget_number(entry, "signal"))
+		       : mem_format("exit %d", (int)jsonget_number(entry, "code"));
 }
 
 /* "1/2": so many of the checks passed. The caller frees. */
@@ -147,10 +144,10 @@ static char *checks_of(const json_t *entry)
 static char *time_of(const json_t *entry)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(64);
-	json_int_t ms = number_of(entry, "duration_ms");
+	json_int_t ms = jsonget_number(entry, "duration_ms");
 
 	if (!ms && json_object_get(entry, "ended_ms"))
-		ms = number_of(entry, "ended_ms") - number_of(entry, "began_ms");
+		ms = jsonget_number(entry, "ended_ms") - jsonget_number(entry, "began_ms");
 	if (!ms)
 		return mem_dup("-");
 	if (ms < 60000)
@@ -183,22 +180,23 @@ static void print_why(const char *why)
 
 static void print_iteration(const json_t *entry)
 {
-	json_int_t attempt = number_of(entry, "attempt");
-	AUTO_FREE char *name = attempt > 1 ? mem_format("%d.%d", (int)number_of(entry, "iteration"),
-							(int)attempt)
-					   : mem_format("%d", (int)number_of(entry, "iteration"));
+	json_int_t attempt = jsonget_number(entry, "attempt");
+	AUTO_FREE char *name =
+		attempt > 1
+			? mem_format("%d.%d", (int)jsonget_number(entry, "iteration"), (int)attempt)
+			: mem_format("%d", (int)jsonget_number(entry, "iteration"));
 	AUTO_FREE char *agent = agent_of(entry);
 	AUTO_FREE char *checks = checks_of(entry);
-	AUTO_FREE char *spent = json_object_get(entry, "cost_nusd")
-					? mem_format("%.4f",
-						     (double)number_of(entry, "cost_nusd") / 1e9)
-					: mem_dup("-");
+	AUTO_FREE char *spent =
+		json_object_get(entry, "cost_nusd")
+			? mem_format("%.4f", (double)jsonget_number(entry, "cost_nusd") / 1e9)
+			: mem_dup("-");
 	AUTO_FREE char *lasted = time_of(entry);
 	AUTO_FREE char *why = why_of(entry);
 
 	printf("%-6s %-11s  %-9s  %6s  %7s  %6d  %8s", name,
 	       json_string_value(json_object_get(entry, "verdict")), agent, checks, lasted,
-	       (int)number_of(entry, "denials"), spent);
+	       (int)jsonget_number(entry, "denials"), spent);
 	print_why(why);
 }
 

@@ -5,6 +5,7 @@
 #include "cli/settings/effective_models.h"
 #include "cli/view/page.h"
 #include "util/buffer.h"
+#include "util/jsonget.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -54,18 +55,6 @@ void event_text_paint(struct event_text *tale, enum color colour, const char *fo
 	tale->at = time(NULL);
 }
 
-static const char *text_of(const json_t *data, const char *key)
-{
-	const char *text = json_string_value(json_object_get(data, key));
-
-	return text ? text : "";
-}
-
-static int number_of(const json_t *data, const char *key)
-{
-	return (int)json_integer_value(json_object_get(data, key));
-}
-
 static void tell_begun(struct event_text *tale, const json_t *data, int64_t at_ms)
 {
 	const struct loop_state *state = &tale->loop->state;
@@ -75,8 +64,8 @@ static void tell_begun(struct event_text *tale, const json_t *data, int64_t at_m
 
 	if (limits->iterations)
 		buffer_printf(&left, " of %u", limits->iterations);
-	if (number_of(data, "attempt") > 1)
-		buffer_printf(&left, ", try %d", number_of(data, "attempt"));
+	if ((int)jsonget_number(data, "attempt") > 1)
+		buffer_printf(&left, ", try %d", (int)jsonget_number(data, "attempt"));
 	if (limits->total_s && left_ms > 60000) {
 		buffer_add_text(&left, ", time left ");
 		text_add_duration(&left, (uint64_t)left_ms / 60000 * 60000);
@@ -87,12 +76,7 @@ static void tell_begun(struct event_text *tale, const json_t *data, int64_t at_m
 	if (state->spent_nusd && limits->cost_nusd)
 		buffer_printf(&left, " of %.2f", (double)limits->cost_nusd / 1e9);
 	event_text_paint(tale, COLOR_BOLD, "iteration %d%s: the agent works",
-			 number_of(data, "iteration"), buffer_text(&left));
-}
-
-static uint64_t amount_of(const json_t *data, const char *key)
-{
-	return (uint64_t)json_integer_value(json_object_get(data, key));
+			 (int)jsonget_number(data, "iteration"), buffer_text(&left));
 }
 
 /* Who counted, and what the other one says: agents have prices of their own, and forget their children. */
@@ -100,15 +84,15 @@ static void tell_cost(struct event_text *tale, const json_t *data)
 {
 	const json_t *metered = json_object_get(data, "metered");
 	const struct effective_models_use use = {
-		.requests = amount_of(metered, "requests"),
-		.free_requests = amount_of(metered, "free_requests"),
-		.input = amount_of(metered, "input"),
-		.output = amount_of(metered, "output"),
-		.cost_nusd = amount_of(data, "cost_nusd"),
+		.requests = (uint64_t)jsonget_number(metered, "requests"),
+		.free_requests = (uint64_t)jsonget_number(metered, "free_requests"),
+		.input = (uint64_t)jsonget_number(metered, "input"),
+		.output = (uint64_t)jsonget_number(metered, "output"),
+		.cost_nusd = (uint64_t)jsonget_number(data, "cost_nusd"),
 		.replay = json_is_true(json_object_get(metered, "replay"))
 	};
 	AUTO_FREE char *words = metered ? effective_models_cost_words(&use) : NULL;
-	uint64_t said = amount_of(data, "agent_cost_nusd");
+	uint64_t said = (uint64_t)jsonget_number(data, "agent_cost_nusd");
 
 	if (words && said && said != use.cost_nusd)
 		event_text_tell(tale, "  %s; the agent says US$ %.4f", words, (double)said / 1e9);
@@ -124,8 +108,8 @@ static void tell_found(struct event_text *tale, const json_t *data)
 {
 	const json_t *denied = json_object_get(data, "denied");
 	const json_t *aside = json_object_get(data, "put_aside");
-	int denials = number_of(data, "denials") ? number_of(data, "denials")
-						 : (int)json_array_size(denied);
+	int denials = (int)jsonget_number(data, "denials") ? (int)jsonget_number(data, "denials")
+							   : (int)json_array_size(denied);
 	size_t index;
 	const json_t *entry;
 
@@ -133,21 +117,21 @@ static void tell_found(struct event_text *tale, const json_t *data)
 		event_text_paint(tale, COLOR_RED, "  denied by the fence: %d (ringfence suggest)",
 				 denials);
 	json_array_foreach(denied, index, entry)
-		event_text_paint(tale, COLOR_RED, "    %s %.300s", text_of(entry, "kind"),
-				 text_of(entry, "target"));
+		event_text_paint(tale, COLOR_RED, "    %s %.300s", jsonget_text(entry, "kind"),
+				 jsonget_text(entry, "target"));
 	if (json_array_size(aside))
 		event_text_tell(tale, "  put aside, because the host would execute it: %d",
-				number_of(data, "quarantined"));
+				(int)jsonget_number(data, "quarantined"));
 	json_array_foreach(aside, index, entry)
 	{
-		if (*text_of(entry, "kept"))
-			event_text_tell(tale, "    %.300s -> %.500s", text_of(entry, "path"),
-					text_of(entry, "kept"));
+		if (*jsonget_text(entry, "kept"))
+			event_text_tell(tale, "    %.300s -> %.500s", jsonget_text(entry, "path"),
+					jsonget_text(entry, "kept"));
 		else
 			event_text_tell(
 				tale,
 				"    COULD NOT put %.300s aside: do not use this folder before it is gone",
-				text_of(entry, "path"));
+				jsonget_text(entry, "path"));
 	}
 }
 
@@ -155,7 +139,7 @@ static void tell_found(struct event_text *tale, const json_t *data)
 static void tell_last_line(struct event_text *tale, const json_t *data, const char *rest,
 			   bool *hinted)
 {
-	const char *line = text_of(data, "last_line");
+	const char *line = jsonget_text(data, "last_line");
 	int width = page_width();
 	size_t size = width ? page_first(line, width - LAST_LINE_INDENT) : strlen(line);
 
@@ -170,17 +154,17 @@ static void tell_last_line(struct event_text *tale, const json_t *data, const ch
 static void tell_ended(struct event_text *tale, const json_t *data)
 {
 	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
-	int signal = number_of(data, "signal");
-	const char *error = text_of(data, "error");
-	const char *limit = text_of(data, "limit");
-	const char *refused = text_of(data, "refused_why");
+	int signal = (int)jsonget_number(data, "signal");
+	const char *error = jsonget_text(data, "error");
+	const char *limit = jsonget_text(data, "limit");
+	const char *refused = jsonget_text(data, "refused_why");
 
 	tell_cost(tale, data);
-	if (*error && strcmp(error, "none") != 0 && *text_of(data, "message") &&
-	    !*text_of(data, "unreached") && /* that is told with what is done about it */
-	    !(*refused && strstr(text_of(data, "message"), refused)))
+	if (*error && strcmp(error, "none") != 0 && *jsonget_text(data, "message") &&
+	    !*jsonget_text(data, "unreached") && /* that is told with what is done about it */
+	    !(*refused && strstr(jsonget_text(data, "message"), refused)))
 		event_text_tell(tale, "  the agent reports (%s): %.300s", error,
-				text_of(data, "message"));
+				jsonget_text(data, "message"));
 	if (*refused)
 		event_text_tell(tale, "  the agent ended after %.1f s: %s", seconds, refused);
 	else if (json_is_true(json_object_get(data, "over_budget")))
@@ -200,11 +184,11 @@ static void tell_ended(struct event_text *tale, const json_t *data)
 				seconds);
 	else
 		event_text_tell(tale, "  the agent ended with status %d after %.1f s",
-				number_of(data, "code"), seconds);
-	if (!*text_of(data, "message")) /* what it says of itself is better */
+				(int)jsonget_number(data, "code"), seconds);
+	if (!*jsonget_text(data, "message")) /* what it says of itself is better */
 		tell_last_line(tale, data, "ringfence logs", &tale->hinted_logs);
-	if (*text_of(data, "not_recorded"))
-		event_text_tell(tale, "  %s", text_of(data, "not_recorded"));
+	if (*jsonget_text(data, "not_recorded"))
+		event_text_tell(tale, "  %s", jsonget_text(data, "not_recorded"));
 	tell_found(tale, data);
 }
 
@@ -216,41 +200,41 @@ static void tell_checkpointed(struct event_text *tale, const json_t *data)
 
 	if (json_object_get(data, "error"))
 		event_text_tell(tale, "  a checkpoint could not be taken: %s",
-				text_of(data, "error"));
+				jsonget_text(data, "error"));
 	if (json_object_get(data, "notice"))
-		event_text_tell(tale, "  checkpoint: %s", text_of(data, "notice"));
+		event_text_tell(tale, "  checkpoint: %s", jsonget_text(data, "notice"));
 	if (json_is_true(json_object_get(data, "recovered")))
 		event_text_tell(tale, "  a rollback that was cut off was finished first");
-	if (first && number_of(data, "number") == 0)
+	if (first && (int)jsonget_number(data, "number") == 0)
 		event_text_tell(tale,
 				"  %zu not in checkpoint 0 (%s: %s); a rollback leaves them alone",
-				json_array_size(left), text_of(first, "path"),
-				text_of(first, "why"));
+				json_array_size(left), jsonget_text(first, "path"),
+				jsonget_text(first, "why"));
 }
 
 static void tell_git(struct event_text *tale, const json_t *data)
 {
-	if (strcmp(text_of(data, "mode"), "read-only") == 0)
-		event_text_tell(tale, "  git only reads inside: %s", text_of(data, "why"));
-	else if (*text_of(data, "why"))
-		event_text_tell(tale, "  %s", text_of(data, "why"));
+	if (strcmp(jsonget_text(data, "mode"), "read-only") == 0)
+		event_text_tell(tale, "  git only reads inside: %s", jsonget_text(data, "why"));
+	else if (*jsonget_text(data, "why"))
+		event_text_tell(tale, "  %s", jsonget_text(data, "why"));
 	else if (json_is_true(json_object_get(data, "submodules")))
 		event_text_tell(tale, "  git of submodules only reads inside");
 }
 
 static void tell_imported(struct event_text *tale, const json_t *data)
 {
-	const char *ref = text_of(data, "ref");
+	const char *ref = jsonget_text(data, "ref");
 	const char *branch = text_behind(ref, "refs/heads/");
 	size_t index;
 	json_t *entry;
 
 	if (json_object_get(data, "error"))
 		event_text_tell(tale, "  what was committed did not come in: %s",
-				text_of(data, "error"));
-	if (number_of(data, "refs") > 0 && *ref)
+				jsonget_text(data, "error"));
+	if ((int)jsonget_number(data, "refs") > 0 && *ref)
 		event_text_tell(tale, "  committed: %s is %.10s", branch ? branch : ref,
-				text_of(data, "commit"));
+				jsonget_text(data, "commit"));
 	json_array_foreach(json_object_get(data, "refused"), index, entry)
 		event_text_tell(tale, "  not committed: %s", json_string_value(entry));
 }
@@ -262,14 +246,15 @@ static void tell_checked(struct event_text *tale, const json_t *data)
 									   : "fails";
 
 	if (json_is_true(json_object_get(data, "passed")))
-		event_text_paint(tale, COLOR_GREEN, "  check '%s' %s", text_of(data, "command"),
-				 word);
-	else if (*text_of(data, "limit"))
-		event_text_tell(tale, "  check '%s' ran out of time (%s)", text_of(data, "command"),
-				text_of(data, "limit"));
+		event_text_paint(tale, COLOR_GREEN, "  check '%s' %s",
+				 jsonget_text(data, "command"), word);
+	else if (*jsonget_text(data, "limit"))
+		event_text_tell(tale, "  check '%s' ran out of time (%s)",
+				jsonget_text(data, "command"), jsonget_text(data, "limit"));
 	else
 		event_text_paint(tale, COLOR_RED, "  check '%s' %s (status %d)%s",
-				 text_of(data, "command"), word, number_of(data, "code"),
+				 jsonget_text(data, "command"), word,
+				 (int)jsonget_number(data, "code"),
 				 json_is_true(json_object_get(data, "new"))
 					 ? "; before the first iteration it passed"
 					 : "");
@@ -285,17 +270,18 @@ static void tell_waits(struct event_text *tale, const json_t *data)
 
 	if (localtime_r(&until, &parts))
 		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
-	event_text_tell(tale, "  waits until %s: %s", clock, text_of(data, "reason"));
+	event_text_tell(tale, "  waits until %s: %s", clock, jsonget_text(data, "reason"));
 }
 
 static void tell_finished(struct event_text *tale, const json_t *data)
 {
 	bool refused = json_is_true(json_object_get(data, "refused"));
 
-	if (*text_of(data, "uncommitted"))
-		event_text_tell(tale, "  %s", text_of(data, "uncommitted"));
-	event_text_paint(tale, COLOR_BOLD, "%s: %s", refused ? "refused" : text_of(data, "status"),
-			 text_of(data, "reason"));
+	if (*jsonget_text(data, "uncommitted"))
+		event_text_tell(tale, "  %s", jsonget_text(data, "uncommitted"));
+	event_text_paint(tale, COLOR_BOLD, "%s: %s",
+			 refused ? "refused" : jsonget_text(data, "status"),
+			 jsonget_text(data, "reason"));
 }
 
 static void tell_data(struct event_text *tale, int kind, const json_t *data, int64_t at_ms)
@@ -319,8 +305,8 @@ static void tell_data(struct event_text *tale, int kind, const json_t *data, int
 		break;
 	case LOOP_EVENT_begun:
 		tell_begun(tale, data, at_ms);
-		agent_text_begin(&tale->live, tale->loop, number_of(data, "iteration"),
-				 number_of(data, "attempt"));
+		agent_text_begin(&tale->live, tale->loop, (int)jsonget_number(data, "iteration"),
+				 (int)jsonget_number(data, "attempt"));
 		break;
 	case LOOP_EVENT_ended:
 		agent_text_end(&tale->live);
@@ -329,14 +315,14 @@ static void tell_data(struct event_text *tale, int kind, const json_t *data, int
 	case LOOP_EVENT_interrupted:
 		agent_text_end(&tale->live);
 		event_text_tell(tale, "  iteration %d was interrupted; it does not count",
-				number_of(data, "iteration"));
+				(int)jsonget_number(data, "iteration"));
 		break;
 	case LOOP_EVENT_continued:
 		event_text_tell(tale, "  %s%s",
-				tale->stops ? "" : "goes on: ", text_of(data, "reason"));
+				tale->stops ? "" : "goes on: ", jsonget_text(data, "reason"));
 		break;
 	case LOOP_EVENT_asked:
-		tale->stops |= strcmp(text_of(data, "wish"), "reset") != 0;
+		tale->stops |= strcmp(jsonget_text(data, "wish"), "reset") != 0;
 		break;
 	case LOOP_EVENT_resumed:
 		tale->stops = false;
@@ -345,7 +331,7 @@ static void tell_data(struct event_text *tale, int kind, const json_t *data, int
 		tell_waits(tale, data);
 		break;
 	case LOOP_EVENT_paused:
-		event_text_tell(tale, "paused: %s", text_of(data, "reason"));
+		event_text_tell(tale, "paused: %s", jsonget_text(data, "reason"));
 		break;
 	case LOOP_EVENT_finished:
 		tell_finished(tale, data);
