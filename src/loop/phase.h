@@ -13,8 +13,8 @@ int phase_agent(struct supervisor *sup, struct error *err);
 int phase_checks(struct supervisor *sup, struct error *err);
 int phase_waiting(struct supervisor *sup, struct error *err);
 
-/* Commits leftovers in the work tree of the loop, and writes its end. After a crash, once more: with
- * nothing left there is no second commit. */
+/* Commits leftovers in the work tree of the loop, and writes its end. It may run again after a
+ * crash: with nothing left there is no second commit. */
 int phase_closing(struct supervisor *sup, struct error *err);
 
 /* Writes the end of the loop. */

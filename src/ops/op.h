@@ -1,16 +1,16 @@
 /*
- * What all operations share.
+ * The shape that all operations share.
  *
- * An operation changes a loop or a project for whoever asks: a command, a screen, a page. It takes a
- * request, fills a result, and never prints, exits, or reads a terminal. All have one shape:
+ * An operation changes a loop or a project for any front end: a command, a screen, a page. It takes
+ * a request, fills a result, and never prints, exits, or reads a terminal. All have one shape:
  *
  *	enum op_status op_clean(const struct op_clean_request *request,
  *				struct op_clean_result *ret_result, struct error *err);
  *
- * The result is set whatever the status is, and the caller releases it. Where a person has to agree, the
- * operation changes nothing and returns OP_ASKS with a question. The caller shows it and calls again with
- * the question's token, which stands for exactly what was shown: if that has changed meanwhile, the
- * question comes again.
+ * The result is set whatever the status is, and the caller releases it. Where a person has to
+ * agree, the operation changes nothing and returns OP_ASKS with a question. The caller shows it and
+ * calls again with the question's token, which stands for exactly what was shown: if that has
+ * changed meanwhile, the question comes again.
  */
 #ifndef OPS_OP_H
 #define OPS_OP_H
@@ -36,7 +36,7 @@ enum op_status {
 	OP_TIMED_OUT,
 	OP_INVALID, /* the request makes no sense */
 	OP_REFUSED, /* a rule forbids it */
-	OP_FAILED,  /* a part of it may have been done: the result says which */
+	OP_FAILED,  /* a part may be done: the result says which */
 };
 
 static inline bool op_failed(enum op_status status)
@@ -71,7 +71,7 @@ struct op_question {
 	char token[SHA256_HEX];
 };
 
-/* What the caller already knows of a person's answer. Zero: nothing. */
+/* A person's answer, as far as the caller has it. Zero: none yet. */
 struct op_answer {
 	bool to_all;       /* yes, whatever is asked */
 	const char *token; /* yes to the question with this token; NULL: there was none */

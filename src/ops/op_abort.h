@@ -13,8 +13,8 @@ struct op_abort_result {
 	struct client_loop loop;
 };
 
-/* OP_DONE: nothing of it is running. OP_ENDED: it had ended before. OP_TIMED_OUT: the wish is in the
- * journal, but its supervisor is still there. */
+/* OP_DONE: no process of the loop is left. OP_ENDED: it had ended before. OP_TIMED_OUT: the wish is
+ * in the journal, but its supervisor is still there. */
 enum op_status op_abort(const struct op_abort_request *request, struct op_abort_result *ret_result,
 			struct error *err);
 void op_abort_release(struct op_abort_result *result);

@@ -111,7 +111,7 @@ static void make_question(const json_t *answer, struct op_question *question)
 
 /* ---- the work ---- */
 
-/* What a loop in a work tree of its own has left uncommitted belongs to its result. */
+/* Uncommitted files in a work tree of the loop belong to its result. */
 static enum op_status commit_leftovers(struct op_apply_result *result, struct error *err)
 {
 	const struct client_loop *loop = &result->loop;

@@ -19,10 +19,10 @@ enum op_apply_kind {
 	OP_APPLY_MERGE,
 	OP_APPLY_SQUASH,
 	OP_APPLY_CONFLICT,
-	OP_APPLY_IN_THE_WAY, /* files that the user has changed and not committed would have to change */
+	OP_APPLY_IN_THE_WAY, /* uncommitted changes of the user would be lost */
 };
 
-/* What became of files that the agent has not committed in the loop's own work tree. */
+/* The files that the agent has not committed in the loop's own work tree. */
 enum op_apply_leftovers {
 	OP_APPLY_COMMITTED, /* or there were none */
 	OP_APPLY_AT_WORK,   /* the loop is still running */
@@ -37,8 +37,8 @@ struct op_apply_result {
 	json_t *details;             /* the branch, commits and files, for programs; may be NULL */
 };
 
-/* OP_UNCHANGED: there is nothing to do, or `dry` is set. OP_REFUSED: see `kind`. OP_RUNNING: a loop is
- * at work in the user's project. */
+/* OP_UNCHANGED: there is nothing to do, or `dry` is set. OP_REFUSED: see `kind`. OP_RUNNING: a loop
+ * is at work in the user's project. */
 enum op_status op_apply(const struct op_apply_request *request, struct op_apply_result *ret_result,
 			struct error *err);
 

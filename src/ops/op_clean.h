@@ -25,8 +25,8 @@ struct op_clean_result {
 	uint64_t freed_bytes;
 };
 
-/* OP_UNCHANGED: no loop is old enough. OP_RUNNING: the loop is at work. When it fails, `removed` says what
- * is gone already. */
+/* OP_UNCHANGED: no loop is old enough. OP_RUNNING: the loop is at work. When it fails,
+ * `removed` has the loops that are gone already. */
 enum op_status op_clean(const struct op_clean_request *request, struct op_clean_result *ret_result,
 			struct error *err);
 void op_clean_release(struct op_clean_result *result);

@@ -4,7 +4,7 @@
 #include "config/trust.h"
 #include "util/mem.h"
 
-/* What weighs most comes last, next to the question. */
+/* The weightiest settings come last, next to the question. */
 static const enum setting_id by_weight[] = {
 	SETTING_SESSION,
 	SETTING_PROMISE,

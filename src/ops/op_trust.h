@@ -18,11 +18,11 @@ struct op_trust_request {
 
 struct op_trust_result {
 	bool widens;                 /* else there is nothing to trust */
-	struct op_question question; /* what weighs most comes last */
+	struct op_question question; /* the weightiest settings come last */
 };
 
-/* OP_UNCHANGED: nothing widens, or exactly this is trusted already. OP_REFUSED: nobody can be asked about
- * so many values. */
+/* OP_UNCHANGED: nothing widens, or exactly this is trusted already. OP_REFUSED: nobody can be asked
+ * about so many values. */
 enum op_status op_trust(const struct op_trust_request *request, struct op_trust_result *ret_result,
 			struct error *err);
 void op_trust_release(struct op_trust_result *result);

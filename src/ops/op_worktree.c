@@ -19,7 +19,7 @@
 
 enum { ORIGIN_BYTES = 1 << 16 };
 
-/* The folder of all of them, locked: who makes one and who looks for what was left behind do not meet. */
+/* Locks the folder of all work trees: making one and looking for leftovers exclude each other. */
 static int lock_all(const char *all, struct error *err)
 {
 	AUTO_FREE char *path = path_join(all, ".lock");
@@ -33,7 +33,8 @@ static int lock_all(const char *all, struct error *err)
 	return fd_steal(&fd);
 }
 
-/* The loop's own folder, with the name of the project that it is for. Returns its lock, or -1 with err set. */
+/* Makes the loop's own folder, with the name of its project in it. Returns its lock, or -1 with err
+ * set. */
 static int make_folder(const char *all, const char *id, const char *origin, struct error *err)
 {
 	AUTO_FREE char *folder = path_join(all, id);
@@ -197,7 +198,7 @@ void op_worktree_undo(const char *state, struct op_worktree_result *result)
 	op_worktree_release(result);
 }
 
-/* One that no loop has, and nobody is making. */
+/* Removes a work tree that no loop has, and nobody is making. */
 static void sweep_one(const char *state, const char *all, const char *id)
 {
 	AUTO_FREE char *folder = path_join(all, id);

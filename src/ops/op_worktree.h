@@ -12,15 +12,14 @@ struct op_worktree_request {
 	const char *project; /* the user's */
 };
 
-/* One that is being made: nobody takes it for one that was left behind, as long as `lock` is open. */
+/* A work tree that is being made. As long as `lock` is open, nobody takes it for a leftover. */
 struct op_worktree_result {
 	char *id;      /* of the loop to come */
 	char *origin;  /* the user's project */
 	char *root;    /* the work tree */
 	char *project; /* the folder in it that stands for the user's project */
 	int lock;
-	struct list
-		uncommitted; /* the first paths that are not in it, because nobody has committed them */
+	struct list uncommitted; /* the first uncommitted paths, which are not in it */
 	size_t uncommitted_count;
 	struct list submodules; /* empty folders in it */
 };
@@ -31,23 +30,24 @@ struct op_worktree_result {
 enum op_status op_worktree(const struct op_worktree_request *request,
 			   struct op_worktree_result *ret_result, struct error *err);
 
-/* Moves there what was meant for the user's project: paths in it mean the same ones in the work tree. here: what relative
- * paths are relative to. */
+/* Moves the place and the paths of a spec from the user's project into the work tree. here: what
+ * relative paths are relative to. */
 void op_worktree_enter(const struct op_worktree_result *result, const char *here,
 		       struct fence_spec *spec, struct fence_place *place);
 
-/* Lets go of it: from now on it is the loop's. */
+/* Leaves the work tree to the loop. */
 void op_worktree_release(struct op_worktree_result *result);
 
 /* Removes it, if no loop has begun in it. */
 void op_worktree_undo(const char *state, struct op_worktree_result *result);
 
-/* Removes what a loop has in the user's repository, and its work tree. force: the branch goes, even if nobody else has
- * its commits. *bytes grows by what that frees; *ret_kept: the branch stays. Returns 0, or -1 with err set. */
+/* Removes the refs of a loop in the user's repository, and its work tree. force: also a branch
+ * whose commits nobody else has. *bytes grows by what that frees; *ret_kept: the branch stays.
+ * Returns 0, or -1 with err set. */
 int op_worktree_drop(const char *state, const char *id, const char *origin, bool force,
 		     uint64_t *bytes, bool *ret_kept, struct error *err);
 
-/* Removes those whose making was cut off. */
+/* Removes work trees whose making was cut off. */
 void op_worktree_sweep(const char *state);
 
 #endif

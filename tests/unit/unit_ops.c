@@ -5,6 +5,7 @@
 #include "ops/op_clean.h"
 #include "ops/op_pause.h"
 #include "ops/op_resume.h"
+#include "ops/op_start.h"
 #include "ops/op_trust.h"
 #include "unit.h"
 #include "util/mem.h"
@@ -205,7 +206,7 @@ static void trusting(void)
 	CHECK("with what weighs most last",
 	      asked.question.count == 2 && strcmp(asked.question.items[1].name, "net") == 0 &&
 		      strcmp(asked.question.items[1].where, "ringfence.yml:1") == 0);
-	CHECK("a yes to something else is none",
+	CHECK("a yes to something else does not count",
 	      trust(&other, asked.question.token, &again) == OP_ASKS);
 	op_trust_release(&again);
 	CHECK("and nothing is recorded before a yes",
@@ -228,6 +229,21 @@ static void trusting(void)
 	config_release(&other);
 }
 
+static void starting(void)
+{
+	struct fence_place place = { .project = state, .state = state };
+	const struct op_start_request request = {
+		.place = &place, .here = "/", .worktree = true, .min_free_bytes = INT64_MAX
+	};
+	struct op_start_result result = OP_START_INIT;
+	struct error err;
+
+	CHECK("a loop needs room on its disks",
+	      op_failed(op_start_prepare(&request, &result, &err)) && err.status == ERROR_NO_SPACE);
+	CHECK("without it no work tree is made", !result.worktree.id && !result.recovered);
+	op_start_release(&request, &result);
+}
+
 static int remove_entry(const char *path, const struct stat *status, int type, struct FTW *walk)
 {
 	(void)status;
@@ -244,6 +260,7 @@ int main(void)
 	clean_by_age();
 	clean_named();
 	trusting();
+	starting();
 	nftw(state, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 	return unit_failures != 0;
 }

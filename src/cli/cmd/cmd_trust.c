@@ -62,7 +62,7 @@ static void print_difference(const struct fence_place *place, const struct op_qu
 	printf("\nIn all: %s.\n\n", buffer_text(&sum));
 }
 
-/* What was shown is what is agreed to. Returns the exit status. */
+/* Asks about exactly what was shown. Returns the exit status. */
 static int ask(struct op_trust_request *request, const struct op_question *question,
 	       struct error *err)
 {
