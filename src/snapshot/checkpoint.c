@@ -25,13 +25,19 @@ static void tell_checkpoint(struct json *json, const struct checkpoint_repo_item
 	json_text(json, "commit", git_oid_tostr(id, sizeof id, &checkpoint->commit));
 }
 
+/* The first files that were not kept. */
+struct skipped {
+	struct json *json;
+	int told;
+};
+
 static int tell_skipped(void *context, struct node *node, const char *path)
 {
 	enum { MOST = 100 };
-	struct json *json = context;
-	static int told;
+	struct skipped *skipped = context;
+	struct json *json = skipped->json;
 
-	if (node->kind != NODE_SKIPPED || told++ >= MOST)
+	if (node->kind != NODE_SKIPPED || skipped->told++ >= MOST)
 		return 0;
 	json_open(json, NULL, '{');
 	json_text(json, "path", path);
@@ -118,7 +124,7 @@ int checkpoint_save(struct snapshot_request *request, struct error *err)
 		json_number(&request->json, "torn", look.walk.content.torn);
 		json_number(&request->json, "stored_bytes", pack_bytes(look.pack));
 		json_open(&request->json, "not_kept", '[');
-		node_each(&look.walk.root, tell_skipped, &request->json);
+		node_each(&look.walk.root, tell_skipped, &(struct skipped){ &request->json, 0 });
 		json_close(&request->json);
 		if (look.notice)
 			json_text(&request->json, "notice", look.notice);

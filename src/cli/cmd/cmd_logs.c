@@ -175,10 +175,10 @@ static void print_new(struct shown *shown, const char *folder, int stream)
 	AUTO_FREE char *path = mem_format("%s/%s.log", folder, shown->streams[stream]);
 	off_t *at = &shown->at[stream];
 	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	static char chunk[CHUNK];
+	AUTO_FREE char *chunk = mem_alloc(CHUNK);
 	ssize_t n;
 
-	while (fd >= 0 && (n = pread(fd, chunk, sizeof chunk, *at)) > 0) {
+	while (fd >= 0 && (n = pread(fd, chunk, CHUNK, *at)) > 0) {
 		n = (ssize_t)whole(chunk, (size_t)n);
 		if (shown->form[stream] == FORM_JSON)
 			take_lines(shown, stream, chunk, (size_t)n);

@@ -12,14 +12,13 @@
 
 /* Does one of a list's places below home overlap with the path? (above it, below it, or the same)
  */
-static const char *overlap(const char *home, const char *const *list, const char *path)
+static const char *overlap(const char *home, const char *const *list, const char *path,
+			   char place[PATH_MAX])
 {
-	static char place[PATH_MAX];
-
 	if (!home[0])
 		return NULL;
 	for (; *list; list++) {
-		snprintf(place, sizeof place, "%s/%s", home, *list);
+		snprintf(place, PATH_MAX, "%s/%s", home, *list);
 		if (path_within(path, place) || path_within(place, path))
 			return place;
 	}
@@ -74,6 +73,7 @@ int permit_writable(const struct fence_plan *plan, const char *option, const cha
 {
 	AUTO_FREE char *settings = permit_settings_folder(plan);
 	const char *place = NULL;
+	char found[PATH_MAX];
 
 	if (refuse_wide(plan, option, path, err) < 0)
 		return -1;
@@ -84,9 +84,9 @@ int permit_writable(const struct fence_plan *plan, const char *option, const cha
 			return error_set(err, "%s '%s' is refused: '%s' belongs to the system",
 					 option, path, *system);
 	if (!place)
-		place = overlap(plan->identity.home, defaults_home_executed, path);
+		place = overlap(plan->identity.home, defaults_home_executed, path, found);
 	if (!place)
-		place = overlap(plan->identity.home, defaults_home_secrets, path);
+		place = overlap(plan->identity.home, defaults_home_secrets, path, found);
 	if (place)
 		return error_set(
 			err,

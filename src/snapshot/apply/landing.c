@@ -25,13 +25,10 @@ enum { NOTE_BYTES = 1 << 16, INDEX_BYTES = 1 << 30 };
 
 static struct node as_node(const struct delta *delta, const char *name)
 {
-	static mode_t mask = (mode_t)-1;
+	mode_t mask = umask(0);
 	struct node node = { .name = name, .staged = delta->staged };
 
-	if (mask == (mode_t)-1) {
-		mask = umask(0);
-		umask(mask);
-	}
+	umask(mask);
 	node.kind = delta->new_mode == GIT_FILEMODE_LINK ? NODE_LINK : NODE_FILE;
 	node.mode = (delta->new_mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0777 : 0666) & ~mask;
 	memcpy(node.id, delta->new.id, NODE_ID);
