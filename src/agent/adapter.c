@@ -21,7 +21,7 @@ const struct adapter *adapter_at(size_t index)
 	return adapters[index];
 }
 
-const struct adapter *agent_adapter_find(const char *name)
+const struct adapter *adapter_find(const char *name)
 {
 	for (size_t i = 0; adapters[i]; i++)
 		if (strcmp(adapters[i]->name, name) == 0)

@@ -62,7 +62,7 @@ ADAPTER_LIST(AGENT_ADAPTER)
 #undef AGENT_ADAPTER
 
 /* The adapter with this name, or by its number from 0; NULL: there is none. */
-const struct adapter *agent_adapter_find(const char *name);
+const struct adapter *adapter_find(const char *name);
 const struct adapter *adapter_at(size_t index);
 
 /* The names of all, with commas, for a message; the caller frees. */

@@ -34,7 +34,7 @@ void conversation_message_release(struct conversation_message *message)
 }
 
 struct conversation_block *conversation_message_add(struct conversation_message *message,
-						    enum block_kind kind)
+						    enum conversation_block_kind kind)
 {
 	struct conversation_block *block;
 

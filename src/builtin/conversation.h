@@ -20,7 +20,7 @@ enum {
 	CONVERSATION_SESSION = 48 << 20, /* bytes of one that is kept */
 };
 
-enum block_kind {
+enum conversation_block_kind {
 	BLOCK_TEXT,
 	BLOCK_CALL,   /* of a tool; the text is its arguments, a JSON object */
 	BLOCK_RESULT, /* of a tool */
@@ -29,7 +29,7 @@ enum block_kind {
 };
 
 struct conversation_block {
-	enum block_kind kind;
+	enum conversation_block_kind kind;
 	struct buffer text;
 	char *id;      /* of a call, and of its result */
 	char *name;    /* of the tool */
@@ -56,7 +56,7 @@ void conversation_message_release(struct conversation_message *message);
 
 /* A new block at the end; NULL: there are too many. It lives until the next one is added. */
 struct conversation_block *conversation_message_add(struct conversation_message *message,
-						    enum block_kind kind);
+						    enum conversation_block_kind kind);
 
 /* How many calls are in it. */
 size_t conversation_message_calls(const struct conversation_message *message);

@@ -212,7 +212,7 @@ static char *real_path(const struct tool_context *bench, int folder)
 	return mem_dup(target[strlen(bench->path)] ? target + strlen(bench->path) + 1 : "");
 }
 
-int forest_walk(const struct tool_context *bench, const char *path, filewalk_fn *visit_fn,
+int filewalk_run(const struct tool_context *bench, const char *path, filewalk_fn *visit_fn,
 		void *context, struct error *err)
 {
 	struct forest forest = {

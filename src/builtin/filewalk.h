@@ -30,7 +30,7 @@ enum filewalk_verdict { FILEWALK_ON, FILEWALK_PAST, FILEWALK_STOP };
 typedef enum filewalk_verdict filewalk_fn(void *context, const struct filewalk_entry *entry);
 
 /* Walks what is below a folder of the project (a path of beneath_path()). Returns 0, or -1 with err set. */
-int forest_walk(const struct tool_context *bench, const char *path, filewalk_fn *visit,
+int filewalk_run(const struct tool_context *bench, const char *path, filewalk_fn *visit,
 		void *context, struct error *err);
 
 #endif

@@ -179,7 +179,7 @@ static void begin_block(struct reply *answer, const json_t *event)
 	const json_t *number = json_object_get(event, "index");
 	const char *id = json_string_value(json_object_get(from, "id"));
 	const char *name = json_string_value(json_object_get(from, "name"));
-	enum block_kind kind = BLOCK_OPAQUE;
+	enum conversation_block_kind kind = BLOCK_OPAQUE;
 	struct conversation_block *block;
 
 	if (!type || block_at(answer, number))

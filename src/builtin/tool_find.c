@@ -68,7 +68,7 @@ static int run_list(struct tool_context *bench, const json_t *arguments, struct 
 	    beneath_path(bench, given, &path, err) < 0)
 		return -1;
 	listing.depth = (unsigned int)depth;
-	if (forest_walk(bench, path, list_one, &listing, err) < 0)
+	if (filewalk_run(bench, path, list_one, &listing, err) < 0)
 		return -1;
 	if (listing.cut)
 		buffer_printf(out, "[more than these %zu: list a folder below]\n", listing.count);
@@ -183,7 +183,7 @@ static int search_all(void *context)
 	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
 		search_file(search, search->path, file);
 	} else if (file < 0 ||
-		   forest_walk(search->bench, search->path, search_one, search, &err) < 0) {
+		   filewalk_run(search->bench, search->path, search_one, search, &err) < 0) {
 		(void)fd_write_all(STDOUT_FILENO, err.text, strlen(err.text));
 		return 2;
 	}

@@ -134,7 +134,7 @@ static size_t old_before(const struct conversation *talk, size_t most)
 	return 1;
 }
 
-static size_t drop_before(struct conversation *talk, size_t stop, enum block_kind kind,
+static size_t drop_before(struct conversation *talk, size_t stop, enum conversation_block_kind kind,
 			  size_t wanted)
 {
 	size_t saved = 0;

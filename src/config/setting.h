@@ -122,7 +122,7 @@ struct setting {
 
 /* The tables, in the order of the ids: of the fence, of agents (from SETTING_CHECK on), of a loop (from
  * SETTING_SESSION on). */
-extern const struct setting settings_fence[], settings_agent[], settings_loop[];
+extern const struct setting setting_fence_rows[], setting_agent_rows[], setting_loop_rows[];
 
 /* The row of an id. */
 const struct setting *setting_at(size_t id);

@@ -8,7 +8,7 @@ static const char *const unknown_choices[] = { "refuse", "most-expensive", NULL 
 
 #define ROW(id) (id) - SETTING_CHECK
 
-const struct setting settings_agent[] = {
+const struct setting setting_agent_rows[] = {
 	[ROW(SETTING_CHECK)] = {
 		.id = SETTING_CHECK,
 		.key = "check",
@@ -254,5 +254,6 @@ const struct setting settings_agent[] = {
 	},
 };
 
-_Static_assert(sizeof settings_agent / sizeof *settings_agent == SETTING_SESSION - SETTING_CHECK,
+_Static_assert(sizeof setting_agent_rows / sizeof *setting_agent_rows ==
+		       SETTING_SESSION - SETTING_CHECK,
 	       "a row for each setting");

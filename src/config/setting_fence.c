@@ -22,7 +22,7 @@ static uint64_t half_of_memory(void)
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
 }
 
-const struct setting settings_fence[] = {
+const struct setting setting_fence_rows[] = {
 	[SETTING_WRITE] = {
 		.id = SETTING_WRITE,
 		.key = "write",
@@ -306,5 +306,5 @@ const struct setting settings_fence[] = {
 	},
 };
 
-_Static_assert(sizeof settings_fence / sizeof *settings_fence == SETTING_CHECK,
+_Static_assert(sizeof setting_fence_rows / sizeof *setting_fence_rows == SETTING_CHECK,
 	       "a row for each setting");

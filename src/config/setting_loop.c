@@ -6,7 +6,7 @@ static const char *const session_choices[] = { "fresh", "continue", NULL };
 
 #define ROW(id) (id) - SETTING_SESSION
 
-const struct setting settings_loop[] = {
+const struct setting setting_loop_rows[] = {
 	[ROW(SETTING_SESSION)] = {
 		.id = SETTING_SESSION,
 		.key = "session",
@@ -328,5 +328,6 @@ const struct setting settings_loop[] = {
 	},
 };
 
-_Static_assert(sizeof settings_loop / sizeof *settings_loop == SETTING_ID_COUNT - SETTING_SESSION,
+_Static_assert(sizeof setting_loop_rows / sizeof *setting_loop_rows ==
+		       SETTING_ID_COUNT - SETTING_SESSION,
 	       "a row for each setting");

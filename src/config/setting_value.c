@@ -12,9 +12,9 @@ _Static_assert(SETTING_LONGEST < PATH_MAX, "a path that is accepted here must fi
 
 const struct setting *setting_at(size_t id)
 {
-	return id < SETTING_CHECK     ? &settings_fence[id]
-	       : id < SETTING_SESSION ? &settings_agent[id - SETTING_CHECK]
-				      : &settings_loop[id - SETTING_SESSION];
+	return id < SETTING_CHECK     ? &setting_fence_rows[id]
+	       : id < SETTING_SESSION ? &setting_agent_rows[id - SETTING_CHECK]
+				      : &setting_loop_rows[id - SETTING_SESSION];
 }
 
 const struct setting *setting_find(const char *key, const char **ret_nearest)

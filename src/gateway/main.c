@@ -4,9 +4,9 @@
  * It is started by its owner (gateway.h) with one socket, gets its configuration and the table of hosts over it, shuts
  * itself in, says that it is ready, and serves until that socket closes.
  */
-#include "gateway/call.h"
-#include "gateway/engine.h"
 #include "gateway/gateway_confine.h"
+#include "gateway/model/model_request.h"
+#include "gateway/server.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -91,7 +91,7 @@ static void fit_descriptors(struct caps *caps, struct buffer *warnings)
 }
 
 /* Where the system has them, and where its links lead. */
-static void allow_certificates(const struct models *models)
+static void allow_certificates(const struct model_config *models)
 {
 	static const char *const places[] = { "/etc/ssl", "/etc/pki", "/usr/share/ca-certificates",
 					      "/usr/local/share/ca-certificates" };
@@ -105,7 +105,7 @@ static void allow_certificates(const struct models *models)
 /* Before the first request, so that it does not have to wait for it. What is wrong is told to whoever needs it. */
 static void prepare_tls(struct engine *engine)
 {
-	const struct models *models = &engine->config.models;
+	const struct model_config *models = &engine->config.models;
 	bool needed = false;
 	struct error err;
 
@@ -136,7 +136,7 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 	fit_descriptors(&engine->config.caps, warnings);
 	if (engine->config.models.active)
 		allow_certificates(&engine->config.models);
-	if (engine_init(engine, OWNER_PROTOCOL_FD, &call_spending, err) < 0)
+	if (server_init(engine, OWNER_PROTOCOL_FD, &model_request_spending, err) < 0)
 		return -1;
 	return gateway_confine(engine->config.uid, engine->config.gid, warnings, err);
 }

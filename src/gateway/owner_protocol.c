@@ -206,17 +206,17 @@ static int read_rules(const char **at, size_t *left, struct owner_protocol_confi
 static int read_models(const char **at, size_t *left, struct owner_protocol_config *config,
 		       uint32_t count, struct error *err)
 {
-	char *items[MODELS_TEXTS];
+	char *items[MODEL_CONFIG_TEXTS];
 	const struct list texts = { .items = items, .count = count };
 
-	if (count > MODELS_TEXTS)
+	if (count > MODEL_CONFIG_TEXTS)
 		return error_set(err, "the configuration of models is too long");
 	for (uint32_t i = 0; i < count; i++) {
 		items[i] = (char *)next_text(at, left); /* is only read */
 		if (!items[i])
 			return error_set(err, "the configuration is torn");
 	}
-	return models_read(&texts, &config->models, err);
+	return model_config_read(&texts, &config->models, err);
 }
 
 static int read_texts(const char *at, size_t left, struct owner_protocol_config *config,
@@ -264,5 +264,5 @@ void owner_protocol_config_release(struct owner_protocol_config *config)
 	free(config->rules);
 	config->rules = NULL;
 	config->rule_count = 0;
-	models_release(&config->models);
+	model_config_release(&config->models);
 }

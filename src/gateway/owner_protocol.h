@@ -9,8 +9,8 @@
 #define GATEWAY_OWNER_PROTOCOL_H
 
 #include "gateway/caps.h"
-#include "gateway/models.h"
 #include "gateway/owner/ledger.h"
+#include "gateway/owner/model_config.h"
 #include "gateway/proxy/rule.h"
 #include "util/buffer.h"
 #include "util/error.h"
@@ -119,10 +119,10 @@ struct owner_protocol_config {
 	uint32_t iteration;
 	struct rule *rules;
 	size_t rule_count;
-	struct models models;
+	struct model_config models;
 };
 
-/* Writes a configuration; rules and what there is to know about models (models.h) are texts, checked when it is read. */
+/* Writes a configuration; rules and what there is to know about models (model_config.h) are texts, checked when it is read. */
 void owner_protocol_config_write(const struct owner_protocol_config *config,
 				 const struct list *rules, const struct list *models,
 				 struct buffer *out);

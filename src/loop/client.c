@@ -3,12 +3,12 @@
 
 #include "loop/control.h"
 #include "loop/keeper.h"
+#include "loop/leftovers.h"
 #include "loop/loop_folder.h"
 #include "loop/loop_report.h"
 #include "loop/prompt.h"
 #include "loop/resume.h"
 #include "loop/room.h"
-#include "loop/seal.h"
 #include "util/buffer.h"
 #include "util/clock.h"
 #include "util/fd.h"
@@ -426,7 +426,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;
 	lock = loop_folder_lock(loop->folder, err);
-	if (lock < 0 || seal_open(loop->folder, &loop->state.options, err) < 0 ||
+	if (lock < 0 || leftovers_open(loop->folder, &loop->state.options, err) < 0 ||
 	    write_resumed(loop, changes, err) < 0)
 		return -1;
 	fd_close(&lock);
@@ -534,12 +534,12 @@ bool client_wait_gone(const struct client_loop *loop, int64_t most_ms)
 
 char *client_subject(const struct loop_options *options)
 {
-	return seal_subject(options);
+	return leftovers_subject(options);
 }
 
 int client_seal(const struct client_loop *loop, struct error *err)
 {
-	return seal_work_tree(loop->folder, &loop->state.options, err);
+	return leftovers_commit(loop->folder, &loop->state.options, err);
 }
 
 char *client_room(const char *path, int64_t least)

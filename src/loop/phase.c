@@ -4,13 +4,13 @@
 #include "loop/agent_sessions.h"
 #include "loop/disk.h"
 #include "loop/judge.h"
+#include "loop/leftovers.h"
 #include "loop/loop_checkpoint.h"
 #include "loop/loop_cost.h"
 #include "loop/loop_folder.h"
 #include "loop/loop_git.h"
 #include "loop/loop_report.h"
 #include "loop/prompt.h"
-#include "loop/seal.h"
 #include "loop/work.h"
 #include "util/clock.h"
 #include "util/mem.h"
@@ -35,7 +35,7 @@ int phase_closing(struct supervisor *sup, struct error *err)
 	json_t *data = json_copy(sup->state.closing);
 	struct error why;
 
-	if (seal_work_tree(sup->folder, &sup->state.options, &why) < 0)
+	if (leftovers_commit(sup->folder, &sup->state.options, &why) < 0)
 		json_object_set_new(data, "uncommitted", loop_report_text(why.text));
 	return supervisor_append(sup, LOOP_EVENT_finished, data, err);
 }

@@ -1,6 +1,7 @@
 /* What the supervisor of a loop holds: see supervisor.h. */
 #include "loop/supervisor.h"
 
+#include "loop/leftovers.h"
 #include "loop/loop_folder.h"
 #include "loop/loop_report.h"
 #include "loop/spec_json.h"

@@ -1,4 +1,4 @@
-// sources: src/gateway/owner_protocol.c src/provider/provider.c src/provider/url.c src/gateway/models.c src/gateway/host_table.c src/gateway/proxy/rule.c src/gateway/proxy/address.c src/price/price.c src/price/price_table.c
+// sources: src/gateway/owner_protocol.c src/provider/provider.c src/provider/url.c src/gateway/owner/model_config.c src/gateway/host_table.c src/gateway/proxy/rule.c src/gateway/proxy/address.c src/price/price.c src/price/price_table.c
 /* The configuration as the gateway reads it, and the host table as its owner does. */
 #include "fuzz.h"
 

@@ -373,7 +373,7 @@ static void check_config(void)
 	list_add(&rules, "*.b.com:22");
 	(void)model_access_upstream_parse("https://api.example:8443/a/v1",
 					  &access.upstreams[PROVIDER_ANTHROPIC], &err);
-	models_write(&access, &keys, 0, &models);
+	model_config_write(&access, &keys, 0, &models);
 	owner_protocol_config_write(&config, &rules, &models, &bytes);
 	CHECK("a configuration is read as it was written",
 	      owner_protocol_config_read(bytes.data, bytes.used, &again, &err) == 0 &&

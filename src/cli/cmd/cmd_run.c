@@ -6,6 +6,7 @@
 #include "cli/settings/effective_models.h"
 #include "cli/settings/goal.h"
 #include "cli/settings/loop_limits.h"
+#include "cli/settings/effective_models.h"
 #include "cli/settings/preflight.h"
 #include "cli/settings/prices.h"
 #include "cli/view/announce.h"

@@ -101,7 +101,7 @@ static int decide(const struct effective *effective, const struct adapter **ret_
 			", or name "
 			"a local model server (--upstream openai=local:URL) or a command (--agent-command COMMAND)");
 	}
-	*ret_agent = agent_adapter_find(name);
+	*ret_agent = adapter_find(name);
 	if (*ret_agent)
 		return 0;
 

@@ -5,8 +5,8 @@
 #include "cli/view/notice.h"
 #include "config/config_file.h"
 #include "fence/fence_place.h"
-#include "gateway/models.h"
 #include "gateway/owner/cassette.h"
+#include "gateway/owner/model_config.h"
 #include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
@@ -27,10 +27,10 @@ static int read_upstream(const char *value, struct model_access_upstream *ret_up
 			 struct error *err)
 {
 	struct model_access_upstream upstream = { .key = ret_upstream->key };
-	struct models_place ignored;
+	struct model_config_place ignored;
 
 	if (model_access_upstream_parse(value, &upstream, err) < 0 ||
-	    models_place_make(&upstream.url, &ignored, err) < 0)
+	    model_config_place_make(&upstream.url, &ignored, err) < 0)
 		return -1;
 	*ret_upstream = upstream;
 	return 0;
@@ -131,11 +131,11 @@ static bool is_silent(const char *host, uint16_t port)
 /* Is it said that nobody listens at this server? */
 static bool is_shut(const struct url *url)
 {
-	struct models_place place;
+	struct model_config_place place;
 	struct error ignored;
 	uint16_t port = url_port(url);
 
-	if (models_place_make(url, &place, &ignored) < 0)
+	if (model_config_place_make(url, &place, &ignored) < 0)
 		return false;
 	return strcmp(place.target.host, "localhost") == 0
 		       ? is_silent("127.0.0.1", port) && is_silent("::1", port)

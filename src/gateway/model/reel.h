@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct call;
+struct model_request;
 struct engine;
 struct http_response;
 struct upstream_link;
@@ -50,16 +50,16 @@ int reel_begin(struct engine *engine, int tape, int used, struct error *err);
 uint64_t reel_settle(struct engine *engine);
 
 /* reel_record.c. Nothing of it does anything if nothing is recorded. */
-void reel_record_request(struct call *call);
-void reel_record_head(struct call *call, const struct http_response *response);
-void reel_record_bytes(struct call *call, const char *bytes, size_t size);
-void reel_record_whole(struct call *call);
-void reel_record_end(struct call *call); /* the call is over; writes it down */
+void reel_record_request(struct model_request *call);
+void reel_record_head(struct model_request *call, const struct http_response *response);
+void reel_record_bytes(struct model_request *call, const char *bytes, size_t size);
+void reel_record_whole(struct model_request *call);
+void reel_record_end(struct model_request *call); /* the call is over; writes it down */
 
 /* reel_replay.c: the conversation of a call, as it is compared. */
-void reel_listen(struct call *call, struct tape_talk *ret_talk);
+void reel_listen(struct model_request *call, struct tape_talk *ret_talk);
 /* Finds the answer and takes the place of the connection. Returns false: there is none, and the call was refused. */
-bool reel_connect(struct call *call, const struct upstream_user *user);
+bool reel_connect(struct model_request *call, const struct upstream_user *user);
 
 /* As those of upstream.h. */
 ssize_t reel_read(struct reel *reel, void *bytes, size_t size);

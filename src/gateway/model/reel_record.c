@@ -1,5 +1,5 @@
 /* Calls that are recorded: see reel.h. */
-#include "gateway/call.h"
+#include "gateway/model/model_request.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -27,7 +27,7 @@ static void stop_recording(struct engine *engine, const char *why)
 		engine->loop.over = true;
 }
 
-void reel_record_request(struct call *call)
+void reel_record_request(struct model_request *call)
 {
 	struct tape_exchange *exchange;
 
@@ -64,7 +64,7 @@ static bool is_kept(struct http_text name, struct http_text value)
 	return false;
 }
 
-void reel_record_head(struct call *call, const struct http_response *response)
+void reel_record_head(struct model_request *call, const struct http_response *response)
 {
 	struct http_text lines = response->message.lines;
 	struct http_text name;
@@ -85,18 +85,18 @@ void reel_record_head(struct call *call, const struct http_response *response)
 	}
 }
 
-static uint32_t elapsed(const struct call *call)
+static uint32_t elapsed(const struct model_request *call)
 {
 	return (uint32_t)(call->engine->loop.now_ms - call->began_ms);
 }
 
-void reel_record_bytes(struct call *call, const char *bytes, size_t size)
+void reel_record_bytes(struct model_request *call, const char *bytes, size_t size)
 {
 	if (call->recorder && size > 0)
 		tape_exchange_add(&call->recorder->exchange, elapsed(call), bytes, size);
 }
 
-void reel_record_whole(struct call *call)
+void reel_record_whole(struct model_request *call)
 {
 	if (call->recorder)
 		call->recorder->exchange.whole = true;
@@ -129,7 +129,7 @@ static void write_down(struct engine *engine, struct tape_exchange *exchange)
 		reels->size += text.used;
 }
 
-void reel_record_end(struct call *call)
+void reel_record_end(struct model_request *call)
 {
 	struct reel_recorder *recorder = call->recorder;
 

@@ -1,5 +1,5 @@
 /* Calls that a tape answers: see reel.h. */
-#include "gateway/call.h"
+#include "gateway/model/model_request.h"
 #include "util/fd.h"
 #include "util/mem.h"
 
@@ -16,7 +16,7 @@
 struct reel {
 	struct reel *next; /* among those that are ready */
 	struct event_loop_alarm alarm;
-	struct call *call;
+	struct model_request *call;
 	struct upstream_user user;
 	const struct tape_exchange *exchange;
 	struct buffer wire; /* the answer, as a provider would send it */
@@ -32,7 +32,7 @@ int reel_begin(struct engine *engine, int tape, int used, struct error *err)
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(TAPE_MOST);
 	AUTO_FD tape_fd = tape;
 	AUTO_FD used_fd = used;
-	const struct models *models = &engine->config.models;
+	const struct model_config *models = &engine->config.models;
 	struct reel_deck *reels = &engine->reels;
 	struct stat status;
 	void *memory;
@@ -66,7 +66,7 @@ int reel_begin(struct engine *engine, int tape, int used, struct error *err)
 
 /* --- what a call says */
 
-static int read_request(const struct call *call, struct buffer *body)
+static int read_request(const struct model_request *call, struct buffer *body)
 {
 	if (call->spool < 0) {
 		buffer_add(body, call->memory.data, call->memory.used);
@@ -85,9 +85,9 @@ static int read_request(const struct call *call, struct buffer *body)
 	return 0;
 }
 
-void reel_listen(struct call *call, struct tape_talk *ret_talk)
+void reel_listen(struct model_request *call, struct tape_talk *ret_talk)
 {
-	AUTO_BUFFER struct buffer body = BUFFER_INIT(CALL_BODY_MOST);
+	AUTO_BUFFER struct buffer body = BUFFER_INIT(MODEL_REQUEST_BODY_MOST);
 	const struct request_route *route = call->target.route;
 	const char *model = call->body.model[0] ? call->body.model : call->target.model;
 
@@ -275,7 +275,7 @@ void reel_free(struct reel *reel)
 
 /* --- from a call to its answer */
 
-static bool stray(struct call *call, const struct tape_talk *talk)
+static bool stray(struct model_request *call, const struct tape_talk *talk)
 {
 	struct engine *engine = call->engine;
 	struct reel_deck *reels = &engine->reels;
@@ -292,11 +292,11 @@ static bool stray(struct call *call, const struct tape_talk *talk)
 		if (owner_protocol_send(engine->owner.fd, &message, NULL, 0, true) < 0)
 			engine->loop.over = true;
 	}
-	call_refuse(call->visit, call->target.route->format, SHAPE_REQUEST, text);
+	model_request_refuse(call->connection, call->target.route->format, SHAPE_REQUEST, text);
 	return false;
 }
 
-bool reel_connect(struct call *call, const struct upstream_user *user)
+bool reel_connect(struct model_request *call, const struct upstream_user *user)
 {
 	struct reel_deck *reels = &call->engine->reels;
 	bool billed = call->target.route->billed;
@@ -306,7 +306,8 @@ bool reel_connect(struct call *call, const struct upstream_user *user)
 	size_t index;
 
 	if (reels->stray[0] && billed) {
-		call_refuse(call->visit, call->target.route->format, SHAPE_REQUEST, reels->stray);
+		model_request_refuse(call->connection, call->target.route->format, SHAPE_REQUEST,
+				     reels->stray);
 		return false;
 	}
 	reel_listen(call, &talk);

@@ -99,7 +99,7 @@ static void shake_hands(struct upstream_link *link)
 
 static void begin_tls(struct upstream_link *link)
 {
-	const struct models_place *place = &link->upstream->provider->place;
+	const struct model_config_place *place = &link->upstream->provider->place;
 	struct upstream_ways *ways = link->upstream->ways;
 	struct error err;
 
@@ -119,7 +119,7 @@ static void begin_tls(struct upstream_link *link)
 
 static void ask_proxy(struct upstream_link *link)
 {
-	const struct models_place *proxy = &link->upstream->ways->models->proxy;
+	const struct model_config_place *proxy = &link->upstream->ways->models->proxy;
 	char target[GATEWAY_TEXT];
 
 	rule_target_text(&link->upstream->provider->place.target, target);
@@ -202,7 +202,7 @@ static void connected(void *context, int fd, int error)
 
 static const struct rule_target *first_stop(const struct upstream_link *link)
 {
-	const struct models_place *place = &link->upstream->provider->place;
+	const struct model_config_place *place = &link->upstream->provider->place;
 
 	return link->upstream->ways->models->proxy.set && place->tls
 		       ? &link->upstream->ways->models->proxy.target

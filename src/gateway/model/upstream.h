@@ -9,7 +9,7 @@
 
 #include "gateway/event_loop.h"
 #include "gateway/model/tls.h"
-#include "gateway/models.h"
+#include "gateway/owner/model_config.h"
 #include "gateway/proxy/dial.h"
 #include "gateway/proxy/resolver.h"
 
@@ -28,13 +28,13 @@ struct upstream_ways {
 	struct event_loop *loop;
 	struct event_loop_delay *connecting, *stagger, *keep;
 	struct resolver *resolver;
-	const struct models *models;
+	const struct model_config *models;
 	struct tls *tls; /* made when it is needed first */
 };
 
 struct upstream {
 	struct upstream_ways *ways;
-	const struct models_provider *provider;
+	const struct model_config_provider *provider;
 	struct tls_memory memory;
 	struct upstream_link *kept;
 	size_t kept_count;

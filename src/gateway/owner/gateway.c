@@ -2,8 +2,8 @@
 #include "gateway/owner/gateway.h"
 
 #include "gateway/host_table.h"
-#include "gateway/models.h"
 #include "gateway/owner/cassette.h"
+#include "gateway/owner/model_config.h"
 #include "gateway/owner_protocol.h"
 #include "util/clock.h"
 #include "util/fd.h"
@@ -223,8 +223,8 @@ static int make_config(struct gateway *gateway, const struct gateway_options *op
 	if (options->rules.count > GATEWAY_RULES)
 		return error_set(err, "more than %d rules for hosts", GATEWAY_RULES);
 	if (options->models)
-		models_write(options->models, options->keys, cassette_mark(options->cassette),
-			     &texts);
+		model_config_write(options->models, options->keys, cassette_mark(options->cassette),
+				   &texts);
 	owner_protocol_config_write(&config, &options->rules, &texts, &bytes);
 	keys_wipe_texts(&texts);
 

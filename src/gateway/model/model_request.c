@@ -1,5 +1,5 @@
-/* A request to a model: its body, and the money for it. See call.h. */
-#include "gateway/call.h"
+/* A request to a model: its body, and the money for it. See model_request.h. */
+#include "gateway/model/model_request.h"
 
 #include "util/fd.h"
 #include "util/mem.h"
@@ -13,63 +13,65 @@
 
 /* --- saying no */
 
-void call_refuse(struct visit *visit, enum usage_format format, enum shape_reason reason,
-		 const char *text)
+void model_request_refuse(struct connection *connection, enum usage_format format,
+			  enum shape_reason reason, const char *text)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(16384);
 	AUTO_FREE char *sentence = mem_format("ringfence: %s", text);
 
 	shape_refuse(&out, format, reason, sentence, false);
-	visit->engine->budget.refused += reason == SHAPE_BUDGET;
-	call_free(visit->call);
-	visit->call = NULL;
-	visit->stage = STAGE_HEAD;
-	if (side_send(&visit->client, buffer_text(&out), out.used) < 0)
-		visit_end(visit);
+	connection->engine->budget.refused += reason == SHAPE_BUDGET;
+	model_request_free(connection->call);
+	connection->call = NULL;
+	connection->stage = CONNECTION_STAGE_HEAD;
+	if (connection_side_send(&connection->client, buffer_text(&out), out.used) < 0)
+		connection_end(connection);
 	else
-		visit_finish(visit);
+		connection_finish(connection);
 }
 
-static bool refuse_call(struct call *call, enum shape_reason reason, const char *text)
+static bool refuse_call(struct model_request *call, enum shape_reason reason, const char *text)
 {
-	call_refuse(call->visit, call->target.route->format, reason, text);
+	model_request_refuse(call->connection, call->target.route->format, reason, text);
 	return false;
 }
 
 /* --- its body */
 
-static void finish_body(struct call *call);
-static size_t take_body(struct call *call, const char *bytes, size_t size);
+static void finish_body(struct model_request *call);
+static size_t take_body(struct model_request *call, const char *bytes, size_t size);
 
-void call_begin(struct visit *visit)
+void model_request_begin(struct connection *connection)
 {
-	if (visit->input.used > 0) {
-		size_t taken = take_body(visit->call, visit->input.data, visit->input.used);
+	if (connection->input.used > 0) {
+		size_t taken = take_body(connection->call, connection->input.data,
+					 connection->input.used);
 
-		if (visit->stage != STAGE_CALL)
+		if (connection->stage != CONNECTION_STAGE_CALL)
 			return;
-		visit_consume(visit, taken);
+		connection_consume(connection, taken);
 	}
-	if (visit->stage == STAGE_CALL && visit->call->state == CALL_READING &&
-	    (visit->call->kind == HTTP_NOTHING ||
-	     (visit->call->kind == HTTP_LENGTH && visit->call->left == 0)))
-		finish_body(visit->call);
+	if (connection->stage == CONNECTION_STAGE_CALL &&
+	    connection->call->state == MODEL_REQUEST_READING &&
+	    (connection->call->kind == HTTP_NOTHING ||
+	     (connection->call->kind == HTTP_LENGTH && connection->call->left == 0)))
+		finish_body(connection->call);
 }
 
 /* In our own memory while it is small, in a memory file when it is not: that is no memory of ours, and counted. */
-static bool spool(struct call *call, const char *bytes, size_t size)
+static bool spool(struct model_request *call, const char *bytes, size_t size)
 {
 	struct engine *engine = call->engine;
 
-	if (call->size + size > CALL_BODY_MOST)
+	if (call->size + size > MODEL_REQUEST_BODY_MOST)
 		return refuse_call(call, SHAPE_LARGE, "a request has at most 32 MiB");
 	request_body_feed(&call->body, bytes, size);
-	if (call->spool < 0 && call->memory.used + size <= CALL_MEMORY) {
+	if (call->spool < 0 && call->memory.used + size <= MODEL_REQUEST_MEMORY) {
 		buffer_add(&call->memory, bytes, size);
 		call->size += size;
 		return true;
 	}
-	if (engine->spooled + size + call->memory.used > CALL_SPOOL_MOST)
+	if (engine->spooled + size + call->memory.used > MODEL_REQUEST_SPOOL_MOST)
 		return refuse_call(call, SHAPE_BUSY, "too many large requests at once");
 	if (call->spool < 0) {
 		call->spool = memfd_create("ringfence-request", MFD_CLOEXEC);
@@ -88,12 +90,12 @@ static bool spool(struct call *call, const char *bytes, size_t size)
 }
 
 /* Takes what belongs to the body. Returns how much that was; the visit may have ended. */
-static size_t take_body(struct call *call, const char *bytes, size_t size)
+static size_t take_body(struct model_request *call, const char *bytes, size_t size)
 {
-	struct visit *visit = call->visit;
+	struct connection *connection = call->connection;
 	size_t at = 0;
 
-	while (at < size && call->state == CALL_READING) {
+	while (at < size && call->state == MODEL_REQUEST_READING) {
 		struct http_text data = { bytes + at, 0 };
 		ssize_t taken;
 
@@ -116,66 +118,66 @@ static size_t take_body(struct call *call, const char *bytes, size_t size)
 			break;
 		}
 	}
-	return visit->stage == STAGE_CALL ? at : size;
+	return connection->stage == CONNECTION_STAGE_CALL ? at : size;
 }
 
-bool call_wants_client(const struct visit *visit)
+bool model_request_wants_client(const struct connection *connection)
 {
-	return visit->call->state == CALL_READING;
+	return connection->call->state == MODEL_REQUEST_READING;
 }
 
-void call_from_client(struct visit *visit)
+void model_request_from_client(struct connection *connection)
 {
-	struct engine *engine = visit->engine;
-	ssize_t n = side_receive(&visit->client, ENGINE_SCRATCH);
+	struct engine *engine = connection->engine;
+	ssize_t n = connection_side_receive(&connection->client, ENGINE_SCRATCH);
 	size_t taken;
 
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
-		visit_end(visit);
+		connection_end(connection);
 		return;
 	}
 
 	/* What is behind the body is the next request; it waits for its turn, if there is room for it. */
-	struct call *call = visit->call;
+	struct model_request *call = connection->call;
 
 	taken = take_body(call, engine->scratch, (size_t)n);
-	if (visit->stage != STAGE_CALL || taken == (size_t)n)
+	if (connection->stage != CONNECTION_STAGE_CALL || taken == (size_t)n)
 		return;
-	if ((size_t)n - taken > visit->input.max)
+	if ((size_t)n - taken > connection->input.max)
 		call->keep = false;
 	else
-		buffer_add(&visit->input, engine->scratch + taken, (size_t)n - taken);
+		buffer_add(&connection->input, engine->scratch + taken, (size_t)n - taken);
 }
 
 /* All of it has a time, not each piece: a byte now and then would hold a connection for ever. */
-void call_too_slow(struct visit *visit)
+void model_request_too_slow(struct connection *connection)
 {
 	char text[128];
 
 	snprintf(text, sizeof text, "the body of the request was not whole within %u milliseconds",
-		 (unsigned int)visit->engine->config.caps.body_ms);
-	refuse_call(visit->call, SHAPE_SLOW, text);
+		 (unsigned int)connection->engine->config.caps.body_ms);
+	refuse_call(connection->call, SHAPE_SLOW, text);
 }
 
 /* All of the body is here. */
-static void finish_body(struct call *call)
+static void finish_body(struct model_request *call)
 {
 	struct engine *engine = call->engine;
-	const struct models_provider *provider = call->upstream->provider;
+	const struct model_config_provider *provider = call->upstream->provider;
 	const char *wrong = call->size > 0 || call->target.route->billed
 				    ? request_body_end(&call->body)
 				    : NULL;
 	char text[320];
 
-	event_loop_alarm_start(&engine->loop, &engine->idle, &call->visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->idle, &call->connection->alarm);
 	if (wrong) {
 		refuse_call(call, SHAPE_REQUEST, wrong);
 		return;
 	}
 	if (!call->target.route->billed) {
-		call_connect(call);
+		model_request_connect(call);
 		return;
 	}
 	call->model = price_find(&engine->config.models.prices, call->body.model);
@@ -187,25 +189,26 @@ static void finish_body(struct call *call)
 		refuse_call(call, SHAPE_MODEL, text);
 		return;
 	}
-	call->state = CALL_WAITING;
+	call->state = MODEL_REQUEST_WAITING;
 	budget_changed(&engine->budget);
 }
 
 /* --- money */
 
-static struct call *call_of(struct budget_spender *spender)
+static struct model_request *call_of(struct budget_spender *spender)
 {
-	return EVENT_LOOP_OWNER(spender, struct call, spender);
+	return EVENT_LOOP_OWNER(spender, struct model_request, spender);
 }
 
 static bool waits(const struct budget_spender *spender)
 {
-	return EVENT_LOOP_OWNER(spender, const struct call, spender)->state == CALL_WAITING;
+	return EVENT_LOOP_OWNER(spender, const struct model_request, spender)->state ==
+	       MODEL_REQUEST_WAITING;
 }
 
 static bool pay(struct budget_spender *spender)
 {
-	struct call *call = call_of(spender);
+	struct model_request *call = call_of(spender);
 	struct engine *engine = call->engine;
 	struct budget *budget = &engine->budget;
 	uint64_t elsewhere = request_body_elsewhere(&call->body);
@@ -232,7 +235,7 @@ static bool pay(struct budget_spender *spender)
 		if (output < call->body.most)
 			request_body_limit(&call->body, output);
 		request_body_ask_usage(&call->body);
-		call_connect(call);
+		model_request_connect(call);
 		return true;
 	case MONEY_ASK:
 		budget_ask(&engine->budget, nusd, false);
@@ -252,14 +255,14 @@ static bool pay(struct budget_spender *spender)
 
 static void cut(struct budget_spender *spender)
 {
-	struct call *call = call_of(spender);
-	struct visit *visit = call->visit;
+	struct model_request *call = call_of(spender);
+	struct connection *connection = call->connection;
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
 	AUTO_BUFFER struct buffer last = BUFFER_INIT(4096);
 
 	if (!call->target.route->billed || call->upstream->provider->free)
 		return;
-	if (call->state != CALL_ANSWERED) {
+	if (call->state != MODEL_REQUEST_ANSWERED) {
 		refuse_call(call, SHAPE_BUDGET, call->engine->budget.why);
 		return;
 	}
@@ -269,35 +272,35 @@ static void cut(struct budget_spender *spender)
 	    shape_stream_end(&last, call->target.route->format, call->engine->budget.why)) {
 		http_chunk_write(buffer_text(&last), last.used, &out);
 		buffer_add_text(&out, "0\r\n\r\n");
-		if (side_send(&visit->client, buffer_text(&out), out.used) == 0) {
-			call_free(call);
-			visit->call = NULL;
-			visit_finish(visit);
+		if (connection_side_send(&connection->client, buffer_text(&out), out.used) == 0) {
+			model_request_free(call);
+			connection->call = NULL;
+			connection_finish(connection);
 			return;
 		}
 	}
-	visit_reset(visit);
+	connection_reset(connection);
 }
 
 static void abandon(struct budget_spender *spender)
 {
-	visit_reset(call_of(spender)->visit);
+	connection_reset(call_of(spender)->connection);
 }
 
-const struct budget_spending call_spending = {
+const struct budget_spending model_request_spending = {
 	.waits = waits,
 	.pay = pay,
 	.cut = cut,
 	.abandon = abandon,
 };
 
-void call_free(struct call *call)
+void model_request_free(struct model_request *call)
 {
 	if (!call)
 		return;
-	call_settle(call);
+	model_request_settle(call);
 	reel_record_end(call);
-	call->state = CALL_OVER;
+	call->state = MODEL_REQUEST_OVER;
 	budget_leave(&call->engine->budget, &call->spender);
 	upstream_put(call->link, false);
 	if (call->spool >= 0) {

@@ -5,8 +5,8 @@
  * The texts are in the sealed memory file of the configuration: keys are in no arguments and in no
  * environment.
  */
-#ifndef GATEWAY_MODELS_H
-#define GATEWAY_MODELS_H
+#ifndef GATEWAY_OWNER_MODEL_CONFIG_H
+#define GATEWAY_OWNER_MODEL_CONFIG_H
 
 #include "gateway/owner/keys.h"
 #include "gateway/proxy/rule.h"
@@ -18,10 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MODELS_KEY = 512, MODELS_TEXTS = 32 };
+enum { MODEL_CONFIG_KEY = 512, MODEL_CONFIG_TEXTS = 32 };
 
 /* Where something is: "https://host:port/prefix". */
-struct models_place {
+struct model_config_place {
 	bool set;
 	bool tls;
 	struct rule_target target;
@@ -30,14 +30,14 @@ struct models_place {
 	char credential[URL_CREDENTIAL]; /* "user:password" of a proxy's URL; empty: none */
 };
 
-struct models_provider {
-	struct models_place place;
-	char key[MODELS_KEY]; /* empty: none is needed, or none is known */
-	bool free;            /* a local model: counted, and never charged */
+struct model_config_provider {
+	struct model_config_place place;
+	char key[MODEL_CONFIG_KEY]; /* empty: none is needed, or none is known */
+	bool free;                  /* a local model: counted, and never charged */
 };
 
 /* A tape, if there is one (reel.h): the owner hands it over. */
-struct models_tape {
+struct model_config_tape {
 	enum model_access_mode mode;
 	bool paced;         /* answers take the time that they took */
 	uint64_t mark;      /* of what this run uses; never 0 */
@@ -45,30 +45,31 @@ struct models_tape {
 	char home[4096];
 };
 
-struct models {
+struct model_config {
 	bool active; /* there is at least one provider */
-	struct models_provider providers[PROVIDER_COUNT];
-	struct models_place proxy; /* to go through, by CONNECT */
-	char ca[4096];             /* a file or folder of certificates; empty: the system's */
+	struct model_config_provider providers[PROVIDER_COUNT];
+	struct model_config_place proxy; /* to go through, by CONNECT */
+	char ca[4096];                   /* a file or folder of certificates; empty: the system's */
 	bool refuse_unknown;
 	struct price_table prices;
-	struct models_tape tape;
+	struct model_config_tape tape;
 };
 
 /* Checks the host of a URL, and drops the part of its path with which the paths of requests begin.
  * Returns 0, or -1 with err set. */
-int models_place_make(const struct url *url, struct models_place *ret_place, struct error *err);
+int model_config_place_make(const struct url *url, struct model_config_place *ret_place,
+			    struct error *err);
 
-/* Writes the texts that the owner sends to the gateway. mark: see struct models_tape. The texts hold
+/* Writes the texts that the owner sends to the gateway. mark: see struct model_config_tape. The texts hold
  * keys, so the caller wipes them with keys_wipe_texts(). */
-void models_write(const struct model_access *access, const struct keys *keys, uint64_t mark,
-		  struct list *ret_texts);
+void model_config_write(const struct model_access *access, const struct keys *keys, uint64_t mark,
+			struct list *ret_texts);
 
 /* Reads those texts; without any, there are no models. Returns 0, or -1 with err set, in which no key
  * appears. */
-int models_read(const struct list *texts, struct models *ret_models, struct error *err);
+int model_config_read(const struct list *texts, struct model_config *ret_models, struct error *err);
 
 /* Forgets it all; keys are wiped. */
-void models_release(struct models *models);
+void model_config_release(struct model_config *models);
 
 #endif

@@ -1,5 +1,5 @@
 /* Saying no: to the owner first, then to the client. See engine.h. */
-#include "gateway/engine.h"
+#include "gateway/proxy/connection.h"
 
 #include "util/mem.h"
 
@@ -32,7 +32,8 @@ static const char *phrase(unsigned int status)
 	return "Error";
 }
 
-void refuse_write(struct visit *visit, unsigned int status, const char *lines, const char *text)
+void connection_refusal_write(struct connection *connection, unsigned int status, const char *lines,
+			      const char *text)
 {
 	AUTO_FREE char *head = mem_format("HTTP/1.1 %u %s\r\n%s"
 					  "Content-Type: text/plain; charset=utf-8\r\n"
@@ -41,10 +42,10 @@ void refuse_write(struct visit *visit, unsigned int status, const char *lines, c
 					  status, phrase(status), lines,
 					  strlen("ringfence: \n") + strlen(text), text);
 
-	if (side_say(&visit->client, head) < 0)
-		visit_end(visit);
+	if (connection_side_say(&connection->client, head) < 0)
+		connection_end(connection);
 	else
-		visit_finish(visit);
+		connection_finish(connection);
 }
 
 /* Foreign text, as it may stand in a head and on a terminal. */
@@ -55,7 +56,7 @@ static void clean(char *text)
 			*text = '?';
 }
 
-static void write_sentence(const struct refusal *refusal, char *ret_text, size_t room)
+static void write_sentence(const struct connection_refusal *refusal, char *ret_text, size_t room)
 {
 	char shown[GATEWAY_TEXT];
 
@@ -66,40 +67,41 @@ static void write_sentence(const struct refusal *refusal, char *ret_text, size_t
 }
 
 /* To a tunnel that is open there is only TLS's own way to say it. */
-static void end_tunnel(struct visit *visit)
+static void end_tunnel(struct connection *connection)
 {
 	static const uint8_t access_denied[] = { 21, 3, 1, 0, 2, 2, 49 };
 
-	if (visit->tls && side_send(&visit->client, access_denied, sizeof access_denied) == 0)
-		visit_finish(visit);
+	if (connection->tls &&
+	    connection_side_send(&connection->client, access_denied, sizeof access_denied) == 0)
+		connection_finish(connection);
 	else
-		visit_reset(visit);
+		connection_reset(connection);
 }
 
-static void end_socks(struct visit *visit)
+static void end_socks(struct connection *connection)
 {
 	uint8_t reply[SOCKS_REPLY];
 
 	socks_write_reply(SOCKS_REFUSED, reply);
-	if (side_send(&visit->client, reply, sizeof reply) < 0)
-		visit_end(visit);
+	if (connection_side_send(&connection->client, reply, sizeof reply) < 0)
+		connection_end(connection);
 	else
-		visit_finish(visit);
+		connection_finish(connection);
 }
 
-void refuse_answer(struct visit *visit)
+void connection_refusal_answer(struct connection *connection)
 {
-	const struct refusal *refusal = visit->refusal;
+	const struct connection_refusal *refusal = connection->refusal;
 
-	event_loop_alarm_stop(&visit->alarm);
-	visit->engine->held_count -= visit->stage == STAGE_HELD;
-	visit->stage = STAGE_HEAD;
+	event_loop_alarm_stop(&connection->alarm);
+	connection->engine->held_count -= connection->stage == CONNECTION_STAGE_HELD;
+	connection->stage = CONNECTION_STAGE_HEAD;
 	if (refusal->cut) {
-		visit_reset(visit);
-	} else if (visit->open && !visit->within) {
-		end_tunnel(visit);
-	} else if (visit->socks && !visit->within) {
-		end_socks(visit);
+		connection_reset(connection);
+	} else if (connection->open && !connection->within) {
+		end_tunnel(connection);
+	} else if (connection->socks && !connection->within) {
+		end_socks(connection);
 	} else {
 		char text[1000];
 
@@ -107,7 +109,7 @@ void refuse_answer(struct visit *visit)
 
 		AUTO_FREE char *line = mem_format("X-Ringfence-Denied: %s\r\n", text);
 
-		refuse_write(visit, refusal->status, line, text);
+		connection_refusal_write(connection, refusal->status, line, text);
 	}
 }
 
@@ -124,16 +126,16 @@ static bool may_tell(struct engine *engine)
 	return true;
 }
 
-static bool tell(struct visit *visit, struct refusal *refusal)
+static bool tell(struct connection *connection, struct connection_refusal *refusal)
 {
-	struct engine *engine = visit->engine;
+	struct engine *engine = connection->engine;
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_REFUSED };
 	struct owner_protocol_refusal *told = &message.u.refusal;
 
 	if (!may_tell(engine))
 		return false;
 	refusal->id = message.id = ++engine->last_id;
-	address_to(&visit->peer, visit->peer_port, &told->client);
+	address_to(&connection->peer, connection->peer_port, &told->client);
 	memcpy(told->host, refusal->target.host, sizeof told->host);
 	told->port = refusal->target.port;
 	memcpy(told->reason, refusal->reason, sizeof told->reason);
@@ -141,11 +143,12 @@ static bool tell(struct visit *visit, struct refusal *refusal)
 	return owner_protocol_send(engine->owner.fd, &message, NULL, 0, false) == 0;
 }
 
-void refuse(struct visit *visit, unsigned int status, const struct rule_target *target,
-	    enum host_table_verdict verdict, const char *remedy, const char *format, ...)
+void connection_refuse(struct connection *connection, unsigned int status,
+		       const struct rule_target *target, enum host_table_verdict verdict,
+		       const char *remedy, const char *format, ...)
 {
-	struct engine *engine = visit->engine;
-	struct refusal *refusal = mem_zero(sizeof *refusal);
+	struct engine *engine = connection->engine;
+	struct connection_refusal *refusal = mem_zero(sizeof *refusal);
 	struct host_table_row *row = host_table_find(engine->table, target, true, engine->active);
 	va_list args;
 
@@ -154,29 +157,31 @@ void refuse(struct visit *visit, unsigned int status, const struct rule_target *
 	va_end(args);
 	clean(refusal->reason);
 	refusal->status = status;
-	refusal->cut = visit->stage == STAGE_EXCHANGE || visit->stage == STAGE_TUNNEL;
+	refusal->cut = connection->stage == CONNECTION_STAGE_EXCHANGE ||
+		       connection->stage == CONNECTION_STAGE_TUNNEL;
 	snprintf(refusal->remedy, sizeof refusal->remedy, "%s", remedy);
 	refusal->target = *target;
 	row->refusals++;
 	if (row->verdict != HOST_TABLE_ALLOWED || verdict == HOST_TABLE_CAPPED)
 		row->verdict = verdict;
-	free(visit->refusal);
-	visit->refusal = refusal;
-	event_loop_alarm_stop(&visit->alarm);
-	if (!tell(visit, refusal)) { /* then it is only counted, in the table */
-		refuse_answer(visit);
+	free(connection->refusal);
+	connection->refusal = refusal;
+	event_loop_alarm_stop(&connection->alarm);
+	if (!tell(connection, refusal)) { /* then it is only counted, in the table */
+		connection_refusal_answer(connection);
 		return;
 	}
-	visit->stage = STAGE_HELD;
+	connection->stage = CONNECTION_STAGE_HELD;
 	engine->held_count++;
-	event_loop_alarm_start(&engine->loop, &engine->held, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->held, &connection->alarm);
 }
 
-void refuse_release(struct engine *engine, uint32_t id)
+void connection_refusal_release(struct engine *engine, uint32_t id)
 {
-	for (struct visit *visit = engine->visits; visit; visit = visit->next) {
-		if (visit->stage == STAGE_HELD && visit->refusal->id == id) {
-			refuse_answer(visit);
+	for (struct connection *connection = engine->connections; connection;
+	     connection = connection->next) {
+		if (connection->stage == CONNECTION_STAGE_HELD && connection->refusal->id == id) {
+			connection_refusal_answer(connection);
 			return;
 		}
 	}

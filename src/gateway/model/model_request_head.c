@@ -1,5 +1,5 @@
-/* The head of a request to a model: which route it is, who asks, and what of it goes on. See call.h. */
-#include "gateway/call.h"
+/* The head of a request to a model: which route it is, who asks, and what of it goes on. See model_request.h. */
+#include "gateway/model/model_request.h"
 
 #include "util/consttime.h"
 #include "util/mem.h"
@@ -108,13 +108,15 @@ static void keep_lines(const struct http_request *request, struct buffer *out)
 	}
 }
 
-static struct call *make_call(struct visit *visit, const struct http_request *request,
-			      const struct request_target *target, const struct traits *traits)
+static struct model_request *make_call(struct connection *connection,
+				       const struct http_request *request,
+				       const struct request_target *target,
+				       const struct traits *traits)
 {
-	struct engine *engine = visit->engine;
-	struct call *call = mem_zero(sizeof *call);
+	struct engine *engine = connection->engine;
+	struct model_request *call = mem_zero(sizeof *call);
 
-	call->visit = visit;
+	call->connection = connection;
 	call->engine = engine;
 	call->spool = -1;
 	call->target = *target;
@@ -123,11 +125,11 @@ static struct call *make_call(struct visit *visit, const struct http_request *re
 	call->kind = request->message.body;
 	call->left = request->message.length;
 	call->chunks.strict = true;
-	call->lines = BUFFER_INIT(visit->input.max + 1024);
-	call->memory = BUFFER_INIT(CALL_MEMORY);
-	call->head = BUFFER_INIT(visit->input.max + 4096);
-	call->answer = BUFFER_INIT(visit->input.max);
-	call->event = BUFFER_INIT(CALL_EVENT_MOST);
+	call->lines = BUFFER_INIT(connection->input.max + 1024);
+	call->memory = BUFFER_INIT(MODEL_REQUEST_MEMORY);
+	call->head = BUFFER_INIT(connection->input.max + 4096);
+	call->answer = BUFFER_INIT(connection->input.max);
+	call->event = BUFFER_INIT(MODEL_REQUEST_EVENT_MOST);
 	call->began_ms = engine->loop.now_ms;
 	memcpy(call->child, traits->child, sizeof call->child);
 	keep_lines(request, &call->lines);
@@ -137,72 +139,75 @@ static struct call *make_call(struct visit *visit, const struct http_request *re
 }
 
 /* Only a person can help here, if it is a request for work and not a probe. */
-static void refuse_key(struct visit *visit, enum usage_format format,
+static void refuse_key(struct connection *connection, enum usage_format format,
 		       const struct request_target *target, const char *text)
 {
 	if (target->route && target->route->billed)
-		budget_tell_failure(&visit->engine->budget, FAILURE_AUTHENTICATION, text);
-	call_refuse(visit, format, SHAPE_KEY, text);
+		budget_tell_failure(&connection->engine->budget, FAILURE_AUTHENTICATION, text);
+	model_request_refuse(connection, format, SHAPE_KEY, text);
 }
 
 /* What is wrong with a request by its head alone. Returns true if nothing is. */
-static bool judge_head(struct visit *visit, const struct http_request *request,
+static bool judge_head(struct connection *connection, const struct http_request *request,
 		       const struct request_target *target, const struct traits *traits,
 		       enum usage_format format)
 {
-	const struct engine *engine = visit->engine;
-	const struct models_provider *provider;
+	const struct engine *engine = connection->engine;
+	const struct model_config_provider *provider;
 	char text[256];
 
 	if (request->message.upgrade || request->message.minor == 0) {
-		call_refuse(visit, format, SHAPE_UPGRADE,
-			    "only plain requests of HTTP/1.1 are served here");
+		model_request_refuse(connection, format, SHAPE_UPGRADE,
+				     "only plain requests of HTTP/1.1 are served here");
 		return false;
 	}
 	if (!traits->token) {
-		refuse_key(visit, format, target,
+		refuse_key(connection, format, target,
 			   "the key is not the token of this run; the real key is added outside");
 		return false;
 	}
 	if (!target->route) {
-		call_refuse(visit, format, SHAPE_ROUTE, "there is no such route to a model");
+		model_request_refuse(connection, format, SHAPE_ROUTE,
+				     "there is no such route to a model");
 		return false;
 	}
 	provider = &engine->config.models.providers[target->route->provider];
 	if (!provider->place.set) {
 		snprintf(text, sizeof text, "there is no key for %s",
 			 provider_at(target->route->provider)->name);
-		refuse_key(visit, format, target, text);
+		refuse_key(connection, format, target, text);
 		return false;
 	}
 	if (engine->budget.money.latched && target->route->billed && !provider->free) {
-		call_refuse(visit, format, SHAPE_BUDGET, engine->budget.why);
+		model_request_refuse(connection, format, SHAPE_BUDGET, engine->budget.why);
 		return false;
 	}
 	/* It would be sent on without a length, and read there as the next request. */
 	if (strcmp(target->route->method, "POST") != 0 &&
 	    (request->message.body == HTTP_CHUNKS || request->message.length > 0)) {
-		call_refuse(visit, format, SHAPE_REQUEST, "this request has no body");
+		model_request_refuse(connection, format, SHAPE_REQUEST, "this request has no body");
 		return false;
 	}
-	if (request->message.body == HTTP_LENGTH && request->message.length > CALL_BODY_MOST) {
-		call_refuse(visit, format, SHAPE_LARGE, "a request has at most 32 MiB");
+	if (request->message.body == HTTP_LENGTH &&
+	    request->message.length > MODEL_REQUEST_BODY_MOST) {
+		model_request_refuse(connection, format, SHAPE_LARGE,
+				     "a request has at most 32 MiB");
 		return false;
 	}
 	return true;
 }
 
-bool call_head(struct visit *visit, size_t head)
+bool model_request_head(struct connection *connection, size_t head)
 {
-	struct engine *engine = visit->engine;
+	struct engine *engine = connection->engine;
 	struct request_target target = { 0 };
 	struct traits traits = { 0 };
 	struct http_request request;
 	enum usage_format format;
-	const char *wrong = http_request_read(visit->input.data, head, HTTP_ORIGIN, &request);
+	const char *wrong = http_request_read(connection->input.data, head, HTTP_ORIGIN, &request);
 
 	if (wrong) {
-		judge_fail(visit, 400, SOCKS_FAILED, "bad request: %s", wrong);
+		connection_access_fail(connection, 400, SOCKS_FAILED, "bad request: %s", wrong);
 		return false;
 	}
 	read_traits(engine, &request, &traits);
@@ -210,17 +215,17 @@ bool call_head(struct visit *visit, size_t head)
 			 traits.anthropic, &target) < 0)
 		target.route = NULL;
 	format = target.route ? target.route->format : guess_format(&request, traits.anthropic);
-	if (!judge_head(visit, &request, &target, &traits, format) || !target.route)
+	if (!judge_head(connection, &request, &target, &traits, format) || !target.route)
 		return false;
-	visit->call = make_call(visit, &request, &target, &traits);
-	visit->stage = STAGE_CALL;
-	visit_consume(visit, head);
-	event_loop_alarm_start(&engine->loop, &engine->body, &visit->alarm);
+	connection->call = make_call(connection, &request, &target, &traits);
+	connection->stage = CONNECTION_STAGE_CALL;
+	connection_consume(connection, head);
+	event_loop_alarm_start(&engine->loop, &engine->body, &connection->alarm);
 	if (request.message.expects &&
-	    side_say(&visit->client, "HTTP/1.1 100 Continue\r\n\r\n") < 0) {
-		visit_end(visit);
+	    connection_side_say(&connection->client, "HTTP/1.1 100 Continue\r\n\r\n") < 0) {
+		connection_end(connection);
 		return false;
 	}
-	call_begin(visit);
+	model_request_begin(connection);
 	return false;
 }

@@ -1,5 +1,5 @@
-/* Committing what is left: see seal.h. */
-#include "loop/seal.h"
+/* Committing what is left: see leftovers.h. */
+#include "loop/leftovers.h"
 
 #include "loop/loop_folder.h"
 #include "snapshot/snapshot.h"
@@ -12,7 +12,7 @@
 
 enum { SUBJECT_BYTES = 72 };
 
-char *seal_subject(const struct loop_options *options)
+char *leftovers_subject(const struct loop_options *options)
 {
 	const char *objective = options->objective;
 	size_t size = strcspn(objective, "\r\n");
@@ -24,7 +24,7 @@ char *seal_subject(const struct loop_options *options)
 /* "Ringfence 20260102-030405-abcd: fix the tests". The caller frees. */
 static char *message(const char *id, const struct loop_options *options)
 {
-	AUTO_FREE char *subject = seal_subject(options);
+	AUTO_FREE char *subject = leftovers_subject(options);
 
 	return mem_format("Ringfence %s: %s\n\nWhat the agent left uncommitted.\n", id, subject);
 }
@@ -49,12 +49,12 @@ static int perform(const char *name, const char *folder, const struct loop_optio
 	return result;
 }
 
-int seal_work_tree(const char *folder, const struct loop_options *options, struct error *err)
+int leftovers_commit(const char *folder, const struct loop_options *options, struct error *err)
 {
 	return perform("seal", folder, options, err);
 }
 
-int seal_open(const char *folder, const struct loop_options *options, struct error *err)
+int leftovers_open(const char *folder, const struct loop_options *options, struct error *err)
 {
 	return perform("unseal", folder, options, err);
 }

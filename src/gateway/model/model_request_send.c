@@ -1,15 +1,15 @@
-/* The way of a request to its provider: see call.h. */
-#include "gateway/call.h"
+/* The way of a request to its provider: see model_request.h. */
+#include "gateway/model/model_request.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static void write_head(struct call *call)
+static void write_head(struct model_request *call)
 {
-	const struct models_provider *provider = call->upstream->provider;
-	const struct models_place *place = &provider->place;
+	const struct model_config_provider *provider = call->upstream->provider;
+	const struct model_config_place *place = &provider->place;
 	bool six = place->target.address.family == 6;
 	struct buffer *head = &call->head;
 
@@ -32,7 +32,7 @@ static void write_head(struct call *call)
 }
 
 /* The next bytes to send: of the head, of an edit, or of the body. Returns 0 if there are none. */
-static size_t next_piece(struct call *call, const char **ret_bytes)
+static size_t next_piece(struct model_request *call, const char **ret_bytes)
 {
 	struct engine *engine = call->engine;
 	const struct request_edit *edit = call->edit < call->body.edit_count
@@ -62,7 +62,7 @@ static size_t next_piece(struct call *call, const char **ret_bytes)
 	return size;
 }
 
-static void took(struct call *call, size_t size)
+static void took(struct model_request *call, size_t size)
 {
 	const struct request_edit *edit = call->edit < call->body.edit_count
 						  ? &call->body.edits[call->edit]
@@ -85,7 +85,7 @@ static void took(struct call *call, size_t size)
 }
 
 /* A small request goes in one piece: one record of TLS, one packet. */
-static void join_small(struct call *call)
+static void join_small(struct model_request *call)
 {
 	if (call->spool < 0 && call->body.edit_count == 0 && call->size < 16384 &&
 	    call->size + call->head.used < call->head.max) {
@@ -94,7 +94,7 @@ static void join_small(struct call *call)
 	}
 }
 
-static void finish_sending(struct call *call)
+static void finish_sending(struct model_request *call)
 {
 	call->sent = true;
 	if (call->head.used > 0) /* a tape gets none */
@@ -108,7 +108,7 @@ static void finish_sending(struct call *call)
 	}
 }
 
-static void send_on(struct call *call)
+static void send_on(struct model_request *call)
 {
 	while (!call->sent) {
 		const char *bytes = NULL;
@@ -124,47 +124,48 @@ static void send_on(struct call *call)
 			break;
 		if (n < 0) {
 			/* It may have answered before it closed; that is seen when it is read. */
-			call_read_answer(call);
+			model_request_read_answer(call);
 			return;
 		}
 		took(call, (size_t)n);
 	}
-	call_update(call->visit);
+	model_request_update(call->connection);
 }
 
 static void link_opened(void *context)
 {
-	struct call *call = context;
+	struct model_request *call = context;
 
-	call->state = CALL_SENDING;
+	call->state = MODEL_REQUEST_SENDING;
 	send_on(call);
 }
 
 static void link_failed(void *context, const char *why)
 {
-	struct call *call = context;
+	struct model_request *call = context;
 
 	call->link = NULL;
 	snprintf(call->unreached, sizeof call->unreached, "%s", why);
-	call_broken(call, why);
+	model_request_broken(call, why);
 }
 
 static void link_is_ready(void *context, uint32_t events)
 {
-	struct call *call = context;
-	struct visit *visit = call->visit;
+	struct model_request *call = context;
+	struct connection *connection = call->connection;
 
 	(void)events;
-	if (call->state == CALL_SENDING && !call->sent)
+	if (call->state == MODEL_REQUEST_SENDING && !call->sent)
 		send_on(call);
 	/* An answer can come before all is sent. */
-	if (visit->stage == STAGE_CALL && visit->call == call && !visit->client.kept)
-		call_read_answer(call);
-	if (visit->stage != STAGE_OVER)
-		visit_advance(visit);
+	if (connection->stage == CONNECTION_STAGE_CALL && connection->call == call &&
+	    !connection->client.kept)
+		model_request_read_answer(call);
+	if (connection->stage != CONNECTION_STAGE_OVER)
+		connection_advance(connection);
 }
 
-void call_connect(struct call *call)
+void model_request_connect(struct model_request *call)
 {
 	const struct upstream_user user = {
 		.open = link_opened, .failed = link_failed, .ready = link_is_ready, .context = call
@@ -179,27 +180,27 @@ void call_connect(struct call *call)
 	write_head(call);
 	join_small(call);
 	mask_init(&call->mask, call->upstream->provider->key);
-	call->state = CALL_CONNECTING;
+	call->state = MODEL_REQUEST_CONNECTING;
 	call->link = upstream_get(call->upstream, &user);
 	if (upstream_is_open(call->link))
 		link_opened(call);
 }
 
-void call_resume(struct visit *visit)
+void model_request_resume(struct connection *connection)
 {
-	struct call *call = visit->call;
+	struct model_request *call = connection->call;
 
-	if (!visit->client.kept && call->link && call->state >= CALL_SENDING &&
+	if (!connection->client.kept && call->link && call->state >= MODEL_REQUEST_SENDING &&
 	    upstream_has_more(call->link))
-		call_read_answer(call);
+		model_request_read_answer(call);
 }
 
-void call_update(struct visit *visit)
+void model_request_update(struct connection *connection)
 {
-	struct call *call = visit->call;
+	struct model_request *call = connection->call;
 
-	if (!call || !call->link || call->state < CALL_SENDING)
+	if (!call || !call->link || call->state < MODEL_REQUEST_SENDING)
 		return;
 	/* A client that does not read holds up its provider. */
-	upstream_watch(call->link, !visit->client.kept, !call->sent);
+	upstream_watch(call->link, !connection->client.kept, !call->sent);
 }

@@ -1,5 +1,5 @@
-/* What a request to a model costs, while it streams and at its end: see call.h. */
-#include "gateway/call.h"
+/* What a request to a model costs, while it streams and at its end: see model_request.h. */
+#include "gateway/model/model_request.h"
 
 #include "failure/failure.h"
 
@@ -8,7 +8,7 @@
 
 enum { BYTES_OF_LONG_TOKENS = 8, TOKENS_PER_S = 300 };
 
-static uint64_t cost_of(const struct call *call, const struct price_use *use,
+static uint64_t cost_of(const struct model_request *call, const struct price_use *use,
 			const struct price_model **ret_as)
 {
 	*ret_as = call->model;
@@ -18,7 +18,7 @@ static uint64_t cost_of(const struct call *call, const struct price_use *use,
 }
 
 /* The input is known exactly once the answer begins; the output is what was reserved for, unless it is more already. */
-void call_true_up(struct call *call)
+void model_request_true_up(struct model_request *call)
 {
 	struct usage_reader *reader = &call->reader;
 	const struct price_model *as;
@@ -26,7 +26,7 @@ void call_true_up(struct call *call)
 	uint64_t output;
 	uint64_t cost;
 
-	if (!call->priced || call->state != CALL_ANSWERED || call->status >= 300 ||
+	if (!call->priced || call->state != MODEL_REQUEST_ANSWERED || call->status >= 300 ||
 	    !reader->usage.has_input)
 		return;
 	use = reader->usage.use;
@@ -51,9 +51,9 @@ static uint64_t input_of(const struct price_use *use)
 }
 
 /* What a request is charged whose answer did not come to its end: the larger of what was said and what was seen. */
-static void estimate(struct call *call, struct price_use *use)
+static void estimate(struct model_request *call, struct price_use *use)
 {
-	uint64_t output = call->state == CALL_ANSWERED ? usage_estimate(&call->reader) : 0;
+	uint64_t output = call->state == MODEL_REQUEST_ANSWERED ? usage_estimate(&call->reader) : 0;
 	uint64_t most = call->body.most * call->body.answers;
 
 	/* Thoughts are not shown, and an answer in one piece is made to its end whoever listens. */
@@ -62,7 +62,7 @@ static void estimate(struct call *call, struct price_use *use)
 					    : most;
 
 	output = output < unseen ? unseen : output;
-	if (!call->reader.usage.has_input || call->state != CALL_ANSWERED)
+	if (!call->reader.usage.has_input || call->state != MODEL_REQUEST_ANSWERED)
 		use->tokens[PRICE_INPUT] = call->size + request_body_elsewhere(&call->body);
 	output = output < most ? output : most;
 	if (use->tokens[PRICE_OUTPUT] < output)
@@ -70,7 +70,7 @@ static void estimate(struct call *call, struct price_use *use)
 	use->fast |= call->body.fast;
 }
 
-static void fill(struct call *call, struct ledger_row *row)
+static void fill(struct model_request *call, struct ledger_row *row)
 {
 	const struct engine *engine = call->engine;
 	bool known = call->model || call->upstream->provider->free;
@@ -85,7 +85,7 @@ static void fill(struct call *call, struct ledger_row *row)
 	row->free = call->upstream->provider->free;
 	row->duration_ms = (uint32_t)(engine->loop.now_ms - call->began_ms);
 	row->first_ms = call->first_ms ? (uint32_t)(call->first_ms - call->began_ms) : 0;
-	if (call->state == CALL_ANSWERED) {
+	if (call->state == MODEL_REQUEST_ANSWERED) {
 		/* A word, as all of them are: nothing that could be a key in other letters. */
 		if (!call->reader.usage.error[strspn(
 			    call->reader.usage.error,
@@ -105,14 +105,14 @@ static void fill(struct call *call, struct ledger_row *row)
 	}
 }
 
-void call_settle(struct call *call)
+void model_request_settle(struct model_request *call)
 {
 	struct engine *engine = call->engine;
 	const struct usage *usage = &call->reader.usage;
 	struct ledger_row row = { 0 };
 	struct price_use use = { 0 };
 	const struct price_model *as = NULL;
-	bool answered = call->state == CALL_ANSWERED;
+	bool answered = call->state == MODEL_REQUEST_ANSWERED;
 	bool refused = answered && call->status >= 300;
 	bool exact = answered && usage->has_input && usage->has_output && usage->ended;
 
@@ -146,7 +146,7 @@ void call_settle(struct call *call)
 		budget_learn(&engine->budget, call->model, call->size, input_of(&use));
 	money_settle(&engine->budget.money, &call->reserved, row.cost_nusd);
 	budget_tell(&engine->budget, &row);
-	call->state = CALL_OVER;
+	call->state = MODEL_REQUEST_OVER;
 	budget_changed(&engine->budget);
 	budget_ask_ahead(&engine->budget);
 }

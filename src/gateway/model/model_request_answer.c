@@ -1,5 +1,5 @@
-/* What comes back from a provider: see call.h. */
-#include "gateway/call.h"
+/* What comes back from a provider: see model_request.h. */
+#include "gateway/model/model_request.h"
 
 #include "util/clock.h"
 #include "util/mem.h"
@@ -8,23 +8,24 @@
 #include <stdio.h>
 #include <string.h>
 
-void call_broken(struct call *call, const char *why)
+void model_request_broken(struct model_request *call, const char *why)
 {
 	char text[600];
 
-	if (call->state == CALL_ANSWERED) {
-		visit_reset(call->visit); /* an end would look like the end of the answer */
+	if (call->state == MODEL_REQUEST_ANSWERED) {
+		connection_reset(
+			call->connection); /* an end would look like the end of the answer */
 		return;
 	}
 	snprintf(text, sizeof text, "%s: %s", provider_at(call->target.route->provider)->name, why);
-	call_refuse(call->visit, call->target.route->format, SHAPE_UPSTREAM, text);
+	model_request_refuse(call->connection, call->target.route->format, SHAPE_UPSTREAM, text);
 }
 
 /* --- to the client: what was read in one go leaves in one go */
 
 enum { FLUSH_BYTES = ENGINE_SCRATCH };
 
-static int flush(struct call *call)
+static int flush(struct model_request *call)
 {
 	struct buffer *out = &call->engine->out;
 	size_t size = out->used;
@@ -34,10 +35,10 @@ static int flush(struct call *call)
 		out->overflow = false; /* it is everybody's */
 		return -1;
 	}
-	return size > 0 ? side_send(&call->visit->client, out->data, size) : 0;
+	return size > 0 ? connection_side_send(&call->connection->client, out->data, size) : 0;
 }
 
-static int send_piece(struct call *call, const char *bytes, size_t size)
+static int send_piece(struct model_request *call, const char *bytes, size_t size)
 {
 	struct buffer *out = &call->engine->out;
 
@@ -51,7 +52,7 @@ static int send_piece(struct call *call, const char *bytes, size_t size)
 /* The end of an event, of which the last bytes are the first `at` of the piece that is being read. */
 static void end_event(void *context, size_t at, bool extra)
 {
-	struct call *call = context;
+	struct model_request *call = context;
 
 	if (!extra) {
 		if (call->event.used > 0)
@@ -63,11 +64,11 @@ static void end_event(void *context, size_t at, bool extra)
 }
 
 /* Holds back the event that has begun: it may be the one that the client did not ask for. */
-static void hold_rest(struct call *call, size_t size)
+static void hold_rest(struct model_request *call, size_t size)
 {
 	size_t rest = size - call->piece_at;
 
-	if (call->event.used + rest > CALL_EVENT_MOST) { /* then it is not */
+	if (call->event.used + rest > MODEL_REQUEST_EVENT_MOST) { /* then it is not */
 		(void)send_piece(call, call->event.data, call->event.used);
 		(void)send_piece(call, call->piece + call->piece_at, rest);
 		call->event.used = 0;
@@ -77,7 +78,7 @@ static void hold_rest(struct call *call, size_t size)
 }
 
 /* Meters, and passes on. Returns 0, or -1: the client is gone. */
-static int pass(struct call *call, const char *bytes, size_t size)
+static int pass(struct model_request *call, const char *bytes, size_t size)
 {
 	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(ENGINE_SCRATCH + MASK_LONGEST);
 
@@ -95,30 +96,31 @@ static int pass(struct call *call, const char *bytes, size_t size)
 
 /* --- its end */
 
-static void go_on(struct call *call)
+static void go_on(struct model_request *call)
 {
-	struct visit *visit = call->visit;
+	struct connection *connection = call->connection;
 	struct engine *engine = call->engine;
 	bool keep = call->keep;
 
 	upstream_put(call->link, call->server_keep && call->sent);
 	call->link = NULL;
-	call_settle(call);
-	call_free(call);
-	visit->call = NULL;
+	model_request_settle(call);
+	model_request_free(call);
+	connection->call = NULL;
 	if (!keep) {
-		visit_finish(visit);
+		connection_finish(connection);
 		return;
 	}
-	visit->stage = STAGE_HEAD;
-	visit->scanned = 0;
-	event_loop_alarm_start(&engine->loop, visit->input.used ? &engine->header : &engine->keep,
-			       &visit->alarm);
+	connection->stage = CONNECTION_STAGE_HEAD;
+	connection->scanned = 0;
+	event_loop_alarm_start(&engine->loop,
+			       connection->input.used ? &engine->header : &engine->keep,
+			       &connection->alarm);
 }
 
-static void end_answer(struct call *call)
+static void end_answer(struct model_request *call)
 {
-	struct visit *visit = call->visit;
+	struct connection *connection = call->connection;
 	const char *bytes;
 	size_t size = mask_end(&call->mask, &bytes);
 	int result = 0;
@@ -133,7 +135,7 @@ static void end_answer(struct call *call)
 	if (result == 0 && call->frames)
 		buffer_add_text(&call->engine->out, "0\r\n\r\n");
 	if (result < 0 || flush(call) < 0)
-		visit_reset(visit);
+		connection_reset(connection);
 	else
 		go_on(call);
 }
@@ -154,7 +156,8 @@ static bool for_client(struct http_text name)
 	return !http_text_is(name, "set-cookie") && !http_text_is(name, "alt-svc");
 }
 
-static void write_head(struct call *call, const struct http_response *response, struct buffer *out)
+static void write_head(struct model_request *call, const struct http_response *response,
+		       struct buffer *out)
 {
 	struct http_text lines = response->message.lines;
 	struct http_text name;
@@ -180,7 +183,7 @@ static void write_head(struct call *call, const struct http_response *response, 
 }
 
 /* What its lines say about what follows. Returns what is wrong, or NULL. */
-static const char *read_lines(struct call *call, const struct http_response *response,
+static const char *read_lines(struct model_request *call, const struct http_response *response,
 			      bool *ret_stream)
 {
 	struct http_text lines = response->message.lines;
@@ -202,7 +205,7 @@ static const char *read_lines(struct call *call, const struct http_response *res
 }
 
 /* A whole head. Returns 0, or -1: the call is over. */
-static int take_head(struct call *call, size_t size)
+static int take_head(struct model_request *call, size_t size)
 {
 	AUTO_BUFFER struct buffer head = BUFFER_INIT(call->answer.max + 512);
 	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(call->answer.max + 1024);
@@ -220,7 +223,7 @@ static int take_head(struct call *call, size_t size)
 		wrong = "it wants to send the request elsewhere, which is not done";
 	call->status = wrong ? 0 : response.status;
 	if (wrong) {
-		call_broken(call, wrong);
+		model_request_broken(call, wrong);
 		return -1;
 	}
 	reel_record_head(call, &response);
@@ -241,10 +244,10 @@ static int take_head(struct call *call, size_t size)
 	call->frames = !call->answer_done && (call->answer_kind != HTTP_LENGTH || call->strip);
 	/* A request that is cut off by its answer is never finished on this connection. */
 	call->keep = call->keep && call->sent;
-	call->state = CALL_ANSWERED;
+	call->state = MODEL_REQUEST_ANSWERED;
 	write_head(call, &response, &head);
 	if (buffer_overflowed(&head)) {
-		visit_reset(call->visit);
+		connection_reset(call->connection);
 		return -1;
 	}
 	size = mask_feed(&mask, head.data, head.used, &scratch, &bytes);
@@ -255,7 +258,7 @@ static int take_head(struct call *call, size_t size)
 /* --- its bytes */
 
 /* Takes bytes of the body. Returns 0, or -1: the call is over. */
-static int take_bytes(struct call *call, const char *bytes, size_t size)
+static int take_bytes(struct model_request *call, const char *bytes, size_t size)
 {
 	size_t at = 0;
 
@@ -275,7 +278,7 @@ static int take_bytes(struct call *call, const char *bytes, size_t size)
 			call->answer_done = call->answer_left == 0;
 		}
 		if (taken < 0 || (data.size > 0 && pass(call, data.at, data.size) < 0)) {
-			visit_reset(call->visit);
+			connection_reset(call->connection);
 			return -1;
 		}
 		at += (size_t)taken;
@@ -285,21 +288,21 @@ static int take_bytes(struct call *call, const char *bytes, size_t size)
 }
 
 /* Bytes of the head, of which some may be the body's already. Returns 0, or -1: the call is over. */
-static int take_first(struct call *call, const char *bytes, size_t size)
+static int take_first(struct model_request *call, const char *bytes, size_t size)
 {
 	struct buffer *answer = &call->answer;
 
 	buffer_add(answer, bytes, size);
 	if (buffer_overflowed(answer)) {
-		call_broken(call, "the head of its answer is too long");
+		model_request_broken(call, "the head of its answer is too long");
 		return -1;
 	}
-	while (call->state != CALL_ANSWERED) {
+	while (call->state != MODEL_REQUEST_ANSWERED) {
 		ssize_t head = http_head_size(answer->data, answer->used, call->scanned);
 
 		call->scanned = answer->used;
 		if (head < 0) {
-			call_broken(call, "its answer is no HTTP/1");
+			model_request_broken(call, "its answer is no HTTP/1");
 			return -1;
 		}
 		if (head == 0)
@@ -319,42 +322,45 @@ static int take_first(struct call *call, const char *bytes, size_t size)
 }
 
 /* Whoever was there is gone. */
-static void gone(struct call *call, const char *why)
+static void gone(struct model_request *call, const char *why)
 {
 	char target[GATEWAY_TEXT];
 
 	rule_target_text(&call->upstream->provider->place.target, target);
-	if (call->state != CALL_ANSWERED)
+	if (call->state != MODEL_REQUEST_ANSWERED)
 		snprintf(call->unreached, sizeof call->unreached, "%.140s did not answer: %.140s",
 			 target, why);
-	call_broken(call, why);
+	model_request_broken(call, why);
 }
 
-static void lost(struct call *call, ssize_t n)
+static void lost(struct model_request *call, ssize_t n)
 {
 	/* What came before that is the client's. */
-	if (call->state == CALL_ANSWERED && call->answer_kind != HTTP_UNTIL_CLOSE &&
+	if (call->state == MODEL_REQUEST_ANSWERED && call->answer_kind != HTTP_UNTIL_CLOSE &&
 	    flush(call) < 0) {
-		visit_reset(call->visit);
+		connection_reset(call->connection);
 		return;
 	}
-	if (n == 0 && call->state == CALL_ANSWERED && call->answer_kind == HTTP_UNTIL_CLOSE)
+	if (n == 0 && call->state == MODEL_REQUEST_ANSWERED &&
+	    call->answer_kind == HTTP_UNTIL_CLOSE)
 		end_answer(call);
 	else
 		gone(call, n == 0 ? "it closed the connection without a whole answer"
 				  : upstream_wrong(call->link));
 }
 
-void call_read_answer(struct call *call)
+void model_request_read_answer(struct model_request *call)
 {
 	enum { ROUNDS = 8 }; /* then it is somebody else's turn */
 	struct engine *engine = call->engine;
-	struct visit *visit = call->visit;
+	struct connection *connection = call->connection;
 
 	engine->out.used = 0;
-	for (int i = 0; (i < ROUNDS || upstream_has_more(call->link)) && !visit->client.kept; i++) {
-		size_t most = call->state == CALL_ANSWERED ? ENGINE_SCRATCH
-							   : call->answer.max - call->answer.used;
+	for (int i = 0; (i < ROUNDS || upstream_has_more(call->link)) && !connection->client.kept;
+	     i++) {
+		size_t most = call->state == MODEL_REQUEST_ANSWERED
+				      ? ENGINE_SCRATCH
+				      : call->answer.max - call->answer.used;
 		ssize_t n = upstream_read(call->link, engine->scratch, most);
 
 		if (n == TLS_AGAIN)
@@ -363,12 +369,12 @@ void call_read_answer(struct call *call)
 			lost(call, n);
 			return;
 		}
-		event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
-		if ((call->state == CALL_ANSWERED
+		event_loop_alarm_start(&engine->loop, &engine->idle, &connection->alarm);
+		if ((call->state == MODEL_REQUEST_ANSWERED
 			     ? take_bytes(call, engine->scratch, (size_t)n)
 			     : take_first(call, engine->scratch, (size_t)n)) < 0)
 			return;
-		if (call->state == CALL_ANSWERED && call->answer_done) {
+		if (call->state == MODEL_REQUEST_ANSWERED && call->answer_done) {
 			end_answer(call);
 			return;
 		}
@@ -376,11 +382,11 @@ void call_read_answer(struct call *call)
 			break; /* another look would only find that there is nothing */
 	}
 	if (flush(call) < 0) {
-		visit_reset(visit);
+		connection_reset(connection);
 		return;
 	}
-	call_true_up(call);
-	if (visit->stage == STAGE_CALL &&
-	    visit->call == call) /* else that was too much, and it was cut */
-		call_update(visit);
+	model_request_true_up(call);
+	if (connection->stage == CONNECTION_STAGE_CALL &&
+	    connection->call == call) /* else that was too much, and it was cut */
+		model_request_update(connection);
 }

@@ -1,5 +1,5 @@
-/* What the gateway is told about models: see models.h. */
-#include "gateway/models.h"
+/* What the gateway is told about models: see model_config.h. */
+#include "gateway/owner/model_config.h"
 
 #include "util/mem.h"
 
@@ -26,9 +26,10 @@ static void drop_api_path(char *prefix)
 	}
 }
 
-int models_place_make(const struct url *url, struct models_place *ret_place, struct error *err)
+int model_config_place_make(const struct url *url, struct model_config_place *ret_place,
+			    struct error *err)
 {
-	struct models_place place = { .set = true, .tls = url->tls };
+	struct model_config_place place = { .set = true, .tls = url->tls };
 	struct error why;
 
 	if (rule_target_parse(url->host, url_port(url), &place.target, &why) < 0)
@@ -71,8 +72,8 @@ static void write_tape(const struct model_access_tape *tape, uint64_t mark, stru
 		list_add(texts, "pace original");
 }
 
-void models_write(const struct model_access *access, const struct keys *keys, uint64_t mark,
-		  struct list *ret_texts)
+void model_config_write(const struct model_access *access, const struct keys *keys, uint64_t mark,
+			struct list *ret_texts)
 {
 	struct list texts = { 0 };
 	AUTO_FREE char *proxy = url_text(&access->proxy);
@@ -94,19 +95,20 @@ void models_write(const struct model_access *access, const struct keys *keys, ui
 
 /* --- reading */
 
-static int read_place(const char *text, struct models_place *ret_place, struct error *err)
+static int read_place(const char *text, struct model_config_place *ret_place, struct error *err)
 {
 	struct url url;
 
-	return url_parse(text, &url, err) < 0 ? -1 : models_place_make(&url, ret_place, err);
+	return url_parse(text, &url, err) < 0 ? -1 : model_config_place_make(&url, ret_place, err);
 }
 
-static int read_key(struct models_provider *provider, const char *key, struct error *err)
+static int read_key(struct model_config_provider *provider, const char *key, struct error *err)
 {
 	size_t size = strlen(key);
 
 	if (size == 0 || size >= sizeof provider->key)
-		return error_set(err, "a key is empty, or longer than %d bytes", MODELS_KEY - 1);
+		return error_set(err, "a key is empty, or longer than %d bytes",
+				 MODEL_CONFIG_KEY - 1);
 	for (size_t i = 0; i < size; i++)
 		if (key[i] <= 0x20 || key[i] > 0x7e)
 			return error_set(err, "a key has bytes that no key has");
@@ -114,14 +116,14 @@ static int read_key(struct models_provider *provider, const char *key, struct er
 	return 0;
 }
 
-static int read_provider(struct models *models, const char *text, struct error *err)
+static int read_provider(struct model_config *models, const char *text, struct error *err)
 {
 	size_t word = strcspn(text, " ");
 	const char *name = text + word + (text[word] == ' ');
 	size_t size = strcspn(name, " ");
 	const char *value = name + size + (name[size] == ' ');
 	enum provider_id id = provider_find(name, size);
-	struct models_provider *provider = &models->providers[id];
+	struct model_config_provider *provider = &models->providers[id];
 
 	if (id == PROVIDER_COUNT) {
 		AUTO_FREE char *known = provider_names("");
@@ -141,7 +143,7 @@ static int read_provider(struct models *models, const char *text, struct error *
 }
 
 /* What there is to know about a tape. Returns false: it is something else. */
-static bool read_tape(struct models_tape *tape, const char *text)
+static bool read_tape(struct model_config_tape *tape, const char *text)
 {
 	if (strncmp(text, "record ", 7) == 0)
 		tape->mode = MODEL_ACCESS_RECORD;
@@ -160,7 +162,7 @@ static bool read_tape(struct models_tape *tape, const char *text)
 	return true;
 }
 
-static int read_text(struct models *models, const char *text, struct error *err)
+static int read_text(struct model_config *models, const char *text, struct error *err)
 {
 	if (read_tape(&models->tape, text))
 		return 0;
@@ -189,17 +191,17 @@ static int read_text(struct models *models, const char *text, struct error *err)
 	return read_provider(models, text, err);
 }
 
-int models_read(const struct list *texts, struct models *ret_models, struct error *err)
+int model_config_read(const struct list *texts, struct model_config *ret_models, struct error *err)
 {
-	struct models models = { 0 };
+	struct model_config models = { 0 };
 
-	if (texts->count > MODELS_TEXTS)
+	if (texts->count > MODEL_CONFIG_TEXTS)
 		return error_set(err, "the configuration of models is too long");
 	if (price_table_init(&models.prices, err) < 0)
 		return -1;
 	for (size_t i = 0; i < texts->count; i++) {
 		if (read_text(&models, texts->items[i], err) < 0) {
-			models_release(&models);
+			model_config_release(&models);
 			return -1;
 		}
 	}
@@ -212,7 +214,7 @@ int models_read(const struct list *texts, struct models *ret_models, struct erro
 	return 0;
 }
 
-void models_release(struct models *models)
+void model_config_release(struct model_config *models)
 {
 	price_table_release(&models->prices);
 	explicit_bzero(models, sizeof *models);

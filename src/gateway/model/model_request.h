@@ -3,12 +3,12 @@
  *
  * The client's body is read whole before anything leaves: what it asks for decides what it may cost. Then money
  * is reserved, the body goes on with the provider's key in its head, and the answer comes back as it is, while a side
- * reader meters it. ask.c has its head, call.c its body, send.c its way to the provider, answer.c what comes back, account.c what it cost.
+ * reader meters it. model_request_head.c has its head, model_request.c its body, model_request_send.c its way to the provider, model_request_answer.c what comes back, model_request_cost.c what it cost.
  */
-#ifndef GATEWAY_CALL_H
-#define GATEWAY_CALL_H
+#ifndef GATEWAY_MODEL_MODEL_REQUEST_H
+#define GATEWAY_MODEL_MODEL_REQUEST_H
 
-#include "gateway/engine.h"
+#include "gateway/proxy/connection.h"
 #include "meter/mask.h"
 #include "meter/request.h"
 #include "meter/shape.h"
@@ -18,24 +18,24 @@
 #include <stdint.h>
 
 enum {
-	CALL_BODY_MOST = 32 << 20,   /* bytes of a request */
-	CALL_MEMORY = 256 << 10,     /* of which so many are kept in our own memory */
-	CALL_SPOOL_MOST = 128 << 20, /* in memory files, of all requests together */
-	CALL_EVENT_MOST = 64 << 10,  /* of an event that may have to be taken out */
+	MODEL_REQUEST_BODY_MOST = 32 << 20,   /* bytes of a request */
+	MODEL_REQUEST_MEMORY = 256 << 10,     /* of which so many are kept in our own memory */
+	MODEL_REQUEST_SPOOL_MOST = 128 << 20, /* in memory files, of all requests together */
+	MODEL_REQUEST_EVENT_MOST = 64 << 10,  /* of an event that may have to be taken out */
 };
 
-enum call_state {
-	CALL_READING,    /* the client's body */
-	CALL_WAITING,    /* for money */
-	CALL_CONNECTING, /* to the provider */
-	CALL_SENDING,
-	CALL_ANSWERED, /* the provider's head is through, its body is on its way */
-	CALL_OVER,
+enum model_request_state {
+	MODEL_REQUEST_READING,    /* the client's body */
+	MODEL_REQUEST_WAITING,    /* for money */
+	MODEL_REQUEST_CONNECTING, /* to the provider */
+	MODEL_REQUEST_SENDING,
+	MODEL_REQUEST_ANSWERED, /* the provider's head is through, its body is on its way */
+	MODEL_REQUEST_OVER,
 };
 
-struct call {
+struct model_request {
 	struct budget_spender spender;
-	struct visit *visit;
+	struct connection *connection;
 	struct engine *engine;
 	struct request_target target;
 	struct request_body body;
@@ -72,7 +72,7 @@ struct call {
 
 	struct reel_recorder *recorder; /* reel.h; NULL: it is not recorded */
 
-	enum call_state state;
+	enum model_request_state state;
 	enum http_body kind, answer_kind;
 	int spool;           /* a memory file; -1: none */
 	unsigned int status; /* of the answer; 0: none that can be used */
@@ -88,32 +88,36 @@ struct call {
 };
 
 /* A head that is no proxy's is whole. Returns true if the visit has got on. */
-bool call_head(struct visit *visit, size_t head);
+bool model_request_head(struct connection *connection, size_t head);
 
-void call_begin(
-	struct visit *visit); /* the head is taken: goes on with what is there of the body */
-void call_from_client(struct visit *visit);
-bool call_wants_client(const struct visit *visit);
-void call_too_slow(struct visit *visit); /* its body does not come to its end */
-void call_update(struct visit *visit);   /* what its connection waits for */
-void call_resume(struct visit *visit); /* the client has taken all: what was read already goes on */
-void call_free(struct call *call);     /* with its visit; settles what is open */
+void model_request_begin(
+	struct connection
+		*connection); /* the head is taken: goes on with what is there of the body */
+void model_request_from_client(struct connection *connection);
+bool model_request_wants_client(const struct connection *connection);
+void model_request_too_slow(struct connection *connection); /* its body does not come to its end */
+void model_request_update(struct connection *connection);   /* what its connection waits for */
+void model_request_resume(
+	struct connection
+		*connection); /* the client has taken all: what was read already goes on */
+void model_request_free(struct model_request *call); /* with its visit; settles what is open */
 
-extern const struct budget_spending call_spending;
+extern const struct budget_spending model_request_spending;
 
 /* Says no, in the client's own form, and ends the visit. */
-void call_refuse(struct visit *visit, enum usage_format format, enum shape_reason reason,
-		 const char *text);
+void model_request_refuse(struct connection *connection, enum usage_format format,
+			  enum shape_reason reason, const char *text);
 
-/* send.c */
-void call_connect(struct call *call);
+/* model_request_send.c */
+void model_request_connect(struct model_request *call);
 
-/* answer.c */
-void call_read_answer(struct call *call);
-void call_broken(struct call *call, const char *why); /* between us and the provider */
+/* model_request_answer.c */
+void model_request_read_answer(struct model_request *call);
+void model_request_broken(struct model_request *call,
+			  const char *why); /* between us and the provider */
 
-/* account.c */
-void call_true_up(struct call *call); /* more is known now */
-void call_settle(struct call *call);  /* nothing more comes */
+/* model_request_cost.c */
+void model_request_true_up(struct model_request *call); /* more is known now */
+void model_request_settle(struct model_request *call);  /* nothing more comes */
 
 #endif

@@ -4,7 +4,7 @@
  * Heads are written anew; bodies are passed on while their end is looked for. The connection to the server is kept for
  * the next request of the same client to the same host, because making one takes longer than all the rest.
  */
-#include "gateway/engine.h"
+#include "gateway/proxy/connection.h"
 
 #include "util/mem.h"
 
@@ -20,7 +20,7 @@ struct body {
 	bool done;
 };
 
-struct exchange {
+struct connection_exchange {
 	struct buffer head; /* of the request, as it is sent; until an answer begins */
 	struct body request;
 	bool to_head;         /* its method is HEAD */
@@ -35,7 +35,7 @@ struct exchange {
 	bool server_keep;
 };
 
-void exchange_free(struct exchange *exchange)
+void connection_exchange_free(struct connection_exchange *exchange)
 {
 	if (!exchange)
 		return;
@@ -82,167 +82,173 @@ static bool is_get(const struct http_request *request)
 	       (request->method.size == 3 && memcmp(request->method.at, "GET", 3) == 0);
 }
 
-bool exchange_reusable(const struct visit *visit, const struct http_request *request,
-		       const struct rule_target *target)
+bool connection_exchange_reusable(const struct connection *connection,
+				  const struct http_request *request,
+				  const struct rule_target *target)
 {
-	return visit->exchange && visit->server.source.fd >= 0 && !visit->server.ended &&
-	       is_get(request) && request->message.body == HTTP_NOTHING &&
-	       visit->target.port == target->port && strcmp(visit->target.host, target->host) == 0;
+	return connection->exchange && connection->server.source.fd >= 0 &&
+	       !connection->server.ended && is_get(request) &&
+	       request->message.body == HTTP_NOTHING && connection->target.port == target->port &&
+	       strcmp(connection->target.host, target->host) == 0;
 }
 
-int exchange_begin(struct visit *visit, const struct http_request *request, size_t head)
+int connection_exchange_begin(struct connection *connection, const struct http_request *request,
+			      size_t head)
 {
-	size_t room = visit->input.max;
-	struct exchange *exchange = mem_zero(sizeof *exchange);
+	size_t room = connection->input.max;
+	struct connection_exchange *exchange = mem_zero(sizeof *exchange);
 
-	exchange_free(visit->exchange);
-	visit->exchange = exchange;
+	connection_exchange_free(connection->exchange);
+	connection->exchange = exchange;
 	exchange->head = BUFFER_INIT(room + 512);
 	exchange->answer = BUFFER_INIT(room);
 	exchange->request = body_of(&request->message, false, true);
 	exchange->to_head = request->head;
 	exchange->keep = request->message.keep;
 	exchange->again = is_get(request) && exchange->request.done;
-	exchange->reused = visit->server.source.fd >= 0 && !visit->within;
-	http_request_write(request, &visit->target, &exchange->head);
-	visit_consume(visit, head);
+	exchange->reused = connection->server.source.fd >= 0 && !connection->within;
+	http_request_write(request, &connection->target, &exchange->head);
+	connection_consume(connection, head);
 	return buffer_overflowed(&exchange->head) ? -1 : 0;
 }
 
 /* What went wrong between us and the server. */
-static void broken(struct visit *visit, const char *why)
+static void broken(struct connection *connection, const char *why)
 {
-	struct exchange *exchange = visit->exchange;
+	struct connection_exchange *exchange = connection->exchange;
 	char shown[GATEWAY_TEXT];
 
 	if (exchange->answering) {
-		visit_reset(visit); /* an end would look like the end of the answer */
+		connection_reset(connection); /* an end would look like the end of the answer */
 		return;
 	}
-	rule_target_text(&visit->target, shown);
-	judge_fail(visit, 502, SOCKS_FAILED, "%s: %s", shown, why);
+	rule_target_text(&connection->target, shown);
+	connection_access_fail(connection, 502, SOCKS_FAILED, "%s: %s", shown, why);
 }
 
 /* Passes on what belongs to the request's body. Returns how many bytes did, or -1: the visit is over. */
-static ssize_t pass_request(struct visit *visit, const char *bytes, size_t size)
+static ssize_t pass_request(struct connection *connection, const char *bytes, size_t size)
 {
-	struct exchange *exchange = visit->exchange;
+	struct connection_exchange *exchange = connection->exchange;
 	ssize_t used = body_scan(&exchange->request, bytes, size);
 
 	if (used < 0) {
-		visit_drop_server(visit);
+		connection_drop_server(connection);
 		if (exchange->answering)
-			visit_reset(visit);
+			connection_reset(connection);
 		else
-			judge_fail(visit, 400, SOCKS_FAILED, "bad request: the chunks are none");
+			connection_access_fail(connection, 400, SOCKS_FAILED,
+					       "bad request: the chunks are none");
 		return -1;
 	}
 	if (exchange->deaf)
 		return used;
-	if (!visit_count_out(visit, (size_t)used))
+	if (!connection_count_out(connection, (size_t)used))
 		return -1;
 	/* It may have answered before it closed; that is seen when it is read. */
-	if (used && side_send(&visit->server, bytes, (size_t)used) < 0)
+	if (used && connection_side_send(&connection->server, bytes, (size_t)used) < 0)
 		exchange->deaf = true;
 	return used;
 }
 
-void exchange_send(struct visit *visit)
+void connection_exchange_send(struct connection *connection)
 {
-	struct exchange *exchange = visit->exchange;
-	struct engine *engine = visit->engine;
+	struct connection_exchange *exchange = connection->exchange;
+	struct engine *engine = connection->engine;
 
-	visit->stage = STAGE_EXCHANGE;
-	event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
-	if (!visit_count_out(visit, exchange->head.used))
+	connection->stage = CONNECTION_STAGE_EXCHANGE;
+	event_loop_alarm_start(&engine->loop, &engine->idle, &connection->alarm);
+	if (!connection_count_out(connection, exchange->head.used))
 		return;
-	if (side_send(&visit->server, exchange->head.data, exchange->head.used) < 0)
+	if (connection_side_send(&connection->server, exchange->head.data, exchange->head.used) < 0)
 		exchange->deaf = true;
-	if (!exchange->request.done && visit->input.used) {
-		ssize_t used = pass_request(visit, visit->input.data, visit->input.used);
+	if (!exchange->request.done && connection->input.used) {
+		ssize_t used = pass_request(connection, connection->input.data,
+					    connection->input.used);
 
-		if (used >= 0 && visit->stage == STAGE_EXCHANGE)
-			visit_consume(visit, (size_t)used);
+		if (used >= 0 && connection->stage == CONNECTION_STAGE_EXCHANGE)
+			connection_consume(connection, (size_t)used);
 	}
 }
 
-bool exchange_wants_client(const struct visit *visit)
+bool connection_exchange_wants_client(const struct connection *connection)
 {
-	return !visit->exchange->request.done && !visit->server.kept &&
-	       visit->server.source.fd >= 0;
+	return !connection->exchange->request.done && !connection->server.kept &&
+	       connection->server.source.fd >= 0;
 }
 
-void exchange_from_client(struct visit *visit)
+void connection_exchange_from_client(struct connection *connection)
 {
-	struct exchange *exchange = visit->exchange;
-	struct engine *engine = visit->engine;
+	struct connection_exchange *exchange = connection->exchange;
+	struct engine *engine = connection->engine;
 	size_t most = exchange->request.kind == HTTP_LENGTH ? (size_t)exchange->request.left
-							    : visit->input.max;
-	ssize_t n = side_receive(&visit->client, most);
+							    : connection->input.max;
+	ssize_t n = connection_side_receive(&connection->client, most);
 
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
-		visit_reset(visit);
+		connection_reset(connection);
 		return;
 	}
-	event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
+	event_loop_alarm_start(&engine->loop, &engine->idle, &connection->alarm);
 
-	ssize_t used = pass_request(visit, engine->scratch, (size_t)n);
+	ssize_t used = pass_request(connection, engine->scratch, (size_t)n);
 
 	/* The next request, which waits for its turn. */
-	if (used >= 0 && visit->stage == STAGE_EXCHANGE)
-		buffer_add(&visit->input, engine->scratch + used, (size_t)(n - used));
+	if (used >= 0 && connection->stage == CONNECTION_STAGE_EXCHANGE)
+		buffer_add(&connection->input, engine->scratch + used, (size_t)(n - used));
 }
 
 /* The answer is whole. extra: the server has said more than it. */
-static void end_exchange(struct visit *visit, bool extra)
+static void end_exchange(struct connection *connection, bool extra)
 {
-	struct exchange *exchange = visit->exchange;
-	struct engine *engine = visit->engine;
+	struct connection_exchange *exchange = connection->exchange;
+	struct engine *engine = connection->engine;
 
 	if (!exchange->server_keep || extra || !exchange->request.done || exchange->deaf ||
-	    visit->server.kept) {
-		if (visit->within)
+	    connection->server.kept) {
+		if (connection->within)
 			exchange->keep = false;
-		visit_drop_server(visit);
+		connection_drop_server(connection);
 	}
 	if (!exchange->keep || !exchange->request.done) {
-		visit_finish(visit);
+		connection_finish(connection);
 		return;
 	}
 	buffer_release(&exchange->head);
 	buffer_release(&exchange->answer);
-	visit->stage = STAGE_HEAD;
-	visit->scanned = 0;
-	event_loop_alarm_start(&engine->loop, visit->input.used ? &engine->header : &engine->keep,
-			       &visit->alarm);
+	connection->stage = CONNECTION_STAGE_HEAD;
+	connection->scanned = 0;
+	event_loop_alarm_start(&engine->loop,
+			       connection->input.used ? &engine->header : &engine->keep,
+			       &connection->alarm);
 }
 
-static void pass_answer(struct visit *visit, const char *bytes, size_t size)
+static void pass_answer(struct connection *connection, const char *bytes, size_t size)
 {
-	struct exchange *exchange = visit->exchange;
+	struct connection_exchange *exchange = connection->exchange;
 	ssize_t used = body_scan(&exchange->response, bytes, size);
 
-	if (used < 0 || side_send(&visit->client, bytes, (size_t)used) < 0) {
-		visit_reset(visit);
+	if (used < 0 || connection_side_send(&connection->client, bytes, (size_t)used) < 0) {
+		connection_reset(connection);
 		return;
 	}
 	if (exchange->response.done)
-		end_exchange(visit, (size_t)used < size);
+		end_exchange(connection, (size_t)used < size);
 }
 
 /* A head of an answer is whole. Returns how many bytes were left behind it, or -1: the visit is over. */
-static int take_answer(struct visit *visit, size_t size)
+static int take_answer(struct connection *connection, size_t size)
 {
-	struct exchange *exchange = visit->exchange;
+	struct connection_exchange *exchange = connection->exchange;
 	AUTO_BUFFER struct buffer head = BUFFER_INIT(exchange->answer.max + 512);
 	struct http_response response;
 	const char *wrong = http_response_read(exchange->answer.data, size, exchange->to_head,
 					       &response);
 
 	if (wrong) {
-		broken(visit, wrong);
+		broken(connection, wrong);
 		return -1;
 	}
 	if (response.status >= 200) {
@@ -256,11 +262,11 @@ static int take_answer(struct visit *visit, size_t size)
 	http_response_write(&response, exchange->keep, &head);
 	if (buffer_overflowed(&head)) {
 		exchange->answering = false;
-		broken(visit, "the head of its answer is too long");
+		broken(connection, "the head of its answer is too long");
 		return -1;
 	}
-	if (side_send(&visit->client, head.data, head.used) < 0) {
-		visit_reset(visit);
+	if (connection_side_send(&connection->client, head.data, head.used) < 0) {
+		connection_reset(connection);
 		return -1;
 	}
 	memmove(exchange->answer.data, exchange->answer.data + size, exchange->answer.used - size);
@@ -269,9 +275,9 @@ static int take_answer(struct visit *visit, size_t size)
 	return 0;
 }
 
-static void read_answer(struct visit *visit)
+static void read_answer(struct connection *connection)
 {
-	struct exchange *exchange = visit->exchange;
+	struct connection_exchange *exchange = connection->exchange;
 	struct buffer *answer = &exchange->answer;
 
 	while (!exchange->answering) {
@@ -279,61 +285,62 @@ static void read_answer(struct visit *visit)
 
 		exchange->scanned = answer->used;
 		if (size < 0) {
-			broken(visit, "its answer is no HTTP/1 (a line does not end in CR LF)");
+			broken(connection,
+			       "its answer is no HTTP/1 (a line does not end in CR LF)");
 			return;
 		}
 		if (size == 0) {
 			if (answer->used == answer->max)
-				broken(visit, "the head of its answer is too long");
+				broken(connection, "the head of its answer is too long");
 			return;
 		}
-		if (take_answer(visit, (size_t)size) < 0)
+		if (take_answer(connection, (size_t)size) < 0)
 			return;
 	}
 	if (exchange->response.done)
-		end_exchange(visit, answer->used > 0);
+		end_exchange(connection, answer->used > 0);
 	else
-		pass_answer(visit, answer->data, answer->used);
+		pass_answer(connection, answer->data, answer->used);
 }
 
 /* The server has closed, or broken, the connection. */
-static void lost_server(struct visit *visit, bool reset)
+static void lost_server(struct connection *connection, bool reset)
 {
-	struct exchange *exchange = visit->exchange;
+	struct connection_exchange *exchange = connection->exchange;
 
 	if (!exchange->answering && exchange->answer.used == 0 && exchange->reused &&
 	    exchange->again) {
-		visit_drop_server(visit);
+		connection_drop_server(connection);
 		exchange->reused = exchange->deaf = false;
-		judge_go(visit);
+		connection_access_check(connection);
 	} else if (exchange->answering && !reset && exchange->response.kind == HTTP_UNTIL_CLOSE) {
-		visit_finish(visit);
+		connection_finish(connection);
 	} else {
-		broken(visit, "it closed the connection without a whole answer");
+		broken(connection, "it closed the connection without a whole answer");
 	}
 }
 
-void exchange_from_server(struct visit *visit)
+void connection_exchange_from_server(struct connection *connection)
 {
-	struct exchange *exchange = visit->exchange;
-	struct engine *engine = visit->engine;
+	struct connection_exchange *exchange = connection->exchange;
+	struct engine *engine = connection->engine;
 	size_t most = exchange->answering ? ENGINE_SCRATCH
 					  : exchange->answer.max - exchange->answer.used;
-	ssize_t n = side_receive(&visit->server, most);
+	ssize_t n = connection_side_receive(&connection->server, most);
 
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
-		lost_server(visit, n < 0);
+		lost_server(connection, n < 0);
 		return;
 	}
-	event_loop_alarm_start(&engine->loop, &engine->idle, &visit->alarm);
-	if (!visit_count_in(visit, (size_t)n))
+	event_loop_alarm_start(&engine->loop, &engine->idle, &connection->alarm);
+	if (!connection_count_in(connection, (size_t)n))
 		return;
 	if (exchange->answering) {
-		pass_answer(visit, engine->scratch, (size_t)n);
+		pass_answer(connection, engine->scratch, (size_t)n);
 		return;
 	}
 	buffer_add(&exchange->answer, engine->scratch, (size_t)n);
-	read_answer(visit);
+	read_answer(connection);
 }

@@ -1,0 +1,286 @@
+/* What a client asks for, by HTTP or SOCKS5: see engine.h. */
+#include "gateway/proxy/connection.h"
+
+#include "gateway/model/model_request.h"
+#include "util/consttime.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+bool connection_handshake_first(struct connection *connection)
+{
+	if (connection->input.used == 0)
+		return false;
+	connection->socks = connection->input.data[0] == SOCKS_VERSION;
+	connection->stage = connection->socks ? CONNECTION_STAGE_METHODS : CONNECTION_STAGE_HEAD;
+	return true;
+}
+
+/* --- SOCKS5 */
+
+static bool socks_wrong(struct connection *connection, const char *why)
+{
+	connection_access_fail(connection, 400, SOCKS_FAILED, "%s", why);
+	return false;
+}
+
+static bool select_method(struct connection *connection, uint8_t method)
+{
+	const uint8_t bytes[2] = { SOCKS_VERSION, method };
+
+	if (connection_side_send(&connection->client, bytes, sizeof bytes) < 0) {
+		connection_end(connection);
+		return false;
+	}
+	return true;
+}
+
+bool connection_handshake_methods(struct connection *connection)
+{
+	struct socks_methods methods;
+	ssize_t size = socks_read_methods((const uint8_t *)buffer_text(&connection->input),
+					  connection->input.used, &methods);
+
+	if (size == 0)
+		return false;
+	if (size < 0)
+		return socks_wrong(connection, "this is not SOCKS5");
+	connection_consume(connection, (size_t)size);
+	/* Who offers a password is asked for it: a wrong one says that somebody else is meant. */
+	if (methods.password) {
+		connection->stage = CONNECTION_STAGE_PASSWORD;
+		return select_method(connection, 2);
+	}
+	if (connection->own || !methods.none) {
+		if (select_method(connection, 0xff))
+			connection_finish(connection);
+		return false;
+	}
+	connection->stage = CONNECTION_STAGE_REQUEST;
+	return select_method(connection, 0);
+}
+
+bool connection_handshake_password(struct connection *connection)
+{
+	struct socks_password given;
+	ssize_t size = socks_read_password((const uint8_t *)buffer_text(&connection->input),
+					   connection->input.used, &given);
+	uint8_t verdict[2] = { 1, 0 };
+
+	if (size == 0)
+		return false;
+	if (size < 0)
+		return socks_wrong(connection, "this is no user name and password");
+	connection_consume(connection, (size_t)size);
+
+	bool none = !given.user[0] && !given.password[0];
+	bool right = strcmp(given.user, "ringfence") == 0 &&
+		     consttime_equal(given.password, strlen(given.password),
+				     connection->engine->config.token);
+
+	if (!right && (!none || connection->own))
+		verdict[1] = 1;
+	if (connection_side_send(&connection->client, verdict, sizeof verdict) < 0) {
+		connection_end(connection);
+		return false;
+	}
+	if (verdict[1]) {
+		connection_finish(connection);
+		return false;
+	}
+	connection->stage = CONNECTION_STAGE_REQUEST;
+	return true;
+}
+
+/* A host that is none, or an address in a spelling that hides it. */
+static void refuse_odd(struct connection *connection, const char *host, uint16_t port,
+		       const struct error *why)
+{
+	struct rule_target shown = { .port = port };
+
+	/* As text, for whoever reads of it; it is never looked up. */
+	snprintf(shown.host, sizeof shown.host, "%s", host[0] ? host : "?");
+	for (char *at = shown.host; *at; at++)
+		if (*at <= ' ' || *at > '~')
+			*at = '?';
+	connection_refuse(connection, 403, &shown, HOST_TABLE_REFUSED_HOST, "",
+			  "is refused: %.200s", why->text);
+}
+
+bool connection_handshake_request(struct connection *connection)
+{
+	struct socks_request request;
+	struct error why;
+	ssize_t size = socks_read_request((const uint8_t *)buffer_text(&connection->input),
+					  connection->input.used, &request);
+
+	if (size == 0)
+		return false;
+	if (size < 0)
+		return socks_wrong(connection, "this is no request of SOCKS5");
+	connection_consume(connection, (size_t)size);
+	if (request.command != 1) {
+		connection_access_fail(connection, 400, SOCKS_NO_COMMAND,
+				       "of SOCKS5, only CONNECT is known");
+		return false;
+	}
+	if (!request.known) {
+		connection_access_fail(connection, 400, SOCKS_NO_ADDRESS,
+				       "this kind of address is unknown");
+		return false;
+	}
+	if (rule_target_parse(request.host, request.port, &connection->target, &why) < 0) {
+		refuse_odd(connection, request.host, request.port, &why);
+		return false;
+	}
+	connection_access_check(connection);
+	return connection->stage != CONNECTION_STAGE_DIAL;
+}
+
+/* --- HTTP */
+
+/* Returns true if the client may ask; else it has its answer. */
+static bool check_token(struct connection *connection, const struct http_request *request)
+{
+	struct http_text given = request->authorization;
+	static const char scheme[] = "Basic ";
+	size_t skip = sizeof scheme - 1;
+
+	if (connection->within || (!given.at && !connection->own))
+		return true;
+	if (given.at && given.size > skip && strncasecmp(given.at, scheme, skip) == 0 &&
+	    consttime_equal(given.at + skip, given.size - skip, connection->engine->credential))
+		return true;
+	connection_refusal_write(
+		connection, 407, "Proxy-Authenticate: Basic realm=\"ringfence\"\r\n",
+		given.at ? "this is not the token of this run, and inside the fence none is needed"
+			 : "the token of this run is needed as a password");
+	return false;
+}
+
+/* Host is whom the server behind believes: it must be the one that was judged. */
+static bool check_host(struct connection *connection, const struct http_request *request,
+		       const struct rule_target *target)
+{
+	struct rule_target named;
+	struct error why;
+
+	if (!request->has_host || request->connect)
+		return true;
+	/* The port of Host is often left out, by some even where it matters. */
+	if (rule_target_parse(request->host_line, target->port, &named, &why) < 0 ||
+	    strcmp(named.host, target->host) != 0 ||
+	    (request->host_port != target->port && request->host_port != 80)) {
+		connection_refuse(connection, 403, target, HOST_TABLE_REFUSED_HOST, "",
+				  "was asked for with another Host (%.100s:%u)", request->host_line,
+				  request->host_port);
+		return false;
+	}
+	return true;
+}
+
+static bool find_target(struct connection *connection, const struct http_request *request,
+			struct rule_target *ret_target)
+{
+	struct error why;
+
+	if (connection->within) {
+		*ret_target = connection->target;
+		return true;
+	}
+	if (rule_target_parse(request->host, request->port, ret_target, &why) < 0) {
+		refuse_odd(connection, request->host, request->port, &why);
+		return false;
+	}
+	return true;
+}
+
+/* Decides about a whole head. Returns true if the visit has got on. */
+static bool take_head(struct connection *connection, const struct http_request *request,
+		      size_t head)
+{
+	struct rule_target target;
+
+	if (!check_token(connection, request) || !find_target(connection, request, &target))
+		return false;
+	if (request->connect) {
+		/* What was kept of a request before it is of no use to a tunnel. */
+		connection_drop_server(connection);
+		connection_exchange_free(connection->exchange);
+		connection->exchange = NULL;
+		connection->target = target;
+		connection_consume(connection, head);
+		connection_access_check(connection);
+		return connection->stage != CONNECTION_STAGE_DIAL;
+	}
+	if (!check_host(connection, request, &target))
+		return false;
+	if (request->message.upgrade) {
+		connection_refuse(
+			connection, 403, &target, HOST_TABLE_REFUSED_HOST, "",
+			"was asked for another protocol (Upgrade), which cannot be judged; over TLS it can pass");
+		return false;
+	}
+
+	/* What follows a request on its connection is a request of its own, and judged anew. */
+	bool reusable = connection_access_rule(connection->engine, &target) &&
+			connection_exchange_reusable(connection, request, &target);
+
+	if (!reusable && !connection->within)
+		connection_drop_server(connection);
+	connection->target = target;
+	if (connection_exchange_begin(connection, request, head) < 0) {
+		connection_access_fail(connection, 431, SOCKS_FAILED,
+				       "the head of the request is too long");
+		return false;
+	}
+	if (reusable || connection->within) {
+		connection_exchange_send(connection);
+		return connection->stage == CONNECTION_STAGE_HEAD;
+	}
+	connection_access_check(connection);
+	return connection->stage == CONNECTION_STAGE_HEAD;
+}
+
+static bool has_path(const struct buffer *input)
+{
+	const char *blank = memchr(input->data, ' ', input->used);
+
+	return blank && blank + 1 < input->data + input->used && blank[1] == '/';
+}
+
+bool connection_handshake_head(struct connection *connection)
+{
+	struct buffer *input = &connection->input;
+	struct http_request request;
+	const char *wrong = NULL;
+	ssize_t head;
+
+	/* One after the other: the next request is not looked at before the answer is taken. */
+	if (input->used == 0 || connection->client.kept)
+		return false;
+	head = http_head_size(input->data, input->used, connection->scanned);
+	connection->scanned = input->used;
+	if (head == 0 && input->used < input->max)
+		return false;
+	if (head == 0) {
+		connection_access_fail(connection, 431, SOCKS_FAILED,
+				       "the head of the request has more than %zu bytes",
+				       input->max);
+		return false;
+	}
+	/* A path instead of a whole URI: this is not for a proxy, but for a model. */
+	if (head > 0 && !connection->within && connection->engine->config.models.active &&
+	    has_path(input))
+		return model_request_head(connection, (size_t)head);
+	wrong = head < 0 ? "a line does not end in CR LF"
+			 : http_request_read(input->data, (size_t)head,
+					     connection->within ? HTTP_ORIGIN : HTTP_PROXY,
+					     &request);
+	if (wrong) {
+		connection_access_fail(connection, 400, SOCKS_FAILED, "bad request: %s", wrong);
+		return false;
+	}
+	return take_head(connection, &request, (size_t)head);
+}

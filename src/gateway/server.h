@@ -1,0 +1,16 @@
+/*
+ * Sets up the gateway, and serves its owner and its listening sockets.
+ */
+#ifndef GATEWAY_SERVER_H
+#define GATEWAY_SERVER_H
+
+#include "gateway/engine.h"
+
+/* spending: the operations on requests that wait for money (budget.h). */
+int server_init(struct engine *engine, int owner, const struct budget_spending *spending,
+		struct error *err);
+
+/* Accepts connections on this socket, and owns it. Returns 0, or -1 if it cannot be used. */
+int server_listen(struct engine *engine, int fd);
+
+#endif
