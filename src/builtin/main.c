@@ -4,10 +4,10 @@
  * It runs in the fence, with its prompt on stdin, and speaks to the gateway in plain HTTP. What it says on stdout is the
  * event stream of docs/loop.md.
  */
-#include "builtin/completion.h"
+#include "builtin/model/completion.h"
+#include "builtin/model/session_file.h"
 #include "builtin/say.h"
-#include "builtin/session_file.h"
-#include "builtin/tool.h"
+#include "builtin/tool/tool.h"
 #include "builtin/turn.h"
 #include "util/fd.h"
 #include "util/mem.h"

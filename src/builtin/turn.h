@@ -2,9 +2,9 @@
 #ifndef BUILTIN_TURN_H
 #define BUILTIN_TURN_H
 
-#include "builtin/completion.h"
-#include "builtin/tool.h"
-#include "builtin/window.h"
+#include "builtin/model/completion.h"
+#include "builtin/model/window.h"
+#include "builtin/tool/tool.h"
 
 enum {
 	TURN_MOST = 200, /* questions to the model */

@@ -6,8 +6,8 @@
 #ifndef LOOP_CLIENT_H
 #define LOOP_CLIENT_H
 
-#include "loop/loop_state.h"
-#include "loop/spec_json.h"
+#include "loop/state/loop_state.h"
+#include "loop/state/spec_json.h"
 #include "util/buffer.h"
 #include "util/error.h"
 #include "util/list.h"

@@ -1,7 +1,7 @@
 /* Removing a loop with all that it has kept: see client.h. */
 #include "loop/client.h"
 
-#include "loop/loop_folder.h"
+#include "loop/state/loop_folder.h"
 #include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/mem.h"

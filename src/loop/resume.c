@@ -1,8 +1,8 @@
 /* Going on: see resume.h. */
 #include "loop/resume.h"
 
-#include "loop/judge.h"
-#include "loop/spec_json.h"
+#include "loop/state/spec_json.h"
+#include "loop/supervise/judge.h"
 #include "util/mem.h"
 
 #include <stdlib.h>

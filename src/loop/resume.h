@@ -2,7 +2,7 @@
 #ifndef LOOP_RESUME_H
 #define LOOP_RESUME_H
 
-#include "loop/loop_state.h"
+#include "loop/state/loop_state.h"
 #include "util/error.h"
 
 #include <jansson.h>

@@ -1,8 +1,8 @@
-// sources: src/builtin/replace.c
+// sources: src/builtin/tool/replace.c
 /* Changes of files: the first two bytes say how much is the text that is looked for, and how much the new one; the rest is the file. */
 #include "fuzz.h"
 
-#include "builtin/replace.h"
+#include "builtin/tool/replace.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-// sources: src/loop/control.c -ljansson
+// sources: src/loop/supervise/control.c -ljansson
 /* What somebody sends to a supervisor's socket: an object, or nothing. */
 #include "fuzz.h"
 
-#include "loop/control.h"
+#include "loop/supervise/control.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>

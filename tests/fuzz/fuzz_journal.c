@@ -1,8 +1,8 @@
-// sources: src/loop/loop_state.c src/loop/loop_event.c src/loop/loop_options.c src/agent/agent.c src/agent/agent_format.c src/agent/adapter_claude.c src/agent/adapter_codex.c src/agent/agent_events.c src/agent/adapter_gemini.c src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c src/agent/jsonline.c src/agent/stream.c src/decision/breaker.c src/decision/lines.c src/journal/journal.c -ljansson -lsqlite3
+// sources: src/loop/state/loop_state.c src/loop/state/loop_event.c src/loop/state/loop_options.c src/agent/agent.c src/agent/agent_format.c src/agent/adapter_claude.c src/agent/adapter_codex.c src/agent/agent_events.c src/agent/adapter_gemini.c src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c src/agent/jsonline.c src/agent/stream.c src/decision/breaker.c src/decision/lines.c src/journal/journal.c -ljansson -lsqlite3
 /* The events of a journal, "kind {json}" a line: a state that can be, or a refusal. */
 #include "fuzz.h"
 
-#include "loop/loop_state.h"
+#include "loop/state/loop_state.h"
 #include "util/mem.h"
 
 #include <stdlib.h>

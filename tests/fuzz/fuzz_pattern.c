@@ -1,8 +1,8 @@
-// sources: src/builtin/pattern.c
+// sources: src/builtin/tool/pattern.c
 /* Regular expressions of models. */
 #include "fuzz.h"
 
-#include "builtin/pattern.h"
+#include "builtin/tool/pattern.h"
 #include "util/mem.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-// sources: src/builtin/httpclient.c src/gateway/proxy/http.c src/gateway/proxy/http_write.c src/meter/shape.c
+// sources: src/builtin/model/httpclient.c src/gateway/proxy/http.c src/gateway/proxy/http_write.c src/meter/shape.c
 /* Addresses of model servers. */
 #include "fuzz.h"
 
-#include "builtin/httpclient.h"
+#include "builtin/model/httpclient.h"
 #include "util/mem.h"
 
 #include <stdlib.h>

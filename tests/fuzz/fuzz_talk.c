@@ -1,9 +1,9 @@
-// sources: src/builtin/reply.c src/builtin/beneath.c src/builtin/replace.c src/builtin/child.c src/builtin/dialect.c src/builtin/filewalk.c src/builtin/pattern.c src/builtin/say.c src/builtin/conversation.c src/builtin/tool.c src/builtin/tool_edit.c src/builtin/tool_file.c src/builtin/tool_find.c src/builtin/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/form.c src/meter/usage_reader.c -ljansson
+// sources: src/builtin/model/reply.c src/builtin/tool/beneath.c src/builtin/tool/replace.c src/builtin/tool/child.c src/builtin/model/dialect.c src/builtin/tool/filewalk.c src/builtin/tool/pattern.c src/builtin/say.c src/builtin/model/conversation.c src/builtin/tool/tool.c src/builtin/tool/tool_edit.c src/builtin/tool/tool_file.c src/builtin/tool/tool_find.c src/builtin/tool/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/form.c src/meter/usage_reader.c -ljansson
 /* Conversations that were kept where others could write: what is taken is one that can be sent, and is the same when it is read again. */
 #include "fuzz.h"
 
-#include "builtin/conversation.h"
-#include "builtin/dialect.h"
+#include "builtin/model/conversation.h"
+#include "builtin/model/dialect.h"
 
 #include <stdlib.h>
 #include <string.h>

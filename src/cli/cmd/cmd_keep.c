@@ -1,7 +1,7 @@
 /* ringfence keep: the keeper of a loop. Not for people: ringfence starts it itself. */
 #include "cli/cli.h"
-#include "loop/drive.h"
-#include "loop/keeper.h"
+#include "loop/supervise/drive.h"
+#include "loop/supervise/keeper.h"
 
 #include <stdlib.h>
 

@@ -1,0 +1,74 @@
+/* Conversations that are gone on with: see session_file.h. */
+#include "builtin/model/session_file.h"
+
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { NAME = 64 };
+
+static int open_folder(void)
+{
+	const char *home = getenv("HOME");
+	AUTO_FREE char *path = home && *home == '/' ? path_join(home, ".ringfence-agent") : NULL;
+
+	/* Who wants them kept has made it. */
+	return path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
+static bool is_name(const char *name)
+{
+	return *name && strlen(name) <= NAME &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") ==
+		       strlen(name);
+}
+
+int session_file_load(const char *name, struct conversation *ret_talk, struct error *err)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONVERSATION_SESSION);
+	AUTO_FREE char *file = mem_format("%s.json", name);
+	AUTO_FD folder = -1;
+	AUTO_FD fd = -1;
+
+	if (!is_name(name))
+		return error_set(err, "'%.100s' is no session of this agent", name);
+	folder = open_folder();
+	fd = folder < 0 ? -1 : openat(folder, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, "open the session '%s'", name);
+	if (fd_read_all(fd, &text) < 0)
+		return error_sys(err, "read the session '%s'", name);
+	return conversation_read(buffer_text(&text), text.used, ret_talk, err);
+}
+
+/* Calls that were not done any more are not kept. */
+static size_t whole_until(const struct conversation *talk)
+{
+	size_t count = talk->count;
+
+	while (count > 0 && talk->items[count - 1].model &&
+	       conversation_message_calls(&talk->items[count - 1]) > 0)
+		count--;
+	return count;
+}
+
+int session_file_save(const char *name, const struct conversation *talk)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONVERSATION_SESSION);
+	AUTO_FREE char *file = mem_format("%s.json", name);
+	struct conversation whole = { .items = talk->items, .count = whole_until(talk) };
+	AUTO_FD folder = is_name(name) ? open_folder() : -1;
+
+	if (folder < 0 || whole.count < 2)
+		return -1;
+	conversation_write(&whole, &text);
+	if (buffer_overflowed(&text))
+		return -1;
+	return fd_replace_file(folder, file, text.data, text.used, 0600);
+}

@@ -1,0 +1,237 @@
+/*
+ * A walk through the project: see filewalk.h. This is no dirwalk: entries are visited in the order of
+ * their names, each folder with all below it, and ignore rules hold as long as their folder does.
+ */
+#include "builtin/tool/filewalk.h"
+
+#include "builtin/tool/beneath.h"
+#include "util/fd.h"
+#include "util/glob.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct rule {
+	struct glob glob;
+	bool shows;   /* "!": what an earlier one ignores is there again */
+	size_t above; /* bytes of a path that are the folder of its file, with the slash */
+};
+
+struct forest {
+	const struct tool_context *bench;
+	filewalk_fn *visit;
+	void *context;
+	struct rule *rules;
+	size_t rule_count;
+	uint64_t steps; /* that patterns may still take */
+	uint64_t entries;
+	bool stopped;
+};
+
+enum { STEPS = 200000000 };
+
+static void read_line(struct forest *forest, char *line, size_t above)
+{
+	struct rule rule = { .above = above };
+
+	rule.shows = *line == '!';
+	if (forest->rule_count == FILEWALK_PATTERNS ||
+	    glob_read(line + rule.shows, &rule.glob) != GLOB_PATTERN)
+		return;
+	forest->rules = mem_resize(forest->rules, forest->rule_count + 1, sizeof *forest->rules);
+	forest->rules[forest->rule_count++] = rule;
+}
+
+static void read_rules(struct forest *forest, int folder, const char *name, size_t above)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(FILEWALK_IGNORE);
+	char *rest;
+
+	if (fd_read_file(folder, name, &text) < 0 || !text.used)
+		return;
+	buffer_add(&text, "", 1);
+	rest = text.data;
+	for (char *line; (line = strsep(&rest, "\n"));) {
+		size_t size = strlen(line);
+
+		if (size && line[size - 1] == '\r')
+			line[size - 1] = '\0';
+		read_line(forest, line, above);
+	}
+}
+
+static void drop_rules(struct forest *forest, size_t count)
+{
+	while (forest->rule_count > count)
+		glob_release(&forest->rules[--forest->rule_count].glob);
+}
+
+/* The last rule that means it decides. */
+static bool is_ignored(struct forest *forest, const char *path, const char *name, bool is_dir)
+{
+	if (strcmp(name, ".git") == 0)
+		return true;
+	for (size_t i = forest->rule_count; i-- > 0;) {
+		const struct rule *rule = &forest->rules[i];
+
+		if (glob_matches(&rule->glob, path + rule->above, is_dir, &forest->steps))
+			return !rule->shows;
+	}
+	return false;
+}
+
+struct name {
+	char *text;
+	unsigned char type;
+};
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
+static size_t read_names(int folder, struct name **ret_names)
+{
+	int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *stream = copy >= 0 ? fdopendir(copy) : NULL;
+	struct name *names = NULL;
+	size_t count = 0;
+
+	for (struct dirent *entry; stream && (entry = readdir(stream));) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (count == FILEWALK_NAMES)
+			break;
+		if (count % 64 == 0)
+			names = mem_resize(names, count + 64, sizeof *names);
+		names[count++] = (struct name){ mem_dup(entry->d_name), entry->d_type };
+	}
+	if (stream)
+		closedir(stream);
+	else if (copy >= 0)
+		close(copy);
+	if (count)
+		qsort(names, count, sizeof *names, compare);
+	*ret_names = names;
+	return count;
+}
+
+/* Some file systems do not say. */
+static unsigned char type_of(int folder, const struct name *name)
+{
+	struct stat status;
+
+	if (name->type != DT_UNKNOWN)
+		return name->type;
+	return fstatat(folder, name->text, &status, AT_SYMLINK_NOFOLLOW) == 0
+		       ? (unsigned char)IFTODT(status.st_mode)
+		       : DT_UNKNOWN;
+}
+
+static void walk(struct forest *forest, int folder, const char *path, unsigned int depth);
+
+static void visit(struct forest *forest, int folder, const char *above, const struct name *name,
+		  unsigned int depth)
+{
+	AUTO_FREE char *path = *above ? path_join(above, name->text) : mem_dup(name->text);
+	unsigned char type = type_of(folder, name);
+	const struct filewalk_entry entry = {
+		.path = path, .folder = folder, .name = name->text, .type = type, .depth = depth
+	};
+	enum filewalk_verdict verdict;
+	AUTO_FD below = -1;
+
+	if (is_ignored(forest, path, name->text, type == DT_DIR))
+		return;
+	verdict = forest->visit(forest->context, &entry);
+	forest->stopped = verdict == FILEWALK_STOP || ++forest->entries >= FILEWALK_ENTRIES;
+	if (verdict != FILEWALK_ON || forest->stopped || type != DT_DIR || depth >= FILEWALK_DEPTH)
+		return;
+	below = openat(folder, name->text, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (below >= 0)
+		walk(forest, below, path, depth + 1);
+}
+
+static void walk(struct forest *forest, int folder, const char *path, unsigned int depth)
+{
+	struct name *names;
+	size_t count;
+	size_t rules = forest->rule_count;
+
+	read_rules(forest, folder, ".gitignore", *path ? strlen(path) + 1 : 0);
+	count = read_names(folder, &names);
+	for (size_t i = 0; i < count; i++) {
+		if (!forest->stopped)
+			visit(forest, folder, path, &names[i], depth);
+		free(names[i].text);
+	}
+	free(names);
+	drop_rules(forest, rules);
+}
+
+/* The rules of the folders above a path; each step is a real folder, because the kernel has resolved it so. */
+static void read_above(struct forest *forest, const char *path)
+{
+	AUTO_FREE char *part = mem_dup(path);
+	struct error ignored;
+
+	for (char *slash = part; slash; slash = strchr(slash + 1, '/')) {
+		AUTO_FD folder = -1;
+		char kept = *slash;
+		size_t above = (size_t)(slash - part);
+
+		*slash = '\0';
+		folder = beneath_open(forest->bench, *part ? part : ".", O_PATH | O_DIRECTORY,
+				      &ignored);
+		if (folder >= 0)
+			read_rules(forest, folder, ".gitignore", above ? above + 1 : 0);
+		*slash = kept;
+	}
+}
+
+/* The path as the rules know it: where the folder really is, below the root. */
+static char *real_path(const struct tool_context *bench, int folder)
+{
+	char link[64];
+	char target[TOOL_PATH];
+	ssize_t n;
+
+	snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+	n = readlink(link, target, sizeof target - 1);
+	if (n < 0)
+		return NULL;
+	target[n] = '\0';
+	if (!path_within(target, bench->path))
+		return NULL;
+	return mem_dup(target[strlen(bench->path)] ? target + strlen(bench->path) + 1 : "");
+}
+
+int filewalk_run(const struct tool_context *bench, const char *path, filewalk_fn *visit_fn,
+		 void *context, struct error *err)
+{
+	struct forest forest = {
+		.bench = bench, .visit = visit_fn, .context = context, .steps = STEPS
+	};
+	AUTO_FD folder = beneath_open(bench, path, O_PATH | O_DIRECTORY, err);
+	AUTO_FREE char *real = NULL;
+
+	if (folder < 0)
+		return -1;
+	real = real_path(bench, folder);
+	if (!real)
+		return error_set(err, "find where the folder is, through /proc");
+	read_rules(&forest, bench->root, ".ringfenceignore", 0);
+	read_rules(&forest, bench->root, ".claudeignore", 0);
+	if (*real)
+		read_above(&forest, real);
+	walk(&forest, folder, real, 1);
+	drop_rules(&forest, 0);
+	free(forest.rules);
+	return 0;
+}

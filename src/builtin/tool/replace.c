@@ -1,0 +1,246 @@
+/* An exact text of a file becomes another one: see replace.h. */
+#include "builtin/tool/replace.h"
+
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	QUOTED = 160,    /* bytes of a line that is quoted */
+	COMPARED = 4000, /* lines that are compared letter by letter */
+	NAMED = 5,       /* places that are named */
+};
+
+static size_t count(struct replace_span text, struct replace_span what)
+{
+	size_t found = 0;
+	const char *at = text.at;
+	const char *stop = text.at + text.size;
+
+	while ((at = memmem(at, (size_t)(stop - at), what.at, what.size))) {
+		found++;
+		at += what.size;
+	}
+	return found;
+}
+
+static size_t line_of(struct replace_span text, const char *at)
+{
+	size_t line = 1;
+
+	for (const char *end = text.at; (end = memchr(end, '\n', (size_t)(at - end))); end++)
+		line++;
+	return line;
+}
+
+/* The next line, without its end. */
+static bool next_line(struct replace_span *text, struct replace_span *ret_line)
+{
+	const char *end = text->size ? memchr(text->at, '\n', text->size) : NULL;
+
+	if (!text->size)
+		return false;
+	*ret_line = (struct replace_span){ text->at, end ? (size_t)(end - text->at) : text->size };
+	text->at += ret_line->size + (end != NULL);
+	text->size -= ret_line->size + (end != NULL);
+	return true;
+}
+
+static struct replace_span trimmed(struct replace_span line)
+{
+	while (line.size && strchr(" \t\r", line.at[0]) && line.at[0]) {
+		line.at++;
+		line.size--;
+	}
+	while (line.size && strchr(" \t\r", line.at[line.size - 1]) && line.at[line.size - 1])
+		line.size--;
+	return line;
+}
+
+static bool same(struct replace_span a, struct replace_span b)
+{
+	return a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
+}
+
+/* How many lines agree from here on, but for blanks at their ends. */
+static size_t agreeing(struct replace_span file, struct replace_span wanted)
+{
+	size_t lines = 0;
+	struct replace_span a;
+	struct replace_span b;
+
+	while (next_line(&file, &a) && next_line(&wanted, &b) && same(trimmed(a), trimmed(b)))
+		lines++;
+	return lines;
+}
+
+static char *quote(struct replace_span line)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(8 * QUOTED);
+
+	text_escape_bytes(&text, line.at, line.size < QUOTED ? line.size : QUOTED);
+	return mem_dup(buffer_text(&text));
+}
+
+/* The line that is most like this one; 0: none is. */
+static size_t most_like(struct replace_span file, struct replace_span wanted,
+			struct replace_span *ret_line)
+{
+	AUTO_FREE char *text = quote(trimmed(wanted));
+	size_t best = strlen(text) / 2 + 1;
+	size_t found = 0;
+	struct replace_span line;
+
+	for (size_t number = 1; number <= COMPARED && next_line(&file, &line); number++) {
+		AUTO_FREE char *other = quote(trimmed(line));
+		size_t a = strlen(text);
+		size_t b = strlen(other);
+		size_t distance = a > b ? a - b : b - a;
+
+		if (distance < best)
+			distance = text_distance(text, other);
+		if (distance >= best)
+			continue;
+		best = distance;
+		found = number;
+		*ret_line = line;
+	}
+	return found;
+}
+
+static int explain_missing(const char *path, struct replace_span file, struct replace_span wanted,
+			   struct error *err)
+{
+	struct replace_span rest = file;
+	struct replace_span line;
+	struct replace_span first;
+	struct replace_span start = wanted;
+	size_t best = 0;
+	size_t best_line = 0;
+	struct replace_span best_at = { 0 };
+
+	for (size_t number = 1; rest.size; number++) {
+		struct replace_span here = rest;
+		size_t lines = agreeing(here, wanted);
+
+		if (!next_line(&rest, &line))
+			break;
+		if (lines > best) {
+			best = lines;
+			best_line = number;
+			best_at = here;
+		}
+	}
+	if (best == 0) {
+		if (!next_line(&start, &first))
+			first = wanted;
+		best_line = most_like(file, first, &line);
+		if (!best_line)
+			return error_set(
+				err,
+				"this text is not in '%s', nor anything like its first line: read the file again",
+				path);
+
+		AUTO_FREE char *has = quote(line);
+		AUTO_FREE char *given = quote(first);
+
+		return error_set(
+			err,
+			"this text is not in '%s'. The nearest is line %zu, which is\n%s\nand not\n%s",
+			path, best_line, has, given);
+	}
+	/* The first line that differs at all: by blanks, or behind those that agree. */
+	for (size_t i = 0; next_line(&best_at, &line) && next_line(&start, &first); i++) {
+		if (same(line, first) && i < best)
+			continue;
+
+		AUTO_FREE char *has = quote(line);
+		AUTO_FREE char *given = quote(first);
+
+		return error_set(
+			err,
+			"this text is not in '%s'. The nearest begins at line %zu and differs in line %zu, which is\n%s\nand not\n%s%s",
+			path, best_line, best_line + i, has, given,
+			same(trimmed(line), trimmed(first)) ? "\n(only blanks differ)" : "");
+	}
+	return error_set(
+		err, "this text is not in '%s'. The nearest begins at line %zu; it ends otherwise",
+		path, best_line);
+}
+
+static int explain_many(const char *path, struct replace_span file, struct replace_span what,
+			size_t found, struct error *err)
+{
+	AUTO_BUFFER struct buffer lines = BUFFER_INIT(256);
+	const char *at = file.at;
+
+	for (size_t i = 0; i < NAMED && i < found; i++) {
+		at = memmem(at, (size_t)(file.at + file.size - at), what.at, what.size);
+		buffer_printf(&lines, "%s%zu", i ? ", " : "", line_of(file, at));
+		at += what.size;
+	}
+	return error_set(
+		err,
+		"this text is in '%s' %zu times (lines %s%s): give more of what is around the one that is meant, or "
+		"set replace_all",
+		path, found, buffer_text(&lines), found > NAMED ? ", ..." : "");
+}
+
+/* A file with CR LF, and a text without: what is meant is clear. */
+static char *with_crlf(struct replace_span text, size_t *ret_size)
+{
+	char *out = mem_alloc(2 * text.size + 1);
+	size_t used = 0;
+
+	for (size_t i = 0; i < text.size; i++) {
+		if (text.at[i] == '\n')
+			out[used++] = '\r';
+		out[used++] = text.at[i];
+	}
+	*ret_size = used;
+	return out;
+}
+
+static void replace(struct replace_span file, struct replace_span what, struct replace_span with,
+		    struct buffer *out)
+{
+	const char *stop = file.at + file.size;
+	const char *at = file.at;
+	const char *found;
+
+	while ((found = memmem(at, (size_t)(stop - at), what.at, what.size))) {
+		buffer_add(out, at, (size_t)(found - at));
+		buffer_add(out, with.at, with.size);
+		at = found + what.size;
+	}
+	buffer_add(out, at, (size_t)(stop - at));
+}
+
+int replace_text(const char *name, struct replace_span file, const struct replace *change,
+		 struct buffer *out, size_t *ret_count, size_t *ret_line, struct error *err)
+{
+	struct replace_span what = change->what;
+	struct replace_span with = change->with;
+	AUTO_FREE char *what_crlf = NULL;
+	AUTO_FREE char *crlf = NULL;
+	size_t found = count(file, what);
+
+	if (found == 0 && memmem(file.at, file.size, "\r\n", 2) &&
+	    !memchr(what.at, '\r', what.size)) {
+		what_crlf = with_crlf(what, &what.size);
+		crlf = with_crlf(with, &with.size);
+		what.at = what_crlf;
+		with.at = crlf;
+		found = count(file, what);
+	}
+	if (found == 0)
+		return explain_missing(name, file, change->what, err);
+	if (found > 1 && !change->all)
+		return explain_many(name, file, what, found, err);
+	*ret_count = found;
+	*ret_line = line_of(file, memmem(file.at, file.size, what.at, what.size));
+	replace(file, what, with, out);
+	return 0;
+}

@@ -1,0 +1,60 @@
+/* Committing what is left: see leftovers.h. */
+#include "loop/run/leftovers.h"
+
+#include "loop/state/loop_folder.h"
+#include "snapshot/snapshot.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SUBJECT_BYTES = 72 };
+
+char *leftovers_subject(const struct loop_options *options)
+{
+	const char *objective = options->objective;
+	size_t size = strcspn(objective, "\r\n");
+	size_t kept = text_first(objective, size, SUBJECT_BYTES);
+
+	return mem_format("%.*s%s", (int)kept, objective, kept < size ? "..." : "");
+}
+
+/* "Ringfence 20260102-030405-abcd: fix the tests". The caller frees. */
+static char *message(const char *id, const struct loop_options *options)
+{
+	AUTO_FREE char *subject = leftovers_subject(options);
+
+	return mem_format("Ringfence %s: %s\n\nWhat the agent left uncommitted.\n", id, subject);
+}
+
+static int perform(const char *name, const char *folder, const struct loop_options *options,
+		   struct error *err)
+{
+	const char *id = path_name(folder);
+	AUTO_FREE char *state = loop_folder_state(folder);
+	AUTO_FREE char *text = message(id, options);
+	struct snapshot_work work;
+	json_t *answer = NULL;
+	int result;
+
+	if (!options->work_tree)
+		return 0;
+	snapshot_begin(&work, name, state, options->work_tree, id);
+	snapshot_tell(&work, "message", text);
+	result = snapshot_run(&work, -1, &answer, err);
+	snapshot_release(&work);
+	json_decref(answer);
+	return result;
+}
+
+int leftovers_commit(const char *folder, const struct loop_options *options, struct error *err)
+{
+	return perform("seal", folder, options, err);
+}
+
+int leftovers_open(const char *folder, const struct loop_options *options, struct error *err)
+{
+	return perform("unseal", folder, options, err);
+}

@@ -1,0 +1,163 @@
+/* Git for the agent: see loop_git.h. */
+#include "loop/run/loop_git.h"
+
+#include "loop/run/loop_checkpoint.h"
+#include "loop/state/loop_report.h"
+#include "util/jsonget.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+char *loop_git_place(const struct supervisor *sup)
+{
+	return sup->git.covers.count ? path_join(sup->folder, "git")
+				     : path_join(sup->state.options.project, ".git");
+}
+
+static void take_covers(struct supervisor *sup, const json_t *answer)
+{
+	size_t index;
+	json_t *entry;
+
+	fence_covers_release(&sup->git.covers);
+	json_array_foreach(json_object_get(answer, "covers"), index, entry)
+		fence_covers_add(&sup->git.covers, jsonget_text(entry, "path"),
+				 jsonget_text(entry, "source"),
+				 json_is_true(json_object_get(entry, "writable")));
+}
+
+/* What it is, if that is not what it was. */
+static int record_mode(struct supervisor *sup, const char *mode, const char *why, bool submodules,
+		       struct error *err)
+{
+	const struct loop_state *state = &sup->state;
+	json_t *data;
+
+	if (state->git_mode && strcmp(state->git_mode, mode) == 0 &&
+	    strcmp(state->git_why ? state->git_why : "", why) == 0)
+		return 0;
+	data = json_pack("{s:s}", "mode", mode);
+	if (*why)
+		json_object_set_new(data, "why", loop_report_text(why));
+	if (submodules)
+		json_object_set_new(data, "submodules", json_true());
+	return supervisor_append(sup, LOOP_EVENT_git, data, err);
+}
+
+/* Why a private directory is none any more; empty: it is one. It is the agent's, and is not made twice. */
+static const char *why_gone(const struct supervisor *sup)
+{
+	AUTO_FREE char *head = path_join(sup->folder, "git/HEAD");
+
+	return access(head, F_OK) < 0 && errno == ENOENT
+		       ? "the agent has emptied .git: git does not work inside for the rest of the loop"
+		       : "";
+}
+
+/* It is decided before anything has run in the project: a .git that comes later may be anybody's, and what it borrows from
+ * would be shown inside. */
+static bool is_decided(const struct supervisor *sup)
+{
+	const struct loop_state *state = &sup->state;
+
+	return state->git_mode ? strcmp(state->git_mode, "private") != 0 : state->iteration > 0;
+}
+
+/* Has a person said what .git is to be? Then it is that. */
+static bool is_named(const struct supervisor *sup)
+{
+	const struct fence_paths *const lists[] = { &sup->fence.write, &sup->fence.read,
+						    &sup->fence.hide, NULL };
+	AUTO_FREE char *git = path_join(sup->state.options.project, ".git");
+
+	for (const struct fence_paths *const *list = lists; *list; list++)
+		for (size_t i = 0; i < (*list)->count; i++)
+			if (path_within((*list)->items[i].path, git))
+				return true;
+	return false;
+}
+
+int loop_git_open(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *failed = NULL;
+	json_t *answer = NULL;
+	int result = 0;
+
+	if (sup->git.open || !sup->state.options.git || is_decided(sup) || is_named(sup) ||
+	    sup->fence.accepted_weaker & FENCE_WEAKER_NO_FENCE)
+		return 0;
+	loop_checkpoint_ask(sup, "git-open", &answer, &failed);
+	if (!sup->leaving) {
+		take_covers(sup, answer);
+		result = record_mode(sup, failed ? "read-only" : jsonget_text(answer, "mode"),
+				     failed                  ? failed
+				     : sup->git.covers.count ? why_gone(sup)
+							     : jsonget_text(answer, "why"),
+				     json_is_true(json_object_get(answer, "submodules")), err);
+		sup->git.open = true;
+	}
+	json_decref(answer);
+	return result;
+}
+
+/* Did anybody write an object? Most iterations of most loops end here, without another process. */
+static bool has_objects(const struct supervisor *sup)
+{
+	static const char *const folders[] = { "git/objects", "git/objects/pack" };
+	bool found = false;
+
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+		AUTO_FREE char *path = path_join(sup->folder, folders[i]);
+		DIR *dir = opendir(path);
+
+		for (struct dirent *entry; dir && !found && (entry = readdir(dir));)
+			found = entry->d_name[0] != '.' && strcmp(entry->d_name, "info") != 0 &&
+				strcmp(entry->d_name, "pack") != 0;
+		if (dir)
+			closedir(dir);
+	}
+	return found;
+}
+
+/* What was refused last time need not be said again. */
+static bool is_news(struct supervisor *sup, const json_t *answer)
+{
+	const json_t *refused = json_object_get(answer, "refused");
+	AUTO_FREE char *text = json_array_size(refused) ? json_dumps(refused, JSON_COMPACT) : NULL;
+	bool same = text && sup->git.refused && strcmp(text, sup->git.refused) == 0;
+
+	if (!same) {
+		free(sup->git.refused);
+		sup->git.refused = text ? mem_dup(text) : NULL;
+	}
+	return json_integer_value(json_object_get(answer, "refs")) > 0 || (text && !same);
+}
+
+int loop_git_import(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *failed = NULL;
+	json_t *answer = NULL;
+	json_t *data = NULL;
+	int result = 0;
+
+	if (!sup->git.covers.count)
+		return 0;
+	if (record_mode(sup, "private", why_gone(sup), false, err) < 0)
+		return -1;
+	if (!has_objects(sup))
+		return 0;
+	loop_checkpoint_ask(sup, "git-import", &answer, &failed);
+	if (failed)
+		data = json_pack("{s:o}", "error", loop_report_text(failed));
+	else if (answer && is_news(sup, answer))
+		data = json_deep_copy(answer);
+	if (data)
+		result = supervisor_append(sup, LOOP_EVENT_imported, data, err);
+	json_decref(answer);
+	return result;
+}

@@ -1,0 +1,14 @@
+/*
+ * What an agent is told: the task, where it stands, what the checks said, what was tried, and how to
+ * finish. Text from checks or from the agent itself enters as quoted data.
+ */
+#ifndef LOOP_RUN_PROMPT_H
+#define LOOP_RUN_PROMPT_H
+
+#include "loop/state/loop_state.h"
+#include "util/buffer.h"
+
+/* Appends the prompt of the next iteration. */
+void prompt_write(const struct loop_state *state, int64_t now_ms, struct buffer *out);
+
+#endif

@@ -1,0 +1,44 @@
+/* Room on a disk: see room.h. */
+#include "loop/run/room.h"
+
+#include "util/mem.h"
+#include "util/text.h"
+
+#include <sys/statvfs.h>
+
+#define USUAL_FREE (INT64_C(512) << 20)
+
+void room_add_size(struct buffer *out, uint64_t bytes)
+{
+	if (bytes >> 30)
+		buffer_printf(out, "%.1f GiB", (double)bytes / (1 << 30));
+	else if (bytes >> 20)
+		buffer_printf(out, "%llu MiB", (unsigned long long)bytes >> 20);
+	else
+		buffer_printf(out, "%llu KiB", (unsigned long long)bytes >> 10);
+}
+
+char *room_trouble(const char *path, int64_t least)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(8192);
+	AUTO_FREE char *shown = text_escaped(path);
+	struct statvfs disk;
+
+	if (!least || statvfs(path, &disk) < 0)
+		return NULL;
+
+	int64_t hundredth = (int64_t)(disk.f_blocks * disk.f_frsize / 100);
+	int64_t left = (int64_t)(disk.f_bavail * disk.f_frsize);
+
+	/* What nobody has asked for suits every disk. */
+	if (least == USUAL_FREE && hundredth < least)
+		least = hundredth;
+	if (left >= least)
+		return NULL;
+	buffer_printf(&text, "the disk of '%s' is nearly full: ", shown);
+	room_add_size(&text, (uint64_t)left);
+	buffer_add_text(&text, " are left, and --min-free is ");
+	room_add_size(&text, (uint64_t)least);
+	buffer_add_text(&text, " (make room; ringfence clean --older 7d --all removes old loops)");
+	return mem_dup(buffer_text(&text));
+}

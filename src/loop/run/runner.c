@@ -1,0 +1,155 @@
+/* Runs in processes of their own: see runner.h. */
+#include "loop/run/runner.h"
+
+#include "fenced/fenced.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { LIFELINE = 3, RESULT = 4, KEPT = 5 };
+
+static void fill(const struct fenced *run, struct runner_result *ret)
+{
+	const struct fence_result *from = &run->result;
+
+	*ret = (struct runner_result){
+		.kind = from->kind,
+		.code = from->code,
+		.tripped = from->tripped,
+		.weaker = from->weaker,
+		.weaker_limits = from->weaker_limits,
+		.canaries_held = from->canaries_held,
+		.canaries_total = from->canaries_total,
+		.denials = (uint32_t)from->denials.count,
+		.quarantined = (uint32_t)from->found.count,
+		.use = from->use,
+		.duration_ms = from->duration_ms,
+		.metered = run->metered,
+		.news = run->news,
+	};
+	snprintf(ret->mechanism, sizeof ret->mechanism, "%s", run->planned ? from->mechanism : "");
+	snprintf(ret->why, sizeof ret->why, "%.1000s", from->why);
+}
+
+/* For people and `ringfence suggest`; nothing depends on it. A check without denials must not make
+ * Ringfence forget those of the agent. */
+static void write_report(const char *path, const struct fenced *run)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(64 << 20);
+	AUTO_FREE char *above = strndup(path, (size_t)(path_name(path) - path));
+	AUTO_FD folder = open(above ? above : "", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	fenced_report(run, false, &text);
+	if (folder >= 0)
+		fd_replace_file(folder, path_name(path), text.data, text.used, 0600);
+}
+
+static void perform(const struct fence_spec *spec, const struct ledger_options *ledger,
+		    const char *report, struct runner_result *ret)
+{
+	struct fenced run;
+	struct error err;
+
+	fenced_run(&(struct fenced_request){ .spec = spec, .ledger = ledger }, &run, &err);
+	fill(&run, ret);
+	if (run.planned)
+		write_report(report, &run);
+	fenced_release(&run);
+}
+
+/* In the new process: the wired descriptors, and nothing else of the supervisor's but its lock, which is
+ * held until this one is gone, too. */
+static _Noreturn void become_runner(const struct fence_spec *asked,
+				    const struct ledger_options *books, const int wanted[KEPT + 1],
+				    const char *report)
+{
+	struct fence_spec spec = *asked;
+	struct runner_result result;
+	static const int lifeline = LIFELINE;
+	sigset_t none;
+
+	fd_place(wanted, KEPT + 1);
+	for (int i = LIFELINE; i <= KEPT; i++)
+		fcntl(i, F_SETFD, FD_CLOEXEC);
+	syscall(SYS_close_range, KEPT + 1, ~0U, 0);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
+	spec.lifeline = &lifeline;
+	perform(&spec, books, report, &result);
+	_exit(fd_write_all(RESULT, &result, sizeof result) < 0);
+}
+
+int runner_start(const struct fence_spec *spec, const struct ledger_options *books, int lock,
+		 const char *input, size_t size, const char *report, struct runner *ret_runner,
+		 struct error *err)
+{
+	AUTO_FD stdin_file = fd_memory("prompt", input, size);
+	int pipes[4][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
+	enum { OUTPUT, COMPLAINTS, LIFE, END };
+
+	*ret_runner = RUNNER_INIT;
+	if (stdin_file < 0)
+		return error_sys(err, "hand over the prompt");
+	for (int i = 0; i < 4; i++)
+		if (pipe2(pipes[i], O_CLOEXEC) < 0)
+			return error_sys(err, "make a pipe");
+
+	const int wanted[KEPT + 1] = { stdin_file,     pipes[OUTPUT][1], pipes[COMPLAINTS][1],
+				       pipes[LIFE][0], pipes[END][1],    [KEPT] = lock };
+	pid_t child = fork();
+
+	if (child == 0)
+		become_runner(spec, books, wanted, report);
+	close(pipes[OUTPUT][1]);
+	close(pipes[COMPLAINTS][1]);
+	close(pipes[LIFE][0]);
+	close(pipes[END][1]);
+	*ret_runner = (struct runner){ .pid = child,
+				       .output = pipes[OUTPUT][0],
+				       .complaints = pipes[COMPLAINTS][0],
+				       .lifeline = pipes[LIFE][1],
+				       .result = pipes[END][0] };
+	return child < 0 ? error_sys(err, "start a process") : 0;
+}
+
+void runner_stop(const struct runner *runner)
+{
+	if (write(runner->lifeline, "t", 1) < 0)
+		errno = 0; /* it is gone already */
+}
+
+void runner_end(struct runner *runner, struct runner_result *ret_result)
+{
+	ssize_t n;
+
+	do
+		n = read(runner->result, ret_result, sizeof *ret_result);
+	while (n < 0 && errno == EINTR);
+	if (n != sizeof *ret_result) {
+		*ret_result = (struct runner_result){ .kind = FENCE_SETUP,
+						      .lost = true,
+						      .code = FENCE_EXIT_NOT_SET_UP,
+						      .tripped = FENCE_LIMIT_COUNT };
+		snprintf(ret_result->why, sizeof ret_result->why,
+			 "the process that holds the fence was killed");
+	}
+	fd_close(&runner->lifeline);
+	fd_close(&runner->result);
+	waitpid(runner->pid, NULL, 0);
+	runner->pid = 0;
+	/* What a killed runner leaves comes to this process, a subreaper. It ends by its own lifeline, but not
+	 * if it had not got that far. */
+	process_end_children();
+}

@@ -1,0 +1,310 @@
+/* Runs in the fence: see work.h. */
+#include "loop/run/work.h"
+
+#include "loop/run/loop_checkpoint.h"
+#include "loop/run/loop_cost.h"
+#include "loop/state/loop_folder.h"
+#include "util/fd.h"
+#include "util/mem.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+enum { CHUNK = 65536 };
+
+/* How long an agent that has said its last word may be silent before it is ended. */
+enum { AFTER_END_MS = 60000 };
+
+/* Money that is gone is gone; what can be done is to spend no more. */
+static void watch_cost(struct supervisor *sup)
+{
+	const struct loop_options *options = &sup->state.options;
+	int64_t cost = sup->run.heard.cost_nusd;
+	int64_t most = options->limits.cost_nusd;
+
+	/* With models the gateway counts, and lets nothing pass that is too much. */
+	if (sup->run.cut != SUPERVISOR_CUT_NOT || cost <= 0 ||
+	    model_access_is_set(&sup->fence.models))
+		return;
+	if ((options->budget_nusd && cost >= options->budget_nusd) ||
+	    (most && cost >= most - sup->state.spent_nusd)) {
+		sup->run.cut = SUPERVISOR_CUT_BUDGET;
+		runner_stop(&sup->run.runner);
+	}
+}
+
+static uint64_t count(int64_t tokens)
+{
+	return tokens > 0 ? (uint64_t)tokens : 0;
+}
+
+/*
+ * What tokens cost where the agent does not say it. Its report may be a sum over many requests; how large each
+ * prompt was is not known, so that the price of large ones does not hold. A model that has no price leaves
+ * the cost unknown.
+ */
+static int64_t price_tokens(const struct supervisor *sup, const struct agent_event *event)
+{
+	const char *name = *event->name ? event->name : sup->state.options.model;
+	const struct price_model *model = name ? price_find(&sup->prices, name) : NULL;
+	const struct agent_tokens *tokens = &event->tokens;
+	const struct price_use use = { .tokens = {
+					       [PRICE_INPUT] = count(tokens->input),
+					       [PRICE_OUTPUT] = count(tokens->output),
+					       [PRICE_READ] = count(tokens->cache_read),
+					       [PRICE_WRITE_5M] = count(tokens->cache_write_5m),
+					       [PRICE_WRITE_1H] = count(tokens->cache_write_1h),
+				       } };
+	struct price_model usual;
+	uint64_t cost;
+
+	if (!model)
+		return -1;
+	usual = *model;
+	usual.tier_count = 1;
+	cost = price_cost(&sup->prices, &usual, &use, NULL);
+	return cost > INT64_MAX ? INT64_MAX : (int64_t)cost;
+}
+
+static void take(const struct supervisor *sup, struct agent_summary *summary,
+		 const struct agent_event *event)
+{
+	struct agent_event priced = *event;
+
+	if (event->kind == AGENT_EVENT_tokens && event->cost_nusd < 0 && event->name)
+		priced.cost_nusd = price_tokens(sup, event);
+	agent_summary_take(summary, &priced);
+}
+
+static void hear(void *context, const struct agent_event *event)
+{
+	struct supervisor *sup = context;
+
+	take(sup, &sup->run.heard, event);
+	watch_cost(sup);
+}
+
+static void tap(void *context, const char *bytes, size_t size)
+{
+	agent_reader_feed(context, bytes, size);
+}
+
+static int output_fd(void *context)
+{
+	const struct supervisor *sup = context;
+
+	return sup->run.working ? sup->run.output.fd : -1;
+}
+
+static void serve_output(void *context, bool readable)
+{
+	struct supervisor *sup = context;
+
+	if (!readable)
+		return;
+	sup->run.said_ms = wait_set_steady_ms();
+	sink_serve(&sup->run.output);
+}
+
+static int complaints_fd(void *context)
+{
+	const struct supervisor *sup = context;
+
+	return sup->run.working ? sup->run.complaints.fd : -1;
+}
+
+static void serve_complaints(void *context, bool readable)
+{
+	struct supervisor *sup = context;
+
+	if (!readable)
+		return;
+	sup->run.said_ms = wait_set_steady_ms();
+	sink_serve(&sup->run.complaints);
+}
+
+/* When an agent has been silent for too long. */
+static int64_t silence_due_ms(void *context)
+{
+	const struct supervisor *sup = context;
+	int64_t idle_ms = sup->state.options.idle_ms;
+
+	/* Some never end after their last word; others have something in the background to wait for. */
+	if (sup->run.heard.finished && (!idle_ms || idle_ms > AFTER_END_MS))
+		idle_ms = AFTER_END_MS;
+	if (!sup->run.working || sup->run.cut || !idle_ms || sup->state.phase != LOOP_PHASE_agent)
+		return INT64_MAX;
+	return sup->run.said_ms + idle_ms;
+}
+
+static void watch_silence(void *context, bool readable)
+{
+	struct supervisor *sup = context;
+
+	(void)readable;
+	if (silence_due_ms(sup) > wait_set_steady_ms())
+		return;
+	sup->run.cut = SUPERVISOR_CUT_IDLE;
+	runner_stop(&sup->run.runner);
+}
+
+static int result_fd(void *context)
+{
+	const struct supervisor *sup = context;
+
+	return sup->run.working ? sup->run.runner.result : -1;
+}
+
+static void serve_result(void *context, bool readable)
+{
+	struct supervisor *sup = context;
+
+	sup->run.ended = sup->run.ended || readable;
+}
+
+void work_watch(struct supervisor *sup)
+{
+	const struct wait_set_watch watches[] = {
+		{ .fd = output_fd, .serve = serve_output },
+		{ .fd = complaints_fd, .serve = serve_complaints },
+		{ .due_ms = silence_due_ms, .serve = watch_silence },
+		{ .fd = result_fd, .serve = serve_result },
+	};
+
+	for (size_t i = 0; i < sizeof watches / sizeof *watches; i++) {
+		struct wait_set_watch watch = watches[i];
+
+		watch.context = sup;
+		wait_set_add(&sup->waits, &watch);
+	}
+}
+
+/* Everything that wrote is dead: what is left in the pipe is all that there is. */
+static void drain(struct sink *sink)
+{
+	while (sink->fd >= 0 && sink_serve(sink) &&
+	       poll(&(struct pollfd){ .fd = sink->fd, .events = POLLIN }, 1, 0) > 0)
+		;
+}
+
+static int start(struct supervisor *sup, const struct work *work, struct error *err)
+{
+	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)work->command, NULL };
+	AUTO_FREE char *report = mem_format("%s/%sreport.json", work->folder, work->name);
+	struct fence_spec spec = sup->fence;
+	struct ledger_options books;
+	AUTO_FREE char *day = NULL;
+	int result;
+
+	spec.project = sup->state.options.project;
+	spec.command = arguments;
+	spec.covers = sup->git.covers;
+	spec.limits[FENCE_LIMIT_TIME] = (uint64_t)work->timeout_ms;
+	spec.env = (struct list){ 0 };
+	for (size_t i = 0; i < sup->fence.env.count; i++)
+		list_add(&spec.env, sup->fence.env.items[i]);
+	if (work->session)
+		list_printf(&spec.env, "RINGFENCE_SESSION=%s", work->session);
+	if (work->login) {
+		list_printf(&spec.env, "RINGFENCE_LOGIN=%s", work->login);
+		spec.login =
+			sup->state.options.login; /* what it costs in safety is in every report */
+	}
+	spec.write = (struct fence_paths){ 0 };
+	fence_paths_add_all(&spec.write, &sup->fence.write);
+	if (work->keep) {
+		list_printf(&spec.env, "RINGFENCE_KEEP=%s", work->keep);
+		fence_paths_add(&spec.write, work->keep, "the agent's sessions");
+	}
+	if (!work->format) /* a check needs no model */
+		spec.models = (struct model_access){ 0 };
+	loop_cost_options(sup, &books, &day);
+	result = runner_start(&spec, &books, sup->lock, work->input, work->size, report,
+			      &sup->run.runner, err);
+	list_release(&spec.env);
+	fence_paths_release(&spec.write);
+	return result;
+}
+
+int work_run(struct supervisor *sup, const struct work *work, struct runner_result *ret_result,
+	     struct error *err)
+{
+	AUTO_FREE char *out = mem_format("%s/%sstdout.log", work->folder, work->name);
+	AUTO_FREE char *complaints = mem_format("%s/%sstderr.log", work->folder, work->name);
+	struct agent_reader *reader = NULL;
+
+	loop_checkpoint_run_begins(sup);
+	if (start(sup, work, err) < 0)
+		return -1;
+	sink_open(&sup->run.output, sup->run.runner.output, out);
+	sink_open(&sup->run.complaints, sup->run.runner.complaints, complaints);
+	agent_summary_init(&sup->run.heard);
+	if (work->format) {
+		reader = agent_reader_new(work->format, hear, sup);
+		if (work->session)
+			agent_reader_continue(reader, &sup->state.session_use);
+		sup->run.output.tap = tap;
+		sup->run.output.context = reader;
+	}
+	sup->run.working = true;
+	sup->run.ended = false;
+	sup->run.cut = SUPERVISOR_CUT_NOT;
+	sup->run.said_ms = wait_set_steady_ms();
+	while (!sup->run.ended)
+		supervisor_wait(sup, INT64_MAX);
+	loop_checkpoint_run_ended(sup);
+	runner_end(&sup->run.runner, ret_result);
+	drain(&sup->run.output);
+	drain(&sup->run.complaints);
+	sup->run.working = false;
+	if (reader)
+		agent_reader_end(reader);
+	agent_reader_free(reader);
+	if (work->format)
+		loop_cost_count(sup, &sup->run.heard);
+	sup->run.output.tap = NULL;
+	return 0;
+}
+
+void work_forget(struct supervisor *sup)
+{
+	sink_release(&sup->run.output);
+	sink_release(&sup->run.complaints);
+	agent_summary_release(&sup->run.heard);
+}
+
+struct recollection {
+	const struct supervisor *sup;
+	struct agent_summary *summary;
+};
+
+static void recall(void *context, const struct agent_event *event)
+{
+	const struct recollection *recollection = context;
+
+	take(recollection->sup, recollection->summary, event);
+}
+
+void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)
+{
+	const struct loop_state *state = &sup->state;
+	AUTO_FREE char *folder = loop_folder_iteration(sup->folder, state->iteration,
+						       state->attempt);
+	AUTO_FREE char *path = mem_format("%s/stdout.log", folder);
+	AUTO_FD fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct recollection recollection = { sup, ret_heard };
+	struct agent_reader *reader = agent_reader_new(state->options.agent_format, recall,
+						       &recollection);
+	AUTO_FREE char *chunk = mem_alloc(CHUNK);
+	ssize_t n;
+
+	agent_summary_init(ret_heard);
+	if (state->options.keep_session && state->session)
+		agent_reader_continue(reader, &state->session_use);
+	while (fd >= 0 && (n = read(fd, chunk, CHUNK)) > 0)
+		agent_reader_feed(reader, chunk, (size_t)n);
+	agent_reader_end(reader);
+	agent_reader_free(reader);
+	loop_cost_count(sup, ret_heard);
+}

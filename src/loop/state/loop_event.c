@@ -1,0 +1,81 @@
+/* The table of phases and events: see loop_event.h. */
+#include "loop/state/loop_event.h"
+
+#include <string.h>
+
+static const char *const phases[] = {
+#define LOOP_PHASE(name) [LOOP_PHASE_##name] = #name,
+	LOOP_PHASES(LOOP_PHASE)
+#undef LOOP_PHASE
+};
+
+static const char *const events[] = {
+#define LOOP_EVENT(name) [LOOP_EVENT_##name] = #name,
+	LOOP_EVENTS(LOOP_EVENT)
+#undef LOOP_EVENT
+};
+
+/* One more than the phase that follows, so that what is not named here cannot happen. */
+#define TO(name)          (LOOP_PHASE_##name + 1)
+#define ON(event, target) [LOOP_EVENT_##event] = TO(target)
+#define ALWAYS(phase)                                                                      \
+	ON(started, phase), ON(asked, phase), ON(changed, phase), ON(checkpointed, phase), \
+		ON(restoring, phase), ON(restored, phase)
+
+/* A loop with a work tree of its own is closed first. */
+#define ENDS ON(closing, closing), ON(finished, finished)
+
+static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {
+	[LOOP_PHASE_new] = { ON(created, baseline) },
+	[LOOP_PHASE_baseline] = { ALWAYS(baseline), ON(git, baseline), ON(checked, baseline),
+				  ON(baselined, ready), ENDS },
+	[LOOP_PHASE_ready] = { ALWAYS(ready), ON(git, ready), ON(begun, agent), ON(waits, waiting),
+			       ON(paused, paused), ENDS },
+	[LOOP_PHASE_agent] = { ALWAYS(agent), ON(git, agent), ON(imported, agent),
+			       ON(ended, checks), ON(interrupted, ready), ENDS },
+	[LOOP_PHASE_checks] = { ALWAYS(checks), ON(git, checks), ON(imported, checks),
+				ON(checked, checks), ON(continued, ready), ON(waits, waiting),
+				ON(paused, paused), ON(interrupted, ready), ENDS },
+	[LOOP_PHASE_waiting] = { ALWAYS(waiting), ON(waited, ready), ON(paused, paused), ENDS },
+	[LOOP_PHASE_paused] = { ALWAYS(paused), ON(resumed, ready), ENDS },
+	[LOOP_PHASE_closing] = { ALWAYS(closing), ON(finished, finished) },
+	[LOOP_PHASE_finished] = { ON(asked, finished), ON(changed, finished), ON(resumed, ready),
+				  ON(checkpointed, finished), ON(restoring, finished),
+				  ON(restored, finished) },
+};
+
+const char *loop_event_phase_name(enum loop_phase phase)
+{
+	return phases[phase];
+}
+
+const char *loop_event_name(enum loop_event event)
+{
+	return events[event];
+}
+
+int loop_event_find(const char *name)
+{
+	for (int i = 0; i < LOOP_EVENT_COUNT; i++)
+		if (strcmp(events[i], name) == 0)
+			return i;
+	return -1;
+}
+
+int loop_event_next(enum loop_phase phase, enum loop_event event)
+{
+	return (int)table[phase][event] - 1;
+}
+
+bool loop_event_can_wait(enum loop_event event)
+{
+	static const bool can[LOOP_EVENT_COUNT] = {
+		[LOOP_EVENT_started] = true,      [LOOP_EVENT_checked] = true,
+		[LOOP_EVENT_baselined] = true,    [LOOP_EVENT_interrupted] = true,
+		[LOOP_EVENT_continued] = true,    [LOOP_EVENT_waited] = true,
+		[LOOP_EVENT_checkpointed] = true, [LOOP_EVENT_git] = true,
+		[LOOP_EVENT_imported] = true,
+	};
+
+	return can[event];
+}

@@ -1,0 +1,130 @@
+/* The folders of loops: see loop_folder.h. */
+#include "loop/state/loop_folder.h"
+
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/state_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+char *loop_folder_loops(const char *state, struct error *err)
+{
+	char *loops = path_join(state, "loops");
+
+	if (state_folder_make(loops, 0700) == 0)
+		return loops;
+	error_sys(err, "make '%s'", loops);
+	free(loops);
+	return NULL;
+}
+
+/* Day, time, and four letters: it sorts, it can be typed, and two at once differ. */
+static char *new_id(void)
+{
+	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
+	unsigned char random[4] = { 0 };
+	time_t now = time(NULL);
+	struct tm parts;
+	char day[32];
+
+	if (getrandom(random, sizeof random, 0) < 0)
+		random[0] = (unsigned char)getpid();
+	gmtime_r(&now, &parts);
+	strftime(day, sizeof day, "%Y%m%d-%H%M%S", &parts);
+	return mem_format("%s-%c%c%c%c", day, letters[random[0] % (sizeof letters - 1)],
+			  letters[random[1] % (sizeof letters - 1)],
+			  letters[random[2] % (sizeof letters - 1)],
+			  letters[random[3] % (sizeof letters - 1)]);
+}
+
+int loop_folder_new(const char *loops, char **ret_id, char **ret_folder, struct error *err)
+{
+	for (int tries = 0; tries < 100; tries++) {
+		AUTO_FREE char *id = new_id();
+		AUTO_FREE char *folder = path_join(loops, id);
+
+		if (mkdir(folder, 0700) == 0) {
+			*ret_id = id;
+			*ret_folder = folder;
+			id = folder = NULL;
+			return 0;
+		}
+		if (errno != EEXIST)
+			return error_sys(err, "make '%s'", folder);
+	}
+	return error_set(err, "no free name for a loop in '%s'", loops);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int loop_folder_list(const char *loops, struct list *ret_ids, struct error *err)
+{
+	DIR *dir = opendir(loops);
+
+	if (!dir)
+		return error_sys(err, "read '%s'", loops);
+	for (struct dirent *entry; (entry = readdir(dir));)
+		if (entry->d_name[0] != '.')
+			list_add(ret_ids, entry->d_name);
+	closedir(dir);
+	if (ret_ids->count)
+		qsort(ret_ids->items, ret_ids->count, sizeof *ret_ids->items, by_name);
+	return 0;
+}
+
+char *loop_folder_state(const char *folder)
+{
+	return strndup(folder, strlen(folder) - strlen(path_name(folder)) - strlen("/loops/"));
+}
+
+char *loop_folder_iteration(const char *folder, unsigned int iteration, unsigned int attempt)
+{
+	return attempt > 1 ? mem_format("%s/iterations/%u.%u", folder, iteration, attempt)
+			   : mem_format("%s/iterations/%u", folder, iteration);
+}
+
+int loop_folder_lock(const char *folder, struct error *err)
+{
+	AUTO_FREE char *path = path_join(folder, "lock");
+	AUTO_FD fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return error_sys(err, "open '%s'", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return error_sys(err, "lock '%s'", path);
+	return fd_steal(&fd);
+}
+
+bool loop_folder_is_locked(const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "lock");
+	AUTO_FD fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0;
+}
+
+int loop_folder_write(const char *folder, const char *name, const char *text, size_t size,
+		      struct error *err)
+{
+	AUTO_FREE char *path = path_join(folder, name);
+	AUTO_FREE char *draft = mem_format("%s/.%s.new", folder, name);
+	AUTO_FD fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0 || fd_write_all(fd, text, size) < 0 || rename(draft, path) < 0)
+		return error_sys(err, "write '%s'", path);
+	return 0;
+}

@@ -1,0 +1,234 @@
+/* Files of a loop: see loop_report.h. */
+#include "loop/state/loop_report.h"
+
+#include "fence/fence_spec.h"
+#include "loop/state/loop_folder.h"
+#include "util/buffer.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Room for the last sentence on a full disk. */
+#define RESERVE ".reserve"
+enum { RESERVE_BYTES = 8192, MOST_NAMED = 3, OBJECTIVE_BYTES = 1000 };
+
+static json_t *limits_json(const struct loop_options *options)
+{
+	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "iterations",
+			 (int)options->limits.iterations, "time_s",
+			 (json_int_t)options->limits.total_s, "cost_nusd",
+			 (json_int_t)options->limits.cost_nusd, "warn_cost_nusd",
+			 (json_int_t)options->limits.cost_warning_nusd, "timeout_ms",
+			 (json_int_t)options->timeout_ms, "idle_ms", (json_int_t)options->idle_ms,
+			 "check_timeout_ms", (json_int_t)options->check_timeout_ms, "budget_nusd",
+			 (json_int_t)options->budget_nusd);
+}
+
+static json_t *weaker_json(const struct loop_state *state)
+{
+	static const struct {
+		unsigned int bit;
+		const char *name;
+	} parts[] = {
+		{ FENCE_WEAKER_NO_FENCE, "no fence" },
+		{ FENCE_WEAKER_LANDLOCK, "landlock" },
+		{ FENCE_WEAKER_ABSTRACT_SOCKETS, "abstract-sockets" },
+	};
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		if (state->weaker & parts[i].bit)
+			json_array_append_new(list, json_string(parts[i].name));
+	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
+		if (state->weaker_limits & 1U << i)
+			json_array_append_new(list,
+					      json_string(fence_limit_name((enum fence_limit)i)));
+	return list;
+}
+
+/* A text may be long, and this is written often: its beginning is enough to know it by. */
+static json_t *beginning(const char *text)
+{
+	return loop_report_bytes(text, text_first(text, strlen(text), OBJECTIVE_BYTES));
+}
+
+json_t *loop_report_loop(const char *id, const struct loop_state *state, bool alive,
+			 int64_t heartbeat_ms)
+{
+	json_t *value =
+		json_pack("{s:s, s:s?, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:s?, s:o, s:s?}",
+			  "id", id, "project",
+			  state->options.origin ? state->options.origin : state->options.project,
+			  "status", loop_state_status(state, alive), "phase",
+			  loop_event_phase_name(state->phase), "iteration", (int)state->iteration,
+			  "used", (int)state->used, "spent_nusd", (json_int_t)state->spent_nusd,
+			  "limits", limits_json(&state->options), "completion",
+			  (int)state->completion, "confidence", (int)state->confidence, "mechanism",
+			  *state->mechanism ? state->mechanism : NULL, "weaker", weaker_json(state),
+			  "reason", state->reason);
+	json_object_set_new(value, "checkpoint",
+			    state->checkpoint < 0 ? json_null()
+						  : json_integer((json_int_t)state->checkpoint));
+	if (state->checkpoint_error)
+		json_object_set_new(value, "checkpoint_error",
+				    loop_report_text(state->checkpoint_error));
+
+	json_object_set_new(value, "worktree",
+			    state->options.work_tree ? loop_report_text(state->options.work_tree)
+						     : json_null());
+	if (state->uncommitted)
+		json_object_set_new(value, "uncommitted", loop_report_text(state->uncommitted));
+	if (state->git_mode)
+		json_object_set_new(value, "git",
+				    json_pack("{s:s, s:s?, s:s?, s:s?, s:s?}", "mode",
+					      state->git_mode, "why", state->git_why, "ref",
+					      state->git_ref, "commit", state->git_commit, "error",
+					      state->git_error));
+	json_object_set_new(value, "agent",
+			    state->options.agent ? json_string(state->options.agent) : json_null());
+	/* What it costs in safety is said wherever the loop is. */
+	if (state->options.login)
+		json_object_set_new(value, "login_in_fence",
+				    loop_report_text(state->options.login));
+	if (state->options.record)
+		json_object_set_new(value, "record", loop_report_text(state->options.record));
+	if (state->not_recorded)
+		json_object_set_new(value, "not_recorded", loop_report_text(state->not_recorded));
+	if (state->options.replay)
+		json_object_set_new(value, "replay", loop_report_text(state->options.replay));
+	json_object_set_new(value, "objective",
+			    state->options.objective ? beginning(state->options.objective)
+						     : json_null());
+	json_object_set_new(value, "created_at", json_integer(state->created_ms / 1000));
+	if (state->phase == LOOP_PHASE_waiting)
+		json_object_set_new(value, "waits_until",
+				    json_integer(state->wait_until_ms / 1000));
+	json_object_set_new(value, "asked",
+			    state->wish == LOOP_WISH_NONE    ? json_null()
+			    : state->wish == LOOP_WISH_PAUSE ? json_string("pause")
+							     : json_string("abort"));
+	json_object_set_new(value, "supervisor_pid",
+			    alive ? json_integer(state->supervisor) : json_null());
+	json_object_set_new(value, "last_heartbeat",
+			    heartbeat_ms ? json_integer(heartbeat_ms / 1000) : json_null());
+	return value;
+}
+
+json_t *loop_report_text(const char *text)
+{
+	return loop_report_bytes(text, strlen(text));
+}
+
+json_t *loop_report_bytes(const char *bytes, size_t size)
+{
+	AUTO_BUFFER struct buffer quoted = BUFFER_INIT(8 << 20);
+
+	text_json_bytes(&quoted, bytes, size);
+
+	json_t *value = json_loads(buffer_text(&quoted), JSON_DECODE_ANY, NULL);
+
+	return value ? value : json_string("");
+}
+
+int64_t loop_report_heartbeat_ms(const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "state.json");
+	json_t *value = json_load_file(path, 0, NULL);
+	json_int_t seconds = json_integer_value(json_object_get(value, "last_heartbeat"));
+
+	json_decref(value);
+	return (int64_t)seconds * 1000;
+}
+
+int loop_report_json(const char *folder, const char *name, json_t *value, struct error *err)
+{
+	AUTO_FREE char *text = json_dumps(value, JSON_INDENT(2));
+
+	if (!text)
+		return error_set(err, "'%s' could not be written as JSON", name);
+	return loop_folder_write(folder, name, text, strlen(text), err);
+}
+
+/* The first few of a list, with some of their keys. */
+static json_t *first_of(const json_t *list, size_t most, const char *const *keys)
+{
+	json_t *some = json_array();
+	size_t index;
+	json_t *entry;
+
+	json_array_foreach(list, index, entry)
+	{
+		json_t *part = json_object();
+
+		for (size_t i = 0; keys[i]; i++)
+			json_object_set(part, keys[i], json_object_get(entry, keys[i]));
+		json_array_append_new(some, part);
+		if (index + 1 == most)
+			break;
+	}
+	return some;
+}
+
+void loop_report_add_found(const char *folder, const char *name, json_t *data)
+{
+	static const char *const kept[] = { "path", "reason", "kept", NULL };
+	static const char *const denied[] = { "kind", "target", "count", NULL };
+	AUTO_FREE char *path = mem_format("%s/%sreport.json", folder, name);
+	json_t *report = json_load_file(path, 0, NULL);
+	json_t *total = json_object_get(report, "quarantined_total");
+	json_t *denials = json_object_get(report, "denials");
+
+	if (json_integer_value(total) > 0) {
+		json_object_set(data, "quarantined", total);
+		json_object_set_new(data, "put_aside",
+				    first_of(json_object_get(report, "quarantined"), MOST_NAMED,
+					     kept));
+	}
+	if (json_array_size(denials))
+		json_object_set_new(data, "denied", first_of(denials, MOST_NAMED, denied));
+	json_decref(report);
+}
+
+int loop_report_state(const char *folder, const struct loop_state *state, int64_t now_ms,
+		      struct error *err)
+{
+	json_t *value = loop_report_loop(path_name(folder), state, true, now_ms);
+	int result = loop_report_json(folder, "state.json", value, err);
+
+	json_decref(value);
+	return result;
+}
+
+int loop_report_survey(const char *folder, const char *name, const struct survey *survey,
+		       struct error *err)
+{
+	json_t *value = json_pack("{s:I, s:I, s:I, s:s, s:o}", "files", (json_int_t)survey->files,
+				  "bytes", (json_int_t)survey->bytes, "changed",
+				  (json_int_t)survey->changed, "tree", survey->tree, "head",
+				  loop_report_text(survey->head));
+	int result = loop_report_json(folder, name, value, err);
+
+	json_decref(value);
+	return result;
+}
+
+void loop_report_trouble(const char *folder, const char *why)
+{
+	AUTO_FREE char *path = path_join(folder, "trouble.txt");
+	AUTO_FREE char *reserve = path_join(folder, RESERVE);
+	static const char room[RESERVE_BYTES];
+	struct error ignored;
+
+	if (!why) {
+		unlink(path);
+		if (access(reserve, F_OK) < 0)
+			loop_folder_write(folder, RESERVE, room, sizeof room, &ignored);
+	} else if (loop_folder_write(folder, "trouble.txt", why, strlen(why), &ignored) < 0) {
+		unlink(reserve);
+		loop_folder_write(folder, "trouble.txt", why, strlen(why), &ignored);
+	}
+}

@@ -1,0 +1,469 @@
+/* The state of a loop: see loop_state.h. */
+#include "loop/state/loop_state.h"
+
+#include "util/jsonget.h"
+#include "util/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void replace(char **target, const char *value)
+{
+	free(*target);
+	*target = value ? mem_dup(value) : NULL;
+}
+
+void loop_state_init(struct loop_state *state)
+{
+	*state = (struct loop_state){ .phase = LOOP_PHASE_new, .checkpoint = -1 };
+	for (int i = 0; i < BREAKER_COUNT; i++)
+		breaker_init(&state->breakers[i], (enum breaker_kind)i);
+}
+
+static void release_checks(struct loop_state *state)
+{
+	for (size_t i = 0; state->checks && i < state->options.checks.count; i++)
+		free(state->checks[i].excerpt);
+	free(state->checks);
+	state->checks = NULL;
+}
+
+void loop_state_release(struct loop_state *state)
+{
+	release_checks(state);
+	list_release(&state->options.checks);
+	json_decref(state->config);
+	json_decref(state->closing);
+	free(state->final);
+	free(state->unreached);
+	free(state->status);
+	free(state->reason);
+	free(state->checkpoint_error);
+	free(state->git_mode);
+	free(state->git_why);
+	free(state->git_ref);
+	free(state->git_commit);
+	free(state->git_error);
+	free(state->uncommitted);
+	free(state->not_recorded);
+	free(state->session);
+	for (int i = 0; i < LOOP_REFLECTIONS; i++)
+		free(state->reflections[i]);
+	*state = (struct loop_state){ 0 };
+}
+
+/* How the last run in the fence was made. */
+static void take_fence(struct loop_state *state, const json_t *data)
+{
+	const char *mechanism = jsonget_string(data, "mechanism");
+
+	snprintf(state->mechanism, sizeof state->mechanism, "%s", mechanism ? mechanism : "");
+	state->weaker = (uint32_t)jsonget_number(data, "weaker");
+	state->weaker_limits = (uint32_t)jsonget_number(data, "weaker_limits");
+}
+
+static int take_checked(struct loop_state *state, const json_t *data, struct error *err)
+{
+	size_t index = (size_t)jsonget_number(data, "index");
+	const char *signature = jsonget_string(data, "signature");
+	struct loop_state_check *check;
+
+	if (index != state->checks_done || index >= state->options.checks.count)
+		return error_set(err, "the journal has a check that was not asked for");
+	check = &state->checks[index];
+	replace(&check->excerpt, jsonget_string(data, "excerpt"));
+	check->ran = true;
+	check->code = (int)jsonget_number(data, "code");
+	check->passed = jsonget_flag(data, "passed");
+	check->vacuous = jsonget_flag(data, "vacuous");
+	check->counted = jsonget_flag(data, "counted");
+	check->tests_passed = jsonget_number(data, "tests_passed");
+	check->tests_failed = jsonget_number(data, "tests_failed");
+	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
+	check->again = state->phase == LOOP_PHASE_checks;
+	state->checks_done++;
+	take_fence(state, data);
+	return 0;
+}
+
+static void take_baseline(struct loop_state *state)
+{
+	for (size_t i = 0; i < state->options.checks.count; i++) {
+		struct loop_state_check *check = &state->checks[i];
+
+		check->held_before = check->passed && !check->vacuous;
+		check->signature_before = check->signature;
+	}
+}
+
+/* An id that can be handed on; anything else is forgotten. */
+static bool is_session(const char *session)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789._:-";
+	size_t size = strlen(session);
+
+	return size > 0 && size <= LOOP_SESSION_BYTES && session[0] != '-' &&
+	       strspn(session, allowed) == size;
+}
+
+static void add_to(int64_t *sum, int64_t part)
+{
+	if (part > 0)
+		*sum = *sum > INT64_MAX - part ? INT64_MAX : *sum + part;
+}
+
+static void add_use(struct agent_totals *use, const json_t *data)
+{
+	const json_t *tokens = json_object_get(data, "tokens");
+
+	/* By the agent's own count, with which it goes on. */
+	add_to(&use->cost_nusd,
+	       jsonget_number(data, json_object_get(data, "agent_cost_nusd") ? "agent_cost_nusd"
+									     : "cost_nusd"));
+	add_to(&use->tokens.input, jsonget_number(tokens, "input"));
+	add_to(&use->tokens.output, jsonget_number(tokens, "output"));
+	add_to(&use->tokens.cache_read, jsonget_number(tokens, "cache_read"));
+	add_to(&use->tokens.cache_write_5m, jsonget_number(tokens, "cache_write_5m"));
+	add_to(&use->tokens.cache_write_1h, jsonget_number(tokens, "cache_write_1h"));
+	add_to(&use->tokens.reasoning, jsonget_number(tokens, "reasoning"));
+}
+
+/* What the agent of a try has spent, and its session. */
+static void take_heard(struct loop_state *state, const json_t *data)
+{
+	int64_t cost = jsonget_number(data, "cost_nusd");
+	const char *session = jsonget_string(data, "session");
+
+	if (cost > 0)
+		state->spent_nusd = state->spent_nusd > INT64_MAX - cost ? INT64_MAX
+									 : state->spent_nusd + cost;
+	if (!session || !is_session(session))
+		return;
+	if (!state->session || strcmp(state->session, session) != 0)
+		state->session_use = (struct agent_totals){ 0 };
+	replace(&state->session, session);
+	add_use(&state->session_use, data);
+}
+
+uint64_t loop_state_period(const struct loop_state *state)
+{
+	return (uint64_t)state->iteration << 32 | state->attempt;
+}
+
+static void take_ended(struct loop_state *state, const json_t *data)
+{
+	state->settled_before = state->settled;
+	state->settled = loop_state_period(state);
+	state->facts = (struct failure_facts){
+		.exit_code = (int)jsonget_number(data, "code"),
+		.signal = (int)jsonget_number(data, "signal"),
+		.timed_out = jsonget_flag(data, "timed_out"),
+		.idle = jsonget_flag(data, "idle"),
+		.denials = (uint32_t)jsonget_number(data, "denials"),
+		.output_bytes = (uint64_t)jsonget_number(data, "output_bytes"),
+		.has_result = jsonget_flag(data, "finished"),
+		.result_error = jsonget_flag(data, "finished") && !jsonget_flag(data, "ok"),
+		.reported = failure_from_stream(jsonget_string(data, "error")),
+		.reset_at = jsonget_number(data, "reset_at"),
+	};
+	take_heard(state, data);
+	replace(&state->final, jsonget_string(data, "final"));
+	replace(&state->unreached, jsonget_string(data, "unreached"));
+	/* A gap stays one, whatever is recorded behind it. */
+	if (jsonget_string(data, "not_recorded"))
+		replace(&state->not_recorded, jsonget_string(data, "not_recorded"));
+	state->checks_done = 0;
+	take_fence(state, data);
+}
+
+json_t *loop_state_breakers_json(const struct breaker *breakers)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < BREAKER_COUNT; i++) {
+		char signature[20];
+
+		snprintf(signature, sizeof signature, "%016llx",
+			 (unsigned long long)breakers[i].signature);
+		json_array_append_new(list,
+				      json_pack("{s:i, s:i, s:i, s:s, s:I}", "state",
+						(int)breakers[i].state, "count",
+						(int)breakers[i].count, "tripped",
+						(int)breakers[i].tripped, "signature", signature,
+						"opened_at", (json_int_t)breakers[i].opened_at));
+	}
+	return list;
+}
+
+static void take_breakers(struct loop_state *state, const json_t *list)
+{
+	size_t index;
+	json_t *entry;
+
+	json_array_foreach(list, index, entry)
+	{
+		const char *signature = jsonget_string(entry, "signature");
+
+		if (index >= BREAKER_COUNT)
+			break;
+		state->breakers[index].state = (uint32_t)jsonget_number(entry, "state");
+		state->breakers[index].count = (uint32_t)jsonget_number(entry, "count");
+		state->breakers[index].tripped = (uint32_t)jsonget_number(entry, "tripped");
+		state->breakers[index].signature = signature ? strtoull(signature, NULL, 16) : 0;
+		state->breakers[index].opened_at = jsonget_number(entry, "opened_at");
+	}
+}
+
+json_t *loop_state_snapshot_json(const struct progress_snapshot *snapshot)
+{
+	char tree[2 * PROGRESS_TREE_SIZE + 1];
+
+	for (int i = 0; i < PROGRESS_TREE_SIZE; i++)
+		snprintf(tree + 2 * i, 3, "%02x", snapshot->tree[i]);
+	return json_pack("{s:s, s:i, s:i, s:i, s:I}", "tree", tree, "files_changed",
+			 (int)snapshot->files_changed, "boxes_ticked", (int)snapshot->boxes_ticked,
+			 "checks_passing", (int)snapshot->checks_passing, "tests_passing",
+			 (json_int_t)snapshot->tests_passing);
+}
+
+static void take_snapshot(struct loop_state *state, const json_t *data)
+{
+	struct progress_snapshot snapshot = {
+		.files_changed = (uint32_t)jsonget_number(data, "files_changed"),
+		.boxes_ticked = (uint32_t)jsonget_number(data, "boxes_ticked"),
+		.checks_passing = (uint32_t)jsonget_number(data, "checks_passing"),
+		.tests_passing = jsonget_number(data, "tests_passing"),
+	};
+	const char *tree = jsonget_string(data, "tree");
+
+	if (!tree || strlen(tree) != 2 * PROGRESS_TREE_SIZE)
+		return;
+	for (int i = 0; i < PROGRESS_TREE_SIZE; i++) {
+		char byte[3] = { tree[2 * i], tree[2 * i + 1], '\0' };
+
+		snapshot.tree[i] = (unsigned char)strtoul(byte, NULL, 16);
+	}
+	memmove(state->earlier + 1, state->earlier, (LOOP_EARLIER - 1) * sizeof *state->earlier);
+	state->earlier[0] = snapshot;
+	if (state->earlier_count < LOOP_EARLIER)
+		state->earlier_count++;
+}
+
+/* What every decision carries on. */
+static void take_decision(struct loop_state *state, const json_t *data)
+{
+	const char *reflection = jsonget_string(data, "reflection");
+
+	take_breakers(state, json_object_get(data, "breakers"));
+	if (json_object_get(data, "warned"))
+		state->warned = jsonget_flag(data, "warned");
+	if (!json_object_get(data, "used")) /* a limit or a person ended it between iterations */
+		return;
+	state->used = (uint32_t)jsonget_number(data, "used");
+	state->waits = (uint32_t)jsonget_number(data, "waits");
+	state->completion = (uint32_t)jsonget_number(data, "completion");
+	state->confidence = (uint32_t)jsonget_number(data, "confidence");
+	take_snapshot(state, json_object_get(data, "snapshot"));
+	if (!reflection || !*reflection)
+		return;
+	free(state->reflections[LOOP_REFLECTIONS - 1]);
+	memmove(state->reflections + 1, state->reflections,
+		(LOOP_REFLECTIONS - 1) * sizeof *state->reflections);
+	state->reflections[0] = mem_dup(reflection);
+}
+
+static void reset_breakers(struct loop_state *state)
+{
+	for (int i = 0; i < BREAKER_COUNT; i++)
+		breaker_reset(&state->breakers[i]);
+}
+
+/* A decision, by the guard or by a person. A wish outlives all but what grants it: a pause that is found
+ * necessary meanwhile does not undo an abort. */
+static void take_turn(struct loop_state *state, enum loop_event event, const json_t *data)
+{
+	take_decision(state, data);
+	take_heard(state, data);
+	state->wait_until_ms = jsonget_number(data, "until_ms");
+	state->fence_failed = jsonget_flag(data, "fence_failed");
+	state->refused = jsonget_flag(data, "refused");
+	if (event == LOOP_EVENT_paused && state->wish == LOOP_WISH_PAUSE)
+		state->wish = LOOP_WISH_NONE;
+	replace(&state->reason, jsonget_string(data, "reason"));
+	replace(&state->status, jsonget_string(data, "status"));
+}
+
+/* A loop that was closed before has taken the decision already; only its words may be others. */
+static void take_end(struct loop_state *state, const json_t *data)
+{
+	if (state->phase != LOOP_PHASE_closing)
+		take_turn(state, LOOP_EVENT_finished, data);
+	state->wish = LOOP_WISH_NONE;
+	replace(&state->reason, jsonget_string(data, "reason"));
+	replace(&state->status, jsonget_string(data, "status"));
+	replace(&state->uncommitted, jsonget_string(data, "uncommitted"));
+	json_decref(state->closing);
+	state->closing = NULL;
+}
+
+static void take_wish(struct loop_state *state, const char *wish)
+{
+	if (wish && strcmp(wish, "reset") == 0)
+		reset_breakers(state);
+	else if (wish && strcmp(wish, "abort") == 0)
+		state->wish = LOOP_WISH_ABORT;
+	else if (wish && strcmp(wish, "pause") == 0 && state->wish == LOOP_WISH_NONE)
+		state->wish = LOOP_WISH_PAUSE;
+}
+
+static int take_data(struct loop_state *state, enum loop_event event, const json_t *data,
+		     struct error *err)
+{
+	switch (event) {
+	case LOOP_EVENT_created:
+		return loop_options_read(json_object_get(data, "config"), state, err);
+	case LOOP_EVENT_checked:
+		return take_checked(state, data, err);
+	case LOOP_EVENT_baselined:
+		take_baseline(state);
+		take_snapshot(state, json_object_get(data, "snapshot"));
+		break;
+	case LOOP_EVENT_begun:
+		state->iteration = (uint32_t)jsonget_number(data, "iteration");
+		state->attempt = (uint32_t)jsonget_number(data, "attempt");
+		break;
+	case LOOP_EVENT_ended:
+		take_ended(state, data);
+		break;
+	case LOOP_EVENT_interrupted:
+		/* It is done again, even if only its checks were cut off. */
+		if (state->settled == loop_state_period(state))
+			state->settled = state->settled_before;
+		take_turn(state, event, data);
+		break;
+	case LOOP_EVENT_continued:
+	case LOOP_EVENT_waits:
+	case LOOP_EVENT_paused:
+		take_turn(state, event, data);
+		break;
+	case LOOP_EVENT_closing:
+		take_turn(state, event, data);
+		json_decref(state->closing);
+		state->closing = json_deep_copy(data);
+		break;
+	case LOOP_EVENT_finished:
+		take_end(state, data);
+		break;
+	case LOOP_EVENT_resumed:
+		replace(&state->uncommitted, NULL);
+		replace(&state->reason, NULL);
+		replace(&state->status, NULL);
+		state->wish = LOOP_WISH_NONE;
+		state->fence_failed = false;
+		state->refused = false;
+		reset_breakers(state);
+		break;
+	case LOOP_EVENT_asked:
+		take_wish(state, jsonget_string(data, "wish"));
+		break;
+	case LOOP_EVENT_changed:
+		if (json_object_get(data, "warn_cost_nusd"))
+			state->warned = false; /* of this level nobody has been */
+		loop_options_change(data, state);
+		state->rested_ms += jsonget_number(data, "down_ms");
+		break;
+	case LOOP_EVENT_started:
+		state->supervisor = (pid_t)jsonget_number(data, "pid");
+		state->rested_ms += jsonget_number(data, "down_ms");
+		break;
+	case LOOP_EVENT_checkpointed:
+		replace(&state->checkpoint_error, jsonget_string(data, "error"));
+		if (!state->checkpoint_error)
+			state->checkpoint = jsonget_number(data, "number");
+		break;
+	case LOOP_EVENT_restored: /* what was there before it is a checkpoint, too */
+		state->checkpoint = jsonget_number(data, "saved");
+		break;
+	case LOOP_EVENT_git:
+		replace(&state->git_mode, jsonget_string(data, "mode"));
+		replace(&state->git_why, jsonget_string(data, "why"));
+		break;
+	case LOOP_EVENT_imported:
+		replace(&state->git_error, jsonget_string(data, "error"));
+		if (jsonget_string(data, "ref")) {
+			replace(&state->git_ref, jsonget_string(data, "ref"));
+			replace(&state->git_commit, jsonget_string(data, "commit"));
+		}
+		break;
+	case LOOP_EVENT_restoring:
+	case LOOP_EVENT_waited:
+	case LOOP_EVENT_COUNT:
+		break;
+	}
+	return 0;
+}
+
+int loop_state_take(struct loop_state *state, const struct journal_event *event, struct error *err)
+{
+	int kind = loop_event_find(event->kind);
+	int next = kind < 0 ? -1 : loop_event_next(state->phase, (enum loop_event)kind);
+	json_t *data = json_loads(event->data, 0, NULL);
+	int result = -1;
+
+	if (!json_is_object(data))
+		error_set(err, "event %lld of the journal is malformed", (long long)event->seq);
+	else if (next < 0)
+		error_set(err, "event %lld of the journal, '%s', cannot happen in the phase '%s'",
+			  (long long)event->seq, event->kind, loop_event_phase_name(state->phase));
+	else
+		result = take_data(state, (enum loop_event)kind, data, err);
+	json_decref(data);
+	if (result < 0)
+		return -1;
+	if ((int)state->phase != next) {
+		if (state->phase == LOOP_PHASE_paused || state->phase == LOOP_PHASE_finished)
+			state->rested_ms += event->at_ms - state->phase_ms;
+		state->phase_ms = event->at_ms;
+		state->checks_done = next == LOOP_PHASE_checks ? state->checks_done : 0;
+	}
+	if (kind == LOOP_EVENT_created)
+		state->created_ms = event->at_ms;
+	state->phase = (enum loop_phase)next;
+	state->last_seq = event->seq;
+	return 0;
+}
+
+static int take_event(void *context, const struct journal_event *event, struct error *err)
+{
+	return loop_state_take(context, event, err);
+}
+
+int loop_state_read(struct journal *store, struct loop_state *ret_state, struct error *err)
+{
+	loop_state_init(ret_state);
+	return journal_each(store, 0, take_event, ret_state, err);
+}
+
+const char *loop_state_status(const struct loop_state *state, bool alive)
+{
+	switch (state->phase) {
+	case LOOP_PHASE_new:
+	case LOOP_PHASE_baseline:
+		return alive ? "starting" : "interrupted";
+	case LOOP_PHASE_ready:
+	case LOOP_PHASE_agent:
+	case LOOP_PHASE_checks:
+	case LOOP_PHASE_closing:
+		return alive ? "running" : "interrupted";
+	case LOOP_PHASE_waiting:
+		return alive ? "waiting" : "interrupted";
+	case LOOP_PHASE_paused:
+		return "paused";
+	case LOOP_PHASE_finished:
+	case LOOP_PHASE_COUNT:
+		break;
+	}
+	return state->status ? state->status : "failed";
+}

@@ -1,0 +1,119 @@
+/* What a loop is asked to do, as its first event says it: see loop_state.h. */
+#include "loop/state/loop_state.h"
+
+#include "util/jsonget.h"
+#include "util/mem.h"
+
+#include <string.h>
+
+/* What is not said stays as it is, here and below. */
+static void read_number(const json_t *config, const char *key, int64_t *number)
+{
+	const json_t *value = json_object_get(config, key);
+
+	if (value)
+		*number = (int64_t)json_integer_value(value);
+}
+
+static void read_count(const json_t *config, const char *key, uint32_t *count)
+{
+	int64_t number = *count;
+
+	read_number(config, key, &number);
+	*count = (uint32_t)number;
+}
+
+static void read_flag(const json_t *config, const char *key, bool *flag)
+{
+	const json_t *value = json_object_get(config, key);
+
+	if (value)
+		*flag = json_is_true(value);
+}
+
+void loop_options_change(const json_t *config, struct loop_state *state)
+{
+	static const char *const breakers[BREAKER_COUNT] = {
+		[BREAKER_ERRORS] = "max_errors",
+		[BREAKER_SAME_ERROR] = "max_same_error",
+		[BREAKER_NO_PROGRESS] = "max_no_progress",
+		[BREAKER_INTERRUPTED] = "max_interrupted",
+	};
+	struct loop_options *options = &state->options;
+	struct decision_limits *limits = &options->limits;
+	bool checkpoints = !options->checkpoints_off;
+	int64_t total_ms = limits->total_s * 1000;
+	int64_t git = options->git;
+
+	for (int i = 0; i < BREAKER_COUNT; i++)
+		read_count(config, breakers[i], &state->breakers[i].open_at);
+	read_flag(config, "checkpoints", &checkpoints);
+	read_flag(config, "checkpoint_ignored", &options->checkpoint_ignored);
+	read_number(config, "checkpoint_ms", &options->checkpoint_ms);
+	read_number(config, "checkpoint_bytes", &options->checkpoint_bytes);
+	read_number(config, "checkpoint_age_ms", &options->checkpoint_age_ms);
+	read_number(config, "git", &git);
+	read_number(config, "git_bytes", &options->git_bytes);
+	read_number(config, "loop_disk_bytes", &options->loop_disk_bytes);
+	read_number(config, "min_free_bytes", &options->min_free_bytes);
+	read_count(config, "max_iterations", &limits->iterations);
+	read_number(config, "max_time_ms", &total_ms);
+	read_number(config, "max_cost_nusd", &limits->cost_nusd);
+	read_number(config, "warn_cost_nusd", &limits->cost_warning_nusd);
+	read_flag(config, "pause_on_warning", &limits->pause_on_warning);
+	read_number(config, "budget_nusd", &options->budget_nusd);
+	read_number(config, "daily_nusd", &options->daily_nusd);
+	read_number(config, "timeout_ms", &options->timeout_ms);
+	read_number(config, "check_timeout_ms", &options->check_timeout_ms);
+	read_number(config, "idle_ms", &options->idle_ms);
+	options->checkpoints_off = !checkpoints;
+	options->git = git > 0;
+	limits->total_s = total_ms / 1000;
+}
+
+int loop_options_read(json_t *config, struct loop_state *state, struct error *err)
+{
+	struct loop_options *options = &state->options;
+	const char *format = jsonget_string(config, "agent_format");
+	const char *session = jsonget_string(config, "session");
+	size_t index;
+	json_t *check;
+
+	if (!jsonget_string(config, "project") || !jsonget_string(config, "objective") ||
+	    !jsonget_string(config, "agent_command") ||
+	    !json_is_object(json_object_get(config, "fence")))
+		return error_set(err, "the journal does not say what the loop is to do");
+	if (format && !agent_format_find(format))
+		return error_set(
+			err, "the journal asks for the agent format '%.100s', which is not known",
+			format);
+	state->config = json_incref(config);
+	options->project = jsonget_string(config, "project");
+	options->origin = jsonget_string(config, "origin");
+	options->work_tree = jsonget_string(config, "work_tree");
+	options->objective = jsonget_string(config, "objective");
+	options->agent_command = jsonget_string(config, "agent_command");
+	options->agent = jsonget_string(config, "agent") ? jsonget_string(config, "agent")
+							 : "command";
+	options->agent_format = agent_format_find(format ? format : "plain");
+	options->model = jsonget_string(config, "model");
+	options->login = jsonget_string(config, "login");
+	options->record = jsonget_string(config, "record");
+	options->replay = jsonget_string(config, "replay");
+	options->prices = jsonget_string(config, "prices");
+	options->sessions = jsonget_string(config, "sessions");
+	options->keep_session = session && strcmp(session, "continue") == 0;
+	options->promise = jsonget_string(config, "promise");
+	options->tasks = jsonget_string(config, "tasks");
+	options->fence = json_object_get(config, "fence");
+	options->checkpoints_off = true; /* of a journal that knows none */
+	options->limits = DECISION_LIMITS_DEFAULT;
+	loop_options_change(config, state);
+	json_array_foreach(json_object_get(config, "checks"), index,
+			   check) if (json_is_string(check))
+		list_add(&options->checks, json_string_value(check));
+	options->check_found = json_is_true(json_object_get(config, "check_found")) &&
+			       options->checks.count == 1;
+	state->checks = mem_zero((options->checks.count + 1) * sizeof *state->checks);
+	return 0;
+}

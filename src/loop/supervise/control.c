@@ -1,0 +1,155 @@
+/* Talking to a supervisor: see control.h. */
+#include "loop/supervise/control.h"
+
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum { ANSWER_MS = 10000 };
+
+static const char *const names[] = {
+#define CONTROL_REQUEST(name) [CONTROL_REQUEST_##name] = #name,
+	CONTROL_REQUESTS(CONTROL_REQUEST)
+#undef CONTROL_REQUEST
+};
+
+/* What is not named here is refused. */
+#define ALL                                                                     \
+	{                                                                       \
+		[CONTROL_REQUEST_pause] = true, [CONTROL_REQUEST_abort] = true, \
+		[CONTROL_REQUEST_reset] = true                                  \
+	}
+
+static const bool legal[LOOP_PHASE_COUNT][CONTROL_REQUEST_COUNT] = {
+	[LOOP_PHASE_baseline] = ALL, [LOOP_PHASE_ready] = ALL,
+	[LOOP_PHASE_agent] = ALL,    [LOOP_PHASE_checks] = ALL,
+	[LOOP_PHASE_waiting] = ALL,  [LOOP_PHASE_paused] = ALL,
+	[LOOP_PHASE_closing] = ALL,  [LOOP_PHASE_finished] = { [CONTROL_REQUEST_reset] = true },
+};
+
+const char *control_request_name(enum control_request request)
+{
+	return names[request];
+}
+
+int control_request_read(const json_t *object, enum control_request *ret_request)
+{
+	const char *name = json_string_value(json_object_get(object, "do"));
+
+	for (int i = 0; name && i < CONTROL_REQUEST_COUNT; i++) {
+		if (strcmp(names[i], name) == 0) {
+			*ret_request = (enum control_request)i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+bool control_is_legal(enum loop_phase phase, enum control_request request)
+{
+	return legal[phase][request];
+}
+
+/* Socket addresses are short and folders can be deep: the folder is entered by descriptor. */
+static int address_of(const char *folder, struct sockaddr_un *ret_address, struct error *err)
+{
+	AUTO_FD fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return error_sys(err, "open '%s'", folder);
+	*ret_address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(ret_address->sun_path, sizeof ret_address->sun_path, "/proc/self/fd/%d/control",
+		 fd);
+	return fd_steal(&fd);
+}
+
+int control_listen(const char *folder, struct error *err)
+{
+	struct sockaddr_un address;
+	AUTO_FREE char *path = path_join(folder, "control");
+	AUTO_FD base = address_of(folder, &address, err);
+	AUTO_FD fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (base < 0)
+		return -1;
+	unlink(path); /* of a supervisor that was killed; the lock says that there is none now */
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
+	    listen(fd, 16) < 0)
+		return error_sys(err, "listen at '%s'", path);
+	return fd_steal(&fd);
+}
+
+json_t *control_read(int client)
+{
+	char packet[CONTROL_BYTES];
+	ssize_t n = recv(client, packet, sizeof packet, MSG_DONTWAIT);
+	json_t *request = n > 0 ? json_loadb(packet, (size_t)n, 0, NULL) : NULL;
+
+	if (request && !json_is_object(request)) {
+		json_decref(request);
+		request = NULL;
+	}
+	return request;
+}
+
+void control_answer(int client, json_t *answer)
+{
+	AUTO_FREE char *text = json_dumps(answer, JSON_COMPACT);
+
+	if (text && send(client, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		errno = 0;
+}
+
+/* Sends the request over a connection of its own. Returns the descriptor, or -1 with err set. */
+static int send_request(const char *folder, const json_t *request, struct error *err)
+{
+	struct sockaddr_un address;
+	AUTO_FREE char *text = json_dumps(request, JSON_COMPACT);
+	AUTO_FD base = address_of(folder, &address, err);
+	AUTO_FD fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	if (base < 0)
+		return -1;
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
+	    send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
+		return error_sys(err, "ask the supervisor");
+	return fd_steal(&fd);
+}
+
+static int judge_answer(const json_t *answer, struct error *err)
+{
+	const json_t *ok = json_object_get(answer, "ok");
+	const char *why = json_string_value(json_object_get(answer, "error"));
+
+	if (json_is_true(ok))
+		return 0;
+	return json_is_false(ok) && why
+		       ? error_with(err, ERROR_REFUSED, "%s", why)
+		       : error_with(err, ERROR_PROTOCOL, "the supervisor said something strange");
+}
+
+int control_ask(const char *folder, json_t *request, struct error *err)
+{
+	AUTO_FD fd = send_request(folder, request, err);
+	json_t *answer = NULL;
+	int result;
+
+	if (fd < 0)
+		return -1;
+	if (poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, ANSWER_MS) > 0)
+		answer = control_read(fd);
+	result = answer ? judge_answer(answer, err)
+			: error_set(err, "the supervisor does not answer");
+	json_decref(answer);
+	return result;
+}

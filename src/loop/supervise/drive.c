@@ -1,0 +1,196 @@
+/* Driving a loop: see drive.h. */
+#include "loop/supervise/drive.h"
+
+#include "loop/run/disk.h"
+#include "loop/run/loop_checkpoint.h"
+#include "loop/run/work.h"
+#include "loop/state/loop_report.h"
+#include "loop/supervise/judge.h"
+#include "loop/supervise/keeper.h"
+#include "loop/supervise/phase.h"
+#include "loop/supervise/serve.h"
+#include "util/clock.h"
+#include "util/fd.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/* The process around a supervisor. */
+struct drive {
+	struct supervisor sup;
+	struct serve serve;
+	int signals, farewell;
+};
+
+/* What is half done when a supervisor comes: it does not count. */
+static int take_over(struct supervisor *sup, struct error *err)
+{
+	enum loop_phase phase = sup->state.phase;
+	int64_t seen_ms = loop_report_heartbeat_ms(sup->folder);
+	int64_t down_ms = clock_wall_ms() -
+			  (seen_ms > sup->state.phase_ms ? seen_ms : sup->state.phase_ms);
+
+	supervisor_beat(sup); /* who sees the event finds a heartbeat, too */
+	if (supervisor_append(sup, LOOP_EVENT_started,
+			      json_pack("{s:i, s:I}", "pid", (int)getpid(), "down_ms",
+					(json_int_t)(down_ms > 2 * SUPERVISOR_HEARTBEAT_MS ? down_ms
+											   : 0)),
+			      err) < 0)
+		return -1;
+	if (phase != LOOP_PHASE_agent && phase != LOOP_PHASE_checks)
+		return 0;
+
+	struct agent_summary heard;
+	int result;
+
+	work_recall(sup, &heard);
+	result = supervisor_append(sup, LOOP_EVENT_interrupted,
+				   judge_interrupted(&sup->state, &heard, clock_wall_ms()), err);
+	agent_summary_release(&heard);
+	return result;
+}
+
+static int go(struct supervisor *sup, struct error *err)
+{
+	if (sup->state.phase == LOOP_PHASE_finished || sup->state.phase == LOOP_PHASE_paused) {
+		supervisor_beat(sup); /* the one before was killed on its way out */
+		return 0;
+	}
+	if (take_over(sup, err) < 0)
+		return -1;
+	while (!sup->leaving) {
+		int result = 0;
+
+		switch (sup->state.phase) {
+		case LOOP_PHASE_baseline:
+			result = phase_baseline(sup, err);
+			break;
+		case LOOP_PHASE_ready:
+			result = phase_ready(sup, err);
+			break;
+		case LOOP_PHASE_agent:
+			result = phase_agent(sup, err);
+			break;
+		case LOOP_PHASE_checks:
+			result = phase_checks(sup, err);
+			break;
+		case LOOP_PHASE_waiting:
+			result = phase_waiting(sup, err);
+			break;
+		case LOOP_PHASE_paused:
+			if (sup->state.wish != LOOP_WISH_ABORT)
+				return 0;
+			result = phase_finish(sup, "aborted", "by a person", err);
+			break;
+		case LOOP_PHASE_closing:
+			result = phase_closing(sup, err);
+			break;
+		case LOOP_PHASE_new:
+		case LOOP_PHASE_finished:
+		case LOOP_PHASE_COUNT:
+			return 0;
+		}
+		if (result < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int signals_fd(void *context)
+{
+	return ((const struct drive *)context)->signals;
+}
+
+static void take_signals(void *context, bool readable)
+{
+	struct drive *drive = context;
+	struct signalfd_siginfo info;
+
+	while (readable && read(drive->signals, &info, sizeof info) == sizeof info) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		drive->sup.leaving = true;
+		if (drive->sup.run.working)
+			fd_close(&drive->sup.run.runner.lifeline);
+	}
+}
+
+static int farewell_fd(void *context)
+{
+	return ((const struct drive *)context)->farewell;
+}
+
+/* A supervisor without a keeper starts another one, which adopts it, and which is nobody's child. */
+static void replace_keeper(void *context, bool gone)
+{
+	struct drive *drive = context;
+	struct error err;
+
+	if (!gone)
+		return;
+	fd_close(&drive->farewell);
+	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
+	if (keeper_start(drive->sup.folder, getpid(), &drive->farewell, &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+}
+
+static int open_signals(struct drive *drive, struct error *err)
+{
+	static const int wanted[] = { SIGTERM, SIGINT, SIGCHLD };
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+		sigaddset(&set, wanted[i]);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	drive->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return drive->signals < 0 ? error_sys(err, "watch signals") : 0;
+}
+
+/* In the order in which they are served. */
+static int open_all(struct drive *drive, struct error *err)
+{
+	struct wait_set *set = &drive->sup.waits;
+
+	wait_set_add(set, &(struct wait_set_watch){
+				  .fd = signals_fd, .serve = take_signals, .context = drive });
+	wait_set_add(set, &(struct wait_set_watch){
+				  .fd = farewell_fd, .serve = replace_keeper, .context = drive });
+	if (open_signals(drive, err) < 0 || supervisor_open(&drive->sup, err) < 0 ||
+	    serve_open(&drive->serve, &drive->sup, err) < 0)
+		return -1;
+	work_watch(&drive->sup);
+	disk_watch(&drive->sup);
+	loop_checkpoint_watch(&drive->sup);
+	return 0;
+}
+
+int drive_run(const char *folder, int farewell)
+{
+	struct drive drive = { .signals = -1, .farewell = farewell };
+	struct error err;
+	int result;
+
+	prctl(PR_SET_NAME, "ringfence-loop", 0, 0, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	supervisor_init(&drive.sup, folder);
+	serve_init(&drive.serve);
+	result = open_all(&drive, &err) < 0 || go(&drive.sup, &err) < 0 ? -1 : 0;
+	if (result < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		if (drive.sup.lock >= 0) /* else another one is at work */
+			loop_report_trouble(folder, err.text);
+	}
+	if (drive.sup.heart.stale)
+		supervisor_beat(&drive.sup);
+	serve_close(&drive.serve);
+	if (write(drive.farewell, "f", 1) < 0)
+		errno = 0;
+	supervisor_release(&drive.sup);
+	return result < 0;
+}

@@ -1,0 +1,387 @@
+/* Facts and decisions: see judge.h. */
+#include "loop/supervise/judge.h"
+
+#include "loop/state/loop_report.h"
+#include "loop/supervise/zone.h"
+#include "util/buffer.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+#include "util/process.h"
+#include "util/shell.h"
+#include "util/text.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { REFLECTION_BYTES = 1500, TASKS_BYTES = 10 << 20, LINE_BYTES = 300 };
+
+static json_t *signature_text(uint64_t signature)
+{
+	char text[20];
+
+	snprintf(text, sizeof text, "%016llx", (unsigned long long)signature);
+	return json_string(text);
+}
+
+/* How the run was made, for those who ask later. */
+static json_t *with_fence(json_t *data, const struct runner_result *result)
+{
+	json_object_set_new(data, "mechanism", json_string(result->mechanism));
+	json_object_set_new(data, "weaker", json_integer(result->weaker));
+	json_object_set_new(data, "weaker_limits", json_integer(result->weaker_limits));
+	return data;
+}
+
+json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
+		    const char *output, size_t size)
+{
+	AUTO_BUFFER struct buffer excerpt = BUFFER_INIT(2 * EXCERPT_EXCERPT_MAX);
+	struct check_output check;
+	bool passed = result->kind == FENCE_OK;
+
+	check_output_read(output, size, &check);
+	if (!passed)
+		excerpt_make(&excerpt, output, size, EXCERPT_EXCERPT_MAX);
+
+	json_t *data = json_pack("{s:i, s:o, s:i, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:o}",
+				 "index", (int)index, "command", loop_report_text(command), "code",
+				 result->code, "kind", fence_exit_name(result->kind), "passed",
+				 passed, "vacuous", passed && check.vacuous, "counted",
+				 check.counted, "tests_passed", (json_int_t)check.passed,
+				 "tests_failed", (json_int_t)check.failed, "signature",
+				 signature_text(passed ? 0 : excerpt_signature(output, size)),
+				 "duration_ms", (json_int_t)result->duration_ms, "excerpt",
+				 loop_report_text(buffer_text(&excerpt)));
+
+	if (!passed)
+		judge_add_last_line(data, output, size);
+	return with_fence(data, result);
+}
+
+void judge_add_last_line(json_t *data, const char *output, size_t size)
+{
+	char line[LINE_BYTES];
+
+	if (excerpt_last_line(output, size, line, sizeof line))
+		json_object_set_new(data, "last_line", loop_report_text(line));
+}
+
+static void add_number(json_t *object, const char *key, int64_t number)
+{
+	if (number >= 0)
+		json_object_set_new(object, key, json_integer((json_int_t)number));
+}
+
+void judge_add_heard(json_t *data, const struct agent_summary *heard)
+{
+	const struct agent_tokens *tokens = &heard->tokens;
+	json_t *counts = json_object();
+
+	add_number(data, "cost_nusd", heard->cost_nusd);
+	add_number(data, "agent_cost_nusd", heard->agent_nusd);
+	add_number(counts, "input", tokens->input);
+	add_number(counts, "output", tokens->output);
+	add_number(counts, "cache_read", tokens->cache_read);
+	add_number(counts, "cache_write_5m", tokens->cache_write_5m);
+	add_number(counts, "cache_write_1h", tokens->cache_write_1h);
+	add_number(counts, "reasoning", tokens->reasoning);
+	if (json_object_size(counts))
+		json_object_set(data, "tokens", counts);
+	json_decref(counts);
+	if (heard->unpriced) /* what is not known is more than nothing */
+		json_object_set_new(data, "unpriced", json_true());
+	if (heard->session)
+		json_object_set_new(data, "session", loop_report_text(heard->session));
+}
+
+/* When a limit is over: as a time, or read from the provider's own words. */
+static int64_t reset_of(const struct agent_summary *heard, int64_t now_ms)
+{
+	int64_t when = 0;
+
+	if (heard->reset_at || heard->error != FAILURE_RATE_LIMIT || !heard->message)
+		return heard->reset_at;
+	reset_time(heard->message, strlen(heard->message), now_ms / 1000, &zone_system, &when);
+	return when;
+}
+
+/* What the gateway has counted, whatever the agent says. */
+static json_t *metered_json(const struct ledger_news *news)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:b}", "requests", (json_int_t)news->requests,
+			 "free_requests", (json_int_t)news->free_requests, "input",
+			 (json_int_t)ledger_input(news), "output",
+			 (json_int_t)news->tokens[PRICE_OUTPUT], "replay", news->replay);
+}
+
+json_t *judge_end(const struct runner_result *result, const struct judge_said *said,
+		  const char *final, size_t size, int64_t now_ms)
+{
+	const struct agent_summary *heard = said->heard;
+	bool signalled = result->kind == FENCE_SIGNALLED;
+	enum failure error = heard->error;
+
+	json_t *data =
+		json_pack("{s:i, s:i, s:b, s:b, s:i, s:I, s:I, s:s, s:i, s:i, s:o}", "code",
+			  signalled ? 0 : result->code, "signal",
+			  signalled ? result->code - FENCE_EXIT_SIGNAL : 0, "timed_out",
+			  result->kind == FENCE_LIMITED && result->tripped == FENCE_LIMIT_TIME,
+			  "idle", said->idle, "denials", (int)result->denials, "output_bytes",
+			  (json_int_t)said->bytes, "duration_ms", (json_int_t)result->duration_ms,
+			  "kind", fence_exit_name(result->kind), "canaries_held",
+			  (int)result->canaries_held, "canaries_total", (int)result->canaries_total,
+			  "final", loop_report_bytes(final, size));
+
+	judge_add_heard(data, heard);
+	if (result->metered) {
+		json_object_set_new(data, "refused_requests",
+				    json_integer((json_int_t)result->news.refused));
+		json_object_set_new(data, "metered", metered_json(&result->news));
+	}
+	if (result->metered && result->news.tape[0])
+		json_object_set_new(data, "not_recorded", loop_report_text(result->news.tape));
+	json_object_set_new(data, "error", json_string(failure_row(error)->stream_name));
+	if (error == FAILURE_UNREACHABLE)
+		json_object_set_new(data, "unreached", loop_report_text(result->news.unreached));
+	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
+	if (result->metered && result->news.over)
+		json_object_set_new(data, "refused_why", loop_report_text(result->news.why));
+	if (*said->limit)
+		json_object_set_new(data, "limit", json_string(said->limit));
+	json_object_set_new(data, "finished", json_boolean(heard->finished));
+	json_object_set_new(data, "ok", json_boolean(heard->ok));
+	json_object_set_new(data, "reset_at", json_integer((json_int_t)reset_of(heard, now_ms)));
+	json_object_set_new(data, "tool_calls", json_integer((json_int_t)heard->tool_calls));
+	json_object_set_new(data, "tool_errors", json_integer((json_int_t)heard->tool_errors));
+	json_object_set_new(data, "unknown_events", json_integer((json_int_t)heard->unknown));
+	if (heard->message)
+		json_object_set_new(data, "message", loop_report_text(heard->message));
+	return with_fence(data, result);
+}
+
+json_t *judge_interrupted(const struct loop_state *state, const struct agent_summary *heard,
+			  int64_t now_ms)
+{
+	struct breaker breakers[BREAKER_COUNT];
+	const struct breaker_outcome outcome = { .interrupted = true };
+	json_t *data;
+
+	memcpy(breakers, state->breakers, sizeof breakers);
+	for (int i = 0; i < BREAKER_COUNT; i++)
+		breaker_feed(&breakers[i], &outcome, now_ms / 1000);
+	data = json_pack("{s:i, s:i, s:o}", "iteration", (int)state->iteration, "attempt",
+			 (int)state->attempt, "breakers", loop_state_breakers_json(breakers));
+	if (state->phase == LOOP_PHASE_agent) /* in the checks it is in the books already */
+		judge_add_heard(data, heard);
+	return data;
+}
+
+bool judge_absent(const struct loop_options *options, const char *line, int code, bool is_check)
+{
+	AUTO_FREE char *program = shell_program(line, getenv("HOME"));
+	AUTO_FREE char *path = NULL;
+	struct stat status;
+
+	if (code != FENCE_EXIT_NOT_FOUND && code != FENCE_EXIT_NOT_EXECUTABLE)
+		return false;
+	if (!is_check || !program)
+		return true;
+	path = strchr(program, '/') ? path_absolute(program, options->project)
+				    : process_find(program);
+	if (!path)
+		return true;
+	if (stat(path, &status) < 0)
+		return !path_within(path, options->project);
+	/* A program that is there was found, and missed something itself. */
+	return !S_ISREG(status.st_mode) || access(path, X_OK) < 0;
+}
+
+/* The boxes of the task list; the file is the agent's. */
+static void count_boxes(const struct loop_options *options, struct boxes *ret_boxes)
+{
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(TASKS_BYTES);
+	AUTO_FD project = open(options->project, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD file = options->tasks ? fd_openat2(project, options->tasks, O_RDONLY | O_NONBLOCK,
+						   0, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS)
+				      : -1;
+	struct stat status;
+
+	*ret_boxes = (struct boxes){ 0 };
+	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+	    fd_read_all(file, &text) == 0)
+		boxes_count(buffer_text(&text), text.used, ret_boxes);
+}
+
+struct sums {
+	uint32_t passed, vacuous, held;
+	int64_t tests_passed, tests_failed;
+	uint64_t signature;
+};
+
+static struct sums sum_checks(const struct loop_state *state)
+{
+	struct sums sums = { 0 };
+
+	for (size_t i = 0; i < state->options.checks.count; i++) {
+		const struct loop_state_check *check = &state->checks[i];
+
+		sums.passed += check->passed;
+		sums.vacuous += check->passed && check->vacuous;
+		sums.held += check->passed && !check->vacuous;
+		sums.tests_passed += check->counted ? check->tests_passed : 0;
+		sums.tests_failed += check->counted ? check->tests_failed : 0;
+		if (!check->passed && !sums.signature)
+			sums.signature = check->signature;
+	}
+	return sums;
+}
+
+void judge_snapshot(const struct loop_state *state, const struct survey *survey,
+		    struct progress_snapshot *ret_snapshot)
+{
+	struct sums sums = sum_checks(state);
+	struct boxes boxes;
+
+	count_boxes(&state->options, &boxes);
+	*ret_snapshot = (struct progress_snapshot){
+		.files_changed = (uint32_t)survey->changed,
+		.boxes_ticked = boxes.ticked,
+		.checks_passing = sums.held,
+		.tests_passing = sums.tests_passed,
+	};
+	for (int i = 0; i < PROGRESS_TREE_SIZE; i++) {
+		char byte[3] = { survey->tree[2 * i], survey->tree[2 * i + 1], '\0' };
+
+		ret_snapshot->tree[i] = (unsigned char)strtoul(byte, NULL, 16);
+	}
+}
+
+bool judge_done_already(const struct loop_state *state)
+{
+	const struct loop_options *options = &state->options;
+	struct sums sums = sum_checks(state);
+	struct boxes boxes;
+
+	/* A promise can only be given by an agent. */
+	if (options->promise || (!options->checks.count && !options->tasks))
+		return false;
+	count_boxes(options, &boxes);
+	return sums.held == options->checks.count &&
+	       (!options->tasks || (boxes.ticked && !boxes.open));
+}
+
+static void common(const struct loop_state *state, int64_t now_ms, struct decision_input *input)
+{
+	int64_t active_ms = now_ms - state->created_ms - state->rested_ms;
+
+	*input = (struct decision_input){
+		.now = now_ms / 1000,
+		/* Whole seconds of work: what was a limit when it stopped is one when it is resumed. */
+		.started_at = now_ms / 1000 - active_ms / 1000,
+		.iterations = state->used,
+		.cost_nusd = state->spent_nusd,
+		.warned = state->warned,
+		.waits = state->waits,
+		.limits = state->options.limits,
+		.rules = { .checks = state->options.checks.count > 0,
+			   .promise = state->options.promise,
+			   .boxes = state->options.tasks },
+		.found = state->options.check_found ? state->options.checks.items[0] : NULL,
+		.earlier = state->earlier,
+		.earlier_count = state->earlier_count,
+	};
+	memcpy(input->breakers, state->breakers, sizeof input->breakers);
+}
+
+void judge_before(const struct loop_state *state, int64_t now_ms, struct decision *ret_decision)
+{
+	struct decision_input input;
+
+	common(state, now_ms, &input);
+	decision_before(&input, ret_decision);
+}
+
+static const char *status_of(enum decision_action action)
+{
+	static const char *const names[] = {
+		[DECISION_DONE] = "completed",
+		[DECISION_EARLY] = "completed",
+		[DECISION_LIMIT] = "limit",
+		[DECISION_FAILED] = "failed",
+	};
+
+	return action == DECISION_DONE || action == DECISION_EARLY || action == DECISION_LIMIT ||
+			       action == DECISION_FAILED
+		       ? names[action]
+		       : NULL;
+}
+
+static json_t *decision_json(const struct loop_state *state, const struct decision *decision,
+			     const struct progress_snapshot *snapshot)
+{
+	AUTO_BUFFER struct buffer reflection = BUFFER_INIT(2 * REFLECTION_BYTES);
+	const char *status = status_of(decision->action);
+	json_t *reasons = json_array();
+
+	for (uint32_t i = 0; i < decision->reason_count; i++)
+		json_array_append_new(reasons, loop_report_text(decision->reasons[i]));
+	if (state->final && *state->final)
+		excerpt_make(&reflection, state->final, strlen(state->final), REFLECTION_BYTES);
+
+	json_t *data = json_pack(
+		"{s:i, s:s, s:b, s:s, s:o, s:o, s:i, s:i, s:b, s:b, s:I, s:i, s:i, s:b, s:o, s:o, s:o}",
+		"iteration", (int)state->iteration, "action",
+		decision_action_name(decision->action), "should_continue",
+		decision->should_continue, "failure", failure_row(decision->failure)->name,
+		"reason", loop_report_text(decision->reason_count ? decision->reasons[0] : ""),
+		"reasons", reasons, "completion", (int)decision->completion, "confidence",
+		(int)decision->confidence, "progressed", decision->progressed, "counts",
+		decision->counts_as_iteration, "until_ms", (json_int_t)decision->wait_until * 1000,
+		"used", (int)decision->iterations, "waits", (int)decision->waits, "warned",
+		decision->warned, "breakers", loop_state_breakers_json(decision->breakers),
+		"snapshot", loop_state_snapshot_json(snapshot), "reflection",
+		loop_report_text(buffer_text(&reflection)));
+
+	if (status)
+		json_object_set_new(data, "status", json_string(status));
+	return data;
+}
+
+/* Did the agent come to the end of what it had to say? A stream that was cut off may end anywhere. */
+static bool has_last_word(const struct loop_state *state)
+{
+	const struct failure_facts *facts = &state->facts;
+
+	if (facts->has_result || state->options.agent_format->ends)
+		return facts->has_result && !facts->result_error;
+	return true;
+}
+
+void judge_after(const struct loop_state *state, const struct survey *survey, int64_t now_ms,
+		 struct decision *ret_decision, json_t **ret_data)
+{
+	struct sums sums = sum_checks(state);
+	struct decision_input input;
+
+	common(state, now_ms, &input);
+	input.facts = state->facts;
+	input.unreached = state->unreached;
+	input.facts.files_changed = (uint32_t)survey->changed;
+	input.facts.checks = (uint32_t)state->options.checks.count;
+	input.facts.checks_passed = sums.passed;
+	input.facts.checks_vacuous = sums.vacuous;
+	input.tests_passed = sums.tests_passed;
+	input.tests_failed = sums.tests_failed;
+	input.signature = sums.signature;
+	input.promised = state->final && has_last_word(state) &&
+			 promise_found(state->final, strlen(state->final), state->options.promise);
+	count_boxes(&state->options, &input.boxes);
+	judge_snapshot(state, survey, &input.snapshot);
+	decision_make(&input, ret_decision);
+	*ret_data = decision_json(state, ret_decision, &input.snapshot);
+}

@@ -1,0 +1,154 @@
+/* The keeper: see keeper.h. */
+#include "loop/supervise/keeper.h"
+
+#include "loop/state/loop_report.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A supervisor that dies this often, each time this soon, is not started again. */
+enum { MOST_DEATHS = 5, SOON_S = 30 };
+
+/* Where a keeper finds the pipe for the farewell of the one that it adopts. */
+enum { FAREWELL = 3 };
+
+/* Away from the terminal; what is said goes to the log. */
+static void become_daemon(const char *folder)
+{
+	AUTO_FREE char *path = path_join(folder, "supervisor.log");
+	int log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	sigset_t none;
+
+	setsid();
+	if (chdir("/") < 0)
+		errno = 0;
+	fd_place((const int[]){ FD_NULL, log, log }, 3);
+	if (log > STDERR_FILENO)
+		fd_close(&log);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGHUP, SIG_IGN);
+	prctl(PR_SET_NAME, "ringfence-keep", 0, 0, 0);
+}
+
+/* Waits for the end of a supervisor. Returns true if it said farewell. */
+static bool watch_supervisor(pid_t supervisor, int farewell)
+{
+	AUTO_FD process = (int)syscall(SYS_pidfd_open, supervisor, 0);
+	char byte;
+
+	if (process >= 0)
+		while (poll(&(struct pollfd){ .fd = process, .events = POLLIN }, 1, -1) < 0 &&
+		       errno == EINTR)
+			;
+	waitpid(supervisor, NULL, 0); /* if it is our child */
+	return read(farewell, &byte, 1) == 1;
+}
+
+static pid_t start_supervisor(const char *folder,
+			      int (*supervise)(const char *folder, int farewell), int *ret_farewell)
+{
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return -1;
+	child = fork();
+	if (child == 0) {
+		close(ends[0]);
+		_exit(supervise(folder, ends[1]));
+	}
+	close(ends[1]);
+	*ret_farewell = ends[0];
+	return child;
+}
+
+static void give_up(const char *folder, int deaths)
+{
+	AUTO_FREE char *why =
+		mem_format("the supervisor died %d times in a row, the log is '%s/supervisor.log'",
+			   deaths, folder);
+
+	dprintf(2, "%s\n", why);
+	loop_report_trouble(folder, why);
+}
+
+int keeper_run(const char *folder, pid_t adopted,
+	       int (*supervise)(const char *folder, int farewell))
+{
+	int farewell = FAREWELL;
+	int deaths = 0;
+
+	fcntl(farewell, F_SETFD, FD_CLOEXEC);
+	become_daemon(folder);
+	for (;;) {
+		time_t began = time(NULL);
+
+		if (!adopted)
+			fd_close(&farewell); /* of nobody, or of the one before */
+
+		pid_t supervisor = adopted ? adopted
+					   : start_supervisor(folder, supervise, &farewell);
+
+		adopted = 0;
+		if (supervisor < 0 || watch_supervisor(supervisor, farewell))
+			return supervisor < 0;
+		fd_close(&farewell);
+		unsetenv("RINGFENCE_FAULT"); /* it strikes once */
+		deaths = time(NULL) - began < SOON_S ? deaths + 1 : 1;
+		if (deaths >= MOST_DEATHS) {
+			give_up(folder, deaths);
+			return 1;
+		}
+	}
+}
+
+/* In the child: the program begins anew, with nothing of what its starter had open. A journal's library
+ * must not be carried into another process. */
+static _Noreturn void become_keeper(const char *folder, pid_t adopted, int farewell)
+{
+	AUTO_FREE char *pid = mem_format("%d", (int)adopted);
+
+	fd_place((const int[]){ FD_UNTOUCHED, FD_UNTOUCHED, FD_UNTOUCHED, farewell }, FAREWELL + 1);
+	syscall(SYS_close_range, FAREWELL + 1, ~0U, 0);
+	execl("/proc/self/exe", "ringfence", "keep", folder, pid, (char *)NULL);
+	_exit(1);
+}
+
+int keeper_start(const char *folder, pid_t adopted, int *ret_farewell, struct error *err)
+{
+	int ends[2];
+	int status = 0;
+
+	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+		return error_sys(err, "make a pipe");
+
+	pid_t child = fork();
+
+	if (child == 0) { /* forks once more, so that nobody is its parent */
+		if (fork() != 0)
+			_exit(0);
+		become_keeper(folder, adopted, ends[0]);
+	}
+	close(ends[0]);
+	if (child > 0)
+		waitpid(child, &status, 0);
+	if (ret_farewell && child > 0)
+		*ret_farewell = ends[1];
+	else
+		close(ends[1]);
+	return child < 0 ? error_sys(err, "start the keeper") : 0;
+}

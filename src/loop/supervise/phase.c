@@ -1,0 +1,555 @@
+/* What is done in each phase: see phase.h. */
+#include "loop/supervise/phase.h"
+
+#include "loop/run/agent_sessions.h"
+#include "loop/run/disk.h"
+#include "loop/run/leftovers.h"
+#include "loop/run/loop_checkpoint.h"
+#include "loop/run/loop_cost.h"
+#include "loop/run/loop_git.h"
+#include "loop/run/prompt.h"
+#include "loop/run/work.h"
+#include "loop/state/loop_folder.h"
+#include "loop/state/loop_report.h"
+#include "loop/supervise/judge.h"
+#include "util/clock.h"
+#include "util/mem.h"
+#include "util/state_folder.h"
+#include "util/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { FINAL_BYTES = 16384, MOST_LOST = 5, LIMIT_BYTES = 128, COMPLAINT_BYTES = 4096 };
+
+/* The loop is over. One with a work tree of its own is closed first. Takes the data over. */
+static int end_loop(struct supervisor *sup, json_t *data, struct error *err)
+{
+	bool leaves = sup->state.options.work_tree;
+
+	return supervisor_append(sup, leaves ? LOOP_EVENT_closing : LOOP_EVENT_finished, data, err);
+}
+
+int phase_closing(struct supervisor *sup, struct error *err)
+{
+	json_t *data = json_copy(sup->state.closing);
+	struct error why;
+
+	if (leftovers_commit(sup->folder, &sup->state.options, &why) < 0)
+		json_object_set_new(data, "uncommitted", loop_report_text(why.text));
+	return supervisor_append(sup, LOOP_EVENT_finished, data, err);
+}
+
+int phase_finish(struct supervisor *sup, const char *status, const char *reason, struct error *err)
+{
+	return end_loop(sup,
+			json_pack("{s:s, s:o}", "status", status, "reason",
+				  loop_report_text(reason)),
+			err);
+}
+
+/* A fence that does not hold ends everything: that is no verdict on the work. */
+static int finish_unfenced(struct supervisor *sup, const char *why, struct error *err)
+{
+	AUTO_FREE char *reason = mem_format("%s; once the cause is gone: ringfence resume", why);
+
+	return end_loop(sup,
+			json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
+				  loop_report_text(reason), "fence_failed", 1),
+			err);
+}
+
+/* The project as it is now, and where the agent's HEAD is. */
+static int take_survey(const struct supervisor *sup, struct survey *ret_survey, struct error *err)
+{
+	AUTO_FREE char *git = loop_git_place(sup);
+
+	if (sup->checkpoint.current && sup->checkpoint.tallied)
+		*ret_survey = sup->checkpoint.tally;
+	else if (survey_take(sup->survey.memory, sup->state.options.project, ret_survey, err) < 0)
+		return -1;
+	survey_head(git, ret_survey);
+	return 0;
+}
+
+/* `before` is of this moment, and so is the latest checkpoint, if there is one. */
+static void survey_is_current(struct supervisor *sup)
+{
+	sup->survey.current = true;
+	sup->survey.checkpoint = sup->checkpoint.current && sup->checkpoint.tallied
+					 ? sup->state.checkpoint
+					 : -1;
+}
+
+/* What is not there is there in no other iteration either: nothing is started in vain. */
+static int finish_absent(struct supervisor *sup, const char *what, const char *line, int code,
+			 struct error *err)
+{
+	AUTO_FREE char *why = mem_format(
+		"%s '%.500s' %s in the fence (status %d): see ringfence logs%s; install it, or show it with --read",
+		what, line,
+		code == FENCE_EXIT_NOT_FOUND ? "was not found" : "could not be executed", code,
+		sup->state.phase == LOOP_PHASE_baseline ? " --checks" : "");
+
+	return end_loop(sup,
+			json_pack("{s:s, s:o, s:b}", "status", "failed", "reason",
+				  loop_report_text(why), "refused", 1),
+			err);
+}
+
+/* The first check that was not there. True if one was not. */
+static bool misses_check(struct supervisor *sup, int *ret_result, struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
+
+	for (size_t i = 0; i < sup->state.checks_done; i++) {
+		const char *line = options->checks.items[i];
+		int code = sup->state.checks[i].code;
+
+		if (!judge_absent(options, line, code, true))
+			continue;
+		*ret_result = finish_absent(sup, "the check", line, code, err);
+		return true;
+	}
+	return false;
+}
+
+/* Aborted; what the agent has spent until then is spent. */
+static int finish_cut(struct supervisor *sup, struct error *err)
+{
+	json_t *data = json_pack("{s:s, s:s}", "status", "aborted", "reason", "by a person");
+
+	if (sup->state.phase == LOOP_PHASE_agent)
+		judge_add_heard(data, &sup->run.heard);
+	if (loop_git_import(sup, err) < 0) {
+		json_decref(data);
+		return -1;
+	}
+	return end_loop(sup, data, err);
+}
+
+/* What was under way does not count. In the baseline nothing was. */
+static int interrupt(struct supervisor *sup, struct error *err)
+{
+	if (sup->state.phase == LOOP_PHASE_baseline && ++sup->run.lost < MOST_LOST)
+		return 0;
+	if (sup->state.phase == LOOP_PHASE_baseline)
+		return finish_unfenced(sup,
+				       "the process that holds the fence is killed again and again",
+				       err);
+	return supervisor_append(sup, LOOP_EVENT_interrupted,
+				 judge_interrupted(&sup->state, &sup->run.heard, clock_wall_ms()),
+				 err);
+}
+
+/* After a run in the fence: what ended the loop, or this try? True if something did. */
+static bool was_cut(struct supervisor *sup, const struct runner_result *result, int *ret_result,
+		    struct error *err)
+{
+	*ret_result = 0;
+	if (sup->leaving)
+		return true;
+	if (sup->run.cut == SUPERVISOR_CUT_ABORT)
+		*ret_result = finish_cut(sup, err);
+	else if (result->lost ||
+		 sup->run.cut == SUPERVISOR_CUT_DISK) /* what is ready to begin again looks, too */
+		*ret_result = interrupt(sup, err);
+	else if (result->kind == FENCE_SETUP)
+		*ret_result = finish_unfenced(sup, result->why, err);
+	else
+		return false;
+	return true;
+}
+
+/* The folder of an iteration, made; the caller frees. NULL with err set. */
+static char *iteration_folder(const struct supervisor *sup, uint32_t iteration, uint32_t attempt,
+			      struct error *err)
+{
+	char *folder = loop_folder_iteration(sup->folder, iteration, attempt);
+
+	if (state_folder_make(folder, 0700) == 0)
+		return folder;
+	error_sys(err, "make '%s'", folder);
+	free(folder);
+	return NULL;
+}
+
+static bool out_of_time(const struct runner_result *result)
+{
+	return result->kind == FENCE_LIMITED && result->tripped == FENCE_LIMIT_TIME;
+}
+
+static void add_time(struct buffer *out, const char *option, int64_t ms)
+{
+	buffer_printf(out, "%s ", option);
+	text_add_duration(out, (uint64_t)ms);
+}
+
+static void add_money(struct buffer *out, const char *option, int64_t nusd)
+{
+	buffer_printf(out, "%s US$ %.2f", option, (double)nusd / 1e9);
+}
+
+/* One check, recorded. */
+static int run_check(struct supervisor *sup, size_t index, const char *folder, struct error *err)
+{
+	const char *command = sup->state.options.checks.items[index];
+	AUTO_FREE char *name = mem_format("check-%zu.", index + 1);
+	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
+	struct runner_result result;
+	json_t *data;
+	bool ended;
+	int ended_with;
+
+	if (sup->state.wish ==
+	    LOOP_WISH_ABORT) /* written down by a supervisor that was killed then */
+		return phase_finish(sup, "aborted", "by a person", err);
+	const struct work work = { .command = command,
+				   .input = "",
+				   .timeout_ms = sup->state.options.check_timeout_ms,
+				   .folder = folder,
+				   .name = name };
+
+	if (work_run(sup, &work, &result, err) < 0)
+		return -1;
+	sink_text(&sup->run.output, &text);
+	sink_text(&sup->run.complaints, &text);
+	ended = was_cut(sup, &result, &ended_with, err);
+	work_forget(sup);
+	if (ended)
+		return ended_with;
+	data = judge_check(index, command, &result, buffer_text(&text), text.used);
+	json_object_set_new(data, "new",
+			    json_boolean(sup->state.phase == LOOP_PHASE_checks &&
+					 result.kind != FENCE_OK &&
+					 sup->state.checks[index].held_before));
+	if (out_of_time(&result)) {
+		AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
+
+		add_time(&limit, "--check-timeout", work.timeout_ms);
+		json_object_set_new(data, "limit", json_string(buffer_text(&limit)));
+	}
+	loop_report_add_found(folder, name, data);
+	return supervisor_append(sup, LOOP_EVENT_checked, data, err);
+}
+
+int phase_baseline(struct supervisor *sup, struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
+	AUTO_FREE char *folder = iteration_folder(sup, 0, 1, err);
+	AUTO_FREE char *failed = NULL;
+	AUTO_FREE char *full = NULL;
+	struct progress_snapshot snapshot;
+	int ended;
+
+	if (!folder)
+		return -1;
+	full = disk_trouble(sup);
+	if (full)
+		return error_set(err, "%.1500s", full);
+	/* The state before the loop: nothing at all is run without it. */
+	if (sup->state.checkpoint < 0 && loop_checkpoint_take(sup, "start", 0, &failed, err) < 0)
+		return -1;
+	if (failed)
+		return error_set(err, "the first checkpoint could not be taken: %.1500s", failed);
+	if (loop_git_open(sup, err) < 0)
+		return -1;
+	while (sup->state.phase == LOOP_PHASE_baseline && !sup->leaving &&
+	       sup->state.checks_done < options->checks.count)
+		if (run_check(sup, sup->state.checks_done, folder, err) < 0)
+			return -1;
+	if (sup->state.phase != LOOP_PHASE_baseline || sup->leaving)
+		return 0;
+	if (misses_check(sup, &ended, err))
+		return ended;
+	/* One that fails now is tried again before an agent is started. */
+	if (loop_checkpoint_take(sup, "before", sup->state.used + 1, &failed, err) < 0 ||
+	    sup->leaving)
+		return sup->leaving ? 0 : -1;
+	if (take_survey(sup, &sup->survey.before, err) < 0)
+		return -1;
+	survey_is_current(sup);
+	judge_snapshot(&sup->state, &sup->survey.before, &snapshot);
+	if (supervisor_append(sup, LOOP_EVENT_baselined,
+			      json_pack("{s:o}", "snapshot", loop_state_snapshot_json(&snapshot)),
+			      err) < 0)
+		return -1;
+	if (judge_done_already(&sup->state))
+		return phase_finish(sup, "completed",
+				    "everything holds already; nothing was started", err);
+	return 0;
+}
+
+/* Between iterations: may another one begin? */
+int phase_ready(struct supervisor *sup, struct error *err)
+{
+	struct decision decision;
+	uint32_t iteration = sup->state.used + 1;
+	uint32_t attempt = sup->state.iteration == iteration ? sup->state.attempt + 1 : 1;
+	AUTO_FREE char *failed = NULL;
+	AUTO_FREE char *full = NULL;
+
+	if (supervisor_clock(sup, err) < 0)
+		return -1;
+	if (sup->state.wish == LOOP_WISH_ABORT)
+		return phase_finish(sup, "aborted", "by a person", err);
+	if (sup->state.wish == LOOP_WISH_PAUSE)
+		return supervisor_append(sup, LOOP_EVENT_paused,
+					 json_pack("{s:s}", "reason",
+						   "by a person (ringfence resume)"),
+					 err);
+	if (sup->money.used_up[0] && sup->money.used_up_today)
+		return supervisor_append(sup, LOOP_EVENT_paused,
+					 json_pack("{s:s}", "reason", sup->money.used_up), err);
+	if (sup->money.used_up[0])
+		return phase_finish(sup, "limit", sup->money.used_up, err);
+	full = disk_trouble(sup);
+	if (full)
+		return supervisor_append(sup, LOOP_EVENT_paused,
+					 json_pack("{s:o}", "reason", loop_report_text(full)), err);
+	judge_before(&sup->state, clock_wall_ms(), &decision);
+	if (decision.action == DECISION_LIMIT || decision.action == DECISION_FAILED)
+		return phase_finish(sup, decision.action == DECISION_LIMIT ? "limit" : "failed",
+				    decision.reasons[0], err);
+	if (decision.action == DECISION_PAUSE)
+		return supervisor_append(sup, LOOP_EVENT_paused,
+					 json_pack("{s:s, s:b}", "reason", decision.reasons[0],
+						   "warned", decision.warned),
+					 err);
+	if (loop_checkpoint_take(sup, "before", iteration, &failed, err) < 0 ||
+	    loop_git_open(sup, err) < 0)
+		return -1;
+	if (failed) {
+		AUTO_FREE char *reason = mem_format(
+			"a checkpoint could not be taken, and nothing is run without one: %s",
+			failed);
+
+		return supervisor_append(sup, LOOP_EVENT_paused,
+					 json_pack("{s:o}", "reason", loop_report_text(reason)),
+					 err);
+	}
+	/* While a checkpoint was taken somebody may have asked for something. */
+	if (sup->leaving || sup->state.wish != LOOP_WISH_NONE)
+		return 0;
+	/* Nothing happened since the last iteration was judged, as a rule. */
+	if (!sup->survey.current && take_survey(sup, &sup->survey.before, err) < 0)
+		return -1;
+	survey_is_current(sup);
+	sup->survey.current = false;
+	return supervisor_append(sup, LOOP_EVENT_begun,
+				 json_pack("{s:i, s:i, s:s, s:o, s:I}", "iteration", (int)iteration,
+					   "attempt", (int)attempt, "tree", sup->survey.before.tree,
+					   "head", loop_report_text(sup->survey.before.head),
+					   "checkpoint", (json_int_t)sup->state.checkpoint),
+				 err);
+}
+
+/* What the agent said at last: the final message of its stream, or the end of what it printed for people. The
+ * end of a stream is no message: there may be a promise in it that came from the prompt or from a tool. */
+static void take_final(struct supervisor *sup, struct buffer *final)
+{
+	if (sup->run.heard.final)
+		buffer_add_text(final, sup->run.heard.final);
+	else if (strcmp(sup->state.options.agent_format->name, "plain") == 0)
+		sink_last(&sup->run.output, FINAL_BYTES, final);
+}
+
+/* How long the agent may work: no longer than the loop. 0: as long as it likes. */
+static int64_t agent_time_ms(const struct supervisor *sup, bool *ret_total)
+{
+	const struct loop_state *state = &sup->state;
+	int64_t most_ms = state->options.timeout_ms;
+	int64_t left_ms = state->options.limits.total_s * 1000 -
+			  (clock_wall_ms() - state->created_ms - state->rested_ms);
+
+	*ret_total = state->options.limits.total_s && (!most_ms || left_ms < most_ms);
+	if (!*ret_total)
+		return most_ms;
+	return left_ms > 0 ? left_ms : 1;
+}
+
+/* Which money was used up, as the gateway or the agent itself has counted it; LEDGER_SCOPES: none was. */
+static enum ledger_scope money_of(const struct supervisor *sup, const struct runner_result *result)
+{
+	int64_t budget = sup->state.options.budget_nusd;
+
+	if (result->metered)
+		return result->news.over ? result->news.scope : LEDGER_SCOPES;
+	if (sup->run.cut != SUPERVISOR_CUT_BUDGET)
+		return LEDGER_SCOPES;
+	return budget && sup->run.heard.cost_nusd >= budget ? LEDGER_ITERATION : LEDGER_LOOP;
+}
+
+/* The option that ended the agent, with its value. */
+static void name_limit(const struct supervisor *sup, const struct runner_result *result, bool total,
+		       struct buffer *out)
+{
+	const struct loop_options *options = &sup->state.options;
+	enum ledger_scope scope = money_of(sup, result);
+
+	if (scope == LEDGER_ITERATION)
+		add_money(out, "--budget", options->budget_nusd);
+	else if (scope == LEDGER_LOOP)
+		add_money(out, "--max-cost", options->limits.cost_nusd);
+	else if (scope == LEDGER_DAY)
+		add_money(out, "--daily-budget", options->daily_nusd);
+	else if (sup->run.cut == SUPERVISOR_CUT_IDLE)
+		add_time(out, "--idle-timeout", options->idle_ms);
+	else if (out_of_time(result) && total)
+		add_time(out, "--max-time", options->limits.total_s * 1000);
+	else if (out_of_time(result))
+		add_time(out, "--timeout", options->timeout_ms);
+}
+
+static int record_end(struct supervisor *sup, const struct runner_result *result, bool total,
+		      const char *folder, struct error *err)
+{
+	AUTO_BUFFER struct buffer final = BUFFER_INIT(2 * FINAL_BYTES);
+	AUTO_BUFFER struct buffer limit = BUFFER_INIT(LIMIT_BYTES);
+	AUTO_BUFFER struct buffer complaint = BUFFER_INIT(2 * COMPLAINT_BYTES);
+	json_t *data;
+
+	name_limit(sup, result, total, &limit);
+
+	const struct judge_said said = { .idle = sup->run.cut == SUPERVISOR_CUT_IDLE,
+					 .over_budget = sup->run.cut == SUPERVISOR_CUT_BUDGET ||
+							(result->metered && result->news.over),
+					 .limit = buffer_text(&limit),
+					 .bytes = sup->run.output.bytes + sup->run.complaints.bytes,
+					 .heard = &sup->run.heard };
+
+	take_final(sup, &final);
+	agent_summary_exit(&sup->run.heard, sup->state.options.agent_format, result->code);
+	loop_cost_hear(sup, result, said.over_budget);
+	data = judge_end(result, &said, buffer_text(&final), final.used, clock_wall_ms());
+	if (result->code != 0) {
+		sink_last(&sup->run.complaints, COMPLAINT_BYTES, &complaint);
+		judge_add_last_line(data, buffer_text(&complaint), complaint.used);
+	}
+	loop_report_add_found(folder, "", data);
+	return supervisor_append(sup, LOOP_EVENT_ended, data, err);
+}
+
+int phase_agent(struct supervisor *sup, struct error *err)
+{
+	const struct loop_options *options = &sup->state.options;
+	AUTO_FREE char *folder = iteration_folder(sup, sup->state.iteration, sup->state.attempt,
+						  err);
+	AUTO_BUFFER struct buffer prompt = BUFFER_INIT(1 << 20);
+	struct work work = { .command = options->agent_command,
+			     .folder = folder,
+			     .name = "",
+			     .format = options->agent_format };
+	AUTO_FREE char *keep = agent_sessions_open(sup);
+	bool by_login;
+	bool total;
+	AUTO_FREE char *login = agent_sessions_login(sup, &by_login, err);
+	struct runner_result result;
+	int ended;
+
+	if (!folder || (by_login && !login))
+		return -1;
+	work.timeout_ms = agent_time_ms(sup, &total);
+	work.keep = keep;
+	work.login = login;
+	/* A session of an agent that keeps its own files is only there if they are. */
+	if (options->keep_session && (!keep || agent_sessions_has(keep)))
+		work.session = sup->state.session;
+	prompt_write(&sup->state, clock_wall_ms(), &prompt);
+	work.input = buffer_text(&prompt);
+	work.size = prompt.used;
+	if (loop_folder_write(folder, "prompt.md", prompt.data, prompt.used, err) < 0 ||
+	    loop_report_survey(folder, "before.json", &sup->survey.before, err) < 0 ||
+	    work_run(sup, &work, &result, err) < 0)
+		return -1;
+	if (!was_cut(sup, &result, &ended, err))
+		ended = record_end(sup, &result, total, folder, err);
+	work_forget(sup);
+	agent_sessions_close(sup, keep, folder);
+	return ended;
+}
+
+static int decide(struct supervisor *sup, const char *folder, struct error *err)
+{
+	static const enum loop_event events[] = {
+		[DECISION_DONE] = LOOP_EVENT_finished,   [DECISION_GO_ON] = LOOP_EVENT_continued,
+		[DECISION_WAIT] = LOOP_EVENT_waits,      [DECISION_PAUSE] = LOOP_EVENT_paused,
+		[DECISION_EARLY] = LOOP_EVENT_finished,  [DECISION_LIMIT] = LOOP_EVENT_finished,
+		[DECISION_FAILED] = LOOP_EVENT_finished,
+	};
+	struct decision decision;
+	AUTO_FREE char *failed = NULL;
+	struct survey after;
+	json_t *data;
+
+	/* One that fails is written down, and tried again before the next agent is started. */
+	if (loop_checkpoint_take(sup, "after", sup->state.iteration, &failed, err) < 0 ||
+	    loop_git_import(sup, err) < 0)
+		return -1;
+	if (sup->leaving)
+		return 0;
+	if (take_survey(sup, &after, err) < 0)
+		return -1;
+	judge_after(&sup->state, &after, clock_wall_ms(), &decision, &data);
+	if (sup->state.options.login) /* what it costs in safety is in every report */
+		json_object_set_new(data, "login_in_fence",
+				    loop_report_text(sup->state.options.login));
+	if (sup->state.options.replay) /* and that no model was asked */
+		json_object_set_new(data, "replay", loop_report_text(sup->state.options.replay));
+	if (loop_report_survey(folder, "after.json", &after, err) < 0 ||
+	    loop_report_json(folder, "analysis.json", data, err) < 0) {
+		json_decref(data);
+		return -1;
+	}
+	sup->survey.before = after;
+	sup->survey.before.changed = 0;
+	survey_is_current(sup);
+	if (events[decision.action] == LOOP_EVENT_finished)
+		return end_loop(sup, data, err);
+	return supervisor_append(sup, events[decision.action], data, err);
+}
+
+int phase_checks(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *folder = iteration_folder(sup, sup->state.iteration, sup->state.attempt,
+						  err);
+
+	if (!folder)
+		return -1;
+	if (!sup->state.used && judge_absent(&sup->state.options, sup->state.options.agent_command,
+					     sup->state.facts.exit_code, false))
+		return finish_absent(sup, "the agent's command", sup->state.options.agent_command,
+				     sup->state.facts.exit_code, err);
+	/* What comes now is not what was recorded, whatever the checks would say about it. */
+	if (sup->money.strayed[0])
+		return end_loop(sup,
+				json_pack("{s:s, s:o}", "status", "failed", "reason",
+					  loop_report_text(sup->money.strayed)),
+				err);
+	while (sup->state.phase == LOOP_PHASE_checks && !sup->leaving &&
+	       sup->state.checks_done < sup->state.options.checks.count)
+		if (run_check(sup, sup->state.checks_done, folder, err) < 0)
+			return -1;
+	if (sup->state.phase != LOOP_PHASE_checks || sup->leaving)
+		return 0;
+	return decide(sup, folder, err);
+}
+
+/* Until when a provider is waited for. One that is on a tape, and gives its answers at once, is not: a second is enough. */
+static int64_t wait_until_ms(const struct supervisor *sup)
+{
+	int64_t soon_ms = sup->state.phase_ms + 1000;
+	bool paced = !sup->state.options.replay || sup->fence.models.tape.paced;
+
+	return paced || sup->state.wait_until_ms < soon_ms ? sup->state.wait_until_ms : soon_ms;
+}
+
+int phase_waiting(struct supervisor *sup, struct error *err)
+{
+	int64_t until_ms = wait_until_ms(sup);
+
+	sup->survey.current = sup->checkpoint.current = false;
+	while (clock_wall_ms() < until_ms && sup->state.wish == LOOP_WISH_NONE && !sup->leaving)
+		supervisor_wait(sup, until_ms);
+	return sup->leaving ? 0 : supervisor_append(sup, LOOP_EVENT_waited, json_object(), err);
+}

@@ -1,0 +1,125 @@
+/* Answering those who ask: see serve.h. */
+#include "loop/supervise/serve.h"
+
+#include "loop/supervise/control.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Ends what runs, in order or at once. */
+static void cut(struct supervisor *sup, bool now)
+{
+	if (!sup->run.working)
+		return;
+	sup->run.cut = SUPERVISOR_CUT_ABORT;
+	if (now)
+		fd_close(&sup->run.runner.lifeline);
+	else
+		runner_stop(&sup->run.runner);
+}
+
+/* Writes down what is asked for, then does it. Returns 0, or -1 with err set; its status is ERROR_PROTOCOL if
+ * that must not be asked. */
+static int obey(struct supervisor *sup, const json_t *object, struct error *err)
+{
+	enum control_request request;
+	json_t *data;
+
+	if (control_request_read(object, &request) < 0)
+		return error_with(err, ERROR_PROTOCOL, "no such request");
+	if (!control_is_legal(sup->state.phase, request))
+		return error_with(err, ERROR_PROTOCOL, "the loop is %s: it cannot %s",
+				  loop_event_phase_name(sup->state.phase),
+				  control_request_name(request));
+	data = json_pack("{s:s}", "wish", control_request_name(request));
+	if (supervisor_append(sup, LOOP_EVENT_asked, data, err) < 0)
+		return -1;
+	if (request == CONTROL_REQUEST_abort)
+		cut(sup, json_is_true(json_object_get(object, "now")));
+	return 0;
+}
+
+static int control_fd(void *context)
+{
+	return ((const struct serve *)context)->control;
+}
+
+static void accept_client(void *context, bool readable)
+{
+	struct serve *serve = context;
+	int fd = readable ? accept4(serve->control, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK) : -1;
+
+	for (int i = 0; fd >= 0 && i < SERVE_CLIENTS; i++) {
+		if (serve->clients[i].fd < 0) {
+			serve->clients[i].fd = fd;
+			return;
+		}
+	}
+	fd_close(&fd);
+}
+
+static int client_fd(void *context)
+{
+	return ((const struct serve_client *)context)->fd;
+}
+
+static void serve_client(void *context, bool readable)
+{
+	struct serve_client *client = context;
+	json_t *request = readable ? control_read(client->fd) : NULL;
+	json_t *answer;
+	struct error err;
+	int result;
+
+	if (readable && !request)
+		fd_close(&client->fd);
+	if (!request)
+		return;
+	result = obey(client->serve->sup, request, &err);
+	answer = result < 0 ? json_pack("{s:b, s:s}", "ok", 0, "error", err.text)
+			    : json_pack("{s:b}", "ok", 1);
+	control_answer(client->fd, answer);
+	if (result < 0 && err.status == ERROR_PROTOCOL)
+		fd_close(&client->fd);
+	json_decref(answer);
+	json_decref(request);
+}
+
+void serve_init(struct serve *serve)
+{
+	*serve = (struct serve){ .control = -1 };
+	for (int i = 0; i < SERVE_CLIENTS; i++)
+		serve->clients[i] = (struct serve_client){ .serve = serve, .fd = -1 };
+}
+
+int serve_open(struct serve *serve, struct supervisor *sup, struct error *err)
+{
+	serve->sup = sup;
+	serve->control = control_listen(sup->folder, err);
+	if (serve->control < 0)
+		return -1;
+	wait_set_add(&sup->waits, &(struct wait_set_watch){ .fd = control_fd,
+							    .serve = accept_client,
+							    .context = serve });
+	for (int i = 0; i < SERVE_CLIENTS; i++)
+		wait_set_add(&sup->waits,
+			     &(struct wait_set_watch){ .fd = client_fd,
+						       .serve = serve_client,
+						       .context = &serve->clients[i] });
+	return 0;
+}
+
+void serve_close(struct serve *serve)
+{
+	if (serve->control >= 0) {
+		AUTO_FREE char *path = path_join(serve->sup->folder, "control");
+
+		unlink(path);
+	}
+	fd_close(&serve->control);
+	for (int i = 0; i < SERVE_CLIENTS; i++)
+		fd_close(&serve->clients[i].fd);
+}

@@ -1,0 +1,163 @@
+/* What the supervisor of a loop holds: see supervisor.h. */
+#include "loop/supervise/supervisor.h"
+
+#include "loop/run/leftovers.h"
+#include "loop/state/loop_folder.h"
+#include "loop/state/loop_report.h"
+#include "loop/state/spec_json.h"
+#include "util/clock.h"
+#include "util/fd.h"
+#include "util/mem.h"
+#include "util/path.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LOCK_TRIES = 200 };
+
+/* What a clock may be set by without a word. */
+enum { JUMP_MS = 10000 };
+
+static int64_t beat_due_ms(void *context)
+{
+	const struct supervisor *sup = context;
+
+	return sup->heart.beat_ms + SUPERVISOR_HEARTBEAT_MS;
+}
+
+static void serve_heart(void *context, bool readable)
+{
+	(void)readable;
+	if (wait_set_steady_ms() >= beat_due_ms(context))
+		supervisor_beat(context);
+}
+
+void supervisor_init(struct supervisor *sup, const char *folder)
+{
+	*sup = (struct supervisor){ .folder = folder,
+				    .lock = -1,
+				    .run.runner = RUNNER_INIT,
+				    .checkpoint.job = SNAPSHOT_JOB_INIT };
+	loop_state_init(&sup->state);
+	sup->survey.memory = survey_memory_new();
+	sup->survey.checkpoint = -1;
+	wait_set_add(&sup->waits, &(struct wait_set_watch){ .due_ms = beat_due_ms,
+							    .serve = serve_heart,
+							    .context = sup });
+}
+
+void supervisor_release(struct supervisor *sup)
+{
+	journal_close(sup->store);
+	free(sup->git.refused);
+	fence_covers_release(&sup->git.covers);
+	fence_spec_release(&sup->fence);
+	price_table_release(&sup->prices);
+	loop_state_release(&sup->state);
+	survey_memory_free(sup->survey.memory);
+}
+
+/* The runner of a supervisor that was killed holds the lock until it is gone, too. */
+static int take_lock(struct supervisor *sup, struct error *err)
+{
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		sup->lock = loop_folder_lock(sup->folder, err);
+		if (sup->lock >= 0)
+			return 0;
+		if (err->status != ERROR_BUSY)
+			return -1;
+		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	}
+	return -1;
+}
+
+/* Those of this program, with what was frozen of the user's own. */
+static int load_prices(struct supervisor *sup, struct error *err)
+{
+	const char *own = sup->state.options.prices;
+
+	if (price_table_init(&sup->prices, err) < 0)
+		return -1;
+	return own ? price_table_add(&sup->prices, "prices.txt", own, strlen(own), err) : 0;
+}
+
+int supervisor_open(struct supervisor *sup, struct error *err)
+{
+	AUTO_FREE char *journal = path_join(sup->folder, "journal.db");
+
+	if (take_lock(sup, err) < 0)
+		return -1;
+	loop_report_trouble(sup->folder, NULL);
+	if (journal_open(journal, JOURNAL_WRITE, &sup->store, err) < 0 ||
+	    loop_state_read(sup->store, &sup->state, err) < 0 ||
+	    spec_json_read(sup->state.options.fence, &sup->fence, err) < 0)
+		return -1;
+	return load_prices(sup, err);
+}
+
+void supervisor_beat(struct supervisor *sup)
+{
+	struct error err;
+
+	sup->heart.beat_ms = wait_set_steady_ms();
+	sup->heart.stale = false;
+	if (loop_report_state(sup->folder, &sup->state, clock_wall_ms(), &err) < 0)
+		fprintf(stderr, "%s\n", err.text);
+}
+
+int supervisor_append(struct supervisor *sup, enum loop_event kind, json_t *data, struct error *err)
+{
+	AUTO_FREE char *text = json_dumps(data, JSON_COMPACT);
+	struct journal_event event = { .seq = sup->state.last_seq + 1,
+				       .at_ms = clock_wall_ms(),
+				       .kind = loop_event_name(kind),
+				       .data = text };
+
+	json_decref(data);
+	if (!text)
+		return error_set(err, "an event could not be written as JSON");
+	if (journal_append(sup->store, loop_event_can_wait(kind) ? JOURNAL_LATER : JOURNAL_NOW,
+			   event.at_ms, event.kind, event.data, err) < 0 ||
+	    loop_state_take(&sup->state, &event, err) < 0)
+		return -1;
+	sup->heart.stale = true;
+	return 0;
+}
+
+int64_t supervisor_jump_ms(int64_t apart_before_ms, int64_t apart_ms)
+{
+	int64_t jump = apart_ms - apart_before_ms;
+
+	return jump > JUMP_MS || jump < -JUMP_MS ? jump : 0;
+}
+
+int supervisor_clock(struct supervisor *sup, struct error *err)
+{
+	int64_t apart_ms = clock_wall_ms() - wait_set_steady_ms();
+	int64_t jump_ms = sup->heart.apart_ms ? supervisor_jump_ms(sup->heart.apart_ms, apart_ms)
+					      : 0;
+
+	sup->heart.apart_ms = apart_ms; /* a clock that is adjusted bit by bit is followed */
+	if (!jump_ms || sup->state.phase == LOOP_PHASE_finished)
+		return 0;
+	return supervisor_append(sup, LOOP_EVENT_changed,
+				 json_pack("{s:I}", "down_ms", (json_int_t)jump_ms), err);
+}
+
+void supervisor_wait(struct supervisor *sup, int64_t at_most_ms)
+{
+	int64_t now_ms;
+	struct error err;
+
+	if (supervisor_clock(sup, &err) < 0)
+		fprintf(stderr, "%s\n", err.text); /* the next event says it, too */
+	/* Nothing depends on that file: it is written when there is time. */
+	if (sup->heart.stale)
+		supervisor_beat(sup);
+	now_ms = clock_wall_ms();
+	wait_set_round(&sup->waits, at_most_ms == INT64_MAX
+					    ? INT64_MAX
+					    : wait_set_steady_ms() + (at_most_ms - now_ms));
+}
