@@ -29,7 +29,7 @@ const struct setting setting_fence_rows[] = {
 		.type = SETTING_PATHS,
 		.trust = SETTING_TIGHTER,
 		.value = "PATH",
-		.help = "make a path writable; in the project, all else becomes read-only",
+		.help = "make a path writable, and nothing else in the project",
 		.more = "A project's own file may name folders of the project, which narrows "
 		        "what is writable. It cannot open protected paths (`.git`, editor and "
 		        "agent settings, secrets), and it yields where your own file or an "
@@ -91,7 +91,7 @@ const struct setting setting_fence_rows[] = {
 		.fallback = "none",
 		.value = "none|list|open",
 		.choices = net_choices,
-		.help = "no network, only the hosts that allow names, or the host's network",
+		.help = "none, only the hosts that allow names, or the host's own",
 		.more = "Naming a host with `allow` implies `list`, unless the same layer or a "
 		        "higher one says otherwise. `open` is the host's network, with its "
 		        "loopback and internal services.",
@@ -104,7 +104,7 @@ const struct setting setting_fence_rows[] = {
 		.type = SETTING_WORDS,
 		.trust = SETTING_TRUSTED,
 		.value = "HOST",
-		.help = "allow a host, or a set of hosts (npm, apt, pip, cargo ...)",
+		.help = "allow a host, or a set (npm, apt, pip, cargo ...)",
 		.more = "The sets are `npm`, `apt`, `pip`, `cargo`, `go` and `git-remotes`; a "
 		        "set means the hosts that your own configuration of that tool names. A "
 		        "host is written `host` or `host:port` (default: 443 and 80), `*.host` "

@@ -130,10 +130,10 @@ def test_help_names_every_option(t):
 
 
 def test_help_and_man_page_say_how_a_switch_is_turned_off(t):
-    contains(t.run([t.ringfence, "exec", "--help"]).out, "--denials=false       do not tell what was denied", "help")
+    contains(t.run([t.ringfence, "exec", "--help"]).out, "--denials=false       do not report denials", "help")
     page = t.run([t.ringfence, "help", "--man", "exec"]).out
     expect(page.startswith(".TH RINGFENCE\\-EXEC 1 "), "the title", page[:80])
-    contains(page, ".B \\-\\-denials=false\ndo not tell what was denied\n", "the man page")
+    contains(page, ".B \\-\\-denials=false\ndo not report denials\n", "the man page")
 
 
 @cases(["init", "x"], ["doctor", "x"], ["trust", "x"], ["untrust", "x"], ["config", "net", "x"], ["policy", "a", "x"],

@@ -809,7 +809,7 @@ def test_a_command_runs_with_a_token_instead_of_the_key(t):
                    env=t.env(ANTHROPIC_API_KEY="sk-real-0123456789"))
     equal((result.code, result.out), (7, "200\n"), "the command", result)
     contains(result.err, "models cost US$ 0.00014", "what it cost")
-    contains(t.run([t.ringfence, "gateway", "--help"]).out, "money of one run (in a loop: of one iteration)", "what --budget is here")
+    contains(t.run([t.ringfence, "gateway", "--help"]).out, "limit the cost of one run (in a loop: of one iteration)", "what --budget is here")
     equal(provider.requests[0].headers["x-api-key"], "sk-real-0123456789", "the key")
 
 
