@@ -1,4 +1,4 @@
-/* The table of agents, and command lines: see adapter.h. */
+/* The table of agents and the command lines built from it: see adapter.h. */
 #include "agent/adapter.h"
 
 #include "util/mem.h"
@@ -38,7 +38,7 @@ char *adapter_names(void)
 	return mem_dup(buffer_text(&names));
 }
 
-/* A word for the shell, whatever is in it. */
+/* Appends one word, quoted for the shell. */
 static void add_word(struct buffer *out, const char *word)
 {
 	buffer_add_text(out, " '");
@@ -74,7 +74,7 @@ static void add_sessions(struct buffer *out, const char *const *folders)
 	buffer_add_text(out, "fi\n");
 }
 
-/* The login comes in a variable, and not as an argument, which others on this machine could see. */
+/* The login is passed in a variable: other users of this machine could see an argument. */
 static void add_login(struct buffer *out, const char *file)
 {
 	const char *slash = file ? strrchr(file, '/') : NULL;
@@ -93,7 +93,10 @@ static void add_login(struct buffer *out, const char *file)
 void adapter_command(const struct adapter *adapter, const struct adapter_order *order,
 		     struct buffer *out)
 {
-	/* The home of a fence is private and empty; without one, theirs is not to be touched. */
+	/*
+	 * In the fence, home is private and empty. Without a fence, the user's own must not be
+	 * touched.
+	 */
 	if (!order->fenced)
 		buffer_add_text(out, "HOME=$(mktemp -d) || exit 125\nexport HOME\n"
 				     "trap 'rm -rf \"$HOME\"' EXIT\n");

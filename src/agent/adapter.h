@@ -1,10 +1,11 @@
 /*
- * The agents that Ringfence knows: one file each, with one table entry. An entry says how the agent is found,
- * started, fed, continued and read, how it logs in, and what it needs in its private home. It holds data and
- * no code: the one thing that is made of it is a command line for `sh -c`, which runs in the fence.
+ * The agents that Ringfence knows: one file and one table entry each. An entry describes how the
+ * agent is found, started, resumed and read, how it logs in, and what it needs in its private home.
+ * It holds data, not code; all that is built from it is a command line for `sh -c`, which runs in
+ * the fence.
  *
- * An agent's settings are the user's choice. What the project says about hooks, MCP servers, permissions or
- * plugins is switched off by an option, or hidden in the fence where there is no such option.
+ * An agent's settings are the user's choice. Hooks, MCP servers, permissions and plugins that the
+ * project brings are switched off by an option, or hidden in the fence if there is no such option.
  */
 #ifndef AGENT_ADAPTER_H
 #define AGENT_ADAPTER_H
@@ -16,37 +17,39 @@
 #include <stddef.h>
 
 /*
- * One agent. Lists end in NULL; an entry that has none of something says so. The adapters' files make the
- * compiler refuse an entry with a hole (ADAPTER_COMPLETE).
+ * One agent. Lists end in NULL and are empty if the agent has nothing to list. ADAPTER_COMPLETE
+ * makes the compiler refuse an entry with a missing field.
  */
 struct adapter {
 	const char *name;
 	const char *title;
-	const char *program; /* looked for in PATH; NULL: there is none of its own */
-	const char *install; /* how one gets it */
-	const char *tested_from, *tested_below; /* versions; NULL: never run in our tests */
+	const char *program; /* searched in PATH; NULL if the agent has no program of its own */
+	const char *install; /* how to install it */
+	const char *tested_from, *tested_below; /* versions; NULL: not covered by our tests */
 	const struct agent_format *format;
-	const char *const *words;  /* behind the program */
-	const char *const *bypass; /* of those, the ones that need a fence */
-	const char *const *model;  /* before the name of a model */
-	const char *const *resume; /* before the id of a session; NULL: it cannot go on with one */
-	const char *const *last;   /* behind everything: the prompt is on stdin */
+	const char *const *words;  /* arguments after the program */
+	const char *const *bypass; /* further arguments, only in a fence */
+	const char *const *model;  /* option before the model's name */
+	/* option before the session id; NULL: sessions cannot be resumed */
+	const char *const *resume;
+	const char *const *last;        /* last arguments; the prompt is on stdin */
 	const char *const *environment; /* NAME=VALUE */
-	const char *const *bypass_env;  /* of those, the ones that need a fence */
-	const char *const *keys;        /* variables by which it logs in; one is enough */
-	const char *const *passes;      /* variables that say where to; passed on if they are set */
-	const char *credentials;     /* the file below home by which it logs in else; NULL: none */
-	const char *const *hides;    /* settings in the project that no option switches off */
-	const char *const *sessions; /* folders below home in which it keeps its sessions */
-	const char *setup;  /* shell, before it starts; home is private and empty. NULL: none */
-	const char *launch; /* shell that starts it, with all words in "$@"; NULL: exec */
-	const char *caveat; /* what a user should know; NULL: nothing */
-	bool own;           /* a program of ours, beside this one; it speaks to the gateway alone */
+	const char *const *bypass_env;  /* further variables, only in a fence */
+	const char *const *keys;        /* variables that hold a login; one is enough */
+	const char *const *passes;      /* variables with endpoints; passed on if set */
+	const char *credentials;        /* login file below home, used without a key; or NULL */
+	const char *const *hides;       /* project settings that no option switches off */
+	const char *const *sessions;    /* folders below home that hold its sessions */
+	const char *setup;  /* shell code run first; home is private and empty. Or NULL */
+	const char *launch; /* shell code that starts it, with all words in "$@"; NULL: exec */
+	const char *caveat; /* a warning for the user, or NULL */
+	/* our own program, installed beside this one; it talks only to the gateway */
+	bool own;
 };
 
 #define ADAPTER_COMPLETE _Pragma("GCC diagnostic error \"-Wmissing-field-initializers\"")
 
-/* From the first that `auto` takes to the last. */
+/* In the order in which `auto` tries them. */
 #define ADAPTER_LIST(X) \
 	X(claude)       \
 	X(codex)        \
@@ -61,44 +64,44 @@ struct adapter {
 ADAPTER_LIST(AGENT_ADAPTER)
 #undef AGENT_ADAPTER
 
-/* The adapter with this name, or by its number from 0; NULL: there is none. */
+/* Returns the adapter with this name, or with this index from 0; NULL if there is none. */
 const struct adapter *adapter_find(const char *name);
 const struct adapter *adapter_at(size_t index);
 
-/* The names of all, with commas, for a message; the caller frees. */
+/* Returns all names, separated by commas, for a message; the caller frees. */
 char *adapter_names(void);
 
-/* What is wanted of an agent. */
+/* The user's choices for one agent. */
 struct adapter_order {
 	const char *program;   /* a real path */
-	const char *model;     /* NULL: the agent's own choice */
-	const char *arguments; /* more words, as one writes them for a shell; NULL: none */
-	bool fenced; /* without a fence it has to ask for permission, and nobody answers */
+	const char *model;     /* NULL: the agent's default */
+	const char *arguments; /* more arguments, in shell syntax; or NULL */
+	bool fenced; /* without a fence the agent must ask for permission, and nobody answers */
 };
 
 /*
- * Appends the command line, for `sh -c` in the fence. It reads three variables there: RINGFENCE_SESSION, the
- * session to go on with; RINGFENCE_KEEP, a folder for its sessions; RINGFENCE_LOGIN, what is to be in its
- * credential file.
+ * Appends the command line, for `sh -c` in the fence. It reads three variables there:
+ * RINGFENCE_SESSION, the session to resume; RINGFENCE_KEEP, a folder for its sessions;
+ * RINGFENCE_LOGIN, the contents of its credential file.
  */
 void adapter_command(const struct adapter *adapter, const struct adapter_order *order,
 		     struct buffer *out);
 
-/* What this machine has of an agent. */
+/* An agent's installation and login on this machine. */
 struct adapter_found {
 	char *program;     /* a real path; NULL: not installed */
-	char *folder;      /* what must be readable for it to run; NULL: it is of the system */
-	char *version;     /* NULL: not known */
-	bool tested;       /* in this version */
-	const char *key;   /* a variable that is set; NULL: none */
-	char *credentials; /* the file, where there is one */
+	char *folder;      /* must be readable for it to run; NULL: a system path */
+	char *version;     /* NULL: unknown */
+	bool tested;       /* this version is covered by our tests */
+	const char *key;   /* a login variable that is set, or NULL */
+	char *credentials; /* its credential file, if it exists */
 };
 
-/* Looks without starting anything. home: whose login is meant; empty: nobody's. */
+/* Inspects the machine without starting anything. The login is searched in home; "" skips that. */
 void adapter_look(const struct adapter *adapter, const char *home, struct adapter_found *ret_found);
 void adapter_found_release(struct adapter_found *found);
 
-/* Compares dotted versions by their numbers, as strcmp() does. */
+/* Compares dotted versions number by number; returns as strcmp() does. */
 int adapter_version_compare(const char *a, const char *b);
 
 #endif

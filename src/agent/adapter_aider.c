@@ -1,4 +1,7 @@
-/* aider: from its documentation. It prints text for people, and has no sessions that have names. */
+/*
+ * aider, as documented; not run in our tests. It prints text for people and its sessions have no
+ * ids.
+ */
 #include "agent/adapter.h"
 #include "agent/agent_reader.h"
 #include "provider/provider.h"
@@ -9,7 +12,7 @@ static const char *const words[] = { "--message-file",    "/dev/stdin",         
 static const char *const bypass[] = { "--yes-always", NULL };
 static const char *const model[] = { "--model", NULL };
 static const char *const last[] = { NULL };
-/* What it writes down of the conversation is not for the project. */
+/* Keeps its history files out of the project. */
 static const char *const environment[] = { "AIDER_CHAT_HISTORY_FILE=/tmp/aider.chat.history.md",
 					   "AIDER_INPUT_HISTORY_FILE=/tmp/aider.input.history",
 					   NULL };
@@ -43,6 +46,6 @@ const struct adapter agent_adapter_aider = {
 	/* sessions */ sessions,
 	/* setup */ NULL,
 	/* launch */ NULL,
-	/* caveat */ "untested here: made from its documentation",
+	/* caveat */ "written from its documentation; not covered by our tests",
 	/* own */ false,
 };

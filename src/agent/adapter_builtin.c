@@ -1,4 +1,4 @@
-/* The built-in agent, ringfence-agent (src/builtin): the one that needs nothing to be installed. */
+/* The built-in agent, ringfence-agent (src/builtin). It needs no installation. */
 #include "agent/adapter.h"
 #include "agent/agent_reader.h"
 #include "provider/provider.h"
@@ -20,7 +20,7 @@ const struct adapter agent_adapter_builtin = {
 	/* name */ "builtin",
 	/* title */ "the built-in agent",
 	/* program */ "ringfence-agent",
-	/* install */ "it comes with Ringfence",
+	/* install */ "included with Ringfence",
 	/* tested_from */ RINGFENCE_VERSION,
 	/* tested_below */ RINGFENCE_VERSION,
 	/* format */ &agent_format_events,

@@ -1,11 +1,11 @@
 /*
- * Claude Code: how it is started, and its stream (--output-format stream-json).
+ * Claude Code: its command line, and its stream (--output-format stream-json).
  *
- * A line is `system` (init, api_retry, tasks...), `assistant` (one block of a message each; its usage is not
- * final), `user` (results of tools), `rate_limit_event` or `result`. Of those last there can be several in
- * one run, when something in the background has ended; their costs are sums since the session began. What
- * the API refused is a `result` that calls itself a success and has is_error; a message of the model
- * `<synthetic>` with an `error` stands before it.
+ * A line is `system` (init, api_retry, tasks...), `assistant` (one block of a message; its usage is
+ * not final), `user` (tool results), `rate_limit_event` or `result`. One run can have several
+ * `result` lines, one for each background task that ends; their costs are totals since the session
+ * began. If the API refuses a request, the `result` claims success but has is_error set; an
+ * `assistant` message of the model `<synthetic>` with an `error` precedes it.
  */
 #include "agent/adapter.h"
 #include "agent/stream.h"
@@ -15,7 +15,7 @@
 
 struct claude {
 	struct stream stream;
-	enum failure refused; /* what the last message of the agent itself said */
+	enum failure refused; /* error of the last `<synthetic>` message */
 };
 
 static const struct {
@@ -24,7 +24,7 @@ static const struct {
 } errors[] = {
 	{ "rate_limit", FAILURE_RATE_LIMIT },
 	{ "overloaded", FAILURE_OVERLOADED },
-	/* Any trouble that has no status, a broken connection among it. */
+	/* Any failure without a status, including a broken connection. */
 	{ "server_error", FAILURE_OVERLOADED },
 	{ "authentication_failed", FAILURE_AUTHENTICATION },
 	{ "oauth_org_not_allowed", FAILURE_PERMISSION },
@@ -40,7 +40,7 @@ static enum failure error_of(struct jsonline name)
 	return FAILURE_OTHER;
 }
 
-static void take_system(struct stream *stream, struct jsonline line)
+static void handle_system(struct stream *stream, struct jsonline line)
 {
 	enum { SUBTYPE, SESSION, MODEL, DELAY, STATUS, ERROR, COUNT };
 	struct jsonline_field fields[COUNT] = {
@@ -64,12 +64,12 @@ static void take_system(struct stream *stream, struct jsonline line)
 		event.error = status > 0 ? failure_from_http((unsigned int)status, NULL, NULL)
 					 : error_of(fields[ERROR].value);
 	} else {
-		return; /* of tasks, hooks, compaction: known to be there, and of no use here */
+		return; /* tasks, hooks, compaction: known, not needed */
 	}
 	stream_emit(stream, &event);
 }
 
-static void take_tool(struct stream *stream, struct jsonline name, struct jsonline input)
+static void handle_tool(struct stream *stream, struct jsonline name, struct jsonline input)
 {
 	AUTO_BUFFER struct buffer tool = { 0 }, target = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_tool_call);
@@ -84,7 +84,7 @@ static void take_tool(struct stream *stream, struct jsonline name, struct jsonli
 	}
 }
 
-static void take_block(struct stream *stream, struct jsonline block, bool child)
+static void handle_block(struct stream *stream, struct jsonline block, bool child)
 {
 	enum { TYPE, TEXT, NAME, INPUT, COUNT };
 	struct jsonline_field fields[COUNT] = {
@@ -95,17 +95,17 @@ static void take_block(struct stream *stream, struct jsonline block, bool child)
 	jsonline_object(block, fields, COUNT);
 	if (jsonline_is(fields[TYPE].value, "tool_use")) {
 		if (!child)
-			stream_hush(stream);
-		take_tool(stream, fields[NAME].value, fields[INPUT].value);
+			stream_clear_text(stream);
+		handle_tool(stream, fields[NAME].value, fields[INPUT].value);
 	} else if (jsonline_is(fields[TYPE].value, "text") && !child) {
-		/* What a child says is said to its parent. */
-		stream_say(stream, fields[TEXT].value);
+		/* A child's text is meant for its parent; it is not reported. */
+		stream_add_text(stream, fields[TEXT].value);
 		event.text = buffer_text(&stream->said);
 		stream_emit(stream, &event);
 	}
 }
 
-static void take_assistant(struct stream *stream, struct jsonline line)
+static void handle_assistant(struct stream *stream, struct jsonline line)
 {
 	enum { MESSAGE, PARENT, ERROR, COUNT };
 	struct jsonline_field fields[COUNT] = { { "message", { 0 } },
@@ -123,13 +123,13 @@ static void take_assistant(struct stream *stream, struct jsonline line)
 		((struct claude *)stream)->refused = jsonline_is_string(fields[ERROR].value)
 							     ? error_of(fields[ERROR].value)
 							     : FAILURE_NONE;
-	/* What it says in the model's place is an error, and comes again as the result. */
+	/* A `<synthetic>` message is an error; the `result` repeats it. */
 	while (((struct claude *)stream)->refused == FAILURE_NONE &&
 	       jsonline_next(content, &cursor, NULL, &block))
-		take_block(stream, block, child);
+		handle_block(stream, block, child);
 }
 
-static void take_user(struct stream *stream, struct jsonline line)
+static void handle_user(struct stream *stream, struct jsonline line)
 {
 	struct jsonline content = jsonline_get(jsonline_get(line, "message"), "content");
 	struct jsonline block;
@@ -147,7 +147,7 @@ static void take_user(struct stream *stream, struct jsonline line)
 	}
 }
 
-static void take_limit(struct stream *stream, struct jsonline line)
+static void handle_limit(struct stream *stream, struct jsonline line)
 {
 	enum { STATUS, RESETS, KIND, OVERAGE, COUNT };
 	struct jsonline_field fields[COUNT] = { { "status", { 0 } },
@@ -168,7 +168,7 @@ static void take_limit(struct stream *stream, struct jsonline line)
 	stream_emit(stream, &event);
 }
 
-/* The sums over all models; -1 stays unknown. */
+/* Adds a number to a total; -1 stays unknown. */
 static void add(int64_t *sum, struct jsonline number)
 {
 	int64_t value = jsonline_count(number);
@@ -177,7 +177,7 @@ static void add(int64_t *sum, struct jsonline number)
 		*sum = (*sum < 0 ? 0 : *sum) + value;
 }
 
-static void take_usage(struct stream *stream, struct jsonline models, struct jsonline cost)
+static void handle_usage(struct stream *stream, struct jsonline models, struct jsonline cost)
 {
 	enum { IN, OUT, READ, WRITE, WRITE_5M, WRITE_1H, THINKING, COUNT };
 	AUTO_BUFFER struct buffer model = { 0 };
@@ -211,7 +211,7 @@ static void take_usage(struct stream *stream, struct jsonline models, struct jso
 			first = name;
 	}
 	if (first.at)
-		stream_spent(stream, stream_text(first, &model), &sum, jsonline_nano(cost));
+		stream_report_total(stream, stream_text(first, &model), &sum, jsonline_nano(cost));
 }
 
 static enum failure error_of_result(const struct claude *claude, struct jsonline status,
@@ -226,7 +226,7 @@ static enum failure error_of_result(const struct claude *claude, struct jsonline
 	return jsonline_is(subtype, "error_max_budget_usd") ? FAILURE_BUDGET : FAILURE_OTHER;
 }
 
-static void take_result(struct stream *stream, struct jsonline line)
+static void handle_result(struct stream *stream, struct jsonline line)
 {
 	enum { SUBTYPE, ERROR, STATUS, RESULT, SESSION, COST, MODELS, COUNT };
 	struct jsonline_field fields[COUNT] = {
@@ -239,7 +239,7 @@ static void take_result(struct stream *stream, struct jsonline line)
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_finished);
 
 	jsonline_object(line, fields, COUNT);
-	take_usage(stream, fields[MODELS].value, fields[COST].value);
+	handle_usage(stream, fields[MODELS].value, fields[COST].value);
 	event.ok = jsonline_is(fields[SUBTYPE].value, "success") &&
 		   !jsonline_is_true(fields[ERROR].value) && claude->refused == FAILURE_NONE;
 	event.text = stream_text(fields[RESULT].value, &text);
@@ -250,35 +250,35 @@ static void take_result(struct stream *stream, struct jsonline line)
 	stream_finish(stream, &event);
 }
 
-static void take(struct stream *stream, struct jsonline line)
+static void handle(struct stream *stream, struct jsonline line)
 {
 	struct jsonline_field type = { .key = "type" };
 
 	if (jsonline_object(line, &type, 1) < 0 || !type.value.at)
 		stream_unknown(stream);
 	else if (jsonline_is(type.value, "assistant"))
-		take_assistant(stream, line);
+		handle_assistant(stream, line);
 	else if (jsonline_is(type.value, "user"))
-		take_user(stream, line);
+		handle_user(stream, line);
 	else if (jsonline_is(type.value, "system"))
-		take_system(stream, line);
+		handle_system(stream, line);
 	else if (jsonline_is(type.value, "rate_limit_event"))
-		take_limit(stream, line);
+		handle_limit(stream, line);
 	else if (jsonline_is(type.value, "result"))
-		take_result(stream, line);
+		handle_result(stream, line);
 	else
 		stream_unknown(stream);
 }
 
 static struct agent_reader *open_claude(agent_event_fn *fn, void *context)
 {
-	return stream_open(sizeof(struct claude), fn, context, take, NULL);
+	return stream_open(sizeof(struct claude), fn, context, handle, NULL);
 }
 
 const struct agent_format agent_format_claude = STREAM_FORMAT("claude", open_claude);
 
 static const char *const words[] = { "-p", "--output-format", "stream-json", "--verbose",
-				     /* Nothing of the project's .claude and .mcp.json. */
+				     /* Ignores the project's .claude and .mcp.json. */
 				     "--setting-sources", "user", "--strict-mcp-config", NULL };
 static const char *const bypass[] = { "--dangerously-skip-permissions", NULL };
 static const char *const model[] = { "--model", NULL };
@@ -286,7 +286,7 @@ static const char *const resume[] = { "--resume", NULL };
 static const char *const last[] = { NULL };
 static const char *const environment[] = {
 	"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
-	/* Waiting is the loop's affair: it knows until when, and what it costs. */
+	/* The loop waits instead: it knows until when, and what waiting costs. */
 	"CLAUDE_CODE_MAX_RETRIES=3", NULL
 };
 static const char *const bypass_env[] = { NULL };
@@ -296,7 +296,7 @@ static const char *const passes[] = { PROVIDER_ANTHROPIC_BASE, NULL };
 static const char *const hides[] = { NULL };
 static const char *const sessions[] = { ".claude/projects", NULL };
 
-/* The project's notes come with the project's settings, or not at all; so they are shown as the user's. */
+/* With the project's settings ignored, its notes would be too; link them as the user's own. */
 static const char setup[] = "mkdir -p \"$HOME/.claude\"\n"
 			    "for notes in CLAUDE.md AGENTS.md; do\n"
 			    "\tif [ -e \"$PWD/$notes\" ]; then\n"

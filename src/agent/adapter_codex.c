@@ -1,10 +1,10 @@
 /*
- * Codex: how it is started, and its stream (exec --json).
+ * Codex: its command line, and its stream (exec --json).
  *
- * A turn is made of items (messages, commands, changes of files), each told when it begins and when it is
- * complete. Its usage is a sum since the thread began; there are no dollars, no model, and nothing of what
- * its children used. What it has to try again is an `error` line that says "Reconnecting... 2/5"; the same
- * words without that come at the end, once as `error` and once as `turn.failed`.
+ * A turn consists of items (messages, commands, file changes), each reported at its start and at
+ * its end. Usage is a total since the thread began; cost, model and the usage of child agents are
+ * not reported. A retry is an `error` line that starts with "Reconnecting... 2/5"; the final
+ * failure has the same text without that, once as `error` and once as `turn.failed`.
  */
 #include "agent/adapter.h"
 #include "agent/stream.h"
@@ -17,7 +17,7 @@ static bool begins_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Its errors have no type but their words; they are words of the agent about its own request. */
+/* Errors have no type, only text. The text is Codex's own, about its own request. */
 static enum failure error_of(const char *message)
 {
 	static const char *const marks[] = { "last status: ", "unexpected status ", NULL };
@@ -40,7 +40,7 @@ static enum failure error_of(const char *message)
 	return FAILURE_OTHER;
 }
 
-static void take_error(struct stream *stream, struct jsonline message)
+static void handle_error(struct stream *stream, struct jsonline message)
 {
 	AUTO_BUFFER struct buffer text = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_error);
@@ -52,7 +52,7 @@ static void take_error(struct stream *stream, struct jsonline message)
 	stream_emit(stream, &event);
 }
 
-static void take_end(struct stream *stream, bool ok, struct jsonline message)
+static void handle_end(struct stream *stream, bool ok, struct jsonline message)
 {
 	AUTO_BUFFER struct buffer text = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_finished);
@@ -64,8 +64,8 @@ static void take_end(struct stream *stream, bool ok, struct jsonline message)
 	stream_finish(stream, &event);
 }
 
-/* Cached tokens are counted among the input here. */
-static void take_usage(struct stream *stream, struct jsonline usage)
+/* Here input_tokens includes the cached tokens. */
+static void handle_usage(struct stream *stream, struct jsonline usage)
 {
 	enum { IN, CACHED, WRITTEN, OUT, REASONING, COUNT };
 	struct jsonline_field fields[COUNT] = { { "input_tokens", { 0 } },
@@ -86,7 +86,7 @@ static void take_usage(struct stream *stream, struct jsonline usage)
 		sum.input -= sum.cache_read < sum.input ? sum.cache_read : sum.input;
 	if (sum.input >= 0 && sum.cache_write_5m > 0)
 		sum.input -= sum.cache_write_5m < sum.input ? sum.cache_write_5m : sum.input;
-	stream_spent(stream, "", &sum, -1);
+	stream_report_total(stream, "", &sum, -1);
 }
 
 static struct jsonline first_path(struct jsonline changes)
@@ -98,7 +98,7 @@ static struct jsonline first_path(struct jsonline changes)
 							      : change;
 }
 
-static void take_changes(struct stream *stream, struct jsonline changes)
+static void handle_changes(struct stream *stream, struct jsonline changes)
 {
 	struct jsonline change;
 	size_t cursor = 0;
@@ -112,21 +112,21 @@ static void take_changes(struct stream *stream, struct jsonline changes)
 	}
 }
 
-static void take_tool(struct stream *stream, const char *name, struct jsonline about, bool begins,
-		      bool ok)
+static void handle_tool(struct stream *stream, const char *name, struct jsonline about, bool begins,
+			bool ok)
 {
 	AUTO_BUFFER struct buffer target = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(begins ? AGENT_EVENT_tool_call
 							   : AGENT_EVENT_tool_result);
 
-	stream_hush(stream);
+	stream_clear_text(stream);
 	event.name = name;
 	event.target = stream_text(about, &target);
 	event.ok = ok;
 	stream_emit(stream, &event);
 }
 
-static void take_item(struct stream *stream, struct jsonline item, bool begins)
+static void handle_item(struct stream *stream, struct jsonline item, bool begins)
 {
 	enum { TYPE, TEXT, COMMAND, CHANGES, STATUS, TOOL, QUERY, COUNT };
 	struct jsonline_field fields[COUNT] = { { "type", { 0 } },    { "text", { 0 } },
@@ -144,28 +144,28 @@ static void take_item(struct stream *stream, struct jsonline item, bool begins)
 	if (jsonline_is(type, "agent_message")) {
 		if (begins)
 			return;
-		stream_hush(stream);
-		stream_say(stream, fields[TEXT].value);
+		stream_clear_text(stream);
+		stream_add_text(stream, fields[TEXT].value);
 		event.text = buffer_text(&stream->said);
 		stream_emit(stream, &event);
 	} else if (jsonline_is(type, "command_execution")) {
-		take_tool(stream, "shell", fields[COMMAND].value, begins, ok);
+		handle_tool(stream, "shell", fields[COMMAND].value, begins, ok);
 	} else if (jsonline_is(type, "file_change")) {
-		take_tool(stream, "patch", first_path(fields[CHANGES].value), begins, ok);
+		handle_tool(stream, "patch", first_path(fields[CHANGES].value), begins, ok);
 		if (!begins && ok)
-			take_changes(stream, fields[CHANGES].value);
+			handle_changes(stream, fields[CHANGES].value);
 	} else if (jsonline_is(type, "mcp_tool_call") || jsonline_is(type, "collab_tool_call")) {
-		take_tool(stream, stream_text(fields[TOOL].value, &name), fields[TOOL].value,
-			  begins, ok);
+		handle_tool(stream, stream_text(fields[TOOL].value, &name), fields[TOOL].value,
+			    begins, ok);
 	} else if (jsonline_is(type, "web_search")) {
-		take_tool(stream, "web search", fields[QUERY].value, begins, ok);
+		handle_tool(stream, "web search", fields[QUERY].value, begins, ok);
 	} else if (!jsonline_is(type, "reasoning") && !jsonline_is(type, "todo_list") &&
-		   !jsonline_is(type, "error")) { /* that is a warning: the turn goes on */
+		   !jsonline_is(type, "error")) { /* a warning: the turn continues */
 		stream_unknown(stream);
 	}
 }
 
-static void take_start(struct stream *stream, struct jsonline thread)
+static void handle_start(struct stream *stream, struct jsonline thread)
 {
 	AUTO_BUFFER struct buffer session = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_started);
@@ -174,7 +174,7 @@ static void take_start(struct stream *stream, struct jsonline thread)
 	stream_emit(stream, &event);
 }
 
-static void take(struct stream *stream, struct jsonline line)
+static void handle(struct stream *stream, struct jsonline line)
 {
 	enum { TYPE, ITEM, THREAD, USAGE, ERROR, MESSAGE, COUNT };
 	struct jsonline_field fields[COUNT] = { { "type", { 0 } },      { "item", { 0 } },
@@ -189,19 +189,19 @@ static void take(struct stream *stream, struct jsonline line)
 	struct jsonline type = fields[TYPE].value;
 
 	if (jsonline_is(type, "item.started")) {
-		take_item(stream, fields[ITEM].value, true);
+		handle_item(stream, fields[ITEM].value, true);
 	} else if (jsonline_is(type, "item.completed")) {
-		take_item(stream, fields[ITEM].value, false);
+		handle_item(stream, fields[ITEM].value, false);
 	} else if (jsonline_is(type, "thread.started")) {
-		take_start(stream, fields[THREAD].value);
+		handle_start(stream, fields[THREAD].value);
 	} else if (jsonline_is(type, "turn.completed")) {
-		take_usage(stream, fields[USAGE].value);
-		take_end(stream, true, (struct jsonline){ 0 });
+		handle_usage(stream, fields[USAGE].value);
+		handle_end(stream, true, (struct jsonline){ 0 });
 	} else if (jsonline_is(type, "turn.failed")) {
-		take_usage(stream, fields[USAGE].value);
-		take_end(stream, false, jsonline_get(fields[ERROR].value, "message"));
+		handle_usage(stream, fields[USAGE].value);
+		handle_end(stream, false, jsonline_get(fields[ERROR].value, "message"));
 	} else if (jsonline_is(type, "error")) {
-		take_error(stream, fields[MESSAGE].value);
+		handle_error(stream, fields[MESSAGE].value);
 	} else if (!jsonline_is(type, "turn.started") && !jsonline_is(type, "item.updated")) {
 		stream_unknown(stream);
 	}
@@ -209,12 +209,12 @@ static void take(struct stream *stream, struct jsonline line)
 
 static struct agent_reader *open_codex(agent_event_fn *fn, void *context)
 {
-	return stream_open(sizeof(struct stream), fn, context, take, NULL);
+	return stream_open(sizeof(struct stream), fn, context, handle, NULL);
 }
 
 const struct agent_format agent_format_codex = STREAM_FORMAT("codex", open_codex);
 
-/* What it would ask its maker for on the side takes five seconds to fail where there is no network. */
+/* Without a network, each of these side requests to the vendor would take five seconds to fail. */
 static const char *const words[] = { "exec",
 				     "--json",
 				     "--skip-git-repo-check",
@@ -233,12 +233,17 @@ static const char *const environment[] = { NULL };
 static const char *const bypass_env[] = { NULL };
 static const char *const keys[] = { PROVIDER_OPENAI_CODEX, PROVIDER_OPENAI_KEY, NULL };
 static const char *const passes[] = { NULL };
-/* It does not start where its folder in the project cannot be read; so the project is not trusted instead. */
+/*
+ * Codex does not start if its folder in the project is unreadable; the project is marked as
+ * untrusted instead.
+ */
 static const char *const hides[] = { NULL };
 static const char *const sessions[] = { ".codex/sessions", NULL };
 
-/* What is not trusted brings no settings, and no notes either; so those are shown as the user's. Without a
- * login it looks for one variable, and not for the one that everybody has. */
+/*
+ * Codex ignores the settings and also the notes of an untrusted project, so the notes are linked as
+ * the user's own. Without a login file it reads CODEX_API_KEY only, not the usual OPENAI_API_KEY.
+ */
 static const char setup[] =
 	"mkdir -p \"$HOME/.codex\"\n"
 	"if [ -n \"${RINGFENCE_MODELS:-}\" ] && [ \"${OPENAI_BASE_URL:-}\" = \"$RINGFENCE_MODELS/v1\" ]; then\n"
@@ -276,6 +281,6 @@ const struct adapter agent_adapter_codex = {
 	/* setup */ setup,
 	/* launch */ NULL,
 	/* caveat */
-	"its reports have no dollars and no model: its cost is known only with --model, and without its children",
+	"it reports neither cost nor model: its cost is known only with --model, and excludes child agents",
 	/* own */ false,
 };

@@ -1,4 +1,4 @@
-/* Any command line of the user's, with whatever output it has (--agent-format). */
+/* A command line from the user, with the output format given by --agent-format. */
 #include "agent/adapter.h"
 #include "agent/agent_reader.h"
 
@@ -7,7 +7,7 @@ static const char *const none[] = { NULL };
 ADAPTER_COMPLETE
 const struct adapter agent_adapter_command = {
 	/* name */ "command",
-	/* title */ "a command line of yours",
+	/* title */ "your own command line",
 	/* program */ NULL,
 	/* install */ NULL,
 	/* tested_from */ NULL,

@@ -1,4 +1,4 @@
-/* What this machine has of an agent, told without starting it: see adapter.h. */
+/* Finds agents on this machine without starting them: see adapter.h. */
 #include "agent/adapter.h"
 
 #include "util/fd.h"
@@ -16,7 +16,7 @@
 
 enum { PACKAGE_BYTES = 1 << 20, PACKAGE_ABOVE = 4 };
 
-/* The version in the package.json of an npm package; the caller frees. NULL: none. */
+/* Returns the version in an npm package.json, or NULL; the caller frees. */
 static char *read_version(const char *path)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(PACKAGE_BYTES);
@@ -41,8 +41,10 @@ static bool is_version(const char *name)
 	       strspn(name, "0123456789.") == strlen(name);
 }
 
-/* The nearest package.json above a program says which version it is of; a program of its own may be named
- * by its version. */
+/*
+ * The nearest package.json above a program holds its version; a standalone binary may be named
+ * after its version.
+ */
 static char *version_of(const char *program)
 {
 	AUTO_FREE char *folder = mem_dup(program);
@@ -68,8 +70,10 @@ static bool is_system(const char *path)
 	return false;
 }
 
-/* What a program needs beside itself: the packages that were installed with it, up to the highest
- * node_modules; the whole of a Python environment; else the program alone. */
+/*
+ * Returns the path that a program needs to run: the outermost node_modules for an npm package, the
+ * whole environment for Python, otherwise the program alone.
+ */
 static char *folder_of(const char *program)
 {
 	AUTO_FREE char *path = mem_dup(program);
@@ -100,7 +104,7 @@ int adapter_version_compare(const char *a, const char *b)
 		if (left != right)
 			return left < right ? -1 : 1;
 		if ((a_end == a && *a) || (b_end == b && *b))
-			return 0; /* what is no number is not compared */
+			return 0; /* not numeric: no order */
 		a = a_end + (*a_end == '.');
 		b = b_end + (*b_end == '.');
 	}
@@ -116,7 +120,7 @@ static bool is_tested(const struct adapter *adapter, const char *version)
 	       adapter_version_compare(version, adapter->tested_below) < 0;
 }
 
-/* Where it is; the caller frees. NULL: nowhere. */
+/* Returns the program's path, or NULL; the caller frees. */
 static char *find_program(const struct adapter *adapter)
 {
 	struct error why;

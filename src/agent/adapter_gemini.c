@@ -1,8 +1,8 @@
 /*
- * Gemini CLI: how it is started, and its stream (-o stream-json).
+ * Gemini CLI: its command line, and its stream (-o stream-json).
  *
- * Messages come in pieces, and the prompt comes back as a message of the user. The `result` has the usage of
- * each model, of this process alone, and no dollars. What the API refused is there as text around the
+ * Messages arrive in pieces, and the prompt is echoed as a user message. The `result` has the usage
+ * of each model, for this process only, without a cost. An API error is text that contains the
  * provider's JSON.
  */
 #include "agent/adapter.h"
@@ -13,28 +13,28 @@
 
 struct gemini {
 	struct stream stream;
-	bool speaks; /* what is said has not gone out yet */
+	bool pending; /* text that has not been emitted yet */
 };
 
-/* What it said is complete when something else comes. */
-static void utter(struct stream *stream)
+/* A message is complete when any other line arrives. */
+static void flush_text(struct stream *stream)
 {
 	struct gemini *gemini = (struct gemini *)stream;
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_text);
 
-	if (!gemini->speaks)
+	if (!gemini->pending)
 		return;
-	gemini->speaks = false;
+	gemini->pending = false;
 	event.text = buffer_text(&stream->said);
 	stream_emit(stream, &event);
 }
 
-static void take_message(struct stream *stream, struct jsonline role, struct jsonline content)
+static void handle_message(struct stream *stream, struct jsonline role, struct jsonline content)
 {
 	if (!jsonline_is(role, "assistant"))
 		return;
-	stream_say(stream, content);
-	((struct gemini *)stream)->speaks = true;
+	stream_add_text(stream, content);
+	((struct gemini *)stream)->pending = true;
 }
 
 static bool changes_files(struct jsonline tool)
@@ -43,13 +43,13 @@ static bool changes_files(struct jsonline tool)
 	       jsonline_is(tool, "edit");
 }
 
-static void take_tool(struct stream *stream, struct jsonline tool, struct jsonline input)
+static void handle_tool(struct stream *stream, struct jsonline tool, struct jsonline input)
 {
 	AUTO_BUFFER struct buffer name = { 0 }, target = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_tool_call);
 
-	utter(stream);
-	stream_hush(stream);
+	flush_text(stream);
+	stream_clear_text(stream);
 	event.name = stream_text(tool, &name);
 	event.target = stream_text(stream_target(input), &target);
 	stream_emit(stream, &event);
@@ -59,7 +59,7 @@ static void take_tool(struct stream *stream, struct jsonline tool, struct jsonli
 	}
 }
 
-static void take_result_of_tool(struct stream *stream, struct jsonline status)
+static void handle_tool_result(struct stream *stream, struct jsonline status)
 {
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_tool_result);
 
@@ -67,8 +67,8 @@ static void take_result_of_tool(struct stream *stream, struct jsonline status)
 	stream_emit(stream, &event);
 }
 
-/* The output that is billed is what was said and what was thought; only the whole tells of the latter. */
-static void take_model(struct stream *stream, struct jsonline model, struct jsonline use)
+/* Billed output is text plus reasoning; only the total includes the latter. */
+static void handle_model(struct stream *stream, struct jsonline model, struct jsonline use)
 {
 	enum { TOTAL, ALL_IN, OUT, CACHED, IN, COUNT };
 	struct jsonline_field fields[COUNT] = { { "total_tokens", { 0 } },
@@ -116,8 +116,8 @@ static enum failure error_of(struct jsonline type, const char *message)
 	return FAILURE_OTHER;
 }
 
-static void take_end(struct stream *stream, struct jsonline status, struct jsonline error,
-		     struct jsonline stats)
+static void handle_end(struct stream *stream, struct jsonline status, struct jsonline error,
+		       struct jsonline stats)
 {
 	AUTO_BUFFER struct buffer text = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_finished);
@@ -127,8 +127,8 @@ static void take_end(struct stream *stream, struct jsonline status, struct jsonl
 	size_t cursor = 0;
 
 	while (jsonline_next(models, &cursor, &model, &use))
-		take_model(stream, model, use);
-	utter(stream);
+		handle_model(stream, model, use);
+	flush_text(stream);
 	event.ok = jsonline_is(status, "success");
 	event.text = buffer_text(&stream->said);
 	if (!event.ok) {
@@ -140,7 +140,7 @@ static void take_end(struct stream *stream, struct jsonline status, struct jsonl
 	stream_finish(stream, &event);
 }
 
-static void take_error(struct stream *stream, struct jsonline severity, struct jsonline message)
+static void handle_error(struct stream *stream, struct jsonline severity, struct jsonline message)
 {
 	AUTO_BUFFER struct buffer text = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_error);
@@ -152,7 +152,7 @@ static void take_error(struct stream *stream, struct jsonline severity, struct j
 	stream_emit(stream, &event);
 }
 
-static void take_start(struct stream *stream, struct jsonline id, struct jsonline model)
+static void handle_start(struct stream *stream, struct jsonline id, struct jsonline model)
 {
 	AUTO_BUFFER struct buffer session = { 0 }, name = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_started);
@@ -162,7 +162,7 @@ static void take_start(struct stream *stream, struct jsonline id, struct jsonlin
 	stream_emit(stream, &event);
 }
 
-static void take(struct stream *stream, struct jsonline line)
+static void handle(struct stream *stream, struct jsonline line)
 {
 	enum {
 		TYPE,
@@ -194,27 +194,29 @@ static void take(struct stream *stream, struct jsonline line)
 	struct jsonline type = fields[TYPE].value;
 
 	if (jsonline_is(type, "message"))
-		take_message(stream, fields[ROLE].value, fields[CONTENT].value);
+		handle_message(stream, fields[ROLE].value, fields[CONTENT].value);
 	else if (jsonline_is(type, "tool_use"))
-		take_tool(stream, fields[TOOL].value, fields[INPUT].value);
+		handle_tool(stream, fields[TOOL].value, fields[INPUT].value);
 	else if (jsonline_is(type, "tool_result"))
-		take_result_of_tool(stream, fields[STATUS].value);
+		handle_tool_result(stream, fields[STATUS].value);
 	else if (jsonline_is(type, "init"))
-		take_start(stream, fields[SESSION].value, fields[MODEL].value);
+		handle_start(stream, fields[SESSION].value, fields[MODEL].value);
 	else if (jsonline_is(type, "error"))
-		take_error(stream, fields[SEVERITY].value, fields[MESSAGE].value);
+		handle_error(stream, fields[SEVERITY].value, fields[MESSAGE].value);
 	else if (jsonline_is(type, "result"))
-		take_end(stream, fields[STATUS].value, fields[ERROR].value, fields[STATS].value);
+		handle_end(stream, fields[STATUS].value, fields[ERROR].value, fields[STATS].value);
 	else
 		stream_unknown(stream);
 }
 
 static struct agent_reader *open_gemini(agent_event_fn *fn, void *context)
 {
-	return stream_open(sizeof(struct gemini), fn, context, take, utter);
+	return stream_open(sizeof(struct gemini), fn, context, handle, flush_text);
 }
 
-/* What the API refused is often without its status in the stream; what is left of it is the exit status. */
+/*
+ * API errors often lack their HTTP status in the stream; the exit status is that status modulo 256.
+ */
 const struct agent_format agent_format_gemini = { .name = "gemini",
 						  .open = open_gemini,
 						  .feed = stream_feed,
@@ -228,7 +230,7 @@ static const char *const bypass[] = { "--approval-mode", "yolo", NULL };
 static const char *const model[] = { "--model", NULL };
 static const char *const resume[] = { "--resume", NULL };
 static const char *const last[] = { NULL };
-/* It would start itself again with more memory, and outlive the one that was started. */
+/* Without this, it restarts itself with more memory and outlives the process that was started. */
 static const char *const environment[] = { "GEMINI_CLI_NO_RELAUNCH=true", NULL };
 static const char *const bypass_env[] = { "GEMINI_CLI_TRUST_WORKSPACE=true", NULL };
 static const char *const keys[] = { PROVIDER_GEMINI_KEY, NULL };
@@ -236,7 +238,10 @@ static const char *const passes[] = { PROVIDER_GEMINI_BASE, NULL };
 static const char *const hides[] = { ".gemini", NULL };
 static const char *const sessions[] = { ".gemini/tmp", NULL };
 
-/* Without a kind of login it refuses to start. Ten tries of its own would take minutes, without a word. */
+/*
+ * It refuses to start without a login type. Its default of ten attempts would take minutes,
+ * silently.
+ */
 static const char setup[] =
 	"login=gemini-api-key\n"
 	"if [ -e \"$HOME/.gemini/oauth_creds.json\" ]; then login=oauth-personal; fi\n"

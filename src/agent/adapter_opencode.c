@@ -1,9 +1,9 @@
 /*
- * opencode: how it is started, and its stream (run --format json).
+ * opencode: its command line, and its stream (run --format json).
  *
- * A step is one request: step_start, texts and tools, step_finish with what it cost. There is no event for
- * the end of the whole: it is a step that finished without calling a tool, and then the end of the stream. What
- * it tries again, it does without a word, for as long as it takes.
+ * A step is one request: step_start, texts and tools, step_finish with the cost. No event marks the
+ * end of the run; it is a step that finished without calling a tool, followed by the end of the
+ * stream. Retries are silent and unlimited.
  */
 #include "agent/adapter.h"
 #include "agent/stream.h"
@@ -16,17 +16,17 @@ struct opencode {
 	bool done; /* the last step called no tool */
 };
 
-static void take_text(struct stream *stream, struct jsonline text)
+static void handle_text(struct stream *stream, struct jsonline text)
 {
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_text);
 
-	stream_say(stream, text);
+	stream_add_text(stream, text);
 	event.text = buffer_text(&stream->said);
 	stream_emit(stream, &event);
 }
 
-/* A tool is told when it has ended. */
-static void take_tool(struct stream *stream, struct jsonline part)
+/* opencode reports a tool only when it has ended. */
+static void handle_tool(struct stream *stream, struct jsonline part)
 {
 	enum { TOOL, STATE, COUNT };
 	struct jsonline_field fields[COUNT] = { { "tool", { 0 } }, { "state", { 0 } } };
@@ -37,7 +37,7 @@ static void take_tool(struct stream *stream, struct jsonline part)
 
 	jsonline_object(part, fields, COUNT);
 	jsonline_object(fields[STATE].value, state, STATES);
-	stream_hush(stream);
+	stream_clear_text(stream);
 	event.name = stream_text(fields[TOOL].value, &name);
 	event.target = stream_text(stream_target(state[INPUT].value), &target);
 	event.ok = jsonline_is(state[STATUS].value, "completed");
@@ -52,7 +52,7 @@ static void take_tool(struct stream *stream, struct jsonline part)
 	}
 }
 
-static void take_step(struct stream *stream, struct jsonline part)
+static void handle_step(struct stream *stream, struct jsonline part)
 {
 	enum { REASON, COST, TOKENS, COUNT };
 	struct jsonline_field fields[COUNT] = { { "reason", { 0 } },
@@ -75,7 +75,7 @@ static void take_step(struct stream *stream, struct jsonline part)
 		event.tokens.output += event.tokens.reasoning;
 	event.tokens.cache_read = jsonline_count(jsonline_get(kinds[CACHE].value, "read"));
 	event.tokens.cache_write_5m = jsonline_count(jsonline_get(kinds[CACHE].value, "write"));
-	/* A model that it has no price for costs nothing in its report: that is not known, not free. */
+	/* A model without a known price is reported as 0: treat that as unknown, not as free. */
 	event.cost_nusd = jsonline_nano(fields[COST].value);
 	if (event.cost_nusd == 0 && (event.tokens.input > 0 || event.tokens.output > 0))
 		event.cost_nusd = -1;
@@ -93,7 +93,7 @@ static enum failure error_of(struct jsonline name, struct jsonline status, const
 	return jsonline_is(name, "APIError") ? FAILURE_NETWORK : FAILURE_OTHER;
 }
 
-static void take_error(struct stream *stream, struct jsonline error)
+static void handle_error(struct stream *stream, struct jsonline error)
 {
 	enum { NAME, DATA, COUNT };
 	struct jsonline_field fields[COUNT] = { { "name", { 0 } }, { "data", { 0 } } };
@@ -110,18 +110,18 @@ static void take_error(struct stream *stream, struct jsonline error)
 	stream_emit(stream, &event);
 }
 
-static void take_start(struct stream *stream, struct jsonline id)
+static void handle_start(struct stream *stream, struct jsonline id)
 {
 	AUTO_BUFFER struct buffer session = { 0 };
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_started);
 
 	((struct opencode *)stream)->done = false;
-	stream_hush(stream);
+	stream_clear_text(stream);
 	event.session = stream_text(id, &session);
 	stream_emit(stream, &event);
 }
 
-static void take(struct stream *stream, struct jsonline line)
+static void handle(struct stream *stream, struct jsonline line)
 {
 	enum { TYPE, SESSION, PART, ERROR, COUNT };
 	struct jsonline_field fields[COUNT] = {
@@ -136,15 +136,15 @@ static void take(struct stream *stream, struct jsonline line)
 	struct jsonline type = fields[TYPE].value;
 
 	if (jsonline_is(type, "text"))
-		take_text(stream, jsonline_get(fields[PART].value, "text"));
+		handle_text(stream, jsonline_get(fields[PART].value, "text"));
 	else if (jsonline_is(type, "tool_use"))
-		take_tool(stream, fields[PART].value);
+		handle_tool(stream, fields[PART].value);
 	else if (jsonline_is(type, "step_finish"))
-		take_step(stream, fields[PART].value);
+		handle_step(stream, fields[PART].value);
 	else if (jsonline_is(type, "step_start"))
-		take_start(stream, fields[SESSION].value);
+		handle_start(stream, fields[SESSION].value);
 	else if (jsonline_is(type, "error"))
-		take_error(stream, fields[ERROR].value);
+		handle_error(stream, fields[ERROR].value);
 	else if (!jsonline_is(type, "reasoning"))
 		stream_unknown(stream);
 }
@@ -162,7 +162,7 @@ static void finish(struct stream *stream)
 
 static struct agent_reader *open_opencode(agent_event_fn *fn, void *context)
 {
-	return stream_open(sizeof(struct opencode), fn, context, take, finish);
+	return stream_open(sizeof(struct opencode), fn, context, handle, finish);
 }
 
 const struct agent_format agent_format_opencode = STREAM_FORMAT("opencode", open_opencode);
@@ -184,12 +184,14 @@ static const char *const keys[] = { PROVIDER_ANTHROPIC_KEY, PROVIDER_OPENAI_KEY,
 				    PROVIDER_GEMINI_KEY,    "OPENROUTER_API_KEY",
 				    "OPENCODE_API_KEY",     NULL };
 static const char *const passes[] = { "OPENCODE_CONFIG_CONTENT", NULL };
-/* Plugins in this folder are run whatever its options say. */
+/* Plugins in this folder run regardless of options. */
 static const char *const hides[] = { ".opencode", NULL };
 static const char *const sessions[] = { NULL };
 
-/* Sessions are a database, which has a variable of its own; beside it is where a login would be. The
- * project's notes come with its settings, or not at all; so they are shown as the user's. */
+/*
+ * Sessions are a database with its own variable, because its default folder also holds the login.
+ * With the project's settings disabled, its notes would be ignored; link them as the user's own.
+ */
 static const char setup[] =
 	"lead() { providers=\"$providers,\\\"$1\\\": {\\\"options\\\": {\\\"baseURL\\\": \\\"$RINGFENCE_MODELS/$2\\\"}}\"; }\n"
 	"if [ -n \"${RINGFENCE_MODELS:-}\" ]; then\n"
@@ -238,6 +240,6 @@ const struct adapter agent_adapter_opencode = {
 	/* setup */ setup,
 	/* launch */ NULL,
 	/* caveat */
-	"it waits out limits by itself and says nothing meanwhile: --idle-timeout ends it then; children are not in its costs",
+	"it waits silently for rate limits to pass, so --idle-timeout may stop it; its cost excludes child agents",
 	/* own */ false,
 };

@@ -1,6 +1,6 @@
 /*
- * PatchPal: from its documentation. Its program is for a terminal; what it can do without one is its Python
- * interface, run by the interpreter that its program names in its first line.
+ * PatchPal, as documented; not run in our tests. Its program needs a terminal, so this uses its
+ * Python interface, run by the interpreter named in the program's first line.
  */
 #include "agent/adapter.h"
 #include "agent/agent_reader.h"
@@ -18,7 +18,7 @@ static const char *const hides[] = { ".patchpal", NULL };
 static const char *const sessions[] = { NULL };
 static const char *const model[] = { "--model", NULL };
 
-/* The program and its words become those of the interpreter. */
+/* Replaces the program and its arguments with those of the interpreter. */
 static const char launch[] = "if [ \"${2:-}\" = --model ]; then export PATCHPAL_MODEL=\"$3\"; fi\n"
 			     "python=$(sed -n '1s/^#![[:space:]]*//p' \"$1\")\n"
 			     "exec ${python:-python3} -c 'import sys\n"
@@ -48,6 +48,6 @@ const struct adapter agent_adapter_patchpal = {
 	/* sessions */ sessions,
 	/* setup */ NULL,
 	/* launch */ launch,
-	/* caveat */ "untested here: made from its documentation",
+	/* caveat */ "written from its documentation; not covered by our tests",
 	/* own */ false,
 };

@@ -1,4 +1,4 @@
-/* What a stream amounts to: see agent.h. */
+/* Summaries of a stream of events: see agent.h. */
 #include "agent/agent.h"
 
 #include "util/mem.h"
@@ -36,8 +36,10 @@ static void replace(char **target, const char *value)
 	*target = value ? mem_dup(value) : NULL;
 }
 
-/* A sum of which some parts are not known. It stops at its maximum: a lie of the agent is no reason to
- * begin again at zero. */
+/*
+ * Adds to a total, ignoring unknown parts. Saturates, so that an agent that lies cannot wrap the
+ * total around to zero.
+ */
 static void add(int64_t *sum, int64_t part)
 {
 	if (part < 0)
@@ -57,19 +59,21 @@ static void add_tokens(struct agent_tokens *sum, const struct agent_tokens *part
 	add(&sum->reasoning, part->reasoning);
 }
 
-static void take_error(struct agent_summary *summary, const struct agent_event *event)
+static void record_error(struct agent_summary *summary, const struct agent_event *event)
 {
 	if (event->error == FAILURE_NONE)
 		return;
 	summary->errors += event->kind != AGENT_EVENT_retry;
 	summary->retrying = event->kind == AGENT_EVENT_retry;
-	/* A limit that was announced keeps its time when the turn then ends by it. */
+	/*
+	 * A limit that was announced earlier keeps its reset time when the turn ends with that
+	 * limit.
+	 */
 	if (event->reset_at || summary->error != event->error)
 		summary->reset_at = event->reset_at;
 	summary->error = event->error;
 	if (event->text ||
-	    event->kind !=
-		    AGENT_EVENT_finished) /* an end may leave the words to the error before */
+	    event->kind != AGENT_EVENT_finished) /* may repeat the error without its text */
 		replace(&summary->message, event->text);
 }
 
@@ -81,8 +85,8 @@ static void forget_error(struct agent_summary *summary)
 	replace(&summary->message, NULL);
 }
 
-/* It works again: what it had to try again has succeeded. */
-static void go_on(struct agent_summary *summary)
+/* The agent is working again, so its retry has succeeded. */
+static void end_retry(struct agent_summary *summary)
 {
 	if (summary->retrying)
 		forget_error(summary);
@@ -94,20 +98,20 @@ static bool is_use(const struct agent_tokens *tokens)
 	       tokens->cache_write_5m > 0 || tokens->cache_write_1h > 0;
 }
 
-static void take_end(struct agent_summary *summary, const struct agent_event *event)
+static void record_end(struct agent_summary *summary, const struct agent_event *event)
 {
 	summary->finished = true;
 	summary->ok = event->ok;
 	if (event->text)
 		replace(&summary->final, event->text);
 	if (!event->ok) {
-		take_error(summary, event);
+		record_error(summary, event);
 		return;
 	}
 	forget_error(summary);
 }
 
-void agent_summary_take(struct agent_summary *summary, const struct agent_event *event)
+void agent_summary_add(struct agent_summary *summary, const struct agent_event *event)
 {
 	if (event->session)
 		replace(&summary->session, event->session);
@@ -116,11 +120,11 @@ void agent_summary_take(struct agent_summary *summary, const struct agent_event 
 	switch (event->kind) {
 	case AGENT_EVENT_text:
 		replace(&summary->final, event->text);
-		go_on(summary);
+		end_retry(summary);
 		break;
 	case AGENT_EVENT_tool_call:
 		summary->tool_calls++;
-		go_on(summary);
+		end_retry(summary);
 		break;
 	case AGENT_EVENT_tool_result:
 		summary->tool_errors += !event->ok;
@@ -130,17 +134,17 @@ void agent_summary_take(struct agent_summary *summary, const struct agent_event 
 		break;
 	case AGENT_EVENT_retry:
 		summary->retries++;
-		take_error(summary, event);
+		record_error(summary, event);
 		break;
 	case AGENT_EVENT_tokens:
 		summary->unpriced |= event->name && event->cost_nusd < 0 && is_use(&event->tokens);
 		break;
 	case AGENT_EVENT_rate_limit:
 	case AGENT_EVENT_error:
-		take_error(summary, event);
+		record_error(summary, event);
 		break;
 	case AGENT_EVENT_finished:
-		take_end(summary, event);
+		record_end(summary, event);
 		break;
 	case AGENT_EVENT_unknown:
 		summary->unknown++;

@@ -1,6 +1,6 @@
 /*
- * The format `events`, our own: one JSON object a line, for commands that have no format of their own and for
- * tests. docs/loop.md describes it. What a line does not say is unknown.
+ * The format `events`, our own: one JSON object per line, for commands without a format of their
+ * own and for tests. docs/loop.md describes it. A missing key means unknown.
  */
 #include "agent/agent_reader.h"
 #include "util/buffer.h"
@@ -11,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values in a line. An event has a few; a line of nothing but commas would become a tree thirty times its size. */
+/*
+ * Most values in one line. Events have a few; a line full of commas would become a tree thirty
+ * times its size.
+ */
 enum { VALUES_MAX = 20000 };
 
 struct events_reader {
@@ -19,7 +22,7 @@ struct events_reader {
 	struct agent_reader_lines lines;
 };
 
-/* How a line's type reads. */
+/* Line types and the events they become. */
 static const struct {
 	const char *type;
 	enum agent_event_kind kind;
@@ -38,13 +41,13 @@ static const struct {
 	{ "final", AGENT_EVENT_finished, FAILURE_NONE },
 };
 
-/* Errors that are types of their own, by their names in the table of failures. */
+/* Errors with a line type of their own, named as in the failure table. */
 static const enum failure errors[] = {
 	FAILURE_OVERLOADED, FAILURE_SERVER_ERROR,    FAILURE_AUTHENTICATION, FAILURE_PERMISSION,
 	FAILURE_BILLING,    FAILURE_MODEL_NOT_FOUND, FAILURE_BUDGET,         FAILURE_NETWORK,
 };
 
-static void take_type(struct agent_event *event, const char *type)
+static void read_type(struct agent_event *event, const char *type)
 {
 	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
 		if (strcmp(types[i].type, type) != 0)
@@ -60,9 +63,11 @@ static void take_type(struct agent_event *event, const char *type)
 	}
 }
 
-/* A text of the line, of a long one the end; the buffer keeps it. JSON strings are valid UTF-8, so that the
- * cut goes before the next whole character. */
-static const char *take_text(const json_t *line, const char *key, struct buffer *copy)
+/*
+ * Copies a string into `copy`; a long one keeps its end. JSON strings are valid UTF-8, so the cut
+ * falls between characters.
+ */
+static const char *read_text(const json_t *line, const char *key, struct buffer *copy)
 {
 	const char *text = json_string_value(json_object_get(line, key));
 
@@ -73,8 +78,8 @@ static const char *take_text(const json_t *line, const char *key, struct buffer 
 	return buffer_text(copy);
 }
 
-/* A number that cannot be less than 0; -1: none is said. */
-static int64_t take_number(const json_t *line, const char *key)
+/* Returns a number >= 0; -1 if it is missing or invalid. */
+static int64_t read_number(const json_t *line, const char *key)
 {
 	const json_t *value = json_object_get(line, key);
 
@@ -83,47 +88,47 @@ static int64_t take_number(const json_t *line, const char *key)
 		       : -1;
 }
 
-/* {"nusd": 1500000} or {"usd": 0.0015}. */
-static int64_t take_cost(const json_t *line)
+/* Reads {"nusd": 1500000} or {"usd": 0.0015}. */
+static int64_t read_cost(const json_t *line)
 {
 	const json_t *dollars = json_object_get(line, "usd");
 	double value = json_number_value(dollars);
 
 	if (!json_is_number(dollars))
-		return take_number(line, "nusd");
+		return read_number(line, "nusd");
 	return value >= 0 && value < 9e9 ? (int64_t)(value * 1e9 + 0.5) : -1;
 }
 
-static void take_object(struct agent_reader *reader, const json_t *line, struct agent_event *event)
+static void emit_object(struct agent_reader *reader, const json_t *line, struct agent_event *event)
 {
 	AUTO_BUFFER struct buffer text = { 0 }, name = { 0 }, target = { 0 }, session = { 0 };
 	const json_t *ok = json_object_get(line, "ok");
 	int64_t number;
 
-	event->text = take_text(line, "text", &text);
-	event->name = take_text(line, "name", &name);
-	event->target = take_text(line, "target", &target);
-	event->session = take_text(line, "session", &session);
+	event->text = read_text(line, "text", &text);
+	event->name = read_text(line, "name", &name);
+	event->target = read_text(line, "target", &target);
+	event->session = read_text(line, "session", &session);
 	event->ok = !ok || json_is_true(ok);
 	if (event->kind == AGENT_EVENT_finished && !event->ok)
 		event->error = FAILURE_OTHER;
-	number = take_number(line, "reset_at");
+	number = read_number(line, "reset_at");
 	event->reset_at = number > 0 ? number : 0;
-	number = take_number(line, "delay_ms");
+	number = read_number(line, "delay_ms");
 	event->delay_ms = number > 0 ? number : 0;
-	event->cost_nusd = take_cost(line);
+	event->cost_nusd = read_cost(line);
 	event->tokens = (struct agent_tokens){
-		.input = take_number(line, "input"),
-		.output = take_number(line, "output"),
-		.cache_read = take_number(line, "cache_read"),
-		.cache_write_5m = take_number(line, "cache_write_5m"),
-		.cache_write_1h = take_number(line, "cache_write_1h"),
-		.reasoning = take_number(line, "reasoning"),
+		.input = read_number(line, "input"),
+		.output = read_number(line, "output"),
+		.cache_read = read_number(line, "cache_read"),
+		.cache_write_5m = read_number(line, "cache_write_5m"),
+		.cache_write_1h = read_number(line, "cache_write_1h"),
+		.reasoning = read_number(line, "reasoning"),
 	};
 	reader->fn(reader->context, event);
 }
 
-/* What is in strings does not count. */
+/* Counts values; text inside strings does not count. */
 static bool has_too_many(const char *text, size_t size)
 {
 	bool quoted = false;
@@ -140,16 +145,16 @@ static bool has_too_many(const char *text, size_t size)
 	return count > VALUES_MAX;
 }
 
-static void take_line(struct agent_reader *reader, const char *text, size_t size)
+static void handle_line(struct agent_reader *reader, const char *text, size_t size)
 {
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_unknown);
 	json_t *line = text && !has_too_many(text, size) ? json_loadb(text, size, 0, NULL) : NULL;
 	const char *type = json_string_value(json_object_get(line, "type"));
 
 	if (type)
-		take_type(&event, type);
+		read_type(&event, type);
 	if (event.kind != AGENT_EVENT_unknown)
-		take_object(reader, line, &event);
+		emit_object(reader, line, &event);
 	else
 		reader->fn(reader->context, &event);
 	json_decref(line);
@@ -166,13 +171,13 @@ static struct agent_reader *open_events(agent_event_fn *fn, void *context)
 
 static void feed_events(struct agent_reader *reader, const char *data, size_t size)
 {
-	agent_reader_lines_feed(&((struct events_reader *)reader)->lines, data, size, take_line,
+	agent_reader_lines_feed(&((struct events_reader *)reader)->lines, data, size, handle_line,
 				reader);
 }
 
 static void end_events(struct agent_reader *reader)
 {
-	agent_reader_lines_end(&((struct events_reader *)reader)->lines, take_line, reader);
+	agent_reader_lines_end(&((struct events_reader *)reader)->lines, handle_line, reader);
 }
 
 static void free_events(struct agent_reader *reader)

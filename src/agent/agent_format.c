@@ -1,4 +1,4 @@
-/* The formats, and readers of them: see agent.h. */
+/* The table of formats, and the dispatch to their readers: see agent.h. */
 #include "agent/agent_reader.h"
 #include "util/buffer.h"
 #include "util/mem.h"

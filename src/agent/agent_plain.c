@@ -1,4 +1,4 @@
-/* Output that is text for people: there is nothing in it to be relied on. See agent.h. */
+/* The format `plain`: text for people, in which nothing can be relied on. See agent.h. */
 #include "agent/agent_reader.h"
 #include "util/mem.h"
 

@@ -1,10 +1,10 @@
-/* Lines of a stream: see agent_reader.h. */
+/* Splits a stream into lines: see agent_reader.h. */
 #include "agent/agent_reader.h"
 
 #include <string.h>
 
-static void give(struct agent_reader_lines *lines, agent_reader_line_fn *fn,
-		 struct agent_reader *reader)
+static void emit_line(struct agent_reader_lines *lines, agent_reader_line_fn *fn,
+		      struct agent_reader *reader)
 {
 	if (lines->over)
 		fn(reader, NULL, 0);
@@ -12,11 +12,11 @@ static void give(struct agent_reader_lines *lines, agent_reader_line_fn *fn,
 		fn(reader, buffer_text(&lines->line), lines->line.used);
 	lines->over = false;
 	lines->line.used = 0;
-	if (lines->line.room > 1 << 16) /* one long line in an hour is no reason to keep its room */
+	if (lines->line.room > 1 << 16) /* do not keep the memory of a rare long line */
 		buffer_release(&lines->line);
 }
 
-static void add(struct agent_reader_lines *lines, const char *data, size_t size)
+static void append(struct agent_reader_lines *lines, const char *data, size_t size)
 {
 	if (lines->over || lines->line.used + size > AGENT_LINE_MAX) {
 		lines->over = true;
@@ -34,12 +34,12 @@ void agent_reader_lines_feed(struct agent_reader_lines *lines, const char *data,
 		size_t part = end ? (size_t)(end - data) : size;
 
 		if (end && !lines->over && !lines->line.used && part <= AGENT_LINE_MAX) {
-			fn(reader, data, part); /* all of it is here: most are, and need no copy */
+			fn(reader, data, part); /* usual case: a whole line, no copy needed */
 		} else {
-			add(lines, data, part);
+			append(lines, data, part);
 			if (!end)
 				return;
-			give(lines, fn, reader);
+			emit_line(lines, fn, reader);
 		}
 		data += part + 1;
 		size -= part + 1;
@@ -50,5 +50,5 @@ void agent_reader_lines_end(struct agent_reader_lines *lines, agent_reader_line_
 			    struct agent_reader *reader)
 {
 	if (lines->over || lines->line.used)
-		give(lines, fn, reader);
+		emit_line(lines, fn, reader);
 }

@@ -1,4 +1,4 @@
-/* JSON without a tree: see jsonline.h. */
+/* JSON parsing without a tree: see jsonline.h. */
 #include "agent/jsonline.h"
 
 #include "util/text.h"
@@ -18,8 +18,10 @@ static const char *skip_space(const char *at, const char *end)
 	return at;
 }
 
-/* Behind the string that begins at `at`; NULL: it does not end. A quote is escaped by an odd number of
- * backslashes before it. */
+/*
+ * Returns the position after the string at `at`, or NULL if it does not end. A quote is escaped if
+ * an odd number of backslashes precedes it.
+ */
 static const char *skip_string(const char *at, const char *end)
 {
 	const char *quote = at;
@@ -35,7 +37,7 @@ static const char *skip_string(const char *at, const char *end)
 	return NULL;
 }
 
-/* Behind an object or a list; NULL: it does not end, or is too deep. */
+/* Returns the position after an object or array, or NULL if it does not end or nests too deeply. */
 static const char *skip_nested(const char *at, const char *end)
 {
 	char closing[JSONLINE_DEEPEST];
@@ -67,7 +69,7 @@ static const char *skip_nested(const char *at, const char *end)
 	return NULL;
 }
 
-/* Behind the value that begins at `at`; NULL: there is none. */
+/* Returns the position after the value at `at`, or NULL if there is no value. */
 static const char *skip_value(const char *at, const char *end)
 {
 	const char *begin = at;
@@ -83,7 +85,7 @@ static const char *skip_value(const char *at, const char *end)
 	return at > begin ? at : NULL;
 }
 
-/* One step from member to member: 1, 0 at the end, -1 if it is malformed. */
+/* Advances to the next member. Returns 1, 0 at the end, or -1 if the text is malformed. */
 static int step(struct jsonline value, size_t *cursor, struct jsonline *ret_key,
 		struct jsonline *ret_value)
 {
@@ -95,7 +97,7 @@ static int step(struct jsonline value, size_t *cursor, struct jsonline *ret_key,
 	*ret_key = (struct jsonline){ 0 };
 	if (at < end && *at == (object ? '}' : ']'))
 		return at + 1 == end ? 0 : -1;
-	if (*cursor) { /* a comma stands between two */
+	if (*cursor) { /* members are separated by commas */
 		if (at == end || *at != ',')
 			return -1;
 		at = skip_space(at + 1, end);
@@ -122,7 +124,7 @@ static bool is_container(struct jsonline value, char bracket)
 	return value.at && value.size >= 2 && *value.at == bracket;
 }
 
-/* Without the white space around it. */
+/* Strips surrounding white space. */
 static struct jsonline trim(struct jsonline value)
 {
 	while (value.size && is_space(value.at[0])) {
@@ -208,7 +210,7 @@ int64_t jsonline_count(struct jsonline value)
 	return number;
 }
 
-/* The exponent of a number: what is behind its 'e'. */
+/* Reads an exponent, the part after 'e'. */
 static int read_exponent(const char *at, const char *end, int *ret_exponent)
 {
 	bool negative = at < end && *at == '-';
@@ -226,8 +228,10 @@ static int read_exponent(const char *at, const char *end, int *ret_exponent)
 	return 0;
 }
 
-/* 0.028900000000000002 and 4.4e-3 are exact enough as digits and a place of the point; as a double they
- * would be, too, but their sum over a night would not. */
+/*
+ * Sums stay exact because the number is read as digits and a decimal point, not as a double: a
+ * night of 0.028900000000000002 and 4.4e-3 would add up to a wrong total.
+ */
 int64_t jsonline_nano(struct jsonline value)
 {
 	enum { DIGITS = 18 };
@@ -248,7 +252,7 @@ int64_t jsonline_nano(struct jsonline value)
 		if (!isdigit((unsigned char)*at))
 			return -1;
 		any = true;
-		if (digits == DIGITS) { /* more than anybody needs */
+		if (digits == DIGITS) { /* further digits are not significant */
 			shift += !point;
 			continue;
 		}
@@ -274,7 +278,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The four digits behind \u; -1: there are none. */
+/* Returns the four hex digits after \u, or -1 if they are invalid. */
 static int32_t read_unit(const char *at, const char *end)
 {
 	int32_t unit = 0;
@@ -318,7 +322,7 @@ static void add_point(struct buffer *out, int32_t point)
 
 enum { REPLACEMENT = 0xfffd };
 
-/* The escape that begins at the backslash `at`; returns what is behind it. */
+/* Decodes the escape at the backslash `at`; returns the position after it. */
 static const char *add_escape(struct buffer *out, const char *at, const char *end)
 {
 	static const char names[] = "\"\\/bfnrt";
@@ -352,7 +356,7 @@ static const char *add_escape(struct buffer *out, const char *at, const char *en
 	return at + 6;
 }
 
-/* A run of bytes without escapes. */
+/* Appends bytes without escapes, replacing invalid UTF-8. */
 static void add_plain(struct buffer *out, const char *at, const char *end)
 {
 	const char *clean = at;
@@ -372,7 +376,10 @@ static void add_plain(struct buffer *out, const char *at, const char *end)
 	buffer_add(out, clean, (size_t)(at - clean));
 }
 
-/* Of a string that is too long: where its end begins, with no escape and no character torn. */
+/*
+ * Returns where the last `most` bytes of a long string begin, without splitting an escape or a
+ * character.
+ */
 static const char *find_tail(const char *at, const char *end, size_t most)
 {
 	while ((size_t)(end - at) > most) {

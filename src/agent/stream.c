@@ -1,4 +1,4 @@
-/* Streams of JSON lines: see stream.h. */
+/* Readers of JSON lines: see stream.h. */
 #include "agent/stream.h"
 
 #include "util/mem.h"
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAID_MAX = 4 * AGENT_TEXT_MAX }; /* decoded, with room for what replaces broken bytes */
+enum { SAID_MAX = 4 * AGENT_TEXT_MAX }; /* decoded, with room for replacement characters */
 
 struct agent_reader *stream_open(size_t size, agent_event_fn *fn, void *context,
-				 void (*take)(struct stream *, struct jsonline),
+				 void (*handle)(struct stream *, struct jsonline),
 				 void (*finish)(struct stream *))
 {
 	struct stream *stream = mem_zero(size);
@@ -18,31 +18,31 @@ struct agent_reader *stream_open(size_t size, agent_event_fn *fn, void *context,
 	stream->base = (struct agent_reader){ .fn = fn, .context = context };
 	stream->lines = AGENT_READER_LINES_INIT;
 	stream->said = BUFFER_INIT(SAID_MAX);
-	stream->take = take;
+	stream->handle = handle;
 	stream->finish = finish;
 	return &stream->base;
 }
 
-static void take_line(struct agent_reader *reader, const char *line, size_t size)
+static void handle_line(struct agent_reader *reader, const char *line, size_t size)
 {
 	struct stream *stream = (struct stream *)reader;
 
 	if (!line)
 		stream_unknown(stream);
 	else if (size)
-		stream->take(stream, (struct jsonline){ line, size });
+		stream->handle(stream, (struct jsonline){ line, size });
 }
 
 void stream_feed(struct agent_reader *reader, const char *data, size_t size)
 {
-	agent_reader_lines_feed(&((struct stream *)reader)->lines, data, size, take_line, reader);
+	agent_reader_lines_feed(&((struct stream *)reader)->lines, data, size, handle_line, reader);
 }
 
 void stream_end(struct agent_reader *reader)
 {
 	struct stream *stream = (struct stream *)reader;
 
-	agent_reader_lines_end(&stream->lines, take_line, reader);
+	agent_reader_lines_end(&stream->lines, handle_line, reader);
 	if (stream->finish)
 		stream->finish(stream);
 }
@@ -72,7 +72,7 @@ void stream_finish(struct stream *stream, const struct agent_event *finished)
 		end.text = NULL;
 	}
 	stream_emit(stream, &end);
-	stream_hush(stream);
+	stream_clear_text(stream);
 }
 
 void stream_unknown(struct stream *stream)
@@ -82,7 +82,7 @@ void stream_unknown(struct stream *stream)
 	stream_emit(stream, &event);
 }
 
-/* Drops the beginning of what is too long, at a character. */
+/* Drops the beginning of a text that is too long, at a character boundary. */
 static void keep_end(struct buffer *said)
 {
 	size_t skip = text_last(said->data, said->used, AGENT_TEXT_MAX);
@@ -93,13 +93,13 @@ static void keep_end(struct buffer *said)
 	said->used -= skip;
 }
 
-void stream_say(struct stream *stream, struct jsonline text)
+void stream_add_text(struct stream *stream, struct jsonline text)
 {
 	jsonline_text(text, AGENT_TEXT_MAX, &stream->said);
 	keep_end(&stream->said);
 }
 
-void stream_hush(struct stream *stream)
+void stream_clear_text(struct stream *stream)
 {
 	stream->said.used = 0;
 }
@@ -115,7 +115,7 @@ const char *stream_text(struct jsonline value, struct buffer *keeps)
 
 struct jsonline stream_target(struct jsonline input)
 {
-	/* The first of these that is there. */
+	/* In order of preference. */
 	struct jsonline_field fields[] = {
 		{ "command", { 0 } }, { "file_path", { 0 } }, { "filePath", { 0 } },
 		{ "path", { 0 } },    { "dir_path", { 0 } },  { "pattern", { 0 } },
@@ -129,8 +129,8 @@ struct jsonline stream_target(struct jsonline input)
 	return (struct jsonline){ 0 };
 }
 
-/* What is new in a sum, and the sum to remember. */
-static int64_t rise(int64_t *before, int64_t sum)
+/* Returns the increase since the last total, and remembers the new total. */
+static int64_t increase(int64_t *before, int64_t sum)
 {
 	int64_t new = sum;
 
@@ -142,22 +142,22 @@ static int64_t rise(int64_t *before, int64_t sum)
 	return new;
 }
 
-void stream_spent(struct stream *stream, const char *model, const struct agent_tokens *sum,
-		  int64_t cost_nusd)
+void stream_report_total(struct stream *stream, const char *model, const struct agent_tokens *sum,
+			 int64_t cost_nusd)
 {
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_tokens);
 	struct agent_totals *before = &stream->base.before;
 
 	event.name = model;
 	event.tokens = (struct agent_tokens){
-		.input = rise(&before->tokens.input, sum->input),
-		.output = rise(&before->tokens.output, sum->output),
-		.cache_read = rise(&before->tokens.cache_read, sum->cache_read),
-		.cache_write_5m = rise(&before->tokens.cache_write_5m, sum->cache_write_5m),
-		.cache_write_1h = rise(&before->tokens.cache_write_1h, sum->cache_write_1h),
-		.reasoning = rise(&before->tokens.reasoning, sum->reasoning),
+		.input = increase(&before->tokens.input, sum->input),
+		.output = increase(&before->tokens.output, sum->output),
+		.cache_read = increase(&before->tokens.cache_read, sum->cache_read),
+		.cache_write_5m = increase(&before->tokens.cache_write_5m, sum->cache_write_5m),
+		.cache_write_1h = increase(&before->tokens.cache_write_1h, sum->cache_write_1h),
+		.reasoning = increase(&before->tokens.reasoning, sum->reasoning),
 	};
-	event.cost_nusd = rise(&before->cost_nusd, cost_nusd);
+	event.cost_nusd = increase(&before->cost_nusd, cost_nusd);
 	stream_emit(stream, &event);
 }
 

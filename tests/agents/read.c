@@ -23,7 +23,7 @@ static void hear(void *context, const struct agent_event *event)
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(1 << 20);
 
 	listener->events++;
-	agent_summary_take(&listener->summary, event);
+	agent_summary_add(&listener->summary, event);
 	if (listener->quiet)
 		return;
 	dump_event(&line, event);

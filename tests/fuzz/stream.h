@@ -35,7 +35,7 @@ static inline void stream_take(void *context, const struct agent_event *event)
 	    event->tokens.output < -1 || event->tokens.cache_read < -1 ||
 	    event->tokens.reasoning < -1)
 		abort();
-	agent_summary_take(context, event);
+	agent_summary_add(context, event);
 }
 
 static inline void stream_read(const char *format, const uint8_t *data, size_t size, size_t piece,

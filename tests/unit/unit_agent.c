@@ -20,7 +20,7 @@ static void take(void *context, const struct agent_event *event)
 
 	seen->count[event->kind]++;
 	seen->longest = size > seen->longest ? size : seen->longest;
-	agent_summary_take(&seen->summary, event);
+	agent_summary_add(&seen->summary, event);
 }
 
 static void read_as(const char *format, const char *data, size_t size, size_t piece,

@@ -22,7 +22,7 @@ static void take(void *context, const struct agent_event *event)
 	struct seen *seen = context;
 
 	seen->count[event->kind]++;
-	agent_summary_take(&seen->summary, event);
+	agent_summary_add(&seen->summary, event);
 	if (seen->lines)
 		dump_event(seen->lines, event);
 }

@@ -74,7 +74,7 @@ static void take(const struct supervisor *sup, struct agent_summary *summary,
 
 	if (event->kind == AGENT_EVENT_tokens && event->cost_nusd < 0 && event->name)
 		priced.cost_nusd = price_tokens(sup, event);
-	agent_summary_take(summary, &priced);
+	agent_summary_add(summary, &priced);
 }
 
 static void hear(void *context, const struct agent_event *event)
