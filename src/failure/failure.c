@@ -1,4 +1,4 @@
-/* Failures: the table and the mappings. See failure.h. */
+/* The table of failures and the mappings to it: see failure.h. */
 #include "failure/failure.h"
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ static const struct failure_row rows[] = {
 				  "the model server cannot be reached",
 				  "is it running, and this machine online?" },
 	[FAILURE_AUTHENTICATION] = { "authentication", "auth", "authentication", FAILURE_PAUSE,
-				     false, "the provider refuses the key or login",
+				     false, "the provider rejected the key or login",
 				     "set a valid key or log in again" },
 	[FAILURE_PERMISSION] = { "permission", "permission", "permission", FAILURE_PAUSE, false,
 				 "the key or account is not allowed to do this",
@@ -30,23 +30,23 @@ static const struct failure_row rows[] = {
 				      "check the model's name (--model) and the provider's "
 				      "address (--upstream)" },
 	[FAILURE_BUDGET] = { "budget", "budget", "budget", FAILURE_CONTINUE, false,
-			     "the money for this iteration is used up", NULL },
+			     "this iteration's budget is used up", NULL },
 	[FAILURE_HANG] = { "hang", "hang", "hang", FAILURE_COUNT_ERROR, false,
 			   "the agent printed nothing for too long",
 			   "if it needs longer, raise --idle-timeout" },
 	[FAILURE_TIMEOUT] = { "timeout", "timeout", "timeout", FAILURE_COUNT_ERROR, false,
 			      "the agent took too long", "if it needs longer, raise --timeout" },
 	[FAILURE_NETWORK] = { "network", "network", "network", FAILURE_COUNT_ERROR, true,
-			      "the agent lost a connection", "look at its log" },
+			      "the agent lost a connection", "see its log" },
 	[FAILURE_OTHER] = { "other", "other", "other", FAILURE_COUNT_ERROR, true,
-			    "the agent reports an error", "look at its log" },
+			    "the agent reports an error", "see its log" },
 	[FAILURE_DENIAL] = { "denial", "denial", "denial", FAILURE_COUNT_ERROR, false,
-			     "the agent failed after the fence had refused something",
+			     "the agent failed after the fence denied it something",
 			     "allow it if the agent needs it (ringfence suggest)" },
 	[FAILURE_CRASH] = { "crash", "crash", "crash", FAILURE_COUNT_ERROR, false,
-			    "the agent failed", "look at its log" },
+			    "the agent failed", "see its log" },
 	[FAILURE_NO_OP] = { "no-op", "no-op", "no-op", FAILURE_COUNT_ERROR, false,
-			    "the agent changed nothing and said nothing",
+			    "the agent changed nothing and printed nothing",
 			    "check that the agent runs at all" },
 	[FAILURE_CHECK_FAILED] = { "check failed", "check failed", "check failed", FAILURE_CONTINUE,
 				   false, "a check does not pass", NULL },
@@ -80,9 +80,9 @@ enum failure failure_from_stream(const char *name)
 	return failure;
 }
 
-/* --- what a provider answers */
+/* --- provider responses */
 
-/* Types (or codes) of errors that say more than the status: Anthropic, OpenAI, Google. */
+/* Error types (or codes) that are more specific than the HTTP status: Anthropic, OpenAI, Google. */
 static const struct {
 	const char *type;
 	enum failure failure;
@@ -105,7 +105,7 @@ static const struct {
 	{ "PERMISSION_DENIED", FAILURE_PERMISSION },
 };
 
-/* Sentences of providers whose type and status say only that the request is invalid. */
+/* Messages that name the cause where the type and status only mark the request as invalid. */
 static const struct {
 	const char *text;
 	enum failure failure;
@@ -124,7 +124,7 @@ static const struct {
 	{ 529, FAILURE_OVERLOADED },
 };
 
-/* Types that say no more than 500 does; within a stream there is no other status. */
+/* Types no more specific than status 500. An error within a stream has no other status. */
 static const char *const internal[] = { "api_error", "server_error", "internal_server_error",
 					"INTERNAL" };
 
@@ -171,7 +171,7 @@ enum failure failure_from_http(unsigned int status, const char *type, const char
 	return failure == FAILURE_NONE ? from_status(status, type) : failure;
 }
 
-/* --- whose word counts */
+/* --- which report wins */
 
 enum failure failure_combine(const struct failure_reports *reports)
 {
@@ -187,9 +187,9 @@ enum failure failure_combine(const struct failure_reports *reports)
 	return reports->agent;
 }
 
-/* --- what an iteration was */
+/* --- classifying an iteration */
 
-/* After a good result the end says nothing: agents that do not end by themselves are ended. */
+/* The exit status means nothing after a good result: Ringfence stops agents that do not exit. */
 static bool finished(const struct failure_facts *facts)
 {
 	return facts->has_result && !facts->result_error;
@@ -201,7 +201,7 @@ static bool failed(const struct failure_facts *facts)
 				    facts->exit_code != 0 || facts->reported != FAILURE_NONE);
 }
 
-/* A vague report is left to the exit status and the fence. */
+/* A vague report gives way to the exit status and the fence. */
 enum failure failure_from_reports(const struct failure_facts *facts)
 {
 	return failure_row(facts->reported)->vague ? FAILURE_NONE : facts->reported;

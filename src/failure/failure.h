@@ -1,12 +1,12 @@
 /*
  * Failures: one enum, one table, and one mapping from each source of facts.
  *
- * Facts come from the provider's HTTP answers (as the gateway or an agent saw them), the typed
- * events of an agent's stream, the exit status, the fence and the checks. Text that an agent or a
- * tool prints is not a fact: source code may mention rate limits. The only words that count are
- * the provider's own, in the body of an answer that refuses a request.
+ * Facts are the provider's HTTP responses (as seen by the gateway or by an agent), the typed events
+ * in an agent's stream, the exit status, the fence's denials and the check results. Text printed by
+ * an agent or a tool is not a fact, because source code may mention rate limits. The only text that
+ * counts is the provider's own, in the body of an error response.
  *
- * Pure functions. The table and its texts are constant.
+ * Pure functions; the table and its strings are constant.
  */
 #ifndef FAILURE_FAILURE_H
 #define FAILURE_FAILURE_H
@@ -16,11 +16,11 @@
 
 enum failure {
 	FAILURE_NONE,
-	/* The provider, or the way to it. */
+	/* The provider, or the connection to it. */
 	FAILURE_RATE_LIMIT,
 	FAILURE_OVERLOADED,
 	FAILURE_SERVER_ERROR,
-	FAILURE_UNREACHABLE, /* the gateway had no connection, or no answer */
+	FAILURE_UNREACHABLE, /* the gateway could not connect, or got no response */
 	FAILURE_AUTHENTICATION,
 	FAILURE_PERMISSION,
 	FAILURE_BILLING, /* the provider's account has no credit; our own limit is BUDGET */
@@ -30,89 +30,89 @@ enum failure {
 	FAILURE_HANG, /* no output for too long */
 	FAILURE_TIMEOUT,
 	/* The agent. */
-	FAILURE_NETWORK, /* it lost a connection, and does not say which */
-	FAILURE_OTHER,   /* it failed, and does not say how */
-	FAILURE_DENIAL,  /* it failed after the fence had refused something */
-	FAILURE_CRASH,   /* a signal or an exit status, without a good result */
-	FAILURE_NO_OP,   /* it changed nothing and said nothing */
+	FAILURE_NETWORK, /* lost a connection without naming it */
+	FAILURE_OTHER,   /* failed without giving a reason */
+	FAILURE_DENIAL,  /* failed after the fence denied it something */
+	FAILURE_CRASH,   /* died from a signal or exited non-zero, without a good result */
+	FAILURE_NO_OP,   /* changed nothing and printed nothing */
 	FAILURE_CHECK_FAILED,
 	FAILURES
 };
 
-/* The loop's answer to a failure. */
+/* How the loop responds to a failure. */
 enum failure_response {
-	FAILURE_CONTINUE,    /* the next iteration */
-	FAILURE_COUNT_ERROR, /* the same, and the breakers count it */
-	FAILURE_WAIT,        /* and try again; uses up no iteration */
-	FAILURE_PAUSE,       /* only a person can help; uses up no iteration */
+	FAILURE_CONTINUE,    /* start the next iteration */
+	FAILURE_COUNT_ERROR, /* start the next iteration and count the error for the breakers */
+	FAILURE_WAIT,        /* wait and retry; does not use up an iteration */
+	FAILURE_PAUSE,       /* wait for a person; does not use up an iteration */
 };
 
 struct failure_row {
-	const char *name;        /* in decisions: journal, state.json, history; for people */
-	const char *stream_name; /* in events of an agent, and of its end in the journal */
-	const char *ledger_name; /* in a line of ledger.jsonl */
+	const char *name;        /* in decisions (journal, state.json, history) and messages */
+	const char *stream_name; /* in agent events, and for the agent's end in the journal */
+	const char *ledger_name; /* in ledger.jsonl */
 	enum failure_response response;
-	bool vague;         /* says that something failed, but not what */
-	const char *what;   /* happened, as a clause; NULL for NONE */
-	const char *remedy; /* for a person, as a clause; NULL where the loop needs no help */
+	bool vague;       /* reports that something failed, but not what */
+	const char *what; /* the event, as a clause; NULL for NONE */
+	/* advice for a person, as a clause, or NULL if the loop needs no help */
+	const char *remedy;
 };
 
-/* The row of a failure; for an invalid number, the row of OTHER. */
+/* Returns the failure's row, or the row of OTHER for an invalid number. */
 const struct failure_row *failure_row(enum failure failure);
 
-/* Finds a failure by any name that any version has written. Returns false where there is none. */
+/* Finds a failure by any name that any version has ever written. Returns false if there is none. */
 bool failure_find(const char *name, enum failure *ret_failure);
 
-/*
- * An answer of a provider. type, message: of the error in its body, empty or NULL where there is
- * none. A status below 400 is a failure only with an error in the body, as in a stream.
- */
+/* Classifies a provider's response. `type` and `message` come from the error in its body; either
+ * may be empty or NULL. A status below 400 is a failure only with an error in the body, as in a
+ * stream. */
 enum failure failure_from_http(unsigned int status, const char *type, const char *message);
 
-/* A name in a stream or a journal. NULL means NONE, an unknown name OTHER. */
+/* Maps a name in a stream or a journal to a failure: NULL to NONE, an unknown name to OTHER. */
 enum failure failure_from_stream(const char *name);
 
-/* Two reports about the end of a turn. */
+/* The two reports about how a turn ended. */
 struct failure_reports {
-	bool ok;          /* the agent says that it has finished well */
-	bool over_budget; /* Ringfence cut it off, or refused a request, to keep a money limit */
+	bool ok;          /* the agent reports success */
+	bool over_budget; /* Ringfence stopped it, or refused a request, to enforce a budget */
 	enum failure agent;
 	enum failure gateway; /* how the last request ended */
 };
 
 /*
- * Decides between them. The first rule that holds:
+ * Decides between the two reports. The first rule that applies wins:
  *
- *   1. Over budget: BUDGET.
- *   2. The agent finished well: its own word, which is NONE unless something failed after that.
- *      What one of its requests met does not matter.
- *   3. The gateway saw no failure, or a vague one: the agent's word.
- *   4. The agent's word is vague, or both call for the same response: what the gateway saw, since
- *      the wire names the cause exactly.
- *   5. Else the agent's word: it knows which of its requests ended the turn.
+ * 1. Over budget: BUDGET.
+ * 2. The agent reports success: the agent's failure, which is NONE unless something failed after
+ *    that. The outcome of a single request does not matter.
+ * 3. The gateway saw no failure, or a vague one: the agent's failure.
+ * 4. The agent's failure is vague, or both call for the same response: the gateway's, since the
+ *    wire names the exact cause.
+ * 5. Otherwise the agent's: it knows which of its requests ended the turn.
  */
 enum failure failure_combine(const struct failure_reports *reports);
 
 /* Everything known about an iteration. */
 struct failure_facts {
 	int exit_code;
-	int signal; /* that ended the agent, 0 if none */
+	int signal; /* the signal that killed the agent, or 0 */
 	bool timed_out;
-	bool idle;             /* ended because it printed nothing */
+	bool idle;             /* stopped because it printed nothing */
 	bool interrupted;      /* Ringfence or the machine went down: there is no verdict */
-	bool has_result;       /* the stream came to its result event */
-	bool result_error;     /* which says that it is an error */
+	bool has_result;       /* the stream reached its result event */
+	bool result_error;     /* and the result is an error */
 	enum failure reported; /* by agent and gateway: failure_combine() */
-	int64_t reset_at;      /* when the provider's limit is over, 0 if it did not say */
+	int64_t reset_at;      /* when the provider's limit resets, 0 if unknown */
 	uint64_t output_bytes;
 	uint32_t files_changed;
 	uint32_t denials;
-	uint32_t checks;         /* that are configured and ran */
-	uint32_t checks_passed;  /* exited with 0, also vacuously */
-	uint32_t checks_vacuous; /* of those */
+	uint32_t checks;         /* configured and run */
+	uint32_t checks_passed;  /* exited 0, including vacuous ones */
+	uint32_t checks_vacuous; /* passed without running anything */
 };
 
-/* Each source by itself; NONE where it has nothing to say. */
+/* Classify by one source; NONE if it shows no failure. */
 enum failure failure_from_reports(const struct failure_facts *facts);
 enum failure failure_from_limits(const struct failure_facts *facts);
 enum failure failure_from_fence(const struct failure_facts *facts);
@@ -120,11 +120,11 @@ enum failure failure_from_exit(const struct failure_facts *facts);
 enum failure failure_from_work(const struct failure_facts *facts);
 enum failure failure_from_checks(const struct failure_facts *facts);
 
-/* The first source, in this order, that has something to say: what ended the turn explains what
- * follows. */
+/* Classifies by the first source, in the order above, that shows a failure: the cause that ended
+ * the turn explains what followed. */
 enum failure failure_of(const struct failure_facts *facts);
 
-/* How many checks count as passed: those that ran something. */
+/* Returns the number of checks that count as passed: those that exited 0 and ran something. */
 uint32_t failure_checks_held(const struct failure_facts *facts);
 
 #endif

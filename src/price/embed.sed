@@ -1,3 +1,3 @@
-# Makes lines of C strings of the lines of a text.
+# Turns each line of a text into a C string literal.
 s/[\"]/\\&/g
 s/.*/"&\\n"/

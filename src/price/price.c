@@ -1,4 +1,4 @@
-/* What a request costs: see price.h. */
+/* The cost of a request: see price.h. */
 #include "price/price.h"
 
 #include "util/buffer.h"
@@ -10,7 +10,7 @@
 
 enum { TOKENS_MOST_BITS = 40, WHOLE = 1000 };
 
-/* 128 bits hold any product of what the table's reader and the bound on tokens let through. */
+/* 128 bits hold any product of a table value and the bounded number of tokens. */
 typedef unsigned __int128 wide;
 
 static uint64_t bounded(uint64_t tokens)
@@ -20,8 +20,8 @@ static uint64_t bounded(uint64_t tokens)
 	return tokens < most ? tokens : most;
 }
 
-/* Multiplied by two factors in thousandths, and rounded up: the provider's own rounding is not known, and a
- * budget must not be exceeded by it. */
+/* Multiplies by two factors in thousandths and rounds up: the provider's rounding is unknown,
+ * and must not push the cost over a budget. */
 static uint64_t multiplied(wide nusd, uint64_t a, uint64_t b)
 {
 	wide product = nusd * a * b;
@@ -35,7 +35,7 @@ static uint64_t added(uint64_t a, uint64_t b)
 	return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
-/* Nobody knows what fast costs where the table says nothing: the dearest that is known, then. */
+/* If the table has no factor for this model's fast mode, assume the highest factor in the table. */
 static uint64_t fast_factor(const struct price_table *table, const struct price_model *model)
 {
 	uint64_t most = WHOLE;
@@ -56,7 +56,7 @@ static uint64_t geo_factor(const struct price_table *table, const char *name)
 	return WHOLE;
 }
 
-static uint64_t dearest_geo(const struct price_table *table)
+static uint64_t highest_geo(const struct price_table *table)
 {
 	uint64_t most = WHOLE;
 
@@ -124,7 +124,7 @@ static uint64_t most_of(const struct price_table *table, const struct price_mode
 		}
 	}
 	return multiplied((wide)bounded(input) * in + (wide)bounded(output) * out,
-			  fast ? fast_factor(table, model) : WHOLE, dearest_geo(table));
+			  fast ? fast_factor(table, model) : WHOLE, highest_geo(table));
 }
 
 uint64_t price_most(const struct price_table *table, const struct price_model *model,
@@ -159,7 +159,7 @@ uint64_t price_most_output(const struct price_table *table, const struct price_m
 	return low;
 }
 
-/* Names as they are compared: small letters, hyphens for points. */
+/* Compares names in lower case, with hyphens for dots. */
 static bool same_name(const char *a, size_t size, const char *b)
 {
 	if (strlen(b) != size)
@@ -183,8 +183,8 @@ static const struct price_model *find_exactly(const struct price_table *table, c
 	return NULL;
 }
 
-/* How much of the name is left without what stands behind it; the same size: nothing does. In the forms,
- * 9 is any digit. */
+/* Returns the size of the name without its last suffix, or the same size if it has none. In the
+ * patterns, 9 matches any digit. */
 static size_t without_suffix(const char *name, size_t size)
 {
 	static const char *const forms[] = { "-99999999", "-9999-99-99", "-99-99",   "-999",

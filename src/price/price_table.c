@@ -1,7 +1,5 @@
-/*
- * Reads a table of prices: words in lines, because a person compares it with a provider's page, a reviewer
- * with the table before, and the gateway has no reader of YAML.
- */
+/* Reads a table of prices. The format is lines of words, so that people can compare it with a
+ * provider's page and with its last version, and because the gateway has no YAML parser. */
 #include "price/price.h"
 
 #include "util/mem.h"
@@ -21,8 +19,8 @@ const char *const price_kind_names[PRICE_KINDS] = { "input", "output", "write-5m
 enum { WORDS = 8, MOST_THOUSANDTHS = 1000000000 };
 
 struct reader {
-	struct price_table table;  /* what it becomes; its models are the reader's own */
-	struct price_model *model; /* of the last model line, for its tiers */
+	struct price_table table;  /* the result; the reader owns its models */
+	struct price_model *model; /* from the last model line, for its tiers */
 	bool own;
 	const char *file;
 	unsigned int line;
@@ -31,16 +29,16 @@ struct reader {
 	struct error *err;
 };
 
-static int wrong(const struct reader *reader, const char *what)
+static int invalid(const struct reader *reader, const char *what)
 {
 	return error_set(reader->err, "%s:%u: %s", reader->file, reader->line, what);
 }
 
-/* "2", "0.125": thousandths. */
+/* Reads "2" or "0.125", in thousandths. */
 static int read_thousandths(const char *word, uint64_t *ret_value)
 {
 	uint64_t value = 0;
-	unsigned int behind = 0;
+	unsigned int decimals = 0;
 	bool point = false;
 
 	if (!isdigit((unsigned char)*word))
@@ -50,13 +48,13 @@ static int read_thousandths(const char *word, uint64_t *ret_value)
 			point = true;
 			continue;
 		}
-		if (!isdigit((unsigned char)*word) || (point && ++behind > 3))
+		if (!isdigit((unsigned char)*word) || (point && ++decimals > 3))
 			return -1;
 		value = value * 10 + (uint64_t)(*word - '0');
 		if (value > MOST_THOUSANDTHS)
 			return -1;
 	}
-	for (; behind < 3; behind++)
+	for (; decimals < 3; decimals++)
 		value *= 10;
 	*ret_value = value;
 	return value > MOST_THOUSANDTHS ? -1 : 0;
@@ -64,7 +62,7 @@ static int read_thousandths(const char *word, uint64_t *ret_value)
 
 static int read_tier(struct reader *reader, struct price_tier *tier)
 {
-	uint64_t dearest = 0;
+	uint64_t highest = 0;
 
 	for (size_t i = 0; i < PRICE_KINDS; i++) {
 		const char *word = reader->words[2 + i];
@@ -72,19 +70,20 @@ static int read_tier(struct reader *reader, struct price_tier *tier)
 		tier->priced[i] = strcmp(word, "-") != 0;
 		if (!tier->priced[i])
 			continue;
-		/* A thousandth of a dollar for a million tokens is a nano-dollar for one. */
+		/* US$ 0.001 per million tokens is one nano-dollar per token. */
 		if (read_thousandths(word, &tier->nusd[i]) < 0)
-			return wrong(
+			return invalid(
 				reader,
-				"a price is a number such as 2 or 0.125 (US$ for a million tokens), or -");
-		if (i != PRICE_OUTPUT && tier->nusd[i] > dearest)
-			dearest = tier->nusd[i];
+				"invalid price: expected a number such as 2 or 0.125 (US$ per "
+				"million tokens), or -");
+		if (i != PRICE_OUTPUT && tier->nusd[i] > highest)
+			highest = tier->nusd[i];
 	}
 	if (!tier->priced[PRICE_INPUT] || !tier->priced[PRICE_OUTPUT])
-		return wrong(reader, "input and output must have a price (0: free)");
+		return invalid(reader, "input and output need a price (0: free)");
 	for (size_t i = 0; i < PRICE_KINDS; i++)
 		if (!tier->priced[i])
-			tier->nusd[i] = dearest;
+			tier->nusd[i] = highest;
 	return 0;
 }
 
@@ -98,8 +97,9 @@ static bool good_name(const char *name)
 	return true;
 }
 
-/* A place for it: that of the model of this name from below, or a new one. */
-static struct price_model *place_of(struct reader *reader, const char *name)
+/* Returns the entry to fill: the built-in model of this name, or a new one. Returns NULL if the
+ * name is a duplicate or the table is full. */
+static struct price_model *entry_for(struct reader *reader, const char *name)
 {
 	struct price_table *table = &reader->table;
 
@@ -114,23 +114,23 @@ static int read_model(struct reader *reader)
 	struct price_model model = { .tier_count = 1, .own = reader->own };
 
 	if (reader->count < 7)
-		return wrong(
-			reader,
-			"a model has a name and five prices: input output write-5m write-1h read");
+		return invalid(reader,
+			       "a model line needs a name and five prices: input output write-5m "
+			       "write-1h read");
 	if (!good_name(reader->words[1]))
-		return wrong(
-			reader,
-			"a model's name has up to 63 letters, digits and hyphens, points, _ : / or @");
+		return invalid(reader,
+			       "invalid model name: expected up to 63 letters, digits and - . _ : "
+			       "/ @");
 	snprintf(model.name, sizeof model.name, "%s", reader->words[1]);
 	if (read_tier(reader, &model.tiers[0]) < 0)
 		return -1;
 	if (reader->count == 8 &&
 	    (strncmp(reader->words[7], "fast=", 5) != 0 ||
 	     read_thousandths(reader->words[7] + 5, &model.fast) < 0 || model.fast < 1000))
-		return wrong(reader, "behind the prices there can be fast=FACTOR, at least 1");
-	reader->model = place_of(reader, model.name);
+		return invalid(reader, "only fast=FACTOR, at least 1, may follow the prices");
+	reader->model = entry_for(reader, model.name);
 	if (!reader->model)
-		return wrong(reader, "this model is here twice, or there are more than 512");
+		return invalid(reader, "duplicate model, or more than 512 models");
 	*reader->model = model;
 	return 0;
 }
@@ -142,18 +142,19 @@ static int read_above(struct reader *reader)
 	char *end;
 
 	if (!model || model->tier_count == PRICE_TIERS)
-		return wrong(reader,
-			     "an above line stands behind its model, at most three of them");
+		return invalid(reader,
+			       "an above line must follow its model, at most three per model");
 	if (reader->count != 7)
-		return wrong(
-			reader,
-			"an above line has a number of tokens and five prices: input output write-5m write-1h read");
+		return invalid(reader,
+			       "an above line needs a number of tokens and five prices: input "
+			       "output write-5m write-1h read");
 	if (strlen(reader->words[1]) > 9 || !isdigit((unsigned char)*reader->words[1]))
-		return wrong(reader, "above what is a number of tokens, such as 200000");
+		return invalid(reader, "above needs a number of tokens, such as 200000");
 	tier.above = strtoull(reader->words[1], &end, 10);
 	if (*end || tier.above <= model->tiers[model->tier_count - 1].above)
-		return wrong(reader,
-			     "above what is a number of tokens that grows from line to line");
+		return invalid(reader,
+			       "above needs a number of tokens larger than the one in the line "
+			       "before");
 	if (read_tier(reader, &tier) < 0)
 		return -1;
 	model->tiers[model->tier_count++] = tier;
@@ -167,7 +168,7 @@ static int read_dated(struct reader *reader)
 
 	for (size_t i = 0; i < sizeof form; i++)
 		if (form[i] == '9' ? !isdigit((unsigned char)word[i]) : word[i] != form[i])
-			return wrong(reader, "a date is written as 2026-11-17");
+			return invalid(reader, "invalid date: expected a date such as 2026-11-17");
 	memcpy(reader->own ? reader->table.own_dated : reader->table.dated, word, sizeof form);
 	return 0;
 }
@@ -177,7 +178,7 @@ static int read_search(struct reader *reader)
 	uint64_t value;
 
 	if (reader->count != 2 || read_thousandths(reader->words[1], &value) < 0)
-		return wrong(reader, "web-search has a price in US$, such as 0.01");
+		return invalid(reader, "web-search needs a price in US$, such as 0.01");
 	reader->table.search_nusd = value * 1000000;
 	return 0;
 }
@@ -190,11 +191,11 @@ static int read_geo(struct reader *reader)
 
 	if (reader->count != 3 || strlen(reader->words[1]) >= PRICE_GEO ||
 	    !good_name(reader->words[1]) || read_thousandths(reader->words[2], &factor) < 0)
-		return wrong(reader, "geo has a region and a factor, such as: geo us 1.1");
+		return invalid(reader, "geo needs a region and a factor, such as: geo us 1.1");
 	while (at < table->geo_count && strcmp(table->geos[at].name, reader->words[1]) != 0)
 		at++;
 	if (at == PRICE_GEOS)
-		return wrong(reader, "there are more than 8 regions");
+		return invalid(reader, "more than 8 regions");
 	snprintf(table->geos[at].name, sizeof table->geos[at].name, "%s", reader->words[1]);
 	table->geos[at].factor = factor;
 	table->geo_count = at == table->geo_count ? at + 1 : table->geo_count;
@@ -214,7 +215,7 @@ static int read_line(struct reader *reader)
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
 		if (strcmp(reader->words[0], lines[i].word) == 0)
 			return lines[i].read(reader);
-	return wrong(reader, "a line begins with model, above, dated, web-search, geo or #");
+	return invalid(reader, "unknown line: expected model, above, dated, web-search, geo or #");
 }
 
 static int read_text(struct reader *reader, char *text)
@@ -230,7 +231,7 @@ static int read_text(struct reader *reader, char *text)
 		for (word = strtok_r(line, " \t\r", &rest); word;
 		     word = strtok_r(NULL, " \t\r", &rest)) {
 			if (reader->count == WORDS)
-				return wrong(reader, "this line has too many words");
+				return invalid(reader, "too many words in this line");
 			reader->words[reader->count++] = word;
 		}
 		if (reader->count > 0 && read_line(reader) < 0)
@@ -248,10 +249,10 @@ int price_table_add(struct price_table *table, const char *file, const char *tex
 	AUTO_FREE char *copy = NULL;
 
 	if (size > PRICE_MOST_BYTES)
-		return error_set(err, "%s: a table of prices has at most %d bytes", file,
+		return error_set(err, "%s: a price table must not exceed %d bytes", file,
 				 (int)PRICE_MOST_BYTES);
 	if (memchr(text, '\0', size))
-		return error_set(err, "%s: a table of prices is text, and has no NUL in it", file);
+		return error_set(err, "%s: a price table must be text without NUL bytes", file);
 	copy = mem_alloc(size + 1);
 	memcpy(copy, text, size);
 	copy[size] = '\0';

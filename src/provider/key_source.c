@@ -1,4 +1,4 @@
-/* Where the key of a provider is: see key_source.h. */
+/* Key sources: see key_source.h. */
 #include "provider/key_source.h"
 
 #include "util/mem.h"
@@ -22,10 +22,8 @@ int key_source_parse(const char *text, struct key_source *ret_source, struct err
 		*ret_source = (struct key_source){ kind, mem_dup(value) };
 		return 0;
 	}
-	return error_set(
-		err,
-		"a key is read from env:NAME, file:/ABSOLUTE/PATH or command:LINE; "
-		"the key itself does not belong here");
+	return error_set(err, "invalid key source: expected env:NAME, file:/ABSOLUTE/PATH or "
+			      "command:LINE (never put the key itself here)");
 }
 
 char *key_source_text(const struct key_source *source)

@@ -1,4 +1,4 @@
-/* Where the key of a provider is: a variable, a file, or the output of a command. Never the key. */
+/* A key source: the variable, file or command that a provider's key is read from. Never the key. */
 #ifndef PROVIDER_KEY_SOURCE_H
 #define PROVIDER_KEY_SOURCE_H
 
@@ -6,20 +6,20 @@
 
 enum key_source_kind {
 	KEY_SOURCE_NONE,
-	KEY_SOURCE_ENV,     /* NAME */
+	KEY_SOURCE_ENV,     /* a variable's name */
 	KEY_SOURCE_FILE,    /* an absolute path */
-	KEY_SOURCE_COMMAND, /* a line for sh -c */
+	KEY_SOURCE_COMMAND, /* a command line for sh -c */
 };
 
 struct key_source {
 	enum key_source_kind kind;
-	char *value; /* NULL with KEY_SOURCE_NONE */
+	char *value; /* NULL for KEY_SOURCE_NONE */
 };
 
-/* Reads "env:NAME", "file:/PATH" or "command:LINE". Returns 0, or -1 with err set. */
+/* Parses "env:NAME", "file:/PATH" or "command:LINE". Returns 0, or -1 with err set. */
 int key_source_parse(const char *text, struct key_source *ret_source, struct error *err);
 
-/* The same as text; the caller frees. NULL: there is none. */
+/* Formats the source as text, or returns NULL for KEY_SOURCE_NONE. The caller frees. */
 char *key_source_text(const struct key_source *source);
 
 void key_source_release(struct key_source *source);

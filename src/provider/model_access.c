@@ -1,4 +1,4 @@
-/* The way to models: see model_access.h. */
+/* A run's access to models: see model_access.h. */
 #include "provider/model_access.h"
 
 #include "util/text.h"

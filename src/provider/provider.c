@@ -20,7 +20,7 @@ static const char *const gemini_own[] = { "GEMINI_", "GOOGLE_GEMINI_", "GOOGLE_A
 
 static const char bearer_header[] = "Authorization";
 
-/* A row with a hole does not compile. */
+/* Rows must be complete. */
 #pragma GCC diagnostic error "-Wmissing-field-initializers"
 static const struct provider table[] = {
 	[PROVIDER_ANTHROPIC] = {
@@ -135,7 +135,7 @@ void provider_add_key(const struct provider *provider, const char *key, struct b
 		buffer_printf(out, "%s: %s\r\n", provider->key_header, key);
 }
 
-/* "a", "a or b", "a, b or c", with a word behind each. */
+/* Joins words with a suffix each: "a", "a or b", "a, b or c". */
 static char *join(const char *const *words, size_t count, const char *after)
 {
 	char *text = mem_dup("");

@@ -1,7 +1,5 @@
-/*
- * The providers of models, each described once. Every name, variable, address and header of a
- * provider comes from this table, so a new provider is a new row.
- */
+/* The table of model providers. Every name, variable, address and header of a provider comes
+ * from here, so a new provider is a new row. */
 #ifndef PROVIDER_PROVIDER_H
 #define PROVIDER_PROVIDER_H
 
@@ -12,7 +10,7 @@
 
 enum provider_id { PROVIDER_ANTHROPIC, PROVIDER_OPENAI, PROVIDER_GEMINI, PROVIDER_COUNT };
 
-/* Names of variables, for the tables of agents, which need constants. */
+/* Names of variables, as constants for the table of agents. */
 #define PROVIDER_ANTHROPIC_KEY   "ANTHROPIC_API_KEY"
 #define PROVIDER_ANTHROPIC_BASE  "ANTHROPIC_BASE_URL"
 #define PROVIDER_ANTHROPIC_TOKEN "ANTHROPIC_AUTH_TOKEN"
@@ -23,43 +21,44 @@ enum provider_id { PROVIDER_ANTHROPIC, PROVIDER_OPENAI, PROVIDER_GEMINI, PROVIDE
 #define PROVIDER_GEMINI_KEY      "GEMINI_API_KEY"
 #define PROVIDER_GEMINI_BASE     "GOOGLE_GEMINI_BASE_URL"
 
-/* One provider. Lists end in NULL; a row without something says so. */
+/* One provider. Lists end with NULL. */
 struct provider {
 	const char *name;          /* in settings, ledgers and tapes */
-	const char *base_url;      /* its own servers */
-	const char *base_variable; /* names another base URL to its clients */
-	const char *base_path;     /* clients expect it at the end of a base URL; may be empty */
-	const char *api_path;      /* the paths of all requests begin with it */
-	const char *const *keys;   /* variables with an API key; clients read the first one */
-	const char *const *logins; /* other variables by which its clients log in */
-	const char *const *own;    /* variables that begin so are not for commands of an agent */
+	const char *base_url;      /* the provider's own servers */
+	const char *base_variable; /* the variable that gives clients another base URL */
+	const char *base_path;     /* the path clients expect in a base URL; may be empty */
+	const char *api_path;      /* the prefix of every request's path */
+	const char *const *keys;   /* variables with an API key; clients read the first */
+	const char *const *logins; /* other variables that clients log in with */
+	const char *const *own;    /* prefixes of variables hidden from an agent's commands */
 	const char *key_header;    /* carries the key; "Authorization" as a bearer token */
-	const char *token_start;   /* a key that begins so is a bearer token; NULL: none does */
-	const char *head_mark;     /* the header of its clients alone; NULL: they have none */
+	const char *token_start;   /* prefix of keys that are bearer tokens, or NULL */
+	const char *head_mark;     /* a header sent only by its clients, or NULL */
 };
 
 const struct provider *provider_at(enum provider_id id);
 
-/* The provider with this name, or PROVIDER_COUNT: there is none. The name need not end in a NUL. */
+/* Finds a provider by name, or returns PROVIDER_COUNT. The name need not be NUL-terminated. */
 enum provider_id provider_find(const char *name, size_t size);
 
-/* Splits "NAME=VALUE". Returns the value, or NULL if no provider has this name. */
+/* Splits "NAME=VALUE". Returns the value, or NULL if there is no provider of this name. */
 const char *provider_split(const char *text, enum provider_id *ret_id);
 
-/* Does this variable hold an API key of the provider? */
+/* Returns true if this variable holds an API key of the provider. */
 bool provider_has_key(const struct provider *provider, const char *variable);
 
-/* Does this variable decide how clients of the provider log in, or where they look for it? */
+/* Returns true if this variable decides how the provider's clients log in, or to which server. */
 bool provider_has_variable(const struct provider *provider, const char *variable);
 
-/* Is this variable, "NAME=VALUE", about a provider? Commands that an agent runs do not get it. */
+/* Returns true if this variable ("NAME=VALUE") belongs to a provider and is hidden from the
+ * commands that an agent runs. */
 bool provider_owns(const char *variable);
 
-/* Appends the line of a request's head that carries this key. */
+/* Appends the request header that carries this key. */
 void provider_add_key(const struct provider *provider, const char *key, struct buffer *out);
 
-/* Lists for messages: "anthropic=, openai= or gemini=" if `after` is "=", and the first key
- * variable of each provider. The caller frees. */
+/* Lists for messages: provider names with a suffix, such as "anthropic=, openai= or gemini=" for
+ * "=", and the first key variable of each provider. The caller frees. */
 char *provider_names(const char *after);
 char *provider_key_names(void);
 

@@ -1,4 +1,4 @@
-/* URLs in their parts: see url.h. */
+/* URL parsing: see url.h. */
 #include "provider/url.h"
 
 #include "util/mem.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes "user:password@" off. */
+/* Consumes "user:password@". */
 static int read_credential(const char **at, struct url *url, struct error *err)
 {
 	const char *end = *at + strcspn(*at, "/");
@@ -19,7 +19,7 @@ static int read_credential(const char **at, struct url *url, struct error *err)
 	if (!sign)
 		return 0;
 	if (size == 0 || size >= sizeof url->credential)
-		return error_set(err, "a URL has a user name and password that are too long");
+		return error_set(err, "the user name and password are empty or too long");
 	memcpy(url->credential, *at, size);
 	*at = sign + 1;
 	return 0;
@@ -37,7 +37,7 @@ static int read_host(const char *at, size_t size, struct url *url, struct error 
 
 		length = (size_t)(colon - at);
 		if (port == 0 || port > UINT16_MAX || end != at + size)
-			return error_set(err, "the port is not a number between 1 and 65535");
+			return error_set(err, "the port must be a number between 1 and 65535");
 		url->port = (uint16_t)port;
 	}
 	if (length > 2 && at[0] == '[' && at[length - 1] == ']') {
@@ -45,7 +45,7 @@ static int read_host(const char *at, size_t size, struct url *url, struct error 
 		length -= 2;
 	}
 	if (length == 0 || length >= sizeof url->host)
-		return error_set(err, "it names no host");
+		return error_set(err, "the host is missing");
 	memcpy(url->host, at, length);
 	return 0;
 }
@@ -57,7 +57,7 @@ static int read_path(const char *at, struct url *url, struct error *err)
 
 	if (strlen(at) >= sizeof url->path || strspn(at, plain) != strlen(at) || strstr(at, "//") ||
 	    strstr(at, "/."))
-		return error_set(err, "the path of a URL has letters, digits and - . _ / only");
+		return error_set(err, "the path may only contain letters, digits and - . _ /");
 	snprintf(url->path, sizeof url->path, "%s", at);
 	return 0;
 }
@@ -71,7 +71,7 @@ int url_parse(const char *text, struct url *ret_url, struct error *err)
 	size_t host;
 
 	if (!at)
-		return error_set(err, "a URL begins with https:// or http://");
+		return error_set(err, "expected a URL that begins with https:// or http://");
 	if (read_credential(&at, &url, err) < 0)
 		return -1;
 	host = strcspn(at, "/");

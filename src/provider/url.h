@@ -1,4 +1,4 @@
-/* The URL of a server or of a proxy, in its parts: "https://user:password@host:port/path". */
+/* The URL of a server or proxy, split into its parts: "https://user:password@host:port/path". */
 #ifndef PROVIDER_URL_H
 #define PROVIDER_URL_H
 
@@ -11,19 +11,19 @@ enum { URL_HOST = 256, URL_PATH = 128, URL_CREDENTIAL = 512 };
 
 struct url {
 	bool tls;
-	char host[URL_HOST];             /* as it was written, without brackets */
-	uint16_t port;                   /* 0: the scheme's own */
-	char path[URL_PATH];             /* empty, or from its slash on */
-	char credential[URL_CREDENTIAL]; /* "user:password"; empty: none */
+	char host[URL_HOST];             /* as written, without brackets */
+	uint16_t port;                   /* 0: the scheme's default */
+	char path[URL_PATH];             /* empty, or beginning with a slash */
+	char credential[URL_CREDENTIAL]; /* "user:password", or empty */
 };
 
-/* Reads one. Whether the host can be one is not judged here. Returns 0, or -1 with err set. */
+/* Parses a URL. Does not check that the host is a valid name. Returns 0, or -1 with err set. */
 int url_parse(const char *text, struct url *ret_url, struct error *err);
 
-/* The port to connect to. */
+/* Returns the port to connect to. */
 uint16_t url_port(const struct url *url);
 
-/* The same as text; the caller frees. */
+/* Formats the URL as text. The caller frees. */
 char *url_text(const struct url *url);
 
 #endif

@@ -31,7 +31,7 @@ KINDS = tuple(AGENTS)[:3]
 
 # What the provider answers, and what the loop says: status, type, message, class, words.
 REFUSALS = {
-    401: ("authentication_error", "invalid x-api-key", "authentication", "the provider refuses the key or login"),
+    401: ("authentication_error", "invalid x-api-key", "authentication", "the provider rejected the key or login"),
     403: ("permission_error", "your key may not use this", "permission", "the key or account is not allowed to do this"),
     402: ("billing_error", "pay your bill", "billing", "the provider's account has no credit left"),
     400: ("invalid_request_error", "Your credit balance is too low to access the Anthropic API.", "billing",

@@ -39,7 +39,7 @@ def test_status_shows_the_newest_first_and_not_all(t):
 def test_history_is_a_table(t):
     loop = Loop(t, scripts={"1": "true", "2": "say x; touch /usr/x 2>/dev/null; exit 3", "3": "edit done yes"})
     result = loop.run()
-    contains(result.out, "  the agent changed nothing and said nothing\n", "the progress")
+    contains(result.out, "  the agent changed nothing and printed nothing\n", "the progress")
     lines = loop.ringfence("history").out.splitlines()
     equal(lines[0].split(), ["verdict", "agent", "checks", "time", "denied", "US$", "why"], "the heads")
     equal([line.replace("go on", "go-on").split()[:5] for line in lines[1:]],
@@ -47,7 +47,7 @@ def test_history_is_a_table(t):
           "the lines")
     equal([line.replace("go on", "go-on").split()[6:8] for line in lines[1:]], [["0", "-"], ["1", "-"], ["0", "-"]],
           "denials and cost")
-    contains(lines[1], "the agent changed nothing and said nothing", "the reason")
+    contains(lines[1], "the agent changed nothing and printed nothing", "the reason")
 
 
 def test_logs_on_a_terminal_mark_iterations_and_the_end(t):

@@ -710,7 +710,7 @@ def test_a_key_that_is_not_there_is_told(t):
     equal(result.code, 125, "exit status", result)
     contains(result.err, "there is no key of a model provider: set ANTHROPIC_API_KEY", "the message")
     result = t.run([t.ringfence, "gateway", "--model-key", "anthropic=sk-ant-0123456789"])
-    contains(result.err, "the key itself does not belong here", "the message")
+    contains(result.err, "never put the key itself here", "the message")
 
 
 # --- crashes

@@ -43,7 +43,7 @@ def test_a_mistake_in_ones_own_prices_is_named_with_its_line(t):
     t.at_home(".config/ringfence/prices.txt", "\nmodel gpt-99 one two\n")
     result = prices(t)
     equal((result.code, result.out), (125, ""), "exit status and output", result)
-    contains(result.err, "~/.config/ringfence/prices.txt:2: a model has a name and five prices", "the message")
+    contains(result.err, "~/.config/ringfence/prices.txt:2: a model line needs a name and five prices", "the message")
 
 
 def test_prices_that_others_can_write_are_refused(t):

@@ -1,4 +1,4 @@
-/* Failures: every row of the table, every source, and whose word counts. */
+/* Failures: every row of the table, every source, and which report wins. */
 #include "unit.h"
 
 #include "failure/failure.h"
@@ -14,11 +14,12 @@ enum source {
 	SOURCES
 };
 
-/* How each source tells each failure, and the response to it. A missing cell fails the test. */
+/* The name of each failure in each source, and the response to it. A missing cell fails the
+ * test. */
 static const struct {
 	const char *name;
 	enum failure_response response;
-	unsigned int status; /* 0: no answer of a provider means this */
+	unsigned int status; /* 0: no provider response means this */
 	const char *type;
 	struct failure_facts facts;
 	enum failure by_facts; /* NONE: the failure itself */
@@ -203,7 +204,7 @@ static void test_old_names(void)
 	      failure_row(FAILURES) == failure_row(FAILURE_OTHER));
 }
 
-/* Answers that providers send. */
+/* Responses that providers send. */
 static void test_answers(void)
 {
 	static const struct {
@@ -256,7 +257,7 @@ static void test_answers(void)
 	      failure_from_http(401, NULL, NULL) == FAILURE_AUTHENTICATION);
 }
 
-/* Every word of an agent with everything that a gateway can see. */
+/* Every failure an agent can report with every failure a gateway can see. */
 static bool is_combined(enum failure agent, enum failure gateway)
 {
 	const struct failure_row *said = failure_row(agent);
@@ -279,13 +280,13 @@ static void test_whose_word_counts(void)
 		{ "the wire beats silence",
 		  { .gateway = FAILURE_AUTHENTICATION },
 		  FAILURE_AUTHENTICATION },
-		{ "the wire beats a vague word",
+		{ "the wire beats a vague report",
 		  { .agent = FAILURE_OTHER, .gateway = FAILURE_BILLING },
 		  FAILURE_BILLING },
-		{ "the wire says what exactly a person must do",
+		{ "the wire names what a person must do",
 		  { .agent = FAILURE_AUTHENTICATION, .gateway = FAILURE_BILLING },
 		  FAILURE_BILLING },
-		{ "the gateway's own 502 means that nobody was reached",
+		{ "the gateway's own 502 means that the provider was not reached",
 		  { .agent = FAILURE_SERVER_ERROR, .gateway = FAILURE_UNREACHABLE },
 		  FAILURE_UNREACHABLE },
 		{ "a side request does not hide what ended the turn",
@@ -297,7 +298,7 @@ static void test_whose_word_counts(void)
 		{ "a request that went well refutes nothing",
 		  { .agent = FAILURE_AUTHENTICATION },
 		  FAILURE_AUTHENTICATION },
-		{ "a vague sight refutes nothing",
+		{ "a vague observation refutes nothing",
 		  { .agent = FAILURE_RATE_LIMIT, .gateway = FAILURE_OTHER },
 		  FAILURE_RATE_LIMIT },
 		{ "an agent that finished well after a failed request is fine",

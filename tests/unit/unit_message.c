@@ -1,4 +1,4 @@
-/* The promise in a final message, and the boxes of a task list. */
+/* The promise in a final message, and the checkboxes of a task list. */
 #include "unit.h"
 
 #include "decision/boxes.h"
@@ -38,8 +38,7 @@ static void promises(void)
 	      promised("LOOP_COMPLETE", "LOOP_COMPLETE") && promised("ok: *done*\n", "*done*") &&
 		      promised("status\nEXIT_SIGNAL: true\n", "EXIT_SIGNAL: true") &&
 		      promised("\xe2\x9c\x93 fertig", "fertig"));
-	CHECK("white space around the configured text is no part of it",
-	      promised("DONE", " DONE\n"));
+	CHECK("white space around the configured text is ignored", promised("DONE", " DONE\n"));
 	CHECK("a longer word is another word",
 	      !promised("INCOMPLETE", "COMPLETE") && !promised("un-DONE", "DONE") &&
 		      !promised("not_DONE", "DONE") && promised("now: DONE", "DONE"));
@@ -78,7 +77,7 @@ static void task_lists(void)
 	      boxes("- ```\n  - [ ] a\n  ```\n- [x] b\n- [ ] c\n", 1, 1));
 	CHECK("a marker before it closes no fence",
 	      boxes("```\n- ```\n- [ ] a\n```\n- [x] b\n", 0, 1));
-	CHECK("code within a line is no fence", boxes("```x``` y\n- [ ] a\n", 1, 0));
+	CHECK("code within a line is not a fence", boxes("```x``` y\n- [ ] a\n", 1, 0));
 	CHECK("a fence that is never closed hides nothing",
 	      boxes("- [x] a\n```\n- [ ] b\n- [x] c\n", 1, 2));
 	CHECK("no text has no boxes", boxes("", 0, 0) && boxes("\n\n", 0, 0));

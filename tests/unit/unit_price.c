@@ -1,4 +1,4 @@
-/* What models cost: the table, names, tiers, and sums without drift. */
+/* Model prices: the table, names, tiers, and sums without drift. */
 #include "unit.h"
 
 #include "price/price.h"
@@ -21,28 +21,29 @@ static bool is(const char *name, const char *model)
 static void names(void)
 {
 	CHECK("a name of the table means itself", is("claude-opus-5-5", "claude-opus-5-5"));
-	CHECK("a date behind a name does not matter",
+	CHECK("a date after a name does not matter",
 	      is("claude-sonnet-4-5-20250929", "claude-sonnet-4-5") &&
 		      is("gpt-5.5-2026-04-14", "gpt-5.5") &&
 		      is("gemini-2.5-pro-001", "gemini-2.5-pro") &&
 		      is("gemini-2.5-pro-preview-05-06", "gemini-2.5-pro"));
-	CHECK("what clients mark does not matter",
+	CHECK("clients' markers do not matter",
 	      is("claude-sonnet-4-5[1m]", "claude-sonnet-4-5") &&
 		      is("claude-opus-5-latest", "claude-opus-5") &&
 		      is("claude-sonnet-4-5@20250929", "claude-sonnet-4-5"));
-	CHECK("a provider in front does not matter",
+	CHECK("a provider prefix does not matter",
 	      is("anthropic/claude-haiku-4-5", "claude-haiku-4-5") &&
 		      is("openrouter/anthropic/claude-haiku-4.5", "claude-haiku-4-5") &&
 		      is("us.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5") &&
 		      is("models/gemini-3.8-flash", "gemini-3.8-flash"));
-	CHECK("letters may be large", is("GPT-6-Sol", "gpt-6-sol"));
+	CHECK("case does not matter", is("GPT-6-Sol", "gpt-6-sol"));
 	CHECK("a preview in the table stays one",
 	      is("gemini-3.1-pro-preview", "gemini-3.1-pro-preview"));
 	CHECK("a longer name is another model",
 	      is("gpt-5.5-mini", NULL) && is("claude-opus-5-5-5", NULL) &&
 		      is("claude-opus-4", NULL) && is("claude-opus-4-1-20250805", NULL));
-	CHECK("no name is no model", is("", NULL) && is("/", NULL) && is("anthropic.", NULL) &&
-					     is("-20250929", NULL) && is("[1m]", NULL));
+	CHECK("an empty name has no model", is("", NULL) && is("/", NULL) &&
+						    is("anthropic.", NULL) &&
+						    is("-20250929", NULL) && is("[1m]", NULL));
 }
 
 static uint64_t cost(const char *name, struct price_use use)
@@ -66,7 +67,8 @@ static void costs(void)
 	CHECK("fast doubles the tokens, not the searches",
 	      cost("claude-opus-5-5", (struct price_use){ { 10, 1 }, 1, .fast = true }) ==
 		      2 * (40000 + 20000) + 10000000);
-	CHECK("fast where the table has none counts as the dearest fast",
+	CHECK("fast mode without a factor is priced as the most expensive fast "
+	      "mode",
 	      cost("claude-haiku-4-5", (struct price_use){ { 1 }, .fast = true }) == 2000);
 	CHECK("a region costs more, and a fraction is rounded up",
 	      cost("claude-opus-5-5", (struct price_use){ { 10 }, .geo = "us" }) == 44000 &&
@@ -74,12 +76,12 @@ static void costs(void)
 			   (struct price_use){ { [PRICE_READ] = 1 }, .geo = "us" }) == 83 &&
 		      cost("claude-opus-5-5", (struct price_use){ { 10 }, .geo = "global" }) ==
 			      40000);
-	CHECK("an unknown model costs what the dearest would",
+	CHECK("an unknown model is priced as the most expensive one",
 	      price_cost(&table, NULL, &(struct price_use){ { 1, 1 } }, &as) == 60000 && as &&
 		      price_cost(&table, NULL, &(struct price_use){ { 300000, 1 } }, &as) ==
 			      UINT64_C(300000) * 20000 + 75000 &&
 		      strcmp(as->name, "gpt-6-astra") == 0);
-	CHECK("numbers beyond reason end at a bound",
+	CHECK("excessive numbers are capped",
 	      cost("gpt-6-astra", (struct price_use){ { UINT64_MAX, UINT64_MAX, UINT64_MAX,
 							UINT64_MAX, UINT64_MAX },
 						      UINT64_MAX }) == INT64_MAX);
@@ -127,7 +129,7 @@ static void sums(void)
 	CHECK("a million requests add up to the nano-dollar", sum == expected);
 }
 
-/* For every model and size: what is reserved is never less than what is charged. */
+/* For every model and size, the reservation covers the charge. */
 static bool covers(bool fast)
 {
 	static const uint64_t sizes[] = { 0, 1, 99999, 100000, 100001, 200001, 272001, 1000000 };
@@ -163,7 +165,7 @@ static void reserves(void)
 		      price_most_output(&table, opus, 1000, false, 0, 10) == 0);
 }
 
-/* Adds a user's text to a table of its own. Returns what is wrong, or NULL. */
+/* Adds a user's text to a fresh table. Returns the error message, or NULL. */
 static const char *add(const char *text, struct price_table *ret_table)
 {
 	static struct error err;
@@ -200,26 +202,26 @@ static void own_prices(void)
 	      gpt && gpt->own && gpt->tier_count == 2 &&
 		      price_cost(&own, gpt, &(struct price_use){ { 6, 1 } }, NULL) ==
 			      6 * 2000 + 4000);
-	CHECK("so are regions and searches",
+	CHECK("regions and searches are replaced",
 	      own.search_nusd == 20000000 && own.geo_count == 2 && own.geos[0].factor == 1000);
 	CHECK("both dates are kept",
 	      strcmp(own.dated, table.dated) == 0 && strcmp(own.own_dated, "2027-01-02") == 0);
 	price_table_release(&own);
-	CHECK("what is wrong is told with its line",
-	      refused("\nmodel x 1 2\n", "mine:2: a model has a name and five prices") &&
-		      refused("model x 1 2 3 4 .5", "mine:1: a price is") &&
-		      refused("model x 1 2 3 4 0.0001", "a price is") &&
-		      refused("model x - 2 3 4 5", "must have a price") &&
-		      refused("model x 1 2 3 4 -5", "a price is") &&
+	CHECK("an error names the line",
+	      refused("\nmodel x 1 2\n", "mine:2: a model line needs a name and five prices") &&
+		      refused("model x 1 2 3 4 .5", "mine:1: invalid price") &&
+		      refused("model x 1 2 3 4 0.0001", "invalid price") &&
+		      refused("model x - 2 3 4 5", "need a price") &&
+		      refused("model x 1 2 3 4 -5", "invalid price") &&
 		      refused("model x 1 2 3 4 5 slow=2", "fast=FACTOR") &&
 		      refused("model x 1 2 3 4 5 fast=0.5", "fast=FACTOR") &&
-		      refused("above 5 1 2 3 4 5", "stands behind its model") &&
-		      refused("model x 1 2 3 4 5\nabove 0 1 2 3 4 5", "mine:2: above what") &&
-		      refused("model x 1 2 3 4 5\nmodel x 1 2 3 4 5", "here twice") &&
-		      refused("model x\x1b 1 2 3 4 5", "a model's name") &&
-		      refused("dated yesterday", "written as") &&
-		      refused("prices", "a line begins with") && refused("geo us", "geo has") &&
-		      refused("web-search free", "web-search has") &&
+		      refused("above 5 1 2 3 4 5", "must follow its model") &&
+		      refused("model x 1 2 3 4 5\nabove 0 1 2 3 4 5", "mine:2: above needs") &&
+		      refused("model x 1 2 3 4 5\nmodel x 1 2 3 4 5", "duplicate model") &&
+		      refused("model x\x1b 1 2 3 4 5", "invalid model name") &&
+		      refused("dated yesterday", "invalid date") &&
+		      refused("prices", "unknown line") && refused("geo us", "geo needs") &&
+		      refused("web-search free", "web-search needs") &&
 		      refused("model x 1 2 3 4 5 fast=2 y", "too many words"));
 }
 
@@ -233,7 +235,7 @@ static bool usd(uint64_t nusd, unsigned int least, const char *expected)
 
 static void money(void)
 {
-	CHECK("money is written with all its digits",
+	CHECK("amounts are written with all their digits",
 	      usd(0, 2, "0.00") && usd(1, 2, "0.000000001") && usd(1250000000, 2, "1.25") &&
 		      usd(1200000000, 2, "1.20") && usd(UINT64_C(25000000000), 0, "25") &&
 		      usd(123456789, 2, "0.123456789"));

@@ -1,4 +1,4 @@
-/* The table of providers, and a run's way to them. */
+/* The table of providers, and a run's access to models. */
 #include "unit.h"
 
 #include "agent/adapter.h"
@@ -28,7 +28,7 @@ static bool are_words(const char *const *list)
 	return words;
 }
 
-/* Every field, by name: one that is added is added here as well. */
+/* Checks every field by name; add new fields here. */
 static bool is_whole(const struct provider *row)
 {
 	struct url url;
@@ -80,7 +80,7 @@ static void rows(void)
 		for (const char *const *key = row->keys; *key; key++)
 			kept = kept && provider_owns(*key);
 	}
-	CHECK("every row of the table is whole", whole);
+	CHECK("every row of the table is complete", whole);
 	CHECK("every provider is found by its name", found);
 	CHECK("no two providers share a variable", alone);
 	CHECK("no variable of a provider is for commands", kept);
@@ -145,7 +145,7 @@ static void urls(void)
 	struct url url;
 	struct error err;
 
-	CHECK("a URL comes back as it was written",
+	CHECK("a URL is formatted as it was written",
 	      comes_back("https://a.example") && comes_back("http://a.example:80/v1/") &&
 		      comes_back("http://u:p@w@[::1]:3128") && comes_back("http://127.0.0.1/a/b"));
 	CHECK("without a port it is the scheme's",
@@ -173,9 +173,9 @@ static void sources(void)
 		same = same && again && strcmp(again, texts[i]) == 0;
 		key_source_release(&source);
 	}
-	CHECK("a source of a key comes back as it was written", same);
+	CHECK("a key source is formatted as it was written", same);
 	CHECK("no source has no text", key_source_text(&source) == NULL);
-	CHECK("a key itself, a relative path and nothing are refused",
+	CHECK("a key itself, a relative path and empty sources are refused",
 	      key_source_parse("sk-ant-1", &source, &err) < 0 &&
 		      key_source_parse("file:a", &source, &err) < 0 &&
 		      key_source_parse("env:", &source, &err) < 0 &&
@@ -188,27 +188,27 @@ static void accesses(void)
 	struct model_access_upstream *upstream = &access.upstreams[PROVIDER_OPENAI];
 	struct error err;
 
-	CHECK("nothing is no way to models", !model_access_is_set(&access));
-	CHECK("a local server is one",
+	CHECK("an empty model access is not set", !model_access_is_set(&access));
+	CHECK("a local server sets it",
 	      model_access_upstream_parse("local:http://127.0.0.1:11434", upstream, &err) == 0 &&
 		      upstream->local && upstream->url.port == 11434 &&
 		      model_access_is_set(&access));
 	CHECK("a mistake changes nothing",
 	      model_access_upstream_parse("local:127.0.0.1", upstream, &err) < 0 &&
 		      upstream->local && upstream->url.port == 11434);
-	CHECK("another server costs",
+	CHECK("any other server is not free",
 	      model_access_upstream_parse("https://a.example", upstream, &err) == 0 &&
 		      !upstream->local);
 	access.tape.mode = MODEL_ACCESS_REPLAY;
 	access.tape.path = mem_dup("/t");
-	CHECK("a tape has one use",
+	CHECK("a tape has one mode",
 	      strcmp(model_access_tape(&access, MODEL_ACCESS_REPLAY), "/t") == 0 &&
 		      !model_access_tape(&access, MODEL_ACCESS_RECORD));
 	model_access_release(&access);
-	CHECK("what is released is nothing", !model_access_is_set(&access));
+	CHECK("a released model access is empty", !model_access_is_set(&access));
 }
 
-/* --- what is written about providers elsewhere */
+/* --- providers in documentation and scripts */
 
 static void add_list(struct buffer *out, const char *const *names)
 {
@@ -227,7 +227,7 @@ static bool is_documented(const char *document, const struct provider *row)
 	return strstr(document, buffer_text(&line));
 }
 
-/* Is this path one of the provider's, by whichever method? */
+/* Returns true if this path is a route of the provider, with any method. */
 static bool is_route(const char *path, size_t size, enum provider_id id)
 {
 	static const char *const methods[] = { "POST", "GET" };
@@ -241,7 +241,7 @@ static bool is_route(const char *path, size_t size, enum provider_id id)
 	return false;
 }
 
-/* The row of the table of paths, in which each is between two `. */
+/* Checks the provider's row in the table of paths, in which paths are quoted with backticks. */
 static bool has_true_paths(const char *document, enum provider_id id)
 {
 	AUTO_FREE char *start = mem_format("\n| %s | `/", provider_at(id)->name);
@@ -292,7 +292,7 @@ static void settings(void)
 	CHECK("the reference on model-key names every variable", keys);
 }
 
-/* Does every base URL that a script reads have a variable of the table? */
+/* Returns true if every base URL that a script reads has a variable in the table. */
 static bool reads_known_variables(const char *script)
 {
 	for (const char *at = script; (at = strstr(at, "_BASE_URL")); at++) {
