@@ -22,7 +22,8 @@ void op_question_add(struct op_question *question, const struct op_item *item)
 	};
 }
 
-/* Adds a text to a token. The old token has a fixed length, so that no two lists look the same. */
+/* Adds a text to a token. The fixed length of the old token keeps different lists from producing
+ * the same bytes. */
 static void mix(char token[SHA256_HEX], const char *text)
 {
 	AUTO_FREE char *bytes = mem_format("%s%s", token, text ? text : "");

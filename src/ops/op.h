@@ -1,16 +1,17 @@
 /*
- * The shape that all operations share.
+ * Types and helpers that all operations share.
  *
- * An operation changes a loop or a project for any front end: a command, a screen, a page. It takes
- * a request, fills a result, and never prints, exits, or reads a terminal. All have one shape:
+ * An operation changes a loop or a project on behalf of any front end: a command, a screen or a web
+ * page. It reads a request, fills in a result, and never prints, exits or reads from a terminal.
+ * Every operation has the same signature:
  *
  *	enum op_status op_clean(const struct op_clean_request *request,
  *				struct op_clean_result *ret_result, struct error *err);
  *
- * The result is set whatever the status is, and the caller releases it. Where a person has to
- * agree, the operation changes nothing and returns OP_ASKS with a question. The caller shows it and
- * calls again with the question's token, which stands for exactly what was shown: if that has
- * changed meanwhile, the question comes again.
+ * The result is set whatever the status is; the caller releases it. If the user has to agree first,
+ * the operation changes nothing and returns OP_ASKS with a question. The caller shows the question
+ * and calls again with its token. The token covers exactly what was shown: if anything has changed
+ * in the meantime, the operation asks again.
  */
 #ifndef OPS_OP_H
 #define OPS_OP_H
@@ -24,19 +25,19 @@
 
 enum op_status {
 	OP_DONE,
-	OP_UNCHANGED, /* there was nothing to do */
-	OP_ASKS,      /* a person has to agree first */
+	OP_UNCHANGED, /* nothing to do */
+	OP_ASKS,      /* the user has to agree first */
 
-	/* From here on the error says why. */
-	OP_NOT_FOUND,   /* there is no such loop, or no checkpoint of that number */
-	OP_DAMAGED,     /* the journal cannot be read */
-	OP_RUNNING,     /* a loop is at work, and must not be */
-	OP_NOT_RUNNING, /* a loop has stopped, and must not have */
-	OP_ENDED,       /* the loop has come to its end */
+	/* For all statuses below, err is set. */
+	OP_NOT_FOUND,   /* no such loop or checkpoint */
+	OP_DAMAGED,     /* the journal is unreadable */
+	OP_RUNNING,     /* a running loop prevents the operation */
+	OP_NOT_RUNNING, /* the operation needs a running loop */
+	OP_ENDED,       /* the loop has already ended */
 	OP_TIMED_OUT,
-	OP_INVALID, /* the request makes no sense */
+	OP_INVALID, /* the request is invalid */
 	OP_REFUSED, /* a rule forbids it */
-	OP_FAILED,  /* a part may be done: the result says which */
+	OP_FAILED,  /* possibly half-way; the result shows how far it got */
 };
 
 static inline bool op_failed(enum op_status status)
@@ -44,23 +45,23 @@ static inline bool op_failed(enum op_status status)
 	return status >= OP_NOT_FOUND;
 }
 
-/* The status of an operation that ends with this error. */
+/* Maps an error to the status that an operation returns for it. */
 enum op_status op_status_of(const struct error *err);
 
 enum op_question_kind {
 	OP_QUESTION_NONE,
 	OP_QUESTION_TRUST,    /* settings that widen the fence */
-	OP_QUESTION_REMOVE,   /* loops that will be gone */
+	OP_QUESTION_REMOVE,   /* loops that will be removed */
 	OP_QUESTION_RESTORE,  /* paths that will change */
-	OP_QUESTION_EXECUTED, /* files that this machine will execute by itself */
+	OP_QUESTION_EXECUTED, /* files that this machine will execute unasked */
 };
 
-/* One thing that a person agrees to. NULL: there is nothing to say. */
+/* One thing that the user agrees to. Any member may be NULL. */
 struct op_item {
-	char *name;  /* the key of a setting, the id of a loop, a path in the project */
-	char *value; /* of a setting; the status of a loop or of a path */
-	char *where; /* where a setting stands; the project of a loop */
-	char *why;   /* what a setting means; why a file will be executed */
+	char *name;  /* a setting's key, a loop's id, or a path in the project */
+	char *value; /* a setting's value, or the status of a loop or path */
+	char *where; /* where a setting is defined, or a loop's project */
+	char *why;   /* what a setting means, or why a file will be executed */
 };
 
 struct op_question {
@@ -71,34 +72,37 @@ struct op_question {
 	char token[SHA256_HEX];
 };
 
-/* A person's answer, as far as the caller has it. Zero: none yet. */
+/* The user's answer; all zero if the user has not answered yet. */
 struct op_answer {
-	bool to_all;       /* yes, whatever is asked */
-	const char *token; /* yes to the question with this token; NULL: there was none */
+	bool to_all;       /* yes to every question */
+	const char *token; /* yes to the question with this token, or NULL */
 };
 
-/* Copies the texts. */
+/* Adds a copy of the item. */
 void op_question_add(struct op_question *question, const struct op_item *item);
 
-/* Gives a question its words, takes them over, and its token. */
+/* Completes a question whose items have been added: sets its kind and text, and computes its token.
+ * Takes ownership of text. */
 void op_question_set(struct op_question *question, enum op_question_kind kind, char *text);
 void op_question_release(struct op_question *question);
 
-/* Has a person agreed to exactly this? */
+/* Returns whether the user has agreed to exactly this question. */
 bool op_agreed(const struct op_answer *answer, const struct op_question *question);
 
-/* Which loop is meant. */
+/* The loop that an operation works on. */
 struct op_target {
-	const char *state;   /* Ringfence's own folder */
-	const char *project; /* its newest loop, if no loop is named */
+	const char *state;   /* Ringfence's state folder */
+	const char *project; /* its newest loop is used if loop is NULL */
 	const char *loop;    /* an id, or NULL */
 };
 
-/* Finds it. A damaged one is OP_DAMAGED, and *ret_loop is set. */
+/* Finds the target's loop. Returns OP_DAMAGED for a loop with an unreadable journal; *ret_loop is
+ * then set as well. */
 enum op_status op_find(const struct op_target *target, struct client_loop *ret_loop,
 		       struct error *err);
 
-/* Keeps a supervisor from beginning as long as *ret_lock is open. OP_RUNNING: there is one. */
+/* Keeps a supervisor from starting while *ret_lock is open. Returns OP_RUNNING if the loop already
+ * has one. */
 enum op_status op_hold(const struct client_loop *loop, int *ret_lock, struct error *err);
 
 #endif

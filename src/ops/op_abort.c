@@ -6,14 +6,14 @@ enum { MOST_MS = 60000 };
 static enum op_status end_loop(struct client_loop *loop, bool now, struct error *err)
 {
 	if (loop->state.phase == LOOP_PHASE_finished) {
-		error_set(err, "the loop %s has ended: %s", loop->id, client_status(loop));
+		error_set(err, "loop %s has already ended: %s", loop->id, client_status(loop));
 		return OP_ENDED;
 	}
 	if (client_ask(loop, "abort", now, err) < 0)
 		return loop->state.phase == LOOP_PHASE_finished ? OP_ENDED : OP_FAILED;
 	if (client_wait_gone(loop, MOST_MS))
 		return OP_DONE;
-	error_set(err, "the loop %s has not ended after %d s; process %d is its supervisor",
+	error_set(err, "loop %s is still running after %d s; its supervisor is process %d",
 		  loop->id, MOST_MS / 1000, (int)loop->state.supervisor);
 	return OP_TIMED_OUT;
 }

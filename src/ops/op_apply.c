@@ -1,4 +1,4 @@
-/* Bringing a result into the user's branch: see op_apply.h. */
+/* Merging a loop's commits into the user's branch: see op_apply.h. */
 #include "ops/op_apply.h"
 
 #include "fence/fence_quarantine.h"
@@ -12,21 +12,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of the commit that the user's branch gets. The caller frees. */
-static char *message(const struct op_apply_request *request, const struct client_loop *loop)
+/* Returns the message of the new commit on the user's branch. The caller frees it. */
+static char *commit_message(const struct op_apply_request *request, const struct client_loop *loop)
 {
 	AUTO_FREE char *line = client_subject(&loop->state.options);
 
 	if (request->squash)
-		return mem_format("%s\n\nBy the loop %s of Ringfence.\n", line, loop->id);
+		return mem_format("%s\n\nCreated by Ringfence loop %s.\n", line, loop->id);
 	return mem_format("Merge branch 'ringfence/%s'\n\n%s\n", loop->id, line);
 }
 
-/* One piece of work on the user's repository. */
+/* One request to ringfence-snapshot about the user's repository. */
 struct job {
 	const char *name;
 	bool dry;
-	const char *tree; /* the result that was looked at before; NULL: none */
+	const char *tree; /* the result that was previewed, or NULL */
 	int output;
 	bool terminal;
 };
@@ -36,7 +36,7 @@ static int perform(const struct op_apply_request *request, const struct client_l
 {
 	AUTO_FREE char *branch = mem_format("refs/heads/ringfence/%s", loop->id);
 	AUTO_FREE char *log = mem_format("ringfence apply: %s", loop->id);
-	AUTO_FREE char *text = message(request, loop);
+	AUTO_FREE char *text = commit_message(request, loop);
 	struct snapshot_work work;
 	int result;
 
@@ -57,7 +57,7 @@ static int perform(const struct op_apply_request *request, const struct client_l
 
 /* ---- the question ---- */
 
-/* Does the user's own configuration make git run or read this file? */
+/* Returns whether the user's own configuration makes git run or read this file. */
 static bool is_obeyed(const json_t *obeyed, const char *path)
 {
 	size_t index;
@@ -75,7 +75,7 @@ static bool is_obeyed(const json_t *obeyed, const char *path)
 	return false;
 }
 
-/* Why the host would execute a changed file, or read it as settings, without being asked. NULL: it
+/* Returns why the host would execute a changed file, or read it as settings, unasked, or NULL if it
  * would not. */
 static const char *why_executed(const json_t *answer, const json_t *change)
 {
@@ -85,13 +85,13 @@ static const char *why_executed(const json_t *answer, const json_t *change)
 	if (strcmp(jsonget_text(change, "status"), "deleted") == 0)
 		return NULL;
 	if (!why && is_obeyed(json_object_get(answer, "obeyed"), path))
-		why = "a hook, a program or settings, by your git configuration";
+		why = "your git configuration uses it as a hook, program or settings";
 	if (!why && json_is_true(json_object_get(change, "git")))
-		why = "a git directory of another name";
+		why = "a git directory under another name";
 	return why;
 }
 
-/* A yes holds for these files of this result alone. */
+/* The token covers these files in this result only. */
 static void make_question(const json_t *answer, struct op_question *question)
 {
 	size_t index;
@@ -106,12 +106,12 @@ static void make_question(const json_t *answer, struct op_question *question)
 		if (item.why)
 			op_question_add(question, &item);
 	}
-	op_question_set(question, OP_QUESTION_EXECUTED, mem_dup("Take these, too?"));
+	op_question_set(question, OP_QUESTION_EXECUTED, mem_dup("Apply these files as well?"));
 }
 
 /* ---- the work ---- */
 
-/* Uncommitted files in a work tree of the loop belong to its result. */
+/* Uncommitted files in the loop's own work tree are part of its result. */
 static enum op_status commit_leftovers(struct op_apply_result *result, struct error *err)
 {
 	const struct client_loop *loop = &result->loop;
@@ -153,8 +153,8 @@ static enum op_status check_quiet(const struct op_apply_request *request, struct
 	if (!running || request->dry)
 		return OP_DONE;
 	error_with(err, ERROR_BUSY,
-		   "the loop %s is running in this project: ringfence abort %s, or wait until it "
-		   "has ended",
+		   "loop %s is running in this project: wait until it ends, or run ringfence "
+		   "abort %s",
 		   running, running);
 	return OP_RUNNING;
 }
@@ -174,9 +174,9 @@ static enum op_apply_kind kind_of(const json_t *answer)
 	return strcmp(kind, "merge") == 0 ? OP_APPLY_MERGE : OP_APPLY_SQUASH;
 }
 
-/* Looks at the result, and asks about it. OP_DONE: it may come. */
-static enum op_status look(const struct op_apply_request *request, struct op_apply_result *result,
-			   struct error *err)
+/* Previews the result. Returns OP_DONE if it may be applied as it is. */
+static enum op_status preview(const struct op_apply_request *request,
+			      struct op_apply_result *result, struct error *err)
 {
 	const struct job job = { .name = "apply", .dry = true, .output = -1 };
 
@@ -190,8 +190,8 @@ static enum op_status look(const struct op_apply_request *request, struct op_app
 	}
 	if (result->kind == OP_APPLY_IN_THE_WAY) {
 		error_with(err, ERROR_REFUSED,
-			   "what you have not committed is in the way, so nothing was changed (git "
-			   "commit, or git stash)");
+			   "your uncommitted changes are in the way, so nothing was changed (git "
+			   "commit or git stash them first)");
 		return OP_REFUSED;
 	}
 	make_question(result->details, &result->question);
@@ -202,9 +202,9 @@ static enum op_status look(const struct op_apply_request *request, struct op_app
 	return result->kind == OP_APPLY_NOTHING ? OP_UNCHANGED : OP_DONE;
 }
 
-/* Brings in exactly the result that was looked at. */
-static enum op_status bring(const struct op_apply_request *request, struct op_apply_result *result,
-			    struct error *err)
+/* Applies exactly the result that was previewed. */
+static enum op_status apply_result(const struct op_apply_request *request,
+				   struct op_apply_result *result, struct error *err)
 {
 	const struct job job = { .name = "apply",
 				 .tree = jsonget_text(result->details, "tree"),
@@ -226,8 +226,8 @@ enum op_status op_apply(const struct op_apply_request *request, struct op_apply_
 	if (status == OP_DONE)
 		status = check_quiet(request, err);
 	if (status == OP_DONE)
-		status = look(request, ret_result, err);
-	return status == OP_DONE ? bring(request, ret_result, err) : status;
+		status = preview(request, ret_result, err);
+	return status == OP_DONE ? apply_result(request, ret_result, err) : status;
 }
 
 enum op_status op_apply_patch(const struct op_apply_request *request, int output, bool terminal,

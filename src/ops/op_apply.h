@@ -1,4 +1,4 @@
-/* Bringing what a loop has committed into the user's branch. */
+/* Merges a loop's commits into the user's branch. */
 #ifndef OPS_OP_APPLY_H
 #define OPS_OP_APPLY_H
 
@@ -7,14 +7,14 @@
 #include <jansson.h>
 
 struct op_apply_request {
-	struct op_target target; /* with the user's project, whichever loop is named */
-	bool squash;             /* one commit on top of the branch, instead of a merge */
+	struct op_target target; /* project is always the user's, even if a loop is named */
+	bool squash;             /* add one commit to the branch instead of merging */
 	bool dry;                /* change nothing */
 	struct op_answer answer;
 };
 
 enum op_apply_kind {
-	OP_APPLY_NOTHING, /* the branch has all commits already */
+	OP_APPLY_NOTHING, /* the branch already has all commits */
 	OP_APPLY_FORWARD,
 	OP_APPLY_MERGE,
 	OP_APPLY_SQUASH,
@@ -22,9 +22,9 @@ enum op_apply_kind {
 	OP_APPLY_IN_THE_WAY, /* uncommitted changes of the user would be lost */
 };
 
-/* The files that the agent has not committed in the loop's own work tree. */
+/* The state of uncommitted files in the loop's own work tree. */
 enum op_apply_leftovers {
-	OP_APPLY_COMMITTED, /* or there were none */
+	OP_APPLY_COMMITTED, /* committed, or there were none */
 	OP_APPLY_AT_WORK,   /* the loop is still running */
 	OP_APPLY_GONE,      /* the work tree is gone */
 };
@@ -33,21 +33,22 @@ struct op_apply_result {
 	struct client_loop loop;
 	enum op_apply_leftovers leftovers;
 	enum op_apply_kind kind;
-	struct op_question question; /* files that this machine will execute by itself */
-	json_t *details;             /* the branch, commits and files, for programs; may be NULL */
+	struct op_question question; /* files that this machine will execute unasked */
+	json_t *details;             /* the branch, commits and files, for JSON output, or NULL */
 };
 
-/* OP_UNCHANGED: there is nothing to do, or `dry` is set. OP_REFUSED: see `kind`. OP_RUNNING: a loop
- * is at work in the user's project. */
+/* Returns OP_UNCHANGED if there is nothing to do or `dry` is set, OP_REFUSED for the reason in
+ * `kind`, or OP_RUNNING if a loop is running in the user's project itself. */
 enum op_status op_apply(const struct op_apply_request *request, struct op_apply_result *ret_result,
 			struct error *err);
 
-/* Writes the commits as mails to a descriptor, and changes nothing. terminal: it is one. */
+/* Writes the commits to the descriptor `output` in mbox format, and changes nothing. `terminal`
+ * says whether output is a terminal. */
 enum op_status op_apply_patch(const struct op_apply_request *request, int output, bool terminal,
 			      struct op_apply_result *ret_result, struct error *err);
 void op_apply_release(struct op_apply_result *result);
 
-/* Finishes an apply in this project that was cut off. OP_UNCHANGED: there is none. */
+/* Finishes an interrupted apply in this project. Returns OP_UNCHANGED if there is none. */
 enum op_status op_apply_finish(const char *state, const char *project, struct error *err);
 
 #endif

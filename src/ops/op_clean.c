@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_meant(const struct op_clean_request *request, const struct client_loop *loop)
+static bool is_selected(const struct op_clean_request *request, const struct client_loop *loop)
 {
 	if (request->loop)
 		return strcmp(loop->id, request->loop) == 0;
@@ -27,15 +27,15 @@ static void make_question(const struct op_clean_request *request, const struct c
 					      .value = (char *)client_status(loop),
 					      .where = (char *)loop->state.options.project };
 
-		if (is_meant(request, loop))
+		if (is_selected(request, loop))
 			op_question_add(question, &item);
 	}
 	op_question_set(question, OP_QUESTION_REMOVE,
-			mem_format("Remove %zu loop%s, with logs and checkpoints?", question->count,
+			mem_format("Remove %zu loop%s with logs and checkpoints?", question->count,
 				   question->count == 1 ? "" : "s"));
 }
 
-/* Its checkpoints: those of a work tree are nobody else's. */
+/* A loop with its own work tree also has its own checkpoint store, which drop_branch() removes. */
 static int drop_checkpoints(const struct op_clean_request *request, const struct client_loop *loop,
 			    uint64_t *bytes, struct error *err)
 {
@@ -57,7 +57,7 @@ static int drop_checkpoints(const struct op_clean_request *request, const struct
 	return result;
 }
 
-/* Its work tree, and its branch if that is of no use any more. */
+/* Removes the loop's work tree, and its branch if another branch has its commits. */
 static int drop_branch(const struct op_clean_request *request, const struct client_loop *loop,
 		       uint64_t *bytes, struct list *kept_branches, struct error *err)
 {
@@ -88,7 +88,7 @@ static enum op_status clean_one(const struct op_clean_request *request,
 
 	if (status != OP_DONE)
 		return status;
-	/* A damaged loop does not say whose checkpoints it has. */
+	/* The project of a damaged loop is unknown, so its checkpoints cannot be found. */
 	if (!loop->damaged && (drop_checkpoints(request, loop, &bytes, err) < 0 ||
 			       drop_branch(request, loop, &bytes, &result->kept_branches, err) < 0))
 		return OP_FAILED;
@@ -106,7 +106,7 @@ static enum op_status clean_all(const struct op_clean_request *request,
 	enum op_status status = OP_DONE;
 
 	for (size_t i = 0; i < all->count && status == OP_DONE; i++)
-		if (is_meant(request, &all->items[i]))
+		if (is_selected(request, &all->items[i]))
 			status = clean_one(request, &all->items[i], result, err);
 	return status;
 }

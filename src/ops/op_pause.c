@@ -12,7 +12,7 @@ enum op_status op_pause(const struct op_pause_request *request, struct op_pause_
 	if (status != OP_DONE)
 		return status;
 	if (!loop->alive) {
-		error_set(err, "the loop %s is not running: %s", loop->id, client_status(loop));
+		error_set(err, "loop %s is not running: %s", loop->id, client_status(loop));
 		return OP_NOT_RUNNING;
 	}
 	return client_ask(loop, "pause", false, err) < 0 ? OP_FAILED : OP_DONE;

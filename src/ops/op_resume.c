@@ -1,4 +1,4 @@
-/* Going on with a loop: see op_resume.h. */
+/* Continuing a loop: see op_resume.h. */
 #include "ops/op_resume.h"
 
 enum { GONE_MS = 5000 };
@@ -9,8 +9,8 @@ bool op_resume_has_stopped(const struct client_loop *loop)
 	       (loop->state.phase == LOOP_PHASE_paused || loop->state.phase == LOOP_PHASE_finished);
 }
 
-static enum op_status go_on(const struct op_resume_request *request, struct client_loop *loop,
-			    struct error *err)
+static enum op_status continue_loop(const struct op_resume_request *request,
+				    struct client_loop *loop, struct error *err)
 {
 	if (!loop->alive && request->before)
 		request->before(loop);
@@ -29,11 +29,11 @@ enum op_status op_resume(const struct op_resume_request *request,
 	status = op_find(&request->target, loop, err);
 	if (status != OP_DONE)
 		return status;
-	/* A supervisor that has just stopped is gone in a moment. */
+	/* A supervisor that has just stopped exits in a moment. */
 	if (loop->alive && op_resume_has_stopped(loop) && client_wait_gone(loop, GONE_MS))
 		client_look(loop);
 	ret_result->seen = loop->state.last_seq;
-	return go_on(request, loop, err);
+	return continue_loop(request, loop, err);
 }
 
 void op_resume_release(struct op_resume_result *result)

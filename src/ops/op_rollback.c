@@ -1,4 +1,4 @@
-/* Going back to a checkpoint: see op_rollback.h. */
+/* Rolling back to a checkpoint: see op_rollback.h. */
 #include "ops/op_rollback.h"
 
 #include "fence/fence_quarantine.h"
@@ -32,9 +32,9 @@ static void begin(const char *name, const struct op_rollback_request *request,
 	snapshot_tell_number(ret_work, "ignored", loop->state.options.checkpoint_ignored);
 }
 
-/* A missing checkpoint or path is an error before anything is asked or ended. */
-static int check_held(const struct op_rollback_request *request, const struct client_loop *loop,
-		      struct error *err)
+/* Reports a missing checkpoint or path before a loop is stopped or the user is asked. */
+static int check_exists(const struct op_rollback_request *request, const struct client_loop *loop,
+			struct error *err)
 {
 	struct snapshot_work work;
 	json_t *answer = NULL;
@@ -58,22 +58,24 @@ static enum op_status stop_loop(const char *state, const char *id, struct error 
 	op_abort_release(&result);
 	if (status == OP_DONE || status == OP_ENDED)
 		return OP_DONE;
-	error_set(err, "the loop %s could not be ended (ringfence status)", id);
+	error_set(err, "could not stop loop %s (see: ringfence status)", id);
 	return status;
 }
 
-/* Nobody else works in the project, and nobody begins as long as *ret_lock is open. */
-static enum op_status make_quiet(const struct op_rollback_request *request,
-				 const struct client_loop *loop, int *ret_lock, struct error *err)
+/* Makes sure that no loop runs in the project, and that none starts while *ret_lock is open. */
+static enum op_status keep_loops_out(const struct op_rollback_request *request,
+				     const struct client_loop *loop, int *ret_lock,
+				     struct error *err)
 {
 	const char *state = request->target.state;
 	AUTO_FREE char *running = client_running(state, loop->state.options.project);
 	enum op_status status = OP_DONE;
 
 	if (running && !request->stop) {
-		error_with(err, ERROR_BUSY,
-			   "the loop %s is running in this project: ringfence abort %s, or --stop",
-			   running, running);
+		error_with(
+			err, ERROR_BUSY,
+			"loop %s is running in this project: run ringfence abort %s, or use --stop",
+			running, running);
 		return OP_RUNNING;
 	}
 	if (running)
@@ -83,7 +85,7 @@ static enum op_status make_quiet(const struct op_rollback_request *request,
 
 /* ---- the question ---- */
 
-/* The loop is named with its beginning: where none was chosen, it is the newest one. */
+/* The question shows when the loop began, because the newest loop is used if none was named. */
 static char *question_text(const struct op_rollback_request *request,
 			   const struct client_loop *loop)
 {
@@ -95,11 +97,12 @@ static char *question_text(const struct op_rollback_request *request,
 
 	if (localtime_r(&begun, &parts))
 		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
-	return mem_format("Bring %s back to checkpoint %lld of the loop %s, begun %s?", what,
+	return mem_format("Roll back %s to checkpoint %lld of loop %s, begun %s?", what,
 			  (long long)request->checkpoint, loop->id, clock);
 }
 
-/* The changes since the checkpoint, as JSON; the caller releases it. NULL with err set. */
+/* Returns the changes since the checkpoint as JSON, which the caller releases, or NULL with err
+ * set. */
 static json_t *read_changes(const struct op_rollback_request *request,
 			    const struct client_loop *loop, struct error *err)
 {
@@ -115,14 +118,14 @@ static json_t *read_changes(const struct op_rollback_request *request,
 	snapshot_tell(&work, "style", "json");
 	if (request->path)
 		snapshot_tell(&work, "only", request->path);
-	result = output < 0 ? error_sys(err, "make a file in memory")
+	result = output < 0 ? error_sys(err, "create a file in memory")
 			    : snapshot_run(&work, output, &answer, err);
 	snapshot_release(&work);
 	json_decref(answer);
 	if (result < 0)
 		return NULL;
 	if (lseek(output, 0, SEEK_SET) < 0 || fd_read_all(output, &text) < 0) {
-		error_sys(err, "read what has changed");
+		error_sys(err, "read the changes since the checkpoint");
 		return NULL;
 	}
 	changes = json_loads(buffer_text(&text), 0, NULL);
@@ -170,9 +173,9 @@ static int perform(const struct op_rollback_request *request, const struct clien
 	return result;
 }
 
-/* A file in quarantine comes back if it is from before the loop. */
-static void bring_back(const struct op_rollback_request *request, const struct client_loop *loop,
-		       const struct fence_found *found)
+/* Restores quarantined files that existed before the loop. */
+static void restore_original(const struct op_rollback_request *request,
+			     const struct client_loop *loop, const struct fence_found *found)
 {
 	const char *project = loop->state.options.project;
 
@@ -188,9 +191,8 @@ static void bring_back(const struct op_rollback_request *request, const struct c
 }
 
 /*
- * A checkpoint may hold a file that an agent had planted and that a sweep has taken away since.
- * Only the checkpoint from before the loop cannot. So the project is swept after all others, as
- * after a run.
+ * Any checkpoint except the one from before the loop may hold a file that an agent planted and that
+ * a sweep has quarantined since. Sweep the project after restoring one, as after a run.
  */
 static int perform_swept(const struct op_rollback_request *request,
 			 struct op_rollback_result *result, struct error *err)
@@ -207,11 +209,11 @@ static int perform_swept(const struct op_rollback_request *request,
 	done = perform(request, loop, request->checkpoint, path_of(request), &result->details, err);
 	if (fence_quarantine_end(quarantine, &result->quarantined, &why) < 0 && done == 0)
 		done = error_with(err, why.status, "%s", why.text);
-	bring_back(request, loop, &result->quarantined);
+	restore_original(request, loop, &result->quarantined);
 	return done;
 }
 
-static void take_details(struct op_rollback_result *result)
+static void read_details(struct op_rollback_result *result)
 {
 	size_t index;
 	json_t *kept;
@@ -224,8 +226,8 @@ static void take_details(struct op_rollback_result *result)
 		list_add(&result->kept, json_string_value(kept));
 }
 
-static enum op_status go_back(const struct op_rollback_request *request,
-			      struct op_rollback_result *result, struct error *err)
+static enum op_status roll_back(const struct op_rollback_request *request,
+				struct op_rollback_result *result, struct error *err)
 {
 	const json_int_t checkpoint = (json_int_t)request->checkpoint;
 
@@ -235,7 +237,7 @@ static enum op_status go_back(const struct op_rollback_request *request,
 			     err) < 0 ||
 	    perform_swept(request, result, err) < 0)
 		return OP_FAILED;
-	take_details(result);
+	read_details(result);
 	return client_restored(&result->loop,
 			       json_pack("{s:I, s:I, s:o}", "number", checkpoint, "saved",
 					 (json_int_t)result->saved, "path",
@@ -254,10 +256,10 @@ enum op_status op_rollback(const struct op_rollback_request *request,
 
 	*ret_result = (struct op_rollback_result){ 0 };
 	status = op_find(&request->target, loop, err);
-	if (status == OP_DONE && check_held(request, loop, err) < 0)
+	if (status == OP_DONE && check_exists(request, loop, err) < 0)
 		status = op_status_of(err);
 	if (status == OP_DONE)
-		status = make_quiet(request, loop, &lock, err);
+		status = keep_loops_out(request, loop, &lock, err);
 	if (status != OP_DONE)
 		return status;
 	if (!request->answer.to_all) {
@@ -266,7 +268,7 @@ enum op_status op_rollback(const struct op_rollback_request *request,
 		if (!op_agreed(&request->answer, &ret_result->question))
 			return OP_ASKS;
 	}
-	return go_back(request, ret_result, err);
+	return roll_back(request, ret_result, err);
 }
 
 void op_rollback_release(struct op_rollback_result *result)

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- before: room, and a work tree ---- */
+/* ---- disk space and work tree ---- */
 
-/* A loop must not begin on a disk that is nearly full already. */
-static int find_room(const struct op_start_request *request, struct error *err)
+/* A loop must not start on a disk that is nearly full. */
+static int check_free_space(const struct op_start_request *request, struct error *err)
 {
 	AUTO_FREE char *here = client_room(request->place->project, request->min_free_bytes);
 	AUTO_FREE char *there = client_room(request->place->state, request->min_free_bytes);
@@ -31,7 +31,7 @@ enum op_status op_start_prepare(const struct op_start_request *request,
 						  .project = place->project };
 	enum op_status status;
 
-	if (find_room(request, err) < 0)
+	if (check_free_space(request, err) < 0)
 		return op_status_of(err);
 	status = op_apply_finish(place->state, place->project, err);
 	if (op_failed(status))
@@ -53,14 +53,14 @@ static void set_text(json_t *config, const char *key, const char *text)
 		json_object_set_new(config, key, json_string(text));
 }
 
-/* Recording and replaying are part of what is told about a loop. */
+/* Status and events of a loop report its tapes. */
 static void add_tape(json_t *config, const struct model_access *access)
 {
 	set_text(config, "replay", model_access_tape(access, MODEL_ACCESS_REPLAY));
 	set_text(config, "record", model_access_tape(access, MODEL_ACCESS_RECORD));
 }
 
-/* All that the loop will be, decided once. */
+/* Fixes the loop's configuration once and for all. */
 static int make_config(const struct op_start_request *request, struct op_start_result *result,
 		       struct error *err)
 {
@@ -76,8 +76,9 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 			  spec_json_write(request->spec, request->here));
 
 	if (!config)
-		return error_with(err, ERROR_INVALID,
-				  "a text or a path that is no UTF-8 cannot be kept in a journal");
+		return error_with(
+			err, ERROR_INVALID,
+			"the journal cannot store a text or a path that is not valid UTF-8");
 	result->config = config;
 	set_text(config, "origin", result->worktree.root ? result->worktree.origin : NULL);
 	set_text(config, "work_tree", result->worktree.root);
@@ -87,11 +88,11 @@ static int make_config(const struct op_start_request *request, struct op_start_r
 	json_object_update(config, (json_t *)request->limits);
 	if (*request->prices &&
 	    json_object_set_new(config, "prices", json_string(request->prices)) < 0)
-		return error_with(err, ERROR_INVALID, "your prices.txt is no UTF-8");
+		return error_with(err, ERROR_INVALID, "your prices.txt is not valid UTF-8");
 	return 0;
 }
 
-/* Would the fence be made? Nothing is started that is refused a moment later. */
+/* Plans the fence before anything is started, so that a refusal comes early. */
 static int make_plan(const struct op_start_request *request, struct op_start_result *result,
 		     struct error *err)
 {
@@ -104,7 +105,7 @@ static int make_plan(const struct op_start_request *request, struct op_start_res
 	return 0;
 }
 
-/* The agent's sessions are kept beside the state, if a fence may write there. */
+/* Sessions of the agent are stored beside the state folder, if the fence may write there. */
 static int place_sessions(const struct op_start_request *request, struct op_start_result *result,
 			  struct error *err)
 {
@@ -123,7 +124,7 @@ static int place_sessions(const struct op_start_request *request, struct op_star
 	if (strcmp(request->agent.session, "continue") == 0)
 		return error_set(
 			err,
-			"--session continue needs a folder for sessions, and '%s' cannot be one",
+			"--session continue needs a folder for sessions, but '%s' cannot be used",
 			folder);
 	result->no_sessions = mem_dup(folder);
 	return 0;
@@ -146,7 +147,7 @@ enum op_status op_start(const struct op_start_request *request, struct op_start_
 	if (client_create(request->place->state, result->worktree.id, result->config, &result->loop,
 			  err) < 0)
 		return op_status_of(err);
-	op_worktree_release(&result->worktree); /* from now on it is the loop's */
+	op_worktree_release(&result->worktree); /* it belongs to the loop now */
 	return OP_DONE;
 }
 

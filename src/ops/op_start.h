@@ -1,12 +1,13 @@
 /*
- * Starting a loop, in three steps that one request and one result go through:
+ * Starts a loop, in three steps that share one request and one result:
  *
- *	op_start_prepare()  finds room on the disks and, if asked for, makes a work tree
- *	op_start_plan()     decides what the loop will be; nothing is started, and all can be shown
- *	op_start()          starts exactly that
+ *	op_start_prepare()  checks disk space and creates a work tree if requested
+ *	op_start_plan()     decides everything about the loop, for display; starts nothing
+ *	op_start()          starts the loop as planned
  *
- * The caller chooses the agent and the goal between the first two: both depend on where the loop
- * will work. op_start_release() takes back what a loop that has not begun leaves behind.
+ * The caller chooses the agent and the goal after op_start_prepare(), because both depend on the
+ * folder that the loop works in. op_start_release() removes a work tree that no loop was started
+ * in.
  */
 #ifndef OPS_OP_START_H
 #define OPS_OP_START_H
@@ -25,53 +26,52 @@ struct op_start_agent {
 	const struct adapter *adapter;
 	const char *command; /* for sh -c */
 	const char *format;
-	const char *model;   /* NULL: the agent's own choice */
-	const char *login;   /* a credential file that it gets a copy of; NULL: none */
+	const char *model;   /* or NULL for the agent's default */
+	const char *login;   /* a credential file to copy into the fence, or NULL */
 	const char *session; /* "fresh" or "continue" */
 };
 
 struct op_start_goal {
 	json_t *checks; /* command lines */
-	bool found;     /* the check is the project's own */
+	bool found;     /* the check was found in the project, not configured */
 	const char *promise, *tasks;
 };
 
-/* All borrowed. */
+/* All pointers are borrowed. */
 struct op_start_request {
-	struct fence_place
-		*place;          /* the user's project; from op_start_prepare() on, the work tree */
-	struct fence_spec *spec; /* its paths move along */
-	const char *here;        /* what its relative paths are relative to */
+	struct fence_place *place; /* op_start_prepare() moves it to the work tree, if any */
+	struct fence_spec *spec;   /* its paths are moved as well */
+	const char *here;          /* the base of the spec's relative paths */
 	bool worktree;
 	int64_t min_free_bytes;
 
-	/* For op_start_plan(). */
+	/* Used from op_start_plan() on. */
 	const char *objective;
 	struct op_start_agent agent;
 	struct op_start_goal goal;
-	const json_t *limits; /* as the journal names them */
-	const char *prices;   /* the user's own; empty: none */
+	const json_t *limits; /* named as in the journal */
+	const char *prices;   /* the user's prices.txt, or empty */
 };
 
 struct op_start_result {
-	bool recovered; /* an apply that was cut off has been finished first */
+	bool recovered; /* an interrupted apply was finished first */
 	struct op_worktree_result worktree;
-	json_t *config;         /* all that the loop is, as the journal keeps it */
-	struct fence_plan plan; /* of every run in its fence */
+	json_t *config;         /* the loop's configuration, as stored in the journal */
+	struct fence_plan plan; /* of the loop's fence */
 	bool planned;
-	char *no_sessions; /* a folder that cannot keep the agent's sessions; NULL: all is well */
+	char *no_sessions; /* the folder that cannot store the agent's sessions, or NULL */
 	struct client_loop loop;
 };
 
 #define OP_START_INIT ((struct op_start_result){ .worktree = OP_WORKTREE_INIT })
 
-/* Each takes the result of the one before. */
+/* Each step continues from the result of the previous one. */
 enum op_status op_start_prepare(const struct op_start_request *request,
 				struct op_start_result *result, struct error *err);
 enum op_status op_start_plan(const struct op_start_request *request, struct op_start_result *result,
 			     struct error *err);
 
-/* OP_RUNNING: another loop is at work in the project. */
+/* Returns OP_RUNNING if another loop is running in the project. */
 enum op_status op_start(const struct op_start_request *request, struct op_start_result *result,
 			struct error *err);
 void op_start_release(const struct op_start_request *request, struct op_start_result *result);

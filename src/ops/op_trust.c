@@ -4,8 +4,8 @@
 #include "config/trust.h"
 #include "util/mem.h"
 
-/* The weightiest settings come last, next to the question. */
-static const enum setting_id by_weight[] = {
+/* In order of risk: the riskiest settings come last, next to the question. */
+static const enum setting_id by_risk[] = {
 	SETTING_SESSION,
 	SETTING_PROMISE,
 	SETTING_TASKS,
@@ -72,8 +72,8 @@ static const enum setting_id by_weight[] = {
 	SETTING_UPSTREAM,
 };
 
-_Static_assert(sizeof by_weight / sizeof *by_weight == SETTING_ID_COUNT,
-	       "every setting has its place");
+_Static_assert(sizeof by_risk / sizeof *by_risk == SETTING_ID_COUNT,
+	       "every setting must be listed");
 
 static void add_values(struct op_question *question, const struct config *config,
 		       enum setting_id id)
@@ -93,7 +93,7 @@ static void add_values(struct op_question *question, const struct config *config
 static void make_question(const struct config *config, struct op_question *question)
 {
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
-		add_values(question, config, by_weight[i]);
+		add_values(question, config, by_risk[i]);
 	op_question_set(question, OP_QUESTION_TRUST, mem_dup("Trust this?"));
 }
 
@@ -109,8 +109,8 @@ enum op_status op_trust(const struct op_trust_request *request, struct op_trust_
 	if (ret_result->question.count > OP_TRUST_MOST_VALUES) {
 		error_set(
 			err,
-			"%s widens the fence by %zu values; nobody reads more than %d before they agree: shorten it, or put them "
-			"into your own config.yml",
+			"%s widens the fence with %zu values, more than the %d that can be reviewed at "
+			"once: shorten it, or move values to your own config.yml",
 			CONFIG_FILE, ret_result->question.count, OP_TRUST_MOST_VALUES);
 		return OP_REFUSED;
 	}

@@ -19,22 +19,22 @@
 
 enum { ORIGIN_BYTES = 1 << 16 };
 
-/* Locks the folder of all work trees: making one and looking for leftovers exclude each other. */
+/* Locks the folder of all work trees, so that a sweep does not run while one is being created. */
 static int lock_all(const char *all, struct error *err)
 {
 	AUTO_FREE char *path = path_join(all, ".lock");
 	AUTO_FD fd = -1;
 
 	if (state_folder_make(all, 0700) < 0)
-		return error_sys(err, "make '%s'", all);
+		return error_sys(err, "create '%s'", all);
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX) < 0)
 		return error_sys(err, "lock '%s'", path);
 	return fd_steal(&fd);
 }
 
-/* Makes the loop's own folder, with the name of its project in it. Returns its lock, or -1 with err
- * set. */
+/* Creates the loop's folder, with a file that names its project. Returns the folder's lock, or -1
+ * with err set. */
 static int make_folder(const char *all, const char *id, const char *origin, struct error *err)
 {
 	AUTO_FREE char *folder = path_join(all, id);
@@ -48,14 +48,14 @@ static int make_folder(const char *all, const char *id, const char *origin, stru
 	if (state_folder_make(folder, 0700) < 0 ||
 	    (inner = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 ||
 	    fd_replace_file(inner, ORIGIN, origin, strlen(origin), 0600) < 0)
-		return error_sys(err, "make '%s'", folder);
+		return error_sys(err, "create '%s'", folder);
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return error_sys(err, "lock '%s'", path);
 	return fd_steal(&fd);
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static void add_names(struct list *list, const json_t *names)
 {
@@ -65,13 +65,13 @@ static void add_names(struct list *list, const json_t *names)
 	json_array_foreach(names, index, name) list_add(list, json_string_value(name));
 }
 
-static int take_answer(struct op_worktree_result *result, const json_t *answer, struct error *err)
+static int read_answer(struct op_worktree_result *result, const json_t *answer, struct error *err)
 {
 	const char *inner = json_string_value(json_object_get(answer, "folder"));
 	const char *root = json_string_value(json_object_get(answer, "work_tree"));
 
 	if (!inner || !root)
-		return error_set(err, "a path that is no UTF-8 cannot be kept in a journal");
+		return error_set(err, "the journal cannot store a path that is not valid UTF-8");
 	result->project = mem_dup(inner);
 	result->root = mem_dup(root);
 	add_names(&result->uncommitted, json_object_get(answer, "dirty"));
@@ -81,8 +81,8 @@ static int take_answer(struct op_worktree_result *result, const json_t *answer, 
 	return 0;
 }
 
-static int make(const char *state, struct op_worktree_result *result, const char *all,
-		struct error *err)
+static int create(const char *state, struct op_worktree_result *result, const char *all,
+		  struct error *err)
 {
 	AUTO_FREE char *folder = path_join(all, result->id);
 	struct snapshot_work work;
@@ -94,7 +94,7 @@ static int make(const char *state, struct op_worktree_result *result, const char
 	made = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
 	if (made == 0)
-		made = take_answer(result, answer, err);
+		made = read_answer(result, answer, err);
 	json_decref(answer);
 	return made;
 }
@@ -112,7 +112,7 @@ enum op_status op_worktree(const struct op_worktree_request *request,
 	if (!ret_result->id)
 		return OP_FAILED;
 	ret_result->lock = make_folder(all, ret_result->id, ret_result->origin, err);
-	if (ret_result->lock >= 0 && make(state, ret_result, all, err) == 0)
+	if (ret_result->lock >= 0 && create(state, ret_result, all, err) == 0)
 		return OP_DONE;
 	op_worktree_undo(state, ret_result);
 	return OP_FAILED;
@@ -172,7 +172,7 @@ int op_worktree_drop(const char *state, const char *id, const char *origin, bool
 	if (access(folder, F_OK) == 0)
 		snapshot_tell(&work, "folder", folder);
 	snapshot_tell_number(&work, "force", force);
-	/* A repository that is gone, or never was, has nothing to forget. */
+	/* Ignore errors: a repository that was removed, or never existed, has no refs to delete. */
 	result = snapshot_run(&work, -1, &answer, &why);
 	snapshot_release(&work);
 	branch = result == 0 ? json_string_value(json_object_get(answer, "branch")) : NULL;
@@ -198,7 +198,7 @@ void op_worktree_undo(const char *state, struct op_worktree_result *result)
 	op_worktree_release(result);
 }
 
-/* Removes a work tree that no loop has, and nobody is making. */
+/* Removes a work tree that has no loop and is not being created. */
 static void sweep_one(const char *state, const char *all, const char *id)
 {
 	AUTO_FREE char *folder = path_join(all, id);

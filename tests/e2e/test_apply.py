@@ -629,7 +629,7 @@ def test_apply_says_what_it_does(t):
     expect(not os.path.exists(repo.path("new")), "it can be undone")
     answer = json.loads(loop.ringfence("apply", "--json", "--squash").out)
     equal((answer["kind"], answer["branch"]), ("squash", "main"), "as JSON")
-    contains(repo.git("log", "-1", "--format=%an|%B"), "At Home|make it\n\nBy the loop", "the commit")
+    contains(repo.git("log", "-1", "--format=%an|%B"), "At Home|make it\n\nCreated by Ringfence loop", "the commit")
 
 
 @needs("git")
@@ -771,8 +771,8 @@ def test_a_patch_names_what_the_host_would_execute_too(t):
     result = loop.ringfence("apply", "--patch")
     equal(result.code, 0, "exit status", result)
     equal(result.out.count("Subject: [PATCH"), 3, "mails")
-    for name, why in ((".envrc", ""), ("tools/hooks/pre-commit", "a hook, a program or settings, by your git configuration"),
-                      ("bare/config", "a git directory of another name")):
+    for name, why in ((".envrc", ""), ("tools/hooks/pre-commit", "your git configuration uses it as a hook, program or settings"),
+                      ("bare/config", "a git directory under another name")):
         contains(result.err, f"[ringfence] {name}: this machine runs it, or reads it as settings, by itself ({why}", "stderr")
 
 
@@ -836,6 +836,6 @@ def test_a_git_directory_among_files_needs_a_yes(t, how):
     repo.commit(branch, {name: text for name, text in bare.items() if name not in first})
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "a git directory of another name", "stderr")
+    contains(result.err, "a git directory under another name", "stderr")
     repo.commit(branch, {"tools/HEAD": "x\n", "objects": "x\n"})
     equal(loop.ringfence("apply").code, 0, "as a control, a file called HEAD")

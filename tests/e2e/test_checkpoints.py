@@ -155,7 +155,7 @@ def test_on_a_terminal_the_question_names_the_loop_and_when_it_began(t, words, w
     terminal = t.tty([t.ringfence, *words], cwd=loop.project)
     terminal.expect(r"\[y/N\]")
     begun = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(status["created_at"]))
-    contains(terminal.text(), f"Bring {what} back to checkpoint 0 of the loop {status['id']}, begun {begun}?", "the question")
+    contains(terminal.text(), f"Roll back {what} to checkpoint 0 of loop {status['id']}, begun {begun}?", "the question")
     terminal.send("y\n")
     equal(terminal.process.wait(60), 0, "exit status")
     equal(loop.tree()["old"], "old\n", "what was brought back")

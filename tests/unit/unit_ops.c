@@ -1,4 +1,4 @@
-/* Operations, called without a terminal: statuses instead of sentences, and questions as data. */
+/* Operations without a terminal: they return statuses, and questions as data. */
 #include "config/trust.h"
 #include "journal/journal.h"
 #include "ops/op_abort.h"
@@ -18,7 +18,7 @@
 
 static char state[] = "/tmp/unit-ops-XXXXXX";
 
-/* In a work tree, so that its checkpoints are its own. */
+/* A loop in its own work tree, so that cleaning does not look for checkpoints in a project. */
 static const char created[] =
 	"{\"config\": {\"project\": \"/w/tree\", \"origin\": \"/w/p\", \"objective\": \"do it\", "
 	"\"agent_command\": \"true\", \"fence\": {}}}";
@@ -40,7 +40,7 @@ static void write_loop(const char *id, int64_t at_ms, bool ended)
 	journal_close(store);
 }
 
-static bool is_there(const char *id)
+static bool loop_exists(const char *id)
 {
 	AUTO_FREE char *folder = mem_format("%s/loops/%s", state, id);
 
@@ -93,26 +93,27 @@ static void damage(const char *id)
 
 static void controls(void)
 {
-	CHECK("a loop that is not there cannot be paused", pause_loop("none") == OP_NOT_FOUND);
-	CHECK("nor can one of a project without loops", pause_loop(NULL) == OP_NOT_FOUND);
-	CHECK("nor aborted", abort_loop("none") == OP_NOT_FOUND);
-	CHECK("nor resumed", resume_loop("none") == OP_NOT_FOUND);
+	CHECK("a loop that does not exist cannot be paused", pause_loop("none") == OP_NOT_FOUND);
+	CHECK("nor can the newest loop of a project without loops",
+	      pause_loop(NULL) == OP_NOT_FOUND);
+	CHECK("a loop that does not exist cannot be aborted", abort_loop("none") == OP_NOT_FOUND);
+	CHECK("a loop that does not exist cannot be resumed", resume_loop("none") == OP_NOT_FOUND);
 
 	write_loop("ended", 1000, true);
-	CHECK("one that has ended is not running", pause_loop("ended") == OP_NOT_RUNNING);
-	CHECK("and has ended", abort_loop("ended") == OP_ENDED);
-	CHECK("a completed one does not go on", resume_loop("ended") == OP_REFUSED);
+	CHECK("a loop that has ended cannot be paused", pause_loop("ended") == OP_NOT_RUNNING);
+	CHECK("a loop that has ended cannot be aborted", abort_loop("ended") == OP_ENDED);
+	CHECK("a completed loop cannot be resumed", resume_loop("ended") == OP_REFUSED);
 
 	write_loop("left", 2000, false);
-	CHECK("one without a supervisor is not running", pause_loop(NULL) == OP_NOT_RUNNING);
-	CHECK("but can be aborted", abort_loop("left") == OP_DONE);
-	CHECK("once", abort_loop("left") == OP_ENDED);
+	CHECK("a loop without a supervisor cannot be paused", pause_loop(NULL) == OP_NOT_RUNNING);
+	CHECK("a loop without a supervisor can be aborted", abort_loop("left") == OP_DONE);
+	CHECK("a loop can be aborted only once", abort_loop("left") == OP_ENDED);
 
 	write_loop("broken", 3000, true);
 	damage("broken");
-	CHECK("a damaged journal is called so", pause_loop("broken") == OP_DAMAGED &&
-							abort_loop("broken") == OP_DAMAGED &&
-							resume_loop("broken") == OP_DAMAGED);
+	CHECK("a damaged journal is reported as damaged",
+	      pause_loop("broken") == OP_DAMAGED && abort_loop("broken") == OP_DAMAGED &&
+		      resume_loop("broken") == OP_DAMAGED);
 }
 
 static enum op_status clean(struct op_clean_request *request, struct op_clean_result *ret_result)
@@ -130,26 +131,27 @@ static void clean_by_age(void)
 	struct op_clean_result asked;
 	struct op_clean_result done;
 
-	CHECK("loops are removed only after a question", clean(&request, &asked) == OP_ASKS);
-	CHECK("which names those that are old enough",
+	CHECK("removing loops asks first", clean(&request, &asked) == OP_ASKS);
+	CHECK("the question lists the loops that are old enough",
 	      asked.question.kind == OP_QUESTION_REMOVE && asked.question.count == 1 &&
 		      strcmp(asked.question.items[0].name, "ended") == 0 &&
 		      strcmp(asked.question.items[0].value, "completed") == 0 &&
 		      strcmp(asked.question.items[0].where, "/w/tree") == 0);
-	CHECK("and removes nothing", is_there("ended") && asked.removed.count == 0);
+	CHECK("asking removes nothing", loop_exists("ended") && asked.removed.count == 0);
 
 	request.answer.token = asked.question.token;
 	request.older_ms = 0;
-	CHECK("a yes holds for exactly what was shown", clean(&request, &done) == OP_ASKS);
-	CHECK("so the question comes again, with more", done.question.count == 2);
+	CHECK("a yes covers exactly what was shown", clean(&request, &done) == OP_ASKS);
+	CHECK("more loops than were shown make a new question", done.question.count == 2);
 	op_clean_release(&done);
 
 	request.older_ms = 8500;
-	CHECK("a yes to the question removes it",
-	      clean(&request, &done) == OP_DONE && done.removed.count == 1 && !is_there("ended"));
-	CHECK("and nothing else", is_there("left") && is_there("broken"));
+	CHECK("a yes removes the loop that was shown", clean(&request, &done) == OP_DONE &&
+							       done.removed.count == 1 &&
+							       !loop_exists("ended"));
+	CHECK("a yes removes no other loop", loop_exists("left") && loop_exists("broken"));
 	op_clean_release(&done);
-	CHECK("then nothing is old enough", clean(&request, &done) == OP_UNCHANGED);
+	CHECK("nothing is done if no loop is old enough", clean(&request, &done) == OP_UNCHANGED);
 	op_clean_release(&done);
 	op_clean_release(&asked);
 }
@@ -159,12 +161,12 @@ static void clean_named(void)
 	struct op_clean_request request = { .loop = "none", .answer.to_all = true };
 	struct op_clean_result result;
 
-	CHECK("a loop that is not there cannot be removed",
+	CHECK("a loop that does not exist cannot be removed",
 	      clean(&request, &result) == OP_NOT_FOUND);
 	op_clean_release(&result);
 	request.loop = "broken";
-	CHECK("a damaged one can, and a yes to all asks nothing",
-	      clean(&request, &result) == OP_DONE && !is_there("broken"));
+	CHECK("a damaged loop can be removed, and to_all skips the question",
+	      clean(&request, &result) == OP_DONE && !loop_exists("broken"));
 	op_clean_release(&result);
 }
 
@@ -201,15 +203,15 @@ static void trusting(void)
 
 	load(&config, "net: open\nmax-iterations: 500\n", NULL);
 	load(&other, "net: open\n", NULL);
-	CHECK("what widens the fence is asked for",
+	CHECK("trusting a file that widens the fence asks first",
 	      trust(&config, NULL, &asked) == OP_ASKS && asked.question.kind == OP_QUESTION_TRUST);
-	CHECK("with what weighs most last",
+	CHECK("the riskiest setting comes last",
 	      asked.question.count == 2 && strcmp(asked.question.items[1].name, "net") == 0 &&
 		      strcmp(asked.question.items[1].where, "ringfence.yml:1") == 0);
-	CHECK("a yes to something else does not count",
+	CHECK("a yes to another file does not count",
 	      trust(&other, asked.question.token, &again) == OP_ASKS);
 	op_trust_release(&again);
-	CHECK("and nothing is recorded before a yes",
+	CHECK("nothing is recorded before a yes",
 	      trust_find(state, "/w/p", &record, &err) == 0 && !record.path);
 	CHECK("a yes to what was shown is recorded",
 	      trust(&config, asked.question.token, &again) == OP_DONE &&
@@ -219,10 +221,11 @@ static void trusting(void)
 	op_trust_release(&asked);
 	config_release(&config);
 	load(&config, "net: open\nmax-iterations: 500\n", record.hash);
-	CHECK("nobody is asked twice", trust(&config, NULL, &asked) == OP_UNCHANGED);
+	CHECK("a trusted file is not asked about again",
+	      trust(&config, NULL, &asked) == OP_UNCHANGED);
 	op_trust_release(&asked);
 	trust_release(&record);
-	CHECK("it is taken back once",
+	CHECK("trust can be withdrawn once",
 	      op_trust_forget(state, "/w/p", &err) == OP_DONE &&
 		      op_trust_forget(state, "/w/p", &err) == OP_UNCHANGED);
 	config_release(&config);
@@ -238,9 +241,10 @@ static void starting(void)
 	struct op_start_result result = OP_START_INIT;
 	struct error err;
 
-	CHECK("a loop needs room on its disks",
+	CHECK("a loop does not start without enough disk space",
 	      op_failed(op_start_prepare(&request, &result, &err)) && err.status == ERROR_NO_SPACE);
-	CHECK("without it no work tree is made", !result.worktree.id && !result.recovered);
+	CHECK("no work tree is created without enough disk space",
+	      !result.worktree.id && !result.recovered);
 	op_start_release(&request, &result);
 }
 
