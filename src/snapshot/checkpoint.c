@@ -1,4 +1,4 @@
-/* Work on checkpoints: see checkpoint.h. */
+/* Operations on checkpoints. */
 #include "snapshot/checkpoint.h"
 
 #include "snapshot/look/tally.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void tell_checkpoint(struct json *json, const struct checkpoint_repo_item *checkpoint)
+static void write_checkpoint(struct json *json, const struct checkpoint_repo_item *checkpoint)
 {
 	char id[GIT_OID_HEXSZ + 1];
 
@@ -25,19 +25,19 @@ static void tell_checkpoint(struct json *json, const struct checkpoint_repo_item
 	json_text(json, "commit", git_oid_tostr(id, sizeof id, &checkpoint->commit));
 }
 
-/* The first files that were not kept. */
+/* Lists the first files that were not saved. */
 struct skipped {
 	struct json *json;
-	int told;
+	int count;
 };
 
-static int tell_skipped(void *context, struct node *node, const char *path)
+static int write_skipped(void *context, struct node *node, const char *path)
 {
 	enum { MOST = 100 };
 	struct skipped *skipped = context;
 	struct json *json = skipped->json;
 
-	if (node->kind != NODE_SKIPPED || skipped->told++ >= MOST)
+	if (node->kind != NODE_SKIPPED || skipped->count++ >= MOST)
 		return 0;
 	json_open(json, NULL, '{');
 	json_text(json, "path", path);
@@ -46,43 +46,43 @@ static int tell_skipped(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-/* Before anything else: what was cut off is finished. */
+/* Locks the repository, then completes a rollback that was interrupted. */
 static int begin(struct snapshot_request *request, struct error *err)
 {
-	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo *repo = &request->repo;
 	bool done;
 
-	if (checkpoint_repo_lock(depot, err) < 0 || checkpoint_repo_check_room(depot, err) < 0)
+	if (checkpoint_repo_lock(repo, err) < 0 || checkpoint_repo_check_room(repo, err) < 0)
 		return -1;
-	pack_clean(depot->path);
-	if (restore_recover(depot, &request->look, &done, err) < 0)
+	pack_clean(repo->path);
+	if (restore_recover(repo, &request->look, &done, err) < 0)
 		return -1;
 	if (done)
 		json_flag(&request->json, "recovered", true);
 	return 0;
 }
 
-/* Old and large things go when new ones come. */
-static int make_room(struct snapshot_request *request, struct error *err)
+/* Prunes after a checkpoint, when the repository exceeds a limit. */
+static int prune_if_needed(struct snapshot_request *request, struct error *err)
 {
-	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo *repo = &request->repo;
 	struct prune_result done;
 
 	request->prune.present = request->look.loop;
-	if (!prune_needed(depot, &request->prune))
+	if (!prune_needed(repo, &request->prune))
 		return 0;
-	if (prune_store(depot, &request->prune, &done, err) < 0)
+	if (prune_store(repo, &request->prune, &done, err) < 0)
 		return -1;
 	json_number(&request->json, "pruned", done.removed);
 	return 0;
 }
 
-/* Facts for the loop. An agent that is at work would change them at once. */
-static void tell_tally(struct snapshot_request *request, const struct look *look)
+/* Facts for the loop. Skipped while an agent is working: it would invalidate them at once. */
+static void write_tally(struct snapshot_request *request, const struct look *look)
 {
 	const char *since = request->save.since;
 	struct checkpoint_repo_item from;
-	struct error unknown; /* it may have been pruned */
+	struct error unknown; /* `since` may have been pruned */
 	struct tally tally;
 	uint64_t changed;
 
@@ -94,37 +94,37 @@ static void tell_tally(struct snapshot_request *request, const struct look *look
 	json_number(&request->json, "bytes", tally.bytes);
 	json_text(&request->json, "tree", tally.tree);
 	if (since &&
-	    checkpoint_repo_read(&request->depot, request->look.loop, strtoll(since, NULL, 10),
+	    checkpoint_repo_read(&request->repo, request->look.loop, strtoll(since, NULL, 10),
 				 &from, &unknown) == 0 &&
-	    tally_changed(&request->depot, &from, &look->walk.root, &changed, &unknown) == 0)
+	    tally_changed(&request->repo, &from, &look->walk.root, &changed, &unknown) == 0)
 		json_number(&request->json, "changed", changed);
 	json_close(&request->json);
 }
 
 int checkpoint_save(struct snapshot_request *request, struct error *err)
 {
-	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo *repo = &request->repo;
 	struct checkpoint_repo_item made;
 	struct look look = { 0 };
 	bool same;
 	int result = -1;
 
-	if (begin(request, err) == 0 && look_take(depot, &request->look, &look, err) == 0 &&
-	    save_checkpoint(depot, &request->look, &look, &request->save, &made, &same, err) == 0)
+	if (begin(request, err) == 0 && look_take(repo, &request->look, &look, err) == 0 &&
+	    save_checkpoint(repo, &request->look, &look, &request->save, &made, &same, err) == 0)
 		result = 0;
 	if (result == 0)
-		tell_tally(request, &look);
+		write_tally(request, &look);
 	if (result == 0 && !same)
-		result = make_room(request, err);
+		result = prune_if_needed(request, err);
 	if (result == 0) {
-		tell_checkpoint(&request->json, &made);
+		write_checkpoint(&request->json, &made);
 		json_flag(&request->json, "same", same);
 		json_number(&request->json, "read_files", look.walk.content.files);
 		json_number(&request->json, "read_bytes", look.walk.content.read);
 		json_number(&request->json, "torn", look.walk.content.torn);
 		json_number(&request->json, "stored_bytes", pack_bytes(look.pack));
 		json_open(&request->json, "not_kept", '[');
-		node_each(&look.walk.root, tell_skipped, &(struct skipped){ &request->json, 0 });
+		node_each(&look.walk.root, write_skipped, &(struct skipped){ &request->json, 0 });
 		json_close(&request->json);
 		if (look.notice)
 			json_text(&request->json, "notice", look.notice);
@@ -133,51 +133,52 @@ int checkpoint_save(struct snapshot_request *request, struct error *err)
 	return result;
 }
 
-static int tell_one(void *context, const struct checkpoint_repo_item *checkpoint, struct error *err)
+static int write_item(void *context, const struct checkpoint_repo_item *checkpoint,
+		      struct error *err)
 {
 	struct json *json = context;
 
 	(void)err;
 	json_open(json, NULL, '{');
-	tell_checkpoint(json, checkpoint);
+	write_checkpoint(json, checkpoint);
 	json_close(json);
 	return 0;
 }
 
 int checkpoint_list(struct snapshot_request *request, struct error *err)
 {
-	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo *repo = &request->repo;
 	int result;
 
-	json_flag(&request->json, "pending", restore_pending(depot));
+	json_flag(&request->json, "pending", restore_pending(repo));
 	json_open(&request->json, "checkpoints", '[');
-	result = checkpoint_repo_each(depot, request->look.loop, tell_one, &request->json, err);
+	result = checkpoint_repo_each(repo, request->look.loop, write_item, &request->json, err);
 	json_close(&request->json);
 	return result;
 }
 
-/* One side of a diff: a checkpoint, or the project as it is. */
+/* One side of a diff: a checkpoint, or the current project if number is NULL. */
 static int load_side(struct snapshot_request *request, const char *number, struct node *ret_root,
 		     struct error *err)
 {
-	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo *repo = &request->repo;
 	struct checkpoint_repo_item checkpoint;
 	struct look look = { 0 };
 	int result = -1;
 
 	if (number)
-		return checkpoint_repo_read(depot, request->look.loop, strtoll(number, NULL, 10),
+		return checkpoint_repo_read(repo, request->look.loop, strtoll(number, NULL, 10),
 					    &checkpoint, err) < 0
 			       ? -1
-			       : checkpoint_repo_load(depot, &checkpoint.tree, ret_root, err);
-	if (begin(request, err) == 0 && look_take(depot, &request->look, &look, err) == 0 &&
-	    look_finish(depot, &look, err) == 0) {
+			       : checkpoint_repo_load(repo, &checkpoint.tree, ret_root, err);
+	if (begin(request, err) == 0 && look_take(repo, &request->look, &look, err) == 0 &&
+	    look_finish(repo, &look, err) == 0) {
 		*ret_root = look.walk.root;
 		look.walk.root = (struct node){ 0 };
 		result = 0;
 	}
 	look_release(&look);
-	fd_close(&depot->lock); /* whoever reads the answer may take their time */
+	fd_close(&repo->lock); /* the reader of the output may be slow */
 	return result;
 }
 
@@ -192,7 +193,7 @@ static enum differ_style style_of(const char *word)
 
 int checkpoint_diff(struct snapshot_request *request, struct error *err)
 {
-	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo *repo = &request->repo;
 	struct node old = { 0 }, new = { 0 };
 	int result = load_side(request, request->to, &new, err);
 
@@ -200,7 +201,7 @@ int checkpoint_diff(struct snapshot_request *request, struct error *err)
 	if (result == 0)
 		result = load_side(request, request->from ? request->from : "0", &old, err);
 	if (result == 0)
-		result = differ_print(depot, &old, &new, &request->differ, stdout, err);
+		result = differ_print(repo, &old, &new, &request->differ, stdout, err);
 	node_release(&old);
 	node_release(&new);
 	return result;
@@ -227,7 +228,7 @@ static void print_entries(const struct node *folder, bool terminal)
 	}
 }
 
-/* Pieces of zeros are not stored; here they are needed. */
+/* Zero blocks of large files are not stored; they are printed here. */
 struct filling {
 	const struct snapshot_request *request;
 	uint64_t at;
@@ -259,8 +260,11 @@ static int print_piece(void *context, const void *bytes, size_t size, uint64_t o
 	return print_part((void *)filling->request, bytes, size, offset, err);
 }
 
-/* What is asked for, in its checkpoint. Returns 0, or -1 with err set; the root is the caller's in both cases. */
-static int find_held(struct snapshot_request *request, struct node *root, struct node **ret_node,
+/*
+ * Finds the requested path in its checkpoint. Returns 0, or -1 with err set; the caller releases
+ * root in both cases.
+ */
+static int find_path(struct snapshot_request *request, struct node *root, struct node **ret_node,
 		     struct error *err)
 {
 	struct node *node;
@@ -269,7 +273,7 @@ static int find_held(struct snapshot_request *request, struct node *root, struct
 		return -1;
 	node = node_at(root, request->path);
 	if (!node || node->kind == NODE_SKIPPED)
-		return error_set(err, "checkpoint %s does not hold '%s'%s%s", request->from,
+		return error_set(err, "checkpoint %s does not contain '%s'%s%s", request->from,
 				 request->path, node ? ": " : "", node ? node->why : "");
 	*ret_node = node;
 	return 0;
@@ -279,7 +283,7 @@ int checkpoint_holds(struct snapshot_request *request, struct error *err)
 {
 	struct node root = { 0 };
 	struct node *node;
-	int result = find_held(request, &root, &node, err);
+	int result = find_path(request, &root, &node, err);
 
 	node_release(&root);
 	return result;
@@ -287,16 +291,16 @@ int checkpoint_holds(struct snapshot_request *request, struct error *err)
 
 int checkpoint_show(struct snapshot_request *request, struct error *err)
 {
-	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo *repo = &request->repo;
 	struct node root = { 0 };
 	struct filling filling = { .request = request };
 	struct node *node = NULL;
-	int result = find_held(request, &root, &node, err);
+	int result = find_path(request, &root, &node, err);
 
 	if (result == 0 && node->kind == NODE_FOLDER)
 		print_entries(node, request->differ.terminal);
 	else if (result == 0 && node->kind != NODE_FIFO)
-		result = restore_stage_read(depot, node, print_piece, &filling, err);
+		result = restore_stage_read(repo, node, print_piece, &filling, err);
 	if (result == 0 && node->chunked && fill_to(&filling, node->size) < 0)
 		result = differ_output_failed(err);
 	node_release(&root);
@@ -305,7 +309,7 @@ int checkpoint_show(struct snapshot_request *request, struct error *err)
 
 int checkpoint_undo(struct snapshot_request *request, struct error *err)
 {
-	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo *repo = &request->repo;
 	struct restore_result done = { 0 };
 	struct checkpoint_repo_item target, saved;
 	struct look look = { 0 };
@@ -314,11 +318,11 @@ int checkpoint_undo(struct snapshot_request *request, struct error *err)
 
 	request->save.kind = "undo";
 	if (begin(request, err) == 0 &&
-	    checkpoint_repo_read(depot, request->look.loop, strtoll(request->from, NULL, 10),
+	    checkpoint_repo_read(repo, request->look.loop, strtoll(request->from, NULL, 10),
 				 &target, err) == 0 &&
-	    look_take(depot, &request->look, &look, err) == 0 &&
-	    save_checkpoint(depot, &request->look, &look, &request->save, &saved, &same, err) == 0)
-		result = restore_project(depot, &request->look, &look, &target.tree,
+	    look_take(repo, &request->look, &look, err) == 0 &&
+	    save_checkpoint(repo, &request->look, &look, &request->save, &saved, &same, err) == 0)
+		result = restore_project(repo, &request->look, &look, &target.tree,
 					 request->path ? request->path : "", &done, err);
 	if (result == 0) {
 		json_number(&request->json, "number", (uint64_t)target.number);
@@ -335,13 +339,13 @@ int checkpoint_undo(struct snapshot_request *request, struct error *err)
 
 int checkpoint_prune(struct snapshot_request *request, struct error *err)
 {
-	struct checkpoint_repo *depot = &request->depot;
+	struct checkpoint_repo *repo = &request->repo;
 	struct prune_result done;
 
-	if (checkpoint_repo_lock(depot, err) < 0)
+	if (checkpoint_repo_lock(repo, err) < 0)
 		return -1;
-	pack_clean(depot->path);
-	if (prune_store(depot, &request->prune, &done, err) < 0)
+	pack_clean(repo->path);
+	if (prune_store(repo, &request->prune, &done, err) < 0)
 		return -1;
 	json_number(&request->json, "removed", done.removed);
 	json_number(&request->json, "bytes_before", done.bytes_before);

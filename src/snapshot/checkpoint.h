@@ -1,6 +1,7 @@
 /*
- * Work on the checkpoints of a project. Their repository is open (snapshot_request.h); each begins with what was cut off before, if it
- * looks at the project. They return 0, or -1 with err set.
+ * Operations on the checkpoints of a project. The caller has opened the checkpoint repository
+ * (snapshot_request.h). An operation that reads the project first completes a rollback that was
+ * interrupted. All return 0, or -1 with err set.
  */
 #ifndef SNAPSHOT_CHECKPOINT_H
 #define SNAPSHOT_CHECKPOINT_H
@@ -11,7 +12,8 @@ int checkpoint_save(struct snapshot_request *request, struct error *err);
 int checkpoint_list(struct snapshot_request *request, struct error *err);
 int checkpoint_diff(struct snapshot_request *request, struct error *err);
 int checkpoint_show(struct snapshot_request *request, struct error *err);
-int checkpoint_holds(struct snapshot_request *request, struct error *err); /* is the path in it? */
+int checkpoint_holds(struct snapshot_request *request,
+		     struct error *err); /* fails if the path is not in the checkpoint */
 int checkpoint_undo(struct snapshot_request *request, struct error *err); /* rollback and restore */
 int checkpoint_prune(struct snapshot_request *request, struct error *err);
 

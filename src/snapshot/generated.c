@@ -1,4 +1,4 @@
-/* Folders that tools make: see generated.h. */
+/* Generated folders and files. */
 #include "snapshot/generated.h"
 
 #include <stddef.h>

@@ -1,13 +1,13 @@
 /*
- * Folders that tools make again at every run: builds, caches, installed packages. A change in them says
- * nothing about the progress of the work.
+ * Folders and files that tools regenerate: build output, caches, installed packages. A change in
+ * them does not count as progress.
  */
 #ifndef SNAPSHOT_GENERATED_H
 #define SNAPSHOT_GENERATED_H
 
 #include <stdbool.h>
 
-/* Does a folder, or a file, of this name hold what tools make? .git counts as well. */
+/* Reports whether a folder or file of this name is generated. `.git` counts as generated. */
 bool generated_is(const char *name);
 
 #endif

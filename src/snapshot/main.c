@@ -1,10 +1,10 @@
 /*
- * ringfence-snapshot: what needs libgit2, as a process of its own.
+ * ringfence-snapshot: everything that needs libgit2, in a separate process.
  *
- *	ringfence-snapshot WORK KEY=VALUE ...
+ *	ringfence-snapshot TASK KEY=VALUE ...
  *
- * It prints what a person asked to see on stdout, and what came of it as one JSON object into descriptor 3.
- * Whoever starts it is snapshot.h.
+ * Output for the user goes to stdout; the result is one JSON object on descriptor 3. The client is
+ * snapshot.h.
  */
 #include "snapshot/checkpoint.h"
 #include "snapshot/undo/restore.h"
@@ -67,16 +67,16 @@ static int forget(struct snapshot_request *request, struct error *err)
 		       : worktree_remove(&request->worktree, &request->json, err);
 }
 
-/* The repository of checkpoints: opened to be written, alone or with the project. */
+/* Whether a task opens the checkpoint repository, and may also write to the project. */
 enum opens { NO_STORE, STORE, STORE_AND_PROJECT };
 
-/* All that this program can do. */
-static const struct work {
+/* All tasks of this program. */
+static const struct task {
 	const char *name;
 	int (*run)(struct snapshot_request *request, struct error *err);
 	enum opens opens;
-	const char *needs; /* a key without which it makes no sense; NULL: none */
-} works[] = {
+	const char *needs; /* a required argument, or NULL */
+} tasks[] = {
 	{ "save", checkpoint_save, STORE },
 	{ "list", checkpoint_list, STORE },
 	{ "diff", checkpoint_diff, STORE },
@@ -96,16 +96,19 @@ static const struct work {
 	{ "forget", forget },
 };
 
-static const struct work *find_work(const char *name)
+static const struct task *find_task(const char *name)
 {
-	for (size_t i = 0; i < sizeof works / sizeof *works; i++)
-		if (strcmp(works[i].name, name) == 0)
-			return &works[i];
+	for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
+		if (strcmp(tasks[i].name, name) == 0)
+			return &tasks[i];
 	return NULL;
 }
 
-/* Is something left of a rollback that was cut off? Then whoever comes next finishes it. */
-static bool is_left(const struct snapshot_request *request)
+/*
+ * Reports whether a rollback was interrupted. The next task completes it, so it must be able to
+ * write to the project.
+ */
+static bool is_undo_pending(const struct snapshot_request *request)
 {
 	AUTO_FREE char *note = path_join(request->store, RESTORE_NOTE);
 	AUTO_FREE char *stage = path_join(request->look.project, LOOK_WALK_STAGE);
@@ -116,23 +119,24 @@ static bool is_left(const struct snapshot_request *request)
 
 static int perform(struct snapshot_request *request, const char *name, struct error *err)
 {
-	const struct work *work = find_work(name);
+	const struct task *task = find_task(name);
 	int result;
 
-	if (!work)
-		return error_set(err, "ringfence-snapshot cannot '%s'", name);
-	if (work->needs && !snapshot_request_has(request, work->needs))
-		return error_set(err, "ringfence-snapshot %s needs a %s", name, work->needs);
-	if (work->opens == NO_STORE)
-		return work->run(request, err);
-	result = checkpoint_repo_open(&request->depot, request->store,
-				      work->opens == STORE_AND_PROJECT || is_left(request)
+	if (!task)
+		return error_set(err, "ringfence-snapshot: unknown task '%s'", name);
+	if (task->needs && !snapshot_request_has(request, task->needs))
+		return error_set(err, "ringfence-snapshot %s: missing argument '%s'", name,
+				 task->needs);
+	if (task->opens == NO_STORE)
+		return task->run(request, err);
+	result = checkpoint_repo_open(&request->repo, request->store,
+				      task->opens == STORE_AND_PROJECT || is_undo_pending(request)
 					      ? request->look.project
 					      : NULL,
 				      err);
 	if (result == 0)
-		result = work->run(request, err);
-	checkpoint_repo_close(&request->depot);
+		result = task->run(request, err);
+	checkpoint_repo_close(&request->repo);
 	return result;
 }
 
@@ -162,11 +166,12 @@ int main(int argc, char **argv)
 	request.json = JSON_INIT(&request.answer);
 	json_open(&request.json, NULL, '{');
 	for (int i = 2; i < argc && result == 0; i++)
-		result = snapshot_request_take(&request, argv[i], &err);
+		result = snapshot_request_parse(&request, argv[i], &err);
 	if (result == 0 &&
 	    (argc < 2 || !snapshot_request_has(&request, "store") ||
 	     !snapshot_request_has(&request, "loop") || !snapshot_request_has(&request, "project")))
-		result = error_set(&err, "ringfence-snapshot is started by ringfence");
+		result = error_set(&err,
+				   "ringfence-snapshot is started by ringfence, not directly");
 	if (result == 0)
 		result = perform(&request, argv[1], &err);
 	if (fflush(stdout) != 0 && result == 0)

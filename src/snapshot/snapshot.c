@@ -1,4 +1,4 @@
-/* Asking ringfence-snapshot: see snapshot.h. */
+/* The client of ringfence-snapshot. */
 #include "snapshot/snapshot.h"
 
 #include "util/buffer.h"
@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where the program finds its own end of the answer, and the lock. */
+/* The child's descriptors for the answer and the lock. */
 enum { ANSWER = 3, LOCK = 4, KEPT = 5, ANSWER_BYTES = 64 << 20 };
 
 char *snapshot_place(const char *state, const char *project)
@@ -59,12 +59,12 @@ void snapshot_release(struct snapshot_work *work)
 struct child {
 	const char *program;
 	char *const *arguments;
-	int output, answer, lock; /* FD_NULL: none */
+	int output, answer, lock; /* or FD_NULL */
 	pid_t parent;
 };
 
-/* In the new process, which has the memory of the old one until it is another program. */
-static int become(void *argument)
+/* Runs in the child, which shares the parent's memory until it calls execv(). */
+static int exec_child(void *argument)
 {
 	const struct child *child = argument;
 	const int wanted[KEPT] = { FD_NULL, child->output,
@@ -93,7 +93,7 @@ int snapshot_start(const struct snapshot_work *work, int output, int lock,
 	if (process_beside("ringfence-snapshot", &program, err) < 0)
 		return -1;
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_sys(err, "make a pipe");
+		return error_sys(err, "create a pipe");
 
 	struct child child = { .program = program,
 			       .arguments = work->arguments.items,
@@ -101,7 +101,7 @@ int snapshot_start(const struct snapshot_work *work, int output, int lock,
 			       .answer = ends[1],
 			       .lock = lock,
 			       .parent = getpid() };
-	pid_t pid = process_borrow(become, &child, 0);
+	pid_t pid = process_borrow(exec_child, &child, 0);
 
 	close(ends[1]);
 	if (pid < 0) {
@@ -112,11 +112,11 @@ int snapshot_start(const struct snapshot_work *work, int output, int lock,
 	return 0;
 }
 
-static const char *ending(int status)
+static const char *describe_exit(int status)
 {
 	if (WIFSIGNALED(status))
 		return strsignal(WTERMSIG(status));
-	return "it could not be started, or gave no answer";
+	return "it did not start, or exited without an answer";
 }
 
 int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *err)
@@ -140,7 +140,7 @@ int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *er
 	if (why)
 		result = error_with(err, error_status_named(named), "%s", why);
 	else if (!json_is_object(answer))
-		result = error_set(err, "ringfence-snapshot: %s", ending(status));
+		result = error_set(err, "ringfence-snapshot: %s", describe_exit(status));
 	if (result == 0)
 		*ret_answer = answer;
 	else

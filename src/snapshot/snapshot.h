@@ -1,10 +1,11 @@
 /*
- * Checkpoints of a project, seen by those who ask for them: the supervisor and the commands. The work is done
- * by ringfence-snapshot, a process of its own; what it is told and what it answers is all that others
- * know of it.
+ * The client of ringfence-snapshot, for the supervisor and the commands. All work on checkpoints
+ * and git repositories happens in that separate process; callers pass it a request and read its
+ * answer.
  *
- * A checkpoint is taken without any help of the project: no hook, filter, attribute or configuration of it is
- * looked at, no symlink is followed, and ignore rules are those of the first checkpoint.
+ * Taking a checkpoint trusts nothing in the project: no hook, filter, attribute or git
+ * configuration of the project is read, no symlink is followed, and the ignore rules are those
+ * recorded with the first checkpoint.
  */
 #ifndef SNAPSHOT_SNAPSHOT_H
 #define SNAPSHOT_SNAPSHOT_H
@@ -17,40 +18,47 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What a piece of work is told, as KEY=VALUE; snapshot_begin() makes the first ones. */
+/*
+ * A request: a task and its arguments as KEY=VALUE. snapshot_begin() sets the arguments that every
+ * task needs.
+ */
 struct snapshot_work {
 	struct list arguments;
 };
 
-/* A piece of work under way. */
+/* A running task. */
 struct snapshot_job {
-	pid_t pid;  /* 0: there is none */
-	int answer; /* readable when it has ended */
+	pid_t pid;  /* 0 if nothing is running */
+	int answer; /* becomes readable when the task has ended */
 };
 
 #define SNAPSHOT_JOB_INIT ((struct snapshot_job){ .answer = -1 })
 
-/* name: of a work in the table of main.c. state: Ringfence's own folder. */
+/* name: a task in the table of main.c. state: Ringfence's state folder. */
 void snapshot_begin(struct snapshot_work *work, const char *name, const char *state,
 		    const char *project, const char *loop);
 void snapshot_tell(struct snapshot_work *work, const char *key, const char *value);
 void snapshot_tell_number(struct snapshot_work *work, const char *key, int64_t value);
 void snapshot_release(struct snapshot_work *work);
 
-/* Starts it. output: its stdout (-1: none). It ends when this process does, and holds `lock` (-1: none) until
- * then. Returns 0, or -1 with err set. */
+/*
+ * Starts the task. output: its stdout, or -1. It is killed when this process dies, and holds `lock`
+ * (or -1) until it ends. Returns 0, or -1 with err set.
+ */
 int snapshot_start(const struct snapshot_work *work, int output, int lock,
 		   struct snapshot_job *ret_job, struct error *err);
 
-/* Waits for its end. Returns 0 with its answer, which is the caller's; or -1 with err set: it says why it
- * failed, with its status, or was killed. */
+/*
+ * Waits for the task to end. Returns 0 with its answer, which the caller releases; or -1 with err
+ * set to the error and status that the task reported, or to the signal that killed it.
+ */
 int snapshot_end(struct snapshot_job *job, json_t **ret_answer, struct error *err);
 
-/* Both; for those who have nothing else to do. */
+/* Starts the task and waits for it. */
 int snapshot_run(const struct snapshot_work *work, int output, json_t **ret_answer,
 		 struct error *err);
 
-/* Where the checkpoints of a project are; the caller frees. */
+/* Returns the path of a project's checkpoint repository; the caller frees it. */
 char *snapshot_place(const char *state, const char *project);
 
 #endif

@@ -1,4 +1,4 @@
-/* Requests: see snapshot_request.h. */
+/* Requests to ringfence-snapshot. */
 #include "snapshot/snapshot_request.h"
 
 #include "util/text.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What can be said to it; a key with several rows goes to each of them. */
+/* All arguments. A key with several rows sets each of them. */
 static const struct key {
 	const char *name;
 	enum { TEXT, FLAG, NUMBER, LIST } type;
@@ -76,7 +76,7 @@ static void set(struct snapshot_request *request, const struct key *key, const c
 	}
 }
 
-int snapshot_request_take(struct snapshot_request *request, const char *text, struct error *err)
+int snapshot_request_parse(struct snapshot_request *request, const char *text, struct error *err)
 {
 	bool known = false;
 
@@ -88,7 +88,7 @@ int snapshot_request_take(struct snapshot_request *request, const char *text, st
 		set(request, &keys[i], value + 1);
 		known = true;
 	}
-	return known ? 0 : error_set(err, "ringfence-snapshot does not know '%s'", text);
+	return known ? 0 : error_set(err, "ringfence-snapshot: unknown argument '%s'", text);
 }
 
 bool snapshot_request_has(const struct snapshot_request *request, const char *name)

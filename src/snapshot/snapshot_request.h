@@ -1,4 +1,4 @@
-/* What this program is asked to do, in words KEY=VALUE, and what it answers. */
+/* A request to ringfence-snapshot, parsed from KEY=VALUE arguments, and its answer. */
 #ifndef SNAPSHOT_SNAPSHOT_REQUEST_H
 #define SNAPSHOT_SNAPSHOT_REQUEST_H
 
@@ -18,15 +18,15 @@ struct snapshot_request {
 	struct gitwork git;
 	struct apply_options apply;
 	struct worktree_options worktree;
-	struct checkpoint_repo depot; /* for works on checkpoints it is open */
-	struct json json;             /* the answer, whose bytes are the next one */
+	struct checkpoint_repo repo; /* open for tasks on checkpoints */
+	struct json json;            /* the answer; writes to the next field */
 	struct buffer answer;
 };
 
-/* Takes one word; it must outlive the request. Returns 0, or -1 with err set. */
-int snapshot_request_take(struct snapshot_request *request, const char *text, struct error *err);
+/* Parses one argument, which must outlive the request. Returns 0, or -1 with err set. */
+int snapshot_request_parse(struct snapshot_request *request, const char *text, struct error *err);
 
-/* Was this text told? */
+/* Reports whether this text argument was given. */
 bool snapshot_request_has(const struct snapshot_request *request, const char *name);
 
 #endif

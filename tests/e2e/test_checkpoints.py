@@ -116,7 +116,7 @@ def test_show_prints_a_file_of_a_checkpoint(t):
     contains(loop.ringfence("show", "0:.").out, "script/\n", "the folder")
     result = loop.ringfence("show", "0:new")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "checkpoint 0 does not hold 'new'", "stderr")
+    contains(result.err, "checkpoint 0 does not contain 'new'", "stderr")
 
 
 def test_restore_brings_back_one_path_only(t):
@@ -129,7 +129,7 @@ def test_restore_brings_back_one_path_only(t):
     equal(result.code, 125, "exit status", result)
 
 
-@cases((("rollback", "99"), "there is no checkpoint 99"), (("restore", "none.py"), "checkpoint 0 does not hold 'none.py'"),
+@cases((("rollback", "99"), "there is no checkpoint 99"), (("restore", "none.py"), "checkpoint 0 does not contain 'none.py'"),
        (("restore", "old", "--from", "99"), "there is no checkpoint 99"))
 def test_what_cannot_be_brought_back_is_said_before_anything_is_asked_or_ended(t, words, why):
     """The control is one that can be."""

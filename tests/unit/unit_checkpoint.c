@@ -40,11 +40,11 @@ static void run(work_fn *work, const struct ask *ask, struct answer *answer)
 		list_add(&request.prune.loops, ask->drop);
 	if (ask->only)
 		list_add(&request.differ.paths, ask->only);
-	answer->result = checkpoint_repo_open(&request.depot, at("store"), request.look.project,
+	answer->result = checkpoint_repo_open(&request.repo, at("store"), request.look.project,
 					      &answer->err);
 	if (answer->result == 0)
 		answer->result = work(&request, &answer->err);
-	checkpoint_repo_close(&request.depot);
+	checkpoint_repo_close(&request.repo);
 	list_release(&request.prune.loops);
 	list_release(&request.differ.paths);
 }
@@ -95,13 +95,13 @@ static void fresh(void)
 
 /* ---- the repository ---- */
 
-static struct checkpoint_repo depot;
+static struct checkpoint_repo repo;
 static struct error err;
 
 static void open_store(void)
 {
-	if (checkpoint_repo_open(&depot, at("store"), NULL, &err) < 0 ||
-	    checkpoint_repo_git(&depot, &err) < 0 || checkpoint_repo_lock(&depot, &err) < 0)
+	if (checkpoint_repo_open(&repo, at("store"), NULL, &err) < 0 ||
+	    checkpoint_repo_git(&repo, &err) < 0 || checkpoint_repo_lock(&repo, &err) < 0)
 		abort();
 }
 
@@ -123,8 +123,8 @@ static bool can_read(const unsigned char *id, const char *text)
 	bool same;
 
 	memcpy(oid.id, id, sizeof oid.id);
-	git_odb_refresh(depot.odb);
-	if (git_odb_read(&object, depot.odb, &oid) < 0)
+	git_odb_refresh(repo.odb);
+	if (git_odb_read(&object, repo.odb, &oid) < 0)
 		return false;
 	same = git_odb_object_size(object) == strlen(text) &&
 	       memcmp(git_odb_object_data(object), text, strlen(text)) == 0;
@@ -139,12 +139,12 @@ static void packs(void)
 
 	fresh();
 	open_store();
-	pack = pack_new(&depot, false, NULL);
+	pack = pack_new(&repo, false, NULL);
 	CHECK("a pack without an object leaves no file",
 	      pack_seal(pack, &err) == 0 && !*pack_name(pack) && pack_finish(pack, &err) == 0 &&
 		      count_packs() == 0);
 	pack_free(pack);
-	pack = pack_new(&depot, false, NULL);
+	pack = pack_new(&repo, false, NULL);
 	CHECK("the same bytes are written once",
 	      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, id, &err) == 0 &&
 		      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, other, &err) == 0 &&
@@ -152,13 +152,13 @@ static void packs(void)
 	CHECK("a pack knows what is in it", pack_has(pack, id) && pack_bytes(pack) > 0);
 	CHECK("a finished pack can be read", pack_finish(pack, &err) == 0 && can_read(id, "one") &&
 						     count_packs() == 2 &&
-						     pack_total(depot.path) > 0);
+						     pack_total(repo.path) > 0);
 	pack_free(pack);
-	pack = pack_new(&depot, false, NULL);
+	pack = pack_new(&repo, false, NULL);
 	CHECK("what the repository has is not written again",
 	      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, id, &err) == 0 && pack_count(pack) == 0);
 	pack_free(pack);
-	pack = pack_new(&depot, true, NULL);
+	pack = pack_new(&repo, true, NULL);
 	CHECK("unless the pack is to be complete",
 	      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, id, &err) == 0 &&
 		      pack_add(pack, GIT_OBJECT_BLOB, "two", 3, other, &err) == 0 &&
@@ -167,16 +167,16 @@ static void packs(void)
 	CHECK("a complete pack replaces all others",
 	      count_packs() == 2 && can_read(id, "one") && can_read(other, "two"));
 	pack_free(pack);
-	pack = pack_new(&depot, false, NULL);
+	pack = pack_new(&repo, false, NULL);
 	pack_add(pack, GIT_OBJECT_BLOB, "three", 5, id, &err);
 	pack_free(pack);
 	CHECK("a pack that is not finished leaves nothing", count_packs() == 2);
-	pack = pack_new(&depot, false, "draft-of-mine");
+	pack = pack_new(&repo, false, "draft-of-mine");
 	pack_add(pack, GIT_OBJECT_BLOB, "four", 4, id, &err);
 	CHECK("a draft has the name that was asked for",
 	      is_there("store/objects/pack/draft-of-mine-pack"));
 	pack_free(pack);
-	checkpoint_repo_close(&depot);
+	checkpoint_repo_close(&repo);
 }
 
 static void many_objects(void)
@@ -188,7 +188,7 @@ static void many_objects(void)
 
 	fresh();
 	open_store();
-	pack = pack_new(&depot, false, NULL);
+	pack = pack_new(&repo, false, NULL);
 	for (int i = 0; i < 3000; i++) {
 		snprintf(text, sizeof text, "object %d", i);
 		all = all && pack_add(pack, GIT_OBJECT_BLOB, text, strlen(text), id, &err) == 0;
@@ -197,7 +197,7 @@ static void many_objects(void)
 								pack_finish(pack, &err) == 0 &&
 								can_read(id, "object 2999"));
 	pack_free(pack);
-	checkpoint_repo_close(&depot);
+	checkpoint_repo_close(&repo);
 }
 
 static void caches(void)
@@ -212,17 +212,17 @@ static void caches(void)
 	file = node_insert(&root, "file");
 	*file = (struct node){ .name = "file", .kind = NODE_FILE, .mode = 0644, .size = 7 };
 	node_insert(&root, "empty")->kind = NODE_FOLDER;
-	CHECK("without a file nothing is known", !cache_read(depot.folder, &cache));
+	CHECK("without a file nothing is known", !cache_read(repo.folder, &cache));
 	CHECK("a cache comes back as it was written",
-	      cache_write(depot.folder, rules, &root, &err) == 0 &&
-		      cache_read(depot.folder, &cache) && strcmp(cache.rules, "abc") == 0 &&
+	      cache_write(repo.folder, rules, &root, &err) == 0 &&
+		      cache_read(repo.folder, &cache) && strcmp(cache.rules, "abc") == 0 &&
 		      cache.root.count == 2 && node_find(&cache.root, "file")->size == 7 &&
 		      node_find(&cache.root, "empty")->kind == NODE_FOLDER);
 	cache_release(&cache);
 	if (truncate(at("store/cache"), 100) < 0)
 		abort();
-	CHECK("one that is cut off is not believed", !cache_read(depot.folder, &cache));
-	cache_write(depot.folder, rules, &root, &err);
+	CHECK("one that is cut off is not believed", !cache_read(repo.folder, &cache));
+	cache_write(repo.folder, rules, &root, &err);
 	{
 		AUTO_FD fd = open(at("store/cache"), O_RDWR | O_CLOEXEC);
 		struct stat status;
@@ -230,14 +230,14 @@ static void caches(void)
 		if (fstat(fd, &status) < 0 || pwrite(fd, "\xff", 1, status.st_size / 2) != 1)
 			abort();
 	}
-	CHECK("one with another byte in it is not believed", !cache_read(depot.folder, &cache));
+	CHECK("one with another byte in it is not believed", !cache_read(repo.folder, &cache));
 	put("store/cache", "");
-	CHECK("an empty one is not believed", !cache_read(depot.folder, &cache));
-	cache_write(depot.folder, rules, &root, &err);
-	cache_forget(depot.folder);
-	CHECK("a cache can be forgotten", !cache_read(depot.folder, &cache));
+	CHECK("an empty one is not believed", !cache_read(repo.folder, &cache));
+	cache_write(repo.folder, rules, &root, &err);
+	cache_forget(repo.folder);
+	CHECK("a cache can be forgotten", !cache_read(repo.folder, &cache));
 	node_release(&root);
-	checkpoint_repo_close(&depot);
+	checkpoint_repo_close(&repo);
 }
 
 static void notes(void)
@@ -338,7 +338,7 @@ static void saves(void)
 	       run_says(checkpoint_save, &plain, "\"path\": \"socket\"")));
 	CHECK("what the rules ignore is not in it",
 	      run_fails(checkpoint_holds, &(struct ask){ .from = "0", .path = "build/out" },
-			"does not hold 'build/out'"));
+			"does not contain 'build/out'"));
 	CHECK("another loop begins with 0 and keeps ignored files if asked",
 	      run_says(checkpoint_save, &(struct ask){ .loop = "other", .ignored = true },
 		       "\"number\": 0") &&
@@ -605,13 +605,13 @@ static void broken_stores(void)
 	run_says(checkpoint_save, &plain, "0");
 	open_store();
 	CHECK("a tree that is missing cannot be loaded",
-	      checkpoint_repo_load(&depot, &nothing, &root, &err) < 0);
+	      checkpoint_repo_load(&repo, &nothing, &root, &err) < 0);
 	CHECK("a commit that is missing cannot be read",
-	      checkpoint_repo_read_commit(&depot, &nothing, &item, &err) < 0);
+	      checkpoint_repo_read_commit(&repo, &nothing, &item, &err) < 0);
 	CHECK("the last number is known, and that of nobody is -1",
-	      checkpoint_repo_last(&depot, "loop") == 0 &&
-		      checkpoint_repo_last(&depot, "nobody") == -1);
-	checkpoint_repo_close(&depot);
+	      checkpoint_repo_last(&repo, "loop") == 0 &&
+		      checkpoint_repo_last(&repo, "nobody") == -1);
+	checkpoint_repo_close(&repo);
 	put("store/refs/ringfence/loop/0", "no id\n");
 	CHECK("a ref that is no id is a failure",
 	      run_fails(checkpoint_diff, &(struct ask){ .from = "0" }, "there is no checkpoint 0"));
@@ -625,17 +625,17 @@ static void requests(void)
 	struct snapshot_request request = { 0 };
 
 	CHECK("a word is taken by its key",
-	      snapshot_request_take(&request, "store=/x", &err) == 0 &&
-		      snapshot_request_take(&request, "ignored=1", &err) == 0 &&
-		      snapshot_request_take(&request, "iteration=7", &err) == 0 &&
-		      snapshot_request_take(&request, "drop=a", &err) == 0 &&
+	      snapshot_request_parse(&request, "store=/x", &err) == 0 &&
+		      snapshot_request_parse(&request, "ignored=1", &err) == 0 &&
+		      snapshot_request_parse(&request, "iteration=7", &err) == 0 &&
+		      snapshot_request_parse(&request, "drop=a", &err) == 0 &&
 		      strcmp(request.store, "/x") == 0 && request.look.ignored &&
 		      request.save.iteration == 7 && request.prune.loops.count == 1);
 	CHECK("what was told is known, and the rest is not",
 	      snapshot_request_has(&request, "store") && !snapshot_request_has(&request, "folder"));
 	CHECK("an unknown key and a word without one are failures",
-	      snapshot_request_take(&request, "what=x", &err) < 0 &&
-		      snapshot_request_take(&request, "store", &err) < 0);
+	      snapshot_request_parse(&request, "what=x", &err) < 0 &&
+		      snapshot_request_parse(&request, "store", &err) < 0);
 	list_release(&request.prune.loops);
 }
 

@@ -93,7 +93,7 @@ static inline void unit_begin(void)
 	setenv("HOME", unit_top, 1);
 	unsetenv("XDG_CONFIG_HOME");
 	umask(022);
-	libgit_begin();
+	libgit_init();
 }
 
 static inline int unit_end(void)

@@ -49,7 +49,7 @@ static int find_branch(git_repository *repository, const char *name, git_oid *re
 				 "there is no branch %s in this repository: the loop has committed "
 				 "nothing (ringfence diff shows what it did)",
 				 shown ? shown : name);
-	return found < 0 ? libgit_trouble("read the loop's branch", err) : 0;
+	return found < 0 ? libgit_error("read the loop's branch", err) : 0;
 }
 
 /* Libgit2 would walk through it for hours. */
@@ -60,7 +60,7 @@ static int check_depth(git_repository *repository, const git_oid *theirs, struct
 	int result;
 
 	if (git_repository_odb(&vet.objects, repository) < 0)
-		return libgit_trouble("open the objects", err);
+		return libgit_error("open the objects", err);
 	result = vet_depth(&vet, theirs, &why);
 	vet_release(&vet);
 	git_odb_free(vet.objects);
@@ -80,7 +80,7 @@ static int look(struct finding *at, const struct apply_options *options, struct 
 	if (at->merge.kind == MERGE_CONFLICT || at->merge.kind == MERGE_NOTHING)
 		return 0;
 	if (git_repository_index(&at->index, user->repository) < 0)
-		return libgit_trouble("read the index (git merge can do what this cannot)", err);
+		return libgit_error("read the index (git merge can do what this cannot)", err);
 	if (git_index_has_conflicts(at->index))
 		return error_set(err, "the index has conflicts that nobody has resolved yet (git "
 				      "status)");
@@ -234,7 +234,7 @@ static int commit(struct finding *at, const struct apply_options *options, git_o
 				   parents);
 end:
 	if (result < 0)
-		libgit_trouble("make a commit", err);
+		libgit_error("make a commit", err);
 	git_tree_free(tree);
 	git_commit_free(ours);
 	git_commit_free(theirs);
@@ -299,7 +299,7 @@ static bool was_cut_off(const char *project)
 	git_repository *repository = NULL;
 	bool found = false;
 
-	libgit_begin();
+	libgit_init();
 	if (git_repository_open_ext(&repository, project, 0, NULL) == 0) {
 		const char *path = git_repository_path(repository);
 		AUTO_FD git = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

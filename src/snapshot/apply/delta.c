@@ -78,7 +78,7 @@ int delta_list(git_repository *repository, const git_oid *old, const git_oid *ne
 	if ((!git_oid_is_zero(old) && git_tree_lookup(&left, repository, old) < 0) ||
 	    git_tree_lookup(&right, repository, new) < 0 ||
 	    git_diff_tree_to_tree(&diff, repository, left, right, &options) < 0)
-		result = libgit_trouble("compare what is with what should be", err);
+		result = libgit_error("compare what is with what should be", err);
 	if (result == 0 && git_diff_num_deltas(diff) > DELTA_MOST)
 		result = error_set(err, "more than %d files change", DELTA_MOST);
 	for (size_t i = 0; result == 0 && i < git_diff_num_deltas(diff); i++)

@@ -44,7 +44,7 @@ static int store_link(struct gathering *at, int folder, const char *name, git_oi
 
 	return n < 0 ? 1
 	       : git_blob_create_from_buffer(ret_id, at->user->repository, target, (size_t)n) < 0
-		       ? libgit_trouble("store a link", at->err)
+		       ? libgit_error("store a link", at->err)
 		       : 0;
 }
 
@@ -84,7 +84,7 @@ static int store_file(struct gathering *at, int folder, const char *name, git_oi
 	if (check_special(at, fd, name) < 0)
 		return -1;
 	if (git_blob_create_from_stream(&stream, at->user->repository, NULL) < 0)
-		return libgit_trouble("store a file", at->err);
+		return libgit_error("store a file", at->err);
 	while ((n = read(fd, room, PIECE)) > 0)
 		if (stream->write(stream, room, (size_t)n) < 0)
 			break;
@@ -93,7 +93,7 @@ static int store_file(struct gathering *at, int folder, const char *name, git_oi
 		return error_set(at->err, "'%s' could not be stored", buffer_text(&at->path));
 	}
 	return git_blob_create_from_stream_commit(ret_id, stream) < 0
-		       ? libgit_trouble("store a file", at->err)
+		       ? libgit_error("store a file", at->err)
 		       : 0;
 }
 
@@ -118,7 +118,7 @@ static int take_file(struct gathering *at, int folder, const char *name, const s
 	if (result != 0)
 		return result < 0 ? -1 : 0;
 	delta_stat(&entry, status);
-	return git_index_add(at->new, &entry) < 0 ? libgit_trouble("add a file", at->err) : 0;
+	return git_index_add(at->new, &entry) < 0 ? libgit_error("add a file", at->err) : 0;
 }
 
 static int take_folder(struct gathering *at, int fd, bool tracked_only, int depth);
@@ -216,7 +216,7 @@ static int keep_apart(struct gathering *at)
 		     entry->mode == GIT_FILEMODE_COMMIT) &&
 		    !git_index_get_bypath(at->new, entry->path, 0) &&
 		    git_index_add(at->new, entry) < 0)
-			return libgit_trouble("keep an entry of the index", at->err);
+			return libgit_error("keep an entry of the index", at->err);
 	}
 	return 0;
 }
@@ -234,7 +234,7 @@ int gather_tree(const struct user_repo *user, git_oid *ret_tree, struct memory_o
 		result = error_sys(err, "look at '%s/index'", user->git);
 	if (result == 0 && (git_repository_index(&at.old, user->repository) < 0 ||
 			    git_index_open(&at.new, path) < 0))
-		result = libgit_trouble("read the index", err);
+		result = libgit_error("read the index", err);
 	if (result == 0)
 		result = take_folder(&at, user->work_fd, false, 0);
 	if (result == 0)
@@ -242,10 +242,10 @@ int gather_tree(const struct user_repo *user, git_oid *ret_tree, struct memory_o
 	if (result == 0)
 		result = memory_objects_begin(user->repository, ret_drafts, err);
 	if (result == 0 && git_index_write_tree_to(ret_tree, at.new, user->repository) < 0)
-		result = libgit_trouble("write a tree", err);
+		result = libgit_error("write a tree", err);
 	fault_point();
 	if (result == 0 && git_index_write(at.new) < 0)
-		result = libgit_trouble("write the new index", err);
+		result = libgit_error("write the new index", err);
 	git_index_free(at.old);
 	git_index_free(at.new);
 	ignore_rules_free(at.rules);

@@ -39,7 +39,7 @@ static struct node as_node(const struct delta *delta, const char *name)
 static int stage_all(const struct user_repo *user, struct delta_set *deltas,
 		     struct restore_stage *stage, struct error *err)
 {
-	struct checkpoint_repo depot = { .repository = user->repository };
+	struct checkpoint_repo repo = { .repository = user->repository };
 
 	for (size_t i = 0; i < deltas->count; i++) {
 		struct delta *delta = &deltas->items[i];
@@ -47,7 +47,7 @@ static int stage_all(const struct user_repo *user, struct delta_set *deltas,
 
 		if (delta->place != DELTA_OLD || !delta->new_mode)
 			continue;
-		if (restore_stage_write(stage, &depot, &node, err) < 0)
+		if (restore_stage_write(stage, &repo, &node, err) < 0)
 			return -1;
 		delta->staged = node.staged;
 	}
@@ -278,7 +278,7 @@ static int write_index(const struct user_repo *user, const struct delta_set *del
 		result = git_index_write(index);
 	git_index_free(index);
 	if (result < 0)
-		return libgit_trouble("write the new index", err);
+		return libgit_error("write the new index", err);
 	if (had && fchmodat(user->git_fd, USER_REPO_NEW_INDEX, old.st_mode & 0777, 0) < 0)
 		return error_sys(err, "give the new index its mode");
 	return user_repo_put_index(user, err);
@@ -317,7 +317,7 @@ static int move_branch(struct user_repo *user, const struct landing *landing, st
 			"somebody has moved %s meanwhile; the files and the index are those "
 			"of the new commit (git status)",
 			landing->branch);
-	return result < 0 ? libgit_trouble("move the branch", err) : 0;
+	return result < 0 ? libgit_error("move the branch", err) : 0;
 }
 
 /* ---- all of it ---- */
@@ -422,7 +422,7 @@ int landing_finish(struct user_repo *user, struct landing_result *ret_result, st
 	    libgit_tree(user->repository, &landing.old, &old, err) == 0 &&
 	    delta_list(user->repository, &old, &new, &deltas, err) == 0)
 		result = git_repository_index(&index, user->repository) < 0
-				 ? libgit_trouble("read the index", err)
+				 ? libgit_error("read the index", err)
 				 : delta_look(user, index, false, &deltas, &own, err);
 	if (result == 0)
 		result = land(user, &landing, &deltas, ret_result, err);

@@ -125,7 +125,7 @@ static int print_mail(git_repository *repository, const struct mail *mail, bool 
 				       mail->subject ? mail->subject : git_commit_summary(commit),
 				       mail->subject || !body.used ? NULL : buffer_text(&body),
 				       git_commit_author(commit), &options) < 0)
-		result = libgit_trouble("make a patch", err);
+		result = libgit_error("make a patch", err);
 	if (result == 0) {
 		differ_show(stdout, text.ptr, text.size, terminal);
 		list_paths(diff, paths);

@@ -137,7 +137,7 @@ int memory_objects_begin(git_repository *repository, struct memory_objects **ret
 	if (git_odb_init_backend(&drafts->backend, GIT_ODB_BACKEND_VERSION) < 0 ||
 	    git_repository_odb(&odb, repository) < 0) {
 		free(drafts);
-		return libgit_trouble("open the objects of the repository", err);
+		return libgit_error("open the objects of the repository", err);
 	}
 	drafts->backend.read = read_all;
 	drafts->backend.read_header = read_head;
@@ -145,7 +145,7 @@ int memory_objects_begin(git_repository *repository, struct memory_objects **ret
 	drafts->backend.exists = has;
 	drafts->backend.free = drop;
 	if (git_odb_add_backend(odb, &drafts->backend, FIRST) < 0) {
-		result = libgit_trouble("open the objects of the repository", err);
+		result = libgit_error("open the objects of the repository", err);
 		free(drafts);
 	} else {
 		*ret_drafts = drafts;
@@ -164,14 +164,14 @@ int memory_objects_keep(struct memory_objects *drafts, git_repository *repositor
 	git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, sync ? 1 : 0);
 	if (git_repository_item_path(&path, repository, GIT_REPOSITORY_ITEM_OBJECTS) < 0 ||
 	    git_odb_open(&disk, path.ptr) < 0)
-		result = libgit_trouble("open the objects of the repository", err);
+		result = libgit_error("open the objects of the repository", err);
 	for (size_t i = 0; i < drafts->count && result == 0; i++) {
 		const struct draft *draft = &drafts->items[i];
 		git_oid id;
 
 		fault_point();
 		if (git_odb_write(&id, disk, draft->bytes, draft->size, draft->type) < 0)
-			result = libgit_trouble("write an object into the repository", err);
+			result = libgit_error("write an object into the repository", err);
 	}
 	git_odb_free(disk);
 	git_buf_dispose(&path);

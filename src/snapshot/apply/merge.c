@@ -214,7 +214,7 @@ static int list_conflicts(git_repository *repository, git_index *merged, struct 
 	int result;
 
 	if (git_index_conflict_iterator_new(&iterator, merged) < 0)
-		return libgit_trouble("read what is in conflict", err);
+		return libgit_error("read what is in conflict", err);
 	while ((result = git_index_conflict_next(&base, &ours, &theirs, iterator)) == 0) {
 		AUTO_BUFFER struct buffer words = BUFFER_INIT(WORDS);
 
@@ -225,7 +225,7 @@ static int list_conflicts(git_repository *repository, git_index *merged, struct 
 		list_add(&merge->words, buffer_text(&words));
 	}
 	git_index_conflict_iterator_free(iterator);
-	return result == GIT_ITEROVER ? 0 : libgit_trouble("read what is in conflict", err);
+	return result == GIT_ITEROVER ? 0 : libgit_error("read what is in conflict", err);
 }
 
 /* ---- merging ---- */
@@ -242,12 +242,12 @@ static int merge_both(git_repository *repository, const git_oid *ours, const git
 	if (git_commit_lookup(&left, repository, ours) < 0 ||
 	    git_commit_lookup(&right, repository, theirs) < 0 ||
 	    git_merge_commits(&merged, repository, left, right, &options) < 0)
-		libgit_trouble("merge", err);
+		libgit_error("merge", err);
 	else if (git_index_has_conflicts(merged)) {
 		merge->kind = MERGE_CONFLICT;
 		result = list_conflicts(repository, merged, merge, err);
 	} else if (git_index_write_tree_to(&merge->tree, merged, repository) < 0) {
-		libgit_trouble("write the merged tree", err);
+		libgit_error("write the merged tree", err);
 	} else {
 		merge->kind = MERGE_TRUE;
 		result = 0;
@@ -288,7 +288,7 @@ int merge_try(git_repository *repository, const git_oid *ours, const git_oid *th
 	if (found == GIT_ENOTFOUND)
 		return error_set(err, "the loop's branch and yours have no commit in common");
 	if (found < 0)
-		return libgit_trouble("find the commit that both branches began with", err);
+		return libgit_error("find the commit that both branches began with", err);
 	if (git_oid_equal(&base, theirs)) {
 		merge->kind = MERGE_NOTHING;
 		return libgit_tree(repository, ours, &merge->tree, err);

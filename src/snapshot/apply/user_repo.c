@@ -46,7 +46,7 @@ int user_repo_head(struct user_repo *user, struct error *err)
 	int detached = git_repository_head_detached(user->repository);
 
 	if (git_reference_lookup(&head, user->repository, "HEAD") < 0)
-		return libgit_trouble("read HEAD", err);
+		return libgit_error("read HEAD", err);
 	free(user->branch);
 	user->branch = NULL;
 	if (!detached && git_reference_symbolic_target(head))
@@ -54,21 +54,21 @@ int user_repo_head(struct user_repo *user, struct error *err)
 	git_reference_free(head);
 	user->unborn = git_repository_head_unborn(user->repository) == 1;
 	if (!user->unborn && git_reference_name_to_id(&user->head, user->repository, "HEAD") < 0)
-		return libgit_trouble("read HEAD", err);
+		return libgit_error("read HEAD", err);
 	return 0;
 }
 
 int user_repo_open(struct user_repo *user, const char *project, const char *also, struct error *err)
 {
 	*user = (struct user_repo){ .work_fd = -1, .git_fd = -1, .lock = -1 };
-	libgit_begin();
+	libgit_init();
 	if (git_repository_open_ext(&user->repository, project, 0, NULL) < 0) {
 		if (git_error_last() && git_error_last()->klass == GIT_ERROR_REPOSITORY &&
 		    strstr(git_error_last()->message, "could not find"))
 			return error_with(err, ERROR_NOT_FOUND,
 					  "'%s' is in no git repository (git init makes one)",
 					  project);
-		return libgit_trouble("open the git repository", err);
+		return libgit_error("open the git repository", err);
 	}
 	if (git_repository_is_bare(user->repository))
 		return error_set(err, "the git repository of '%s' is bare: it has no work tree",
@@ -260,7 +260,7 @@ int user_repo_identity(const struct user_repo *user, git_signature **ret_signatu
 		return error_set(err, "a commit needs your name and address: git config --global "
 				      "user.name NAME; git config --global user.email ADDRESS");
 	if (git_signature_now(ret_signature, name, mail) < 0)
-		return libgit_trouble("make a signature", err);
+		return libgit_error("make a signature", err);
 	return 0;
 }
 

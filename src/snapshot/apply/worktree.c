@@ -96,7 +96,7 @@ static int fill(const char *work, const git_oid *commit, const char *loop, struc
 				  ? -1
 				  : 0;
 	if (outcome == 0 && git_repository_index(&index, user.repository) < 0)
-		outcome = libgit_trouble("make an index", err);
+		outcome = libgit_error("make an index", err);
 	if (outcome == 0)
 		outcome = delta_look(&user, index, false, &deltas, &own, err);
 	if (outcome == 0 && own.count)
@@ -200,7 +200,7 @@ static int commit(struct user_repo *user, const git_oid *tree_id, const char *me
 		result = git_commit_create(ret_id, user->repository, NULL, who, who, NULL, message,
 					   tree, 1, (const git_commit *[]){ parent });
 	if (result < 0)
-		libgit_trouble("make a commit", err);
+		libgit_error("make a commit", err);
 	git_signature_free(who);
 	git_tree_free(tree);
 	git_commit_free(parent);
@@ -218,7 +218,7 @@ static int move(struct user_repo *user, const git_oid *id, const char *log, stru
 					       &user->head, log);
 	git_reference_free(moved);
 	fault_point();
-	return result < 0 ? libgit_trouble("move the loop's branch", err) : 0;
+	return result < 0 ? libgit_error("move the loop's branch", err) : 0;
 }
 
 /* What the agent left is checked as what it committed is. */
@@ -230,7 +230,7 @@ static int check(const struct user_repo *user, const git_oid *tree, const git_oi
 	int result = -1;
 
 	if (git_repository_odb(&vet.objects, user->repository) < 0)
-		return libgit_trouble("open the objects", err);
+		return libgit_error("open the objects", err);
 	vet_learn(&vet, before);
 	result = vet_tree(&vet, tree, &why);
 	if (result < 0)
@@ -369,7 +369,7 @@ static int drop_refs(const struct user_repo *user, const char *loop, bool force,
 	int result = 0;
 
 	if (git_reference_list(&names, user->repository) < 0)
-		return libgit_trouble("list the branches", err);
+		return libgit_error("list the branches", err);
 	for (size_t i = 0; i < names.count && result == 0; i++) {
 		git_oid tip;
 
@@ -382,7 +382,7 @@ static int drop_refs(const struct user_repo *user, const char *loop, bool force,
 		}
 		fault_point();
 		if (git_reference_remove(user->repository, names.strings[i]) < 0)
-			result = libgit_trouble("remove the loop's branch", err);
+			result = libgit_error("remove the loop's branch", err);
 		gone++;
 	}
 	git_strarray_dispose(&names);

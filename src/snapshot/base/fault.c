@@ -1,4 +1,4 @@
-/* Fault points: see fault.h. */
+/* Fault points for tests. */
 #include "snapshot/base/fault.h"
 
 #include <signal.h>

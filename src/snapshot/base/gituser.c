@@ -1,4 +1,4 @@
-/* The user's own settings: see gituser.h. */
+/* The user's global git configuration. */
 #include "snapshot/base/gituser.h"
 
 #include "util/mem.h"
@@ -38,7 +38,7 @@ char *gituser_path(const char *value, const char *base)
 					    : path_absolute(value, base);
 }
 
-/* Conditions of includes are judged for this repository (NULL: none). */
+/* repository: for conditional includes, or NULL. */
 static git_config *read_own(git_repository *repository)
 {
 	AUTO_FREE char *home = gituser_home();
@@ -53,9 +53,9 @@ static git_config *read_own(git_repository *repository)
 	git_config *config = NULL;
 
 	git_config_new(&config);
-	/* While they are read, and no longer, "~" in an include means the home. */
+	/* "~" in an include means the home, but only while these files are read. */
 	git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, GIT_CONFIG_LEVEL_GLOBAL, home);
-	/* One that is malformed says nothing; git would complain of it. */
+	/* A malformed file is skipped; git itself reports it. */
 	for (size_t i = 0; config && i < sizeof files / sizeof *files; i++)
 		if (access(files[i].path, R_OK) == 0)
 			git_config_add_file_ondisk(config, files[i].path, files[i].level,

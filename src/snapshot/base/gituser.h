@@ -1,20 +1,27 @@
-/* The user's own settings of git, which hold for all their repositories: where they are, and what they say. */
+/* The user's global git configuration: where its files are, and the values in them. */
 #ifndef SNAPSHOT_BASE_GITUSER_H
 #define SNAPSHOT_BASE_GITUSER_H
 
 #include <git2.h>
 
-/* Where they are: $HOME, if it is this user's. The caller frees. */
+/*
+ * Returns $HOME if this user owns it, otherwise the home in the user database. The caller frees it.
+ */
 char *gituser_home(void);
 
-/* A file of theirs that is not in the home itself ("git/ignore"). The caller frees. */
+/* Returns the path of a file in $XDG_CONFIG_HOME, such as "git/ignore". The caller frees it. */
 char *gituser_file(const char *home, const char *name);
 
-/* A path as a setting names it: "~/x" is in the home, others begin at a folder. The caller frees. */
+/*
+ * Resolves a path from a setting: "~/x" is relative to the home, others to `base`. The caller frees
+ * it.
+ */
 char *gituser_path(const char *value, const char *base);
 
-/* A setting as git finds it: in the repository (NULL: none), or else in these and in the machine's. The caller frees. NULL:
- * nobody has said so. */
+/*
+ * Looks a setting up as git does: in the repository (or NULL), then in the user's and the system's
+ * configuration. The caller frees it. Returns NULL if it is not set.
+ */
 char *gituser_setting(git_repository *repository, const char *key);
 
 #endif

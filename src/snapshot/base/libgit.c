@@ -1,9 +1,9 @@
-/* libgit2: see libgit.h. */
+/* How this program uses libgit2. */
 #include "snapshot/base/libgit.h"
 
 #include <stddef.h>
 
-void libgit_begin(void)
+void libgit_init(void)
 {
 	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_XDG,
 				      GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_PROGRAMDATA };
@@ -19,10 +19,10 @@ const char *libgit_reason(void)
 {
 	const git_error *last = git_error_last();
 
-	return last ? last->message : "no reason was given";
+	return last ? last->message : "no reason given";
 }
 
-int libgit_trouble(const char *what, struct error *err)
+int libgit_error(const char *what, struct error *err)
 {
 	return error_set(err, "%s: %s", what, libgit_reason());
 }
@@ -37,7 +37,7 @@ int libgit_tree(git_repository *repository, const git_oid *commit, git_oid *ret_
 		return 0;
 	}
 	if (git_commit_lookup(&object, repository, commit) < 0)
-		return libgit_trouble("read a commit", err);
+		return libgit_error("read a commit", err);
 	*ret_tree = *git_commit_tree_id(object);
 	git_commit_free(object);
 	return 0;

@@ -1,4 +1,4 @@
-/* libgit2, as all of this program uses it. */
+/* How this program uses libgit2. */
 #ifndef SNAPSHOT_BASE_LIBGIT_H
 #define SNAPSHOT_BASE_LIBGIT_H
 
@@ -6,17 +6,22 @@
 
 #include <git2.h>
 
-/* Begins with it: nothing is ever read as configuration but what it is given, and each object that is read is compared with
- * its name. */
-void libgit_begin(void);
+/*
+ * Initializes the library: no configuration is read that is not passed explicitly, and every object
+ * is verified against its id when it is read.
+ */
+void libgit_init(void);
 
-/* What it said last. */
+/* Returns the library's last error message. */
 const char *libgit_reason(void);
 
-/* The same as the reason of a failure: returns -1. */
-int libgit_trouble(const char *what, struct error *err);
+/* Sets err to "what: last error message" and returns -1. */
+int libgit_error(const char *what, struct error *err);
 
-/* The tree of a commit; of a zero id, which is none: a zero id. Returns 0, or -1 with err set. */
+/*
+ * Looks up the tree of a commit. The zero id, which stands for no commit, gives the zero id.
+ * Returns 0, or -1 with err set.
+ */
 int libgit_tree(git_repository *repository, const git_oid *commit, git_oid *ret_tree,
 		struct error *err);
 

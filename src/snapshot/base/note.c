@@ -1,4 +1,4 @@
-/* Notes: see note.h. */
+/* Small state files. */
 #include "snapshot/base/note.h"
 
 #include "snapshot/base/fault.h"

@@ -1,11 +1,17 @@
-/* Small files that tell whoever comes after a crash what is under way, or what holds. */
+/*
+ * Small state files that tell a later process, after a crash, which operation was in progress or
+ * what holds.
+ */
 #ifndef SNAPSHOT_BASE_NOTE_H
 #define SNAPSHOT_BASE_NOTE_H
 
 #include <stddef.h>
 
-/* Writes one into a folder, instead of what is there: it appears as a whole, and is on the disk when this returns. The draft
- * is in `drafts`, on the same file system; nobody else may be writing it. Returns 0, or -1 with errno. */
+/*
+ * Atomically replaces a file in a folder; it is on disk when this returns. The temporary file
+ * `draft` is written in `drafts`, on the same file system; nobody else may be writing it. Returns
+ * 0, or -1 with errno set.
+ */
 int note_write(int drafts, const char *draft, int folder, const char *name, const void *bytes,
 	       size_t size);
 

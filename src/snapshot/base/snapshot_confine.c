@@ -1,4 +1,4 @@
-/* Writing to a few places only: see snapshot_confine.h. */
+/* Landlock confinement. */
 #include "snapshot/base/snapshot_confine.h"
 
 #include "util/fd.h"
@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Newer than the headers of Debian 12. */
+/* Missing from the headers of Debian 12. */
 #define RIGHT_TRUNCATE (UINT64_C(1) << 14)
-#define NETWORK_ALL    UINT64_C(3) /* bind and connect of TCP */
+#define NETWORK_ALL    UINT64_C(3) /* TCP bind and connect */
 
 enum { ABI_REFER = 2, ABI_TRUNCATE = 3, ABI_NETWORK = 4 };
 
@@ -36,14 +36,14 @@ int snapshot_confine_writes(const char *const *places, struct error *err)
 {
 	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0,
 			       LANDLOCK_CREATE_RULESET_VERSION);
-	/* All that there is, but for reading. */
+	/* Every right except reading and executing. */
 	uint64_t writing = ((LANDLOCK_ACCESS_FS_REFER << 1) - 1) &
 			   ~(uint64_t)(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_FILE |
 				       LANDLOCK_ACCESS_FS_READ_DIR);
 	struct attributes handled;
 	AUTO_FD ruleset = -1;
 
-	if (abi < ABI_REFER) /* without it nothing could be moved between folders */
+	if (abi < ABI_REFER) /* older kernels refuse every rename between folders */
 		return 0;
 	writing |= abi >= ABI_TRUNCATE ? RIGHT_TRUNCATE : 0;
 	handled = (struct attributes){ .files = writing | LANDLOCK_ACCESS_FS_EXECUTE,
@@ -51,7 +51,7 @@ int snapshot_confine_writes(const char *const *places, struct error *err)
 	ruleset = (int)syscall(SYS_landlock_create_ruleset, &handled,
 			       abi >= ABI_NETWORK ? sizeof handled : sizeof handled.files, 0);
 	if (ruleset < 0)
-		return error_sys(err, "Landlock: make a ruleset");
+		return error_sys(err, "Landlock: create a ruleset");
 	for (; *places; places++)
 		if (allow(ruleset, *places, writing, err) < 0)
 			return -1;

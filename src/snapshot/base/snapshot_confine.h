@@ -1,14 +1,18 @@
 /*
- * What this program can do at worst. It reads what an agent has written, with a library of a hundred thousand lines; so
- * from the first byte on it can write to the repository alone, or to the few other places that are its work, start no
- * program, and reach no network. On kernels without Landlock only the rest of the program's care remains.
+ * Confines this program with Landlock. It parses data that an agent has written, using a library of
+ * a hundred thousand lines; so before it reads the first byte, it gives up writing anywhere but to
+ * the repository and the few other folders that its task needs, starting programs, and TCP. On
+ * kernels without Landlock there is no such confinement.
  */
 #ifndef SNAPSHOT_BASE_SNAPSHOT_CONFINE_H
 #define SNAPSHOT_BASE_SNAPSHOT_CONFINE_H
 
 #include "util/error.h"
 
-/* places: folders, ended by NULL. For this thread and those that it starts. Returns 0, or -1 with err set. */
+/*
+ * Confines this thread and the threads it starts. places: the writable folders, terminated by NULL.
+ * Returns 0, or -1 with err set.
+ */
 int snapshot_confine_writes(const char *const *places, struct error *err);
 
 #endif

@@ -364,7 +364,7 @@ void borrow_sign(struct borrow *borrow)
 	AUTO_FREE char *address = mem_format("%s@localhost", login);
 	git_repository *repository = NULL;
 
-	libgit_begin();
+	libgit_init();
 	git_repository_open(&repository, borrow->git); /* without it their own settings are left */
 
 	AUTO_FREE char *name = gituser_setting(repository, "user.name");

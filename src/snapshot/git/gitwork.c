@@ -78,7 +78,7 @@ static int import(const struct gitwork *work, struct borrow *borrow, struct json
 	if (make_folder(packs, err) < 0 || make_folder(refs, err) < 0 ||
 	    snapshot_confine_writes(places, err) < 0)
 		return -1;
-	libgit_begin();
+	libgit_init();
 	limit_self();
 	return import_run(borrow, &work->import, json, err);
 }

@@ -43,7 +43,7 @@ struct import {
 	const struct borrow *borrow;
 	struct object_source source;
 	git_odb *user;
-	struct checkpoint_repo depot; /* the user's repository, as the pack knows it */
+	struct checkpoint_repo repo; /* the user's repository, as the pack knows it */
 	struct pack *pack;
 	struct publish publish;
 	struct tip *tips;
@@ -329,7 +329,7 @@ static int take_tips(struct import *import, struct error *err)
 	while (again) {
 		again = false;
 		pack_free(import->pack);
-		import->pack = pack_new(&import->depot, false, draft);
+		import->pack = pack_new(&import->repo, false, draft);
 		seen_release(&import->seen);
 		import->bytes = 0;
 		for (size_t i = 0; i < import->tip_count && !again; i++) {
@@ -525,8 +525,8 @@ static int perform(struct import *import, const struct refs *base, int git, stru
 		return 0;
 	import_clean(import->publish.common, import->options->loop);
 	if (git_odb_open(&import->user, objects) < 0)
-		return libgit_trouble("open the repository", err);
-	import->depot = (struct checkpoint_repo){
+		return libgit_error("open the repository", err);
+	import->repo = (struct checkpoint_repo){
 		.path = import->borrow->common, .folder = -1, .lock = -1, .odb = import->user
 	};
 	if (gather(import, git, base, err) < 0 || take_tips(import, err) < 0)

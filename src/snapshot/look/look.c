@@ -78,17 +78,17 @@ static void gather_rules(const char *project, struct look *look)
 	ignore_rules_ready(look->rules);
 }
 
-static int read_rules(struct checkpoint_repo *depot, const struct look_options *options,
+static int read_rules(struct checkpoint_repo *repo, const struct look_options *options,
 		      struct look *look, struct error *err)
 {
 	AUTO_FREE char *name = path_join("rules", options->loop);
-	AUTO_FD fd = openat(depot->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD fd = openat(repo->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(IGNORE_RULES_BYTES);
 
 	if (options->ignored)
 		return 0;
 	if (fd < 0 && errno == ENOENT) {
-		if (checkpoint_repo_git(depot, err) < 0)
+		if (checkpoint_repo_git(repo, err) < 0)
 			return -1;
 		gather_rules(options->project, look);
 		look->walk.collect = look->rules != NULL;
@@ -103,11 +103,11 @@ static int read_rules(struct checkpoint_repo *depot, const struct look_options *
 }
 
 /* The first look decides for all that follow. */
-static int write_rules(struct checkpoint_repo *depot, const char *loop, struct look *look,
+static int write_rules(struct checkpoint_repo *repo, const char *loop, struct look *look,
 		       struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(IGNORE_RULES_BYTES);
-	AUTO_FD folder = openat(depot->folder, "rules", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD folder = openat(repo->folder, "rules", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 	if (look->rules) {
 		ignore_rules_settle(look->rules);
@@ -120,7 +120,7 @@ static int write_rules(struct checkpoint_repo *depot, const char *loop, struct l
 				 IGNORE_RULES_BYTES >> 20);
 	if (look->rules)
 		sha256_hex(buffer_text(&bytes), bytes.used, look->rules_hash);
-	return checkpoint_repo_write(depot, folder, loop, buffer_text(&bytes), bytes.used, err);
+	return checkpoint_repo_write(repo, folder, loop, buffer_text(&bytes), bytes.used, err);
 }
 
 /* ---- looking ---- */
@@ -147,7 +147,7 @@ static int write_root(struct look *look, struct error *err)
 	return pack_add(look->pack, GIT_OBJECT_TREE, tree.data, tree.used, look->tree.id, err);
 }
 
-int look_take(struct checkpoint_repo *depot, const struct look_options *options, struct look *look,
+int look_take(struct checkpoint_repo *repo, const struct look_options *options, struct look *look,
 	      struct error *err)
 {
 	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -157,14 +157,14 @@ int look_take(struct checkpoint_repo *depot, const struct look_options *options,
 	*look = (struct look){ .rules_hash = "-" };
 	if (project < 0)
 		return error_sys(err, "open the project '%s'", options->project);
-	if (read_rules(depot, options, look, err) < 0)
+	if (read_rules(repo, options, look, err) < 0)
 		return -1;
 	first = look->walk.collect || look->notice;
-	look->pack = pack_new(depot, false, NULL);
+	look->pack = pack_new(repo, false, NULL);
 	look->walk.project = project;
 	look->walk.rules = look->rules;
 	look->walk.content = (struct content){ .pack = look->pack, .live = options->live };
-	if (cache_read(depot->folder, &look->cache)) {
+	if (cache_read(repo->folder, &look->cache)) {
 		look->walk.known = &look->cache.root;
 		look->ahead = ahead_start(project, &look->cache.root);
 		look->walk.same_rules = !first && strcmp(look->cache.rules, look->rules_hash) == 0;
@@ -173,16 +173,16 @@ int look_take(struct checkpoint_repo *depot, const struct look_options *options,
 	ahead_stop(look->ahead);
 	if (result < 0 || write_root(look, err) < 0)
 		return -1;
-	return first ? write_rules(depot, options->loop, look, err) : 0;
+	return first ? write_rules(repo, options->loop, look, err) : 0;
 }
 
-int look_finish(struct checkpoint_repo *depot, struct look *look, struct error *err)
+int look_finish(struct checkpoint_repo *repo, struct look *look, struct error *err)
 {
 	if (pack_finish(look->pack, err) < 0)
 		return -1;
 	/* What it says is in the repository must be there. */
 	return look->walk.changed || !look->walk.same_rules
-		       ? cache_write(depot->folder, look->rules_hash, &look->walk.root, err)
+		       ? cache_write(repo->folder, look->rules_hash, &look->walk.root, err)
 		       : 0;
 }
 

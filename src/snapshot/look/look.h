@@ -33,9 +33,9 @@ void look_add_users(struct ignore_rules *rules);
 
 /* Looks; the lock is held. Objects are there when look_finish() has returned. Both return 0, or -1 with err
  * set; the caller releases in any case. */
-int look_take(struct checkpoint_repo *depot, const struct look_options *options, struct look *look,
+int look_take(struct checkpoint_repo *repo, const struct look_options *options, struct look *look,
 	      struct error *err);
-int look_finish(struct checkpoint_repo *depot, struct look *look, struct error *err);
+int look_finish(struct checkpoint_repo *repo, struct look *look, struct error *err);
 void look_release(struct look *look);
 
 #endif

@@ -29,11 +29,11 @@ static int write_commit(struct look *look, const struct checkpoint_repo_item *ch
 	return pack_add(look->pack, GIT_OBJECT_COMMIT, text.data, text.used, ret_commit->id, err);
 }
 
-int save_checkpoint(struct checkpoint_repo *depot, const struct look_options *options,
+int save_checkpoint(struct checkpoint_repo *repo, const struct look_options *options,
 		    struct look *look, const struct save_options *save,
 		    struct checkpoint_repo_item *ret_checkpoint, bool *ret_same, struct error *err)
 {
-	struct checkpoint_repo_item made = { .number = checkpoint_repo_last(depot, options->loop) +
+	struct checkpoint_repo_item made = { .number = checkpoint_repo_last(repo, options->loop) +
 						       1,
 					     .tree = look->tree,
 					     .iteration = save->iteration,
@@ -45,14 +45,14 @@ int save_checkpoint(struct checkpoint_repo *depot, const struct look_options *op
 
 	snprintf(made.kind, sizeof made.kind, "%s", save->kind);
 	*ret_same = made.number > 0 &&
-		    checkpoint_repo_read(depot, options->loop, made.number - 1, &last, err) == 0 &&
+		    checkpoint_repo_read(repo, options->loop, made.number - 1, &last, err) == 0 &&
 		    git_oid_equal(&last.tree, &look->tree);
 	if (!*ret_same && write_commit(look, &made, &made.commit, err) < 0)
 		return -1;
-	if (look_finish(depot, look, err) < 0)
+	if (look_finish(repo, look, err) < 0)
 		return -1;
 	*ret_checkpoint = *ret_same ? last : made;
 	return *ret_same ? 0
-			 : checkpoint_repo_number(depot, options->loop, made.number, &made.commit,
+			 : checkpoint_repo_number(repo, options->loop, made.number, &made.commit,
 						  err);
 }

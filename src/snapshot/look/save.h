@@ -13,7 +13,7 @@ struct save_options {
 
 /* Keeps a look that was taken as a checkpoint of its loop; one that shows what the latest checkpoint holds is
  * that checkpoint (*ret_same). Finishes the look. Returns 0, or -1 with err set. */
-int save_checkpoint(struct checkpoint_repo *depot, const struct look_options *options,
+int save_checkpoint(struct checkpoint_repo *repo, const struct look_options *options,
 		    struct look *look, const struct save_options *save,
 		    struct checkpoint_repo_item *ret_checkpoint, bool *ret_same, struct error *err);
 

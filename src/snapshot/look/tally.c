@@ -151,7 +151,7 @@ static int compare(struct comparing *at, const struct node *folder, const git_oi
 	if (memcmp(folder->id, id->id, NODE_ID) == 0)
 		return 0;
 	if (depth > NODE_DEEPEST || git_tree_lookup(&tree, at->repo->repository, id) < 0)
-		return libgit_trouble("read a checkpoint", at->err);
+		return libgit_error("read a checkpoint", at->err);
 	for (size_t i = 0; i < git_tree_entrycount(tree) && result == 0; i++) {
 		const git_tree_entry *stored = git_tree_entry_byindex(tree, i);
 		struct entry entry = { .id = git_tree_entry_id(stored),

@@ -1,4 +1,4 @@
-/* The stat cache: see cache.h. */
+/* The stat cache. */
 #include "snapshot/store/cache.h"
 
 #include "snapshot/base/fault.h"
@@ -22,21 +22,21 @@ static const char magic[8] = "RFCACHE1";
 struct header {
 	char magic[8];
 	char rules[SHA256_HEX + 3];
-	uint32_t crc; /* of all that follows */
+	uint32_t crc; /* of everything that follows */
 };
 
-/* One node, its name behind it, then (of a folder) its entries. */
+/* One node; its name follows, then the entries of a folder. */
 struct record {
 	uint64_t size, device, inode, links;
 	int64_t modified_ns, changed_ns;
-	uint32_t count; /* of entries */
+	uint32_t count; /* number of entries */
 	uint16_t mode;
-	uint16_t name; /* its length */
+	uint16_t name; /* length of the name */
 	uint8_t kind, chunked, unsure, unused;
 	unsigned char id[NODE_ID];
 };
 
-static void put(struct buffer *out, const struct node *node)
+static void write_node(struct buffer *out, const struct node *node)
 {
 	struct record record = {
 		.size = node->size,
@@ -57,7 +57,7 @@ static void put(struct buffer *out, const struct node *node)
 	buffer_add(out, &record, sizeof record);
 	buffer_add(out, node->name ? node->name : "", record.name + 1U);
 	for (size_t i = 0; i < node->count; i++)
-		put(out, &node->inner[i]);
+		write_node(out, &node->inner[i]);
 }
 
 int cache_write(int folder, const char rules[SHA256_HEX], const struct node *root,
@@ -68,7 +68,7 @@ int cache_write(int folder, const char rules[SHA256_HEX], const struct node *roo
 	struct header header = { 0 };
 
 	buffer_add(&bytes, &header, sizeof header);
-	put(&bytes, root);
+	write_node(&bytes, root);
 	memcpy(header.magic, magic, sizeof magic);
 	memcpy(header.rules, rules, SHA256_HEX);
 	header.crc = (uint32_t)crc32_z(0, (unsigned char *)bytes.data + sizeof header,
@@ -78,7 +78,7 @@ int cache_write(int folder, const char rules[SHA256_HEX], const struct node *roo
 	fd = openat(folder, DRAFT, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || buffer_overflowed(&bytes) || fd_write_all(fd, bytes.data, bytes.used) < 0 ||
 	    renameat(folder, DRAFT, folder, NAME) < 0)
-		return error_sys(err, "write down what was seen of the project");
+		return error_sys(err, "write the stat cache");
 	fault_point();
 	return 0;
 }
@@ -92,7 +92,7 @@ struct reading {
 	const char *at, *end;
 };
 
-static bool take(struct reading *from, struct node *node, int depth)
+static bool read_node(struct reading *from, struct node *node, int depth)
 {
 	struct record record;
 
@@ -122,7 +122,7 @@ static bool take(struct reading *from, struct node *node, int depth)
 		return false;
 	node->inner = record.count ? mem_zero(record.count * sizeof *node->inner) : NULL;
 	for (; node->count < record.count; node->count++)
-		if (!take(from, &node->inner[node->count], depth + 1))
+		if (!read_node(from, &node->inner[node->count], depth + 1))
 			return false;
 	return true;
 }
@@ -148,7 +148,8 @@ bool cache_read(int folder, struct cache *ret_cache)
 	    memchr(header.rules, '\0', SHA256_HEX) &&
 	    header.crc ==
 		    crc32_z(0, (const unsigned char *)from.at, (size_t)(from.end - from.at)) &&
-	    take(&from, &cache.root, 0) && from.at == from.end && cache.root.kind == NODE_FOLDER) {
+	    read_node(&from, &cache.root, 0) && from.at == from.end &&
+	    cache.root.kind == NODE_FOLDER) {
 		memcpy(cache.rules, header.rules, SHA256_HEX);
 		*ret_cache = cache;
 		return true;

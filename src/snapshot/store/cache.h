@@ -1,6 +1,6 @@
 /*
- * What the last look at a project saw: only what looks different is read again. It holds whole trees of
- * nodes, with the objects that their contents have in the repository.
+ * The stat cache: the tree of nodes that the last scan of a project saw, with the ids of the
+ * objects that hold their contents. Only files that look different since are read again.
  */
 #ifndef SNAPSHOT_STORE_CACHE_H
 #define SNAPSHOT_STORE_CACHE_H
@@ -11,16 +11,16 @@
 
 struct cache {
 	struct node root;
-	char rules[SHA256_HEX]; /* the hash of the ignore rules that it was made with */
-	char *bytes;            /* a mapped file, in which the names are */
+	char rules[SHA256_HEX]; /* hash of the ignore rules in effect */
+	char *bytes;            /* the mapped file, which holds the names */
 	size_t size;
 };
 
-/* Reads the file, if it is whole. False: nothing is known. */
+/* Reads the cache. Returns false if there is none, or it is damaged. */
 bool cache_read(int folder, struct cache *ret_cache);
 void cache_release(struct cache *cache);
 
-/* Replaces the file. Returns 0, or -1 with err set. */
+/* Replaces the cache. Returns 0, or -1 with err set. */
 int cache_write(int folder, const char rules[SHA256_HEX], const struct node *root,
 		struct error *err);
 void cache_forget(int folder);

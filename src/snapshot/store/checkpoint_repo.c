@@ -1,4 +1,4 @@
-/* The repository of checkpoints: see checkpoint_repo.h. */
+/* The checkpoint repository. */
 #include "snapshot/store/checkpoint_repo.h"
 
 #include "snapshot/base/fault.h"
@@ -26,8 +26,8 @@
 static const char config[] = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
 static const char head[] = "ref: refs/heads/none\n";
 
-/* Each step can be made again, and HEAD, which makes it a repository, comes last. */
-static int make(const char *path, struct error *err)
+/* Each step can be repeated. HEAD, which makes the folder a repository, is written last. */
+static int create(const char *path, struct error *err)
 {
 	static const char *const folders[] = { "objects/pack", "objects/info", "refs/ringfence",
 					       "rules" };
@@ -37,89 +37,86 @@ static int make(const char *path, struct error *err)
 		AUTO_FREE char *inner = path_join(path, folders[i]);
 
 		if (state_folder_make(inner, 0700) < 0)
-			return error_sys(err, "make '%s'", inner);
+			return error_sys(err, "create '%s'", inner);
 	}
 	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0 || fd_replace_file(folder, "config", config, strlen(config), 0600) < 0 ||
 	    fd_replace_file(folder, "HEAD", head, strlen(head), 0600) < 0)
-		return error_sys(err, "make the repository '%s'", path);
+		return error_sys(err, "create the checkpoint repository '%s'", path);
 	return 0;
 }
 
 static void *open_git(void *argument)
 {
-	struct checkpoint_repo *depot = argument;
+	struct checkpoint_repo *repo = argument;
 
-	libgit_begin();
-	if (git_repository_open_bare(&depot->repository, depot->path) < 0 ||
-	    git_repository_odb(&depot->odb, depot->repository) < 0)
-		snprintf(depot->trouble, sizeof depot->trouble, "%.500s", libgit_reason());
+	libgit_init();
+	if (git_repository_open_bare(&repo->repository, repo->path) < 0 ||
+	    git_repository_odb(&repo->odb, repo->repository) < 0)
+		snprintf(repo->trouble, sizeof repo->trouble, "%.500s", libgit_reason());
 	return NULL;
 }
 
-int checkpoint_repo_open(struct checkpoint_repo *depot, const char *path, const char *project,
+int checkpoint_repo_open(struct checkpoint_repo *repo, const char *path, const char *project,
 			 struct error *err)
 {
 	const char *const places[] = { path, project, NULL };
 	AUTO_FREE char *mark = path_join(path, "HEAD");
 
-	*depot = (struct checkpoint_repo){ .path = mem_dup(path), .folder = -1, .lock = -1 };
-	if (access(mark, F_OK) < 0 && make(path, err) < 0)
+	*repo = (struct checkpoint_repo){ .path = mem_dup(path), .folder = -1, .lock = -1 };
+	if (access(mark, F_OK) < 0 && create(path, err) < 0)
 		return -1;
-	depot->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (depot->folder < 0)
+	repo->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (repo->folder < 0)
 		return error_sys(err, "open '%s'", path);
 	if (snapshot_confine_writes(places, err) < 0)
 		return -1;
-	depot->opening = pthread_create(&depot->opener, NULL, open_git, depot) == 0;
-	if (!depot->opening)
-		open_git(depot);
+	repo->opening = pthread_create(&repo->opener, NULL, open_git, repo) == 0;
+	if (!repo->opening)
+		open_git(repo);
 	return 0;
 }
 
-int checkpoint_repo_git(struct checkpoint_repo *depot, struct error *err)
+int checkpoint_repo_git(struct checkpoint_repo *repo, struct error *err)
 {
-	if (depot->opening)
-		pthread_join(depot->opener, NULL);
-	depot->opening = false;
-	return depot->odb
-		       ? 0
-		       : error_set(err, "open the repository of checkpoints: %s", depot->trouble);
+	if (repo->opening)
+		pthread_join(repo->opener, NULL);
+	repo->opening = false;
+	return repo->odb ? 0 : error_set(err, "open the checkpoint repository: %s", repo->trouble);
 }
 
-void checkpoint_repo_close(struct checkpoint_repo *depot)
+void checkpoint_repo_close(struct checkpoint_repo *repo)
 {
 	struct error ignored;
 
-	if (depot->opening)
-		checkpoint_repo_git(depot, &ignored);
-	git_odb_free(depot->odb);
-	git_repository_free(depot->repository);
-	fd_close(&depot->lock);
-	fd_close(&depot->folder);
-	free(depot->path);
-	*depot = (struct checkpoint_repo){ .folder = -1, .lock = -1 };
+	if (repo->opening)
+		checkpoint_repo_git(repo, &ignored);
+	git_odb_free(repo->odb);
+	git_repository_free(repo->repository);
+	fd_close(&repo->lock);
+	fd_close(&repo->folder);
+	free(repo->path);
+	*repo = (struct checkpoint_repo){ .folder = -1, .lock = -1 };
 }
 
-int checkpoint_repo_lock(struct checkpoint_repo *depot, struct error *err)
+int checkpoint_repo_lock(struct checkpoint_repo *repo, struct error *err)
 {
 	int result;
 
-	depot->lock = openat(depot->folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
-			     0600);
+	repo->lock = openat(repo->folder, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	do
-		result = depot->lock < 0 ? -1 : flock(depot->lock, LOCK_EX);
-	while (result < 0 && depot->lock >= 0 && errno == EINTR);
-	return result < 0 ? error_sys(err, "lock the checkpoints in '%s'", depot->path) : 0;
+		result = repo->lock < 0 ? -1 : flock(repo->lock, LOCK_EX);
+	while (result < 0 && repo->lock >= 0 && errno == EINTR);
+	return result < 0 ? error_sys(err, "lock the checkpoints in '%s'", repo->path) : 0;
 }
 
-int checkpoint_repo_check_room(const struct checkpoint_repo *depot, struct error *err)
+int checkpoint_repo_check_room(const struct checkpoint_repo *repo, struct error *err)
 {
 	static const uint64_t reserve = UINT64_C(512) << 20;
 	struct statvfs disk;
 
-	if (fstatvfs(depot->folder, &disk) < 0)
-		return error_sys(err, "look at the disk of '%s'", depot->path);
+	if (fstatvfs(repo->folder, &disk) < 0)
+		return error_sys(err, "check the free disk space of '%s'", repo->path);
 
 	uint64_t free_bytes = (uint64_t)disk.f_bavail * disk.f_frsize;
 	uint64_t hundredth = (uint64_t)disk.f_blocks * disk.f_frsize / 100;
@@ -127,53 +124,52 @@ int checkpoint_repo_check_room(const struct checkpoint_repo *depot, struct error
 
 	if (free_bytes >= least)
 		return 0;
-	return error_set(
-		err,
-		"the disk of '%s' is nearly full: %llu MiB are left, and a checkpoint is only "
-		"begun with %llu (ringfence clean, or make room)",
-		depot->path, (unsigned long long)(free_bytes >> 20),
-		(unsigned long long)(least >> 20));
+	return error_set(err,
+			 "the disk of '%s' is nearly full: %llu MiB left, and a checkpoint "
+			 "begun with %llu (ringfence clean, or create room)",
+			 repo->path, (unsigned long long)(free_bytes >> 20),
+			 (unsigned long long)(least >> 20));
 }
 
 /* ---- checkpoints ---- */
 
-static int64_t field(const char *message, const char *name)
+static int64_t parse_field(const char *message, const char *name)
 {
 	const char *at = strstr(message, name);
 
 	return at ? strtoll(at + strlen(name), NULL, 10) : 0;
 }
 
-int checkpoint_repo_read_commit(struct checkpoint_repo *depot, const git_oid *commit,
+int checkpoint_repo_read_commit(struct checkpoint_repo *repo, const git_oid *commit,
 				struct checkpoint_repo_item *ret_checkpoint, struct error *err)
 {
 	struct checkpoint_repo_item found = { .commit = *commit };
 	git_commit *object = NULL;
 	const char *message;
 
-	if (checkpoint_repo_git(depot, err) < 0)
+	if (checkpoint_repo_git(repo, err) < 0)
 		return -1;
-	if (git_commit_lookup(&object, depot->repository, commit) < 0)
-		return libgit_trouble("read a checkpoint", err);
+	if (git_commit_lookup(&object, repo->repository, commit) < 0)
+		return libgit_error("read a checkpoint", err);
 	message = git_commit_message(object);
 	found.tree = *git_commit_tree_id(object);
 	if (sscanf(message, "kind: %15[a-z]", found.kind) != 1)
 		found.kind[0] = '\0';
-	found.iteration = field(message, "\niteration: ");
-	found.at_ms = field(message, "\nat_ms: ");
-	found.files = (uint64_t)field(message, "\nfiles: ");
-	found.bytes = (uint64_t)field(message, "\nbytes: ");
-	found.skipped = (uint64_t)field(message, "\nskipped: ");
+	found.iteration = parse_field(message, "\niteration: ");
+	found.at_ms = parse_field(message, "\nat_ms: ");
+	found.files = (uint64_t)parse_field(message, "\nfiles: ");
+	found.bytes = (uint64_t)parse_field(message, "\nbytes: ");
+	found.skipped = (uint64_t)parse_field(message, "\nskipped: ");
 	git_commit_free(object);
 	*ret_checkpoint = found;
 	return 0;
 }
 
-static int read_ref(struct checkpoint_repo *depot, const char *loop, int64_t number,
+static int read_ref(struct checkpoint_repo *repo, const char *loop, int64_t number,
 		    git_oid *ret_commit)
 {
 	AUTO_FREE char *name = mem_format("refs/ringfence/%s/%lld", loop, (long long)number);
-	AUTO_FD fd = openat(depot->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD fd = openat(repo->folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	char text[GIT_OID_HEXSZ + 1] = "";
 
 	if (fd < 0 || read(fd, text, GIT_OID_HEXSZ) != GIT_OID_HEXSZ)
@@ -181,16 +177,16 @@ static int read_ref(struct checkpoint_repo *depot, const char *loop, int64_t num
 	return git_oid_fromstr(ret_commit, text);
 }
 
-int checkpoint_repo_read(struct checkpoint_repo *depot, const char *loop, int64_t number,
+int checkpoint_repo_read(struct checkpoint_repo *repo, const char *loop, int64_t number,
 			 struct checkpoint_repo_item *ret_checkpoint, struct error *err)
 {
 	git_oid commit;
 
-	if (read_ref(depot, loop, number, &commit) < 0)
-		return error_set(err,
-				 "there is no checkpoint %lld (ringfence checkpoints lists them)",
-				 (long long)number);
-	if (checkpoint_repo_read_commit(depot, &commit, ret_checkpoint, err) < 0)
+	if (read_ref(repo, loop, number, &commit) < 0)
+		return error_set(
+			err, "there is no checkpoint %lld (list them with: ringfence checkpoints)",
+			(long long)number);
+	if (checkpoint_repo_read_commit(repo, &commit, ret_checkpoint, err) < 0)
 		return -1;
 	ret_checkpoint->number = number;
 	return 0;
@@ -204,11 +200,11 @@ static int by_number(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* The numbers that there are, sorted. The caller frees them. */
-static size_t list_numbers(const struct checkpoint_repo *depot, const char *loop,
+/* Lists the existing numbers in ascending order. The caller frees them. */
+static size_t list_numbers(const struct checkpoint_repo *repo, const char *loop,
 			   int64_t **ret_numbers)
 {
-	AUTO_FREE char *path = mem_format("%s/refs/ringfence/%s", depot->path, loop);
+	AUTO_FREE char *path = mem_format("%s/refs/ringfence/%s", repo->path, loop);
 	DIR *folder = opendir(path);
 	int64_t *numbers = NULL;
 	size_t count = 0;
@@ -230,35 +226,35 @@ static size_t list_numbers(const struct checkpoint_repo *depot, const char *loop
 	return count;
 }
 
-int checkpoint_repo_each(struct checkpoint_repo *depot, const char *loop, checkpoint_repo_fn *look,
+int checkpoint_repo_each(struct checkpoint_repo *repo, const char *loop, checkpoint_repo_fn *look,
 			 void *context, struct error *err)
 {
 	AUTO_FREE int64_t *numbers = NULL;
-	size_t count = list_numbers(depot, loop, &numbers);
+	size_t count = list_numbers(repo, loop, &numbers);
 	int result = 0;
 
 	for (size_t i = 0; i < count && result == 0; i++) {
 		struct checkpoint_repo_item checkpoint;
 
-		result = checkpoint_repo_read(depot, loop, numbers[i], &checkpoint, err);
+		result = checkpoint_repo_read(repo, loop, numbers[i], &checkpoint, err);
 		if (result == 0)
 			result = look(context, &checkpoint, err);
 	}
 	return result;
 }
 
-int64_t checkpoint_repo_last(const struct checkpoint_repo *depot, const char *loop)
+int64_t checkpoint_repo_last(const struct checkpoint_repo *repo, const char *loop)
 {
 	AUTO_FREE int64_t *numbers = NULL;
-	size_t count = list_numbers(depot, loop, &numbers);
+	size_t count = list_numbers(repo, loop, &numbers);
 
 	return count ? numbers[count - 1] : -1;
 }
 
-int checkpoint_repo_number(struct checkpoint_repo *depot, const char *loop, int64_t number,
+int checkpoint_repo_number(struct checkpoint_repo *repo, const char *loop, int64_t number,
 			   const git_oid *commit, struct error *err)
 {
-	AUTO_FREE char *path = mem_format("%s/refs/ringfence/%s", depot->path, loop);
+	AUTO_FREE char *path = mem_format("%s/refs/ringfence/%s", repo->path, loop);
 	AUTO_FREE char *name = mem_format("%lld", (long long)number);
 	char text[GIT_OID_HEXSZ + 2];
 	AUTO_FD folder = -1;
@@ -268,21 +264,21 @@ int checkpoint_repo_number(struct checkpoint_repo *depot, const char *loop, int6
 	text[GIT_OID_HEXSZ + 1] = '\0';
 	if (state_folder_make(path, 0700) < 0 ||
 	    (folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-		return error_sys(err, "make '%s'", path);
-	return checkpoint_repo_write(depot, folder, name, text, strlen(text), err);
+		return error_sys(err, "create '%s'", path);
+	return checkpoint_repo_write(repo, folder, name, text, strlen(text), err);
 }
 
-int checkpoint_repo_write(struct checkpoint_repo *depot, int folder, const char *name,
+int checkpoint_repo_write(struct checkpoint_repo *repo, int folder, const char *name,
 			  const char *bytes, size_t size, struct error *err)
 {
-	return note_write(depot->folder, "draft", folder, name, bytes, size) < 0
-		       ? error_sys(err, "write '%s' of the checkpoints", name)
+	return note_write(repo->folder, "draft", folder, name, bytes, size) < 0
+		       ? error_sys(err, "write '%s' in the checkpoint repository", name)
 		       : 0;
 }
 
-/* ---- what a checkpoint holds ---- */
+/* ---- contents of a checkpoint ---- */
 
-int checkpoint_repo_parts(struct checkpoint_repo *depot, const git_oid *tree, git_tree **ret_files,
+int checkpoint_repo_parts(struct checkpoint_repo *repo, const git_oid *tree, git_tree **ret_files,
 			  git_blob **ret_manifest, struct error *err)
 {
 	git_tree *root = NULL;
@@ -292,18 +288,18 @@ int checkpoint_repo_parts(struct checkpoint_repo *depot, const git_oid *tree, gi
 	const git_tree_entry *second = NULL;
 	int result = -1;
 
-	if (checkpoint_repo_git(depot, err) < 0)
+	if (checkpoint_repo_git(repo, err) < 0)
 		return -1;
-	if (git_tree_lookup(&root, depot->repository, tree) == 0) {
+	if (git_tree_lookup(&root, repo->repository, tree) == 0) {
 		first = git_tree_entry_byname(root, "files");
 		second = git_tree_entry_byname(root, "manifest");
 	}
 	if (first && second &&
-	    git_tree_lookup(&files, depot->repository, git_tree_entry_id(first)) == 0 &&
-	    git_blob_lookup(&manifest, depot->repository, git_tree_entry_id(second)) == 0)
+	    git_tree_lookup(&files, repo->repository, git_tree_entry_id(first)) == 0 &&
+	    git_blob_lookup(&manifest, repo->repository, git_tree_entry_id(second)) == 0)
 		result = 0;
 	else
-		libgit_trouble("read a checkpoint", err);
+		libgit_error("read a checkpoint", err);
 	git_tree_free(root);
 	if (result < 0 || !ret_files) {
 		git_tree_free(files);
@@ -320,17 +316,17 @@ int checkpoint_repo_parts(struct checkpoint_repo *depot, const git_oid *tree, gi
 	return result;
 }
 
-/* How long a file in pieces is. */
-static int read_size(struct checkpoint_repo *depot, const git_oid *id, uint64_t *ret_size)
+/* Reads the size of a chunked file. */
+static int read_size(struct checkpoint_repo *repo, const git_oid *id, uint64_t *ret_size)
 {
 	git_tree *tree = NULL;
 	git_blob *blob = NULL;
 	const git_tree_entry *entry = NULL;
 	int result = -1;
 
-	if (git_tree_lookup(&tree, depot->repository, id) == 0)
+	if (git_tree_lookup(&tree, repo->repository, id) == 0)
 		entry = git_tree_entry_byname(tree, "size");
-	if (entry && git_blob_lookup(&blob, depot->repository, git_tree_entry_id(entry)) == 0) {
+	if (entry && git_blob_lookup(&blob, repo->repository, git_tree_entry_id(entry)) == 0) {
 		AUTO_FREE char *text = strndup(git_blob_rawcontent(blob),
 					       (size_t)git_blob_rawsize(blob));
 
@@ -342,10 +338,10 @@ static int read_size(struct checkpoint_repo *depot, const git_oid *id, uint64_t 
 	return result;
 }
 
-static int load_tree(struct checkpoint_repo *depot, const git_oid *id, struct node *folder,
+static int load_tree(struct checkpoint_repo *repo, const git_oid *id, struct node *folder,
 		     int depth, struct error *err);
 
-static int load_entry(struct checkpoint_repo *depot, const git_tree_entry *entry, bool chunked,
+static int load_entry(struct checkpoint_repo *repo, const git_tree_entry *entry, bool chunked,
 		      struct node *node, int depth, struct error *err)
 {
 	git_filemode_t mode = git_tree_entry_filemode_raw(entry);
@@ -358,14 +354,14 @@ static int load_entry(struct checkpoint_repo *depot, const git_tree_entry *entry
 						 : NODE_FILE;
 	node->mode = mode == GIT_FILEMODE_BLOB_EXECUTABLE ? 0755 : 0644;
 	if (chunked && (mode != GIT_FILEMODE_TREE ||
-			read_size(depot, git_tree_entry_id(entry), &node->size) < 0))
-		return libgit_trouble("read a large file of a checkpoint", err);
+			read_size(repo, git_tree_entry_id(entry), &node->size) < 0))
+		return libgit_error("read a large file from a checkpoint", err);
 	return node->kind == NODE_FOLDER
-		       ? load_tree(depot, git_tree_entry_id(entry), node, depth + 1, err)
+		       ? load_tree(repo, git_tree_entry_id(entry), node, depth + 1, err)
 		       : 0;
 }
 
-static int load_tree(struct checkpoint_repo *depot, const git_oid *id, struct node *folder,
+static int load_tree(struct checkpoint_repo *repo, const git_oid *id, struct node *folder,
 		     int depth, struct error *err)
 {
 	AUTO_BUFFER struct buffer names = BUFFER_INIT((size_t)1 << 31);
@@ -375,20 +371,21 @@ static int load_tree(struct checkpoint_repo *depot, const git_oid *id, struct no
 	bool chunked;
 
 	if (depth > NODE_DEEPEST)
-		return error_set(err, "a checkpoint is deeper than %d folders", NODE_DEEPEST);
-	if (git_tree_lookup(&tree, depot->repository, id) < 0)
-		return libgit_trouble("read a checkpoint", err);
+		return error_set(err, "a checkpoint has more than %d levels of folders",
+				 NODE_DEEPEST);
+	if (git_tree_lookup(&tree, repo->repository, id) < 0)
+		return libgit_error("read a checkpoint", err);
 	memcpy(folder->id, id->id, NODE_ID);
 	for (size_t i = 0; i < git_tree_entrycount(tree) && result == 0; i++) {
 		const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
 		const char *name = stored_name_read(git_tree_entry_name(entry), &chunked);
 
 		if (!name) {
-			result = error_set(err, "a checkpoint has a name that cannot be");
+			result = error_set(err, "a checkpoint holds an invalid file name");
 			break;
 		}
 		buffer_add(&names, name, strlen(name) + 1);
-		result = load_entry(depot, entry, chunked, node_add(folder), depth, err);
+		result = load_entry(repo, entry, chunked, node_add(folder), depth, err);
 	}
 	git_tree_free(tree);
 	folder->names = names.data;
@@ -401,7 +398,7 @@ static int load_tree(struct checkpoint_repo *depot, const git_oid *id, struct no
 	return result;
 }
 
-int checkpoint_repo_load(struct checkpoint_repo *depot, const git_oid *tree, struct node *ret_root,
+int checkpoint_repo_load(struct checkpoint_repo *repo, const git_oid *tree, struct node *ret_root,
 			 struct error *err)
 {
 	struct node root = { .kind = NODE_FOLDER };
@@ -409,9 +406,9 @@ int checkpoint_repo_load(struct checkpoint_repo *depot, const git_oid *tree, str
 	git_tree *files = NULL;
 	int result;
 
-	if (checkpoint_repo_parts(depot, tree, &files, &manifest, err) < 0)
+	if (checkpoint_repo_parts(repo, tree, &files, &manifest, err) < 0)
 		return -1;
-	result = load_tree(depot, git_tree_id(files), &root, 0, err);
+	result = load_tree(repo, git_tree_id(files), &root, 0, err);
 	if (result == 0)
 		result = manifest_read(git_blob_rawcontent(manifest),
 				       (size_t)git_blob_rawsize(manifest), &root, err);

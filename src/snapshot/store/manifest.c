@@ -1,4 +1,4 @@
-/* Manifests: see manifest.h. */
+/* Manifests of checkpoints. */
 #include "snapshot/store/manifest.h"
 
 #include "util/mem.h"
@@ -15,7 +15,7 @@ static int class_of(const struct node *node)
 {
 	if (node->kind == NODE_FOLDER)
 		return FOLDERS;
-	/* A file in pieces is a tree to git, which has no bit for programs. */
+	/* git stores a chunked file as a tree, which has no executable bit. */
 	return !node->chunked && node->mode & 0100 ? PROGRAMS : FILES;
 }
 
@@ -26,7 +26,7 @@ static bool has_mode(const struct node *node)
 
 struct writing {
 	struct buffer *out;
-	uint32_t *counts[CLASSES]; /* for each mode */
+	uint32_t *counts[CLASSES]; /* by mode */
 	mode_t usual[CLASSES];
 };
 
@@ -104,7 +104,7 @@ struct reading {
 	struct node *root;
 };
 
-static int give_mode(void *context, struct node *node, const char *path)
+static int set_default_mode(void *context, struct node *node, const char *path)
 {
 	const struct reading *reading = context;
 
@@ -114,8 +114,8 @@ static int give_mode(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-/* An octal or decimal number and a blank; *at moves behind them. */
-static bool take_number(const char **at, int base, unsigned long most, unsigned long *ret_number)
+/* Parses an octal or decimal number and a space, and moves *at past them. */
+static bool parse_number(const char **at, int base, unsigned long most, unsigned long *ret_number)
 {
 	char *end;
 
@@ -128,7 +128,7 @@ static bool take_number(const char **at, int base, unsigned long most, unsigned 
 	return true;
 }
 
-static bool take_modes(struct reading *reading, const char *text)
+static bool parse_modes(struct reading *reading, const char *text)
 {
 	unsigned long mode;
 
@@ -136,15 +136,17 @@ static bool take_modes(struct reading *reading, const char *text)
 		return false;
 	text += 6;
 	for (int i = 0; i < CLASSES; i++) {
-		if (!take_number(&text, 8, 07777, &mode))
+		if (!parse_number(&text, 8, 07777, &mode))
 			return false;
 		reading->usual[i] = (mode_t)mode;
 	}
 	return *text == '\0';
 }
 
-/* An entry that no tree of git has; its folder must be there. The path stays with the caller. */
-static struct node *insert(struct node *root, const char *path)
+/*
+ * Adds an entry that git trees cannot represent; its folder must exist. The caller keeps the path.
+ */
+static struct node *insert_node(struct node *root, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	AUTO_FREE char *above = strndup(path, slash ? (size_t)(slash - path) : 0);
@@ -171,7 +173,7 @@ static const char *reason(const char *text, size_t size)
 	return known[i] = strndup(text, size);
 }
 
-static bool take_record(struct reading *reading, const char *text)
+static bool parse_record(struct reading *reading, const char *text)
 {
 	unsigned long number;
 	struct node *node;
@@ -183,17 +185,17 @@ static bool take_record(struct reading *reading, const char *text)
 	if (kind == 's') {
 		const char *colon = strstr(text, ": ");
 
-		node = colon ? insert(reading->root, colon + 2) : NULL;
+		node = colon ? insert_node(reading->root, colon + 2) : NULL;
 		if (!node)
 			return false;
 		node->kind = NODE_SKIPPED;
 		node->why = reason(text, (size_t)(colon - text));
 		return true;
 	}
-	if (!take_number(&text, kind == 'h' ? 10 : 8, kind == 'h' ? UINT32_MAX : 07777, &number))
+	if (!parse_number(&text, kind == 'h' ? 10 : 8, kind == 'h' ? UINT32_MAX : 07777, &number))
 		return false;
 	if (kind == 'p') {
-		node = insert(reading->root, text);
+		node = insert_node(reading->root, text);
 		if (!node)
 			return false;
 		node->kind = NODE_FIFO;
@@ -211,8 +213,8 @@ static bool take_record(struct reading *reading, const char *text)
 	return true;
 }
 
-/* Names of entries that are inserted lie in the manifest's own bytes; the root keeps a copy of them. */
-static char *keep(struct node *root, const char *bytes, size_t size)
+/* Inserted names point into the manifest; the root keeps a copy of its bytes. */
+static char *copy_names(struct node *root, const char *bytes, size_t size)
 {
 	size_t names = 0;
 	char *copy;
@@ -239,16 +241,16 @@ static char *keep(struct node *root, const char *bytes, size_t size)
 int manifest_read(const char *bytes, size_t size, struct node *root, struct error *err)
 {
 	struct reading reading = { .root = root };
-	const char *at = keep(root, bytes, size);
+	const char *at = copy_names(root, bytes, size);
 	const char *end = at + size;
 
 	if (!size || end[-1] != '\0' || strcmp(at, FIRST) != 0 || (at += strlen(at) + 1) == end ||
-	    !take_modes(&reading, at))
-		return error_set(err, "the manifest of the checkpoint is not one that is known");
-	node_each(root, give_mode, &reading);
+	    !parse_modes(&reading, at))
+		return error_set(err, "the checkpoint's manifest has an unknown format");
+	node_each(root, set_default_mode, &reading);
 	root->mode = reading.usual[FOLDERS];
 	for (at += strlen(at) + 1; at < end; at += strlen(at) + 1)
-		if (!take_record(&reading, at))
-			return error_set(err, "the manifest of the checkpoint is damaged");
+		if (!parse_record(&reading, at))
+			return error_set(err, "the checkpoint's manifest is damaged");
 	return 0;
 }

@@ -1,13 +1,13 @@
 /*
- * The manifest of a checkpoint: what a tree of git cannot hold. Full modes, hard links, pipes, and what was
- * skipped, with the reason.
+ * The manifest of a checkpoint records what a git tree cannot: full modes, hard links, named pipes,
+ * and the files that were skipped, with the reason.
  *
- * Records end with a NUL, since paths hold any other byte:
+ * Records end with a NUL, since a path can hold any other byte:
  *
  *	ringfence 1
- *	modes 644 755 755	of files, executable files and folders that have no record
+ *	modes 644 755 755	defaults of files, executable files and folders
  *	m 600 PATH		a mode; the project's own folder has an empty path
- *	h 1 PATH		one of the names of file 1
+ *	h 1 PATH		one of the names of hard-linked file 1
  *	p 644 PATH		a named pipe
  *	s a socket: PATH	skipped, and why
  */
@@ -17,11 +17,13 @@
 #include "snapshot/store/node.h"
 #include "util/error.h"
 
-/* Appends the manifest of a tree. */
+/* Appends the manifest of a tree to `out`. */
 void manifest_write(struct node *root, struct buffer *out);
 
-/* Completes a tree that has names, kinds (files, folders, links) and, of files, the bit 0100. Returns 0, or
- * -1 with err set: it is malformed, or does not fit the tree. */
+/*
+ * Completes a tree that has names, kinds (files, folders, links) and the executable bit of files.
+ * Returns 0, or -1 with err set if the manifest is malformed or does not match the tree.
+ */
 int manifest_read(const char *bytes, size_t size, struct node *root, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Trees of files in memory: see node.h. */
+/* Trees of files in memory. */
 #include "snapshot/store/node.h"
 
 #include "util/mem.h"
@@ -19,7 +19,7 @@ void node_release(struct node *node)
 
 struct node *node_add(struct node *folder)
 {
-	/* At the powers of two the list is full. */
+	/* The capacity is the next power of two. */
 	if ((folder->count & (folder->count - 1)) == 0)
 		folder->inner = mem_resize(folder->inner, folder->count ? 2 * folder->count : 1,
 					   sizeof *folder->inner);
@@ -111,7 +111,7 @@ void node_path_add(struct buffer *path, const char *name)
 	if (path->used)
 		buffer_add(path, "/", 1);
 	buffer_add_text(path, name);
-	buffer_text(path); /* terminated for all who read the data */
+	buffer_text(path); /* keeps it NUL-terminated */
 }
 
 void node_path_cut(struct buffer *path, size_t used)
@@ -120,8 +120,10 @@ void node_path_cut(struct buffer *path, size_t used)
 	buffer_text(path);
 }
 
-/* Written out, because a checkpoint goes over every file several times. A path that is too long, which
- * no walk makes, is cut off. */
+/*
+ * Avoids buffers, because a checkpoint visits every file several times. Truncates a path that is
+ * too long; a scan never produces one.
+ */
 static int each(struct node *folder, char path[NODE_PATH_MAX], size_t used, node_fn *look,
 		void *context)
 {
@@ -163,7 +165,7 @@ struct gathered {
 	size_t count;
 };
 
-static int gather(void *context, struct node *node, const char *path)
+static int add_linked(void *context, struct node *node, const char *path)
 {
 	struct gathered *gathered = context;
 
@@ -192,7 +194,7 @@ static int by_inode(const void *a, const void *b)
 	return left->order < right->order ? -1 : 1;
 }
 
-static bool is_other(const struct linked *a, const struct linked *b)
+static bool is_other_inode(const struct linked *a, const struct linked *b)
 {
 	return a->node->inode != b->node->inode || a->node->device != b->node->device;
 }
@@ -202,7 +204,10 @@ static int by_order(const void *a, const void *b)
 	return ((const struct linked *)a)->order < ((const struct linked *)b)->order ? -1 : 1;
 }
 
-/* Groups are numbered in the order of their first names, so that the same links give the same numbers. */
+/*
+ * Numbers the groups in the order of their first names, so that the same links get the same
+ * numbers.
+ */
 static void number_groups(struct gathered *gathered)
 {
 	uint32_t *names = mem_zero((gathered->count + 1) * sizeof *names);
@@ -226,12 +231,12 @@ void node_group(struct node *root)
 	struct gathered gathered = { 0 };
 	uint32_t group = 0;
 
-	node_each(root, gather, &gathered);
+	node_each(root, add_linked, &gathered);
 	if (gathered.count)
 		qsort(gathered.items, gathered.count, sizeof *gathered.items, by_inode);
 	for (size_t i = 0, end; i < gathered.count; i = end) {
-		for (end = i + 1;
-		     end < gathered.count && !is_other(&gathered.items[i], &gathered.items[end]);)
+		for (end = i + 1; end < gathered.count &&
+				  !is_other_inode(&gathered.items[i], &gathered.items[end]);)
 			end++;
 		group += end - i > 1;
 		for (size_t j = i; j < end && end - i > 1; j++)

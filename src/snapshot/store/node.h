@@ -1,8 +1,8 @@
 /*
- * A tree of files in memory: what a project holds, or what a checkpoint says that it held.
+ * A tree of files in memory: the contents of a project or of a checkpoint.
  *
- * Entries of a folder are sorted by name. What is skipped or cannot be told is there with its reason, so
- * that nothing is lost without a word. Nodes are filled in place; names belong to their folder.
+ * The entries of a folder are sorted by name. A skipped file is in the tree, with the reason, so
+ * that nothing is dropped silently. A node's name belongs to its folder.
  */
 #ifndef SNAPSHOT_STORE_NODE_H
 #define SNAPSHOT_STORE_NODE_H
@@ -16,66 +16,68 @@
 
 enum { NODE_ID = 20, NODE_DEEPEST = 256 };
 
-/* Written into files: never change the order. */
+/* Stored in files: never change the order. */
 enum node_kind {
 	NODE_FILE,
 	NODE_FOLDER,
 	NODE_LINK,    /* symbolic */
 	NODE_FIFO,    /* named pipe */
-	NODE_SKIPPED, /* not kept; why says the reason */
-	NODE_IGNORED, /* by the rules of the baseline: it is there, and left alone */
+	NODE_SKIPPED, /* not saved; see `why` */
+	NODE_IGNORED, /* excluded by the ignore rules; exists, and is left alone */
 	NODE_KINDS
 };
 
 struct node {
 	const char *name;
 	enum node_kind kind;
-	mode_t mode;    /* the twelve bits */
-	bool chunked;   /* a large file: the object is a tree of pieces */
-	bool unsure;    /* it may change without looking different */
-	char seen;      /* it was looked at ahead (look/ahead.h), and is what was known */
-	uint32_t group; /* hard links to one file have the same number; 0: one name only */
-	unsigned char id[NODE_ID]; /* of the object with its content */
-	const char *why;           /* a static text */
+	mode_t mode;               /* the twelve permission bits */
+	bool chunked;              /* a large file: the object is a tree of chunks */
+	bool unsure;               /* may change without a visible change of its stat */
+	char seen;                 /* stat'ed ahead (look/ahead.h), and unchanged */
+	uint32_t group;            /* shared by the hard links of a file; 0 if it has one name */
+	unsigned char id[NODE_ID]; /* the object with the content */
+	const char *why;           /* a constant text */
 	uint64_t size, device, inode, links;
 	int64_t modified_ns, changed_ns;
-	char *names; /* of a folder: where the names of its entries are */
+	char *names; /* of a folder: storage for the names of its entries */
 	struct node *inner;
 	size_t count;
-	uint32_t staged; /* on its way back into a project: the number of its draft */
+	uint32_t staged; /* during a restore: the number of its temporary file */
 };
 
-/* Frees what a node holds, not the node. */
+/* Frees what the node owns, but not the node. */
 void node_release(struct node *node);
 
-/* Room for one more entry, in the order of coming; node_sort() afterwards. */
+/* Appends an entry; call node_sort() when all are added. */
 struct node *node_add(struct node *folder);
 void node_sort(struct node *folder);
 
-/* A new entry at its place in the order; the name stays with the caller. */
+/* Inserts an entry in sorted order; the caller keeps owning the name. */
 struct node *node_insert(struct node *folder, const char *name);
 
-/* The entry with this name, or NULL. */
+/* Returns the entry with this name, or NULL. */
 struct node *node_find(const struct node *folder, const char *name);
 
-/* The node at a path ("a/b"; empty: the folder itself), or NULL. */
+/* Returns the node at a path ("a/b", or "" for the root), or NULL. */
 struct node *node_at(struct node *root, const char *path);
 
-/* A deep copy, with names of its own. */
+/* Makes a deep copy that owns its names. */
 void node_copy(const struct node *from, struct node *ret_copy);
 
-/* Calls the function for every node below a folder, parents first, with its path. Returns 0, or the first
- * value that is not. */
+/*
+ * Calls `look` for every node below a folder, parents first, with its path. Stops at the first
+ * result that is not 0 and returns it.
+ */
 typedef int node_fn(void *context, struct node *node, const char *path);
 int node_each(struct node *folder, node_fn *look, void *context);
 
-/* Hard links: files with the same device and inode get a group each; of one name, none. */
+/* Gives files that share a device and inode the same group number; files with one name get 0. */
 void node_group(struct node *root);
 
-/* Are two nodes the same in content, and in rights? Folders: only what they are themselves. */
+/* Reports whether two nodes have the same kind and content. Folders: only the kind is compared. */
 bool node_same_content(const struct node *a, const struct node *b);
 
-/* Adds "/name" to a path, and takes it off again (to the length that it had). */
+/* Appends "/name" to a path; node_path_cut() truncates it to its previous length. */
 void node_path_add(struct buffer *path, const char *name);
 void node_path_cut(struct buffer *path, size_t used);
 

@@ -1,4 +1,4 @@
-/* Packs: see pack.h. */
+/* Packs. */
 #include "snapshot/store/pack.h"
 
 #include "snapshot/base/fault.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define DRAFT "ringfence-draft" /* of the checkpoints */
+#define DRAFT "ringfence-draft" /* prefix of the temporary files of checkpoints */
 
 enum { BLOCK = 1 << 16, MOST_OBJECTS = 1 << 24, PACK_VERSION = 2, HEADER = 12 };
 
@@ -29,34 +29,34 @@ struct object {
 };
 
 struct pack {
-	struct checkpoint_repo *depot;
+	struct checkpoint_repo *repo;
 	bool complete;
 	int folder; /* objects/pack */
-	int fd;     /* -1: nothing was added yet */
+	int fd;     /* -1 until an object is added */
 	struct object *objects;
 	size_t count;
-	uint32_t *table; /* by the first bytes of an id: the number of an object, from 1 */
+	uint32_t *table; /* hash table by id: the number of an object, from 1 */
 	size_t slots;
 	uint64_t size;
 	z_stream deflater;
 	bool deflating;
-	unsigned char *out; /* waits to be written */
+	unsigned char *out; /* output buffer */
 	size_t used;
 	char *draft_pack, *draft_index;
-	char name[64]; /* of the files, when it is sealed: "pack-ID." */
+	char name[64]; /* of the files, once sealed: "pack-ID." */
 };
 
-struct pack *pack_new(struct checkpoint_repo *depot, bool complete, const char *draft)
+struct pack *pack_new(struct checkpoint_repo *repo, bool complete, const char *draft)
 {
 	struct pack *pack = mem_zero(sizeof *pack);
-	AUTO_FREE char *path = mem_format("%s/objects/pack", depot->path);
+	AUTO_FREE char *path = mem_format("%s/objects/pack", repo->path);
 
-	pack->depot = depot;
+	pack->repo = repo;
 	pack->complete = complete;
 	pack->fd = -1;
 	pack->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	pack->out = mem_alloc(BLOCK);
-	/* What ends in .idx is a pack to git and to libgit2, whatever it is called. */
+	/* git and libgit2 treat any file that ends in .idx as a pack index. */
 	pack->draft_pack = mem_format("%s-pack", draft ? draft : DRAFT);
 	pack->draft_index = mem_format("%s-idx", draft ? draft : DRAFT);
 	return pack;
@@ -97,8 +97,8 @@ void pack_free(struct pack *pack)
 	free(pack);
 }
 
-/* A pack that got into its place without its index? */
-static bool is_alone(int folder, const char *name)
+/* Reports whether a pack was renamed into place without its index. */
+static bool lacks_index(int folder, const char *name)
 {
 	size_t size = strlen(name);
 
@@ -117,7 +117,7 @@ void pack_clean(const char *repository)
 
 	for (struct dirent *entry; folder && (entry = readdir(folder));)
 		if (strncmp(entry->d_name, DRAFT, strlen(DRAFT)) == 0 ||
-		    is_alone(dirfd(folder), entry->d_name))
+		    lacks_index(dirfd(folder), entry->d_name))
 			unlinkat(dirfd(folder), entry->d_name, 0);
 	if (folder)
 		closedir(folder);
@@ -131,7 +131,8 @@ static int flush(struct pack *pack, struct error *err)
 	return 0;
 }
 
-static int put(struct pack *pack, const void *bytes, size_t size, uint32_t *crc, struct error *err)
+static int append(struct pack *pack, const void *bytes, size_t size, uint32_t *crc,
+		  struct error *err)
 {
 	const unsigned char *at = bytes;
 
@@ -150,7 +151,7 @@ static int put(struct pack *pack, const void *bytes, size_t size, uint32_t *crc,
 	return 0;
 }
 
-static int begin(struct pack *pack, struct error *err)
+static int start_file(struct pack *pack, struct error *err)
 {
 	static const unsigned char header[HEADER] = { 'P', 'A', 'C', 'K', 0, 0, 0, PACK_VERSION };
 	uint32_t crc = 0;
@@ -163,9 +164,9 @@ static int begin(struct pack *pack, struct error *err)
 	if (pack->fd < 0)
 		return error_sys(err, "write a pack");
 	if (deflateInit(&pack->deflater, Z_BEST_SPEED) != Z_OK)
-		return error_set(err, "zlib cannot begin");
+		return error_set(err, "zlib: initialization failed");
 	pack->deflating = true;
-	return put(pack, header, sizeof header, &crc, err);
+	return append(pack, header, sizeof header, &crc, err);
 }
 
 static size_t slot_of(const struct pack *pack, const unsigned char *id)
@@ -201,7 +202,7 @@ static void grow(struct pack *pack)
 		pack->table[slot_of(pack, pack->objects[i].id)] = (uint32_t)i + 1;
 }
 
-/* Type and size, the lowest bits first. */
+/* Encodes type and size, lowest bits first. */
 static size_t make_head(git_object_t type, size_t size, unsigned char *ret_head)
 {
 	size_t used = 0;
@@ -215,8 +216,8 @@ static size_t make_head(git_object_t type, size_t size, unsigned char *ret_head)
 	return used;
 }
 
-static int put_deflated(struct pack *pack, const void *bytes, size_t size, uint32_t *crc,
-			struct error *err)
+static int append_deflated(struct pack *pack, const void *bytes, size_t size, uint32_t *crc,
+			   struct error *err)
 {
 	unsigned char out[BLOCK / 4];
 	int result;
@@ -228,10 +229,10 @@ static int put_deflated(struct pack *pack, const void *bytes, size_t size, uint3
 		pack->deflater.next_out = out;
 		pack->deflater.avail_out = sizeof out;
 		result = deflate(&pack->deflater, Z_FINISH);
-		if (put(pack, out, sizeof out - pack->deflater.avail_out, crc, err) < 0)
+		if (append(pack, out, sizeof out - pack->deflater.avail_out, crc, err) < 0)
 			return -1;
 	} while (result == Z_OK || result == Z_BUF_ERROR);
-	return result == Z_STREAM_END ? 0 : error_set(err, "zlib cannot go on");
+	return result == Z_STREAM_END ? 0 : error_set(err, "zlib: compression failed");
 }
 
 int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t size,
@@ -243,34 +244,34 @@ int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t siz
 	git_oid id;
 	size_t slot;
 
-	if (checkpoint_repo_git(pack->depot, err) < 0)
+	if (checkpoint_repo_git(pack->repo, err) < 0)
 		return -1;
-	/* This is where a collision that somebody crafted is refused. */
+	/* git_odb_hash() refuses a crafted collision. */
 	if (git_odb_hash(&id, bytes, size, type) < 0)
-		return libgit_trouble("name an object", err);
+		return libgit_error("hash an object", err);
 	grow(pack);
 	slot = slot_of(pack, id.id);
 	memcpy(ret_id, id.id, NODE_ID);
-	if (pack->table[slot] || (!pack->complete && git_odb_exists_ext(pack->depot->odb, &id,
+	if (pack->table[slot] || (!pack->complete && git_odb_exists_ext(pack->repo->odb, &id,
 									GIT_ODB_LOOKUP_NO_REFRESH)))
 		return 0;
 	if (pack->count == MOST_OBJECTS)
-		return error_set(err, "a pack has more than %d objects", MOST_OBJECTS);
-	if (begin(pack, err) < 0)
+		return error_set(err, "a pack cannot hold more than %d objects", MOST_OBJECTS);
+	if (start_file(pack, err) < 0)
 		return -1;
 	object = &pack->objects[pack->count];
 	*object = (struct object){ .offset = pack->size };
 	memcpy(object->id, id.id, NODE_ID);
-	if (put(pack, head, make_head(type, size, head), &crc, err) < 0 ||
-	    put_deflated(pack, bytes, size, &crc, err) < 0)
+	if (append(pack, head, make_head(type, size, head), &crc, err) < 0 ||
+	    append_deflated(pack, bytes, size, &crc, err) < 0)
 		return -1;
 	object->crc = crc;
 	pack->table[slot] = (uint32_t)++pack->count;
 	return 0;
 }
 
-/* The number of objects is only known now, and comes first in the sum. */
-static int seal(struct pack *pack, unsigned char ret_sum[SHA1_SIZE], struct error *err)
+/* The number of objects is known only now, but is at the start of the hashed bytes. */
+static int write_trailer(struct pack *pack, unsigned char ret_sum[SHA1_SIZE], struct error *err)
 {
 	uint32_t count = htonl((uint32_t)pack->count);
 	struct sha1 sha1;
@@ -286,9 +287,9 @@ static int seal(struct pack *pack, unsigned char ret_sum[SHA1_SIZE], struct erro
 	while ((n = read(pack->fd, pack->out, BLOCK)) > 0)
 		sha1_add(&sha1, pack->out, (size_t)n);
 	if (n < 0)
-		return error_sys(err, "read a pack again");
+		return error_sys(err, "read back a pack");
 	sha1_end(&sha1, ret_sum);
-	if (put(pack, ret_sum, SHA1_SIZE, &crc, err) < 0 || flush(pack, err) < 0)
+	if (append(pack, ret_sum, SHA1_SIZE, &crc, err) < 0 || flush(pack, err) < 0)
 		return -1;
 	return fsync(pack->fd) < 0 ? error_sys(err, "sync a pack") : 0;
 }
@@ -305,7 +306,7 @@ static void add_number(struct buffer *out, uint32_t number)
 	buffer_add(out, &swapped, sizeof swapped);
 }
 
-/* The index, version 2: how many ids begin with each byte, the ids, their sums, their places. */
+/* Index version 2: fan-out table, ids, CRCs, offsets. */
 static void make_index(struct pack *pack, const unsigned char *pack_sum, struct buffer *out)
 {
 	static const unsigned char magic[8] = { 0xff, 't', 'O', 'c', 0, 0, 0, 2 };
@@ -367,7 +368,7 @@ int pack_seal(struct pack *pack, struct error *err)
 	if (pack->fd < 0 || *pack->name)
 		return 0;
 	fault_point();
-	if (seal(pack, sum, err) < 0 || write_index(pack, sum, err) < 0)
+	if (write_trailer(pack, sum, err) < 0 || write_index(pack, sum, err) < 0)
 		return -1;
 	for (int i = 0; i < SHA1_SIZE; i++)
 		snprintf(hex + 2 * i, 3, "%02x", sum[i]);
@@ -388,15 +389,15 @@ int pack_finish(struct pack *pack, struct error *err)
 	index = mem_format("%sidx", pack->name);
 	fault_point();
 	if (renameat(pack->folder, pack->draft_pack, pack->folder, name) < 0)
-		return error_sys(err, "put a pack in its place");
+		return error_sys(err, "rename a finished pack");
 	fault_point();
-	/* Whoever sees the index finds the pack. */
+	/* The pack is in place before the index that names it. */
 	if (renameat(pack->folder, pack->draft_index, pack->folder, index) < 0 ||
 	    fsync(pack->folder) < 0)
-		return error_sys(err, "put a pack in its place");
+		return error_sys(err, "rename a finished pack");
 	fault_point();
 	fd_close(&pack->fd);
-	git_odb_refresh(pack->depot->odb);
+	git_odb_refresh(pack->repo->odb);
 	return 0;
 }
 
@@ -421,7 +422,7 @@ void pack_replace(const struct pack *pack)
 	int copy = fcntl(pack->folder, F_DUPFD_CLOEXEC, 0);
 	DIR *folder = copy < 0 ? NULL : fdopendir(copy);
 
-	/* First what leads to a pack, then the packs. */
+	/* Remove indexes first: without its index a pack is never opened. */
 	for (int round = 0; folder && round < 2; round++) {
 		rewinddir(folder);
 		for (struct dirent *entry; (entry = readdir(folder));)

@@ -1,4 +1,4 @@
-/* Making room: see prune.h. */
+/* Pruning. */
 #include "snapshot/store/prune.h"
 
 #include "snapshot/base/fault.h"
@@ -14,27 +14,27 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How often the half of what may go is let go, until it is small enough. */
+/* How often half of the candidates are removed to get below the limit. */
 enum { ROUNDS = 8 };
 
 struct candidate {
 	char *loop;
 	int64_t number, at_ms;
-	int rank; /* the lower, the sooner it goes */
+	int rank; /* the lowest is removed first */
 };
 
 struct pruning {
-	struct checkpoint_repo *depot;
-	const char *loop; /* the one that is looked at */
+	struct checkpoint_repo *repo;
+	const char *loop; /* the loop being visited */
 	struct candidate *candidates;
 	size_t count;
-	int64_t last; /* its highest number */
+	int64_t last; /* the loop's highest number */
 	int64_t newest_ms;
 };
 
-static int list_loops(const struct checkpoint_repo *depot, struct list *ret_loops)
+static int list_loops(const struct checkpoint_repo *repo, struct list *ret_loops)
 {
-	AUTO_FREE char *path = mem_format("%s/refs/ringfence", depot->path);
+	AUTO_FREE char *path = mem_format("%s/refs/ringfence", repo->path);
 	DIR *folder = opendir(path);
 
 	for (struct dirent *entry; folder && (entry = readdir(folder));)
@@ -45,7 +45,8 @@ static int list_loops(const struct checkpoint_repo *depot, struct list *ret_loop
 	return 0;
 }
 
-static int note(void *context, const struct checkpoint_repo_item *checkpoint, struct error *err)
+static int add_candidate(void *context, const struct checkpoint_repo_item *checkpoint,
+			 struct error *err)
 {
 	struct pruning *at = context;
 	int rank = strcmp(checkpoint->kind, "within") == 0   ? 0
@@ -64,39 +65,39 @@ static int note(void *context, const struct checkpoint_repo_item *checkpoint, st
 	return 0;
 }
 
-static int forget(const struct checkpoint_repo *depot, const char *loop, int64_t number)
+static int remove_ref(const struct checkpoint_repo *repo, const char *loop, int64_t number)
 {
 	AUTO_FREE char *name = mem_format("refs/ringfence/%s/%lld", loop, (long long)number);
 
 	fault_point();
-	return unlinkat(depot->folder, name, 0);
+	return unlinkat(repo->folder, name, 0);
 }
 
-static int forget_one(void *context, const struct checkpoint_repo_item *checkpoint,
-		      struct error *err)
+static int remove_checkpoint(void *context, const struct checkpoint_repo_item *checkpoint,
+			     struct error *err)
 {
 	struct pruning *at = context;
 
 	(void)err;
-	at->count += forget(at->depot, at->loop, checkpoint->number) == 0;
+	at->count += remove_ref(at->repo, at->loop, checkpoint->number) == 0;
 	return 0;
 }
 
-/* All of a loop. */
-static uint64_t forget_loop(struct checkpoint_repo *depot, const char *loop)
+/* Removes all checkpoints of a loop. */
+static uint64_t remove_loop(struct checkpoint_repo *repo, const char *loop)
 {
-	struct pruning at = { .depot = depot, .loop = loop };
+	struct pruning at = { .repo = repo, .loop = loop };
 	AUTO_FREE char *refs = mem_format("refs/ringfence/%s", loop);
 	AUTO_FREE char *rules = mem_format("rules/%s", loop);
 	struct error ignored;
 
-	checkpoint_repo_each(depot, loop, forget_one, &at, &ignored);
-	unlinkat(depot->folder, refs, AT_REMOVEDIR);
-	unlinkat(depot->folder, rules, 0);
+	checkpoint_repo_each(repo, loop, remove_checkpoint, &at, &ignored);
+	unlinkat(repo->folder, refs, AT_REMOVEDIR);
+	unlinkat(repo->folder, rules, 0);
 	return at.count;
 }
 
-static bool is_named(const struct list *list, const char *text)
+static bool list_has(const struct list *list, const char *text)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (strcmp(list->items[i], text) == 0)
@@ -104,52 +105,52 @@ static bool is_named(const struct list *list, const char *text)
 	return false;
 }
 
-static bool is_old(struct checkpoint_repo *depot, const struct prune_options *options,
+static bool is_old(struct checkpoint_repo *repo, const struct prune_options *options,
 		   const char *loop)
 {
-	struct pruning at = { .depot = depot,
+	struct pruning at = { .repo = repo,
 			      .loop = loop,
-			      .last = checkpoint_repo_last(depot, loop) };
+			      .last = checkpoint_repo_last(repo, loop) };
 	struct checkpoint_repo_item newest;
 	struct error ignored;
 
 	if (!options->oldest_ms || (options->present && strcmp(options->present, loop) == 0))
 		return false;
-	return at.last >= 0 && checkpoint_repo_read(depot, loop, at.last, &newest, &ignored) == 0 &&
+	return at.last >= 0 && checkpoint_repo_read(repo, loop, at.last, &newest, &ignored) == 0 &&
 	       newest.at_ms < options->oldest_ms;
 }
 
-bool prune_needed(struct checkpoint_repo *depot, const struct prune_options *options)
+bool prune_needed(struct checkpoint_repo *repo, const struct prune_options *options)
 {
 	struct list loops = { 0 };
-	bool needed = options->most_bytes && pack_total(depot->path) > options->most_bytes;
+	bool needed = options->most_bytes && pack_total(repo->path) > options->most_bytes;
 
-	list_loops(depot, &loops);
+	list_loops(repo, &loops);
 	for (size_t i = 0; i < loops.count && !needed; i++)
-		needed = is_named(&options->loops, loops.items[i]) ||
-			 is_old(depot, options, loops.items[i]);
+		needed = list_has(&options->loops, loops.items[i]) ||
+			 is_old(repo, options, loops.items[i]);
 	list_release(&loops);
 	return needed;
 }
 
-/* ---- what is left, in one pack ---- */
+/* ---- repacking ---- */
 
-static int copy_object(struct checkpoint_repo *depot, struct pack *pack, const git_oid *id,
+static int copy_object(struct checkpoint_repo *repo, struct pack *pack, const git_oid *id,
 		       struct error *err)
 {
 	git_odb_object *object = NULL;
 	unsigned char same[NODE_ID];
 	int result;
 
-	if (git_odb_read(&object, depot->odb, id) < 0)
-		return libgit_trouble("read an object of a checkpoint", err);
+	if (git_odb_read(&object, repo->odb, id) < 0)
+		return libgit_error("read an object from a checkpoint", err);
 	result = pack_add(pack, git_odb_object_type(object), git_odb_object_data(object),
 			  git_odb_object_size(object), same, err);
 	git_odb_object_free(object);
 	return result;
 }
 
-static int copy_tree(struct checkpoint_repo *depot, struct pack *pack, const git_oid *id, int depth,
+static int copy_tree(struct checkpoint_repo *repo, struct pack *pack, const git_oid *id, int depth,
 		     struct error *err)
 {
 	git_tree *tree = NULL;
@@ -157,24 +158,24 @@ static int copy_tree(struct checkpoint_repo *depot, struct pack *pack, const git
 
 	if (pack_has(pack, id->id))
 		return 0;
-	if (depth > NODE_DEEPEST + 2 || git_tree_lookup(&tree, depot->repository, id) < 0)
-		return libgit_trouble("read a tree of a checkpoint", err);
+	if (depth > NODE_DEEPEST + 2 || git_tree_lookup(&tree, repo->repository, id) < 0)
+		return libgit_error("read a tree from a checkpoint", err);
 	for (size_t i = 0; i < git_tree_entrycount(tree) && result == 0; i++) {
 		const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
 		const git_oid *inner = git_tree_entry_id(entry);
 
 		if (git_tree_entry_type(entry) == GIT_OBJECT_TREE)
-			result = copy_tree(depot, pack, inner, depth + 1, err);
+			result = copy_tree(repo, pack, inner, depth + 1, err);
 		else if (!pack_has(pack, inner->id))
-			result = copy_object(depot, pack, inner, err);
+			result = copy_object(repo, pack, inner, err);
 	}
 	git_tree_free(tree);
-	/* Last, so that a tree that is there has all of its parts. */
-	return result < 0 ? -1 : copy_object(depot, pack, id, err);
+	/* The tree is added last: a tree in the pack implies its entries. */
+	return result < 0 ? -1 : copy_object(repo, pack, id, err);
 }
 
 struct copying {
-	struct checkpoint_repo *depot;
+	struct checkpoint_repo *repo;
 	struct pack *pack;
 };
 
@@ -183,33 +184,33 @@ static int copy_checkpoint(void *context, const struct checkpoint_repo_item *che
 {
 	struct copying *at = context;
 
-	if (copy_tree(at->depot, at->pack, &checkpoint->tree, 0, err) < 0)
+	if (copy_tree(at->repo, at->pack, &checkpoint->tree, 0, err) < 0)
 		return -1;
-	return copy_object(at->depot, at->pack, &checkpoint->commit, err);
+	return copy_object(at->repo, at->pack, &checkpoint->commit, err);
 }
 
-static int repack(struct checkpoint_repo *depot, struct error *err)
+static int repack(struct checkpoint_repo *repo, struct error *err)
 {
-	struct copying at = { depot, pack_new(depot, true, NULL) };
+	struct copying at = { repo, pack_new(repo, true, NULL) };
 	struct list loops = { 0 };
 	int result = 0;
 
-	list_loops(depot, &loops);
+	list_loops(repo, &loops);
 	for (size_t i = 0; i < loops.count && result == 0; i++)
-		result = checkpoint_repo_each(depot, loops.items[i], copy_checkpoint, &at, err);
-	/* It may know objects that are no more. */
-	cache_forget(depot->folder);
+		result = checkpoint_repo_each(repo, loops.items[i], copy_checkpoint, &at, err);
+	/* The cache may name objects that are removed. */
+	cache_forget(repo->folder);
 	if (result == 0)
 		result = pack_finish(at.pack, err);
 	if (result == 0)
 		pack_replace(at.pack);
-	git_odb_refresh(depot->odb);
+	git_odb_refresh(repo->odb);
 	pack_free(at.pack);
 	list_release(&loops);
 	return result;
 }
 
-/* ---- what goes ---- */
+/* ---- choosing checkpoints to remove ---- */
 
 static int by_rank(const void *a, const void *b)
 {
@@ -221,22 +222,22 @@ static int by_rank(const void *a, const void *b)
 	return left->at_ms < right->at_ms ? -1 : left->at_ms > right->at_ms;
 }
 
-static uint64_t forget_half(struct checkpoint_repo *depot, struct error *err)
+static uint64_t remove_half(struct checkpoint_repo *repo, struct error *err)
 {
-	struct pruning at = { .depot = depot };
+	struct pruning at = { .repo = repo };
 	struct list loops = { 0 };
 	uint64_t removed = 0;
 
-	list_loops(depot, &loops);
+	list_loops(repo, &loops);
 	for (size_t i = 0; i < loops.count; i++) {
 		at.loop = loops.items[i];
-		at.last = checkpoint_repo_last(depot, at.loop);
-		checkpoint_repo_each(depot, at.loop, note, &at, err);
+		at.last = checkpoint_repo_last(repo, at.loop);
+		checkpoint_repo_each(repo, at.loop, add_candidate, &at, err);
 	}
 	if (at.count)
 		qsort(at.candidates, at.count, sizeof *at.candidates, by_rank);
 	for (size_t i = 0; i < (at.count + 1) / 2; i++)
-		removed += forget(depot, at.candidates[i].loop, at.candidates[i].number) == 0;
+		removed += remove_ref(repo, at.candidates[i].loop, at.candidates[i].number) == 0;
 	for (size_t i = 0; i < at.count; i++)
 		free(at.candidates[i].loop);
 	free(at.candidates);
@@ -244,30 +245,30 @@ static uint64_t forget_half(struct checkpoint_repo *depot, struct error *err)
 	return removed;
 }
 
-int prune_store(struct checkpoint_repo *depot, const struct prune_options *options,
+int prune_store(struct checkpoint_repo *repo, const struct prune_options *options,
 		struct prune_result *ret_result, struct error *err)
 {
-	struct prune_result result = { .bytes_before = pack_total(depot->path) };
+	struct prune_result result = { .bytes_before = pack_total(repo->path) };
 	struct list loops = { 0 };
 
-	list_loops(depot, &loops);
+	list_loops(repo, &loops);
 	for (size_t i = 0; i < loops.count; i++)
-		if (is_named(&options->loops, loops.items[i]) ||
-		    is_old(depot, options, loops.items[i]))
-			result.removed += forget_loop(depot, loops.items[i]);
+		if (list_has(&options->loops, loops.items[i]) ||
+		    is_old(repo, options, loops.items[i]))
+			result.removed += remove_loop(repo, loops.items[i]);
 	list_release(&loops);
-	if (repack(depot, err) < 0)
+	if (repack(repo, err) < 0)
 		return -1;
 	for (int i = 0;
-	     options->most_bytes && i < ROUNDS && pack_total(depot->path) > options->most_bytes;
+	     options->most_bytes && i < ROUNDS && pack_total(repo->path) > options->most_bytes;
 	     i++) {
-		uint64_t removed = forget_half(depot, err);
+		uint64_t removed = remove_half(repo, err);
 
 		result.removed += removed;
-		if (!removed || repack(depot, err) < 0)
+		if (!removed || repack(repo, err) < 0)
 			break;
 	}
-	result.bytes_after = pack_total(depot->path);
+	result.bytes_after = pack_total(repo->path);
 	*ret_result = result;
 	return 0;
 }

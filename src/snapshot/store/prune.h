@@ -1,6 +1,6 @@
 /*
- * Makes room: checkpoints of loops that are gone, and, above a size, the oldest of those that matter least.
- * What is left is written into one pack, and the others are removed.
+ * Frees space: removes the checkpoints of deleted loops and, above a size limit, the oldest of the
+ * least important checkpoints. The remaining ones are rewritten into one pack.
  */
 #ifndef SNAPSHOT_STORE_PRUNE_H
 #define SNAPSHOT_STORE_PRUNE_H
@@ -9,10 +9,10 @@
 #include "util/list.h"
 
 struct prune_options {
-	struct list loops;   /* those whose checkpoints go */
-	int64_t oldest_ms;   /* loops without a checkpoint since go, too; 0: no matter */
-	const char *present; /* the loop that stays in any case; NULL: none */
-	uint64_t most_bytes; /* 0: no matter */
+	struct list loops;   /* loops whose checkpoints are removed */
+	int64_t oldest_ms;   /* remove loops without a newer checkpoint; 0: no limit */
+	const char *present; /* a loop that is always kept, or NULL */
+	uint64_t most_bytes; /* 0: no limit */
 };
 
 struct prune_result {
@@ -20,11 +20,14 @@ struct prune_result {
 	uint64_t bytes_before, bytes_after;
 };
 
-/* The lock is held. Checkpoint 0 and the latest one of a loop stay, whatever their size. Returns 0, or -1 with err set. */
-int prune_store(struct checkpoint_repo *depot, const struct prune_options *options,
+/*
+ * The caller holds the lock. Checkpoint 0 and the latest checkpoint of a loop are kept, whatever
+ * their size. Returns 0, or -1 with err set.
+ */
+int prune_store(struct checkpoint_repo *repo, const struct prune_options *options,
 		struct prune_result *ret_result, struct error *err);
 
-/* Is there something to do? */
-bool prune_needed(struct checkpoint_repo *depot, const struct prune_options *options);
+/* Reports whether a limit is exceeded. */
+bool prune_needed(struct checkpoint_repo *repo, const struct prune_options *options);
 
 #endif

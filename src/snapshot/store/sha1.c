@@ -1,14 +1,14 @@
-/* SHA-1 (FIPS 180-4): see sha1.h. */
+/* SHA-1 (FIPS 180-4). */
 #include "snapshot/store/sha1.h"
 
 #include <string.h>
 
-static uint32_t turn(uint32_t value, int bits)
+static uint32_t rotate_left(uint32_t value, int bits)
 {
 	return value << bits | value >> (32 - bits);
 }
 
-static void take_block(struct sha1 *sha1, const unsigned char *block)
+static void hash_block(struct sha1 *sha1, const unsigned char *block)
 {
 	uint32_t w[80];
 	uint32_t a = sha1->state[0], b = sha1->state[1], c = sha1->state[2], d = sha1->state[3],
@@ -18,7 +18,7 @@ static void take_block(struct sha1 *sha1, const unsigned char *block)
 		w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
 		       (uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
 	for (int i = 16; i < 80; i++)
-		w[i] = turn(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
+		w[i] = rotate_left(w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16], 1);
 	for (int i = 0; i < 80; i++) {
 		uint32_t f, k;
 
@@ -36,11 +36,11 @@ static void take_block(struct sha1 *sha1, const unsigned char *block)
 			k = 0xca62c1d6;
 		}
 
-		uint32_t next = turn(a, 5) + f + e + k + w[i];
+		uint32_t next = rotate_left(a, 5) + f + e + k + w[i];
 
 		e = d;
 		d = c;
-		c = turn(b, 30);
+		c = rotate_left(b, 30);
 		b = a;
 		a = next;
 	}
@@ -67,11 +67,11 @@ void sha1_add(struct sha1 *sha1, const void *bytes, size_t size)
 
 		sha1->size += part;
 		if (part == 64) {
-			take_block(sha1, at);
+			hash_block(sha1, at);
 		} else {
 			memcpy(sha1->block + used, at, part);
 			if (used + part == 64)
-				take_block(sha1, sha1->block);
+				hash_block(sha1, sha1->block);
 		}
 		at += part;
 		size -= part;

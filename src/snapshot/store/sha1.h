@@ -1,5 +1,7 @@
-/* SHA-1 over many pieces: the sum at the end of a pack. Objects are named by libgit2, which knows a crafted
- * collision when it sees one. */
+/*
+ * Incremental SHA-1, for the checksum at the end of a pack. Object ids are computed by libgit2,
+ * which detects crafted collisions.
+ */
 #ifndef SNAPSHOT_STORE_SHA1_H
 #define SNAPSHOT_STORE_SHA1_H
 

@@ -1,4 +1,4 @@
-/* Stored names: see stored_name.h. */
+/* Names as they are stored in git trees. */
 #include "snapshot/store/stored_name.h"
 
 #include <ctype.h>
@@ -9,8 +9,8 @@
 #define PIECES MARK "#"
 
 /*
- * Would some git, on some file system, take it for .git? HFS+ passes over certain characters that are not
- * ASCII, NTFS over dots and spaces at the end and everything behind a colon, and calls it GIT~1.
+ * HFS+ ignores certain non-ASCII characters; NTFS ignores trailing dots and spaces and everything
+ * after a colon, and has the short name GIT~1.
  */
 bool stored_name_is_git(const char *name)
 {

@@ -1,6 +1,7 @@
 /*
- * Names as they are stored. A tree of git must not hold `.git` in any of its disguises, and a large file is
- * kept as a tree of pieces: such names get a prefix. Everything else is stored as it is.
+ * Names as they are stored in git trees. A git tree must not hold `.git` or one of its aliases, and
+ * a large file is stored as a tree of chunks: such names get a prefix. All other names are stored
+ * unchanged.
  */
 #ifndef SNAPSHOT_STORE_STORED_NAME_H
 #define SNAPSHOT_STORE_STORED_NAME_H
@@ -9,14 +10,16 @@
 
 #include <stdbool.h>
 
-/* Would some git, on some file system, take it for .git? */
+/* Reports whether any git on any file system would treat the name as .git. */
 bool stored_name_is_git(const char *name);
 
 /* Appends the stored form of a name. */
 void stored_name_store(struct buffer *out, const char *name, bool chunked);
 
-/* The name of a stored one (a part of it), and whether its tree is a file in pieces. NULL: it is not one
- * that stored_name_store() makes. */
+/*
+ * Returns the original name (a part of `stored`), and whether its tree is a chunked file. Returns
+ * NULL if stored_name_store() cannot have produced it.
+ */
 const char *stored_name_read(const char *stored, bool *ret_chunked);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct differ {
-	struct checkpoint_repo *depot;
+	struct checkpoint_repo *repo;
 	const struct differ_options *options;
 	FILE *out;
 	struct changes changes;
@@ -154,8 +154,8 @@ static int blob_of(struct differ *differ, const struct node *node, git_blob **re
 	if (!node || (node->kind != NODE_FILE && node->kind != NODE_LINK))
 		return 0;
 	git_oid_fromraw(&id, node->id);
-	if (git_blob_lookup(ret_blob, differ->depot->repository, &id) < 0)
-		return libgit_trouble("read a file of a checkpoint", differ->err);
+	if (git_blob_lookup(ret_blob, differ->repo->repository, &id) < 0)
+		return libgit_error("read a file of a checkpoint", differ->err);
 	return 0;
 }
 
@@ -183,7 +183,7 @@ static int make_patch(struct differ *differ, struct changes_item *change, struct
 		return -1;
 	if (git_patch_from_buffers(&patch->lines, bytes_of(patch->old), size_of(patch->old), "a",
 				   bytes_of(patch->new), size_of(patch->new), "b", NULL) < 0)
-		return libgit_trouble("compare two files", differ->err);
+		return libgit_error("compare two files", differ->err);
 	change->binary = git_patch_get_delta(patch->lines)->flags & GIT_DIFF_FLAG_BINARY;
 	git_patch_line_stats(NULL, &change->added, &change->removed, patch->lines);
 	return 0;
@@ -422,10 +422,10 @@ static int print_all(struct differ *differ)
 	return 0;
 }
 
-int differ_print(struct checkpoint_repo *depot, struct node *old, struct node *new,
+int differ_print(struct checkpoint_repo *repo, struct node *old, struct node *new,
 		 const struct differ_options *options, FILE *out, struct error *err)
 {
-	struct differ differ = { .depot = depot, .options = options, .out = out, .err = err };
+	struct differ differ = { .repo = repo, .options = options, .out = out, .err = err };
 	int result;
 
 	changes_find(old, new, &options->paths, &differ.changes);

@@ -19,7 +19,7 @@ struct differ_options {
 };
 
 /* Prints the differences. Returns 0, or -1 with err set. */
-int differ_print(struct checkpoint_repo *depot, struct node *old, struct node *new,
+int differ_print(struct checkpoint_repo *repo, struct node *old, struct node *new,
 		 const struct differ_options *options, FILE *out, struct error *err);
 
 /* Prints bytes, as they are or so that a terminal can show them. */

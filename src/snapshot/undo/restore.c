@@ -19,7 +19,7 @@
 enum { NOTE_BYTES = 1 << 16 };
 
 struct restoring {
-	struct checkpoint_repo *depot;
+	struct checkpoint_repo *repo;
 	struct restore_stage stage;
 	uint32_t *placed; /* for each group of links the number of its file */
 	uint32_t groups;
@@ -36,7 +36,7 @@ static int stage_node(struct restoring *at, struct node *target)
 		target->staged = at->placed[target->group];
 		return 0;
 	}
-	if (restore_stage_write(&at->stage, at->depot, target, at->err) < 0)
+	if (restore_stage_write(&at->stage, at->repo, target, at->err) < 0)
 		return -1;
 	if (target->group)
 		at->placed[target->group] = target->staged;
@@ -269,7 +269,7 @@ static int apply(struct restoring *at, int fd, const struct node *present, struc
 
 /* ---- all of it ---- */
 
-static int write_note(struct checkpoint_repo *depot, const git_oid *tree, const char *path,
+static int write_note(struct checkpoint_repo *repo, const git_oid *tree, const char *path,
 		      struct error *err)
 {
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
@@ -279,12 +279,12 @@ static int write_note(struct checkpoint_repo *depot, const git_oid *tree, const 
 	buffer_printf(&note, "%s\n%s", id, path);
 	if (buffer_overflowed(&note))
 		return error_set(err, "the path is too long");
-	return checkpoint_repo_write(depot, depot->folder, RESTORE_NOTE, note.data, note.used, err);
+	return checkpoint_repo_write(repo, repo->folder, RESTORE_NOTE, note.data, note.used, err);
 }
 
-bool restore_pending(const struct checkpoint_repo *depot)
+bool restore_pending(const struct checkpoint_repo *repo)
 {
-	return faccessat(depot->folder, RESTORE_NOTE, F_OK, 0) == 0;
+	return faccessat(repo->folder, RESTORE_NOTE, F_OK, 0) == 0;
 }
 
 static int find_most(void *context, struct node *node, const char *path)
@@ -297,7 +297,7 @@ static int find_most(void *context, struct node *node, const char *path)
 }
 
 /* The tree that the project should have. */
-static int make_target(struct checkpoint_repo *depot, const struct node *present,
+static int make_target(struct checkpoint_repo *repo, const struct node *present,
 		       const git_oid *tree, const char *path, struct node *ret_target,
 		       struct error *err)
 {
@@ -305,7 +305,7 @@ static int make_target(struct checkpoint_repo *depot, const struct node *present
 	struct node target;
 	int result;
 
-	if (checkpoint_repo_load(depot, tree, &loaded, err) < 0)
+	if (checkpoint_repo_load(repo, tree, &loaded, err) < 0)
 		return -1;
 	if (!*path) {
 		*ret_target = loaded;
@@ -336,7 +336,7 @@ static int perform(struct restoring *at, int project, struct node *present, stru
 			 ? -1
 			 : 0;
 	if (result == 0)
-		result = write_note(at->depot, tree, path, at->err);
+		result = write_note(at->repo, tree, path, at->err);
 	if (result == 0)
 		result = apply(at, project, present, target);
 	fault_point();
@@ -345,14 +345,14 @@ static int perform(struct restoring *at, int project, struct node *present, stru
 }
 
 /* Looks again, and compares. */
-static int verify(struct checkpoint_repo *depot, const struct look_options *options,
+static int verify(struct checkpoint_repo *repo, const struct look_options *options,
 		  struct node *target, const struct restore_result *result, struct error *err)
 {
 	AUTO_FREE char *where = NULL;
 	struct look after;
 	int outcome = 0;
 
-	if (look_take(depot, options, &after, err) < 0 || look_finish(depot, &after, err) < 0) {
+	if (look_take(repo, options, &after, err) < 0 || look_finish(repo, &after, err) < 0) {
 		look_release(&after);
 		return -1;
 	}
@@ -367,13 +367,13 @@ static int verify(struct checkpoint_repo *depot, const struct look_options *opti
 	return outcome;
 }
 
-int restore_project(struct checkpoint_repo *depot, const struct look_options *options,
+int restore_project(struct checkpoint_repo *repo, const struct look_options *options,
 		    struct look *present, const git_oid *tree, const char *path,
 		    struct restore_result *ret_result, struct error *err)
 {
 	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct restoring at = {
-		.depot = depot, .path = BUFFER_INIT(NODE_PATH_MAX), .result = ret_result, .err = err
+		.repo = repo, .path = BUFFER_INIT(NODE_PATH_MAX), .result = ret_result, .err = err
 	};
 	struct node target;
 	int result;
@@ -381,14 +381,14 @@ int restore_project(struct checkpoint_repo *depot, const struct look_options *op
 	*ret_result = (struct restore_result){ 0 };
 	if (project < 0)
 		return error_sys(err, "open the project '%s'", options->project);
-	if (make_target(depot, &present->walk.root, tree, path, &target, err) < 0)
+	if (make_target(repo, &present->walk.root, tree, path, &target, err) < 0)
 		return -1;
 	result = perform(&at, project, &present->walk.root, &target, tree, path);
 	if (result == 0) {
-		result = verify(depot, options, &target, ret_result, err);
+		result = verify(repo, options, &target, ret_result, err);
 		fault_point();
 		/* What could not be done is tried again; what somebody else has changed since is theirs. */
-		unlinkat(depot->folder, RESTORE_NOTE, 0);
+		unlinkat(repo->folder, RESTORE_NOTE, 0);
 	}
 	node_release(&target);
 	free(at.placed);
@@ -396,10 +396,10 @@ int restore_project(struct checkpoint_repo *depot, const struct look_options *op
 	return result;
 }
 
-int restore_recover(struct checkpoint_repo *depot, const struct look_options *options,
+int restore_recover(struct checkpoint_repo *repo, const struct look_options *options,
 		    bool *ret_done, struct error *err)
 {
-	AUTO_FD fd = openat(depot->folder, RESTORE_NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD fd = openat(repo->folder, RESTORE_NOTE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	AUTO_BUFFER struct buffer note = BUFFER_INIT(NOTE_BYTES);
 	struct restore_result result = { 0 };
 	struct look present = { 0 };
@@ -418,10 +418,10 @@ int restore_recover(struct checkpoint_repo *depot, const struct look_options *op
 	if (fd_read_all(fd, &note) < 0 || note.used < GIT_OID_HEXSZ + 1 ||
 	    git_oid_fromstr(&tree, buffer_text(&note)) < 0)
 		return error_set(err, "the note of an unfinished rollback, '%s/%s', is damaged",
-				 depot->path, RESTORE_NOTE);
-	outcome = look_take(depot, options, &present, err) < 0 ||
-				  look_finish(depot, &present, err) < 0 ||
-				  restore_project(depot, options, &present, &tree,
+				 repo->path, RESTORE_NOTE);
+	outcome = look_take(repo, options, &present, err) < 0 ||
+				  look_finish(repo, &present, err) < 0 ||
+				  restore_project(repo, options, &present, &tree,
 						  note.data + GIT_OID_HEXSZ + 1, &result, err) < 0
 			  ? -1
 			  : 0;

@@ -25,15 +25,15 @@ struct restore_result {
 
 /* Makes the project what the tree of a checkpoint says; with a path, only there. present: the look that
  * has just been taken and finished. The lock is held. Returns 0, or -1 with err set. */
-int restore_project(struct checkpoint_repo *depot, const struct look_options *options,
+int restore_project(struct checkpoint_repo *repo, const struct look_options *options,
 		    struct look *present, const git_oid *tree, const char *path,
 		    struct restore_result *ret_result, struct error *err);
 
 /* Finishes what was cut off. *ret_done says if there was something. Returns 0, or -1 with err set. */
-int restore_recover(struct checkpoint_repo *depot, const struct look_options *options,
+int restore_recover(struct checkpoint_repo *repo, const struct look_options *options,
 		    bool *ret_done, struct error *err);
 
 /* Is something under way? */
-bool restore_pending(const struct checkpoint_repo *depot);
+bool restore_pending(const struct checkpoint_repo *repo);
 
 #endif

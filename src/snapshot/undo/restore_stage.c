@@ -46,48 +46,48 @@ int restore_stage_sync(const struct restore_stage *stage, struct error *err)
 
 /* ---- contents ---- */
 
-static int read_blob(struct checkpoint_repo *depot, const git_oid *id, uint64_t offset,
+static int read_blob(struct checkpoint_repo *repo, const git_oid *id, uint64_t offset,
 		     restore_stage_fn *take, void *context, struct error *err)
 {
 	git_blob *blob = NULL;
 	int result;
 
-	if (git_blob_lookup(&blob, depot->repository, id) < 0)
-		return libgit_trouble("read a file of a checkpoint", err);
+	if (git_blob_lookup(&blob, repo->repository, id) < 0)
+		return libgit_error("read a file of a checkpoint", err);
 	result = take(context, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob), offset,
 		      err);
 	git_blob_free(blob);
 	return result;
 }
 
-static int read_pieces(struct checkpoint_repo *depot, const git_oid *id, restore_stage_fn *take,
+static int read_pieces(struct checkpoint_repo *repo, const git_oid *id, restore_stage_fn *take,
 		       void *context, struct error *err)
 {
 	git_tree *tree = NULL;
 	int result = 0;
 
-	if (git_tree_lookup(&tree, depot->repository, id) < 0)
-		return libgit_trouble("read a large file of a checkpoint", err);
+	if (git_tree_lookup(&tree, repo->repository, id) < 0)
+		return libgit_error("read a large file of a checkpoint", err);
 	for (size_t i = 0; i < git_tree_entrycount(tree) && result == 0; i++) {
 		const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
 		const char *name = git_tree_entry_name(entry);
 
 		if (strcmp(name, "size") != 0)
-			result = read_blob(depot, git_tree_entry_id(entry),
-					   strtoull(name, NULL, 16), take, context, err);
+			result = read_blob(repo, git_tree_entry_id(entry), strtoull(name, NULL, 16),
+					   take, context, err);
 	}
 	git_tree_free(tree);
 	return result;
 }
 
-int restore_stage_read(struct checkpoint_repo *depot, const struct node *node,
+int restore_stage_read(struct checkpoint_repo *repo, const struct node *node,
 		       restore_stage_fn *take, void *context, struct error *err)
 {
 	git_oid id;
 
 	git_oid_fromraw(&id, node->id);
-	return node->chunked ? read_pieces(depot, &id, take, context, err)
-			     : read_blob(depot, &id, 0, take, context, err);
+	return node->chunked ? read_pieces(repo, &id, take, context, err)
+			     : read_blob(repo, &id, 0, take, context, err);
 }
 
 /* ---- staging ---- */
@@ -116,7 +116,7 @@ static int make_link(void *context, const void *bytes, size_t size, uint64_t off
 	return 0;
 }
 
-int restore_stage_write(struct restore_stage *stage, struct checkpoint_repo *depot,
+int restore_stage_write(struct restore_stage *stage, struct checkpoint_repo *repo,
 			struct node *node, struct error *err)
 {
 	char name[NUMBER];
@@ -125,13 +125,13 @@ int restore_stage_write(struct restore_stage *stage, struct checkpoint_repo *dep
 	fault_point();
 	node->staged = ++stage->count;
 	if (node->kind == NODE_LINK)
-		return restore_stage_read(depot, node, make_link, stage, err);
+		return restore_stage_read(repo, node, make_link, stage, err);
 	snprintf(name, sizeof name, "%u", stage->count);
 	fd = openat(stage->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		    0600);
 	if (fd < 0)
 		return error_sys(err, "write a file of the checkpoint into the project");
-	if (restore_stage_read(depot, node, write_part, &fd, err) < 0)
+	if (restore_stage_read(repo, node, write_part, &fd, err) < 0)
 		return -1;
 	if ((node->chunked && ftruncate(fd, (off_t)node->size) < 0) || fchmod(fd, node->mode) < 0)
 		return error_sys(err, "complete a file of the checkpoint in the project");

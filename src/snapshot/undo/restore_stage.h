@@ -20,7 +20,7 @@ int restore_stage_open(int project, struct restore_stage *ret_stage, struct erro
 
 /* Writes a file or a link of a checkpoint, with its mode; node->staged is its number. Returns 0, or -1 with
  * err set. */
-int restore_stage_write(struct restore_stage *stage, struct checkpoint_repo *depot,
+int restore_stage_write(struct restore_stage *stage, struct checkpoint_repo *repo,
 			struct node *node, struct error *err);
 
 /* Waits until all of it is on the disk. */
@@ -44,7 +44,7 @@ void restore_stage_close(struct restore_stage *stage);
 /* The bytes of a file or link, in order. Returns 0, or -1 with err set. */
 typedef int restore_stage_fn(void *context, const void *bytes, size_t size, uint64_t offset,
 			     struct error *err);
-int restore_stage_read(struct checkpoint_repo *depot, const struct node *node,
+int restore_stage_read(struct checkpoint_repo *repo, const struct node *node,
 		       restore_stage_fn *take, void *context, struct error *err);
 
 #endif
