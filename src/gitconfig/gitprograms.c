@@ -157,10 +157,10 @@ void gitprograms_free(struct gitprograms *programs)
 
 static char *absolute(const struct gitprograms *programs, const char *said, const char *base)
 {
-	const char *at_home = text_behind(said, "~/");
+	const char *at_home = text_after_prefix(said, "~/");
 
 	if (!at_home)
-		at_home = text_behind(said, "$HOME/");
+		at_home = text_after_prefix(said, "$HOME/");
 	if (at_home)
 		return path_absolute(at_home, *programs->home ? programs->home : "/");
 	return path_absolute(said, base);

@@ -15,7 +15,7 @@ static const char *const starts[] = {
 int key_source_parse(const char *text, struct key_source *ret_source, struct error *err)
 {
 	for (enum key_source_kind kind = KEY_SOURCE_ENV; kind <= KEY_SOURCE_COMMAND; kind++) {
-		const char *value = text_behind(text, starts[kind]);
+		const char *value = text_after_prefix(text, starts[kind]);
 
 		if (!value || !*value || (kind == KEY_SOURCE_FILE && *value != '/'))
 			continue;

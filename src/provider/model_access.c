@@ -17,7 +17,7 @@ bool model_access_is_set(const struct model_access *access)
 int model_access_upstream_parse(const char *text, struct model_access_upstream *ret_upstream,
 				struct error *err)
 {
-	const char *local = text_behind(text, "local:");
+	const char *local = text_after_prefix(text, "local:");
 
 	if (url_parse(local ? local : text, &ret_upstream->url, err) < 0)
 		return -1;

@@ -64,8 +64,8 @@ static int read_path(const char *at, struct url *url, struct error *err)
 
 int url_parse(const char *text, struct url *ret_url, struct error *err)
 {
-	const char *secure = text_behind(text, "https://");
-	const char *at = secure ? secure : text_behind(text, "http://");
+	const char *secure = text_after_prefix(text, "https://");
+	const char *at = secure ? secure : text_after_prefix(text, "http://");
 	struct url url = { .tls = secure != NULL };
 	struct error why;
 	size_t host;

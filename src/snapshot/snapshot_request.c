@@ -81,7 +81,7 @@ int snapshot_request_parse(struct snapshot_request *request, const char *text, s
 	bool known = false;
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-		const char *value = text_behind(text, keys[i].name);
+		const char *value = text_after_prefix(text, keys[i].name);
 
 		if (!value || *value != '=')
 			continue;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST = 128 }; /* bytes that are taken first: most texts are put together of a few words */
+enum { LEAST = 128 }; /* the first allocation; most texts are built from a few words */
 
 void buffer_release(struct buffer *buffer)
 {

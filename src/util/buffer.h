@@ -1,8 +1,8 @@
 /*
- * A growing run of bytes with a maximum given at birth.
+ * A growable byte buffer whose maximum size is set when it is created.
  *
- * Appending past the maximum marks the buffer as overflowed and drops the bytes; who uses the
- * result asks buffer_overflowed() once at the end instead of after every append.
+ * An append past the maximum drops the bytes and marks the buffer as overflowed. Callers check
+ * buffer_overflowed() once at the end instead of after every append.
  */
 #ifndef UTIL_BUFFER_H
 #define UTIL_BUFFER_H
@@ -27,7 +27,7 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 bool buffer_overflowed(const struct buffer *buffer);
 
-/* The bytes as a string; always terminated, also when nothing was ever added. */
+/* Returns the bytes as a NUL-terminated string, even if nothing was ever added. */
 const char *buffer_text(struct buffer *buffer);
 
 #define AUTO_BUFFER __attribute__((cleanup(buffer_release)))

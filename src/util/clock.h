@@ -1,4 +1,4 @@
-/* What time it is, in milliseconds. */
+/* The current time in milliseconds. */
 #ifndef UTIL_CLOCK_H
 #define UTIL_CLOCK_H
 
@@ -13,13 +13,13 @@ static inline int64_t clock_read_ms(clockid_t which)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* For deadlines: nobody sets this one, and it never goes back. */
+/* For deadlines: this clock cannot be set and never goes backwards. */
 static inline uint64_t clock_steady_ms(void)
 {
 	return (uint64_t)clock_read_ms(CLOCK_MONOTONIC);
 }
 
-/* Since the epoch, as the clock on the wall has it. */
+/* Wall-clock time since the epoch. */
 static inline int64_t clock_wall_ms(void)
 {
 	return clock_read_ms(CLOCK_REALTIME);

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Does `given` equal the string `expected`? A wrong one of the right length takes as
- * long as the right one: the time does not tell where they differ.
+ * Reports whether `given` equals the string `expected`. For inputs of the expected length the
+ * comparison takes the same time wherever they differ.
  */
 bool consttime_equal(const char *given, size_t size, const char *expected);
 

@@ -1,4 +1,5 @@
-/* Walking trees: see dirwalk.h. getdents64 by hand: one call tells names and types of many entries. */
+/* Folder walks: see dirwalk.h. Calls getdents64 directly: one call returns the names and types of
+ * many entries. */
 #include "util/dirwalk.h"
 
 #include "util/buffer.h"
@@ -17,13 +18,14 @@
 
 enum { MOST_PATH = 1 << 20, MOST_NAMES = 1 << 30 };
 
-/* A folder on the way to where the walk is. Only the last ones are open; ".." leads back to others. */
+/* A folder on the path to the current position. Only the deepest ones are open; ".." reopens the
+ * others. */
 struct level {
 	int fd;
-	const char *name;     /* in the folder above */
-	struct buffer inside; /* names of folders to enter, each with its NUL */
-	size_t next;          /* where the next of them begins */
-	size_t path;          /* how long the path to the folder above is */
+	const char *name;     /* within the parent folder */
+	struct buffer inside; /* NUL-terminated names of subfolders to enter */
+	size_t next;          /* offset of the next name */
+	size_t path;          /* length of the parent folder's path */
 };
 
 struct walker {
@@ -31,10 +33,11 @@ struct walker {
 	struct error *err;
 	struct buffer path;
 	struct level *levels;
-	struct dirwalk_folder *above; /* one for each level */
+	struct dirwalk_folder *above; /* one entry per level */
 	size_t count, room;
-	bool *changed;     /* NULL: nobody asks */
-	char chunk[65536]; /* shared by all levels: a folder is read to its end first */
+	bool *changed;     /* may be NULL */
+	char chunk[65536]; /* shared by all levels: each folder is read to its end before the
+			    * next is entered */
 };
 
 struct linux_dirent {
@@ -70,7 +73,7 @@ bool dirwalk_same(const struct dirwalk_folder *a, const struct dirwalk_folder *b
 	       a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-/* Makes the path longer by a name. Returns how long it was. */
+/* Appends a name to the path. Returns the previous length. */
 static size_t path_down(struct walker *walker, const char *name)
 {
 	size_t used = walker->path.used;
@@ -99,7 +102,7 @@ static enum dirwalk_verdict call(struct walker *walker, dirwalk_fn *function, si
 	return function(walker->walk->context, &entry);
 }
 
-/* Visits an entry of the last level. */
+/* Visits an entry of the deepest level. */
 static enum dirwalk_verdict visit(struct walker *walker, const char *name, unsigned char type,
 				  bool closed)
 {
@@ -138,7 +141,7 @@ static int visit_chunk(struct walker *walker, struct level *level, long size)
 	return 0;
 }
 
-/* Visits the entries of the last level; those to enter are kept in it. */
+/* Visits the entries of the deepest level and queues its subfolders. */
 static int read_level(struct walker *walker)
 {
 	struct level *level = &walker->levels[walker->count - 1];
@@ -165,7 +168,7 @@ static void make_room(struct walker *walker)
 	walker->above = mem_resize(walker->above, walker->room, sizeof *walker->above);
 }
 
-/* Takes the descriptor over. */
+/* Enters a folder. Takes ownership of fd. */
 static int enter(struct walker *walker, int fd, const char *name)
 {
 	size_t depth = walker->count;
@@ -186,7 +189,8 @@ static int enter(struct walker *walker, int fd, const char *name)
 	return read_level(walker);
 }
 
-/* -1 with errno; EACCES also for a folder whose entries can be listed but not reached. */
+/* Returns a descriptor, or -1 with errno; EACCES also if the entries can be listed but not
+ * reached. */
 static int open_folder(const struct walker *walker, int folder, const char *name)
 {
 	AUTO_FD fd = -1;
@@ -215,16 +219,17 @@ static int go_down(struct walker *walker, struct level *level)
 	return visit(walker, name, DT_DIR, true) == DIRWALK_STOP ? -1 : 0;
 }
 
-/* Opens a level again from the one below it. From a folder that was moved, ".." leads elsewhere. */
+/* Reopens a level through ".." of the one below it. If that folder was moved, ".." leads
+ * elsewhere. */
 static int open_again(struct walker *walker, size_t depth, int below)
 {
 	AUTO_FD fd = openat(below, "..", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct dirwalk_folder now;
 
 	if (fd < 0 || dirwalk_look(fd, &now) < 0)
-		return error_sys(walker->err, "go back to the folder above");
+		return error_sys(walker->err, "return to the parent folder");
 	if (now.device != walker->above[depth].device || now.inode != walker->above[depth].inode)
-		return error_set(walker->err, "a folder was moved while it was walked");
+		return error_set(walker->err, "a folder was moved during the walk");
 	walker->levels[depth].fd = fd_steal(&fd);
 	return 0;
 }
@@ -280,7 +285,7 @@ int dirwalk_tree(const struct dirwalk *walk, int root, bool *ret_changed, struct
 
 	if (fd < 0)
 		return error_sys(err, "open the folder");
-	walker = mem_alloc(sizeof *walker); /* not cleared: the chunk is large */
+	walker = mem_alloc(sizeof *walker); /* not zeroed: the chunk is large */
 	walker->walk = walk;
 	walker->err = err;
 	walker->path = BUFFER_INIT(MOST_PATH);
@@ -300,9 +305,9 @@ int dirwalk_tree(const struct dirwalk *walk, int root, bool *ret_changed, struct
 	return result;
 }
 
-/* --- removing */
+/* --- removal */
 
-/* Lets the owner look into a folder. O_PATH, because a symlink could take its place. */
+/* Gives the owner access to a folder. Opened with O_PATH, because a symlink could replace it. */
 static void open_up(int folder, const char *name)
 {
 	AUTO_FD fd = openat(folder, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -358,6 +363,6 @@ int dirwalk_remove(int folder, const char *name, uint64_t *bytes)
 	root = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (root < 0)
 		return -1;
-	dirwalk_tree(&walk, root, NULL, &ignored); /* what is left makes the next call fail */
+	dirwalk_tree(&walk, root, NULL, &ignored); /* anything left over makes the next call fail */
 	return unlinkat(folder, name, AT_REMOVEDIR);
 }

@@ -1,4 +1,4 @@
-/* Errors as sentences with a status: see error.h. */
+/* Errors with a message and a status: see error.h. */
 #include "util/error.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@ static const char *const names[ERROR_STATUS_COUNT] = {
 	[ERROR_PROTOCOL] = "protocol",   [ERROR_OUTPUT] = "output",
 };
 
-/* An errno that is not here is ERROR_IO. */
+/* Any other errno is ERROR_IO. */
 static const struct {
 	int number;
 	enum error_status status;

@@ -42,7 +42,7 @@ int fd_openat2(int folder, const char *path, int flags, mode_t mode, uint64_t re
 	return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
-/* A copy out of the way of the places. */
+/* Duplicates fd to a number above the places. */
 static int move_up(int fd, int count)
 {
 	AUTO_FD null = fd == FD_NULL ? open("/dev/null", O_RDWR | O_CLOEXEC) : -1;
@@ -78,7 +78,7 @@ int fd_write_all(int fd, const void *data, size_t size)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		/* Somebody made it non-blocking: a shared terminal. */
+		/* A shared terminal may have been made non-blocking by another process. */
 		if (n < 0 && errno == EAGAIN) {
 			poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, -1);
 			continue;

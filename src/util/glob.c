@@ -1,9 +1,9 @@
 /*
  * Patterns as in .gitignore: see glob.h.
  *
- * Within a name and over names alike only the last star is ever tried again: what an earlier one
- * could take, the later one can take too. So a pattern takes no more steps than its length times the
- * path's, and the length of a class for each of these; the caller bounds the sum.
+ * Both within a name and across names, only the last star is ever retried: anything an earlier star
+ * could match, the later one can match as well. A match therefore takes at most pattern length
+ * times path length steps, times the length of a character class; the caller bounds the sum.
  */
 #include "util/glob.h"
 
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Is this character in the class that begins behind "["? *ret_end is behind its "]", or NULL if
- * there is none. */
+/* Reports whether c is in the class that starts after "[". *ret_end points past its "]", or is NULL
+ * if the class is not closed. */
 static bool in_class(const char *at, const char *stop, unsigned char c, const char **ret_end)
 {
 	bool negated = at < stop && (*at == '!' || *at == '^');
@@ -41,8 +41,8 @@ static bool in_class(const char *at, const char *stop, unsigned char c, const ch
 	return found != negated;
 }
 
-/* Does the one-character pattern at `at` mean c? *ret_next is behind it. */
-static bool one(const char *at, const char *stop, char c, const char **ret_next)
+/* Reports whether the one-character pattern at `at` matches c. *ret_next points past it. */
+static bool match_one(const char *at, const char *stop, char c, const char **ret_next)
 {
 	const char *end = NULL;
 	bool held;
@@ -73,13 +73,13 @@ static void take_steps(uint64_t *steps, size_t count)
 	*steps -= count < *steps ? count : *steps;
 }
 
-/* A name against the part of a pattern between two slashes. */
+/* Matches a name against one component of a pattern. */
 static bool name_matches(const char *pattern, size_t size, const char *name, size_t length,
 			 uint64_t *steps)
 {
 	const char *stop = pattern + size;
 	const char *end = name + length;
-	const char *star = NULL; /* behind the last one */
+	const char *star = NULL; /* after the last star */
 	const char *taken = NULL;
 	const char *next;
 
@@ -90,7 +90,7 @@ static bool name_matches(const char *pattern, size_t size, const char *name, siz
 		if (pattern < stop && *pattern == '*') {
 			star = ++pattern;
 			taken = name;
-		} else if (pattern < stop && one(pattern, stop, *name, &next)) {
+		} else if (pattern < stop && match_one(pattern, stop, *name, &next)) {
 			pattern = next;
 			name++;
 		} else if (star) {
@@ -106,23 +106,24 @@ static bool name_matches(const char *pattern, size_t size, const char *name, siz
 	return *steps && pattern == stop;
 }
 
-static size_t part(const char *at)
+static size_t component_length(const char *at)
 {
 	return strcspn(at, "/");
 }
 
-static const char *behind(const char *at)
+static const char *next_component(const char *at)
 {
-	at += part(at);
+	at += component_length(at);
 	return at + (*at == '/');
 }
 
-static bool any_folders(const char *pattern)
+static bool is_double_star(const char *pattern)
 {
-	return part(pattern) == 2 && pattern[0] == '*' && pattern[1] == '*';
+	return component_length(pattern) == 2 && pattern[0] == '*' && pattern[1] == '*';
 }
 
-/* A path against a pattern, name by name; "**" at the end wants something below. */
+/* Matches a path against a pattern, component by component; a trailing "**" requires something
+ * below. */
 static bool path_matches(const char *pattern, const char *path, uint64_t *steps)
 {
 	const char *star = NULL;
@@ -130,18 +131,18 @@ static bool path_matches(const char *pattern, const char *path, uint64_t *steps)
 
 	while (*path && *steps) {
 		take_steps(steps, 1);
-		if (*pattern && any_folders(pattern)) {
-			star = pattern = behind(pattern);
+		if (*pattern && is_double_star(pattern)) {
+			star = pattern = next_component(pattern);
 			if (!*star)
 				return true;
 			taken = path;
-		} else if (*pattern &&
-			   name_matches(pattern, part(pattern), path, part(path), steps)) {
-			pattern = behind(pattern);
-			path = behind(path);
+		} else if (*pattern && name_matches(pattern, component_length(pattern), path,
+						    component_length(path), steps)) {
+			pattern = next_component(pattern);
+			path = next_component(path);
 		} else if (star) {
 			pattern = star;
-			path = taken = behind(taken);
+			path = taken = next_component(taken);
 		} else {
 			return false;
 		}
@@ -149,8 +150,8 @@ static bool path_matches(const char *pattern, const char *path, uint64_t *steps)
 	return *steps && !*pattern;
 }
 
-/* The length without spaces at the end that no backslash keeps. */
-static size_t trimmed(const char *line, size_t size)
+/* The length without trailing spaces, unless a backslash escapes them. */
+static size_t trimmed_length(const char *line, size_t size)
 {
 	while (size > 0 && (line[size - 1] == ' ' || line[size - 1] == '\t')) {
 		size_t slashes = 0;
@@ -167,7 +168,7 @@ static size_t trimmed(const char *line, size_t size)
 enum glob_line glob_read(const char *line, struct glob *ret_glob)
 {
 	struct glob glob = { 0 };
-	size_t size = trimmed(line, strlen(line));
+	size_t size = trimmed_length(line, strlen(line));
 
 	if (size == 0 || line[0] == '#')
 		return GLOB_NOTHING;

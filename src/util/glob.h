@@ -1,10 +1,11 @@
 /*
- * Patterns as in .gitignore, one a line.
+ * Patterns as in .gitignore, one per line.
  *
- * A name without a slash is looked for at any depth; with a slash at its start or inside it is
- * meant from the root on; a slash at its end means folders only. `*` and `?` stay within a name,
- * `[a-z]` and `[!a-z]` are one character of it, a name `**` is any number of folders, and a
- * backslash takes the next character as it is. What a matching folder holds is the caller's affair.
+ * A pattern without a slash matches a name at any depth; one with a leading or inner slash matches
+ * from the root; one with a trailing slash matches only folders. `*` and `?` stay within a name,
+ * `[a-z]` and `[!a-z]` match one character, a component `**` matches any number of folders, and a
+ * backslash escapes the next character. How the contents of a matching folder are treated is up to
+ * the caller.
  */
 #ifndef UTIL_GLOB_H
 #define UTIL_GLOB_H
@@ -15,24 +16,25 @@
 enum { GLOB_LONGEST = 1024 };
 
 struct glob {
-	char *text;   /* without the slashes that only say how it is meant */
-	bool rooted;  /* matched against the whole path, not the name alone */
-	bool folders; /* matches nothing else */
+	char *text;   /* without leading and trailing slashes */
+	bool rooted;  /* matched against the whole path instead of the name */
+	bool folders; /* matches only folders */
 };
 
 enum glob_line {
 	GLOB_PATTERN, /* *ret_glob is set */
 	GLOB_NOTHING, /* blank, or a comment */
 	GLOB_NEGATED, /* begins with "!" */
-	GLOB_WRONG,   /* longer than GLOB_LONGEST, or it can match nothing */
+	GLOB_WRONG,   /* longer than GLOB_LONGEST, or cannot match anything */
 };
 
-/* Reads one line (without its end). */
+/* Parses one line, without its line end. */
 enum glob_line glob_read(const char *line, struct glob *ret_glob);
 void glob_release(struct glob *glob);
 
-/* Does it mean this entry? path: below the root, without a leading slash. *steps is what it may cost, and is
- * lowered by what it did; at 0 there is no answer. */
+/* Reports whether the pattern matches an entry. `path` is relative to the root, without a leading
+ * slash. *steps is the remaining step budget and is reduced by the steps taken; once it reaches 0
+ * the result is meaningless. */
 bool glob_matches(const struct glob *glob, const char *path, bool is_dir, uint64_t *steps);
 
 #endif

@@ -1,4 +1,4 @@
-/* Writing JSON: see json.h. */
+/* JSON writer: see json.h. */
 #include "util/json.h"
 
 #include "util/text.h"
@@ -10,7 +10,7 @@ static void end_line(struct json *json)
 	buffer_printf(json->out, "\n%*s", (int)json->depth * 2, "");
 }
 
-/* What comes before an entry, with its key. */
+/* Writes the separator before an entry, and its key. */
 static void begin(struct json *json, const char *key, bool nests)
 {
 	struct json_level *level = json->depth ? &json->levels[json->depth - 1] : NULL;

@@ -1,8 +1,8 @@
 /*
- * Writing JSON: what is opened is closed, and commas, line ends and quotes are in their places.
+ * A JSON writer that takes care of brackets, commas, line breaks and quotes.
  *
- * Every function takes the key of an entry, or NULL within a list and for the whole. The entries of
- * the whole, and lists or objects in a list of it, get a line each.
+ * Every function takes the key of an entry, or NULL inside a list and for the top-level value.
+ * Entries of the top-level value, and lists or objects in its lists, get a line each.
  */
 #ifndef UTIL_JSON_H
 #define UTIL_JSON_H
@@ -28,11 +28,11 @@ struct json {
 
 #define JSON_INIT(buffer) ((struct json){ .out = (buffer) })
 
-/* Opens an object with '{' or a list with '['; json_close() closes the innermost. */
+/* Opens an object with '{' or a list with '['; json_close() closes the innermost one. */
 void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json);
 
-/* text may be NULL, which is null. */
+/* A NULL text is written as null. */
 void json_text(struct json *json, const char *key, const char *text);
 void json_number(struct json *json, const char *key, uint64_t number);
 void json_flag(struct json *json, const char *key, bool flag);

@@ -1,17 +1,18 @@
-/* Reads members of JSON objects (jansson). A missing member, or one of another type, has a default. */
+/* Reads members of JSON objects (jansson). A missing member, or one of another type, yields a
+ * default. */
 #ifndef UTIL_JSONGET_H
 #define UTIL_JSONGET_H
 
 #include <jansson.h>
 #include <stdbool.h>
 
-/* NULL: there is no such string. */
+/* Defaults to NULL. */
 static inline const char *jsonget_string(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
 
-/* Empty: there is no such string. */
+/* Defaults to the empty string. */
 static inline const char *jsonget_text(const json_t *object, const char *key)
 {
 	const char *text = jsonget_string(object, key);
@@ -19,7 +20,7 @@ static inline const char *jsonget_text(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* 0: there is no such integer. */
+/* Defaults to 0. */
 static inline json_int_t jsonget_number(const json_t *object, const char *key)
 {
 	return json_integer_value(json_object_get(object, key));

@@ -15,7 +15,7 @@ void list_release(struct list *list)
 	*list = (struct list){ 0 };
 }
 
-static void take(struct list *list, char *text)
+static void append_owned(struct list *list, char *text)
 {
 	list->items = mem_resize(list->items, list->count + 2, sizeof *list->items);
 	list->items[list->count++] = text;
@@ -24,7 +24,7 @@ static void take(struct list *list, char *text)
 
 void list_add(struct list *list, const char *text)
 {
-	take(list, mem_dup(text));
+	append_owned(list, mem_dup(text));
 }
 
 void list_printf(struct list *list, const char *format, ...)
@@ -32,15 +32,15 @@ void list_printf(struct list *list, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	take(list, mem_format_list(format, args));
+	append_owned(list, mem_format_list(format, args));
 	va_end(args);
 }
 
-const char *list_behind(const struct list *list, const char *words)
+const char *list_after_prefix(const struct list *list, const char *prefix)
 {
-	const char *behind = NULL;
+	const char *rest = NULL;
 
-	for (size_t i = 0; i < list->count && !behind; i++)
-		behind = text_behind(list->items[i], words);
-	return behind;
+	for (size_t i = 0; i < list->count && !rest; i++)
+		rest = text_after_prefix(list->items[i], prefix);
+	return rest;
 }

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 struct list {
-	char **items; /* always ends in NULL once something was added */
+	char **items; /* NULL-terminated once something was added */
 	size_t count;
 };
 
@@ -13,7 +13,7 @@ void list_release(struct list *list);
 void list_add(struct list *list, const char *text);
 void list_printf(struct list *list, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What is behind these words in the first item that begins with them, or NULL: none does. */
-const char *list_behind(const struct list *list, const char *words);
+/* Returns the rest of the first item that starts with prefix, or NULL. */
+const char *list_after_prefix(const struct list *list, const char *prefix);
 
 #endif

@@ -1,4 +1,4 @@
-/* Allocation that does not fail: see mem.h. */
+/* Allocation that ends the program on failure: see mem.h. */
 #include "util/mem.h"
 
 #include <stdint.h>
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *there(void *pointer)
+static void *check_allocated(void *pointer)
 {
 	if (!pointer)
 		abort();
@@ -15,24 +15,24 @@ static void *there(void *pointer)
 
 void *mem_alloc(size_t size)
 {
-	return there(malloc(size ? size : 1));
+	return check_allocated(malloc(size ? size : 1));
 }
 
 void *mem_zero(size_t size)
 {
-	return there(calloc(1, size ? size : 1));
+	return check_allocated(calloc(1, size ? size : 1));
 }
 
 void *mem_resize(void *old, size_t count, size_t size)
 {
 	if (size && count > SIZE_MAX / size)
 		abort();
-	return there(realloc(old, count && size ? count * size : 1));
+	return check_allocated(realloc(old, count && size ? count * size : 1));
 }
 
 char *mem_dup(const char *text)
 {
-	return there(strdup(text));
+	return check_allocated(strdup(text));
 }
 
 char *mem_format_list(const char *format, va_list args)

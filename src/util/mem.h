@@ -1,6 +1,6 @@
 /*
- * Memory that is there or the program ends: at the sizes used here a failed allocation is not
- * something to carry on from.
+ * Allocation that ends the program on failure: at the sizes used here there is no useful way to
+ * continue.
  */
 #ifndef UTIL_MEM_H
 #define UTIL_MEM_H
@@ -17,7 +17,7 @@ char *mem_format_list(const char *format, va_list args) __attribute__((format(pr
 
 void mem_free_pointer(void *pointer);
 
-/* A heap pointer that is freed when its scope ends. */
+/* A heap pointer that is freed at the end of its scope. */
 #define AUTO_FREE __attribute__((cleanup(mem_free_pointer)))
 
 #endif

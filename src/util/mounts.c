@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-/* Blanks and the like are written as three octal digits behind a backslash. */
+/* Decodes blanks and similar characters, which the kernel writes as a backslash and three octal
+ * digits. */
 static void unescape(char *text)
 {
 	char *out = text;

@@ -6,11 +6,12 @@
 
 #include <stdint.h>
 
-/* Called for each mount with its device (as in st_dev) and where it is. Returns 0 to go on, or -1
- * with err set. */
+/* Called for each mount with its device (as in st_dev) and mount point. Returns 0 to continue, or
+ * -1 with err set. */
 typedef int mounts_fn(void *context, uint64_t device, const char *path, struct error *err);
 
-/* Returns 0, or -1 with err set: by the function, or because the table cannot be read. */
+/* Calls `look` for each mount. Returns 0, or -1 with err set, by the callback or because the table
+ * cannot be read. */
 int mounts_each(mounts_fn *look, void *context, struct error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * The only way out of a fence: somebody outside who serves the connections that are made inside.
+ * The only way out of a fence: a process outside that serves connections made inside.
  *
- * The fence makes a listening socket in its own network and hands it out; whoever is behind the outlet
- * accepts on it, decides which host is reached, and tells what was refused before the one inside
- * learns it: so the fence can still find out who asked. The fence knows nothing else of the network, and
- * the other side nothing of the fence.
+ * The fence creates a listening socket in its own network namespace and passes it out. The outlet
+ * accepts on it, decides which hosts may be reached, and reports each refusal before the client
+ * sees it, so that the fence can still find out which process made the request. The fence knows
+ * nothing else about the network, and the outlet nothing about the fence.
  */
 #ifndef UTIL_OUTLET_H
 #define UTIL_OUTLET_H
@@ -18,61 +18,66 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* Where it is found inside: on loopback, beyond the ports that the kernel gives to clients. */
+/* Its address inside: on loopback, above the kernel's range of ephemeral ports. */
 enum { OUTLET_PORT = 61080 };
 
 enum { OUTLET_NAME = 264, OUTLET_HOSTS = 257, OUTLET_TOKEN = 33 };
 
-/* What is kept within bounds; 0: no limit (of connections: the outlet's own). */
+/* Limits; 0 means none (for connections: the outlet's own default). */
 struct outlet_caps {
-	uint64_t connections;         /* at once */
-	uint64_t bytes_in, bytes_out; /* from and to each host */
+	uint64_t connections;         /* concurrent */
+	uint64_t bytes_in, bytes_out; /* per host */
 };
 
-/* Something was refused; whoever asked waits for outlet->answer(). */
+/* A refused request; the client waits for outlet->answer(). */
 struct outlet_refusal {
 	uint32_t id;
-	struct sockaddr_storage client; /* the other end of the connection, as it was accepted */
+	struct sockaddr_storage client; /* the client's address, as accepted */
 	char target[OUTLET_NAME];       /* "evil.com:443" */
 	char reason[256];               /* "not in the allow list" */
 };
 
-/* What one host was used for. */
+/* Traffic with one host. */
 struct outlet_host {
-	char host[OUTLET_NAME]; /* printable; "others" with port 0: all that found no room */
+	char host[OUTLET_NAME]; /* printable; "others" with port 0 sums up hosts beyond the
+				 * maximum */
 	uint16_t port;
-	uint64_t connections, refusals; /* all of them, also those that were too many to be told */
+	uint64_t connections, refusals; /* totals, including refusals that were too many to
+					 * report */
 	uint64_t bytes_in, bytes_out;
 	const char *verdict; /* allowed, refused, capped, failed */
 };
 
-/* What was asked of models, and what it cost. */
+/* Requests to models and their cost. */
 struct outlet_spend {
-	uint64_t requests;                               /* that left */
-	uint64_t refused;                                /* because the money was used up */
+	uint64_t requests;                               /* sent upstream */
+	uint64_t refused;                                /* because the budget was used up */
 	uint64_t input, output, cache_write, cache_read; /* tokens */
 	uint64_t cost_nusd;
 };
 
 struct outlet {
-	char token[OUTLET_TOKEN]; /* what clients of models inside identify themselves with */
-	char warning[512]; /* once begun: what holds less than it should; empty: nothing does */
+	char token[OUTLET_TOKEN]; /* identifies clients of models inside */
+	char warning[512]; /* after start(): a protection that is weaker than it should be; may
+			    * be empty */
 
-	/* Begins to serve what these rules (gateway/proxy/rule.h) allow; root becomes this user. Returns 0, or -1 with
-	 * err set. */
+	/* Starts to serve connections that the rules (gateway/proxy/rule.h) allow; root becomes
+	 * this user. Returns 0, or -1 with err set. */
 	int (*start)(struct outlet *outlet, const struct list *rules,
 		     const struct outlet_caps *caps, uid_t uid, gid_t gid, struct error *err);
-	/* Takes the listening socket over. Returns 0, or -1 with err set. */
+	/* Takes ownership of the listening socket. Returns 0, or -1 with err set. */
 	int (*serve)(struct outlet *outlet, int listener, struct error *err);
-	/* A descriptor to wait for with POLLIN; -1: none any more. */
+	/* Returns a descriptor to poll with POLLIN, or -1 once it is closed. */
 	int (*fd)(const struct outlet *outlet);
-	/* Takes one piece of news: 1, a refusal; 0, nothing more; -1, something went wrong, and err says how it
-	 * goes on. */
+	/* Receives one event: 1 for a refusal, 0 if there is nothing more, -1 on failure, with the
+	 * consequences in err. */
 	int (*take)(struct outlet *outlet, struct outlet_refusal *ret_refusal, struct error *err);
 	void (*answer)(struct outlet *outlet, uint32_t id);
-	/* Ends it, if it was begun, and tells what it was used for. Returns how many hosts. */
+	/* Stops the outlet, if it was started, and fills in its traffic. Returns the number of
+	 * hosts. */
 	size_t (*stop)(struct outlet *outlet, struct outlet_host *ret_hosts, size_t most);
-	/* What models cost so far; false: it does not lead to any. Final after stop(). */
+	/* Fills in the cost of models so far, which is final after stop(). Returns false if the
+	 * outlet serves no models. */
 	bool (*spent)(const struct outlet *outlet, struct outlet_spend *ret_spend);
 };
 

@@ -4,21 +4,22 @@
 
 #include <stdbool.h>
 
-/* Is path the same as root, or below it? Both absolute and clean ("/a/b", no trailing slash). */
+/* Reports whether path equals root or is below it. Both must be absolute and clean ("/a/b", no
+ * trailing slash). */
 bool path_within(const char *path, const char *root);
 
-/* Orders parents before children and keeps a subtree together ('/' sorts before every other byte).
- */
+/* Orders parents before children and keeps subtrees together ('/' sorts before every other
+ * byte). */
 int path_compare(const char *a, const char *b);
 
-/* dir + "/" + name; the caller frees. */
+/* Returns dir + "/" + name; the caller frees it. */
 char *path_join(const char *dir, const char *name);
 
-/* The text made absolute against base (an absolute path) and cleaned of "//", "." and "..", as
- * text. The caller frees. */
+/* Returns the path made absolute against base (an absolute path) and lexically cleaned of "//", "."
+ * and "..". The caller frees it. */
 char *path_absolute(const char *path, const char *base);
 
-/* The part after the last slash. */
+/* Returns the part after the last slash. */
 const char *path_name(const char *path);
 
 #endif

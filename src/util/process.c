@@ -124,8 +124,8 @@ int process_beside(const char *name, char **ret_path, struct error *err)
 	if (access(path, X_OK) < 0) {
 		error_set(
 			err,
-			"%s is neither in '%s' nor at '%s' (%s), where this build looks for it: install it "
-			"there, or for another place (make install PREFIX=...)",
+			"%s is neither in '%s' nor at '%s' (%s): install it there, or choose another prefix "
+			"(make install PREFIX=...)",
 			name, self, path, strerror(errno));
 		free(path);
 		return -1;

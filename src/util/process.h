@@ -1,4 +1,4 @@
-/* Processes below this one. */
+/* Child processes and programs. */
 #ifndef UTIL_PROCESS_H
 #define UTIL_PROCESS_H
 
@@ -9,34 +9,35 @@
 #include <sys/types.h>
 
 /*
- * Kills the children of this process and waits until it has none. Orphans further down become its
- * children (it must be process 1 or a sub-reaper) and are met on the next round.
+ * Kills all children of this process and waits until none is left. Orphaned descendants become its
+ * children (it must be process 1 or a subreaper) and are killed in the next round.
  */
 void process_end_children(void);
 
-/* Where PATH has a program; the caller frees. NULL: nowhere. */
+/* Finds a program in PATH. Returns its path, which the caller frees, or NULL. */
 char *process_find(const char *name);
 
-/* The system's own program, never one from PATH: the one that the environment variable names by its
- * full path, or the one in a folder of the system. The caller frees. NULL: nowhere. */
+/* Finds the system's own program, never one from PATH: the file whose full path the environment
+ * variable holds, or the one in a system folder. Returns its path, which the caller frees, or
+ * NULL. */
 char *process_find_system(const char *name, const char *variable);
 
-/* A program of our own: beside this one, or where it was installed to. The caller frees. Returns 0, or -1 with
- * err set. */
+/* Finds one of our own programs: next to this one, or in the installation folder. The caller frees
+ * *ret_path. Returns 0, or -1 with err set. */
 int process_beside(const char *name, char **ret_path, struct error *err);
 
 /*
- * What a program (found in PATH) prints, with nothing to read and no complaints shown. Returns its exit
- * status, or -1 if it could not be started or took longer than the time; then it has been killed.
+ * Runs a program found in PATH and captures its stdout; stdin and stderr are /dev/null. Returns its
+ * exit status, or -1 if it could not be started or was killed after most_ms.
  */
 int process_output(char *const *arguments, uint64_t most_ms, struct buffer *output);
 
 /*
- * Runs a function in a new process and in new namespaces (flags: clone's CLONE_NEW*). Returns its id, or -1
- * with errno.
+ * Runs a function in a new process and in new namespaces (flags: CLONE_NEW*). Returns its pid, or
+ * -1 with errno.
  *
- * A borrowed process has this one's memory, and this one waits until it starts another program or ends:
- * nothing is copied and nobody is woken. A forked one has a copy.
+ * A borrowed process shares this one's memory, and this one is suspended until it execs or exits,
+ * so nothing is copied. A forked process has a copy.
  */
 pid_t process_borrow(int (*run)(void *), void *argument, int flags);
 pid_t process_fork(int (*run)(void *), void *argument, int flags);

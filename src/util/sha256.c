@@ -20,7 +20,7 @@ static const uint32_t constants[ROUNDS] = {
 	0xc67178f2,
 };
 
-static uint32_t turned(uint32_t word, unsigned int by)
+static uint32_t rotate_right(uint32_t word, unsigned int by)
 {
 	return word >> by | word << (32 - by);
 }
@@ -34,12 +34,12 @@ static void schedule(const uint8_t block[BLOCK], uint32_t words[ROUNDS])
 		uint32_t a = words[i - 15];
 		uint32_t b = words[i - 2];
 
-		words[i] = words[i - 16] + (turned(a, 7) ^ turned(a, 18) ^ a >> 3) + words[i - 7] +
-			   (turned(b, 17) ^ turned(b, 19) ^ b >> 10);
+		words[i] = words[i - 16] + (rotate_right(a, 7) ^ rotate_right(a, 18) ^ a >> 3) +
+			   words[i - 7] + (rotate_right(b, 17) ^ rotate_right(b, 19) ^ b >> 10);
 	}
 }
 
-static void take_block(uint32_t state[WORDS], const uint8_t block[BLOCK])
+static void hash_block(uint32_t state[WORDS], const uint8_t block[BLOCK])
 {
 	uint32_t words[ROUNDS];
 	uint32_t v[WORDS];
@@ -47,9 +47,12 @@ static void take_block(uint32_t state[WORDS], const uint8_t block[BLOCK])
 	schedule(block, words);
 	memcpy(v, state, sizeof v);
 	for (size_t i = 0; i < ROUNDS; i++) {
-		uint32_t one = v[7] + (turned(v[4], 6) ^ turned(v[4], 11) ^ turned(v[4], 25)) +
+		uint32_t one = v[7] +
+			       (rotate_right(v[4], 6) ^ rotate_right(v[4], 11) ^
+				rotate_right(v[4], 25)) +
 			       ((v[4] & v[5]) ^ (~v[4] & v[6])) + constants[i] + words[i];
-		uint32_t two = (turned(v[0], 2) ^ turned(v[0], 13) ^ turned(v[0], 22)) +
+		uint32_t two = (rotate_right(v[0], 2) ^ rotate_right(v[0], 13) ^
+				rotate_right(v[0], 22)) +
 			       ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
 
 		memmove(v + 1, v, 7 * sizeof *v);
@@ -70,14 +73,14 @@ void sha256_hex(const void *data, size_t size, char ret_hex[SHA256_HEX])
 	size_t end = left < BLOCK - 8 ? BLOCK : 2 * BLOCK;
 
 	for (size_t i = 0; i < size / BLOCK; i++)
-		take_block(state, at + i * BLOCK);
+		hash_block(state, at + i * BLOCK);
 	if (left)
 		memcpy(tail, at + size - left, left);
 	tail[left] = 0x80;
 	for (size_t i = 0; i < 8; i++)
 		tail[end - 1 - i] = (uint8_t)((uint64_t)size * 8 >> 8 * i);
 	for (size_t i = 0; i < end; i += BLOCK)
-		take_block(state, tail + i);
+		hash_block(state, tail + i);
 	for (size_t i = 0; i < WORDS; i++)
 		snprintf(ret_hex + 8 * i, 9, "%08x", state[i]);
 }

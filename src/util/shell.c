@@ -9,9 +9,9 @@
 #include <string.h>
 
 static const char blanks[] = " \t\n";
-static const char ends[] = " \t\n;&|<>"; /* of a word */
+static const char ends[] = " \t\n;&|<>"; /* characters that end a word */
 
-/* NAME=VALUE, without anything that a shell would replace or unquote? */
+/* Reports whether the word is NAME=VALUE without quotes or expansions. */
 static bool is_assignment(const char *word, size_t size)
 {
 	const char *sign = memchr(word, '=', size);
@@ -30,7 +30,8 @@ char *shell_program(const char *line, const char *home)
 		size_t size;
 
 		line += strspn(line, blanks);
-		/* A word that ends where a command does is whole; every other sign is the shell's. */
+		/* The word must end at a word boundary; any other special character needs a
+		 * shell. */
 		size = strcspn(line, " \t\n;&|<>()\"'`$\\*?[]{}#!");
 		if (!size || (line[size] && !strchr(ends, line[size])))
 			return NULL;
@@ -52,7 +53,7 @@ static void end_word(struct buffer *word, struct list *words)
 
 	if (*text)
 		list_add(words, text);
-	if (strpbrk(text, ends)) /* with less quotes than before: this comes to an end */
+	if (strpbrk(text, ends)) /* terminates, because each level has fewer quotes */
 		shell_words(text, words);
 	word->used = 0;
 }

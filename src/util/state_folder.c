@@ -1,4 +1,4 @@
-/* Ringfence's own folder: see state_folder.h. */
+/* Ringfence's state folder: see state_folder.h. */
 #include "util/state_folder.h"
 
 #include "util/mem.h"
@@ -47,7 +47,8 @@ int state_folder_find(const struct state_folder_owner *owner, char **ret_state, 
 			"uid %u has no home folder to keep state in; set %sRINGFENCE_STATE_DIR",
 			owner->uid, !owner->foreign ? "HOME or " : "");
 	state_folder_make(path,
-			  0700); /* symlinks on the way show; a failure is said when it is used */
+			  0700); /* lets realpath() resolve symlinks; failures surface on first
+				  * use */
 	*ret_state = realpath(path, NULL);
 	if (!*ret_state) {
 		*ret_state = path;

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* As text_utf8(), for a text that ends with a NUL. */
+/* Like text_utf8(), for NUL-terminated text. */
 static size_t utf8(const unsigned char *text, uint32_t *ret_point)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -49,23 +49,23 @@ size_t text_utf8(const char *text, size_t size, uint32_t *ret_point)
 	return length <= size ? length : 0;
 }
 
-static bool goes_on(char byte)
+static bool is_continuation(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-const char *text_behind(const char *text, const char *words)
+const char *text_after_prefix(const char *text, const char *prefix)
 {
-	size_t size = strlen(words);
+	size_t size = strlen(prefix);
 
-	return strncmp(text, words, size) == 0 ? text + size : NULL;
+	return strncmp(text, prefix, size) == 0 ? text + size : NULL;
 }
 
 size_t text_first(const char *text, size_t size, size_t most)
 {
 	if (size <= most)
 		return size;
-	while (most > 0 && goes_on(text[most]))
+	while (most > 0 && is_continuation(text[most]))
 		most--;
 	return most;
 }
@@ -74,12 +74,13 @@ size_t text_last(const char *text, size_t size, size_t most)
 {
 	size_t from = size > most ? size - most : 0;
 
-	while (from > 0 && from < size && goes_on(text[from]))
+	while (from > 0 && from < size && is_continuation(text[from]))
 		from++;
 	return from;
 }
 
-/* What can move the cursor, change colours, reorder what a person reads, or is not seen at all. */
+/* Characters that can move the cursor, change colours, reorder the text that a person reads, or are
+ * invisible. */
 static bool unsafe(uint32_t point)
 {
 	static const struct {
@@ -142,7 +143,8 @@ void text_json_bytes(struct buffer *out, const char *bytes, size_t size)
 			length = 1;
 		} else if (bytes[at] == '"' || bytes[at] == '\\') {
 			buffer_printf(out, "\\%c", bytes[at]);
-		} else if (unsafe(point) && point > 0xffff) { /* JSON has only halves of these */
+		} else if (unsafe(point) && point > 0xffff) { /* JSON needs a surrogate pair for
+							       * these */
 			buffer_printf(out, "\\u%04x\\u%04x", 0xd800 + ((point - 0x10000) >> 10),
 				      0xdc00 + ((point - 0x10000) & 0x3ff));
 		} else if (unsafe(point)) {
@@ -168,7 +170,7 @@ int text_duration_ms(const char *text, uint64_t *ret_ms)
 	} units[] = { { 'd', 86400000 }, { 'h', 3600000 }, { 'm', 60000 }, { 's', 1000 } };
 	const uint64_t most = 365 * units[0].ms;
 	uint64_t total = 0;
-	size_t next = 0; /* units go from large to small, each at most once */
+	size_t next = 0; /* units must appear in descending order, each at most once */
 
 	while (*text) {
 		uint64_t number = 0;
@@ -182,7 +184,7 @@ int text_duration_ms(const char *text, uint64_t *ret_ms)
 		size_t unit = next;
 
 		if (*text == '\0' && next == 0)
-			unit = 2; /* a bare number: minutes */
+			unit = 2; /* a bare number is minutes */
 		else
 			while (unit < 4 && units[unit].unit != *text)
 				unit++;
@@ -198,8 +200,7 @@ int text_duration_ms(const char *text, uint64_t *ret_ms)
 	return 0;
 }
 
-/* The digits in front of a text, up to a maximum that is beyond what anybody takes. Returns how many
- * there are. */
+/* Reads the leading digits of a text, saturating above any accepted value. Returns their count. */
 static size_t read_digits(const char *text, uint64_t *ret_number)
 {
 	const uint64_t most = UINT64_C(1) << 60;

@@ -122,13 +122,14 @@ static void beginnings(void)
 
 	for (size_t i = 0; i < sizeof items / sizeof *items; i++)
 		list_add(&list, items[i]);
-	CHECK("what is behind a word is found", strcmp(text_behind("key x y", "key "), "x y") == 0);
-	CHECK("nothing may be behind it", strcmp(text_behind("key ", "key "), "") == 0);
+	CHECK("what is behind a word is found",
+	      strcmp(text_after_prefix("key x y", "key "), "x y") == 0);
+	CHECK("nothing may be behind it", strcmp(text_after_prefix("key ", "key "), "") == 0);
 	CHECK("a text that begins otherwise has nothing behind it",
-	      !text_behind("keys x", "key ") && !text_behind("ke", "key "));
+	      !text_after_prefix("keys x", "key ") && !text_after_prefix("ke", "key "));
 	CHECK("the first item that begins so is found",
-	      strcmp(list_behind(&list, "record "), "y") == 0);
-	CHECK("a list may have none", !list_behind(&list, "replay "));
+	      strcmp(list_after_prefix(&list, "record "), "y") == 0);
+	CHECK("a list may have none", !list_after_prefix(&list, "replay "));
 	list_release(&list);
 }
 

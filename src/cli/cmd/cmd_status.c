@@ -106,7 +106,8 @@ static void print_tape(const struct loop_state *state)
 
 static void print_git(const struct loop_state *state)
 {
-	const char *branch = state->git_ref ? text_behind(state->git_ref, "refs/heads/") : NULL;
+	const char *branch = state->git_ref ? text_after_prefix(state->git_ref, "refs/heads/")
+					    : NULL;
 
 	if (state->git_ref)
 		line("committed: %s is %.10s", branch ? branch : state->git_ref,

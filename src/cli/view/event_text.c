@@ -225,7 +225,7 @@ static void tell_git(struct event_text *tale, const json_t *data)
 static void tell_imported(struct event_text *tale, const json_t *data)
 {
 	const char *ref = jsonget_text(data, "ref");
-	const char *branch = text_behind(ref, "refs/heads/");
+	const char *branch = text_after_prefix(ref, "refs/heads/");
 	size_t index;
 	json_t *entry;
 

@@ -24,7 +24,7 @@ static bool is_shown(const struct fence_plan *plan, const char *path)
 /* By the PATH inside, which is another one: what is first outside may be nowhere there, and the next one is taken. */
 static bool is_found_inside(const struct fence_plan *plan, const char *name)
 {
-	const char *at = list_behind(&plan->environment, "PATH=");
+	const char *at = list_after_prefix(&plan->environment, "PATH=");
 
 	while (at && *at) {
 		size_t size = strcspn(at, ":");

@@ -129,11 +129,11 @@ static int read_old_upstream(const char *text, struct model_access *access, stru
 
 	if (!upstream)
 		return -1;
-	if (text_behind(text, "free ")) {
+	if (text_after_prefix(text, "free ")) {
 		upstream->local = true;
 		return 0;
 	}
-	if (text_behind(text, "source ")) {
+	if (text_after_prefix(text, "source ")) {
 		key_source_release(&upstream->key);
 		return key_source_parse(value, &upstream->key, err);
 	}
@@ -158,15 +158,15 @@ static int read_old(const char *text, struct model_access *access, struct error 
 	};
 
 	for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
-		if (text_behind(text, strings[i].start)) {
+		if (text_after_prefix(text, strings[i].start)) {
 			free(*strings[i].place);
-			*strings[i].place = mem_dup(text_behind(text, strings[i].start));
+			*strings[i].place = mem_dup(text_after_prefix(text, strings[i].start));
 			if (strings[i].mode != MODEL_ACCESS_LIVE)
 				tape->mode = strings[i].mode;
 			return 0;
 		}
-	if (text_behind(text, "proxy "))
-		return url_parse(text_behind(text, "proxy "), &access->proxy, err);
+	if (text_after_prefix(text, "proxy "))
+		return url_parse(text_after_prefix(text, "proxy "), &access->proxy, err);
 	if (strcmp(text, "pace original") == 0)
 		tape->paced = true;
 	else if (strcmp(text, "unknown refuse") == 0)

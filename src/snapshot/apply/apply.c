@@ -41,7 +41,7 @@ static void release(struct finding *finding)
 static int find_branch(git_repository *repository, const char *name, git_oid *ret_id,
 		       struct error *err)
 {
-	const char *shown = text_behind(name, "refs/heads/");
+	const char *shown = text_after_prefix(name, "refs/heads/");
 	int found = git_reference_name_to_id(ret_id, repository, name);
 
 	if (found == GIT_ENOTFOUND)
