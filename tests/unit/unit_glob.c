@@ -38,12 +38,12 @@ static enum glob_line kind(const char *line)
 static void names(void)
 {
 	CHECK("a name is found at any depth", file("a.log", "a.log") && file("a.log", "x/y/a.log"));
-	CHECK("and only as a whole name",
+	CHECK("a pattern matches only whole names",
 	      !file("a.log", "aa.log") && !file("a.log", "a.log.1") && !file("a.log", "a.log/b"));
 	CHECK("a star is any part of a name", file("*.log", "a.log") && file("a*", "a") &&
 						      file("a*b*c", "aXbYbZc") &&
 						      !file("a*b*c", "aXbYbZ"));
-	CHECK("a star takes hidden names too", file("*", ".env") && file("*rc", "x/.bashrc"));
+	CHECK("a star matches hidden names", file("*", ".env") && file("*rc", "x/.bashrc"));
 	CHECK("a star stays within a name", !file("/a*c", "a/c") && !file("a/*", "a/b/c"));
 	CHECK("a question mark is one character",
 	      file("a?c", "abc") && !file("a?c", "ac") && !file("/a?c", "a/c"));
@@ -53,15 +53,15 @@ static void names(void)
 	CHECK("a class can be negated", file("[!a-c]", "d") && !file("[^a-c]", "b"));
 	CHECK("a bracket in a class, and one that is not closed, are themselves",
 	      file("[]]", "]") && file("[a", "[a") && !file("[a", "a"));
-	CHECK("a backslash takes a character as it is",
+	CHECK("a backslash escapes a character",
 	      file("\\*", "*") && !file("\\*", "a") && file("\\#a", "#a") && file("\\!a", "!a"));
 }
 
 static void paths(void)
 {
-	CHECK("a slash in front means the root", file("/a", "a") && !file("/a", "b/a"));
-	CHECK("so does a slash inside", file("a/b", "a/b") && !file("a/b", "x/a/b"));
-	CHECK("a slash at the end means folders",
+	CHECK("a leading slash anchors at the root", file("/a", "a") && !file("/a", "b/a"));
+	CHECK("an inner slash anchors at the root", file("a/b", "a/b") && !file("a/b", "x/a/b"));
+	CHECK("a trailing slash matches only folders",
 	      hits("a/", "a", true) && !hits("a/", "a", false) && hits("a/", "x/a", true));
 	CHECK("** in front is any folder, or none",
 	      file("**/a", "a") && file("**/a", "x/y/a") && file("**/a/b", "x/a/b"));
@@ -74,13 +74,13 @@ static void paths(void)
 
 static void lines(void)
 {
-	CHECK("blank lines and comments are nothing", kind("") == GLOB_NOTHING &&
+	CHECK("blank lines and comments are ignored", kind("") == GLOB_NOTHING &&
 							      kind("   ") == GLOB_NOTHING &&
 							      kind("# x") == GLOB_NOTHING);
-	CHECK("a line that would show again is told apart", kind("!a") == GLOB_NEGATED);
-	CHECK("what can match nothing is wrong",
+	CHECK("a negated pattern is recognised", kind("!a") == GLOB_NEGATED);
+	CHECK("a pattern that cannot match is invalid",
 	      kind("/") == GLOB_WRONG && kind("//") == GLOB_WRONG && kind("a//b") == GLOB_WRONG);
-	CHECK("spaces at the end do not count, unless a backslash keeps them",
+	CHECK("trailing spaces are dropped unless escaped",
 	      file("a  ", "a") && file("a\\ ", "a ") && !file("a\\ ", "a"));
 }
 
@@ -94,7 +94,7 @@ static void patience(void)
 	strcat(pattern, "b");
 	memset(name, 'a', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
-	CHECK("a pattern made of stars takes no time to speak of", !file(pattern, name));
+	CHECK("a pattern full of stars matches quickly", !file(pattern, name));
 }
 
 static void files(void)
@@ -104,15 +104,15 @@ static void files(void)
 	struct list notices = { 0 };
 	struct list problems = { 0 };
 
-	CHECK("an ignore file is read",
+	CHECK("an ignore file is parsed",
 	      ignore_read(&ignore, ".x", text, strlen(text), &notices, &problems) == 0 &&
 		      ignore.count == 2);
 	CHECK("each pattern knows its line", strcmp(ignore.items[0].origin, ".x:2") == 0 &&
 						     strcmp(ignore.items[1].origin, ".x:5") == 0);
-	CHECK("a line that would show is passed over with a notice",
+	CHECK("a negated line is skipped with a notice",
 	      notices.count == 1 && strstr(notices.items[0], ".x:4") &&
 		      strstr(notices.items[0], "!keep.log"));
-	CHECK("a NUL byte is a problem",
+	CHECK("a NUL byte is an error",
 	      ignore_read(&ignore, ".x", "a\0b", 3, &notices, &problems) < 0 &&
 		      problems.count == 1);
 	ignore_release(&ignore);
@@ -121,7 +121,7 @@ static void files(void)
 
 	for (size_t i = 0; i <= IGNORE_MOST_PATTERNS; i++)
 		strcpy(many + 2 * i, "a\n");
-	CHECK("more patterns than the maximum are a problem",
+	CHECK("more patterns than the maximum are an error",
 	      ignore_read(&ignore, ".x", many, strlen(many), &notices, &problems) < 0 &&
 		      ignore.count == IGNORE_MOST_PATTERNS);
 	free(many);
@@ -146,16 +146,16 @@ static void hash(void)
 	char *million = mem_alloc(1000000);
 
 	memset(million, 'a', 1000000);
-	CHECK("SHA-256 of nothing",
+	CHECK("SHA-256 of the empty string",
 	      hashes("", 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"));
 	CHECK("SHA-256 of abc",
 	      hashes("abc", 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
-	CHECK("SHA-256 of 56 bytes, whose length needs a block of its own",
+	CHECK("SHA-256 of 56 bytes, whose length needs another block",
 	      hashes(abc, 56, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"));
 	CHECK("SHA-256 of 112 bytes",
 	      hashes(longer, 112,
 		     "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"));
-	CHECK("SHA-256 of a million times a",
+	CHECK("SHA-256 of a million 'a'",
 	      hashes(million, 1000000,
 		     "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"));
 	free(million);

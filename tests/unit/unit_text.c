@@ -55,18 +55,17 @@ static void escaping(void)
 	CHECK("control characters are shown as numbers",
 	      escapes_to("a\x1b[31m\nb\x7f", "a\\x1b[31m\\x0ab\\x7f"));
 	CHECK("a backslash cannot imitate an escape", escapes_to("\\x1b", "\\\\x1b"));
-	CHECK("bytes that are no UTF-8 are shown as numbers",
-	      escapes_to("\xff\xc0\xaf", "\\xff\\xc0\\xaf"));
-	CHECK("a torn sequence at the end is shown as numbers",
+	CHECK("invalid UTF-8 is shown as numbers", escapes_to("\xff\xc0\xaf", "\\xff\\xc0\\xaf"));
+	CHECK("a truncated sequence at the end is shown as numbers",
 	      escapes_to("a\xe2\x82", "a\\xe2\\x82"));
 	CHECK("marks that reorder text are shown as numbers",
 	      escapes_to("\xe2\x80\xae", "\\xe2\\x80\\xae"));
 	CHECK("C1 control characters are shown as numbers", escapes_to("\xc2\x9b", "\\xc2\\x9b"));
 	CHECK("JSON strings are quoted", json_is("a\"b\\\n\x01", "\"a\\\"b\\\\\\u000a\\u0001\""));
-	CHECK("JSON strings have nothing that a terminal would act on",
+	CHECK("JSON strings contain nothing that a terminal interprets",
 	      json_is("\x7f\xc2\x9b\xe2\x80\xae\xf3\xa0\x80\x81",
 		      "\"\\u007f\\u009b\\u202e\\udb40\\udc01\""));
-	CHECK("what is not seen is shown as numbers",
+	CHECK("invisible characters are shown as numbers",
 	      escapes_to("\xc2\xad\xe2\x81\xa0\xe3\x85\xa4",
 			 "\\xc2\\xad\\xe2\\x81\\xa0\\xe3\\x85\\xa4"));
 	CHECK("JSON strings stay valid UTF-8", json_is("\xff", "\"\xef\xbf\xbd\""));
@@ -86,12 +85,12 @@ static void errors(void)
 	struct error err;
 	bool travels = true;
 
-	CHECK("an error without a status of its own is another one",
+	CHECK("an error without a status gets ERROR_OTHER",
 	      error_set(&err, "no") == -1 && err.status == ERROR_OTHER);
-	CHECK("an error has the status that it is given",
+	CHECK("an error has the given status",
 	      error_with(&err, ERROR_BUSY, "'%s' is locked", "x") == -1 &&
 		      err.status == ERROR_BUSY && strcmp(err.text, "'x' is locked") == 0);
-	CHECK("an error of the system has the status of its errno",
+	CHECK("a system error has the status that matches errno",
 	      status_of_errno(ENOENT) == ERROR_NOT_FOUND &&
 		      status_of_errno(EWOULDBLOCK) == ERROR_BUSY &&
 		      status_of_errno(EACCES) == ERROR_DENIED &&
@@ -100,17 +99,17 @@ static void errors(void)
 	for (int i = 0; i < ERROR_STATUS_COUNT; i++)
 		travels = travels && error_status_named(error_status_name((enum error_status)i)) ==
 					     (enum error_status)i;
-	CHECK("a status comes through another process as it was", travels);
-	CHECK("a word that is no status is another one",
+	CHECK("a status survives the trip through its name", travels);
+	CHECK("an unknown status name is ERROR_OTHER",
 	      error_status_named("soon") == ERROR_OTHER && error_status_named(NULL) == ERROR_OTHER);
 }
 
 static void cutting(void)
 {
-	CHECK("a text is cut between characters",
+	CHECK("text is cut between characters",
 	      text_first("a\xc3\xa4z", 4, 4) == 4 && text_first("a\xc3\xa4z", 4, 3) == 3 &&
 		      text_first("a\xc3\xa4z", 4, 2) == 1 && text_first("\xc3\xa4", 2, 1) == 0);
-	CHECK("also at its beginning",
+	CHECK("text is cut between characters at its start",
 	      text_last("a\xc3\xa4z", 4, 9) == 0 && text_last("a\xc3\xa4z", 4, 3) == 1 &&
 		      text_last("a\xc3\xa4z", 4, 2) == 3 && text_last("z\xc3\xa4", 3, 1) == 3);
 }
@@ -122,14 +121,14 @@ static void beginnings(void)
 
 	for (size_t i = 0; i < sizeof items / sizeof *items; i++)
 		list_add(&list, items[i]);
-	CHECK("what is behind a word is found",
+	CHECK("the rest after a prefix is found",
 	      strcmp(text_after_prefix("key x y", "key "), "x y") == 0);
-	CHECK("nothing may be behind it", strcmp(text_after_prefix("key ", "key "), "") == 0);
-	CHECK("a text that begins otherwise has nothing behind it",
+	CHECK("the rest may be empty", strcmp(text_after_prefix("key ", "key "), "") == 0);
+	CHECK("a text without the prefix has no rest",
 	      !text_after_prefix("keys x", "key ") && !text_after_prefix("ke", "key "));
-	CHECK("the first item that begins so is found",
+	CHECK("the first item with the prefix is found",
 	      strcmp(list_after_prefix(&list, "record "), "y") == 0);
-	CHECK("a list may have none", !list_after_prefix(&list, "replay "));
+	CHECK("a list may have no such item", !list_after_prefix(&list, "replay "));
 	list_release(&list);
 }
 
@@ -140,7 +139,7 @@ static void durations(void)
 	      duration("90s") == 90000 && duration("10m") == 600000 && duration("2h") == 7200000 &&
 		      duration("1d") == 86400000);
 	CHECK("units can be combined from large to small", duration("1h30m") == 5400000);
-	CHECK("units out of order or twice are refused",
+	CHECK("units out of order or repeated are refused",
 	      !duration("30m1h") && !duration("1m1m") && !duration("1m5"));
 	CHECK("zero, nothing, signs, fractions and words are refused",
 	      !duration("0") && !duration("") && !duration("-1") && !duration("1.5h") &&
@@ -166,12 +165,12 @@ static bool shown_as(void (*show)(struct buffer *, uint64_t), uint64_t value, co
 
 static void amounts(void)
 {
-	CHECK("sizes are bytes, or have a unit of 1024",
+	CHECK("sizes are in bytes or units of 1024",
 	      read_by(text_bytes, "4096") == 4096 && read_by(text_bytes, "64K") == 65536 &&
 		      read_by(text_bytes, "512m") == UINT64_C(512) << 20 &&
 		      read_by(text_bytes, "4G") == UINT64_C(4) << 30 &&
 		      read_by(text_bytes, "1T") == UINT64_C(1) << 40);
-	CHECK("what is no size is refused",
+	CHECK("malformed sizes are refused",
 	      !read_by(text_bytes, "") && !read_by(text_bytes, "M") && !read_by(text_bytes, "0") &&
 		      !read_by(text_bytes, "-1") && !read_by(text_bytes, "1.5G") &&
 		      !read_by(text_bytes, "1MB") && !read_by(text_bytes, "1 M") &&
@@ -189,17 +188,17 @@ static void amounts(void)
 		      read_by(text_thousandths, "0.25") == 250 &&
 		      read_by(text_thousandths, "0.125") == 125 &&
 		      read_by(text_thousandths, "1.050") == 1050);
-	CHECK("what are no thousandths is refused",
+	CHECK("malformed thousandths are refused",
 	      !read_by(text_thousandths, "0") && !read_by(text_thousandths, "0.000") &&
 		      !read_by(text_thousandths, "1.") && !read_by(text_thousandths, ".5") &&
 		      !read_by(text_thousandths, "1.2345") && !read_by(text_thousandths, "1,5") &&
 		      !read_by(text_thousandths, "99999999"));
-	CHECK("sizes are shown as they are read",
+	CHECK("sizes are printed as they are parsed",
 	      shown_as(text_add_bytes, 4096, "4K") && shown_as(text_add_bytes, 1000, "1000") &&
 		      shown_as(text_add_bytes, UINT64_C(1536) << 20, "1536M") &&
 		      shown_as(text_add_bytes, UINT64_C(1) << 60, "1048576T") &&
 		      shown_as(text_add_bytes, 0, "0"));
-	CHECK("times are shown as they are read",
+	CHECK("durations are printed as they are parsed",
 	      shown_as(text_add_duration, 5400000, "1h30m") &&
 		      shown_as(text_add_duration, 1000, "1s") &&
 		      shown_as(text_add_duration, 1500, "1s500ms"));
@@ -209,16 +208,16 @@ static void paths(void)
 {
 	CHECK("a path is within itself and its parents",
 	      path_within("/a/b", "/a/b") && path_within("/a/b", "/a") && path_within("/a", "/"));
-	CHECK("a longer name is not within",
+	CHECK("a path with a longer name is not within",
 	      !path_within("/ab", "/a") && !path_within("/a", "/a/b"));
 	CHECK("parents sort before children and subtrees stay together",
 	      path_compare("/a", "/a/b") < 0 && path_compare("/a/b", "/a.c") < 0 &&
 		      path_compare("/a", "/a") == 0);
 	CHECK("relative paths are made absolute", absolute("x/y", "/a/b", "/a/b/x/y"));
-	CHECK("dots and double slashes go", absolute("/a//b/./c/../d/", "/", "/a/b/d"));
+	CHECK("dots and double slashes are removed", absolute("/a//b/./c/../d/", "/", "/a/b/d"));
 	CHECK("nothing climbs above the root",
 	      absolute("../../../..", "/a", "/") && absolute("/..", "/", "/"));
-	CHECK("a name with dots in it stays",
+	CHECK("a name that contains dots is kept",
 	      absolute("/...", "/", "/...") && absolute("..x", "/", "/..x"));
 }
 
@@ -229,7 +228,7 @@ static void buffers(void)
 	buffer_add_text(&small, "abcd");
 	CHECK("a buffer holds its maximum", !buffer_overflowed(&small) && small.used == 4);
 	buffer_add_text(&small, "e");
-	CHECK("a buffer that would grow beyond says so and keeps what it has",
+	CHECK("a buffer reports an overflow and keeps its contents",
 	      buffer_overflowed(&small) && strcmp(buffer_text(&small), "abcd") == 0);
 	buffer_release(&small);
 	buffer_release(&small);
@@ -260,7 +259,7 @@ static void json(void)
 	json_open(&json, "h", '{');
 	json_close(&json);
 	json_close(&json);
-	CHECK("JSON has its commas, line ends and quotes",
+	CHECK("JSON has commas, line breaks and quotes in place",
 	      strcmp(buffer_text(&out), "{\n"
 					"  \"a\": \"x\\\"y\",\n"
 					"  \"b\": null,\n"
@@ -289,11 +288,12 @@ static void files(void)
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(100);
 	AUTO_BUFFER struct buffer small = BUFFER_INIT(2);
 
-	CHECK("a file is made with its bytes",
+	CHECK("a file is created with its bytes",
 	      fd_create_file(folder, "f", "one", 3, 0600) == 0 && file_is(folder, "f", "one"));
-	CHECK("a file that is there stays", fd_create_file(folder, "f", "two", 3, 0600) < 0 &&
-						    errno == EEXIST && file_is(folder, "f", "one"));
-	CHECK("a file that is there is replaced",
+	CHECK("an existing file is not overwritten on create",
+	      fd_create_file(folder, "f", "two", 3, 0600) < 0 && errno == EEXIST &&
+		      file_is(folder, "f", "one"));
+	CHECK("an existing file is replaced",
 	      fd_replace_file(folder, "f", "two", 3, 0600) == 0 && file_is(folder, "f", "two"));
 	CHECK("a symlink is replaced, not followed",
 	      symlinkat("f", folder, "link") == 0 &&
@@ -304,7 +304,7 @@ static void files(void)
 	CHECK("a symlink is not read", symlinkat("f", folder, "other") == 0 &&
 					       fd_read_file(folder, "other", &text) < 0 &&
 					       errno == ELOOP);
-	CHECK("a pipe is not read, nor waited for",
+	CHECK("a pipe is refused without blocking",
 	      mkfifoat(folder, "pipe", 0600) == 0 && fd_read_file(folder, "pipe", &text) < 0 &&
 		      errno == EINVAL);
 	CHECK("a file that is too large is not read",
@@ -313,7 +313,7 @@ static void files(void)
 	unlinkat(folder, "link", 0);
 	unlinkat(folder, "other", 0);
 	unlinkat(folder, "pipe", 0);
-	CHECK("no draft is left", rmdir(path) == 0);
+	CHECK("no draft is left behind", rmdir(path) == 0);
 }
 
 static bool begins_with(const char *line, const char *program)
@@ -323,7 +323,7 @@ static bool begins_with(const char *line, const char *program)
 	return found && program ? strcmp(found, program) == 0 : !found && !program;
 }
 
-/* Are these the words of a line, one behind the other? */
+/* Reports whether a line has these words, joined with "|". */
 static bool has_words(const char *line, const char *wanted)
 {
 	AUTO_BUFFER struct buffer seen = BUFFER_INIT(1024);
@@ -338,15 +338,17 @@ static bool has_words(const char *line, const char *wanted)
 
 static void words(void)
 {
-	CHECK("words end at blanks and where a command does",
+	CHECK("words end at blanks and at command separators",
 	      has_words(" a  b\tc;d&&e|f>g<h\n", "a|b|c|d|e|f|g|h|"));
-	CHECK("nothing has no words", has_words("", "") && has_words(" ; '' \"\"", ""));
-	CHECK("quotes are taken away", has_words("a'b'\"c\"\\d \\'e", "abcd|'e|"));
-	CHECK("a backslash in single quotes is one", has_words("'a\\b' \"a\\\"b\"", "a\\b|a\"b|"));
-	CHECK("a quoted line has words of its own",
+	CHECK("an empty line has no words", has_words("", "") && has_words(" ; '' \"\"", ""));
+	CHECK("quotes are removed", has_words("a'b'\"c\"\\d \\'e", "abcd|'e|"));
+	CHECK("a backslash in single quotes is literal",
+	      has_words("'a\\b' \"a\\\"b\"", "a\\b|a\"b|"));
+	CHECK("the words of a quoted line are added",
 	      has_words("sh -c 'x \"y z\"'", "sh|-c|x \"y z\"|x|y z|y|z|"));
-	CHECK("a quote without an end ends with the line", has_words("a 'b c", "a|b c|b|c|"));
-	CHECK("what is replaced stays", has_words("$A/b \"$(c)/d\" `e`", "$A/b|$(c)/d|`e`|"));
+	CHECK("an unclosed quote ends with the line", has_words("a 'b c", "a|b c|b|c|"));
+	CHECK("expansions are left as written",
+	      has_words("$A/b \"$(c)/d\" `e`", "$A/b|$(c)/d|`e`|"));
 }
 
 static void programs(void)
@@ -354,24 +356,25 @@ static void programs(void)
 	AUTO_FREE char *path = NULL;
 	struct error err;
 
-	CHECK("a line begins with its program", begins_with("  make test", "make"));
-	CHECK("assignments stand before it", begins_with("A=1 _b= ./run.sh; x", "./run.sh"));
-	CHECK("a tilde is the home", begins_with("~/fix.sh|cat", "/place/fix.sh"));
-	CHECK("another's home is not known", begins_with("~bob/fix.sh", NULL));
-	CHECK("what a shell replaces is not known", begins_with("$X y", NULL) &&
-							    begins_with("a\"b\" c", NULL) &&
-							    begins_with("a*", NULL));
-	CHECK("an assignment that a shell replaces hides the rest", begins_with("A=$B x", NULL));
+	CHECK("the first word is the program", begins_with("  make test", "make"));
+	CHECK("assignments before the program are skipped",
+	      begins_with("A=1 _b= ./run.sh; x", "./run.sh"));
+	CHECK("a tilde expands to the home folder", begins_with("~/fix.sh|cat", "/place/fix.sh"));
+	CHECK("another user's home is unknown", begins_with("~bob/fix.sh", NULL));
+	CHECK("an expansion has no known program", begins_with("$X y", NULL) &&
+							   begins_with("a\"b\" c", NULL) &&
+							   begins_with("a*", NULL));
+	CHECK("an assignment with an expansion hides the program", begins_with("A=$B x", NULL));
 	CHECK("a function or a group has no program",
 	      begins_with("f() { x; }; f", NULL) && begins_with("(cd x; y)", NULL));
-	CHECK("a program of ours that is nowhere is told, with the places and a remedy",
+	CHECK("a missing program of ours is reported with its locations and a remedy",
 	      process_beside("ringfence-nothing", &path, &err) < 0 && !path &&
 		      strncmp(err.text, "ringfence-nothing is neither in '/", 34) == 0 &&
 		      strstr(err.text, RINGFENCE_LIBEXECDIR "/ringfence-nothing") &&
 		      strstr(err.text, "make install PREFIX="));
-	CHECK("one that is beside this one is found",
+	CHECK("a program next to this one is found",
 	      process_beside("unit_text", &path, &err) == 0 && access(path, X_OK) == 0);
-	CHECK("nothing begins with nothing", begins_with("", NULL) && begins_with(" A=1 ", NULL));
+	CHECK("an empty line has no program", begins_with("", NULL) && begins_with(" A=1 ", NULL));
 }
 
 int main(void)
@@ -388,7 +391,9 @@ int main(void)
 	amounts();
 	paths();
 	buffers();
-	CHECK("words that are a swap apart are near", text_distance("tiemout", "timeout") == 1);
-	CHECK("words that differ are far", text_distance("abc", "xyz") == 3);
+	CHECK("words that differ by one swap have distance 1",
+	      text_distance("tiemout", "timeout") == 1);
+	CHECK("words that differ everywhere have the maximum distance",
+	      text_distance("abc", "xyz") == 3);
 	return unit_failures > 0;
 }

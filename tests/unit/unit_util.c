@@ -32,15 +32,15 @@ static void base64(void)
 	      encodes("", "") && encodes("f", "Zg==") && encodes("fo", "Zm8=") &&
 		      encodes("foo", "Zm9v") && encodes("foob", "Zm9vYg==") &&
 		      encodes("fooba", "Zm9vYmE=") && encodes("foobar", "Zm9vYmFy"));
-	CHECK("base64 takes bytes above 127", encodes("\xff\xfe\xfb", "//77"));
+	CHECK("base64 encodes bytes above 127", encodes("\xff\xfe\xfb", "//77"));
 }
 
 static void secrets(void)
 {
 	CHECK("a secret equals itself", consttime_equal("abcd", 3, "abc"));
-	CHECK("a secret differs in any byte",
+	CHECK("a difference in any byte is found",
 	      !consttime_equal("xbc", 3, "abc") && !consttime_equal("abx", 3, "abc"));
-	CHECK("a secret differs in length",
+	CHECK("a difference in length is found",
 	      !consttime_equal("ab", 2, "abc") && !consttime_equal("abcd", 4, "abc"));
 	CHECK("an empty secret equals an empty one", consttime_equal("", 0, ""));
 }
@@ -59,10 +59,10 @@ static void opening(void)
 
 	mkdirat(folder, "real", 0700);
 	symlinkat("real", folder, "link");
-	CHECK("openat2 opens what is there, close-on-exec",
+	CHECK("openat2 opens a path with close-on-exec",
 	      opened(folder, "real", RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH) == 0);
 	CHECK("openat2 refuses a symlink", opened(folder, "link/.", RESOLVE_NO_SYMLINKS) == ELOOP);
-	CHECK("openat2 follows a symlink where it may", opened(folder, "link/.", 0) == 0);
+	CHECK("openat2 follows a symlink if allowed", opened(folder, "link/.", 0) == 0);
 	CHECK("openat2 refuses a way out", opened(folder, "..", RESOLVE_BENEATH) == EXDEV);
 	unlinkat(folder, "link", 0);
 	unlinkat(folder, "real", AT_REMOVEDIR);
@@ -77,7 +77,7 @@ static bool is_same(int fd, const struct stat *expected)
 	       status.st_ino == expected->st_ino && fcntl(fd, F_GETFD) == 0;
 }
 
-/* Two files at each other's place, one closed place, /dev/null, one that stays. */
+/* Two files in each other's place, one closed place, /dev/null, and one left alone. */
 static int place_crosswise(void)
 {
 	struct stat files[2];
@@ -113,8 +113,8 @@ static void placing(void)
 		_exit(place_crosswise());
 	}
 	waitpid(child, &status, 0);
-	CHECK("descriptors are placed whatever their numbers were", status == 0);
-	CHECK("more places than there can be are refused",
+	CHECK("descriptors are placed whatever their numbers", status == 0);
+	CHECK("more places than the maximum are refused",
 	      fd_place((const int[FD_PLACES + 1]){ 0 }, FD_PLACES + 1) < 0 && errno == EINVAL);
 }
 
@@ -122,17 +122,17 @@ static void members(void)
 {
 	json_t *object = json_pack("{s:s, s:i, s:b}", "text", "word", "number", 7, "flag", 1);
 
-	CHECK("members of JSON are read",
-	      strcmp(jsonget_string(object, "text"), "word") == 0 &&
-		      strcmp(jsonget_text(object, "text"), "word") == 0 &&
-		      jsonget_number(object, "number") == 7 && jsonget_flag(object, "flag"));
+	CHECK("JSON members are read", strcmp(jsonget_string(object, "text"), "word") == 0 &&
+					       strcmp(jsonget_text(object, "text"), "word") == 0 &&
+					       jsonget_number(object, "number") == 7 &&
+					       jsonget_flag(object, "flag"));
 	CHECK("a missing member has a default",
 	      !jsonget_string(object, "none") && !*jsonget_text(object, "none") &&
 		      jsonget_number(object, "none") == 0 && !jsonget_flag(object, "none"));
 	CHECK("a member of another type has a default",
 	      !jsonget_string(object, "number") && jsonget_number(object, "text") == 0 &&
 		      !jsonget_flag(object, "number"));
-	CHECK("what is no object has defaults", !jsonget_string(NULL, "text"));
+	CHECK("a missing object yields defaults", !jsonget_string(NULL, "text"));
 	json_decref(object);
 }
 
@@ -140,8 +140,8 @@ static void members(void)
 
 struct seen {
 	struct buffer text;
-	const char *past; /* a folder that is not entered */
-	const char *stop; /* where the walk ends */
+	const char *past; /* folder to skip, or NULL */
+	const char *stop; /* entry at which to stop, or NULL */
 };
 
 static enum dirwalk_verdict see(void *context, const struct dirwalk_entry *entry)
@@ -188,7 +188,7 @@ static enum dirwalk_verdict count_entry(void *context, const struct dirwalk_entr
 	return DIRWALK_ON;
 }
 
-/* Makes folders inside each other, deeper than there are descriptors and than a path can be long. */
+/* Creates nested folders, more than there are descriptors and deeper than the longest path. */
 static unsigned int make_deep(int root, unsigned int depth)
 {
 	AUTO_FD at = openat(root, ".", O_PATH | O_CLOEXEC);
@@ -213,7 +213,7 @@ static void walk_deep(int root)
 	unsigned int made = make_deep(root, 1500);
 	struct error err;
 
-	CHECK("a walk goes to any depth and finds its way back",
+	CHECK("a walk reaches any depth and returns",
 	      made == 1500 && dirwalk_tree(&walk, root, NULL, &err) == 0 && count == made + 3);
 }
 
@@ -233,9 +233,9 @@ static void changing(int root)
 	const struct dirwalk busy = { .visit = add_another, .deepest = DIRWALK_DEPTH };
 	struct error err;
 
-	CHECK("a walk knows that no folder changed",
+	CHECK("a walk reports that no folder changed",
 	      dirwalk_tree(&quiet, root, &changed, &err) == 0 && !changed);
-	CHECK("a walk knows that a folder changed",
+	CHECK("a walk reports that a folder changed",
 	      dirwalk_tree(&busy, root, &changed, &err) == 0 && changed);
 }
 
@@ -254,9 +254,9 @@ static void walking(void)
 	      sees(root, &plain, (struct seen){ 0 }, 0, "a/ a/b/ a/b/link "));
 	CHECK("a walk leaves folders from the inside out",
 	      sees(root, &leaving, (struct seen){ 0 }, 0, "a/ a/b/ a/b/link <a/b <a "));
-	CHECK("a walk passes a folder",
+	CHECK("a walk can skip a folder",
 	      sees(root, &plain, (struct seen){ .past = "b" }, 0, "a/ a/b/ "));
-	CHECK("a walk can be ended",
+	CHECK("a walk can be stopped",
 	      sees(root, &leaving, (struct seen){ .stop = "b" }, -1, "a/ a/b/ "));
 	CHECK("a folder that is too deep is visited as closed",
 	      sees(root, &(struct dirwalk){ .deepest = 1 }, (struct seen){ 0 }, 0,
