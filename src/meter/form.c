@@ -1,4 +1,4 @@
-/* What the forms share: see form.h. */
+/* Functions shared by the formats: see form.h. */
 #include "meter/form.h"
 
 #include <string.h>

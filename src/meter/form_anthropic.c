@@ -1,7 +1,7 @@
-/* Answers of Anthropic Messages: see form.h. */
+/* Responses of Anthropic Messages: see form.h. */
 #include "meter/form.h"
 
-/* X(name, parent, key): the first two rows are the scan's own. */
+/* X(name, parent, key). The scanner reserves the first two rows. */
 #define ANTHROPIC(X)                                              \
 	X(a_type, JSONSCAN_ROOT, "type")                          \
 	X(a_model, JSONSCAN_ROOT, "model")                        \
@@ -46,7 +46,8 @@
 enum { A_FIRST = JSONSCAN_ROOT, ANTHROPIC(NAME) A_COUNT };
 static const struct jsonscan_node nodes[] = { ANTHROPIC(ROW) };
 
-/* Writes whose lifetime is not said cost those of five minutes, unless others of an hour were said. */
+/* Cache writes of unknown lifetime are priced as five-minute writes, unless there are one-hour
+ * writes. */
 static void divide_writes(struct usage_reader *reader)
 {
 	uint64_t split = reader->write_5m + reader->write_1h;
@@ -57,7 +58,7 @@ static void divide_writes(struct usage_reader *reader)
 	tokens[PRICE_WRITE_1H] = reader->write_1h + (reader->write_1h ? rest : 0);
 }
 
-static void take_anthropic(void *context, const struct jsonscan_value *value)
+static void on_anthropic(void *context, const struct jsonscan_value *value)
 {
 	struct usage_reader *reader = context;
 	struct usage *usage = &reader->usage;
@@ -80,7 +81,7 @@ static void take_anthropic(void *context, const struct jsonscan_value *value)
 	case a_output:
 		usage->has_output |= number;
 		/* fall through */
-	case a_start_output: /* about 1, and no number that counts */
+	case a_start_output: /* about 1: not the final number */
 		form_number(value, &usage->use.tokens[PRICE_OUTPUT]);
 		break;
 	case a_read:
@@ -131,4 +132,4 @@ static void take_anthropic(void *context, const struct jsonscan_value *value)
 	}
 }
 
-const struct form form_anthropic = { nodes, A_COUNT, take_anthropic, a_block_text };
+const struct form form_anthropic = { nodes, A_COUNT, on_anthropic, a_block_text };

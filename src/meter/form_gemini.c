@@ -1,7 +1,7 @@
-/* Answers of Gemini: see form.h. */
+/* Responses of Gemini: see form.h. */
 #include "meter/form.h"
 
-/* X(name, parent, key): the first two rows are the scan's own. */
+/* X(name, parent, key). The scanner reserves the first two rows. */
 #define GEMINI(X)                                            \
 	X(g_model, JSONSCAN_ROOT, "modelVersion")            \
 	X(g_usage, JSONSCAN_ROOT, "usageMetadata")           \
@@ -26,7 +26,7 @@
 enum { G_FIRST = JSONSCAN_ROOT, GEMINI(NAME) G_COUNT };
 static const struct jsonscan_node nodes[] = { GEMINI(ROW) };
 
-static void take_gemini(void *context, const struct jsonscan_value *value)
+static void on_gemini(void *context, const struct jsonscan_value *value)
 {
 	struct usage_reader *reader = context;
 	struct usage *usage = &reader->usage;
@@ -38,7 +38,7 @@ static void take_gemini(void *context, const struct jsonscan_value *value)
 	case g_usage:
 		if (value->kind == JSONSCAN_END)
 			break;
-		/* What is not in the last one does not count: it stands for 0. */
+		/* Only the last object counts. Numbers that are missing in it are 0. */
 		reader->prompt = reader->cached = reader->tool_prompt = 0;
 		reader->answer = reader->thoughts = 0;
 		break;
@@ -78,4 +78,4 @@ static void take_gemini(void *context, const struct jsonscan_value *value)
 	usage->use.tokens[PRICE_OUTPUT] = reader->answer + reader->thoughts;
 }
 
-const struct form form_gemini = { nodes, G_COUNT, take_gemini, g_text };
+const struct form form_gemini = { nodes, G_COUNT, on_gemini, g_text };

@@ -1,7 +1,7 @@
-/* Answers of OpenAI's Chat Completions and Responses: see form.h. */
+/* Responses of OpenAI's Chat Completions and Responses APIs: see form.h. */
 #include "meter/form.h"
 
-/* X(name, parent, key): the first two rows are the scan's own. */
+/* X(name, parent, key). The scanner reserves the first two rows. */
 #define CHAT(X)                                        \
 	X(c_model, JSONSCAN_ROOT, "model")             \
 	X(c_usage, JSONSCAN_ROOT, "usage")             \
@@ -72,7 +72,7 @@ enum { R_FIRST = JSONSCAN_ROOT, RESPONSES(NAME) R_COUNT };
 static const struct jsonscan_node chat[] = { CHAT(ROW) };
 static const struct jsonscan_node responses[] = { RESPONSES(ROW) };
 
-static void take_chat(void *context, const struct jsonscan_value *value)
+static void on_chat(void *context, const struct jsonscan_value *value)
 {
 	struct usage_reader *reader = context;
 	struct usage *usage = &reader->usage;
@@ -96,7 +96,7 @@ static void take_chat(void *context, const struct jsonscan_value *value)
 	case c_written:
 		form_number(value, &reader->written);
 		break;
-	case c_tier: /* what it costs is not known: as the dearest fast mode */
+	case c_tier: /* price unknown: counted as fast mode */
 		usage->use.fast |= form_says(value, "priority");
 		break;
 	case c_choices:
@@ -140,7 +140,7 @@ static bool ends_response(const struct jsonscan_value *value)
 	       form_says(value, "failed");
 }
 
-static void take_responses(void *context, const struct jsonscan_value *value)
+static void on_responses(void *context, const struct jsonscan_value *value)
 {
 	struct usage_reader *reader = context;
 	struct usage *usage = &reader->usage;
@@ -178,7 +178,7 @@ static void take_responses(void *context, const struct jsonscan_value *value)
 		form_number(value, &reader->written);
 		break;
 	case r_items:
-	case r_in_items: /* the list is whole each time it comes */
+	case r_in_items: /* each list is complete and replaces the last */
 		if (value->kind != JSONSCAN_END)
 			usage->use.searches = 0;
 		break;
@@ -206,5 +206,5 @@ static void take_responses(void *context, const struct jsonscan_value *value)
 	form_divide(reader);
 }
 
-const struct form form_chat = { chat, C_COUNT, take_chat, c_message_text };
-const struct form form_responses = { responses, R_COUNT, take_responses, r_delta };
+const struct form form_chat = { chat, C_COUNT, on_chat, c_message_text };
+const struct form form_responses = { responses, R_COUNT, on_responses, r_delta };

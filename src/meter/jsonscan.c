@@ -1,4 +1,4 @@
-/* Finds a few values in JSON that comes in pieces: see jsonscan.h. */
+/* The JSON scanner: see jsonscan.h. */
 #include "meter/jsonscan.h"
 
 #include <stdlib.h>
@@ -6,11 +6,11 @@
 #include <strings.h>
 
 enum state {
-	START, /* of the whole: as BEFORE_VALUE */
+	START, /* of the input; like BEFORE_VALUE */
 	BEFORE_VALUE,
-	BEFORE_FIRST, /* of a list: a value, or its end */
+	BEFORE_FIRST, /* of a list: a value or the closing bracket */
 	BEFORE_KEY,
-	BEFORE_FIRST_KEY, /* or the end of the object */
+	BEFORE_FIRST_KEY, /* or the closing bracket */
 	IN_KEY,
 	BEFORE_COLON,
 	IN_STRING,
@@ -42,7 +42,7 @@ static bool is_blank(char byte)
 	return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
-/* The row of a key below a row. */
+/* Finds the row of a key under a parent row. */
 static uint8_t child(struct jsonscan *scan, uint8_t parent, const char *key, size_t size)
 {
 	for (size_t i = (size_t)parent + 1; i < scan->count; i++) {
@@ -63,7 +63,7 @@ static uint8_t element(struct jsonscan *scan)
 	return child(scan, scan->stack[scan->depth - 1], "[]", 2);
 }
 
-static void tell(struct jsonscan *scan, enum jsonscan_kind kind, uint64_t end)
+static void report(struct jsonscan *scan, enum jsonscan_kind kind, uint64_t end)
 {
 	struct jsonscan_value value = { .node = scan->node,
 					.kind = kind,
@@ -86,7 +86,7 @@ static void tell(struct jsonscan *scan, enum jsonscan_kind kind, uint64_t end)
 		value.number = number > 0 && number < most && (double)whole < number ? whole + 1
 										     : whole;
 	}
-	scan->tell(scan->context, &value);
+	scan->report(scan->context, &value);
 }
 
 static void after_value(struct jsonscan *scan)
@@ -104,7 +104,7 @@ static void skip_open(struct jsonscan *scan, bool list)
 	scan->skipped += !scan->wrong;
 }
 
-/* Each kind of bracket ends its own kind: what two readers could take apart in two ways is no JSON. */
+/* Brackets must match in kind: input that two parsers could read differently is invalid. */
 static void skip_close(struct jsonscan *scan, bool list)
 {
 	scan->skipped--;
@@ -113,7 +113,7 @@ static void skip_close(struct jsonscan *scan, bool list)
 
 static void open_bracket(struct jsonscan *scan, bool list)
 {
-	/* A list at the top is as if each of its elements were there alone. */
+	/* Each element of a list at the top level is handled like a value at the top level. */
 	if (scan->node == JSONSCAN_NONE || scan->depth == JSONSCAN_DEPTH) {
 		scan->skipped = 0;
 		skip_open(scan, list);
@@ -123,7 +123,7 @@ static void open_bracket(struct jsonscan *scan, bool list)
 	}
 	scan->used = 0;
 	scan->bytes = 0;
-	tell(scan, list ? JSONSCAN_LIST : JSONSCAN_OBJECT, scan->start);
+	report(scan, list ? JSONSCAN_LIST : JSONSCAN_OBJECT, scan->start);
 	scan->stack[scan->depth] = scan->node;
 	scan->members[scan->depth] = 0;
 	scan->list[scan->depth++] = list;
@@ -143,7 +143,7 @@ static void close_bracket(struct jsonscan *scan, bool list)
 	scan->node = scan->stack[scan->depth];
 	scan->start = scan->offset;
 	scan->used = 0;
-	tell(scan, JSONSCAN_END, scan->offset + 1);
+	report(scan, JSONSCAN_END, scan->offset + 1);
 	after_value(scan);
 }
 
@@ -181,7 +181,7 @@ static void add_byte(struct jsonscan *scan, char byte)
 		scan->text[scan->used++] = byte;
 }
 
-/* Surrogates are kept as they come: a pair of them is only ever compared with itself. */
+/* Surrogates are encoded one by one: a pair is only ever compared with itself. */
 static void add_unit(struct jsonscan *scan)
 {
 	uint32_t unit = scan->unit;
@@ -227,8 +227,8 @@ static void in_escape(struct jsonscan *scan, char byte)
 	scan->escaped = false;
 }
 
-/* How many bytes at the beginning are neither a quote nor a backslash nor a control character: eight at a time,
- * because most of a request is such text. */
+/* Returns the number of leading bytes that are not a quote, backslash or control character.
+ * Works on eight bytes at a time, because most of a request is such text. */
 static size_t plain(const char *bytes, size_t size)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -243,8 +243,8 @@ static size_t plain(const char *bytes, size_t size)
 		uint64_t quote = word ^ ones * '"';
 		uint64_t slash = word ^ ones * '\\';
 
-		/* The top bit of each byte that is one of them; what is borrowed from its neighbour can only add one
-		 * where there is one already. */
+		/* Sets the top bit of each matching byte. A borrow from a neighbour can only set
+		 * a bit if another one is set already. */
 		if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
 		     ((word - ones * 0x20) & ~word)) &
 		    tops)
@@ -255,7 +255,8 @@ static size_t plain(const char *bytes, size_t size)
 	return i;
 }
 
-/* Within a key or a string. Returns how many bytes it took; *ret_end: the closing quote was the last. */
+/* Reads a part of a key or string. Returns the number of bytes consumed; *ret_end is true if the
+ * last one was the closing quote. */
 static size_t in_text(struct jsonscan *scan, const char *bytes, size_t size, bool *ret_end)
 {
 	size_t i = 0;
@@ -298,7 +299,7 @@ static bool is_word(const struct jsonscan *scan, const char *word)
 	return scan->used == strlen(word) && memcmp(scan->text, word, scan->used) == 0;
 }
 
-/* As RFC 8259 writes it: what others read in another way is none. */
+/* The strict grammar of RFC 8259: other spellings are read differently by other parsers. */
 static bool is_number(const char *at)
 {
 	at += *at == '-';
@@ -326,13 +327,13 @@ static void end_word(struct jsonscan *scan, uint64_t at)
 {
 	scan->text[scan->used] = '\0';
 	if (is_word(scan, "true"))
-		tell(scan, JSONSCAN_TRUE, at);
+		report(scan, JSONSCAN_TRUE, at);
 	else if (is_word(scan, "false"))
-		tell(scan, JSONSCAN_FALSE, at);
+		report(scan, JSONSCAN_FALSE, at);
 	else if (is_word(scan, "null"))
-		tell(scan, JSONSCAN_NULL, at);
+		report(scan, JSONSCAN_NULL, at);
 	else if (is_number(scan->text))
-		tell(scan, JSONSCAN_NUMBER, at);
+		report(scan, JSONSCAN_NUMBER, at);
 	else
 		scan->wrong = true;
 	after_value(scan);
@@ -347,10 +348,10 @@ static size_t in_word(struct jsonscan *scan, const char *bytes, size_t size)
 
 		if (is_blank(byte) || byte == ',' || byte == '}' || byte == ']') {
 			end_word(scan, scan->offset + i);
-			return i; /* this byte is not the word's */
+			return i; /* this byte is not part of the word */
 		}
 		if (scan->used == JSONSCAN_TEXT - 1) {
-			scan->wrong = true; /* no number is as long as that */
+			scan->wrong = true; /* too long for a number */
 			return i;
 		}
 		scan->text[scan->used++] = byte;
@@ -358,7 +359,7 @@ static size_t in_word(struct jsonscan *scan, const char *bytes, size_t size)
 	return i;
 }
 
-/* Everything up to the bracket that ends what nobody asks for. */
+/* Skips up to the bracket that closes the skipped value. */
 static size_t in_skipped(struct jsonscan *scan, const char *bytes, size_t size)
 {
 	static const bool special[256] = {
@@ -459,7 +460,7 @@ static void at_structure(struct jsonscan *scan, char byte)
 			scan->state = BEFORE_KEY;
 		}
 		break;
-	default: /* something behind the end */
+	default: /* data after the end */
 		scan->wrong = true;
 		break;
 	}
@@ -468,15 +469,15 @@ static void at_structure(struct jsonscan *scan, char byte)
 void jsonscan_feed(struct jsonscan *scan, const char *bytes, size_t size)
 {
 	while (size > 0 && !scan->wrong) {
-		size_t took = 1;
+		size_t consumed = 1;
 		bool end;
 
 		switch (scan->state) {
 		case IN_KEY:
-			took = in_text(scan, bytes, size, &end);
+			consumed = in_text(scan, bytes, size, &end);
 			if (!end)
 				break;
-			/* A key that is longer than what is kept is none that is asked for. */
+			/* A key longer than the buffer cannot be in the table. */
 			scan->node = scan->used == scan->bytes
 					     ? child(scan, scan->stack[scan->depth - 1], scan->text,
 						     scan->used)
@@ -484,25 +485,25 @@ void jsonscan_feed(struct jsonscan *scan, const char *bytes, size_t size)
 			scan->state = BEFORE_COLON;
 			break;
 		case IN_STRING:
-			took = in_text(scan, bytes, size, &end);
+			consumed = in_text(scan, bytes, size, &end);
 			if (!end)
 				break;
-			tell(scan, JSONSCAN_STRING, scan->offset + took);
+			report(scan, JSONSCAN_STRING, scan->offset + consumed);
 			after_value(scan);
 			break;
 		case IN_WORD:
-			took = in_word(scan, bytes, size);
+			consumed = in_word(scan, bytes, size);
 			break;
 		case SKIPPING:
-			took = in_skipped(scan, bytes, size);
+			consumed = in_skipped(scan, bytes, size);
 			break;
 		default:
 			at_structure(scan, *bytes);
 			break;
 		}
-		scan->offset += took;
-		bytes += took;
-		size -= took;
+		scan->offset += consumed;
+		bytes += consumed;
+		size -= consumed;
 	}
 	scan->offset += size;
 }

@@ -1,11 +1,11 @@
 /*
- * Finds a few values in JSON that comes in pieces.
+ * Finds a few values in JSON that arrives in pieces.
  *
- * Pure functions, in constant memory, at the speed of a look at each byte: nothing is built, and what is not
- * asked for is skipped. Values are named by the path of keys to them, so that the same word within a text, or
- * deeper, means nothing. Keys are compared as they are meant ("\u0061" is an a). What is looked at is judged
- * strictly, what is skipped only by its brackets, which must match, and by the letters that can stand there: whoever
- * passes the bytes on has them judged again.
+ * Pure functions in constant memory: no tree is built, and values that are not in the table are
+ * skipped. Values are identified by their path of keys, so the same word inside a string, or deeper
+ * down, does not match. Keys are compared after unescaping ("\u0061" is an a). Values in the table
+ * are parsed strictly. Skipped values are only checked for matching brackets and legal characters,
+ * since the final recipient parses them again.
  */
 #ifndef METER_JSONSCAN_H
 #define METER_JSONSCAN_H
@@ -15,23 +15,23 @@
 #include <stdint.h>
 
 enum {
-	JSONSCAN_NONE = 0,    /* no node: nobody asks for it */
-	JSONSCAN_ROOT = 1,    /* the whole; the first row of every table */
-	JSONSCAN_DEPTH = 12,  /* of paths */
-	JSONSCAN_NEST = 1024, /* brackets within each other in what is skipped; more is no JSON */
-	JSONSCAN_TEXT = 128,  /* bytes that are kept of a text */
-	JSONSCAN_KEY = 30,    /* the longest key that can be asked for */
+	JSONSCAN_NONE = 0,    /* not in the table */
+	JSONSCAN_ROOT = 1,    /* the whole value; the first row of every table */
+	JSONSCAN_DEPTH = 12,  /* maximum length of a path */
+	JSONSCAN_NEST = 1024, /* maximum nesting in skipped values; deeper is invalid */
+	JSONSCAN_TEXT = 128,  /* bytes kept of a string */
+	JSONSCAN_KEY = 30,    /* maximum length of a key in a table */
 };
 
-/* A row of a table; its number is its name. The key is in the row and not elsewhere: between two events of a stream
- * others use the processor's caches, and each page that has to be found again is dear. */
+/* A row of a table, identified by its index. The key is stored in the row to save a cache miss:
+ * between two events of a stream, other work evicts the caches. */
 struct jsonscan_node {
-	uint8_t parent; /* a row before it */
+	uint8_t parent; /* an earlier row */
 	uint8_t size;   /* of the key */
 	char key[JSONSCAN_KEY];
 };
 
-/* "[]" is every element of a list. */
+/* The key "[]" matches every element of a list. */
 #define JSONSCAN_NODE(parent, key)           \
 	{                                    \
 		parent, sizeof(key) - 1, key \
@@ -51,58 +51,57 @@ enum jsonscan_kind {
 struct jsonscan_value {
 	size_t node;
 	enum jsonscan_kind kind;
-	const char *text; /* of a string or number, as far as it is kept; ends with NUL */
+	const char *text; /* of a string or number, as far as kept; NUL-terminated */
 	size_t kept;
-	uint64_t bytes;  /* of a string: its length, roughly; more than kept if it was cut */
-	uint64_t number; /* of a number: rounded up; below 0 is 0, beyond 2^53 is that */
-	uint64_t start,
-		end; /* where it stands in what was fed; of an object or list only the start */
+	uint64_t bytes;      /* approximate length of a string; more than `kept` if it was cut */
+	uint64_t number;     /* of a number: rounded up and clamped to 0..2^53 */
+	uint64_t start, end; /* offsets in the input; for an object or list only the start */
 };
 
-/* An object or list that begins, or anything else that is whole. */
+/* Called at the start of an object or list, and at the end of any other value. */
 typedef void jsonscan_fn(void *context, const struct jsonscan_value *value);
 
 struct jsonscan {
-	const struct jsonscan_node *nodes; /* row JSONSCAN_ROOT is the first that counts */
+	const struct jsonscan_node *nodes; /* row JSONSCAN_ROOT is the first one used */
 	size_t count;
-	jsonscan_fn *tell;
+	jsonscan_fn *report;
 	void *context;
 
-	/* From here on, jsonscan_reset() clears all up to text. */
-	bool wrong;  /* this is no JSON, as far as it was looked at */
-	bool folded; /* a key differs from one that is asked for only by large and small letters */
+	/* jsonscan_reset() clears everything from here up to `text`. */
+	bool wrong;  /* the part that was parsed is not valid JSON */
+	bool folded; /* a key differs from one in the table only in case */
 
-	uint64_t offset; /* bytes that were fed */
+	uint64_t offset; /* bytes fed so far */
 	uint64_t start;
 	unsigned int state;
 	size_t depth;
-	uint8_t stack[JSONSCAN_DEPTH]; /* the nodes of what is open */
+	uint8_t stack[JSONSCAN_DEPTH]; /* the nodes of the open brackets */
 	bool list[JSONSCAN_DEPTH];
 	uint32_t members[JSONSCAN_DEPTH];
-	size_t skipped; /* brackets that are open within something that nobody asks for */
+	size_t skipped; /* open brackets within a skipped value */
 	bool skipping_string;
-	uint8_t node; /* of the value that is being read */
+	uint8_t node; /* of the current value */
 	bool escaped;
-	unsigned int hex; /* digits of \uXXXX that are still to come */
+	unsigned int hex; /* digits of \uXXXX still to be read */
 	uint32_t unit;
-	size_t used; /* of text */
+	size_t used; /* of `text` */
 	uint64_t bytes;
 
-	/* What the numbers above do not reach into is left from before, and nobody's. */
+	/* Not cleared by a reset: only the parts in use according to the fields above are valid. */
 	char text[JSONSCAN_TEXT];
-	uint64_t kinds[JSONSCAN_NEST / 64]; /* a bit for each that is skipped: a list */
+	uint64_t kinds[JSONSCAN_NEST / 64]; /* one bit per skipped bracket; set for a list */
 };
 
-/* Begins anew, with the same table and function. */
+/* Starts over with the same table and function. */
 void jsonscan_reset(struct jsonscan *scan);
 
-/* Feeds bytes. After something wrong, everything is passed over. */
+/* Feeds bytes. Input after an error is ignored. */
 void jsonscan_feed(struct jsonscan *scan, const char *bytes, size_t size);
 
-/* Is the whole value there? (Of a number at the top nobody can tell.) */
+/* Returns true if the value is complete. A number at the top level never is. */
 bool jsonscan_done(const struct jsonscan *scan);
 
-/* Of a string of this node that is not whole yet: how much of it was there. */
+/* Returns how many bytes of an incomplete string of this node have been read. */
 uint64_t jsonscan_pending(const struct jsonscan *scan, size_t node);
 
 #endif

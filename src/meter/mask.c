@@ -1,4 +1,4 @@
-/* Takes a secret out of bytes that pass: see mask.h. */
+/* Masking of secrets: see mask.h. */
 #include "meter/mask.h"
 
 #include <string.h>
@@ -6,12 +6,12 @@
 
 enum found {
 	FOUND_NOT,
-	FOUND_PERHAPS, /* all that is there is a beginning of it */
+	FOUND_PERHAPS, /* all bytes so far match */
 	FOUND,
 };
 
-/* Whether a letter is here, by itself or escaped. *ret_size is how many bytes that takes. A backslash is escaped by one
- * backslash; all else by as many as there are texts within texts. */
+/* Matches one letter, plain or escaped. Sets *ret_size to the number of bytes used. A backslash
+ * is escaped by one backslash, any other letter by one per level of nesting. */
 static enum found find_letter(char letter, const char *at, size_t left, size_t *ret_size)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -62,7 +62,8 @@ static const char *next(const char *at, const char *end, char letter)
 	return found ? found : end;
 }
 
-/* The first place from *at on where the secret is, or may begin; *ret_size: how long it is there. */
+/* Finds the first place from *at on where the secret is or may begin. Sets *ret_size to its
+ * length there. */
 static enum found find(const char *secret, size_t length, const char *bytes, size_t size,
 		       size_t *at, size_t *ret_size)
 {
@@ -86,8 +87,8 @@ static enum found find(const char *secret, size_t length, const char *bytes, siz
 	return FOUND_NOT;
 }
 
-/* An escaped letter becomes an escaped x: what stands before it may be a backslash. */
-static void blot(const char *secret, size_t length, char *at, size_t size)
+/* An escaped letter becomes an escaped x, because the byte before it may be a backslash. */
+static void overwrite(const char *secret, size_t length, char *at, size_t size)
 {
 	static const char hex_of_x[4] = { '0', '0', '7', '8' };
 	size_t letter;
@@ -105,14 +106,14 @@ static void blot(const char *secret, size_t length, char *at, size_t size)
 	}
 }
 
-/* Returns where it may begin once more: at the end, if it does not. */
-static size_t blot_all(const char *secret, size_t length, char *bytes, size_t size)
+/* Returns the offset where another occurrence may begin, or the end. */
+static size_t overwrite_all(const char *secret, size_t length, char *bytes, size_t size)
 {
 	size_t at = 0;
 	size_t found;
 
 	while (find(secret, length, bytes, size, &at, &found) == FOUND) {
-		blot(secret, length, bytes + at, found);
+		overwrite(secret, length, bytes + at, found);
 		at += found;
 	}
 	return at;
@@ -142,7 +143,7 @@ size_t mask_feed(struct mask *mask, const char *bytes, size_t size, struct buffe
 		buffer_add(scratch, bytes, size);
 		*ret_bytes = scratch->data;
 		size = scratch->used;
-		at = blot_all(mask->secret, mask->size, scratch->data, size);
+		at = overwrite_all(mask->secret, mask->size, scratch->data, size);
 	}
 	mask->held = size - at;
 	memcpy(mask->kept, *ret_bytes + at, mask->held);
@@ -161,5 +162,5 @@ size_t mask_end(struct mask *mask, const char **ret_bytes)
 void mask_text(const char *secret, char *text, size_t size)
 {
 	if (*secret && size)
-		blot_all(secret, strlen(secret), text, size);
+		overwrite_all(secret, strlen(secret), text, size);
 }

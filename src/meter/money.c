@@ -1,4 +1,4 @@
-/* The money of a run: see money.h. */
+/* The gateway's budget arithmetic: see money.h. */
 #include "meter/money.h"
 
 static uint64_t sum(uint64_t a, uint64_t b)
@@ -10,7 +10,7 @@ void money_learn(struct money_learnt *learnt, uint64_t bytes, uint64_t tokens)
 {
 	if (bytes < MONEY_LEARNT || tokens == 0)
 		return;
-	if (tokens > UINT32_MAX) /* nobody counts as many; products of it stay numbers */
+	if (tokens > UINT32_MAX) /* implausible; also keeps products in range */
 		tokens = UINT32_MAX;
 	if (learnt->bytes == 0 || tokens * learnt->bytes > learnt->tokens * bytes) {
 		learnt->tokens = tokens;
@@ -60,11 +60,12 @@ enum money_verdict money_reserve(struct money *money, const struct money_want *w
 
 	if (money->latched && !want->free)
 		return MONEY_OVER;
-	/* Every byte a token is the bound that always holds. Where it is too dear, what the requests before this
-	 * one were like has to do: the truth is known before the answer begins, and an excess ends everything. */
+	/* One token per byte is the safe bound. If that is too expensive, use the estimate from
+	 * earlier requests: the real number is known before the answer begins, and an excess
+	 * ends all requests. */
 	if (want->likely && want->likely < input && money->reserved == 0 &&
 	    most_cost(want, input, output) > reach)
-		input = want->likely; /* one at a time: a wrong guess is made once */
+		input = want->likely; /* one at a time, so a wrong estimate happens once */
 	least = most_cost(want, input, floor);
 	cost = most_cost(want, input, output);
 	if (least > reach) {

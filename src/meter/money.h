@@ -1,10 +1,12 @@
 /*
- * The money of a run, as the gateway counts it: reserved before a request leaves, trued up, settled.
+ * The gateway's budget arithmetic: reserve before a request is sent, adjust while it runs, settle
+ * at the end.
  *
- * Pure arithmetic in whole nano-dollars. The gateway spends only what its owner has granted, in steps (a lease), and
- * the owner has written down each of them before it says so; so what is promised to a request is durable, and
- * requests side by side cannot promise the same money twice. What was spent beyond a grant (a provider that did
- * more than it was asked for) is asked for afterwards, and ends everything if there is nothing left.
+ * Pure arithmetic in whole nano-dollars. The gateway spends only what its owner has granted, in
+ * steps (a lease), and the owner records each grant on disk before it replies. So every reservation
+ * is durable, and concurrent requests cannot reserve the same money twice. If a provider charges
+ * more than was granted, the excess is requested afterwards; if nothing is left, no further request
+ * is sent.
  */
 #ifndef METER_MONEY_H
 #define METER_MONEY_H
@@ -15,81 +17,75 @@
 #include <stdint.h>
 
 enum {
-	MONEY_LEARNT =
-		16 << 10,  /* bytes of a request from which the size of its tokens is learnt */
-	MONEY_LONGEST = 4, /* bytes of a token, at most, whatever was learnt */
+	MONEY_LEARNT = 16 << 10, /* minimum request size, in bytes, to learn the token size from */
+	MONEY_LONGEST = 4,       /* maximum bytes per token, whatever was learnt */
 };
 
 #define MONEY_NO_LIMIT UINT64_C(0x7fffffffffffffff)
 
 struct money {
-	uint64_t granted;  /* by the owner, altogether */
-	uint64_t left;     /* what the owner could still grant, as it said last */
+	uint64_t granted;  /* by the owner, in total */
+	uint64_t left;     /* how much the owner could still grant, as of its last reply */
 	uint64_t spent;    /* settled */
-	uint64_t reserved; /* for what is on its way */
-	bool asking;       /* the owner has a question to answer */
-	bool latched;      /* used up: nothing leaves any more */
+	uint64_t reserved; /* for requests in flight */
+	bool asking;       /* a question to the owner is pending */
+	bool latched;      /* used up: no more requests are sent */
 };
 
-/* What the requests to a model were like: the most tokens for their bytes, and the largest of them. */
+/* Observed requests to a model: the highest ratio of tokens to bytes, and the largest request. */
 struct money_learnt {
 	uint64_t tokens, bytes;
 	uint64_t largest;
 };
 
-/* A request of so many bytes was so many tokens. */
+/* Records that a request of this many bytes had this many tokens. */
 void money_learn(struct money_learnt *learnt, uint64_t bytes, uint64_t tokens);
 
-/*
- * What one of so many bytes would be: half as many tokens again as what was learnt, and no fewer than the longest tokens make; what
- * is beyond the largest request so far counts each byte. 0: nothing was learnt.
- */
+/* Estimates the tokens of a request: 1.5 times the learnt ratio, and at least one token per
+ * MONEY_LONGEST bytes. Beyond the largest request seen, each byte counts as a token. Returns 0
+ * if nothing was learnt. */
 uint64_t money_guess(const struct money_learnt *learnt, uint64_t bytes);
 
-/* What a request would cost at most. */
+/* The upper bound of a request's cost. */
 struct money_want {
 	const struct price_table *table;
 	const struct price_model *model; /* NULL: unknown */
-	bool free;                       /* a local model: counted, at no price */
+	bool free;                       /* a local model: counted but free */
 	bool fast;
-	uint64_t input;  /* tokens, at most */
-	uint64_t likely; /* the same, by what was learnt; 0: nothing was */
-	uint64_t output; /* tokens of one answer */
+	uint64_t input;  /* tokens, upper bound */
+	uint64_t likely; /* the same, estimated from what was learnt, or 0 */
+	uint64_t output; /* tokens per answer */
 	uint64_t answers;
-	uint64_t floor; /* output tokens below which it is not worth sending */
+	uint64_t floor; /* with fewer output tokens it is not worth sending */
 };
 
 enum money_verdict {
-	MONEY_GO,   /* reserved; *ret_output is how much it may answer */
+	MONEY_GO,   /* reserved; *ret_output is the limit of its output */
 	MONEY_ASK,  /* the owner must grant *ret_nusd more first */
-	MONEY_WAIT, /* others must give back first */
-	MONEY_OVER, /* there is not enough for it (*ret_nusd more is needed), and nobody will give anything
-		       back */
+	MONEY_WAIT, /* wait until other requests return their reservations */
+	MONEY_OVER, /* *ret_nusd more is needed, and no reservation will be returned */
 };
 
-/*
- * Decides about a request. What can be had is shared: a request that wants more output than there is money for gets as much as
- * half of it pays for, and at least the floor.
- */
+/* Decides about a request. Requests share the money: one whose output would cost more than is
+ * available gets as much output as half of the money pays for, but at least the floor. */
 enum money_verdict money_reserve(struct money *money, const struct money_want *want,
 				 uint64_t *ret_reserved, uint64_t *ret_output, uint64_t *ret_nusd);
 
-/* The owner's answer: so much more, and so much that it could still grant. */
+/* Records the owner's reply: the grant, and how much it could still grant. */
 void money_grant(struct money *money, uint64_t nusd, uint64_t left);
 
-/* Changes what is reserved for a request: *reserved is its part. */
+/* Changes a request's reservation, *reserved. */
 void money_adjust(struct money *money, uint64_t *reserved, uint64_t nusd);
 
-/* It is over and has cost this. */
+/* Ends a request's reservation and records its cost. */
 void money_settle(struct money *money, uint64_t *reserved, uint64_t cost);
 
-/*
- * What to ask the owner for before it is needed, so that a request like the last one (it had so much reserved) does not have to wait for the
- * disk; 0: nothing. Where money gets short nothing is taken ahead: others may need it.
- */
+/* Returns how much to request from the owner in advance, so that the next request, if it needs
+ * the `usual` reservation, does not wait for the disk. Returns 0 when money is short: other
+ * requests may need it. */
 uint64_t money_ahead(const struct money *money, uint64_t usual);
 
-/* What was used or promised beyond what was granted. */
+/* Returns how much was spent or reserved beyond the grant. */
 uint64_t money_overdrawn(const struct money *money);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a request to a model asks for: see request.h. */
+/* Routes to models: see request.h. */
 #include "meter/request.h"
 
 #include <ctype.h>
@@ -20,13 +20,13 @@ static const struct request_route routes[] = {
 	{ "models", "GET", "/v1beta/models/*", PROVIDER_GEMINI, USAGE_GEMINI },
 };
 
-/* The same for Anthropic's list, which has OpenAI's path. */
+/* Anthropic's model list has the same path as OpenAI's. */
 static const struct request_route anthropic_models[] = {
 	{ "models", "GET", "/v1/models", PROVIDER_ANTHROPIC, USAGE_ANTHROPIC },
 	{ "models", "GET", "/v1/models/*", PROVIDER_ANTHROPIC, USAGE_ANTHROPIC },
 };
 
-/* How long the name of a model is that stands here. */
+/* Returns the length of the model name at the start of the text. */
 static size_t name_size(const char *text, size_t size)
 {
 	size_t i = 0;
@@ -70,7 +70,7 @@ static bool is_one_of(const char *part, size_t size)
 	return false;
 }
 
-/* A query goes on without keys; anything but plain characters in it is refused. */
+/* Copies the query without keys. Only plain characters are allowed in it. */
 static int add_query(struct request_target *target, size_t used, const char *query, size_t size)
 {
 	char mark = '?';
@@ -83,7 +83,8 @@ static int add_query(struct request_target *target, size_t used, const char *que
 		for (size_t i = 0; i < part; i++)
 			if (!isalnum((unsigned char)query[i]) && !strchr("-._~=,:", query[i]))
 				return -1;
-		/* Google leaves out of an answer what "fields" does not name, and "alt" can make it unreadable. */
+		/* Google omits values that "fields" does not name, and "alt" can change the
+		 * format. */
 		if (target->route->billed && !is_one_of(query, part))
 			part_dropped = true;
 		if (part > 0 && !part_dropped && (part < 4 || strncasecmp(query, "key=", 4) != 0)) {

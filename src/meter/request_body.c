@@ -1,4 +1,4 @@
-/* What the body of a request to a model says, and how it is changed: see request.h. */
+/* Reads and edits the body of a request to a model: see request.h. */
 #include "meter/request.h"
 
 #include <inttypes.h>
@@ -32,10 +32,10 @@
 	X(b_config2, JSONSCAN_ROOT, "generation_config")
 
 /*
- * What a message consists of, as far as it can name what is not in the body: by an address or by an id. Only these
- * places count. The same words among a tool's parameters, or in what a model has said to a tool, mean nothing.
+ * The places in a message that can reference content outside the body, by URL or id. Only these
+ * places count; the same words in a tool's parameters or input mean nothing.
  *
- * X(name, parent, key, level, role): blocks can be within blocks, and each level has one that is open.
+ * X(name, parent, key, level, role). Blocks can be nested; one block per level is open.
  */
 #define BLOCK(X, name, parent, level)                               \
 	X(name, parent, "[]", level, IS_BLOCK)                      \
@@ -50,7 +50,7 @@
 	X(name##_image, name, "image_url", level, IS_IMAGE)         \
 	X(name##_image_url, name##_image, "url", level, IS_IMAGE)
 
-/* Google reads both spellings. */
+/* Google accepts both spellings. */
 #define PART(X, name, parent, level)                                \
 	X(name, parent, "[]", level, IS_BLOCK)                      \
 	X(name##_data, name, "fileData", level, IS_NOTHING)         \
@@ -107,10 +107,11 @@
 enum role {
 	IS_NOTHING,
 	IS_BLOCK,
-	IS_LIST, /* an object in its place would be read there, and not here */
-	SAYS_TYPE, /* "image", "input_image", "image/png": it is an image; "item_reference": it is kept there */
-	SAYS_KIND, /* "url" or "file": it is named */
-	IS_IMAGE,  /* an image; named, unless it is all here ("data:") */
+	IS_LIST, /* the provider would read an object here, but we would not */
+	/* "image", "input_image", "image/png": an image; "item_reference": kept at the provider */
+	SAYS_TYPE,
+	SAYS_KIND, /* "url" or "file": a reference */
+	IS_IMAGE,  /* an image; a reference unless it is included ("data:") */
 	NAMES,
 };
 
@@ -131,10 +132,10 @@ static const struct {
 	uint8_t level;
 	uint8_t role;
 } roles[] = { MESSAGES(DEEP_ROLE) RESPONSES(DEEP_ROLE) GEMINI(DEEP_ROLE) };
-_Static_assert(B_COUNT < 32, "seen has a bit for each");
-_Static_assert(NODES < 256, "a node is a byte");
+_Static_assert(B_COUNT < 32, "seen has a bit for each key");
+_Static_assert(NODES < 256, "a node number fits into a byte");
 
-/* Which keys name the limit of output, by format. */
+/* Returns true if this key limits the output in this format. */
 static bool names_limit(enum usage_format format, size_t node)
 {
 	switch (format) {
@@ -149,7 +150,7 @@ static bool names_limit(enum usage_format format, size_t node)
 	}
 }
 
-static void take_limit(struct request_body *body, const struct jsonscan_value *value)
+static void read_limit(struct request_body *body, const struct jsonscan_value *value)
 {
 	struct request_spot *spot = body->limit[0].end ? &body->limit[1] : &body->limit[0];
 	bool whole = value->kind == JSONSCAN_NUMBER &&
@@ -157,29 +158,30 @@ static void take_limit(struct request_body *body, const struct jsonscan_value *v
 
 	if (value->kind == JSONSCAN_END)
 		return;
-	/* Written over when there is a limit: one that was put in before it would not hold. */
+	/* A null is overwritten when a limit is set: a limit inserted before it would not take
+	 * effect. */
 	if (value->kind == JSONSCAN_NULL) {
 		*spot = (struct request_spot){ value->start, value->end, value->kind,
 					       REQUEST_UNSAID, false };
 		return;
 	}
 	if (!whole)
-		body->wrong = "the largest number of tokens is not a whole number";
+		body->wrong = "the maximum number of tokens must be a whole number";
 	*spot = (struct request_spot){ value->start, value->end, value->kind, value->number,
 				       false };
 }
 
-static void take_answers(struct request_body *body, const struct jsonscan_value *value)
+static void read_answers(struct request_body *body, const struct jsonscan_value *value)
 {
 	if (value->kind == JSONSCAN_NULL)
 		return;
 	if (value->kind != JSONSCAN_NUMBER || value->number == 0 || value->number > 128)
-		body->wrong = "the number of answers is not between 1 and 128";
+		body->wrong = "the number of answers must be between 1 and 128";
 	else
 		body->answers = value->number;
 }
 
-static void take_spot(struct request_spot *spot, const struct jsonscan_value *value)
+static void record_spot(struct request_spot *spot, const struct jsonscan_value *value)
 {
 	if (value->kind == JSONSCAN_END)
 		spot->empty = value->number == 0;
@@ -187,19 +189,19 @@ static void take_spot(struct request_spot *spot, const struct jsonscan_value *va
 		*spot = (struct request_spot){ value->start, value->end, value->kind, 0, false };
 }
 
-static void take_model(struct request_body *body, const struct jsonscan_value *value)
+static void read_model(struct request_body *body, const struct jsonscan_value *value)
 {
 	if (body->route->provider == PROVIDER_GEMINI)
 		return; /* it is in the path */
 	if (value->kind != JSONSCAN_STRING || value->bytes != value->kept || value->kept == 0 ||
 	    value->kept >= REQUEST_MODEL || strlen(value->text) != value->kept) {
-		body->wrong = "the model is not a name of at most 127 bytes";
+		body->wrong = "the model must be a name of at most 127 bytes";
 		return;
 	}
 	memcpy(body->model, value->text, value->kept + 1);
 }
 
-static void take_deep(struct request_body *body, const struct jsonscan_value *value)
+static void read_block(struct request_body *body, const struct jsonscan_value *value)
 {
 	struct request_block *block = &body->blocks[roles[value->node - B_COUNT].level];
 	bool text = value->kind == JSONSCAN_STRING;
@@ -214,7 +216,7 @@ static void take_deep(struct request_body *body, const struct jsonscan_value *va
 		break;
 	case IS_LIST:
 		if (value->kind == JSONSCAN_OBJECT)
-			body->wrong = "contents or parts is not a list";
+			body->wrong = "contents and parts must be lists";
 		break;
 	case SAYS_TYPE:
 		block->image |= text && strstr(value->text, "image");
@@ -236,27 +238,27 @@ static void take_deep(struct request_body *body, const struct jsonscan_value *va
 	}
 }
 
-static void take(void *context, const struct jsonscan_value *value)
+static void on_value(void *context, const struct jsonscan_value *value)
 {
 	struct request_body *body = context;
 	bool set = value->kind != JSONSCAN_NULL && value->kind != JSONSCAN_FALSE;
 
 	if (value->node >= B_COUNT) {
-		take_deep(body, value);
+		read_block(body, value);
 		return;
 	}
 	if (value->kind != JSONSCAN_END) {
 		if (body->seen & UINT32_C(1) << value->node)
-			body->wrong = "a key stands there twice";
+			body->wrong = "a key occurs twice";
 		body->seen |= UINT32_C(1) << value->node;
 	}
 	if (names_limit(body->route->format, value->node)) {
-		take_limit(body, value);
+		read_limit(body, value);
 		return;
 	}
 	switch (value->node) {
 	case b_model:
-		take_model(body, value);
+		read_model(body, value);
 		break;
 	case b_stream:
 		body->stream |= value->kind == JSONSCAN_TRUE;
@@ -264,7 +266,7 @@ static void take(void *context, const struct jsonscan_value *value)
 	case b_n:
 	case b_config_n:
 	case b_config_n2:
-		take_answers(body, value);
+		read_answers(body, value);
 		break;
 	case b_speed:
 		body->fast |= value->kind == JSONSCAN_STRING && strcmp(value->text, "fast") == 0;
@@ -275,7 +277,7 @@ static void take(void *context, const struct jsonscan_value *value)
 		break;
 	case b_background:
 		if (set)
-			body->wrong = "an answer in the background cannot be metered";
+			body->wrong = "a background response cannot be metered";
 		break;
 	case b_previous:
 	case b_conversation:
@@ -285,22 +287,22 @@ static void take(void *context, const struct jsonscan_value *value)
 		body->elsewhere |= set;
 		break;
 	case b_options:
-		take_spot(&body->options, value);
+		record_spot(&body->options, value);
 		break;
 	case b_include:
-		take_spot(&body->usage, value);
+		record_spot(&body->usage, value);
 		body->asks_usage |= value->kind == JSONSCAN_TRUE;
 		break;
 	case b_thinking_budget:
-		take_spot(&body->thinking, value);
+		record_spot(&body->thinking, value);
 		body->thinking.number = value->number;
 		break;
 	case b_config:
 		if (value->kind != JSONSCAN_OBJECT && value->kind != JSONSCAN_END)
-			body->wrong = "generationConfig is not an object";
-		take_spot(&body->config, value);
+			body->wrong = "generationConfig must be an object";
+		record_spot(&body->config, value);
 		break;
-	case b_config2: /* the other spelling of the same: two readers would see two limits */
+	case b_config2: /* the other spelling: two parsers would see two limits */
 		body->wrong = "generation_config must be written generationConfig";
 		break;
 	default:
@@ -313,8 +315,9 @@ void request_body_init(struct request_body *body, const struct request_target *t
 	*body = (struct request_body){ .route = target->route, .answers = 1 };
 	body->stream = target->route->stream;
 	memcpy(body->model, target->model, sizeof body->model);
-	body->scan =
-		(struct jsonscan){ .nodes = nodes, .count = NODES, .tell = take, .context = body };
+	body->scan = (struct jsonscan){
+		.nodes = nodes, .count = NODES, .report = on_value, .context = body
+	};
 }
 
 void request_body_feed(struct request_body *body, const char *bytes, size_t size)
@@ -330,15 +333,15 @@ const char *request_body_end(struct request_body *body)
 	uint64_t most = REQUEST_UNSAID;
 
 	if (body->scan.wrong || !jsonscan_done(&body->scan))
-		return "the body is not JSON";
+		return "the body is not valid JSON";
 	if (body->scan.folded)
-		return "a key is written in other letters than the provider does";
+		return "a key differs in case from the provider's spelling";
 	if (body->wrong)
 		return body->wrong;
 	if (body->scan.members[0] == 0 || body->scan.list[0])
-		return "the body is not an object";
+		return "the body must be a JSON object";
 	if (!body->model[0] && body->route->billed)
-		return "the body names no model";
+		return "the body does not name a model";
 	for (size_t i = 0; i < 2; i++)
 		if (body->limit[i].end)
 			most = i == 0 || body->limit[i].number > most ? body->limit[i].number
@@ -347,7 +350,7 @@ const char *request_body_end(struct request_body *body)
 	return NULL;
 }
 
-/* Keeps edits sorted. */
+/* Keeps the edits sorted. */
 static void add_edit(struct request_body *body, uint64_t at, uint64_t remove, const char *text)
 {
 	size_t i = body->edit_count++;
@@ -370,7 +373,7 @@ void request_body_limit(struct request_body *body, uint64_t tokens)
 	char text[64];
 
 	body->most = tokens;
-	/* The part for thinking must be smaller than the whole, or the provider refuses it. */
+	/* The thinking budget must be below the limit, or the provider refuses the request. */
 	if (body->thinking.end && body->thinking.kind == JSONSCAN_NUMBER &&
 	    body->thinking.number >= tokens) {
 		snprintf(text, sizeof text, "%-*" PRIu64,
@@ -383,7 +386,7 @@ void request_body_limit(struct request_body *body, uint64_t tokens)
 
 		if (!spot->end || spot->number <= tokens)
 			continue;
-		/* The rest of the number becomes blanks, so that nothing else moves. */
+		/* Pad the number with blanks, so that nothing else moves. */
 		snprintf(text, sizeof text, "%-*" PRIu64, (int)(spot->end - spot->start), tokens);
 		add_edit(body, spot->start, spot->end - spot->start, text);
 	}

@@ -1,4 +1,4 @@
-/* Saying no so that a client stops: see shape.h. */
+/* Error responses for clients, and reset times of providers: see shape.h. */
 #include "meter/shape.h"
 
 #include "util/text.h"
@@ -12,9 +12,9 @@
 struct form {
 	unsigned int status;
 	const char *phrase;
-	const char *type;   /* Anthropic's type, OpenAI's type */
-	const char *code;   /* OpenAI's code */
-	const char *google; /* status */
+	const char *type;   /* for Anthropic and OpenAI */
+	const char *code;   /* for OpenAI */
+	const char *google; /* status for Google */
 };
 
 static const struct form forms[SHAPE_REASONS] = {
@@ -39,8 +39,8 @@ static const struct form forms[SHAPE_REASONS] = {
 			    "INVALID_ARGUMENT" },
 };
 
-/* Codex goes on after 402 and stops after a quota that is used up; the other clients of OpenAI's forms (opencode's
- * among them) go on after 429. Codex speaks Responses, the others Chat. */
+/* Codex retries after 402 but stops after a used-up quota. Other clients of OpenAI's formats,
+ * such as opencode, retry after 429. Codex uses Responses, the others Chat. */
 static struct form form_of(enum usage_format format, enum shape_reason reason)
 {
 	struct form form = forms[reason];
@@ -99,7 +99,7 @@ void shape_refuse(struct buffer *out, enum usage_format format, enum shape_reaso
 bool shape_stream_end(struct buffer *out, enum usage_format format, const char *text)
 {
 	if (format != USAGE_RESPONSES)
-		return false; /* cut, and every retry gets the refusal */
+		return false; /* cut the stream; every retry gets the refusal */
 	buffer_add_text(
 		out,
 		"event: response.failed\ndata: {\"type\":\"response.failed\",\"response\":{\"status\":\"failed\","
@@ -114,7 +114,7 @@ static bool is(const char *name, size_t size, const char *word)
 	return size == strlen(word) && strncasecmp(name, word, size) == 0;
 }
 
-/* A number, maybe with a point, in thousandths. */
+/* Reads a number, possibly with decimals, in thousandths. */
 static bool read_thousandths(const char *text, int64_t *ret_value)
 {
 	char *end;
@@ -150,7 +150,7 @@ static bool read_date(const char *text, int64_t *ret_ms)
 	return true;
 }
 
-/* "6m0s", "1.5s", "250ms", as OpenAI writes when a limit is over. */
+/* Reads "6m0s", "1.5s" or "250ms", OpenAI's notation for reset times. */
 static bool read_span(const char *text, int64_t *ret_ms)
 {
 	static const struct {
@@ -206,14 +206,15 @@ void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_s
 	} else if (name_size > 20 && is(name, 20, "anthropic-ratelimit-") &&
 		   ends_with(name, name_size, "-reset")) {
 		found = read_date(text, &ms);
-		/* Of a subscription: seconds since the epoch. */
+		/* Subscriptions: seconds since the epoch. */
 		if (!found && read_thousandths(text, &ms))
 			found = true;
 	} else if (name_size > 18 && is(name, 18, "x-ratelimit-reset-")) {
 		found = read_span(text, &ms);
 		ms = found ? now_ms + ms : 0;
 	}
-	/* The latest that is said is the one after which all of them are over; never more than eight days. */
+	/* All limits have passed at the latest of the reset times. Ignore times over eight days
+	 * ahead. */
 	if (found && ms > limit->at_ms && ms >= now_ms - 60000 &&
 	    ms - now_ms < INT64_C(8) * 86400000)
 		limit->at_ms = ms;

@@ -1,8 +1,9 @@
 /*
- * How to say no to a client of a model so that it stops, and until when a provider's own no holds.
+ * Error responses that make a model's client stop, and reset times in a provider's own errors.
  *
- * Clients try again after most errors. The forms here are those after which each of them was seen to end. A made-up
- * end of an answer is not among them: it would look like success. Pure functions.
+ * Clients retry after most errors. The forms here are those after which each client was observed to
+ * stop. A made-up end of an answer is not among them, because it would look like success. Pure
+ * functions.
  */
 #ifndef METER_SHAPE_H
 #define METER_SHAPE_H
@@ -15,35 +16,33 @@
 #include <stdint.h>
 
 enum shape_reason {
-	SHAPE_BUDGET,   /* money is used up: never try again */
-	SHAPE_KEY,      /* the token of this run is missing or wrong */
-	SHAPE_REQUEST,  /* the request is not one that can be metered */
+	SHAPE_BUDGET,   /* the budget is used up: never retry */
+	SHAPE_KEY,      /* the run's token is missing or wrong */
+	SHAPE_REQUEST,  /* the request cannot be metered */
 	SHAPE_ROUTE,    /* there is no such route */
 	SHAPE_LARGE,    /* the body is too large */
-	SHAPE_MODEL,    /* an unknown model, and those are refused */
-	SHAPE_UPSTREAM, /* the provider cannot be reached, or its answer cannot be metered */
-	SHAPE_BUSY,     /* no room now: try again */
-	SHAPE_SLOW,     /* the body did not come to its end: try again */
-	SHAPE_UPGRADE,  /* no WebSocket here: POST instead */
+	SHAPE_MODEL,    /* the model is unknown, and unknown models are refused */
+	SHAPE_UPSTREAM, /* the provider is unreachable, or its response cannot be metered */
+	SHAPE_BUSY,     /* no capacity now: retry */
+	SHAPE_SLOW,     /* the body did not arrive in time: retry */
+	SHAPE_UPGRADE,  /* WebSocket is not supported: use POST */
 	SHAPE_REASONS
 };
 
-/* Appends a whole answer, head and body. keep: the connection can be used again. */
+/* Appends a complete response, head and body. `keep`: the connection stays open. */
 void shape_refuse(struct buffer *out, enum usage_format format, enum shape_reason reason,
 		  const char *text, bool keep);
 
-/*
- * What is said within a stream that has begun, before it is cut; NULL: nothing, the cut alone is the best.
- * The text is JSON-escaped into it.
- */
+/* Appends the event that ends a running stream with this error, before it is cut. Returns false,
+ * and appends nothing, if the client handles a plain cut better. */
 bool shape_stream_end(struct buffer *out, enum usage_format format, const char *text);
 
-/* What a provider's head says about its limits. */
+/* The reset time found in a response's headers. */
 struct shape_limit {
-	int64_t at_ms; /* try again then; 0: not said */
+	int64_t at_ms; /* when to retry, or 0 if unknown */
 };
 
-/* Takes one line of a head of an answer: name and value. now_ms: since the epoch. */
+/* Processes one header of a response. now_ms is since the epoch. */
 void shape_limit_line(struct shape_limit *limit, const char *name, size_t name_size,
 		      const char *value, size_t value_size, int64_t now_ms);
 

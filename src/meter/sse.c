@@ -1,4 +1,4 @@
-/* Server-sent events that come in pieces: see sse.h. */
+/* The parser for server-sent events: see sse.h. */
 #include "meter/sse.h"
 
 #include <string.h>
@@ -60,7 +60,7 @@ void sse_feed(struct sse *sse, const char *bytes, size_t size)
 			i++;
 		} else if (byte == '\n' || byte == '\r') {
 			i++;
-			/* The LF of a CRLF belongs to the event, if it is here already. */
+			/* The LF of a CRLF belongs to the event, if it has arrived. */
 			end_line(sse, i + (byte == '\r' && i < size && bytes[i] == '\n'));
 		} else if (sse->state == IN_FIELD) {
 			in_field(sse, byte);
@@ -69,11 +69,11 @@ void sse_feed(struct sse *sse, const char *bytes, size_t size)
 			sse->state = IN_DATA;
 			i += byte == ' ';
 		} else {
-			size_t took = to_line_end(bytes + i, size - i);
+			size_t consumed = to_line_end(bytes + i, size - i);
 
 			if (sse->state == IN_DATA)
-				sse->data(sse->context, bytes + i, took);
-			i += took;
+				sse->data(sse->context, bytes + i, consumed);
+			i += consumed;
 		}
 	}
 }

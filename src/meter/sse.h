@@ -1,7 +1,7 @@
 /*
- * Server-sent events that come in pieces: where the data of an event is, and where an event ends.
+ * A parser for server-sent events that arrive in pieces.
  *
- * Nothing is kept: data goes on as it comes. Lines end with LF, CR or both.
+ * It stores nothing: data is passed on as it arrives. Lines end with LF, CR or both.
  */
 #ifndef METER_SSE_H
 #define METER_SSE_H
@@ -13,15 +13,16 @@ enum { SSE_FIELD = 8 };
 
 struct sse {
 	void (*data)(void *context, const char *bytes, size_t size);
-	/* A blank line. at: how many of the bytes that are being fed belong to what is over now. */
+	/* Called at a blank line, which ends an event. `at`: how many of the bytes being fed
+	 * belong to it. */
 	void (*end)(void *context, size_t at);
 	void *context;
 
 	unsigned int state;
-	char field[SSE_FIELD]; /* of the line, as far as it is there */
+	char field[SSE_FIELD]; /* the line's field name, as far as read */
 	size_t used;
 	bool after_cr;
-	bool begun; /* behind what may be a byte order mark */
+	bool begun; /* past a possible byte order mark */
 };
 
 void sse_feed(struct sse *sse, const char *bytes, size_t size);

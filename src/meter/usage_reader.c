@@ -1,4 +1,4 @@
-/* What a model's answer says that was used: see usage.h. */
+/* Reads the usage from a model's response: see usage.h. */
 #include "meter/usage.h"
 
 #include "meter/form.h"
@@ -12,14 +12,14 @@ static const struct form *const forms[USAGE_FORMATS] = {
 	[USAGE_GEMINI] = &form_gemini,
 };
 
-static void take_data(void *context, const char *bytes, size_t size)
+static void on_data(void *context, const char *bytes, size_t size)
 {
 	struct usage_reader *reader = context;
 
 	jsonscan_feed(&reader->scan, bytes, size);
 }
 
-static void end_event(void *context, size_t at)
+static void on_event_end(void *context, size_t at)
 {
 	struct usage_reader *reader = context;
 	bool extra = reader->has_usage && reader->has_choices && reader->empty_choices;
@@ -35,9 +35,9 @@ void usage_init(struct usage_reader *reader, enum usage_format format, bool stre
 	*reader = (struct usage_reader){ .format = format, .stream = stream };
 	reader->scan = (struct jsonscan){ .nodes = forms[format]->nodes,
 					  .count = forms[format]->count,
-					  .tell = forms[format]->take,
+					  .report = forms[format]->on_value,
 					  .context = reader };
-	reader->sse = (struct sse){ .data = take_data, .end = end_event, .context = reader };
+	reader->sse = (struct sse){ .data = on_data, .end = on_event_end, .context = reader };
 }
 
 void usage_feed(struct usage_reader *reader, const char *bytes, size_t size)

@@ -1,4 +1,4 @@
-/* Usage, read beside the stream: every format, split at every byte, and never out of prose. */
+/* Usage is read from streams in every format, split at every byte, and never from prose. */
 #include "unit.h"
 
 #include "meter/usage.h"
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Reads a text whole, and split at each of its bytes; all must agree. */
+/* Reads a text whole and split at each of its bytes; all results must agree. */
 static bool read_split(enum usage_format format, bool stream, const char *text, struct usage *ret)
 {
 	static struct usage_reader reader;
@@ -141,7 +141,7 @@ static void openai(void)
 		      &usage) &&
 		      tokens(&usage, 35, 6, 5, 0, 10) && usage.ended && usage.use.searches == 1 &&
 		      usage.text_bytes == 3);
-	CHECK("so it is when it is incomplete, or has failed",
+	CHECK("an incomplete or failed response is read as well",
 	      read_split(
 		      USAGE_RESPONSES, true,
 		      "data: {\"type\":\"response.incomplete\",\"response\":{\"usage\":{\"input_tokens\":1,\"output_tokens\":2}}}\n\n",
@@ -165,7 +165,7 @@ static void gemini(void)
 {
 	struct usage usage;
 
-	CHECK("of Gemini's numbers the last ones hold; thoughts are output",
+	CHECK("Gemini's last numbers win; thoughts are output",
 	      read_split(
 		      USAGE_GEMINI, true,
 		      "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"ab\"}]}}],\"usageMetadata\":{\"promptTokenCount\":30,"
@@ -194,7 +194,7 @@ static void odd(void)
 	struct usage usage;
 	static struct usage_reader reader;
 
-	CHECK("broken JSON gives what was there before, and no more",
+	CHECK("broken JSON gives only what came before the error",
 	      read_split(
 		      USAGE_ANTHROPIC, false,
 		      "{\"usage\":{\"input_tokens\":3,\"output_tokens\":}, \"usage\":{\"output_tokens\":9}}",
@@ -218,7 +218,7 @@ static void odd(void)
 		      read_split(USAGE_ANTHROPIC, false, "{\"usage\":{\"input_tokens\":2.25}}",
 				 &usage) &&
 		      tokens(&usage, 3, 0, 0, 0, 0));
-	CHECK("texts are no numbers",
+	CHECK("strings are not numbers",
 	      read_split(USAGE_ANTHROPIC, false,
 			 "{\"usage\":{\"input_tokens\":\"99\",\"output_tokens\":[5]}}", &usage) &&
 		      !usage.has_input && !usage.has_output);
@@ -234,7 +234,7 @@ static void odd(void)
 		      usage.has_output);
 	usage_init(&reader, USAGE_ANTHROPIC, false);
 	usage_feed(&reader, "{\"content\":[{\"text\":\"0123456789", 31);
-	CHECK("a text that is cut off counts for the estimate", usage_estimate(&reader) == 5);
+	CHECK("a text that is cut off counts in the estimate", usage_estimate(&reader) == 5);
 	CHECK("brackets deeper than any answer are survived",
 	      read_split(
 		      USAGE_ANTHROPIC, false,
@@ -268,7 +268,7 @@ static void extra_chunks(void)
 	CHECK("only a chunk with usage and without choices is the extra one", extras == 1);
 }
 
-/* A bound that only a mistake of a whole order would miss: a sanitizer may be at work, and others. */
+/* The bound catches only gross mistakes, since sanitizers or other load may slow this down. */
 static void speed(void)
 {
 	enum { ROUNDS = 8, SIZE = 4 << 20 };
@@ -295,7 +295,7 @@ static void speed(void)
 	printf("# events of %zu bytes: %.0f MB/s\n", sizeof event - 1,
 	       (double)used * ROUNDS / seconds / 1e6);
 	CHECK("a stream is read faster than 10 MB/s", (double)used * ROUNDS / seconds > 10e6);
-	CHECK("each text of it was seen",
+	CHECK("every text was seen",
 	      reader.usage.text_bytes == ROUNDS * (used / (sizeof event - 1)) * 15);
 }
 

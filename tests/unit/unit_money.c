@@ -1,4 +1,4 @@
-/* Reservations: what is promised is there, what comes back is used again, and the end is the end. */
+/* Reservations: promised money is there, returned money is used again, and the end is final. */
 #include "unit.h"
 
 #include "meter/money.h"
@@ -8,7 +8,8 @@ enum { FLOOR = 1024 };
 static struct price_table table;
 static const struct price_model *opus;
 
-/* US$ 4 and 20 a million, with 1.1 for a region: 1000 tokens of output are 22,000,000 nano-dollars. */
+/* US$ 4 and 20 per million, times 1.1 for a region: 1000 output tokens are 22,000,000
+ * nano-dollars. */
 static struct money_want want(uint64_t input, uint64_t output)
 {
 	return (struct money_want){ .table = &table,
@@ -56,15 +57,16 @@ static void asking_ahead(void)
 {
 	struct money money = { .granted = 100, .spent = 30, .left = 1000 };
 
-	CHECK("what the next one like the last lacks is asked for before it comes",
+	CHECK("the missing part of a request like the last is requested in "
+	      "advance",
 	      money_ahead(&money, 90) == 20);
-	CHECK("nothing, where there is enough for it", money_ahead(&money, 70) == 0);
+	CHECK("nothing is requested if there is enough for it", money_ahead(&money, 70) == 0);
 	money.reserved = 60;
-	CHECK("what is on its way is not there for it", money_ahead(&money, 70) == 60);
+	CHECK("reserved money is not available for it", money_ahead(&money, 70) == 60);
 	money.asking = true;
-	CHECK("the owner is asked one question at a time", money_ahead(&money, 70) == 0);
+	CHECK("the owner gets one question at a time", money_ahead(&money, 70) == 0);
 	money = (struct money){ .granted = 100, .spent = 30, .left = 4 * 90 - 1 };
-	CHECK("where money gets short nothing is taken ahead", money_ahead(&money, 90) == 0);
+	CHECK("nothing is requested in advance when money is short", money_ahead(&money, 90) == 0);
 	money = (struct money){ .granted = 100, .spent = 30, .left = 1000, .latched = true };
 	CHECK("nor when it is used up", money_ahead(&money, 90) == 0);
 }
@@ -82,7 +84,7 @@ static void clamping(void)
 	CHECK("too much output is cut to what half of the money pays for",
 	      money_reserve(&money, &big, &reserved, &output, &need) == MONEY_GO &&
 		      output > FLOOR && output < 128000 && reserved <= dear / 4 + 1);
-	CHECK("so a second one finds some, too",
+	CHECK("so a second one also finds some",
 	      money_reserve(&money, &big, &other, &output, &need) == MONEY_GO && output > FLOOR);
 	CHECK("never more than there is", money.reserved <= money.granted);
 
@@ -115,7 +117,7 @@ static void learning(void)
 	CHECK("a large request does not fit by its bytes",
 	      money_reserve(&money, &large, &reserved, &output, &need) == MONEY_OVER);
 	large.likely = 150000;
-	CHECK("by what was learnt of its like it does",
+	CHECK("it fits by what was learnt from similar requests",
 	      money_reserve(&money, &large, &reserved, &output, &need) == MONEY_GO);
 	large = want(1000, 100);
 	large.likely = 1;
@@ -136,30 +138,30 @@ static void guessing(void)
 	uint64_t need = 0;
 
 	money_learn(&learnt, MONEY_LEARNT - 1, 5000);
-	CHECK("of a small request nothing is learnt", money_guess(&learnt, 100000) == 0);
+	CHECK("nothing is learnt from a small request", money_guess(&learnt, 100000) == 0);
 	money_learn(&learnt, 100000, 40000);
-	CHECK("half as many tokens again as there were", money_guess(&learnt, 50000) == 30001);
+	CHECK("the estimate is 1.5 times the learnt tokens", money_guess(&learnt, 50000) == 30001);
 	money_learn(&learnt, 200000, 10);
-	CHECK("fewer tokens for more bytes change nothing but what is known of their size",
+	CHECK("a lower ratio for a larger request only raises the largest size",
 	      money_guess(&learnt, 200000) == 120001);
-	CHECK("what is larger than all that was seen counts each byte beyond it",
+	CHECK("beyond the largest request seen, each byte counts",
 	      money_guess(&learnt, 1200000) == 1120001);
 	money_learn(&learnt, 100000, 60000);
-	CHECK("more tokens do", money_guess(&learnt, 100000) == 90001);
+	CHECK("a higher ratio raises the estimate", money_guess(&learnt, 100000) == 90001);
 	learnt = (struct money_learnt){ 0 };
 	money_learn(&learnt, 1000000, 1);
-	CHECK("nobody can teach that a token has more than four bytes",
-	      money_guess(&learnt, 1000000) == 375001);
+	CHECK("a token never has more than four bytes", money_guess(&learnt, 1000000) == 375001);
 	money_learn(&learnt, 1000000, UINT64_MAX);
-	CHECK("a number that nobody counts is a large one",
+	CHECK("an implausible number counts as a large one",
 	      money_guess(&learnt, 1000000) > UINT32_MAX);
 
 	large.likely = 100000;
-	CHECK("a guess is made by one request at a time",
+	CHECK("only one request at a time uses an estimate",
 	      money_reserve(&money, &large, &reserved, &output, &need) == MONEY_GO &&
 		      money_reserve(&money, &large, &other, &output, &need) == MONEY_WAIT);
 	money_settle(&money, &reserved, price_most(&table, opus, 1000000, 1000, false));
-	CHECK("and one that was wrong is the last: what it took is asked for, and nothing is left",
+	CHECK("a wrong estimate is the last: the excess is requested, and "
+	      "nothing is left",
 	      money_overdrawn(&money) > 0 &&
 		      money_reserve(&money, &large, &other, &output, &need) == MONEY_OVER);
 }
@@ -174,13 +176,11 @@ static void ends(void)
 
 	money_adjust(&money, &reserved, 400);
 	money_adjust(&money, &reserved, 300);
-	CHECK("what is trued up changes what is reserved",
-	      money.reserved == 300 && reserved == 300);
+	CHECK("an adjustment changes the reservation", money.reserved == 300 && reserved == 300);
 	money_settle(&money, &reserved, 1200);
-	CHECK("what goes beyond the grant is known",
-	      money_overdrawn(&money) == 200 && reserved == 0);
+	CHECK("an overdraft is known", money_overdrawn(&money) == 200 && reserved == 0);
 	free_one.free = true;
-	CHECK("what costs nothing always fits",
+	CHECK("a free request always fits",
 	      money_reserve(&money, &free_one, &reserved, &output, &need) == MONEY_GO &&
 		      reserved == 0 && output == 128000);
 	money.latched = true;
@@ -191,7 +191,7 @@ static void ends(void)
 	struct money unlimited = { .left = MONEY_NO_LIMIT };
 	struct money_want big = want(100000, 128000);
 
-	CHECK("without a limit the owner is asked all the same: it keeps the books",
+	CHECK("without a limit the owner is asked as well: it keeps the ledger",
 	      money_reserve(&unlimited, &big, &reserved, &output, &need) == MONEY_ASK &&
 		      need == price_most(&table, opus, 100000, 128000, false));
 }

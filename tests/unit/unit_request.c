@@ -1,4 +1,4 @@
-/* What a request asks for: routes, bodies, and edits that change nothing else. */
+/* Routes of requests, values in bodies, and edits that change nothing else. */
 #include "unit.h"
 
 #include "meter/request.h"
@@ -38,24 +38,24 @@ static void paths(void)
 		      is_route("POST", "/v1/chat/completions", "chat", "/v1/chat/completions") &&
 		      is_route("POST", "/v1/responses", "responses", "/v1/responses") &&
 		      is_route("GET", "/v1/models", "models", "/v1/models"));
-	CHECK("Gemini's model is in the path, and its key goes",
+	CHECK("Gemini's model is in the path, and its key is removed",
 	      found("POST",
 		    "/v1beta/models/gemini-2.5-pro:streamGenerateContent?key=secret&alt=sse&KEY=x",
 		    &target) &&
 		      strcmp(target.model, "gemini-2.5-pro") == 0 && target.route->stream &&
 		      strcmp(target.target,
 			     "/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse") == 0);
-	CHECK("a header tells whose list of models is meant",
+	CHECK("a header decides whose list of models is meant",
 	      request_find("GET", 3, "/v1/models", 10, true, &target) == 0 &&
 		      target.route->provider == PROVIDER_ANTHROPIC);
-	CHECK("other spellings of a path are no route",
+	CHECK("other spellings of a path are not routes",
 	      refused("POST", "//v1/messages") && refused("POST", "/v1/messages/") &&
 		      refused("POST", "/v1//messages") && refused("POST", "/v1/%6dessages") &&
 		      refused("POST", "/v1/%2e%2e/v1/messages") &&
 		      refused("POST", "/v1/./messages") && refused("POST", "/V1/messages") &&
 		      refused("POST", "/v1/messages;x") && refused("POST", "/v1/messages#x") &&
 		      refused("POST", "v1/messages") && refused("POST", ""));
-	CHECK("what would not be metered is no route",
+	CHECK("paths that would not be metered are not routes",
 	      refused("POST", "/v1/messages/batches") && refused("GET", "/v1/messages/batches") &&
 		      refused("POST", "/v1/files") && refused("GET", "/v1/files/x/content") &&
 		      refused("POST", "/v1/embeddings") &&
@@ -63,7 +63,7 @@ static void paths(void)
 		      refused("POST", "/v1beta/models/x:batchGenerateContent") &&
 		      refused("POST", "/v1beta/tunedModels/x:generateContent") &&
 		      refused("POST", "/v1/batches"));
-	CHECK("other methods are no route",
+	CHECK("other methods are not routes",
 	      refused("GET", "/v1/messages") && refused("PUT", "/v1/messages") &&
 		      refused("post", "/v1/messages") && refused("DELETE", "/v1/models/x"));
 	CHECK("a model in the path has plain characters only",
@@ -76,7 +76,7 @@ static void paths(void)
 							   refused("POST", "/v1/messages?x=/../y"));
 }
 
-/* Reads a body, split in all ways; NULL if it is good. */
+/* Reads a body, split at every byte; NULL if it is valid. */
 static const char *read_body(const char *path, const char *text, struct request_body *body)
 {
 	struct request_target target;
@@ -110,7 +110,7 @@ static void bodies(void)
 {
 	struct request_body body;
 
-	CHECK("a body says what counts",
+	CHECK("the values that count are found in a body",
 	      !read_body(
 		      "/v1/messages",
 		      " {\"messages\":[{\"model\":\"x\",\"max_tokens\":1}],\"model\":\"claude-opus-5-5\",\"max_tokens\":128000,\"stream\":true,"
@@ -118,7 +118,7 @@ static void bodies(void)
 		      &body) &&
 		      strcmp(body.model, "claude-opus-5-5") == 0 && body.most == 128000 &&
 		      body.stream && body.fast);
-	CHECK("without a number it is what models do at most",
+	CHECK("without a limit it is the models' maximum",
 	      !read_body("/v1/responses", "{\"model\":\"gpt-6-sol\",\"max_output_tokens\":null}",
 			 &body) &&
 		      body.most == REQUEST_UNSAID && !body.stream);
@@ -127,30 +127,32 @@ static void bodies(void)
 			 "{\"model\":\"x\",\"n\":3,\"max_tokens\":5,\"max_completion_tokens\":9}",
 			 &body) &&
 		      body.answers == 3 && body.most == 9);
-	CHECK("what is kept at the provider is noticed",
+	CHECK("content kept at the provider is noticed",
 	      !read_body("/v1/responses", "{\"model\":\"x\",\"previous_response_id\":\"r\"}",
 			 &body) &&
 		      body.elsewhere);
-	CHECK("what two readers could understand in two ways is refused",
+	CHECK("bodies that two parsers could read differently are refused",
 	      bad("{\"model\":\"a\",\"model\":\"b\"}", "twice") &&
 		      bad("{\"model\":\"a\",\"mod\\u0065l\":\"b\"}", "twice") &&
-		      bad("{\"model\":\"a\",\"MODEL\":\"b\"}", "other letters") &&
+		      bad("{\"model\":\"a\",\"MODEL\":\"b\"}", "differs in case") &&
 		      bad("{\"model\":\"a\",\"max_tokens\":5,\"max_tokens\":500000}", "twice"));
-	CHECK("limits that are no whole numbers are refused",
+	CHECK("limits that are not whole numbers are refused",
 	      bad("{\"model\":\"a\",\"max_tokens\":\"5\"}", "whole number") &&
 		      bad("{\"model\":\"a\",\"max_tokens\":1e9}", "whole number") &&
 		      bad("{\"model\":\"a\",\"max_tokens\":-1}", "whole number") &&
 		      bad("{\"model\":\"a\",\"max_tokens\":[1]}", "whole number"));
-	CHECK("what is no object is refused",
-	      bad("[{\"model\":\"a\"}]", "not an object") && bad("{\"model\":\"a\"", "not JSON") &&
-		      bad("{\"model\":\"a\"} {}", "not JSON") && bad("hello", "not JSON") &&
-		      bad("{}", "not an object") && bad("{\"model\":\"a\",}", "not JSON") &&
-		      bad("{\"max_tokens\":05,\"model\":\"a\"}", "not JSON"));
-	CHECK("a model must be named", bad("{\"max_tokens\":1}", "no model") &&
+	CHECK("bodies that are not objects are refused",
+	      bad("[{\"model\":\"a\"}]", "must be a JSON object") &&
+		      bad("{\"model\":\"a\"", "not valid JSON") &&
+		      bad("{\"model\":\"a\"} {}", "not valid JSON") &&
+		      bad("hello", "not valid JSON") && bad("{}", "must be a JSON object") &&
+		      bad("{\"model\":\"a\",}", "not valid JSON") &&
+		      bad("{\"max_tokens\":05,\"model\":\"a\"}", "not valid JSON"));
+	CHECK("a model must be named", bad("{\"max_tokens\":1}", "does not name a model") &&
 					       bad("{\"model\":7}", "the model") &&
 					       bad("{\"model\":\"\"}", "the model") &&
 					       bad("{\"model\":\"a\\u0000b\"}", "the model"));
-	CHECK("an answer in the background is refused",
+	CHECK("a background response is refused",
 	      read_body("/v1/responses", "{\"model\":\"x\",\"background\":true}", &body) &&
 		      !read_body("/v1/responses", "{\"model\":\"x\",\"background\":false}", &body));
 }
@@ -212,7 +214,7 @@ static void documents(void)
 		      read_body(gemini,
 				"{\"contents\":{\"parts\":[{\"fileData\":{\"fileUri\":\"u\"}}]}}",
 				&body));
-	CHECK("what is in the body itself is not",
+	CHECK("content in the body itself is not a reference",
 	      names("/v1/messages",
 		    MESSAGE("[{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"data\":\"AA\"}}]"),
 		    0, 0) &&
@@ -220,7 +222,7 @@ static void documents(void)
 			    MESSAGE("[{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:image/png;base64,AA\"}},"
 				    "{\"type\":\"file\",\"file\":{\"file_data\":\"data:a\",\"file_id\":null}}]"),
 			    0, 0));
-	CHECK("nor are the same words among parameters of tools, what was said to a tool, and prose",
+	CHECK("nor are the same words in tool parameters, tool input and prose",
 	      names("/v1/messages",
 		    "{\"model\":\"x\",\"tools\":[{\"name\":\"t\",\"input_schema\":{\"properties\":{\"file_id\":"
 		    "{\"type\":\"string\"},\"source\":{\"type\":\"url\"},\"image_url\":{\"type\":\"string\"}}}}],"
@@ -228,7 +230,7 @@ static void documents(void)
 		    "{\"type\":\"url\"},\"content\":[{\"file_id\":\"f\"}]}},{\"type\":\"text\",\"text\":"
 		    "\"{\\\"file_id\\\":\\\"f\\\"}\"}]},{\"content\":\"https://a\"}]}",
 		    0, 0));
-	CHECK("more than a model can read is not reserved",
+	CHECK("more than a context window is not reserved",
 	      !read_body(
 		      "/v1/responses",
 		      INPUT("[{\"file_id\":\"f\"},{\"file_id\":\"f\"},{\"file_id\":\"f\"},{\"file_id\":\"f\"},"
@@ -242,13 +244,13 @@ static void brackets(void)
 	AUTO_BUFFER struct buffer deep = BUFFER_INIT(8192);
 	struct request_body body;
 
-	CHECK("brackets must match in what is skipped, too",
-	      bad("{\"model\":\"a\",\"x\":[}}", "not JSON") &&
-		      bad("{\"model\":\"a\",\"x\":[}", "not JSON") &&
-		      bad("{\"model\":\"a\",\"x\":{]}", "not JSON") &&
-		      bad("{\"model\":\"a\",\"x\":[{\"a\":[1,2}]]}", "not JSON") &&
-		      bad("{\"model\":\"a\",\"x\":{\"a\":[{]}]}}", "not JSON"));
-	CHECK("and those that do are no matter",
+	CHECK("brackets must match in skipped values as well",
+	      bad("{\"model\":\"a\",\"x\":[}}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"x\":[}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"x\":{]}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"x\":[{\"a\":[1,2}]]}", "not valid JSON") &&
+		      bad("{\"model\":\"a\",\"x\":{\"a\":[{]}]}}", "not valid JSON"));
+	CHECK("matching brackets are accepted",
 	      !read_body("/v1/messages",
 			 "{\"model\":\"a\",\"x\":[{\"a\":[1,{}],\"b\":\"]}\"},[[{}]]],\"y\":{}}",
 			 &body));
@@ -258,7 +260,7 @@ static void brackets(void)
 	for (int i = 999; i >= 0; i--)
 		buffer_add_text(&deep, i % 3 ? "]" : "}");
 	buffer_add_text(&deep, "}");
-	CHECK("a thousand of them, each in the other, are read",
+	CHECK("a thousand nested brackets are read",
 	      !read_body("/v1/messages", buffer_text(&deep), &body));
 	deep.used = 0;
 	buffer_add_text(&deep, "{\"model\":\"a\",\"x\":");
@@ -267,10 +269,10 @@ static void brackets(void)
 	for (int i = 0; i < 1100; i++)
 		buffer_add_text(&deep, "]");
 	buffer_add_text(&deep, "}");
-	CHECK("more are no JSON", bad(buffer_text(&deep), "not JSON"));
+	CHECK("deeper nesting is invalid", bad(buffer_text(&deep), "not valid JSON"));
 }
 
-/* The body as the provider gets it. */
+/* The body as the provider receives it. */
 static bool becomes(const struct request_body *body, const char *text, const char *expected)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
@@ -330,11 +332,11 @@ static void edits(void)
 	      limited("/v1/chat/completions",
 		      "{\"max_tokens\":900,\"max_completion_tokens\":50,\"model\":\"a\"}", 10,
 		      "{\"max_tokens\":10 ,\"max_completion_tokens\":10,\"model\":\"a\"}"));
-	CHECK("a limit that is lower stays",
+	CHECK("a lower limit stays",
 	      limited("/v1/chat/completions",
 		      "{\"max_tokens\":900,\"max_completion_tokens\":5,\"model\":\"a\"}", 10,
 		      "{\"max_tokens\":10 ,\"max_completion_tokens\":5,\"model\":\"a\"}"));
-	CHECK("a limit that is not there comes in",
+	CHECK("a missing limit is inserted",
 	      limited("/v1/responses", " {\"model\":\"a\"}", 7,
 		      " {\"max_output_tokens\":7,\"model\":\"a\"}") &&
 		      limited(gemini, "{\"contents\":[]}", 7,

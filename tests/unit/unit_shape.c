@@ -1,4 +1,4 @@
-/* Refusals in the shape of each provider, their own limits, and secrets that pass. */
+/* Refusals in the format of each provider, providers' own limits, and masked secrets. */
 #include "unit.h"
 
 #include "meter/mask.h"
@@ -66,7 +66,7 @@ static void limits(void)
 		      limit_of("anthropic-ratelimit-unified-reset", "1795190460") == 60000 &&
 		      limit_of("x-ratelimit-reset-tokens", "6m0s") == 360000 &&
 		      limit_of("x-ratelimit-reset-requests", "250ms") == 250);
-	CHECK("what is no time, long past or far ahead counts nothing",
+	CHECK("invalid times, and those long past or far ahead, are ignored",
 	      limit_of("retry-after", "soon") == 0 && limit_of("retry-after", "-5") == 0 &&
 		      limit_of("retry-after", "1e9") == 0 &&
 		      limit_of("retry-after", "Fri, 20 Nov 2020 17:00:00 GMT") == 0 &&
@@ -75,7 +75,7 @@ static void limits(void)
 
 static const char secret[] = "sk-ant-sk-ant-0123";
 
-/* Passes a text through, split at `at`. */
+/* Passes a text through the mask, split at `at`. */
 static bool masked(const char *text, size_t at, const char *expected)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
@@ -100,7 +100,7 @@ static void secrets(void)
 		"key sk-ant-sk-ant-sk-ant-0123 and sk-ant-sk-ant-0123sk-ant-sk-ant-0123, sk-ant-";
 	static const char clean[] =
 		"key sk-ant-xxxxxxxxxxxxxxxxxx and xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx, sk-ant-";
-	/* The second and third are in JSON that is itself in JSON. */
+	/* The second and third are in JSON nested in JSON. */
 	static const char spelt[] =
 		"\"sk-\\u0061nt-sk-ant-0123\\n\\\\u0073k-ant-sk-ant-0123 sk-\\\\u0061nt-sk-ant-\\\\\\\\u00303123"
 		"sk-ant-sk-ant-012\\\\u0033 "
@@ -115,22 +115,21 @@ static void secrets(void)
 
 	for (size_t at = 0; at < sizeof echo; at++)
 		held = held && masked(echo, at, clean);
-	CHECK("a secret is taken out, wherever it is split", held);
+	CHECK("a secret is masked, wherever the text is split", held);
 	held = true;
 	for (size_t at = 0; at < sizeof spelt; at++)
 		held = held && masked(spelt, at, blotted);
-	CHECK("so is one that is escaped, in part or all of it, wherever it is split", held);
-	CHECK("what only looks like it is not touched",
-	      masked("sk-ant-\\u0073k-ant-0124 \\s \\u00", 9,
-		     "sk-ant-\\u0073k-ant-0124 \\s \\u00"));
+	CHECK("so is one that is partly or fully escaped", held);
+	CHECK("a partial match is not touched", masked("sk-ant-\\u0073k-ant-0124 \\s \\u00", 9,
+						       "sk-ant-\\u0073k-ant-0124 \\s \\u00"));
 	CHECK("other bytes are not touched",
 	      masked("nothing here", 4, "nothing here") && masked("", 0, ""));
 	mask_init(&mask, "short");
-	CHECK("what is too short to be a secret is none", mask.size == 0);
+	CHECK("a secret that is too short is ignored", mask.size == 0);
 	mask_init(&mask, NULL);
 	CHECK("no secret masks nothing", mask.size == 0);
 	mask_text("a/b\"c\\d", text, strlen(text));
-	CHECK("letters that JSON escapes otherwise, and a text that is whole",
+	CHECK("other JSON escapes, and a complete text, are masked",
 	      strcmp(text, "xxxxxxx xxxxxxxxxx a/b xxxxxxxxxxxxx") == 0);
 }
 
