@@ -1,12 +1,12 @@
 /*
- * The fence: runs one command where it can reach nothing but what it was given.
+ * The fence: runs one command that can reach only what it was granted.
  *
- *	fence_spec.h	what somebody asked for
- *	fence_plan.h	the same, judged: paths are resolved, and requests that must be refused are
- *	fence.h		the plan at work, through one mechanism, with ringfence-init as process 1
- *	fence_result.h	how it ended
+ *	fence_spec.h	the request, as written in options and files
+ *	fence_plan.h	the request after validation: paths are resolved, forbidden ones refused
+ *	fence.h		runs a plan through one mechanism, with ringfence-init as process 1
+ *	fence_result.h	how the run ended
  *
- * A mechanism (mechanism/mechanism.h) gives the fence its namespaces and mounts; everything else is
+ * A mechanism (mechanism/mechanism.h) provides the namespaces and mounts; everything else is
  * shared. Every run ends with a sweep (fence_quarantine.h).
  */
 #ifndef FENCE_FENCE_H
@@ -15,20 +15,20 @@
 #include "fence/fence_plan.h"
 #include "fence/fence_result.h"
 
-/* Where a run tells a person something while it goes on. */
+/* Shows a message to the user during a run. */
 typedef void fence_notice_fn(const char *text);
 
 /*
- * Runs the plan's command to its end, with the caller's stdin, stdout and stderr (a terminal is
- * replaced by one of the fence's own). Always fills the result.
+ * Runs the plan's command to completion with the caller's stdin, stdout and stderr (a terminal is
+ * replaced by one private to the fence). Always fills the result.
  */
 void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 	       struct fence_result *ret_result);
 
 /*
- * If a limit is asked for that only a control group of systemd's can enforce: becomes `systemd-run
- * --user --scope` with this very program and its arguments in it, which then start over. Returns,
- * with nothing done, if that is not needed or not possible.
+ * If a requested limit can only be enforced by a cgroup that systemd owns, re-executes this program
+ * with its arguments under `systemd-run --user --scope` and does not return. Returns without effect
+ * if that is unnecessary or impossible.
  */
 void fence_enter_scope(const struct fence_spec *spec);
 

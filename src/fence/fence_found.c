@@ -1,4 +1,4 @@
-/* What a sweep found: see fence_found.h. */
+/* The findings of a sweep: see fence_found.h. */
 #include "fence/fence_found.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* What a sweep found in a project, and where it is now. */
+/* The files that a sweep found in a project, and where they are now. */
 #ifndef FENCE_FENCE_FOUND_H
 #define FENCE_FENCE_FOUND_H
 
@@ -9,14 +9,14 @@
 struct fence_found_item {
 	char *path;
 	char *reason;
-	char *kept; /* where it is now; NULL: it could not be moved */
+	char *kept; /* its path in the quarantine, or NULL if it could not be moved */
 };
 
-/* What a sweep found. */
 struct fence_found {
 	struct fence_found_item *items;
 	size_t count;
-	struct list flagged; /* changed and left in place, but worth a look: Python environments */
+	struct list
+		flagged; /* changed and left in place, but worth a review: Python environments */
 };
 
 void fence_found_release(struct fence_found *found);

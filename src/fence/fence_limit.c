@@ -1,4 +1,4 @@
-/* The names and values of limits: see fence_limit.h. */
+/* Names and values of limits: see fence_limit.h. */
 #include "fence/fence_limit.h"
 
 #include "util/buffer.h"
@@ -11,7 +11,7 @@ enum kind { BYTES, THOUSANDTHS, NUMBER, TIME };
 
 static const struct {
 	const char *name;
-	uint64_t least; /* below, nothing would start */
+	uint64_t least; /* no command could start with less */
 	enum kind kind;
 } table[FENCE_LIMIT_COUNT] = {
 	[FENCE_LIMIT_MEMORY] = { "memory", 8 << 20, BYTES },
@@ -67,12 +67,12 @@ int fence_limit_parse(enum fence_limit limit, const char *text, uint64_t *ret_va
 	uint64_t value;
 
 	if (readers[kind].read(text, &value) < 0)
-		return error_set(err, "%s is %s, not '%s'", table[limit].name, readers[kind].wants,
-				 text);
+		return error_set(err, "%s must be %s, not '%s'", table[limit].name,
+				 readers[kind].wants, text);
 	if (value < table[limit].least) {
 		AUTO_FREE char *least = fence_limit_text(limit, table[limit].least);
 
-		return error_set(err, "%s is at least %s: nothing starts with %s",
+		return error_set(err, "%s must be at least %s: no command can start with %s",
 				 table[limit].name, least, text);
 	}
 	*ret_value = value;

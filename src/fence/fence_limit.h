@@ -1,7 +1,7 @@
 /*
- * What a run can be limited to: the names of the limits, and their values as a person writes them.
+ * The resource limits of a run: their names, and parsing and formatting of their values.
  *
- * limit.h keeps them during a run.
+ * limit.h enforces them.
  */
 #ifndef FENCE_FENCE_LIMIT_H
 #define FENCE_FENCE_LIMIT_H
@@ -14,16 +14,16 @@
 enum fence_limit {
 	FENCE_LIMIT_MEMORY,
 	FENCE_LIMIT_CPUS,
-	FENCE_LIMIT_PROCESSES, /* with threads */
+	FENCE_LIMIT_PROCESSES, /* including threads */
 	FENCE_LIMIT_OPEN_FILES,
 	FENCE_LIMIT_FILE_SIZE,
 	FENCE_LIMIT_TMP_SIZE,
 	FENCE_LIMIT_DISK,
 	FENCE_LIMIT_TIME,
-	FENCE_LIMIT_COUNT /* also: none */
+	FENCE_LIMIT_COUNT /* also stands for "no limit" */
 };
 
-/* What enforces a limit. */
+/* The facility that enforces a limit. */
 enum fence_how {
 	FENCE_HOW_NONE,
 	FENCE_HOW_CGROUP_V2,
@@ -35,17 +35,17 @@ enum fence_how {
 	FENCE_HOW_TIMER,
 };
 
-/* "memory", "open-files", "time" ... fence_limit_find() returns FENCE_LIMIT_COUNT for an unknown
- * name. */
+/* Names are "memory", "open-files", "time" and so on. fence_limit_find() returns FENCE_LIMIT_COUNT
+ * for an unknown name. */
 const char *fence_limit_name(enum fence_limit limit);
 enum fence_limit fence_limit_find(const char *name);
 const char *fence_how_name(enum fence_how how);
 
-/* Reads a value as a person writes it: 512M, 1.5, 64, 30s. Returns 0, or -1 with err set. */
+/* Parses a value such as 512M, 1.5, 64 or 30s. Returns 0, or -1 with err set. */
 int fence_limit_parse(enum fence_limit limit, const char *text, uint64_t *ret_value,
 		      struct error *err);
 
-/* The value as a person would write it; the caller frees. */
+/* Formats a value so that fence_limit_parse() accepts it. The caller frees the result. */
 char *fence_limit_text(enum fence_limit limit, uint64_t value);
 
 #endif

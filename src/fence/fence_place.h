@@ -1,7 +1,7 @@
 /*
- * Where a run takes place, and as whom: the project, Ringfence's own folder and the identity.
+ * The place of a run: the project, Ringfence's state folder and the identity of the command.
  *
- * Real root becomes the project's owner here, for good; identity.h has the rules.
+ * Finding it makes real root switch to the project's owner permanently; see identity.h.
  */
 #ifndef FENCE_FENCE_PLACE_H
 #define FENCE_FENCE_PLACE_H
@@ -11,27 +11,27 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Who runs the command, and whose files it sees. */
+/* The user that the command runs as, and the user whose files it sees. */
 struct fence_identity {
-	uid_t uid; /* inside and outside: the same number, never 0 */
+	uid_t uid; /* the same inside and outside, never 0 */
 	gid_t gid;
-	uid_t caller; /* whose home and state are meant */
+	uid_t caller; /* owns the home and state folders */
 	gid_t caller_group;
-	bool switched; /* root has become the project's owner: the environment is another's */
-	bool mapped;   /* the files are root's; an idmapped mount lends them to uid */
+	bool switched; /* root became the project's owner; the environment is still root's */
+	bool mapped;   /* root owns the files; an idmapped mount lends them to uid */
 	char *name;
-	char *home;        /* the real home of the caller; empty if there is none */
-	char *passwd_home; /* the one that /etc/passwd names, if another */
+	char *home;        /* the caller's real home, or an empty string */
+	char *passwd_home; /* the home in /etc/passwd, or an empty string */
 };
 
 struct fence_place {
 	struct fence_identity identity;
 	char *project; /* a real path */
-	char *state;   /* Ringfence's own folder */
+	char *state;   /* Ringfence's state folder */
 };
 
-/* Finds the place of a project as it was given (NULL: the current directory). Everything that is
- * read afterwards is read with the owner's rights. Returns 0, or -1 with err set. */
+/* Finds the place of a project (NULL: the current directory). From then on, files are read with
+ * the owner's permissions. Returns 0, or -1 with err set. */
 int fence_place_find(const char *project, struct fence_place *ret_place, struct error *err);
 void fence_place_release(struct fence_place *place);
 

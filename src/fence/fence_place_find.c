@@ -1,4 +1,4 @@
-/* Finding the place of a run: see fence_place.h. */
+/* Finds the place of a run: see fence_place.h. */
 #include "fence/fence_place.h"
 
 #include "fence/plan/identity.h"
@@ -19,7 +19,7 @@ int fence_place_find(const char *project, struct fence_place *ret_place, struct 
 	if (!base && !(project && (project[0] == '/' || project[0] == '~')))
 		return error_sys(
 			err,
-			"the current directory (was it deleted? cd to another one, or give --project)");
+			"find the current directory (was it deleted? cd to another one, or use --project)");
 	given = path_absolute(project && project[0] != '~' ? project : ".", base ? base : "/");
 	if (identity_assume(given, &place.identity, err) < 0)
 		return -1;

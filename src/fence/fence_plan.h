@@ -1,9 +1,9 @@
 /*
- * The plan: a spec after it was judged. Every path is resolved once and held by device and inode,
- * and everything that nobody may ask for is refused.
+ * The plan: a validated spec. Every path is resolved once and identified by device and inode;
+ * forbidden requests are refused.
  *
- * A plan borrows its spec. Making one starts nothing; it writes only what the recovery of a killed
- * run requires.
+ * A plan borrows its spec. Making a plan starts nothing, and writes nothing except to recover from
+ * a killed run.
  */
 #ifndef FENCE_FENCE_PLAN_H
 #define FENCE_FENCE_PLAN_H
@@ -23,35 +23,35 @@
 
 struct mechanism;
 
-/* What the command may do at a path and below it. */
+/* The command's access to a path and everything below it. */
 struct fence_rule {
 	char *path; /* real path, the same inside */
 	enum wire_access access;
 	char *origin; /* "--hide", "ringfence.yml:12", or the name of a built-in table; for the
-			 project: who made it read-only, if somebody did */
-	bool asked;   /* by a person: the origin says where */
-	bool exact;   /* named by a person; beats a pattern at the same path */
-	bool project; /* the project's own */
+			 project: the setting that made it read-only, if any */
+	bool asked;   /* requested by the user; origin names the option or line */
+	bool exact;   /* names this very path; beats a pattern at the same path */
+	bool project; /* the rule of the project itself */
 	bool weak;    /* see struct fence_path */
 	bool ignored; /* hidden by a pattern */
 	bool is_dir;
-	bool root;    /* a folder that was asked for: looked through for what is special in it */
-	bool lent;    /* a folder of the user's: where root's files are mapped, this one is */
-	dev_t device; /* of the file at the path; 0: the fence makes the place */
+	bool root;    /* a requested folder, to be scanned for entries that need protection */
+	bool lent;    /* a writable folder of the user's; idmapped if the identity is mapped */
+	dev_t device; /* of the file at the path; 0 if the fence creates the mount point */
 	ino_t inode;
-	char *source; /* the place that is shown there instead; NULL: itself */
+	char *source; /* the path that is mounted here, or NULL for the path itself */
 	dev_t source_device;
 	ino_t source_inode;
 };
 
-/* A file that the host executes and that was there before the run. */
+/* A file that the host executes and that existed before the run. */
 struct fence_known {
 	uint64_t device;
 	uint64_t inode;
 };
 
-/* A folder above a rule, as it was when the rule was found. If it changed since, the rule may
- * protect the wrong place. */
+/* A folder above a rule, as seen when the rule was made. If it has changed since, the rule may
+ * protect the wrong path. */
 struct fence_witness {
 	char *path;
 	uint64_t device;
@@ -69,12 +69,12 @@ struct fence_plan {
 	struct fence_identity identity;
 	char *project;
 	char *cwd;
-	char *home;  /* the private one inside; the same path as the real one if there is one */
-	char *state; /* Ringfence's own folder */
+	char *home;  /* the private home inside, at the path of the real one if there is one */
+	char *state; /* Ringfence's state folder */
 	char *init;  /* ringfence-init */
 	struct fence_rule *rules; /* sorted: parents first */
 	size_t rule_count;
-	bool whole; /* the project was named as writable */
+	bool whole; /* the user named the project itself as writable */
 	struct fence_known *known;
 	size_t known_count;
 	struct fence_witness *witnesses;
@@ -82,28 +82,30 @@ struct fence_plan {
 	struct fence_link *links;
 	size_t link_count;
 	struct fence_found recovered; /* left by a killed run */
-	struct list exempt;           /* host-executed places that the user opened by name */
-	struct list notices;          /* for the user, before the run */
+	struct list exempt;           /* host-executed paths that the user made writable by name */
+	struct list notices;          /* to print before the run */
 	struct list environment;
 	const struct fence_spec *spec;
 	const struct mechanism *mechanism;
-	unsigned int weaker; /* bits of enum fence_weaker: given up, and missing here */
+	unsigned int weaker; /* bits of enum fence_weaker: missing here, and accepted as such */
 };
 
-/* Judges a spec. Returns 0, or -1 with err set. */
+/* Validates a spec. Returns 0, or -1 with err set. */
 int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, struct error *err);
 void fence_plan_release(struct fence_plan *plan);
 
-/* The name of the mechanism that will run it. */
+/* Returns the name of the mechanism that will run the plan. */
 const char *fence_plan_mechanism(const struct fence_plan *plan);
 
-/* Is every folder above a rule still as it was when the rule was found? -1 with err set if not. */
+/* Checks that no folder above a rule has changed since the rule was made. Returns 0, or -1 with err
+ * set. */
 int fence_plan_holds(const struct fence_plan *plan, struct error *err);
 
-/* The rule that decides about a path; NULL: no rule names it, and it does not exist inside. */
+/* Returns the rule that governs a path, or NULL if none does. */
 const struct fence_rule *fence_plan_decide(const struct fence_plan *plan, const char *path);
 
-/* May somebody ask for this path? Returns 0, or -1 with the reason. */
+/* Checks whether the user may make this path writable or readable. Returns 0, or -1 with the reason
+ * in err. */
 int fence_plan_permits(const struct fence_plan *plan, bool writable, const char *path,
 		       struct error *err);
 

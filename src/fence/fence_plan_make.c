@@ -1,4 +1,4 @@
-/* From spec to plan: every path resolved once, every rule judged. See fence_plan.h. */
+/* Makes a plan from a spec: see fence_plan.h. */
 #include "fence/fence_plan.h"
 
 #include "fence/after/sweep.h"
@@ -29,8 +29,7 @@
 
 static const char built_in[] = "built-in";
 
-/* Is this folder one in which the command may replace entries: in this run, or in the one before?
- */
+/* Returns whether the command may replace entries of this folder, in this run or the last one. */
 static bool in_reach(const struct fence_plan *plan, const char *folder)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
@@ -40,82 +39,117 @@ static bool in_reach(const struct fence_plan *plan, const char *folder)
 	return false;
 }
 
+/* A path that is being resolved, one component at a time. */
+struct resolution {
+	const struct fence_plan *plan;
+	const char *option;
+	const char *path;
+	struct list *passed; /* folders that contain a symlink on the path */
+	char *rest;          /* owns the text that `next` points into */
+	char *next;          /* the components that remain, or NULL */
+	char *real;          /* the path so far, without symlinks */
+	int at;              /* the same, opened */
+	int links;
+};
+
+static void resolution_release(struct resolution *walk)
+{
+	free(walk->rest);
+	free(walk->real);
+	fd_close(&walk->at);
+}
+
+/* Moves on to an entry of the current folder that is not a symlink. */
+static void enter(struct resolution *walk, const char *name, int *entry)
+{
+	AUTO_FREE char *joined = path_join(walk->real, name);
+
+	free(walk->real);
+	walk->real = path_absolute(joined, "/"); /* a symlink's target may contain ".." */
+	fd_close(&walk->at);
+	walk->at = fd_steal(entry);
+}
+
+/* Continues with the target of a symlink. Invalidates `name`. */
+static int follow(struct resolution *walk, const char *name, int entry, struct error *err)
+{
+	enum { MOST_LINKS = 40 };
+	char target[PATH_MAX];
+	char *longer;
+	ssize_t n;
+
+	errno = ELOOP;
+	if (in_reach(walk->plan, walk->real))
+		return error_set(
+			err,
+			"%s '%s' passes through the symlink '%s/%s', which the command could change; use the real path",
+			walk->option, walk->path, walk->real, name);
+	list_add(walk->passed, walk->real); /* checked again when all options are known */
+	errno = ELOOP;
+	if (++walk->links > MOST_LINKS ||
+	    (n = readlinkat(entry, "", target, sizeof target - 1)) < 0)
+		return error_sys(err, "%s '%s'", walk->option, walk->path);
+	target[n] = '\0';
+	longer = path_join(target, walk->next ? walk->next : "");
+	free(walk->rest);
+	walk->rest = walk->next = longer;
+	if (target[0] == '/') {
+		fd_close(&walk->at);
+		walk->at = open("/", O_PATH | O_CLOEXEC);
+		free(walk->real);
+		walk->real = mem_dup("/");
+	}
+	return 0;
+}
+
+static int resolve_components(struct resolution *walk, struct stat *ret_status, struct error *err)
+{
+	for (char *name; (name = strsep(&walk->next, "/"));) {
+		if (!*name || strcmp(name, ".") == 0)
+			continue;
+
+		AUTO_FD entry = openat(walk->at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+		if (entry < 0 || fstat(entry, ret_status) < 0)
+			return error_sys(err, "%s '%s'", walk->option, walk->path);
+		if (!S_ISLNK(ret_status->st_mode))
+			enter(walk, name, &entry);
+		else if (follow(walk, name, entry, err) < 0)
+			return -1;
+	}
+	if (walk->at < 0 || fstat(walk->at, ret_status) < 0)
+		return error_sys(err, "%s '%s'", walk->option, walk->path);
+	return 0;
+}
+
 /*
- * The real path of what an option names, and what is there, found step by step so that nobody can
- * swap a part of it between two looks. A symlink in reach of the command is refused: whoever can
- * replace it decides where the path leads. The caller frees *ret_real. Returns 0, or -1 with err
- * set and errno.
+ * Resolves the path that an option names, component by component, so that nobody can swap one
+ * between the check and its use. Refuses a symlink that the command could redirect. The caller
+ * frees *ret_real. Returns 0, or -1 with err and errno set.
  */
 static int resolve_option(const struct fence_plan *plan, const char *option, const char *path,
 			  struct list *passed, char **ret_real, struct stat *ret_status,
 			  struct error *err)
 {
-	enum { MOST_LINKS = 40 };
-	AUTO_FREE char *rest = mem_dup(path);
-	AUTO_FREE char *real = mem_dup("/");
-	AUTO_FD at = open("/", O_PATH | O_CLOEXEC);
-	char *next = rest;
-	int links = 0;
+	__attribute__((cleanup(resolution_release))) struct resolution walk = {
+		.plan = plan, .option = option, .path = path, .passed = passed, .at = -1
+	};
 
 	if (strlen(path) >= PATH_MAX) {
 		errno = ENAMETOOLONG;
 		return error_sys(err, "%s '%.60s...'", option, path);
 	}
-
-	for (char *name; (name = strsep(&next, "/"));) {
-		if (!*name || strcmp(name, ".") == 0)
-			continue;
-
-		AUTO_FD entry = openat(at, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-		char target[PATH_MAX];
-		ssize_t n;
-
-		if (entry < 0 || fstat(entry, ret_status) < 0)
-			return error_sys(err, "%s '%s'", option, path);
-		if (!S_ISLNK(ret_status->st_mode)) {
-			AUTO_FREE char *joined = path_join(real, name);
-			char *longer = path_absolute(joined,
-						     "/"); /* a ".." that came from a symlink */
-
-			free(real);
-			real = longer;
-			fd_close(&at);
-			at = fd_steal(&entry);
-			continue;
-		}
-		if (in_reach(plan, real)) {
-			errno = ELOOP;
-			return error_set(
-				err,
-				"%s '%s' passes through the symlink '%s/%s', which the command could change; name the real path",
-				option, path, real, name);
-		}
-		list_add(passed, real); /* judged again when all options are known */
-		errno = ELOOP;
-		if (++links > MOST_LINKS ||
-		    (n = readlinkat(entry, "", target, sizeof target - 1)) < 0)
-			return error_sys(err, "%s '%s'", option, path);
-		target[n] = '\0';
-
-		char *longer = path_join(target, next ? next : "");
-
-		free(rest);
-		rest = next = longer;
-		if (target[0] == '/') {
-			fd_close(&at);
-			at = open("/", O_PATH | O_CLOEXEC);
-			free(real);
-			real = mem_dup("/");
-		}
-	}
-	if (at < 0 || fstat(at, ret_status) < 0)
-		return error_sys(err, "%s '%s'", option, path);
-	*ret_real = real;
-	real = NULL;
+	walk.rest = walk.next = mem_dup(path);
+	walk.real = mem_dup("/");
+	walk.at = open("/", O_PATH | O_CLOEXEC);
+	if (resolve_components(&walk, ret_status, err) < 0)
+		return -1;
+	*ret_real = walk.real;
+	walk.real = NULL;
 	return 0;
 }
 
-/* Naming what may be written in the project makes the rest of it read-only; what is outside does not. */
+/* A writable path inside the project makes the rest of the project read-only. */
 static void narrow_project(struct fence_plan *plan)
 {
 	struct fence_rule *project = &plan->rules[0];
@@ -132,11 +166,11 @@ static void narrow_project(struct fence_plan *plan)
 		}
 }
 
-typedef int judge_fn(const struct fence_plan *plan, const char *option, const char *path,
-		     struct error *err);
+typedef int permit_fn(const struct fence_plan *plan, const char *option, const char *path,
+		      struct error *err);
 
 static int add_options(struct fence_plan *plan, const char *key, const struct fence_paths *paths,
-		       enum wire_access access, judge_fn *judge, const char *base,
+		       enum wire_access access, permit_fn *permit, const char *base,
 		       struct list *passed, struct error *err)
 {
 	for (size_t i = 0; i < paths->count; i++) {
@@ -151,19 +185,18 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 		if (!given->path[0])
 			return error_set(err, "%s needs a path", option);
 		if (resolve_option(plan, option, path, passed, &real, &status, err) < 0) {
-			/* What does not exist needs no hiding, and gets no stub; and a file of settings is
-			 * for many machines. */
+			/* A missing file needs no hiding, and settings files are shared between
+			 * machines. */
 			if (errno == ENOENT && (access == WIRE_HIDE || given->origin[0] != '-')) {
-				list_printf(&plan->notices, "%s %s: there is no such file", option,
-					    path);
+				list_printf(&plan->notices, "%s %s: no such file", option, path);
 				continue;
 			}
 			return -1;
 		}
-		if (judge(plan, option, real, err) < 0)
+		if (permit(plan, option, real, err) < 0)
 			return -1;
 		if (access == WIRE_WRITE && strcmp(real, plan->project) == 0) {
-			plan->whole = true; /* the project's own rule, said again */
+			plan->whole = true; /* same as the project's own rule */
 			continue;
 		}
 		scan_add_rule(plan, real, &status, access, given->origin, !given->weak);
@@ -176,8 +209,8 @@ static int add_options(struct fence_plan *plan, const char *key, const struct fe
 }
 
 /*
- * A place of the user's that leads into what the command may write: a folder of settings that is kept in a
- * repository, with a symlink to it at home. What the host executes or trusts there is read-only.
+ * Protects a well-known path of the user's if it leads into a folder that the command may write. An
+ * example is ~/.config/nvim as a symlink into a repository of dotfiles.
  */
 static int protect_place(struct fence_plan *plan, const char *path, enum wire_access access,
 			 const char *origin, struct error *err)
@@ -190,13 +223,13 @@ static int protect_place(struct fence_plan *plan, const char *path, enum wire_ac
 	if (strcmp(real, rule->path) == 0)
 		return error_set(
 			err,
-			"'%s' leads to '%s', which the command could write; name folders below it (--write), or move it away",
+			"'%s' leads to '%s', which the command could write; use --write for folders below it only, or move it elsewhere",
 			path, real);
 	scan_add_existing(plan, real, access, origin, true);
 	return 0;
 }
 
-/* Is there a symlink on the way to a place at home? Few have one, and this is asked for each of them. */
+/* Returns whether a path below home passes through a symlink, at the cost of one system call. */
 static bool leads_elsewhere(int home, const char *place)
 {
 	AUTO_FD fd = fd_openat2(home, place, O_PATH, 0, RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
@@ -235,7 +268,7 @@ static int protect_home(struct fence_plan *plan, const struct home *names, struc
 		       : protect_list(plan, names, defaults_home_secrets, true, err);
 }
 
-/* Secrets of home, tool chains, and Ringfence itself. */
+/* Adds rules for secrets and tool chains in the home folder, and for Ringfence's own programs. */
 static void add_builtin(struct fence_plan *plan, const struct home *names)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
@@ -243,7 +276,7 @@ static void add_builtin(struct fence_plan *plan, const struct home *names)
 	for (const char *const *at = defaults_home_secrets; *at && plan->identity.home[0]; at++) {
 		AUTO_FREE char *path = path_join(plan->identity.home, *at);
 
-		if (fence_plan_decide(plan, path)) /* else it is not there anyway */
+		if (fence_plan_decide(plan, path)) /* otherwise it does not exist inside */
 			scan_add_existing(plan, path, WIRE_HIDE, "credentials", true);
 	}
 	for (const char *const *at = defaults_home_toolchains; *at && plan->identity.home[0];
@@ -261,7 +294,7 @@ static void add_builtin(struct fence_plan *plan, const struct home *names)
 		scan_add_existing(plan, plan->init, WIRE_READ, "ringfence", true);
 }
 
-/* A socket that the command can replace would lead it to any other one. */
+/* If the command could replace the socket, it could redirect connections to any other socket. */
 static int check_listens(const struct fence_plan *plan, struct list *passed, struct error *err)
 {
 	for (size_t i = 0; i < plan->spec->listen_count; i++) {
@@ -279,14 +312,14 @@ static int check_listens(const struct fence_plan *plan, struct list *passed, str
 		if (in_reach(plan, real))
 			return error_set(
 				err,
-				"--listen: the socket '%s' is where the command may write, and it could "
-				"replace it; use one outside of the project",
+				"--listen: the command could replace the socket '%s', because it may write to "
+				"that folder; use a socket outside the project",
 				socket);
 	}
 	return 0;
 }
 
-/* A later option can bring an earlier one's symlink into the command's reach. */
+/* A later option can make the folder of an earlier option's symlink writable. */
 static int check_passed(const struct fence_plan *plan, const struct list *passed, struct error *err)
 {
 	for (size_t i = 0; i < passed->count; i++)
@@ -294,7 +327,7 @@ static int check_passed(const struct fence_plan *plan, const struct list *passed
 			return error_set(
 				err,
 				"a path passes through a symlink in '%s', which the command could "
-				"change; name the real path",
+				"change; use the real path",
 				passed->items[i]);
 	return 0;
 }
@@ -311,8 +344,8 @@ static int find_cwd(struct fence_plan *plan, const char *base, struct error *err
 		if (!plan->cwd)
 			return -1;
 		if (!path_within(plan->cwd, plan->project))
-			return error_set(err, "--cwd '%s' is outside of the project '%s'",
-					 plan->cwd, plan->project);
+			return error_set(err, "--cwd '%s' is outside the project '%s'", plan->cwd,
+					 plan->project);
 		if (stat(plan->cwd, &status) < 0 || !S_ISDIR(status.st_mode))
 			return error_set(err, "--cwd '%s' is not a folder", plan->cwd);
 	} else {
@@ -330,8 +363,7 @@ static int find_cwd(struct fence_plan *plan, const char *base, struct error *err
 	return 0;
 }
 
-/* The plan's own copy of a place. */
-static void take_place(struct fence_plan *plan, const struct fence_place *place)
+static void copy_place(struct fence_plan *plan, const struct fence_place *place)
 {
 	plan->identity = place->identity;
 	plan->identity.name = mem_dup(place->identity.name);
@@ -341,46 +373,39 @@ static void take_place(struct fence_plan *plan, const struct fence_place *place)
 	plan->state = mem_dup(place->state);
 }
 
-/* The place that was found before, or the one that the spec names. */
+/* Uses the spec's place if it has one, or finds the place of its project. */
 static int find_place(struct fence_plan *plan, struct error *err)
 {
 	struct fence_place place;
 
 	if (plan->spec->place) {
-		take_place(plan, plan->spec->place);
+		copy_place(plan, plan->spec->place);
 		return 0;
 	}
 	if (fence_place_find(plan->spec->project, &place, err) < 0)
 		return -1;
-	take_place(plan, &place);
+	copy_place(plan, &place);
 	fence_place_release(&place);
 	return 0;
 }
 
-static int make(struct fence_plan *plan, struct error *err)
+static int find_project(struct fence_plan *plan, struct stat *ret_status, struct error *err)
+{
+	if (find_place(plan, err) < 0)
+		return -1;
+	if (stat(plan->project, ret_status) < 0 || !S_ISDIR(ret_status->st_mode))
+		return error_set(err, "--project '%s' is not a folder", plan->project);
+	return permit_writable(plan, "--project", plan->project, err);
+}
+
+/* Adds the rules that the user asked for, the project's first. */
+static int add_requested(struct fence_plan *plan, const struct stat *project, const char *base,
+			 struct error *err)
 {
 	__attribute__((cleanup(list_release))) struct list passed = { 0 };
 	const struct fence_spec *spec = plan->spec;
-	AUTO_FREE char *base = getcwd(NULL, 0);
-	struct stat status;
-	struct home names;
 
-	if (access("/proc/self/fd", X_OK) < 0)
-		return error_sys(
-			err,
-			"/proc is not mounted, and no fence can be proven without it; mount -t proc proc /proc");
-	if (find_place(plan, err) < 0)
-		return -1;
-	if (!base)
-		base = mem_dup("/");
-	if (stat(plan->project, &status) < 0 || !S_ISDIR(status.st_mode))
-		return error_set(err, "--project '%s' is not a folder", plan->project);
-	if (permit_writable(plan, "--project", plan->project, err) < 0)
-		return -1;
-	if (process_beside("ringfence-init", &plan->init, err) < 0)
-		return -1;
-
-	scan_add_rule(plan, plan->project, &status, spec->read_only ? WIRE_READ : WIRE_WRITE,
+	scan_add_rule(plan, plan->project, project, spec->read_only ? WIRE_READ : WIRE_WRITE,
 		      spec->read_only && spec->read_only_origin ? spec->read_only_origin : built_in,
 		      true);
 	plan->rules[0].root = plan->rules[0].lent = plan->rules[0].project = true;
@@ -392,34 +417,55 @@ static int make(struct fence_plan *plan, struct error *err)
 		    0 ||
 	    add_options(plan, "hide", &spec->hide, WIRE_HIDE, permit_hidden, base, &passed, err) <
 		    0 ||
-	    check_listens(plan, &passed, err) < 0 || check_passed(plan, &passed, err) < 0)
+	    check_listens(plan, &passed, err) < 0)
+		return -1;
+	return check_passed(plan, &passed, err);
+}
+
+static int scan_roots(struct fence_plan *plan, struct error *err)
+{
+	size_t roots = plan->rule_count;
+
+	for (size_t i = 0; i < roots; i++)
+		if (plan->rules[i].root && plan->rules[i].is_dir && scan_tree(plan, i, err) < 0)
+			return -1;
+	return 0;
+}
+
+static int make(struct fence_plan *plan, struct error *err)
+{
+	AUTO_FREE char *base = getcwd(NULL, 0);
+	struct stat project;
+	struct home names;
+
+	if (access("/proc/self/fd", X_OK) < 0)
+		return error_sys(
+			err,
+			"/proc is not mounted, and the fence cannot be verified without it (mount -t proc proc /proc)");
+	if (find_project(plan, &project, err) < 0 ||
+	    process_beside("ringfence-init", &plan->init, err) < 0 ||
+	    add_requested(plan, &project, base ? base : "/", err) < 0)
 		return -1;
 	home_read(plan->identity.home, &names);
 	if (protect_home(plan, &names, err) < 0)
 		return -1;
 	add_builtin(plan, &names);
 
-	/* What a killed run planted must be gone before this one takes stock of what was there. */
-	if (run_record_recover(plan, err) < 0)
+	/* Quarantine what a killed run left before the scan records which files already exist. */
+	if (run_record_recover(plan, err) < 0 || scan_roots(plan, err) < 0)
 		return -1;
-
-	size_t roots = plan->rule_count;
-
-	for (size_t i = 0; i < roots; i++)
-		if (plan->rules[i].root && plan->rules[i].is_dir && scan_tree(plan, i, err) < 0)
-			return -1;
 	ruleset_drop_weak(plan);
 	if (cover_add(plan, err) < 0)
 		return -1;
 	ruleset_collapse(plan);
-	if (find_cwd(plan, base, err) < 0 || ruleset_refuse_too_many(plan, err) < 0)
+	if (find_cwd(plan, base ? base : "/", err) < 0 || ruleset_refuse_too_many(plan, err) < 0)
 		return -1;
 	plan->home = plan->identity.home[0] ? mem_dup(plan->identity.home)
 					    : path_join("/home", plan->identity.name);
 	return environment_make(plan, err);
 }
 
-/* The protections that may be given up, and that this kernel really lacks. */
+/* Returns the protections that this kernel lacks, as bits of enum fence_weaker. */
 static unsigned int missing_here(const struct fence_plan *plan)
 {
 	enum { ABI_USABLE = 2, ABI_SCOPES = 6 };
@@ -441,7 +487,8 @@ int fence_plan_make(const struct fence_spec *spec, struct fence_plan *ret_plan, 
 	plan.mechanism = mechanism_find(
 		spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ? "none" : spec->mechanism);
 	if (!plan.mechanism)
-		return error_set(err, "there is no mechanism '%s' (auto, bwrap)", spec->mechanism);
+		return error_set(err, "unknown mechanism '%s' (use auto or bwrap)",
+				 spec->mechanism);
 	plan.weaker = spec->accepted_weaker & missing_here(&plan);
 	if (plan.mechanism->detect(err) < 0 || make(&plan, err) < 0 ||
 	    plan.mechanism->plan(&plan, err) < 0) {

@@ -1,4 +1,4 @@
-/* Sweeping around a change: see fence_quarantine.h. */
+/* Sweeps around a change: see fence_quarantine.h. */
 #include "fence/fence_quarantine.h"
 
 #include "fence/after/sweep.h"
@@ -20,7 +20,7 @@ int fence_quarantine_begin(const char *project, const struct fence_place *place,
 			   struct fence_quarantine **ret_quarantine, struct error *err)
 {
 	static char *const nothing[] = { (char *)"true", NULL };
-	/* Nothing is run: any mechanism will do to scan the project, even none. */
+	/* Nothing runs, so any mechanism can scan the project, even none. */
 	static const char *const mechanisms[] = { "auto", "none" };
 	struct fence_quarantine *quarantine = mem_zero(sizeof *quarantine);
 	int result = -1;
@@ -63,7 +63,7 @@ const char *fence_quarantine_reason(const char *path)
 		size_t size = strcspn(path, "/");
 		AUTO_FREE char *name = strndup(path, size);
 
-		why = name ? defaults_name(name, path[size] == '/').executed : "no memory";
+		why = name ? defaults_name(name, path[size] == '/').executed : "out of memory";
 		path += size + (path[size] == '/');
 	}
 	return why;

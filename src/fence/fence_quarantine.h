@@ -1,10 +1,10 @@
 /*
- * Quarantine: files that appeared in a project, and that the host would execute or read as
- * configuration, are moved out of it.
+ * Quarantine: a sweep moves new files out of a project if the host would execute them or read them
+ * as configuration.
  *
- * Every run ends with such a sweep. An operation that changes a project without running anything in
- * it, such as a rollback, puts its change between fence_quarantine_begin() and
- * fence_quarantine_end(). If the process is killed in between, the next start sweeps.
+ * Every run ends with a sweep. An operation that changes a project without running a command, such
+ * as a rollback, makes its change between fence_quarantine_begin() and fence_quarantine_end(). If
+ * the process is killed in between, the next start sweeps.
  */
 #ifndef FENCE_FENCE_QUARANTINE_H
 #define FENCE_FENCE_QUARANTINE_H
@@ -15,14 +15,15 @@
 struct fence_place;
 struct fence_quarantine;
 
-/* Both return 0, or -1 with err set. place: the project's, if it was found before; else NULL. */
+/* Both return 0, or -1 with err set. place is the project's place if already known, or NULL. end
+ * frees the quarantine. */
 int fence_quarantine_begin(const char *project, const struct fence_place *place,
 			   struct fence_quarantine **ret_quarantine, struct error *err);
 int fence_quarantine_end(struct fence_quarantine *quarantine, struct fence_found *ret_found,
 			 struct error *err);
 
-/* Why the host executes a file at this path of a project, or reads it as configuration, without
- * being asked. NULL: it does not. */
+/* Returns why the host would execute a file at this project path, or read it as configuration,
+ * without being told to; or NULL if it would not. */
 const char *fence_quarantine_reason(const char *path);
 
 #endif

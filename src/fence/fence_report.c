@@ -59,7 +59,7 @@ static void add_weaker(struct json *json, const struct fence_result *result)
 	json_close(json);
 }
 
-/* Those that were asked for, and what was used in any case. */
+/* Adds the requested limits, and the use of all resources. */
 static void add_limits(struct json *json, const struct fence_result *result)
 {
 	json_open(json, "limits", '{');
@@ -80,7 +80,7 @@ static void add_limits(struct json *json, const struct fence_result *result)
 	json_close(json);
 }
 
-/* What was reached, or not, on the network, and how far it could go. */
+/* Adds the network mode and caps, and the connections by host. */
 static void add_network(struct json *json, const struct fence_plan *plan,
 			const struct fence_result *result)
 {
@@ -96,7 +96,6 @@ static void add_network(struct json *json, const struct fence_plan *plan,
 		json_number(json, "bytes_in", caps->bytes_in);
 		json_number(json, "bytes_out", caps->bytes_out);
 	}
-	/* Were models asked, or a tape? */
 	if (replay)
 		json_text(json, "replay", replay);
 	if (record)
@@ -119,7 +118,7 @@ static void add_network(struct json *json, const struct fence_plan *plan,
 	json_close(json);
 }
 
-/* What models were asked for, where the way to them was open. */
+/* Adds the use of models, if the outlet serves any. */
 static void add_models(struct json *json, const struct fence_plan *plan)
 {
 	const struct outlet *outlet = plan->spec->outlet;

@@ -1,4 +1,4 @@
-/* The report of a run as JSON, and the copy that is kept for `ringfence suggest`. */
+/* The JSON report of a run, and the copy kept for `ringfence suggest`. */
 #ifndef FENCE_FENCE_REPORT_H
 #define FENCE_FENCE_REPORT_H
 
@@ -10,12 +10,12 @@
 void fence_report_write(const struct fence_plan *plan, const struct fence_result *result,
 			struct buffer *out);
 
-/* Keeps a report for `ringfence suggest` if something was denied. If nothing was, removes the one
- * that is kept for this project. */
+/* Saves the report for `ringfence suggest` if something was denied; otherwise removes the one saved
+ * for this project. */
 void fence_report_keep(const struct fence_plan *plan, const struct fence_result *result,
 		       const struct buffer *json);
 
-/* The path of the kept report; the caller frees. */
+/* Returns the path of the saved report. The caller frees it. */
 char *fence_report_kept(const char *state, const char *project);
 
 #endif

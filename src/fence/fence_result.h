@@ -1,7 +1,7 @@
 /*
- * The result of a run: how it ended, what it used, and what the fence refused or took away.
+ * The result of a run: how it ended, what it used, and what the fence denied or quarantined.
  *
- * A failure to set up a fence is a result as well (FENCE_SETUP).
+ * A fence that could not be set up is also a result (FENCE_SETUP).
  */
 #ifndef FENCE_FENCE_RESULT_H
 #define FENCE_FENCE_RESULT_H
@@ -30,59 +30,59 @@ enum fence_exit {
 	FENCE_OK,
 	FENCE_COMMAND,
 	FENCE_SIGNALLED,
-	FENCE_LIMITED, /* it failed, or was ended, after it had reached a limit */
-	FENCE_DENIED,  /* it failed, after it had been refused something */
+	FENCE_LIMITED, /* the command reached a limit, then failed or was stopped */
+	FENCE_DENIED,  /* the command was denied something, then failed */
 	FENCE_SETUP
 };
 
-/* Something that the fence refused, as often as the same program tried it. */
+/* An operation that the fence denied; repeated attempts by one program are counted. */
 struct fence_denial {
 	const char *kind; /* write, create, remove, link, read, connect, socket, syscall */
 	char *target;
 	char *rule;
 	const char *origin;
 	char *program;
-	pid_t pid; /* of the first attempt, as seen inside; 0: not known */
+	pid_t pid; /* of the first attempt, as seen inside; 0 if unknown */
 	struct list argv;
 	uint64_t count;
 	uint64_t hash;
 };
 
 struct fence_denials {
-	struct fence_denial *items; /* in the order of their first attempts */
+	struct fence_denial *items; /* ordered by first attempt */
 	size_t count;
-	uint64_t unlisted; /* attempts beyond the most that are listed */
+	uint64_t unlisted; /* attempts beyond the maximum that is listed */
 };
 
 struct fence_limited {
-	uint64_t value; /* 0: not asked for */
+	uint64_t value; /* 0 if not requested */
 	enum fence_how how;
 };
 
-/* The sum over everything inside. */
+/* Resource use, summed over all processes inside. */
 struct fence_use {
 	uint64_t cpu_ms;
-	uint64_t memory_peak; /* without a group or a watch: of the largest process */
+	uint64_t memory_peak; /* without a cgroup or a watch: of the largest process */
 	uint64_t disk_written;
-	uint64_t processes_peak; /* without a group or a watch: how many there were in all */
+	uint64_t processes_peak; /* without a cgroup or a watch: the total number started */
 };
 
 struct fence_result {
 	enum fence_exit kind;
 	int code;       /* the exit status to pass on */
-	char why[2048]; /* for FENCE_SETUP, and for a command that could not be started */
-	bool changed; /* with FENCE_SETUP: the project changed meanwhile; another try may succeed */
+	char why[2048]; /* the error, for FENCE_SETUP or a command that could not be started */
+	bool changed; /* with FENCE_SETUP: the project changed during setup; a retry may succeed */
 	unsigned int canaries_held, canaries_total;
 	unsigned int weaker;        /* bits of enum fence_weaker */
-	unsigned int weaker_limits; /* a bit for each limit that is not enforced as asked for */
+	unsigned int weaker_limits; /* a bit for each limit not enforced as requested */
 	struct fence_limited limits[FENCE_LIMIT_COUNT];
-	enum fence_limit tripped; /* the limit that was reached; FENCE_LIMIT_COUNT: none */
+	enum fence_limit tripped; /* the limit that was reached, or FENCE_LIMIT_COUNT */
 	struct fence_use use;
 	const char *mechanism;
 	uint64_t duration_ms;
-	struct fence_found found; /* in quarantine */
+	struct fence_found found; /* quarantined files */
 	struct fence_denials denials;
-	struct outlet_host *hosts; /* the outlet's use */
+	struct outlet_host *hosts; /* connections through the outlet, by host */
 	size_t host_count;
 	struct list warnings;
 };

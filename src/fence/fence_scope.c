@@ -1,7 +1,7 @@
 /*
- * A group from systemd. On most machines a user's processes are in groups that belong to systemd, and
- * nobody else may move a process between them. It gives a group of its own to whoever asks with
- * `systemd-run --user --scope` (root: without --user), which moves itself and then becomes the given program: this one.
+ * Gets a cgroup from systemd. On most machines systemd owns the cgroups of a user's processes, and
+ * only systemd may move processes between them. `systemd-run --user --scope` (for root, without
+ * --user) moves itself to a new cgroup and then executes the given program, here ringfence itself.
  */
 #include "fence/fence.h"
 #include "fence/fence_spec.h"
@@ -21,10 +21,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Set in the scope, so that one that did not help is not asked for again. */
+/* Set inside the scope, so that a scope that did not help is not requested again. */
 #define SCOPE_MARK "RINGFENCE_SCOPE"
 
-/* Is systemd there, the user's own or, for root, the system's? Its socket answers. */
+/* Returns whether systemd accepts connections: the user's instance, or for root the system's. */
 static bool manager_answers(void)
 {
 	const char *folder = geteuid() == 0 ? "/run" : getenv("XDG_RUNTIME_DIR");
@@ -37,8 +37,8 @@ static bool manager_answers(void)
 	       connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
 }
 
-/* Would a group help, and is none to be had without systemd? */
-static bool needed(const struct fence_spec *spec)
+/* Returns whether a limit needs a cgroup that only systemd can provide. */
+static bool needs_scope(const struct fence_spec *spec)
 {
 	const uint64_t values[CGROUP_CONTROLLERS] = {
 		[CGROUP_MEMORY] = spec->limits[FENCE_LIMIT_MEMORY],
@@ -57,6 +57,7 @@ static bool needed(const struct fence_spec *spec)
 	return result;
 }
 
+/* Adds this program's arguments; `own` is the content of /proc/self/cmdline. */
 static void add_arguments(struct list *arguments, struct buffer *own)
 {
 	size_t used = own->used;
@@ -75,7 +76,7 @@ void fence_enter_scope(const struct fence_spec *spec)
 	struct list arguments = { 0 };
 	ssize_t n;
 
-	if (!needed(spec) ||
+	if (!needs_scope(spec) ||
 	    !(systemd_run = process_find_system("systemd-run", "RINGFENCE_SYSTEMD_RUN")) ||
 	    !manager_answers())
 		return;

@@ -1,4 +1,4 @@
-/* The parts of a spec that have a syntax of their own: see fence_spec.h. */
+/* Building and parsing the parts of a spec: see fence_spec.h. */
 #include "fence/fence_spec.h"
 
 #include "util/mem.h"
@@ -12,7 +12,7 @@
 int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err)
 {
 	static const char expected[] =
-		"listen wants 127.0.0.1:PORT or [::1]:PORT, with =SOCKET behind it if need be";
+		"listen must be 127.0.0.1:PORT or [::1]:PORT, optionally followed by =SOCKET";
 	AUTO_FREE char *copy = mem_dup(text);
 	struct fence_listen listen = { .where.family = 4 };
 	char *socket = strchr(copy, '=');
@@ -27,7 +27,7 @@ int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct
 	if (socket && strlen(socket) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return error_set(
 			err,
-			"listen: the path of the socket is longer than the kernel's %zu bytes: %s",
+			"listen: the socket path is longer than the kernel's limit of %zu bytes: %s",
 			sizeof(((struct sockaddr_un *)0)->sun_path) - 1, socket);
 	port = strrchr(copy, ':');
 	if (!port)
@@ -48,11 +48,11 @@ int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct
 	listen.where.port = (uint32_t)strtoul(port, &end, 10);
 	if (errno || *end || strspn(port, "0123456789") != strlen(port) || strlen(port) > 5 ||
 	    listen.where.port < 1 || listen.where.port > 65535)
-		return error_set(err, "%s: '%s' is no port", expected, port);
+		return error_set(err, "%s: '%s' is not a valid port", expected, port);
 	if (listen.where.port < 1024)
 		return error_set(
 			err,
-			"listen: port %u needs a privilege that nothing inside the fence has; take one above 1023",
+			"listen: port %u needs a privilege that nothing inside the fence has; use a port above 1023",
 			listen.where.port);
 	if (socket)
 		listen.socket = mem_dup(socket);

@@ -1,8 +1,9 @@
 /*
- * The spec: what somebody asked for, as it was written in options and files.
+ * The spec: a request to run a command, as written in options and files.
  *
- * Nothing in it is resolved or judged; fence_plan_make() does that. Every path carries its origin,
- * so that a refusal can name who asked. Texts are borrowed, except those that a list owns.
+ * Nothing in it is resolved or validated; fence_plan_make() does that. Every path carries its
+ * origin, so that an error can name the option or file. Strings are borrowed, except those that a
+ * list owns.
  */
 #ifndef FENCE_FENCE_SPEC_H
 #define FENCE_FENCE_SPEC_H
@@ -19,10 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The network inside: none, the hosts that the outlet allows, or all of the host's. */
+/* Network access: none, only hosts that the outlet allows, or the host's network. */
 enum fence_net { FENCE_NET_NONE, FENCE_NET_LIST, FENCE_NET_OPEN };
 
-/* Protections that the user can give up. */
+/* Protections that the user can accept to run without. */
 enum fence_weaker {
 	FENCE_WEAKER_LANDLOCK = 1,
 	FENCE_WEAKER_ABSTRACT_SOCKETS = 2,
@@ -31,14 +32,14 @@ enum fence_weaker {
 
 struct fence_listen {
 	struct wire_listen where; /* inside */
-	char *socket;             /* outside; NULL: a place of our own, named by port */
+	char *socket;             /* outside, or NULL for a private path named after the port */
 };
 
-/* A path and who named it: "--hide", or a file with its line. */
+/* A path and its origin: "--hide", or a file and line. */
 struct fence_path {
 	char *path;
 	char *origin;
-	bool weak; /* only narrows: it gives way to every other rule but the project's own */
+	bool weak; /* only restricts; yields to every rule except the project's own */
 };
 
 struct fence_paths {
@@ -46,7 +47,7 @@ struct fence_paths {
 	size_t count;
 };
 
-/* Entries of the project that a pattern hides. */
+/* A pattern that hides entries of the project. */
 struct fence_pattern {
 	struct glob glob;
 	char *origin;
@@ -57,7 +58,7 @@ struct fence_patterns {
 	size_t count;
 };
 
-/* Shows one place at another's path: a private git directory where the project's is. */
+/* Mounts one path over another: a private git directory over the project's. */
 struct fence_cover {
 	char *path;   /* inside */
 	char *source; /* outside */
@@ -74,38 +75,38 @@ struct fence_place;
 struct fence_spec {
 	const char *mechanism; /* "auto", or a name */
 	const char *project;   /* NULL: the current directory */
-	const char *cwd; /* NULL: the current directory if it is in the project, else the project */
-	const struct fence_place *place; /* the project's, if it was found before; else NULL */
+	const char *cwd; /* NULL: the current directory if inside the project, else the project */
+	const struct fence_place *place; /* the project's place if already known, or NULL */
 	struct fence_paths write, read, hide;
-	struct fence_covers covers; /* a rule that a person made for the same place wins */
+	struct fence_covers covers; /* a user's rule for the same path wins */
 	struct fence_patterns patterns;
 	struct list env;
 	bool read_only;
-	const char *read_only_origin; /* who asked for it; NULL: nobody */
-	bool denials;                 /* explain what the fence refuses */
-	bool trace_reads;             /* with denials: reads as well */
+	const char *read_only_origin; /* the option or file and line that set read_only, or NULL */
+	bool denials;                 /* report and explain denials */
+	bool trace_reads;             /* with denials: include reads */
 	enum fence_net net;
-	const char *net_origin; /* who asked for it; NULL: nobody */
+	const char *net_origin; /* the option or file and line that set net, or NULL */
 	struct fence_paths
 		allow; /* with FENCE_NET_LIST: the hosts, as rules (gateway/proxy/rule.h) */
-	struct model_access models; /* with FENCE_NET_LIST: the models that the outlet leads to */
+	struct model_access models; /* with FENCE_NET_LIST: the models that the outlet serves */
 	struct outlet_caps net_caps;
-	struct outlet *outlet; /* serves the connections; NULL: the plan is not run */
+	struct outlet *outlet; /* serves the connections; NULL if the plan will not be run */
 	struct fence_listen *listens;
 	size_t listen_count;
 	uint64_t limits[FENCE_LIMIT_COUNT]; /* 0: none */
 	unsigned int accepted_weaker;       /* bits of enum fence_weaker */
 	unsigned int accepted_limits;       /* a bit for each limit that need not be enforced */
-	const char *login; /* the login file that the command has a copy of; NULL: none */
-	/* The read end of a pipe: a byte ends the run in order (TERM, grace, KILL), end of file at
-	 * once. NULL: none. */
+	const char *login; /* the login file that is copied into the fence, or NULL */
+	/* The read end of a pipe, or NULL. A byte stops the run gracefully (TERM, grace period,
+	 * KILL); end of file kills it at once. */
 	const int *lifeline;
 	char *const *command;
 };
 
 void fence_spec_release(struct fence_spec *spec);
 
-/* Reads "127.0.0.1:8080" or "[::1]:8080", optionally followed by "=SOCKET". Returns 0, or -1 with
+/* Parses "127.0.0.1:8080" or "[::1]:8080", optionally followed by "=SOCKET". Returns 0, or -1 with
  * err set. */
 int fence_listen_parse(const char *text, struct fence_listen *ret_listen, struct error *err);
 

@@ -111,7 +111,7 @@ def test_a_file_outside_that_was_read_is_offered_with_its_risk(t):
     result = suggest(t, "--json")
     offered = json.loads(result.out)["offered"]
     equal([(o["key"], o["value"]) for o in offered], [("read", file)], "what is offered")
-    contains(offered[0]["risk"], "leave", "the risk")
+    contains(offered[0]["risk"], "leak", "the risk")
 
 
 def test_a_report_can_be_named(t):
