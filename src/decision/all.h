@@ -1,9 +1,9 @@
 /*
- * What the loop knows for sure: when to go on, to wait and to stop, and why.
+ * The rules of the loop: when it continues, waits or stops, and why.
  *
- * Pure functions. Nothing here reads a file, a clock, the environment or a global; time, zones and
- * all facts are passed in, and what must be kept between iterations is in plain structs. So every
- * decision can be tested, replayed from a journal, and explained.
+ * Pure functions. Nothing here reads a file, a clock, the environment or a global: time, zones and
+ * all facts are arguments, and whatever must survive an iteration is a plain struct. Every decision
+ * can therefore be tested, replayed from a journal, and explained.
  */
 #ifndef DECISION_ALL_H
 #define DECISION_ALL_H

@@ -4,7 +4,7 @@
 #include "decision/lines.h"
 
 struct fence {
-	char mark; /* of the fence that is open, or 0 */
+	char mark; /* of the open fence, or 0 */
 	size_t size;
 };
 
@@ -15,7 +15,7 @@ static const char *skip_blanks(const char *at, const char *end)
 	return at;
 }
 
-/* What follows the marker of a list item and its white space, or NULL. */
+/* Returns the text after a list marker and its white space, or NULL if there is no marker. */
 static const char *after_marker(const char *at, const char *end)
 {
 	const char *start = at;
@@ -32,8 +32,8 @@ static const char *after_marker(const char *at, const char *end)
 	return at < end && (*at == ' ' || *at == '\t') ? skip_blanks(at, end) : NULL;
 }
 
-/* Opens or closes a fence. Says if this line is one. */
-static bool fenced(struct fence *fence, const char *at, const char *end)
+/* Opens or closes a fence. Returns whether this line is one. */
+static bool read_fence(struct fence *fence, const char *at, const char *end)
 {
 	char mark = *at;
 	size_t size = 0;
@@ -47,7 +47,7 @@ static bool fenced(struct fence *fence, const char *at, const char *end)
 	if (!fence->mark) {
 		for (; at < end; at++)
 			if (mark == '`' && *at == '`')
-				return false; /* code within a line */
+				return false; /* inline code */
 		*fence = (struct fence){ .mark = mark, .size = size };
 	} else if (mark == fence->mark && size >= fence->size && skip_blanks(at, end) == end) {
 		*fence = (struct fence){ 0 };
@@ -96,7 +96,7 @@ void boxes_count(const char *text, size_t size, struct boxes *ret_boxes)
 			listed = true;
 		if (item == end)
 			continue;
-		if (!(fence.mark && listed) && fenced(&fence, item, end))
+		if (!(fence.mark && listed) && read_fence(&fence, item, end))
 			hidden = (struct boxes){ 0 };
 		else if (listed)
 			count_line(fence.mark ? &hidden : &shown, item, end);

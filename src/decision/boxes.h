@@ -1,9 +1,9 @@
 /*
  * The boxes of a task list in Markdown: `- [ ] open`, `1. [x] ticked`.
  *
- * A box is a list item (-, *, +, 1. or 1), at any depth) that begins with [ ], [x] or [X] and white
- * space. Boxes in fenced code are examples and do not count. A fence that is never closed hides
- * nothing: the boxes after it count, so that a lost fence cannot make a list look finished.
+ * A box is a list item (-, *, +, 1. or 1), at any depth) that starts with [ ], [x] or [X] followed
+ * by white space. Boxes in fenced code are examples and do not count. A fence that is never closed
+ * hides nothing: the boxes after it count, so that a lost fence cannot make a list look finished.
  */
 #ifndef DECISION_BOXES_H
 #define DECISION_BOXES_H
@@ -16,7 +16,7 @@ struct boxes {
 	uint32_t ticked;
 };
 
-/* Counts in one pass, without memory, whatever the size. The counts stop at their maximum. */
+/* Counts in one pass, without allocating, for any size. The counters saturate. */
 void boxes_count(const char *text, size_t size, struct boxes *ret_boxes);
 
 #endif

@@ -11,8 +11,8 @@ static const struct {
 			     .once = "error",
 			     .flag = "--max-errors",
 			     .open_at = 5 },
-	[BREAKER_SAME_ERROR] = { .name = "times the same error",
-				 .once = "time the same error",
+	[BREAKER_SAME_ERROR] = { .name = "occurrences of the same error",
+				 .once = "occurrence of the same error",
 				 .flag = "--max-same-error",
 				 .open_at = 5 },
 	[BREAKER_NO_PROGRESS] = { .name = "iterations without progress",
@@ -25,7 +25,7 @@ static const struct {
 				  .flag = "--max-interrupted",
 				  .open_at = 5 },
 };
-_Static_assert(sizeof kinds / sizeof kinds[0] == BREAKER_COUNT, "every breaker has a line");
+_Static_assert(sizeof kinds / sizeof kinds[0] == BREAKER_COUNT, "every breaker has a row");
 
 void breaker_init(struct breaker *breaker, enum breaker_kind kind)
 {
@@ -35,7 +35,7 @@ void breaker_init(struct breaker *breaker, enum breaker_kind kind)
 				     .cool_down_s = BREAKER_COOL_DOWN_S };
 }
 
-/* What an outcome is to this breaker. */
+/* The effect of an outcome on a breaker. */
 enum effect { KEEP, GOOD, BAD };
 
 static enum effect effect_of(const struct breaker *breaker, const struct breaker_outcome *outcome)
@@ -52,11 +52,11 @@ static enum effect effect_of(const struct breaker *breaker, const struct breaker
 	case BREAKER_NO_PROGRESS:
 		return outcome->progress ? GOOD : BAD;
 	default:
-		return KEEP; /* of a later version */
+		return KEEP; /* a kind from a later version */
 	}
 }
 
-/* Whoever changes something new each time works on it, and may do so twice as often. */
+/* An agent that makes progress is working on the error, and gets twice as many attempts. */
 static bool is_full(const struct breaker *breaker, const struct breaker_outcome *outcome)
 {
 	bool patient = breaker->kind == BREAKER_SAME_ERROR && outcome->progress;
@@ -80,7 +80,7 @@ static void count_bad(struct breaker *breaker, const struct breaker_outcome *out
 		breaker->signature = outcome->signature;
 	}
 	breaker->count += breaker->count < UINT32_MAX;
-	/* After a cool-down the count is still there: one bad outcome opens it again. */
+	/* The count survives a cool-down: one bad outcome opens the breaker again. */
 	if (is_full(breaker, outcome)) {
 		breaker->state = BREAKER_OPEN;
 		breaker->opened_at = now;
@@ -120,7 +120,7 @@ enum breaker_state breaker_state(const struct breaker *breaker, int64_t now)
 		return BREAKER_HALF_OPEN;
 	if (breaker->state != BREAKER_OPEN)
 		return BREAKER_CLOSED;
-	/* A threshold that was raised since then lets the loop go on where it stopped. */
+	/* Raising the threshold lets a stopped loop continue. */
 	if (breaker->count < breaker->open_at)
 		return BREAKER_HALF_OPEN;
 	return breaker->cool_down_s > 0 && now >= breaker_cool_at(breaker) ? BREAKER_HALF_OPEN
@@ -139,7 +139,7 @@ void breaker_reset(struct breaker *breaker)
 
 const char *breaker_name(enum breaker_kind kind)
 {
-	return kind < BREAKER_COUNT ? kinds[kind].name : "of a kind not known here";
+	return kind < BREAKER_COUNT ? kinds[kind].name : "of an unknown kind";
 }
 
 const char *breaker_counted(enum breaker_kind kind, uint32_t count)

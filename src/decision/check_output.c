@@ -1,4 +1,4 @@
-/* What the output of a check says: see check_output.h. */
+/* Test counts in the output of a check: see check_output.h. */
 #include "decision/check_output.h"
 
 #include "decision/lines.h"
@@ -7,11 +7,11 @@
 
 enum { LINE_MAX_BYTES = 501 };
 
-/* From what is said best to what is counted worst. */
+/* The sources of counts, most reliable first. */
 enum level { SUMS, TESTS, FILES, LEVELS };
 
 struct reading {
-	bool empty; /* a tool said that there was nothing to run */
+	bool empty; /* a tool reported that there was nothing to run */
 	bool ran;   /* something ran that cannot be counted */
 	struct {
 		bool seen;
@@ -19,7 +19,7 @@ struct reading {
 	} levels[LEVELS];
 };
 
-/* The numbers of one line. */
+/* The counts in one line. */
 struct numbers {
 	int64_t passed, failed, skipped, total;
 	bool has_outcome, has_passed, has_total, has_failures, has_skipped;
@@ -37,7 +37,7 @@ static void record(struct reading *reading, enum level level, int64_t passed, in
 	reading->levels[level].failed = lines_add(reading->levels[level].failed, failed);
 }
 
-/* Nothing passed and nothing failed, says a sum. */
+/* Records a total. A total without passed or failed tests means that nothing ran. */
 static void record_numbers(struct reading *reading, enum level level, const struct numbers *n)
 {
 	int64_t passed = n->passed;
@@ -49,8 +49,8 @@ static void record_numbers(struct reading *reading, enum level level, const stru
 	record(reading, level, passed, n->failed);
 }
 
-/* Keeps one count under the word that a tool has for it. Says if the word is known. */
-static bool take(struct numbers *n, const char *word, size_t size, int64_t count)
+/* Stores a count under the word that a tool uses for it. Returns whether the word is known. */
+static bool store_count(struct numbers *n, const char *word, size_t size, int64_t count)
 {
 	static const struct {
 		const char *word;
@@ -104,8 +104,8 @@ static size_t word_size(const char *at)
 	return size;
 }
 
-/* May a sum end here? "in 0.1s", "(5 ms)", "=====", a full stop. */
-static bool ends(const char *at)
+/* Can a total end here? "in 0.1s", "(5 ms)", "=====", a full stop. */
+static bool can_end(const char *at)
 {
 	return *at == '\0' || *at == '(' || *at == '=' || *at == '.' || *at == '[' || *at == ')' ||
 	       lines_begins(at, "in ") || lines_begins(at, "out of ") ||
@@ -113,7 +113,7 @@ static bool ends(const char *at)
 	       lines_begins(at, "listed ");
 }
 
-/* "3 passed, 1 failed in 0.2s". Says if the whole line is such a list. */
+/* "3 passed, 1 failed in 0.2s". Returns whether the whole line is such a list. */
 static bool read_list(const char *at, struct numbers *n)
 {
 	for (int items = 0; items < 16; items++) {
@@ -126,7 +126,7 @@ static bool read_list(const char *at, struct numbers *n)
 
 		size_t size = word_size(word);
 
-		if (!take(n, word, size, count))
+		if (!store_count(n, word, size, count))
 			return false;
 		at = skip_spaces(word + size);
 		if (lines_begins(at, "out") && n->has_outcome)
@@ -138,15 +138,15 @@ static bool read_list(const char *at, struct numbers *n)
 			if (lines_begins(at, "with "))
 				at = skip_spaces(at + 5);
 			if (!lines_digit(*at))
-				return ends(at);
-		} else if (ends(at)) {
+				return can_end(at);
+		} else if (can_end(at)) {
 			return true;
 		}
 	}
 	return true;
 }
 
-/* "Tests run: 3, Failures: 0, Errors: 0". Says how many such pairs there are. */
+/* "Tests run: 3, Failures: 0, Errors: 0". Returns the number of pairs. */
 static int read_pairs(const char *at, struct numbers *n)
 {
 	int pairs = 0;
@@ -171,15 +171,18 @@ static int read_pairs(const char *at, struct numbers *n)
 
 		if (end == at || (*end && !strchr(",. ", *end)) || lines_letter(*skip_spaces(end)))
 			break;
-		if (!take(n, word, size, count))
+		if (!store_count(n, word, size, count))
 			break;
 		at = skip_spaces(end + strspn(end, ",."));
 	}
 	return pairs;
 }
 
-/* "0 tests", "0 tests run.", "no tests!": any runner's own words. "0 tests failed" says nothing of the kind. */
-static bool says_none(const char *line)
+/*
+ * "0 tests", "0 tests run.", "no tests!": the words of unknown runners. "0 tests failed" does not
+ * count.
+ */
+static bool reports_none(const char *line)
 {
 	static const char *const begins[] = { "0 tests", "0 test", "no tests" };
 	static const char *const verbs[] = { "run", "ran", "executed", "found", "passed" };
@@ -199,8 +202,8 @@ static bool says_none(const char *line)
 	return false;
 }
 
-/* By these tools say that there was nothing to run. */
-static bool says_empty(const char *line)
+/* Phrases with which known tools report that there was nothing to run. */
+static bool reports_empty(const char *line)
 {
 	static const char *const phrases[] = {
 		"no tests found",
@@ -234,12 +237,12 @@ static bool says_empty(const char *line)
 	for (size_t i = 0; i < sizeof phrases / sizeof phrases[0]; i++)
 		if (lines_find(line, phrases[i]))
 			return true;
-	if (says_none(line))
+	if (reports_none(line))
 		return true;
 	return lines_begins(line, "1..0") && !lines_digit(line[4]) && line[4] != '.';
 }
 
-/* Past marks and labels that stand before a sum. *ret_labelled: the line says that it is one. */
+/* Skips marks and labels in front of a total. *ret_labelled: the line is marked as a total. */
 static const char *skip_label(const char *line, bool *ret_labelled)
 {
 	static const char *const labels[] = {
@@ -255,7 +258,7 @@ static const char *skip_label(const char *line, bool *ret_labelled)
 		*ret_labelled |= *line == '=';
 		line += strspn(line, " =-#");
 		if (strncmp(line, "\xe2\x84\xb9", 3) == 0)
-			line += 3; /* an i in a box: node */
+			line += 3; /* the information mark of node */
 		for (size_t i = 0; i < sizeof labels / sizeof labels[0]; i++) {
 			if (!lines_begins(line, labels[i]))
 				continue;
@@ -272,7 +275,7 @@ static const char *skip_label(const char *line, bool *ret_labelled)
 	return line;
 }
 
-/* Sums: a list of numbers and words, or of words and numbers. */
+/* Reads a total: a list of numbers and words, or of words and numbers. */
 static bool read_sum(struct reading *reading, const char *line)
 {
 	struct numbers pairs = { 0 };
@@ -287,7 +290,7 @@ static bool read_sum(struct reading *reading, const char *line)
 		return true;
 	}
 	if (count == 1) {
-		/* One number to a line: a zero says nothing, but a total of zero does. */
+		/* With one number per line a zero means nothing, except for the total. */
 		if (pairs.has_total && !pairs.has_outcome)
 			reading->empty |= pairs.total == 0;
 		else
@@ -303,8 +306,8 @@ static bool read_sum(struct reading *reading, const char *line)
 	return true;
 }
 
-/* The number behind a word and an equals sign, or 0. */
-static int64_t valued(const char *line, const char *word)
+/* Returns the number after a word and an equals sign, or 0. */
+static int64_t value_of(const char *line, const char *word)
 {
 	const char *at = lines_find(line, word);
 	int64_t number = 0;
@@ -331,8 +334,8 @@ static bool read_unittest(struct reading *reading, const char *line)
 	if (!lines_begins(line, "failed (") && !lines_begins(line, "ok (skipped="))
 		return false;
 
-	int64_t failed = lines_add(valued(line, "failures="), valued(line, "errors="));
-	int64_t skipped = valued(line, "skipped=");
+	int64_t failed = lines_add(value_of(line, "failures="), value_of(line, "errors="));
+	int64_t skipped = value_of(line, "skipped=");
 
 	if (lines_add(failed, skipped) > reading->levels[SUMS].passed)
 		return false;
@@ -404,7 +407,7 @@ static bool read_test(struct reading *reading, const char *line)
 	return true;
 }
 
-/* gradle names a task that ran; what follows the name says if it did not. */
+/* gradle prints the name of each task; a suffix marks tasks that did not run. */
 static bool read_gradle(struct reading *reading, const char *line)
 {
 	const char *name = line + 8;
@@ -446,7 +449,7 @@ static void read_line(struct reading *reading, const char *line)
 {
 	const char *trimmed = skip_spaces(line);
 
-	if (says_empty(trimmed))
+	if (reports_empty(trimmed))
 		reading->empty = true;
 	else if (!read_gradle(reading, trimmed) && !read_test(reading, line) &&
 		 !read_unittest(reading, trimmed) && !read_odd_sum(reading, trimmed) &&

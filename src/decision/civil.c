@@ -3,7 +3,7 @@
 
 enum { DAY_S = 86400 };
 
-/* Years begin in March, so that the leap day is the last; 400 of them are an era. */
+/* Years start in March, so that the leap day comes last; an era is 400 years. */
 int64_t civil_days(int64_t year, int64_t month, int64_t day)
 {
 	int64_t y = month <= 2 ? year - 1 : year;
@@ -40,7 +40,7 @@ int civil_valid(int64_t year, int64_t month, int64_t day)
 	return m == month && d == day;
 }
 
-/* A foreign function: what it says is checked. No zone is more than a day from UTC. */
+/* The callback is not trusted: no zone is more than a day from UTC. */
 static int offset_at(const struct civil_zone *zone, const char *name, int64_t utc, int64_t *ret)
 {
 	int32_t seconds = 0;
@@ -77,7 +77,7 @@ int civil_utc(const struct civil_zone *zone, const char *name, int64_t civil, in
 	int64_t late = civil - after;
 	int64_t early = civil - before;
 
-	/* Shown twice: clocks went back, and the time after that is the later one. */
+	/* If clocks show the time twice, they went back, and the later of the two is wanted. */
 	if (civil_local(zone, name, late, &shown) < 0)
 		return -1;
 	*ret_utc = shown == civil ? late : early;

@@ -1,18 +1,18 @@
-/* How sure it is that the work is done: see confidence.h. */
+/* Confidence and completion: see confidence.h. */
 #include "decision/confidence.h"
 
 #include "decision/lines.h"
 
 enum { CHECKS_WEIGHT = 6, BOXES_WEIGHT = 3, PROMISE_WEIGHT = 1, FAILING_CAP = 500, WORD_CAP = 600 };
 
-/* In per mille, rounded down: only the whole is 1000. */
+/* In per mille, rounded down, so that only the whole is 1000. */
 static int64_t share(int64_t part, int64_t whole)
 {
 	if (part <= 0 || whole <= 0)
 		return 0;
 	if (part >= whole)
 		return 1000;
-	/* Large numbers lose digits that per mille do not have. */
+	/* Avoids an overflow; the lost digits are below per mille. */
 	while (whole > INT64_MAX / 1000) {
 		part /= 2;
 		whole /= 2;

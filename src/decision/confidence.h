@@ -1,18 +1,19 @@
 /*
- * How sure it is that the work is done, and how much of it is: functions of evidence, in per mille.
+ * How certain it is that the work is done, and how much is done: functions of the evidence, in per
+ * mille.
  *
- * There are three kinds of evidence, with a weight each: checks 6, boxes 3, the promise 1. Only
- * what there is counts: checks if any ran, boxes if the list has any, the promise if it is asked
- * for or was given.
+ * There are three kinds of evidence, each with a weight: checks 6, boxes 3, the promise 1. Only
+ * existing evidence counts: checks if any ran, boxes if the list has any, the promise if it is
+ * configured or was given.
  *
  *   1000 * (6 * checks held / checks + 3 * ticked / boxes + 1 * promise) / (sum of the weights)
  *
  * with two caps: 500 while a check fails or is vacuous, 600 if the promise is the only evidence. A
- * check holds if it ended with 0 and was not vacuous. Without evidence it is 0.
+ * check holds if it exited 0 and was not vacuous. Without evidence the result is 0.
  *
- * Completion is the same sum, without the caps, and with what the tests say about the checks that
- * do not hold: if 30 of 40 tests pass, the failing checks count three quarters of one check. It is
- * 1000 only if everything holds.
+ * Completion is the same sum without the caps, but failing checks count by their tests: if 30 of 40
+ * tests pass, the failing checks count as three quarters of one check. It is 1000 only if
+ * everything holds.
  */
 #ifndef DECISION_CONFIDENCE_H
 #define DECISION_CONFIDENCE_H
@@ -22,7 +23,7 @@
 
 struct confidence_evidence {
 	uint32_t checks;
-	uint32_t checks_held; /* ended with 0 and ran something */
+	uint32_t checks_held; /* exited 0 and ran something */
 	int64_t tests_passed;
 	int64_t tests_failed;
 	uint32_t boxes_open;

@@ -22,7 +22,7 @@ __attribute__((format(printf, 2, 3))) static void reason(struct decision *d, con
 	va_end(args);
 }
 
-/* One more thing in the last sentence. */
+/* Appends a clause to the last reason. */
 static void add_to_reason(struct decision *d, const char *text)
 {
 	char *last = d->reasons[d->reason_count - 1];
@@ -69,7 +69,7 @@ static struct brief duration(int64_t seconds)
 }
 
 /* 2026-11-20 17:00:00 UTC */
-static struct brief moment(int64_t time)
+static struct brief utc_time(int64_t time)
 {
 	struct brief b;
 	int64_t year = 0;
@@ -109,13 +109,13 @@ static enum failure_response response(enum failure failure)
 	return failure_row(failure)->response;
 }
 
-/* The provider did not let the agent work: that uses up no iteration. */
+/* Did the provider keep the agent from working? Such an iteration does not count. */
 static bool was_kept_from_work(enum failure failure)
 {
 	return response(failure) == FAILURE_WAIT || response(failure) == FAILURE_PAUSE;
 }
 
-/* The checks' part of the rules, with a reason either way. */
+/* Do all checks hold? Adds a reason either way. */
 static bool checks_hold(const struct decision_input *in, struct decision *d)
 {
 	const struct failure_facts *f = &in->facts;
@@ -126,11 +126,11 @@ static bool checks_hold(const struct decision_input *in, struct decision *d)
 		return true;
 	}
 	if (f->checks == 0)
-		reason(d, "no check was run");
+		reason(d, "no check ran");
 	else
 		reason(d, "%" PRIu32 " of %" PRIu32 " checks passed", held, f->checks);
 	if (f->checks_vacuous > 0)
-		reason(d, "%" PRIu32 " ended with 0 but ran no test: that is not a pass",
+		reason(d, "%" PRIu32 " exited 0 but ran no test, which is not a pass",
 		       f->checks_vacuous);
 	return false;
 }
@@ -155,7 +155,7 @@ static bool promise_holds(const struct decision_input *in, struct decision *d)
 	return in->promised;
 }
 
-/* All that are configured, and each says its reason. */
+/* Do all configured rules hold? Each adds its reason. */
 static bool rules_hold(const struct decision_input *in, struct decision *d)
 {
 	bool failing = failure_checks_held(&in->facts) < in->facts.checks;
@@ -168,17 +168,17 @@ static bool rules_hold(const struct decision_input *in, struct decision *d)
 	if (in->rules.promise)
 		hold &= promise_holds(in, d);
 	if (in->promised && failing)
-		reason(d, "the promise was given, but a check does not hold: it does not count");
+		reason(d, "the promise was given, but it does not count while a check fails");
 	return hold;
 }
 
-/* Could the agent work at all? */
+/* Was the agent able to work? */
 static bool worked(const struct decision_input *in, enum failure failure)
 {
 	return in->facts.files_changed > 0 || !was_kept_from_work(failure);
 }
 
-/* All that is missing is the agent's word, because nobody chose the check. */
+/* Is the agent's promise all that is missing, because nobody chose the check? */
 static bool only_unpromised(const struct decision_input *in)
 {
 	return in->found && !in->promised && !in->facts.interrupted && in->facts.checks > 0 &&
@@ -191,8 +191,8 @@ static struct remark choose_check(const struct decision_input *in)
 
 	snprintf(
 		r.text, sizeof r.text,
-		"the check '%.100s' passes, but nobody chose it, and the agent did not say that it is done; "
-		"for ringfence run --check '%.100s' it is enough",
+		"the check '%.100s' passes, but nobody chose it and the agent did not say that it is done; "
+		"to stop as soon as it passes: ringfence run --check '%.100s'",
 		in->found, in->found);
 	return r;
 }
@@ -203,20 +203,22 @@ static bool limit_reached(const struct decision_input *in, struct decision *d)
 
 	if (l->cost_nusd > 0 && in->cost_nusd >= l->cost_nusd) {
 		d->limit = DECISION_LIMIT_COST;
-		reason(d, "the total cost of %s has reached its limit of %s; --max-cost changes it",
+		reason(d,
+		       "the total cost of %s has reached its limit of %s (change it with --max-cost)",
 		       money(in->cost_nusd).text, money(l->cost_nusd).text);
 	} else if (l->total_s > 0 && elapsed(in, in->now) >= l->total_s) {
 		d->limit = DECISION_LIMIT_TIME;
-		reason(d, "the total time has reached its limit of %s; --max-time changes it",
+		reason(d, "the total time has reached its limit of %s (change it with --max-time)",
 		       duration(l->total_s).text);
 	} else if (l->iterations > 0 && d->iterations >= l->iterations) {
 		d->limit = DECISION_LIMIT_ITERATIONS;
 		if (l->iterations == 1)
-			reason(d, "the only iteration is used up; --max-iterations changes it");
+			reason(d,
+			       "the only iteration is used up (change the limit with --max-iterations)");
 		else
 			reason(d,
 			       "all %" PRIu32
-			       " iterations are used up; --max-iterations changes it",
+			       " iterations are used up (change the limit with --max-iterations)",
 			       l->iterations);
 	}
 	if (d->limit == DECISION_LIMIT_NONE)
@@ -227,27 +229,26 @@ static bool limit_reached(const struct decision_input *in, struct decision *d)
 	return true;
 }
 
-/* What a person does about an open breaker. */
+/* Returns what the user can do about an open breaker. */
 static struct remark advice(const struct decision_input *in, const struct decision *d,
 			    enum breaker_kind kind)
 {
 	static const char *const texts[] = {
-		[BREAKER_ERRORS] =
-			"look at the log of the last iteration and repair what stops the agent",
+		[BREAKER_ERRORS] = "see the log of the last iteration and fix what stops the agent",
 		[BREAKER_SAME_ERROR] =
-			"the agent does not get past it: repair it, or say more about it in the prompt",
+			"the agent cannot get past it: fix it, or explain it in the prompt",
 		[BREAKER_NO_PROGRESS] =
-			"make the task smaller or the prompt clearer, or take a stronger model",
+			"make the task smaller or the prompt clearer, or use a stronger model",
 		[BREAKER_INTERRUPTED] =
-			"find out what ends Ringfence or this machine (memory, power, a time limit)",
+			"find out what stops Ringfence or this machine (memory, power, a time limit)",
 	};
 	struct remark r = { "" };
 
 	if (kind == BREAKER_NO_PROGRESS && only_unpromised(in))
-		return choose_check(in); /* there was nothing left to progress with */
+		return choose_check(in); /* no work was left to make progress on */
 	snprintf(r.text, sizeof r.text, "%s",
 		 kind == BREAKER_NO_PROGRESS && d->failure == FAILURE_BUDGET
-			 ? "the money of an iteration is too little for this task: raise --budget"
+			 ? "the budget of an iteration is too small for this task: raise --budget"
 		 : kind < BREAKER_COUNT ? texts[kind]
 					: "");
 	return r;
@@ -266,8 +267,8 @@ static bool breaker_open(const struct decision_input *in, struct decision *d)
 		if (!open)
 			d->breaker = kind;
 		open = true;
-		reason(d, "%" PRIu32 " %s (the limit is %" PRIu32 ", %s changes it): %s", b->count,
-		       breaker_counted(kind, b->count), b->open_at, breaker_flag(kind),
+		reason(d, "%" PRIu32 " %s (the limit is %" PRIu32 "; change it with %s): %s",
+		       b->count, breaker_counted(kind, b->count), b->open_at, breaker_flag(kind),
 		       advice(in, d, kind).text);
 	}
 	if (open)
@@ -275,7 +276,7 @@ static bool breaker_open(const struct decision_input *in, struct decision *d)
 	return open;
 }
 
-/* Half-open breakers warn. */
+/* Adds a warning for each half-open breaker. */
 static void warn_of_breakers(const struct decision_input *in, struct decision *d)
 {
 	for (int i = 0; i < BREAKER_COUNT; i++) {
@@ -283,7 +284,7 @@ static void warn_of_breakers(const struct decision_input *in, struct decision *d
 		enum breaker_kind kind = (enum breaker_kind)i;
 
 		if (breaker_state(b, in->now) == BREAKER_HALF_OPEN)
-			reason(d, "%" PRIu32 " %s: at %" PRIu32 " the loop ends (%s)", b->count,
+			reason(d, "%" PRIu32 " %s; the loop stops at %" PRIu32 " (%s)", b->count,
 			       breaker_counted(kind, b->count), b->open_at, breaker_flag(kind));
 	}
 }
@@ -296,7 +297,7 @@ static bool cost_pauses(const struct decision_input *in, struct decision *d)
 		return false;
 	d->warned = true;
 	reason(d,
-	       "the total cost of %s has reached the warning level of %s; --warn-cost changes it",
+	       "the total cost of %s has reached the warning level of %s (change it with --warn-cost)",
 	       money(in->cost_nusd).text, money(l->cost_warning_nusd).text);
 	if (!l->pause_on_warning)
 		return false;
@@ -304,7 +305,7 @@ static bool cost_pauses(const struct decision_input *in, struct decision *d)
 	return true;
 }
 
-/* What is waited for, as the beginning of a sentence. */
+/* Returns the cause of a wait, as the start of a sentence. */
 static struct cause cause(const struct decision_input *in, enum failure failure)
 {
 	struct cause c;
@@ -316,8 +317,8 @@ static struct cause cause(const struct decision_input *in, enum failure failure)
 	return c;
 }
 
-/* A wait, or the limit that makes it pointless. */
-static bool waits(const struct decision_input *in, struct decision *d)
+/* Decides to wait, or to stop if the wait would exceed the total time. */
+static bool must_wait(const struct decision_input *in, struct decision *d)
 {
 	int64_t until = in->facts.reset_at;
 	int64_t later = lines_add(in->now, decision_back_off_s(in->waits));
@@ -325,15 +326,17 @@ static bool waits(const struct decision_input *in, struct decision *d)
 
 	if (response(d->failure) != FAILURE_WAIT)
 		return false;
-	/* Waits use up no iteration: who states a second again and again would never come to an end. */
+	/*
+	 * Waits do not use up iterations: a provider that keeps stating one second would never end.
+	 */
 	if (!stated || (in->waits >= DECISION_STATED_WAITS && until < later))
 		until = later;
 	if (in->limits.total_s > 0 && elapsed(in, until) >= in->limits.total_s) {
 		d->action = DECISION_LIMIT;
 		d->limit = DECISION_LIMIT_TIME;
 		reason(d,
-		       "%s, and a wait until %s is beyond the total time of %s; --max-time changes it",
-		       cause(in, d->failure).text, moment(until).text,
+		       "%s, and waiting until %s would exceed the total time of %s (change it with --max-time)",
+		       cause(in, d->failure).text, utc_time(until).text,
 		       duration(in->limits.total_s).text);
 		return true;
 	}
@@ -341,9 +344,9 @@ static bool waits(const struct decision_input *in, struct decision *d)
 	d->wait_until = until;
 	d->waits = in->waits < UINT32_MAX ? in->waits + 1 : in->waits;
 	reason(d, "%s%s", cause(in, d->failure).text,
-	       d->failure == FAILURE_RATE_LIMIT && !stated ? ", and it did not say for how long"
+	       d->failure == FAILURE_RATE_LIMIT && !stated ? ", and it did not state until when"
 							   : "");
-	reason(d, "waiting until %s", moment(until).text);
+	reason(d, "waiting until %s", utc_time(until).text);
 	return true;
 }
 
@@ -359,7 +362,7 @@ static bool stops_early(const struct decision_input *in, struct decision *d)
 	d->action = DECISION_EARLY;
 	reason(d,
 	       "the confidence of %" PRIu32 " per mille has reached %" PRIu32 " after %" PRIu32
-	       " iterations, and no rule is configured that could prove more; --early-stop changes it",
+	       " iterations, and no rule is configured that could prove more (change it with --early-stop)",
 	       d->confidence, l->early_confidence, d->iterations);
 	return true;
 }
@@ -371,7 +374,7 @@ static bool needs_person(const struct decision_input *in, struct decision *d)
 	if (row->response == FAILURE_PAUSE)
 		reason(d, "%s: %s, then ringfence resume", row->what, row->remedy);
 	else if (d->failure == FAILURE_UNREACHABLE && in->waits >= DECISION_UNREACHABLE_WAITS)
-		reason(d, "%s, after %" PRIu32 " waits; %s Then ringfence resume",
+		reason(d, "%s, after %" PRIu32 " waits; %s Then run ringfence resume",
 		       cause(in, d->failure).text, in->waits, row->remedy);
 	else
 		return false;
@@ -396,8 +399,8 @@ static void weigh_evidence(const struct decision_input *in, struct decision *d)
 	d->completion = confidence_completion(&evidence);
 }
 
-/* Counts the iteration: the breakers, and the iterations. */
-static void settle(const struct decision_input *in, struct decision *d)
+/* Feeds the breakers and counts the iteration. */
+static void count_iteration(const struct decision_input *in, struct decision *d)
 {
 	bool measured = d->progress.boxes || d->progress.checks || d->progress.tests;
 	bool error = response(d->failure) == FAILURE_COUNT_ERROR;
@@ -406,7 +409,7 @@ static void settle(const struct decision_input *in, struct decision *d)
 		.error = error,
 		.progress = d->progressed,
 		.interrupted = in->facts.interrupted,
-		/* The same check may fail while more and more of it passes. */
+		/* A check may keep failing while more and more of its tests pass. */
 		.signature = failed && !measured ? in->signature : 0,
 	};
 
@@ -420,7 +423,7 @@ static void settle(const struct decision_input *in, struct decision *d)
 	d->iterations += d->iterations < UINT32_MAX;
 }
 
-static void begin(const struct decision_input *in, struct decision *d)
+static void init_decision(const struct decision_input *in, struct decision *d)
 {
 	*d = (struct decision){ .action = DECISION_GO_ON,
 				.iterations = in->iterations,
@@ -429,19 +432,19 @@ static void begin(const struct decision_input *in, struct decision *d)
 	weigh_evidence(in, d);
 }
 
-/* A check that fails has been told by itself; that everything passes and it goes on all the same must be explained. */
+/* A failing check is reported on its own. If all checks pass, say why the loop continues. */
 static const char *unfinished(const struct decision_input *in)
 {
 	const struct failure_facts *f = &in->facts;
 
 	if (f->interrupted || failure_checks_held(f) < f->checks || !in->rules.promise ||
 	    in->promised)
-		return "the work is not done";
-	return f->checks > 0 ? "the checks pass, but the agent's last word was not the promise"
-			     : "the agent's last word was not the promise";
+		return "not done yet";
+	return f->checks > 0 ? "the checks pass, but the agent did not end with the promise"
+			     : "the agent did not end with the promise";
 }
 
-/* What says why the iteration ended as it did, and what is missing. */
+/* Adds why the iteration ended as it did, and what is missing. */
 static void explain(const struct decision_input *in, struct decision *d)
 {
 	const struct failure_row *row = failure_row(d->failure);
@@ -452,7 +455,7 @@ static void explain(const struct decision_input *in, struct decision *d)
 	else if (d->failure != FAILURE_NONE)
 		reason(d, "the iteration ended with: %s", row->name);
 	if (d->failure == FAILURE_DENIAL)
-		reason(d, "the fence refused %" PRIu32 " act%s", in->facts.denials,
+		reason(d, "the fence denied %" PRIu32 " operation%s", in->facts.denials,
 		       in->facts.denials == 1 ? "" : "s");
 	if (in->facts.interrupted)
 		reason(d, "the iteration was interrupted and will be repeated");
@@ -460,7 +463,7 @@ static void explain(const struct decision_input *in, struct decision *d)
 	for (uint32_t i = 0; i < missing.reason_count; i++)
 		reason(d, "%s", missing.reasons[i]);
 	if (d->progress.oscillates)
-		reason(d, "the files go back and forth between two states: that is no progress");
+		reason(d, "the files alternate between two states, which is not progress");
 	warn_of_breakers(in, d);
 }
 
@@ -469,12 +472,12 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 	struct decision *d = ret_decision;
 	struct decision proof = { 0 };
 
-	begin(input, d);
+	init_decision(input, d);
 	d->failure = input->facts.interrupted ? FAILURE_NONE : failure_of(&input->facts);
 	if (!input->facts.interrupted)
 		d->progressed = progress_made(&input->snapshot, input->earlier,
 					      input->earlier_count, &d->progress);
-	settle(input, d);
+	count_iteration(input, d);
 	if (!input->facts.interrupted && worked(input, d->failure) && rules_hold(input, &proof)) {
 		d->action = DECISION_DONE;
 		d->completion = 1000;
@@ -485,7 +488,7 @@ void decision_make(const struct decision_input *input, struct decision *ret_deci
 	}
 	d->completion = d->completion < 999 ? d->completion : 999;
 	if (!limit_reached(input, d) && !breaker_open(input, d) && !needs_person(input, d) &&
-	    !waits(input, d) && !cost_pauses(input, d) && !stops_early(input, d) &&
+	    !must_wait(input, d) && !cost_pauses(input, d) && !stops_early(input, d) &&
 	    d->reason_count == 0)
 		reason(d, "%s", unfinished(input));
 	d->should_continue = d->action == DECISION_GO_ON || d->action == DECISION_WAIT;
@@ -496,7 +499,7 @@ void decision_before(const struct decision_input *input, struct decision *ret_de
 {
 	struct decision *d = ret_decision;
 
-	begin(input, d);
+	init_decision(input, d);
 	d->waits = input->waits;
 	if (!limit_reached(input, d) && !breaker_open(input, d) && !cost_pauses(input, d) &&
 	    d->reason_count == 0)

@@ -1,25 +1,25 @@
 /*
- * The decision: what the loop does after an iteration, and whether one may start at all.
+ * The decision: the loop's next action after an iteration, and whether an iteration may start.
  *
- * In this order, and the first that holds decides:
+ * The first rule that applies decides:
  *
- *   done     every configured rule holds: checks that ended with 0 and ran something, the promise,
- *            the boxes. A promise never outvotes a check. An agent that the provider did not let
- *            work and that changed nothing has not finished anything, and without a rule nothing
- *            is ever done.
- *   limit    iterations, total time or total cost are used up, or a wait would go beyond the time
+ *   done     every configured rule holds: checks that exited 0 and ran something, the promise, the
+ *            boxes. A promise never outvotes a check. An agent that the provider kept from working
+ *            and that changed nothing has not finished anything, and without a rule nothing is
+ *            ever done.
+ *   limit    iterations, total time or total cost are used up, or a wait would exceed the time
  *   failed   a breaker is open
- *   pause    a person is needed: a failure whose response is FAILURE_PAUSE, or a model server
- *            that cannot be reached and was waited for six times in a row, which is half an hour
- *   wait     a failure whose response is FAILURE_WAIT: a provider's limit, to the stated time; when
- *            it does not say, and after the others, 30 s, doubled up to 15 min
- *   pause    the cost warning, if it is to pause
+ *   pause    a person is needed: a failure whose response is FAILURE_PAUSE, or a model server that
+ *            is still unreachable after six waits in a row, which is half an hour
+ *   wait     a failure whose response is FAILURE_WAIT: until the time that the provider states;
+ *            without one, and after other failures, 30 s, doubled up to 15 min
+ *   pause    the cost warning, if it is configured to pause
  *   early    no rule is configured, and the confidence is high enough after enough iterations
  *   go on
  *
- * Waiting, a pause for a person and an interruption use up no iteration, and breakers ignore
- * the first two. Every reason is a sentence; a limit says what it is, its value and the flag that
- * changes it, and whether a check passes that would have been enough, had somebody chosen it.
+ * Waits, pauses for a person and interruptions do not use up an iteration, and breakers ignore the
+ * first two. Every reason is a sentence. A limit is reported with its value and the option that
+ * changes it, and with a hint if a check passes that nobody configured.
  */
 #ifndef DECISION_DECISION_H
 #define DECISION_DECISION_H
@@ -36,8 +36,8 @@ enum {
 	DECISION_BACK_OFF_FIRST_S = 30,
 	DECISION_BACK_OFF_MOST_S = 900,
 	DECISION_UNREACHABLE_WAITS = 6,
-	DECISION_STATED_WAITS =
-		3, /* in a row: then a stated time that comes sooner is not believed */
+	/* After this many waits in a row, a stated time sooner than the back-off is ignored. */
+	DECISION_STATED_WAITS = 3,
 };
 
 enum decision_action {
@@ -58,7 +58,7 @@ enum decision_limit {
 	DECISION_LIMIT_COST,
 };
 
-/* 0 switches a limit off. Money is in nano-dollars: 1,000,000,000 are US$ 1. */
+/* 0 turns a limit off. Costs are in nano-dollars: 1,000,000,000 is US$ 1. */
 struct decision_limits {
 	uint32_t iterations;       /* --max-iterations */
 	int64_t total_s;           /* --max-time */
@@ -66,10 +66,10 @@ struct decision_limits {
 	int64_t cost_warning_nusd; /* --warn-cost */
 	bool pause_on_warning;     /* --pause-on-warning */
 	uint32_t early_confidence; /* --early-stop, in per mille */
-	uint32_t early_iterations; /* at least so many before that */
+	uint32_t early_iterations; /* only after this many iterations */
 };
 
-/* 20 iterations, 8 h, US$ 25, pause at 15, early stop at 950 after 2. */
+/* 20 iterations, 8 h, US$ 25, pause at US$ 15, early stop at 950 after 2. */
 #define DECISION_LIMITS_DEFAULT                                               \
 	((struct decision_limits){ .iterations = 20,                          \
 				   .total_s = 8 * 3600,                       \
@@ -79,7 +79,7 @@ struct decision_limits {
 				   .early_confidence = 950,                   \
 				   .early_iterations = 2 })
 
-/* What must hold for the work to be done; all that are set. */
+/* The rules for when the work is done. All that are set must hold. */
 struct decision_rules {
 	bool checks;
 	bool promise;
@@ -88,63 +88,64 @@ struct decision_rules {
 
 struct decision_input {
 	int64_t now;
-	int64_t started_at;  /* of the loop */
-	uint32_t iterations; /* used up before this one */
-	int64_t cost_nusd;   /* of everything, this one included */
-	bool warned;         /* of the cost, in an earlier decision */
-	uint32_t waits;      /* in a row, as the decision before said */
+	int64_t started_at;  /* start of the loop */
+	uint32_t iterations; /* used before this one */
+	int64_t cost_nusd;   /* of the whole loop, including this iteration */
+	bool warned;         /* about the cost, in an earlier decision */
+	uint32_t waits;      /* in a row, from the previous decision */
 	struct decision_limits limits;
 	struct decision_rules rules;
-	struct breaker breakers[BREAKER_COUNT]; /* as the decision before left them */
-	const char *found; /* the check, if nobody chose it: it ends no loop alone; else NULL */
+	struct breaker breakers[BREAKER_COUNT]; /* from the previous decision */
+	/* A check that nobody chose, or NULL. It cannot end a loop alone. */
+	const char *found;
 
-	/* After an iteration only. */
+	/* Set only after an iteration. */
 	struct failure_facts facts;
-	const char *unreached; /* why a model server cannot be reached; NULL: not known */
+	const char *unreached; /* why a model server cannot be reached; NULL if unknown */
 	struct boxes boxes;
 	bool promised;
 	int64_t tests_passed;
 	int64_t tests_failed;
-	uint64_t signature; /* of what failed, see guard_signature() */
+	uint64_t signature; /* of the failure, see excerpt_signature() */
 	struct progress_snapshot snapshot;
-	const struct progress_snapshot *earlier; /* the latest first */
+	const struct progress_snapshot *earlier; /* latest first */
 	size_t earlier_count;
 };
 
 struct decision {
 	enum decision_action action;
-	bool should_continue; /* by itself: go on or wait */
+	bool should_continue; /* without a person: go on or wait */
 	bool counts_as_iteration;
 	enum failure failure;
-	enum decision_limit limit; /* of DECISION_LIMIT */
-	enum breaker_kind breaker; /* of DECISION_FAILED */
-	int64_t wait_until;        /* of DECISION_WAIT */
+	enum decision_limit limit; /* for DECISION_LIMIT */
+	enum breaker_kind breaker; /* for DECISION_FAILED */
+	int64_t wait_until;        /* for DECISION_WAIT */
 	uint32_t completion;       /* per mille */
 	uint32_t confidence;       /* per mille */
 	bool progressed;
 	struct progress progress;
 
-	/* To be stored, and passed in next time. */
+	/* To be stored and passed to the next decision. */
 	uint32_t iterations;
 	uint32_t waits;
 	bool warned;
 	struct breaker breakers[BREAKER_COUNT];
 
 	uint32_t reason_count;
-	char reasons[DECISION_REASONS_MAX]
-		    [DECISION_REASON_SIZE]; /* the first says why the action */
+	/* The first one explains the action. */
+	char reasons[DECISION_REASONS_MAX][DECISION_REASON_SIZE];
 };
 
-/* After an iteration. */
+/* Decides after an iteration. */
 void decision_make(const struct decision_input *input, struct decision *ret_decision);
 
-/* Before an iteration: go on, limit, failed, or pause. */
+/* Decides before an iteration: go on, limit, failed or pause. */
 void decision_before(const struct decision_input *input, struct decision *ret_decision);
 
-/* "done", "go on"... */
+/* "done", "go on" and so on, as stored in the journal. */
 const char *decision_action_name(enum decision_action action);
 
-/* How long to wait after so many waits in a row. */
+/* Returns how long to wait after this many waits in a row. */
 int64_t decision_back_off_s(uint32_t waits);
 
 #endif

@@ -1,4 +1,4 @@
-/* What of a check's output goes into the next prompt: see excerpt.h. */
+/* Excerpts of a check's output: see excerpt.h. */
 #include "decision/excerpt.h"
 
 #include "decision/lines.h"
@@ -9,18 +9,18 @@
 #define CUT " [...]"
 
 enum {
-	MARK_MAX = 48,  /* of a line that says how much is missing */
+	MARK_MAX = 48,  /* size of a line that reports a gap */
 	LINE_EXTRA = 3, /* the quote and the newline */
 	LINES_BEFORE = 3,
 	LINES_AFTER = 6,
 };
 
-/* What is shown of the output, and what it may cost. */
+/* The parts of the output to show, and the room for them. */
 struct excerpt {
 	const char *start, *end;     /* of the output */
 	const char *head, *head_end; /* the first piece */
-	const char *tail, *tail_end; /* the second; it never begins before the first ends */
-	size_t left;                 /* bytes to spend */
+	const char *tail, *tail_end; /* the second; it never starts before the first ends */
+	size_t left;                 /* bytes left to use */
 	size_t line_max;
 };
 
@@ -38,7 +38,7 @@ static bool passed(const char *line)
 	       (size > 7 && lines_find(line, " passed") == line + strlen(line) - 7);
 }
 
-/* "0 errors", "no failures", "errors: 0", "failures=0": the word is there, the thing is not. */
+/* "0 errors", "no failures", "errors: 0", "failures=0": the line denies the failure. */
 static bool denied(const char *line, const char *word)
 {
 	const char *after = word;
@@ -82,7 +82,7 @@ static const char *next_line(const struct excerpt *e, const char *at)
 	return newline ? newline + 1 : e->end;
 }
 
-/* The start of the line that ends before at. */
+/* Returns the start of the line that ends before `at`. */
 static const char *previous_line(const struct excerpt *e, const char *at)
 {
 	const char *newline = memrchr(e->start, '\n', (size_t)(at - 1 - e->start));
@@ -90,7 +90,7 @@ static const char *previous_line(const struct excerpt *e, const char *at)
 	return newline ? newline + 1 : e->start;
 }
 
-/* Cleans the line from here to there. Returns what it will cost. */
+/* Cleans the line between the two pointers. Returns the bytes it needs in the excerpt. */
 static size_t clean(const struct excerpt *e, const char *from, const char *to, char *out)
 {
 	const char *at = from;
@@ -105,48 +105,48 @@ static size_t clean(const struct excerpt *e, const char *from, const char *to, c
 	return size + (cut ? sizeof CUT - 1 : 0) + LINE_EXTRA;
 }
 
-/* Pays for the line if the money is there. */
-static bool pay(struct excerpt *e, size_t *purse, const char *from, const char *to)
+/* Reserves room for the line, if there is enough. */
+static bool reserve(struct excerpt *e, size_t *room, const char *from, const char *to)
 {
-	char line[EXCERPT_EXCERPT_LINE_MAX + sizeof CUT];
+	char line[EXCERPT_LINE_MAX + sizeof CUT];
 	size_t cost = clean(e, from, to, line);
 
-	if (cost > *purse || cost > e->left)
+	if (cost > *room || cost > e->left)
 		return false;
-	*purse -= cost;
+	*room -= cost;
 	e->left -= cost;
 	return true;
 }
 
-/* Moves *edge forward to the limit, or as far as the purse and the count allow. */
-static void forward(struct excerpt *e, const char **edge, const char *limit, size_t purse,
+/* Moves *edge forward to the limit, or as far as the room and the line count allow. */
+static void forward(struct excerpt *e, const char **edge, const char *limit, size_t room,
 		    size_t lines)
 {
 	while (*edge < limit && lines-- > 0) {
 		const char *next = next_line(e, *edge);
 
-		if (!pay(e, &purse, *edge, next))
+		if (!reserve(e, &room, *edge, next))
 			return;
 		*edge = next;
 	}
 }
 
-static void backward(struct excerpt *e, const char **edge, const char *limit, size_t purse,
+static void backward(struct excerpt *e, const char **edge, const char *limit, size_t room,
 		     size_t lines)
 {
 	while (*edge > limit && lines-- > 0) {
 		const char *previous = previous_line(e, *edge);
 
-		if (!pay(e, &purse, previous, *edge))
+		if (!reserve(e, &room, previous, *edge))
 			return;
 		*edge = previous;
 	}
 }
 
-/* The starts of the first and the last line that look like failures. */
+/* Finds the starts of the first and the last line that look like failures. */
 static void find_failures(const struct excerpt *e, const char **ret_first, const char **ret_last)
 {
-	char line[EXCERPT_EXCERPT_LINE_MAX + sizeof CUT];
+	char line[EXCERPT_LINE_MAX + sizeof CUT];
 
 	for (const char *at = e->start; at < e->end;) {
 		const char *next = next_line(e, at);
@@ -160,7 +160,9 @@ static void find_failures(const struct excerpt *e, const char **ret_first, const
 	}
 }
 
-/* The pieces grow towards each other; what is left goes to what follows, then to what is before. */
+/*
+ * The pieces grow towards each other; then the tail grows to the end, then the head to the start.
+ */
 static void choose(struct excerpt *e)
 {
 	const char *first = NULL;
@@ -184,7 +186,7 @@ static void choose(struct excerpt *e)
 
 static void add_piece(struct buffer *out, const struct excerpt *e, const char *from, const char *to)
 {
-	char line[EXCERPT_EXCERPT_LINE_MAX + sizeof CUT];
+	char line[EXCERPT_LINE_MAX + sizeof CUT];
 
 	while (from < to) {
 		const char *next = next_line(e, from);
@@ -217,7 +219,7 @@ void excerpt_make(struct buffer *out, const char *output, size_t size, size_t ma
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(max);
 
 	e.left = max > (size_t)3 * MARK_MAX ? max - (size_t)3 * MARK_MAX : 0;
-	e.line_max = e.left / 8 < EXCERPT_EXCERPT_LINE_MAX ? e.left / 8 : EXCERPT_EXCERPT_LINE_MAX;
+	e.line_max = e.left / 8 < EXCERPT_LINE_MAX ? e.left / 8 : EXCERPT_LINE_MAX;
 	choose(&e);
 	add_mark(&text, &e, e.start, e.head);
 	add_piece(&text, &e, e.head, e.head_end);

@@ -1,8 +1,9 @@
 /*
- * What of a check's output goes into the next prompt, and what is compared with the next failure.
+ * Excerpts of a check's output for the next prompt, and signatures that tell whether the same
+ * failure happened again.
  *
- * The output is foreign: it enters a prompt as data. Every line is cleaned (see lines.h), cut, and
- * quoted with "> "; what Ringfence says itself is not quoted, so that no output can imitate it.
+ * The output is untrusted and enters a prompt as data. Every line is cleaned (see lines.h), cut,
+ * and quoted with "> ". Ringfence's own lines are not quoted, so output cannot imitate them.
  */
 #ifndef DECISION_EXCERPT_H
 #define DECISION_EXCERPT_H
@@ -14,19 +15,20 @@
 #include <stdint.h>
 
 enum {
-	EXCERPT_EXCERPT_MAX = 4000,     /* bytes of an excerpt, where nobody says otherwise */
-	EXCERPT_EXCERPT_LINE_MAX = 400, /* bytes of a line in it */
+	EXCERPT_MAX = 4000,     /* default size of an excerpt in bytes */
+	EXCERPT_LINE_MAX = 400, /* bytes of a line in an excerpt */
 };
 
 /*
- * Appends at most max bytes: the lines around the first and the last one that look like a failure,
- * else the head and the tail, and "[... 123 lines left out ...]" where something is missing.
+ * Appends at most max bytes: the lines around the first and the last line that look like a failure,
+ * otherwise the head and the tail. "[... 123 lines left out ...]" marks each gap.
  */
 void excerpt_make(struct buffer *out, const char *output, size_t size, size_t max);
 
 /*
- * The last line with something in it, cleaned and cut to the room. What make says when a command has failed (make: *** ...)
- * is the last one only if there is no other. Returns the size; 0: there is none.
+ * Copies the last line that is not blank to out, cleaned and cut to the room. The report of make
+ * about a failed command (make: *** ...) is used only if there is no other line. Returns the size,
+ * or 0 if there is no line.
  */
 size_t excerpt_last_line(const char *output, size_t size, char *out, size_t room);
 
@@ -34,14 +36,14 @@ size_t excerpt_last_line(const char *output, size_t size, char *out, size_t room
 bool excerpt_looks_failed(const char *line);
 
 /*
- * A number for what failed, the same when the same fails again: of the lines that look like
- * failures (of all, if none does) without what changes by itself: numbers, addresses, hashes,
- * times, temporary folders. The order of the lines does not matter, nor how often one is there; the
- * first 64 different ones count. 0 if there is no text.
+ * Returns a number that is the same when the same failure happens again. It covers the lines that
+ * look like failures (all lines if none does) without anything volatile: numbers, addresses,
+ * hashes, times, temporary folders. Order and repetition of lines do not matter, and only the first
+ * 64 distinct lines count. Returns 0 if there is no text.
  */
 uint64_t excerpt_signature(const char *output, size_t size);
 
-/* One cleaned line as the signature sees it. Returns the size. */
+/* Writes one cleaned line as the signature sees it. Returns the size. */
 size_t excerpt_signature_line(const char *line, char *out, size_t room);
 
 #endif

@@ -1,4 +1,4 @@
-/* What is the same when the same fails again: see excerpt.h. */
+/* Signatures of failures: see excerpt.h. */
 #include "decision/excerpt.h"
 
 #include "decision/lines.h"
@@ -18,7 +18,7 @@ static void put(struct writer *w, char c)
 		w->out[w->used++] = c;
 }
 
-/* A number becomes #; what joins numbers (12:30, 1.5, a.c:3:7) goes with them. */
+/* A number becomes #, and so do several joined numbers (12:30, 1.5, a.c:3:7). */
 static void put_number(struct writer *w)
 {
 	if (w->used >= 2 && w->out[w->used - 2] == '#' && strchr(".:,-+/", w->out[w->used - 1])) {
@@ -34,7 +34,7 @@ static bool hex(char c)
 	return lines_digit(c) || (lines_lower(c) >= 'a' && lines_lower(c) <= 'f');
 }
 
-/* 12ms, 1m30s: numbers with the units of time. */
+/* 12ms, 1m30s: numbers with units of time. */
 static bool is_duration(const char *word, size_t size)
 {
 	static const char *const units[] = {
@@ -61,8 +61,8 @@ static bool is_duration(const char *word, size_t size)
 	return true;
 }
 
-/* Is the whole word something that changes by itself? */
-static bool changes(const char *word, size_t size)
+/* Does the whole word change from run to run? */
+static bool is_volatile(const char *word, size_t size)
 {
 	size_t digits = 0;
 	size_t hexes = 0;
@@ -80,7 +80,7 @@ static bool changes(const char *word, size_t size)
 
 static void put_word(struct writer *w, const char *word, size_t size)
 {
-	if (changes(word, size)) {
+	if (is_volatile(word, size)) {
 		put_number(w);
 		return;
 	}
@@ -123,7 +123,7 @@ size_t excerpt_signature_line(const char *line, char *out, size_t room)
 	return w.used;
 }
 
-/* FNV-1a, and a last stir so that sums of hashes do not meet. */
+/* FNV-1a with a final mix, so that sums of hashes do not collide. */
 static uint64_t hash(const char *text, size_t size)
 {
 	uint64_t h = UINT64_C(14695981039346656037);
@@ -135,15 +135,15 @@ static uint64_t hash(const char *text, size_t size)
 	return h ^ h >> 32;
 }
 
-/* The sum over different lines. *ret_any: there was one. */
+/* Returns the sum over distinct lines. *ret_any: there was at least one. */
 static uint64_t sum_lines(const char *output, size_t size, bool failed_only, bool *ret_any)
 {
 	uint64_t seen[DISTINCT_MAX];
 	size_t count = 0;
 	uint64_t total = 0;
 	struct lines_line raw;
-	char line[EXCERPT_EXCERPT_LINE_MAX + 1];
-	char reduced[EXCERPT_EXCERPT_LINE_MAX + 1];
+	char line[EXCERPT_LINE_MAX + 1];
+	char reduced[EXCERPT_LINE_MAX + 1];
 
 	for (const char *at = output;
 	     count < DISTINCT_MAX && lines_next(&at, output + size, &raw);) {

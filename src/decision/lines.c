@@ -1,4 +1,4 @@
-/* Foreign text, line by line: see lines.h. */
+/* Untrusted text, line by line: see lines.h. */
 #include "decision/lines.h"
 
 #include "util/text.h"
@@ -32,7 +32,7 @@ size_t lines_utf8(const char *text, size_t size, uint32_t *ret_point)
 }
 
 /* Control characters, and marks that hide or reorder what a person reads. */
-static bool unseen(uint32_t point)
+static bool is_invisible(uint32_t point)
 {
 	return point < 0x20 || (point >= 0x7f && point < 0xa0) ||
 	       (point >= 0x200b && point <= 0x200f) || (point >= 0x2028 && point <= 0x202e) ||
@@ -47,7 +47,7 @@ static const char *skip_sequence(const char *at, const char *end)
 	return at < end && *at >= 0x40 && *at < 0x7f ? at + 1 : at;
 }
 
-/* Skips a string for the terminal (a title, a link) with its end: BEL, or ESC and a backslash. */
+/* Skips a terminal string (a title, a link) including its end: BEL, or ESC and a backslash. */
 static const char *skip_string(const char *at, const char *end)
 {
 	for (; at < end; at++) {
@@ -59,7 +59,7 @@ static const char *skip_string(const char *at, const char *end)
 	return end;
 }
 
-/* Skips what follows an ESC. */
+/* Skips the sequence after an ESC. */
 static const char *skip_escape(const char *at, const char *end)
 {
 	if (at == end)
@@ -98,7 +98,7 @@ size_t lines_clean(const struct lines_line *line, char *out, size_t room, bool *
 		}
 		if (point == '\t') {
 			shown = " ";
-		} else if (unseen(point)) {
+		} else if (is_invisible(point)) {
 			continue;
 		} else if (point == 0xfffd) {
 			shown = "\xef\xbf\xbd";

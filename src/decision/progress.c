@@ -1,4 +1,4 @@
-/* Did an iteration get anywhere? See progress.h. */
+/* Progress of an iteration: see progress.h. */
 #include "decision/progress.h"
 
 #include <string.h>

@@ -5,13 +5,13 @@
 
 #include <string.h>
 
-static bool space(char c)
+static bool is_space(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Letters, digits, and what joins words. Any byte beyond ASCII may be a letter. */
-static bool joins(char c)
+/* Letters, digits and joiners. Any byte beyond ASCII may be part of a letter. */
+static bool is_word_byte(char c)
 {
 	return lines_letter(c) || lines_digit(c) || c == '_' || c == '-' ||
 	       (unsigned char)c >= 0x80;
@@ -21,10 +21,11 @@ static bool ends_in(const char *message, size_t size, const char *promise, size_
 {
 	if (size < length || memcmp(message + size - length, promise, length) != 0)
 		return false;
-	return size == length || !joins(promise[0]) || !joins(message[size - length - 1]);
+	return size == length || !is_word_byte(promise[0]) ||
+	       !is_word_byte(message[size - length - 1]);
 }
 
-/* The size without the closing fence that is the last line, or the same size. */
+/* Returns the size without a closing fence in the last line, or the same size. */
 static size_t without_fence(const char *message, size_t size)
 {
 	size_t at = size;
@@ -45,11 +46,11 @@ bool promise_found(const char *message, size_t size, const char *promise)
 {
 	size_t length;
 
-	promise = promise ? promise : GUARD_PROMISE;
-	while (space(*promise))
+	promise = promise ? promise : PROMISE_DEFAULT;
+	while (is_space(*promise))
 		promise++;
 	length = strlen(promise);
-	while (length > 0 && space(promise[length - 1]))
+	while (length > 0 && is_space(promise[length - 1]))
 		length--;
 	if (length == 0)
 		return false;
@@ -58,7 +59,8 @@ bool promise_found(const char *message, size_t size, const char *promise)
 			return true;
 
 		char last = message[size - 1];
-		size_t less = space(last) || last == '*' ? size - 1 : without_fence(message, size);
+		size_t less = is_space(last) || last == '*' ? size - 1
+							    : without_fence(message, size);
 
 		if (less == size)
 			return false;

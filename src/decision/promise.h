@@ -1,9 +1,8 @@
 /*
- * The promise: what an agent says last when it believes that the work is done.
+ * The promise: the text with which an agent ends when it considers the work done.
  *
- * Looked for in one place only, the end of the agent's final message. The prompt's echo, tool
- * output and earlier messages never get here: the adapter passes the final message and nothing
- * else.
+ * It is valid only at the end of the agent's final message. The echoed prompt, tool output and
+ * earlier messages never reach this module: the adapter passes only the final message.
  */
 #ifndef DECISION_PROMISE_H
 #define DECISION_PROMISE_H
@@ -11,12 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define GUARD_PROMISE "<promise>COMPLETE</promise>"
+#define PROMISE_DEFAULT "<promise>COMPLETE</promise>"
 
 /*
- * Is the promise the last word of the message? White space, asterisks and closing code fences may
- * follow it, nothing else; what stands before it must end (INCOMPLETE is no COMPLETE). A promise of
- * NULL is the default one. One that is empty, or nothing but white space, is never given.
+ * Does the message end with the promise? Only white space, asterisks and closing code fences may
+ * follow, and it must start at a word boundary (INCOMPLETE is not COMPLETE). A promise of NULL is
+ * the default. An empty or blank promise is never given.
  */
 bool promise_found(const char *message, size_t size, const char *promise);
 

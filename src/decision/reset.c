@@ -1,4 +1,4 @@
-/* When a provider's limit is over: see reset.h. */
+/* The end of a provider's limit: see reset.h. */
 #include "decision/reset.h"
 
 #include "decision/civil.h"
@@ -14,11 +14,11 @@ struct prepared {
 	char exact[RESET_TEXT_MAX + 1];
 };
 
-/* What a word before the time says about it. */
+/* The kind of time that the word before it announces. */
 enum sense { ANY, CLOCK, DELAY };
 
-/* The ASCII character that stands for a code point, 0 if it is invisible. */
-static char plain(uint32_t point)
+/* Returns the ASCII character that represents a code point, or 0 if it is invisible. */
+static char ascii_of(uint32_t point)
 {
 	if (point < 0x80)
 		return (char)(point < 0x20 || point == 0x7f ? ' ' : point);
@@ -48,7 +48,7 @@ static void prepare(const char *text, size_t size, struct prepared *out)
 		char c;
 
 		at += lines_utf8(text + at, size - at, &point);
-		c = plain(point);
+		c = ascii_of(point);
 		if (c == '\0')
 			continue;
 		out->exact[used] = c;
@@ -65,7 +65,7 @@ static int fixed_offset(void *context, const char *name, int64_t utc, int32_t *r
 	return 0;
 }
 
-/* The first of these days at that time that is not over. */
+/* Returns the first of these days whose time has not passed. */
 static int first_day(const struct civil_zone *zone, const char *name, const struct time_phrase *m,
 		     const int64_t days[2], int64_t now, int64_t *ret_time)
 {
@@ -81,8 +81,8 @@ static int first_day(const struct civil_zone *zone, const char *name, const stru
 	return 0;
 }
 
-/* The days that a date without a year can mean; a 29 February may be in neither year. */
-static int dated(const struct time_phrase *m, int64_t today, int64_t ret_days[2])
+/* Returns the days that a date without a year can mean; 29 February may exist in neither year. */
+static int days_of_date(const struct time_phrase *m, int64_t today, int64_t ret_days[2])
 {
 	int64_t year = m->year;
 	int64_t month = 0;
@@ -99,9 +99,9 @@ static int dated(const struct time_phrase *m, int64_t today, int64_t ret_days[2]
 	return count ? 0 : -1;
 }
 
-/* Places a civil time on the line of time. */
-static int place(const struct time_phrase *m, int64_t now, const struct civil_zone *zone,
-		 int64_t *ret_time)
+/* Converts a civil time to seconds since the epoch. */
+static int resolve_civil(const struct time_phrase *m, int64_t now, const struct civil_zone *zone,
+			 int64_t *ret_time)
 {
 	int64_t offset = m->offset_s;
 	struct civil_zone fixed = { .offset = fixed_offset, .context = &offset };
@@ -116,12 +116,12 @@ static int place(const struct time_phrase *m, int64_t now, const struct civil_zo
 	int64_t today = local >= 0 ? local / DAY_S : -1;
 
 	if (m->has_date) {
-		if (dated(m, today, days) < 0)
+		if (days_of_date(m, today, days) < 0)
 			return -1;
 	} else if (m->has_shift) {
 		days[0] = days[1] = today + m->shift;
 	} else if (m->has_weekday) {
-		days[0] = today + (m->weekday - (today + 4) % 7 + 7) % 7; /* day 0: a Thursday */
+		days[0] = today + (m->weekday - (today + 4) % 7 + 7) % 7; /* day 0 was a Thursday */
 		days[1] = days[0] + 7;
 	} else {
 		days[0] = today;
@@ -135,8 +135,8 @@ static int64_t seconds_up(int64_t ms)
 	return ms / 1000 + (ms % 1000 > 0);
 }
 
-static int settle(const struct time_phrase *m, int64_t now, const struct civil_zone *zone,
-		  int64_t *ret_time)
+static int resolve(const struct time_phrase *m, int64_t now, const struct civil_zone *zone,
+		   int64_t *ret_time)
 {
 	int64_t time = 0;
 
@@ -144,7 +144,7 @@ static int settle(const struct time_phrase *m, int64_t now, const struct civil_z
 		time = lines_add(now, seconds_up(m->delay_ms));
 	else if (m->has_epoch)
 		time = seconds_up(m->epoch_ms);
-	else if (place(m, now, zone, &time) < 0)
+	else if (resolve_civil(m, now, zone, &time) < 0)
 		return -1;
 	if (time < now - RESET_PAST_S || time > now + RESET_AHEAD_S)
 		return -1;
@@ -152,7 +152,7 @@ static int settle(const struct time_phrase *m, int64_t now, const struct civil_z
 	return 0;
 }
 
-/* Words and marks between "resets" and the time. */
+/* Skips words and marks between "resets" and the time. */
 static enum sense skip_filler(struct time_phrase_reader *reader)
 {
 	static const struct {
@@ -184,7 +184,7 @@ static enum sense skip_filler(struct time_phrase_reader *reader)
 	return sense;
 }
 
-/* A number without a unit, where the field's name says what it counts; nothing but marks follow. */
+/* Reads a number without a unit in a field whose name implies one. Only punctuation may follow. */
 static int read_bare(struct time_phrase_reader *reader, int64_t unit_ms, struct time_phrase *m)
 {
 	int64_t number = 0;
@@ -204,7 +204,7 @@ static int read_bare(struct time_phrase_reader *reader, int64_t unit_ms, struct 
 	return 1;
 }
 
-static int read_moment(struct time_phrase_reader *reader, int64_t unit_ms, struct time_phrase *ret)
+static int read_phrase(struct time_phrase_reader *reader, int64_t unit_ms, struct time_phrase *ret)
 {
 	struct time_phrase m = { 0 };
 	enum sense sense = skip_filler(reader);
@@ -220,7 +220,9 @@ static int read_moment(struct time_phrase_reader *reader, int64_t unit_ms, struc
 	return found;
 }
 
-/* What a bare number counts in this field: retry_after, resets_in_seconds, retry-after-ms. */
+/*
+ * Returns the unit of a bare number in this field: retry_after, resets_in_seconds, retry-after-ms.
+ */
 static int64_t unit_of(const char *name, size_t size)
 {
 	if (memmem(name, size, "second", 6))
@@ -231,8 +233,8 @@ static int64_t unit_of(const char *name, size_t size)
 	return size >= 5 && memcmp(name, "retry", 5) == 0 ? 1000 : 0;
 }
 
-/* The size of the word that announces a time here, 0 if there is none. */
-static size_t announced(const struct prepared *text, size_t at)
+/* Returns the size of the word here that announces a time, or 0. */
+static size_t announcing_word(const struct prepared *text, size_t at)
 {
 	static const char *const words[] = { "reset",     "again", "retry",   "until", "wait",
 					     "available", "renew", "refresh", "|" };
@@ -262,18 +264,18 @@ int reset_time(const char *text, size_t size, int64_t now, const struct civil_zo
 	if (now < 0 || now > INT64_C(250000000000))
 		return -1;
 	prepare(text, size, &prepared);
-	/* Without a word before it, the time must be all there is. */
-	if (read_moment(&reader, 0, &m) > 0 && !reader.lower[strspn(reader.lower, " .\"')]}")])
-		return settle(&m, now, zone, ret_time);
+	/* Without an announcing word, the time must be the whole text. */
+	if (read_phrase(&reader, 0, &m) > 0 && !reader.lower[strspn(reader.lower, " .\"')]}")])
+		return resolve(&m, now, zone, ret_time);
 	for (size_t at = 0; prepared.lower[at]; at++) {
-		size_t word = announced(&prepared, at);
+		size_t word = announcing_word(&prepared, at);
 
 		if (word == 0)
 			continue;
 		reader = (struct time_phrase_reader){ .lower = prepared.lower + at + word,
 						      .exact = prepared.exact + at + word };
-		if (read_moment(&reader, unit_of(prepared.lower + at, word), &m) > 0 &&
-		    settle(&m, now, zone, ret_time) == 0)
+		if (read_phrase(&reader, unit_of(prepared.lower + at, word), &m) > 0 &&
+		    resolve(&m, now, zone, ret_time) == 0)
 			return 0;
 	}
 	return -1;

@@ -1,25 +1,25 @@
 /*
- * When a provider's limit is over, read from the provider's own text.
+ * Reads from a provider's message when its limit ends.
  *
- * The text is an error message or the value of a field, of an event that is known to be about a
- * limit; it is never tool output. Understood, after a word such as "resets", "try again",
- * "retry-after" or "until", or at the beginning:
+ * The text is an error message or the value of a field in an event that is known to be about a
+ * limit; it is never tool output. These forms are read after a word such as "resets", "try again",
+ * "retry-after" or "until", or at the start:
  *
  *   5pm, 5 p.m., 17:00, 3:05:10 PM, noon        a time of day, the next one
  *   Nov 20, 5pm; 20 November 2026 17:00; Fri 9am; tomorrow at 9:30; 2026-11-20 17:00
- *   2026-11-20T17:00:00.5+02:00                 ISO 8601, and the date of HTTP
+ *   2026-11-20T17:00:00.5+02:00                 ISO 8601, and the date format of HTTP
  *   2 hours 15 minutes, 6m0s, 1.5h, an hour     from now
  *   1795190400, 1795190400000                   since the epoch, in seconds or milliseconds
  *   retry-after: 120                            seconds from now
  *
- * A time may name its zone: (Europe/Vilnius), UTC, GMT+3, PST; without one it is local. A zone that
- * is not known makes the text unreadable: hours too early or too late are worse than no answer.
+ * A time may name its zone: (Europe/Vilnius), UTC, GMT+3, PST; otherwise it is local. An unknown
+ * zone makes the text unreadable: being hours early or late is worse than having no answer.
  *
- * Rules. Of several times the first that can be read counts. A time of day that passed more than a
- * minute ago is the next day's. A date without a year is the next such date, a date without a time
- * its midnight. A local time that clocks show twice is the second one, and one that clocks skip is
- * moved on by what they skip: never too early. A result more than a minute in the past, or more
- * than eight days ahead, is refused.
+ * The first readable time counts. A time of day that passed more than a minute ago means the next
+ * day. A date without a year is the next such date, and a date without a time is its midnight. A
+ * local time that clocks show twice is the second one, and one that clocks skip is moved forward by
+ * the gap: the result is never too early. A result more than a minute in the past or more than
+ * eight days ahead is refused.
  */
 #ifndef DECISION_RESET_H
 #define DECISION_RESET_H
@@ -32,7 +32,7 @@
 enum {
 	RESET_PAST_S = 60,
 	RESET_AHEAD_S = 8 * 86400,
-	RESET_TEXT_MAX = 4096, /* what is behind this is not read */
+	RESET_TEXT_MAX = 4096, /* the rest is not read */
 };
 
 /* Returns 0 and the time in seconds since the epoch, or -1 with *ret_time untouched. */

@@ -21,7 +21,7 @@ void time_phrase_skip(struct time_phrase_reader *reader, const char *characters)
 	time_phrase_move(reader, reader->lower + strspn(reader->lower, characters));
 }
 
-/* Behind am, a.m., pm or p.m., with the hour put right; NULL if it is none of them. */
+/* Returns the end of am, a.m., pm or p.m. and adjusts the hour, or NULL if there is none. */
 static const char *half_of_day(const char *at, int64_t *hour)
 {
 	bool pm;
@@ -74,15 +74,15 @@ static int read_clock(struct time_phrase_reader *reader, struct time_phrase *mom
 	}
 
 	int64_t half = hour;
-	const char *behind = half_of_day(at, &half);
+	const char *end = half_of_day(at, &half);
 
-	if (!behind && !colon)
+	if (!end && !colon)
 		return 0;
-	if (behind ? hour < 1 || hour > 12 : hour > 23)
+	if (end ? hour < 1 || hour > 12 : hour > 23)
 		return -1;
 	moment->has_clock = true;
-	moment->clock_s = (behind ? half : hour) * 3600 + minute * 60 + second;
-	time_phrase_move(reader, behind ? behind : at);
+	moment->clock_s = (end ? half : hour) * 3600 + minute * 60 + second;
+	time_phrase_move(reader, end ? end : at);
 	return 1;
 }
 
@@ -98,7 +98,7 @@ static int read_noon(struct time_phrase_reader *reader, struct time_phrase *mome
 	return 1;
 }
 
-/* The index of a name, whole or its first three letters, or -1. */
+/* Returns the index of a name, spelled out or cut to three letters, or -1. */
 static int read_name(struct time_phrase_reader *reader, const char *const *names, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -141,7 +141,7 @@ static int read_weekday(struct time_phrase_reader *reader, struct time_phrase *m
 static int read_shift(struct time_phrase_reader *reader, struct time_phrase *moment)
 {
 	if (time_phrase_word(reader, "tonight"))
-		return 1; /* of a time after midnight it says nothing */
+		return 1; /* it may mean a time after midnight, so it does not fix the day */
 	if (time_phrase_word(reader, "tomorrow"))
 		moment->shift = 1;
 	else if (time_phrase_word(reader, "today"))
@@ -152,7 +152,7 @@ static int read_shift(struct time_phrase_reader *reader, struct time_phrase *mom
 	return 1;
 }
 
-/* 20, 20th; no time of day. */
+/* 20, 20th; not a time of day. */
 static const char *day_of_month(const char *at, int64_t *ret_day)
 {
 	static const char *const endings[] = { "st", "nd", "rd", "th" };
@@ -166,7 +166,7 @@ static const char *day_of_month(const char *at, int64_t *ret_day)
 	return time_phrase_joins(*end) || *end == ':' ? NULL : end;
 }
 
-/* A year may follow a date: four digits that are no time. */
+/* Reads a year after a date: four digits that are not a time. */
 static void read_year(struct time_phrase_reader *reader, struct time_phrase *moment)
 {
 	const char *at = reader->lower + strspn(reader->lower, " ,");
@@ -213,7 +213,7 @@ static int read_date(struct time_phrase_reader *reader, struct time_phrase *mome
 	return 1;
 }
 
-/* 2026-11-20, with a t before the time that follows. */
+/* 2026-11-20, and the t before a time. */
 static int read_iso_date(struct time_phrase_reader *reader, struct time_phrase *moment)
 {
 	const char *year = lines_number(reader->lower, &moment->year);
@@ -261,11 +261,11 @@ static int read_offset(struct time_phrase_reader *reader, struct time_phrase *mo
 	return 1;
 }
 
-/* Abbreviations that mean one thing where providers write them. */
+/* Abbreviations that are unambiguous in providers' messages. */
 static const struct {
 	const char *name;
 	int hours;
-	const char *zone; /* instead of the hours: it has summer time */
+	const char *zone; /* used instead of the hours if the zone has summer time */
 } abbreviations[] = {
 	{ "utc", 0, NULL },
 	{ "gmt", 0, NULL },
@@ -321,7 +321,7 @@ static bool zone_letter(char c)
 	return time_phrase_joins(c) || c == '/' || c == '+' || c == '-';
 }
 
-/* Europe/Vilnius, or in parentheses any name, or capitals that end in T. */
+/* Europe/Vilnius, any name in parentheses, or capitals that end in T. */
 static int read_zone_name(struct time_phrase_reader *reader, struct time_phrase *moment,
 			  bool enclosed)
 {
@@ -340,7 +340,7 @@ static int read_zone_name(struct time_phrase_reader *reader, struct time_phrase 
 		     : !(slash && capitals > 1) &&
 			       !(capitals == size && size > 2 && size < 6 && name[size - 1] == 'T'))
 		return 0;
-	if (size > GUARD_ZONE_NAME_MAX)
+	if (size > TIME_PHRASE_ZONE_MAX)
 		return -1;
 	memcpy(moment->zone, name, size);
 	moment->zone[size] = '\0';
@@ -375,7 +375,7 @@ static int read_zone(struct time_phrase_reader *reader, struct time_phrase *mome
 	return 1;
 }
 
-/* A number that may be a time but was not read as one: what was read before it cannot be all. */
+/* Does a number follow that looks like a time but was not read? Then the phrase is incomplete. */
 static bool leftover_time(const char *at)
 {
 	int64_t number = 0;
@@ -385,7 +385,7 @@ static bool leftover_time(const char *at)
 	return end > at && ((*end == ':' && lines_digit(end[1])) || half_of_day(end, &hour));
 }
 
-/* The next part, whichever it is; each once. */
+/* Reads the next part of any kind, each at most once. */
 static int read_part(struct time_phrase_reader *reader, struct time_phrase *moment)
 {
 	int found = 0;

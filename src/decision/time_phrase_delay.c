@@ -1,4 +1,4 @@
-/* Times that are a number: from now, or since the epoch. See time_phrase.h. */
+/* Times given as a number: from now, or since the epoch. See time_phrase.h. */
 #include "decision/time_phrase.h"
 
 #include "decision/lines.h"
@@ -36,7 +36,7 @@ static const struct {
 	{ "weeks", 604800000 },
 };
 
-/* What a unit is, or 0. A digit may follow at once, as in 6m0s. */
+/* Returns the unit in milliseconds, or 0. A digit may follow directly, as in 6m0s. */
 static int64_t read_unit(struct time_phrase_reader *reader)
 {
 	size_t size = 0;
@@ -54,7 +54,7 @@ static int64_t read_unit(struct time_phrase_reader *reader)
 	return 0;
 }
 
-/* The digits behind a point, in millionths. */
+/* Reads the digits after a decimal point, in millionths. */
 static const char *fraction(const char *at, int64_t *ret_millionths)
 {
 	int64_t millionths = 0;

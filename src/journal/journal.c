@@ -16,25 +16,25 @@
 
 enum { FORMAT = 1, BUSY_MS = 5000 };
 
-#define SUPERVISOR "ringfence-loop" /* as a process calls itself */
+#define SUPERVISOR "ringfence-loop" /* the process name of a supervisor */
 
 struct journal {
 	sqlite3 *database;
-	int64_t last;          /* the number of the last event, as this process knows it */
-	char hash[SHA256_HEX]; /* and its hash */
-	bool known;            /* both have been read */
+	int64_t last;          /* the number of the last event that this process knows */
+	char hash[SHA256_HEX]; /* of that event */
+	bool known;            /* last and hash have been read */
 	bool later;            /* the next entry need not be synced */
 	char *path;
 	dev_t device; /* of the file, when it was opened */
 	ino_t inode;
-	long appended; /* by this process, for the crash tests */
+	long appended; /* by this process; for the crash tests */
 };
 
 static const char schema[] =
 	"CREATE TABLE event (seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, kind TEXT NOT NULL,"
 	" data TEXT NOT NULL, hash TEXT NOT NULL);";
 
-static int trouble(const struct journal *store, const char *what, struct error *err)
+static int set_error(const struct journal *store, const char *what, struct error *err)
 {
 	return error_set(err, "%s the journal: %s", what, sqlite3_errmsg(store->database));
 }
@@ -43,7 +43,7 @@ static int execute(struct journal *store, const char *sql, const char *what, str
 {
 	return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK
 		       ? 0
-		       : trouble(store, what, err);
+		       : set_error(store, what, err);
 }
 
 static int get_number(struct journal *store, const char *sql, int64_t *ret_number,
@@ -54,14 +54,14 @@ static int get_number(struct journal *store, const char *sql, int64_t *ret_numbe
 
 	if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) != SQLITE_OK ||
 	    sqlite3_step(statement) != SQLITE_ROW)
-		result = trouble(store, "read", err);
+		result = set_error(store, "read", err);
 	else
 		*ret_number = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
 	return result;
 }
 
-/* A new database is whole or not there: schema and format in one transaction. */
+/* A new database is complete or absent: one transaction writes schema and format. */
 static int prepare(struct journal *store, const char *path, enum journal_mode mode,
 		   struct error *err)
 {
@@ -72,9 +72,12 @@ static int prepare(struct journal *store, const char *path, enum journal_mode mo
 	if (get_number(store, "PRAGMA user_version", &format, err) < 0)
 		return -1;
 	if (format > FORMAT)
-		return error_set(err, "the journal '%s' was written by a newer Ringfence", path);
+		return error_set(
+			err,
+			"the journal '%s' was written by a newer version of Ringfence; update this one",
+			path);
 	if (format == 0 && mode != JOURNAL_CREATE)
-		return error_set(err, "'%s' is no journal", path);
+		return error_set(err, "'%s' is not a journal", path);
 	if (mode != JOURNAL_READ &&
 	    execute(store, "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;", "open", err) < 0)
 		return -1;
@@ -86,7 +89,7 @@ static int prepare(struct journal *store, const char *path, enum journal_mode mo
 	AUTO_FREE char *sql = mem_format("BEGIN; %s PRAGMA user_version=%d; COMMIT;", schema,
 					 FORMAT);
 
-	return execute(store, sql, "make", err);
+	return execute(store, sql, "create", err);
 }
 
 int journal_open(const char *path, enum journal_mode mode, struct journal **ret_store,
@@ -95,7 +98,7 @@ int journal_open(const char *path, enum journal_mode mode, struct journal **ret_
 	static const int flags[] = {
 		[JOURNAL_CREATE] = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
 		[JOURNAL_WRITE] = SQLITE_OPEN_READWRITE,
-		/* Who comes after a crash may have to put the log in order before it can be read. */
+		/* A reader may have to recover the log after a crash. */
 		[JOURNAL_READ] = SQLITE_OPEN_READWRITE,
 	};
 	struct journal *store = mem_zero(sizeof *store);
@@ -110,7 +113,7 @@ int journal_open(const char *path, enum journal_mode mode, struct journal **ret_
 	else
 		result = prepare(store, path, mode, err);
 	if (result == 0 && stat(path, &status) < 0)
-		result = error_sys(err, "look at the journal '%s'", path);
+		result = error_sys(err, "stat the journal '%s'", path);
 	if (result < 0) {
 		journal_close(store);
 		store = NULL;
@@ -123,8 +126,8 @@ int journal_open(const char *path, enum journal_mode mode, struct journal **ret_
 	return result;
 }
 
-/* A file that was removed could be written to for ever, and nobody would ever read it. */
-static int check_there(const struct journal *store, struct error *err)
+/* Appends to a deleted file would succeed forever and never be read. */
+static int check_exists(const struct journal *store, struct error *err)
 {
 	struct stat status;
 
@@ -143,7 +146,7 @@ void journal_close(struct journal *store)
 	free(store);
 }
 
-/* What an event's hash is made of; every part ends in a byte that it cannot contain. */
+/* Hashes an event and the previous hash. Every part ends in a byte that it cannot contain. */
 static void make_hash(const char *before, const struct journal_event *event, char *ret_hash)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(256 << 20);
@@ -154,7 +157,7 @@ static void make_hash(const char *before, const struct journal_event *event, cha
 	sha256_hex(text.data, text.used, ret_hash);
 }
 
-static int take_row(struct journal *store, sqlite3_stmt *statement, struct journal_event *ret_event,
+static int read_row(struct journal *store, sqlite3_stmt *statement, struct journal_event *ret_event,
 		    struct error *err)
 {
 	const char *kind = (const char *)sqlite3_column_text(statement, 2);
@@ -170,7 +173,7 @@ static int take_row(struct journal *store, sqlite3_stmt *statement, struct journ
 	if (ret_event->seq != store->last + 1 || !hash || strcmp(hash, wanted) != 0)
 		return error_set(
 			err,
-			"the journal is damaged at event %lld: it was changed, cut or torn since it was written",
+			"the journal is damaged at event %lld: it was edited, truncated or torn after it was written",
 			(long long)(store->last + 1));
 	store->last = ret_event->seq;
 	memcpy(store->hash, wanted, sizeof wanted);
@@ -190,25 +193,25 @@ int journal_each(struct journal *store, int64_t after, journal_fn *take, void *c
 	if (sqlite3_prepare_v2(store->database,
 			       "SELECT seq, at_ms, kind, data, hash FROM event ORDER BY seq", -1,
 			       &statement, NULL) != SQLITE_OK)
-		return trouble(store, "read", err);
+		return set_error(store, "read", err);
 	while (result == 0 && (step = sqlite3_step(statement)) == SQLITE_ROW) {
 		struct journal_event event;
 
-		result = take_row(store, statement, &event, err);
+		result = read_row(store, statement, &event, err);
 		if (result == 0 && event.seq > after && take)
 			result = take(context, &event, err);
 	}
 	if (result == 0 && step != SQLITE_DONE)
-		result = trouble(store, "read", err);
+		result = set_error(store, "read", err);
 	sqlite3_finalize(statement);
 	store->known = result == 0;
 	return result;
 }
 
 /*
- * For the crash tests: RINGFENCE_FAULT=N ends this process, as kill -9 would, just before its event
- * number N is written; N+ just after. With a k behind it a supervisor's keeper is ended instead, with a b both
- * are, and with an s the supervisor is stopped, until somebody lets it go on.
+ * For the crash tests: RINGFENCE_FAULT=N kills this process, like kill -9, just before its event
+ * number N is written; N+ just after. With a k appended, the supervisor's keeper is killed instead;
+ * with a b, both are; with an s, the supervisor is stopped until it gets SIGCONT.
  */
 static void fault(const struct journal *store, bool written)
 {
@@ -235,20 +238,20 @@ static int insert(struct journal *store, const struct journal_event *event, cons
 
 	if (sqlite3_prepare_v2(store->database, "INSERT INTO event VALUES (?, ?, ?, ?, ?)", -1,
 			       &statement, NULL) != SQLITE_OK)
-		return trouble(store, "write", err);
+		return set_error(store, "write", err);
 	sqlite3_bind_int64(statement, 1, event->seq);
 	sqlite3_bind_int64(statement, 2, event->at_ms);
 	sqlite3_bind_text(statement, 3, event->kind, -1, SQLITE_STATIC);
 	sqlite3_bind_text(statement, 4, event->data, -1, SQLITE_STATIC);
 	sqlite3_bind_text(statement, 5, hash, -1, SQLITE_STATIC);
 	if (sqlite3_step(statement) != SQLITE_DONE)
-		result = trouble(store, "write", err);
+		result = set_error(store, "write", err);
 	sqlite3_finalize(statement);
 	return result;
 }
 
-/* Of a log that is written ahead, syncing the last entry syncs all. */
-static int take_care(struct journal *store, enum journal_care care, struct error *err)
+/* In a write-ahead log, syncing the last entry syncs all. */
+static int set_sync(struct journal *store, enum journal_care care, struct error *err)
 {
 	if (store->later == (care == JOURNAL_LATER))
 		return 0;
@@ -264,14 +267,14 @@ int journal_append(struct journal *store, enum journal_care care, int64_t at_ms,
 	struct journal_event event = { .at_ms = at_ms, .kind = kind, .data = data };
 	char hash[SHA256_HEX];
 
-	if (check_there(store, err) < 0 ||
+	if (check_exists(store, err) < 0 ||
 	    (!store->known && journal_each(store, INT64_MAX, NULL, NULL, err) < 0))
 		return -1;
 	event.seq = store->last + 1;
 	make_hash(store->hash, &event, hash);
 	store->appended++;
 	fault(store, false);
-	if (take_care(store, care, err) < 0 || insert(store, &event, hash, err) < 0)
+	if (set_sync(store, care, err) < 0 || insert(store, &event, hash, err) < 0)
 		return -1;
 	store->last = event.seq;
 	memcpy(store->hash, hash, sizeof hash);

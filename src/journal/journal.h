@@ -1,9 +1,10 @@
 /*
- * The journal of a loop: what was decided, in order, written before it is done.
+ * The journal of a loop: every decision, in order, written before it takes effect.
  *
- * One SQLite database per loop. Events are only ever added. Each is there for every other process when the call
- * returns, whatever is killed then; and on the disk, unless it may wait for the next one. Each has a hash over itself and the hash before it: a journal that was cut, edited or
- * torn is recognised and never guessed at. Who reads it may do so while a supervisor writes.
+ * Each loop has one SQLite database. Events are only ever appended. When an append returns, other
+ * processes can see the event, even if this one is killed, and it is on disk unless it may wait for
+ * the next one. Each event has a hash over itself and the previous hash, so a journal that was cut,
+ * edited or torn is detected and never guessed at. Readers can read while a supervisor writes.
  */
 #ifndef JOURNAL_JOURNAL_H
 #define JOURNAL_JOURNAL_H
@@ -24,7 +25,10 @@ struct journal_event {
 
 enum journal_mode { JOURNAL_CREATE, JOURNAL_WRITE, JOURNAL_READ };
 
-/* When an event must be on the disk: now, or with the next one that must. A power cut loses the latter. */
+/*
+ * When an event must be on disk: now, or together with the next one that must be. A power failure
+ * loses the latter.
+ */
 enum journal_care { JOURNAL_NOW, JOURNAL_LATER };
 
 /* Opens a journal. Returns 0, or -1 with err set. */
@@ -32,15 +36,17 @@ int journal_open(const char *path, enum journal_mode mode, struct journal **ret_
 		 struct error *err);
 void journal_close(struct journal *store);
 
-/* Adds an event. Returns 0, or -1 with err set and nothing added. */
+/* Appends an event. Returns 0, or -1 with err set and nothing appended. */
 int journal_append(struct journal *store, enum journal_care care, int64_t at_ms, const char *kind,
 		   const char *data, struct error *err);
 
-/* Called for each event; returns 0 to go on, or -1 with err set. */
+/* Called for each event. Returns 0 to continue, or -1 with err set to stop. */
 typedef int journal_fn(void *context, const struct journal_event *event, struct error *err);
 
-/* Reads the events behind `after` (0: all), and checks the whole chain on the way. Returns 0, or -1 with
- * err set: by the function, or because the journal is damaged. */
+/*
+ * Passes the events after `after` (0: all) to the function, and verifies the whole chain on the
+ * way. Returns 0, or -1 with err set by the function or because the journal is damaged.
+ */
 int journal_each(struct journal *store, int64_t after, journal_fn *take, void *context,
 		 struct error *err);
 

@@ -37,9 +37,9 @@ def test_a_check_that_passes_while_the_agent_has_not_promised_is_explained(t):
     loop.write("Makefile", "check:\n\ttest -f done\n")
     result = loop.run("-m", "2", check=None)
     equal(result.code, 2, "exit status", result)
-    contains(result.out, "goes on: the checks pass, but the agent's last word was not the promise\n", "why it goes on")
-    contains(result.out, "--max-iterations changes it; the check 'make check' passes, but nobody chose it, and the agent did "
-             "not say that it is done; for ringfence run --check 'make check' it is enough\n", "why it ends")
+    contains(result.out, "goes on: the checks pass, but the agent did not end with the promise\n", "why it goes on")
+    contains(result.out, "(change the limit with --max-iterations); the check 'make check' passes, but nobody chose it and the agent "
+             "did not say that it is done; to stop as soon as it passes: ringfence run --check 'make check'\n", "why it ends")
     result = loop.run("--check", "make check", check=None)
     equal(result.code, 0, "exit status of what is advised", result)
 

@@ -89,7 +89,7 @@ def test_a_budget_that_is_too_small_for_one_request_is_named_as_that(t):
     contains(result.out, f" s: {why}\n", "what is told")
     equal(result.out.count(why), 2, "how often it is told in two iterations")
     lacks(result.out, "spent what it may", "what is told")
-    contains(world.loop.status()["reason"], "too little for this task: raise --budget", "the advice")
+    contains(world.loop.status()["reason"], "too small for this task: raise --budget", "the advice")
 
 
 def test_a_loops_money_is_its_limit(t):

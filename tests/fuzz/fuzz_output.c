@@ -41,7 +41,7 @@ static void check_line(const char *text, size_t size, size_t room)
 void fuzz_output(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
-	size_t max = size % 2 ? size % 700 : EXCERPT_EXCERPT_MAX;
+	size_t max = size % 2 ? size % 700 : EXCERPT_MAX;
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
 	struct check_output check;
 

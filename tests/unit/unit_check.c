@@ -1,4 +1,4 @@
-/* The output of checks: did anything run, and how much of it passed? */
+/* Test counts in the output of checks: did anything run, and how much passed? */
 #include "unit.h"
 
 #include "decision/check_output.h"

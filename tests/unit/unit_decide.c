@@ -1,4 +1,4 @@
-/* What the loop does next, and why: failures, breakers, progress, confidence, decisions. */
+/* Decisions of the loop and their reasons: failures, breakers, progress, confidence. */
 #include "unit.h"
 
 #include "decision/all.h"
@@ -15,10 +15,10 @@ static const struct {
 	const char *sentence;
 	struct failure_facts facts;
 	enum failure failure;
-	unsigned int http_status; /* what ended the turn; 0: nothing did */
+	unsigned int http_status; /* of the response that ended the turn; 0: none */
 } classes[] = {
-	{ "work and no check is no failure", { .output_bytes = 9 }, FAILURE_NONE },
-	{ "a file changed without a word is no failure", { .files_changed = 1 }, FAILURE_NONE },
+	{ "work without a check is not a failure", { .output_bytes = 9 }, FAILURE_NONE },
+	{ "a silent file change is not a failure", { .files_changed = 1 }, FAILURE_NONE },
 	{ "a typed rate limit is a provider limit, also with status 0",
 	  { .has_result = true, .reported = FAILURE_RATE_LIMIT },
 	  FAILURE_RATE_LIMIT },
@@ -47,14 +47,14 @@ static const struct {
 	  { .idle = true, .signal = 9, .output_bytes = 9 },
 	  FAILURE_HANG },
 	{ "too long is a timeout", { .timed_out = true, .signal = 15 }, FAILURE_TIMEOUT },
-	{ "an agent that was ended after its result is no failure",
+	{ "stopping an agent after its result is not a failure",
 	  { .idle = true, .signal = 15, .has_result = true, .output_bytes = 9 },
 	  FAILURE_NONE },
 	{ "a signal is a crash", { .signal = 11, .output_bytes = 9 }, FAILURE_CRASH },
 	{ "a status without a result is a crash",
 	  { .exit_code = 1, .output_bytes = 9 },
 	  FAILURE_CRASH },
-	{ "a status after a good result is none",
+	{ "an exit status after a good result is not a failure",
 	  { .exit_code = 143, .has_result = true, .output_bytes = 9 },
 	  FAILURE_NONE },
 	{ "a bad result with status 0 is a crash",
@@ -63,7 +63,7 @@ static const struct {
 	{ "a failure after a denial is a denial",
 	  { .exit_code = 1, .denials = 2, .output_bytes = 9 },
 	  FAILURE_DENIAL },
-	{ "a denial that the agent got over is none",
+	{ "a denial that the agent worked around is not a failure",
 	  { .denials = 2, .has_result = true, .output_bytes = 9 },
 	  FAILURE_NONE },
 	{ "nothing at all is a no-op", { .has_result = true }, FAILURE_NO_OP },
@@ -73,7 +73,7 @@ static const struct {
 	{ "a vacuous check is a failed check",
 	  { .output_bytes = 9, .checks = 2, .checks_passed = 2, .checks_vacuous = 1 },
 	  FAILURE_CHECK_FAILED },
-	{ "passing checks are no failure",
+	{ "passing checks are not a failure",
 	  { .output_bytes = 9, .checks = 2, .checks_passed = 2 },
 	  FAILURE_NONE },
 	{ "a crash explains a failing check", { .exit_code = 1, .checks = 1 }, FAILURE_CRASH },
@@ -97,7 +97,10 @@ static const struct breaker_outcome busy = { .error = true, .progress = true, .s
 static const struct breaker_outcome other = { .error = true, .signature = 8 };
 static const struct breaker_outcome interrupted = { .interrupted = true };
 
-/* Feeds letters: + good, . idle, e error, p the same with progress, o another error, i interrupted. Returns a state a letter. */
+/*
+ * Feeds letters: + good, . idle, e error, p the same error with progress, o another error, i
+ * interrupted. Returns one state per letter.
+ */
 static bool feeds(enum breaker_kind kind, uint32_t open_at, const char *outcomes,
 		  const char *states)
 {
@@ -129,13 +132,13 @@ static void breakers(void)
 	CHECK("five errors in a row open", feeds(BREAKER_ERRORS, DEFAULT, "eoeoe", "CCCCO"));
 	CHECK("a good iteration between errors closes",
 	      feeds(BREAKER_ERRORS, DEFAULT, "eeee+eeeee", "CCCCCCCCCO"));
-	CHECK("five times the same error opens",
+	CHECK("five occurrences of the same error open",
 	      feeds(BREAKER_SAME_ERROR, DEFAULT, "eeeee", "CCCCO"));
-	CHECK("with progress in between, twice as many do",
+	CHECK("with progress in between, twice as many are needed",
 	      feeds(BREAKER_SAME_ERROR, 2, "ppppp", "CCCOO"));
-	CHECK("until there is none", feeds(BREAKER_SAME_ERROR, 2, "ppe", "CCO"));
+	CHECK("until progress ends", feeds(BREAKER_SAME_ERROR, 2, "ppe", "CCO"));
 	CHECK("other breakers have no such patience", feeds(BREAKER_ERRORS, 2, "pp", "CO"));
-	CHECK("another error begins anew",
+	CHECK("another error starts a new count",
 	      feeds(BREAKER_SAME_ERROR, DEFAULT, "eeoeeoo", "CCCCCCC"));
 	CHECK("no progress is half-open after two and open after five",
 	      feeds(BREAKER_NO_PROGRESS, DEFAULT, ".....", "CHHHO"));
@@ -146,7 +149,7 @@ static void breakers(void)
 	CHECK("interruptions do not touch the other counts",
 	      feeds(BREAKER_ERRORS, DEFAULT, "eeiieee", "CCCCCCO"));
 	CHECK("a threshold can be set", feeds(BREAKER_ERRORS, 1, "e", "O"));
-	CHECK("0 switches a breaker off", feeds(BREAKER_ERRORS, 0, "eeeeeee", "CCCCCCC"));
+	CHECK("0 turns a breaker off", feeds(BREAKER_ERRORS, 0, "eeeeeee", "CCCCCCC"));
 
 	breaker_init(&breaker, BREAKER_SAME_ERROR);
 	for (int i = 0; i < 5; i++)
@@ -164,13 +167,13 @@ static void breakers(void)
 	CHECK("without a cool-down it stays open until it is reset",
 	      breaker_state(&stored, INT64_MAX) == BREAKER_OPEN && breaker_cool_at(&stored) == -1);
 	stored.open_at = 10;
-	CHECK("a raised threshold lets the loop go on",
+	CHECK("a raised threshold lets the loop continue",
 	      breaker_state(&stored, NOW) == BREAKER_HALF_OPEN &&
 		      breaker_feed(&stored, &bad, NOW) == BREAKER_CLOSED);
 	stored.open_at = 3;
 	breaker_feed(&stored, &bad, NOW);
 	breaker_reset(&stored);
-	CHECK("a reset closes and keeps the thresholds",
+	CHECK("a reset closes the breaker and keeps the thresholds",
 	      breaker_state(&stored, NOW) == BREAKER_CLOSED && stored.open_at == 3);
 	breaker.opened_at = INT64_MAX;
 	breaker.cool_down_s = INT64_MAX;
@@ -196,22 +199,24 @@ static void progress(void)
 
 	CHECK("a new tree is progress", progress_made(&now, earlier, 4, &p) && p.tree && !p.tests);
 	now = tree('A', 1, 1, 5);
-	CHECK("A, B, A, B is no progress, and is noticed",
+	CHECK("A, B, A, B is not progress, and is noticed",
 	      !progress_made(&now, earlier, 4, &p) && p.oscillates);
-	CHECK("the same tree twice is no oscillation",
+	CHECK("the same tree twice is not an oscillation",
 	      !progress_made(&same, earlier, 4, &p) && !p.oscillates);
 	CHECK("a tree is new again when it is long ago", progress_made(&now, earlier, 1, NULL));
 	now = tree('A', 2, 1, 4);
 	CHECK("a box ticked is progress",
 	      progress_made(&now, earlier, 4, &p) && p.boxes && !p.tree);
 	now = tree('A', 1, 2, 4);
-	CHECK("a check more is progress", progress_made(&now, earlier, 4, &p) && p.checks);
+	CHECK("one more passing check is progress",
+	      progress_made(&now, earlier, 4, &p) && p.checks);
 	now = tree('A', 1, 1, 6);
-	CHECK("a test more is progress", progress_made(&now, earlier, 4, &p) && p.tests);
+	CHECK("one more passing test is progress", progress_made(&now, earlier, 4, &p) && p.tests);
 	now = tree('A', 1, 1, 5);
-	CHECK("winning back a test is none", !progress_made(&now, earlier, 4, NULL));
+	CHECK("regaining a test is not progress", !progress_made(&now, earlier, 4, NULL));
 	now = (struct progress_snapshot){ .tree = { 'Z' } };
-	CHECK("a new tree without a changed file is none", !progress_made(&now, earlier, 4, NULL));
+	CHECK("a new tree without a changed file is not progress",
+	      !progress_made(&now, earlier, 4, NULL));
 	CHECK("without anything before it, a change is progress",
 	      progress_made(&same, NULL, 0, &p) && p.tree && !p.oscillates);
 }
@@ -223,7 +228,7 @@ static void confidence(void)
 		struct confidence_evidence evidence;
 		uint32_t confidence, completion;
 	} samples[] = {
-		{ "no evidence is no confidence", { 0 }, 0, 0 },
+		{ "without evidence there is no confidence", { 0 }, 0, 0 },
 		{ "all checks are all", { .checks = 2, .checks_held = 2 }, 1000, 1000 },
 		{ "everything is all",
 		  { .checks = 2,
@@ -342,14 +347,15 @@ static void completion(void)
 	struct decision_input in = usual();
 	struct decision d = decided(&in);
 
-	CHECK("a failing check goes on at once",
+	CHECK("after a failing check the loop continues at once",
 	      d.action == DECISION_GO_ON && d.should_continue && d.counts_as_iteration &&
 		      d.iterations == 3 && d.failure == FAILURE_CHECK_FAILED &&
 		      says(&d, "1 of 2 checks passed"));
 	in.promised = true;
 	d = decided(&in);
 	CHECK("a promise does not outvote a failing check",
-	      d.action == DECISION_GO_ON && d.confidence <= 500 && says(&d, "it does not count"));
+	      d.action == DECISION_GO_ON && d.confidence <= 500 &&
+		      says(&d, "it does not count while a check fails"));
 	in.rules = (struct decision_rules){ .promise = true };
 	d = decided(&in);
 	CHECK("nor where only the promise is a rule", d.action == DECISION_GO_ON);
@@ -407,10 +413,10 @@ static void waiting(void)
 					   .reported = FAILURE_RATE_LIMIT,
 					   .reset_at = NOW + 7200 };
 	d = decided(&in);
-	CHECK("a provider's limit is waited out to the stated time",
+	CHECK("the loop waits for a provider until the stated time",
 	      d.action == DECISION_WAIT && d.wait_until == NOW + 7200 && d.should_continue &&
 		      says(&d, "2026-11-18 14:20:00 UTC"));
-	CHECK("and uses up no iteration",
+	CHECK("and that does not use up an iteration",
 	      !d.counts_as_iteration && d.iterations == 2 && d.breakers[BREAKER_ERRORS].count == 0);
 	in.facts.reset_at = NOW + 7 * 86400;
 	d = decided(&in);
@@ -421,10 +427,10 @@ static void waiting(void)
 	CHECK("without a total time it is waited out", decided(&in).wait_until == NOW + 7 * 86400);
 	in.facts.reset_at = INT64_MAX;
 	d = decided(&in);
-	CHECK("a time that cannot be is not believed", d.wait_until == NOW + 30);
+	CHECK("an impossible time is ignored", d.wait_until == NOW + 30);
 	in.facts.reset_at = NOW - 5;
 	d = decided(&in);
-	CHECK("a time that is over is waited for a little",
+	CHECK("after a time in the past the loop waits briefly",
 	      d.wait_until == NOW + 30 && d.waits == 1);
 	in.facts.reset_at = NOW + 1;
 	in.waits = DECISION_STATED_WAITS - 1;
@@ -456,7 +462,7 @@ static void waiting(void)
 	CHECK("one that could may have", decided(&in).action == DECISION_DONE);
 }
 
-/* A model server that is gone: waited for a while, and then a person is needed. */
+/* A model server that is gone: the loop waits for a while, then needs a person. */
 static void unreachable(void)
 {
 	struct decision_input in = usual();
@@ -470,7 +476,7 @@ static void unreachable(void)
 		      strcmp(d.reasons[0], "the model server at 127.0.0.1:8080 cannot be reached: "
 					   "Connection refused") == 0 &&
 		      says(&d, "waiting until 2026-11-18 12:20:30 UTC"));
-	CHECK("and uses up no iteration",
+	CHECK("and that does not use up an iteration",
 	      !d.counts_as_iteration && d.iterations == 2 && d.breakers[BREAKER_ERRORS].count == 0);
 	in.waits = DECISION_UNREACHABLE_WAITS - 1;
 	d = decided(&in);
@@ -478,12 +484,12 @@ static void unreachable(void)
 	      d.action == DECISION_WAIT && d.wait_until == NOW + 900);
 	in.waits = d.waits;
 	d = decided(&in);
-	CHECK("then it pauses, and says what helps",
+	CHECK("then it pauses and suggests a remedy",
 	      d.action == DECISION_PAUSE && !d.should_continue && !d.counts_as_iteration &&
 		      says(&d, "is it running") && says(&d, "ringfence resume"));
-	CHECK("after which it is waited for as long again", d.waits == 0);
+	CHECK("after which the waits start over", d.waits == 0);
 	in.unreached = NULL;
-	CHECK("without its name there is a sentence, too",
+	CHECK("without its name there is still a sentence",
 	      (d = decided(&in), says(&d, "the model server cannot be reached, after 6 waits")));
 	in = usual();
 	in.facts = (struct failure_facts){ .reported = FAILURE_UNREACHABLE };
@@ -531,20 +537,23 @@ static void limits(void)
 	CHECK("the last iteration ends with a limit that names itself",
 	      d.action == DECISION_LIMIT && d.limit == DECISION_LIMIT_ITERATIONS &&
 		      !d.should_continue &&
-		      says(&d, "all 20 iterations are used up; --max-iterations"));
+		      says(&d,
+			   "all 20 iterations are used up (change the limit with --max-iterations)"));
 	in.limits.iterations = 0;
-	CHECK("0 is no limit", decided(&in).action == DECISION_GO_ON);
+	CHECK("0 turns a limit off", decided(&in).action == DECISION_GO_ON);
 	in = usual();
 	in.started_at = NOW - 8 * 3600;
 	d = decided(&in);
 	CHECK("the total time ends with a limit that names itself",
-	      d.limit == DECISION_LIMIT_TIME && says(&d, "limit of 8 h; --max-time"));
+	      d.limit == DECISION_LIMIT_TIME &&
+		      says(&d, "limit of 8 h (change it with --max-time)"));
 	in = usual();
 	in.cost_nusd = 25 * USD + 370000000;
 	d = decided(&in);
 	CHECK("the total cost ends with a limit that names itself",
 	      d.limit == DECISION_LIMIT_COST &&
-		      says(&d, "US$ 25.37 has reached its limit of US$ 25.00; --max-cost"));
+		      says(&d,
+			   "US$ 25.37 has reached its limit of US$ 25.00 (change it with --max-cost)"));
 	in.started_at = INT64_MIN;
 	in.cost_nusd = INT64_MAX;
 	in.iterations = UINT32_MAX;
@@ -567,12 +576,12 @@ static void unchosen(void)
 	in.facts.checks = 1;
 	in.facts.checks_passed = 1;
 	d = decided(&in);
-	CHECK("a limit says that a check passes which nobody chose, and how it is enough",
+	CHECK("a limit mentions a passing check that nobody chose, and how to stop on it",
 	      d.action == DECISION_LIMIT &&
 		      strcmp(d.reasons[0],
-			     "all 20 iterations are used up; --max-iterations changes it; the check "
-			     "'make check' passes, but nobody chose it, and the agent did not say "
-			     "that it is done; for ringfence run --check 'make check' it is enough") ==
+			     "all 20 iterations are used up (change the limit with --max-iterations); the check "
+			     "'make check' passes, but nobody chose it and the agent did not say that "
+			     "it is done; to stop as soon as it passes: ringfence run --check 'make check'") ==
 			      0);
 	in.facts.checks_passed = 0;
 	CHECK("not while it fails", !strstr(decided(&in).reasons[0], "nobody"));
@@ -580,11 +589,11 @@ static void unchosen(void)
 	CHECK("nor where it ran nothing", !strstr(decided(&in).reasons[0], "nobody"));
 	in.facts.checks_vacuous = 0;
 	in.found = NULL;
-	CHECK("nor of one that was chosen", !strstr(decided(&in).reasons[0], "nobody"));
+	CHECK("nor if the check was chosen", !strstr(decided(&in).reasons[0], "nobody"));
 	in.found = "make check";
 	in.iterations = 20;
 	in.facts = (struct failure_facts){ 0 };
-	CHECK("nor before an iteration, where it is not known",
+	CHECK("nor before an iteration, when that is unknown",
 	      !strstr(allowed(&in).reasons[0], "nobody"));
 
 	in.iterations = 5;
@@ -592,9 +601,10 @@ static void unchosen(void)
 	in.snapshot = *in.earlier;
 	in.breakers[BREAKER_NO_PROGRESS].count = 4;
 	d = decided(&in);
-	CHECK("without progress that is said instead of what helps a task which is too large",
+	CHECK("without progress it replaces the advice for a task that is too large",
 	      d.action == DECISION_FAILED && d.breaker == BREAKER_NO_PROGRESS &&
-		      says(&d, "changes it): the check 'make check' passes, but nobody chose it") &&
+		      says(&d,
+			   "--max-no-progress): the check 'make check' passes, but nobody chose it") &&
 		      !strstr(d.reasons[0], "stronger model"));
 }
 
@@ -607,9 +617,9 @@ static void poor(void)
 	in.snapshot = *in.earlier;
 	in.breakers[BREAKER_NO_PROGRESS].count = 4;
 	d = decided(&in);
-	CHECK("without progress for want of money the advice is more money",
+	CHECK("without progress for lack of budget the advice is a larger budget",
 	      d.action == DECISION_FAILED && d.breaker == BREAKER_NO_PROGRESS &&
-		      says(&d, "too little for this task: raise --budget") &&
+		      says(&d, "too small for this task: raise --budget") &&
 		      !strstr(d.reasons[0], "stronger model"));
 }
 
@@ -628,14 +638,15 @@ static void tripping(void)
 		if (i == 2)
 			CHECK("a half-open breaker warns",
 			      d.action == DECISION_GO_ON &&
-				      says(&d, "3 iterations without progress: at 5"));
+				      says(&d,
+					   "3 iterations without progress; the loop stops at 5"));
 	}
 	CHECK("five errors in a row fail, with what to do and the flag",
 	      d.action == DECISION_FAILED && d.breaker == BREAKER_ERRORS && !d.should_continue &&
 		      says(&d,
-			   "5 errors in a row (the limit is 5, --max-errors changes it): look at the log"));
-	CHECK("a second open breaker is named, too", says(&d, "--max-no-progress"));
-	CHECK("what happened once is said in the singular",
+			   "5 errors in a row (the limit is 5; change it with --max-errors): see the log"));
+	CHECK("a second open breaker is also named", says(&d, "--max-no-progress"));
+	CHECK("a single occurrence is reported in the singular",
 	      strcmp(breaker_counted(BREAKER_ERRORS, 1), "error") == 0 &&
 		      strcmp(breaker_counted(BREAKER_ERRORS, 2), "errors in a row") == 0);
 	d = allowed(&in);
@@ -650,7 +661,7 @@ static void tripping(void)
 		d = decided(&in);
 		memcpy(in.breakers, d.breakers, sizeof in.breakers);
 	}
-	CHECK("the same failing check may come nine times while something new is tried",
+	CHECK("the same check may fail nine times while something new is tried",
 	      d.action == DECISION_GO_ON);
 	d = decided(&in);
 	CHECK("but not ten times", d.action == DECISION_FAILED);
@@ -658,7 +669,7 @@ static void tripping(void)
 	in.snapshot = *in.earlier;
 	in.breakers[BREAKER_NO_PROGRESS].open_at = 0;
 	for (int i = 0; i < 5; i++) {
-		CHECK("so far it goes on", d.action == DECISION_GO_ON || i == 0);
+		CHECK("so far it continues", d.action == DECISION_GO_ON || i == 0);
 		d = decided(&in);
 		memcpy(in.breakers, d.breakers, sizeof in.breakers);
 	}
@@ -678,7 +689,7 @@ static void tripping(void)
 		d = decided(&in);
 		memcpy(in.breakers, d.breakers, sizeof in.breakers);
 	}
-	CHECK("an interrupted iteration is repeated and uses up none",
+	CHECK("an interrupted iteration is repeated and does not count",
 	      d.action == DECISION_GO_ON && !d.counts_as_iteration && d.iterations == 2 &&
 		      says(&d, "will be repeated"));
 	d = decided(&in);
@@ -687,8 +698,8 @@ static void tripping(void)
 	in = usual();
 	in.facts = (struct failure_facts){ .exit_code = 1, .denials = 3, .output_bytes = 1 };
 	d = decided(&in);
-	CHECK("a denial is told from a failure",
-	      d.action == DECISION_GO_ON && says(&d, "the fence refused 3 acts"));
+	CHECK("a denial is distinguished from a failure",
+	      d.action == DECISION_GO_ON && says(&d, "the fence denied 3 operations"));
 }
 
 static void early(void)

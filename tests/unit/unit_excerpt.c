@@ -20,13 +20,13 @@ static bool excerpt_of(const char *output, size_t size, size_t max, const char *
 
 static bool excerpt_is(const char *output, const char *expected)
 {
-	return excerpt_of(output, strlen(output), EXCERPT_EXCERPT_MAX, expected);
+	return excerpt_of(output, strlen(output), EXCERPT_MAX, expected);
 }
 
 static void quoting(void)
 {
 	CHECK("every line is quoted", excerpt_is("a\nb\n\nc", "> a\n> b\n> \n> c\n"));
-	CHECK("no output is no excerpt", excerpt_is("", ""));
+	CHECK("no output gives an empty excerpt", excerpt_is("", ""));
 	CHECK("colours, titles and links are gone",
 	      excerpt_is(
 		      "\033[1;31mred\033[0m \033]0;title\abell \033]8;;http://x\033\\link\033]8;;\033\\\n",
@@ -35,24 +35,24 @@ static void quoting(void)
 	      excerpt_is("\xc2\x9b"
 			 "31mred\033(B \033Pq\033\\end\n",
 			 "> red end\n"));
-	CHECK("a torn escape sequence takes no more than its line",
+	CHECK("a torn escape sequence affects only its line",
 	      excerpt_is("a\033[\nb\033]0;x\nc\033", "> a\n> b\n> c\n"));
 	CHECK("control characters are gone, a tab is a space",
 	      excerpt_of("a\0b\a\tc\x7f\n", 8, 4000, "> ab c\n"));
 	CHECK("what a carriage return overwrote is gone",
 	      excerpt_is("10%\r50%\r100%\r\nnext\r\n", "> 100%\n> next\n"));
-	CHECK("bytes that are no UTF-8 are replaced",
+	CHECK("invalid UTF-8 is replaced",
 	      excerpt_is("a\xff\xc3\n\xe2\x82\n",
 			 "> a\xef\xbf\xbd\xef\xbf\xbd\n> \xef\xbf\xbd\xef\xbf\xbd\n"));
 	CHECK("UTF-8 stays", excerpt_is("größe ✓ 日本\n", "> größe ✓ 日本\n"));
 	CHECK("marks that reorder text are gone", excerpt_is("a\xe2\x80\xae"
 							     "b\xef\xbb\xbf\n",
 							     "> ab\n"));
-	CHECK("output cannot imitate what Ringfence says",
+	CHECK("output cannot imitate Ringfence's own lines",
 	      excerpt_is("[... 9 lines left out ...]\n", "> [... 9 lines left out ...]\n"));
 }
 
-/* 1000 numbered lines with some lines in them. */
+/* 1000 numbered lines, with the given lines inserted. */
 static void thousand(struct buffer *out, int at, const char *line, int other_at, const char *other)
 {
 	for (int i = 1; i <= 1000; i++) {
@@ -126,8 +126,8 @@ static void bounds(void)
 
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(10000);
 
-	excerpt_make(&out, text, SIZE, EXCERPT_EXCERPT_MAX);
-	CHECK("a line of ten megabytes is cut, and that is said",
+	excerpt_make(&out, text, SIZE, EXCERPT_MAX);
+	CHECK("a line of ten megabytes is cut and marked",
 	      out.used < 420 && has(&out, "x [...]\n"));
 }
 
@@ -208,12 +208,14 @@ static void signatures(void)
 	      reduces("open /tmp/xKdQzw/a.txt: error", "open /tmp/#/a.txt: error"));
 	CHECK("a line is reduced within its room",
 	      excerpt_signature_line("abcdef", (char[4]){ 0 }, 4) == 3);
-	CHECK("the same failure at another time is the same",
+	CHECK("the same failure at another time has the same signature",
 	      same("ok\na.c:3: error: bad (0.1s)\n", "ok fine\na.c:99: error: bad (2.5s)\n"));
-	CHECK("another failure is another", !same("a.c:3: error: bad\n", "b.c:3: error: bad\n"));
+	CHECK("another failure has another signature",
+	      !same("a.c:3: error: bad\n", "b.c:3: error: bad\n"));
 	CHECK("order and repetition do not matter",
 	      same("error: a\nerror: b\n", "error: b\nerror: a\nerror: b\n"));
-	CHECK("a failure more is another", !same("error: a\n", "error: a\nerror: b\n"));
+	CHECK("an additional failure changes the signature",
+	      !same("error: a\n", "error: a\nerror: b\n"));
 	CHECK("without words of failure every line counts",
 	      same("exit 1 after 3s\n", "exit 1 after 4s\n") && !same("killed\n", "stopped\n"));
 	CHECK("no text has no signature",
@@ -236,16 +238,17 @@ static bool last_is(const char *output, size_t room, const char *expected)
 static void last_lines(void)
 {
 	CHECK("the last line is one with something in it", last_is("a\nb\n\n \t\n\r\n", 99, "b"));
-	CHECK("it needs no end", last_is("a\nb", 99, "b"));
+	CHECK("it needs no newline", last_is("a\nb", 99, "b"));
 	CHECK("it may be the first", last_is("a", 99, "a") && last_is("a\n", 99, "a"));
 	CHECK("there may be none", last_is("", 99, "") && last_is("\n \n", 99, ""));
 	CHECK("it is cleaned", last_is("\033[31mred\033[0m\tone\a\r\n", 99, "red one"));
 	CHECK("it is cut between characters", last_is("ab\xc3\xa4", 4, "ab"));
-	CHECK("what make says of a failure is no news",
+	CHECK("the report of make about a failure is skipped",
 	      last_is("bad\nmake[1]: *** [Makefile:2: x] Error 1\nmake: *** [Makefile:9: check] Error 2\n",
 		      99, "bad"));
-	CHECK("unless it is all", last_is("\nmake: *** No rule to make target 'check'.  Stop.\n",
-					  99, "make: *** No rule to make target 'check'.  Stop."));
+	CHECK("unless there is nothing else",
+	      last_is("\nmake: *** No rule to make target 'check'.  Stop.\n", 99,
+		      "make: *** No rule to make target 'check'.  Stop."));
 }
 
 int main(void)

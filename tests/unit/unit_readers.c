@@ -1,4 +1,4 @@
-/* The streams of real agents: their transcripts as they were captured, and the traps in them. */
+/* The streams of real agents: captured transcripts, and the traps in them. */
 #include "agent/adapter.h"
 #include "unit.h"
 #include "util/fd.h"
@@ -13,7 +13,7 @@
 
 struct seen {
 	struct agent_summary summary;
-	struct buffer *lines; /* NULL: nobody wants them */
+	struct buffer *lines; /* or NULL */
 	unsigned int count[AGENT_EVENT_COUNT];
 };
 
@@ -63,7 +63,10 @@ static void load(const char *name, const char *end, struct buffer *ret)
 		fd_read_all(fd, ret);
 }
 
-/* Each fixture is read as its expectation says, whole, torn into pieces, and without its last line's end. */
+/*
+ * Reads each fixture as its expectation states: whole, torn into pieces, and without its last
+ * newline.
+ */
 static void test_fixture(const char *file)
 {
 	AUTO_FREE char *name = strndup(file, strlen(file) - strlen(".jsonl"));
@@ -114,7 +117,7 @@ static void test_claude(void)
 	CHECK("claude: a success that is an error is an error",
 	      seen.summary.finished && !seen.summary.ok &&
 		      seen.summary.error == FAILURE_OVERLOADED);
-	CHECK("claude: what the API said is no final message", !seen.summary.final);
+	CHECK("claude: an API error is not a final message", !seen.summary.final);
 	agent_summary_release(&seen.summary);
 
 	read_text("claude",
@@ -164,12 +167,12 @@ static void test_claude(void)
 		"{\"type\":\"assistant\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"of a child\"}]},"
 		"\"parent_tool_use_id\":\"toolu_1\"}\n",
 		&seen);
-	CHECK("claude: what a child says is not the agent's word",
+	CHECK("claude: a subagent's message is not the agent's message",
 	      seen.summary.final && strcmp(seen.summary.final, "of the parent") == 0);
 	agent_summary_release(&seen.summary);
 }
 
-/* A trace that stops while the agent tries again says why it stopped. */
+/* A trace that stops while the agent retries reports why it stopped. */
 static void test_retries(void)
 {
 	static const char retry[] =
@@ -180,11 +183,11 @@ static void test_retries(void)
 	struct seen seen;
 
 	read_text("claude", retry, &seen);
-	CHECK("what the agent is still trying to get over stands",
+	CHECK("an error that the agent still retries is reported",
 	      seen.summary.error == FAILURE_OVERLOADED && seen.summary.retries == 1);
 	agent_summary_release(&seen.summary);
 	read_text("claude", both, &seen);
-	CHECK("when it goes on, that is over", seen.summary.error == FAILURE_NONE);
+	CHECK("once the agent continues, the error is cleared", seen.summary.error == FAILURE_NONE);
 	agent_summary_release(&seen.summary);
 	read_text(
 		"codex",
@@ -257,7 +260,7 @@ static void test_codex_and_others(void)
 		"{\"type\":\"item.completed\",\"item\":{\"type\":\"command_execution\",\"command\":\"x\","
 		"\"aggregated_output\":\"You've hit your usage limit\",\"status\":\"completed\"}}\n",
 		&seen);
-	CHECK("codex: the same words printed by a command are none",
+	CHECK("codex: the same words printed by a command are not a limit",
 	      seen.summary.error == FAILURE_NONE);
 	agent_summary_release(&seen.summary);
 	read_text(
@@ -266,7 +269,7 @@ static void test_codex_and_others(void)
 		"{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"Not \",\"delta\":true}\n"
 		"{\"type\":\"message\",\"role\":\"assistant\",\"content\":\"yet.\",\"delta\":true}\n",
 		&seen);
-	CHECK("gemini: the prompt's echo is not the agent's word, and pieces are one message",
+	CHECK("gemini: the echoed prompt is not the agent's message, and pieces are joined",
 	      seen.summary.final && strcmp(seen.summary.final, "Not yet.") == 0 &&
 		      seen.count[AGENT_EVENT_text] == 1);
 	agent_summary_release(&seen.summary);
@@ -294,7 +297,7 @@ static void test_codex_and_others(void)
 	agent_summary_release(&seen.summary);
 }
 
-/* 50 MB in one line, and what follows is understood. */
+/* After a line of 50 MB, the next lines are still understood. */
 static void test_long_line(const char *format)
 {
 	enum { PIECE = 1 << 16, PIECES = 800 };
@@ -327,7 +330,7 @@ static void test_bytes(void)
 
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
 		AUTO_FREE char *sentence = mem_format(
-			"%s: what is no JSON, no object or no event is counted and passed over",
+			"%s: lines that are not JSON, objects or events are counted and skipped",
 			formats[i]);
 
 		test_long_line(formats[i]);
@@ -338,7 +341,7 @@ static void test_bytes(void)
 		agent_summary_release(&seen.summary);
 	}
 	read_text("codex", broken, &seen);
-	CHECK("bytes that are no UTF-8, halves of characters and NUL are replaced",
+	CHECK("invalid UTF-8, halves of characters and NUL are replaced",
 	      seen.summary.final &&
 		      strcmp(seen.summary.final,
 			     "a\xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbdz") == 0);

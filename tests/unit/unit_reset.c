@@ -1,4 +1,4 @@
-/* Reset times: what providers write, and when that is. */
+/* Reset times in providers' messages. */
 #include "unit.h"
 
 #include "decision/reset.h"
@@ -7,14 +7,16 @@
 
 #include <string.h>
 
-/* A zone is its winter offset and, from one UTC time to another, an hour more. */
+/* A zone is its winter offset and, between two UTC times, an hour more. */
 struct summer {
 	const char *name;
 	int32_t winter;
 	int64_t begin, end;
 };
 
-/* 2026 and 2027 as the table of zones has them; Kathmandu has no hour, Apia is far ahead. */
+/*
+ * 2026 and 2027 as in the zone database; Kathmandu's offset is not a whole hour, Apia is far ahead.
+ */
 static const struct summer zones[] = {
 	{ "Europe/Vilnius", 7200, 1774746000, 1792890000 },
 	{ "America/New_York", -18000, 1772953200, 1793512800 },
@@ -26,7 +28,7 @@ static const struct summer zones[] = {
 	{ "IST", 19800, 0, 0 },
 };
 
-/* The machine of these tests is in the zone that the context names. */
+/* The context names the zone of the test machine. */
 static int offset(void *context, const char *name, int64_t utc, int32_t *ret_seconds)
 {
 	name = name ? name : context;
@@ -81,7 +83,7 @@ static const struct sample clocks[] = {
 	{ "Claude usage limit reached. Your limit will reset at 7pm (America/New_York).",
 	  11 * HOUR + 40 * MINUTE },
 	{ "You've hit your usage limit. Upgrade to Pro or try again at 3:05 PM.", 45 * MINUTE },
-	/* As the programs of the tests print them. */
+	/* As the programs in the tests print them. */
 	{ "You\xe2\x80\x99ve hit your usage limit. Upgrade to Pro (https://chatgpt.com/explore/pro), visit "
 	  "https://chatgpt.com/settings/usage to purchase more credits or try again at 3:05 PM.",
 	  45 * MINUTE },
@@ -272,16 +274,16 @@ static void limits(void)
 
 	memset(long_text, 'x', sizeof long_text);
 	memcpy(long_text + sizeof long_text - 12, " resets 5pm ", 12);
-	CHECK("what is behind the maximum is not read",
+	CHECK("text after the maximum is not read",
 	      reset_time(long_text, sizeof long_text, WEDNESDAY, &zone, &time) == -1);
 	memcpy(long_text, "resets 5pm \0", 12);
-	CHECK("a text may hold NUL",
+	CHECK("a text may contain NUL",
 	      reset_time(long_text, sizeof long_text, WEDNESDAY, &zone, &time) == 0);
 	time = 7;
 	CHECK("without zones a civil time is refused, and nothing else",
 	      reset_time("resets 5pm", 10, WEDNESDAY, NULL, &time) == -1 && time == 7 &&
 		      reset_time("in 45s", 6, WEDNESDAY, NULL, &time) == 0);
-	CHECK("a clock that is broken is refused",
+	CHECK("a broken clock is refused",
 	      reset_time("in 45s", 6, -1, &zone, &time) == -1 &&
 		      reset_time("in 45s", 6, INT64_MAX, &zone, &time) == -1);
 }

@@ -60,7 +60,7 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 	goal.checks = checks_of(config);
 	if (!goal.promise && !goal.tasks && !json_array_size(goal.checks)) {
 		/* A check that nobody chose may pass before anything was done: the agent has to say so, too. */
-		goal.promise = GUARD_PROMISE;
+		goal.promise = PROMISE_DEFAULT;
 		if (find_check(&effective->place, &goal, err) < 0) {
 			goal_release(&goal);
 			return -1;

@@ -40,13 +40,13 @@ static json_t *with_fence(json_t *data, const struct runner_result *result)
 json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
 		    const char *output, size_t size)
 {
-	AUTO_BUFFER struct buffer excerpt = BUFFER_INIT(2 * EXCERPT_EXCERPT_MAX);
+	AUTO_BUFFER struct buffer excerpt = BUFFER_INIT(2 * EXCERPT_MAX);
 	struct check_output check;
 	bool passed = result->kind == FENCE_OK;
 
 	check_output_read(output, size, &check);
 	if (!passed)
-		excerpt_make(&excerpt, output, size, EXCERPT_EXCERPT_MAX);
+		excerpt_make(&excerpt, output, size, EXCERPT_MAX);
 
 	json_t *data = json_pack("{s:i, s:o, s:i, s:s, s:b, s:b, s:b, s:I, s:I, s:o, s:I, s:o}",
 				 "index", (int)index, "command", loop_report_text(command), "code",
