@@ -41,7 +41,7 @@ static int write_skipped(void *context, struct node *node, const char *path)
 		return 0;
 	json_open(json, NULL, '{');
 	json_text(json, "path", path);
-	json_text(json, "why", node->why);
+	json_text(json, "why", node_why_text(node->why));
 	json_close(json);
 	return 0;
 }
@@ -274,7 +274,8 @@ static int find_path(struct snapshot_request *request, struct node *root, struct
 	node = node_at(root, request->path);
 	if (!node || node->kind == NODE_SKIPPED)
 		return error_set(err, "checkpoint %s does not contain '%s'%s%s", request->from,
-				 request->path, node ? ": " : "", node ? node->why : "");
+				 request->path, node ? ": " : "",
+				 node ? node_why_text(node->why) : "");
 	*ret_node = node;
 	return 0;
 }

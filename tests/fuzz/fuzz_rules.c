@@ -12,7 +12,7 @@ static void ask(const struct ignore_rules *rules)
 	static const char *const paths[] = { "a", "src/kept.o", "src/x/y.o", "deep/er/and/deeper" };
 
 	for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
-		ignore_rules_ignore(rules, paths[i], i & 1);
+		ignore_rules_match(rules, paths[i], i & 1);
 		ignore_rules_tracked(rules, paths[i]);
 	}
 }

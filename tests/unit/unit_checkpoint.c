@@ -512,7 +512,7 @@ static void undoes(void)
 		      holds("project/d/secret", "x\n") && is_there("project/moved"));
 	CHECK("a path that the checkpoint does not hold is a failure",
 	      run_fails(checkpoint_undo, &(struct ask){ .from = "0", .path = "a.txt/below" },
-			"the checkpoint does not hold it"));
+			"the checkpoint does not contain it"));
 	unlink(at("project/a.txt"));
 	put("project/a.txt/inside", "a folder now\n");
 	put("project/d2/ignored.log", "noise\n");

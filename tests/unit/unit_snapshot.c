@@ -100,7 +100,7 @@ static void manifests(void)
 
 	make_tree(&full, 0600);
 	add(&full, "pipe", NODE_FIFO, 0622);
-	add(&full, "sock", NODE_SKIPPED, 0)->why = "a socket";
+	add(&full, "sock", NODE_SKIPPED, 0)->why = NODE_WHY_SOCKET;
 	manifest_write(&full, &text);
 	make_tree(&bare, 0644);
 	CHECK("a manifest is read onto a tree of git",
@@ -108,7 +108,7 @@ static void manifests(void)
 		      node_find(&bare, "a")->mode == 0600 &&
 		      node_at(&bare, "d/b")->group == node_find(&bare, "a")->group &&
 		      node_find(&bare, "pipe")->mode == 0622 &&
-		      strcmp(node_find(&bare, "sock")->why, "a socket") == 0);
+		      strcmp(node_why_text(node_find(&bare, "sock")->why), "a socket") == 0);
 	manifest_write(&bare, &again);
 	CHECK("and is the same when it is written again",
 	      text.used == again.used && memcmp(text.data, again.data, text.used) == 0);
@@ -134,18 +134,18 @@ static void ignore_rules(void)
 	ignore_rules_track(rules, "build-2/x");
 	ignore_rules_ready(rules);
 	CHECK("names are ignored at any depth",
-	      ignore_rules_ignore(rules, "a.o", false) &&
-		      ignore_rules_ignore(rules, "x/y/a.o", false));
+	      ignore_rules_match(rules, "a.o", false) &&
+		      ignore_rules_match(rules, "x/y/a.o", false));
 	CHECK("a deeper file outranks an upper one",
-	      !ignore_rules_ignore(rules, "src/keep.o", false) &&
-		      ignore_rules_ignore(rules, "keep.o", false));
-	CHECK("a slash means from here on", ignore_rules_ignore(rules, "top", false) &&
-						    !ignore_rules_ignore(rules, "x/top", false) &&
-						    ignore_rules_ignore(rules, "src/only", false) &&
-						    !ignore_rules_ignore(rules, "only", false));
+	      !ignore_rules_match(rules, "src/keep.o", false) &&
+		      ignore_rules_match(rules, "keep.o", false));
+	CHECK("a slash means from here on", ignore_rules_match(rules, "top", false) &&
+						    !ignore_rules_match(rules, "x/top", false) &&
+						    ignore_rules_match(rules, "src/only", false) &&
+						    !ignore_rules_match(rules, "only", false));
 	CHECK("a slash at the end means folders",
-	      ignore_rules_ignore(rules, "build", true) &&
-		      !ignore_rules_ignore(rules, "build", false));
+	      ignore_rules_match(rules, "build", true) &&
+		      !ignore_rules_match(rules, "build", false));
 	CHECK("what is tracked is known, with the folders above it",
 	      ignore_rules_tracked(rules, "build") &&
 		      ignore_rules_tracked(rules, "build/tracked") &&
@@ -156,7 +156,7 @@ static void ignore_rules(void)
 	ignore_rules_write(rules, &bytes);
 	CHECK("rules are kept and read again",
 	      ignore_rules_read(bytes.data, bytes.used, &read, &err) == 0 &&
-		      ignore_rules_ignore(read, "a.o", false) &&
+		      ignore_rules_match(read, "a.o", false) &&
 		      ignore_rules_tracked(read, "build") &&
 		      !ignore_rules_tracked(read, "build-2"));
 	ignore_rules_free(read);

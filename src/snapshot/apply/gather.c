@@ -136,7 +136,7 @@ static int take_inner(struct gathering *at, int folder, const char *name, bool t
 		      int depth)
 {
 	AUTO_FREE char *below = mem_format("%s/", buffer_text(&at->path));
-	bool ignored = tracked_only || ignore_rules_ignore(at->rules, buffer_text(&at->path), true);
+	bool ignored = tracked_only || ignore_rules_match(at->rules, buffer_text(&at->path), true);
 	AUTO_FD fd = -1;
 	size_t place;
 
@@ -162,7 +162,7 @@ static int take_entry(struct gathering *at, int folder, const char *name, bool t
 		return take_inner(at, folder, name, tracked_only, depth);
 	if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
 		return 0;
-	if (!was && (tracked_only || ignore_rules_ignore(at->rules, path, false)))
+	if (!was && (tracked_only || ignore_rules_match(at->rules, path, false)))
 		return 0;
 	return take_file(at, folder, name, &status, was);
 }
@@ -200,7 +200,7 @@ static struct ignore_rules *first_rules(const struct user_repo *user)
 	AUTO_FD file = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct ignore_rules *rules = ignore_rules_new();
 
-	look_add_users(rules);
+	look_add_user_rules(rules);
 	if (file >= 0 && fd_read_all(file, &text) == 0)
 		ignore_rules_add(rules, "", text.data, text.used);
 	return rules;

@@ -1,4 +1,4 @@
-/* Looking ahead: see ahead.h. */
+/* Stats files ahead of a scan. */
 #include "snapshot/look/ahead.h"
 
 #include "snapshot/look/content.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* For fewer files a thread costs more than it brings. */
+/* With fewer files, starting a thread takes longer than it saves. */
 enum { LEAST = 2000 };
 
 struct ahead {
@@ -21,12 +21,12 @@ struct ahead {
 	char stop;
 };
 
-static bool is_over(struct ahead *ahead)
+static bool is_stopped(struct ahead *ahead)
 {
 	return __atomic_load_n(&ahead->stop, __ATOMIC_RELAXED) != 0;
 }
 
-static void look_at(int folder, struct node *known)
+static void check_file(int folder, struct node *known)
 {
 	struct node now = { .kind = known->kind };
 	struct stat status;
@@ -34,26 +34,25 @@ static void look_at(int folder, struct node *known)
 	if (fstatat(folder, known->name, &status, AT_SYMLINK_NOFOLLOW) < 0 ||
 	    (status.st_mode & S_IFMT) != (known->kind == NODE_FILE ? S_IFREG : S_IFLNK))
 		return;
-	content_look(&status, &now);
+	content_set_stat(&status, &now);
 	if (content_looks_same(known, &now) && now.links == known->links &&
 	    now.device == known->device)
 		__atomic_store_n(&known->seen, 1, __ATOMIC_RELEASE);
 }
 
-/* From the end to the beginning. */
-static void look_into(struct ahead *ahead, int folder, struct node *known, int depth)
+static void check_folder(struct ahead *ahead, int folder, struct node *known, int depth)
 {
-	for (size_t i = known->count; i-- > 0 && !is_over(ahead);) {
+	for (size_t i = known->count; i-- > 0 && !is_stopped(ahead);) {
 		struct node *node = &known->inner[i];
 
 		if (node->kind == NODE_FILE || node->kind == NODE_LINK) {
-			look_at(folder, node);
+			check_file(folder, node);
 		} else if (node->kind == NODE_FOLDER && depth < NODE_DEEPEST) {
 			AUTO_FD inner = openat(folder, node->name,
 					       O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 			if (inner >= 0)
-				look_into(ahead, inner, node, depth + 1);
+				check_folder(ahead, inner, node, depth + 1);
 		}
 	}
 }
@@ -62,7 +61,7 @@ static void *run(void *argument)
 {
 	struct ahead *ahead = argument;
 
-	look_into(ahead, ahead->project, ahead->known, 0);
+	check_folder(ahead, ahead->project, ahead->known, 0);
 	return NULL;
 }
 

@@ -1,6 +1,7 @@
 /*
- * A second pair of eyes for a look: while the walk goes through the known tree from its beginning, a thread goes
- * through it from its end, and marks the files that look as they did. They meet somewhere in the middle.
+ * Stats files ahead of a scan: while the scan walks the cached tree from its beginning, a thread
+ * walks it from its end and marks the files that have not changed. They meet somewhere in the
+ * middle.
  */
 #ifndef SNAPSHOT_LOOK_AHEAD_H
 #define SNAPSHOT_LOOK_AHEAD_H
@@ -9,11 +10,11 @@
 
 struct ahead;
 
-/* Begins. Returns NULL where it is not worth it: then nothing is marked. */
+/* Starts the thread. Returns NULL if it would not pay off; then nothing is marked. */
 struct ahead *ahead_start(int project, struct node *known);
 void ahead_stop(struct ahead *ahead);
 
-/* Was it looked at a moment ago, and is as it was known? */
+/* Reports whether the file was just stat'ed and matches the cache. */
 static inline bool ahead_seen(const struct node *known)
 {
 	return __atomic_load_n(&known->seen, __ATOMIC_ACQUIRE) != 0;

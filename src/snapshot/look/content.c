@@ -1,4 +1,4 @@
-/* Contents of files: see content.h. */
+/* Reads the contents of files into a repository. */
 #include "snapshot/look/content.h"
 
 #include "util/fd.h"
@@ -13,8 +13,10 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* The clock of a file system goes in ticks; and a page that is mapped and dirty can change without a trace
- * until it was written back, which takes half a minute. */
+/*
+ * File timestamps have the resolution of a clock tick. A dirty mapped page can change without
+ * updating them until it is written back, which takes about half a minute.
+ */
 static const int64_t tick_ns = SECOND_NS / 20;
 static const int64_t mapped_ns = 60 * SECOND_NS;
 
@@ -33,7 +35,7 @@ static int64_t now_ns(void)
 	return in_ns(now);
 }
 
-void content_look(const struct stat *status, struct node *node)
+void content_set_stat(const struct stat *status, struct node *node)
 {
 	node->mode = status->st_mode & 07777;
 	node->size = (uint64_t)status->st_size;
@@ -51,13 +53,13 @@ bool content_looks_same(const struct node *known, const struct node *node)
 	       known->changed_ns == node->changed_ns && known->mode == node->mode;
 }
 
-static void skip(struct node *node, const char *why)
+static void skip(struct node *node, enum node_why why)
 {
 	node->kind = NODE_SKIPPED;
 	node->why = why;
 }
 
-/* Reads from an offset on, as much as there is. Returns how much, or -1 with errno. */
+/* Reads up to `size` bytes at an offset. Returns the number of bytes, or -1 with errno set. */
 static ssize_t read_at(int fd, char *room, size_t size, off_t offset)
 {
 	size_t used = 0;
@@ -88,7 +90,10 @@ static void add_entry(struct buffer *tree, const char *name, const unsigned char
 	buffer_add(tree, id, NODE_ID);
 }
 
-/* The first piece at or behind an offset that is not a hole; the size if there is none. */
+/*
+ * Returns the offset of the first chunk at or after `offset` that is not a hole, or the size if
+ * there is none.
+ */
 static off_t next_piece(int fd, off_t offset, off_t size)
 {
 	off_t data = lseek(fd, offset, SEEK_DATA);
@@ -98,7 +103,7 @@ static off_t next_piece(int fd, off_t offset, off_t size)
 	return data / CONTENT_PIECE * CONTENT_PIECE;
 }
 
-/* 1: it could not be read. */
+/* Returns 1 if the file could not be read. */
 static int read_pieces(struct content *content, int fd, off_t size, struct node *node,
 		       struct error *err)
 {
@@ -155,7 +160,9 @@ int content_open(const struct content *content, int folder, const struct node *n
 	AUTO_FD place = openat(folder, node->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char path[64];
 
-	/* Only so can a mode be changed without following a link. */
+	/*
+	 * chmod() on the /proc link is the only way to change a mode without following a symlink.
+	 */
 	snprintf(path, sizeof path, "/proc/self/fd/%d", place);
 	if (place < 0 || chmod(path, node->mode | 0700) < 0) {
 		errno = EACCES;
@@ -170,7 +177,7 @@ int content_open(const struct content *content, int folder, const struct node *n
 	return fd;
 }
 
-void content_give_back(int fd, const struct node *node)
+void content_restore_mode(int fd, const struct node *node)
 {
 	if (fchmod(fd, node->mode) < 0)
 		errno = 0;
@@ -185,23 +192,23 @@ int content_file(struct content *content, int folder, struct node *node, struct 
 	int result;
 
 	if (lent && fd >= 0)
-		content_give_back(fd, node);
+		content_restore_mode(fd, node);
 	if (fd < 0 || fstat(fd, &before) < 0 || !S_ISREG(before.st_mode)) {
-		skip(node, fd < 0 && errno == EACCES   ? "no right to read"
-			   : fd < 0 && errno == EAGAIN ? "held by another process"
-						       : "cannot be read");
+		skip(node, fd < 0 && errno == EACCES   ? NODE_WHY_PERMISSION
+			   : fd < 0 && errno == EAGAIN ? NODE_WHY_BUSY
+						       : NODE_WHY_UNREADABLE);
 		return 0;
 	}
 	if ((uint64_t)before.st_blocks * 512 > most_bytes) {
-		skip(node, "larger than 32 GiB");
+		skip(node, NODE_WHY_LARGE);
 		return 0;
 	}
-	content_look(&before, node);
+	content_set_stat(&before, node);
 	result = before.st_size > CONTENT_PIECE
 			 ? read_pieces(content, fd, before.st_size, node, err)
 			 : read_whole(content, fd, (size_t)before.st_size, node, err);
 	if (result > 0 || fstat(fd, &after) < 0) {
-		skip(node, "cannot be read");
+		skip(node, NODE_WHY_UNREADABLE);
 		return 0;
 	}
 	content->files++;
@@ -219,10 +226,10 @@ int content_link(struct content *content, int folder, struct node *node, struct 
 	ssize_t n = readlinkat(folder, node->name, target, sizeof target);
 
 	if (n < 0) {
-		skip(node, "cannot be read");
+		skip(node, NODE_WHY_UNREADABLE);
 		return 0;
 	}
-	/* A link never changes; one of the same name is another inode. Inodes are used again. */
+	/* A symlink is immutable and a new one has another inode, but inode numbers are reused. */
 	node->unsure = node->changed_ns >= now_ns() - tick_ns;
 	return pack_add(content->pack, GIT_OBJECT_BLOB, target, (size_t)n, node->id, err);
 }

@@ -1,11 +1,11 @@
 /*
- * Contents of files on their way into a repository. The files belong to somebody who may change, exchange or
- * remove them meanwhile: they are opened by one name in a folder that is open, never through a symlink, and
- * never waited for.
+ * Reads the contents of files into a repository. The owner of the files may change, replace or
+ * remove them at any time: each is opened by a single name in an open folder, never through a
+ * symlink, and never blocks.
  *
- * A file above CONTENT_PIECE is kept in pieces of that size, each under its offset in hexadecimal digits, and
- * its length under "size"; pieces of zeros are left out. So memory is bounded, a hole costs nothing, and
- * a change costs what was changed.
+ * A file larger than CONTENT_PIECE is stored in chunks of that size, each named by its offset in
+ * hexadecimal, and its length is stored as "size"; chunks of zeros are omitted. So memory use is
+ * bounded, a hole costs nothing, and a change costs only the chunks that changed.
  */
 #ifndef SNAPSHOT_LOOK_CONTENT_H
 #define SNAPSHOT_LOOK_CONTENT_H
@@ -17,31 +17,34 @@
 
 enum { CONTENT_PIECE = 4 << 20 };
 
-/* Whoever can write is at work: what a look at the file does not tell is not trusted. */
+/* live: an agent is working, so a recent stat does not prove that the content is unchanged. */
 struct content {
 	struct pack *pack;
 	bool live;
 	char *room;     /* CONTENT_PIECE + 1 bytes */
-	uint64_t read;  /* bytes */
-	uint64_t files; /* that were read */
-	uint64_t torn;  /* that changed meanwhile */
+	uint64_t read;  /* bytes read */
+	uint64_t files; /* files read */
+	uint64_t torn;  /* files that changed while they were read */
 };
 
-/* Opens an entry of a folder for reading. Where its owner has taken the right from themselves, it is lent for
- * the moment (not while somebody else is at work): *ret_lent says so, and content_give_back() takes it
- * back. */
+/*
+ * Opens an entry of a folder for reading. If its owner lacks permission, temporarily grants it (but
+ * not while an agent is working) and sets *ret_lent; content_restore_mode() restores the mode.
+ */
 int content_open(const struct content *content, int folder, const struct node *node, int flags,
 		 bool *ret_lent);
-void content_give_back(int fd, const struct node *node);
+void content_restore_mode(int fd, const struct node *node);
 
-/* Fills a node with what lstat said. */
-void content_look(const struct stat *status, struct node *node);
+/* Fills a node from the result of lstat(). */
+void content_set_stat(const struct stat *status, struct node *node);
 
-/* Can its content be what it was when it was known? */
+/* Reports whether the content must be the same as when `known` was read. */
 bool content_looks_same(const struct node *known, const struct node *node);
 
-/* Reads a file or a link into the repository, and completes the node; what cannot be read becomes
- * NODE_SKIPPED. Returns 0, or -1 with err set: the repository cannot be written. */
+/*
+ * Reads a file or a symlink into the repository and completes the node; an unreadable one becomes
+ * NODE_SKIPPED. Returns 0, or -1 with err set if the repository cannot be written.
+ */
 int content_file(struct content *content, int folder, struct node *node, struct error *err);
 int content_link(struct content *content, int folder, struct node *node, struct error *err);
 

@@ -1,4 +1,4 @@
-/* Ignore rules of a baseline: see ignore_rules.h. */
+/* The ignore rules of a loop. */
 #include "snapshot/look/ignore_rules.h"
 
 #include "util/glob.h"
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What one question may cost. */
+/* Bounds the work for one path. */
 enum { MOST_STEPS = 100000 };
 
 struct rule {
 	char *base;
-	char *line; /* as it was written */
+	char *line; /* as written */
 	struct glob glob;
 	bool negated;
 };
@@ -21,7 +21,7 @@ struct rule {
 struct ignore_rules {
 	struct rule *items;
 	size_t count;
-	struct list tracked; /* sorted, when ready */
+	struct list tracked; /* sorted by ignore_rules_ready() */
 	struct list kept;
 };
 
@@ -108,7 +108,7 @@ void ignore_rules_settle(struct ignore_rules *rules)
 	ignore_rules_ready(rules);
 }
 
-bool ignore_rules_ignore(const struct ignore_rules *rules, const char *path, bool is_folder)
+bool ignore_rules_match(const struct ignore_rules *rules, const char *path, bool is_folder)
 {
 	uint64_t steps = MOST_STEPS;
 
@@ -123,7 +123,7 @@ bool ignore_rules_ignore(const struct ignore_rules *rules, const char *path, boo
 		if (glob_matches(&rule->glob, below, is_folder, &steps))
 			return !rule->negated;
 		if (steps == 0)
-			return false; /* too costly to say: it is kept */
+			return false; /* too expensive to decide: save it */
 	}
 	return false;
 }
@@ -142,7 +142,7 @@ bool ignore_rules_tracked(const struct ignore_rules *rules, const char *path)
 		else
 			end = middle;
 	}
-	/* The path itself, or the first one below it: between them are names like "path-2". */
+	/* The path itself or the first one below it. Names such as "path-2" sort between them. */
 	for (; at < rules->tracked.count; at++) {
 		const char *found = rules->tracked.items[at];
 
@@ -200,5 +200,5 @@ int ignore_rules_read(const char *bytes, size_t size, struct ignore_rules **ret_
 	return 0;
 damaged:
 	ignore_rules_free(rules);
-	return error_set(err, "the ignore rules of the loop are damaged");
+	return error_set(err, "the loop's ignore rules are damaged");
 }

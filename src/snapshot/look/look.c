@@ -1,4 +1,4 @@
-/* Looks at a project: see look.h. */
+/* Scans of a project. */
 #include "snapshot/look/look.h"
 
 #include "gitconfig/gitdir.h"
@@ -16,7 +16,7 @@
 
 enum { IGNORE_BYTES = 1 << 20 };
 
-/* ---- the rules of the baseline ---- */
+/* ---- the loop's ignore rules ---- */
 
 static void add_file(struct ignore_rules *rules, const char *path)
 {
@@ -26,8 +26,7 @@ static void add_file(struct ignore_rules *rules, const char *path)
 		ignore_rules_add(rules, "", text.data, text.used);
 }
 
-/* The user's own, for all their projects. */
-void look_add_users(struct ignore_rules *rules)
+void look_add_user_rules(struct ignore_rules *rules)
 {
 	AUTO_FREE char *home = gituser_home();
 	AUTO_FREE char *usual = gituser_file(home, "git/ignore");
@@ -37,7 +36,10 @@ void look_add_users(struct ignore_rules *rules)
 	add_file(rules, path ? path : usual);
 }
 
-/* Whatever git tracks is kept, also where a rule ignores it. Returns 0, or -1: nobody knows what that is. */
+/*
+ * Files that git tracks are saved even if a rule ignores them. Returns 0, or -1 if the index cannot
+ * be read.
+ */
 static int add_tracked(struct ignore_rules *rules, const char *folder)
 {
 	AUTO_FREE char *path = path_join(folder, "index");
@@ -55,7 +57,7 @@ static int add_tracked(struct ignore_rules *rules, const char *folder)
 	return 0;
 }
 
-/* Makes the rules, all but the .gitignore files, which are found on the way. */
+/* Collects all rules except the .gitignore files, which the scan adds. */
 static void gather_rules(const char *project, struct look *look)
 {
 	AUTO_FREE char *folder = gitdir_find(project);
@@ -65,11 +67,11 @@ static void gather_rules(const char *project, struct look *look)
 		ignore_rules_free(look->rules);
 		look->rules = NULL;
 		look->notice =
-			"the index of the repository is of a kind that cannot be read here (a sparse "
-			"one?); ignored files are kept, too";
+			"the git index cannot be read (is it a sparse index?), so checkpoints "
+			"include ignored files";
 		return;
 	}
-	look_add_users(look->rules);
+	look_add_user_rules(look->rules);
 	if (folder) {
 		AUTO_FREE char *exclude = path_join(folder, "info/exclude");
 
@@ -95,14 +97,14 @@ static int read_rules(struct checkpoint_repo *repo, const struct look_options *o
 		return 0;
 	}
 	if (fd < 0 || fd_read_all(fd, &bytes) < 0)
-		return error_sys(err, "read the ignore rules of the loop");
-	if (bytes.used == 1) /* everything is kept */
+		return error_sys(err, "read the loop's ignore rules");
+	if (bytes.used == 1) /* save everything */
 		return 0;
 	sha256_hex(bytes.data ? bytes.data : "", bytes.used, look->rules_hash);
 	return ignore_rules_read(buffer_text(&bytes), bytes.used, &look->rules, err);
 }
 
-/* The first look decides for all that follow. */
+/* Stores the rules of the first scan, which hold for all later ones. */
 static int write_rules(struct checkpoint_repo *repo, const char *loop, struct look *look,
 		       struct error *err)
 {
@@ -116,14 +118,14 @@ static int write_rules(struct checkpoint_repo *repo, const char *loop, struct lo
 		buffer_add(&bytes, "-", 1);
 	}
 	if (buffer_overflowed(&bytes))
-		return error_set(err, "the ignore rules of the project are longer than %d MiB",
+		return error_set(err, "the project's ignore rules are longer than %d MiB",
 				 IGNORE_RULES_BYTES >> 20);
 	if (look->rules)
 		sha256_hex(buffer_text(&bytes), bytes.used, look->rules_hash);
 	return checkpoint_repo_write(repo, folder, loop, buffer_text(&bytes), bytes.used, err);
 }
 
-/* ---- looking ---- */
+/* ---- scanning ---- */
 
 static void add_entry(struct buffer *tree, const char *mode, const char *name,
 		      const unsigned char *id)
@@ -180,7 +182,7 @@ int look_finish(struct checkpoint_repo *repo, struct look *look, struct error *e
 {
 	if (pack_finish(look->pack, err) < 0)
 		return -1;
-	/* What it says is in the repository must be there. */
+	/* The cache must not name objects that are not in the repository. */
 	return look->walk.changed || !look->walk.same_rules
 		       ? cache_write(repo->folder, look->rules_hash, &look->walk.root, err)
 		       : 0;

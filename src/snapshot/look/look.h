@@ -1,6 +1,6 @@
 /*
- * A look at the project as it is now: its tree in memory, with all contents in the repository. What becomes
- * of it (a checkpoint, one side of a diff, the start of a rollback) is the caller's affair.
+ * A scan of the project: its tree in memory, with all contents in the repository. The caller makes
+ * it a checkpoint, one side of a diff, or the start of a rollback.
  */
 #ifndef SNAPSHOT_LOOK_LOOK_H
 #define SNAPSHOT_LOOK_LOOK_H
@@ -12,27 +12,30 @@
 
 struct look_options {
 	const char *project;
-	const char *loop; /* whose rules */
-	bool ignored;     /* nothing is left out */
-	bool live;        /* an agent is at work */
+	const char *loop; /* selects the ignore rules */
+	bool ignored;     /* also save ignored files */
+	bool live;        /* an agent is working */
 };
 
 struct look {
 	struct look_walk walk;
 	struct cache cache;
-	struct ahead *ahead; /* while it goes on */
+	struct ahead *ahead; /* while it is running */
 	struct ignore_rules *rules;
 	char rules_hash[SHA256_HEX];
 	struct pack *pack;
-	git_oid tree;       /* with files and manifest */
-	const char *notice; /* something that should be told; NULL: nothing */
+	git_oid tree;       /* with the entries files and manifest */
+	const char *notice; /* for the user, or NULL */
 };
 
-/* Adds the user's own ignore rules, which hold for all their projects. */
-void look_add_users(struct ignore_rules *rules);
+/* Adds the ignore rules of the user's global git configuration. */
+void look_add_user_rules(struct ignore_rules *rules);
 
-/* Looks; the lock is held. Objects are there when look_finish() has returned. Both return 0, or -1 with err
- * set; the caller releases in any case. */
+/*
+ * look_take() scans; the caller holds the lock. The objects are in the repository once
+ * look_finish() has returned. Both return 0, or -1 with err set; the caller releases `look` in both
+ * cases.
+ */
 int look_take(struct checkpoint_repo *repo, const struct look_options *options, struct look *look,
 	      struct error *err);
 int look_finish(struct checkpoint_repo *repo, struct look *look, struct error *err);

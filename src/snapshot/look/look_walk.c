@@ -1,7 +1,7 @@
 /*
- * Looking through a project: see look_walk.h. This is no dirwalk: the names of a folder are sorted and
- * compared with the last look one by one, threads stat ahead, permissions are lent, and a folder's
- * tree is written when it is left.
+ * Scans a project. This does not use dirwalk: the sorted names of a folder are compared with the
+ * last scan one by one, a thread stats ahead, permissions are granted temporarily, and the tree of
+ * a folder is written when the scan leaves it.
  */
 #include "snapshot/look/look_walk.h"
 
@@ -27,12 +27,12 @@ struct looking {
 	struct error *err;
 };
 
-static int take_folder(struct looking *at, int fd, struct node *folder, const struct node *known,
+static int scan_folder(struct looking *at, int fd, struct node *folder, const struct node *known,
 		       bool tracked_only, int depth);
 
-/* ---- what a folder holds ---- */
+/* ---- reading a folder ---- */
 
-static bool is_left_out(const char *name, int depth)
+static bool is_excluded(const char *name, int depth)
 {
 	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return true;
@@ -41,7 +41,7 @@ static bool is_left_out(const char *name, int depth)
 		strncmp(name, "ringfence-quarantine-", strlen("ringfence-quarantine-")) == 0);
 }
 
-/* Names and, for now, in the mode, what readdir says that they are. Takes the descriptor over. */
+/* Reads the names; `mode` holds the d_type for now. Takes ownership of the descriptor. */
 static bool read_names(int fd, struct node *folder, int depth)
 {
 	AUTO_BUFFER struct buffer names = BUFFER_INIT((size_t)1 << 31);
@@ -53,7 +53,7 @@ static bool read_names(int fd, struct node *folder, int depth)
 		return false;
 	}
 	for (struct dirent *entry; (entry = readdir(dir));) {
-		if (is_left_out(entry->d_name, depth))
+		if (is_excluded(entry->d_name, depth))
 			continue;
 		buffer_add(&names, entry->d_name, strlen(entry->d_name) + 1);
 		node_add(folder)->mode = entry->d_type;
@@ -69,7 +69,7 @@ static bool read_names(int fd, struct node *folder, int depth)
 	return true;
 }
 
-/* Entries that are gone again. */
+/* Drops entries that have vanished. */
 static void compact(struct node *folder)
 {
 	size_t kept = 0;
@@ -80,7 +80,7 @@ static void compact(struct node *folder)
 	folder->count = kept;
 }
 
-/* ---- the rules ---- */
+/* ---- ignore rules ---- */
 
 static void collect_rules(struct looking *at, int fd)
 {
@@ -90,9 +90,12 @@ static void collect_rules(struct looking *at, int fd)
 		ignore_rules_add(at->walk->rules, buffer_text(&at->path), text.data, text.used);
 }
 
-/* Is it left out? *ret_tracked_only: a folder that is, but for what git tracks in it. */
-static bool ignored(struct looking *at, const struct node *known, bool is_folder, bool tracked_only,
-		    bool *ret_tracked_only)
+/*
+ * Reports whether the entry is omitted. Sets *ret_tracked_only for an ignored folder in which git
+ * tracks files: only those are saved.
+ */
+static bool is_ignored(struct looking *at, const struct node *known, bool is_folder,
+		       bool tracked_only, bool *ret_tracked_only)
 {
 	struct ignore_rules *rules = at->walk->rules;
 
@@ -101,13 +104,13 @@ static bool ignored(struct looking *at, const struct node *known, bool is_folder
 		return false;
 	if (!at->walk->same_rules)
 		known = NULL;
-	/* The rules do not change, so neither does what they said. */
+	/* The rules never change, so the last scan's result still holds. */
 	if (known && !tracked_only && (known->kind == NODE_FOLDER) == is_folder &&
 	    known->kind != NODE_IGNORED && !is_folder)
 		return false;
 	if (known && known->kind == NODE_IGNORED && (known->mode == 1) == is_folder)
 		return true;
-	if (!tracked_only && !ignore_rules_ignore(rules, buffer_text(&at->path), is_folder))
+	if (!tracked_only && !ignore_rules_match(rules, buffer_text(&at->path), is_folder))
 		return false;
 	*ret_tracked_only = is_folder;
 	if (!ignore_rules_tracked(rules, buffer_text(&at->path)))
@@ -119,29 +122,29 @@ static bool ignored(struct looking *at, const struct node *known, bool is_folder
 
 /* ---- one entry ---- */
 
-static void skip(struct node *node, const char *why)
+static void skip(struct node *node, enum node_why why)
 {
 	node->kind = NODE_SKIPPED;
 	node->why = why;
 }
 
-static int enter(struct looking *at, int fd, struct node *node, const struct node *known,
-		 bool tracked_only, int depth)
+static int scan_subfolder(struct looking *at, int fd, struct node *node, const struct node *known,
+			  bool tracked_only, int depth)
 {
 	AUTO_FD inner = -1;
 	bool lent;
 	int result;
 
 	if (node->device != at->device) {
-		skip(node, "another file system");
+		skip(node, NODE_WHY_FILE_SYSTEM);
 		return 0;
 	}
 	if (depth == NODE_DEEPEST) {
-		skip(node, "deeper than 256 folders");
+		skip(node, NODE_WHY_DEEP);
 		return 0;
 	}
 	inner = content_open(&at->walk->content, fd, node, O_RDONLY | O_DIRECTORY, &lent);
-	/* A folder that can be read but not entered shows names only. */
+	/* A folder without search permission lists its names, but its entries cannot be read. */
 	if (inner >= 0 && !lent && !(node->mode & 0100) && geteuid() != 0) {
 		lent = !at->walk->content.live && fchmod(inner, node->mode | 0700) == 0;
 		if (!lent) {
@@ -150,17 +153,17 @@ static int enter(struct looking *at, int fd, struct node *node, const struct nod
 		}
 	}
 	if (inner < 0) {
-		skip(node, errno == EACCES ? "no right to look into" : "cannot be read");
+		skip(node, errno == EACCES ? NODE_WHY_PERMISSION : NODE_WHY_UNREADABLE);
 		return 0;
 	}
-	result = take_folder(at, inner, node, known && known->kind == NODE_FOLDER ? known : NULL,
+	result = scan_folder(at, inner, node, known && known->kind == NODE_FOLDER ? known : NULL,
 			     tracked_only, depth + 1);
 	if (lent)
-		content_give_back(inner, node);
+		content_restore_mode(inner, node);
 	return result;
 }
 
-static int take_content(struct looking *at, int fd, struct node *node, const struct node *known)
+static int scan_content(struct looking *at, int fd, struct node *node, const struct node *known)
 {
 	struct look_walk *walk = at->walk;
 
@@ -174,32 +177,32 @@ static int take_content(struct looking *at, int fd, struct node *node, const str
 				       : content_link(&walk->content, fd, node, at->err);
 }
 
-static int take_kind(struct looking *at, int fd, struct node *node, mode_t type,
+static int scan_kind(struct looking *at, int fd, struct node *node, mode_t type,
 		     const struct node *known, bool tracked_only, int depth)
 {
 	switch (type) {
 	case S_IFDIR:
 		node->kind = NODE_FOLDER;
-		return enter(at, fd, node, known, tracked_only, depth);
+		return scan_subfolder(at, fd, node, known, tracked_only, depth);
 	case S_IFREG:
 		node->kind = NODE_FILE;
-		return take_content(at, fd, node, known);
+		return scan_content(at, fd, node, known);
 	case S_IFLNK:
 		node->kind = NODE_LINK;
-		return take_content(at, fd, node, known);
+		return scan_content(at, fd, node, known);
 	case S_IFIFO:
 		node->kind = NODE_FIFO;
 		return 0;
 	case S_IFSOCK:
-		skip(node, "a socket");
+		skip(node, NODE_WHY_SOCKET);
 		return 0;
 	default:
-		skip(node, "a device");
+		skip(node, NODE_WHY_DEVICE);
 		return 0;
 	}
 }
 
-static int count(struct looking *at, const struct node *node)
+static int count_entry(struct looking *at, const struct node *node)
 {
 	struct look_walk *walk = at->walk;
 
@@ -209,18 +212,17 @@ static int count(struct looking *at, const struct node *node)
 	if (++at->entries > LOOK_WALK_MOST)
 		return error_set(
 			at->err,
-			"the project has more than %d files that no rule ignores (.gitignore)",
+			"the project has more than %d files (ignore some of them in .gitignore)",
 			LOOK_WALK_MOST);
 	if (walk->odd > LOOK_WALK_MOST_ODD)
-		return error_set(
-			at->err,
-			"the project has more than %d pipes, sockets and files that cannot be read",
-			LOOK_WALK_MOST_ODD);
+		return error_set(at->err,
+				 "the project has more than %d pipes, sockets and unreadable files",
+				 LOOK_WALK_MOST_ODD);
 	return 0;
 }
 
-/* Somebody has looked already, and nothing has changed. */
-static bool take_ahead(struct node *node, const struct node *known, unsigned char type)
+/* Uses the cached node if the thread has found it unchanged. */
+static bool reuse_seen(struct node *node, const struct node *known, unsigned char type)
 {
 	const char *name = node->name;
 
@@ -232,8 +234,8 @@ static bool take_ahead(struct node *node, const struct node *known, unsigned cha
 	return true;
 }
 
-/* The entry whose path is set. */
-static int take_entry(struct looking *at, int fd, struct node *node, const struct node *known,
+/* Scans the entry whose path is set. */
+static int scan_entry(struct looking *at, int fd, struct node *node, const struct node *known,
 		      bool tracked_only, int depth)
 {
 	unsigned char type = (unsigned char)node->mode;
@@ -247,33 +249,33 @@ static int take_entry(struct looking *at, int fd, struct node *node, const struc
 		}
 		type = IFTODT(status.st_mode);
 	}
-	if (ignored(at, known, type == DT_DIR, tracked_only, &only)) {
+	if (is_ignored(at, known, type == DT_DIR, tracked_only, &only)) {
 		node->kind = NODE_IGNORED;
 		node->mode = type == DT_DIR;
 		at->walk->ignored++;
 		return 0;
 	}
-	if (take_ahead(node, known, type))
-		return count(at, node);
+	if (reuse_seen(node, known, type))
+		return count_entry(at, node);
 	if (!status.st_mode && fstatat(fd, node->name, &status, AT_SYMLINK_NOFOLLOW) < 0) {
 		node->kind = NODE_KINDS;
 		return 0;
 	}
-	content_look(&status, node);
-	if (take_kind(at, fd, node, status.st_mode & S_IFMT, known, only, depth) < 0)
+	content_set_stat(&status, node);
+	if (scan_kind(at, fd, node, status.st_mode & S_IFMT, known, only, depth) < 0)
 		return -1;
-	return count(at, node);
+	return count_entry(at, node);
 }
 
-/* ---- trees of git ---- */
+/* ---- git trees ---- */
 
 struct stored {
 	const struct node *node;
-	size_t name; /* where it begins */
+	size_t name; /* its offset */
 	const char *text;
 };
 
-/* In a tree a folder is sorted as if its name ended with a slash. */
+/* git sorts a folder as if its name ended with a slash. */
 static int by_stored(const void *a, const void *b)
 {
 	const struct stored *left = a;
@@ -330,14 +332,14 @@ static int write_tree(struct looking *at, struct node *folder)
 
 /* ---- folders ---- */
 
-static bool is_other(const struct node *node, const struct node *known)
+static bool differs(const struct node *node, const struct node *known)
 {
 	return !known || known->kind != node->kind || known->chunked != node->chunked ||
 	       (known->mode & 0100) != (node->mode & 0100) ||
 	       memcmp(known->id, node->id, NODE_ID) != 0;
 }
 
-/* The entry of this name in a folder that was known, moving on from the one before. */
+/* Returns the entry with this name in the cached folder, advancing *at. */
 static const struct node *next_known(const struct node *folder, size_t *at, const char *name)
 {
 	while (folder && *at < folder->count) {
@@ -352,7 +354,7 @@ static const struct node *next_known(const struct node *folder, size_t *at, cons
 	return NULL;
 }
 
-static int take_folder(struct looking *at, int fd, struct node *folder, const struct node *known,
+static int scan_folder(struct looking *at, int fd, struct node *folder, const struct node *known,
 		       bool tracked_only, int depth)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -361,7 +363,7 @@ static int take_folder(struct looking *at, int fd, struct node *folder, const st
 	bool changed;
 
 	if (copy < 0 || !read_names(copy, folder, depth)) {
-		skip(folder, "cannot be read");
+		skip(folder, NODE_WHY_UNREADABLE);
 		return 0;
 	}
 	if (at->walk->collect)
@@ -373,11 +375,11 @@ static int take_folder(struct looking *at, int fd, struct node *folder, const st
 		int result;
 
 		node_path_add(&at->path, node->name);
-		result = take_entry(at, fd, node, was, tracked_only, depth);
+		result = scan_entry(at, fd, node, was, tracked_only, depth);
 		node_path_cut(&at->path, used);
 		if (result < 0)
 			return -1;
-		changed = changed || is_other(node, was);
+		changed = changed || differs(node, was);
 	}
 	compact(folder);
 	if (!changed && known->count == folder->count) {
@@ -400,9 +402,9 @@ int look_walk_take(struct look_walk *walk, struct error *err)
 		return error_sys(err, "read the project's folder");
 	walk->content.room = room;
 	walk->root = (struct node){ .kind = NODE_FOLDER };
-	content_look(&status, &walk->root);
+	content_set_stat(&status, &walk->root);
 	at.device = walk->root.device;
-	result = take_folder(&at, fd, &walk->root, walk->known, false, 0);
+	result = scan_folder(&at, fd, &walk->root, walk->known, false, 0);
 	buffer_release(&at.path);
 	if (result == 0 && walk->root.kind != NODE_FOLDER)
 		result = error_set(err, "the project's folder cannot be read");

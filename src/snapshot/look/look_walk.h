@@ -1,9 +1,9 @@
 /*
- * Looks through a project and makes a tree of nodes of it, with every content in the repository. Nothing of
- * the project is consulted as configuration, nothing is executed, and no symlink is followed.
+ * Scans a project into a tree of nodes, and stores every content in the repository. Nothing in the
+ * project is read as configuration, nothing is executed, and no symlink is followed.
  *
- * Left out are: the project's own .git, other file systems, what the rules ignore, and what is named in
- * the skipped nodes.
+ * The scan omits the project's own .git, other file systems and ignored files. Anything else that
+ * cannot be saved becomes a skipped node.
  */
 #ifndef SNAPSHOT_LOOK_LOOK_WALK_H
 #define SNAPSHOT_LOOK_LOOK_WALK_H
@@ -13,27 +13,27 @@
 #include "snapshot/store/node.h"
 #include "snapshot/store/pack.h"
 
-/* Where files wait on their way back into a project; at its root, for a moment. */
+/* The staging folder of a rollback, at the root of the project. */
 #define LOOK_WALK_STAGE ".ringfence-rollback"
 
 enum { LOOK_WALK_MOST = 2000000, LOOK_WALK_MOST_ODD = 10000 };
 
 struct look_walk {
-	int project;                /* the folder */
-	struct ignore_rules *rules; /* NULL: everything is kept */
-	bool collect;               /* .gitignore files are added to the rules on the way */
-	const struct node *known;   /* of the last look; NULL: nothing is known */
-	bool same_rules;            /* it was looked at by the same rules */
+	int project;                /* descriptor of its folder */
+	struct ignore_rules *rules; /* NULL: save everything */
+	bool collect;               /* add the .gitignore files that are found to the rules */
+	const struct node *known;   /* the last scan, or NULL */
+	bool same_rules;            /* the last scan had the same rules */
 	struct content content;
 
-	struct node root;      /* from here on: the answer */
-	uint64_t files, bytes; /* entries but folders; of files */
-	uint64_t odd;          /* skipped, or pipes */
+	struct node root;      /* from here on: the result */
+	uint64_t files, bytes; /* entries other than folders; bytes of files */
+	uint64_t odd;          /* skipped entries and pipes */
 	uint64_t ignored;
-	bool changed; /* it is not what was known */
+	bool changed; /* differs from the last scan */
 };
 
-/* Returns 0, or -1 with err set. The root is the caller's to release, in both cases. */
+/* Returns 0, or -1 with err set. The caller releases the root in both cases. */
 int look_walk_take(struct look_walk *walk, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Checkpoints: see save.h. */
+/* Saves checkpoints. */
 #include "snapshot/look/save.h"
 
 #include "util/clock.h"

@@ -1,4 +1,4 @@
-/* Checkpoints: a look at the project that gets a number. */
+/* Saves a scan of the project as a numbered checkpoint. */
 #ifndef SNAPSHOT_LOOK_SAVE_H
 #define SNAPSHOT_LOOK_SAVE_H
 
@@ -7,12 +7,13 @@
 struct save_options {
 	const char *kind; /* start, before, after, within, undo */
 	int64_t iteration;
-	const char
-		*since; /* a number: changes are counted from this checkpoint; NULL: they are not */
+	const char *since; /* count changes since this checkpoint; NULL: do not count */
 };
 
-/* Keeps a look that was taken as a checkpoint of its loop; one that shows what the latest checkpoint holds is
- * that checkpoint (*ret_same). Finishes the look. Returns 0, or -1 with err set. */
+/*
+ * Finishes the scan and saves it as a checkpoint of its loop. If the latest checkpoint has the same
+ * content, returns that one and sets *ret_same. Returns 0, or -1 with err set.
+ */
 int save_checkpoint(struct checkpoint_repo *repo, const struct look_options *options,
 		    struct look *look, const struct save_options *save,
 		    struct checkpoint_repo_item *ret_checkpoint, bool *ret_same, struct error *err);

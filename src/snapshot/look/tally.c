@@ -1,4 +1,4 @@
-/* Facts about a look: see tally.h. */
+/* Facts about a scan. */
 #include "snapshot/look/tally.h"
 
 #include "snapshot/base/libgit.h"
@@ -14,7 +14,7 @@ static bool is_content(const struct node *node)
 	return node->kind == NODE_FILE || node->kind == NODE_LINK;
 }
 
-/* ---- counting */
+/* ---- counting ---- */
 
 static bool add_folder(const struct node *folder, struct tally *tally,
 		       unsigned char ret_id[NODE_ID]);
@@ -27,7 +27,7 @@ static void add_text(struct buffer *text, const struct node *node, const unsigne
 	buffer_add(text, id, NODE_ID);
 }
 
-/* Adds an entry. Returns whether its id in the repository tells all of it. */
+/* Adds an entry. Returns false if generated files below it do not count. */
 static bool add_entry(const struct node *node, struct tally *tally, struct buffer *text)
 {
 	unsigned char id[NODE_ID];
@@ -45,7 +45,10 @@ static bool add_entry(const struct node *node, struct tally *tally, struct buffe
 	return whole;
 }
 
-/* Adds the entries of a folder. *ret_id: of what counts in it; the folder's own if that is all. */
+/*
+ * Adds the entries of a folder. ret_id identifies what counts; it is the folder's own id if
+ * everything does.
+ */
 static bool add_folder(const struct node *folder, struct tally *tally,
 		       unsigned char ret_id[NODE_ID])
 {
@@ -62,7 +65,7 @@ static bool add_folder(const struct node *folder, struct tally *tally,
 	memcpy(ret_id, folder->id, NODE_ID);
 	if (!whole) {
 		sha256_hex(buffer_text(&text), text.used, hex);
-		memcpy(ret_id, hex, NODE_ID); /* 80 bits of it are plenty */
+		memcpy(ret_id, hex, NODE_ID); /* the first 80 bits suffice */
 	}
 	return whole;
 }
@@ -76,7 +79,7 @@ void tally_take(const struct node *root, struct tally *ret_tally)
 	sha256_hex(id, sizeof id, ret_tally->tree);
 }
 
-/* ---- comparing */
+/* ---- comparing ---- */
 
 struct comparing {
 	struct checkpoint_repo *repo;
@@ -94,7 +97,7 @@ static void count_content(struct comparing *at, const struct node *node)
 	at->changed += is_content(node) ? 1 : all.files;
 }
 
-/* What a tree of the repository says about one entry. */
+/* An entry of a tree in the repository. */
 struct entry {
 	const char *name;
 	const git_oid *id;
@@ -116,7 +119,7 @@ static bool is_same(const struct node *node, const struct entry *entry)
 
 static int compare(struct comparing *at, const struct node *folder, const git_oid *id, int depth);
 
-/* An entry of the checkpoint with what has its name now; NULL: nothing has. */
+/* Compares an entry of the checkpoint with the current node of that name, or NULL. */
 static int compare_entry(struct comparing *at, const struct node *node, const struct entry *entry,
 			 int depth)
 {
@@ -134,7 +137,7 @@ static int compare_entry(struct comparing *at, const struct node *node, const st
 	return 0;
 }
 
-/* Counts entries that the checkpoint does not have. Its trees do not sort as nodes do. */
+/* Counts entries that the checkpoint does not have. Its trees are sorted differently from nodes. */
 static void count_new(struct comparing *at, const struct node *folder, const bool *met)
 {
 	for (size_t i = 0; i < folder->count; i++)

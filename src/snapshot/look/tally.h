@@ -1,6 +1,6 @@
 /*
- * What a loop wants to know about a look: how much there is, a hash by which a state is recognised
- * that was there before, and how many files differ from a checkpoint. Folders that tools make
+ * Facts about a scan that the loop uses: the number of files and bytes, a hash that identifies a
+ * recurring state, and the number of files that changed since a checkpoint. Generated folders
  * (generated.h) do not count.
  */
 #ifndef SNAPSHOT_LOOK_TALLY_H
@@ -14,12 +14,11 @@ struct tally {
 	char tree[SHA256_HEX];
 };
 
-/* Counts the tree of a look. */
 void tally_take(const struct node *root, struct tally *ret_tally);
 
 /*
- * Counts the files and symlinks that are new, gone, or have other content than in a checkpoint. Reads
- * only the folders that differ. Returns 0, or -1 with err set.
+ * Counts the files and symlinks that were added, removed or modified since a checkpoint. Reads only
+ * the folders that differ. Returns 0, or -1 with err set.
  */
 int tally_changed(struct checkpoint_repo *repo, const struct checkpoint_repo_item *since,
 		  const struct node *root, uint64_t *ret_changed, struct error *err);

@@ -126,7 +126,7 @@ int checkpoint_repo_check_room(const struct checkpoint_repo *repo, struct error 
 		return 0;
 	return error_set(err,
 			 "the disk of '%s' is nearly full: %llu MiB left, and a checkpoint "
-			 "begun with %llu (ringfence clean, or create room)",
+			 "needs %llu MiB (free some space, or run: ringfence clean)",
 			 repo->path, (unsigned long long)(free_bytes >> 20),
 			 (unsigned long long)(least >> 20));
 }

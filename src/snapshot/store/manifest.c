@@ -64,7 +64,7 @@ static int write_node(void *context, struct node *node, const char *path)
 		add_record(writing->out, head, path);
 	}
 	if (node->kind == NODE_SKIPPED) {
-		snprintf(head, sizeof head, "s %s: ", node->why);
+		snprintf(head, sizeof head, "s %s: ", node_why_text(node->why));
 		add_record(writing->out, head, path);
 	}
 	return 0;
@@ -159,20 +159,6 @@ static struct node *insert_node(struct node *root, const char *path)
 	return node_insert(folder, name);
 }
 
-/* Reasons are static texts on the way in, and few: those of a manifest are kept for good. */
-static const char *reason(const char *text, size_t size)
-{
-	static char *known[32];
-	size_t i = 0;
-
-	for (; i < sizeof known / sizeof *known && known[i]; i++)
-		if (strlen(known[i]) == size && strncmp(known[i], text, size) == 0)
-			return known[i];
-	if (i == sizeof known / sizeof *known)
-		return "for a reason that is not known here";
-	return known[i] = strndup(text, size);
-}
-
 static bool parse_record(struct reading *reading, const char *text)
 {
 	unsigned long number;
@@ -189,7 +175,7 @@ static bool parse_record(struct reading *reading, const char *text)
 		if (!node)
 			return false;
 		node->kind = NODE_SKIPPED;
-		node->why = reason(text, (size_t)(colon - text));
+		node->why = node_why_parse(text, (size_t)(colon - text));
 		return true;
 	}
 	if (!parse_number(&text, kind == 'h' ? 10 : 8, kind == 'h' ? UINT32_MAX : 07777, &number))

@@ -6,6 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const why_texts[NODE_WHYS] = {
+	[NODE_WHY_UNKNOWN] = "unknown reason",
+	[NODE_WHY_SOCKET] = "a socket",
+	[NODE_WHY_DEVICE] = "a device",
+	[NODE_WHY_PERMISSION] = "permission denied",
+	[NODE_WHY_UNREADABLE] = "cannot be read",
+	[NODE_WHY_BUSY] = "held by another process",
+	[NODE_WHY_LARGE] = "larger than 32 GiB",
+	[NODE_WHY_DEEP] = "deeper than 256 folders",
+	[NODE_WHY_FILE_SYSTEM] = "another file system",
+};
+
+const char *node_why_text(enum node_why why)
+{
+	return why_texts[why];
+}
+
+enum node_why node_why_parse(const char *text, size_t size)
+{
+	for (int i = 0; i < NODE_WHYS; i++)
+		if (strlen(why_texts[i]) == size && memcmp(why_texts[i], text, size) == 0)
+			return (enum node_why)i;
+	return NODE_WHY_UNKNOWN;
+}
+
 void node_release(struct node *node)
 {
 	for (size_t i = 0; i < node->count; i++)

@@ -27,6 +27,20 @@ enum node_kind {
 	NODE_KINDS
 };
 
+/* Why a node was skipped. Manifests store the texts of node_why_text(). */
+enum node_why {
+	NODE_WHY_UNKNOWN,
+	NODE_WHY_SOCKET,
+	NODE_WHY_DEVICE,
+	NODE_WHY_PERMISSION,
+	NODE_WHY_UNREADABLE,
+	NODE_WHY_BUSY,
+	NODE_WHY_LARGE,
+	NODE_WHY_DEEP,
+	NODE_WHY_FILE_SYSTEM,
+	NODE_WHYS
+};
+
 struct node {
 	const char *name;
 	enum node_kind kind;
@@ -36,7 +50,7 @@ struct node {
 	char seen;                 /* stat'ed ahead (look/ahead.h), and unchanged */
 	uint32_t group;            /* shared by the hard links of a file; 0 if it has one name */
 	unsigned char id[NODE_ID]; /* the object with the content */
-	const char *why;           /* a constant text */
+	enum node_why why;
 	uint64_t size, device, inode, links;
 	int64_t modified_ns, changed_ns;
 	char *names; /* of a folder: storage for the names of its entries */
@@ -44,6 +58,11 @@ struct node {
 	size_t count;
 	uint32_t staged; /* during a restore: the number of its temporary file */
 };
+
+const char *node_why_text(enum node_why why);
+
+/* Returns NODE_WHY_UNKNOWN for any other text. */
+enum node_why node_why_parse(const char *text, size_t size);
 
 /* Frees what the node owns, but not the node. */
 void node_release(struct node *node);

@@ -1,4 +1,4 @@
-/* Differences between trees: see changes.h. */
+/* Differences between trees. */
 #include "snapshot/undo/changes.h"
 
 #include "util/mem.h"
@@ -21,8 +21,8 @@ static bool is_wanted(const struct finding *at, const char *path)
 	return at->paths->count == 0;
 }
 
-static void note(struct finding *at, const struct node *old, const struct node *new,
-		 const char *path)
+static void add_change(struct finding *at, const struct node *old, const struct node *new,
+		       const char *path)
 {
 	struct changes *found = &at->found;
 
@@ -35,7 +35,7 @@ static void note(struct finding *at, const struct node *old, const struct node *
 		(struct changes_item){ .old = old, .new = new, .path = mem_dup(path) };
 }
 
-static bool counts(const struct node *node)
+static bool is_compared(const struct node *node)
 {
 	return node && node->kind != NODE_IGNORED && node->kind != NODE_SKIPPED;
 }
@@ -55,9 +55,9 @@ static void compare_pair(struct finding *at, const struct node *a, const struct 
 	if (!one)
 		return;
 	node_path_add(&at->path, one->name);
-	/* A folder counts for itself when it is empty, or when only its mode is another. */
+	/* A folder counts only if it is empty or its mode changed. */
 	if (a && b ? !same(a, b) : !one->count)
-		note(at, a, b, buffer_text(&at->path));
+		add_change(at, a, b, buffer_text(&at->path));
 	compare(at, a && a->kind == NODE_FOLDER ? a : NULL, b && b->kind == NODE_FOLDER ? b : NULL);
 	node_path_cut(&at->path, used);
 }
@@ -73,12 +73,12 @@ static void compare(struct finding *at, const struct node *old, const struct nod
 
 		i += order <= 0;
 		j += order >= 0;
-		compare_pair(at, order <= 0 && counts(a) ? a : NULL,
-			     order >= 0 && counts(b) ? b : NULL);
+		compare_pair(at, order <= 0 && is_compared(a) ? a : NULL,
+			     order >= 0 && is_compared(b) ? b : NULL);
 	}
 }
 
-/* A change on one side only, for sorting by content. */
+/* An added or removed file, for sorting by content. */
 struct mover {
 	struct changes_item *change;
 };
@@ -94,13 +94,13 @@ static int by_content(const void *a, const void *b)
 	const struct mover *right = b;
 	int order = memcmp(content(left), content(right), NODE_ID);
 
-	/* What is gone before what came, and otherwise as they were found. */
+	/* Removed before added, otherwise in the order found. */
 	if (order == 0)
 		order = (left->change->old == NULL) - (right->change->old == NULL);
 	return order ? order : left->change < right->change ? -1 : left->change > right->change;
 }
 
-/* Of files with one content: what is gone is paired with what came. */
+/* Pairs removed files with added files of the same content. */
 static void pair(struct mover *begin, struct mover *end)
 {
 	struct mover *came = begin;
@@ -115,7 +115,7 @@ static void pair(struct mover *begin, struct mover *end)
 	}
 }
 
-/* A file that is gone here and is there again with the same content has moved. */
+/* A file removed here and added elsewhere with the same content was renamed. */
 static void find_moves(struct changes *found)
 {
 	struct mover *movers = mem_alloc((found->count + 1) * sizeof *movers);

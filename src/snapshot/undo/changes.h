@@ -1,15 +1,15 @@
-/* Which paths differ between two trees, and how. */
+/* Finds the paths that differ between two trees. */
 #ifndef SNAPSHOT_UNDO_CHANGES_H
 #define SNAPSHOT_UNDO_CHANGES_H
 
 #include "snapshot/store/node.h"
 #include "util/list.h"
 
-/* One path that is not the same; one that moved has both names. */
+/* A path that differs; a renamed one has both names. */
 struct changes_item {
-	const struct node *old, *new; /* NULL: not there */
+	const struct node *old, *new; /* NULL if it does not exist */
 	char *from, *path;
-	size_t added, removed; /* lines, when they were counted */
+	size_t added, removed; /* lines, once counted */
 	bool binary;
 };
 
@@ -18,7 +18,10 @@ struct changes {
 	size_t count;
 };
 
-/* All of them, by path; with paths, only these and what is below them. The trees must outlive them. */
+/*
+ * Finds all differences, sorted by path; with `paths`, only those at or below them. The trees must
+ * outlive the result.
+ */
 void changes_find(const struct node *old, const struct node *new, const struct list *paths,
 		  struct changes *ret_changes);
 void changes_release(struct changes *changes);

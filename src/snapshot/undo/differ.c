@@ -1,4 +1,4 @@
-/* Differences between trees: see differ.h. */
+/* Prints differences between trees. */
 #include "snapshot/undo/differ.h"
 
 #include "snapshot/base/libgit.h"
@@ -20,7 +20,7 @@ struct differ {
 
 /* ---- text ---- */
 
-/* Control characters, and marks that turn the direction of a line. */
+/* Control characters and bidirectional formatting characters. */
 static bool is_harmful(uint32_t point)
 {
 	return (point < 0x20 && point != '\t' && point != '\n') ||
@@ -55,7 +55,7 @@ int differ_output_failed(struct error *err)
 	return error_with(err, ERROR_OUTPUT, "write to stdout: %s", strerror(errno));
 }
 
-/* A name as git quotes it: as it is, or in quotation marks with every odd byte as an octal number. */
+/* Quotes a name as git does: with special bytes as octal escapes in quotation marks. */
 static void print_name(FILE *out, const char *side, const char *name)
 {
 	bool plain = true;
@@ -134,10 +134,10 @@ static int print_line(const git_diff_delta *delta, const git_diff_hunk *hunk,
 	return 0;
 }
 
-/* The patch of one file, and what it is made of. */
+/* The patch of one file and its two versions. */
 struct patch {
 	git_blob *old, *new;
-	git_patch *lines; /* NULL: there are none to show */
+	git_patch *lines; /* NULL: nothing to show */
 };
 
 static void patch_release(struct patch *patch)
@@ -155,7 +155,7 @@ static int blob_of(struct differ *differ, const struct node *node, git_blob **re
 		return 0;
 	git_oid_fromraw(&id, node->id);
 	if (git_blob_lookup(ret_blob, differ->repo->repository, &id) < 0)
-		return libgit_error("read a file of a checkpoint", differ->err);
+		return libgit_error("read a file from a checkpoint", differ->err);
 	return 0;
 }
 
@@ -169,7 +169,10 @@ static size_t size_of(const git_blob *blob)
 	return blob ? (size_t)git_blob_rawsize(blob) : 0;
 }
 
-/* Compares as bytes: no repository, so no attribute is asked for. The caller releases in any case. */
+/*
+ * Compares raw bytes without a repository, so that no attributes apply. The caller releases the
+ * patch in both cases.
+ */
 static int make_patch(struct differ *differ, struct changes_item *change, struct patch *patch)
 {
 	if (change->old && change->new &&node_same_content(change->old, change->new))
@@ -216,7 +219,7 @@ static void print_sides(struct differ *differ, const char *one, const char *old,
 		fputs("/dev/null", differ->out);
 }
 
-/* What no patch can say: folders, pipes, and modes that git does not know. */
+/* Prints changes that a patch cannot express: folders, pipes, and modes that git does not store. */
 static void print_remark(struct differ *differ, const struct changes_item *change)
 {
 	static const char *const kinds[] = {
@@ -268,7 +271,7 @@ static int print_patch(struct differ *differ, struct changes_item *change)
 	const char *from = change->from ? change->from : change->path;
 	__attribute__((cleanup(patch_release))) struct patch patch = { 0 };
 
-	/* What changes its type is two changes to git. */
+	/* For git, a change of type is a removal and an addition. */
 	if (is_file(change->old) && change->new && change->old->kind != change->new->kind) {
 		struct changes_item gone = { .old = change->old, .path = change->path };
 		struct changes_item came = { .new = change->new, .path = change->path };

@@ -1,4 +1,4 @@
-/* Bringing a project back: see restore.h. */
+/* Restores a project to a checkpoint. */
 #include "snapshot/undo/restore.h"
 
 #include "snapshot/base/fault.h"
@@ -21,14 +21,14 @@ enum { NOTE_BYTES = 1 << 16 };
 struct restoring {
 	struct checkpoint_repo *repo;
 	struct restore_stage stage;
-	uint32_t *placed; /* for each group of links the number of its file */
+	uint32_t *placed; /* by group of hard links: the number of the staged file */
 	uint32_t groups;
 	struct buffer path;
 	struct restore_result *result;
 	struct error *err;
 };
 
-/* ---- first what is missing ---- */
+/* ---- staging missing files ---- */
 
 static int stage_node(struct restoring *at, struct node *target)
 {
@@ -61,15 +61,15 @@ static int stage_folder(struct restoring *at, const struct node *present, struct
 	return 0;
 }
 
-/* ---- then what is there ---- */
+/* ---- changing the project ---- */
 
-static int trouble(struct restoring *at, const char *what, const char *name)
+static int fail(struct restoring *at, const char *what, const char *name)
 {
 	node_path_add(&at->path, name);
 	return error_sys(at->err, "%s '%s'", what, buffer_text(&at->path));
 }
 
-static void keep(struct restoring *at, const char *name)
+static void add_kept(struct restoring *at, const char *name)
 {
 	size_t used = at->path.used;
 
@@ -78,7 +78,9 @@ static void keep(struct restoring *at, const char *name)
 	node_path_cut(&at->path, used);
 }
 
-/* Opens a folder that may have been closed to its owner; its mode is set later, or it goes. */
+/*
+ * Opens a folder that its owner may lack permission for; its mode is set later, or it is removed.
+ */
 static int open_folder(int folder, const char *name)
 {
 	int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -94,7 +96,7 @@ static int open_folder(int folder, const char *name)
 	return openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-static int let_in(int fd)
+static int grant_owner(int fd)
 {
 	struct stat status;
 
@@ -103,7 +105,7 @@ static int let_in(int fd)
 	return (status.st_mode & 0700) == 0700 ? 0 : fchmod(fd, (status.st_mode & 07777) | 0700);
 }
 
-/* Removes what a look has seen, and nothing else: a folder with something more in it stays. */
+/* Removes only entries that the scan saw: a folder that holds anything else is kept. */
 static int remove_node(struct restoring *at, int folder, const struct node *node)
 {
 	size_t used = at->path.used;
@@ -114,13 +116,13 @@ static int remove_node(struct restoring *at, int folder, const struct node *node
 	fault_point();
 	if (node->kind != NODE_FOLDER) {
 		if (unlinkat(folder, node->name, 0) < 0 && errno != ENOENT)
-			return trouble(at, "remove", node->name);
+			return fail(at, "remove", node->name);
 		at->result->removed++;
 		return 0;
 	}
 	fd = open_folder(folder, node->name);
-	if (fd < 0 || let_in(fd) < 0)
-		return trouble(at, "look into", node->name);
+	if (fd < 0 || grant_owner(fd) < 0)
+		return fail(at, "open the folder", node->name);
 	node_path_add(&at->path, node->name);
 	for (size_t i = 0; i < node->count; i++)
 		if (remove_node(at, fd, &node->inner[i]) < 0)
@@ -131,27 +133,27 @@ static int remove_node(struct restoring *at, int folder, const struct node *node
 		return 0;
 	}
 	if (errno != ENOTEMPTY && errno != EEXIST)
-		return trouble(at, "remove", node->name);
+		return fail(at, "remove", node->name);
 	if (fchmod(fd, node->mode) < 0)
-		return trouble(at, "set the mode of", node->name);
-	keep(at, node->name);
+		return fail(at, "set the mode of", node->name);
+	add_kept(at, node->name);
 	return 0;
 }
 
-/* A folder with ignored files stands where a file belongs. */
+/* Moves a folder with ignored files out of the way of a file. */
 static int move_aside(struct restoring *at, int folder, const char *name)
 {
 	for (int i = 1; i < 100; i++) {
 		AUTO_FREE char *other = mem_format("%.200s.ringfence-kept-%d", name, i);
 
 		if (renameat2(folder, name, folder, other, RENAME_NOREPLACE) == 0) {
-			keep(at, other);
+			add_kept(at, other);
 			return 0;
 		}
 		if (errno != EEXIST)
 			break;
 	}
-	return trouble(at, "move aside", name);
+	return fail(at, "move out of the way", name);
 }
 
 static int set_mode(struct restoring *at, int folder, const struct node *node)
@@ -162,7 +164,7 @@ static int set_mode(struct restoring *at, int folder, const struct node *node)
 	fault_point();
 	snprintf(path, sizeof path, "/proc/self/fd/%d", place);
 	if (place < 0 || chmod(path, node->mode) < 0)
-		return trouble(at, "set the mode of", node->name);
+		return fail(at, "set the mode of", node->name);
 	return 0;
 }
 
@@ -176,7 +178,7 @@ static int place_node(struct restoring *at, int folder, const struct node *node)
 		result = restore_stage_place(&at->stage, node, folder);
 	}
 	if (result < 0)
-		return trouble(at, "put into its place", node->name);
+		return fail(at, "restore", node->name);
 	at->result->written++;
 	return 0;
 }
@@ -185,14 +187,16 @@ static int make_pipe(struct restoring *at, int folder, const struct node *node)
 {
 	fault_point();
 	if (mkfifoat(folder, node->name, 0600) < 0 && errno != EEXIST)
-		return trouble(at, "make the pipe", node->name);
+		return fail(at, "create the pipe", node->name);
 	at->result->written++;
 	return set_mode(at, folder, node);
 }
 
-static int apply(struct restoring *at, int fd, const struct node *present, struct node *target);
+static int restore_entries(struct restoring *at, int fd, const struct node *present,
+			   struct node *target);
 
-static int apply_folder(struct restoring *at, int folder, const struct node *was, struct node *node)
+static int restore_folder(struct restoring *at, int folder, const struct node *was,
+			  struct node *node)
 {
 	size_t used = at->path.used;
 	AUTO_FD fd = -1;
@@ -205,18 +209,18 @@ static int apply_folder(struct restoring *at, int folder, const struct node *was
 		at->result->written++;
 	fd = open_folder(folder, node->name);
 	if (fd < 0)
-		return trouble(at, "open the folder", node->name);
+		return fail(at, "open the folder", node->name);
 	node_path_add(&at->path, node->name);
-	result = apply(at, fd, was, node);
+	result = restore_entries(at, fd, was, node);
 	node_path_cut(&at->path, used);
 	return result;
 }
 
-static int apply_node(struct restoring *at, int fd, const struct node *was, struct node *node)
+static int restore_node(struct restoring *at, int fd, const struct node *was, struct node *node)
 {
 	switch (node->kind) {
 	case NODE_FOLDER:
-		return apply_folder(at, fd, was, node);
+		return restore_folder(at, fd, was, node);
 	case NODE_FILE:
 	case NODE_LINK:
 		if (node->staged)
@@ -237,8 +241,8 @@ static int apply_node(struct restoring *at, int fd, const struct node *was, stru
 	return 0;
 }
 
-/* May what is there make room for what comes? A file is replaced in one step, where a file comes. */
-static bool must_go(const struct node *was, const struct node *target)
+/* Reports whether an entry must be removed first. A file is replaced by a file in one step. */
+static bool must_remove(const struct node *was, const struct node *target)
 {
 	if (!target)
 		return true;
@@ -247,27 +251,28 @@ static bool must_go(const struct node *was, const struct node *target)
 	return was->kind == NODE_FOLDER || target->kind == NODE_FOLDER || target->kind == NODE_FIFO;
 }
 
-static int apply(struct restoring *at, int fd, const struct node *present, struct node *target)
+static int restore_entries(struct restoring *at, int fd, const struct node *present,
+			   struct node *target)
 {
-	if (let_in(fd) < 0)
-		return trouble(at, "change the folder", ".");
+	if (grant_owner(fd) < 0)
+		return fail(at, "change the folder", ".");
 	for (size_t i = 0; present && i < present->count; i++)
-		if (must_go(&present->inner[i], node_find(target, present->inner[i].name)) &&
+		if (must_remove(&present->inner[i], node_find(target, present->inner[i].name)) &&
 		    remove_node(at, fd, &present->inner[i]) < 0)
 			return -1;
 	for (size_t i = 0; i < target->count; i++)
-		if (apply_node(at, fd, present ? node_find(present, target->inner[i].name) : NULL,
-			       &target->inner[i]) < 0)
+		if (restore_node(at, fd, present ? node_find(present, target->inner[i].name) : NULL,
+				 &target->inner[i]) < 0)
 			return -1;
 	fault_point();
 	if (present && present->mode != target->mode)
 		at->result->adjusted++;
 	if (fchmod(fd, target->mode) < 0)
-		return trouble(at, "set the mode of", ".");
+		return fail(at, "set the mode of", ".");
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole operation ---- */
 
 static int write_note(struct checkpoint_repo *repo, const git_oid *tree, const char *path,
 		      struct error *err)
@@ -287,7 +292,7 @@ bool restore_pending(const struct checkpoint_repo *repo)
 	return faccessat(repo->folder, RESTORE_NOTE, F_OK, 0) == 0;
 }
 
-static int find_most(void *context, struct node *node, const char *path)
+static int find_last_group(void *context, struct node *node, const char *path)
 {
 	struct restoring *at = context;
 
@@ -296,7 +301,7 @@ static int find_most(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-/* The tree that the project should have. */
+/* Builds the tree that the project should have. */
 static int make_target(struct checkpoint_repo *repo, const struct node *present,
 		       const git_oid *tree, const char *path, struct node *ret_target,
 		       struct error *err)
@@ -327,7 +332,7 @@ static int perform(struct restoring *at, int project, struct node *present, stru
 	int result;
 
 	restore_plan_links(present, target);
-	node_each(target, find_most, at);
+	node_each(target, find_last_group, at);
 	at->placed = mem_zero((at->groups + 1) * sizeof *at->placed);
 	if (restore_stage_open(project, &at->stage, at->err) < 0)
 		return -1;
@@ -338,13 +343,13 @@ static int perform(struct restoring *at, int project, struct node *present, stru
 	if (result == 0)
 		result = write_note(at->repo, tree, path, at->err);
 	if (result == 0)
-		result = apply(at, project, present, target);
+		result = restore_entries(at, project, present, target);
 	fault_point();
 	restore_stage_close(&at->stage);
 	return result;
 }
 
-/* Looks again, and compares. */
+/* Scans the project again and compares it with the target. */
 static int verify(struct checkpoint_repo *repo, const struct look_options *options,
 		  struct node *target, const struct restore_result *result, struct error *err)
 {
@@ -360,8 +365,8 @@ static int verify(struct checkpoint_repo *repo, const struct look_options *optio
 	if (where)
 		outcome = error_set(
 			err,
-			"the project differs from what it should be at '%s': somebody else changed it "
-			"meanwhile (try again)",
+			"'%s' does not match the checkpoint: another process changed the project "
+			"during the restore (try again)",
 			where);
 	look_release(&after);
 	return outcome;
@@ -387,7 +392,10 @@ int restore_project(struct checkpoint_repo *repo, const struct look_options *opt
 	if (result == 0) {
 		result = verify(repo, options, &target, ret_result, err);
 		fault_point();
-		/* What could not be done is tried again; what somebody else has changed since is theirs. */
+		/*
+		 * A failed operation is repeated by the next task. One that finished is not: later
+		 * changes by others must not be undone.
+		 */
 		unlinkat(repo->folder, RESTORE_NOTE, 0);
 	}
 	node_release(&target);
@@ -409,7 +417,7 @@ int restore_recover(struct checkpoint_repo *repo, const struct look_options *opt
 
 	*ret_done = fd >= 0;
 	project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0) { /* one that was cut off before it changed anything */
+	if (fd < 0) { /* interrupted before it changed anything */
 		if (project >= 0 &&
 		    faccessat(project, LOOK_WALK_STAGE, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 			dirwalk_remove(project, LOOK_WALK_STAGE, NULL);
@@ -417,7 +425,7 @@ int restore_recover(struct checkpoint_repo *repo, const struct look_options *opt
 	}
 	if (fd_read_all(fd, &note) < 0 || note.used < GIT_OID_HEXSZ + 1 ||
 	    git_oid_fromstr(&tree, buffer_text(&note)) < 0)
-		return error_set(err, "the note of an unfinished rollback, '%s/%s', is damaged",
+		return error_set(err, "the record of an unfinished rollback, '%s/%s', is damaged",
 				 repo->path, RESTORE_NOTE);
 	outcome = look_take(repo, options, &present, err) < 0 ||
 				  look_finish(repo, &present, err) < 0 ||

@@ -1,13 +1,14 @@
 /*
- * Brings a project back to a checkpoint, or a part of it.
+ * Restores a project, or a part, to a checkpoint.
  *
- * What is missing is first written, whole, into a folder at the project's root; until then nothing else of the
- * project is touched, and a full disk harms nobody. Then it is moved into its places, what should not be
- * there is removed, and the result is looked at and compared. A file in the repository says what is under way:
- * if this process is killed, the next one finishes it before it does anything else.
+ * Missing files are first written completely to a staging folder at the root of the project; until
+ * that is done nothing else in the project changes, so a full disk does no harm. Then they are
+ * moved into place, extra files are removed, and the result is scanned and verified. A file in the
+ * repository records the operation: if this process is killed, the next one completes it before
+ * doing anything else.
  *
- * What the rules ignore, what was skipped, and the project's .git are never touched. Files are replaced, not
- * written over: whoever has another name for one keeps what they have.
+ * Ignored files, skipped files and the project's .git are never touched. Files are replaced, not
+ * overwritten: other hard links to them keep their content.
  */
 #ifndef SNAPSHOT_UNDO_RESTORE_H
 #define SNAPSHOT_UNDO_RESTORE_H
@@ -15,25 +16,32 @@
 #include "snapshot/look/look.h"
 #include "util/list.h"
 
-/* The file in the repository. */
+/* The file in the repository that records an operation. */
 #define RESTORE_NOTE "undo"
 
 struct restore_result {
-	uint64_t written, removed, adjusted; /* files, links and folders; adjusted: modes only */
-	struct list kept; /* folders that stay because of what is ignored in them */
+	uint64_t written, removed,
+		adjusted; /* files, links and folders; adjusted: only the mode changed */
+	struct list kept; /* folders kept because they hold ignored files */
 };
 
-/* Makes the project what the tree of a checkpoint says; with a path, only there. present: the look that
- * has just been taken and finished. The lock is held. Returns 0, or -1 with err set. */
+/*
+ * Makes the project match a checkpoint's tree, or only the given path if it is not empty. present:
+ * a scan that has just been taken and finished. The caller holds the lock. Returns 0, or -1 with
+ * err set.
+ */
 int restore_project(struct checkpoint_repo *repo, const struct look_options *options,
 		    struct look *present, const git_oid *tree, const char *path,
 		    struct restore_result *ret_result, struct error *err);
 
-/* Finishes what was cut off. *ret_done says if there was something. Returns 0, or -1 with err set. */
+/*
+ * Completes an interrupted operation; *ret_done tells whether there was one. Returns 0, or -1 with
+ * err set.
+ */
 int restore_recover(struct checkpoint_repo *repo, const struct look_options *options,
 		    bool *ret_done, struct error *err);
 
-/* Is something under way? */
+/* Reports whether an operation is in progress or was interrupted. */
 bool restore_pending(const struct checkpoint_repo *repo);
 
 #endif

@@ -1,4 +1,4 @@
-/* Comparing what is with what should be: see restore_plan.h. */
+/* Compares the present tree with the target tree. */
 #include "snapshot/undo/restore_plan.h"
 
 #include "util/mem.h"
@@ -8,13 +8,13 @@
 
 /* ---- hard links ---- */
 
-/* The names of each group, one list for each number: two groups are the same if their names are. */
+/* The names in each group, by its number: two groups are equal if their names are. */
 struct groups {
 	struct buffer *names;
 	uint32_t count;
 };
 
-static int note_group(void *context, struct node *node, const char *path)
+static int add_to_group(void *context, struct node *node, const char *path)
 {
 	struct groups *groups = context;
 
@@ -42,8 +42,8 @@ struct pairing {
 	struct node *other;
 };
 
-/* A file is unsure if it has other names in one tree than in the other. */
-static int pair(void *context, struct node *node, const char *path)
+/* Marks a file if it has different names in the two trees. */
+static int mark_different_links(void *context, struct node *node, const char *path)
 {
 	struct pairing *pairing = context;
 	struct node *twin = node->kind == NODE_FILE ? node_at(pairing->other, path) : NULL;
@@ -66,10 +66,10 @@ void restore_plan_links(struct node *present, struct node *target)
 	struct groups mine = { 0 }, wanted = { 0 };
 	struct pairing pairing = { &wanted, &mine, present };
 
-	node_each(present, note_group, &mine);
-	node_each(target, note_group, &wanted);
+	node_each(present, add_to_group, &mine);
+	node_each(target, add_to_group, &wanted);
 	if (mine.count || wanted.count)
-		node_each(target, pair, &pairing);
+		node_each(target, mark_different_links, &pairing);
 	groups_release(&mine);
 	groups_release(&wanted);
 }
@@ -79,10 +79,10 @@ bool restore_plan_stays(const struct node *present, const struct node *target)
 	return present && node_same_content(present, target) && !target->unsure;
 }
 
-/* ---- a part ---- */
+/* ---- restoring a part ---- */
 
-/* A name that lives as long as the tree: the folder's block of names is made anew with it. */
-static const char *own_name(struct node *folder, const char *name)
+/* Copies a name into the folder's block of names, which is reallocated. */
+static const char *copy_name(struct node *folder, const char *name)
 {
 	struct node copy;
 	size_t used = 0;
@@ -105,7 +105,7 @@ static const char *own_name(struct node *folder, const char *name)
 	return names + used;
 }
 
-static int find_most(void *context, struct node *node, const char *path)
+static int find_last_group(void *context, struct node *node, const char *path)
 {
 	uint32_t *most = context;
 
@@ -114,7 +114,7 @@ static int find_most(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-static int shift(void *context, struct node *node, const char *path)
+static int shift_group(void *context, struct node *node, const char *path)
 {
 	(void)path;
 	if (node->group)
@@ -137,12 +137,12 @@ static int drop_single(void *context, struct node *node, const char *path)
 	return 0;
 }
 
-/* Links to one file from inside and outside of the part are no longer links to one file. */
+/* Hard links that cross the border of the restored part are separated. */
 static void tidy_groups(struct node *tree)
 {
 	uint32_t most = 0;
 
-	node_each(tree, find_most, &most);
+	node_each(tree, find_last_group, &most);
 
 	AUTO_FREE uint32_t *members = mem_zero((most + 1) * sizeof *members);
 
@@ -157,7 +157,7 @@ int restore_plan_graft(struct node *tree, const struct node *from, const char *p
 	const struct node *source = from;
 	uint32_t most = 0;
 
-	node_each(tree, find_most, &most);
+	node_each(tree, find_last_group, &most);
 	while (*path) {
 		size_t size = strcspn(path, "/");
 		AUTO_FREE char *name = strndup(path, size);
@@ -167,22 +167,21 @@ int restore_plan_graft(struct node *tree, const struct node *from, const char *p
 
 		source = name && source->kind == NODE_FOLDER ? node_find(source, name) : NULL;
 		if (!source || source->kind == NODE_SKIPPED)
-			return error_set(err, "the checkpoint does not hold it");
+			return error_set(err, "the checkpoint does not contain it");
 		inner = node_find(at, name);
 		if (inner && inner->kind == NODE_IGNORED)
-			return error_set(err, "the ignore rules leave it out");
+			return error_set(err, "it is ignored by the loop's ignore rules");
 		if (!inner)
-			inner = node_insert(at, own_name(at, name));
+			inner = node_insert(at, copy_name(at, name));
 		kept = inner->name;
 		if (last || inner->kind != NODE_FOLDER) {
 			struct node fresh;
 
 			node_copy(source, &fresh);
-			shift(&most, &fresh, "");
-			node_each(&fresh, shift, &most);
+			shift_group(&most, &fresh, "");
+			node_each(&fresh, shift_group, &most);
 			if (!last)
-				node_release(
-					&fresh); /* a folder on the way: only what it is itself */
+				node_release(&fresh); /* a parent folder: without its entries */
 			node_release(inner);
 			*inner = fresh;
 			inner->name = kept;
@@ -194,9 +193,9 @@ int restore_plan_graft(struct node *tree, const struct node *from, const char *p
 	return 0;
 }
 
-/* ---- the end ---- */
+/* ---- verification ---- */
 
-static bool counts(const struct node *node)
+static bool is_compared(const struct node *node)
 {
 	return node->kind != NODE_IGNORED && node->kind != NODE_SKIPPED;
 }
@@ -235,13 +234,13 @@ static char *difference(struct node *present, struct node *target, const struct 
 		if (!a && !b)
 			break;
 		node_path_add(path, a ? a->name : b->name);
-		if (a && b && counts(a) && counts(b)) {
+		if (a && b && is_compared(a) && is_compared(b)) {
 			if (differ(a, b))
 				found = mem_dup(buffer_text(path));
 			else if (a->kind == NODE_FOLDER)
 				found = difference(a, b, kept, path);
-		} else if ((a && !b && counts(a) && !is_kept(a, buffer_text(path), kept)) ||
-			   (b && !a && counts(b))) {
+		} else if ((a && !b && is_compared(a) && !is_kept(a, buffer_text(path), kept)) ||
+			   (b && !a && is_compared(b))) {
 			found = mem_dup(buffer_text(path));
 		}
 		node_path_cut(path, used);

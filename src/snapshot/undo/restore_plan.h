@@ -1,6 +1,4 @@
-/*
- * What a project should be, and how that differs from what it is. Both are trees of nodes.
- */
+/* Plans a restore: compares the present tree of a project with its target tree. */
 #ifndef SNAPSHOT_UNDO_RESTORE_PLAN_H
 #define SNAPSHOT_UNDO_RESTORE_PLAN_H
 
@@ -8,19 +6,23 @@
 #include "util/error.h"
 #include "util/list.h"
 
-/* Marks in both trees the files whose hard links are not the same in both: node->unsure. */
+/* Sets node->unsure in both trees for files whose sets of hard links differ. */
 void restore_plan_links(struct node *present, struct node *target);
 
-/* Can this file or link stay as it is, but for its mode? */
+/* Reports whether this file or link can be kept, except for its mode. */
 bool restore_plan_stays(const struct node *present, const struct node *target);
 
-/* Replaces one path of a tree by what another one has there; the folders above come along if they are
- * missing. Returns 0, or -1 with err set. */
+/*
+ * Replaces one path of a tree with the same path of another tree; missing parent folders are
+ * created. Returns 0, or -1 with err set.
+ */
 int restore_plan_graft(struct node *tree, const struct node *from, const char *path,
 		       struct error *err);
 
-/* The first path at which two trees differ; the caller frees. NULL: nowhere. Sockets and the like do not
- * count, nor does what is ignored, nor folders that were kept. */
+/*
+ * Returns the first path at which two trees differ, which the caller frees, or NULL. Skipped and
+ * ignored entries and kept folders do not count.
+ */
 char *restore_plan_difference(struct node *present, struct node *target, const struct list *kept);
 
 #endif

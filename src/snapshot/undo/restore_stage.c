@@ -1,4 +1,4 @@
-/* Files on their way back: see restore_stage.h. */
+/* The staging folder of a restore. */
 #include "snapshot/undo/restore_stage.h"
 
 #include "snapshot/base/fault.h"
@@ -27,7 +27,7 @@ int restore_stage_open(int project, struct restore_stage *ret_stage, struct erro
 	if (mkdirat(project, LOOK_WALK_STAGE, 0700) < 0 ||
 	    (folder = openat(project, LOOK_WALK_STAGE,
 			     O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
-		return error_sys(err, "make the folder %s in the project", LOOK_WALK_STAGE);
+		return error_sys(err, "create the folder %s in the project", LOOK_WALK_STAGE);
 	*ret_stage = (struct restore_stage){ .project = project, .folder = folder };
 	return 0;
 }
@@ -53,7 +53,7 @@ static int read_blob(struct checkpoint_repo *repo, const git_oid *id, uint64_t o
 	int result;
 
 	if (git_blob_lookup(&blob, repo->repository, id) < 0)
-		return libgit_error("read a file of a checkpoint", err);
+		return libgit_error("read a file from a checkpoint", err);
 	result = take(context, git_blob_rawcontent(blob), (size_t)git_blob_rawsize(blob), offset,
 		      err);
 	git_blob_free(blob);
@@ -67,7 +67,7 @@ static int read_pieces(struct checkpoint_repo *repo, const git_oid *id, restore_
 	int result = 0;
 
 	if (git_tree_lookup(&tree, repo->repository, id) < 0)
-		return libgit_error("read a large file of a checkpoint", err);
+		return libgit_error("read a large file from a checkpoint", err);
 	for (size_t i = 0; i < git_tree_entrycount(tree) && result == 0; i++) {
 		const git_tree_entry *entry = git_tree_entry_byindex(tree, i);
 		const char *name = git_tree_entry_name(entry);
@@ -98,7 +98,7 @@ static int write_part(void *context, const void *bytes, size_t size, uint64_t of
 	int fd = *(const int *)context;
 
 	if (lseek(fd, (off_t)offset, SEEK_SET) < 0 || fd_write_all(fd, bytes, size) < 0)
-		return error_sys(err, "write a file of the checkpoint into the project");
+		return error_sys(err, "write a file from the checkpoint to the project");
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static int make_link(void *context, const void *bytes, size_t size, uint64_t off
 	(void)offset;
 	snprintf(name, sizeof name, "%u", stage->count);
 	if (!target || symlinkat(target, stage->folder, name) < 0)
-		return error_sys(err, "make a link of the checkpoint in the project");
+		return error_sys(err, "create a symlink from the checkpoint in the project");
 	return 0;
 }
 
@@ -130,11 +130,11 @@ int restore_stage_write(struct restore_stage *stage, struct checkpoint_repo *rep
 	fd = openat(stage->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
 		    0600);
 	if (fd < 0)
-		return error_sys(err, "write a file of the checkpoint into the project");
+		return error_sys(err, "write a file from the checkpoint to the project");
 	if (restore_stage_read(repo, node, write_part, &fd, err) < 0)
 		return -1;
 	if ((node->chunked && ftruncate(fd, (off_t)node->size) < 0) || fchmod(fd, node->mode) < 0)
-		return error_sys(err, "complete a file of the checkpoint in the project");
+		return error_sys(err, "set the size and mode of a restored file");
 	return 0;
 }
 
@@ -148,14 +148,14 @@ int restore_stage_place(const struct restore_stage *stage, const struct node *no
 	fault_point();
 	if (!node->group)
 		return renameat(stage->folder, from, folder, node->name);
-	/* By a second name, so that the first is there for the others. */
+	/* Rename a second link, so that the staged file remains for the other names. */
 	if (linkat(stage->folder, from, stage->folder, extra, 0) < 0)
 		return -1;
 	result = renameat(stage->folder, extra, folder, node->name);
 
 	int saved = errno;
 
-	/* Two names of one file: then nothing was renamed. */
+	/* rename() does nothing if both names are links to the same file. */
 	unlinkat(stage->folder, extra, 0);
 	errno = saved;
 	return result;
