@@ -1,4 +1,7 @@
-/* The agent's work: ask, do what is called for, tell, ask again, until the model has said its last word. */
+/*
+ * The agent's main loop: send the conversation, run the tools that the model calls, add their
+ * results, and repeat until the model ends its turn.
+ */
 #ifndef BUILTIN_TURN_H
 #define BUILTIN_TURN_H
 
@@ -7,24 +10,28 @@
 #include "builtin/tool/tool.h"
 
 enum {
-	TURN_MOST = 200, /* questions to the model */
-	TURN_TELL = 4, /* times the same call with the same result, after which the model is told */
-	TURN_CIRCLE = 8,  /* and after which it ends */
-	TURN_NUDGES = 3,  /* times in a row that it is asked to go on */
-	TURN_SHRINKS = 6, /* times in a row that the conversation is cut for one question */
+	TURN_MOST = 200, /* most requests to the model */
+	TURN_WARN_REPEATS =
+		4, /* warn the model when a call with the same result is repeated this often */
+	TURN_MAX_REPEATS = 8, /* end the turn when it is repeated this often */
+	TURN_NUDGES = 3,      /* most requests in a row to continue or finish */
+	TURN_SHRINKS = 6,     /* most times to shorten the conversation for one request */
 };
 
 struct turn {
-	struct completion *ask;
-	struct tool_context *bench;
+	struct completion *completion;
+	struct tool_context *ctx;
 	struct window window;
-	struct conversation talk;
+	struct conversation conversation;
 	const char *system;
 	const char *session;
-	long most; /* questions */
+	long most; /* requests */
 };
 
-/* Works to the end, and says everything on the way. Returns 0: the model has ended its turn. */
-int turn_work(struct turn *turn);
+/*
+ * Runs until the model ends its turn, printing events on the way. Returns 0, or -1 if the turn
+ * failed, which has been printed.
+ */
+int turn_run(struct turn *turn);
 
 #endif

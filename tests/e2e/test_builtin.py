@@ -77,7 +77,7 @@ def test_it_fixes_a_bug_and_the_check_says_so(t, provider):
     result = world.run("--promise", PROMISE, check='test "$(sh add.sh 1 2)" = 3')
     equal(result.code, 0, "exit status", (result, world.results()))
     equal(world.results(1)[1], ("1\techo $(($1 - $2))\n", False), "what read gave")
-    equal(world.results(2), [("edited 'add.sh': 1 place, the first in line 1", False), ("3", False)], "edit and shell")
+    equal(world.results(2), [("edited 'add.sh': 1 replacement, the first in line 1", False), ("3", False)], "edit and shell")
     equal([kind for kind in world.kinds() if kind != "tokens"],
           ["started", "text", "tool", "tool_result", "tool", "tool_result", "tool", "file", "tool_result", "tool", "tool_result", "final"],
           "the events")
@@ -113,7 +113,7 @@ def test_it_renames_across_files_and_leaves_what_is_ignored(t):
     result = world.run(check="python3 two.py && ! grep -q old one.py two.py && grep -q old skip.log")
     equal(result.code, 0, "exit status", (result, world.results()))
     equal(world.results(1), [("one.py:1:old = 1\none.py:2:print(old)\ntwo.py:1:from one import old\n", False)], "what was found")
-    contains(world.results(2)[0][0], "2 places", "replace_all")
+    contains(world.results(2)[0][0], "2 replacements", "replace_all")
 
 
 def test_a_build_that_fails_is_an_error_that_the_model_sees(t):
@@ -135,7 +135,7 @@ def test_a_large_file_is_read_in_parts(t):
     equal(world.run().code, 0, "exit status", world.results())
     whole, part, found = (text for text, _ in world.results(1))
     expect(len(whole) < 50000, "what is shown at once is bounded", len(whole))
-    contains(whole, "of 150000; for more: offset", "how to see more")
+    contains(whole, "of 150000; continue with offset", "how to see more")
     contains(part, f"100000\tline 100000 {'x' * 40}\n100001\t", "the part")
     contains(found, "large.txt:77777:line 77777", "what was found")
 
@@ -146,7 +146,7 @@ def test_a_binary_file_is_recognised(t):
         file.write(b"\x89PNG\r\n\0\0needle\n" + bytes(range(256)))
     world.loop.write("text.txt", "a needle\n")
     equal(world.run().code, 0, "exit status", world.results())
-    contains(world.results(1)[0][0], "no text: 271 bytes, which begin with 89 50 4e 47", "what read says")
+    contains(world.results(1)[0][0], "a binary file of 271 bytes, starting with 89 50 4e 47", "what read says")
     equal(world.results(1)[1][0], "text.txt:1:a needle\n", "what search finds")
 
 
@@ -156,7 +156,7 @@ def test_a_command_that_hangs_is_ended_and_its_children_with_it(t):
                            call("shell", command="ps -eo args | grep -c '^sleep 600' || true")), *ends()])
     equal(world.run().code, 0, "exit status", world.results())
     first, second, third = world.results(1)
-    expect(first[0].endswith("[not finished after 1 s, and ended]") and first[1], "the one that hangs", first)
+    expect(first[0].endswith("[killed after 1 s: not finished]") and first[1], "the one that hangs", first)
     expect(second[0].isdigit() and not second[1], "one that leaves something behind does not hang", second)
     equal(third, ("0", False), "nothing of both is left")
 
@@ -165,7 +165,7 @@ def test_a_missing_tool_is_said_and_worked_around(t):
     world = World(t, [turn(call("shell", command="no-such-compiler --version")), turn(call("browse", url="x")), *ends()])
     equal(world.run().code, 0, "exit status", world.results())
     expect("not found" in world.results(1)[0][0] and world.results(1)[0][1], "a program that is not there", world.results(1))
-    equal(world.results(2), [("there is no tool 'browse'; there are read, write, edit, list, search, shell", True)], "nor that tool")
+    equal(world.results(2), [("there is no tool 'browse'; the tools are read, write, edit, list, search, shell", True)], "nor that tool")
 
 
 @BOTH
@@ -193,7 +193,7 @@ def test_a_window_that_is_too_small_is_kept_to(t, provider):
     texts = json.dumps(world.bodies()[-1])
     contains(texts, "make it", "the task is still there")
     lacks(texts, "this is file 0", "what was read first")
-    expect(any("to save room" in json.dumps(body) for body in world.bodies()), "it was said to the model", "")
+    expect(any("to save space" in json.dumps(body) for body in world.bodies()), "it was said to the model", "")
 
 
 def test_it_stays_in_its_folder(t):
@@ -211,7 +211,7 @@ def test_it_stays_in_its_folder(t):
     equal(world.run().code, 0, "exit status", world.results())
     results = world.results(1)
     for text, failed in results[:6] + results[8:]:
-        expect(failed and ("leads out of the project" in text or "outside of the project" in text or "there is no" in text),
+        expect(failed and ("leads out of the project" in text or "outside the project" in text or "there is no" in text),
                "what leads out is refused", text)
         lacks(text, "the secret", "what is outside")
     equal(results[6:8], [("1\ta line\n", False)] * 2, "what stays inside is not")
@@ -276,7 +276,7 @@ def test_what_the_fence_denies_is_denied_and_told(t):
     result = world.run()
     equal(result.code, 0, "exit status", (result, world.results()))
     read, write, shell = world.results(1)
-    equal((read, write[1]), (("'.env' is denied here; that stays so", True), True), "what the tools say", write)
+    equal((read, write[1]), (("'.env' is denied here; retrying will not help", True), True), "what the tools say", write)
     lacks(shell[0], "hidden", "the secret")
     entry = world.loop.history()[0]
     told = [one["count"] for one in entry["denied"] if one["target"].endswith("pre-commit")]

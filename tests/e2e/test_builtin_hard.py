@@ -63,7 +63,7 @@ def scripted(t, *turns, provider="anthropic"):
 def test_torn_arguments_are_an_error_of_that_call_alone(t, provider):
     agent = scripted(t, turn(call("write", path="a", content="x"), broken_tool=True), turn(text="I see."), provider=provider)
     equal(agent.run().code, 0, "exit status", agent.events)
-    contains(agent.results()[0], "no JSON object, so nothing was done", "what the model is told")
+    contains(agent.results()[0], "not a JSON object, so nothing was done", "what the model is told")
     expect(not t.exists("a"), "nothing was written", "")
 
 
@@ -87,8 +87,8 @@ def test_ten_megabytes_are_no_matter(t):
         expect(len(json.dumps(body)) < 1_000_000, "requests are bounded", len(json.dumps(body)))
     read, shell, search = agent.results(1)
     contains(read, "9999500 more bytes of this line", "the long line")
-    contains(shell, "bytes left out", "the output")
-    contains(search, "1 file above 8 MiB not searched", "the search")
+    contains(shell, "bytes omitted", "the output")
+    contains(search, "1 file over 8 MiB not searched", "the search")
     expect(max(map(len, result.out.splitlines())) < 100_000, "events are bounded", "")
 
 
@@ -122,15 +122,15 @@ def test_bytes_that_are_no_utf8_are_shown_and_harm_nobody(t):
 def test_an_endless_loop_of_tools_is_told_and_then_ended(t, provider):
     agent = scripted(t, turn(call("shell", command="echo same"), again=-1), provider=provider)
     equal(agent.run().code, 1, "exit status")
-    contains(agent.last["text"], "goes round in circles", "why")
-    contains(json.dumps(agent.bodies()[-1]), "It will not change: do something else", "it was told before")
+    contains(agent.last["text"], "is going in circles", "why")
+    contains(json.dumps(agent.bodies()[-1]), "It will not change: try something else", "it was told before")
     equal(len(agent.bodies()), 8, "requests")
 
 
 def test_the_same_change_again_and_again_is_a_loop_too(t):
     agent = scripted(t, turn(call("write", path="a", content="x"), again=-1))
     equal(agent.run().code, 1, "exit status")
-    contains(agent.last["text"], "goes round in circles", "why")
+    contains(agent.last["text"], "is going in circles", "why")
 
 
 @BOTH
@@ -146,7 +146,7 @@ def test_many_large_results_at_once_fit_into_a_small_window(t, provider):
 def test_a_loop_with_progress_is_bounded_by_its_turns(t):
     agent = scripted(t, turn(call("shell", command="echo x >>n; wc -l <n"), again=-1))
     equal(agent.run("--max-turns", "12").code, 1, "exit status")
-    contains(agent.last["text"], "asked 12 times", "why")
+    contains(agent.last["text"], "after 12 requests", "why")
 
 
 @cases((429, "rate_limit_error", {"retry-after": "3600"}, "limit", 1), (529, "overloaded_error", {"retry-after-ms": "1"}, "overloaded", 4),
@@ -161,8 +161,8 @@ def test_a_refusal_is_tried_again_as_the_server_says_and_named(t, status, kind, 
     contains(agent.last["text"], str(status), "the status")
 
 
-@cases(("503 No", {"error": {"message": "Loading model", "type": "unavailable_error"}}, "overloaded", "answers 503: Loading model"),
-       ("401 No", {"error": {"message": "who are you?"}}, "auth", "answers 401: who are you?"),
+@cases(("503 No", {"error": {"message": "Loading model", "type": "unavailable_error"}}, "overloaded", "answered 503: Loading model"),
+       ("401 No", {"error": {"message": "who are you?"}}, "auth", "answered 401: who are you?"),
        ("404 No", {}, "error", "(status 404): name one with --model"), ("200 OK", {"data": []}, "error", "(status 200): name one with --model"))
 def test_a_refusal_to_say_which_models_there_are_has_the_class_that_it_has_of_a_message(t, status, body, named, words):
     agent = Agent(t, Provider(lambda request, _: respond(body, status)), "openai")
@@ -217,7 +217,7 @@ def test_an_answer_that_is_cut_at_its_limit_is_gone_on_with(t):
     equal((agent.run().code, agent.last["text"]), (0, "the end"), "exit status, last word", agent.events)
     last = agent.server.requests[-1].json["messages"]
     equal([one["role"] for one in last], ["user", "assistant", "user", "assistant"], "a pause is gone on with as it is")
-    contains(last[2]["content"][0]["text"], "cut off at its limit", "what it was told")
+    contains(last[2]["content"][0]["text"], "cut off at its length limit", "what it was told")
 
 
 def test_a_model_that_never_ends_or_refuses_is_an_error(t):
@@ -360,7 +360,7 @@ def test_a_full_disk_costs_no_file(t):
     equal(agent.run().code, 0, "exit status", agent.events)
     results = agent.results()
     for text in results[:2]:
-        contains(text, "write 'small/kept', which is as it was: No space left on device", "what is said")
+        contains(text, "write 'small/kept' (the file is unchanged): No space left on device", "what is said")
     equal(results[2].split(), ["2000", "abc"], "the file")
     equal(results[4], "1\tfine\n", "what there is room for")
 
@@ -390,7 +390,7 @@ def test_a_server_that_only_says_that_it_will_answer_is_left(t):
         connection.sendall(b"HTTP/1.1 100 Continue\r\n\r\n" * 1000)
     agent = Agent(t, Provider(promise))
     equal(agent.run().code, 1, "exit status", agent.events)
-    contains(agent.last["text"], "only says that an answer will come", "why")
+    contains(agent.last["text"], "too many interim responses", "why")
 
 
 def test_an_answer_that_does_not_end_is_asked_for_once(t):
@@ -401,12 +401,12 @@ def test_an_answer_that_does_not_end_is_asked_for_once(t):
             connection.sendall(chunk(b":" + b" " * (4 << 20) + b"\n"))
     agent = Agent(t, Provider(pour))
     equal(agent.run().code, 1, "exit status", agent.events)
-    contains(agent.last["text"], "answer does not end", "why")
+    contains(agent.last["text"], "response is too long", "why")
     equal((agent.last["type"], len(agent.server.requests)), ("error", 1), "its class, and how often it was asked", agent.events)
 
 
-@cases(("https://api.example.com", "needs TLS"), ("http://models.example.com:80", "looks up no names"), ("ftp://x", "no http:// address"),
-       ("http://127.0.0.1:99999", "no port"), ("http://[::1", "names no address"), ("http://127.0.0.1:1", "connect to the model server"))
+@cases(("https://api.example.com", "needs TLS"), ("http://models.example.com:80", "does not look up names"), ("ftp://x", "not an http:// URL"),
+       ("http://127.0.0.1:99999", "invalid port"), ("http://[::1", "contains no valid address"), ("http://127.0.0.1:1", "connect to the model server"))
 def test_a_place_that_cannot_be_reached_is_said(t, place, why):
     agent = scripted(t)
     agent.address = place
@@ -414,7 +414,7 @@ def test_a_place_that_cannot_be_reached_is_said(t, place, why):
     contains(agent.last["text"], why, "why")
 
 
-@cases((b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", "no HTTP"), (b"\0\0\0\r\n\r\n", "no HTTP"), (b"", "hung up"),
+@cases((b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", "not valid HTTP"), (b"\0\0\0\r\n\r\n", "not valid HTTP"), (b"", "closed the connection"),
        (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", "does not stream"), (STREAM + b"zz\r\n", "cut off"))
 def test_an_answer_that_is_no_answer_is_said_after_some_tries(t, answer, why):
     def hang_up(request, connection):

@@ -1,4 +1,4 @@
-// sources: src/builtin/model/reply.c src/builtin/tool/beneath.c src/builtin/tool/replace.c src/builtin/tool/child.c src/builtin/model/dialect.c src/builtin/tool/filewalk.c src/builtin/tool/pattern.c src/builtin/say.c src/builtin/model/conversation.c src/builtin/tool/tool.c src/builtin/tool/tool_edit.c src/builtin/tool/tool_file.c src/builtin/tool/tool_find.c src/builtin/tool/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/form.c src/meter/usage_reader.c -ljansson
+// sources: src/builtin/model/reply.c src/builtin/tool/beneath.c src/builtin/tool/replace.c src/builtin/tool/child.c src/builtin/model/dialect.c src/builtin/tool/filewalk.c src/builtin/tool/pattern.c src/builtin/emit.c src/builtin/model/conversation.c src/builtin/tool/tool.c src/builtin/tool/tool_edit.c src/builtin/tool/tool_file.c src/builtin/tool/tool_find.c src/builtin/tool/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/form.c src/meter/usage_reader.c -ljansson
 /* Answers of models as the built-in agent reads them: the first byte chooses the protocol and how the rest is split. What comes out
  * can be sent back in both protocols. */
 #include "fuzz.h"
@@ -13,7 +13,7 @@ static void check_request(const struct dialect *dialect, const struct conversati
 {
 	AUTO_BUFFER struct buffer body = BUFFER_INIT(DIALECT_REQUEST);
 	const struct dialect_request request = {
-		.model = "m", .system = "s", .talk = talk, .most = 1
+		.model = "m", .system = "s", .conversation = talk, .most = 1
 	};
 	json_t *root;
 

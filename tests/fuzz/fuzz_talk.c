@@ -1,4 +1,4 @@
-// sources: src/builtin/model/reply.c src/builtin/tool/beneath.c src/builtin/tool/replace.c src/builtin/tool/child.c src/builtin/model/dialect.c src/builtin/tool/filewalk.c src/builtin/tool/pattern.c src/builtin/say.c src/builtin/model/conversation.c src/builtin/tool/tool.c src/builtin/tool/tool_edit.c src/builtin/tool/tool_file.c src/builtin/tool/tool_find.c src/builtin/tool/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/form.c src/meter/usage_reader.c -ljansson
+// sources: src/builtin/model/reply.c src/builtin/tool/beneath.c src/builtin/tool/replace.c src/builtin/tool/child.c src/builtin/model/dialect.c src/builtin/tool/filewalk.c src/builtin/tool/pattern.c src/builtin/emit.c src/builtin/model/conversation.c src/builtin/tool/tool.c src/builtin/tool/tool_edit.c src/builtin/tool/tool_file.c src/builtin/tool/tool_find.c src/builtin/tool/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/form.c src/meter/usage_reader.c -ljansson
 /* Conversations that were kept where others could write: what is taken is one that can be sent, and is the same when it is read again. */
 #include "fuzz.h"
 
@@ -15,7 +15,7 @@ static void check(const struct conversation *talk)
 	for (size_t i = 0; i < 2; i++) {
 		AUTO_BUFFER struct buffer body = BUFFER_INIT(DIALECT_REQUEST);
 		const struct dialect_request request = {
-			.model = "m", .system = "s", .talk = talk, .most = 1
+			.model = "m", .system = "s", .conversation = talk, .most = 1
 		};
 		json_t *root;
 

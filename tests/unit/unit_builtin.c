@@ -66,7 +66,7 @@ static void reading(void)
 	      gives_exactly("read", "{\"path\":\"lines\"}", "1\tone\n2\ttwo\n3\tthree\n4\tfour\n"));
 	CHECK("a range says how to go on",
 	      gives("read", "{\"path\":\"lines\",\"offset\":2,\"limit\":2}", true,
-		    "2\ttwo\n3\tthree\n[lines 2 to 3 of 4; for more: offset 4]\n"));
+		    "2\ttwo\n3\tthree\n[lines 2 to 3 of 4; continue with offset 4]\n"));
 	CHECK("a range behind the end is an error",
 	      gives("read", "{\"path\":\"lines\",\"offset\":9}", false, "only 4 lines"));
 	put("empty", "");
@@ -75,14 +75,14 @@ static void reading(void)
 	CHECK("a folder is no file", gives("read", "{\"path\":\".\"}", false, "is a folder"));
 	mkfifo("pipe", 0600);
 	CHECK("a pipe is not waited for",
-	      gives("read", "{\"path\":\"pipe\"}", false, "no regular file"));
+	      gives("read", "{\"path\":\"pipe\"}", false, "not a regular file"));
 	CHECK("what is not there is said",
 	      gives("read", "{\"path\":\"no\"}", false, "there is no 'no'"));
 	CHECK("numbers may be too large, and are cut",
 	      gives("read", "{\"path\":\"lines\",\"offset\":-5,\"limit\":1e300}", true,
 		    "1\tone\n"));
 	CHECK("a number that is a text is an error",
-	      gives("read", "{\"path\":\"lines\",\"offset\":\"x\"}", false, "no number"));
+	      gives("read", "{\"path\":\"lines\",\"offset\":\"x\"}", false, "not a number"));
 }
 
 static void editing(void)
@@ -98,27 +98,27 @@ static void editing(void)
 	CHECK("only blanks differ: it says where and how",
 	      gives("edit",
 		    "{\"path\":\"code.c\",\"old\":\"    if (x)\\n        return 1;\",\"new\":\"\"}",
-		    false, "begins at line 2 and differs in line 2") &&
+		    false, "starts at line 2 and differs in line 2") &&
 		      gives("edit",
 			    "{\"path\":\"code.c\",\"old\":\"    if (x)\\n        return 1;\",\"new\":\"\"}",
-			    false, "only blanks differ"));
+			    false, "only white space differs"));
 	CHECK("a line further down differs",
 	      gives("edit",
 		    "{\"path\":\"code.c\",\"old\":\"\\tif (x)\\n\\t\\treturn 2;\",\"new\":\"\"}",
 		    false,
-		    "differs in line 3, which is\n\\x09\\x09return 1;\nand not\n\\x09\\x09return 2;"));
+		    "differs in line 3, which reads\n\\x09\\x09return 1;\ninstead of\n\\x09\\x09return 2;"));
 	CHECK("a word with a mistake is compared with the line that is most like it",
 	      gives("edit", "{\"path\":\"code.c\",\"old\":\"itn c;\",\"new\":\"\"}", false,
-		    "The nearest is line 4"));
+		    "The most similar line is 4"));
 	CHECK("nothing like it is said, too",
 	      gives("edit", "{\"path\":\"code.c\",\"old\":\"zzzzzzzzzzzzzzzzzz\",\"new\":\"\"}",
-		    false, "nor anything like"));
+		    false, "nor a line like"));
 	CHECK("an empty text is refused",
 	      gives("edit", "{\"path\":\"code.c\",\"old\":\"\",\"new\":\"x\"}", false,
 		    "use write"));
 	CHECK("no change is refused",
 	      gives("edit", "{\"path\":\"code.c\",\"old\":\"int\",\"new\":\"int\"}", false,
-		    "the same"));
+		    "identical"));
 	put("dos.txt", "a\r\nb\r\n");
 	CHECK("a file with CR LF keeps them",
 	      gives("edit", "{\"path\":\"dos.txt\",\"old\":\"a\\nb\",\"new\":\"a\\nc\"}", true,
@@ -177,7 +177,7 @@ static void finding(void)
 		    "nothing found"));
 	CHECK("a pattern that is none is an error",
 	      gives("search", "{\"pattern\":\"(\",\"path\":\"tree\"}", false,
-		    "no regular expression"));
+		    "invalid regular expression"));
 	CHECK("one that is too much for this machine is an error",
 	      gives("search",
 		    "{\"pattern\":\"(((((x{1,200}){1,200}){1,200}){1,200}){1,200}){1,200}\",\"path\":\"tree\"}",
@@ -247,7 +247,7 @@ static void paths(void)
 	CHECK("an absolute path within is taken",
 	      beneath_path(&bench, inside, &found, &err) == 0 && strcmp(found, "lines") == 0);
 	CHECK("a neighbour whose name begins the same is outside",
-	      gives("read", "{\"path\":\"/etc/hostname\"}", false, "outside of the project"));
+	      gives("read", "{\"path\":\"/etc/hostname\"}", false, "outside the project"));
 }
 
 static void commands(void)
@@ -260,11 +260,11 @@ static void commands(void)
 	      gives("shell", "{\"command\":\"echo a; echo b >&2; exit 3\"}", false,
 		    "a\nb\n[exit status 3]"));
 	CHECK("one that is killed",
-	      gives("shell", "{\"command\":\"kill -9 $$\"}", false, "[ended by signal 9"));
+	      gives("shell", "{\"command\":\"kill -9 $$\"}", false, "[killed by signal 9"));
 	CHECK("nothing to say", gives_exactly("shell", "{\"command\":\"true\"}", "(no output)"));
 	CHECK("much output keeps its beginning and its end",
 	      gives("shell", "{\"command\":\"seq 1 100000\"}", true, "1\n2\n3\n") &&
-		      gives("shell", "{\"command\":\"seq 1 100000\"}", true, "bytes left out") &&
+		      gives("shell", "{\"command\":\"seq 1 100000\"}", true, "bytes omitted") &&
 		      gives("shell", "{\"command\":\"seq 1 100000\"}", true, "99999\n100000"));
 	CHECK("it has nothing to read",
 	      gives_exactly("shell", "{\"command\":\"cat\"}", "(no output)"));
@@ -332,7 +332,7 @@ static void windows(void)
 	window_learn(&window, 1000, 100000);
 	CHECK("what cannot be is not", window.permille == before);
 
-	conversation_say(&talk, "the task", 8, &err);
+	conversation_add_text(&talk, "the task", 8, &err);
 	for (int i = 0; i < 6; i++)
 		add_turn(&talk, large);
 	CHECK("the oldest output goes first",
@@ -348,10 +348,10 @@ static void windows(void)
 	CHECK("the older half can go, calls with their results",
 	      window_forget(&talk) && talk.items[1].model && talk.count == 7);
 	CHECK("a summary takes the place of all but the task",
-	      window_sum_up(&talk, "I did it", 8, &err) == 0 && talk.count == 1 &&
+	      window_summarize(&talk, "I did it", 8, &err) == 0 && talk.count == 1 &&
 		      talk.items[0].count == 2);
 	add_turn(&talk, "x");
-	CHECK("and of a summary before it", window_sum_up(&talk, "again", 5, &err) == 0 &&
+	CHECK("and of a summary before it", window_summarize(&talk, "again", 5, &err) == 0 &&
 						    talk.count == 1 && talk.items[0].count == 2);
 	CHECK("then there is nothing left to forget", !window_forget(&talk));
 	add_turn(&talk, large);
@@ -362,7 +362,7 @@ static void windows(void)
 			window_trim(&window, &talk.items[i]);
 	CHECK("results that are too much are cut in the middle, small ones are not",
 	      talk.items[2].blocks[0].text.used < 4000 &&
-		      strstr(buffer_text(&talk.items[2].blocks[0].text), "left out to save room") &&
+		      strstr(buffer_text(&talk.items[2].blocks[0].text), "omitted to save space") &&
 		      strcmp(buffer_text(&talk.items[4].blocks[0].text), "small") == 0);
 	conversation_release(&talk);
 }
@@ -414,7 +414,7 @@ static bool ends_strays(void)
 		struct error err;
 
 		if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0 ||
-		    child_do(&work, &out, &end, &err) < 0)
+		    child_run(&work, &out, &end, &err) < 0)
 			return false;
 
 		AUTO_FD read_end = ends[0];

@@ -1,7 +1,7 @@
-/* One question to a model: see completion.h. */
+/* Requests a reply from a model: see completion.h. */
 #include "builtin/model/completion.h"
 
-#include "builtin/say.h"
+#include "builtin/emit.h"
 #include "util/mem.h"
 #include "util/text.h"
 
@@ -20,41 +20,41 @@ const char *completion_event(const struct completion_end *end)
 		       : failure_row(end->failure)->stream_name;
 }
 
-void completion_release(struct completion *ask)
+void completion_release(struct completion *completion)
 {
-	httpclient_release(&ask->link);
-	if (ask->lines)
-		explicit_bzero(ask->lines, strlen(ask->lines));
-	free(ask->lines);
-	free(ask->model);
+	httpclient_release(&completion->client);
+	if (completion->lines)
+		explicit_bzero(completion->lines, strlen(completion->lines));
+	free(completion->lines);
+	free(completion->model);
 }
 
-/* What came of one try. */
-struct
-try {
+/* The result of one attempt. */
+struct attempt {
 	struct reply *answer;
 	struct httpclient_head head;
-	struct buffer body; /* where there is no stream */
+	struct buffer body; /* if the response is not a stream */
 };
 
 static void keep(void *context, const struct httpclient_head *head, const char *bytes, size_t size)
 {
-	struct try *try = context;
+	struct attempt *attempt = context;
 
-	try->head = *head;
-	buffer_add(&try->body, bytes, size);
+	attempt->head = *head;
+	buffer_add(&attempt->body, bytes, size);
 }
 
-static void take(void *context, const struct httpclient_head *head, const char *bytes, size_t size)
+static void on_body(void *context, const struct httpclient_head *head, const char *bytes,
+		    size_t size)
 {
-	struct try *try = context;
+	struct attempt *attempt = context;
 
 	if (head->status != 200 || !head->events) {
 		keep(context, head, bytes, size);
 		return;
 	}
-	try->head = *head;
-	reply_feed(try->answer, bytes, size);
+	attempt->head = *head;
+	reply_feed(attempt->answer, bytes, size);
 }
 
 bool completion_is_too_long(unsigned int status, const char *body)
@@ -74,8 +74,8 @@ bool completion_is_too_long(unsigned int status, const char *body)
 	return status == 413;
 }
 
-/* A sentence of the body of a refusal. */
-static void explain(const struct try *try, const char *body, struct error *err)
+/* Builds an error message from the body of a refusal. */
+static void explain(const struct attempt *attempt, const char *body, struct error *err)
 {
 	json_t *root = json_loads(body, 0, NULL);
 	const json_t *error = json_object_get(root, "error");
@@ -88,45 +88,46 @@ static void explain(const struct try *try, const char *body, struct error *err)
 
 	AUTO_FREE char *shown = text_escaped(message ? message : body);
 
-	error_set(err, "the model server answers %u: %.1000s", try->head.status, shown);
+	error_set(err, "the model server answered %u: %.1000s", attempt->head.status, shown);
 	json_decref(root);
 }
 
-/* The gateway's limits are the loop's; an account without money is for a person. */
-static enum failure class_of(unsigned int status, const struct usage *usage, const char *text)
+/* The gateway's own limits are the loop's budget; an empty account needs a person. */
+static enum failure classify(unsigned int status, const struct usage *usage, const char *text)
 {
 	enum failure failure = failure_from_http(status, usage->error, usage->message);
 
 	return failure == FAILURE_BILLING && strstr(text, "ringfence:") ? FAILURE_BUDGET : failure;
 }
 
-/* Judges a refusal in place of an answer. */
-static void judge_refusal(struct completion *ask, struct try *try, struct completion_end *end)
+/* Classifies a response that is not a stream. */
+static void classify_refusal(struct completion *completion, struct attempt *attempt,
+			     struct completion_end *end)
 {
 	struct usage_reader usage;
-	const char *body = buffer_text(&try->body);
+	const char *body = buffer_text(&attempt->body);
 
-	usage_init(&usage, ask->dialect->reader.format, false);
-	usage_feed(&usage, body, try->body.used);
-	if (try->head.status == 200) {
+	usage_init(&usage, completion->dialect->reader.format, false);
+	usage_feed(&usage, body, attempt->body.used);
+	if (attempt->head.status == 200) {
 		AUTO_FREE char *shown = text_escaped(body);
 
 		end->failure = FAILURE_OTHER;
 		error_set(&end->why,
-			  "the model server does not stream: it sends no events, but %.300s",
+			  "the model server does not stream: instead of events, it sent: %.300s",
 			  shown);
 		return;
 	}
-	explain(try, body, &end->why);
-	end->too_long = completion_is_too_long(try->head.status, body);
+	explain(attempt, body, &end->why);
+	end->too_long = completion_is_too_long(attempt->head.status, body);
 	end->failure = end->too_long ? FAILURE_OTHER
-				     : class_of(try->head.status, &usage.usage, body);
+				     : classify(attempt->head.status, &usage.usage, body);
 }
 
-/* An error within a stream has no head of its own. */
-static void judge_stream(struct try *try, struct completion_end *end)
+/* An error inside a stream has no status of its own. */
+static void classify_stream(struct attempt *attempt, struct completion_end *end)
 {
-	struct reply *answer = try->answer;
+	struct reply *answer = attempt->answer;
 	const char *text = buffer_text(&answer->error);
 
 	end->failure = FAILURE_NONE;
@@ -135,38 +136,39 @@ static void judge_stream(struct try *try, struct completion_end *end)
 
 		end->too_long = completion_is_too_long(400, text);
 		end->failure = end->too_long ? FAILURE_OTHER
-					     : class_of(500, &answer->usage.usage, text);
-		error_set(&end->why, "the model server ends its answer with an error: %.1000s",
+					     : classify(500, &answer->usage.usage, text);
+		error_set(&end->why, "the model server ended its reply with an error: %.1000s",
 			  shown);
 	} else if (!answer->ended) {
 		end->failure = FAILURE_NETWORK;
-		error_set(&end->why, "the answer was cut off before its end");
+		error_set(&end->why, "the reply was cut off before its end");
 	}
 }
 
-static void ask_once(struct completion *ask, const char *body, size_t size, struct try *try,
-		     struct completion_end *end)
+static void send_once(struct completion *completion, const char *body, size_t size,
+		      struct attempt *attempt, struct completion_end *end)
 {
 	const struct httpclient_request request = { .method = "POST",
-						    .path = ask->dialect->path,
-						    .lines = ask->lines,
+						    .path = completion->dialect->path,
+						    .lines = completion->lines,
 						    .body = body,
 						    .size = size };
 	unsigned int status;
-	int result = httpclient_ask(&ask->link, &request, take, try, &status, &end->why);
+	int result = httpclient_send(&completion->client, &request, on_body, attempt, &status,
+				     &end->why);
 
 	end->reset_at = 0;
-	if (ask->link.garbled)
+	if (completion->client.garbled)
 		end->failure = FAILURE_OTHER;
-	else if (status == 200 && try->head.events)
-		judge_stream(try, end);
+	else if (status == 200 && attempt->head.events)
+		classify_stream(attempt, end);
 	else if (result < 0)
 		end->failure = FAILURE_NETWORK;
 	else
-		judge_refusal(ask, try, end);
+		classify_refusal(completion, attempt, end);
 }
 
-static bool is_worth_a_try(const struct completion_end *end, const struct httpclient_head *head)
+static bool is_retryable(const struct completion_end *end, const struct httpclient_head *head)
 {
 	if (head->retry >= 0)
 		return head->retry;
@@ -174,13 +176,15 @@ static bool is_worth_a_try(const struct completion_end *end, const struct httpcl
 	       end->failure == FAILURE_NETWORK;
 }
 
-/* Always the same: the loop and the provider have their own ways against crowds. What was cut off is there again soon, or
- * not at all. */
-static int64_t usual_wait_ms(enum failure failure, int tries)
+/*
+ * Without jitter: the loop and the provider already spread the load. After a cut connection, the
+ * server is back soon or not at all.
+ */
+static int64_t default_wait_ms(enum failure failure, int attempts)
 {
 	int64_t first = failure == FAILURE_NETWORK ? 100 : 500;
 
-	return first << (2 * (tries - 1));
+	return first << (2 * (attempts - 1));
 }
 
 static void wait_ms(int64_t ms)
@@ -191,39 +195,39 @@ static void wait_ms(int64_t ms)
 		;
 }
 
-void completion_request(struct completion *ask, const char *body, size_t size, size_t calls,
+void completion_request(struct completion *completion, const char *body, size_t size, size_t calls,
 			struct reply *answer, struct completion_end *ret_end)
 {
-	for (int tries = 1;; tries++) {
-		struct try try = { .answer = answer,
-				   .head = { .wait_ms = -1, .retry = -1 },
-				   .body = BUFFER_INIT(REPLY_ERROR) };
+	for (int attempts = 1;; attempts++) {
+		struct attempt attempt = { .answer = answer,
+					   .head = { .wait_ms = -1, .retry = -1 },
+					   .body = BUFFER_INIT(REPLY_ERROR) };
 		int64_t delay;
 
-		reply_init(answer, &ask->dialect->reader);
+		reply_init(answer, &completion->dialect->reader);
 		*ret_end = (struct completion_end){ 0 };
-		ask_once(ask, body, size, &try, ret_end);
-		buffer_release(&try.body);
+		send_once(completion, body, size, &attempt, ret_end);
+		buffer_release(&attempt.body);
 		if (answer->usage.usage.has_input)
-			say_tokens(ask->model, &answer->usage.usage);
+			emit_tokens(completion->model, &answer->usage.usage);
 		if (ret_end->failure == FAILURE_NONE) {
 			reply_end(answer, calls);
 			return;
 		}
-		delay = try.head.wait_ms >= 0 ? try.head.wait_ms
-					      : usual_wait_ms(ret_end->failure, tries);
-		if (try.head.wait_ms >= 0 && ret_end->failure == FAILURE_RATE_LIMIT)
-			ret_end->reset_at = time(NULL) + (try.head.wait_ms + 999) / 1000;
-		if (tries == COMPLETION_TRIES || !is_worth_a_try(ret_end, &try.head) ||
+		delay = attempt.head.wait_ms >= 0 ? attempt.head.wait_ms
+						  : default_wait_ms(ret_end->failure, attempts);
+		if (attempt.head.wait_ms >= 0 && ret_end->failure == FAILURE_RATE_LIMIT)
+			ret_end->reset_at = time(NULL) + (attempt.head.wait_ms + 999) / 1000;
+		if (attempts == COMPLETION_TRIES || !is_retryable(ret_end, &attempt.head) ||
 		    delay > COMPLETION_LONGEST_MS)
 			return;
 		reply_release(answer);
-		say_retry(delay, ret_end->why.text);
+		emit_retry(delay, ret_end->why.text);
 		wait_ms(delay);
 	}
 }
 
-/* Servers name it in different places; those that say nothing have one all the same. */
+/* Servers name the window in different places; some do not report it. */
 static uint64_t window_of(const json_t *model)
 {
 	const json_t *meta = json_object_get(model, "meta");
@@ -238,50 +242,54 @@ static uint64_t window_of(const json_t *model)
 		       : 0;
 }
 
-/* Judges what is no list of models: what passes is called what it is of a message, the rest has one remedy. */
-static void judge_models(struct completion *ask, struct try *try, struct completion_end *end)
+/*
+ * Classifies a failed request for the list of models. Temporary failures keep their class; all
+ * others have the same remedy.
+ */
+static void classify_models(struct completion *completion, struct attempt *attempt,
+			    struct completion_end *end)
 {
-	if (try->head.status != 200)
-		judge_refusal(ask, try, end);
-	if (try->head.status != 200 && end->failure != FAILURE_OTHER &&
+	if (attempt->head.status != 200)
+		classify_refusal(completion, attempt, end);
+	if (attempt->head.status != 200 && end->failure != FAILURE_OTHER &&
 	    end->failure != FAILURE_MODEL_NOT_FOUND)
 		return;
 	end->failure = FAILURE_OTHER;
 	error_set(&end->why,
-		  "the model server does not tell which models it has (status %u): name one with "
-		  "--model",
-		  try->head.status);
+		  "the model server does not list its models (status %u): name one with --model",
+		  attempt->head.status);
 }
 
-int completion_first_model(struct completion *ask, char **ret_model, uint64_t *ret_window,
+int completion_first_model(struct completion *completion, char **ret_model, uint64_t *ret_window,
 			   struct completion_end *ret_end)
 {
-	struct try try = { .body = BUFFER_INIT(MODELS_BYTES) };
+	struct attempt attempt = { .body = BUFFER_INIT(MODELS_BYTES) };
 	const struct httpclient_request request = { .method = "GET",
-						    .path = ask->dialect->models_path,
-						    .lines = ask->lines };
+						    .path = completion->dialect->models_path,
+						    .lines = completion->lines };
 	unsigned int status;
 	json_t *root;
 	const json_t *first;
 	const char *id;
-	int result = httpclient_ask(&ask->link, &request, keep, &try, &status, &ret_end->why);
+	int result = httpclient_send(&completion->client, &request, keep, &attempt, &status,
+				     &ret_end->why);
 
 	if (result < 0) {
-		ret_end->failure = ask->link.garbled ? FAILURE_OTHER : FAILURE_NETWORK;
-		buffer_release(&try.body);
+		ret_end->failure = completion->client.garbled ? FAILURE_OTHER : FAILURE_NETWORK;
+		buffer_release(&attempt.body);
 		return -1;
 	}
-	root = json_loadb(buffer_text(&try.body), try.body.used, 0, NULL);
+	root = json_loadb(buffer_text(&attempt.body), attempt.body.used, 0, NULL);
 	first = json_array_get(json_object_get(root, "data"), 0);
 	id = json_string_value(json_object_get(first, "id"));
 	if (status != 200 || !id || !*id) {
-		judge_models(ask, &try, ret_end);
+		classify_models(completion, &attempt, ret_end);
 		result = -1;
 	} else {
 		*ret_model = mem_dup(id);
 		*ret_window = window_of(first);
 	}
 	json_decref(root);
-	buffer_release(&try.body);
+	buffer_release(&attempt.body);
 	return result;
 }

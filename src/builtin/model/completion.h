@@ -1,8 +1,8 @@
 /*
- * One question to a model, until there is an answer: tried again as the server says, and not more often than makes sense.
+ * Requests a reply from a model, retrying as the server asks and within reason.
  *
- * Waiting for long is the loop's affair, which knows what it costs: a wait that is too long ends the question, with the time
- * at which it is over.
+ * Long waits are left to the loop, which knows their cost: if a wait would be too long, the request
+ * fails with the time at which the limit ends.
  */
 #ifndef BUILTIN_MODEL_COMPLETION_H
 #define BUILTIN_MODEL_COMPLETION_H
@@ -13,16 +13,16 @@
 #include "failure/failure.h"
 
 enum {
-	COMPLETION_TRIES = 4,          /* in a row without an answer */
-	COMPLETION_LONGEST_MS = 60000, /* that is waited for here */
-	COMPLETION_LINES = 8192,       /* bytes of the lines of a head */
+	COMPLETION_TRIES = 4,          /* attempts in a row */
+	COMPLETION_LONGEST_MS = 60000, /* longest wait between attempts */
+	COMPLETION_LINES = 8192,       /* bytes of header lines */
 };
 
-/* Whom to ask. */
+/* The model and its server. */
 struct completion {
 	const struct dialect *dialect;
-	struct httpclient link;
-	char *lines; /* of the head: version and key */
+	struct httpclient client;
+	char *lines; /* header lines: version and key */
 	char *model;
 	bool local; /* a server of the user's own */
 };
@@ -30,25 +30,30 @@ struct completion {
 struct completion_end {
 	enum failure failure;
 	bool too_long;    /* the conversation does not fit into the model's window */
-	int64_t reset_at; /* of a limit: seconds since the epoch; 0: not said */
+	int64_t reset_at; /* of a limit: seconds since the epoch; 0: unknown */
 	struct error why;
 };
 
-/* The type of the event that tells of it, for say_trouble(). */
+/* Returns the event type for this failure, for emit_error(). */
 const char *completion_event(const struct completion_end *end);
 
-void completion_release(struct completion *ask);
+void completion_release(struct completion *completion);
 
-/* Asks. The answer is initialised here, and is the caller's to release. calls: how many there were before. */
-void completion_request(struct completion *ask, const char *body, size_t size, size_t calls,
+/*
+ * Requests a reply. `answer` is initialised here, and the caller releases it. `calls` is the number
+ * of tool calls so far.
+ */
+void completion_request(struct completion *completion, const char *body, size_t size, size_t calls,
 			struct reply *answer, struct completion_end *ret_end);
 
-/* The first model that the server has, and its window in tokens (0: not said). The caller frees *ret_model. Returns 0, or -1
- * with what went wrong, which has the class that it would have of a message. */
-int completion_first_model(struct completion *ask, char **ret_model, uint64_t *ret_window,
+/*
+ * Returns the server's first model, which the caller frees, and its window in tokens (0: unknown).
+ * Returns 0, or -1 with the failure classified as for a message.
+ */
+int completion_first_model(struct completion *completion, char **ret_model, uint64_t *ret_window,
 			   struct completion_end *ret_end);
 
-/* Does this refusal mean that the conversation is too long? */
+/* Returns whether this refusal means that the conversation is too long. */
 bool completion_is_too_long(unsigned int status, const char *body);
 
 #endif

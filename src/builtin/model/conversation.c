@@ -69,43 +69,46 @@ void conversation_message_text(const struct conversation_message *message, struc
 	}
 }
 
-void conversation_release(struct conversation *talk)
+void conversation_release(struct conversation *conversation)
 {
-	for (size_t i = 0; i < talk->count; i++)
-		conversation_message_release(&talk->items[i]);
-	free(talk->items);
-	*talk = (struct conversation){ 0 };
+	for (size_t i = 0; i < conversation->count; i++)
+		conversation_message_release(&conversation->items[i]);
+	free(conversation->items);
+	*conversation = (struct conversation){ 0 };
 }
 
-int conversation_add(struct conversation *talk, struct conversation_message *message,
+int conversation_add(struct conversation *conversation, struct conversation_message *message,
 		     struct error *err)
 {
-	if (talk->count == CONVERSATION_MESSAGES)
+	if (conversation->count == CONVERSATION_MESSAGES)
 		return error_set(err, "the conversation has more than %d messages",
 				 CONVERSATION_MESSAGES);
-	talk->items = mem_resize(talk->items, talk->count + 1, sizeof *talk->items);
-	talk->items[talk->count++] = *message;
+	conversation->items = mem_resize(conversation->items, conversation->count + 1,
+					 sizeof *conversation->items);
+	conversation->items[conversation->count++] = *message;
 	*message = (struct conversation_message){ 0 };
 	return 0;
 }
 
-int conversation_say(struct conversation *talk, const char *text, size_t size, struct error *err)
+int conversation_add_text(struct conversation *conversation, const char *text, size_t size,
+			  struct error *err)
 {
 	struct conversation_message message = { 0 };
 
 	buffer_add(&conversation_message_add(&message, BLOCK_TEXT)->text, text, size);
-	if (conversation_add(talk, &message, err) == 0)
+	if (conversation_add(conversation, &message, err) == 0)
 		return 0;
 	conversation_message_release(&message);
 	return -1;
 }
 
-void conversation_remove(struct conversation *talk, size_t from, size_t to)
+void conversation_remove(struct conversation *conversation, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		conversation_message_release(&talk->items[i]);
-	memmove(talk->items + from, talk->items + to, (talk->count - to) * sizeof *talk->items);
-	talk->count -= to - from;
+		conversation_message_release(&conversation->items[i]);
+	memmove(conversation->items + from, conversation->items + to,
+		(conversation->count - to) * sizeof *conversation->items);
+	conversation->count -= to - from;
 }
 
 static void write_block(const struct conversation_block *block, struct buffer *out)
@@ -124,11 +127,11 @@ static void write_block(const struct conversation_block *block, struct buffer *o
 		      block->dropped ? ",\"dropped\":true" : "");
 }
 
-void conversation_write(const struct conversation *talk, struct buffer *out)
+void conversation_write(const struct conversation *conversation, struct buffer *out)
 {
 	buffer_add_text(out, "[");
-	for (size_t i = 0; i < talk->count; i++) {
-		const struct conversation_message *message = &talk->items[i];
+	for (size_t i = 0; i < conversation->count; i++) {
+		const struct conversation_message *message = &conversation->items[i];
 
 		buffer_printf(out, "%s{\"role\":\"%s\",\"blocks\":[", i ? ",\n" : "",
 			      message->model ? "model" : "user");
@@ -166,7 +169,7 @@ static int read_block(const json_t *from, struct conversation_message *message)
 		return -1;
 	if ((i == BLOCK_CALL && (!id || !name)) || (i == BLOCK_RESULT && !id))
 		return -1;
-	/* These go into a request as they are. */
+	/* These are copied into requests verbatim. */
 	if ((i == BLOCK_CALL || i == BLOCK_OPAQUE) &&
 	    !is_object(json_string_value(text), json_string_length(text)))
 		return -1;
@@ -183,7 +186,7 @@ static int read_block(const json_t *from, struct conversation_message *message)
 	return 0;
 }
 
-/* Each call has its result, in order; each result its call. */
+/* Returns whether each call has its result, in the same order, and each result its call. */
 static bool is_answered(const struct conversation_message *calls,
 			const struct conversation_message *results)
 {
@@ -204,13 +207,14 @@ static bool is_answered(const struct conversation_message *calls,
 	return true;
 }
 
-static bool is_sound(const struct conversation *talk)
+static bool is_sound(const struct conversation *conversation)
 {
-	if (talk->count == 0 || talk->items[0].model)
+	if (conversation->count == 0 || conversation->items[0].model)
 		return false;
-	for (size_t i = 0; i < talk->count; i++) {
-		const struct conversation_message *message = &talk->items[i];
-		const struct conversation_message *next = i + 1 < talk->count ? message + 1 : NULL;
+	for (size_t i = 0; i < conversation->count; i++) {
+		const struct conversation_message *message = &conversation->items[i];
+		const struct conversation_message *next = i + 1 < conversation->count ? message + 1
+										      : NULL;
 
 		if (message->model && !is_answered(message, next && !next->model ? next : NULL))
 			return false;
@@ -221,7 +225,7 @@ static bool is_sound(const struct conversation *talk)
 	return true;
 }
 
-static int read_talk(const json_t *from, struct conversation *talk, struct error *err)
+static int read_talk(const json_t *from, struct conversation *conversation, struct error *err)
 {
 	size_t index;
 	const json_t *item;
@@ -239,26 +243,26 @@ static int read_talk(const json_t *from, struct conversation *talk, struct error
 		{
 			wrong = wrong || read_block(block, &message) < 0;
 		}
-		if (wrong || conversation_add(talk, &message, err) < 0) {
+		if (wrong || conversation_add(conversation, &message, err) < 0) {
 			conversation_message_release(&message);
-			return error_set(err, "message %zu of the session cannot be understood",
-					 index + 1);
+			return error_set(err, "message %zu of the session is invalid", index + 1);
 		}
 	}
-	return is_sound(talk) ? 0 : error_set(err, "the session is no conversation");
+	return is_sound(conversation) ? 0
+				      : error_set(err, "the session is not a valid conversation");
 }
 
-int conversation_read(const char *bytes, size_t size, struct conversation *ret_talk,
+int conversation_read(const char *bytes, size_t size, struct conversation *ret_conversation,
 		      struct error *err)
 {
-	struct conversation talk = { 0 };
+	struct conversation conversation = { 0 };
 	json_t *root = json_loadb(bytes, size, 0, NULL);
-	int result = read_talk(root, &talk, err);
+	int result = read_talk(root, &conversation, err);
 
 	json_decref(root);
 	if (result < 0)
-		conversation_release(&talk);
+		conversation_release(&conversation);
 	else
-		*ret_talk = talk;
+		*ret_conversation = conversation;
 	return result;
 }

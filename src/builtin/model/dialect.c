@@ -1,4 +1,4 @@
-/* The two protocols that models are asked in: see dialect.h. */
+/* The two model protocols: see dialect.h. */
 #include "builtin/model/dialect.h"
 
 #include "builtin/tool/tool.h"
@@ -57,19 +57,19 @@ static void add_anthropic_block(struct buffer *out, const struct conversation_bl
 	buffer_printf(out, "%s}", cache ? cached : "");
 }
 
-/* What is before the last two messages of the user is in the cache, and so is what is before the last one. */
-static bool is_marked(const struct conversation *talk, size_t index)
+/* Cache markers go on the last two user messages, so that the longest common prefix is cached. */
+static bool is_marked(const struct conversation *conversation, size_t index)
 {
 	size_t behind = 0;
 
-	if (talk->items[index].model)
+	if (conversation->items[index].model)
 		return false;
-	for (size_t i = index + 1; i < talk->count; i++)
-		behind += !talk->items[i].model;
+	for (size_t i = index + 1; i < conversation->count; i++)
+		behind += !conversation->items[i].model;
 	return behind < 2;
 }
 
-/* A text of nothing but blanks is refused, too. */
+/* Providers also refuse a text that consists of blanks. */
 static bool is_empty(const struct conversation_block *block)
 {
 	if (block->kind != BLOCK_TEXT)
@@ -121,14 +121,15 @@ static void write_anthropic(const struct dialect_request *request, struct buffer
 	}
 	buffer_printf(out, "]%s,\"messages\":[",
 		      request->no_tools ? ",\"tool_choice\":{\"type\":\"none\"}" : "");
-	for (size_t i = 0; i < request->talk->count; i++) {
+	for (size_t i = 0; i < request->conversation->count; i++) {
 		buffer_add_text(out, i ? "," : "");
-		add_anthropic_message(out, &request->talk->items[i], is_marked(request->talk, i));
+		add_anthropic_message(out, &request->conversation->items[i],
+				      is_marked(request->conversation, i));
 	}
 	buffer_add_text(out, "]}");
 }
 
-/* Results are messages of their own there, and come before what the user says. */
+/* In this protocol results are separate messages, and come before the user's text. */
 static void add_chat_user(struct buffer *out, const struct conversation_message *message)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(DIALECT_REQUEST);
@@ -211,8 +212,8 @@ static void write_chat(const struct dialect_request *request, struct buffer *out
 		      request->no_tools ? ",\"tool_choice\":\"none\"" : "");
 	text_json(out, request->system);
 	buffer_add_text(out, "}");
-	for (size_t i = 0; i < request->talk->count; i++) {
-		const struct conversation_message *message = &request->talk->items[i];
+	for (size_t i = 0; i < request->conversation->count; i++) {
+		const struct conversation_message *message = &request->conversation->items[i];
 
 		if (message->model)
 			add_chat_model(out, message);
@@ -228,7 +229,7 @@ const struct dialect dialect_anthropic = {
 	.models_path = "/v1/models",
 	.lines = "anthropic-version: 2023-06-01\r\n",
 	.model = "claude-sonnet-5-5",
-	.reader = { USAGE_ANTHROPIC, reply_take_anthropic },
+	.reader = { USAGE_ANTHROPIC, reply_read_anthropic },
 	.write = write_anthropic,
 };
 
@@ -238,6 +239,6 @@ const struct dialect dialect_chat = {
 	.models_path = "/models",
 	.lines = "",
 	.model = "gpt-6-sol",
-	.reader = { USAGE_CHAT, reply_take_chat },
+	.reader = { USAGE_CHAT, reply_read_chat },
 	.write = write_chat,
 };

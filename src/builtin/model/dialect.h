@@ -1,8 +1,9 @@
 /*
- * The two protocols that models are asked in: Anthropic Messages, and OpenAI Chat Completions, which local servers speak.
+ * The two model protocols: Anthropic Messages, and OpenAI Chat Completions, which local servers
+ * also speak.
  *
- * The same conversation always becomes the same bytes: no time, no chance, no name of this machine. What was said before
- * stays as it was, so that the provider's cache has it.
+ * Requests are deterministic: no time, no random values, no machine name. Earlier messages
+ * always become the same bytes, so that the provider's cache stays valid.
  */
 #ifndef BUILTIN_MODEL_DIALECT_H
 #define BUILTIN_MODEL_DIALECT_H
@@ -14,23 +15,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DIALECT_REQUEST = 31 << 20 }; /* bytes; the gateway takes 32 MiB */
+enum { DIALECT_REQUEST = 31 << 20 }; /* bytes; the gateway accepts 32 MiB */
 
 struct dialect_request {
 	const char *model;
 	const char *system;
-	const struct conversation *talk;
+	const struct conversation *conversation;
 	uint64_t most; /* output tokens */
-	bool local;    /* a server that knows the older names */
-	bool no_tools; /* they are shown, and must not be called */
+	bool local;    /* a local server, which expects the older names */
+	bool no_tools; /* tools are listed but must not be called */
 };
 
 struct dialect {
 	enum provider_id provider;
-	const char *path;        /* behind the base URL */
-	const char *models_path; /* likewise: GET tells which there are */
-	const char *lines;       /* of the head */
-	const char *model;       /* where none is named */
+	const char *path;        /* appended to the base URL */
+	const char *models_path; /* same, for GET: lists the models */
+	const char *lines;       /* extra header lines */
+	const char *model;       /* the default */
 	struct reply_reader reader;
 	void (*write)(const struct dialect_request *request, struct buffer *out);
 };

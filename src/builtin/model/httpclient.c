@@ -1,4 +1,4 @@
-/* The way to a model server: see httpclient.h. */
+/* The HTTP client for model servers: see httpclient.h. */
 #include "builtin/model/httpclient.h"
 
 #include "gateway/proxy/http.h"
@@ -44,15 +44,15 @@ int httpclient_place_read(const char *url, struct httpclient_place *ret_place, s
 		return error_set(
 			err,
 			"'%.200s' needs TLS, which this agent leaves to Ringfence's gateway: start it with "
-			"ringfence run, or give it an http:// address",
+			"ringfence run, or use an http:// URL",
 			url);
 	if (strncasecmp(url, "http://", 7) != 0)
-		return error_set(err, "'%.200s' is no http:// address", url);
+		return error_set(err, "'%.200s' is not an http:// URL", url);
 	size = strcspn(at, "/?#");
 	if (at[size] && (at[size] != '/' || strpbrk(at + size, "?# \r\n")))
-		return error_set(err, "'%.200s' has more than a path", url);
+		return error_set(err, "'%.200s' must end with its path, without a query", url);
 	if (strlen(at + size) >= sizeof place.prefix)
-		return error_set(err, "'%.200s' has too long a path", url);
+		return error_set(err, "the path of '%.200s' is too long", url);
 	memcpy(place.prefix, at + size, strlen(at + size) + 1);
 	for (size_t end = strlen(place.prefix); end && place.prefix[end - 1] == '/';)
 		place.prefix[--end] = '\0';
@@ -64,13 +64,13 @@ int httpclient_place_read(const char *url, struct httpclient_place *ret_place, s
 	size_t name = (size_t)((colon ? colon : at + size) - at);
 
 	if (bracket && (!close || close + 1 != at + name))
-		return error_set(err, "'%.200s' names no address", url);
+		return error_set(err, "'%.200s' contains no valid address", url);
 	if (colon && !read_port(colon + 1, size - name - 1, &place.port))
-		return error_set(err, "'%.200s' has no port that there can be", url);
+		return error_set(err, "'%.200s' has an invalid port", url);
 	at += bracket;
 	name -= 2 * (size_t)bracket;
 	if (name == 0 || name >= sizeof place.host)
-		return error_set(err, "'%.200s' names no address", url);
+		return error_set(err, "'%.200s' contains no valid address", url);
 	memcpy(place.host, at, name);
 	if (strcasecmp(place.host, "localhost") == 0)
 		snprintf(place.host, sizeof place.host, "127.0.0.1");
@@ -78,45 +78,45 @@ int httpclient_place_read(const char *url, struct httpclient_place *ret_place, s
 	    inet_pton(AF_INET6, place.host, &six) != 1)
 		return error_set(
 			err,
-			"'%.200s' names a host, and this agent looks up no names: give its address (127.0.0.1), or let "
-			"Ringfence's gateway reach it (upstream, in docs/models.md)",
+			"'%.200s' has a host name, and this agent does not look up names: use an address (127.0.0.1), or let "
+			"Ringfence's gateway reach the host (see upstream in docs/models.md)",
 			url);
 	*ret_place = place;
 	return 0;
 }
 
-void httpclient_release(struct httpclient *link)
+void httpclient_release(struct httpclient *client)
 {
-	fd_close(&link->fd);
+	fd_close(&client->fd);
 }
 
-/* It takes long, whether something comes meanwhile or not. */
-static void tick(struct httpclient *link)
+/* Called whether data arrives or not. */
+static void tick(struct httpclient *client)
 {
 	int64_t now = (int64_t)clock_steady_ms();
 
-	if (now - link->ticked_ms < HTTPCLIENT_TICK_MS)
+	if (now - client->ticked_ms < HTTPCLIENT_TICK_MS)
 		return;
-	link->ticked_ms = now;
-	if (link->tick)
-		link->tick(link->context);
+	client->ticked_ms = now;
+	if (client->tick)
+		client->tick(client->context);
 }
 
 /* Waits until the socket is ready. Returns 0, or -1 with err set. */
-static int await(struct httpclient *link, short events, int most_ms, struct error *err)
+static int await(struct httpclient *client, short events, int most_ms, struct error *err)
 {
 	int64_t start = (int64_t)clock_steady_ms();
 
 	for (;;) {
-		struct pollfd poll_fd = { .fd = link->fd, .events = events };
+		struct pollfd poll_fd = { .fd = client->fd, .events = events };
 		int64_t left = most_ms - ((int64_t)clock_steady_ms() - start);
 		int n;
 
 		if (left <= 0)
-			return error_set(err, "nothing came from the model server for %d s",
+			return error_set(err, "the model server sent nothing for %d s",
 					 most_ms / 1000);
 		n = poll(&poll_fd, 1, left < HTTPCLIENT_TICK_MS ? (int)left : HTTPCLIENT_TICK_MS);
-		tick(link);
+		tick(client);
 		if (n > 0)
 			return 0;
 		if (n < 0 && errno != EINTR)
@@ -124,43 +124,44 @@ static int await(struct httpclient *link, short events, int most_ms, struct erro
 	}
 }
 
-static int connect_now(struct httpclient *link, struct error *err)
+static int connect_now(struct httpclient *client, struct error *err)
 {
-	struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(link->place.port) };
-	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons(link->place.port) };
-	bool is_four = inet_pton(AF_INET, link->place.host, &four.sin_addr) == 1;
+	struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons(client->place.port) };
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6,
+				    .sin6_port = htons(client->place.port) };
+	bool is_four = inet_pton(AF_INET, client->place.host, &four.sin_addr) == 1;
 	const struct sockaddr *address = is_four ? (struct sockaddr *)&four
 						 : (struct sockaddr *)&six;
 	int on = 1;
 	int why = 0;
 	socklen_t size = sizeof why;
 
-	if (!is_four && inet_pton(AF_INET6, link->place.host, &six.sin6_addr) != 1)
-		return error_set(err, "'%s' is no address", link->place.host);
-	link->fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (link->fd < 0)
-		return error_sys(err, "make a socket");
-	setsockopt(link->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	if (connect(link->fd, address, is_four ? sizeof four : sizeof six) < 0) {
+	if (!is_four && inet_pton(AF_INET6, client->place.host, &six.sin6_addr) != 1)
+		return error_set(err, "'%s' is not a valid address", client->place.host);
+	client->fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (client->fd < 0)
+		return error_sys(err, "create a socket");
+	setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+	if (connect(client->fd, address, is_four ? sizeof four : sizeof six) < 0) {
 		if (errno != EINPROGRESS)
 			return error_sys(err, "connect to the model server at %s port %u",
-					 link->place.host, link->place.port);
-		if (await(link, POLLOUT, HTTPCLIENT_CONNECT_MS, err) < 0)
+					 client->place.host, client->place.port);
+		if (await(client, POLLOUT, HTTPCLIENT_CONNECT_MS, err) < 0)
 			return -1;
-		getsockopt(link->fd, SOL_SOCKET, SO_ERROR, &why, &size);
+		getsockopt(client->fd, SOL_SOCKET, SO_ERROR, &why, &size);
 		errno = why;
 		if (why)
 			return error_sys(err, "connect to the model server at %s port %u",
-					 link->place.host, link->place.port);
+					 client->place.host, client->place.port);
 	}
 	return 0;
 }
 
-/* Sends all. A server that has heard enough answers and hangs up: that is for the reader to see. */
-static int send_all(struct httpclient *link, const char *data, size_t size, struct error *err)
+/* Sends everything. A server may answer and close early; the reader detects that. */
+static int send_all(struct httpclient *client, const char *data, size_t size, struct error *err)
 {
 	while (size > 0) {
-		ssize_t n = send(link->fd, data, size, MSG_NOSIGNAL);
+		ssize_t n = send(client->fd, data, size, MSG_NOSIGNAL);
 
 		if (n > 0) {
 			data += n;
@@ -168,7 +169,7 @@ static int send_all(struct httpclient *link, const char *data, size_t size, stru
 		} else if (errno == EPIPE || errno == ECONNRESET) {
 			return 0;
 		} else if (errno == EAGAIN) {
-			if (await(link, POLLOUT, HTTPCLIENT_SILENT_MS, err) < 0)
+			if (await(client, POLLOUT, HTTPCLIENT_SILENT_MS, err) < 0)
 				return -1;
 		} else if (errno != EINTR) {
 			return error_sys(err, "send to the model server");
@@ -177,13 +178,13 @@ static int send_all(struct httpclient *link, const char *data, size_t size, stru
 	return 0;
 }
 
-/* More bytes at the end of the buffer. Returns how many; 0: no more will come; -1 with err set. */
-static ssize_t receive(struct httpclient *link, struct buffer *into, struct error *err)
+/* Appends received bytes. Returns their number, 0 at the end of the stream, or -1 with err set. */
+static ssize_t receive(struct httpclient *client, struct buffer *into, struct error *err)
 {
 	char bytes[32768];
 
 	for (;;) {
-		ssize_t n = recv(link->fd, bytes, sizeof bytes, 0);
+		ssize_t n = recv(client->fd, bytes, sizeof bytes, 0);
 
 		if (n > 0)
 			buffer_add(into, bytes, (size_t)n);
@@ -193,7 +194,7 @@ static ssize_t receive(struct httpclient *link, struct buffer *into, struct erro
 			return 0;
 		if (errno != EAGAIN && errno != EINTR)
 			return error_sys(err, "read from the model server");
-		if (await(link, POLLIN, HTTPCLIENT_SILENT_MS, err) < 0)
+		if (await(client, POLLIN, HTTPCLIENT_SILENT_MS, err) < 0)
 			return -1;
 	}
 }
@@ -223,16 +224,20 @@ static void read_lines(const struct http_response *response, struct httpclient_h
 		head->wait_ms = limit.at_ms > now ? limit.at_ms - now : 0;
 }
 
-/* Reads heads until the one that counts; the buffer keeps what follows it. Returns 1, 0: nothing came; -1 with err. */
-static int read_head(struct httpclient *link, struct buffer *in, struct http_response *ret_response,
-		     struct httpclient_head *ret_head, struct error *err)
+/*
+ * Reads heads up to the final one; the buffer keeps the bytes after it. Returns 1, 0 if nothing was
+ * received, or -1 with err set.
+ */
+static int read_head(struct httpclient *client, struct buffer *in,
+		     struct http_response *ret_response, struct httpclient_head *ret_head,
+		     struct error *err)
 {
 	size_t looked = 0;
 	size_t heads = 0;
 
 	for (;;) {
 		ssize_t size = http_head_size(in->used ? in->data : "", in->used, looked);
-		const char *wrong = size < 0 ? "its lines end without CR" : NULL;
+		const char *wrong = size < 0 ? "a line does not end in CR LF" : NULL;
 
 		if (size > 0) {
 			wrong = http_response_read(in->data, (size_t)size, false, ret_response);
@@ -244,25 +249,30 @@ static int read_head(struct httpclient *link, struct buffer *in, struct http_res
 			if (!wrong && ret_response->status >= 200)
 				return 1;
 			if (!wrong && ++heads > HTTPCLIENT_INTERIM)
-				wrong = "it only says that an answer will come";
+				wrong = "too many interim responses";
 		}
 		if (wrong) {
-			link->garbled = true;
-			return error_set(err, "the model server answers with no HTTP: %s", wrong);
+			client->garbled = true;
+			return error_set(err, "the model server's response is not valid HTTP: %s",
+					 wrong);
 		}
 		if (size > 0)
 			continue;
 		looked = in->used;
 		if (looked > HTTPCLIENT_HEAD)
-			return error_set(err, "the model server's head is too long");
+			return error_set(err,
+					 "the head of the model server's response is too long");
 
-		ssize_t n = receive(link, in, err);
+		ssize_t n = receive(client, in, err);
 
 		if (n < 0)
 			return -1;
 		if (n == 0)
-			return in->used ? error_set(err, "the model server hung up in its head")
-					: 0;
+			return in->used
+				       ? error_set(
+						 err,
+						 "the model server closed the connection within the head of its response")
+				       : 0;
 	}
 }
 
@@ -273,10 +283,12 @@ struct body {
 	bool done;
 };
 
-/* Hands on what of these bytes is the body. Returns how many were taken, or -1 with err set. */
-static ssize_t take_body(struct body *body, const char *bytes, size_t size,
-			 const struct httpclient_head *head, httpclient_fn *take, void *context,
-			 struct error *err)
+/*
+ * Passes on the bytes that belong to the body. Returns how many were consumed, or -1 with err set.
+ */
+static ssize_t consume_body(struct body *body, const char *bytes, size_t size,
+			    const struct httpclient_head *head, httpclient_fn *on_body,
+			    void *context, struct error *err)
 {
 	struct http_text data = { bytes, size };
 	ssize_t taken = (ssize_t)size;
@@ -284,7 +296,8 @@ static ssize_t take_body(struct body *body, const char *bytes, size_t size,
 	if (body->kind == HTTP_CHUNKS) {
 		taken = http_chunks_take(&body->chunks, bytes, size, &data);
 		if (taken < 0)
-			return error_set(err, "the model server's answer is in no chunks");
+			return error_set(
+				err, "the model server's response has an invalid chunked encoding");
 		body->done = body->chunks.done;
 	} else if (body->kind == HTTP_LENGTH) {
 		if (data.size > body->left)
@@ -294,12 +307,12 @@ static ssize_t take_body(struct body *body, const char *bytes, size_t size,
 		body->done = body->left == 0;
 	}
 	if (data.size)
-		take(context, head, data.at, data.size);
+		on_body(context, head, data.at, data.size);
 	return taken;
 }
 
-static int read_body(struct httpclient *link, struct buffer *in, struct body *body,
-		     const struct httpclient_head *head, httpclient_fn *take, void *context,
+static int read_body(struct httpclient *client, struct buffer *in, struct body *body,
+		     const struct httpclient_head *head, httpclient_fn *on_body, void *context,
 		     struct error *err)
 {
 	uint64_t sum = 0;
@@ -308,8 +321,8 @@ static int read_body(struct httpclient *link, struct buffer *in, struct body *bo
 		size_t at = 0;
 
 		while (at < in->used && !body->done) {
-			ssize_t n = take_body(body, in->data + at, in->used - at, head, take,
-					      context, err);
+			ssize_t n = consume_body(body, in->data + at, in->used - at, head, on_body,
+						 context, err);
 
 			if (n < 0)
 				return -1;
@@ -323,25 +336,28 @@ static int read_body(struct httpclient *link, struct buffer *in, struct body *bo
 		if (body->done)
 			return 0;
 		if (sum > HTTPCLIENT_ANSWER) {
-			link->garbled = true;
-			return error_set(err, "the model server's answer does not end");
+			client->garbled = true;
+			return error_set(err, "the model server's response is too long");
 		}
 
-		ssize_t n = receive(link, in, err);
+		ssize_t n = receive(client, in, err);
 
 		if (n < 0)
 			return -1;
 		if (n == 0)
 			return body->kind == HTTP_UNTIL_CLOSE
 				       ? 0
-				       : error_set(err, "the answer was cut off on its way");
+				       : error_set(err, "the model server's response was cut off");
 	}
 }
 
-/* One try. Returns 1: the server had hung up before, and said nothing. */
-static int ask_once(struct httpclient *link, const char *head_text, size_t head_size,
-		    const struct httpclient_request *request, httpclient_fn *take, void *context,
-		    unsigned int *ret_status, struct error *err)
+/*
+ * One attempt. Returns 0; 1 if the server had closed the connection without answering; or -1 with
+ * err set.
+ */
+static int send_once(struct httpclient *client, const char *head_text, size_t head_size,
+		     const struct httpclient_request *request, httpclient_fn *on_body,
+		     void *context, unsigned int *ret_status, struct error *err)
 {
 	AUTO_BUFFER struct buffer in = BUFFER_INIT(HTTPCLIENT_HEAD + (1 << 20));
 	struct http_response response;
@@ -349,55 +365,59 @@ static int ask_once(struct httpclient *link, const char *head_text, size_t head_
 	struct body body;
 	int got;
 
-	if (send_all(link, head_text, head_size, err) < 0 ||
-	    send_all(link, request->body, request->size, err) < 0)
+	if (send_all(client, head_text, head_size, err) < 0 ||
+	    send_all(client, request->body, request->size, err) < 0)
 		return -1;
-	got = read_head(link, &in, &response, &head, err);
+	got = read_head(client, &in, &response, &head, err);
 	if (got < 0)
 		return -1;
 	if (got == 0) {
-		error_set(err, "the model server hung up without an answer");
+		error_set(err, "the model server closed the connection without an answer");
 		return 1;
 	}
 	*ret_status = head.status;
-	take(context, &head, "", 0);
+	on_body(context, &head, "", 0);
 	body = (struct body){ .kind = response.message.body, .left = response.message.length };
 	body.done = response.empty || body.kind == HTTP_NOTHING ||
 		    (body.kind == HTTP_LENGTH && body.left == 0);
-	if (read_body(link, &in, &body, &head, take, context, err) < 0)
+	if (read_body(client, &in, &body, &head, on_body, context, err) < 0)
 		return -1;
 	if (!response.message.keep || in.used)
-		fd_close(&link->fd);
+		fd_close(&client->fd);
 	return 0;
 }
 
-int httpclient_ask(struct httpclient *link, const struct httpclient_request *request,
-		   httpclient_fn *take, void *context, unsigned int *ret_status, struct error *err)
+int httpclient_send(struct httpclient *client, const struct httpclient_request *request,
+		    httpclient_fn *on_body, void *context, unsigned int *ret_status,
+		    struct error *err)
 {
 	AUTO_BUFFER struct buffer head = BUFFER_INIT(HTTPCLIENT_HEAD);
-	const char *colon = strchr(link->place.host, ':');
+	const char *colon = strchr(client->place.host, ':');
 	int result;
 
 	*ret_status = 0;
-	link->garbled = false;
-	link->ticked_ms = (int64_t)clock_steady_ms();
+	client->garbled = false;
+	client->ticked_ms = (int64_t)clock_steady_ms();
 	buffer_printf(&head,
 		      "%s %s%s HTTP/1.1\r\nhost: %s%s%s:%u\r\nuser-agent: ringfence-agent\r\n",
-		      request->method, link->place.prefix, request->path, colon ? "[" : "",
-		      link->place.host, colon ? "]" : "", link->place.port);
+		      request->method, client->place.prefix, request->path, colon ? "[" : "",
+		      client->place.host, colon ? "]" : "", client->place.port);
 	buffer_add_text(&head, request->lines);
 	if (request->body)
 		buffer_printf(&head, "content-type: application/json\r\ncontent-length: %zu\r\n",
 			      request->size);
 	buffer_add_text(&head, "\r\n");
-	/* One that was kept may have been closed meanwhile: then nothing was heard, and once more is no second request. */
-	for (int fresh = link->fd < 0;; fresh = 1) {
-		result = link->fd < 0 ? connect_now(link, err) : 0;
+	/*
+	 * A kept connection may have been closed meanwhile. Nothing was answered then, so sending
+	 * again does not repeat a request.
+	 */
+	for (int fresh = client->fd < 0;; fresh = 1) {
+		result = client->fd < 0 ? connect_now(client, err) : 0;
 		if (result == 0)
-			result = ask_once(link, buffer_text(&head), head.used, request, take,
-					  context, ret_status, err);
+			result = send_once(client, buffer_text(&head), head.used, request, on_body,
+					   context, ret_status, err);
 		if (result != 0)
-			fd_close(&link->fd);
+			fd_close(&client->fd);
 		if (result != 1 || fresh)
 			return result == 0 ? 0 : -1;
 	}

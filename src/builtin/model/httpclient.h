@@ -1,7 +1,9 @@
 /*
- * The way to a model server: HTTP/1.1 in the clear, on a connection that is kept for the next request.
+ * A client for model servers: HTTP/1.1 without TLS, on a connection that is kept for the next
+ * request.
  *
- * In the fence that server is the gateway, on this machine's loopback; so there is no TLS here, and no looking up of names.
+ * In the fence, the server is the gateway on the loopback interface, so neither TLS nor name lookup
+ * is needed.
  */
 #ifndef BUILTIN_MODEL_HTTPCLIENT_H
 #define BUILTIN_MODEL_HTTPCLIENT_H
@@ -17,36 +19,35 @@ enum {
 	HTTPCLIENT_HOST = 64,
 	HTTPCLIENT_PREFIX = 256,
 	HTTPCLIENT_HEAD = 64 << 10,    /* bytes of a head */
-	HTTPCLIENT_INTERIM = 100,      /* heads that only say that another one comes */
-	HTTPCLIENT_ANSWER = 256 << 20, /* of an answer */
-	HTTPCLIENT_CONNECT_MS = 10000, /* until somebody answers at all */
+	HTTPCLIENT_INTERIM = 100,      /* most interim (1xx) heads */
+	HTTPCLIENT_ANSWER = 256 << 20, /* bytes of a response */
+	HTTPCLIENT_CONNECT_MS = 10000, /* to connect */
 	HTTPCLIENT_SILENT_MS =
-		600000, /* without a byte; a large prompt takes a small machine long */
-	HTTPCLIENT_TICK_MS =
-		30000, /* after which the caller is told that an answer is still awaited */
+		600000,             /* without a byte; slow machines need long for a large prompt */
+	HTTPCLIENT_TICK_MS = 30000, /* between calls of `tick` while waiting */
 };
 
 struct httpclient_place {
-	char host[HTTPCLIENT_HOST]; /* an address */
+	char host[HTTPCLIENT_HOST]; /* a numeric address */
 	uint16_t port;
-	char prefix[HTTPCLIENT_PREFIX]; /* before each path; without a slash at its end */
+	char prefix[HTTPCLIENT_PREFIX]; /* before each path; without a trailing slash */
 };
 
-/* Reads "http://127.0.0.1:61080/v1". Returns 0, or -1 with err set. */
+/* Parses a URL such as "http://127.0.0.1:61080/v1". Returns 0, or -1 with err set. */
 int httpclient_place_read(const char *url, struct httpclient_place *ret_place, struct error *err);
 
-/* What the head of an answer says. */
+/* The relevant parts of a response head. */
 struct httpclient_head {
 	unsigned int status;
-	int64_t wait_ms; /* before the next try; -1: not said */
-	int retry;       /* 1: try again, 0: do not; -1: not said */
-	bool events;     /* server-sent ones */
+	int64_t wait_ms; /* requested delay before the next attempt; -1: not given */
+	int retry;       /* 1: retry, 0: do not; -1: not given */
+	bool events;     /* a stream of server-sent events */
 };
 
 struct httpclient {
 	struct httpclient_place place;
-	int fd;       /* -1: none */
-	bool garbled; /* what came last was no HTTP, or had no end: no use to try again */
+	int fd;       /* -1: not connected */
+	bool garbled; /* the last response was not valid HTTP or too long: do not retry */
 	void (*tick)(void *context);
 	void *context;
 	int64_t ticked_ms;
@@ -54,24 +55,26 @@ struct httpclient {
 
 #define HTTPCLIENT_INIT ((struct httpclient){ .fd = -1 })
 
-void httpclient_release(struct httpclient *link);
+void httpclient_release(struct httpclient *client);
 
 struct httpclient_request {
 	const char *method;
-	const char *path;  /* behind the prefix */
-	const char *lines; /* of the head, each with its end */
+	const char *path;  /* appended to the prefix */
+	const char *lines; /* header lines, each with CR LF */
 	const char *body;
 	size_t size;
 };
 
-/* Called with the head before the first piece of the body, and again with each. */
+/* Called with the head before the body, then with each piece of the body. */
 typedef void httpclient_fn(void *context, const struct httpclient_head *head, const char *bytes,
 			   size_t size);
 
 /*
- * Asks. Returns 0 when the whole answer has come, else -1 with err set; *ret_status is its status, or 0 if nothing came.
+ * Sends a request. Returns 0 when the whole response has arrived, else -1 with err set. *ret_status
+ * is the HTTP status, or 0 if there was no response.
  */
-int httpclient_ask(struct httpclient *link, const struct httpclient_request *request,
-		   httpclient_fn *take, void *context, unsigned int *ret_status, struct error *err);
+int httpclient_send(struct httpclient *client, const struct httpclient_request *request,
+		    httpclient_fn *on_body, void *context, unsigned int *ret_status,
+		    struct error *err);
 
 #endif

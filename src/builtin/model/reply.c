@@ -1,4 +1,4 @@
-/* A model's answer as it comes: see reply.h. */
+/* Reads a model's reply: see reply.h. */
 #include "builtin/model/reply.h"
 
 #include "util/mem.h"
@@ -28,8 +28,8 @@ static unsigned int hex_unit(const char *at, size_t size)
 	return unit;
 }
 
-/* Appends bytes as JSON text that jansson takes: no broken UTF-8, no halves of surrogates, no NULs. */
-static void mend(const char *bytes, size_t size, struct buffer *out)
+/* Appends bytes as JSON that jansson accepts: without invalid UTF-8, lone surrogates or NULs. */
+static void repair_text(const char *bytes, size_t size, struct buffer *out)
 {
 	static const char unknown[] = "\xef\xbf\xbd";
 	size_t done = 0;
@@ -67,7 +67,7 @@ static void mend(const char *bytes, size_t size, struct buffer *out)
 	buffer_add(out, bytes + done, size - done);
 }
 
-static void take_event(struct reply *answer)
+static void read_event(struct reply *answer)
 {
 	AUTO_BUFFER struct buffer mended = BUFFER_INIT(3 * REPLY_EVENT);
 	json_t *event;
@@ -82,10 +82,10 @@ static void take_event(struct reply *answer)
 		answer->damaged++;
 		return;
 	}
-	mend(answer->event.data, answer->event.used, &mended);
+	repair_text(answer->event.data, answer->event.used, &mended);
 	event = json_loadb(mended.data, mended.used, 0, NULL);
 	if (json_is_object(event))
-		answer->reader->take(answer, event);
+		answer->reader->read(answer, event);
 	else
 		answer->damaged++;
 	json_decref(event);
@@ -102,8 +102,8 @@ static void on_end(void *context, size_t at)
 
 	(void)at;
 	if (answer->event.used)
-		take_event(answer);
-	/* A large one is not kept for the many small ones. */
+		read_event(answer);
+	/* Do not keep the memory of a rare large event. */
 	buffer_release(&answer->event);
 	answer->event = BUFFER_INIT(REPLY_EVENT);
 }
@@ -131,7 +131,7 @@ void reply_feed(struct reply *answer, const char *bytes, size_t size)
 	sse_feed(&answer->sse, bytes, size);
 }
 
-/* Adds to a block's text, within what an answer may have. */
+/* Appends to a block's text, up to the limits of a reply. */
 static void add_text(struct reply *answer, struct conversation_block *block, const json_t *text)
 {
 	const char *bytes = json_string_value(text);
@@ -171,7 +171,7 @@ static struct conversation_block *block_at(struct reply *answer, const json_t *n
 	return NULL;
 }
 
-/* Thoughts come with a signature, and are no use without it; they are passed back as they came. */
+/* Thinking blocks have a signature that makes them usable; they are sent back unchanged. */
 static void begin_block(struct reply *answer, const json_t *event)
 {
 	const json_t *from = json_object_get(event, "content_block");
@@ -199,7 +199,7 @@ static void begin_block(struct reply *answer, const json_t *event)
 	} else if (kind == BLOCK_CALL) {
 		block->id = mem_dup(id ? id : "");
 		block->name = mem_dup(name ? name : "");
-		/* Most send the arguments in pieces; some all at once. */
+		/* Most servers send the arguments in pieces, some all at once. */
 		if (json_object_size(json_object_get(from, "input")) > 0)
 			block->raw = json_dumps(json_object_get(from, "input"), JSON_COMPACT);
 	} else {
@@ -207,7 +207,7 @@ static void begin_block(struct reply *answer, const json_t *event)
 	}
 }
 
-/* Sets one of an opaque block's texts. */
+/* Sets a string in an opaque block. */
 static void complete(struct conversation_block *block, const char *key, const char *text,
 		     size_t size)
 {
@@ -237,7 +237,7 @@ static void extend_block(struct reply *answer, const json_t *event)
 	} else if (block->kind == BLOCK_CALL && json_is_string(arguments)) {
 		add_text(answer, block, arguments);
 	} else if (block->kind == BLOCK_OPAQUE && json_is_string(thinking)) {
-		add_text(answer, block, thinking); /* put in its place at the end */
+		add_text(answer, block, thinking); /* inserted at the end */
 	} else if (block->kind == BLOCK_OPAQUE && json_is_string(signature)) {
 		free(block->signature);
 		block->signature = mem_dup(json_string_value(signature));
@@ -264,7 +264,7 @@ static enum reply_stop stop_of(const char *word)
 	return REPLY_DONE;
 }
 
-void reply_take_anthropic(struct reply *answer, const json_t *event)
+void reply_read_anthropic(struct reply *answer, const json_t *event)
 {
 	const char *type = json_string_value(json_object_get(event, "type"));
 	const char *stop =
@@ -284,7 +284,10 @@ void reply_take_anthropic(struct reply *answer, const json_t *event)
 		add_error(answer, json_object_get(event, "error"));
 }
 
-/* The call that a piece belongs to. Some servers number all of them 0, and tell them apart by their ids. */
+/*
+ * Returns the call that a piece belongs to. Some servers number all calls 0 and differ only in the
+ * ids.
+ */
 static struct conversation_block *call_of(struct reply *answer, const json_t *piece)
 {
 	const char *id = json_string_value(json_object_get(piece, "id"));
@@ -312,7 +315,7 @@ static struct conversation_block *call_of(struct reply *answer, const json_t *pi
 	return block;
 }
 
-static void take_delta(struct reply *answer, const json_t *delta)
+static void read_delta(struct reply *answer, const json_t *delta)
 {
 	const json_t *text = json_object_get(delta, "content");
 	struct conversation_message *message = &answer->message;
@@ -344,7 +347,7 @@ static void take_delta(struct reply *answer, const json_t *delta)
 	}
 }
 
-void reply_take_chat(struct reply *answer, const json_t *event)
+void reply_read_chat(struct reply *answer, const json_t *event)
 {
 	const json_t *choice = json_array_get(json_object_get(event, "choices"), 0);
 	const char *stop = json_string_value(json_object_get(choice, "finish_reason"));
@@ -352,15 +355,18 @@ void reply_take_chat(struct reply *answer, const json_t *event)
 
 	if (error && !json_is_null(error))
 		add_error(answer, error);
-	take_delta(answer, json_object_get(choice, "delta"));
+	read_delta(answer, json_object_get(choice, "delta"));
 	if (stop) {
 		answer->stop = stop_of(stop);
 		answer->ended = true;
 	}
 }
 
-/* Arguments must be an object. What is not is kept to be quoted, and goes back as an empty one. */
-static void judge_call(struct conversation_block *block)
+/*
+ * Arguments must be a JSON object. Others are kept for the error message and sent back as an empty
+ * object.
+ */
+static void check_arguments(struct conversation_block *block)
 {
 	json_t *object;
 
@@ -384,7 +390,7 @@ static void judge_call(struct conversation_block *block)
 	json_decref(object);
 }
 
-static void judge_opaque(struct conversation_block *block)
+static void check_opaque(struct conversation_block *block)
 {
 	if (block->signature)
 		complete(block, "signature", block->signature, strlen(block->signature));
@@ -399,8 +405,8 @@ static void judge_opaque(struct conversation_block *block)
 	block->raw = NULL;
 }
 
-/* Providers take only some letters back that models make up; and some models put a name in front. */
-static void judge_name(struct conversation_block *block)
+/* Providers refuse tool names with unusual characters, and some models add a prefix to the name. */
+static void check_name(struct conversation_block *block)
 {
 	static const char letters[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -418,7 +424,7 @@ static void judge_name(struct conversation_block *block)
 		free(name);
 }
 
-/* Results are told apart by it, so it must be a word, and the only one of its kind in the answer. */
+/* The id links a call to its result: it must be a valid word, unique in the reply. */
 static bool is_good_id(const struct conversation_message *message,
 		       const struct conversation_block *block)
 {
@@ -436,7 +442,7 @@ static bool is_good_id(const struct conversation_message *message,
 	return true;
 }
 
-static void judge_id(const struct conversation_message *message, struct conversation_block *block,
+static void check_id(const struct conversation_message *message, struct conversation_block *block,
 		     size_t number)
 {
 	for (; !is_good_id(message, block); number++) {
@@ -451,11 +457,11 @@ void reply_end(struct reply *answer, size_t calls)
 		struct conversation_block *block = &answer->message.blocks[i];
 
 		if (block->kind == BLOCK_OPAQUE)
-			judge_opaque(block);
+			check_opaque(block);
 		if (block->kind != BLOCK_CALL)
 			continue;
-		judge_call(block);
-		judge_name(block);
-		judge_id(&answer->message, block, ++calls);
+		check_arguments(block);
+		check_name(block);
+		check_id(&answer->message, block, ++calls);
 	}
 }

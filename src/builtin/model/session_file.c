@@ -1,4 +1,4 @@
-/* Conversations that are gone on with: see session_file.h. */
+/* Saved conversations: see session_file.h. */
 #include "builtin/model/session_file.h"
 
 #include "util/fd.h"
@@ -18,7 +18,7 @@ static int open_folder(void)
 	const char *home = getenv("HOME");
 	AUTO_FREE char *path = home && *home == '/' ? path_join(home, ".ringfence-agent") : NULL;
 
-	/* Who wants them kept has made it. */
+	/* The folder exists only if sessions are to be kept. */
 	return path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
@@ -29,7 +29,7 @@ static bool is_name(const char *name)
 		       strlen(name);
 }
 
-int session_file_load(const char *name, struct conversation *ret_talk, struct error *err)
+int session_file_load(const char *name, struct conversation *ret_conversation, struct error *err)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONVERSATION_SESSION);
 	AUTO_FREE char *file = mem_format("%s.json", name);
@@ -37,32 +37,33 @@ int session_file_load(const char *name, struct conversation *ret_talk, struct er
 	AUTO_FD fd = -1;
 
 	if (!is_name(name))
-		return error_set(err, "'%.100s' is no session of this agent", name);
+		return error_set(err, "'%.100s' is not a valid session name", name);
 	folder = open_folder();
 	fd = folder < 0 ? -1 : openat(folder, file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, "open the session '%s'", name);
 	if (fd_read_all(fd, &text) < 0)
 		return error_sys(err, "read the session '%s'", name);
-	return conversation_read(buffer_text(&text), text.used, ret_talk, err);
+	return conversation_read(buffer_text(&text), text.used, ret_conversation, err);
 }
 
-/* Calls that were not done any more are not kept. */
-static size_t whole_until(const struct conversation *talk)
+/* Trailing calls without results are not saved. */
+static size_t whole_until(const struct conversation *conversation)
 {
-	size_t count = talk->count;
+	size_t count = conversation->count;
 
-	while (count > 0 && talk->items[count - 1].model &&
-	       conversation_message_calls(&talk->items[count - 1]) > 0)
+	while (count > 0 && conversation->items[count - 1].model &&
+	       conversation_message_calls(&conversation->items[count - 1]) > 0)
 		count--;
 	return count;
 }
 
-int session_file_save(const char *name, const struct conversation *talk)
+int session_file_save(const char *name, const struct conversation *conversation)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONVERSATION_SESSION);
 	AUTO_FREE char *file = mem_format("%s.json", name);
-	struct conversation whole = { .items = talk->items, .count = whole_until(talk) };
+	struct conversation whole = { .items = conversation->items,
+				      .count = whole_until(conversation) };
 	AUTO_FD folder = is_name(name) ? open_folder() : -1;
 
 	if (folder < 0 || whole.count < 2)

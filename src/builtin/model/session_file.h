@@ -1,6 +1,7 @@
 /*
- * Conversations that are gone on with: a file each in ~/.ringfence-agent, if there is such a folder; a loop keeps it from
- * one iteration to the next (RINGFENCE_KEEP). Whatever runs in the fence can write there: what is read is judged.
+ * Saved conversations: one file each in ~/.ringfence-agent, if that folder exists; a loop keeps the
+ * folder between iterations (RINGFENCE_KEEP). Any process in the fence can write there, so the
+ * contents are validated.
  */
 #ifndef BUILTIN_MODEL_SESSION_FILE_H
 #define BUILTIN_MODEL_SESSION_FILE_H
@@ -8,9 +9,9 @@
 #include "builtin/model/conversation.h"
 
 /* Returns 0, or -1 with err set. */
-int session_file_load(const char *name, struct conversation *ret_talk, struct error *err);
+int session_file_load(const char *name, struct conversation *ret_conversation, struct error *err);
 
-/* Returns 0, or -1 if it could not be kept. */
-int session_file_save(const char *name, const struct conversation *talk);
+/* Returns 0, or -1 if the session was not saved. */
+int session_file_save(const char *name, const struct conversation *conversation);
 
 #endif

@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum {
-	PERMILLE = 400, /* tokens for a thousand bytes, while nothing is known: code has some 300 */
+	PERMILLE = 400, /* tokens per thousand bytes until measured; code has about 300 */
 	LEAST_PERMILLE = 220,
-	OUTPUT = 32000, /* tokens of an answer */
+	OUTPUT = 32000, /* most tokens of a reply */
 	WORTH = 400,    /* bytes: shorter texts stay */
 };
 
@@ -19,7 +19,7 @@ static const struct {
 	uint64_t tokens;
 } families[] = {
 	{ "claude-", 200000 },
-	/* They take more, and above that cost twice as much. */
+	/* They accept more, at twice the price. */
 	{ "gpt-6", 272000 },
 	{ "gpt-5", 272000 },
 	{ "gpt-4.1", 1000000 },
@@ -56,8 +56,10 @@ void window_learn(struct window *window, uint64_t bytes, uint64_t tokens)
 {
 	uint64_t seen = bytes ? tokens * 1000 / bytes : 0;
 
-	/* A little more than was seen: what comes next may be denser. Some servers do not count what they have cached, and what no
-	 * tokenizer makes is not believed. */
+	/*
+	 * Add a margin: the next text may be denser. Ignore implausible ratios: some servers do not
+	 * count cached tokens.
+	 */
 	if (seen < 50 || seen > 1500)
 		return;
 	seen += seen / 8;
@@ -90,13 +92,13 @@ static size_t drop_text(struct conversation_block *block, const char *what)
 	buffer_release(&block->text);
 	block->text = BUFFER_INIT(CONVERSATION_BLOCK);
 	buffer_printf(&block->text,
-		      "[%zu bytes of %s were taken out to save room; do it again if you need them]",
+		      "[%zu bytes of %s removed to save space; repeat the call if you need them]",
 		      had, what);
 	block->dropped = true;
 	return had - block->text.used;
 }
 
-/* The long texts among a call's arguments. */
+/* Removes the long texts from a call's arguments. */
 static size_t drop_arguments(struct conversation_block *block)
 {
 	size_t had = block->text.used;
@@ -109,7 +111,7 @@ static size_t drop_arguments(struct conversation_block *block)
 	for (; entry; entry = json_object_iter_next(object, entry))
 		if (json_string_length(json_object_iter_value(entry)) >= WORTH)
 			json_object_iter_set_new(object, entry,
-						 json_string("[taken out to save room]"));
+						 json_string("[removed to save space]"));
 	text = object ? json_dumps(object, JSON_COMPACT) : NULL;
 	json_decref(object);
 	if (!text || strlen(text) >= had)
@@ -121,27 +123,29 @@ static size_t drop_arguments(struct conversation_block *block)
 	return had - block->text.used;
 }
 
-/* Before which message everything is old, if the last so many with results are recent. */
-static size_t old_before(const struct conversation *talk, size_t most)
+/*
+ * Returns the index of the first recent message: the last `most` messages with results are recent.
+ */
+static size_t old_before(const struct conversation *conversation, size_t most)
 {
 	size_t recent = 0;
 
-	for (size_t i = talk->count; i-- > 1;) {
-		recent += !talk->items[i].model;
+	for (size_t i = conversation->count; i-- > 1;) {
+		recent += !conversation->items[i].model;
 		if (recent == most)
 			return i;
 	}
 	return 1;
 }
 
-static size_t drop_before(struct conversation *talk, size_t stop, enum conversation_block_kind kind,
-			  size_t wanted)
+static size_t drop_before(struct conversation *conversation, size_t stop,
+			  enum conversation_block_kind kind, size_t wanted)
 {
 	size_t saved = 0;
 
 	for (size_t i = 1; i < stop; i++)
-		for (size_t k = 0; k < talk->items[i].count && saved < wanted; k++) {
-			struct conversation_block *block = &talk->items[i].blocks[k];
+		for (size_t k = 0; k < conversation->items[i].count && saved < wanted; k++) {
+			struct conversation_block *block = &conversation->items[i].blocks[k];
 
 			if (block->kind != kind)
 				continue;
@@ -151,15 +155,16 @@ static size_t drop_before(struct conversation *talk, size_t stop, enum conversat
 	return saved;
 }
 
-size_t window_drop(struct conversation *talk, size_t wanted)
+size_t window_drop(struct conversation *conversation, size_t wanted)
 {
-	size_t old = old_before(talk, WINDOW_RECENT);
-	size_t saved = drop_before(talk, old, BLOCK_RESULT, wanted);
+	size_t old = old_before(conversation, WINDOW_RECENT);
+	size_t saved = drop_before(conversation, old, BLOCK_RESULT, wanted);
 
 	if (saved < wanted)
-		saved += drop_before(talk, old, BLOCK_CALL, wanted - saved);
+		saved += drop_before(conversation, old, BLOCK_CALL, wanted - saved);
 	if (saved == 0)
-		saved = drop_before(talk, old_before(talk, 1), BLOCK_RESULT, wanted);
+		saved = drop_before(conversation, old_before(conversation, 1), BLOCK_RESULT,
+				    wanted);
 	return saved;
 }
 
@@ -172,7 +177,7 @@ static void trim(struct conversation_block *block, size_t most)
 	if (had <= most)
 		return;
 	buffer_add(&cut, block->text.data, half);
-	buffer_printf(&cut, "\n[... %zu bytes left out to save room ...]\n", had - 2 * half);
+	buffer_printf(&cut, "\n[... %zu bytes omitted to save space ...]\n", had - 2 * half);
 	buffer_add(&cut, block->text.data + had - half, half);
 	buffer_release(&block->text);
 	block->text = cut;
@@ -189,7 +194,7 @@ void window_trim(const struct window *window, struct conversation_message *resul
 		sum += results->blocks[i].text.used;
 	if (sum <= most || !results->count)
 		return;
-	/* What the small ones leave is for the large ones. */
+	/* Large results share what the small ones leave. */
 	share = most / results->count;
 	for (size_t i = 0; i < results->count; i++)
 		if (results->blocks[i].text.used <= share) {
@@ -201,43 +206,51 @@ void window_trim(const struct window *window, struct conversation_message *resul
 		trim(&results->blocks[i], (size_t)share);
 }
 
-int window_sum_up(struct conversation *talk, const char *summary, size_t size, struct error *err)
+int window_summarize(struct conversation *conversation, const char *summary, size_t size,
+		     struct error *err)
 {
-	static const char start[] = "What was done so far, in your own words (the conversation was "
-				    "cut to save room):\n\n";
-	static const char end[] = "\n\nGo on from here.";
+	static const char start[] =
+		"Your summary of the work so far (the conversation was shortened "
+		"to save space):\n\n";
+	static const char end[] = "\n\nContinue from here.";
 	struct conversation_block *block;
 
-	if (talk->items[0].count == CONVERSATION_BLOCKS)
-		return error_set(err, "the first message is too long to be added to");
-	conversation_remove(talk, 1, talk->count);
-	/* An older summary is part of the new one. */
-	while (talk->items[0].count > 1 &&
-	       strncmp(buffer_text(&talk->items[0].blocks[talk->items[0].count - 1].text), start,
-		       sizeof start - 1) == 0) {
-		struct conversation_block *last = &talk->items[0].blocks[--talk->items[0].count];
+	if (conversation->items[0].count == CONVERSATION_BLOCKS)
+		return error_set(err, "the first message has no room for a summary");
+	conversation_remove(conversation, 1, conversation->count);
+	/* The new summary includes an older one. */
+	while (conversation->items[0].count > 1 &&
+	       strncmp(buffer_text(&conversation->items[0]
+					    .blocks[conversation->items[0].count - 1]
+					    .text),
+		       start, sizeof start - 1) == 0) {
+		struct conversation_block *last =
+			&conversation->items[0].blocks[--conversation->items[0].count];
 
 		buffer_release(&last->text);
 		free(last->id);
 		free(last->name);
 		free(last->raw);
 	}
-	block = conversation_message_add(&talk->items[0], BLOCK_TEXT);
+	block = conversation_message_add(&conversation->items[0], BLOCK_TEXT);
 	buffer_add_text(&block->text, start);
 	buffer_add(&block->text, summary, size);
 	buffer_add_text(&block->text, end);
 	return 0;
 }
 
-bool window_forget(struct conversation *talk)
+bool window_forget(struct conversation *conversation)
 {
-	size_t cut = 1 + (talk->count - 1) / 2;
+	size_t cut = 1 + (conversation->count - 1) / 2;
 
-	/* What is left must begin with a message of the model's: its calls and their results stay together. */
-	while (cut < talk->count && !talk->items[cut].model)
+	/*
+	 * The remaining messages must start with one from the model, to keep calls and results
+	 * together.
+	 */
+	while (cut < conversation->count && !conversation->items[cut].model)
 		cut++;
-	if (cut <= 1 || cut >= talk->count)
+	if (cut <= 1 || cut >= conversation->count)
 		return false;
-	conversation_remove(talk, 1, cut);
+	conversation_remove(conversation, 1, cut);
 	return true;
 }

@@ -1,4 +1,6 @@
-/* Files of the project, and of nowhere else: every path is resolved beneath its root, step by step. */
+/*
+ * Opens files of the project and nothing else: each path is resolved step by step below its root.
+ */
 #ifndef BUILTIN_TOOL_BENEATH_H
 #define BUILTIN_TOOL_BENEATH_H
 
@@ -6,24 +8,26 @@
 
 #include <sys/stat.h>
 
-/* The path below the root, "." for itself; one within `path` when it begins with a slash. The caller frees. Returns 0, or -1
- * with err set. */
-int beneath_path(const struct tool_context *bench, const char *given, char **ret_path,
+/*
+ * Makes a path from the model relative to the root, "." for the root itself. An absolute path must
+ * be below the root. The caller frees. Returns 0, or -1 with err set.
+ */
+int beneath_path(const struct tool_context *ctx, const char *given, char **ret_path,
 		 struct error *err);
 
-/* Opens what a path of beneath_path() means. Returns the descriptor, or -1 with err set and errno kept. */
-int beneath_open(const struct tool_context *bench, const char *path, int flags, struct error *err);
+/* Opens a path from beneath_path(). Returns the descriptor, or -1 with err set and errno kept. */
+int beneath_open(const struct tool_context *ctx, const char *path, int flags, struct error *err);
 
-/* The same for a regular file, with what fstat says of it. */
-int beneath_open_file(const struct tool_context *bench, const char *path, int flags,
+/* Same, for a regular file; also returns its status. */
+int beneath_open_file(const struct tool_context *ctx, const char *path, int flags,
 		      struct stat *ret_status, struct error *err);
 
-/* Makes the folders above a path. Returns 0, or -1 with err set. */
-int beneath_make_folders(const struct tool_context *bench, const char *path, struct error *err);
+/* Creates the folders above a path. Returns 0, or -1 with err set. */
+int beneath_make_folders(const struct tool_context *ctx, const char *path, struct error *err);
 
 /*
- * Puts bytes in place of what an open file holds. Where there is no room for them, that is found out first, and the file is as it
- * was. Returns 0, or -1 with err set. shown: its name for people.
+ * Replaces the contents of an open file. Space is reserved first, so that a full disk leaves the
+ * file unchanged. `shown` names the file in messages. Returns 0, or -1 with err set.
  */
 int beneath_fill(int fd, const char *shown, const char *bytes, size_t size, struct error *err);
 

@@ -1,4 +1,4 @@
-/* Something in a process of its own: see child.h. */
+/* Runs a function in its own process: see child.h. */
 #include "builtin/tool/child.h"
 
 #include "util/clock.h"
@@ -18,13 +18,13 @@
 
 enum { TICK_MS = 30000 };
 
-/* The beginning as it is, and a ring of the end. */
+/* Output kept: the head as it is, the tail in a ring. */
 struct kept {
 	struct buffer *out;
 	size_t head;
 	char *ring;
 	size_t room;
-	uint64_t ringed; /* bytes that went through the ring */
+	uint64_t ringed; /* bytes written to the ring so far */
 };
 
 static void keep(struct kept *kept, const char *bytes, size_t size)
@@ -37,18 +37,18 @@ static void keep(struct kept *kept, const char *bytes, size_t size)
 		kept->ring[kept->ringed++ % kept->room] = bytes[i];
 }
 
-static void put_together(struct kept *kept)
+static void append_tail(struct kept *kept)
 {
 	uint64_t lost = kept->ringed > kept->room ? kept->ringed - kept->room : 0;
 
 	if (lost)
-		buffer_printf(kept->out, "\n[... %" PRIu64 " bytes left out ...]\n", lost);
+		buffer_printf(kept->out, "\n[... %" PRIu64 " bytes omitted ...]\n", lost);
 	for (uint64_t i = lost; i < kept->ringed; i++)
 		buffer_add(kept->out, &kept->ring[i % kept->room], 1);
 }
 
-/* In the new process. */
-static void become(const struct child_work *work, int output)
+/* Runs in the child. */
+static void run_child(const struct child_work *work, int output)
 {
 	const int wanted[] = { FD_NULL, output, output };
 
@@ -60,7 +60,7 @@ static void become(const struct child_work *work, int output)
 	_exit(work->run(work->context));
 }
 
-/* Takes what is there. Returns whether more may come. */
+/* Reads the available output. Returns whether more may follow. */
 static bool drain(int fd, struct kept *kept, uint64_t *sum, uint64_t most)
 {
 	char bytes[16384];
@@ -75,8 +75,8 @@ static bool drain(int fd, struct kept *kept, uint64_t *sum, uint64_t most)
 	return *sum > most;
 }
 
-static void attend(const struct child_work *work, int pidfd, int output, struct kept *kept,
-		   struct child_end *end)
+static void wait_for_end(const struct child_work *work, int pidfd, int output, struct kept *kept,
+			 struct child_end *end)
 {
 	int64_t stop = (int64_t)clock_steady_ms() + (int64_t)work->most_ms;
 	int64_t ticked = (int64_t)clock_steady_ms();
@@ -104,7 +104,7 @@ static void attend(const struct child_work *work, int pidfd, int output, struct 
 			return;
 		}
 		if (n > 0 && fds[0].revents) {
-			/* What it has printed is there; who else holds the pipe is not waited for. */
+			/* All its output has arrived; do not wait for others that hold the pipe. */
 			if (open)
 				drain(output, kept, &sum, work->most_bytes);
 			return;
@@ -112,8 +112,8 @@ static void attend(const struct child_work *work, int pidfd, int output, struct 
 	}
 }
 
-int child_do(const struct child_work *work, struct buffer *out, struct child_end *ret_end,
-	     struct error *err)
+int child_run(const struct child_work *work, struct buffer *out, struct child_end *ret_end,
+	      struct error *err)
 {
 	AUTO_FREE char *ring = mem_alloc(work->tail);
 	struct kept kept = { .out = out, .head = work->head, .ring = ring, .room = work->tail };
@@ -122,7 +122,7 @@ int child_do(const struct child_work *work, struct buffer *out, struct child_end
 	pid_t pid;
 
 	if (pipe2(pipes, O_CLOEXEC) < 0)
-		return error_sys(err, "make a pipe");
+		return error_sys(err, "create a pipe");
 
 	AUTO_FD output = pipes[0];
 	AUTO_FD input = pipes[1];
@@ -134,8 +134,8 @@ int child_do(const struct child_work *work, struct buffer *out, struct child_end
 	if (pid < 0)
 		return error_sys(err, "start a process");
 	if (pid == 0)
-		become(work, input);
-	setpgid(pid, pid); /* whoever comes first */
+		run_child(work, input);
+	setpgid(pid, pid); /* both sides do this, to avoid a race */
 	fd_close(&input);
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (pidfd < 0) {
@@ -144,14 +144,16 @@ int child_do(const struct child_work *work, struct buffer *out, struct child_end
 		waitpid(pid, NULL, 0);
 		return -1;
 	}
-	attend(work, pidfd, output, &kept, &end);
+	wait_for_end(work, pidfd, output, &kept, &end);
 	kill(-pid, SIGKILL);
 	while (waitpid(pid, &end.status, 0) < 0 && errno == EINTR)
 		;
-	/* What has left its process group is ours when its parents are gone. Nothing that a command leaves may look on while the
-	 * next tool works. */
+	/*
+	 * As subreaper, we adopt children that left the process group. They must not watch the next
+	 * tool work.
+	 */
 	process_end_children();
-	put_together(&kept);
+	append_tail(&kept);
 	*ret_end = end;
 	return 0;
 }

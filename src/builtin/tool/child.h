@@ -1,8 +1,8 @@
 /*
- * Something that is done in a process of its own, of whose output the beginning and the end are kept.
+ * Runs a function in its own process and keeps the beginning and the end of its output.
  *
- * It ends when that process has ended, however many others hold its output open. All that it has left behind is killed then,
- * in whatever group or session that is.
+ * The call ends with that process, even if others still hold its output open. All its descendants
+ * are killed then, in whatever group or session they are.
  */
 #ifndef BUILTIN_TOOL_CHILD_H
 #define BUILTIN_TOOL_CHILD_H
@@ -15,22 +15,23 @@
 
 struct child_work {
 	int (*run)(
-		void *context); /* in the new process; prints on stdout and stderr, returns its status */
+		/* runs in the child; prints to stdout and stderr, returns the exit status */
+		void *context);
 	void *context;
 	uint64_t most_ms;
-	uint64_t most_bytes; /* that it may print */
-	size_t head, tail;   /* bytes that are kept */
-	void (*tick)(void);  /* called now and then while it takes; NULL: nobody wants to know */
+	uint64_t most_bytes; /* most output */
+	size_t head, tail;   /* bytes to keep */
+	void (*tick)(void);  /* called now and then while waiting, or NULL */
 };
 
 struct child_end {
-	int status;   /* as of wait() */
-	bool late;    /* it took too long, and was killed */
-	bool flooded; /* it printed too much, and was killed */
+	int status;   /* as from wait() */
+	bool late;    /* killed by the timeout */
+	bool flooded; /* killed because it printed too much */
 };
 
 /* Returns 0, or -1 with err set. */
-int child_do(const struct child_work *work, struct buffer *out, struct child_end *ret_end,
-	     struct error *err);
+int child_run(const struct child_work *work, struct buffer *out, struct child_end *ret_end,
+	      struct error *err);
 
 #endif

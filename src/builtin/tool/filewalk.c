@@ -1,6 +1,6 @@
 /*
- * A walk through the project: see filewalk.h. This is no dirwalk: entries are visited in the order of
- * their names, each folder with all below it, and ignore rules hold as long as their folder does.
+ * Walks the project: see filewalk.h. Unlike dirwalk, it visits entries in name order, each folder
+ * before its contents, and applies ignore rules to the folder that has them.
  */
 #include "builtin/tool/filewalk.h"
 
@@ -19,17 +19,17 @@
 
 struct rule {
 	struct glob glob;
-	bool shows;   /* "!": what an earlier one ignores is there again */
-	size_t above; /* bytes of a path that are the folder of its file, with the slash */
+	bool shows;   /* "!": undoes an earlier match */
+	size_t above; /* length of the path of the ignore file's folder, with the slash */
 };
 
 struct forest {
-	const struct tool_context *bench;
+	const struct tool_context *ctx;
 	filewalk_fn *visit;
 	void *context;
 	struct rule *rules;
 	size_t rule_count;
-	uint64_t steps; /* that patterns may still take */
+	uint64_t steps; /* matching steps left for patterns */
 	uint64_t entries;
 	bool stopped;
 };
@@ -72,7 +72,7 @@ static void drop_rules(struct forest *forest, size_t count)
 		glob_release(&forest->rules[--forest->rule_count].glob);
 }
 
-/* The last rule that means it decides. */
+/* The last matching rule decides. */
 static bool is_ignored(struct forest *forest, const char *path, const char *name, bool is_dir)
 {
 	if (strcmp(name, ".git") == 0)
@@ -122,7 +122,7 @@ static size_t read_names(int folder, struct name **ret_names)
 	return count;
 }
 
-/* Some file systems do not say. */
+/* Some file systems do not report types. */
 static unsigned char type_of(int folder, const struct name *name)
 {
 	struct stat status;
@@ -175,7 +175,10 @@ static void walk(struct forest *forest, int folder, const char *path, unsigned i
 	drop_rules(forest, rules);
 }
 
-/* The rules of the folders above a path; each step is a real folder, because the kernel has resolved it so. */
+/*
+ * Reads the rules of all folders above a path. The path is real, so each step is a folder, not a
+ * symlink.
+ */
 static void read_above(struct forest *forest, const char *path)
 {
 	AUTO_FREE char *part = mem_dup(path);
@@ -187,7 +190,7 @@ static void read_above(struct forest *forest, const char *path)
 		size_t above = (size_t)(slash - part);
 
 		*slash = '\0';
-		folder = beneath_open(forest->bench, *part ? part : ".", O_PATH | O_DIRECTORY,
+		folder = beneath_open(forest->ctx, *part ? part : ".", O_PATH | O_DIRECTORY,
 				      &ignored);
 		if (folder >= 0)
 			read_rules(forest, folder, ".gitignore", above ? above + 1 : 0);
@@ -195,8 +198,8 @@ static void read_above(struct forest *forest, const char *path)
 	}
 }
 
-/* The path as the rules know it: where the folder really is, below the root. */
-static char *real_path(const struct tool_context *bench, int folder)
+/* Returns the folder's real path below the root, which the rules are relative to. */
+static char *real_path(const struct tool_context *ctx, int folder)
 {
 	char link[64];
 	char target[TOOL_PATH];
@@ -207,27 +210,27 @@ static char *real_path(const struct tool_context *bench, int folder)
 	if (n < 0)
 		return NULL;
 	target[n] = '\0';
-	if (!path_within(target, bench->path))
+	if (!path_within(target, ctx->path))
 		return NULL;
-	return mem_dup(target[strlen(bench->path)] ? target + strlen(bench->path) + 1 : "");
+	return mem_dup(target[strlen(ctx->path)] ? target + strlen(ctx->path) + 1 : "");
 }
 
-int filewalk_run(const struct tool_context *bench, const char *path, filewalk_fn *visit_fn,
+int filewalk_run(const struct tool_context *ctx, const char *path, filewalk_fn *visit_fn,
 		 void *context, struct error *err)
 {
 	struct forest forest = {
-		.bench = bench, .visit = visit_fn, .context = context, .steps = STEPS
+		.ctx = ctx, .visit = visit_fn, .context = context, .steps = STEPS
 	};
-	AUTO_FD folder = beneath_open(bench, path, O_PATH | O_DIRECTORY, err);
+	AUTO_FD folder = beneath_open(ctx, path, O_PATH | O_DIRECTORY, err);
 	AUTO_FREE char *real = NULL;
 
 	if (folder < 0)
 		return -1;
-	real = real_path(bench, folder);
+	real = real_path(ctx, folder);
 	if (!real)
-		return error_set(err, "find where the folder is, through /proc");
-	read_rules(&forest, bench->root, ".ringfenceignore", 0);
-	read_rules(&forest, bench->root, ".claudeignore", 0);
+		return error_set(err, "cannot find the folder's path through /proc");
+	read_rules(&forest, ctx->root, ".ringfenceignore", 0);
+	read_rules(&forest, ctx->root, ".claudeignore", 0);
 	if (*real)
 		read_above(&forest, real);
 	walk(&forest, folder, real, 1);

@@ -1,6 +1,6 @@
 /*
- * A walk through the project in sorted order, without what its ignore files name (.gitignore in every folder,
- * .ringfenceignore and .claudeignore at the root) and without .git. Symlinks are shown, and not followed.
+ * Walks the project in sorted order, skipping .git and ignored files (.gitignore in each folder,
+ * .ringfenceignore and .claudeignore at the root). Symlinks are reported, not followed.
  */
 #ifndef BUILTIN_TOOL_FILEWALK_H
 #define BUILTIN_TOOL_FILEWALK_H
@@ -18,9 +18,9 @@ enum {
 };
 
 struct filewalk_entry {
-	const char *path;   /* relative to the project's root */
-	int folder;         /* that it is in */
-	const char *name;   /* there */
+	const char *path;   /* relative to the project root */
+	int folder;         /* the containing folder, open */
+	const char *name;   /* within the folder */
 	unsigned char type; /* DT_* */
 	unsigned int depth; /* from 1 */
 };
@@ -29,8 +29,8 @@ enum filewalk_verdict { FILEWALK_ON, FILEWALK_PAST, FILEWALK_STOP };
 
 typedef enum filewalk_verdict filewalk_fn(void *context, const struct filewalk_entry *entry);
 
-/* Walks what is below a folder of the project (a path of beneath_path()). Returns 0, or -1 with err set. */
-int filewalk_run(const struct tool_context *bench, const char *path, filewalk_fn *visit,
+/* Walks the contents of a folder (a path from beneath_path()). Returns 0, or -1 with err set. */
+int filewalk_run(const struct tool_context *ctx, const char *path, filewalk_fn *visit,
 		 void *context, struct error *err);
 
 #endif

@@ -1,9 +1,9 @@
-/* Regular expressions as models write them: see pattern.h. */
+/* Translates regular expressions: see pattern.h. */
 #include "builtin/tool/pattern.h"
 
 #include <string.h>
 
-/* Within brackets a backslash is nothing special for regcomp(). */
+/* In a bracket expression, regcomp() treats a backslash literally. */
 static const char *class_escape(const char *at, struct buffer *out)
 {
 	static const struct {
@@ -23,14 +23,17 @@ static const char *class_escape(const char *at, struct buffer *out)
 	return at + 2;
 }
 
-/* From behind the opening bracket to behind the closing one. */
+/*
+ * Translates a bracket expression. `at` is after the opening bracket; returns the position after
+ * the closing one.
+ */
 static const char *add_class(const char *at, struct buffer *out)
 {
 	buffer_add_text(out, "[");
 	if (*at == '^')
 		buffer_add(out, at++, 1);
 	if (*at == ']')
-		buffer_add(out, at++, 1); /* the first is one of the class */
+		buffer_add(out, at++, 1); /* a leading ] is literal */
 	while (*at && *at != ']') {
 		const char *name = at[0] == '[' && at[1] && strchr(":.=", at[1])
 					   ? strstr(at + 2, (const char[]){ at[1], ']', '\0' })
@@ -64,7 +67,7 @@ static const char *add_escape(const char *at, struct buffer *out)
 	return at + 2;
 }
 
-/* "{2}", "{2,}" or "{2,3}" */
+/* Returns the length of "{2}", "{2,}" or "{2,3}"; 0 if there is none. */
 static size_t count_size(const char *at)
 {
 	size_t digits = strspn(at + 1, "0123456789");
@@ -75,7 +78,10 @@ static size_t count_size(const char *at)
 	return digits && at[size] == '}' ? size + 1 : 0;
 }
 
-/* Something that says how often. Behind it, "?" means fewest, which makes no difference to whether a line matches. */
+/*
+ * Copies a quantifier. A "?" after it (lazy matching) is dropped: it does not affect whether a line
+ * matches.
+ */
 static const char *add_count(const char *at, size_t size, struct buffer *out)
 {
 	buffer_add(out, at, size);

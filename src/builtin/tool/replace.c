@@ -1,4 +1,4 @@
-/* An exact text of a file becomes another one: see replace.h. */
+/* Replaces text in a file: see replace.h. */
 #include "builtin/tool/replace.h"
 
 #include "util/mem.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 
 enum {
-	QUOTED = 160,    /* bytes of a line that is quoted */
-	COMPARED = 4000, /* lines that are compared letter by letter */
-	NAMED = 5,       /* places that are named */
+	QUOTED = 160,    /* most bytes quoted from a line */
+	COMPARED = 4000, /* most lines compared character by character */
+	NAMED = 5,       /* most places named */
 };
 
 static size_t count(struct replace_span text, struct replace_span what)
@@ -35,7 +35,7 @@ static size_t line_of(struct replace_span text, const char *at)
 	return line;
 }
 
-/* The next line, without its end. */
+/* Returns the next line, without its newline. */
 static bool next_line(struct replace_span *text, struct replace_span *ret_line)
 {
 	const char *end = text->size ? memchr(text->at, '\n', text->size) : NULL;
@@ -64,7 +64,7 @@ static bool same(struct replace_span a, struct replace_span b)
 	return a.size == b.size && memcmp(a.at, b.at, a.size) == 0;
 }
 
-/* How many lines agree from here on, but for blanks at their ends. */
+/* Returns how many lines match from here on, ignoring surrounding blanks. */
 static size_t agreeing(struct replace_span file, struct replace_span wanted)
 {
 	size_t lines = 0;
@@ -84,7 +84,7 @@ static char *quote(struct replace_span line)
 	return mem_dup(buffer_text(&text));
 }
 
-/* The line that is most like this one; 0: none is. */
+/* Returns the number of the line most similar to this one; 0 if no line is similar. */
 static size_t most_like(struct replace_span file, struct replace_span wanted,
 			struct replace_span *ret_line)
 {
@@ -140,7 +140,7 @@ static int explain_missing(const char *path, struct replace_span file, struct re
 		if (!best_line)
 			return error_set(
 				err,
-				"this text is not in '%s', nor anything like its first line: read the file again",
+				"'%s' contains neither this text nor a line like its first one: read the file again",
 				path);
 
 		AUTO_FREE char *has = quote(line);
@@ -148,10 +148,10 @@ static int explain_missing(const char *path, struct replace_span file, struct re
 
 		return error_set(
 			err,
-			"this text is not in '%s'. The nearest is line %zu, which is\n%s\nand not\n%s",
+			"this text is not in '%s'. The most similar line is %zu, which reads\n%s\ninstead of\n%s",
 			path, best_line, has, given);
 	}
-	/* The first line that differs at all: by blanks, or behind those that agree. */
+	/* Find the first difference: in blanks only, or after the matching lines. */
 	for (size_t i = 0; next_line(&best_at, &line) && next_line(&start, &first); i++) {
 		if (same(line, first) && i < best)
 			continue;
@@ -161,12 +161,13 @@ static int explain_missing(const char *path, struct replace_span file, struct re
 
 		return error_set(
 			err,
-			"this text is not in '%s'. The nearest begins at line %zu and differs in line %zu, which is\n%s\nand not\n%s%s",
+			"this text is not in '%s'. The best match starts at line %zu and differs in line %zu, which reads\n%s\ninstead of\n%s%s",
 			path, best_line, best_line + i, has, given,
-			same(trimmed(line), trimmed(first)) ? "\n(only blanks differ)" : "");
+			same(trimmed(line), trimmed(first)) ? "\n(only white space differs)" : "");
 	}
 	return error_set(
-		err, "this text is not in '%s'. The nearest begins at line %zu; it ends otherwise",
+		err,
+		"this text is not in '%s'. The best match starts at line %zu, but ends differently",
 		path, best_line);
 }
 
@@ -183,12 +184,12 @@ static int explain_many(const char *path, struct replace_span file, struct repla
 	}
 	return error_set(
 		err,
-		"this text is in '%s' %zu times (lines %s%s): give more of what is around the one that is meant, or "
+		"this text is in '%s' %zu times (lines %s%s): add surrounding lines to make it unique, or "
 		"set replace_all",
 		path, found, buffer_text(&lines), found > NAMED ? ", ..." : "");
 }
 
-/* A file with CR LF, and a text without: what is meant is clear. */
+/* Converts line ends, for a file with CR LF and a text without. */
 static char *with_crlf(struct replace_span text, size_t *ret_size)
 {
 	char *out = mem_alloc(2 * text.size + 1);

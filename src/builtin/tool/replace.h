@@ -1,6 +1,6 @@
 /*
- * An exact text of a file becomes another one. What is not found is compared with what is there, so that the one who asked can
- * see the difference. Pure functions on foreign bytes.
+ * Replaces exact text in a file. If the text is not found, the error shows the most similar place
+ * and how it differs. Pure functions on untrusted bytes.
  */
 #ifndef BUILTIN_TOOL_REPLACE_H
 #define BUILTIN_TOOL_REPLACE_H
@@ -19,11 +19,13 @@ struct replace_span {
 struct replace {
 	struct replace_span what; /* not empty */
 	struct replace_span with;
-	bool all; /* every place; else there must be one */
+	bool all; /* replace all occurrences; else there must be exactly one */
 };
 
-/* Appends the file with the change made. *ret_count: how many places, *ret_line: the first. `name` is what the file is called in
- * a message. Returns 0, or -1 with err set. */
+/*
+ * Appends the changed file. Returns 0 with the number of replacements and the line of the first
+ * one, or -1 with err set. `name` names the file in messages.
+ */
 int replace_text(const char *name, struct replace_span file, const struct replace *change,
 		 struct buffer *out, size_t *ret_count, size_t *ret_line, struct error *err);
 

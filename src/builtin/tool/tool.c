@@ -1,4 +1,4 @@
-/* The table of tools, and what all of them share: see tool.h. */
+/* The table of tools, and their shared helpers: see tool.h. */
 #include "builtin/tool/tool.h"
 
 #include "util/fd.h"
@@ -23,7 +23,7 @@ const struct tool *tool_at(size_t index)
 	return tools[index];
 }
 
-int tool_context_open(struct tool_context *bench, struct error *err)
+int tool_context_open(struct tool_context *ctx, struct error *err)
 {
 	char *path = realpath(".", NULL);
 	int root = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -32,15 +32,15 @@ int tool_context_open(struct tool_context *bench, struct error *err)
 		free(path);
 		return error_sys(err, "open the current folder");
 	}
-	*bench = (struct tool_context){ .root = root, .path = path };
+	*ctx = (struct tool_context){ .root = root, .path = path };
 	return 0;
 }
 
-void tool_context_release(struct tool_context *bench)
+void tool_context_release(struct tool_context *ctx)
 {
-	fd_close(&bench->root);
-	free(bench->path);
-	list_release(&bench->files);
+	fd_close(&ctx->root);
+	free(ctx->path);
+	list_release(&ctx->files);
 }
 
 int tool_text(const json_t *arguments, const char *key, const char **ret_text, struct error *err)
@@ -48,7 +48,7 @@ int tool_text(const json_t *arguments, const char *key, const char **ret_text, s
 	const json_t *value = json_object_get(arguments, key);
 
 	if (!json_is_string(value))
-		return error_set(err, "the argument '%s' is missing, or is no text", key);
+		return error_set(err, "the argument '%s' is missing or not a string", key);
 	*ret_text = json_string_value(value);
 	return 0;
 }
@@ -72,7 +72,7 @@ int tool_number(const json_t *arguments, const char *key, long usual, long least
 	if (!value || json_is_null(value))
 		return 0;
 	if (!json_is_number(value))
-		return error_set(err, "the argument '%s' is no number", key);
+		return error_set(err, "the argument '%s' is not a number", key);
 	number = json_number_value(value);
 	*ret_number = number < (double)least ? least : number > (double)most ? most : (long)number;
 	return 0;
@@ -94,19 +94,19 @@ static const struct tool *find(const char *name)
 	return NULL;
 }
 
-static void hide_secret(const struct tool_context *bench, struct buffer *out)
+static void hide_secret(const struct tool_context *ctx, struct buffer *out)
 {
-	size_t size = bench->secret ? strlen(bench->secret) : 0;
+	size_t size = ctx->secret ? strlen(ctx->secret) : 0;
 	char *at = out->data;
 
-	/* A short one would be found where it is not. */
+	/* A short secret would match unrelated text. */
 	if (size < 8 || !out->used)
 		return;
-	while ((at = memmem(at, out->used - (size_t)(at - out->data), bench->secret, size)))
+	while ((at = memmem(at, out->used - (size_t)(at - out->data), ctx->secret, size)))
 		memset(at, 'x', size);
 }
 
-static int run(struct tool_context *bench, const char *name, const char *arguments,
+static int run(struct tool_context *ctx, const char *name, const char *arguments,
 	       struct buffer *out, struct error *err)
 {
 	const struct tool *tool = find(name);
@@ -116,7 +116,8 @@ static int run(struct tool_context *bench, const char *name, const char *argumen
 	int result;
 
 	if (!tool) {
-		error_format(err, ERROR_NOT_FOUND, "there is no tool '%.100s'; there are", shown);
+		error_format(err, ERROR_NOT_FOUND, "there is no tool '%.100s'; the tools are",
+			     shown);
 		for (size_t i = 0; i < TOOL_COUNT; i++)
 			snprintf(err->text + strlen(err->text),
 				 sizeof err->text - strlen(err->text), "%s %s", i ? "," : "",
@@ -126,28 +127,31 @@ static int run(struct tool_context *bench, const char *name, const char *argumen
 	object = json_loads(arguments, 0, NULL);
 	if (!json_is_object(object)) {
 		json_decref(object);
-		return error_set(err, "the arguments are no JSON object");
+		return error_set(err, "the arguments are not a JSON object");
 	}
-	/* Who watches the fence reads a path that is refused out of our memory, which nobody else may look into. */
+	/*
+	 * The fence's monitor reads the path of a refused call from our memory, so allow that
+	 * meanwhile.
+	 */
 	if (tool->files)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	result = tool->run(bench, object, out, err);
+	result = tool->run(ctx, object, out, err);
 	prctl(PR_SET_DUMPABLE, before, 0, 0, 0);
 	json_decref(object);
 	return result;
 }
 
-bool tool_call(struct tool_context *bench, const char *name, const char *arguments,
+bool tool_call(struct tool_context *ctx, const char *name, const char *arguments,
 	       struct buffer *out)
 {
 	struct error err;
-	int result = run(bench, name, arguments, out, &err);
+	int result = run(ctx, name, arguments, out, &err);
 
 	if (result < 0) {
 		buffer_add_text(out, out->used ? "\n" : "");
 		buffer_add_text(out, err.text);
 	}
-	hide_secret(bench, out);
+	hide_secret(ctx, out);
 	return result == 0;
 }
 

@@ -1,9 +1,9 @@
 /*
- * The tools that a model is given: a table that does not compile with a hole.
+ * The tools offered to the model: a table in which a missing field is a compile error.
  *
- * Paths are resolved beneath the project: what leads out of it, by "..", by a symlink or by its first slash, is refused. What a
- * tool gives back depends on its arguments and on the tree alone: listings are sorted, and no times, sizes of the
- * machine or process ids are in it.
+ * Paths are resolved below the project root; one that leads out, by "..", by a symlink or as an
+ * absolute path, is refused. Results depend only on the arguments and the tree: listings are
+ * sorted, and no times, machine details or process ids appear.
  */
 #ifndef BUILTIN_TOOL_TOOL_H
 #define BUILTIN_TOOL_TOOL_H
@@ -17,30 +17,31 @@
 #include <stddef.h>
 
 enum {
-	TOOL_OUTPUT = 48 << 10, /* bytes of what one gives back */
-	TOOL_LINE = 500,        /* bytes of a line */
+	TOOL_OUTPUT = 48 << 10, /* most bytes of a result */
+	TOOL_LINE = 500,        /* most bytes of a line */
 	TOOL_PATH = 4096,
 };
 
-/* Where tools work. */
+/* The project and the settings that tools work with. */
 struct tool_context {
-	int root;           /* the project */
-	char *path;         /* of it */
-	char **environment; /* of commands: without keys */
-	const char *secret; /* never in what a tool gives back; NULL: there is none */
-	struct list files;  /* that were changed by a tool since the list was last emptied */
+	int root;           /* the project root, open */
+	char *path;         /* its real path */
+	char **environment; /* for commands: without keys */
+	const char *secret; /* masked in all results, or NULL */
+	struct list files;  /* changed by tools since the list was last cleared */
 };
 
 struct tool {
 	const char *name;
-	const char *about;  /* for the model */
+	const char *about;  /* description for the model */
 	const char *schema; /* of its arguments, JSON */
-	const char *target; /* the argument that says best what it is about */
-	bool files;         /* are touched by it itself, not by a command */
+	const char *target; /* the argument that names its subject */
+	bool files;         /* it accesses files itself, not through a command */
 	/*
-	 * Returns 0; 1: it was done and went wrong, as the output says; -1 with err set: it could not be done.
+	 * Returns 0; 1 if it ran and failed, as the output explains; or -1 with err set if it could
+	 * not run.
 	 */
-	int (*run)(struct tool_context *bench, const json_t *arguments, struct buffer *out,
+	int (*run)(struct tool_context *ctx, const json_t *arguments, struct buffer *out,
 		   struct error *err);
 };
 
@@ -68,21 +69,23 @@ TOOLS(TOOL)
 const struct tool *tool_at(size_t index);
 
 /* Opens the current folder as the project. Returns 0, or -1 with err set. */
-int tool_context_open(struct tool_context *bench, struct error *err);
-void tool_context_release(struct tool_context *bench);
+int tool_context_open(struct tool_context *ctx, struct error *err);
+void tool_context_release(struct tool_context *ctx);
 
 /*
- * Does a call: the name and arguments are as the model gave them. The output is bounded, says itself what went wrong, and
- * has no secret in it. Returns whether it went well.
+ * Runs a call with the name and arguments that the model gave. The output is bounded, contains the
+ * error if there is one, and never the secret. Returns whether the call succeeded.
  */
-bool tool_call(struct tool_context *bench, const char *name, const char *arguments,
+bool tool_call(struct tool_context *ctx, const char *name, const char *arguments,
 	       struct buffer *out);
 
-/* What a call is about, for people: a path or a command. */
+/* Appends the subject of a call, a path or a command, for people. */
 void tool_target(const char *name, const char *arguments, struct buffer *out);
 
-/* For tools: arguments. A text that must be there; one that may be missing; a number within bounds, or else the usual one.
- * Return 0, or -1 with err set. */
+/*
+ * Arguments of a call: a required text, an optional text, and a number that is clamped to its
+ * bounds. Return 0, or -1 with err set.
+ */
 int tool_text(const json_t *arguments, const char *key, const char **ret_text, struct error *err);
 int tool_text_or(const json_t *arguments, const char *key, const char *usual, const char **ret_text,
 		 struct error *err);

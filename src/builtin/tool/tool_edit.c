@@ -1,4 +1,4 @@
-/* The tool edit. */
+/* The edit tool. */
 #include "builtin/tool/beneath.h"
 #include "builtin/tool/replace.h"
 #include "util/fd.h"
@@ -12,7 +12,7 @@
 
 enum { FILE_BYTES = 16 << 20, NAME = 500 };
 
-static int change_file(struct tool_context *bench, const char *path, int fd,
+static int change_file(struct tool_context *ctx, const char *path, int fd,
 		       const struct replace *change, struct buffer *out, struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(FILE_BYTES);
@@ -32,13 +32,13 @@ static int change_file(struct tool_context *bench, const char *path, int fd,
 		return error_set(err, "'%s' would become too large", shown);
 	if (beneath_fill(fd, shown, buffer_text(&made), made.used, err) < 0)
 		return -1;
-	list_add(&bench->files, path);
-	buffer_printf(out, "edited '%s': %zu place%s, the first in line %zu", shown, places,
+	list_add(&ctx->files, path);
+	buffer_printf(out, "edited '%s': %zu replacement%s, the first in line %zu", shown, places,
 		      places == 1 ? "" : "s", line);
 	return 0;
 }
 
-static int run_edit(struct tool_context *bench, const json_t *arguments, struct buffer *out,
+static int run_edit(struct tool_context *ctx, const json_t *arguments, struct buffer *out,
 		    struct error *err)
 {
 	const char *given;
@@ -49,8 +49,7 @@ static int run_edit(struct tool_context *bench, const json_t *arguments, struct 
 
 	if (tool_text(arguments, "path", &given, err) < 0 ||
 	    tool_text(arguments, "old", &text, err) < 0 ||
-	    tool_text(arguments, "new", &text, err) < 0 ||
-	    beneath_path(bench, given, &path, err) < 0)
+	    tool_text(arguments, "new", &text, err) < 0 || beneath_path(ctx, given, &path, err) < 0)
 		return -1;
 
 	const json_t *old = json_object_get(arguments, "old");
@@ -62,28 +61,28 @@ static int run_edit(struct tool_context *bench, const json_t *arguments, struct 
 	};
 
 	if (change.what.size == 0)
-		return error_set(err, "'old' is empty: to make a file, use write");
+		return error_set(err, "'old' is empty; to create a file, use write");
 	if (json_equal(old, new))
-		return error_set(err, "'old' and 'new' are the same: nothing would change");
-	fd = beneath_open_file(bench, path, O_RDWR, &status, err);
+		return error_set(err, "'old' and 'new' are identical");
+	fd = beneath_open_file(ctx, path, O_RDWR, &status, err);
 	if (fd < 0)
 		return -1;
 	if (status.st_size > FILE_BYTES)
 		return error_set(err, "the file is larger than %d MiB: use the shell",
 				 FILE_BYTES >> 20);
-	return change_file(bench, path, fd, &change, out, err);
+	return change_file(ctx, path, fd, &change, out, err);
 }
 
 TOOL_COMPLETE
 const struct tool tool_edit = {
 	/* name */ "edit",
 	/* about */
-	"Changes a file of the project: the exact text `old`, with its blanks and line ends but without line numbers, "
-	"becomes `new`. It must be there once; with replace_all every place is changed.",
+	"Replaces text in a file: the exact text `old`, including its white space and line breaks but without line "
+	"numbers, becomes `new`. `old` must occur exactly once, unless replace_all is set.",
 	/* schema */
-	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"relative to the project's "
-	"root\"},\"old\":{\"type\":\"string\",\"description\":\"what is there now\"},\"new\":{\"type\":\"string\",\"description\":\"what "
-	"is to be there instead\"},\"replace_all\":{\"type\":\"boolean\"}},\"required\":[\"path\",\"old\",\"new\"]}",
+	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"relative to the project "
+	"root\"},\"old\":{\"type\":\"string\",\"description\":\"the text to replace\"},\"new\":{\"type\":\"string\",\"description\":\"the "
+	"replacement\"},\"replace_all\":{\"type\":\"boolean\"}},\"required\":[\"path\",\"old\",\"new\"]}",
 	/* target */ "path",
 	/* files */ true,
 	/* run */ run_edit,

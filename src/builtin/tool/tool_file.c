@@ -1,4 +1,4 @@
-/* The tools read and write. */
+/* The read and write tools. */
 #include "builtin/tool/beneath.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -12,21 +12,21 @@
 #include <unistd.h>
 
 enum {
-	LINES = 2000,        /* shown at once */
-	COUNTED = 256 << 20, /* bytes of a file that are looked at */
+	LINES = 2000,        /* most lines shown */
+	COUNTED = 256 << 20, /* most bytes read from a file */
 	PIECE = 64 << 10,
-	LOOKED = 8192, /* bytes in which a NUL means that this is no text */
-	SHOWN = 32,    /* bytes of what is no text */
+	LOOKED = 8192, /* a NUL in these first bytes means binary */
+	SHOWN = 32,    /* bytes shown of a binary file */
 };
 
-/* What of a file goes into the output. */
+/* The part of a file to show. */
 struct view {
 	struct buffer *out;
-	long from, to; /* lines that are wanted */
-	long line;     /* that is being read, from 1 */
-	size_t column; /* bytes of it that were seen */
-	bool full;     /* there is no more room: `to` is lowered */
-	bool open;     /* something of the line is in the output */
+	long from, to; /* the lines to show */
+	long line;     /* the current line, from 1 */
+	size_t column; /* bytes of the line read so far */
+	bool full;     /* the output is full, and `to` was lowered */
+	bool open;     /* the line has been started in the output */
 };
 
 static void end_line(struct view *view)
@@ -75,7 +75,8 @@ static void add_bytes(struct view *view, const char *bytes, size_t size)
 
 static void describe_binary(const char *bytes, size_t size, off_t whole, struct buffer *out)
 {
-	buffer_printf(out, "This is no text: %" PRId64 " bytes, which begin with", (int64_t)whole);
+	buffer_printf(out, "This is a binary file of %" PRId64 " bytes, starting with",
+		      (int64_t)whole);
 	for (size_t i = 0; i < size && i < SHOWN; i++)
 		buffer_printf(out, " %02x", (unsigned char)bytes[i]);
 	buffer_add_text(out, "\n");
@@ -109,13 +110,13 @@ static int show(int fd, const struct stat *status, struct view *view, struct err
 	else if (view->from > lines)
 		return error_set(err, "the file has only %ld lines", lines);
 	else if (view->to < lines)
-		buffer_printf(view->out, "[lines %ld to %ld of %ld%s; for more: offset %ld]\n",
+		buffer_printf(view->out, "[lines %ld to %ld of %ld%s; continue with offset %ld]\n",
 			      view->from, view->to, lines, sum < COUNTED ? "" : " or more",
 			      view->to + 1);
 	return 0;
 }
 
-static int run_read(struct tool_context *bench, const json_t *arguments, struct buffer *out,
+static int run_read(struct tool_context *ctx, const json_t *arguments, struct buffer *out,
 		    struct error *err)
 {
 	AUTO_FREE char *path = NULL;
@@ -128,9 +129,9 @@ static int run_read(struct tool_context *bench, const json_t *arguments, struct 
 	if (tool_text(arguments, "path", &given, err) < 0 ||
 	    tool_number(arguments, "offset", 1, 1, 1L << 40, &offset, err) < 0 ||
 	    tool_number(arguments, "limit", LINES, 1, LINES, &limit, err) < 0 ||
-	    beneath_path(bench, given, &path, err) < 0)
+	    beneath_path(ctx, given, &path, err) < 0)
 		return -1;
-	fd = beneath_open_file(bench, path, O_RDONLY, &status, err);
+	fd = beneath_open_file(ctx, path, O_RDONLY, &status, err);
 	if (fd < 0)
 		return -1;
 
@@ -139,7 +140,7 @@ static int run_read(struct tool_context *bench, const json_t *arguments, struct 
 	return show(fd, &status, &view, err);
 }
 
-static int run_write(struct tool_context *bench, const json_t *arguments, struct buffer *out,
+static int run_write(struct tool_context *ctx, const json_t *arguments, struct buffer *out,
 		     struct error *err)
 {
 	const json_t *content = json_object_get(arguments, "content");
@@ -150,10 +151,9 @@ static int run_write(struct tool_context *bench, const json_t *arguments, struct
 
 	if (tool_text(arguments, "path", &given, err) < 0 ||
 	    tool_text(arguments, "content", &(const char *){ NULL }, err) < 0 ||
-	    beneath_path(bench, given, &path, err) < 0 ||
-	    beneath_make_folders(bench, path, err) < 0)
+	    beneath_path(ctx, given, &path, err) < 0 || beneath_make_folders(ctx, path, err) < 0)
 		return -1;
-	fd = beneath_open_file(bench, path, O_WRONLY | O_CREAT, &status, err);
+	fd = beneath_open_file(ctx, path, O_WRONLY | O_CREAT, &status, err);
 	if (fd < 0)
 		return -1;
 
@@ -162,7 +162,7 @@ static int run_write(struct tool_context *bench, const json_t *arguments, struct
 	if (beneath_fill(fd, shown, json_string_value(content), json_string_length(content), err) <
 	    0)
 		return -1;
-	list_add(&bench->files, path);
+	list_add(&ctx->files, path);
 	buffer_printf(out, "wrote '%.500s': %zu bytes", shown, json_string_length(content));
 	return 0;
 }
@@ -171,13 +171,13 @@ TOOL_COMPLETE
 const struct tool tool_read = {
 	/* name */ "read",
 	/* about */
-	"Reads a text file of the project. Each line is shown as its number, a tab, and its text; of a long line "
-	"the beginning. At most 2000 lines at once: for the others give offset (the first line, from 1) and limit "
-	"(how many). Of a file that is no text it says so.",
+	"Reads a text file. Each line is shown as its number, a tab and its text; long lines are cut. Returns at most "
+	"2000 lines: use offset (the first line, from 1) and limit (the number of lines) to see the rest. A binary "
+	"file is only described.",
 	/* schema */
-	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"relative to the project's "
+	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"relative to the project "
 	"root\"},\"offset\":{\"type\":\"integer\",\"description\":\"the first line, from 1\"},\"limit\":{\"type\":\"integer\","
-	"\"description\":\"how many lines\"}},\"required\":[\"path\"]}",
+	"\"description\":\"number of lines\"}},\"required\":[\"path\"]}",
 	/* target */ "path",
 	/* files */ true,
 	/* run */ run_read,
@@ -186,11 +186,11 @@ const struct tool tool_read = {
 const struct tool tool_write = {
 	/* name */ "write",
 	/* about */
-	"Writes a whole file of the project, new or in place of what is there; folders above it are made. To change "
-	"a part of a file, use edit.",
+	"Writes a whole file: creates it, with its parent folders, or replaces its contents. To change part of a file, "
+	"use edit.",
 	/* schema */
-	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"relative to the project's "
-	"root\"},\"content\":{\"type\":\"string\",\"description\":\"all of the file\"}},\"required\":[\"path\",\"content\"]}",
+	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"relative to the project "
+	"root\"},\"content\":{\"type\":\"string\",\"description\":\"the complete contents\"}},\"required\":[\"path\",\"content\"]}",
 	/* target */ "path",
 	/* files */ true,
 	/* run */ run_write,

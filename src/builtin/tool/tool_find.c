@@ -1,5 +1,5 @@
-/* The tools list and search. */
-#include "builtin/say.h"
+/* The list and search tools. */
+#include "builtin/emit.h"
 #include "builtin/tool/beneath.h"
 #include "builtin/tool/child.h"
 #include "builtin/tool/filewalk.h"
@@ -23,9 +23,9 @@
 enum {
 	LISTED = 1000,        /* entries */
 	MATCHES = 200,        /* lines */
-	MATCH_LINE = 300,     /* bytes of one */
+	MATCH_LINE = 300,     /* bytes of a line */
 	PATTERN = 1000,       /* bytes */
-	FILE_BYTES = 8 << 20, /* of a larger file nothing is searched */
+	FILE_BYTES = 8 << 20, /* larger files are not searched */
 	LOOKED = 8192,
 	SEARCH_MS = 30000,
 	SEARCH_MEMORY = 1 << 29,
@@ -55,7 +55,7 @@ static enum filewalk_verdict list_one(void *context, const struct filewalk_entry
 	return entry->depth < listing->depth ? FILEWALK_ON : FILEWALK_PAST;
 }
 
-static int run_list(struct tool_context *bench, const json_t *arguments, struct buffer *out,
+static int run_list(struct tool_context *ctx, const json_t *arguments, struct buffer *out,
 		    struct error *err)
 {
 	struct listing listing = { .out = out };
@@ -65,24 +65,25 @@ static int run_list(struct tool_context *bench, const json_t *arguments, struct 
 
 	if (tool_text_or(arguments, "path", ".", &given, err) < 0 ||
 	    tool_number(arguments, "depth", 2, 1, FILEWALK_DEPTH, &depth, err) < 0 ||
-	    beneath_path(bench, given, &path, err) < 0)
+	    beneath_path(ctx, given, &path, err) < 0)
 		return -1;
 	listing.depth = (unsigned int)depth;
-	if (filewalk_run(bench, path, list_one, &listing, err) < 0)
+	if (filewalk_run(ctx, path, list_one, &listing, err) < 0)
 		return -1;
 	if (listing.cut)
-		buffer_printf(out, "[more than these %zu: list a folder below]\n", listing.count);
+		buffer_printf(out, "[only the first %zu are shown: list a subfolder]\n",
+			      listing.count);
 	else if (listing.count == 0)
-		buffer_add_text(out, "(nothing that is not ignored)\n");
+		buffer_add_text(out, "(no files that are not ignored)\n");
 	return 0;
 }
 
 struct search {
-	const struct tool_context *bench;
+	const struct tool_context *ctx;
 	const char *path;
-	const char *fixed; /* the text itself; NULL: `regex` is used */
+	const char *fixed; /* the literal text; NULL: use `regex` */
 	regex_t regex;
-	struct glob files; /* that are searched; text NULL: all */
+	struct glob files; /* files to search; all if its text is NULL */
 	uint64_t steps;
 	size_t matches, large;
 	bool cut;
@@ -101,7 +102,7 @@ static void print_match(const struct search *search, const char *path, size_t nu
 	(void)fd_write_all(STDOUT_FILENO, buffer_text(&out), out.used);
 }
 
-/* A line, which ends with a NUL. */
+/* `line` is NUL-terminated. */
 static bool matches(struct search *search, const char *line)
 {
 	return search->fixed ? strstr(line, search->fixed) != NULL
@@ -118,7 +119,7 @@ static void search_text(struct search *search, const char *path, char *text)
 
 		number++;
 		if (!rest && size == 0)
-			break; /* behind the last line's end */
+			break; /* after the last newline */
 		if (size && line[size - 1] == '\r')
 			line[--size] = '\0';
 		if (!matches(search, line))
@@ -165,7 +166,7 @@ static enum filewalk_verdict search_one(void *context, const struct filewalk_ent
 	return search->cut ? FILEWALK_STOP : FILEWALK_ON;
 }
 
-/* In a process of its own: some patterns take more memory or time than there is. */
+/* Runs in its own process: some patterns need too much memory or time. */
 static int search_all(void *context)
 {
 	struct search *search = context;
@@ -179,18 +180,19 @@ static int search_all(void *context)
 #else
 	(void)memory;
 #endif
-	file = beneath_open(search->bench, search->path, O_RDONLY, &err);
+	file = beneath_open(search->ctx, search->path, O_RDONLY, &err);
 	if (file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode)) {
 		search_file(search, search->path, file);
 	} else if (file < 0 ||
-		   filewalk_run(search->bench, search->path, search_one, search, &err) < 0) {
+		   filewalk_run(search->ctx, search->path, search_one, search, &err) < 0) {
 		(void)fd_write_all(STDOUT_FILENO, err.text, strlen(err.text));
 		return 2;
 	}
 	if (search->cut)
-		dprintf(STDOUT_FILENO, "[more than these %d: narrow the search]\n", MATCHES);
+		dprintf(STDOUT_FILENO, "[only the first %d are shown: narrow the search]\n",
+			MATCHES);
 	if (search->large)
-		dprintf(STDOUT_FILENO, "[%zu file%s above %d MiB not searched]\n", search->large,
+		dprintf(STDOUT_FILENO, "[%zu file%s over %d MiB not searched]\n", search->large,
 			search->large == 1 ? "" : "s", FILE_BYTES >> 20);
 	return search->matches || search->large ? 0 : 1;
 }
@@ -208,7 +210,8 @@ static int compile(struct search *search, const char *pattern, bool fixed, bool 
 		return error_set(err, "the pattern is longer than %d bytes", PATTERN);
 	if (strchr(pattern, '\n'))
 		return error_set(
-			err, "the pattern has more than one line; files are searched line by line");
+			err,
+			"the pattern has more than one line, but files are searched line by line");
 	if (fixed && !any_case) {
 		search->fixed = pattern;
 		return 0;
@@ -227,12 +230,12 @@ static int compile(struct search *search, const char *pattern, bool fixed, bool 
 	if (code == 0)
 		return 0;
 	regerror(code, &search->regex, why, sizeof why);
-	return error_set(
-		err, "the pattern is no regular expression: %s (fixed looks for the text as it is)",
-		why);
+	return error_set(err,
+			 "invalid regular expression: %s (set fixed to search for literal text)",
+			 why);
 }
 
-/* Compiling may take as much as searching, so it is done in that process, too. */
+/* Compiling can be as expensive as matching, so the child does both. */
 struct trial {
 	struct search *search;
 	const char *pattern;
@@ -257,10 +260,10 @@ static int try_all(void *context)
 	return search_all(trial->search);
 }
 
-static int run_search(struct tool_context *bench, const json_t *arguments, struct buffer *out,
+static int run_search(struct tool_context *ctx, const json_t *arguments, struct buffer *out,
 		      struct error *err)
 {
-	struct search search = { .bench = bench, .steps = GLOB_STEPS };
+	struct search search = { .ctx = ctx, .steps = GLOB_STEPS };
 	struct trial trial = { .search = &search };
 	const struct child_work work = { .run = try_all,
 					 .context = &trial,
@@ -268,7 +271,7 @@ static int run_search(struct tool_context *bench, const json_t *arguments, struc
 					 .most_bytes = 1 << 20,
 					 .head = TOOL_OUTPUT - 8192,
 					 .tail = 4096,
-					 .tick = say_alive };
+					 .tick = emit_heartbeat };
 	AUTO_FREE char *path = NULL;
 	struct child_end end;
 	const char *given;
@@ -278,20 +281,20 @@ static int run_search(struct tool_context *bench, const json_t *arguments, struc
 	if (tool_text(arguments, "pattern", &trial.pattern, err) < 0 ||
 	    tool_text_or(arguments, "path", ".", &given, err) < 0 ||
 	    tool_text_or(arguments, "files", "", &files, err) < 0 ||
-	    beneath_path(bench, given, &path, err) < 0)
+	    beneath_path(ctx, given, &path, err) < 0)
 		return -1;
 	if (*files && glob_read(files, &search.files) != GLOB_PATTERN)
-		return error_set(err, "'files' is no pattern such as *.c or src/**/*.h");
+		return error_set(err, "'files' must be a pattern such as *.c or src/**/*.h");
 	trial.fixed = tool_flag(arguments, "fixed");
 	trial.any_case = tool_flag(arguments, "ignore_case");
 	search.path = path;
-	result = child_do(&work, out, &end, err);
+	result = child_run(&work, out, &end, err);
 	glob_release(&search.files);
 	if (result < 0)
 		return -1;
 	if (end.late || WIFSIGNALED(end.status) || WEXITSTATUS(end.status) > 2)
-		return error_set(
-			err, "the pattern takes too long, or too much memory: use a simpler one");
+		return error_set(err,
+				 "the pattern needs too much time or memory: use a simpler one");
 	if (WEXITSTATUS(end.status) == 1)
 		buffer_add_text(out, "(nothing found)");
 	return WEXITSTATUS(end.status) == 2;
@@ -301,11 +304,11 @@ TOOL_COMPLETE
 const struct tool tool_list = {
 	/* name */ "list",
 	/* about */
-	"Lists the files and folders of the project, sorted, without what its ignore files name. depth is how many folders deep "
-	"(usually 2).",
+	"Lists files and folders, sorted, except ignored ones (.gitignore and similar). depth is the number of folder "
+	"levels (default 2).",
 	/* schema */
-	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"a folder; the project's root if it "
-	"is missing\"},\"depth\":{\"type\":\"integer\"}}}",
+	"{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\",\"description\":\"a folder; default: the "
+	"project root\"},\"depth\":{\"type\":\"integer\"}}}",
 	/* target */ "path",
 	/* files */ true,
 	/* run */ run_list,
@@ -314,11 +317,11 @@ const struct tool tool_list = {
 const struct tool tool_search = {
 	/* name */ "search",
 	/* about */
-	"Searches the lines of the project's text files, without what its ignore files name, for an extended regular expression, or "
-	"with fixed for the text as it is. Each match is shown as path:line:text.",
+	"Searches text files line by line, except ignored ones, for an extended regular expression, or for literal "
+	"text if fixed is set. Each match is shown as path:line:text.",
 	/* schema */
 	"{\"type\":\"object\",\"properties\":{\"pattern\":{\"type\":\"string\"},\"path\":{\"type\":\"string\",\"description\":\"a file "
-	"or folder; the project's root if it is missing\"},\"files\":{\"type\":\"string\",\"description\":\"a pattern such as "
+	"or folder; default: the project root\"},\"files\":{\"type\":\"string\",\"description\":\"a pattern such as "
 	"*.c\"},\"fixed\":{\"type\":\"boolean\"},\"ignore_case\":{\"type\":\"boolean\"}},\"required\":[\"pattern\"]}",
 	/* target */ "pattern",
 	/* files */ true,

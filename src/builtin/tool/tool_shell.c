@@ -1,5 +1,5 @@
-/* The tool shell: a command in the project, without keys in its environment. */
-#include "builtin/say.h"
+/* The shell tool: runs a command in the project, without keys in its environment. */
+#include "builtin/emit.h"
 #include "builtin/tool/child.h"
 #include "builtin/tool/tool.h"
 #include "util/path.h"
@@ -19,23 +19,23 @@ enum {
 };
 
 struct command {
-	const struct tool_context *bench;
+	const struct tool_context *ctx;
 	const char *text;
 };
 
-static int become(void *context)
+static int exec_shell(void *context)
 {
 	static const char *const shells[] = { "/bin/bash", "/usr/bin/bash", "/bin/sh" };
 	const struct command *command = context;
 
-	if (fchdir(command->bench->root) < 0)
+	if (fchdir(command->ctx->root) < 0)
 		return 125;
 	for (size_t i = 0; i < sizeof shells / sizeof *shells; i++) {
-		/* As sh, bash would leave out what makes it bash. */
+		/* Named "sh", bash would turn off its own extensions. */
 		char *const arguments[] = { (char *)path_name(shells[i]), (char *)"-c",
 					    (char *)command->text, NULL };
 
-		execve(shells[i], arguments, command->bench->environment);
+		execve(shells[i], arguments, command->ctx->environment);
 	}
 	return 127;
 }
@@ -46,18 +46,18 @@ static void trim_end(struct buffer *out)
 		out->used--;
 }
 
-static int tell_end(const struct child_end *end, long timeout_s, struct buffer *out)
+static int describe_end(const struct child_end *end, long timeout_s, struct buffer *out)
 {
 	const char *gap;
 
 	trim_end(out);
 	gap = out->used ? "\n" : "";
 	if (end->late)
-		buffer_printf(out, "%s[not finished after %ld s, and ended]", gap, timeout_s);
+		buffer_printf(out, "%s[killed after %ld s: not finished]", gap, timeout_s);
 	else if (end->flooded)
-		buffer_printf(out, "%s[printed more than %d MiB, and ended]", gap, FLOOD >> 20);
+		buffer_printf(out, "%s[killed: printed more than %d MiB]", gap, FLOOD >> 20);
 	else if (WIFSIGNALED(end->status))
-		buffer_printf(out, "%s[ended by signal %d: %s]", gap, WTERMSIG(end->status),
+		buffer_printf(out, "%s[killed by signal %d: %s]", gap, WTERMSIG(end->status),
 			      strsignal(WTERMSIG(end->status)));
 	else if (WEXITSTATUS(end->status))
 		buffer_printf(out, "%s[exit status %d]", gap, WEXITSTATUS(end->status));
@@ -66,10 +66,10 @@ static int tell_end(const struct child_end *end, long timeout_s, struct buffer *
 	return end->late || end->flooded || end->status != 0;
 }
 
-static int run_shell(struct tool_context *bench, const json_t *arguments, struct buffer *out,
+static int run_shell(struct tool_context *ctx, const json_t *arguments, struct buffer *out,
 		     struct error *err)
 {
-	struct command command = { .bench = bench };
+	struct command command = { .ctx = ctx };
 	struct child_end end;
 	long timeout_s;
 
@@ -77,26 +77,26 @@ static int run_shell(struct tool_context *bench, const json_t *arguments, struct
 	    tool_number(arguments, "timeout_s", USUAL_S, 1, MOST_S, &timeout_s, err) < 0)
 		return -1;
 
-	const struct child_work work = { .run = become,
+	const struct child_work work = { .run = exec_shell,
 					 .context = &command,
 					 .most_ms = (uint64_t)timeout_s * 1000,
 					 .most_bytes = FLOOD,
 					 .head = HEAD,
 					 .tail = TAIL,
-					 .tick = say_alive };
+					 .tick = emit_heartbeat };
 
-	if (child_do(&work, out, &end, err) < 0)
+	if (child_run(&work, out, &end, err) < 0)
 		return -1;
-	return tell_end(&end, timeout_s, out);
+	return describe_end(&end, timeout_s, out);
 }
 
 TOOL_COMPLETE
 const struct tool tool_shell = {
 	/* name */ "shell",
 	/* about */
-	"Runs a command line with bash -c in the project's root, with nothing to read from. Gives back what it prints "
-	"(of much the beginning and the end) and how it ended. After timeout_s seconds (120, at most 600) it is "
-	"ended, and what it leaves in the background is ended with it.",
+	"Runs a command line with bash -c in the project root, with empty stdin. Returns its output (the beginning and "
+	"the end, if it is long) and its exit status. The command is killed after timeout_s seconds (default 120, at "
+	"most 600). Background processes are killed when it ends.",
 	/* schema */
 	"{\"type\":\"object\",\"properties\":{\"command\":{\"type\":\"string\"},\"timeout_s\":{\"type\":\"integer\"}},"
 	"\"required\":[\"command\"]}",

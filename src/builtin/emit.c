@@ -1,5 +1,5 @@
-/* The event stream: see say.h. */
-#include "builtin/say.h"
+/* Prints the event stream: see emit.h. */
+#include "builtin/emit.h"
 
 #include "util/fd.h"
 #include "util/text.h"
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Readers keep the last 16 KiB of a text, and a line has at most 1 MiB. */
+/* Readers keep the last 16 KiB of a text and accept lines of up to 1 MiB. */
 enum { TEXT = 16 << 10, LINE = 1 << 20 };
 
 static void begin(struct buffer *line, const char *type)
@@ -32,7 +32,7 @@ static void add_number(struct buffer *line, const char *key, int64_t number)
 	buffer_printf(line, ",\"%s\":%" PRId64, key, number);
 }
 
-/* Nobody listens any more: the work goes on all the same, until it is ended. */
+/* A failed write is ignored: without a reader, the agent continues until it is stopped. */
 static void end(struct buffer *line)
 {
 	buffer_add_text(line, "}\n");
@@ -41,7 +41,7 @@ static void end(struct buffer *line)
 	buffer_release(line);
 }
 
-void say_started(const char *session, const char *model)
+void emit_started(const char *session, const char *model)
 {
 	struct buffer line;
 
@@ -51,7 +51,7 @@ void say_started(const char *session, const char *model)
 	end(&line);
 }
 
-void say_text(const char *text, size_t size)
+void emit_text(const char *text, size_t size)
 {
 	struct buffer line;
 
@@ -60,7 +60,7 @@ void say_text(const char *text, size_t size)
 	end(&line);
 }
 
-void say_tool(const char *name, const char *target)
+void emit_tool(const char *name, const char *target)
 {
 	struct buffer line;
 
@@ -70,7 +70,7 @@ void say_tool(const char *name, const char *target)
 	end(&line);
 }
 
-void say_result(bool ok, const char *text, size_t size)
+void emit_result(bool ok, const char *text, size_t size)
 {
 	struct buffer line;
 	size_t from;
@@ -86,7 +86,7 @@ void say_result(bool ok, const char *text, size_t size)
 	end(&line);
 }
 
-void say_file(const char *path)
+void emit_file(const char *path)
 {
 	struct buffer line;
 
@@ -95,7 +95,7 @@ void say_file(const char *path)
 	end(&line);
 }
 
-void say_tokens(const char *model, const struct usage *usage)
+void emit_tokens(const char *model, const struct usage *usage)
 {
 	const uint64_t *tokens = usage->use.tokens;
 	struct buffer line;
@@ -113,7 +113,7 @@ void say_tokens(const char *model, const struct usage *usage)
 	end(&line);
 }
 
-void say_alive(void)
+void emit_heartbeat(void)
 {
 	struct buffer line;
 
@@ -121,7 +121,7 @@ void say_alive(void)
 	end(&line);
 }
 
-void say_retry(int64_t delay_ms, const char *why)
+void emit_retry(int64_t delay_ms, const char *why)
 {
 	struct buffer line;
 
@@ -131,7 +131,7 @@ void say_retry(int64_t delay_ms, const char *why)
 	end(&line);
 }
 
-void say_trouble(const char *kind, const char *text, int64_t reset_at)
+void emit_error(const char *kind, const char *text, int64_t reset_at)
 {
 	struct buffer line;
 
@@ -142,7 +142,7 @@ void say_trouble(const char *kind, const char *text, int64_t reset_at)
 	end(&line);
 }
 
-void say_final(bool ok, const char *text, size_t size, const char *session)
+void emit_final(bool ok, const char *text, size_t size, const char *session)
 {
 	struct buffer line;
 
