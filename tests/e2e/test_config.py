@@ -255,7 +255,7 @@ def test_what_widens_is_inactive_and_said_until_it_is_trusted(t):
     result = t.fence("env", env=t.env(TOKEN="secret"))
     equal(result.code, 0, "a run", result)
     lacks(result.out, "TOKEN", "the environment")
-    equal(result.err, "[ringfence] ringfence.yml asks for more (net, read, env), which is not active: ringfence trust\n",
+    equal(result.err, "[ringfence] ringfence.yml widens the fence (net, read, env), which is inactive until you run: ringfence trust\n",
           "the notice")
     trust(t)
     result = t.fence("env", env=t.env(TOKEN="secret"), opts=("--net", "none"))

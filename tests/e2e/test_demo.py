@@ -23,7 +23,7 @@ def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
     result, left = demo(t, GIT_INDEX_FILE=index, GIT_DIR=t.outside, GIT_CONFIG_COUNT="none")
     equal(result.code, 0, "exit status", result)
     expect(not os.path.exists(index), "another repository's index is not touched", os.listdir(t.outside))
-    for part in ("fails: '.env' is denied here", "    connect 192.0.2.1:443\n", "check 'make check' fails",
+    for part in ("failed: '.env' is denied here", "    connect 192.0.2.1:443\n", "check 'make check' fails",
                  "iteration 2 of 20", "check 'make check' passes\n  committed: ringfence/", "completed: every rule holds",
                  "+		push(b / a);\n", "Operands of minus and division in their order\n"):
         contains(result.out, part, "what is shown")
@@ -60,7 +60,7 @@ def test_an_interrupted_demo_ends_its_loop_and_leaves_nothing(t):
     process = subprocess.Popen([t.ringfence, "demo", "--", "--replay-pace", "original"], env=t.env(TMPDIR=top), cwd=t.project,
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
     for line in process.stdout:
-        if "the agent works" in line:
+        if "running the agent" in line:
             break
     os.killpg(process.pid, signal.SIGINT)
     rest = process.communicate(timeout=60)[0]

@@ -16,9 +16,9 @@ def test_a_loop_says_what_it_will_do_and_takes_the_check_that_the_project_has(t)
     lines = [line.split(None, 1) for line in result.out.splitlines()[1:6]]
     equal([line[0] for line in lines], ["agent", "fence", "network", "limits", "done"], "what is said first")
     contains(result.out, "agent     sh agent.sh\n", "the agent")
-    contains(result.out, "the project is writable, but for secrets and settings; home", "the fence")
+    contains(result.out, "the project is writable, except secrets and settings; your home", "the fence")
     contains(result.out, "network   none\n", "the network")
-    contains(result.out, "20 iterations, 1h each, 8h in all, US$ 2 each, US$ 25 in all", "the limits")
+    contains(result.out, "20 iterations, 1h each, 8h in total, US$ 2 each, US$ 25 in total", "the limits")
     contains(result.out, "done when 'make check' succeeds (found in the project) and the agent says "
              "<promise>COMPLETE</promise>", "the rule")
     contains(result.out, "check 'make check' passes", "what decides")
@@ -37,7 +37,7 @@ def test_a_check_that_passes_while_the_agent_has_not_promised_is_explained(t):
     loop.write("Makefile", "check:\n\ttest -f done\n")
     result = loop.run("-m", "2", check=None)
     equal(result.code, 2, "exit status", result)
-    contains(result.out, "goes on: the checks pass, but the agent did not end with the promise\n", "why it goes on")
+    contains(result.out, "continuing: the checks pass, but the agent did not end with the promise\n", "why it goes on")
     contains(result.out, "(change the limit with --max-iterations); the check 'make check' passes, but nobody chose it and the agent "
              "did not say that it is done; to stop as soon as it passes: ringfence run --check 'make check'\n", "why it ends")
     result = loop.run("--check", "make check", check=None)

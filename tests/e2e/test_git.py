@@ -212,7 +212,7 @@ def test_submodules_are_there_and_only_read(t):
     contains(seen, " m sub\n", "git status")
     contains(seen, f" {inner.git('rev-parse', 'HEAD')} sub", "git submodule status")
     lacks(seen, "committed", "a commit there")
-    contains(result.out + result.err, "git of submodules only reads inside", "what is told")
+    contains(result.out + result.err, "git is read-only in submodules", "what is told")
     equal(repo.git("log", "-1", "--format=%s", branch(loop)), "by the agent", "the commit")
     repo.fsck()
 
@@ -315,7 +315,7 @@ def test_what_cannot_be_private_is_read_only_and_named(t, kind):
         os.symlink(os.path.join(t.home, "elsewhere.git"), loop.path(".git"))
     result = loop.run()
     equal(result.code, 0, "exit status", result)
-    contains(result.out + result.err, "git only reads inside: ", "what is told")
+    contains(result.out + result.err, "git is read-only inside the fence: ", "what is told")
     contains(loop.status()["git"]["why"], why, "why")
     expect(not os.path.exists(os.path.join(loop.folder, "git")), "there is no private directory")
 

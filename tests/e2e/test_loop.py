@@ -53,7 +53,7 @@ def test_old_failures_are_told_from_new_ones(t):
     loop.write("good")
     result = loop.run("--check", "test -f good", check="test ! -e bad && echo all is odd; test -f done")
     equal(result.code, 0, "exit status", result)
-    contains(result.out, "'test -f good' fails (status 1); before the first iteration it passed", "the progress")
+    contains(result.out, "'test -f good' fails (status 1); it passed before the first iteration", "the progress")
     equal([[check["new"] for check in entry["checks"]] for entry in loop.history()],
           [[False, True], [False, True], [False, False]], "new failures")
     prompts = []
@@ -144,7 +144,7 @@ def test_the_total_time_ends_a_running_agent(t):
     loop = Loop(t, scripts={"all": "edit a $N; spawn; hang"})
     result = loop.run("--max-time", "5s")
     equal(result.code, 2, "exit status", result)
-    contains(result.out, "the agent ran out of time", "the progress")
+    contains(result.out, "the agent timed out", "the progress")
     contains(result.out, "(--max-time 5s)", "the option")
     contains(result.out, "limit: the total time has reached its limit of 5 s", "the reason")
     t.all_gone()
@@ -170,7 +170,7 @@ def test_a_check_has_a_time_of_its_own(t):
     loop = Loop(t, scripts={"all": "edit a $N"})
     result = loop.run("--check-timeout", "1s", "-m", "1", check="test ! -e a || sleep 100; false")
     equal(result.code, 2, "exit status", result)
-    contains(result.out, "ran out of time (--check-timeout 1s)", "the progress")
+    contains(result.out, "timed out (--check-timeout 1s)", "the progress")
 
 
 def test_what_an_agent_leaves_running_is_ended(t):
@@ -307,7 +307,7 @@ def test_a_signal_leaves_the_loop_in_the_background(t):
     os.kill(process.pid, signal.SIGINT)
     result = t.finish(process)
     equal(result.code, 5, "exit status of run", result)
-    contains(result.out, "goes on in the background", "the last line")
+    contains(result.out, "continues in the background", "the last line")
     loop.write("go")
     loop.ended("completed")
 
@@ -324,11 +324,11 @@ def test_on_a_terminal_ctrl_c_asks(t, answer, status, code):
         equal(terminal.wait(), code, "exit status of run")
         loop.write("really")
     if status == "paused":
-        terminal.expect("pauses when the iteration has ended")
+        terminal.expect("pausing when this iteration ends")
     loop.write("go") if status != "aborted" else None
     loop.ended(status)
     if status == "paused":
-        terminal.expect("paused: by a person")
+        terminal.expect("paused by a person")
         lacks(terminal.text(), "goes on:", "what is said before")
     if status != "completed":
         equal(terminal.wait(), code, "exit status of run")
@@ -394,7 +394,7 @@ def test_a_projects_file_may_not_choose_the_agent(t):
     loop.write("ringfence.yml", "agent-command: ./evil\nmax-iterations: 3\n")
     result = loop.ringfence("run", "x", "--check", "true")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "asks for more (agent-command)", "the notice")
+    contains(result.err, "widens the fence (agent-command)", "the notice")
     own = loop.run("--dry-run")
     contains(own.out, "iteration 1 of at most 3", "what tightens holds")
 

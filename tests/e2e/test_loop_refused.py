@@ -21,7 +21,7 @@ def test_a_check_that_nobody_agreed_to_is_not_dropped_in_silence(t):
     loop = Loop(t, scripts=STEPS)
     loop.write("ringfence.yml", "max-iterations: 3\ncheck: [make test]\n")
     result = loop.run(check=None)
-    refuses(loop, result, "asks for more (check)",
+    refuses(loop, result, "widens the fence (check)",
             "check 'make test' (ringfence.yml:2) is not active: ringfence trust, or --check")
     lacks(result.err, "only the agent's word", "the notices")
     equal(loop.run().code, 0, "exit status with a check of one's own")

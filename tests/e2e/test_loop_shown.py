@@ -96,7 +96,7 @@ def test_what_the_fence_denied_and_put_aside_is_told_by_name(t):
     equal(result.code, 0, "exit status", result)
     contains(result.out, "denied by the fence: 4 (ringfence suggest)\n    create /usr/there-1\n", "the denials")
     lacks(result.out, "/usr/there-4", "the denials")
-    contains(result.out, "put aside, because the host would execute it: ", "the quarantine")
+    contains(result.out, "quarantined because the host would execute it: ", "the quarantine")
     entry = loop.history()[0]
     equal((entry["denials"], len(entry["denied"])), (4, 3), "the denials in the history")
     expect(any(".vscode" in kept["path"] for kept in entry["put_aside"]), "it is in the history", entry)
@@ -125,8 +125,8 @@ def test_what_an_agent_does_is_told_as_it_does_it(t):
     loop.write("lines", "".join(line + "\n" for line in events))
     loop.write("act", "cat lines; touch done; printf '%s' '{\"type\": \"tool\", \"name\": \"last\"}'")
     result = loop.ringfence("run", "x", "--agent-command", "sh act", "--agent-format", "events", "--check", "test -f done")
-    contains(result.out, "the agent works\n  \"I look first. ...\"\n  - read a.c\n    fails: no such file\n"
-             f"  - shell {'é' * 96} ...\n  - last \n  the agent ended", "what is told")
+    contains(result.out, "running the agent\n  \"I look first. ...\"\n  - read a.c\n    failed: no such file\n"
+             f"  - shell {'é' * 96} ...\n  - last \n  the agent exited", "what is told")
     lacks(loop.ringfence("run", "x", "--agent-command", "sh act", "--check", "test -f done").out, "read a.c",
           "what is told of plain output")
 
@@ -157,9 +157,9 @@ def test_what_was_printed_last_is_told_where_something_fails(t):
     loop.write("check.sh", "echo one; printf '\\033[31mthe bridge is broken\\n\\n' >&2; test -f done")
     result = loop.run(check="sh check.sh")
     equal(result.code, 0, "exit status", result)
-    contains(result.out, "fails (status 1)\n    the bridge is broken\n    (all of it: ringfence logs --checks)\n", "the first check")
-    contains(result.out, "fails (status 1)\n    the bridge is broken\n  goes on", "the second check, without the hint")
-    contains(result.out, " s\n    no such model\n    (all of it: ringfence logs)\n", "the agent")
+    contains(result.out, "fails (status 1)\n    the bridge is broken\n    (full output: ringfence logs --checks)\n", "the first check")
+    contains(result.out, "fails (status 1)\n    the bridge is broken\n  continuing", "the second check, without the hint")
+    contains(result.out, " s\n    no such model\n    (full output: ringfence logs)\n", "the agent")
     equal((result.out.count("the bridge"), result.out.count("no such model")), (2, 1), "how often it is told")
     contains(loop.ringfence("logs", "--checks", "--iteration", "1").out, "the bridge", "what the hint names")
     contains(loop.ringfence("logs", "--iteration", "1").out, "first", "what the other hint names")
@@ -192,7 +192,7 @@ def test_every_help_fits_into_80_columns(t):
 SAID = ('{"type": "text", "text": "I look first.\\n\\nThen more."}', 'no event', '{"type": "tool", "name": "read", "target": "a.c"}',
         '{"type": "new"}', '{"type": "tool_result", "ok": false, "text": "no such file"}', '{"type": "auth", "text": "the key is old"}',
         '{"type": "final", "text": "Done \\u001b[31m."}')
-TOLD = ('  "I look first.\n\n   Then more."\nno event\n  - read a.c\n{"type": "new"}\n    fails: no such file\n'
+TOLD = ('  "I look first.\n\n   Then more."\nno event\n  - read a.c\n{"type": "new"}\n    failed: no such file\n'
         '  error (auth): the key is old\n  "Done \\x1b[31m."\n{"type": "te')
 
 

@@ -107,7 +107,7 @@ def test_a_providers_limit_is_waited_out_to_the_second(t):
                   all="python3 ask.py && edit done yes && event final")
     result = world.run("-m", "1")
     equal(result.code, 0, "exit status", result)
-    contains(result.out, "waits until", "the progress")
+    contains(result.out, "waiting until", "the progress")
     equal([line["cost_nusd"] for line in world.ledger()][0], 0, "a refusal costs nothing")
     equal(world.loop.history()[0]["failure"], "provider limit", "the class")
 

@@ -55,8 +55,8 @@ def test_a_hostile_file_as_a_whole_widens_nothing(t):
     result = t.fence("sh", "-c", "cat .env; env; ls -d /proc/net/tcp; cat ../../../*", env=t.env(TOKEN="secret"))
     for word in ("A=1", "secret", "LD_PRELOAD"):
         lacks(result.out, word, "the output")
-    contains(result.err, "asks for more (net, read, write, env, listen, accept-weaker, denials), which is not "
-             "active: ringfence trust", "the notice")
+    contains(result.err, "widens the fence (net, read, write, env, listen, accept-weaker, denials), which is "
+             "inactive until you run: ringfence trust", "the notice")
     equal(attack_inside(t, "tcp", "127.0.0.1", "8080").code, 1, "a connection")
     expect(not os.path.exists("/tmp/owned"), "the check must not run")
 

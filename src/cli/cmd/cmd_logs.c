@@ -75,7 +75,7 @@ static void print_bytes(const char *bytes, size_t size)
 static void tell_line(void *context, enum color colour, const char *line, int indent)
 {
 	(void)context;
-	page_tell(colour, line, indent);
+	page_print_line(colour, line, indent);
 }
 
 static void pass_on(void *context, const char *bytes, size_t size)
@@ -89,10 +89,10 @@ static void init_shown(struct shown *shown, const struct loops_options *asked,
 {
 	const struct agent_format *format = asked->loop.state.options.agent_format;
 	enum form form = asked->json ? FORM_JSON : FORM_BYTES;
-	bool told = form == FORM_BYTES && !asked->raw && !asked->checks && agent_text_tells(format);
+	bool told = form == FORM_BYTES && !asked->raw && !asked->checks && agent_text_supports(format);
 
 	*shown = (struct shown){ .form = { told ? FORM_TOLD : form, form },
-				 .live = { .tell = tell_line, .pass = pass_on, .whole = true },
+				 .live = { .print = tell_line, .pass = pass_on, .whole = true },
 				 .iteration = iteration,
 				 .attempt = attempt,
 				 .streams = { "stdout", "stderr" } };

@@ -1,4 +1,4 @@
-/* What an agent does: see activity.h. */
+/* The agent's current activity: see activity.h. */
 #include "cli/view/activity.h"
 
 #include "agent/agent.h"
@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Looked at: so much of the end; told: so much of a line. */
+/* Bytes read from the end of the log, and the longest line returned. */
 enum { END_BYTES = 65536, LINE_BYTES = 400 };
 
-/* The last line of a text that is not empty; the caller frees. NULL: there is none. */
+/* The last line that is not empty, or NULL; the caller frees. */
 static char *last_line(const char *text, size_t size)
 {
 	size_t from;
@@ -25,13 +25,13 @@ static char *last_line(const char *text, size_t size)
 	for (from = size; from && text[from - 1] != '\n';)
 		from--;
 	from += text_last(text + from, size - from, LINE_BYTES);
-	/* The text itself may be the end of a longer one: of a character that was cut there is no beginning. */
+	/* The text may start in the middle of a UTF-8 character. */
 	while (from < size && ((unsigned char)text[from] & 0xc0) == 0x80)
 		from++;
 	return from < size ? strndup(text + from, size - from) : NULL;
 }
 
-static void note(void *context, const struct agent_event *event)
+static void note_event(void *context, const struct agent_event *event)
 {
 	char **doing = context;
 	char *line = NULL;
@@ -40,9 +40,9 @@ static void note(void *context, const struct agent_event *event)
 		line = mem_format("%.100s %.300s", event->name ? event->name : "a tool",
 				  event->target ? event->target : "");
 	else if (event->kind == AGENT_EVENT_file_changed && event->target)
-		line = mem_format("has changed %.300s", event->target);
+		line = mem_format("changed %.300s", event->target);
 	else if (event->kind == AGENT_EVENT_retry)
-		line = mem_format("tries again in %lld s", (long long)event->delay_ms / 1000);
+		line = mem_format("retrying in %lld s", (long long)event->delay_ms / 1000);
 	else if (event->text && event->kind != AGENT_EVENT_tool_result)
 		line = last_line(event->text, strlen(event->text));
 	if (!line)
@@ -51,11 +51,11 @@ static void note(void *context, const struct agent_event *event)
 	*doing = line;
 }
 
-/* The end of a stream begins with a part of a line, which is an unknown event. */
+/* The bytes may start in the middle of a line; the reader treats that part as an unknown event. */
 static char *read_events(const struct agent_format *format, const char *bytes, size_t size)
 {
 	char *doing = NULL;
-	struct agent_reader *reader = agent_reader_new(format, note, &doing);
+	struct agent_reader *reader = agent_reader_new(format, note_event, &doing);
 
 	agent_reader_feed(reader, bytes, size);
 	agent_reader_free(reader);

@@ -1,6 +1,6 @@
 /*
- * What an agent does, in lines for people, made of its typed output as it comes: its words, its tools, and what goes wrong with
- * them. `run` tells it while the loop works, `logs` afterwards.
+ * Turns an agent's typed output into lines for people as it arrives: its messages, its tool calls
+ * and their failures. `run` prints them while the loop works, `logs` afterwards.
  */
 #ifndef CLI_VIEW_AGENT_TEXT_H
 #define CLI_VIEW_AGENT_TEXT_H
@@ -10,41 +10,43 @@
 #include "loop/client.h"
 #include "util/buffer.h"
 
-/* Gets a line without its end, and where it goes on if it is wrapped; foreign text in it is as it came. */
+/* Receives a line without its newline, and the indent of its continuation if it is wrapped. The
+ * line holds untrusted text, not escaped. */
 typedef void agent_text_fn(void *context, enum color colour, const char *line, int indent);
 
-/* Gets bytes of lines that are no events, ends of lines among them. */
+/* Receives the bytes of lines that are not events, including newlines. */
 typedef void agent_text_pass_fn(void *context, const char *bytes, size_t size);
 
 struct agent_text {
-	agent_text_fn *tell;
-	agent_text_pass_fn *pass; /* NULL: they are left out */
+	agent_text_fn *print;
+	agent_text_pass_fn *pass; /* NULL: such lines are dropped */
 	void *context;
-	bool whole; /* all that it says, also at its end, and its errors; else the first line of each text */
+	bool whole; /* print whole messages and errors; else the first line of each message */
 
-	char *path; /* of the log that is read; NULL: none */
-	int fd;     /* -1: it is not there yet */
+	char *path; /* of the log being followed, or NULL */
+	int fd;     /* -1 until the log exists */
 	struct agent_reader *reader;
-	struct buffer line; /* for pass: the one that is being read */
-	bool grows;         /* as its format says */
-	bool foreign;       /* it is no event */
-	bool over;          /* it is too long to be one, and passed on as it comes */
-	char *said;         /* what was told last of its words; NULL: it has done something since */
+	struct buffer line; /* for pass: the line being read */
+	bool grows;         /* the format repeats earlier text in each message */
+	bool foreign;       /* the line is not an event */
+	bool over;          /* the line is too long for an event and is passed on as it arrives */
+	char *said;         /* the last message printed; NULL after any other activity */
 };
 
-/* Begins with output of a format, and ends, telling what an unfinished line says; between them bytes are fed. One that is closed
- * can be closed again. */
-void agent_text_open(struct agent_text *live, const struct agent_format *format);
-void agent_text_feed(struct agent_text *live, const char *bytes, size_t size);
-void agent_text_close(struct agent_text *live);
+/* Opens a stream of this format; bytes are fed to it; closing prints an unfinished line. Closing
+ * twice is harmless. */
+void agent_text_open(struct agent_text *view, const struct agent_format *format);
+void agent_text_feed(struct agent_text *view, const char *bytes, size_t size);
+void agent_text_close(struct agent_text *view);
 
-/* Output that is for people already is not made of events, and is not told. */
-bool agent_text_tells(const struct agent_format *format);
+/* Whether output of this format consists of events. Plain output is already for people. */
+bool agent_text_supports(const struct agent_format *format);
 
-/* The same with the log of an iteration: begins, tells what has come since, tells the rest and ends. */
-void agent_text_begin(struct agent_text *live, const struct client_loop *loop, int iteration,
+/* The same for the log of an iteration: starts to follow it, prints new output, prints the rest and
+ * stops. */
+void agent_text_begin(struct agent_text *view, const struct client_loop *loop, int iteration,
 		      int attempt);
-void agent_text_look(struct agent_text *live);
-void agent_text_end(struct agent_text *live);
+void agent_text_poll(struct agent_text *view);
+void agent_text_end(struct agent_text *view);
 
 #endif

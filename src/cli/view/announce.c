@@ -1,4 +1,4 @@
-/* What a loop is about to do: see announce.h. */
+/* The summary before a loop starts: see announce.h. */
 #include "cli/view/announce.h"
 
 #include "cli/settings/effective_models.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void line(const char *name, struct buffer *text)
+static void print_row(const char *name, struct buffer *text)
 {
 	enum { COLUMN = 12 };
 
@@ -17,7 +17,7 @@ static void line(const char *name, struct buffer *text)
 	page_print(buffer_text(text), COLUMN);
 }
 
-static void tell_agent(const struct effective *effective, const struct choice *choice)
+static void print_agent(const struct effective *effective, const struct choice *choice)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
 	const char *name = config_text(&effective->config, SETTING_AGENT);
@@ -38,11 +38,11 @@ static void tell_agent(const struct effective *effective, const struct choice *c
 	if (chosen)
 		buffer_add_text(
 			&text,
-			" (the first that is installed and can log in; --agent names another)");
-	line("agent", &text);
+			" (the first agent that is installed and logged in; --agent selects another)");
+	print_row("agent", &text);
 }
 
-static void tell_fence(const struct effective *effective, const struct fence_plan *plan)
+static void print_fence(const struct effective *effective, const struct fence_plan *plan)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
 
@@ -53,27 +53,27 @@ static void tell_fence(const struct effective *effective, const struct fence_pla
 	else
 		buffer_add_text(&text,
 				effective->spec.write.count
-					? "of the project what you named is writable"
-					: "the project is writable, but for secrets and settings");
+					? "only the project paths you named are writable"
+					: "the project is writable, except secrets and settings");
 	if (!(plan->weaker & FENCE_WEAKER_NO_FENCE))
-		buffer_add_text(&text, "; home and keys are out of sight (ringfence policy)");
-	line("fence", &text);
+		buffer_add_text(&text, "; your home and keys are hidden (ringfence policy)");
+	print_row("fence", &text);
 }
 
-static void tell_network(const struct effective *effective)
+static void print_network(const struct effective *effective)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
 	const struct fence_spec *spec = &effective->spec;
 
 	if (spec->net == FENCE_NET_OPEN)
-		buffer_add_text(&text, "OPEN: all that this machine reaches");
+		buffer_add_text(&text, "OPEN: everything this machine can reach");
 	else if (spec->allow.count)
 		buffer_printf(&text, "only %zu named host%s", spec->allow.count,
 			      spec->allow.count == 1 ? "" : "s");
 	else
 		buffer_add_text(&text, "none");
 	effective_models_tell(&spec->models, &text);
-	line("network", &text);
+	print_row("network", &text);
 }
 
 static void add_money(struct buffer *out, const struct config *config, enum setting_id id,
@@ -97,7 +97,7 @@ static void add_time(struct buffer *out, const struct config *config, enum setti
 	buffer_printf(out, " %s", of);
 }
 
-static void tell_limits(const struct config *config)
+static void print_limits(const struct config *config)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 13);
 	uint64_t iterations = effective_loop_number(config, SETTING_MAX_ITERATIONS);
@@ -106,15 +106,15 @@ static void tell_limits(const struct config *config)
 		buffer_printf(&text, "%llu iteration%s", (unsigned long long)iterations,
 			      iterations == 1 ? "" : "s");
 	else
-		buffer_add_text(&text, "any number of iterations");
+		buffer_add_text(&text, "unlimited iterations");
 	add_time(&text, config, SETTING_TIMEOUT, "each");
-	add_time(&text, config, SETTING_MAX_TIME, "in all");
+	add_time(&text, config, SETTING_MAX_TIME, "in total");
 	add_money(&text, config, SETTING_BUDGET, "each");
-	add_money(&text, config, SETTING_MAX_COST, "in all");
-	line("limits", &text);
+	add_money(&text, config, SETTING_MAX_COST, "in total");
+	print_row("limits", &text);
 }
 
-static void tell_goal(const struct goal *goal)
+static void print_goal(const struct goal *goal)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 16);
 	const char *between = "";
@@ -132,7 +132,7 @@ static void tell_goal(const struct goal *goal)
 	if (goal->tasks) {
 		AUTO_FREE char *shown = text_escaped(goal->tasks);
 
-		buffer_printf(&text, "%severy box of %.200s is ticked", between, shown);
+		buffer_printf(&text, "%severy box in %.200s is ticked", between, shown);
 		between = " and ";
 	}
 	if (goal->promise) {
@@ -140,15 +140,15 @@ static void tell_goal(const struct goal *goal)
 
 		buffer_printf(&text, "%sthe agent says %.200s", between, shown);
 	}
-	line("done when", &text);
+	print_row("done when", &text);
 }
 
 void announce_loop(const struct effective *effective, const struct fence_plan *plan,
 		   const struct choice *choice, const struct goal *goal)
 {
-	tell_agent(effective, choice);
-	tell_fence(effective, plan);
-	tell_network(effective);
-	tell_limits(&effective->config);
-	tell_goal(goal);
+	print_agent(effective, choice);
+	print_fence(effective, plan);
+	print_network(effective);
+	print_limits(&effective->config);
+	print_goal(goal);
 }

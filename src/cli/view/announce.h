@@ -1,4 +1,4 @@
-/* What a loop is about to do, in a few lines, before it does it. */
+/* A summary of what a loop is about to do, printed before it starts. */
 #ifndef CLI_VIEW_ANNOUNCE_H
 #define CLI_VIEW_ANNOUNCE_H
 
@@ -7,7 +7,7 @@
 #include "cli/settings/goal.h"
 #include "fence/fence_plan.h"
 
-/* On stdout. */
+/* Prints it on stdout: agent, fence, network, limits and goal. */
 void announce_loop(const struct effective *effective, const struct fence_plan *plan,
 		   const struct choice *choice, const struct goal *goal);
 

@@ -1,4 +1,7 @@
-/* Colours for people: only on a terminal that has them, and not where NO_COLOR is set; FORCE_COLOR has them everywhere. */
+/*
+ * Colours on stdout: only on a terminal that supports them, and never if NO_COLOR is set.
+ * FORCE_COLOR turns them on everywhere.
+ */
 #ifndef CLI_VIEW_COLOR_H
 #define CLI_VIEW_COLOR_H
 
@@ -6,10 +9,10 @@
 
 enum color { COLOR_PLAIN, COLOR_BOLD, COLOR_DIM, COLOR_RED, COLOR_GREEN };
 
-/* Are they wanted on stdout? */
+/* Whether stdout gets colours. */
 bool color_wanted(void);
 
-/* What begins one, and what ends each; empty where they are not wanted. */
+/* The sequences that start and end a colour; empty if colours are off. */
 const char *color_on(enum color paint);
 const char *color_off(enum color paint);
 

@@ -1,4 +1,4 @@
-/* What the events of a loop say: see event_text.h. */
+/* The events of a loop as text: see event_text.h. */
 #include "cli/view/event_text.h"
 
 #include "cli/loops.h"
@@ -15,14 +15,14 @@
 
 enum { LAST_LINE_INDENT = 4 };
 
-void event_text_object(struct event_text *tale, json_t *object)
+void event_text_object(struct event_text *view, json_t *object)
 {
 	loops_print_line(object);
-	tale->at = time(NULL);
+	view->at = time(NULL);
 }
 
-/* An event of the journal, for programs. Takes the data over. */
-static void tell_raw(struct event_text *tale, const struct journal_event *event, json_t *data)
+/* Prints an event as JSON. Takes ownership of the data. */
+static void print_raw(struct event_text *view, const struct journal_event *event, json_t *data)
 {
 	static const char *const inner[] = { "breakers", "snapshot", "excerpt", "reflection" };
 	json_t *line = json_pack("{s:s, s:I, s:I}", "event", event->kind, "seq",
@@ -30,34 +30,34 @@ static void tell_raw(struct event_text *tale, const struct journal_event *event,
 
 	for (size_t i = 0; i < sizeof inner / sizeof *inner; i++)
 		json_object_del(data, inner[i]);
-	if (json_object_get(data, "config")) { /* what was asked for is known to who asked */
+	if (json_object_get(data, "config")) { /* the caller knows its own request */
 		json_object_clear(data);
-		json_object_set_new(data, "id", json_string(tale->loop->id));
+		json_object_set_new(data, "id", json_string(view->loop->id));
 		json_object_set_new(data, "project",
-				    json_string(tale->loop->state.options.project));
+				    json_string(view->loop->state.options.project));
 	}
 	json_object_update_missing(line, data);
 	json_decref(data);
-	event_text_object(tale, line);
+	event_text_object(view, line);
 }
 
-void event_text_paint(struct event_text *tale, enum color colour, const char *format, ...)
+void event_text_paint(struct event_text *view, enum color colour, const char *format, ...)
 {
 	char text[4096];
 	va_list arguments;
 
-	if (tale->json)
+	if (view->json)
 		return;
 	va_start(arguments, format);
 	vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	page_tell(colour, text, (int)strspn(text, " ") + 2);
-	tale->at = time(NULL);
+	page_print_line(colour, text, (int)strspn(text, " ") + 2);
+	view->at = time(NULL);
 }
 
-static void tell_begun(struct event_text *tale, const json_t *data, int64_t at_ms)
+static void print_begun(struct event_text *view, const json_t *data, int64_t at_ms)
 {
-	const struct loop_state *state = &tale->loop->state;
+	const struct loop_state *state = &view->loop->state;
 	const struct decision_limits *limits = &state->options.limits;
 	AUTO_BUFFER struct buffer left = BUFFER_INIT(256);
 	int64_t left_ms = limits->total_s * 1000 - (at_ms - state->created_ms - state->rested_ms);
@@ -65,22 +65,33 @@ static void tell_begun(struct event_text *tale, const json_t *data, int64_t at_m
 	if (limits->iterations)
 		buffer_printf(&left, " of %u", limits->iterations);
 	if ((int)jsonget_number(data, "attempt") > 1)
-		buffer_printf(&left, ", try %d", (int)jsonget_number(data, "attempt"));
+		buffer_printf(&left, ", attempt %d", (int)jsonget_number(data, "attempt"));
 	if (limits->total_s && left_ms > 60000) {
 		buffer_add_text(&left, ", time left ");
 		text_add_duration(&left, (uint64_t)left_ms / 60000 * 60000);
 	}
 	if (state->spent_nusd)
-		buffer_printf(&left, ", US$ %.2f %s", (double)state->spent_nusd / 1e9,
-			      state->options.replay ? "replayed" : "spent");
+		buffer_printf(&left, ", US$ %.2f", (double)state->spent_nusd / 1e9);
 	if (state->spent_nusd && limits->cost_nusd)
 		buffer_printf(&left, " of %.2f", (double)limits->cost_nusd / 1e9);
-	event_text_paint(tale, COLOR_BOLD, "iteration %d%s: the agent works",
+	if (state->spent_nusd)
+		buffer_add_text(&left, state->options.replay ? " replayed" : " spent");
+	event_text_paint(view, COLOR_BOLD, "iteration %d%s: running the agent",
 			 (int)jsonget_number(data, "iteration"), buffer_text(&left));
+	agent_text_begin(&view->agent, view->loop, (int)jsonget_number(data, "iteration"),
+			 (int)jsonget_number(data, "attempt"));
 }
 
-/* Who counted, and what the other one says: agents have prices of their own, and forget their children. */
-static void tell_cost(struct event_text *tale, const json_t *data)
+static void print_interrupted(struct event_text *view, const json_t *data)
+{
+	agent_text_end(&view->agent);
+	event_text_print(view, "  iteration %d was interrupted; it does not count",
+			 (int)jsonget_number(data, "iteration"));
+}
+
+/* Prints the gateway's count, and the agent's own if it differs: agents use their own prices and
+ * leave out their subagents. */
+static void print_cost(struct event_text *view, const json_t *data)
 {
 	const json_t *metered = json_object_get(data, "metered");
 	const struct effective_models_use use = {
@@ -92,19 +103,20 @@ static void tell_cost(struct event_text *tale, const json_t *data)
 		.replay = json_is_true(json_object_get(metered, "replay"))
 	};
 	AUTO_FREE char *words = metered ? effective_models_cost_words(&use) : NULL;
-	uint64_t said = (uint64_t)jsonget_number(data, "agent_cost_nusd");
+	uint64_t reported = (uint64_t)jsonget_number(data, "agent_cost_nusd");
 
-	if (words && said && said != use.cost_nusd)
-		event_text_tell(tale, "  %s; the agent says US$ %.4f", words, (double)said / 1e9);
+	if (words && reported && reported != use.cost_nusd)
+		event_text_print(view, "  %s; the agent reports US$ %.4f", words,
+				 (double)reported / 1e9);
 	else if (words)
-		event_text_tell(tale, "  %s", words);
+		event_text_print(view, "  %s", words);
 	else if (!metered && use.cost_nusd)
-		event_text_tell(tale, "  the agent says that this cost US$ %.4f",
-				(double)use.cost_nusd / 1e9);
+		event_text_print(view, "  the agent reports a cost of US$ %.4f",
+				 (double)use.cost_nusd / 1e9);
 }
 
-/* What the fence has refused, and what it has put aside; the first of each by name. */
-static void tell_found(struct event_text *tale, const json_t *data)
+/* Prints what the fence denied and quarantined; the first of each by name. */
+static void print_found(struct event_text *view, const json_t *data)
 {
 	const json_t *denied = json_object_get(data, "denied");
 	const json_t *aside = json_object_get(data, "put_aside");
@@ -114,30 +126,30 @@ static void tell_found(struct event_text *tale, const json_t *data)
 	const json_t *entry;
 
 	if (denials)
-		event_text_paint(tale, COLOR_RED, "  denied by the fence: %d (ringfence suggest)",
+		event_text_paint(view, COLOR_RED, "  denied by the fence: %d (ringfence suggest)",
 				 denials);
 	json_array_foreach(denied, index, entry)
-		event_text_paint(tale, COLOR_RED, "    %s %.300s", jsonget_text(entry, "kind"),
+		event_text_paint(view, COLOR_RED, "    %s %.300s", jsonget_text(entry, "kind"),
 				 jsonget_text(entry, "target"));
 	if (json_array_size(aside))
-		event_text_tell(tale, "  put aside, because the host would execute it: %d",
-				(int)jsonget_number(data, "quarantined"));
+		event_text_print(view, "  quarantined because the host would execute it: %d",
+				 (int)jsonget_number(data, "quarantined"));
 	json_array_foreach(aside, index, entry)
 	{
 		if (*jsonget_text(entry, "kept"))
-			event_text_tell(tale, "    %.300s -> %.500s", jsonget_text(entry, "path"),
-					jsonget_text(entry, "kept"));
+			event_text_print(view, "    %.300s -> %.500s", jsonget_text(entry, "path"),
+					 jsonget_text(entry, "kept"));
 		else
-			event_text_tell(
-				tale,
-				"    COULD NOT put %.300s aside: do not use this folder before it is gone",
+			event_text_print(
+				view,
+				"    COULD NOT quarantine %.300s: remove it before you use this folder",
 				jsonget_text(entry, "path"));
 	}
 }
 
-/* What was printed last where something failed, in one line; the rest is found by the command, which is named once. */
-static void tell_last_line(struct event_text *tale, const json_t *data, const char *rest,
-			   bool *hinted)
+/* Prints the last line of a failed command, and once the command that shows the full output. */
+static void print_last_line(struct event_text *view, const json_t *data, const char *command,
+			    bool *hinted)
 {
 	const char *line = jsonget_text(data, "last_line");
 	int width = page_width();
@@ -145,13 +157,13 @@ static void tell_last_line(struct event_text *tale, const json_t *data, const ch
 
 	if (!*line)
 		return;
-	event_text_tell(tale, "%*s%.*s", LAST_LINE_INDENT, "", (int)size, line);
+	event_text_print(view, "%*s%.*s", LAST_LINE_INDENT, "", (int)size, line);
 	if (!*hinted)
-		event_text_tell(tale, "%*s(all of it: %s)", LAST_LINE_INDENT, "", rest);
+		event_text_print(view, "%*s(full output: %s)", LAST_LINE_INDENT, "", command);
 	*hinted = true;
 }
 
-static void tell_ended(struct event_text *tale, const json_t *data)
+static void print_ended(struct event_text *view, const json_t *data)
 {
 	double seconds = (double)json_integer_value(json_object_get(data, "duration_ms")) / 1000;
 	int signal = (int)jsonget_number(data, "signal");
@@ -159,70 +171,72 @@ static void tell_ended(struct event_text *tale, const json_t *data)
 	const char *limit = jsonget_text(data, "limit");
 	const char *refused = jsonget_text(data, "refused_why");
 
-	tell_cost(tale, data);
+	agent_text_end(&view->agent);
+	print_cost(view, data);
 	if (*error && strcmp(error, "none") != 0 && *jsonget_text(data, "message") &&
-	    !*jsonget_text(data, "unreached") && /* that is told with what is done about it */
+	    !*jsonget_text(data, "unreached") && /* reported with the decision */
 	    !(*refused && strstr(jsonget_text(data, "message"), refused)))
-		event_text_tell(tale, "  the agent reports (%s): %.300s", error,
-				jsonget_text(data, "message"));
+		event_text_print(view, "  the agent reports (%s): %.300s", error,
+				 jsonget_text(data, "message"));
 	if (*refused)
-		event_text_tell(tale, "  the agent ended after %.1f s: %s", seconds, refused);
+		event_text_print(view, "  the agent exited after %.1f s: %s", seconds, refused);
 	else if (json_is_true(json_object_get(data, "over_budget")))
-		event_text_tell(tale,
-				"  the agent was ended after %.1f s: it had spent what it may (%s)",
-				seconds, limit);
+		event_text_print(
+			view,
+			"  the agent was stopped after %.1f s: it had used up its budget (%s)",
+			seconds, limit);
 	else if (json_is_true(json_object_get(data, "timed_out")))
-		event_text_tell(tale, "  the agent ran out of time after %.1f s (%s)", seconds,
-				limit);
+		event_text_print(view, "  the agent timed out after %.1f s (%s)", seconds, limit);
 	else if (json_is_true(json_object_get(data, "idle")))
-		event_text_tell(
-			tale,
-			"  the agent was ended after %.1f s: it had printed nothing for too long (%s)",
+		event_text_print(
+			view, "  the agent was stopped after %.1f s: no output for too long (%s)",
 			seconds, limit);
 	else if (signal)
-		event_text_tell(tale, "  the agent was killed by signal %d after %.1f s", signal,
-				seconds);
+		event_text_print(view, "  the agent was killed by signal %d after %.1f s", signal,
+				 seconds);
 	else
-		event_text_tell(tale, "  the agent ended with status %d after %.1f s",
-				(int)jsonget_number(data, "code"), seconds);
-	if (!*jsonget_text(data, "message")) /* what it says of itself is better */
-		tell_last_line(tale, data, "ringfence logs", &tale->hinted_logs);
+		event_text_print(view, "  the agent exited with status %d after %.1f s",
+				 (int)jsonget_number(data, "code"), seconds);
+	if (!*jsonget_text(data, "message")) /* the agent's own message is better */
+		print_last_line(view, data, "ringfence logs", &view->hinted_logs);
 	if (*jsonget_text(data, "not_recorded"))
-		event_text_tell(tale, "  %s", jsonget_text(data, "not_recorded"));
-	tell_found(tale, data);
+		event_text_print(view, "  %s", jsonget_text(data, "not_recorded"));
+	print_found(view, data);
 }
 
-/* Only what a person should know. */
-static void tell_checkpointed(struct event_text *tale, const json_t *data)
+/* Prints only problems and notices: checkpoints are routine. */
+static void print_checkpointed(struct event_text *view, const json_t *data)
 {
 	const json_t *left = json_object_get(data, "not_kept");
 	const json_t *first = json_array_get(left, 0);
 
 	if (json_object_get(data, "error"))
-		event_text_tell(tale, "  a checkpoint could not be taken: %s",
-				jsonget_text(data, "error"));
+		event_text_print(view, "  could not take a checkpoint: %s",
+				 jsonget_text(data, "error"));
 	if (json_object_get(data, "notice"))
-		event_text_tell(tale, "  checkpoint: %s", jsonget_text(data, "notice"));
+		event_text_print(view, "  checkpoint: %s", jsonget_text(data, "notice"));
 	if (json_is_true(json_object_get(data, "recovered")))
-		event_text_tell(tale, "  a rollback that was cut off was finished first");
+		event_text_print(view, "  finished an interrupted rollback first");
 	if (first && (int)jsonget_number(data, "number") == 0)
-		event_text_tell(tale,
-				"  %zu not in checkpoint 0 (%s: %s); a rollback leaves them alone",
-				json_array_size(left), jsonget_text(first, "path"),
-				jsonget_text(first, "why"));
+		event_text_print(
+			view,
+			"  not in checkpoint 0: %zu (first: %s: %s); a rollback leaves them alone",
+			json_array_size(left), jsonget_text(first, "path"),
+			jsonget_text(first, "why"));
 }
 
-static void tell_git(struct event_text *tale, const json_t *data)
+static void print_git(struct event_text *view, const json_t *data)
 {
 	if (strcmp(jsonget_text(data, "mode"), "read-only") == 0)
-		event_text_tell(tale, "  git only reads inside: %s", jsonget_text(data, "why"));
+		event_text_print(view, "  git is read-only inside the fence: %s",
+				 jsonget_text(data, "why"));
 	else if (*jsonget_text(data, "why"))
-		event_text_tell(tale, "  %s", jsonget_text(data, "why"));
+		event_text_print(view, "  %s", jsonget_text(data, "why"));
 	else if (json_is_true(json_object_get(data, "submodules")))
-		event_text_tell(tale, "  git of submodules only reads inside");
+		event_text_print(view, "  git is read-only in submodules");
 }
 
-static void tell_imported(struct event_text *tale, const json_t *data)
+static void print_imported(struct event_text *view, const json_t *data)
 {
 	const char *ref = jsonget_text(data, "ref");
 	const char *branch = text_after_prefix(ref, "refs/heads/");
@@ -230,39 +244,40 @@ static void tell_imported(struct event_text *tale, const json_t *data)
 	json_t *entry;
 
 	if (json_object_get(data, "error"))
-		event_text_tell(tale, "  what was committed did not come in: %s",
-				jsonget_text(data, "error"));
+		event_text_print(view, "  could not import the commits: %s",
+				 jsonget_text(data, "error"));
 	if ((int)jsonget_number(data, "refs") > 0 && *ref)
-		event_text_tell(tale, "  committed: %s is %.10s", branch ? branch : ref,
-				jsonget_text(data, "commit"));
+		event_text_print(view, "  committed: %s is %.10s", branch ? branch : ref,
+				 jsonget_text(data, "commit"));
 	json_array_foreach(json_object_get(data, "refused"), index, entry)
-		event_text_tell(tale, "  not committed: %s", json_string_value(entry));
+		event_text_print(view, "  not imported: %s", json_string_value(entry));
 }
 
-static void tell_checked(struct event_text *tale, const json_t *data)
+static void print_checked(struct event_text *view, const json_t *data)
 {
-	const char *word = json_is_true(json_object_get(data, "vacuous"))  ? "ran nothing: no pass"
+	const char *word = json_is_true(json_object_get(data, "vacuous"))
+				   ? "ran nothing, so it does not pass"
 			   : json_is_true(json_object_get(data, "passed")) ? "passes"
 									   : "fails";
 
 	if (json_is_true(json_object_get(data, "passed")))
-		event_text_paint(tale, COLOR_GREEN, "  check '%s' %s",
+		event_text_paint(view, COLOR_GREEN, "  check '%s' %s",
 				 jsonget_text(data, "command"), word);
 	else if (*jsonget_text(data, "limit"))
-		event_text_tell(tale, "  check '%s' ran out of time (%s)",
-				jsonget_text(data, "command"), jsonget_text(data, "limit"));
+		event_text_print(view, "  check '%s' timed out (%s)", jsonget_text(data, "command"),
+				 jsonget_text(data, "limit"));
 	else
-		event_text_paint(tale, COLOR_RED, "  check '%s' %s (status %d)%s",
+		event_text_paint(view, COLOR_RED, "  check '%s' %s (status %d)%s",
 				 jsonget_text(data, "command"), word,
 				 (int)jsonget_number(data, "code"),
 				 json_is_true(json_object_get(data, "new"))
-					 ? "; before the first iteration it passed"
+					 ? "; it passed before the first iteration"
 					 : "");
-	tell_last_line(tale, data, "ringfence logs --checks", &tale->hinted_checks);
-	tell_found(tale, data);
+	print_last_line(view, data, "ringfence logs --checks", &view->hinted_checks);
+	print_found(view, data);
 }
 
-static void tell_waits(struct event_text *tale, const json_t *data)
+static void print_wait(struct event_text *view, const json_t *data)
 {
 	time_t until = (time_t)(json_integer_value(json_object_get(data, "until_ms")) / 1000);
 	char clock[32] = "";
@@ -270,109 +285,112 @@ static void tell_waits(struct event_text *tale, const json_t *data)
 
 	if (localtime_r(&until, &parts))
 		strftime(clock, sizeof clock, "%Y-%m-%d %H:%M:%S", &parts);
-	event_text_tell(tale, "  waits until %s: %s", clock, jsonget_text(data, "reason"));
+	event_text_print(view, "  waiting until %s: %s", clock, jsonget_text(data, "reason"));
 }
 
-static void tell_finished(struct event_text *tale, const json_t *data)
+/* Prints "paused by you", but "paused: the disk is full". */
+static void print_outcome(struct event_text *view, enum color colour, const char *outcome,
+			  const json_t *data)
+{
+	const char *reason = jsonget_text(data, "reason");
+
+	event_text_paint(view, colour, "%s%s %s", outcome,
+			 text_after_prefix(reason, "by ") ? "" : ":", reason);
+}
+
+static void print_finished(struct event_text *view, const json_t *data)
 {
 	bool refused = json_is_true(json_object_get(data, "refused"));
 
 	if (*jsonget_text(data, "uncommitted"))
-		event_text_tell(tale, "  %s", jsonget_text(data, "uncommitted"));
-	event_text_paint(tale, COLOR_BOLD, "%s: %s",
-			 refused ? "refused" : jsonget_text(data, "status"),
-			 jsonget_text(data, "reason"));
+		event_text_print(view, "  %s", jsonget_text(data, "uncommitted"));
+	print_outcome(view, COLOR_BOLD, refused ? "refused" : jsonget_text(data, "status"), data);
 }
 
-static void tell_data(struct event_text *tale, int kind, const json_t *data, int64_t at_ms)
+static void print_data(struct event_text *view, int kind, const json_t *data, int64_t at_ms)
 {
-	if (kind == LOOP_EVENT_closing) /* its end says the same again */
+	if (kind == LOOP_EVENT_closing) /* LOOP_EVENT_finished repeats it */
 		return;
 	if (loops_failure_words(data))
-		event_text_tell(tale, "  %s", loops_failure_words(data));
+		event_text_print(view, "  %s", loops_failure_words(data));
 	switch (kind) {
 	case LOOP_EVENT_checked:
-		tell_checked(tale, data);
+		print_checked(view, data);
 		break;
 	case LOOP_EVENT_checkpointed:
-		tell_checkpointed(tale, data);
+		print_checkpointed(view, data);
 		break;
 	case LOOP_EVENT_git:
-		tell_git(tale, data);
+		print_git(view, data);
 		break;
 	case LOOP_EVENT_imported:
-		tell_imported(tale, data);
+		print_imported(view, data);
 		break;
 	case LOOP_EVENT_begun:
-		tell_begun(tale, data, at_ms);
-		agent_text_begin(&tale->live, tale->loop, (int)jsonget_number(data, "iteration"),
-				 (int)jsonget_number(data, "attempt"));
+		print_begun(view, data, at_ms);
 		break;
 	case LOOP_EVENT_ended:
-		agent_text_end(&tale->live);
-		tell_ended(tale, data);
+		print_ended(view, data);
 		break;
 	case LOOP_EVENT_interrupted:
-		agent_text_end(&tale->live);
-		event_text_tell(tale, "  iteration %d was interrupted; it does not count",
-				(int)jsonget_number(data, "iteration"));
+		print_interrupted(view, data);
 		break;
 	case LOOP_EVENT_continued:
-		event_text_tell(tale, "  %s%s",
-				tale->stops ? "" : "goes on: ", jsonget_text(data, "reason"));
+		event_text_print(view, "  %s%s",
+				 view->stops ? "" : "continuing: ", jsonget_text(data, "reason"));
 		break;
 	case LOOP_EVENT_asked:
-		tale->stops |= strcmp(jsonget_text(data, "wish"), "reset") != 0;
+		view->stops |= strcmp(jsonget_text(data, "wish"), "reset") != 0;
 		break;
 	case LOOP_EVENT_resumed:
-		tale->stops = false;
+		view->stops = false;
 		break;
 	case LOOP_EVENT_waits:
-		tell_waits(tale, data);
+		print_wait(view, data);
 		break;
 	case LOOP_EVENT_paused:
-		event_text_tell(tale, "paused: %s", jsonget_text(data, "reason"));
+		print_outcome(view, COLOR_PLAIN, "paused", data);
 		break;
 	case LOOP_EVENT_finished:
-		tell_finished(tale, data);
+		print_finished(view, data);
 		break;
 	default:
 		break;
 	}
 }
 
-void event_text_event(struct event_text *tale, const struct journal_event *event)
+void event_text_event(struct event_text *view, const struct journal_event *event)
 {
 	json_t *data = json_loads(event->data, 0, NULL);
 
-	if (tale->json) {
-		tell_raw(tale, event, data);
+	if (view->json) {
+		print_raw(view, event, data);
 	} else {
-		tell_data(tale, loop_event_find(event->kind), data, event->at_ms);
+		print_data(view, loop_event_find(event->kind), data, event->at_ms);
 		json_decref(data);
 	}
 }
 
-static void tell_line(void *context, enum color colour, const char *line, int indent)
+static void print_agent_line(void *context, enum color colour, const char *line, int indent)
 {
-	struct event_text *tale = context;
+	struct event_text *view = context;
 
-	if (tale->json)
+	if (view->json)
 		return;
-	page_tell(colour, line, indent);
-	tale->at = time(NULL);
+	page_print_line(colour, line, indent);
+	view->at = time(NULL);
 }
 
-void event_text_begin(struct event_text *tale, struct client_loop *loop, bool json)
+void event_text_begin(struct event_text *view, struct client_loop *loop, bool json)
 {
-	*tale = (struct event_text){ .loop = loop,
+	*view = (struct event_text){ .loop = loop,
 				     .json = json,
 				     .at = time(NULL),
 				     .stops = loop->state.wish != LOOP_WISH_NONE,
-				     .live = { .tell = tell_line, .context = tale } };
+				     .agent = { .print = print_agent_line, .context = view } };
 }
 
-void event_text_end(struct event_text *tale)
+void event_text_end(struct event_text *view)
 {
-	agent_text_end(&tale->live);
+	agent_text_end(&view->agent);
 }

@@ -1,5 +1,6 @@
 /*
- * What the events of a loop say to whoever looks on: plain lines for a person, or objects for a program, one in a line.
+ * Prints the events of a loop for the user who follows it: plain lines, or one JSON object a line
+ * for programs.
  */
 #ifndef CLI_VIEW_EVENT_TEXT_H
 #define CLI_VIEW_EVENT_TEXT_H
@@ -15,25 +16,25 @@
 struct event_text {
 	struct client_loop *loop;
 	bool json;
-	time_t at;                       /* when something was said last */
-	bool stops;                      /* somebody has asked for a pause or an end */
-	bool hinted_checks, hinted_logs; /* where all that was printed is has been said */
-	struct agent_text live;
+	time_t at;                       /* of the last line printed */
+	bool stops;                      /* a pause or an abort was requested */
+	bool hinted_checks, hinted_logs; /* the command that shows the full output was printed */
+	struct agent_text agent;
 };
 
-/* It does not move until its end: what the agent does is told in between. */
-void event_text_begin(struct event_text *tale, struct client_loop *loop, bool json);
-void event_text_end(struct event_text *tale);
+/* The struct must not move between begin and end: the agent's output is printed through it. */
+void event_text_begin(struct event_text *view, struct client_loop *loop, bool json);
+void event_text_end(struct event_text *view);
 
-/* Tells an event of the journal. */
-void event_text_event(struct event_text *tale, const struct journal_event *event);
+/* Prints an event of the journal. */
+void event_text_event(struct event_text *view, const struct journal_event *event);
 
-/* Other words, for a person alone. */
-void event_text_paint(struct event_text *tale, enum color colour, const char *format, ...)
+/* Prints a line for people; does nothing in JSON mode. */
+void event_text_paint(struct event_text *view, enum color colour, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-#define event_text_tell(tale, ...) event_text_paint(tale, COLOR_PLAIN, __VA_ARGS__)
+#define event_text_print(view, ...) event_text_paint(view, COLOR_PLAIN, __VA_ARGS__)
 
-/* One object, for a program. Takes it over. */
-void event_text_object(struct event_text *tale, json_t *object);
+/* Prints an object for programs. Takes ownership of the object. */
+void event_text_object(struct event_text *view, json_t *object);
 
 #endif

@@ -1,4 +1,4 @@
-/* Commands that are not there: see hint.h. */
+/* Hints for hidden programs: see hint.h. */
 #include "cli/view/hint.h"
 
 #include "fence/fence_explain.h"
@@ -21,7 +21,7 @@ static bool is_shown(const struct fence_plan *plan, const char *path)
 	return shown;
 }
 
-/* By the PATH inside, which is another one: what is first outside may be nowhere there, and the next one is taken. */
+/* Searches the fence's own PATH: a hidden first match does not matter if a later one is shown. */
 static bool is_found_inside(const struct fence_plan *plan, const char *name)
 {
 	const char *at = list_after_prefix(&plan->environment, "PATH=");
@@ -45,7 +45,7 @@ char *hint_hidden(const struct fence_plan *plan, const char *name, char **ret_re
 	if (!path || access(path, X_OK) < 0 ||
 	    (named ? is_shown(plan, path) : is_found_inside(plan, name)))
 		return NULL;
-	/* What PATH names is shown by folder: a folder of PATH that is not there inside is not in the PATH inside. */
+	/* For a bare name, --read must show the folder: PATH inside lists only visible folders. */
 	*ret_read = mem_format("%.*s",
 			       (int)(named ? strlen(path) : strlen(path) - strlen(name) - 1), path);
 	return mem_dup(path);

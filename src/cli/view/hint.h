@@ -1,11 +1,14 @@
-/* What to do about a command that the fence does not have. */
+/* Hints for a program that exists on the host but not in the fence. */
 #ifndef CLI_VIEW_HINT_H
 #define CLI_VIEW_HINT_H
 
 #include "fence/fence_plan.h"
 
-/* Where the host has a program that is not found in the fence, and in *ret_read what --read would have to name; the
- * caller frees both. NULL: the host does not have it, or it is found. */
+/*
+ * Finds a program on the host that the fence hides. Returns its path, and in *ret_read the path to
+ * give to --read; the caller frees both. Returns NULL if the host does not have the program or the
+ * fence shows it.
+ */
 char *hint_hidden(const struct fence_plan *plan, const char *name, char **ret_read);
 
 #endif

@@ -37,7 +37,7 @@ void notice_found(const struct fence_found *found)
 				? mem_format("quarantined %s (new; %s) -> %s", at->path, at->reason,
 					     at->kept)
 				: mem_format(
-					  "COULD NOT quarantine %s (new; %s): do not use this folder before it is gone",
+					  "COULD NOT quarantine %s (new; %s): remove it before you use this folder",
 					  at->path, at->reason);
 
 		if (i < MOST_LINES || !at->kept)
@@ -45,16 +45,17 @@ void notice_found(const struct fence_found *found)
 	}
 	for (size_t i = 0; i < found->flagged.count; i++) {
 		AUTO_FREE char *text = mem_format(
-			"changed %s: editors and tools start this Python by themselves; look before you use it",
+			"changed %s: editors and tools run this Python automatically; review it before you use it",
 			found->flagged.items[i]);
 
 		notice(text);
 	}
 	if (found->count > MOST_LINES)
-		notice_format("quarantined %zu entries in all; --report lists them", found->count);
+		notice_format("quarantined %zu entries in total; --report lists them",
+			      found->count);
 }
 
-/* The settings that are not active, each once. */
+/* Appends the keys of inactive settings, each once. */
 static void add_inactive(struct buffer *keys, const struct config *config, bool loop)
 {
 	bool named[SETTING_ID_COUNT] = { 0 };
@@ -78,9 +79,9 @@ void notice_config(const struct config *config, bool loop)
 		notice(config->notices.items[i]);
 	add_inactive(&keys, config, loop);
 	if (keys.used) {
-		AUTO_FREE char *text =
-			mem_format("%s asks for more (%s), which is not active: ringfence trust",
-				   CONFIG_FILE, buffer_text(&keys));
+		AUTO_FREE char *text = mem_format(
+			"%s widens the fence (%s), which is inactive until you run: ringfence trust",
+			CONFIG_FILE, buffer_text(&keys));
 
 		notice(text);
 	}

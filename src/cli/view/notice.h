@@ -1,4 +1,4 @@
-/* What a person is told on stderr besides results: one line each, "[ringfence] ...". */
+/* Notices on stderr, one line each: "[ringfence] ...". */
 #ifndef CLI_VIEW_NOTICE_H
 #define CLI_VIEW_NOTICE_H
 
@@ -8,11 +8,11 @@
 void notice(const char *text);
 void notice_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What was moved to quarantine. */
+/* Reports quarantined and flagged files. */
 void notice_found(const struct fence_found *found);
 
-/* What a project's file asks for and does not get, and what else should be known before the run. What only
- * a loop asks for is named for a loop. */
+/* Reports inactive settings of the project's file, and the configuration's own notices. Settings
+ * that only loops use are reported only if `loop` is set. */
 void notice_config(const struct config *config, bool loop);
 
 #endif

@@ -1,4 +1,4 @@
-/* How wide lines are: see page.h. */
+/* Line widths: see page.h. */
 #include "cli/view/page.h"
 
 #include "util/mem.h"
@@ -22,7 +22,7 @@ int page_width(void)
 	return width_of(STDOUT_FILENO);
 }
 
-/* Of one character, by the ranges that terminals draw two columns wide, or above the one before. */
+/* The columns of a character: some ranges are two columns wide, combining characters have none. */
 static int columns_of(uint32_t point)
 {
 	static const struct {
@@ -41,7 +41,7 @@ static int columns_of(uint32_t point)
 	return 1;
 }
 
-/* Goes through so many bytes, as long as no more columns are taken. Returns how many bytes that is. */
+/* Returns the number of bytes that fit in `most` columns. */
 static size_t measure(const char *text, size_t size, int most, int *ret_columns)
 {
 	size_t at = 0;
@@ -70,15 +70,15 @@ int page_columns(const char *text)
 
 size_t page_first(const char *text, int columns)
 {
-	int taken;
+	int used;
 
-	return measure(text, strlen(text), columns, &taken);
+	return measure(text, strlen(text), columns, &used);
 }
 
 void page_wrap(struct buffer *out, const char *text, int from, int indent, int width)
 {
 	int column = from;
-	bool begun = false; /* a word stands in this line */
+	bool begun = false; /* the line has a word */
 
 	if (!width) {
 		buffer_add_text(out, text);
@@ -110,7 +110,7 @@ void page_print(const char *text, int indent)
 	puts(buffer_text(&out));
 }
 
-void page_tell(enum color colour, const char *text, int indent)
+void page_print_line(enum color colour, const char *text, int indent)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
 	AUTO_FREE char *shown = text_escaped(text);
@@ -120,11 +120,11 @@ void page_tell(enum color colour, const char *text, int indent)
 	fflush(stdout);
 }
 
-void page_report(const char *who, const char *text)
+void page_report(const char *prefix, const char *text)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
 	AUTO_FREE char *shown = text_escaped(text);
-	AUTO_FREE char *line = mem_format("%s %s", who, shown);
+	AUTO_FREE char *line = mem_format("%s %s", prefix, shown);
 
 	page_wrap(&out, line, 0, 2, width_of(STDERR_FILENO));
 	fprintf(stderr, "%s\n", buffer_text(&out));

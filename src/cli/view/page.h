@@ -1,6 +1,6 @@
 /*
- * How wide lines are: a terminal has its columns, and what is longer is wrapped at words or cut between characters. What goes to
- * a file or into a pipe is left as long as it is, one thing a line, for programs that look for it.
+ * Line widths. On a terminal, long lines are wrapped at words or cut between characters. In a file
+ * or a pipe, lines stay as long as they are, one item each, so that programs can search them.
  */
 #ifndef CLI_VIEW_PAGE_H
 #define CLI_VIEW_PAGE_H
@@ -10,28 +10,28 @@
 
 #include <stddef.h>
 
-enum { PAGE_PROSE = 80 }; /* what is meant to be read is no wider */
+enum { PAGE_PROSE = 80 }; /* the widest line of prose */
 
-/* The columns of the terminal on stdout; 0: it is none, or does not know. */
+/* The columns of the terminal on stdout; 0 if it is not a terminal or its width is unknown. */
 int page_width(void);
 
-/* How many columns a text takes, and how many of its first bytes take at most so many. */
+/* The number of columns of a text, and the number of leading bytes that fit in `columns`. */
 int page_columns(const char *text);
 size_t page_first(const char *text, int columns);
 
 /*
- * Appends text, whose first line goes on at column `from`; the others begin at column `indent`, and none is wider than
- * `width`, unless it is one word. 0: it stays one line.
+ * Appends text, wrapped. The first line starts at column `from`, the others at column `indent`. No
+ * line is wider than `width`, unless it is a single word. With width 0 nothing is wrapped.
  */
 void page_wrap(struct buffer *out, const char *text, int from, int indent, int width);
 
-/* The same on stdout, as wide as the terminal, with the end of a line. */
+/* Prints text on stdout with a newline, wrapped to the terminal. */
 void page_print(const char *text, int indent);
 
-/* A line of its own in a colour, at once: what a terminal could not show harmlessly is escaped. */
-void page_tell(enum color colour, const char *text, int indent);
+/* Prints a coloured line and flushes. Characters that are unsafe on a terminal are escaped. */
+void page_print_line(enum color colour, const char *text, int indent);
 
-/* A sentence on stderr, escaped, as wide as the terminal there: "ringfence: ...". */
-void page_report(const char *who, const char *text);
+/* Prints a sentence on stderr after a prefix ("ringfence:"), escaped and wrapped. */
+void page_report(const char *prefix, const char *text);
 
 #endif

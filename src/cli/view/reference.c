@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints a label and a text, without the marks of Markdown. */
+/* Prints a label and a text without Markdown's backticks. */
 static void print_plain(const char *label, const char *text)
 {
 	AUTO_BUFFER struct buffer plain = BUFFER_INIT(1 << 16);
@@ -103,7 +103,7 @@ static const char head[] =
 	"\n"
 	"## Settings\n";
 
-/* A paragraph, or with "- " an entry of a list. Frees the text. */
+/* Prints a paragraph, or a list item if the mark is "- ". Frees the text. */
 static void print_paragraph(const char *mark, char *text)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 16);

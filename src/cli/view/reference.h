@@ -1,13 +1,13 @@
-/* The reference of settings, for a terminal and as docs/configuration.md. On stdout. */
+/* The reference of all settings on stdout: for a terminal, and as docs/configuration.md. */
 #ifndef CLI_VIEW_REFERENCE_H
 #define CLI_VIEW_REFERENCE_H
 
 #include "config/setting.h"
 
-/* Explains one setting to a person. */
+/* Explains one setting. */
 void reference_explain(const struct setting *setting);
 
-/* The whole document. */
+/* Prints the whole document. */
 void reference_print(void);
 
 #endif

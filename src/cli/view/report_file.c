@@ -1,4 +1,4 @@
-/* The JSON report: see report_file.h. */
+/* The report of a run: see report_file.h. */
 #include "cli/view/report_file.h"
 
 #include "fence/fence_report.h"
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* /dev/stdout and the like are symlinks that nobody inside can have made. */
+/* Nobody inside the fence can create the symlinks in /dev. */
 static bool names_a_device(const char *path)
 {
 	return strncmp(path, "/dev/", 5) == 0 && !strstr(path, "/../");
@@ -27,7 +27,7 @@ int report_file_open(struct report_file *report, const char *path, struct error 
 
 	if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0 ||
 	    strcmp(path, "/dev/stderr") == 0) {
-		/* Not opened anew: in a file that others write to, too, it has their place. */
+		/* Duplicated, not reopened: it shares its file offset with other writers. */
 		report->direct = fcntl(strcmp(path, "/dev/stderr") == 0 ? 2 : 1, F_DUPFD_CLOEXEC,
 				       3);
 		if (report->direct < 0)
@@ -46,13 +46,13 @@ int report_file_open(struct report_file *report, const char *path, struct error 
 				    O_RDONLY | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (report->folder < 0 && errno == ELOOP)
 		return error_set(err,
-				 "--report '%s': a folder on the way is a symlink; name the "
-				 "place that it leads to",
+				 "--report '%s': a folder in the path is a symlink; name its "
+				 "target instead",
 				 path);
 	if (report->folder < 0 && errno == ENOENT)
 		return error_set(err, "--report '%s': there is no folder '%s'", path, folder);
 	if (report->folder < 0)
-		return error_sys(err, "--report '%s': open its folder", path);
+		return error_sys(err, "--report '%s': open the folder", path);
 	if (!*name)
 		return error_set(err, "--report '%s' is a folder; name a file", path);
 	if (fstatat(report->folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0) {

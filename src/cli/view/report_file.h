@@ -1,4 +1,4 @@
-/* Where the report of a run goes. */
+/* The file that the report of a run is written to. */
 #ifndef CLI_VIEW_REPORT_FILE_H
 #define CLI_VIEW_REPORT_FILE_H
 
@@ -6,19 +6,19 @@
 #include "util/error.h"
 
 /*
- * Where a report will go, fixed before the command runs: it may be in the project, and what is
- * there afterwards (a symlink, another folder) is the command's choice.
+ * The destination is opened before the command runs: it may be in the project, where the command
+ * could put a symlink or another folder in its place.
  */
 struct report_file {
-	const char *path; /* as it was given; NULL: no report is wanted */
+	const char *path; /* as given, or NULL if no report is wanted */
 	const char *name; /* in the folder */
 	int folder;
-	int direct; /* a device or a pipe, already open; -1: a file, replaced as a whole */
+	int direct; /* an open device or pipe; -1: a regular file, which is replaced */
 };
 
 #define REPORT_FILE_INIT ((struct report_file){ .folder = -1, .direct = -1 })
 
-/* Opens the place. Returns 0, or -1 with err set if no report could be written there. */
+/* Opens the destination. Returns 0, or -1 with err set if no report can be written there. */
 int report_file_open(struct report_file *report, const char *path, struct error *err);
 void report_file_release(struct report_file *report);
 
@@ -26,7 +26,8 @@ void report_file_release(struct report_file *report);
 int report_file_write(const struct report_file *report, const struct buffer *json,
 		      struct error *err);
 
-/* Writes the report of a run that was refused before there was a plan; `why` may be err itself. */
+/* Writes the report of a run that was refused before it had a plan. On failure, `why` holds the
+ * write error instead. */
 int report_file_write_refused(const struct report_file *report, int code, struct error *why);
 
 #endif
