@@ -1,4 +1,4 @@
-/* Writing orders: see briefing.h. */
+/* Orders for init: see briefing.h. */
 #include "fence/run/briefing.h"
 
 #include "fence/plan/defaults.h"
@@ -15,7 +15,7 @@ struct mounts_order {
 	const struct fence_plan *plan;
 };
 
-/* A mount of the host: its file system, and its place if a rule shows what is above it. */
+/* Describes a host mount: its device, and its path if a rule makes it visible. */
 static int describe_mount(void *context, uint64_t device, const char *path, struct error *err)
 {
 	struct mounts_order *to = context;
@@ -79,7 +79,7 @@ int briefing_write(struct buffer *order, const struct briefing *briefing, struct
 	for (size_t i = 0; i < spec->listen_count; i++)
 		wire_add(order, WIRE_LISTEN, &spec->listens[i].where,
 			 sizeof spec->listens[i].where);
-	if (spec->net == FENCE_NET_LIST) /* the last one: see take_listener() in session.c */
+	if (spec->net == FENCE_NET_LIST) /* must be last: see add_listener() in session.c */
 		wire_add(order, WIRE_LISTEN,
 			 &(struct wire_listen){
 				 .family = 4, .port = OUTLET_PORT, .address = { 127, 0, 0, 1 } },

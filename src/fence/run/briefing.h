@@ -6,13 +6,13 @@
 
 struct briefing {
 	const struct fence_plan *plan;
-	const char *abstract; /* an abstract socket of the host, for the canary */
+	const char *abstract; /* name of an abstract socket on the host, for the canary */
 	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */
 	struct wire_limits limits;
-	int outer; /* the caller's terminal, for its size; -1: none */
+	int outer; /* the caller's terminal, for its size; or -1 */
 };
 
-/* Returns 0, or -1 with err set. */
+/* Appends the records to `order`. Returns 0, or -1 with err set. */
 int briefing_write(struct buffer *order, const struct briefing *briefing, struct error *err);
 
 #endif

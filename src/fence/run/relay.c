@@ -12,17 +12,17 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* One direction: what was read from one side and not yet written to the other. */
+/* One direction: bytes read from one side and not yet written to the other. */
 struct flow {
 	char bytes[32768];
 	size_t from, to;
-	bool ended; /* the reading side has no more */
-	bool shut;  /* and the writing side has been told */
+	bool ended; /* end of file on the reading side */
+	bool shut;  /* the writing side has been shut down */
 };
 
 struct connection {
 	int side[2];
-	struct flow flow[2]; /* flow[i]: from side[i] to the other */
+	struct flow flow[2]; /* flow[i] goes from side[i] to the other */
 };
 
 struct listener {
@@ -33,7 +33,7 @@ struct listener {
 struct relay {
 	struct listener listeners[RELAY_LISTENERS];
 	size_t listener_count;
-	size_t watched_listeners; /* as relay_watch() saw them; one may come before relay_serve() */
+	size_t watched_listeners; /* as of relay_watch(); more may be added before relay_serve() */
 	struct connection *connections[RELAY_CONNECTIONS];
 	size_t connection_count;
 };
@@ -67,10 +67,11 @@ int relay_add_listener(struct relay *relay, int listener, const char *path, stru
 	struct listener *entry = &relay->listeners[relay->listener_count];
 
 	if (relay->listener_count == RELAY_LISTENERS)
-		return error_set(err, "at most %d --listen are possible", RELAY_LISTENERS);
+		return error_set(err, "too many --listen options: the maximum is %d",
+				 RELAY_LISTENERS);
 	if (strlen(path) >= sizeof entry->target.sun_path)
-		return error_set(err, "the socket path '%s' is longer than %zu bytes", path,
-				 sizeof entry->target.sun_path - 1);
+		return error_set(err, "socket path '%s' is too long: the maximum is %zu bytes",
+				 path, sizeof entry->target.sun_path - 1);
 	entry->target.sun_family = AF_UNIX;
 	memcpy(entry->target.sun_path, path, strlen(path) + 1);
 	fcntl(owned, F_SETFL, fcntl(owned, F_GETFL) | O_NONBLOCK);
@@ -110,8 +111,8 @@ size_t relay_watch(struct relay *relay, struct pollfd *watched)
 	return count;
 }
 
-/* The other side reads no more; what it still says is carried on. */
-static void give_up(struct connection *connection, int side)
+/* The receiver has stopped reading. Its own bytes are still relayed. */
+static void stop_flow(struct connection *connection, int side)
 {
 	struct flow *flow = &connection->flow[side];
 
@@ -120,7 +121,8 @@ static void give_up(struct connection *connection, int side)
 	flow->ended = flow->shut = true;
 }
 
-/* Moves bytes in one direction as far as it goes. Returns false when the connection is broken. */
+/* Moves as many bytes as possible in one direction. Returns false when the connection is finished
+ * or broken. */
 static bool pump(struct connection *connection, int side)
 {
 	struct flow *flow = &connection->flow[side];
@@ -142,7 +144,7 @@ static bool pump(struct connection *connection, int side)
 		if (n > 0)
 			flow->from += (size_t)n;
 		else if (n < 0 && errno == EPIPE)
-			give_up(connection, side);
+			stop_flow(connection, side);
 		else if (n < 0 && errno != EAGAIN && errno != EINTR)
 			return false;
 	}
@@ -166,7 +168,7 @@ static void accept_one(struct relay *relay, const struct listener *listener)
 	server = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (server < 0 || connect(server, (const struct sockaddr *)&listener->target,
 				  sizeof listener->target) < 0)
-		return; /* the client sees its connection closed */
+		return; /* closes the client's connection */
 
 	struct connection *connection = mem_zero(sizeof *connection);
 

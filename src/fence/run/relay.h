@@ -1,8 +1,8 @@
 /*
- * Carries bytes both ways between pairs of descriptors, with half-close and backpressure.
+ * Relays bytes in both directions between pairs of descriptors, with half-close and backpressure.
  *
- * A relay owns its listening sockets and connections. It is driven by somebody else's poll:
- * relay_watch() adds what it waits for, relay_serve() does what became possible.
+ * A relay owns its listening sockets and connections. The caller polls: relay_watch() fills in the
+ * descriptors to wait for, and relay_serve() handles the results.
  */
 #ifndef FENCE_RUN_RELAY_H
 #define FENCE_RUN_RELAY_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Connections at a time; more wait in the kernel's backlog. */
+/* Concurrent connections; more wait in the kernel's backlog. */
 enum {
 	RELAY_CONNECTIONS = 128,
 	RELAY_LISTENERS = 16,
@@ -25,13 +25,14 @@ struct relay;
 struct relay *relay_new(void);
 void relay_free(struct relay *relay);
 
-/* Accepts on `listener` (taken over) and connects each client to the unix socket at path. */
+/* Accepts on `listener`, taking ownership, and connects each client to the unix socket at path.
+ * Returns 0, or -1 with err set. */
 int relay_add_listener(struct relay *relay, int listener, const char *path, struct error *err);
 
-/* Fills up to RELAY_WATCHED entries. Returns how many. */
+/* Fills in up to RELAY_WATCHED entries. Returns their number. */
 size_t relay_watch(struct relay *relay, struct pollfd *watched);
 
-/* Serves what poll found; the same entries as relay_watch() gave. */
+/* Handles the poll results; takes the entries that relay_watch() filled in. */
 void relay_serve(struct relay *relay, const struct pollfd *watched, size_t count);
 
 #endif

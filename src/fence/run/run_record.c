@@ -1,4 +1,4 @@
-/* Records of runs, locks and recovery: see run_record.h. */
+/* Run records, their locks, and recovery: see run_record.h. */
 #include "fence/run/run_record.h"
 #include "fence/after/sweep.h"
 
@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What is only made once, and then found: unreadable placeholders and the canary. */
+/* The unreadable placeholders and the canary are created once and then reused. */
 int run_record_prepare(const char *state, struct error *err)
 {
 	static const char *const folders[] = { "runs", "quarantine", "sockets", "hidden" };
@@ -30,7 +30,7 @@ int run_record_prepare(const char *state, struct error *err)
 	AUTO_FREE char *runs = path_join(state, "runs");
 
 	if (access(hidden_folder, F_OK) == 0 &&
-	    access(runs, F_OK) == 0) /* one made last, one most used */
+	    access(runs, F_OK) == 0) /* the last one created and the most used one */
 		return 0;
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
 		AUTO_FREE char *path = path_join(state, folders[i]);
@@ -38,7 +38,7 @@ int run_record_prepare(const char *state, struct error *err)
 		if (state_folder_make(path, 0700) < 0)
 			return error_sys(
 				err,
-				"make the state folder '%s' (RINGFENCE_STATE_DIR names another place)",
+				"create the state folder '%s' (set RINGFENCE_STATE_DIR to use another one)",
 				path);
 	}
 
@@ -66,8 +66,8 @@ static char *new_id(void)
 }
 
 /*
- * A file without a name, so that nothing is left if this process is killed now; where the file
- * system has no such thing, one with the draft's name. *ret_named says which.
+ * Opens an unnamed file, so that nothing is left behind if this process is killed now; if the file
+ * system does not support that, a file with the draft's name. *ret_named reports which.
  */
 static int open_draft(const char *folder, const char *draft, bool *ret_named)
 {
@@ -87,7 +87,7 @@ static int publish(int fd, bool named, const char *draft, const char *path)
 	return linkat(AT_FDCWD, link, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
-/* The record appears under its name only when it is locked and whole. */
+/* The record gets its name only when it is locked and complete. */
 int run_record_begin(const struct fence_plan *plan, struct run_record *ret_run, struct error *err)
 {
 	AUTO_BUFFER struct buffer record = BUFFER_INIT(64 << 20);
@@ -127,7 +127,7 @@ int run_record_end(struct run_record *run, const struct fence_plan *plan, struct
 	sweep_record(plan, &record);
 	result = sweep(record.data, record.used, quarantine, run->id, found, err);
 
-	/* What could not be moved is tried again at the next start. */
+	/* If something could not be moved, the record stays and the next start tries again. */
 	if (result == 0)
 		unlink(run->path);
 	fd_close(&run->lock);
@@ -136,7 +136,7 @@ int run_record_end(struct run_record *run, const struct fence_plan *plan, struct
 	return result;
 }
 
-/* The groups of a run that was killed; which ones, their locks say. */
+/* Removes the control groups of killed runs, which no process has locked. */
 static void recover_groups(void)
 {
 	struct cgroup_place place;
@@ -146,7 +146,7 @@ static void recover_groups(void)
 	cgroup_place_release(&place);
 }
 
-/* Takes over the record at name if its run is dead. */
+/* Sweeps by the record at `name` and removes it, if its run is dead. */
 static int recover_one(struct fence_plan *plan, int folder, const char *name, struct error *err)
 {
 	AUTO_BUFFER struct buffer record = BUFFER_INIT(64 << 20);
@@ -157,8 +157,8 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 
 	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 || fstat(lock, &status) < 0 ||
 	    status.st_nlink == 0)
-		return 0;     /* alive, or gone meanwhile */
-	if (name[0] == '.') { /* a draft: its run never began; leave one that is being written */
+		return 0;     /* alive, or removed in the meantime */
+	if (name[0] == '.') { /* a draft: its run never started; it may still be being written */
 		if (time(NULL) - status.st_mtime > 60)
 			unlinkat(folder, name, 0);
 		return 0;
@@ -169,8 +169,8 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	if (sweep(record.data, record.used, quarantine, name, &plan->recovered, &why) < 0) {
 		error_set(
 			err,
-			"a run that was killed cannot be swept: %s; look through its project for new hooks and "
-			"settings, then remove '%s/runs/%s'",
+			"cannot sweep a killed run: %s; check its project for new hooks and settings, then "
+			"remove '%s/runs/%s'",
 			why.text, plan->state, name);
 		if (sweep_concerns(record.data, record.used, plan->project))
 			return -1;

@@ -1,4 +1,4 @@
-/* A plan at work: start, watch, end, sweep. See fence.h. */
+/* Running a plan: start, watch, end, sweep. See fence.h. */
 #include "fence/run/session.h"
 
 #include "fence/after/sweep.h"
@@ -21,7 +21,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* How long a command may take to obey TERM, and how often a terminal in the background is looked at. */
+/* The grace period after SIGTERM, and the interval for checking whether a background job has come
+ * to the foreground. */
 enum { GRACE_MS = 5000, FOREGROUND_MS = 300 };
 
 static void set_result(struct fence_result *result, enum fence_exit kind, int code, const char *why)
@@ -37,12 +38,13 @@ static void end_child(const struct session *session)
 		kill(session->child, SIGKILL);
 }
 
-static void tell(struct session *session, enum wire_message_type type, int number)
+static void send_to_init(struct session *session, enum wire_message_type type, int number)
 {
 	wire_send(session->control, &(struct wire_message){ .type = type, .a = number }, -1);
 }
 
-/* The fence is up, but for the command. Is it what was asked for, and the project what was judged? */
+/* The fence is up, and the command has not started. Checks that the project is unchanged since it
+ * was planned, and that the limits are in force. */
 static int check_mounted(struct session *session, struct error *err)
 {
 	struct error why;
@@ -69,8 +71,8 @@ static void begin_command(struct session *session)
 	fd_close(&session->abstract);
 }
 
-/* A listening socket of the fence has come out. */
-static void take_listener(struct session *session, int index, int fd)
+/* Takes ownership of a listening socket from inside the fence. */
+static void add_listener(struct session *session, int index, int fd)
 {
 	const struct fence_spec *spec = session->plan->spec;
 	AUTO_FREE char *own = NULL;
@@ -93,14 +95,94 @@ static void take_listener(struct session *session, int index, int fd)
 		list_add(&session->result->warnings, err.text);
 }
 
-static void take_message(struct session *session, const struct wire_message *message, int fd)
+/* Records that no fence came up. */
+static void fail_setup(struct session *session, const char *why)
 {
-	struct fence_result *result = session->result;
+	set_result(session->result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, why);
+	session->ended = true;
+}
+
+static void handle_failed(struct session *session, const struct wire_message *message)
+{
 	struct error err;
 
+	if (session->ended)
+		return;
+	error_set(&err, "%s%s",
+		  message->a ? "the fence does not hold, nothing was run: " : "no fence: ",
+		  message->text);
+	fail_setup(session, err.text);
+	session->result->changed = fence_plan_holds(session->plan, &err) < 0;
+}
+
+static void handle_mounted(struct session *session)
+{
+	struct error err;
+
+	if (check_mounted(session, &err) < 0) {
+		fail_setup(session, err.text);
+		end_child(session);
+		return;
+	}
+	send_to_init(session, WIRE_GO, 0);
+	session->wire = wire_step(session->wire, WIRE_GO);
+}
+
+static void handle_running(struct session *session, const struct wire_message *message)
+{
+	struct fence_result *result = session->result;
+
+	begin_command(session);
+	result->canaries_held = (unsigned int)message->a;
+	result->canaries_total = (unsigned int)message->b;
+	if (session->plan->spec->denials && session->denials.listener < 0 &&
+	    !(session->plan->weaker & FENCE_WEAKER_NO_FENCE))
+		list_add(
+			&result->warnings,
+			"denials are not explained: this needs Linux 5.19 or newer, and no other seccomp "
+			"listener in a parent process");
+}
+
+static void handle_not_started(struct session *session, int number)
+{
+	struct error err;
+
+	error_set(&err, "%s: %s", session->plan->spec->command[0],
+		  number == ENOENT ? "command not found in the fence" : strerror(number));
+	set_result(session->result, FENCE_COMMAND,
+		   number == ENOENT || number == ENOTDIR ? FENCE_EXIT_NOT_FOUND
+							 : FENCE_EXIT_NOT_EXECUTABLE,
+		   err.text);
+	session->ended = true;
+}
+
+static void handle_stopped(struct session *session)
+{
+	if (!session->terminal.raw)
+		return;
+	terminal_stop(&session->terminal);
+	send_to_init(session, WIRE_SIGNAL, SIGCONT);
+}
+
+static void handle_exited(struct session *session, const struct wire_message *message)
+{
+	session->exited = true;
+	memcpy(&session->use, message->text, sizeof session->use);
+	if (session->ended)
+		return;
+	session->ended = true;
+	if (message->b)
+		set_result(session->result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + message->b, "");
+	else
+		set_result(session->result, message->a ? FENCE_COMMAND : FENCE_OK, message->a, "");
+}
+
+/* Takes ownership of fd. */
+static void handle_message(struct session *session, const struct wire_message *message, int fd)
+{
 	switch ((enum wire_message_type)message->type) {
 	case WIRE_LISTENING:
-		take_listener(session, message->a, fd);
+		add_listener(session, message->a, fd);
 		return;
 	case WIRE_TERMINAL:
 		terminal_attach(&session->terminal, fd);
@@ -108,69 +190,28 @@ static void take_message(struct session *session, const struct wire_message *mes
 	case WIRE_DENIALS:
 		denial_listen(&session->denials, fd);
 		return;
-	case WIRE_FAILED:
-		if (session->ended)
-			break;
-		error_set(&err, "%s%s",
-			  message->a ? "the fence does not hold, nothing was run: " : "no fence: ",
-			  message->text);
-		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
-		result->changed = fence_plan_holds(session->plan, &err) < 0;
-		session->ended = true;
-		break;
-	case WIRE_MOUNTED:
-		if (check_mounted(session, &err) < 0) {
-			set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
-			session->ended = true;
-			end_child(session);
-		} else {
-			tell(session, WIRE_GO, 0);
-			session->wire = wire_step(session->wire, WIRE_GO);
-		}
-		break;
-	case WIRE_RUNNING:
-		begin_command(session);
-		result->canaries_held = (unsigned int)message->a;
-		result->canaries_total = (unsigned int)message->b;
-		if (session->plan->spec->denials && session->denials.listener < 0 &&
-		    !(session->plan->weaker & FENCE_WEAKER_NO_FENCE))
-			list_add(
-				&result->warnings,
-				"denials are not explained: that needs Linux 5.19 or newer, and no other "
-				"listener of seccomp above this process");
-		break;
-	case WIRE_NOT_STARTED:
-		error_set(&err, "%s: %s", session->plan->spec->command[0],
-			  message->a == ENOENT ? "command not found in the fence"
-					       : strerror(message->a));
-		set_result(result, FENCE_COMMAND,
-			   message->a == ENOENT || message->a == ENOTDIR
-				   ? FENCE_EXIT_NOT_FOUND
-				   : FENCE_EXIT_NOT_EXECUTABLE,
-			   err.text);
-		session->ended = true;
-		break;
-	case WIRE_STOPPED:
-		if (session->terminal.raw) {
-			terminal_stop(&session->terminal);
-			tell(session, WIRE_SIGNAL, SIGCONT);
-		}
-		break;
-	case WIRE_EXITED:
-		session->exited = true;
-		memcpy(&session->use, message->text, sizeof session->use);
-		if (session->ended)
-			break;
-		session->ended = true;
-		if (message->b)
-			set_result(result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + message->b, "");
-		else
-			set_result(result, message->a ? FENCE_COMMAND : FENCE_OK, message->a, "");
-		break;
 	case WIRE_COUNTERS:
 		session->limiter.counters = fd;
 		return;
-	case WIRE_LOCK: /* never comes from inside */
+	case WIRE_FAILED:
+		handle_failed(session, message);
+		break;
+	case WIRE_MOUNTED:
+		handle_mounted(session);
+		break;
+	case WIRE_RUNNING:
+		handle_running(session, message);
+		break;
+	case WIRE_NOT_STARTED:
+		handle_not_started(session, message->a);
+		break;
+	case WIRE_STOPPED:
+		handle_stopped(session);
+		break;
+	case WIRE_EXITED:
+		handle_exited(session, message);
+		break;
+	case WIRE_LOCK: /* never sent from inside */
 	case WIRE_ORDER:
 	case WIRE_GO:
 	case WIRE_SIGNAL:
@@ -180,37 +221,37 @@ static void take_message(struct session *session, const struct wire_message *mes
 	fd_close(&fd);
 }
 
-/* Whoever breaks the protocol is not the init that was started: everything inside ends. */
-static void end_liar(struct session *session)
+/* A peer that breaks the protocol is not the init we started: kill everything inside. */
+static void end_on_protocol_error(struct session *session)
 {
 	if (!session->ended)
 		set_result(session->result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP,
-			   "the fence broke: its first process sent a message that it must not "
-			   "send, and everything inside was ended");
+			   "the fence broke: its first process sent an illegal message, and "
+			   "everything inside was killed");
 	session->ended = true;
 	end_child(session);
 }
 
-static void take_messages(struct session *session)
+static void handle_messages(struct session *session)
 {
 	struct wire_message message;
 	int fd = -1;
 	int got;
 
 	while ((got = wire_take(session->control, WIRE_OUTSIDE, &session->wire, &message, &fd)) > 0)
-		take_message(session, &message, fd);
+		handle_message(session, &message, fd);
 	if (got == 0 || errno != EAGAIN)
 		session->control_gone = true;
 	if (got < 0 && errno == EPROTO)
-		end_liar(session);
+		end_on_protocol_error(session);
 }
 
-/* A signal before there is a command to pass it on to ends the start. */
+/* A signal that arrives before the command has started aborts the start. */
 static void interrupt(struct session *session, int number)
 {
-	take_messages(session); /* it may have just been started */
+	handle_messages(session); /* the command may just have started */
 	if (session->running) {
-		tell(session, WIRE_SIGNAL, number);
+		send_to_init(session, WIRE_SIGNAL, number);
 	} else if (!session->ended) {
 		set_result(session->result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + number, "");
 		session->ended = true;
@@ -218,7 +259,7 @@ static void interrupt(struct session *session, int number)
 	}
 }
 
-static void take_signals(struct session *session)
+static void handle_signals(struct session *session)
 {
 	struct signalfd_siginfo info;
 
@@ -233,14 +274,14 @@ static void take_signals(struct session *session)
 							 &session->spent) == session->child) {
 			session->child_gone = true;
 			session->child_status = status;
-			take_messages(session);
-			if (!session->running) /* whoever still holds the other end is no init */
+			handle_messages(session);
+			if (!session->running) /* no other holder is init */
 				session->control_gone = true;
 		}
 	}
 }
 
-static void take_complaints(struct session *session)
+static void read_complaints(struct session *session)
 {
 	char chunk[1024];
 	ssize_t n = read(session->complaints_fd, chunk, sizeof chunk);
@@ -251,14 +292,14 @@ static void take_complaints(struct session *session)
 		fd_close(&session->complaints_fd);
 }
 
-/* The deadline has passed: of the set-up, of the command, or of its grace. */
+/* Handles an expired deadline: of the set-up, the command, or its grace period. */
 static void expire(struct session *session)
 {
 	struct fence_result *result = session->result;
 
 	if (!session->running) {
 		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP,
-			   "no fence: it was not up in time");
+			   "no fence: the set-up timed out");
 		session->ended = true;
 		end_child(session);
 		session->deadline_ms = 0;
@@ -266,17 +307,17 @@ static void expire(struct session *session)
 		set_result(result, FENCE_LIMITED, FENCE_EXIT_TIMEOUT, "");
 		result->tripped = FENCE_LIMIT_TIME;
 		session->ended = true;
-		tell(session, WIRE_SIGNAL_ALL, SIGTERM);
-		tell(session, WIRE_SIGNAL_ALL, SIGCONT);
+		send_to_init(session, WIRE_SIGNAL_ALL, SIGTERM);
+		send_to_init(session, WIRE_SIGNAL_ALL, SIGCONT);
 		session->deadline_ms = clock_steady_ms() + GRACE_MS;
 	} else {
-		tell(session, WIRE_SIGNAL_ALL, SIGKILL);
+		send_to_init(session, WIRE_SIGNAL_ALL, SIGKILL);
 		session->deadline_ms = 0;
 	}
 }
 
-/* Whoever wanted the run asks for its end, or is gone. */
-static void take_lifeline(struct session *session)
+/* Handles a byte (end the run) or end of file (the owner is gone) on the lifeline. */
+static void handle_lifeline(struct session *session)
 {
 	char byte;
 	ssize_t n = read(*session->plan->spec->lifeline, &byte, 1);
@@ -287,8 +328,8 @@ static void take_lifeline(struct session *session)
 	if (n > 0 && session->running && !session->ended) {
 		set_result(session->result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + SIGTERM, "");
 		session->ended = true;
-		tell(session, WIRE_SIGNAL_ALL, SIGTERM);
-		tell(session, WIRE_SIGNAL_ALL, SIGCONT);
+		send_to_init(session, WIRE_SIGNAL_ALL, SIGTERM);
+		send_to_init(session, WIRE_SIGNAL_ALL, SIGCONT);
 		session->deadline_ms = clock_steady_ms() + GRACE_MS;
 	} else if (!session->ended || n <= 0) {
 		set_result(session->result, FENCE_SIGNALLED, FENCE_EXIT_SIGNAL + SIGKILL, "");
@@ -297,8 +338,8 @@ static void take_lifeline(struct session *session)
 	}
 }
 
-/* Looks at what is watched, if it is time to; a limit that is exceeded ends everything at once. */
-static void look(struct session *session)
+/* Checks the watched limits if a check is due. An exceeded limit ends everything at once. */
+static void check_limits(struct session *session)
 {
 	enum fence_limit limit;
 
@@ -312,10 +353,10 @@ static void look(struct session *session)
 	session->result->tripped = limit;
 	session->ended = true;
 	session->deadline_ms = 0;
-	tell(session, WIRE_SIGNAL_ALL, SIGKILL);
+	send_to_init(session, WIRE_SIGNAL_ALL, SIGKILL);
 }
 
-static void sooner(uint64_t *wait, uint64_t when_ms, uint64_t now)
+static void lower_wait(uint64_t *wait, uint64_t when_ms, uint64_t now)
 {
 	uint64_t left = when_ms > now ? when_ms - now : 0;
 
@@ -329,9 +370,9 @@ static int remaining_ms(const struct session *session)
 	uint64_t now = clock_steady_ms();
 	uint64_t wait = terminal_waits(&session->terminal) ? FOREGROUND_MS : most + 1;
 
-	sooner(&wait, session->deadline_ms, now);
+	lower_wait(&wait, session->deadline_ms, now);
 	if (!session->ended)
-		sooner(&wait, session->limiter.next_ms, now);
+		lower_wait(&wait, session->limiter.next_ms, now);
 	if (wait > most)
 		return session->deadline_ms ? (int)most : -1;
 	return (int)wait;
@@ -351,24 +392,24 @@ enum {
 static void serve(struct session *session, const struct pollfd *watched, size_t relayed)
 {
 	if (watched[WATCH_SIGNALS].revents)
-		take_signals(session);
+		handle_signals(session);
 	if (watched[WATCH_CONTROL].revents)
-		take_messages(session);
+		handle_messages(session);
 	if (watched[WATCH_COMPLAINTS].revents)
-		take_complaints(session);
+		read_complaints(session);
 	if (watched[WATCH_LIFELINE].revents)
-		take_lifeline(session);
-	/* After the messages: before the command runs, only the canaries are refused. */
+		handle_lifeline(session);
+	/* After the messages: until the command runs, all denials come from canaries. */
 	if (watched[WATCH_DENIALS].revents)
 		denial_serve(&session->denials, session->running);
 	if (watched[WATCH_OUTLET].revents)
-		way_out_take(&session->way_out, session->plan, session->child, &session->denials,
-			     &session->result->warnings);
+		way_out_receive(&session->way_out, session->plan, session->child, &session->denials,
+				&session->result->warnings);
 	terminal_serve(&session->terminal, watched + WATCH_TERMINAL);
 	relay_serve(session->relay, watched + WATCH_RELAY, relayed);
 }
 
-/* Until nothing runs inside any more, or init and the mechanism's process are gone. */
+/* Runs until nothing is left inside, or init and the mechanism's process are both gone. */
 static void watch(struct session *session)
 {
 	struct pollfd watched[WATCH_RELAY + RELAY_WATCHED];
@@ -399,19 +440,19 @@ static void watch(struct session *session)
 
 		if (ready < 0 && errno != EINTR)
 			break;
-		look(session);
+		check_limits(session);
 		terminal_check_foreground(&session->terminal);
 		if (ready > 0)
 			serve(session, watched, relayed);
-		/* Also when there is always something to serve: a busy command is not spared. */
+		/* Even if there is always something to serve: a busy command has no exemption. */
 		if (!session->exited && session->deadline_ms &&
 		    clock_steady_ms() >= session->deadline_ms)
 			expire(session);
 	}
 }
 
-/* What the command wrote to its terminal before it ended. */
-static void drain(struct session *session)
+/* Forwards the output that the command wrote to its terminal before it ended. */
+static void drain_output(struct session *session)
 {
 	struct pollfd watched[2];
 
@@ -426,14 +467,14 @@ static void drain(struct session *session)
 	while (session->complaints_fd >= 0) {
 		size_t used = session->complaints.used;
 
-		take_complaints(session);
+		read_complaints(session);
 		if (session->complaints.used == used)
 			break;
 	}
 	terminal_restore(&session->terminal);
 }
 
-/* Nothing that was inside is alive when this returns. */
+/* Returns only when everything that was inside is dead. */
 static void wait_for_all(struct session *session)
 {
 	int status;
@@ -446,7 +487,7 @@ static void wait_for_all(struct session *session)
 	prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
 
-static void judge_end(struct session *session)
+static void classify_end(struct session *session)
 {
 	struct error err;
 
@@ -466,6 +507,49 @@ static void judge_end(struct session *session)
 						   session->child_status, &err);
 	set_result(session->result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 	session->result->changed = !session->running && fence_plan_holds(session->plan, &err) < 0;
+}
+
+/* Names the default socket of each --listen that has no path of its own. */
+static void announce_sockets(const struct fence_plan *plan, fence_notice_fn *notice)
+{
+	for (size_t i = 0; i < plan->spec->listen_count; i++) {
+		unsigned int port = plan->spec->listens[i].where.port;
+		AUTO_FREE char *text = NULL;
+
+		if (plan->spec->listens[i].socket)
+			continue;
+		text = mem_format("port %u inside connects to %s/sockets/%u.sock", port,
+				  plan->state, port);
+		notice(text);
+	}
+}
+
+/* Ends everything that is left, sweeps, and settles the limits. */
+static void finish(struct session *session)
+{
+	struct fence_result *result = session->result;
+	struct error err;
+
+	way_out_stop(&session->way_out, session->plan, &session->denials, result);
+	denial_end(&session->denials); /* unblocks processes that wait for an answer */
+	if (!session->exited)
+		wait_for_all(session);
+	fd_close(&session->complaints_fd);
+	fd_close(&session->abstract);
+	fd_close(&session->terminal.inner);
+	relay_free(session->relay);
+	buffer_release(&session->complaints);
+	if (session->run.path &&
+	    run_record_end(&session->run, session->plan, &result->found, &err) < 0)
+		set_result(result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
+	if (session->exited) /* init and the mechanism exit during the sweep */
+		wait_for_all(session);
+	if (session->signals >= 0) { /* only after the sweep: a signal must not interrupt it */
+		fd_close(&session->signals);
+		sigprocmask(SIG_SETMASK, &session->saved_mask, NULL);
+	}
+	limit_settle(&session->limiter, &session->spent, &session->use, result);
+	limit_end(&session->limiter);
 }
 
 void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
@@ -493,16 +577,7 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 		return;
 	}
-	for (size_t i = 0; i < plan->spec->listen_count; i++) {
-		if (!plan->spec->listens[i].socket) {
-			AUTO_FREE char *text =
-				mem_format("port %u inside leads to %s/sockets/%u.sock",
-					   plan->spec->listens[i].where.port, plan->state,
-					   plan->spec->listens[i].where.port);
-
-			notice(text);
-		}
-	}
+	announce_sockets(plan, notice);
 	terminal_init(&session.terminal);
 	denial_init(&session.denials, plan, notice, &ret_result->denials);
 	session.relay = relay_new();
@@ -510,28 +585,10 @@ void fence_run(const struct fence_plan *plan, fence_notice_fn *notice,
 		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
 	} else {
 		watch(&session);
-		drain(&session);
-		judge_end(&session);
+		drain_output(&session);
+		classify_end(&session);
 	}
-	way_out_stop(&session.way_out, plan, &session.denials, ret_result);
-	denial_end(&session.denials); /* who still waits for an answer waits no longer */
-	if (!session.exited)
-		wait_for_all(&session);
-	fd_close(&session.complaints_fd);
-	fd_close(&session.abstract);
-	fd_close(&session.terminal.inner);
-	relay_free(session.relay);
-	buffer_release(&session.complaints);
-	if (session.run.path && run_record_end(&session.run, plan, &ret_result->found, &err) < 0)
-		set_result(ret_result, FENCE_SETUP, FENCE_EXIT_NOT_SET_UP, err.text);
-	if (session.exited) /* init and the mechanism end while the sweep is made */
-		wait_for_all(&session);
-	if (session.signals >= 0) { /* not before the sweep: a signal must not end it half-way */
-		fd_close(&session.signals);
-		sigprocmask(SIG_SETMASK, &session.saved_mask, NULL);
-	}
-	limit_settle(&session.limiter, &session.spent, &session.use, ret_result);
-	limit_end(&session.limiter);
+	finish(&session);
 	if (ret_result->kind == FENCE_COMMAND && !ret_result->why[0] && ret_result->denials.count)
 		ret_result->kind = FENCE_DENIED;
 	ret_result->duration_ms = clock_steady_ms() - began;

@@ -1,4 +1,4 @@
-/* A plan at work, as long as it lasts: what the parts of a session share. */
+/* The state of a running plan, shared by the parts of a session. */
 #ifndef FENCE_RUN_SESSION_H
 #define FENCE_RUN_SESSION_H
 
@@ -27,23 +27,23 @@ struct session {
 	struct rusage spent;
 	struct buffer complaints;
 	int control;
-	enum wire_state wire; /* how far it is with init */
+	enum wire_state wire; /* protocol state with init */
 	int complaints_fd;
 	int signals;
-	int abstract; /* a socket of the host that init must not reach */
+	int abstract; /* an abstract socket on the host that init must not reach */
 	pid_t child;
 	int child_status;
 	bool child_gone, control_gone;
-	bool running, ended; /* the command was started; its end is known */
+	bool running, ended; /* the command has started; its result is known */
 	bool lifeline_gone;
-	bool exited; /* nothing is left inside but init, which ends too */
+	bool exited; /* only init is left inside, and it is about to exit */
 	bool had_children;
-	uint64_t deadline_ms; /* of the set-up, then of the command, then of its grace; 0: none */
+	uint64_t deadline_ms; /* of the set-up, then the command, then its grace period; 0: none */
 	sigset_t saved_mask;
 };
 
-/* Starts the mechanism, and writes what init is to do while that is at work. Returns 0, or -1 with err
- * set. */
+/* Starts the mechanism, and writes the order for init while the mechanism sets up. Returns 0, or -1
+ * with err set. */
 int session_start(struct session *session, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* How a run begins: see session.h. */
+/* Starting a run: see session.h. */
 #include "fence/run/session.h"
 
 #include "fence/mechanism/mechanism.h"
@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 /*
- * Is it a file that the rules protect inside of a writable folder? Opened again through /proc/self/fd
- * it would be written around its read-only mount.
+ * Reports whether fd is a protected file in a writable folder. Reopening it through /proc/self/fd
+ * would bypass its read-only mount.
  */
 static bool protected_file(const struct fence_plan *plan, int fd)
 {
@@ -47,8 +47,8 @@ static bool protected_file(const struct fence_plan *plan, int fd)
 	return false;
 }
 
-/* A folder or a disk as stdin would be a door: through a folder's descriptor a process walks out of
- * the fence. */
+/* Refuses folders and block devices as stdio: through a folder's descriptor, a process could walk
+ * out of the fence. */
 static int check_stdio(struct mechanism_start *start, uint32_t *ret_terminal, struct error *err)
 {
 	static const char *const names[] = { "stdin", "stdout", "stderr" };
@@ -67,20 +67,19 @@ static int check_stdio(struct mechanism_start *start, uint32_t *ret_terminal, st
 		    fcntl(fd, F_GETFL) & O_PATH)
 			return error_set(
 				err,
-				"%s is a folder or a disk: that would be a way out of the fence; redirect it",
+				"%s is a folder or a block device, which would lead out of the fence; redirect it",
 				names[fd]);
 		if (S_ISREG(status.st_mode) && protected_file(start->plan, fd))
-			return error_set(
-				err,
-				"%s is a file that is protected in the fence; pass it through a pipe "
-				"(cat FILE | ringfence exec ...)",
-				names[fd]);
+			return error_set(err,
+					 "%s is a file that the fence protects; use a pipe instead "
+					 "(cat FILE | ringfence exec ...)",
+					 names[fd]);
 		start->stdio[fd] = fd;
 	}
 	return 0;
 }
 
-/* An abstract socket with a name that nobody guesses. */
+/* Opens an abstract socket with an unguessable name. */
 static int open_abstract(char *ret_name, size_t size, struct error *err)
 {
 	AUTO_FD fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -115,7 +114,7 @@ static int watch_signals(struct session *session, struct error *err)
 	return session->signals < 0 ? error_sys(err, "watch signals") : 0;
 }
 
-/* If nobody takes it, the mechanism has complained. */
+/* Sending may fail only if init is gone; the mechanism then reports why. */
 static int send_order(struct session *session, const struct buffer *order, struct error *err)
 {
 	AUTO_FD fd = fd_memory("ringfence-order", order->data, order->used);
@@ -124,14 +123,14 @@ static int send_order(struct session *session, const struct buffer *order, struc
 		return error_sys(err, "hand over the order");
 	wire_send(session->control, &(struct wire_message){ .type = WIRE_LOCK }, session->run.lock);
 	wire_send(session->control, &(struct wire_message){ .type = WIRE_ORDER }, fd);
-	/* Without a fence there is nothing to prove before the command starts. */
+	/* Without a fence there is nothing to verify before the command starts. */
 	session->wire = session->plan->weaker & FENCE_WEAKER_NO_FENCE ? WIRE_STATE_STARTING
 								      : WIRE_STATE_ORDERED;
 	return 0;
 }
 
-/* Decides on the file tree while the mechanism's child loads, has it mounted, and adds to the order
- * what init must find. */
+/* Plans the file tree while the mechanism's child loads, mounts it, and appends to the order the
+ * entries that init must find. */
 static int mount_tree(struct mechanism_start *how, struct buffer *order, struct error *err)
 {
 	const struct mechanism *mechanism = how->plan->mechanism;
@@ -190,7 +189,8 @@ int session_start(struct session *session, struct error *err)
 		return -1;
 	limit_describe(&session->limiter, &briefing.limits);
 
-	/* If the mechanism's own process is killed, init becomes our child, and we can wait for it. */
+	/* If the mechanism's own process is killed, init becomes our child and we can wait for
+	 * it. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
 		return error_sys(err, "make the control socket");
@@ -207,7 +207,7 @@ int session_start(struct session *session, struct error *err)
 
 	close(sockets[1]);
 	close(pipes[1]);
-	/* The mechanism is at work now, and takes longer than all of this. */
+	/* The mechanism now sets up in parallel, which takes longer than the steps below. */
 	if (result == 0)
 		result = run_record_begin(session->plan, &session->run, err);
 	if (result == 0)

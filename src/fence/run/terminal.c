@@ -1,4 +1,4 @@
-/* Carrying a terminal: see terminal.h. */
+/* Terminal forwarding: see terminal.h. */
 #include "fence/run/terminal.h"
 
 #include "util/fd.h"
@@ -20,8 +20,7 @@ void terminal_init(struct terminal *terminal)
 	terminal->reads = isatty(0);
 }
 
-/* Only who is in the foreground may change the terminal; a background job would be stopped for it.
- */
+/* Only the foreground job may change the terminal; a background job would be stopped. */
 static void make_raw(struct terminal *terminal)
 {
 	struct termios raw;
@@ -30,7 +29,7 @@ static void make_raw(struct terminal *terminal)
 		return;
 	raw = terminal->saved;
 	cfmakeraw(&raw);
-	if (!isatty(1) || !isatty(2)) /* somebody else writes to this terminal, in whole lines */
+	if (!isatty(1) || !isatty(2)) /* another program writes whole lines to this terminal */
 		raw.c_oflag = terminal->saved.c_oflag;
 	terminal->raw = tcsetattr(0, TCSADRAIN, &raw) == 0;
 }
@@ -47,7 +46,7 @@ void terminal_attach(struct terminal *terminal, int inner)
 	terminal->inner = inner;
 	fcntl(inner, F_SETFL, fcntl(inner, F_GETFL) | O_NONBLOCK);
 	make_raw(terminal);
-	if (terminal->raw) /* what programs inside see at first is what the caller had */
+	if (terminal->raw) /* programs inside start with the caller's settings */
 		tcsetattr(inner, TCSANOW, &terminal->saved);
 	terminal_resize(terminal);
 }
@@ -82,7 +81,7 @@ void terminal_watch(const struct terminal *terminal, struct pollfd watched[2])
 	};
 }
 
-static void show(struct terminal *terminal)
+static void forward_output(struct terminal *terminal)
 {
 	ssize_t n = read(terminal->inner, terminal->out, sizeof terminal->out);
 
@@ -112,7 +111,7 @@ void terminal_serve(struct terminal *terminal, const struct pollfd watched[2])
 			terminal->in_from = terminal->in_to = 0;
 	}
 	if (terminal->inner >= 0 && watched[1].revents & (POLLIN | POLLHUP | POLLERR))
-		show(terminal);
+		forward_output(terminal);
 }
 
 void terminal_stop(struct terminal *terminal)

@@ -1,9 +1,9 @@
 /*
- * The caller's terminal on one side, the fence's own on the other.
+ * Connects the caller's terminal with the fence's own.
  *
- * Nothing inside ever holds a descriptor of the caller's terminal; its bytes are carried. The
- * caller's is put into raw mode while the command runs and restored whatever happens short of kill
- * -9.
+ * No process inside ever holds a descriptor of the caller's terminal; bytes are copied. The
+ * caller's terminal is in raw mode while the command runs and is restored in every case except
+ * SIGKILL.
  */
 #ifndef FENCE_RUN_TERMINAL_H
 #define FENCE_RUN_TERMINAL_H
@@ -14,34 +14,35 @@
 #include <termios.h>
 
 struct terminal {
-	int outer;  /* the caller's; -1: there is none */
-	int inner;  /* the outer end of the fence's; -1: not yet, or over */
+	int outer;  /* the caller's, or -1 */
+	int inner;  /* the outer end of the fence's; -1 before terminal_attach() and after it
+		     * closes */
 	bool reads; /* stdin is the terminal */
 	bool raw;
 	struct termios saved;
 	char in[4096], out[16384];
-	size_t in_from, in_to; /* what was typed and not yet taken */
+	size_t in_from, in_to; /* typed bytes not yet forwarded */
 };
 
 void terminal_init(struct terminal *terminal);
 
-/* The fence's terminal has come: from here on bytes are carried. */
+/* Starts forwarding; takes ownership of the outer end of the fence's terminal. */
 void terminal_attach(struct terminal *terminal, int inner);
 
-/* A job in the background does not read the terminal; nothing says when it comes to the foreground.
- */
+/* A background job must not read the terminal, and no event announces that it has come to the
+ * foreground: while terminal_waits(), call terminal_check_foreground() regularly. */
 bool terminal_waits(const struct terminal *terminal);
 void terminal_check_foreground(struct terminal *terminal);
 
 void terminal_resize(struct terminal *terminal);
 void terminal_restore(struct terminal *terminal);
 
-/* Adds what to wait for (2 entries), and serves it. */
+/* Fill in and serve the two poll entries. */
 void terminal_watch(const struct terminal *terminal, struct pollfd watched[2]);
 void terminal_serve(struct terminal *terminal, const struct pollfd watched[2]);
 
-/* Stops this process as Ctrl-Z would, with the terminal in order, and takes it up again afterwards.
- */
+/* Stops this process as Ctrl-Z would, with the terminal restored, and resumes forwarding
+ * afterwards. */
 void terminal_stop(struct terminal *terminal);
 
 #endif

@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Tells clients where to find models, and their key. An agent that reads other variables has a
- * start script that sets them from RINGFENCE_MODELS. */
+/* Points clients at the models, and gives them their token. An agent that reads other variables has
+ * a start script that sets them from RINGFENCE_MODELS. */
 static void point_at_models(const struct fence_spec *spec, struct list *environment)
 {
 	list_printf(environment, "RINGFENCE_MODELS=http://127.0.0.1:%d", OUTLET_PORT);
@@ -35,9 +35,9 @@ static void point_at_models(const struct fence_spec *spec, struct list *environm
 
 void way_out_environment(const struct fence_spec *spec, struct list *environment)
 {
-	/* Both cases, because tools differ; ALL_PROXY is no SOCKS address, because clients without SOCKS
-	 * refuse to start at the sight of one. No password: the fence's own network needs none, and the token, with which
-	 * models are paid, is for who asks models. */
+	/* Both cases, because tools differ. ALL_PROXY is not a SOCKS address, because clients
+	 * without SOCKS support refuse to start with one. No password: the fence's own network
+	 * needs none, and the token that pays for models is only for clients of models. */
 	static const char *const proxies[] = {
 		"HTTP_PROXY", "http_proxy",       "HTTPS_PROXY",      "https_proxy",
 		"ALL_PROXY",  "all_proxy",        "npm_config_proxy", "npm_config_https_proxy",
@@ -64,7 +64,7 @@ int way_out_start(const struct fence_plan *plan, struct list *warnings, struct e
 	if (spec->net != FENCE_NET_LIST)
 		return 0;
 	if (!spec->outlet)
-		return error_set(err, "net: list needs somebody who serves it, and nobody does");
+		return error_set(err, "net: list needs a gateway, and none is configured");
 	for (size_t i = 0; i < spec->allow.count; i++)
 		list_add(&rules, spec->allow.items[i].path);
 	if (spec->outlet->start(spec->outlet, &rules, &spec->net_caps, plan->identity.uid,
@@ -90,13 +90,14 @@ int way_out_fd(const struct fence_plan *plan)
 }
 
 /*
- * Looking for whoever asked costs time of the process that keeps the deadlines of the run, and those inside
- * decide how much there is to look through. So there is a bound: what is not found by then is not known. It is in
- * time of the processor: a machine that is busy with other things finds as much as an idle one.
+ * Finding a client costs time of the process that keeps the run's deadlines, and processes inside
+ * control how much there is to search. The search is therefore bounded, and a client that is not
+ * found in time is unknown. The bound is CPU time, so that a busy machine finds as much as an idle
+ * one.
  */
 enum { MOST_PROCESSES = 256, LOOK_US = 20000, LOOK_US_PER_SECOND = 100000 };
 
-static uint64_t used_us(void)
+static uint64_t cpu_used_us(void)
 {
 	struct timespec used;
 
@@ -104,7 +105,7 @@ static uint64_t used_us(void)
 	return (uint64_t)used.tv_sec * 1000000 + (uint64_t)used.tv_nsec / 1000;
 }
 
-static bool holds(pid_t pid, const char *socket, uint64_t until_us)
+static bool holds_socket(pid_t pid, const char *socket, uint64_t until_us)
 {
 	char path[64];
 	char target[64];
@@ -118,7 +119,7 @@ static bool holds(pid_t pid, const char *socket, uint64_t until_us)
 
 		target[n > 0 ? n : 0] = '\0';
 		found = strcmp(target, socket) == 0;
-		if (used_us() > until_us)
+		if (cpu_used_us() > until_us)
 			break;
 	}
 	if (folder)
@@ -126,8 +127,8 @@ static bool holds(pid_t pid, const char *socket, uint64_t until_us)
 	return found;
 }
 
-/* The inode of the client's socket, from the table of sockets that all inside share; 0: not found. Not all show
- * it: init does not, nor does a process that has made itself undumpable. */
+/* Finds the inode of the client's socket in the socket table that all processes inside share; 0 if
+ * not found. Some processes do not expose the table: init, and any that made itself undumpable. */
 static uint64_t find_socket(const pid_t *inside, size_t count, unsigned int port)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -144,7 +145,7 @@ static uint64_t find_socket(const pid_t *inside, size_t count, unsigned int port
 	return 0;
 }
 
-/* Who has the other end of a connection? 0: nobody is found. */
+/* Finds the process that holds the client's end of a connection; 0 if none is found. */
 static pid_t find_holder(pid_t first, const struct sockaddr_storage *client, uint64_t until_us)
 {
 	const struct sockaddr_in *address = (const struct sockaddr_in *)client;
@@ -156,18 +157,18 @@ static pid_t find_holder(pid_t first, const struct sockaddr_storage *client, uin
 	char name[64];
 
 	snprintf(name, sizeof name, "socket:[%llu]", (unsigned long long)inode);
-	for (size_t i = 0; i < count && inode && used_us() <= until_us; i++)
-		if (holds(inside[i], name, until_us))
+	for (size_t i = 0; i < count && inode && cpu_used_us() <= until_us; i++)
+		if (holds_socket(inside[i], name, until_us))
 			return inside[i];
 	return 0;
 }
 
-/* The same, within what a second may be spent on it. */
+/* Like find_holder(), within the CPU budget per second. */
 static pid_t find_in_time(struct way_out *way_out, pid_t first,
 			  const struct sockaddr_storage *client)
 {
 	uint64_t now_ms = clock_steady_ms();
-	uint64_t began_us = used_us();
+	uint64_t began_us = cpu_used_us();
 	pid_t found;
 
 	if (now_ms - way_out->second_ms >= 1000) {
@@ -177,12 +178,12 @@ static pid_t find_in_time(struct way_out *way_out, pid_t first,
 	if (way_out->spent_us >= LOOK_US_PER_SECOND)
 		return 0;
 	found = find_holder(first, client, began_us + LOOK_US);
-	way_out->spent_us += used_us() - began_us;
+	way_out->spent_us += cpu_used_us() - began_us;
 	return found;
 }
 
-size_t way_out_take(struct way_out *way_out, const struct fence_plan *plan, pid_t first,
-		    struct denial_log *denials, struct list *warnings)
+size_t way_out_receive(struct way_out *way_out, const struct fence_plan *plan, pid_t first,
+		       struct denial_log *denials, struct list *warnings)
 {
 	enum { MOST_AT_ONCE = 16, MOST_WARNINGS = 32 };
 	struct outlet *outlet = plan->spec->outlet;
@@ -203,26 +204,26 @@ size_t way_out_take(struct way_out *way_out, const struct fence_plan *plan, pid_
 		denial_add(denials, who, refusal.target, refusal.reason);
 		outlet->answer(outlet, refusal.id);
 	}
-	way_out->told += taken;
+	way_out->received += taken;
 	return taken;
 }
 
 void way_out_stop(struct way_out *way_out, const struct fence_plan *plan,
 		  struct denial_log *denials, struct fence_result *result)
 {
-	enum { MOST_LEFT = 64 }; /* batches that were on their way when the command ended */
+	enum { MOST_LEFT = 64 }; /* batches in flight when the command ended */
 	struct outlet *outlet = plan->spec->outlet;
 	uint64_t refusals = 0;
 
 	if (plan->spec->net != FENCE_NET_LIST || !outlet)
 		return;
 	for (int i = 0; i < MOST_LEFT && outlet->fd(outlet) >= 0; i++)
-		if (!way_out_take(way_out, plan, 0, denials, &result->warnings))
+		if (!way_out_receive(way_out, plan, 0, denials, &result->warnings))
 			break;
 	result->hosts = mem_zero(OUTLET_HOSTS * sizeof *result->hosts);
 	result->host_count = outlet->stop(outlet, result->hosts, OUTLET_HOSTS);
 	for (size_t i = 0; i < result->host_count; i++)
 		refusals += result->hosts[i].refusals;
-	if (refusals > way_out->told) /* too many in a second to be told one by one */
-		denials->list->unlisted += refusals - way_out->told;
+	if (refusals > way_out->received) /* too many per second to be reported one by one */
+		denials->list->unlisted += refusals - way_out->received;
 }

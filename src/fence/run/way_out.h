@@ -1,6 +1,6 @@
 /*
- * The fence's side of its outlet (util/outlet.h): hands it the listening socket, and finds out which
- * process asked for what the outlet refuses.
+ * The fence's side of its outlet (util/outlet.h): passes it the listening socket, and finds out
+ * which process made a refused request.
  */
 #ifndef FENCE_RUN_WAY_OUT_H
 #define FENCE_RUN_WAY_OUT_H
@@ -10,28 +10,30 @@
 #include "fence/watch/denial.h"
 
 struct way_out {
-	uint64_t second_ms, spent_us; /* on looking for those who asked */
-	uint64_t told;                /* refusals */
+	uint64_t second_ms, spent_us; /* CPU time spent on finding clients in the current second */
+	uint64_t received;            /* refusals */
 };
 
-/* What clients inside are told by their environment. Nothing without an outlet. */
+/* Adds the environment variables that point clients inside at the outlet; none without an
+ * outlet. */
 void way_out_environment(const struct fence_spec *spec, struct list *environment);
 
-/* Begins, before the command does. Returns 0, or -1 with err set. */
+/* Starts the outlet, before the command. Returns 0, or -1 with err set. */
 int way_out_start(const struct fence_plan *plan, struct list *warnings, struct error *err);
 
-/* The socket has come out of the fence; it is taken over. Returns 0, or -1 with err set. */
+/* Passes the outlet the listening socket from inside, giving up ownership. Returns 0, or -1 with
+ * err set. */
 int way_out_serve(const struct fence_plan *plan, int listener, struct error *err);
 
-/* To wait for; -1: nothing. */
+/* Returns the descriptor to poll, or -1. */
 int way_out_fd(const struct fence_plan *plan);
 
-/* Takes what the outlet has to say. first: the process below which everything inside is; 0: nobody is looked
- * for. Returns how many refusals there were; more may be left. */
-size_t way_out_take(struct way_out *way_out, const struct fence_plan *plan, pid_t first,
-		    struct denial_log *denials, struct list *warnings);
+/* Receives a batch of events from the outlet. `first` is the ancestor of all processes inside, used
+ * to find clients; 0: do not search. Returns the number of refusals; more may be pending. */
+size_t way_out_receive(struct way_out *way_out, const struct fence_plan *plan, pid_t first,
+		       struct denial_log *denials, struct list *warnings);
 
-/* Takes what is left, and ends it. */
+/* Receives the remaining events and stops the outlet. */
 void way_out_stop(struct way_out *way_out, const struct fence_plan *plan,
 		  struct denial_log *denials, struct fence_result *result);
 

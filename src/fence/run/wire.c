@@ -79,14 +79,14 @@ int wire_receive(int socket, struct wire_message *ret_message, int *ret_fd)
 
 	if (got <= 0)
 		return got;
-	fd_close(&fds[1]); /* nobody sends two */
+	fd_close(&fds[1]); /* no message has two */
 	message.text[sizeof message.text - 1] = '\0';
 	*ret_message = message;
 	*ret_fd = fds[0];
 	return 1;
 }
 
-/* What is not named here is refused. */
+/* Messages that are not listed for a state are illegal in it. */
 static const unsigned char table[WIRE_STATES][WIRE_MESSAGES] = {
 	[WIRE_STATE_NEW] = { [WIRE_LOCK] = WIRE_STATE_LOCKED },
 	[WIRE_STATE_LOCKED] = { [WIRE_ORDER] = WIRE_STATE_ORDERED },
@@ -112,7 +112,8 @@ static const unsigned char table[WIRE_STATES][WIRE_MESSAGES] = {
 				 [WIRE_SIGNAL] = WIRE_STATE_RUNNING,
 				 [WIRE_SIGNAL_ALL] = WIRE_STATE_RUNNING,
 				 [WIRE_EXITED] = WIRE_STATE_OVER },
-	/* Init and the command's process set up side by side; one of them may not know yet. */
+	/* Init and the command's process set up in parallel; one may not yet know that the other
+	 * failed. */
 	[WIRE_STATE_FAILED] = { [WIRE_TERMINAL] = WIRE_STATE_FAILED,
 				[WIRE_DENIALS] = WIRE_STATE_FAILED,
 				[WIRE_MOUNTED] = WIRE_STATE_FAILED,
@@ -140,7 +141,7 @@ bool wire_fits(enum wire_side receiver, uint32_t type, bool with_fd)
 		[WIRE_LISTENING] = { WIRE_OUTSIDE, ALWAYS },
 		[WIRE_TERMINAL] = { WIRE_OUTSIDE, ALWAYS },
 		[WIRE_DENIALS] = { WIRE_OUTSIDE, ALWAYS },
-		[WIRE_COUNTERS] = { WIRE_OUTSIDE, MAYBE }, /* they may not be readable */
+		[WIRE_COUNTERS] = { WIRE_OUTSIDE, MAYBE }, /* the counters may be unreadable */
 		[WIRE_LOCK] = { WIRE_INSIDE, ALWAYS },
 		[WIRE_ORDER] = { WIRE_INSIDE, ALWAYS },
 		[WIRE_GO] = { WIRE_INSIDE, NEVER },

@@ -1,10 +1,10 @@
 /*
- * What passes between ringfence and ringfence-init.
+ * The protocol between ringfence and ringfence-init.
  *
- * Messages of fixed size over a SOCK_SEQPACKET socket, both ways, some with a descriptor attached. The
- * order is a sealed memory file of tagged records (WIRE_*), read by init before it does anything; it is
- * written while the mechanism is still at work. The same socket is the lifeline: when it closes, init ends everything
- * inside.
+ * Messages of fixed size travel both ways over a SOCK_SEQPACKET socket, some with a descriptor
+ * attached. The order is a sealed memory file of tagged records (WIRE_*), which init reads before
+ * anything else; it is written while the mechanism sets up. The socket is also the lifeline: when
+ * it closes, init kills everything inside.
  */
 #ifndef FENCE_RUN_WIRE_H
 #define FENCE_RUN_WIRE_H
@@ -17,8 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Descriptors that init finds open besides 0, 1 and 2. Descriptor 2 itself belongs to the
- * mechanism's own complaints. */
+/* Descriptors that init inherits besides 0, 1 and 2. Descriptor 2 itself carries the mechanism's
+ * own complaints. */
 enum {
 	WIRE_FD_CONTROL = 3,
 	WIRE_FD_STDERR = 4,
@@ -33,12 +33,12 @@ enum wire_tag {
 	WIRE_CWD,         /* string */
 	WIRE_LISTEN,      /* struct wire_listen */
 	WIRE_RULE,        /* struct wire_rule, then the path as a string */
-	WIRE_SCRATCH,     /* string: a private place that is writable (a tmpfs of the fence) */
-	WIRE_HOST,        /* struct wire_host: what the host looks like, for the canaries */
-	WIRE_HOST_DEVICE, /* uint64_t: a file system of the host; nothing private is on one */
-	WIRE_HOST_MOUNT,  /* string: the host has a mount here, below what a rule shows */
-	WIRE_CANARY,      /* string: a file of the host that must be out of reach */
-	WIRE_ABSTRACT,    /* string: an abstract socket of the host that must be out of reach */
+	WIRE_SCRATCH,     /* string: a private writable place (a tmpfs of the fence) */
+	WIRE_HOST,        /* struct wire_host: facts about the host, for the canaries */
+	WIRE_HOST_DEVICE, /* uint64_t: a device of the host; no private place is on one */
+	WIRE_HOST_MOUNT,  /* string: a mount point of the host, in a place that a rule shows */
+	WIRE_CANARY,      /* string: a file on the host that must be unreachable */
+	WIRE_ABSTRACT,    /* string: an abstract socket on the host that must be unreachable */
 	WIRE_ROOT,        /* records of a run, for the sweep; see sweep.h */
 	WIRE_KNOWN,
 	WIRE_LINK,
@@ -50,35 +50,34 @@ enum wire_tag {
 };
 
 struct wire_flags {
-	uint32_t confined; /* 0: no fence (the user's explicit wish); init then only supervises */
+	uint32_t confined;    /* 0: no fence, as the user explicitly asked; init only supervises */
 	uint32_t net_private; /* the fence has its own network namespace */
 	uint32_t landlock;    /* refuse to run without Landlock */
-	uint32_t scopes;  /* refuse to run without Landlock's scope for abstract sockets and signals
-			  */
-	uint32_t denials; /* ask about what the fence may refuse, so that it can be explained */
-	uint32_t trace_reads; /* with denials: about reads, too */
+	uint32_t scopes;      /* refuse to run without Landlock's scopes */
+	uint32_t denials;     /* ask outside about calls that may be refused */
+	uint32_t trace_reads; /* with denials: also ask about reads */
 	uint32_t terminal;    /* bit N: descriptor N becomes the fence's own terminal */
 	uint32_t rows, columns;
 };
 
-/* Limits that init sets, or finds, and reads back; 0: none. */
+/* Limits that init sets or finds set, and reads back; 0: none. */
 struct wire_limits {
 	uint64_t memory;
 	uint64_t processes;
 	uint64_t open_files;
 	uint64_t file_size;
-	uint64_t tmp_size; /* of each file system of the fence's own that is writable */
-	uint64_t cpus;     /* how many the process may be on at most; it must not choose others */
-	uint32_t processes_exact; /* nothing else keeps the limit of processes */
-	uint32_t counters;        /* hand out init's counters */
+	uint64_t tmp_size;        /* of each writable file system of the fence */
+	uint64_t cpus;            /* maximum number of CPUs; the command must not choose others */
+	uint32_t processes_exact; /* no control group enforces the limit on processes */
+	uint32_t counters;        /* send init's counters outside */
 };
 
-/* What init knows of a run when all is over. */
+/* Resource use that only init knows, at the end of a run. */
 struct wire_use {
-	uint64_t written;   /* bytes to disks */
-	uint64_t processes; /* that there were, with threads; 0: not known */
-	uint64_t left;      /* that were there when the command ended, with itself; 0: not known */
-	uint32_t file_size; /* a process was ended for writing too large a file */
+	uint64_t written;   /* bytes written to disk */
+	uint64_t processes; /* total, with threads; 0: unknown */
+	uint64_t left;      /* alive when the command ended, including it; 0: unknown */
+	uint32_t file_size; /* a process was killed by SIGXFSZ */
 	uint32_t tmp_full;
 };
 
@@ -92,7 +91,7 @@ enum wire_access {
 	WIRE_WRITE,
 	WIRE_READ,
 	WIRE_HIDE,
-	WIRE_HIDE_AROUND, /* hidden, but with exceptions inside: an empty read-only folder */
+	WIRE_HIDE_AROUND, /* hidden, with exceptions inside: an empty read-only folder */
 };
 
 struct wire_rule {
@@ -128,50 +127,51 @@ struct wire_record {
 };
 
 /*
- * The next record: 1, or 0 at the end, or -1 if the bytes are not an order. A record's data is
- * where it stands in the order; strings have been checked to end in their only NUL.
+ * Reads the next record. Returns 1, 0 at the end, or -1 if the bytes are malformed. The record's
+ * data points into the order.
  */
 int wire_next(struct wire_reader *reader, struct wire_record *ret_record);
 
-/* The string of a record; skip: the fixed part in front of it. NULL if it is none. */
+/* Returns the string in a record after a fixed part of `skip` bytes, or NULL if it does not end in
+ * its only NUL. */
 const char *wire_string(const struct wire_record *record, size_t skip);
 
 enum wire_message_type {
 	WIRE_LISTENING = 1, /* up, with a descriptor: listening socket number `a` of the order */
 	WIRE_TERMINAL,      /* up, with a descriptor: the outer end of the fence's terminal */
-	WIRE_DENIALS,       /* up, with a descriptor: where seccomp's questions come out */
-	WIRE_FAILED,        /* up: not set up; text says why; a: 1 if a canary got through */
-	WIRE_MOUNTED,     /* up: everything is mounted; the command does not start before WIRE_GO */
-	WIRE_RUNNING,     /* up: the command has been started; a canaries of b held */
-	WIRE_NOT_STARTED, /* up: exec failed with errno a */
-	WIRE_STOPPED,     /* up: the command has been stopped by its terminal (Ctrl-Z) */
-	WIRE_EXITED, /* up: exit status a, or killed by signal b; all else inside is dead; the text
-			     is a struct wire_use */
-	WIRE_LOCK,   /* down, the first one, with a descriptor: the run's lock. A run counts as over
-			     only when init is gone too */
-	WIRE_ORDER,  /* down, the second one, with a descriptor: the order */
-	WIRE_GO,     /* down: the host still looks as it did; start the command */
-	WIRE_SIGNAL, /* down: send signal a to the command's process group */
+	WIRE_DENIALS,       /* up, with a descriptor: the seccomp listener */
+	WIRE_FAILED,        /* up: set-up failed; text: why; a: 1 if a canary got through */
+	WIRE_MOUNTED,       /* up: everything is mounted; the command waits for WIRE_GO */
+	WIRE_RUNNING,       /* up: the command has started; a of b canaries held */
+	WIRE_NOT_STARTED,   /* up: exec failed with errno a */
+	WIRE_STOPPED,       /* up: the command has been stopped by its terminal (Ctrl-Z) */
+	WIRE_EXITED,        /* up: exit status a or signal b; all else is dead; text: struct
+			  * wire_use */
+	WIRE_LOCK,       /* down, first, with a descriptor: the run's lock, held until init ends */
+	WIRE_ORDER,      /* down, second, with a descriptor: the order */
+	WIRE_GO,         /* down: the project is unchanged; start the command */
+	WIRE_SIGNAL,     /* down: send signal a to the command's process group */
 	WIRE_SIGNAL_ALL, /* down: send signal a to everything inside */
 	WIRE_COUNTERS,   /* up, with a descriptor: /proc/PID/io of init */
 };
 
 enum { WIRE_MESSAGES = WIRE_COUNTERS + 1 };
 
-/* How far the two have come. Which message is legal where is a table in wire.c; docs/protocols.md shows it. */
+/* The protocol state. The table of legal messages per state is in wire.c; docs/protocols.md shows
+ * it. */
 enum wire_state {
 	WIRE_STATE_NEW = 1,
 	WIRE_STATE_LOCKED,   /* init holds the run's lock */
-	WIRE_STATE_ORDERED,  /* init has its order, and sets up */
+	WIRE_STATE_ORDERED,  /* init has its order and is setting up */
 	WIRE_STATE_MOUNTED,  /* everything is mounted; init waits for WIRE_GO */
-	WIRE_STATE_STARTING, /* the command may start (without a fence: from the order on) */
+	WIRE_STATE_STARTING, /* the command may start (without a fence: once the order is read) */
 	WIRE_STATE_RUNNING,
-	WIRE_STATE_FAILED, /* not set up; what others inside have sent still comes */
+	WIRE_STATE_FAILED, /* set-up failed; messages sent before that still arrive */
 	WIRE_STATE_OVER,
 	WIRE_STATES
 };
 
-/* Who receives a message. */
+/* The receiver of a message. */
 enum wire_side { WIRE_OUTSIDE, WIRE_INSIDE };
 
 struct wire_message {
@@ -184,18 +184,18 @@ struct wire_message {
 /* Sends one message, with a descriptor if fd >= 0. Returns 0, or -1 with errno. */
 int wire_send(int socket, const struct wire_message *message, int fd);
 
-/* Receives one: 1, 0 when the other side is gone, -1 with errno (EAGAIN, EPROTO). *ret_fd is -1 if
- * none was attached. */
+/* Receives a message. Returns 1, 0 if the peer is gone, or -1 with errno (EAGAIN, EPROTO). *ret_fd
+ * is -1 if no descriptor was attached. */
 int wire_receive(int socket, struct wire_message *ret_message, int *ret_fd);
 
-/* Where a message leads; 0: it is illegal in this state. */
+/* Returns the state after a message, or 0 if it is illegal in this state. */
 enum wire_state wire_step(enum wire_state state, uint32_t type);
 
-/* May this side receive such a message, with or without a descriptor? */
+/* Reports whether this side may receive such a message, with or without a descriptor. */
 bool wire_fits(enum wire_side receiver, uint32_t type, bool with_fd);
 
-/* As wire_receive(), and moves the state on. EPROTO, with the state as it was: the message was illegal, and
- * whoever sent it is to be ended. */
+/* Like wire_receive(), and advances the state. On EPROTO the message was illegal, the state is
+ * unchanged, and the caller must end the peer. */
 int wire_take(int socket, enum wire_side receiver, enum wire_state *state,
 	      struct wire_message *ret_message, int *ret_fd);
 
