@@ -1,7 +1,5 @@
-/*
- * The state of the gateway that all of its parts share: configuration, listening sockets, open
- * connections, timers and buffers.
- */
+/* The state shared by all parts of the gateway: configuration, listening sockets, open
+ * connections, timers and buffers. */
 #ifndef GATEWAY_ENGINE_H
 #define GATEWAY_ENGINE_H
 
@@ -21,54 +19,53 @@
 struct connection;
 
 enum {
-	ENGINE_SCRATCH = 256 << 10, /* one buffer that all bytes go through */
+	ENGINE_SCRATCH = 256 << 10, /* the buffer that all data passes through */
 	ENGINE_SPARE =
-		64, /* connections beyond the cap that get an answer; more wait in the backlog */
-	ENGINE_KEPT =
-		8 << 20, /* bytes that others have not taken, before little is read at a time */
-	ENGINE_SIP = 4 << 10, /* that little */
-	ENGINE_HELD = 256,    /* refusals that wait for the owner */
-	ENGINE_TOLD = 64,     /* refusals told in a second */
+		64, /* connections above the cap that get a response; more wait in the backlog */
+	ENGINE_KEPT = 8 << 20, /* unsent bytes in total, above which reads are small */
+	ENGINE_SIP = 4 << 10,  /* the size of a small read */
+	ENGINE_HELD = 256,     /* refusals that wait for the owner */
+	ENGINE_TOLD = 64,      /* refusals reported per second */
 };
 
 struct engine_listener {
 	struct event_loop_source source;
 	struct engine *engine;
-	bool own; /* in this process's own network: clients without a token are refused */
+	bool own; /* in this process's own network namespace: clients need a token */
 };
 
 struct engine {
 	struct event_loop loop;
 	struct owner_protocol_config config;
 	struct host_table *table;
-	uint32_t active[HOST_TABLE_ROWS + 1]; /* connections of each row */
+	uint32_t active[HOST_TABLE_ROWS + 1]; /* connections per row */
 	struct resolver *resolver;
 	int routes;
 	struct event_loop_source owner;
 	enum owner_protocol_state owner_state;
 	struct engine_listener listeners[OWNER_PROTOCOL_LISTENERS];
 	size_t listener_count;
-	char credential[80]; /* as Proxy-Authorization must have it */
+	char credential[80]; /* the expected Proxy-Authorization */
 	struct connection *connections;
 	size_t connection_count;
 	struct event_loop_delay header, body, connecting, idle, quiet, held, linger, stagger, keep,
 		pace;
 	int pipe[2]; /* empty except within connection_tunnel.c's pour() */
-	size_t kept; /* bytes that peers have not accepted yet, in all */
+	size_t kept; /* bytes not yet accepted by peers, in total */
 	size_t held_count;
 	uint32_t last_id;
-	unsigned int told; /* refusals told in the second that began at second_ms */
+	unsigned int told; /* refusals reported in the second that began at second_ms */
 	uint64_t second_ms;
 	struct budget budget;
 	struct reel_deck reels;
 	struct upstream_ways ways;
 	struct upstream upstreams[PROVIDER_COUNT];
-	uint64_t spooled; /* bytes of requests in memory files */
+	uint64_t spooled; /* bytes of request bodies in memory files */
 	struct buffer out;
 	char scratch[ENGINE_SCRATCH];
 };
 
-/* Accepts connections again, after one has ended. */
+/* Accepts connections again after one has ended. */
 void engine_admit(struct engine *engine);
 
 #endif

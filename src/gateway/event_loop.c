@@ -1,4 +1,4 @@
-/* The place to wait in: see event_loop.h. */
+/* The event loop: see event_loop.h. */
 #include "gateway/event_loop.h"
 
 #include "util/clock.h"
@@ -136,7 +136,7 @@ int event_loop_run(struct event_loop *loop, struct error *err)
 		for (int i = 0; i < count; i++) {
 			struct event_loop_source *source = events[i].data.ptr;
 
-			/* It may have been closed by one before it in this batch. */
+			/* An earlier source in this batch may have closed it. */
 			if (source->fd >= 0 && source->events)
 				source->ready(source, events[i].events);
 		}

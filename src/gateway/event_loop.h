@@ -1,10 +1,10 @@
 /*
- * One thread waits in one place: epoll, and delays.
+ * A single-threaded event loop: epoll and timers.
  *
- * It is our own because it is small. A delay has one length for all who wait in it, so a list in the order of
- * arrival is sorted by itself: starting and stopping an alarm is a few pointers, and a tunnel can restart its own with
- * every byte. Sources are told what happened and change what they wait for; what they are part of is not
- * freed before the whole batch is through.
+ * All alarms of a delay have the same length, so its list is always sorted: starting and stopping
+ * an alarm only moves a few pointers, and a tunnel can restart its alarm with every read. Handlers
+ * may change what their source waits for. Memory that belongs to a source is not freed before the
+ * current batch of events has been handled.
  */
 #ifndef GATEWAY_EVENT_LOOP_H
 #define GATEWAY_EVENT_LOOP_H
@@ -18,8 +18,8 @@
 enum { EVENT_LOOP_DELAYS = 12 };
 
 struct event_loop_source {
-	int fd;          /* -1: none */
-	uint32_t events; /* that are waited for; 0: not in the set */
+	int fd;          /* or -1 */
+	uint32_t events; /* events to wait for; 0: not registered */
 	void (*ready)(struct event_loop_source *source, uint32_t events);
 };
 
@@ -30,11 +30,11 @@ struct event_loop_alarm {
 };
 
 struct event_loop_delay {
-	struct event_loop_alarm list; /* its ends */
+	struct event_loop_alarm list; /* both ends of the list */
 	uint64_t length_ms;
 };
 
-/* Called before each wait; says how long that may be (UINT64_MAX: any time). */
+/* Called before each wait. Returns the longest time to wait, or UINT64_MAX. */
 typedef uint64_t event_loop_settle_fn(void *context);
 
 struct event_loop {
@@ -54,21 +54,21 @@ int event_loop_init(struct event_loop *loop, event_loop_settle_fn *settle, void 
 void event_loop_add_delay(struct event_loop *loop, struct event_loop_delay *delay,
 			  uint64_t length_ms);
 
-/* Waits for these events from now on; 0 takes it out of the set. */
+/* Sets the events to wait for; 0 unregisters the source. */
 void event_loop_watch(struct event_loop *loop, struct event_loop_source *source, uint32_t events);
 
-/* Takes it out of the set and closes it. */
+/* Unregisters the source and closes its descriptor. */
 void event_loop_close(struct event_loop *loop, struct event_loop_source *source);
 
-/* Frees it when nothing of this batch can point to it any more. */
+/* Frees the memory once no event of this batch can refer to it. */
 void event_loop_free_later(struct event_loop *loop, void *memory);
 
-/* (Re)starts an alarm; it rings once. */
+/* Starts or restarts an alarm, which fires once. */
 void event_loop_alarm_start(const struct event_loop *loop, struct event_loop_delay *delay,
 			    struct event_loop_alarm *alarm);
 void event_loop_alarm_stop(struct event_loop_alarm *alarm);
 
-/* Until loop->over. Returns 0, or -1 with err set. */
+/* Runs until loop->over is set. Returns 0, or -1 with err set. */
 int event_loop_run(struct event_loop *loop, struct error *err);
 
 #define EVENT_LOOP_OWNER(pointer, type, member) \

@@ -1,4 +1,4 @@
-/* The gateway's own walls: see gateway_confine.h. */
+/* The gateway's own sandbox: see gateway_confine.h. */
 #include "gateway/gateway_confine.h"
 
 #include "util/fd.h"
@@ -19,9 +19,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "gateway_filter.inc" /* gateway_filter, made by gateway_filter_gen.c */
+#include "gateway_filter.inc" /* gateway_filter, written by gateway_filter_gen.c */
 
-/* Newer than the headers of Debian 12. */
+/* Missing in the headers of Debian 12. */
 #define RIGHT_TRUNCATE         (1ULL << 14)
 #define RIGHT_IOCTL_DEVICE     (1ULL << 15)
 #define SCOPE_ABSTRACT_SOCKETS (1ULL << 0)
@@ -62,7 +62,7 @@ static int allow_reading(int ruleset, const char *path, struct error *err)
 	AUTO_FD fd = open(path, O_PATH | O_CLOEXEC);
 
 	if (fd < 0)
-		return 0; /* what is not there is not read */
+		return 0; /* a missing file is not read */
 
 	struct landlock_path_beneath_attr rule = {
 		.parent_fd = fd,
@@ -74,8 +74,8 @@ static int allow_reading(int ruleset, const char *path, struct error *err)
 	return 0;
 }
 
-/* What c-ares reads. resolv.conf is often a link to a file that is replaced when the network changes, so the
- * folder of that file is open, too; never one as wide as /etc. */
+/* The files that c-ares reads. resolv.conf is often a link to a file that is replaced when the
+ * network changes, so allow the folder of that file, but never one as wide as /etc. */
 static int allow_resolver(int ruleset, struct error *err)
 {
 	static const char *const files[] = { "/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf",
@@ -111,7 +111,8 @@ static int enter_landlock(struct buffer *warnings, struct error *err)
 
 	if (abi < 1) {
 		buffer_add_text(warnings,
-				"the gateway runs without Landlock: this kernel has none\n");
+				"the gateway runs without Landlock: this kernel does not support "
+				"it\n");
 		return 0;
 	}
 	if (abi >= ABI_REFER)
@@ -128,14 +129,14 @@ static int enter_landlock(struct buffer *warnings, struct error *err)
 			     abi >= ABI_SCOPES ? sizeof attributes : sizeof attributes.files, 0);
 
 	if (ruleset < 0)
-		return error_sys(err, "Landlock: create the rules");
+		return error_sys(err, "Landlock: create a ruleset");
 	if (allow_resolver(ruleset, err) < 0)
 		return -1;
 	for (size_t i = 0; i < readable_count; i++)
 		if (allow_reading(ruleset, readable[i], err) < 0)
 			return -1;
 	if (syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
-		return error_sys(err, "Landlock: enter");
+		return error_sys(err, "Landlock: enforce the ruleset");
 	return 0;
 }
 
@@ -146,7 +147,7 @@ int gateway_confine(uint32_t uid, uint32_t gid, struct buffer *warnings, struct 
 				      gateway_filter };
 
 	if (setrlimit(RLIMIT_CORE, &none) < 0)
-		return error_sys(err, "forbid core files");
+		return error_sys(err, "disable core dumps");
 	if (become(uid, gid, err) < 0 || enter_landlock(warnings, err) < 0)
 		return -1;
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)

@@ -1,8 +1,10 @@
 /*
- * The gateway's own walls: it reads foreign bytes, so it can reach as little as it can do without.
+ * The gateway's own sandbox. The gateway parses untrusted input, so it keeps only the access it
+ * needs.
  *
- * No new privileges, no capabilities, the given user, no core files, no way to be traced; Landlock lets it read the
- * resolver's files and nothing else; a seccomp filter knows the calls that it makes, and sockets of the internet's families.
+ * It has no new privileges, no capabilities, the given user, no core dumps, and cannot be traced.
+ * Landlock allows reading the resolver's files and nothing else; a seccomp filter allows only the
+ * system calls it makes, and only internet sockets.
  */
 #ifndef GATEWAY_GATEWAY_CONFINE_H
 #define GATEWAY_GATEWAY_CONFINE_H
@@ -12,13 +14,14 @@
 
 #include <stdint.h>
 
-/* How many descriptors it may have: fewer than asked for where the system allows no more. */
+/* Raises the limit of open descriptors. Returns the new limit, which may be lower than wanted. */
 uint64_t gateway_confine_descriptors(uint64_t wanted);
 
-/* Before it enters: a file or folder that stays readable. The text must last. */
+/* Keeps a file or folder readable. Call it before gateway_confine(); the path is borrowed. */
 void gateway_confine_readable(const char *path);
 
-/* Enters. warnings: a line for each wall that this kernel has not. Returns 0, or -1 with err set. */
+/* Enters the sandbox. Appends to `warnings` a line for each part that this kernel does not
+ * support. Returns 0, or -1 with err set. */
 int gateway_confine(uint32_t uid, uint32_t gid, struct buffer *warnings, struct error *err);
 
 #endif

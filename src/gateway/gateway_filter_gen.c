@@ -1,8 +1,9 @@
 /*
- * Writes the gateway's seccomp filter as a C table, when Ringfence is built.
+ * Writes the gateway's seccomp filter as a C table at build time.
  *
- * It lists what the gateway does: carry bytes, open sockets of the internet's families, read files. What it never does
- * fails (EPERM); what only an intruder would do ends it. Foreign architectures are killed.
+ * The filter allows what the gateway needs: forwarding data, internet sockets, reading files. Other
+ * calls fail with EPERM; calls that only an intruder would make kill the process, as do foreign
+ * architectures.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +21,7 @@
 #define BITS_ARE(arg, mask, value) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (mask), (value))
 
 static const char *const allowed[] = {
-	/* bytes */
+	/* data */
 	"read",
 	"readv",
 	"write",
@@ -34,8 +35,8 @@ static const char *const allowed[] = {
 	"splice",
 	"pread64",
 	"pwrite64",
-	"memfd_create", /* for bodies of requests: no file that anybody else sees */
-	/* sockets; opening one has its own rules */
+	"memfd_create", /* for request bodies, invisible to other processes */
+	/* sockets; socket() has its own rules */
 	"accept4",
 	"connect",
 	"getsockname",
@@ -56,18 +57,18 @@ static const char *const allowed[] = {
 	"clock_nanosleep",
 	"gettimeofday",
 	"time",
-	/* looking at files */
+	/* file metadata */
 	"fstat",
 	"newfstatat",
 	"stat",
 	"statx",
 	"getrandom",
-	/* memory; what could be executed has its own rules */
+	/* memory; executable mappings have their own rules */
 	"munmap",
 	"mremap",
 	"brk",
 	"madvise",
-	/* ending, also by abort() */
+	/* exiting, including abort() */
 	"exit",
 	"exit_group",
 	"rt_sigreturn",

@@ -39,7 +39,8 @@ static void begin(struct host_table_row *row, const struct rule_target *target)
 	row->port = target->port;
 }
 
-/* A row of a host that nobody ever reached or is on the way to; what it counted goes to the others. */
+/* Finds the row of a host that was never reached and has no connection. Moves its counts to the
+ * last row. */
 static struct host_table_row *replace(struct host_table *table, const struct rule_target *target,
 				      const uint32_t *active)
 {
@@ -78,7 +79,8 @@ struct host_table_row *host_table_find(struct host_table *table, const struct ru
 
 	struct host_table_row *row = &table->rows[table->used];
 
-	/* The row is whole before it counts: a kill may come between any two of these. */
+	/* Complete the row before it counts: the process may be killed between any two of these
+	 * steps. */
 	begin(row, target);
 	__atomic_store_n(&table->used, table->used + 1, __ATOMIC_RELEASE);
 	return row;

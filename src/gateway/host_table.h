@@ -1,9 +1,9 @@
 /*
- * The host table: who was reached, who was refused, and how much went through.
+ * The host table: which hosts were reached or refused, and how much data was transferred.
  *
- * It lives in memory that the owner made and both have mapped. The gateway writes as it goes, so that a
- * kill -9 loses nothing; the owner reads when it likes and believes nothing: every string is bounded, every
- * number is only a number. The last row stands for all that found no room.
+ * It is in shared memory that the owner created. The gateway updates it immediately, so a kill -9
+ * loses nothing. The owner may read it at any time and does not trust it: every string is bounded,
+ * and numbers are never used as indices or sizes. The last row counts all hosts that did not fit.
  */
 #ifndef GATEWAY_HOST_TABLE_H
 #define GATEWAY_HOST_TABLE_H
@@ -15,9 +15,9 @@
 
 enum {
 	HOST_TABLE_ROWS = 256,
-	HOST_TABLE_REFUSED =
-		128, /* rows of hosts that were only ever refused, at most: whoever asks for
-				thousands must not push out those that are allowed */
+	/* maximum rows of hosts that were only refused, so that thousands of refused hosts do
+	 * not displace allowed ones */
+	HOST_TABLE_REFUSED = 128,
 };
 
 enum host_table_verdict {
@@ -45,19 +45,20 @@ struct host_table {
 	struct host_table_row rows[HOST_TABLE_ROWS + 1];
 };
 
-extern const char *const host_table_verdicts[HOST_TABLE_VERDICTS]; /* "allowed", ... */
+extern const char *const host_table_verdicts[HOST_TABLE_VERDICTS]; /* "allowed" and so on */
 
 void host_table_init(struct host_table *table);
 
-/* Is this a table of ours, and not one that was tampered with while the gateway was away? */
+/* Returns true if this is a valid table. The owner checks it before a restarted gateway reuses
+ * it. */
 bool host_table_sound(const struct host_table *table);
 
-/* The row of a target, a new one if need be. Where there is no room, a host that is allowed takes the place of one
- * that was never reached; active: how many visits each row has now. */
+/* Returns the row of a target and adds one if needed. In a full table, an allowed host replaces
+ * one that was never reached. `active`: the number of connections of each row. */
 struct host_table_row *host_table_find(struct host_table *table, const struct rule_target *target,
 				       bool refused, const uint32_t *active);
 
-/* A checked copy of a row. Returns false if there is nothing in it. */
+/* Copies and checks a row. Returns false if it is empty. */
 bool host_table_read(const struct host_table *table, size_t index, struct host_table_row *ret_row);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * ringfence-gateway: the fence's only way out.
+ * ringfence-gateway: the only way out of the fence.
  *
- * It is started by its owner (gateway.h) with one socket, gets its configuration and the table of hosts over it, shuts
- * itself in, says that it is ready, and serves until that socket closes.
+ * Its owner (gateway.h) starts it with one socket. Over this socket it receives its configuration
+ * and the host table; then it confines itself, reports that it is ready, and serves until the
+ * socket closes.
  */
 #include "gateway/gateway_confine.h"
 #include "gateway/model/model_request.h"
@@ -25,8 +26,8 @@
 #include <unistd.h>
 
 /* Waits for a message of this type, with descriptors. */
-static int take_start(enum owner_protocol_state *state, enum owner_protocol_type type,
-		      int ret_fds[2], struct error *err)
+static int receive_start(enum owner_protocol_state *state, enum owner_protocol_type type,
+			 int ret_fds[2], struct error *err)
 {
 	struct owner_protocol_message message;
 
@@ -37,11 +38,13 @@ static int take_start(enum owner_protocol_state *state, enum owner_protocol_type
 		if (got > 0)
 			break;
 		if (got == 0 || errno != EAGAIN)
-			return error_sys(err, "this program is started by ringfence alone");
+			return error_sys(
+				err,
+				"this program is started by ringfence; do not run it yourself");
 		poll(&(struct pollfd){ .fd = OWNER_PROTOCOL_FD, .events = POLLIN }, 1, -1);
 	}
 	if (message.type != type)
-		return error_set(err, "the gateway was started in a strange way");
+		return error_set(err, "the gateway received an invalid start message");
 	return 0;
 }
 
@@ -49,13 +52,13 @@ static int read_config(int fd, struct owner_protocol_config *ret_config, struct 
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(OWNER_PROTOCOL_CONFIG);
 
-	/* The owner's offset is shared, and may be anywhere after a restart. */
+	/* The file offset is shared with the owner and is not 0 after a restart. */
 	if (lseek(fd, 0, SEEK_SET) < 0 || fd_read_all(fd, &bytes) < 0)
 		return error_sys(err, "read the gateway's configuration");
 
 	int result = owner_protocol_config_read(buffer_text(&bytes), bytes.used, ret_config, err);
 
-	explicit_bzero(bytes.data, bytes.used); /* there are keys in it */
+	explicit_bzero(bytes.data, bytes.used); /* it holds keys */
 	return result;
 }
 
@@ -65,15 +68,15 @@ static int map_table(int fd, struct host_table **ret_table, struct error *err)
 	void *memory;
 
 	if (fstat(fd, &status) < 0 || status.st_size != (off_t)sizeof(struct host_table))
-		return error_set(err, "the table of hosts is that of another version");
+		return error_set(err, "the host table is from another version");
 	memory = mmap(NULL, sizeof(struct host_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (memory == MAP_FAILED)
-		return error_sys(err, "map the table of hosts");
+		return error_sys(err, "map the host table");
 	*ret_table = memory;
-	return host_table_sound(*ret_table) ? 0 : error_set(err, "the table of hosts is damaged");
+	return host_table_sound(*ret_table) ? 0 : error_set(err, "the host table is damaged");
 }
 
-/* Two descriptors for each connection, and those of dialling and resolving. */
+/* Two descriptors per connection, plus those for connecting and resolving. */
 static void fit_descriptors(struct caps *caps, struct buffer *warnings)
 {
 	enum { OTHERS = 256 };
@@ -84,13 +87,13 @@ static void fit_descriptors(struct caps *caps, struct buffer *warnings)
 		return;
 	caps->connections = got > OTHERS + 2 * ENGINE_SPARE + 2 ? (got - OTHERS) / 2 - ENGINE_SPARE
 								: 16;
-	buffer_printf(
-		warnings,
-		"the gateway takes only %u connections at once: the limit of open files is %u\n",
-		(unsigned int)caps->connections, (unsigned int)got);
+	buffer_printf(warnings,
+		      "the gateway accepts only %u connections at once: the limit of "
+		      "open files is %u\n",
+		      (unsigned int)caps->connections, (unsigned int)got);
 }
 
-/* Where the system has them, and where its links lead. */
+/* Allows the system's certificates, and the targets of their links. */
 static void allow_certificates(const struct model_config *models)
 {
 	static const char *const places[] = { "/etc/ssl", "/etc/pki", "/usr/share/ca-certificates",
@@ -102,7 +105,8 @@ static void allow_certificates(const struct model_config *models)
 		gateway_confine_readable(models->ca);
 }
 
-/* Before the first request, so that it does not have to wait for it. What is wrong is told to whoever needs it. */
+/* Loads TLS before the first request, to save that request the delay. Errors are reported to the
+ * request that needs TLS. */
 static void prepare_tls(struct engine *engine)
 {
 	const struct model_config *models = &engine->config.models;
@@ -121,7 +125,7 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 	AUTO_FD memory = -1;
 	int fds[2] = { -1, -1 };
 
-	if (take_start(&engine->owner_state, OWNER_PROTOCOL_START, fds, err) < 0)
+	if (receive_start(&engine->owner_state, OWNER_PROTOCOL_START, fds, err) < 0)
 		return -1;
 	config = fds[0];
 	memory = fds[1];
@@ -130,7 +134,7 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 		return -1;
 	engine->reels.fd = -1;
 	if (engine->config.models.tape.mode != MODEL_ACCESS_LIVE &&
-	    (take_start(&engine->owner_state, OWNER_PROTOCOL_REEL, fds, err) < 0 ||
+	    (receive_start(&engine->owner_state, OWNER_PROTOCOL_REEL, fds, err) < 0 ||
 	     reel_begin(engine, fds[0], fds[1], err) < 0))
 		return -1;
 	fit_descriptors(&engine->config.caps, warnings);
@@ -141,8 +145,8 @@ static int set_up(struct engine *engine, struct buffer *warnings, struct error *
 	return gateway_confine(engine->config.uid, engine->config.gid, warnings, err);
 }
 
-/* Short turns, soon: on a machine that builds something, too, a stream is passed on when it comes. Kernels before 6.12
- * take no notice of it, and nothing depends on it. */
+/* Requests a short scheduling slice, so that streams are forwarded promptly on a busy machine.
+ * Kernels before 6.12 ignore it, and nothing depends on it. */
 static void ask_for_short_turns(void)
 {
 	enum { TURN_NS = 100000 };

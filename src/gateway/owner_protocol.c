@@ -1,4 +1,4 @@
-/* Messages and the configuration: see owner_protocol.h. */
+/* The owner protocol, and the format of the configuration: see owner_protocol.h. */
 #include "gateway/owner_protocol.h"
 
 #include "util/fd.h"
@@ -36,7 +36,7 @@ int owner_protocol_receive(int socket, struct owner_protocol_message *ret_messag
 	} else if (message.type == OWNER_PROTOCOL_GRANT) {
 		message.u.grant.why[sizeof message.u.grant.why - 1] = '\0';
 	} else if (message.type !=
-		   OWNER_PROTOCOL_ROW) { /* whose strings are bounded where they are read */
+		   OWNER_PROTOCOL_ROW) { /* its strings are bounded where they are read */
 		message.u.text[sizeof message.u.text - 1] = '\0';
 	}
 	*ret_message = message;
@@ -45,7 +45,7 @@ int owner_protocol_receive(int socket, struct owner_protocol_message *ret_messag
 	return 1;
 }
 
-/* What is not named here is refused. */
+/* Transitions that are not listed are refused. */
 static const unsigned char table[OWNER_PROTOCOL_STATES][OWNER_PROTOCOL_TYPES] = {
 	[OWNER_PROTOCOL_NEW] = { [OWNER_PROTOCOL_START] = OWNER_PROTOCOL_STARTING },
 	[OWNER_PROTOCOL_STARTING] = { [OWNER_PROTOCOL_REEL] = OWNER_PROTOCOL_STARTING,
@@ -82,7 +82,7 @@ bool owner_protocol_fits(enum owner_protocol_side receiver, uint32_t type, size_
 {
 	static const struct {
 		enum owner_protocol_side receiver;
-		unsigned char least, most; /* descriptors */
+		unsigned char least, most; /* number of descriptors */
 	} messages[OWNER_PROTOCOL_TYPES] = {
 		[OWNER_PROTOCOL_START] = { OWNER_PROTOCOL_GATEWAY, 2, 2 },
 		[OWNER_PROTOCOL_REEL] = { OWNER_PROTOCOL_GATEWAY, 1, 2 },
@@ -121,7 +121,7 @@ int owner_protocol_take(int socket, enum owner_protocol_side receiver,
 	return 1;
 }
 
-/* A configuration is this, then the rules and what there is about models, each a string with its end. */
+/* A configuration is this header, then the rules and the texts about models, NUL-terminated. */
 struct head {
 	char mark[8];
 	struct caps caps;
@@ -140,7 +140,7 @@ void owner_protocol_config_write(const struct owner_protocol_config *config,
 {
 	struct head head;
 
-	memset(&head, 0, sizeof head); /* its gaps, too */
+	memset(&head, 0, sizeof head); /* also clears the padding */
 	memcpy(head.mark, mark, sizeof mark);
 	head.caps = config->caps;
 	memcpy(head.token, config->token, sizeof head.token);
@@ -160,7 +160,7 @@ static int check_cap(uint64_t value, uint64_t least, uint64_t most, const char *
 		     struct error *err)
 {
 	if (value < least || value > most)
-		return error_set(err, "the limit of %s is out of its range", sentence);
+		return error_set(err, "the limit '%s' is out of range", sentence);
 	return 0;
 }
 
@@ -174,7 +174,7 @@ static int check_caps(const struct caps *caps, struct error *err)
 	return 0;
 }
 
-/* Takes the next string off; NULL: it has no end. */
+/* Consumes the next string. Returns NULL if it is not terminated. */
 static const char *next_text(const char **at, size_t *left)
 {
 	const char *text = *at;
@@ -195,7 +195,7 @@ static int read_rules(const char **at, size_t *left, struct owner_protocol_confi
 		const char *text = next_text(at, left);
 
 		if (!text)
-			return error_set(err, "the configuration is torn");
+			return error_set(err, "the configuration is truncated");
 		if (rule_parse(text, &config->rules[i], err) < 0)
 			return -1;
 		config->rule_count++;
@@ -212,9 +212,9 @@ static int read_models(const char **at, size_t *left, struct owner_protocol_conf
 	if (count > MODEL_CONFIG_TEXTS)
 		return error_set(err, "the configuration of models is too long");
 	for (uint32_t i = 0; i < count; i++) {
-		items[i] = (char *)next_text(at, left); /* is only read */
+		items[i] = (char *)next_text(at, left); /* only read */
 		if (!items[i])
-			return error_set(err, "the configuration is torn");
+			return error_set(err, "the configuration is truncated");
 	}
 	return model_config_read(&texts, &config->models, err);
 }
@@ -225,7 +225,7 @@ static int read_texts(const char *at, size_t left, struct owner_protocol_config 
 	if (read_rules(&at, &left, config, head->rules, err) < 0 ||
 	    read_models(&at, &left, config, head->models, err) < 0)
 		return -1;
-	return left ? error_set(err, "the configuration has a strange end") : 0;
+	return left ? error_set(err, "the configuration has trailing data") : 0;
 }
 
 int owner_protocol_config_read(const char *bytes, size_t size,
@@ -235,10 +235,10 @@ int owner_protocol_config_read(const char *bytes, size_t size,
 	struct head head;
 
 	if (size < sizeof head)
-		return error_set(err, "the configuration is torn");
+		return error_set(err, "the configuration is truncated");
 	memcpy(&head, bytes, sizeof head);
 	if (memcmp(head.mark, mark, sizeof mark) != 0)
-		return error_set(err, "the configuration is that of another version");
+		return error_set(err, "the configuration is from another version");
 	if (head.rules > GATEWAY_RULES)
 		return error_set(err, "more than %d rules", GATEWAY_RULES);
 	if (strspn(head.token, "0123456789abcdef") != OWNER_PROTOCOL_TOKEN - 1 ||

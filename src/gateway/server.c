@@ -14,17 +14,17 @@
 #include <unistd.h>
 
 enum {
-	QUIET_MS = 300,       /* a client that says nothing waits for the server */
-	HELD_MS = 500,        /* the owner has to look for a process */
-	LINGER_MS = 2000,     /* a client has to read its refusal */
-	STAGGER_MS = 250,     /* between two addresses */
+	QUIET_MS = 300,       /* after this, assume that a silent client waits for the server */
+	HELD_MS = 500,        /* time for the owner to find the process */
+	LINGER_MS = 2000,     /* time for a client to read its refusal */
+	STAGGER_MS = 250,     /* between attempts to connect to two addresses */
 	KEEP_MS = 60000,      /* between two requests on one connection */
-	PACE_MS = 5,          /* between two looks at what a tape has to give */
-	PIPE_BYTES = 1 << 20, /* pages that are not full count as whole ones */
-	BACKLOG = 64,         /* connections that are taken in one go */
+	PACE_MS = 5,          /* between two checks of a replayed tape */
+	PIPE_BYTES = 1 << 20, /* partly filled pages count as whole ones */
+	BACKLOG = 64,         /* connections accepted in one go */
 };
 
-/* Newer than the headers of Debian 12? It is in them; not in older ones. */
+/* Missing in headers older than those of Debian 12. */
 #ifndef SO_NETNS_COOKIE
 #define SO_NETNS_COOKIE 71
 #endif
@@ -71,7 +71,8 @@ static void listener_ready(struct event_loop_source *source, uint32_t events)
 	}
 }
 
-/* Does the socket belong to the network that this process is in? Who cannot be asked does. */
+/* Returns true if the socket belongs to this process's network namespace, or if the kernel
+ * cannot tell. */
 static bool is_own_network(int fd)
 {
 	int mine = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -117,7 +118,7 @@ static void owner_ready(struct event_loop_source *source, uint32_t events)
 
 		if (got < 0 && errno == EAGAIN)
 			return;
-		if (got <= 0) { /* gone, or not to be trusted */
+		if (got <= 0) { /* gone, or sent an illegal message */
 			engine->loop.over = true;
 			return;
 		}
@@ -177,14 +178,14 @@ int server_init(struct engine *engine, int owner, const struct budget_spending *
 	event_loop_add_delay(loop, &engine->stagger, STAGGER_MS);
 	event_loop_add_delay(loop, &engine->pace, PACE_MS);
 	if (pipe2(engine->pipe, O_CLOEXEC) < 0)
-		return error_sys(err, "make a pipe");
-	/* Where it must stay smaller, less goes through at a time. */
+		return error_sys(err, "create a pipe");
+	/* If the pipe stays smaller, less data passes at a time. */
 	fcntl(engine->pipe[1], F_SETPIPE_SZ, PIPE_BYTES);
 	write_credential(engine);
 	budget_init(&engine->budget, loop, owner, spending);
 	init_upstreams(engine);
-	engine->out = BUFFER_INIT(
-		3 * ENGINE_SCRATCH); /* what a call adds before it looks, and the frames */
+	engine->out =
+		BUFFER_INIT(3 * ENGINE_SCRATCH); /* data added between two checks, plus framing */
 	engine->owner = (struct event_loop_source){ .fd = owner, .ready = owner_ready };
 	event_loop_watch(loop, &engine->owner, EPOLLIN);
 	return 0;

@@ -1,6 +1,4 @@
-/*
- * Sets up the gateway, and serves its owner and its listening sockets.
- */
+/* Sets up the gateway, and serves its owner and its listening sockets. */
 #ifndef GATEWAY_SERVER_H
 #define GATEWAY_SERVER_H
 
@@ -10,7 +8,7 @@
 int server_init(struct engine *engine, int owner, const struct budget_spending *spending,
 		struct error *err);
 
-/* Accepts connections on this socket, and owns it. Returns 0, or -1 if it cannot be used. */
+/* Accepts connections on this socket and takes ownership. Returns 0, or -1 if it cannot be used. */
 int server_listen(struct engine *engine, int fd);
 
 #endif

@@ -1,11 +1,11 @@
-/*
- * c-ares can look up services ("https") in the system's database, and OpenSSL hosts. Nobody asks them to, and in a static
- * program those databases would need a loader: there are no services and no hosts here.
- */
+/* c-ares can look up services ("https") in the system's database, and OpenSSL can look up hosts.
+ * Neither is needed here, and in a static program those databases would require a loader, so
+ * these stubs find nothing. */
 #include <netdb.h>
 #include <stddef.h>
 
-/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name,readability-non-const-parameter) */
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name) */
+/* NOLINTBEGIN(readability-non-const-parameter) */
 struct servent *getservbyname(const char *name, const char *protocol)
 {
 	(void)name;
@@ -58,4 +58,5 @@ int getnameinfo(const struct sockaddr *address, socklen_t size, char *host, sock
 	(void)flags;
 	return EAI_FAIL;
 }
-/* NOLINTEND(readability-inconsistent-declaration-parameter-name,readability-non-const-parameter) */
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
+/* NOLINTEND(readability-non-const-parameter) */

@@ -1,8 +1,11 @@
 /*
- * An owner of a gateway, for tests and benchmarks: gateway_owner PROGRAM UID FD[,FD...] [NAME=VALUE...] [-- RULE...]
+ * A gateway's owner, for tests and benchmarks:
+ * gateway_owner PROGRAM UID FD[,FD...] [NAME=VALUE...] [-- RULE...]
  *
- * NAME is a cap, `upstream` (as the option: PROVIDER=URL), `key` (PROVIDER=KEY) or `books` (the folder of what models cost). The
- * descriptors are listening sockets. It prints a line for everything that happens and does what it reads, a line each: `hosts` (the table), `hold` (answer no refusal from now on), `quit`. The end of its input ends it, too.
+ * NAME is a cap, `upstream` (PROVIDER=URL, like the option), `key` (PROVIDER=KEY) or `ledger` (the
+ * ledger's folder). The descriptors are listening sockets. It prints a line for every event and
+ * reads commands, one per line: `hosts` (print the table), `hold` (stop answering refusals) and
+ * `quit`. It also ends at the end of its input.
  */
 #include "gateway/owner/gateway.h"
 #include "gateway/owner/keys.h"
@@ -60,10 +63,10 @@ static int set(struct gateway_options *options, const char *text, struct error *
 {
 	if (strncmp(text, "upstream=", 9) == 0 || strncmp(text, "key=", 4) == 0)
 		return set_provider(options, text, err);
-	if (strncmp(text, "books=", 6) == 0) {
-		const struct ledger_options wanted = { .folder = text + 6 };
+	if (strncmp(text, "ledger=", 7) == 0) {
+		const struct ledger_options wanted = { .folder = text + 7 };
 
-		return ledger_open(&wanted, &options->books, err);
+		return ledger_open(&wanted, &options->ledger, err);
 	}
 	return set_cap(&options->caps, text) < 0 ? error_set(err, "what is %s?", text) : 0;
 }
@@ -189,7 +192,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	serve(gateway);
 	gateway_stop(gateway);
-	ledger_close(options.books);
+	ledger_close(options.ledger);
 	list_release(&options.rules);
 	return 0;
 }

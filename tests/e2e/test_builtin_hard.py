@@ -172,7 +172,7 @@ def test_a_refusal_to_say_which_models_there_are_has_the_class_that_it_has_of_a_
 
 
 def test_the_gateways_own_limit_is_a_budget(t):
-    agent = scripted(t, {"status": 402, "kind": "insufficient_quota", "message": "ringfence: the money of this iteration is used up"},
+    agent = scripted(t, {"status": 402, "kind": "insufficient_quota", "message": "ringfence: the budget for this iteration is used up"},
                      provider="openai")
     equal(agent.run().code, 1, "exit status")
     equal(agent.last["type"], "budget", "the class", agent.last)

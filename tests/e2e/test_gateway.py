@@ -798,7 +798,7 @@ def test_a_gateway_that_dies_again_and_again_is_given_up(t):
     os.kill(pid, signal.SIGKILL)
     given_up, why = gateway.next("died")
     equal(given_up, "1", "given up", why)
-    contains(why, "was started again 10 times already: there is no network from now on", "the reason")
+    contains(why, "after 10 restarts: there is no network from now on", "the reason")
 
 
 def test_the_gateway_ends_with_its_owner(t):

@@ -85,7 +85,7 @@ def test_a_budget_that_is_too_small_for_one_request_is_named_as_that(t):
     result = world.run("--max-no-progress", "2", "--budget", "0.001")
     equal((result.code, world.provider.requests), (1, []), "exit status and requests", result)
     why = world.loop.history()[0]["refused_why"]
-    contains(why, ", and US$ 0.001 is left of this iteration's US$ 0.001; --budget changes it", "the reason")
+    contains(why, ", but only US$ 0.001 is left of this iteration's US$ 0.001; --budget changes it", "the reason")
     contains(result.out, f" s: {why}\n", "what is told")
     equal(result.out.count(why), 2, "how often it is told in two iterations")
     lacks(result.out, "spent what it may", "what is told")

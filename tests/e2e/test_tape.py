@@ -621,7 +621,7 @@ def test_what_is_no_tape_is_refused_and_left_alone(t):
         file.write("ringfence tape 1\n\nexchange POST /x\nanswer 200\n")
     contains(refuse("--replay", place(t)), "agent.tape', line 4: this line does not belong here", "a damaged one")
     os.symlink(place(t), place(t, "link"))
-    contains(refuse("--record", place(t, "link")), "a link on the way is not followed", "a link")
+    contains(refuse("--record", place(t, "link")), "symbolic links in its path are not followed", "a link")
 
 
 def test_a_tape_has_one_recorder(t):

@@ -191,11 +191,11 @@ class Models:
     def start_capped(self, caps):
         listener = socket.create_server(("127.0.0.1", 0))
         self.port = listener.getsockname()[1]
-        books = os.path.join(self.t.state, "gateway")
-        os.makedirs(books, exist_ok=True)
+        folder = os.path.join(self.t.state, "gateway")
+        os.makedirs(folder, exist_ok=True)
         argv = [os.path.join(self.t.build, "gateway_owner"), os.path.join(self.t.build, "ringfence-gateway"), str(os.getuid()),
                 str(listener.fileno()), *(f"{name}={value}" for name, value in caps.items()),
-                f"upstream=anthropic={self.provider.url}", f"key=anthropic={self.KEY}", f"books={books}"]
+                f"upstream=anthropic={self.provider.url}", f"key=anthropic={self.KEY}", f"ledger={folder}"]
         self.process = self.t.start(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=(listener.fileno(),))
         listener.close()
         word, *rest = self.process.stdout.readline().decode().rstrip("\n").split("\t")

@@ -1,4 +1,5 @@
-/* The gateway's pure parts: rules, addresses, heads, hellos, SOCKS, the configuration, the host table. */
+/* The gateway's pure parts: rules, addresses, HTTP heads, TLS hellos, SOCKS, configuration, host
+ * table. */
 #include "unit.h"
 
 #include "gateway/host_table.h"
@@ -99,19 +100,19 @@ static void check_rules(void)
 
 	for (size_t i = 0; i < sizeof right / sizeof *right; i++)
 		all = all && is_rule(right[i]);
-	CHECK("what is a rule is taken", all);
+	CHECK("valid rules are accepted", all);
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
 		if (is_rule(wrong[i])) {
-			printf("# taken: %s\n", wrong[i]);
+			printf("# accepted: %s\n", wrong[i]);
 			all = false;
 		}
-	CHECK("what is none is refused", all);
-	CHECK("a rule is shown as it is meant",
+	CHECK("invalid rules are refused", all);
+	CHECK("a rule is formatted in its normal form",
 	      strcmp(shown("*.Example.COM.:8443"), "*.example.com:8443") == 0 &&
 		      strcmp(shown("[2001:db8::1]:80"), "[2001:db8::1]:80") == 0);
-	CHECK("names that are not ASCII are refused with how to write them",
+	CHECK("names that are not ASCII are refused with the right spelling",
 	      rule_parse("b\xc3\xbc.de", &rule, &err) < 0 && strstr(err.text, "xn--"));
-	CHECK("a star alone is refused with what to do instead",
+	CHECK("a star alone is refused with an alternative",
 	      rule_parse("*", &rule, &err) < 0 && strstr(err.text, "--net open"));
 }
 
@@ -137,11 +138,10 @@ static void check_matches(void)
 	      allows("127.0.0.1", "127.0.0.1", 80) && !allows("127.0.0.1", "127.1", 80) &&
 		      !allows("127.0.0.1", "2130706433", 80) &&
 		      !allows("127.0.0.1", "::ffff:127.0.0.1", 80));
-	CHECK("an empty list allows nothing, and says which rule would",
+	CHECK("an empty list allows nothing, and names the rule that would",
 	      rule_list_allows(&none, "a.com", 22, &index, &err) == 0 &&
 		      strstr(err.text, "--allow a.com:22 would"));
-	CHECK("what is no host is no question",
-	      rule_list_allows(&none, "a b", 443, &index, &err) < 0);
+	CHECK("an invalid host is an error", rule_list_allows(&none, "a b", 443, &index, &err) < 0);
 }
 
 /* --- addresses */
@@ -217,14 +217,14 @@ static void check_addresses(void)
 			printf("# public: %s\n", inner[i]);
 			all = false;
 		}
-	CHECK("what is not the public internet is special", all);
+	CHECK("addresses outside the public internet are special", all);
 	for (size_t i = 0; i < sizeof public / sizeof *public; i++)
 		if (special(public[i])) {
 			printf("# special: %s\n", public[i]);
 			all = false;
 		}
 	CHECK("public addresses are public, also next to a special range", all);
-	CHECK("whatever a URL parser takes for an address is like one",
+	CHECK("any spelling that URL parsers read as an address is recognised",
 	      address_like("2130706433") && address_like("0x7f.1") && address_like("a.0x") &&
 		      address_like("1.2.3.4.") && address_like("::1") && !address_like("a1.com") &&
 		      !address_like("1.2.3.4a"));
@@ -249,7 +249,7 @@ static void check_http(void)
 		"X-Y: gone\r\nX-Z: here\r\nProxy-Authorization: Basic eA==\r\n"
 		"Content-Length: 007\r\n\r\n";
 
-	CHECK("a head is whole when its empty line is there",
+	CHECK("a head is complete once its empty line is there",
 	      http_head_size(text, sizeof text - 1, 0) == (ssize_t)sizeof text - 1 &&
 		      http_head_size(text, sizeof text - 2, 0) == 0 &&
 		      http_head_size("a\nb", 3, 0) == -1);
@@ -257,18 +257,18 @@ static void check_http(void)
 	      !read_request(text, &request) && strcmp(request.host, "A.com") == 0 &&
 		      request.port == 8080 && request.message.length == 7 && request.has_host);
 	http_request_write(&request, &target, &out);
-	CHECK("and written anew, without what is for this connection alone",
+	CHECK("and rewritten without headers for this connection only",
 	      strcmp(buffer_text(&out), "POST /?q HTTP/1.1\r\nHost: a.com:8080\r\nX-Z: here\r\n"
 					"Content-Length: 7\r\n\r\n") == 0);
 	CHECK("CONNECT needs a port",
 	      read_request("CONNECT a.com HTTP/1.1\r\n\r\n", &request) &&
 		      !read_request("CONNECT [::1]:443 HTTP/1.1\r\n\r\n", &request) &&
 		      strcmp(request.host, "::1") == 0);
-	CHECK("an answer to HEAD has a length and nothing behind it",
+	CHECK("a response to HEAD has a length and no body",
 	      !http_response_read("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", 38, true,
 				  &response) &&
 		      response.empty && response.message.body == HTTP_LENGTH);
-	CHECK("an answer without a length ends with its connection",
+	CHECK("a response without a length ends with its connection",
 	      !http_response_read("HTTP/1.1 200\r\n\r\n", 16, false, &response) &&
 		      response.message.body == HTTP_UNTIL_CLOSE && !response.message.keep);
 	CHECK("the end of chunks is found, and not a byte later",
@@ -315,7 +315,7 @@ static void check_hello(void)
 	      tls_hello_read(bytes, size, name) == TLS_HELLO_NAMED && strcmp(name, "a.com") == 0);
 	for (size_t i = 0; i < size; i++)
 		more = more && tls_hello_read(bytes, i, name) == TLS_HELLO_MORE;
-	CHECK("before its last byte it is none", more);
+	CHECK("before its last byte it is incomplete", more);
 	for (size_t i = 5; i < size; i++) {
 		const uint8_t record[] = { 22, 3, 1, 0, 1, bytes[i] };
 
@@ -326,13 +326,12 @@ static void check_hello(void)
 	CHECK("in records of one byte it is the same",
 	      tls_hello_read(again, used, name) == TLS_HELLO_NAMED && strcmp(name, "a.com") == 0);
 	bytes[4]++;
-	CHECK("what follows it in its record is refused",
+	CHECK("data after it in its record is refused",
 	      tls_hello_read(bytes, size + 1, name) == TLS_HELLO_WRONG);
 	bytes[4]--;
 	bytes[8]++;
-	CHECK("a length that is wrong is seen",
-	      tls_hello_read(bytes, size, name) != TLS_HELLO_NAMED);
-	CHECK("other protocols are no TLS",
+	CHECK("a wrong length is noticed", tls_hello_read(bytes, size, name) != TLS_HELLO_NAMED);
+	CHECK("other protocols are not TLS",
 	      tls_hello_read((const uint8_t *)"GET", 3, name) == TLS_HELLO_FOREIGN);
 }
 
@@ -345,7 +344,7 @@ static void check_socks(void)
 
 	CHECK("a name is read", socks_read_request(named, sizeof named - 1, &request) == 12 &&
 					strcmp(request.host, "a.com") == 0 && request.port == 443);
-	CHECK("a name with a NUL in it is none",
+	CHECK("a name with a NUL in it is invalid",
 	      socks_read_request(nul, sizeof nul - 1, &request) == 12 && !request.host[0]);
 	CHECK("an address is read", socks_read_request(four, sizeof four - 1, &request) == 10 &&
 					    strcmp(request.host, "127.0.0.1") == 0);
@@ -353,7 +352,7 @@ static void check_socks(void)
 	      socks_read_request(named, sizeof named - 2, &request) == 0);
 }
 
-/* --- what passes between a gateway and its owner */
+/* --- the owner protocol */
 
 static void check_config(void)
 {
@@ -386,11 +385,11 @@ static void check_config(void)
 	owner_protocol_config_release(&again);
 	for (size_t i = 0; i < bytes.used; i++)
 		torn = torn && owner_protocol_config_read(bytes.data, i, &again, &err) < 0;
-	CHECK("one that is torn anywhere is refused", torn);
+	CHECK("a truncated configuration is refused", torn);
 	config.caps.connections = 0;
 	buffer_release(&bytes);
 	owner_protocol_config_write(&config, &rules, &models, &bytes);
-	CHECK("a cap out of its range is refused, and named",
+	CHECK("a cap out of range is refused and named",
 	      owner_protocol_config_read(bytes.data, bytes.used, &again, &err) < 0 &&
 		      strstr(err.text, "connections at once"));
 	list_release(&rules);
@@ -410,35 +409,36 @@ static void check_table(void)
 		snprintf(target.host, sizeof target.host, "h%d.com", i);
 		host_table_find(table, &target, true, active)->refusals++;
 	}
-	CHECK("hosts that are refused have half of the table", table->used == HOST_TABLE_REFUSED);
+	CHECK("refused hosts get half of the table", table->used == HOST_TABLE_REFUSED);
 	for (int i = 0; i < 2 * HOST_TABLE_ROWS; i++) {
 		snprintf(target.host, sizeof target.host, "a%d.com", i);
 		host_table_find(table, &target, false, active)->connections++;
 	}
-	CHECK("one that is on its way keeps its row, the other strangers give way to hosts that are reached",
+	CHECK("a host with a connection keeps its row, other refused hosts give "
+	      "way to reached ones",
 	      strcmp(table->rows[0].host, "h0.com") == 0 &&
 		      strcmp(table->rows[1].host, "h1.com") != 0 &&
 		      table->rows[HOST_TABLE_ROWS].refusals == 2 * HOST_TABLE_ROWS - 1);
-	CHECK("those that find no room share the last row",
+	CHECK("hosts that do not fit share the last row",
 	      table->used == HOST_TABLE_ROWS && host_table_find(table, &target, false, active) ==
 							&table->rows[HOST_TABLE_ROWS]);
 	snprintf(target.host, sizeof target.host, "a3.com");
 	apart = host_table_find(table, &target, false, active)->connections == 1;
 	target.port = 80;
-	CHECK("a port more is a row more",
+	CHECK("another port gets another row",
 	      apart && host_table_find(table, &target, false, active) ==
 			       &table->rows[HOST_TABLE_ROWS]);
-	CHECK("a table of ours is sound", host_table_sound(table));
+	CHECK("a table of ours is valid", host_table_sound(table));
 	memset(table->rows[0].host, 'x', sizeof table->rows[0].host);
 	table->rows[1].host[0] = '\x1b';
 	table->rows[1].verdict = 77;
 	CHECK("one that was tampered with is not", !host_table_sound(table));
-	CHECK("and what is read of it is bounded and printable",
+	CHECK("and values read from it are bounded and printable",
 	      host_table_read(table, 0, &row) && strlen(row.host) == sizeof row.host - 1 &&
 		      host_table_read(table, 1, &row) && row.host[0] == '?' &&
 		      row.verdict == HOST_TABLE_NONE);
 	table->used = 0xffffffff;
-	CHECK("whatever it says of itself", !host_table_read(table, HOST_TABLE_ROWS + 1, &row));
+	CHECK("whatever its fields claim", !host_table_read(table, HOST_TABLE_ROWS + 1, &row));
 }
 
 static void check_messages(void)
@@ -460,15 +460,14 @@ static void check_messages(void)
 	CHECK("a message of an unknown type is refused",
 	      owner_protocol_send(sockets[0], &message, NULL, 0, false) == 0 &&
 		      owner_protocol_receive(sockets[1], &got, fds) < 0 && errno == EPROTO);
-	CHECK("nothing to receive is said as such",
+	CHECK("nothing to receive is reported as such",
 	      owner_protocol_receive(sockets[1], &got, fds) < 0 && errno == EAGAIN);
 	close(sockets[0]);
-	CHECK("the end of the other side is seen",
-	      owner_protocol_receive(sockets[1], &got, fds) == 0);
+	CHECK("the end of the peer is noticed", owner_protocol_receive(sockets[1], &got, fds) == 0);
 	close(sockets[1]);
 }
 
-/* The legal messages of each state and where they lead, as in docs/protocols.md. */
+/* The legal messages of each state and the next states, as in docs/protocols.md. */
 static const struct legal {
 	enum owner_protocol_state from;
 	uint32_t type;
@@ -506,7 +505,8 @@ static enum owner_protocol_state leads_to(enum owner_protocol_state from, uint32
 	return 0;
 }
 
-/* Sends such a message to this side. Is it taken, with the state that it leads to, or refused? */
+/* Sends such a message to this side. Returns true if it is accepted with the right next state,
+ * or refused where it is illegal. */
 static bool behaves(enum owner_protocol_side receiver, enum owner_protocol_state from,
 		    uint32_t type, size_t count)
 {
@@ -550,9 +550,8 @@ static void check_protocol(void)
 			one_way = one_way &&
 				  !(owner_protocol_fits(OWNER_PROTOCOL_OWNER, type, fds) &&
 				    owner_protocol_fits(OWNER_PROTOCOL_GATEWAY, type, fds));
-	CHECK("each message is taken in the states that it belongs to, and refused in all others",
-	      hold);
-	CHECK("no message goes both ways", one_way);
+	CHECK("each message is accepted in its states and refused in all others", hold);
+	CHECK("no message is legal in both directions", one_way);
 }
 
 static void check_start(void)
@@ -562,11 +561,11 @@ static void check_start(void)
 	struct gateway *gateway;
 	struct error err;
 
-	CHECK("a program that is not there is named",
+	CHECK("a missing program is named",
 	      gateway_start(&options, &gateway, &err) < 0 &&
 		      strstr(err.text, "start '/nonexistent/gateway': No such file"));
 	list_add(&options.rules, "*.com");
-	CHECK("a rule that is none is told before anything is started",
+	CHECK("an invalid rule is reported before anything is started",
 	      gateway_start(&options, &gateway, &err) < 0 && strstr(err.text, "'*.com'"));
 	list_release(&options.rules);
 }

@@ -1,4 +1,4 @@
-/* The gateway's own walls, each by its effect: an act that succeeds without them and fails behind them. */
+/* The gateway's sandbox, by its effects: each act succeeds without it and fails inside. */
 #include "unit.h"
 
 #include "gateway/gateway_confine.h"
@@ -115,13 +115,14 @@ static int change_directory(void)
 	return result_of(chdir("/"));
 }
 
-/* Without the sanitizers' own preparations for an end, which the filter would refuse. */
+/* Skips the sanitizers' exit handlers, which the filter would refuse. */
 static void end(int status)
 {
 	syscall(SYS_exit_group, status);
 }
 
-/* The exit status of the act in a process of its own; -1: killed by the filter; -2: no wall could be made. */
+/* Returns the exit status of the act in its own process; -1: killed by the filter; -2: no
+ * sandbox. */
 static int outcome(act_fn *act, bool confined)
 {
 	int status = 0;
@@ -153,18 +154,18 @@ int main(void)
 		{ "control: it reads the resolver's files", read_hosts, 0 },
 		{ "it reads no other file", read_passwd, EACCES },
 		{ "it opens nothing for writing", write_null, EPERM },
-		{ "it makes no file", make_file, EPERM },
-		{ "control: it makes sockets of the internet", internet_socket, 0 },
-		{ "it makes no unix socket", unix_socket, EPERM },
-		{ "it asks the kernel nothing new", netlink_socket, EPERM },
+		{ "it creates no file", make_file, EPERM },
+		{ "control: it creates internet sockets", internet_socket, 0 },
+		{ "it creates no unix socket", unix_socket, EPERM },
+		{ "it makes no other request to the kernel", netlink_socket, EPERM },
 		{ "it listens nowhere", listening, EPERM },
 		{ "it makes no memory executable", executable_memory, EPERM },
 		{ "it signals nobody", signal_parent, EPERM },
 		{ "it changes no limit", more_files, EPERM },
 		{ "it goes nowhere in the file system", change_directory, EPERM },
-		{ "it dies of starting a program", start_program, KILLED },
-		{ "it dies of starting a process", start_process, KILLED },
-		{ "it dies of tracing", trace, KILLED },
+		{ "it is killed if it executes a program", start_program, KILLED },
+		{ "it is killed if it starts a process", start_process, KILLED },
+		{ "it is killed if it traces", trace, KILLED },
 	};
 
 	for (size_t i = 0; i < sizeof walls / sizeof *walls; i++) {
@@ -172,7 +173,7 @@ int main(void)
 		int behind = outcome(walls[i].act, true);
 
 		if (without != 0 || behind != walls[i].expected)
-			printf("# %s: %d without walls, %d behind them\n", walls[i].sentence,
+			printf("# %s: %d without the sandbox, %d inside\n", walls[i].sentence,
 			       without, behind);
 		CHECK(walls[i].sentence, without == 0 && behind == walls[i].expected);
 	}

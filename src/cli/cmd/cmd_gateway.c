@@ -101,13 +101,13 @@ static void add_variables(struct list *variables, uint16_t port, const char *tok
 
 /* What lasts as long as the gateway. */
 struct kept {
-	struct ledger *books;
+	struct ledger *ledger;
 	struct cassette *cassette; /* the tape; NULL: none */
 	struct gateway *gateway;
 };
 
-static int open_books(const struct effective *effective, const struct model_access *access,
-		      struct kept *kept, struct error *err)
+static int open_ledger(const struct effective *effective, const struct model_access *access,
+		       struct kept *kept, struct error *err)
 {
 	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *day = NULL;
@@ -117,7 +117,7 @@ static int open_books(const struct effective *effective, const struct model_acce
 	    cassette_open(&access->tape, &wanted, &kept->cassette, err) < 0)
 		return -1;
 	wanted.replay = cassette_is_replay(kept->cassette);
-	return ledger_open(&wanted, &kept->books, err);
+	return ledger_open(&wanted, &kept->ledger, err);
 }
 
 static int refuse_keyless(struct error *err)
@@ -146,8 +146,8 @@ static int start_with(const struct effective *effective, const struct model_acce
 		return refuse_keyless(err);
 	if (keys_read(access, &keys, err) < 0)
 		return -1;
-	result = open_books(effective, access, kept, err);
-	wanted.books = kept->books;
+	result = open_ledger(effective, access, kept, err);
+	wanted.ledger = kept->ledger;
 	wanted.cassette = kept->cassette;
 	if (result == 0)
 		result = gateway_start(&wanted, &kept->gateway, err);
@@ -291,10 +291,10 @@ static int run_gateway(const struct cli_command *command, char **argv)
 		struct ledger_news news;
 
 		gateway_stop(kept.gateway);
-		ledger_tell(kept.books, &news);
+		ledger_get_news(kept.ledger, &news);
 		effective_models_tell_cost(&news);
 	}
-	ledger_close(kept.books);
+	ledger_close(kept.ledger);
 	cassette_close(kept.cassette);
 	effective_release(&asked.effective);
 	return code;

@@ -1,4 +1,4 @@
-/* The tape of a run: see cassette.h. */
+/* The tape of a run, on the owner's side: see cassette.h. */
 #include "gateway/owner/cassette.h"
 
 #include "gateway/model/reel.h"
@@ -23,10 +23,11 @@ struct cassette {
 	bool record;
 	uint64_t mark;
 	int tape;
-	int used; /* of a replay */
+	int used; /* for a replay */
 };
 
-/* No component of the path may lead elsewhere: the command inside may have made it since. */
+/* Follows no symlink in any component of the path: the command inside the fence may have created
+ * one. */
 static int open_tape(const char *path, bool record, struct error *err)
 {
 	int flags = (record ? O_RDWR | O_APPEND | O_CREAT : O_RDONLY) | O_NOFOLLOW | O_NONBLOCK |
@@ -37,9 +38,10 @@ static int open_tape(const char *path, bool record, struct error *err)
 
 	if (fd < 0)
 		return error_sys(err, "open the tape '%s'%s", path,
-				 errno == ELOOP ? " (a link on the way is not followed)" : "");
+				 errno == ELOOP ? " (symbolic links in its path are not followed)"
+						: "");
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		return error_set(err, "the tape '%s' is no file", path);
+		return error_set(err, "the tape '%s' is not a regular file", path);
 	return fd_steal(&fd);
 }
 
@@ -55,7 +57,7 @@ static int read_tape(int fd, const char *path, struct buffer *bytes, struct tape
 	return 0;
 }
 
-/* Whoever was killed may take a moment to be gone. */
+/* A process that was just killed may hold the lock for a moment. */
 static int lock(int fd, const char *path, struct error *err)
 {
 	const struct timespec nap = { .tv_nsec = LOCK_NAP_MS * 1000000L };
@@ -67,10 +69,13 @@ static int lock(int fd, const char *path, struct error *err)
 			return error_sys(err, "lock the tape '%s'", path);
 		nanosleep(&nap, NULL);
 	}
-	return error_with(err, ERROR_BUSY, "the tape '%s' is being recorded by another run", path);
+	return error_with(err, ERROR_BUSY,
+			  "the tape '%s' is being recorded by another run; wait for it to "
+			  "end, or use another tape",
+			  path);
 }
 
-int cassette_mend(const struct cassette *cassette, struct error *err)
+int cassette_repair(const struct cassette *cassette, struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(TAPE_MOST);
 	struct tape tape;
@@ -90,7 +95,7 @@ int cassette_mend(const struct cassette *cassette, struct error *err)
 	return 0;
 }
 
-static uint64_t sum(const struct buffer *bytes)
+static uint64_t checksum(const struct buffer *bytes)
 {
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -99,8 +104,9 @@ static uint64_t sum(const struct buffer *bytes)
 	return hash | 1;
 }
 
-/* What was used before, less what a run used that was cut off: it is done again. Another tape was not used at all. */
-static void forget(struct reel_marks *marks, uint64_t tape, uint64_t settled)
+/* Keeps the marks of earlier runs, except those of an interrupted run, which is repeated. Clears
+ * all marks if they belong to another tape. */
+static void clear_stale_marks(struct reel_marks *marks, uint64_t tape, uint64_t settled)
 {
 	if (marks->tape != tape)
 		memset(marks, 0, sizeof *marks);
@@ -110,25 +116,25 @@ static void forget(struct reel_marks *marks, uint64_t tape, uint64_t settled)
 			marks->used[i] = 0;
 }
 
-static int open_marks(struct cassette *cassette, const struct ledger_options *books, uint64_t tape,
+static int open_marks(struct cassette *cassette, const struct ledger_options *ledger, uint64_t tape,
 		      struct error *err)
 {
-	AUTO_FREE char *path = path_join(books->folder, "replay.used");
-	AUTO_FD fd = books->iteration ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)
-				      : memfd_create("ringfence-used", MFD_CLOEXEC);
+	AUTO_FREE char *path = path_join(ledger->folder, "replay.used");
+	AUTO_FD fd = ledger->iteration ? open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)
+				       : memfd_create("ringfence-used", MFD_CLOEXEC);
 	struct reel_marks *marks = MAP_FAILED;
 
 	if (fd >= 0 && ftruncate(fd, sizeof *marks) == 0)
 		marks = mmap(NULL, sizeof *marks, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (marks == MAP_FAILED)
-		return error_sys(err, "make '%s'", path);
-	forget(marks, tape, books->settled);
+		return error_sys(err, "create '%s'", path);
+	clear_stale_marks(marks, tape, ledger->settled);
 	munmap(marks, sizeof *marks);
 	cassette->used = fd_steal(&fd);
 	return 0;
 }
 
-static int open_replay(struct cassette *cassette, const struct ledger_options *books,
+static int open_replay(struct cassette *cassette, const struct ledger_options *ledger,
 		       struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(TAPE_MOST);
@@ -141,7 +147,7 @@ static int open_replay(struct cassette *cassette, const struct ledger_options *b
 	cassette->tape = fd_memory("ringfence-tape", bytes.data, bytes.used);
 	if (cassette->tape < 0)
 		return error_sys(err, "copy the tape '%s'", cassette->path);
-	return open_marks(cassette, books, sum(&bytes), err);
+	return open_marks(cassette, ledger, checksum(&bytes), err);
 }
 
 static int open_record(struct cassette *cassette, struct error *err)
@@ -149,10 +155,10 @@ static int open_record(struct cassette *cassette, struct error *err)
 	cassette->tape = open_tape(cassette->path, true, err);
 	if (cassette->tape < 0 || lock(cassette->tape, cassette->path, err) < 0)
 		return -1;
-	return cassette_mend(cassette, err);
+	return cassette_repair(cassette, err);
 }
 
-int cassette_open(const struct model_access_tape *tape, const struct ledger_options *books,
+int cassette_open(const struct model_access_tape *tape, const struct ledger_options *ledger,
 		  struct cassette **ret_cassette, struct error *err)
 {
 	bool record = tape->mode == MODEL_ACCESS_RECORD;
@@ -162,8 +168,8 @@ int cassette_open(const struct model_access_tape *tape, const struct ledger_opti
 	if (tape->mode == MODEL_ACCESS_LIVE)
 		return 0;
 	cassette = mem_zero(sizeof *cassette);
-	*cassette = (struct cassette){ mem_dup(tape->path), record, books->period, -1, -1 };
-	if ((record ? open_record(cassette, err) : open_replay(cassette, books, err)) < 0) {
+	*cassette = (struct cassette){ mem_dup(tape->path), record, ledger->period, -1, -1 };
+	if ((record ? open_record(cassette, err) : open_replay(cassette, ledger, err)) < 0) {
 		cassette_close(cassette);
 		return -1;
 	}
@@ -180,7 +186,7 @@ int cassette_look(const char *path, bool record, struct tape *ret_tape, struct e
 		AUTO_FREE char *folder = strndup(path, (size_t)(path_name(path) - path));
 
 		if (access(folder ? folder : "", W_OK) < 0)
-			return error_sys(err, "make the tape '%s'", path);
+			return error_sys(err, "create the tape '%s'", path);
 		*ret_tape = (struct tape){ 0 };
 		return 0;
 	}

@@ -1,4 +1,4 @@
-/* A gateway's owner: see gateway.h. */
+/* The gateway's owner: see gateway.h. */
 #include "gateway/owner/gateway.h"
 
 #include "gateway/host_table.h"
@@ -26,28 +26,28 @@
 #include <unistd.h>
 
 enum {
-	READY_MS = 5000,    /* for the program to be confined and ready */
-	END_MS = 1000,      /* for it to end by itself */
-	HURRIED = 3,        /* restarts that come at once */
-	RESTART_MS = 1000,  /* the others, after the start before */
-	MESSAGES_MAX = 4096 /* that a call of gateway_take() may skip */
+	READY_MS = 5000,    /* until the gateway is confined and ready */
+	END_MS = 1000,      /* until it exits on its own */
+	HURRIED = 3,        /* restarts without a delay */
+	RESTART_MS = 1000,  /* later restarts: minimum time since the last start */
+	MESSAGES_MAX = 4096 /* that one call of gateway_take() may skip */
 };
 
 struct gateway {
 	char *program;
 	int config; /* the sealed memory file */
-	int memory; /* of the table */
+	int memory; /* the host table's */
 	struct host_table *table;
 	char token[OWNER_PROTOCOL_TOKEN];
 	char warnings[1000];
 	int listeners[OWNER_PROTOCOL_LISTENERS];
 	size_t listener_count;
-	int events; /* epoll: the socket, and the timer of a restart */
+	int events; /* epoll: the socket and the restart timer */
 	int socket; /* -1: not running */
 	enum owner_protocol_state state;
 	int timer;
 	pid_t child;
-	struct ledger *books;
+	struct ledger *ledger;
 	struct cassette *cassette;
 	unsigned int restarts;
 	uint64_t started_ms;
@@ -56,11 +56,11 @@ struct gateway {
 struct child {
 	const char *program;
 	int socket;
-	int error; /* why it could not be started; the memory is shared */
+	int error; /* why it could not be started; in shared memory */
 };
 
-/* In the new process, which has the memory of the old one until it is another program. */
-static int become(void *argument)
+/* Runs in the new process, which shares the parent's memory until it executes the program. */
+static int execute(void *argument)
 {
 	struct child *child = argument;
 	char name[] = "ringfence-gateway";
@@ -70,7 +70,7 @@ static int become(void *argument)
 	const int wanted[OWNER_PROTOCOL_FD + 1] = { FD_NULL, FD_NULL,
 						    FD_NULL, [OWNER_PROTOCOL_FD] = child->socket };
 
-	/* Its own session: keys that a person presses are for the command, not for the gateway. */
+	/* A session of its own: terminal signals are for the command, not for the gateway. */
 	setsid();
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -83,7 +83,7 @@ static int become(void *argument)
 	_exit(127);
 }
 
-/* Waits for a message of the program: 1, or 0 when it is late or gone. */
+/* Waits for a message from the gateway. Returns 1, or 0 if it is late or gone. */
 static int await(struct gateway *gateway, struct owner_protocol_message *ret_message)
 {
 	uint64_t deadline = clock_steady_ms() + READY_MS;
@@ -123,29 +123,29 @@ static void reap(struct gateway *gateway, uint64_t wait_ms)
 	gateway->child = -1;
 }
 
-static int hand_over(const struct gateway *gateway, int listener, struct error *err)
+static int send_listener(const struct gateway *gateway, int listener, struct error *err)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_LISTEN };
 
 	if (owner_protocol_send(gateway->socket, &message, &listener, 1, true) < 0)
-		return error_sys(err, "hand a listening socket to the gateway");
+		return error_sys(err, "pass a listening socket to the gateway");
 	return 0;
 }
 
-static int hand_tape(const struct gateway *gateway, struct error *err)
+static int send_tape(const struct gateway *gateway, struct error *err)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_REEL };
 	int fds[2];
 	size_t count = cassette_descriptors(gateway->cassette, fds);
 
-	if (cassette_mend(gateway->cassette, err) < 0)
+	if (cassette_repair(gateway->cassette, err) < 0)
 		return -1;
 	if (owner_protocol_send(gateway->socket, &message, fds, count, true) < 0)
-		return error_sys(err, "hand a tape to the gateway");
+		return error_sys(err, "pass a tape to the gateway");
 	return 0;
 }
 
-static int greet(struct gateway *gateway, struct error *err)
+static int configure(struct gateway *gateway, struct error *err)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_START };
 	const int fds[2] = { gateway->config, gateway->memory };
@@ -153,16 +153,16 @@ static int greet(struct gateway *gateway, struct error *err)
 	if (owner_protocol_send(gateway->socket, &message, fds, 2, true) < 0)
 		return error_sys(err, "start '%s'", gateway->program);
 	gateway->state = OWNER_PROTOCOL_STARTING;
-	if (gateway->cassette && hand_tape(gateway, err) < 0)
+	if (gateway->cassette && send_tape(gateway, err) < 0)
 		return -1;
 	if (!await(gateway, &message))
-		return error_set(err, "start '%s': it ended, or was not ready within %d s",
+		return error_set(err, "start '%s': it exited, or was not ready within %d s",
 				 gateway->program, READY_MS / 1000);
 	if (message.type != OWNER_PROTOCOL_READY)
 		return error_set(err, "%s", message.u.text); /* OWNER_PROTOCOL_FAILED */
 	memcpy(gateway->warnings, message.u.text, sizeof gateway->warnings);
 	for (size_t i = 0; i < gateway->listener_count; i++)
-		if (hand_over(gateway, gateway->listeners[i], err) < 0)
+		if (send_listener(gateway, gateway->listeners[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -172,19 +172,19 @@ static int start(struct gateway *gateway, struct error *err)
 	int sockets[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
-		return error_sys(err, "make a socket for the gateway");
+		return error_sys(err, "create a socket for the gateway");
 	gateway->socket = sockets[0];
 	gateway->started_ms = clock_steady_ms();
 
 	struct child child = { .program = gateway->program, .socket = sockets[1] };
 	int result;
 
-	gateway->child = process_borrow(become, &child, 0);
+	gateway->child = process_borrow(execute, &child, 0);
 	close(sockets[1]);
 	if (gateway->child >= 0)
 		errno = child.error;
 	result = gateway->child < 0 || child.error ? error_sys(err, "start '%s'", gateway->program)
-						   : greet(gateway, err);
+						   : configure(gateway, err);
 	if (result == 0) {
 		struct epoll_event event = { .events = EPOLLIN, .data.fd = gateway->socket };
 
@@ -228,15 +228,15 @@ static int make_config(struct gateway *gateway, const struct gateway_options *op
 	owner_protocol_config_write(&config, &options->rules, &texts, &bytes);
 	keys_wipe_texts(&texts);
 
-	/* Read as the gateway will: a mistake is told here, before anything runs. */
+	/* Parse it as the gateway will, to report mistakes before anything runs. */
 	if (buffer_overflowed(&bytes))
 		return error_set(err, "the rules for hosts are too long");
 	if (owner_protocol_config_read(buffer_text(&bytes), bytes.used, &config, err) < 0)
 		return -1;
 	owner_protocol_config_release(&config);
 	gateway->config = fd_memory("ringfence-gateway", bytes.data, bytes.used);
-	explicit_bzero(bytes.data, bytes.used); /* there may be keys in it */
-	return gateway->config < 0 ? error_sys(err, "make the gateway's configuration") : 0;
+	explicit_bzero(bytes.data, bytes.used); /* it may hold keys */
+	return gateway->config < 0 ? error_sys(err, "create the gateway's configuration") : 0;
 }
 
 static int make_table(struct gateway *gateway, struct error *err)
@@ -244,14 +244,14 @@ static int make_table(struct gateway *gateway, struct error *err)
 	void *memory;
 
 	gateway->memory = memfd_create("ringfence-hosts", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	/* Sealed in size: whoever made it shorter could end us by a bus error. */
+	/* The size is sealed: a process that shrank the file could crash us with SIGBUS. */
 	if (gateway->memory < 0 || ftruncate(gateway->memory, sizeof(struct host_table)) < 0 ||
 	    fcntl(gateway->memory, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
-		return error_sys(err, "make the table of hosts");
+		return error_sys(err, "create the host table");
 	memory = mmap(NULL, sizeof(struct host_table), PROT_READ | PROT_WRITE, MAP_SHARED,
 		      gateway->memory, 0);
 	if (memory == MAP_FAILED)
-		return error_sys(err, "map the table of hosts");
+		return error_sys(err, "map the host table");
 	gateway->table = memory;
 	host_table_init(gateway->table);
 	return 0;
@@ -278,7 +278,7 @@ int gateway_start(const struct gateway_options *options, struct gateway **ret_ga
 	gateway->config = gateway->memory = gateway->events = gateway->socket = gateway->timer = -1;
 	gateway->child = -1;
 	gateway->program = options->program ? mem_dup(options->program) : NULL;
-	gateway->books = options->books;
+	gateway->ledger = options->ledger;
 	gateway->cassette = options->cassette;
 	if (options->token)
 		snprintf(gateway->token, sizeof gateway->token, "%s", options->token);
@@ -319,44 +319,46 @@ int gateway_listen(struct gateway *gateway, int listener, struct error *err)
 	AUTO_FD taken = listener;
 
 	if (gateway->listener_count == OWNER_PROTOCOL_LISTENERS)
-		return error_set(err, "the gateway has %d sockets to listen on already",
+		return error_set(err, "the gateway already has %d listening sockets",
 				 OWNER_PROTOCOL_LISTENERS);
-	if (gateway->socket >= 0 && hand_over(gateway, taken, err) < 0)
+	if (gateway->socket >= 0 && send_listener(gateway, taken, err) < 0)
 		return -1;
 	gateway->listeners[gateway->listener_count++] = fd_steal(&taken);
 	return 0;
 }
 
-static bool is_for_books(const struct owner_protocol_message *message)
+static bool is_for_ledger(const struct owner_protocol_message *message)
 {
 	return message->type == OWNER_PROTOCOL_LEASE || message->type == OWNER_PROTOCOL_ROW ||
 	       message->type == OWNER_PROTOCOL_FAILURE;
 }
 
-/* What it has to say about requests and their money. Returns 0, or -1 with err set: then nothing may be spent. */
-static int keep_books(struct gateway *gateway, const struct owner_protocol_message *message,
-		      struct error *err)
+/* Handles a message about a request or its cost. Returns 0, or -1 with err set, in which case no
+ * money may be spent. */
+static int update_ledger(struct gateway *gateway, const struct owner_protocol_message *message,
+			 struct error *err)
 {
 	struct owner_protocol_message answer = { .type = OWNER_PROTOCOL_GRANT };
 	struct owner_protocol_grant *grant = &answer.u.grant;
 	const struct owner_protocol_lease *lease = &message->u.lease;
 
 	if (message->type == OWNER_PROTOCOL_FAILURE) {
-		ledger_add_failure(gateway->books, message->id, message->u.text);
+		ledger_add_failure(gateway->ledger, message->id, message->u.text);
 		return 0;
 	}
 	if (message->type == OWNER_PROTOCOL_ROW)
-		return ledger_add(gateway->books, &message->u.row, err);
+		return ledger_add(gateway->ledger, &message->u.row, err);
 	grant->must = lease->must;
-	if (ledger_lease(gateway->books, lease->nusd, lease->must, &grant->nusd, &grant->left,
+	if (ledger_lease(gateway->ledger, lease->nusd, lease->must, &grant->nusd, &grant->left,
 			 grant->why, err) < 0)
 		return -1;
 	(void)owner_protocol_send(gateway->socket, &answer, NULL, 0, true);
 	return 0;
 }
 
-/* It is dead: plan its next start, or give up. Always -1, with what happens in err. */
-static int bury(struct gateway *gateway, const char *why, struct error *err)
+/* Handles the gateway's death: schedules a restart, or gives up. Always returns -1; err tells
+ * which. */
+static int handle_death(struct gateway *gateway, const char *why, struct error *err)
 {
 	uint64_t due = gateway->started_ms + RESTART_MS;
 	uint64_t now = clock_steady_ms();
@@ -365,15 +367,15 @@ static int bury(struct gateway *gateway, const char *why, struct error *err)
 
 	fd_close(&gateway->socket);
 	reap(gateway, END_MS);
-	/* Nobody knows what it has spent of what it was granted: all of it, then. */
-	if (gateway->books)
-		ledger_end_lease(gateway->books, false, &ignored);
+	/* It is unknown how much of the grant it spent, so assume all. */
+	if (gateway->ledger)
+		ledger_end_lease(gateway->ledger, false, &ignored);
 	if (gateway->restarts == GATEWAY_RESTARTS) {
 		fd_close(&gateway->events);
-		return error_set(
-			err,
-			"the gateway ended (%s) and was started again %d times already: there is no network from now on",
-			why, GATEWAY_RESTARTS);
+		return error_set(err,
+				 "the gateway ended (%s) after %d restarts: there is no network "
+				 "from now on",
+				 why, GATEWAY_RESTARTS);
 	}
 	gateway->restarts++;
 
@@ -382,27 +384,28 @@ static int bury(struct gateway *gateway, const char *why, struct error *err)
 						 .tv_nsec = (long)(wait % 1000) * 1000000 + 1 } };
 
 	timerfd_settime(gateway->timer, 0, &when, NULL);
-	return error_set(
-		err,
-		"the gateway ended (%s); it is started again, and connections through it are closed",
-		why);
+	return error_set(err,
+			 "the gateway ended (%s); it is being restarted, and its "
+			 "connections are closed",
+			 why);
 }
 
-/* The timer of a restart. Returns 0, or -1 as bury() does. */
-static int revive(struct gateway *gateway, struct error *err)
+/* Handles the restart timer. Returns 0, or -1 like handle_death(). */
+static int restart_if_due(struct gateway *gateway, struct error *err)
 {
 	struct error why;
 	uint64_t times;
 
 	if (gateway->socket >= 0 || read(gateway->timer, &times, sizeof times) < 0)
 		return 0;
-	/* Nothing of it is believed, so it may go on only if it is whole. */
+	/* The dead gateway may have corrupted the table. */
 	if (!host_table_sound(gateway->table))
 		host_table_init(gateway->table);
-	return start(gateway, &why) < 0 ? bury(gateway, why.text, err) : 0;
+	return start(gateway, &why) < 0 ? handle_death(gateway, why.text, err) : 0;
 }
 
-static void fill(const struct owner_protocol_message *message, struct gateway_refusal *ret_refusal)
+static void read_refusal(const struct owner_protocol_message *message,
+			 struct gateway_refusal *ret_refusal)
 {
 	const struct owner_protocol_refusal *refusal = &message->u.refusal;
 	char *const texts[] = { ret_refusal->host, ret_refusal->reason, ret_refusal->remedy };
@@ -419,19 +422,19 @@ static void fill(const struct owner_protocol_message *message, struct gateway_re
 				*at = '?';
 }
 
-static void hear_news(struct gateway *gateway, const struct owner_protocol_message *message)
+static void record_news(struct gateway *gateway, const struct owner_protocol_message *message)
 {
-	if (gateway->books && message->id == 1)
-		ledger_add_stray(gateway->books, message->u.text);
-	else if (gateway->books)
-		ledger_add_tape(gateway->books, message->u.text);
+	if (gateway->ledger && message->id == 1)
+		ledger_add_stray(gateway->ledger, message->u.text);
+	else if (gateway->ledger)
+		ledger_add_tape(gateway->ledger, message->u.text);
 }
 
 int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, struct error *err)
 {
 	if (gateway->events < 0)
 		return 0;
-	if (revive(gateway, err) < 0)
+	if (restart_if_due(gateway, err) < 0)
 		return -1;
 	for (int i = 0; gateway->socket >= 0 && i < MESSAGES_MAX; i++) {
 		struct owner_protocol_message message;
@@ -443,21 +446,22 @@ int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, s
 		if (got < 0 && errno == EAGAIN)
 			return 0;
 		if (got <= 0)
-			return bury(gateway,
-				    got ? "it said something strange" : "killed, or by a fault",
-				    err);
+			return handle_death(gateway,
+					    got ? "it sent an illegal message"
+						: "killed or crashed",
+					    err);
 		if (message.type == OWNER_PROTOCOL_FAILED)
-			return bury(gateway, message.u.text, err);
-		if (is_for_books(&message) && gateway->books &&
-		    keep_books(gateway, &message, &why) < 0)
-			return bury(gateway, why.text, err);
+			return handle_death(gateway, message.u.text, err);
+		if (is_for_ledger(&message) && gateway->ledger &&
+		    update_ledger(gateway, &message, &why) < 0)
+			return handle_death(gateway, why.text, err);
 		if (message.type == OWNER_PROTOCOL_NEWS) {
-			hear_news(gateway, &message);
+			record_news(gateway, &message);
 			return error_set(err, "%s", message.u.text);
 		}
 		if (message.type != OWNER_PROTOCOL_REFUSED)
 			continue;
-		fill(&message, ret_refusal);
+		read_refusal(&message, ret_refusal);
 		return 1;
 	}
 	return 0;
@@ -467,7 +471,7 @@ void gateway_answer(struct gateway *gateway, uint32_t id)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_ANSWER, .id = id };
 
-	/* Full, or gone: then it answers by itself after a while, or never. */
+	/* If the socket is full or closed, the gateway answers after a timeout, or never. */
 	if (gateway->socket >= 0)
 		(void)owner_protocol_send(gateway->socket, &message, NULL, 0, false);
 }
@@ -494,8 +498,8 @@ size_t gateway_hosts(const struct gateway *gateway, struct outlet_host *ret_host
 	return count;
 }
 
-/* Has it settle what is under way, and takes all that it still has to say. */
-static void close_books(struct gateway *gateway)
+/* Asks the gateway to settle open requests, and handles its last messages. */
+static void close_ledger(struct gateway *gateway)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_CLOSE };
 	uint64_t deadline = clock_steady_ms() + END_MS;
@@ -503,7 +507,7 @@ static void close_books(struct gateway *gateway)
 	struct error ignored;
 	int fds[2];
 
-	if (!gateway->books)
+	if (!gateway->ledger)
 		return;
 	if (gateway->socket >= 0)
 		(void)owner_protocol_send(gateway->socket, &message, NULL, 0, false);
@@ -520,22 +524,22 @@ static void close_books(struct gateway *gateway)
 			break;
 		if (got < 0)
 			continue;
-		if (is_for_books(&message) && keep_books(gateway, &message, &ignored) < 0)
+		if (is_for_ledger(&message) && update_ledger(gateway, &message, &ignored) < 0)
 			break;
 		if (message.type == OWNER_PROTOCOL_NEWS)
-			hear_news(gateway, &message);
+			record_news(gateway, &message);
 		closed = message.type == OWNER_PROTOCOL_CLOSED;
 	}
 	if (closed)
-		ledger_add_refused(gateway->books, message.u.refused);
-	ledger_end_lease(gateway->books, closed, &ignored);
+		ledger_add_refused(gateway->ledger, message.u.refused);
+	ledger_end_lease(gateway->ledger, closed, &ignored);
 }
 
 void gateway_stop(struct gateway *gateway)
 {
 	if (!gateway)
 		return;
-	close_books(gateway);
+	close_ledger(gateway);
 	fd_close(&gateway->socket);
 	reap(gateway, END_MS);
 	if (gateway->table)

@@ -1,10 +1,11 @@
 /*
- * The gateway, seen from its owner: the process that runs a fence.
+ * The gateway, as seen by its owner: the process that runs a fence.
  *
- * The owner starts one gateway for a run, gives it the listening sockets that were made inside of the fence's
- * network, and polls gateway_fd(). What is refused is told before it is answered, so that the owner can look for the
- * process that asked. A gateway that dies is started again with the same sockets, token and host table;
- * connections that went through it are closed. When the owner ends, in whichever way, so does the gateway.
+ * The owner starts one gateway per run, passes it the listening sockets created in the fence's
+ * network namespace, and polls gateway_fd(). The gateway reports each refusal before it answers the
+ * client, so that the owner can identify the process that connected. If a gateway dies, it is
+ * restarted with the same sockets, token and host table; open connections are lost. The gateway
+ * exits when its owner does, however that ends.
  */
 #ifndef GATEWAY_OWNER_GATEWAY_H
 #define GATEWAY_OWNER_GATEWAY_H
@@ -25,69 +26,74 @@
 struct gateway;
 
 struct gateway_options {
-	struct list rules; /* texts; see rule.h. None: nothing can be reached */
-	uid_t uid;         /* whom it becomes, if it is started by root */
+	struct list rules; /* texts, see rule.h; empty: no host can be reached */
+	uid_t uid;         /* the user to run as, if started by root */
 	gid_t gid;
-	const char *token;                 /* NULL: one is made */
-	const char *program;               /* NULL: the one beside this program */
-	uint32_t iteration;                /* of a loop; 0: none */
+	const char *token;                 /* NULL: create one */
+	const char *program;               /* NULL: the one next to this program */
+	uint32_t iteration;                /* of a loop, or 0 */
 	struct caps caps;                  /* GATEWAY_CAPS_DEFAULT */
-	const struct model_access *models; /* NULL: no way to models; borrowed */
-	const struct keys *keys;           /* with models: theirs; borrowed */
-	struct ledger *books;      /* what they may cost, and did; borrowed. Needed with models */
-	struct cassette *cassette; /* the tape that models names; borrowed */
+	const struct model_access *models; /* borrowed; NULL: no access to models */
+	const struct keys *keys;           /* borrowed; required with models */
+	struct ledger *ledger;             /* borrowed; required with models */
+	struct cassette *cassette;         /* the tape named in `models`; borrowed */
 };
 
 struct gateway_refusal {
 	uint32_t id;
-	struct sockaddr_storage client; /* as accept() gave it */
-	char host[GATEWAY_HOST];        /* printable; empty: the request named none */
+	struct sockaddr_storage client; /* from accept() */
+	char host[GATEWAY_HOST];        /* printable; empty if the request named none */
 	uint16_t port;
-	char reason[320]; /* "is not in the allow list" */
-	char remedy[288]; /* "--allow HOST"; empty: nothing would help */
+	char reason[320]; /* such as "is not in the allow list" */
+	char remedy[288]; /* such as "--allow HOST", or empty */
 };
 
 enum {
-	GATEWAY_TOKEN = 33,   /* 32 hexadecimal digits and the end of the string */
-	GATEWAY_RESTARTS = 10 /* in a run */
+	GATEWAY_TOKEN = 33,   /* 32 hexadecimal digits and a NUL */
+	GATEWAY_RESTARTS = 10 /* per run */
 };
 
-/* Makes a token. Returns 0, or -1 with err set. */
+/* Creates a token. Returns 0, or -1 with err set. */
 int gateway_token_make(char ret_token[GATEWAY_TOKEN], struct error *err);
 
-/* Starts one and waits until it has confined itself. Returns 0, or -1 with err set. */
+/* Starts a gateway and waits until it has confined itself. Returns 0, or -1 with err set. */
 int gateway_start(const struct gateway_options *options, struct gateway **ret_gateway,
 		  struct error *err);
 
-/* 32 hexadecimal digits: the password of user "ringfence", for the proxy's address inside. */
+/* The password of user "ringfence" in the proxy's URL inside the fence: 32 hexadecimal digits. */
 const char *gateway_token(const struct gateway *gateway);
 
-/* What holds less than it should (no Landlock), a line each; empty: nothing. */
+/* Returns warnings about weaker confinement (no Landlock), one per line, or an empty string. */
 const char *gateway_warnings(const struct gateway *gateway);
 
-/* Of the program as it runs now; -1: it does not. */
+/* Returns the gateway's current pid, or -1 if it is not running. */
 pid_t gateway_pid(const struct gateway *gateway);
 
-/* Hands over a listening socket. It is taken, whatever happens, and handed over again after a restart. */
+/* Passes a listening socket to the gateway, and again after a restart. Takes ownership even on
+ * failure. */
 int gateway_listen(struct gateway *gateway, int listener, struct error *err);
 
-/* One descriptor to poll for POLLIN, the same for as long as there is a gateway; -1 once it is given up. */
+/* Returns the descriptor to poll for POLLIN. It stays the same across restarts and is -1 once
+ * the gateway has been given up. */
 int gateway_fd(const struct gateway *gateway);
 
 /*
- * Takes one message, without waiting. 1: *ret_refusal is filled and wants gateway_answer(); 0: nothing more;
- * -1 with err set: it died. It is then started again, at once or (after the third time) a second later; or
- * it is given up, and gateway_fd() is -1 from then on. err says which. Or it is alive, and err is what it has to say about a tape.
+ * Receives one message without waiting. Returns 1 with *ret_refusal set, which must be answered
+ * with gateway_answer(); 0 if there are no more messages; or -1 with err set. The error is either a
+ * message about a tape, while the gateway keeps running, or reports that the gateway died. It is
+ * then restarted, at once or (from the fourth time on) a second later, or given up, in which case
+ * gateway_fd() is -1 from then on.
  */
 int gateway_take(struct gateway *gateway, struct gateway_refusal *ret_refusal, struct error *err);
 
-/* The refusal may be answered. Without this it is answered after half a second. */
+/* Lets the gateway answer a refusal. Otherwise it does so after half a second. */
 void gateway_answer(struct gateway *gateway, uint32_t id);
 
-/* Copies of the host table's rows, at most `most`; also when the gateway is dead. Returns how many. */
+/* Copies the rows of the host table, at most `most`. Also works after the gateway's death.
+ * Returns how many. */
 size_t gateway_hosts(const struct gateway *gateway, struct outlet_host *ret_hosts, size_t most);
 
-/* Ends it, waits for its end, and forgets it. NULL is nothing. */
+/* Stops the gateway, waits for it to exit, and frees it. NULL is ignored. */
 void gateway_stop(struct gateway *gateway);
 
 #endif

@@ -11,15 +11,16 @@
 #include <string.h>
 
 struct gateway_outlet {
-	struct outlet outlet; /* the first: what others have is a pointer to it */
+	struct outlet outlet; /* must be first: callers hold a pointer to it */
 	struct gateway *gateway;
-	const struct model_access *models; /* NULL: none */
+	const struct model_access *models; /* or NULL */
 	struct keys keys;
-	struct ledger *books; /* NULL: no models */
+	struct ledger *ledger; /* NULL without models */
 	struct cassette *cassette;
 };
 
-_Static_assert(offsetof(struct gateway_outlet, outlet) == 0, "one pointer for both");
+_Static_assert(offsetof(struct gateway_outlet, outlet) == 0,
+	       "struct outlet must be the first member");
 
 static struct gateway_outlet *own(const struct outlet *outlet)
 {
@@ -38,7 +39,7 @@ static int start(struct outlet *outlet, const struct list *rules, const struct o
 		.caps = GATEWAY_CAPS_DEFAULT,
 		.models = self->models,
 		.keys = &self->keys,
-		.books = self->books,
+		.ledger = self->ledger,
 		.cassette = self->cassette,
 	};
 
@@ -72,7 +73,7 @@ static int take(struct outlet *outlet, struct outlet_refusal *ret_refusal, struc
 	*ret_refusal = (struct outlet_refusal){ .id = refusal.id, .client = refusal.client };
 	snprintf(ret_refusal->target, sizeof ret_refusal->target,
 		 strchr(refusal.host, ':') ? "[%s]:%u" : "%s:%u", refusal.host, refusal.port);
-	/* There it follows the host, here it stands alone. */
+	/* In the protocol the reason follows the host; here it stands alone. */
 	snprintf(ret_refusal->reason, sizeof ret_refusal->reason, "%.*s",
 		 (int)sizeof ret_refusal->reason - 1,
 		 refusal.reason + (strncmp(refusal.reason, "is ", 3) == 0 ? 3 : 0));
@@ -131,17 +132,17 @@ struct outlet *gateway_outlet_new(struct error *err)
 }
 
 int gateway_outlet_models(struct outlet *outlet, const struct model_access *access,
-			  const struct ledger_options *books, struct error *err)
+			  const struct ledger_options *ledger, struct error *err)
 {
 	struct gateway_outlet *self = own(outlet);
-	struct ledger_options kept = *books;
+	struct ledger_options kept = *ledger;
 
 	if (keys_read(access, &self->keys, err) < 0 ||
-	    cassette_open(&access->tape, books, &self->cassette, err) < 0)
+	    cassette_open(&access->tape, ledger, &self->cassette, err) < 0)
 		return -1;
 	self->models = access;
 	kept.replay = cassette_is_replay(self->cassette);
-	return ledger_open(&kept, &self->books, err);
+	return ledger_open(&kept, &self->ledger, err);
 }
 
 const char *gateway_outlet_tape(const struct outlet *outlet)
@@ -151,9 +152,9 @@ const char *gateway_outlet_tape(const struct outlet *outlet)
 
 bool gateway_outlet_news(const struct outlet *outlet, struct ledger_news *ret_news)
 {
-	if (!outlet || !own(outlet)->books)
+	if (!outlet || !own(outlet)->ledger)
 		return false;
-	ledger_tell(own(outlet)->books, ret_news);
+	ledger_get_news(own(outlet)->ledger, ret_news);
 	return true;
 }
 
@@ -162,7 +163,7 @@ void gateway_outlet_free(struct outlet *outlet)
 	if (!outlet)
 		return;
 	gateway_stop(own(outlet)->gateway);
-	ledger_close(own(outlet)->books);
+	ledger_close(own(outlet)->ledger);
 	cassette_close(own(outlet)->cassette);
 	keys_wipe(&own(outlet)->keys);
 	free(own(outlet));

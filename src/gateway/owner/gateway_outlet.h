@@ -6,20 +6,20 @@
 #include "provider/model_access.h"
 #include "util/outlet.h"
 
-/* One that has not begun; its token is chosen. NULL with err set: there is no randomness. */
+/* Returns an outlet that has a token but is not started, or NULL with err set if there are no
+ * random bytes. */
 struct outlet *gateway_outlet_new(struct error *err);
 
-/*
- * Before it starts: lets it lead to models. `access` is borrowed until the outlet is freed. This
- * reads the keys and opens the ledger, which is closed with the outlet. Returns 0, or -1 with err set.
- */
+/* Gives the outlet access to models. Call it before the outlet starts. `access` is borrowed
+ * until the outlet is freed. Reads the keys and opens the ledger, which is closed with the
+ * outlet. Returns 0, or -1 with err set. */
 int gateway_outlet_models(struct outlet *outlet, const struct model_access *access,
-			  const struct ledger_options *books, struct error *err);
+			  const struct ledger_options *ledger, struct error *err);
 
-/* The tape that it records or replays; NULL: none. */
+/* Returns the path of the tape being recorded or replayed, or NULL. */
 const char *gateway_outlet_tape(const struct outlet *outlet);
 
-/* After it was stopped: what that cost. False: it did not lead to any. */
+/* Returns the results of the ledger after the outlet was stopped, or false if it had no models. */
 bool gateway_outlet_news(const struct outlet *outlet, struct ledger_news *ret_news);
 
 void gateway_outlet_free(struct outlet *outlet);

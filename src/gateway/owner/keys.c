@@ -1,4 +1,4 @@
-/* The keys of providers: see keys.h. */
+/* Reading the providers' keys: see keys.h. */
 #include "gateway/owner/keys.h"
 
 #include "util/buffer.h"
@@ -18,7 +18,7 @@ static int read_file(const char *path, struct buffer *ret_key, struct error *err
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0 || fd_read_all(fd, ret_key) < 0)
-		return error_sys(err, "read the key in '%s'", path);
+		return error_sys(err, "read the key from '%s'", path);
 	return 0;
 }
 
@@ -28,8 +28,8 @@ static int ask_command(const char *line, struct buffer *ret_key, struct error *e
 	int status = process_output(arguments, COMMAND_MS, ret_key);
 
 	if (status != 0)
-		return error_set(err, "the command '%.200s' gave no key (%s)", line,
-				 status < 0 ? "it did not end" : "its exit status is not 0");
+		return error_set(err, "the command '%.200s' did not print a key (%s)", line,
+				 status < 0 ? "it did not finish" : "its exit status is not 0");
 	return 0;
 }
 
@@ -38,7 +38,8 @@ static int read_variable(const char *name, struct buffer *ret_key, struct error 
 	const char *value = getenv(name);
 
 	if (!value || !*value)
-		return error_set(err, "the variable %.100s, which has the key, is not set", name);
+		return error_set(err, "the variable %.100s, which should hold the key, is not set",
+				 name);
 	buffer_add_text(ret_key, value);
 	return 0;
 }
@@ -65,11 +66,11 @@ static int read_key(const struct key_source *source, const char *name, char **re
 	int result = read_source(source, &bytes, err);
 
 	if (result == 0) {
-		/* Without blanks at its end; the first line counts. */
+		/* Only the first word counts. */
 		size_t length = strcspn(buffer_text(&bytes), " \t\r\n");
 
 		if (length == 0)
-			result = error_set(err, "the key of %s is empty", name);
+			result = error_set(err, "the key for %s is empty", name);
 		else
 			*ret_key = mem_format("%.*s", (int)length, bytes.data);
 	}

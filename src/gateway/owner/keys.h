@@ -1,4 +1,4 @@
-/* Reads the keys of providers for the gateway's owner, each from its key_source. */
+/* Reads the providers' keys for the gateway's owner, each from its key_source. */
 #ifndef GATEWAY_OWNER_KEYS_H
 #define GATEWAY_OWNER_KEYS_H
 
@@ -7,14 +7,14 @@
 #include "util/list.h"
 
 struct keys {
-	char *values[PROVIDER_COUNT]; /* NULL: there is none */
+	char *values[PROVIDER_COUNT]; /* or NULL */
 };
 
-/* The caller wipes *ret_keys. Returns 0, or -1 with err set, in which no key appears. */
+/* The caller wipes *ret_keys. Returns 0, or -1 with err set; the error never contains a key. */
 int keys_read(const struct model_access *access, struct keys *ret_keys, struct error *err);
 void keys_wipe(struct keys *keys);
 
-/* Wipes and releases texts in which a key may stand. */
+/* Wipes and releases texts that may contain a key. */
 void keys_wipe_texts(struct list *texts);
 
 #endif

@@ -1,4 +1,4 @@
-/* The books of a gateway's owner: see ledger.h. */
+/* The ledger of a gateway's owner: see ledger.h. */
 #include "gateway/owner/ledger.h"
 
 #include "failure/failure.h"
@@ -23,31 +23,31 @@
 
 enum {
 	STEP_NUSD = 100000000
-}; /* US$ 0.10: what a crash can add to the spend, beyond what was on its way */
+}; /* US$ 0.10: how much a crash can add to the recorded spend, beyond open requests */
 
-enum { ROUND_NUSD = 100000 }; /* US$ 0.0001: as exact as amounts need be in a sentence */
+enum { ROUND_NUSD = 100000 }; /* US$ 0.0001: the precision of amounts in messages */
 
 struct ledger {
 	struct spend_file loop, day;
-	uint64_t lease_day; /* for which what is open of the lease counts */
+	uint64_t lease_day; /* the day that the open part of the lease is charged to */
 	bool has_day;
-	int ledger;
-	int alive; /* whose lock says that somebody spends from this folder */
+	int lines_fd;
+	int alive; /* locked while somebody spends from this folder */
 	uint64_t limits[LEDGER_SCOPES];
 	uint64_t period;
 	uint32_t iteration;
 	bool replay;
 	char *agent;
-	uint64_t
-		own; /* granted to this owner in its period: others that share the folder begin periods of theirs */
-	uint64_t granted; /* of the lease */
-	uint64_t booked;  /* lines of the lease */
-	uint64_t before;  /* lines of leases before it */
-	uint64_t fresh;   /* lines that the purse does not know of yet */
+	/* granted to this owner in its period; other owners of the folder have their own periods */
+	uint64_t own;
+	uint64_t granted; /* by the lease */
+	uint64_t booked;  /* in lines of the lease */
+	uint64_t before;  /* in lines of earlier leases */
+	uint64_t fresh;   /* in lines that the spend file does not count yet */
 	struct ledger_news news;
 };
 
-/* Days of this machine's clock on the wall. */
+/* The local date, as a number. */
 static uint64_t today(void)
 {
 	time_t now = time(NULL);
@@ -65,15 +65,16 @@ static uint64_t rest(uint64_t limit, uint64_t held)
 	return limit > held ? limit - held : 0;
 }
 
-/* The scope with the least left, and how much that is. */
-static enum ledger_scope narrowest(const struct ledger *books, uint64_t *ret_left)
+/* Finds the scope with the least money left, and how much that is. */
+static enum ledger_scope narrowest(const struct ledger *ledger, uint64_t *ret_left)
 {
-	uint64_t held = books->loop.now.held > books->own ? books->loop.now.held : books->own;
+	uint64_t held = ledger->loop.now.held > ledger->own ? ledger->loop.now.held : ledger->own;
 	const uint64_t left[LEDGER_SCOPES] = {
-		[LEDGER_ITERATION] = rest(books->limits[LEDGER_ITERATION], held),
-		[LEDGER_LOOP] = rest(books->limits[LEDGER_LOOP], books->loop.now.total),
-		[LEDGER_DAY] = books->has_day ? rest(books->limits[LEDGER_DAY], books->day.now.held)
-					      : MONEY_NO_LIMIT,
+		[LEDGER_ITERATION] = rest(ledger->limits[LEDGER_ITERATION], held),
+		[LEDGER_LOOP] = rest(ledger->limits[LEDGER_LOOP], ledger->loop.now.total),
+		[LEDGER_DAY] = ledger->has_day
+				       ? rest(ledger->limits[LEDGER_DAY], ledger->day.now.held)
+				       : MONEY_NO_LIMIT,
 	};
 	size_t least = 0;
 
@@ -84,56 +85,57 @@ static enum ledger_scope narrowest(const struct ledger *books, uint64_t *ret_lef
 	return least;
 }
 
-/* What was granted and has no line yet. */
-static uint64_t open_lease(const struct ledger *books)
+/* The part of the grant that has no line yet. */
+static uint64_t open_lease(const struct ledger *ledger)
 {
-	return books->granted > books->booked ? books->granted - books->booked : 0;
+	return ledger->granted > ledger->booked ? ledger->granted - ledger->booked : 0;
 }
 
-/* Money counts for the day on which it is spent: what is open of a lease goes over into the next one. */
-static void enter_day(struct ledger *books)
+/* Money is charged to the day on which it is spent, so the open part of a lease moves to the new
+ * day. */
+static void enter_day(struct ledger *ledger)
 {
 	uint64_t now = today();
 
-	spend_file_enter(&books->day, now);
-	if (books->lease_day && books->lease_day != now) {
-		books->day.now.held += open_lease(books);
-		books->day.leased = open_lease(books);
+	spend_file_enter(&ledger->day, now);
+	if (ledger->lease_day && ledger->lease_day != now) {
+		ledger->day.now.held += open_lease(ledger);
+		ledger->day.leased = open_lease(ledger);
 	}
-	books->lease_day = now;
+	ledger->lease_day = now;
 }
 
-static int lock_both(struct ledger *books, struct error *err)
+static int lock_both(struct ledger *ledger, struct error *err)
 {
-	if (spend_file_lock(&books->loop, err) < 0)
+	if (spend_file_lock(&ledger->loop, err) < 0)
 		return -1;
-	spend_file_enter(&books->loop, books->period);
-	if (books->has_day && spend_file_lock(&books->day, err) < 0) {
-		spend_file_unlock(&books->loop);
+	spend_file_enter(&ledger->loop, ledger->period);
+	if (ledger->has_day && spend_file_lock(&ledger->day, err) < 0) {
+		spend_file_unlock(&ledger->loop);
 		return -1;
 	}
-	if (books->has_day)
-		enter_day(books);
+	if (ledger->has_day)
+		enter_day(ledger);
 	return 0;
 }
 
-static int write_both(struct ledger *books, struct error *err)
+static int write_both(struct ledger *ledger, struct error *err)
 {
-	/* Lines that the purse counts as written must be. */
-	if (books->fresh > 0 && fdatasync(books->ledger) < 0)
-		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
-	books->loop.now.booked += books->fresh;
-	books->fresh = 0;
-	if (books->has_day && spend_file_write(&books->day, err) < 0)
+	/* Lines must be on disk before the spend file counts them. */
+	if (ledger->fresh > 0 && fdatasync(ledger->lines_fd) < 0)
+		return error_sys(err, "write the ledger beside '%s'", ledger->loop.path);
+	ledger->loop.now.booked += ledger->fresh;
+	ledger->fresh = 0;
+	if (ledger->has_day && spend_file_write(&ledger->day, err) < 0)
 		return -1;
-	return spend_file_write(&books->loop, err);
+	return spend_file_write(&ledger->loop, err);
 }
 
-static void unlock_both(struct ledger *books)
+static void unlock_both(struct ledger *ledger)
 {
-	if (books->has_day)
-		spend_file_unlock(&books->day);
-	spend_file_unlock(&books->loop);
+	if (ledger->has_day)
+		spend_file_unlock(&ledger->day);
+	spend_file_unlock(&ledger->loop);
 }
 
 static void add_rounded(struct buffer *out, uint64_t nusd, bool up)
@@ -143,9 +145,9 @@ static void add_rounded(struct buffer *out, uint64_t nusd, bool up)
 	price_add_usd(out, nusd - odd + (up && odd ? ROUND_NUSD : 0), 2);
 }
 
-/* need: what a request could cost, of which nothing is spent yet; 0: it is spent. */
-static void say_why(const struct ledger *books, enum ledger_scope scope, uint64_t need,
-		    uint64_t left, char ret_why[LEDGER_WHY])
+/* `need`: what a request could cost, or 0 if the money is already spent. */
+static void explain_limit(const struct ledger *ledger, enum ledger_scope scope, uint64_t need,
+			  uint64_t left, char ret_why[LEDGER_WHY])
 {
 	static const struct {
 		const char *of, *key;
@@ -155,26 +157,26 @@ static void say_why(const struct ledger *books, enum ledger_scope scope, uint64_
 		[LEDGER_DAY] = { "today", "daily-budget" },
 	};
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(2 * LEDGER_WHY);
-	const char *of = scope == LEDGER_ITERATION && !books->iteration ? "this run"
-									: names[scope].of;
+	const char *of = scope == LEDGER_ITERATION && !ledger->iteration ? "this run"
+									 : names[scope].of;
 
 	if (need > 0 && left > 0) {
 		buffer_add_text(&text, "a request could cost US$ ");
 		add_rounded(&text, need, true);
-		buffer_add_text(&text, ", and US$ ");
+		buffer_add_text(&text, ", but only US$ ");
 		add_rounded(&text, left, false);
 		buffer_printf(&text, " is left of %s's US$ ", of);
-		price_add_usd(&text, books->limits[scope], 2);
+		price_add_usd(&text, ledger->limits[scope], 2);
 		buffer_printf(&text, "; --%s changes it", names[scope].key);
 	} else {
-		buffer_printf(&text, "the money of %s is used up: US$ ", of);
-		price_add_usd(&text, books->limits[scope], 2);
+		buffer_printf(&text, "the budget for %s is used up: US$ ", of);
+		price_add_usd(&text, ledger->limits[scope], 2);
 		buffer_printf(&text, " (%s)", names[scope].key);
 	}
 	snprintf(ret_why, LEDGER_WHY, "%s", buffer_text(&text));
 }
 
-int ledger_lease(struct ledger *books, uint64_t nusd, bool must, uint64_t *ret_granted,
+int ledger_lease(struct ledger *ledger, uint64_t nusd, bool must, uint64_t *ret_granted,
 		 uint64_t *ret_left, char ret_why[LEDGER_WHY], struct error *err)
 {
 	uint64_t wanted = must ? nusd : (nusd + STEP_NUSD - 1) / STEP_NUSD * STEP_NUSD;
@@ -182,30 +184,31 @@ int ledger_lease(struct ledger *books, uint64_t nusd, bool must, uint64_t *ret_g
 	uint64_t left;
 	int result = 0;
 
-	if (lock_both(books, err) < 0)
+	if (lock_both(ledger, err) < 0)
 		return -1;
-	scope = narrowest(books, &left);
+	scope = narrowest(ledger, &left);
 	if (!must && wanted > left)
 		wanted = left;
 	ret_why[0] = '\0';
 	if (nusd > left) {
-		/* What is open is the request's, too: while others have a part of it they are waited for. */
-		say_why(books, scope, must ? 0 : open_lease(books) + nusd, open_lease(books) + left,
-			ret_why);
-		books->news.scope = scope;
-		memcpy(books->news.why, ret_why, sizeof books->news.why);
+		/* The open part of the lease is available as well: the request waits for other
+		 * requests to return theirs. */
+		explain_limit(ledger, scope, must ? 0 : open_lease(ledger) + nusd,
+			      open_lease(ledger) + left, ret_why);
+		ledger->news.scope = scope;
+		memcpy(ledger->news.why, ret_why, sizeof ledger->news.why);
 	}
 	if (wanted > 0) {
-		books->own += wanted;
-		spend_file_add(&books->loop, wanted);
-		spend_file_add(&books->day, wanted);
-		result = write_both(books, err);
+		ledger->own += wanted;
+		spend_file_add(&ledger->loop, wanted);
+		spend_file_add(&ledger->day, wanted);
+		result = write_both(ledger, err);
 	}
-	narrowest(books, &left);
-	unlock_both(books);
+	narrowest(ledger, &left);
+	unlock_both(ledger);
 	if (result < 0)
 		return -1;
-	books->granted += wanted;
+	ledger->granted += wanted;
 	*ret_granted = wanted;
 	*ret_left = left;
 	return 0;
@@ -224,43 +227,43 @@ static void add_number(struct buffer *line, const char *key, uint64_t number)
 	buffer_printf(line, ",\"%s\":%" PRIu64, key, number);
 }
 
-/* Midnight has passed, and nobody has asked for money since: says so to the purse of the day. */
-static int turn_day(struct ledger *books, struct error *err)
+/* Moves the open lease to the new day if midnight has passed since the last grant. */
+static int turn_day(struct ledger *ledger, struct error *err)
 {
 	int result;
 
-	if (!books->has_day || !books->lease_day || books->lease_day == today())
+	if (!ledger->has_day || !ledger->lease_day || ledger->lease_day == today())
 		return 0;
-	if (lock_both(books, err) < 0)
+	if (lock_both(ledger, err) < 0)
 		return -1;
-	result = write_both(books, err);
-	unlock_both(books);
+	result = write_both(ledger, err);
+	unlock_both(ledger);
 	return result;
 }
 
-/* The first one counts. */
+/* Only the first text counts. */
 static void add_text(char *into, size_t room, const char *text)
 {
 	if (into[0])
 		return;
-	snprintf(into, room, "%.*s", (int)room - 1, text); /* the text may have no end */
-	/* The gateway has read foreign bytes. */
+	snprintf(into, room, "%.*s", (int)room - 1, text); /* the text may not be terminated */
+	/* The gateway's text is untrusted. */
 	for (char *at = into; *at; at++)
 		if (*at == '\x7f' || (unsigned char)*at < 0x20)
 			*at = '?';
 }
 
-int ledger_add(struct ledger *books, const struct ledger_row *row, struct error *err)
+int ledger_add(struct ledger *ledger, const struct ledger_row *row, struct error *err)
 {
 	static const char *const kinds[PRICE_KINDS] = { "input", "output", "write_5m", "write_1h",
 							"read" };
 	AUTO_BUFFER struct buffer line = BUFFER_INIT(8192);
-	int turned = turn_day(books, err);
+	int turned = turn_day(ledger, err);
 
 	buffer_printf(&line, "{\"at_ms\":%" PRId64, clock_wall_ms());
-	if (books->iteration)
-		add_number(&line, "iteration", books->iteration);
-	add_field(&line, "agent", books->agent, 64);
+	if (ledger->iteration)
+		add_number(&line, "iteration", ledger->iteration);
+	add_field(&line, "agent", ledger->agent, 64);
 	add_field(&line, "child", row->child, sizeof row->child);
 	add_field(&line, "route", row->route, sizeof row->route);
 	add_field(&line, "provider", row->provider, sizeof row->provider);
@@ -281,91 +284,91 @@ int ledger_add(struct ledger *books, const struct ledger_row *row, struct error 
 		add_number(&line, "retry_at_ms", (uint64_t)row->retry_at_ms);
 	add_number(&line, "first_ms", row->first_ms);
 	add_number(&line, "duration_ms", row->duration_ms);
-	if (books->replay)
+	if (ledger->replay)
 		buffer_add_text(&line, ",\"replay\":true");
 	buffer_add_text(&line, "}\n");
-	books->booked += row->cost_nusd;
-	books->fresh += row->cost_nusd;
-	books->news.requests += row->provider[0] != '\0'; /* what was lost is none */
-	books->news.free_requests += row->provider[0] && row->free;
+	ledger->booked += row->cost_nusd;
+	ledger->fresh += row->cost_nusd;
+	ledger->news.requests += row->provider[0] != '\0'; /* a lost grant is not a request */
+	ledger->news.free_requests += row->provider[0] && row->free;
 	for (size_t i = 0; i < PRICE_KINDS; i++)
-		books->news.tokens[i] += row->tokens[i];
-	books->news.failure = row->failure;
-	books->news.retry_at_ms = row->retry_at_ms;
-	books->news.unreached[0] = '\0';
+		ledger->news.tokens[i] += row->tokens[i];
+	ledger->news.failure = row->failure;
+	ledger->news.retry_at_ms = row->retry_at_ms;
+	ledger->news.unreached[0] = '\0';
 	if (row->failure == FAILURE_UNREACHABLE)
-		add_text(books->news.unreached, LEDGER_ERROR, row->error);
-	if (fd_write_all(books->ledger, buffer_text(&line), line.used) < 0)
-		return error_sys(err, "write the ledger beside '%s'", books->loop.path);
-	return turned; /* the line is there all the same */
+		add_text(ledger->news.unreached, LEDGER_ERROR, row->error);
+	if (fd_write_all(ledger->lines_fd, buffer_text(&line), line.used) < 0)
+		return error_sys(err, "write the ledger beside '%s'", ledger->loop.path);
+	return turned; /* the line was written in any case */
 }
 
-/* What was granted and is in no line gets one. */
-static int add_lost(struct ledger *books, uint64_t nusd, struct error *err)
+/* Writes a line for money that was granted but is in no line. */
+static int add_lost(struct ledger *ledger, uint64_t nusd, struct error *err)
 {
 	const struct ledger_row row = {
 		.route = "lost", .cost_nusd = nusd, .estimated = 1, .known = 1
 	};
 
-	return nusd > 0 ? ledger_add(books, &row, err) : 0;
+	return nusd > 0 ? ledger_add(ledger, &row, err) : 0;
 }
 
-int ledger_end_lease(struct ledger *books, bool in_order, struct error *err)
+int ledger_end_lease(struct ledger *ledger, bool in_order, struct error *err)
 {
-	uint64_t unused = books->granted > books->booked ? books->granted - books->booked : 0;
+	uint64_t unused = ledger->granted > ledger->booked ? ledger->granted - ledger->booked : 0;
 	int result = 0;
 
 	if (!in_order)
-		result = add_lost(books, unused, err);
-	if ((books->granted > 0 || books->fresh > 0) && lock_both(books, err) == 0) {
+		result = add_lost(ledger, unused, err);
+	if ((ledger->granted > 0 || ledger->fresh > 0) && lock_both(ledger, err) == 0) {
 		if (in_order)
-			books->own -= unused < books->own ? unused : books->own;
-		spend_file_take(&books->loop, in_order ? unused : 0);
-		spend_file_take(&books->day, in_order ? unused : 0);
-		result = write_both(books, err);
-		unlock_both(books);
+			ledger->own -= unused < ledger->own ? unused : ledger->own;
+		spend_file_return(&ledger->loop, in_order ? unused : 0);
+		spend_file_return(&ledger->day, in_order ? unused : 0);
+		result = write_both(ledger, err);
+		unlock_both(ledger);
 	}
-	books->before += books->booked;
-	books->granted = books->booked = 0;
-	books->loop.leased = books->day.leased = 0;
+	ledger->before += ledger->booked;
+	ledger->granted = ledger->booked = 0;
+	ledger->loop.leased = ledger->day.leased = 0;
 	return result;
 }
 
-uint64_t ledger_spent(const struct ledger *books)
+uint64_t ledger_spent(const struct ledger *ledger)
 {
-	return books->before + books->booked;
+	return ledger->before + ledger->booked;
 }
 
-void ledger_add_refused(struct ledger *books, uint32_t count)
+void ledger_add_refused(struct ledger *ledger, uint32_t count)
 {
-	books->news.refused += count;
+	ledger->news.refused += count;
 }
 
-void ledger_add_failure(struct ledger *books, uint32_t failure, const char *text)
+void ledger_add_failure(struct ledger *ledger, uint32_t failure, const char *text)
 {
-	books->news.failure = failure;
-	books->news.retry_at_ms = 0;
-	books->news.unreached[0] = '\0';
+	ledger->news.failure = failure;
+	ledger->news.retry_at_ms = 0;
+	ledger->news.unreached[0] = '\0';
 	if (failure == FAILURE_UNREACHABLE)
-		add_text(books->news.unreached, LEDGER_ERROR, text);
+		add_text(ledger->news.unreached, LEDGER_ERROR, text);
 }
 
-void ledger_add_stray(struct ledger *books, const char *text)
+void ledger_add_stray(struct ledger *ledger, const char *text)
 {
-	add_text(books->news.stray, LEDGER_STRAY, text);
+	add_text(ledger->news.stray, LEDGER_STRAY, text);
 }
 
-void ledger_add_tape(struct ledger *books, const char *text)
+void ledger_add_tape(struct ledger *ledger, const char *text)
 {
-	add_text(books->news.tape, LEDGER_TAPE, text);
+	add_text(ledger->news.tape, LEDGER_TAPE, text);
 }
 
-void ledger_tell(const struct ledger *books, struct ledger_news *ret_news)
+void ledger_get_news(const struct ledger *ledger, struct ledger_news *ret_news)
 {
-	*ret_news = books->news;
-	ret_news->over = books->news.refused > 0;
-	ret_news->cost_nusd = ledger_spent(books);
-	ret_news->replay = books->replay;
+	*ret_news = ledger->news;
+	ret_news->over = ledger->news.refused > 0;
+	ret_news->cost_nusd = ledger_spent(ledger);
+	ret_news->replay = ledger->replay;
 }
 
 uint64_t ledger_input(const struct ledger_news *news)
@@ -377,7 +380,7 @@ uint64_t ledger_input(const struct ledger_news *news)
 	return input;
 }
 
-/* The sum of the lines that are there. */
+/* Adds up the lines in the file. */
 static int sum_ledger(int fd, uint64_t *ret_sum)
 {
 	static const char key[] = "\"cost_nusd\":";
@@ -399,83 +402,84 @@ static int sum_ledger(int fd, uint64_t *ret_sum)
 	return 0;
 }
 
-/* An owner that was killed left a lease open. If nobody else spends from here, what is in no line was its own. */
-static int recover(struct ledger *books, struct error *err)
+/* If an owner was killed, its lease is still open. If nobody else spends from this folder, all
+ * money that is in no line was its own. */
+static int recover(struct ledger *ledger, struct error *err)
 {
 	uint64_t lines;
 
-	if (flock(books->alive, LOCK_EX | LOCK_NB) < 0) {
-		/* Whoever looks after them at this moment needs no longer than that. */
-		while (flock(books->alive, LOCK_SH) < 0)
+	if (flock(ledger->alive, LOCK_EX | LOCK_NB) < 0) {
+		/* Another owner holds the lock only while it recovers. */
+		while (flock(ledger->alive, LOCK_SH) < 0)
 			if (errno != EINTR)
-				return error_sys(err, "lock the books beside '%s'",
-						 books->loop.path);
+				return error_sys(err, "lock the ledger beside '%s'",
+						 ledger->loop.path);
 		return 0;
 	}
-	if (spend_file_lock(&books->loop, err) < 0)
+	if (spend_file_lock(&ledger->loop, err) < 0)
 		return -1;
 
 	int result = 0;
 
-	if (books->loop.now.total > books->loop.now.booked) {
-		if (sum_ledger(books->ledger, &lines) < 0)
-			result = error_sys(err, "read the ledger beside '%s'", books->loop.path);
-		else if (books->loop.now.total > lines)
-			result = add_lost(books, books->loop.now.total - lines, err);
-		books->loop.now.booked = books->loop.now.total;
+	if (ledger->loop.now.total > ledger->loop.now.booked) {
+		if (sum_ledger(ledger->lines_fd, &lines) < 0)
+			result = error_sys(err, "read the ledger beside '%s'", ledger->loop.path);
+		else if (ledger->loop.now.total > lines)
+			result = add_lost(ledger, ledger->loop.now.total - lines, err);
+		ledger->loop.now.booked = ledger->loop.now.total;
 		if (result == 0)
-			result = spend_file_write(&books->loop, err);
+			result = spend_file_write(&ledger->loop, err);
 	}
-	books->booked = books->fresh = 0; /* that is not of our own lease */
-	spend_file_unlock(&books->loop);
-	flock(books->alive, LOCK_SH);
+	ledger->booked = ledger->fresh = 0; /* not part of our own lease */
+	spend_file_unlock(&ledger->loop);
+	flock(ledger->alive, LOCK_SH);
 	return result;
 }
 
-int ledger_open(const struct ledger_options *options, struct ledger **ret_books, struct error *err)
+int ledger_open(const struct ledger_options *options, struct ledger **ret_ledger, struct error *err)
 {
-	struct ledger *books = mem_zero(sizeof *books);
-	AUTO_FREE char *ledger = path_join(options->folder, "ledger.jsonl");
+	struct ledger *ledger = mem_zero(sizeof *ledger);
+	AUTO_FREE char *lines = path_join(options->folder, "ledger.jsonl");
 	AUTO_FREE char *alive = path_join(options->folder, "spend.lock");
 
-	books->loop.fd = books->day.fd = books->ledger = books->alive = -1;
-	books->has_day = options->day && !options->replay;
-	books->replay = options->replay;
-	memcpy(books->limits, options->limits, sizeof books->limits);
-	books->period = options->period;
-	books->iteration = options->iteration;
-	books->agent = mem_dup(options->agent ? options->agent : "");
-	books->ledger = open(ledger, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	books->alive = open(alive, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (books->ledger < 0 || books->alive < 0) {
+	ledger->loop.fd = ledger->day.fd = ledger->lines_fd = ledger->alive = -1;
+	ledger->has_day = options->day && !options->replay;
+	ledger->replay = options->replay;
+	memcpy(ledger->limits, options->limits, sizeof ledger->limits);
+	ledger->period = options->period;
+	ledger->iteration = options->iteration;
+	ledger->agent = mem_dup(options->agent ? options->agent : "");
+	ledger->lines_fd = open(lines, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	ledger->alive = open(alive, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (ledger->lines_fd < 0 || ledger->alive < 0) {
 		error_sys(err, "open the ledger in '%s'", options->folder);
-		ledger_close(books);
+		ledger_close(ledger);
 		return -1;
 	}
-	if (spend_file_open(&books->loop, path_join(options->folder, "spend"), err) < 0 ||
-	    (books->has_day && spend_file_open(&books->day, mem_dup(options->day), err) < 0) ||
-	    recover(books, err) < 0) {
-		ledger_close(books);
+	if (spend_file_open(&ledger->loop, path_join(options->folder, "spend"), err) < 0 ||
+	    (ledger->has_day && spend_file_open(&ledger->day, mem_dup(options->day), err) < 0) ||
+	    recover(ledger, err) < 0) {
+		ledger_close(ledger);
 		return -1;
 	}
-	*ret_books = books;
+	*ret_ledger = ledger;
 	return 0;
 }
 
-void ledger_close(struct ledger *books)
+void ledger_close(struct ledger *ledger)
 {
-	if (!books)
+	if (!ledger)
 		return;
-	if (books->ledger >= 0)
-		fdatasync(books->ledger);
-	fd_close(&books->loop.fd);
-	fd_close(&books->day.fd);
-	fd_close(&books->ledger);
-	fd_close(&books->alive);
-	free(books->loop.path);
-	free(books->day.path);
-	free(books->agent);
-	free(books);
+	if (ledger->lines_fd >= 0)
+		fdatasync(ledger->lines_fd);
+	fd_close(&ledger->loop.fd);
+	fd_close(&ledger->day.fd);
+	fd_close(&ledger->lines_fd);
+	fd_close(&ledger->alive);
+	free(ledger->loop.path);
+	free(ledger->day.path);
+	free(ledger->agent);
+	free(ledger);
 }
 
 int ledger_read(const char *folder, uint64_t *ret_total, uint64_t *ret_period_key,

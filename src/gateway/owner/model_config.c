@@ -1,4 +1,4 @@
-/* What the gateway is told about models: see model_config.h. */
+/* The gateway's configuration of models: see model_config.h. */
 #include "gateway/owner/model_config.h"
 
 #include "util/mem.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes a path off that is in front of the paths of requests already. */
+/* Removes an API prefix that the paths of requests already have. */
 static void drop_api_path(char *prefix)
 {
 	size_t size = strlen(prefix);
@@ -107,11 +107,11 @@ static int read_key(struct model_config_provider *provider, const char *key, str
 	size_t size = strlen(key);
 
 	if (size == 0 || size >= sizeof provider->key)
-		return error_set(err, "a key is empty, or longer than %d bytes",
+		return error_set(err, "a key is empty or longer than %d bytes",
 				 MODEL_CONFIG_KEY - 1);
 	for (size_t i = 0; i < size; i++)
 		if (key[i] <= 0x20 || key[i] > 0x7e)
-			return error_set(err, "a key has bytes that no key has");
+			return error_set(err, "a key contains invalid characters");
 	snprintf(provider->key, sizeof provider->key, "%s", key);
 	return 0;
 }
@@ -128,7 +128,7 @@ static int read_provider(struct model_config *models, const char *text, struct e
 	if (id == PROVIDER_COUNT) {
 		AUTO_FREE char *known = provider_names("");
 
-		return error_set(err, "there is no provider '%.*s' (%s)",
+		return error_set(err, "unknown provider '%.*s' (expected %s)",
 				 (int)(size < 40 ? size : 40), name, known);
 	}
 	if (strncmp(text, "upstream ", 9) == 0)
@@ -139,10 +139,10 @@ static int read_provider(struct model_config *models, const char *text, struct e
 		provider->free = true;
 		return 0;
 	}
-	return error_set(err, "the configuration of models is strange");
+	return error_set(err, "the configuration of models is invalid");
 }
 
-/* What there is to know about a tape. Returns false: it is something else. */
+/* Parses a text about the tape. Returns false if it is about something else. */
 static bool read_tape(struct model_config_tape *tape, const char *text)
 {
 	if (strncmp(text, "record ", 7) == 0)
@@ -170,14 +170,12 @@ static int read_text(struct model_config *models, const char *text, struct error
 		if (read_place(text + 6, &models->proxy, err) < 0)
 			return -1;
 		return models->proxy.tls
-			       ? error_set(
-					 err,
-					 "a proxy that is itself reached by TLS is not supported: write http://")
+			       ? error_set(err, "a proxy over TLS is not supported: use http://")
 			       : 0;
 	}
 	if (strncmp(text, "ca ", 3) == 0) {
 		if (text[3] != '/' || strlen(text + 3) >= sizeof models->ca)
-			return error_set(err, "the file of certificates is no absolute path");
+			return error_set(err, "the path of the CA certificates must be absolute");
 		snprintf(models->ca, sizeof models->ca, "%s", text + 3);
 		return 0;
 	}

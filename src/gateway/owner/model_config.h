@@ -1,9 +1,9 @@
 /*
- * The gateway's configuration of models: where each provider is, its key, and its prices.
+ * The gateway's configuration of models: each provider's address, key and prices.
  *
- * The owner writes it as texts and the gateway reads them, both with this module; both check them.
- * The texts are in the sealed memory file of the configuration: keys are in no arguments and in no
- * environment.
+ * The owner writes it as texts and the gateway parses them; both use this module and check the
+ * values. The texts are in the sealed memory file of the configuration, so keys never appear in
+ * arguments or the environment.
  */
 #ifndef GATEWAY_OWNER_MODEL_CONFIG_H
 #define GATEWAY_OWNER_MODEL_CONFIG_H
@@ -20,56 +20,56 @@
 
 enum { MODEL_CONFIG_KEY = 512, MODEL_CONFIG_TEXTS = 32 };
 
-/* Where something is: "https://host:port/prefix". */
+/* The address of a server: "https://host:port/prefix". */
 struct model_config_place {
 	bool set;
 	bool tls;
 	struct rule_target target;
-	char prefix
-		[URL_PATH]; /* in front of each path; empty, or "/..." without a slash at its end */
-	char credential[URL_CREDENTIAL]; /* "user:password" of a proxy's URL; empty: none */
+	char prefix[URL_PATH]; /* prepended to each path; empty, or "/..." without a final slash */
+	char credential[URL_CREDENTIAL]; /* "user:password" from a proxy's URL, or empty */
 };
 
 struct model_config_provider {
 	struct model_config_place place;
-	char key[MODEL_CONFIG_KEY]; /* empty: none is needed, or none is known */
-	bool free;                  /* a local model: counted, and never charged */
+	char key[MODEL_CONFIG_KEY]; /* empty if none is needed or known */
+	bool free;                  /* a local model: counted but never charged */
 };
 
-/* A tape, if there is one (reel.h): the owner hands it over. */
+/* A tape (reel.h), which the owner passes to the gateway. */
 struct model_config_tape {
 	enum model_access_mode mode;
-	bool paced;         /* answers take the time that they took */
-	uint64_t mark;      /* of what this run uses; never 0 */
-	char project[4096]; /* folders that have other names elsewhere; empty: none */
+	bool paced;         /* keep the recorded timing */
+	uint64_t mark;      /* marks the exchanges used by this run; never 0 */
+	char project[4096]; /* folders that have other names on other machines, or empty */
 	char home[4096];
 };
 
 struct model_config {
-	bool active; /* there is at least one provider */
+	bool active; /* at least one provider is configured */
 	struct model_config_provider providers[PROVIDER_COUNT];
-	struct model_config_place proxy; /* to go through, by CONNECT */
-	char ca[4096];                   /* a file or folder of certificates; empty: the system's */
+	struct model_config_place proxy; /* an HTTP proxy that accepts CONNECT */
+	/* a file or folder of CA certificates; empty: the system's */
+	char ca[4096];
 	bool refuse_unknown;
 	struct price_table prices;
 	struct model_config_tape tape;
 };
 
-/* Checks the host of a URL, and drops the part of its path with which the paths of requests begin.
+/* Checks the host of a URL, and removes the API prefix that the paths of requests already have.
  * Returns 0, or -1 with err set. */
 int model_config_place_make(const struct url *url, struct model_config_place *ret_place,
 			    struct error *err);
 
-/* Writes the texts that the owner sends to the gateway. mark: see struct model_config_tape. The texts hold
- * keys, so the caller wipes them with keys_wipe_texts(). */
+/* Writes the texts that the owner sends to the gateway. mark: see struct model_config_tape. The
+ * texts hold keys, so the caller must wipe them with keys_wipe_texts(). */
 void model_config_write(const struct model_access *access, const struct keys *keys, uint64_t mark,
 			struct list *ret_texts);
 
-/* Reads those texts; without any, there are no models. Returns 0, or -1 with err set, in which no key
- * appears. */
+/* Parses those texts; an empty list means no models. Returns 0, or -1 with err set; the error
+ * never contains a key. */
 int model_config_read(const struct list *texts, struct model_config *ret_models, struct error *err);
 
-/* Forgets it all; keys are wiped. */
+/* Releases everything and wipes the keys. */
 void model_config_release(struct model_config *models);
 
 #endif

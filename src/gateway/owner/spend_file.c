@@ -1,4 +1,4 @@
-/* Money that is held, on the disk: see spend_file.h. */
+/* The spend file: see spend_file.h. */
 #include "gateway/owner/spend_file.h"
 
 #include <errno.h>
@@ -38,12 +38,13 @@ int spend_file_read(int fd, const char *path, struct spend_file_record *ret_reco
 	for (size_t i = 0; i < 2; i++)
 		if (is_whole(&both[i]) && both[i].number >= best.number)
 			best = both[i];
-	/* The first record is the second in the file. If it is torn and nothing came after it, nothing was granted. */
+	/* The first record written is the second in the file. If it is torn and is the only one,
+	 * nothing was granted yet. */
 	if (n > 0 && best.number == 0 && both[0].number != 0)
-		return error_set(
-			err,
-			"'%s' is damaged: what was spent is not known; remove it to begin anew",
-			path);
+		return error_set(err,
+				 "'%s' is damaged, so the amount spent is unknown; remove it to "
+				 "start from zero",
+				 path);
 	*ret_record = best;
 	return 0;
 }
@@ -70,7 +71,7 @@ void spend_file_unlock(struct spend_file *spend_file)
 	flock(spend_file->fd, LOCK_UN);
 }
 
-/* The next record comes in the place of the older one. */
+/* The new record replaces the older one. */
 int spend_file_write(struct spend_file *spend_file, struct error *err)
 {
 	struct spend_file_record next = spend_file->now;
@@ -102,7 +103,7 @@ void spend_file_add(struct spend_file *spend_file, uint64_t nusd)
 	spend_file->leased += nusd;
 }
 
-void spend_file_take(struct spend_file *spend_file, uint64_t nusd)
+void spend_file_return(struct spend_file *spend_file, uint64_t nusd)
 {
 	uint64_t here = nusd < spend_file->leased ? nusd : spend_file->leased;
 

@@ -1,4 +1,5 @@
-/* Leases on the disk: a crash never lowers the spend, owners side by side cannot overshoot. */
+/* The ledger: a crash never lowers the recorded spend, and concurrent owners cannot exceed a
+ * limit. */
 #include "unit.h"
 
 #include "gateway/owner/ledger.h"
@@ -18,12 +19,12 @@
 
 enum { CENT = 10000000 };
 
-static char folder[] = "/tmp/unit-books-XXXXXX";
+static char folder[] = "/tmp/unit-ledger-XXXXXX";
 static char *day;
 static struct error err;
 
-static struct ledger *open_books(uint64_t iteration_limit, uint64_t loop_limit, uint64_t day_limit,
-				 uint64_t period)
+static struct ledger *open_ledger(uint64_t iteration_limit, uint64_t loop_limit, uint64_t day_limit,
+				  uint64_t period)
 {
 	const struct ledger_options options = { .folder = folder,
 						.day = day,
@@ -32,11 +33,11 @@ static struct ledger *open_books(uint64_t iteration_limit, uint64_t loop_limit, 
 						.period = period,
 						.iteration = (uint32_t)period,
 						.agent = "claude" };
-	struct ledger *books = NULL;
+	struct ledger *ledger = NULL;
 
-	if (ledger_open(&options, &books, &err) < 0)
+	if (ledger_open(&options, &ledger, &err) < 0)
 		printf("# %s\n", err.text);
-	return books;
+	return ledger;
 }
 
 static uint64_t total(void)
@@ -50,17 +51,17 @@ static uint64_t total(void)
 	return sum;
 }
 
-static uint64_t lease(struct ledger *books, uint64_t nusd, bool must, uint64_t *ret_left,
+static uint64_t lease(struct ledger *ledger, uint64_t nusd, bool must, uint64_t *ret_left,
 		      char why[LEDGER_WHY])
 {
 	uint64_t granted = UINT64_MAX;
 
-	if (ledger_lease(books, nusd, must, &granted, ret_left, why, &err) < 0)
+	if (ledger_lease(ledger, nusd, must, &granted, ret_left, why, &err) < 0)
 		printf("# %s\n", err.text);
 	return granted;
 }
 
-static char *ledger(void)
+static char *read_lines(void)
 {
 	AUTO_FREE char *path = path_join(folder, "ledger.jsonl");
 	struct buffer bytes = BUFFER_INIT(1 << 20);
@@ -74,7 +75,7 @@ static char *ledger(void)
 
 static void leasing(void)
 {
-	struct ledger *books = open_books(100 * CENT, 150 * CENT, 0, 1);
+	struct ledger *ledger = open_ledger(100 * CENT, 150 * CENT, 0, 1);
 	struct ledger_row row = { .route = "messages",
 				  .model = "m\x1b",
 				  .cost_nusd = 7 * CENT,
@@ -83,78 +84,80 @@ static void leasing(void)
 	char why[LEDGER_WHY];
 	uint64_t left;
 
-	CHECK("a grant is a little more than what was asked for, and held at once",
-	      lease(books, 15 * CENT, false, &left, why) == 20 * CENT && total() == 20 * CENT &&
+	CHECK("a grant is slightly more than requested, and held at once",
+	      lease(ledger, 15 * CENT, false, &left, why) == 20 * CENT && total() == 20 * CENT &&
 		      left == 80 * CENT && !why[0]);
-	CHECK("what is asked for beyond the limit is given as far as it goes, and the limit is named",
-	      lease(books, 90 * CENT, false, &left, why) == 80 * CENT && left == 0 &&
+	CHECK("a request beyond the limit gets what is left, and the limit is "
+	      "named",
+	      lease(ledger, 90 * CENT, false, &left, why) == 80 * CENT && left == 0 &&
 		      strcmp(why,
-			     "a request could cost US$ 1.10, and US$ 1.00 is left of this iteration's US$ 1.00; --budget changes it") ==
+			     "a request could cost US$ 1.10, but only US$ 1.00 is left of this "
+			     "iteration's US$ 1.00; --budget changes it") == 0);
+	CHECK("then nothing is left",
+	      lease(ledger, 1, false, &left, why) == 0 && total() == 100 * CENT);
+	CHECK("money that is already spent is recorded in any case",
+	      lease(ledger, 3, true, &left, why) == 3 && total() == 100 * CENT + 3 &&
+		      strcmp(why, "the budget for this iteration is used up: US$ 1.00 (budget)") ==
 			      0);
-	CHECK("then there is nothing",
-	      lease(books, 1, false, &left, why) == 0 && total() == 100 * CENT);
-	CHECK("what is spent already is written down all the same",
-	      lease(books, 3, true, &left, why) == 3 && total() == 100 * CENT + 3 &&
-		      strcmp(why, "the money of this iteration is used up: US$ 1.00 (budget)") ==
-			      0);
-	ledger_add(books, &row, &err);
-	CHECK("what was not used comes back in order",
-	      ledger_end_lease(books, true, &err) == 0 && total() == 7 * CENT);
-	CHECK("the lines add up to the account", ledger_spent(books) == 7 * CENT);
-	ledger_close(books);
-	books = open_books(100 * CENT, 150 * CENT, 0, 2);
-	CHECK("another iteration begins at 0, the loop does not",
-	      lease(books, 145 * CENT, false, &left, why) == 100 * CENT && total() == 107 * CENT);
-	ledger_end_lease(books, true, &err);
-	ledger_close(books);
-	books = open_books(0, 10 * CENT, 0, 3);
+	ledger_add(ledger, &row, &err);
+	CHECK("the unused part is returned in order",
+	      ledger_end_lease(ledger, true, &err) == 0 && total() == 7 * CENT);
+	CHECK("the lines add up to the spend file", ledger_spent(ledger) == 7 * CENT);
+	ledger_close(ledger);
+	ledger = open_ledger(100 * CENT, 150 * CENT, 0, 2);
+	CHECK("another iteration starts at 0, the loop does not",
+	      lease(ledger, 145 * CENT, false, &left, why) == 100 * CENT && total() == 107 * CENT);
+	ledger_end_lease(ledger, true, &err);
+	ledger_close(ledger);
+	ledger = open_ledger(0, 10 * CENT, 0, 3);
 	CHECK("the limit of the loop is named",
-	      lease(books, 9 * CENT, false, &left, why) == 3 * CENT &&
+	      lease(ledger, 9 * CENT, false, &left, why) == 3 * CENT &&
 		      strcmp(why,
-			     "a request could cost US$ 0.09, and US$ 0.03 is left of this loop's US$ 0.10; --max-cost changes it") ==
-			      0);
-	ledger_end_lease(books, true, &err);
-	ledger_close(books);
+			     "a request could cost US$ 0.09, but only US$ 0.03 is left of this "
+			     "loop's US$ 0.10; --max-cost changes it") == 0);
+	ledger_end_lease(ledger, true, &err);
+	ledger_close(ledger);
 
-	AUTO_FREE char *lines = ledger();
+	AUTO_FREE char *lines = read_lines();
 
 	CHECK("the ledger has a line, with clean strings",
 	      strstr(lines, "\"route\":\"messages\"") && strstr(lines, "\"cost_nusd\":70000000") &&
 		      strstr(lines, "\\u001b") && strstr(lines, "\"agent\":\"claude\""));
 }
 
-/* A child that leases and is killed. */
+/* A child that leases money and is killed. */
 static void killed(void)
 {
 	uint64_t before = total();
 	pid_t child = fork();
 
 	if (child == 0) {
-		struct ledger *books = open_books(0, 0, 0, 4);
+		struct ledger *ledger = open_ledger(0, 0, 0, 4);
 		struct ledger_row row = { .route = "chat", .cost_nusd = 2 * CENT, .known = 1 };
 		char why[LEDGER_WHY];
 		uint64_t left;
 
-		lease(books, 25 * CENT, false, &left, why);
-		ledger_add(books, &row, &err);
+		lease(ledger, 25 * CENT, false, &left, why);
+		ledger_add(ledger, &row, &err);
 		raise(SIGKILL);
 	}
 	waitpid(child, NULL, 0);
 	CHECK("after a kill -9 the open lease counts as spent", total() == before + 30 * CENT);
 
-	struct ledger *books = open_books(0, 0, 0, 5);
-	AUTO_FREE char *lines = ledger();
+	struct ledger *ledger = open_ledger(0, 0, 0, 5);
+	AUTO_FREE char *lines = read_lines();
 
-	CHECK("and gets a line of its own, so that lines and account agree",
+	CHECK("and gets a line of its own, so that the lines and the spend file "
+	      "agree",
 	      strstr(lines, "\"route\":\"lost\"") &&
 		      strstr(lines, "\"cost_nusd\":280000000,\"estimated\":true"));
-	ledger_close(books);
-	books = open_books(0, 0, 0, 6);
+	ledger_close(ledger);
+	ledger = open_ledger(0, 0, 0, 6);
 
-	AUTO_FREE char *again = ledger();
+	AUTO_FREE char *again = read_lines();
 
 	CHECK("once", strcmp(lines, again) == 0);
-	ledger_close(books);
+	ledger_close(ledger);
 }
 
 static void days(void)
@@ -165,24 +168,24 @@ static void days(void)
 	uint64_t left;
 
 	unlink(day);
-	one = open_books(0, 0, 50 * CENT, 7);
-	two = open_books(0, 0, 50 * CENT, 8);
-	CHECK("owners side by side share a day",
+	one = open_ledger(0, 0, 50 * CENT, 7);
+	two = open_ledger(0, 0, 50 * CENT, 8);
+	CHECK("concurrent owners share a day",
 	      lease(one, 30 * CENT, false, &left, why) == 30 * CENT &&
 		      lease(two, 30 * CENT, false, &left, why) == 20 * CENT &&
 		      strstr(why, "today") && lease(one, 1, false, &left, why) == 0);
 	ledger_end_lease(one, true, &err);
-	CHECK("what one gives back the other can have",
+	CHECK("one owner can use what another returns",
 	      lease(two, 30 * CENT, false, &left, why) == 30 * CENT);
 	ledger_end_lease(two, false, &err);
 	ledger_close(one);
 	ledger_close(two);
-	one = open_books(0, 0, 50 * CENT, 9);
+	one = open_ledger(0, 0, 50 * CENT, 9);
 	CHECK("the day remembers what was lost", lease(one, 1, false, &left, why) == 0);
 	ledger_close(one);
 }
 
-/* The day that a clock on the wall shows: in two zones that are more than a day apart it is never the same. */
+/* Changes the local date: two time zones more than a day apart never have the same date. */
 static void move_to(const char *zone)
 {
 	setenv("TZ", zone, 1);
@@ -199,16 +202,17 @@ static void midnight(void)
 
 	unlink(day);
 	move_to("WEST+12");
-	one = open_books(0, 0, 30 * CENT, 50);
-	two = open_books(0, 0, 30 * CENT, 51);
+	one = open_ledger(0, 0, 30 * CENT, 50);
+	two = open_ledger(0, 0, 30 * CENT, 51);
 	CHECK("a lease of 10 cents before midnight",
 	      lease(one, 10 * CENT, false, &left, why) == 10 * CENT && left == 20 * CENT);
 	CHECK("of which 4 are spent before it", ledger_add(one, &row, &err) == 0);
 	move_to("EAST-14");
 	CHECK("and 4 after it", ledger_add(one, &row, &err) == 0);
-	CHECK("counts for the new day with what was open at midnight: 6 of 30 are taken",
+	CHECK("counts for the new day with the open part at midnight: 6 of 30 "
+	      "are used",
 	      lease(two, 1, false, &left, why) == 10 * CENT && left == 14 * CENT);
-	CHECK("and what is not used in the end comes back to it",
+	CHECK("and the unused part is returned to it",
 	      ledger_end_lease(one, true, &err) == 0 &&
 		      lease(two, 11 * CENT, false, &left, why) == 16 * CENT && left == 0);
 	CHECK("the day before is another one",
@@ -218,7 +222,7 @@ static void midnight(void)
 	move_to("UTC");
 }
 
-/* Many processes at once want more than there is. */
+/* Many processes at once request more money than there is. */
 static void crowd(void)
 {
 	enum { CROWD = 8, EACH = 20 };
@@ -231,13 +235,13 @@ static void crowd(void)
 	for (size_t i = 0; i < CROWD; i++) {
 		children[i] = fork();
 		if (children[i] == 0) {
-			struct ledger *books = open_books(0, 0, 50 * CENT, 10);
+			struct ledger *ledger = open_ledger(0, 0, 50 * CENT, 10);
 			char why[LEDGER_WHY];
 			uint64_t left;
 
-			for (int j = 0; books && j < EACH; j++)
-				lease(books, CENT, false, &left, why);
-			_exit(books ? 0 : 1);
+			for (int j = 0; ledger && j < EACH; j++)
+				lease(ledger, CENT, false, &left, why);
+			_exit(ledger ? 0 : 1);
 		}
 	}
 	for (size_t i = 0; i < CROWD; i++) {
@@ -246,8 +250,8 @@ static void crowd(void)
 		waitpid(children[i], &status, 0);
 		failed += status != 0;
 	}
-	CHECK("all of a crowd can open the books at once", failed == 0);
-	CHECK("a crowd gets what there is, to the last nano-dollar, and no more",
+	CHECK("all of a crowd can open the ledger at once", failed == 0);
+	CHECK("a crowd gets all there is, to the last nano-dollar, and no more",
 	      total() - before == 50 * CENT);
 }
 
@@ -257,13 +261,13 @@ static void damage(void)
 	char bytes[112];
 	uint64_t before = total();
 	AUTO_FD fd = open(path, O_RDWR | O_CLOEXEC);
-	struct ledger *books = open_books(0, 0, 0, 11);
+	struct ledger *ledger = open_ledger(0, 0, 0, 11);
 	char why[LEDGER_WHY];
 	uint64_t left;
 
-	lease(books, CENT, false, &left, why);
-	ledger_end_lease(books, false, &err);
-	ledger_close(books);
+	lease(ledger, CENT, false, &left, why);
+	ledger_end_lease(ledger, false, &err);
+	ledger_close(ledger);
 	if (pread(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
 		return;
 
@@ -283,8 +287,8 @@ static void damage(void)
 	memset(bytes, 0x55, sizeof bytes);
 	if (pwrite(fd, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
 		return;
-	CHECK("where none is whole, nothing is spent",
-	      !open_books(0, 0, 0, 12) && strstr(err.text, "damaged"));
+	CHECK("without a valid record nothing is spent",
+	      !open_ledger(0, 0, 0, 12) && strstr(err.text, "damaged"));
 }
 
 int main(void)
