@@ -1,4 +1,4 @@
-/* What is on a tape: messages by key and by name, exchanges and their bursts. See tape.h. */
+/* The contents of a tape: messages by key and by name, exchanges and their bursts. See tape.h. */
 #include "tape/tape.h"
 
 #include "util/mem.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER_MS = 5 }; /* what comes within this is one burst */
+enum { TOGETHER_MS = 5 }; /* bytes within this time are one burst */
 
 const char tape_first_line[] = "ringfence tape 1\n";
 
@@ -27,7 +27,7 @@ static const char *name_of(const struct tape *tape, uint32_t number, bool label)
 	return label ? message->label : message->key;
 }
 
-/* Where a name is, or where it would go. */
+/* Returns the slot that holds a name, or the free one where it belongs. */
 static uint32_t *slot_of(const struct tape *tape, const struct tape_index *index, const char *name,
 			 bool label)
 {
@@ -60,7 +60,7 @@ static void enter(const struct tape *tape, struct tape_index *index, uint32_t nu
 		grow(tape, index, label);
 	slot = slot_of(tape, index, name_of(tape, number, label), label);
 	index->used += *slot == 0;
-	/* The first of its key, the last of its name. */
+	/* A key finds its first message, a name its last. */
 	if (*slot == 0 || label)
 		*slot = number;
 }

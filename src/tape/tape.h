@@ -1,30 +1,31 @@
 /*
- * Tapes: exchanges with models as a text that a person can read, compare and keep beside the code.
+ * Tapes: recorded exchanges with models, as text that people can read, compare and keep with the
+ * code.
  *
- * A tape is lines of UTF-8. The first one is "ringfence tape 1"; lines that begin with # and empty ones may stand
- * between exchanges. An exchange is
+ * A tape consists of lines of UTF-8. The first one is "ringfence tape 1". Empty lines and
+ * comments (#) may stand between exchanges. An exchange is
  *
  *	exchange POST /v1/messages?beta=true
- *	route messages anthropic             which request it is, and whose
+ *	route messages anthropic             kind of request, and provider
  *	model "claude-opus-5-5"
- *	stream                               if the answer was asked for in events
+ *	stream                               if streaming was requested
  *	free                                 if it cost nothing: a local model
- *	system 8714 3f9a2c11d0b7e455         bytes and hash of what the client itself says with every request
+ *	system 8714 3f9a2c11d0b7e455         bytes and hash of the client's own prompt
  *	tools Bash Edit Read                 names only
- *	after 77aa01b2c3d4 5                 the conversation up to the message of that name, its fifth
- *	message 9c0d17ab22e1 user            what is new in it, each with a name for those that follow
- *	  what it says, as text, two spaces in front
- *	answer 200                           no such line: there was none
+ *	after 77aa01b2c3d4 5                 continues the message of that name, the fifth
+ *	message 9c0d17ab22e1 user            a new message, named for later reference
+ *	  its text, indented by two spaces
+ *	answer 200                           HTTP status; missing without an answer
  *	header content-type: text/event-stream
- *	at 312                               milliseconds since the request left: what came then
- *	|data: {"type":"message_start"}      a line with its end
- *	>data: {"ty                          the same without one
- *	!>\xff\x00                           either, with bytes that are no text as \xNN, and \\
- *	end 340                              or "cut 340": it did not come to its end
+ *	at 312                               milliseconds since the request was sent
+ *	|data: {"type":"message_start"}      bytes that arrived then: a line
+ *	>data: {"ty                          the same without its newline
+ *	!>\xff\x00                           either, with binary bytes as \xNN, and \\
+ *	end 340                              or "cut 340" if the answer is incomplete
  *
- * An exchange without its last line is torn: a crash left it, and it is as if it were not there. A message's name is for the
- * eye and for "after"; what counts when conversations are compared is what messages say (tape_plain()), so a
- * person may change them. Pure functions on bytes; nothing here touches a file.
+ * An exchange without its last line was torn by a crash and is ignored. A message's name is for
+ * people and for "after"; conversations are compared by their text (tape_normalize()), so people
+ * may edit the messages. Pure functions on bytes; nothing here touches a file.
  */
 #ifndef TAPE_TAPE_H
 #define TAPE_TAPE_H
@@ -38,106 +39,113 @@
 
 enum {
 	TAPE_MOST = 64 << 20,   /* bytes of a tape */
-	TAPE_EXCHANGES = 10000, /* on it */
-	TAPE_MESSAGES = 200000, /* in all of them */
+	TAPE_EXCHANGES = 10000, /* on a tape */
+	TAPE_MESSAGES = 200000, /* in all exchanges */
 	TAPE_LINE = 256 << 10,  /* bytes of a line */
-	TAPE_BODY = 16 << 20,   /* of an answer */
-	TAPE_BURSTS = 65536,    /* in which it came */
-	TAPE_HEADERS = 32,      /* lines of its head */
-	TAPE_LABEL = 13,        /* 12 digits and the end of the string */
-	TAPE_KEY = 17,          /* 16 digits */
-	TAPE_WORD = 16,         /* of routes and providers */
+	TAPE_BODY = 16 << 20,   /* bytes of an answer */
+	TAPE_BURSTS = 65536,    /* pieces of an answer */
+	TAPE_HEADERS = 32,      /* header lines of an answer */
+	TAPE_LABEL = 13,        /* 12 digits and a NUL */
+	TAPE_KEY = 17,          /* 16 digits and a NUL */
+	TAPE_WORD = 16,         /* bytes of a route or a provider */
 	TAPE_MODEL = 128,       /* as in a ledger */
 	TAPE_ROLE = 24,         /* of a message */
 	TAPE_PATH = 512,        /* with its query */
-	TAPE_TOOLS = 2048,      /* bytes of their names */
-	TAPE_DIFFERENCE = 900,  /* a sentence on where two conversations part */
-	TAPE_NAMES = 12,        /* texts that something stands for */
+	TAPE_TOOLS = 2048,      /* bytes of all names */
+	TAPE_DIFFERENCE = 900,  /* a sentence that describes where two conversations differ */
+	TAPE_NAMES = 12,        /* texts with a placeholder */
 };
 
-extern const char tape_first_line[]; /* with its end */
+extern const char tape_first_line[]; /* with its newline */
 
-/* --- what a request says */
+/* --- requests */
 
-/* Texts that differ between machines and runs, and what is written for them: the project's folder, a token. */
+/*
+ * Texts that differ between machines and runs, such as the project's folder or a token, and the
+ * placeholders written for them.
+ */
 struct tape_names {
 	struct {
 		const char *text;
 		const char *stand_in;
-		bool path; /* only where a path ends there */
+		bool path; /* replace only a complete path */
 	} items[TAPE_NAMES];
 	size_t count;
 };
 
 void tape_names_add(struct tape_names *names, const char *text, const char *stand_in, bool path);
 
-/* What the conversation of a request consists of. */
+/* One message of a request's conversation. */
 struct tape_turn {
 	char role[TAPE_ROLE];
-	char *text; /* lines, each with its end */
+	char *text; /* lines, each with a newline */
 	size_t size;
-	char key[TAPE_KEY]; /* of the whole conversation up to here, see tape_plain() */
+	char key[TAPE_KEY]; /* of the conversation up to here, see tape_key() */
 };
 
 struct tape_talk {
 	char route[TAPE_WORD], provider[TAPE_WORD];
 	char model[TAPE_MODEL];
 	bool stream;
-	char system[48]; /* "BYTES HASH"; empty: none */
+	char system[48]; /* "BYTES HASH", or empty */
 	char tools[TAPE_TOOLS];
 	struct tape_turn *turns;
 	size_t count;
 };
 
 /*
- * Reads the body of a request; route, provider, model and stream are the caller's, and in *talk already. A body that is no
- * JSON is one message. What a client adds for itself (cache marks, ids of sessions) is left out.
+ * Reads the body of a request. The caller has set route, provider, model and stream. A body that is
+ * not JSON becomes one message. Data that a client adds for itself (cache marks, session ids) is
+ * left out.
  */
 void tape_talk_read(struct tape_talk *talk, const char *bytes, size_t size,
 		    const struct tape_names *names);
 void tape_talk_release(struct tape_talk *talk);
 
-/* The name of a model as a tape has it: one line of ASCII, of what is too long the beginning. */
+/* Converts a model's name to its form on tapes: one line of ASCII, cut if it is too long. */
 void tape_model(char ret_model[TAPE_MODEL], const char *text, size_t size);
 
-/* Appends a text without what differs each time: dates, times, durations, ids, numbers of processes, temporary folders. */
-void tape_plain(struct buffer *out, const char *text, size_t size);
+/*
+ * Appends a text with volatile parts replaced: dates, times, durations, ids, process ids, temporary
+ * folders.
+ */
+void tape_normalize(struct buffer *out, const char *text, size_t size);
 
-/* The key of a conversation that was `before` (empty: nothing) when this is said. */
+/* Returns the key of a conversation: that of `before` (empty: no messages) plus this message. */
 void tape_key(const char *before, const char *role, const char *text, size_t size,
 	      char ret_key[TAPE_KEY]);
 
-/* --- what is on a tape */
+/* --- tapes */
 
 struct tape_message {
 	char label[TAPE_LABEL];
 	char role[TAPE_ROLE];
 	char key[TAPE_KEY];
-	uint32_t before; /* the number of the message before it, from 1; 0: none */
-	uint32_t place;  /* which of its conversation, from 1 */
+	uint32_t before; /* number of the previous message, from 1; 0: this is the first */
+	uint32_t place;  /* position in its conversation, from 1 */
 	char *text;
 	size_t size;
 };
 
 struct tape_burst {
 	uint32_t at_ms;
-	size_t start; /* in the body */
+	size_t start; /* offset in the body */
 };
 
 struct tape_exchange {
 	char method[8];
 	char path[TAPE_PATH];
-	struct tape_talk talk; /* its turns are none: */
-	uint32_t last;         /* the number of its last message, from 1; 0: none */
+	struct tape_talk talk; /* without its turns; see `last` */
+	uint32_t last;         /* number of its last message, from 1; 0: no messages */
 	bool free;
-	unsigned int status; /* 0: there was no answer */
-	char *headers;       /* lines "name: value", each with its end */
+	unsigned int status; /* 0: no answer */
+	char *headers;       /* lines "name: value", each with a newline */
 	struct buffer body;
 	struct tape_burst *bursts;
 	size_t burst_count;
 	uint32_t end_ms;
 	bool whole;
-	size_t line; /* of the tape, where it begins */
+	size_t line; /* of the tape, where the exchange begins */
 };
 
 struct tape {
@@ -145,49 +153,59 @@ struct tape {
 	size_t message_count, message_room;
 	struct tape_exchange *exchanges;
 	size_t count, room;
-	size_t written; /* exchanges behind those, which nobody keeps */
-	size_t size;    /* bytes up to the end of the last whole exchange */
-	bool torn;      /* there was more */
+	size_t written; /* further exchanges that were written but are not kept here */
+	size_t size;    /* bytes up to the end of the last complete exchange */
+	bool torn;      /* an incomplete exchange follows */
 	struct tape_index {
 		uint32_t *slots;
 		size_t size, used;
 	} by_key, by_label; /* of messages */
 };
 
-/* Reads a tape. Nothing at all is an empty one. Returns 0, or -1 with err set, in which the line is named. */
+/* Reads a tape; no bytes are an empty tape. Returns 0, or -1 with err set, which names the line. */
 int tape_read(const char *bytes, size_t size, struct tape *ret_tape, struct error *err);
 void tape_release(struct tape *tape);
 
-/* Adds a message that has been written; the tape takes a copy. Returns its number, or 0: there is no more room. */
+/*
+ * Adds a message that has been written, copying it. Returns its number, or 0 if the tape is full.
+ */
 uint32_t tape_add_message(struct tape *tape, const char *label, const char *role, uint32_t before,
 			  const char *text, size_t size);
 
-/* The number of the message with which this conversation ends, or of the last one with this name; 0: it is not on the tape. */
+/*
+ * Returns the number of the message with this key, or of the last one with this name; 0 if the tape
+ * has no such message.
+ */
 uint32_t tape_find_message(const struct tape *tape, const char key[TAPE_KEY]);
 uint32_t tape_find_label(const struct tape *tape, const char *label);
 
 /*
- * Appends an exchange as text: messages that the tape has are named, the others are written out and added to it. exchange->talk has the
- * conversation. Returns 0, or -1: the tape has no room for it (and nothing of it may be used).
+ * Appends an exchange as text. Messages that are on the tape are referred to by name; others are
+ * written out and added to the tape. exchange->talk holds the conversation. Returns 0, or -1 if the
+ * tape is full; the output must not be used then.
  */
 int tape_write(struct tape *tape, const struct tape_exchange *exchange, struct buffer *out);
 
 void tape_exchange_release(struct tape_exchange *exchange);
 
-/* A burst: bytes that came at this time. Those that come close together are one. */
+/* Adds bytes that arrived at this time. Bytes that arrive close together become one burst. */
 void tape_exchange_add(struct tape_exchange *exchange, uint32_t at_ms, const char *bytes,
 		       size_t size);
 
-/* --- which exchange answers a request */
+/* --- matching requests */
 
 /*
- * The exchange for this conversation: among those that are not used (used[i] is 0) the one that is most like it, the
- * first if there are several; repeat: if all are used, the last one. SIZE_MAX: there is none.
+ * Returns the exchange that answers this conversation: the most similar unused one (used[i] is 0),
+ * the first of several. If all are used, `repeat` allows the last one. Returns SIZE_MAX if there is
+ * none.
  */
 size_t tape_find(const struct tape *tape, const struct tape_talk *talk, const uint64_t *used,
 		 bool repeat);
 
-/* Where a conversation that is not on the tape leaves it: a sentence of printable text. */
+/*
+ * Describes where a conversation that is not on the tape departs from it: a sentence of printable
+ * text.
+ */
 void tape_difference(const struct tape *tape, const struct tape_talk *talk, const uint64_t *used,
 		     char ret_text[TAPE_DIFFERENCE]);
 

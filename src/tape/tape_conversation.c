@@ -1,4 +1,4 @@
-/* From the body of a request to a conversation as text: see tape.h. */
+/* Converts the body of a request to a conversation as text: see tape.h. */
 #include "tape/tape.h"
 
 #include "util/mem.h"
@@ -13,9 +13,9 @@
 
 enum {
 	DEEPEST = 48,
-	WIDE = 160,      /* a longer text is shown as lines */
-	WRAP = 32 << 10, /* bytes of a line, at most */
-	BLOB = 1024,     /* without a space, from here on, it is not for people */
+	WIDE = 160,      /* longer texts are shown as lines */
+	WRAP = 32 << 10, /* most bytes of a line */
+	BLOB = 1024,     /* a text this long without a space is encoded data */
 	TEXT_MOST = TAPE_MOST,
 };
 
@@ -37,11 +37,11 @@ void tape_model(char ret_model[TAPE_MODEL], const char *text, size_t size)
 	ret_model[used] = '\0';
 }
 
-/* --- what stands for something else */
+/* --- placeholders */
 
 static bool ends_path(const char *at, const char *end)
 {
-	/* A full stop ends it, unless a name goes on behind it. */
+	/* A full stop ends the path, unless more of a name follows. */
 	if (at < end && *at == '.')
 		at++;
 	return at == end || !(isalnum((unsigned char)*at) || *at == '_' || *at == '-');
@@ -81,7 +81,7 @@ static void replace_names(struct buffer *out, const char *bytes, size_t size,
 	}
 }
 
-/* --- JSON as lines for people */
+/* --- JSON as readable lines */
 
 static void add_indent(struct buffer *out, size_t depth)
 {
@@ -89,13 +89,13 @@ static void add_indent(struct buffer *out, size_t depth)
 		buffer_add_text(out, "  ");
 }
 
-/* Plain letters and signs, and what is nobody's escape. */
+/* Returns whether the byte is plain text that needs no escape. */
 static bool is_harmless(char byte)
 {
 	return (byte >= 0x20 && byte <= 0x7e) || byte == '\t';
 }
 
-/* A line of a text: what a terminal could not show harmlessly is written as it is in C, a tab stays. */
+/* Appends a line. Bytes that are not safe to show on a terminal are escaped as in C; tabs stay. */
 static void add_line(struct buffer *out, const char *text, size_t size, size_t depth)
 {
 	do {
@@ -136,7 +136,7 @@ static void add_lines(struct buffer *out, const char *text, size_t size, size_t 
 	}
 }
 
-/* What is encoded, and not for people: images, signatures. */
+/* Returns whether the text is encoded data, such as an image or a signature. */
 static bool is_blob(const char *text, size_t size)
 {
 	return size >= BLOB && !memchr(text, ' ', size) && !memchr(text, '\n', size);
@@ -162,7 +162,7 @@ static void add_string(struct buffer *out, const json_t *value, size_t depth)
 	}
 }
 
-/* Of the client's own making, and none of the conversation's. */
+/* Returns whether a key is the client's own and not part of the conversation. */
 static bool is_dropped(const char *key)
 {
 	static const char *const keys[] = { "cache_control", "metadata",
@@ -174,7 +174,7 @@ static bool is_dropped(const char *key)
 	return false;
 }
 
-/* A block that is nothing but text, in whichever provider's form; else NULL. */
+/* Returns the text of a block that is nothing but text, in any provider's form, or NULL. */
 static const json_t *as_text(const json_t *value)
 {
 	const json_t *text = json_object_get(value, "text");
@@ -204,7 +204,7 @@ static void add_key(struct buffer *out, const char *key)
 	buffer_printf(out, "%.500s:", buffer_text(&name));
 }
 
-/* first: its first key stands where a list's dash is. */
+/* `first`: the first key follows a list's dash. */
 static void add_object(struct buffer *out, const json_t *value, size_t depth, bool first,
 		       const char *without)
 {
@@ -284,7 +284,7 @@ static void add_value(struct buffer *out, const json_t *value, size_t depth)
 	}
 }
 
-/* What is said: a text as its lines, several parts as a list, and whatever else belongs to a message. */
+/* Appends a message's content: a text as its lines, several parts as a list. */
 static void add_content(struct buffer *out, const json_t *content)
 {
 	const json_t *text = json_array_size(content) == 1 ? as_text(json_array_get(content, 0))
@@ -331,7 +331,7 @@ static void add_message(struct buffer *out, const json_t *message)
 		add_content(out, content);
 }
 
-/* --- which part of a body is what */
+/* --- parts of a body */
 
 static void add_turn(struct tape_talk *talk, const char *role, struct buffer *text)
 {
@@ -340,7 +340,7 @@ static void add_turn(struct tape_talk *talk, const char *role, struct buffer *te
 	talk->turns = mem_resize(talk->turns, talk->count + 1, sizeof *talk->turns);
 	turn = &talk->turns[talk->count];
 	*turn = (struct tape_turn){ .size = text->used };
-	/* A word: the role stands in a line with others. */
+	/* The role must be a single word: it shares a line with others. */
 	for (size_t i = 0; role[i] && i < sizeof turn->role - 1; i++)
 		turn->role[i] = isalnum((unsigned char)role[i]) || role[i] == '_' ? role[i] : '-';
 	if (!turn->role[0])
@@ -430,7 +430,7 @@ static void add_system(struct tape_talk *talk, const json_t *body, struct buffer
 	}
 	if (system->used == 0)
 		return;
-	tape_plain(&plain, buffer_text(system), system->used);
+	tape_normalize(&plain, buffer_text(system), system->used);
 	sha256_hex(buffer_text(&plain), plain.used, hex);
 	snprintf(talk->system, sizeof talk->system, "%zu %.16s", system->used, hex);
 }
@@ -461,7 +461,7 @@ static void read_body(struct tape_talk *talk, const json_t *body)
 	}
 }
 
-/* JSON can write every letter in several ways: only now is seen what stands there. */
+/* Only decoded text is compared, because JSON can escape any character. */
 static void replace_in_turns(struct tape_talk *talk, const struct tape_names *names)
 {
 	bool changed = false;

@@ -1,4 +1,4 @@
-/* Which exchange of a tape answers a request, and where a request leaves the tape: see tape.h. */
+/* Finds the exchange that answers a request, or describes how the request differs: see tape.h. */
 #include "tape/tape.h"
 
 #include "util/mem.h"
@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHOWN = 120, BEFORE = 40 }; /* bytes of a line, and of these before what differs */
+/* most bytes shown of a line, and of those before the difference */
+enum { SHOWN = 120, BEFORE = 40 };
 
 static bool same_route(const struct tape_exchange *exchange, const struct tape_talk *talk)
 {
@@ -34,8 +35,8 @@ static bool same_kind(const struct tape_exchange *exchange, const struct tape_ta
 	       strcmp(exchange->talk.model, talk->model) == 0;
 }
 
-/* What the client says of its own decides only between conversations that are the same. */
-static unsigned int likeness(const struct tape_exchange *exchange, const struct tape_talk *talk)
+/* The client's own part of a request only decides between identical conversations. */
+static unsigned int similarity(const struct tape_exchange *exchange, const struct tape_talk *talk)
 {
 	return 1 + 2u * (strcmp(exchange->talk.system, talk->system) == 0) +
 	       (strcmp(exchange->talk.tools, talk->tools) == 0);
@@ -55,17 +56,17 @@ size_t tape_find(const struct tape *tape, const struct tape_talk *talk, const ui
 			continue;
 		if (used[i])
 			spent = i;
-		else if (likeness(exchange, talk) > best) {
-			best = likeness(exchange, talk);
+		else if (similarity(exchange, talk) > best) {
+			best = similarity(exchange, talk);
 			found = i;
 		}
 	}
 	return found == SIZE_MAX && repeat ? spent : found;
 }
 
-/* How many messages from the beginning are the same. */
-static size_t in_common(const struct tape *tape, const struct tape_exchange *exchange,
-			const struct tape_talk *talk)
+/* Returns how many messages from the beginning are the same. */
+static size_t common_messages(const struct tape *tape, const struct tape_exchange *exchange,
+			      const struct tape_talk *talk)
 {
 	for (uint32_t at = exchange->last; at; at = tape->messages[at - 1].before) {
 		const struct tape_message *message = &tape->messages[at - 1];
@@ -77,7 +78,7 @@ static size_t in_common(const struct tape *tape, const struct tape_exchange *exc
 	return 0;
 }
 
-/* The message of a conversation with this place. */
+/* Returns the conversation's message at this position, or NULL. */
 static const struct tape_message *message_at(const struct tape *tape, uint32_t last, size_t place)
 {
 	const struct tape_message *message = NULL;
@@ -102,8 +103,8 @@ static bool same_line(const char *a, size_t a_size, const char *b, size_t b_size
 	AUTO_BUFFER struct buffer one = BUFFER_INIT(TAPE_MOST);
 	AUTO_BUFFER struct buffer two = BUFFER_INIT(TAPE_MOST);
 
-	tape_plain(&one, a, a_size);
-	tape_plain(&two, b, b_size);
+	tape_normalize(&one, a, a_size);
+	tape_normalize(&two, b, b_size);
 	return one.used == two.used && (one.used == 0 || memcmp(one.data, two.data, one.used) == 0);
 }
 
@@ -124,73 +125,78 @@ static void add_excerpt(struct buffer *out, const char *line, size_t size, size_
 	buffer_add_text(out, start + part < size ? "...\"" : "\"");
 }
 
-/* Two texts that differ: in which line, and how. */
+/* Describes the first line in which two texts differ. */
 static void add_lines(struct buffer *out, const char *recorded, size_t recorded_size,
-		      const char *came, size_t came_size)
+		      const char *received, size_t received_size)
 {
 	for (size_t number = 1;; number++) {
 		size_t a = line_size(recorded, recorded_size);
-		size_t b = line_size(came, came_size);
+		size_t b = line_size(received, received_size);
 		size_t same = 0;
 
-		if (recorded_size == 0 || came_size == 0 || !same_line(recorded, a, came, b)) {
-			while (same < a && same < b && recorded[same] == came[same])
+		if (recorded_size == 0 || received_size == 0 ||
+		    !same_line(recorded, a, received, b)) {
+			while (same < a && same < b && recorded[same] == received[same])
 				same++;
 			buffer_printf(out, ", line %zu: recorded ", number);
 			if (recorded_size)
 				add_excerpt(out, recorded, a, same);
 			else
 				buffer_add_text(out, "nothing more");
-			buffer_add_text(out, ", came ");
-			if (came_size)
-				add_excerpt(out, came, b, same);
+			buffer_add_text(out, ", received ");
+			if (received_size)
+				add_excerpt(out, received, b, same);
 			else
 				buffer_add_text(out, "nothing more");
 			return;
 		}
 		a += a < recorded_size;
-		b += b < came_size;
+		b += b < received_size;
 		recorded += a;
 		recorded_size -= a;
-		came += b;
-		came_size -= b;
+		received += b;
+		received_size -= b;
 	}
 }
 
 static void add_difference(struct buffer *out, const struct tape *tape,
 			   const struct tape_exchange *exchange, const struct tape_talk *talk)
 {
-	size_t place = in_common(tape, exchange, talk) + 1;
+	size_t place = common_messages(tape, exchange, talk) + 1;
 	const struct tape_message *recorded = message_at(tape, exchange->last, place);
-	const struct tape_turn *came = place <= talk->count ? &talk->turns[place - 1] : NULL;
+	const struct tape_turn *received = place <= talk->count ? &talk->turns[place - 1] : NULL;
 
-	if (!recorded && !came && strcmp(exchange->talk.model, talk->model) != 0)
-		buffer_printf(out, "the model: recorded \"%s\", came \"%s\"", exchange->talk.model,
-			      talk->model);
-	else if (!recorded && !came)
-		buffer_printf(out, "recorded %s, came %s", talk->stream ? "whole" : "as a stream",
-			      talk->stream ? "as a stream" : "whole");
-	else if (recorded && came && strcmp(recorded->role, came->role) != 0) {
+	if (!recorded && !received && strcmp(exchange->talk.model, talk->model) != 0)
+		buffer_printf(out, "the model: recorded \"%s\", received \"%s\"",
+			      exchange->talk.model, talk->model);
+	else if (!recorded && !received)
+		buffer_printf(out, "recorded %s, received %s",
+			      talk->stream ? "without streaming" : "with streaming",
+			      talk->stream ? "with streaming" : "without streaming");
+	else if (recorded && received && strcmp(recorded->role, received->role) != 0) {
 		buffer_printf(out, "message %zu: recorded %s ", place, recorded->role);
 		add_excerpt(out, recorded->text, line_size(recorded->text, recorded->size), 0);
-		buffer_printf(out, ", came %s ", came->role);
-		add_excerpt(out, came->text, line_size(came->text, came->size), 0);
-	} else if (recorded && came) {
-		buffer_printf(out, "message %zu (%s)", place, came->role);
-		add_lines(out, recorded->text, recorded->size, came->text, came->size);
+		buffer_printf(out, ", received %s ", received->role);
+		add_excerpt(out, received->text, line_size(received->text, received->size), 0);
+	} else if (recorded && received) {
+		buffer_printf(out, "message %zu (%s)", place, received->role);
+		add_lines(out, recorded->text, recorded->size, received->text, received->size);
 	} else if (recorded) {
-		buffer_printf(out, "message %zu (%s) was recorded, and did not come: ", place,
+		buffer_printf(out, "message %zu (%s) was recorded but not received: ", place,
 			      recorded->role);
 		add_excerpt(out, recorded->text, line_size(recorded->text, recorded->size), 0);
 	} else {
-		buffer_printf(out, "message %zu (%s) came, and was not recorded: ", place,
-			      came->role);
-		add_excerpt(out, came->text, line_size(came->text, came->size), 0);
+		buffer_printf(out, "message %zu (%s) was received but not recorded: ", place,
+			      received->role);
+		add_excerpt(out, received->text, line_size(received->text, received->size), 0);
 	}
 }
 
-/* The same for the conversation that ends with each message. One pass, because a message stands behind the one before it. */
-static uint32_t *all_in_common(const struct tape *tape, const struct tape_talk *talk)
+/*
+ * Same, for the conversations that end with each message. One pass is enough, because each message
+ * follows its predecessor on the tape.
+ */
+static uint32_t *all_common_messages(const struct tape *tape, const struct tape_talk *talk)
 {
 	uint32_t *common = mem_zero((tape->message_count + 1) * sizeof *common);
 
@@ -208,7 +214,7 @@ void tape_difference(const struct tape *tape, const struct tape_talk *talk, cons
 		     char ret_text[TAPE_DIFFERENCE])
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(8192);
-	AUTO_FREE uint32_t *commons = all_in_common(tape, talk);
+	AUTO_FREE uint32_t *commons = all_common_messages(tape, talk);
 	const struct tape_exchange *nearest = NULL;
 	size_t common = 0;
 	size_t same = 0;
@@ -229,13 +235,15 @@ void tape_difference(const struct tape *tape, const struct tape_talk *talk, cons
 		}
 	}
 	if (same)
-		buffer_printf(&out, "the tape has this request %zu time%s, and it came once more",
+		buffer_printf(&out,
+			      "the tape has this request %zu time%s, but it was sent once more",
 			      same, same == 1 ? "" : "s");
 	else if (!kind)
 		buffer_printf(&out, "the tape has no request of this kind (%s of %s)", talk->route,
 			      talk->provider);
 	else if (!nearest)
-		buffer_add_text(&out, "all exchanges of the tape are used, and one more came");
+		buffer_add_text(&out,
+				"all exchanges on the tape are used, but another request was sent");
 	else
 		add_difference(&out, tape, nearest, talk);
 	if (nearest && !same)

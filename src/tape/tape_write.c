@@ -1,11 +1,11 @@
-/* An exchange as text: see tape.h. */
+/* Writes an exchange as text: see tape.h. */
 #include "tape/tape.h"
 
 #include "util/text.h"
 
 #include <string.h>
 
-enum { PIECE = 32 << 10 }; /* of a line of an answer */
+enum { PIECE = 32 << 10 }; /* most bytes of a line of an answer */
 
 static void add_lines(struct buffer *out, const char *prefix, const char *text, size_t size)
 {
@@ -22,7 +22,7 @@ static void add_lines(struct buffer *out, const char *prefix, const char *text, 
 	}
 }
 
-/* One line of an answer, or a part of one: as it is, if it is text. */
+/* Appends a line of an answer, or part of one; text is copied as it is. */
 static void add_piece(struct buffer *out, const char *bytes, size_t size, bool ended)
 {
 	AUTO_BUFFER struct buffer shown = BUFFER_INIT(8 * (size_t)PIECE);
@@ -31,7 +31,7 @@ static void add_piece(struct buffer *out, const char *bytes, size_t size, bool e
 	for (size_t i = 0; i < size; i++)
 		slashes += bytes[i] == '\\';
 	text_escape_bytes(&shown, bytes, size);
-	/* Nothing but backslashes was escaped: then it needs no escapes. */
+	/* If only backslashes were escaped, no escapes are needed. */
 	if (shown.used == size + slashes) {
 		buffer_add_text(out, ended ? "|" : ">");
 		buffer_add(out, bytes, size);
@@ -60,7 +60,7 @@ static void add_body(struct buffer *out, const char *bytes, size_t size)
 	}
 }
 
-/* What is new in the conversation. Returns 0, or -1: there are too many messages. */
+/* Appends the new part of the conversation. Returns 0, or -1 if there are too many messages. */
 static int add_talk(struct tape *tape, const struct tape_talk *talk, struct buffer *out)
 {
 	size_t known = talk->count;

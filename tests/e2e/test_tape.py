@@ -293,7 +293,7 @@ def test_where_a_loop_strays_it_ends_and_says_how(t):
     loop, result = taped.replay("-m", "3", before=lambda loop: os.mkdir(loop.path("notes")))
     equal(result.code, 1, "exit status", result)
     status = loop.status()
-    where = "this is not what was recorded: message 3 (user), line 5: recorded \"\", came \"sh: 1: cannot create notes: Is a directory\""
+    where = "this is not what was recorded: message 3 (user), line 5: recorded \"\", received \"sh: 1: cannot create notes: Is a directory\""
     equal(status["status"], "failed", "the status")
     contains(status["reason"], "the replay has left its tape: " + where, "the reason")
     contains(result.out + result.err, "message 3 (user), line 5: ", "what is shown")
@@ -438,15 +438,15 @@ def test_a_stray_is_refused_and_so_is_all_that_follows(t):
     status, headers, answer = models.ask(body=body("Fix it\nor not"))
     said = json.loads(answer)["error"]
     equal((status, said["type"], headers["x-should-retry"]), (400, "invalid_request_error", "false"), "the form after which clients stop")
-    equal(said["message"], "ringfence: this is not what was recorded: message 1 (user), line 2: recorded \"and tell\", came \"or not\" "
+    equal(said["message"], "ringfence: this is not what was recorded: message 1 (user), line 2: recorded \"and tell\", received \"or not\" "
           "(line 3 of the tape)", "the difference")
     equal(models.ask(body=body("Fix it\nand tell"))[0], 400, "what was recorded is not given any more")
-    contains(models.stop().err, "line 2: recorded \"and tell\", came \"or not\"", "on stderr")
+    contains(models.stop().err, "line 2: recorded \"and tell\", received \"or not\"", "on stderr")
     equal(sum(line["cost_nusd"] for line in models.ledger()[1:]), 0, "a stray costs nothing")
     models = replay(t)
     equal(models.ask(body=body("Fix it\nand tell"))[0], 200, "control: it is, to who asks for it")
     status, _, answer = models.ask(body=body("Fix it\nand tell"))
-    contains(answer.decode(), "the tape has this request 1 time, and it came once more", "an exchange is used once")
+    contains(answer.decode(), "the tape has this request 1 time, but it was sent once more", "an exchange is used once")
 
 
 def test_requests_side_by_side_find_their_answers_in_any_order(t):
@@ -611,7 +611,7 @@ def test_what_is_no_tape_is_refused_and_left_alone(t):
     with open(place(t, "script"), "w") as file:
         file.write("#!/bin/sh\necho precious\n")
     for option in ("--record", "--replay"):
-        contains(refuse(option, place(t, "script")), "line 1: this is no tape", option)
+        contains(refuse(option, place(t, "script")), "line 1: this is not a tape", option)
     with open(place(t, "script")) as file:
         equal(file.read(), "#!/bin/sh\necho precious\n", "the file")
     contains(refuse("--replay", place(t, "missing")), "No such file", "a missing one")
@@ -619,7 +619,7 @@ def test_what_is_no_tape_is_refused_and_left_alone(t):
     contains(refuse("--record", place(t), "--replay", place(t)), "--record and --replay do not go together", "both")
     with open(place(t), "w") as file:
         file.write("ringfence tape 1\n\nexchange POST /x\nanswer 200\n")
-    contains(refuse("--replay", place(t)), "agent.tape', line 4: this line does not belong here", "a damaged one")
+    contains(refuse("--replay", place(t)), "agent.tape', line 4: this line is out of place", "a damaged one")
     os.symlink(place(t), place(t, "link"))
     contains(refuse("--record", place(t, "link")), "symbolic links in its path are not followed", "a link")
 

@@ -1,4 +1,4 @@
-// sources: src/tape/tape_match.c src/tape/tape_plain.c src/tape/tape_read.c src/tape/tape_conversation.c src/tape/tape.c src/tape/tape_write.c -ljansson
+// sources: src/tape/tape_match.c src/tape/tape_normalize.c src/tape/tape_read.c src/tape/tape_conversation.c src/tape/tape.c src/tape/tape_write.c -ljansson
 /*
  * A tape that somebody has changed; or, if it does not begin like one, the body of a request. What is read can be written and read
  * again, with the same bytes in it; and a request that was written is found.

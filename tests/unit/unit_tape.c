@@ -50,7 +50,7 @@ static bool plain_is(const char *text, const char *expected)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(4096);
 
-	tape_plain(&out, text, strlen(text));
+	tape_normalize(&out, text, strlen(text));
 	if (strcmp(buffer_text(&out), expected) == 0)
 		return true;
 	printf("# '%s' is '%s'\n", text, buffer_text(&out));
@@ -246,25 +246,25 @@ static void differences(void)
 
 	CHECK("the first message that differs is shown, with both sides",
 	      parts("{\"messages\":[{\"role\":\"user\",\"content\":\"Fix it\\nlater\"}]}", unused,
-		    "message 1 (user), line 2: recorded \"now, in /srv/a/work/x.c\", came \"later\" (line 3 of the tape)"));
+		    "message 1 (user), line 2: recorded \"now, in /srv/a/work/x.c\", received \"later\" (line 3 of the tape)"));
 	CHECK("also far into a conversation",
 	      parts("{\"messages\":[{\"role\":\"user\",\"content\":\"Fix it\\nnow, in /srv/a/work/x.c\"},"
 		    "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"Bash\",\"input\":{\"command\":\"make\"}}]},"
 		    "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t1\",\"content\":\"3 failed\"}]}]}",
 		    unused,
-		    "message 3 (user), line 3: recorded \"  content: \"2 failed\"\", came \"  content: \"3 failed\"\""));
+		    "message 3 (user), line 3: recorded \"  content: \"2 failed\"\", received \"  content: \"3 failed\"\""));
 	CHECK("one more of the same is called that",
 	      parts(first_body, first_used,
-		    "the tape has this request 1 time, and it came once more"));
+		    "the tape has this request 1 time, but it was sent once more"));
 	CHECK("so is one more of anything",
 	      parts("{\"messages\":[{\"role\":\"user\",\"content\":\"Other\"}]}", both,
-		    "all exchanges of the tape are used, and one more came"));
+		    "all exchanges on the tape are used, but another request was sent"));
 	CHECK("a role that differs is shown",
 	      parts("{\"messages\":[{\"role\":\"assistant\",\"content\":\"Fix it\"}]}", unused,
-		    "message 1: recorded user \"Fix it\", came assistant \"Fix it\""));
+		    "message 1: recorded user \"Fix it\", received assistant \"Fix it\""));
 	CHECK("and a conversation that is shorter",
 	      parts("{\"messages\":[]}", unused,
-		    "message 1 (user) was recorded, and did not come: \"Fix it\""));
+		    "message 1 (user) was recorded but not received: \"Fix it\""));
 }
 
 static bool refused(const char *text, const char *why)
@@ -287,24 +287,24 @@ static bool refused(const char *text, const char *why)
 
 static void wrong(void)
 {
-	CHECK("another file is no tape", refused("#!/bin/sh\n", "line 1: this is no tape"));
+	CHECK("another file is no tape", refused("#!/bin/sh\n", "line 1: this is not a tape"));
 	CHECK("a line of nothing known is named",
-	      refused(HEAD "\nhello\n", "line 3: this line is none of a tape's"));
+	      refused(HEAD "\nhello\n", "line 3: unknown kind of line"));
 	CHECK("parts stand in their order",
-	      refused(ONE "answer 200\nmodel \"x\"\n", "line 5: this line does not belong here") &&
-		      refused(HEAD "route a b\n", "line 2: this line does not belong here") &&
-		      refused(ONE "at 5\n", "does not belong here"));
+	      refused(ONE "answer 200\nmodel \"x\"\n", "line 5: this line is out of place") &&
+		      refused(HEAD "route a b\n", "line 2: this line is out of place") &&
+		      refused(ONE "at 5\n", "is out of place"));
 	CHECK("only messages that were there are named",
-	      refused(ONE "after abc 1\n", "line 4: no message of this name"));
+	      refused(ONE "after abc 1\n", "line 4: no earlier message has this name"));
 	CHECK("what is escaped is escaped well",
-	      refused(ONE "answer 200\nat 1\n!|\\y\n", "line 6: behind a backslash"));
+	      refused(ONE "answer 200\nat 1\n!|\\y\n", "line 6: a backslash must be followed"));
 	CHECK("numbers are numbers",
 	      refused(ONE "answer 1000\n", "a status") &&
 		      refused(ONE "answer 200\nat -1\n", "milliseconds") &&
 		      refused(ONE "answer 200\nat 99999999999\n", "milliseconds"));
-	CHECK("time does not go back", refused(ONE "answer 200\nat 5\nat 4\n", "never fewer"));
+	CHECK("time does not go back", refused(ONE "answer 200\nat 5\nat 4\n", "not fewer"));
 	CHECK("headers hold no lines of their own",
-	      refused(ONE "answer 200\nheader a: b\rc: d\n", "characters that none has"));
+	      refused(ONE "answer 200\nheader a: b\rc: d\n", "contains invalid characters"));
 }
 
 static void torn(void)

@@ -1,9 +1,10 @@
 /*
- * What differs each time, taken out of a text: see tape.h.
+ * Removes volatile parts from a text: see tape.h.
  *
- * A conversation is the same if the agent has done the same, whatever the clock said and however its processes were numbered. Too much
- * that is taken out only makes two conversations look alike that are nearly so; too little, and no replay works. So forms are
- * taken out that hardly ever mean something, and plain small numbers ("2 tests failed") stay.
+ * Two conversations are the same if the agent did the same, regardless of the time and of process
+ * ids. Removing too much only makes similar conversations look identical; removing too little
+ * breaks every replay. So forms that rarely carry meaning are removed, and plain small numbers ("2
+ * tests failed") stay.
  */
 #include "tape/tape.h"
 
@@ -47,7 +48,7 @@ static bool starts(struct rest rest, size_t at, const char *word)
 	return at + size <= rest.size && memcmp(rest.at + at, word, size) == 0;
 }
 
-/* The length of one of these words that stands here alone, or 0. */
+/* Returns the length of the whole word at `at` if it is one of these, else 0. */
 static size_t one_of(struct rest rest, size_t at, const char *const *words)
 {
 	for (; *words; words++)
@@ -76,7 +77,7 @@ static size_t spaces(struct rest rest, size_t at, const char *which)
 	return n;
 }
 
-/* "Tue Nov 17", "Tuesday, November 17": the day of the week goes with what follows. */
+/* "Tue Nov 17", "Tuesday, November 17": the weekday and what follows. */
 static size_t day_or_month(struct rest rest)
 {
 	static const char *const days[] = { "Mon",      "Tue",       "Wed",      "Thu",
@@ -95,7 +96,7 @@ static size_t day_or_month(struct rest rest)
 	return 0;
 }
 
-/* "05:34", "5:34:02.123", with a zone or a half of the day behind it. */
+/* "05:34", "5:34:02.123", with a zone or AM/PM after it. */
 static size_t clock_time(struct rest rest, size_t at)
 {
 	size_t hours = digits(rest, at);
@@ -177,7 +178,7 @@ static size_t duration(struct rest rest)
 	}
 }
 
-/* after_colon: "main.c:12:34" is a place and no time. */
+/* `after_colon`: "main.c:12:34" is a position, not a time. */
 static size_t number(struct rest rest, bool after_colon)
 {
 	size_t whole = digits(rest, 0);
@@ -196,8 +197,8 @@ static size_t number(struct rest rest, bool after_colon)
 	return whole == 4 && (starts(rest, 0, "19") || starts(rest, 0, "20")) ? whole : 0;
 }
 
-/* Words that a machine has made: "3f2a9c11", "toolu_01A09q90qw90lq917835lq9", a UUID. */
-static size_t made_word(struct rest rest)
+/* Generated words: "3f2a9c11", "toolu_01A09q90qw90lq917835lq9", a UUID. */
+static size_t generated_word(struct rest rest)
 {
 	size_t n = 0;
 	size_t figures = 0;
@@ -216,8 +217,10 @@ static size_t made_word(struct rest rest)
 		       : 0;
 }
 
-/* "pid 123", "duration_ms: 45.3", and money, which a loop's own prompt names: how much stays before the number; *ret_number:
- * how long that is. */
+/*
+ * "pid 123", "duration_ms: 45.3", and money, which a loop's prompt contains. Returns the length of
+ * the label, which stays, and that of the number.
+ */
 static size_t labelled(struct rest rest, size_t *ret_number)
 {
 	size_t word = 0;
@@ -238,7 +241,7 @@ static size_t labelled(struct rest rest, size_t *ret_number)
 	return *ret_number ? word + gap : 0;
 }
 
-/* The name of something in a temporary folder. */
+/* The name of an entry in a temporary folder. */
 static size_t temporary(struct rest rest)
 {
 	size_t n = 5;
@@ -250,46 +253,49 @@ static size_t temporary(struct rest rest)
 	return n > 5 ? n : 0;
 }
 
-/* What stands here that goes: its length, and how much before it stays. */
-static size_t goes(const char *text, size_t i, size_t size, size_t *ret_stays)
+/*
+ * Returns the length of the volatile part at this position, or 0, and how many bytes before it
+ * stay.
+ */
+static size_t find_volatile(const char *text, size_t i, size_t size, size_t *ret_kept)
 {
 	struct rest rest = { text + i, size - i };
-	size_t gone = 0;
+	size_t removed = 0;
 
-	*ret_stays = 0;
+	*ret_kept = 0;
 	if (text[i] == '/') {
-		*ret_stays = 5;
+		*ret_kept = 5;
 		return temporary(rest) - 5;
 	}
 	if (isdigit((unsigned char)text[i]))
-		gone = number(rest, i > 0 && text[i - 1] == ':');
+		removed = number(rest, i > 0 && text[i - 1] == ':');
 	else if (isupper((unsigned char)text[i]))
-		gone = day_or_month(rest);
-	if (!gone)
-		gone = made_word(rest);
-	if (!gone)
-		*ret_stays = labelled(rest, &gone);
-	return gone;
+		removed = day_or_month(rest);
+	if (!removed)
+		removed = generated_word(rest);
+	if (!removed)
+		*ret_kept = labelled(rest, &removed);
+	return removed;
 }
 
-void tape_plain(struct buffer *out, const char *text, size_t size)
+void tape_normalize(struct buffer *out, const char *text, size_t size)
 {
 	static const char mark = MARK;
-	size_t done = 0; /* is in the output */
+	size_t done = 0; /* copied to the output */
 	size_t i = 0;
 
 	while (i < size) {
-		size_t stays = 0;
-		size_t gone = 0;
+		size_t kept = 0;
+		size_t removed = 0;
 
-		/* Only where a word begins, or a path. */
+		/* Only at the start of a word or a path. */
 		if (text[i] == '/' ? temporary((struct rest){ text + i, size - i }) > 0
 				   : is_word(text[i]))
-			gone = goes(text, i, size, &stays);
-		if (gone) {
-			buffer_add(out, text + done, i + stays - done);
+			removed = find_volatile(text, i, size, &kept);
+		if (removed) {
+			buffer_add(out, text + done, i + kept - done);
 			buffer_add(out, &mark, 1);
-			i += stays + gone;
+			i += kept + removed;
 			done = i;
 		} else if (is_word(text[i])) {
 			while (i < size && (is_word(text[i]) || text[i] == '-'))
@@ -297,8 +303,8 @@ void tape_plain(struct buffer *out, const char *text, size_t size)
 		} else {
 			i++;
 		}
-		/* The rest of a word of which a part is gone is no beginning. */
-		while (gone && i < size && is_word(text[i - 1]) &&
+		/* The rest of a word that was partly removed is not the start of a word. */
+		while (removed && i < size && is_word(text[i - 1]) &&
 		       (is_word(text[i]) || text[i] == '-'))
 			i++;
 	}
@@ -312,7 +318,7 @@ void tape_key(const char *before, const char *role, const char *text, size_t siz
 	char hex[SHA256_HEX];
 
 	buffer_printf(&plain, "%s\n%s\n", before, role);
-	tape_plain(&plain, text, size);
+	tape_normalize(&plain, text, size);
 	sha256_hex(buffer_text(&plain), plain.used, hex);
 	snprintf(ret_key, TAPE_KEY, "%.16s", hex);
 }
