@@ -137,7 +137,7 @@ def test_the_line_that_is_offered_changes_the_verdict(t, path):
     contains(after["origin"], "config.yml:2", "the origin")
 
 
-@cases(("~/.ssh", "read '{home}/.ssh' is refused: it holds credentials; name the file in it that is needed"),
+@cases(("~/.ssh", "read '{home}/.ssh' is refused: it holds credentials; name only the file in it that the command needs"),
        ("~/.ssh/none", "there is no such file on the host"), ("/etc/shadow", "in ~/.config/ringfence/config.yml, or as --read /etc/shadow:"),
        ("/proc/version", "no setting changes this"))
 def test_what_changes_a_verdict_is_said_once(t, path, change):

@@ -1,4 +1,4 @@
-/* What is shown at another path than its own: see cover.h. */
+/* Rules for paths that are mounted over others: see cover.h. */
 #include "fence/plan/cover.h"
 
 #include "fence/plan/scan.h"
@@ -12,17 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is at a path, which leads through no symlink. */
-static int look_at(const char *path, struct stat *ret_status, struct error *err)
+/* Stats a path that must not pass through a symlink. */
+static int stat_real(const char *path, struct stat *ret_status, struct error *err)
 {
 	AUTO_FD fd = fd_openat2(AT_FDCWD, path, O_PATH, 0, RESOLVE_NO_SYMLINKS);
 
 	return fd < 0 || fstat(fd, ret_status) < 0 ? error_sys(err, "open '%s'", path) : 0;
 }
 
-/* Where the place of a cover is outside: in what an earlier one shows, or in the project. NULL: the fence makes
- * it. The caller frees. */
-static char *place_of(const struct fence_plan *plan, size_t index)
+/* Returns the host path of a cover's mount point: in the source of an earlier cover or in the
+ * project. Returns NULL if the fence creates it. The caller frees it. */
+static char *mount_point(const struct fence_plan *plan, size_t index)
 {
 	const struct fence_covers *covers = &plan->spec->covers;
 	const char *path = covers->items[index].path;
@@ -37,15 +37,17 @@ static char *place_of(const struct fence_plan *plan, size_t index)
 static int add_one(struct fence_plan *plan, size_t index, struct error *err)
 {
 	const struct fence_cover *cover = &plan->spec->covers.items[index];
-	AUTO_FREE char *place = place_of(plan, index);
+	AUTO_FREE char *place = mount_point(plan, index);
 	struct stat source;
 	struct stat status = { 0 };
 	struct fence_rule *rule;
 
-	if (look_at(cover->source, &source, err) < 0 || (place && look_at(place, &status, err) < 0))
+	if (stat_real(cover->source, &source, err) < 0 ||
+	    (place && stat_real(place, &status, err) < 0))
 		return -1;
 	if (place && S_ISDIR(status.st_mode) != S_ISDIR(source.st_mode))
-		return error_set(err, "'%s' changed while the fence was made; start again", place);
+		return error_set(err, "'%s' changed while the fence was being set up; try again",
+				 place);
 	scan_add_rule(plan, cover->path, &status, cover->writable ? WIRE_WRITE : WIRE_READ,
 		      "private git", true);
 	rule = &plan->rules[plan->rule_count - 1];
@@ -64,9 +66,10 @@ int cover_add(struct fence_plan *plan, struct error *err)
 	for (size_t i = 0; i < plan->rule_count; i++)
 		for (size_t k = 0; plan->rules[i].asked && k < covers->count; k++)
 			if (path_within(plan->rules[i].path, covers->items[k].path)) {
-				list_printf(&plan->notices,
-					    "%s names %s: git inside is the project's own",
-					    plan->rules[i].origin, plan->rules[i].path);
+				list_printf(
+					&plan->notices,
+					"%s names %s: the fence uses the project's own git directory",
+					plan->rules[i].origin, plan->rules[i].path);
 				return 0;
 			}
 	for (size_t i = 0; i < plan->rule_count; i++) {

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Run, or read as configuration, by entering a folder, opening an editor, using git or starting an
- * agent. */
+/* Executed or read as configuration when the user enters a folder, opens an editor, uses git or
+ * starts an agent. */
 static const struct {
 	const char *name;
 	const char *reason;
@@ -86,7 +86,7 @@ static bool ends_with(const char *name, const char *end)
 	return size > tail && strcasecmp(name + size - tail, end) == 0;
 }
 
-/* Asked for every file of a project, and nearly all are ordinary: their first letter says so. */
+/* Rejects most names by their first letter, because this runs for every file of a project. */
 static bool first_letter_fits(char first)
 {
 	static bool known[256];
@@ -307,7 +307,7 @@ const char *const defaults_etc_folders[] = {
 const char *const defaults_etc_mounts[] = { "/etc/alternatives", "/etc/ssl/certs", "/etc/pki/tls",
 					    "/etc/pki/ca-trust", NULL };
 
-/* Is a path in /etc this name, or below it? A name may be a prefix. */
+/* Returns whether a path relative to /etc is at or below `name`. A trailing * makes it a prefix. */
 static bool etc_matches(const char *path, const char *name)
 {
 	size_t size = strlen(name);

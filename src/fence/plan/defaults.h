@@ -1,55 +1,53 @@
-/* What Ringfence protects without being asked: names, places and patterns, as tables. */
+/* Tables of the names, paths and variables that Ringfence protects or shows by default. */
 #ifndef FENCE_PLAN_DEFAULTS_H
 #define FENCE_PLAN_DEFAULTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Why a name is special; NULL where it is not. A name can be both. */
+/* Why a name needs protection, or NULL. Both can be set. */
 struct defaults_name {
-	const char
-		*executed; /* the host runs it, or reads it as configuration, without being asked */
-	const char *secret; /* keys and credentials */
+	const char *executed; /* the host executes it or reads it as configuration, unprompted */
+	const char *secret;   /* keys and credentials */
 };
 
-/* Judges the name of an entry anywhere in the project, in any case of letters. */
+/* Classifies the name of an entry anywhere in the project. Ignores case. */
 struct defaults_name defaults_name(const char *name, bool is_dir);
 
-/* Does this text hold certificates and no private key? (start: what a .pem file begins with; it may
- * be cut.) */
+/* Returns whether the text of a .pem file contains certificates and no private key. */
 bool defaults_public_certificates(const char *text, size_t size);
 
-/* Places below the home folder, without leading slash; NULL ends a list. */
+/* Paths relative to the home folder. All lists end with NULL. */
 extern const char *const defaults_home_secrets[];
 extern const char *const defaults_home_executed[];
 extern const char *const defaults_home_toolchains[];
 
-/* Places of the system that are never writable, nor anything below or above them. */
+/* System paths that are never writable, nor anything below or above them. */
 extern const char *const defaults_unwritable[];
 
-/* Places of the system that are shown, read-only; NULL ends the list. /etc is not among them: see below. */
+/* System folders that are mounted read-only, except /etc, which has lists of its own below. */
 extern const char *const defaults_shown[];
 
-/* Is it in one of them, or in /etc? */
+/* Returns whether a path is in defaults_shown or /etc. */
 bool defaults_is_system(const char *path);
 
-/* Devices that are in the fence. */
+/* Devices that exist in the fence. */
 extern const char *const defaults_devices[];
 
-/* Folders that are never a project, nor writable, as a whole: too wide, or shared with others. */
+/* Folders that are too broad, or shared, to be a project or writable as a whole. */
 extern const char *const defaults_wide[];
 
-/* What of /etc is visible, as far as everybody may read it. A trailing * is a prefix. */
+/* Entries of /etc that are visible if they are world-readable. A trailing * makes it a prefix. */
 extern const char *const defaults_etc_files[];
 extern const char *const defaults_etc_folders[];
 
-/* Folders of /etc with hundreds of public entries: these are mounted, as full paths. */
+/* Full paths of folders in /etc that are mounted, because they have too many entries to copy. */
 extern const char *const defaults_etc_mounts[];
 
-/* Is this path of /etc in the fence? */
+/* Returns whether this path in /etc exists in the fence. */
 bool defaults_etc_shows(const char *path);
 
-/* Variables that pass. A trailing * is a prefix. */
+/* Variables that are passed to the command. A trailing * makes it a prefix. */
 extern const char *const defaults_environment[];
 
 #endif

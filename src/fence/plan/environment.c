@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool passes(const char *variable)
+static bool is_passed(const char *variable)
 {
 	size_t size = strcspn(variable, "=");
 
@@ -39,8 +39,8 @@ static void set(struct list *environment, const char *variable)
 	list_add(environment, variable);
 }
 
-/* Is this folder there inside? The system's are; others only under a rule. */
-static bool shown(const struct fence_plan *plan, const char *folder)
+/* Returns whether a folder is visible inside: a system folder, or one that a rule shows. */
+static bool is_shown(const struct fence_plan *plan, const char *folder)
 {
 	const struct fence_rule *rule = fence_plan_decide(plan, folder);
 
@@ -49,8 +49,8 @@ static bool shown(const struct fence_plan *plan, const char *folder)
 	return defaults_is_system(folder);
 }
 
-/* The caller's PATH without what is not there inside, and always with the system's own folders at
- * the end. */
+/* Returns the caller's PATH without folders that do not exist inside, followed by the system's
+ * folders. */
 static char *make_path(const struct fence_plan *plan)
 {
 	struct buffer path = BUFFER_INIT(1 << 16);
@@ -60,7 +60,7 @@ static char *make_path(const struct fence_plan *plan)
 		size_t size = strcspn(at, ":");
 		AUTO_FREE char *folder = strndup(at, size);
 
-		if (folder && folder[0] == '/' && shown(plan, folder))
+		if (folder && folder[0] == '/' && is_shown(plan, folder))
 			buffer_printf(&path, "%s:", folder);
 		at += size + (at[size] == ':');
 	}
@@ -85,7 +85,7 @@ int environment_make(struct fence_plan *plan, struct error *err)
 	AUTO_FREE char *path = make_path(plan);
 
 	for (char **at = environ; *at; at++)
-		if (passes(*at))
+		if (is_passed(*at))
 			list_add(environment, *at);
 	set(environment, path);
 	list_printf(environment, "HOME=%s", plan->home);
@@ -111,7 +111,7 @@ int environment_make(struct fence_plan *plan, struct error *err)
 		} else {
 			return error_set(
 				err,
-				"--env %s: there is no such variable to pass on (--env %s=VALUE sets one)",
+				"--env %s: no such variable in the environment (use --env %s=VALUE to set it)",
 				wanted, wanted);
 		}
 	}

@@ -1,4 +1,4 @@
-/* The command's environment: scrubbed, then what was asked for. */
+/* The command's environment: a few of the caller's variables, the fence's own, and --env. */
 #ifndef FENCE_PLAN_ENVIRONMENT_H
 #define FENCE_PLAN_ENVIRONMENT_H
 
@@ -7,7 +7,7 @@
 /* Fills plan->environment. Returns 0, or -1 with err set. */
 int environment_make(struct fence_plan *plan, struct error *err);
 
-/* Wipes the environment of this process itself. */
+/* Overwrites and clears the environment of this process. */
 void environment_wipe(void);
 
 #endif

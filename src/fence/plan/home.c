@@ -1,4 +1,4 @@
-/* Names at home: see home.h. */
+/* Entries of the home folder: see home.h. */
 #include "fence/plan/home.h"
 
 #include <ctype.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/vfs.h>
 
-/* Some file systems take names that differ in case for the same. */
+/* Ignores case, as some file systems do. */
 static unsigned int hash(const char *name, size_t size)
 {
 	uint32_t sum = 0x811c9dc5;
@@ -18,7 +18,7 @@ static unsigned int hash(const char *name, size_t size)
 	return (sum ^ sum >> 16) % (sizeof(((struct home *)0)->seen) * 8);
 }
 
-static bool plain(const char *name)
+static bool is_ascii(const char *name)
 {
 	while (*name > 0)
 		name++;
@@ -31,7 +31,7 @@ void home_read(const char *path, struct home *ret_home)
 	struct statfs status;
 	DIR *dir = opendir(path);
 
-	/* An automounter need not list what it would mount. */
+	/* An automounter may not list what it would mount. */
 	if (!dir) {
 		home.unsure = errno != ENOENT;
 	} else if (fstatfs(dirfd(dir), &status) < 0 || status.f_type == AUTOFS_SUPER_MAGIC) {
@@ -42,7 +42,8 @@ void home_read(const char *path, struct home *ret_home)
 			unsigned int bit = hash(entry->d_name, strlen(entry->d_name));
 
 			home.seen[bit / 64] |= 1ULL << bit % 64;
-			home.unsure |= !plain(entry->d_name); /* who knows its other spellings? */
+			/* A non-ASCII name may have other spellings. */
+			home.unsure |= !is_ascii(entry->d_name);
 		}
 		home.unsure |= errno != 0;
 	}

@@ -1,8 +1,8 @@
 /*
- * Which of the well-known places at home can be there?
+ * A cheap test for which well-known paths may exist in the home folder.
  *
- * The built-in tables name some hundred, and few exist. Home is read once, and only what a name in it speaks
- * for is looked at.
+ * The built-in tables name about a hundred, and few exist. Reading the folder once avoids a system
+ * call for each.
  */
 #ifndef FENCE_PLAN_HOME_H
 #define FENCE_PLAN_HOME_H
@@ -10,15 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A bit for each name, by its hash: two names may share one, which costs a look. */
+/* A Bloom filter of the entries' names. */
 struct home {
 	uint64_t seen[32];
-	bool unsure; /* it cannot be read, or not believed: everything may be there */
+	bool unsure; /* the listing failed or may be incomplete, so anything may exist */
 };
 
 void home_read(const char *path, struct home *ret_home);
 
-/* False only if there was no such entry when home was read. `place` is relative to it. */
+/* Returns false only if `place`, relative to home, did not exist when home was read. */
 bool home_may_have(const struct home *home, const char *place);
 
 #endif

@@ -1,4 +1,4 @@
-/* Who runs the command: see identity.h. */
+/* The user that runs the command: see identity.h. */
 #include "fence/plan/identity.h"
 
 #include "util/fd.h"
@@ -13,10 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* uid 0 of a user namespace (a rootless container) is a plain user with a fancy number. */
-static bool real_root(void)
+/* uid 0 in a user namespace (a rootless container) has no more rights than a regular user. */
+static bool is_real_root(void)
 {
-	static const char whole[] = "0 0 4294967295"; /* the map of the first namespace */
+	static const char whole[] = "0 0 4294967295"; /* the map of the initial namespace */
 	AUTO_BUFFER struct buffer map = BUFFER_INIT(4096);
 	AUTO_FREE char *squeezed = NULL;
 	AUTO_FD fd = -1;
@@ -26,7 +26,7 @@ static bool real_root(void)
 		return false;
 	fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || fd_read_all(fd, &map) < 0)
-		return true; /* unreadable: assume the worse */
+		return true; /* unreadable: assume the worst */
 	squeezed = mem_zero(map.used + 1);
 	for (size_t i = 0; i < map.used && map.data[i] != '\n'; i++)
 		if (map.data[i] != ' ' || (used && squeezed[used - 1] != ' '))
@@ -34,8 +34,7 @@ static bool real_root(void)
 	return strcmp(squeezed, whole) == 0;
 }
 
-/* The entry of /etc/passwd itself; the name service would load libraries and may ask the network.
- */
+/* Reads /etc/passwd directly: the name service would load libraries and may use the network. */
 static void read_passwd(uid_t uid, char **ret_name, char **ret_home)
 {
 	FILE *file = fopen("/etc/passwd", "re");
@@ -51,7 +50,8 @@ static void read_passwd(uid_t uid, char **ret_name, char **ret_home)
 		fclose(file);
 }
 
-/* A home that can be meant: absolute, and more than the root of all. */
+/* Returns the real path of a home folder, or an empty string if it is not absolute, is missing
+ * or is "/". The caller frees it. */
 static char *usable_home(const char *text)
 {
 	char *real = text && text[0] == '/' ? realpath(text, NULL) : NULL;
@@ -79,16 +79,16 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 	AUTO_FREE char *home = NULL;
 	struct stat status;
 
-	if (real_root()) {
+	if (is_real_root()) {
 		if (stat(project, &status) < 0)
-			return error_sys(err, "look at '%s'", project);
+			return error_sys(err, "stat '%s'", project);
 		if (status.st_uid != 0) {
 			gid_t group = status.st_gid ? status.st_gid : status.st_uid;
 
 			if (setgroups(1, &group) < 0 || setresgid(group, group, group) < 0 ||
 			    setresuid(status.st_uid, status.st_uid, status.st_uid) < 0)
-				return error_sys(err, "become the owner of '%s' (uid %u)", project,
-						 status.st_uid);
+				return error_sys(err, "switch to the owner of '%s' (uid %u)",
+						 project, status.st_uid);
 			identity = (struct fence_identity){ .uid = status.st_uid,
 							    .gid = group,
 							    .caller = status.st_uid,
@@ -108,7 +108,7 @@ int identity_assume(const char *project, struct fence_identity *ret_identity, st
 	read_passwd(identity.caller, &name, &home);
 	identity.home = usable_home(identity.switched || !getenv("HOME") ? home : getenv("HOME"));
 	identity.passwd_home = usable_home(home);
-	if (identity.switched) { /* the rest of root's environment is root's */
+	if (identity.switched) { /* these two still point to root's folders */
 		setenv("HOME", identity.home, 1);
 		unsetenv("XDG_STATE_HOME");
 	}
@@ -137,6 +137,6 @@ int identity_drop(const struct fence_identity *identity, struct error *err)
 {
 	if (setgroups(0, NULL) < 0 || setresgid(identity->gid, identity->gid, identity->gid) < 0 ||
 	    setresuid(identity->uid, identity->uid, identity->uid) < 0)
-		return error_sys(err, "become uid %u", identity->uid);
+		return error_sys(err, "switch to uid %u", identity->uid);
 	return 0;
 }

@@ -1,25 +1,25 @@
 /*
- * Who runs the command.
+ * The user that runs the command.
  *
- * A plain user stays who they are. Real root never lends its own uid to a fence (uid 0 without
- * capabilities still owns /etc/shadow and the kernel's settings): it becomes the owner of the
- * project before anything else happens. Where that owner is root too, the command runs under a uid
- * that owns nothing, and the user's folders are lent to it by idmapped mounts.
+ * A regular user keeps their uid. Real root never runs a command as uid 0, which even without
+ * capabilities owns /etc/shadow and the kernel's settings: it first switches to the owner of the
+ * project. If that owner is also root, the command runs under a uid that owns nothing, and idmapped
+ * mounts lend it the project and other writable folders.
  */
 #ifndef FENCE_PLAN_IDENTITY_H
 #define FENCE_PLAN_IDENTITY_H
 
 #include "fence/fence_place.h"
 
-/* A uid that no system hands out (outside of login, system and systemd's dynamic ranges). */
+/* A uid outside the login, system and systemd's dynamic ranges, so that nobody has it. */
 enum { IDENTITY_NOBODY_ELSE = 60600 };
 
-/* Decides, and becomes the project's owner where that is called for. Returns 0, or -1 with err set.
- */
+/* Determines the identity and, for real root, switches to the project's owner. Returns 0, or -1
+ * with err set. */
 int identity_assume(const char *project, struct fence_identity *ret_identity, struct error *err);
 void identity_release(struct fence_identity *identity);
 
-/* In a child: becomes the mapped uid for good. */
+/* In a child: switches permanently to the mapped uid. Returns 0, or -1 with err set. */
 int identity_drop(const struct fence_identity *identity, struct error *err);
 
 #endif

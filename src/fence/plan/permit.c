@@ -1,4 +1,4 @@
-/* What somebody may ask for, and what is refused whoever asks: see permit.h. */
+/* Paths that are always refused: see permit.h. */
 #include "fence/plan/permit.h"
 
 #include "fence/plan/defaults.h"
@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Does one of a list's places below home overlap with the path? (above it, below it, or the same)
- */
-static const char *overlap(const char *home, const char *const *list, const char *path,
-			   char place[PATH_MAX])
+/* Returns the listed path below home that is equal to, above or below `path`, or NULL. */
+static const char *find_overlap(const char *home, const char *const *list, const char *path,
+				char place[PATH_MAX])
 {
 	if (!home[0])
 		return NULL;
@@ -25,7 +24,7 @@ static const char *overlap(const char *home, const char *const *list, const char
 	return NULL;
 }
 
-/* Folders that are too wide to be given to a command, in any spelling. */
+/* Refuses folders that are too broad to give to a command. */
 static int refuse_wide(const struct fence_plan *plan, const char *option, const char *path,
 		       struct error *err)
 {
@@ -35,16 +34,16 @@ static int refuse_wide(const struct fence_plan *plan, const char *option, const 
 		if (strcmp(path, *wide) == 0)
 			return error_set(
 				err,
-				"%s '%s' is refused: it holds more than one project; name a folder below it",
+				"%s '%s' is refused: it is too broad; choose a folder below it",
 				option, path);
 	if ((identity->home[0] && path_within(identity->home, path)) ||
 	    (identity->passwd_home[0] && path_within(identity->passwd_home, path)))
 		return error_set(
 			err,
-			"%s '%s' is refused: that is your home folder or contains it; name a folder below it",
+			"%s '%s' is refused: it is or contains your home folder; choose a folder below your home",
 			option, path);
 	if (path_within(plan->state, path) || path_within(path, plan->state))
-		return error_set(err, "%s '%s' is refused: Ringfence keeps its own state in '%s'",
+		return error_set(err, "%s '%s' is refused: Ringfence keeps its state in '%s'",
 				 option, path, plan->state);
 	return 0;
 }
@@ -84,9 +83,9 @@ int permit_writable(const struct fence_plan *plan, const char *option, const cha
 			return error_set(err, "%s '%s' is refused: '%s' belongs to the system",
 					 option, path, *system);
 	if (!place)
-		place = overlap(plan->identity.home, defaults_home_executed, path, found);
+		place = find_overlap(plan->identity.home, defaults_home_executed, path, found);
 	if (!place)
-		place = overlap(plan->identity.home, defaults_home_secrets, path, found);
+		place = find_overlap(plan->identity.home, defaults_home_secrets, path, found);
 	if (place)
 		return error_set(
 			err,
@@ -108,7 +107,8 @@ int permit_readable(const struct fence_plan *plan, const char *option, const cha
 		if (strcmp(path, *at) == 0 ||
 		    (strncmp(*at, "/proc", 5) == 0 && path_within(path, *at)))
 			return error_set(
-				err, "%s '%s' is refused: name the files below it that are needed",
+				err,
+				"%s '%s' is refused: name only the files below it that the command needs",
 				option, path);
 	for (const char *const *at = defaults_home_secrets; *at && plan->identity.home[0]; at++) {
 		free(secret);
@@ -116,7 +116,7 @@ int permit_readable(const struct fence_plan *plan, const char *option, const cha
 		if (strcmp(path, secret) == 0)
 			return error_set(
 				err,
-				"%s '%s' is refused: it holds credentials; name the file in it that is needed",
+				"%s '%s' is refused: it holds credentials; name only the file in it that the command needs",
 				option, path);
 	}
 	return 0;
@@ -134,7 +134,7 @@ int permit_hidden(const struct fence_plan *plan, const char *option, const char 
 {
 	for (const char *const *system = defaults_unwritable; *system; system++)
 		if (path_within(*system, path))
-			return error_set(err, "%s '%s' is refused: nothing runs without '%s'",
+			return error_set(err, "%s '%s' is refused: no command can run without '%s'",
 					 option, path, *system);
 	if (path_within(plan->project, path))
 		return error_set(err, "%s '%s' is refused: it would hide the project itself",

@@ -1,11 +1,11 @@
-/* What somebody may ask for: paths that nobody may make writable, readable or hidden are refused. */
+/* Refuses paths that no user may make writable, readable or hidden. */
 #ifndef FENCE_PLAN_PERMIT_H
 #define FENCE_PLAN_PERMIT_H
 
 #include "fence/fence_plan.h"
 
-/* May this real path be writable, readable, hidden? `option` is who asks. Return 0, or -1 with the
- * reason. */
+/* Check whether this real path may be made writable, readable or hidden. `option` is named in the
+ * error. Return 0, or -1 with err set. */
 int permit_writable(const struct fence_plan *plan, const char *option, const char *path,
 		    struct error *err);
 int permit_readable(const struct fence_plan *plan, const char *option, const char *path,
@@ -13,10 +13,11 @@ int permit_readable(const struct fence_plan *plan, const char *option, const cha
 int permit_hidden(const struct fence_plan *plan, const char *option, const char *path,
 		  struct error *err);
 
-/* Where the user's own settings are, as text; the caller frees. NULL without a home. */
+/* Returns the folder of the user's settings, not resolved, or NULL without a home. The caller frees
+ * it. */
 char *permit_settings_folder(const struct fence_plan *plan);
 
-/* The real path of the part of a path that exists; the caller frees. */
+/* Returns the real path of the deepest existing part of a path. The caller frees it. */
 char *permit_deepest(const char *path);
 
 #endif

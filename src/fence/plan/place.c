@@ -1,4 +1,4 @@
-/* Paths as a person writes them: see place.h. */
+/* Paths as users write them: see place.h. */
 #include "fence/plan/place.h"
 
 #include "util/mem.h"

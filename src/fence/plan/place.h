@@ -1,13 +1,14 @@
-/* Paths as a person writes them. */
+/* Paths as users write them. */
 #ifndef FENCE_PLAN_PLACE_H
 #define FENCE_PLAN_PLACE_H
 
 #include "fence/fence_plan.h"
 
-/* The text with a leading ~ expanded, made absolute; not resolved. The caller frees. */
+/* Expands a leading ~ and makes the path absolute, without resolving symlinks. The caller frees the
+ * result. */
 char *place_spelled(const char *home, const char *text, const char *base);
 
-/* The real path of something that must exist. The caller frees; NULL with err set. */
+/* Returns the real path of a file that must exist, or NULL with err set. The caller frees it. */
 char *place_resolve(const char *option, const char *path, struct error *err);
 
 #endif

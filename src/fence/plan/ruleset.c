@@ -1,4 +1,4 @@
-/* Rules against each other: see ruleset.h. */
+/* Precedence of rules: see ruleset.h. */
 #include "fence/plan/ruleset.h"
 
 #include "fence/plan/defaults.h"
@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each rule is a mount, and each mount is compared with each rule by a canary: 5,000 take a second and a
- * half. */
+/* Each rule is a mount, and a canary compares every mount with every rule: 5,000 rules take a
+ * second and a half. */
 enum { MOST_RULES = 5000 };
 
-/* Of two rules that cover a path: the deeper one, then the one a person named, then the stricter.
- */
+/* Of two rules that apply to a path, the deeper one wins, then the exact one, then the stricter. */
 static bool beats(const struct fence_rule *a, const struct fence_rule *b)
 {
 	size_t left = strlen(a->path);
@@ -48,9 +47,9 @@ static int by_path(const void *a, const void *b)
 	return beats(left, right) ? -1 : beats(right, left);
 }
 
-/* The rule of somebody else, or of a built-in table, that a weak one gives way to; NULL: none. */
-static const struct fence_rule *stronger(const struct fence_plan *plan,
-					 const struct fence_rule *rule)
+/* Returns the rule that a weak rule yields to, or NULL. */
+static const struct fence_rule *find_stronger(const struct fence_plan *plan,
+					      const struct fence_rule *rule)
 {
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct fence_rule *other = &plan->rules[i];
@@ -65,12 +64,12 @@ void ruleset_drop_weak(struct fence_plan *plan)
 {
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		struct fence_rule *rule = &plan->rules[i];
-		const struct fence_rule *other = rule->weak ? stronger(plan, rule) : NULL;
+		const struct fence_rule *other = rule->weak ? find_stronger(plan, rule) : NULL;
 
 		if (!other)
 			continue;
-		list_printf(&plan->notices, "%s: %s stays as it is (%s)", rule->origin, rule->path,
-			    other->origin);
+		list_printf(&plan->notices, "%s: no effect on %s, another rule applies (%s)",
+			    rule->origin, rule->path, other->origin);
 		free(rule->path);
 		free(rule->origin);
 		*rule = plan->rules[--plan->rule_count];
@@ -81,10 +80,10 @@ void ruleset_drop_weak(struct fence_plan *plan)
 void ruleset_collapse(struct fence_plan *plan)
 {
 	size_t *stack = mem_zero((plan->rule_count + 1) *
-				 sizeof *stack); /* kept rules above the present one */
+				 sizeof *stack); /* kept rules above the current one */
 	size_t depth = 0;
 	size_t kept = 0;
-	char *decided = NULL; /* the path that was decided last; the winner comes first */
+	char *decided = NULL; /* the previous path; the winning rule is sorted first */
 
 	qsort(plan->rules, plan->rule_count, sizeof *plan->rules, by_path);
 	for (size_t i = 0; i < plan->rule_count; i++) {
@@ -130,7 +129,7 @@ int ruleset_refuse_too_many(const struct fence_plan *plan, struct error *err)
 	if (plan->rule_count <= MOST_RULES)
 		return 0;
 
-	/* The folder in which most of them are; rules are sorted, so its entries are neighbours. */
+	/* Find the folder with the most rules. They are sorted, so its entries are neighbours. */
 	for (size_t i = 0, first = 0; i < plan->rule_count; i++) {
 		const char *a = plan->rules[first].path;
 		const char *b = plan->rules[i].path;
@@ -149,7 +148,7 @@ int ruleset_refuse_too_many(const struct fence_plan *plan, struct error *err)
 	*strrchr(folder, '/') = '\0';
 	return error_set(
 		err,
-		"%zu rules are more than the %d that a fence can hold; %zu of them are in '%s': hide that folder as a "
-		"whole (--hide '%s')",
+		"%zu rules exceed the fence's limit of %d; %zu of them are in '%s': hide the whole folder "
+		"(--hide '%s')",
 		plan->rule_count, MOST_RULES, most, folder, folder);
 }

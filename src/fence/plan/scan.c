@@ -1,4 +1,4 @@
-/* Finding what must be protected: see scan.h. */
+/* Scans a tree for files that need protection: see scan.h. */
 #include "fence/plan/scan.h"
 
 #include "fence/plan/defaults.h"
@@ -18,20 +18,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Far above what a fence can hold, and far below what takes long. */
+/* More than a fence can hold, but few enough to find quickly. */
 enum { MOST_FOUND = 20000 };
 
-/* A second or so. */
+/* About one second of matching. */
 static const uint64_t MOST_STEPS = 500000000;
 
 struct scan {
 	struct fence_plan *plan;
 	const char *root;
 	struct error *err;
-	unsigned int nested; /* folders that links have led to, one behind the other */
-	const struct fence_pattern *patterns; /* they are meant from the project's root on */
+	unsigned int nested;                  /* depth of folders reached through links */
+	const struct fence_pattern *patterns; /* relative to the project's root */
 	size_t pattern_count;
-	uint64_t steps; /* that matching may still take */
+	uint64_t steps; /* left for matching patterns */
 	struct gitprograms *programs;
 };
 
@@ -40,7 +40,7 @@ struct below {
 	const char *path;
 };
 
-static void take_links_below(struct scan *scan, const char *path);
+static void protect_links_below(struct scan *scan, const char *path);
 
 void scan_add_rule(struct fence_plan *plan, const char *path, const struct stat *status,
 		   enum wire_access access, const char *origin, bool exact)
@@ -68,32 +68,33 @@ void scan_add_existing(struct fence_plan *plan, const char *path, enum wire_acce
 		scan_add_rule(plan, path, &status, access, origin, exact);
 }
 
-static bool beside(const struct dirwalk_entry *entry, const char *name)
+static bool has_sibling(const struct dirwalk_entry *entry, const char *name)
 {
 	return faccessat(entry->folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 /*
- * Git takes any folder with HEAD, objects and refs for a repository (or with HEAD and commondir, which
- * says where the others are), and its config for orders. Seen from its HEAD, so that ordinary folders
- * cost nothing.
+ * Git treats any folder with HEAD, objects and refs as a repository (or with HEAD and commondir,
+ * which names the folder with the others), and obeys its config. Testing only at HEAD makes
+ * ordinary folders free.
  */
-static bool bare_repository(const struct dirwalk_entry *entry)
+static bool is_bare_repository(const struct dirwalk_entry *entry)
 {
 	return strcasecmp(entry->name, "HEAD") == 0 &&
-	       ((beside(entry, "objects") && beside(entry, "refs")) || beside(entry, "commondir"));
+	       ((has_sibling(entry, "objects") && has_sibling(entry, "refs")) ||
+		has_sibling(entry, "commondir"));
 }
 
 const char *scan_executed(const struct dirwalk_entry *entry)
 {
 	const char *reason = defaults_name(entry->name, entry->type == DT_DIR).executed;
 
-	if (!reason && bare_repository(entry))
+	if (!reason && is_bare_repository(entry))
 		reason = "bare git repository";
 	return reason;
 }
 
-static bool named_by_user(const struct fence_plan *plan, const char *path)
+static bool is_named_by_user(const struct fence_plan *plan, const char *path)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
 		if (plan->rules[i].exact && plan->rules[i].access == WIRE_WRITE &&
@@ -102,7 +103,7 @@ static bool named_by_user(const struct fence_plan *plan, const char *path)
 	return false;
 }
 
-static void remember(struct fence_plan *plan, const struct stat *status)
+static void add_known(struct fence_plan *plan, const struct stat *status)
 {
 	if ((plan->known_count & (plan->known_count - 1)) == 0)
 		plan->known = mem_resize(plan->known,
@@ -126,7 +127,7 @@ static void add_link(struct fence_plan *plan, const char *path, const char *targ
 	plan->links[plan->link_count++] = (struct fence_link){ mem_dup(path), mem_dup(target) };
 }
 
-/* Protects what the host reads through another path. */
+/* Protects the file that a path leads to, if the command could write it. */
 static void protect_target(struct scan *scan, const char *path, bool executed, bool secret)
 {
 	struct fence_plan *plan = scan->plan;
@@ -136,16 +137,16 @@ static void protect_target(struct scan *scan, const char *path, bool executed, b
 	if (!real || !in_writable_root(plan, real) || stat(real, &status) < 0)
 		return;
 	if (executed)
-		remember(plan, &status);
+		add_known(plan, &status);
 	scan_add_rule(plan, real, &status, secret ? WIRE_HIDE : WIRE_READ,
 		      secret ? "secret" : "executed by the host", false);
 	if (executed && !secret && S_ISDIR(status.st_mode))
-		take_links_below(scan, real);
+		protect_links_below(scan, real);
 }
 
-/* A special symlink cannot be covered by a mount: its target is, and the link itself is put back if
- * it disappears. */
-static void take_link(struct scan *scan, const char *path, bool executed, bool secret)
+/* A mount cannot cover a symlink. Protects its target, and lets the sweep restore the link
+ * itself. */
+static void protect_link(struct scan *scan, const char *path, bool executed, bool secret)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlink(path, target, sizeof target - 1);
@@ -158,23 +159,23 @@ static void take_link(struct scan *scan, const char *path, bool executed, bool s
 	protect_target(scan, path, executed, secret);
 }
 
-static enum dirwalk_verdict look_for_links(void *context, const struct dirwalk_entry *entry)
+static enum dirwalk_verdict visit_link(void *context, const struct dirwalk_entry *entry)
 {
 	struct below *below = context;
 	AUTO_FREE char *path = path_join(below->path, entry->path);
 
 	if (entry->type == DT_LNK)
-		take_link(below->scan, path, true, false);
+		protect_link(below->scan, path, true, false);
 	return DIRWALK_ON;
 }
 
-/* Symlinks in a folder that the host executes lead to what it executes. */
-static void take_links_below(struct scan *scan, const char *path)
+/* Protects the targets of symlinks in a folder that the host executes. */
+static void protect_links_below(struct scan *scan, const char *path)
 {
 	enum { MOST_NESTED = 8 };
 	AUTO_FD fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct below below = { scan, path };
-	const struct dirwalk walk = { .visit = look_for_links,
+	const struct dirwalk walk = { .visit = visit_link,
 				      .context = &below,
 				      .deepest = DIRWALK_DEPTH };
 	struct error err;
@@ -186,15 +187,16 @@ static void take_links_below(struct scan *scan, const char *path)
 	scan->nested--;
 }
 
-/* A path that git's configuration names, and wherever it leads: protected if it is there, watched if it is not. */
-static void take_named(void *context, const char *path)
+/* Protects a path that git's configuration names, and its target; watches for it if it is
+ * missing. */
+static void protect_named(void *context, const char *path)
 {
 	struct scan *scan = context;
 	AUTO_FREE char *real = realpath(path, NULL);
 
 	if (!in_writable_root(scan->plan, path) && !(real && in_writable_root(scan->plan, real)))
 		return;
-	add_link(scan->plan, path, ""); /* nothing to put back */
+	add_link(scan->plan, path, ""); /* nothing to restore */
 	protect_target(scan, path, true, false);
 }
 
@@ -202,45 +204,44 @@ static int check_count(const struct scan *scan)
 {
 	if (scan->plan->rule_count <= MOST_FOUND && scan->plan->link_count <= MOST_FOUND)
 		return 0;
-	return error_set(
-		scan->err,
-		"'%s' holds more than %d things to protect; hide folders as a whole (--hide)",
-		scan->root, MOST_FOUND);
+	return error_set(scan->err,
+			 "'%s' contains more than %d paths to protect; hide whole folders (--hide)",
+			 scan->root, MOST_FOUND);
 }
 
-static int take_config(struct scan *scan, const char *git, const char *work_tree)
+static int protect_config(struct scan *scan, const char *git, const char *work_tree)
 {
-	if (gitprograms_each(scan->programs, git, work_tree, take_named, scan, scan->err) < 0)
+	if (gitprograms_each(scan->programs, git, work_tree, protect_named, scan, scan->err) < 0)
 		return -1;
 	return check_count(scan);
 }
 
-/* The configuration of the repository that a folder is the work tree of. Returns whether it is one, or -1. */
-static int take_work_tree(struct scan *scan, const char *work_tree)
+/* Protects the paths in the configuration of a work tree's repository. Returns 1, 0 if the
+ * folder is not a work tree, or -1. */
+static int protect_work_tree(struct scan *scan, const char *work_tree)
 {
 	AUTO_FREE char *git = gitdir_find(work_tree);
 
 	if (!git)
 		return 0;
-	return take_config(scan, git, work_tree) < 0 ? -1 : 1;
+	return protect_config(scan, git, work_tree) < 0 ? -1 : 1;
 }
 
-/* The one that the scanned folder lies in: git looks upwards, until it finds one. */
-static int take_above(struct scan *scan)
+/* Git searches upwards for a repository, so the root may be inside one. */
+static int protect_parent_repository(struct scan *scan)
 {
 	AUTO_FREE char *folder = mem_dup(scan->root);
 	int found;
 
 	do {
 		*strrchr(folder, '/') = '\0';
-		found = take_work_tree(scan, *folder ? folder : "/");
+		found = protect_work_tree(scan, *folder ? folder : "/");
 	} while (!found && *folder);
 	return found < 0 ? -1 : 0;
 }
 
-/* A git directory is read-only as a whole; what it leads to outside of itself is found here. Its
- * objects are not looked through. */
-static void take_git(struct scan *scan, const char *git)
+/* A git directory is read-only as a whole. Protects the targets of its symlinks; skips objects. */
+static void protect_git_links(struct scan *scan, const char *git)
 {
 	static const char *const places[] = { "", "hooks", "info" };
 
@@ -252,15 +253,16 @@ static void take_git(struct scan *scan, const char *git)
 			AUTO_FREE char *inner = path_join(path, entry->d_name);
 
 			if (entry->d_type == DT_LNK)
-				take_link(scan, inner, true, false);
+				protect_link(scan, inner, true, false);
 		}
 		if (dir)
 			closedir(dir);
 	}
 }
 
-/* The project itself is a git directory: it stays writable, but for the parts that git obeys. */
-static void take_bare_root(struct scan *scan)
+/* If the project itself is a git directory, it stays writable except for the parts that git
+ * obeys. */
+static void protect_bare_root(struct scan *scan)
 {
 	static const char *const parts[] = { "HEAD",    "config",      "config.worktree",
 					     "hooks",   "info",        "objects",
@@ -274,8 +276,8 @@ static void take_bare_root(struct scan *scan)
 	}
 }
 
-/* Is it somewhere below a folder that the host executes? */
-static bool below_executed(const char *path)
+/* Returns whether a path is below a folder that the host executes. */
+static bool is_below_executed(const char *path)
 {
 	AUTO_FREE char *copy = mem_dup(path);
 	char *rest = copy;
@@ -286,8 +288,8 @@ static bool below_executed(const char *path)
 	return false;
 }
 
-/* A .pem with certificates only is no secret, and TLS fails without it. */
-static bool public_file(const struct dirwalk_entry *entry)
+/* A .pem file with only certificates is not a secret, and TLS fails without it. */
+static bool is_public_file(const struct dirwalk_entry *entry)
 {
 	struct buffer text = BUFFER_INIT(4 << 20);
 	size_t size = strlen(entry->name);
@@ -304,8 +306,8 @@ static bool public_file(const struct dirwalk_entry *entry)
 	return public;
 }
 
-/* Remembers the folders above an entry that matters. */
-static void take_witnesses(struct scan *scan, const struct dirwalk_entry *entry)
+/* Records the folders above a protected entry. */
+static void add_witnesses(struct scan *scan, const struct dirwalk_entry *entry)
 {
 	struct fence_plan *plan = scan->plan;
 	const char *end = entry->path;
@@ -349,13 +351,14 @@ int fence_plan_holds(const struct fence_plan *plan, struct error *err)
 		struct dirwalk_folder now;
 
 		if (fd < 0 || dirwalk_look(fd, &now) < 0 || !dirwalk_same(&before, &now))
-			return error_set(err, "'%s' changed while the fence was made; start again",
+			return error_set(err,
+					 "'%s' changed while the fence was being set up; try again",
 					 witness->path);
 	}
 	return 0;
 }
 
-/* Where the first pattern comes from that hides this entry; NULL if none does. */
+/* Returns the origin of the first pattern that hides this entry, or NULL. */
 static const char *ignored_by(struct scan *scan, const struct dirwalk_entry *entry)
 {
 	for (size_t i = 0; i < scan->pattern_count; i++)
@@ -374,18 +377,18 @@ static void hide_ignored(struct fence_plan *plan, const char *path, const char *
 		plan->rules[before].ignored = plan->rules[before].asked = true;
 }
 
-/* Can one more be protected? Returns 0, or -1 with the scan's err set. */
+/* Checks that one more path can be protected. Returns 0, or -1 with the scan's err set. */
 static int check_room(const struct scan *scan, const char *path)
 {
 	if (strlen(path) >= PATH_MAX)
 		return error_set(
 			scan->err,
-			"a path of %zu bytes, '%.60s...%.60s', is too long to be protected; shorten it",
+			"a path of %zu bytes, '%.60s...%.60s', is too long to protect; shorten it",
 			strlen(path), path, path + strlen(path) - 60);
 	return check_count(scan);
 }
 
-/* What nobody looks into. */
+/* Hides a folder without scanning it. */
 static enum dirwalk_verdict hide_folder(struct fence_plan *plan, const struct dirwalk_entry *entry,
 					const char *path, const char *why)
 {
@@ -393,12 +396,12 @@ static enum dirwalk_verdict hide_folder(struct fence_plan *plan, const struct di
 
 	scan_add_existing(plan, path, WIRE_HIDE, why, false);
 	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0)
-		remember(plan, &status);
+		add_known(plan, &status);
 	return DIRWALK_PAST;
 }
 
-static void remember_entry(struct fence_plan *plan, const struct dirwalk_entry *entry,
-			   const char *path)
+static void add_known_entry(struct fence_plan *plan, const struct dirwalk_entry *entry,
+			    const char *path)
 {
 	struct stat status;
 
@@ -406,96 +409,127 @@ static void remember_entry(struct fence_plan *plan, const struct dirwalk_entry *
 		return;
 	if (S_ISREG(status.st_mode) && status.st_nlink > 1)
 		list_printf(&plan->notices,
-			    "%s has %lu names (hard links); it is protected under this one only",
-			    path, (unsigned long)status.st_nlink);
-	remember(plan, &status);
+			    "%s has %lu hard links; it is protected only under this name", path,
+			    (unsigned long)status.st_nlink);
+	add_known(plan, &status);
 }
 
-/* A git directory of another name, by its HEAD. */
-static int take_bare(struct scan *scan, const char *head)
+/* Protects a git directory with another name than .git, given its HEAD. */
+static int protect_bare(struct scan *scan, const char *head)
 {
 	AUTO_FREE char *path = mem_format("%.*s", (int)(strlen(head) - strlen("/HEAD")), head);
 
 	if (strcmp(path, scan->root) == 0)
-		take_bare_root(scan);
+		protect_bare_root(scan);
 	else
 		scan_add_existing(scan->plan, path, WIRE_READ, "executed by the host", false);
-	take_git(scan, path);
-	return take_config(scan, path, path);
+	protect_git_links(scan, path);
+	return protect_config(scan, path, path);
 }
 
-static enum dirwalk_verdict look(void *context, const struct dirwalk_entry *entry)
+/* Why an entry needs protection. */
+struct special {
+	const char *ignored; /* the origin of the pattern that hides it, or NULL */
+	const char *secret;
+	const char *executed;
+	bool put_aside; /* by an earlier sweep */
+};
+
+static struct special classify(struct scan *scan, const struct dirwalk_entry *entry)
+{
+	const char *ignored = ignored_by(scan, entry);
+
+	return (struct special){
+		.ignored = ignored,
+		.secret = ignored ? ignored
+				  : defaults_name(entry->name, entry->type == DT_DIR).secret,
+		.executed = scan_executed(entry),
+		.put_aside = entry->type == DT_DIR && entry->depth == 0 &&
+			     strncmp(entry->name, SCAN_NEAR_QUARANTINE,
+				     strlen(SCAN_NEAR_QUARANTINE)) == 0,
+	};
+}
+
+static bool is_ordinary(const struct special *special, const struct dirwalk_entry *entry)
+{
+	return !special->secret && !special->executed && !entry->closed && !special->put_aside &&
+	       entry->type != DT_SOCK && !(entry->type == DT_LNK && is_below_executed(entry->path));
+}
+
+/* Adds the rule for an entry, and decides whether to scan below it. */
+static enum dirwalk_verdict protect(struct scan *scan, const struct dirwalk_entry *entry,
+				    const struct special *special, const char *path, bool is_git)
+{
+	struct fence_plan *plan = scan->plan;
+
+	if (special->executed || special->secret)
+		add_known_entry(plan, entry, path);
+	if (entry->type == DT_SOCK)
+		scan_add_existing(plan, path, WIRE_HIDE, "socket", false);
+	else if (special->ignored)
+		hide_ignored(plan, path, special->ignored);
+	else if (special->secret && !is_public_file(entry))
+		scan_add_existing(plan, path, WIRE_HIDE, "secret", false);
+	else if (special->executed && strcasecmp(entry->name, "HEAD") == 0) {
+		if (protect_bare(scan, path) < 0)
+			return DIRWALK_STOP;
+	} else if (special->executed)
+		scan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
+	else
+		return DIRWALK_ON;
+
+	/* A git directory is large and read-only as a whole; other protected folders may still
+	 * contain secrets. */
+	if (is_git) {
+		protect_git_links(scan, path);
+		return DIRWALK_PAST;
+	}
+	return special->secret ? DIRWALK_PAST : DIRWALK_ON;
+}
+
+static enum dirwalk_verdict visit_entry(void *context, const struct dirwalk_entry *entry)
 {
 	struct scan *scan = context;
 	struct fence_plan *plan = scan->plan;
-	const char *ignored = ignored_by(scan, entry);
-	const char *secret = ignored ? ignored
-				     : defaults_name(entry->name, entry->type == DT_DIR).secret;
-	const char *executed = scan_executed(entry);
-	bool put_aside = entry->type == DT_DIR && entry->depth == 0 &&
-			 strncmp(entry->name, SCAN_NEAR_QUARANTINE, strlen(SCAN_NEAR_QUARANTINE)) ==
-				 0;
+	const struct special special = classify(scan, entry);
+	bool is_git = special.executed && strcasecmp(entry->name, ".git") == 0;
 
-	if (!secret && !executed && !entry->closed && !put_aside && entry->type != DT_SOCK &&
-	    !(entry->type == DT_LNK && below_executed(entry->path)))
+	if (is_ordinary(&special, entry))
 		return DIRWALK_ON;
 
 	AUTO_FREE char *path = path_join(scan->root, entry->path);
-	bool is_git = executed && strcasecmp(entry->name, ".git") == 0;
 
 	if (check_room(scan, path) < 0)
 		return DIRWALK_STOP;
-	take_witnesses(scan, entry);
-	if (put_aside) /* from an earlier sweep */
+	add_witnesses(scan, entry);
+	if (special.put_aside)
 		return hide_folder(plan, entry, path, "quarantine");
 	if (entry->closed) {
-		list_printf(&plan->notices, "hidden, because it cannot be looked into: %s", path);
+		list_printf(&plan->notices, "hidden because it cannot be scanned: %s", path);
 		return hide_folder(plan, entry, path, "unreadable");
 	}
 	if (is_git) {
 		AUTO_FREE char *work_tree = path_absolute("..", path);
 
-		if (take_work_tree(scan, work_tree) < 0)
+		if (protect_work_tree(scan, work_tree) < 0)
 			return DIRWALK_STOP;
 	}
 	if (entry->type == DT_LNK) {
-		take_link(scan, path, executed || !secret, secret);
+		protect_link(scan, path, special.executed || !special.secret, special.secret);
 		return DIRWALK_ON;
 	}
-	if (executed && named_by_user(plan, path)) {
+	if (special.executed && is_named_by_user(plan, path)) {
 		list_printf(
 			&plan->notices,
-			"%s is writable by --write; your machine will run what is put there (%s)",
-			path, executed);
+			"%s is writable (--write); the host will execute what the command puts there (%s)",
+			path, special.executed);
 		list_add(&plan->exempt, path);
 		return DIRWALK_ON;
 	}
-	if (executed || secret)
-		remember_entry(plan, entry, path);
-	if (entry->type == DT_SOCK)
-		scan_add_existing(plan, path, WIRE_HIDE, "socket", false);
-	else if (ignored)
-		hide_ignored(plan, path, ignored);
-	else if (secret && !public_file(entry))
-		scan_add_existing(plan, path, WIRE_HIDE, "secret", false);
-	else if (executed && strcasecmp(entry->name, "HEAD") == 0) {
-		if (take_bare(scan, path) < 0)
-			return DIRWALK_STOP;
-	} else if (executed)
-		scan_add_existing(plan, path, WIRE_READ, "executed by the host", false);
-	else
-		return DIRWALK_ON;
-
-	/* A git directory is large and all read-only; other protected folders may still hold
-	 * secrets. */
-	if (is_git) {
-		take_git(scan, path);
-		return DIRWALK_PAST;
-	}
-	return secret ? DIRWALK_PAST : DIRWALK_ON;
+	return protect(scan, entry, &special, path, is_git);
 }
 
-/* What a scan adds to, to take it back. */
+/* The sizes of what a scan adds to, so that it can be undone. */
 struct mark {
 	size_t rules, known, links, witnesses, exempt, notices;
 };
@@ -506,7 +540,7 @@ static struct mark mark(const struct fence_plan *plan)
 			      plan->witness_count, plan->exempt.count, plan->notices.count };
 }
 
-static void take_back(struct fence_plan *plan, const struct mark *mark)
+static void undo_to(struct fence_plan *plan, const struct mark *mark)
 {
 	while (plan->rule_count > mark->rules) {
 		free(plan->rules[--plan->rule_count].path);
@@ -530,7 +564,7 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	enum { TRIES = 8 };
 	const dev_t device = plan->rules[rule].device;
 	const ino_t inode = plan->rules[rule].inode;
-	AUTO_FREE char *path = mem_dup(plan->rules[rule].path); /* rules move when some are added */
+	AUTO_FREE char *path = mem_dup(plan->rules[rule].path); /* adding rules moves them */
 	struct stat status;
 	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct scan scan = { .plan = plan, .root = path, .err = err };
@@ -542,21 +576,22 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	if (root < 0 || fstat(root, &status) < 0)
 		return error_sys(err, "open '%s'", path);
 	if (status.st_dev != device || status.st_ino != inode)
-		return error_set(err, "'%s' changed while it was looked through; start again",
-				 path);
+		return error_set(err, "'%s' changed while it was being scanned; try again", path);
 	if (strcmp(path, plan->project) == 0) {
 		scan.steps = MOST_STEPS;
 		scan.patterns = plan->spec->patterns.items;
 		scan.pattern_count = plan->spec->patterns.count;
 	}
 	for (int i = 0; i < TRIES && changed; i++) {
-		take_back(plan, &before);
+		undo_to(plan, &before);
 		scan.programs = gitprograms_new(plan->identity.home);
 
-		const struct dirwalk walk = { .visit = look,
+		const struct dirwalk walk = { .visit = visit_entry,
 					      .context = &scan,
 					      .deepest = DIRWALK_DEPTH };
-		int result = take_above(&scan) < 0 ? -1 : dirwalk_tree(&walk, root, &changed, err);
+		int result = protect_parent_repository(&scan) < 0
+				     ? -1
+				     : dirwalk_tree(&walk, root, &changed, err);
 
 		gitprograms_free(scan.programs);
 		if (result < 0)
@@ -565,12 +600,12 @@ int scan_tree(struct fence_plan *plan, size_t rule, struct error *err)
 	if (scan.pattern_count && !scan.steps)
 		return error_set(
 			err,
-			"the patterns of the ignore files take too long on this project (%s and others); name folders instead",
+			"matching the ignore patterns takes too long on this project (%s and others); list folders instead",
 			scan.patterns[0].origin);
 	if (changed)
 		return error_set(
 			err,
-			"'%s' changes so fast that it cannot be looked through; stop what changes it, and start again",
+			"'%s' changes too fast to be scanned; stop the process that changes it, and try again",
 			path);
 	return 0;
 }
