@@ -75,5 +75,5 @@ def test_a_project_that_is_not_yours_to_change_is_refused_with_what_helps(t):
     result = loop.run()
     os.chmod(loop.project, 0o755)
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "is not yours to change (sudo chown", "what helps")
+    contains(result.err, f"you cannot write to '{loop.project}' (sudo chown", "what helps")
     contains(loop.run().out, "ringfence diff shows what changed, rollback undoes it\n", "what comes next")

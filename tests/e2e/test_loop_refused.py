@@ -22,7 +22,7 @@ def test_a_check_that_nobody_agreed_to_is_not_dropped_in_silence(t):
     loop.write("ringfence.yml", "max-iterations: 3\ncheck: [make test]\n")
     result = loop.run(check=None)
     refuses(loop, result, "widens the fence (check)",
-            "check 'make test' (ringfence.yml:2) is not active: ringfence trust, or --check")
+            "check 'make test' (ringfence.yml:2) is inactive: run ringfence trust, or set --check")
     lacks(result.err, "only the agent's word", "the notices")
     equal(loop.run().code, 0, "exit status with a check of one's own")
 
@@ -32,8 +32,8 @@ def test_an_agent_that_nobody_agreed_to_is_not_replaced_in_silence(t, line):
     loop = Loop(t, scripts=STEPS)
     loop.write("ringfence.yml", f"{line}\n")
     key = line.partition(":")[0]
-    refuses(loop, loop.ringfence("run", "x", "--check", "test -f done"), "is not active: ringfence trust",
-            f"or --{key}")
+    refuses(loop, loop.ringfence("run", "x", "--check", "test -f done"), "is inactive: run ringfence trust",
+            f"or set --{key}")
     equal(loop.run().code, 0, "exit status with an agent of one's own")
 
 
@@ -50,7 +50,7 @@ def test_a_program_that_is_not_shown_in_the_fence_is_refused_before_anything_sta
     os.chmod(tool, 0o755)
     words = ["run", "x", "--agent-command", "~/fix.sh --now" if who == "agent" else "sh agent.sh",
              "--check", f"A=b {tool}" if who == "check" else "test -f done"]
-    refuses(loop, loop.ringfence(*words), "is not shown there", f"--read {tool}")
+    refuses(loop, loop.ringfence(*words), "is hidden there", f"--read {tool}")
     equal(json.loads(loop.ringfence("status", "--json").out), {"loops": []}, "the loops")
     equal(loop.ringfence(*words, "--read", tool).code, 0, "exit status when it is shown")
 
@@ -67,7 +67,7 @@ def test_a_program_is_looked_up_by_the_path_inside(t, agent, check):
     def run(program):
         return loop.ringfence("run", "x", "--agent-command", agent.format(program), "--check", check.format(program), env=env)
 
-    refuses(loop, run("own"), f"{shims}/own is not shown there (--read {shims})")
+    refuses(loop, run("own"), f"{shims}/own is hidden there (--read {shims})")
     result = run("env")
     equal(result.code, 0, "exit status where another one is behind it in PATH", result)
 

@@ -192,7 +192,7 @@ def test_what_a_repositorys_submodules_name_is_no_remote(t):
 def test_a_configuration_names_hosts_and_nothing_wider(t, url):
     t.at_home(".npmrc", f"registry={url}\n")
     result = refused_before_start(t, *allow("npm"))
-    contains(result.err, "which is no host name", "why")
+    contains(result.err, "which is not a host name", "why")
 
 
 @needs("git", "openssl")
@@ -419,7 +419,7 @@ def test_words_without_effect_are_told(t):
     contains(refused_before_start(t, "--allow", "npn").err, "did you mean npm?", "the sentence")
     t.write("ringfence.yml", "hide: [x]\n")
     os.makedirs(t.path("below"))
-    contains(t.run([t.ringfence, "exec", "--", "true"], cwd=t.path("below")).err, "does not hold in this folder", "the notice")
+    contains(t.run([t.ringfence, "exec", "--", "true"], cwd=t.path("below")).err, "does not apply in this folder", "the notice")
     lacks(t.fence("true").err, "does not hold", "the notice in the project itself")
 
 

@@ -616,7 +616,7 @@ def test_what_is_no_tape_is_refused_and_left_alone(t):
         equal(file.read(), "#!/bin/sh\necho precious\n", "the file")
     contains(refuse("--replay", place(t, "missing")), "No such file", "a missing one")
     contains(refuse("--record", place(t, "no/folder.tape")), "its folder", "a missing folder")
-    contains(refuse("--record", place(t), "--replay", place(t)), "--record and --replay do not go together", "both")
+    contains(refuse("--record", place(t), "--replay", place(t)), "--record and --replay cannot be combined", "both")
     with open(place(t), "w") as file:
         file.write("ringfence tape 1\n\nexchange POST /x\nanswer 200\n")
     contains(refuse("--replay", place(t)), "agent.tape', line 4: this line is out of place", "a damaged one")

@@ -144,7 +144,7 @@ static int finish(const struct report_file *report, const struct fenced *run, st
 	if (report_file_write(report, &json, err) < 0)
 		code = cli_fail(err);
 	if (run->metered)
-		effective_models_tell_cost(&run->news);
+		effective_models_print_cost(&run->news);
 	return code;
 }
 
@@ -166,7 +166,7 @@ static int load_and_run(struct exec_options *asked, struct error *err)
 	}
 	fence_enter_scope(&effective->spec);
 	if (effective->spec.net == FENCE_NET_LIST && model_access_is_set(&effective->spec.models) &&
-	    effective_models_books(effective, &ledger, &folder, &day, err) < 0)
+	    effective_models_ledger(effective, &ledger, &folder, &day, err) < 0)
 		return cli_fail(err);
 	notice_config(&effective->config, false);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,

@@ -113,7 +113,7 @@ static int open_ledger(const struct effective *effective, const struct model_acc
 	AUTO_FREE char *day = NULL;
 	struct ledger_options wanted;
 
-	if (effective_models_books(effective, &wanted, &folder, &day, err) < 0 ||
+	if (effective_models_ledger(effective, &wanted, &folder, &day, err) < 0 ||
 	    cassette_open(&access->tape, &wanted, &kept->cassette, err) < 0)
 		return -1;
 	wanted.replay = cassette_is_replay(kept->cassette);
@@ -292,7 +292,7 @@ static int run_gateway(const struct cli_command *command, char **argv)
 
 		gateway_stop(kept.gateway);
 		ledger_get_news(kept.ledger, &news);
-		effective_models_tell_cost(&news);
+		effective_models_print_cost(&news);
 	}
 	ledger_close(kept.ledger);
 	cassette_close(kept.cassette);

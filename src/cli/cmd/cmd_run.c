@@ -140,7 +140,7 @@ static int choose(struct run_options *asked, struct error *err)
 		notice_format(
 			"no --check is configured, and none was found in the project: only the agent's word%s will count",
 			asked->goal.tasks ? " and ticks" : "");
-	loop_limits_freeze(asked->limits, config);
+	loop_limits_set_all(asked->limits, config);
 	return load_prices(asked, err);
 }
 
@@ -273,7 +273,7 @@ static int find_models(const struct run_options *asked, struct error *err)
 	if (strcmp(asked->choice.agent->name, "builtin") != 0 ||
 	    config_get(&asked->effective.config, SETTING_REPLAY)->number)
 		return 0;
-	return effective_models_listen(&asked->effective.spec.models, err);
+	return effective_models_check_listening(&asked->effective.spec.models, err);
 }
 
 static void notice_names(const char *before, const struct list *names, size_t count)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool names(const char *variable, const char *key)
+static bool is_variable(const char *variable, const char *key)
 {
 	size_t size = strlen(key);
 
@@ -21,27 +21,27 @@ bool choice_has_key(const struct adapter *agent, const struct list *env)
 {
 	for (const char *const *key = agent->keys; *key; key++)
 		for (size_t i = 0; i < env->count; i++)
-			if (names(env->items[i], *key))
+			if (is_variable(env->items[i], *key))
 				return true;
 	return false;
 }
 
-/* Through the gateway a token is all that it needs. */
+/* With the gateway, the agent needs only a token. */
 static bool is_routed(const struct effective *effective, const struct adapter *agent)
 {
 	for (const char *const *key = agent->keys; *key; key++)
-		if (effective_models_lead(&effective->spec.models, *key))
+		if (effective_models_has_key(&effective->spec.models, *key))
 			return true;
 	return false;
 }
 
-static bool by_file(const struct effective *effective)
+static bool uses_login_file(const struct effective *effective)
 {
 	return strcmp(config_get(&effective->config, SETTING_AGENT_LOGIN)->text, "file") == 0;
 }
 
-/* Without the gateway, and without TLS: a plain server, where the network is open. */
-static bool is_plain(const struct effective *effective, const struct adapter *agent)
+/* Whether the agent can reach a plain http:// server without the gateway. */
+static bool has_plain_server(const struct effective *effective, const struct adapter *agent)
 {
 	if (model_access_is_set(&effective->spec.models) ||
 	    (effective->spec.net != FENCE_NET_OPEN &&
@@ -59,15 +59,15 @@ static bool is_plain(const struct effective *effective, const struct adapter *ag
 static bool can_log_in(const struct effective *effective, const struct adapter *agent,
 		       const struct adapter_found *found)
 {
-	if (agent->own && !by_file(effective))
-		return is_routed(effective, agent) || is_plain(effective, agent);
-	return by_file(effective)
+	if (agent->own && !uses_login_file(effective))
+		return is_routed(effective, agent) || has_plain_server(effective, agent);
+	return uses_login_file(effective)
 		       ? found->credentials != NULL
 		       : choice_has_key(agent, &effective->spec.env) || is_routed(effective, agent);
 }
 
-/* The first that is installed and can log in. */
-static const struct adapter *pick(const struct effective *effective)
+/* The first agent that is installed and can log in, or NULL. */
+static const struct adapter *pick_installed(const struct effective *effective)
 {
 	const struct adapter *agent;
 
@@ -84,20 +84,20 @@ static const struct adapter *pick(const struct effective *effective)
 	return NULL;
 }
 
-static int decide(const struct effective *effective, const struct adapter **ret_agent,
-		  struct error *err)
+static int choose_agent(const struct effective *effective, const struct adapter **ret_agent,
+			struct error *err)
 {
 	const char *name = config_text(&effective->config, SETTING_AGENT);
 
 	if (!name && config_text(&effective->config, SETTING_AGENT_COMMAND))
 		name = "command";
 	if (!name || strcmp(name, "auto") == 0) {
-		*ret_agent = pick(effective);
+		*ret_agent = pick_installed(effective);
 		if (*ret_agent)
 			return 0;
 		return error_set(
 			err,
-			"run needs an agent that can log in (ringfence agents): set a key such as " PROVIDER_ANTHROPIC_KEY
+			"no installed agent can log in (ringfence agents): set a key such as " PROVIDER_ANTHROPIC_KEY
 			", or name "
 			"a local model server (--upstream openai=local:URL) or a command (--agent-command COMMAND)");
 	}
@@ -107,7 +107,7 @@ static int decide(const struct effective *effective, const struct adapter **ret_
 
 	AUTO_FREE char *known = adapter_names();
 
-	return error_set(err, "there is no agent '%.100s'; what there is: auto, %s", name, known);
+	return error_set(err, "there is no agent '%.100s'; choose one of auto, %s", name, known);
 }
 
 static int choose_command(const struct effective *effective, struct choice *choice,
@@ -119,25 +119,25 @@ static int choose_command(const struct effective *effective, struct choice *choi
 	if (!command)
 		return error_set(
 			err,
-			"run needs an agent: --agent-command COMMAND, which gets the prompt on its stdin");
+			"run needs a command that reads the prompt from stdin: --agent-command COMMAND");
 	choice->format = format ? format : "plain";
 	if (!agent_format_find(choice->format)) {
 		AUTO_FREE char *known = agent_format_names();
 
-		return error_set(err, "--agent-format is one of %s, not '%.100s'", known,
+		return error_set(err, "--agent-format must be one of %s, not '%.100s'", known,
 				 choice->format);
 	}
 	choice->command = mem_dup(command);
 	return 0;
 }
 
-/* A person's own choice counts more. */
+/* Adds a variable, unless the user has set it. */
 static void add_variable(struct fence_spec *spec, const char *variable)
 {
 	AUTO_FREE char *name = strndup(variable, strcspn(variable, "="));
 
 	for (size_t i = 0; name && i < spec->env.count; i++)
-		if (names(spec->env.items[i], name))
+		if (is_variable(spec->env.items[i], name))
 			return;
 	list_add(&spec->env, variable);
 }
@@ -162,8 +162,8 @@ static void hide_settings(struct fence_spec *spec, const struct adapter *agent)
 	}
 }
 
-/* What our own agent is told: whose servers are local, and whether its commands have hosts to reach. */
-static void tell_own(struct fence_spec *spec)
+/* Tells the built-in agent which providers are local and whether its commands can reach hosts. */
+static void describe_models(struct fence_spec *spec)
 {
 	AUTO_BUFFER struct buffer local = BUFFER_INIT(256);
 
@@ -180,12 +180,12 @@ static void tell_own(struct fence_spec *spec)
 		add_variable(spec, "RINGFENCE_HOSTS=1");
 }
 
-static void equip(struct effective *effective, const struct adapter *agent,
-		  const struct adapter_found *found, bool fenced)
+static void prepare_spec(struct effective *effective, const struct adapter *agent,
+			 const struct adapter_found *found, bool fenced)
 {
 	struct fence_spec *spec = &effective->spec;
 
-	/* What is in the project is there, and stays writable. */
+	/* Folders in the project are visible already, and must stay writable. */
 	if (found->folder && !path_within(found->folder, effective->place.project))
 		fence_paths_add(&spec->read, found->folder, "--agent");
 	add_variables(spec, agent->environment);
@@ -193,10 +193,10 @@ static void equip(struct effective *effective, const struct adapter *agent,
 		add_variables(spec, agent->bypass_env);
 	for (const char *const *name = agent->passes; *name; name++)
 		if (getenv(*name) &&
-		    !model_access_is_set(&spec->models)) /* with those it is led elsewhere */
+		    !model_access_is_set(&spec->models)) /* the gateway sets its own address */
 			add_variable(spec, *name);
 	if (agent->own)
-		tell_own(spec);
+		describe_models(spec);
 	hide_settings(spec, agent);
 }
 
@@ -205,7 +205,7 @@ static int check_login(const struct effective *effective, const struct adapter *
 {
 	if (can_log_in(effective, agent, found))
 		return 0;
-	if (by_file(effective))
+	if (uses_login_file(effective))
 		return agent->credentials
 			       ? error_set(
 					 err,
@@ -217,12 +217,12 @@ static int check_login(const struct effective *effective, const struct adapter *
 	if (agent->own)
 		return error_set(
 			err,
-			"%s has no model to ask: set %s or %s, which the gateway adds outside of the "
+			"%s has no model: set %s or %s, which the gateway adds outside the "
 			"fence, or name a local model server (--upstream openai=local:URL)",
 			agent->title, agent->keys[0], agent->keys[1]);
 	return error_set(
 		err,
-		"%s cannot log in: set %s, which the gateway adds outside of the fence (--models auto); --env %s passes it "
+		"%s cannot log in: set %s, which the gateway adds outside the fence (--models auto); --env %s passes it "
 		"into the fence, where the agent can read it%s",
 		agent->title, agent->keys[0], agent->keys[0],
 		agent->credentials
@@ -230,18 +230,19 @@ static int check_login(const struct effective *effective, const struct adapter *
 			: "");
 }
 
-static void warn(const struct adapter *agent, const struct adapter_found *found, bool fenced)
+static void print_notices(const struct adapter *agent, const struct adapter_found *found,
+			  bool fenced)
 {
 	if (agent->tested_from && !found->tested)
-		notice_format("%s %s was not tested with this Ringfence; %s to below %s was",
-			      agent->title,
-			      found->version ? found->version : "of an unknown version",
-			      agent->tested_from, agent->tested_below);
+		notice_format(
+			"%s %s was not tested with this version of Ringfence; versions from %s to below %s were",
+			agent->title, found->version ? found->version : "of an unknown version",
+			agent->tested_from, agent->tested_below);
 	else if (!agent->tested_from)
 		notice_format("%s is %s", agent->title, agent->caveat);
 	if (!fenced)
 		notice_format(
-			"NO FENCE: %s gets no option that skips its permissions, and obeys the project's settings",
+			"NO FENCE: %s uses its own permission checks and obeys the project's settings",
 			agent->title);
 }
 
@@ -253,7 +254,7 @@ int choice_make(struct effective *effective, struct choice *ret_choice, struct e
 	struct adapter_found found = { 0 };
 	int result = -1;
 
-	if (decide(effective, &choice.agent, err) < 0)
+	if (choose_agent(effective, &choice.agent, err) < 0)
 		return -1;
 	if (!choice.agent->program) {
 		result = choose_command(effective, &choice, err);
@@ -268,14 +269,14 @@ int choice_make(struct effective *effective, struct choice *ret_choice, struct e
 	}
 	if (check_login(effective, choice.agent, &found, err) < 0)
 		goto out;
-	if (by_file(effective)) {
+	if (uses_login_file(effective)) {
 		choice.login = mem_dup(found.credentials);
 		notice_format(
-			"LOGIN IN THE FENCE: %s gets a copy of '%s', and whatever it runs can read and send it",
+			"LOGIN IN THE FENCE: %s gets a copy of '%s', which every command it runs can read and send",
 			choice.agent->title, found.credentials);
 	}
-	warn(choice.agent, &found, fenced);
-	equip(effective, choice.agent, &found, fenced);
+	print_notices(choice.agent, &found, fenced);
+	prepare_spec(effective, choice.agent, &found, fenced);
 
 	const struct adapter_order order = { .program = found.program,
 					     .model = choice.model,

@@ -1,4 +1,4 @@
-/* Which agent a loop gets, and what the fence must give it. */
+/* Selects the agent of a loop and prepares the fence for it. */
 #ifndef CLI_SETTINGS_CHOICE_H
 #define CLI_SETTINGS_CHOICE_H
 
@@ -9,18 +9,18 @@ struct choice {
 	const struct adapter *agent;
 	char *command; /* for sh -c */
 	const char *format;
-	const char *model; /* NULL: the agent's own choice */
-	char *login;       /* the credential file that it gets a copy of; NULL: it has a key */
+	const char *model; /* NULL: the agent's default */
+	char *login; /* the credential file to copy into the fence; NULL: the agent uses a key */
 };
 
 /*
- * Decides by the settings; adds to the spec what the agent needs to run in the fence: its program, its
- * variables, and that the project's own settings for it are hidden. Returns 0, or -1 with err set.
+ * Selects the agent by the settings and adds its needs to the spec: its program, its variables, and
+ * patterns that hide the project's own settings for it. Returns 0, or -1 with err set.
  */
 int choice_make(struct effective *effective, struct choice *ret_choice, struct error *err);
 void choice_release(struct choice *choice);
 
-/* Can it log in with what is passed into the fence (a list as of --env)? */
+/* Whether `env` (entries as of --env) holds a key that the agent can log in with. */
 bool choice_has_key(const struct adapter *agent, const struct list *env);
 
 #endif

@@ -1,4 +1,4 @@
-/* From settings to the way to models: see effective_models.h. */
+/* Access to models: see effective_models.h. */
 #include "cli/settings/effective_models.h"
 
 #include "cli/settings/prices.h"
@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Reads a value of `upstream` and checks its host, so that a mistake is reported at once. */
+/* Parses a value of `upstream` and checks its host, so that mistakes are reported at once. */
 static int read_upstream(const char *value, struct model_access_upstream *ret_upstream,
 			 struct error *err)
 {
@@ -36,7 +36,7 @@ static int read_upstream(const char *value, struct model_access_upstream *ret_up
 	return 0;
 }
 
-int effective_models_judge(const struct setting *setting, const char *text, struct error *err)
+int effective_models_validate(const struct setting *setting, const char *text, struct error *err)
 {
 	struct model_access_upstream upstream = { 0 };
 	enum provider_id id;
@@ -56,8 +56,9 @@ int effective_models_judge(const struct setting *setting, const char *text, stru
 	return result < 0 ? error_set(err, "%s: %.500s", setting->key, why.text) : 0;
 }
 
-/* The last value of a list that holds for a provider. */
-static const char *find(const struct config *config, enum setting_id id, enum provider_id provider)
+/* The last active value of a list setting for this provider, or NULL. */
+static const char *find_value(const struct config *config, enum setting_id id,
+			      enum provider_id provider)
 {
 	const char *found = NULL;
 
@@ -73,7 +74,7 @@ static const char *find(const struct config *config, enum setting_id id, enum pr
 	return found;
 }
 
-/* Where the provider's own clients would look for it. */
+/* The URL that the provider's own clients would use. */
 static const char *usual_url(const struct provider *provider)
 {
 	const char *url = getenv(provider->base_variable);
@@ -81,7 +82,7 @@ static const char *usual_url(const struct provider *provider)
 	return url && *url ? url : provider->base_url;
 }
 
-/* The variable that has the provider's key. NULL: none is set. */
+/* The variable that holds the provider's key, or NULL. */
 static const char *usual_key(const struct provider *provider)
 {
 	for (const char *const *name = provider->keys; *name; name++) {
@@ -93,7 +94,7 @@ static const char *usual_key(const struct provider *provider)
 	return NULL;
 }
 
-bool effective_models_lead(const struct model_access *access, const char *variable)
+bool effective_models_has_key(const struct model_access *access, const char *variable)
 {
 	for (size_t i = 0; i < PROVIDER_COUNT; i++)
 		if (access->upstreams[i].set && provider_has_key(provider_at(i), variable))
@@ -101,8 +102,8 @@ bool effective_models_lead(const struct model_access *access, const char *variab
 	return false;
 }
 
-/* Is it said, within a second, that nobody listens there? */
-static bool is_silent(const char *host, uint16_t port)
+/* Whether the address refuses a connection within a second. */
+static bool is_refused(const char *host, uint16_t port)
 {
 	struct address address;
 	struct sockaddr_storage place;
@@ -128,8 +129,8 @@ static bool is_silent(const char *host, uint16_t port)
 	return why == ECONNREFUSED;
 }
 
-/* Is it said that nobody listens at this server? */
-static bool is_shut(const struct url *url)
+/* Whether all addresses of this server refuse connections. */
+static bool refuses_connections(const struct url *url)
 {
 	struct model_config_place place;
 	struct error ignored;
@@ -138,27 +139,27 @@ static bool is_shut(const struct url *url)
 	if (model_config_place_make(url, &place, &ignored) < 0)
 		return false;
 	return strcmp(place.target.host, "localhost") == 0
-		       ? is_silent("127.0.0.1", port) && is_silent("::1", port)
-		       : is_silent(place.target.host, port);
+		       ? is_refused("127.0.0.1", port) && is_refused("::1", port)
+		       : is_refused(place.target.host, port);
 }
 
-int effective_models_listen(const struct model_access *access, struct error *err)
+int effective_models_check_listening(const struct model_access *access, struct error *err)
 {
-	const struct url *shut = NULL;
+	const struct url *refused = NULL;
 
 	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
 		const struct model_access_upstream *upstream = &access->upstreams[i];
 
 		if (!upstream->set)
 			continue;
-		if (!upstream->local || !is_shut(&upstream->url))
+		if (!upstream->local || !refuses_connections(&upstream->url))
 			return 0;
-		shut = &upstream->url;
+		refused = &upstream->url;
 	}
-	if (!shut)
+	if (!refused)
 		return 0;
 
-	AUTO_FREE char *url = url_text(shut);
+	AUTO_FREE char *url = url_text(refused);
 
 	return error_set(
 		err,
@@ -167,14 +168,14 @@ int effective_models_listen(const struct model_access *access, struct error *err
 		url);
 }
 
-static void tell_tape(const char *path, struct buffer *out)
+static void describe_tape(const char *path, struct buffer *out)
 {
 	AUTO_FREE char *shown = text_escaped(path);
 
 	buffer_printf(out, "; models from the tape %s, at no cost", shown);
 }
 
-static void tell_local(const struct url *url, struct buffer *out)
+static void describe_local(const struct url *url, struct buffer *out)
 {
 	AUTO_FREE char *text = url_text(url);
 	AUTO_FREE char *shown = text_escaped(text);
@@ -182,14 +183,14 @@ static void tell_local(const struct url *url, struct buffer *out)
 	buffer_printf(out, " at %.300s, at no cost", shown);
 }
 
-void effective_models_tell(const struct model_access *access, struct buffer *out)
+void effective_models_describe(const struct model_access *access, struct buffer *out)
 {
 	const char *between = "; models of ";
 	const char *tape = model_access_tape(access, MODEL_ACCESS_REPLAY);
 	bool paid = false;
 
 	if (tape) {
-		tell_tape(tape, out);
+		describe_tape(tape, out);
 		return;
 	}
 	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
@@ -199,15 +200,16 @@ void effective_models_tell(const struct model_access *access, struct buffer *out
 			continue;
 		buffer_printf(out, "%s%s", between, provider_at(i)->name);
 		if (upstream->local)
-			tell_local(&upstream->url, out);
+			describe_local(&upstream->url, out);
 		paid = paid || !upstream->local;
 		between = ", ";
 	}
 	if (paid)
-		buffer_add_text(out, " by the gateway, which keeps the key and the budget");
+		buffer_add_text(
+			out, " through the gateway, which holds the key and enforces the budget");
 }
 
-/* Is the key of a provider passed into the fence? Then that is what is wanted, and no gateway is in between. */
+/* Whether the user passes the provider's key into the fence, which bypasses the gateway. */
 static bool is_passed(const struct list *env, const struct provider *provider)
 {
 	for (size_t i = 0; i < env->count; i++) {
@@ -224,8 +226,8 @@ static int add_provider(const struct config *config, enum provider_id id,
 			struct model_access_upstream *upstream, struct error *err)
 {
 	const struct provider *provider = provider_at(id);
-	const char *named = find(config, SETTING_UPSTREAM, id);
-	const char *source = find(config, SETTING_MODEL_KEY, id);
+	const char *named = find_value(config, SETTING_UPSTREAM, id);
+	const char *source = find_value(config, SETTING_MODEL_KEY, id);
 	const char *variable = usual_key(provider);
 
 	struct error why;
@@ -237,7 +239,7 @@ static int add_provider(const struct config *config, enum provider_id id,
 				 why.text);
 	if (source)
 		return key_source_parse(source, &upstream->key, err);
-	/* A local server gets no key, unless one is named for it. */
+	/* A local server gets a key only if one is named for it. */
 	if (variable && !upstream->local)
 		upstream->key = (struct key_source){ KEY_SOURCE_ENV, mem_dup(variable) };
 	return 0;
@@ -249,7 +251,7 @@ static int add_prices(const struct fence_place *place, struct model_access *acce
 	AUTO_BUFFER struct buffer own = BUFFER_INIT(PRICE_MOST_BYTES);
 	struct price_table table;
 
-	/* Read and judged here, so that a mistake is told before anything begins. */
+	/* Read here, so that mistakes are reported before the run starts. */
 	if (prices_load_with(place, &table, &own, err) < 0)
 		return -1;
 	price_table_release(&table);
@@ -260,7 +262,8 @@ static int add_prices(const struct fence_place *place, struct model_access *acce
 
 /* --- tapes */
 
-/* Where a tape is: as it was typed here, or in the project where a file names it. Its folder is a real one. */
+/* Resolves the path of a tape: an option is relative to the current directory, a file's value to
+ * the project. The folder must exist. */
 static int find_tape(const struct effective *effective, const struct config_value *value,
 		     char **ret_path, struct error *err)
 {
@@ -273,12 +276,13 @@ static int find_tape(const struct effective *effective, const struct config_valu
 	AUTO_FREE char *real = realpath(folder && *folder ? folder : "/", NULL);
 
 	if (!real)
-		return error_sys(err, "--%s '%s': its folder", value->setting->key, value->text);
+		return error_sys(err, "--%s '%s': find its folder", value->setting->key,
+				 value->text);
 	*ret_path = path_join(strcmp(real, "/") == 0 ? "" : real, path_name(typed));
 	return 0;
 }
 
-/* Models that are on a tape cost what they did, and local ones nothing. */
+/* Replayed requests are priced as they were recorded; local models stay free. */
 static int add_taped(const struct effective *effective, const struct tape *tape,
 		     struct model_access *access, struct error *err)
 {
@@ -310,7 +314,7 @@ bool effective_models_taped(const struct config *config)
 	       config_get(config, SETTING_REPLAY)->number;
 }
 
-/* The tape; with a replay, it is all that is reached. */
+/* Adds the tape. A replay reaches nothing else. */
 static int add_tape(const struct effective *effective, struct model_access *access,
 		    struct error *err)
 {
@@ -337,7 +341,7 @@ static int add_tape(const struct effective *effective, struct model_access *acce
 	return result;
 }
 
-/* --- all together */
+/* --- access */
 
 static int add_upstreams(const struct effective *effective, struct model_access *access,
 			 struct error *err)
@@ -347,7 +351,7 @@ static int add_upstreams(const struct effective *effective, struct model_access 
 	bool replay = config_get(config, SETTING_REPLAY)->number;
 
 	if (record && replay)
-		return error_set(err, "--record and --replay do not go together");
+		return error_set(err, "--record and --replay cannot be combined");
 	for (size_t i = 0; i < PROVIDER_COUNT && !replay; i++)
 		if (!is_passed(&effective->spec.env, provider_at(i)) &&
 		    add_provider(config, i, &access->upstreams[i], err) < 0)
@@ -355,7 +359,7 @@ static int add_upstreams(const struct effective *effective, struct model_access 
 	if (record && !model_access_is_set(access))
 		return error_set(
 			err,
-			"--record: there is no key of a model provider, and so nothing to record");
+			"--record: no key of a model provider is set, so there is nothing to record");
 	return effective_models_taped(config) ? add_tape(effective, access, err) : 0;
 }
 
@@ -375,9 +379,9 @@ static int add_proxy(const struct effective *effective, struct url *proxy, struc
 						 : 0;
 }
 
-/* How those are reached, and what they cost. */
-static int add_terms(const struct effective *effective, struct model_access *access,
-		     struct error *err)
+/* Adds the certificates, the proxy and the prices. */
+static int add_transport_and_prices(const struct effective *effective, struct model_access *access,
+				    struct error *err)
 {
 	const struct config *config = &effective->config;
 	const struct config_value *ca = config_get(config, SETTING_UPSTREAM_CA);
@@ -397,7 +401,8 @@ int effective_models_access(const struct effective *effective, struct model_acce
 	struct model_access access = { 0 };
 
 	if (add_upstreams(effective, &access, err) < 0 ||
-	    (model_access_is_set(&access) && add_terms(effective, &access, err) < 0)) {
+	    (model_access_is_set(&access) &&
+	     add_transport_and_prices(effective, &access, err) < 0)) {
 		model_access_release(&access);
 		return -1;
 	}
@@ -405,8 +410,8 @@ int effective_models_access(const struct effective *effective, struct model_acce
 	return 0;
 }
 
-int effective_models_books(const struct effective *effective, struct ledger_options *ret_options,
-			   char **ret_folder, char **ret_day, struct error *err)
+int effective_models_ledger(const struct effective *effective, struct ledger_options *ret_options,
+			    char **ret_folder, char **ret_day, struct error *err)
 {
 	const struct config_value *budget = config_get(&effective->config, SETTING_BUDGET);
 	struct timespec now;
@@ -419,7 +424,7 @@ int effective_models_books(const struct effective *effective, struct ledger_opti
 	*ret_options = (struct ledger_options){
 		.folder = *ret_folder,
 		.day = *ret_day,
-		/* Without a loop there is no iteration: only what was asked for limits it. */
+		/* Without a loop, the default budget of an iteration does not apply. */
 		.limits = { [LEDGER_ITERATION] = budget->layer == CONFIG_BUILT_IN ? 0
 										  : budget->number,
 			    [LEDGER_DAY] =
@@ -446,7 +451,7 @@ char *effective_models_cost_words(const struct effective_models_use *use)
 			  buffer_text(&amount), asked);
 }
 
-void effective_models_tell_cost(const struct ledger_news *news)
+void effective_models_print_cost(const struct ledger_news *news)
 {
 	const struct effective_models_use use = { .requests = news->requests,
 						  .free_requests = news->free_requests,
@@ -457,5 +462,5 @@ void effective_models_tell_cost(const struct ledger_news *news)
 	AUTO_FREE char *words = effective_models_cost_words(&use);
 
 	if (words)
-		notice_format("%s (ringfence cost tells more)", words);
+		notice_format("%s (details: ringfence cost)", words);
 }

@@ -1,4 +1,4 @@
-/* From settings to the way to models, and what is said about it. */
+/* Access to models as the settings define it, and its description. */
 #ifndef CLI_SETTINGS_EFFECTIVE_MODELS_H
 #define CLI_SETTINGS_EFFECTIVE_MODELS_H
 
@@ -8,41 +8,45 @@
 #include "util/buffer.h"
 #include "util/error.h"
 
-/* Judges values of `model-key` and `upstream`. Returns 0, or -1 with a sentence that begins with the key. */
-int effective_models_judge(const struct setting *setting, const char *text, struct error *err);
+/* Validates a value of `model-key` or `upstream`. Returns 0, or -1 with an error that starts with
+ * the key. */
+int effective_models_validate(const struct setting *setting, const char *text, struct error *err);
 
-/* Is the provider reached whose key this variable has? */
-bool effective_models_lead(const struct model_access *access, const char *variable);
+/* Whether access includes the provider whose key this variable holds. */
+bool effective_models_has_key(const struct model_access *access, const char *variable);
 
-/* 0, or -1 with err set if all servers are local ones on which nobody listens. A loop would wait for
- * them. */
-int effective_models_listen(const struct model_access *access, struct error *err);
+/* Returns 0, or -1 with err set if all servers are local and refuse connections. A loop would wait
+ * for them in vain. */
+int effective_models_check_listening(const struct model_access *access, struct error *err);
 
-/* Appends which models are reached, as a part of a sentence; nothing, if there are none. */
-void effective_models_tell(const struct model_access *access, struct buffer *out);
+/* Appends the reachable models as part of a sentence, or nothing. */
+void effective_models_describe(const struct model_access *access, struct buffer *out);
 
-/* Is a tape asked for? Then there is no run without models. */
+/* Whether --record or --replay is set. Such a run must have access to models. */
 bool effective_models_taped(const struct config *config);
 
-/* What was asked of models, as the gateway has counted it. */
+/* Model usage as the gateway counted it. */
 struct effective_models_use {
-	uint64_t requests, free_requests; /* of which to local ones */
+	uint64_t requests, free_requests; /* all, and those to local models */
 	uint64_t input, output;           /* tokens */
 	uint64_t cost_nusd;
 	bool replay;
 };
 
-/* In words: what it cost or, as a replay, would have cost. NULL: nothing was asked. The caller frees. */
+/* Describes the cost, or for a replay the cost it would have had. Returns NULL if there were no
+ * requests; the caller frees. */
 char *effective_models_cost_words(const struct effective_models_use *use);
 
-/* Says what a run asked of models, and what it cost or, as a replay, would have cost; nothing, if it asked for nothing. */
-void effective_models_tell_cost(const struct ledger_news *news);
+/* Prints a notice with the model usage and cost of a run, if there were requests. */
+void effective_models_print_cost(const struct ledger_news *news);
 
-/* The folder and limits of the books for runs without a loop; *ret_folder and *ret_day are the caller's to free. */
-int effective_models_books(const struct effective *effective, struct ledger_options *ret_options,
-			   char **ret_folder, char **ret_day, struct error *err);
+/* The ledger's folder and limits for runs without a loop. The caller frees *ret_folder and
+ * *ret_day. */
+int effective_models_ledger(const struct effective *effective, struct ledger_options *ret_options,
+			    char **ret_folder, char **ret_day, struct error *err);
 
-/* The way to models; none, if nothing is set and no key is found. Returns 0, or -1 with err set. */
+/* Access to models as configured; unset if nothing is configured and no key is found. Returns 0, or
+ * -1 with err set. */
 int effective_models_access(const struct effective *effective, struct model_access *ret_access,
 			    struct error *err);
 

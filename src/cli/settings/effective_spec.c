@@ -1,4 +1,4 @@
-/* From what is set to what the fence is asked for: see effective.h. */
+/* From settings to the fence spec: see effective.h. */
 #include "cli/settings/effective.h"
 
 #include "cli/cli.h"
@@ -16,7 +16,7 @@
 _Static_assert(SETTING_DISK - SETTING_MEMORY == (int)FENCE_LIMIT_DISK,
 	       "limits are in the same order here and there");
 
-/* The words of accept-weaker that are no limits; the limits follow in their order. */
+/* The first words of accept-weaker; the limits follow in the order of enum fence_limit. */
 enum { WEAKER_LANDLOCK, WEAKER_ABSTRACT_SOCKETS, WEAKER_LIMITS };
 
 void effective_init(struct effective *effective)
@@ -32,8 +32,8 @@ void effective_release(struct effective *effective)
 	config_release(&effective->config);
 }
 
-/* Judges values whose form the fence knows. */
-static int judge(const struct setting *setting, const char *text, struct error *err)
+/* Validates values whose syntax is the fence's or the gateway's. */
+static int validate(const struct setting *setting, const char *text, struct error *err)
 {
 	struct fence_listen listen;
 	struct rule rule;
@@ -47,7 +47,7 @@ static int judge(const struct setting *setting, const char *text, struct error *
 	    rule_parse(text, &rule, &why) < 0)
 		return error_set(err, "%s: %s", setting->key, why.text);
 	if (setting->id == SETTING_MODEL_KEY || setting->id == SETTING_UPSTREAM)
-		return effective_models_judge(setting, text, err);
+		return effective_models_validate(setting, text, err);
 	if (setting->id >= SETTING_MEMORY && setting->id <= SETTING_DISK &&
 	    strcmp(text, "none") != 0)
 		return fence_limit_parse((enum fence_limit)(setting->id - SETTING_MEMORY), text,
@@ -65,7 +65,7 @@ int effective_set(void *options, const struct setting *setting, const char *valu
 {
 	struct effective *effective = options;
 
-	return config_add_flag(&effective->config, setting, value, judge, err);
+	return config_add_flag(&effective->config, setting, value, validate, err);
 }
 
 int effective_find(const char *project, struct fence_place *ret_place, struct error *err)
@@ -77,7 +77,7 @@ int effective_find(const char *project, struct fence_place *ret_place, struct er
 	return -1;
 }
 
-/* In a folder below a project, that project's settings do not hold: the folder is a project of its own. */
+/* A folder below a project is a project of its own, to which the settings above do not apply. */
 static void notice_above(const char *project, struct list *notices)
 {
 	AUTO_FREE char *folder = mem_dup(project);
@@ -88,8 +88,8 @@ static void notice_above(const char *project, struct list *notices)
 		AUTO_FREE char *file = path_join(folder, CONFIG_FILE);
 
 		if (access(file, F_OK) == 0) {
-			list_printf(notices, "%s does not hold in this folder (--project %s)", file,
-				    folder);
+			list_printf(notices, "%s does not apply in this folder (use --project %s)",
+				    file, folder);
 			return;
 		}
 	}
@@ -109,7 +109,7 @@ int effective_load(struct effective *effective, struct error *err)
 		.uid = place->identity.caller,
 		.gid = place->identity.caller_group,
 		.foreign = place->identity.switched,
-		.judge = judge,
+		.judge = validate,
 	};
 
 	if (!effective->spec.project)
@@ -141,7 +141,7 @@ static void add_path(struct fence_paths *paths, const struct config_value *value
 	paths->items[paths->count - 1].weak = value->narrows;
 }
 
-/* An option means it; a file, which is for many machines, wants it if it is there. */
+/* An option's variable must be set. A file serves many machines; its variables may be unset. */
 static void add_variable(struct fence_spec *spec, const struct config_value *value)
 {
 	if (value->layer == CONFIG_FLAG || strchr(value->text, '=') || getenv(value->text))
@@ -194,7 +194,7 @@ static int add_entry(struct fence_spec *spec, const struct config_value *value, 
 	}
 }
 
-/* A rule, or the hosts of a set. */
+/* Adds a rule, or the hosts of a named set. */
 static int add_allowed(struct effective *effective, const struct config_value *value,
 		       struct error *err)
 {
@@ -213,7 +213,7 @@ static int add_allowed(struct effective *effective, const struct config_value *v
 	AUTO_FREE char *origin = mem_format("%s %s", value->origin, value->text);
 	size_t before = effective->spec.allow.count;
 
-	/* A configuration names hosts. An address, or many hosts at once, a person names. */
+	/* Tool configurations may add single hosts only; addresses and wildcards need --allow. */
 	for (size_t i = 0; i < hosts.count; i++) {
 		struct rule rule;
 
@@ -224,13 +224,12 @@ static int add_allowed(struct effective *effective, const struct config_value *v
 	if (effective->spec.allow.count == before)
 		return error_set(
 			err,
-			"allow %s: your configuration names '%s', which is no host name; name it yourself (--allow)",
+			"allow %s: your configuration names '%s', which is not a host name; allow it yourself (--allow)",
 			value->text, hosts.items[0]);
 	return 0;
 }
 
-/* What of the network there is. Naming a host means the list, unless the same layer or one above says
- * otherwise. */
+/* Sets the network. Allowing a host implies net: list, unless this or a higher layer sets net. */
 static int add_network(struct effective *effective, struct error *err)
 {
 	const struct config *config = &effective->config;
@@ -311,7 +310,7 @@ int effective_models(struct effective *effective, bool wanted, struct error *err
 	struct fence_spec *spec = &effective->spec;
 
 	wanted = wanted || effective_models_taped(&effective->config);
-	/* On the host's own network another run may have the same port, and without a fence the keys are in reach anyway. */
+	/* On the host's network another run may use the port; without a fence keys are in reach. */
 	if (!wanted || model_access_is_set(&spec->models) || spec->net == FENCE_NET_OPEN ||
 	    spec->accepted_weaker & FENCE_WEAKER_NO_FENCE ||
 	    strcmp(config_get(&effective->config, SETTING_AGENT_LOGIN)->text, "file") == 0)
@@ -319,11 +318,11 @@ int effective_models(struct effective *effective, bool wanted, struct error *err
 				       !model_access_is_set(&spec->models)
 			       ? error_set(
 					 err,
-					 "a tape (record, replay) needs the gateway, which is not there without a fence, with net: open and with agent-login: file")
+					 "--record and --replay need the gateway, which does not run without a fence, with net: open or with agent-login: file")
 			       : 0;
 	if (effective_models_access(effective, &spec->models, err) < 0)
 		return -1;
-	/* Nothing but models is reached then: the list of hosts is empty. */
+	/* Only models are reachable: the list of hosts is empty. */
 	if (model_access_is_set(&spec->models) && spec->net == FENCE_NET_NONE) {
 		spec->net = FENCE_NET_LIST;
 		spec->net_origin = "models";
@@ -336,13 +335,14 @@ uint64_t effective_loop_number(const struct config *config, enum setting_id id)
 	const struct config_value *value = config_get(config, id);
 	bool own = value->layer == CONFIG_PROJECT && config->trust != CONFIG_TRUST;
 	struct error ignored;
-	uint64_t usual;
+	uint64_t fallback;
 
 	if (!value->setting->in_loop || (value->layer != CONFIG_BUILT_IN && !own) ||
-	    setting_parse(value->setting, value->setting->in_loop, &usual, &ignored) < 0)
+	    setting_parse(value->setting, value->setting->in_loop, &fallback, &ignored) < 0)
 		return value->number;
-	/* A project's own file that nobody has agreed to may only tighten, here, too. */
-	return own && !setting_widens(value->setting, value->number, usual) ? value->number : usual;
+	/* An untrusted project file may only tighten the loop's defaults as well. */
+	return own && !setting_widens(value->setting, value->number, fallback) ? value->number
+									       : fallback;
 }
 
 int effective_loop(struct effective *effective, struct error *err)

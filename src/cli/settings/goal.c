@@ -20,7 +20,7 @@ static json_t *checks_of(const struct config *config)
 	return list;
 }
 
-/* The task list's path in the project. */
+/* Makes the path of the task list relative to the project, and checks that it exists. */
 static int place_tasks(const char *project, const char **tasks, struct error *err)
 {
 	if (!*tasks)
@@ -34,7 +34,7 @@ static int place_tasks(const char *project, const char **tasks, struct error *er
 	return preflight_missing(project, *tasks, err);
 }
 
-/* The project's first check. It runs in the fence like everything else, so nobody has to be asked. */
+/* Adds the project's first check. It runs in the fence, so it needs no consent. */
 static int find_check(const struct fence_place *place, struct goal *goal, struct error *err)
 {
 	struct project project;
@@ -59,7 +59,7 @@ int goal_decide(const struct effective *effective, struct goal *ret_goal, struct
 		return -1;
 	goal.checks = checks_of(config);
 	if (!goal.promise && !goal.tasks && !json_array_size(goal.checks)) {
-		/* A check that nobody chose may pass before anything was done: the agent has to say so, too. */
+		/* A check that nobody chose may pass from the start: also require the promise. */
 		goal.promise = PROMISE_DEFAULT;
 		if (find_check(&effective->place, &goal, err) < 0) {
 			goal_release(&goal);

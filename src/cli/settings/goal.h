@@ -1,6 +1,6 @@
 /*
- * When a loop is done: by what is set, or, where nothing is, by the check that the project itself names and the
- * agent's word.
+ * Decides when a loop is done: by the configured rules or, if there are none, by the check that the
+ * project defines and the agent's promise.
  */
 #ifndef CLI_SETTINGS_GOAL_H
 #define CLI_SETTINGS_GOAL_H
@@ -9,14 +9,15 @@
 
 #include <jansson.h>
 
+/* The strings belong to the configuration. */
 struct goal {
 	json_t *checks;      /* command lines */
-	const char *promise; /* NULL: none is needed; of the configuration */
-	const char *tasks;   /* a path in the project; NULL: none; of the configuration */
-	bool found;          /* the check is the project's own: nobody has set a rule */
+	const char *promise; /* or NULL */
+	const char *tasks;   /* a path in the project, or NULL */
+	bool found;          /* the check was found in the project: no rule is configured */
 };
 
-/* Returns 0, or -1 with err set: something is named that is not there or not active. */
+/* Returns 0, or -1 with err set if a named rule is inactive or its file is missing. */
 int goal_decide(const struct effective *effective, struct goal *ret_goal, struct error *err);
 void goal_release(struct goal *goal);
 

@@ -34,17 +34,17 @@ bool loop_limits_has(const struct setting *setting)
 	return keys[setting->id];
 }
 
-void loop_limits_set(json_t *frozen, const struct setting *setting, uint64_t number)
+void loop_limits_set(json_t *limits, const struct setting *setting, uint64_t number)
 {
-	json_object_set_new(frozen, keys[setting->id],
+	json_object_set_new(limits, keys[setting->id],
 			    setting->type == SETTING_SWITCH ? json_boolean(number)
 							    : json_integer((json_int_t)number));
 }
 
-void loop_limits_freeze(json_t *frozen, const struct config *config)
+void loop_limits_set_all(json_t *limits, const struct config *config)
 {
 	for (int i = 0; i < SETTING_ID_COUNT; i++)
 		if (keys[i])
-			loop_limits_set(frozen, setting_at(i),
+			loop_limits_set(limits, setting_at(i),
 					effective_loop_number(config, (enum setting_id)i));
 }

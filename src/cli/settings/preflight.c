@@ -28,10 +28,11 @@ int preflight_inactive(const struct config *config, enum setting_id id, enum set
 		const struct config_value *value = &config->values[i];
 
 		if (value->setting->id == id && value->state == CONFIG_INACTIVE) {
-			return error_set(err,
-					 "%s '%.300s' (%s) is not active: ringfence trust, or --%s",
-					 value->setting->key, value->text, value->origin,
-					 value->setting->key);
+			return error_set(
+				err,
+				"%s '%.300s' (%s) is inactive: run ringfence trust, or set --%s",
+				value->setting->key, value->text, value->origin,
+				value->setting->key);
 		}
 	}
 	return 0;
@@ -45,9 +46,11 @@ int preflight_missing(const char *project, const char *tasks, struct error *err)
 	if (stat(path, &status) < 0)
 		return error_set(
 			err,
-			"--tasks '%.300s': there is no such file in the project; make it, with a line '- [ ] ...' for each task",
+			"--tasks '%.300s': there is no such file in the project; create it, with a line '- [ ] ...' for each task",
 			tasks);
-	return S_ISREG(status.st_mode) ? 0 : error_set(err, "--tasks '%.300s' is no file", tasks);
+	return S_ISREG(status.st_mode)
+		       ? 0
+		       : error_set(err, "--tasks '%.300s' is not a regular file", tasks);
 }
 
 int preflight_unwritable(const struct fence_spec *spec, const char *project, struct error *err)
@@ -56,7 +59,7 @@ int preflight_unwritable(const struct fence_spec *spec, const char *project, str
 		return 0;
 	return error_sys(
 		err,
-		"'%.500s' is not yours to change (sudo chown -R \"$USER\" it, or --read-only for a loop that only looks)",
+		"you cannot write to '%.500s' (sudo chown -R \"$USER\" it, or --read-only for a loop that only reads)",
 		project);
 }
 
@@ -69,7 +72,7 @@ int preflight_hidden(const struct fence_plan *plan, const char *what, const char
 
 	return path ? error_set(
 			      err,
-			      "%s would not be found in the fence: %s is not shown there (--read %s)",
+			      "%s would not be found in the fence: %s is hidden there (--read %s)",
 			      what, path, read)
 		    : 0;
 }

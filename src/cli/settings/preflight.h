@@ -1,4 +1,4 @@
-/* What is refused before a loop begins, because it could only fail or end too soon. */
+/* Checks that refuse a loop before it starts, if it could only fail or end too soon. */
 #ifndef CLI_SETTINGS_PREFLIGHT_H
 #define CLI_SETTINGS_PREFLIGHT_H
 
@@ -8,18 +8,18 @@
 
 /* All return 0, or -1 with err set. */
 
-/* Without a check or an agent that the project's file asks for, and nobody has agreed to, the loop would be another one:
- * a person agrees, or names his own. */
+/* Refuses if the project's file sets `id` but is not trusted, and the user sets neither `id` nor
+ * `instead`: without that check or agent, the loop would be a different one. */
 int preflight_inactive(const struct config *config, enum setting_id id, enum setting_id instead,
 		       struct error *err);
 
-/* A task list that is not there has no boxes; the path is meant from the project. */
+/* Refuses a missing task list. The path is relative to the project. */
 int preflight_missing(const char *project, const char *tasks, struct error *err);
 
-/* A project in which nobody may write, for a loop that is to change something. */
+/* Refuses a project that the user cannot write to, unless the loop is read-only. */
 int preflight_unwritable(const struct fence_spec *spec, const char *project, struct error *err);
 
-/* A command line whose program the host has, but the fence does not show. */
+/* Refuses a command line whose program exists on the host but is hidden by the fence. */
 int preflight_hidden(const struct fence_plan *plan, const char *what, const char *line,
 		     struct error *err);
 

@@ -1,4 +1,4 @@
-/* The table of prices with the user's own on top: see prices.h. */
+/* The price table: see prices.h. */
 #include "cli/settings/prices.h"
 
 #include "config/config.h"

@@ -1,4 +1,4 @@
-/* The table of prices with the user's own on top. */
+/* The price table, with the user's own prices on top. */
 #ifndef CLI_SETTINGS_PRICES_H
 #define CLI_SETTINGS_PRICES_H
 
@@ -7,10 +7,10 @@
 #include "util/buffer.h"
 #include "util/error.h"
 
-/* Reads prices.txt beside the user's own settings, if it is there. Returns 0, or -1 with err set. */
+/* Loads the table and the user's prices.txt, if it exists. Returns 0, or -1 with err set. */
 int prices_load(const struct fence_place *place, struct price_table *ret_table, struct error *err);
 
-/* The same, and the text of that file, which the caller releases in any case. */
+/* Also returns the text of prices.txt, which the caller always releases. */
 int prices_load_with(const struct fence_place *place, struct price_table *ret_table,
 		     struct buffer *ret_own, struct error *err);
 

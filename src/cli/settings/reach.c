@@ -1,4 +1,4 @@
-/* Which hosts are reached: see reach.h. */
+/* Reachable hosts: see reach.h. */
 #include "cli/settings/reach.h"
 
 #include "gateway/proxy/rule.h"
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "host", "host:port", "[v6]:port", with user@ before it or not. */
-static int parse_target(const char *text, uint16_t usual_port, struct rule_target *ret_target,
+/* Parses "host", "host:port" or "[v6]:port", optionally after "user@". */
+static int parse_target(const char *text, uint16_t default_port, struct rule_target *ret_target,
 			struct error *err)
 {
 	const char *at = strrchr(text, '@');
@@ -17,14 +17,14 @@ static int parse_target(const char *text, uint16_t usual_port, struct rule_targe
 	if (rule_parse(at ? at + 1 : text, &rule, err) < 0)
 		return -1;
 	if (rule.below)
-		return error_set(err, "'%s' is no host but a rule", text);
+		return error_set(err, "'%s' is a rule, not a host", text);
 	*ret_target = rule.target;
 	if (!ret_target->port)
-		ret_target->port = usual_port;
+		ret_target->port = default_port;
 	return 0;
 }
 
-/* The rule of the list that allows it, or NULL. */
+/* The first rule that allows the target, or NULL. */
 static const struct fence_path *find_rule(const struct fence_spec *spec,
 					  const struct rule_target *target)
 {
@@ -44,7 +44,7 @@ static void explain_open(const struct fence_spec *spec, struct fence_explanation
 	ret->verdict = "allowed";
 	ret->rule = mem_dup("net open");
 	ret->origin = mem_dup(spec->net_origin ? spec->net_origin : "built-in");
-	ret->note = mem_dup("the fence shares the host's network, with its loopback");
+	ret->note = mem_dup("the fence shares the host's network, including loopback");
 	ret->change_key = "net";
 	ret->change_value = mem_dup("none");
 }
@@ -60,8 +60,8 @@ static void explain_allowed(const struct fence_path *rule, const struct rule_tar
 	ret->note = target->address.family
 			    ? (special ? mem_format("the address is not public: %s", special)
 				       : NULL)
-			    : mem_dup("so far as the name leads to public addresses, or to ones "
-				      "that are named themselves");
+			    : mem_dup("if the name resolves to public addresses, or to addresses "
+				      "that are allowed themselves");
 }
 
 static void explain_refused(const struct fence_spec *spec, const struct rule_target *target,
@@ -73,7 +73,7 @@ static void explain_refused(const struct fence_spec *spec, const struct rule_tar
 	ret->verdict = "refused";
 	ret->rule = mem_dup(spec->net == FENCE_NET_LIST ? "net list" : "net none");
 	ret->origin = mem_dup(spec->net_origin ? spec->net_origin : "built-in");
-	ret->note = mem_dup(spec->net == FENCE_NET_LIST ? "no rule of the list names it"
+	ret->note = mem_dup(spec->net == FENCE_NET_LIST ? "no rule of the list allows it"
 							: "there is no network");
 	ret->change_key = "allow";
 	ret->change_value = mem_dup(rule);
@@ -140,11 +140,11 @@ bool reach_offer(const char *text, const char *refused_by, struct fence_offer *r
 	else if (target.address.family)
 		ret_offer->risk = mem_dup(
 			target.port == 53
-				? "a name was looked up, which one is not known; --allow HOST"
-				: "a bare address is never offered; name its host");
+				? "a name was looked up, but which one is unknown; --allow HOST"
+				: "a bare address is never suggested; allow its host name");
 	else if (!strchr(target.host, '.'))
 		ret_offer->risk =
-			mem_dup("a name without a dot means another host on every network");
+			mem_dup("a name without a dot is a different host on every network");
 	else if (strcmp(refused_by, GATEWAY_NOT_LISTED) != 0)
 		ret_offer->risk = mem_dup(refused_by);
 	if (ret_offer->risk)
@@ -153,7 +153,7 @@ bool reach_offer(const char *text, const char *refused_by, struct fence_offer *r
 	*ret_offer = (struct fence_offer){
 		.key = "allow",
 		.path = mem_dup(rule),
-		.risk = mem_dup("whatever a command can read can be sent there"),
+		.risk = mem_dup("anything that a command can read can be sent there"),
 	};
 	return true;
 }

@@ -1,4 +1,4 @@
-/* Which hosts a command reaches, and what would change that: for policy and suggest. */
+/* The hosts that a command can reach, and the rules that would change that. */
 #ifndef CLI_SETTINGS_REACH_H
 #define CLI_SETTINGS_REACH_H
 
@@ -8,14 +8,14 @@
 /* Completes the explanation of a host. */
 void reach_explain(const struct fence_spec *spec, struct fence_explanation *explanation);
 
-/* Is a connection that was refused ("evil.com:443") allowed by what is set now? */
+/* Whether the current settings allow a connection that was refused ("evil.com:443"). */
 bool reach_allows(const struct fence_spec *spec, const char *target);
 
-/* Would this rule allow it? */
+/* Whether this rule would allow it. */
 bool reach_rule_allows(const char *rule, const char *target);
 
-/* What could be set so that it were. rule: by which it was refused. Returns false, with the reason as the risk,
- * where nothing is offered. */
+/* Offers the setting that would allow the target; `rule` is the one that refused it. Returns false,
+ * with the reason as the risk, if there is nothing safe to offer. */
 bool reach_offer(const char *target, const char *rule, struct fence_offer *ret_offer);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOGETHER = 3 }; /* so many entries of a folder are named by the folder */
+enum { TOGETHER = 3 }; /* this many entries of a folder are replaced by the folder */
 
 static void withhold(struct suggest_list *all, const char *kind, const char *target,
 		     const char *why)
@@ -26,7 +26,6 @@ static bool is_host(const char *key)
 	return strcmp(key, "allow") == 0;
 }
 
-/* Does what one value names include what another one does? */
 static bool covers(const char *key, const char *wide, const char *narrow)
 {
 	return is_host(key) ? strcmp(wide, narrow) == 0 : path_within(narrow, wide);
@@ -52,7 +51,7 @@ static void drop(struct suggest_list *all, size_t index)
 		(--all->count - index) * sizeof *all->items);
 }
 
-/* What another one covers says nothing. */
+/* Drops items that another item covers. */
 static void drop_covered(struct suggest_list *all)
 {
 	for (size_t i = 0; i < all->count; i++) {
@@ -66,7 +65,7 @@ static void drop_covered(struct suggest_list *all)
 	}
 }
 
-/* Many files of one folder: the folder, where that may be asked for. */
+/* Replaces many entries of one folder by the folder, if the fence permits it. */
 static void join(struct suggest_list *all, const struct fence_plan *plan)
 {
 	for (size_t i = 0; i < all->count; i++) {
@@ -92,7 +91,7 @@ static void join(struct suggest_list *all, const struct fence_plan *plan)
 	drop_covered(all);
 }
 
-/* The kind and the target of a denial, where a report has them. */
+/* Reads kind and target of a denial. Returns false if either is missing. */
 static bool read_denial(json_t *denial, const char **ret_kind, const char **ret_target)
 {
 	*ret_kind = json_string_value(json_object_get(denial, "kind"));
@@ -100,7 +99,7 @@ static bool read_denial(json_t *denial, const char **ret_kind, const char **ret_
 	return *ret_kind && *ret_target;
 }
 
-/* A connection over the network, not to a socket of the file system or an abstract one. */
+/* Whether this is a network connection, not one to a Unix socket. */
 static bool is_network(const char *kind, const char *target)
 {
 	return strcmp(kind, "connect") == 0 && target[0] != '/' && target[0] != '@';
@@ -119,7 +118,7 @@ static const char *rule_of(json_t *denial)
 	return rule ? rule : "";
 }
 
-static void judge_all(json_t *denials, const struct fence_plan *plan, struct suggest_list *all)
+static void judge_denials(json_t *denials, const struct fence_plan *plan, struct suggest_list *all)
 {
 	size_t index;
 	json_t *denial;
@@ -145,7 +144,7 @@ static void judge_all(json_t *denials, const struct fence_plan *plan, struct sug
 	join(all, plan);
 }
 
-/* Which denials would be gone? One that is still there was not helped, and is said to be. */
+/* Counts for each item the denials that it would prevent. */
 static void count_allowed(json_t *denials, const struct fence_plan *plan, struct suggest_list *all)
 {
 	size_t index;
@@ -171,7 +170,7 @@ static void count_allowed(json_t *denials, const struct fence_plan *plan, struct
 static void drop_useless(struct suggest_list *all, const struct fence_plan *plan)
 {
 	for (size_t i = 0; i < all->count; i++) {
-		/* What the project's file named is not there for a denial. */
+		/* Items taken over from the project's file prevent no denial. */
 		if (all->items[i].allows ||
 		    fence_plan_allows(plan, all->items[i].key, all->items[i].path))
 			continue;
@@ -181,12 +180,9 @@ static void drop_useless(struct suggest_list *all, const struct fence_plan *plan
 	}
 }
 
-/*
- * The user's own word on what may be written in the project replaces the project's: then what that one
- * names must be named, too.
- */
-static void take_over_project(struct suggest_list *all, struct fence_spec *spec,
-			      const char *project)
+/* The user's `write` list replaces the project's, so the project's entries must be added to it. */
+static void adopt_project_entries(struct suggest_list *all, struct fence_spec *spec,
+				  const char *project)
 {
 	bool needed = false;
 	size_t kept = 0;
@@ -205,7 +201,7 @@ static void take_over_project(struct suggest_list *all, struct fence_spec *spec,
 		    &(struct fence_offer){
 			    .key = "write",
 			    .path = path->path,
-			    .risk = (char *)"the project's own file names it; your list takes its place" });
+			    .risk = (char *)"the project's file names it, and your list replaces that one" });
 		free(path->path);
 		free(path->origin);
 	}
@@ -231,11 +227,11 @@ int suggest(json_t *report, struct fence_spec *spec, struct suggest_list *ret_su
 	struct fence_plan plan;
 
 	if (!json_is_array(denials))
-		return error_set(err, "this is no report of ringfence: it has no list of denials");
+		return error_set(err, "this is not a Ringfence report: it has no list of denials");
 	if (fence_plan_make(spec, &plan, err) < 0)
 		return -1;
-	judge_all(denials, &plan, &all);
-	take_over_project(&all, spec, plan.project);
+	judge_denials(denials, &plan, &all);
+	adopt_project_entries(&all, spec, plan.project);
 	fence_plan_release(&plan);
 	for (size_t i = 0; i < all.count; i++)
 		add_to_spec(spec, &all.items[i]);
@@ -265,7 +261,7 @@ void suggest_list_release(struct suggest_list *suggestions)
 	free(suggestions->withheld);
 }
 
-/* The last line of the user's file on which an entry of this list stands, or 0. */
+/* The last line of the user's file with an entry of this list, or 0. */
 static unsigned int last_line(const struct config *config, const char *key)
 {
 	unsigned int line = 0;
@@ -303,7 +299,7 @@ static size_t entries_of(const struct suggest_list *all, const char *key)
 	return count;
 }
 
-/* The start of a line, and where it ends. */
+/* The start of a line and its size. */
 static const char *line_at(const char *text, unsigned int number, size_t *ret_size)
 {
 	for (unsigned int i = 1; i < number && text; i++) {
@@ -323,9 +319,9 @@ static unsigned int count_lines(const char *text)
 	return lines;
 }
 
-/* What is added behind a line of the file; 0 stands for the end. Returns how many lines. */
-static size_t add_behind(struct buffer *out, const struct suggest_list *all, const char *key,
-			 const char *home, const char *text, unsigned int line)
+/* Appends the lines to add after this line of the file; 0 is its end. Returns their number. */
+static size_t add_after(struct buffer *out, const struct suggest_list *all, const char *key,
+			const char *home, const char *text, unsigned int line)
 {
 	size_t size = 0;
 	const char *above = line ? line_at(text, line, &size) : NULL;
@@ -345,8 +341,8 @@ static size_t add_behind(struct buffer *out, const struct suggest_list *all, con
 	return added;
 }
 
-/* Is the key in the file, but not as a list with a line for each entry? */
-static bool is_otherwise(const struct config *config, const char *key, const char *text)
+/* Whether the key is in the file, but not as a list with one entry per line. */
+static bool is_other_form(const struct config *config, const char *key, const char *text)
 {
 	unsigned int number = last_line(config, key);
 	size_t size = 0;
@@ -365,7 +361,7 @@ bool suggest_by_hand(const struct suggest_list *suggestions, const struct config
 	static const char *const keys[] = { "write", "read", "allow" };
 
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-		if (entries_of(suggestions, keys[i]) && is_otherwise(config, keys[i], text))
+		if (entries_of(suggestions, keys[i]) && is_other_form(config, keys[i], text))
 			return true;
 	return *text && text[strlen(text) - 1] != '\n';
 }
@@ -401,8 +397,8 @@ void suggest_diff(const struct suggest_list *suggestions, const struct config *c
 			buffer_printf(&hunk, " %.*s\n", (int)size, line);
 		for (int k = 0; k < KEYS; k++)
 			if (place[k] == i)
-				added += add_behind(&hunk, suggestions, keys[k], home, text,
-						    last_line(config, keys[k]));
+				added += add_after(&hunk, suggestions, keys[k], home, text,
+						   last_line(config, keys[k]));
 	}
 	buffer_printf(out, "--- %s\n+++ %s\n@@ -%u,%u +%u,%zu @@\n%s", *text ? shown : "/dev/null",
 		      shown, first, count ? last - first + 1 : 0, first ? first : 1,

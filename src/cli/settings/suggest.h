@@ -1,6 +1,6 @@
 /*
- * From what was denied to the smallest set of rules that would have allowed it, as far as that is
- * harmless; proven by planning with them before they are offered.
+ * Derives from the denials of a run the smallest set of rules that would have allowed them, as far
+ * as that is safe. The rules are verified with a plan before they are suggested.
  */
 #ifndef CLI_SETTINGS_SUGGEST_H
 #define CLI_SETTINGS_SUGGEST_H
@@ -12,9 +12,9 @@
 
 struct suggest_item {
 	const char *key; /* "write", "read" or "allow" */
-	char *path;      /* or a host */
+	char *path;      /* a path or a host */
 	char *risk;
-	size_t allows; /* how many denials */
+	size_t allows; /* number of denials */
 };
 
 struct suggest_withheld {
@@ -30,20 +30,18 @@ struct suggest_list {
 	size_t withheld_count;
 };
 
-/* Works on the denials of a report. spec: what holds now; it is changed for the proof. Returns 0, or -1 with
- * err set. */
+/* Makes suggestions for the denials of a report. `spec` is the current one; the verification adds
+ * the rules to it. Returns 0, or -1 with err set. */
 int suggest(json_t *report, struct fence_spec *spec, struct suggest_list *ret_suggestions,
 	    struct error *err);
 void suggest_list_release(struct suggest_list *suggestions);
 
-/* Is the user's file written so that no diff can extend it: a list in one line, or no newline at its end? */
+/* Whether no diff can extend the user's file: it has a list on one line, or no final newline. */
 bool suggest_by_hand(const struct suggest_list *suggestions, const struct config *config,
 		     const char *text);
 
-/*
- * The same as a unified diff of the user's file, whose text this is (empty: there is none). `config`
- * knows where in it which value stands.
- */
+/* Appends the suggestions as a unified diff of the user's file; `text` is empty if the file does
+ * not exist. `config` has the line of each value. */
 void suggest_diff(const struct suggest_list *suggestions, const struct config *config,
 		  const char *home, const char *shown, const char *text, struct buffer *out);
 

@@ -72,7 +72,7 @@ static void print_network(const struct effective *effective)
 			      spec->allow.count == 1 ? "" : "s");
 	else
 		buffer_add_text(&text, "none");
-	effective_models_tell(&spec->models, &text);
+	effective_models_describe(&spec->models, &text);
 	print_row("network", &text);
 }
 
