@@ -1,4 +1,4 @@
-/* ringfence: argv to command. The only exit(). */
+/* The entry point of ringfence: finds the command that argv names and runs it. */
 #include "cli/cli.h"
 
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A closed stdin, stdout or stderr would be taken by the next file that is opened. */
+/* Opens /dev/null for a closed stdin, stdout or stderr, so that no other file gets its number. */
 static void occupy_stdio(void)
 {
 	int fd;
@@ -27,19 +27,19 @@ int main(int argc, char **argv)
 
 	occupy_stdio();
 	signal(SIGPIPE, SIG_IGN);
-	signal(SIGCHLD,
-	       SIG_DFL); /* whoever started this may ignore it; then nobody can be waited for */
+	/* The parent may have set SIGCHLD to be ignored; then no child could be waited for. */
+	signal(SIGCHLD, SIG_DFL);
 	if (argc < 2) {
 		error_set(
 			&err,
-			"a command is needed, for example: ringfence exec -- make test (ringfence --help)");
+			"missing command; for example: ringfence exec -- make test (see: ringfence --help)");
 		exit(cli_fail(&err));
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		exit(cli_print_help(NULL));
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
 		printf("ringfence %s\n", RINGFENCE_VERSION);
-		exit(cli_printed());
+		exit(cli_flush());
 	}
 	command = cli_find(argv[1], &err);
 	exit(command ? command->run(command, argv + 1) : cli_fail(&err));

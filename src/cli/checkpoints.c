@@ -1,4 +1,4 @@
-/* What the commands for checkpoints share: see checkpoints.h. */
+/* Shared by all commands for checkpoints: see checkpoints.h. */
 #include "cli/checkpoints.h"
 
 #include "cli/view/color.h"
@@ -16,37 +16,37 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-int checkpoints_find(struct loops_options *asked, struct error *err)
+int checkpoints_find(struct loops_options *opts, struct error *err)
 {
-	const struct op_target target = { .state = asked->place.state,
-					  .project = asked->place.project,
-					  .loop = asked->loop_id };
+	const struct op_target target = { .state = opts->place.state,
+					  .project = opts->place.project,
+					  .loop = opts->loop_id };
 
-	return op_find(&target, &asked->loop, err) == OP_DONE ? 0 : -1;
+	return op_find(&target, &opts->loop, err) == OP_DONE ? 0 : -1;
 }
 
-int checkpoints_begin(struct loops_options *asked, const char *name, struct snapshot_work *ret_work,
+int checkpoints_begin(struct loops_options *opts, const char *name, struct snapshot_work *ret_work,
 		      struct error *err)
 {
-	if (checkpoints_find(asked, err) < 0)
+	if (checkpoints_find(opts, err) < 0)
 		return -1;
-	snapshot_begin(ret_work, name, asked->place.state, asked->loop.state.options.project,
-		       asked->loop.id);
-	snapshot_tell_number(ret_work, "ignored", asked->loop.state.options.checkpoint_ignored);
+	snapshot_begin(ret_work, name, opts->place.state, opts->loop.state.options.project,
+		       opts->loop.id);
+	snapshot_tell_number(ret_work, "ignored", opts->loop.state.options.checkpoint_ignored);
 	return 0;
 }
 
-int checkpoints_number(const char *text, struct error *err)
+int checkpoints_check_number(const char *text, struct error *err)
 {
 	if (*text && strlen(text) < 10 && strspn(text, "0123456789") == strlen(text))
 		return 0;
-	return error_set(err, "'%s' is no checkpoint; they have numbers (ringfence checkpoints)",
+	return error_set(err, "'%s' is not the number of a checkpoint (see: ringfence checkpoints)",
 			 text);
 }
 
-char *checkpoints_path(const struct loops_options *asked, const char *given, struct error *err)
+char *checkpoints_path(const struct loops_options *opts, const char *given, struct error *err)
 {
-	const char *project = asked->loop.state.options.project;
+	const char *project = opts->loop.state.options.project;
 	AUTO_FREE char *here = getcwd(NULL, 0);
 	AUTO_FREE char *path = path_absolute(given,
 					     here && path_within(here, project) ? here : project);
@@ -57,7 +57,7 @@ char *checkpoints_path(const struct loops_options *asked, const char *given, str
 	return NULL;
 }
 
-/* Starts the pager, if there is one; its stdin is what is returned, or -1. */
+/* Starts the pager. Returns a pipe to its stdin, or -1 if there is no pager. */
 static int start_pager(pid_t *ret_pid)
 {
 	const char *wanted = getenv("PAGER");
@@ -99,7 +99,7 @@ int checkpoints_print(struct snapshot_work *work, bool pager, struct error *err)
 	json_decref(answer);
 	while (reader > 0 && waitpid(reader, NULL, 0) < 0 && errno == EINTR)
 		;
-	/* A pager that was left before the end of the text is not a failure. */
+	/* It is not an error if the user quits the pager before the end of the text. */
 	if (result < 0 && reader > 0 && err->status == ERROR_OUTPUT)
 		return 0;
 	return result < 0 ? cli_fail(err) : 0;

@@ -1,28 +1,30 @@
-/* What the commands for checkpoints share: which loop is meant, paths, the pager, and how work is asked for. */
+/* Shared by all commands for checkpoints: finding the loop, paths, requests and the pager. */
 #ifndef CLI_CHECKPOINTS_H
 #define CLI_CHECKPOINTS_H
 
 #include "cli/loops.h"
 #include "snapshot/snapshot.h"
 
-#define CHECKPOINTS_LOOP                                                               \
-	OPTION_TEXT("loop", "LOOP", "another loop than the newest one of the project", \
+#define CHECKPOINTS_LOOP                                                                  \
+	OPTION_TEXT("loop", "LOOP", "use this loop (default: the newest of the project)", \
 		    struct loops_options, loop_id)
 
 /* Finds the loop. Returns 0, or -1 with err set. */
-int checkpoints_find(struct loops_options *asked, struct error *err);
+int checkpoints_find(struct loops_options *opts, struct error *err);
 
-/* Finds the loop, and begins a piece of work on its checkpoints. Returns 0, or -1 with err set. */
-int checkpoints_begin(struct loops_options *asked, const char *name, struct snapshot_work *ret_work,
+/* Finds the loop and begins a request about its checkpoints. Returns 0, or -1 with err set. */
+int checkpoints_begin(struct loops_options *opts, const char *name, struct snapshot_work *ret_work,
 		      struct error *err);
 
-/* A number of a checkpoint. Returns 0, or -1 with err set. */
-int checkpoints_number(const char *text, struct error *err);
+/* Checks that text can be a checkpoint's number. Returns 0, or -1 with err set. */
+int checkpoints_check_number(const char *text, struct error *err);
 
-/* A path as it was given, as one in the project; the caller frees. NULL with err set. */
-char *checkpoints_path(const struct loops_options *asked, const char *given, struct error *err);
+/* Converts a path from the command line to one relative to the project. Returns NULL with err set
+ * if it is outside the project. The caller frees the result. */
+char *checkpoints_path(const struct loops_options *opts, const char *given, struct error *err);
 
-/* Does the work with what it prints on stdout; on a terminal through the pager. Returns the exit status. */
+/* Runs the request with its output on stdout, through the pager on a terminal. Returns the exit
+ * status. */
 int checkpoints_print(struct snapshot_work *work, bool pager, struct error *err);
 
 #endif

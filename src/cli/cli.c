@@ -21,13 +21,14 @@ const struct cli_command *const cli_commands[] = {
 	NULL,
 };
 
-static const char about[] =
-	"Runs a command in a fence that it cannot leave: the project is writable, the rest of the system "
-	"read-only, your home and keys are not there, and there is no network. ringfence run does that with an "
-	"agent, again and again, until the work is done.";
+static const char description[] =
+	"Runs commands in a fence they cannot leave: the project is writable, the rest of the system is "
+	"read-only, your home and keys are absent, and there is no network. ringfence run starts a "
+	"coding agent in the fence, again and again, until the work is done.";
 
-/* Remembers the candidate that is nearest to a wrong word, if it is near at all. */
-static void nearer(const char *word, const char *candidate, const char **best, size_t *distance)
+/* Remembers the candidate most similar to a misspelled word, if it is similar enough. */
+static void remember_nearest(const char *word, const char *candidate, const char **best,
+			     size_t *distance)
 {
 	size_t d = text_distance(word, candidate);
 
@@ -42,31 +43,33 @@ const struct cli_command *cli_find(const char *name, struct error *err)
 	const char *best = NULL;
 	size_t distance = (size_t)-1;
 
-	if (strcmp(name, cmd_keep.name) == 0) /* not for people, so in no list */
+	if (strcmp(name, cmd_keep.name) == 0) /* internal, so not listed */
 		return &cmd_keep;
 	for (const struct cli_command *const *at = cli_commands; *at; at++) {
 		if (strcmp((*at)->name, name) == 0)
 			return *at;
-		nearer(name, (*at)->name, &best, &distance);
+		remember_nearest(name, (*at)->name, &best, &distance);
 	}
 	error_set(
 		err,
-		"there is no command '%s'%s%s%s (ringfence --help lists them; to run a program: ringfence exec -- %s)",
+		"unknown command '%s'%s%s%s (see: ringfence --help; to run a program: ringfence exec -- "
+		"%s)",
 		name, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "", name);
 	return NULL;
 }
 
-bool cli_takes(const struct cli_command *command, const struct setting *setting)
+bool cli_has_setting(const struct cli_command *command, const struct setting *setting)
 {
-	return command->set && (command->takes ? command->takes(setting) : !setting->loop_only);
+	return command->set &&
+	       (command->has_setting ? command->has_setting(setting) : !setting->loop_only);
 }
 
-/* An option on its way: one of the command's own, or a setting. */
+/* An option that was found: one of the command's own, or a setting. */
 struct found {
 	const struct cli_option *option;
 	const struct setting *setting;
 	const char *name;
-	const char *value_name; /* NULL: it needs none */
+	const char *value_name; /* NULL for a flag */
 };
 
 static int find_option(const struct cli_command *command, const char *text, size_t size,
@@ -81,12 +84,12 @@ static int find_option(const struct cli_command *command, const char *text, size
 			*ret_found = (struct found){ at, NULL, at->name, at->value };
 			return 0;
 		}
-		nearer(word, at->name, &best, &distance);
+		remember_nearest(word, at->name, &best, &distance);
 	}
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
 		const struct setting *at = setting_at(i);
 
-		if (!cli_takes(command, at))
+		if (!cli_has_setting(command, at))
 			continue;
 		if (strcmp(at->key, word) == 0) {
 			*ret_found = (struct found){ NULL, at, at->key,
@@ -94,15 +97,15 @@ static int find_option(const struct cli_command *command, const char *text, size
 										: at->value };
 			return 0;
 		}
-		nearer(word, at->key, &best, &distance);
+		remember_nearest(word, at->key, &best, &distance);
 	}
 	return error_set(err, "%s has no option --%s%s%s%s (ringfence %s --help)", command->name,
 			 word, best ? "; did you mean --" : "", best ? best : "", best ? "?" : "",
 			 command->name);
 }
 
-static int take(const struct cli_command *command, const struct found *found, void *options,
-		const char *value, struct error *err)
+static int store_value(const struct cli_command *command, const struct found *found, void *options,
+		       const char *value, struct error *err)
 {
 	char *member = (char *)options + (found->option ? found->option->offset : 0);
 
@@ -115,7 +118,7 @@ static int take(const struct cli_command *command, const struct found *found, vo
 	return 0;
 }
 
-/* The name that an argument is an alias of, or NULL. */
+/* Returns the option that an argument is an alias of, or NULL. */
 static const char *alias_of(const struct cli_command *command, const char *text)
 {
 	size_t size = strcspn(text, "=");
@@ -126,9 +129,9 @@ static const char *alias_of(const struct cli_command *command, const char *text)
 	return NULL;
 }
 
-/* Takes the option at *argv, and moves to its value if that is an argument of its own. */
-static int take_option(const struct cli_command *command, char ***argv, void *options,
-		       struct error *err)
+/* Parses the option at *argv, and advances *argv if the value is a separate word. */
+static int parse_option(const struct cli_command *command, char ***argv, void *options,
+			struct error *err)
 {
 	const char *alias = alias_of(command, **argv);
 	const char *text = alias ? alias : **argv;
@@ -139,7 +142,7 @@ static int take_option(const struct cli_command *command, char ***argv, void *op
 	if (text[1] != '-')
 		return error_set(
 			err,
-			"%s has no option %s; options are written with two dashes (ringfence %s --help)",
+			"%s has no option %s; options start with two dashes (ringfence %s --help)",
 			command->name, text, command->name);
 	value = value ? value + 1 : NULL;
 	if (find_option(command, text + 2, size - 2, &found, err) < 0)
@@ -149,7 +152,7 @@ static int take_option(const struct cli_command *command, char ***argv, void *op
 	if (found.value_name && !value && !(value = *++*argv))
 		return error_set(err, "--%s needs a value: --%s %s", found.name, found.name,
 				 found.value_name);
-	return take(command, &found, options, value, err);
+	return store_value(command, &found, options, value, err);
 }
 
 static bool is_option(const char *text)
@@ -157,15 +160,15 @@ static bool is_option(const char *text)
 	return text[0] == '-' && text[1];
 }
 
-/* Takes all options. Returns the arguments, or NULL as cli_begin(). */
-static char **take_options(const struct cli_command *command, char **argv, void *options,
-			   int *ret_code)
+/* Parses all options. Returns the arguments, or NULL, as cli_parse() does. */
+static char **parse_options(const struct cli_command *command, char **argv, void *options,
+			    int *ret_code)
 {
 	char **const first = argv + 1;
-	char **end = first; /* of the arguments of a mixed command so far */
+	char **end = first; /* of the arguments collected so far, with options_anywhere */
 	struct error err;
 
-	for (argv++; *argv && (command->mixed || is_option(*argv)); argv++) {
+	for (argv++; *argv && (command->options_anywhere || is_option(*argv)); argv++) {
 		if (strcmp(*argv, "--") == 0) {
 			argv++;
 			break;
@@ -176,24 +179,24 @@ static char **take_options(const struct cli_command *command, char **argv, void 
 		}
 		if (!is_option(*argv)) {
 			*end++ = *argv;
-		} else if (take_option(command, &argv, options, &err) < 0) {
+		} else if (parse_option(command, &argv, options, &err) < 0) {
 			*ret_code = cli_fail(&err);
 			return NULL;
 		}
 	}
-	if (!command->mixed)
+	if (!command->options_anywhere)
 		return argv;
 	while ((*end++ = *argv))
 		argv++;
 	return first;
 }
 
-char **cli_begin(const struct cli_command *command, char **argv, void *options, int *ret_code)
+char **cli_parse(const struct cli_command *command, char **argv, void *options, int *ret_code)
 {
-	char **rest = take_options(command, argv, options, ret_code);
+	char **rest = parse_options(command, argv, options, ret_code);
 
 	for (size_t i = 0; rest && rest[i]; i++) {
-		if (i == command->most) {
+		if (i == command->max_args) {
 			*ret_code = cli_fail_argument(command, rest[i]);
 			return NULL;
 		}
@@ -201,8 +204,8 @@ char **cli_begin(const struct cli_command *command, char **argv, void *options, 
 	return rest;
 }
 
-/* Is it a switch that is on unless somebody says otherwise? */
-static bool is_on(const struct setting *setting)
+/* Returns whether the setting is a switch that is on by default. */
+static bool is_on_by_default(const struct setting *setting)
 {
 	return setting->type == SETTING_SWITCH && strcmp(setting->fallback, "true") == 0;
 }
@@ -211,12 +214,12 @@ char *cli_setting_usage(const struct setting *setting)
 {
 	if (setting->type != SETTING_SWITCH)
 		return mem_format("--%s %s", setting->key, setting->value);
-	return mem_format("--%s%s", setting->key, is_on(setting) ? "=false" : "");
+	return mem_format("--%s%s", setting->key, is_on_by_default(setting) ? "=false" : "");
 }
 
 char *cli_setting_help(const struct setting *setting)
 {
-	return mem_format("%s%s", is_on(setting) ? "do not " : "", setting->help);
+	return mem_format("%s%s", is_on_by_default(setting) ? "do not " : "", setting->help);
 }
 
 void cli_print_wrapped(const char *text, int indent)
@@ -239,7 +242,7 @@ static void print_row(const char *left, const char *help)
 	cli_print_wrapped(help, COLUMN);
 }
 
-/* Has whoever was to read it gone? `ringfence config | head -1` is no mistake. */
+/* Returns whether the reader of stdout is gone, as in `ringfence config | head -1`. */
 static bool reader_is_gone(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -247,7 +250,7 @@ static bool reader_is_gone(void)
 	return poll(&out, 1, 0) == 1 && (out.revents & (POLLERR | POLLHUP));
 }
 
-int cli_printed(void)
+int cli_flush(void)
 {
 	enum { EXIT_PIPE = 128 + SIGPIPE };
 	struct error err;
@@ -260,18 +263,18 @@ int cli_printed(void)
 	return cli_fail(&err);
 }
 
-/* Those of the fence are explained by exec; a command for loops only names them. */
+/* exec --help explains the settings of the fence; commands for loops only list their names. */
 static void print_settings(const struct cli_command *command)
 {
 	AUTO_BUFFER struct buffer others = BUFFER_INIT(4096);
-	bool for_loops = cli_takes(command, setting_at(SETTING_MAX_TIME));
+	bool for_loops = cli_has_setting(command, setting_at(SETTING_MAX_TIME));
 
-	printf("\nSettings, also of ringfence.yml (ringfence config --explain):\n");
+	printf("\nSettings, also keys of ringfence.yml (ringfence config --explain):\n");
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
 		AUTO_FREE char *left = cli_setting_usage(setting_at(i));
 		AUTO_FREE char *help = cli_setting_help(setting_at(i));
 
-		if (!cli_takes(command, setting_at(i)))
+		if (!cli_has_setting(command, setting_at(i)))
 			continue;
 		if (for_loops && !setting_at(i)->loop_only)
 			buffer_printf(&others, "%s--%s", others.used ? ", " : "",
@@ -280,7 +283,7 @@ static void print_settings(const struct cli_command *command)
 			print_row(left, help);
 	}
 	if (others.used) {
-		printf("\nand those of the fence, as in ringfence exec --help:\n  ");
+		printf("\nand settings of the fence (ringfence exec --help):\n  ");
 		cli_print_wrapped(buffer_text(&others), 2);
 	}
 }
@@ -289,15 +292,15 @@ int cli_print_help(const struct cli_command *command)
 {
 	if (!command) {
 		printf("usage: ringfence COMMAND [options]\n\n");
-		cli_print_wrapped(about, 0);
+		cli_print_wrapped(description, 0);
 		printf("\n");
 		for (const struct cli_command *const *at = cli_commands; *at; at++)
-			print_row((*at)->name, (*at)->help);
-		printf("\n  ringfence COMMAND --help   what a command takes\n  ringfence --version\n");
-		return cli_printed();
+			print_row((*at)->name, (*at)->summary);
+		printf("\n  ringfence COMMAND --help   show the options of a command\n  ringfence --version\n");
+		return cli_flush();
 	}
 	printf("usage: ringfence %s %s\n\n", command->name, command->args);
-	cli_print_wrapped(command->about, 0);
+	cli_print_wrapped(command->description, 0);
 	if (command->options[0].name)
 		printf("\n");
 	for (const struct cli_option *at = command->options; at->name; at++) {
@@ -310,10 +313,10 @@ int cli_print_help(const struct cli_command *command)
 		print_settings(command);
 	for (const struct cli_section *at = command->sections; at->title; at++)
 		printf("\n%s\n%s", at->title, at->text);
-	return cli_printed();
+	return cli_flush();
 }
 
-/* Text as roff: backslashes and leading dots mean something there, and a dash must stay one. */
+/* Escapes text for roff, in which backslashes and leading dots are special, and - is a hyphen. */
 static void print_roff(const char *text)
 {
 	bool start = true;
@@ -351,13 +354,14 @@ static void print_man_options(const struct cli_command *command)
 	if (!command->set)
 		return;
 	printf(".SH SETTINGS\nEach is also a key of ringfence.yml; ringfence config "
-	       "\\-\\-explain tells more.\n");
+	       "\\-\\-explain describes it.\n");
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
 		const struct setting *at = setting_at(i);
-		AUTO_FREE char *name = mem_format("%s%s", at->key, is_on(at) ? "=false" : "");
+		AUTO_FREE char *name = mem_format("%s%s", at->key,
+						  is_on_by_default(at) ? "=false" : "");
 		AUTO_FREE char *help = cli_setting_help(at);
 
-		if (cli_takes(command, at))
+		if (cli_has_setting(command, at))
 			print_man_option(name, at->type == SETTING_SWITCH ? NULL : at->value, help);
 	}
 }
@@ -376,19 +380,20 @@ static void print_man_title(const char *command)
 int cli_print_man(const struct cli_command *command)
 {
 	print_man_title(command ? command->name : "");
-	print_roff(command ? command->help : "run a command in a fence that it cannot leave");
+	print_roff(command ? command->summary
+			   : "run commands and coding agents in a fence they cannot leave");
 	printf("\n.SH SYNOPSIS\n.B ringfence %s\n", command ? command->name : "COMMAND");
 	print_roff(command ? command->args : "[options]");
 	printf("\n.SH DESCRIPTION\n");
-	print_roff(command ? command->about : about);
+	print_roff(command ? command->description : description);
 	if (!command) {
 		printf("\n.SH COMMANDS\n");
 		for (const struct cli_command *const *at = cli_commands; *at; at++) {
 			printf(".TP\n.B %s\n", (*at)->name);
-			print_roff((*at)->help);
+			print_roff((*at)->summary);
 			printf("\n");
 		}
-		return cli_printed();
+		return cli_flush();
 	}
 	print_man_options(command);
 	for (const struct cli_section *at = command->sections; at->title; at++) {
@@ -398,7 +403,7 @@ int cli_print_man(const struct cli_command *command)
 		print_roff(at->text);
 		printf(".fi\n");
 	}
-	return cli_printed();
+	return cli_flush();
 }
 
 int cli_fail_argument(const struct cli_command *command, const char *argument)

@@ -1,5 +1,6 @@
 /*
- * Commands describe themselves: parsing, --help and the man pages come from one entry.
+ * Commands of the program, and their options. Parsing, --help, man pages and completions are all
+ * derived from a command's struct cli_command.
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -10,15 +11,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* An option: a text, or a flag where it takes no value. */
+/* An option with a text value, or a flag without one. */
 struct cli_option {
 	const char *name;  /* without the dashes */
-	const char *value; /* what its value is called; NULL: it takes none */
+	const char *value; /* the placeholder for its value, or NULL for a flag */
 	const char *help;
-	size_t offset; /* in the command's own options: of a const char *, or of a bool */
+	size_t offset; /* of a const char * or bool in the command's options struct */
 };
 
-/* Rows of a table of options. A member of another type than these does not compile. */
+/* Rows of an option table. A member of the wrong type does not compile. */
 #define OPTION_TEXT(name, value, help, type, member)                               \
 	{                                                                          \
 		name, value, help, _Generic(((type *)NULL)->member, const char * \
@@ -31,7 +32,7 @@ struct cli_option {
 #define OPTION_PROJECT(type, member)                                                           \
 	OPTION_TEXT("project", "DIR", "the project's folder (default: the current one)", type, \
 		    member)
-#define OPTION_JSON(type, member) OPTION_FLAG("json", "as JSON", type, member)
+#define OPTION_JSON(type, member) OPTION_FLAG("json", "print JSON", type, member)
 
 enum { CLI_ANY = 1 << 30 };
 
@@ -43,25 +44,26 @@ struct cli_alias {
 
 struct cli_section {
 	const char *title;
-	const char *text; /* lines; kept as they are */
+	const char *text; /* printed verbatim, without wrapping */
 };
 
 struct cli_command {
 	const char *name;
 	const char *args;
-	size_t most;                      /* so many arguments, or CLI_ANY */
-	bool mixed;                       /* options may stand behind arguments, too */
-	const char *help;                 /* one line */
-	const char *about;                /* a paragraph */
+	size_t max_args;                  /* or CLI_ANY */
+	bool options_anywhere;            /* options may also follow arguments */
+	const char *summary;              /* one line, imperative */
+	const char *description;          /* a paragraph */
 	const struct cli_option *options; /* ends with a NULL name */
-	const struct cli_alias *aliases;  /* ends with a NULL from; NULL: there are none */
-	/* Takes a setting into the command's own options. NULL: none is an option. */
+	const struct cli_alias *aliases;  /* ends with a NULL from; may be NULL */
+	/* Stores a setting's value in the command's options struct. NULL if the command has no
+	 * settings as options. */
 	int (*set)(void *options, const struct setting *setting, const char *value,
 		   struct error *err);
-	/* Which settings are options, then. NULL: those that are not only for loops. */
-	bool (*takes)(const struct setting *setting);
+	/* Selects the settings that are options. NULL selects those that are not only for loops. */
+	bool (*has_setting)(const struct setting *setting);
 	const struct cli_section *sections; /* ends with a NULL title */
-	/* argv[0] is the command's name. Returns the exit status. */
+	/* Runs the command. argv[0] is its name. Returns the exit status. */
 	int (*run)(const struct cli_command *command, char **argv);
 };
 
@@ -97,43 +99,44 @@ extern const struct cli_command cmd_suggest;
 extern const struct cli_command cmd_trust;
 extern const struct cli_command cmd_untrust;
 
-/* All commands; ends with NULL. */
+/* All public commands, in the order of --help; ends with NULL. */
 extern const struct cli_command *const cli_commands[];
 
-/* The command with this name, or NULL with err set (and the nearest name in it). */
+/* Returns the command with this name, or NULL with err set and a similar name suggested. */
 const struct cli_command *cli_find(const char *name, struct error *err);
 
 /*
- * How each command begins: takes the options in front of argv[1..] and returns the arguments (after
- * "--", or from the first one that is no option). Those of a mixed command are brought together in
- * argv. NULL: there is nothing left to do, because --help was answered or something is wrong and was
- * said; *ret_code is the exit status then.
+ * Parses the options in argv[1..] into `options` and returns the arguments: everything after "--"
+ * or from the first word that is not an option. With options_anywhere, argv is rearranged so that
+ * the arguments follow each other. Returns NULL, with the exit status in *ret_code, if --help was
+ * printed or an error was reported.
  */
-char **cli_begin(const struct cli_command *command, char **argv, void *options, int *ret_code);
+char **cli_parse(const struct cli_command *command, char **argv, void *options, int *ret_code);
 
-/* For people, and for man, on stdout. command NULL: the program as a whole. Returns the exit
- * status. */
+/* Print the help or the man page of a command, or of the program if command is NULL. Return the
+ * exit status. */
 int cli_print_help(const struct cli_command *command);
 int cli_print_man(const struct cli_command *command);
 
-/* Says that an argument is superfluous, and returns the exit status. */
+/* Reports an unexpected argument, and returns the exit status. */
 int cli_fail_argument(const struct cli_command *command, const char *argument);
 
-/* Is a setting an option of this command? */
-bool cli_takes(const struct cli_command *command, const struct setting *setting);
+/* Returns whether a setting is an option of this command. */
+bool cli_has_setting(const struct cli_command *command, const struct setting *setting);
 
-/* A setting as an option, "--net none|open", and what it does then. The caller frees. */
+/* Return a setting's usage as an option, such as "--net none|open", and its help. The caller frees.
+ * */
 char *cli_setting_usage(const struct setting *setting);
 char *cli_setting_help(const struct setting *setting);
 
-/* Prints text in lines of 80 columns: the first goes on at column `indent`, the others begin there. */
+/* Prints text wrapped at 80 columns. The cursor is at column `indent`; later lines start there. */
 void cli_print_wrapped(const char *text, int indent);
 
-/* Writes out what was printed on stdout. Returns the exit status: a full disk or a closed pipe is no
- * success, though the latter is not worth a word. */
-int cli_printed(void);
+/* Flushes stdout and returns the exit status. A full disk is reported; a closed pipe is an error
+ * without a message. */
+int cli_flush(void);
 
-/* Prints "ringfence: ..." and returns the status for "refused or not set up". */
+/* Prints "ringfence: ERROR" on stderr and returns 125, the exit status for refusals. */
 int cli_fail(const struct error *err);
 
 #endif

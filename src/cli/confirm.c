@@ -1,4 +1,4 @@
-/* Asking a person: see confirm.h. */
+/* Asking for confirmation: see confirm.h. */
 #include "cli/confirm.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ bool confirm_possible(const char *otherwise, struct error *err)
 	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
 		return true;
 	fflush(stdout);
-	error_set(err, "there is no terminal to ask on; %s", otherwise);
+	error_set(err, "cannot ask for confirmation without a terminal; %s", otherwise);
 	return false;
 }
 

@@ -1,13 +1,14 @@
-/* Asking a person on the terminal for a yes. */
+/* Asks the user for confirmation on the terminal. */
 #ifndef CLI_CONFIRM_H
 #define CLI_CONFIRM_H
 
 #include "ops/op.h"
 
-/* Is there a terminal to ask on? If not, err says so, and how to agree without one. */
+/* Returns whether there is a terminal to ask on. If not, sets err to say so, with `otherwise` as
+ * the way to agree without one. */
 bool confirm_possible(const char *otherwise, struct error *err);
 
-/* Puts the question. Anything but a clear yes is a no. */
+/* Asks the question. Returns true only for an explicit yes. */
 bool confirm(const struct op_question *question);
 
 #endif

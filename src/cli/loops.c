@@ -1,4 +1,4 @@
-/* What the commands for loops share: see loops.h. */
+/* Shared by all commands for loops: see loops.h. */
 #include "cli/loops.h"
 
 #include "cli/settings/effective.h"
@@ -13,59 +13,60 @@
 
 const char loops_exit_table[] = "  0    completed: every rule holds (with --detach: started)\n"
 				"  1    failed: a breaker opened\n"
-				"  2    a limit of the loop was reached; which one is said\n"
-				"  3    paused; ringfence resume goes on\n"
-				"  4    aborted by a person\n"
-				"  5    interrupted, or left to go on in the background\n"
-				"  125  refused, or the fence failed; the reason is said\n";
+				"  2    a limit of the loop was reached; it is named\n"
+				"  3    paused; continue with ringfence resume\n"
+				"  4    aborted by you\n"
+				"  5    interrupted, or continuing in the background\n"
+				"  125  refused, or the fence failed; the reason is printed\n";
 
 int loops_run(const struct cli_command *command, char **argv, loops_fn *act)
 {
-	struct loops_options asked = { .changes = json_object() };
+	struct loops_options opts = { .changes = json_object() };
 	struct error err;
 	int code;
 
-	asked.rest = cli_begin(command, argv, &asked, &code);
-	if (asked.rest)
-		code = effective_find(asked.project, &asked.place, &err) < 0 ? cli_fail(&err)
-									     : act(&asked, &err);
-	client_loop_release(&asked.loop);
-	fence_place_release(&asked.place);
-	json_decref(asked.changes);
+	opts.rest = cli_parse(command, argv, &opts, &code);
+	if (opts.rest)
+		code = effective_find(opts.project, &opts.place, &err) < 0 ? cli_fail(&err)
+									   : act(&opts, &err);
+	client_loop_release(&opts.loop);
+	fence_place_release(&opts.place);
+	json_decref(opts.changes);
 	return code;
 }
 
-int loops_target(const struct loops_options *asked, struct op_target *ret_target, struct error *err)
+int loops_target(const struct loops_options *opts, struct op_target *ret_target, struct error *err)
 {
-	const char *id = asked->rest[0];
+	const char *id = opts->rest[0];
 
-	if (id && asked->rest[1])
-		return error_set(err, "one loop is meant; '%s' is too much", asked->rest[1]);
-	*ret_target = (struct op_target){ .state = asked->place.state,
-					  .project = asked->place.project,
+	if (id && opts->rest[1])
+		return error_set(err, "unexpected argument '%s': name only one loop",
+				 opts->rest[1]);
+	*ret_target = (struct op_target){ .state = opts->place.state,
+					  .project = opts->place.project,
 					  .loop = id };
 	return 0;
 }
 
-int loops_find(struct loops_options *asked, struct error *err)
+int loops_find(struct loops_options *opts, struct error *err)
 {
 	struct op_target target;
 
-	if (loops_target(asked, &target, err) < 0)
+	if (loops_target(opts, &target, err) < 0)
 		return -1;
-	return client_find(target.state, target.loop, target.project, &asked->loop, err);
+	return client_find(target.state, target.loop, target.project, &opts->loop, err);
 }
 
-int loops_find_sound(struct loops_options *asked, struct error *err)
+int loops_find_readable(struct loops_options *opts, struct error *err)
 {
-	if (loops_find(asked, err) < 0)
+	if (loops_find(opts, err) < 0)
 		return -1;
-	return asked->loop.damaged ? error_set(err, "%s", asked->loop.trouble) : 0;
+	return opts->loop.damaged ? error_set(err, "%s", opts->loop.trouble) : 0;
 }
 
 static void print(json_t *object, size_t flags)
 {
-	/* What a terminal could take for a command is written as \uNNNN. */
+	/* Escape control characters as \uNNNN, so that a terminal does not obey them. */
 	AUTO_FREE char *text = json_dumps(object, flags | JSON_ENSURE_ASCII);
 
 	json_decref(object);
@@ -83,20 +84,20 @@ void loops_print_line(json_t *object)
 	fflush(stdout);
 }
 
-int loops_say(const struct loops_options *asked, struct client_loop *loop, const char *sentence)
+int loops_report(const struct loops_options *opts, struct client_loop *loop, const char *sentence)
 {
 	AUTO_FREE char *shown = text_escaped(sentence);
 
-	if (asked->json) {
+	if (opts->json) {
 		client_look(loop);
 		loops_print(client_json(loop));
 	} else {
 		page_print(shown, 0);
 	}
-	return cli_printed();
+	return cli_flush();
 }
 
-const char *loops_failure_words(const json_t *decision)
+const char *loops_failure_text(const json_t *decision)
 {
 	const char *name = json_string_value(json_object_get(decision, "failure"));
 

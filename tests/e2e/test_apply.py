@@ -617,14 +617,14 @@ def test_apply_says_what_it_does(t):
     theirs = repo.commit(branch, {"a": text(l3="three"), "new": "new\n"})
     result = loop.ringfence("apply", "--dry-run")
     equal(result.code, 0, "exit status", result)
-    contains(result.out, "main would move forward: 1 commit, 2 files\n  modified  a\n  added     new\n", "stdout")
+    contains(result.out, "main would be fast-forwarded: 1 commit, 2 files\n  modified  a\n  added     new\n", "stdout")
     expect(repo.head() != theirs, "nothing is changed")
     result = loop.ringfence("apply")
     equal(result.code, 0, "exit status", result)
-    contains(result.out, f"main has moved forward: 1 commit of {branch}, 2 files written, 0 removed\n"
-                         "to undo it: git reset --keep ", "stdout")
+    contains(result.out, f"main was fast-forwarded: 1 commit from {branch}, 2 files written, 0 removed\n"
+                         "to undo this: git reset --keep ", "stdout")
     equal(repo.head(), theirs, "HEAD")
-    contains(loop.ringfence("apply").out, "nothing to do: main has all of", "stdout the next time")
+    contains(loop.ringfence("apply").out, "nothing to do: main already contains", "stdout the next time")
     repo.git(*result.out.splitlines()[-1].split()[-4:][1:])
     expect(not os.path.exists(repo.path("new")), "it can be undone")
     answer = json.loads(loop.ringfence("apply", "--json", "--squash").out)
@@ -646,7 +646,7 @@ def test_a_loop_in_the_project_itself_has_left_its_files_there(t):
     before = {name: repo.read(name) for name in ("a", "b", "done")}
     result = loop.ringfence("apply")
     equal(result.code, 0, "exit status", result)
-    contains(result.out, "0 files written, 0 removed, 2 were there already", "stdout")
+    contains(result.out, "0 files written, 0 removed, 2 already up to date", "stdout")
     contains(result.err, "left as it is in the work tree: b\n", "stderr")
     equal(repo.git("log", "-1", "--format=%s"), "by-the-agent", "the user's branch")
     equal(repo.status(), " M b\n?? done", "git status")
@@ -672,7 +672,7 @@ def test_a_run_finishes_an_apply_that_was_cut_off(t):
         if os.path.exists(repo.path(".git/ringfence-apply")):
             break
     expect(repo.head() != wanted, "it was cut off")
-    contains(loop.run().err, "an apply that was cut off has been finished first", "stderr of run")
+    contains(loop.run().err, "finished an interrupted apply first", "stderr of run")
     equal((repo.head(), repo.git("diff", "HEAD")), (wanted, ""), "the repository")
 
 
@@ -715,7 +715,7 @@ def test_a_run_finishes_or_undoes_one_that_was_killed_wherever_git_is(t, layout)
             expect(not os.path.exists(os.path.join(git, name)), f"{name} is gone", os.listdir(git))
         expect(not os.path.exists(repo.path(".ringfence-rollback")), "the folder is gone", os.listdir(repo.folder))
         equal((repo.head(), repo.git("status", "--porcelain", "-uno")), (first if left == "index.lock" else wanted, ""), f"with {left}")
-        equal("an apply that was cut off" in result.err, left != "index.lock", "what is said", result.err)
+        equal("finished an interrupted apply" in result.err, left != "index.lock", "what is said", result.err)
         os.unlink(loop.path("done"))
         loop.ident = None
 
@@ -734,7 +734,7 @@ def test_apply_tells_conflicts_and_what_is_in_the_way(t):
     repo.git("reset", "-q", "--hard")
     result = loop.ringfence("apply")
     equal(result.code, 1, "exit status", result)
-    contains(result.out, "both changed line 3 of a\nnothing was changed; to resolve it by hand: git merge", "stdout")
+    contains(result.out, "both changed line 3 of a\nnothing was changed; to resolve the conflicts by hand: git merge", "stdout")
     result = loop.ringfence("apply", "--json")
     equal((result.code, json.loads(result.out)["kind"]), (1, "conflict"), "as JSON")
     equal(loop.ringfence("apply", "--squash", "--patch").code, 125, "two ways at once")
@@ -750,8 +750,8 @@ def test_what_the_host_would_execute_needs_a_yes(t, name):
     before = repo.state()
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "[ringfence] " + name.replace("\\", r"\\") + ": this machine runs it", "stderr")
-    contains(result.err, "then --yes", "stderr")
+    contains(result.err, "[ringfence] " + name.replace("\\", r"\\") + ": this machine executes it", "stderr")
+    contains(result.err, "then use --yes", "stderr")
     equal(repo.state(), before, "the repository")
     result = loop.ringfence("apply", "--yes")
     equal(result.code, 0, "exit status", result)
@@ -764,7 +764,7 @@ def test_a_patch_names_what_the_host_would_execute_too(t):
     loop, repo, branch = looped(t)
     repo.git("config", "core.hooksPath", "tools/hooks")
     repo.commit(branch, {"a": text(l3="three")})
-    lacks(loop.ringfence("apply", "--patch").err, "this machine runs it", "stderr")
+    lacks(loop.ringfence("apply", "--patch").err, "this machine executes it", "stderr")
     repo.commit(branch, {".envrc": "evil\n", "tools/hooks/pre-commit": "evil\n"}, base=branch)
     repo.commit(branch, {".envrc": None, "bare/HEAD": "ref: refs/heads/main\n", "bare/objects/x": "", "bare/refs/x": "",
                          "bare/config": "[core]\n"}, base=branch)
@@ -773,7 +773,7 @@ def test_a_patch_names_what_the_host_would_execute_too(t):
     equal(result.out.count("Subject: [PATCH"), 3, "mails")
     for name, why in ((".envrc", ""), ("tools/hooks/pre-commit", "your git configuration uses it as a hook, program or settings"),
                       ("bare/config", "a git directory under another name")):
-        contains(result.err, f"[ringfence] {name}: this machine runs it, or reads it as settings, by itself ({why}", "stderr")
+        contains(result.err, f"[ringfence] {name}: this machine executes it, or reads it as settings, unasked ({why}", "stderr")
 
 
 OBEYED = {
@@ -803,7 +803,7 @@ def test_what_the_users_configuration_makes_git_obey_needs_a_yes(t, how):
         os.symlink("../tools", repo.path(".git/hooks"))
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, f"[ringfence] {name}: this machine runs it", "stderr")
+    contains(result.err, f"[ringfence] {name}: this machine executes it", "stderr")
     equal(loop.ringfence("apply", "--yes").code, 0, "exit status with --yes")
 
 
@@ -818,7 +818,7 @@ def test_the_users_configuration_that_lies_in_the_project_needs_a_yes(t):
     os.symlink(repo.path("dot/gitconfig"), os.path.join(t.home, ".config/git/config"))
     result = loop.ringfence("apply")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "[ringfence] dot/gitconfig: this machine runs it", "stderr")
+    contains(result.err, "[ringfence] dot/gitconfig: this machine executes it", "stderr")
 
 
 @needs("git")

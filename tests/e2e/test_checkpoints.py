@@ -144,7 +144,7 @@ def test_what_cannot_be_brought_back_is_said_before_anything_is_asked_or_ended(t
     terminal.expect(why)
     equal(terminal.process.wait(60), 125, "exit status on a terminal", terminal.text())
     lacks(terminal.text(), "[y/N]", "the terminal")
-    contains(loop.ringfence("restore", "old", "--stop").err, "there is no terminal to ask on", "what can be")
+    contains(loop.ringfence("restore", "old", "--stop").err, "cannot ask for confirmation without a terminal", "what can be")
     loop.ended("aborted")
 
 

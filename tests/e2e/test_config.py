@@ -408,7 +408,7 @@ def test_what_weighs_most_stands_next_to_the_question(t):
     t.write("ringfence.yml", "net: open\nenv:\n" + "".join(f"  - A{i}=1\n" for i in range(20)))
     out = t.run([t.ringfence, "trust", "--yes"]).out
     expect(out.index("net: 'open'") > out.index("A19=1"), "the order", out)
-    contains(out, "In all: 20 of env, 1 of net.", "the sum")
+    contains(out, "In total: 20 of env, 1 of net.", "the sum")
 
 
 def test_more_than_a_person_reads_cannot_be_trusted(t):

@@ -167,7 +167,7 @@ def test_a_command_that_only_the_host_has_comes_with_where_it_is(t):
     folder = os.path.join(t.outside, "bin")
     result = t.fence("mytool", env=env)
     equal(result.code, 127, "exit status", result)
-    contains(result.err, f"(the host has it at {folder}/mytool, which is not shown: --read {folder})", "stderr")
+    contains(result.err, f"(it is at {folder}/mytool on the host, which is not visible in the fence: --read {folder})", "stderr")
     result = t.fence("mytool", opts=("--read", folder), env=env)
     equal((result.code, result.out), (0, "ran\n"), "with that option", result)
     lacks(t.fence("no-such-command", env=env).err, "the host", "what nobody has")

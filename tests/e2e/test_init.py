@@ -93,7 +93,7 @@ def test_a_file_that_is_there_is_kept_unless_forced(t):
     contains(result.err, "--force", "the reason")
     equal(t.read("ringfence.yml"), "net: none\n", "the file")
     equal(init(t, "--force").code, 0, "exit status")
-    contains(t.read("ringfence.yml"), "# What a command", "the file")
+    contains(t.read("ringfence.yml"), "# Rules for commands", "the file")
     equal([name for name in os.listdir(t.project) if name.startswith(".ringfence")], [], "drafts left")
 
 
@@ -128,7 +128,7 @@ def test_it_says_only_what_it_wrote(t, what, file, cache):
     t.write(file, "{}")
     if cache:
         os.makedirs(os.path.join(t.home, cache))
-    contains(init(t).out, f"\nits {what} are active after: ringfence trust\n", "stdout")
+    contains(init(t).out, f"\nto activate its {what}: ringfence trust\n", "stdout")
 
 
 def test_where_nothing_needs_trust_it_does_not_speak_of_it(t):

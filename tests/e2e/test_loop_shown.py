@@ -13,9 +13,9 @@ def test_status_tells_the_objective_and_what_it_does(t):
     loop = Loop(t, scripts={"1": "edit here-1 x; meet go", "2": "edit done yes"})
     ident = loop.detach()
     loop.there("here-1")
-    contains(loop.ringfence("status").out, "just now\n    make it\n    the agent works\n", "while it works")
+    contains(loop.ringfence("status").out, "just now\n    make it\n    the agent is working\n", "while it works")
     loop.ringfence("pause")
-    contains(loop.ringfence("status", ident).out, "    pauses after this iteration\n", "when a pause was asked for")
+    contains(loop.ringfence("status", ident).out, "    will pause after this iteration\n", "when a pause was asked for")
     equal(loop.status()["asked"], "pause", "as JSON")
     loop.write("go")
     loop.ended("paused")
@@ -33,7 +33,7 @@ def test_status_shows_the_newest_first_and_not_all(t):
     equal(len(idents), 11, "all are there as JSON")
     lines = loop.ringfence("status").out.splitlines()
     equal([line.split()[0] for line in lines if line.startswith("2")], idents[:0:-1], "the newest ten")
-    equal(lines[-1], "and 1 older (--all, or --json)", "the rest")
+    equal(lines[-1], "1 older not shown (--all, or --json)", "the rest")
 
 
 def test_history_is_a_table(t):
@@ -206,7 +206,7 @@ def test_logs_tell_what_an_agent_did_and_show_what_is_no_event_as_it_is(t):
     equal(loop.ringfence("logs", "--raw").out, torn + "oops\n", "the bytes")
     equal(json.loads(loop.ringfence("logs", "--json").out.splitlines()[1]), {"iteration": 1, "stream": "stdout", "text": "no event"},
           "as JSON")
-    contains(loop.ringfence("logs", "--raw", "--json").err, "do not go together", "both")
+    contains(loop.ringfence("logs", "--raw", "--json").err, "cannot be used together", "both")
     terminal = t.tty([t.ringfence, "logs"], cwd=loop.project)
     terminal.expect("I look first.")
     terminal.expect(r"\x1b\[2m  - read a.c\x1b\[m")

@@ -708,7 +708,7 @@ def test_a_key_can_come_from_a_file_or_a_command(t, kind):
 def test_a_key_that_is_not_there_is_told(t):
     result = t.run([t.ringfence, "gateway"])
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "there is no key of a model provider: set ANTHROPIC_API_KEY", "the message")
+    contains(result.err, "there is no key for a model provider: set ANTHROPIC_API_KEY", "the message")
     result = t.run([t.ringfence, "gateway", "--model-key", "anthropic=sk-ant-0123456789"])
     contains(result.err, "never put the key itself here", "the message")
 

@@ -55,7 +55,7 @@ def test_what_a_loop_gets_of_git_is_told_for_commands_and_for_loops(t):
         return [line.split()[:2] for line in text.splitlines() if " .git " in f"{line} "]
     private, own = ["private", ".git"], ["readable", ".git"]
     equal(said(policy(t).out), [own, ["in", "a"]], "of a command, and of a loop beside it")
-    contains(why(t, ".git/config")["note"], "in a loop a private git directory is there instead", "why")
+    contains(why(t, ".git/config")["note"], "in a loop, a private, writable git directory takes its place", "why")
     equal(as_json(t)["private_git"], True, "as JSON")
     loop = t.run([t.ringfence, *dry]).out
     contains(loop, ".git is a private one, and what you commit comes to a person", "the prompt of a loop")
@@ -149,13 +149,13 @@ def test_what_changes_a_verdict_is_said_once(t, path, change):
 
 
 def test_a_name_that_is_no_file_is_taken_for_a_host_and_that_is_said(t):
-    guess = "taken for a host, because no such file is here: ./calcc.py asks for a file"
+    guess = "read as a host, because there is no such file; for a file, write ./calcc.py"
     answer = why(t, "calcc.py")
     equal(answer["about"], "host", "what it is about")
     contains(answer["note"], guess, "the note")
     contains(why(t, "calcc.py", "--allow", "calcc.py")["note"], guess, "the note where it is allowed")
     for sure in ("host:calcc.py", "https://calcc.py", "calcc.py:443"):
-        lacks(why(t, sure)["note"], "taken for", f"the note on {sure}")
+        lacks(why(t, sure)["note"], "read as a host", f"the note on {sure}")
     t.write("calcc.py", "x")
     equal(why(t, "calcc.py")["about"], "path", "what is there")
 

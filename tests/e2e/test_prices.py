@@ -27,7 +27,7 @@ def test_one_model_is_found_by_the_name_that_clients_use(t):
 def test_an_unknown_model_is_told_and_never_free(t):
     result = prices(t, "gpt-99")
     equal((result.code, result.out), (1, ""), "exit status and output", result)
-    contains(result.err, "'gpt-99' is not in the table: a request to it counts as one to the dearest model", "the message")
+    contains(result.err, "'gpt-99' is not in the table, so it is priced as the most expensive model", "the message")
 
 
 def test_prices_of_ones_own_go_on_top(t):

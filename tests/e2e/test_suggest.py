@@ -119,7 +119,7 @@ def test_a_report_can_be_named(t):
     report = os.path.join(t.outside, "r.json")
     t.sh(f"echo x > {folder}/f", opts=("--report", report))
     t.works("true")
-    contains(suggest(t).err, "no denial is known of the last run here", "the last run")
+    contains(suggest(t).err, "the last run here has no recorded denials", "the last run")
     equal(offers(t, report)[0], [("write", folder)], "what is offered")
 
 
@@ -157,7 +157,7 @@ def test_nothing_is_changed_by_it(t):
 def test_without_a_run_it_says_so(t):
     result = suggest(t)
     equal((result.code, result.out), (0, ""), "nothing to offer", result)
-    contains(result.err, "no denial is known of the last run here; reads are only traced with: "
+    contains(result.err, "the last run here has no recorded denials; denied reads are recorded only with: "
              "ringfence exec --trace-reads -- COMMAND", "what is said")
     equal(offers(t), ([], []), "as JSON")
 

@@ -249,7 +249,7 @@ def test_a_loop_replays_to_the_same_tree_and_the_same_ledger(t):
 def say_that_it_was_a_replay(t, taped, loop, again):
     """Status, reports and the sum of costs do."""
     equal((again.status()["replay"], loop.status()["record"]), (taped.tape, taped.tape), "status --json")
-    contains(again.ringfence("status").out, f"a replay of {taped.tape}: no model is asked, and nothing is paid", "status")
+    contains(again.ringfence("status").out, f"a replay of {taped.tape}: no model is used, and nothing is paid", "status")
     for name, where in (("analysis.json", lambda data: data), ("report.json", lambda data: data["net"])):
         with open(os.path.join(again.folder, "iterations/2", name)) as file:
             equal(where(json.load(file))["replay"], taped.tape, name)
@@ -324,7 +324,7 @@ def test_a_loop_whose_tape_has_a_gap_says_so(t):
     why = "the tape ends here, and the run goes on without it: it is full"
     equal(result.out.count(why), 2, "what is shown, in each iteration")
     equal(loop.status()["not_recorded"], why, "status --json")
-    contains(loop.ringfence("status").out, f"recorded to {taped.tape}\n    NOT all of it: {why}\n", "status")
+    contains(loop.ringfence("status").out, f"recorded to {taped.tape}\n    NOT complete: {why}\n", "status")
 
 
 def kill_in_the_midst(taped, name, *options, **keys):

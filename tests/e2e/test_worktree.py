@@ -64,7 +64,7 @@ def test_a_loop_works_beside_the_users_files_and_its_branch_is_the_result(t):
           "A a/b/c A done D gone A link A new M old".split(), "the result")
     equal(repo.git("status", "--porcelain", cwd=tree), "", "git status in the work tree")
     equal(repo.git("ls-tree", branch, "link", "old", "--format=%(objectmode)"), "120000\n100755", "modes")
-    contains(loop.ringfence("status").out, f"in {tree}, branch {branch}", "status")
+    contains(loop.ringfence("status").out, f"work tree {tree}, branch {branch}", "status")
     contains(loop.ringfence("diff", "--stat").out, "new", "diff")
     contains(loop.ringfence("checkpoints").out, "start", "checkpoints")
     contains(loop.ringfence("history").out, "every rule holds", "history")
@@ -89,7 +89,7 @@ def test_two_loops_work_on_one_repository_at_once(t):
     expect(all(json.loads(loop.ringfence("status", ident, "--json").out)["loops"][0]["status"] == "running"
                for ident in found), "both run")
     result = loop.ringfence("apply", found[0], "--dry-run")
-    contains(result.err, "is still running: this is what it has committed so far", "stderr of apply")
+    contains(result.err, "is still running: applying what it has committed so far", "stderr of apply")
     equal(loop.run("--detach").code, 0, "a third one, in the project itself")
     loop.there("here")
     result = loop.ringfence("apply", found[0])
@@ -120,7 +120,7 @@ def test_without_a_repository_or_a_commit_it_says_what_helps(t, missing):
     equal(result.code, 125, "exit status", result)
     contains(result.err, "(git init makes one)" if missing == "repository" else "has no commit yet", "stderr")
     equal(trees(t), [], "work trees")
-    contains(loop.ringfence("status").out, "there is no loop", "status")
+    contains(loop.ringfence("status").out, "this project has no loops", "status")
 
 
 @needs("git")
@@ -144,7 +144,7 @@ def test_what_is_not_in_the_commit_is_named(t):
     loop.write("untracked", "x\n")
     result = loop.run("--worktree")
     equal(result.code, 0, "exit status", result)
-    contains(result.err, "is not in the loop's work tree: old, staged\n", "stderr")
+    contains(result.err, "are not in the loop's work tree: old, staged\n", "stderr")
     contains(result.err, "submodules are empty folders in the loop's work tree: sub\n", "stderr")
     tree = loop.status()["worktree"]
     expect(os.path.isdir(os.path.join(tree, "sub")) and not os.path.exists(os.path.join(tree, "untracked")), "the work tree")
@@ -240,7 +240,7 @@ def test_clean_removes_a_work_tree_and_a_branch_that_is_merged(t):
         if force:
             equal(repo.try_git("rev-parse", "-q", "--verify", f"ringfence/{ident}").code, 1, "the branch")
         else:
-            contains(result.err, f"the branch ringfence/{ident} stays: no other branch has its commits", "stderr")
+            contains(result.err, f"kept the branch ringfence/{ident}: no other branch has its commits", "stderr")
             repo.git("branch", "-D", f"ringfence/{ident}")
         equal(os.listdir(os.path.join(t.state, "snapshots")), [], "checkpoints")
     equal(loop.run("--worktree").code, 0, "exit status")
@@ -332,7 +332,7 @@ def test_a_work_tree_that_the_user_has_removed_is_no_obstacle(t):
     repo.git("worktree", "remove", "--force", status["worktree"])
     result = loop.ringfence("apply")
     equal(result.code, 0, "exit status of apply", result)
-    contains(result.err, "is gone: this is what was committed", "stderr")
+    contains(result.err, "is gone: applying what was committed", "stderr")
     equal(repo.read("new"), b"one\n", "what came")
     result = loop.ringfence("clean", status["id"], "--yes")
     equal(result.code, 0, "exit status of clean", result)

@@ -1,11 +1,11 @@
-/* ringfence abort: a loop ends, and nothing of it is left. */
+/* ringfence abort: end a loop and every process it started. */
 #include "cli/loops.h"
 
 #include "ops/op_abort.h"
 #include "util/mem.h"
 
 static const struct cli_option options[] = {
-	OPTION_FLAG("now", "KILL at once, without TERM and the time to clean up",
+	OPTION_FLAG("now", "send KILL at once, without TERM and five seconds to clean up",
 		    struct loops_options, now),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
@@ -14,21 +14,21 @@ static const struct cli_option options[] = {
 
 static const struct cli_section sections[] = { { 0 } };
 
-static int abort_loop(struct loops_options *asked, struct error *err)
+static int abort_loop(struct loops_options *opts, struct error *err)
 {
-	struct op_abort_request request = { .now = asked->now };
+	struct op_abort_request request = { .now = opts->now };
 	struct op_abort_result result = { 0 };
 	AUTO_FREE char *text = NULL;
 	int code;
 
-	if (loops_target(asked, &request.target, err) < 0)
+	if (loops_target(opts, &request.target, err) < 0)
 		return cli_fail(err);
 	if (op_failed(op_abort(&request, &result, err))) {
 		code = cli_fail(err);
 	} else {
-		text = mem_format("the loop %s is aborted; nothing of it is running",
+		text = mem_format("loop %s was aborted; none of its processes is left",
 				  result.loop.id);
-		code = loops_say(asked, &result.loop, text);
+		code = loops_report(opts, &result.loop, text);
 	}
 	op_abort_release(&result);
 	return code;
@@ -42,12 +42,12 @@ static int run_abort(const struct cli_command *command, char **argv)
 const struct cli_command cmd_abort = {
 	.name = "abort",
 	.args = "[--now] [--json] [LOOP]",
-	.most = 1,
-	.mixed = true,
-	.help = "end a loop, and verify that nothing of it is left",
-	.about =
-		"Everything in the fence gets TERM and, after five seconds, KILL. The command returns when the supervisor is gone, "
-		"which goes last.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "end a loop and everything it started",
+	.description =
+		"Sends TERM to everything in the fence and, after five seconds, KILL. Returns when the "
+		"supervisor, which exits last, is gone.",
 	.options = options,
 	.sections = sections,
 	.run = run_abort,

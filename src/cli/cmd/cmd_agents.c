@@ -1,4 +1,4 @@
-/* ringfence agents: which agents there are, which are installed, and what they need. */
+/* ringfence agents: list the known agents, whether they are installed, and what they need. */
 #include "agent/adapter.h"
 #include "cli/cli.h"
 #include "cli/settings/effective.h"
@@ -71,12 +71,13 @@ static void print_login(const struct adapter *agent, const struct adapter_found 
 	else if (agent->own)
 		buffer_printf(
 			&text,
-			"login: neither %s nor %s is set; a local server needs none (--upstream)",
+			"login: neither %s nor %s is set; a local server needs no key (--upstream)",
 			agent->keys[0], agent->keys[1]);
 	else
 		buffer_printf(&text, "login: %s is not set", agent->keys[0]);
 	if (found->credentials)
-		buffer_printf(&text, "; ~/%s is there (--agent-login file)", agent->credentials);
+		buffer_printf(&text, "; found ~/%s (use it with --agent-login file)",
+			      agent->credentials);
 	print_line(buffer_text(&text));
 }
 
@@ -92,8 +93,8 @@ static void print_agent(const struct adapter *agent, const struct adapter_found 
 	printf("%-10s %s %s\n  %s\n", agent->name, agent->title,
 	       version ? version : "(version unknown)", path);
 	if (agent->tested_from && !agent->own)
-		printf("  tested: %s to below %s%s\n", agent->tested_from, agent->tested_below,
-		       found->tested ? "" : "; not this version");
+		printf("  tested: from %s, below %s%s\n", agent->tested_from, agent->tested_below,
+		       found->tested ? "" : " (not this version)");
 	print_login(agent, found);
 	if (agent->caveat) {
 		AUTO_FREE char *note = mem_format("note: %s", agent->caveat);
@@ -102,7 +103,7 @@ static void print_agent(const struct adapter *agent, const struct adapter_found 
 	}
 }
 
-static int show(const struct agents_options *asked, struct error *err)
+static int show(const struct agents_options *opts, struct error *err)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
 	struct json json = JSON_INIT(&out);
@@ -119,7 +120,7 @@ static int show(const struct agents_options *asked, struct error *err)
 		if (!agent->program)
 			continue;
 		adapter_look(agent, place.identity.home, &found);
-		if (asked->json)
+		if (opts->json)
 			add_json(&json, agent, &found);
 		else
 			print_agent(agent, &found);
@@ -127,30 +128,30 @@ static int show(const struct agents_options *asked, struct error *err)
 	}
 	json_close(&json);
 	json_close(&json);
-	if (asked->json)
+	if (opts->json)
 		fputs(buffer_text(&out), stdout);
 	else
 		printf("%-10s any command line: --agent-command COMMAND\n", "command");
 	fence_place_release(&place);
-	return cli_printed();
+	return cli_flush();
 }
 
 static int run_agents(const struct cli_command *command, char **argv)
 {
-	struct agents_options asked = { 0 };
+	struct agents_options opts = { 0 };
 	struct error err;
 	int code;
 
-	return cli_begin(command, argv, &asked, &code) ? show(&asked, &err) : code;
+	return cli_parse(command, argv, &opts, &code) ? show(&opts, &err) : code;
 }
 
 const struct cli_command cmd_agents = {
 	.name = "agents",
 	.args = "[--json]",
-	.help = "which agents are installed here, and what they need to run",
-	.about =
-		"Looks for the agents that Ringfence knows: where each is, its version and whether that was tested, and by "
-		"what it could log in. Nothing is started.",
+	.summary = "show which agents are installed and what they need",
+	.description =
+		"Looks for the agents that Ringfence knows, and shows where each is installed, whether "
+		"its version was tested, and how it can log in. No agent is started.",
 	.options = options,
 	.sections = sections,
 	.run = run_agents,

@@ -1,4 +1,4 @@
-/* ringfence apply: what a loop has committed comes into the user's branch. */
+/* ringfence apply: merge a loop's commits into the user's branch. */
 #include "cli/confirm.h"
 #include "cli/loops.h"
 #include "cli/view/notice.h"
@@ -15,17 +15,19 @@ enum { SHORT_ID = 10, SHOWN = 20, CONFLICT = 1 };
 
 static const struct cli_option options[] = {
 	OPTION_FLAG("merge",
-		    "the branch moves forward, or gets a merge commit where it must (default)",
+		    "fast-forward your branch, or create a merge commit if necessary (default)",
 		    struct loops_options, merge),
-	OPTION_FLAG("squash", "all of it as one commit on top of your branch", struct loops_options,
+	OPTION_FLAG("squash", "add all changes to your branch as one commit", struct loops_options,
 		    squash),
 	OPTION_FLAG(
 		"patch",
-		"change nothing; print mails that git am and git apply take; name what your machine would execute by itself",
+		"change nothing; print a mailbox for git am and git apply, and name files that this "
+		"machine would execute unasked",
 		struct loops_options, patch),
-	OPTION_FLAG("dry-run", "change nothing; say what would change, and what conflicts",
+	OPTION_FLAG("dry-run", "change nothing; show what would change, and conflicts",
 		    struct loops_options, dry),
-	OPTION_FLAG("yes", "also what your machine executes, or reads as settings, by itself",
+	OPTION_FLAG("yes",
+		    "also apply files that this machine executes, or reads as settings, unasked",
 		    struct loops_options, yes),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
@@ -33,9 +35,9 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_section sections[] = {
-	{ "EXIT STATUS", "  0    it is there, or there is nothing that your branch does not have\n"
-			 "  1    it conflicts, or you said no: nothing was changed\n"
-			 "  125  refused; the reason is said, and nothing was changed\n" },
+	{ "EXIT STATUS", "  0    applied, or your branch already has everything\n"
+			 "  1    conflicts, or you said no; nothing was changed\n"
+			 "  125  refused; the reason is printed, and nothing was changed\n" },
 	{ "EXAMPLES", "  ringfence apply --dry-run\n"
 		      "  ringfence apply\n"
 		      "  ringfence apply 20260102-030405-abcd --squash\n"
@@ -43,7 +45,7 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-/* ---- what is said ---- */
+/* ---- notices ---- */
 
 static void print_list(const json_t *list, const char *before, const char *key)
 {
@@ -67,15 +69,15 @@ static void notice_lists(const json_t *answer)
 
 	if (json_array_size(filtered))
 		notice_format(
-			"%zu file%s with a filter (LFS, say) %s written as stored; git checkout -- PATH "
-			"runs the filter",
+			"%zu file%s with a filter (such as LFS) %s written as stored; run the filter "
+			"with: git checkout -- PATH",
 			json_array_size(filtered), json_array_size(filtered) == 1 ? "" : "s",
-			json_array_size(filtered) == 1 ? "is" : "are");
+			json_array_size(filtered) == 1 ? "was" : "were");
 	if (json_is_true(json_object_get(answer, "recovered")))
-		notice("an apply that was cut off has been finished first");
+		notice("finished an interrupted apply first");
 	json_array_foreach(json_object_get(answer, "recovered_left"), index, left)
 	{
-		notice_format("left as you have changed it since: %s", json_string_value(left));
+		notice_format("kept, because you changed it since: %s", json_string_value(left));
 	}
 	json_array_foreach(json_object_get(answer, "left"), index, left)
 	{
@@ -86,53 +88,53 @@ static void notice_lists(const json_t *answer)
 static void show_executed(const struct op_question *question)
 {
 	for (size_t i = 0; i < question->count; i++)
-		notice_format("%s: this machine runs it, or reads it as settings, by itself (%s)",
+		notice_format("%s: this machine executes it, or reads it as settings, unasked (%s)",
 			      question->items[i].name, question->items[i].why);
 }
 
 static void notice_leftovers(const struct op_apply_result *result)
 {
 	if (result->leftovers == OP_APPLY_AT_WORK)
-		notice_format("the loop %s is still running: this is what it has committed so far",
+		notice_format("loop %s is still running: applying what it has committed so far",
 			      result->loop.id);
 	if (result->leftovers == OP_APPLY_GONE)
-		notice_format("the work tree of the loop %s is gone: this is what was committed",
+		notice_format("the work tree of loop %s is gone: applying what was committed",
 			      result->loop.id);
 }
 
-/* ---- what comes of it ---- */
+/* ---- results ---- */
 
-static int tell_conflicts(const struct loops_options *asked, const struct op_apply_result *result)
+static int report_conflicts(const struct loops_options *opts, const struct op_apply_result *result)
 {
 	json_t *answer = result->details;
 	long long count = jsonget_number(answer, "conflict_count");
 
-	if (asked->json) {
+	if (opts->json) {
 		loops_print(json_incref(answer));
-		return cli_printed() ? LOOPS_REFUSED : CONFLICT;
+		return cli_flush() ? LOOPS_REFUSED : CONFLICT;
 	}
 	printf("ringfence/%s conflicts with %s at %lld path%s:\n", result->loop.id,
 	       jsonget_text(answer, "branch"), count, count == 1 ? "" : "s");
 	print_list(json_object_get(answer, "conflicts"), "  ", "words");
-	printf("nothing was changed; to resolve it by hand: git merge ringfence/%s\n",
+	printf("nothing was changed; to resolve the conflicts by hand: git merge ringfence/%s\n",
 	       result->loop.id);
-	return cli_printed() ? LOOPS_REFUSED : CONFLICT;
+	return cli_flush() ? LOOPS_REFUSED : CONFLICT;
 }
 
-static int tell_own(const struct loops_options *asked, const struct op_apply_result *result,
-		    const struct error *err)
+static int report_in_the_way(const struct loops_options *opts, const struct op_apply_result *result,
+			     const struct error *err)
 {
-	if (asked->json)
+	if (opts->json)
 		loops_print(json_incref(result->details));
 	else
 		print_list(json_object_get(result->details, "in_the_way"), "  ", NULL);
 	return cli_fail(err);
 }
 
-static void tell_dry(const struct op_apply_result *result)
+static void print_preview(const struct op_apply_result *result)
 {
 	static const char *const words[] = {
-		[OP_APPLY_FORWARD] = "move forward",
+		[OP_APPLY_FORWARD] = "be fast-forwarded",
 		[OP_APPLY_MERGE] = "get a merge commit",
 		[OP_APPLY_SQUASH] = "get one commit",
 	};
@@ -156,31 +158,31 @@ static void tell_dry(const struct op_apply_result *result)
 		printf("  and %zu more\n", json_array_size(changes) - SHOWN);
 }
 
-static void tell_done(const struct op_apply_result *result)
+static void print_result(const struct op_apply_result *result)
 {
 	static const char *const words[] = {
-		[OP_APPLY_FORWARD] = "has moved forward",
-		[OP_APPLY_MERGE] = "has a merge commit",
-		[OP_APPLY_SQUASH] = "has one commit more",
+		[OP_APPLY_FORWARD] = "was fast-forwarded",
+		[OP_APPLY_MERGE] = "got a merge commit",
+		[OP_APPLY_SQUASH] = "got one commit",
 	};
 	const json_t *answer = result->details;
 	long long there = jsonget_number(answer, "there");
 
-	printf("%s %s: %lld commit%s of ringfence/%s, %lld file%s written, %lld removed",
+	printf("%s %s: %lld commit%s from ringfence/%s, %lld file%s written, %lld removed",
 	       jsonget_text(answer, "branch"), words[result->kind],
 	       jsonget_number(answer, "commits"), jsonget_number(answer, "commits") == 1 ? "" : "s",
 	       result->loop.id, jsonget_number(answer, "written"),
 	       jsonget_number(answer, "written") == 1 ? "" : "s",
 	       jsonget_number(answer, "removed"));
 	if (there)
-		printf(", %lld %s there already", there, there == 1 ? "was" : "were");
+		printf(", %lld already up to date", there);
 	printf("\n");
 	if (*jsonget_text(answer, "old"))
-		printf("to undo it: git reset --keep %.*s\n", SHORT_ID,
+		printf("to undo this: git reset --keep %.*s\n", SHORT_ID,
 		       jsonget_text(answer, "old"));
 }
 
-static json_t *json_of(const struct op_question *question)
+static json_t *question_json(const struct op_question *question)
 {
 	json_t *list = json_array();
 
@@ -190,48 +192,48 @@ static json_t *json_of(const struct op_question *question)
 	return list;
 }
 
-static int tell(const struct loops_options *asked, const struct op_apply_result *result)
+static int report(const struct loops_options *opts, const struct op_apply_result *result)
 {
 	json_t *answer = result->details;
 
 	notice_lists(answer);
-	if (asked->json) {
+	if (opts->json) {
 		json_object_set_new(answer, "id", json_string(result->loop.id));
-		json_object_set_new(answer, "executed", json_of(&result->question));
+		json_object_set_new(answer, "executed", question_json(&result->question));
 		loops_print(json_incref(answer));
 	} else if (result->kind == OP_APPLY_NOTHING) {
-		printf("nothing to do: %s has all of ringfence/%s\n",
+		printf("nothing to do: %s already contains ringfence/%s\n",
 		       jsonget_text(answer, "branch"), result->loop.id);
-	} else if (asked->dry) {
-		tell_dry(result);
+	} else if (opts->dry) {
+		print_preview(result);
 	} else {
-		tell_done(result);
+		print_result(result);
 	}
-	return cli_printed();
+	return cli_flush();
 }
 
-static int tell_refused(const struct loops_options *asked, const struct op_apply_result *result,
-			const struct error *err)
+static int report_refusal(const struct loops_options *opts, const struct op_apply_result *result,
+			  const struct error *err)
 {
 	bool looked = result->kind == OP_APPLY_CONFLICT || result->kind == OP_APPLY_IN_THE_WAY;
 
 	if (looked)
 		notice_lists(result->details);
 	if (result->kind == OP_APPLY_CONFLICT)
-		return tell_conflicts(asked, result);
-	return looked ? tell_own(asked, result, err) : cli_fail(err);
+		return report_conflicts(opts, result);
+	return looked ? report_in_the_way(opts, result, err) : cli_fail(err);
 }
 
-/* Asks about files that the machine executes by itself. Returns 0 for yes, or the exit status. */
-static int ask(const struct loops_options *asked, const struct op_apply_result *result,
+/* Asks about files that this machine executes unasked. Returns 0 for yes, or the exit status. */
+static int ask(const struct loops_options *opts, const struct op_apply_result *result,
 	       struct error *err)
 {
 	struct error unused;
 
-	if (asked->json || !confirm_possible("--yes agrees", &unused)) {
+	if (opts->json || !confirm_possible("use --yes", &unused)) {
 		error_set(err,
-			  "%zu of the files that come would be executed on this machine unseen: "
-			  "look at them (git diff HEAD...ringfence/%s), then --yes",
+			  "this machine would execute %zu of the files unasked: review them "
+			  "(git diff HEAD...ringfence/%s), then use --yes",
 			  result->question.count, result->loop.id);
 		return cli_fail(err);
 	}
@@ -241,9 +243,9 @@ static int ask(const struct loops_options *asked, const struct op_apply_result *
 	return CONFLICT;
 }
 
-/* First a look at the result, then, if nobody objects, exactly that. */
-static int bring(const struct loops_options *asked, struct op_apply_request *request,
-		 struct error *err)
+/* Applies the result, after asking where the user has to agree first. */
+static int apply_and_report(const struct loops_options *opts, struct op_apply_request *request,
+			    struct error *err)
 {
 	char token[SHA256_HEX];
 	int code;
@@ -257,10 +259,10 @@ static int bring(const struct loops_options *asked, struct op_apply_request *req
 		if (!request->answer.token || status == OP_ASKS)
 			show_executed(&result.question);
 		if (status == OP_ASKS)
-			code = ask(asked, &result, err);
+			code = ask(opts, &result, err);
 		else
-			code = op_failed(status) ? tell_refused(asked, &result, err)
-						 : tell(asked, &result);
+			code = op_failed(status) ? report_refusal(opts, &result, err)
+						 : report(opts, &result);
 		memcpy(token, result.question.token, sizeof token);
 		op_apply_release(&result);
 		if (status != OP_ASKS || code)
@@ -269,7 +271,7 @@ static int bring(const struct loops_options *asked, struct op_apply_request *req
 	}
 }
 
-/* Nothing is changed by a patch, so there is nothing to agree to. */
+/* Printing a patch changes nothing, so it does not ask. */
 static int print_patch(const struct op_apply_request *request, struct error *err)
 {
 	struct op_apply_result result;
@@ -282,21 +284,22 @@ static int print_patch(const struct op_apply_request *request, struct error *err
 	return op_failed(status) ? cli_fail(err) : 0;
 }
 
-static int apply(struct loops_options *asked, struct error *err)
+static int apply(struct loops_options *opts, struct error *err)
 {
-	struct op_apply_request request = { .squash = asked->squash,
-					    .dry = asked->dry,
-					    .answer.to_all = asked->yes };
+	struct op_apply_request request = { .squash = opts->squash,
+					    .dry = opts->dry,
+					    .answer.to_all = opts->yes };
 
-	if (asked->merge + asked->squash + asked->patch > 1 || (asked->patch && asked->json)) {
-		error_set(err,
-			  "apply takes one of --merge, --squash and --patch, and --json with the "
-			  "first two only");
+	if (opts->merge + opts->squash + opts->patch > 1 || (opts->patch && opts->json)) {
+		error_set(
+			err,
+			"use only one of --merge, --squash and --patch; --json cannot be used with "
+			"--patch");
 		return cli_fail(err);
 	}
-	if (loops_target(asked, &request.target, err) < 0)
+	if (loops_target(opts, &request.target, err) < 0)
 		return cli_fail(err);
-	return asked->patch ? print_patch(&request, err) : bring(asked, &request, err);
+	return opts->patch ? print_patch(&request, err) : apply_and_report(opts, &request, err);
 }
 
 static int run_apply(const struct cli_command *command, char **argv)
@@ -307,13 +310,14 @@ static int run_apply(const struct cli_command *command, char **argv)
 const struct cli_command cmd_apply = {
 	.name = "apply",
 	.args = "[--merge | --squash | --patch] [--dry-run] [--yes] [LOOP]",
-	.most = 1,
-	.mixed = true,
-	.help = "bring what a loop has committed into your branch",
-	.about =
-		"Merges the branch ringfence/LOOP into the branch that is checked out here. What conflicts is said in words, and then "
-		"nothing is changed; so it is if files that you have changed and not committed would have to change. Everything else that is yours stays as "
-		"it is. No hook, filter or merge driver is run. If it is cut off, the next one, or the next run, finishes it.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "merge a loop's commits into your branch",
+	.description =
+		"Merges the branch ringfence/LOOP into the branch that is checked out here. If there are "
+		"conflicts, or if files with uncommitted changes would have to change, they are named and "
+		"nothing is changed. No hook, filter or merge driver runs. If apply is interrupted, the "
+		"next ringfence apply or run finishes it.",
 	.options = options,
 	.sections = sections,
 	.run = run_apply,

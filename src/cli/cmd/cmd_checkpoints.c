@@ -1,4 +1,4 @@
-/* ringfence checkpoints: what a loop has kept, and can be gone back to. */
+/* ringfence checkpoints: list the checkpoints of a loop. */
 #include "cli/checkpoints.h"
 #include "cli/view/page.h"
 #include "util/jsonget.h"
@@ -12,9 +12,9 @@ static const struct cli_option options[] = { LOOPS_JSON, LOOPS_PROJECT, { 0 } };
 
 static const struct cli_section sections[] = {
 	{ "KINDS", "  start   the state before the loop; always number 0\n"
-		   "  before  before an iteration, if something has changed since the last one\n"
+		   "  before  before an iteration, if something changed since the last one\n"
 		   "  after   after an iteration and its checks\n"
-		   "  within  while the agent was at work; a file may be half written\n"
+		   "  within  while the agent worked; a file may be half written\n"
 		   "  undo    before a rollback or restore, so that it can be undone\n" },
 	{ "EXAMPLES", "  ringfence checkpoints\n"
 		      "  ringfence diff 3 4 --stat\n"
@@ -47,7 +47,7 @@ static void print_one(const json_t *entry)
 	page_print(kept, COLUMN);
 }
 
-static int show(struct loops_options *asked, struct error *err)
+static int show(struct loops_options *opts, struct error *err)
 {
 	struct snapshot_work work = { 0 };
 	json_t *answer = NULL;
@@ -55,31 +55,31 @@ static int show(struct loops_options *asked, struct error *err)
 	json_t *entry;
 	int result;
 
-	asked->loop_id = asked->rest[0];
-	result = checkpoints_begin(asked, "list", &work, err);
+	opts->loop_id = opts->rest[0];
+	result = checkpoints_begin(opts, "list", &work, err);
 	if (result == 0)
 		result = snapshot_run(&work, -1, &answer, err);
 	snapshot_release(&work);
 	if (result < 0)
 		return cli_fail(err);
-	if (asked->json) {
-		json_object_set_new(answer, "id", json_string(asked->loop.id));
+	if (opts->json) {
+		json_object_set_new(answer, "id", json_string(opts->loop.id));
 		loops_print(answer);
-		return cli_printed();
+		return cli_flush();
 	}
 	json_array_foreach(json_object_get(answer, "checkpoints"), index, entry) print_one(entry);
 	if (json_is_true(json_object_get(answer, "pending")))
 		page_print(
-			"a rollback was cut off; it is finished by the next one, and by every other "
-			"command that looks at the project",
+			"a rollback was interrupted; the next command that reads the project will "
+			"finish it",
 			0);
 	if (!json_array_size(json_object_get(answer, "checkpoints")))
-		printf("the loop %s has no checkpoint%s\n", asked->loop.id,
-		       asked->loop.state.options.checkpoints_off
+		printf("loop %s has no checkpoints%s\n", opts->loop.id,
+		       opts->loop.state.options.checkpoints_off
 			       ? ": it was started with --checkpoints=false"
 			       : "");
 	json_decref(answer);
-	return cli_printed();
+	return cli_flush();
 }
 
 static int run_checkpoints(const struct cli_command *command, char **argv)
@@ -90,12 +90,12 @@ static int run_checkpoints(const struct cli_command *command, char **argv)
 const struct cli_command cmd_checkpoints = {
 	.name = "checkpoints",
 	.args = "[--json] [LOOP]",
-	.most = 1,
-	.mixed = true,
-	.help = "what a loop has kept of the project, and can be gone back to",
-	.about =
-		"One line for each checkpoint. They are taken before the loop, around every iteration and every 15 "
-		"minutes within one; where nothing has changed there is no new one.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "list the checkpoints of a loop",
+	.description =
+		"Prints one line per checkpoint. Checkpoints are taken before the loop, before and after "
+		"each iteration, and every 15 minutes while the agent works, if something has changed.",
 	.options = options,
 	.sections = sections,
 	.run = run_checkpoints,

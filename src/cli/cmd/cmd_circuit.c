@@ -1,4 +1,4 @@
-/* ringfence circuit: the breakers of a loop. */
+/* ringfence circuit: show or reset the breakers of a loop. */
 #include "cli/loops.h"
 
 #include "util/mem.h"
@@ -23,12 +23,12 @@ static const char *state_name(const struct breaker *breaker)
 	return names[breaker_state(breaker, time(NULL))];
 }
 
-static int show(const struct loops_options *asked)
+static int show(const struct loops_options *opts)
 {
 	json_t *list = json_array();
 
 	for (int i = 0; i < BREAKER_COUNT; i++) {
-		const struct breaker *breaker = &asked->loop.state.breakers[i];
+		const struct breaker *breaker = &opts->loop.state.breakers[i];
 		const char *name = breaker_name((enum breaker_kind)i);
 
 		json_array_append_new(list,
@@ -36,33 +36,33 @@ static int show(const struct loops_options *asked)
 						state_name(breaker), "count", (int)breaker->count,
 						"open_at", (int)breaker->open_at, "tripped",
 						(int)breaker->tripped));
-		if (!asked->json)
+		if (!opts->json)
 			printf("%-10s %s: %u of %u\n", state_name(breaker), name, breaker->count,
 			       breaker->open_at);
 	}
 
-	if (asked->json)
-		loops_print(json_pack("{s:s, s:o}", "id", asked->loop.id, "breakers", list));
+	if (opts->json)
+		loops_print(json_pack("{s:s, s:o}", "id", opts->loop.id, "breakers", list));
 	else
 		json_decref(list);
-	return cli_printed();
+	return cli_flush();
 }
 
-static int act(struct loops_options *asked, struct error *err)
+static int act(struct loops_options *opts, struct error *err)
 {
-	const char *word = asked->rest[0];
+	const char *word = opts->rest[0];
 	bool reset = word && strcmp(word, "reset") == 0;
 
 	if (reset || (word && strcmp(word, "show") == 0))
-		asked->rest++;
-	if (loops_find_sound(asked, err) < 0)
+		opts->rest++;
+	if (loops_find_readable(opts, err) < 0)
 		return cli_fail(err);
 	if (!reset)
-		return show(asked);
-	if (client_ask(&asked->loop, "reset", false, err) < 0)
+		return show(opts);
+	if (client_ask(&opts->loop, "reset", false, err) < 0)
 		return cli_fail(err);
-	client_look(&asked->loop);
-	return show(asked);
+	client_look(&opts->loop);
+	return show(opts);
 }
 
 static int run_circuit(const struct cli_command *command, char **argv)
@@ -73,12 +73,13 @@ static int run_circuit(const struct cli_command *command, char **argv)
 const struct cli_command cmd_circuit = {
 	.name = "circuit",
 	.args = "[show|reset] [--json] [LOOP]",
-	.most = 2,
-	.mixed = true,
-	.help = "show or reset the breakers of a loop",
-	.about =
-		"A breaker counts what goes wrong in a row: errors, the same error, iterations without progress, interruptions. An "
-		"open one ends the loop. They survive a restart; ringfence resume closes them, too.",
+	.max_args = 2,
+	.options_anywhere = true,
+	.summary = "show or reset the breakers of a loop",
+	.description =
+		"A breaker counts failures in a row: errors, the same error, iterations without progress, "
+		"or interruptions. An open breaker ends the loop. Breakers survive a restart; ringfence "
+		"resume also resets them.",
 	.options = options,
 	.sections = sections,
 	.run = run_circuit,

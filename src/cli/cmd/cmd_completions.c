@@ -1,4 +1,5 @@
-/* ringfence completions: for bash, zsh and fish, made from the tables of commands and settings. */
+/* ringfence completions: scripts for bash, zsh and fish, made from the command and setting tables.
+ * */
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -7,20 +8,20 @@
 typedef void each_fn(const struct cli_command *command, const char *name, const char *value,
 		     const char *const *choices, const char *help);
 
-/* Calls a function for every option of a command. */
-static void each_option(const struct cli_command *command, each_fn *tell)
+/* Calls print for every option of a command. */
+static void each_option(const struct cli_command *command, each_fn *print)
 {
 	for (const struct cli_option *at = command->options; at->name; at++)
-		tell(command, at->name, at->value, NULL, at->help);
+		print(command, at->name, at->value, NULL, at->help);
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++)
-		if (cli_takes(command, setting_at(i)))
-			tell(command, setting_at(i)->key,
-			     setting_at(i)->type == SETTING_SWITCH ? NULL : setting_at(i)->value,
-			     setting_at(i)->choices, setting_at(i)->help);
-	tell(command, "help", NULL, NULL, "explain this command");
+		if (cli_has_setting(command, setting_at(i)))
+			print(command, setting_at(i)->key,
+			      setting_at(i)->type == SETTING_SWITCH ? NULL : setting_at(i)->value,
+			      setting_at(i)->choices, setting_at(i)->help);
+	print(command, "help", NULL, NULL, "explain this command");
 }
 
-/* Does a value of this name stand for a path? */
+/* Returns whether an option's placeholder means a path. */
 static bool is_path(const char *value)
 {
 	return value && (strcmp(value, "PATH") == 0 || strcmp(value, "DIR") == 0 ||
@@ -62,7 +63,7 @@ static void bash_value(const struct cli_command *command, const char *name, cons
 
 static void print_bash(void)
 {
-	printf("# bash completion of ringfence; made by: ringfence completions bash\n"
+	printf("# bash completion for ringfence, printed by: ringfence completions bash\n"
 	       "# shellcheck shell=bash disable=SC2207\n"
 	       "_ringfence() {\n"
 	       "\tlocal word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} i\n"
@@ -99,7 +100,7 @@ static void print_bash(void)
 	printf("\tesac\n}\ncomplete -F _ringfence ringfence\n");
 }
 
-/* Text in single quotes, for a shell. */
+/* Escapes text for single quotes in a shell. */
 static void print_quoted(const char *text)
 {
 	for (; *text; text++) {
@@ -110,7 +111,7 @@ static void print_quoted(const char *text)
 	}
 }
 
-/* The same within a description of zsh, in which brackets and colons mean something. */
+/* The same for a description in zsh, where brackets and colons are special. */
 static void print_zsh(const char *text)
 {
 	for (; *text; text++) {
@@ -148,12 +149,12 @@ static void zsh_option(const struct cli_command *command, const char *name, cons
 static void print_zsh_all(void)
 {
 	printf("#compdef ringfence\n"
-	       "# zsh completion of ringfence; made by: ringfence completions zsh\n"
+	       "# zsh completion for ringfence, printed by: ringfence completions zsh\n"
 	       "_ringfence() {\n"
 	       "\tlocal -a commands=(\n");
 	for (const struct cli_command *const *at = cli_commands; *at; at++) {
 		printf("\t\t'%s:", (*at)->name);
-		print_zsh((*at)->help);
+		print_zsh((*at)->summary);
 		printf("'\n");
 	}
 	printf("\t)\n"
@@ -194,11 +195,11 @@ static void fish_option(const struct cli_command *command, const char *name, con
 
 static void print_fish(void)
 {
-	printf("# fish completion of ringfence; made by: ringfence completions fish\n"
+	printf("# fish completion for ringfence, printed by: ringfence completions fish\n"
 	       "complete -c ringfence -n __fish_use_subcommand -f\n");
 	for (const struct cli_command *const *at = cli_commands; *at; at++) {
 		printf("complete -c ringfence -n __fish_use_subcommand -a %s -d '", (*at)->name);
-		print_quoted((*at)->help);
+		print_quoted((*at)->summary);
 		printf("'\n");
 	}
 	for (const struct cli_command *const *at = cli_commands; *at; at++)
@@ -214,24 +215,26 @@ static int run_completions(const struct cli_command *command, char **argv)
 {
 	struct error err;
 	int code;
-	char **rest = cli_begin(command, argv, NULL, &code);
+	char **rest = cli_parse(command, argv, NULL, &code);
 
 	if (!rest)
 		return code;
 	for (size_t i = 0; rest[0] && i < sizeof shells / sizeof *shells; i++) {
 		if (strcmp(rest[0], shells[i].name) == 0) {
 			shells[i].print();
-			return cli_printed();
+			return cli_flush();
 		}
 	}
-	error_set(&err, "completions are for bash, zsh or fish: ringfence completions bash");
+	error_set(&err,
+		  "completions needs a shell: bash, zsh or fish (ringfence completions bash)");
 	return cli_fail(&err);
 }
 
 static const struct cli_section sections[] = {
-	{ "WHERE THE SCRIPT GOES", "  bash  ~/.local/share/bash-completion/completions/ringfence\n"
-				   "  zsh   _ringfence, in a folder of $fpath\n"
-				   "  fish  ~/.config/fish/completions/ringfence.fish\n" },
+	{ "WHERE TO PUT THE SCRIPT",
+	  "  bash  ~/.local/share/bash-completion/completions/ringfence\n"
+	  "  zsh   _ringfence, in a folder in $fpath\n"
+	  "  fish  ~/.config/fish/completions/ringfence.fish\n" },
 	{ "EXAMPLES",
 	  "  ringfence completions fish > ~/.config/fish/completions/ringfence.fish\n" },
 	{ 0 },
@@ -240,11 +243,11 @@ static const struct cli_section sections[] = {
 const struct cli_command cmd_completions = {
 	.name = "completions",
 	.args = "bash|zsh|fish",
-	.most = 1,
-	.help = "print completions for a shell",
-	.about =
-		"Prints a script that completes commands, options and their values in bash, zsh or fish. make install "
-		"puts them in their places.",
+	.max_args = 1,
+	.summary = "print completions for a shell",
+	.description =
+		"Prints a script that completes commands, options and their values in bash, zsh or fish. "
+		"make install installs all three.",
 	.options = (const struct cli_option[]){ { 0 } },
 	.sections = sections,
 	.run = run_completions,

@@ -1,4 +1,4 @@
-/* ringfence config: every value with where it comes from, and the reference of settings. */
+/* ringfence config: show every setting and its origin, and print the reference of settings. */
 #include "cli/cli.h"
 #include "cli/settings/effective.h"
 #include "cli/view/reference.h"
@@ -20,14 +20,13 @@ struct config_options {
 static const struct cli_option options[] = {
 	OPTION_PROJECT(struct config_options, project),
 	OPTION_JSON(struct config_options, json),
-	OPTION_FLAG("explain", "explain all settings, or the one that is named",
-		    struct config_options, explain),
-	OPTION_FLAG("reference", "the reference as a document (docs/configuration.md)",
+	OPTION_FLAG("explain", "explain all settings, or only KEY", struct config_options, explain),
+	OPTION_FLAG("reference", "print the reference of all settings (docs/configuration.md)",
 		    struct config_options, reference),
 	{ 0 },
 };
 
-/* A row of the table: a value, or a list that has none. */
+/* A row of the table: a value, or an empty list. */
 struct row {
 	const struct setting *setting;
 	char *text;
@@ -60,7 +59,7 @@ static void add_setting_rows(struct rows *rows, const struct config *config,
 			continue;
 		add_row(rows, setting, value->text, value->origin,
 			value->state == CONFIG_INACTIVE
-				? "  NOT ACTIVE: it widens the fence (ringfence trust)"
+				? "  NOT ACTIVE: widens the fence (ringfence trust)"
 				: "");
 		if (value->layer == CONFIG_BUILT_IN && setting->in_loop)
 			add_row(rows, setting, setting->in_loop, "built-in, in a loop", "");
@@ -164,21 +163,21 @@ static void print_json(const struct fence_place *place, const struct config *con
 	fputs(buffer_text(&out), stdout);
 }
 
-static int show(const struct config_options *asked, struct error *err)
+static int show(const struct config_options *opts, struct error *err)
 {
 	struct effective effective;
 	int code;
 
 	effective_init(&effective);
-	effective.spec.project = asked->project;
+	effective.spec.project = opts->project;
 	if (effective_load(&effective, err) < 0) {
 		code = effective_fail(&effective.config, err);
 	} else {
-		if (asked->json)
+		if (opts->json)
 			print_json(&effective.place, &effective.config);
 		else
 			print_table(&effective.config);
-		code = cli_printed();
+		code = cli_flush();
 	}
 	effective_release(&effective);
 	return code;
@@ -202,35 +201,36 @@ static int explain(const char *key, struct error *err)
 			printf("\n");
 		reference_explain(setting_at(i));
 	}
-	return cli_printed();
+	return cli_flush();
 }
 
 static int run_config(const struct cli_command *command, char **argv)
 {
-	struct config_options asked = { 0 };
+	struct config_options opts = { 0 };
 	struct error err;
 	int code;
-	char **rest = cli_begin(command, argv, &asked, &code);
+	char **rest = cli_parse(command, argv, &opts, &code);
 
 	if (!rest)
 		return code;
-	if (asked.explain || *rest)
+	if (opts.explain || *rest)
 		return explain(*rest, &err);
-	if (asked.reference) {
+	if (opts.reference) {
 		reference_print();
-		return cli_printed();
+		return cli_flush();
 	}
-	return show(&asked, &err);
+	return show(&opts, &err);
 }
 
 const struct cli_command cmd_config = {
 	.name = "config",
 	.args = "[--json] [--project DIR] | KEY | --explain | --reference",
-	.most = 1,
-	.help = "show every setting with where its value comes from",
-	.about =
-		"Shows what holds for a project: each value with the file and line, or the built-in table, that it comes from. What a "
-		"project's ringfence.yml asks for and does not get is marked. With KEY, explains that setting.",
+	.max_args = 1,
+	.summary = "show every setting and where its value comes from",
+	.description =
+		"Shows the settings in effect for a project, each with its origin: a file and line, or "
+		"built-in. Values of the project's ringfence.yml that are not active are marked. With KEY, "
+		"explains that setting.",
 	.options = options,
 	.sections = (const struct cli_section[]){ { 0 } },
 	.run = run_config,

@@ -1,4 +1,4 @@
-/* ringfence cost: what models have cost, from the ledgers. */
+/* ringfence cost: show what models have cost, from the ledgers. */
 #include "cli/cli.h"
 #include "cli/settings/effective.h"
 #include "cli/view/page.h"
@@ -27,19 +27,19 @@ struct cost_options {
 };
 
 static const struct cli_option options[] = {
-	OPTION_TEXT("by", "model|iteration|day|agent|loop", "what a line is for (default: model)",
+	OPTION_TEXT("by", "model|iteration|day|agent|loop",
+		    "print one line per model, iteration, ... (default: model)",
 		    struct cost_options, by),
 	OPTION_JSON(struct cost_options, json),
-	OPTION_FLAG("csv", "as CSV", struct cost_options, csv),
+	OPTION_FLAG("csv", "print CSV", struct cost_options, csv),
 	OPTION_PROJECT(struct cost_options, project),
 	{ 0 },
 };
 
 static const struct cli_section sections[] = {
-	{ "FILES",
-	  "  STATE/loops/ID/ledger.jsonl, STATE/gateway/ledger.jsonl\n"
-	  "      One line of JSON for each request: when, which model, tokens by kind, what\n"
-	  "      it cost in nano-dollars, and whether that is exact or estimated.\n" },
+	{ "FILES", "  STATE/loops/ID/ledger.jsonl, STATE/gateway/ledger.jsonl\n"
+		   "      One line of JSON per request: time, model, tokens by kind, cost in\n"
+		   "      nano-dollars, and whether the cost is exact or estimated.\n" },
 	{ "EXAMPLES", "  ringfence cost\n"
 		      "  ringfence cost --by iteration 20260102-030405-abcd\n"
 		      "  ringfence cost --by day --csv > cost.csv\n" },
@@ -60,7 +60,7 @@ struct sums {
 	struct sum *items;
 	size_t count;
 	struct sum total;
-	bool replays;           /* count, too */
+	bool replays;           /* count replays in the total */
 	uint64_t replayed_nusd; /* what they would have cost */
 };
 
@@ -71,7 +71,7 @@ static uint64_t number(const json_t *row, const char *key)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-/* What a line of the ledger belongs to; the caller frees. */
+/* Returns the name of the group that a ledger entry belongs to. The caller frees it. */
 static char *name_of(const struct sums *sums, const json_t *row, const char *loop)
 {
 	if (strcmp(sums->by, "loop") == 0)
@@ -96,8 +96,8 @@ static char *name_of(const struct sums *sums, const json_t *row, const char *loo
 	return mem_dup(jsonget_text(row, "model"));
 }
 
-/* The same; what nobody has paid has lines of its own. */
-static char *line_of(const struct sums *sums, const json_t *row, const char *loop)
+/* The same, with replays, which cost nothing, in groups of their own. */
+static char *group_of(const struct sums *sums, const json_t *row, const char *loop)
 {
 	AUTO_FREE char *name = name_of(sums, row, loop);
 	bool replay = json_is_true(json_object_get(row, "replay"));
@@ -145,9 +145,9 @@ static int read_ledger(struct sums *sums, const char *folder, const char *loop, 
 		bool replay = json_is_true(json_object_get(row, "replay"));
 
 		sums->replayed_nusd += replay ? number(row, "cost_nusd") : 0;
-		/* A line that is torn is the last of a crash: it is in the next one. */
+		/* Skip a line torn by a crash: the next entry accounts for its cost. */
 		if (json_is_object(row)) {
-			add(find(sums, line_of(sums, row, loop)), row);
+			add(find(sums, group_of(sums, row, loop)), row);
 			if (!replay || sums->replays)
 				add(&sums->total, row);
 		}
@@ -168,7 +168,7 @@ static int read_all(struct sums *sums, const char *state, const char *project, c
 	if (id) {
 		if (client_find(state, id, project, &one, err) < 0)
 			return -1;
-		sums->replays = true; /* it was asked for */
+		sums->replays = true; /* the user asked for this loop */
 		result = read_ledger(sums, one.folder, one.id, err);
 		client_loop_release(&one);
 		return result;
@@ -217,7 +217,7 @@ static void print_json(const struct sums *sums)
 	json_decref(whole);
 }
 
-/* A field of CSV: in quotes, and nothing that a spreadsheet would take for a formula. */
+/* Prints a CSV field in quotes, and keeps a spreadsheet from reading it as a formula. */
 static void print_field(const char *name)
 {
 	AUTO_FREE char *shown = text_escaped(name);
@@ -247,7 +247,7 @@ static void print_csv(const struct sums *sums)
 	}
 }
 
-/* The columns of the table: what a line is for, and numbers. */
+/* The columns of the table: a name, then numbers. */
 enum { NAME, REQUESTS, INPUT, OUTPUT, READ, WRITTEN, COST, COLUMNS };
 
 struct row {
@@ -275,7 +275,7 @@ static void fill_row(struct row *row, const struct sum *sum, const char *name)
 	row->estimated = sum->estimated_nusd > 0;
 }
 
-/* As wide as what is in it. On a terminal that is narrower, names stand above their numbers. */
+/* Fits columns to their contents. On a narrower terminal, names are printed above their numbers. */
 static void print_rows(const struct row *rows, size_t count)
 {
 	static const char mark[] = " ~";
@@ -331,23 +331,23 @@ static void print_text(const struct sums *sums)
 {
 	print_table(sums);
 	if (sums->total.estimated_nusd)
-		printf("\n~ a part of it is estimated: an answer was cut off, or a gateway was killed.\n");
+		printf("\n~ partly estimated: an answer was cut off, or a gateway was killed.\n");
 	if (sums->replayed_nusd) {
 		AUTO_BUFFER struct buffer line = BUFFER_INIT(256);
 
 		buffer_add_text(&line, "US$ ");
 		price_add_usd(&line, sums->replayed_nusd, 2);
-		buffer_printf(&line, " of it is a replay's, and nobody has paid that%s.",
-			      sums->replays ? "" : "; the total is without it");
+		buffer_printf(&line, " is for replays, which cost nothing%s.",
+			      sums->replays ? "" : "; it is not in the total");
 		printf("\n");
 		page_print(buffer_text(&line), 0);
 	}
 }
 
-static int show(const struct cost_options *asked, const char *id)
+static int show(const struct cost_options *opts, const char *id)
 {
 	static const char *const words[] = { "model", "iteration", "day", "agent", "loop" };
-	struct sums sums = { .by = asked->by ? asked->by : "model" };
+	struct sums sums = { .by = opts->by ? opts->by : "model" };
 	struct fence_place place;
 	struct error err;
 	bool known = false;
@@ -356,11 +356,11 @@ static int show(const struct cost_options *asked, const char *id)
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		known |= strcmp(sums.by, words[i]) == 0;
 	if (!known) {
-		error_set(&err, "--by is model, iteration, day, agent or loop, not '%.40s'",
+		error_set(&err, "--by must be model, iteration, day, agent or loop, not '%.40s'",
 			  sums.by);
 		return cli_fail(&err);
 	}
-	if (effective_find(asked->project, &place, &err) < 0)
+	if (effective_find(opts->project, &place, &err) < 0)
 		return cli_fail(&err);
 	result = read_all(&sums, place.state, place.project, id, &err);
 	fence_place_release(&place);
@@ -368,37 +368,38 @@ static int show(const struct cost_options *asked, const char *id)
 		return cli_fail(&err);
 	if (sums.count > 0)
 		qsort(sums.items, sums.count, sizeof *sums.items, by_name);
-	if (asked->json)
+	if (opts->json)
 		print_json(&sums);
-	else if (asked->csv)
+	else if (opts->csv)
 		print_csv(&sums);
 	else
 		print_text(&sums);
 	for (size_t i = 0; i < sums.count; i++)
 		free(sums.items[i].name);
 	free(sums.items);
-	return cli_printed();
+	return cli_flush();
 }
 
 static int run_cost(const struct cli_command *command, char **argv)
 {
-	struct cost_options asked = { 0 };
+	struct cost_options opts = { 0 };
 	char **rest;
 	int code;
 
-	rest = cli_begin(command, argv, &asked, &code);
-	return rest ? show(&asked, rest[0]) : code;
+	rest = cli_parse(command, argv, &opts, &code);
+	return rest ? show(&opts, rest[0]) : code;
 }
 
 const struct cli_command cmd_cost = {
 	.name = "cost",
 	.args = "[--by WORD] [--json|--csv] [LOOP]",
-	.most = 1,
-	.mixed = true,
-	.help = "what models have cost, by model, iteration or day",
-	.about =
-		"Adds up the ledgers that gateways have kept: of one loop, or of everything. The costs are the gateway's own, by the "
-		"table of `ringfence prices` at the time; what an agent says that it cost is in `ringfence history`.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "show what models have cost, by model, iteration or day",
+	.description =
+		"Adds up the ledgers of one loop, or of all loops and gateways. Costs are those that the "
+		"gateway computed with the prices at that time (ringfence prices); the agent's own figures "
+		"are in ringfence history.",
 	.options = options,
 	.sections = sections,
 	.run = run_cost,

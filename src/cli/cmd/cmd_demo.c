@@ -1,4 +1,4 @@
-/* ringfence demo: the whole product at work on a small project of its own. The script demo/run does it. */
+/* ringfence demo: run a loop on a small example project, with the script demo/run. */
 #include "cli/cli.h"
 #include "util/list.h"
 #include "util/mem.h"
@@ -13,10 +13,10 @@ struct demo_options {
 };
 
 static const struct cli_option options[] = {
-	OPTION_FLAG("live", "with a model: a key in your environment, or a local server",
+	OPTION_FLAG("live", "use a real model, with a key from your environment or a local server",
 		    struct demo_options, live),
-	OPTION_FLAG("keep", "leave the folder there; on a terminal it stays anyway",
-		    struct demo_options, keep),
+	OPTION_FLAG("keep", "keep the folder; on a terminal it is always kept", struct demo_options,
+		    keep),
 	{ 0 },
 };
 
@@ -29,21 +29,21 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-static int become_demo(const struct demo_options *asked, char **rest, struct error *err)
+static int become_demo(const struct demo_options *opts, char **rest, struct error *err)
 {
 	AUTO_FREE char *self = realpath("/proc/self/exe", NULL);
 	AUTO_FREE char *script = NULL;
 	struct list words = { 0 };
 
 	if (!self)
-		return error_sys(err, "find this program");
+		return error_sys(err, "find the path of this program");
 	if (process_beside("demo/run", &script, err) < 0)
 		return -1;
 	list_add(&words, script);
 	list_add(&words, self);
-	if (asked->live)
+	if (opts->live)
 		list_add(&words, "--live");
-	if (asked->keep)
+	if (opts->keep)
 		list_add(&words, "--keep");
 	list_add(&words, "--");
 	for (; *rest; rest++)
@@ -54,26 +54,27 @@ static int become_demo(const struct demo_options *asked, char **rest, struct err
 
 static int run_demo(const struct cli_command *command, char **argv)
 {
-	struct demo_options asked = { 0 };
+	struct demo_options opts = { 0 };
 	struct error err;
 	int code;
-	char **rest = cli_begin(command, argv, &asked, &code);
+	char **rest = cli_parse(command, argv, &opts, &code);
 
 	if (!rest)
 		return code;
-	become_demo(&asked, rest, &err);
+	become_demo(&opts, rest, &err);
 	return cli_fail(&err);
 }
 
 const struct cli_command cmd_demo = {
 	.name = "demo",
-	.args = "[--live] [--keep] [-- OPTION OF run...]",
-	.most = CLI_ANY,
-	.help = "show a loop at work on a small project with a bug and a secret",
-	.about =
-		"Makes a small project in a temporary folder and runs the built-in agent on it: in the fence, through the gateway, with "
-		"answers of a model from a tape, so that neither a key nor a network is needed. The agent tries to read a secret "
-		"and to reach the internet, says too soon that it is done, and finishes in the second iteration.",
+	.args = "[--live] [--keep] [-- RUN-OPTION...]",
+	.max_args = CLI_ANY,
+	.summary = "run a demo loop on a small project with a bug",
+	.description =
+		"Creates a small project in a temporary folder and runs the built-in agent on it, in the "
+		"fence and through the gateway. The model's answers come from a tape, so neither a key nor "
+		"a network is needed. The agent tries to read a secret and to reach the internet, claims "
+		"too early that it is done, and finishes in the second iteration.",
 	.options = options,
 	.sections = sections,
 	.run = run_demo,

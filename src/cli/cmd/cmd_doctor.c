@@ -1,4 +1,4 @@
-/* ringfence doctor: what works on this machine. */
+/* ringfence doctor: show what works on this machine. */
 #include "cli/cli.h"
 #include "doctor/doctor.h"
 #include "util/json.h"
@@ -18,7 +18,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_section sections[] = {
 	{ "EXIT STATUS", "  0  nothing failed\n"
-			 "  1  something that is needed does not work; the remedy is said\n" },
+			 "  1  something required does not work; how to fix it is printed\n" },
 	{ 0 },
 };
 
@@ -67,31 +67,31 @@ static void print_text(const struct doctor_findings *findings)
 
 static int run_doctor(const struct cli_command *command, char **argv)
 {
-	struct doctor_options asked = { 0 };
+	struct doctor_options opts = { 0 };
 	struct doctor_findings findings;
 	int code;
 	int printed;
 
-	if (!cli_begin(command, argv, &asked, &code))
+	if (!cli_parse(command, argv, &opts, &code))
 		return code;
 	doctor_examine(&findings);
-	if (asked.json)
+	if (opts.json)
 		print_json(&findings);
 	else
 		print_text(&findings);
 	code = findings.ok ? 0 : 1;
 	doctor_release(&findings);
-	printed = cli_printed();
+	printed = cli_flush();
 	return printed ? printed : code;
 }
 
 const struct cli_command cmd_doctor = {
 	.name = "doctor",
 	.args = "[--json]",
-	.help = "what works on this machine, and how to mend the rest",
-	.about =
-		"Looks at the kernel and its settings, tries the fence for real, and tells which agents are installed. "
-		"For each thing that is missing it says what to do.",
+	.summary = "show what works on this machine, and how to fix the rest",
+	.description =
+		"Checks the kernel and its settings, tries the fence for real, and lists the agents that "
+		"are installed. For everything that is missing, prints what to do.",
 	.options = options,
 	.sections = sections,
 	.run = run_doctor,

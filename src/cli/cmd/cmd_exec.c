@@ -1,4 +1,4 @@
-/* ringfence exec: one command in the fence. */
+/* ringfence exec: run one command in the fence. */
 #include "cli/cli.h"
 #include "cli/settings/effective.h"
 #include "cli/settings/effective_models.h"
@@ -21,25 +21,26 @@ struct exec_options {
 	bool no_fence;
 };
 
-_Static_assert(offsetof(struct exec_options, effective) == 0, "where apply_set() looks for it");
+_Static_assert(offsetof(struct exec_options, effective) == 0,
+	       "effective_set() needs it to be the first member");
 
 static const struct cli_option options[] = {
 	OPTION_PROJECT(struct exec_options, effective.spec.project),
-	OPTION_TEXT("cwd", "DIR", "where to start inside; must be in the project",
+	OPTION_TEXT("cwd", "DIR", "start in this folder, which must be in the project",
 		    struct exec_options, effective.spec.cwd),
-	OPTION_TEXT("report", "FILE", "write what happened, as JSON", struct exec_options,
+	OPTION_TEXT("report", "FILE", "write a report of the run as JSON", struct exec_options,
 		    report_path),
 	OPTION_FLAG("i-accept-no-fence", "run WITHOUT any fence", struct exec_options, no_fence),
 	{ 0 },
 };
 
 static const struct cli_section sections[] = {
-	{ "EXIT STATUS", "  the command's own, or\n"
-			 "  123  it failed and had run into a limit; which one is said\n"
-			 "  124  it ran out of time\n"
-			 "  125  refused, no fence, or the fence broke; the reason is said\n"
+	{ "EXIT STATUS", "  the command's own status, or\n"
+			 "  123  the command failed after it ran into a limit; the limit is named\n"
+			 "  124  the command ran out of time\n"
+			 "  125  refused, no fence, or the fence broke; the reason is printed\n"
 			 "  126, 127  the command is not executable, or was not found\n"
-			 "  128+N  it was killed by signal N\n" },
+			 "  128+N  the command was killed by signal N\n" },
 	{ "EXAMPLES", "  ringfence exec -- make test\n"
 		      "  ringfence exec --write src --hide fixtures/private -- sh\n"
 		      "  ringfence exec --read ~/.cargo/registry -- cargo test --offline\n" },
@@ -50,7 +51,7 @@ static void notice_no_fence(const struct fence_plan *plan, const char *verb)
 {
 	if (plan->weaker & FENCE_WEAKER_NO_FENCE)
 		notice_format(
-			"NO FENCE: %s without a fence, with all of your rights (--i-accept-no-fence)",
+			"NO FENCE: %s without a fence, with all your rights (--i-accept-no-fence)",
 			verb);
 }
 
@@ -68,7 +69,7 @@ static void notice_limit(const struct fence_result *result)
 	notice(text);
 }
 
-/* What to do about a command that is no program. */
+/* Returns a hint for a command that is not executable, or NULL. */
 static char *hint_executable(const struct fence_plan *plan)
 {
 	const char *name = plan->spec->command[0];
@@ -89,12 +90,13 @@ static char *hint_found(const struct fence_plan *plan)
 	AUTO_FREE char *read = NULL;
 	AUTO_FREE char *path = hint_hidden(plan, plan->spec->command[0], &read);
 
-	return path ? mem_format(" (the host has it at %s, which is not shown: --read %s)", path,
-				 read)
+	return path ? mem_format(
+			      " (it is at %s on the host, which is not visible in the fence: --read %s)",
+			      path, read)
 		    : NULL;
 }
 
-static void tell_why(const struct fence_plan *plan, const struct fence_result *result)
+static void report_failure(const struct fence_plan *plan, const struct fence_result *result)
 {
 	AUTO_FREE char *hint = result->code == FENCE_EXIT_NOT_EXECUTABLE ? hint_executable(plan)
 			       : result->code == FENCE_EXIT_NOT_FOUND    ? hint_found(plan)
@@ -105,7 +107,7 @@ static void tell_why(const struct fence_plan *plan, const struct fence_result *r
 	cli_fail(&err);
 }
 
-static void tell_result(const struct fence_plan *plan, const struct fence_result *result)
+static void report_result(const struct fence_plan *plan, const struct fence_result *result)
 {
 	for (size_t i = 0; i < result->warnings.count; i++)
 		notice(result->warnings.items[i]);
@@ -118,10 +120,10 @@ static void tell_result(const struct fence_plan *plan, const struct fence_result
 	notice_no_fence(plan, "this command ran");
 	notice_limit(result);
 	if (result->why[0])
-		tell_why(plan, result);
+		report_failure(plan, result);
 }
 
-static void tell_plan(const struct fence_plan *plan, bool first)
+static void report_plan(const struct fence_plan *plan, bool first)
 {
 	for (size_t i = 0; first && i < plan->notices.count; i++)
 		notice(plan->notices.items[i]);
@@ -130,14 +132,14 @@ static void tell_plan(const struct fence_plan *plan, bool first)
 	notice_found(&plan->recovered);
 }
 
-/* Reports a run that is over, and returns the exit status. */
+/* Reports a finished run, and returns the exit status. */
 static int finish(const struct report_file *report, const struct fenced *run, struct error *err)
 {
 	AUTO_BUFFER struct buffer json = BUFFER_INIT(64 << 20);
 	int code = run->result.code;
 
 	if (run->planned)
-		tell_result(&run->plan, &run->result);
+		report_result(&run->plan, &run->result);
 	else
 		cli_fail(err);
 	fenced_report(run, true, &json);
@@ -148,21 +150,21 @@ static int finish(const struct report_file *report, const struct fenced *run, st
 	return code;
 }
 
-static int load_and_run(struct exec_options *asked, struct error *err)
+static int load_and_run(struct exec_options *opts, struct error *err)
 {
-	struct effective *effective = &asked->effective;
+	struct effective *effective = &opts->effective;
 	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *day = NULL;
 	struct ledger_options ledger = { 0 };
 	struct fenced run;
 	int code;
 
-	if (asked->no_fence)
+	if (opts->no_fence)
 		effective->spec.accepted_weaker |= FENCE_WEAKER_NO_FENCE;
 	if (effective_spec(effective, err) < 0) {
 		code = effective_fail(&effective->config, err);
-		return report_file_write_refused(&asked->report, code, err) < 0 ? cli_fail(err)
-										: code;
+		return report_file_write_refused(&opts->report, code, err) < 0 ? cli_fail(err)
+									       : code;
 	}
 	fence_enter_scope(&effective->spec);
 	if (effective->spec.net == FENCE_NET_LIST && model_access_is_set(&effective->spec.models) &&
@@ -171,49 +173,49 @@ static int load_and_run(struct exec_options *asked, struct error *err)
 	notice_config(&effective->config, false);
 	fenced_run(&(struct fenced_request){ .spec = &effective->spec,
 					     .ledger = &ledger,
-					     .planned = tell_plan,
+					     .planned = report_plan,
 					     .notice = notice },
 		   &run, err);
-	code = finish(&asked->report, &run, err);
+	code = finish(&opts->report, &run, err);
 	fenced_release(&run);
 	return code;
 }
 
 static int run_exec(const struct cli_command *command, char **argv)
 {
-	struct exec_options asked = { .report = REPORT_FILE_INIT };
+	struct exec_options opts = { .report = REPORT_FILE_INIT };
 	struct error err;
 	char **rest;
 	int code;
 
-	effective_init(&asked.effective);
-	rest = cli_begin(command, argv, &asked, &code);
-	asked.effective.spec.command = rest;
+	effective_init(&opts.effective);
+	rest = cli_parse(command, argv, &opts, &code);
+	opts.effective.spec.command = rest;
 	if (rest && !*rest) {
 		error_set(
 			&err,
 			"exec needs a command: ringfence exec -- COMMAND (ringfence exec --help)");
 		code = cli_fail(&err);
-	} else if (rest && asked.report_path &&
-		   report_file_open(&asked.report, asked.report_path, &err) < 0) {
+	} else if (rest && opts.report_path &&
+		   report_file_open(&opts.report, opts.report_path, &err) < 0) {
 		code = cli_fail(&err);
 	} else if (rest) {
-		code = load_and_run(&asked, &err);
+		code = load_and_run(&opts, &err);
 	}
-	report_file_release(&asked.report);
-	effective_release(&asked.effective);
+	report_file_release(&opts.report);
+	effective_release(&opts.effective);
 	return code;
 }
 
 const struct cli_command cmd_exec = {
 	.name = "exec",
 	.args = "[options] [--] COMMAND [ARGUMENT...]",
-	.most = CLI_ANY,
-	.help = "run one command in the fence",
-	.about =
-		"Runs a command where it can change only the project and reach nothing else: no network, no home, no keys, no "
-		"other process. What it plants for the host to run later (git hooks, editor and agent settings) is taken out of the "
-		"project afterwards and kept in quarantine.",
+	.max_args = CLI_ANY,
+	.summary = "run one command in the fence",
+	.description =
+		"Runs a command that can change only the project and reach nothing else: no network, no "
+		"home, no keys, no other process. Files that the host would run later (git hooks, editor "
+		"and agent settings) are moved out of the project into quarantine when the command ends.",
 	.options = options,
 	.set = effective_set,
 	.sections = sections,

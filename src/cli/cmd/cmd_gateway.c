@@ -1,4 +1,4 @@
-/* ringfence gateway: the way to models alone, for metering and budgets without a fence. */
+/* ringfence gateway: a gateway to models without a fence, for metering and budgets. */
 #include "cli/cli.h"
 #include "cli/settings/effective.h"
 #include "cli/settings/effective_models.h"
@@ -23,34 +23,36 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct gateway_asked {
+struct gateway_opts {
 	struct effective effective;
 	const char *port;
 };
 
-_Static_assert(offsetof(struct gateway_asked, effective) == 0, "where apply_set() looks for it");
+_Static_assert(offsetof(struct gateway_opts, effective) == 0,
+	       "effective_set() needs it to be the first member");
 
 static const struct cli_option options[] = {
-	OPTION_PROJECT(struct gateway_asked, effective.spec.project),
+	OPTION_PROJECT(struct gateway_opts, effective.spec.project),
 	OPTION_TEXT(
 		"port", "PORT",
-		"listen there, on 127.0.0.1; 0: any that is free (default: 61080, or 0 with a command)",
-		struct gateway_asked, port),
+		"listen on this port of 127.0.0.1; 0: any free port (default: 61080, or 0 with a "
+		"command)",
+		struct gateway_opts, port),
 	{ 0 },
 };
 
 static const struct cli_section sections[] = {
-	{ "EXIT STATUS", "  the command's own; without one, 0 after Ctrl-C\n"
-			 "  125  refused; the reason is said\n" },
+	{ "EXIT STATUS", "  the command's own status; without a command, 0 after Ctrl-C\n"
+			 "  125  refused; the reason is printed\n" },
 	{ "EXAMPLES",
 	  "  ringfence gateway --budget 5 -- claude\n"
-	  "  ringfence gateway --daily-budget 20 -- bash  # for all that this shell starts\n"
-	  "  ringfence gateway --daily-budget 20          # lines to paste in another shell\n"
+	  "  ringfence gateway --daily-budget 20 -- bash  # for all programs in this shell\n"
+	  "  ringfence gateway --daily-budget 20          # prints lines for another shell\n"
 	  "  ringfence cost --by day\n" },
 	{ 0 },
 };
 
-static bool takes(const struct setting *setting)
+static bool has_setting(const struct setting *setting)
 {
 	switch (setting->id) {
 	case SETTING_MODEL_KEY:
@@ -87,7 +89,7 @@ static int listen_on(uint16_t port, uint16_t *ret_port, struct error *err)
 	return fd_steal(&fd);
 }
 
-/* The variables by which clients find it. */
+/* Adds the variables that point clients to the gateway. */
 static void add_variables(struct list *variables, uint16_t port, const char *token)
 {
 	for (size_t i = 0; i < PROVIDER_COUNT; i++) {
@@ -99,25 +101,25 @@ static void add_variables(struct list *variables, uint16_t port, const char *tok
 	}
 }
 
-/* What lasts as long as the gateway. */
-struct kept {
+/* The gateway, and its ledger and tape, which must outlive it. */
+struct service {
 	struct ledger *ledger;
-	struct cassette *cassette; /* the tape; NULL: none */
+	struct cassette *cassette; /* the tape, or NULL */
 	struct gateway *gateway;
 };
 
 static int open_ledger(const struct effective *effective, const struct model_access *access,
-		       struct kept *kept, struct error *err)
+		       struct service *service, struct error *err)
 {
 	AUTO_FREE char *folder = NULL;
 	AUTO_FREE char *day = NULL;
 	struct ledger_options wanted;
 
 	if (effective_models_ledger(effective, &wanted, &folder, &day, err) < 0 ||
-	    cassette_open(&access->tape, &wanted, &kept->cassette, err) < 0)
+	    cassette_open(&access->tape, &wanted, &service->cassette, err) < 0)
 		return -1;
-	wanted.replay = cassette_is_replay(kept->cassette);
-	return ledger_open(&wanted, &kept->ledger, err);
+	wanted.replay = cassette_is_replay(service->cassette);
+	return ledger_open(&wanted, &service->ledger, err);
 }
 
 static int refuse_keyless(struct error *err)
@@ -126,13 +128,13 @@ static int refuse_keyless(struct error *err)
 
 	return error_set(
 		err,
-		"there is no key of a model provider: set %s, or --model-key, or --upstream for "
-		"a local server",
+		"there is no key for a model provider: set %s, or use --model-key, or --upstream for a "
+		"local server",
 		variables);
 }
 
 static int start_with(const struct effective *effective, const struct model_access *access,
-		      struct kept *kept, struct error *err)
+		      struct service *service, struct error *err)
 {
 	struct keys keys = { 0 };
 	struct gateway_options wanted = { .uid = geteuid(),
@@ -146,23 +148,23 @@ static int start_with(const struct effective *effective, const struct model_acce
 		return refuse_keyless(err);
 	if (keys_read(access, &keys, err) < 0)
 		return -1;
-	result = open_ledger(effective, access, kept, err);
-	wanted.ledger = kept->ledger;
-	wanted.cassette = kept->cassette;
+	result = open_ledger(effective, access, service, err);
+	wanted.ledger = service->ledger;
+	wanted.cassette = service->cassette;
 	if (result == 0)
-		result = gateway_start(&wanted, &kept->gateway, err);
+		result = gateway_start(&wanted, &service->gateway, err);
 	keys_wipe(&keys);
 	return result;
 }
 
-static int start(const struct effective *effective, struct kept *kept, struct error *err)
+static int start(const struct effective *effective, struct service *service, struct error *err)
 {
 	struct model_access access;
 	int result;
 
 	if (effective_models_access(effective, &access, err) < 0)
 		return -1;
-	result = start_with(effective, &access, kept, err);
+	result = start_with(effective, &access, service, err);
 	model_access_release(&access);
 	return result;
 }
@@ -186,7 +188,7 @@ static int exit_code(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Until the command ends, or a signal says so. Returns the exit status. */
+/* Serves until the command ends or a signal arrives. Returns the exit status. */
 static int serve(struct gateway *gateway, pid_t child, int signals)
 {
 	struct gateway_refusal refusal;
@@ -200,7 +202,7 @@ static int serve(struct gateway *gateway, pid_t child, int signals)
 		int got = 1;
 
 		if (watched[1].fd < 0) {
-			error_set(&err, "the gateway is gone for good");
+			error_set(&err, "the gateway has ended and could not be restarted");
 			return cli_fail(&err);
 		}
 		if (poll(watched, 2, -1) < 0)
@@ -216,14 +218,14 @@ static int serve(struct gateway *gateway, pid_t child, int signals)
 			if (info.ssi_signo == SIGCHLD && child > 0 &&
 			    waitpid(child, &status, WNOHANG) == child)
 				return exit_code(status);
-			/* The command has had it, too, and decides. */
+			/* The command also got the signal, and decides when to end. */
 			if (info.ssi_signo != SIGCHLD && child <= 0)
 				return 0;
 		}
 	}
 }
 
-static int run_with(const struct gateway_asked *asked, struct gateway *gateway, char **command)
+static int run_with(const struct gateway_opts *opts, struct gateway *gateway, char **command)
 {
 	__attribute__((cleanup(list_release))) struct list variables = { 0 };
 	uint64_t port = command[0] ? 0 : OUTLET_PORT;
@@ -234,10 +236,10 @@ static int run_with(const struct gateway_asked *asked, struct gateway *gateway, 
 	int listener;
 	int code;
 
-	if (asked->port && strcmp(asked->port, "0") == 0) {
+	if (opts->port && strcmp(opts->port, "0") == 0) {
 		port = 0;
-	} else if (asked->port && (text_count(asked->port, &port) < 0 || port > UINT16_MAX)) {
-		error_set(&err, "--port is a number up to 65535, not '%.40s'", asked->port);
+	} else if (opts->port && (text_count(opts->port, &port) < 0 || port > UINT16_MAX)) {
+		error_set(&err, "--port must be a number up to 65535, not '%.40s'", opts->port);
 		return cli_fail(&err);
 	}
 	listener = listen_on((uint16_t)port, &got, &err);
@@ -269,49 +271,50 @@ static int run_with(const struct gateway_asked *asked, struct gateway *gateway, 
 
 static int run_gateway(const struct cli_command *command, char **argv)
 {
-	struct gateway_asked asked = { 0 };
-	struct kept kept = { 0 };
+	struct gateway_opts opts = { 0 };
+	struct service service = { 0 };
 	struct error err;
 	char **rest;
 	int code = 0;
 
-	effective_init(&asked.effective);
-	rest = cli_begin(command, argv, &asked, &code);
+	effective_init(&opts.effective);
+	rest = cli_parse(command, argv, &opts, &code);
 	if (!rest) {
-		effective_release(&asked.effective);
+		effective_release(&opts.effective);
 		return code;
 	}
-	if (effective_load(&asked.effective, &err) < 0)
-		code = effective_fail(&asked.effective.config, &err);
-	else if (start(&asked.effective, &kept, &err) < 0)
+	if (effective_load(&opts.effective, &err) < 0)
+		code = effective_fail(&opts.effective.config, &err);
+	else if (start(&opts.effective, &service, &err) < 0)
 		code = cli_fail(&err);
 	else
-		code = run_with(&asked, kept.gateway, rest);
-	if (kept.gateway) {
+		code = run_with(&opts, service.gateway, rest);
+	if (service.gateway) {
 		struct ledger_news news;
 
-		gateway_stop(kept.gateway);
-		ledger_get_news(kept.ledger, &news);
+		gateway_stop(service.gateway);
+		ledger_get_news(service.ledger, &news);
 		effective_models_print_cost(&news);
 	}
-	ledger_close(kept.ledger);
-	cassette_close(kept.cassette);
-	effective_release(&asked.effective);
+	ledger_close(service.ledger);
+	cassette_close(service.cassette);
+	effective_release(&opts.effective);
 	return code;
 }
 
 const struct cli_command cmd_gateway = {
 	.name = "gateway",
 	.args = "[options] [-- COMMAND [ARGUMENT...]]",
-	.most = CLI_ANY,
-	.help = "meter models and keep to a budget, without a fence",
-	.about =
-		"Runs a command with a token instead of your keys: a gateway on loopback adds the key, counts what is used "
-		"while it streams, and lets nothing pass that would exceed a budget. Without a command it prints the "
-		"variables for a shell and serves until Ctrl-C. This is no fence: the command can read your keys elsewhere.",
+	.max_args = CLI_ANY,
+	.summary = "meter models and enforce a budget, without a fence",
+	.description =
+		"Runs a command with a token instead of your keys. A gateway on loopback adds the key to "
+		"each request, counts tokens while answers stream, and refuses requests that would exceed "
+		"a budget. Without a command, it prints variables for a shell and serves until Ctrl-C. It "
+		"is not a fence: the command can read your keys elsewhere.",
 	.options = options,
 	.set = effective_set,
-	.takes = takes,
+	.has_setting = has_setting,
 	.sections = sections,
 	.run = run_gateway,
 };

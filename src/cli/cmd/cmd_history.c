@@ -1,4 +1,4 @@
-/* ringfence history: the iterations of a loop, with their verdicts. */
+/* ringfence history: list the iterations of a loop with verdict and reason. */
 #include "cli/loops.h"
 #include "cli/view/page.h"
 #include "util/jsonget.h"
@@ -15,10 +15,10 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-/* Iterations as they are put together from events. */
+/* The iterations of a loop, assembled from its events. */
 struct history {
 	json_t *list;
-	json_t *open; /* the one that has begun, owned by the list */
+	json_t *open; /* the iteration that has begun but not ended, owned by the list */
 };
 
 static void begin(struct history *history, const json_t *data, int64_t at_ms)
@@ -44,7 +44,8 @@ static void end(struct history *history, const json_t *data, const char *verdict
 	static const char *const keys[] = { "reason",     "reasons", "failure",   "completion",
 					    "confidence", "counts",  "progressed" };
 
-	copy(history, data, "cost_nusd"); /* of a try that was cut off */
+	copy(history, data,
+	     "cost_nusd"); /* an interrupted attempt has its cost in the last event */
 	json_object_set_new(history->open, "verdict", json_string(verdict));
 	json_object_set_new(history->open, "ended_ms", json_integer((json_int_t)at_ms));
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -53,7 +54,8 @@ static void end(struct history *history, const json_t *data, const char *verdict
 		json_object_set_new(
 			history->open, "reason",
 			json_string(
-				"Ringfence or this machine went down in it, or the fence's process was killed; it is done again"));
+				"Ringfence, this machine or the fence's first process was stopped; the "
+				"iteration is repeated"));
 	history->open = NULL;
 }
 
@@ -70,7 +72,7 @@ static json_t *check_of(const json_t *data)
 	return check;
 }
 
-static void take_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
+static void add_data(struct history *history, int kind, const json_t *data, int64_t at_ms)
 {
 	static const char *const keys[] = {
 		"code",      "signal",          "timed_out", "idle",        "duration_ms",
@@ -99,17 +101,17 @@ static void take_data(struct history *history, int kind, const json_t *data, int
 		end(history, data, action ? action : status ? status : "ended", at_ms);
 }
 
-static int take_event(void *context, const struct journal_event *event, struct error *err)
+static int add_event(void *context, const struct journal_event *event, struct error *err)
 {
 	json_t *data = json_loads(event->data, 0, NULL);
 
 	(void)err;
-	take_data(context, loop_event_find(event->kind), data, event->at_ms);
+	add_data(context, loop_event_find(event->kind), data, event->at_ms);
 	json_decref(data);
 	return 0;
 }
 
-/* How the agent ended, in a word or two. The caller frees. */
+/* Returns how the agent ended, in a word or two. The caller frees it. */
 static char *agent_of(const json_t *entry)
 {
 	if (!json_object_get(entry, "code"))
@@ -125,7 +127,7 @@ static char *agent_of(const json_t *entry)
 		       : mem_format("exit %d", (int)jsonget_number(entry, "code"));
 }
 
-/* "1/2": so many of the checks passed. The caller frees. */
+/* Returns how many checks passed, such as "1/2". The caller frees it. */
 static char *checks_of(const json_t *entry)
 {
 	const json_t *checks = json_object_get(entry, "checks");
@@ -140,7 +142,7 @@ static char *checks_of(const json_t *entry)
 				       : mem_dup("-");
 }
 
-/* The caller frees. */
+/* Returns the duration as text. The caller frees it. */
 static char *time_of(const json_t *entry)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(64);
@@ -156,17 +158,17 @@ static char *time_of(const json_t *entry)
 	return mem_dup(buffer_text(&text));
 }
 
-/* Why, and what the agent did not do. The caller frees. */
+/* Returns the reason of the verdict, and that the agent did nothing if so. The caller frees it. */
 static char *why_of(const json_t *entry)
 {
 	const char *reason = json_string_value(json_object_get(entry, "reason"));
 	AUTO_FREE char *shown = text_escaped(reason ? reason : "");
-	const char *idle = loops_failure_words(entry);
+	const char *idle = loops_failure_text(entry);
 
 	return mem_format("%s%s%s", shown, *shown && idle ? "; " : "", idle ? idle : "");
 }
 
-/* Beside the numbers where there is room for words, else below them. */
+/* Prints the reason beside the numbers if the terminal is wide enough, otherwise below them. */
 static void print_why(const char *why)
 {
 	enum { COLUMN = 66, LEAST = 34, BELOW = 7 };
@@ -215,23 +217,23 @@ static void print_table(const json_t *list)
 	json_array_foreach(list, index, entry) print_iteration(entry);
 }
 
-static int show(struct loops_options *asked, struct error *err)
+static int show(struct loops_options *opts, struct error *err)
 {
 	struct history history = { .list = json_array() };
 
-	if (loops_find(asked, err) < 0 ||
-	    client_events(&asked->loop, 0, take_event, &history, err) < 0) {
+	if (loops_find(opts, err) < 0 ||
+	    client_events(&opts->loop, 0, add_event, &history, err) < 0) {
 		json_decref(history.list);
 		return cli_fail(err);
 	}
-	if (asked->json) {
+	if (opts->json) {
 		loops_print(
-			json_pack("{s:s, s:o}", "id", asked->loop.id, "iterations", history.list));
+			json_pack("{s:s, s:o}", "id", opts->loop.id, "iterations", history.list));
 	} else {
 		print_table(history.list);
 		json_decref(history.list);
 	}
-	return cli_printed();
+	return cli_flush();
 }
 
 static int run_history(const struct cli_command *command, char **argv)
@@ -242,13 +244,14 @@ static int run_history(const struct cli_command *command, char **argv)
 const struct cli_command cmd_history = {
 	.name = "history",
 	.args = "[--json] [LOOP]",
-	.most = 1,
-	.mixed = true,
-	.help = "the iterations of a loop, with verdicts and reasons",
-	.about =
-		"One line for each iteration, and for each try that was interrupted and does not count: the verdict, how the agent "
-		"ended, how many checks passed, how long the agent worked, how often the fence denied it something, what it cost, and "
-		"why. The output of the checks is in ringfence logs --checks.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "list the iterations of a loop with verdict and reason",
+	.description =
+		"Prints one line per iteration, and per interrupted attempt, which does not count: the "
+		"verdict, how the agent ended, how many checks passed, how long the agent worked, how "
+		"many denials it met, the cost, and the reason. For the output of the checks see "
+		"ringfence logs --checks.",
 	.options = options,
 	.sections = sections,
 	.run = run_history,

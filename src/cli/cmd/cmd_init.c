@@ -1,4 +1,4 @@
-/* ringfence init: a first ringfence.yml for the project that is there. */
+/* ringfence init: write a first ringfence.yml for a project. */
 #include "cli/cli.h"
 #include "project/project.h"
 #include "util/fd.h"
@@ -23,12 +23,12 @@ struct init_options {
 
 static const struct cli_option options[] = {
 	OPTION_PROJECT(struct init_options, project),
-	OPTION_FLAG("print", "print the file, write nothing", struct init_options, print),
-	OPTION_FLAG("force", "replace the file that is there", struct init_options, force),
+	OPTION_FLAG("print", "print the file instead of writing it", struct init_options, print),
+	OPTION_FLAG("force", "replace an existing file", struct init_options, force),
 	{ 0 },
 };
 
-/* A list entry; quoted where YAML could take it for anything else than a text. */
+/* Adds a list entry, quoted if YAML could read it as something other than text. */
 static void add_entry(struct buffer *out, const char *text)
 {
 	buffer_add_text(out, "  - ");
@@ -58,8 +58,8 @@ static void compose(const struct project *project, struct buffer *out)
 {
 	buffer_add_text(
 		out,
-		"# What a command that Ringfence runs may do here. Every key: ringfence config --explain\n"
-		"# What widens the fence is active only after `ringfence trust`.\n");
+		"# Rules for commands that Ringfence runs here. All keys: ringfence config --explain\n"
+		"# Values that widen the fence are inactive until `ringfence trust`.\n");
 	if (project->count)
 		buffer_add_text(out, "# Found:");
 	for (size_t i = 0; i < project->count; i++)
@@ -67,17 +67,17 @@ static void compose(const struct project *project, struct buffer *out)
 			      project->kinds[i].evidence);
 	if (project->count)
 		buffer_add_text(out, ".\n");
-	add_list(out, "The work is done when these succeed.", "check", &project->checks,
+	add_list(out, "The work is done when these commands succeed.", "check", &project->checks,
 		 "#   - make test\n");
-	add_list(out, "Readable besides the project: caches of its tools.", "read",
+	add_list(out, "Readable in addition to the project: caches of its tools.", "read",
 		 &project->caches, "#   - ~/.cache/tool\n");
-	add_list(out, "Not readable, besides .env files, keys and credentials.", "hide",
+	add_list(out, "Hidden, in addition to .env files, keys and credentials.", "hide",
 		 &project->secrets, "#   - config/production.yml\n");
-	add_list(out, "Writable; if anything is named here, the rest of the project is read-only.",
+	add_list(out, "Writable. If anything is listed here, the rest of the project is read-only.",
 		 "write", NULL, "#   - src\n#   - tests\n");
 }
 
-/* Never through a symlink, and never over a file that is there unless that is asked for. */
+/* Writes the file, never through a symlink, and never over an existing file without --force. */
 static int store(const char *folder, const struct buffer *text, bool force, struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, file_name);
@@ -89,11 +89,11 @@ static int store(const char *folder, const struct buffer *text, bool force, stru
 						       0644) == 0)
 		return 0;
 	if (errno == EEXIST)
-		return error_set(err, "'%s' is there already; --force replaces it", path);
+		return error_set(err, "'%s' already exists; use --force to replace it", path);
 	return error_sys(err, "write '%s'", path);
 }
 
-static void tell(const struct project *project)
+static void report(const struct project *project)
 {
 	bool checks = project->checks.count;
 	bool caches = project->caches.count;
@@ -103,54 +103,55 @@ static void tell(const struct project *project)
 		printf("%s%s", i ? ", " : " for ", project->kinds[i].name);
 	printf("\n");
 	if (checks || caches)
-		printf("its %s%s%s are active after: ringfence trust\n", checks ? "checks" : "",
+		printf("to activate its %s%s%s: ringfence trust\n", checks ? "checks" : "",
 		       checks && caches ? " and " : "", caches ? "caches" : "");
-	printf("see what holds: ringfence policy\n");
+	printf("to see the rules in effect: ringfence policy\n");
 }
 
-static int write_config(const struct init_options *asked, struct error *err)
+static int write_config(const struct init_options *opts, struct error *err)
 {
-	AUTO_FREE char *folder = realpath(asked->project ? asked->project : ".", NULL);
+	AUTO_FREE char *folder = realpath(opts->project ? opts->project : ".", NULL);
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
 	const char *home = getenv("HOME");
 	struct project project;
 	int result = 0;
 
-	if (!folder && errno == ENOENT && asked->project)
-		return error_set(err, "--project '%s': there is no such folder", asked->project);
+	if (!folder && errno == ENOENT && opts->project)
+		return error_set(err, "--project '%s': there is no such folder", opts->project);
 	if (!folder)
-		return error_sys(err, "--project '%s'", asked->project ? asked->project : ".");
+		return error_sys(err, "--project '%s'", opts->project ? opts->project : ".");
 	if (project_detect(folder, home ? home : "", &project, err) < 0)
 		return -1;
 	compose(&project, &text);
-	if (asked->print)
+	if (opts->print)
 		fputs(buffer_text(&text), stdout);
-	else if ((result = store(folder, &text, asked->force, err)) == 0)
-		tell(&project);
+	else if ((result = store(folder, &text, opts->force, err)) == 0)
+		report(&project);
 	project_release(&project);
 	return result;
 }
 
 static int run_init(const struct cli_command *command, char **argv)
 {
-	struct init_options asked = { 0 };
+	struct init_options opts = { 0 };
 	struct error err;
 	int code;
 
-	if (!cli_begin(command, argv, &asked, &code))
+	if (!cli_parse(command, argv, &opts, &code))
 		return code;
-	if (write_config(&asked, &err) < 0)
+	if (write_config(&opts, &err) < 0)
 		return cli_fail(&err);
-	return cli_printed();
+	return cli_flush();
 }
 
 const struct cli_command cmd_init = {
 	.name = "init",
 	.args = "[--project DIR] [--print] [--force]",
-	.help = "write a first ringfence.yml",
-	.about =
-		"Looks at what the project is made of (node, python, rust, go, C, java, or several) and writes a small, "
-		"commented ringfence.yml: the commands that check the work, the caches that its tools read, and what to hide.",
+	.summary = "write a first ringfence.yml",
+	.description =
+		"Detects what the project is made of (node, python, rust, go, C, java, or several) and "
+		"writes a small, commented ringfence.yml: commands that check the work, caches that its "
+		"tools read, and files to hide.",
 	.options = options,
 	.sections = (const struct cli_section[]){ { 0 } },
 	.run = run_init,

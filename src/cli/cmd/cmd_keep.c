@@ -1,4 +1,4 @@
-/* ringfence keep: the keeper of a loop. Not for people: ringfence starts it itself. */
+/* ringfence keep: the keeper of a loop. Internal: only ringfence itself starts it. */
 #include "cli/cli.h"
 #include "loop/supervise/drive.h"
 #include "loop/supervise/keeper.h"
@@ -15,7 +15,7 @@ static int run_keep(const struct cli_command *command, char **argv)
 
 	(void)command;
 	if (!argv[1] || !argv[2]) {
-		error_set(&err, "keep is started by ringfence itself (ringfence run --detach)");
+		error_set(&err, "keep is an internal command; use ringfence run --detach");
 		return cli_fail(&err);
 	}
 	return keeper_run(argv[1], (pid_t)strtol(argv[2], NULL, 10), drive_run);
@@ -24,9 +24,9 @@ static int run_keep(const struct cli_command *command, char **argv)
 const struct cli_command cmd_keep = {
 	.name = "keep",
 	.args = "FOLDER PID",
-	.most = 2,
-	.help = "keep the supervisor of a loop alive",
-	.about = "Started by ringfence itself.",
+	.max_args = 2,
+	.summary = "keep the supervisor of a loop alive",
+	.description = "An internal command that ringfence itself starts.",
 	.options = options,
 	.sections = sections,
 	.run = run_keep,

@@ -1,4 +1,4 @@
-/* ringfence logs: what an agent printed. */
+/* ringfence logs: show what the agent or the checks printed. */
 #include "cli/loops.h"
 #include "cli/view/agent_text.h"
 #include "cli/view/page.h"
@@ -14,20 +14,19 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-/* As JSON, a longer line comes in pieces. */
+/* In JSON, a line longer than LINE_BYTES is printed in pieces. */
 enum { LOOK_MS = 1000, CHUNK = 65536, LINE_BYTES = 65536 };
 
 static const struct cli_option options[] = {
-	OPTION_FLAG("follow", "go on with what comes, until the loop ends (-f)",
-		    struct loops_options, follow),
-	OPTION_TEXT("iteration", "N", "of this iteration (default: the last one)",
+	OPTION_FLAG("follow", "keep printing until the loop ends (-f)", struct loops_options,
+		    follow),
+	OPTION_TEXT("iteration", "N", "show this iteration (default: the last one)",
 		    struct loops_options, iteration),
-	OPTION_FLAG("checks",
-		    "what the checks printed instead; of iteration 0: before the first agent",
+	OPTION_FLAG("checks", "show what the checks printed; iteration 0: before the first agent",
 		    struct loops_options, checks),
-	OPTION_FLAG("raw", "the bytes as they came, also of an agent that prints events",
+	OPTION_FLAG("raw", "print the bytes unchanged, even if the agent prints events",
 		    struct loops_options, raw),
-	OPTION_FLAG("json", "each line as {\"iteration\", \"stream\", \"text\"}",
+	OPTION_FLAG("json", "print each line as {\"iteration\", \"stream\", \"text\"}",
 		    struct loops_options, json),
 	LOOPS_PROJECT,
 	{ 0 },
@@ -37,20 +36,20 @@ static const struct cli_alias aliases[] = { { "-f", "--follow" }, { 0 } };
 
 static const struct cli_section sections[] = { { 0 } };
 
-/* How a stream is shown: its bytes, its lines as JSON, or what the events in it tell. */
-enum form { FORM_BYTES, FORM_JSON, FORM_TOLD };
+/* How a stream is shown: as bytes, as lines of JSON, or as the text of its events. */
+enum form { FORM_BYTES, FORM_JSON, FORM_EVENTS };
 
-/* The logs of an iteration, as far as they were shown. */
+/* The logs of an iteration, and how far they were printed. */
 struct shown {
 	enum form form[2];
-	struct agent_text live; /* of what is told */
+	struct agent_text live; /* for FORM_EVENTS */
 	unsigned int iteration, attempt;
 	const char *streams[2]; /* their names: NAME.log */
 	off_t at[2];
-	struct buffer line[2]; /* as JSON: one that has no end yet */
+	struct buffer line[2]; /* for FORM_JSON: an incomplete line */
 };
 
-/* On a terminal, control characters of an agent do nothing. */
+/* Prints bytes of an agent. On a terminal, control characters are escaped. */
 static void print_bytes(const char *bytes, size_t size)
 {
 	if (!isatty(1)) {
@@ -72,38 +71,41 @@ static void print_bytes(const char *bytes, size_t size)
 	}
 }
 
-static void tell_line(void *context, enum color colour, const char *line, int indent)
+static void print_event_line(void *context, enum color colour, const char *line, int indent)
 {
 	(void)context;
 	page_print_line(colour, line, indent);
 }
 
-static void pass_on(void *context, const char *bytes, size_t size)
+static void print_passed(void *context, const char *bytes, size_t size)
 {
 	(void)context;
 	print_bytes(bytes, size);
 }
 
-static void init_shown(struct shown *shown, const struct loops_options *asked,
+static void init_shown(struct shown *shown, const struct loops_options *opts,
 		       unsigned int iteration, unsigned int attempt)
 {
-	const struct agent_format *format = asked->loop.state.options.agent_format;
-	enum form form = asked->json ? FORM_JSON : FORM_BYTES;
-	bool told = form == FORM_BYTES && !asked->raw && !asked->checks && agent_text_supports(format);
+	const struct agent_format *format = opts->loop.state.options.agent_format;
+	enum form form = opts->json ? FORM_JSON : FORM_BYTES;
+	bool events = form == FORM_BYTES && !opts->raw && !opts->checks &&
+		      agent_text_supports(format);
 
-	*shown = (struct shown){ .form = { told ? FORM_TOLD : form, form },
-				 .live = { .print = tell_line, .pass = pass_on, .whole = true },
-				 .iteration = iteration,
-				 .attempt = attempt,
-				 .streams = { "stdout", "stderr" } };
+	*shown = (struct shown){
+		.form = { events ? FORM_EVENTS : form, form },
+		.live = { .print = print_event_line, .pass = print_passed, .whole = true },
+		.iteration = iteration,
+		.attempt = attempt,
+		.streams = { "stdout", "stderr" }
+	};
 	for (int i = 0; i < 2; i++)
 		shown->line[i] = BUFFER_INIT(LINE_BYTES + 4);
-	if (told)
+	if (events)
 		agent_text_open(&shown->live, format);
 }
 
-/* How many of these bytes end with a whole character; the rest of one may come later. */
-static size_t whole(const char *bytes, size_t size)
+/* Returns how many of these bytes are complete UTF-8 characters. */
+static size_t complete_chars(const char *bytes, size_t size)
 {
 	size_t back = 1;
 
@@ -129,7 +131,7 @@ static void print_line(struct shown *shown, int stream)
 	line->used = 0;
 }
 
-static void take_lines(struct shown *shown, int stream, const char *bytes, size_t size)
+static void print_lines(struct shown *shown, int stream, const char *bytes, size_t size)
 {
 	struct buffer *line = &shown->line[stream];
 
@@ -139,12 +141,12 @@ static void take_lines(struct shown *shown, int stream, const char *bytes, size_
 		size_t room = LINE_BYTES - line->used;
 		bool full = part > room;
 
-		if (full && room < 4) { /* no character is divided */
+		if (full && room < 4) { /* do not split a character */
 			print_line(shown, stream);
 			continue;
 		}
 		if (full)
-			part = whole(bytes, room);
+			part = complete_chars(bytes, room);
 		buffer_add(line, bytes, part);
 		bytes += part;
 		size -= part;
@@ -158,7 +160,7 @@ static void take_lines(struct shown *shown, int stream, const char *bytes, size_
 	}
 }
 
-/* Lines that the agent did not end. */
+/* Prints unterminated last lines, and frees the buffers. */
 static void end_lines(struct shown *shown)
 {
 	agent_text_close(&shown->live);
@@ -179,10 +181,10 @@ static void print_new(struct shown *shown, const char *folder, int stream)
 	ssize_t n;
 
 	while (fd >= 0 && (n = pread(fd, chunk, CHUNK, *at)) > 0) {
-		n = (ssize_t)whole(chunk, (size_t)n);
+		n = (ssize_t)complete_chars(chunk, (size_t)n);
 		if (shown->form[stream] == FORM_JSON)
-			take_lines(shown, stream, chunk, (size_t)n);
-		else if (shown->form[stream] == FORM_TOLD)
+			print_lines(shown, stream, chunk, (size_t)n);
+		else if (shown->form[stream] == FORM_EVENTS)
 			agent_text_feed(&shown->live, chunk, (size_t)n);
 		else
 			print_bytes(chunk, (size_t)n);
@@ -206,7 +208,7 @@ static void print_both(const struct client_loop *loop, struct shown *shown)
 		print_new(shown, folder, i);
 }
 
-/* All of an iteration that nobody waits for. */
+/* Prints all of an iteration, without following it. */
 static void print_whole(const struct client_loop *loop, struct shown *shown)
 {
 	AUTO_FREE char *folder = folder_of(loop, shown);
@@ -217,7 +219,7 @@ static void print_whole(const struct client_loop *loop, struct shown *shown)
 	end_lines(shown);
 }
 
-/* The last try of an iteration. */
+/* Returns the number of the last attempt of an iteration. */
 static unsigned int last_attempt(const struct client_loop *loop, unsigned int iteration)
 {
 	struct shown shown = { .iteration = iteration, .attempt = 1 };
@@ -231,44 +233,44 @@ static unsigned int last_attempt(const struct client_loop *loop, unsigned int it
 	}
 }
 
-/* A line of ours between those of the agent; for people who look on. */
-static void mark(const struct loops_options *asked, const char *text)
+/* Prints a line of Ringfence's own between those of the agent, on a terminal only. */
+static void mark(const struct loops_options *opts, const char *text)
 {
 	AUTO_FREE char *line = text_escaped(text);
 
-	if (asked->json || !isatty(1))
+	if (opts->json || !isatty(1))
 		return;
 	printf("-- %s\n", line);
 	fflush(stdout);
 }
 
-static void mark_iteration(const struct loops_options *asked, const struct shown *shown)
+static void mark_iteration(const struct loops_options *opts, const struct shown *shown)
 {
-	AUTO_FREE char *text = shown->attempt > 1 ? mem_format("iteration %u, try %u",
+	AUTO_FREE char *text = shown->attempt > 1 ? mem_format("iteration %u, attempt %u",
 							       shown->iteration, shown->attempt)
 						  : mem_format("iteration %u", shown->iteration);
 
 	if (shown->iteration)
-		mark(asked, text);
+		mark(opts, text);
 }
 
-static void mark_end(const struct loops_options *asked)
+static void mark_end(const struct loops_options *opts)
 {
-	AUTO_FREE char *reason = client_reason(&asked->loop);
-	AUTO_FREE char *text = mem_format("%s%s%s", client_status(&asked->loop), reason ? ": " : "",
+	AUTO_FREE char *reason = client_reason(&opts->loop);
+	AUTO_FREE char *text = mem_format("%s%s%s", client_status(&opts->loop), reason ? ": " : "",
 					  reason ? reason : "");
 
-	mark(asked, text);
+	mark(opts, text);
 }
 
-static void follow(struct loops_options *asked, struct shown *shown)
+static void follow(struct loops_options *opts, struct shown *shown)
 {
-	struct client_loop *loop = &asked->loop;
+	struct client_loop *loop = &opts->loop;
 	AUTO_FD news = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	char events[4096];
 	bool over = false;
 
-	mark_iteration(asked, shown);
+	mark_iteration(opts, shown);
 	while (!over) {
 		AUTO_FREE char *folder = folder_of(loop, shown);
 
@@ -280,8 +282,8 @@ static void follow(struct loops_options *asked, struct shown *shown)
 		if (loop->state.iteration != shown->iteration ||
 		    loop->state.attempt != shown->attempt) {
 			end_lines(shown);
-			init_shown(shown, asked, loop->state.iteration, loop->state.attempt);
-			mark_iteration(asked, shown);
+			init_shown(shown, opts, loop->state.iteration, loop->state.attempt);
+			mark_iteration(opts, shown);
 			over = false;
 		} else if (!over &&
 			   poll(&(struct pollfd){ .fd = news, .events = POLLIN }, 1, LOOK_MS) > 0) {
@@ -290,13 +292,13 @@ static void follow(struct loops_options *asked, struct shown *shown)
 		}
 	}
 	end_lines(shown);
-	mark_end(asked);
+	mark_end(opts);
 }
 
-/* One check's output, under its command line. False: it has not run. */
-static bool print_check(const struct loops_options *asked, const struct shown *of, size_t index)
+/* Prints one check's output below its command line. Returns false if the check has not run. */
+static bool print_check(const struct loops_options *opts, const struct shown *of, size_t index)
 {
-	const struct client_loop *loop = &asked->loop;
+	const struct client_loop *loop = &opts->loop;
 	AUTO_FREE char *folder = folder_of(loop, of);
 	AUTO_FREE char *out = mem_format("check-%zu.stdout", index + 1);
 	AUTO_FREE char *complaints = mem_format("check-%zu.stderr", index + 1);
@@ -306,71 +308,72 @@ static bool print_check(const struct loops_options *asked, const struct shown *o
 
 	if (access(path, F_OK) < 0)
 		return false;
-	init_shown(&shown, asked, of->iteration, of->attempt);
+	init_shown(&shown, opts, of->iteration, of->attempt);
 	shown.streams[0] = out;
 	shown.streams[1] = complaints;
-	if (!asked->json && of->iteration)
+	if (!opts->json && of->iteration)
 		printf("-- iteration %u: %s\n", of->iteration, command);
-	else if (!asked->json)
+	else if (!opts->json)
 		printf("-- before the first iteration: %s\n", command);
 	print_whole(loop, &shown);
 	return true;
 }
 
-/* Of one iteration; unless it is named, the last one in which they ran. */
-static void print_checks(const struct loops_options *asked, struct shown *shown)
+/* Prints the checks of the iteration, or, if none was named, of the last one in which checks ran.
+ * */
+static void print_checks(const struct loops_options *opts, struct shown *shown)
 {
-	size_t count = asked->loop.state.options.checks.count;
+	size_t count = opts->loop.state.options.checks.count;
 	bool any = false;
 
 	for (;; shown->iteration--) {
-		shown->attempt = shown->iteration ? last_attempt(&asked->loop, shown->iteration)
-						  : 1;
+		shown->attempt = shown->iteration ? last_attempt(&opts->loop, shown->iteration) : 1;
 		for (size_t i = 0; i < count; i++)
-			any |= print_check(asked, shown, i);
-		if (any || asked->iteration || !shown->iteration)
+			any |= print_check(opts, shown, i);
+		if (any || opts->iteration || !shown->iteration)
 			return;
 	}
 }
 
-static int show(struct loops_options *asked, struct error *err)
+static int show(struct loops_options *opts, struct error *err)
 {
 	struct shown shown;
 	uint64_t wanted = 0;
 
-	bool before = asked->checks && asked->iteration && strcmp(asked->iteration, "0") == 0;
+	bool before = opts->checks && opts->iteration && strcmp(opts->iteration, "0") == 0;
 
-	if (asked->checks && asked->follow) {
-		error_set(err, "--checks and --follow do not go together");
+	if (opts->checks && opts->follow) {
+		error_set(err, "--checks and --follow cannot be used together");
 		return cli_fail(err);
 	}
-	if (asked->raw && asked->json) {
-		error_set(err, "--raw and --json do not go together");
+	if (opts->raw && opts->json) {
+		error_set(err, "--raw and --json cannot be used together");
 		return cli_fail(err);
 	}
-	if (asked->iteration && !before && text_count(asked->iteration, &wanted) < 0) {
-		error_set(err, "--iteration is a number such as 3, not '%.100s'", asked->iteration);
+	if (opts->iteration && !before && text_count(opts->iteration, &wanted) < 0) {
+		error_set(err, "--iteration must be a number such as 3, not '%.100s'",
+			  opts->iteration);
 		return cli_fail(err);
 	}
-	if (loops_find_sound(asked, err) < 0)
+	if (loops_find_readable(opts, err) < 0)
 		return cli_fail(err);
-	if (wanted > asked->loop.state.iteration) {
-		error_set(err, "the loop %s has no iteration %u yet; the last one is %u",
-			  asked->loop.id, (unsigned int)wanted, asked->loop.state.iteration);
+	if (wanted > opts->loop.state.iteration) {
+		error_set(err, "loop %s has no iteration %u; its last one is %u", opts->loop.id,
+			  (unsigned int)wanted, opts->loop.state.iteration);
 		return cli_fail(err);
 	}
 	if (wanted || before)
-		init_shown(&shown, asked, (unsigned int)wanted,
-			   last_attempt(&asked->loop, (unsigned int)wanted));
+		init_shown(&shown, opts, (unsigned int)wanted,
+			   last_attempt(&opts->loop, (unsigned int)wanted));
 	else
-		init_shown(&shown, asked, asked->loop.state.iteration, asked->loop.state.attempt);
-	if (asked->checks)
-		print_checks(asked, &shown);
-	else if (asked->follow && !wanted)
-		follow(asked, &shown);
+		init_shown(&shown, opts, opts->loop.state.iteration, opts->loop.state.attempt);
+	if (opts->checks)
+		print_checks(opts, &shown);
+	else if (opts->follow && !wanted)
+		follow(opts, &shown);
 	else
-		print_whole(&asked->loop, &shown);
-	return cli_printed();
+		print_whole(&opts->loop, &shown);
+	return cli_flush();
 }
 
 static int run_logs(const struct cli_command *command, char **argv)
@@ -381,12 +384,13 @@ static int run_logs(const struct cli_command *command, char **argv)
 const struct cli_command cmd_logs = {
 	.name = "logs",
 	.args = "[-f | --checks] [--iteration N] [--raw | --json] [LOOP]",
-	.most = 1,
-	.mixed = true,
-	.help = "what the agent did, or the checks printed",
-	.about =
-		"Shows the last iteration, or the one that is named: what the agent printed, or the checks. Of an agent that prints events "
-		"it tells what they say: words, tools and errors. The files are in the loop's folder, in which the agent cannot write.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "show what the agent did, or what the checks printed",
+	.description =
+		"Shows what the agent or the checks printed in the last iteration, or in iteration N. If "
+		"the agent prints events, their text is shown: messages, tools and errors. The files are "
+		"in the loop's folder, where the agent cannot write.",
 	.options = options,
 	.aliases = aliases,
 	.sections = sections,

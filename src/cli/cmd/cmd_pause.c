@@ -1,4 +1,4 @@
-/* ringfence pause: a loop stops when its iteration has ended. */
+/* ringfence pause: stop a loop after its current iteration. */
 #include "cli/loops.h"
 
 #include "ops/op_pause.h"
@@ -8,22 +8,22 @@ static const struct cli_option options[] = { LOOPS_JSON, LOOPS_PROJECT, { 0 } };
 
 static const struct cli_section sections[] = { { 0 } };
 
-static int pause_loop(struct loops_options *asked, struct error *err)
+static int pause_loop(struct loops_options *opts, struct error *err)
 {
 	struct op_pause_request request = { 0 };
 	struct op_pause_result result = { 0 };
 	AUTO_FREE char *text = NULL;
 	int code;
 
-	if (loops_target(asked, &request.target, err) < 0)
+	if (loops_target(opts, &request.target, err) < 0)
 		return cli_fail(err);
 	if (op_failed(op_pause(&request, &result, err))) {
 		code = cli_fail(err);
 	} else {
 		text = mem_format(
-			"the loop %s pauses when its iteration has ended (ringfence resume %s)",
+			"loop %s will pause after its current iteration (to continue: ringfence resume %s)",
 			result.loop.id, result.loop.id);
-		code = loops_say(asked, &result.loop, text);
+		code = loops_report(opts, &result.loop, text);
 	}
 	op_pause_release(&result);
 	return code;
@@ -37,11 +37,12 @@ static int run_pause(const struct cli_command *command, char **argv)
 const struct cli_command cmd_pause = {
 	.name = "pause",
 	.args = "[--json] [LOOP]",
-	.most = 1,
-	.mixed = true,
-	.help = "stop a loop after its present iteration",
-	.about =
-		"The iteration that is under way is finished and judged. Time in a pause does not count. ringfence resume goes on.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "stop a loop after its current iteration",
+	.description =
+		"Stops a loop when its current iteration has been finished and judged. Time in a pause "
+		"does not count. Continue with ringfence resume.",
 	.options = options,
 	.sections = sections,
 	.run = run_pause,

@@ -1,4 +1,4 @@
-/* ringfence policy: what would hold for a command here, and why. */
+/* ringfence policy: show what a command may do here, and why. */
 #include "cli/cli.h"
 #include "cli/settings/effective.h"
 #include "cli/settings/reach.h"
@@ -23,12 +23,13 @@ struct policy_options {
 	bool json;
 };
 
-_Static_assert(offsetof(struct policy_options, effective) == 0, "where apply_set() looks for it");
+_Static_assert(offsetof(struct policy_options, effective) == 0,
+	       "effective_set() needs it to be the first member");
 
 static const struct cli_option options[] = {
 	OPTION_PROJECT(struct policy_options, effective.spec.project),
 	OPTION_TEXT("why", "PATH|HOST|SYSCALL",
-		    "the verdict on one thing, its rule, and what would change it",
+		    "explain one thing: the verdict, its rule, and how to change it",
 		    struct policy_options, why),
 	OPTION_JSON(struct policy_options, json),
 	{ 0 },
@@ -123,8 +124,7 @@ static void print_rules(const struct effective *effective, const struct fence_pl
 	}
 	if (private_git)
 		print_line(loop ? "private" : "in a loop",
-			   loop ? ".git" : ".git is private, and can be written", "git",
-			   git_origin);
+			   loop ? ".git" : ".git is private and writable", "git", git_origin);
 	print_line("private", "/tmp", NULL, "built-in");
 	print_line("private", "/dev/shm", NULL, "built-in");
 	print_line("private", plan->home, NULL, "built-in");
@@ -181,7 +181,7 @@ static size_t refused_calls(void)
 	return count;
 }
 
-/* Where models are asked, or which tape is, instead of them or beside. */
+/* Prints the upstreams that answer model requests, or the tape that replaces or records them. */
 static void print_models(const struct model_access *access)
 {
 	const char *replay = model_access_tape(access, MODEL_ACCESS_REPLAY);
@@ -204,7 +204,8 @@ void policy_text_print(const struct effective *effective, const struct fence_pla
 {
 	static const char *const nets[] = { [FENCE_NET_NONE] = "none",
 					    [FENCE_NET_LIST] = "list: only these hosts",
-					    [FENCE_NET_OPEN] = "open: all of the host's" };
+					    [FENCE_NET_OPEN] =
+						    "open: the whole network of the host" };
 	AUTO_FREE char *who = mem_format("%s (uid %u)", plan->identity.name, plan->identity.uid);
 	AUTO_FREE char *calls = mem_format("%zu are refused", refused_calls());
 
@@ -217,7 +218,7 @@ void policy_text_print(const struct effective *effective, const struct fence_pla
 		   effective->spec.net == FENCE_NET_LIST && !effective->spec.allow.count
 			   ? (model_access_is_set(&effective->spec.models)
 				      ? "list: no host, only models"
-				      : "list: no host is named")
+				      : "list: no host is allowed")
 			   : nets[effective->spec.net],
 		   NULL, effective->spec.net_origin);
 	for (size_t i = 0; i < effective->spec.allow.count; i++)
@@ -403,27 +404,26 @@ static void add_note(struct fence_explanation *about, const char *text)
 
 static void note_guess(struct fence_explanation *about)
 {
-	AUTO_FREE char *text = mem_format("taken for a host, because no such file is here: "
-					  "./%s asks for a file",
-					  about->subject);
+	AUTO_FREE char *text =
+		mem_format("read as a host, because there is no such file; for a file, "
+			   "write ./%s",
+			   about->subject);
 
 	add_note(about, text);
 }
 
-/* What the plan says of .git holds for a command. */
+/* The plan describes .git for a single command; note that a loop has another one. */
 static void note_git(const struct effective *effective, const struct fence_plan *plan,
 		     struct fence_explanation *about)
 {
 	if (is_git(plan, about->subject) && policy_text_private_git(effective, plan))
-		add_note(
-			about,
-			"in a loop a private git directory is there instead, which can be written");
+		add_note(about, "in a loop, a private, writable git directory takes its place");
 }
 
-static int show(struct policy_options *asked, struct error *err)
+static int show(struct policy_options *opts, struct error *err)
 {
 	static char *const nothing[] = { (char *)"true", NULL };
-	struct effective *effective = &asked->effective;
+	struct effective *effective = &opts->effective;
 	AUTO_FREE char *here = getcwd(NULL, 0);
 	struct fence_explanation about;
 	struct fence_plan plan;
@@ -432,68 +432,69 @@ static int show(struct policy_options *asked, struct error *err)
 	if (fence_plan_make(&effective->spec, &plan, err) < 0)
 		return cli_fail(err);
 	notice_found(&plan.recovered);
-	if (asked->why) {
-		fence_explain(&plan, asked->why, here ? here : plan.project, &about);
+	if (opts->why) {
+		fence_explain(&plan, opts->why, here ? here : plan.project, &about);
 		if (strcmp(about.about, "host") == 0)
 			reach_explain(&effective->spec, &about);
 		else if (strcmp(about.about, "path") == 0)
 			note_git(effective, &plan, &about);
 		if (about.guessed)
 			note_guess(&about);
-		if (asked->json)
+		if (opts->json)
 			print_why_json(&about);
 		else
 			print_why(&about);
 		fence_explanation_release(&about);
-	} else if (asked->json) {
+	} else if (opts->json) {
 		print_json(effective, &plan);
 	} else {
 		notice_config(&effective->config, false);
 		policy_text_print(effective, &plan, false);
 	}
 	fence_plan_release(&plan);
-	return cli_printed();
+	return cli_flush();
 }
 
-static int load_and_show(struct policy_options *asked, struct error *err)
+static int load_and_show(struct policy_options *opts, struct error *err)
 {
-	if (asked->why && !*asked->why) {
+	if (opts->why && !*opts->why) {
 		error_set(err, "--why needs a path, a host or a system call");
 		return cli_fail(err);
 	}
-	if (effective_spec(&asked->effective, err) < 0)
-		return effective_fail(&asked->effective.config, err);
-	return show(asked, err);
+	if (effective_spec(&opts->effective, err) < 0)
+		return effective_fail(&opts->effective.config, err);
+	return show(opts, err);
 }
 
 static int run_policy(const struct cli_command *command, char **argv)
 {
-	struct policy_options asked = { 0 };
+	struct policy_options opts = { 0 };
 	struct error err;
 	char **rest;
 	int code;
 
-	effective_init(&asked.effective);
-	rest = cli_begin(command, argv, &asked, &code);
-	if (rest && *rest && asked.why) {
+	effective_init(&opts.effective);
+	rest = cli_parse(command, argv, &opts, &code);
+	if (rest && *rest && opts.why) {
 		code = cli_fail_argument(command, *rest);
 	} else if (rest) {
-		asked.why = *rest ? *rest : asked.why;
-		code = load_and_show(&asked, &err);
+		opts.why = *rest ? *rest : opts.why;
+		code = load_and_show(&opts, &err);
 	}
-	effective_release(&asked.effective);
+	effective_release(&opts.effective);
 	return code;
 }
 
 const struct cli_command cmd_policy = {
 	.name = "policy",
 	.args = "[--json] [options] [[--why] PATH|HOST|SYSCALL]",
-	.most = 1,
-	.mixed = true,
-	.help = "what a command could do here, and why",
-	.about =
-		"Prints what would hold for a command in the fence of this project: every rule with where it comes from. "
-		"With a path, a host or a system call, the verdict on that, and the line that would change it.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "show what a command may do here, and why",
+	.description =
+		"Prints every rule of the fence for a command in this project, with its origin. With a "
+		"path, a host or a system call, prints whether it is allowed, and the line that would "
+		"change that.",
 	.options = options,
 	.set = effective_set,
 	.sections = sections,

@@ -1,4 +1,4 @@
-/* ringfence prices: what models cost, as it is counted. */
+/* ringfence prices: show the price table that costs are computed with. */
 #include "cli/cli.h"
 #include "cli/settings/effective.h"
 #include "cli/settings/prices.h"
@@ -23,9 +23,9 @@ static const struct cli_option options[] = {
 static const struct cli_section sections[] = {
 	{ "FILES",
 	  "  ~/.config/ringfence/prices.txt\n"
-	  "      Prices of your own: lines of the form that follows, with US$ for a\n"
-	  "      million tokens and - for a kind that the model does not have. A model of a\n"
-	  "      known name replaces that one.\n"
+	  "      Your own prices, in the following form: US$ per million tokens, and - for\n"
+	  "      a kind of token that the model does not have. A built-in model of the same\n"
+	  "      name is replaced.\n"
 	  "\n"
 	  "      #     name            input  output  write-5m  write-1h   read\n"
 	  "      model claude-opus-5-5     4      20         5         8   0.20  fast=2\n"
@@ -36,7 +36,7 @@ static const struct cli_section sections[] = {
 	{ 0 },
 };
 
-/* For a million tokens, as providers write it. */
+/* Adds a price per million tokens, as providers state it. */
 static void add_price(struct buffer *out, const struct price_tier *tier, size_t kind)
 {
 	if (tier->priced[kind])
@@ -66,7 +66,7 @@ static void print_tier(const struct price_model *model, size_t index)
 
 static void print_head(const struct price_table *table)
 {
-	printf("US$ for a million tokens, as of %s", table->dated);
+	printf("US$ per million tokens, as of %s", table->dated);
 	if (table->own_dated[0])
 		printf(" (yours: %s)", table->own_dated);
 	printf("\n\n%-26s", "model");
@@ -80,12 +80,13 @@ static void print_tail(const struct price_table *table)
 	AUTO_BUFFER struct buffer search = BUFFER_INIT(64);
 
 	price_add_usd(&search, table->search_nusd, 2);
-	printf("\nA web search: US$ %s.", buffer_text(&search));
+	printf("\nWeb search: US$ %s.", buffer_text(&search));
 	for (size_t i = 0; i < table->geo_count; i++)
-		printf(" Bound to \"%s\": x%g.", table->geos[i].name,
+		printf(" Region \"%s\": x%g.", table->geos[i].name,
 		       (double)table->geos[i].factor / 1000);
-	printf(" Above a number of input tokens the whole request\n"
-	       "costs those prices. A model that is not here counts as the dearest one that is.\n");
+	printf(" The prices after \"above\" apply\n"
+	       "to the whole request if it has more input tokens. A model that is not listed is\n"
+	       "priced as the most expensive model.\n");
 }
 
 static void json_tier(struct json *json, const struct price_tier *tier)
@@ -173,12 +174,12 @@ static int show(const struct price_table *table, const char *name, bool as_json)
 		print_json(table, name, one);
 	else if (!name || one)
 		print_text(table, one);
-	code = cli_printed();
+	code = cli_flush();
 	if (!name || one || code)
 		return code;
 	error_set(&err,
-		  "'%s' is not in the table: a request to it counts as one to the dearest model; "
-		  "put a line for it into ~/.config/ringfence/prices.txt (ringfence prices --help)",
+		  "'%s' is not in the table, so it is priced as the most expensive model; "
+		  "add a line to ~/.config/ringfence/prices.txt (see: ringfence prices --help)",
 		  name);
 	cli_fail(&err);
 	return 1;
@@ -186,14 +187,14 @@ static int show(const struct price_table *table, const char *name, bool as_json)
 
 static int run_prices(const struct cli_command *command, char **argv)
 {
-	struct prices_options asked = { 0 };
+	struct prices_options opts = { 0 };
 	struct fence_place place;
 	struct price_table table;
 	struct error err;
 	char **rest;
 	int code;
 
-	rest = cli_begin(command, argv, &asked, &code);
+	rest = cli_parse(command, argv, &opts, &code);
 	if (!rest)
 		return code;
 	if (effective_find(NULL, &place, &err) < 0)
@@ -202,7 +203,7 @@ static int run_prices(const struct cli_command *command, char **argv)
 	fence_place_release(&place);
 	if (code < 0)
 		return cli_fail(&err);
-	code = show(&table, rest[0], asked.json);
+	code = show(&table, rest[0], opts.json);
 	price_table_release(&table);
 	return code;
 }
@@ -210,12 +211,13 @@ static int run_prices(const struct cli_command *command, char **argv)
 const struct cli_command cmd_prices = {
 	.name = "prices",
 	.args = "[--json] [MODEL]",
-	.most = 1,
-	.mixed = true,
-	.help = "what models cost, as it is counted",
-	.about =
-		"The table of prices that is built in, with your own on top of it; or the line for one model, whose name may "
-		"have a provider in front and a date behind it. The exit status is 1 if that model is not known.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "show model prices",
+	.description =
+		"Prints the built-in price table with your own prices added, or the prices of one model. "
+		"MODEL may start with a provider and end with a date. The exit status is 1 if the model "
+		"is unknown.",
 	.options = options,
 	.sections = sections,
 	.run = run_prices,

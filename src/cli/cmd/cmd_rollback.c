@@ -1,4 +1,4 @@
-/* ringfence rollback and ringfence restore: the project, or a part of it, as it was. */
+/* ringfence rollback and ringfence restore: bring back a project, or a part, from a checkpoint. */
 #include "cli/checkpoints.h"
 #include "cli/confirm.h"
 #include "cli/view/notice.h"
@@ -20,7 +20,7 @@ static const struct cli_option rollback_options[] = {
 };
 
 static const struct cli_option restore_options[] = {
-	OPTION_TEXT("from", "N", "from this checkpoint (default: 0, the state before the loop)",
+	OPTION_TEXT("from", "N", "use this checkpoint (default: 0, the state before the loop)",
 		    struct loops_options, from),
 	STOP,
 	YES,
@@ -31,7 +31,7 @@ static const struct cli_option restore_options[] = {
 };
 
 static const struct cli_section rollback_sections[] = {
-	{ "EXAMPLES", "  ringfence rollback --yes       undo everything that the loop did\n"
+	{ "EXAMPLES", "  ringfence rollback --yes       undo everything the loop did\n"
 		      "  ringfence rollback 3           go back to checkpoint 3\n" },
 	{ 0 },
 };
@@ -42,7 +42,7 @@ static const struct cli_section restore_sections[] = {
 	{ 0 },
 };
 
-/* How much will change, file by file, on stdout. */
+/* Prints how much will change in each file. */
 static int show_changes(const struct op_rollback_request *request, const struct client_loop *loop,
 			struct error *err)
 {
@@ -65,40 +65,39 @@ static int show_changes(const struct op_rollback_request *request, const struct 
 	return result;
 }
 
-static int tell_json(const struct op_rollback_result *result)
+static int report_json(const struct op_rollback_result *result)
 {
 	json_object_set_new(result->details, "id", json_string(result->loop.id));
 	loops_print(json_incref(result->details));
-	return cli_printed();
+	return cli_flush();
 }
 
-static int tell(const struct loops_options *asked, const struct op_rollback_request *request,
-		const struct op_rollback_result *result)
+static int report(const struct loops_options *opts, const struct op_rollback_request *request,
+		  const struct op_rollback_result *result)
 {
 	AUTO_FREE char *shown = request->path ? text_escaped(request->path) : NULL;
 	AUTO_FREE char *what = shown ? mem_format("'%s'", shown) : mem_dup("the project");
 
-	if (asked->json)
-		return tell_json(result);
-	printf("%s is as in checkpoint %lld: %lld written, %lld removed, %lld modes set\n", what,
-	       (long long)request->checkpoint, (long long)result->written,
+	if (opts->json)
+		return report_json(result);
+	printf("%s is back at checkpoint %lld: %lld written, %lld removed, %lld modes changed\n",
+	       what, (long long)request->checkpoint, (long long)result->written,
 	       (long long)result->removed, (long long)result->adjusted);
 	for (size_t i = 0; i < result->kept.count; i++) {
 		AUTO_FREE char *name = text_escaped(result->kept.items[i]);
 
-		printf("  kept, because ignored or unreadable files are in it: %s\n", name);
+		printf("  kept, because it contains ignored or unreadable files: %s\n", name);
 	}
-	printf("what was there before is checkpoint %lld (ringfence rollback %lld)\n",
+	printf("the previous state is checkpoint %lld (to undo: ringfence rollback %lld)\n",
 	       (long long)result->saved, (long long)result->saved);
-	return cli_printed();
+	return cli_flush();
 }
 
 /* Shows what will change, and asks. Returns 0 for yes, or the exit status. */
 static int ask(const struct op_rollback_request *request, const struct op_rollback_result *result,
 	       struct error *err)
 {
-	if (!confirm_possible("--yes goes on without asking", err) ||
-	    show_changes(request, &result->loop, err) < 0)
+	if (!confirm_possible("use --yes", err) || show_changes(request, &result->loop, err) < 0)
 		return cli_fail(err);
 	if (confirm(&result->question))
 		return 0;
@@ -106,8 +105,8 @@ static int ask(const struct op_rollback_request *request, const struct op_rollba
 	return 1;
 }
 
-/* Until it is done, or the answer is no: a question comes again if something changes meanwhile. */
-static int perform(const struct loops_options *asked, struct op_rollback_request *request,
+/* Rolls back once the user agrees. Asks again if the project changed in the meantime. */
+static int perform(const struct loops_options *opts, struct op_rollback_request *request,
 		   struct error *err)
 {
 	char token[SHA256_HEX];
@@ -121,7 +120,7 @@ static int perform(const struct loops_options *asked, struct op_rollback_request
 		if (status == OP_ASKS)
 			code = ask(request, &result, err);
 		else
-			code = op_failed(status) ? cli_fail(err) : tell(asked, request, &result);
+			code = op_failed(status) ? cli_fail(err) : report(opts, request, &result);
 		memcpy(token, result.question.token, sizeof token);
 		op_rollback_release(&result);
 		if (status != OP_ASKS || code)
@@ -130,43 +129,46 @@ static int perform(const struct loops_options *asked, struct op_rollback_request
 	}
 }
 
-static int go_back(const struct loops_options *asked, const char *number, const char *path,
-		   struct error *err)
+static int roll_back(const struct loops_options *opts, const char *number, const char *path,
+		     struct error *err)
 {
-	struct op_rollback_request request = { .target = { .state = asked->place.state,
-							   .project = asked->place.project,
-							   .loop = asked->loop_id },
+	struct op_rollback_request request = { .target = { .state = opts->place.state,
+							   .project = opts->place.project,
+							   .loop = opts->loop_id },
 					       .path = path,
-					       .stop = asked->stop,
-					       .answer.to_all = asked->yes };
+					       .stop = opts->stop,
+					       .answer.to_all = opts->yes };
 
-	if (checkpoints_number(number, err) < 0)
+	if (checkpoints_check_number(number, err) < 0)
 		return cli_fail(err);
 	request.checkpoint = strtoll(number, NULL, 10);
-	return perform(asked, &request, err);
+	return perform(opts, &request, err);
 }
 
-static int rollback(struct loops_options *asked, struct error *err)
+static int rollback(struct loops_options *opts, struct error *err)
 {
-	return go_back(asked, asked->rest[0] ? asked->rest[0] : "0", NULL, err);
+	return roll_back(opts, opts->rest[0] ? opts->rest[0] : "0", NULL, err);
 }
 
-static int restore(struct loops_options *asked, struct error *err)
+static int restore(struct loops_options *opts, struct error *err)
 {
 	AUTO_FREE char *path = NULL;
 
-	if (!asked->rest[0]) {
+	if (!opts->rest[0]) {
 		error_set(err, "restore needs a path: ringfence restore src/main.c");
 		return cli_fail(err);
 	}
-	if (checkpoints_find(asked, err) == 0)
-		path = checkpoints_path(asked, asked->rest[0], err);
+	if (checkpoints_find(opts, err) == 0)
+		path = checkpoints_path(opts, opts->rest[0], err);
 	if (path && !*path) {
-		error_set(err, "all of the project is what ringfence rollback brings back");
+		error_set(
+			err,
+			"restore needs a path inside the project; for the whole project use ringfence "
+			"rollback");
 		return cli_fail(err);
 	}
-	asked->loop_id = asked->loop.id;
-	return path ? go_back(asked, asked->from ? asked->from : "0", path, err) : cli_fail(err);
+	opts->loop_id = opts->loop.id;
+	return path ? roll_back(opts, opts->from ? opts->from : "0", path, err) : cli_fail(err);
 }
 
 static int run_rollback(const struct cli_command *command, char **argv)
@@ -182,13 +184,14 @@ static int run_restore(const struct cli_command *command, char **argv)
 const struct cli_command cmd_rollback = {
 	.name = "rollback",
 	.args = "[--stop] [--yes] [N]",
-	.most = 1,
-	.mixed = true,
-	.help = "bring the project back to a checkpoint",
-	.about =
-		"Makes every file, folder, link and mode what it was at checkpoint N (default: 0, the state before the loop). "
-		"What is there now becomes a checkpoint first, so that this can be undone, too. Ignored files and the "
-		"project's .git are left alone. If it is cut off, the next command finishes it.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "roll the project back to a checkpoint",
+	.description =
+		"Restores every file, folder, link and mode to checkpoint N (default: 0, the state before "
+		"the loop). The present state becomes a checkpoint first, so that the rollback itself can "
+		"be undone. Ignored files and the project's .git are left alone. If it is interrupted, the "
+		"next command finishes it.",
 	.options = rollback_options,
 	.sections = rollback_sections,
 	.run = run_rollback,
@@ -197,10 +200,10 @@ const struct cli_command cmd_rollback = {
 const struct cli_command cmd_restore = {
 	.name = "restore",
 	.args = "[--from N] [--stop] [--yes] PATH",
-	.most = 1,
-	.mixed = true,
-	.help = "bring one file or folder back from a checkpoint",
-	.about = "As ringfence rollback, for one path; everything else stays as it is.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "restore one file or folder from a checkpoint",
+	.description = "Like ringfence rollback, but for one path; everything else stays as it is.",
 	.options = restore_options,
 	.sections = restore_sections,
 	.run = run_restore,

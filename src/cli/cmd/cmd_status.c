@@ -1,4 +1,4 @@
-/* ringfence status: which loops there are, and how they stand. */
+/* ringfence status: show loop status. */
 #include "cli/loops.h"
 #include "cli/view/page.h"
 #include "util/mem.h"
@@ -10,30 +10,30 @@
 #include <time.h>
 
 static const struct cli_option options[] = {
-	OPTION_FLAG("all", "all loops of every project", struct loops_options, all),
+	OPTION_FLAG("all", "show all loops of every project", struct loops_options, all),
 	LOOPS_JSON,
 	LOOPS_PROJECT,
 	{ 0 },
 };
 
 static const struct cli_section sections[] = {
-	{ "STATES", "  starting     the checks are run for the first time\n"
+	{ "STATES", "  starting     the checks run for the first time\n"
 		    "  running      an iteration is under way\n"
-		    "  waiting      for the model's provider, until a stated time\n"
-		    "  paused       ringfence resume goes on\n"
-		    "  interrupted  the supervisor is gone; ringfence resume goes on\n"
+		    "  waiting      for the model provider, until the time shown\n"
+		    "  paused       continue with ringfence resume\n"
+		    "  interrupted  the supervisor is gone; continue with ringfence resume\n"
 		    "  completed    every rule holds\n"
 		    "  limit        a limit of the loop was reached\n"
 		    "  failed       a breaker opened, or the fence failed\n"
-		    "  aborted      by a person\n" },
+		    "  aborted      ended by you\n" },
 	{ "EXAMPLES", "  ringfence status --json | jq -r '.loops[].status'\n" },
 	{ 0 },
 };
 
 enum { OBJECTIVE_BYTES = 100, MOST_SHOWN = 10 };
 
-/* The first line of the objective, cut between characters, as it came. The caller frees. */
-static char *cut(const char *objective)
+/* Returns the first line of the objective, shortened between characters. The caller frees it. */
+static char *shorten(const char *objective)
 {
 	size_t size = strcspn(objective, "\n");
 	bool whole = !objective[size] || !objective[size + 1];
@@ -46,7 +46,7 @@ static char *cut(const char *objective)
 	return mem_format("%.*s%s", (int)size, objective, whole ? "" : " ...");
 }
 
-/* "2h ago". The caller frees. */
+/* Returns the age of a loop, such as "2 h ago". The caller frees it. */
 static char *age_of(const struct loop_state *state)
 {
 	int64_t age_s = (int64_t)time(NULL) - state->created_ms / 1000;
@@ -59,25 +59,26 @@ static char *age_of(const struct loop_state *state)
 				 : mem_format("%lld days ago", (long long)age_s / 86400);
 }
 
-/* What one that runs is doing; NULL: its status says it. */
-static const char *doing(const struct client_loop *loop)
+/* Returns what a running loop is doing, or NULL if its status already says it. */
+static const char *activity(const struct client_loop *loop)
 {
 	const struct loop_state *state = &loop->state;
 
 	if (!loop->alive || loop->damaged)
 		return NULL;
 	if (state->wish == LOOP_WISH_PAUSE)
-		return "pauses after this iteration";
+		return "will pause after this iteration";
 	if (state->wish == LOOP_WISH_ABORT)
-		return "is being aborted";
+		return "being aborted";
 	if (state->phase == LOOP_PHASE_agent)
-		return "the agent works";
+		return "the agent is working";
 	return state->phase == LOOP_PHASE_checks || state->phase == LOOP_PHASE_baseline
-		       ? "the checks are run"
+		       ? "the checks are running"
 		       : NULL;
 }
 
-/* A line below that of the loop: wrapped on a terminal, with nothing in it that it would obey. */
+/* Prints an indented line about a loop, wrapped on a terminal and with control characters escaped.
+ * */
 static __attribute__((format(printf, 1, 2))) void line(const char *format, ...)
 {
 	enum { INDENT = 4 };
@@ -96,12 +97,12 @@ static __attribute__((format(printf, 1, 2))) void line(const char *format, ...)
 static void print_tape(const struct loop_state *state)
 {
 	if (state->options.replay)
-		line("a replay of %s: no model is asked, and nothing is paid",
+		line("a replay of %s: no model is used, and nothing is paid",
 		     state->options.replay);
 	else if (state->options.record)
 		line("recorded to %s", state->options.record);
 	if (state->not_recorded)
-		line("NOT all of it: %s", state->not_recorded);
+		line("NOT complete: %s", state->not_recorded);
 }
 
 static void print_git(const struct loop_state *state)
@@ -115,7 +116,7 @@ static void print_git(const struct loop_state *state)
 	if (state->git_why && state->git_mode && strcmp(state->git_mode, "private") == 0)
 		line("%s", state->git_why);
 	if (state->git_error)
-		line("what was committed did not come in: %s", state->git_error);
+		line("the commits were not imported: %s", state->git_error);
 	if (state->uncommitted)
 		line("%s", state->uncommitted);
 }
@@ -124,7 +125,8 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 {
 	const struct loop_state *state = &loop->state;
 	AUTO_FREE char *reason = client_reason(loop);
-	AUTO_FREE char *objective = cut(state->options.objective ? state->options.objective : "");
+	AUTO_FREE char *objective = shorten(state->options.objective ? state->options.objective
+								     : "");
 	AUTO_FREE char *age = age_of(state);
 	AUTO_FREE char *most = state->options.limits.iterations
 				       ? mem_format(" of %u", state->options.limits.iterations)
@@ -138,43 +140,42 @@ static void print_loop(const struct client_loop *loop, bool with_project)
 		printf("  iteration %u%s%s  %s", state->iteration, most, spent, age);
 	printf("\n");
 	if (with_project)
-		line("of %s", state->options.origin    ? state->options.origin
+		line("in %s", state->options.origin    ? state->options.origin
 			      : state->options.project ? state->options.project
-						       : "a project that is not known");
+						       : "an unknown project");
 	if (*objective)
 		line("%s", objective);
-	if (doing(loop))
-		line("%s", doing(loop));
+	if (activity(loop))
+		line("%s", activity(loop));
 	else if (reason && *reason)
 		line("%s", reason);
 	if (state->options.work_tree)
-		line("in %s, branch ringfence/%s", state->options.work_tree, loop->id);
+		line("work tree %s, branch ringfence/%s", state->options.work_tree, loop->id);
 	print_tape(state);
 	print_git(state);
 	if (state->options.login)
 		line("LOGIN IN THE FENCE: the agent has a copy of %s", state->options.login);
 }
 
-static bool is_wanted(const struct loops_options *asked, const struct client_loop *loop)
+static bool is_wanted(const struct loops_options *opts, const struct client_loop *loop)
 {
-	/* Whose a damaged one is, nobody knows: everybody is told. */
-	return asked->all || !loop->state.options.project ||
-	       client_is_of(loop, asked->place.project);
+	/* The project of a damaged loop is unknown, so it is shown for every project. */
+	return opts->all || !loop->state.options.project || client_is_of(loop, opts->place.project);
 }
 
-static void print_json(const struct loops_options *asked, const struct client_loops *all)
+static void print_json(const struct loops_options *opts, const struct client_loops *all)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < all->count; i++)
-		if (is_wanted(asked, &all->items[i]))
+		if (is_wanted(opts, &all->items[i]))
 			json_array_append_new(list, client_json(&all->items[i]));
 
 	loops_print(json_pack("{s:o}", "loops", list));
 }
 
-/* The newest first; of many the older ones only if they are asked for. */
-static void print_text(const struct loops_options *asked, const struct client_loops *all)
+/* Prints the newest loops first, and the older ones only with --all. */
+static void print_text(const struct loops_options *opts, const struct client_loops *all)
 {
 	size_t shown = 0;
 	size_t left = 0;
@@ -182,47 +183,47 @@ static void print_text(const struct loops_options *asked, const struct client_lo
 	for (size_t i = all->count; i-- > 0;) {
 		const struct client_loop *loop = &all->items[i];
 
-		if (!is_wanted(asked, loop))
+		if (!is_wanted(opts, loop))
 			continue;
-		if (!asked->all && shown >= MOST_SHOWN && !loop->alive) {
+		if (!opts->all && shown >= MOST_SHOWN && !loop->alive) {
 			left++;
 			continue;
 		}
-		print_loop(loop, asked->all || !loop->state.options.project);
+		print_loop(loop, opts->all || !loop->state.options.project);
 		shown++;
 	}
 	if (left)
-		printf("and %zu older (--all, or --json)\n", left);
+		printf("%zu older not shown (--all, or --json)\n", left);
 	if (!shown)
-		puts(asked->all ? "there is no loop"
-				: "there is no loop of this project (ringfence status --all)");
+		puts(opts->all ? "there are no loops"
+			       : "this project has no loops (see: ringfence status --all)");
 }
 
-static int show_one(struct loops_options *asked, struct error *err)
+static int show_one(struct loops_options *opts, struct error *err)
 {
-	if (loops_find(asked, err) < 0)
+	if (loops_find(opts, err) < 0)
 		return cli_fail(err);
-	if (asked->json)
-		loops_print(json_pack("{s:[o]}", "loops", client_json(&asked->loop)));
+	if (opts->json)
+		loops_print(json_pack("{s:[o]}", "loops", client_json(&opts->loop)));
 	else
-		print_loop(&asked->loop, true);
-	return cli_printed();
+		print_loop(&opts->loop, true);
+	return cli_flush();
 }
 
-static int show(struct loops_options *asked, struct error *err)
+static int show(struct loops_options *opts, struct error *err)
 {
 	struct client_loops all;
 
-	if (asked->rest[0])
-		return show_one(asked, err);
-	if (client_list(asked->place.state, &all, err) < 0)
+	if (opts->rest[0])
+		return show_one(opts, err);
+	if (client_list(opts->place.state, &all, err) < 0)
 		return cli_fail(err);
-	if (asked->json)
-		print_json(asked, &all);
+	if (opts->json)
+		print_json(opts, &all);
 	else
-		print_text(asked, &all);
+		print_text(opts, &all);
 	client_loops_release(&all);
-	return cli_printed();
+	return cli_flush();
 }
 
 static int run_status(const struct cli_command *command, char **argv)
@@ -233,12 +234,13 @@ static int run_status(const struct cli_command *command, char **argv)
 const struct cli_command cmd_status = {
 	.name = "status",
 	.args = "[--all] [--json] [LOOP]",
-	.most = 1,
-	.mixed = true,
-	.help = "how the loops of this project stand",
-	.about =
-		"Shows the last loops of a project, the newest first, or all of every project: state, iteration, age, objective, "
-		"and what it does or why it stopped. As JSON, all loops of the project are there, the oldest first.",
+	.max_args = 1,
+	.options_anywhere = true,
+	.summary = "show loop status",
+	.description =
+		"Shows the last loops of a project, or all loops of every project, newest first: state, "
+		"iteration, age, objective, and what the loop is doing or why it stopped. JSON output "
+		"contains all loops of the project, oldest first.",
 	.options = options,
 	.sections = sections,
 	.run = run_status,

@@ -1,4 +1,4 @@
-/* ringfence suggest: what to set so that harmless things are not denied again. */
+/* ringfence suggest: suggest rules that would have allowed harmless denials. */
 #include "cli/cli.h"
 #include "cli/settings/effective.h"
 #include "cli/settings/suggest.h"
@@ -28,13 +28,14 @@ static const struct cli_option options[] = {
 };
 
 static const struct cli_section sections[] = {
-	{ "EXAMPLES", "  ringfence suggest                    for the last run in this project\n"
+	{ "EXAMPLES", "  ringfence suggest                    the last run in this project\n"
 		      "  ringfence suggest report.json\n"
 		      "  ringfence suggest | patch -p0 ~/.config/ringfence/config.yml\n" },
 	{ 0 },
 };
 
-/* What to work on: a report, or one without denials where none was kept. NULL with err set. */
+/* Reads a report. A kept report that does not exist counts as one without denials. Returns NULL
+ * with err set. */
 static json_t *read_report(const char *path, bool kept, struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(64 << 20);
@@ -50,7 +51,7 @@ static json_t *read_report(const char *path, bool kept, struct error *err)
 	}
 	report = json_loadb(bytes.data ? bytes.data : "", bytes.used, 0, &where);
 	if (!report)
-		error_set(err, "'%s' is no report: line %d: %s", path, where.line, where.text);
+		error_set(err, "'%s' is not a report: line %d: %s", path, where.line, where.text);
 	return report;
 }
 
@@ -86,14 +87,15 @@ static void print_json(const struct suggest_list *all)
 static void print_withheld(const struct suggest_list *all)
 {
 	for (size_t i = 0; i < all->withheld_count; i++)
-		notice_format("not offered: %s %s (%s)", all->withheld[i].kind,
+		notice_format("not suggested: %s %s (%s)", all->withheld[i].kind,
 			      all->withheld[i].target, all->withheld[i].why);
 }
 
-/* What cannot be a diff is printed as it would stand in the file. */
+/* Prints entries for a file that cannot be patched. */
 static void print_entries(const struct suggest_list *all)
 {
-	notice("no diff can extend your config.yml (a list in one line, or no newline at its end); add by hand:");
+	notice("cannot make a diff of your config.yml (it has a list on one line, or no newline at its "
+	       "end); add by hand:");
 	for (size_t i = 0; i < all->count; i++) {
 		AUTO_BUFFER struct buffer path = BUFFER_INIT(8192);
 
@@ -103,10 +105,10 @@ static void print_entries(const struct suggest_list *all)
 	}
 }
 
-/* The user's own file; the diff is against what is in it now. */
-static void print_diff(const struct suggest_options *asked, const struct suggest_list *all)
+/* Prints a diff against the user's own config.yml. */
+static void print_diff(const struct suggest_options *opts, const struct suggest_list *all)
 {
-	const struct fence_identity *identity = &asked->effective.place.identity;
+	const struct fence_identity *identity = &opts->effective.place.identity;
 	AUTO_FREE char *path = config_user_path(identity->home, identity->switched);
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
 	AUTO_BUFFER struct buffer diff = BUFFER_INIT(64 << 20);
@@ -114,53 +116,52 @@ static void print_diff(const struct suggest_options *asked, const struct suggest
 
 	if (fd >= 0)
 		fd_read_all(fd, &text);
-	if (!path || suggest_by_hand(all, &asked->effective.config, buffer_text(&text))) {
+	if (!path || suggest_by_hand(all, &opts->effective.config, buffer_text(&text))) {
 		print_entries(all);
 		return;
 	}
-	suggest_diff(all, &asked->effective.config, identity->home, path, buffer_text(&text),
-		     &diff);
+	suggest_diff(all, &opts->effective.config, identity->home, path, buffer_text(&text), &diff);
 	fputs(buffer_text(&diff), stdout);
 }
 
-static void tell_nothing(json_t *report, bool kept)
+static void report_nothing(json_t *report, bool kept)
 {
 	if (kept && !json_array_size(json_object_get(report, "denials")))
-		notice("no denial is known of the last run here; reads are only traced with: "
+		notice("the last run here has no recorded denials; denied reads are recorded only with: "
 		       "ringfence exec --trace-reads -- COMMAND");
 	else
-		notice("there is nothing to suggest");
+		notice("nothing to suggest");
 }
 
-static int show(struct suggest_options *asked, json_t *report, bool kept, struct error *err)
+static int show(struct suggest_options *opts, json_t *report, bool kept, struct error *err)
 {
 	static char *const nothing[] = { (char *)"true", NULL };
 	struct suggest_list all;
 
-	asked->effective.spec.command = nothing;
-	if (suggest(report, &asked->effective.spec, &all, err) < 0)
+	opts->effective.spec.command = nothing;
+	if (suggest(report, &opts->effective.spec, &all, err) < 0)
 		return cli_fail(err);
-	if (asked->json) {
+	if (opts->json) {
 		print_json(&all);
 	} else {
 		print_withheld(&all);
 		if (all.count)
-			print_diff(asked, &all);
+			print_diff(opts, &all);
 		else
-			tell_nothing(report, kept);
+			report_nothing(report, kept);
 	}
 	suggest_list_release(&all);
-	return cli_printed();
+	return cli_flush();
 }
 
-static int load_and_show(struct suggest_options *asked, const char *path, struct error *err)
+static int load_and_show(struct suggest_options *opts, const char *path, struct error *err)
 {
-	struct effective *effective = &asked->effective;
+	struct effective *effective = &opts->effective;
 	AUTO_FREE char *kept = NULL;
 	json_t *report;
 	int code;
 
-	/* Read with the rights of who asked: root may become the project's owner below. */
+	/* Read the report with the caller's rights: root may become the project's owner below. */
 	report = path ? read_report(path, false, err) : NULL;
 	if (path && !report)
 		return cli_fail(err);
@@ -174,35 +175,36 @@ static int load_and_show(struct suggest_options *asked, const char *path, struct
 		kept = fence_report_kept(effective->place.state, effective->place.project);
 		report = read_report(kept, true, err);
 	}
-	code = report ? show(asked, report, !path, err) : cli_fail(err);
+	code = report ? show(opts, report, !path, err) : cli_fail(err);
 	json_decref(report);
 	return code;
 }
 
 static int run_suggest(const struct cli_command *command, char **argv)
 {
-	struct suggest_options asked = { 0 };
+	struct suggest_options opts = { 0 };
 	struct error err;
 	char **rest;
 	int code;
 
-	effective_init(&asked.effective);
-	rest = cli_begin(command, argv, &asked, &code);
+	effective_init(&opts.effective);
+	rest = cli_parse(command, argv, &opts, &code);
 	if (rest)
-		code = load_and_show(&asked, *rest, &err);
-	effective_release(&asked.effective);
+		code = load_and_show(&opts, *rest, &err);
+	effective_release(&opts.effective);
 	return code;
 }
 
 const struct cli_command cmd_suggest = {
 	.name = "suggest",
 	.args = "[--json] [--project DIR] [REPORT]",
-	.most = 1,
-	.help = "rules that would have allowed what was denied",
-	.about =
-		"Reads what was denied in the last run here (or in a report) and prints the smallest set of rules that would have "
-		"allowed the harmless part of it, each with its risk, as a diff to your own config.yml. It was tried before it is "
-		"offered, and it is never applied by itself. Secrets and what the host executes are never offered.",
+	.max_args = 1,
+	.summary = "suggest rules that would have allowed what was denied",
+	.description =
+		"Reads the denials of the last run here, or of a report, and prints the smallest set of "
+		"rules that would have allowed the harmless ones, each with its risk, as a diff of your own "
+		"config.yml. Every suggestion was tried before; none is applied automatically. Secrets and "
+		"files that the host executes are never suggested.",
 	.options = options,
 	.sections = sections,
 	.run = run_suggest,

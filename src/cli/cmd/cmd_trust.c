@@ -1,4 +1,5 @@
-/* ringfence trust and untrust: what a person agrees to in a project's own file. */
+/* ringfence trust and untrust: agree to the values of a project's ringfence.yml that widen the
+ * fence, or withdraw that. */
 #include "cli/cli.h"
 #include "cli/confirm.h"
 #include "cli/settings/effective.h"
@@ -21,9 +22,9 @@ struct trust_options {
 };
 
 static const struct cli_option trust_options[] = {
-	OPTION_FLAG("yes", "agree without being asked", struct trust_options, yes),
+	OPTION_FLAG("yes", "agree without asking", struct trust_options, yes),
 	OPTION_PROJECT(struct trust_options, project),
-	OPTION_FLAG("list", "the projects that are trusted", struct trust_options, list),
+	OPTION_FLAG("list", "list the trusted projects", struct trust_options, list),
 	OPTION_JSON(struct trust_options, json),
 	{ 0 },
 };
@@ -35,7 +36,7 @@ static const struct cli_option untrust_options[] = {
 
 static void print_items(const struct op_question *question, struct buffer *sum)
 {
-	size_t same = 0; /* of one setting, which stand together */
+	size_t same = 0; /* values of one setting, which are adjacent */
 
 	for (size_t i = 0; i < question->count; i++) {
 		const struct op_item *item = &question->items[i];
@@ -59,7 +60,7 @@ static void print_difference(const struct fence_place *place, const struct op_qu
 
 	printf("%s/%s widens the fence:\n", shown, CONFIG_FILE);
 	print_items(question, &sum);
-	printf("\nIn all: %s.\n\n", buffer_text(&sum));
+	printf("\nIn total: %s.\n\n", buffer_text(&sum));
 }
 
 /* Asks about exactly what was shown. Returns the exit status. */
@@ -69,10 +70,10 @@ static int ask(struct op_trust_request *request, const struct op_question *quest
 	struct op_trust_result result;
 	enum op_status status;
 
-	if (!confirm_possible("ringfence trust --yes agrees", err))
+	if (!confirm_possible("use ringfence trust --yes", err))
 		return cli_fail(err);
 	if (!confirm(question)) {
-		printf("not trusted; what widens stays inactive\n");
+		printf("not trusted; the values stay inactive\n");
 		fflush(stdout);
 		return 1;
 	}
@@ -81,17 +82,17 @@ static int ask(struct op_trust_request *request, const struct op_question *quest
 	op_trust_release(&result);
 	if (op_failed(status))
 		return cli_fail(err);
-	printf("trusted, until what is listed here changes\n");
-	return cli_printed();
+	printf("trusted until one of these values changes\n");
+	return cli_flush();
 }
 
-static int settle(const struct trust_options *asked, const struct fence_place *place,
-		  const struct config *config, struct error *err)
+static int agree(const struct trust_options *opts, const struct fence_place *place,
+		 const struct config *config, struct error *err)
 {
 	struct op_trust_request request = { .state = place->state,
 					    .project = place->project,
 					    .config = config,
-					    .answer.to_all = asked->yes,
+					    .answer.to_all = opts->yes,
 					    .now_s = time(NULL) };
 	struct op_trust_result result;
 	enum op_status status = op_trust(&request, &result, err);
@@ -100,19 +101,19 @@ static int settle(const struct trust_options *asked, const struct fence_place *p
 	if (status == OP_REFUSED) {
 		code = cli_fail(err);
 	} else if (!result.widens) {
-		printf("nothing in %s widens the fence: there is nothing to trust\n", CONFIG_FILE);
+		printf("nothing to trust: %s does not widen the fence\n", CONFIG_FILE);
 	} else {
 		print_difference(place, &result.question);
 		if (status == OP_UNCHANGED)
-			printf("it is trusted already (to take that back: ringfence untrust)\n");
+			printf("already trusted (to withdraw: ringfence untrust)\n");
 		else if (status == OP_DONE)
-			printf("trusted, until what is listed here changes\n");
+			printf("trusted until one of these values changes\n");
 		else
 			code = status == OP_ASKS ? ask(&request, &result.question, err)
 						 : cli_fail(err);
 	}
 	op_trust_release(&result);
-	return code ? code : cli_printed();
+	return code ? code : cli_flush();
 }
 
 static void print_list(const struct trust_list *list)
@@ -148,49 +149,49 @@ static void print_list_json(const struct trust_list *list)
 	fputs(buffer_text(&out), stdout);
 }
 
-static int show_list(const struct trust_options *asked, struct error *err)
+static int show_list(const struct trust_options *opts, struct error *err)
 {
 	struct fence_place place = { 0 };
 	struct trust_list list = { 0 };
 	int code;
 
-	if (effective_find(asked->project, &place, err) < 0 ||
+	if (effective_find(opts->project, &place, err) < 0 ||
 	    trust_all(place.state, &list, err) < 0) {
 		code = cli_fail(err);
 	} else {
-		if (asked->json)
+		if (opts->json)
 			print_list_json(&list);
 		else
 			print_list(&list);
-		code = cli_printed();
+		code = cli_flush();
 	}
 	trust_list_release(&list);
 	fence_place_release(&place);
 	return code;
 }
 
-static int trust_project(const struct trust_options *asked, struct error *err)
+static int trust_project(const struct trust_options *opts, struct error *err)
 {
 	struct effective effective;
 	int code;
 
 	effective_init(&effective);
-	effective.spec.project = asked->project;
+	effective.spec.project = opts->project;
 	if (effective_load(&effective, err) < 0)
 		code = effective_fail(&effective.config, err);
 	else
-		code = settle(asked, &effective.place, &effective.config, err);
+		code = agree(opts, &effective.place, &effective.config, err);
 	effective_release(&effective);
 	return code;
 }
 
-static int untrust_project(const struct trust_options *asked, struct error *err)
+static int untrust_project(const struct trust_options *opts, struct error *err)
 {
 	struct fence_place place = { 0 };
 	enum op_status status = OP_FAILED;
 	int code;
 
-	if (effective_find(asked->project, &place, err) == 0)
+	if (effective_find(opts->project, &place, err) == 0)
 		status = op_trust_forget(place.state, place.project, err);
 	if (op_failed(status)) {
 		code = cli_fail(err);
@@ -199,7 +200,7 @@ static int untrust_project(const struct trust_options *asked, struct error *err)
 
 		printf(status == OP_DONE ? "%s is no longer trusted\n" : "%s was not trusted\n",
 		       shown);
-		code = cli_printed();
+		code = cli_flush();
 	}
 	fence_place_release(&place);
 	return code;
@@ -207,28 +208,29 @@ static int untrust_project(const struct trust_options *asked, struct error *err)
 
 static int run(const struct cli_command *command, char **argv)
 {
-	struct trust_options asked = { 0 };
+	struct trust_options opts = { 0 };
 	struct error err;
 	int code;
 
-	if (!cli_begin(command, argv, &asked, &code))
+	if (!cli_parse(command, argv, &opts, &code))
 		return code;
-	if (asked.json && !asked.list) {
-		error_set(&err, "--json goes with --list");
+	if (opts.json && !opts.list) {
+		error_set(&err, "--json needs --list");
 		return cli_fail(&err);
 	}
 	if (command == &cmd_untrust)
-		return untrust_project(&asked, &err);
-	return asked.list ? show_list(&asked, &err) : trust_project(&asked, &err);
+		return untrust_project(&opts, &err);
+	return opts.list ? show_list(&opts, &err) : trust_project(&opts, &err);
 }
 
 const struct cli_command cmd_trust = {
 	.name = "trust",
 	.args = "[--yes] [--project DIR] | --list [--json]",
-	.help = "agree to what a project's ringfence.yml widens",
-	.about =
-		"Shows which values of the project's ringfence.yml widen the fence, with what each of them means, and asks. They "
-		"are inactive until then, and again when one of them changes.",
+	.summary = "agree to values of ringfence.yml that widen the fence",
+	.description =
+		"Shows which values of the project's ringfence.yml widen the fence, and what each of them "
+		"means, and asks for your agreement. They are inactive until you agree, and again after "
+		"one of them changes.",
 	.options = trust_options,
 	.sections = (const struct cli_section[]){ { 0 } },
 	.run = run,
@@ -237,9 +239,10 @@ const struct cli_command cmd_trust = {
 const struct cli_command cmd_untrust = {
 	.name = "untrust",
 	.args = "[--project DIR]",
-	.help = "forget what was agreed to with trust",
-	.about =
-		"Forgets what was agreed to with ringfence trust: what widens the fence in the project's ringfence.yml is inactive again.",
+	.summary = "withdraw trust from a project's ringfence.yml",
+	.description =
+		"Withdraws what you agreed to with ringfence trust: values of the project's ringfence.yml "
+		"that widen the fence are inactive again.",
 	.options = untrust_options,
 	.sections = (const struct cli_section[]){ { 0 } },
 	.run = run,

@@ -311,8 +311,8 @@ static void print_data(struct event_text *view, int kind, const json_t *data, in
 {
 	if (kind == LOOP_EVENT_closing) /* LOOP_EVENT_finished repeats it */
 		return;
-	if (loops_failure_words(data))
-		event_text_print(view, "  %s", loops_failure_words(data));
+	if (loops_failure_text(data))
+		event_text_print(view, "  %s", loops_failure_text(data));
 	switch (kind) {
 	case LOOP_EVENT_checked:
 		print_checked(view, data);
