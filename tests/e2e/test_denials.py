@@ -244,7 +244,7 @@ def test_twenty_lines_are_told_and_a_thousand_listed(t):
     result, report = t.report(t.attack, "storm", "1100")
     equal(result.code, 0, "the storm", result)
     equal(len(lines(result)), 20, "lines", result)
-    contains(result.err, "[ringfence] more was denied; --report lists it\n", "stderr")
+    contains(result.err, "[ringfence] there are more denials; --report lists them all\n", "stderr")
     equal((len(report["denials"]), report["denials_unlisted"]), (1000, 100), "the report")
 
 

@@ -127,7 +127,7 @@ def test_a_part_of_a_cpu_is_refused_without_a_group_unless_the_user_accepts_it(t
     result, report = t.report("echo", "ran", opts=("--cpus", "0.5", "--accept-weaker", "cpus"))
     equal((result.code, result.out), (0, "ran\n"), "when it is accepted", result)
     equal((report["weaker"], report["limits"]["cpus"]["how"]), (["cpus"], "affinity"), "the report")
-    contains(result.err, "cpus (0.5) is not kept", "the notice")
+    contains(result.err, "cpus (0.5) is not enforced", "the notice")
 
 
 def test_accepting_that_a_limit_is_missing_keeps_it_where_it_can_be_had(t):

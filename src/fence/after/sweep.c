@@ -1,11 +1,12 @@
 /*
- * The sweep: what the host would execute, and was not there before the run, leaves the project.
+ * The sweep moves entries that the host would execute, and that did not exist before the run, out
+ * of the project.
  *
- * Mounts protect what exists. They cannot keep a missing `.claude/settings.json` from being
+ * Mounts protect existing files. They cannot prevent a missing `.claude/settings.json` from being
  * created, nor the parent of a protected folder from being renamed. So after the run, when nothing
- * inside lives any more and before anything on the host reads the tree, every such entry whose
- * inode was not known before is moved to quarantine. An entry that was known was mounted read-only
- * all the time: it is left alone, wherever it is now.
+ * inside is alive and before anything on the host reads the tree, every such entry whose inode was
+ * not known before is moved to quarantine. A known entry was mounted read-only all the time, and is
+ * left alone wherever it is now.
  */
 #include "fence/after/sweep.h"
 #include "fence/plan/defaults.h"
@@ -27,7 +28,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A record, read again. */
+/* A parsed record. */
 struct record {
 	const char *project;
 	const char **roots;
@@ -40,29 +41,30 @@ struct record {
 	size_t link_count;
 	const char **exempt;
 	size_t exempt_count;
-	const char **hidden; /* folders that an option or a pattern hid */
+	const char **hidden; /* folders hidden by an option or a pattern */
 	size_t hidden_count;
 };
 
 struct sweeping {
 	const struct record *record;
 	const char *root;
-	const char *quarantine; /* folder of all quarantines */
+	const char *quarantine; /* the folder of all quarantines */
 	const char *id;
 	struct fence_found *found;
 	unsigned int stuck;
 	int root_fd;
-	int near; /* see open_near(); -1: not needed so far */
+	int near; /* see open_near_quarantine(); -1 until needed */
 	char *near_name;
 	unsigned int near_count;
-	uint64_t old_device, new_device; /* of the root, when it was recorded and now */
+	uint64_t old_device, new_device; /* of the root, when recorded and now */
 };
 
 void sweep_record(const struct fence_plan *plan, struct buffer *record)
 {
 	wire_add_string(record, WIRE_CWD, plan->project);
 	for (size_t i = 0; i < plan->rule_count; i++)
-		/* What is shown instead of something was never written to, and what it hides neither. */
+		/* A place that another source is mounted over was never written to, nor was the
+		 * source. */
 		if (plan->rules[i].access == WIRE_WRITE && plan->rules[i].is_dir &&
 		    !plan->rules[i].source) {
 			uint64_t device = plan->rules[i].device;
@@ -135,12 +137,12 @@ static int record_read(const char *bytes, size_t size, struct record *record, st
 		} else if (at.tag == WIRE_EXEMPT && text) {
 			add(&record->exempt, &record->exempt_count, text);
 		} else {
-			return error_set(err, "the record of a run is damaged (tag %u)", at.tag);
+			return error_set(err, "the run record is damaged (tag %u)", at.tag);
 		}
 	}
 	if (more < 0 || !record->project || record->link_count % 2 ||
 	    record->root_device_count != record->root_count)
-		return error_set(err, "the record of a run is damaged or torn");
+		return error_set(err, "the run record is damaged or truncated");
 	return 0;
 }
 
@@ -168,7 +170,7 @@ static bool known(const struct sweeping *sweeping, const struct dirwalk_entry *e
 	if (fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT;
 
-	/* The number of a device is another one after a reboot. */
+	/* Device numbers may change at a reboot. */
 	uint64_t device = status.st_dev == sweeping->new_device ? sweeping->old_device
 								: status.st_dev;
 
@@ -202,8 +204,8 @@ static bool exempt(const struct record *record, const char *path)
 	return false;
 }
 
-/* A free name for a path below folder, with all folders above it made. The caller frees; NULL with
- * errno. */
+/* Returns a free name for a path below folder, and creates its parent folders. The caller frees it;
+ * NULL with errno on failure. */
 static char *make_place(const char *folder, const char *path)
 {
 	char *place = path_join(folder, path);
@@ -221,7 +223,8 @@ static char *make_place(const char *folder, const char *path)
 	return place;
 }
 
-/* Moves an entry. Folders that forbid it are the command's own: they are opened first. */
+/* Moves an entry. If a folder's permissions forbid it, they were set by the command: open them
+ * first. */
 static int move(const struct dirwalk_entry *entry, int folder, const char *place)
 {
 	struct stat above;
@@ -233,7 +236,7 @@ static int move(const struct dirwalk_entry *entry, int folder, const char *place
 	if (fstat(entry->folder, &above) < 0 || fchmod(entry->folder, above.st_mode | 0700) < 0)
 		return -1;
 
-	/* A folder that moves must be writable itself. */
+	/* A folder must itself be writable to be moved. */
 	int result = entry->type == DT_DIR
 			     ? fchmodat(entry->folder, entry->name, 0700, AT_SYMLINK_NOFOLLOW)
 			     : 0;
@@ -246,10 +249,10 @@ static int move(const struct dirwalk_entry *entry, int folder, const char *place
 }
 
 /*
- * The folder at the root of a tree that takes what cannot leave its file system. It is made anew and
- * used by descriptor only: another command may be at work in this tree.
+ * Opens the folder, at the root of a tree, for entries that cannot leave their file system. It is
+ * newly created and only used by descriptor, because another command may be at work in this tree.
  */
-static int open_near(struct sweeping *sweeping)
+static int open_near_quarantine(struct sweeping *sweeping)
 {
 	if (sweeping->near >= 0)
 		return sweeping->near;
@@ -262,18 +265,18 @@ static int open_near(struct sweeping *sweeping)
 	return sweeping->near;
 }
 
-/* Where the entry is now; the caller frees. NULL if it could not be moved. */
+/* Returns the new path of the entry, which the caller frees, or NULL if it could not be moved. */
 static char *quarantine_near(struct sweeping *sweeping, const struct dirwalk_entry *entry)
 {
 	AUTO_FREE char *name = mem_format("%zu-%.200s", sweeping->found->count, entry->name);
 
-	if (open_near(sweeping) < 0 || move(entry, sweeping->near, name) < 0)
+	if (open_near_quarantine(sweeping) < 0 || move(entry, sweeping->near, name) < 0)
 		return NULL;
 	return mem_format("%s/%s/%s", sweeping->root, sweeping->near_name, name);
 }
 
-/* What was put aside there stays out of everybody's way: nothing reads a folder without rights. */
-static void close_near(struct sweeping *sweeping)
+/* Removes all permissions from the folder, so that nothing reads the entries in it. */
+static void close_near_quarantine(struct sweeping *sweeping)
 {
 	if (sweeping->near >= 0)
 		fchmod(sweeping->near, 0);
@@ -283,9 +286,9 @@ static void close_near(struct sweeping *sweeping)
 }
 
 /*
- * To the quarantine of the run. From another file system nothing can be renamed to there, and
- * copying can fail half-way on a full disk: then it goes to a closed folder at the root of its
- * tree.
+ * Moves an entry to the run's quarantine. An entry cannot be renamed across file systems, and
+ * copying can fail half-way on a full disk; it then goes to an inaccessible folder at the root of
+ * its tree.
  */
 static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *entry,
 		       const char *path, const char *reason)
@@ -299,7 +302,7 @@ static void quarantine(struct sweeping *sweeping, const struct dirwalk_entry *en
 
 	if (strlen(relative) + strlen(folder) > PATH_MAX - 64 ||
 	    strlen(relative) + strlen(sweeping->root) > PATH_MAX - 128)
-		relative = deep; /* no path can name the place that mirrors it */
+		relative = deep; /* a path that mirrors it would be too long */
 
 	char *place = make_place(folder, relative);
 	int result = place ? move(entry, AT_FDCWD, place) : -1;
@@ -329,7 +332,7 @@ static bool hidden(const struct sweeping *sweeping, const struct dirwalk_entry *
 	return named && known(sweeping, entry);
 }
 
-/* When the run began, as its name says; to the second. */
+/* The start time of the run, from its ID; in whole seconds. */
 static time_t began(const struct sweeping *sweeping)
 {
 	struct tm parts = { 0 };
@@ -337,7 +340,7 @@ static time_t began(const struct sweeping *sweeping)
 	return strptime(sweeping->id, "%Y%m%d-%H%M%S", &parts) ? timegm(&parts) : 0;
 }
 
-/* Does it say which python an environment starts, or is it that python? */
+/* Reports whether an entry selects or is the Python of a virtual environment. */
 static bool part_of_environment(const struct dirwalk_entry *entry)
 {
 	if (strcmp(entry->name, "pyvenv.cfg") == 0)
@@ -346,8 +349,8 @@ static bool part_of_environment(const struct dirwalk_entry *entry)
 	       faccessat(entry->folder, "../pyvenv.cfg", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What a person or an editor starts from the project by its path is theirs; but they should know. */
-static void flag(struct sweeping *sweeping, const struct dirwalk_entry *entry)
+/* Files that people or editors start by path are left in place, but reported. */
+static void flag_python(struct sweeping *sweeping, const struct dirwalk_entry *entry)
 {
 	enum { MOST_FLAGGED = 20 };
 	struct list *flagged = &sweeping->found->flagged;
@@ -362,17 +365,17 @@ static void flag(struct sweeping *sweeping, const struct dirwalk_entry *entry)
 	}
 }
 
-static enum dirwalk_verdict look(void *context, const struct dirwalk_entry *entry)
+static enum dirwalk_verdict examine(void *context, const struct dirwalk_entry *entry)
 {
 	struct sweeping *sweeping = context;
-	const char *reason = entry->closed ? "cannot be looked into" : scan_executed(entry);
+	const char *reason = entry->closed ? "unreadable" : scan_executed(entry);
 
-	/* What was hidden all the time is the user's own. */
+	/* A folder that was hidden throughout the run is the user's own. */
 	if (entry->type == DT_DIR && !entry->closed && hidden(sweeping, entry))
 		return DIRWALK_PAST;
 	if (!reason) {
 		if (entry->name[0] == 'p')
-			flag(sweeping, entry);
+			flag_python(sweeping, entry);
 		return DIRWALK_ON;
 	}
 
@@ -387,23 +390,23 @@ static enum dirwalk_verdict look(void *context, const struct dirwalk_entry *entr
 	return DIRWALK_PAST;
 }
 
-/* Makes a protected symlink anew if it is gone; not through symlinks that may have been planted
+/* Recreates a protected symlink if it is gone, but not through symlinks that may have been planted
  * above it. */
-static int put_back(const char *path, const char *target, struct error *err)
+static int restore_link(const char *path, const char *target, struct error *err)
 {
 	AUTO_FREE char *parent = mem_dup(path);
 	AUTO_FD folder = -1;
 
-	if (!*target) /* only watched */
+	if (!*target) /* an empty target: nothing to restore */
 		return 0;
 	*strrchr(parent, '/') = '\0';
 	folder = fd_openat2(AT_FDCWD, parent, O_PATH | O_DIRECTORY, 0, RESOLVE_NO_SYMLINKS);
 	if (folder < 0 || symlinkat(target, folder, path_name(path)) == 0 || errno == EEXIST)
-		return 0; /* a folder that is gone needs no link */
-	return error_sys(err, "put back the symlink '%s'", path);
+		return 0; /* a folder that is gone needs no symlink */
+	return error_sys(err, "restore the symlink '%s'", path);
 }
 
-/* The command may have taken the owner's own rights away. */
+/* The command may have removed the owner's permissions. */
 static int open_root(const char *path)
 {
 	struct stat status;
@@ -415,8 +418,8 @@ static int open_root(const char *path)
 	return fd;
 }
 
-/* Where a protected symlink leads now. What it led to before was read-only; a new target in the
- * project is the command's. */
+/* Checks the current target of a protected symlink. The old target was read-only; a new target in
+ * the project was made by the command. */
 static void check_target(struct sweeping *sweeping, const char *link)
 {
 	const struct record *record = sweeping->record;
@@ -447,8 +450,8 @@ static void check_target(struct sweeping *sweeping, const char *link)
 		sweeping->old_device = record->root_devices[i];
 		sweeping->new_device = status.st_dev;
 		if (!known(sweeping, &entry) && !exempt(record, real))
-			quarantine(sweeping, &entry, real, "a protected symlink leads to it");
-		close_near(sweeping);
+			quarantine(sweeping, &entry, real, "target of a protected symlink");
+		close_near_quarantine(sweeping);
 		return;
 	}
 }
@@ -469,7 +472,8 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 		AUTO_FD root = open_root(record.roots[i]);
 		struct stat status;
 
-		/* Something else is there now; what was there is the concern of who moved it. */
+		/* The path is no longer a folder; someone replaced it, and there is nothing to
+		 * sweep. */
 		if (root < 0 && (errno == ELOOP || errno == ENOTDIR))
 			continue;
 		if (root < 0 || fstat(root, &status) < 0) {
@@ -480,21 +484,21 @@ int sweep(const char *bytes, size_t size, const char *quarantine_folder, const c
 		sweeping.root_fd = root;
 		sweeping.old_device = record.root_devices[i];
 		sweeping.new_device = status.st_dev;
-		result = dirwalk_tree(&(struct dirwalk){ .visit = look,
+		result = dirwalk_tree(&(struct dirwalk){ .visit = examine,
 							 .context = &sweeping,
 							 .deepest = DIRWALK_DEPTH },
 				      root, NULL, err);
-		close_near(&sweeping);
+		close_near_quarantine(&sweeping);
 	}
 	for (size_t i = 0; result == 0 && i < record.link_count; i += 2) {
-		result = put_back(record.links[i], record.links[i + 1], err);
+		result = restore_link(record.links[i], record.links[i + 1], err);
 		check_target(&sweeping, record.links[i]);
 	}
 	record_release(&record);
 	if (result == 0 && sweeping.stuck)
 		result = error_set(
 			err,
-			"%u entries that the host would execute could not be moved out of the project; see above",
+			"could not move %u entries that the host would execute out of the project; they are listed above",
 			sweeping.stuck);
 	return result;
 }

@@ -1,4 +1,4 @@
-/* What a process is about to do: see attempt.h. */
+/* Attempts: see attempt.h. */
 #include "fence/watch/attempt.h"
 
 #include "fence/fence_spec.h"
@@ -23,14 +23,14 @@
 
 enum { NO_ARGUMENT = -1 };
 
-/* Which arguments of a call name a path, and what happens there. */
+/* The arguments of a call that name a path, and the act on that path. */
 static const struct shape {
 	int number;
 	enum verdict_act act;
-	int folder; /* the argument with the descriptor that a relative path starts from */
+	int folder; /* the argument with the descriptor for relative paths */
 	int path;
-	bool follow; /* a symlink at the end of the path */
-	int flags;   /* the argument that may say AT_SYMLINK_NOFOLLOW */
+	bool follow; /* follows a symlink at the end of the path */
+	int flags;   /* the argument that may have AT_SYMLINK_NOFOLLOW */
 } shapes[] = {
 #define AT(name, act, folder, path, follow, flags)                     \
 	{                                                              \
@@ -58,7 +58,7 @@ static const struct shape {
 	BY_NAME(truncate, CHANGE, 0, true),
 	BY_NAME(execve, READ, 0, true),
 	BY_NAME(chdir, LOOK, 0, true),
-#ifdef SYS_open /* newer architectures have only the above */
+#ifdef SYS_open /* absent on newer architectures */
 	BY_NAME(mkdir, CREATE, 0, false),
 	BY_NAME(mknod, CREATE, 0, false),
 	BY_NAME(symlink, CREATE, 1, false),
@@ -79,17 +79,18 @@ static const struct shape {
 #endif
 };
 
-/* Copies bytes of a process. What cannot be read ends the copy; returns how many there are. */
+/* Copies memory of a process, up to the first unreadable byte. Returns the number of bytes
+ * copied. */
 static size_t copy_memory(pid_t pid, uint64_t address, void *bytes, size_t size)
 {
-	size_t first = 4096 - (size_t)(address & 4095); /* the next page may not be there */
+	size_t first = 4096 - (size_t)(address & 4095); /* the next page may be unmapped */
 	struct iovec local = { bytes, size };
 	struct iovec remote[] = { { (void *)(uintptr_t)address, first < size ? first : size },
 				  { (void *)(uintptr_t)(address + first),
 				    first < size ? size - first : 0 } };
 	ssize_t n = process_vm_readv(pid, &local, 1, remote, 2, 0);
 
-	if (n < 0 && errno == ENOSYS) { /* a kernel built without it */
+	if (n < 0 && errno == ENOSYS) { /* the kernel was built without it */
 		char path[32];
 
 		snprintf(path, sizeof path, "/proc/%d/mem", pid);
@@ -101,7 +102,7 @@ static size_t copy_memory(pid_t pid, uint64_t address, void *bytes, size_t size)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* Where a link of /proc leads, as text. Returns 0, or -1 if it leads to no path. */
+/* Reads a link in /proc. Returns 0, or -1 if its target is not a path. */
 static int read_link(const char *link, char ret_path[PATH_MAX])
 {
 	ssize_t n = readlink(link, ret_path, PATH_MAX - 1);
@@ -119,7 +120,7 @@ static int join(char ret_path[PATH_MAX], const char *base, const char *rest)
 	return n >= PATH_MAX ? -1 : 0;
 }
 
-/* The path as it was given, made absolute by text. Returns 0, or -1. */
+/* Makes the given path absolute, lexically. Returns 0, or -1. */
 static int make_absolute(pid_t pid, int folder, const char *given, char ret_path[PATH_MAX])
 {
 	bool from_cwd;
@@ -136,8 +137,8 @@ static int make_absolute(pid_t pid, int folder, const char *given, char ret_path
 	return read_link(link, base) < 0 ? -1 : join(ret_path, base, path);
 }
 
-/* Opens a place of the fence as its processes see it, and says where it really is. Returns a
- * descriptor, or -1 with errno. */
+/* Opens a path as processes in the fence see it, and returns its real path. Returns a descriptor,
+ * or -1 with errno. */
 static int open_inside(const struct attempt_context *context, const char *path, bool follow,
 		       char ret_real[PATH_MAX])
 {
@@ -155,8 +156,8 @@ static int open_inside(const struct attempt_context *context, const char *path, 
 	return fd_steal(&fd);
 }
 
-/* The same without the file system, where that gives no answer. */
-static void by_text(char path[PATH_MAX])
+/* Cleans the path lexically, where the file system gives no answer. */
+static void clean_lexically(char path[PATH_MAX])
 {
 	AUTO_FREE char *clean = path_absolute(path, "/");
 
@@ -164,8 +165,8 @@ static void by_text(char path[PATH_MAX])
 }
 
 /*
- * The end of a path that is not there: its folder may be. Returns true if the end is a symlink that leads
- * nowhere; then path is where it leads, to be looked at again.
+ * Resolves a path whose last component does not exist. Returns true if that component is a dangling
+ * symlink; path is then its target, to be resolved again.
  */
 static bool resolve_missing(const struct attempt_context *context, bool follow, char path[PATH_MAX],
 			    struct verdict_sight *sight)
@@ -183,7 +184,7 @@ static bool resolve_missing(const struct attempt_context *context, bool follow, 
 	AUTO_FD fd = open_inside(context, *above ? above : "/", true, real);
 
 	if (fd < 0 || strcmp(name, "..") == 0 || join(path, real, name) < 0) {
-		by_text(path);
+		clean_lexically(path);
 		return false;
 	}
 	sight->folder = true;
@@ -218,10 +219,10 @@ static void resolve(const struct attempt_context *context, bool follow, char pat
 		if (!resolve_missing(context, follow, path, ret_sight))
 			return;
 	}
-	by_text(path);
+	clean_lexically(path);
 }
 
-/* Without waiting for a server, or mounting anything. */
+/* Neither waits for a file server nor triggers an automount. */
 static bool is_on_host(const char *path)
 {
 	struct statx status;
@@ -243,7 +244,7 @@ static void look_at_host(const char *path, struct verdict_sight *sight)
 	sight->folder_on_host = is_on_host(above);
 }
 
-/* Judges one path. Returns true, with the attempt filled in, if the fence refuses it. */
+/* Judges one path. Returns true, with *ret_attempt filled in, if the fence refuses the act. */
 static bool judge(const struct attempt_context *context, enum verdict_act act, bool follow,
 		  char path[PATH_MAX], struct attempt *ret_attempt)
 {
@@ -273,7 +274,8 @@ static bool look_at_path(const struct attempt_context *context, pid_t pid, enum 
 	if ((act == VERDICT_READ || act == VERDICT_LOOK) && !context->plan->spec->trace_reads)
 		return false;
 	size = copy_memory(pid, address, given, sizeof given);
-	/* Without an end it is too long, or not there: the kernel says so. An empty one names nothing. */
+	/* A path without a NUL is too long or unreadable, and the kernel reports that. An empty one
+	 * names nothing. */
 	if (!memchr(given, '\0', size) || !given[0] || make_absolute(pid, folder, given, path) < 0)
 		return false;
 	return judge(context, act, follow, path, ret_attempt);
@@ -306,7 +308,7 @@ union address {
 	char bytes[sizeof(struct sockaddr_un) + 1];
 };
 
-/* Is there a socket of this abstract name on the host? */
+/* Reports whether the host has an abstract socket of this name. */
 static bool is_host_abstract(const char *name)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(4 << 20);
@@ -316,7 +318,7 @@ static bool is_host_abstract(const char *name)
 	return fd >= 0 && fd_read_all(fd, &text) == 0 && strstr(buffer_text(&text), end);
 }
 
-/* Past the outlet there is nothing, either. */
+/* Even with an outlet, nothing else is reachable. */
 static struct verdict no_network(const struct attempt_context *context)
 {
 	return (struct verdict){ .wall = VERDICT_OUTSIDE,
@@ -357,7 +359,7 @@ static bool is_loopback(const union address *address)
 	return v4[0] == 127 || (v4[0] | v4[1] | v4[2] | v4[3]) == 0;
 }
 
-/* Does somebody listen on a port, in the network of this process? */
+/* Reports whether a port has a listener in the network namespace of this process. */
 static bool has_listener(pid_t pid, unsigned int port)
 {
 	static const char *const tables[] = { "tcp", "tcp6" };
@@ -378,17 +380,18 @@ static bool has_listener(pid_t pid, unsigned int port)
 }
 
 /*
- * Without a network there is only the fence's own loopback, where the host's services are not. On its
- * port 53 nobody can listen, as that needs a privilege: who asks there looks for a name server.
+ * Without a network there is only the fence's own loopback, which has none of the host's services.
+ * Nothing there can listen on port 53, which needs a privilege: a connection to it is a DNS query
+ * that cannot succeed.
  */
 static bool reaches(struct attempt_context *context, pid_t pid, const union address *address)
 {
-	unsigned int port = ntohs(address->v4.sin_port); /* at the same place in both */
+	unsigned int port = ntohs(address->v4.sin_port); /* at the same offset in both */
 	uint8_t bit = (uint8_t)(1U << port % 8);
 
 	if (!is_loopback(address) || port == 53)
 		return false;
-	/* The tables are long where many connections were made: looking once a port is enough. */
+	/* The tables grow with the number of connections: one look per port is enough. */
 	if (!(context->reached[port / 8] & bit) &&
 	    (has_listener(pid, port) || !has_listener(getpid(), port)))
 		context->reached[port / 8] |= bit;

@@ -19,7 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How the name of a group begins, and how the one ends that this process waits in meanwhile. */
+/* The prefix of group names, and the suffix of the group that this process moves to. */
 #define GROUP_NAME  "ringfence-"
 #define GROUP_ASIDE ".outside"
 
@@ -27,12 +27,12 @@ enum { PERIOD_US = 100000, MOST_BYTES = 1 << 20 };
 
 static const char *const controllers[CGROUP_CONTROLLERS] = { "memory", "cpu", "pids" };
 
-/* The files of each version; NULL where there is no such thing. */
+/* The files of each version; NULL if there is no such file. */
 static const struct {
 	const char *limit;
 	const char *peak;
 	const char *events;
-	const char *event; /* the line of the file that counts */
+	const char *event; /* the counter's line in that file */
 } files[CGROUP_CONTROLLERS][2] = {
 	[CGROUP_MEMORY] = { { "memory.limit_in_bytes", "memory.max_usage_in_bytes",
 			      "memory.oom_control", "oom_kill" },
@@ -51,8 +51,7 @@ static int read_file(const char *folder, const char *name, struct buffer *text)
 	return fd < 0 ? -1 : fd_read_all(fd, text);
 }
 
-/* A file that does not exist is made, which a cgroup file system refuses: so that the tests can have a
- * folder in its place. */
+/* Creates missing files, which a cgroup file system refuses: this lets tests use a plain folder. */
 static int write_file(const char *folder, const char *name, const char *text)
 {
 	AUTO_FREE char *path = path_join(folder, name);
@@ -75,7 +74,7 @@ static bool has_word(const char *text, const char *separators, const char *word)
 	return false;
 }
 
-/* The path of this process in a hierarchy: of version 2 (NULL), or the one with this controller. */
+/* The path of this process in the hierarchy with this controller, or in version 2 (NULL). */
 static char *membership_of(const char *membership, const char *controller)
 {
 	while (*membership) { /* id:controller,controller:path */
@@ -93,7 +92,7 @@ static char *membership_of(const char *membership, const char *controller)
 	return NULL;
 }
 
-/* The folder of the own group under a mount, if the mount shows it. */
+/* The folder of the process's own group below a mount, or NULL if the mount does not show it. */
 static char *folder_of(const char *mount, const char *root, const char *own)
 {
 	if (!path_within(own, root))
@@ -102,7 +101,7 @@ static char *folder_of(const char *mount, const char *root, const char *own)
 	return mem_format("%s%s", mount, strcmp(own, "/") == 0 ? "" : own);
 }
 
-static void take_mount(char *line, const char *membership, struct cgroup_place *place)
+static void parse_mount(char *line, const char *membership, struct cgroup_place *place)
 {
 	char *fields[5] = { 0 }; /* id parent major:minor root path ... - type source options */
 	char *rest = strstr(line, " - ");
@@ -138,7 +137,7 @@ void cgroup_place_read(const char *mounts, const char *membership, struct cgroup
 		size_t size = strcspn(mounts, "\n");
 		AUTO_FREE char *line = strndup(mounts, size);
 
-		take_mount(line, membership, ret_place);
+		parse_mount(line, membership, ret_place);
 		mounts += size + (mounts[size] == '\n');
 	}
 }
@@ -162,7 +161,8 @@ void cgroup_place_release(struct cgroup_place *place)
 	*place = (struct cgroup_place){ 0 };
 }
 
-/* A new folder, locked. Whoever recovers dead groups may be faster than the lock: then another one. */
+/* Makes and locks a new folder. A concurrent recovery may remove it before it is locked; then try
+ * again. */
 static char *make_folder(const char *parent, const char *end, int *ret_lock)
 {
 	for (int tries = 0; tries < 8; tries++) {
@@ -189,7 +189,7 @@ static char *make_folder(const char *parent, const char *end, int *ret_lock)
 	return NULL;
 }
 
-static void end_members(const char *folder)
+static void kill_members(const char *folder)
 {
 	AUTO_BUFFER struct buffer members = BUFFER_INIT(MOST_BYTES);
 	AUTO_FREE char *kill_file = path_join(folder, "cgroup.kill");
@@ -206,18 +206,19 @@ static void end_members(const char *folder)
 	}
 }
 
-/* A group counts as used for a moment after its last process is gone. */
+/* A group stays busy for a moment after its last process is gone. */
 static void remove_folder(const char *folder)
 {
 	enum { TRIES = 50, PAUSE_MS = 10 };
 
 	for (int i = 0; i < TRIES && rmdir(folder) < 0 && errno == EBUSY; i++) {
-		end_members(folder);
+		kill_members(folder);
 		poll(NULL, 0, PAUSE_MS);
 	}
 }
 
-/* "ringfence-" and 16 digits of a hexadecimal number, as make_folder() names them: nobody else's are touched. */
+/* Matches "ringfence-" and 16 hexadecimal digits, as in make_folder(): no other group is
+ * touched. */
 static bool is_ours(const char *name)
 {
 	size_t prefix = strlen(GROUP_NAME);
@@ -268,7 +269,7 @@ static bool likely_v2(const char *own)
 	AUTO_BUFFER struct buffer open = BUFFER_INIT(MOST_BYTES);
 	AUTO_FREE char *control = own ? path_join(own, "cgroup.subtree_control") : NULL;
 	AUTO_FREE char *type = own ? path_join(own, "cgroup.type")
-				   : NULL; /* not in the root of all */
+				   : NULL; /* the root group has none */
 
 	return own && access(own, W_OK) == 0 && access(control, W_OK) == 0 &&
 	       (access(type, F_OK) < 0 || alone_in(own) ||
@@ -286,8 +287,8 @@ bool cgroup_likely(const struct cgroup_place *place, const uint64_t values[CGROU
 }
 
 /*
- * A group of version 2 has either processes or limited groups below it (but for the root of all). Where
- * nobody but this process is in the own one, it makes room by moving into a group aside.
+ * A version 2 group has either processes or limited child groups (except the root). If this process
+ * is alone in its group, it makes room by moving into a child group.
  */
 static bool open_controllers(struct cgroup *group, const char *own, const char *wanted)
 {
@@ -303,7 +304,7 @@ static bool open_controllers(struct cgroup *group, const char *own, const char *
 	       write_file(own, "cgroup.subtree_control", wanted) == 0;
 }
 
-/* Which of the wanted controllers the own group can give to groups below it; a bit each. */
+/* Returns the wanted controllers that the own group can delegate, as bits. */
 static unsigned int offered_v2(const char *own, const uint64_t values[CGROUP_CONTROLLERS],
 			       struct cgroup *group)
 {
@@ -352,11 +353,11 @@ static int set_limit(const struct cgroup_part *part, enum cgroup_controller cont
 	if (write_file(part->folder, files[controller][part->version - 1].limit,
 		       buffer_text(&text)) < 0)
 		return -1;
-	/* Memory must not go to the swap instead; these files are not there without one. */
+	/* Swap must not make up for memory. These files are absent without swap. */
 	if (controller == CGROUP_MEMORY && part->version == 1)
 		write_file(part->folder, "memory.memsw.limit_in_bytes", buffer_text(&text));
 	if (controller == CGROUP_MEMORY &&
-	    part->version == 1) /* buffers of TCP are counted apart */
+	    part->version == 1) /* TCP buffers are counted separately */
 		write_file(part->folder, "memory.kmem.tcp.limit_in_bytes", buffer_text(&text));
 	if (controller == CGROUP_MEMORY && part->version == 2)
 		write_file(part->folder, "memory.swap.max", "0");
@@ -373,9 +374,9 @@ static void drop_part(struct cgroup_part *part, bool shared)
 	*part = (struct cgroup_part){ .lock = -1, .procs = -1 };
 }
 
-/* Sets up a part whose folder is there. */
-static void complete(struct cgroup_part *part, enum cgroup_controller controller, int version,
-		     uint64_t value, bool shared)
+/* Sets up a part whose folder exists. */
+static void set_up_part(struct cgroup_part *part, enum cgroup_controller controller, int version,
+			uint64_t value, bool shared)
 {
 	AUTO_FREE char *procs = path_join(part->folder, "cgroup.procs");
 
@@ -405,12 +406,12 @@ void cgroup_make(const struct cgroup_place *place, const uint64_t values[CGROUP_
 		if (folder && offered & 1U << i) {
 			part->folder = mem_dup(folder);
 			part->lock = used ? -1 : dup(lock);
-			complete(part, (enum cgroup_controller)i, 2, values[i], true);
+			set_up_part(part, (enum cgroup_controller)i, 2, values[i], true);
 			used = used || part->version;
 		} else if (values[i] && place->v1[i]) {
 			part->folder = make_folder(place->v1[i], "", &part->lock);
 			if (part->folder)
-				complete(part, (enum cgroup_controller)i, 1, values[i], false);
+				set_up_part(part, (enum cgroup_controller)i, 1, values[i], false);
 		}
 	}
 	if (folder && !used)
@@ -425,7 +426,7 @@ int cgroup_join(const struct cgroup *group, struct error *err)
 	return 0;
 }
 
-/* The kernel keeps memory in whole pages. */
+/* The kernel rounds memory limits to whole pages. */
 static bool same_value(enum cgroup_controller controller, const char *seen, const char *wanted)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
@@ -453,13 +454,13 @@ int cgroup_check(const struct cgroup *group, pid_t member, struct error *err)
 		limit_text((enum cgroup_controller)i, part->version, part->value, &wanted);
 		if (read_file(part->folder, files[i][part->version - 1].limit, &seen) < 0 ||
 		    read_file(part->folder, "cgroup.procs", &members) < 0)
-			return error_sys(err, "read the limit of %s back", controllers[i]);
+			return error_sys(err, "read back the %s limit", controllers[i]);
 		if (!same_value((enum cgroup_controller)i, buffer_text(&seen),
 				buffer_text(&wanted)))
-			return error_set(err, "the limit of %s is %.*s, not %s", controllers[i],
+			return error_set(err, "the %s limit is %.*s, not %s", controllers[i],
 					 (int)strcspn(seen.data, "\n"), seen.data, wanted.data);
 		if (!has_word(buffer_text(&members), "\n", pid))
-			return error_set(err, "the fence is not in the group that limits %s",
+			return error_set(err, "the fence is not in the %s control group",
 					 controllers[i]);
 	}
 	return 0;
@@ -496,7 +497,7 @@ uint64_t cgroup_trips(const struct cgroup *group, enum cgroup_controller control
 	return 0;
 }
 
-/* Back to where this process came from, which must not give anything to groups below it then. */
+/* Moves this process back to its original group, which must stop delegating controllers first. */
 static void move_back(struct cgroup *group)
 {
 	AUTO_BUFFER struct buffer open = BUFFER_INIT(MOST_BYTES);

@@ -12,17 +12,17 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* In the group, but not the command's: the mechanism's process and init. */
+/* In the group, but not part of the command: the mechanism's process and init. */
 enum { OUTER_PROCESSES = 2 };
 
-/* Looks are this far apart; a second look comes soon, as a process that is just starting another one
- * counts twice. */
+/* The interval between samples. An excess is confirmed soon, because a process that is just
+ * spawning another is counted twice. */
 enum { LOOK_LEAST_MS = 10, LOOK_MOST_MS = 250, LOOK_NOTE_MS = 100, LOOK_COST = 20 };
 
-/* How fast a limit may be approached: bytes in a millisecond. */
+/* The assumed maximum rate of use, in bytes per millisecond. */
 enum { FAST_BYTES = 2 << 20 };
 
-/* The controller that enforces a limit; CGROUP_CONTROLLERS: no group does. */
+/* The controller that enforces a limit, or CGROUP_CONTROLLERS if none does. */
 static enum cgroup_controller controller_of(enum fence_limit limit)
 {
 	switch (limit) {
@@ -59,7 +59,8 @@ static uint64_t whole_cpus(uint64_t thousandths)
 	return (thousandths + 999) / 1000;
 }
 
-/* What keeps a limit here. *ret_weak says that it is not kept as it was asked for, and why. */
+/* Chooses the means that enforces a limit here. *ret_weak is set to the reason if it is not
+ * enforced as requested. */
 static enum fence_how choose(const struct limit_set *limiter, enum fence_limit limit,
 			     const char **ret_weak)
 {
@@ -75,14 +76,14 @@ static enum fence_how choose(const struct limit_set *limiter, enum fence_limit l
 	case FENCE_LIMIT_DISK:
 		if (resource_use_possible())
 			return FENCE_HOW_WATCHED;
-		*ret_weak = "this kernel does not show which processes belong to a fence";
+		*ret_weak = "this kernel does not list the children of processes";
 		return FENCE_HOW_NONE;
 	case FENCE_LIMIT_CPUS:
 		if (!fenced(limiter))
 			break;
 		if (value % 1000 && value < available_cpus() * 1000)
 			*ret_weak =
-				"parts of a CPU need a control group (version 2 with systemd, or "
+				"a fraction of a CPU needs a control group (version 2 with systemd, or "
 				"version 1 as root)";
 		return FENCE_HOW_AFFINITY;
 	case FENCE_LIMIT_PROCESSES:
@@ -105,8 +106,8 @@ static enum fence_how choose(const struct limit_set *limiter, enum fence_limit l
 	return FENCE_HOW_NONE;
 }
 
-static int judge(struct limit_set *limiter, enum fence_limit limit, struct fence_result *result,
-		 struct error *err)
+static int choose_or_refuse(struct limit_set *limiter, enum fence_limit limit,
+			    struct fence_result *result, struct error *err)
 {
 	struct fence_limited *at = &limiter->limits[limit];
 	AUTO_FREE char *shown = fence_limit_text(limit, at->value);
@@ -116,14 +117,13 @@ static int judge(struct limit_set *limiter, enum fence_limit limit, struct fence
 	if (!weak)
 		return 0;
 	if (!(limiter->plan->spec->accepted_limits & bit(limit)))
-		return error_set(
-			err,
-			"the limit of %s (%s) cannot be kept here: %s; to run all the same: "
-			"--accept-weaker %s",
-			fence_limit_name(limit), shown, weak, fence_limit_name(limit));
+		return error_set(err,
+				 "limit %s (%s) cannot be enforced here: %s; to run anyway: "
+				 "--accept-weaker %s",
+				 fence_limit_name(limit), shown, weak, fence_limit_name(limit));
 	result->weaker_limits |= bit(limit);
-	list_printf(&result->warnings, "the limit of %s (%s) is not kept: %s",
-		    fence_limit_name(limit), shown, weak);
+	list_printf(&result->warnings, "limit %s (%s) is not enforced: %s", fence_limit_name(limit),
+		    shown, weak);
 	return 0;
 }
 
@@ -159,12 +159,13 @@ int limit_begin(struct limit_set *limiter, const struct fence_plan *plan,
 	make_groups(limiter);
 	for (int i = 0; i < FENCE_LIMIT_COUNT && status == 0; i++)
 		if (limiter->limits[i].value)
-			status = judge(limiter, (enum fence_limit)i, result, err);
+			status = choose_or_refuse(limiter, (enum fence_limit)i, result, err);
 	memcpy(result->limits, limiter->limits, sizeof result->limits);
 	return status;
 }
 
-static uint64_t kept_by(const struct limit_set *limiter, enum fence_limit limit, enum fence_how how)
+static uint64_t enforced_by(const struct limit_set *limiter, enum fence_limit limit,
+			    enum fence_how how)
 {
 	return limiter->limits[limit].how == how ? limiter->limits[limit].value : 0;
 }
@@ -174,12 +175,13 @@ void limit_describe(const struct limit_set *limiter, struct wire_limits *ret_lim
 	*ret_limits = (struct wire_limits){
 		.memory = limiter->limits[FENCE_LIMIT_MEMORY].value,
 		.processes = limiter->limits[FENCE_LIMIT_PROCESSES].value,
-		.processes_exact = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT) != 0,
+		.processes_exact = enforced_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT) !=
+				   0,
 		.open_files = limiter->limits[FENCE_LIMIT_OPEN_FILES].value,
 		.file_size = limiter->limits[FENCE_LIMIT_FILE_SIZE].value,
 		.tmp_size = limit_tmp_size(limiter->plan->spec),
-		.cpus = whole_cpus(kept_by(limiter, FENCE_LIMIT_CPUS, FENCE_HOW_AFFINITY)),
-		.counters = kept_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED) != 0,
+		.cpus = whole_cpus(enforced_by(limiter, FENCE_LIMIT_CPUS, FENCE_HOW_AFFINITY)),
+		.counters = enforced_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED) != 0,
 	};
 }
 
@@ -195,7 +197,7 @@ uint64_t limit_tmp_size(const struct fence_spec *spec)
 	return memory < otherwise ? memory : 0;
 }
 
-/* As many of the CPUs as were asked for, from a place that is another one for each fence. */
+/* Restricts this process to the requested number of CPUs, starting at a random one. */
 static int choose_cpus(uint64_t wanted, struct error *err)
 {
 	cpu_set_t all;
@@ -204,7 +206,7 @@ static int choose_cpus(uint64_t wanted, struct error *err)
 	uint64_t count = 0;
 
 	if (sched_getaffinity(0, sizeof all, &all) < 0)
-		return error_sys(err, "read which CPUs there are");
+		return error_sys(err, "read the available CPUs");
 	if (getrandom(&start, sizeof start, GRND_NONBLOCK) < 0)
 		start *= 7;
 	CPU_ZERO(&chosen);
@@ -223,7 +225,7 @@ static int choose_cpus(uint64_t wanted, struct error *err)
 
 int limit_enter(const struct limit_set *limiter, struct error *err)
 {
-	uint64_t cpus = whole_cpus(kept_by(limiter, FENCE_LIMIT_CPUS, FENCE_HOW_AFFINITY));
+	uint64_t cpus = whole_cpus(enforced_by(limiter, FENCE_LIMIT_CPUS, FENCE_HOW_AFFINITY));
 
 	if (cpus && choose_cpus(cpus, err) < 0)
 		return -1;
@@ -235,16 +237,16 @@ int limit_check(const struct limit_set *limiter, pid_t child, struct error *err)
 	return cgroup_check(&limiter->group, child, err);
 }
 
-/* Limits that a look can tell something about. */
+/* The limits that sampling can observe, as bits. */
 static unsigned int visible(const struct limit_set *limiter)
 {
 	unsigned int set = 0;
 
-	if (kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED))
+	if (enforced_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED))
 		set |= bit(FENCE_LIMIT_MEMORY);
-	if (kept_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED))
+	if (enforced_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED))
 		set |= bit(FENCE_LIMIT_DISK);
-	if (kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT))
+	if (enforced_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT))
 		set |= bit(FENCE_LIMIT_PROCESSES);
 	if (limiter->limits[FENCE_LIMIT_OPEN_FILES].value)
 		set |= bit(FENCE_LIMIT_OPEN_FILES);
@@ -257,7 +259,7 @@ void limit_watch(struct limit_set *limiter, uint64_t now_ms)
 	limiter->next_ms = limiter->watched ? now_ms + LOOK_LEAST_MS : 0;
 }
 
-/* How long it takes at least until a limit is met. */
+/* The minimum time until a limit can be reached. */
 static uint64_t patience_ms(uint64_t used, uint64_t limit)
 {
 	return used >= limit ? 0 : (limit - used) / FAST_BYTES;
@@ -266,8 +268,8 @@ static uint64_t patience_ms(uint64_t used, uint64_t limit)
 static uint64_t next_look_ms(const struct limit_set *limiter, const struct resource_use *usage)
 {
 	uint64_t wait = LOOK_MOST_MS;
-	uint64_t memory = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
-	uint64_t disk = kept_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED);
+	uint64_t memory = enforced_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
+	uint64_t disk = enforced_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED);
 
 	if (limiter->suspects || limiter->suspect)
 		return LOOK_LEAST_MS;
@@ -289,8 +291,8 @@ static void remember(uint64_t *highest, uint64_t value)
 
 static unsigned int exceeded(const struct limit_set *limiter, const struct resource_use *usage)
 {
-	uint64_t memory = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
-	uint64_t disk = kept_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED);
+	uint64_t memory = enforced_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
+	uint64_t disk = enforced_by(limiter, FENCE_LIMIT_DISK, FENCE_HOW_WATCHED);
 	unsigned int set = 0;
 
 	if (memory && usage->memory_fair > memory)
@@ -302,7 +304,7 @@ static unsigned int exceeded(const struct limit_set *limiter, const struct resou
 
 static void note(struct limit_set *limiter, const struct resource_use *usage)
 {
-	if (kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED))
+	if (enforced_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED))
 		remember(&limiter->seen.memory_peak, usage->memory_fair);
 	remember(&limiter->most_files, usage->most_files);
 	remember(&limiter->seen.disk_written, usage->written);
@@ -317,7 +319,7 @@ enum fence_limit limit_look(struct limit_set *limiter, pid_t child, uint64_t now
 		.counters = limiter->counters,
 		.written = limiter->watched & bit(FENCE_LIMIT_DISK),
 		.files = limiter->watched & bit(FENCE_LIMIT_OPEN_FILES),
-		.fair_from = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED),
+		.fair_from = enforced_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED),
 	};
 	struct resource_use usage;
 	unsigned int over;
@@ -338,13 +340,13 @@ enum fence_limit limit_look(struct limit_set *limiter, pid_t child, uint64_t now
 	return FENCE_LIMIT_COUNT;
 }
 
-static void settle_use(const struct limit_set *limiter, const struct rusage *spent,
-		       const struct wire_use *use, struct fence_use *ret_use)
+static void fill_use(const struct limit_set *limiter, const struct rusage *spent,
+		     const struct wire_use *use, struct fence_use *ret_use)
 {
 	const struct timeval times[] = { spent->ru_utime, spent->ru_stime };
 	uint64_t memory = cgroup_peak(&limiter->group, CGROUP_MEMORY);
 	uint64_t processes = cgroup_peak(&limiter->group, CGROUP_PIDS);
-	uint64_t most = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
+	uint64_t most = enforced_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
 
 	*ret_use = limiter->seen;
 	for (int i = 0; i < 2; i++)
@@ -363,12 +365,12 @@ static void settle_use(const struct limit_set *limiter, const struct rusage *spe
 		ret_use->processes_peak = most;
 }
 
-/* Without a group nobody counts refused processes: one that failed while all were in use was refused
- * some, as far as can be known. */
+/* Without a group, refused processes are not counted. Assume refusals if the run failed while the
+ * maximum was in use. */
 static bool ran_out_of_processes(const struct limit_set *limiter, const struct wire_use *use,
 				 const struct fence_result *result)
 {
-	uint64_t most = kept_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
+	uint64_t most = enforced_by(limiter, FENCE_LIMIT_PROCESSES, FENCE_HOW_RLIMIT);
 
 	if (cgroup_trips(&limiter->group, CGROUP_PIDS))
 		return true;
@@ -376,12 +378,12 @@ static bool ran_out_of_processes(const struct limit_set *limiter, const struct w
 	       (use->left >= most || limiter->seen.processes_peak >= most);
 }
 
-/* What was run into, as far as that can be known. */
+/* The limits that were hit, as far as that is known, as bits. */
 static unsigned int tripped(const struct limit_set *limiter, const struct wire_use *use,
 			    const struct fence_result *result)
 {
 	const struct fence_limited *limits = limiter->limits;
-	uint64_t memory = kept_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
+	uint64_t memory = enforced_by(limiter, FENCE_LIMIT_MEMORY, FENCE_HOW_WATCHED);
 	unsigned int set = 0;
 
 	if (cgroup_trips(&limiter->group, CGROUP_MEMORY) ||
@@ -413,12 +415,12 @@ void limit_settle(const struct limit_set *limiter, const struct rusage *spent,
 {
 	unsigned int set;
 
-	settle_use(limiter, spent, use, &result->use);
+	fill_use(limiter, spent, use, &result->use);
 	if (limiter->hidden)
 		list_add(
 			&result->warnings,
-			"a process did not show what it wrote (it is not dumpable), so the limit of "
-			"disk could not be watched and the run was ended");
+			"a process did not show what it wrote (it is not dumpable), so the disk limit "
+			"could not be watched and the run was ended");
 	set = tripped(limiter, use, result);
 	for (int i = 0; i < FENCE_LIMIT_COUNT && result->tripped == FENCE_LIMIT_COUNT; i++)
 		if (set & bit((enum fence_limit)i))

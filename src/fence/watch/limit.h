@@ -1,16 +1,16 @@
 /*
- * Limits of a run: what is asked for, what keeps it here, and whether it was run into.
+ * Limits of a run: the requested values, the means that enforce them here, and which were hit.
  *
- *	memory, cpus, processes	a control group (cgroup.h) where there can be one; else watching, the
- *				choice of CPUs, and the fence's own user namespace
- *	open-files, file-size	limits of the process
+ *	memory, cpus, processes	a control group (cgroup.h) if possible; otherwise sampling, CPU
+ *				affinity, and the fence's own user namespace
+ *	open-files, file-size	resource limits of the process
  *	tmp-size		the size of the fence's own file systems
- *	disk			watching (resource_use.h)
+ *	disk			sampling (resource_use.h)
  *	time			the session's clock
  *
- * A limit that cannot be kept is a refusal that names it, unless the user accepted that. What is
- * kept is read back before the command starts: here what only the host sees, and by init's canary
- * "limits" the rest.
+ * A limit that cannot be enforced is refused by name, unless the user accepted that. Limits are
+ * read back before the command starts: those that only the host sees here, the others by init's
+ * canary "limits".
  */
 #ifndef FENCE_WATCH_LIMIT_H
 #define FENCE_WATCH_LIMIT_H
@@ -25,44 +25,46 @@ struct limit_set {
 	const struct fence_plan *plan;
 	struct fence_limited limits[FENCE_LIMIT_COUNT];
 	struct cgroup group;
-	int counters;          /* init's own; -1: not needed, or not there yet */
-	unsigned int watched;  /* a bit for each limit that a look tells something about */
-	unsigned int suspects; /* a bit for each limit that the last look found exceeded */
-	pid_t suspect;         /* a process that did not show what it writes */
-	bool hidden;           /* the run was ended for that */
-	uint64_t most_files;   /* that a process was seen to have open */
-	uint64_t next_ms;      /* when to look again; 0: nothing is watched */
-	struct fence_use seen; /* the highest of what was looked at */
+	int counters;          /* init's I/O counters; -1 if not needed or not yet received */
+	unsigned int watched;  /* bits of the limits that sampling can observe */
+	unsigned int suspects; /* bits of the limits that the last sample exceeded */
+	pid_t suspect;         /* a process whose I/O counters were unreadable */
+	bool hidden;           /* the run was ended because of that */
+	uint64_t most_files;   /* highest number of open files seen in one process */
+	uint64_t next_ms;      /* time of the next sample; 0: nothing is watched */
+	struct fence_use seen; /* highest values sampled */
 };
 
 #define LIMITER_INIT ((struct limit_set){ .group = CGROUP_INIT, .counters = -1 })
 
-/* Chooses what keeps each limit, and makes the groups. Returns 0, or -1 with err set: one cannot be
- * kept. result->limits and its warnings are filled. */
+/* Chooses the means that enforces each limit, and makes the control groups. Fills in result->limits
+ * and adds warnings. Returns 0, or -1 with err set if a limit cannot be enforced. */
 int limit_begin(struct limit_set *limiter, const struct fence_plan *plan,
 		struct fence_result *result, struct error *err);
 
-/* What init must do, and read back. */
+/* Fills in the limits that init must set or read back. */
 void limit_describe(const struct limit_set *limiter, struct wire_limits *ret_limits);
 
-/* The size of each of the fence's own file systems; 0: the kernel's choice. Memory bounds it too, as
- * their files are in memory. */
+/* The size of each of the fence's own file systems; 0: the kernel's default. The memory limit also
+ * bounds it, because their files are in memory. */
 uint64_t limit_tmp_size(const struct fence_spec *spec);
 
-/* In the child that becomes the mechanism. Returns 0, or -1 with err set. */
+/* Enters the limits, in the child that becomes the mechanism. Returns 0, or -1 with err set. */
 int limit_enter(const struct limit_set *limiter, struct error *err);
 
-/* Reads the groups back. Returns 0, or -1 with err set. */
+/* Checks the groups by reading them back. Returns 0, or -1 with err set. */
 int limit_check(const struct limit_set *limiter, pid_t child, struct error *err);
 
-/* From when on to look, and one look: the limit that the run must end for, or FENCE_LIMIT_COUNT. */
+/* limit_watch() schedules the first sample. limit_look() takes one, and returns the limit for which
+ * the run must end, or FENCE_LIMIT_COUNT. */
 void limit_watch(struct limit_set *limiter, uint64_t now_ms);
 enum fence_limit limit_look(struct limit_set *limiter, pid_t child, uint64_t now_ms);
 
-/* Has the kernel ended a process for want of memory in the group? It may have been init. */
+/* Reports whether the kernel has killed a process in the group, possibly init, for lack of
+ * memory. */
 bool limit_killed(const struct limit_set *limiter);
 
-/* When all is over: what was used, and what was run into. */
+/* At the end of the run, fills in the resources used and the limits hit. */
 void limit_settle(const struct limit_set *limiter, const struct rusage *spent,
 		  const struct wire_use *use, struct fence_result *result);
 

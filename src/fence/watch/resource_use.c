@@ -1,4 +1,4 @@
-/* What the processes of a fence use: see resource_use.h. */
+/* Resource use of a fence's processes: see resource_use.h. */
 #include "fence/watch/resource_use.h"
 
 #include "util/buffer.h"
@@ -48,7 +48,7 @@ static void add_children(struct walk *walk, pid_t pid, const char *thread)
 		add_process(walk, (pid_t)strtol(at, NULL, 10));
 }
 
-/* Adds the children of all threads of a process, and returns how many threads there are. */
+/* Adds the children of all threads of a process. Returns the number of threads. */
 static uint64_t look_at_threads(struct walk *walk, pid_t pid)
 {
 	uint64_t threads = 0;
@@ -80,7 +80,7 @@ size_t resource_use_processes(pid_t first, size_t most, pid_t **ret_pids)
 	return walk.count < most ? walk.count : most;
 }
 
-/* One of the small files of a process. Returns how much was read, or -1 with errno. */
+/* Reads one of a process's small files in /proc. Returns the number of bytes, or -1 with errno. */
 static ssize_t read_of(pid_t pid, const char *name, char *text, size_t size)
 {
 	char path[64];
@@ -112,7 +112,7 @@ static uint64_t resident(pid_t pid)
 	return strtoull(second + 1, NULL, 10) * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-/* A process that does not show its share is counted with all that it has. */
+/* If the proportional share is unreadable, counts all resident memory. */
 static uint64_t fair_share(pid_t pid)
 {
 	char text[2048];
@@ -122,7 +122,7 @@ static uint64_t fair_share(pid_t pid)
 	return field_of(text, "\nPss:") * 1024;
 }
 
-/* One that is about to end shows nothing either, but has no memory any more. */
+/* An exiting process is also unreadable, but has no memory left. */
 static uint64_t written_by(pid_t pid, pid_t *ret_hidden)
 {
 	char text[512];
@@ -133,7 +133,7 @@ static uint64_t written_by(pid_t pid, pid_t *ret_hidden)
 	return field_of(text, "\nwrite_bytes: ");
 }
 
-/* The folder of descriptors says in its size how many there are since Linux 6.2. */
+/* Since Linux 6.2, the size of /proc/PID/fd is the number of open descriptors. */
 static uint64_t open_files(pid_t pid)
 {
 	struct stat status;
@@ -151,7 +151,7 @@ bool resource_use_possible(void)
 	       access("/proc/thread-self/children", R_OK) == 0;
 }
 
-static uint64_t written_by_the_dead(int counters)
+static uint64_t written_by_reaped(int counters)
 {
 	char text[512];
 	ssize_t n = counters < 0 ? 0 : pread(counters, text, sizeof text - 1, 0);
@@ -160,16 +160,16 @@ static uint64_t written_by_the_dead(int counters)
 	return field_of(text, "\nwrite_bytes: ");
 }
 
-/* Parents are read before their children: what a child has written may be missed when it is reaped
- * meanwhile, but is never counted twice. */
+/* Parents are read before their children: bytes written by a child that is reaped in between may be
+ * missed, but are never counted twice. */
 void resource_use_look(const struct resource_use_wanted *wanted, struct resource_use *ret_usage)
 {
 	struct resource_use usage = { 0 };
 	struct walk walk = { 0 };
-	size_t outer = 1; /* the mechanism's process, and init */
+	size_t outer = 1; /* index of the first process after the mechanism's and init */
 
 	if (wanted->written)
-		usage.written = written_by_the_dead(wanted->counters);
+		usage.written = written_by_reaped(wanted->counters);
 	add_process(&walk, wanted->first);
 	look_at_threads(&walk, wanted->first);
 	if (!wanted->is_init)

@@ -1,4 +1,4 @@
-/* Judging attempts by text: see verdict.h. */
+/* Verdicts from text: see verdict.h. */
 #include "fence/watch/verdict.h"
 
 #include "fence/plan/defaults.h"
@@ -21,7 +21,7 @@ static bool within_any(const char *path, const char *const *places, size_t count
 	return false;
 }
 
-/* The fence's own writable place that a path is in, or NULL. */
+/* The fence's own writable place that contains a path, or NULL. */
 static const char *private_place(const struct fence_plan *plan, const char *path,
 				 const char **ret_name)
 {
@@ -44,14 +44,14 @@ static const char *private_place(const struct fence_plan *plan, const char *path
 
 static struct verdict without_rule(const char *path)
 {
-	/* What bubblewrap covers in a new /proc. */
+	/* Paths that bubblewrap covers in a new /proc. */
 	static const char *const closed[] = { "/proc/sys", "/proc/sysrq-trigger", "/proc/irq",
 					      "/proc/bus" };
 
 	if (defaults_is_system(path) || path_within(path, "/run/ringfence") ||
 	    within_any(path, closed, COUNT(closed)))
 		return (struct verdict){ .wall = VERDICT_READ_ONLY, .name = "system" };
-	if (path_within(path, "/proc")) /* its own rights decide there */
+	if (path_within(path, "/proc")) /* its own permissions decide */
 		return (struct verdict){ .wall = VERDICT_OPEN, .name = "system" };
 	if (path_within(path, "/dev"))
 		return (struct verdict){ .wall = VERDICT_FIXED, .name = "system" };
@@ -89,9 +89,10 @@ bool verdict_harmless(const struct verdict *verdict, const char *path)
 bool verdict_refuses(enum verdict_wall wall, enum verdict_act act,
 		     const struct verdict_sight *sight)
 {
-	bool missing = !sight->inside && sight->on_host; /* the fence has taken it away */
+	bool missing = !sight->inside && sight->on_host; /* removed by the fence */
 	bool there = sight->inside || sight->on_host;
-	/* Something new: outside it could be made. In a private place only the folder may lack. */
+	/* A new file that could be created outside. In a private place, only the parent folder can
+	 * be missing. */
 	bool could_be = wall == VERDICT_PRIVATE ? !sight->folder && sight->folder_on_host
 						: sight->folder || sight->folder_on_host;
 
@@ -166,7 +167,8 @@ void verdict_name(const struct fence_plan *plan, const struct verdict *verdict, 
 	if (!rule) {
 		*ret_rule = mem_dup(verdict->name);
 	} else if (rule->project) {
-		/* Read-only with all of it; but some things would be anyway, and that says more. */
+		/* The whole project is read-only, but the reason that a file is always protected
+		 * says more. */
 		const char *anyway = rule->access == WIRE_READ && verdict->path
 					     ? verdict_protected(verdict->path + strlen(rule->path))
 					     : NULL;
@@ -185,8 +187,8 @@ void verdict_name(const struct fence_plan *plan, const struct verdict *verdict, 
 	}
 }
 
-/* The rest of path after one component of these, or NULL. */
-static const char *after(const char *path, const char *name)
+/* The rest of a path after the component `name`, or NULL. */
+static const char *after_component(const char *path, const char *name)
 {
 	size_t size = strlen(name);
 
@@ -194,13 +196,13 @@ static const char *after(const char *path, const char *name)
 										    : NULL;
 }
 
-/* The rest after the name of a process, or NULL. */
+/* The rest of a path after a process's component (self or a pid), or NULL. */
 static const char *after_process(const char *path, bool *ret_self)
 {
-	const char *rest = after(path, "self");
+	const char *rest = after_component(path, "self");
 
 	if (!rest)
-		rest = after(path, "thread-self");
+		rest = after_component(path, "thread-self");
 	*ret_self = rest;
 	if (!rest && isdigit((unsigned char)*path)) {
 		rest = path + strspn(path, "0123456789");
@@ -217,8 +219,8 @@ const char *verdict_past_proc(const char *path, bool *ret_from_cwd)
 		bool self = false;
 		const char *rest = strncmp(path, "/proc/", 6) == 0 ? after_process(path + 6, &self)
 								   : NULL;
-		const char *root = rest ? after(rest, "root") : NULL;
-		const char *cwd = rest && self ? after(rest, "cwd") : NULL;
+		const char *root = rest ? after_component(rest, "root") : NULL;
+		const char *cwd = rest && self ? after_component(rest, "cwd") : NULL;
 
 		if (cwd) {
 			*ret_from_cwd = true;
@@ -252,7 +254,7 @@ pid_t verdict_inner_pid(const char *status)
 	return (pid_t)pid;
 }
 
-/* Word number `index` of a line; its end if there are fewer. */
+/* Returns word number `index` of a line, or its end if there are fewer. */
 static const char *word(const char *line, size_t index)
 {
 	for (line += strspn(line, " "); index > 0; index--) {
@@ -262,15 +264,15 @@ static const char *word(const char *line, size_t index)
 	return line;
 }
 
-/* The port of an address such as 0100007F:1F90; 0 if it is none. */
+/* The port of an address such as 0100007F:1F90; 0 if malformed. */
 static unsigned long port_of(const char *address)
 {
 	address += strcspn(address, ": \n");
 	return *address == ':' ? strtoul(address + 1, NULL, 16) : 0;
 }
 
-/* A line is "0: 0100007F:1F90 00000000:0000 0A ...": number, local and remote address, state; the inode is
- * the tenth word. */
+/* Indexes of words in a line such as "0: 0100007F:1F90 00000000:0000 0A ...": number, local and
+ * remote address, state, ...; the inode is the tenth word. */
 enum { LOCAL = 1, REMOTE, STATE, INODE = 9 };
 
 bool verdict_listens(const char *table, unsigned int port)
