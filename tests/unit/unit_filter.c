@@ -1,6 +1,6 @@
 /*
- * The three filters say the same, and what they leave to the listener is answered as the plain one
- * would: tried with a small interpreter on every call and on arguments that matter.
+ * The three filters agree: where the other two ask the listener, its answer is that of the plain
+ * one. Tried with a small interpreter on every call and on arguments that matter.
  */
 #include "unit.h"
 
@@ -37,7 +37,7 @@ enum { NATIVE = (int)AUDIT_ARCH_X86_64 };
 enum { NATIVE = (int)AUDIT_ARCH_AARCH64 };
 #endif
 
-/* What a filter gives, as the kernel would run it. */
+/* The answer of a filter, as the kernel would run it. */
 static uint32_t run(const struct sock_filter *steps, size_t count, const struct seccomp_data *data)
 {
 	uint32_t a = 0;
@@ -88,7 +88,8 @@ static const struct call *find(int number)
 	return NULL;
 }
 
-/* Is a filter's answer, completed by the listener's where it asks, that of the plain one? */
+/* Reports whether a filter's answer, or the listener's if the filter asks, is that of the plain
+ * one. */
 static bool agrees(uint32_t answer, uint32_t plain, int number)
 {
 	const struct call *call = find(number);
@@ -140,7 +141,7 @@ static uint64_t argument(void)
 	}
 }
 
-/* A filter as libseccomp writes one: a step for each number, and one call judged by an argument. */
+/* A filter as libseccomp writes it: a step for each number, and one call judged by an argument. */
 static void packing(void)
 {
 	enum { LAST = 300, JUDGED = 41 };
@@ -162,7 +163,8 @@ static void packing(void)
 
 	memcpy(made.steps, head, sizeof head);
 	made.count = COUNT(head);
-	for (uint32_t number = 0; number <= LAST; number++) { /* number -> allowed, but for some */
+	for (uint32_t number = 0; number <= LAST; number++) { /* allow the number, with
+							       * exceptions */
 		bool refused = number % 7 == 3;
 
 		made.steps[made.count++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
@@ -181,7 +183,7 @@ static void packing(void)
 	CHECK("a packed filter is smaller",
 	      filter_pack(&made, (uint32_t)NATIVE, LAST, &packed) == 0 &&
 		      packed.count < made.count / 2);
-	CHECK("and gives the same answers",
+	CHECK("a packed filter gives the same answers",
 	      filter_pack_compare(&made, &packed, (uint32_t)NATIVE, LAST) == 0);
 
 	bool noticed = true;
@@ -197,12 +199,12 @@ static void packing(void)
 			  filter_pack_compare(&made, &packed, (uint32_t)NATIVE, LAST) < 0;
 		*step = saved;
 	}
-	CHECK("one other answer anywhere is noticed", noticed);
+	CHECK("a single different answer is noticed", noticed);
 
 	struct sock_filter *first = &made.steps[0];
 
 	first->k = offsetof(struct seccomp_data, instruction_pointer);
-	CHECK("a filter that judges by something else is left alone",
+	CHECK("a filter of another form is refused",
 	      filter_pack(&made, (uint32_t)NATIVE, LAST, &packed) < 0);
 }
 
@@ -230,14 +232,13 @@ int main(void)
 	}
 	for (size_t i = 0; i < COUNT(calls); i++)
 		all = all && asked[i] > 0;
-	CHECK("with the listener's answers, the noticing filter says what the plain one says",
-	      noticing);
-	CHECK("and so does the tracing one", tracing);
-	CHECK("every call in the listener's list is really asked about", all);
+	CHECK("with the listener's answers, the noticing filter matches the plain one", noticing);
+	CHECK("with the listener's answers, the tracing filter matches the plain one", tracing);
+	CHECK("the filter asks about every call in the listener's list", all);
 
 	const struct seccomp_data foreign = { .nr = SYS_openat, .arch = AUDIT_ARCH_I386 };
 
-	CHECK("a foreign architecture is killed by all of them",
+	CHECK("all filters kill a foreign architecture",
 	      RUN(filter_plain, &foreign) == SECCOMP_RET_KILL_PROCESS &&
 		      RUN(filter_noticing, &foreign) == SECCOMP_RET_KILL_PROCESS &&
 		      RUN(filter_tracing, &foreign) == SECCOMP_RET_KILL_PROCESS);

@@ -1,4 +1,4 @@
-/* The sweep, by itself: what it takes, what it leaves, and records that are none. */
+/* The sweep: what it moves, what it leaves, and malformed records. */
 #include "fence/fence_plan.h"
 #include "unit.h"
 
@@ -58,13 +58,13 @@ static void damaged(struct buffer *record, const char *quarantine)
 
 		memcpy(copy, record->data, record->used);
 		copy[size] = (char)0xff;
-		/* It may still be a record, of other paths; it must not crash, and a torn one is
-		 * refused. */
+		/* It may still be a record of other paths; reading it must not crash, and a
+		 * truncated one is refused. */
 		refused = refused &&
 			  (sweep(copy, size, quarantine, "torn", &found, &err) < 0 || size > 30);
 		free(copy);
 	}
-	CHECK("a torn record is refused", refused);
+	CHECK("a truncated record is refused", refused);
 	CHECK("an empty record is refused", sweep("", 0, quarantine, "none", &found, &err) < 0);
 	fence_found_release(&found);
 }
@@ -102,8 +102,8 @@ int main(void)
 	      sweep(record.data, record.used, quarantine, "1", &found, &err) == 0 &&
 		      found.count == 0);
 
-	/* As a command would: moves what was there, plants new ones, hides one in a folder that
-	 * forbids changes. */
+	/* Acts like a command: moves existing entries, plants new ones, and hides one in a folder
+	 * that forbids changes. */
 	if (mkdir("p/.claude", 0755) < 0 || rename("p/.vscode", "p/a/.vscode") < 0 ||
 	    mkdir("p/.vscode", 0755) < 0 || unlink("p/.codex") < 0 ||
 	    mkdir("p/a/locked", 0755) < 0 || mkdir("p/a/locked/.git", 0555) < 0 ||
@@ -116,16 +116,16 @@ int main(void)
 	write_file("p/ordinary");
 	CHECK("a sweep succeeds",
 	      sweep(record.data, record.used, quarantine, "2", &found, &err) == 0);
-	CHECK("it takes the four that are new", found.count == 4);
-	CHECK("a new folder is gone from the project and whole in quarantine",
+	CHECK("the four new entries are moved", found.count == 4);
+	CHECK("a new folder moves from the project to quarantine as a whole",
 	      !there("p/.claude") && there("q/2/.claude/settings.json"));
-	CHECK("a folder that was known is known wherever it is",
+	CHECK("a known folder is recognised wherever it is",
 	      there("p/a/.vscode") && !there("p/.vscode") && there("q/2/.vscode/tasks.json"));
 	CHECK("a folder that forbids changes protects nothing",
 	      !there("p/a/locked/.git") && there("q/2/a/locked/.git"));
 	CHECK("a bare repository loses its HEAD",
 	      !there("p/bare/HEAD") && there("q/2/bare/HEAD") && there("p/bare/objects"));
-	CHECK("a protected symlink is put back", there("p/.codex"));
+	CHECK("a protected symlink is restored", there("p/.codex"));
 	CHECK("ordinary files and known ones stay", there("p/ordinary") && there("p/.mcp.json"));
 	fence_found_release(&found);
 	damaged(&record, quarantine);

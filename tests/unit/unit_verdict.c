@@ -1,4 +1,4 @@
-/* Which wall stands at a path, what it refuses, and how it is named. By text alone. */
+/* The wall at a path, the acts that it refuses, and its name. From text alone. */
 #include "fence/fence_plan.h"
 #include "unit.h"
 
@@ -51,10 +51,11 @@ static bool wall(const char *path, enum verdict_wall wanted)
 
 static void walls(void)
 {
-	CHECK("the project is open, and what a rule opens elsewhere",
+	CHECK("the project is open, and so are places that a rule opens",
 	      wall("/h/u/p/src/x", VERDICT_OPEN) && wall("/tmp/shared/x", VERDICT_OPEN));
-	CHECK("rules in it are known", wall("/h/u/p/.env", VERDICT_HIDDEN) &&
-					       wall("/h/u/p/.git/hooks/x", VERDICT_READ_ONLY));
+	CHECK("rules inside the project apply",
+	      wall("/h/u/p/.env", VERDICT_HIDDEN) &&
+		      wall("/h/u/p/.git/hooks/x", VERDICT_READ_ONLY));
 	CHECK("home, /tmp and /dev/shm are the fence's own",
 	      wall("/h/u/x", VERDICT_PRIVATE) && wall("/tmp/x", VERDICT_PRIVATE) &&
 		      wall("/dev/shm/x", VERDICT_PRIVATE));
@@ -63,17 +64,17 @@ static void walls(void)
 						 wall("/etc/passwd", VERDICT_READ_ONLY) &&
 						 wall("/lib64", VERDICT_READ_ONLY) &&
 						 wall("/run/ringfence/init", VERDICT_READ_ONLY));
-	CHECK("so are the settings of the kernel, not all of /proc",
+	CHECK("kernel settings are read-only, unlike the rest of /proc",
 	      wall("/proc/sys/kernel/core_pattern", VERDICT_READ_ONLY) &&
 		      wall("/proc/7/oom_score_adj", VERDICT_OPEN));
-	CHECK("devices may be used, not made", wall("/dev/null", VERDICT_FIXED));
-	CHECK("nothing else is there, whatever it begins with",
+	CHECK("devices can be used but not created", wall("/dev/null", VERDICT_FIXED));
+	CHECK("everything else is absent, even with a similar prefix",
 	      wall("/", VERDICT_OUTSIDE) && wall("/h/u2/x", VERDICT_OUTSIDE) &&
 		      wall("/usrlocal", VERDICT_OUTSIDE) && wall("/tmpx", VERDICT_OUTSIDE) &&
 		      wall("/var/run/x", VERDICT_OUTSIDE));
 }
 
-/* The folder: NOWHERE, INSIDE, or on the HOST only. */
+/* The parent folder: NOWHERE, INSIDE, or only on the HOST. */
 enum folder { NOWHERE, INSIDE, HOST };
 
 static bool refuses(enum verdict_wall at, enum verdict_act act, bool inside, bool on_host,
@@ -94,39 +95,39 @@ static void refusals(void)
 		for (unsigned int i = 0; i < 8; i++)
 			held = held && !refuses(VERDICT_OPEN, (enum verdict_act)act, i & 1, i & 2,
 						i & 4 ? INSIDE : HOST);
-	CHECK("where the fence is open, it refuses nothing", held);
-	CHECK("writing to what is read-only, hidden or outside is refused",
+	CHECK("an open place refuses nothing", held);
+	CHECK("writing to read-only, hidden or outside files is refused",
 	      refuses(VERDICT_READ_ONLY, VERDICT_CHANGE, true, true, INSIDE) &&
 		      refuses(VERDICT_HIDDEN, VERDICT_WRITE, true, true, INSIDE) &&
 		      refuses(VERDICT_OUTSIDE, VERDICT_CHANGE, false, true, NOWHERE));
-	CHECK("what is nowhere cannot be written, removed or read, fence or not",
+	CHECK("a missing file fails with or without the fence",
 	      !refuses(VERDICT_READ_ONLY, VERDICT_CHANGE, false, false, INSIDE) &&
 		      !refuses(VERDICT_OUTSIDE, VERDICT_REMOVE, false, false, NOWHERE) &&
 		      !refuses(VERDICT_OUTSIDE, VERDICT_READ, false, false, INSIDE));
-	CHECK("creating is refused where the folder is, inside or out",
+	CHECK("creating is refused if the folder exists, inside or outside",
 	      refuses(VERDICT_READ_ONLY, VERDICT_CREATE, false, false, INSIDE) &&
 		      refuses(VERDICT_OUTSIDE, VERDICT_WRITE, false, false, INSIDE) &&
 		      refuses(VERDICT_OUTSIDE, VERDICT_CREATE, false, false, HOST) &&
 		      !refuses(VERDICT_OUTSIDE, VERDICT_WRITE, false, false, NOWHERE));
-	CHECK("creating what is there fails everywhere",
+	CHECK("creating an existing file fails everywhere",
 	      !refuses(VERDICT_READ_ONLY, VERDICT_CREATE, true, true, INSIDE));
-	CHECK("a private place takes everything, and lacks what the host has there",
+	CHECK("a private place accepts everything, and lacks the host's files",
 	      !refuses(VERDICT_PRIVATE, VERDICT_WRITE, false, true, INSIDE) &&
 		      !refuses(VERDICT_PRIVATE, VERDICT_CREATE, false, true, INSIDE) &&
 		      !refuses(VERDICT_PRIVATE, VERDICT_CHANGE, true, true, INSIDE) &&
 		      refuses(VERDICT_PRIVATE, VERDICT_READ, false, true, INSIDE) &&
 		      refuses(VERDICT_PRIVATE, VERDICT_CONNECT, false, true, INSIDE));
-	CHECK("even a folder of the host's",
+	CHECK("a private place lacks the host's folders",
 	      refuses(VERDICT_PRIVATE, VERDICT_WRITE, false, false, HOST) &&
 		      !refuses(VERDICT_PRIVATE, VERDICT_CREATE, false, false, NOWHERE));
-	CHECK("a device can be written, not made or removed",
+	CHECK("a device can be written but not created or removed",
 	      !refuses(VERDICT_FIXED, VERDICT_WRITE, true, true, INSIDE) &&
 		      refuses(VERDICT_FIXED, VERDICT_WRITE, false, false, INSIDE) &&
 		      refuses(VERDICT_FIXED, VERDICT_REMOVE, true, true, INSIDE));
-	CHECK("a hidden file can be looked at, not read",
+	CHECK("a hidden file can be looked up but not read",
 	      refuses(VERDICT_HIDDEN, VERDICT_READ, true, true, INSIDE) &&
 		      !refuses(VERDICT_HIDDEN, VERDICT_LOOK, true, true, INSIDE));
-	CHECK("what is read-only can be read",
+	CHECK("a read-only file can be read",
 	      !refuses(VERDICT_READ_ONLY, VERDICT_READ, true, true, INSIDE));
 }
 
@@ -163,25 +164,25 @@ static void names(void)
 	CHECK("a built-in rule has the name of its table",
 	      named("/h/u/p/.env", "environment file, built-in") &&
 		      named("/h/u/p/.git/config", "git, built-in"));
-	CHECK("a person's rule is said as it was, and where",
+	CHECK("a user's rule is shown as written, with its origin",
 	      named("/h/u/p/data/x", "hide data, --hide") &&
 		      named("/srv/lib/x", "read /srv/lib, ringfence.yml:12"));
 	CHECK("places without a rule have names",
 	      named("/etc/x", "system, built-in") && named("/srv/x", "outside, built-in") &&
 		      named("/h/u/x", "private home, built-in"));
 	verdict_name(&plan, &closed, &rule, &origin);
-	CHECK("a project that is read-only says by whom",
+	CHECK("a read-only project names the origin of that rule",
 	      strcmp(rule, "project") == 0 && strcmp(origin, "ringfence.yml:4") == 0);
 	free(rule);
 	verdict_name(&plan, &hook, &rule, &origin);
-	CHECK("what is protected anyway keeps its reason",
+	CHECK("a file that is always protected keeps its reason",
 	      strcmp(rule, "executed by the host") == 0 && strcmp(origin, "built-in") == 0);
-	CHECK("bytecode beside the system's modules is missed by nobody",
+	CHECK("bytecode next to the system's modules is harmless",
 	      verdict_harmless(&system, "/usr/lib/python3/__pycache__/a.pyc") &&
 		      verdict_harmless(&system, "/usr/lib/python3/__pycache__") &&
 		      !verdict_harmless(&system, "/usr/lib/__pycache__x") &&
 		      !verdict_harmless(&own, "/h/u/p/.git/__pycache__"));
-	CHECK("a write to nothing is a creation",
+	CHECK("a write to a missing file is a creation",
 	      strcmp(verdict_kind(VERDICT_WRITE, true), "write") == 0 &&
 		      strcmp(verdict_kind(VERDICT_WRITE, false), "create") == 0);
 }
@@ -211,31 +212,32 @@ static void foreign(void)
 				      "00:00000000 00000000  1000        0 48211 1 0\n"
 				      "   1: 0100007F:1F90 00000000:0000 0A 00000000:00000000\n";
 
-	CHECK("a path through a process's root is one from the root",
+	CHECK("a path through a process's root starts at the root",
 	      passes("/proc/self/root/etc/x", "/etc/x", false) &&
 		      passes("/proc/1/root", "/", false) &&
 		      passes("/proc/self/root/proc/thread-self/root/x", "/x", false));
-	CHECK("one through its own working directory starts there",
+	CHECK("a path through its own working directory starts there",
 	      passes("/proc/self/cwd/../x", "../x", true) && passes("/proc/self/cwd", "", true));
-	CHECK("other paths stay", passes("/proc/1/cwd/x", "/proc/1/cwd/x", false) &&
-					  passes("/proc/self/rooted", "/proc/self/rooted", false) &&
-					  passes("/proc/1x/root/y", "/proc/1x/root/y", false) &&
-					  passes("/etc/x", "/etc/x", false));
-	CHECK("the innermost number of a process counts",
+	CHECK("other paths are unchanged",
+	      passes("/proc/1/cwd/x", "/proc/1/cwd/x", false) &&
+		      passes("/proc/self/rooted", "/proc/self/rooted", false) &&
+		      passes("/proc/1x/root/y", "/proc/1x/root/y", false) &&
+		      passes("/etc/x", "/etc/x", false));
+	CHECK("the innermost pid of a process counts",
 	      verdict_inner_pid("Name:\tx\nNStgid:\t901\t34\t7\nNSpid:\t902\t35\t8\n") == 7 &&
 		      verdict_inner_pid("Name:\tx\nNStgid:\t901\n") == 901);
-	CHECK("a text without one has none",
+	CHECK("a status text without pids yields none",
 	      verdict_inner_pid("") == 0 && verdict_inner_pid("Name:\tNStgid:\t7\n") == 0 &&
 		      verdict_inner_pid("x\nNStgid:\tx\n") == 0 &&
 		      verdict_inner_pid("x\nNStgid:") == 0);
-	CHECK("a table of sockets says who listens where",
+	CHECK("listeners are found in a socket table",
 	      verdict_listens(sockets, 0x1f90) && !verdict_listens(sockets, 0x1f91) &&
 		      !verdict_listens(sockets, 0) && !verdict_listens("", 0));
-	CHECK("and which socket is between two ports",
+	CHECK("the socket between two ports is found in a socket table",
 	      verdict_socket(sockets, 0x1f91, 0xc350) == 48211 &&
 		      verdict_socket(sockets, 0xc350, 0x1f91) == 0 &&
 		      verdict_socket(sockets, 0x1f90, 0) == 0 && verdict_socket("", 1, 2) == 0);
-	CHECK("arguments end in NUL, the last one perhaps not",
+	CHECK("arguments end in NUL, except perhaps the last",
 	      arguments("sh\0-c\0\0x\0", 9, "<sh><-c><><x>") &&
 		      arguments("sh\0-c", 5, "<sh><-c>") && arguments("", 0, ""));
 }

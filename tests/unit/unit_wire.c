@@ -1,4 +1,4 @@
-/* Records and messages between ringfence and init, and the order that is made of them. */
+/* Records and messages between ringfence and init, and the order made from them. */
 #include "unit.h"
 
 #include "fence/init/order.h"
@@ -50,14 +50,14 @@ static void orders(void)
 		      strcmp(order.rules[0].path, "/p") == 0);
 	order_release(&order);
 
-	/* Cut anywhere but between records, or so that something needed is missing. */
+	/* Truncated anywhere except between records, or with a required record missing. */
 	for (size_t size = 0; size < bytes.used; size++)
 		torn_is_refused = torn_is_refused && order_read(bytes.data, size, &order, &err) < 0;
-	CHECK("an order that is torn anywhere is refused", torn_is_refused);
+	CHECK("an order that is truncated anywhere is refused", torn_is_refused);
 
 	add_needed(&odd);
 	wire_add(&odd, WIRE_ARGUMENT, "no end", 6);
-	CHECK("a string without its end is refused", read_order(&odd) < 0);
+	CHECK("a string without a NUL is refused", read_order(&odd) < 0);
 	buffer_release(&odd);
 	add_needed(&odd);
 	wire_add(&odd, WIRE_ARGUMENT, "a\0b", 4);
@@ -82,7 +82,7 @@ static void messages(void)
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets) < 0 || pipe(pipes) < 0)
 		return;
-	CHECK("nothing to receive is said as such",
+	CHECK("an empty socket yields EAGAIN",
 	      wire_receive(sockets[1], &got, &fd) < 0 && errno == EAGAIN);
 	CHECK("a message arrives with its descriptor",
 	      wire_send(sockets[0], &message, pipes[1]) == 0 &&
@@ -93,13 +93,13 @@ static void messages(void)
 	      send(sockets[0], "short", 5, 0) == 5 && wire_receive(sockets[1], &got, &fd) < 0 &&
 		      errno == EPROTO);
 	close(sockets[0]);
-	CHECK("the end of the other side is seen", wire_receive(sockets[1], &got, &fd) == 0);
+	CHECK("the end of the peer is noticed", wire_receive(sockets[1], &got, &fd) == 0);
 	close(sockets[1]);
 	close(pipes[0]);
 	close(pipes[1]);
 }
 
-/* The legal messages of each state and where they lead, as in docs/protocols.md. */
+/* The legal messages of each state and the states they lead to, as in docs/protocols.md. */
 static const struct legal {
 	enum wire_state from;
 	uint32_t type;
@@ -148,7 +148,8 @@ static enum wire_state leads_to(enum wire_state from, uint32_t type)
 	return 0;
 }
 
-/* Sends such a message to this side. Is it taken, with the state that it leads to, or refused? */
+/* Sends a message to this side. Reports whether it was accepted with the expected next state, or
+ * refused. */
 static bool behaves(enum wire_side receiver, enum wire_state from, uint32_t type, bool with_fd)
 {
 	const struct wire_message message = { .type = type };
@@ -189,9 +190,8 @@ static void states(void)
 					wire_fits(WIRE_OUTSIDE, type, true)) &&
 				       (wire_fits(WIRE_INSIDE, type, false) ||
 					wire_fits(WIRE_INSIDE, type, true)));
-	CHECK("each message is taken in the states that it belongs to, and refused in all others",
-	      hold);
-	CHECK("no message goes both ways", one_way);
+	CHECK("each message is accepted in its legal states and refused in all others", hold);
+	CHECK("each message has one direction", one_way);
 }
 
 int main(void)
