@@ -172,12 +172,13 @@ static void version_2(void)
 	CHECK("a process that joins writes itself",
 	      cgroup_join(&group, &err) == 0 && holds(made, "cgroup.procs", "0"));
 	CHECK("a group without the fence in it does not hold",
-	      cgroup_check(&group, 4711, &err) < 0 && strstr(err.text, "not in the group"));
+	      cgroup_check(&group, 4711, &err) < 0 &&
+		      strstr(err.text, "not in the memory control group"));
 	put(made, "cgroup.procs", "12\n4711\n");
 	CHECK("limits that are read back hold", cgroup_check(&group, 4711, &err) == 0);
 	put(made, "cpu.max", "max 100000\n");
 	CHECK("a limit that reads otherwise is named",
-	      cgroup_check(&group, 4711, &err) < 0 && strstr(err.text, "cpu is max"));
+	      cgroup_check(&group, 4711, &err) < 0 && strstr(err.text, "cpu limit is max"));
 	put(made, "cpu.max", "150000 100000\n");
 	put(made, "memory.max", "max\n");
 	CHECK("no limit is not one of zero bytes", cgroup_check(&group, 4711, &err) < 0);
