@@ -1,5 +1,5 @@
-# The doors to the house: meson and ninja do the building, scripts/ the rest.
-# Each target installs what it needs and this machine lacks (scripts/setup).
+# Front end: meson and ninja build, scripts/ does the rest. Each target installs what it needs
+# (scripts/setup).
 
 PREFIX ?= /usr/local
 SECONDS ?= 60

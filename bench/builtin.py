@@ -18,7 +18,7 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-sys.path[0] = os.path.join(ROOT, "tests")  # and not the folder of this file, which has an agents.py, too
+sys.path[0] = os.path.join(ROOT, "tests")  # not the folder of this file, which also has an agents.py
 
 from agents.moves import MOVES  # noqa: E402
 from fakes import Server  # noqa: E402

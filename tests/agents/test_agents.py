@@ -34,7 +34,7 @@ def test_it_edits_runs_a_test_fails_tries_again_and_finishes(t, agent):
     contains(ended["final"], "Both tests pass now", "the final message")
     equal(ended["unknown_events"], 0, "events that are not understood", loop.log())
     expect(ended["tool_calls"] >= 6 and ended["session"], "tools are counted, and the session is known", ended)
-    # The requests of the conversation, as the server knows them; Gemini's router has asked, too.
+    # The requests of the conversation, as the server saw them, including those of Gemini's router.
     asked = 7 if agent != "gemini" else 8
     equal(ended["tokens"]["output"], 20 * asked, "output tokens", ended)
     equal(ended["tokens"]["cache_read"], 2000, "tokens from the cache", ended)

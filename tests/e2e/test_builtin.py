@@ -257,7 +257,7 @@ def test_no_key_and_no_token_gets_to_commands_events_or_files(t):
     equal(world.run().code, 0, "exit status", world.results())
     contains(world.results(1)[0][0], "PATH=", "the command has an environment (the control)")
     contains(world.results(1)[2][0], "refused Permission denied", "the agent's memory")
-    # The token is what the gateway was asked with; nobody outside of it knows one.
+    # The token that the requests to the gateway carried; it is not known outside the gateway.
     for word in (KEY, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "127.0.0.1:61080"):
         lacks(world.results(1)[0][0], word, "what the command saw")
         lacks(world.loop.tree()["seen"], word, "its environment")

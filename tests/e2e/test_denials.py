@@ -267,7 +267,7 @@ def test_root_explains_denials_to_the_owner_of_a_project(t):
     contains(result.err, f"{LINE}write /etc/passwd (rule: system, built-in) by sh[2]\n", "stderr")
 
 
-# A command that wants to harm whoever looks at it.
+# A command that attacks its observer.
 
 @cases(("bad-paths",), ("race-path", "file"), ("die-asking", "300"), ("own-filter",),
        ("open-under-signals", "file"))

@@ -17,7 +17,7 @@ from harness import cases, contains, equal, expect, lacks
 from harness.case import Skip
 from harness.provider import (STREAM, Models, Provider, chunk, event, message, message_events, opus, respond, stream)
 
-REGION = 11  # what is reserved counts the dearest region: tenths
+REGION = 11  # reservations assume the most expensive region: tenths
 
 
 def body(tokens=100, **more):

@@ -113,7 +113,7 @@ def test_09_a_dangling_symlink_that_is_hidden_brings_nothing_in(t):
 def test_10_a_missing_protected_file_is_not_there_after_the_run(t, name):
     result = t.sh(f"mkdir -p {os.path.dirname(name) or '.'} && echo {EVIL} > {name}")
     if name == ".GIT/hooks/x" and t.exists(name):
-        # Only a file system that folds case makes .git of it.
+        # Only a case-folding file system takes it for .git.
         return
     expect(not t.exists(name), f"{name} must not be in the project", result)
     if result.code == 0:

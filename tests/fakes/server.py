@@ -249,7 +249,7 @@ class TcpServer(socketserver.ThreadingMixIn, socketserver.TCPServer):
     request_queue_size = 64
 
     def handle_error(self, *_args):
-        pass  # whoever hangs up has bad luck
+        pass  # the client hung up
 
 
 class UnixServer(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):

@@ -42,7 +42,7 @@ class Place(threading.Thread):
             function, answers = self.tasks.get()
             try:
                 answers.put((function(), None))
-            except BaseException as error:  # handed to whoever asked
+            except BaseException as error:  # handed to the caller
                 answers.put((None, error))
 
     def do(self, function):
