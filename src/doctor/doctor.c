@@ -26,7 +26,7 @@ enum { GIT_MS = 2000 };
 
 static const uint64_t little_space = 1ULL << 30;
 
-/* One check looks at one thing and says what it saw. */
+/* Examines one aspect of the machine and fills in the check. */
 typedef void check_fn(struct doctor_check *check, const struct probe *probe);
 
 __attribute__((format(printf, 2, 3))) static void text(char **target, const char *format, ...)
@@ -39,8 +39,8 @@ __attribute__((format(printf, 2, 3))) static void text(char **target, const char
 	va_end(arguments);
 }
 
-/* What a small file says, without its line end; empty if it cannot be read. */
-static char *contents(const char *path)
+/* The first line of a small file; empty if it cannot be read. The caller frees. */
+static char *read_first_line(const char *path)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(4096);
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -50,9 +50,9 @@ static char *contents(const char *path)
 	return strndup(buffer_text(&bytes), strcspn(buffer_text(&bytes), "\n"));
 }
 
-static bool says(const char *path, const char *wanted)
+static bool first_line_is(const char *path, const char *wanted)
 {
-	AUTO_FREE char *value = contents(path);
+	AUTO_FREE char *value = read_first_line(path);
 
 	return strcmp(value, wanted) == 0;
 }
@@ -71,32 +71,32 @@ static void check_kernel(struct doctor_check *check, const struct probe *probe)
 	text(&check->detail, "%s %s, %s", system.sysname, system.release, system.machine);
 	if (major < 5 || (major == 5 && minor < 19)) {
 		check->state = DOCTOR_FAIL;
-		text(&check->remedy, "Linux 5.19 or newer is needed, for Landlock");
+		text(&check->remedy, "upgrade to Linux 5.19 or newer, which Landlock needs");
 	} else if (major < 6 || (major == 6 && minor < 12)) {
 		check->state = DOCTOR_WARN;
 		text(&check->remedy,
-		     "from Linux 6.12 on, abstract sockets of the host can be closed with --net open too");
+		     "from Linux 6.12 on, the fence can also block the host's abstract sockets with --net open");
 	}
 }
 
 static void check_user_namespaces(struct doctor_check *check, const struct probe *probe)
 {
-	text(&check->detail, "can be made");
-	if (probe->held) /* whatever the settings say: a profile may make an exception */
+	text(&check->detail, "available");
+	if (probe->held) /* whatever the sysctls say: an AppArmor profile may allow them */
 		return;
 	check->state = DOCTOR_FAIL;
-	if (says("/proc/sys/user/max_user_namespaces", "0"))
+	if (first_line_is("/proc/sys/user/max_user_namespaces", "0"))
 		text(&check->remedy, "sudo sysctl -w user.max_user_namespaces=15000");
-	else if (says("/proc/sys/kernel/unprivileged_userns_clone", "0"))
+	else if (first_line_is("/proc/sys/kernel/unprivileged_userns_clone", "0"))
 		text(&check->remedy, "sudo sysctl -w kernel.unprivileged_userns_clone=1");
-	else if (says("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"))
+	else if (first_line_is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1"))
 		text(&check->remedy,
 		     "give ringfence and bwrap an AppArmor profile with `userns`, or sudo sysctl -w "
 		     "kernel.apparmor_restrict_unprivileged_userns=0");
 	else
 		check->state = DOCTOR_OK;
-	text(&check->detail, check->remedy ? "are switched off or restricted on this machine"
-					   : "no setting forbids them");
+	text(&check->detail,
+	     check->remedy ? "disabled or restricted on this machine" : "no setting forbids them");
 }
 
 static void check_landlock(struct doctor_check *check, const struct probe *probe)
@@ -125,8 +125,8 @@ static void check_fence(struct doctor_check *check, const struct probe *probe)
 	}
 }
 
-/* The limits that are kept in one way, behind its name. */
-static void add_kept(struct buffer *out, const struct probe *probe, enum fence_how how)
+/* Appends a mechanism and the limits that it enforces. */
+static void add_enforced(struct buffer *out, const struct probe *probe, enum fence_how how)
 {
 	bool first = true;
 
@@ -141,25 +141,24 @@ static void add_kept(struct buffer *out, const struct probe *probe, enum fence_h
 	}
 }
 
-/* Which limits can be kept here, and by what. */
 static void check_limits(struct doctor_check *check, const struct probe *probe)
 {
-	AUTO_BUFFER struct buffer kept = BUFFER_INIT(4096);
+	AUTO_BUFFER struct buffer enforced = BUFFER_INIT(4096);
 	AUTO_BUFFER struct buffer missing = BUFFER_INIT(4096);
 
 	for (int how = FENCE_HOW_NONE + 1; how <= FENCE_HOW_TIMER; how++)
-		add_kept(&kept, probe, (enum fence_how)how);
+		add_enforced(&enforced, probe, (enum fence_how)how);
 	for (int i = 0; i < FENCE_LIMIT_COUNT; i++)
 		if (probe->limits[i] == FENCE_HOW_NONE)
 			buffer_printf(&missing, "%s%s", missing.used ? ", " : "",
 				      fence_limit_name((enum fence_limit)i));
 	text(&check->detail, "%s",
-	     kept.used ? buffer_text(&kept) : "cannot be told: no fence came up");
+	     enforced.used ? buffer_text(&enforced) : "unknown: the fence does not work");
 	if (!missing.used)
 		return;
 	check->state = DOCTOR_WARN;
 	text(&check->remedy,
-	     "not kept here: %s. A part of a CPU needs a control group: a login session of systemd, or root",
+	     "cannot be enforced here: %s. Fractions of a CPU need a control group: use a systemd login session, or root",
 	     buffer_text(&missing));
 }
 
@@ -181,10 +180,10 @@ static void check_agents(struct doctor_check *check, const struct probe *probe)
 	if (names.used)
 		text(&check->detail, "%s (ringfence agents)", buffer_text(&names));
 	else
-		text(&check->detail, "none that Ringfence knows is in PATH (ringfence agents)");
+		text(&check->detail, "no supported agent is in PATH (ringfence agents)");
 }
 
-/* The system's own, not one that somebody put into PATH: this one is started. */
+/* The system's git, not one from PATH: it is executed outside the fence. */
 static const char *find_git(void)
 {
 	static const char *const places[] = { "/usr/bin/git", "/usr/local/bin/git", "/bin/git",
@@ -207,12 +206,12 @@ static void check_git(struct doctor_check *check, const struct probe *probe)
 		     buffer_text(&output));
 	} else {
 		check->state = DOCTOR_WARN;
-		text(&check->detail, "is not there, or does not answer");
-		text(&check->remedy, "install git, if what you run needs it");
+		text(&check->detail, "not installed, or does not run");
+		text(&check->remedy, "install git if your projects need it");
 	}
 }
 
-/* Where Ringfence keeps its own files. */
+/* Checks the free space of the state folder. */
 static void check_disk(struct doctor_check *check, const struct probe *probe)
 {
 	const char *home = getenv("HOME");
@@ -224,9 +223,9 @@ static void check_disk(struct doctor_check *check, const struct probe *probe)
 
 	(void)probe;
 	if (state_folder_find(&owner, &state, &err) < 0 ||
-	    (statvfs(state, &space) < 0 && error_sys(&err, "look at '%s'", state) < 0)) {
+	    (statvfs(state, &space) < 0 && error_sys(&err, "examine '%s'", state) < 0)) {
 		check->state = DOCTOR_WARN;
-		text(&check->detail, "cannot be told: %s", err.text);
+		text(&check->detail, "unknown: %s", err.text);
 		text(&check->remedy, "set RINGFENCE_STATE_DIR to a folder that you can write to");
 		return;
 	}
@@ -234,7 +233,7 @@ static void check_disk(struct doctor_check *check, const struct probe *probe)
 	text(&check->detail, "%.1f GiB free at '%s'", (double)left / (double)(1 << 30), state);
 	if (left < little_space) {
 		check->state = DOCTOR_WARN;
-		text(&check->remedy, "free some space: quarantine and reports are kept there");
+		text(&check->remedy, "free some space: quarantine and reports are stored there");
 	}
 }
 
@@ -250,12 +249,12 @@ static void check_time_zone(struct doctor_check *check, const struct probe *prob
 	localtime_r(&now, &parts);
 	strftime(shown, sizeof shown, "%Z, %H:%M", &parts);
 	text(&check->detail, "%s", shown);
-	/* The library takes a name that it does not know as UTC, without a word. */
+	/* The C library silently treats an unknown name as UTC. */
 	if (chosen && chosen[0] && chosen[0] != ':' && strncmp(chosen, "UTC", 3) != 0 &&
 	    strncmp(chosen, "GMT", 3) != 0 && timezone == 0 && !daylight) {
 		check->state = DOCTOR_WARN;
 		text(&check->remedy,
-		     "TZ is '%s', which this machine does not know and reads as UTC", chosen);
+		     "correct TZ: '%s' is unknown on this machine and treated as UTC", chosen);
 	}
 }
 
@@ -268,7 +267,7 @@ static void check_proc(struct doctor_check *check, const struct probe *probe)
 	(void)probe;
 	if (fd < 0 || fd_read_all(fd, &mounts) < 0) {
 		check->state = DOCTOR_FAIL;
-		text(&check->detail, "is not mounted");
+		text(&check->detail, "not mounted");
 		text(&check->remedy, "mount -t proc proc /proc");
 		return;
 	}
@@ -277,8 +276,8 @@ static void check_proc(struct doctor_check *check, const struct probe *probe)
 	if (proc && memmem(proc, strcspn(proc, "\n"), "hidepid=", 8) &&
 	    !memmem(proc, strcspn(proc, "\n"), "hidepid=0", 9) && geteuid() != 0) {
 		check->state = DOCTOR_WARN;
-		text(&check->detail, "hides the processes of others (hidepid)");
-		text(&check->remedy, "only needed if a fence does not come up: sudo mount -o "
+		text(&check->detail, "hides other users' processes (hidepid)");
+		text(&check->remedy, "needed only if the fence does not start: sudo mount -o "
 				     "remount,hidepid=0 /proc");
 	}
 }
@@ -288,32 +287,32 @@ static void check_tmp(struct doctor_check *check, const struct probe *probe)
 	struct statvfs status;
 
 	(void)probe;
-	text(&check->detail, "programs in /tmp can be started");
+	text(&check->detail, "programs in /tmp can be executed");
 	if (statvfs("/tmp", &status) < 0) {
 		check->state = DOCTOR_WARN;
 		text(&check->detail, "/tmp: %s", strerror(errno));
-		text(&check->remedy, "make /tmp (mode 1777)");
+		text(&check->remedy, "create /tmp (mode 1777)");
 	} else if (status.f_flag & ST_NOEXEC) {
 		check->state = DOCTOR_WARN;
 		text(&check->detail, "/tmp is mounted noexec");
 		text(&check->remedy,
-		     "nothing to do for what runs inside (it has a /tmp of its own); a project in /tmp cannot "
-		     "start its own programs");
+		     "commands in the fence have their own /tmp; only projects in /tmp cannot execute their "
+		     "own programs");
 	}
 }
 
 static void check_surroundings(struct doctor_check *check, const struct probe *probe)
 {
-	AUTO_FREE char *version = contents("/proc/version");
+	AUTO_FREE char *version = read_first_line("/proc/version");
 
 	(void)probe;
-	text(&check->detail, "a machine of its own");
+	text(&check->detail, "neither a container nor WSL");
 	if (strcasestr(version, "microsoft")) {
 		check->state = DOCTOR_WARN;
 		text(&check->detail, "Windows Subsystem for Linux");
 		text(&check->remedy,
-		     "keep projects in the Linux file system, not below /mnt/c: files of "
-		     "Windows have no modes to protect");
+		     "keep projects in the Linux file system, not below /mnt/c: Windows "
+		     "files have no Unix permissions");
 	} else if (access("/.dockerenv", F_OK) == 0 || access("/run/.containerenv", F_OK) == 0) {
 		text(&check->detail, "a container");
 		if (probe->held || !probe->tried)
@@ -321,13 +320,13 @@ static void check_surroundings(struct doctor_check *check, const struct probe *p
 		check->state = DOCTOR_WARN;
 		text(&check->remedy,
 		     "start it with --security-opt seccomp=unconfined --security-opt "
-		     "apparmor=unconfined, or run Ringfence outside");
+		     "apparmor=unconfined, or run Ringfence outside the container");
 	}
 }
 
 static const struct {
 	const char *name;
-	check_fn *look;
+	check_fn *run;
 } checks[] = {
 	{ "kernel", check_kernel },
 	{ "user namespaces", check_user_namespaces },
@@ -361,7 +360,7 @@ void doctor_examine(struct doctor_findings *ret_findings)
 	probe_fence(&probe);
 	for (size_t i = 0; i < count; i++) {
 		ret_findings->checks[i].name = checks[i].name;
-		checks[i].look(&ret_findings->checks[i], &probe);
+		checks[i].run(&ret_findings->checks[i], &probe);
 		if (ret_findings->checks[i].state == DOCTOR_FAIL)
 			ret_findings->ok = false;
 	}

@@ -1,8 +1,8 @@
 /*
- * The doctor: what works on this machine, and how to mend what does not.
+ * The doctor reports what works on this machine, and how to fix the rest.
  *
- * Each check is a function that says one thing: its state, what was found, and the remedy. The fence
- * itself is tried for real, on an empty folder, with all canaries; nothing else is started but git.
+ * Each check is a function that reports a state, a finding and a remedy. A real fence runs on an
+ * empty folder with all canaries; the only other program that is started is git.
  */
 #ifndef DOCTOR_DOCTOR_H
 #define DOCTOR_DOCTOR_H
@@ -16,13 +16,13 @@ struct doctor_check {
 	const char *name;
 	enum doctor_state state;
 	char *detail;
-	char *remedy; /* NULL: none is needed */
+	char *remedy; /* or NULL */
 };
 
 struct doctor_findings {
 	struct doctor_check *checks;
 	size_t count;
-	bool ok; /* nothing failed */
+	bool ok; /* no check failed */
 };
 
 /* "ok", "warn" or "fail". */

@@ -1,4 +1,4 @@
-/* The live trial of the fence: see probe.h. */
+/* The trial run of the fence: see probe.h. */
 #include "doctor/probe.h"
 
 #include "fenced/fenced.h"
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* So much that nothing runs into it, and so little that it is a limit. */
+/* High enough that the trial does not hit them, low enough to be limits on any machine. */
 static const uint64_t trial[FENCE_LIMIT_COUNT] = {
 	[FENCE_LIMIT_MEMORY] = 256 << 20,   [FENCE_LIMIT_CPUS] = 500,
 	[FENCE_LIMIT_PROCESSES] = 64,       [FENCE_LIMIT_OPEN_FILES] = 256,
@@ -21,8 +21,8 @@ static const uint64_t trial[FENCE_LIMIT_COUNT] = {
 	[FENCE_LIMIT_DISK] = 64 << 20,      [FENCE_LIMIT_TIME] = 5000,
 };
 
-/* In a process of its own, for a run takes over signals, the terminal and, as root, the identity. */
-static void try_it(const char *project, struct probe *probe)
+/* Needs its own process: a run takes over signals, the terminal and, for root, the identity. */
+static void run_trial(const char *project, struct probe *probe)
 {
 	char *const command[] = { (char *)"true", NULL };
 	struct fence_spec spec = { .mechanism = "auto", .project = project, .command = command };
@@ -58,7 +58,7 @@ static _Noreturn void report_trial(const char *project, int to)
 	struct probe probe = { 0 };
 
 	fd_place((const int[]){ FD_NULL, FD_NULL, FD_NULL }, 3);
-	try_it(project, &probe);
+	run_trial(project, &probe);
 	_exit(fd_write_all(to, &probe, sizeof probe) < 0);
 }
 
@@ -69,9 +69,9 @@ void probe_fence(struct probe *ret_probe)
 	int ends[2];
 
 	*ret_probe = (struct probe){ 0 };
-	snprintf(ret_probe->why, sizeof ret_probe->why, "the trial ended without an answer");
+	snprintf(ret_probe->why, sizeof ret_probe->why, "the trial run ended without a result");
 	if (!mkdtemp(project)) {
-		snprintf(ret_probe->why, sizeof ret_probe->why, "make a folder in /tmp: %s",
+		snprintf(ret_probe->why, sizeof ret_probe->why, "create a folder in /tmp: %s",
 			 strerror(errno));
 		return;
 	}

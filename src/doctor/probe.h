@@ -1,4 +1,4 @@
-/* A live trial of the fence: the real one, with every limit, around nothing. */
+/* A trial run of the real fence, with every limit, on an empty folder. */
 #ifndef DOCTOR_PROBE_H
 #define DOCTOR_PROBE_H
 
@@ -8,16 +8,16 @@
 #include <stdint.h>
 
 struct probe {
-	bool tried; /* else something was missing before */
+	bool tried; /* false if the plan already failed */
 	bool held;
 	char mechanism[32];
 	unsigned int canaries_held, canaries_total;
 	uint64_t duration_ms;
-	enum fence_how limits[FENCE_LIMIT_COUNT]; /* what keeps each */
+	enum fence_how limits[FENCE_LIMIT_COUNT]; /* the mechanism that enforces each */
 	char why[2048];
 };
 
-/* Takes some milliseconds, and at most the time that a fence has to come up (5 s). */
+/* Takes a few milliseconds, at most the time limit for starting a fence (5 s). */
 void probe_fence(struct probe *ret_probe);
 
 #endif

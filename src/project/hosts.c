@@ -17,18 +17,19 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { MOST_BYTES = 1 << 20, MOST_HOSTS = 64, ASK_MS = 10000 };
+enum { MOST_BYTES = 1 << 20, MOST_HOSTS = 64, TOOL_MS = 10000 };
 
-/* Where a tool's configuration is, and which of its lines name hosts. */
+/* The configuration of a tool, and which of its lines name hosts. */
 struct set {
 	const char *name;
-	const char *remedy;           /* how a user configures it */
-	const char *const *variables; /* NULL: none */
+	const char *remedy;           /* how the user configures a host */
+	const char *const *variables; /* or NULL */
 	const char *const
 		*files; /* "~/" is the home, "./" the project; the last part may be a pattern */
-	const char *section;     /* only what stands in sections that begin so; NULL: everything */
-	const char *const *keys; /* NULL: every URL counts */
-	const char *const *ask;  /* what the tool says where nothing is configured; NULL: nothing */
+	const char *section;     /* only sections whose header starts with this; NULL: all */
+	const char *const *keys; /* NULL: all URLs */
+	const char *const
+		*command; /* prints the tool's default if nothing is configured; or NULL */
 };
 
 #define LIST(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -40,7 +41,7 @@ static const struct set sets[] = {
 	  .files = LIST("~/.npmrc", "~/.yarnrc", "~/.yarnrc.yml", "~/.bunfig.toml", "/etc/npmrc",
 			"/usr/etc/npmrc", "/usr/local/etc/npmrc"),
 	  .keys = LIST("registry", "npmRegistryServer"),
-	  .ask = LIST("npm", "config", "get", "registry") },
+	  .command = LIST("npm", "config", "get", "registry") },
 	{ .name = "apt",
 	  .remedy = "a line in /etc/apt/sources.list",
 	  .files = LIST("/etc/apt/sources.list", "/etc/apt/sources.list.d/*.list",
@@ -62,8 +63,8 @@ static const struct set sets[] = {
 	  .variables = LIST("GOPROXY"),
 	  .files = LIST("~/.config/go/env"),
 	  .keys = LIST("GOPROXY"),
-	  .ask = LIST("go", "env", "GOPROXY") },
-	/* Other sections may hold what a repository brought: `git submodule init` copies its .gitmodules. */
+	  .command = LIST("go", "env", "GOPROXY") },
+	/* `git submodule init` copies URLs from the repository's .gitmodules to other sections. */
 	{ .name = "git-remotes",
 	  .remedy = "git remote add origin URL",
 	  .files = LIST("./.git/config"),
@@ -105,7 +106,7 @@ static void add_host(struct list *hosts, const char *host, size_t size)
 		list_add(hosts, text);
 }
 
-/* The host of what stands behind "://"; ssh has a port of its own. */
+/* Adds the host of a URL from after its "://"; ssh defaults to port 22. */
 static void add_url(struct list *hosts, const char *rest, bool ssh)
 {
 	size_t size = strcspn(rest, "/ \t\"',|?#>");
@@ -122,7 +123,7 @@ static void add_url(struct list *hosts, const char *rest, bool ssh)
 	add_host(hosts, host, strlen(host));
 }
 
-/* git's form of ssh without a scheme: git@host:path. */
+/* Adds the host of git's short form of ssh: git@host:path. */
 static void add_scp(struct list *hosts, const char *value)
 {
 	const char *at = strchr(value, '@');
@@ -195,7 +196,7 @@ static void read_file(const char *path, const struct set *set, struct list *host
 		hosts_of_text(buffer_text(&text), set->section, set->keys, hosts);
 }
 
-/* All files of a folder that a pattern names. */
+/* Reads a file, or all files that match a pattern. */
 static void read_files(const char *path, const struct set *set, struct list *hosts)
 {
 	const char *pattern = path_name(path);
@@ -217,7 +218,7 @@ static void read_files(const char *path, const struct set *set, struct list *hos
 		closedir(dir);
 }
 
-/* A PATH of folders in which nobody but root could have put a program. The caller frees. */
+/* A PATH of folders that only root can write to. The caller frees. */
 static char *safe_path(void)
 {
 	static const char *const folders[] = { "/usr/local/bin", "/usr/bin", "/bin" };
@@ -234,17 +235,17 @@ static char *safe_path(void)
 	return mem_dup(buffer_text(&path));
 }
 
-/* The tool runs in the root folder, where no project's file is in its way. */
-static void ask_tool(const char *const *ask, struct list *hosts)
+/* Runs the tool in the root folder, where it finds no configuration of a project. */
+static void run_tool(const char *const *command, struct list *hosts)
 {
 	enum { MOST_WORDS = 16 };
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(MOST_BYTES);
 	AUTO_FREE char *path = safe_path();
 	const char *arguments[MOST_WORDS] = { "/usr/bin/env", "-C", "/", path };
 
-	for (size_t i = 4; *ask && i < MOST_WORDS - 1; i++)
-		arguments[i] = *ask++;
-	if (process_output((char *const *)arguments, ASK_MS, &text) == 0)
+	for (size_t i = 4; *command && i < MOST_WORDS - 1; i++)
+		arguments[i] = *command++;
+	if (process_output((char *const *)arguments, TOOL_MS, &text) == 0)
 		hosts_of_text(buffer_text(&text), NULL, NULL, hosts);
 }
 
@@ -264,12 +265,12 @@ int hosts_find(const char *name, const struct hosts_place *place, struct list *h
 		if ((*at)[0] != '~' || place->home[0])
 			read_files(path, set, hosts);
 	}
-	if (hosts->count == before && set->ask && !place->foreign)
-		ask_tool(set->ask, hosts);
+	if (hosts->count == before && set->command && !place->foreign)
+		run_tool(set->command, hosts);
 	if (hosts->count == before)
 		return error_set(
 			err,
-			"allow %s: no configuration of yours names a host for it; name the host itself (--allow HOST), or: %s",
+			"allow %s: your configuration names no host for it; allow the host itself (--allow HOST), or: %s",
 			name, set->remedy);
 	return 0;
 }

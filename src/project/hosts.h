@@ -1,10 +1,11 @@
 /*
- * The hosts that a user's own tools are configured to use, so that `allow: npm` means the registry of
- * this user, and a company's mirror needs no list of ours.
+ * The hosts that the user's own tools are configured to use: `allow: npm` means this user's
+ * registry or a company's mirror, without a built-in list.
  *
- * Only what is the user's or the machine's is read: files of the home folder and of /etc, variables, and
- * the remotes in the project's .git/config, which no clone brings. A tool is asked only if it is root's. A repository's own files (.npmrc, pip.conf,
- * .gitmodules) are never looked at: they would let a repository choose its hosts.
+ * Only configuration of the user and the machine is read: files in the home folder and /etc,
+ * variables, and the remotes in the project's .git/config, which a clone does not bring along. A
+ * tool is run only if root owns it. Files of the repository (.npmrc, pip.conf, .gitmodules) are
+ * never read: they would let a repository choose its hosts.
  */
 #ifndef PROJECT_HOSTS_H
 #define PROJECT_HOSTS_H
@@ -15,24 +16,25 @@
 #include <stdbool.h>
 
 struct hosts_place {
-	const char *home;    /* empty: none */
+	const char *home;    /* or empty */
 	const char *project; /* a real path */
-	bool foreign;        /* the environment is somebody else's */
+	bool foreign;        /* the environment belongs to another user */
 };
 
-/* "npm", "apt", "pip", "cargo", "go", "git-remotes". */
+/* Whether this names a set: "npm", "apt", "pip", "cargo", "go" or "git-remotes". */
 bool hosts_is_set(const char *name);
 
-/* The set that this is a misspelling of, or NULL. */
+/* The set whose name this misspells, or NULL. */
 const char *hosts_nearest_set(const char *name);
 
-/* Adds the hosts of a set, each once: "host" or "host:port". Returns 0, or -1 with err set: the
- * configuration names none. */
+/* Adds the hosts of a set, each once, as "host" or "host:port". Returns 0, or -1 with err set if
+ * the configuration names no host. */
 int hosts_find(const char *name, const struct hosts_place *place, struct list *hosts,
 	       struct error *err);
 
-/* Adds the hosts of all URLs of a text. section: only of lines in sections that begin so; keys: only of lines that
- * have one of these words before the URL; NULL: of all. For the tests, too. */
+/* Adds the hosts of the URLs in a text. `section`, or NULL, limits this to sections whose header
+ * starts with it; `keys`, or NULL, to lines with one of these words before the URL. Exported for
+ * the tests. */
 void hosts_of_text(const char *text, const char *section, const char *const *keys,
 		   struct list *hosts);
 

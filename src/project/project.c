@@ -1,4 +1,4 @@
-/* What a project is made of: see project.h. */
+/* Project detection: see project.h. */
 #include "project/project.h"
 
 #include "util/buffer.h"
@@ -18,12 +18,12 @@
 
 enum { MOST_BYTES = 4 << 20 };
 
-static bool there(int folder, const char *name)
+static bool exists(int folder, const char *name)
 {
 	return faccessat(folder, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Appends a file of the project. Returns 0, or -1 if it is none, or too large. */
+/* Appends a file of the project. Returns 0, or -1 if it is not a regular file or too large. */
 static int read_file(int folder, const char *name, struct buffer *bytes)
 {
 	AUTO_FD fd = fd_openat2(folder, name, O_RDONLY | O_NONBLOCK, 0,
@@ -35,7 +35,7 @@ static int read_file(int folder, const char *name, struct buffer *bytes)
 	return fd_read_all(fd, bytes);
 }
 
-/* Is the word among those before the colon of a rule? */
+/* Whether the line is a rule with this target. */
 static bool names_target(const char *line, const char *target)
 {
 	size_t head = strcspn(line, ":=#\n");
@@ -64,7 +64,7 @@ bool project_makefile_has(const char *text, const char *target)
 	return false;
 }
 
-/* What `make` would be asked for; NULL: no such rule. */
+/* The make command that runs the tests, or NULL. */
 static const char *make_check(int folder)
 {
 	static const char *const files[] = { "GNUmakefile", "Makefile", "makefile" };
@@ -81,7 +81,7 @@ static const char *make_check(int folder)
 	return NULL;
 }
 
-/* Is there a test script, other than the one that npm writes into a new package? */
+/* Whether package.json has a test script other than npm's placeholder. */
 static bool has_test_script(int folder)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(MOST_BYTES);
@@ -98,16 +98,16 @@ static bool has_test_script(int folder)
 	return found;
 }
 
-/* One of several tools, told by the file that it leaves; the last one has none. */
+/* A tool, recognized by its file. The last tool of a list is the default and has no file. */
 struct tool {
 	const char *file;
 	const char *check;
 	const char *cache;
 };
 
-static const struct tool *which_tool(int folder, const struct tool *tools)
+static const struct tool *find_tool(int folder, const struct tool *tools)
 {
-	while (tools->file && !there(folder, tools->file))
+	while (tools->file && !exists(folder, tools->file))
 		tools++;
 	return tools;
 }
@@ -120,7 +120,7 @@ static void add_cache(struct project *project, const char *home, const char *cac
 		list_printf(&project->caches, "~/%s", cache);
 }
 
-static void look_node(int folder, const char *home, struct project *project)
+static void detect_node(int folder, const char *home, struct project *project)
 {
 	static const struct tool tools[] = {
 		{ "pnpm-lock.yaml", "pnpm test", ".local/share/pnpm/store" },
@@ -129,14 +129,14 @@ static void look_node(int folder, const char *home, struct project *project)
 		{ "bun.lockb", "bun run test", ".bun/install/cache" },
 		{ NULL, "npm test", ".npm" },
 	};
-	const struct tool *tool = which_tool(folder, tools);
+	const struct tool *tool = find_tool(folder, tools);
 
 	if (has_test_script(folder))
 		list_add(&project->checks, tool->check);
 	add_cache(project, home, tool->cache);
 }
 
-/* Has the folder a test of Python's, and by what is it run? NULL: it has none. */
+/* The command for the Python tests in a folder, or NULL if it has none. */
 static const char *python_tests(int folder, const char *name, const char *unittest)
 {
 	AUTO_FD fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -165,7 +165,7 @@ static const char *python_check(int folder)
 	return check ? check : python_tests(folder, "tests", "python3 -m unittest discover tests");
 }
 
-static void look_python(int folder, const char *home, struct project *project)
+static void detect_python(int folder, const char *home, struct project *project)
 {
 	static const struct tool tools[] = {
 		{ "uv.lock", "uv run pytest", ".cache/uv" },
@@ -173,14 +173,14 @@ static void look_python(int folder, const char *home, struct project *project)
 		{ "tox.ini", "tox", ".cache/pip" },
 		{ NULL, "python3 -m pytest", ".cache/pip" },
 	};
-	const struct tool *tool = which_tool(folder, tools);
+	const struct tool *tool = find_tool(folder, tools);
 	const char *own = tool->file ? NULL : python_check(folder);
 
 	list_add(&project->checks, own ? own : tool->check);
 	add_cache(project, home, tool->cache);
 }
 
-static void look_rust(int folder, const char *home, struct project *project)
+static void detect_rust(int folder, const char *home, struct project *project)
 {
 	(void)folder;
 	list_add(&project->checks, "cargo test");
@@ -188,27 +188,27 @@ static void look_rust(int folder, const char *home, struct project *project)
 	add_cache(project, home, ".cargo/git");
 }
 
-static void look_go(int folder, const char *home, struct project *project)
+static void detect_go(int folder, const char *home, struct project *project)
 {
 	(void)folder;
 	list_add(&project->checks, "go test ./...");
 	add_cache(project, home, "go/pkg/mod");
 }
 
-static void look_maven(int folder, const char *home, struct project *project)
+static void detect_maven(int folder, const char *home, struct project *project)
 {
-	list_add(&project->checks, there(folder, "mvnw") ? "./mvnw -q test" : "mvn -q test");
+	list_add(&project->checks, exists(folder, "mvnw") ? "./mvnw -q test" : "mvn -q test");
 	add_cache(project, home, ".m2/repository");
 }
 
-static void look_gradle(int folder, const char *home, struct project *project)
+static void detect_gradle(int folder, const char *home, struct project *project)
 {
-	list_add(&project->checks, there(folder, "gradlew") ? "./gradlew test" : "gradle test");
+	list_add(&project->checks, exists(folder, "gradlew") ? "./gradlew test" : "gradle test");
 	add_cache(project, home, ".gradle/caches");
 }
 
-/* A Makefile with a rule for it knows best how to test what is built with it. */
-static void look_meson(int folder, const char *home, struct project *project)
+/* A Makefile with a test rule takes precedence. */
+static void detect_meson(int folder, const char *home, struct project *project)
 {
 	const char *check = make_check(folder);
 
@@ -216,7 +216,7 @@ static void look_meson(int folder, const char *home, struct project *project)
 	list_add(&project->checks, check ? check : "meson test -C build");
 }
 
-static void look_cmake(int folder, const char *home, struct project *project)
+static void detect_cmake(int folder, const char *home, struct project *project)
 {
 	const char *check = make_check(folder);
 
@@ -224,7 +224,7 @@ static void look_cmake(int folder, const char *home, struct project *project)
 	list_add(&project->checks, check ? check : "ctest --test-dir build --output-on-failure");
 }
 
-static void look_make(int folder, const char *home, struct project *project)
+static void detect_make(int folder, const char *home, struct project *project)
 {
 	const char *check = make_check(folder);
 
@@ -236,18 +236,25 @@ static void look_make(int folder, const char *home, struct project *project)
 static const struct {
 	const char *name;
 	const char *file;
-	void (*look)(int folder, const char *home, struct project *project);
+	void (*detect)(int folder, const char *home, struct project *project);
 } kinds[] = {
-	{ "node", "package.json", look_node },       { "python", "pyproject.toml", look_python },
-	{ "python", "setup.py", look_python },       { "python", "requirements.txt", look_python },
-	{ "rust", "Cargo.toml", look_rust },         { "go", "go.mod", look_go },
-	{ "java", "pom.xml", look_maven },           { "java", "build.gradle", look_gradle },
-	{ "java", "build.gradle.kts", look_gradle }, { "c", "meson.build", look_meson },
-	{ "c", "CMakeLists.txt", look_cmake },       { "make", "GNUmakefile", look_make },
-	{ "make", "Makefile", look_make },           { "make", "makefile", look_make },
+	{ "node", "package.json", detect_node },
+	{ "python", "pyproject.toml", detect_python },
+	{ "python", "setup.py", detect_python },
+	{ "python", "requirements.txt", detect_python },
+	{ "rust", "Cargo.toml", detect_rust },
+	{ "go", "go.mod", detect_go },
+	{ "java", "pom.xml", detect_maven },
+	{ "java", "build.gradle", detect_gradle },
+	{ "java", "build.gradle.kts", detect_gradle },
+	{ "c", "meson.build", detect_meson },
+	{ "c", "CMakeLists.txt", detect_cmake },
+	{ "make", "GNUmakefile", detect_make },
+	{ "make", "Makefile", detect_make },
+	{ "make", "makefile", detect_make },
 };
 
-static bool known(const struct project *project, const char *name)
+static bool has_kind(const struct project *project, const char *name)
 {
 	for (size_t i = 0; i < project->count; i++)
 		if (strcmp(project->kinds[i].name, name) == 0)
@@ -261,7 +268,7 @@ static void add_kind(struct project *project, const char *name, const char *evid
 	project->kinds[project->count++] = (struct project_kind){ name, evidence };
 }
 
-/* Can a file of settings hold this name as it is? */
+/* Whether a configuration file can hold this name without escapes. */
 static bool is_plain(const char *name)
 {
 	AUTO_FREE char *shown = text_escaped(name);
@@ -269,8 +276,8 @@ static bool is_plain(const char *name)
 	return strcmp(shown, name) == 0;
 }
 
-/* Files that often hold secrets under names that are not hidden anyway. */
-static void look_for_secrets(int folder, struct project *project)
+/* Adds files that often hold secrets but are not hidden by default. */
+static void find_secrets(int folder, struct project *project)
 {
 	static const char *const patterns[] = { "*.tfstate", "*.tfvars", "wp-config.php",
 						"serviceAccount*.json", "local.settings.json" };
@@ -284,7 +291,7 @@ static void look_for_secrets(int folder, struct project *project)
 				list_add(&project->secrets, entry->d_name);
 	if (dir)
 		closedir(dir);
-	if (there(folder, "config/master.key"))
+	if (exists(folder, "config/master.key"))
 		list_add(&project->secrets, "config/master.key");
 }
 
@@ -297,20 +304,20 @@ int project_detect(const char *folder, const char *home, struct project *ret_pro
 	if (fd < 0)
 		return error_sys(err, "open the project '%s'", folder);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-		/* A Makefile beside something else is that one's. */
+		/* A Makefile beside another kind belongs to that kind. */
 		bool second = strcmp(kinds[i].name, "make") == 0 && ret_project->count;
 
-		if (second || known(ret_project, kinds[i].name) || !there(fd, kinds[i].file))
+		if (second || has_kind(ret_project, kinds[i].name) || !exists(fd, kinds[i].file))
 			continue;
 		add_kind(ret_project, kinds[i].name, kinds[i].file);
-		kinds[i].look(fd, home, ret_project);
+		kinds[i].detect(fd, home, ret_project);
 	}
-	/* A few scripts without any file that says so are Python's by their tests. */
+	/* Scripts without a project file are recognized as Python by their tests. */
 	if (!ret_project->count && python_check(fd)) {
 		add_kind(ret_project, "python", "test_*.py");
-		look_python(fd, home, ret_project);
+		detect_python(fd, home, ret_project);
 	}
-	look_for_secrets(fd, ret_project);
+	find_secrets(fd, ret_project);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /*
- * What a project is made of: found by the files in its root, read as data.
+ * Detects the kind of a project by the files in its root, which are read as data.
  *
- * Nothing of the project is executed, and nothing outside of it is looked at but whether a cache is
- * there. The files are foreign: they are opened without following symlinks, and read up to a bound.
+ * Nothing in the project is executed. Outside the project, only the existence of caches is checked.
+ * The files are untrusted: symlinks are not followed, and only a bounded size is read.
  */
 #ifndef PROJECT_PROJECT_H
 #define PROJECT_PROJECT_H
@@ -15,23 +15,24 @@
 
 struct project_kind {
 	const char *name;     /* "node", "python", ... */
-	const char *evidence; /* the file that says so */
+	const char *evidence; /* the file that shows it */
 };
 
 struct project {
 	struct project_kind *kinds;
 	size_t count;
-	struct list checks;  /* commands that tell whether the work is done */
-	struct list caches;  /* folders outside of the project that its tools read, as "~/..." */
-	struct list secrets; /* in the project, not hidden by the built-in names */
+	struct list checks;  /* commands that must exit 0 when the work is done */
+	struct list caches;  /* folders outside the project that its tools read, as "~/..." */
+	struct list secrets; /* files in the project that are not hidden by default */
 };
 
-/* Returns 0, or -1 with err set if the folder cannot be read. No kind at all is no error. */
+/* Returns 0, or -1 with err set if the folder cannot be read. A project without a known kind is
+ * valid. */
 int project_detect(const char *folder, const char *home, struct project *ret_project,
 		   struct error *err);
 void project_release(struct project *project);
 
-/* Does this Makefile have a rule for the target? For the tests, too. */
+/* Whether this Makefile has a rule for the target. Exported for the tests. */
 bool project_makefile_has(const char *text, const char *target);
 
 #endif

@@ -167,7 +167,7 @@ def test_npm_installs_from_the_registry_of_the_users_own_configuration(t):
 
 def test_a_set_without_configuration_says_so(t):
     result = refused_before_start(t, *allow("cargo"))
-    contains(result.err, "no configuration of yours names a host", "why")
+    contains(result.err, "your configuration names no host", "why")
     contains(result.err, "--allow HOST", "what helps")
 
 
