@@ -380,7 +380,7 @@ def test_paths_that_lead_elsewhere_are_refused(t):
 def test_a_tree_of_hundreds_of_folders_below_one_another_is_refused(t):
     repo, program = begin(t)
     repo.commit(RESULT, {"d/" * 300 + "x": "y"})
-    refused(repo, program, "more than 256 folders below one another")
+    refused(repo, program, "more than 256 levels of folders")
     repo.commit(RESULT, {"d/" * 200 + "x": "y"})
     equal(apply(program, dry=1)["kind"], "forward", "as a control, two hundred")
 

@@ -189,7 +189,7 @@ def test_a_git_file_that_leads_to_a_folder_which_does_not_know_of_it_is_not_foll
     loop.write(".git", f"gitdir: {other.folder}\n")
     result = loop.run()
     equal(result.code, 0, "exit status", result)
-    contains(loop.status()["git"]["why"], "does not know of it", "why")
+    contains(loop.status()["git"]["why"], "does not point back to it", "why")
     equal(loop.tree()["listing"], "init\n", "what is shown inside")
 
 
@@ -361,7 +361,7 @@ def test_a_branch_that_the_user_moved_or_checked_out_is_left_alone(t):
         private = Private_of(t, loop, repo)
         private.commit("later")
         answer = private.bring()
-        contains(" ".join(answer["refused"]), "it was moved by somebody else" if how == "moved" else "it is checked out",
+        contains(" ".join(answer["refused"]), "it was moved by someone else" if how == "moved" else "it is checked out",
                  "what is told")
         equal(repo.git("rev-parse", name), before, "the branch")
         ref = f"refs/ringfence/{loop.ident}/HEAD"
@@ -406,7 +406,7 @@ def test_a_branch_of_the_users_that_is_in_the_way_is_named(t):
     for pack in (False, True):
         if pack:
             repo.git("pack-refs", "--all", "--prune")
-        contains(" ".join(private.bring()["refused"]), "there is 'refs/heads/ringfence'", "what is told")
+        contains(" ".join(private.bring()["refused"]), "'refs/heads/ringfence' exists", "what is told")
         equal(repo.git("rev-parse", "refs/ringfence/loop/HEAD"), tip, "where the commits are")
     repo.git("branch", "-D", "ringfence")
     equal(private.bring()["ref"], private.branch, "as a control, without it")

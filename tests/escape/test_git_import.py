@@ -347,7 +347,7 @@ def test_refs_with_odd_names_do_not_come_in(t):
     for name in ("-x", "--x", "x.lock"):
         private.write(f"refs/heads/{name}", f"{tip}\n")
     answer = private.bring()
-    refused(answer, "did not come along")
+    refused(answer, "were not imported")
     after = repo.refs()
     equal({name: ident for name, ident in after.items() if name not in before}, {private.branch: tip}, "what came")
     equal(repo.git("rev-parse", private.branch), tip, "the branch")
@@ -362,7 +362,7 @@ def test_names_that_clash_come_in_once(t):
     private.write("packed-refs", "".join(f"{tip} refs/heads/{name}\n" for name in
                                          ("MAIN", "a", "a/b", "c/d", "C/D", "feature", "x", "X")))
     answer = private.bring()
-    refused(answer, "names that clash")
+    refused(answer, "clashing names")
     names = sorted(name for name in repo.refs("refs/ringfence"))
     equal(names, sorted(f"refs/ringfence/loop/heads/{name}" for name in ("MAIN", "a", "C/D", "X", "feature")), "what came")
     equal(repo.git("rev-parse", "Feature"), repo.git("rev-parse", "main"), "the user's own")
@@ -384,7 +384,7 @@ def test_there_is_a_limit_to_refs_objects_and_bytes(t):
     large = private.put("blob", bytes(5000000))
     private.head(private.commit_of(private.tree(("100644", b"large", large)), tip))
     answer = private.bring(most_bytes=1 << 20)
-    refused(answer, "it is more than 1 MiB (--git-size)")
+    refused(answer, "it is larger than 1 MiB (see --git-size)")
     equal(repo.git("rev-parse", private.branch), tip, "the branch")
     equal(private.bring()["refs"], 1, "as a control, with more room it comes in")
     repo.fsck()

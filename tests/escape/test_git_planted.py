@@ -101,11 +101,11 @@ def test_trees_are_no_deeper_than_anybody_needs(t, depth):
 
 SEALED = {
     "modules": ("printf '[submodule \"x\"]\\n\\tupdate = !touch x\\n' > .gitmodules", "a .gitmodules with a command"),
-    "a link as modules": ("ln -s /etc/passwd .gitmodules", "a tree whose .gitmodules is no file"),
+    "a link as modules": ("ln -s /etc/passwd .gitmodules", "a tree whose .gitmodules is not a regular file"),
     "a folder with a backslash": ("mkdir 'x\\.git'; echo x > 'x\\.git/config'", None),
     "a folder that some take for .git": ("mkdir git~1; echo x > git~1/config", None),
     "attributes": ("head -c 5000 /dev/zero | tr '\\0' y > .gitattributes", "a .gitattributes with a line"),
-    "a link beside a folder": ("mkdir A; echo x > A/x; ln -s .git a", "a link that some take for another entry"),
+    "a link beside a folder": ("mkdir A; echo x > A/x; ln -s .git a", "a symlink that some file systems treat as another entry"),
 }
 
 

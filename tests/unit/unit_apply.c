@@ -283,7 +283,7 @@ static void deep_trees(void)
 	git_reference_remove(repo, BRANCH);
 	add_commit(repo, BRANCH, &base, &tree);
 	CHECK("a tree deeper than anybody needs does not come",
-	      apply_fails(&wanted, "folders below one another"));
+	      apply_fails(&wanted, "levels of folders"));
 }
 
 static void cut_apply(void)

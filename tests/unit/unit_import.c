@@ -287,8 +287,10 @@ static void bad_trees(void)
 	CHECK("a tree with .git in it is refused",
 	      tree_is_refused(ENTRY("40000", ".git"), sizeof ENTRY("40000", ".git") - 1, ".git"));
 	CHECK("a tree with an odd mode is refused",
-	      tree_is_refused(ENTRY("100777", "x"), sizeof ENTRY("100777", "x") - 1, "odd mode"));
-	CHECK("a tree that is cut off is refused", tree_is_refused("100644 x\0ab", 11, "cut off"));
+	      tree_is_refused(ENTRY("100777", "x"), sizeof ENTRY("100777", "x") - 1,
+			      "invalid mode"));
+	CHECK("a tree that is cut off is refused",
+	      tree_is_refused("100644 x\0ab", 11, "truncated"));
 	CHECK("a tree with an object that is missing is refused",
 	      tree_is_refused(ENTRY("100644", "x"), sizeof ENTRY("100644", "x") - 1, "is missing"));
 }
@@ -310,7 +312,7 @@ static void deep_trees(void)
 	}
 	tip = add_commit(private_repo, NULL, NULL, &tree);
 	set_head(&tip);
-	CHECK("a tree that is too deep is refused", imports("folders below one another"));
+	CHECK("a tree that is too deep is refused", imports("levels of folders"));
 }
 
 static void special_files(void)
@@ -349,14 +351,14 @@ static void refs_in_the_way(void)
 	tip = agent_commits(NULL, &tip, "y", "y\n");
 	set_head(&tip);
 	CHECK("a branch that the user moved is left alone, and the commits are beside it",
-	      imports("was not touched") && ref_is(repo, BRANCH, &mine) &&
+	      imports("was not updated") && ref_is(repo, BRANCH, &mine) &&
 		      ref_is(repo, "refs/ringfence/loop/HEAD", &tip));
 	fresh();
 	tip = agent_commits(NULL, &base, "x", "x\n");
 	set_head(&tip);
 	set_ref(repo, "refs/heads/ringfence", &base);
 	CHECK("a branch called ringfence is the user's",
-	      imports("was not touched") && ref_is(repo, "refs/heads/ringfence", &base));
+	      imports("was not updated") && ref_is(repo, "refs/heads/ringfence", &base));
 	fresh();
 	tip = agent_commits(NULL, &base, "x", "x\n");
 	set_head(&tip);
@@ -366,7 +368,7 @@ static void refs_in_the_way(void)
 			    hex, hex, hex, hex, hex);
 	put("loop/git/packed-refs", packed);
 	CHECK("odd names and those that clash do not come",
-	      imports("did not come along") &&
+	      imports("were not imported") &&
 		      !is_there("repo/.git/refs/ringfence/loop/heads/-bad"));
 }
 
@@ -384,7 +386,7 @@ static void broken_directories(void)
 	CHECK("without a base every branch is new, and nothing breaks", imports("\"refs\": 2"));
 	fresh();
 	unlink(at("loop/git-own/base"));
-	CHECK("a directory without its beginning is a failure", imports("read the refs"));
+	CHECK("a directory without its beginning is a failure", imports("read the initial refs"));
 	fresh();
 	put("loop/git/HEAD", "nonsense\n");
 	CHECK("a HEAD that says nothing brings nothing",
@@ -409,7 +411,7 @@ static void broken_directories(void)
 		dirwalk_remove(top, "repo", NULL);
 	}
 	make_folder("repo");
-	CHECK("a repository that is gone is a failure", imports("is not what it was"));
+	CHECK("a repository that is gone is a failure", imports("has changed"));
 }
 
 static void cut_import(void)

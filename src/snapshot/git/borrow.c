@@ -1,4 +1,4 @@
-/* The repository that is borrowed from: see borrow.h. */
+/* The user's repository. */
 #include "snapshot/git/borrow.h"
 
 #include "gitconfig/gitconfig.h"
@@ -28,9 +28,9 @@ static int refuse(struct borrow *borrow, const char *why)
 	return 0;
 }
 
-/* ---- where it is ---- */
+/* ---- locations ---- */
 
-/* A path that a file names, if something is there. The caller frees. */
+/* Resolves the path in a file. Returns NULL if it does not exist; the caller frees it. */
 static char *read_path(const char *folder, const char *name, const char *word)
 {
 	AUTO_FREE char *path = gitdir_pointer(folder, name, word);
@@ -38,8 +38,8 @@ static char *read_path(const char *folder, const char *name, const char *word)
 	return path ? realpath(path, NULL) : NULL;
 }
 
-/* A file can name any folder. The one that it names must know of it, too. */
-static bool is_known(const struct borrow *borrow, const char *project)
+/* A .git file can name any folder. That folder must name the project in turn. */
+static bool points_back(const struct borrow *borrow, const char *project)
 {
 	AUTO_FREE char *own = path_join(project, ".git");
 	AUTO_FREE char *back = read_path(borrow->git, "gitdir", "");
@@ -53,8 +53,7 @@ static int find_git(struct borrow *borrow, const char *project, struct error *er
 	struct stat status;
 
 	if (lstat(own, &status) < 0)
-		return errno == ENOENT || errno == ENOTDIR ? 0
-							   : error_sys(err, "look at '%s'", own);
+		return errno == ENOENT || errno == ENOTDIR ? 0 : error_sys(err, "stat '%s'", own);
 	if (S_ISDIR(status.st_mode)) {
 		borrow->git = mem_dup(own);
 	} else if (S_ISREG(status.st_mode)) {
@@ -64,14 +63,14 @@ static int find_git(struct borrow *borrow, const char *project, struct error *er
 		refuse(borrow, ".git is neither a folder nor a file");
 	}
 	if (!borrow->git)
-		return refuse(borrow, ".git leads nowhere");
+		return refuse(borrow, ".git names a folder that does not exist");
 	borrow->common = read_path(borrow->git, "commondir", "");
 	if (!borrow->common)
 		borrow->common = mem_dup(borrow->git);
 	return 0;
 }
 
-/* Folders of objects, with those that they borrow from themselves. */
+/* Collects object folders, including their alternates. */
 static void find_lenders(struct borrow *borrow, const char *objects, int nested)
 {
 	AUTO_FREE char *real = realpath(objects, NULL);
@@ -81,14 +80,14 @@ static void find_lenders(struct borrow *borrow, const char *objects, int nested)
 
 	if (!real || stat(real, &status) < 0 || !S_ISDIR(status.st_mode)) {
 		if (nested == 0)
-			refuse(borrow, "it has no folder of objects");
-		return; /* git passes over those that are gone, too */
+			refuse(borrow, "it has no objects folder");
+		return; /* git also ignores missing alternates */
 	}
 	for (size_t i = 0; i < borrow->lenders.count; i++)
 		if (strcmp(borrow->lenders.items[i], real) == 0)
 			return;
 	if (borrow->lenders.count == BORROW_LENDERS || nested > MOST_NESTED) {
-		refuse(borrow, "it borrows objects from too many others");
+		refuse(borrow, "it borrows objects from too many repositories");
 		return;
 	}
 	list_add(&borrow->lenders, real);
@@ -102,7 +101,7 @@ static void find_lenders(struct borrow *borrow, const char *objects, int nested)
 		AUTO_FREE char *path = NULL;
 
 		if (*line == '"')
-			refuse(borrow, "it borrows objects from a folder with an odd name");
+			refuse(borrow, "it borrows objects from a folder with an unsupported name");
 		if (!*line || *line == '#' || *line == '"')
 			continue;
 		path = path_absolute(line, real);
@@ -112,13 +111,13 @@ static void find_lenders(struct borrow *borrow, const char *objects, int nested)
 
 /* ---- configuration ---- */
 
-/* What of the configuration is passed on, and whether its value is one word. */
-static const struct passed {
+/* The settings that are copied. word: the value must be a single word. */
+static const struct copied {
 	const char *section;
 	const char *key;
-	bool named; /* with a subsection */
+	bool named; /* has a subsection */
 	bool word;
-} passed[] = {
+} copied[] = {
 	{ "core", "autocrlf", false, true },
 	{ "core", "eol", false, true },
 	{ "core", "safecrlf", false, true },
@@ -147,8 +146,8 @@ struct reading {
 	struct borrow *borrow;
 	const char *project;
 	bool own;             /* the repository's configuration, not the user's */
-	bool worktree_config; /* one for each work tree comes on top */
-	bool known;           /* a submodule's: it names the project as its work tree */
+	bool worktree_config; /* config.worktree is also read */
+	bool known;           /* a submodule's configuration names the project as its work tree */
 };
 
 static bool is_word(const char *text)
@@ -180,7 +179,7 @@ static void add_quoted(struct buffer *out, const char *text)
 	buffer_add_text(out, "\"");
 }
 
-/* A token may stand before the host. */
+/* The part before the host may hold a token. */
 static bool holds_secret(const char *url)
 {
 	const char *host = strstr(url, "://");
@@ -189,12 +188,12 @@ static bool holds_secret(const char *url)
 	return at && at < host + 3 + strcspn(host + 3, "/");
 }
 
-static void pass_on(struct reading *reading, const struct gitconfig_entry *entry)
+static void copy_setting(struct reading *reading, const struct gitconfig_entry *entry)
 {
 	struct buffer *out = &reading->borrow->config;
 
-	for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
-		const struct passed *at = &passed[i];
+	for (size_t i = 0; i < sizeof copied / sizeof *copied; i++) {
+		const struct copied *at = &copied[i];
 
 		if (strcmp(at->section, entry->section) != 0 || strcmp(at->key, entry->key) != 0 ||
 		    at->named != (entry->subsection != NULL))
@@ -216,8 +215,8 @@ static void pass_on(struct reading *reading, const struct gitconfig_entry *entry
 	}
 }
 
-/* That a submodule is wanted is said by its address, which is nobody's business inside. */
-static void pass_on_submodule(struct reading *reading, const struct gitconfig_entry *entry)
+/* A submodule's URL makes it active; the URL itself is not copied. */
+static void copy_submodule(struct reading *reading, const struct gitconfig_entry *entry)
 {
 	struct buffer *out = &reading->borrow->config;
 
@@ -235,8 +234,8 @@ static bool is_true(const char *value)
 	       strcasecmp(value, "on") == 0 || strcmp(value, "1") == 0;
 }
 
-/* What changes what a repository is made of. */
-static void judge_extension(struct reading *reading, const struct gitconfig_entry *entry)
+/* Refuses extensions that change the format of the repository. */
+static void check_extension(struct reading *reading, const struct gitconfig_entry *entry)
 {
 	static const char *const harmless[] = { "noop", "preciousobjects", "relativeworktrees" };
 	struct borrow *borrow = reading->borrow;
@@ -250,34 +249,34 @@ static void judge_extension(struct reading *reading, const struct gitconfig_entr
 			return;
 	if (strcmp(entry->key, "objectformat") == 0) {
 		if (strcasecmp(entry->value, "sha1") != 0)
-			refuse(borrow, "its objects are named by SHA-256");
+			refuse(borrow, "its objects use SHA-256");
 	} else if (strcmp(entry->key, "partialclone") == 0) {
-		refuse(borrow, "it is a partial clone, whose objects are not all here");
+		refuse(borrow, "it is a partial clone, which lacks some objects");
 	} else if (strcmp(entry->key, "refstorage") == 0) {
 		if (strcasecmp(entry->value, "files") != 0)
-			refuse(borrow, "its branches are not kept in files (reftable)");
+			refuse(borrow, "its refs are not stored in files (reftable)");
 	} else {
-		refuse(borrow, "it has an extension that is not known here");
+		refuse(borrow, "it uses an unknown extension");
 	}
 }
 
-static void judge_own(struct reading *reading, const struct gitconfig_entry *entry)
+static void check_own(struct reading *reading, const struct gitconfig_entry *entry)
 {
 	struct borrow *borrow = reading->borrow;
 
 	if (strcmp(entry->section, "extensions") == 0)
-		judge_extension(reading, entry);
+		check_extension(reading, entry);
 	if (strcmp(entry->section, "remote") == 0 && strcmp(entry->key, "promisor") == 0 &&
 	    is_true(entry->value))
-		refuse(borrow, "it is a partial clone, whose objects are not all here");
+		refuse(borrow, "it is a partial clone, which lacks some objects");
 	if (strcmp(entry->section, "core") != 0)
 		return;
 	if (strcmp(entry->key, "repositoryformatversion") == 0 && strcmp(entry->value, "0") != 0 &&
 	    strcmp(entry->value, "1") != 0)
-		refuse(borrow, "its format is newer than what is known here");
+		refuse(borrow, "its format is too new");
 	if (strcmp(entry->key, "bare") == 0 && is_true(entry->value) && !borrow->is_file)
 		refuse(borrow, "it has no work tree");
-	/* With several work trees it speaks of the first one. */
+	/* With several work trees, this setting describes the main one. */
 	if (strcmp(entry->key, "worktree") == 0 && strcmp(borrow->git, borrow->common) == 0) {
 		AUTO_FREE char *path = path_absolute(entry->value, borrow->git);
 		AUTO_FREE char *real = realpath(path, NULL);
@@ -288,25 +287,25 @@ static void judge_own(struct reading *reading, const struct gitconfig_entry *ent
 	}
 }
 
-static int take_entry(void *context, const struct gitconfig_entry *entry)
+static int read_entry(void *context, const struct gitconfig_entry *entry)
 {
 	struct reading *reading = context;
 
 	if (reading->own) {
-		judge_own(reading, entry);
-		pass_on_submodule(reading, entry);
+		check_own(reading, entry);
+		copy_submodule(reading, entry);
 	}
-	pass_on(reading, entry);
+	copy_setting(reading, entry);
 	return 0;
 }
 
-static int take_config(struct reading *reading, const char *path)
+static int read_config_file(struct reading *reading, const char *path)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(CONFIG_BYTES);
 
 	if (fd_read_path(path, &text) < 0)
 		return 0;
-	return gitconfig_each(buffer_text(&text), text.used, take_entry, reading);
+	return gitconfig_each(buffer_text(&text), text.used, read_entry, reading);
 }
 
 static void read_config(struct borrow *borrow, const char *project)
@@ -318,16 +317,17 @@ static void read_config(struct borrow *borrow, const char *project)
 	AUTO_FREE char *common = path_join(borrow->common, "config");
 	AUTO_FREE char *worktree = path_join(borrow->git, "config.worktree");
 
-	/* Without an own configuration nothing can go wrong; git would complain of one that is malformed. */
-	take_config(&reading, settings);
-	take_config(&reading, classic);
+	/* A missing file is fine; git itself reports a malformed one. */
+	read_config_file(&reading, settings);
+	read_config_file(&reading, classic);
 	reading.own = true;
-	if (take_config(&reading, common) < 0)
-		refuse(borrow, "its configuration cannot be read");
+	if (read_config_file(&reading, common) < 0)
+		refuse(borrow, "its configuration cannot be parsed");
 	if (reading.worktree_config)
-		take_config(&reading, worktree);
-	if (borrow->is_file && !reading.known && !is_known(borrow, project))
-		refuse(borrow, ".git is a file, and the folder that it names does not know of it");
+		read_config_file(&reading, worktree);
+	if (borrow->is_file && !reading.known && !points_back(borrow, project))
+		refuse(borrow,
+		       ".git is a file, but the folder that it names does not point back to it");
 }
 
 int borrow_find(const char *project, struct borrow *ret_borrow, struct error *err)
@@ -357,7 +357,7 @@ static const char *usable(const char *text, const char *instead)
 	return text && is_printable(text) ? text : instead;
 }
 
-void borrow_sign(struct borrow *borrow)
+void borrow_add_user(struct borrow *borrow)
 {
 	const struct passwd *entry = getpwuid(getuid());
 	const char *login = entry ? entry->pw_name : "ringfence";
@@ -365,7 +365,8 @@ void borrow_sign(struct borrow *borrow)
 	git_repository *repository = NULL;
 
 	libgit_init();
-	git_repository_open(&repository, borrow->git); /* without it their own settings are left */
+	git_repository_open(&repository,
+			    borrow->git); /* if this fails, the user's global settings are used */
 
 	AUTO_FREE char *name = gituser_setting(repository, "user.name");
 	AUTO_FREE char *email = gituser_setting(repository, "user.email");

@@ -1,4 +1,4 @@
-/* Work on git directories: see gitwork.h. */
+/* Tasks on git directories. */
 #include "snapshot/git/gitwork.h"
 
 #include "snapshot/base/libgit.h"
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 #if defined(__SANITIZE_ADDRESS__)
-enum { SANITIZED = 1 }; /* it needs addresses without end */
+enum { SANITIZED = 1 }; /* AddressSanitizer needs unlimited address space */
 #else
 enum { SANITIZED = 0 };
 #endif
@@ -25,7 +25,7 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 	const char *const places[] = { work->import.folder, NULL };
 
 	if (borrow->git && !*borrow->why)
-		borrow_sign(borrow);
+		borrow_add_user(borrow);
 	if (!borrow->git || *borrow->why) {
 		json_text(json, "mode", *borrow->why ? "read-only" : "none");
 		if (*borrow->why)
@@ -37,12 +37,14 @@ static int open_private(const struct gitwork *work, struct borrow *borrow, struc
 		return -1;
 	json_text(json, "mode", "private");
 	json_flag(json, "submodules", borrow->modules);
-	private_git_tell(work->import.folder, work->project, borrow, json);
+	private_git_write_covers(work->import.folder, work->project, borrow, json);
 	return 0;
 }
 
-/* Whatever goes wrong with what somebody else wrote: this process ends, and nobody else suffers. The user's own packs are
- * looked at through small windows, so that large ones fit. */
+/*
+ * Limits the damage of hostile input to this process. The user's own packs are mapped through small
+ * windows, so that large ones fit.
+ */
 static void limit_self(void)
 {
 	static const rlim_t most_bytes = (rlim_t)6 << 30;
@@ -59,7 +61,7 @@ static void limit_self(void)
 
 static int make_folder(const char *path, struct error *err)
 {
-	return mkdir(path, 0777) < 0 && errno != EEXIST ? error_sys(err, "make '%s'", path) : 0;
+	return mkdir(path, 0777) < 0 && errno != EEXIST ? error_sys(err, "create '%s'", path) : 0;
 }
 
 static int import(const struct gitwork *work, struct borrow *borrow, struct json *json,
@@ -68,8 +70,8 @@ static int import(const struct gitwork *work, struct borrow *borrow, struct json
 	AUTO_FREE char *own = path_join(work->import.folder, "git-own");
 
 	if (!borrow->git || *borrow->why)
-		return error_set(err, "the project's repository is not what it was: %s",
-				 *borrow->why ? borrow->why : "there is none any more");
+		return error_set(err, "the project's repository has changed: %s",
+				 *borrow->why ? borrow->why : "it no longer exists");
 
 	AUTO_FREE char *packs = path_join(borrow->common, "objects/pack");
 	AUTO_FREE char *refs = path_join(borrow->common, "refs");
@@ -83,8 +85,8 @@ static int import(const struct gitwork *work, struct borrow *borrow, struct json
 	return import_run(borrow, &work->import, json, err);
 }
 
-static int forget(const struct gitwork *work, struct borrow *borrow, struct json *json,
-		  struct error *err)
+static int clean(const struct gitwork *work, struct borrow *borrow, struct json *json,
+		 struct error *err)
 {
 	AUTO_FD common = borrow->common ? open(borrow->common, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
 					: -1;
@@ -122,5 +124,5 @@ int gitwork_import(const struct gitwork *work, struct json *json, struct error *
 
 int gitwork_forget(const struct gitwork *work, struct json *json, struct error *err)
 {
-	return run(forget, work, json, err);
+	return run(clean, work, json, err);
 }

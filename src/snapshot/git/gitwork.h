@@ -1,4 +1,4 @@
-/* Work on the user's repository, and on the private git directory of a loop. */
+/* Tasks on the user's repository and on the private git directory of a loop. */
 #ifndef SNAPSHOT_GIT_GITWORK_H
 #define SNAPSHOT_GIT_GITWORK_H
 
@@ -9,13 +9,16 @@ struct gitwork {
 	struct import_options import;
 };
 
-/* Makes the private directory, if it is not there; says what to show where inside. Returns 0, or -1 with err set. */
+/*
+ * Creates the private directory if it does not exist, and reports which mounts it needs inside the
+ * fence. Returns 0, or -1 with err set.
+ */
 int gitwork_open(const struct gitwork *work, struct json *json, struct error *err);
 
-/* Brings in what was committed there. */
+/* Imports the agent's commits. */
 int gitwork_import(const struct gitwork *work, struct json *json, struct error *err);
 
-/* Removes from the user's repository what an import that was killed has left there. */
+/* Removes temporary files that a killed import left in the user's repository. */
 int gitwork_forget(const struct gitwork *work, struct json *json, struct error *err);
 
 #endif

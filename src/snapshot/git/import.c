@@ -1,4 +1,4 @@
-/* What an agent committed: see import.h. */
+/* Imports an agent's commits. */
 #include "snapshot/git/import.h"
 
 #include "snapshot/base/libgit.h"
@@ -23,19 +23,19 @@ enum { MOST_OBJECTS = 2000000, MOST_TIPS = 1000, MOST_REFUSED = 8, BASE_BYTES = 
 
 static const uint64_t most_object = UINT64_C(256) << 20;
 
-/* A ref that is to come. */
+/* A ref to be imported. */
 struct tip {
 	char *name; /* in the user's repository */
-	char *from; /* in the private one, as a person would call it */
+	char *from; /* in the private directory, for messages */
 	char hex[REFS_HEX + 1];
-	enum fsck_type type; /* that it must be; FSCK_ANY: any */
+	enum fsck_type type; /* required type, or FSCK_ANY */
 	bool refused;
 };
 
 struct wanted {
 	git_oid id;
 	enum fsck_type type;
-	bool end; /* of a tree: all that is below has been taken */
+	bool end; /* of a tree: everything below is done */
 };
 
 struct import {
@@ -43,22 +43,21 @@ struct import {
 	const struct borrow *borrow;
 	struct object_source source;
 	git_odb *user;
-	struct checkpoint_repo repo; /* the user's repository, as the pack knows it */
+	struct checkpoint_repo repo; /* the user's repository, for the pack */
 	struct pack *pack;
 	struct publish publish;
 	struct tip *tips;
 	size_t tip_count;
 	const struct refs *base;
-	struct vet vet; /* what the user had when the loop began, if somebody asked */
-	size_t unnamed; /* refs that did not come along for their number or their names */
+	struct vet vet; /* the user's objects from before the loop; filled on demand */
+	size_t unnamed; /* refs skipped because of their names or number */
 	struct list refused;
 
 	/* Of one walk. */
 	struct seen seen;
 	struct wanted *stack;
 	size_t depth;
-	unsigned int below
-		[FSCK_DEEPEST]; /* of each tree that is not at its end: the height of what is below it so far */
+	unsigned int below[FSCK_DEEPEST]; /* for each open tree: the height below it so far */
 	unsigned int open;
 	uint64_t bytes;
 };
@@ -74,22 +73,20 @@ static void push(struct import *import, const git_oid *id, enum fsck_type type)
 static int open_tree(struct import *import, const git_oid *id, struct error *err)
 {
 	if (import->open == FSCK_DEEPEST)
-		return error_set(err, "a tree with more than %d folders below one another",
-				 FSCK_DEEPEST);
+		return error_set(err, "a tree with more than %d levels of folders", FSCK_DEEPEST);
 	push(import, id, FSCK_TREE);
 	import->stack[import->depth - 1].end = true;
 	import->below[import->open++] = 0;
 	return 0;
 }
 
-/* A tree that is known is below the one that is being taken. */
+/* Accounts for a known tree below the current one. */
 static int add_height(struct import *import, unsigned int height, struct error *err)
 {
 	unsigned int *below = import->open ? &import->below[import->open - 1] : NULL;
 
 	if (import->open + height > FSCK_DEEPEST)
-		return error_set(err, "a tree with more than %d folders below one another",
-				 FSCK_DEEPEST);
+		return error_set(err, "a tree with more than %d levels of folders", FSCK_DEEPEST);
 	if (below && *below < height)
 		*below = height;
 	return 0;
@@ -99,7 +96,7 @@ static int close_tree(struct import *import, const git_oid *id, struct error *er
 {
 	unsigned int height = import->below[--import->open] + 1;
 
-	seen_tell_height(&import->seen, id->id, height);
+	seen_set_height(&import->seen, id->id, height);
 	return add_height(import, height, err);
 }
 
@@ -114,11 +111,11 @@ static int wrong_type(const git_oid *id, struct error *err)
 {
 	char hex[GIT_OID_HEXSZ + 1];
 
-	return error_set(err, "the object %s is not of the type that it is taken for",
+	return error_set(err, "the object %s does not have the expected type",
 			 git_oid_tostr(hex, sizeof hex, id));
 }
 
-/* Which object it is about. Returns -1. */
+/* Prefixes the error with the object's id. Returns -1. */
 static int in_object(const git_oid *id, struct error *err)
 {
 	char hex[GIT_OID_HEXSZ + 1];
@@ -127,9 +124,12 @@ static int in_object(const git_oid *id, struct error *err)
 	return error_with(err, err->status, "%s: %.500s", git_oid_tostr(hex, sizeof hex, id), what);
 }
 
-/* What the user's repository has. *ret_type is FSCK_ANY if it is not there. Returns 0, or -1 with err set. */
-static int ask_user(struct import *import, const git_oid *id, enum fsck_type *ret_type,
-		    struct error *err)
+/*
+ * Looks an object up in the user's repository. *ret_type is FSCK_ANY if it is not there. Returns 0,
+ * or -1 with err set.
+ */
+static int find_in_user(struct import *import, const git_oid *id, enum fsck_type *ret_type,
+			struct error *err)
 {
 	git_object_t found;
 	size_t size;
@@ -145,7 +145,10 @@ static int ask_user(struct import *import, const git_oid *id, enum fsck_type *re
 
 /* ---- objects ---- */
 
-/* What was the user's before the loop is the user's. What came in since, as a file of another name, is not. */
+/*
+ * A special file from before the loop is accepted. One that was imported since under another name
+ * is not.
+ */
 static void learn_base(struct import *import)
 {
 	if (import->vet.objects)
@@ -159,7 +162,7 @@ static void learn_base(struct import *import)
 	}
 }
 
-/* A file that git reads by itself. */
+/* Checks a file that git itself reads. */
 static int check_special(struct import *import, const struct fsck_link *link, struct error *err)
 {
 	const struct vet plain = { .objects = import->user };
@@ -169,7 +172,7 @@ static int check_special(struct import *import, const struct fsck_link *link, st
 	int result;
 
 	memcpy(id.id, link->id, sizeof id.id);
-	if (ask_user(import, &id, &type, err) < 0)
+	if (find_in_user(import, &id, &type, err) < 0)
 		return -1;
 	if (type != FSCK_ANY) {
 		if (vet_special(&plain, link, err) == 0)
@@ -205,31 +208,31 @@ static int add_object(struct import *import, const git_oid *id,
 
 	import->bytes += object->size;
 	if (import->bytes > import->options->most_bytes)
-		return error_set(err, "it is more than %llu MiB (--git-size)",
+		return error_set(err, "it is larger than %llu MiB (see --git-size)",
 				 (unsigned long long)(import->options->most_bytes >> 20));
 	if (pack_count(import->pack) >= MOST_OBJECTS)
-		return error_set(err, "it is more than %d objects", MOST_OBJECTS);
+		return error_set(err, "it has more than %d objects", MOST_OBJECTS);
 	if (pack_add(import->pack, (git_object_t)object->type, object->bytes, object->size, made,
 		     err) < 0)
 		return -1;
 	if (memcmp(made, id->id, sizeof made) != 0) {
-		error_set(err, "an object that is not what its name says");
+		error_set(err, "an object that does not match its id");
 		return in_object(id, err);
 	}
 	return 0;
 }
 
-/* From the private directory, checked. */
-static int bring(struct import *import, const struct wanted *wanted, enum fsck_type *ret_type,
-		 struct error *err)
+/* Reads an object from the private directory, checks it and adds it to the pack. */
+static int import_object(struct import *import, const struct wanted *wanted,
+			 enum fsck_type *ret_type, struct error *err)
 {
 	const git_oid *id = &wanted->id;
 	struct packread_object object;
 	int result = object_source_read(&import->source, id->id, &object, err);
 
-	/* A git gc may have moved it since we looked. */
+	/* A git gc may have moved it since the lookup. */
 	if (result == 0 && git_odb_refresh(import->user) == 0 &&
-	    ask_user(import, id, ret_type, err) == 0 && *ret_type != FSCK_ANY)
+	    find_in_user(import, id, ret_type, err) == 0 && *ret_type != FSCK_ANY)
 		return wanted->type != FSCK_ANY && wanted->type != *ret_type ? wrong_type(id, err)
 									     : 0;
 	if (result <= 0)
@@ -248,8 +251,9 @@ static int bring(struct import *import, const struct wanted *wanted, enum fsck_t
 }
 
 /*
- * Is an object that the user's repository has complete there? Those from before the loop are. What came from the private
- * directory may have been pruned in part since, if nothing held it: then only its beginning is left.
+ * Reports whether an object of the user's repository is there with everything it refers to. Objects
+ * from before the loop are. One that was imported from the private directory may have lost some of
+ * its objects to a prune, if no ref held them.
  */
 static bool is_complete(const struct import *import, const git_oid *id, enum fsck_type type)
 {
@@ -260,17 +264,17 @@ static bool is_complete(const struct import *import, const git_oid *id, enum fsc
 		publish_holds(&import->publish, git_oid_tostr(hex, sizeof hex, id)));
 }
 
-static int take_object(struct import *import, const struct wanted *wanted, struct error *err)
+static int visit_object(struct import *import, const struct wanted *wanted, struct error *err)
 {
 	enum fsck_type type = seen_type(&import->seen, wanted->id.id);
 	bool known = type != FSCK_ANY;
 
-	if (!known && ask_user(import, &wanted->id, &type, err) < 0)
+	if (!known && find_in_user(import, &wanted->id, &type, err) < 0)
 		return -1;
 	if (!known && type != FSCK_ANY && !is_complete(import, &wanted->id, type))
 		type = FSCK_ANY;
 	if (type == FSCK_ANY)
-		return bring(import, wanted, &type, err) < 0
+		return import_object(import, wanted, &type, err) < 0
 			       ? -1
 			       : (seen_add(&import->seen, wanted->id.id, type), 0);
 	if (wanted->type != FSCK_ANY && wanted->type != type)
@@ -280,13 +284,13 @@ static int take_object(struct import *import, const struct wanted *wanted, struc
 	return add_height(import, seen_height(&import->seen, wanted->id.id), err);
 }
 
-/* Everything that a tip needs. */
-static int take_tip(struct import *import, const struct tip *tip, struct error *err)
+/* Imports everything that a tip needs. */
+static int import_tip(struct import *import, const struct tip *tip, struct error *err)
 {
 	git_oid id;
 
 	if (git_oid_fromstr(&id, tip->hex) < 0)
-		return error_set(err, "'%s' is no id", tip->hex);
+		return error_set(err, "'%s' is not an object id", tip->hex);
 	import->depth = 0;
 	import->open = 0;
 	push(import, &id, tip->type);
@@ -294,14 +298,14 @@ static int take_tip(struct import *import, const struct tip *tip, struct error *
 		struct wanted wanted = import->stack[--import->depth];
 
 		if ((wanted.end ? close_tree(import, &wanted.id, err)
-				: take_object(import, &wanted, err)) < 0)
+				: visit_object(import, &wanted, err)) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* No name that git takes for something temporary: a git gc --prune=now would remove it while it is written. */
-static char *draft_of(const char *loop)
+/* git must not mistake it for one of its temporary files: git gc --prune=now would remove it. */
+static char *temporary_name(const char *loop)
 {
 	return mem_format("ringfence-%s", loop);
 }
@@ -309,7 +313,7 @@ static char *draft_of(const char *loop)
 void import_clean(int common, const char *loop)
 {
 	static const char *const ends[] = { "pack", "idx" };
-	AUTO_FREE char *draft = draft_of(loop);
+	AUTO_FREE char *draft = temporary_name(loop);
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
 		AUTO_FREE char *path = mem_format("objects/pack/%s-%s", draft, ends[i]);
@@ -318,11 +322,13 @@ void import_clean(int common, const char *loop)
 	}
 }
 
-/* All of them into one pack. One that cannot come is left out, and the others begin anew: of what it brought along nothing
- * may be taken for complete. */
-static int take_tips(struct import *import, struct error *err)
+/*
+ * Imports all tips into one pack. If one is refused, the others start again: objects that it
+ * brought along may be incomplete.
+ */
+static int import_tips(struct import *import, struct error *err)
 {
-	AUTO_FREE char *draft = draft_of(import->options->loop);
+	AUTO_FREE char *draft = temporary_name(import->options->loop);
 	int refused = 0;
 	bool again = true;
 
@@ -335,7 +341,7 @@ static int take_tips(struct import *import, struct error *err)
 		for (size_t i = 0; i < import->tip_count && !again; i++) {
 			struct tip *tip = &import->tips[i];
 
-			if (tip->refused || take_tip(import, tip, err) == 0)
+			if (tip->refused || import_tip(import, tip, err) == 0)
 				continue;
 			tip->refused = again = true;
 			list_printf(&import->refused, "%s: %s", tip->from, err->text);
@@ -360,7 +366,9 @@ static void add_tip(struct import *import, const char *name, const char *from, c
 	memcpy(tip->hex, hex, REFS_HEX);
 }
 
-/* Some file systems do not tell them apart; git cannot have one below the other. */
+/*
+ * Names that differ only in case clash on some file systems; in git, a ref cannot be below another.
+ */
 static bool clashes(const struct import *import, const char *name)
 {
 	for (size_t i = 0; i < import->tip_count; i++) {
@@ -374,9 +382,9 @@ static bool clashes(const struct import *import, const char *name)
 	return false;
 }
 
-/* A ref of the agent's: is it one that it made or moved, and may it come? */
-static void judge_ref(struct import *import, const struct refs *base, const struct refs_entry *ref,
-		      const char *current)
+/* Adds a ref that the agent created or moved, if it can be imported. */
+static void consider_ref(struct import *import, const struct refs *base,
+			 const struct refs_entry *ref, const char *current)
 {
 	const struct refs_entry *before = refs_find(base, ref->name);
 	AUTO_FREE char *name = mem_format("%s%s", import->publish.below, ref->name + 5);
@@ -399,8 +407,11 @@ static void judge_ref(struct import *import, const struct refs *base, const stru
 		strncmp(ref->name, "refs/tags/", 10) == 0 ? FSCK_ANY : FSCK_COMMIT);
 }
 
-/* HEAD comes first: it is what a person looks for. Where the branch cannot be written, it comes beside the others. */
-static void judge_head(struct import *import, const char *hex)
+/*
+ * HEAD is first, because it is what users look for. If the branch cannot be written, HEAD goes
+ * beside the other refs.
+ */
+static void add_head(struct import *import, const char *hex)
 {
 	AUTO_FREE char *obstacle = publish_obstacle(&import->publish, import->publish.branch);
 	AUTO_FREE char *beside = mem_format("%sHEAD", import->publish.below);
@@ -410,13 +421,13 @@ static void judge_head(struct import *import, const char *hex)
 		return;
 	}
 	list_printf(&import->refused,
-		    "the branch %s was not touched (%s): the agent's commits are in %sHEAD",
+		    "the branch %s was not updated (%s): the agent's commits are in %sHEAD",
 		    import->publish.branch + strlen("refs/heads/"), obstacle,
 		    import->publish.below);
 	add_tip(import, beside, "HEAD", hex, FSCK_COMMIT);
 }
 
-static int gather(struct import *import, int git, const struct refs *base, struct error *err)
+static int collect_tips(struct import *import, int git, const struct refs *base, struct error *err)
 {
 	struct refs refs = { 0 };
 	struct refs_entry head = { 0 };
@@ -426,20 +437,22 @@ static int gather(struct import *import, int git, const struct refs *base, struc
 	if (result == 0 && refs_head(git, &head))
 		hex = refs_resolve(&refs, &head);
 	if (hex)
-		judge_head(import, hex);
+		add_head(import, hex);
 	for (size_t i = 0; result == 0 && i < refs.count; i++)
-		judge_ref(import, base, &refs.items[i], hex ? head.target : NULL);
+		consider_ref(import, base, &refs.items[i], hex ? head.target : NULL);
 	import->unnamed += refs.odd;
 	free(head.target);
 	refs_release(&refs);
 	return result;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole import ---- */
 
-/* Without a new object nothing was committed, and nothing is made for it; unless they are there already, and somebody was
- * killed before the refs were. */
-static bool is_worth_it(const struct import *import)
+/*
+ * Without new objects nothing was committed, and no ref is created; unless an earlier import was
+ * killed after it wrote the objects.
+ */
+static bool has_changes(const struct import *import)
 {
 	return pack_count(import->pack) > 0 || import->publish.imported.count > 0 ||
 	       import->publish.pending.count > 0;
@@ -483,12 +496,12 @@ static int write_all(struct import *import, struct json *json, struct error *err
 	return result;
 }
 
-static void tell_refused(struct import *import, struct json *json)
+static void write_refused(struct import *import, struct json *json)
 {
 	if (import->unnamed)
 		list_printf(
 			&import->refused,
-			"%zu branches and tags did not come along: odd names, names that clash, or more than %d",
+			"%zu branches and tags were not imported: invalid or clashing names, or more than %d refs",
 			import->unnamed, MOST_TIPS);
 	json_open(json, "refused", '[');
 	for (size_t i = 0; i < import->refused.count; i++) {
@@ -505,7 +518,7 @@ static int read_base(const char *folder, struct refs *base, struct error *err)
 	AUTO_FREE char *path = path_join(folder, "git-own/base");
 
 	if (fd_read_path(path, &text) < 0)
-		return error_sys(err, "read the refs that the private git directory began with");
+		return error_sys(err, "read the initial refs of the private git directory");
 	if (refs_parse(buffer_text(&text), text.used, true, base, err) < 0)
 		return -1;
 	refs_sort(base);
@@ -529,11 +542,11 @@ static int perform(struct import *import, const struct refs *base, int git, stru
 	import->repo = (struct checkpoint_repo){
 		.path = import->borrow->common, .folder = -1, .lock = -1, .odb = import->user
 	};
-	if (gather(import, git, base, err) < 0 || take_tips(import, err) < 0)
+	if (collect_tips(import, git, base, err) < 0 || import_tips(import, err) < 0)
 		return -1;
-	if (is_worth_it(import) && write_all(import, json, err) < 0)
+	if (has_changes(import) && write_all(import, json, err) < 0)
 		return -1;
-	tell_refused(import, json);
+	write_refused(import, json);
 	return 0;
 }
 

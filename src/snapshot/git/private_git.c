@@ -1,4 +1,4 @@
-/* Private git directories: see private_git.h. */
+/* Private git directories. */
 #include "snapshot/git/private_git.h"
 
 #include "snapshot/base/fault.h"
@@ -24,17 +24,20 @@ static int write_file(int folder, const char *name, const char *bytes, size_t si
 		      struct error *err)
 {
 	return fd_replace_file(folder, name, bytes, size, 0600) < 0
-		       ? error_sys(err, "write '%s' of the private git directory", name)
+		       ? error_sys(err, "write '%s' in the private git directory", name)
 		       : 0;
 }
 
-/* A copy is as old as what it is a copy of: git looks into files that changed when their index was written, or after that. */
-static int keep_time(int to, const struct stat *status)
+/*
+ * Copies keep the modification time: git rereads files that changed at or after the time of the
+ * index.
+ */
+static int copy_time(int to, const struct stat *status)
 {
 	return futimens(to, (struct timespec[]){ { .tv_nsec = UTIME_OMIT }, status->st_mtim });
 }
 
-/* Copies a file of the user's, if it is there: the kernel does it, by sharing blocks where it can. */
+/* Copies a file, if it exists. The kernel shares blocks where possible. */
 static int copy_file(const char *folder, const char *name, int target, struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, name);
@@ -58,7 +61,7 @@ static int copy_file(const char *folder, const char *name, int target, struct er
 	       errno == EOPNOTSUPP) {
 		n = read(from, chunk, sizeof chunk);
 		if (n == 0)
-			n = keep_time(to, &status);
+			n = copy_time(to, &status);
 		if (n == 0)
 			return 0;
 		if (n < 0 || fd_write_all(to, chunk, (size_t)n) < 0)
@@ -67,7 +70,7 @@ static int copy_file(const char *folder, const char *name, int target, struct er
 	return error_sys(err, "copy '%s'", path);
 }
 
-/* The index, with the one that it may be split from. */
+/* Copies the index, and the shared index it may be split from. */
 static int copy_index(const struct borrow *borrow, int git, struct error *err)
 {
 	DIR *dir = opendir(borrow->git);
@@ -81,7 +84,7 @@ static int copy_index(const struct borrow *borrow, int git, struct error *err)
 	return result;
 }
 
-/* A name that stands for another one is a file of its own. */
+/* A symbolic ref cannot be packed. */
 static int write_symbolic(int git, const struct refs_entry *ref, struct error *err)
 {
 	AUTO_FREE char *text = mem_format("ref: %s\n", ref->target);
@@ -89,10 +92,10 @@ static int write_symbolic(int git, const struct refs_entry *ref, struct error *e
 	AUTO_FD folder = -1;
 
 	if (refs_make_folders(git, ref->name, 0700) < 0)
-		return error_sys(err, "make '%s' of the private git directory", above);
+		return error_sys(err, "create '%s' in the private git directory", above);
 	folder = openat(git, above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
-		return error_sys(err, "open '%s' of the private git directory", above);
+		return error_sys(err, "open '%s' in the private git directory", above);
 	return write_file(folder, path_name(ref->name), text, strlen(text), err);
 }
 
@@ -109,7 +112,7 @@ static int write_refs(const struct borrow *borrow, int git, int own, struct erro
 	if (common < 0 || home < 0)
 		error_sys(err, "open the repository '%s'", borrow->git);
 	else if (refs_read(common, &refs, err) == 0) {
-		refs_set(&refs, "refs/stash", NULL, err); /* it is the user's alone */
+		refs_set(&refs, "refs/stash", NULL, err); /* the stash is private to the user */
 		refs_write(&refs, &packed);
 		result = refs_head(home, &head)
 				 ? 0
@@ -154,7 +157,8 @@ static int fill(const struct borrow *borrow, int git, int own, struct error *err
 
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
 		if (mkdirat(git, folders[i], 0700) < 0)
-			return error_sys(err, "make '%s' of the private git directory", folders[i]);
+			return error_sys(err, "create '%s' in the private git directory",
+					 folders[i]);
 	for (size_t i = 0; i < sizeof commons / sizeof *commons; i++)
 		if (copy_file(borrow->common, commons[i], git, err) < 0)
 			return -1;
@@ -174,14 +178,17 @@ static bool is_folder(int above, const char *name)
 	return fstatat(above, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode);
 }
 
-/* Where the git directories of submodules are shown. What an agent put there instead goes aside. */
+/*
+ * Creates the mount point for git directories of submodules. Anything else that the agent put there
+ * is removed.
+ */
 static int make_modules(const struct borrow *borrow, int folder, struct error *err)
 {
 	if (!borrow->modules || borrow->is_file || is_folder(folder, "git/modules"))
 		return 0;
 	if ((unlinkat(folder, "git/modules", 0) < 0 && errno != ENOENT) ||
 	    mkdirat(folder, "git/modules", 0700) < 0)
-		return error_sys(err, "make 'modules' of the private git directory");
+		return error_sys(err, "create 'modules' in the private git directory");
 	return 0;
 }
 
@@ -199,7 +206,7 @@ int private_git_make(const char *folder, const struct borrow *borrow, struct err
 	fault_point();
 	if ((mkdirat(above, "git-own", 0700) < 0 && errno != EEXIST) ||
 	    mkdirat(above, DRAFT, 0700) < 0)
-		return error_sys(err, "make a private git directory in '%s'", folder);
+		return error_sys(err, "create a private git directory in '%s'", folder);
 	git = openat(above, DRAFT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	own = openat(above, "git-own", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (git < 0 || own < 0)
@@ -209,12 +216,12 @@ int private_git_make(const char *folder, const struct borrow *borrow, struct err
 		return -1;
 	fault_point();
 	if (renameat(above, DRAFT, above, "git") < 0)
-		return error_sys(err, "put the private git directory in its place");
+		return error_sys(err, "rename the private git directory into place");
 	fault_point();
 	return make_modules(borrow, above, err);
 }
 
-static void tell_cover(struct json *json, const char *path, const char *source, bool writable)
+static void write_cover(struct json *json, const char *path, const char *source, bool writable)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "path", path);
@@ -223,8 +230,8 @@ static void tell_cover(struct json *json, const char *path, const char *source, 
 	json_close(json);
 }
 
-void private_git_tell(const char *folder, const char *project, const struct borrow *borrow,
-		      struct json *json)
+void private_git_write_covers(const char *folder, const char *project, const struct borrow *borrow,
+			      struct json *json)
 {
 	AUTO_FREE char *git = path_join(folder, "git");
 	AUTO_FREE char *file = path_join(folder, "git-own/file");
@@ -234,18 +241,18 @@ void private_git_tell(const char *folder, const char *project, const struct borr
 
 	json_open(json, "covers", '[');
 	if (borrow->is_file)
-		tell_cover(json, place, file, false);
-	tell_cover(json, borrow->is_file ? PRIVATE_GIT_PLACE : place, git, true);
+		write_cover(json, place, file, false);
+	write_cover(json, borrow->is_file ? PRIVATE_GIT_PLACE : place, git, true);
 	if (borrow->modules)
-		tell_cover(json, modules, modules, false);
+		write_cover(json, modules, modules, false);
 	for (size_t i = 0; i < borrow->lenders.count; i++) {
 		AUTO_FREE char *shown = mem_format(PRIVATE_GIT_OBJECTS "/%zu", i);
 		AUTO_FREE char *inner = path_join(shown, "info/alternates");
 		AUTO_FREE char *list = path_join(borrow->lenders.items[i], "info/alternates");
 
-		tell_cover(json, shown, borrow->lenders.items[i], false);
+		write_cover(json, shown, borrow->lenders.items[i], false);
 		if (access(list, F_OK) == 0)
-			tell_cover(json, inner, none, false);
+			write_cover(json, inner, none, false);
 	}
 	json_close(json);
 }

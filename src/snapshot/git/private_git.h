@@ -1,13 +1,15 @@
 /*
- * A private git directory: what git inside the fence takes for the project's .git.
+ * A private git directory, which appears inside the fence as the project's .git.
  *
- *	FOLDER/git/		the directory: own configuration, index, refs, hooks, logs; the agent's to change
- *	FOLDER/git-own/base	its refs when it began, as packed-refs; out of the agent's reach, as all of git-own
- *	FOLDER/git-own/file	shown instead of a .git that is a file
- *	FOLDER/git-own/none	shown instead of a list of alternates, whose paths mean nothing inside
+ *	FOLDER/git/		the directory with its own configuration, index, refs, hooks and
+ *				logs; the agent can change it
+ *	FOLDER/git-own/base	its initial refs, as packed-refs; the agent cannot reach git-own
+ *	FOLDER/git-own/file	mounted over a .git that is a file
+ *	FOLDER/git-own/none	mounted over lists of alternates, whose paths do not exist inside
  *
- * Objects that the user's repository has are borrowed: they are shown inside, read-only, at PRIVATE_GIT_OBJECTS/N.
- * On the host nobody runs git in it, and nothing of it is read but objects and refs (import.h).
+ * Objects of the user's repository are borrowed: they are mounted read-only at
+ * PRIVATE_GIT_OBJECTS/N. Nobody runs git in the directory on the host, which reads only its objects
+ * and refs (import.h).
  */
 #ifndef SNAPSHOT_GIT_PRIVATE_GIT_H
 #define SNAPSHOT_GIT_PRIVATE_GIT_H
@@ -15,16 +17,18 @@
 #include "snapshot/git/borrow.h"
 #include "util/json.h"
 
-/* Inside. */
+/* Inside the fence. */
 #define PRIVATE_GIT_PLACE   "/run/ringfence/git"
 #define PRIVATE_GIT_OBJECTS "/run/ringfence/objects"
 
-/* Makes it, unless it is there. Whoever is killed here leaves a draft, which the next one replaces. Returns 0,
- * or -1 with err set. */
+/*
+ * Creates the directory unless it exists. A killed process leaves a temporary folder, which the
+ * next one replaces. Returns 0, or -1 with err set.
+ */
 int private_git_make(const char *folder, const struct borrow *borrow, struct error *err);
 
-/* What is to be shown where inside, as a list "covers" of JSON. */
-void private_git_tell(const char *folder, const char *project, const struct borrow *borrow,
-		      struct json *json);
+/* Writes the mounts needed inside the fence as the JSON list "covers". */
+void private_git_write_covers(const char *folder, const char *project, const struct borrow *borrow,
+			      struct json *json);
 
 #endif

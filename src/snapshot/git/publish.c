@@ -1,4 +1,4 @@
-/* Refs in the user's repository: see publish.h. */
+/* Ringfence's refs in the user's repository. */
 #include "snapshot/git/publish.h"
 
 #include "snapshot/base/fault.h"
@@ -21,9 +21,12 @@
 
 enum { NOTE_BYTES = 16 << 20, REF_BYTES = 4096, PACKED_BYTES = 256 << 20 };
 
-/* ---- what is there ---- */
+/* ---- the present state ---- */
 
-/* The value of a ref of the user's repository: empty if it is not there. False: it cannot be read. */
+/*
+ * Reads the value of a ref; it is empty if there is no such ref. Returns false if it cannot be
+ * read.
+ */
 static bool read_value(int common, const char *name, char ret_value[REF_BYTES])
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(REF_BYTES - 1);
@@ -47,7 +50,7 @@ static bool read_value(int common, const char *name, char ret_value[REF_BYTES])
 	return true;
 }
 
-/* Is there a ref at this name, or below it? Both stand in the way of one that is below, or above. */
+/* A ref at a parent name, or refs below the name, prevent it from being created. */
 static bool is_ref(const struct publish *publish, const char *name)
 {
 	char value[REF_BYTES];
@@ -64,8 +67,8 @@ static bool packed_below(const struct publish *publish, const char *name)
 	       strstr(buffer_text(&packed), beginning);
 }
 
-/* Does this HEAD stand on our branch? */
-static bool stands_on(const struct publish *publish, const char *git)
+/* Reports whether this HEAD is on our branch. */
+static bool is_on_branch(const struct publish *publish, const char *git)
 {
 	AUTO_FD folder = open(git, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct refs_entry head = { 0 };
@@ -76,20 +79,20 @@ static bool stands_on(const struct publish *publish, const char *git)
 	return stands;
 }
 
-/* A work tree that has the branch checked out would not match its index any more. */
+/* A work tree that has the branch checked out would no longer match its index. */
 static bool is_checked_out(const struct publish *publish)
 {
 	const struct borrow *borrow = publish->borrow;
 	AUTO_FREE char *trees = path_join(borrow->common, "worktrees");
 	DIR *dir = opendir(trees);
-	bool found = stands_on(publish, borrow->common) &&
+	bool found = is_on_branch(publish, borrow->common) &&
 		     !(publish->at_home && strcmp(borrow->common, borrow->git) == 0);
 
 	for (struct dirent *entry; dir && !found && (entry = readdir(dir));) {
 		AUTO_FREE char *git = path_join(trees, entry->d_name);
 
 		if (entry->d_name[0] != '.')
-			found = stands_on(publish, git) &&
+			found = is_on_branch(publish, git) &&
 				!(publish->at_home && strcmp(git, borrow->git) == 0);
 	}
 	if (dir)
@@ -130,33 +133,35 @@ char *publish_obstacle(const struct publish *publish, const char *name)
 	if (!read_value(publish->common, name, value))
 		return mem_format("it cannot be read (%s)", strerror(errno));
 	if (!is_ours(publish, name, value))
-		return mem_dup("it was moved by somebody else");
+		return mem_dup("it was moved by someone else");
 	if (strcmp(name, publish->branch) == 0 && is_checked_out(publish))
 		return mem_dup("it is checked out");
 	for (char *slash; (slash = strrchr(above, '/')) && strlen(above) > strlen("refs/heads");) {
 		*slash = '\0';
 		if (is_ref(publish, above))
-			return mem_format("there is '%s'", above);
+			return mem_format("'%s' exists", above);
 	}
 	if (packed_below(publish, name))
 		return mem_format("there are refs below '%s'", name);
 	return NULL;
 }
 
-/* ---- what somebody left ---- */
+/* ---- cleaning up after a killed process ---- */
 
 static int read_note(const struct publish *publish, const char *name, struct refs *refs,
 		     struct buffer *text, struct error *err)
 {
 	if (fd_read_file(publish->own, name, text) < 0)
-		return errno == ENOENT ? 0 : error_sys(err, "read '%s' of the private git", name);
+		return errno == ENOENT
+			       ? 0
+			       : error_sys(err, "read '%s' of the private git directory", name);
 	if (refs_parse(buffer_text(text), text->used, true, refs, err) < 0)
 		return -1;
 	refs_sort(refs);
 	return 0;
 }
 
-static char *draft_of(const char *name)
+static char *temporary_of(const char *name)
 {
 	return mem_format("%s.ringfence.lock", name);
 }
@@ -166,11 +171,11 @@ static char *lock_of(const char *name)
 	return mem_format("%s.lock", name);
 }
 
-/* A lock that holds what we were about to write is ours. */
+/* A lock that holds the value we were about to write is ours. */
 static void clean_ref(const struct publish *publish, const struct refs_entry *ref)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(REF_BYTES);
-	AUTO_FREE char *draft = draft_of(ref->name);
+	AUTO_FREE char *draft = temporary_of(ref->name);
 	AUTO_FREE char *lock = lock_of(ref->name);
 
 	unlinkat(publish->common, draft, 0);
@@ -179,7 +184,7 @@ static void clean_ref(const struct publish *publish, const struct refs_entry *re
 		unlinkat(publish->common, lock, 0);
 }
 
-/* A pack without its index is nothing; the one that was noted is ours. */
+/* The recorded pack is ours; without its index it is useless. */
 static void clean_pack(struct publish *publish, const char *note)
 {
 	const char *name = strstr(note, PACK_LINE);
@@ -197,7 +202,7 @@ static void clean_pack(struct publish *publish, const char *note)
 
 	if (faccessat(publish->common, index, F_OK, 0) < 0 && errno == ENOENT)
 		unlinkat(publish->common, pack, 0);
-	list_add(&publish->keeps, keep); /* until its refs are there */
+	list_add(&publish->keeps, keep); /* until its refs are written */
 }
 
 int publish_open(const struct borrow *borrow, const char *folder, const char *loop,
@@ -222,7 +227,7 @@ int publish_open(const struct borrow *borrow, const char *folder, const char *lo
 	for (size_t i = 0; i < publish->pending.count; i++)
 		clean_ref(publish, &publish->pending.items[i]);
 	clean_pack(publish, buffer_text(&pending));
-	/* A branch that was there when the loop began was made for it. */
+	/* A branch that existed when the loop began was made for it. */
 	before = refs_find(base, publish->branch);
 	publish->at_home = before != NULL;
 	if (before && !refs_find(&publish->imported, publish->branch))
@@ -249,14 +254,16 @@ static int write_note(const struct publish *publish, const char *name, struct bu
 		      struct error *err)
 {
 	if (buffer_overflowed(text))
-		return error_set(err, "'%s' of the private git is too long", name);
+		return error_set(err, "'%s' of the private git directory is too large", name);
 	return note_write(publish->own, "draft", publish->own, name, text->data, text->used) < 0
-		       ? error_sys(err, "write '%s' of the private git", name)
+		       ? error_sys(err, "write '%s' of the private git directory", name)
 		       : 0;
 }
 
-/* As git fetch does it: a git gc --prune=now that begins now does not see the refs that are to come, and would take their
- * objects away. */
+/*
+ * As git fetch does: a concurrent git gc --prune=now does not see the future refs, and would remove
+ * their objects.
+ */
 static int keep_pack(struct publish *publish, const char *pack, struct error *err)
 {
 	static const char text[] = "ringfence\n";
@@ -269,7 +276,7 @@ static int keep_pack(struct publish *publish, const char *pack, struct error *er
 	fd = openat(publish->common, keep, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		    0600);
 	return fd < 0 || fd_write_all(fd, text, strlen(text)) < 0
-		       ? error_sys(err, "write '%s' of the repository", keep)
+		       ? error_sys(err, "write '%s' in the repository", keep)
 		       : 0;
 }
 
@@ -287,8 +294,10 @@ int publish_begin(struct publish *publish, const struct refs *wanted, const char
 	return 0;
 }
 
-/* A lock file appears with its content: whoever comes after a crash knows whose it was. Where there are no links it is
- * only written at once. */
+/*
+ * Linking makes the lock file appear with its content, so that after a crash its owner can be
+ * recognized. Where links are not supported, it is created and then written.
+ */
 static int take_lock(int common, const char *draft, const char *lock, const char *text)
 {
 	AUTO_FD fd = -1;
@@ -308,7 +317,7 @@ static int take_lock(int common, const char *draft, const char *lock, const char
 
 static int write_ref(const struct publish *publish, const struct refs_entry *ref, struct error *err)
 {
-	AUTO_FREE char *draft = draft_of(ref->name);
+	AUTO_FREE char *draft = temporary_of(ref->name);
 	AUTO_FREE char *lock = lock_of(ref->name);
 	AUTO_FREE char *text = mem_format("%s\n", ref->hex);
 	AUTO_FD fd = -1;
@@ -316,21 +325,21 @@ static int write_ref(const struct publish *publish, const struct refs_entry *ref
 	int result = 0;
 
 	if (refs_make_folders(publish->common, ref->name, 0777) < 0)
-		return error_sys(err, "make the folder of '%s' of the repository", ref->name);
+		return error_sys(err, "create the folder of '%s' in the repository", ref->name);
 	fd = openat(publish->common, draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
 		    0666);
 	if (fd < 0 || fd_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0)
-		result = error_sys(err, "write '%s' of the repository", ref->name);
+		result = error_sys(err, "write '%s' in the repository", ref->name);
 	fault_point();
 	if (result == 0 && take_lock(publish->common, draft, lock, text) < 0)
-		result = error_sys(err, "lock '%s' of the repository", ref->name);
+		result = error_sys(err, "lock '%s' in the repository", ref->name);
 	if (result == 0) {
 		fault_point();
 		if (!read_value(publish->common, ref->name, value) ||
 		    !is_ours(publish, ref->name, value))
-			result = error_set(err, "'%s' was moved by somebody else", ref->name);
+			result = error_set(err, "'%s' was moved by someone else", ref->name);
 		else if (renameat(publish->common, lock, publish->common, ref->name) < 0)
-			result = error_sys(err, "write '%s' of the repository", ref->name);
+			result = error_sys(err, "write '%s' in the repository", ref->name);
 		if (result < 0)
 			unlinkat(publish->common, lock, 0);
 		fault_point();
@@ -343,7 +352,7 @@ int publish_end(struct publish *publish, const struct refs *wanted, struct error
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(NOTE_BYTES);
 
-	/* The branch comes last: who sees it finds the others. */
+	/* The branch is last: anyone who sees it finds the other refs. */
 	for (int last = 0; last < 2; last++)
 		for (size_t i = 0; i < wanted->count; i++) {
 			const struct refs_entry *ref = &wanted->items[i];

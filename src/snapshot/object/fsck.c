@@ -1,4 +1,4 @@
-/* Objects of git, checked: see fsck.h. */
+/* Checks git objects. */
 #include "snapshot/object/fsck.h"
 
 #include "snapshot/object/refs.h"
@@ -15,14 +15,14 @@ enum { LONGEST_NAME = 4096, HEX = 2 * FSCK_ID };
 
 /* ---- names ---- */
 
-/* HFS+ does not see these. */
+/* HFS+ ignores these. */
 static bool is_ignored(uint32_t point)
 {
 	return (point >= 0x200c && point <= 0x200f) || (point >= 0x202a && point <= 0x202e) ||
 	       (point >= 0x206a && point <= 0x206f) || point == 0xfeff;
 }
 
-/* In lower case, without what HFS+ does not see, up to what ends a name on NTFS. */
+/* Lower-cases a name, drops the characters that HFS+ ignores, and stops where NTFS ends a name. */
 static void fold(const char *name, size_t size, char ret_folded[32])
 {
 	size_t used = 0;
@@ -42,7 +42,7 @@ static void fold(const char *name, size_t size, char ret_folded[32])
 	ret_folded[used] = '\0';
 }
 
-/* For each part between backslashes, which are slashes on Windows. */
+/* Checks each part between backslashes, which separate folders on Windows. */
 static bool any_part(const char *name, bool (*is)(const char *folded))
 {
 	for (;;) {
@@ -63,7 +63,7 @@ static bool is_git(const char *folded)
 	return strcmp(folded, ".git") == 0 || strcmp(folded, "git~1") == 0;
 }
 
-/* NTFS gives short names by the beginning, or by a hash of the name. */
+/* NTFS derives short names from the beginning of a name, or from a hash. */
 static bool is_modules(const char *folded)
 {
 	return strcmp(folded, ".gitmodules") == 0 ||
@@ -118,13 +118,14 @@ static int read_hex(const char *text, unsigned char ret_id[FSCK_ID])
 
 /* ---- commits and tags ---- */
 
-/* The rest of a text of lines. */
+/* The unread part of a text. */
 struct lines {
 	const char *at, *end;
 };
 
-/* Takes a line that begins with this word, and gives what is behind it. */
-static bool take(struct lines *lines, const char *word, const char **ret_value, size_t *ret_size)
+/* If the next line begins with this word, consumes it and returns the rest of the line. */
+static bool take_line(struct lines *lines, const char *word, const char **ret_value,
+		      size_t *ret_size)
 {
 	size_t size = strlen(word);
 	const char *stop = lines->at < lines->end
@@ -139,13 +140,13 @@ static bool take(struct lines *lines, const char *word, const char **ret_value, 
 	return true;
 }
 
-static bool take_id(struct lines *lines, const char *word, struct fsck_link *link)
+static bool take_id_line(struct lines *lines, const char *word, struct fsck_link *link)
 {
 	const char *value;
 	size_t size;
 	struct lines before = *lines;
 
-	if (!take(lines, word, &value, &size))
+	if (!take_line(lines, word, &value, &size))
 		return false;
 	if (size == HEX && read_hex(value, link->id) == 0)
 		return true;
@@ -175,17 +176,17 @@ static bool is_person(const char *value, size_t size)
 	return (*at == '+' || *at == '-') && strspn(at + 1, "0123456789") == 4 && !at[5];
 }
 
-/* What stands before the first empty line has no NUL in it. */
+/* The header, up to the first empty line, must not contain a NUL. */
 static int check_head(const char *bytes, size_t size, const char *what, struct error *err)
 {
 	const char *end = memmem(bytes, size, "\n\n", 2);
 	size_t head = end ? (size_t)(end - bytes) : size;
 
 	if (memchr(bytes, '\0', head))
-		return error_set(err, "a %s with a NUL in its head", what);
+		return error_set(err, "a %s with a NUL byte in its header", what);
 	return end || (size && bytes[size - 1] == '\n')
 		       ? 0
-		       : error_set(err, "a %s whose head has no end", what);
+		       : error_set(err, "a %s with an unterminated header", what);
 }
 
 static int check_commit(const char *bytes, size_t size, fsck_fn *found, void *context,
@@ -198,20 +199,20 @@ static int check_commit(const char *bytes, size_t size, fsck_fn *found, void *co
 
 	if (check_head(bytes, size, "commit", err) < 0)
 		return -1;
-	if (memchr(bytes, '\0', size)) /* git shows nothing of what is behind it */
-		return error_set(err, "a commit with a NUL in its message");
-	if (!take_id(&lines, "tree ", &link))
+	if (memchr(bytes, '\0', size)) /* git hides everything after it */
+		return error_set(err, "a commit with a NUL byte in its message");
+	if (!take_id_line(&lines, "tree ", &link))
 		return error_set(err, "a commit without a tree");
 	if (found(context, &link, err) < 0)
 		return -1;
 	link.type = FSCK_COMMIT;
-	while (take_id(&lines, "parent ", &link))
+	while (take_id_line(&lines, "parent ", &link))
 		if (found(context, &link, err) < 0)
 			return -1;
-	if (!take(&lines, "author ", &value, &length) || !is_person(value, length))
-		return error_set(err, "a commit without a proper author");
-	if (!take(&lines, "committer ", &value, &length) || !is_person(value, length))
-		return error_set(err, "a commit without a proper committer");
+	if (!take_line(&lines, "author ", &value, &length) || !is_person(value, length))
+		return error_set(err, "a commit with an invalid author");
+	if (!take_line(&lines, "committer ", &value, &length) || !is_person(value, length))
+		return error_set(err, "a commit with an invalid committer");
 	return 0;
 }
 
@@ -226,23 +227,23 @@ static int check_tag(const char *bytes, size_t size, fsck_fn *found, void *conte
 
 	if (check_head(bytes, size, "tag", err) < 0)
 		return -1;
-	if (!take_id(&lines, "object ", &link) || !take(&lines, "type ", &value, &length))
-		return error_set(err, "a tag of nothing");
+	if (!take_id_line(&lines, "object ", &link) || !take_line(&lines, "type ", &value, &length))
+		return error_set(err, "a tag without an object");
 	for (enum fsck_type type = FSCK_COMMIT; type <= FSCK_TAG; type++)
 		if (strlen(names[type]) == length && memcmp(names[type], value, length) == 0)
 			link.type = type;
 	if (link.type == FSCK_ANY)
 		return error_set(err, "a tag of an unknown type");
-	if (!take(&lines, "tag ", &value, &length) || length == 0)
+	if (!take_line(&lines, "tag ", &value, &length) || length == 0)
 		return error_set(err, "a tag without a name");
 
 	AUTO_FREE char *name = mem_format("refs/tags/%.*s", (int)(length < 300 ? length : 300),
 					  value);
 
 	if (!refs_name_is_sane(name))
-		return error_set(err, "a tag with an odd name");
-	if (take(&lines, "tagger ", &value, &length) && !is_person(value, length))
-		return error_set(err, "a tag without a proper tagger");
+		return error_set(err, "a tag with an invalid name");
+	if (take_line(&lines, "tagger ", &value, &length) && !is_person(value, length))
+		return error_set(err, "a tag with an invalid tagger");
 	return found(context, &link, err);
 }
 
@@ -255,7 +256,7 @@ struct entry {
 	bool is_link;
 };
 
-/* As git sorts: a folder as if it had a slash behind it. */
+/* git sorts a folder as if its name ended with a slash. */
 static int compare(const struct entry *a, const struct entry *b)
 {
 	size_t size = a->size < b->size ? a->size : b->size;
@@ -276,28 +277,29 @@ static int by_folded_name(const void *a, const void *b)
 	return strcasecmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
 }
 
-static int judge_name(const char *name, struct error *err)
+static int check_name(const char *name, struct error *err)
 {
 	AUTO_FREE char *shown = text_escaped(name);
 
 	if (!*name || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
 	    strlen(name) > LONGEST_NAME)
-		return error_set(err, "a tree with an entry called '%.100s'", shown);
+		return error_set(err, "a tree with an invalid entry name '%.100s'", shown);
 	if (fsck_is_dotgit(name))
-		return error_set(err, "a tree with an entry that some take for .git: '%.100s'",
-				 shown);
+		return error_set(
+			err, "a tree with an entry that some file systems treat as .git: '%.100s'",
+			shown);
 	return 0;
 }
 
-/* The mode of an entry, which has one spelling. */
-static int judge_mode(const char *text, size_t size, bool modules, struct fsck_link *link,
+/* Each mode has exactly one valid spelling. */
+static int check_mode(const char *text, size_t size, bool modules, struct fsck_link *link,
 		      bool *ret_linked, struct error *err)
 {
 	static const struct {
 		const char *text;
 		enum fsck_type type;
-		bool linked; /* the object must be there */
-		bool plain;  /* .gitmodules may be one */
+		bool linked; /* the object must exist */
+		bool plain;  /* allowed for .gitmodules */
 	} modes[] = {
 		{ "40000", FSCK_TREE, true, false },     { "100644", FSCK_BLOB, true, true },
 		{ "100755", FSCK_BLOB, true, true },     { "120000", FSCK_BLOB, true, false },
@@ -308,12 +310,12 @@ static int judge_mode(const char *text, size_t size, bool modules, struct fsck_l
 		if (strlen(modes[i].text) != size || memcmp(modes[i].text, text, size) != 0)
 			continue;
 		if (modules && !modes[i].plain)
-			return error_set(err, "a tree whose .gitmodules is no file");
+			return error_set(err, "a tree whose .gitmodules is not a regular file");
 		link->type = modes[i].type;
 		*ret_linked = modes[i].linked;
 		return 0;
 	}
-	return error_set(err, "a tree with an entry of an odd mode");
+	return error_set(err, "a tree with an invalid mode");
 }
 
 static int check_duplicates(struct entry *entries, size_t count, struct error *err)
@@ -322,11 +324,14 @@ static int check_duplicates(struct entry *entries, size_t count, struct error *e
 		qsort(entries, count, sizeof *entries, by_name);
 	for (size_t i = 1; i < count; i++)
 		if (strcmp(entries[i - 1].name, entries[i].name) == 0)
-			return error_set(err, "a tree with two entries of one name");
+			return error_set(err, "a tree with duplicate entries");
 	return 0;
 }
 
-/* Where "a" is a link and "A" a folder, a file system that does not tell them apart writes through the link. */
+/*
+ * If "a" is a symlink and "A" a folder, a checkout on a case-insensitive file system writes through
+ * the link.
+ */
 static int check_links(struct entry *entries, size_t count, struct error *err)
 {
 	qsort(entries, count, sizeof *entries, by_folded_name);
@@ -337,9 +342,10 @@ static int check_links(struct entry *entries, size_t count, struct error *err)
 
 		AUTO_FREE char *shown = text_escaped(entries[i].name);
 
-		return error_set(err,
-				 "a tree with a link that some take for another entry: '%.100s'",
-				 shown);
+		return error_set(
+			err,
+			"a tree with a symlink that some file systems treat as another entry: '%.100s'",
+			shown);
 	}
 	return 0;
 }
@@ -362,10 +368,10 @@ static int check_tree(const char *bytes, size_t size, fsck_fn *found, void *cont
 		bool linked;
 
 		if (!stop || end - stop <= FSCK_ID)
-			return error_set(err, "a tree that is cut off");
+			return error_set(err, "a truncated tree");
 		link.modules = fsck_is_modules(name);
 		link.attributes = fsck_is_attributes(name);
-		if (judge_name(name, err) < 0 || judge_mode(bytes, (size_t)(space - bytes),
+		if (check_name(name, err) < 0 || check_mode(bytes, (size_t)(space - bytes),
 							    link.modules, &link, &linked, err) < 0)
 			return -1;
 		entry = (struct entry){ name, (size_t)(stop - name), link.type == FSCK_TREE,
@@ -373,13 +379,13 @@ static int check_tree(const char *bytes, size_t size, fsck_fn *found, void *cont
 		links = links || entry.is_link;
 		link.attributes = link.attributes && link.type == FSCK_BLOB && !entry.is_link;
 		if (count && compare(&entries[count - 1], &entry) >= 0)
-			return error_set(err, "a tree that is not sorted");
+			return error_set(err, "an unsorted tree");
 		if ((count & (count - 1)) == 0)
 			entries = mem_resize(entries, count ? 2 * count : 16, sizeof *entries);
 		entries[count++] = entry;
 		memcpy(link.id, stop + 1, FSCK_ID);
 		if (memcmp(link.id, zero, FSCK_ID) == 0)
-			return error_set(err, "a tree with an entry of nothing");
+			return error_set(err, "a tree with an entry without an object");
 		if (linked && found(context, &link, err) < 0)
 			return -1;
 		bytes = stop + 1 + FSCK_ID;

@@ -1,4 +1,4 @@
-/* Files that git reads by itself: see fsck.h. */
+/* Checks files that git itself reads. */
 #include "snapshot/object/fsck.h"
 
 #include "gitconfig/gitconfig.h"
@@ -30,7 +30,7 @@ static bool has_control(const char *text)
 	return false;
 }
 
-/* A path into a git directory. */
+/* Reports whether a path leads into a git directory. */
 static bool has_git_part(const char *path)
 {
 	AUTO_FREE char *copy = mem_dup(path);
@@ -42,8 +42,11 @@ static bool has_git_part(const char *path)
 	return false;
 }
 
-/* One that goes up from the address of the repository, and then on with what could be a host: "../../../:x". */
-static bool takes_host(const char *url)
+/*
+ * Reports whether a relative URL leaves the repository's URL upwards and continues with what could
+ * be a host: "../../../:x".
+ */
+static bool can_reach_host(const char *url)
 {
 	bool up = false;
 
@@ -58,18 +61,21 @@ static bool takes_host(const char *url)
 	}
 }
 
-/* An address that a program could take for an option, or that has more than one line, encoded or not. */
-static bool is_odd_address(const char *url)
+/*
+ * Reports whether a program could mistake the URL for an option, or it contains a line break,
+ * encoded or not.
+ */
+static bool is_unsafe_url(const char *url)
 {
 	for (const char *at = url; *at; at++)
 		if (strncasecmp(at, "%0a", 3) == 0 || strncasecmp(at, "%0d", 3) == 0)
 			return true;
 	return has_control(url) || url[0] == '-' || strncmp(url, "ext::", 5) == 0 ||
 	       strncmp(url, "fd::", 4) == 0 || strstr(url, "://-") || strstr(url, "::-") ||
-	       takes_host(url);
+	       can_reach_host(url);
 }
 
-static int judge_entry(void *context, const struct gitconfig_entry *entry)
+static int check_entry(void *context, const struct gitconfig_entry *entry)
 {
 	struct error *err = context;
 
@@ -77,13 +83,13 @@ static int judge_entry(void *context, const struct gitconfig_entry *entry)
 		return 0;
 	if (has_parent_part(entry->subsection) || !*entry->subsection ||
 	    has_control(entry->subsection))
-		return error_set(err, "a .gitmodules with a submodule that has an odd name"), 1;
-	if (strcmp(entry->key, "url") == 0 && is_odd_address(entry->value))
-		return error_set(err, "a .gitmodules with an odd address"), 1;
+		return error_set(err, "a .gitmodules with an invalid submodule name"), 1;
+	if (strcmp(entry->key, "url") == 0 && is_unsafe_url(entry->value))
+		return error_set(err, "a .gitmodules with an unsafe URL"), 1;
 	if (strcmp(entry->key, "path") == 0 &&
 	    (entry->value[0] == '-' || entry->value[0] == '/' || has_parent_part(entry->value) ||
 	     has_control(entry->value) || has_git_part(entry->value)))
-		return error_set(err, "a .gitmodules with an odd path"), 1;
+		return error_set(err, "a .gitmodules with an unsafe path"), 1;
 	if (strcmp(entry->key, "update") == 0 && entry->value[0] == '!')
 		return error_set(err, "a .gitmodules with a command"), 1;
 	return 0;
@@ -95,14 +101,14 @@ int fsck_modules(const char *bytes, size_t size, struct error *err)
 
 	if (size > FSCK_MODULES_BYTES)
 		return error_set(err, "a .gitmodules of more than %d bytes", FSCK_MODULES_BYTES);
-	/* Some of git's readers keep these as a part of a path, others do not. */
+	/* Some of git's parsers treat these as a part of a path, others do not. */
 	for (size_t i = 0; i < size; i++)
 		if (!bytes[i] || (bytes[i] == '\r' && (i + 1 == size || bytes[i + 1] != '\n')))
 			return error_set(err, "a .gitmodules with a %s",
 					 bytes[i] ? "carriage return" : "zero byte");
-	result = gitconfig_each(bytes, size, judge_entry, err);
+	result = gitconfig_each(bytes, size, check_entry, err);
 	if (result < 0)
-		return error_set(err, "a .gitmodules that cannot be read");
+		return error_set(err, "a .gitmodules that cannot be parsed");
 	return result ? -1 : 0;
 }
 

@@ -1,4 +1,4 @@
-/* Objects of others: see object_source.h. */
+/* Reads objects of a private git directory. */
 #include "snapshot/object/object_source.h"
 
 #include "snapshot/object/unpack.h"
@@ -17,7 +17,7 @@
 
 enum { MOST_PACKS = 2000, HEAD_BYTES = 64 };
 
-/* Some minutes of work. */
+/* A few minutes of work. */
 static const uint64_t most_work = UINT64_C(32) << 30;
 
 static int open_folder(int above, const char *name)
@@ -25,7 +25,7 @@ static int open_folder(int above, const char *name)
 	return openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* What cannot be read is not there: the objects in it will be missed by their names. */
+/* An unreadable pack is skipped: its objects are reported as missing. */
 static int add_packs(struct object_source *source, struct error *err)
 {
 	AUTO_FD folder = open_folder(source->objects, "pack");
@@ -52,7 +52,7 @@ static int add_packs(struct object_source *source, struct error *err)
 	return result;
 }
 
-/* Is there a folder for loose objects? */
+/* Reports whether there is a folder of loose objects. */
 static bool has_loose(int objects)
 {
 	int copy = fcntl(objects, F_DUPFD_CLOEXEC, 3);
@@ -87,7 +87,7 @@ void object_source_close(struct object_source *source)
 	*source = (struct object_source){ .objects = -1 };
 }
 
-/* "blob 123" with a NUL behind it. */
+/* Parses "blob 123\\0". */
 static bool read_head(const char *head, size_t size, struct packread_object *object,
 		      size_t *ret_used)
 {
@@ -116,14 +116,14 @@ static int read_loose(struct object_source *source, struct unpack *unpack,
 	size_t used;
 
 	if (!read_head(head, have, object, &used))
-		return error_set(err, "an object that is damaged");
+		return error_set(err, "a damaged object");
 	if (object->size > source->limits.most_bytes || object->size > source->limits.work)
-		return error_set(err, "an object of more than %llu MiB",
+		return error_set(err, "an object larger than %llu MiB",
 				 (unsigned long long)(source->limits.most_bytes >> 20));
 	source->limits.work -= object->size;
 	have -= used;
 	if (have > object->size)
-		return error_set(err, "an object that is longer than it says");
+		return error_set(err, "an object longer than its header says");
 	object->bytes = mem_alloc(object->size + 1);
 	memcpy(object->bytes, head + used, have);
 	have += unpack_read(unpack, object->bytes + have, object->size - have);
@@ -132,7 +132,7 @@ static int read_loose(struct object_source *source, struct unpack *unpack,
 		return 1;
 	free(object->bytes);
 	object->bytes = NULL;
-	return error_set(err, "an object that is damaged, or not as long as it says");
+	return error_set(err, "a damaged object, or one with a wrong size");
 }
 
 static int open_loose(const struct object_source *source, const unsigned char *id)

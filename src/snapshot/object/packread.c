@@ -1,4 +1,4 @@
-/* Packs of others: see packread.h. */
+/* Reads untrusted packs. */
 #include "snapshot/object/packread.h"
 
 #include "snapshot/object/unpack.h"
@@ -15,13 +15,13 @@
 
 enum {
 	HEADER = 12,  /* of a pack */
-	TRAILER = 20, /* its sum */
+	TRAILER = 20, /* the checksum */
 	FANOUT = 256 * 4,
 	MAGIC = 8, /* of an index */
 	PER_OBJECT = FSCK_ID + 4 + 4,
 	OFFSET_DELTA = 6,
 	NAMED_DELTA = 7,
-	HEAD_BYTES = 32, /* of an object: type, size, and what it is made from */
+	HEAD_BYTES = 32, /* of an object: type, size, and the reference to its base */
 	DEEPEST = 4096,
 };
 
@@ -44,7 +44,7 @@ static uint32_t number_at(const unsigned char *at)
 	return ntohl(number);
 }
 
-/* Version 2: magic, how many ids begin with each byte, ids, sums, places; then places beyond 2 GiB. */
+/* Version 2: magic, fan-out table, ids, CRCs, offsets, then offsets beyond 2 GiB. */
 bool packread_check(struct packread *pack)
 {
 	static const unsigned char magic[MAGIC] = { 0xff, 't', 'O', 'c', 0, 0, 0, 2 };
@@ -88,8 +88,8 @@ void packread_close(struct packread *pack)
 	fd_close(&pack->fd);
 }
 
-/* Where an object is, by the index; 0: nowhere. */
-static uint64_t place_of(const struct packread *pack, const unsigned char *id)
+/* Looks up the offset of an object in the index; 0 if it is not there. */
+static uint64_t find_offset(const struct packread *pack, const unsigned char *id)
 {
 	const unsigned char *fanout = pack->index + MAGIC;
 	const unsigned char *ids = fanout + FANOUT;
@@ -123,15 +123,18 @@ static uint64_t place_of(const struct packread *pack, const unsigned char *id)
 	return place >= HEADER && place < pack->size - TRAILER ? place : 0;
 }
 
-/* An object as it stands in the pack. */
+/* An object as stored in the pack. */
 struct piece {
 	unsigned int type;
-	uint64_t size; /* of what is packed there */
-	uint64_t data; /* where that begins */
-	uint64_t base; /* of a delta: where its base is */
+	uint64_t size; /* unpacked */
+	uint64_t data; /* offset of the packed bytes */
+	uint64_t base; /* of a delta: offset of its base */
 };
 
-/* Type and size: four bits, then seven by seven, the lowest first. False: nonsense. */
+/*
+ * Decodes type and size: four bits, then groups of seven, lowest first. Returns false if they are
+ * invalid.
+ */
 static bool read_size(const unsigned char *head, size_t have, size_t *used, struct piece *piece)
 {
 	unsigned int shift = 4;
@@ -146,7 +149,7 @@ static bool read_size(const unsigned char *head, size_t have, size_t *used, stru
 	return true;
 }
 
-/* How far before this one the base is: seven by seven, the highest first. */
+/* Decodes the distance back to the base: groups of seven bits, highest first. */
 static bool read_distance(const unsigned char *head, size_t have, size_t *used, uint64_t place,
 			  struct piece *piece)
 {
@@ -176,7 +179,7 @@ static bool read_piece(const struct packread *pack, uint64_t place, struct piece
 	    !read_distance(head, (size_t)n, &used, place, ret_piece))
 		return false;
 	if (ret_piece->type == NAMED_DELTA) {
-		ret_piece->base = (size_t)n >= used + FSCK_ID ? place_of(pack, head + used) : 0;
+		ret_piece->base = (size_t)n >= used + FSCK_ID ? find_offset(pack, head + used) : 0;
 		used += FSCK_ID;
 		if (!ret_piece->base)
 			return false;
@@ -185,20 +188,20 @@ static bool read_piece(const struct packread *pack, uint64_t place, struct piece
 	return ret_piece->type != 0 && ret_piece->type != 5;
 }
 
-static char *take_out(const struct packread *pack, const struct piece *piece,
-		      struct packread_limits *limits, struct error *err)
+static char *unpack_piece(const struct packread *pack, const struct piece *piece,
+			  struct packread_limits *limits, struct error *err)
 {
 	struct unpack *unpack;
 	char *bytes;
 	bool whole;
 
 	if (piece->size > limits->most_bytes) {
-		error_set(err, "an object that is made from more than %llu MiB",
+		error_set(err, "an object with a base or delta larger than %llu MiB",
 			  (unsigned long long)(limits->most_bytes >> 20));
 		return NULL;
 	}
 	if (piece->size > limits->work) {
-		error_set(err, "objects that take too much to unpack");
+		error_set(err, "objects with too much data to unpack");
 		return NULL;
 	}
 	limits->work -= piece->size;
@@ -212,7 +215,7 @@ static char *take_out(const struct packread *pack, const struct piece *piece,
 	free(unpack);
 	if (whole)
 		return bytes;
-	error_set(err, "an object that is damaged");
+	error_set(err, "a damaged object");
 	free(bytes);
 	return NULL;
 }
@@ -237,7 +240,7 @@ static bool read_length(struct delta *delta, uint64_t *ret_length)
 	return true;
 }
 
-/* Bytes of a number, of which a bit each says if it is there. */
+/* Reads a number whose zero bytes are omitted; a bit for each byte tells whether it is present. */
 static bool read_bits(struct delta *delta, unsigned int bits, unsigned int count,
 		      uint64_t *ret_number)
 {
@@ -252,9 +255,9 @@ static bool read_bits(struct delta *delta, unsigned int bits, unsigned int count
 	return true;
 }
 
-/* One step: copies from the base, or takes bytes of its own. */
-static bool step(struct delta *delta, const struct packread_object *base,
-		 struct packread_object *made, uint64_t *filled)
+/* Performs one instruction: copies from the base, or inserts new bytes. */
+static bool run_instruction(struct delta *delta, const struct packread_object *base,
+			    struct packread_object *made, uint64_t *filled)
 {
 	unsigned int order = *delta->at++;
 	uint64_t from = 0;
@@ -281,9 +284,9 @@ static bool step(struct delta *delta, const struct packread_object *base,
 	return true;
 }
 
-/* Makes an object from its base, which is replaced by it. */
-static int apply(const char *bytes, uint64_t size, struct packread_limits *limits,
-		 struct packread_object *object, struct error *err)
+/* Applies a delta to *object, which is replaced. */
+static int apply_delta(const char *bytes, uint64_t size, struct packread_limits *limits,
+		       struct packread_object *object, struct error *err)
 {
 	struct delta delta = { (const unsigned char *)bytes, (const unsigned char *)bytes + size };
 	struct packread_object made = { .type = object->type };
@@ -294,7 +297,7 @@ static int apply(const char *bytes, uint64_t size, struct packread_limits *limit
 		     base == object->size;
 
 	if (sound && (length > limits->most_bytes || length > limits->work))
-		return error_set(err, "an object of more than %llu MiB",
+		return error_set(err, "an object larger than %llu MiB",
 				 (unsigned long long)(limits->most_bytes >> 20));
 	if (sound) {
 		limits->work -= length;
@@ -303,17 +306,17 @@ static int apply(const char *bytes, uint64_t size, struct packread_limits *limit
 		made.bytes[made.size] = '\0';
 	}
 	while (sound && delta.at < delta.end)
-		sound = step(&delta, object, &made, &filled);
+		sound = run_instruction(&delta, object, &made, &filled);
 	if (!sound || filled != made.size) {
 		free(made.bytes);
-		return error_set(err, "an object that is damaged");
+		return error_set(err, "a damaged object");
 	}
 	free(object->bytes);
 	*object = made;
 	return 0;
 }
 
-/* From the base on, which comes last in the chain. */
+/* Starts at the base, the last element of the chain. */
 static int build(const struct packread *pack, const struct piece *chain, size_t count,
 		 struct packread_limits *limits, struct packread_object *ret_object,
 		 struct error *err)
@@ -321,14 +324,14 @@ static int build(const struct packread *pack, const struct piece *chain, size_t 
 	const struct piece *base = &chain[count - 1];
 	struct packread_object object = { .type = (enum fsck_type)base->type,
 					  .size = (size_t)base->size,
-					  .bytes = take_out(pack, base, limits, err) };
+					  .bytes = unpack_piece(pack, base, limits, err) };
 
 	if (!object.bytes)
 		return -1;
 	for (size_t i = count - 1; i-- > 0;) {
-		AUTO_FREE char *delta = take_out(pack, &chain[i], limits, err);
+		AUTO_FREE char *delta = unpack_piece(pack, &chain[i], limits, err);
 
-		if (!delta || apply(delta, chain[i].size, limits, &object, err) < 0) {
+		if (!delta || apply_delta(delta, chain[i].size, limits, &object, err) < 0) {
 			free(object.bytes);
 			return -1;
 		}
@@ -339,7 +342,7 @@ static int build(const struct packread *pack, const struct piece *chain, size_t 
 
 bool packread_has(const struct packread *pack, const unsigned char id[FSCK_ID])
 {
-	return place_of(pack, id) != 0;
+	return find_offset(pack, id) != 0;
 }
 
 int packread_find(const struct packread *pack, const unsigned char id[FSCK_ID],
@@ -347,19 +350,19 @@ int packread_find(const struct packread *pack, const unsigned char id[FSCK_ID],
 		  struct error *err)
 {
 	AUTO_FREE struct piece *chain = NULL;
-	uint64_t place = place_of(pack, id);
+	uint64_t place = find_offset(pack, id);
 	size_t count = 0;
 
 	if (!place)
 		return 0;
 	for (;;) {
 		if (count == DEEPEST)
-			return error_set(err, "an object that is made from more than %d others",
+			return error_set(err, "an object with a chain of more than %d deltas",
 					 DEEPEST);
 		if ((count & (count - 1)) == 0)
 			chain = mem_resize(chain, count ? 2 * count : 8, sizeof *chain);
 		if (!read_piece(pack, place, &chain[count]))
-			return error_set(err, "an object that is damaged");
+			return error_set(err, "a damaged object");
 		if (chain[count].type < OFFSET_DELTA)
 			return build(pack, chain, count + 1, limits, ret_object, err);
 		place = chain[count++].base;

@@ -1,6 +1,6 @@
 /*
- * Reads objects of one pack that somebody else has written, with an index that they wrote, too. Sizes, places and chains of
- * deltas are bounded; whether an object is what its name says is for who asked to find out.
+ * Reads objects from an untrusted pack and its untrusted index. Sizes, offsets and delta chains are
+ * bounded; the caller verifies each object against its id.
  */
 #ifndef SNAPSHOT_OBJECT_PACKREAD_H
 #define SNAPSHOT_OBJECT_PACKREAD_H
@@ -20,27 +20,36 @@ struct packread {
 
 struct packread_object {
 	enum fsck_type type;
-	char *bytes; /* ends in a NUL that does not count */
+	char *bytes; /* followed by a NUL that `size` does not include */
 	size_t size;
 };
 
-/* What reading may cost. */
+/* Limits on the cost of reading. */
 struct packread_limits {
-	uint64_t most_bytes; /* of an object, and of everything that it is made from */
-	uint64_t work;       /* bytes that may still be unpacked, in all */
+	uint64_t most_bytes; /* of an object, and of each base and delta */
+	uint64_t work;       /* bytes that may still be unpacked in total */
 };
 
-/* index: "pack-x.idx". Both are files of the folder, and no symlinks. False: it is no pack that can be read. */
+/*
+ * Opens "pack-x.idx" and its pack in the folder, without following symlinks. Returns false if the
+ * pack is invalid.
+ */
 bool packread_open(int folder, const char *index, struct packread *ret_pack);
 
-/* Can an index and a pack that are in memory, and open, be used? Fills in the number of objects. */
+/*
+ * Checks the format of a mapped index and the size of its pack, and sets the number of objects.
+ * Returns false if they are invalid.
+ */
 bool packread_check(struct packread *pack);
 void packread_close(struct packread *pack);
 
-/* Does its index name it? */
+/* Reports whether the index lists the object. */
 bool packread_has(const struct packread *pack, const unsigned char id[FSCK_ID]);
 
-/* Returns 1, 0 if it is not in this one, or -1 with err set: a part of a sentence. The bytes are the caller's. */
+/*
+ * Returns 1, 0 if the object is not in this pack, or -1 with err set to a noun phrase. The caller
+ * frees the bytes.
+ */
 int packread_find(const struct packread *pack, const unsigned char id[FSCK_ID],
 		  struct packread_limits *limits, struct packread_object *ret_object,
 		  struct error *err);

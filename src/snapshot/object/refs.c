@@ -1,4 +1,4 @@
-/* Refs in files: see refs.h. */
+/* Refs in files. */
 #include "snapshot/object/refs.h"
 
 #include "util/dirwalk.h"
@@ -17,14 +17,14 @@
 
 enum { PACKED_BYTES = 64 << 20, FILE_BYTES = 4096, DEEPEST = 16, NESTED = 5 };
 
-static const char *const spaces[] = { "refs/heads", "refs/tags", "refs/remotes" };
+static const char *const folders[] = { "refs/heads", "refs/tags", "refs/remotes" };
 
 static bool is_id(const char *text)
 {
 	return strspn(text, "0123456789abcdef") == REFS_HEX && !text[REFS_HEX];
 }
 
-/* One part of a name, between slashes. */
+/* One component of a name. */
 static bool part_is_sane(const char *part, size_t size)
 {
 	static const char lock[] = ".lock";
@@ -65,8 +65,8 @@ bool refs_name_is_sane(const char *name)
 	}
 }
 
-static int add(struct refs *refs, const char *name, const char *hex, const char *target,
-	       struct error *err)
+static int add_ref(struct refs *refs, const char *name, const char *hex, const char *target,
+		   struct error *err)
 {
 	struct refs_entry *ref;
 
@@ -91,9 +91,9 @@ static int add(struct refs *refs, const char *name, const char *hex, const char 
 
 static bool is_wanted(const char *name)
 {
-	for (size_t i = 0; i < sizeof spaces / sizeof *spaces; i++)
-		if (strncmp(name, spaces[i], strlen(spaces[i])) == 0 &&
-		    name[strlen(spaces[i])] == '/')
+	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+		if (strncmp(name, folders[i], strlen(folders[i])) == 0 &&
+		    name[strlen(folders[i])] == '/')
 			return true;
 	return strcmp(name, "refs/stash") == 0;
 }
@@ -118,13 +118,13 @@ int refs_parse(const char *bytes, size_t size, bool all, struct refs *refs, stru
 		}
 		memcpy(hex, line, REFS_HEX);
 		name = strndup(line + REFS_HEX + 1, length - REFS_HEX - 1);
-		if (name && (all || is_wanted(name)) && add(refs, name, hex, NULL, err) < 0)
+		if (name && (all || is_wanted(name)) && add_ref(refs, name, hex, NULL, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* An id, or "ref: NAME". */
+/* Parses an id or "ref: NAME". */
 static bool parse_value(struct buffer *text, const char **ret_hex, const char **ret_target)
 {
 	char *value = (char *)buffer_text(text);
@@ -153,13 +153,13 @@ static int read_one(int folder, const char *entry, const char *name, struct refs
 		refs->odd++;
 		return 0;
 	}
-	return add(refs, name, hex, target, err);
+	return add_ref(refs, name, hex, target, err);
 }
 
-/* Loose refs that are being read. */
+/* A walk over loose refs. */
 struct loose {
 	struct refs *refs;
-	const char *path; /* of the folder, as it begins the names of refs */
+	const char *path; /* of the folder: prefix of the names */
 	struct error *err;
 };
 
@@ -169,7 +169,8 @@ static enum dirwalk_verdict read_entry(void *context, const struct dirwalk_entry
 	AUTO_FREE char *name = path_join(loose->path, entry->path);
 
 	if (loose->refs->odd > REFS_MOST) {
-		error_set(loose->err, "there are more than %d odd files among the refs", REFS_MOST);
+		error_set(loose->err, "there are more than %d invalid files among the refs",
+			  REFS_MOST);
 		return DIRWALK_STOP;
 	}
 	if (entry->type == DT_DIR && !entry->closed)
@@ -241,8 +242,8 @@ int refs_read(int git, struct refs *ret_refs, struct error *err)
 	else if (errno == EFBIG)
 		return error_set(err, "packed-refs is larger than %d MiB", PACKED_BYTES >> 20);
 	refs = openat(git, "refs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	for (size_t i = 0; refs >= 0 && result == 0 && i < sizeof spaces / sizeof *spaces; i++)
-		result = read_folder(refs, path_name(spaces[i]), spaces[i], ret_refs, err);
+	for (size_t i = 0; refs >= 0 && result == 0 && i < sizeof folders / sizeof *folders; i++)
+		result = read_folder(refs, path_name(folders[i]), folders[i], ret_refs, err);
 	if (refs >= 0 && result == 0 && faccessat(refs, "stash", F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		result = read_one(refs, "stash", "refs/stash", ret_refs, err);
 	refs_sort(ret_refs);
@@ -280,7 +281,7 @@ int refs_set(struct refs *refs, const char *name, const char *hex, struct error 
 	}
 	if (!hex)
 		return 0;
-	if (add(refs, name, hex, NULL, err) < 0)
+	if (add_ref(refs, name, hex, NULL, err) < 0)
 		return -1;
 	refs_sort(refs);
 	return 0;

@@ -1,4 +1,4 @@
-/* A table of objects: see seen.h. */
+/* A set of object ids. */
 #include "snapshot/object/seen.h"
 
 #include "util/mem.h"
@@ -57,7 +57,7 @@ unsigned int seen_height(const struct seen *seen, const unsigned char id[FSCK_ID
 	return seen->slots ? slot_of(seen, id)->height : 0;
 }
 
-void seen_tell_height(struct seen *seen, const unsigned char id[FSCK_ID], unsigned int height)
+void seen_set_height(struct seen *seen, const unsigned char id[FSCK_ID], unsigned int height)
 {
 	if (seen_type(seen, id) != FSCK_ANY)
 		slot_of(seen, id)->height = height;

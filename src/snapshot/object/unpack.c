@@ -1,4 +1,4 @@
-/* Unpacking: see unpack.h. */
+/* Inflates zlib streams. */
 #include "snapshot/object/unpack.h"
 
 #include <limits.h>

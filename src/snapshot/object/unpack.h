@@ -1,4 +1,7 @@
-/* Reads what zlib has packed, from a place in a file, piece by piece. Nothing is believed about how much it becomes. */
+/*
+ * Inflates a zlib stream from an offset of a file, in steps. The size of the result is never
+ * assumed.
+ */
 #ifndef SNAPSHOT_OBJECT_UNPACK_H
 #define SNAPSHOT_OBJECT_UNPACK_H
 
@@ -12,7 +15,7 @@ enum { UNPACK_BLOCK = 1 << 14 };
 
 struct unpack {
 	int fd;
-	off_t at; /* of the next bytes to read */
+	off_t at; /* offset of the next input */
 	z_stream stream;
 	bool begun, ended, broken;
 	unsigned char block[UNPACK_BLOCK];
@@ -21,10 +24,10 @@ struct unpack {
 void unpack_begin(struct unpack *unpack, int fd, off_t at);
 void unpack_end(struct unpack *unpack);
 
-/* So many bytes, or as many as there are. */
+/* Returns the number of bytes read: `size`, or fewer at the end or on an error. */
 size_t unpack_read(struct unpack *unpack, void *bytes, size_t size);
 
-/* Was that all, and was all of it sound? */
+/* Reports whether the stream ended here without an error. */
 bool unpack_is_whole(struct unpack *unpack);
 
 #endif

@@ -1,4 +1,4 @@
-/* Trees as a whole: see vet.h. */
+/* Checks whole trees. */
 #include "snapshot/object/vet.h"
 
 #include "util/mem.h"
@@ -6,23 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is left to look at: trees may be nested deeper than a stack of calls. */
-struct look_walk {
+/* An explicit stack: trees may be nested too deeply for recursion. */
+struct vet_walk {
 	struct vet *vet;
-	struct left {
+	struct pending {
 		git_oid id;
-		bool end; /* of a tree: all that is below was looked at */
+		bool end; /* of a tree: everything below has been visited */
 	} * stack;
 	size_t depth;
-	bool judge;
+	bool check;
 	bool measure;
 	bool deep;
-	unsigned int below
-		[FSCK_DEEPEST]; /* of each tree that is not at its end: the height of what is below it so far */
+	unsigned int below[FSCK_DEEPEST]; /* for each open tree: the height below it so far */
 	unsigned int open;
 };
 
-static void push(struct look_walk *walk, const unsigned char *id, bool end)
+static void push(struct vet_walk *walk, const unsigned char *id, bool end)
 {
 	if ((walk->depth & (walk->depth - 1)) == 0)
 		walk->stack = mem_resize(walk->stack, walk->depth ? 2 * walk->depth : 64,
@@ -43,55 +42,54 @@ int vet_special(const struct vet *vet, const struct fsck_link *link, struct erro
 		return 0;
 	memcpy(id.id, link->id, FSCK_ID);
 	if (git_odb_read_header(&size, &type, vet->objects, &id) < 0)
-		return error_set(err, "a %s that is missing",
+		return error_set(err, "a missing %s",
 				 link->modules ? ".gitmodules" : ".gitattributes");
-	if (size > FSCK_ATTRIBUTES_BYTES) /* without its bytes */
+	if (size > FSCK_ATTRIBUTES_BYTES) /* the size alone is refused */
 		return fsck_special(link, NULL, size, err);
 	if (git_odb_read(&object, vet->objects, &id) < 0)
-		return error_set(err, "a %s that cannot be read",
+		return error_set(err, "an unreadable %s",
 				 link->modules ? ".gitmodules" : ".gitattributes");
 	result = fsck_special(link, git_odb_object_data(object), git_odb_object_size(object), err);
 	git_odb_object_free(object);
 	return result;
 }
 
-static int found(void *context, const struct fsck_link *link, struct error *err)
+static int visit_link(void *context, const struct fsck_link *link, struct error *err)
 {
-	struct look_walk *walk = context;
+	struct vet_walk *walk = context;
 
 	if (link->type == FSCK_TREE)
 		push(walk, link->id, false);
 	if (link->type != FSCK_BLOB || !(link->modules || link->attributes))
 		return 0;
-	if (walk->judge)
+	if (walk->check)
 		return vet_special(walk->vet, link, err);
 	if (seen_type(&walk->vet->specials, link->id) == FSCK_ANY)
 		seen_add(&walk->vet->specials, link->id, FSCK_BLOB);
 	return 0;
 }
 
-static int add_height(struct look_walk *walk, unsigned int height, struct error *err)
+static int add_height(struct vet_walk *walk, unsigned int height, struct error *err)
 {
 	if (!walk->measure)
 		return 0;
 	walk->deep = walk->open + height > FSCK_DEEPEST;
 	if (walk->deep)
-		return error_set(err, "a tree with more than %d folders below one another",
-				 FSCK_DEEPEST);
+		return error_set(err, "a tree with more than %d levels of folders", FSCK_DEEPEST);
 	if (walk->open && walk->below[walk->open - 1] < height)
 		walk->below[walk->open - 1] = height;
 	return 0;
 }
 
-static int close_tree(struct look_walk *walk, const git_oid *id, struct error *err)
+static int close_tree(struct vet_walk *walk, const git_oid *id, struct error *err)
 {
 	unsigned int height = walk->below[--walk->open] + 1;
 
-	seen_tell_height(&walk->vet->trees, id->id, height);
+	seen_set_height(&walk->vet->trees, id->id, height);
 	return add_height(walk, height, err);
 }
 
-static int look(struct look_walk *walk, const git_oid *id, struct error *err)
+static int visit_tree(struct vet_walk *walk, const git_oid *id, struct error *err)
 {
 	git_odb_object *object = NULL;
 	int result;
@@ -106,33 +104,34 @@ static int look(struct look_walk *walk, const git_oid *id, struct error *err)
 		walk->below[walk->open++] = 0;
 	}
 	if (git_odb_read(&object, walk->vet->objects, id) < 0)
-		return error_set(err, "a tree that cannot be read");
+		return error_set(err, "an unreadable tree");
 	result = fsck_object((enum fsck_type)git_odb_object_type(object),
-			     git_odb_object_data(object), git_odb_object_size(object), found, walk,
-			     err);
+			     git_odb_object_data(object), git_odb_object_size(object), visit_link,
+			     walk, err);
 	git_odb_object_free(object);
 	return result;
 }
 
-static int walk_all(struct vet *vet, const git_oid *first, bool judge, bool measure,
+static int walk_all(struct vet *vet, const git_oid *first, bool check, bool measure,
 		    struct error *err)
 {
-	struct look_walk walk = { .vet = vet, .judge = judge, .measure = measure };
+	struct vet_walk walk = { .vet = vet, .check = check, .measure = measure };
 	int result = 0;
 
 	push(&walk, first->id, false);
 	while (walk.depth > 0 && result == 0) {
-		struct left left = walk.stack[--walk.depth];
+		struct pending pending = walk.stack[--walk.depth];
 
-		result = left.end ? close_tree(&walk, &left.id, err) : look(&walk, &left.id, err);
-		if (!judge && !walk.deep)
+		result = pending.end ? close_tree(&walk, &pending.id, err)
+				     : visit_tree(&walk, &pending.id, err);
+		if (!check && !walk.deep)
 			result = 0;
 	}
 	free(walk.stack);
 	return result;
 }
 
-/* The tree of a commit is named in its first line. */
+/* The first line of a commit names its tree. */
 static git_oid tree_of(const struct vet *vet, const git_oid *id)
 {
 	static const char word[] = "tree ";

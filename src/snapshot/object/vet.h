@@ -1,6 +1,7 @@
 /*
- * Trees as a whole. What the user's own trees hold is the user's, however odd; anything else is checked, and so is what is in
- * files that git reads by itself (.gitmodules, .gitattributes), wherever their bytes come from.
+ * Checks whole trees. Trees that belong to the user are accepted, however odd; all others are
+ * checked, and so are files that git itself reads (.gitmodules, .gitattributes), wherever their
+ * bytes come from.
  */
 #ifndef SNAPSHOT_OBJECT_VET_H
 #define SNAPSHOT_OBJECT_VET_H
@@ -11,20 +12,23 @@
 
 struct vet {
 	git_odb *objects;
-	struct seen trees;    /* known, with all that is below */
-	struct seen specials; /* blobs that are such a file in one of them */
+	struct seen trees;    /* accepted, including everything below */
+	struct seen specials; /* blobs that are special files in one of them */
 };
 
-/* Takes a tree, or that of a commit, for the user's, as far as it can be read. */
+/* Accepts a tree, or the tree of a commit, as the user's, as far as it can be read. */
 void vet_learn(struct vet *vet, const git_oid *id);
 
-/* Checks a tree with all that is below. Returns 0, or -1 with err set: a part of a sentence, as fsck_object(). */
+/*
+ * Checks a tree and everything below. Returns 0, or -1 with err set to a noun phrase, as
+ * fsck_object() does.
+ */
 int vet_tree(struct vet *vet, const git_oid *tree, struct error *err);
 
-/* Is it, a tree or that of a commit, no deeper than anybody needs? Otherwise nobody should walk through it, us included. */
+/* Checks that a tree, or the tree of a commit, is not nested too deeply to be walked. */
 int vet_depth(struct vet *vet, const git_oid *id, struct error *err);
 
-/* Checks a file that git reads by itself. One of the user's is fine. */
+/* Checks a file that git itself reads. The user's own are accepted. */
 int vet_special(const struct vet *vet, const struct fsck_link *link, struct error *err);
 
 void vet_release(struct vet *vet);
