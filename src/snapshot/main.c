@@ -50,14 +50,14 @@ static int worktree(struct snapshot_request *request, struct error *err)
 	return worktree_add(&request->worktree, &request->json, err);
 }
 
-static int seal(struct snapshot_request *request, struct error *err)
+static int commit_leftovers(struct snapshot_request *request, struct error *err)
 {
-	return worktree_seal(&request->worktree, &request->json, err);
+	return worktree_commit_leftovers(&request->worktree, &request->json, err);
 }
 
-static int unseal(struct snapshot_request *request, struct error *err)
+static int uncommit_leftovers(struct snapshot_request *request, struct error *err)
 {
-	return worktree_unseal(&request->worktree, &request->json, err);
+	return worktree_uncommit_leftovers(&request->worktree, &request->json, err);
 }
 
 static int forget(struct snapshot_request *request, struct error *err)
@@ -91,8 +91,8 @@ static const struct task {
 	{ "patch", patch, .needs = "branch" },
 	{ "finish", finish },
 	{ "worktree", worktree, .needs = "folder" },
-	{ "seal", seal },
-	{ "unseal", unseal },
+	{ "seal", commit_leftovers },
+	{ "unseal", uncommit_leftovers },
 	{ "forget", forget },
 };
 

@@ -193,16 +193,16 @@ def test_a_result_without_a_change_does_nothing(t):
 CONFLICTS = {
     "content": ({"a": text(l10="ours", l11="ours")}, {"a": text(l11="theirs")}, "both changed lines 10-11 of a"),
     "two places": ({"a": text(l3="x", l20="x")}, {"a": text(l3="y", l20="y")}, "both changed lines 3, 20 of a"),
-    "deleted here": ({"a": None}, {"a": text(l3="y")}, "you deleted what the loop changed: a"),
-    "deleted there": ({"a": text(l3="y")}, {"a": None}, "you changed what the loop deleted: a"),
+    "deleted here": ({"a": None}, {"a": text(l3="y")}, "you deleted a, which the loop changed"),
+    "deleted there": ({"a": text(l3="y")}, {"a": None}, "you changed a, which the loop deleted"),
     "added twice": ({"n": "one\n"}, {"n": "two\n"}, "both added n, with different contents"),
     "binary": ({"bin": b"\0ours"}, {"bin": b"\0theirs"}, "both changed the binary file bin"),
-    "symlinks": ({"link": ("120000", "x")}, {"link": ("120000", "y")}, "both changed where the symlink link points to"),
+    "symlinks": ({"link": ("120000", "x")}, {"link": ("120000", "y")}, "both changed the target of the symlink link"),
     "symlink and file": ({"link": ("120000", "x")}, {"link": "file\n"}, "link"),
     "renamed twice": ({"a": None, "one": text()}, {"a": None, "two": text()}, "a"),
-    "file and folder": ({"n": "file\n"}, {"n/x": "in a folder\n"}, "n is a file here, and a folder in the loop's branch"),
-    "folder and file": ({"n/x": "in a folder\n"}, {"n": "file\n"}, "n is a folder here, and a file in the loop's branch"),
-    "submodule": ({"sub": ("160000", "1" * 40)}, {"sub": ("160000", "2" * 40)}, "both moved the submodule sub"),
+    "file and folder": ({"n": "file\n"}, {"n/x": "in a folder\n"}, "n is a file here, but a folder in the loop's branch"),
+    "folder and file": ({"n/x": "in a folder\n"}, {"n": "file\n"}, "n is a folder here, but a file in the loop's branch"),
+    "submodule": ({"sub": ("160000", "1" * 40)}, {"sub": ("160000", "2" * 40)}, "both updated the submodule sub"),
 }
 
 
@@ -248,16 +248,16 @@ def test_uncommitted_changes_elsewhere_are_kept(t):
 
 
 OWN = {
-    "changed": (lambda repo: repo.write("a", "mine\n"), "you have changed a, which the loop changed, too"),
+    "changed": (lambda repo: repo.write("a", "mine\n"), "you have changed a, which the loop also changed"),
     "deleted": (lambda repo: os.unlink(repo.path("a")), "you have deleted a"),
     "staged": (lambda repo: (repo.write("a", "mine\n"), repo.git("add", "a")), "you have staged another version of a"),
-    "untracked": (lambda repo: repo.write("new/d", "mine\n"), "new/d is in the way: you have one that is not committed"),
+    "untracked": (lambda repo: repo.write("new/d", "mine\n"), "new/d is in the way: you have an uncommitted file of that name"),
     "a file where a folder comes": (lambda repo: repo.write("new", "mine\n"), "new is in the way of new/d"),
     "a link where a folder comes": (lambda repo: os.symlink("folder", repo.path("new")), "new is in the way of new/d"),
     "a folder where a file comes": (lambda repo: repo.write("gone/x/y", "mine\n"), "gone/x/y is in the way of gone"),
     "a mode": (lambda repo: os.chmod(repo.path("a"), 0o755), "you have changed a"),
     "staged where a folder comes": (lambda repo: (repo.write("new", "m\n"), repo.git("add", "new"),
-                                                  os.unlink(repo.path("new"))), "you have staged new, in the way of new/d"),
+                                                  os.unlink(repo.path("new"))), "you have staged new, which is in the way of new/d"),
 }
 
 
@@ -317,13 +317,13 @@ def midway(repo, *words):
 
 
 STATES = {
-    "merge": (lambda repo: midway(repo, "merge"), "a merge is under way"),
-    "rebase": (lambda repo: midway(repo, "rebase"), "a rebase is under way"),
-    "cherry-pick": (lambda repo: midway(repo, "cherry-pick"), "a cherry-pick is under way"),
-    "revert": (lambda repo: midway(repo, "revert"), "a revert is under way"),
-    "bisect": (lambda repo: repo.git("bisect", "start"), "a bisect is under way"),
+    "merge": (lambda repo: midway(repo, "merge"), "a merge is in progress"),
+    "rebase": (lambda repo: midway(repo, "rebase"), "a rebase is in progress"),
+    "cherry-pick": (lambda repo: midway(repo, "cherry-pick"), "a cherry-pick is in progress"),
+    "revert": (lambda repo: midway(repo, "revert"), "a revert is in progress"),
+    "bisect": (lambda repo: repo.git("bisect", "start"), "a bisect is in progress"),
     "detached": (lambda repo: repo.git("checkout", "-q", "--detach"), "HEAD is detached"),
-    "locked": (lambda repo: repo.write(".git/index.lock", ""), "index.lock' is there"),
+    "locked": (lambda repo: repo.write(".git/index.lock", ""), "index.lock' exists"),
     "no branch": (lambda repo: repo.git("branch", "-D", RESULT), "there is no branch ringfence/loop"),
     "unrelated": (lambda repo: repo.commit(RESULT, {"x": "x"}, base=None), "no commit in common"),
     "split index": (lambda repo: repo.git("update-index", "--split-index"), "index"),
@@ -345,7 +345,7 @@ def test_without_a_repository_it_says_so(t):
     program = Snapshots(os.path.join(t.build, "ringfence-snapshot"), t.outside, t.project, env=t.env(**WHO))
     code, answer = ask(program)
     equal(code, 1, "exit status")
-    contains(answer["error"], "is in no git repository", "the reason")
+    contains(answer["error"], "is not in a git repository", "the reason")
 
 
 @needs("git")
@@ -373,7 +373,7 @@ def test_paths_that_lead_elsewhere_are_refused(t):
         tree = repo.git("hash-object", "-w", "-t", "tree", "--literally", "--stdin", input=raw)
         commit = repo.git("commit-tree", "-m", "evil", "-p", "main", tree)
         repo.git("update-ref", f"refs/heads/{RESULT}", commit)
-        refused(repo, program, "lead elsewhere")
+        refused(repo, program, "an unsafe path")
 
 
 @needs("git")

@@ -118,7 +118,7 @@ def test_without_a_repository_or_a_commit_it_says_what_helps(t, missing):
         Repository(t, loop.project)
     result = loop.run("--worktree")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "(git init makes one)" if missing == "repository" else "has no commit yet", "stderr")
+    contains(result.err, "(create one with: git init)" if missing == "repository" else "has no commit yet", "stderr")
     equal(trees(t), [], "work trees")
     contains(loop.ringfence("status").out, "this project has no loops", "status")
 

@@ -103,7 +103,7 @@ static void forwards(void)
 	wanted.dry = false;
 	wanted.tree = "0000000000000000000000000000000000000000";
 	CHECK("another tree than the caller was told of does not come",
-	      apply_fails(&wanted, "moved meanwhile") && ref_is(repo, "HEAD", &base));
+	      apply_fails(&wanted, "moved in the meantime") && ref_is(repo, "HEAD", &base));
 	wanted.tree = NULL;
 	CHECK("a branch that is ahead is brought in as it is",
 	      apply_says(&wanted, "\"written\": 2") && ref_is(repo, "HEAD", &theirs) &&
@@ -147,7 +147,7 @@ static void merges(void)
 	fresh();
 	unlink(at(".gitconfig"));
 	CHECK("a commit needs a name",
-	      apply_fails(&wanted, "your name and address") && ref_is(repo, "HEAD", &base));
+	      apply_fails(&wanted, "your name and email") && ref_is(repo, "HEAD", &base));
 }
 
 static void conflicts(void)
@@ -239,7 +239,7 @@ static void unrest(void)
 	make_folder("nothing");
 	elsewhere.project = at("nothing");
 	CHECK("without a repository nothing comes",
-	      apply_fails(&elsewhere, "is in no git repository"));
+	      apply_fails(&elsewhere, "is not in a git repository"));
 	git_repository_free(repo);
 	repo = NULL;
 	git_repository_init(&repo, at("bare.git"), 1);
@@ -445,7 +445,7 @@ static void worktrees(void)
 	CHECK("the same loop cannot have two",
 	      tree_work(worktree_add, at("repo"), false, "already"));
 	CHECK("without a change nothing is committed",
-	      tree_work(worktree_seal, at("work/repo"), false, "\"made\": false"));
+	      tree_work(worktree_commit_leftovers, at("work/repo"), false, "\"made\": false"));
 	put("work/repo/left.txt", "left\n");
 	put("work/repo/.gitignore", "*.log\n");
 	put("work/repo/x.log", "noise\n");
@@ -453,18 +453,19 @@ static void worktrees(void)
 	if (symlink("left.txt", at("work/repo/link")) < 0)
 		abort();
 	CHECK("what is left is committed",
-	      tree_work(worktree_seal, at("work/repo"), false, "\"made\": true"));
+	      tree_work(worktree_commit_leftovers, at("work/repo"), false, "\"made\": true"));
 	CHECK("such a commit can be taken off again, once",
-	      tree_work(worktree_unseal, at("work/repo"), false, "\"taken\": true") &&
-		      tree_work(worktree_unseal, at("work/repo"), false, "\"taken\": false") &&
+	      tree_work(worktree_uncommit_leftovers, at("work/repo"), false, "\"taken\": true") &&
+		      tree_work(worktree_uncommit_leftovers, at("work/repo"), false,
+				"\"taken\": false") &&
 		      holds("work/repo/left.txt", "left\n"));
 	put("work/repo/.gitmodules", "[submodule \"x\"]\n\turl = -x\n");
 	CHECK("what git must not read is not committed",
-	      tree_work(worktree_seal, at("work/repo"), false, "cannot be committed"));
+	      tree_work(worktree_commit_leftovers, at("work/repo"), false, "cannot be committed"));
 	unlink(at("work/repo/.gitmodules"));
-	tree_work(worktree_seal, at("work/repo"), false, "made");
-	CHECK("another branch is left alone",
-	      tree_work(worktree_seal, at("repo"), false, "another branch"));
+	tree_work(worktree_commit_leftovers, at("work/repo"), false, "made");
+	CHECK("another branch is left alone", tree_work(worktree_commit_leftovers, at("repo"),
+							false, "a branch other than ringfence/"));
 	CHECK("a branch that nobody else has stays",
 	      tree_work(worktree_remove, at("repo"), false, "\"branch\": \"kept\"") &&
 		      !is_there("repo/.git/worktrees"));
@@ -478,14 +479,14 @@ static void worktrees(void)
 
 static void memory(void)
 {
-	struct memory_objects *drafts = NULL;
+	struct memory_objects *objects = NULL;
 	git_oid first, second;
 	git_odb *odb = NULL;
 	struct error err;
 
 	fresh();
 	CHECK("what is written stays in memory, and can be read",
-	      memory_objects_begin(repo, &drafts, &err) == 0 &&
+	      memory_objects_begin(repo, &objects, &err) == 0 &&
 		      git_blob_create_from_buffer(&first, repo, "draft", 5) == 0 &&
 		      git_repository_odb(&odb, repo) == 0 && git_odb_exists(odb, &first));
 	git_odb_free(odb);
@@ -494,9 +495,9 @@ static void memory(void)
 	git_repository_odb(&odb, repo);
 	CHECK("nothing of it is on the disk", !git_odb_exists(odb, &first));
 	git_odb_free(odb);
-	memory_objects_begin(repo, &drafts, &err);
+	memory_objects_begin(repo, &objects, &err);
 	git_blob_create_from_buffer(&second, repo, "kept", 4);
-	CHECK("until it is kept", memory_objects_keep(drafts, repo, true, &err) == 0);
+	CHECK("until it is kept", memory_objects_keep(objects, repo, true, &err) == 0);
 	git_repository_free(repo);
 	git_repository_open(&repo, at("repo"));
 	git_repository_odb(&odb, repo);
@@ -550,11 +551,11 @@ static void deltas(void)
 	      delta_folder(root, "p/q/file", false, &name) < 0 &&
 		      (folder = delta_folder(root, "p/q/file", true, &name)) >= 0 &&
 		      strcmp(name, "file") == 0 && is_there("repo/p/q"));
-	delta_remove_hollow(root, "p");
+	delta_remove_empty_folders(root, "p");
 	CHECK("folders with nothing but folders are removed", !is_there("repo/p"));
 	make_folder("repo/p/q");
 	put("repo/p/file", "x");
-	delta_remove_hollow(root, "p");
+	delta_remove_empty_folders(root, "p");
 	CHECK("but no file", is_there("repo/p/file"));
 }
 

@@ -1,4 +1,4 @@
-/* Bringing a branch into the user's: see apply.h. */
+/* Applies a loop's branch. */
 #include "snapshot/apply/apply.h"
 
 #include "snapshot/apply/bare.h"
@@ -17,15 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All that is found out before something changes. */
+/* Everything that is computed before anything changes. */
 struct finding {
 	struct user_repo user;
 	git_oid theirs;
 	git_oid old_tree;
-	struct memory_objects *drafts;
+	struct memory_objects *objects;
 	struct merge merge;
 	struct delta_set deltas;
-	struct list own; /* of the user's, in the way */
+	struct list own; /* obstacles: the user's own files */
 	git_index *index;
 };
 
@@ -45,14 +45,15 @@ static int find_branch(git_repository *repository, const char *name, git_oid *re
 	int found = git_reference_name_to_id(ret_id, repository, name);
 
 	if (found == GIT_ENOTFOUND)
-		return error_set(err,
-				 "there is no branch %s in this repository: the loop has committed "
-				 "nothing (ringfence diff shows what it did)",
-				 shown ? shown : name);
+		return error_set(
+			err,
+			"there is no branch %s in this repository: the loop has not committed "
+			"anything (see what it did with: ringfence diff)",
+			shown ? shown : name);
 	return found < 0 ? libgit_error("read the loop's branch", err) : 0;
 }
 
-/* Libgit2 would walk through it for hours. */
+/* libgit2 would take hours to walk such a tree. */
 static int check_depth(git_repository *repository, const git_oid *theirs, struct error *err)
 {
 	struct vet vet = { 0 };
@@ -67,12 +68,12 @@ static int check_depth(git_repository *repository, const git_oid *theirs, struct
 	return result < 0 ? error_set(err, "the loop's branch has %s", why.text) : 0;
 }
 
-static int look(struct finding *at, const struct apply_options *options, struct error *err)
+static int find_changes(struct finding *at, const struct apply_options *options, struct error *err)
 {
 	const struct user_repo *user = &at->user;
 	const git_oid *ours = user->unborn ? NULL : &user->head;
 
-	if (memory_objects_begin(user->repository, &at->drafts, err) < 0 ||
+	if (memory_objects_begin(user->repository, &at->objects, err) < 0 ||
 	    find_branch(user->repository, options->branch, &at->theirs, err) < 0 ||
 	    check_depth(user->repository, &at->theirs, err) < 0 ||
 	    merge_try(user->repository, ours, &at->theirs, &at->merge, err) < 0)
@@ -80,20 +81,19 @@ static int look(struct finding *at, const struct apply_options *options, struct 
 	if (at->merge.kind == MERGE_CONFLICT || at->merge.kind == MERGE_NOTHING)
 		return 0;
 	if (git_repository_index(&at->index, user->repository) < 0)
-		return libgit_error("read the index (git merge can do what this cannot)", err);
+		return libgit_error("read the index (try git merge instead)", err);
 	if (git_index_has_conflicts(at->index))
-		return error_set(err, "the index has conflicts that nobody has resolved yet (git "
-				      "status)");
+		return error_set(err, "the index has unresolved conflicts (see: git status)");
 	if (libgit_tree(user->repository, &user->head, &at->old_tree, err) < 0 ||
 	    delta_list(user->repository, &at->old_tree, &at->merge.tree, &at->deltas, err) < 0)
 		return -1;
-	return delta_look(user, at->index, options->here && at->merge.kind == MERGE_FORWARD,
-			  &at->deltas, &at->own, err);
+	return delta_classify(user, at->index, options->here && at->merge.kind == MERGE_FORWARD,
+			      &at->deltas, &at->own, err);
 }
 
 /* ---- answers ---- */
 
-static void tell_id(struct json *json, const char *key, const git_oid *id)
+static void write_id(struct json *json, const char *key, const git_oid *id)
 {
 	char text[GIT_OID_HEXSZ + 1];
 
@@ -116,7 +116,7 @@ static const char *kind_name(const struct finding *at, const struct apply_option
 	return at->merge.kind == MERGE_FORWARD ? "forward" : "merge";
 }
 
-/* One that comes, begun: who calls closes it. */
+/* Opens the JSON object of a change; the caller closes it. */
 static void open_change(struct json *json, struct bare *bare, const char *path)
 {
 	json_open(json, NULL, '{');
@@ -124,7 +124,7 @@ static void open_change(struct json *json, struct bare *bare, const char *path)
 	json_flag(json, "git", bare_holds(bare, path));
 }
 
-static void tell_changes(struct json *json, const struct finding *at)
+static void write_changes(struct json *json, const struct finding *at)
 {
 	struct bare bare = { .repository = at->user.repository,
 			     .tree = at->merge.tree,
@@ -150,8 +150,8 @@ static void tell_changes(struct json *json, const struct finding *at)
 	json_number(json, "there", there);
 }
 
-/* Files that git would pass through a filter: here they are written as they are stored. */
-static void tell_filtered(struct json *json, const struct finding *at)
+/* Lists files that git would pass through a filter; here they are written as they are stored. */
+static void write_filtered(struct json *json, const struct finding *at)
 {
 	json_open(json, "filtered", '[');
 	for (size_t i = 0; i < at->deltas.count; i++) {
@@ -167,7 +167,7 @@ static void tell_filtered(struct json *json, const struct finding *at)
 	json_close(json);
 }
 
-static int tell_obeyed(struct json *json, const struct finding *at, struct error *err)
+static int write_obeyed(struct json *json, const struct finding *at, struct error *err)
 {
 	struct list obeyed = { 0 };
 
@@ -178,17 +178,17 @@ static int tell_obeyed(struct json *json, const struct finding *at, struct error
 	return 0;
 }
 
-static int tell(struct json *json, const struct finding *at, const struct apply_options *options,
-		struct error *err)
+static int write_answer(struct json *json, const struct finding *at,
+			const struct apply_options *options, struct error *err)
 {
 	json_text(json, "kind", kind_name(at, options));
 	json_text(json, "branch", at->user.branch + strlen("refs/heads/"));
 	json_text(json, "work_tree", at->user.work);
 	if (!at->user.unborn)
-		tell_id(json, "old", &at->user.head);
-	tell_id(json, "theirs", &at->theirs);
+		write_id(json, "old", &at->user.head);
+	write_id(json, "theirs", &at->theirs);
 	if (at->merge.kind != MERGE_CONFLICT)
-		tell_id(json, "tree", &at->merge.tree);
+		write_id(json, "tree", &at->merge.tree);
 	json_number(json, "commits", at->merge.commits);
 	json_number(json, "conflict_count", at->merge.conflicts);
 	json_open(json, "conflicts", '[');
@@ -200,12 +200,12 @@ static int tell(struct json *json, const struct finding *at, const struct apply_
 	}
 	json_close(json);
 	json_list(json, "in_the_way", &at->own);
-	tell_changes(json, at);
-	tell_filtered(json, at);
-	return tell_obeyed(json, at, err);
+	write_changes(json, at);
+	write_filtered(json, at);
+	return write_obeyed(json, at, err);
 }
 
-/* ---- doing it ---- */
+/* ---- applying ---- */
 
 static int commit(struct finding *at, const struct apply_options *options, git_oid *ret_id,
 		  struct error *err)
@@ -234,7 +234,7 @@ static int commit(struct finding *at, const struct apply_options *options, git_o
 				   parents);
 end:
 	if (result < 0)
-		libgit_error("make a commit", err);
+		libgit_error("create a commit", err);
 	git_tree_free(tree);
 	git_commit_free(ours);
 	git_commit_free(theirs);
@@ -255,15 +255,15 @@ static int perform(struct finding *at, const struct apply_options *options, stru
 
 	git_oid_tostr(id, sizeof id, &at->merge.tree);
 	if (options->tree && strcmp(options->tree, id) != 0)
-		return error_set(err, "a branch has moved meanwhile (try again)");
+		return error_set(err, "a branch moved in the meantime (try again)");
 	if ((options->squash || at->merge.kind == MERGE_TRUE) &&
 	    commit(at, options, &landing.new, err) < 0)
 		return -1;
-	outcome = memory_objects_keep(at->drafts, at->user.repository, true, err);
+	outcome = memory_objects_keep(at->objects, at->user.repository, true, err);
 	if (outcome == 0)
 		outcome = landing_make(&at->user, &landing, &at->deltas, &result, err);
 	if (outcome == 0) {
-		tell_id(json, "new", &landing.new);
+		write_id(json, "new", &landing.new);
 		json_number(json, "written", result.written);
 		json_number(json, "removed", result.removed);
 		json_list(json, "left", &result.left);
@@ -272,14 +272,14 @@ static int perform(struct finding *at, const struct apply_options *options, stru
 	return outcome;
 }
 
-/* What was cut off comes first; the lock is held. */
-static int finish(struct user_repo *user, struct json *json, struct error *err)
+/* Completes an interrupted apply. The caller holds the lock. */
+static int complete_interrupted(struct user_repo *user, struct json *json, struct error *err)
 {
 	struct landing_result result = { 0 };
 	int outcome;
 
 	if (!landing_pending(user->git_fd)) {
-		/* One that was killed before anything of the user's changed leaves no more than this. */
+		/* An apply that was killed before it changed anything leaves only this folder. */
 		if (user->stale)
 			dirwalk_remove(user->work_fd, LOOK_WALK_STAGE, NULL);
 		return 0;
@@ -293,8 +293,8 @@ static int finish(struct user_repo *user, struct json *json, struct error *err)
 	return outcome;
 }
 
-/* Is there anything to finish? Where no repository is found there is not. */
-static bool was_cut_off(const char *project)
+/* Reports whether there is an interrupted apply; false if there is no repository. */
+static bool was_interrupted(const char *project)
 {
 	git_repository *repository = NULL;
 	bool found = false;
@@ -315,13 +315,13 @@ int apply_finish(const char *project, struct json *json, struct error *err)
 	struct user_repo user;
 	int result;
 
-	if (!was_cut_off(project))
+	if (!was_interrupted(project))
 		return 0;
 	result = user_repo_open(&user, project, NULL, err);
 	if (result == 0)
 		result = user_repo_lock(&user, err);
 	if (result == 0)
-		result = finish(&user, json, err);
+		result = complete_interrupted(&user, json, err);
 	user_repo_close(&user);
 	return result;
 }
@@ -331,21 +331,23 @@ int apply_branch(const struct apply_options *options, struct json *json, struct 
 	struct finding at = { 0 };
 	int result = user_repo_open(&at.user, options->project, NULL, err);
 
-	/* Who only looks disturbs nobody, unless something has to be finished. */
+	/* A dry run takes no lock, unless an interrupted apply must be completed. */
 	if (result == 0 && (!options->dry || landing_pending(at.user.git_fd)))
-		result = user_repo_lock(&at.user, err) < 0 || finish(&at.user, json, err) < 0 ? -1
-											      : 0;
+		result = user_repo_lock(&at.user, err) < 0 ||
+					 complete_interrupted(&at.user, json, err) < 0
+				 ? -1
+				 : 0;
 	if (result == 0)
 		result = user_repo_head(&at.user, err) < 0 ||
 					 user_repo_at_rest(&at.user, err) < 0 ||
-					 look(&at, options, err) < 0
+					 find_changes(&at, options, err) < 0
 				 ? -1
 				 : 0;
 	if (result == 0) {
 		bool can = at.merge.kind != MERGE_CONFLICT && !at.own.count &&
 			   strcmp(kind_name(&at, options), "nothing") != 0;
 
-		result = tell(json, &at, options, err);
+		result = write_answer(json, &at, options, err);
 		if (result == 0 && can && !options->dry)
 			result = perform(&at, options, json, err);
 	}
@@ -360,8 +362,11 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What the mails bring, each path once: also one that a later mail takes away again. So none has a status. */
-static int tell_paths(struct json *json, struct finding *at, struct list *paths, struct error *err)
+/*
+ * Lists each path that the mails touch once, even if a later mail removes it again; so there is no
+ * status.
+ */
+static int write_paths(struct json *json, struct finding *at, struct list *paths, struct error *err)
 {
 	struct bare bare = { .repository = at->user.repository, .work = at->user.work_fd };
 
@@ -378,7 +383,7 @@ static int tell_paths(struct json *json, struct finding *at, struct list *paths,
 	}
 	json_close(json);
 	bare_release(&bare);
-	return tell_obeyed(json, at, err);
+	return write_obeyed(json, at, err);
 }
 
 int apply_patch(const struct apply_options *options, struct json *json, struct error *err)
@@ -402,7 +407,7 @@ int apply_patch(const struct apply_options *options, struct json *json, struct e
 	}
 	if (result == 0) {
 		json_number(json, "commits", commits);
-		result = tell_paths(json, &at, &paths, err);
+		result = write_paths(json, &at, &paths, err);
 	}
 	list_release(&paths);
 	release(&at);

@@ -1,11 +1,12 @@
 /*
- * Brings a branch into the one that the user has checked out.
+ * Merges a loop's branch into the branch that the user has checked out.
  *
- * First everything is found out in memory (merge.h, delta.h): what is in conflict, or in the way, is told, and
- * nothing is changed. Then all that comes is written to the disk where it harms nobody: objects, and files in a folder
- * at the work tree's root. A note in the git directory says what is under way. Only then files are moved into their
- * places, the index is replaced, and the branch is moved, with a line in its log. index.lock is held all the time. If
- * this process is killed behind the note, whoever comes next finishes it; before it, nothing has happened.
+ * The result is first computed in memory (merge.h, delta.h); if there are conflicts or obstacles,
+ * they are reported and nothing changes. Then objects are written to the repository and files to a
+ * staging folder at the root of the work tree, where they do no harm, and a file in the git
+ * directory records the operation. Only then are files moved into place, the index replaced and the
+ * branch moved, with a reflog entry. index.lock is held throughout. If this process is killed after
+ * the record was written, the next one completes the operation; if before, nothing has happened.
  */
 #ifndef SNAPSHOT_APPLY_APPLY_H
 #define SNAPSHOT_APPLY_APPLY_H
@@ -18,23 +19,31 @@
 struct apply_options {
 	const char *project;
 	const char *branch;  /* refs/heads/ringfence/ID */
-	const char *message; /* of a commit, if one is made */
-	const char *log;     /* for the log of the user's branch */
-	const char *tree; /* what the caller was told that comes of it; NULL: they have not asked */
-	bool here;   /* the loop worked in this work tree: what is there comes after its commits */
-	bool squash; /* one commit, whose only parent is the user's */
+	const char *message; /* of a commit, if one is created */
+	const char *log;     /* reflog message for the user's branch */
+	const char *tree;    /* the resulting tree that the caller was shown, or NULL */
+	bool here;   /* the loop ran in this work tree: its files may be newer than its commits */
+	bool squash; /* create one commit whose only parent is the user's */
 	bool dry;
-	bool terminal; /* a patch is shown to a person: control characters are escaped */
+	bool terminal; /* escape control characters in a patch */
 };
 
-/* Does it, and adds what came of it to an object: kind, branch, old, new, tree, commits, conflicts, in_the_way, changes,
- * left. Returns 0, or -1 with err set. */
+/*
+ * Applies the branch, and adds the result to the answer: kind, branch, old, new, tree, commits,
+ * conflicts, in_the_way, changes, left. Returns 0, or -1 with err set.
+ */
 int apply_branch(const struct apply_options *options, struct json *json, struct error *err);
 
-/* Finishes one that was cut off, if there is one in the repository that the project lies in: recovered, recovered_left. */
+/*
+ * Completes an interrupted apply in the repository of the project, if there is one, and adds
+ * recovered and recovered_left. Returns 0, or -1 with err set.
+ */
 int apply_finish(const char *project, struct json *json, struct error *err);
 
-/* Prints the branch as mails that git am takes; adds commits, changes and obeyed. */
+/*
+ * Prints the branch as mails for git am; adds commits, changes and obeyed. Returns 0, or -1 with
+ * err set.
+ */
 int apply_patch(const struct apply_options *options, struct json *json, struct error *err);
 
 #endif

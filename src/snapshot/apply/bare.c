@@ -1,4 +1,4 @@
-/* Git directories among ordinary files: see bare.h. */
+/* Finds git directories among ordinary files. */
 #include "snapshot/apply/bare.h"
 
 #include "util/mem.h"
@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* In the tree that comes, or on the disk. */
-static bool has(const struct bare *bare, git_tree *tree, const char *folder, size_t size,
-		const char *name)
+/* Reports whether a path exists in the new tree or on disk. */
+static bool exists(const struct bare *bare, git_tree *tree, const char *folder, size_t size,
+		   const char *name)
 {
 	AUTO_FREE char *path = mem_format("%.*s%s", (int)size, folder, name);
 	git_tree_entry *entry = NULL;
@@ -22,11 +22,12 @@ static bool has(const struct bare *bare, git_tree *tree, const char *folder, siz
 	return found;
 }
 
-/* A folder with a slash at its end, or the root: nothing. */
+/* folder: ends with a slash; empty for the root. */
 static bool is_bare(const struct bare *bare, git_tree *tree, const char *folder, size_t size)
 {
-	return has(bare, tree, folder, size, "HEAD") && has(bare, tree, folder, size, "objects") &&
-	       has(bare, tree, folder, size, "refs");
+	return exists(bare, tree, folder, size, "HEAD") &&
+	       exists(bare, tree, folder, size, "objects") &&
+	       exists(bare, tree, folder, size, "refs");
 }
 
 bool bare_holds(struct bare *bare, const char *path)
@@ -35,12 +36,12 @@ bool bare_holds(struct bare *bare, const char *path)
 	size_t size = slash ? (size_t)(slash + 1 - path) : 0;
 	git_tree *tree = NULL;
 
-	/* Paths come sorted. */
+	/* Paths are sorted, so the last answer is often valid. */
 	if (bare->folder && strlen(bare->folder) == size && strncmp(bare->folder, path, size) == 0)
 		return bare->answer;
 	free(bare->folder);
 	bare->folder = mem_format("%.*s", (int)size, path);
-	bare->answer = true; /* if it cannot be told */
+	bare->answer = true; /* if in doubt */
 	if (git_tree_lookup(&tree, bare->repository, &bare->tree) < 0)
 		return bare->answer;
 	bare->answer = is_bare(bare, tree, path, 0);

@@ -1,4 +1,7 @@
-/* Git directories among ordinary files: whoever uses git in one obeys it, though it is not called .git. */
+/*
+ * Finds git directories among ordinary files: git trusts their configuration when it is run inside,
+ * although they are not named .git.
+ */
 #ifndef SNAPSHOT_APPLY_BARE_H
 #define SNAPSHOT_APPLY_BARE_H
 
@@ -7,13 +10,16 @@
 
 struct bare {
 	git_repository *repository;
-	git_oid tree; /* that is to come */
-	int work;     /* the work tree that it comes into */
-	char *folder; /* that was asked for last, and the answer */
+	git_oid tree; /* the tree to be applied */
+	int work;     /* descriptor of the work tree */
+	char *folder; /* the last folder that was checked, and the answer */
 	bool answer;
 };
 
-/* Does a path of the tree lie in one, by what comes and by what is there already? */
+/*
+ * Reports whether a path is inside a git directory, considering the new tree and the existing
+ * files.
+ */
 bool bare_holds(struct bare *bare, const char *path);
 void bare_release(struct bare *bare);
 

@@ -1,4 +1,4 @@
-/* From one tree to another: see delta.h. */
+/* Changes from one tree to another. */
 #include "snapshot/apply/delta.h"
 
 #include "snapshot/base/libgit.h"
@@ -21,7 +21,7 @@
 
 enum { PIECE = 1 << 16 };
 
-/* ---- what changes ---- */
+/* ---- listing changes ---- */
 
 static bool is_safe(const char *path)
 {
@@ -53,9 +53,7 @@ static int add(struct delta_set *deltas, const git_diff_delta *found, struct err
 	struct delta delta = { .old = found->old_file.id, .new = found->new_file.id };
 
 	if (!is_safe(path))
-		return error_set(err,
-				 "the loop's branch has a path that could lead elsewhere: '%.200s'",
-				 path);
+		return error_set(err, "the loop's branch has an unsafe path: '%.200s'", path);
 	delta.old_mode = found->status == GIT_DELTA_ADDED ? 0 : found->old_file.mode;
 	delta.new_mode = found->status == GIT_DELTA_DELETED ? 0 : found->new_file.mode;
 	delta.path = mem_dup(path);
@@ -78,7 +76,7 @@ int delta_list(git_repository *repository, const git_oid *old, const git_oid *ne
 	if ((!git_oid_is_zero(old) && git_tree_lookup(&left, repository, old) < 0) ||
 	    git_tree_lookup(&right, repository, new) < 0 ||
 	    git_diff_tree_to_tree(&diff, repository, left, right, &options) < 0)
-		result = libgit_error("compare what is with what should be", err);
+		result = libgit_error("compare the trees", err);
 	if (result == 0 && git_diff_num_deltas(diff) > DELTA_MOST)
 		result = error_set(err, "more than %d files change", DELTA_MOST);
 	for (size_t i = 0; result == 0 && i < git_diff_num_deltas(diff); i++)
@@ -108,14 +106,14 @@ static const struct delta *find(const struct delta_set *deltas, const char *path
 			     : NULL;
 }
 
-static bool goes(const struct delta_set *deltas, const char *path)
+static bool is_deleted(const struct delta_set *deltas, const char *path)
 {
 	const struct delta *delta = find(deltas, path);
 
 	return delta && !delta->new_mode;
 }
 
-/* ---- what is there ---- */
+/* ---- the work tree ---- */
 
 int delta_folder(int root, const char *path, bool make, const char **ret_name)
 {
@@ -137,7 +135,7 @@ int delta_folder(int root, const char *path, bool make, const char **ret_name)
 	return fd_steal(&at);
 }
 
-/* The name that git gives to these bytes. */
+/* Computes the id that git gives these bytes. */
 static int hash_file(int fd, off_t size, git_oid *ret_id)
 {
 	AUTO_FREE char *room = mem_alloc(PIECE);
@@ -157,7 +155,7 @@ static int hash_file(int fd, off_t size, git_oid *ret_id)
 	return n < 0 || total != size ? -1 : 0;
 }
 
-static int hash_there(int folder, const char *name, const struct stat *status, git_oid *ret_id)
+static int hash_entry(int folder, const char *name, const struct stat *status, git_oid *ret_id)
 {
 	char target[PATH_MAX];
 	struct stat now;
@@ -176,7 +174,7 @@ static int hash_there(int folder, const char *name, const struct stat *status, g
 		       : hash_file(fd, now.st_size, ret_id);
 }
 
-/* Does the index know this file as it is? Then it has what the index says, whatever a filter made of it. */
+/* If so, the file has the content in the index, even if a filter changed its bytes. */
 bool delta_known(const git_index_entry *entry, const struct stat *status, const struct stat *index)
 {
 	if (!entry || entry->file_size != (uint32_t)status->st_size ||
@@ -184,7 +182,7 @@ bool delta_known(const git_index_entry *entry, const struct stat *status, const 
 	    entry->mtime.nanoseconds != (uint32_t)status->st_mtim.tv_nsec ||
 	    entry->ino != (uint32_t)status->st_ino)
 		return false;
-	/* One of the moment at which the index was written may have changed since. */
+	/* A file with the timestamp of the index may have changed since. */
 	return status->st_mtim.tv_sec < index->st_mtim.tv_sec ||
 	       (status->st_mtim.tv_sec == index->st_mtim.tv_sec &&
 		status->st_mtim.tv_nsec < index->st_mtim.tv_nsec);
@@ -220,7 +218,7 @@ bool delta_is_there(const struct user_repo *user, const git_index_entry *entry,
 
 	AUTO_FD folder = delta_folder(user->work_fd, entry->path, false, &name);
 
-	return folder >= 0 && hash_there(folder, name, &status, &there) == 0 &&
+	return folder >= 0 && hash_entry(folder, name, &status, &there) == 0 &&
 	       git_oid_equal(&there, &entry->id);
 }
 
@@ -235,8 +233,8 @@ struct looking {
 	size_t troubles;
 };
 
-static bool fits(const struct looking *at, const struct stat *status, const git_oid *there,
-		 const git_oid *id, uint32_t mode)
+static bool matches(const struct looking *at, const struct stat *status, const git_oid *there,
+		    const git_oid *id, uint32_t mode)
 {
 	if (!mode || !git_oid_equal(there, id))
 		return false;
@@ -245,15 +243,15 @@ static bool fits(const struct looking *at, const struct stat *status, const git_
 	return !at->modes || (mode == GIT_FILEMODE_BLOB_EXECUTABLE) == !!(status->st_mode & 0100);
 }
 
-/* before PATH middle OTHER */
-static void complain(struct looking *at, const char *before, const char *path, const char *middle,
-		     const char *other)
+/* Adds "before PATH middle OTHER". */
+static void add_obstacle(struct looking *at, const char *before, const char *path,
+			 const char *middle, const char *other)
 {
 	if (++at->troubles <= DELTA_TOLD)
 		list_printf(at->trouble, "%s%s%s%s", before, path, middle, other);
 }
 
-/* Looks for something of the user's in a folder. */
+/* A search for the user's files in a folder. */
 struct own {
 	const struct looking *at;
 	const char *path;
@@ -265,7 +263,7 @@ static enum dirwalk_verdict find_entry(void *context, const struct dirwalk_entry
 	struct own *own = context;
 	AUTO_FREE char *path = path_join(own->path, entry->path);
 
-	if (goes(own->at->deltas, path))
+	if (is_deleted(own->at->deltas, path))
 		return DIRWALK_PAST;
 	if (entry->type == DT_DIR && !entry->closed)
 		return DIRWALK_ON;
@@ -273,7 +271,10 @@ static enum dirwalk_verdict find_entry(void *context, const struct dirwalk_entry
 	return DIRWALK_STOP;
 }
 
-/* What in a folder is the user's and would stand in the way of a file; the caller frees. NULL: nothing. */
+/*
+ * Returns a file of the user's in a folder that prevents its replacement by a file, or NULL. The
+ * caller frees it.
+ */
 static char *find_own(const struct looking *at, int folder, const char *name, const char *path)
 {
 	AUTO_FD fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -283,14 +284,14 @@ static char *find_own(const struct looking *at, int folder, const char *name, co
 				      .deepest = NODE_DEEPEST };
 	struct error ignored;
 
-	/* A folder that cannot be read is the user's. */
+	/* An unreadable folder counts as the user's. */
 	if ((fd < 0 || dirwalk_tree(&walk, fd, NULL, &ignored) < 0) && !own.found)
 		return mem_dup(path);
 	return own.found;
 }
 
-/* The part of a path that is no folder here; the caller frees. NULL: all of them are, or are missing. */
-static char *blocked_at(const struct looking *at, const char *path)
+/* Returns the first component of a path that is not a folder, or NULL. The caller frees it. */
+static char *find_blocking(const struct looking *at, const char *path)
 {
 	for (const char *slash = path; (slash = strchr(slash, '/')); slash++) {
 		AUTO_FREE char *above = strndup(path, (size_t)(slash - path));
@@ -306,40 +307,41 @@ static char *blocked_at(const struct looking *at, const char *path)
 	return NULL;
 }
 
-/* Nothing of the path is there, or something else is. */
-static enum delta_place judge_absent(struct looking *at, struct delta *delta)
+/* The path does not exist, or one of its parents is not a folder. */
+static enum delta_place classify_absent(struct looking *at, struct delta *delta)
 {
-	AUTO_FREE char *above = blocked_at(at, delta->path);
+	AUTO_FREE char *above = find_blocking(at, delta->path);
 
 	delta->absent = true;
 	if (!delta->new_mode)
 		return DELTA_NEW;
-	if (above && !goes(at->deltas, above)) {
-		complain(at, "", above, " is in the way of ", delta->path);
+	if (above && !is_deleted(at->deltas, above)) {
+		add_obstacle(at, "", above, " is in the way of ", delta->path);
 		return DELTA_OTHER;
 	}
 	if (!delta->old_mode)
 		return DELTA_OLD;
 	if (!at->leave)
-		complain(at, "you have deleted ", delta->path, ", which the loop changed", "");
+		add_obstacle(at, "you have deleted ", delta->path, ", which the loop changed", "");
 	return DELTA_OTHER;
 }
 
-static enum delta_place judge_folder(struct looking *at, const struct delta *delta, int folder,
-				     const char *name)
+static enum delta_place classify_folder(struct looking *at, const struct delta *delta, int folder,
+					const char *name)
 {
 	AUTO_FREE char *own = NULL;
 
-	if (!delta->new_mode) /* something of the user's that is none of ours */
+	if (!delta->new_mode) /* the user's folder, not ours */
 		return DELTA_NEW;
 	own = find_own(at, folder, name, delta->path);
 	if (!own)
 		return DELTA_OLD;
-	complain(at, "", own, " is in the way of ", delta->path);
+	add_obstacle(at, "", own, " is in the way of ", delta->path);
 	return DELTA_OTHER;
 }
 
-static enum delta_place judge(struct looking *at, struct delta *delta, const git_index_entry *entry)
+static enum delta_place classify(struct looking *at, struct delta *delta,
+				 const git_index_entry *entry)
 {
 	const char *name;
 	AUTO_FD folder = delta_folder(at->user->work_fd, delta->path, false, &name);
@@ -350,35 +352,36 @@ static enum delta_place judge(struct looking *at, struct delta *delta, const git
 	    (delta->old_mode == GIT_FILEMODE_COMMIT && !delta->new_mode))
 		return DELTA_APART;
 	if (folder < 0 || fstatat(folder, name, &delta->seen, AT_SYMLINK_NOFOLLOW) < 0)
-		return judge_absent(at, delta);
+		return classify_absent(at, delta);
 	if (S_ISDIR(delta->seen.st_mode))
-		return judge_folder(at, delta, folder, name);
+		return classify_folder(at, delta, folder, name);
 	if (delta_known(entry, &delta->seen, &at->index_status))
 		there = entry->id;
-	else if (hash_there(folder, name, &delta->seen, &there) < 0)
+	else if (hash_entry(folder, name, &delta->seen, &there) < 0)
 		memset(&there, 0, sizeof there);
-	if (fits(at, &delta->seen, &there, &delta->new, delta->new_mode))
+	if (matches(at, &delta->seen, &there, &delta->new, delta->new_mode))
 		return DELTA_NEW;
-	if (fits(at, &delta->seen, &there, &delta->old, delta->old_mode))
+	if (matches(at, &delta->seen, &there, &delta->old, delta->old_mode))
 		return DELTA_OLD;
 	if (at->leave && S_ISREG(delta->seen.st_mode))
 		return DELTA_OTHER;
 	if (delta->old_mode)
-		complain(at, "you have changed ", delta->path, ", which the loop changed, too", "");
+		add_obstacle(at, "you have changed ", delta->path, ", which the loop also changed",
+			     "");
 	else
-		complain(at, "", delta->path, " is in the way: you have one that is not committed",
-			 "");
+		add_obstacle(at, "", delta->path,
+			     " is in the way: you have an uncommitted file of that name", "");
 	return DELTA_OTHER;
 }
 
-/* ---- what the index says ---- */
+/* ---- the index ---- */
 
-static bool says(const git_index_entry *entry, const git_oid *id, uint32_t mode)
+static bool index_matches(const git_index_entry *entry, const git_oid *id, uint32_t mode)
 {
 	return mode ? entry && entry->mode == mode && git_oid_equal(&entry->id, id) : !entry;
 }
 
-/* Something that is only in the index stands where a file or a folder comes. */
+/* Reports whether an entry that exists only in the index prevents a new file or folder. */
 static bool collides(struct looking *at, const struct delta *delta)
 {
 	AUTO_FREE char *below = mem_format("%s/", delta->path);
@@ -387,9 +390,11 @@ static bool collides(struct looking *at, const struct delta *delta)
 	for (const char *slash = delta->path; (slash = strchr(slash, '/')); slash++) {
 		AUTO_FREE char *above = strndup(delta->path, (size_t)(slash - delta->path));
 
-		if (!above || goes(at->deltas, above) || !git_index_get_bypath(at->index, above, 0))
+		if (!above || is_deleted(at->deltas, above) ||
+		    !git_index_get_bypath(at->index, above, 0))
 			continue;
-		complain(at, "you have staged ", above, ", in the way of ", delta->path);
+		add_obstacle(at, "you have staged ", above, ", which is in the way of ",
+			     delta->path);
 		return true;
 	}
 	if (git_index_find_prefix(&place, at->index, below) < 0)
@@ -399,29 +404,30 @@ static bool collides(struct looking *at, const struct delta *delta)
 
 		if (strncmp(entry->path, below, strlen(below)) != 0)
 			break;
-		if (goes(at->deltas, entry->path))
+		if (is_deleted(at->deltas, entry->path))
 			continue;
-		complain(at, "you have staged ", entry->path, ", in the way of ", delta->path);
+		add_obstacle(at, "you have staged ", entry->path, ", which is in the way of ",
+			     delta->path);
 		return true;
 	}
 	return false;
 }
 
-static enum delta_place judge_index(struct looking *at, const struct delta *delta,
-				    const git_index_entry *entry)
+static enum delta_place classify_index(struct looking *at, const struct delta *delta,
+				       const git_index_entry *entry)
 {
 	if (delta->new_mode && collides(at, delta))
 		return DELTA_OTHER;
-	if (says(entry, &delta->new, delta->new_mode))
+	if (index_matches(entry, &delta->new, delta->new_mode))
 		return DELTA_NEW;
-	if (says(entry, &delta->old, delta->old_mode))
+	if (index_matches(entry, &delta->old, delta->old_mode))
 		return DELTA_OLD;
-	complain(at, "you have staged another version of ", delta->path, "", "");
+	add_obstacle(at, "you have staged another version of ", delta->path, "", "");
 	return DELTA_OTHER;
 }
 
-int delta_look(const struct user_repo *user, git_index *index, bool leave, struct delta_set *deltas,
-	       struct list *ret_trouble, struct error *err)
+int delta_classify(const struct user_repo *user, git_index *index, bool leave,
+		   struct delta_set *deltas, struct list *ret_trouble, struct error *err)
 {
 	struct looking at = { .user = user,
 			      .index = index,
@@ -437,20 +443,20 @@ int delta_look(const struct user_repo *user, git_index *index, bool leave, struc
 		at.modes = modes;
 	git_config_free(config);
 	if (fstatat(user->git_fd, "index", &at.index_status, 0) < 0 && errno != ENOENT)
-		return error_sys(err, "look at '%s/index'", user->git);
+		return error_sys(err, "stat '%s/index'", user->git);
 	for (size_t i = 0; i < deltas->count; i++) {
 		struct delta *delta = &deltas->items[i];
 		const git_index_entry *entry = git_index_get_bypath(index, delta->path, 0);
 
-		delta->listed = judge_index(&at, delta, entry);
-		delta->place = judge(&at, delta, entry);
+		delta->listed = classify_index(&at, delta, entry);
+		delta->place = classify(&at, delta, entry);
 	}
 	if (at.troubles > DELTA_TOLD)
 		list_printf(ret_trouble, "and %zu more", at.troubles - DELTA_TOLD);
 	return 0;
 }
 
-/* ---- a moment later ---- */
+/* ---- before each change ---- */
 
 bool delta_same(const struct stat *a, const struct stat *b)
 {
@@ -466,7 +472,7 @@ bool delta_untouched(const struct delta *delta, int folder, const char *name)
 	if (fstatat(folder, name, &now, AT_SYMLINK_NOFOLLOW) < 0)
 		return delta->absent || S_ISDIR(seen->st_mode);
 	if (delta->absent)
-		return S_ISDIR(now.st_mode); /* what is in it was looked at */
+		return S_ISDIR(now.st_mode); /* its contents were checked */
 	return S_ISDIR(now.st_mode) || delta_same(&now, seen);
 }
 
@@ -483,7 +489,7 @@ static enum dirwalk_verdict remove_empty(void *context, const struct dirwalk_ent
 	return DIRWALK_ON;
 }
 
-void delta_remove_hollow(int folder, const char *name)
+void delta_remove_empty_folders(int folder, const char *name)
 {
 	const struct dirwalk walk = { .visit = enter_folder,
 				      .leave = remove_empty,

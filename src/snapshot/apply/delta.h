@@ -1,7 +1,7 @@
 /*
- * What has to change in a work tree and its index so that they become another tree, and whether that can be done:
- * of every path that changes, what is there must be what was committed, or already what it is to become. Everything
- * else is the user's own, and stays.
+ * The changes that turn a work tree and its index into another tree, and whether they can be made:
+ * each path that changes must hold what was committed, or already its new content. Everything else
+ * belongs to the user and is kept.
  */
 #ifndef SNAPSHOT_APPLY_DELTA_H
 #define SNAPSHOT_APPLY_DELTA_H
@@ -14,21 +14,21 @@
 
 enum { DELTA_MOST = 1000000, DELTA_TOLD = 20 };
 
-/* A path, before and after; mode 0: it is not there. */
+/* A path before and after; mode 0 means that it does not exist. */
 struct delta {
 	char *path;
 	git_oid old, new;
 	uint32_t old_mode, new_mode;
 	enum delta_place {
-		DELTA_OLD,   /* the work tree has what was committed: it has to change */
-		DELTA_NEW,   /* it has what comes already */
-		DELTA_OTHER, /* it has something of the user's */
-		DELTA_APART, /* it is none of the work tree's affairs: left out of it, or a submodule */
+		DELTA_OLD,   /* has the committed content: must change */
+		DELTA_NEW,   /* already has the new content */
+		DELTA_OTHER, /* has other content of the user's */
+		DELTA_APART, /* not in the work tree: sparse, or a submodule */
 	} place,
-		listed;   /* listed: in the index; OLD, NEW or OTHER */
-	struct stat seen; /* what is there; from when it was put into its place: what comes */
+		listed;   /* listed: the same for the index; OLD, NEW or OTHER */
+	struct stat seen; /* the existing file; once placed: the new one */
 	bool absent;
-	uint32_t staged; /* see undo/stage.h */
+	uint32_t staged; /* see undo/restore_stage.h */
 };
 
 struct delta_set {
@@ -36,35 +36,50 @@ struct delta_set {
 	size_t count;
 };
 
-/* From one tree to another; a zero id: from nothing. Names that could lead elsewhere are refused. The caller releases in
- * any case. Returns 0, or -1 with err set. */
+/*
+ * Lists the changes from one tree to another; the zero id is the empty tree. Unsafe paths are
+ * refused. The caller releases the set in both cases. Returns 0, or -1 with err set.
+ */
 int delta_list(git_repository *repository, const git_oid *old, const git_oid *new,
 	       struct delta_set *ret_deltas, struct error *err);
 void delta_release(struct delta_set *deltas);
 
-/* Looks at the work tree and at its index; fills place and listed. trouble: a sentence for each thing of the
- * user's that is in the way. leave: a file that is something else again may stay so, and is not in the way. Returns 0, or
- * -1 with err set. */
-int delta_look(const struct user_repo *user, git_index *index, bool leave, struct delta_set *deltas,
-	       struct list *ret_trouble, struct error *err);
+/*
+ * Compares the changes with the work tree and its index, and sets place and listed. Adds a sentence
+ * to ret_trouble for each obstacle. leave: a file with other content is kept, and is not an
+ * obstacle. Returns 0, or -1 with err set.
+ */
+int delta_classify(const struct user_repo *user, git_index *index, bool leave,
+		   struct delta_set *deltas, struct list *ret_trouble, struct error *err);
 
-/* Opens the folder that a path lies in, never through a symlink; make: folders that are missing are made. Returns
- * it, or -1 with errno; *ret_name is the last part of the path. */
+/*
+ * Opens the folder of a path, never through a symlink; with `make`, creates missing folders.
+ * Returns the descriptor, or -1 with errno set; *ret_name is the last component.
+ */
 int delta_folder(int root, const char *path, bool make, const char **ret_name);
 
-/* Has it changed since delta_look()? And what decides that of a file, which may be elsewhere now. */
+/*
+ * delta_untouched() reports whether a file is unchanged since delta_classify(); delta_same()
+ * compares the stat of a file that may have been moved.
+ */
 bool delta_untouched(const struct delta *delta, int folder, const char *name);
 bool delta_same(const struct stat *a, const struct stat *b);
 
-/* Does an index that was written then know a file as it is? And what it says of a file from now on. */
+/*
+ * delta_known() reports whether the stat in an index entry proves that the file is unchanged;
+ * index: the stat of the index file. delta_stat() stores the stat in an entry.
+ */
 bool delta_known(const git_index_entry *entry, const struct stat *status, const struct stat *index);
 void delta_stat(git_index_entry *entry, const struct stat *status);
 
-/* Does the work tree have what an index says of a path? written: when that was. */
+/*
+ * Reports whether the work tree has the content of an index entry. written: the stat of the index
+ * file.
+ */
 bool delta_is_there(const struct user_repo *user, const git_index_entry *entry,
 		    const struct stat *written);
 
-/* Removes folders in which there is nothing but folders. */
-void delta_remove_hollow(int folder, const char *name);
+/* Removes a folder that contains only folders. */
+void delta_remove_empty_folders(int folder, const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A tree of the files of a work tree: see gather.h. This is no dirwalk: what a folder's ignore rules
- * say about it holds for all below it.
+ * Collects the files of a work tree. This does not use dirwalk, because the ignore rules of a
+ * folder hold for everything below it.
  */
 #include "snapshot/apply/gather.h"
 
@@ -44,11 +44,11 @@ static int store_link(struct gathering *at, int folder, const char *name, git_oi
 
 	return n < 0 ? 1
 	       : git_blob_create_from_buffer(ret_id, at->user->repository, target, (size_t)n) < 0
-		       ? libgit_error("store a link", at->err)
+		       ? libgit_error("store a symlink", at->err)
 		       : 0;
 }
 
-/* A file that git reads by itself: what is in it is looked at before it is anywhere in the repository. */
+/* Checks a file that git itself reads before it is stored in the repository. */
 static int check_special(struct gathering *at, int fd, const char *name)
 {
 	const struct fsck_link link = { .modules = fsck_is_modules(name),
@@ -66,7 +66,9 @@ static int check_special(struct gathering *at, int fd, const char *name)
 	return lseek(fd, 0, SEEK_SET) < 0 ? error_sys(at->err, "read '%s'", name) : 0;
 }
 
-/* The bytes of a file. Returns 0, 1 if it cannot be read (then it is not there), or -1 with err set. */
+/*
+ * Stores the bytes of a file. Returns 0, 1 if it cannot be read and is skipped, or -1 with err set.
+ */
 static int store_file(struct gathering *at, int folder, const char *name, git_oid *ret_id)
 {
 	AUTO_FD fd = openat(folder, name,
@@ -97,8 +99,8 @@ static int store_file(struct gathering *at, int folder, const char *name, git_oi
 		       : 0;
 }
 
-static int take_file(struct gathering *at, int folder, const char *name, const struct stat *status,
-		     const git_index_entry *was)
+static int add_file(struct gathering *at, int folder, const char *name, const struct stat *status,
+		    const git_index_entry *was)
 {
 	git_index_entry entry = { .path = buffer_text(&at->path) };
 	int result;
@@ -121,9 +123,9 @@ static int take_file(struct gathering *at, int folder, const char *name, const s
 	return git_index_add(at->new, &entry) < 0 ? libgit_error("add a file", at->err) : 0;
 }
 
-static int take_folder(struct gathering *at, int fd, bool tracked_only, int depth);
+static int add_folder(struct gathering *at, int fd, bool tracked_only, int depth);
 
-/* Libgit2 would read them, too, but a pattern of the agent's could keep it busy for years. */
+/* libgit2 could read these itself, but a hostile pattern would keep it busy for years. */
 static void add_rules(struct gathering *at, int fd)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
@@ -132,23 +134,23 @@ static void add_rules(struct gathering *at, int fd)
 		ignore_rules_add(at->rules, buffer_text(&at->path), text.data, text.used);
 }
 
-static int take_inner(struct gathering *at, int folder, const char *name, bool tracked_only,
-		      int depth)
+static int add_subfolder(struct gathering *at, int folder, const char *name, bool tracked_only,
+			 int depth)
 {
 	AUTO_FREE char *below = mem_format("%s/", buffer_text(&at->path));
 	bool ignored = tracked_only || ignore_rules_match(at->rules, buffer_text(&at->path), true);
 	AUTO_FD fd = -1;
 	size_t place;
 
-	/* What git tracks is never ignored. */
+	/* Tracked files are never ignored. */
 	if (ignored && git_index_find_prefix(&place, at->old, below) < 0)
 		return 0;
 	fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? 0 : take_folder(at, fd, ignored, depth + 1);
+	return fd < 0 ? 0 : add_folder(at, fd, ignored, depth + 1);
 }
 
-static int take_entry(struct gathering *at, int folder, const char *name, bool tracked_only,
-		      int depth)
+static int add_entry(struct gathering *at, int folder, const char *name, bool tracked_only,
+		     int depth)
 {
 	const char *path = buffer_text(&at->path);
 	const git_index_entry *was = git_index_get_bypath(at->old, path, 0);
@@ -157,17 +159,17 @@ static int take_entry(struct gathering *at, int folder, const char *name, bool t
 	if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	if (S_ISDIR(status.st_mode) && was && was->mode == GIT_FILEMODE_COMMIT)
-		return 0; /* a submodule stays as it was: see keep_apart() */
+		return 0; /* a submodule is unchanged: see keep_absent() */
 	if (S_ISDIR(status.st_mode))
-		return take_inner(at, folder, name, tracked_only, depth);
+		return add_subfolder(at, folder, name, tracked_only, depth);
 	if (!S_ISREG(status.st_mode) && !S_ISLNK(status.st_mode))
 		return 0;
 	if (!was && (tracked_only || ignore_rules_match(at->rules, path, false)))
 		return 0;
-	return take_file(at, folder, name, &status, was);
+	return add_file(at, folder, name, &status, was);
 }
 
-static int take_folder(struct gathering *at, int fd, bool tracked_only, int depth)
+static int add_folder(struct gathering *at, int fd, bool tracked_only, int depth)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
@@ -175,7 +177,7 @@ static int take_folder(struct gathering *at, int fd, bool tracked_only, int dept
 	int result = 0;
 
 	if (depth > NODE_DEEPEST)
-		result = error_set(at->err, "'%s' is deeper than %d folders",
+		result = error_set(at->err, "'%s' is nested more than %d folders deep",
 				   buffer_text(&at->path), NODE_DEEPEST);
 	add_rules(at, fd);
 	for (struct dirent *entry; dir && result == 0 && (entry = readdir(dir));) {
@@ -184,7 +186,7 @@ static int take_folder(struct gathering *at, int fd, bool tracked_only, int dept
 		    (depth == 0 && strcmp(entry->d_name, LOOK_WALK_STAGE) == 0))
 			continue;
 		node_path_add(&at->path, entry->d_name);
-		result = take_entry(at, fd, entry->d_name, tracked_only, depth);
+		result = add_entry(at, fd, entry->d_name, tracked_only, depth);
 		node_path_cut(&at->path, used);
 	}
 	if (dir)
@@ -192,8 +194,8 @@ static int take_folder(struct gathering *at, int fd, bool tracked_only, int dept
 	return result;
 }
 
-/* Those of the repository and of the user's own. */
-static struct ignore_rules *first_rules(const struct user_repo *user)
+/* Reads the ignore rules of the repository and of the user. */
+static struct ignore_rules *read_rules(const struct user_repo *user)
 {
 	AUTO_FREE char *path = path_join(user->common, "info/exclude");
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(IGNORE_BYTES);
@@ -206,8 +208,8 @@ static struct ignore_rules *first_rules(const struct user_repo *user)
 	return rules;
 }
 
-/* What is left out of the work tree on purpose is in the tree nevertheless. */
-static int keep_apart(struct gathering *at)
+/* Entries that are deliberately not in the work tree stay in the tree. */
+static int keep_absent(struct gathering *at)
 {
 	for (size_t i = 0; i < git_index_entrycount(at->old); i++) {
 		const git_index_entry *entry = git_index_get_byindex(at->old, i);
@@ -216,31 +218,31 @@ static int keep_apart(struct gathering *at)
 		     entry->mode == GIT_FILEMODE_COMMIT) &&
 		    !git_index_get_bypath(at->new, entry->path, 0) &&
 		    git_index_add(at->new, entry) < 0)
-			return libgit_error("keep an entry of the index", at->err);
+			return libgit_error("copy an index entry", at->err);
 	}
 	return 0;
 }
 
-int gather_tree(const struct user_repo *user, git_oid *ret_tree, struct memory_objects **ret_drafts,
-		struct error *err)
+int gather_tree(const struct user_repo *user, git_oid *ret_tree,
+		struct memory_objects **ret_objects, struct error *err)
 {
 	AUTO_FREE char *path = path_join(user->git, USER_REPO_NEW_INDEX);
 	struct gathering at = { .user = user, .path = BUFFER_INIT(NODE_PATH_MAX), .err = err };
 	int result = 0;
 
-	at.rules = first_rules(user);
+	at.rules = read_rules(user);
 	user_repo_clear_index(user);
 	if (fstatat(user->git_fd, "index", &at.old_status, 0) < 0 && errno != ENOENT)
-		result = error_sys(err, "look at '%s/index'", user->git);
+		result = error_sys(err, "stat '%s/index'", user->git);
 	if (result == 0 && (git_repository_index(&at.old, user->repository) < 0 ||
 			    git_index_open(&at.new, path) < 0))
 		result = libgit_error("read the index", err);
 	if (result == 0)
-		result = take_folder(&at, user->work_fd, false, 0);
+		result = add_folder(&at, user->work_fd, false, 0);
 	if (result == 0)
-		result = keep_apart(&at);
+		result = keep_absent(&at);
 	if (result == 0)
-		result = memory_objects_begin(user->repository, ret_drafts, err);
+		result = memory_objects_begin(user->repository, ret_objects, err);
 	if (result == 0 && git_index_write_tree_to(ret_tree, at.new, user->repository) < 0)
 		result = libgit_error("write a tree", err);
 	fault_point();

@@ -1,4 +1,4 @@
-/* Changing the user's work tree, index and branch: see landing.h. */
+/* Changes the user's work tree, index and branch. */
 #include "snapshot/apply/landing.h"
 
 #include "snapshot/base/fault.h"
@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define DRAFT LANDING_NOTE ".draft"
-#define GONE  "gone" /* in the stage */
+#define TEMPORARY LANDING_NOTE ".draft"
+#define GONE      "gone" /* a name in the stage */
 
 enum { NOTE_BYTES = 1 << 16, INDEX_BYTES = 1 << 30 };
 
@@ -35,7 +35,7 @@ static struct node as_node(const struct delta *delta, const char *name)
 	return node;
 }
 
-/* Nothing of the user's is touched yet. */
+/* Changes nothing of the user's yet. */
 static int stage_all(const struct user_repo *user, struct delta_set *deltas,
 		     struct restore_stage *stage, struct error *err)
 {
@@ -54,7 +54,7 @@ static int stage_all(const struct user_repo *user, struct delta_set *deltas,
 	return restore_stage_sync(stage, err);
 }
 
-/* Folders that are empty now go, as git does it. */
+/* Removes folders that are now empty, as git does. */
 static void remove_empty(const struct user_repo *user, const char *path)
 {
 	AUTO_FREE char *above = mem_dup(path);
@@ -72,16 +72,20 @@ static void remove_empty(const struct user_repo *user, const char *path)
 }
 
 /*
- * Takes a file away, into the stage, where it can be compared once more: between a look and a change there is always a moment in
- * which the user can save another version, and that goes back. Returns 0, or -1 with errno (EEXIST: so it was).
+ * Moves a file to the stage and compares it once more: the user may save another version between a
+ * check and a change, and that version is moved back. Returns 0, or -1 with errno set (EEXIST if it
+ * was moved back).
  */
-static int take_away(const struct restore_stage *stage, const struct delta *delta, int folder,
-		     const char *name)
+static int remove_file(const struct restore_stage *stage, const struct delta *delta, int folder,
+		       const char *name)
 {
 	struct stat out;
 
 	fault_point();
-	/* From a file system that is mounted below the project there is no way into the stage: the look before has to do. */
+	/*
+	 * A file cannot be renamed to the stage from a file system mounted below the project; then
+	 * the earlier check must do.
+	 */
 	if (renameat(folder, name, stage->folder, GONE) < 0)
 		return errno == EXDEV ? unlinkat(folder, name, 0) : errno == ENOENT ? 0 : -1;
 	fault_point();
@@ -94,18 +98,18 @@ static int take_away(const struct restore_stage *stage, const struct delta *delt
 	return unlinkat(stage->folder, GONE, 0);
 }
 
-/* Puts one into its place likewise: what was there comes into the stage. */
-static int exchange(const struct restore_stage *stage, const struct delta *delta,
-		    const struct node *node, int folder)
+/* Moves a file into place in the same way: the old one goes to the stage. */
+static int replace_file(const struct restore_stage *stage, const struct delta *delta,
+			const struct node *node, int folder)
 {
 	struct stat out;
 
 	if (delta->absent || S_ISDIR(delta->seen.st_mode))
 		return restore_stage_move(stage, node, folder, RENAME_NOREPLACE);
 	if (restore_stage_move(stage, node, folder, RENAME_EXCHANGE) < 0) {
-		if (errno == EINVAL) /* not every file system can do it: as above */
+		if (errno == EINVAL) /* not supported by the file system: see above */
 			return restore_stage_place(stage, node, folder);
-		errno = errno == ENOENT ? EEXIST : errno; /* they have removed it */
+		errno = errno == ENOENT ? EEXIST : errno; /* the user removed it */
 		return -1;
 	}
 	if (restore_stage_look(stage, node, &out) < 0 || delta_same(&delta->seen, &out))
@@ -128,7 +132,7 @@ static int remove_one(const struct user_repo *user, const struct restore_stage *
 		delta->place = DELTA_OTHER;
 		return 0;
 	}
-	if (take_away(stage, delta, folder, name) < 0) {
+	if (remove_file(stage, delta, folder, name) < 0) {
 		delta->place = DELTA_OTHER;
 		return errno == EEXIST ? 0 : error_sys(err, "remove '%s'", delta->path);
 	}
@@ -146,23 +150,23 @@ static int place_one(const struct user_repo *user, const struct restore_stage *s
 	struct stat comes;
 
 	if (folder < 0)
-		return error_sys(err, "make the folder of '%s'", delta->path);
+		return error_sys(err, "create the folder of '%s'", delta->path);
 	if (!delta_untouched(delta, folder, name)) {
 		delta->place = DELTA_OTHER;
 		return 0;
 	}
-	delta_remove_hollow(folder, name);
+	delta_remove_empty_folders(folder, name);
 	if (restore_stage_look(stage, &node, &comes) < 0 ||
-	    exchange(stage, delta, &node, folder) < 0) {
+	    replace_file(stage, delta, &node, folder) < 0) {
 		delta->place = DELTA_OTHER;
-		return errno == EEXIST ? 0 : error_sys(err, "put '%s' into its place", delta->path);
+		return errno == EEXIST ? 0 : error_sys(err, "move '%s' into place", delta->path);
 	}
 	delta->seen = comes;
 	result->written++;
 	return 0;
 }
 
-/* What is in a submodule is not in the commit: its folder is made, as git does it, and stays empty. */
+/* As git does, creates an empty folder for a submodule. */
 static void make_submodule(const struct user_repo *user, const struct delta *delta)
 {
 	const char *name;
@@ -175,7 +179,7 @@ static void make_submodule(const struct user_repo *user, const struct delta *del
 static int place_all(const struct user_repo *user, const struct restore_stage *stage,
 		     struct delta_set *deltas, struct landing_result *result, struct error *err)
 {
-	/* First what goes: a folder may come where a file was, and the other way round. */
+	/* Remove first: a folder may replace a file, and vice versa. */
 	for (size_t i = 0; i < deltas->count; i++)
 		if (deltas->items[i].place == DELTA_OLD && !deltas->items[i].new_mode &&
 		    remove_one(user, stage, &deltas->items[i], result, err) < 0)
@@ -219,7 +223,7 @@ static int change_entry(const struct user_repo *user, git_index *index, const st
 		return was ? git_index_remove(index, delta->path, 0) : 0;
 	if (was)
 		entry.flags_extended = was->flags_extended & GIT_INDEX_ENTRY_SKIP_WORKTREE;
-	/* Of what the user has made of it meanwhile nothing is known; git looks at it then. */
+	/* If the user has changed the file since, its stat stays unset, and git reads it. */
 	if (delta->place == DELTA_OLD || delta->place == DELTA_NEW) {
 		AUTO_FD folder = delta_folder(user->work_fd, delta->path, false, &name);
 
@@ -230,8 +234,10 @@ static int change_entry(const struct user_repo *user, git_index *index, const st
 	return git_index_add(index, &entry);
 }
 
-/* A file that was changed at the moment at which the old index was written looks unchanged beside a newer one: its size is
- * forgotten, as git does it, so that git looks into it. */
+/*
+ * Files changed at the time of the old index would look unchanged next to a newer index. Like git,
+ * clear their size, so that git reads them.
+ */
 static int forget_racy(git_index *index, const struct stat *old)
 {
 	for (size_t i = 0; i < git_index_entrycount(index); i++) {
@@ -253,7 +259,7 @@ static int forget_racy(git_index *index, const struct stat *old)
 	return 0;
 }
 
-/* Writes a new index beside the old one, with these changes; it comes to its place at once. */
+/* Writes a new index with these changes beside the old one, then renames it into place. */
 static int write_index(const struct user_repo *user, const struct delta_set *deltas,
 		       struct error *err)
 {
@@ -280,7 +286,7 @@ static int write_index(const struct user_repo *user, const struct delta_set *del
 	if (result < 0)
 		return libgit_error("write the new index", err);
 	if (had && fchmodat(user->git_fd, USER_REPO_NEW_INDEX, old.st_mode & 0777, 0) < 0)
-		return error_sys(err, "give the new index its mode");
+		return error_sys(err, "set the mode of the new index");
 	return user_repo_put_index(user, err);
 }
 
@@ -314,13 +320,13 @@ static int move_branch(struct user_repo *user, const struct landing *landing, st
 	if (result == GIT_EMODIFIED || result == GIT_EEXISTS)
 		return error_set(
 			err,
-			"somebody has moved %s meanwhile; the files and the index are those "
-			"of the new commit (git status)",
+			"someone else moved %s in the meantime; the files and the index are "
+			"at the new commit (see: git status)",
 			landing->branch);
 	return result < 0 ? libgit_error("move the branch", err) : 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole operation ---- */
 
 bool landing_pending(int git)
 {
@@ -338,8 +344,9 @@ static int write_note(const struct user_repo *user, const struct landing *landin
 	git_oid_tostr(new, sizeof new, &landing->new);
 	buffer_printf(&note, "%s\n%s\n%s\n%s\n", old, new, landing->branch, landing->log);
 	if (buffer_overflowed(&note))
-		return error_set(err, "the note of what is under way is too long");
-	return note_write(user->git_fd, DRAFT, user->git_fd, LANDING_NOTE, note.data, note.used) < 0
+		return error_set(err, "the record of the operation is too long");
+	return note_write(user->git_fd, TEMPORARY, user->git_fd, LANDING_NOTE, note.data,
+			  note.used) < 0
 		       ? error_sys(err, "write '%s/%s'", user->git, LANDING_NOTE)
 		       : 0;
 }
@@ -399,7 +406,7 @@ static int read_note(const struct user_repo *user, struct buffer *note, struct l
 	if (!lines[3] || !at || git_oid_fromstr(&ret_landing->old, lines[0]) < 0 ||
 	    git_oid_fromstr(&ret_landing->new, lines[1]) < 0 ||
 	    strncmp(lines[2], "refs/heads/", strlen("refs/heads/")) != 0)
-		return error_set(err, "the note of an unfinished apply, '%s/%s', is damaged",
+		return error_set(err, "the record of an unfinished apply, '%s/%s', is damaged",
 				 user->git, LANDING_NOTE);
 	ret_landing->branch = lines[2];
 	ret_landing->log = lines[3];
@@ -423,7 +430,7 @@ int landing_finish(struct user_repo *user, struct landing_result *ret_result, st
 	    delta_list(user->repository, &old, &new, &deltas, err) == 0)
 		result = git_repository_index(&index, user->repository) < 0
 				 ? libgit_error("read the index", err)
-				 : delta_look(user, index, false, &deltas, &own, err);
+				 : delta_classify(user, index, false, &deltas, &own, err);
 	if (result == 0)
 		result = land(user, &landing, &deltas, ret_result, err);
 	git_index_free(index);

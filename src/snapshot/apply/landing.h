@@ -1,35 +1,39 @@
-/*
- * The part of an apply that changes the user's work tree, index and branch; see apply.h.
- */
+/* The part of an apply that changes the user's work tree, index and branch; see apply.h. */
 #ifndef SNAPSHOT_APPLY_LANDING_H
 #define SNAPSHOT_APPLY_LANDING_H
 
 #include "snapshot/apply/delta.h"
 #include "util/json.h"
 
-/* The file in the git directory. */
+/* The file in the git directory that records the operation. */
 #define LANDING_NOTE "ringfence-apply"
 
 struct landing {
-	git_oid old, new; /* commits; old is zero on a branch without one */
+	git_oid old, new; /* commits; old is zero if the branch has none */
 	const char *branch;
 	const char *log;
 };
 
-/* What came of it: how many were written and removed, and what was left as the user has made it meanwhile. */
+/* left: files that the user changed in the meantime, which were kept. */
 struct landing_result {
 	uint64_t written, removed;
 	struct list left;
 };
 
-/* From one commit to another, with what delta_look() has found; the lock is held. Returns 0, or -1 with err set. */
+/*
+ * Moves from one commit to another, with the changes that delta_classify() found. The caller holds
+ * the lock. Returns 0, or -1 with err set.
+ */
 int landing_make(struct user_repo *user, const struct landing *landing, struct delta_set *deltas,
 		 struct landing_result *ret_result, struct error *err);
 
-/* Is one under way in this git directory? */
+/* Reports whether an operation is recorded in this git directory. */
 bool landing_pending(int git);
 
-/* Finishes it; the lock is held. What the user has changed since is left as it is. Returns 0, or -1 with err set. */
+/*
+ * Completes an interrupted operation. The caller holds the lock. Files that the user has changed
+ * since are kept. Returns 0, or -1 with err set.
+ */
 int landing_finish(struct user_repo *user, struct landing_result *ret_result, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Commits as mails: see mail.h. */
+/* Prints commits as mails. */
 #include "snapshot/apply/mail.h"
 
 #include "snapshot/base/libgit.h"
@@ -13,7 +13,9 @@
 
 enum { MESSAGE_BYTES = 64 << 20 };
 
-/* The commits that theirs has and ours has not, the oldest first; false: one of them is a merge. */
+/*
+ * Lists the commits of theirs that are not in ours, oldest first. Returns false if one is a merge.
+ */
 static bool list_commits(git_repository *repository, const git_oid *ours, const git_oid *theirs,
 			 git_oid **ret_ids, size_t *ret_count)
 {
@@ -40,12 +42,12 @@ static bool list_commits(git_repository *repository, const git_oid *ours, const 
 	return plain;
 }
 
-/* What one commit changes, in its words; or, with a subject, all that has come since the base. */
+/* The changes of one commit; or, with a subject, all changes since the base. */
 struct mail {
 	const git_oid *id;
 	size_t number, count;
 	const char *subject;
-	const git_oid *base; /* NULL: since there was nothing */
+	const git_oid *base; /* NULL: the empty tree */
 };
 
 static int find_before(git_repository *repository, const struct mail *mail,
@@ -56,10 +58,12 @@ static int find_before(git_repository *repository, const struct mail *mail,
 	return git_commit_parentcount(commit) ? git_commit_parent(ret_before, commit, 0) : 0;
 }
 
-/* A line of a message that git am or patch would take for the beginning of a patch, of another mail, or of who wrote it:
- * with it a message could bring files that no commit has. For patch the whole may stand further to the right, or be a
- * mail within a mail. */
-static bool is_mail(const char *line)
+/*
+ * Reports whether git am or patch could mistake a line of a message for the start of a patch,
+ * another mail or a header; such a message could add files that no commit has. patch also accepts
+ * indented patches and mails within mails.
+ */
+static bool looks_like_mail(const char *line)
 {
 	static const char *const beginnings[] = { "diff ", "Index:", "---",     "+++",
 						  "***",   "@@",     "From ",   ">From",
@@ -73,13 +77,13 @@ static bool is_mail(const char *line)
 	return false;
 }
 
-/* Such lines stand behind a bar. */
+/* Prefixes such lines with a bar. */
 static void guard_body(const char *body, struct buffer *out)
 {
 	while (body && *body) {
 		size_t size = strcspn(body, "\n");
 
-		if (is_mail(body))
+		if (looks_like_mail(body))
 			buffer_add_text(out, "| ");
 		buffer_add(out, body, size + (body[size] == '\n'));
 		body += size + (body[size] == '\n');
@@ -96,7 +100,7 @@ static void list_paths(git_diff *diff, struct list *paths)
 	}
 }
 
-/* Adds the paths that it brings to a list. */
+/* Adds the paths in the mail to a list. */
 static int print_mail(git_repository *repository, const struct mail *mail, bool terminal,
 		      struct list *paths, struct error *err)
 {
@@ -111,7 +115,7 @@ static int print_mail(git_repository *repository, const struct mail *mail, bool 
 	git_buf text = { 0 };
 	int result = 0;
 
-	/* Renames are told by both names in full: every git apply takes that. */
+	/* A rename is printed as a removal and an addition, which every git apply accepts. */
 	options.flags = GIT_EMAIL_CREATE_NO_RENAMES;
 	options.diff_opts.id_abbrev = GIT_OID_HEXSZ;
 	diff_options = options.diff_opts;
@@ -125,7 +129,7 @@ static int print_mail(git_repository *repository, const struct mail *mail, bool 
 				       mail->subject ? mail->subject : git_commit_summary(commit),
 				       mail->subject || !body.used ? NULL : buffer_text(&body),
 				       git_commit_author(commit), &options) < 0)
-		result = libgit_error("make a patch", err);
+		result = libgit_error("create a patch", err);
 	if (result == 0) {
 		differ_show(stdout, text.ptr, text.size, terminal);
 		list_paths(diff, paths);
@@ -149,7 +153,7 @@ int mail_print(git_repository *repository, const struct mail_options *options, s
 	bool plain = list_commits(repository, ours, options->theirs, &ids, ret_commits);
 	git_oid base;
 	bool has_base = ours && git_merge_base(&base, repository, ours, options->theirs) == 0;
-	/* History that is no line cannot be told by mails: all of it is one. */
+	/* A history with merges cannot be sent as a series: it becomes one mail. */
 	struct mail whole = { .id = options->theirs,
 			      .number = 1,
 			      .count = 1,

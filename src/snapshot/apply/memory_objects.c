@@ -1,4 +1,4 @@
-/* Objects in memory: see memory_objects.h. */
+/* Objects in memory. */
 #include "snapshot/apply/memory_objects.h"
 
 #include "snapshot/base/fault.h"
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A merge makes as many as files were changed on both sides, and the trees above them. */
+/* A merge creates one object for each file that both sides changed, and the trees above. */
 enum { FIRST = 1000, MOST_BYTES = 1 << 30, SMALLEST = 64 };
 
-struct draft {
+struct object {
 	git_oid id;
 	git_object_t type;
 	size_t size;
@@ -20,46 +20,46 @@ struct draft {
 };
 
 struct memory_objects {
-	git_odb_backend backend; /* first: libgit2 knows no more of it */
-	struct draft *items;
+	git_odb_backend backend; /* first member: libgit2 passes a pointer to it */
+	struct object *items;
 	size_t count;
 	size_t bytes;
-	size_t *table; /* by id: the number of an item, and one more; 0: nothing is here */
+	size_t *table; /* hash table by id: index of an item plus one, or 0 */
 	size_t slots;
 };
 
-static size_t *slot_of(const struct memory_objects *drafts, const git_oid *id)
+static size_t *slot_of(const struct memory_objects *memory, const git_oid *id)
 {
 	size_t slot;
 
 	memcpy(&slot, id->id, sizeof slot);
-	for (slot &= drafts->slots - 1; drafts->table[slot];
-	     slot = (slot + 1) & (drafts->slots - 1))
-		if (git_oid_equal(&drafts->items[drafts->table[slot] - 1].id, id))
+	for (slot &= memory->slots - 1; memory->table[slot];
+	     slot = (slot + 1) & (memory->slots - 1))
+		if (git_oid_equal(&memory->items[memory->table[slot] - 1].id, id))
 			break;
-	return &drafts->table[slot];
+	return &memory->table[slot];
 }
 
-/* At least half of it is empty. */
-static void grow(struct memory_objects *drafts)
+/* Keeps at least half of the table empty. */
+static void grow(struct memory_objects *memory)
 {
-	if (drafts->items && 2 * (drafts->count + 1) <= drafts->slots)
+	if (memory->items && 2 * (memory->count + 1) <= memory->slots)
 		return;
-	free(drafts->table);
-	drafts->slots = drafts->slots ? 2 * drafts->slots : SMALLEST;
-	drafts->table = mem_zero(drafts->slots * sizeof *drafts->table);
-	drafts->items = mem_resize(drafts->items, drafts->slots, sizeof *drafts->items);
-	for (size_t i = 0; i < drafts->count; i++)
-		*slot_of(drafts, &drafts->items[i].id) = i + 1;
+	free(memory->table);
+	memory->slots = memory->slots ? 2 * memory->slots : SMALLEST;
+	memory->table = mem_zero(memory->slots * sizeof *memory->table);
+	memory->items = mem_resize(memory->items, memory->slots, sizeof *memory->items);
+	for (size_t i = 0; i < memory->count; i++)
+		*slot_of(memory, &memory->items[i].id) = i + 1;
 }
 
-static const struct draft *find(const git_odb_backend *backend, const git_oid *id)
+static const struct object *find(const git_odb_backend *backend, const git_oid *id)
 {
-	const struct memory_objects *drafts = (const struct memory_objects *)backend;
+	const struct memory_objects *memory = (const struct memory_objects *)backend;
 
-	size_t found = drafts->slots ? *slot_of(drafts, id) : 0;
+	size_t found = memory->slots ? *slot_of(memory, id) : 0;
 
-	return found ? &drafts->items[found - 1] : NULL;
+	return found ? &memory->items[found - 1] : NULL;
 }
 
 static int has(git_odb_backend *backend, const git_oid *id)
@@ -69,92 +69,92 @@ static int has(git_odb_backend *backend, const git_oid *id)
 
 static int read_head(size_t *size, git_object_t *type, git_odb_backend *backend, const git_oid *id)
 {
-	const struct draft *draft = find(backend, id);
+	const struct object *object = find(backend, id);
 
-	if (!draft)
+	if (!object)
 		return GIT_ENOTFOUND;
-	*size = draft->size;
-	*type = draft->type;
+	*size = object->size;
+	*type = object->type;
 	return 0;
 }
 
 static int read_all(void **bytes, size_t *size, git_object_t *type, git_odb_backend *backend,
 		    const git_oid *id)
 {
-	const struct draft *draft = find(backend, id);
+	const struct object *object = find(backend, id);
 
-	if (!draft)
+	if (!object)
 		return GIT_ENOTFOUND;
-	*bytes = git_odb_backend_data_alloc(backend, draft->size + 1);
+	*bytes = git_odb_backend_data_alloc(backend, object->size + 1);
 	if (!*bytes)
 		return GIT_ERROR;
-	memcpy(*bytes, draft->bytes, draft->size);
-	((char *)*bytes)[draft->size] = '\0';
-	*size = draft->size;
-	*type = draft->type;
+	memcpy(*bytes, object->bytes, object->size);
+	((char *)*bytes)[object->size] = '\0';
+	*size = object->size;
+	*type = object->type;
 	return 0;
 }
 
-static int keep(git_odb_backend *backend, const git_oid *id, const void *bytes, size_t size,
-		git_object_t type)
+static int write_object(git_odb_backend *backend, const git_oid *id, const void *bytes, size_t size,
+			git_object_t type)
 {
-	struct memory_objects *drafts = (struct memory_objects *)backend;
+	struct memory_objects *memory = (struct memory_objects *)backend;
 
 	if (find(backend, id))
 		return 0;
-	if (size > MOST_BYTES - drafts->bytes) {
+	if (size > MOST_BYTES - memory->bytes) {
 		git_error_set_str(GIT_ERROR_ODB, "the new objects are larger than 1 GiB");
 		return GIT_ERROR;
 	}
-	grow(drafts);
-	drafts->items[drafts->count] = (struct draft){
+	grow(memory);
+	memory->items[memory->count] = (struct object){
 		.id = *id, .type = type, .size = size, .bytes = mem_alloc(size + 1)
 	};
-	memcpy(drafts->items[drafts->count].bytes, bytes, size);
-	*slot_of(drafts, id) = ++drafts->count;
-	drafts->bytes += size;
+	memcpy(memory->items[memory->count].bytes, bytes, size);
+	*slot_of(memory, id) = ++memory->count;
+	memory->bytes += size;
 	return 0;
 }
 
-static void drop(git_odb_backend *backend)
+static void free_backend(git_odb_backend *backend)
 {
-	struct memory_objects *drafts = (struct memory_objects *)backend;
+	struct memory_objects *memory = (struct memory_objects *)backend;
 
-	for (size_t i = 0; i < drafts->count; i++)
-		free(drafts->items[i].bytes);
-	free(drafts->items);
-	free(drafts->table);
-	free(drafts);
+	for (size_t i = 0; i < memory->count; i++)
+		free(memory->items[i].bytes);
+	free(memory->items);
+	free(memory->table);
+	free(memory);
 }
 
-int memory_objects_begin(git_repository *repository, struct memory_objects **ret_drafts,
+int memory_objects_begin(git_repository *repository, struct memory_objects **ret_memory,
 			 struct error *err)
 {
-	struct memory_objects *drafts = mem_zero(sizeof *drafts);
+	struct memory_objects *memory = mem_zero(sizeof *memory);
 	git_odb *odb = NULL;
 	int result = 0;
 
-	if (git_odb_init_backend(&drafts->backend, GIT_ODB_BACKEND_VERSION) < 0 ||
+	if (git_odb_init_backend(&memory->backend, GIT_ODB_BACKEND_VERSION) < 0 ||
 	    git_repository_odb(&odb, repository) < 0) {
-		free(drafts);
+		free(memory);
 		return libgit_error("open the objects of the repository", err);
 	}
-	drafts->backend.read = read_all;
-	drafts->backend.read_header = read_head;
-	drafts->backend.write = keep;
-	drafts->backend.exists = has;
-	drafts->backend.free = drop;
-	if (git_odb_add_backend(odb, &drafts->backend, FIRST) < 0) {
+	memory->backend.read = read_all;
+	memory->backend.read_header = read_head;
+	memory->backend.write = write_object;
+	memory->backend.exists = has;
+	memory->backend.free = free_backend;
+	if (git_odb_add_backend(odb, &memory->backend, FIRST) < 0) {
 		result = libgit_error("open the objects of the repository", err);
-		free(drafts);
+		free(memory);
 	} else {
-		*ret_drafts = drafts;
+		*ret_memory = memory;
 	}
 	git_odb_free(odb);
 	return result;
 }
 
-int memory_objects_keep(struct memory_objects *drafts, git_repository *repository, bool sync,
+int memory_objects_keep(struct memory_objects *memory, git_repository *repository, bool sync,
 			struct error *err)
 {
 	git_buf path = { 0 };
@@ -165,13 +165,13 @@ int memory_objects_keep(struct memory_objects *drafts, git_repository *repositor
 	if (git_repository_item_path(&path, repository, GIT_REPOSITORY_ITEM_OBJECTS) < 0 ||
 	    git_odb_open(&disk, path.ptr) < 0)
 		result = libgit_error("open the objects of the repository", err);
-	for (size_t i = 0; i < drafts->count && result == 0; i++) {
-		const struct draft *draft = &drafts->items[i];
+	for (size_t i = 0; i < memory->count && result == 0; i++) {
+		const struct object *object = &memory->items[i];
 		git_oid id;
 
 		fault_point();
-		if (git_odb_write(&id, disk, draft->bytes, draft->size, draft->type) < 0)
-			result = libgit_error("write an object into the repository", err);
+		if (git_odb_write(&id, disk, object->bytes, object->size, object->type) < 0)
+			result = libgit_error("write an object to the repository", err);
 	}
 	git_odb_free(disk);
 	git_buf_dispose(&path);

@@ -1,4 +1,4 @@
-/* Merging in memory: see merge.h. */
+/* Merges in memory. */
 #include "snapshot/apply/merge.h"
 
 #include "snapshot/base/libgit.h"
@@ -11,9 +11,12 @@
 
 enum { HUNKS = 10000, PLACES = 5, WORDS = 4096 };
 
-/* ---- which lines ---- */
+/* ---- conflicting lines ---- */
 
-/* A run of lines that one side has changed: where in the file that both began with, and where in its own. */
+/*
+ * Consecutive lines that one side changed: their position in the common ancestor and in the changed
+ * file.
+ */
 struct hunk {
 	int old_start, old_lines, new_start, new_lines;
 };
@@ -24,7 +27,7 @@ struct hunks {
 	bool binary;
 };
 
-static int take_hunk(const git_diff_delta *delta, const git_diff_hunk *hunk, void *context)
+static int add_hunk(const git_diff_delta *delta, const git_diff_hunk *hunk, void *context)
 {
 	struct hunks *hunks = context;
 
@@ -37,7 +40,7 @@ static int take_hunk(const git_diff_delta *delta, const git_diff_hunk *hunk, voi
 	return 0;
 }
 
-static int take_binary(const git_diff_delta *delta, const git_diff_binary *binary, void *context)
+static int mark_binary(const git_diff_delta *delta, const git_diff_binary *binary, void *context)
 {
 	struct hunks *hunks = context;
 
@@ -53,19 +56,19 @@ static int list_hunks(const git_blob *old, const git_blob *new, struct hunks *hu
 
 	options.context_lines = 0;
 	options.interhunk_lines = 0;
-	return git_diff_blobs(old, NULL, new, NULL, &options, NULL, take_binary, take_hunk, NULL,
+	return git_diff_blobs(old, NULL, new, NULL, &options, NULL, mark_binary, add_hunk, NULL,
 			      hunks);
 }
 
-/* Where a hunk lies in the old file, as a range that its end is not in; one that only adds lies between two lines. */
+/* The half-open range of a hunk in the old file; one that only adds lines is empty. */
 static void old_range(const struct hunk *hunk, int *ret_from, int *ret_to)
 {
 	*ret_from = hunk->old_lines ? hunk->old_start : hunk->old_start + 1;
 	*ret_to = *ret_from + hunk->old_lines;
 }
 
-/* Lines that touch are in conflict, too: git asks for one between them that both have left alone. */
-static bool meet(const struct hunk *a, const struct hunk *b)
+/* Adjacent hunks also conflict: git requires an unchanged line between them. */
+static bool overlap(const struct hunk *a, const struct hunk *b)
 {
 	int a_from, a_to, b_from, b_to;
 
@@ -74,7 +77,7 @@ static bool meet(const struct hunk *a, const struct hunk *b)
 	return a_from <= b_to && b_from <= a_to;
 }
 
-/* "both changed lines 3-5, 9 of": as they are numbered in our file. */
+/* Adds "lines 3-5, 9 of ", numbered as in our file. */
 static void add_places(struct buffer *out, const struct hunks *ours, const struct hunks *theirs)
 {
 	AUTO_BUFFER struct buffer places = BUFFER_INIT(WORDS);
@@ -88,7 +91,7 @@ static void add_places(struct buffer *out, const struct hunks *ours, const struc
 		bool both = false;
 
 		for (size_t k = 0; k < theirs->count && !both; k++)
-			both = meet(hunk, &theirs->items[k]);
+			both = overlap(hunk, &theirs->items[k]);
 		if (!both || ++told > PLACES)
 			continue;
 		many = many || told > 1 || to > from;
@@ -102,10 +105,10 @@ static void add_places(struct buffer *out, const struct hunks *ours, const struc
 		buffer_printf(out, "%s %s of ", many ? "lines" : "line", buffer_text(&places));
 }
 
-/* Both have changed the content of a file. */
-static void tell_content(git_repository *repository, struct buffer *out,
-			 const git_index_entry *base, const git_index_entry *ours,
-			 const git_index_entry *theirs)
+/* Both sides changed the content of a file. */
+static void describe_content(git_repository *repository, struct buffer *out,
+			     const git_index_entry *base, const git_index_entry *ours,
+			     const git_index_entry *theirs)
 {
 	const git_index_entry *const entries[] = { base, ours, theirs };
 	git_blob *blobs[3] = { 0 };
@@ -131,9 +134,9 @@ static void tell_content(git_repository *repository, struct buffer *out,
 	free(right.items);
 }
 
-/* ---- what kind ---- */
+/* ---- kinds of conflicts ---- */
 
-static const char *thing(const git_index_entry *entry)
+static const char *kind_of(const git_index_entry *entry)
 {
 	switch (entry->mode) {
 	case GIT_FILEMODE_LINK:
@@ -150,60 +153,64 @@ static bool same_type(const git_index_entry *a, const git_index_entry *b)
 	return (a->mode & 0170000) == (b->mode & 0170000);
 }
 
-static void tell_both(git_repository *repository, struct buffer *out, const git_index_entry *base,
-		      const git_index_entry *ours, const git_index_entry *theirs)
+static void describe_both(git_repository *repository, struct buffer *out,
+			  const git_index_entry *base, const git_index_entry *ours,
+			  const git_index_entry *theirs)
 {
 	if (strcmp(ours->path, theirs->path) != 0)
-		buffer_printf(out, "you renamed %s to %s, and the loop to %s", base->path,
-			      ours->path, theirs->path);
+		buffer_printf(out, "you renamed %s to %s, but the loop renamed it to %s",
+			      base->path, ours->path, theirs->path);
 	else if (!same_type(ours, theirs))
-		buffer_printf(out, "%s is %s here, and %s in the loop's branch", ours->path,
-			      thing(ours), thing(theirs));
+		buffer_printf(out, "%s is %s here, but %s in the loop's branch", ours->path,
+			      kind_of(ours), kind_of(theirs));
 	else if (ours->mode == GIT_FILEMODE_COMMIT)
-		buffer_printf(out, "both moved the submodule %s", ours->path);
+		buffer_printf(out, "both updated the submodule %s", ours->path);
 	else if (ours->mode == GIT_FILEMODE_LINK)
-		buffer_printf(out, "both changed where the symlink %s points to", ours->path);
+		buffer_printf(out, "both changed the target of the symlink %s", ours->path);
 	else if (git_oid_equal(&ours->id, &theirs->id))
 		buffer_printf(out, "both changed the mode of %s", ours->path);
 	else if (base)
-		tell_content(repository, out, base, ours, theirs);
+		describe_content(repository, out, base, ours, theirs);
 	else
 		buffer_printf(out, "both added %s, with different contents", ours->path);
 }
 
-/* Only one side has it, and nothing was there before: it came by a rename, or the other has a folder there. */
-static void tell_lonely(git_index *merged, struct buffer *out, const git_index_entry *entry,
-			bool ours)
+/*
+ * Only one side has the path, and the ancestor does not: it was renamed, or the other side has a
+ * folder there.
+ */
+static void describe_one_sided(git_index *merged, struct buffer *out, const git_index_entry *entry,
+			       bool ours)
 {
 	AUTO_FREE char *below = mem_format("%s/", entry->path);
 	size_t at;
 
 	if (git_index_find_prefix(&at, merged, below) == 0 && ours)
-		buffer_printf(out, "%s is %s here, and a folder in the loop's branch", entry->path,
-			      thing(entry));
+		buffer_printf(out, "%s is %s here, but a folder in the loop's branch", entry->path,
+			      kind_of(entry));
 	else if (git_index_find_prefix(&at, merged, below) == 0)
-		buffer_printf(out, "%s is a folder here, and %s in the loop's branch", entry->path,
-			      thing(entry));
+		buffer_printf(out, "%s is a folder here, but %s in the loop's branch", entry->path,
+			      kind_of(entry));
 	else
 		buffer_printf(out,
-			      "%s took the name %s, which the other side gave to something else",
+			      "%s used the name %s, which the other side used for something else",
 			      ours ? "you" : "the loop", entry->path);
 }
 
-static void tell(git_repository *repository, git_index *merged, struct buffer *out,
-		 const git_index_entry *base, const git_index_entry *ours,
-		 const git_index_entry *theirs)
+static void describe(git_repository *repository, git_index *merged, struct buffer *out,
+		     const git_index_entry *base, const git_index_entry *ours,
+		     const git_index_entry *theirs)
 {
 	if (ours && theirs)
-		tell_both(repository, out, base, ours, theirs);
+		describe_both(repository, out, base, ours, theirs);
 	else if (base && theirs)
-		buffer_printf(out, "you deleted what the loop changed: %s", theirs->path);
+		buffer_printf(out, "you deleted %s, which the loop changed", theirs->path);
 	else if (base && ours)
-		buffer_printf(out, "you changed what the loop deleted: %s", ours->path);
+		buffer_printf(out, "you changed %s, which the loop deleted", ours->path);
 	else if (base)
-		buffer_printf(out, "both moved %s away, each to another place", base->path);
+		buffer_printf(out, "both renamed %s, to different names", base->path);
 	else
-		tell_lonely(merged, out, ours ? ours : theirs, ours != NULL);
+		describe_one_sided(merged, out, ours ? ours : theirs, ours != NULL);
 }
 
 static int list_conflicts(git_repository *repository, git_index *merged, struct merge *merge,
@@ -214,18 +221,18 @@ static int list_conflicts(git_repository *repository, git_index *merged, struct 
 	int result;
 
 	if (git_index_conflict_iterator_new(&iterator, merged) < 0)
-		return libgit_error("read what is in conflict", err);
+		return libgit_error("list the conflicts", err);
 	while ((result = git_index_conflict_next(&base, &ours, &theirs, iterator)) == 0) {
 		AUTO_BUFFER struct buffer words = BUFFER_INIT(WORDS);
 
 		if (++merge->conflicts > MERGE_CONFLICTS)
 			continue;
-		tell(repository, merged, &words, base, ours, theirs);
+		describe(repository, merged, &words, base, ours, theirs);
 		list_add(&merge->paths, ours ? ours->path : theirs ? theirs->path : base->path);
 		list_add(&merge->words, buffer_text(&words));
 	}
 	git_index_conflict_iterator_free(iterator);
-	return result == GIT_ITEROVER ? 0 : libgit_error("read what is in conflict", err);
+	return result == GIT_ITEROVER ? 0 : libgit_error("list the conflicts", err);
 }
 
 /* ---- merging ---- */
@@ -288,7 +295,7 @@ int merge_try(git_repository *repository, const git_oid *ours, const git_oid *th
 	if (found == GIT_ENOTFOUND)
 		return error_set(err, "the loop's branch and yours have no commit in common");
 	if (found < 0)
-		return libgit_error("find the commit that both branches began with", err);
+		return libgit_error("find the common ancestor of the branches", err);
 	if (git_oid_equal(&base, theirs)) {
 		merge->kind = MERGE_NOTHING;
 		return libgit_tree(repository, ours, &merge->tree, err);

@@ -1,4 +1,4 @@
-/* The user's repository: see user_repo.h. */
+/* The user's repository. */
 #include "snapshot/apply/user_repo.h"
 
 #include "gitconfig/gitprograms.h"
@@ -20,12 +20,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What index.lock says if it is ours. */
-#define MARK  "ringfence\n"
-#define LOCK  "index.lock"
-#define DRAFT "ringfence-lock"
+/* The content of our index.lock. */
+#define MARK      "ringfence\n"
+#define LOCK      "index.lock"
+#define TEMPORARY "ringfence-lock"
 
-static char *plain(const char *path)
+static char *strip_slashes(const char *path)
 {
 	char *copy = mem_dup(path ? path : "/");
 	size_t size = strlen(copy);
@@ -65,20 +65,23 @@ int user_repo_open(struct user_repo *user, const char *project, const char *also
 	if (git_repository_open_ext(&user->repository, project, 0, NULL) < 0) {
 		if (git_error_last() && git_error_last()->klass == GIT_ERROR_REPOSITORY &&
 		    strstr(git_error_last()->message, "could not find"))
-			return error_with(err, ERROR_NOT_FOUND,
-					  "'%s' is in no git repository (git init makes one)",
-					  project);
+			return error_with(
+				err, ERROR_NOT_FOUND,
+				"'%s' is not in a git repository (create one with: git init)",
+				project);
 		return libgit_error("open the git repository", err);
 	}
 	if (git_repository_is_bare(user->repository))
 		return error_set(err, "the git repository of '%s' is bare: it has no work tree",
 				 project);
-	user->work = plain(git_repository_workdir(user->repository));
-	user->git = plain(git_repository_path(user->repository));
-	user->common = plain(git_repository_commondir(user->repository));
+	user->work = strip_slashes(git_repository_workdir(user->repository));
+	user->git = strip_slashes(git_repository_path(user->repository));
+	user->common = strip_slashes(git_repository_commondir(user->repository));
 	if (!path_within(project, user->work))
-		return error_set(err, "the work tree of the repository is '%s', elsewhere",
-				 user->work);
+		return error_set(
+			err,
+			"the repository's work tree is '%s', which does not contain the project",
+			user->work);
 	user->work_fd = open_folder(user->work);
 	user->git_fd = open_folder(user->git);
 	if (user->work_fd < 0 || user->git_fd < 0)
@@ -111,39 +114,39 @@ void user_repo_close(struct user_repo *user)
 	*user = (struct user_repo){ .work_fd = -1, .git_fd = -1, .lock = -1 };
 }
 
-/* ---- at rest ---- */
+/* ---- operations in progress ---- */
 
-static const char *under_way(int state)
+static const char *describe_state(int state)
 {
 	switch (state) {
 	case GIT_REPOSITORY_STATE_NONE:
 		return NULL;
 	case GIT_REPOSITORY_STATE_MERGE:
-		return "a merge is under way (git merge --continue or --abort)";
+		return "a merge is in progress (git merge --continue or --abort)";
 	case GIT_REPOSITORY_STATE_REVERT:
 	case GIT_REPOSITORY_STATE_REVERT_SEQUENCE:
-		return "a revert is under way (git revert --continue or --abort)";
+		return "a revert is in progress (git revert --continue or --abort)";
 	case GIT_REPOSITORY_STATE_CHERRYPICK:
 	case GIT_REPOSITORY_STATE_CHERRYPICK_SEQUENCE:
-		return "a cherry-pick is under way (git cherry-pick --continue or --abort)";
+		return "a cherry-pick is in progress (git cherry-pick --continue or --abort)";
 	case GIT_REPOSITORY_STATE_BISECT:
-		return "a bisect is under way (git bisect reset)";
+		return "a bisect is in progress (git bisect reset)";
 	case GIT_REPOSITORY_STATE_APPLY_MAILBOX:
-		return "a git am is under way (git am --continue or --abort)";
+		return "a git am is in progress (git am --continue or --abort)";
 	default:
-		return "a rebase is under way (git rebase --continue or --abort)";
+		return "a rebase is in progress (git rebase --continue or --abort)";
 	}
 }
 
 int user_repo_at_rest(const struct user_repo *user, struct error *err)
 {
-	const char *what = under_way(git_repository_state(user->repository));
+	const char *what = describe_state(git_repository_state(user->repository));
 
 	if (what)
-		return error_set(err, "in '%s' %s", user->work, what);
+		return error_set(err, "in '%s', %s", user->work, what);
 	if (!user->branch)
 		return error_set(err,
-				 "in '%s' no branch is checked out, HEAD is detached (git switch "
+				 "in '%s', no branch is checked out: HEAD is detached (git switch "
 				 "BRANCH)",
 				 user->work);
 	return 0;
@@ -151,7 +154,9 @@ int user_repo_at_rest(const struct user_repo *user, struct error *err)
 
 /* ---- the lock ---- */
 
-/* Opens the lock that is there. Returns it, or -1 with errno (EPERM: it is none of ours). */
+/*
+ * Opens the existing lock. Returns the descriptor, or -1 with errno set (EPERM if it is not ours).
+ */
 static int open_lock(int git)
 {
 	AUTO_FD fd = openat(git, LOCK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -173,7 +178,7 @@ bool user_repo_was_killed(int git)
 	return fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
-/* What is known of the lock that is there: 1 if it was left behind by one of ours and is gone now. */
+/* Removes the existing lock if a killed process of ours left it. Returns 1, or -1 with err set. */
 static int break_stale(const struct user_repo *user, struct error *err)
 {
 	AUTO_FD fd = open_lock(user->git_fd);
@@ -183,43 +188,47 @@ static int break_stale(const struct user_repo *user, struct error *err)
 	if (fd < 0)
 		return error_with(
 			err, ERROR_BUSY,
-			"git is at work in this repository, or was killed: '%s/%s' is there (if no "
+			"git is running in this repository, or was killed: '%s/%s' exists (if no "
 			"git is running, remove it)",
 			user->git, LOCK);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return error_with(err, ERROR_BUSY,
-				  "another ringfence apply is under way in this repository");
+				  "another ringfence apply is running in this repository");
 	unlinkat(user->git_fd, LOCK, 0);
 	return 1;
 }
 
 int user_repo_lock(struct user_repo *user, struct error *err)
 {
-	AUTO_FD fd = openat(user->git_fd, DRAFT, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	AUTO_FD fd = openat(user->git_fd, TEMPORARY, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC,
+			    0600);
 
 	fault_point();
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return error_sys(err, "make '%s/%s'", user->git, DRAFT);
+		return error_sys(err, "create '%s/%s'", user->git, TEMPORARY);
 	if (ftruncate(fd, 0) < 0 || fd_write_all(fd, MARK, strlen(MARK)) < 0)
-		return error_sys(err, "write '%s/%s'", user->git, DRAFT);
+		return error_sys(err, "write '%s/%s'", user->git, TEMPORARY);
 	for (int tries = 0; tries < 2; tries++) {
 		fault_point();
-		/* With what it says in it, and in one step: nobody finds one that is nobody's. */
-		if (renameat2(user->git_fd, DRAFT, user->git_fd, LOCK, RENAME_NOREPLACE) == 0) {
+		/*
+		 * Renaming makes the lock appear with its content in one step, so its owner is
+		 * always known.
+		 */
+		if (renameat2(user->git_fd, TEMPORARY, user->git_fd, LOCK, RENAME_NOREPLACE) == 0) {
 			fault_point();
 			user->lock = fd_steal(&fd);
 			return 0;
 		}
 		if (errno != EEXIST) {
-			error_sys(err, "make '%s/%s'", user->git, LOCK);
+			error_sys(err, "create '%s/%s'", user->git, LOCK);
 			break;
 		}
 		if (break_stale(user, err) < 0)
 			break;
 		user->stale = true;
-		error_set(err, "'%s/%s' comes back (try again)", user->git, LOCK);
+		error_set(err, "'%s/%s' reappeared (try again)", user->git, LOCK);
 	}
-	unlinkat(user->git_fd, DRAFT, 0);
+	unlinkat(user->git_fd, TEMPORARY, 0);
 	return -1;
 }
 
@@ -229,21 +238,21 @@ void user_repo_clear_index(const struct user_repo *user)
 {
 	unlinkat(user->git_fd, USER_REPO_NEW_INDEX, 0);
 	unlinkat(user->git_fd, USER_REPO_NEW_INDEX ".lock",
-		 0); /* libgit2's, of one that was killed */
+		 0); /* left by libgit2 when it is killed */
 }
 
 int user_repo_put_index(const struct user_repo *user, struct error *err)
 {
 	fault_point();
 	if (renameat(user->git_fd, USER_REPO_NEW_INDEX, user->git_fd, "index") < 0)
-		return error_sys(err, "put the new index into its place");
+		return error_sys(err, "move the new index into place");
 	fault_point();
 	return 0;
 }
 
-/* ---- who ---- */
+/* ---- identity ---- */
 
-static char *who(const struct user_repo *user, const char *variable, const char *key)
+static char *identity_part(const struct user_repo *user, const char *variable, const char *key)
 {
 	const char *given = getenv(variable);
 
@@ -253,18 +262,18 @@ static char *who(const struct user_repo *user, const char *variable, const char 
 int user_repo_identity(const struct user_repo *user, git_signature **ret_signature,
 		       struct error *err)
 {
-	AUTO_FREE char *name = who(user, "GIT_COMMITTER_NAME", "user.name");
-	AUTO_FREE char *mail = who(user, "GIT_COMMITTER_EMAIL", "user.email");
+	AUTO_FREE char *name = identity_part(user, "GIT_COMMITTER_NAME", "user.name");
+	AUTO_FREE char *mail = identity_part(user, "GIT_COMMITTER_EMAIL", "user.email");
 
 	if (!name || !mail)
-		return error_set(err, "a commit needs your name and address: git config --global "
-				      "user.name NAME; git config --global user.email ADDRESS");
+		return error_set(err, "a commit needs your name and email (git config --global "
+				      "user.name NAME; git config --global user.email EMAIL)");
 	if (git_signature_now(ret_signature, name, mail) < 0)
-		return libgit_error("make a signature", err);
+		return libgit_error("create a signature", err);
 	return 0;
 }
 
-/* ---- what git obeys ---- */
+/* ---- paths that git obeys ---- */
 
 struct obeyed {
 	const struct user_repo *user;
@@ -289,7 +298,7 @@ static void add_obeyed(void *context, const char *said)
 	}
 }
 
-/* A link out of the git directory is as good as an include. */
+/* A link out of the git directory has the effect of an include. */
 static void add_links(struct obeyed *obeyed, const char *name)
 {
 	AUTO_FREE char *folder = path_join(obeyed->user->common, name);

@@ -1,7 +1,7 @@
 /*
- * The repository of the user's that a project lies in: what it is, whether it is at rest, and its lock. It is read
- * by libgit2, which runs no hook, filter or merge driver. Its configuration is the user's own: the fence
- * keeps it from being written.
+ * The user's repository that contains a project: its state and its lock. It is read by libgit2,
+ * which runs no hook, filter or merge driver. Its configuration can be trusted: the fence keeps
+ * agents from writing it.
  */
 #ifndef SNAPSHOT_APPLY_USER_REPO_H
 #define SNAPSHOT_APPLY_USER_REPO_H
@@ -14,53 +14,67 @@
 
 struct user_repo {
 	git_repository *repository;
-	char *work;   /* its work tree; paths have no slash at their end */
+	char *work;   /* the work tree; paths have no trailing slash */
 	char *git;    /* the git directory of this work tree */
-	char *common; /* the one that all work trees share */
+	char *common; /* the git directory shared by all work trees */
 	int work_fd, git_fd;
 	int lock;     /* index.lock, while it is held */
-	bool stale;   /* the lock was one that a killed process of ours had left */
-	char *branch; /* refs/heads/main; NULL: HEAD is detached */
+	bool stale;   /* a killed process of ours had left the lock */
+	char *branch; /* such as refs/heads/main; NULL if HEAD is detached */
 	bool unborn;  /* the branch has no commit yet */
-	git_oid head; /* of HEAD, unless that is unborn */
+	git_oid head; /* the commit of HEAD, unless unborn */
 };
 
-/* Opens the repository that a folder lies in. From then on this process can write there, to its work tree and to the
- * folder `also` (NULL: none), and nowhere else (base/confine.h). Returns 0, or -1 with err set. */
+/*
+ * Opens the repository that contains a folder. From then on this process can write only there, to
+ * the work tree and to the folder `also` (or NULL); see base/snapshot_confine.h. Returns 0, or -1
+ * with err set.
+ */
 int user_repo_open(struct user_repo *user, const char *project, const char *also,
 		   struct error *err);
 void user_repo_close(struct user_repo *user);
 
-/* Reads HEAD again: before the lock it may move. Returns 0, or -1 with err set. */
+/*
+ * Reads HEAD again, which may have moved before the lock was taken. Returns 0, or -1 with err set.
+ */
 int user_repo_head(struct user_repo *user, struct error *err);
 
-/* Is a branch checked out, and nothing under way? Returns 0, or -1 with err set: it is named. */
+/*
+ * Checks that a branch is checked out and no operation is in progress. Returns 0, or -1 with err
+ * set.
+ */
 int user_repo_at_rest(const struct user_repo *user, struct error *err);
 
-/* Takes index.lock as git does, so that no git begins meanwhile; one that a process of ours left behind when it
- * was killed is taken over. Returns 0, or -1 with err set. */
+/*
+ * Takes index.lock as git does, so that no git command starts in the meantime. Takes over a lock
+ * that a killed process of ours left. Returns 0, or -1 with err set.
+ */
 int user_repo_lock(struct user_repo *user, struct error *err);
 
-/* Did a process of ours leave its lock behind in this git directory when it was killed? */
+/* Reports whether a killed process of ours left its lock in this git directory. */
 bool user_repo_was_killed(int git);
 
-/* A new index is made in this file of the git directory, beside the one in force. */
+/* The name of a new index in the git directory, beside the current one. */
 #define USER_REPO_NEW_INDEX "ringfence-index"
 
-/* Removes what was left of one that was not finished. The lock is held, here and below. */
+/* Removes an unfinished new index. The caller holds the lock, here and below. */
 void user_repo_clear_index(const struct user_repo *user);
 
-/* Puts it in force. Returns 0, or -1 with err set. */
+/* Replaces the current index with the new one. Returns 0, or -1 with err set. */
 int user_repo_put_index(const struct user_repo *user, struct error *err);
 
-/* Who the user is: by environment, by the repository's configuration, by their own. The caller frees it. Returns 0, or
- * -1 with err set: nobody has said so. */
+/*
+ * Finds the user's identity in the environment, the repository's configuration or the user's. The
+ * caller frees it. Returns 0, or -1 with err set if it is not configured.
+ */
 int user_repo_identity(const struct user_repo *user, git_signature **ret_signature,
 		       struct error *err);
 
-/* What in the work tree git runs, or reads as configuration, because the user's own configuration or links in the git
- * directory say so: hooks, includes and programs, as paths in it. "." is the work tree itself. The caller releases them.
- * Returns 0, or -1 with err set. */
+/*
+ * Lists the paths in the work tree that git executes or reads as configuration because the user's
+ * configuration or links in the git directory name them: hooks, includes and programs. "." is the
+ * whole work tree. The caller releases the list. Returns 0, or -1 with err set.
+ */
 int user_repo_obeyed(const struct user_repo *user, struct list *ret_paths, struct error *err);
 
 #endif

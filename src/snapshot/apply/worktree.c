@@ -1,4 +1,4 @@
-/* Work trees of loops: see worktree.h. */
+/* Work trees of loops. */
 #include "snapshot/apply/worktree.h"
 
 #include "snapshot/apply/gather.h"
@@ -20,13 +20,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whose the commits are that nobody else makes. */
+/* The author of Ringfence's own commits. */
 #define OWN_NAME "Ringfence"
 #define OWN_MAIL "ringfence@localhost"
 
 enum { DIRTY_TOLD = 20 };
 
-/* Its name in the repository. */
+/* The name of the work tree in the repository. */
 static char *admin_name(const char *loop)
 {
 	return mem_format("worktrees/ringfence-%s", loop);
@@ -37,7 +37,7 @@ static char *branch_name(const char *loop)
 	return mem_format("refs/heads/ringfence/%s", loop);
 }
 
-/* ---- making ---- */
+/* ---- creating ---- */
 
 static int write_file(const char *folder, const char *name, const char *text, struct error *err)
 {
@@ -49,7 +49,7 @@ static int write_file(const char *folder, const char *name, const char *text, st
 	return 0;
 }
 
-/* What makes a folder a work tree of the repository, without anything in it. */
+/* Makes an empty folder a work tree of the repository. */
 static int link_folder(const struct user_repo *user, const char *loop, const char *work,
 		       struct error *err)
 {
@@ -61,9 +61,9 @@ static int link_folder(const struct user_repo *user, const char *loop, const cha
 	AUTO_FREE char *there = mem_format("gitdir: %s\n", admin);
 
 	if (state_folder_make(admin, 0777) < 0)
-		return error_sys(err, "make '%s'", admin);
+		return error_sys(err, "create '%s'", admin);
 	if (mkdir(work, 0777) < 0 && errno != EEXIST)
-		return error_sys(err, "make '%s'", work);
+		return error_sys(err, "create '%s'", work);
 	if (write_file(admin, "gitdir", back, err) < 0 ||
 	    write_file(admin, "commondir", "../..\n", err) < 0 ||
 	    write_file(admin, "HEAD", head, err) < 0)
@@ -71,7 +71,7 @@ static int link_folder(const struct user_repo *user, const char *loop, const cha
 	return write_file(work, ".git", there, err);
 }
 
-/* Everything that the commit holds, and the branch. */
+/* Writes the files of the commit, and creates the branch. */
 static int fill(const char *work, const git_oid *commit, const char *loop, struct json *json,
 		struct error *err)
 {
@@ -96,9 +96,9 @@ static int fill(const char *work, const git_oid *commit, const char *loop, struc
 				  ? -1
 				  : 0;
 	if (outcome == 0 && git_repository_index(&index, user.repository) < 0)
-		outcome = libgit_error("make an index", err);
+		outcome = libgit_error("create an index", err);
 	if (outcome == 0)
-		outcome = delta_look(&user, index, false, &deltas, &own, err);
+		outcome = delta_classify(&user, index, false, &deltas, &own, err);
 	if (outcome == 0 && own.count)
 		outcome = error_set(err, "'%s' is not empty", work);
 	if (outcome == 0)
@@ -116,8 +116,8 @@ static int fill(const char *work, const git_oid *commit, const char *loop, struc
 	return outcome;
 }
 
-/* What the user has changed and not committed: it stays where it is. Staged, or only in the files. */
-static void tell_dirty(const struct user_repo *user, struct json *json)
+/* Lists the user's uncommitted changes, staged or not, which are not copied. */
+static void write_dirty(const struct user_repo *user, struct json *json)
 {
 	git_commit *commit = NULL;
 	git_index *index = NULL;
@@ -158,13 +158,12 @@ int worktree_add(const struct worktree_options *options, struct json *json, stru
 	int result = user_repo_open(&user, options->project, options->folder, err);
 
 	if (result == 0 && user.unborn)
-		result = error_set(
-			err,
-			"the repository '%s' has no commit yet, and a work tree begins with "
-			"one (git commit)",
-			user.work);
+		result = error_set(err,
+				   "the repository '%s' has no commit yet, and a work tree needs "
+				   "one (git commit)",
+				   user.work);
 	if (result == 0 && git_reference_name_to_id(&taken, user.repository, branch) == 0)
-		result = error_set(err, "there is a branch ringfence/%s already", options->loop);
+		result = error_set(err, "the branch ringfence/%s already exists", options->loop);
 	if (result == 0) {
 		work = mem_format("%s/%s", options->folder, path_name(user.work));
 		inner = mem_format("%s%s", work, options->project + strlen(user.work));
@@ -174,17 +173,17 @@ int worktree_add(const struct worktree_options *options, struct json *json, stru
 		json_text(json, "folder", inner);
 		json_text(json, "work_tree", work);
 		json_text(json, "commit", git_oid_tostr(id, sizeof id, &user.head));
-		tell_dirty(&user, json);
+		write_dirty(&user, json);
 		result = fill(work, &user.head, options->loop, json, err);
 	}
 	/* A folder that git does not track is not in the commit. */
 	if (result == 0 && state_folder_make(inner, 0777) < 0)
-		result = error_sys(err, "make '%s'", inner);
+		result = error_sys(err, "create '%s'", inner);
 	user_repo_close(&user);
 	return result;
 }
 
-/* ---- committing what is left ---- */
+/* ---- committing leftovers ---- */
 
 static int commit(struct user_repo *user, const git_oid *tree_id, const char *message,
 		  git_oid *ret_id, struct error *err)
@@ -200,14 +199,15 @@ static int commit(struct user_repo *user, const git_oid *tree_id, const char *me
 		result = git_commit_create(ret_id, user->repository, NULL, who, who, NULL, message,
 					   tree, 1, (const git_commit *[]){ parent });
 	if (result < 0)
-		libgit_error("make a commit", err);
+		libgit_error("create a commit", err);
 	git_signature_free(who);
 	git_tree_free(tree);
 	git_commit_free(parent);
 	return result < 0 ? -1 : 0;
 }
 
-static int move(struct user_repo *user, const git_oid *id, const char *log, struct error *err)
+static int move_branch(struct user_repo *user, const git_oid *id, const char *log,
+		       struct error *err)
 {
 	git_reference *moved = NULL;
 	int result;
@@ -221,9 +221,9 @@ static int move(struct user_repo *user, const git_oid *id, const char *log, stru
 	return result < 0 ? libgit_error("move the loop's branch", err) : 0;
 }
 
-/* What the agent left is checked as what it committed is. */
-static int check(const struct user_repo *user, const git_oid *tree, const git_oid *before,
-		 struct error *err)
+/* Leftover files are checked like the agent's own commits. */
+static int check_tree(const struct user_repo *user, const git_oid *tree, const git_oid *before,
+		      struct error *err)
 {
 	struct vet vet = { 0 };
 	struct error why;
@@ -235,17 +235,18 @@ static int check(const struct user_repo *user, const git_oid *tree, const git_oi
 	result = vet_tree(&vet, tree, &why);
 	if (result < 0)
 		error_set(err,
-			  "what the loop left uncommitted in '%s' cannot be committed: there is %s",
+			  "the loop's uncommitted files in '%s' cannot be committed: there is %s",
 			  user->work, why.text);
 	vet_release(&vet);
 	git_odb_free(vet.objects);
 	return result;
 }
 
-int worktree_seal(const struct worktree_options *options, struct json *json, struct error *err)
+int worktree_commit_leftovers(const struct worktree_options *options, struct json *json,
+			      struct error *err)
 {
 	AUTO_FREE char *branch = branch_name(options->loop);
-	struct memory_objects *drafts = NULL;
+	struct memory_objects *objects = NULL;
 	git_oid tree, before, id;
 	struct user_repo user;
 	int result = user_repo_open(&user, options->project, NULL, err);
@@ -253,13 +254,13 @@ int worktree_seal(const struct worktree_options *options, struct json *json, str
 	if (result == 0)
 		result = user_repo_lock(&user, err) < 0 || user_repo_head(&user, err) < 0 ? -1 : 0;
 	if (result == 0 && (!user.branch || strcmp(user.branch, branch) != 0 || user.unborn))
-		result = error_set(err, "in '%s' another branch than ringfence/%s is checked out",
+		result = error_set(err, "in '%s', a branch other than ringfence/%s is checked out",
 				   user.work, options->loop);
 	if (result == 0)
-		result = gather_tree(&user, &tree, &drafts, err) < 0 ||
+		result = gather_tree(&user, &tree, &objects, err) < 0 ||
 					 libgit_tree(user.repository, &user.head, &before, err) <
 						 0 ||
-					 check(&user, &tree, &before, err) < 0
+					 check_tree(&user, &tree, &before, err) < 0
 				 ? -1
 				 : 0;
 	id = user.head;
@@ -267,11 +268,11 @@ int worktree_seal(const struct worktree_options *options, struct json *json, str
 		result = commit(&user, &tree, options->message ? options->message : "Ringfence",
 				&id, err);
 		if (result == 0)
-			result = memory_objects_keep(drafts, user.repository, false, err);
+			result = memory_objects_keep(objects, user.repository, false, err);
 		if (result == 0 && syncfs(user.git_fd) < 0)
 			result = error_sys(err, "sync the disk of '%s'", user.git);
 		if (result == 0)
-			result = move(&user, &id, "ringfence: what was left uncommitted", err);
+			result = move_branch(&user, &id, "ringfence: commit leftovers", err);
 	}
 	if (result == 0)
 		result = user_repo_put_index(&user, err);
@@ -285,8 +286,9 @@ int worktree_seal(const struct worktree_options *options, struct json *json, str
 	return result;
 }
 
-/* Is it one that seal has made? Then the one before it. */
-static bool before_seal(const struct user_repo *user, const char *loop, git_oid *ret_parent)
+/* Returns true, and the parent, if HEAD is a commit of leftovers. */
+static bool find_before_leftovers(const struct user_repo *user, const char *loop,
+				  git_oid *ret_parent)
 {
 	AUTO_FREE char *beginning = mem_format(OWN_NAME " %s: ", loop);
 	git_commit *tip = NULL;
@@ -301,7 +303,8 @@ static bool before_seal(const struct user_repo *user, const char *loop, git_oid 
 	return sealed;
 }
 
-int worktree_unseal(const struct worktree_options *options, struct json *json, struct error *err)
+int worktree_uncommit_leftovers(const struct worktree_options *options, struct json *json,
+				struct error *err)
 {
 	AUTO_FREE char *branch = branch_name(options->loop);
 	struct user_repo user;
@@ -312,9 +315,9 @@ int worktree_unseal(const struct worktree_options *options, struct json *json, s
 	if (result == 0)
 		result = user_repo_lock(&user, err) < 0 || user_repo_head(&user, err) < 0 ? -1 : 0;
 	if (result == 0 && user.branch && strcmp(user.branch, branch) == 0 && !user.unborn)
-		sealed = before_seal(&user, options->loop, &parent);
+		sealed = find_before_leftovers(&user, options->loop, &parent);
 	if (sealed)
-		result = move(&user, &parent, "ringfence: the loop goes on", err);
+		result = move_branch(&user, &parent, "ringfence: continue the loop", err);
 	json_flag(json, "taken", sealed && result == 0);
 	user_repo_close(&user);
 	return result;
@@ -322,7 +325,7 @@ int worktree_unseal(const struct worktree_options *options, struct json *json, s
 
 /* ---- removing ---- */
 
-/* Is it one of the loop's own: the branch, or what came beside it? */
+/* Reports whether a ref belongs to the loop: its branch, or one of the refs imported with it. */
 static bool is_own(const char *name, const char *loop)
 {
 	AUTO_FREE char *branch = branch_name(loop);
@@ -331,12 +334,12 @@ static bool is_own(const char *name, const char *loop)
 	return strcmp(name, branch) == 0 || strncmp(name, below, strlen(below)) == 0;
 }
 
-static bool has(git_repository *repository, const git_oid *tip, const git_oid *commit)
+static bool contains(git_repository *repository, const git_oid *tip, const git_oid *commit)
 {
 	return git_oid_equal(tip, commit) || git_graph_descendant_of(repository, tip, commit) == 1;
 }
 
-/* Does any ref of somebody else's have this commit? */
+/* Reports whether a ref that is not the loop's contains this commit. */
 static bool is_merged(git_repository *repository, const char *loop, const git_oid *commit)
 {
 	git_reference_iterator *all = NULL;
@@ -345,7 +348,7 @@ static bool is_merged(git_repository *repository, const char *loop, const git_oi
 	bool merged = false;
 
 	if (git_repository_head(&head, repository) == 0 && !is_own(git_reference_name(head), loop))
-		merged = has(repository, git_reference_target(head), commit);
+		merged = contains(repository, git_reference_target(head), commit);
 	git_reference_free(head);
 	if (!merged && git_reference_iterator_glob_new(&all, repository, "refs/*") == 0)
 		while (!merged && git_reference_next(&ref, all) == 0) {
@@ -353,15 +356,15 @@ static bool is_merged(git_repository *repository, const char *loop, const git_oi
 			const char *name = git_reference_name(ref);
 
 			merged = tip && !is_own(name, loop) && strcmp(name, "refs/stash") != 0 &&
-				 has(repository, tip, commit);
+				 contains(repository, tip, commit);
 			git_reference_free(ref);
 		}
 	git_reference_iterator_free(all);
 	return merged;
 }
 
-static int drop_refs(const struct user_repo *user, const char *loop, bool force, struct json *json,
-		     struct error *err)
+static int remove_refs(const struct user_repo *user, const char *loop, bool force,
+		       struct json *json, struct error *err)
 {
 	git_strarray names = { 0 };
 	size_t gone = 0;
@@ -404,9 +407,9 @@ int worktree_remove(const struct worktree_options *options, struct json *json, s
 		fault_point();
 		if (folder >= 0)
 			dirwalk_remove(folder, last, NULL);
-		if (folder >= 0) /* git has none, if there is nothing in it */
+		if (folder >= 0) /* git removes the folder when it is empty */
 			unlinkat(common, "worktrees", AT_REMOVEDIR);
-		result = drop_refs(&user, options->loop, options->force, json, err);
+		result = remove_refs(&user, options->loop, options->force, json, err);
 	}
 	user_repo_close(&user);
 	return result;

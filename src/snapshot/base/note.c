@@ -8,15 +8,15 @@
 #include <stdio.h>
 #include <unistd.h>
 
-int note_write(int drafts, const char *draft, int folder, const char *name, const void *bytes,
-	       size_t size)
+int note_write(int temporary_folder, const char *temporary_name, int folder, const char *name,
+	       const void *bytes, size_t size)
 {
-	AUTO_FD fd = openat(drafts, draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-			    0600);
+	AUTO_FD fd = openat(temporary_folder, temporary_name,
+			    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	fault_point();
 	if (fd < 0 || fd_write_all(fd, bytes, size) < 0 || fsync(fd) < 0 ||
-	    renameat(drafts, draft, folder, name) < 0 || fsync(folder) < 0)
+	    renameat(temporary_folder, temporary_name, folder, name) < 0 || fsync(folder) < 0)
 		return -1;
 	fault_point();
 	return 0;

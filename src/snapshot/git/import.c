@@ -313,10 +313,10 @@ static char *temporary_name(const char *loop)
 void import_clean(int common, const char *loop)
 {
 	static const char *const ends[] = { "pack", "idx" };
-	AUTO_FREE char *draft = temporary_name(loop);
+	AUTO_FREE char *prefix = temporary_name(loop);
 
 	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-		AUTO_FREE char *path = mem_format("objects/pack/%s-%s", draft, ends[i]);
+		AUTO_FREE char *path = mem_format("objects/pack/%s-%s", prefix, ends[i]);
 
 		unlinkat(common, path, 0);
 	}
@@ -328,14 +328,14 @@ void import_clean(int common, const char *loop)
  */
 static int import_tips(struct import *import, struct error *err)
 {
-	AUTO_FREE char *draft = temporary_name(import->options->loop);
+	AUTO_FREE char *prefix = temporary_name(import->options->loop);
 	int refused = 0;
 	bool again = true;
 
 	while (again) {
 		again = false;
 		pack_free(import->pack);
-		import->pack = pack_new(&import->repo, false, draft);
+		import->pack = pack_new(&import->repo, false, prefix);
 		seen_release(&import->seen);
 		import->bytes = 0;
 		for (size_t i = 0; i < import->tip_count && !again; i++) {

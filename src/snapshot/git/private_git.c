@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DRAFT "git.draft"
+#define TEMPORARY "git.draft"
 
 static int write_file(int folder, const char *name, const char *bytes, size_t size,
 		      struct error *err)
@@ -202,12 +202,12 @@ int private_git_make(const char *folder, const struct borrow *borrow, struct err
 		return error_sys(err, "open '%s'", folder);
 	if (is_folder(above, "git"))
 		return make_modules(borrow, above, err);
-	dirwalk_remove(above, DRAFT, NULL);
+	dirwalk_remove(above, TEMPORARY, NULL);
 	fault_point();
 	if ((mkdirat(above, "git-own", 0700) < 0 && errno != EEXIST) ||
-	    mkdirat(above, DRAFT, 0700) < 0)
+	    mkdirat(above, TEMPORARY, 0700) < 0)
 		return error_sys(err, "create a private git directory in '%s'", folder);
-	git = openat(above, DRAFT, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	git = openat(above, TEMPORARY, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	own = openat(above, "git-own", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (git < 0 || own < 0)
 		return error_sys(err, "open the private git directory in '%s'", folder);
@@ -215,7 +215,7 @@ int private_git_make(const char *folder, const struct borrow *borrow, struct err
 	if (fill(borrow, git, own, err) < 0)
 		return -1;
 	fault_point();
-	if (renameat(above, DRAFT, above, "git") < 0)
+	if (renameat(above, TEMPORARY, above, "git") < 0)
 		return error_sys(err, "rename the private git directory into place");
 	fault_point();
 	return make_modules(borrow, above, err);

@@ -175,10 +175,10 @@ static char *lock_of(const char *name)
 static void clean_ref(const struct publish *publish, const struct refs_entry *ref)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(REF_BYTES);
-	AUTO_FREE char *draft = temporary_of(ref->name);
+	AUTO_FREE char *temporary = temporary_of(ref->name);
 	AUTO_FREE char *lock = lock_of(ref->name);
 
-	unlinkat(publish->common, draft, 0);
+	unlinkat(publish->common, temporary, 0);
 	if (fd_read_file(publish->common, lock, &text) == 0 &&
 	    strncmp(buffer_text(&text), ref->hex, REFS_HEX) == 0)
 		unlinkat(publish->common, lock, 0);
@@ -298,11 +298,11 @@ int publish_begin(struct publish *publish, const struct refs *wanted, const char
  * Linking makes the lock file appear with its content, so that after a crash its owner can be
  * recognized. Where links are not supported, it is created and then written.
  */
-static int take_lock(int common, const char *draft, const char *lock, const char *text)
+static int take_lock(int common, const char *temporary, const char *lock, const char *text)
 {
 	AUTO_FD fd = -1;
 
-	if (linkat(common, draft, common, lock, 0) == 0)
+	if (linkat(common, temporary, common, lock, 0) == 0)
 		return 0;
 	if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK)
 		return -1;
@@ -317,7 +317,7 @@ static int take_lock(int common, const char *draft, const char *lock, const char
 
 static int write_ref(const struct publish *publish, const struct refs_entry *ref, struct error *err)
 {
-	AUTO_FREE char *draft = temporary_of(ref->name);
+	AUTO_FREE char *temporary = temporary_of(ref->name);
 	AUTO_FREE char *lock = lock_of(ref->name);
 	AUTO_FREE char *text = mem_format("%s\n", ref->hex);
 	AUTO_FD fd = -1;
@@ -326,12 +326,12 @@ static int write_ref(const struct publish *publish, const struct refs_entry *ref
 
 	if (refs_make_folders(publish->common, ref->name, 0777) < 0)
 		return error_sys(err, "create the folder of '%s' in the repository", ref->name);
-	fd = openat(publish->common, draft, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
-		    0666);
+	fd = openat(publish->common, temporary,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0 || fd_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0)
 		result = error_sys(err, "write '%s' in the repository", ref->name);
 	fault_point();
-	if (result == 0 && take_lock(publish->common, draft, lock, text) < 0)
+	if (result == 0 && take_lock(publish->common, temporary, lock, text) < 0)
 		result = error_sys(err, "lock '%s' in the repository", ref->name);
 	if (result == 0) {
 		fault_point();
@@ -344,7 +344,7 @@ static int write_ref(const struct publish *publish, const struct refs_entry *ref
 			unlinkat(publish->common, lock, 0);
 		fault_point();
 	}
-	unlinkat(publish->common, draft, 0);
+	unlinkat(publish->common, temporary, 0);
 	return result;
 }
 

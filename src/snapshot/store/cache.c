@@ -14,8 +14,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define NAME  "cache"
-#define DRAFT "cache.draft"
+#define NAME      "cache"
+#define TEMPORARY "cache.draft"
 
 static const char magic[8] = "RFCACHE1";
 
@@ -75,9 +75,9 @@ int cache_write(int folder, const char rules[SHA256_HEX], const struct node *roo
 				       bytes.used - sizeof header);
 	memcpy(bytes.data, &header, sizeof header);
 	fault_point();
-	fd = openat(folder, DRAFT, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(folder, TEMPORARY, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 || buffer_overflowed(&bytes) || fd_write_all(fd, bytes.data, bytes.used) < 0 ||
-	    renameat(folder, DRAFT, folder, NAME) < 0)
+	    renameat(folder, TEMPORARY, folder, NAME) < 0)
 		return error_sys(err, "write the stat cache");
 	fault_point();
 	return 0;

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define DRAFT "ringfence-draft" /* prefix of the temporary files of checkpoints */
+#define TEMPORARY "ringfence-draft" /* prefix of the temporary files of checkpoints */
 
 enum { BLOCK = 1 << 16, MOST_OBJECTS = 1 << 24, PACK_VERSION = 2, HEADER = 12 };
 
@@ -42,11 +42,11 @@ struct pack {
 	bool deflating;
 	unsigned char *out; /* output buffer */
 	size_t used;
-	char *draft_pack, *draft_index;
+	char *temporary_pack, *temporary_index;
 	char name[64]; /* of the files, once sealed: "pack-ID." */
 };
 
-struct pack *pack_new(struct checkpoint_repo *repo, bool complete, const char *draft)
+struct pack *pack_new(struct checkpoint_repo *repo, bool complete, const char *prefix)
 {
 	struct pack *pack = mem_zero(sizeof *pack);
 	AUTO_FREE char *path = mem_format("%s/objects/pack", repo->path);
@@ -57,8 +57,8 @@ struct pack *pack_new(struct checkpoint_repo *repo, bool complete, const char *d
 	pack->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	pack->out = mem_alloc(BLOCK);
 	/* git and libgit2 treat any file that ends in .idx as a pack index. */
-	pack->draft_pack = mem_format("%s-pack", draft ? draft : DRAFT);
-	pack->draft_index = mem_format("%s-idx", draft ? draft : DRAFT);
+	pack->temporary_pack = mem_format("%s-pack", prefix ? prefix : TEMPORARY);
+	pack->temporary_index = mem_format("%s-idx", prefix ? prefix : TEMPORARY);
 	return pack;
 }
 
@@ -85,15 +85,15 @@ void pack_free(struct pack *pack)
 		deflateEnd(&pack->deflater);
 	if (pack->fd >= 0) {
 		close(pack->fd);
-		unlinkat(pack->folder, pack->draft_pack, 0);
-		unlinkat(pack->folder, pack->draft_index, 0);
+		unlinkat(pack->folder, pack->temporary_pack, 0);
+		unlinkat(pack->folder, pack->temporary_index, 0);
 	}
 	fd_close(&pack->folder);
 	free(pack->objects);
 	free(pack->table);
 	free(pack->out);
-	free(pack->draft_pack);
-	free(pack->draft_index);
+	free(pack->temporary_pack);
+	free(pack->temporary_index);
 	free(pack);
 }
 
@@ -116,7 +116,7 @@ void pack_clean(const char *repository)
 	DIR *folder = opendir(path);
 
 	for (struct dirent *entry; folder && (entry = readdir(folder));)
-		if (strncmp(entry->d_name, DRAFT, strlen(DRAFT)) == 0 ||
+		if (strncmp(entry->d_name, TEMPORARY, strlen(TEMPORARY)) == 0 ||
 		    lacks_index(dirfd(folder), entry->d_name))
 			unlinkat(dirfd(folder), entry->d_name, 0);
 	if (folder)
@@ -159,7 +159,7 @@ static int start_file(struct pack *pack, struct error *err)
 	if (pack->fd >= 0)
 		return 0;
 	if (pack->folder >= 0)
-		pack->fd = openat(pack->folder, pack->draft_pack,
+		pack->fd = openat(pack->folder, pack->temporary_pack,
 				  O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0444);
 	if (pack->fd < 0)
 		return error_sys(err, "write a pack");
@@ -350,7 +350,7 @@ static void make_index(struct pack *pack, const unsigned char *pack_sum, struct 
 static int write_index(struct pack *pack, const unsigned char *sum, struct error *err)
 {
 	AUTO_BUFFER struct buffer index = BUFFER_INIT((size_t)1 << 31);
-	AUTO_FD fd = openat(pack->folder, pack->draft_index,
+	AUTO_FD fd = openat(pack->folder, pack->temporary_index,
 			    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0444);
 
 	make_index(pack, sum, &index);
@@ -388,11 +388,11 @@ int pack_finish(struct pack *pack, struct error *err)
 	name = mem_format("%spack", pack->name);
 	index = mem_format("%sidx", pack->name);
 	fault_point();
-	if (renameat(pack->folder, pack->draft_pack, pack->folder, name) < 0)
+	if (renameat(pack->folder, pack->temporary_pack, pack->folder, name) < 0)
 		return error_sys(err, "rename a finished pack");
 	fault_point();
 	/* The pack is in place before the index that names it. */
-	if (renameat(pack->folder, pack->draft_index, pack->folder, index) < 0 ||
+	if (renameat(pack->folder, pack->temporary_index, pack->folder, index) < 0 ||
 	    fsync(pack->folder) < 0)
 		return error_sys(err, "rename a finished pack");
 	fault_point();

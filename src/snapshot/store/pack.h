@@ -15,10 +15,10 @@
 struct pack;
 
 /*
- * Objects that the repository has are not written again, unless `complete` is set. draft: prefix of
+ * Objects that the repository has are not written again, unless `complete` is set. prefix: of
  * the temporary files, or NULL for that of checkpoints.
  */
-struct pack *pack_new(struct checkpoint_repo *repo, bool complete, const char *draft);
+struct pack *pack_new(struct checkpoint_repo *repo, bool complete, const char *prefix);
 
 /* Adds an object, unless it exists. Returns 0, or -1 with err set. */
 int pack_add(struct pack *pack, git_object_t type, const void *bytes, size_t size,
