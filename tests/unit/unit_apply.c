@@ -1,4 +1,4 @@
-/* The user's own repository: bringing a branch in, work trees of loops, and what is in the way. */
+/* The user's repository: applying a branch, work trees of loops, and obstacles. */
 #include "unit_repository.h"
 
 #include "snapshot/apply/apply.h"
@@ -15,7 +15,7 @@
 static git_repository *repo;
 static git_oid base, theirs;
 
-/* A repository with three files, and a branch of a loop that changes one and adds one. */
+/* Makes a repository with three files, and a loop's branch that changes one and adds one. */
 static void fresh(void)
 {
 	AUTO_FD top = open(unit_top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -74,7 +74,7 @@ static bool apply_fails(const struct apply_options *options, const char *words)
 	return held;
 }
 
-/* Is the work tree, and the index, what HEAD says? */
+/* Reports whether the work tree and the index match HEAD. */
 static bool is_clean(void)
 {
 	git_status_options wanted = GIT_STATUS_OPTIONS_INIT;
@@ -97,21 +97,21 @@ static void forwards(void)
 
 	fresh();
 	wanted.dry = true;
-	CHECK("a dry run says what would come, and changes nothing",
+	CHECK("a dry run shows the result and changes nothing",
 	      apply_says(&wanted, "\"kind\": \"forward\"") && ref_is(repo, "HEAD", &base) &&
 		      holds("repo/a.txt", "one\ntwo\nthree\n"));
 	wanted.dry = false;
 	wanted.tree = "0000000000000000000000000000000000000000";
-	CHECK("another tree than the caller was told of does not come",
+	CHECK("a tree that the caller was not shown is refused",
 	      apply_fails(&wanted, "moved in the meantime") && ref_is(repo, "HEAD", &base));
 	wanted.tree = NULL;
-	CHECK("a branch that is ahead is brought in as it is",
+	CHECK("a branch that is ahead is fast-forwarded",
 	      apply_says(&wanted, "\"written\": 2") && ref_is(repo, "HEAD", &theirs) &&
 		      holds("repo/a.txt", "one\ntwo\nTHREE\n"));
-	CHECK("modes come along, and the index fits",
+	CHECK("modes are applied, and the index matches",
 	      stat(at("repo/n/new.sh"), &status) == 0 && (status.st_mode & 0100) && is_clean() &&
 		      !is_there("repo/.git/index.lock") && !is_there("repo/.git/" LANDING_NOTE));
-	CHECK("the second time there is nothing to do",
+	CHECK("the second time, there is nothing to do",
 	      apply_says(&wanted, "\"kind\": \"nothing\""));
 }
 
@@ -124,12 +124,12 @@ static void merges(void)
 	fresh();
 	put("repo/b.txt", "mine\n");
 	commit_all(repo);
-	CHECK("two lines of work are merged by a commit with two parents",
+	CHECK("diverged branches are merged by a commit with two parents",
 	      apply_says(&wanted, "\"kind\": \"merge\"") &&
 		      git_reference_name_to_id(&head, repo, "HEAD") == 0 &&
 		      git_commit_lookup(&made, repo, &head) == 0 &&
 		      git_commit_parentcount(made) == 2);
-	CHECK("it has the user's name and both changes",
+	CHECK("the merge has the user's name and both changes",
 	      made && strcmp(git_commit_author(made)->name, "Me") == 0 &&
 		      holds("repo/b.txt", "mine\n") && holds("repo/a.txt", "one\ntwo\nTHREE\n") &&
 		      is_clean());
@@ -137,7 +137,7 @@ static void merges(void)
 	fresh();
 	wanted.squash = true;
 	made = NULL;
-	CHECK("squashed, they are one commit with one parent",
+	CHECK("squashed, they become one commit with one parent",
 	      apply_says(&wanted, "\"kind\": \"squash\"") &&
 		      git_reference_name_to_id(&head, repo, "HEAD") == 0 &&
 		      git_commit_lookup(&made, repo, &head) == 0 &&
@@ -146,7 +146,7 @@ static void merges(void)
 	git_commit_free(made);
 	fresh();
 	unlink(at(".gitconfig"));
-	CHECK("a commit needs a name",
+	CHECK("a commit needs a name and an email",
 	      apply_fails(&wanted, "your name and email") && ref_is(repo, "HEAD", &base));
 }
 
@@ -158,7 +158,7 @@ static void conflicts(void)
 	fresh();
 	put("repo/a.txt", "one\ntwo\nmine\n");
 	head = commit_all(repo);
-	CHECK("a conflict is named, and nothing is changed",
+	CHECK("a conflict is described, and nothing changes",
 	      apply_says(&wanted, "\"kind\": \"conflict\"") && ref_is(repo, "HEAD", &head) &&
 		      holds("repo/a.txt", "one\ntwo\nmine\n") && is_clean());
 	fresh();
@@ -169,17 +169,17 @@ static void conflicts(void)
 	fresh();
 	put("repo/n/new.sh", "mine\n");
 	commit_all(repo);
-	CHECK("a file that both sides added is one", apply_says(&wanted, "n/new.sh"));
+	CHECK("a file that both sides added is a conflict", apply_says(&wanted, "n/new.sh"));
 	fresh();
 	put("repo/n", "a file\n");
 	commit_all(repo);
-	CHECK("a file where the other side has a folder is one",
+	CHECK("a file where the other side has a folder is a conflict",
 	      apply_says(&wanted, "\"kind\": \"conflict\""));
 	fresh();
 	theirs = commit_file(repo, BRANCH, &theirs, "b.txt", GIT_FILEMODE_BLOB, NULL);
 	put("repo/b.txt", "mine\n");
 	commit_all(repo);
-	CHECK("a file that the loop removed and the user changed is one",
+	CHECK("a file that the loop removed and the user changed is a conflict",
 	      apply_says(&wanted, "b.txt"));
 }
 
@@ -189,12 +189,12 @@ static void obstacles(void)
 
 	fresh();
 	put("repo/a.txt", "not committed\n");
-	CHECK("a file that is not committed is in the way",
+	CHECK("an uncommitted change is in the way",
 	      apply_says(&wanted, "\"in_the_way\": [\"") && ref_is(repo, "HEAD", &base) &&
 		      holds("repo/a.txt", "not committed\n"));
 	fresh();
 	put("repo/b.txt", "not committed\n");
-	CHECK("one that does not change is not in the way",
+	CHECK("an uncommitted change elsewhere is not in the way",
 	      apply_says(&wanted, "\"in_the_way\": []") && ref_is(repo, "HEAD", &theirs) &&
 		      holds("repo/b.txt", "not committed\n"));
 	fresh();
@@ -203,18 +203,18 @@ static void obstacles(void)
 	      apply_says(&wanted, "n/new.sh") && holds("repo/n/new.sh", "untracked\n"));
 	fresh();
 	put("repo/a.txt", "one\ntwo\nTHREE\n");
-	CHECK("a file that has what comes already is fine",
+	CHECK("a file that already has the new content is fine",
 	      apply_says(&wanted, "\"there\": 1") && ref_is(repo, "HEAD", &theirs));
 	fresh();
 	put("elsewhere/x", "x");
 	if (symlink(at("elsewhere"), at("repo/n")) < 0)
 		abort();
-	CHECK("nothing is written through a link",
+	CHECK("nothing is written through a symlink",
 	      apply_says(&wanted, "\"in_the_way\": [\"") && !is_there("elsewhere/new.sh"));
 	unlink(at("repo/n"));
 	put("repo/a.txt", "not committed\n");
 	wanted.here = true;
-	CHECK("in the work tree of the loop what is there stays",
+	CHECK("in the loop's own work tree newer files are kept",
 	      apply_says(&wanted, "\"in_the_way\": []") && ref_is(repo, "HEAD", &theirs) &&
 		      holds("repo/a.txt", "not committed\n"));
 }
@@ -226,25 +226,24 @@ static void unrest(void)
 
 	fresh();
 	wanted.branch = "refs/heads/ringfence/nobody";
-	CHECK("a branch that is not there is named", apply_fails(&wanted, "there is no branch"));
+	CHECK("a missing branch is reported", apply_fails(&wanted, "there is no branch"));
 	wanted.branch = BRANCH;
 	put("repo/.git/MERGE_HEAD", "");
-	CHECK("a merge that is under way is left alone", apply_fails(&wanted, "in '"));
+	CHECK("an apply is refused during a merge", apply_fails(&wanted, "in '"));
 	unlink(at("repo/.git/MERGE_HEAD"));
 	put("repo/.git/index.lock", "");
-	CHECK("so is a git at work", apply_fails(&wanted, "index.lock"));
+	CHECK("and while git is running", apply_fails(&wanted, "index.lock"));
 	unlink(at("repo/.git/index.lock"));
 	git_repository_set_head_detached(repo, &base);
-	CHECK("a detached HEAD is no branch", apply_fails(&wanted, "detached"));
+	CHECK("and with a detached HEAD", apply_fails(&wanted, "detached"));
 	make_folder("nothing");
 	elsewhere.project = at("nothing");
-	CHECK("without a repository nothing comes",
-	      apply_fails(&elsewhere, "is not in a git repository"));
+	CHECK("and without a repository", apply_fails(&elsewhere, "is not in a git repository"));
 	git_repository_free(repo);
 	repo = NULL;
 	git_repository_init(&repo, at("bare.git"), 1);
 	elsewhere.project = at("bare.git");
-	CHECK("a bare repository has no work tree", apply_fails(&elsewhere, "bare"));
+	CHECK("and in a bare repository", apply_fails(&elsewhere, "bare"));
 }
 
 static void unborn(void)
@@ -258,7 +257,7 @@ static void unborn(void)
 	unlink(at("repo/b.txt"));
 	unlink(at("repo/d/c.txt"));
 	unlink(at("repo/.git/index"));
-	CHECK("a branch without a commit gets all of them",
+	CHECK("a branch without a commit gets all commits",
 	      apply_says(&wanted, "\"kind\": \"forward\"") &&
 		      git_reference_name_to_id(&tip, repo, "refs/heads/other") == 0 &&
 		      git_oid_equal(&tip, &theirs) && holds("repo/b.txt", "b\n"));
@@ -282,8 +281,7 @@ static void deep_trees(void)
 	}
 	git_reference_remove(repo, BRANCH);
 	add_commit(repo, BRANCH, &base, &tree);
-	CHECK("a tree deeper than anybody needs does not come",
-	      apply_fails(&wanted, "levels of folders"));
+	CHECK("a tree that is too deep is refused", apply_fails(&wanted, "levels of folders"));
 }
 
 static void cut_apply(void)
@@ -315,15 +313,14 @@ static void finishes(void)
 		whole = whole && git_repository_open(&repo, at("repo")) == 0 && is_clean();
 		answer_end(&answer);
 	}
-	CHECK("an apply has points at which it can be cut off", point > 5 && point < 200);
-	CHECK("the next one finishes it, or it has not begun", whole);
+	CHECK("an apply has fault points", point > 5 && point < 200);
+	CHECK("the next apply completes it, or it has not begun", whole);
 	fresh();
 	put("repo/.git/" LANDING_NOTE, "nonsense");
 	{
 		struct apply_options wanted = options();
 
-		CHECK("a note that cannot be read is a failure",
-		      apply_fails(&wanted, "is damaged"));
+		CHECK("a damaged record is an error", apply_fails(&wanted, "is damaged"));
 	}
 }
 
@@ -335,19 +332,19 @@ static void removals(void)
 	fresh();
 	theirs = commit_file(repo, BRANCH, &theirs, "d/c.txt", GIT_FILEMODE_BLOB, NULL);
 	theirs = commit_file(repo, BRANCH, &theirs, "b.txt", GIT_FILEMODE_LINK, "a.txt");
-	CHECK("what the loop removed goes, with its folder, and a file becomes a link",
+	CHECK("a removed file goes with its empty folder, and a file becomes a symlink",
 	      apply_says(&wanted, "\"removed\": 1") && !is_there("repo/d") &&
 		      lstat(at("repo/b.txt"), &status) == 0 && S_ISLNK(status.st_mode) &&
 		      is_clean());
 	fresh();
 	theirs = commit_file(repo, BRANCH, &theirs, "d/c.txt", GIT_FILEMODE_BLOB, NULL);
 	put("repo/d/mine.txt", "untracked\n");
-	CHECK("a folder with a file of the user's stays",
+	CHECK("a folder with a file of the user's is kept",
 	      apply_says(&wanted, "\"removed\": 1") && holds("repo/d/mine.txt", "untracked\n") &&
 		      !is_there("repo/d/c.txt"));
 }
 
-/* The user saves both files that are about to change. */
+/* The user saves both files that are about to be replaced. */
 static void save_files(void)
 {
 	put("repo/a.txt", "saved meanwhile\n");
@@ -408,7 +405,7 @@ static void mails(void)
 					      printed("+THREE") && printed("new file mode 100755"));
 	theirs = commit_file(repo, BRANCH, &theirs, "esc", GIT_FILEMODE_BLOB, "\x1b[2J\n");
 	wanted.terminal = true;
-	CHECK("a terminal sees escapes as text", patch_prints(&wanted, "\\x1b"));
+	CHECK("control characters are escaped for a terminal", patch_prints(&wanted, "\\x1b"));
 	wanted.branch = "refs/heads/nobody";
 	CHECK("without the branch there is no mail", !patch_prints(&wanted, ""));
 }
@@ -439,10 +436,10 @@ static void worktrees(void)
 	fresh();
 	make_folder("work");
 	put("repo/b.txt", "not committed\n");
-	CHECK("a work tree begins with what is committed, and names what is not",
+	CHECK("a work tree has the committed files, and uncommitted ones are listed",
 	      tree_work(worktree_add, at("repo"), false, "\"dirty\": [\"b.txt\"]") &&
 		      holds("work/repo/b.txt", "b\n") && holds("work/repo/d/c.txt", "c\n"));
-	CHECK("the same loop cannot have two",
+	CHECK("a loop cannot have two work trees",
 	      tree_work(worktree_add, at("repo"), false, "already"));
 	CHECK("without a change nothing is committed",
 	      tree_work(worktree_commit_leftovers, at("work/repo"), false, "\"made\": false"));
@@ -452,30 +449,30 @@ static void worktrees(void)
 	unlink(at("work/repo/b.txt"));
 	if (symlink("left.txt", at("work/repo/link")) < 0)
 		abort();
-	CHECK("what is left is committed",
+	CHECK("leftovers are committed",
 	      tree_work(worktree_commit_leftovers, at("work/repo"), false, "\"made\": true"));
-	CHECK("such a commit can be taken off again, once",
+	CHECK("such a commit can be removed again, once",
 	      tree_work(worktree_uncommit_leftovers, at("work/repo"), false, "\"taken\": true") &&
 		      tree_work(worktree_uncommit_leftovers, at("work/repo"), false,
 				"\"taken\": false") &&
 		      holds("work/repo/left.txt", "left\n"));
 	put("work/repo/.gitmodules", "[submodule \"x\"]\n\turl = -x\n");
-	CHECK("what git must not read is not committed",
+	CHECK("unsafe git files are not committed",
 	      tree_work(worktree_commit_leftovers, at("work/repo"), false, "cannot be committed"));
 	unlink(at("work/repo/.gitmodules"));
 	tree_work(worktree_commit_leftovers, at("work/repo"), false, "made");
 	CHECK("another branch is left alone", tree_work(worktree_commit_leftovers, at("repo"),
 							false, "a branch other than ringfence/"));
-	CHECK("a branch that nobody else has stays",
+	CHECK("an unmerged branch is kept",
 	      tree_work(worktree_remove, at("repo"), false, "\"branch\": \"kept\"") &&
 		      !is_there("repo/.git/worktrees"));
-	CHECK("unless it is forced",
+	CHECK("unless forced",
 	      tree_work(worktree_remove, at("repo"), true, "\"branch\": \"gone\""));
-	CHECK("then there is none",
+	CHECK("then there is no branch",
 	      tree_work(worktree_remove, at("repo"), false, "\"branch\": \"none\""));
 }
 
-/* ---- smaller ones ---- */
+/* ---- smaller modules ---- */
 
 static void memory(void)
 {
@@ -485,7 +482,7 @@ static void memory(void)
 	struct error err;
 
 	fresh();
-	CHECK("what is written stays in memory, and can be read",
+	CHECK("a written object stays in memory, and can be read",
 	      memory_objects_begin(repo, &objects, &err) == 0 &&
 		      git_blob_create_from_buffer(&first, repo, "draft", 5) == 0 &&
 		      git_repository_odb(&odb, repo) == 0 && git_odb_exists(odb, &first));
@@ -493,15 +490,15 @@ static void memory(void)
 	git_repository_free(repo);
 	git_repository_open(&repo, at("repo"));
 	git_repository_odb(&odb, repo);
-	CHECK("nothing of it is on the disk", !git_odb_exists(odb, &first));
+	CHECK("it is not on disk", !git_odb_exists(odb, &first));
 	git_odb_free(odb);
 	memory_objects_begin(repo, &objects, &err);
 	git_blob_create_from_buffer(&second, repo, "kept", 4);
-	CHECK("until it is kept", memory_objects_keep(objects, repo, true, &err) == 0);
+	CHECK("it can be written to disk", memory_objects_keep(objects, repo, true, &err) == 0);
 	git_repository_free(repo);
 	git_repository_open(&repo, at("repo"));
 	git_repository_odb(&odb, repo);
-	CHECK("then others find it", git_odb_exists(odb, &second));
+	CHECK("then others find the object", git_odb_exists(odb, &second));
 	git_odb_free(odb);
 }
 
@@ -518,9 +515,9 @@ static void hidden_repositories(void)
 	bare.repository = repo;
 	bare.work = open(at("repo"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	libgit_tree(repo, &tip, &bare.tree, &(struct error){ 0 });
-	CHECK("a folder that git takes for a repository is found",
+	CHECK("a folder that git treats as a repository is found",
 	      bare_holds(&bare, "x/config") && bare_holds(&bare, "x/refs/keep"));
-	CHECK("an ordinary one is none",
+	CHECK("an ordinary folder is not",
 	      !bare_holds(&bare, "d/c.txt") && !bare_holds(&bare, "a.txt"));
 	close(bare.work);
 	bare_release(&bare);
@@ -537,26 +534,25 @@ static void deltas(void)
 
 	fresh();
 	libgit_tree(repo, &base, &tree, &err);
-	CHECK("from nothing to a tree is all of its files, sorted",
+	CHECK("the changes from an empty tree are all files, sorted",
 	      delta_list(repo, &zero, &tree, &set, &err) == 0 && set.count == 3 &&
 		      strcmp(set.items[0].path, "a.txt") == 0 && !set.items[0].old_mode);
 	delta_release(&set);
 	set = (struct delta_set){ 0 };
 	zero.id[0] = 1;
-	CHECK("a tree that is missing is a failure",
-	      delta_list(repo, &tree, &zero, &set, &err) < 0);
+	CHECK("a missing tree is an error", delta_list(repo, &tree, &zero, &set, &err) < 0);
 	delta_release(&set);
 	root = open(at("repo"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK("a folder that is missing is made only if asked",
+	CHECK("a missing folder is created only if asked",
 	      delta_folder(root, "p/q/file", false, &name) < 0 &&
 		      (folder = delta_folder(root, "p/q/file", true, &name)) >= 0 &&
 		      strcmp(name, "file") == 0 && is_there("repo/p/q"));
 	delta_remove_empty_folders(root, "p");
-	CHECK("folders with nothing but folders are removed", !is_there("repo/p"));
+	CHECK("folders that contain only folders are removed", !is_there("repo/p"));
 	make_folder("repo/p/q");
 	put("repo/p/file", "x");
 	delta_remove_empty_folders(root, "p");
-	CHECK("but no file", is_there("repo/p/file"));
+	CHECK("but files are kept", is_there("repo/p/file"));
 }
 
 static void merge_kinds(void)
@@ -565,12 +561,12 @@ static void merge_kinds(void)
 	struct error err;
 
 	fresh();
-	CHECK("what is older brings nothing",
+	CHECK("an older commit adds nothing",
 	      merge_try(repo, &theirs, &base, &merge, &err) == 0 && merge.kind == MERGE_NOTHING);
 	merge_release(&merge);
-	CHECK("what is newer is counted", merge_try(repo, &base, &theirs, &merge, &err) == 0 &&
-						  merge.kind == MERGE_FORWARD &&
-						  merge.commits == 2);
+	CHECK("newer commits are counted", merge_try(repo, &base, &theirs, &merge, &err) == 0 &&
+						   merge.kind == MERGE_FORWARD &&
+						   merge.commits == 2);
 	merge_release(&merge);
 }
 

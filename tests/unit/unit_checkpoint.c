@@ -1,4 +1,4 @@
-/* Checkpoints: the repository that they are in, looks at a project, differences, and the way back. */
+/* Checkpoints: their repository, scans of a project, differences, and rollbacks. */
 #include "unit_repository.h"
 
 #include "snapshot/base/gituser.h"
@@ -18,7 +18,7 @@ static const struct ask {
 
 typedef int work_fn(struct snapshot_request *request, struct error *err);
 
-/* One work, as main.c does it: the repository is open while it runs. */
+/* Runs one task as main.c does, with the repository open. */
 static void run(work_fn *work, const struct ask *ask, struct answer *answer)
 {
 	struct snapshot_request request = { .from = ask->from,
@@ -149,17 +149,17 @@ static void packs(void)
 	      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, id, &err) == 0 &&
 		      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, other, &err) == 0 &&
 		      pack_count(pack) == 1 && memcmp(id, other, NODE_ID) == 0);
-	CHECK("a pack knows what is in it", pack_has(pack, id) && pack_bytes(pack) > 0);
+	CHECK("a pack knows its objects", pack_has(pack, id) && pack_bytes(pack) > 0);
 	CHECK("a finished pack can be read", pack_finish(pack, &err) == 0 && can_read(id, "one") &&
 						     count_packs() == 2 &&
 						     pack_total(repo.path) > 0);
 	pack_free(pack);
 	pack = pack_new(&repo, false, NULL);
-	CHECK("what the repository has is not written again",
+	CHECK("an object in the repository is not written again",
 	      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, id, &err) == 0 && pack_count(pack) == 0);
 	pack_free(pack);
 	pack = pack_new(&repo, true, NULL);
-	CHECK("unless the pack is to be complete",
+	CHECK("unless the pack must be complete",
 	      pack_add(pack, GIT_OBJECT_BLOB, "one", 3, id, &err) == 0 &&
 		      pack_add(pack, GIT_OBJECT_BLOB, "two", 3, other, &err) == 0 &&
 		      pack_count(pack) == 2 && pack_finish(pack, &err) == 0);
@@ -170,10 +170,10 @@ static void packs(void)
 	pack = pack_new(&repo, false, NULL);
 	pack_add(pack, GIT_OBJECT_BLOB, "three", 5, id, &err);
 	pack_free(pack);
-	CHECK("a pack that is not finished leaves nothing", count_packs() == 2);
+	CHECK("an unfinished pack leaves nothing", count_packs() == 2);
 	pack = pack_new(&repo, false, "draft-of-mine");
 	pack_add(pack, GIT_OBJECT_BLOB, "four", 4, id, &err);
-	CHECK("a draft has the name that was asked for",
+	CHECK("a temporary file has the requested prefix",
 	      is_there("store/objects/pack/draft-of-mine-pack"));
 	pack_free(pack);
 	checkpoint_repo_close(&repo);
@@ -212,8 +212,8 @@ static void caches(void)
 	file = node_insert(&root, "file");
 	*file = (struct node){ .name = "file", .kind = NODE_FILE, .mode = 0644, .size = 7 };
 	node_insert(&root, "empty")->kind = NODE_FOLDER;
-	CHECK("without a file nothing is known", !cache_read(repo.folder, &cache));
-	CHECK("a cache comes back as it was written",
+	CHECK("a missing cache is not an error", !cache_read(repo.folder, &cache));
+	CHECK("a cache is read back as it was written",
 	      cache_write(repo.folder, rules, &root, &err) == 0 &&
 		      cache_read(repo.folder, &cache) && strcmp(cache.rules, "abc") == 0 &&
 		      cache.root.count == 2 && node_find(&cache.root, "file")->size == 7 &&
@@ -221,7 +221,7 @@ static void caches(void)
 	cache_release(&cache);
 	if (truncate(at("store/cache"), 100) < 0)
 		abort();
-	CHECK("one that is cut off is not believed", !cache_read(repo.folder, &cache));
+	CHECK("a truncated cache is ignored", !cache_read(repo.folder, &cache));
 	cache_write(repo.folder, rules, &root, &err);
 	{
 		AUTO_FD fd = open(at("store/cache"), O_RDWR | O_CLOEXEC);
@@ -230,12 +230,12 @@ static void caches(void)
 		if (fstat(fd, &status) < 0 || pwrite(fd, "\xff", 1, status.st_size / 2) != 1)
 			abort();
 	}
-	CHECK("one with another byte in it is not believed", !cache_read(repo.folder, &cache));
+	CHECK("a cache with a changed byte is ignored", !cache_read(repo.folder, &cache));
 	put("store/cache", "");
-	CHECK("an empty one is not believed", !cache_read(repo.folder, &cache));
+	CHECK("an empty cache is ignored", !cache_read(repo.folder, &cache));
 	cache_write(repo.folder, rules, &root, &err);
 	cache_forget(repo.folder);
-	CHECK("a cache can be forgotten", !cache_read(repo.folder, &cache));
+	CHECK("a cache can be removed", !cache_read(repo.folder, &cache));
 	node_release(&root);
 	checkpoint_repo_close(&repo);
 }
@@ -246,7 +246,7 @@ static void notes(void)
 
 	fresh();
 	folder = open(at("project"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK("a note replaces the one that is there",
+	CHECK("a note replaces an existing one",
 	      note_write(folder, "draft", folder, "note", "old", 3) == 0 &&
 		      note_write(folder, "draft", folder, "note", "new!", 4) == 0 &&
 		      holds("project/note", "new!") && !is_there("project/draft"));
@@ -259,7 +259,7 @@ static void notes(void)
 		abort();
 	dirwalk_remove(folder, "a", NULL);
 	dirwalk_remove(folder, "missing", NULL);
-	CHECK("a folder is removed with all that is below", !is_there("project/a"));
+	CHECK("a folder is removed with its contents", !is_there("project/a"));
 }
 
 static void settings(void)
@@ -272,9 +272,9 @@ static void settings(void)
 	AUTO_FREE char *name = NULL;
 	AUTO_FREE char *elsewhere = NULL;
 
-	CHECK("the user's home is theirs", strcmp(home, unit_top) == 0);
-	CHECK("their files of git are in it", strcmp(file, at(".config/git/ignore")) == 0);
-	CHECK("a path can begin at the home or at a folder",
+	CHECK("the user's home is found", strcmp(home, unit_top) == 0);
+	CHECK("the user's git files are in it", strcmp(file, at(".config/git/ignore")) == 0);
+	CHECK("a path is relative to the home or to a folder",
 	      strcmp(inside, at("x")) == 0 && strcmp(relative, "/base/y") == 0);
 	none = gituser_setting(NULL, "user.unheard");
 	put(".gitconfig", "[user]\n\tname = Somebody\n");
@@ -284,12 +284,13 @@ static void settings(void)
 	put(".gitconfig", "[user\n");
 	setenv("XDG_CONFIG_HOME", at("xdg"), 1);
 	elsewhere = gituser_file(home, "git/ignore");
-	CHECK("XDG_CONFIG_HOME moves the others", strcmp(elsewhere, at("xdg/git/ignore")) == 0);
+	CHECK("XDG_CONFIG_HOME moves the other files",
+	      strcmp(elsewhere, at("xdg/git/ignore")) == 0);
 	unsetenv("XDG_CONFIG_HOME");
 	unlink(at(".gitconfig"));
 }
 
-/* ---- looks ---- */
+/* ---- scans ---- */
 
 static void make_socket(const char *name)
 {
@@ -325,40 +326,39 @@ static void make_project(void)
 static void saves(void)
 {
 	make_project();
-	CHECK("the first checkpoint has the number 0 and says what it does not keep",
+	CHECK("the first checkpoint has number 0 and lists skipped files",
 	      run_says(checkpoint_save, &plain, "\"number\": 0") &&
 		      run_says(checkpoint_list, &plain, "\"kind\": \"after\""));
-	CHECK("a project that has not changed is the same checkpoint",
+	CHECK("an unchanged project gives the same checkpoint",
 	      run_says(checkpoint_save, &plain, "\"same\": true"));
 	put("project/new", "n\n");
-	CHECK("one that has is the next checkpoint",
+	CHECK("a changed project gives the next checkpoint",
 	      run_says(checkpoint_save, &plain, "\"number\": 1"));
-	CHECK("a socket is named as not kept",
+	CHECK("a socket is listed as skipped",
 	      (put("project/new", "m\n"),
 	       run_says(checkpoint_save, &plain, "\"path\": \"socket\"")));
-	CHECK("what the rules ignore is not in it",
+	CHECK("ignored files are not in it",
 	      run_fails(checkpoint_holds, &(struct ask){ .from = "0", .path = "build/out" },
 			"does not contain 'build/out'"));
-	CHECK("another loop begins with 0 and keeps ignored files if asked",
+	CHECK("another loop begins with 0 and saves ignored files if asked",
 	      run_says(checkpoint_save, &(struct ask){ .loop = "other", .ignored = true },
 		       "\"number\": 0") &&
 		      run_says(checkpoint_holds,
 			       &(struct ask){ .loop = "other", .from = "0", .path = "build/out" },
 			       "{"));
-	CHECK("a look while an agent is at work finds the same project",
+	CHECK("a scan while an agent is working finds the same project",
 	      run_says(checkpoint_save, &(struct ask){ .live = true }, "\"number\": 2"));
-	CHECK("a checkpoint that is not there is a failure",
+	CHECK("a missing checkpoint is an error",
 	      run_fails(checkpoint_holds, &(struct ask){ .from = "99", .path = "a.txt" }, "99"));
-	CHECK("a socket is not held, and the reason is given",
+	CHECK("a socket is not in the checkpoint, and the reason is given",
 	      run_fails(checkpoint_holds, &(struct ask){ .from = "0", .path = "socket" },
 			"socket"));
-	CHECK("a project that is gone is a failure",
+	CHECK("a missing project is an error",
 	      rename(at("project"), at("gone")) == 0 &&
 		      run_fails(checkpoint_save, &plain, "project") &&
 		      rename(at("gone"), at("project")) == 0);
 	put("store/rules/loop", "nonsense");
-	CHECK("rules that cannot be read are a failure",
-	      run_fails(checkpoint_save, &plain, "rule"));
+	CHECK("unreadable rules are an error", run_fails(checkpoint_save, &plain, "rule"));
 }
 
 static void shows(void)
@@ -372,12 +372,12 @@ static void shows(void)
 	      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "" }, "d/\n") &&
 		      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "d" },
 				 "run\nsecret\ntwin\n"));
-	CHECK("a link is shown as what it leads to",
+	CHECK("a symlink is shown as its target",
 	      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "link" }, "a.txt"));
 	CHECK("a pipe is shown as nothing",
 	      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "pipe" }, "") &&
 		      printed_nothing());
-	CHECK("bytes that a terminal could obey are escaped",
+	CHECK("control characters are escaped for a terminal",
 	      run_prints(checkpoint_show,
 			 &(struct ask){ .from = "0", .path = "binary", .terminal = true }, "\\x"));
 }
@@ -392,17 +392,18 @@ static void large_files(void)
 	fd = open(at("project/large"), O_RDWR | O_CLOEXEC);
 	if (pwrite(fd, "middle", 6, 9 << 20) != 6 || ftruncate(fd, 21 << 20) < 0)
 		abort();
-	CHECK("a large file is kept in pieces", run_says(checkpoint_save, &plain, "\"number\": 0"));
-	CHECK("its zeros cost nothing, and come back when it is shown",
+	CHECK("a large file is stored in chunks",
+	      run_says(checkpoint_save, &plain, "\"number\": 0"));
+	CHECK("its zeros are not stored, and are printed again",
 	      run_prints(checkpoint_show, &(struct ask){ .from = "0", .path = "large" }, "begin") &&
 		      stat(at("printed"), &status) == 0 && status.st_size == 21 << 20);
 	if (pwrite(fd, "MIDDLE", 6, 9 << 20) != 6)
 		abort();
-	CHECK("a change in it costs a piece", run_says(checkpoint_save, &plain, "\"number\": 1"));
-	CHECK("its difference is that of a binary file",
+	CHECK("a change in it costs one chunk", run_says(checkpoint_save, &plain, "\"number\": 1"));
+	CHECK("it differs as a binary file",
 	      run_prints(checkpoint_diff, &(struct ask){ .from = "0" }, "large"));
 	unlink(at("project/large"));
-	CHECK("it comes back with all of its bytes",
+	CHECK("it is restored with all bytes",
 	      run_says(checkpoint_undo, &(struct ask){ .from = "0" }, "\"written\": 1") &&
 		      stat(at("project/large"), &status) == 0 && status.st_size == 21 << 20);
 }
@@ -416,7 +417,7 @@ static void many_files(void)
 		snprintf(name, sizeof name, "project/d%d/f%d", i / 100, i);
 		put(name, name);
 	}
-	CHECK("a project of thousands of files is kept",
+	CHECK("a project of thousands of files is saved",
 	      run_says(checkpoint_save, &plain, "\"files\": 2100"));
 	put("project/d20/f2099", "changed\n");
 	CHECK("one change among them is found",
@@ -430,7 +431,7 @@ static void many_files(void)
 
 static void change_project(void)
 {
-	put("project/d/secret", "y\n"); /* its mode stays */
+	put("project/d/secret", "y\n"); /* keeps its mode */
 	chmod(at("project/d/run"), 0644);
 	put_bytes("project/binary", "a\0c", 3);
 	unlink(at("project/link"));
@@ -452,32 +453,32 @@ static void differs(void)
 	CHECK("a patch has lines and modes",
 	      run_prints(checkpoint_diff, &plain, "-two\n+TWO\n") && printed("old mode 100755") &&
 		      printed("\\ No newline at end of file") && printed("new file mode"));
-	CHECK("a binary file is called so", printed("binary"));
+	CHECK("a binary file is reported as binary", printed("binary"));
 	CHECK("a patch can have colours",
 	      run_prints(checkpoint_diff, &(struct ask){ .color = true }, "\x1b["));
 	CHECK("the stat counts lines",
 	      run_prints(checkpoint_diff, &(struct ask){ .style = "stat" }, "a.txt") &&
 		      run_prints(checkpoint_diff, &(struct ask){ .style = "stat", .color = true },
 				 "+"));
-	CHECK("names are listed with what happened",
+	CHECK("changed names are listed",
 	      run_prints(checkpoint_diff, &(struct ask){ .style = "names" }, "a.txt"));
 	CHECK("the JSON has each path with its status",
 	      run_prints(checkpoint_diff, &(struct ask){ .style = "json" },
 			 "\"path\": \"a.txt\", \"status\": \"modified\""));
 	CHECK("a name is safe for a terminal",
 	      run_prints(checkpoint_diff, &(struct ask){ .terminal = true }, "\\x1b"));
-	CHECK("only one path can be asked for",
+	CHECK("a diff can be restricted to one path",
 	      run_prints(checkpoint_diff, &(struct ask){ .style = "names", .only = "binary" },
 			 "binary"));
 	run_says(checkpoint_save, &plain, "1");
 	CHECK("two checkpoints can be compared, in both directions",
 	      run_prints(checkpoint_diff, &(struct ask){ .from = "0", .to = "1" }, "+TWO") &&
 		      run_prints(checkpoint_diff, &(struct ask){ .from = "1", .to = "0" }, "-TWO"));
-	CHECK("a checkpoint that is missing cannot be compared",
+	CHECK("a missing checkpoint cannot be compared",
 	      run_fails(checkpoint_diff, &(struct ask){ .from = "7" }, "7"));
 }
 
-/* ---- the way back ---- */
+/* ---- rollbacks ---- */
 
 static bool is_as_before(void)
 {
@@ -498,28 +499,28 @@ static void undoes(void)
 	run_says(checkpoint_save, &plain, "0");
 	change_project();
 	unlink(at("project/pipe"));
-	CHECK("a rollback says what it did",
+	CHECK("a rollback reports what it did",
 	      run_says(checkpoint_undo, &(struct ask){ .from = "0" }, "\"saved\": 1"));
-	CHECK("files, modes, links, pipes and folders are what they were", is_as_before());
+	CHECK("files, modes, links, pipes and folders are restored", is_as_before());
 	CHECK("ignored files and .git are left alone",
 	      holds("project/build/out", "made\n") && holds("project/.git/config", "[core]\n"));
-	CHECK("the state before it can be brought back, too",
+	CHECK("the state before the rollback can be restored",
 	      run_says(checkpoint_undo, &(struct ask){ .from = "1" }, "\"number\": 1") &&
 		      holds("project/a.txt", "one\nTWO\nthree\nfour"));
-	CHECK("one path comes back alone",
+	CHECK("one path is restored alone",
 	      run_says(checkpoint_undo, &(struct ask){ .from = "0", .path = "d/secret" },
 		       "\"written\": 1") &&
 		      holds("project/d/secret", "x\n") && is_there("project/moved"));
-	CHECK("a path that the checkpoint does not hold is a failure",
+	CHECK("a path that is not in the checkpoint is an error",
 	      run_fails(checkpoint_undo, &(struct ask){ .from = "0", .path = "a.txt/below" },
 			"the checkpoint does not contain it"));
 	unlink(at("project/a.txt"));
 	put("project/a.txt/inside", "a folder now\n");
 	put("project/d2/ignored.log", "noise\n");
-	CHECK("a folder gives way to a file, and one with ignored files stays",
+	CHECK("a file replaces a folder, and a folder with ignored files is kept",
 	      run_says(checkpoint_undo, &(struct ask){ .from = "0" }, "\"kept\": [") &&
 		      is_as_before() && is_there("project/d2/ignored.log"));
-	CHECK("a checkpoint that is not there cannot be brought back",
+	CHECK("a missing checkpoint cannot be restored",
 	      run_fails(checkpoint_undo, &(struct ask){ .from = "55" }, "55"));
 }
 
@@ -548,17 +549,17 @@ static void recovers(void)
 		if (is_there("project/" LOOK_WALK_STAGE) || is_there("store/" RESTORE_NOTE))
 			whole = false;
 	}
-	CHECK("a rollback has points at which it can be cut off", point > 5 && point < 200);
-	CHECK("the next work finishes it, or it has not begun", whole);
+	CHECK("a rollback has fault points", point > 5 && point < 200);
+	CHECK("the next task completes it, or it has not begun", whole);
 	fresh();
 	run_says(checkpoint_save, &plain, "0");
 	put("store/" RESTORE_NOTE, "nonsense");
-	CHECK("a note that cannot be read is not followed",
+	CHECK("a damaged record is refused",
 	      run_says(checkpoint_list, &plain, "\"pending\": true") &&
 		      run_fails(checkpoint_undo, &(struct ask){ .from = "0" }, "is damaged"));
 }
 
-/* ---- making room ---- */
+/* ---- pruning ---- */
 
 static void prunes(void)
 {
@@ -573,23 +574,23 @@ static void prunes(void)
 		run_says(checkpoint_save, &(struct ask){ .loop = i == 7 ? "other" : "loop" },
 			 "number");
 	}
-	CHECK("nothing is removed where there is room",
+	CHECK("nothing is removed below the limit",
 	      run_says(checkpoint_prune, &plain, "\"removed\": 0"));
-	CHECK("above a size the checkpoints between the first and the last go",
+	CHECK("above the limit, checkpoints between the first and the last are removed",
 	      run_says(checkpoint_prune, &(struct ask){ .most_bytes = 1000000 }, "\"removed\":") &&
 		      run_says(checkpoint_list, &plain, "\"number\": 0") &&
 		      run_says(checkpoint_list, &plain, "\"number\": 6"));
-	CHECK("those that went cannot be read",
+	CHECK("removed checkpoints cannot be read",
 	      run_fails(checkpoint_holds, &(struct ask){ .from = "1", .path = "noise" }, "1"));
-	CHECK("what stays can be brought back",
+	CHECK("kept checkpoints can be restored",
 	      run_says(checkpoint_undo, &(struct ask){ .from = "0" }, "\"number\": 0"));
-	CHECK("a loop goes with all of its checkpoints",
+	CHECK("a loop is removed with all its checkpoints",
 	      run_says(checkpoint_prune, &(struct ask){ .drop = "other" }, "\"removed\": 1") &&
 		      run_says(checkpoint_list, &(struct ask){ .loop = "other" },
 			       "\"checkpoints\": []"));
-	CHECK("a loop that nobody knows is no failure",
+	CHECK("an unknown loop is not an error",
 	      run_says(checkpoint_prune, &(struct ask){ .drop = "nobody" }, "\"removed\": 0"));
-	CHECK("a save makes room by itself",
+	CHECK("a save prunes automatically",
 	      (put("project/small", "s"),
 	       run_says(checkpoint_save, &(struct ask){ .most_bytes = 1000 }, "\"number\"")));
 }
@@ -604,36 +605,36 @@ static void broken_stores(void)
 	put("project/a", "x");
 	run_says(checkpoint_save, &plain, "0");
 	open_store();
-	CHECK("a tree that is missing cannot be loaded",
+	CHECK("a missing tree cannot be loaded",
 	      checkpoint_repo_load(&repo, &nothing, &root, &err) < 0);
-	CHECK("a commit that is missing cannot be read",
+	CHECK("a missing commit cannot be read",
 	      checkpoint_repo_read_commit(&repo, &nothing, &item, &err) < 0);
-	CHECK("the last number is known, and that of nobody is -1",
+	CHECK("the last number is found, and is -1 for an unknown loop",
 	      checkpoint_repo_last(&repo, "loop") == 0 &&
 		      checkpoint_repo_last(&repo, "nobody") == -1);
 	checkpoint_repo_close(&repo);
 	put("store/refs/ringfence/loop/0", "no id\n");
-	CHECK("a ref that is no id is a failure",
+	CHECK("an invalid ref is an error",
 	      run_fails(checkpoint_diff, &(struct ask){ .from = "0" }, "there is no checkpoint 0"));
 	fresh();
 	put("store", "a file");
-	CHECK("a store that is a file is a failure", run_fails(checkpoint_save, &plain, "store"));
+	CHECK("a store that is a file is an error", run_fails(checkpoint_save, &plain, "store"));
 }
 
 static void requests(void)
 {
 	struct snapshot_request request = { 0 };
 
-	CHECK("a word is taken by its key",
+	CHECK("an argument is parsed by its key",
 	      snapshot_request_parse(&request, "store=/x", &err) == 0 &&
 		      snapshot_request_parse(&request, "ignored=1", &err) == 0 &&
 		      snapshot_request_parse(&request, "iteration=7", &err) == 0 &&
 		      snapshot_request_parse(&request, "drop=a", &err) == 0 &&
 		      strcmp(request.store, "/x") == 0 && request.look.ignored &&
 		      request.save.iteration == 7 && request.prune.loops.count == 1);
-	CHECK("what was told is known, and the rest is not",
+	CHECK("given arguments are known, others are not",
 	      snapshot_request_has(&request, "store") && !snapshot_request_has(&request, "folder"));
-	CHECK("an unknown key and a word without one are failures",
+	CHECK("an unknown key and a word without a key are errors",
 	      snapshot_request_parse(&request, "what=x", &err) < 0 &&
 		      snapshot_request_parse(&request, "store", &err) < 0);
 	list_release(&request.prune.loops);

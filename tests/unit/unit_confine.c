@@ -1,4 +1,4 @@
-/* What ringfence-snapshot can do at worst: see snapshot_confine.h. */
+/* The confinement of ringfence-snapshot. */
 #include "unit.h"
 
 #include "snapshot/base/snapshot_confine.h"
@@ -39,7 +39,7 @@ static bool can_start(void)
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* Confinement lasts, so each try has a process of its own. */
+/* Confinement cannot be undone, so each attempt runs in its own process. */
 static bool in_child(bool (*try)(void))
 {
 	int status = -1;
@@ -102,13 +102,13 @@ int main(void)
 		snprintf(path, sizeof path, "%s/%s", top, i ? "outside" : "inside");
 		mkdir(path, 0700);
 	}
-	CHECK("as a control, without it both folders can be written, and programs start",
+	CHECK("as a control, without confinement both folders can be written, and programs start",
 	      can_write("inside") && can_write("outside") && can_start());
-	CHECK("what is to be written can be", in_child(writes_inside));
+	CHECK("the allowed folder can be written", in_child(writes_inside));
 	if (has_landlock()) {
 		CHECK("nothing else can be written", in_child(writes_nowhere_else));
 		CHECK("no program can be started", in_child(starts_nothing));
-		CHECK("a place that is missing is a failure", in_child(refuses_what_is_missing));
+		CHECK("a missing folder is an error", in_child(refuses_what_is_missing));
 	} else {
 		puts("ok - nothing else can be written # skip: the kernel has no Landlock");
 	}

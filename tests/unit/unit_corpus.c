@@ -1,4 +1,4 @@
-/* What fuzzers have found, and where they begin, replayed. */
+/* Replays the fuzzers' seeds and findings. */
 #include "unit.h"
 
 #include "../fuzz/fuzz.h"

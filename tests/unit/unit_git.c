@@ -1,4 +1,4 @@
-/* Git as text and bytes: configurations, names of refs, objects. */
+/* git data formats: configurations, ref names, objects. */
 #include "unit.h"
 
 #include "gitconfig/gitconfig.h"
@@ -16,7 +16,7 @@ static int collect(void *context, const struct gitconfig_entry *entry)
 	return 0;
 }
 
-/* Is the text read as these entries? NULL: it is refused. */
+/* Reports whether the text is parsed into these entries; NULL: it is refused. */
 static bool reads(const char *text, const char *wanted)
 {
 	AUTO_BUFFER struct buffer seen = BUFFER_INIT(1 << 16);
@@ -40,14 +40,14 @@ static void configurations(void)
 	CHECK("values have quotes, escapes and comments",
 	      reads("[a]\nb = \" x \" y ; z\nc = \"q\\\"\\\\\"#x\nd = one \\\n two\n",
 		    "a|-|b| x  y\na|-|c|q\"\\\na|-|d|one  two\n"));
-	CHECK("a name may have quotes in it", reads("[a \"b\\\"c\\\\\"]\nd=e\n", "a|b\"c\\|d|e\n"));
-	CHECK("several things may stand in a line",
+	CHECK("a name may contain quotes", reads("[a \"b\\\"c\\\\\"]\nd=e\n", "a|b\"c\\|d|e\n"));
+	CHECK("a line may hold a section and a key",
 	      reads("[a] b = c\r\n[d]e=f", "a|-|b|c\nd|-|e|f\n"));
-	CHECK("what git reads is read, however odd",
+	CHECK("odd input that git accepts is accepted",
 	      reads("a = b\n[.e]\nf = g\n[h \"\"]\ni =\r j \r# k\n[.]l=m\n[n.O \"P\"]q=r\r",
 		    "|-|a|b\n|e|f|g\nh||i|j\n||l|m\nn|o.P|q|r\n"));
 	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-		CHECK("what git refuses is refused", reads(wrong[i], NULL));
+		CHECK("input that git refuses is refused", reads(wrong[i], NULL));
 }
 
 static void ref_names(void)
@@ -88,8 +88,8 @@ static void ref_names(void)
 		all = all && refs_name_is_sane(sane[i]);
 	for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
 		none = none || refs_name_is_sane(odd[i]);
-	CHECK("names of branches and tags are taken", all);
-	CHECK("odd names are not", !none);
+	CHECK("names of branches and tags are accepted", all);
+	CHECK("invalid names are not", !none);
 }
 
 static void packed_refs(void)
@@ -106,11 +106,11 @@ static void packed_refs(void)
 	refs_parse(text, strlen(text), false, &refs, &err);
 	refs_sort(&refs);
 	refs_write(&refs, &out);
-	CHECK("packed-refs is read, and written sorted",
+	CHECK("packed-refs is parsed, and written sorted",
 	      strcmp(buffer_text(&out), "# pack-refs with: sorted \n" ID " refs/heads/a\n" IE
 					" refs/heads/b\n" ID " refs/tags/v1\n") == 0 &&
 		      refs.odd == 1);
-	CHECK("one is set, found and taken away",
+	CHECK("a ref is set, found and removed",
 	      refs_set(&refs, "refs/heads/c", IE, &err) == 0 &&
 		      strcmp(refs_find(&refs, "refs/heads/c")->hex, IE) == 0 &&
 		      refs_set(&refs, "refs/heads/a", NULL, &err) == 0 &&
@@ -142,12 +142,12 @@ static bool is_sound(enum fsck_type type, const char *text, size_t size, int lin
 
 static void objects(void)
 {
-	CHECK("a commit has a tree, parents and two persons",
+	CHECK("a commit has a tree, parents, an author and a committer",
 	      SOUND(FSCK_COMMIT,
 		    "tree " ID "\nparent " IE "\nauthor" PERSON "committer" PERSON "\nx", 2) &&
 		      SOUND(FSCK_COMMIT,
 			    "tree " ID "\nauthor" PERSON "committer" PERSON "gpgsig x\n\n", 1));
-	CHECK("without one of them it is none",
+	CHECK("a commit without one of them is refused",
 	      !SOUND(FSCK_COMMIT, "parent " ID "\nauthor" PERSON "committer" PERSON "\nx", 1) &&
 		      !SOUND(FSCK_COMMIT, "tree " ID "\nauthor" PERSON "\nx", 1) &&
 		      !SOUND(FSCK_COMMIT,
@@ -168,24 +168,24 @@ static void objects(void)
 		      SOUND(FSCK_TREE, "", 0) &&
 		      SOUND(FSCK_TREE, "100644 a.b\0" X20 "40000 a\0" X20 "160000 s\0" X20, 2) &&
 		      !SOUND(FSCK_TREE, "40000 a\0" X20 "100644 a.b\0" X20, 2));
-	CHECK("a file and a folder of one name are refused, though others stand between them",
+	CHECK("a file and a folder of the same name are refused, even with entries between them",
 	      !SOUND(FSCK_TREE, "100644 a\0" X20 "100644 a.b\0" X20 "40000 a\0" X20, 3));
-	CHECK("a tree that ends too soon is refused", !SOUND(FSCK_TREE, "100644 a\0x", 0) &&
-							      !SOUND(FSCK_TREE, "100644 a", 0) &&
-							      !SOUND(FSCK_TREE, "100644", 0));
+	CHECK("a truncated tree is refused", !SOUND(FSCK_TREE, "100644 a\0x", 0) &&
+						     !SOUND(FSCK_TREE, "100644 a", 0) &&
+						     !SOUND(FSCK_TREE, "100644", 0));
 }
 
 static void dotgit(void)
 {
-	CHECK("every spelling of .git is known",
+	CHECK("every alias of .git is recognized",
 	      fsck_is_dotgit(".git") && fsck_is_dotgit(".GiT") && fsck_is_dotgit("git~1") &&
 		      fsck_is_dotgit(".git. .") && fsck_is_dotgit(".git:x") &&
 		      fsck_is_dotgit("\xe2\x80\x8d.g\xe2\x81\xaait") &&
 		      fsck_is_dotgit("a\\.git\\b"));
-	CHECK("and nothing else", !fsck_is_dotgit(".gitignore") && !fsck_is_dotgit("git") &&
-					  !fsck_is_dotgit(".gi") && !fsck_is_dotgit("x.git") &&
-					  !fsck_is_dotgit("git~2"));
-	CHECK("every spelling of .gitmodules is known",
+	CHECK("other names are not", !fsck_is_dotgit(".gitignore") && !fsck_is_dotgit("git") &&
+					     !fsck_is_dotgit(".gi") && !fsck_is_dotgit("x.git") &&
+					     !fsck_is_dotgit("git~2"));
+	CHECK("every alias of .gitmodules is recognized",
 	      fsck_is_modules(".gitmodules") && fsck_is_modules(".GITmodules ") &&
 		      fsck_is_modules("GITMOD~1") && fsck_is_modules("gi7eba~1") &&
 		      !fsck_is_modules("gitmodules"));
@@ -203,12 +203,12 @@ static void submodules(void)
 	static const char zero[] = "[submodule \"x\"]\npath = sub\0x\n";
 	struct error err;
 
-	CHECK("a zero byte in a .gitmodules is refused",
+	CHECK("a NUL byte in a .gitmodules is refused",
 	      fsck_modules(zero, sizeof zero - 1, &err) < 0 && strstr(err.text, "zero byte"));
 	CHECK("a usual .gitmodules is fine",
 	      modules("[submodule \"lib/x\"]\n\tpath = lib/x\n\turl = https://example.org/x.git\n\tbranch = .\n") &&
 		      modules("[submodule \"x\"]\n\turl = ../x\n\tupdate = rebase\n"));
-	CHECK("one that runs or leads elsewhere is not",
+	CHECK("one with a command or an unsafe URL is refused",
 	      !modules("[submodule \"x\"]\nurl = -x\n") &&
 		      !modules("[submodule \"x\"]\npath = -x\n") &&
 		      !modules("[submodule \"x\"]\npath = a/../../b\n") &&
@@ -217,7 +217,7 @@ static void submodules(void)
 		      !modules("[submodule \"x\"]\nupdate = !x\n") &&
 		      !modules("[submodule \"x\"]\nurl = https://x/%0a\n") &&
 		      !modules("[submodule \"x\"]\nurl = ssh://-oProxyCommand=x/y\n"));
-	CHECK("nor one whose path is another one for other readers",
+	CHECK("so is one whose path different parsers read differently",
 	      !modules("[submodule \"x\"]\npath = \"sub\r\"\n") &&
 		      !modules("[submodule \"x\"]\npath = sub\r") &&
 		      !modules("[submodule \"x\"]\npath = \"a\\nb\"\n") &&
@@ -225,7 +225,7 @@ static void submodules(void)
 		      !modules("[submodule \"x\"]\npath = a/.git/hooks\n") &&
 		      !modules("[submodule \"x\"]\npath = a\\\\.GIT\n") &&
 		      modules("[submodule \"x\"]\r\npath = sub\r\n"));
-	CHECK("nor an address that goes up until it is a host",
+	CHECK("so is a relative URL that reaches a host",
 	      !modules("[submodule \"x\"]\nurl = ../../../:x\n") &&
 		      !modules("[submodule \"x\"]\nurl = ./..//x\n") &&
 		      !modules("[submodule \"x\"]\nurl = fd::3\n") &&
@@ -239,7 +239,7 @@ static void attributes(void)
 
 	memset(line, 'x', sizeof line);
 	line[2047] = '\n';
-	CHECK("lines of attributes are as long as git reads them",
+	CHECK("lines of attributes have git's maximum length",
 	      fsck_attributes(line, 2048 + 2047, &err) == 0 &&
 		      fsck_attributes(line, 2048 + 2048, &err) < 0 &&
 		      fsck_attributes("", 0, &err) == 0);
@@ -253,9 +253,9 @@ static void links(void)
 	static const char apart[] = "40000 A\0" BYTES "120000 b\0" BYTES;
 #undef BYTES
 
-	CHECK("a link that some take for another entry does not come",
+	CHECK("a symlink that some file systems treat as another entry is refused",
 	      !is_sound(FSCK_TREE, folder, sizeof folder - 1, 2));
-	CHECK("two files may differ in case, and a link may be beside a folder",
+	CHECK("two files may differ in case, and a symlink may be beside a folder",
 	      is_sound(FSCK_TREE, file, sizeof file - 1, 2) &&
 		      is_sound(FSCK_TREE, apart, sizeof apart - 1, 2));
 }

@@ -1,4 +1,4 @@
-/* The private git directory of a loop, and the import of what was committed there. */
+/* The private git directory of a loop, and the import of its commits. */
 #include "unit_repository.h"
 
 #include "snapshot/git/gitwork.h"
@@ -58,7 +58,7 @@ static void make_users(void)
 	base = commit_all(repo);
 }
 
-/* As git inside sees it: the user's objects are where the alternates lead. */
+/* As git sees it inside the fence: the user's objects are at the paths in the alternates. */
 static void open_private(void)
 {
 	git_odb *odb = NULL;
@@ -100,7 +100,7 @@ static void directories(void)
 {
 	clear();
 	make_folder("repo");
-	CHECK("without a repository there is none", opens("\"mode\": \"none\""));
+	CHECK("without a repository there is no private directory", opens("\"mode\": \"none\""));
 	make_users();
 	put(".gitconfig", "[user]\n\tname = Me\n\temail = me@example.org\n");
 	git_repository_free(repo);
@@ -117,7 +117,7 @@ static void directories(void)
 		AUTO_BUFFER struct buffer config = BUFFER_INIT(1 << 16);
 
 		fd_read_path(at("loop/git/config"), &config);
-		CHECK("name and settings of text come along, programs and tokens do not",
+		CHECK("name and text settings are copied, programs and tokens are not",
 		      mentions(buffer_text(&config), "me@example.org") &&
 			      mentions(buffer_text(&config), "input") &&
 			      !strstr(buffer_text(&config), "mark") &&
@@ -125,9 +125,9 @@ static void directories(void)
 			      !strstr(buffer_text(&config), "clean"));
 	}
 	put("loop/git/config", "changed by the agent\n");
-	CHECK("one that is there stays",
+	CHECK("an existing directory is kept",
 	      opens("\"mode\": \"private\"") && holds("loop/git/config", "changed by the agent\n"));
-	CHECK("the answer says what is shown where", opens("\"path\": \"/run/ringfence/objects"));
+	CHECK("the answer lists the mounts", opens("\"path\": \"/run/ringfence/objects"));
 }
 
 static void repositories_that_cannot_be(void)
@@ -156,14 +156,15 @@ static void repositories_that_cannot_be(void)
 	if (rename(at("repo/.git"), at("loop/dotgit")) < 0 ||
 	    symlink(at("loop/dotgit"), at("repo/.git")) < 0)
 		abort();
-	CHECK("a .git that is a link stays read-only", opens("\"mode\": \"read-only\""));
+	CHECK("a .git that is a symlink stays read-only", opens("\"mode\": \"read-only\""));
 	make_users();
 	if (rename(at("repo/.git"), at("loop/dotgit")) < 0)
 		abort();
 	put("repo/.git", "gitdir: /nowhere/at/all\n");
-	CHECK("a file that leads nowhere stays read-only", opens("\"mode\": \"read-only\""));
+	CHECK("a .git file that names a missing folder stays read-only",
+	      opens("\"mode\": \"read-only\""));
 	put("repo/.git", "nonsense\n");
-	CHECK("a file that says nothing stays read-only", opens("\"mode\": \"read-only\""));
+	CHECK("a .git file without a path stays read-only", opens("\"mode\": \"read-only\""));
 }
 
 static void linked_work_trees(void)
@@ -181,7 +182,7 @@ static void linked_work_trees(void)
 	answer_begin(&answer);
 	answer.result = gitwork_open(&(struct gitwork){ inner, { folder, "loop", 1 << 30 } },
 				     &answer.json, &answer.err);
-	CHECK("in a linked work tree a file is shown instead of .git",
+	CHECK("in a linked work tree a file is mounted over .git",
 	      says(&answer, "\"mode\": \"private\"") && is_there("loop/git-own/file"));
 	answer_end(&answer);
 }
@@ -196,11 +197,11 @@ static void lenders(void)
 	AUTO_FREE char *text = mem_format("%s\n# a remark\n", at("loop/other/objects"));
 
 	put("repo/.git/objects/info/alternates", text);
-	CHECK("objects that the user's repository borrows are lent, too",
+	CHECK("objects that the user's repository borrows are also lent",
 	      borrow_find(at("repo"), &borrow, &err) == 0 && borrow.lenders.count == 2);
 	borrow_release(&borrow);
 	put("repo/.git/objects/info/alternates", "/nowhere\n");
-	CHECK("those that are not there are no failure",
+	CHECK("missing alternates are not an error",
 	      borrow_find(at("repo"), &borrow, &err) == 0 && borrow.git);
 	borrow_release(&borrow);
 }
@@ -212,29 +213,31 @@ static void good_commits(void)
 	git_oid tip, branch, tag;
 
 	fresh();
-	CHECK("without a commit nothing comes", imports("{") && !is_there("repo/.git/" BRANCH));
+	CHECK("without a commit nothing is imported",
+	      imports("{") && !is_there("repo/.git/" BRANCH));
 	tip = agent_commits(NULL, &base, "new/file.txt", "by the agent\n");
 	set_head(&tip);
-	CHECK("a commit of the agent's comes in as a branch",
+	CHECK("the agent's commit is imported as a branch",
 	      imports("\"refs\": 1") && ref_is(repo, BRANCH, &tip));
-	CHECK("nothing comes twice", imports("\"refs\": 0"));
+	CHECK("nothing is imported twice", imports("\"refs\": 0"));
 	branch = agent_commits("refs/heads/topic", &tip, "x", "x\n");
 	tag = agent_commits("refs/tags/v1", &base, "y", "y\n");
 	set_ref(private_repo, "refs/stash", &branch);
-	CHECK("other branches, tags and the stash come beside it",
+	CHECK("other branches, tags and the stash are imported beside it",
 	      imports("\"refs\": 3") && ref_is(repo, "refs/ringfence/loop/heads/topic", &branch) &&
 		      ref_is(repo, "refs/ringfence/loop/tags/v1", &tag) &&
 		      ref_is(repo, "refs/ringfence/loop/stash", &branch));
 	tip = agent_commits(NULL, &base, "amended", "otherwise\n");
 	set_head(&tip);
-	CHECK("a history that was rewritten replaces the one before",
+	CHECK("a rewritten history replaces the previous one",
 	      imports("\"refs\": 1") && ref_is(repo, BRANCH, &tip));
 	tip = agent_commits(NULL, &tip, "large", "0123456789");
 	set_head(&tip);
-	CHECK("more bytes than may come are refused",
+	CHECK("an import above the size limit is refused",
 	      ask(gitwork_import, 20, "--git-size") && !ref_is(repo, BRANCH, &tip));
-	CHECK("with more room they come", imports("\"refs\": 1") && ref_is(repo, BRANCH, &tip));
-	CHECK("what is forgotten leaves the refs",
+	CHECK("with a higher limit it succeeds",
+	      imports("\"refs\": 1") && ref_is(repo, BRANCH, &tip));
+	CHECK("cleaning up keeps the refs",
 	      ask(gitwork_forget, 0, "{") && ref_is(repo, BRANCH, &tip));
 }
 
@@ -252,11 +255,11 @@ static void tags(void)
 	git_tag_create(&tag, private_repo, "v2", target, who, "a tag\n", 0);
 	git_object_free(target);
 	git_signature_free(who);
-	CHECK("a tag with a message comes with what it is of",
+	CHECK("an annotated tag is imported with its object",
 	      imports("\"refs\": 2") && ref_is(repo, "refs/ringfence/loop/tags/v2", &tag));
 }
 
-/* A commit of this tree, on HEAD: what must be refused, and why. */
+/* Commits this tree on top of HEAD, and reports whether the import refuses it with this reason. */
 static bool tree_is_refused(const char *bytes, size_t size, const char *why)
 {
 	git_odb *odb = NULL;
@@ -284,14 +287,13 @@ static bool tree_is_refused(const char *bytes, size_t size, const char *why)
 static void bad_trees(void)
 {
 	fresh();
-	CHECK("a tree with .git in it is refused",
+	CHECK("a tree that contains .git is refused",
 	      tree_is_refused(ENTRY("40000", ".git"), sizeof ENTRY("40000", ".git") - 1, ".git"));
-	CHECK("a tree with an odd mode is refused",
+	CHECK("a tree with an invalid mode is refused",
 	      tree_is_refused(ENTRY("100777", "x"), sizeof ENTRY("100777", "x") - 1,
 			      "invalid mode"));
-	CHECK("a tree that is cut off is refused",
-	      tree_is_refused("100644 x\0ab", 11, "truncated"));
-	CHECK("a tree with an object that is missing is refused",
+	CHECK("a truncated tree is refused", tree_is_refused("100644 x\0ab", 11, "truncated"));
+	CHECK("a tree with a missing object is refused",
 	      tree_is_refused(ENTRY("100644", "x"), sizeof ENTRY("100644", "x") - 1, "is missing"));
 }
 
@@ -322,11 +324,11 @@ static void special_files(void)
 	fresh();
 	tip = agent_commits(NULL, &base, ".gitmodules", "[submodule \"x\"]\n\turl = -x\n");
 	set_head(&tip);
-	CHECK("a .gitmodules with an option for an address is refused", imports("refused\": [\""));
+	CHECK("a .gitmodules with an option as its URL is refused", imports("refused\": [\""));
 	tip = agent_commits(NULL, &base, ".gitmodules",
 			    "[submodule \"x\"]\n\tpath = x\n\turl = https://example.org/x\n");
 	set_head(&tip);
-	CHECK("a good one comes", imports("\"refs\": 1"));
+	CHECK("a valid .gitmodules is imported", imports("\"refs\": 1"));
 	make_users();
 	put("repo/.gitmodules", "[submodule \"x\"]\n\turl = -x\n");
 	base = commit_all(repo);
@@ -334,7 +336,7 @@ static void special_files(void)
 	open_private();
 	tip = agent_commits(NULL, &base, "new", "x\n");
 	set_head(&tip);
-	CHECK("an odd one of the user's stays theirs", imports("\"refs\": 1"));
+	CHECK("an odd one of the user's own is accepted", imports("\"refs\": 1"));
 }
 
 static void refs_in_the_way(void)
@@ -367,7 +369,7 @@ static void refs_in_the_way(void)
 			    "%s refs/heads/GOOD\nnonsense\n%s refs/notes/x\n",
 			    hex, hex, hex, hex, hex);
 	put("loop/git/packed-refs", packed);
-	CHECK("odd names and those that clash do not come",
+	CHECK("invalid and clashing names are not imported",
 	      imports("were not imported") &&
 		      !is_there("repo/.git/refs/ringfence/loop/heads/-bad"));
 }
@@ -386,21 +388,20 @@ static void broken_directories(void)
 	CHECK("without a base every branch is new, and nothing breaks", imports("\"refs\": 2"));
 	fresh();
 	unlink(at("loop/git-own/base"));
-	CHECK("a directory without its beginning is a failure", imports("read the initial refs"));
+	CHECK("a directory without its initial refs is an error", imports("read the initial refs"));
 	fresh();
 	put("loop/git/HEAD", "nonsense\n");
-	CHECK("a HEAD that says nothing brings nothing",
-	      imports("{") && !is_there("repo/.git/" BRANCH));
+	CHECK("an invalid HEAD imports nothing", imports("{") && !is_there("repo/.git/" BRANCH));
 	fresh();
 	{
 		AUTO_FD loop = open(at("loop"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		dirwalk_remove(loop, "git", NULL);
 	}
-	CHECK("a directory that the agent removed is a failure", imports("open '"));
+	CHECK("a directory that the agent removed is an error", imports("open '"));
 	make_folder("loop/empty");
 	git = open(at("loop/empty"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK("a directory without objects has none",
+	CHECK("a directory without objects imports nothing",
 	      object_source_open(git, 1 << 20, &source, &err) == 0 && source.empty &&
 		      !object_source_has(&source, base.id));
 	object_source_close(&source);
@@ -411,7 +412,7 @@ static void broken_directories(void)
 		dirwalk_remove(top, "repo", NULL);
 	}
 	make_folder("repo");
-	CHECK("a repository that is gone is a failure", imports("has changed"));
+	CHECK("a missing repository is an error", imports("has changed"));
 }
 
 static void cut_import(void)
@@ -437,8 +438,8 @@ static void killed_imports(void)
 			!is_there("repo/.git/refs/heads/ringfence/loop.lock") &&
 			!is_there("loop/git-own/pending");
 	}
-	CHECK("an import has points at which it can be cut off", point > 3 && point < 200);
-	CHECK("the next one finishes it", whole);
+	CHECK("an import has fault points", point > 3 && point < 200);
+	CHECK("the next import completes it", whole);
 }
 
 static void vets(void)
@@ -453,13 +454,13 @@ static void vets(void)
 	bad = commit_file(repo, NULL, &base, ".gitmodules", GIT_FILEMODE_BLOB,
 			  "[submodule \"x\"]\n\turl = -x\n");
 	libgit_tree(repo, &bad, &bad, &err);
-	CHECK("an ordinary tree is fine", vet_tree(&vet, &tree, &err) == 0);
-	CHECK("one with a bad file is not", vet_tree(&vet, &bad, &err) < 0);
+	CHECK("an ordinary tree is accepted", vet_tree(&vet, &tree, &err) == 0);
+	CHECK("a tree with an unsafe file is refused", vet_tree(&vet, &bad, &err) < 0);
 	vet_release(&vet);
 	vet_learn(&vet, &bad);
-	CHECK("unless it is the user's", vet_tree(&vet, &bad, &err) == 0);
-	CHECK("one that is missing is not", vet_tree(&vet, &missing, &err) < 0);
-	CHECK("its depth is fine", vet_depth(&vet, &base, &err) == 0);
+	CHECK("unless it is the user's own", vet_tree(&vet, &bad, &err) == 0);
+	CHECK("a missing tree is refused", vet_tree(&vet, &missing, &err) < 0);
+	CHECK("its depth is accepted", vet_depth(&vet, &base, &err) == 0);
 	vet_release(&vet);
 	git_odb_free(vet.objects);
 }

@@ -1,6 +1,6 @@
 /*
- * Folders, files and repositories for unit tests of ringfence-snapshot's works. Everything is below one
- * folder that is removed at the end.
+ * Folders, files and repositories for the unit tests of ringfence-snapshot's tasks. Everything is
+ * in one folder that is removed at the end.
  */
 #ifndef UNIT_REPOSITORY_H
 #define UNIT_REPOSITORY_H
@@ -23,8 +23,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Confinement lasts as long as the process, and these tests open one repository after another. The
- * program's own is tested by tests/escape. */
+/*
+ * Confinement lasts as long as the process, and these tests open several repositories in one.
+ * tests/escape tests the real confinement.
+ */
 int snapshot_confine_writes(const char *const *places, struct error *err)
 {
 	(void)places;
@@ -32,7 +34,7 @@ int snapshot_confine_writes(const char *const *places, struct error *err)
 	return 0;
 }
 
-/* The fault point at which this process ends, or something happens; 0: none. */
+/* The fault point at which this process ends, or a hook runs; 0: none. */
 static long unit_fault;
 static void (*unit_meanwhile)(void);
 
@@ -45,7 +47,7 @@ void fault_point(void)
 	unit_meanwhile();
 }
 
-/* Does some work in a process of its own that ends at a fault point. False: there are not so many. */
+/* Runs `work` in a child that ends at a fault point. Returns false if it has fewer fault points. */
 static inline bool cut_off(int point, void (*work)(void))
 {
 	int status = 0;
@@ -65,7 +67,7 @@ static inline bool cut_off(int point, void (*work)(void))
 
 static char unit_top[64];
 
-/* A path below the test's folder. A few of them can be used at a time. */
+/* Returns a path below the test's folder; a few results are valid at a time. */
 static inline const char *at(const char *name)
 {
 	static char paths[8][4096];
@@ -76,7 +78,7 @@ static inline const char *at(const char *name)
 	return path;
 }
 
-/* Removes the test's folder, if it is there. */
+/* Removes the test's folder, if it exists. */
 static inline void unit_clear(void)
 {
 	AUTO_FD tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -140,7 +142,7 @@ static inline bool is_there(const char *name)
 	return faccessat(AT_FDCWD, at(name), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Does a file hold exactly this text? */
+/* Reports whether a file holds exactly this text. */
 static inline bool holds(const char *name, const char *text)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(1 << 26);
@@ -186,7 +188,7 @@ static inline void answer_end(struct answer *answer)
 	buffer_release(&answer->bytes);
 }
 
-/* ---- what is printed ---- */
+/* ---- captured output ---- */
 
 static inline int capture_begin(void)
 {
@@ -255,7 +257,7 @@ static inline git_oid add_commit(git_repository *repository, const char *ref, co
 	return id;
 }
 
-/* All files of the work tree, on what HEAD stands for. */
+/* Commits all files of the work tree on top of HEAD. */
 static inline git_oid commit_all(git_repository *repository)
 {
 	git_index *index = NULL;
@@ -271,7 +273,7 @@ static inline git_oid commit_all(git_repository *repository)
 	return add_commit(repository, "HEAD", born ? &parent : NULL, &tree);
 }
 
-/* One file of a commit more, on a branch that nobody has checked out; text NULL: one less. */
+/* Commits one more file on a branch that is not checked out; text NULL: removes it. */
 static inline git_oid commit_file(git_repository *repository, const char *ref,
 				  const git_oid *parent, const char *path, git_filemode_t mode,
 				  const char *text)
@@ -302,7 +304,7 @@ static inline void set_ref(git_repository *repository, const char *name, const g
 	git_reference_free(reference);
 }
 
-/* Does a ref stand for this commit? */
+/* Reports whether a ref points to this commit. */
 static inline bool ref_is(git_repository *repository, const char *name, const git_oid *id)
 {
 	git_oid found;

@@ -1,4 +1,7 @@
-/* Checkpoints, as far as they are pure: names, manifests, ignore rules, sums, comparing trees. */
+/*
+ * The parts of checkpoints that need no files: names, manifests, ignore rules, hashes, comparing
+ * trees.
+ */
 #include "unit.h"
 
 #include "snapshot/look/ignore_rules.h"
@@ -27,25 +30,25 @@ static void names(void)
 {
 	bool pieces;
 
-	CHECK("a name is stored as it is",
+	CHECK("a name is stored unchanged",
 	      stored_as("main.c", false, "main.c") && stored_as(".gitignore", false, ".gitignore"));
-	CHECK("no tree has .git in it, however it is written",
+	CHECK("no tree holds .git under any alias",
 	      stored_as(".git", false, "ringfence%.git") &&
 		      stored_as(".GIT", false, "ringfence%.GIT") &&
 		      stored_as("git~1", false, "ringfence%git~1") &&
 		      stored_as(".git . .", false, "ringfence%.git . .") &&
 		      stored_as(".git:x", false, "ringfence%.git:x") &&
 		      stored_as(".g\xe2\x80\x8cit", false, "ringfence%.g\xe2\x80\x8cit"));
-	CHECK("what looks like a stored name is stored as one",
+	CHECK("a name that looks like a stored name gets a prefix",
 	      stored_as("ringfence%x", false, "ringfence%ringfence%x") &&
 		      stored_as("ringfence", false, "ringfence%ringfence"));
-	CHECK("a file in pieces is marked", stored_as("big", true, "ringfence#big"));
-	CHECK("names that nobody can have are refused",
-	      !stored_name_read(".git", &pieces) && !stored_name_read("ringfence%..", &pieces) &&
-		      !stored_name_read("ringfence%", &pieces) &&
-		      !stored_name_read("..", &pieces) &&
-		      !stored_name_read("ringfence%a/b", &pieces) &&
-		      !stored_name_read("ringfence-x", &pieces));
+	CHECK("a chunked file is marked", stored_as("big", true, "ringfence#big"));
+	CHECK("impossible names are refused", !stored_name_read(".git", &pieces) &&
+						      !stored_name_read("ringfence%..", &pieces) &&
+						      !stored_name_read("ringfence%", &pieces) &&
+						      !stored_name_read("..", &pieces) &&
+						      !stored_name_read("ringfence%a/b", &pieces) &&
+						      !stored_name_read("ringfence-x", &pieces));
 }
 
 static void sums(void)
@@ -62,12 +65,12 @@ static void sums(void)
 	sha1_init(&sha1);
 	sha1_add(&sha1, "abc", 3);
 	sha1_end(&sha1, sum);
-	CHECK("the sum of abc is what the standard says", memcmp(sum, wanted, SHA1_SIZE) == 0);
+	CHECK("the hash of abc matches the standard", memcmp(sum, wanted, SHA1_SIZE) == 0);
 	sha1_init(&sha1);
 	for (int i = 0; i < 1000000 / 8; i++)
 		sha1_add(&sha1, "aaaaaaaa", 8);
 	sha1_end(&sha1, sum);
-	CHECK("so is the sum of a million letters", memcmp(sum, million, SHA1_SIZE) == 0);
+	CHECK("so does the hash of a million letters", memcmp(sum, million, SHA1_SIZE) == 0);
 }
 
 static struct node *add(struct node *folder, const char *name, enum node_kind kind, mode_t mode)
@@ -80,7 +83,7 @@ static struct node *add(struct node *folder, const char *name, enum node_kind ki
 	return node;
 }
 
-/* a, d/, d/b, run: a and d/b are one file. */
+/* a, d/, d/b, run: a and d/b are hard links to one file. */
 static void make_tree(struct node *root, mode_t mode)
 {
 	*root = (struct node){ .kind = NODE_FOLDER, .mode = 0750 };
@@ -103,18 +106,18 @@ static void manifests(void)
 	add(&full, "sock", NODE_SKIPPED, 0)->why = NODE_WHY_SOCKET;
 	manifest_write(&full, &text);
 	make_tree(&bare, 0644);
-	CHECK("a manifest is read onto a tree of git",
+	CHECK("a manifest completes a git tree",
 	      manifest_read(text.data, text.used, &bare, &err) == 0 && bare.mode == 0750 &&
 		      node_find(&bare, "a")->mode == 0600 &&
 		      node_at(&bare, "d/b")->group == node_find(&bare, "a")->group &&
 		      node_find(&bare, "pipe")->mode == 0622 &&
 		      strcmp(node_why_text(node_find(&bare, "sock")->why), "a socket") == 0);
 	manifest_write(&bare, &again);
-	CHECK("and is the same when it is written again",
+	CHECK("writing it again gives the same bytes",
 	      text.used == again.used && memcmp(text.data, again.data, text.used) == 0);
-	CHECK("one that was cut is refused",
+	CHECK("a truncated manifest is refused",
 	      manifest_read(text.data, text.used - 3, &bare, &err) < 0);
-	CHECK("one that names what is not there is refused",
+	CHECK("a manifest that names a missing file is refused",
 	      manifest_read("ringfence 1\0modes 644 755 755\0m 600 none\0", 41, &bare, &err) < 0);
 	node_release(&full);
 	node_release(&bare);
@@ -136,17 +139,17 @@ static void ignore_rules(void)
 	CHECK("names are ignored at any depth",
 	      ignore_rules_match(rules, "a.o", false) &&
 		      ignore_rules_match(rules, "x/y/a.o", false));
-	CHECK("a deeper file outranks an upper one",
+	CHECK("a file in a deeper folder takes precedence",
 	      !ignore_rules_match(rules, "src/keep.o", false) &&
 		      ignore_rules_match(rules, "keep.o", false));
-	CHECK("a slash means from here on", ignore_rules_match(rules, "top", false) &&
-						    !ignore_rules_match(rules, "x/top", false) &&
-						    ignore_rules_match(rules, "src/only", false) &&
-						    !ignore_rules_match(rules, "only", false));
-	CHECK("a slash at the end means folders",
+	CHECK("a slash anchors a pattern", ignore_rules_match(rules, "top", false) &&
+						   !ignore_rules_match(rules, "x/top", false) &&
+						   ignore_rules_match(rules, "src/only", false) &&
+						   !ignore_rules_match(rules, "only", false));
+	CHECK("a trailing slash matches folders only",
 	      ignore_rules_match(rules, "build", true) &&
 		      !ignore_rules_match(rules, "build", false));
-	CHECK("what is tracked is known, with the folders above it",
+	CHECK("tracked files and their parent folders are known",
 	      ignore_rules_tracked(rules, "build") &&
 		      ignore_rules_tracked(rules, "build/tracked") &&
 		      !ignore_rules_tracked(rules, "build/other") &&
@@ -154,13 +157,13 @@ static void ignore_rules(void)
 	ignore_rules_keep(rules, "build/tracked");
 	ignore_rules_settle(rules);
 	ignore_rules_write(rules, &bytes);
-	CHECK("rules are kept and read again",
+	CHECK("rules are stored and read back",
 	      ignore_rules_read(bytes.data, bytes.used, &read, &err) == 0 &&
 		      ignore_rules_match(read, "a.o", false) &&
 		      ignore_rules_tracked(read, "build") &&
 		      !ignore_rules_tracked(read, "build-2"));
 	ignore_rules_free(read);
-	CHECK("rules that were cut are refused",
+	CHECK("truncated rules are refused",
 	      ignore_rules_read(bytes.data, bytes.used - 1, &read, &err) < 0);
 	ignore_rules_free(rules);
 }
@@ -182,11 +185,12 @@ static void comparing(void)
 	node_at(&other, "d/b")->group = node_find(&other, "a")->group = 0;
 	free(where);
 	where = restore_plan_difference(&one, &other, &kept);
-	CHECK("so is a link that is a copy", where && strcmp(where, "a") == 0);
-	CHECK("a part of one tree comes into another",
+	CHECK("so is a copy instead of a hard link", where && strcmp(where, "a") == 0);
+	CHECK("a part of one tree is grafted onto another",
 	      restore_plan_graft(&one, &other, "d/b", &err) == 0 &&
 		      node_find(&one, "a")->group == 0);
-	CHECK("what is not there cannot", restore_plan_graft(&one, &other, "d/c", &err) < 0);
+	CHECK("a missing path cannot be grafted",
+	      restore_plan_graft(&one, &other, "d/c", &err) < 0);
 	node_release(&one);
 	node_release(&other);
 }
