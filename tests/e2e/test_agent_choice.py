@@ -92,7 +92,7 @@ def test_aider_gets_its_prompt_as_a_file(t):
     loop = Loop(t)
     result = run(loop, "--agent", "aider", "--env", "OPENAI_API_KEY=k", env=environment(t))
     equal(result.code, 0, "exit status", result)
-    contains(result.err, "untested here", "the notice")
+    contains(result.err, "not covered by our tests", "the notice")
     contains(loop.tree()["prompt"], "make it", "the prompt")
     contains(loop.tree()["args"], "--yes-always", "the words")
 
