@@ -1,4 +1,4 @@
-/* Making, starting, seeing and asking loops: see client.h. */
+/* Creating, starting, inspecting and controlling loops: see client.h. */
 #include "loop/client.h"
 
 #include "loop/resume.h"
@@ -26,9 +26,9 @@
 
 enum { START_MS = 15000, STALE_MS = 120000, STEP_MS = 10, ASK_MS = 5000, TROUBLE_BYTES = 4096 };
 
-#define NOT_UTF8 "a text or a path that is no UTF-8 cannot be kept in a journal"
+#define NOT_UTF8 "a text or a path is not valid UTF-8 and cannot be stored in the journal"
 
-static void rest(void)
+static void sleep_step(void)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = STEP_MS * 1000000L }, NULL);
 }
@@ -79,13 +79,13 @@ void client_look(struct client_loop *loop)
 
 	loop_state_release(&loop->state);
 	free(loop->trouble);
-	/* First the lock, then the journal: a loop that ends in between has ended, and is not interrupted. */
+	/* Lock first, then journal: a loop that ends in between must not look interrupted. */
 	loop->alive = loop_folder_is_locked(loop->folder);
 	loop->damaged = read_state(loop->folder, &loop->state, &err) < 0;
 	loop->trouble = loop->damaged ? mem_dup(err.text) : read_trouble(loop->folder);
 }
 
-/* Is this the folder of a loop that is still to begin, or never did? */
+/* Is this the folder of a loop that has not started, or never did? */
 static bool is_reserved(const char *folder)
 {
 	AUTO_FREE char *journal = path_join(folder, "journal.db");
@@ -110,7 +110,7 @@ static int by_age(const void *a, const void *b)
 	return strcmp(left->id, right->id);
 }
 
-/* Those with a supervisor, or all. Of loops that have ended there may be many. */
+/* Lists loops with a supervisor, or all. There may be many ended ones. */
 static int list_loops(const char *state, bool only_alive, struct client_loops *ret_loops,
 		      struct error *err)
 {
@@ -128,7 +128,7 @@ static int list_loops(const char *state, bool only_alive, struct client_loops *r
 		if (is_reserved(folder) || (only_alive && !loop_folder_is_locked(folder)))
 			continue;
 		open_loop(loops, ids.items[i], loop);
-		/* One whose making was cut off has never begun. */
+		/* Its creation was cut off; it never started. */
 		if (!loop->damaged && loop->state.phase == LOOP_PHASE_new)
 			client_loop_release(loop);
 		else
@@ -156,7 +156,7 @@ bool client_is_of(const struct client_loop *loop, const char *project)
 	return is_in(loop, project) || (origin && strcmp(origin, project) == 0);
 }
 
-/* By its name one loop is found without a look at the others. */
+/* Finds a loop by its id without reading the others. */
 static int find_named(const char *state, const char *id, struct client_loop *ret_loop)
 {
 	struct error ignored;
@@ -195,9 +195,9 @@ int client_find(const char *state, const char *id, const char *project,
 	if (found)
 		return 0;
 	return id ? error_with(err, ERROR_NOT_FOUND,
-			       "there is no loop '%.100s' (ringfence status --all)", id)
+			       "there is no loop '%.100s' (see: ringfence status --all)", id)
 		  : error_with(err, ERROR_NOT_FOUND,
-			       "there is no loop of the project '%s' (ringfence status --all)",
+			       "there is no loop of the project '%s' (see: ringfence status --all)",
 			       project);
 }
 
@@ -206,7 +206,7 @@ const char *client_status(const struct client_loop *loop)
 	return loop->damaged ? "failed" : loop_state_status(&loop->state, loop->alive);
 }
 
-/* By the clock of whoever asks. */
+/* The time is shown in the reader's time zone. */
 static char *reason_of_wait(const struct loop_state *state)
 {
 	time_t until = (time_t)(state->wait_until_ms / 1000);
@@ -224,13 +224,13 @@ char *client_reason(const struct client_loop *loop)
 	int64_t seen_ms = loop->alive ? loop_report_heartbeat_ms(loop->folder) : 0;
 
 	if (seen_ms && clock_wall_ms() - seen_ms > STALE_MS)
-		return mem_format("its supervisor (process %d) has not been heard of for %lld s",
+		return mem_format("its supervisor (process %d) has not reported for %lld s",
 				  (int)loop->state.supervisor,
 				  (long long)(clock_wall_ms() - seen_ms) / 1000);
 	if (loop->damaged)
 		return mem_dup(loop->trouble);
 	if (strcmp(status, "interrupted") == 0)
-		return mem_format("%s (ringfence resume %s)",
+		return mem_format("%s (to continue: ringfence resume %s)",
 				  loop->trouble ? loop->trouble : "its supervisor is gone",
 				  loop->id);
 	if (!loop->state.reason || !*loop->state.reason)
@@ -269,7 +269,7 @@ int client_events(const struct client_loop *loop, int64_t after, journal_fn *tak
 	return result;
 }
 
-/* Writes events in the place of a supervisor, whose lock the caller holds. Takes the data over. */
+/* Writes an event in place of a supervisor. The caller holds the lock. Consumes the data. */
 static int append(const struct client_loop *loop, enum journal_mode mode, enum loop_event kind,
 		  json_t *data, struct error *err)
 {
@@ -289,7 +289,7 @@ static int append(const struct client_loop *loop, enum journal_mode mode, enum l
 	return result;
 }
 
-/* One at a time may start loops: of two for the same project the second one sees the first. */
+/* Serializes starts: of two loops for the same project, the second sees the first. */
 static int start_lock(const char *loops, struct error *err)
 {
 	AUTO_FREE char *path = path_join(loops, ".start");
@@ -321,13 +321,13 @@ static int refuse_second(const char *state, const char *project, struct error *e
 
 	return id ? error_with(
 			    err, ERROR_BUSY,
-			    "the loop %s is running in this project (ringfence status; ringfence "
-			    "abort %s); ringfence run --worktree starts another beside it",
+			    "the loop %s is already running in this project (stop it with ringfence "
+			    "abort %s; ringfence run --worktree starts another one beside it)",
 			    id, id)
 		  : 0;
 }
 
-/* Starts the keeper, and waits until its supervisor is there, has ended or cannot begin. */
+/* Starts the keeper and waits until its supervisor has started, ended or failed. */
 static int start(struct client_loop *loop, struct error *err)
 {
 	int64_t seq = loop->state.last_seq;
@@ -336,14 +336,14 @@ static int start(struct client_loop *loop, struct error *err)
 	if (keeper_start(loop->folder, 0, NULL, err) < 0)
 		return -1;
 	do {
-		rest();
+		sleep_step();
 		client_look(loop);
 	} while (loop->state.last_seq == seq && !loop->trouble &&
 		 (int64_t)clock_steady_ms() < until_ms);
 	if (loop->trouble && !loop->alive)
 		return error_set(err, "%s", loop->trouble);
 	return loop->state.last_seq == seq
-		       ? error_set(err, "the supervisor did not begin (%s/supervisor.log)",
+		       ? error_set(err, "the supervisor did not start (see %s/supervisor.log)",
 				   loop->folder)
 		       : 0;
 }
@@ -361,7 +361,7 @@ void client_give_back(const char *state, const char *id)
 {
 	AUTO_FREE char *folder = mem_format("%s/loops/%s", state, id);
 
-	rmdir(folder); /* one that has begun is not empty */
+	rmdir(folder); /* fails for a loop that has started: its folder is not empty */
 }
 
 int client_create(const char *state, const char *id, json_t *config, struct client_loop *ret_loop,
@@ -417,10 +417,12 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (loop->damaged)
 		return error_set(err, "%s", loop->trouble);
 	if (loop->alive)
-		return error_with(err, ERROR_BUSY, "the loop %s is running (ringfence pause %s)",
-				  loop->id, loop->id);
+		return error_with(
+			err, ERROR_BUSY,
+			"the loop %s is already running (to pause it: ringfence pause %s)",
+			loop->id, loop->id);
 	if (resume_permits(&loop->state, changes, clock_wall_ms(), &why) < 0)
-		return error_with(err, ERROR_REFUSED, "the loop %s does not go on: %s", loop->id,
+		return error_with(err, ERROR_REFUSED, "cannot resume the loop %s: %s", loop->id,
 				  why.text);
 	client_look(loop);
 	if (refuse_second(state, loop->state.options.project, err) < 0)
@@ -435,8 +437,8 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	return start(loop, err);
 }
 
-/* Without a supervisor nothing has to be ended: what is asked for is written down at once. */
-static int ask_nobody(struct client_loop *loop, const char *wish, struct error *err)
+/* Nothing is running without a supervisor: the request is recorded at once. */
+static int record_request(struct client_loop *loop, const char *wish, struct error *err)
 {
 	AUTO_FD lock = loop_folder_lock(loop->folder, err);
 
@@ -444,7 +446,7 @@ static int ask_nobody(struct client_loop *loop, const char *wish, struct error *
 		return -1;
 	if (strcmp(wish, "abort") == 0)
 		return append(loop, JOURNAL_WRITE, LOOP_EVENT_finished,
-			      json_pack("{s:s, s:s}", "status", "aborted", "reason", "by a person"),
+			      json_pack("{s:s, s:s}", "status", "aborted", "reason", "by you"),
 			      err);
 	return append(loop, JOURNAL_WRITE, LOOP_EVENT_asked, json_pack("{s:s}", "wish", wish), err);
 }
@@ -465,16 +467,16 @@ int client_ask(struct client_loop *loop, const char *wish, bool now, struct erro
 
 	if (loop->damaged)
 		return error_set(err, "%s", loop->trouble);
-	/* A supervisor that was killed a moment ago is there again in the next. */
-	while ((loop->alive ? ask_supervisor(loop, wish, now, err) : ask_nobody(loop, wish, err)) <
-	       0) {
+	/* A killed supervisor is restarted within moments. */
+	while ((loop->alive ? ask_supervisor(loop, wish, now, err)
+			    : record_request(loop, wish, err)) < 0) {
 		if ((int64_t)clock_steady_ms() > until_ms)
 			return -1;
-		rest();
+		sleep_step();
 		client_look(loop);
 		if (loop->damaged ||
 		    (loop->state.phase == LOOP_PHASE_finished && strcmp(wish, "reset") != 0))
-			return error_set(err, "the loop %s has ended meanwhile: %s", loop->id,
+			return error_set(err, "the loop %s has ended in the meantime: %s", loop->id,
 					 client_status(loop));
 	}
 	return 0;
@@ -492,7 +494,7 @@ int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, 
 
 	json_decref(data);
 	loop_state_init(&state);
-	result = text ? loop_state_take(&state, &event, err) : error_set(err, NOT_UTF8);
+	result = text ? loop_state_fold(&state, &event, err) : error_set(err, NOT_UTF8);
 	if (result == 0) {
 		state.git_mode = private_git ? mem_dup("private") : NULL;
 		prompt_write(&state, event.at_ms, ret_prompt);
@@ -527,7 +529,7 @@ bool client_wait_gone(const struct client_loop *loop, int64_t most_ms)
 	while (loop_folder_is_locked(loop->folder)) {
 		if ((int64_t)clock_steady_ms() > until_ms)
 			return false;
-		rest();
+		sleep_step();
 	}
 	return true;
 }

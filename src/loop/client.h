@@ -1,7 +1,7 @@
 /*
- * What others do with loops: make and start them, look at them, and ask for something. Whoever looks reads
- * the journal; whoever asks talks to the supervisor, or, where there is none, holds its lock and writes
- * the event in its place.
+ * Creates, starts, inspects and controls loops, for commands and other processes. Inspecting reads
+ * the journal. Requests go to the supervisor; if none is running, the client holds its lock and
+ * writes the event itself.
  */
 #ifndef LOOP_CLIENT_H
 #define LOOP_CLIENT_H
@@ -19,101 +19,133 @@ struct client_loop {
 	char *id;
 	char *folder;
 	struct loop_state state;
-	bool alive;    /* there is a supervisor */
-	bool damaged;  /* the journal cannot be read; nothing but trouble is known */
-	char *trouble; /* why it cannot go on, in a sentence; NULL: nothing is known of any */
+	bool alive;    /* a supervisor is running */
+	bool damaged;  /* the journal cannot be read; only trouble is set */
+	char *trouble; /* why it cannot continue, or NULL */
 };
 
 struct client_loops {
-	struct client_loop *items; /* the oldest first */
+	struct client_loop *items; /* oldest first */
 	size_t count;
 };
 
-/* All loops below a state folder. Returns 0, or -1 with err set. */
+/* Lists all loops in a state folder. Returns 0, or -1 with err set. */
 int client_list(const char *state, struct client_loops *ret_loops, struct error *err);
 void client_loops_release(struct client_loops *loops);
 
-/* The loop with this id; without one, the newest of this project. Returns 0, or -1 with err set. */
+/*
+ * Finds the loop with this id, or the newest one of this project if id is NULL. Returns 0, or -1
+ * with err set.
+ */
 int client_find(const char *state, const char *id, const char *project,
 		struct client_loop *ret_loop, struct error *err);
 void client_loop_release(struct client_loop *loop);
 
-/* Reads it again. */
+/* Reads the loop again. */
 void client_look(struct client_loop *loop);
 
-/* Is it a loop of this project, there or in a work tree of its own? */
+/* Does the loop belong to this project, either there or in its own work tree? */
 bool client_is_of(const struct client_loop *loop, const char *project);
 
-/* An id for a loop to come, which is the caller's. NULL with err set. */
+/* Reserves an id for a new loop, which the caller frees. Returns NULL with err set on failure. */
 char *client_reserve(const char *state, struct error *err);
 void client_give_back(const char *state, const char *id);
 
-/* Makes a loop with this configuration (see loop_state.h) and starts it; refused while another one of the
- * project is running. id: one that was reserved, or NULL. Returns 0, or -1 with err set. */
+/*
+ * Creates a loop with this configuration (see loop_state.h) and starts it; refused while another
+ * loop of the project is running. id: a reserved one, or NULL. Returns 0, or -1 with err set.
+ */
 int client_create(const char *state, const char *id, json_t *config, struct client_loop *ret_loop,
 		  struct error *err);
 
-/* Goes on with a loop that is paused, interrupted or ended. changes: limits, as the configuration names
- * them; may be empty. Returns 0, or -1 with err set. */
+/*
+ * Resumes a loop that is paused, interrupted or ended. changes: limits, with the configuration's
+ * keys; may be empty. Returns 0, or -1 with err set.
+ */
 int client_resume(const char *state, struct client_loop *loop, json_t *changes, struct error *err);
 
-/* Asks for "pause", "abort" or "reset" (of the breakers). Returns 0 when it is written down, or -1 with err
- * set. */
+/*
+ * Requests "pause", "abort" or "reset" (of the breakers). Returns 0 once the request is recorded,
+ * or -1 with err set.
+ */
 int client_ask(struct client_loop *loop, const char *wish, bool now, struct error *err);
 
-/* Is a loop of this project running? Then its id, which is the caller's; else NULL. */
+/* Returns the id of a running loop of this project, which the caller frees, or NULL. */
 char *client_running(const char *state, const char *project);
 
-/* Keeps a supervisor from beginning, as long as the descriptor is open. Returns it, or -1 with err set. */
+/*
+ * Prevents a supervisor from starting while the descriptor is open. Returns it, or -1 with err set.
+ */
 int client_hold(const struct client_loop *loop, struct error *err);
 
-/* Writes down that a person is about to bring the project back; the loop is held. Takes the data
- * over. Returns 0, or -1 with err set. */
+/*
+ * Records that the user is about to restore the project. The loop must be held. Consumes the data.
+ * Returns 0, or -1 with err set.
+ */
 int client_restoring(const struct client_loop *loop, json_t *data, struct error *err);
 
-/* Writes down that a person has brought the project back; the loop is held. Takes the data over. Returns 0, or -1
- * with err set. */
+/*
+ * Records that the user has restored the project. The loop must be held. Consumes the data. Returns
+ * 0, or -1 with err set.
+ */
 int client_restored(const struct client_loop *loop, json_t *data, struct error *err);
 
-/* Removes a loop that is held, with its journal and its logs, and tells how much that frees; its checkpoints are
- * the caller's affair. Returns 0, or -1 with err set. */
+/*
+ * Removes a loop with its journal and its logs, but not its checkpoints, and returns the freed
+ * bytes. The loop must be held. Returns 0, or -1 with err set.
+ */
 int client_remove(const char *state, const struct client_loop *loop, uint64_t *ret_bytes,
 		  struct error *err);
 
-/* Where loops have work trees of their own, each below its id; the caller frees. */
+/*
+ * Returns the folder that holds the work trees of loops, each named by its id. The caller frees it.
+ */
 char *client_work_trees(const char *state);
 
-/* Removes a folder of ours, if it is there, whatever is in it, and adds what that frees. Returns 0, or -1 with err set. */
+/*
+ * Removes a folder of Ringfence with all contents, if it exists, and adds the freed bytes. Returns
+ * 0, or -1 with err set.
+ */
 int client_remove_folder(const char *path, uint64_t *bytes, struct error *err);
 
-/* The first line of the objective, cut to what the subject of a commit should be. The caller frees. */
+/*
+ * Returns the first line of the objective, cut to the length of a commit subject. The caller frees
+ * it.
+ */
 char *client_subject(const struct loop_options *options);
 
-/* Commits what a loop with a work tree of its own has left uncommitted there; of others nothing. The loop is held.
- * Returns 0, or -1 with err set. */
+/*
+ * Commits what a loop left uncommitted in its own work tree; does nothing for other loops. The loop
+ * must be held. Returns 0, or -1 with err set.
+ */
 int client_seal(const struct client_loop *loop, struct error *err);
 
-/* Is so much left on the disk of a path? Then NULL; else a sentence with what helps, which is the caller's. */
+/*
+ * Returns NULL if this much space is free on the disk of a path, or a message with advice, which
+ * the caller frees.
+ */
 char *client_room(const char *path, int64_t least_bytes);
 
-/* Waits until no supervisor is there. False if it takes longer. */
+/* Waits until no supervisor is running. Returns false on timeout. */
 bool client_wait_gone(const struct client_loop *loop, int64_t most_ms);
 
-/* The first prompt of a loop with this configuration; whether it gets a private git directory is decided when it begins, and
- * here by the caller. Returns 0, or -1 with err set. */
+/*
+ * Writes the first prompt of a loop with this configuration. The caller decides whether it has a
+ * private git directory, which a real loop decides when it starts. Returns 0, or -1 with err set.
+ */
 int client_preview(json_t *config, bool private_git, struct buffer *ret_prompt, struct error *err);
 
-/* Foreign text as JSON: what is no UTF-8 is replaced. The caller owns it. */
+/* Returns untrusted text as JSON, with invalid UTF-8 replaced. The caller owns it. */
 json_t *client_text(const char *text);
 
-/* As it is shown to programs; the caller owns it. */
+/* Returns the loop as JSON for other programs. The caller owns it. */
 json_t *client_json(const struct client_loop *loop);
 
-/* Its state in a word, and why; NULL if there is nothing to say. The caller frees the latter. */
+/* The status in one word, and the reason or NULL. The caller frees the reason. */
 const char *client_status(const struct client_loop *loop);
 char *client_reason(const struct client_loop *loop);
 
-/* Events behind `after`; see journal.h. */
+/* Passes the events after `after` to the function; see journal.h. */
 int client_events(const struct client_loop *loop, int64_t after, journal_fn *take, void *context,
 		  struct error *err);
 

@@ -1,4 +1,4 @@
-/* Removing a loop with all that it has kept: see client.h. */
+/* Removing loops: see client.h. */
 #include "loop/client.h"
 
 #include "loop/state/loop_folder.h"
@@ -18,7 +18,7 @@
 
 #define GONE ".removed-"
 
-/* Those whose removal was cut off. */
+/* Removes loops whose removal was cut off. */
 static void remove_leftovers(int loops, uint64_t *bytes)
 {
 	int copy = fcntl(loops, F_DUPFD_CLOEXEC, 0);
@@ -59,7 +59,7 @@ int client_remove(const char *state, const struct client_loop *loop, uint64_t *r
 	if (loops < 0)
 		return error_sys(err, "open '%s'", path);
 	remove_leftovers(loops, ret_bytes);
-	/* In one step: it is there as a whole, or not at all. */
+	/* The rename is atomic: the loop exists as a whole, or not at all. */
 	if (renameat(loops, loop->id, loops, gone) < 0 ||
 	    dirwalk_remove(loops, gone, ret_bytes) < 0)
 		return error_sys(err, "remove the loop %s", loop->id);

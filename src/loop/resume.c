@@ -1,4 +1,4 @@
-/* Going on: see resume.h. */
+/* Resuming: see resume.h. */
 #include "loop/resume.h"
 
 #include "loop/state/spec_json.h"
@@ -15,8 +15,8 @@ static bool is_set(const char *name)
 	return value && *value;
 }
 
-/* A variable is known by its name: the journal keeps no secrets. */
-static int find_variables(const struct loop_state *state, struct error *err)
+/* Checks that variables passed by name are set: the journal stores no secrets. */
+static int check_variables(const struct loop_state *state, struct error *err)
 {
 	struct fence_spec spec;
 	const char *missing = NULL;
@@ -35,15 +35,14 @@ static int find_variables(const struct loop_state *state, struct error *err)
 			missing = key->value;
 	}
 	if (missing)
-		error_set(err, "%s %.100s, which is not set here now: set it and resume again",
-			  passed ? "it was started with --env" : "the key of its model is in",
-			  missing);
+		error_set(err, "%s %.100s, which is not set: set it and resume again",
+			  passed ? "it was started with --env" : "its model key is in", missing);
 	fence_spec_release(&spec);
 	return missing ? -1 : 0;
 }
 
-static int pretend(struct loop_state *state, enum loop_event kind, const json_t *data,
-		   int64_t now_ms, struct error *err)
+static int simulate(struct loop_state *state, enum loop_event kind, const json_t *data,
+		    int64_t now_ms, struct error *err)
 {
 	AUTO_FREE char *text = json_dumps(data, JSON_COMPACT);
 	const struct journal_event event = { .seq = state->last_seq + 1,
@@ -51,7 +50,7 @@ static int pretend(struct loop_state *state, enum loop_event kind, const json_t 
 					     .kind = loop_event_name(kind),
 					     .data = text ? text : "" };
 
-	return loop_state_take(state, &event, err);
+	return loop_state_fold(state, &event, err);
 }
 
 int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_ms,
@@ -62,22 +61,22 @@ int resume_permits(struct loop_state *state, const json_t *changes, int64_t now_
 	json_t *nothing;
 	int result;
 
-	/* The loop is over. Only its end has to be written. */
+	/* The loop is over; only its end remains to be written. */
 	if (phase == LOOP_PHASE_closing)
 		return 0;
 	if (strcmp(loop_state_status(state, true), "completed") == 0)
-		return error_set(err, "it is completed; there is nothing to go on with");
+		return error_set(err, "it is completed; there is nothing left to do");
 	if (state->refused && !state->iteration)
-		return error_set(err, "it never began; start another one: ringfence run");
-	if (find_variables(state, err) < 0)
+		return error_set(err, "it never started; start a new one: ringfence run");
+	if (check_variables(state, err) < 0)
 		return -1;
-	/* In the midst of an iteration its verdict is still to come. */
+	/* In the middle of an iteration, the decision is still to come. */
 	if (phase != LOOP_PHASE_paused && phase != LOOP_PHASE_finished)
 		return 0;
 	nothing = json_object();
-	result = pretend(state, LOOP_EVENT_changed, changes, now_ms, err) < 0
+	result = simulate(state, LOOP_EVENT_changed, changes, now_ms, err) < 0
 			 ? -1
-			 : pretend(state, LOOP_EVENT_resumed, nothing, now_ms, err);
+			 : simulate(state, LOOP_EVENT_resumed, nothing, now_ms, err);
 	json_decref(nothing);
 	if (result < 0)
 		return -1;

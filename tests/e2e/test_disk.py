@@ -19,7 +19,7 @@ def test_a_loop_that_takes_too_much_is_paused_and_goes_on_with_more(t):
     result = loop.run("--worktree", "--loop-disk", "4M", "--idle-timeout", "5m")
     equal(result.code, 3, "exit status", result)
     status = loop.status()
-    for part in ("the loop takes ", "work tree ", "--loop-disk is 4 MiB", "ringfence resume --loop-disk"):
+    for part in ("the loop uses ", "work tree ", "--loop-disk is 4 MiB", "ringfence resume --loop-disk"):
         contains(status["reason"], part, "the reason")
     equal(status["used"], 0, "iterations that count")
     result = loop.ringfence("resume", "--follow")
@@ -32,7 +32,7 @@ def test_a_loop_begins_only_with_as_much_free_as_is_asked_for(t):
     loop = Loop(t, scripts={"1": "edit done yes"})
     result = loop.run("--min-free", "1000T")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "are left, and --min-free is 1024000.0 GiB (make room; ringfence clean --older", "stderr")
+    contains(result.err, "is free, and --min-free is 1024000.0 GiB (free some space; ringfence clean --older", "stderr")
     expect(not os.path.exists(loop.path("done")), "nothing was started")
     equal(loop.run("--min-free", "1M").code, 0, "the control: with less")
 

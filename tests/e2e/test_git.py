@@ -122,12 +122,12 @@ def test_an_agent_that_empties_its_git_is_told_of_and_told_once(t):
     scripts = {"1": "rm -rf .git/* .git/.??*; edit a 1", "2": "git status >status 2>&1; edit a 2", "3": "edit done yes"}
     loop, repo = begin(t, "", scripts=scripts)
     equal(loop.result.code, 0, "exit status of run", loop.result)
-    sentence = "the agent has emptied .git: git does not work inside for the rest of the loop"
+    sentence = "the agent emptied .git: git does not work in the fence for the rest of the loop"
     equal(loop.result.out.count(f"  {sentence}\n"), 1, "how often it is told", loop.result.out)
     contains(loop.ringfence("status").out, f"    {sentence}\n", "what status says")
     equal(loop.status()["git"]["why"], sentence, "as JSON")
     contains(loop.tree()["status"], "not a git repository", "what git says inside")
-    for number, part in ((1, "You can commit, branch"), (2, "There is no git here any more")):
+    for number, part in ((1, "You can commit, branch"), (2, "Git no longer works here, because .git was emptied")):
         with open(os.path.join(loop.folder, f"iterations/{number}/prompt.md"), encoding="utf-8") as file:
             contains(file.read(), part, f"what the agent is told in iteration {number}")
     repo.fsck()

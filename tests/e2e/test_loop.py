@@ -44,7 +44,7 @@ def test_the_prompt_tells_the_task_the_limits_and_what_the_check_printed(t):
     with open(os.path.join(loop.folder, "iterations/2/prompt.md"), encoding="utf-8") as file:
         prompt = file.read()
     for part in ("make it", "iteration 2 of at most 7", "the bridge is broken", "learnt: it is hard",
-                 "in a fence"):
+                 "in a sandbox"):
         contains(prompt, part, "the prompt")
 
 
@@ -62,8 +62,8 @@ def test_old_failures_are_told_from_new_ones(t):
             prompts.append(file.read())
     lacks(prompts[0], "before the first iteration", "the first prompt")
     contains(prompts[1], "this failure is new", "the second prompt")
-    contains(prompts[1], "failed in the same way before", "the second prompt")
-    contains(prompts[2], "too, but otherwise", "the third prompt")
+    contains(prompts[1], "failed the same way before", "the second prompt")
+    contains(prompts[2], "It also failed before the first iteration, but differently.", "the third prompt")
 
 
 def test_a_promise_is_the_last_word_of_the_agent(t):
@@ -119,7 +119,7 @@ def test_what_holds_already_is_not_started(t):
     loop.write("done")
     result = loop.run()
     equal(result.code, 0, "exit status", result)
-    contains(result.out, "everything holds already", "the last line")
+    contains(result.out, "every rule already holds", "the last line")
     expect(not os.path.exists(loop.path("started")), "no agent was started")
 
 
@@ -228,8 +228,8 @@ def test_a_second_loop_in_a_project_is_refused_with_what_can_be_done_instead(t):
     loop.there("here")
     result = loop.run()
     equal(result.code, 125, "exit status", result)
-    contains(" ".join(result.err.split()), f"the loop {loop.status()['id']} is running in this project (ringfence status; ringfence abort "
-             f"{loop.status()['id']}); ringfence run --worktree starts another beside it", "stderr")
+    contains(" ".join(result.err.split()), f"the loop {loop.status()['id']} is already running in this project (stop it with ringfence abort "
+             f"{loop.status()['id']}; ringfence run --worktree starts another one beside it)", "stderr")
     loop.write("go")
     loop.ended("completed")
 
@@ -328,8 +328,8 @@ def test_on_a_terminal_ctrl_c_asks(t, answer, status, code):
     loop.write("go") if status != "aborted" else None
     loop.ended(status)
     if status == "paused":
-        terminal.expect("paused by a person")
-        lacks(terminal.text(), "goes on:", "what is said before")
+        terminal.expect("paused by you")
+        lacks(terminal.text(), "continuing:", "what is said before")
     if status != "completed":
         equal(terminal.wait(), code, "exit status of run")
 

@@ -393,7 +393,7 @@ def test_a_stopped_supervisor_is_noticed(t):
         state["last_heartbeat"] -= 300
         with open(path, "w", encoding="utf-8") as file:
             json.dump(state, file)
-        contains(loop.status()["reason"] or "", "has not been heard of", "the reason")
+        contains(loop.status()["reason"] or "", "has not reported for ", "the reason")
     loop.write("go")
     loop.ended("completed")
 

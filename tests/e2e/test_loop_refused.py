@@ -77,7 +77,7 @@ def test_a_check_that_is_not_there_starts_no_agent(t, check, part, code):
     loop = Loop(t, scripts=STEPS)
     refuses(loop, loop.run(check=check), "refused: the check", part, f"status {code}")
     again = loop.ringfence("resume")
-    refuses(loop, again, "never began")
+    refuses(loop, again, "never started")
 
 
 def test_a_check_that_the_agent_is_to_make_may_be_missing(t):

@@ -58,7 +58,7 @@ def test_what_a_loop_gets_of_git_is_told_for_commands_and_for_loops(t):
     contains(why(t, ".git/config")["note"], "in a loop, a private, writable git directory takes its place", "why")
     equal(as_json(t)["private_git"], True, "as JSON")
     loop = t.run([t.ringfence, *dry]).out
-    contains(loop, ".git is a private one, and what you commit comes to a person", "the prompt of a loop")
+    contains(loop, ".git is private, and the user gets your commits", "the prompt of a loop")
     equal(said(loop.partition("# The policy")[2]), [private], "the policy of a loop")
     for words in (("--git", "read-only"), ("--read", ".git")):
         equal(said(t.run([t.ringfence, *dry, *words]).out.partition("# The policy")[2]), [own], f"with {words}")

@@ -22,7 +22,7 @@ static int take(struct loop_state *state, int64_t seq, char *line)
 		return -1;
 	*data = '\0';
 	event.data = data + 1;
-	return loop_state_take(state, &event, &err);
+	return loop_state_fold(state, &event, &err);
 }
 
 void fuzz_journal(const uint8_t *data, size_t size)
@@ -35,7 +35,7 @@ void fuzz_journal(const uint8_t *data, size_t size)
 	char *rest = text;
 
 	loop_state_init(&state);
-	if (size && data[0] != 'c' && loop_state_take(&state, &first, &err) < 0)
+	if (size && data[0] != 'c' && loop_state_fold(&state, &first, &err) < 0)
 		abort();
 	for (char *line; (line = strsep(&rest, "\n")) && take(&state, seq, line) == 0;)
 		seq++;

@@ -1,5 +1,7 @@
-/* The rooms behind ringfence run, piece by piece: the table of phases, the fold of events, the journal, the
- * sink, the survey, the prompt and the frozen fence. */
+/*
+ * The parts of ringfence run: the table of phases, the fold of events, the journal, the sink, the
+ * survey, the prompt and the stored fence spec.
+ */
 #include "fence/fence_spec.h"
 #include "journal/journal.h"
 #include "loop/run/disk_usage.h"
@@ -27,7 +29,7 @@
 
 static char folder[] = "/tmp/unit-loop-XXXXXX";
 
-/* The table, once more, by hand: what may happen in a phase, and where it leads. */
+/* The table again, by hand: the legal events in a phase, and where they lead. */
 static const struct {
 	const char *phase, *event, *next;
 } cells[] = {
@@ -168,7 +170,7 @@ static void happens(struct script *script, const char *kind, const char *data)
 	};
 
 	script->refused = script->refused ||
-			  loop_state_take(&script->state, &event, &script->err) < 0;
+			  loop_state_fold(&script->state, &event, &script->err) < 0;
 }
 
 static struct script begin(void)
@@ -197,7 +199,7 @@ static void folding(void)
 	struct script script = begin();
 	struct loop_state *state = &script.state;
 
-	CHECK("a loop begins as its configuration says",
+	CHECK("a loop starts as configured",
 	      !script.refused && state->phase == LOOP_PHASE_ready &&
 		      state->options.limits.iterations == 4 && state->breakers[0].open_at == 2 &&
 		      state->supervisor == 77 &&
@@ -219,29 +221,30 @@ static void folding(void)
 	CHECK("a pause does not undo an abort", state->wish == LOOP_WISH_ABORT);
 	script.seq += 100;
 	happens(&script, "resumed", "{}");
-	CHECK("a pause is no time of the loop", state->rested_ms == 101000);
+	CHECK("a pause does not count as time of the loop", state->rested_ms == 101000);
 	happens(&script, "changed", "{\"max_iterations\": 9}");
 	CHECK("limits can be changed", state->options.limits.iterations == 9);
 	happens(&script, "changed", "{\"down_ms\": 3600000}");
-	CHECK("an hour that the machine slept is no time of the loop",
+	CHECK("an hour of sleep does not count as time of the loop",
 	      state->rested_ms == 3701000 && state->options.limits.iterations == 9);
 	happens(&script, "changed", "{\"down_ms\": -3600000}");
-	CHECK("a clock that is set back gives no time", state->rested_ms == 101000);
+	CHECK("a clock that is set back adds no time", state->rested_ms == 101000);
 	happens(&script, "finished",
-		"{\"status\": \"aborted\", \"reason\": \"by a person\", \"uncommitted\": \"a link\"}");
+		"{\"status\": \"aborted\", \"reason\": \"by you\", \"uncommitted\": \"a link\"}");
 	CHECK("the end has a status",
 	      !script.refused && strcmp(loop_state_status(state, false), "aborted") == 0);
-	CHECK("and why not all of it was committed", strcmp(state->uncommitted, "a link") == 0);
+	CHECK("and the reason why not everything was committed",
+	      strcmp(state->uncommitted, "a link") == 0);
 	happens(&script, "resumed", "{}");
-	CHECK("which is over when it goes on", !script.refused && !state->uncommitted);
-	happens(&script, "finished", "{\"status\": \"aborted\", \"reason\": \"by a person\"}");
+	CHECK("which is cleared when the loop resumes", !script.refused && !state->uncommitted);
+	happens(&script, "finished", "{\"status\": \"aborted\", \"reason\": \"by you\"}");
 	happens(&script, "begun", "{}");
-	CHECK("what cannot happen is refused, with its number",
-	      script.refused && strstr(script.err.text, "cannot happen"));
+	CHECK("an illegal event is refused, with its number",
+	      script.refused && strstr(script.err.text, "is not legal in the phase"));
 	loop_state_release(state);
 }
 
-/* A loop with a work tree of its own ends in two steps; one of an older version in a single one. */
+/* A loop with its own work tree ends in two steps; older versions needed one. */
 static void closing(void)
 {
 	static const char end[] = "{\"status\": \"completed\", \"reason\": \"done\", \"used\": 1, "
@@ -281,14 +284,14 @@ static void money(void)
 	happens(&script, "interrupted", "{\"cost_nusd\": 5, \"session\": \"abc-1\"}");
 	happens(&script, "begun", "{\"iteration\": 2, \"attempt\": 2}");
 	happens(&script, "ended", "{\"cost_nusd\": 7, \"error\": \"limit\", \"reset_at\": 99}");
-	CHECK("what an interrupted agent spent is spent", state->spent_nusd == 12);
+	CHECK("an interrupted agent's cost counts", state->spent_nusd == 12);
 	CHECK("a session stays until there is another", strcmp(state->session, "abc-1") == 0);
 	CHECK("an error of the stream is a fact",
 	      state->facts.reported == FAILURE_RATE_LIMIT && state->facts.reset_at == 99);
 	happens(&script, "paused", "{\"reason\": \"cost\", \"warned\": true}");
 	CHECK("a warning is remembered", state->warned);
 	happens(&script, "changed", "{\"warn_cost_nusd\": 50}");
-	CHECK("of another level nobody was warned", !state->warned);
+	CHECK("a new level clears the warning", !state->warned);
 	CHECK("all of that can happen", !script.refused);
 	loop_state_release(state);
 }
@@ -319,7 +322,7 @@ static void prompts(void)
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(1 << 20);
 
 	prompt_write(&script.state, 10000, &text);
-	CHECK("a prompt has the task, the limits, the check's words and the rules",
+	CHECK("a prompt has the task, the limits, the check's output and the rules",
 	      strstr(buffer_text(&text), "make it") &&
 		      strstr(buffer_text(&text), "iteration 1 of at most 4") &&
 		      strstr(buffer_text(&text), "> broken") && strstr(buffer_text(&text), "DONE"));
@@ -365,7 +368,7 @@ static void journal(void)
 	CHECK("a journal is made", journal_open(path, JOURNAL_CREATE, &store, &err) == 0);
 	for (int i = 0; i < 3; i++)
 		journal_append(store, i % 2 ? JOURNAL_NOW : JOURNAL_LATER, i, "kind", "{}", &err);
-	CHECK("events are read by another while it is open, all or those behind one",
+	CHECK("another process reads events while the journal is open, all or those after one",
 	      journal_open(path, JOURNAL_READ, &reader, &err) == 0 &&
 		      journal_each(reader, 0, count_events, &count, &err) == 0 && count == 3 &&
 		      journal_each(reader, 2, count_events, &late, &err) == 0 && late == 1);
@@ -373,7 +376,7 @@ static void journal(void)
 	      journal_append(reader, JOURNAL_NOW, 9, "kind", "{}", &err) < 0);
 	journal_close(reader);
 	journal_close(store);
-	CHECK("what is no journal is refused",
+	CHECK("a file that is not a journal is refused",
 	      close(open(other, O_CREAT | O_WRONLY, 0600)) == 0 &&
 		      journal_open(other, JOURNAL_WRITE, &store, &err) < 0);
 	CHECK("a changed event is found",
@@ -383,7 +386,7 @@ static void journal(void)
 	unlink(other);
 }
 
-/* Lets a sink take so many bytes, the last of which are known. */
+/* Feeds a sink this many bytes, the last of which are known. */
 static void pour(struct sink *sink, int into, size_t size)
 {
 	char chunk[4096];
@@ -494,17 +497,17 @@ static void freezing(void)
 	first = spec_json_write(&spec, "/p/sub");
 	if (spec_json_read(first, &thawed, &err) == 0)
 		second = spec_json_write(&thawed, "/elsewhere");
-	CHECK("a frozen fence thaws to the same, wherever that is", json_equal(first, second));
-	CHECK("a relative path is meant from where it was said",
+	CHECK("a stored fence is read back unchanged, from any folder", json_equal(first, second));
+	CHECK("a relative path is resolved from where it was given",
 	      strcmp(thawed.hide.items[0].path, "/p/sub/secret") == 0);
-	CHECK("what is no frozen fence is refused", spec_json_read(json_null(), &thawed, &err) < 0);
+	CHECK("an invalid stored fence is refused", spec_json_read(json_null(), &thawed, &err) < 0);
 	fence_spec_release(&thawed);
 	fence_spec_release(&spec);
 	json_decref(first);
 	json_decref(second);
 }
 
-/* A spec as version 0.1.0 wrote it into the journal of a loop: what it says about models is a list of texts. */
+/* A spec as version 0.1.0 wrote it to a loop's journal: model access is a list of texts. */
 static const char old_spec[] =
 	"{\"mechanism\": \"auto\", \"write\": [], \"read\": [], \"hide\": [], \"patterns\": [], \"allow\": [],"
 	" \"net_caps\": [0, 0, 0], \"listen\": [], \"env\": [], \"models\": ["
@@ -536,7 +539,8 @@ static void old_freezing(void)
 	const struct model_access_upstream *upstreams = models->upstreams;
 	struct error err;
 
-	CHECK("a fence that an older version froze thaws", spec_json_read(old, &spec, &err) == 0);
+	CHECK("a fence that an older version stored can be read",
+	      spec_json_read(old, &spec, &err) == 0);
 	CHECK("its providers are what they were",
 	      is_upstream(&upstreams[PROVIDER_ANTHROPIC], "https://api.anthropic.com", false,
 			  KEY_SOURCE_ENV, "ANTHROPIC_API_KEY") &&
@@ -558,7 +562,7 @@ static void old_freezing(void)
 	if (models_json_read(again, &same, &err) == 0) {
 		json_t *third = models_json_write(&same);
 
-		CHECK("frozen by this version it is the same", json_equal(again, third));
+		CHECK("stored by this version it is the same", json_equal(again, third));
 		json_decref(third);
 	}
 	model_access_release(&same);
@@ -567,7 +571,7 @@ static void old_freezing(void)
 	json_decref(old);
 }
 
-/* Is this, about models, refused, and nothing changed? */
+/* Is this model access refused, with nothing changed? */
 static bool is_no_access(const char *text)
 {
 	json_t *json = json_loads(text, 0, NULL);
@@ -597,7 +601,10 @@ static void bad_freezing(void)
 		      is_no_access("{\"upstreams\": [{\"provider\": \"openai\"}]}"));
 }
 
-/* So many folders, one in the other, with a file in the last and beside each hundredth. Returns how many bytes are in the files. */
+/*
+ * Creates this many nested folders, with a file in the last one and beside each hundredth. Returns
+ * the bytes in the files.
+ */
 static uint64_t dig(const char *path, int depth)
 {
 	static const char bytes[65536] = "x";
@@ -639,13 +646,13 @@ static void disks(void)
 	setrlimit(RLIMIT_NOFILE, &few);
 	counted = disk_usage_bytes(path);
 	setrlimit(RLIMIT_NOFILE, &usual);
-	CHECK("what a folder takes is counted at any depth, with few descriptors",
+	CHECK("disk usage is counted at any depth, with few descriptors",
 	      sum == 20 * 65536 && counted >= sum && counted < sum + (1000 + 20) * 8192);
-	CHECK("what is not there takes nothing", disk_usage_bytes("/nonexistent/x") == 0);
+	CHECK("a missing folder uses nothing", disk_usage_bytes("/nonexistent/x") == 0);
 	CHECK("it can be removed", system(remove) == 0);
 }
 
-/* Which requests are legal in a phase, as docs/protocols.md has it. */
+/* The legal requests in a phase, as in docs/protocols.md. */
 static const char *legal_in(enum loop_phase phase)
 {
 	switch (phase) {
@@ -671,7 +678,7 @@ static void requests(void)
 
 			hold = hold && control_is_legal((enum loop_phase)phase,
 							(enum control_request)i) == legal;
-			/* What is legal can be written down. */
+			/* A legal request can be recorded. */
 			hold = hold && (!legal || loop_event_next((enum loop_phase)phase,
 								  LOOP_EVENT_asked) >= 0);
 		}

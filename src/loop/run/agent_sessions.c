@@ -1,4 +1,4 @@
-/* What agents keep: see agent_sessions.h. */
+/* The agent's sessions: see agent_sessions.h. */
 #include "loop/run/agent_sessions.h"
 
 #include "util/buffer.h"
@@ -50,12 +50,12 @@ void agent_sessions_close(const struct supervisor *sup, const char *keep, const 
 		rmdir(keep);
 		return;
 	}
-	/* From another file system it stays, under a name that says which iteration it was of. */
+	/* On another file system it stays, renamed after its iteration. */
 	if (rename(keep, target) < 0 && errno == EXDEV) {
 		AUTO_FREE char *aside = mem_format("%s.%s", keep, path_name(iteration));
 
 		if (rename(keep, aside) < 0)
-			fprintf(stderr, "the session of iteration %s stays in '%s'\n",
+			fprintf(stderr, "the session of iteration %s remains in '%s'\n",
 				path_name(iteration), keep);
 	}
 }
@@ -74,7 +74,7 @@ char *agent_sessions_login(const struct supervisor *sup, bool *ret_wanted, struc
 		return NULL;
 	}
 	if (!bytes.used || memchr(bytes.data, '\0', bytes.used)) {
-		error_set(err, "'%s' is no login of an agent: it is empty, or no text", path);
+		error_set(err, "'%s' is not an agent's login: it is empty or not text", path);
 		return NULL;
 	}
 	return mem_dup(buffer_text(&bytes));

@@ -8,12 +8,10 @@
 #include "util/mem.h"
 #include "util/text.h"
 
-/* Counting takes longer than looking: it may take a fiftieth of the time. */
+/* Measuring usage is slow: it may take a fiftieth of the time. */
 enum { EVERY_MS = 2000, COST = 50 };
 
-/* ---- what is taken ---- */
-
-static char *judge_taken(struct supervisor *sup, int64_t most)
+static char *usage_trouble(struct supervisor *sup, int64_t most)
 {
 	const struct loop_options *options = &sup->state.options;
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(8192);
@@ -31,9 +29,9 @@ static char *judge_taken(struct supervisor *sup, int64_t most)
 	sup->disk.count_ms = wait_set_steady_ms() + COST * (wait_set_steady_ms() - begun_ms);
 	if (logs + tree + checkpoints <= (uint64_t)most)
 		return NULL;
-	buffer_add_text(&text, "the loop takes ");
+	buffer_add_text(&text, "the loop uses ");
 	room_add_size(&text, logs + tree + checkpoints);
-	buffer_add_text(&text, " of the disk (its own files ");
+	buffer_add_text(&text, " of disk space (its own files ");
 	room_add_size(&text, logs);
 	if (options->work_tree) {
 		buffer_add_text(&text, ", work tree ");
@@ -41,16 +39,15 @@ static char *judge_taken(struct supervisor *sup, int64_t most)
 	}
 	buffer_add_text(&text, ", checkpoints ");
 	room_add_size(&text, checkpoints);
-	buffer_add_text(&text, "), and --loop-disk is ");
+	buffer_add_text(&text, "), and the limit --loop-disk is ");
 	room_add_size(&text, (uint64_t)most);
-	buffer_add_text(&text,
-			" (remove what is not needed, or ringfence resume --loop-disk SIZE)");
+	buffer_add_text(
+		&text,
+		" (delete what is not needed, or raise it with ringfence resume --loop-disk SIZE)");
 	return mem_dup(buffer_text(&text));
 }
 
-/* ---- both ---- */
-
-static char *look(struct supervisor *sup)
+static char *check_disk(struct supervisor *sup)
 {
 	const struct loop_options *options = &sup->state.options;
 	char *trouble = room_trouble(sup->folder, options->min_free_bytes);
@@ -58,13 +55,13 @@ static char *look(struct supervisor *sup)
 	sup->disk.looked_ms = wait_set_steady_ms();
 	if (!trouble)
 		trouble = room_trouble(options->project, options->min_free_bytes);
-	return trouble ? trouble : judge_taken(sup, options->loop_disk_bytes);
+	return trouble ? trouble : usage_trouble(sup, options->loop_disk_bytes);
 }
 
 char *disk_trouble(struct supervisor *sup)
 {
-	sup->disk.count_ms = 0; /* between runs it is always counted */
-	return look(sup);
+	sup->disk.count_ms = 0; /* always measured between runs */
+	return check_disk(sup);
 }
 
 static int64_t due_ms(void *context)
@@ -87,7 +84,7 @@ static void watch(void *context, bool readable)
 	(void)readable;
 	if (due_ms(sup) > wait_set_steady_ms())
 		return;
-	trouble = look(sup);
+	trouble = check_disk(sup);
 	if (!trouble)
 		return;
 	sup->run.cut = SUPERVISOR_CUT_DISK;

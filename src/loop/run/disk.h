@@ -1,16 +1,17 @@
 /*
- * What a loop takes of the disk, and what is left of it. Both are looked at before each iteration and, every few seconds,
- * while something runs in the fence: what runs is ended then, and the loop pauses, before anybody is harmed.
+ * The disk usage of a loop and the free space on its disks. Both are checked before each iteration
+ * and every few seconds during a run. If a limit is exceeded, the run is stopped and the loop
+ * pauses.
  */
 #ifndef LOOP_RUN_DISK_H
 #define LOOP_RUN_DISK_H
 
 #include "loop/supervise/supervisor.h"
 
-/* What of the two is not kept, in a sentence with what helps; the caller frees. NULL: all is well. */
+/* Returns which limit is exceeded and what to do, or NULL. The caller frees it. */
 char *disk_trouble(struct supervisor *sup);
 
-/* Has the supervisor look every so often while something runs, and end it if it must. */
+/* Makes the supervisor check periodically during a run, and stop it if needed. */
 void disk_watch(struct supervisor *sup);
 
 #endif

@@ -22,7 +22,7 @@ static enum dirwalk_verdict add_entry(void *context, const struct dirwalk_entry 
 
 	if (entry->closed || fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return DIRWALK_PAST;
-	/* A file with several names is counted once, as far as that goes without a list of them. */
+	/* Divides by the number of hard links, which counts a file once if all of them are here. */
 	count->bytes += (uint64_t)status.st_blocks * 512 /
 			(S_ISDIR(status.st_mode) || !status.st_nlink ? 1 : status.st_nlink);
 	return ++count->entries < MOST_ENTRIES ? DIRWALK_ON : DIRWALK_STOP;
@@ -38,7 +38,7 @@ uint64_t disk_usage_bytes(const char *path)
 	AUTO_FD root = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct error ignored;
 
-	/* What cannot be reached is not counted. */
+	/* Unreachable folders are not counted. */
 	if (root >= 0)
 		dirwalk_tree(&walk, root, NULL, &ignored);
 	return count.bytes;

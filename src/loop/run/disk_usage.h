@@ -1,13 +1,13 @@
 /*
- * What a folder takes on the disk, with all that is below it: at whatever depth, since those who fill it choose that. While they move
- * folders about, what is above these may be missed; nobody does between runs.
+ * The disk usage of a folder and everything in it, at any depth: the agent chooses the depth.
+ * Folders may be missed while something moves them, which does not happen between runs.
  */
 #ifndef LOOP_RUN_DISK_USAGE_H
 #define LOOP_RUN_DISK_USAGE_H
 
 #include <stdint.h>
 
-/* In bytes; 0 also where there is no such folder. */
+/* Returns the usage in bytes, or 0 if there is no such folder. */
 uint64_t disk_usage_bytes(const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* Committing what is left: see leftovers.h. */
+/* Committing leftovers: see leftovers.h. */
 #include "loop/run/leftovers.h"
 
 #include "loop/state/loop_folder.h"
@@ -26,7 +26,8 @@ static char *message(const char *id, const struct loop_options *options)
 {
 	AUTO_FREE char *subject = leftovers_subject(options);
 
-	return mem_format("Ringfence %s: %s\n\nWhat the agent left uncommitted.\n", id, subject);
+	return mem_format("Ringfence %s: %s\n\nWork that the agent left uncommitted.\n", id,
+			  subject);
 }
 
 static int perform(const char *name, const char *folder, const struct loop_options *options,

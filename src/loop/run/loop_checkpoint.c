@@ -48,7 +48,7 @@ static int start(struct supervisor *sup, const char *kind, uint32_t iteration, s
 	return result;
 }
 
-/* An event for what came of it, unless it shows what the one before does. */
+/* Writes an event, unless the checkpoint equals the previous one. */
 static int record(struct supervisor *sup, json_t *answer, const char *failed, struct error *err)
 {
 	static const char *const keys[] = { "number", "files",  "bytes",        "skipped",
@@ -68,7 +68,9 @@ static int record(struct supervisor *sup, json_t *answer, const char *failed, st
 	return supervisor_append(sup, LOOP_EVENT_checkpointed, data, err);
 }
 
-/* Keeps what a checkpoint says about the project. Without a place to count from, all files are new. */
+/*
+ * Stores the project facts that come with a checkpoint. Without a base, all files count as changed.
+ */
 static void read_tally(struct supervisor *sup, const json_t *answer)
 {
 	const json_t *data = json_object_get(answer, "tally");
@@ -87,8 +89,8 @@ static void read_tally(struct supervisor *sup, const json_t *answer)
 	snprintf(tally->tree, sizeof tally->tree, "%s", tree);
 }
 
-/* The process has ended. *ret_failed as in loop_checkpoint_take(). */
-static int finish(struct supervisor *sup, char **ret_failed, struct error *err)
+/* Handles the end of the process. *ret_failed as in loop_checkpoint_take(). */
+static int record_end(struct supervisor *sup, char **ret_failed, struct error *err)
 {
 	json_t *answer = NULL;
 	struct error why;
@@ -103,7 +105,7 @@ static int finish(struct supervisor *sup, char **ret_failed, struct error *err)
 	return result;
 }
 
-static void drop(struct supervisor *sup)
+static void kill_job(struct supervisor *sup)
 {
 	if (!sup->checkpoint.job.pid)
 		return;
@@ -113,7 +115,7 @@ static void drop(struct supervisor *sup)
 	sup->checkpoint.job = SNAPSHOT_JOB_INIT;
 }
 
-/* Waits for the process. False: the supervisor leaves, and it is gone. */
+/* Waits for the process. Returns false if the supervisor is leaving; the process is killed then. */
 static bool await(struct supervisor *sup)
 {
 	sup->checkpoint.awaited = true;
@@ -121,7 +123,7 @@ static bool await(struct supervisor *sup)
 		supervisor_wait(sup, INT64_MAX);
 	sup->checkpoint.awaited = sup->checkpoint.ended = false;
 	if (sup->leaving)
-		drop(sup);
+		kill_job(sup);
 	return !sup->leaving;
 }
 
@@ -160,13 +162,13 @@ int loop_checkpoint_take(struct supervisor *sup, const char *kind, uint32_t iter
 	}
 	if (!await(sup))
 		return 0;
-	if (finish(sup, ret_failed, err) < 0)
+	if (record_end(sup, ret_failed, err) < 0)
 		return -1;
 	sup->checkpoint.current = !*ret_failed;
 	return 0;
 }
 
-/* While an agent works: when is the next one due? */
+/* When is the next checkpoint due, while an agent runs? */
 static int64_t due_ms(void *context)
 {
 	const struct supervisor *sup = context;
@@ -201,8 +203,8 @@ static void watch(void *context, bool readable)
 	if (!sup->checkpoint.ended || sup->checkpoint.awaited)
 		return;
 	sup->checkpoint.ended = false;
-	/* That it failed is written down; the next agent is not started without one. */
-	if (finish(sup, &failed, &err) < 0)
+	/* The failure is recorded, and the next agent does not start without a checkpoint. */
+	if (record_end(sup, &failed, &err) < 0)
 		fprintf(stderr, "%s\n", err.text);
 }
 
@@ -221,6 +223,6 @@ void loop_checkpoint_run_begins(struct supervisor *sup)
 
 void loop_checkpoint_run_ended(struct supervisor *sup)
 {
-	drop(sup);
+	kill_job(sup);
 	sup->checkpoint.ended = false;
 }

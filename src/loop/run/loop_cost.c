@@ -1,4 +1,4 @@
-/* The money of a loop: see loop_cost.h. */
+/* The cost of a loop: see loop_cost.h. */
 #include "loop/run/loop_cost.h"
 
 #include "failure/failure.h"
@@ -41,8 +41,8 @@ void loop_cost_count(const struct supervisor *sup, struct agent_summary *heard)
 	heard->cost_nusd = period == loop_state_period(&sup->state) ? (int64_t)held : 0;
 }
 
-/* A limit of ours that holds for longer than this iteration, and a replay that cannot go on. */
-static void hear_end(struct supervisor *sup, const struct ledger_news *news)
+/* Remembers a limit that outlasts this iteration, and a replay that cannot continue. */
+static void remember_end(struct supervisor *sup, const struct ledger_news *news)
 {
 	if (news->stray[0])
 		snprintf(sup->money.strayed, sizeof sup->money.strayed,
@@ -69,5 +69,5 @@ void loop_cost_hear(struct supervisor *sup, const struct runner_result *result, 
 	if (heard->error == reports.gateway && heard->reset_at == 0 &&
 	    heard->error == FAILURE_RATE_LIMIT)
 		heard->reset_at = (result->news.retry_at_ms + 999) / 1000;
-	hear_end(sup, &result->news);
+	remember_end(sup, &result->news);
 }

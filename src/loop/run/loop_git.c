@@ -19,7 +19,7 @@ char *loop_git_place(const struct supervisor *sup)
 				     : path_join(sup->state.options.project, ".git");
 }
 
-static void take_covers(struct supervisor *sup, const json_t *answer)
+static void read_covers(struct supervisor *sup, const json_t *answer)
 {
 	size_t index;
 	json_t *entry;
@@ -31,7 +31,7 @@ static void take_covers(struct supervisor *sup, const json_t *answer)
 				 json_is_true(json_object_get(entry, "writable")));
 }
 
-/* What it is, if that is not what it was. */
+/* Records the mode if it has changed. */
 static int record_mode(struct supervisor *sup, const char *mode, const char *why, bool submodules,
 		       struct error *err)
 {
@@ -49,18 +49,23 @@ static int record_mode(struct supervisor *sup, const char *mode, const char *why
 	return supervisor_append(sup, LOOP_EVENT_git, data, err);
 }
 
-/* Why a private directory is none any more; empty: it is one. It is the agent's, and is not made twice. */
+/*
+ * Returns why the private directory is no longer usable, or "". The agent owns it; it is not
+ * created twice.
+ */
 static const char *why_gone(const struct supervisor *sup)
 {
 	AUTO_FREE char *head = path_join(sup->folder, "git/HEAD");
 
 	return access(head, F_OK) < 0 && errno == ENOENT
-		       ? "the agent has emptied .git: git does not work inside for the rest of the loop"
+		       ? "the agent emptied .git: git does not work in the fence for the rest of the loop"
 		       : "";
 }
 
-/* It is decided before anything has run in the project: a .git that comes later may be anybody's, and what it borrows from
- * would be shown inside. */
+/*
+ * The mode is decided before anything runs in the project: a .git that appears later may be
+ * anyone's, and objects that it borrows would be exposed in the fence.
+ */
 static bool is_decided(const struct supervisor *sup)
 {
 	const struct loop_state *state = &sup->state;
@@ -68,8 +73,8 @@ static bool is_decided(const struct supervisor *sup)
 	return state->git_mode ? strcmp(state->git_mode, "private") != 0 : state->iteration > 0;
 }
 
-/* Has a person said what .git is to be? Then it is that. */
-static bool is_named(const struct supervisor *sup)
+/* Did the user configure access to .git? That takes precedence. */
+static bool is_configured(const struct supervisor *sup)
 {
 	const struct fence_paths *const lists[] = { &sup->fence.write, &sup->fence.read,
 						    &sup->fence.hide, NULL };
@@ -88,12 +93,12 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 	json_t *answer = NULL;
 	int result = 0;
 
-	if (sup->git.open || !sup->state.options.git || is_decided(sup) || is_named(sup) ||
+	if (sup->git.open || !sup->state.options.git || is_decided(sup) || is_configured(sup) ||
 	    sup->fence.accepted_weaker & FENCE_WEAKER_NO_FENCE)
 		return 0;
 	loop_checkpoint_ask(sup, "git-open", &answer, &failed);
 	if (!sup->leaving) {
-		take_covers(sup, answer);
+		read_covers(sup, answer);
 		result = record_mode(sup, failed ? "read-only" : jsonget_text(answer, "mode"),
 				     failed                  ? failed
 				     : sup->git.covers.count ? why_gone(sup)
@@ -105,7 +110,7 @@ int loop_git_open(struct supervisor *sup, struct error *err)
 	return result;
 }
 
-/* Did anybody write an object? Most iterations of most loops end here, without another process. */
+/* Did the agent write objects? Most iterations end here, without another process. */
 static bool has_objects(const struct supervisor *sup)
 {
 	static const char *const folders[] = { "git/objects", "git/objects/pack" };
@@ -124,7 +129,7 @@ static bool has_objects(const struct supervisor *sup)
 	return found;
 }
 
-/* What was refused last time need not be said again. */
+/* Is there anything new? The same refusals are not reported twice. */
 static bool is_news(struct supervisor *sup, const json_t *answer)
 {
 	const json_t *refused = json_object_get(answer, "refused");

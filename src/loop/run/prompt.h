@@ -1,6 +1,6 @@
 /*
- * What an agent is told: the task, where it stands, what the checks said, what was tried, and how to
- * finish. Text from checks or from the agent itself enters as quoted data.
+ * The agent's prompt: the task, the status, the check results, earlier attempts, and how to finish.
+ * Text from checks or from the agent is quoted as data.
  */
 #ifndef LOOP_RUN_PROMPT_H
 #define LOOP_RUN_PROMPT_H

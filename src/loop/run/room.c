@@ -1,4 +1,4 @@
-/* Room on a disk: see room.h. */
+/* Free disk space: see room.h. */
 #include "loop/run/room.h"
 
 #include "util/mem.h"
@@ -30,15 +30,16 @@ char *room_trouble(const char *path, int64_t least)
 	int64_t hundredth = (int64_t)(disk.f_blocks * disk.f_frsize / 100);
 	int64_t left = (int64_t)(disk.f_bavail * disk.f_frsize);
 
-	/* What nobody has asked for suits every disk. */
+	/* The default adapts to small disks. */
 	if (least == USUAL_FREE && hundredth < least)
 		least = hundredth;
 	if (left >= least)
 		return NULL;
 	buffer_printf(&text, "the disk of '%s' is nearly full: ", shown);
 	room_add_size(&text, (uint64_t)left);
-	buffer_add_text(&text, " are left, and --min-free is ");
+	buffer_add_text(&text, " is free, and --min-free is ");
 	room_add_size(&text, (uint64_t)least);
-	buffer_add_text(&text, " (make room; ringfence clean --older 7d --all removes old loops)");
+	buffer_add_text(&text,
+			" (free some space; ringfence clean --older 7d --all removes old loops)");
 	return mem_dup(buffer_text(&text));
 }

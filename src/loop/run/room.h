@@ -1,4 +1,4 @@
-/* How much room is left on a disk. */
+/* Free disk space. */
 #ifndef LOOP_RUN_ROOM_H
 #define LOOP_RUN_ROOM_H
 
@@ -6,11 +6,13 @@
 
 #include <stdint.h>
 
-/* Is less than `least` bytes left on the disk of this folder? Then a sentence that says so, and what helps;
- * the caller frees. NULL: there is enough. 0 is none that must be left. */
+/*
+ * Returns a message with advice if less than `least` bytes are free on the disk of this folder, or
+ * NULL. 0 turns the check off. The caller frees the message.
+ */
 char *room_trouble(const char *path, int64_t least);
 
-/* Bytes as a person reads them: "1.5 GiB". */
+/* Appends a size in readable form: "1.5 GiB". */
 void room_add_size(struct buffer *out, uint64_t bytes);
 
 #endif

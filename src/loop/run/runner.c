@@ -1,4 +1,4 @@
-/* Runs in processes of their own: see runner.h. */
+/* Runs in separate processes: see runner.h. */
 #include "loop/run/runner.h"
 
 #include "fenced/fenced.h"
@@ -42,8 +42,10 @@ static void fill(const struct fenced *run, struct runner_result *ret)
 	snprintf(ret->why, sizeof ret->why, "%.1000s", from->why);
 }
 
-/* For people and `ringfence suggest`; nothing depends on it. A check without denials must not make
- * Ringfence forget those of the agent. */
+/*
+ * For people and `ringfence suggest`; nothing depends on it. A check without denials must not
+ * replace those of the agent.
+ */
 static void write_report(const char *path, const struct fenced *run)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(64 << 20);
@@ -68,8 +70,10 @@ static void perform(const struct fence_spec *spec, const struct ledger_options *
 	fenced_release(&run);
 }
 
-/* In the new process: the wired descriptors, and nothing else of the supervisor's but its lock, which is
- * held until this one is gone, too. */
+/*
+ * In the new process: keeps only the wired descriptors and the supervisor's lock, which stays held
+ * until this process is gone.
+ */
 static _Noreturn void become_runner(const struct fence_spec *asked,
 				    const struct ledger_options *books, const int wanted[KEPT + 1],
 				    const char *report)
@@ -101,7 +105,7 @@ int runner_start(const struct fence_spec *spec, const struct ledger_options *boo
 
 	*ret_runner = RUNNER_INIT;
 	if (stdin_file < 0)
-		return error_sys(err, "hand over the prompt");
+		return error_sys(err, "pass the prompt");
 	for (int i = 0; i < 4; i++)
 		if (pipe2(pipes[i], O_CLOEXEC) < 0)
 			return error_sys(err, "make a pipe");
@@ -127,7 +131,7 @@ int runner_start(const struct fence_spec *spec, const struct ledger_options *boo
 void runner_stop(const struct runner *runner)
 {
 	if (write(runner->lifeline, "t", 1) < 0)
-		errno = 0; /* it is gone already */
+		errno = 0; /* it is already gone */
 }
 
 void runner_end(struct runner *runner, struct runner_result *ret_result)
@@ -149,7 +153,9 @@ void runner_end(struct runner *runner, struct runner_result *ret_result)
 	fd_close(&runner->result);
 	waitpid(runner->pid, NULL, 0);
 	runner->pid = 0;
-	/* What a killed runner leaves comes to this process, a subreaper. It ends by its own lifeline, but not
-	 * if it had not got that far. */
+	/*
+	 * This process is a subreaper and inherits the children of a killed runner. They end by
+	 * their own lifeline, unless they were killed too early to have one.
+	 */
 	process_end_children();
 }

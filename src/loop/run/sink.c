@@ -45,7 +45,8 @@ static void write_log(struct sink *sink, const char *bytes, size_t size)
 		return;
 	if (fd_write_all(sink->log, bytes, size) < 0 ||
 	    (sink->bytes + size >= SINK_LOG && fd_write_all(sink->log, rest, sizeof rest - 1) < 0))
-		fd_close(&sink->log); /* a full disk: the output is still read and kept here */
+		/* The disk is full; the output is still read and kept in memory. */
+		fd_close(&sink->log);
 }
 
 bool sink_serve(struct sink *sink)
@@ -65,7 +66,7 @@ bool sink_serve(struct sink *sink)
 	return sink->fd >= 0;
 }
 
-/* What is in the ring, oldest first. */
+/* Appends the ring, oldest bytes first. */
 static void add_tail(const struct sink *sink, struct buffer *text)
 {
 	uint64_t held = sink->bytes - sink->head.used;

@@ -1,6 +1,6 @@
 /*
- * Where the output of an agent or a check goes: a log with a bound, and its beginning and end in memory.
- * However much comes, no more than that is kept.
+ * The output of an agent or a check: a log with a size limit, and head and tail in memory. No
+ * amount of output exceeds that.
  */
 #ifndef LOOP_RUN_SINK_H
 #define LOOP_RUN_SINK_H
@@ -12,13 +12,13 @@
 enum {
 	SINK_HEAD = 128 << 10,
 	SINK_TAIL = 128 << 10,
-	SINK_LOG = 64 << 20, /* of a log; then one line says that the rest is left out */
+	SINK_LOG = 64 << 20, /* of a log; a last line reports that the rest is left out */
 };
 
 struct sink {
-	int fd;  /* to read from; -1: it has ended */
-	int log; /* -1: none */
-	/* Gets the bytes, too; NULL: nobody does. */
+	int fd;  /* to read from; -1 at the end */
+	int log; /* or -1 */
+	/* Also receives the bytes, or NULL. */
 	void (*tap)(void *context, const char *bytes, size_t size);
 	void *context;
 	uint64_t bytes;
@@ -27,16 +27,16 @@ struct sink {
 	size_t tail_at;
 };
 
-/* Begins to take from fd; the log is made at path. Both are the sink's. */
+/* Starts reading from fd and creates the log at path. The sink owns both. */
 void sink_open(struct sink *sink, int fd, const char *path);
 
-/* Takes what is there. False when it has ended. */
+/* Reads available output. Returns false at the end. */
 bool sink_serve(struct sink *sink);
 
-/* What was said, as far as it is kept: beginning and end. */
+/* Returns the kept output: head and tail. */
 void sink_text(const struct sink *sink, struct buffer *ret_text);
 
-/* The last `size` bytes, as far as they are kept. */
+/* Returns the last `size` bytes of the kept output. */
 void sink_last(const struct sink *sink, size_t size, struct buffer *ret_text);
 
 void sink_release(struct sink *sink);

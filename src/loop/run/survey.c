@@ -19,17 +19,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Deeper, larger or more than this is counted, and told apart by size and time only. */
+/* Deeper folders and further files are skipped; larger files are compared by modification time. */
 enum { MOST_DEPTH = 64, MOST_BYTES = 16 << 20, MOST_FILES = 500000 };
 
-/* A file as it was seen; the content is kept as a part of its hash. */
+/* A known file, with a hash of its contents. */
 struct seen {
-	char *path; /* in the project */
+	char *path; /* relative to the project */
 	uint64_t size;
 	uint64_t inode;
 	struct timespec changed;
 	uint64_t content[4];
-	unsigned int round; /* of the survey that saw it last */
+	unsigned int round; /* of the last survey that saw it */
 };
 
 struct survey_memory {
@@ -37,11 +37,11 @@ struct survey_memory {
 	unsigned int round;
 };
 
-/* One survey under way. */
+/* A survey in progress. */
 struct walk {
 	struct survey_memory *memory;
 	struct survey *survey;
-	uint64_t sum[4]; /* over all files; the order does not matter */
+	uint64_t sum[4]; /* over all files, in any order */
 };
 
 static int by_path(const void *a, const void *b)
@@ -83,7 +83,7 @@ static void hash_bytes(const void *bytes, size_t size, uint64_t ret_parts[4])
 	}
 }
 
-/* What is in it; where that cannot be read, when it changed. */
+/* Hashes the contents, or the modification time if they cannot be read. */
 static void read_content(int folder, const char *name, const struct stat *status,
 			 uint64_t ret_parts[4])
 {
@@ -161,7 +161,7 @@ static enum dirwalk_verdict look(void *context, const struct dirwalk_entry *entr
 	return DIRWALK_ON;
 }
 
-/* Files that were there and are not any more; tdelete must not run inside of twalk. */
+/* Deleted files; tdelete must not run during twalk. */
 struct gone {
 	unsigned int round;
 	struct seen **items;
@@ -192,7 +192,10 @@ static void forget_gone(struct walk *walk)
 	free(gone.items);
 }
 
-/* The first line of a file in a git directory; no symlink is followed on the way. False: there is none. */
+/*
+ * Reads the first line of a file in a git directory without following symlinks. Returns false if
+ * there is none.
+ */
 static bool read_line(int git, const char *path, char *ret_line, size_t size)
 {
 	AUTO_FD fd = fd_openat2(git, path, O_RDONLY | O_NONBLOCK, 0,
@@ -204,7 +207,7 @@ static bool read_line(int git, const char *path, char *ret_line, size_t size)
 	return n > 0;
 }
 
-/* The commit, without git: HEAD, and the loose ref that it names. */
+/* Reads the commit without git: HEAD, and the loose ref that it names. */
 void survey_head(const char *git, struct survey *survey)
 {
 	AUTO_FD folder = open(git, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -228,9 +231,9 @@ int survey_take(struct survey_memory *memory, const char *project, struct survey
 
 	*ret_survey = (struct survey){ 0 };
 	if (folder < 0)
-		return error_sys(err, "look through the project '%s'", project);
+		return error_sys(err, "read the project '%s'", project);
 	memory->round++;
-	dirwalk_tree(&files, folder, NULL, &ignored); /* a folder that fails is left out */
+	dirwalk_tree(&files, folder, NULL, &ignored); /* folders that fail are skipped */
 	forget_gone(&walk);
 	survey_head(git, ret_survey);
 	snprintf(ret_survey->tree, sizeof ret_survey->tree, "%016lx%016lx%016lx%016lx",

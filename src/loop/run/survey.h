@@ -1,10 +1,10 @@
 /*
- * A survey of the project before and after an iteration: how much there is, what changed, and a hash of
- * the whole tree by which a state is recognised that was there before. A checkpoint brings these facts
- * with it (loop_checkpoint.h); the walk here is for loops without checkpoints, and for when one failed.
+ * A survey of the project before and after an iteration: its size, the changed files, and a hash of
+ * the whole tree that identifies a state seen before. A checkpoint provides the same facts
+ * (loop_checkpoint.h); the walk here is for loops without checkpoints, and for failed ones.
  *
- * The files are the agent's: they are read as data, without following symlinks, and never waited for.
- * What tools make anew at every run (build folders, caches, installed packages) is left out, as is .git.
+ * The files are the agent's: they are read as data, without following symlinks or blocking.
+ * Generated files (build folders, caches, installed packages) and .git are skipped.
  */
 #ifndef LOOP_RUN_SURVEY_H
 #define LOOP_RUN_SURVEY_H
@@ -17,12 +17,13 @@
 struct survey {
 	uint64_t files;
 	uint64_t bytes;
-	uint64_t changed; /* files that are new, gone or other than in the survey before */
+	uint64_t changed; /* new, deleted or modified files since the previous survey */
 	char tree[SHA256_HEX];
-	char head[80]; /* what .git/HEAD says, or the commit that it leads to; empty: none */
+	/* The contents of .git/HEAD, or the commit it refers to; empty if there is none. */
+	char head[80];
 };
 
-/* What the last survey saw: only what looks different is read again. */
+/* Remembers the last survey, so that only files that look different are read again. */
 struct survey_memory;
 
 struct survey_memory *survey_memory_new(void);
@@ -32,7 +33,7 @@ void survey_memory_free(struct survey_memory *memory);
 int survey_take(struct survey_memory *memory, const char *project, struct survey *ret_survey,
 		struct error *err);
 
-/* What HEAD of another git directory says, instead of the project's. Whatever is in it, nothing else is read. */
+/* Sets the head from another git directory instead of the project's. Nothing else in it is read. */
 void survey_head(const char *git, struct survey *survey);
 
 #endif

@@ -13,17 +13,17 @@
 
 enum { CHUNK = 65536 };
 
-/* How long an agent that has said its last word may be silent before it is ended. */
+/* An agent that has finished is stopped after this long without output. */
 enum { AFTER_END_MS = 60000 };
 
-/* Money that is gone is gone; what can be done is to spend no more. */
+/* Stops an agent that has spent too much; what is spent cannot be undone. */
 static void watch_cost(struct supervisor *sup)
 {
 	const struct loop_options *options = &sup->state.options;
 	int64_t cost = sup->run.heard.cost_nusd;
 	int64_t most = options->limits.cost_nusd;
 
-	/* With models the gateway counts, and lets nothing pass that is too much. */
+	/* With models, the gateway counts and enforces the limit. */
 	if (sup->run.cut != SUPERVISOR_CUT_NOT || cost <= 0 ||
 	    model_access_is_set(&sup->fence.models))
 		return;
@@ -40,9 +40,9 @@ static uint64_t count(int64_t tokens)
 }
 
 /*
- * What tokens cost where the agent does not say it. Its report may be a sum over many requests; how large each
- * prompt was is not known, so that the price of large ones does not hold. A model that has no price leaves
- * the cost unknown.
+ * Prices the tokens if the agent does not report a cost. Its report may add up many requests of
+ * unknown size, so prices for large prompts do not apply. A model without a price leaves the cost
+ * unknown.
  */
 static int64_t price_tokens(const struct supervisor *sup, const struct agent_event *event)
 {
@@ -67,8 +67,8 @@ static int64_t price_tokens(const struct supervisor *sup, const struct agent_eve
 	return cost > INT64_MAX ? INT64_MAX : (int64_t)cost;
 }
 
-static void take(const struct supervisor *sup, struct agent_summary *summary,
-		 const struct agent_event *event)
+static void add_event(const struct supervisor *sup, struct agent_summary *summary,
+		      const struct agent_event *event)
 {
 	struct agent_event priced = *event;
 
@@ -81,7 +81,7 @@ static void hear(void *context, const struct agent_event *event)
 {
 	struct supervisor *sup = context;
 
-	take(sup, &sup->run.heard, event);
+	add_event(sup, &sup->run.heard, event);
 	watch_cost(sup);
 }
 
@@ -124,13 +124,13 @@ static void serve_complaints(void *context, bool readable)
 	sink_serve(&sup->run.complaints);
 }
 
-/* When an agent has been silent for too long. */
+/* When is the agent stopped for lack of output? */
 static int64_t silence_due_ms(void *context)
 {
 	const struct supervisor *sup = context;
 	int64_t idle_ms = sup->state.options.idle_ms;
 
-	/* Some never end after their last word; others have something in the background to wait for. */
+	/* Some agents never exit after their last message; others wait for background work. */
 	if (sup->run.heard.finished && (!idle_ms || idle_ms > AFTER_END_MS))
 		idle_ms = AFTER_END_MS;
 	if (!sup->run.working || sup->run.cut || !idle_ms || sup->state.phase != LOOP_PHASE_agent)
@@ -180,7 +180,7 @@ void work_watch(struct supervisor *sup)
 	}
 }
 
-/* Everything that wrote is dead: what is left in the pipe is all that there is. */
+/* All writers are dead: reads what is left in the pipe. */
 static void drain(struct sink *sink)
 {
 	while (sink->fd >= 0 && sink_serve(sink) &&
@@ -208,8 +208,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		list_printf(&spec.env, "RINGFENCE_SESSION=%s", work->session);
 	if (work->login) {
 		list_printf(&spec.env, "RINGFENCE_LOGIN=%s", work->login);
-		spec.login =
-			sup->state.options.login; /* what it costs in safety is in every report */
+		spec.login = sup->state.options.login; /* the risk is in every report */
 	}
 	spec.write = (struct fence_paths){ 0 };
 	fence_paths_add_all(&spec.write, &sup->fence.write);
@@ -217,7 +216,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 		list_printf(&spec.env, "RINGFENCE_KEEP=%s", work->keep);
 		fence_paths_add(&spec.write, work->keep, "the agent's sessions");
 	}
-	if (!work->format) /* a check needs no model */
+	if (!work->format) /* checks do not use models */
 		spec.models = (struct model_access){ 0 };
 	loop_cost_options(sup, &books, &day);
 	result = runner_start(&spec, &books, sup->lock, work->input, work->size, report,
@@ -283,7 +282,7 @@ static void recall(void *context, const struct agent_event *event)
 {
 	const struct recollection *recollection = context;
 
-	take(recollection->sup, recollection->summary, event);
+	add_event(recollection->sup, recollection->summary, event);
 }
 
 void work_recall(const struct supervisor *sup, struct agent_summary *ret_heard)

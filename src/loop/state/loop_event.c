@@ -15,14 +15,14 @@ static const char *const events[] = {
 #undef LOOP_EVENT
 };
 
-/* One more than the phase that follows, so that what is not named here cannot happen. */
+/* Stores the next phase plus one, so that an empty cell is illegal. */
 #define TO(name)          (LOOP_PHASE_##name + 1)
 #define ON(event, target) [LOOP_EVENT_##event] = TO(target)
 #define ALWAYS(phase)                                                                      \
 	ON(started, phase), ON(asked, phase), ON(changed, phase), ON(checkpointed, phase), \
 		ON(restoring, phase), ON(restored, phase)
 
-/* A loop with a work tree of its own is closed first. */
+/* A loop with its own work tree is closed first. */
 #define ENDS ON(closing, closing), ON(finished, finished)
 
 static const unsigned char table[LOOP_PHASE_COUNT][LOOP_EVENT_COUNT] = {

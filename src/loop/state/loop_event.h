@@ -1,9 +1,9 @@
 /*
- * What a loop is: its configuration, frozen when it begins, and a state that is nothing but the sum of
- * its events. The supervisor writes an event and only then acts on it; whoever comes later (after a crash,
- * or from another process) folds the journal and stands where it stood.
+ * A loop is its configuration, fixed when it starts, and a state that is the sum of its events. The
+ * supervisor writes an event before acting on it; a later process (after a crash, or a reader)
+ * folds the journal and reaches the same state.
  *
- * Which event may follow in which phase is one table; everything else is a damaged journal.
+ * One table lists which event may follow in which phase; anything else is a damaged journal.
  */
 #ifndef LOOP_STATE_LOOP_EVENT_H
 #define LOOP_STATE_LOOP_EVENT_H
@@ -18,40 +18,40 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What the loop is in the midst of. */
-#define LOOP_PHASES(X)                                                            \
-	X(new)      /* nothing is written yet */                                  \
-	X(baseline) /* the checks are run for the first time */                   \
-	X(ready)    /* the next iteration may begin */                            \
-	X(agent)    /* the agent works */                                         \
-	X(checks)   /* it has ended; what did it achieve? */                      \
-	X(waiting)  /* until a stated time */                                     \
-	X(paused)                                                                 \
-	X(closing) /* it is over; leftovers are committed in its own work tree */ \
+/* The phases of a loop. */
+#define LOOP_PHASES(X)                                                              \
+	X(new)      /* nothing is written yet */                                    \
+	X(baseline) /* the checks run for the first time */                         \
+	X(ready)    /* the next iteration may start */                              \
+	X(agent)    /* the agent is running */                                      \
+	X(checks)   /* the agent has ended; the checks run */                       \
+	X(waiting)  /* until a stated time */                                       \
+	X(paused)                                                                   \
+	X(closing) /* the loop is over; leftovers are committed in its work tree */ \
 	X(finished)
 
-/* What can happen. The name is the event's kind in the journal. */
-#define LOOP_EVENTS(X)                                                                 \
-	X(created)     /* with the whole configuration */                              \
-	X(started)     /* a supervisor is there */                                     \
-	X(checked)     /* one check has run */                                         \
-	X(baselined)   /* all have, before the first iteration */                      \
-	X(begun)       /* an iteration: the agent is started after this */             \
-	X(ended)       /* the agent's part of it */                                    \
-	X(interrupted) /* an iteration was cut off; it does not count */               \
-	X(continued)   /* decided: go on */                                            \
-	X(waits)       /* decided: go on, but later */                                 \
-	X(waited)                                                                      \
-	X(paused)                                                                      \
-	X(resumed)                                                                     \
-	X(asked)        /* by a person: pause or abort when it suits */                \
-	X(changed)      /* limits; or the clock, by a jump */                          \
-	X(checkpointed) /* or why not */                                               \
-	X(restoring)    /* by a person: the project, or a part of it, goes back now */ \
-	X(restored)     /* it has */                                                   \
-	X(git)          /* what it is inside, and why */                               \
-	X(imported)     /* what the agent committed, or why not */                     \
-	X(closing)      /* decided: it is over; with all that `finished` will say */   \
+/* The events. The name is the event's kind in the journal. */
+#define LOOP_EVENTS(X)                                                               \
+	X(created)     /* with the whole configuration */                            \
+	X(started)     /* by a supervisor */                                         \
+	X(checked)     /* one check has run */                                       \
+	X(baselined)   /* all checks have run before the first iteration */          \
+	X(begun)       /* an iteration; the agent starts after this */               \
+	X(ended)       /* the agent of this iteration */                             \
+	X(interrupted) /* an iteration was cut off and does not count */             \
+	X(continued)   /* decided: next iteration */                                 \
+	X(waits)       /* decided: next iteration after a wait */                    \
+	X(waited)                                                                    \
+	X(paused)                                                                    \
+	X(resumed)                                                                   \
+	X(asked)        /* the user requested a pause, an abort or a reset */        \
+	X(changed)      /* limits, or the clock jumped */                            \
+	X(checkpointed) /* or the reason why not */                                  \
+	X(restoring)    /* the user is about to restore the project or a part */     \
+	X(restored)     /* the restore is done */                                    \
+	X(git)          /* how git works in the fence, and why */                    \
+	X(imported)     /* the agent's commits, or why not */                        \
+	X(closing)      /* decided: the loop is over; with the data of `finished` */ \
 	X(finished)
 
 enum loop_phase {
@@ -71,13 +71,16 @@ enum loop_event {
 const char *loop_event_phase_name(enum loop_phase phase);
 const char *loop_event_name(enum loop_event event);
 
-/* The event with this name, or -1. */
+/* Returns the event with this name, or -1. */
 int loop_event_find(const char *name);
 
-/* May it wait for the next one to be on the disk? After a power cut what it records is found out again. */
+/*
+ * May this event wait for the next one to reach the disk? After a power failure, its facts are
+ * determined again.
+ */
 bool loop_event_can_wait(enum loop_event event);
 
-/* Where an event leads, or -1: it cannot happen there. */
+/* Returns the phase after an event, or -1 if the event is not legal in this phase. */
 int loop_event_next(enum loop_phase phase, enum loop_event event);
 
 #endif

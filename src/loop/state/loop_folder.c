@@ -29,7 +29,7 @@ char *loop_folder_loops(const char *state, struct error *err)
 	return NULL;
 }
 
-/* Day, time, and four letters: it sorts, it can be typed, and two at once differ. */
+/* Date, time and four letters: ids sort, can be typed, and do not collide. */
 static char *new_id(void)
 {
 	static const char letters[] = "abcdefghjkmnpqrstuvwxyz23456789";
@@ -63,7 +63,7 @@ int loop_folder_new(const char *loops, char **ret_id, char **ret_folder, struct 
 		if (errno != EEXIST)
 			return error_sys(err, "make '%s'", folder);
 	}
-	return error_set(err, "no free name for a loop in '%s'", loops);
+	return error_set(err, "cannot find a free id for a loop in '%s'", loops);
 }
 
 static int by_name(const void *a, const void *b)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Room for the last sentence on a full disk. */
+/* Reserved space for the last message on a full disk. */
 #define RESERVE ".reserve"
 enum { RESERVE_BYTES = 8192, MOST_NAMED = 3, OBJECTIVE_BYTES = 1000 };
 
@@ -50,8 +50,8 @@ static json_t *weaker_json(const struct loop_state *state)
 	return list;
 }
 
-/* A text may be long, and this is written often: its beginning is enough to know it by. */
-static json_t *beginning(const char *text)
+/* This is written often, and a long text is recognizable by its start. */
+static json_t *start_of(const char *text)
 {
 	return loop_report_bytes(text, text_first(text, strlen(text), OBJECTIVE_BYTES));
 }
@@ -90,7 +90,7 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 					      state->git_error));
 	json_object_set_new(value, "agent",
 			    state->options.agent ? json_string(state->options.agent) : json_null());
-	/* What it costs in safety is said wherever the loop is. */
+	/* The risk is reported wherever the loop is shown. */
 	if (state->options.login)
 		json_object_set_new(value, "login_in_fence",
 				    loop_report_text(state->options.login));
@@ -101,7 +101,7 @@ json_t *loop_report_loop(const char *id, const struct loop_state *state, bool al
 	if (state->options.replay)
 		json_object_set_new(value, "replay", loop_report_text(state->options.replay));
 	json_object_set_new(value, "objective",
-			    state->options.objective ? beginning(state->options.objective)
+			    state->options.objective ? start_of(state->options.objective)
 						     : json_null());
 	json_object_set_new(value, "created_at", json_integer(state->created_ms / 1000));
 	if (state->phase == LOOP_PHASE_waiting)
@@ -153,7 +153,7 @@ int loop_report_json(const char *folder, const char *name, json_t *value, struct
 	return loop_folder_write(folder, name, text, strlen(text), err);
 }
 
-/* The first few of a list, with some of their keys. */
+/* Returns the first few entries of a list, with only these keys. */
 static json_t *first_of(const json_t *list, size_t most, const char *const *keys)
 {
 	json_t *some = json_array();

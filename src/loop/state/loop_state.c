@@ -53,8 +53,8 @@ void loop_state_release(struct loop_state *state)
 	*state = (struct loop_state){ 0 };
 }
 
-/* How the last run in the fence was made. */
-static void take_fence(struct loop_state *state, const json_t *data)
+/* Records how the last run was fenced. */
+static void read_fence(struct loop_state *state, const json_t *data)
 {
 	const char *mechanism = jsonget_string(data, "mechanism");
 
@@ -63,14 +63,14 @@ static void take_fence(struct loop_state *state, const json_t *data)
 	state->weaker_limits = (uint32_t)jsonget_number(data, "weaker_limits");
 }
 
-static int take_checked(struct loop_state *state, const json_t *data, struct error *err)
+static int fold_checked(struct loop_state *state, const json_t *data, struct error *err)
 {
 	size_t index = (size_t)jsonget_number(data, "index");
 	const char *signature = jsonget_string(data, "signature");
 	struct loop_state_check *check;
 
 	if (index != state->checks_done || index >= state->options.checks.count)
-		return error_set(err, "the journal has a check that was not asked for");
+		return error_set(err, "the journal has a result of a check that is not configured");
 	check = &state->checks[index];
 	replace(&check->excerpt, jsonget_string(data, "excerpt"));
 	check->ran = true;
@@ -83,11 +83,11 @@ static int take_checked(struct loop_state *state, const json_t *data, struct err
 	check->signature = signature ? strtoull(signature, NULL, 16) : 0;
 	check->again = state->phase == LOOP_PHASE_checks;
 	state->checks_done++;
-	take_fence(state, data);
+	read_fence(state, data);
 	return 0;
 }
 
-static void take_baseline(struct loop_state *state)
+static void read_baseline(struct loop_state *state)
 {
 	for (size_t i = 0; i < state->options.checks.count; i++) {
 		struct loop_state_check *check = &state->checks[i];
@@ -97,7 +97,7 @@ static void take_baseline(struct loop_state *state)
 	}
 }
 
-/* An id that can be handed on; anything else is forgotten. */
+/* An id that can be passed on safely; any other is ignored. */
 static bool is_session(const char *session)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -118,7 +118,7 @@ static void add_use(struct agent_totals *use, const json_t *data)
 {
 	const json_t *tokens = json_object_get(data, "tokens");
 
-	/* By the agent's own count, with which it goes on. */
+	/* The agent continues from its own count. */
 	add_to(&use->cost_nusd,
 	       jsonget_number(data, json_object_get(data, "agent_cost_nusd") ? "agent_cost_nusd"
 									     : "cost_nusd"));
@@ -130,8 +130,8 @@ static void add_use(struct agent_totals *use, const json_t *data)
 	add_to(&use->tokens.reasoning, jsonget_number(tokens, "reasoning"));
 }
 
-/* What the agent of a try has spent, and its session. */
-static void take_heard(struct loop_state *state, const json_t *data)
+/* Adds the agent's cost and its session. */
+static void read_heard(struct loop_state *state, const json_t *data)
 {
 	int64_t cost = jsonget_number(data, "cost_nusd");
 	const char *session = jsonget_string(data, "session");
@@ -152,7 +152,7 @@ uint64_t loop_state_period(const struct loop_state *state)
 	return (uint64_t)state->iteration << 32 | state->attempt;
 }
 
-static void take_ended(struct loop_state *state, const json_t *data)
+static void fold_ended(struct loop_state *state, const json_t *data)
 {
 	state->settled_before = state->settled;
 	state->settled = loop_state_period(state);
@@ -168,14 +168,14 @@ static void take_ended(struct loop_state *state, const json_t *data)
 		.reported = failure_from_stream(jsonget_string(data, "error")),
 		.reset_at = jsonget_number(data, "reset_at"),
 	};
-	take_heard(state, data);
+	read_heard(state, data);
 	replace(&state->final, jsonget_string(data, "final"));
 	replace(&state->unreached, jsonget_string(data, "unreached"));
-	/* A gap stays one, whatever is recorded behind it. */
+	/* A gap remains a gap, even if recording resumes. */
 	if (jsonget_string(data, "not_recorded"))
 		replace(&state->not_recorded, jsonget_string(data, "not_recorded"));
 	state->checks_done = 0;
-	take_fence(state, data);
+	read_fence(state, data);
 }
 
 json_t *loop_state_breakers_json(const struct breaker *breakers)
@@ -197,7 +197,7 @@ json_t *loop_state_breakers_json(const struct breaker *breakers)
 	return list;
 }
 
-static void take_breakers(struct loop_state *state, const json_t *list)
+static void read_breakers(struct loop_state *state, const json_t *list)
 {
 	size_t index;
 	json_t *entry;
@@ -228,7 +228,7 @@ json_t *loop_state_snapshot_json(const struct progress_snapshot *snapshot)
 			 (json_int_t)snapshot->tests_passing);
 }
 
-static void take_snapshot(struct loop_state *state, const json_t *data)
+static void read_snapshot(struct loop_state *state, const json_t *data)
 {
 	struct progress_snapshot snapshot = {
 		.files_changed = (uint32_t)jsonget_number(data, "files_changed"),
@@ -251,21 +251,22 @@ static void take_snapshot(struct loop_state *state, const json_t *data)
 		state->earlier_count++;
 }
 
-/* What every decision carries on. */
-static void take_decision(struct loop_state *state, const json_t *data)
+/* Reads the values that every decision carries. */
+static void read_verdict(struct loop_state *state, const json_t *data)
 {
 	const char *reflection = jsonget_string(data, "reflection");
 
-	take_breakers(state, json_object_get(data, "breakers"));
+	read_breakers(state, json_object_get(data, "breakers"));
 	if (json_object_get(data, "warned"))
 		state->warned = jsonget_flag(data, "warned");
-	if (!json_object_get(data, "used")) /* a limit or a person ended it between iterations */
+	/* The loop ended between iterations, by a limit or by the user. */
+	if (!json_object_get(data, "used"))
 		return;
 	state->used = (uint32_t)jsonget_number(data, "used");
 	state->waits = (uint32_t)jsonget_number(data, "waits");
 	state->completion = (uint32_t)jsonget_number(data, "completion");
 	state->confidence = (uint32_t)jsonget_number(data, "confidence");
-	take_snapshot(state, json_object_get(data, "snapshot"));
+	read_snapshot(state, json_object_get(data, "snapshot"));
 	if (!reflection || !*reflection)
 		return;
 	free(state->reflections[LOOP_REFLECTIONS - 1]);
@@ -280,26 +281,26 @@ static void reset_breakers(struct loop_state *state)
 		breaker_reset(&state->breakers[i]);
 }
 
-/* A decision, by the guard or by a person. A wish outlives all but what grants it: a pause that is found
- * necessary meanwhile does not undo an abort. */
-static void take_turn(struct loop_state *state, enum loop_event event, const json_t *data)
+/*
+ * Reads a decision, by the rules or by the user. A wish survives until it is granted: a pause for
+ * another reason does not cancel an abort.
+ */
+static void fold_decision(struct loop_state *state, const json_t *data)
 {
-	take_decision(state, data);
-	take_heard(state, data);
+	read_verdict(state, data);
+	read_heard(state, data);
 	state->wait_until_ms = jsonget_number(data, "until_ms");
 	state->fence_failed = jsonget_flag(data, "fence_failed");
 	state->refused = jsonget_flag(data, "refused");
-	if (event == LOOP_EVENT_paused && state->wish == LOOP_WISH_PAUSE)
-		state->wish = LOOP_WISH_NONE;
 	replace(&state->reason, jsonget_string(data, "reason"));
 	replace(&state->status, jsonget_string(data, "status"));
 }
 
-/* A loop that was closed before has taken the decision already; only its words may be others. */
-static void take_end(struct loop_state *state, const json_t *data)
+/* If the loop was closed first, the decision has been read; only its reason may differ. */
+static void fold_finished(struct loop_state *state, const json_t *data)
 {
 	if (state->phase != LOOP_PHASE_closing)
-		take_turn(state, LOOP_EVENT_finished, data);
+		fold_decision(state, data);
 	state->wish = LOOP_WISH_NONE;
 	replace(&state->reason, jsonget_string(data, "reason"));
 	replace(&state->status, jsonget_string(data, "status"));
@@ -308,8 +309,10 @@ static void take_end(struct loop_state *state, const json_t *data)
 	state->closing = NULL;
 }
 
-static void take_wish(struct loop_state *state, const char *wish)
+static void fold_asked(struct loop_state *state, const json_t *data)
 {
+	const char *wish = jsonget_string(data, "wish");
+
 	if (wish && strcmp(wish, "reset") == 0)
 		reset_breakers(state);
 	else if (wish && strcmp(wish, "abort") == 0)
@@ -318,94 +321,128 @@ static void take_wish(struct loop_state *state, const char *wish)
 		state->wish = LOOP_WISH_PAUSE;
 }
 
-static int take_data(struct loop_state *state, enum loop_event event, const json_t *data,
+static void fold_baselined(struct loop_state *state, const json_t *data)
+{
+	read_baseline(state);
+	read_snapshot(state, json_object_get(data, "snapshot"));
+}
+
+static void fold_begun(struct loop_state *state, const json_t *data)
+{
+	state->iteration = (uint32_t)jsonget_number(data, "iteration");
+	state->attempt = (uint32_t)jsonget_number(data, "attempt");
+}
+
+static void fold_interrupted(struct loop_state *state, const json_t *data)
+{
+	/* The iteration is repeated, even if only its checks were cut off. */
+	if (state->settled == loop_state_period(state))
+		state->settled = state->settled_before;
+	fold_decision(state, data);
+}
+
+static void fold_paused(struct loop_state *state, const json_t *data)
+{
+	fold_decision(state, data);
+	if (state->wish == LOOP_WISH_PAUSE)
+		state->wish = LOOP_WISH_NONE;
+}
+
+static void fold_closing(struct loop_state *state, const json_t *data)
+{
+	fold_decision(state, data);
+	json_decref(state->closing);
+	state->closing = json_deep_copy(data);
+}
+
+static void fold_resumed(struct loop_state *state, const json_t *data)
+{
+	(void)data;
+	replace(&state->uncommitted, NULL);
+	replace(&state->reason, NULL);
+	replace(&state->status, NULL);
+	state->wish = LOOP_WISH_NONE;
+	state->fence_failed = false;
+	state->refused = false;
+	reset_breakers(state);
+}
+
+static void fold_changed(struct loop_state *state, const json_t *data)
+{
+	if (json_object_get(data, "warn_cost_nusd"))
+		state->warned = false; /* nobody was warned about this level */
+	loop_options_change(data, state);
+	state->rested_ms += jsonget_number(data, "down_ms");
+}
+
+static void fold_started(struct loop_state *state, const json_t *data)
+{
+	state->supervisor = (pid_t)jsonget_number(data, "pid");
+	state->rested_ms += jsonget_number(data, "down_ms");
+}
+
+static void fold_checkpointed(struct loop_state *state, const json_t *data)
+{
+	replace(&state->checkpoint_error, jsonget_string(data, "error"));
+	if (!state->checkpoint_error)
+		state->checkpoint = jsonget_number(data, "number");
+}
+
+/* The state before the restore is also a checkpoint. */
+static void fold_restored(struct loop_state *state, const json_t *data)
+{
+	state->checkpoint = jsonget_number(data, "saved");
+}
+
+static void fold_git(struct loop_state *state, const json_t *data)
+{
+	replace(&state->git_mode, jsonget_string(data, "mode"));
+	replace(&state->git_why, jsonget_string(data, "why"));
+}
+
+static void fold_imported(struct loop_state *state, const json_t *data)
+{
+	replace(&state->git_error, jsonget_string(data, "error"));
+	if (!jsonget_string(data, "ref"))
+		return;
+	replace(&state->git_ref, jsonget_string(data, "ref"));
+	replace(&state->git_commit, jsonget_string(data, "commit"));
+}
+
+/* An event without an entry changes only the phase. */
+static void (*const folds[LOOP_EVENT_COUNT])(struct loop_state *state, const json_t *data) = {
+	[LOOP_EVENT_started] = fold_started,
+	[LOOP_EVENT_baselined] = fold_baselined,
+	[LOOP_EVENT_begun] = fold_begun,
+	[LOOP_EVENT_ended] = fold_ended,
+	[LOOP_EVENT_interrupted] = fold_interrupted,
+	[LOOP_EVENT_continued] = fold_decision,
+	[LOOP_EVENT_waits] = fold_decision,
+	[LOOP_EVENT_paused] = fold_paused,
+	[LOOP_EVENT_resumed] = fold_resumed,
+	[LOOP_EVENT_asked] = fold_asked,
+	[LOOP_EVENT_changed] = fold_changed,
+	[LOOP_EVENT_checkpointed] = fold_checkpointed,
+	[LOOP_EVENT_restored] = fold_restored,
+	[LOOP_EVENT_git] = fold_git,
+	[LOOP_EVENT_imported] = fold_imported,
+	[LOOP_EVENT_closing] = fold_closing,
+	[LOOP_EVENT_finished] = fold_finished,
+};
+
+static int fold_data(struct loop_state *state, enum loop_event event, const json_t *data,
 		     struct error *err)
 {
-	switch (event) {
-	case LOOP_EVENT_created:
+	if (event == LOOP_EVENT_created)
 		return loop_options_read(json_object_get(data, "config"), state, err);
-	case LOOP_EVENT_checked:
-		return take_checked(state, data, err);
-	case LOOP_EVENT_baselined:
-		take_baseline(state);
-		take_snapshot(state, json_object_get(data, "snapshot"));
-		break;
-	case LOOP_EVENT_begun:
-		state->iteration = (uint32_t)jsonget_number(data, "iteration");
-		state->attempt = (uint32_t)jsonget_number(data, "attempt");
-		break;
-	case LOOP_EVENT_ended:
-		take_ended(state, data);
-		break;
-	case LOOP_EVENT_interrupted:
-		/* It is done again, even if only its checks were cut off. */
-		if (state->settled == loop_state_period(state))
-			state->settled = state->settled_before;
-		take_turn(state, event, data);
-		break;
-	case LOOP_EVENT_continued:
-	case LOOP_EVENT_waits:
-	case LOOP_EVENT_paused:
-		take_turn(state, event, data);
-		break;
-	case LOOP_EVENT_closing:
-		take_turn(state, event, data);
-		json_decref(state->closing);
-		state->closing = json_deep_copy(data);
-		break;
-	case LOOP_EVENT_finished:
-		take_end(state, data);
-		break;
-	case LOOP_EVENT_resumed:
-		replace(&state->uncommitted, NULL);
-		replace(&state->reason, NULL);
-		replace(&state->status, NULL);
-		state->wish = LOOP_WISH_NONE;
-		state->fence_failed = false;
-		state->refused = false;
-		reset_breakers(state);
-		break;
-	case LOOP_EVENT_asked:
-		take_wish(state, jsonget_string(data, "wish"));
-		break;
-	case LOOP_EVENT_changed:
-		if (json_object_get(data, "warn_cost_nusd"))
-			state->warned = false; /* of this level nobody has been */
-		loop_options_change(data, state);
-		state->rested_ms += jsonget_number(data, "down_ms");
-		break;
-	case LOOP_EVENT_started:
-		state->supervisor = (pid_t)jsonget_number(data, "pid");
-		state->rested_ms += jsonget_number(data, "down_ms");
-		break;
-	case LOOP_EVENT_checkpointed:
-		replace(&state->checkpoint_error, jsonget_string(data, "error"));
-		if (!state->checkpoint_error)
-			state->checkpoint = jsonget_number(data, "number");
-		break;
-	case LOOP_EVENT_restored: /* what was there before it is a checkpoint, too */
-		state->checkpoint = jsonget_number(data, "saved");
-		break;
-	case LOOP_EVENT_git:
-		replace(&state->git_mode, jsonget_string(data, "mode"));
-		replace(&state->git_why, jsonget_string(data, "why"));
-		break;
-	case LOOP_EVENT_imported:
-		replace(&state->git_error, jsonget_string(data, "error"));
-		if (jsonget_string(data, "ref")) {
-			replace(&state->git_ref, jsonget_string(data, "ref"));
-			replace(&state->git_commit, jsonget_string(data, "commit"));
-		}
-		break;
-	case LOOP_EVENT_restoring:
-	case LOOP_EVENT_waited:
-	case LOOP_EVENT_COUNT:
-		break;
-	}
+	if (event == LOOP_EVENT_checked)
+		return fold_checked(state, data, err);
+	if (folds[event])
+		folds[event](state, data);
 	return 0;
 }
 
-int loop_state_take(struct loop_state *state, const struct journal_event *event, struct error *err)
+int loop_state_fold(struct loop_state *state, const struct journal_event *event, struct error *err)
 {
 	int kind = loop_event_find(event->kind);
 	int next = kind < 0 ? -1 : loop_event_next(state->phase, (enum loop_event)kind);
@@ -415,10 +452,10 @@ int loop_state_take(struct loop_state *state, const struct journal_event *event,
 	if (!json_is_object(data))
 		error_set(err, "event %lld of the journal is malformed", (long long)event->seq);
 	else if (next < 0)
-		error_set(err, "event %lld of the journal, '%s', cannot happen in the phase '%s'",
+		error_set(err, "event %lld of the journal, '%s', is not legal in the phase '%s'",
 			  (long long)event->seq, event->kind, loop_event_phase_name(state->phase));
 	else
-		result = take_data(state, (enum loop_event)kind, data, err);
+		result = fold_data(state, (enum loop_event)kind, data, err);
 	json_decref(data);
 	if (result < 0)
 		return -1;
@@ -435,15 +472,15 @@ int loop_state_take(struct loop_state *state, const struct journal_event *event,
 	return 0;
 }
 
-static int take_event(void *context, const struct journal_event *event, struct error *err)
+static int fold_event(void *context, const struct journal_event *event, struct error *err)
 {
-	return loop_state_take(context, event, err);
+	return loop_state_fold(context, event, err);
 }
 
 int loop_state_read(struct journal *store, struct loop_state *ret_state, struct error *err)
 {
 	loop_state_init(ret_state);
-	return journal_each(store, 0, take_event, ret_state, err);
+	return journal_each(store, 0, fold_event, ret_state, err);
 }
 
 const char *loop_state_status(const struct loop_state *state, bool alive)

@@ -1,4 +1,4 @@
-/* What a loop is asked to do, as its first event says it: see loop_state.h. */
+/* The configuration of a loop in its first event: see loop_state.h. */
 #include "loop/state/loop_state.h"
 
 #include "util/jsonget.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* What is not said stays as it is, here and below. */
+/* A missing key leaves the value unchanged, here and below. */
 static void read_number(const json_t *config, const char *key, int64_t *number)
 {
 	const json_t *value = json_object_get(config, key);
@@ -82,11 +82,12 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	if (!jsonget_string(config, "project") || !jsonget_string(config, "objective") ||
 	    !jsonget_string(config, "agent_command") ||
 	    !json_is_object(json_object_get(config, "fence")))
-		return error_set(err, "the journal does not say what the loop is to do");
-	if (format && !agent_format_find(format))
 		return error_set(
-			err, "the journal asks for the agent format '%.100s', which is not known",
-			format);
+			err,
+			"the journal lacks the project, the objective, the agent or the fence of the loop");
+	if (format && !agent_format_find(format))
+		return error_set(err, "the journal names the unknown agent format '%.100s'",
+				 format);
 	state->config = json_incref(config);
 	options->project = jsonget_string(config, "project");
 	options->origin = jsonget_string(config, "origin");
@@ -106,7 +107,7 @@ int loop_options_read(json_t *config, struct loop_state *state, struct error *er
 	options->promise = jsonget_string(config, "promise");
 	options->tasks = jsonget_string(config, "tasks");
 	options->fence = json_object_get(config, "fence");
-	options->checkpoints_off = true; /* of a journal that knows none */
+	options->checkpoints_off = true; /* for journals from before checkpoints */
 	options->limits = DECISION_LIMITS_DEFAULT;
 	loop_options_change(config, state);
 	json_array_foreach(json_object_get(config, "checks"), index,

@@ -1,4 +1,4 @@
-/* The way to models as JSON: see models_json.h. */
+/* Model access as JSON: see models_json.h. */
 #include "loop/state/models_json.h"
 
 #include "util/jsonget.h"
@@ -54,7 +54,7 @@ static char *copy_of(const json_t *object, const char *key)
 	return text ? mem_dup(text) : NULL;
 }
 
-/* The upstream of the provider with this name. NULL with err set: there is no such provider. */
+/* Returns the upstream of the provider with this name, or NULL with err set. */
 static struct model_access_upstream *find(struct model_access *access, const char *name,
 					  size_t size, struct error *err)
 {
@@ -62,7 +62,7 @@ static struct model_access_upstream *find(struct model_access *access, const cha
 
 	if (id != PROVIDER_COUNT)
 		return &access->upstreams[id];
-	error_set(err, "the journal names the provider '%.*s', which is not known",
+	error_set(err, "the journal names the unknown provider '%.*s'",
 		  (int)(size < 40 ? size : 40), name);
 	return NULL;
 }
@@ -90,7 +90,7 @@ static int read_tape(const json_t *json, struct model_access_tape *tape, struct 
 	while (i <= MODEL_ACCESS_REPLAY && (!mode || strcmp(mode, modes[i]) != 0))
 		i++;
 	if (i > MODEL_ACCESS_REPLAY || (i != MODEL_ACCESS_LIVE && !jsonget_string(json, "path")))
-		return error_set(err, "the journal does not say what is to be done with a tape");
+		return error_set(err, "the journal has an invalid tape setting");
 	*tape = (struct model_access_tape){
 		.mode = i,
 		.path = copy_of(json, "path"),
@@ -117,7 +117,7 @@ static int read_object(const json_t *json, struct model_access *access, struct e
 	return read_tape(json_object_get(json, "tape"), &access->tape, err);
 }
 
-/* --- reading what versions up to 0.1.0 wrote: a text for each part */
+/* --- reading the format of versions up to 0.1.0: one text per value */
 
 /* "upstream NAME URL", "free NAME" or "source NAME SOURCE". */
 static int read_old_upstream(const char *text, struct model_access *access, struct error *err)

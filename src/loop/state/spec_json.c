@@ -1,4 +1,4 @@
-/* Frozen specs: see spec_json.h. */
+/* The fence's spec as JSON: see spec_json.h. */
 #include "loop/state/spec_json.h"
 
 #include "loop/state/models_json.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A daemon is elsewhere: what is relative is made absolute; the fence knows what ~ is. */
+/* A daemon runs elsewhere, so relative paths become absolute. The fence expands ~. */
 static json_t *paths_of(const struct fence_paths *paths, const char *base)
 {
 	json_t *list = json_array();
@@ -97,7 +97,7 @@ json_t *spec_json_write(const struct fence_spec *spec, const char *base)
 		(int)spec->accepted_limits);
 }
 
-static void thaw_paths(const json_t *list, struct fence_paths *paths)
+static void read_paths(const json_t *list, struct fence_paths *paths)
 {
 	size_t index;
 	json_t *entry;
@@ -109,7 +109,7 @@ static void thaw_paths(const json_t *list, struct fence_paths *paths)
 	}
 }
 
-static void thaw_caps(const json_t *list, struct outlet_caps *caps)
+static void read_caps(const json_t *list, struct outlet_caps *caps)
 {
 	uint64_t *const places[] = { &caps->connections, &caps->bytes_in, &caps->bytes_out };
 
@@ -117,7 +117,7 @@ static void thaw_caps(const json_t *list, struct outlet_caps *caps)
 		*places[i] = (uint64_t)json_integer_value(json_array_get(list, i));
 }
 
-static void thaw_patterns(const json_t *list, struct fence_patterns *patterns)
+static void read_patterns(const json_t *list, struct fence_patterns *patterns)
 {
 	size_t index;
 	json_t *entry;
@@ -132,7 +132,7 @@ static void thaw_patterns(const json_t *list, struct fence_patterns *patterns)
 	};
 }
 
-static int thaw_listens(const json_t *list, struct fence_spec *spec, struct error *err)
+static int read_listens(const json_t *list, struct fence_spec *spec, struct error *err)
 {
 	size_t index;
 	json_t *entry;
@@ -150,36 +150,36 @@ static int thaw_listens(const json_t *list, struct fence_spec *spec, struct erro
 	return 0;
 }
 
-int spec_json_read(const json_t *frozen, struct fence_spec *ret_spec, struct error *err)
+int spec_json_read(const json_t *json, struct fence_spec *ret_spec, struct error *err)
 {
-	const json_t *limits = json_object_get(frozen, "limits");
-	struct fence_spec spec = { .mechanism = jsonget_text(frozen, "mechanism") };
+	const json_t *limits = json_object_get(json, "limits");
+	struct fence_spec spec = { .mechanism = jsonget_text(json, "mechanism") };
 	size_t index;
 	json_t *entry;
 
-	if (!json_is_object(frozen) || json_array_size(limits) != FENCE_LIMIT_COUNT)
-		return error_set(err, "the journal does not say what the fence is to be");
-	thaw_paths(json_object_get(frozen, "write"), &spec.write);
-	thaw_paths(json_object_get(frozen, "read"), &spec.read);
-	thaw_paths(json_object_get(frozen, "hide"), &spec.hide);
-	thaw_paths(json_object_get(frozen, "allow"), &spec.allow);
-	thaw_caps(json_object_get(frozen, "net_caps"), &spec.net_caps);
-	thaw_patterns(json_object_get(frozen, "patterns"), &spec.patterns);
-	json_array_foreach(json_object_get(frozen, "env"), index, entry) if (json_is_string(entry))
+	if (!json_is_object(json) || json_array_size(limits) != FENCE_LIMIT_COUNT)
+		return error_set(err, "the journal lacks the settings of the fence");
+	read_paths(json_object_get(json, "write"), &spec.write);
+	read_paths(json_object_get(json, "read"), &spec.read);
+	read_paths(json_object_get(json, "hide"), &spec.hide);
+	read_paths(json_object_get(json, "allow"), &spec.allow);
+	read_caps(json_object_get(json, "net_caps"), &spec.net_caps);
+	read_patterns(json_object_get(json, "patterns"), &spec.patterns);
+	json_array_foreach(json_object_get(json, "env"), index, entry) if (json_is_string(entry))
 		list_add(&spec.env, json_string_value(entry));
 	json_array_foreach(limits, index, entry)
 		spec.limits[index] = (uint64_t)json_integer_value(entry);
-	spec.read_only = json_is_true(json_object_get(frozen, "read_only"));
-	spec.denials = json_is_true(json_object_get(frozen, "denials"));
-	spec.trace_reads = json_is_true(json_object_get(frozen, "trace_reads"));
-	spec.net = (enum fence_net)json_integer_value(json_object_get(frozen, "net"));
-	spec.net_origin = json_string_value(json_object_get(frozen, "net_origin"));
+	spec.read_only = json_is_true(json_object_get(json, "read_only"));
+	spec.denials = json_is_true(json_object_get(json, "denials"));
+	spec.trace_reads = json_is_true(json_object_get(json, "trace_reads"));
+	spec.net = (enum fence_net)json_integer_value(json_object_get(json, "net"));
+	spec.net_origin = json_string_value(json_object_get(json, "net_origin"));
 	spec.accepted_weaker =
-		(unsigned int)json_integer_value(json_object_get(frozen, "accepted_weaker"));
+		(unsigned int)json_integer_value(json_object_get(json, "accepted_weaker"));
 	spec.accepted_limits =
-		(unsigned int)json_integer_value(json_object_get(frozen, "accepted_limits"));
-	if (models_json_read(json_object_get(frozen, "models"), &spec.models, err) < 0 ||
-	    thaw_listens(json_object_get(frozen, "listen"), &spec, err) < 0) {
+		(unsigned int)json_integer_value(json_object_get(json, "accepted_limits"));
+	if (models_json_read(json_object_get(json, "models"), &spec.models, err) < 0 ||
+	    read_listens(json_object_get(json, "listen"), &spec, err) < 0) {
 		fence_spec_release(&spec);
 		return -1;
 	}

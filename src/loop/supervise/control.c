@@ -1,4 +1,4 @@
-/* Talking to a supervisor: see control.h. */
+/* The control protocol: see control.h. */
 #include "loop/supervise/control.h"
 
 #include "util/fd.h"
@@ -23,7 +23,7 @@ static const char *const names[] = {
 #undef CONTROL_REQUEST
 };
 
-/* What is not named here is refused. */
+/* Requests not listed for a phase are refused. */
 #define ALL                                                                     \
 	{                                                                       \
 		[CONTROL_REQUEST_pause] = true, [CONTROL_REQUEST_abort] = true, \
@@ -60,7 +60,9 @@ bool control_is_legal(enum loop_phase phase, enum control_request request)
 	return legal[phase][request];
 }
 
-/* Socket addresses are short and folders can be deep: the folder is entered by descriptor. */
+/*
+ * Socket addresses are short and folders can be deep: the address uses a descriptor of the folder.
+ */
 static int address_of(const char *folder, struct sockaddr_un *ret_address, struct error *err)
 {
 	AUTO_FD fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -82,10 +84,10 @@ int control_listen(const char *folder, struct error *err)
 
 	if (base < 0)
 		return -1;
-	unlink(path); /* of a supervisor that was killed; the lock says that there is none now */
+	unlink(path); /* of a killed supervisor; the lock proves that none is running */
 	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
 	    listen(fd, 16) < 0)
-		return error_sys(err, "listen at '%s'", path);
+		return error_sys(err, "listen on '%s'", path);
 	return fd_steal(&fd);
 }
 
@@ -110,7 +112,7 @@ void control_answer(int client, json_t *answer)
 		errno = 0;
 }
 
-/* Sends the request over a connection of its own. Returns the descriptor, or -1 with err set. */
+/* Sends the request over a new connection. Returns the descriptor, or -1 with err set. */
 static int send_request(const char *folder, const json_t *request, struct error *err)
 {
 	struct sockaddr_un address;
@@ -122,7 +124,7 @@ static int send_request(const char *folder, const json_t *request, struct error 
 		return -1;
 	if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) < 0 ||
 	    send(fd, text, strlen(text), MSG_NOSIGNAL) < 0)
-		return error_sys(err, "ask the supervisor");
+		return error_sys(err, "send a request to the supervisor");
 	return fd_steal(&fd);
 }
 
@@ -135,7 +137,7 @@ static int judge_answer(const json_t *answer, struct error *err)
 		return 0;
 	return json_is_false(ok) && why
 		       ? error_with(err, ERROR_REFUSED, "%s", why)
-		       : error_with(err, ERROR_PROTOCOL, "the supervisor said something strange");
+		       : error_with(err, ERROR_PROTOCOL, "the supervisor sent an invalid answer");
 }
 
 int control_ask(const char *folder, json_t *request, struct error *err)

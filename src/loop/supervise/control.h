@@ -1,6 +1,6 @@
 /*
- * How others talk to a supervisor: one JSON object a packet over a unix socket in the loop's folder, one
- * answer for each. Who may open the folder is who may ask.
+ * The control protocol of a supervisor: one JSON object per packet over a unix socket in the loop's
+ * folder, and one answer for each. Anyone who can open the folder may send requests.
  */
 #ifndef LOOP_SUPERVISE_CONTROL_H
 #define LOOP_SUPERVISE_CONTROL_H
@@ -12,11 +12,11 @@
 
 enum { CONTROL_BYTES = 65536 };
 
-/* What can be asked for. The name is the request's word, and the wish in the journal. */
-#define CONTROL_REQUESTS(X)                     \
-	X(pause) /* after this iteration */     \
-	X(abort) /* in order; "now": at once */ \
-	X(reset) /* the breakers forget what they have counted */
+/* The requests. The name is the word in the request, and the wish in the journal. */
+#define CONTROL_REQUESTS(X)                            \
+	X(pause) /* after this iteration */            \
+	X(abort) /* gracefully; with "now": at once */ \
+	X(reset) /* the breakers clear their counts */
 
 enum control_request {
 #define CONTROL_REQUEST(name) CONTROL_REQUEST_##name,
@@ -27,23 +27,28 @@ enum control_request {
 
 const char *control_request_name(enum control_request request);
 
-/* Which request an object is. Returns 0, or -1: it is none. */
+/* Reads which request an object is. Returns 0, or -1 if it is not a request. */
 int control_request_read(const json_t *object, enum control_request *ret_request);
 
-/* May it be asked for in this phase? Whoever asks for something else is not answered again. */
+/* Is the request legal in this phase? An illegal one ends the connection. */
 bool control_is_legal(enum loop_phase phase, enum control_request request);
 
-/* The supervisor's end: a listening socket (not blocking), or -1 with err set. */
+/* Returns the supervisor's listening socket (non-blocking), or -1 with err set. */
 int control_listen(const char *folder, struct error *err);
 
-/* One request from a client, or NULL: none yet (EAGAIN), gone, or no JSON object. The caller owns it. */
+/*
+ * Reads one request from a client. Returns NULL if none has arrived (EAGAIN), the client is gone,
+ * or it is not a JSON object. The caller owns it.
+ */
 json_t *control_read(int client);
 
-/* Answers. A client that does not take it has bad luck. */
+/* Sends an answer. It is dropped if the client does not read it. */
 void control_answer(int client, json_t *answer);
 
-/* Asks a supervisor and waits until it has agreed. Returns 0, or -1 with err set: ERROR_REFUSED if it has
- * not agreed, ERROR_PROTOCOL if what it said is no answer. */
+/*
+ * Sends a request to a supervisor and waits for its consent. Returns 0, or -1 with err set:
+ * ERROR_REFUSED if it did not consent, ERROR_PROTOCOL if the answer is invalid.
+ */
 int control_ask(const char *folder, json_t *request, struct error *err);
 
 #endif

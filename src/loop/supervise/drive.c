@@ -1,4 +1,4 @@
-/* Driving a loop: see drive.h. */
+/* Running a loop: see drive.h. */
 #include "loop/supervise/drive.h"
 
 #include "loop/run/disk.h"
@@ -19,14 +19,14 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* The process around a supervisor. */
+/* A supervisor process. */
 struct drive {
 	struct supervisor sup;
 	struct serve serve;
 	int signals, farewell;
 };
 
-/* What is half done when a supervisor comes: it does not count. */
+/* Takes over from an earlier supervisor. An iteration in progress does not count. */
 static int take_over(struct supervisor *sup, struct error *err)
 {
 	enum loop_phase phase = sup->state.phase;
@@ -34,7 +34,7 @@ static int take_over(struct supervisor *sup, struct error *err)
 	int64_t down_ms = clock_wall_ms() -
 			  (seen_ms > sup->state.phase_ms ? seen_ms : sup->state.phase_ms);
 
-	supervisor_beat(sup); /* who sees the event finds a heartbeat, too */
+	supervisor_beat(sup); /* readers of the event must find a heartbeat */
 	if (supervisor_append(sup, LOOP_EVENT_started,
 			      json_pack("{s:i, s:I}", "pid", (int)getpid(), "down_ms",
 					(json_int_t)(down_ms > 2 * SUPERVISOR_HEARTBEAT_MS ? down_ms
@@ -54,10 +54,10 @@ static int take_over(struct supervisor *sup, struct error *err)
 	return result;
 }
 
-static int go(struct supervisor *sup, struct error *err)
+static int run_phases(struct supervisor *sup, struct error *err)
 {
 	if (sup->state.phase == LOOP_PHASE_finished || sup->state.phase == LOOP_PHASE_paused) {
-		supervisor_beat(sup); /* the one before was killed on its way out */
+		supervisor_beat(sup); /* the previous supervisor was killed while exiting */
 		return 0;
 	}
 	if (take_over(sup, err) < 0)
@@ -84,7 +84,7 @@ static int go(struct supervisor *sup, struct error *err)
 		case LOOP_PHASE_paused:
 			if (sup->state.wish != LOOP_WISH_ABORT)
 				return 0;
-			result = phase_finish(sup, "aborted", "by a person", err);
+			result = phase_finish(sup, "aborted", "by you", err);
 			break;
 		case LOOP_PHASE_closing:
 			result = phase_closing(sup, err);
@@ -105,7 +105,7 @@ static int signals_fd(void *context)
 	return ((const struct drive *)context)->signals;
 }
 
-static void take_signals(void *context, bool readable)
+static void read_signals(void *context, bool readable)
 {
 	struct drive *drive = context;
 	struct signalfd_siginfo info;
@@ -124,7 +124,7 @@ static int farewell_fd(void *context)
 	return ((const struct drive *)context)->farewell;
 }
 
-/* A supervisor without a keeper starts another one, which adopts it, and which is nobody's child. */
+/* Starts a new keeper if the old one died. It adopts this process, and has no parent. */
 static void replace_keeper(void *context, bool gone)
 {
 	struct drive *drive = context;
@@ -152,13 +152,13 @@ static int open_signals(struct drive *drive, struct error *err)
 	return drive->signals < 0 ? error_sys(err, "watch signals") : 0;
 }
 
-/* In the order in which they are served. */
+/* Adds the watches in the order in which they are served. */
 static int open_all(struct drive *drive, struct error *err)
 {
 	struct wait_set *set = &drive->sup.waits;
 
 	wait_set_add(set, &(struct wait_set_watch){
-				  .fd = signals_fd, .serve = take_signals, .context = drive });
+				  .fd = signals_fd, .serve = read_signals, .context = drive });
 	wait_set_add(set, &(struct wait_set_watch){
 				  .fd = farewell_fd, .serve = replace_keeper, .context = drive });
 	if (open_signals(drive, err) < 0 || supervisor_open(&drive->sup, err) < 0 ||
@@ -180,10 +180,10 @@ int drive_run(const char *folder, int farewell)
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	supervisor_init(&drive.sup, folder);
 	serve_init(&drive.serve);
-	result = open_all(&drive, &err) < 0 || go(&drive.sup, &err) < 0 ? -1 : 0;
+	result = open_all(&drive, &err) < 0 || run_phases(&drive.sup, &err) < 0 ? -1 : 0;
 	if (result < 0) {
 		fprintf(stderr, "%s\n", err.text);
-		if (drive.sup.lock >= 0) /* else another one is at work */
+		if (drive.sup.lock >= 0) /* otherwise another supervisor is running */
 			loop_report_trouble(folder, err.text);
 	}
 	if (drive.sup.heart.stale)

@@ -1,12 +1,11 @@
-/*
- * Drives one loop: carries out what the model says, an effect at a time, each written down before it is
- * done.
- */
+/* Runs one loop: performs one phase after the other, and writes each event before acting on it. */
 #ifndef LOOP_SUPERVISE_DRIVE_H
 #define LOOP_SUPERVISE_DRIVE_H
 
-/* Runs the loop in this folder until it ends, pauses or cannot go on. farewell: where to say that the end
- * was meant (keeper.h). Returns the exit status of the process. */
+/*
+ * Runs the loop in this folder until it ends, pauses or cannot continue. farewell: the descriptor
+ * on which to announce a deliberate exit (keeper.h). Returns the exit status of the process.
+ */
 int drive_run(const char *folder, int farewell);
 
 #endif

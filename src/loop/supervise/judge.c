@@ -28,7 +28,7 @@ static json_t *signature_text(uint64_t signature)
 	return json_string(text);
 }
 
-/* How the run was made, for those who ask later. */
+/* Adds how the run was fenced. */
 static json_t *with_fence(json_t *data, const struct runner_result *result)
 {
 	json_object_set_new(data, "mechanism", json_string(result->mechanism));
@@ -93,13 +93,13 @@ void judge_add_heard(json_t *data, const struct agent_summary *heard)
 	if (json_object_size(counts))
 		json_object_set(data, "tokens", counts);
 	json_decref(counts);
-	if (heard->unpriced) /* what is not known is more than nothing */
+	if (heard->unpriced) /* an unknown cost is not zero */
 		json_object_set_new(data, "unpriced", json_true());
 	if (heard->session)
 		json_object_set_new(data, "session", loop_report_text(heard->session));
 }
 
-/* When a limit is over: as a time, or read from the provider's own words. */
+/* Returns when a limit ends: as reported, or read from the provider's message. */
 static int64_t reset_of(const struct agent_summary *heard, int64_t now_ms)
 {
 	int64_t when = 0;
@@ -110,7 +110,7 @@ static int64_t reset_of(const struct agent_summary *heard, int64_t now_ms)
 	return when;
 }
 
-/* What the gateway has counted, whatever the agent says. */
+/* The gateway's own count. */
 static json_t *metered_json(const struct ledger_news *news)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:b}", "requests", (json_int_t)news->requests,
@@ -176,7 +176,8 @@ json_t *judge_interrupted(const struct loop_state *state, const struct agent_sum
 		breaker_feed(&breakers[i], &outcome, now_ms / 1000);
 	data = json_pack("{s:i, s:i, s:o}", "iteration", (int)state->iteration, "attempt",
 			 (int)state->attempt, "breakers", loop_state_breakers_json(breakers));
-	if (state->phase == LOOP_PHASE_agent) /* in the checks it is in the books already */
+	/* After the agent's end, its cost is already recorded. */
+	if (state->phase == LOOP_PHASE_agent)
 		judge_add_heard(data, heard);
 	return data;
 }
@@ -197,11 +198,11 @@ bool judge_absent(const struct loop_options *options, const char *line, int code
 		return true;
 	if (stat(path, &status) < 0)
 		return !path_within(path, options->project);
-	/* A program that is there was found, and missed something itself. */
+	/* The program exists, so the status is its own. */
 	return !S_ISREG(status.st_mode) || access(path, X_OK) < 0;
 }
 
-/* The boxes of the task list; the file is the agent's. */
+/* Counts the boxes of the task list. The file belongs to the agent. */
 static void count_boxes(const struct loop_options *options, struct boxes *ret_boxes)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(TASKS_BYTES);
@@ -267,7 +268,7 @@ bool judge_done_already(const struct loop_state *state)
 	struct sums sums = sum_checks(state);
 	struct boxes boxes;
 
-	/* A promise can only be given by an agent. */
+	/* Only an agent can give a promise. */
 	if (options->promise || (!options->checks.count && !options->tasks))
 		return false;
 	count_boxes(options, &boxes);
@@ -275,13 +276,17 @@ bool judge_done_already(const struct loop_state *state)
 	       (!options->tasks || (boxes.ticked && !boxes.open));
 }
 
-static void common(const struct loop_state *state, int64_t now_ms, struct decision_input *input)
+static void fill_common(const struct loop_state *state, int64_t now_ms,
+			struct decision_input *input)
 {
 	int64_t active_ms = now_ms - state->created_ms - state->rested_ms;
 
 	*input = (struct decision_input){
 		.now = now_ms / 1000,
-		/* Whole seconds of work: what was a limit when it stopped is one when it is resumed. */
+		/*
+		 * In whole seconds, so that a limit that stopped the loop still holds when it is
+		 * resumed.
+		 */
 		.started_at = now_ms / 1000 - active_ms / 1000,
 		.iterations = state->used,
 		.cost_nusd = state->spent_nusd,
@@ -302,7 +307,7 @@ void judge_before(const struct loop_state *state, int64_t now_ms, struct decisio
 {
 	struct decision_input input;
 
-	common(state, now_ms, &input);
+	fill_common(state, now_ms, &input);
 	decision_before(&input, ret_decision);
 }
 
@@ -352,8 +357,8 @@ static json_t *decision_json(const struct loop_state *state, const struct decisi
 	return data;
 }
 
-/* Did the agent come to the end of what it had to say? A stream that was cut off may end anywhere. */
-static bool has_last_word(const struct loop_state *state)
+/* Did the agent finish its final message? A stream that was cut off may end anywhere. */
+static bool has_final_message(const struct loop_state *state)
 {
 	const struct failure_facts *facts = &state->facts;
 
@@ -368,7 +373,7 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	struct sums sums = sum_checks(state);
 	struct decision_input input;
 
-	common(state, now_ms, &input);
+	fill_common(state, now_ms, &input);
 	input.facts = state->facts;
 	input.unreached = state->unreached;
 	input.facts.files_changed = (uint32_t)survey->changed;
@@ -378,7 +383,7 @@ void judge_after(const struct loop_state *state, const struct survey *survey, in
 	input.tests_passed = sums.tests_passed;
 	input.tests_failed = sums.tests_failed;
 	input.signature = sums.signature;
-	input.promised = state->final && has_last_word(state) &&
+	input.promised = state->final && has_final_message(state) &&
 			 promise_found(state->final, strlen(state->final), state->options.promise);
 	count_boxes(&state->options, &input.boxes);
 	judge_snapshot(state, survey, &input.snapshot);

@@ -1,6 +1,6 @@
 /*
- * Between the supervisor and the guard: facts are put together, and decisions become events. Nothing here
- * waits or writes; the task list is the only file that is read.
+ * Connects the supervisor to the decision: collects facts, and turns decisions into events. Nothing
+ * here waits or writes; the task list is the only file that is read.
  */
 #ifndef LOOP_SUPERVISE_JUDGE_H
 #define LOOP_SUPERVISE_JUDGE_H
@@ -10,33 +10,35 @@
 #include "loop/run/survey.h"
 #include "loop/state/loop_state.h"
 
-/* What is known of an agent's part beside how its processes ended. */
+/* Facts about an agent's run besides how its processes ended. */
 struct judge_said {
-	bool idle;         /* ended for want of output */
-	bool over_budget;  /* ended because it had spent what it may */
-	const char *limit; /* the option that ended it, with its value; empty: none did */
+	bool idle;         /* stopped for lack of output */
+	bool over_budget;  /* stopped because it used up its budget */
+	const char *limit; /* the option that stopped it, with its value; or empty */
 	uint64_t bytes;
 	const struct agent_summary *heard;
 };
 
-/* The data of an event; the caller owns it. */
+/* Return the data of an event, which the caller owns. */
 json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
 		    const char *output, size_t size);
 json_t *judge_end(const struct runner_result *result, const struct judge_said *said,
 		  const char *final, size_t size, int64_t now_ms);
 
-/* An iteration that was cut off. What its agent has spent is spent, and its session is there. */
+/* An iteration that was cut off. The agent's cost still counts, and its session remains. */
 json_t *judge_interrupted(const struct loop_state *state, const struct agent_summary *heard,
 			  int64_t now_ms);
 
-/* Adds what was printed last, if anything was. */
+/* Adds the last printed line, if any. */
 void judge_add_last_line(json_t *data, const char *output, size_t size);
 
-/* Adds cost, tokens and session, as far as they are known. */
+/* Adds cost, tokens and session, if known. */
 void judge_add_heard(json_t *data, const struct agent_summary *heard);
 
-/* Was a command line not there, or no program? Of a check's line only what it begins with counts, and a program in
- * the project may be the work that is to be done. */
+/*
+ * Was the program of a command line missing or not executable? For a check, only the first word
+ * counts, and a program in the project may be the work to be done.
+ */
 bool judge_absent(const struct loop_options *options, const char *line, int code, bool is_check);
 
 void judge_snapshot(const struct loop_state *state, const struct survey *survey,

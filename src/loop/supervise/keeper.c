@@ -19,13 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A supervisor that dies this often, each time this soon, is not started again. */
+/* A supervisor that dies this often, each time this soon, is not restarted. */
 enum { MOST_DEATHS = 5, SOON_S = 30 };
 
-/* Where a keeper finds the pipe for the farewell of the one that it adopts. */
+/* The descriptor of the farewell pipe of an adopted supervisor. */
 enum { FAREWELL = 3 };
 
-/* Away from the terminal; what is said goes to the log. */
+/* Detaches from the terminal and logs to a file. */
 static void become_daemon(const char *folder)
 {
 	AUTO_FREE char *path = path_join(folder, "supervisor.log");
@@ -44,7 +44,7 @@ static void become_daemon(const char *folder)
 	prctl(PR_SET_NAME, "ringfence-keep", 0, 0, 0);
 }
 
-/* Waits for the end of a supervisor. Returns true if it said farewell. */
+/* Waits for a supervisor to end. Returns true if it said farewell. */
 static bool watch_supervisor(pid_t supervisor, int farewell)
 {
 	AUTO_FD process = (int)syscall(SYS_pidfd_open, supervisor, 0);
@@ -54,7 +54,7 @@ static bool watch_supervisor(pid_t supervisor, int farewell)
 		while (poll(&(struct pollfd){ .fd = process, .events = POLLIN }, 1, -1) < 0 &&
 		       errno == EINTR)
 			;
-	waitpid(supervisor, NULL, 0); /* if it is our child */
+	waitpid(supervisor, NULL, 0); /* if it is a child */
 	return read(farewell, &byte, 1) == 1;
 }
 
@@ -79,7 +79,7 @@ static pid_t start_supervisor(const char *folder,
 static void give_up(const char *folder, int deaths)
 {
 	AUTO_FREE char *why =
-		mem_format("the supervisor died %d times in a row, the log is '%s/supervisor.log'",
+		mem_format("the supervisor died %d times in a row (see '%s/supervisor.log')",
 			   deaths, folder);
 
 	dprintf(2, "%s\n", why);
@@ -98,7 +98,7 @@ int keeper_run(const char *folder, pid_t adopted,
 		time_t began = time(NULL);
 
 		if (!adopted)
-			fd_close(&farewell); /* of nobody, or of the one before */
+			fd_close(&farewell); /* of no one, or of the previous supervisor */
 
 		pid_t supervisor = adopted ? adopted
 					   : start_supervisor(folder, supervise, &farewell);
@@ -107,7 +107,7 @@ int keeper_run(const char *folder, pid_t adopted,
 		if (supervisor < 0 || watch_supervisor(supervisor, farewell))
 			return supervisor < 0;
 		fd_close(&farewell);
-		unsetenv("RINGFENCE_FAULT"); /* it strikes once */
+		unsetenv("RINGFENCE_FAULT"); /* a fault happens once */
 		deaths = time(NULL) - began < SOON_S ? deaths + 1 : 1;
 		if (deaths >= MOST_DEATHS) {
 			give_up(folder, deaths);
@@ -116,8 +116,10 @@ int keeper_run(const char *folder, pid_t adopted,
 	}
 }
 
-/* In the child: the program begins anew, with nothing of what its starter had open. A journal's library
- * must not be carried into another process. */
+/*
+ * In the child: executes the program again, without any of its parent's open files. SQLite must not
+ * be carried across a fork.
+ */
 static _Noreturn void become_keeper(const char *folder, pid_t adopted, int farewell)
 {
 	AUTO_FREE char *pid = mem_format("%d", (int)adopted);
@@ -134,11 +136,11 @@ int keeper_start(const char *folder, pid_t adopted, int *ret_farewell, struct er
 	int status = 0;
 
 	if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-		return error_sys(err, "make a pipe");
+		return error_sys(err, "create a pipe");
 
 	pid_t child = fork();
 
-	if (child == 0) { /* forks once more, so that nobody is its parent */
+	if (child == 0) { /* forks again to have no parent */
 		if (fork() != 0)
 			_exit(0);
 		become_keeper(folder, adopted, ends[0]);

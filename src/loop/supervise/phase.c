@@ -1,4 +1,4 @@
-/* What is done in each phase: see phase.h. */
+/* The phases of a loop: see phase.h. */
 #include "loop/supervise/phase.h"
 
 #include "loop/run/agent_sessions.h"
@@ -22,7 +22,7 @@
 
 enum { FINAL_BYTES = 16384, MOST_LOST = 5, LIMIT_BYTES = 128, COMPLAINT_BYTES = 4096 };
 
-/* The loop is over. One with a work tree of its own is closed first. Takes the data over. */
+/* Ends the loop. One with its own work tree is closed first. Consumes the data. */
 static int end_loop(struct supervisor *sup, json_t *data, struct error *err)
 {
 	bool leaves = sup->state.options.work_tree;
@@ -48,7 +48,7 @@ int phase_finish(struct supervisor *sup, const char *status, const char *reason,
 			err);
 }
 
-/* A fence that does not hold ends everything: that is no verdict on the work. */
+/* A failed fence ends the loop; it is not a verdict on the work. */
 static int finish_unfenced(struct supervisor *sup, const char *why, struct error *err)
 {
 	AUTO_FREE char *reason = mem_format("%s; once the cause is gone: ringfence resume", why);
@@ -59,7 +59,7 @@ static int finish_unfenced(struct supervisor *sup, const char *why, struct error
 			err);
 }
 
-/* The project as it is now, and where the agent's HEAD is. */
+/* Surveys the project, and reads the agent's HEAD. */
 static int take_survey(const struct supervisor *sup, struct survey *ret_survey, struct error *err)
 {
 	AUTO_FREE char *git = loop_git_place(sup);
@@ -72,7 +72,7 @@ static int take_survey(const struct supervisor *sup, struct survey *ret_survey, 
 	return 0;
 }
 
-/* `before` is of this moment, and so is the latest checkpoint, if there is one. */
+/* Marks `before` as current, and the latest checkpoint as equal to it, if there is one. */
 static void survey_is_current(struct supervisor *sup)
 {
 	sup->survey.current = true;
@@ -81,12 +81,12 @@ static void survey_is_current(struct supervisor *sup)
 					 : -1;
 }
 
-/* What is not there is there in no other iteration either: nothing is started in vain. */
+/* A missing program will not appear in a later iteration; stop now. */
 static int finish_absent(struct supervisor *sup, const char *what, const char *line, int code,
 			 struct error *err)
 {
 	AUTO_FREE char *why = mem_format(
-		"%s '%.500s' %s in the fence (status %d): see ringfence logs%s; install it, or show it with --read",
+		"%s '%.500s' %s in the fence (status %d): see ringfence logs%s; install it, or make it visible with --read",
 		what, line,
 		code == FENCE_EXIT_NOT_FOUND ? "was not found" : "could not be executed", code,
 		sup->state.phase == LOOP_PHASE_baseline ? " --checks" : "");
@@ -97,8 +97,8 @@ static int finish_absent(struct supervisor *sup, const char *what, const char *l
 			err);
 }
 
-/* The first check that was not there. True if one was not. */
-static bool misses_check(struct supervisor *sup, int *ret_result, struct error *err)
+/* Ends the loop if the program of a check is missing. Returns whether one is. */
+static bool lacks_check(struct supervisor *sup, int *ret_result, struct error *err)
 {
 	const struct loop_options *options = &sup->state.options;
 
@@ -114,10 +114,10 @@ static bool misses_check(struct supervisor *sup, int *ret_result, struct error *
 	return false;
 }
 
-/* Aborted; what the agent has spent until then is spent. */
+/* Ends an aborted loop. The agent's cost so far counts. */
 static int finish_cut(struct supervisor *sup, struct error *err)
 {
-	json_t *data = json_pack("{s:s, s:s}", "status", "aborted", "reason", "by a person");
+	json_t *data = json_pack("{s:s, s:s}", "status", "aborted", "reason", "by you");
 
 	if (sup->state.phase == LOOP_PHASE_agent)
 		judge_add_heard(data, &sup->run.heard);
@@ -128,23 +128,24 @@ static int finish_cut(struct supervisor *sup, struct error *err)
 	return end_loop(sup, data, err);
 }
 
-/* What was under way does not count. In the baseline nothing was. */
+/* Discards the current iteration. The baseline is simply run again. */
 static int interrupt(struct supervisor *sup, struct error *err)
 {
 	if (sup->state.phase == LOOP_PHASE_baseline && ++sup->run.lost < MOST_LOST)
 		return 0;
 	if (sup->state.phase == LOOP_PHASE_baseline)
-		return finish_unfenced(sup,
-				       "the process that holds the fence is killed again and again",
+		return finish_unfenced(sup, "the process that holds the fence is killed repeatedly",
 				       err);
 	return supervisor_append(sup, LOOP_EVENT_interrupted,
 				 judge_interrupted(&sup->state, &sup->run.heard, clock_wall_ms()),
 				 err);
 }
 
-/* After a run in the fence: what ended the loop, or this try? True if something did. */
-static bool was_cut(struct supervisor *sup, const struct runner_result *result, int *ret_result,
-		    struct error *err)
+/*
+ * Handles a run that was cut off. Returns true if it was, and the loop or this attempt has ended.
+ */
+static bool handle_cut(struct supervisor *sup, const struct runner_result *result, int *ret_result,
+		       struct error *err)
 {
 	*ret_result = 0;
 	if (sup->leaving)
@@ -152,7 +153,7 @@ static bool was_cut(struct supervisor *sup, const struct runner_result *result, 
 	if (sup->run.cut == SUPERVISOR_CUT_ABORT)
 		*ret_result = finish_cut(sup, err);
 	else if (result->lost ||
-		 sup->run.cut == SUPERVISOR_CUT_DISK) /* what is ready to begin again looks, too */
+		 sup->run.cut == SUPERVISOR_CUT_DISK) /* phase_ready() checks the disk again */
 		*ret_result = interrupt(sup, err);
 	else if (result->kind == FENCE_SETUP)
 		*ret_result = finish_unfenced(sup, result->why, err);
@@ -161,7 +162,7 @@ static bool was_cut(struct supervisor *sup, const struct runner_result *result, 
 	return true;
 }
 
-/* The folder of an iteration, made; the caller frees. NULL with err set. */
+/* Creates the folder of an iteration. The caller frees the path; NULL with err set. */
 static char *iteration_folder(const struct supervisor *sup, uint32_t iteration, uint32_t attempt,
 			      struct error *err)
 {
@@ -169,7 +170,7 @@ static char *iteration_folder(const struct supervisor *sup, uint32_t iteration, 
 
 	if (state_folder_make(folder, 0700) == 0)
 		return folder;
-	error_sys(err, "make '%s'", folder);
+	error_sys(err, "create '%s'", folder);
 	free(folder);
 	return NULL;
 }
@@ -190,7 +191,7 @@ static void add_money(struct buffer *out, const char *option, int64_t nusd)
 	buffer_printf(out, "%s US$ %.2f", option, (double)nusd / 1e9);
 }
 
-/* One check, recorded. */
+/* Runs one check and records its result. */
 static int run_check(struct supervisor *sup, size_t index, const char *folder, struct error *err)
 {
 	const char *command = sup->state.options.checks.items[index];
@@ -202,8 +203,8 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 	int ended_with;
 
 	if (sup->state.wish ==
-	    LOOP_WISH_ABORT) /* written down by a supervisor that was killed then */
-		return phase_finish(sup, "aborted", "by a person", err);
+	    LOOP_WISH_ABORT) /* recorded by a supervisor that was killed before it acted */
+		return phase_finish(sup, "aborted", "by you", err);
 	const struct work work = { .command = command,
 				   .input = "",
 				   .timeout_ms = sup->state.options.check_timeout_ms,
@@ -214,7 +215,7 @@ static int run_check(struct supervisor *sup, size_t index, const char *folder, s
 		return -1;
 	sink_text(&sup->run.output, &text);
 	sink_text(&sup->run.complaints, &text);
-	ended = was_cut(sup, &result, &ended_with, err);
+	ended = handle_cut(sup, &result, &ended_with, err);
 	work_forget(sup);
 	if (ended)
 		return ended_with;
@@ -247,7 +248,7 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 	full = disk_trouble(sup);
 	if (full)
 		return error_set(err, "%.1500s", full);
-	/* The state before the loop: nothing at all is run without it. */
+	/* The state before the loop: nothing runs without this checkpoint. */
 	if (sup->state.checkpoint < 0 && loop_checkpoint_take(sup, "start", 0, &failed, err) < 0)
 		return -1;
 	if (failed)
@@ -260,9 +261,9 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 			return -1;
 	if (sup->state.phase != LOOP_PHASE_baseline || sup->leaving)
 		return 0;
-	if (misses_check(sup, &ended, err))
+	if (lacks_check(sup, &ended, err))
 		return ended;
-	/* One that fails now is tried again before an agent is started. */
+	/* If this one fails, it is retried before an agent starts. */
 	if (loop_checkpoint_take(sup, "before", sup->state.used + 1, &failed, err) < 0 ||
 	    sup->leaving)
 		return sup->leaving ? 0 : -1;
@@ -276,11 +277,11 @@ int phase_baseline(struct supervisor *sup, struct error *err)
 		return -1;
 	if (judge_done_already(&sup->state))
 		return phase_finish(sup, "completed",
-				    "everything holds already; nothing was started", err);
+				    "every rule already holds; nothing was started", err);
 	return 0;
 }
 
-/* Between iterations: may another one begin? */
+/* Between iterations: may another one start? */
 int phase_ready(struct supervisor *sup, struct error *err)
 {
 	struct decision decision;
@@ -292,11 +293,11 @@ int phase_ready(struct supervisor *sup, struct error *err)
 	if (supervisor_clock(sup, err) < 0)
 		return -1;
 	if (sup->state.wish == LOOP_WISH_ABORT)
-		return phase_finish(sup, "aborted", "by a person", err);
+		return phase_finish(sup, "aborted", "by you", err);
 	if (sup->state.wish == LOOP_WISH_PAUSE)
 		return supervisor_append(sup, LOOP_EVENT_paused,
 					 json_pack("{s:s}", "reason",
-						   "by a person (ringfence resume)"),
+						   "by you (to continue: ringfence resume)"),
 					 err);
 	if (sup->money.used_up[0] && sup->money.used_up_today)
 		return supervisor_append(sup, LOOP_EVENT_paused,
@@ -321,17 +322,17 @@ int phase_ready(struct supervisor *sup, struct error *err)
 		return -1;
 	if (failed) {
 		AUTO_FREE char *reason = mem_format(
-			"a checkpoint could not be taken, and nothing is run without one: %s",
+			"a checkpoint could not be taken, and no agent runs without one: %s",
 			failed);
 
 		return supervisor_append(sup, LOOP_EVENT_paused,
 					 json_pack("{s:o}", "reason", loop_report_text(reason)),
 					 err);
 	}
-	/* While a checkpoint was taken somebody may have asked for something. */
+	/* A request may have arrived during the checkpoint. */
 	if (sup->leaving || sup->state.wish != LOOP_WISH_NONE)
 		return 0;
-	/* Nothing happened since the last iteration was judged, as a rule. */
+	/* Usually nothing has happened since the last iteration was judged. */
 	if (!sup->survey.current && take_survey(sup, &sup->survey.before, err) < 0)
 		return -1;
 	survey_is_current(sup);
@@ -344,9 +345,11 @@ int phase_ready(struct supervisor *sup, struct error *err)
 				 err);
 }
 
-/* What the agent said at last: the final message of its stream, or the end of what it printed for people. The
- * end of a stream is no message: there may be a promise in it that came from the prompt or from a tool. */
-static void take_final(struct supervisor *sup, struct buffer *final)
+/*
+ * Reads the agent's final message: from its stream, or the end of its plain output. The end of a
+ * stream is not a message: it may contain a promise from the prompt or a tool.
+ */
+static void read_final(struct supervisor *sup, struct buffer *final)
 {
 	if (sup->run.heard.final)
 		buffer_add_text(final, sup->run.heard.final);
@@ -354,7 +357,7 @@ static void take_final(struct supervisor *sup, struct buffer *final)
 		sink_last(&sup->run.output, FINAL_BYTES, final);
 }
 
-/* How long the agent may work: no longer than the loop. 0: as long as it likes. */
+/* Returns how long the agent may run: not longer than the loop. 0: unlimited. */
 static int64_t agent_time_ms(const struct supervisor *sup, bool *ret_total)
 {
 	const struct loop_state *state = &sup->state;
@@ -368,7 +371,7 @@ static int64_t agent_time_ms(const struct supervisor *sup, bool *ret_total)
 	return left_ms > 0 ? left_ms : 1;
 }
 
-/* Which money was used up, as the gateway or the agent itself has counted it; LEDGER_SCOPES: none was. */
+/* Returns which budget was used up, by the count of the gateway or the agent, or LEDGER_SCOPES. */
 static enum ledger_scope money_of(const struct supervisor *sup, const struct runner_result *result)
 {
 	int64_t budget = sup->state.options.budget_nusd;
@@ -380,7 +383,7 @@ static enum ledger_scope money_of(const struct supervisor *sup, const struct run
 	return budget && sup->run.heard.cost_nusd >= budget ? LEDGER_ITERATION : LEDGER_LOOP;
 }
 
-/* The option that ended the agent, with its value. */
+/* Writes the option that stopped the agent, with its value. */
 static void name_limit(const struct supervisor *sup, const struct runner_result *result, bool total,
 		       struct buffer *out)
 {
@@ -418,7 +421,7 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 					 .bytes = sup->run.output.bytes + sup->run.complaints.bytes,
 					 .heard = &sup->run.heard };
 
-	take_final(sup, &final);
+	read_final(sup, &final);
 	agent_summary_exit(&sup->run.heard, sup->state.options.agent_format, result->code);
 	loop_cost_hear(sup, result, said.over_budget);
 	data = judge_end(result, &said, buffer_text(&final), final.used, clock_wall_ms());
@@ -452,7 +455,7 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	work.timeout_ms = agent_time_ms(sup, &total);
 	work.keep = keep;
 	work.login = login;
-	/* A session of an agent that keeps its own files is only there if they are. */
+	/* If the agent keeps its own files, its session exists only with them. */
 	if (options->keep_session && (!keep || agent_sessions_has(keep)))
 		work.session = sup->state.session;
 	prompt_write(&sup->state, clock_wall_ms(), &prompt);
@@ -462,7 +465,7 @@ int phase_agent(struct supervisor *sup, struct error *err)
 	    loop_report_survey(folder, "before.json", &sup->survey.before, err) < 0 ||
 	    work_run(sup, &work, &result, err) < 0)
 		return -1;
-	if (!was_cut(sup, &result, &ended, err))
+	if (!handle_cut(sup, &result, &ended, err))
 		ended = record_end(sup, &result, total, folder, err);
 	work_forget(sup);
 	agent_sessions_close(sup, keep, folder);
@@ -482,7 +485,7 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	struct survey after;
 	json_t *data;
 
-	/* One that fails is written down, and tried again before the next agent is started. */
+	/* A failure is recorded, and retried before the next agent starts. */
 	if (loop_checkpoint_take(sup, "after", sup->state.iteration, &failed, err) < 0 ||
 	    loop_git_import(sup, err) < 0)
 		return -1;
@@ -491,10 +494,10 @@ static int decide(struct supervisor *sup, const char *folder, struct error *err)
 	if (take_survey(sup, &after, err) < 0)
 		return -1;
 	judge_after(&sup->state, &after, clock_wall_ms(), &decision, &data);
-	if (sup->state.options.login) /* what it costs in safety is in every report */
+	if (sup->state.options.login) /* the risk is in every report */
 		json_object_set_new(data, "login_in_fence",
 				    loop_report_text(sup->state.options.login));
-	if (sup->state.options.replay) /* and that no model was asked */
+	if (sup->state.options.replay) /* and so is the fact that no model was asked */
 		json_object_set_new(data, "replay", loop_report_text(sup->state.options.replay));
 	if (loop_report_survey(folder, "after.json", &after, err) < 0 ||
 	    loop_report_json(folder, "analysis.json", data, err) < 0) {
@@ -520,7 +523,7 @@ int phase_checks(struct supervisor *sup, struct error *err)
 					     sup->state.facts.exit_code, false))
 		return finish_absent(sup, "the agent's command", sup->state.options.agent_command,
 				     sup->state.facts.exit_code, err);
-	/* What comes now is not what was recorded, whatever the checks would say about it. */
+	/* From here on the run differs from the recording, whatever the checks would report. */
 	if (sup->money.strayed[0])
 		return end_loop(sup,
 				json_pack("{s:s, s:o}", "status", "failed", "reason",
@@ -535,7 +538,10 @@ int phase_checks(struct supervisor *sup, struct error *err)
 	return decide(sup, folder, err);
 }
 
-/* Until when a provider is waited for. One that is on a tape, and gives its answers at once, is not: a second is enough. */
+/*
+ * Returns how long to wait for a provider. A tape replayed without its original pace waits for a
+ * second only.
+ */
 static int64_t wait_until_ms(const struct supervisor *sup)
 {
 	int64_t soon_ms = sup->state.phase_ms + 1000;

@@ -1,20 +1,20 @@
-/*
- * The phases of a loop, each a step: what is done in it, and the event that is written when it is over.
- */
+/* The phases of a loop: each function performs one phase and writes the event that ends it. */
 #ifndef LOOP_SUPERVISE_PHASE_H
 #define LOOP_SUPERVISE_PHASE_H
 
 #include "loop/supervise/supervisor.h"
 
-/* All of them return 0, or -1 with err set: the supervisor cannot go on. */
+/* All return 0, or -1 with err set if the supervisor cannot continue. */
 int phase_baseline(struct supervisor *sup, struct error *err);
 int phase_ready(struct supervisor *sup, struct error *err);
 int phase_agent(struct supervisor *sup, struct error *err);
 int phase_checks(struct supervisor *sup, struct error *err);
 int phase_waiting(struct supervisor *sup, struct error *err);
 
-/* Commits leftovers in the work tree of the loop, and writes its end. It may run again after a
- * crash: with nothing left there is no second commit. */
+/*
+ * Commits leftovers in the loop's work tree and writes its end. Running it again after a crash does
+ * not create a second commit.
+ */
 int phase_closing(struct supervisor *sup, struct error *err);
 
 /* Writes the end of the loop. */

@@ -1,4 +1,4 @@
-/* Answering those who ask: see serve.h. */
+/* Serving requests: see serve.h. */
 #include "loop/supervise/serve.h"
 
 #include "loop/supervise/control.h"
@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Ends what runs, in order or at once. */
-static void cut(struct supervisor *sup, bool now)
+/* Stops the run, gracefully or at once. */
+static void stop_run(struct supervisor *sup, bool now)
 {
 	if (!sup->run.working)
 		return;
@@ -21,15 +21,17 @@ static void cut(struct supervisor *sup, bool now)
 		runner_stop(&sup->run.runner);
 }
 
-/* Writes down what is asked for, then does it. Returns 0, or -1 with err set; its status is ERROR_PROTOCOL if
- * that must not be asked. */
-static int obey(struct supervisor *sup, const json_t *object, struct error *err)
+/*
+ * Records a request, then carries it out. Returns 0, or -1 with err set; the status is
+ * ERROR_PROTOCOL if the request is illegal.
+ */
+static int carry_out(struct supervisor *sup, const json_t *object, struct error *err)
 {
 	enum control_request request;
 	json_t *data;
 
 	if (control_request_read(object, &request) < 0)
-		return error_with(err, ERROR_PROTOCOL, "no such request");
+		return error_with(err, ERROR_PROTOCOL, "unknown request");
 	if (!control_is_legal(sup->state.phase, request))
 		return error_with(err, ERROR_PROTOCOL, "the loop is %s: it cannot %s",
 				  loop_event_phase_name(sup->state.phase),
@@ -38,7 +40,7 @@ static int obey(struct supervisor *sup, const json_t *object, struct error *err)
 	if (supervisor_append(sup, LOOP_EVENT_asked, data, err) < 0)
 		return -1;
 	if (request == CONTROL_REQUEST_abort)
-		cut(sup, json_is_true(json_object_get(object, "now")));
+		stop_run(sup, json_is_true(json_object_get(object, "now")));
 	return 0;
 }
 
@@ -78,7 +80,7 @@ static void serve_client(void *context, bool readable)
 		fd_close(&client->fd);
 	if (!request)
 		return;
-	result = obey(client->serve->sup, request, &err);
+	result = carry_out(client->serve->sup, request, &err);
 	answer = result < 0 ? json_pack("{s:b, s:s}", "ok", 0, "error", err.text)
 			    : json_pack("{s:b}", "ok", 1);
 	control_answer(client->fd, answer);

@@ -1,6 +1,6 @@
 /*
- * Answering those who ask a supervisor for something, over its control socket (control.h): each wish is
- * written down before it is obeyed.
+ * Serves requests on the supervisor's control socket (control.h). Each request is recorded before
+ * it is carried out.
  */
 #ifndef LOOP_SUPERVISE_SERVE_H
 #define LOOP_SUPERVISE_SERVE_H
@@ -11,7 +11,7 @@ enum { SERVE_CLIENTS = 16 };
 
 struct serve_client {
 	struct serve *serve;
-	int fd; /* -1: none */
+	int fd; /* or -1 */
 };
 
 struct serve {
@@ -22,7 +22,7 @@ struct serve {
 
 void serve_init(struct serve *serve);
 
-/* Listens from here on, until serve_close(). Returns 0, or -1 with err set. */
+/* Listens until serve_close(). Returns 0, or -1 with err set. */
 int serve_open(struct serve *serve, struct supervisor *sup, struct error *err);
 void serve_close(struct serve *serve);
 

@@ -1,4 +1,4 @@
-/* What the supervisor of a loop holds: see supervisor.h. */
+/* The data of a loop's supervisor: see supervisor.h. */
 #include "loop/supervise/supervisor.h"
 
 #include "loop/run/leftovers.h"
@@ -17,7 +17,7 @@
 
 enum { LOCK_TRIES = 200 };
 
-/* What a clock may be set by without a word. */
+/* Smaller jumps of the clock are ignored. */
 enum { JUMP_MS = 10000 };
 
 static int64_t beat_due_ms(void *context)
@@ -59,7 +59,7 @@ void supervisor_release(struct supervisor *sup)
 	survey_memory_free(sup->survey.memory);
 }
 
-/* The runner of a supervisor that was killed holds the lock until it is gone, too. */
+/* The runner of a killed supervisor also holds the lock until it is gone. */
 static int take_lock(struct supervisor *sup, struct error *err)
 {
 	for (int i = 0; i < LOCK_TRIES; i++) {
@@ -73,7 +73,7 @@ static int take_lock(struct supervisor *sup, struct error *err)
 	return -1;
 }
 
-/* Those of this program, with what was frozen of the user's own. */
+/* Loads the built-in prices and the user's own, as stored when the loop started. */
 static int load_prices(struct supervisor *sup, struct error *err)
 {
 	const char *own = sup->state.options.prices;
@@ -117,10 +117,10 @@ int supervisor_append(struct supervisor *sup, enum loop_event kind, json_t *data
 
 	json_decref(data);
 	if (!text)
-		return error_set(err, "an event could not be written as JSON");
+		return error_set(err, "an event cannot be written as JSON");
 	if (journal_append(sup->store, loop_event_can_wait(kind) ? JOURNAL_LATER : JOURNAL_NOW,
 			   event.at_ms, event.kind, event.data, err) < 0 ||
-	    loop_state_take(&sup->state, &event, err) < 0)
+	    loop_state_fold(&sup->state, &event, err) < 0)
 		return -1;
 	sup->heart.stale = true;
 	return 0;
@@ -139,7 +139,7 @@ int supervisor_clock(struct supervisor *sup, struct error *err)
 	int64_t jump_ms = sup->heart.apart_ms ? supervisor_jump_ms(sup->heart.apart_ms, apart_ms)
 					      : 0;
 
-	sup->heart.apart_ms = apart_ms; /* a clock that is adjusted bit by bit is followed */
+	sup->heart.apart_ms = apart_ms; /* follows a clock that is adjusted gradually */
 	if (!jump_ms || sup->state.phase == LOOP_PHASE_finished)
 		return 0;
 	return supervisor_append(sup, LOOP_EVENT_changed,
@@ -152,8 +152,8 @@ void supervisor_wait(struct supervisor *sup, int64_t at_most_ms)
 	struct error err;
 
 	if (supervisor_clock(sup, &err) < 0)
-		fprintf(stderr, "%s\n", err.text); /* the next event says it, too */
-	/* Nothing depends on that file: it is written when there is time. */
+		fprintf(stderr, "%s\n", err.text); /* the next event reports it again */
+	/* Nothing depends on the file, so it is written when there is time. */
 	if (sup->heart.stale)
 		supervisor_beat(sup);
 	now_ms = clock_wall_ms();

@@ -1,8 +1,8 @@
 /*
- * What the supervisor of a loop holds, part by part, and how it writes an event.
+ * The data of a loop's supervisor, part by part, and how it writes an event.
  *
- * drive.h takes a loop from phase to phase. The modules that do the work of a phase are given the whole
- * struct; each writes its own part, and what others may know of it is here.
+ * drive.h takes a loop from phase to phase. The modules that do the work of a phase get the whole
+ * struct; each writes only its own part, and everything that others may read is here.
  */
 #ifndef LOOP_SUPERVISE_SUPERVISOR_H
 #define LOOP_SUPERVISE_SUPERVISOR_H
@@ -23,7 +23,7 @@
 
 enum { SUPERVISOR_HEARTBEAT_MS = 30000 };
 
-/* Why a run is to end before it does by itself. An abort outweighs the others. */
+/* Why a run is stopped early. An abort overrides the others. */
 enum supervisor_cut {
 	SUPERVISOR_CUT_NOT,
 	SUPERVISOR_CUT_IDLE,
@@ -32,10 +32,10 @@ enum supervisor_cut {
 	SUPERVISOR_CUT_ABORT
 };
 
-/* state.json, and the clock. */
+/* state.json and the clock. */
 struct supervisor_heart {
 	int64_t beat_ms;  /* by the steady clock */
-	int64_t apart_ms; /* the clock, from the steady one; 0: not looked at yet */
+	int64_t apart_ms; /* offset of the wall clock from the steady clock; 0: not measured yet */
 	bool stale;       /* state.json is older than the state */
 };
 
@@ -43,53 +43,53 @@ struct supervisor_heart {
 struct supervisor_run {
 	struct runner runner;
 	struct sink output, complaints;
-	struct agent_summary heard; /* what the agent said, as facts */
-	int64_t said_ms;            /* when the agent last said something */
-	bool working;               /* a runner is at work */
-	bool ended;                 /* its result is there */
+	struct agent_summary heard; /* summary of the agent's output */
+	int64_t said_ms;            /* time of the agent's last output */
+	bool working;               /* a runner is active */
+	bool ended;                 /* the result has arrived */
 	enum supervisor_cut cut;
-	int lost; /* runners that were killed in the baseline */
+	int lost; /* runners killed in the baseline */
 };
 
-/* The project as it was seen last: phase.h. */
+/* The last survey of the project: phase.h. */
 struct supervisor_survey {
 	struct survey_memory *memory;
 	struct survey before;
-	int64_t checkpoint; /* that shows what `before` does; -1: none */
-	bool current;       /* `before` is of this moment */
+	int64_t checkpoint; /* the checkpoint that equals `before`, or -1 */
+	bool current;       /* `before` is up to date */
 };
 
-/* The checkpoint under way, or other work of ringfence-snapshot: loop_checkpoint.h. */
+/* The checkpoint or other work of ringfence-snapshot in progress: loop_checkpoint.h. */
 struct supervisor_checkpoint {
 	struct snapshot_job job;
 	char kind[16];
 	uint32_t iteration;
-	int64_t begun_ms; /* when the last one within an iteration was begun */
-	bool awaited;     /* nothing goes on before it is there */
+	int64_t begun_ms; /* start of the last one within an iteration */
+	bool awaited;     /* the loop waits for it */
 	bool ended;
-	bool current;        /* the latest checkpoint is of this moment */
-	struct survey tally; /* what it said about the project */
-	bool tallied;        /* it did */
+	bool current;        /* the latest checkpoint is up to date */
+	struct survey tally; /* the project facts that came with it */
+	bool tallied;        /* tally is set */
 };
 
-/* The latest looks at the disk, by the steady clock: disk.h. */
+/* The last checks of the disk, by the steady clock: disk.h. */
 struct supervisor_disk {
 	int64_t looked_ms;
-	int64_t count_ms; /* when it may be counted again */
+	int64_t count_ms; /* when usage may be measured again */
 };
 
 /* The private git directory: loop_git.h. */
 struct supervisor_git {
-	struct fence_covers covers; /* as it is shown inside; none: there is none */
-	char *refused;              /* of what was committed, the last time; NULL: nothing */
-	bool open;                  /* that is known */
+	struct fence_covers covers; /* its mounts in the fence; empty: there is none */
+	char *refused;              /* commits refused by the last import, or NULL */
+	bool open;                  /* the covers are set */
 };
 
-/* What the books said: loop_cost.h. */
+/* Findings of the ledger: loop_cost.h. */
 struct supervisor_money {
-	char used_up[LEDGER_WHY]; /* a limit that another iteration would not help; empty: none */
-	bool used_up_today;       /* tomorrow would */
-	char strayed[1000];       /* where a replay has left its tape; empty: it has not */
+	char used_up[LEDGER_WHY]; /* a limit that rules out another iteration; or empty */
+	bool used_up_today;       /* only for today */
+	char strayed[1000];       /* where a replay departed from its tape; or empty */
 };
 
 struct supervisor {
@@ -99,7 +99,7 @@ struct supervisor {
 	struct fence_spec fence;
 	struct price_table prices;
 	int lock;
-	bool leaving; /* TERM: the machine goes down, or somebody wants this process to */
+	bool leaving; /* got SIGTERM: the machine or this process shuts down */
 	struct wait_set waits;
 	struct supervisor_heart heart;
 	struct supervisor_run run;
@@ -110,28 +110,30 @@ struct supervisor {
 	struct supervisor_money money;
 };
 
-/* Of the loop in this folder, with nothing open yet. */
+/* Initializes the supervisor of the loop in this folder, with nothing open yet. */
 void supervisor_init(struct supervisor *sup, const char *folder);
 void supervisor_release(struct supervisor *sup);
 
-/* Locks the folder, reads the journal, and thaws what was frozen. Returns 0, or -1 with err set. */
+/* Locks the folder, and reads the journal and the stored spec. Returns 0, or -1 with err set. */
 int supervisor_open(struct supervisor *sup, struct error *err);
 
-/* A beat: whoever looks at the file knows that somebody is there. */
+/* Writes a heartbeat to state.json. */
 void supervisor_beat(struct supervisor *sup);
 
-/* Writes an event, then acts as if it had been read. Takes the data over. Returns 0, or -1 with err set. */
+/* Writes an event and updates the state. Consumes the data. Returns 0, or -1 with err set. */
 int supervisor_append(struct supervisor *sup, enum loop_event kind, json_t *data,
 		      struct error *err);
 
-/* How far the clock was set, or the machine slept, between two looks at how far it is from the steady one. A
- * few seconds are nothing. */
+/*
+ * Returns by how much the wall clock jumped, or the machine slept, between two measurements of its
+ * offset from the steady clock. A few seconds count as 0.
+ */
 int64_t supervisor_jump_ms(int64_t apart_before_ms, int64_t apart_ms);
 
-/* Such a jump is no time of the loop: it is written down. Returns 0, or -1 with err set. */
+/* Records such a jump, which does not count as time of the loop. Returns 0, or -1 with err set. */
 int supervisor_clock(struct supervisor *sup, struct error *err);
 
-/* One round of waiting (wait_set.h), at most until the given time, in ms since the epoch. */
+/* Waits for one round (wait_set.h), at most until the given time in ms since the epoch. */
 void supervisor_wait(struct supervisor *sup, int64_t at_most_ms);
 
 #endif

@@ -19,7 +19,7 @@ void wait_set_add(struct wait_set *set, const struct wait_set_watch *watch)
 	set->watches[set->count++] = *watch;
 }
 
-/* When the first of them is due, and not after `until_ms`. */
+/* Returns when the first watch is due, at most `until_ms`. */
 static int64_t first_due_ms(const struct wait_set *set, int64_t until_ms)
 {
 	for (size_t i = 0; i < set->count; i++) {

@@ -9,7 +9,7 @@
 
 #define ZONES "/usr/share/zoneinfo/"
 
-/* The C library takes a zone that it does not know for UTC: who asks for one must see that it is there. */
+/* The C library treats an unknown zone as UTC, so its existence is checked first. */
 static bool is_known(const char *name)
 {
 	AUTO_FREE char *path = mem_format(ZONES "%s", name);
