@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* A project that keeps changing (somebody saves files, a log grows) is given up after this many. */
+/* If the project keeps changing (an editor saves files, a log grows), give up after this many. */
 enum { MOST_TRIES = 8 };
 
 static void ignore_notice(const char *text)
@@ -21,7 +21,7 @@ static void ignore_plan(const struct fence_plan *plan, bool first)
 	(void)first;
 }
 
-/* The command may read a tape in the project, but not change it. */
+/* Makes a tape inside the project read-only for the command. */
 static void protect_tape(struct fence_spec *spec)
 {
 	const char *tape = gateway_outlet_tape(spec->outlet);
@@ -31,7 +31,7 @@ static void protect_tape(struct fence_spec *spec)
 		fence_paths_add(&spec->read, tape, "the tape");
 }
 
-/* Makes the gateway if the spec needs one. Returns 0, or -1 with err set. */
+/* Starts the gateway if the spec needs one. Returns 0, or -1 with err set. */
 static int make_outlet(struct fence_spec *spec, const struct ledger_options *ledger,
 		       struct error *err)
 {
@@ -85,7 +85,7 @@ int fenced_run(const struct fenced_request *request, struct fenced *ret_run, str
 	int result;
 
 	*ret_run = (struct fenced){ .spec = *request->spec };
-	ret_run->spec.read = (struct fence_paths){ 0 }; /* a copy: a tape may be added */
+	ret_run->spec.read = (struct fence_paths){ 0 }; /* a deep copy: a tape may be added */
 	fence_paths_add_all(&ret_run->spec.read, &request->spec->read);
 	result = make_outlet(&ret_run->spec, request->ledger, err);
 	if (result == 0)

@@ -1,8 +1,8 @@
 /*
- * One command in a fence, from the request to the report: starts the gateway if the spec needs one,
- * plans, runs, and tries again if the project changed in between.
+ * Runs one command in a fence, from the request to the report: starts the gateway if the spec needs
+ * one, makes the plan, runs it, and retries if the project changed during setup.
  *
- * `ringfence exec`, the runner of a loop and the doctor all run commands through fenced_run(). It
+ * `ringfence exec`, the loop's runner and the doctor all run commands through fenced_run(). It
  * never prints: the caller shows notices, the result and the cost.
  */
 #ifndef FENCED_FENCED_H
@@ -18,29 +18,30 @@
 struct fenced_request {
 	const struct fence_spec *spec; /* without an outlet; must outlive the struct fenced */
 	const struct ledger_options
-		*ledger; /* what models may cost; only used if the spec has any */
-	/* Called with each plan before it runs; NULL: nobody is told. */
+		*ledger; /* the models' budget; only used if the spec has models */
+	/* Called with each plan before it runs, or NULL. */
 	void (*planned)(const struct fence_plan *plan, bool first);
-	fence_notice_fn *notice; /* called during the run; NULL: nobody is told */
+	fence_notice_fn *notice; /* called during the run, or NULL */
 };
 
-/* A run that is over. The plan points into it, so it must not be copied. */
+/* A finished run. Must not be copied or moved, because the plan points into it. */
 struct fenced {
 	struct fence_spec spec; /* the request's, with the outlet */
-	struct fence_plan plan; /* of the last try; only if `planned` */
+	struct fence_plan plan; /* of the last try; valid if `planned` */
 	struct fence_result result;
-	struct ledger_news news; /* what models cost; only if `metered` */
+	struct ledger_news news; /* the use of models; valid if `metered` */
 	bool planned;
 	bool metered;
 };
 
-/* Runs spec->command to its end. Returns 0, or -1 with err set if the run was refused before
- * anything started; the result then says FENCE_SETUP and why. Release *ret_run in both cases. */
+/* Runs spec->command to completion. Returns 0, or -1 with err set if the run was refused before
+ * anything started; the result is then FENCE_SETUP with the reason. The caller releases *ret_run in
+ * either case. */
 int fenced_run(const struct fenced_request *request, struct fenced *ret_run, struct error *err);
 void fenced_release(struct fenced *run);
 
-/* Appends the report as JSON, and keeps it for `ringfence suggest` if something was denied. With
- * `forget`, a run without denials removes the report of an earlier one. */
+/* Appends the JSON report, and saves it for `ringfence suggest` if something was denied. With
+ * `forget`, a run without denials removes the saved report. */
 void fenced_report(const struct fenced *run, bool forget, struct buffer *out);
 
 #endif

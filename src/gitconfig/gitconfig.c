@@ -1,4 +1,4 @@
-/* A parser of git configuration files: see gitconfig.h. */
+/* Parser for git configuration files: see gitconfig.h. */
 #include "gitconfig/gitconfig.h"
 
 #include "util/buffer.h"
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Longer ones are nobody's. */
+/* Far longer than real ones. */
 enum { MOST_NAME = 4096, MOST_VALUE = 1 << 20 };
 
 struct reader {
@@ -27,7 +27,7 @@ static void skip_line(struct reader *reader)
 		reader->at++;
 }
 
-/* "\r\n" ends a line as "\n" does; elsewhere a "\r" is a blank. */
+/* Both "\n" and "\r\n" end a line; elsewhere "\r" is a blank. */
 static bool at_line_end(const struct reader *reader)
 {
 	if (!more(reader) || *reader->at == '\n')
@@ -73,7 +73,7 @@ static int read_quoted_subsection(struct reader *reader)
 	return 0;
 }
 
-/* Behind the '['. */
+/* Reads a section header, starting after the '['. */
 static int read_section(struct reader *reader)
 {
 	clear(&reader->section);
@@ -112,7 +112,7 @@ static int read_escape(struct reader *reader)
 	static const char meant[] = "\n\t\b\"\\";
 	const char *found;
 
-	if (at_line_end(reader)) { /* the value goes on in the next line */
+	if (at_line_end(reader)) { /* the value continues on the next line */
 		skip_line(reader);
 		reader->at += more(reader);
 		return 0;
@@ -125,7 +125,8 @@ static int read_escape(struct reader *reader)
 	return 0;
 }
 
-/* Behind the '=' and blanks. Blanks at the end do not count unless they are quoted. */
+/* Reads a value, starting after the '=' and blanks. Drops trailing blanks unless they are
+ * quoted. */
 static int read_value(struct reader *reader)
 {
 	size_t kept = 0;
@@ -164,7 +165,7 @@ static int read_entry(struct reader *reader, gitconfig_fn *found, void *context)
 		return -1;
 	while (more(reader) && (isalnum((unsigned char)*reader->at) || *reader->at == '-'))
 		add_lower(&reader->key, *reader->at++);
-	/* Not a "\r", and no comment behind a key alone: git does not read that. */
+	/* Like git, accepts neither "\r" here nor a comment after a key without a value. */
 	while (more(reader) && (*reader->at == ' ' || *reader->at == '\t'))
 		reader->at++;
 	if (at_line_end(reader)) {

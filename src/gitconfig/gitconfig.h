@@ -1,6 +1,5 @@
 /*
- * Reads git configuration files and .gitmodules as text. Nothing in them is obeyed, and includes are
- * not followed.
+ * Parses git configuration files and .gitmodules. Obeys no setting and follows no includes.
  */
 #ifndef GITCONFIG_GITCONFIG_H
 #define GITCONFIG_GITCONFIG_H
@@ -18,12 +17,12 @@ struct gitconfig_entry {
 	const char *value;
 };
 
-/* A result other than 0 ends the reading. */
+/* A result other than 0 stops the parser. */
 typedef int gitconfig_fn(void *context, const struct gitconfig_entry *entry);
 
 /*
- * Calls `found` for every entry, in order. Returns 0, what `found` returned, or -1: the text is
- * invalid for git as well.
+ * Calls `found` for every entry, in order. Returns 0, the first nonzero result of `found`, or -1 if
+ * the text is invalid, for git as well.
  */
 int gitconfig_each(const char *bytes, size_t size, gitconfig_fn *found, void *context);
 

@@ -1,4 +1,4 @@
-/* Finding git directories: see gitdir.h. */
+/* Finds git directories: see gitdir.h. */
 #include "gitconfig/gitdir.h"
 
 #include "util/buffer.h"
@@ -20,9 +20,9 @@ char *gitdir_pointer(const char *folder, const char *name, const char *word)
 		return NULL;
 
 	const char *line = buffer_text(&text) + strlen(word);
-	AUTO_FREE char *said = mem_format("%.*s", (int)strcspn(line, "\r\n"), line);
+	AUTO_FREE char *path_text = mem_format("%.*s", (int)strcspn(line, "\r\n"), line);
 
-	return *said ? path_absolute(said, folder) : NULL;
+	return *path_text ? path_absolute(path_text, folder) : NULL;
 }
 
 char *gitdir_find(const char *work_tree)

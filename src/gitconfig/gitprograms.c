@@ -1,4 +1,4 @@
-/* The programs and files that git obeys: see gitprograms.h. */
+/* The programs and files that git's configuration names: see gitprograms.h. */
 #include "gitconfig/gitprograms.h"
 
 #include "gitconfig/gitconfig.h"
@@ -18,12 +18,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Far above what thousands of repositories have, and far below what takes long. */
+/* More than thousands of repositories need, but little enough to read quickly. */
 enum { MOST_FILES = 20000, MOST_BYTES = 16 << 20, MOST_NAMED = 500000 };
 
 enum kind { INCLUDE, PLACE, COMMAND };
 
-/* Of any subsection. */
+/* Matched in any subsection. */
 static const struct key {
 	const char *section, *key; /* in lower case; the key is a pattern */
 	enum kind kind;
@@ -84,23 +84,23 @@ static const struct key {
 	{ "uploadpack", "packobjectshook", COMMAND },
 };
 
-/* A configuration, or the place of one. */
+/* A configuration file, which may not exist. */
 struct file {
 	char *path;
 	struct list includes; /* absolute */
-	struct list places;   /* as they are written, like words of commands */
-	struct list words;
-	unsigned int round; /* that has met it last */
-	struct file *next;  /* of those that it has still to look at */
+	struct list places;   /* as written */
+	struct list words;    /* of commands, as written */
+	unsigned int round;   /* the last one that queued it */
+	struct file *next;    /* in the queue */
 };
 
 struct gitprograms {
 	char *home;
-	struct list own; /* configurations of the user, and of the machine */
-	void *files;     /* a tree of struct file (tsearch) */
-	unsigned int round;
+	struct list own;    /* paths of the user's and the machine's configuration files */
+	void *files;        /* a tree of struct file (tsearch) */
+	unsigned int round; /* one for each git directory */
 	size_t files_left, bytes_left, named_left;
-	struct file *next;
+	struct file *next; /* the queue of this round */
 };
 
 /* A file that is being read. */
@@ -155,15 +155,15 @@ void gitprograms_free(struct gitprograms *programs)
 	free(programs);
 }
 
-static char *absolute(const struct gitprograms *programs, const char *said, const char *base)
+static char *absolute(const struct gitprograms *programs, const char *path, const char *base)
 {
-	const char *at_home = text_after_prefix(said, "~/");
+	const char *at_home = text_after_prefix(path, "~/");
 
 	if (!at_home)
-		at_home = text_after_prefix(said, "$HOME/");
+		at_home = text_after_prefix(path, "$HOME/");
 	if (at_home)
 		return path_absolute(at_home, *programs->home ? programs->home : "/");
-	return path_absolute(said, base);
+	return path_absolute(path, base);
 }
 
 static int spend_named(struct gitprograms *programs, size_t count, const char *path,
@@ -172,7 +172,7 @@ static int spend_named(struct gitprograms *programs, size_t count, const char *p
 	if (count > programs->named_left)
 		return error_set(
 			err,
-			"git configurations, '%s' among them, name more than %d paths and words; shorten them",
+			"git configuration files, including '%s', name more than %d paths and words; shorten them",
 			path, MOST_NAMED);
 	programs->named_left -= count;
 	return 0;
@@ -180,7 +180,8 @@ static int spend_named(struct gitprograms *programs, size_t count, const char *p
 
 /* ---- reading ---- */
 
-/* A word is a path, or ends in one: --option=PATH, $(git rev-parse --show-toplevel)/PATH. */
+/* Adds a word that may be a path or end in one: --option=PATH,
+ * $(git rev-parse --show-toplevel)/PATH. */
 static void add_word(struct list *words, const char *word)
 {
 	const char *sign = strchr(word, '=');
@@ -205,11 +206,11 @@ static void add_command(struct file *file, const char *command)
 	list_release(&words);
 }
 
-static void add_include(const struct gitprograms *programs, struct file *file, const char *said)
+static void add_include(const struct gitprograms *programs, struct file *file, const char *value)
 {
 	AUTO_FREE char *folder = mem_format("%.*s", (int)(path_name(file->path) - file->path),
 					    file->path);
-	AUTO_FREE char *path = absolute(programs, said, folder);
+	AUTO_FREE char *path = absolute(programs, value, folder);
 
 	list_add(&file->includes, path);
 }
@@ -223,17 +224,17 @@ static const struct key *find_key(const struct gitconfig_entry *entry)
 	return NULL;
 }
 
-static size_t named(const struct file *file)
+static size_t count_named(const struct file *file)
 {
 	return file->includes.count + file->places.count + file->words.count;
 }
 
-static int take_entry(void *context, const struct gitconfig_entry *entry)
+static int add_entry(void *context, const struct gitconfig_entry *entry)
 {
 	const struct reading *reading = context;
 	struct file *file = reading->file;
 	const struct key *key = *entry->value ? find_key(entry) : NULL;
-	size_t before = named(file);
+	size_t before = count_named(file);
 
 	if (!key)
 		return 0;
@@ -243,8 +244,9 @@ static int take_entry(void *context, const struct gitconfig_entry *entry)
 		list_add(&file->places, entry->value);
 	else
 		add_command(file, entry->value);
-	/* Not -1: that is what git would not read. */
-	return spend_named(reading->programs, named(file) - before, file->path, reading->err) < 0
+	/* 1, because -1 would mean that the text is invalid. */
+	return spend_named(reading->programs, count_named(file) - before, file->path,
+			   reading->err) < 0
 		       ? 1
 		       : 0;
 }
@@ -259,16 +261,16 @@ static int read_file(struct gitprograms *programs, struct file *file, struct err
 			return 0;
 		return error_set(
 			err,
-			"git configurations, '%s' among them, are larger than %d MB together; shorten them",
+			"git configuration files, including '%s', exceed %d MB in total; shorten them",
 			file->path, MOST_BYTES >> 20);
 	}
 	programs->bytes_left -= text.used;
-	/* What is behind something that git does not understand it does not obey either. */
-	return gitconfig_each(buffer_text(&text), text.used, take_entry, &reading) > 0 ? -1 : 0;
+	/* Git does not obey anything after a syntax error either. */
+	return gitconfig_each(buffer_text(&text), text.used, add_entry, &reading) > 0 ? -1 : 0;
 }
 
-/* The file of a path, read if it was not yet. Returns it, or NULL with err set. */
-static struct file *know(struct gitprograms *programs, const char *path, struct error *err)
+/* Returns the file at a path, reading it on first use, or NULL with err set. */
+static struct file *get_file(struct gitprograms *programs, const char *path, struct error *err)
 {
 	const struct file wanted = { .path = (char *)path };
 	struct file *const *known = tfind(&wanted, &programs->files, by_path);
@@ -279,7 +281,7 @@ static struct file *know(struct gitprograms *programs, const char *path, struct 
 	if (!programs->files_left) {
 		error_set(
 			err,
-			"git would read more than %d configurations, '%s' among them; remove some",
+			"git would read more than %d configuration files, including '%s'; remove some",
 			MOST_FILES, path);
 		return NULL;
 	}
@@ -293,9 +295,10 @@ static struct file *know(struct gitprograms *programs, const char *path, struct 
 
 /* ---- one git directory ---- */
 
-static int meet(struct gitprograms *programs, const char *path, struct error *err)
+/* Queues a configuration file, once in each round. */
+static int queue(struct gitprograms *programs, const char *path, struct error *err)
 {
-	struct file *file = know(programs, path, err);
+	struct file *file = get_file(programs, path, err);
 
 	if (!file)
 		return -1;
@@ -307,15 +310,16 @@ static int meet(struct gitprograms *programs, const char *path, struct error *er
 	return 0;
 }
 
-static int meet_in(struct gitprograms *programs, const char *folder, const char *name,
-		   struct error *err)
+static int queue_in(struct gitprograms *programs, const char *folder, const char *name,
+		    struct error *err)
 {
 	AUTO_FREE char *path = path_join(folder, name);
 
-	return meet(programs, path, err);
+	return queue(programs, path, err);
 }
 
-/* Is a word of a command a file? One that is not there must look like one: "clean" of "git-lfs clean" does not. */
+/* Returns whether a word of a command names a file. A missing one must look like a path, unlike
+ * "clean" in "git-lfs clean". */
 static bool is_file(const char *word, const char *path)
 {
 	struct stat status;
@@ -325,23 +329,23 @@ static bool is_file(const char *word, const char *path)
 	return errno == ENOENT && strpbrk(word, "/.");
 }
 
-/* Configurations that may lie, or lead, anywhere. */
-static int meet_all(struct gitprograms *programs, const struct list *paths, gitprograms_fn *found,
-		    void *context, struct error *err)
+/* Reports and queues configuration files that may be outside the git directory. */
+static int queue_all(struct gitprograms *programs, const struct list *paths, gitprograms_fn *found,
+		     void *context, struct error *err)
 {
 	for (size_t i = 0; i < paths->count; i++) {
 		found(context, paths->items[i]);
-		if (meet(programs, paths->items[i], err) < 0)
+		if (queue(programs, paths->items[i], err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int look_at(struct gitprograms *programs, const struct file *file, const char *work_tree,
-		   gitprograms_fn *found, void *context, struct error *err)
+static int report_file(struct gitprograms *programs, const struct file *file, const char *work_tree,
+		       gitprograms_fn *found, void *context, struct error *err)
 {
-	if (spend_named(programs, named(file), file->path, err) < 0 ||
-	    meet_all(programs, &file->includes, found, context, err) < 0)
+	if (spend_named(programs, count_named(file), file->path, err) < 0 ||
+	    queue_all(programs, &file->includes, found, context, err) < 0)
 		return -1;
 	for (size_t i = 0; i < file->places.count; i++) {
 		AUTO_FREE char *path = absolute(programs, file->places.items[i], work_tree);
@@ -364,13 +368,13 @@ int gitprograms_each(struct gitprograms *programs, const char *git, const char *
 
 	programs->round++;
 	programs->next = NULL;
-	if (meet_in(programs, common ? common : git, "config", err) < 0 ||
-	    meet_in(programs, git, "config.worktree", err) < 0 ||
-	    meet_all(programs, &programs->own, found, context, err) < 0)
+	if (queue_in(programs, common ? common : git, "config", err) < 0 ||
+	    queue_in(programs, git, "config.worktree", err) < 0 ||
+	    queue_all(programs, &programs->own, found, context, err) < 0)
 		return -1;
 	for (struct file *file; (file = programs->next);) {
 		programs->next = file->next;
-		if (look_at(programs, file, work_tree, found, context, err) < 0)
+		if (report_file(programs, file, work_tree, found, context, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -109,8 +109,8 @@ def test_13_a_configuration_that_many_repositories_include_is_read_once(t):
 
 
 TOO_MUCH = {
-    "bytes": ("#" * (1 << 20) + "\n", "are larger than 16 MB together"),
-    "files": ("[include]\n" + "".join(f"path = no/{i}\n" for i in range(20001)), "more than 20000 configurations"),
+    "bytes": ("#" * (1 << 20) + "\n", "exceed 16 MB in total"),
+    "files": ("[include]\n" + "".join(f"path = no/{i}\n" for i in range(20001)), "more than 20000 configuration files"),
     "words": ("[core]\npager = " + "a " * 300000 + "\n", "name more than 500000 paths and words"),
     "paths": ("[core]\npager = " + "".join(f"t/{i} " for i in range(20001)) + "\n", "more than 20000 paths to protect"),
     "words, again and again": ("[core]\npager = " + "a " * 45000 + "\n", "name more than 500000 paths and words"),

@@ -1,4 +1,4 @@
-/* The table of mechanisms, and what they share: see mechanism.h. */
+/* The table of mechanisms, and shared helpers: see mechanism.h. */
 #include "fence/mechanism/mechanism.h"
 
 #include "fence/watch/limit.h"
@@ -25,7 +25,7 @@ static const struct mechanism mechanisms[] = {
 };
 
 _Static_assert(sizeof mechanisms / sizeof *mechanisms == MECHANISM_COUNT,
-	       "every mechanism has its entry");
+	       "every mechanism has an entry");
 
 const struct mechanism *mechanism_find(const char *name)
 {
@@ -48,8 +48,11 @@ int mechanism_check_program(const struct fence_plan *plan, const char *program, 
 	const struct fence_rule *rule = real ? fence_plan_decide(plan, real) : NULL;
 
 	if (rule && rule->access == WIRE_WRITE)
-		return error_with(err, ERROR_REFUSED,
-				  "no fence: '%s' is inside of what the command may write", real);
+		return error_with(
+			err, ERROR_REFUSED,
+			"no fence: the command could replace '%s'; install it outside the folders "
+			"that the command may write",
+			real);
 	return 0;
 }
 
@@ -62,8 +65,8 @@ int mechanism_prepare_child(const struct mechanism_start *start, struct error *e
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGCHLD, SIG_DFL); /* ignored, nobody could wait for anybody */
-	setsid(); /* a signal to the caller's process group is for ringfence, which passes it on */
+	signal(SIGCHLD, SIG_DFL); /* if ignored, wait() would not work */
+	setsid();                 /* ringfence passes on signals to its process group */
 
 	if (fd_place(wanted, WIRE_FD_END) < 0)
 		return error_sys(err, "place the descriptors");
@@ -80,7 +83,7 @@ void mechanism_complain(const struct mechanism_start *start, const struct error 
 bool mechanism_complained(const char *complaints, int status, struct error *err)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
-		error_set(err, "no fence: it was not up in time (does a file system hang?)");
+		error_set(err, "no fence: setup timed out (is a file system hanging?)");
 		return true;
 	}
 	if (strncmp(complaints, own_complaint, strlen(own_complaint)) != 0)

@@ -1,10 +1,10 @@
 /*
  * Mechanisms: the programs or kernel features that confine a command.
  *
- * A mechanism is one file, mechanism_NAME.c, with the five operations below, and a line in
- * MECHANISM_LIST. It gives ringfence-init its namespaces and the file tree (tree.h). Everything else
- * is shared: rules, the order for init, limits, environment, canaries, seccomp, Landlock, the outlet
- * and the sweep.
+ * A mechanism is a file mechanism_NAME.c with the five operations below, and a line in
+ * MECHANISM_LIST. It starts ringfence-init in new namespaces with the file tree (tree.h).
+ * Everything else is shared: rules, the order for init, limits, environment, canaries, seccomp,
+ * Landlock, the outlet and the sweep.
  */
 #ifndef FENCE_MECHANISM_MECHANISM_H
 #define FENCE_MECHANISM_MECHANISM_H
@@ -18,38 +18,38 @@
 
 struct limit_set;
 
-/* How long a fence may take to come up: a base, and an addition for each rule. */
+/* The time limit for setting up a fence: a base, and more for each rule. */
 enum { MECHANISM_SETUP_MS = 5000, MECHANISM_SETUP_MS_PER_RULE = 10 };
 
 struct mechanism_start {
 	const struct fence_plan *plan;
 	const struct limit_set *limiter;
 	int control;    /* init's end of the control socket */
-	int complaints; /* where the mechanism's own messages go */
-	int stdio[3];   /* for the command; -1: closed, or the fence's own terminal */
-	/* Set by start(), for mount(); the session releases them. */
-	pid_t child;   /* becomes ringfence-init, or starts it */
-	char *program; /* of the mechanism; NULL: none */
-	int gate;      /* a socket to the child; -1: none */
+	int complaints; /* receives the mechanism's error messages */
+	int stdio[3];   /* for the command; -1 if closed, or for the fence's own terminal */
+	/* Set by start() for mount(); the session releases them. */
+	pid_t child;   /* becomes or starts ringfence-init */
+	char *program; /* the mechanism's program, or NULL */
+	int gate;      /* a socket to the child, or -1 */
 };
 
 struct mechanism {
 	const char *name;
-	/* Can it work here at all? Cheap; the canaries of the run are the proof. -1 with the remedy
-	 * for this machine. */
+	/* Checks cheaply whether the mechanism can work here; the run's canaries are the proof.
+	 * Returns 0, or -1 with the remedy for this machine in err. */
 	int (*detect)(struct error *err);
-	/* Refuses a plan that it cannot realise. */
+	/* Refuses a plan that it cannot realize. */
 	int (*plan)(struct fence_plan *plan, struct error *err);
-	/* Starts the child that will be ringfence-init (TREE_INIT) in a fence. Returns at once: while
-	 * the child loads, the session decides on the file tree. */
+	/* Starts the child that will become ringfence-init (TREE_INIT). Does not wait for it: the
+	 * session makes the file tree while the child loads. */
 	int (*start)(struct mechanism_start *start, struct error *err);
-	/* Makes the tree the root of the fence. Not called without a fence. */
+	/* Makes the tree the root of the fence. Not called for the mechanism "none". */
 	int (*mount)(struct mechanism_start *start, const struct tree *tree, struct error *err);
-	/* Turns complaints into a sentence with the remedy for this machine. */
+	/* Sets err from the child's messages and wait status, with the remedy for this machine. */
 	void (*classify)(const char *complaints, int status, struct error *err);
 };
 
-/* All mechanisms. A name without all of its operations does not compile. */
+/* All mechanisms. A missing operation is a compile error. */
 #define MECHANISM_LIST(X) \
 	X(bwrap)          \
 	X(none)
@@ -71,41 +71,41 @@ enum mechanism_id {
 MECHANISM_LIST(MECHANISM_DECLARE)
 #undef MECHANISM_DECLARE
 
-/* The mechanism with this name, or with "auto" the best one; NULL if there is no such name. */
+/* Returns the mechanism with this name, the best one for "auto", or NULL. */
 const struct mechanism *mechanism_find(const char *name);
 
-/* How long the fence of this plan may take to come up. */
+/* Returns the time limit for setting up the fence of this plan. */
 uint64_t mechanism_setup_ms(const struct fence_plan *plan);
 
 /*
- * What mechanisms share. Functions with err return 0, or -1 with err set.
+ * Helpers for mechanisms. Functions with err return 0, or -1 with err set.
  */
 
-/* Refuses a program that the command may write: it would decide whether there is a fence. */
+/* Refuses a program that the command may write, because it could disable the fence of a later
+ * run. */
 int mechanism_check_program(const struct fence_plan *plan, const char *program, struct error *err);
 
-/* In the child: a session and signals of its own, the descriptors of a start where init expects
- * them, and the groups that limit it. */
+/* In the child: creates a session, resets signals, places the descriptors where init expects them
+ * and enters the cgroups. */
 int mechanism_prepare_child(const struct mechanism_start *start, struct error *err);
 
-/* In a child of `parent`: dies with it, and after the time that a fence has to come up. Becoming
- * another program does not end that: mechanism_stand_alone() does. */
+/* In a child of `parent`: makes the kernel kill it when the parent dies or setup times out. This
+ * survives execve(); mechanism_stand_alone() undoes it. */
 int mechanism_stay_with(const struct mechanism_start *start, pid_t parent, struct error *err);
 void mechanism_stand_alone(void);
 
-/* In the child: makes it the first process of a stage (stage.h). Descriptors from `first_closed` on
- * may be closed. */
+/* In the child: enters a new stage (stage.h). May close the descriptors from `first_closed` on. */
 int mechanism_enter_stage(const struct mechanism_start *start, unsigned int first_closed,
 			  struct error *err);
 
-/* Mounts the tree on the stage that start->child has entered, in a process of its own, and calls
- * ready() there with the path of its root. A failure becomes a complaint, and ends the child. */
+/* Mounts the tree on the stage that start->child entered, in a separate process, and calls ready()
+ * there with the path of the root. On failure, writes a complaint and kills the child. */
 typedef void mechanism_ready_fn(const struct mechanism_start *start, const char *root);
 void mechanism_build(struct mechanism_start *start, const struct tree *tree,
 		     mechanism_ready_fn *ready);
 
-/* Writes a complaint of our own, and recognises one, or a child that took too long: true with err
- * set. */
+/* mechanism_complain() writes an error of ringfence's own to the complaints. mechanism_complained()
+ * returns true with err set if there is one, or if the child timed out. */
 void mechanism_complain(const struct mechanism_start *start, const struct error *err);
 bool mechanism_complained(const char *complaints, int status, struct error *err);
 

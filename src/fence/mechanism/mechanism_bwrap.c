@@ -1,14 +1,15 @@
 /*
- * The bubblewrap mechanism: every namespace, and ringfence-init as process 1.
+ * The bubblewrap mechanism: new namespaces of every kind, with ringfence-init as process 1.
  *
- * The file tree is built before, on a stage of our own (stage.h): bubblewrap mounts by path, follows
- * symlinks and creates missing places, which somebody who moves folders meanwhile could turn against
- * the user's files. It gets one finished tree, and adds the namespaces and /proc.
+ * The file tree is built beforehand on a stage (stage.h). Bubblewrap mounts by path, follows
+ * symlinks and creates missing mount points, which an attacker who moves folders at the same time
+ * could turn against the user's files. So it gets one finished tree, and adds the namespaces and
+ * /proc.
  *
- * Two processes make a fence, at the same time. The child enters the stage's namespaces and becomes
- * bwrap, which takes as long to load as the tree takes to build; it then reads the last of its
- * arguments from the gate. The other builds the tree in those namespaces. The arguments say where
- * the tree is: without them bwrap has no root, and ends.
+ * Two processes set up a fence in parallel. The child enters the stage's namespaces and executes
+ * bwrap, which takes as long to load as the tree takes to build; bwrap then reads its last
+ * arguments from the gate. The other process builds the tree in those namespaces, and sends its
+ * path through the gate. Without these arguments bwrap has no root and exits.
  */
 #include "fence/fence_result.h"
 #include "fence/mechanism/mechanism.h"
@@ -60,7 +61,7 @@ int mechanism_bwrap_plan(struct fence_plan *plan, struct error *err)
 struct becoming {
 	const struct mechanism_start *start;
 	pid_t parent;
-	int gate; /* says through it that the namespaces are there, and reads arguments from it */
+	int gate; /* the child reports readiness through it, and bwrap reads arguments */
 };
 
 static int place_gate(int gate, struct error *err)
@@ -80,7 +81,7 @@ static int enter_namespaces(const struct becoming *how, struct error *err)
 	    mechanism_enter_stage(start, FD_GATE + 1, err) < 0)
 		return -1;
 	if (write(FD_GATE, "", 1) != 1)
-		return error_sys(err, "say that the namespaces are there");
+		return error_sys(err, "report that the namespaces are ready");
 	return identity->mapped ? identity_drop(identity, err) : 0;
 }
 
@@ -123,8 +124,8 @@ static int become_bwrap(const struct mechanism_start *start, struct error *err)
 					  NULL };
 	char *const environment[] = { NULL };
 
-	/* bwrap waits for its own parent without an end if that is killed at the wrong moment; the
-	 * lifeline of init ends both of them in any case, and before that the gate. */
+	/* If bwrap's outer process is killed at the wrong moment, its child waits for it forever.
+	 * So no parent death signal: the gate, and later init's lifeline, ends both anyway. */
 	mechanism_stand_alone();
 	execve(start->program, (char *const *)arguments, environment);
 	return error_sys(err, "start '%s'", start->program);
@@ -151,9 +152,9 @@ int mechanism_bwrap_start(struct mechanism_start *start, struct error *err)
 	if (!start->program)
 		return error_sys(err, "find '%s'", bwrap);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, gate) < 0)
-		return error_sys(err, "make the gate");
+		return error_sys(err, "create the gate");
 	start->gate = gate[0];
-	inner = fcntl(gate[1], F_DUPFD_CLOEXEC, FD_GATE); /* not where init's descriptors go */
+	inner = fcntl(gate[1], F_DUPFD_CLOEXEC, FD_GATE); /* above init's descriptors */
 	close(gate[1]);
 
 	struct becoming becoming = { .start = start, .parent = getpid(), .gate = inner };
@@ -165,7 +166,7 @@ int mechanism_bwrap_start(struct mechanism_start *start, struct error *err)
 	return 0;
 }
 
-/* Sends the last arguments of bwrap, which reads to the end. If it is gone, it has complained. */
+/* Sends bwrap its last arguments. Errors are ignored: if bwrap has exited, it has complained. */
 static void open_gate(const struct mechanism_start *start, const char *root)
 {
 	AUTO_BUFFER struct buffer words = BUFFER_INIT(PATH_MAX + 64);
@@ -177,8 +178,8 @@ static void open_gate(const struct mechanism_start *start, const char *root)
 	shutdown(start->gate, SHUT_WR);
 }
 
-/* Has the other side of the gate made its namespaces? If not, it has complained. */
-static bool is_staged(int gate)
+/* Waits until the child has entered the stage. Returns false if it failed and has complained. */
+static bool wait_staged(int gate)
 {
 	char byte;
 	ssize_t n;
@@ -192,7 +193,7 @@ static bool is_staged(int gate)
 int mechanism_bwrap_mount(struct mechanism_start *start, const struct tree *tree, struct error *err)
 {
 	(void)err;
-	if (is_staged(start->gate))
+	if (wait_staged(start->gate))
 		mechanism_build(start, tree, open_gate);
 	return 0;
 }
@@ -212,8 +213,8 @@ void mechanism_bwrap_classify(const char *complaints, int status, struct error *
 		}
 	}
 	if (strstr(complaints, "Unknown option") || strncmp(complaints, "usage:", 6) == 0)
-		error_set(err, "no fence: this bubblewrap is too old (%s); 0.8 is needed", line);
+		error_set(err, "no fence: bubblewrap is too old (%s); install 0.8 or newer", line);
 	else
-		error_set(err, "no fence: bubblewrap ended before the fence was up%s%s",
+		error_set(err, "no fence: bubblewrap exited before the fence was set up%s%s",
 			  *complaints ? ": " : "", line);
 }

@@ -1,6 +1,6 @@
 /*
- * No fence at all: the user's explicit and ugly wish. ringfence-init still supervises the command
- * (lifeline, signals, stragglers), but nothing is confined and nothing is proven.
+ * No fence, at the user's explicit request. ringfence-init still supervises the command (lifeline,
+ * signals, stragglers), but nothing is confined or verified.
  */
 #include "fence/fence_result.h"
 #include "fence/mechanism/mechanism.h"
@@ -19,15 +19,15 @@ int mechanism_none_plan(struct fence_plan *plan, struct error *err)
 	if (plan->spec->listen_count)
 		return error_set(
 			err,
-			"--listen needs a fence with its own network; without a fence the host's ports are there anyway");
+			"--listen needs a fence with its own network; without a fence, the command can use the host's ports");
 	if (plan->spec->net == FENCE_NET_LIST)
 		return error_set(
 			err,
-			"--allow needs a fence with its own network; without a fence every host can be reached anyway");
+			"--allow needs a fence with its own network; without a fence, the command can reach every host");
 	if (plan->identity.mapped)
 		return error_set(
 			err,
-			"without a fence root would run the command as root; become a plain user first");
+			"without a fence, the command would run as root; switch to a regular user first");
 	plan->weaker = FENCE_WEAKER_NO_FENCE;
 	return 0;
 }
@@ -57,10 +57,10 @@ int mechanism_none_mount(struct mechanism_start *start, const struct tree *tree,
 {
 	(void)start;
 	(void)tree;
-	return error_set(err, "without a fence there is no file tree to mount");
+	return error_set(err, "without a fence, there is no file tree to mount");
 }
 
 void mechanism_none_classify(const char *complaints, int status, struct error *err)
 {
-	error_set(err, "ringfence-init ended early (status %d) %s", status, complaints);
+	error_set(err, "ringfence-init exited early (status %d) %s", status, complaints);
 }

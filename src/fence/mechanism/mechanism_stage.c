@@ -1,5 +1,5 @@
-/* For mechanisms that take a finished file tree: a stage, and a process that builds on it. See
- * mechanism.h and stage.h. */
+/* Builds the file tree on a stage, for mechanisms that need a finished one: see mechanism.h and
+ * stage.h. */
 #include "fence/fence_result.h"
 #include "fence/mechanism/mechanism.h"
 #include "fence/plan/environment.h"
@@ -21,9 +21,9 @@ struct building {
 	const struct tree *tree;
 	mechanism_ready_fn *ready;
 	pid_t parent;
-	int stage;        /* the process whose namespaces are the stage's (pidfd) */
-	char *root;       /* where the tree is */
-	struct error err; /* if there is none */
+	int stage;  /* pidfd of the process that entered the stage */
+	char *root; /* path of the tree, or NULL with err set */
+	struct error err;
 };
 
 int mechanism_stay_with(const struct mechanism_start *start, pid_t parent, struct error *err)
@@ -33,7 +33,7 @@ int mechanism_stay_with(const struct mechanism_start *start, pid_t parent, struc
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != parent ||
 	    setitimer(ITIMER_REAL, &most, NULL) < 0)
-		return error_sys(err, "stay with ringfence");
+		return error_sys(err, "tie the process to ringfence");
 	return 0;
 }
 
@@ -46,11 +46,11 @@ void mechanism_stand_alone(void)
 }
 
 /*
- * Root has become somebody else: until another program is started, /proc/self is root's, and no
- * namespace can be set up. Giving it back lets that user look into this process, so nothing of
- * root's may be left in it.
+ * After root switched to another user, root owns /proc/self until the next execve(), and no
+ * namespace can be set up. Making the process dumpable fixes that, but also lets that user inspect
+ * it. So nothing of root's may be left in it.
  */
-static int give_back_proc(unsigned int first_closed, struct error *err)
+static int make_dumpable(unsigned int first_closed, struct error *err)
 {
 	environment_wipe();
 	if (syscall(SYS_close_range, first_closed, ~0U, 0) < 0 ||
@@ -64,7 +64,7 @@ int mechanism_enter_stage(const struct mechanism_start *start, unsigned int firs
 {
 	const struct fence_identity *identity = &start->plan->identity;
 
-	if (identity->switched && give_back_proc(first_closed, err) < 0)
+	if (identity->switched && make_dumpable(first_closed, err) < 0)
 		return -1;
 	return stage_enter(identity, err);
 }
@@ -76,12 +76,12 @@ static int run_builder(void *argument)
 	if (mechanism_stay_with(how->start, how->parent, &how->err) == 0 &&
 	    stage_join(&how->start->plan->identity, how->stage, &how->err) == 0)
 		how->root = tree_build(how->tree, how->start->program, &how->err);
-	if (how->root) /* now, not when this process has ended: the child waits for it */
+	if (how->root) /* before this process exits, because the child is waiting */
 		how->ready(how->start, how->root);
 	return how->root ? 0 : FENCE_EXIT_NOT_SET_UP;
 }
 
-/* Returns 0, or -1 with the complaint in how->err. */
+/* Returns 0, or -1 with how->err set. */
 static int build(struct building *how)
 {
 	AUTO_FD process = (int)syscall(SYS_pidfd_open, how->start->child, 0);
@@ -92,14 +92,14 @@ static int build(struct building *how)
 	pid_t builder = process < 0 ? -1 : process_borrow(run_builder, how, 0);
 
 	if (builder < 0)
-		return error_sys(&how->err, "start to build the fence's tree");
+		return error_sys(&how->err, "start building the file tree");
 	while (waitpid(builder, &status, 0) < 0 && errno == EINTR)
 		;
 	if (mechanism_complained("", status, &how->err))
 		return -1;
 	if (WIFSIGNALED(status))
 		return error_set(&how->err,
-				 "no fence: the process that builds its file tree was killed");
+				 "no fence: the process that builds the file tree was killed");
 	return how->root ? 0 : -1;
 }
 

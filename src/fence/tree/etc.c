@@ -19,10 +19,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Depth and size that no folder of configuration needs. */
+/* More depth and bytes than any folder of configuration needs; ages after which copies and
+ * unfinished drafts are removed. */
 enum { MOST_DEPTH = 6, MOST_BYTES = 4 << 20, KEPT_S = 30 * 86400, DRAFT_S = 600 };
 
-/* A stamp is a hash (FNV-1a); a collision would only mean a stale copy. */
+/* The stamp is an FNV-1a hash; a collision would only mean a stale copy. */
 static void mix(uint64_t *stamp, const void *data, size_t size)
 {
 	for (const unsigned char *at = data; size--; at++)
@@ -41,7 +42,8 @@ static void mix_file(uint64_t *stamp, const char *path)
 	mix(stamp, &status.st_ino, sizeof status.st_ino);
 }
 
-/* A folder, and what is in it. What changes further down in place is found when something else does. */
+/* Covers a folder and its entries. A change deeper down goes unnoticed until one of these
+ * changes. */
 static void mix_folder(uint64_t *stamp, const char *path)
 {
 	DIR *dir = opendir(path);
@@ -57,7 +59,7 @@ static void mix_folder(uint64_t *stamp, const char *path)
 		closedir(dir);
 }
 
-/* The chosen folders that are there, as names in /etc. */
+/* Lists the visible folders that exist, as names in /etc. */
 static void list_folders(struct list *ret_folders)
 {
 	DIR *dir = opendir("/etc");
@@ -75,7 +77,7 @@ static void list_folders(struct list *ret_folders)
 		closedir(dir);
 }
 
-/* Copies a file that everybody may read. What cannot be read is left out. */
+/* Copies a world-readable file. Skips one that cannot be read. */
 static int copy_file(const char *from, const char *to, struct error *err)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(MOST_BYTES);
@@ -103,8 +105,8 @@ static int copy_folder(const char *from, const char *to, int depth, struct error
 	if (depth > MOST_DEPTH || stat(from, &status) < 0 || (status.st_mode & 05) != 05 ||
 	    !(dir = opendir(from)))
 		return 0;
-	if (mkdir(to, 0755) < 0 || chmod(to, 0755) < 0) /* whatever the umask is */
-		result = error_sys(err, "make '%s'", to);
+	if (mkdir(to, 0755) < 0 || chmod(to, 0755) < 0) /* mkdir() applies the umask */
+		result = error_sys(err, "create '%s'", to);
 	for (struct dirent *entry; result == 0 && (entry = readdir(dir));) {
 		AUTO_FREE char *source = path_join(from, entry->d_name);
 		AUTO_FREE char *target = path_join(to, entry->d_name);
@@ -116,7 +118,7 @@ static int copy_folder(const char *from, const char *to, int depth, struct error
 		if ((n = readlink(source, link, sizeof link - 1)) >= 0) {
 			link[n] = '\0';
 			if (symlink(link, target) < 0)
-				result = error_sys(err, "make '%s'", target);
+				result = error_sys(err, "create '%s'", target);
 		} else if (entry->d_type == DT_DIR) {
 			result = copy_folder(source, target, depth + 1, err);
 		} else {
@@ -137,7 +139,7 @@ static int write_text(const char *folder, const char *name, const char *text, st
 	return 0;
 }
 
-/* A place to mount on: nothing can be mounted where nothing is. `path` is the one in /etc. */
+/* Creates the mount point for `path`, which is in /etc. */
 static int make_point(const char *folder, const char *path, bool is_dir, struct error *err)
 {
 	AUTO_FREE char *point = mem_format("%s/%s", folder, path + strlen("/etc/"));
@@ -146,11 +148,11 @@ static int make_point(const char *folder, const char *path, bool is_dir, struct 
 	*strrchr(parent, '/') = '\0';
 	if (state_folder_make(is_dir ? point : parent, 0755) < 0 ||
 	    (!is_dir && mknod(point, S_IFREG | 0644, 0) < 0 && errno != EEXIST))
-		return error_sys(err, "make '%s'", point);
+		return error_sys(err, "create '%s'", point);
 	return 0;
 }
 
-/* For one of the large folders; where that is a symlink (to another one), so it is inside. */
+/* Creates the mount point for a folder of defaults_etc_mounts, or copies it if it is a symlink. */
 static int make_mount_point(const char *folder, const char *path, struct error *err)
 {
 	AUTO_FREE char *point = mem_format("%s/%s", folder, path + strlen("/etc/"));
@@ -160,7 +162,7 @@ static int make_mount_point(const char *folder, const char *path, struct error *
 	if (n < 0)
 		return access(path, F_OK) == 0 ? make_point(folder, path, true, err) : 0;
 	target[n] = '\0';
-	return symlink(target, point) < 0 ? error_sys(err, "make '%s'", point) : 0;
+	return symlink(target, point) < 0 ? error_sys(err, "create '%s'", point) : 0;
 }
 
 static bool in_etc(const struct fence_rule *rule)
@@ -216,7 +218,7 @@ static void remove_tree(const char *path)
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Copies that no fence has been started with for long, and drafts of who was killed. */
+/* Removes copies that no fence has used for a long time, and drafts of killed processes. */
 static void prune(const char *shelf)
 {
 	DIR *dir = opendir(shelf);
@@ -234,7 +236,7 @@ static void prune(const char *shelf)
 		closedir(dir);
 }
 
-/* Two that make the same copy at once, in whatever namespaces, do not meet. */
+/* Keeps apart the drafts of processes that make the same copy at once, even in other namespaces. */
 static unsigned long random_number(void)
 {
 	unsigned long number = (unsigned long)getpid();
@@ -244,22 +246,12 @@ static unsigned long random_number(void)
 	return number;
 }
 
-int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *err)
+/* Returns the stamp of everything that the copy depends on. */
+static uint64_t make_stamp(const struct fence_plan *plan, const char *users,
+			   const struct list *folders)
 {
-	const struct fence_identity *identity = &plan->identity;
-	AUTO_FREE char *users = mem_format(
-		"root:x:0:0:root:/root:/bin/sh\n%s:x:%u:%u::%s:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
-		identity->name, identity->uid, identity->gid, plan->home);
-	AUTO_FREE char *groups = mem_format("root:x:0:\n%s:x:%u:\nnogroup:x:65534:\n",
-					    identity->name, identity->gid);
-	AUTO_FREE char *shelf = path_join(plan->state, "etc");
-	AUTO_FREE char *path = NULL;
-	AUTO_FREE char *draft = NULL;
 	uint64_t stamp = 0xcbf29ce484222325ULL;
-	struct list folders = { 0 };
-	int result = 0;
 
-	list_folders(&folders);
 	mix(&stamp, RINGFENCE_VERSION, strlen(RINGFENCE_VERSION));
 	mix(&stamp, users, strlen(users));
 	for (const char *const *name = defaults_etc_files; *name; name++) {
@@ -267,15 +259,15 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 
 		mix_file(&stamp, file);
 	}
-	for (size_t i = 0; i < folders.count; i++) {
-		AUTO_FREE char *folder = path_join("/etc", folders.items[i]);
+	for (size_t i = 0; i < folders->count; i++) {
+		AUTO_FREE char *folder = path_join("/etc", folders->items[i]);
 
 		mix_folder(&stamp, folder);
 	}
 	for (const char *const *mounted = defaults_etc_mounts; *mounted; mounted++) {
 		struct stat status = { 0 };
 
-		lstat(*mounted, &status); /* is it there, and what is it? */
+		lstat(*mounted, &status); /* its type, or 0 if it is missing */
 		mix(&stamp, &status.st_mode, sizeof status.st_mode);
 	}
 	if (plan->spec->net == FENCE_NET_OPEN)
@@ -285,29 +277,51 @@ int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *er
 			mix(&stamp, plan->rules[i].path, strlen(plan->rules[i].path));
 			mix(&stamp, &plan->rules[i].is_dir, sizeof plan->rules[i].is_dir);
 		}
-	path = mem_format("%s/%016lx", shelf, (unsigned long)stamp);
-	if (access(path, F_OK) < 0) {
-		draft = mem_format("%s/.%016lx-%016lx", shelf, (unsigned long)stamp,
-				   random_number());
-		if (state_folder_make(shelf, 0700) < 0 || mkdir(draft, 0755) < 0 ||
-		    chmod(draft, 0755) < 0)
-			result = error_sys(err, "make '%s'", draft);
-		else
-			result = fill(draft, plan, users, groups, &folders, err);
-		/* Somebody else may have been quicker. */
-		if (result < 0 || rename(draft, path) < 0) {
-			if (result == 0 && access(path, F_OK) < 0)
-				result = error_sys(err, "make '%s'", path);
-			remove_tree(draft);
-		}
-		prune(shelf);
-	} else {
-		utimensat(AT_FDCWD, path, NULL, 0); /* it is in use */
+	return stamp;
+}
+
+/* Makes the copy at SHELF/STAMP, which `path` names. */
+static int make_copy(const struct fence_plan *plan, const char *users, const struct list *folders,
+		     const char *shelf, const char *path, struct error *err)
+{
+	const struct fence_identity *identity = &plan->identity;
+	AUTO_FREE char *groups = mem_format("root:x:0:\n%s:x:%u:\nnogroup:x:65534:\n",
+					    identity->name, identity->gid);
+	AUTO_FREE char *draft = mem_format("%s/.%s-%016lx", shelf, path_name(path),
+					   random_number());
+	int result;
+
+	if (state_folder_make(shelf, 0700) < 0 || mkdir(draft, 0755) < 0 || chmod(draft, 0755) < 0)
+		result = error_sys(err, "create '%s'", draft);
+	else
+		result = fill(draft, plan, users, groups, folders, err);
+	if (result < 0 || rename(draft, path) < 0) {
+		/* Another process may have made the same copy first. */
+		if (result == 0 && access(path, F_OK) < 0)
+			result = error_sys(err, "create '%s'", path);
+		remove_tree(draft);
 	}
-	list_release(&folders);
-	if (result == 0) {
-		*ret_path = path;
-		path = NULL;
-	}
+	prune(shelf);
 	return result;
+}
+
+int etc_prepare(const struct fence_plan *plan, char **ret_path, struct error *err)
+{
+	__attribute__((cleanup(list_release))) struct list folders = { 0 };
+	const struct fence_identity *identity = &plan->identity;
+	AUTO_FREE char *users = mem_format(
+		"root:x:0:0:root:/root:/bin/sh\n%s:x:%u:%u::%s:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n",
+		identity->name, identity->uid, identity->gid, plan->home);
+	AUTO_FREE char *shelf = path_join(plan->state, "etc");
+	AUTO_FREE char *path = NULL;
+
+	list_folders(&folders);
+	path = mem_format("%s/%016lx", shelf, (unsigned long)make_stamp(plan, users, &folders));
+	if (access(path, F_OK) == 0)
+		utimensat(AT_FDCWD, path, NULL, 0); /* still in use */
+	else if (make_copy(plan, users, &folders, shelf, path, err) < 0)
+		return -1;
+	*ret_path = path;
+	path = NULL;
+	return 0;
 }

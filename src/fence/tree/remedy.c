@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool there(const char *path)
+static bool exists(const char *path)
 {
 	return access(path, F_OK) == 0;
 }
 
-/* The number in a file below /proc/sys, or -1. */
-static long setting(const char *path)
+/* Returns the number in a file below /proc/sys, or -1. */
+static long read_sysctl(const char *path)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(64);
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -39,38 +39,42 @@ int remedy_missing_bwrap(const char *looked_for, struct error *err)
 		{ "/sbin/apk", "apk add bubblewrap" },
 		{ "/usr/bin/nix-env", "nix-env -iA nixpkgs.bubblewrap" },
 	};
-	const char *command = "install bubblewrap 0.8 or newer with this system's package manager";
 
-	for (size_t i = sizeof managers / sizeof *managers; i-- > 0;)
-		if (there(managers[i].tool))
-			command = managers[i].command;
-	return error_set(err, "no fence: bubblewrap (%s) is not there; %s%s", looked_for,
-			 geteuid() ? "sudo " : "", command);
+	for (size_t i = 0; i < sizeof managers / sizeof *managers; i++)
+		if (exists(managers[i].tool))
+			return error_set(err,
+					 "no fence: bubblewrap (%s) is not installed; run: %s%s",
+					 looked_for, geteuid() ? "sudo " : "", managers[i].command);
+	return error_set(
+		err,
+		"no fence: bubblewrap (%s) is not installed; install version 0.8 or newer with "
+		"this system's package manager",
+		looked_for);
 }
 
 int remedy_namespaces(const char *complaint, struct error *err)
 {
 	const char *remedy = NULL;
 
-	if (setting("/proc/sys/user/max_user_namespaces") == 0)
+	if (read_sysctl("/proc/sys/user/max_user_namespaces") == 0)
 		remedy =
-			"user namespaces are switched off here: sudo sysctl -w user.max_user_namespaces=15000 (in a container or a "
-			"sandbox: outside of it)";
-	else if (setting("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+			"user namespaces are disabled; run: sudo sysctl -w user.max_user_namespaces=15000 (if this is a "
+			"container or a sandbox, run it on the host)";
+	else if (read_sysctl("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+		remedy = "this kernel lets only root create user namespaces; run: sudo sysctl -w "
+			 "kernel.unprivileged_userns_clone=1";
+	else if (read_sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
 		remedy =
-			"this kernel lets only root make user namespaces: sudo sysctl -w kernel.unprivileged_userns_clone=1";
-	else if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
-		remedy =
-			"AppArmor restricts user namespaces to programs with a profile: install Ringfence's own "
-			"(packaging/apparmor/ringfence says how), or sudo sysctl -w "
+			"AppArmor restricts user namespaces to programs with a profile; install Ringfence's profile "
+			"(see packaging/apparmor/ringfence), or run: sudo sysctl -w "
 			"kernel.apparmor_restrict_unprivileged_userns=0";
-	else if (there("/.dockerenv") || there("/run/.containerenv"))
+	else if (exists("/.dockerenv") || exists("/run/.containerenv"))
 		remedy =
-			"this is a container that forbids user namespaces: start it with --security-opt seccomp=unconfined "
-			"--security-opt apparmor=unconfined (Docker, Podman), or run Ringfence outside of it";
+			"this container forbids user namespaces; start it with --security-opt seccomp=unconfined "
+			"--security-opt apparmor=unconfined (Docker, Podman), or run Ringfence on the host";
 	else
 		remedy =
-			"user namespaces do not work here; is this a container or a sandbox? Run Ringfence outside of it, or see: "
-			"bwrap --unshare-user --ro-bind / / true";
+			"user namespaces do not work here; if this is a container or a sandbox, run Ringfence on the host; "
+			"to see the cause, run: bwrap --unshare-user --ro-bind / / true";
 	return error_set(err, "no fence: %s%s%s", complaint, *complaint ? "; " : "", remedy);
 }

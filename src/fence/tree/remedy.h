@@ -1,14 +1,14 @@
-/* What to do on this very machine when no fence can be made. */
+/* Errors for a machine that cannot set up a fence, with the fix for this machine. */
 #ifndef FENCE_TREE_REMEDY_H
 #define FENCE_TREE_REMEDY_H
 
 #include "util/error.h"
 
-/* "install bubblewrap: sudo apt-get install bubblewrap", with this system's package manager. Always
- * returns -1. */
+/* Sets err to how to install bubblewrap with this system's package manager. Returns -1. */
 int remedy_missing_bwrap(const char *looked_for, struct error *err);
 
-/* Why user namespaces do not work here, and what to do about it. Always returns -1. */
+/* Sets err to why user namespaces do not work here and how to fix it, after `complaint` (may be
+ * empty). Returns -1. */
 int remedy_namespaces(const char *complaint, struct error *err);
 
 #endif

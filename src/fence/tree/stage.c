@@ -20,10 +20,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Folders that everybody may enter. The stage covers one: nothing that is needed may lie below. */
+/* World-accessible folders. The stage covers one that contains nothing the fence needs. */
 static const char *const places[] = { "/mnt", "/media", "/srv", "/run", "/tmp" };
 
-static bool covers(const char *place, const struct fence_plan *plan, const char *const *needed)
+static bool is_needed(const char *place, const struct fence_plan *plan, const char *const *needed)
 {
 	struct stat status;
 
@@ -52,7 +52,7 @@ static int write_map(const char *process, const char *name, const char *text, st
 	return 0;
 }
 
-/* Each of the two ids of a namespace stands for one outside. */
+/* Maps the uid and the gid inside a user namespace to those outside. */
 static int write_maps(const char *process, const unsigned int inside[2],
 		      const unsigned int outside[2], struct error *err)
 {
@@ -67,7 +67,8 @@ static int write_maps(const char *process, const unsigned int inside[2],
 	return 0;
 }
 
-/* A user namespace in which 0 stands for the uid. It needs a process only until it is open. */
+/* Opens a user namespace that maps 0 to the identity's ids. Only until then does it need a
+ * process. */
 static int open_mapping(const struct fence_identity *identity, struct error *err)
 {
 	const unsigned int inside[] = { 0, 0 };
@@ -79,7 +80,7 @@ static int open_mapping(const struct fence_identity *identity, struct error *err
 	int gate[2];
 
 	if (pipe2(gate, O_CLOEXEC) < 0)
-		return error_sys(err, "make a pipe");
+		return error_sys(err, "create a pipe");
 
 	pid_t child = (pid_t)syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, 0L);
 
@@ -90,7 +91,7 @@ static int open_mapping(const struct fence_identity *identity, struct error *err
 	close(gate[0]);
 	snprintf(process, sizeof process, "%d", child);
 	if (child < 0) {
-		error_sys(err, "make a user namespace for the mapping");
+		error_sys(err, "create a user namespace for the mapping");
 	} else if (write_maps(process, inside, outside, err) == 0) {
 		snprintf(path, sizeof path, "/proc/%s/ns/user", process);
 		result = open(path, O_RDONLY | O_CLOEXEC);
@@ -109,10 +110,11 @@ static int namespaces(const struct fence_identity *identity)
 }
 
 /*
- * What the kernel counts by user, and not by fence, a fence may use a quarter of: others of the same user are
- * left something. Only where the stage has a user namespace; a kernel without the setting has none.
+ * The kernel counts some resources per user, so one fence could use up those of the user's other
+ * programs. Limits the fence to a quarter. This needs a user namespace; older kernels lack the
+ * setting.
  */
-static void share_with_others(void)
+static void limit_inotify(void)
 {
 	static const struct {
 		const char *all, *own;
@@ -145,7 +147,7 @@ int stage_enter(const struct fence_identity *identity, struct error *err)
 
 		return remedy_namespaces(what, err);
 	}
-	/* What the host unmounts goes away here too; nothing done here is seen there. */
+	/* The host's unmounts propagate here; nothing propagates to the host. */
 	if (mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) < 0)
 		return error_sys(err, "separate the mounts from the host's");
 	return 0;
@@ -156,7 +158,7 @@ int stage_join(const struct fence_identity *identity, int process, struct error 
 	return setns(process, namespaces(identity)) < 0 ? error_sys(err, "enter the stage") : 0;
 }
 
-/* One "NAME" or "NAME=VALUE" after the other. */
+/* Sets options in the form "NAME=VALUE,NAME", and creates the file system. */
 static int configure(int context, const char *options)
 {
 	while (*options) {
@@ -174,7 +176,7 @@ static int configure(int context, const char *options)
 	return (int)syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0);
 }
 
-/* A file system that is mounted nowhere yet. */
+/* Returns a new file system that is not mounted yet, or -1 with err set. */
 static int new_file_system(const char *type, const char *options, struct error *err)
 {
 	AUTO_FD context = (int)syscall(SYS_fsopen, type, FSOPEN_CLOEXEC);
@@ -185,7 +187,7 @@ static int new_file_system(const char *type, const char *options, struct error *
 		attributes = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC;
 	if (context < 0 || configure(context, options) < 0 ||
 	    (made = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, attributes)) < 0)
-		return error_sys(err, "make a file system (%s)", type);
+		return error_sys(err, "create a file system (%s)", type);
 	return made;
 }
 
@@ -198,8 +200,9 @@ static int attach(int tree, int target, const char *path, struct error *err)
 }
 
 /*
- * A place for the tree's root: the folder that is covered, or, where there is something to lend, one in it:
- * what is lent lies beside. Returns NULL if the folder cannot be covered.
+ * Returns the path for the tree's root: the folder itself or, if files are lent, a folder in a
+ * tmpfs on it, because the lent mounts need a place beside the tree. Returns NULL on failure. The
+ * caller frees it.
  */
 static char *cover(const struct stage *stage, const char *folder)
 {
@@ -222,15 +225,15 @@ int stage_begin(struct stage *stage, const struct fence_plan *plan, const char *
 {
 	*stage = (struct stage){ .identity = &plan->identity, .tree = -1, .mapping = -1 };
 	if (!plan->identity.mapped)
-		share_with_others();
+		limit_inotify();
 	else if ((stage->mapping = open_mapping(&plan->identity, err)) < 0)
 		return -1;
 	stage->tree = new_file_system("tmpfs", "mode=755", err);
 	if (stage->tree < 0)
 		return -1;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-		AUTO_FREE char *root = covers(places[i], plan, needed) ? NULL
-								       : cover(stage, places[i]);
+		AUTO_FREE char *root = is_needed(places[i], plan, needed) ? NULL
+									  : cover(stage, places[i]);
 
 		if (!root || syscall(SYS_move_mount, stage->tree, "", AT_FDCWD, root,
 				     MOVE_MOUNT_F_EMPTY_PATH) < 0)
@@ -241,8 +244,8 @@ int stage_begin(struct stage *stage, const struct fence_plan *plan, const char *
 	}
 	return error_set(
 		err,
-		"no fence: each of /mnt, /media, /srv, /run and /tmp holds something that is needed, and one of them "
-		"must be covered while the fence is made");
+		"no fence: one of /mnt, /media, /srv, /run and /tmp must be covered during setup, but each contains "
+		"a path that the fence needs");
 }
 
 static int open_in(int folder, const char *path)
@@ -251,7 +254,7 @@ static int open_in(int folder, const char *path)
 			  RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
 }
 
-/* A part of the way: as the fence's own uid would have made it. */
+/* Creates an entry that is owned by the fence's uid. An existing one is fine. */
 static int make_entry(const struct stage *stage, int folder, const char *name, bool is_dir)
 {
 	int made = is_dir ? mkdirat(folder, name, 0755) : mknodat(folder, name, S_IFREG | 0644, 0);
@@ -264,8 +267,8 @@ static int make_entry(const struct stage *stage, int folder, const char *name, b
 			AT_SYMLINK_NOFOLLOW);
 }
 
-/* Opens a place in the tree, and makes what is missing of it. Only for what lies in file systems of
- * the stage's own; in others it fails. */
+/* Opens a path in the tree and creates missing parts. Fails outside the stage's own file
+ * systems. */
 static int make_place(const struct stage *stage, const char *path, bool is_dir)
 {
 	AUTO_FREE char *way = mem_dup(path + 1);
@@ -279,7 +282,7 @@ static int make_place(const struct stage *stage, const char *path, bool is_dir)
 		if (end)
 			*end++ = '\0';
 		errno = ENOENT;
-		if (end) /* the last one is hardly ever there */
+		if (end) /* the last component rarely exists */
 			found = open_in(above, name);
 		if (found < 0 && errno == ENOENT &&
 		    make_entry(stage, above, name, end || is_dir) == 0)
@@ -301,11 +304,11 @@ static int open_target(const struct stage *stage, const struct stage_target *tar
 	if (fd < 0 && errno == ENOENT && !target->judged)
 		fd = make_place(stage, target->path, target->is_dir);
 	if (fd < 0 || (target->judged && fstat(fd, &status) < 0))
-		return error_sys(err, "open '%s' (did it change while the fence was made?)",
+		return error_sys(err, "open '%s' (did it change while the fence was being set up?)",
 				 target->path);
 	if (target->judged &&
 	    (status.st_dev != target->judged->device || status.st_ino != target->judged->inode))
-		return error_set(err, "'%s' changed while the fence was made; start again",
+		return error_set(err, "'%s' changed while the fence was being set up; try again",
 				 target->path);
 	return fd_steal(&fd);
 }
@@ -314,13 +317,13 @@ int stage_folder(const struct stage *stage, const char *path, struct error *err)
 {
 	AUTO_FD fd = make_place(stage, path, true);
 
-	return fd < 0 ? error_sys(err, "make '%s'", path) : 0;
+	return fd < 0 ? error_sys(err, "create '%s'", path) : 0;
 }
 
 int stage_symlink(const struct stage *stage, const char *content, const char *path,
 		  struct error *err)
 {
-	return symlinkat(content, stage->tree, path + 1) < 0 ? error_sys(err, "make '%s'", path)
+	return symlinkat(content, stage->tree, path + 1) < 0 ? error_sys(err, "create '%s'", path)
 							     : 0;
 }
 
@@ -333,8 +336,9 @@ int stage_file_system(const struct stage *stage, const char *type, const char *o
 	return place < 0 ? -1 : attach(made, place, target->path, err);
 }
 
-/* A mount of what is at a path from the descriptor on, or of its own file if the path is empty; nowhere yet. */
-static int take(int from, const char *path, unsigned int how, struct error *err)
+/* Returns a detached mount of a path relative to `from`, or of `from` itself if the path is
+ * empty. */
+static int clone_mount(int from, const char *path, unsigned int how, struct error *err)
 {
 	struct mount_attr attributes = { .attr_set = MOUNT_ATTR_NOSUID, .propagation = MS_PRIVATE };
 	AUTO_FD tree = (int)syscall(SYS_open_tree, from, path,
@@ -347,15 +351,15 @@ static int take(int from, const char *path, unsigned int how, struct error *err)
 		attributes.attr_set |= MOUNT_ATTR_NODEV;
 	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE,
 				&attributes, sizeof attributes) < 0)
-		return error_sys(err, "take '%s' for mounting", path);
+		return error_sys(err, "clone the mount of '%s'", path);
 	return fd_steal(&tree);
 }
 
-static int show(const struct stage *stage, int from, const char *path,
-		const struct stage_target *target, unsigned int how, struct error *err)
+static int bind_mount(const struct stage *stage, int from, const char *path,
+		      const struct stage_target *target, unsigned int how, struct error *err)
 {
 	AUTO_FD place = open_target(stage, target, err);
-	AUTO_FD tree = place < 0 ? -1 : take(from, path, how, err);
+	AUTO_FD tree = place < 0 ? -1 : clone_mount(from, path, how, err);
 
 	return tree < 0 ? -1 : attach(tree, place, target->path, err);
 }
@@ -363,13 +367,13 @@ static int show(const struct stage *stage, int from, const char *path,
 int stage_show(const struct stage *stage, int source, const struct stage_target *target,
 	       unsigned int how, struct error *err)
 {
-	return show(stage, source, "", target, how, err);
+	return bind_mount(stage, source, "", target, how, err);
 }
 
 int stage_show_path(const struct stage *stage, const char *source,
 		    const struct stage_target *target, unsigned int how, struct error *err)
 {
-	return show(stage, AT_FDCWD, source, target, how, err);
+	return bind_mount(stage, AT_FDCWD, source, target, how, err);
 }
 
 int stage_show_files(const struct stage *stage, const char *const *sources, const char *folder,
@@ -379,7 +383,7 @@ int stage_show_files(const struct stage *stage, const char *const *sources, cons
 
 	for (; place >= 0 && *sources; sources++) {
 		const char *name = path_name(*sources);
-		AUTO_FD tree = take(AT_FDCWD, *sources, how, err);
+		AUTO_FD tree = clone_mount(AT_FDCWD, *sources, how, err);
 
 		if (tree < 0)
 			return -1;
@@ -415,15 +419,15 @@ int stage_lend(struct stage *stage, int source, struct error *err)
 	if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0)
 		return error_sys(
 			err,
-			"the project belongs to root, and its file system cannot lend it to another uid; run as the user "
-			"it is for, or give it to one (chown -R USER PROJECT)");
+			"the project belongs to root, and its file system cannot map it to another uid; give it to a user "
+			"(chown -R USER PROJECT)");
 	if ((S_ISDIR(status.st_mode) ? mkdir(place, 0755) : mknod(place, S_IFREG | 0644, 0)) < 0 ||
 	    syscall(SYS_move_mount, tree, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return error_sys(err, "mount at '%s'", place);
 	return fd_steal(&tree);
 }
 
-/* Root's folders are lent one mount each: what is mounted inside of one would not come along. */
+/* An idmapped mount of one of root's folders does not include the mounts inside. */
 static int refuse_nested(void *context, uint64_t device, const char *path, struct error *err)
 {
 	const struct fence_plan *plan = context;
@@ -434,8 +438,8 @@ static int refuse_nested(void *context, uint64_t device, const char *path, struc
 		    strcmp(path, plan->rules[i].path) != 0)
 			return error_set(
 				err,
-				"'%s' is mounted inside of root's '%s', and a mount inside of it cannot be lent "
-				"to another uid; unmount it, or give the project to a user (chown -R)",
+				"'%s' is mounted inside root's '%s', and nested mounts cannot be mapped to another "
+				"uid; unmount it, or give the project to a user (chown -R USER PROJECT)",
 				path, plan->rules[i].path);
 	return 0;
 }

@@ -1,11 +1,11 @@
 /*
- * A stage: a mount namespace of our own in which the fence's whole file tree is built, before a
- * mechanism makes it the root of a fence.
+ * A stage: a private mount namespace in which the fence's file tree is built before a mechanism
+ * makes it the root of a fence.
  *
- * Everything is mounted through descriptors (open_tree, move_mount): what is shown is the very file
- * that was opened, and a place in the user's folders is never created, only found. A plain user gets
- * the right to mount from a user namespace; real root has it, and lends root's files to the uid of the
- * fence on the way (idmapped mounts).
+ * All mounts use descriptors (open_tree, move_mount), so the mounted file is the one that was
+ * opened. Mount points in the user's folders are never created; they must exist. A regular user
+ * gets the right to mount from a user namespace. Real root already has it, and idmapped mounts lend
+ * root's files to the fence's uid.
  */
 #ifndef FENCE_TREE_STAGE_H
 #define FENCE_TREE_STAGE_H
@@ -16,14 +16,15 @@
 
 struct stage {
 	const struct fence_identity *identity;
-	char *place; /* where the root of the tree is */
-	int tree;
-	int mapping; /* the user namespace that says whose files become whose; -1: nothing is lent */
+	char *place; /* path of the tree's root */
+	int tree;    /* the tree's root, opened */
+	int mapping; /* the user namespace for idmapped mounts, or -1 if nothing is lent */
 	unsigned int lent;
-	uint64_t tmp_size; /* of each tmpfs that the tree gets; 0: the kernel's choice */
+	uint64_t tmp_size; /* of each tmpfs in the tree; 0 for the kernel's default */
 };
 
-/* What a place in the tree must be: the file that was judged. Without it the place is made. */
+/* A mount point in the tree. It must be the file that `judged` names; if that is NULL, it is
+ * created. */
 struct stage_target {
 	const char *path;
 	bool is_dir;
@@ -39,43 +40,44 @@ enum stage_how {
 int stage_check(const struct fence_plan *plan, struct error *err);
 
 /*
- * Makes this process the stage's first: new namespaces, which no mount of the host's follows into. A plain user's
- * right to mount is that of a user namespace in which nothing but the user's ids exist. Another process joins
- * them by a descriptor of the first one's (pidfd), to build there. Each returns 0, or -1 with err set.
+ * stage_enter() moves this process to new namespaces: a mount namespace and, for a regular user, a
+ * user namespace that maps only the user's ids. stage_join() moves another process, which will
+ * build the tree, to the namespaces of the first (a pidfd). Both return 0, or -1 with err set.
  */
 int stage_enter(const struct fence_identity *identity, struct error *err);
 int stage_join(const struct fence_identity *identity, int process, struct error *err);
 
-/* On the stage: begins to build. `needed` are paths that must stay reachable, ended by NULL. Returns 0, or
- * -1 with err set. */
+/* On the stage: starts building. The stage must not cover the paths in `needed`, which ends with
+ * NULL. The functions below also return 0, or -1 with err set. */
 int stage_begin(struct stage *stage, const struct fence_plan *plan, const char *const *needed,
 		struct error *err);
 
-/* A folder, with all above it; a symlink. */
+/* Create a folder, with its parents, and a symlink. */
 int stage_folder(const struct stage *stage, const char *path, struct error *err);
 int stage_symlink(const struct stage *stage, const char *content, const char *path,
 		  struct error *err);
 
-/* A file system of the fence's own (tmpfs, devpts), with options "NAME=VALUE,NAME". */
+/* Mounts a new file system (tmpfs, devpts) with options in the form "NAME=VALUE,NAME". */
 int stage_file_system(const struct stage *stage, const char *type, const char *options,
 		      const struct stage_target *target, struct error *err);
 
-/* Shows what source is open on (O_PATH), or what is at its path, with what is mounted below it. */
+/* Mount a file or folder, given as an O_PATH descriptor or a path, with the mounts below it. `how`
+ * has bits of enum stage_how. */
 int stage_show(const struct stage *stage, int source, const struct stage_target *target,
 	       unsigned int how, struct error *err);
 int stage_show_path(const struct stage *stage, const char *source,
 		    const struct stage_target *target, unsigned int how, struct error *err);
 
-/* Shows files, by their own names, in a folder that lies in a file system of the stage's own. The list ends with
+/* Mounts files under their own names in a folder of the stage's own file system. The list ends with
  * NULL. */
 int stage_show_files(const struct stage *stage, const char *const *sources, const char *folder,
 		     unsigned int how, struct error *err);
 
-/* Makes what is mounted at a path read-only. */
+/* Makes the mount at a path read-only. */
 int stage_seal(const struct stage *stage, const char *path, struct error *err);
 
-/* A copy of what source is open on, in which root's files belong to the fence's uid. Returns a
- * descriptor, or -1 with err set. */
+/* Returns a descriptor of an idmapped mount of source in which root's files belong to the fence's
+ * uid, or -1 with err set. */
 int stage_lend(struct stage *stage, int source, struct error *err);
 
 #endif

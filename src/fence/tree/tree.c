@@ -1,4 +1,4 @@
-/* Deciding what is where in a fence: see tree.h. */
+/* The file tree of a fence as data: see tree.h. */
 #include "fence/tree/tree.h"
 
 #include "fence/plan/defaults.h"
@@ -22,7 +22,7 @@ static void add(struct tree *tree, struct tree_entry entry)
 	tree->items[tree->count++] = entry;
 }
 
-/* A text that lives as long as the tree. */
+/* Returns a copy of the text that the tree owns. */
 static const char *keep(struct tree *tree, const char *text)
 {
 	list_add(&tree->texts, text);
@@ -49,7 +49,7 @@ static void add_tmpfs(struct tree *tree, const char *path, const char *mode, boo
 				       .scratch = scratch });
 }
 
-/* A place of the host, read-only. */
+/* Adds a read-only mount of a host path. */
 static void add_shown(struct tree *tree, const char *path, const char *source,
 		      const struct stat *status)
 {
@@ -70,10 +70,10 @@ static bool is_empty(const char *folder)
 		count++;
 	if (dir)
 		closedir(dir);
-	return dir && count < 3; /* itself, and the one above */
+	return dir && count < 3; /* only "." and ".." */
 }
 
-/* The system, read-only; a symlink on the host is one inside. An empty /opt is not worth a mount. */
+/* Adds the system's folders, read-only. A symlink stays a symlink; an empty /opt is left out. */
 static void add_system(struct tree *tree)
 {
 	for (const char *const *at = defaults_shown; *at; at++) {
@@ -110,7 +110,7 @@ static void add_devices(struct tree *tree)
 	add(tree, (struct tree_entry){ .kind = TREE_PTS, .path = "/dev/pts", .is_dir = true });
 }
 
-/* /var/tmp is a folder of its own if something of the user's is in it. */
+/* /var/tmp is a symlink to /tmp unless a rule or the home is in it. */
 static bool needs_var_tmp(const struct fence_plan *plan)
 {
 	for (size_t i = 0; i < plan->rule_count; i++)
@@ -137,7 +137,7 @@ static int add_etc(struct tree *tree, const struct fence_plan *plan, struct erro
 	if (etc_prepare(plan, &etc, err) < 0)
 		return -1;
 	if (lstat(etc, &status) < 0)
-		return error_sys(err, "look at '%s'", etc);
+		return error_sys(err, "stat '%s'", etc);
 	add_shown(tree, "/etc", keep(tree, etc), &status);
 	for (const char *const *path = defaults_etc_mounts; *path; path++)
 		if (lstat(*path, &status) == 0 && S_ISDIR(status.st_mode))
@@ -145,7 +145,7 @@ static int add_etc(struct tree *tree, const struct fence_plan *plan, struct erro
 	return 0;
 }
 
-/* The stubs that hidden files and folders look like inside. */
+/* The empty file and folder that are mounted over hidden ones. */
 struct stubs {
 	const char *file, *folder;
 	struct stat file_status, folder_status;
@@ -157,14 +157,14 @@ static int find_stubs(struct tree *tree, struct stubs *stubs, struct error *err)
 	AUTO_FREE char *folder = path_join(tree->plan->state, "hidden/folder");
 
 	if (stat(file, &stubs->file_status) < 0 || stat(folder, &stubs->folder_status) < 0)
-		return error_sys(err, "look at '%s'", file);
+		return error_sys(err, "stat '%s'", file);
 	stubs->file = keep(tree, file);
 	stubs->folder = keep(tree, folder);
 	return 0;
 }
 
-/* Is the place of a rule in something that an earlier rule shows? Then it is there, or it changed. */
-static bool is_there(const struct fence_plan *plan, size_t index)
+/* Returns whether an earlier rule shows the path of this one, so that it must already exist. */
+static bool is_shown(const struct fence_plan *plan, size_t index)
 {
 	for (size_t i = index; i-- > 0;)
 		if (path_within(plan->rules[index].path, plan->rules[i].path))
@@ -206,7 +206,7 @@ static int add_rules(struct tree *tree, const struct fence_plan *plan, struct er
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		struct tree_entry entry = entry_of(&plan->rules[i], &stubs);
 
-		entry.exists = is_there(plan, i);
+		entry.exists = is_shown(plan, i);
 		add(tree, entry);
 	}
 	return 0;
@@ -217,7 +217,7 @@ static int add_init(struct tree *tree, const struct fence_plan *plan, struct err
 	struct stat status;
 
 	if (lstat(plan->init, &status) < 0)
-		return error_sys(err, "look at '%s'", plan->init);
+		return error_sys(err, "stat '%s'", plan->init);
 	add_shown(tree, TREE_INIT, plan->init, &status);
 	return 0;
 }

@@ -1,14 +1,14 @@
 /*
- * The file tree of a fence as data: what is at which path inside, in the order in which it must be
- * made. Every mechanism realises the same tree, and init checks it.
+ * The file tree of a fence as data: a list of entries in the order in which they must be mounted.
+ * Every mechanism realizes the same tree, and init checks it.
  *
  *	/usr, /bin, /lib ...	the system's, read-only
  *	/etc			a prepared copy (etc.h), read-only
- *	/dev, /tmp, the home	the fence's own, empty
- *	paths that rules name	as the rules say
+ *	/dev, /tmp, the home	private and empty
+ *	paths with a rule	as the rule says
  *
- * A mechanism either translates the entries into its own options, or lets tree_build() mount them on
- * a stage (stage.h). /proc is left to the mechanism: it belongs to the process namespace.
+ * A mechanism either translates the entries to its own options, or calls tree_build() to mount them
+ * on a stage (stage.h). The mechanism provides /proc, which belongs to the PID namespace.
  */
 #ifndef FENCE_TREE_TREE_H
 #define FENCE_TREE_TREE_H
@@ -22,16 +22,16 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Where ringfence-init is found inside. */
+/* The path of ringfence-init inside. */
 #define TREE_INIT "/run/ringfence/init"
 
 enum tree_kind {
 	TREE_FOLDER,  /* an empty folder in the entry above it */
 	TREE_SYMLINK, /* with `source` as its content */
-	TREE_SHOWN,   /* the place `source` of the host */
-	TREE_TMPFS,   /* an empty file system of the fence's own, with `mode` */
-	TREE_DEVICES, /* the harmless device files of the host, in the folder `path` */
-	TREE_PTS,     /* terminals of the fence's own (devpts) */
+	TREE_SHOWN,   /* the host's `source` */
+	TREE_TMPFS,   /* a new tmpfs with `mode` */
+	TREE_DEVICES, /* the host's harmless device files, in the folder `path` */
+	TREE_PTS,     /* a new devpts */
 };
 
 struct tree_entry {
@@ -39,13 +39,13 @@ struct tree_entry {
 	const char *path;   /* inside */
 	const char *source; /* see the kinds */
 	const char *mode;
-	const struct fence_rule *rule; /* that the entry comes from; NULL: the fence's own */
+	const struct fence_rule *rule; /* the rule that the entry comes from, or NULL */
 	bool is_dir;
 	bool writable;
-	bool scratch; /* the command may write there, and it begins empty */
-	bool exists;  /* an earlier entry shows its place: it must be found there, never be made */
-	dev_t device; /* of TREE_SHOWN: what init must find. Of a rule that empties a folder: what it
-			 must not find */
+	bool scratch; /* writable and initially empty */
+	bool exists;  /* the mount point is in an earlier entry: it must exist, never be created */
+	dev_t device; /* with TREE_SHOWN, init must find this file; with a rule that empties a
+			 folder, it must not */
 	ino_t inode;
 };
 
@@ -53,18 +53,18 @@ struct tree {
 	const struct fence_plan *plan;
 	struct tree_entry *items;
 	size_t count;
-	struct list texts; /* paths that belong to the tree */
+	struct list texts; /* paths that the tree owns */
 };
 
-/* Decides what is where. The plan must outlive the tree. Returns 0, or -1 with err set. */
+/* Makes the tree of a plan, which must outlive it. Returns 0, or -1 with err set. */
 int tree_make(const struct fence_plan *plan, struct tree *ret_tree, struct error *err);
 void tree_release(struct tree *tree);
 
-/* Adds to the order what init must find. */
+/* Adds the entries that init must check to its order. */
 void tree_describe(const struct tree *tree, struct buffer *order);
 
-/* In a process that is on a stage: mounts the tree there. `needed` is a path that must stay
- * reachable. Returns the path of the tree's root, or NULL with err set; the caller frees. */
+/* In a process on a stage: mounts the tree without covering the path `needed`. Returns the path of
+ * the tree's root, or NULL with err set. The caller frees it. */
 char *tree_build(const struct tree *tree, const char *needed, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* Mounting the tree of a fence on a stage: see tree.h. */
+/* Mounts the tree of a fence on a stage: see tree.h. */
 #include "fence/plan/defaults.h"
 #include "fence/tree/stage.h"
 #include "fence/tree/tree.h"
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Empty files take memory too. One for each page, as the kernel has it by itself. */
+/* Even empty files use memory. One inode per page, which is also the kernel's default. */
 static uint64_t inodes_for(uint64_t size)
 {
 	enum { PAGE = 4096, LEAST = 1024 };
@@ -33,13 +33,13 @@ static int mount_tmpfs(const struct stage *stage, const struct tree_entry *entry
 	return stage_file_system(stage, "tmpfs", buffer_text(&options), target, err);
 }
 
-/* The folder of the user's that is lent, as it lies on the stage. */
+/* The idmapped mount of a folder that is lent to the fence's uid. */
 struct loan {
 	const char *path;
 	int fd;
 };
 
-/* The very file that the policy judged, or an error: it may have been swapped since. */
+/* Opens the file that the plan checked. Fails if it has been swapped since. */
 static int open_rule(const struct fence_rule *rule, const struct loan *loan, struct error *err)
 {
 	bool below = loan->path && path_within(rule->path, loan->path) &&
@@ -50,15 +50,16 @@ static int open_rule(const struct fence_rule *rule, const struct loan *loan, str
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return error_sys(err, "open '%s' (did it change while the fence was made?)",
+		return error_sys(err, "open '%s' (did it change while the fence was being set up?)",
 				 rule->path);
 	if (status.st_dev != rule->device || status.st_ino != rule->inode)
-		return error_set(err, "'%s' changed while the fence was made; start again",
+		return error_set(err, "'%s' changed while the fence was being set up; try again",
 				 rule->path);
 	return fd_steal(&fd);
 }
 
-/* What is shown instead of something: by itself, lent if anything is. What is only read may be readable as it is. */
+/* Opens the source of a cover, idmapped if the stage lends files. A read-only one may also work
+ * without. */
 static int open_cover(const struct fence_rule *rule, struct stage *stage, struct error *err)
 {
 	const struct fence_rule itself = { .path = rule->source,
@@ -74,12 +75,12 @@ static int open_cover(const struct fence_rule *rule, struct stage *stage, struct
 		return lent >= 0 ? lent : fd_steal(&fd);
 	return error_set(
 		err,
-		"'%s' is root's, and its file system cannot lend it to another uid; use --git read-only, or keep the "
-		"state on another one (RINGFENCE_STATE_DIR)",
+		"'%s' belongs to root, and its file system cannot map it to another uid; use --git read-only, or keep "
+		"Ringfence's state on another file system (RINGFENCE_STATE_DIR)",
 		rule->source);
 }
 
-/* The source of a rule that shows something: what is in a folder that is lent is reached through it. */
+/* Opens the source of a rule, through the idmapped mount if it is in a lent folder. */
 static int open_source(const struct fence_rule *rule, struct stage *stage, struct loan *loan,
 		       struct error *err)
 {
@@ -98,9 +99,9 @@ static int open_source(const struct fence_rule *rule, struct stage *stage, struc
 	return lent;
 }
 
-/* What entries of one tree share while they are mounted. */
+/* State that is shared while the entries of a tree are mounted. */
 struct shared {
-	int file, folder; /* the stubs of hidden files and folders; -1: not needed so far */
+	int file, folder; /* stubs of hidden files and folders, or -1 until needed */
 	struct loan loan;
 };
 
@@ -113,7 +114,7 @@ static int open_stub(struct shared *shared, const struct tree_entry *entry, stru
 	return *fd < 0 ? error_sys(err, "open '%s'", entry->source) : *fd;
 }
 
-/* Shows what a rule names, or the stub that hides it. */
+/* Mounts the source of a rule, or the stub that hides it. */
 static int show_rule(struct stage *stage, const struct tree_entry *entry,
 		     const struct stage_target *target, struct shared *shared, struct error *err)
 {
@@ -155,10 +156,10 @@ static int mount_entry(struct stage *stage, const struct tree_entry *entry, stru
 		return stage_file_system(stage, "devpts", "newinstance,ptmxmode=0666,mode=620",
 					 &target, err);
 	}
-	return error_set(err, "'%s' is of an unknown kind", entry->path);
+	return error_set(err, "'%s' has an unknown kind", entry->path);
 }
 
-/* Folders that were emptied become read-only once everything in them is mounted; the root as well. */
+/* Makes emptied folders and the root read-only, now that everything in them is mounted. */
 static int seal(struct stage *stage, const struct tree *tree, struct error *err)
 {
 	for (size_t i = 0; i < tree->count; i++)
