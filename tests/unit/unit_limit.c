@@ -1,4 +1,4 @@
-/* Limits: their values, and control groups in a folder that looks like a cgroup file system. */
+/* Values of limits, and cgroups in a folder that looks like a cgroup file system. */
 #include "fence/fence_spec.h"
 #include "unit.h"
 
@@ -43,29 +43,29 @@ static void values(void)
 		found = found && fence_limit_find(fence_limit_name((enum fence_limit)i)) ==
 					 (enum fence_limit)i;
 	CHECK("every limit is found by its name", found);
-	CHECK("another name is no limit", fence_limit_find("everything") == FENCE_LIMIT_COUNT &&
-						  fence_limit_find("") == FENCE_LIMIT_COUNT);
-	CHECK("values are read as their limit has them",
+	CHECK("an unknown name is not found", fence_limit_find("everything") == FENCE_LIMIT_COUNT &&
+						      fence_limit_find("") == FENCE_LIMIT_COUNT);
+	CHECK("each limit parses its own kind of value",
 	      parsed(FENCE_LIMIT_MEMORY, "64M") == 64 << 20 &&
 		      parsed(FENCE_LIMIT_CPUS, "1.5") == 1500 &&
 		      parsed(FENCE_LIMIT_PROCESSES, "64") == 64 &&
 		      parsed(FENCE_LIMIT_TIME, "30s") == 30000);
-	CHECK("a value with which nothing starts is refused",
+	CHECK("a value too small to start a command is refused",
 	      !parsed(FENCE_LIMIT_MEMORY, "1M") && !parsed(FENCE_LIMIT_OPEN_FILES, "3") &&
 		      !parsed(FENCE_LIMIT_CPUS, "0.001"));
-	CHECK("a refusal names the limit and leaves the value",
+	CHECK("an error names the limit and leaves the value unchanged",
 	      fence_limit_parse(FENCE_LIMIT_TMP_SIZE, "much", &value, &err) < 0 && value == 7 &&
 		      strstr(err.text, "tmp-size") && strstr(err.text, "much"));
-	CHECK("values are shown as a person writes them",
+	CHECK("values are formatted as users write them",
 	      shows(FENCE_LIMIT_MEMORY, 512 << 20, "512M") &&
 		      shows(FENCE_LIMIT_CPUS, 1500, "1.5") &&
 		      shows(FENCE_LIMIT_PROCESSES, 64, "64") &&
 		      shows(FENCE_LIMIT_TIME, 90000, "1m30s"));
-	CHECK("without a limit the kernel chooses the size of /tmp", limit_tmp_size(&spec) == 0);
+	CHECK("without a limit, the kernel chooses the size of /tmp", limit_tmp_size(&spec) == 0);
 	spec.limits[FENCE_LIMIT_MEMORY] = 100;
-	CHECK("files in memory are bounded by the limit of memory", limit_tmp_size(&spec) == 100);
+	CHECK("the memory limit also bounds the size of /tmp", limit_tmp_size(&spec) == 100);
 	spec.limits[FENCE_LIMIT_TMP_SIZE] = 50;
-	CHECK("the smaller one counts", limit_tmp_size(&spec) == 50);
+	CHECK("the smaller limit applies", limit_tmp_size(&spec) == 50);
 }
 
 static bool is(const char *folder, const char *expected)
@@ -80,7 +80,7 @@ static void places(void)
 	cgroup_place_read("24 1 0:22 / /proc rw - proc proc rw\n"
 			  "25 1 0:23 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n",
 			  "0::/user.slice/session-1.scope\n", &place);
-	CHECK("the own group of version 2 is found",
+	CHECK("the process's own v2 cgroup is found",
 	      is(place.v2, "/sys/fs/cgroup/user.slice/session-1.scope") &&
 		      !place.v1[CGROUP_MEMORY]);
 	cgroup_place_release(&place);
@@ -89,7 +89,7 @@ static void places(void)
 			  "31 1 0:31 / /cg/memory rw - cgroup cgroup rw,memory\n"
 			  "32 1 0:32 / /cg/unified rw - cgroup2 none rw\n",
 			  "4:memory:/a/b\n1:cpu,cpuacct:/\n0::/\n", &place);
-	CHECK("hierarchies of version 1 are found by their controllers",
+	CHECK("v1 hierarchies are found by their controllers",
 	      is(place.v1[CGROUP_MEMORY], "/cg/memory/a/b") &&
 		      is(place.v1[CGROUP_CPU], "/cg/cpu") && is(place.v1[CGROUP_PIDS], NULL) &&
 		      is(place.v2, "/cg/unified"));
@@ -97,14 +97,14 @@ static void places(void)
 
 	cgroup_place_read("31 1 0:31 /docker/x /cg/memory rw - cgroup cgroup rw,memory\n",
 			  "4:memory:/docker/x/y\n", &place);
-	CHECK("a mount may show a part of the hierarchy",
+	CHECK("a mount may show only part of the hierarchy",
 	      is(place.v1[CGROUP_MEMORY], "/cg/memory/y"));
 	cgroup_place_release(&place);
 
 	cgroup_place_read("31 1 0:31 /elsewhere /cg/memory rw - cgroup cgroup rw,memory\n"
 			  "x\n - \n1 2 - cgroup2\n\n",
 			  "4:memory:/docker/x\nbroken\n0:\n", &place);
-	CHECK("what a mount does not show, or no line says, is not there",
+	CHECK("a cgroup that is not mounted or not listed is not found",
 	      !place.v1[CGROUP_MEMORY] && !place.v2);
 	cgroup_place_release(&place);
 }
@@ -161,27 +161,29 @@ static void version_2(void)
 
 	const char *made = group.parts[CGROUP_MEMORY].folder;
 
-	CHECK("a group of version 2 keeps all three limits in one folder",
+	CHECK("a v2 cgroup has all three limits in one folder",
 	      made && path_within(made, own) && is(group.parts[CGROUP_CPU].folder, made) &&
 		      group.parts[CGROUP_PIDS].version == 2);
-	CHECK("controllers that are not open yet are opened",
+	CHECK("disabled controllers are enabled",
 	      holds(own, "cgroup.subtree_control", "+cpu +pids"));
-	CHECK("the limits are written as the kernel wants them",
+	CHECK("limits are written in the kernel's format",
 	      holds(made, "memory.max", "67108864") && holds(made, "memory.swap.max", "0") &&
 		      holds(made, "cpu.max", "150000 100000") && holds(made, "pids.max", "66"));
-	CHECK("a process that joins writes itself",
+	CHECK("joining adds the calling process",
 	      cgroup_join(&group, &err) == 0 && holds(made, "cgroup.procs", "0"));
-	CHECK("a group without the fence in it does not hold",
+	CHECK("the check fails if the fence is not in the cgroup",
 	      cgroup_check(&group, 4711, &err) < 0 &&
 		      strstr(err.text, "not in the memory control group"));
 	put(made, "cgroup.procs", "12\n4711\n");
-	CHECK("limits that are read back hold", cgroup_check(&group, 4711, &err) == 0);
+	CHECK("the check succeeds if the limits read back as written",
+	      cgroup_check(&group, 4711, &err) == 0);
 	put(made, "cpu.max", "max 100000\n");
-	CHECK("a limit that reads otherwise is named",
+	CHECK("the check names a limit that reads back differently",
 	      cgroup_check(&group, 4711, &err) < 0 && strstr(err.text, "cpu limit is max"));
 	put(made, "cpu.max", "150000 100000\n");
 	put(made, "memory.max", "max\n");
-	CHECK("no limit is not one of zero bytes", cgroup_check(&group, 4711, &err) < 0);
+	CHECK("an unlimited value is not a limit of zero bytes",
+	      cgroup_check(&group, 4711, &err) < 0);
 	put(made, "memory.peak", "12345\n");
 	put(made, "memory.events", "low 1\nmax 9\noom 2\noom_kill 3\noom_group_kill 4\n");
 	put(made, "pids.events", "max 5\n");
@@ -191,7 +193,7 @@ static void version_2(void)
 						   cgroup_peak(&group, CGROUP_CPU) == 0 &&
 						   cgroup_trips(&group, CGROUP_CPU) == 0);
 	cgroup_remove(&group);
-	CHECK("a group that was removed is none",
+	CHECK("removing a cgroup clears its parts",
 	      !group.parts[CGROUP_MEMORY].version && group.parts[CGROUP_MEMORY].lock < 0);
 }
 
@@ -205,24 +207,24 @@ static void less_than_asked(void)
 	put(own, "cgroup.controllers", "pids\n");
 	put(own, "cgroup.subtree_control", "pids\n");
 	cgroup_make(&place, all, &group);
-	CHECK("what version 2 does not have is looked for in version 1, or is not there",
+	CHECK("a controller that v2 lacks is looked up in v1",
 	      group.parts[CGROUP_PIDS].version == 2 && group.parts[CGROUP_MEMORY].version == 1 &&
 		      group.parts[CGROUP_CPU].version == 0);
-	CHECK("version 1 has its own files",
+	CHECK("v1 uses different files",
 	      holds(group.parts[CGROUP_MEMORY].folder, "memory.limit_in_bytes", "67108864"));
 	cgroup_remove(&group);
 
 	put(own, "cgroup.type", "domain\n");
-	CHECK("a group is likely where one can be made", cgroup_likely(&place, all));
+	CHECK("a cgroup is likely if one can be created", cgroup_likely(&place, all));
 	put(own, "cgroup.subtree_control", "");
 	put(own, "cgroup.procs", "1\n2\n");
-	CHECK("none is likely where others are in the own group and give nothing to those below",
+	CHECK("a cgroup is unlikely if other processes are in the parent and it delegates nothing",
 	      !cgroup_likely(&place, all));
 	chmod(memory, 0500);
 	place.v2 = NULL;
 	if (geteuid() != 0) {
 		cgroup_make(&place, all, &group);
-		CHECK("where no group may be made there is none",
+		CHECK("no cgroup is made without permission to create one",
 		      !group.parts[CGROUP_MEMORY].version);
 	}
 	cgroup_remove(&group);
@@ -240,9 +242,9 @@ static void recovery(void)
 	if (flock(lock, LOCK_EX) < 0)
 		abort();
 	cgroup_recover(&place);
-	CHECK("a group that nobody holds is removed", access(dead, F_OK) < 0);
-	CHECK("one that a ringfence holds stays", access(alive, F_OK) == 0);
-	CHECK("what is not a ringfence's stays", access(other, F_OK) == 0);
+	CHECK("a cgroup that no process holds is removed", access(dead, F_OK) < 0);
+	CHECK("a cgroup that a ringfence process holds stays", access(alive, F_OK) == 0);
+	CHECK("a cgroup of another program stays", access(other, F_OK) == 0);
 }
 
 int main(void)

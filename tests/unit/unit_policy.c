@@ -1,5 +1,5 @@
-/* What is special by name, how rules are judged, and what a spec may say. Works in a folder of its
- * own. */
+/* Protected names, the precedence of rules, and paths that a spec may name. Uses a temporary
+ * folder. */
 #include "fence/mechanism/mechanism.h"
 #include "unit.h"
 
@@ -50,12 +50,11 @@ static bool secret(const char *name, bool is_dir)
 
 static void names(void)
 {
-	CHECK("what git, editors, agents and shells run is known",
+	CHECK("files that git, editors, agents and shells execute are known",
 	      executed(".git") && executed(".vscode") && executed(".mcp.json") &&
 		      executed(".claude") && executed(".bashrc") && executed("a.code-workspace"));
-	CHECK("in any case of letters", executed(".GIT") && executed(".Claude") &&
-						secret(".ENV", false) &&
-						secret("Server.PEM", false));
+	CHECK("case does not matter", executed(".GIT") && executed(".Claude") &&
+					      secret(".ENV", false) && secret("Server.PEM", false));
 	CHECK("ordinary files are not special", !executed("main.c") && !executed("git") &&
 							!secret("env", false) &&
 							!secret("keys.txt", false));
@@ -64,12 +63,12 @@ static void names(void)
 	CHECK("keys and credential folders are secret",
 	      secret("a.pem", false) && secret("id.key", false) && secret("secrets", true) &&
 		      secret("credentials", true));
-	CHECK("a source file called secrets or credentials is not",
+	CHECK("a source file called secrets or credentials is not secret",
 	      !secret("secrets", false) && !secret("credentials", false));
-	CHECK("a name that is only the ending is no key", !secret(".pem", false));
-	CHECK("certificates alone are public",
+	CHECK("a name that is only the suffix is not a key", !secret(".pem", false));
+	CHECK("a file with only certificates is public",
 	      defaults_public_certificates("-----BEGIN CERTIFICATE-----\nx", 29));
-	CHECK("a private key beside them is not",
+	CHECK("a file that also has a private key is not public",
 	      !defaults_public_certificates(
 		      "-----BEGIN CERTIFICATE-----\n-----BEGIN RSA PRIVATE KEY-----", 59));
 }
@@ -87,21 +86,21 @@ static bool listens(const char *text)
 
 static void listening(void)
 {
-	CHECK("loopback addresses with a port are taken",
+	CHECK("loopback addresses with a port are accepted",
 	      listens("127.0.0.1:8080") && listens("[::1]:8080") &&
 		      listens("127.0.0.1:8080=/run/x=y"));
 	CHECK("other addresses are refused",
 	      !listens("0.0.0.0:8080") && !listens("10.0.0.1:8080") && !listens("[::]:8080") &&
 		      !listens("8080") && !listens("localhost:8080") && !listens("[::1:8080") &&
 		      !listens(":8080") && !listens("[]:8080"));
-	CHECK("ports that are none are refused",
+	CHECK("invalid ports are refused",
 	      !listens("127.0.0.1:") && !listens("127.0.0.1:0") && !listens("127.0.0.1:65536") &&
 		      !listens("127.0.0.1:+80") && !listens("127.0.0.1:99999999999") &&
 		      !listens("127.0.0.1:80"));
-	CHECK("a relative socket is refused", !listens("127.0.0.1:8080=x"));
+	CHECK("a relative socket path is refused", !listens("127.0.0.1:8080=x"));
 }
 
-/* The access that a path gets under a spec: "write", "read", "hide", "none", or "refused". */
+/* Returns the access to a path under a spec: "write", "read", "hide", "none", or "refused". */
 static const char *verdict(const struct fence_spec *spec, const char *path)
 {
 	static const char *const words[] = { "write", "read", "hide", "hide" };
@@ -161,25 +160,26 @@ static void rules(void)
 	CHECK("the project is writable", gives(&plain, "src/main.c", "write"));
 	CHECK("its secrets are hidden",
 	      gives(&plain, ".env", "hide") && gives(&plain, "deep/er/secrets/x", "hide"));
-	CHECK("what the host executes is read-only",
+	CHECK("files that the host executes are read-only",
 	      gives(&plain, ".git/hooks/pre-commit", "read") &&
 		      gives(&plain, "deep/.vscode/tasks.json", "read"));
-	CHECK("a file with certificates only stays readable",
+	CHECK("a file with only certificates stays readable",
 	      gives(&plain, "ca.pem", "write") && gives(&plain, "server.pem", "hide"));
-	CHECK("nothing else is there", gives(&plain, "../other", "none"));
-	CHECK("--read-only makes all of it read-only",
+	CHECK("nothing else exists", gives(&plain, "../other", "none"));
+	CHECK("--read-only makes the whole project read-only",
 	      gives(&read_only, "src/main.c", "read") && gives(&read_only, ".env", "hide"));
-	CHECK("--write narrows",
+	CHECK("--write makes the rest read-only",
 	      gives(&narrow, "src/main.c", "write") && gives(&narrow, "README", "read"));
-	CHECK("--hide hides", gives(&hide, "src/main.c", "hide"));
+	CHECK("--hide hides a file", gives(&hide, "src/main.c", "hide"));
 	CHECK("the most specific rule wins",
 	      gives(&hide_file, "src/main.c", "read") && gives(&hide_file, "src/other.c", "hide"));
-	CHECK("at the same path hidden beats writable", gives(&both, "src/main.c", "hide"));
-	CHECK("and read-only beats writable", gives(&read_and_write, "src/main.c", "read"));
-	CHECK("a path that a person names beats a pattern", gives(&open_secret, ".env", "read"));
+	CHECK("at the same path, hidden beats writable", gives(&both, "src/main.c", "hide"));
+	CHECK("at the same path, read-only beats writable",
+	      gives(&read_and_write, "src/main.c", "read"));
+	CHECK("a path named by the user beats a pattern", gives(&open_secret, ".env", "read"));
 }
 
-/* What a project's own file may say without being trusted. */
+/* Rules from the project's own file, which is not trusted. */
 static void weak_rules(void)
 {
 	struct fence_spec narrow = { .write = WEAK("src") };
@@ -192,17 +192,17 @@ static void weak_rules(void)
 	struct fence_spec link = { .write = WEAK("to-other") };
 	struct fence_spec strong = { .write = ONE(".git/hooks") };
 
-	CHECK("a project's own write narrows",
+	CHECK("a weak write rule makes the rest read-only",
 	      gives(&narrow, "src/main.c", "write") && gives(&narrow, "README", "read"));
-	CHECK("it does not open what the host executes",
+	CHECK("a weak rule does not make files writable that the host executes",
 	      gives(&git, ".git/hooks/pre-commit", "read") &&
 		      gives(&folder, "deep/.vscode/tasks.json", "read"));
-	CHECK("which a person can", gives(&strong, ".git/hooks/pre-commit", "write"));
-	CHECK("nor secrets", gives(&secret, "deep/er/secrets/x", "hide"));
-	CHECK("nor what a person has hidden or made read-only",
+	CHECK("the user's rule does", gives(&strong, ".git/hooks/pre-commit", "write"));
+	CHECK("a weak rule does not show secrets", gives(&secret, "deep/er/secrets/x", "hide"));
+	CHECK("a weak rule does not override the user's hide and read rules",
 	      gives(&hidden, "src/main.c", "hide") && gives(&under, "deep/er/x", "hide") &&
 		      gives(&read, "deep/er/x", "read"));
-	CHECK("nor does it follow a symlink", gives(&link, "x", "refused"));
+	CHECK("a weak rule does not follow a symlink", gives(&link, "x", "refused"));
 }
 
 static void patterns(void)
@@ -219,10 +219,11 @@ static void patterns(void)
 	CHECK("a pattern hides files and folders", gives(&spec, "src/main.c", "hide") &&
 							   gives(&spec, "deep/er/x", "hide") &&
 							   gives(&spec, "deep/x", "write"));
-	CHECK("also what no built-in table would", gives(&spec, "ca.pem", "hide"));
-	CHECK("and takes nothing away from the built-in tables",
+	CHECK("a pattern hides files that no built-in table hides", gives(&spec, "ca.pem", "hide"));
+	CHECK("a pattern does not weaken the built-in tables",
 	      gives(&spec, ".env", "hide") && gives(&spec, ".git/config", "read"));
-	CHECK("a path that a person names beats it", gives(&shown, "src/main.c", "read"));
+	CHECK("a path named by the user beats an ignore pattern",
+	      gives(&shown, "src/main.c", "read"));
 	for (size_t i = 0; i < 3; i++)
 		glob_release(&items[i].glob);
 }
@@ -254,16 +255,16 @@ static void refusals(void)
 	struct fence_spec read_missing = { .read = ONE("missing") };
 	struct fence_spec hide_all = { .hide = ONE(".") };
 
-	CHECK("home is not readable as a whole", gives(&reading_home, "x", "refused"));
-	CHECK("a folder of credentials is not, a file in it that is named is",
+	CHECK("the whole home cannot be made readable", gives(&reading_home, "x", "refused"));
+	CHECK("a folder of credentials cannot be made readable, but a file in it can",
 	      gives(&reading_keys, "x", "refused") && gives(&reading_one, "src", "write"));
-	CHECK("home is no project, nor is the state",
+	CHECK("neither home nor the state folder can be a project",
 	      gives(&home_project, "x", "refused") && gives(&state_project, "x", "refused"));
-	CHECK("a working directory outside of the project is refused",
+	CHECK("a working directory outside the project is refused",
 	      gives(&outside, "x", "refused"));
 	CHECK("a path through a symlink in the project is refused",
 	      gives(&planted, "x", "refused") && gives(&hide_planted, "x", "refused"));
-	CHECK("hiding what is missing is no error, reading it is",
+	CHECK("a missing path can be hidden, but not made readable",
 	      gives(&hide_missing, "src", "write") && gives(&read_missing, "x", "refused"));
 	CHECK("hiding the project is refused", gives(&hide_all, "x", "refused"));
 }
@@ -276,8 +277,8 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 	return remove(path);
 }
 
-/* A plan wants ringfence-init beside the program; here nothing is started, so anything executable
- * will do. */
+/* A plan needs ringfence-init next to the program. Nothing is started here, so any executable will
+ * do. */
 static char *make_init(void)
 {
 	char self[4096];
@@ -300,18 +301,19 @@ static void places_at_home(void)
 	struct home names;
 
 	home_read(home, &names);
-	CHECK("what is at home may be there, in any case of letters, and so may what is below",
+	CHECK("an entry of home and paths below it may exist, whatever their case",
 	      home_may_have(&names, ".ssh") && home_may_have(&names, ".SSH") &&
 		      home_may_have(&names, "work/bin"));
-	CHECK("what no name speaks for is not",
+	CHECK("other paths do not exist",
 	      !home_may_have(&names, ".aws") && !home_may_have(&names, ".config/git"));
 	home_read(nowhere, &names);
-	CHECK("without a home nothing is", !home_may_have(&names, ".ssh"));
+	CHECK("without a home, no path exists", !home_may_have(&names, ".ssh"));
 	home_read(file, &names);
-	CHECK("where home cannot be read, everything may be there", home_may_have(&names, ".aws"));
+	CHECK("if home cannot be read, any path may exist", home_may_have(&names, ".aws"));
 	make_folder(foreign, "\u00c4rger");
 	home_read(foreign, &names);
-	CHECK("and where a name may have other spellings", home_may_have(&names, ".aws"));
+	CHECK("if a name may have other spellings, any path may exist",
+	      home_may_have(&names, ".aws"));
 }
 
 int main(void)

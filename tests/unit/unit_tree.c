@@ -1,4 +1,4 @@
-/* The file tree of a fence as data: what a mechanism gets to realise, and what init is told. */
+/* The file tree of a fence as data: the entries for a mechanism, and the order for init. */
 #include "unit.h"
 
 #include "fence/run/run_record.h"
@@ -37,16 +37,16 @@ static void check_rules(const struct tree *tree, const char *hidden_file)
 	const struct tree_entry *inside = find(tree, "/home/u/.config/app");
 	const struct tree_entry *cover = find(tree, "/p/.git");
 
-	CHECK("a writable rule shows itself",
+	CHECK("a writable rule mounts its own path",
 	      find(tree, "/p")->writable && strcmp(find(tree, "/p")->source, "/p") == 0);
 	CHECK("a hidden file is a read-only stub",
 	      hidden->kind == TREE_SHOWN && !hidden->writable &&
 		      strcmp(hidden->source, hidden_file) == 0);
-	CHECK("a place in a folder that is shown must be found there", hidden->exists);
-	CHECK("a folder that is emptied is a file system of the fence's own, and not scratch",
+	CHECK("a mount point in a visible folder must exist", hidden->exists);
+	CHECK("an emptied folder is a new file system, but not scratch",
 	      emptied->kind == TREE_TMPFS && !emptied->writable && !emptied->scratch);
-	CHECK("a place in a folder that is emptied is made", !inside->exists);
-	CHECK("a place with a source shows that, and init must find it",
+	CHECK("a mount point in an emptied folder is created", !inside->exists);
+	CHECK("a rule with a source mounts it, and init must find it",
 	      strcmp(cover->source, "/state/git") == 0 && cover->device == 3 && cover->inode == 4);
 }
 
@@ -57,10 +57,10 @@ static void check_own(const struct tree *tree)
 	CHECK("/tmp, /dev/shm and the home are scratch, /dev is not",
 	      find(tree, "/tmp")->scratch && find(tree, "/dev/shm")->scratch &&
 		      find(tree, "/home/u")->scratch && !find(tree, "/dev")->scratch);
-	CHECK("init is in it", find(tree, TREE_INIT) != NULL);
+	CHECK("init is in the tree", find(tree, TREE_INIT) != NULL);
 }
 
-/* Every entry that comes from the host, or from a rule, is one that init checks. */
+/* Init checks every entry that comes from the host or from a rule. */
 static void check_order(const struct tree *tree)
 {
 	AUTO_BUFFER struct buffer order = BUFFER_INIT(1 << 20);
@@ -79,8 +79,8 @@ static void check_order(const struct tree *tree)
 		rules += record.tag == WIRE_RULE;
 		scratch += record.tag == WIRE_SCRATCH;
 	}
-	CHECK("init is told of every place that is shown, and of every rule", rules == expected);
-	CHECK("init is told of three private places", scratch == 3);
+	CHECK("the order names every mounted path and every rule", rules == expected);
+	CHECK("the order names three scratch folders", scratch == 3);
 }
 
 int main(void)
@@ -120,7 +120,7 @@ int main(void)
 	AUTO_FREE char *hidden_file = path_join(state, "hidden/file");
 	bool made = tree_make(&plan, &tree, &err) == 0;
 
-	CHECK("a tree is made of a plan", made);
+	CHECK("a tree is made from a plan", made);
 	if (made) {
 		check_rules(&tree, hidden_file);
 		check_own(&tree);
@@ -128,7 +128,7 @@ int main(void)
 		tree_release(&tree);
 	}
 	plan.init = (char *)"/no/such/program";
-	CHECK("without init there is no tree", tree_make(&plan, &tree, &err) < 0);
+	CHECK("a tree cannot be made without init", tree_make(&plan, &tree, &err) < 0);
 	nftw(state, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	return unit_failures > 0;
 }
