@@ -1,13 +1,13 @@
 /*
- * A server and its clients for bench/gateway.py: quick enough not to be what is measured.
+ * A server and its clients for bench/gateway.py, fast enough not to affect the measurement.
  *
- *   load serve PORT                       answers GET / with 100 bytes, GET /N with N; says `ready`
- *   load get PROXY PORT COUNT AUTH        one request after the other on one connection; prints µs for each
- *   load pour PROXY PORT BYTES AUTH       that many bytes through a tunnel; prints seconds
- *   load connect PROXY PORT COUNT AUTH    tunnels, one after the other, a request in each; prints µs for each
- *   load idle PROXY PORT COUNT AUTH       opens tunnels, says `ready`, holds them until its input ends
+ *   load serve PORT                     answers GET / with 100 bytes, GET /N with N; prints `ready`
+ *   load get PROXY PORT COUNT AUTH      requests in turn on one connection; prints µs for each
+ *   load pour PROXY PORT BYTES AUTH     sends bytes through a tunnel; prints seconds
+ *   load connect PROXY PORT COUNT AUTH  tunnels in turn, a request in each; prints µs for each
+ *   load idle PROXY PORT COUNT AUTH     opens tunnels, prints `ready`, holds them until stdin ends
  *
- * PROXY 0 is none. AUTH is the value of Proxy-Authorization, or -.
+ * PROXY 0 means no proxy. AUTH is the value of Proxy-Authorization, or -.
  */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -48,7 +48,7 @@ static void send_all(int fd, const char *bytes, size_t size)
 	}
 }
 
-/* --- the server */
+/* --- server */
 
 static void *converse(void *argument)
 {
@@ -124,7 +124,7 @@ static int serve(uint16_t port)
 	}
 }
 
-/* --- its clients */
+/* --- clients */
 
 static int open_to(uint16_t port)
 {
@@ -149,7 +149,7 @@ static char *authorization(const char *given)
 	return line;
 }
 
-/* Reads a head; returns how many bytes of the body came with it, and the body's size. */
+/* Reads a head. Returns how many bytes of the body arrived with it, and the body's size. */
 static size_t read_head(int fd, unsigned long long *ret_size)
 {
 	char head[8192];

@@ -1,12 +1,13 @@
 /*
- * Streams of a model, for bench/models.py:
+ * Model streams for bench/models.py:
  *
- *   stream server PORT CERTIFICATE KEY          a provider with TLS on 127.0.0.1
- *   stream client PORT tls|plain TOKEN COUNT EVENTS   that many requests, one after the other
- *   stream hold PORT TOKEN COUNT                so many at once, until its input ends
+ *   stream server PORT CERTIFICATE KEY               a provider with TLS on 127.0.0.1
+ *   stream client PORT tls|plain TOKEN COUNT EVENTS  COUNT requests in turn
+ *   stream hold PORT TOKEN COUNT                     COUNT requests at once, until stdin ends
  *
- * Each event carries the time at which it was sent; both ends have the same clock. The client prints, in microseconds, median
- * and 99th percentile of the first byte (from the request's last byte on) and of the events.
+ * Each event carries the time at which it was sent; both ends share a clock. The client prints the
+ * median and 99th percentile, in microseconds, of the time to the first byte (since the request's
+ * last byte) and of the events.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -81,7 +82,7 @@ static bool put_chunk(struct end *end, const char *text)
 	return put(end, bytes, (size_t)size);
 }
 
-/* --- the provider */
+/* --- provider */
 
 static const char head[] =
 	"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -177,7 +178,7 @@ static _Noreturn void server(char **argv)
 	}
 }
 
-/* --- the client */
+/* --- client */
 
 static struct end connect_to(const char *port, bool tls)
 {
@@ -233,7 +234,7 @@ static void report(const char *name, uint64_t *times, size_t count)
 	       (double)times[count * 99 / 100] / 1000);
 }
 
-/* Takes the stamps out of what has come. Returns how much is left over. */
+/* Reads the timestamps in the received bytes. Returns how many bytes are left over. */
 static size_t read_stamps(char *bytes, size_t used, uint64_t arrived, uint64_t *times,
 			  size_t *count, size_t most)
 {

@@ -1,4 +1,4 @@
-/* Events and summaries as lines, to be compared with what is expected. */
+/* Prints events and summaries as lines, for comparison with the expected ones. */
 #ifndef AGENTS_DUMP_H
 #define AGENTS_DUMP_H
 

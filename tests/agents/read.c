@@ -1,6 +1,6 @@
 /*
- * Reads an agent's stream from stdin and prints its events: how the expectations beside the fixtures are
- * made, and, with `quiet`, how fast readers are measured.
+ * Reads an agent's stream from stdin and prints its events. It generates the expectations beside
+ * the fixtures and, with `quiet`, measures the readers' speed.
  */
 #include "dump.h"
 

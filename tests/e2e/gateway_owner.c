@@ -1,11 +1,12 @@
 /*
  * A gateway's owner, for tests and benchmarks:
+ *
  * gateway_owner PROGRAM UID FD[,FD...] [NAME=VALUE...] [-- RULE...]
  *
- * NAME is a cap, `upstream` (PROVIDER=URL, like the option), `key` (PROVIDER=KEY) or `ledger` (the
- * ledger's folder). The descriptors are listening sockets. It prints a line for every event and
- * reads commands, one per line: `hosts` (print the table), `hold` (stop answering refusals) and
- * `quit`. It also ends at the end of its input.
+ * NAME is a cap, `upstream` (as the option: PROVIDER=URL), `key` (PROVIDER=KEY) or `books` (the
+ * folder of the ledgers). The descriptors are listening sockets. It prints a line for every event,
+ * and obeys commands on stdin, one per line: `hosts` (print the table), `hold` (stop answering
+ * refusals), `quit`. The end of stdin also ends it.
  */
 #include "gateway/owner/gateway.h"
 #include "gateway/owner/keys.h"
@@ -42,7 +43,7 @@ static int set_cap(struct caps *caps, const char *text)
 static struct model_access access_given;
 static struct keys keys_given;
 
-/* The upstream or the key of a provider. */
+/* Sets the upstream or the key of a provider. */
 static int set_provider(struct gateway_options *options, const char *text, struct error *err)
 {
 	enum provider_id id;
@@ -58,7 +59,7 @@ static int set_provider(struct gateway_options *options, const char *text, struc
 	return 0;
 }
 
-/* A cap, or something about models. */
+/* Sets a cap or a value for models. */
 static int set(struct gateway_options *options, const char *text, struct error *err)
 {
 	if (strncmp(text, "upstream=", 9) == 0 || strncmp(text, "key=", 4) == 0)

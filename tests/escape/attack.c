@@ -1,6 +1,6 @@
 /*
- * attack NAME [ARG...]: exit status 0 if the act succeeded, 1 if it was denied (the errno's name is
- * printed), 2 on misuse. Static, so that it runs in any fence that shows it a file.
+ * attack NAME [ARG...]: exits with 0 if the act succeeded, 1 if it was denied (the errno's name is
+ * printed), 2 on misuse. Linked statically, so that it runs in any fence that shows it a file.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

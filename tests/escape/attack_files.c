@@ -64,7 +64,7 @@ static int act_write(int n, char **args)
 	return fd < 0 ? errno : put((int)fd, n > 1 ? args[1] : "attacked");
 }
 
-/* Only opens: for files of the kernel where a write would change the machine. */
+/* Only opens the file: writing to some kernel files would change the machine. */
 static int act_open_write(int n, char **args)
 {
 	(void)n;
@@ -110,8 +110,8 @@ static int act_exchange(int n, char **args)
 }
 
 /*
- * Exchanges the two for ever; says so once it has begun. The pause is for the machine's sake: every
- * rename makes all path look-ups of all processes start again.
+ * Exchanges the two forever, and reports when it has started. The pause spares the machine: every
+ * rename restarts the path lookups of all processes.
  */
 static int act_swap_loop(int n, char **args)
 {
@@ -127,7 +127,7 @@ static int act_swap_loop(int n, char **args)
 	}
 }
 
-/* An alias of a file that may not be written, then a write through the alias. */
+/* Aliases a read-only file, then writes through the alias. */
 static int act_link_write(int n, char **args)
 {
 	(void)n;
@@ -136,7 +136,7 @@ static int act_link_write(int n, char **args)
 	return act_write(1, args + 1);
 }
 
-/* The alias by the number of an open file, which needs no right on the file's name. */
+/* Creates the alias from a descriptor, which needs no permission on the file's name. */
 static int act_link_fd(int n, char **args)
 {
 	long fd = syscall(SYS_openat, AT_FDCWD, args[0], O_PATH, 0);
@@ -151,7 +151,7 @@ static int act_link_fd(int n, char **args)
 	return act_write(1, args + 1);
 }
 
-/* Moves DIR away, makes a new DIR and plants DIR/NAME. */
+/* Moves DIR away, creates a new DIR and plants DIR/NAME. */
 static int act_rename_recreate(int n, char **args)
 {
 	char away[4096], file[4096];
@@ -187,7 +187,7 @@ static int act_chmod(int n, char **args)
 	return ATTACK_MISUSE;
 }
 
-/* Makes a file that carries setuid bits from its first moment. */
+/* Creates a file that has setuid bits from the start. */
 static int act_create_mode(int n, char **args)
 {
 	mode_t mode = (mode_t)strtoul(args[1], NULL, 8);
@@ -270,7 +270,7 @@ static int act_mknod(int n, char **args)
 	return attack_verdict(syscall(SYS_mknodat, AT_FDCWD, args[3], type | 0600, dev));
 }
 
-/* Success if any descriptor from 3 up is open. */
+/* Succeeds if any descriptor from 3 up is open. */
 static int act_list_fds(int n, char **args)
 {
 	bool any = false;

@@ -1,5 +1,4 @@
-/* Acts against the kernel's own borders: namespaces, mounts, other ABIs, keyrings, dangerous calls.
- */
+/* Acts against kernel boundaries: namespaces, mounts, other ABIs, keyrings, dangerous calls. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -37,7 +36,7 @@ static const struct {
 	{ "cgroup", CLONE_NEWCGROUP }, { "time", CLONE_NEWTIME },
 };
 
-/* "user+mount" → flags; 0 if a name is unknown. */
+/* "user+mount" to flags; 0 if a name is unknown. */
 static unsigned long namespace_flags(const char *names)
 {
 	unsigned long flags = 0;
@@ -209,9 +208,9 @@ static int own_namespaces(void)
 }
 
 /*
- * A read-only bind over DIR/NAME does not hold against this: a nested user and mount namespace, a
- * tmpfs as its root, the old tree detached, and then NAME is no mount point of the namespace any
- * more, so a kept descriptor of DIR can rename it and put another in its place.
+ * Defeats a read-only bind mount over DIR/NAME: in a nested user and mount namespace with a tmpfs
+ * as its root, the old tree is detached. NAME is then no longer a mount point of the namespace, so
+ * a descriptor of DIR that was kept can rename NAME and put another file in its place.
  */
 static int act_detach_rename(int n, char **args)
 {
@@ -246,7 +245,7 @@ static int act_io_uring(int n, char **args)
 	return attack_verdict(syscall(SYS_io_uring_setup, 4, &params));
 }
 
-/* getpid by the i386 table: 20 there is getpid, while 20 of x86-64 is writev. */
+/* getpid through the i386 table: 20 is getpid there, but writev on x86-64. */
 static int act_int80(int n, char **args)
 {
 	long result = 20;
@@ -306,7 +305,7 @@ static int act_key_session(int n, char **args)
 		syscall(SYS_keyctl, KEYCTL_GET_KEYRING_ID, KEY_SPEC_SESSION_KEYRING, 1));
 }
 
-/* A map of one element: harmless, and what every loader of programs needs first. */
+/* A map of one element: harmless, and the first step of every program loader. */
 static int act_bpf(int n, char **args)
 {
 	union bpf_attr attr;
@@ -345,8 +344,8 @@ static int act_userfaultfd(int n, char **args)
 }
 
 /*
- * Nothing that could load: the kernel's own refusal of nonsense (EINVAL, ENOEXEC, EFAULT, ENOENT)
- * means that the caller was let through to it.
+ * Loads nothing: if the kernel itself refuses the nonsense (EINVAL, ENOEXEC, EFAULT, ENOENT), the
+ * call got through.
  */
 static int reached_loader(long result)
 {

@@ -48,7 +48,7 @@ static socklen_t unix_address(const char *name, struct sockaddr_un *ret)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len + (name[0] != '@'));
 }
 
-/* Reads what a peer says first; silence or a closed connection is no success. */
+/* Reads the peer's greeting; silence or a closed connection does not count as success. */
 static int heard(long fd)
 {
 	struct pollfd poll_fd = { .fd = (int)fd, .events = POLLIN };
@@ -112,7 +112,7 @@ static int inet_address(const char *ip, const char *port, struct sockaddr_storag
 	return -1;
 }
 
-/* A socket that is connected, or -1 with the answer. */
+/* Returns a connected socket, or -1 with the answer. */
 static long connected(char **args, int type, int *ret_answer)
 {
 	struct sockaddr_storage addr;
@@ -149,7 +149,8 @@ static int act_udp(int n, char **args)
 	return syscall(SYS_sendto, fd, "hello", 5, 0, NULL, 0) < 0 ? errno : heard(fd);
 }
 
-/* An echo request, by a raw socket or by the datagram kind that needs no privilege where allowed.
+/*
+ * An echo request, through a raw socket or the datagram kind that needs no privilege where allowed.
  */
 static int act_icmp(int n, char **args)
 {

@@ -1,5 +1,7 @@
-/* Acts against whoever looks at this process while it waits: strange pointers, races, sudden deaths. An
- * act succeeds when the kernel answered everything as it does without a listener. */
+/*
+ * Acts against the process that inspects this one while it waits: strange pointers, races, sudden
+ * deaths. An act succeeds if the kernel answered everything as it does without a listener.
+ */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -36,7 +38,7 @@ static bool fails_with(long result, int wanted)
 	return false;
 }
 
-/* A text that ends with its page, without a NUL; nothing is mapped behind it. */
+/* Places a text at the end of a page, without a NUL; the next page is not mapped. */
 static char *at_the_edge(const char *text)
 {
 	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -72,7 +74,7 @@ static int act_bad_paths(int n, char **args)
 	held &= fails_with(syscall(SYS_connect, fd, &address, 1 << 30), EINVAL);
 	held &= fails_with(syscall(SYS_connect, fd, &address, 0), EINVAL);
 	held &= fails_with(syscall(SYS_bind, fd, NULL, sizeof address), EFAULT);
-	memset(address.sun_path, 'a', sizeof address.sun_path); /* without an end */
+	memset(address.sun_path, 'a', sizeof address.sun_path); /* unterminated */
 	held &= fails_with(syscall(SYS_connect, fd, &address, sizeof address), ENOENT);
 	return held ? 0 : EIO;
 }
@@ -89,7 +91,7 @@ static void *flip(void *argument)
 	return NULL;
 }
 
-/* The path is changed while it is looked at. */
+/* Changes the path while it is being inspected. */
 static int act_race_path(int n, char **args)
 {
 	pthread_t thread;
@@ -107,7 +109,7 @@ static int act_race_path(int n, char **args)
 	return 0;
 }
 
-/* Processes that are killed while they ask. */
+/* Kills processes while they wait for a verdict. */
 static int act_die_asking(int n, char **args)
 {
 	(void)n;
@@ -124,7 +126,7 @@ static int act_die_asking(int n, char **args)
 	return 0;
 }
 
-/* Many different names that are refused. */
+/* Requests many different refused names. */
 static int act_storm(int n, char **args)
 {
 	(void)n;
@@ -143,7 +145,7 @@ static void ignore(int number)
 	(void)number;
 }
 
-/* A signal every fifth of a millisecond, as a runtime that interrupts its own threads sends them. */
+/* Sends a signal every fifth of a millisecond, like a runtime that interrupts its own threads. */
 static int act_open_under_signals(int n, char **args)
 {
 	struct sigaction action = { .sa_handler = ignore, .sa_flags = SA_RESTART };
@@ -162,7 +164,9 @@ static int act_open_under_signals(int n, char **args)
 	return 0;
 }
 
-/* A seccomp filter of one's own that allows all; with an argument, one with a listener. */
+/*
+ * Installs its own seccomp filter, which allows everything; with an argument, one with a listener.
+ */
 static int act_own_filter(int n, char **args)
 {
 	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
@@ -176,7 +180,7 @@ static int act_own_filter(int n, char **args)
 	return attack_verdict(open_at("made-behind-own-filter"));
 }
 
-/* Nobody can look into a process that says so; the fence's owner can. */
+/* Nobody can inspect an undumpable process, except the fence's owner. */
 static int act_write_undumpable(int n, char **args)
 {
 	(void)n;

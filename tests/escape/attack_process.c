@@ -1,4 +1,4 @@
-/* Acts on other processes, on the terminal, on shared memory, and on one's own identity. */
+/* Acts on other processes, the terminal, shared memory and the process's own identity. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mqueue.h>
@@ -36,7 +36,7 @@ static int act_ptrace(int n, char **args)
 	return ATTACK_MISUSE;
 }
 
-/* The start of a writable mapping of the process, or 0. A target that hides its maps gives none. */
+/* Returns the start of a writable mapping of the process, or 0 if its maps are hidden. */
 static uintptr_t writable_address(long pid)
 {
 	char path[64], line[512];
@@ -57,7 +57,7 @@ static uintptr_t writable_address(long pid)
 	return found;
 }
 
-/* Writes back the byte that is there already, or tries a guess when it cannot be known. */
+/* Writes back the byte that is there, or a guess if it cannot be read. */
 static int act_vm_write(int n, char **args)
 {
 	long pid = atol(args[0]);
@@ -114,8 +114,8 @@ static int act_become(int n, char **args)
 }
 
 /*
- * Runs a program and looks at its effective uid, which stays visible while it is a zombie. Success
- * if it is not ours.
+ * Runs a program and reads its effective uid, which stays visible while it is a zombie. Succeeds if
+ * it is not ours.
  */
 static int act_suid_gain(int n, char **args)
 {
@@ -159,7 +159,7 @@ static int act_suid_gain(int n, char **args)
 	return euid == geteuid() ? EPERM : 0;
 }
 
-/* Any capability, in any set that can still be used. */
+/* Any capability in any usable set. */
 static int act_capabilities(int n, char **args)
 {
 	char line[256];
@@ -186,7 +186,7 @@ static int act_ioctl(int n, char **args)
 {
 	unsigned long request = strtoul(args[0], NULL, 0);
 	int fd = n > 1 ? open(args[1], O_RDWR | O_NOCTTY) : 0;
-	/* For TIOCSTI a character; for TIOCLINUX subcode 6, which only reports the shift keys. */
+	/* A character for TIOCSTI; for TIOCLINUX subcode 6, which only reports the shift keys. */
 	char arg = (request & 0xffffffff) == TIOCLINUX ? 6 : 'x';
 
 	if (fd < 0)
@@ -212,7 +212,7 @@ static int act_mqueue(int n, char **args)
 	return attack_verdict(syscall(SYS_mq_open, args[0] + 1, O_RDWR, 0, NULL));
 }
 
-/* Leaves a process behind that nothing of its own would ever end. */
+/* Leaves a process behind that would never end on its own. */
 static int act_survive(int n, char **args)
 {
 	pid_t pid = fork();

@@ -1,6 +1,6 @@
 /*
  * A fuzz target is a function that must survive any bytes. libFuzzer drives it (make fuzz); the
- * unit tests replay what is in its corpus.
+ * unit tests replay its corpus.
  */
 #ifndef FUZZ_H
 #define FUZZ_H

@@ -1,5 +1,8 @@
 // sources: src/builtin/tool/replace.c
-/* Changes of files: the first two bytes say how much is the text that is looked for, and how much the new one; the rest is the file. */
+/*
+ * Edits of files. The first two bytes give the sizes of the text to find and of its replacement;
+ * the rest is the file.
+ */
 #include "fuzz.h"
 
 #include "builtin/tool/replace.h"

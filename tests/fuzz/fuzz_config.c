@@ -1,5 +1,7 @@
-// sources: src/config/config.c src/config/config_file.c src/config/ignore.c src/config/problem.c src/config/setting_agent.c src/config/setting_fence.c src/config/setting_loop.c src/config/setting_value.c src/config/trust.c src/config/yaml.c -lyaml
-/* A ringfence.yml of a stranger: whatever it says, nothing that widens is active. */
+// sources: src/config/config.c src/config/config_file.c src/config/ignore.c src/config/problem.c
+// sources: src/config/setting_agent.c src/config/setting_fence.c src/config/setting_loop.c
+// sources: src/config/setting_value.c src/config/trust.c src/config/yaml.c -lyaml
+/* An untrusted ringfence.yml: no setting that widens the fence becomes active. */
 #include "fuzz.h"
 
 #include "config/config.h"

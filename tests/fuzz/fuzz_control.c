@@ -1,5 +1,5 @@
 // sources: src/loop/supervise/control.c -ljansson
-/* What somebody sends to a supervisor's socket: an object, or nothing. */
+/* Messages to a supervisor's socket: a JSON object, or refused. */
 #include "fuzz.h"
 
 #include "loop/supervise/control.h"

@@ -1,5 +1,7 @@
-// sources: src/gateway/owner_protocol.c src/provider/provider.c src/provider/url.c src/gateway/owner/model_config.c src/gateway/host_table.c src/gateway/proxy/rule.c src/gateway/proxy/address.c src/price/price.c src/price/price_table.c
-/* The configuration as the gateway reads it, and the host table as its owner does. */
+// sources: src/gateway/owner_protocol.c src/provider/provider.c src/provider/url.c
+// sources: src/gateway/owner/model_config.c src/gateway/host_table.c src/gateway/proxy/rule.c
+// sources: src/gateway/proxy/address.c src/price/price.c src/price/price_table.c
+/* The configuration as the gateway reads it, and the host table as its owner reads it. */
 #include "fuzz.h"
 
 #include "gateway/host_table.h"
@@ -28,7 +30,10 @@ static void check_table(const uint8_t *data, size_t size)
 	}
 }
 
-/* Any sequence of messages: nothing is served before the gateway is ready, and after the end nothing is legal. */
+/*
+ * Any sequence of messages: nothing is served before the gateway is ready, and no message is legal
+ * after the end.
+ */
 static void walk(const uint8_t *data, size_t size)
 {
 	enum owner_protocol_state state = OWNER_PROTOCOL_NEW;

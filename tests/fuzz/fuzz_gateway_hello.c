@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A verdict does not change when more bytes come: nobody can add to a hello that was judged. */
+/* More bytes do not change a verdict: nobody can extend a hello that has been judged. */
 void fuzz_gateway_hello(const uint8_t *data, size_t size)
 {
 	char name[GATEWAY_HOST] = "";
@@ -16,7 +16,7 @@ void fuzz_gateway_hello(const uint8_t *data, size_t size)
 
 	if (whole == TLS_HELLO_NAMED && (!name[0] || strlen(name) >= GATEWAY_HOST))
 		abort();
-	/* All beginnings of a short one, the last few of a long one. */
+	/* All prefixes of a short input, the last few of a long one. */
 	for (size_t part = size > 300 ? size - 8 : 0; part < size; part++) {
 		enum tls_hello before = tls_hello_read(data, part, earlier);
 

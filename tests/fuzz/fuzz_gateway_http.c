@@ -1,5 +1,5 @@
 // sources: src/gateway/proxy/http.c src/gateway/proxy/http_write.c
-/* Heads of requests and answers, and bodies in chunks. */
+/* Heads of requests and responses, and chunked bodies. */
 #include "fuzz.h"
 
 #include "gateway/proxy/http.h"
@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A line or two are added: only a head that had as many as can be is now too long. */
+/* Rewriting adds a line or two, so only a head at the limit may become too long. */
 static bool at_the_edge(const char *wrong)
 {
 	return wrong && strstr(wrong, "too many lines");
 }
 
-/* What is written anew has one meaning: read again, it says the same, and nothing follows it. */
+/* A rewritten request is unambiguous: parsed again, it is the same, and nothing follows it. */
 static void check_request(const char *bytes, size_t size, enum http_form form)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
@@ -56,7 +56,7 @@ static void check_response(const char *bytes, size_t size, bool to_head)
 		abort();
 }
 
-/* Without their frames: the same end, and no more data than bytes. */
+/* Without chunk framing: the same end, and no more data than input bytes. */
 static void check_data(const char *bytes, size_t size, bool strict, ssize_t expected)
 {
 	struct http_chunks chunks = { .strict = strict };
@@ -82,7 +82,7 @@ static void check_data(const char *bytes, size_t size, bool strict, ssize_t expe
 		abort();
 }
 
-/* In one go or byte by byte: the same end. */
+/* At once or byte by byte: the same end. */
 static void check_chunks(const char *bytes, size_t size, bool strict)
 {
 	struct http_chunks whole = { .strict = strict };

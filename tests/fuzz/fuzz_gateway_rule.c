@@ -1,5 +1,5 @@
 // sources: src/gateway/proxy/rule.c src/gateway/proxy/address.c
-/* A rule of the allow list, a host of a request, and an address in some spelling. */
+/* A rule of the allow list, the host of a request, and addresses in any spelling. */
 #include "fuzz.h"
 
 #include "gateway/proxy/rule.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Written as it is meant, a rule means the same. */
+/* A rule in its canonical form means the same. */
 static void check_rule(const char *text)
 {
 	struct rule rule;
@@ -38,7 +38,7 @@ static void check_target(const char *text)
 	for (const char *at = target.host; *at; at++)
 		if (*at <= ' ' || *at > '~' || strchr("/@%*[]\\", *at))
 			abort();
-	/* A name that a URL parser would take for an address is one, in the one spelling. */
+	/* A name that a URL parser would take for an address is an address, in canonical form. */
 	if (!target.address.family && address_like(target.host))
 		abort();
 	if (rule_target_parse(target.host, 443, &again, &err) < 0 ||

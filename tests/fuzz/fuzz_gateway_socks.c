@@ -1,5 +1,5 @@
 // sources: src/gateway/proxy/socks.c src/gateway/proxy/address.c
-/* The messages of a SOCKS5 client. */
+/* Messages from a SOCKS5 client. */
 #include "fuzz.h"
 
 #include "gateway/proxy/socks.h"

@@ -1,5 +1,5 @@
 // sources: src/gitconfig/gitconfig.c
-/* Configurations of git, and .gitmodules, as a project could hold them. */
+/* Git configuration files and .gitmodules from an untrusted project. */
 #include "fuzz.h"
 
 #include "gitconfig/gitconfig.h"

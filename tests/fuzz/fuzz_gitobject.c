@@ -1,5 +1,6 @@
-// sources: src/snapshot/object/fsck.c src/snapshot/object/refs.c src/snapshot/object/fsck_special.c src/gitconfig/gitconfig.c -lz
-/* Objects of git as an agent could write them: the first byte says of which type. */
+// sources: src/snapshot/object/fsck.c src/snapshot/object/refs.c src/snapshot/object/fsck_special.c
+// sources: src/gitconfig/gitconfig.c -lz
+/* Git objects that an agent could write. The first byte selects the type. */
 #include "fuzz.h"
 
 #include "snapshot/object/fsck.h"
@@ -25,7 +26,7 @@ void fuzz_gitobject(const uint8_t *data, size_t size)
 
 	if (!size)
 		return;
-	/* As they come: with a NUL behind them that does not count. */
+	/* As in real use, a NUL follows that does not count. */
 	memcpy(bytes, data + 1, size - 1);
 	bytes[size - 1] = '\0';
 	if (data[0] % 5 == 0)

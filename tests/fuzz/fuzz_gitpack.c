@@ -1,5 +1,5 @@
 // sources: src/snapshot/object/packread.c src/snapshot/object/unpack.c -lz
-/* A pack with an index as an agent could write them: two bytes say how long the index is, and both follow. */
+/* A pack and its index that an agent could write. Two bytes give the index's size; both follow. */
 #include "fuzz.h"
 
 #include "snapshot/object/packread.h"

@@ -1,5 +1,8 @@
 // sources: src/snapshot/object/refs.c
-/* packed-refs as an agent could write it: what is taken can be written and read again, and has names that harm nobody. */
+/*
+ * A packed-refs file that an agent could write. Accepted refs can be written and read again, and
+ * have safe names.
+ */
 #include "fuzz.h"
 
 #include "snapshot/object/refs.h"

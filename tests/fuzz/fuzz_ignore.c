@@ -1,5 +1,5 @@
 // sources: src/config/ignore.c src/config/problem.c
-/* A .ringfenceignore of a stranger, and its patterns against some paths. */
+/* An untrusted .ringfenceignore, and its patterns against some paths. */
 #include "fuzz.h"
 
 #include "config/ignore.h"

@@ -1,5 +1,5 @@
 // sources: src/meter/shape.c
-/* Lines of a provider's head that say when to try again: "name: value", one a line. */
+/* A provider's header lines that say when to retry: one "name: value" per line. */
 #include "fuzz.h"
 
 #include "meter/shape.h"

@@ -1,12 +1,12 @@
 // sources: src/snapshot/store/manifest.c src/snapshot/store/node.c
-/* Manifests of checkpoints, read onto a tree. */
+/* Checkpoint manifests, read onto a tree. */
 #include "fuzz.h"
 
 #include "snapshot/store/manifest.h"
 
 #include <stdlib.h>
 
-/* A tree with a file, a program, a link, and a folder with a file in it. */
+/* Builds a tree with a file, a program, a link, and a folder that contains a file. */
 static void make_tree(struct node *root)
 {
 	static const char *const names[] = { "a", "d", "link", "run" };

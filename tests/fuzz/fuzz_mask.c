@@ -1,5 +1,8 @@
 // sources: src/meter/mask.c
-/* A secret in bytes that pass: whatever the pieces are, the same comes out, of the same length, and no secret in it. */
+/*
+ * A secret in a stream of bytes: however the stream is split, the output is the same, has the same
+ * length, and does not contain the secret.
+ */
 #include "fuzz.h"
 
 #include "meter/mask.h"
@@ -7,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* It begins like itself, and has all that JSON escapes. */
+/* It repeats its own beginning, and has all characters that JSON escapes. */
 static const char secret[] = "sk/sk/\"\\0";
 
 static void pass(const char *data, size_t size, size_t piece, struct buffer *out)

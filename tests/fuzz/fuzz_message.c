@@ -1,5 +1,7 @@
 // sources: src/decision/promise.c src/decision/boxes.c src/decision/lines.c
-/* A final message and a task list: what is added to them changes what must change, no more. */
+/*
+ * A final message and a task list: appended text changes the result as it must, and nothing else.
+ */
 #include "fuzz.h"
 
 #include "decision/boxes.h"
@@ -29,7 +31,7 @@ void fuzz_message(const uint8_t *data, size_t size)
 	boxes_count(text, size, &before);
 	memcpy(text + size, more, sizeof more - 1);
 	boxes_count(text, size + sizeof more - 1, &after);
-	/* Whatever came before it, an open box at the end is seen: no text can hide what is left. */
+	/* An open box at the end is always seen: no earlier text can hide remaining work. */
 	if (after.open != before.open + 1 || after.ticked != before.ticked)
 		abort();
 }

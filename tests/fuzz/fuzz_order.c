@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Any sequence of messages: what is refused changes nothing, and after the end nothing is legal. */
+/*
+ * Any sequence of messages: a refused one changes nothing, and no message is legal after the end.
+ */
 static void walk(const uint8_t *data, size_t size)
 {
 	enum wire_state state = WIRE_STATE_NEW;

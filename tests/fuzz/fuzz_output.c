@@ -1,5 +1,6 @@
-// sources: src/decision/check_output.c src/decision/excerpt.c src/decision/excerpt_signature.c src/decision/lines.c
-/* The output of a check: read, quoted and compared. */
+// sources: src/decision/check_output.c src/decision/excerpt.c src/decision/excerpt_signature.c
+// sources: src/decision/lines.c
+/* A check's output: read, quoted and compared. */
 #include "fuzz.h"
 
 #include "decision/check_output.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every line is a quotation or our own, and there is nothing in it that a terminal obeys. */
+/* Every line is a quotation or our own, and contains no terminal control. */
 static void check_excerpt(const char *text, size_t size)
 {
 	bool start = true;
@@ -25,7 +26,7 @@ static void check_excerpt(const char *text, size_t size)
 		abort();
 }
 
-/* One line within its room, and nothing in it that a terminal obeys. */
+/* One line within its limit, without terminal controls. */
 static void check_line(const char *text, size_t size, size_t room)
 {
 	AUTO_FREE char *line = mem_zero(room);

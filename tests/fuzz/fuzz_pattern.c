@@ -1,5 +1,5 @@
 // sources: src/builtin/tool/pattern.c
-/* Regular expressions of models. */
+/* Regular expressions from models. */
 #include "fuzz.h"
 
 #include "builtin/tool/pattern.h"

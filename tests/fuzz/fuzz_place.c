@@ -1,5 +1,6 @@
-// sources: src/builtin/model/httpclient.c src/gateway/proxy/http.c src/gateway/proxy/http_write.c src/meter/shape.c
-/* Addresses of model servers. */
+// sources: src/builtin/model/httpclient.c src/gateway/proxy/http.c src/gateway/proxy/http_write.c
+// sources: src/meter/shape.c
+/* URLs of model servers. */
 #include "fuzz.h"
 
 #include "builtin/model/httpclient.h"

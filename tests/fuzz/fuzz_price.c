@@ -1,5 +1,5 @@
 // sources: src/price/price.c src/price/price_table.c
-/* A user's table of prices, and the name of a model in its last line. */
+/* A user's price table, with the name of a model in its last line. */
 #include "fuzz.h"
 
 #include "price/price.h"

@@ -1,5 +1,5 @@
 // sources: src/meter/request_body.c src/meter/request.c src/meter/jsonscan.c
-/* A request to a model: "METHOD TARGET", a line end, and the body. */
+/* A model request: "METHOD TARGET", a newline, and the body. */
 #include "fuzz.h"
 
 #include "meter/request.h"
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Applies the edits and reads it again: it must still be good, and say what was wanted. */
+/* Applies the edits and reads the body again: it must still be valid and contain the edits. */
 static void check_edits(struct request_body *body, const struct request_target *target,
 			const char *text, size_t size)
 {

@@ -1,5 +1,6 @@
-// sources: src/decision/reset.c src/decision/time_phrase.c src/decision/time_phrase_delay.c src/decision/civil.c src/decision/lines.c
-/* The text of a provider about its limit: a time that can be, or none. */
+// sources: src/decision/reset.c src/decision/time_phrase.c src/decision/time_phrase_delay.c
+// sources: src/decision/civil.c src/decision/lines.c
+/* A provider's text about its limit: it gives a plausible time, or nothing. */
 #include "fuzz.h"
 
 #include "decision/reset.h"
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name is foreign: whoever looks it up in a folder must not be led out of it. */
+/* The name is untrusted: looked up in a folder, it must not lead out. */
 static int offset(void *context, const char *name, int64_t utc, int32_t *ret_seconds)
 {
 	(void)context;

@@ -1,5 +1,5 @@
 // sources: src/snapshot/look/ignore_rules.c
-/* Ignore rules of a baseline, as they are kept, and as a project writes them. */
+/* Ignore rules as a baseline stores them and as a project writes them. */
 #include "fuzz.h"
 
 #include "snapshot/look/ignore_rules.h"
@@ -28,7 +28,7 @@ void fuzz_rules(const uint8_t *data, size_t size)
 	ignore_rules_ready(rules);
 	ask(rules);
 	ignore_rules_write(rules, &out);
-	/* What was written can be read. */
+	/* Written rules can be read back. */
 	if (ignore_rules_read(buffer_text(&out), out.used, &again, &err) < 0)
 		abort();
 	ignore_rules_free(again);

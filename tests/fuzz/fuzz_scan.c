@@ -1,5 +1,8 @@
 // sources: src/agent/jsonline.c -ljansson
-/* JSON without a tree: whatever a real parser understands is understood alike, and the rest does no harm. */
+/*
+ * JSON without a tree: it reads all that a real parser accepts in the same way, and survives the
+ * rest.
+ */
 #include "fuzz.h"
 
 #include "agent/jsonline.h"
@@ -10,7 +13,7 @@
 
 enum { TEXT = 1 << 16 };
 
-/* Goes through everything that there is. */
+/* Visits all values. */
 static void walk(struct jsonline value, int depth)
 {
 	struct buffer text = BUFFER_INIT(3 * TEXT);
@@ -38,7 +41,7 @@ static void compare(json_t *object, struct jsonline text)
 		struct jsonline_field field = { .key = key };
 		struct buffer decoded = BUFFER_INIT(3 * TEXT);
 
-		/* Keys with escapes are of no use to anybody, and are not found. */
+		/* Keys with escapes are not needed, and not found. */
 		if (jsonline_object(text, &field, 1) < 0)
 			abort();
 		if (json_is_string(value) && field.value.at && json_string_length(value) < TEXT &&
@@ -65,7 +68,7 @@ void fuzz_scan(const uint8_t *data, size_t size)
 
 	if (size)
 		walk(text, 0);
-	/* That one takes a NUL behind a number for white space. */
+	/* The real parser takes a NUL after a number for white space. */
 	if (size && json_is_object(value) && !memchr(data, '\0', size))
 		compare(value, text);
 	json_decref(value);

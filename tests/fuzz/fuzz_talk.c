@@ -1,5 +1,14 @@
-// sources: src/builtin/model/reply.c src/builtin/tool/beneath.c src/builtin/tool/replace.c src/builtin/tool/child.c src/builtin/model/dialect.c src/builtin/tool/filewalk.c src/builtin/tool/pattern.c src/builtin/emit.c src/builtin/model/conversation.c src/builtin/tool/tool.c src/builtin/tool/tool_edit.c src/builtin/tool/tool_file.c src/builtin/tool/tool_find.c src/builtin/tool/tool_shell.c src/meter/jsonscan.c src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/form.c src/meter/usage_reader.c -ljansson
-/* Conversations that were kept where others could write: what is taken is one that can be sent, and is the same when it is read again. */
+// sources: src/builtin/model/reply.c src/builtin/tool/beneath.c src/builtin/tool/replace.c
+// sources: src/builtin/tool/child.c src/builtin/model/dialect.c src/builtin/tool/filewalk.c
+// sources: src/builtin/tool/pattern.c src/builtin/emit.c src/builtin/model/conversation.c
+// sources: src/builtin/tool/tool.c src/builtin/tool/tool_edit.c src/builtin/tool/tool_file.c
+// sources: src/builtin/tool/tool_find.c src/builtin/tool/tool_shell.c src/meter/jsonscan.c
+// sources: src/meter/sse.c src/meter/form_anthropic.c src/meter/form_gemini.c
+// sources: src/meter/form_openai.c src/meter/form.c src/meter/usage_reader.c -ljansson
+/*
+ * Sessions from a folder that others can write to: an accepted one can be sent, and is the same
+ * when written and read again.
+ */
 #include "fuzz.h"
 
 #include "builtin/model/conversation.h"

@@ -1,7 +1,8 @@
-// sources: src/tape/tape_match.c src/tape/tape_normalize.c src/tape/tape_read.c src/tape/tape_conversation.c src/tape/tape.c src/tape/tape_write.c -ljansson
+// sources: src/tape/tape_match.c src/tape/tape_normalize.c src/tape/tape_read.c
+// sources: src/tape/tape_conversation.c src/tape/tape.c src/tape/tape_write.c -ljansson
 /*
- * A tape that somebody has changed; or, if it does not begin like one, the body of a request. What is read can be written and read
- * again, with the same bytes in it; and a request that was written is found.
+ * A tape that somebody has edited or, if it does not start like a tape, the body of a request. A
+ * tape can be written and read again with the same bytes, and a request that was written is found.
  */
 #include "fuzz.h"
 
@@ -14,7 +15,7 @@
 
 static const uint64_t unused[TAPE_EXCHANGES];
 
-/* The conversation of an exchange as a request would have it. */
+/* Builds the conversation of an exchange as a request would have it. */
 static void follow(const struct tape *tape, uint32_t last, struct tape_talk *talk)
 {
 	size_t count = last ? tape->messages[last - 1].place : 0;

@@ -1,5 +1,5 @@
 // sources:
-/* Names and texts of foreign origin: escaping, JSON, times, amounts, paths. */
+/* Untrusted names and texts: escaping, JSON, times, amounts, paths. */
 #include "fuzz.h"
 
 #include "util/mem.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a reader takes, and the writer shows, the reader takes again. */
+/* An accepted value, written and read again, is accepted. */
 static void round_trip(const char *text)
 {
 	AUTO_BUFFER struct buffer shown = BUFFER_INIT(100);

@@ -1,5 +1,6 @@
-// sources: src/meter/form.c src/meter/usage_reader.c src/meter/form_anthropic.c src/meter/form_gemini.c src/meter/form_openai.c src/meter/jsonscan.c src/meter/sse.c
-/* Answers of models: the first byte chooses the format and how the rest is split. */
+// sources: src/meter/form.c src/meter/usage_reader.c src/meter/form_anthropic.c
+// sources: src/meter/form_gemini.c src/meter/form_openai.c src/meter/jsonscan.c src/meter/sse.c
+/* Model responses. The first byte selects the format and how the rest is split. */
 #include "fuzz.h"
 
 #include "meter/usage.h"

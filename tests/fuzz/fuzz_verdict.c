@@ -1,5 +1,5 @@
 // sources: src/fence/watch/verdict.c src/fence/plan/defaults.c
-/* What a process in the fence says of itself, and the paths that it names. */
+/* A process's description of itself from inside the fence, and the paths that it names. */
 #include "fence/fence_plan.h"
 #include "fuzz.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* For the fuzzer alone, which links no policy: there are no rules. */
+/* For the fuzzer only, which does not link the policy: there are no rules. */
 __attribute__((weak)) const struct fence_rule *fence_plan_decide(const struct fence_plan *plan,
 								 const char *path)
 {

@@ -1,4 +1,4 @@
-/* What holds for every reader of an agent's stream, whatever comes, in whatever pieces. */
+/* Properties of every reader of an agent's stream, for any input in any pieces. */
 #ifndef FUZZ_STREAM_H
 #define FUZZ_STREAM_H
 
@@ -56,7 +56,7 @@ static inline bool stream_same(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Pieces make no difference. */
+/* Splitting the input makes no difference. */
 static inline void stream_fuzz(const char *format, const uint8_t *data, size_t size)
 {
 	struct agent_summary whole, pieces;

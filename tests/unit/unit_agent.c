@@ -1,4 +1,4 @@
-/* What an agent's output means: lines in pieces, typed events, and what they add up to. */
+/* Readers of agents' output: lines in pieces, typed events, and their summary. */
 #include "agent/agent.h"
 #include "unit.h"
 #include "util/buffer.h"
@@ -46,10 +46,10 @@ static void test_formats(void)
 	AUTO_FREE char *names = agent_format_names();
 	struct seen seen;
 
-	CHECK("a format that nobody knows is none", !agent_format_find("xml"));
-	CHECK("the names of the formats can be told", strstr(names, "plain, events") != NULL);
+	CHECK("an unknown format is not found", !agent_format_find("xml"));
+	CHECK("the format names can be listed", strstr(names, "plain, events") != NULL);
 	read_as("plain", "{\"type\":\"auth\"}\n", 16, 16, &seen);
-	CHECK("plain output is no fact", seen.summary.error == FAILURE_NONE);
+	CHECK("plain output reports no error", seen.summary.error == FAILURE_NONE);
 	CHECK("plain output has no events", seen.count[AGENT_EVENT_error] == 0);
 	agent_summary_release(&seen.summary);
 }
@@ -59,14 +59,14 @@ static void test_unknown(void)
 	struct seen seen;
 
 	read_text("", &seen);
-	CHECK("what nobody said is unknown, not zero",
+	CHECK("a missing value is unknown, not zero",
 	      seen.summary.cost_nusd == -1 && seen.summary.tokens.input == -1);
 	agent_summary_release(&seen.summary);
 	read_text("{\"type\":\"cost\",\"nusd\":-5}\n{\"type\":\"cost\",\"usd\":1e300}\n", &seen);
-	CHECK("a cost that cannot be is unknown", seen.summary.cost_nusd == -1);
+	CHECK("an impossible cost is unknown", seen.summary.cost_nusd == -1);
 	agent_summary_release(&seen.summary);
 	read_text("text\n[1]\n{\"type\":\"news\"}\n{\"type\":\"te", &seen);
-	CHECK("what is no event of ours is counted", seen.summary.unknown == 4);
+	CHECK("unknown lines are counted", seen.summary.unknown == 4);
 	agent_summary_release(&seen.summary);
 }
 
@@ -77,15 +77,15 @@ static void test_sums(void)
 	read_text("{\"type\":\"cost\",\"usd\":0.25}\n{\"type\":\"cost\",\"nusd\":7}\n"
 		  "{\"type\":\"final\",\"text\":\"so\",\"usd\":0.5,\"input\":4}",
 		  &seen);
-	CHECK("costs are added up, also of a last line without an end",
+	CHECK("costs are added up, including that of an unterminated last line",
 	      seen.summary.cost_nusd == 750000007);
-	CHECK("tokens that are named are counted",
+	CHECK("reported tokens are counted",
 	      seen.summary.tokens.input == 4 && seen.summary.tokens.output == -1);
 	agent_summary_release(&seen.summary);
 	read_text(
 		"{\"type\":\"cost\",\"nusd\":9223372036854775807}\n{\"type\":\"cost\",\"nusd\":9}\n",
 		&seen);
-	CHECK("a sum stops at its maximum", seen.summary.cost_nusd == INT64_MAX);
+	CHECK("a total saturates", seen.summary.cost_nusd == INT64_MAX);
 	agent_summary_release(&seen.summary);
 }
 
@@ -94,21 +94,21 @@ static void test_errors(void)
 	struct seen seen;
 
 	read_text("{\"type\":\"limit\",\"reset_at\":1795004400,\"text\":\"later\"}\n", &seen);
-	CHECK("a limit has its time and its words",
+	CHECK("a limit has its reset time and its message",
 	      seen.summary.error == FAILURE_RATE_LIMIT && seen.summary.reset_at == 1795004400 &&
 		      strcmp(seen.summary.message, "later") == 0);
 	agent_summary_release(&seen.summary);
 	read_text("{\"type\":\"limit\"}\n{\"type\":\"final\",\"text\":\"fine\"}\n", &seen);
-	CHECK("a good end forgets the errors before",
+	CHECK("success clears earlier errors",
 	      seen.summary.error == FAILURE_NONE && seen.summary.ok && !seen.summary.message);
 	agent_summary_release(&seen.summary);
 	read_text("{\"type\":\"final\",\"text\":\"bad\",\"ok\":false}\n", &seen);
-	CHECK("a bad end is an error",
+	CHECK("a failed turn is an error",
 	      seen.summary.error == FAILURE_OTHER && seen.summary.finished && !seen.summary.ok);
 	agent_summary_release(&seen.summary);
 	read_text("{\"type\":\"text\",\"text\":\"rate limit 429, invalid api key\"}\n", &seen);
-	CHECK("words are no facts", seen.summary.error == FAILURE_NONE);
-	CHECK("without an end the last text is the final message",
+	CHECK("text alone is not an error", seen.summary.error == FAILURE_NONE);
+	CHECK("without `finished`, the last text is the final message",
 	      strcmp(seen.summary.final, "rate limit 429, invalid api key") == 0);
 	agent_summary_release(&seen.summary);
 }
@@ -123,7 +123,7 @@ static void test_bounds(void)
 		buffer_add_text(&text, "\xc3\xa9");
 	buffer_add_text(&text, "x\"}\n");
 	read_as("events", text.data, text.used, 1000, &seen);
-	CHECK("of a long text the end is kept, in whole characters",
+	CHECK("a long text keeps its end, in whole characters",
 	      seen.longest <= AGENT_TEXT_MAX && seen.longest >= AGENT_TEXT_MAX - 1 &&
 		      (unsigned char)seen.summary.final[0] == 0xc3);
 	agent_summary_release(&seen.summary);
@@ -131,12 +131,12 @@ static void test_bounds(void)
 		buffer_add(&text, "y", 1);
 	buffer_add_text(&text, "\n{\"type\":\"cost\",\"nusd\":5}\n");
 	read_as("events", text.data, text.used, 65536, &seen);
-	CHECK("a line that is too long is passed over, and the next one is read",
+	CHECK("a line that is too long is skipped, and the next one is read",
 	      seen.summary.unknown == 1 && seen.summary.cost_nusd == 5);
 	agent_summary_release(&seen.summary);
 }
 
-/* Small values are large in memory. */
+/* Small values take much memory once parsed. */
 static void test_dense(void)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(2 << 20);

@@ -1,4 +1,4 @@
-/* The built-in agent's parts: tools in a folder, patterns, the window, conversations, defaults. */
+/* The built-in agent: tools in a folder, patterns, the window, conversations, defaults. */
 #include "unit.h"
 
 #include "builtin/model/completion.h"
@@ -30,7 +30,7 @@ static void put(const char *path, const char *text)
 		abort();
 }
 
-/* Does this call end so, and say this? */
+/* Returns whether the call has this result and its output contains this text. */
 static bool gives(const char *name, const char *arguments, bool ok, const char *part)
 {
 	AUTO_BUFFER struct buffer out = BUFFER_INIT(1 << 20);
@@ -64,67 +64,67 @@ static void reading(void)
 	put("lines", "one\ntwo\nthree\nfour");
 	CHECK("lines have numbers",
 	      gives_exactly("read", "{\"path\":\"lines\"}", "1\tone\n2\ttwo\n3\tthree\n4\tfour\n"));
-	CHECK("a range says how to go on",
+	CHECK("a range shows how to continue",
 	      gives("read", "{\"path\":\"lines\",\"offset\":2,\"limit\":2}", true,
 		    "2\ttwo\n3\tthree\n[lines 2 to 3 of 4; continue with offset 4]\n"));
-	CHECK("a range behind the end is an error",
+	CHECK("a range after the end is an error",
 	      gives("read", "{\"path\":\"lines\",\"offset\":9}", false, "only 4 lines"));
 	put("empty", "");
-	CHECK("an empty file is said to be one",
+	CHECK("an empty file is reported as empty",
 	      gives_exactly("read", "{\"path\":\"empty\"}", "(the file is empty)\n"));
-	CHECK("a folder is no file", gives("read", "{\"path\":\".\"}", false, "is a folder"));
+	CHECK("a folder cannot be read", gives("read", "{\"path\":\".\"}", false, "is a folder"));
 	mkfifo("pipe", 0600);
-	CHECK("a pipe is not waited for",
+	CHECK("a pipe does not block",
 	      gives("read", "{\"path\":\"pipe\"}", false, "not a regular file"));
-	CHECK("what is not there is said",
+	CHECK("a missing file is reported",
 	      gives("read", "{\"path\":\"no\"}", false, "there is no 'no'"));
-	CHECK("numbers may be too large, and are cut",
+	CHECK("numbers out of range are clamped",
 	      gives("read", "{\"path\":\"lines\",\"offset\":-5,\"limit\":1e300}", true,
 		    "1\tone\n"));
-	CHECK("a number that is a text is an error",
+	CHECK("a string instead of a number is an error",
 	      gives("read", "{\"path\":\"lines\",\"offset\":\"x\"}", false, "not a number"));
 }
 
 static void editing(void)
 {
 	put("code.c", "int a;\n\tif (x)\n\t\treturn 1;\nint b;\n");
-	CHECK("one place is changed",
+	CHECK("one occurrence is replaced",
 	      gives("edit", "{\"path\":\"code.c\",\"old\":\"int b\",\"new\":\"int c\"}", true,
 		    "line 4") &&
 		      holds("code.c", "int a;\n\tif (x)\n\t\treturn 1;\nint c;\n"));
-	CHECK("two places are an error, with their lines",
+	CHECK("two occurrences are an error that names their lines",
 	      gives("edit", "{\"path\":\"code.c\",\"old\":\"int\",\"new\":\"x\"}", false,
 		    "2 times (lines 1, 4)"));
-	CHECK("only blanks differ: it says where and how",
+	CHECK("a difference in white space is shown",
 	      gives("edit",
 		    "{\"path\":\"code.c\",\"old\":\"    if (x)\\n        return 1;\",\"new\":\"\"}",
 		    false, "starts at line 2 and differs in line 2") &&
 		      gives("edit",
 			    "{\"path\":\"code.c\",\"old\":\"    if (x)\\n        return 1;\",\"new\":\"\"}",
 			    false, "only white space differs"));
-	CHECK("a line further down differs",
+	CHECK("a difference in a later line is shown",
 	      gives("edit",
 		    "{\"path\":\"code.c\",\"old\":\"\\tif (x)\\n\\t\\treturn 2;\",\"new\":\"\"}",
 		    false,
 		    "differs in line 3, which reads\n\\x09\\x09return 1;\ninstead of\n\\x09\\x09return 2;"));
-	CHECK("a word with a mistake is compared with the line that is most like it",
+	CHECK("a misspelled text is compared with the most similar line",
 	      gives("edit", "{\"path\":\"code.c\",\"old\":\"itn c;\",\"new\":\"\"}", false,
 		    "The most similar line is 4"));
-	CHECK("nothing like it is said, too",
+	CHECK("a text without a similar line is reported",
 	      gives("edit", "{\"path\":\"code.c\",\"old\":\"zzzzzzzzzzzzzzzzzz\",\"new\":\"\"}",
 		    false, "nor a line like"));
 	CHECK("an empty text is refused",
 	      gives("edit", "{\"path\":\"code.c\",\"old\":\"\",\"new\":\"x\"}", false,
 		    "use write"));
-	CHECK("no change is refused",
+	CHECK("a change without effect is refused",
 	      gives("edit", "{\"path\":\"code.c\",\"old\":\"int\",\"new\":\"int\"}", false,
 		    "identical"));
 	put("dos.txt", "a\r\nb\r\n");
-	CHECK("a file with CR LF keeps them",
+	CHECK("a file with CR LF keeps its line ends",
 	      gives("edit", "{\"path\":\"dos.txt\",\"old\":\"a\\nb\",\"new\":\"a\\nc\"}", true,
 		    "edited") &&
 		      holds("dos.txt", "a\r\nc\r\n"));
-	CHECK("what was changed is remembered",
+	CHECK("changed files are recorded",
 	      bench.files.count == 2 && strcmp(bench.files.items[1], "dos.txt") == 0);
 	list_release(&bench.files);
 }
@@ -141,48 +141,48 @@ static void finding(void)
 	put("tree/sub/b.log", "needle\n");
 	put("tree/sub/b.c", "a Needle\n");
 	symlink("/etc", "tree/out");
-	CHECK("a listing is sorted, and without what is ignored",
+	CHECK("a listing is sorted and skips ignored files",
 	      gives_exactly(
 		      "list", "{\"path\":\"tree\",\"depth\":5}",
 		      "tree/.gitignore\ntree/keep.log\ntree/out (symlink)\ntree/sub/\ntree/sub/b.c\n"));
-	CHECK("depth is kept to",
+	CHECK("depth is respected",
 	      gives_exactly("list", "{\"path\":\"tree\",\"depth\":1}",
 			    "tree/.gitignore\ntree/keep.log\ntree/out (symlink)\ntree/sub/\n"));
-	CHECK("rules of the folders above hold below",
+	CHECK("a parent folder's rules apply to its subfolders",
 	      gives_exactly("list", "{\"path\":\"tree/sub\"}", "tree/sub/b.c\n"));
-	CHECK("a search is by line, and without what is ignored",
+	CHECK("a search is by line and skips ignored files",
 	      gives_exactly("search", "{\"pattern\":\"needle\",\"path\":\"tree\"}",
 			    "tree/keep.log:1:needle 42\n"));
-	CHECK("a search without regard to case, in some files",
+	CHECK("a search can ignore case and select files",
 	      gives_exactly(
 		      "search",
 		      "{\"pattern\":\"NEEDLE\",\"path\":\"tree\",\"ignore_case\":true,\"files\":\"*.c\"}",
 		      "tree/sub/b.c:1:a Needle\n"));
-	CHECK("what other regular expressions have is understood",
+	CHECK("syntax of other regular expressions is understood",
 	      gives_exactly("search", "{\"pattern\":\"(?:needle) \\\\d+?$\",\"path\":\"tree\"}",
 			    "tree/keep.log:1:needle 42\n"));
 	put("tree/main.c", "int main() {\n\treturn a-b;\n");
-	CHECK("code is found as it is written",
+	CHECK("code is found literally",
 	      gives_exactly("search", "{\"pattern\":\"main\\\\(\\\\) {\",\"path\":\"tree\"}",
 			    "tree/main.c:1:int main() {\n") &&
 		      gives_exactly(
 			      "search",
 			      "{\"pattern\":\"^\\\\s+return [\\\\w\\\\-]+;\",\"path\":\"tree\"}",
 			      "tree/main.c:2:\treturn a-b;\n"));
-	CHECK("a bracket in a class is one",
+	CHECK("a bracket in a class is literal",
 	      gives("search", "{\"pattern\":\"[]x]needle\",\"path\":\"tree\"}", true,
 		    "nothing found"));
-	CHECK("a text as it is",
+	CHECK("literal text is found",
 	      gives("search", "{\"pattern\":\"a.*\",\"path\":\"tree\",\"fixed\":true}", true,
 		    "nothing found"));
-	CHECK("a pattern that is none is an error",
+	CHECK("an invalid pattern is an error",
 	      gives("search", "{\"pattern\":\"(\",\"path\":\"tree\"}", false,
 		    "invalid regular expression"));
-	CHECK("one that is too much for this machine is an error",
+	CHECK("a pattern that needs too many resources is an error",
 	      gives("search",
 		    "{\"pattern\":\"(((((x{1,200}){1,200}){1,200}){1,200}){1,200}){1,200}\",\"path\":\"tree\"}",
 		    false, ""));
-	CHECK("one file is searched, too",
+	CHECK("a single file can be searched",
 	      gives_exactly("search", "{\"pattern\":\"42\",\"path\":\"tree/keep.log\"}",
 			    "tree/keep.log:1:needle 42\n"));
 }
@@ -200,18 +200,17 @@ static bool becomes(const char *pattern, const char *wanted)
 
 static void patterns(void)
 {
-	CHECK("digits, within a class and without", becomes("\\d+[\\d.]\\D", "[0-9]+[0-9.][^0-9]"));
-	CHECK("words and blanks within a class",
+	CHECK("digits, in a class and outside", becomes("\\d+[\\d.]\\D", "[0-9]+[0-9.][^0-9]"));
+	CHECK("words and blanks in a class",
 	      becomes("[\\w.-]+[^\\s\\]\\-]", "[[:alnum:]_.-]+[^[:space:][.].][.-.]]"));
-	CHECK("a class of POSIX stays one", becomes("[[:alpha:]x]", "[[:alpha:]x]"));
-	CHECK("a bracket that comes first", becomes("[]a][^]]", "[]a][^]]"));
-	CHECK("fewest instead of most", becomes("a+?b*?c??d{2,3}?", "a+b*c?d{2,3}"));
-	CHECK("groups that are not kept", becomes("(?:a|b)", "(a|b)"));
-	CHECK("a brace that is no count",
-	      becomes("main() {", "main() \\{") && becomes("a{x}", "a\\{x}") &&
-		      becomes("{2}", "\\{2}") && becomes("a{,3}", "a\\{,3}"));
-	CHECK("escapes stay", becomes("\\.\\{\\b", "\\.\\{\\b"));
-	CHECK("what is not finished stays",
+	CHECK("a POSIX class is unchanged", becomes("[[:alpha:]x]", "[[:alpha:]x]"));
+	CHECK("a leading bracket is literal", becomes("[]a][^]]", "[]a][^]]"));
+	CHECK("lazy quantifiers", becomes("a+?b*?c??d{2,3}?", "a+b*c?d{2,3}"));
+	CHECK("non-capturing groups", becomes("(?:a|b)", "(a|b)"));
+	CHECK("a literal brace", becomes("main() {", "main() \\{") && becomes("a{x}", "a\\{x}") &&
+					 becomes("{2}", "\\{2}") && becomes("a{,3}", "a\\{,3}"));
+	CHECK("escapes are unchanged", becomes("\\.\\{\\b", "\\.\\{\\b"));
+	CHECK("incomplete constructs are unchanged",
 	      becomes("a[b", "a[b") && becomes("a\\", "a\\") && becomes("[[:x", "[[:x"));
 }
 
@@ -233,20 +232,19 @@ static void paths(void)
 	symlink("..", "up");
 	symlink("tree/sub", "down");
 	symlink(inside, "absolute");
-	CHECK("a path, with what changes nothing",
-	      opens("lines") && opens("./tree//sub/../../lines"));
-	CHECK("symlinks within are followed, absolute ones too",
+	CHECK("a path with redundant parts", opens("lines") && opens("./tree//sub/../../lines"));
+	CHECK("symlinks inside the project are followed, also absolute ones",
 	      opens("down/b.c") && opens("absolute"));
-	CHECK("their folders count, not their names",
+	CHECK("\"..\" is relative to the target of a symlink",
 	      opens("down/../keep.log") && !opens("down/../lines"));
-	CHECK("what leads out is refused", !opens("..") && !opens("up") && !opens("up/etc") &&
-						   !opens("tree/out/passwd") &&
-						   !opens("tree/../../x"));
-	CHECK("a circle of symlinks ends", !opens("loop"));
-	CHECK("a file is no folder", !opens("lines/x"));
-	CHECK("an absolute path within is taken",
+	CHECK("paths that lead out are refused", !opens("..") && !opens("up") && !opens("up/etc") &&
+							 !opens("tree/out/passwd") &&
+							 !opens("tree/../../x"));
+	CHECK("a symlink loop is refused", !opens("loop"));
+	CHECK("a file is not a folder", !opens("lines/x"));
+	CHECK("an absolute path inside the project is accepted",
 	      beneath_path(&bench, inside, &found, &err) == 0 && strcmp(found, "lines") == 0);
-	CHECK("a neighbour whose name begins the same is outside",
+	CHECK("a sibling with the same prefix is outside",
 	      gives("read", "{\"path\":\"/etc/hostname\"}", false, "outside the project"));
 }
 
@@ -259,16 +257,15 @@ static void commands(void)
 	CHECK("a command's output and status",
 	      gives("shell", "{\"command\":\"echo a; echo b >&2; exit 3\"}", false,
 		    "a\nb\n[exit status 3]"));
-	CHECK("one that is killed",
+	CHECK("a command that is killed",
 	      gives("shell", "{\"command\":\"kill -9 $$\"}", false, "[killed by signal 9"));
-	CHECK("nothing to say", gives_exactly("shell", "{\"command\":\"true\"}", "(no output)"));
-	CHECK("much output keeps its beginning and its end",
+	CHECK("no output", gives_exactly("shell", "{\"command\":\"true\"}", "(no output)"));
+	CHECK("long output keeps its beginning and its end",
 	      gives("shell", "{\"command\":\"seq 1 100000\"}", true, "1\n2\n3\n") &&
 		      gives("shell", "{\"command\":\"seq 1 100000\"}", true, "bytes omitted") &&
 		      gives("shell", "{\"command\":\"seq 1 100000\"}", true, "99999\n100000"));
-	CHECK("it has nothing to read",
-	      gives_exactly("shell", "{\"command\":\"cat\"}", "(no output)"));
-	CHECK("a secret does not come back",
+	CHECK("stdin is empty", gives_exactly("shell", "{\"command\":\"cat\"}", "(no output)"));
+	CHECK("a secret is masked",
 	      gives_exactly("shell", "{\"command\":\"echo secret-123''45678\"}",
 			    "xxxxxxxxxxxxxxx"));
 	bench.secret = NULL;
@@ -279,15 +276,14 @@ static void defaults(void)
 	struct price_table table;
 	struct error err;
 
-	CHECK("there are prices", price_table_init(&table, &err) == 0);
-	CHECK("the models that are taken without being named have a price",
-	      price_find(&table, dialect_anthropic.model) &&
-		      price_find(&table, dialect_chat.model));
+	CHECK("the price table loads", price_table_init(&table, &err) == 0);
+	CHECK("the default models have a price", price_find(&table, dialect_anthropic.model) &&
+							 price_find(&table, dialect_chat.model));
 	price_table_release(&table);
 	for (size_t i = 0; i < TOOL_COUNT; i++) {
 		json_t *schema = json_loads(tool_at(i)->schema, 0, NULL);
 
-		CHECK("a tool's schema is an object's",
+		CHECK("a tool's schema describes an object",
 		      schema && strcmp(json_string_value(json_object_get(schema, "type")),
 				       "object") == 0);
 		json_decref(schema);
@@ -321,46 +317,47 @@ static void windows(void)
 
 	memset(large, 'x', 10000);
 	window_init(&window, "claude-sonnet-5-5", 0);
-	CHECK("a family's window is known", window.tokens == 200000 && window.output == 32000);
+	CHECK("the window of a known family", window.tokens == 200000 && window.output == 32000);
 	window_init(&window, "org/some-local-model", 0);
-	CHECK("of others a small one is assumed", window.tokens == WINDOW_UNKNOWN);
+	CHECK("an unknown model gets a small window", window.tokens == WINDOW_UNKNOWN);
 	window_init(&window, "claude-sonnet-5-5", 1);
-	CHECK("what the user says counts, within reason", window.tokens == WINDOW_LEAST);
+	CHECK("the user's setting is used, within bounds", window.tokens == WINDOW_LEAST);
 	window_learn(&window, 1000, 900);
-	CHECK("dense text is learnt of", window.permille > 900 && !window_fits(&window, 2000));
+	CHECK("the ratio for dense text is learned",
+	      window.permille > 900 && !window_fits(&window, 2000));
 	before = window.permille;
 	window_learn(&window, 1000, 100000);
-	CHECK("what cannot be is not", window.permille == before);
+	CHECK("an implausible ratio is ignored", window.permille == before);
 
 	conversation_add_text(&talk, "the task", 8, &err);
 	for (int i = 0; i < 6; i++)
 		add_turn(&talk, large);
-	CHECK("the oldest output goes first",
+	CHECK("the oldest output is removed first",
 	      window_drop(&talk, 15000) >= 15000 && talk.items[2].blocks[0].dropped &&
 		      talk.items[4].blocks[0].dropped && !talk.items[6].blocks[0].dropped);
-	CHECK("then what is recent is left", window_drop(&talk, 1 << 30) > 0 &&
-						     talk.items[6].blocks[0].dropped &&
-						     !talk.items[8].blocks[0].dropped);
-	CHECK("then it goes, too, but for the last", window_drop(&talk, 1 << 30) > 0 &&
-							     talk.items[10].blocks[0].dropped &&
-							     !talk.items[12].blocks[0].dropped);
-	CHECK("the last stays, whatever is wanted", window_drop(&talk, 1 << 30) == 0);
-	CHECK("the older half can go, calls with their results",
+	CHECK("recent output is kept", window_drop(&talk, 1 << 30) > 0 &&
+					       talk.items[6].blocks[0].dropped &&
+					       !talk.items[8].blocks[0].dropped);
+	CHECK("then recent output is removed, except the last",
+	      window_drop(&talk, 1 << 30) > 0 && talk.items[10].blocks[0].dropped &&
+		      !talk.items[12].blocks[0].dropped);
+	CHECK("the last output always stays", window_drop(&talk, 1 << 30) == 0);
+	CHECK("the older half is removed, calls with their results",
 	      window_forget(&talk) && talk.items[1].model && talk.count == 7);
-	CHECK("a summary takes the place of all but the task",
+	CHECK("a summary replaces everything but the task",
 	      window_summarize(&talk, "I did it", 8, &err) == 0 && talk.count == 1 &&
 		      talk.items[0].count == 2);
 	add_turn(&talk, "x");
-	CHECK("and of a summary before it", window_summarize(&talk, "again", 5, &err) == 0 &&
-						    talk.count == 1 && talk.items[0].count == 2);
-	CHECK("then there is nothing left to forget", !window_forget(&talk));
+	CHECK("and an earlier summary", window_summarize(&talk, "again", 5, &err) == 0 &&
+						talk.count == 1 && talk.items[0].count == 2);
+	CHECK("then nothing is left to remove", !window_forget(&talk));
 	add_turn(&talk, large);
 	add_turn(&talk, "small");
 	window_init(&window, "x", 4000);
 	for (size_t i = 1; i < talk.count; i++)
 		if (!talk.items[i].model)
 			window_trim(&window, &talk.items[i]);
-	CHECK("results that are too much are cut in the middle, small ones are not",
+	CHECK("large results are cut in the middle, small ones are not",
 	      talk.items[2].blocks[0].text.used < 4000 &&
 		      strstr(buffer_text(&talk.items[2].blocks[0].text), "omitted to save space") &&
 		      strcmp(buffer_text(&talk.items[4].blocks[0].text), "small") == 0);
@@ -369,18 +366,20 @@ static void windows(void)
 
 static void refusals(void)
 {
-	CHECK("a window that is exceeded, in several words",
+	CHECK("an exceeded window is recognised in several wordings",
 	      completion_is_too_long(400, "prompt is too long: 210000 tokens > 200000 maximum") &&
 		      completion_is_too_long(400, "{\"code\":\"context_length_exceeded\"}") &&
 		      completion_is_too_long(413, "x") &&
 		      completion_is_too_long(400,
 					     "the request exceeds the available context size"));
-	CHECK("other refusals are not that",
+	CHECK("other refusals are not mistaken for it",
 	      !completion_is_too_long(400, "max_tokens: too large") &&
 		      !completion_is_too_long(429, "context window"));
 }
 
-/* Leaves a process in a session of its own, which says that it is there, and works on until it is ended. */
+/*
+ * Starts a process in its own session, which reports that it runs and continues until it is killed.
+ */
 static int leave_stray(void *context)
 {
 	const int *ends = context;
@@ -396,7 +395,10 @@ static int leave_stray(void *context)
 		pause();
 }
 
-/* The limit is longer each time, until the stray was there before it. Who holds the pipe's other end is alive. */
+/*
+ * Doubles the time limit until the stray process has started before it. The pipe's other end stays
+ * open as long as that process lives.
+ */
 static bool ends_strays(void)
 {
 	struct child_end end = { 0 };
@@ -442,7 +444,7 @@ int main(void)
 	defaults();
 	windows();
 	refusals();
-	CHECK("the time limit of a command ends what has left its session, too", ends_strays());
+	CHECK("a command's time limit also kills processes that left its session", ends_strays());
 	tool_context_release(&bench);
 
 	AUTO_FREE char *remove = mem_format("rm -rf '%s'", folder);

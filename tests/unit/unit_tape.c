@@ -1,4 +1,7 @@
-/* Tapes: what is written is read again, what differs each time does not count, and where two conversations part. */
+/*
+ * Tapes: written exchanges are read back, volatile parts do not count, and differences are
+ * described.
+ */
 #include "unit.h"
 
 #include "tape/tape.h"
@@ -21,7 +24,7 @@ static struct tape_talk hear(const char *body, const struct tape_names *names)
 	return talk;
 }
 
-/* An exchange with this body and one burst for each text. */
+/* Returns an exchange with this body and one burst for each text. */
 static struct tape_exchange make(const char *body, const char *const *bursts)
 {
 	struct tape_exchange exchange = { .method = "POST",
@@ -59,28 +62,28 @@ static bool plain_is(const char *text, const char *expected)
 
 static void plain(void)
 {
-	CHECK("dates go", plain_is("on 2026-11-17T05:34:02.5Z.", "on #.") &&
-				  plain_is("2026-11-17 05:34", "#") &&
-				  plain_is("Tue Nov 17 05:34:02 UTC 2026", "## # UTC #") &&
-				  plain_is("Tuesday, November 17, 2026", "##, #") &&
-				  plain_is("11/17/2026", "#"));
-	CHECK("times and durations go",
+	CHECK("dates are removed", plain_is("on 2026-11-17T05:34:02.5Z.", "on #.") &&
+					   plain_is("2026-11-17 05:34", "#") &&
+					   plain_is("Tue Nov 17 05:34:02 UTC 2026", "## # UTC #") &&
+					   plain_is("Tuesday, November 17, 2026", "##, #") &&
+					   plain_is("11/17/2026", "#"));
+	CHECK("times and durations are removed",
 	      plain_is("at 05:34:02", "at #") &&
 		      plain_is("took 12ms, 0.03 s, 5 seconds", "took #, #, #") &&
 		      plain_is("real 0m0.012s", "real #") &&
 		      plain_is("Time left: 7h59m.", "Time left: #.") &&
 		      plain_is("duration_ms 4.5", "duration_ms #") && plain_is("0.12345", "#"));
-	CHECK("ids and numbers of processes go",
+	CHECK("ids and process ids are removed",
 	      plain_is("pid 7, PID: 31, PGID: 24", "pid #, PID: #, PGID: #") &&
 		      plain_is("commit 3f2a9c11d0", "commit #") &&
 		      plain_is("01a1e817-c61d-7e11-b6c8-7135793440ed", "#") &&
 		      plain_is("ls_1794895244681_0", "#") &&
 		      plain_is("toolu_01A09q90qw90lq917835lq9", "#") &&
 		      plain_is("port 43127", "port #"));
-	CHECK("temporary names and money go",
+	CHECK("temporary names and money are removed",
 	      plain_is("/tmp/tmp.aB3x/file.c", "/tmp/#/file.c") &&
 		      plain_is("Money left: US$ 24.99.", "Money left: US$ #."));
-	CHECK("what means something stays",
+	CHECK("meaningful text stays",
 	      plain_is("2 of 3 tests failed", "2 of 3 tests failed") &&
 		      plain_is("exit status 1", "exit status 1") &&
 		      plain_is("main.c:12:34: error", "main.c:12:34: error") &&
@@ -109,25 +112,25 @@ static void talks(void)
 		NULL);
 	struct tape_talk named;
 
-	CHECK("a text is its lines",
+	CHECK("a text becomes its lines",
 	      one.count == 1 &&
 		      strcmp(one.turns[0].text, "Fix it\nnow, in /srv/a/work/x.c\n") == 0);
-	CHECK("the same said in parts, with marks of a cache, is the same",
+	CHECK("parts and cache marks make no difference",
 	      two.count == 3 && strcmp(one.turns[0].key, two.turns[0].key) == 0 &&
 		      strcmp(one.system, two.system) == 0);
-	CHECK("what is used is shown as lines",
+	CHECK("tool calls are shown as lines",
 	      strcmp(two.turns[1].text,
 		     "- type: \"tool_use\"\n  id: \"t1\"\n  name: \"Bash\"\n  input:\n    command: \"make\"\n") ==
 		      0);
-	CHECK("what is no JSON is one message",
+	CHECK("a body that is not JSON is one message",
 	      broken.count == 1 && strcmp(broken.turns[0].role, "raw") == 0);
-	CHECK("the client's own words are no part of the conversation",
+	CHECK("the client's own prompt is not part of the conversation",
 	      chat.count == 1 && strcmp(chat.turns[0].text, "Hi\n") == 0 && chat.system[0] &&
 		      strcmp(chat.tools, "run") == 0);
 	tape_names_add(&names, "/srv/a/work", "<project>", true);
 	tape_names_add(&names, "/srv/a", "<home>", true);
 	named = hear("{\"input\":\"/srv/a/work/x /srv/a/workshop /srv/a. /srv/ab\"}", &names);
-	CHECK("folders get names, and their neighbours do not",
+	CHECK("folders get placeholders, their siblings do not",
 	      named.count == 1 && strcmp(named.turns[0].text,
 					 "<project>/x <home>/workshop <home>. /srv/ab\n") == 0);
 	tape_talk_release(&one);
@@ -140,7 +143,7 @@ static void talks(void)
 static const char *const words[] = { "data: {\"a\":\"\\n\"}\n\nda", "ta: \xff\x01\\ end\n", NULL };
 static const char *const others[] = { "{}", NULL };
 
-/* A tape of two exchanges, of which the second goes on with the first. */
+/* Writes a tape of two exchanges; the second continues the first. */
 static void write_two(struct buffer *text)
 {
 	struct tape tape = { 0 };
@@ -161,27 +164,26 @@ static void round_trip(void)
 	const char *bytes = "data: {\"a\":\"\\n\"}\n\ndata: \xff\x01\\ end\n";
 
 	write_two(&text);
-	CHECK("what is known is named, not repeated",
+	CHECK("known messages are named, not repeated",
 	      strstr(buffer_text(&text), "\nafter ") &&
 		      !strstr(strstr(buffer_text(&text), "\nafter "), "Fix it"));
 	CHECK("a tape is read", tape_read(buffer_text(&text), text.used, &tape, &err) == 0);
-	CHECK("with all that is on it", tape.count == 2 && !tape.torn && tape.size == text.used);
+	CHECK("with all its exchanges", tape.count == 2 && !tape.torn && tape.size == text.used);
 	CHECK("byte for byte",
 	      tape.exchanges[0].body.used == strlen(bytes) &&
 		      memcmp(tape.exchanges[0].body.data, bytes, strlen(bytes)) == 0);
-	CHECK("in the bursts in which it came",
+	CHECK("in the bursts in which it arrived",
 	      tape.exchanges[0].burst_count == 2 && tape.exchanges[0].bursts[1].at_ms == 100 &&
 		      tape.exchanges[0].bursts[1].start == strlen(words[0]));
 	CHECK("each conversation finds its answer",
 	      tape_find(&tape, &one, unused, false) == 0 &&
 		      tape_find(&tape, &two, unused, false) == 1);
-	CHECK("an answer is given once",
+	CHECK("an answer is used once",
 	      tape_find(&tape, &one, (const uint64_t[]){ 1, 0 }, false) == SIZE_MAX);
-	CHECK("or again, where that does not matter",
+	CHECK("or repeated, if that is allowed",
 	      tape_find(&tape, &one, (const uint64_t[]){ 1, 0 }, true) == 0);
 	snprintf(one.model, sizeof one.model, "another");
-	CHECK("another model is another question",
-	      tape_find(&tape, &one, unused, false) == SIZE_MAX);
+	CHECK("another model does not match", tape_find(&tape, &one, unused, false) == SIZE_MAX);
 	tape_talk_release(&one);
 	tape_talk_release(&two);
 	tape_release(&tape);
@@ -207,7 +209,7 @@ static void twins(void)
 	    "{\"system\":\"Title!\",\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}", b);
 	tape_release(&tape);
 	CHECK("twins are read", tape_read(buffer_text(&text), text.used, &read, &err) == 0);
-	CHECK("what the client says of its own decides between twins",
+	CHECK("the client's own prompt decides between twins",
 	      tape_find(&read, &brief, unused, false) == 1 &&
 		      tape_find(&read, &plain_one, unused, false) == 0);
 	CHECK("and nothing else does",
@@ -217,7 +219,7 @@ static void twins(void)
 	tape_release(&read);
 }
 
-/* Is this in what is said about a request that the tape has not? */
+/* Returns whether the description of a request that is not on the tape contains this text. */
 static bool parts(const char *body, const uint64_t *used, const char *expected)
 {
 	AUTO_BUFFER struct buffer text = BUFFER_INIT(TAPE_MOST);
@@ -253,16 +255,16 @@ static void differences(void)
 		    "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t1\",\"content\":\"3 failed\"}]}]}",
 		    unused,
 		    "message 3 (user), line 3: recorded \"  content: \"2 failed\"\", received \"  content: \"3 failed\"\""));
-	CHECK("one more of the same is called that",
+	CHECK("a repeated request is reported",
 	      parts(first_body, first_used,
 		    "the tape has this request 1 time, but it was sent once more"));
-	CHECK("so is one more of anything",
+	CHECK("a request after the end is reported",
 	      parts("{\"messages\":[{\"role\":\"user\",\"content\":\"Other\"}]}", both,
 		    "all exchanges on the tape are used, but another request was sent"));
-	CHECK("a role that differs is shown",
+	CHECK("a different role is shown",
 	      parts("{\"messages\":[{\"role\":\"assistant\",\"content\":\"Fix it\"}]}", unused,
 		    "message 1: recorded user \"Fix it\", received assistant \"Fix it\""));
-	CHECK("and a conversation that is shorter",
+	CHECK("a shorter conversation is shown",
 	      parts("{\"messages\":[]}", unused,
 		    "message 1 (user) was recorded but not received: \"Fix it\""));
 }
@@ -287,23 +289,23 @@ static bool refused(const char *text, const char *why)
 
 static void wrong(void)
 {
-	CHECK("another file is no tape", refused("#!/bin/sh\n", "line 1: this is not a tape"));
-	CHECK("a line of nothing known is named",
+	CHECK("another file is not a tape", refused("#!/bin/sh\n", "line 1: this is not a tape"));
+	CHECK("an unknown line is reported",
 	      refused(HEAD "\nhello\n", "line 3: unknown kind of line"));
-	CHECK("parts stand in their order",
+	CHECK("parts must be in order",
 	      refused(ONE "answer 200\nmodel \"x\"\n", "line 5: this line is out of place") &&
 		      refused(HEAD "route a b\n", "line 2: this line is out of place") &&
 		      refused(ONE "at 5\n", "is out of place"));
-	CHECK("only messages that were there are named",
+	CHECK("only earlier messages can be named",
 	      refused(ONE "after abc 1\n", "line 4: no earlier message has this name"));
-	CHECK("what is escaped is escaped well",
+	CHECK("invalid escapes are refused",
 	      refused(ONE "answer 200\nat 1\n!|\\y\n", "line 6: a backslash must be followed"));
-	CHECK("numbers are numbers",
+	CHECK("invalid numbers are refused",
 	      refused(ONE "answer 1000\n", "a status") &&
 		      refused(ONE "answer 200\nat -1\n", "milliseconds") &&
 		      refused(ONE "answer 200\nat 99999999999\n", "milliseconds"));
 	CHECK("time does not go back", refused(ONE "answer 200\nat 5\nat 4\n", "not fewer"));
-	CHECK("headers hold no lines of their own",
+	CHECK("a header cannot contain a line break",
 	      refused(ONE "answer 200\nheader a: b\rc: d\n", "contains invalid characters"));
 }
 
@@ -314,7 +316,9 @@ static void torn(void)
 	bool held = true;
 
 	write_two(&text);
-	/* Wherever it is cut: what was whole is read, and what was not is not there. */
+	/*
+	 * Wherever the tape is cut, complete exchanges are read and the incomplete one is ignored.
+	 */
 	for (size_t size = 0; size < text.used; size++) {
 		struct tape tape;
 
@@ -326,7 +330,7 @@ static void torn(void)
 		       (tape.torn || tape.size == size);
 		tape_release(&tape);
 	}
-	CHECK("a torn end is no part of a tape, wherever it is torn", held);
+	CHECK("a torn end is ignored, wherever it is torn", held);
 }
 
 int main(void)
