@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A canary returns 0 if the fence held, or -1 with what got through. */
+/* A canary returns 0 if the fence held, or -1 with err set to what got through. */
 typedef int canary_fn(const struct order *order, struct error *err);
 
 struct canary {
@@ -44,12 +44,11 @@ static int first_process(const struct order *order, struct error *err)
 
 	(void)order;
 	if (getpid() != 1)
-		return error_set(
-			err, "init is process %d, not the first one of its own process namespace",
-			getpid());
+		return error_set(err, "init is process %d, not process 1 of its own pid namespace",
+				 getpid());
 	n = readlink("/proc/self", self, sizeof self - 1);
 	if (n != 1 || self[0] != '1')
-		return error_set(err, "/proc shows another process namespace");
+		return error_set(err, "/proc shows another pid namespace");
 	return 0;
 }
 
@@ -58,7 +57,7 @@ static int own_session(const struct order *order, struct error *err)
 	(void)order;
 	return getsid(0) == getpid()
 		       ? 0
-		       : error_set(err, "the session of the caller's terminal was kept");
+		       : error_set(err, "init is still in the session of the caller's terminal");
 }
 
 static int own_namespaces(const struct order *order, struct error *err)
@@ -71,14 +70,14 @@ static int own_namespaces(const struct order *order, struct error *err)
 			continue;
 		snprintf(path, sizeof path, "/proc/self/ns/%s", wire_namespaces[i]);
 		if (stat(path, &status) < 0)
-			return error_sys(err, "look at '%s'", path);
+			return error_sys(err, "stat '%s'", path);
 		if (status.st_ino == order->host.namespaces[i])
 			return error_set(err, "the %s namespace is the host's", wire_namespaces[i]);
 	}
 	return 0;
 }
 
-/* Asked before seccomp would refuse it anyway: this is the mechanism's own wall. */
+/* Tried before seccomp would refuse it: this tests the mechanism's own wall. */
 static int no_nested_namespace(const struct order *order, struct error *err)
 {
 	long child = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, NULL, NULL, NULL, 0L);
@@ -89,7 +88,7 @@ static int no_nested_namespace(const struct order *order, struct error *err)
 	if (child < 0)
 		return 0;
 	waitpid((pid_t)child, NULL, 0);
-	return error_set(err, "a nested user namespace could be made");
+	return error_set(err, "a nested user namespace could be created");
 }
 
 static int no_capabilities(const struct order *order, struct error *err)
@@ -123,7 +122,7 @@ static int read_only_root(const struct order *order, struct error *err)
 
 	(void)order;
 	if (statvfs("/", &status) < 0)
-		return error_sys(err, "look at '/'");
+		return error_sys(err, "stat '/'");
 	return status.f_flag & ST_RDONLY ? 0 : error_set(err, "'/' is not mounted read-only");
 }
 
@@ -135,7 +134,7 @@ static bool on_host(const struct order *order, uint64_t device)
 	return false;
 }
 
-/* The places that are the fence's own are on file systems that the host does not have. */
+/* The fence's own places must be on file systems that the host does not have. */
 static int own_file_systems(const struct order *order, struct error *err)
 {
 	static const char *const places[] = { "/", "/dev", "/dev/pts", "/proc" };
@@ -143,7 +142,7 @@ static int own_file_systems(const struct order *order, struct error *err)
 
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++)
 		if (stat(places[i], &status) < 0 || on_host(order, status.st_dev))
-			return error_set(err, "'%s' is the host's", places[i]);
+			return error_set(err, "'%s' is on a file system of the host", places[i]);
 	return 0;
 }
 
@@ -173,7 +172,7 @@ static int look_at_mount(void *context, uint64_t device, const char *path, struc
 	(void)device;
 	if (expected_mount(context, path))
 		return 0;
-	return error_set(err, "something is mounted at '%s' that the policy does not name", path);
+	return error_set(err, "unexpected mount at '%s'", path);
 }
 
 static int only_expected_mounts(const struct order *order, struct error *err)
@@ -181,14 +180,14 @@ static int only_expected_mounts(const struct order *order, struct error *err)
 	return mounts_each(look_at_mount, (void *)order, err);
 }
 
-/* A private place begins empty, but for what the rules put into it. */
-static int fresh(const struct order *order, const char *place, struct error *err)
+/* A private place must start empty, except for what the rules put there. */
+static int check_empty(const struct order *order, const char *place, struct error *err)
 {
 	DIR *dir = opendir(place);
 	int result = 0;
 
 	if (!dir)
-		return error_sys(err, "look into '%s'", place);
+		return error_sys(err, "list '%s'", place);
 	for (struct dirent *entry; result == 0 && (entry = readdir(dir));) {
 		bool expected = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
 		char path[4096];
@@ -216,22 +215,21 @@ static int private_scratch(const struct order *order, struct error *err)
 			return error_set(err, "there is no private '%s'", order->scratch[i]);
 		if (status.st_dev == order->host.home_device &&
 		    status.st_ino == order->host.home_inode)
-			return error_set(err, "'%s' is the home folder of the host",
-					 order->scratch[i]);
+			return error_set(err, "'%s' is the host's home folder", order->scratch[i]);
 		if (status.st_dev == root.st_dev)
-			return error_set(err, "'%s' is no file system of its own",
+			return error_set(err, "'%s' is not a separate file system",
 					 order->scratch[i]);
 		if (on_host(order, status.st_dev))
 			return error_set(err, "'%s' is on a file system of the host",
 					 order->scratch[i]);
-		if (fresh(order, order->scratch[i], err) < 0)
+		if (check_empty(order, order->scratch[i], err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-/* Each rule of the policy: the very file that was resolved, reached without symlinks, mounted as it
- * should be. */
+/* Checks each rule: the path is the file that was resolved, reachable without symlinks, and mounted
+ * with the right access. */
 static int rules(const struct order *order, struct error *err)
 {
 	for (size_t i = 0; i < order->rule_count; i++) {
@@ -241,13 +239,12 @@ static int rules(const struct order *order, struct error *err)
 		struct statvfs mount;
 
 		if (fd < 0 || fstat(fd, &status) < 0 || fstatvfs(fd, &mount) < 0)
-			return error_sys(err, "rule for '%s'", at->path);
+			return error_sys(err, "check the rule for '%s'", at->path);
 
 		bool same = status.st_dev == at->rule.device && status.st_ino == at->rule.inode;
 
 		if (at->rule.access == WIRE_HIDE_AROUND ? same : !same)
-			return error_set(err, "'%s' is not what it was when the policy was made",
-					 at->path);
+			return error_set(err, "'%s' is not the file that was planned", at->path);
 		if (at->rule.access != WIRE_WRITE && !(mount.f_flag & ST_RDONLY))
 			return error_set(err, "'%s' is not mounted read-only", at->path);
 		if (at->rule.access == WIRE_HIDE && (status.st_mode & 0777) != 0)
@@ -262,7 +259,7 @@ static int host_file(const struct order *order, struct error *err)
 	AUTO_FD writing = open(order->canary, O_WRONLY | O_CLOEXEC);
 
 	if (reading >= 0 || writing >= 0)
-		return error_set(err, "a file of the host, '%s', could be opened", order->canary);
+		return error_set(err, "the host's file '%s' could be opened", order->canary);
 	return 0;
 }
 
@@ -273,18 +270,18 @@ static int host_abstract_socket(const struct order *order, struct error *err)
 	size_t size = strlen(order->abstract);
 
 	if (fd < 0)
-		return error_sys(err, "make a local socket");
+		return error_sys(err, "create a unix socket");
 	if (size > sizeof address.sun_path - 1)
-		return error_set(err, "the name of the abstract socket is too long");
+		return error_set(err, "the abstract socket's name is too long");
 	memcpy(address.sun_path + 1, order->abstract, size);
 	if (connect(fd, (struct sockaddr *)&address,
 		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + size)) == 0)
-		return error_set(err, "an abstract socket of the host answered");
+		return error_set(err, "an abstract socket on the host answered");
 	return 0;
 }
 
-/* Connecting a datagram socket sends nothing: it only asks for a route. 192.0.2.1 is nobody's
- * address. */
+/* Connecting a datagram socket sends nothing; it only looks up a route. 192.0.2.1 is a
+ * documentation address. */
 static int no_route(const struct order *order, struct error *err)
 {
 	AUTO_FD fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -301,7 +298,7 @@ static int no_route(const struct order *order, struct error *err)
 static int no_new_namespace(const struct order *order, struct error *err)
 {
 	(void)order;
-	return unshare(CLONE_NEWUSER) < 0 ? 0 : error_set(err, "unshare made a user namespace");
+	return unshare(CLONE_NEWUSER) < 0 ? 0 : error_set(err, "unshare created a user namespace");
 }
 
 static int no_mount(const struct order *order, struct error *err)
@@ -337,7 +334,7 @@ static int kernel_settings(const struct order *order, struct error *err)
 	AUTO_FD fd = open("/proc/sys/kernel/core_pattern", O_WRONLY | O_CLOEXEC);
 
 	(void)order;
-	return fd < 0 ? 0 : error_set(err, "a setting of the kernel could be opened for writing");
+	return fd < 0 ? 0 : error_set(err, "a kernel setting could be opened for writing");
 }
 
 static int init_untouchable(const struct order *order, struct error *err)
@@ -347,11 +344,11 @@ static int init_untouchable(const struct order *order, struct error *err)
 
 	(void)order;
 	if (memory >= 0 || readlink("/proc/1/root", target, sizeof target) >= 0)
-		return error_set(err, "the memory or the root of init could be reached");
+		return error_set(err, "init's memory or root folder could be reached");
 	return 0;
 }
 
-/* /dev is a writable tmpfs of the fence; only Landlock forbids to create something in it. */
+/* /dev is a writable tmpfs of the fence; only Landlock forbids creating files in it. */
 static int landlocked(const struct order *order, struct error *err)
 {
 	AUTO_FD fd = open("/dev/ringfence-canary", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -360,19 +357,19 @@ static int landlocked(const struct order *order, struct error *err)
 	return fd < 0 && errno == EACCES ? 0 : error_set(err, "Landlock is not in force");
 }
 
-static int not_above(int resource, uint64_t most, const char *name, struct error *err)
+static int check_rlimit(int resource, uint64_t most, const char *name, struct error *err)
 {
 	struct rlimit limit;
 
 	if (getrlimit(resource, &limit) < 0)
-		return error_sys(err, "read the limit of %s", name);
+		return error_sys(err, "read the %s limit", name);
 	return limit.rlim_max <= most && limit.rlim_cur <= most
 		       ? 0
-		       : error_set(err, "the limit of %s is not %llu", name,
+		       : error_set(err, "the %s limit is above %llu", name,
 				   (unsigned long long)most);
 }
 
-static int tmp_size(const struct order *order, struct error *err)
+static int check_tmp_size(const struct order *order, struct error *err)
 {
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	uint64_t pages = (order->limits.tmp_size + page - 1) / page;
@@ -381,28 +378,28 @@ static int tmp_size(const struct order *order, struct error *err)
 		struct statvfs status;
 
 		if (statvfs(order->scratch[i], &status) < 0)
-			return error_sys(err, "look at '%s'", order->scratch[i]);
+			return error_sys(err, "stat '%s'", order->scratch[i]);
 		if (status.f_blocks == 0 || status.f_blocks * status.f_frsize > pages * page)
-			return error_set(err, "'%s' is larger than the limit of tmp-size",
+			return error_set(err, "'%s' is larger than the tmp-size limit",
 					 order->scratch[i]);
 	}
 	return 0;
 }
 
-/* What was asked for, read back from where the command will be. Control groups are read back by
- * ringfence: nothing of them is in reach here. */
+/* Reads the limits back from the command's own process. Control groups are unreachable from here;
+ * ringfence reads them back. */
 static int limits_hold(const struct order *order, struct error *err)
 {
 	const struct wire_limits *limits = &order->limits;
 	cpu_set_t cpus;
 
-	if (not_above(RLIMIT_CORE, 0, "core files", err) < 0 ||
-	    not_above(RLIMIT_NPROC, confine_processes(order), "processes", err) < 0 ||
+	if (check_rlimit(RLIMIT_CORE, 0, "core-size", err) < 0 ||
+	    check_rlimit(RLIMIT_NPROC, confine_processes(order), "processes", err) < 0 ||
 	    (limits->open_files &&
-	     not_above(RLIMIT_NOFILE, limits->open_files, "open-files", err) < 0) ||
+	     check_rlimit(RLIMIT_NOFILE, limits->open_files, "open-files", err) < 0) ||
 	    (limits->file_size &&
-	     not_above(RLIMIT_FSIZE, limits->file_size, "file-size", err) < 0) ||
-	    tmp_size(order, err) < 0)
+	     check_rlimit(RLIMIT_FSIZE, limits->file_size, "file-size", err) < 0) ||
+	    check_tmp_size(order, err) < 0)
 		return -1;
 	if (!limits->cpus)
 		return 0;
@@ -412,7 +409,7 @@ static int limits_hold(const struct order *order, struct error *err)
 		return error_set(err, "the command has %d CPUs", CPU_COUNT(&cpus));
 	return sched_setaffinity(0, sizeof cpus, &cpus) < 0
 		       ? 0
-		       : error_set(err, "the command can choose its CPUs");
+		       : error_set(err, "the command can change its CPU affinity");
 }
 
 static int no_descriptors(const struct order *order, struct error *err)
@@ -462,7 +459,7 @@ static const struct canary inside[] = {
 	{ "descriptors", no_descriptors, ALWAYS },
 };
 
-/* Would this canary say something about the fence that was asked for? */
+/* Reports whether this canary applies to the requested fence. */
 static bool applies(const struct canary *canary, const struct order *order, bool landlock)
 {
 	switch (canary->when) {

@@ -1,9 +1,9 @@
 /*
  * Canaries: acts that must fail, tried on every run.
  *
- * A fence that silently is not there is worse than none. Before the command starts, init looks at
- * what the mechanism made, and the process that will become the command tries, from behind all
- * walls, what must not work. One that gets through ends the run before it began.
+ * A fence that silently does not work is worse than none. Before the command starts, init inspects
+ * what the mechanism set up, and the process that will become the command tries forbidden acts
+ * behind all walls. If one succeeds, the run ends before the command starts.
  */
 #ifndef FENCE_INIT_CANARY_H
 #define FENCE_INIT_CANARY_H
@@ -15,10 +15,12 @@ struct canary_count {
 	unsigned int total;
 };
 
-/* From init, before the walls that it puts up itself: what did the mechanism make? */
+/* Inspects what the mechanism set up, in init, before it adds its own walls. Returns 0, or -1 with
+ * err set. */
 int canary_outside(const struct order *order, struct canary_count *count, struct error *err);
 
-/* From the command's own process, behind all walls. `landlock`: that wall is up. */
+/* Tries forbidden acts in the command's own process, behind all walls. `landlock`: Landlock is in
+ * force. Returns 0, or -1 with err set. */
 int canary_inside(const struct order *order, bool landlock, struct canary_count *count,
 		  struct error *err);
 

@@ -13,28 +13,28 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "filter.inc" /* filter_plain, filter_noticing, filter_tracing; made by fence_filter_gen.c */
+#include "filter.inc" /* filter_plain, filter_noticing, filter_tracing; from fence_filter_gen.c */
 
-/* A fork bomb ends here. Threads count, so a parallel build needs some room. */
+/* Stops fork bombs. Threads count, so a parallel build needs some room. */
 enum { MOST_PROCESSES = 2048 };
 
-static int lower(int resource, rlim_t most, const char *name, struct error *err)
+static int lower_rlimit(int resource, rlim_t most, const char *name, struct error *err)
 {
 	struct rlimit limit;
 
 	if (getrlimit(resource, &limit) < 0)
-		return error_sys(err, "read the limit of %s", name);
+		return error_sys(err, "read the %s limit", name);
 	if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > most)
 		limit.rlim_max = most;
 	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > limit.rlim_max)
 		limit.rlim_cur = limit.rlim_max;
 	if (setrlimit(resource, &limit) < 0)
-		return error_sys(err, "set the limit of %s", name);
+		return error_sys(err, "set the %s limit", name);
 	return 0;
 }
 
-/* Where memory is short, the command's processes go before init. */
-static int be_first_victim(struct error *err)
+/* Makes the OOM killer prefer the command's processes to init. */
+static int prefer_as_oom_victim(struct error *err)
 {
 	static const char preference[] = "500";
 	AUTO_FD fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -48,28 +48,30 @@ int confine_limits(const struct order *order, struct error *err)
 {
 	const struct wire_limits *limits = &order->limits;
 
-	/* As the command will be: its counters can be read, and it may write about itself. */
+	/* Dumpable, as the command will be: its counters are readable, and it may write its own
+	 * /proc files. */
 	if (limits->memory || limits->counters)
 		prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
-	if (limits->memory && be_first_victim(err) < 0)
+	if (limits->memory && prefer_as_oom_victim(err) < 0)
 		return -1;
 
-	if (limits->open_files && lower(RLIMIT_NOFILE, limits->open_files, "open files", err) < 0)
+	if (limits->open_files &&
+	    lower_rlimit(RLIMIT_NOFILE, limits->open_files, "open-files", err) < 0)
 		return -1;
-	return limits->file_size ? lower(RLIMIT_FSIZE, limits->file_size, "the size of files", err)
+	return limits->file_size ? lower_rlimit(RLIMIT_FSIZE, limits->file_size, "file-size", err)
 				 : 0;
 }
 
 rlim_t confine_processes(const struct order *order)
 {
-	rlim_t asked = order->limits.processes + 1; /* init is one */
+	rlim_t asked = order->limits.processes + 1; /* includes init */
 
 	if (order->limits.processes_exact)
 		return asked;
 	return asked > MOST_PROCESSES ? asked : MOST_PROCESSES;
 }
 
-/* A small filter besides the large one: a call that would get around a limit fails. */
+/* Adds a small filter that refuses one call, which would circumvent a limit. */
 static int refuse_call(uint32_t number, uint32_t error, struct error *err)
 {
 	struct sock_filter steps[] = {
@@ -82,26 +84,26 @@ static int refuse_call(uint32_t number, uint32_t error, struct error *err)
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
 	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
-		return error_sys(err, "keep a limit by a filter");
+		return error_sys(err, "install a filter that enforces a limit");
 	return 0;
 }
 
 int confine_always(const struct order *order, struct error *err)
 {
-	if (lower(RLIMIT_CORE, 0, "core files", err) < 0 ||
-	    lower(RLIMIT_RTPRIO, 0, "real-time priority", err) < 0 ||
-	    lower(RLIMIT_NPROC, confine_processes(order), "processes", err) < 0)
+	if (lower_rlimit(RLIMIT_CORE, 0, "core-size", err) < 0 ||
+	    lower_rlimit(RLIMIT_RTPRIO, 0, "real-time priority", err) < 0 ||
+	    lower_rlimit(RLIMIT_NPROC, confine_processes(order), "processes", err) < 0)
 		return -1;
-	/* Which CPUs a process runs on is its own choice, unless that is taken from it. */
+	/* A process may change its CPU affinity unless that is refused. */
 	if (order->limits.cpus && refuse_call(SYS_sched_setaffinity, EPERM, err) < 0)
 		return -1;
-	/* Space that is only reserved is written by nobody, and so not counted. */
+	/* Space reserved by fallocate() is not counted as written. */
 	return order->limits.counters ? refuse_call(SYS_fallocate, EOPNOTSUPP, err) : 0;
 }
 
 #define PROGRAM(steps) ((struct sock_fprog){ sizeof(steps) / sizeof *(steps), steps })
 
-/* A call that is being looked at must not be begun again by every signal: Go sends itself hundreds. */
+/* WAIT_KILLABLE_RECV: a pending call must not restart at every signal. Go sends itself hundreds. */
 static int install_with_listener(const struct sock_fprog *program)
 {
 	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
@@ -117,7 +119,8 @@ int confine_seccomp(enum confine_notice notice, int *ret_listener, struct error 
 							   : PROGRAM(filter_noticing);
 
 	*ret_listener = notice == CONFINE_SILENT ? -1 : install_with_listener(&asking);
-	/* A kernel before 5.19, or a listener above us: without one, the plain filter is as strict. */
+	/* Before Linux 5.19, or under another listener, there is none; the plain filter is as
+	 * strict. */
 	if (*ret_listener < 0 && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &plain) < 0)
 		return error_sys(err, "install the seccomp filter");
 	return 0;

@@ -7,33 +7,33 @@
 #include <sys/resource.h>
 
 /*
- * Makes the Landlock rules that repeat what the mounts say: write only where the order has it
- * writable. *ret_ruleset is -1 where the kernel has none and the order does not
- * insist. Returns 0, or -1 with err set.
+ * Prepares Landlock rules that repeat the mounts: writing is allowed only where the order allows
+ * it. *ret_ruleset is -1 if the kernel has no Landlock and the order does not require it. Returns
+ * 0, or -1 with err set.
  */
 int confine_landlock_prepare(const struct order *order, int *ret_ruleset, struct error *err);
 
-/* Enters the rules (ruleset < 0: nothing). Returns 0, or -1 with err set. */
+/* Enforces the rules on this process (ruleset < 0: none). Returns 0, or -1 with err set. */
 int confine_landlock_enter(int ruleset, struct error *err);
 
-/* What was asked for (order->limits), as far as a process can keep it itself. Returns 0, or -1 with
- * err set. */
+/* Sets the requested limits (order->limits) that a process can enforce on itself. Returns 0, or -1
+ * with err set. */
 int confine_limits(const struct order *order, struct error *err);
 
-/* What nobody asks for: no core files, no real-time priority, a bound on processes; and the CPUs that
- * were chosen stay the only ones. */
+/* Sets the limits that always apply: no core files, no real-time priority, a maximum number of
+ * processes, and no change of CPU affinity if CPUs are limited. Returns 0, or -1 with err set. */
 int confine_always(const struct order *order, struct error *err);
 
-/* The bound on processes in the fence's user namespace, with init. */
+/* The maximum number of processes in the fence's user namespace, including init. */
 rlim_t confine_processes(const struct order *order);
 
-/* What is asked about outside, so that denials can be explained. */
+/* The calls that the filter asks about outside, so that denials can be explained. */
 enum confine_notice { CONFINE_SILENT, CONFINE_NOTICE, CONFINE_TRACE };
 
 /*
- * The last step: from here on refused system calls are refused. *ret_listener is where the questions
- * come out, for whoever is outside; -1 where none is wanted or this kernel has none. Returns 0, or
- * -1 with err set.
+ * Installs the seccomp filter; the last step. *ret_listener receives the filter's questions, for
+ * the process outside; -1 if not wanted or not supported by this kernel. Returns 0, or -1 with err
+ * set.
  */
 int confine_seccomp(enum confine_notice notice, int *ret_listener, struct error *err);
 

@@ -1,10 +1,10 @@
 /*
- * Landlock over the mounts: a second wall of another make.
+ * Landlock on top of the mounts: a second, independent wall.
  *
- * The mounts say what exists and what is read-only. Landlock repeats where writing is allowed, by
- * inode, and so also holds for files that were reached some other way (an inherited descriptor
- * opened again through /proc/self/fd). A process in a Landlock domain can change no mount and can
- * neither trace nor signal a process outside of its domain.
+ * The mounts decide what exists and what is read-only. Landlock repeats where writing is allowed,
+ * by inode, and therefore also covers files that were reached in another way, such as an inherited
+ * descriptor reopened through /proc/self/fd. A process in a Landlock domain cannot change mounts,
+ * nor trace or signal processes outside its domain.
  */
 #include "fence/init/confine.h"
 
@@ -34,13 +34,13 @@ enum { ABI_REFER = 2, ABI_TRUNCATE = 3, ABI_NETWORK = 4, ABI_IOCTL = 5, ABI_SCOP
 static const uint64_t on_files = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE |
 				 RIGHT_TRUNCATE | RIGHT_IOCTL_DEVICE;
 
-/* Entering folders and starting programs is left to the mounts: what is there may be seen, and every
- * open of a folder would cost a walk. */
-static const uint64_t looking = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_DIR;
+/* Listing folders and executing programs is left to the mounts: everything that exists may be seen,
+ * and each open of a folder would cost a walk. */
+static const uint64_t unhandled = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_READ_DIR;
 
-static uint64_t handled(int abi)
+static uint64_t handled_rights(int abi)
 {
-	uint64_t rights = ((LANDLOCK_ACCESS_FS_REFER << 1) - 1) & ~looking;
+	uint64_t rights = ((LANDLOCK_ACCESS_FS_REFER << 1) - 1) & ~unhandled;
 
 	if (abi >= ABI_TRUNCATE)
 		rights |= RIGHT_TRUNCATE;
@@ -72,25 +72,25 @@ int confine_landlock_prepare(const struct order *order, int *ret_ruleset, struct
 	int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0,
 			       LANDLOCK_CREATE_RULESET_VERSION);
 
-	/* Before REFER no file could move between folders: a fence in which `mv` fails helps
+	/* Without REFER no file can move between folders, and a fence in which `mv` fails helps
 	 * nobody. */
 	if (abi < ABI_REFER && order->flags.landlock)
 		return error_set(
 			err,
-			"this kernel has no Landlock (Linux 5.19 or newer, with landlock in the lsm= list); "
-			"to run with one wall less: --accept-weaker landlock");
+			"this kernel has no usable Landlock (needs Linux 5.19 or newer, with landlock in the "
+			"lsm= list); to run without it: --accept-weaker landlock");
 	if (abi < ABI_SCOPES && order->flags.scopes)
 		return error_set(
 			err,
-			"with --net open, abstract sockets of the host (X11, D-Bus, containerd) can be reached: "
-			"only Linux 6.12 or newer can forbid that; to run all the same: --accept-weaker "
-			"abstract-sockets");
+			"with --net open, the command can reach the host's abstract sockets (X11, D-Bus, "
+			"containerd), which only Linux 6.12 or newer can prevent; to run anyway: "
+			"--accept-weaker abstract-sockets");
 	if (abi < ABI_REFER) {
 		*ret_ruleset = -1;
 		return 0;
 	}
 
-	uint64_t rights = handled(abi);
+	uint64_t rights = handled_rights(abi);
 	struct attributes attributes = { .files = rights };
 	size_t size = abi >= ABI_SCOPES ? sizeof attributes : sizeof attributes.files;
 
@@ -100,7 +100,7 @@ int confine_landlock_prepare(const struct order *order, int *ret_ruleset, struct
 	AUTO_FD ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
 
 	if (ruleset < 0)
-		return error_sys(err, "Landlock: create the rules");
+		return error_sys(err, "Landlock: create the ruleset");
 	if (allow(ruleset, "/", LANDLOCK_ACCESS_FS_READ_FILE, err) < 0 ||
 	    allow(ruleset, "/proc", LANDLOCK_ACCESS_FS_WRITE_FILE & rights, err) < 0 ||
 	    allow(ruleset, "/dev",
@@ -123,6 +123,6 @@ int confine_landlock_enter(int ruleset, struct error *err)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return error_sys(err, "set no_new_privs");
 	if (ruleset >= 0 && syscall(SYS_landlock_restrict_self, ruleset, 0) < 0)
-		return error_sys(err, "Landlock: enter");
+		return error_sys(err, "Landlock: enforce the ruleset");
 	return 0;
 }

@@ -1,21 +1,23 @@
 /*
- * Writes the fence's seccomp filter as a C table. Runs when Ringfence is built, so that nothing is
- * compiled, and no library is needed, when a fence is started.
+ * Generates the fence's seccomp filters as C tables. Runs when Ringfence is built, so that starting
+ * a fence compiles nothing and needs no library.
  *
- * The filter knows the system calls that existed when it was written; a newer one does not exist
- * inside the fence (ENOSYS), and programs fall back as on an older kernel. Of the known ones it
- * refuses what gives a way out of the fence or into parts of the kernel that no build or test
- * needs. It is one filter, not several: each one costs every call. filter_pack.h makes it small.
+ * The filter knows the system calls that existed when it was written. Newer calls do not exist
+ * inside the fence (ENOSYS), and programs fall back as on an older kernel. Of the known calls it
+ * refuses those that lead out of the fence, or into parts of the kernel that no build or test
+ * needs. It is a single filter, because every filter costs every call. filter_pack.h makes it
+ * small.
  *
- * Foreign architectures (i386 and x32 on x86-64) are killed: their numbers mean other calls.
+ * Calls of foreign architectures (i386 and x32 on x86-64) are killed: their numbers mean other
+ * calls.
  *
- * There are three of it. The plain one decides alone. The noticing one asks the listener outside
- * (src/fence/watch/denial.c) before calls that write, create or connect, which then go on to the other
- * walls, and about refused calls that a person should hear of. Those the listener refuses with the
- * very errno of the plain filter; it cannot allow them by a mistake in judging, as it goes by the
- * number alone, and a listener that is gone refuses them too (ENOSYS). The tracing one asks before
- * reads as well. `filter_gen calls` writes the list of what is asked about, for the listener;
- * `filter_gen fates` what becomes of every call, for people.
+ * There are three variants. The plain one decides alone. The noticing one asks the listener outside
+ * (src/fence/watch/denial.c) before calls that write, create or connect, which then continue to the
+ * other walls, and about refused calls that the user should hear of. The listener refuses those
+ * with the same errno as the plain filter. A wrong verdict cannot allow them, because the listener
+ * decides by the number alone, and without a listener they are refused as well (ENOSYS). The
+ * tracing one also asks before reads. `filter_gen calls` writes the list of calls that are asked
+ * about, for the listener; `filter_gen fates` the fate of every call, for people.
  */
 #include "fence/init/filter_pack.h"
 
@@ -34,11 +36,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The last system call that this list was checked against (set_mempolicy_home_node). */
+/* The last system call that this list covers (set_mempolicy_home_node). */
 enum { LAST_KNOWN = 450 };
 
-/* Only the low half is compared: the kernel ignores the rest of an int argument, and so would an
- * attacker. */
+/* Compares only the low half: the kernel ignores the upper half of an int argument, and an attacker
+ * could set it. */
 #define INT_IS(arg, value)         SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, 0xffffffffu, (value))
 #define BITS_ARE(arg, mask, value) SCMP_CMP(arg, SCMP_CMP_MASKED_EQ, (mask), (value))
 
@@ -83,7 +85,7 @@ static const char *const refused[] = {
 	"ustat",
 	"vserver",
 	"remap_file_pages",
-	/* the machine */
+	/* machine administration */
 	"init_module",
 	"finit_module",
 	"delete_module",
@@ -114,18 +116,15 @@ static const char *const refused[] = {
 	"s390_pci_mmio_write",
 };
 
-/*
- * Of the refused ones, those that nobody is told of: programs try them to learn what this kernel can
- * do, and go on without.
- */
-static const char *const untold[] = {
+/* Refused calls that are not reported: programs probe for them and continue without. */
+static const char *const unreported[] = {
 	"io_uring_setup", "io_uring_enter",  "io_uring_register", "lookup_dcookie",   "modify_ldt",
 	"vm86",           "vm86old",         "nfsservctl",        "uselib",           "_sysctl",
 	"sysfs",          "ustat",           "vserver",           "remap_file_pages", "adjtimex",
 	"clock_adjtime",  "clock_adjtime64", "vhangup",
 };
 
-/* Asked about whatever their arguments are. See also `conditional`. */
+/* Asked about whatever the arguments. See also `conditional`. */
 static const char *const changing[] = {
 	"mkdir",    "mkdirat",   "unlink", "unlinkat", "rmdir",   "rename",
 	"renameat", "renameat2", "link",   "linkat",   "symlink", "symlinkat",
@@ -137,16 +136,17 @@ static const char *const reading[] = { "stat",       "lstat",    "access",     "
 				       "faccessat2", "readlink", "readlinkat", "execve",
 				       "execveat",   "chdir" };
 
-/* The same, unless they look at a descriptor (AT_EMPTY_PATH), as every fstat() does. */
+/* Also asked about when reads are traced, unless they look at a descriptor (AT_EMPTY_PATH), as
+ * every fstat() does. */
 static const struct {
 	const char *name;
 	unsigned int flags;
 } looking[] = { { "newfstatat", 3 }, { "statx", 2 } };
 
-/* Refused in a way that makes callers use the older call, whose arguments can be judged. */
+/* Refused with ENOSYS, so that callers use the older call, whose arguments can be judged. */
 static const char *const absent[] = { "clone3", "openat2" };
 
-/* Allowed on conditions; see the functions below. */
+/* Allowed under conditions; see the functions below. */
 static const char *const conditional[] = {
 	"clone", "unshare", "personality", "socket", "socketpair", "ioctl",
 	"chmod", "fchmod",  "fchmodat",    "creat",  "mknod",      "mknodat",
@@ -181,8 +181,8 @@ static uint32_t notify_from(int least, uint32_t otherwise)
 
 static uint32_t refusal(const char *name, int error)
 {
-	return LISTED(untold, name) ? SCMP_ACT_ERRNO(error)
-				    : notify_from(NOTICING, SCMP_ACT_ERRNO(error));
+	return LISTED(unreported, name) ? SCMP_ACT_ERRNO(error)
+					: notify_from(NOTICING, SCMP_ACT_ERRNO(error));
 }
 
 static void rule(uint32_t action, const char *name, unsigned int count,
@@ -200,7 +200,7 @@ static void rule(uint32_t action, const char *name, unsigned int count,
 	     (struct scmp_arg_cmp[]){ __VA_ARGS__ })
 #define ALLOW_IF(name, ...)         RULE(SCMP_ACT_ALLOW, name, __VA_ARGS__)
 #define REFUSE_IF(error, name, ...) RULE(SCMP_ACT_ERRNO(error), name, __VA_ARGS__)
-#define TELL_IF(error, name, ...)   RULE(refusal(name, error), name, __VA_ARGS__)
+#define NOTIFY_IF(error, name, ...) RULE(refusal(name, error), name, __VA_ARGS__)
 
 static void add_known_calls(void)
 {
@@ -219,7 +219,8 @@ static void add_known_calls(void)
 	}
 }
 
-/* Processes and threads, but no namespaces; the personalities that gdb and build tools ask for. */
+/* Allows processes and threads but no namespaces, and the personalities that gdb and build tools
+ * use. */
 static void add_processes(void)
 {
 	static const unsigned int namespaces[] = {
@@ -233,9 +234,9 @@ static void add_processes(void)
 	unsigned int all = 0;
 
 	for (size_t i = 0; i < sizeof namespaces / sizeof *namespaces; i++) {
-		TELL_IF(EPERM, "unshare", BITS_ARE(0, namespaces[i], namespaces[i]));
+		NOTIFY_IF(EPERM, "unshare", BITS_ARE(0, namespaces[i], namespaces[i]));
 		if (namespaces[i] != 0x80) /* part of the exit signal in clone's flags */
-			TELL_IF(EPERM, "clone", BITS_ARE(0, namespaces[i], namespaces[i]));
+			NOTIFY_IF(EPERM, "clone", BITS_ARE(0, namespaces[i], namespaces[i]));
 		all |= namespaces[i];
 	}
 	ALLOW_IF("unshare", BITS_ARE(0, all, 0));
@@ -244,7 +245,7 @@ static void add_processes(void)
 		ALLOW_IF("personality", INT_IS(0, personalities[i]));
 }
 
-/* No file may become setuid or setgid: on the host it would run as the project's owner. */
+/* Forbids setuid and setgid bits: on the host such a file would run as the project's owner. */
 static void add_modes(void)
 {
 	static const struct {
@@ -265,8 +266,8 @@ static void add_modes(void)
 }
 
 /*
- * Opening: to read, to write what is there, or to create, and then without setuid bits. The conditions
- * of different answers do not overlap, because the order of rules means nothing.
+ * Opens for reading, for writing an existing file, or for creating one without setuid bits. The
+ * conditions for different answers must not overlap, because the order of rules has no meaning.
  */
 static void add_opens(void)
 {
@@ -298,7 +299,7 @@ static void add_opens(void)
 	}
 }
 
-/* A call without conditions is decided by its number, which the kernel does much faster. */
+/* A call without conditions is decided by its number alone, which the kernel does much faster. */
 static void add_looks(void)
 {
 	for (size_t i = 0; i < sizeof looking / sizeof *looking; i++) {
@@ -312,7 +313,8 @@ static void add_looks(void)
 	}
 }
 
-/* Local, IPv4 and IPv6 sockets, and of netlink what lists interfaces and routes (Node asks). */
+/* Allows unix, IPv4 and IPv6 sockets, and NETLINK_ROUTE, which lists interfaces and routes (Node
+ * uses it). */
 static void add_sockets(void)
 {
 	static const unsigned int families[] = { AF_UNIX, AF_INET, AF_INET6 };
@@ -323,13 +325,13 @@ static void add_sockets(void)
 	for (unsigned int family = 0; family < 64; family++)
 		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
 		    family != AF_NETLINK)
-			TELL_IF(EAFNOSUPPORT, "socket", INT_IS(0, family));
+			NOTIFY_IF(EAFNOSUPPORT, "socket", INT_IS(0, family));
 	for (unsigned int protocol = 1; protocol < 64; protocol++)
-		TELL_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK), INT_IS(2, protocol));
-	for (unsigned int bit = 6; bit < 32; bit++) { /* numbers from 64 up */
-		TELL_IF(EAFNOSUPPORT, "socket", BITS_ARE(0, 1u << bit, 1u << bit));
-		TELL_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK),
-			BITS_ARE(2, 1u << bit, 1u << bit));
+		NOTIFY_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK), INT_IS(2, protocol));
+	for (unsigned int bit = 6; bit < 32; bit++) { /* numbers from 64 */
+		NOTIFY_IF(EAFNOSUPPORT, "socket", BITS_ARE(0, 1u << bit, 1u << bit));
+		NOTIFY_IF(EAFNOSUPPORT, "socket", INT_IS(0, AF_NETLINK),
+			  BITS_ARE(2, 1u << bit, 1u << bit));
 	}
 	ALLOW_IF("socketpair", INT_IS(0, AF_UNIX));
 	for (unsigned int family = 0; family < 64; family++)
@@ -338,20 +340,21 @@ static void add_sockets(void)
 }
 
 /*
- * All of ioctl but two numbers that type into a terminal. A rule can say "this bit is", not "this
- * number is not": a number is another one if one of its bits is other.
+ * Allows every ioctl except the two that inject terminal input. A rule can require a bit to be set
+ * or clear, but not a number to differ; a number differs if any of its bits does.
  */
 static void add_ioctl(void)
 {
-	const uint32_t same = ~(uint32_t)(TIOCSTI ^ TIOCLINUX); /* bits that the two share */
+	const uint32_t same = ~(uint32_t)(TIOCSTI ^ TIOCLINUX); /* bits with the same value in
+								 * both */
 
-	TELL_IF(EPERM, "ioctl", INT_IS(1, TIOCSTI));
-	TELL_IF(EPERM, "ioctl", INT_IS(1, TIOCLINUX));
+	NOTIFY_IF(EPERM, "ioctl", INT_IS(1, TIOCSTI));
+	NOTIFY_IF(EPERM, "ioctl", INT_IS(1, TIOCLINUX));
 	for (unsigned int bit = 0; bit < 32; bit++)
 		if (same & 1u << bit)
 			ALLOW_IF("ioctl", BITS_ARE(1, 1u << bit, ~TIOCSTI & 1u << bit));
 	for (uint32_t rest = ~same;;
-	     rest = (rest - 1) & ~same) { /* each choice of the other bits */
+	     rest = (rest - 1) & ~same) { /* each combination of the other bits */
 		if (rest != (TIOCSTI & ~same) && rest != (TIOCLINUX & ~same))
 			ALLOW_IF("ioctl", BITS_ARE(1, ~same, rest));
 		if (rest == 0)
@@ -380,8 +383,7 @@ static void write_filter(const char *name)
 	add_sockets();
 	add_ioctl();
 
-	must(pipe(pipes) < 0 ? -errno : 0,
-	     "pipe"); /* the program is smaller than a pipe's buffer */
+	must(pipe(pipes) < 0 ? -errno : 0, "pipe"); /* the program fits into a pipe's buffer */
 	must(seccomp_export_bpf(filter, pipes[1]), "export");
 	close(pipes[1]);
 	size = read(pipes[0], made.steps, sizeof made.steps);
@@ -415,28 +417,28 @@ static void write_list(const char *const *list, size_t count, int error)
 
 #define WRITE_ALL(list, error) write_list(list, sizeof(list) / sizeof *(list), error)
 
-/* What a listener can be asked about: { number, errno or 0 to go on, name }. */
+/* Writes the calls that a listener can be asked about: { number, errno or 0 to continue, name }. */
 static void write_calls(void)
 {
-	static const char *const going_on[] = { "chmod",  "fchmodat",   "creat",
-						"mknod",  "mknodat",    "open",
-						"openat", "newfstatat", "statx" };
+	static const char *const continued[] = { "chmod",  "fchmodat",   "creat",
+						 "mknod",  "mknodat",    "open",
+						 "openat", "newfstatat", "statx" };
 	static const char *const on_condition[] = { "clone", "unshare", "ioctl" };
 
 	printf("static const struct call calls[] = {\n");
 	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
-		if (!LISTED(untold, refused[i]))
+		if (!LISTED(unreported, refused[i]))
 			write_call(refused[i], EPERM);
 	WRITE_ALL(on_condition, EPERM);
 	write_call("socket", EAFNOSUPPORT);
 	WRITE_ALL(changing, 0);
 	WRITE_ALL(reading, 0);
-	WRITE_ALL(going_on, 0);
+	WRITE_ALL(continued, 0);
 	printf("};\n");
 }
 
-/* What becomes of each call, for `ringfence policy --why`. */
-static void write_names(void)
+/* Writes the fate of each call, for `ringfence policy --why`. */
+static void write_fates(void)
 {
 	printf("static const struct call_fate fates[] = {\n");
 	for (int number = 0; number <= LAST_KNOWN; number++) {
@@ -456,14 +458,14 @@ static void write_names(void)
 
 int main(int argc, char **argv)
 {
-	must(seccomp_api_set(6), "api"); /* whatever the kernel that builds can do */
-	printf("/* Made by filter_gen.c. */\n");
+	must(seccomp_api_set(6), "api"); /* independent of the build machine's kernel */
+	printf("/* Generated by fence_filter_gen.c. */\n");
 	if (argc > 1 && strcmp(argv[1], "calls") == 0) {
 		write_calls();
 		return 0;
 	}
 	if (argc > 1 && strcmp(argv[1], "fates") == 0) {
-		write_names();
+		write_fates();
 		return 0;
 	}
 	write_filter("filter_plain");

@@ -1,4 +1,4 @@
-/* Smaller filters: see filter_pack.h. */
+/* Filter packing: see filter_pack.h. */
 #include "fence/init/filter_pack.h"
 
 #include <stdbool.h>
@@ -16,10 +16,10 @@ enum {
 	AND = BPF_ALU | BPF_AND | BPF_K,
 	AT_NUMBER = offsetof(struct seccomp_data, nr),
 	AT_ARCH = offsetof(struct seccomp_data, arch),
-	FAR = 255, /* the longest jump on a condition */
+	FAR = 255, /* the longest conditional jump */
 };
 
-/* x32 calls are numbers of the same architecture with this bit. */
+/* x32 calls have this bit in their number and the same architecture. */
 static const uint32_t X32 = 0x40000000;
 
 static bool holds(const struct sock_filter *step, uint32_t value)
@@ -47,7 +47,7 @@ static size_t next_of(const struct filter_pack *filter, size_t at, uint32_t valu
 	return at + 1;
 }
 
-/* What the filter answers, as the kernel would find out. */
+/* Evaluates the filter as the kernel would. */
 static uint32_t answer_of(const struct filter_pack *filter, const struct seccomp_data *data)
 {
 	uint32_t value = 0;
@@ -65,22 +65,22 @@ static uint32_t answer_of(const struct filter_pack *filter, const struct seccomp
 	return SECCOMP_RET_KILL_PROCESS;
 }
 
-/* A question about an argument, or an answer. Equal ones are one: who asks the same goes on alike. */
+/* A question about an argument, or an answer. Equal nodes are shared. */
 struct node {
 	enum { ANSWER, BITS, RANGE } kind;
-	uint32_t at;        /* which half of which argument */
-	uint32_t mask;      /* RANGE: what of it counts */
-	uint32_t low, high; /* RANGE: is it among these; BITS: is one of `low` set; ANSWER: `low` */
+	uint32_t at;        /* offset of the half of the argument */
+	uint32_t mask;      /* RANGE: bits to compare */
+	uint32_t low, high; /* RANGE: bounds; BITS: any bit of `low`; ANSWER: `low` */
 	size_t yes, no;     /* nodes */
 };
 
 struct place {
 	size_t step;
 	bool used;
-	bool loads; /* somebody comes here without the argument at hand */
+	bool loads; /* a jump arrives here without the argument loaded */
 };
 
-/* Numbers from `first` up to the next one's have the same fate. */
+/* The numbers from `first` up to the next span share a fate. */
 struct span {
 	uint32_t first;
 	size_t fate; /* a node */
@@ -92,11 +92,11 @@ struct packing {
 	struct node nodes[FILTER_MOST];
 	struct place places[FILTER_MOST];
 	size_t node_count;
-	size_t order[FILTER_MOST]; /* nodes, each before those that it leads to */
+	size_t order[FILTER_MOST]; /* nodes in reverse order of emission */
 	size_t ordered;
 	struct span spans[1024];
 	size_t span_count;
-	size_t leaves[FILTER_MOST]; /* of a jump to a question: its node, and one more */
+	size_t leaves[FILTER_MOST]; /* for a jump to a question: its node + 1 */
 };
 
 static const size_t NONE = SIZE_MAX;
@@ -117,7 +117,8 @@ static size_t add_node(struct packing *packing, const struct node *node)
 	return packing->node_count++;
 }
 
-/* Asks less: what the next question asks about the same is asked at once, and what is known not at all. */
+/* Adds a question, merged with the next one about the same bits if possible; drops it if both
+ * results are the same. */
 static size_t add_question(struct packing *packing, struct node node)
 {
 	for (;;) {
@@ -143,8 +144,8 @@ static size_t add_question(struct packing *packing, struct node node)
 	return add_node(packing, &node);
 }
 
-static size_t ask(struct packing *packing, const struct sock_filter *step, uint32_t at,
-		  uint32_t mask, size_t yes, size_t no)
+static size_t add_step(struct packing *packing, const struct sock_filter *step, uint32_t at,
+		       uint32_t mask, size_t yes, size_t no)
 {
 	struct node bits = { BITS, at, 0, mask, 0, yes, no };
 	struct node range = { RANGE, at, mask, step->k, step->k, yes, no };
@@ -177,7 +178,8 @@ static size_t ask(struct packing *packing, const struct sock_filter *step, uint3
 	}
 }
 
-/* The node for what the filter does from a step on, with this at hand. NONE if that is not understood. */
+/* Returns the node for the filter's behaviour from a step on, with this argument loaded; NONE if
+ * the step is unknown. */
 static size_t read_from(struct packing *packing, size_t at, uint32_t offset, uint32_t mask)
 {
 	const struct sock_filter *step = &packing->from->steps[at];
@@ -198,13 +200,14 @@ static size_t read_from(struct packing *packing, size_t at, uint32_t offset, uin
 	default:
 		if (BPF_CLASS(step->code) != BPF_JMP)
 			return NONE;
-		return ask(packing, step, offset, mask,
-			   read_from(packing, at + 1 + step->jt, offset, mask),
-			   read_from(packing, at + 1 + step->jf, offset, mask));
+		return add_step(packing, step, offset, mask,
+				read_from(packing, at + 1 + step->jt, offset, mask),
+				read_from(packing, at + 1 + step->jf, offset, mask));
 	}
 }
 
-/* Where a call's own judgement begins: at an answer, or where the filter looks at its arguments. */
+/* Returns the node where a call's own rules start: at an answer, or where the filter loads its
+ * arguments. */
 static size_t find_fate(struct packing *packing, uint32_t arch, uint32_t number)
 {
 	const struct filter_pack *filter = packing->from;
@@ -224,8 +227,8 @@ static size_t find_fate(struct packing *packing, uint32_t arch, uint32_t number)
 	return read_from(packing, at, 0, 0);
 }
 
-/* Puts a node before what it leads to: those are put down first, and the list is read from its end. */
-static void put_down(struct packing *packing, size_t index)
+/* Adds a node to the order after its successors; the order is emitted from its end. */
+static void add_to_order(struct packing *packing, size_t index)
 {
 	const struct node *node = &packing->nodes[index];
 
@@ -233,8 +236,8 @@ static void put_down(struct packing *packing, size_t index)
 		return;
 	packing->places[index].used = true;
 	if (node->kind != ANSWER) {
-		put_down(packing, node->no);
-		put_down(packing, node->yes);
+		add_to_order(packing, node->no);
+		add_to_order(packing, node->yes);
 	}
 	packing->order[packing->ordered++] = index;
 }
@@ -253,7 +256,7 @@ static int find_spans(struct packing *packing, uint32_t arch, uint32_t last)
 	for (size_t i = 0; i < packing->span_count; i++) {
 		packing->places[packing->spans[i].fate].loads = true;
 		if (packing->nodes[packing->spans[i].fate].kind != ANSWER)
-			put_down(packing, packing->spans[i].fate);
+			add_to_order(packing, packing->spans[i].fate);
 	}
 	return 0;
 }
@@ -269,7 +272,7 @@ static int emit(struct packing *packing, uint16_t code, size_t yes, size_t no, u
 	return 0;
 }
 
-/* A tree of comparisons over spans[first..end). */
+/* Emits a binary search over spans[first..end). */
 static int emit_tree(struct packing *packing, size_t first, size_t end)
 {
 	struct filter_pack *to = packing->to;
@@ -291,7 +294,7 @@ static int emit_tree(struct packing *packing, size_t first, size_t end)
 
 	size_t distance = to->count - at - 2;
 
-	if (distance + 1 <= FAR) { /* near enough without the second step */
+	if (distance + 1 <= FAR) { /* short enough for a conditional jump */
 		memmove(&to->steps[at + 1], &to->steps[at + 2], distance * sizeof *to->steps);
 		memmove(&packing->leaves[at + 1], &packing->leaves[at + 2],
 			distance * sizeof *packing->leaves);
@@ -304,8 +307,8 @@ static int emit_tree(struct packing *packing, size_t first, size_t end)
 	return emit_tree(packing, middle, end);
 }
 
-/* Is the argument that `next` asks about still at hand after `node`? */
-static bool at_hand(const struct node *node, const struct node *next)
+/* Reports whether the argument of `next` is still loaded after `node`. */
+static bool is_loaded(const struct node *node, const struct node *next)
 {
 	return node->at == next->at && (node->kind == BITS || node->mask == UINT32_MAX);
 }
@@ -317,8 +320,8 @@ static void find_loads(struct packing *packing)
 
 		if (node->kind == ANSWER)
 			continue;
-		packing->places[node->yes].loads |= !at_hand(node, &packing->nodes[node->yes]);
-		packing->places[node->no].loads |= !at_hand(node, &packing->nodes[node->no]);
+		packing->places[node->yes].loads |= !is_loaded(node, &packing->nodes[node->yes]);
+		packing->places[node->no].loads |= !is_loaded(node, &packing->nodes[node->no]);
 	}
 }
 
@@ -328,12 +331,13 @@ static bool needs_two(const struct node *node)
 	       node->high != UINT32_MAX;
 }
 
-/* How far it is from the step after `from` to where a node leads. */
-static size_t way(const struct packing *packing, const struct node *node, size_t next, size_t from)
+/* The jump distance from step `from` to a successor of a node. */
+static size_t jump_distance(const struct packing *packing, const struct node *node, size_t next,
+			    size_t from)
 {
 	const struct place *place = &packing->places[next];
 	bool skip = packing->nodes[next].kind != ANSWER && place->loads &&
-		    at_hand(node, &packing->nodes[next]);
+		    is_loaded(node, &packing->nodes[next]);
 
 	return place->step + skip - from - 1;
 }
@@ -341,8 +345,8 @@ static size_t way(const struct packing *packing, const struct node *node, size_t
 static int emit_question(struct packing *packing, const struct node *node)
 {
 	size_t here = packing->to->count;
-	size_t yes = way(packing, node, node->yes, here);
-	size_t no = way(packing, node, node->no, here);
+	size_t yes = jump_distance(packing, node, node->yes, here);
+	size_t no = jump_distance(packing, node, node->no, here);
 
 	if (node->kind == BITS)
 		return emit(packing, IF_BITS, yes, no, node->low);
@@ -391,7 +395,8 @@ static int emit_nodes(struct packing *packing)
 	return 0;
 }
 
-/* A foreign architecture is judged as a whole, and so are the numbers of x32 where there are any. -1 is no call. */
+/* Foreign architectures are judged as a whole, and so are x32 numbers if there are any. -1 is not a
+ * call number. */
 static int emit_head(struct packing *packing, uint32_t arch, uint32_t last)
 {
 	const struct seccomp_data foreign = { .arch = ~arch };
@@ -437,7 +442,8 @@ end:
 	return result;
 }
 
-/* Values that rules have a reason to tell apart: bits, small numbers, the numbers of the filters themselves. */
+/* Chooses values that rules may distinguish: bits, small numbers, and constants of the filter
+ * itself. */
 static uint64_t choose(const struct filter_pack *filter, uint64_t *state)
 {
 	uint64_t random = *state = *state * 6364136223846793005ULL + 1442695040888963407ULL;

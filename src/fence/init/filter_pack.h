@@ -1,9 +1,10 @@
 /*
- * Makes a seccomp filter smaller that decides the same. Runs when Ringfence is built.
+ * Packs a seccomp filter into a smaller equivalent one. Runs when Ringfence is built.
  *
- * libseccomp compares the number of a call with each number that it has a rule for, and an argument with each
- * value, in both halves. But neighbours mostly have the same fate, and each step costs: the kernel walks
- * through the filter for every number when it is installed, which is on the way of every start.
+ * libseccomp compares the call number with each number that has a rule, and an argument with each
+ * value, in both halves. But neighbouring numbers mostly have the same result, and each step costs:
+ * when a filter is installed, the kernel evaluates it for every number, and every start of a fence
+ * pays for that.
  */
 #ifndef FENCE_INIT_FILTER_PACK_H
 #define FENCE_INIT_FILTER_PACK_H
@@ -13,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { FILTER_MOST = 4096 }; /* what a kernel takes */
+enum { FILTER_MOST = 4096 }; /* the kernel's maximum */
 
 struct filter_pack {
 	struct sock_filter steps[FILTER_MOST];
@@ -21,14 +22,15 @@ struct filter_pack {
 };
 
 /*
- * Writes a filter with the same answers to *ret_filter. `arch` is the one whose calls the filter judges,
- * `last` the highest number that it has a rule for. Returns 0, or -1 if the filter has a form that is not
- * understood.
+ * Writes an equivalent filter to *ret_filter. `arch` is the architecture whose calls the filter
+ * judges, `last` the highest call number with a rule. Returns 0, or -1 if the filter has an unknown
+ * form.
  */
 int filter_pack(const struct filter_pack *filter, uint32_t arch, uint32_t last,
 		struct filter_pack *ret_filter);
 
-/* Do both answer alike, to each number and arguments of many kinds? Returns 0 or -1. */
+/* Compares the answers of both filters to every call number and many kinds of arguments. Returns 0
+ * if they agree, or -1. */
 int filter_pack_compare(const struct filter_pack *a, const struct filter_pack *b, uint32_t arch,
 			uint32_t last);
 

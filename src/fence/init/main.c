@@ -1,12 +1,12 @@
 /*
  * ringfence-init: the first process inside any fence.
  *
- * It is small, static and the same in every mechanism. It reads its order, hands out the sockets
- * and the terminal that belong to the fence's own namespaces, proves the fence with canaries,
- * starts the command behind Landlock and seccomp, and stays as process 1: it reaps, passes on
- * signals, reports the exit and, when its lifeline closes, ends everything.
+ * It is small, static and the same for every mechanism. It reads its order, sends out the sockets
+ * and the terminal that belong to the fence's own namespaces, verifies the fence with canaries,
+ * starts the command behind Landlock and seccomp, and stays as process 1: it reaps, forwards
+ * signals, reports the exit and, when its lifeline closes, kills everything.
  *
- * Nothing here trusts that somebody outside is still alive.
+ * Nothing here relies on the process outside being alive.
  */
 #include "fence/init/canary.h"
 #include "fence/init/confine.h"
@@ -46,8 +46,7 @@ static _Noreturn void fail(const struct error *err, bool canary)
 	_exit(EXIT_NOT_SET_UP);
 }
 
-/* Waits for the next message. Returns 0, or -1 when nobody is there any more, or somebody who breaks the
- * protocol. */
+/* Waits for the next message. Returns 0, or -1 if the peer is gone or broke the protocol. */
 static int await_message(enum wire_state *state, struct wire_message *ret_message, int *ret_fd)
 {
 	struct pollfd control = { .fd = WIRE_FD_CONTROL, .events = POLLIN };
@@ -62,18 +61,17 @@ static int await_message(enum wire_state *state, struct wire_message *ret_messag
 	}
 }
 
-static int take_order(enum wire_state *state, struct order *ret_order, struct error *err)
+static int receive_order(enum wire_state *state, struct order *ret_order, struct error *err)
 {
 	struct wire_message message;
-	int lock = -1; /* stays open, and so held, until init ends */
+	int lock = -1; /* stays open, and thus locked, until init ends */
 	AUTO_FD fd = -1;
 	struct stat status;
 
-	/* The protocol allows nothing but these two, in this order. */
+	/* The protocol allows only these two, in this order. */
 	if (await_message(state, &message, &lock) < 0 || await_message(state, &message, &fd) < 0 ||
 	    fstat(fd, &status) < 0 || status.st_size == 0)
-		return error_set(
-			err, "ringfence-init is started by ringfence; it does nothing by itself");
+		return error_set(err, "ringfence-init must be started by ringfence");
 
 	void *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
@@ -82,7 +80,7 @@ static int take_order(enum wire_state *state, struct order *ret_order, struct er
 	return order_read(bytes, (size_t)status.st_size, ret_order, err);
 }
 
-/* Keeps what init needs, closed on exec; closes all else that came in from outside. */
+/* Marks the descriptors that init needs close-on-exec, and closes all others. */
 static int close_inherited(struct error *err)
 {
 	for (int fd = WIRE_FD_CONTROL; fd < WIRE_FD_END; fd++)
@@ -119,8 +117,8 @@ static int listen_inside(const struct wire_listen *where, int *ret_fd, struct er
 	return 0;
 }
 
-/* The sockets are made here, in the fence's network namespace, and served outside. */
-static int hand_out_sockets(const struct order *order, struct error *err)
+/* The sockets are created here, in the fence's network namespace, and served outside. */
+static int send_sockets(const struct order *order, struct error *err)
 {
 	for (size_t i = 0; i < order->listen_count; i++) {
 		struct wire_message message = { .type = WIRE_LISTENING, .a = (int)i };
@@ -129,14 +127,14 @@ static int hand_out_sockets(const struct order *order, struct error *err)
 		if (listen_inside(&order->listens[i], &fd, err) < 0)
 			return -1;
 		if (wire_send(WIRE_FD_CONTROL, &message, fd) < 0)
-			return error_sys(err, "hand out a listening socket");
+			return error_sys(err, "send a listening socket outside");
 	}
 	return 0;
 }
 
-/* A terminal of the fence's own devpts, so that no descriptor of the caller's terminal gets inside.
- */
-static int hand_out_terminal(const struct order *order, int *ret_inner, struct error *err)
+/* Opens a terminal in the fence's own devpts, so that no descriptor of the caller's terminal gets
+ * inside. */
+static int send_terminal(const struct order *order, int *ret_inner, struct error *err)
 {
 	struct wire_message message = { .type = WIRE_TERMINAL };
 	struct winsize size = {
@@ -162,40 +160,41 @@ static int hand_out_terminal(const struct order *order, int *ret_inner, struct e
 	if (size.ws_row && size.ws_col)
 		ioctl(outer, TIOCSWINSZ, &size);
 	if (wire_send(WIRE_FD_CONTROL, &message, outer) < 0)
-		return error_sys(err, "hand out the terminal");
+		return error_sys(err, "send the terminal outside");
 	*ret_inner = fd_steal(&inner);
 	return 0;
 }
 
-/* The protocol allows nothing else here. */
+/* The protocol allows no other message here. */
 static int wait_for_go(enum wire_state *state, struct error *err)
 {
 	struct wire_message message;
 	AUTO_FD fd = -1;
 
 	return await_message(state, &message, &fd) < 0
-		       ? error_set(err, "nobody gave the order to go on")
+		       ? error_set(err, "ringfence is gone or broke the protocol")
 		       : 0;
 }
 
 static int place_stdio(const struct order *order, int terminal, struct error *err)
 {
 	if (dup2(WIRE_FD_STDERR, 2) < 0)
-		return error_sys(err, "place stderr");
+		return error_sys(err, "set up stderr");
 	for (int fd = 0; fd < 3; fd++)
 		if (order->flags.terminal & 1U << fd && dup2(terminal, fd) < 0)
-			return error_sys(err, "place the terminal");
+			return error_sys(err, "set up the terminal");
 	return 0;
 }
 
 /*
- * On a terminal the command is a job of init's session, in the foreground: so Ctrl-Z can stop it (the
- * kernel does not stop a process group without a parent in its session). Else it has its own session.
+ * On a terminal the command is a foreground job in init's session, so that Ctrl-Z can stop it: the
+ * kernel does not stop a process group without a parent in its session. Otherwise it gets its own
+ * session.
  */
 static int join_session(const struct order *order, int terminal, struct error *err)
 {
 	if (!order->flags.terminal)
-		return setsid() < 0 ? error_sys(err, "make a session") : 0;
+		return setsid() < 0 ? error_sys(err, "create a session") : 0;
 	if (setpgid(0, 0) < 0 || tcsetpgrp(terminal, getpid()) < 0)
 		return error_sys(err, "bring the command to the foreground of its terminal");
 	return 0;
@@ -209,8 +208,7 @@ static const char *search_path(const struct order *order)
 	return "/usr/local/bin:/usr/bin:/bin";
 }
 
-/* Replaces this process by the command, found as a shell would find it. Returns only when that
- * failed, with errno. */
+/* Executes the command, found as a shell would find it. Returns only on failure, with errno. */
 static void exec_command(const struct order *order)
 {
 	char *const *arguments = (char *const *)order->arguments;
@@ -228,7 +226,7 @@ static void exec_command(const struct order *order)
 		AUTO_FREE char *file = mem_format("%.*s%s%s", (int)size, path, size ? "/" : "./",
 						  name);
 
-		if (access(file, F_OK) == 0) /* asking is much cheaper than to exec in vain */
+		if (access(file, F_OK) == 0) /* checking is much cheaper than a failed exec */
 			execve(file, arguments, environment);
 		if (errno != ENOENT && errno != ENOTDIR)
 			worst = errno;
@@ -239,7 +237,7 @@ static void exec_command(const struct order *order)
 	errno = worst;
 }
 
-static int put_up_walls(const struct order *order, bool *ret_landlock, struct error *err)
+static int confine_self(const struct order *order, bool *ret_landlock, struct error *err)
 {
 	enum confine_notice notice = !order->flags.denials      ? CONFINE_SILENT
 				     : order->flags.trace_reads ? CONFINE_TRACE
@@ -250,18 +248,18 @@ static int put_up_walls(const struct order *order, bool *ret_landlock, struct er
 	if (confine_landlock_prepare(order, &ruleset, err) < 0 || confine_always(order, err) < 0 ||
 	    confine_landlock_enter(ruleset, err) < 0 || confine_seccomp(notice, &listener, err) < 0)
 		return -1;
-	/* Nobody inside keeps it: who holds it answers for others. */
+	/* No process inside may keep the listener: its holder answers for others. */
 	if (listener >= 0 &&
 	    wire_send(WIRE_FD_CONTROL, &(struct wire_message){ .type = WIRE_DENIALS }, listener) <
 		    0)
-		return error_sys(err, "hand out the listener of denials");
+		return error_sys(err, "send the seccomp listener outside");
 	*ret_landlock = ruleset >= 0;
 	return 0;
 }
 
 /*
- * The command's process: walls, canaries, exec. It does all of that while init looks at what the
- * mechanism made, and becomes the command when init says through the gate that all is well.
+ * The command's process: walls, canaries, exec. It sets these up while init inspects what the
+ * mechanism made, and executes the command once init opens the gate.
  */
 static _Noreturn void become_command(const struct order *order, int terminal, int gate)
 {
@@ -279,27 +277,27 @@ static _Noreturn void become_command(const struct order *order, int terminal, in
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (confine_limits(order, &err) < 0)
 		fail(&err, false);
-	if (order->flags.confined && put_up_walls(order, &landlock, &err) < 0)
+	if (order->flags.confined && confine_self(order, &landlock, &err) < 0)
 		fail(&err, false);
 	if (order->flags.confined && canary_inside(order, landlock, &inside, &err) < 0)
 		fail(&err, true);
 	if (read(gate, &outside, sizeof outside) != sizeof outside)
-		_exit(EXIT_NOT_SET_UP); /* init has said why */
+		_exit(EXIT_NOT_SET_UP); /* init has reported why */
 	message.a = (int)(outside.held + inside.held);
 	message.b = (int)(outside.total + inside.total);
 	if (wire_send(WIRE_FD_CONTROL, &message, -1) < 0)
-		_exit(EXIT_NOT_SET_UP); /* nobody is there any more */
+		_exit(EXIT_NOT_SET_UP); /* the peer is gone */
 	exec_command(order);
 	message = (struct wire_message){ .type = WIRE_NOT_STARTED, .a = errno };
 	wire_send(WIRE_FD_CONTROL, &message, -1);
 	_exit(EXIT_NOT_SET_UP);
 }
 
-/* Ends everything that is left inside and waits until it is gone. */
+/* Kills everything that is left inside and waits for it. */
 static void end_all(void)
 {
-	/* Only process 1 of a namespace may say "all": elsewhere these would be the user's own
-	 * processes. */
+	/* Only process 1 of a namespace may signal "all": elsewhere that would include the user's
+	 * own processes. */
 	if (getpid() != 1) {
 		process_end_children();
 		return;
@@ -317,9 +315,8 @@ static void signal_all(pid_t command, int number)
 		kill(-command, number);
 }
 
-/* Takes one message from outside. Returns false when there is nobody any more, or somebody who breaks the
- * protocol. */
-static bool obey(enum wire_state *state, pid_t command)
+/* Handles one message from outside. Returns false if the peer is gone or broke the protocol. */
+static bool handle_message(enum wire_state *state, pid_t command)
 {
 	struct wire_message message;
 	int fd = -1;
@@ -337,10 +334,10 @@ static bool obey(enum wire_state *state, pid_t command)
 	return true;
 }
 
-/* Ends what is left, and tells how it was. */
+/* Kills everything that is left and reports the command's exit. */
 static void report_exit(const struct order *order, int status, int counters, bool file_size)
 {
-	/* The command itself is reaped already. */
+	/* The command itself has already been reaped. */
 	uint64_t left = order->limits.processes_exact ? use_left() + 1 : 0;
 	struct wire_use use = { .left = left, .file_size = file_size };
 	struct wire_message message = {
@@ -355,7 +352,7 @@ static void report_exit(const struct order *order, int status, int counters, boo
 	wire_send(WIRE_FD_CONTROL, &message, -1);
 }
 
-/* Reaps. Returns true when the command itself has ended, with its status. */
+/* Reaps children. Returns true, with the status, if the command itself has ended. */
 static bool reap(pid_t command, int *ret_status, bool *ret_file_size)
 {
 	bool ended = false;
@@ -391,7 +388,7 @@ static void supervise(const struct order *order, enum wire_state state, pid_t co
 
 		if (poll(watched, 2, -1) < 0 && errno != EINTR)
 			break;
-		if (watched[0].revents && !obey(&state, command))
+		if (watched[0].revents && !handle_message(&state, command))
 			break;
 		if (watched[1].revents && read(signals, &info, sizeof info) > 0 &&
 		    reap(command, &status, &file_size)) {
@@ -402,29 +399,28 @@ static void supervise(const struct order *order, enum wire_state state, pid_t co
 	end_all();
 }
 
-/* Is the fence what was asked for, and the project what was judged? Then the command may start. */
-static int prove(const struct order *order, enum wire_state *state, int gate, int counters,
-		 struct error *err)
+/* Verifies the fence, and lets the command start if it holds. */
+static int verify(const struct order *order, enum wire_state *state, int gate, int counters,
+		  struct error *err)
 {
 	struct wire_message mounted = { .type = WIRE_MOUNTED };
 	struct canary_count count = { 0 };
 
-	/* Whether the project has changed since it was looked through is only known outside, where it is
-	 * found out meanwhile. */
+	/* Only the process outside knows whether the project has changed since it was scanned; it
+	 * checks in parallel. */
 	if (order->flags.confined && wire_send(WIRE_FD_CONTROL, &mounted, -1) < 0)
 		return error_sys(err, "report the mounts");
-	/* Without a fence there is nothing to prove. */
+	/* Without a fence there is nothing to verify. */
 	*state = order->flags.confined ? WIRE_STATE_MOUNTED : WIRE_STATE_STARTING;
 	if (order->flags.confined && canary_outside(order, &count, err) < 0)
 		fail(err, true);
-	if ((order->flags.confined && wait_for_go(state, err) < 0) ||
-	    hand_out_sockets(order, err) < 0)
+	if ((order->flags.confined && wait_for_go(state, err) < 0) || send_sockets(order, err) < 0)
 		return -1;
 	if (order->limits.counters &&
 	    wire_send(WIRE_FD_CONTROL, &(struct wire_message){ .type = WIRE_COUNTERS }, counters) <
 		    0)
-		return error_sys(err, "hand out the counters");
-	/* If nobody reads it, the command's process has said why. */
+		return error_sys(err, "send the counters outside");
+	/* On EPIPE, the command's process has already reported why. */
 	return write(gate, &count, sizeof count) < 0 && errno != EPIPE
 		       ? error_sys(err, "start the command")
 		       : 0;
@@ -443,7 +439,7 @@ int main(void)
 
 	prctl(PR_SET_NAME, "ringfence-init", 0, 0, 0);
 	signal(SIGCHLD, SIG_DFL);
-	if (close_inherited(&err) < 0 || take_order(&state, &order, &err) < 0)
+	if (close_inherited(&err) < 0 || receive_order(&state, &order, &err) < 0)
 		fail(&err, false);
 	if (!order.flags.confined)
 		prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
@@ -451,16 +447,16 @@ int main(void)
 		error_sys(&err, "enter '%s'", order.cwd);
 		fail(&err, false);
 	}
-	if (hand_out_terminal(&order, &terminal, &err) < 0)
+	if (send_terminal(&order, &terminal, &err) < 0)
 		fail(&err, false);
 
-	/* From here on nobody inside can look into this process, nor can it open its own counters. */
+	/* From here on nobody inside can inspect this process, and it cannot open its own counters
+	 * either. */
 	counters = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
-	sigaddset(&child,
-		  SIGTTOU); /* the command takes the terminal while it is in the background */
+	sigaddset(&child, SIGTTOU); /* the command takes the terminal while in the background */
 	sigprocmask(SIG_SETMASK, &child, NULL);
 	signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
 
@@ -480,7 +476,7 @@ int main(void)
 	close(1);
 	close(2);
 	close(WIRE_FD_STDERR);
-	if (prove(&order, &state, gate[1], counters, &err) < 0)
+	if (verify(&order, &state, gate[1], counters, &err) < 0)
 		fail(&err, false);
 	close(gate[1]);
 	supervise(&order, state, command, signals, counters);

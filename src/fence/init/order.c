@@ -1,4 +1,4 @@
-/* Reading an order: see order.h. */
+/* Order parsing: see order.h. */
 #include "fence/init/order.h"
 
 #include "util/mem.h"
@@ -21,8 +21,8 @@ static bool copy(const struct wire_record *record, void *target, size_t size)
 	return true;
 }
 
-/* Takes one record into the order; false if it is malformed or has no place in an order. */
-static bool take(struct order *order, const struct wire_record *record)
+/* Adds one record to the order. Returns false if it is malformed or does not belong in an order. */
+static bool add_record(struct order *order, const struct wire_record *record)
 {
 	const char *text = wire_string(record, 0);
 
@@ -86,7 +86,7 @@ int order_read(const char *bytes, size_t size, struct order *ret_order, struct e
 	int more;
 
 	while ((more = wire_next(&reader, &record)) > 0) {
-		if (!take(&order, &record)) {
+		if (!add_record(&order, &record)) {
 			order_release(&order);
 			return error_set(err, "the order has a malformed record (tag %u)",
 					 record.tag);

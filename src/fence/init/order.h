@@ -1,4 +1,4 @@
-/* The order that ringfence gives to init, read from its records (see fence/run/wire.h). */
+/* The order from ringfence to init, parsed from its records (see fence/run/wire.h). */
 #ifndef FENCE_INIT_ORDER_H
 #define FENCE_INIT_ORDER_H
 
@@ -9,7 +9,7 @@ struct order_rule {
 	const char *path;
 };
 
-/* All strings point into the bytes that were read; they must stay. */
+/* All strings point into the parsed bytes, which must outlive the order. */
 struct order {
 	struct wire_flags flags;
 	struct wire_host host;
@@ -28,8 +28,8 @@ struct order {
 	const char *abstract;
 };
 
-/* Reads an order. Returns 0, or -1 with err set if the bytes are none, or something that must be in
- * it is missing. */
+/* Parses an order. Returns 0, or -1 with err set if the bytes are malformed or a required record is
+ * missing. */
 int order_read(const char *bytes, size_t size, struct order *ret_order, struct error *err);
 void order_release(struct order *order);
 

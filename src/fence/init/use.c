@@ -1,4 +1,4 @@
-/* What a run has used: see use.h. */
+/* Resource use of a run: see use.h. */
 #include "fence/init/use.h"
 
 #include "util/fd.h"
@@ -12,7 +12,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-/* Bytes to disks by all that has been reaped. */
+/* Bytes written to disk by all reaped processes. */
 static uint64_t written_by(int counters)
 {
 	static const char name[] = "\nwrite_bytes: ";
@@ -25,7 +25,7 @@ static uint64_t written_by(int counters)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* The last number that was given to a process, less init's own: how many there were. */
+/* The last pid assigned, minus init's own: the number of processes ever started. */
 static uint64_t processes_made(void)
 {
 	char text[128];

@@ -1,14 +1,14 @@
-/* What a run has used, as far as only init knows it. */
+/* Resource use of a run that only init knows. */
 #ifndef FENCE_INIT_USE_H
 #define FENCE_INIT_USE_H
 
 #include "fence/init/order.h"
 
-/* Processes and threads that there are, init not among them; 0 if that is not known. */
+/* The number of living processes and threads, except init; 0 if unknown. */
 uint64_t use_left(void);
 
-/* When all else is dead: fills in what was written, how many processes there were, and whether a
- * private file system is full. `counters` is open on init's own /proc/PID/io. */
+/* Fills in the bytes written, the number of processes, and whether a private file system is full,
+ * once all else is dead. `counters` is open on init's own /proc/PID/io. */
 void use_read(const struct order *order, int counters, struct wire_use *use);
 
 #endif
