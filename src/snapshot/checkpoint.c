@@ -52,7 +52,7 @@ static int begin(struct snapshot_request *request, struct error *err)
 	struct checkpoint_repo *repo = &request->repo;
 	bool done;
 
-	if (checkpoint_repo_lock(repo, err) < 0 || checkpoint_repo_check_room(repo, err) < 0)
+	if (checkpoint_repo_lock(repo, err) < 0 || checkpoint_repo_check_space(repo, err) < 0)
 		return -1;
 	pack_clean(repo->path);
 	if (restore_recover(repo, &request->look, &done, err) < 0)
@@ -88,7 +88,7 @@ static void write_tally(struct snapshot_request *request, const struct look *loo
 
 	if (request->look.live)
 		return;
-	tally_take(&look->walk.root, &tally);
+	tally_count(&look->walk.root, &tally);
 	json_open(&request->json, "tally", '{');
 	json_number(&request->json, "files", tally.files);
 	json_number(&request->json, "bytes", tally.bytes);
@@ -109,7 +109,7 @@ int checkpoint_save(struct snapshot_request *request, struct error *err)
 	bool same;
 	int result = -1;
 
-	if (begin(request, err) == 0 && look_take(repo, &request->look, &look, err) == 0 &&
+	if (begin(request, err) == 0 && look_scan(repo, &request->look, &look, err) == 0 &&
 	    save_checkpoint(repo, &request->look, &look, &request->save, &made, &same, err) == 0)
 		result = 0;
 	if (result == 0)
@@ -171,7 +171,7 @@ static int load_side(struct snapshot_request *request, const char *number, struc
 					    &checkpoint, err) < 0
 			       ? -1
 			       : checkpoint_repo_load(repo, &checkpoint.tree, ret_root, err);
-	if (begin(request, err) == 0 && look_take(repo, &request->look, &look, err) == 0 &&
+	if (begin(request, err) == 0 && look_scan(repo, &request->look, &look, err) == 0 &&
 	    look_finish(repo, &look, err) == 0) {
 		*ret_root = look.walk.root;
 		look.walk.root = (struct node){ 0 };
@@ -280,7 +280,7 @@ static int find_path(struct snapshot_request *request, struct node *root, struct
 	return 0;
 }
 
-int checkpoint_holds(struct snapshot_request *request, struct error *err)
+int checkpoint_contains(struct snapshot_request *request, struct error *err)
 {
 	struct node root = { 0 };
 	struct node *node;
@@ -321,7 +321,7 @@ int checkpoint_undo(struct snapshot_request *request, struct error *err)
 	if (begin(request, err) == 0 &&
 	    checkpoint_repo_read(repo, request->look.loop, strtoll(request->from, NULL, 10),
 				 &target, err) == 0 &&
-	    look_take(repo, &request->look, &look, err) == 0 &&
+	    look_scan(repo, &request->look, &look, err) == 0 &&
 	    save_checkpoint(repo, &request->look, &look, &request->save, &saved, &same, err) == 0)
 		result = restore_project(repo, &request->look, &look, &target.tree,
 					 request->path ? request->path : "", &done, err);

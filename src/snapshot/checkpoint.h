@@ -12,8 +12,8 @@ int checkpoint_save(struct snapshot_request *request, struct error *err);
 int checkpoint_list(struct snapshot_request *request, struct error *err);
 int checkpoint_diff(struct snapshot_request *request, struct error *err);
 int checkpoint_show(struct snapshot_request *request, struct error *err);
-int checkpoint_holds(struct snapshot_request *request,
-		     struct error *err); /* fails if the path is not in the checkpoint */
+int checkpoint_contains(struct snapshot_request *request,
+			struct error *err); /* fails if the path is not in the checkpoint */
 int checkpoint_undo(struct snapshot_request *request, struct error *err); /* rollback and restore */
 int checkpoint_prune(struct snapshot_request *request, struct error *err);
 

@@ -62,7 +62,7 @@ static int uncommit_leftovers(struct snapshot_request *request, struct error *er
 
 static int forget(struct snapshot_request *request, struct error *err)
 {
-	return gitwork_forget(&request->git, &request->json, err) < 0
+	return gitwork_clean(&request->git, &request->json, err) < 0
 		       ? -1
 		       : worktree_remove(&request->worktree, &request->json, err);
 }
@@ -81,7 +81,7 @@ static const struct task {
 	{ "list", checkpoint_list, STORE },
 	{ "diff", checkpoint_diff, STORE },
 	{ "show", checkpoint_show, STORE },
-	{ "holds", checkpoint_holds, STORE },
+	{ "holds", checkpoint_contains, STORE },
 	{ "rollback", checkpoint_undo, STORE_AND_PROJECT },
 	{ "restore", checkpoint_undo, STORE_AND_PROJECT },
 	{ "prune", checkpoint_prune, STORE },

@@ -494,7 +494,7 @@ static void memory(void)
 	git_odb_free(odb);
 	memory_objects_begin(repo, &objects, &err);
 	git_blob_create_from_buffer(&second, repo, "kept", 4);
-	CHECK("it can be written to disk", memory_objects_keep(objects, repo, true, &err) == 0);
+	CHECK("it can be written to disk", memory_objects_write(objects, repo, true, &err) == 0);
 	git_repository_free(repo);
 	git_repository_open(&repo, at("repo"));
 	git_repository_odb(&odb, repo);
@@ -516,9 +516,9 @@ static void hidden_repositories(void)
 	bare.work = open(at("repo"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	libgit_tree(repo, &tip, &bare.tree, &(struct error){ 0 });
 	CHECK("a folder that git treats as a repository is found",
-	      bare_holds(&bare, "x/config") && bare_holds(&bare, "x/refs/keep"));
+	      bare_contains(&bare, "x/config") && bare_contains(&bare, "x/refs/keep"));
 	CHECK("an ordinary folder is not",
-	      !bare_holds(&bare, "d/c.txt") && !bare_holds(&bare, "a.txt"));
+	      !bare_contains(&bare, "d/c.txt") && !bare_contains(&bare, "a.txt"));
 	close(bare.work);
 	bare_release(&bare);
 }

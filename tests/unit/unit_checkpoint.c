@@ -234,7 +234,7 @@ static void caches(void)
 	put("store/cache", "");
 	CHECK("an empty cache is ignored", !cache_read(repo.folder, &cache));
 	cache_write(repo.folder, rules, &root, &err);
-	cache_forget(repo.folder);
+	cache_remove(repo.folder);
 	CHECK("a cache can be removed", !cache_read(repo.folder, &cache));
 	node_release(&root);
 	checkpoint_repo_close(&repo);
@@ -338,20 +338,20 @@ static void saves(void)
 	      (put("project/new", "m\n"),
 	       run_says(checkpoint_save, &plain, "\"path\": \"socket\"")));
 	CHECK("ignored files are not in it",
-	      run_fails(checkpoint_holds, &(struct ask){ .from = "0", .path = "build/out" },
+	      run_fails(checkpoint_contains, &(struct ask){ .from = "0", .path = "build/out" },
 			"does not contain 'build/out'"));
 	CHECK("another loop begins with 0 and saves ignored files if asked",
 	      run_says(checkpoint_save, &(struct ask){ .loop = "other", .ignored = true },
 		       "\"number\": 0") &&
-		      run_says(checkpoint_holds,
+		      run_says(checkpoint_contains,
 			       &(struct ask){ .loop = "other", .from = "0", .path = "build/out" },
 			       "{"));
 	CHECK("a scan while an agent is working finds the same project",
 	      run_says(checkpoint_save, &(struct ask){ .live = true }, "\"number\": 2"));
 	CHECK("a missing checkpoint is an error",
-	      run_fails(checkpoint_holds, &(struct ask){ .from = "99", .path = "a.txt" }, "99"));
+	      run_fails(checkpoint_contains, &(struct ask){ .from = "99", .path = "a.txt" }, "99"));
 	CHECK("a socket is not in the checkpoint, and the reason is given",
-	      run_fails(checkpoint_holds, &(struct ask){ .from = "0", .path = "socket" },
+	      run_fails(checkpoint_contains, &(struct ask){ .from = "0", .path = "socket" },
 			"socket"));
 	CHECK("a missing project is an error",
 	      rename(at("project"), at("gone")) == 0 &&
@@ -581,7 +581,7 @@ static void prunes(void)
 		      run_says(checkpoint_list, &plain, "\"number\": 0") &&
 		      run_says(checkpoint_list, &plain, "\"number\": 6"));
 	CHECK("removed checkpoints cannot be read",
-	      run_fails(checkpoint_holds, &(struct ask){ .from = "1", .path = "noise" }, "1"));
+	      run_fails(checkpoint_contains, &(struct ask){ .from = "1", .path = "noise" }, "1"));
 	CHECK("kept checkpoints can be restored",
 	      run_says(checkpoint_undo, &(struct ask){ .from = "0" }, "\"number\": 0"));
 	CHECK("a loop is removed with all its checkpoints",

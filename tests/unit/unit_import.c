@@ -238,7 +238,7 @@ static void good_commits(void)
 	CHECK("with a higher limit it succeeds",
 	      imports("\"refs\": 1") && ref_is(repo, BRANCH, &tip));
 	CHECK("cleaning up keeps the refs",
-	      ask(gitwork_forget, 0, "{") && ref_is(repo, BRANCH, &tip));
+	      ask(gitwork_clean, 0, "{") && ref_is(repo, BRANCH, &tip));
 }
 
 static void tags(void)
@@ -457,7 +457,7 @@ static void vets(void)
 	CHECK("an ordinary tree is accepted", vet_tree(&vet, &tree, &err) == 0);
 	CHECK("a tree with an unsafe file is refused", vet_tree(&vet, &bad, &err) < 0);
 	vet_release(&vet);
-	vet_learn(&vet, &bad);
+	vet_accept(&vet, &bad);
 	CHECK("unless it is the user's own", vet_tree(&vet, &bad, &err) == 0);
 	CHECK("a missing tree is refused", vet_tree(&vet, &missing, &err) < 0);
 	CHECK("its depth is accepted", vet_depth(&vet, &base, &err) == 0);

@@ -121,7 +121,7 @@ static void open_change(struct json *json, struct bare *bare, const char *path)
 {
 	json_open(json, NULL, '{');
 	json_text(json, "path", path);
-	json_flag(json, "git", bare_holds(bare, path));
+	json_flag(json, "git", bare_contains(bare, path));
 }
 
 static void write_changes(struct json *json, const struct finding *at)
@@ -259,9 +259,9 @@ static int perform(struct finding *at, const struct apply_options *options, stru
 	if ((options->squash || at->merge.kind == MERGE_TRUE) &&
 	    commit(at, options, &landing.new, err) < 0)
 		return -1;
-	outcome = memory_objects_keep(at->objects, at->user.repository, true, err);
+	outcome = memory_objects_write(at->objects, at->user.repository, true, err);
 	if (outcome == 0)
-		outcome = landing_make(&at->user, &landing, &at->deltas, &result, err);
+		outcome = landing_run(&at->user, &landing, &at->deltas, &result, err);
 	if (outcome == 0) {
 		write_id(json, "new", &landing.new);
 		json_number(json, "written", result.written);
@@ -339,7 +339,7 @@ int apply_branch(const struct apply_options *options, struct json *json, struct 
 				 : 0;
 	if (result == 0)
 		result = user_repo_head(&at.user, err) < 0 ||
-					 user_repo_at_rest(&at.user, err) < 0 ||
+					 user_repo_check_idle(&at.user, err) < 0 ||
 					 find_changes(&at, options, err) < 0
 				 ? -1
 				 : 0;

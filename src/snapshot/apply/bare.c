@@ -30,7 +30,7 @@ static bool is_bare(const struct bare *bare, git_tree *tree, const char *folder,
 	       exists(bare, tree, folder, size, "refs");
 }
 
-bool bare_holds(struct bare *bare, const char *path)
+bool bare_contains(struct bare *bare, const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	size_t size = slash ? (size_t)(slash + 1 - path) : 0;

@@ -20,7 +20,7 @@ struct bare {
  * Reports whether a path is inside a git directory, considering the new tree and the existing
  * files.
  */
-bool bare_holds(struct bare *bare, const char *path);
+bool bare_contains(struct bare *bare, const char *path);
 void bare_release(struct bare *bare);
 
 #endif

@@ -112,7 +112,7 @@ static int replace_file(const struct restore_stage *stage, const struct delta *d
 		errno = errno == ENOENT ? EEXIST : errno; /* the user removed it */
 		return -1;
 	}
-	if (restore_stage_look(stage, node, &out) < 0 || delta_same(&delta->seen, &out))
+	if (restore_stage_stat(stage, node, &out) < 0 || delta_same(&delta->seen, &out))
 		return 0;
 	restore_stage_move(stage, node, folder, RENAME_EXCHANGE);
 	errno = EEXIST;
@@ -156,7 +156,7 @@ static int place_one(const struct user_repo *user, const struct restore_stage *s
 		return 0;
 	}
 	delta_remove_empty_folders(folder, name);
-	if (restore_stage_look(stage, &node, &comes) < 0 ||
+	if (restore_stage_stat(stage, &node, &comes) < 0 ||
 	    replace_file(stage, delta, &node, folder) < 0) {
 		delta->place = DELTA_OTHER;
 		return errno == EEXIST ? 0 : error_sys(err, "move '%s' into place", delta->path);
@@ -379,8 +379,8 @@ static int land(struct user_repo *user, const struct landing *landing, struct de
 	return outcome;
 }
 
-int landing_make(struct user_repo *user, const struct landing *landing, struct delta_set *deltas,
-		 struct landing_result *ret_result, struct error *err)
+int landing_run(struct user_repo *user, const struct landing *landing, struct delta_set *deltas,
+		struct landing_result *ret_result, struct error *err)
 {
 	*ret_result = (struct landing_result){ 0 };
 	return land(user, landing, deltas, ret_result, err);

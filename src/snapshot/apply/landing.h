@@ -24,8 +24,8 @@ struct landing_result {
  * Moves from one commit to another, with the changes that delta_classify() found. The caller holds
  * the lock. Returns 0, or -1 with err set.
  */
-int landing_make(struct user_repo *user, const struct landing *landing, struct delta_set *deltas,
-		 struct landing_result *ret_result, struct error *err);
+int landing_run(struct user_repo *user, const struct landing *landing, struct delta_set *deltas,
+		struct landing_result *ret_result, struct error *err);
 
 /* Reports whether an operation is recorded in this git directory. */
 bool landing_pending(int git);

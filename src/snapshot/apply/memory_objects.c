@@ -154,8 +154,8 @@ int memory_objects_begin(git_repository *repository, struct memory_objects **ret
 	return result;
 }
 
-int memory_objects_keep(struct memory_objects *memory, git_repository *repository, bool sync,
-			struct error *err)
+int memory_objects_write(struct memory_objects *memory, git_repository *repository, bool sync,
+			 struct error *err)
 {
 	git_buf path = { 0 };
 	git_odb *disk = NULL;

@@ -20,7 +20,7 @@ int memory_objects_begin(git_repository *repository, struct memory_objects **ret
  * Writes all objects to disk as loose objects. sync: sync each; otherwise the caller syncs. Returns
  * 0, or -1 with err set.
  */
-int memory_objects_keep(struct memory_objects *objects, git_repository *repository, bool sync,
-			struct error *err);
+int memory_objects_write(struct memory_objects *objects, git_repository *repository, bool sync,
+			 struct error *err);
 
 #endif

@@ -138,7 +138,7 @@ static const char *describe_state(int state)
 	}
 }
 
-int user_repo_at_rest(const struct user_repo *user, struct error *err)
+int user_repo_check_idle(const struct user_repo *user, struct error *err)
 {
 	const char *what = describe_state(git_repository_state(user->repository));
 

@@ -43,7 +43,7 @@ int user_repo_head(struct user_repo *user, struct error *err);
  * Checks that a branch is checked out and no operation is in progress. Returns 0, or -1 with err
  * set.
  */
-int user_repo_at_rest(const struct user_repo *user, struct error *err);
+int user_repo_check_idle(const struct user_repo *user, struct error *err);
 
 /*
  * Takes index.lock as git does, so that no git command starts in the meantime. Takes over a lock

@@ -102,7 +102,7 @@ static int fill(const char *work, const git_oid *commit, const char *loop, struc
 	if (outcome == 0 && own.count)
 		outcome = error_set(err, "'%s' is not empty", work);
 	if (outcome == 0)
-		outcome = landing_make(&user, &landing, &deltas, &result, err);
+		outcome = landing_run(&user, &landing, &deltas, &result, err);
 	json_open(json, "submodules", '[');
 	for (size_t i = 0; i < deltas.count; i++)
 		if (deltas.items[i].new_mode == GIT_FILEMODE_COMMIT)
@@ -231,7 +231,7 @@ static int check_tree(const struct user_repo *user, const git_oid *tree, const g
 
 	if (git_repository_odb(&vet.objects, user->repository) < 0)
 		return libgit_error("open the objects", err);
-	vet_learn(&vet, before);
+	vet_accept(&vet, before);
 	result = vet_tree(&vet, tree, &why);
 	if (result < 0)
 		error_set(err,
@@ -268,7 +268,7 @@ int worktree_commit_leftovers(const struct worktree_options *options, struct jso
 		result = commit(&user, &tree, options->message ? options->message : "Ringfence",
 				&id, err);
 		if (result == 0)
-			result = memory_objects_keep(objects, user.repository, false, err);
+			result = memory_objects_write(objects, user.repository, false, err);
 		if (result == 0 && syncfs(user.git_fd) < 0)
 			result = error_sys(err, "sync the disk of '%s'", user.git);
 		if (result == 0)

@@ -1,7 +1,4 @@
-/*
- * Small state files that tell a later process, after a crash, which operation was in progress or
- * what holds.
- */
+/* Small state files, which tell the next process after a crash what was in progress. */
 #ifndef SNAPSHOT_BASE_NOTE_H
 #define SNAPSHOT_BASE_NOTE_H
 

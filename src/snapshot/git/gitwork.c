@@ -122,7 +122,7 @@ int gitwork_import(const struct gitwork *work, struct json *json, struct error *
 	return run(import, work, json, err);
 }
 
-int gitwork_forget(const struct gitwork *work, struct json *json, struct error *err)
+int gitwork_clean(const struct gitwork *work, struct json *json, struct error *err)
 {
 	return run(clean, work, json, err);
 }

@@ -19,6 +19,6 @@ int gitwork_open(const struct gitwork *work, struct json *json, struct error *er
 int gitwork_import(const struct gitwork *work, struct json *json, struct error *err);
 
 /* Removes temporary files that a killed import left in the user's repository. */
-int gitwork_forget(const struct gitwork *work, struct json *json, struct error *err);
+int gitwork_clean(const struct gitwork *work, struct json *json, struct error *err);
 
 #endif

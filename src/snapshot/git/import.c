@@ -158,7 +158,7 @@ static void learn_base(struct import *import)
 		git_oid id;
 
 		if (git_oid_fromstr(&id, import->base->items[i].hex) == 0)
-			vet_learn(&import->vet, &id);
+			vet_accept(&import->vet, &id);
 	}
 }
 

@@ -149,7 +149,7 @@ static int write_root(struct look *look, struct error *err)
 	return pack_add(look->pack, GIT_OBJECT_TREE, tree.data, tree.used, look->tree.id, err);
 }
 
-int look_take(struct checkpoint_repo *repo, const struct look_options *options, struct look *look,
+int look_scan(struct checkpoint_repo *repo, const struct look_options *options, struct look *look,
 	      struct error *err)
 {
 	AUTO_FD project = open(options->project, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -171,7 +171,7 @@ int look_take(struct checkpoint_repo *repo, const struct look_options *options, 
 		look->ahead = ahead_start(project, &look->cache.root);
 		look->walk.same_rules = !first && strcmp(look->cache.rules, look->rules_hash) == 0;
 	}
-	result = look_walk_take(&look->walk, err);
+	result = look_walk_scan(&look->walk, err);
 	ahead_stop(look->ahead);
 	if (result < 0 || write_root(look, err) < 0)
 		return -1;

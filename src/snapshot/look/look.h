@@ -32,11 +32,11 @@ struct look {
 void look_add_user_rules(struct ignore_rules *rules);
 
 /*
- * look_take() scans; the caller holds the lock. The objects are in the repository once
+ * look_scan() scans; the caller holds the lock. The objects are in the repository once
  * look_finish() has returned. Both return 0, or -1 with err set; the caller releases `look` in both
  * cases.
  */
-int look_take(struct checkpoint_repo *repo, const struct look_options *options, struct look *look,
+int look_scan(struct checkpoint_repo *repo, const struct look_options *options, struct look *look,
 	      struct error *err);
 int look_finish(struct checkpoint_repo *repo, struct look *look, struct error *err);
 void look_release(struct look *look);

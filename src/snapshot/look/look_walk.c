@@ -390,7 +390,7 @@ static int scan_folder(struct looking *at, int fd, struct node *folder, const st
 	return write_tree(at, folder);
 }
 
-int look_walk_take(struct look_walk *walk, struct error *err)
+int look_walk_scan(struct look_walk *walk, struct error *err)
 {
 	struct looking at = { .walk = walk, .path = BUFFER_INIT(NODE_PATH_MAX), .err = err };
 	AUTO_FREE char *room = mem_alloc(CONTENT_PIECE + 1);

@@ -34,6 +34,6 @@ struct look_walk {
 };
 
 /* Returns 0, or -1 with err set. The caller releases the root in both cases. */
-int look_walk_take(struct look_walk *walk, struct error *err);
+int look_walk_scan(struct look_walk *walk, struct error *err);
 
 #endif

@@ -70,7 +70,7 @@ static bool add_folder(const struct node *folder, struct tally *tally,
 	return whole;
 }
 
-void tally_take(const struct node *root, struct tally *ret_tally)
+void tally_count(const struct node *root, struct tally *ret_tally)
 {
 	unsigned char id[NODE_ID];
 

@@ -14,7 +14,7 @@ struct tally {
 	char tree[SHA256_HEX];
 };
 
-void tally_take(const struct node *root, struct tally *ret_tally);
+void tally_count(const struct node *root, struct tally *ret_tally);
 
 /*
  * Counts the files and symlinks that were added, removed or modified since a checkpoint. Reads only

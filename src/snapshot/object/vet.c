@@ -148,7 +148,7 @@ static git_oid tree_of(const struct vet *vet, const git_oid *id)
 	return tree;
 }
 
-void vet_learn(struct vet *vet, const git_oid *id)
+void vet_accept(struct vet *vet, const git_oid *id)
 {
 	git_oid tree = tree_of(vet, id);
 	struct error ignored;

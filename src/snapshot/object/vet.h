@@ -17,7 +17,7 @@ struct vet {
 };
 
 /* Accepts a tree, or the tree of a commit, as the user's, as far as it can be read. */
-void vet_learn(struct vet *vet, const git_oid *id);
+void vet_accept(struct vet *vet, const git_oid *id);
 
 /*
  * Checks a tree and everything below. Returns 0, or -1 with err set to a noun phrase, as

@@ -83,7 +83,7 @@ int cache_write(int folder, const char rules[SHA256_HEX], const struct node *roo
 	return 0;
 }
 
-void cache_forget(int folder)
+void cache_remove(int folder)
 {
 	unlinkat(folder, NAME, 0);
 }

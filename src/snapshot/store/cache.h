@@ -23,6 +23,6 @@ void cache_release(struct cache *cache);
 /* Replaces the cache. Returns 0, or -1 with err set. */
 int cache_write(int folder, const char rules[SHA256_HEX], const struct node *root,
 		struct error *err);
-void cache_forget(int folder);
+void cache_remove(int folder);
 
 #endif

@@ -110,7 +110,7 @@ int checkpoint_repo_lock(struct checkpoint_repo *repo, struct error *err)
 	return result < 0 ? error_sys(err, "lock the checkpoints in '%s'", repo->path) : 0;
 }
 
-int checkpoint_repo_check_room(const struct checkpoint_repo *repo, struct error *err)
+int checkpoint_repo_check_space(const struct checkpoint_repo *repo, struct error *err)
 {
 	static const uint64_t reserve = UINT64_C(512) << 20;
 	struct statvfs disk;

@@ -62,7 +62,7 @@ int checkpoint_repo_git(struct checkpoint_repo *repo, struct error *err);
 int checkpoint_repo_lock(struct checkpoint_repo *repo, struct error *err);
 
 /* Fails if the disk of the repository is nearly full. */
-int checkpoint_repo_check_room(const struct checkpoint_repo *repo, struct error *err);
+int checkpoint_repo_check_space(const struct checkpoint_repo *repo, struct error *err);
 
 /* Calls `look` for each checkpoint of a loop, by number. */
 typedef int checkpoint_repo_fn(void *context, const struct checkpoint_repo_item *checkpoint,

@@ -199,7 +199,7 @@ static int repack(struct checkpoint_repo *repo, struct error *err)
 	for (size_t i = 0; i < loops.count && result == 0; i++)
 		result = checkpoint_repo_each(repo, loops.items[i], copy_checkpoint, &at, err);
 	/* The cache may name objects that are removed. */
-	cache_forget(repo->folder);
+	cache_remove(repo->folder);
 	if (result == 0)
 		result = pack_finish(at.pack, err);
 	if (result == 0)

@@ -357,7 +357,7 @@ static int verify(struct checkpoint_repo *repo, const struct look_options *optio
 	struct look after;
 	int outcome = 0;
 
-	if (look_take(repo, options, &after, err) < 0 || look_finish(repo, &after, err) < 0) {
+	if (look_scan(repo, options, &after, err) < 0 || look_finish(repo, &after, err) < 0) {
 		look_release(&after);
 		return -1;
 	}
@@ -427,7 +427,7 @@ int restore_recover(struct checkpoint_repo *repo, const struct look_options *opt
 	    git_oid_fromstr(&tree, buffer_text(&note)) < 0)
 		return error_set(err, "the record of an unfinished rollback, '%s/%s', is damaged",
 				 repo->path, RESTORE_NOTE);
-	outcome = look_take(repo, options, &present, err) < 0 ||
+	outcome = look_scan(repo, options, &present, err) < 0 ||
 				  look_finish(repo, &present, err) < 0 ||
 				  restore_project(repo, options, &present, &tree,
 						  note.data + GIT_OID_HEXSZ + 1, &result, err) < 0

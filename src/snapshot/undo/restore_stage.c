@@ -175,7 +175,7 @@ int restore_stage_move(const struct restore_stage *stage, const struct node *nod
 	return result;
 }
 
-int restore_stage_look(const struct restore_stage *stage, const struct node *node,
+int restore_stage_stat(const struct restore_stage *stage, const struct node *node,
 		       struct stat *ret_status)
 {
 	char name[NUMBER];

@@ -42,7 +42,7 @@ int restore_stage_move(const struct restore_stage *stage, const struct node *nod
 		       unsigned int flags);
 
 /* Stats the staged file of a node. */
-int restore_stage_look(const struct restore_stage *stage, const struct node *node,
+int restore_stage_stat(const struct restore_stage *stage, const struct node *node,
 		       struct stat *ret_status);
 
 /* Removes the folder and everything in it. */
