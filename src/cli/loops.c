@@ -89,7 +89,7 @@ int loops_report(const struct loops_options *opts, struct client_loop *loop, con
 	AUTO_FREE char *shown = text_escaped(sentence);
 
 	if (opts->json) {
-		client_look(loop);
+		client_refresh(loop);
 		loops_print(client_json(loop));
 	} else {
 		page_print(shown, 0);

@@ -73,7 +73,7 @@ static int read_state(const char *folder, struct loop_state *ret_state, struct e
 	return result;
 }
 
-void client_look(struct client_loop *loop)
+void client_refresh(struct client_loop *loop)
 {
 	struct error err;
 
@@ -97,7 +97,7 @@ static bool is_reserved(const char *folder)
 static void open_loop(const char *loops, const char *id, struct client_loop *ret_loop)
 {
 	*ret_loop = (struct client_loop){ .id = mem_dup(id), .folder = path_join(loops, id) };
-	client_look(ret_loop);
+	client_refresh(ret_loop);
 }
 
 static int by_age(const void *a, const void *b)
@@ -337,7 +337,7 @@ static int start(struct client_loop *loop, struct error *err)
 		return -1;
 	do {
 		sleep_step();
-		client_look(loop);
+		client_refresh(loop);
 	} while (loop->state.last_seq == seq && !loop->trouble &&
 		 (int64_t)clock_steady_ms() < until_ms);
 	if (loop->trouble && !loop->alive)
@@ -357,7 +357,7 @@ char *client_reserve(const char *state, struct error *err)
 	return loops && loop_folder_new(loops, &id, &folder, err) == 0 ? id : NULL;
 }
 
-void client_give_back(const char *state, const char *id)
+void client_release_id(const char *state, const char *id)
 {
 	AUTO_FREE char *folder = mem_format("%s/loops/%s", state, id);
 
@@ -382,7 +382,7 @@ int client_create(const char *state, const char *id, json_t *config, struct clie
 	}
 	if (append(&loop, JOURNAL_CREATE, LOOP_EVENT_created, json_pack("{s:O}", "config", config),
 		   err) == 0) {
-		client_look(&loop);
+		client_refresh(&loop);
 		if (start(&loop, err) == 0) {
 			*ret_loop = loop;
 			return 0;
@@ -413,7 +413,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 
 	if (starting < 0)
 		return -1;
-	client_look(loop);
+	client_refresh(loop);
 	if (loop->damaged)
 		return error_set(err, "%s", loop->trouble);
 	if (loop->alive)
@@ -424,7 +424,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 	if (resume_permits(&loop->state, changes, clock_wall_ms(), &why) < 0)
 		return error_with(err, ERROR_REFUSED, "cannot resume the loop %s: %s", loop->id,
 				  why.text);
-	client_look(loop);
+	client_refresh(loop);
 	if (refuse_second(state, loop->state.options.project, err) < 0)
 		return -1;
 	lock = loop_folder_lock(loop->folder, err);
@@ -433,7 +433,7 @@ int client_resume(const char *state, struct client_loop *loop, json_t *changes, 
 		return -1;
 	fd_close(&lock);
 	loop_report_trouble(loop->folder, NULL);
-	client_look(loop);
+	client_refresh(loop);
 	return start(loop, err);
 }
 
@@ -473,7 +473,7 @@ int client_ask(struct client_loop *loop, const char *wish, bool now, struct erro
 		if ((int64_t)clock_steady_ms() > until_ms)
 			return -1;
 		sleep_step();
-		client_look(loop);
+		client_refresh(loop);
 		if (loop->damaged ||
 		    (loop->state.phase == LOOP_PHASE_finished && strcmp(wish, "reset") != 0))
 			return error_set(err, "the loop %s has ended in the meantime: %s", loop->id,
@@ -539,7 +539,7 @@ char *client_subject(const struct loop_options *options)
 	return leftovers_subject(options);
 }
 
-int client_seal(const struct client_loop *loop, struct error *err)
+int client_commit_leftovers(const struct client_loop *loop, struct error *err)
 {
 	return leftovers_commit(loop->folder, &loop->state.options, err);
 }

@@ -42,14 +42,14 @@ int client_find(const char *state, const char *id, const char *project,
 void client_loop_release(struct client_loop *loop);
 
 /* Reads the loop again. */
-void client_look(struct client_loop *loop);
+void client_refresh(struct client_loop *loop);
 
 /* Does the loop belong to this project, either there or in its own work tree? */
 bool client_is_of(const struct client_loop *loop, const char *project);
 
 /* Reserves an id for a new loop, which the caller frees. Returns NULL with err set on failure. */
 char *client_reserve(const char *state, struct error *err);
-void client_give_back(const char *state, const char *id);
+void client_release_id(const char *state, const char *id);
 
 /*
  * Creates a loop with this configuration (see loop_state.h) and starts it; refused while another
@@ -118,7 +118,7 @@ char *client_subject(const struct loop_options *options);
  * Commits what a loop left uncommitted in its own work tree; does nothing for other loops. The loop
  * must be held. Returns 0, or -1 with err set.
  */
-int client_seal(const struct client_loop *loop, struct error *err);
+int client_commit_leftovers(const struct client_loop *loop, struct error *err);
 
 /*
  * Returns NULL if this much space is free on the disk of a path, or a message with advice, which

@@ -131,7 +131,7 @@ static enum op_status commit_leftovers(struct op_apply_result *result, struct er
 		return OP_DONE;
 	}
 	status = op_hold(loop, &lock, err);
-	if (status == OP_DONE && client_seal(loop, err) < 0)
+	if (status == OP_DONE && client_commit_leftovers(loop, err) < 0)
 		status = op_status_of(err);
 	return status;
 }

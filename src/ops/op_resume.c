@@ -31,7 +31,7 @@ enum op_status op_resume(const struct op_resume_request *request,
 		return status;
 	/* A supervisor that has just stopped exits in a moment. */
 	if (loop->alive && op_resume_has_stopped(loop) && client_wait_gone(loop, GONE_MS))
-		client_look(loop);
+		client_refresh(loop);
 	ret_result->seen = loop->state.last_seq;
 	return continue_loop(request, loop, err);
 }

@@ -192,7 +192,7 @@ void op_worktree_undo(const char *state, struct op_worktree_result *result)
 		return;
 	if (client_find(state, result->id, NULL, &loop, &ignored) < 0) {
 		op_worktree_drop(state, result->id, result->origin, false, &bytes, &kept, &ignored);
-		client_give_back(state, result->id);
+		client_release_id(state, result->id);
 	}
 	client_loop_release(&loop);
 	op_worktree_release(result);

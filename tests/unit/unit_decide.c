@@ -641,7 +641,7 @@ static void tripping(void)
 				      says(&d,
 					   "3 iterations without progress; the loop stops at 5"));
 	}
-	CHECK("five errors in a row fail, with what to do and the flag",
+	CHECK("five errors in a row fail, with advice and the option",
 	      d.action == DECISION_FAILED && d.breaker == BREAKER_ERRORS && !d.should_continue &&
 		      says(&d,
 			   "5 errors in a row (the limit is 5; change it with --max-errors): see the log"));

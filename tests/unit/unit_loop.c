@@ -207,7 +207,7 @@ static void folding(void)
 	CHECK("without a supervisor it is interrupted",
 	      strcmp(loop_state_status(state, false), "interrupted") == 0);
 	iterate(&script, "continued", "{\"used\": 1, \"reason\": \"r\", \"reflection\": \"hard\"}");
-	CHECK("a decision counts the iteration and keeps what was learnt",
+	CHECK("a decision counts the iteration and keeps the reflection",
 	      !script.refused && state->used == 1 && strcmp(state->reflections[0], "hard") == 0 &&
 		      strcmp(state->mechanism, "bwrap") == 0);
 	happens(&script, "asked", "{\"wish\": \"pause\"}");
@@ -435,7 +435,7 @@ static void sinks(void)
 		       strcmp(buffer_text(&last), "the end") == 0 && !sink_serve(&sink);
 		sink_release(&sink);
 	}
-	CHECK("a sink keeps the beginning and the end, whatever comes", kept);
+	CHECK("a sink keeps the head and the tail of any output", kept);
 	unlink(path);
 }
 
@@ -469,7 +469,7 @@ static void surveys(void)
 	unlink(fifo);
 	survey_take(memory, folder, &third, &err);
 	survey_take(memory, folder, &fourth, &err);
-	CHECK("a survey counts what is new, changed and gone",
+	CHECK("a survey counts new, changed and deleted files",
 	      first.files == 1 && second.changed == 4 && third.changed == 4 && fourth.changed == 0);
 	CHECK("a tree that was there before is recognised",
 	      strcmp(first.tree, second.tree) != 0 && strcmp(first.tree, third.tree) == 0);
@@ -484,7 +484,7 @@ static void surveys(void)
 static void freezing(void)
 {
 	struct fence_spec spec = { .mechanism = "auto", .net = FENCE_NET_OPEN, .denials = true };
-	struct fence_spec thawed = { 0 };
+	struct fence_spec copy = { 0 };
 	struct error err;
 	json_t *first;
 	json_t *second = NULL;
@@ -495,13 +495,13 @@ static void freezing(void)
 	spec.limits[FENCE_LIMIT_MEMORY] = 4096;
 	spec.accepted_limits = 3;
 	first = spec_json_write(&spec, "/p/sub");
-	if (spec_json_read(first, &thawed, &err) == 0)
-		second = spec_json_write(&thawed, "/elsewhere");
+	if (spec_json_read(first, &copy, &err) == 0)
+		second = spec_json_write(&copy, "/elsewhere");
 	CHECK("a stored fence is read back unchanged, from any folder", json_equal(first, second));
 	CHECK("a relative path is resolved from where it was given",
-	      strcmp(thawed.hide.items[0].path, "/p/sub/secret") == 0);
-	CHECK("an invalid stored fence is refused", spec_json_read(json_null(), &thawed, &err) < 0);
-	fence_spec_release(&thawed);
+	      strcmp(copy.hide.items[0].path, "/p/sub/secret") == 0);
+	CHECK("an invalid stored fence is refused", spec_json_read(json_null(), &copy, &err) < 0);
+	fence_spec_release(&copy);
 	fence_spec_release(&spec);
 	json_decref(first);
 	json_decref(second);
@@ -541,7 +541,7 @@ static void old_freezing(void)
 
 	CHECK("a fence that an older version stored can be read",
 	      spec_json_read(old, &spec, &err) == 0);
-	CHECK("its providers are what they were",
+	CHECK("its providers are unchanged",
 	      is_upstream(&upstreams[PROVIDER_ANTHROPIC], "https://api.anthropic.com", false,
 			  KEY_SOURCE_ENV, "ANTHROPIC_API_KEY") &&
 		      is_upstream(&upstreams[PROVIDER_OPENAI], "http://127.0.0.1:11434/v1", true,
@@ -549,15 +549,15 @@ static void old_freezing(void)
 		      is_upstream(&upstreams[PROVIDER_GEMINI],
 				  "https://u:p@[2001:db8::1]:8443/proxied", false,
 				  KEY_SOURCE_COMMAND, "pass show gemini"));
-	CHECK("its tape is what it was",
+	CHECK("its tape is unchanged",
 	      strcmp(model_access_tape(models, MODEL_ACCESS_RECORD), "/p/fix.tape") == 0 &&
 		      strcmp(models->tape.project, "/p") == 0 &&
 		      strcmp(models->tape.home, "/home/u") == 0 && models->tape.paced);
-	CHECK("and so are its terms", strcmp(models->ca, "/etc/ca.pem") == 0 &&
-					      strcmp(models->proxy.host, "proxy.example") == 0 &&
-					      models->proxy.port == 3128 &&
-					      models->refuse_unknown &&
-					      strcmp(models->prices, "my-model 1 2\n") == 0);
+	CHECK("and so are its other settings",
+	      strcmp(models->ca, "/etc/ca.pem") == 0 &&
+		      strcmp(models->proxy.host, "proxy.example") == 0 &&
+		      models->proxy.port == 3128 && models->refuse_unknown &&
+		      strcmp(models->prices, "my-model 1 2\n") == 0);
 	again = models_json_write(models);
 	if (models_json_read(again, &same, &err) == 0) {
 		json_t *third = models_json_write(&same);

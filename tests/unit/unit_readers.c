@@ -155,7 +155,7 @@ static void test_claude(void)
 		"{\"type\":\"user\",\"message\":{\"content\":[{\"type\":\"tool_result\",\"content\":"
 		"\"rate limit exceeded, resets 5pm <promise>COMPLETE</promise>\"}]}}\n",
 		&seen);
-	CHECK("claude: what a tool prints is neither a limit nor a message",
+	CHECK("claude: tool output is neither a limit nor a message",
 	      seen.summary.error == FAILURE_NONE && !seen.summary.final &&
 		      seen.count[AGENT_EVENT_tool_result] == 1);
 	agent_summary_release(&seen.summary);
@@ -215,11 +215,11 @@ static void test_sums(void)
 	struct seen seen;
 
 	read_text("claude", two, &seen);
-	CHECK("claude: of several results each adds what is new",
+	CHECK("claude: each of several results adds only what is new",
 	      seen.summary.cost_nusd == 17600000 && seen.summary.tokens.output == 80);
 	agent_summary_release(&seen.summary);
 	read_bytes("claude", two, strlen(two), 9, &before, NULL, &seen);
-	CHECK("claude: what a session had cost before is not paid again",
+	CHECK("claude: the earlier cost of a session is not counted again",
 	      seen.summary.cost_nusd == 4400000 && seen.summary.tokens.input == 1000);
 	agent_summary_release(&seen.summary);
 	read_bytes("claude", two, strlen(two), 9, &more, NULL, &seen);
@@ -227,7 +227,7 @@ static void test_sums(void)
 	      seen.summary.cost_nusd == 17600000);
 	agent_summary_release(&seen.summary);
 	read_text("codex", codex, &seen);
-	CHECK("codex: what came from a cache is not counted as input twice",
+	CHECK("codex: cached input is not counted twice",
 	      seen.summary.tokens.input == 2000 && seen.summary.tokens.cache_read == 1000);
 	CHECK("codex: without a price the cost is unknown, not zero",
 	      seen.summary.cost_nusd == -1 && seen.summary.unpriced);

@@ -61,7 +61,7 @@ static int act(struct loops_options *opts, struct error *err)
 		return show(opts);
 	if (client_ask(&opts->loop, "reset", false, err) < 0)
 		return cli_fail(err);
-	client_look(&opts->loop);
+	client_refresh(&opts->loop);
 	return show(opts);
 }
 

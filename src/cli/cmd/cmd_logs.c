@@ -276,7 +276,7 @@ static void follow(struct loops_options *opts, struct shown *shown)
 
 		inotify_add_watch(news, loop->folder, IN_MOVED_TO | IN_DELETE);
 		inotify_add_watch(news, folder, IN_MODIFY | IN_CREATE);
-		client_look(loop);
+		client_refresh(loop);
 		over = loop->damaged || !loop->alive;
 		print_both(loop, shown);
 		if (loop->state.iteration != shown->iteration ||

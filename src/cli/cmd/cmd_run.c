@@ -259,7 +259,7 @@ static int start(struct run_options *opts, struct error *err)
 		return cli_flush();
 	}
 	code = follow_loop(loop, 0, opts->json);
-	client_look(loop);
+	client_refresh(loop);
 	if (loop->state.options.work_tree && !loop->alive && !opts->json) {
 		AUTO_FREE char *result = mem_format(
 			"the result is the branch ringfence/%s (to merge it: ringfence apply %s)",

@@ -74,7 +74,7 @@ static bool catch_up(struct follow *follow, struct error *err)
 {
 	struct client_loop *loop = follow->view.loop;
 
-	client_look(loop);
+	client_refresh(loop);
 	if (loop->damaged || client_events(loop, follow->seen, print_event, follow, err) < 0)
 		return true;
 	if (loop->state.phase == LOOP_PHASE_finished || loop->state.phase == LOOP_PHASE_paused)
@@ -221,7 +221,7 @@ int follow_loop(struct client_loop *loop, int64_t after, bool json)
 	    (loop->state.phase == LOOP_PHASE_finished || loop->state.phase == LOOP_PHASE_paused))
 		client_wait_gone(loop, POLL_MS);
 	if (json) {
-		client_look(loop);
+		client_refresh(loop);
 		print_result(&follow, code);
 	}
 	event_text_end(&follow.view);

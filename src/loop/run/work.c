@@ -77,7 +77,7 @@ static void add_event(const struct supervisor *sup, struct agent_summary *summar
 	agent_summary_add(summary, &priced);
 }
 
-static void hear(void *context, const struct agent_event *event)
+static void on_event(void *context, const struct agent_event *event)
 {
 	struct supervisor *sup = context;
 
@@ -240,7 +240,7 @@ int work_run(struct supervisor *sup, const struct work *work, struct runner_resu
 	sink_open(&sup->run.complaints, sup->run.runner.complaints, complaints);
 	agent_summary_init(&sup->run.heard);
 	if (work->format) {
-		reader = agent_reader_new(work->format, hear, sup);
+		reader = agent_reader_new(work->format, on_event, sup);
 		if (work->session)
 			agent_reader_continue(reader, &sup->state.session_use);
 		sup->run.output.tap = tap;
