@@ -25,7 +25,7 @@ def test_the_demo_shows_what_it_says_and_leaves_nothing(t):
     expect(not os.path.exists(index), "another repository's index is not touched", os.listdir(t.outside))
     for part in ("failed: '.env' is denied here", "    connect 192.0.2.1:443\n", "check 'make check' fails",
                  "iteration 2 of 20", "check 'make check' passes\n  committed: ringfence/", "completed: every rule holds",
-                 "+		push(b / a);\n", "Operands of minus and division in their order\n"):
+                 "+		push(b / a);\n", "Fix the operand order of minus and division\n"):
         contains(result.out, part, "what is shown")
     equal(result.out.count("  ✓ "), 5, "what holds")
     equal(left, [], "what is left")
@@ -82,9 +82,9 @@ def test_a_demo_that_goes_otherwise_fails(t):
     result, left = demo(t, "--live", "--", "--agent", "builtin")
     expect(result.code != 0, "exit status", result)
     contains(result.err, "ANTHROPIC_API_KEY", "what is missing")
-    contains(result.out, "NOT so: the loop says that the work is done", "the verdict")
+    contains(result.out, "NOT so: the loop reports that the work is done", "the verdict")
     equal(left, [], "what is left")
     contains(demo(t, PATH="/nonexistent")[0].err, "is missing", "a tool")
     result = t.run([t.ringfence, "demo"], env=t.env(TMPDIR="/proc"))
     equal(result.code, 125, "exit status without a folder", result)
-    contains(result.err, "no folder can be made in '/proc': name another one", "what to do")
+    contains(result.err, "cannot make a folder in '/proc'; name another one", "what to do")
