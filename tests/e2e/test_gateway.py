@@ -757,7 +757,7 @@ def test_a_gateway_that_is_killed_in_a_download_is_started_again(t):
             pass
     except ConnectionError:
         pass
-    contains(gateway.next("died")[1], "started again", "what the owner is told")
+    contains(gateway.next("died")[1], "being restarted", "what the owner is told")
     fresh = int(gateway.next("started")[0])
     expect(fresh != gateway.pid, "another process")
     expect(passes(gateway, "allowed.com:443"), "the same socket works")
@@ -1109,7 +1109,7 @@ def test_too_few_open_files_make_fewer_connections(t):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (500, 500))
     gateway = net.gateway("allowed.com")
-    contains(gateway.warnings, "takes only 58 connections at once", "the warning")
+    contains(gateway.warnings, "accepts only 58 connections at once", "the warning")
     expect(passes(gateway, "allowed.com:443"), "it works all the same")
 
 
