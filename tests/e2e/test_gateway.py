@@ -302,11 +302,11 @@ def test_the_hello_must_name_the_host_of_the_tunnel(t):
         contains(head, " 200 ", "CONNECT")
         client.sendall(client_hello("evil.com", pieces=pieces))
         equal(receive(client, 7), b"\x15\x03\x01\x00\x02\x02\x31", "TLS's own way to say: access denied")
-        contains(gateway.next("refused")[5], "hello for another host (evil.com)", "the owner")
+        contains(gateway.next("refused")[5], "hello for a different host (evil.com)", "the owner")
         client, _ = gateway.tunnel("other.com:443")
         client.sendall(client_hello(None, pieces=pieces))
         equal(receive(client, 1), b"\x15", "a hello without a name")
-        contains(gateway.next("refused")[5], "without a name", "the owner")
+        contains(gateway.next("refused")[5], "without a server name", "the owner")
         equal([s for s in seen if s], [], "what the server saw")
         client, _ = gateway.tunnel("allowed.com:443")
         hello = client_hello("Allowed.COM", extra=b"\xfe\x0d\x00\x01\x00", pieces=pieces)
@@ -829,10 +829,10 @@ def test_a_head_that_takes_too_long_or_is_too_long_is_named(t):
     late, head = gateway.tunnel("allowed.com:443")
     contains(head, " 200 ", "a tunnel")
     for client in slow:
-        contains(receive_all(client), "the head of the request was not whole within 1500 milliseconds", "the limit names itself")
+        contains(receive_all(client), "the head of the request was not complete within 1500 milliseconds", "the limit names itself")
     equal(receive_all(silent), "", "who says nothing at all")
     equal(receive_all(late), "", "a tunnel without a hello")
-    contains(gateway.ask(b"GET http://allowed.com/ HTTP/1.1\r\nX: " + b"y" * 3000, end=False), "has more than 2000 bytes", "too long")
+    contains(gateway.ask(b"GET http://allowed.com/ HTTP/1.1\r\nX: " + b"y" * 3000, end=False), "is longer than 2000 bytes", "too long")
     contains(gateway.get("http://allowed.com/"), "200 OK", "control: a plain request passes")
 
 
@@ -844,7 +844,7 @@ def test_connections_at_once_are_capped_and_named(t):
     contains(tunnels[6][1], "at once to one host", "the limit names itself")
     tunnels += [gateway.tunnel("evil.com:443") for _ in range(4)]
     answers = [head for _, head in tunnels[7:] if " 200 " not in head]
-    expect(answers and all("(--net-connections)" in head for head in answers), "in all", answers)
+    expect(answers and all("(raise it with --net-connections)" in head for head in answers), "in all", answers)
     equal(gateway.hosts()["allowed.com", 443]["verdict"], "capped", "the table")
     for client, _ in tunnels:
         client.close()
@@ -898,7 +898,7 @@ def test_a_way_that_takes_too_long_is_given_up_and_named(t):
     contains(gateway.tunnel("45.0.0.99:443")[1], "504", "an address at which nobody is")
     waiting, head = gateway.tunnel("late.com:443")
     contains(head, "504", "a name that nobody answers for")
-    contains(receive_all(waiting), "did not answer within 1000 milliseconds", "the limit names itself")
+    contains(receive_all(waiting), "did not respond within 1000 milliseconds", "the limit names itself")
     late.set()
     expect(passes(gateway, "allowed.com:443"), "control: an answer that comes too late does no harm")
 
@@ -919,7 +919,7 @@ def test_bytes_of_a_host_are_capped_and_named(t):
     except ConnectionError:
         pass
     expect(got <= 1 << 20, "bytes", got)
-    contains(gateway.next("refused")[5], "limit of 1048576 bytes from it (--net-in)", "the limit names itself")
+    contains(gateway.next("refused")[5], "limit of 1048576 bytes from it (raise it with --net-in)", "the limit names itself")
     equal(gateway.hosts()["allowed.com", 1001]["verdict"], "capped", "the table")
     contains(gateway.tunnel("allowed.com:1001")[1], "403", "another connection to it")
     expect(passes(gateway, "evil.com:443"), "control: another host has its own")

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rewriting adds a line or two, so only a head at the limit may become too long. */
+/* Rewriting adds a header or two, so only a head with the maximum number may become too long. */
 static bool at_the_edge(const char *wrong)
 {
-	return wrong && strstr(wrong, "too many lines");
+	return wrong && strstr(wrong, "too many headers");
 }
 
 /* A rewritten request is unambiguous: parsed again, it is the same, and nothing follows it. */

@@ -11,8 +11,8 @@ int address_parse(const char *text, struct address *ret_address)
 	struct address address = { 0 };
 	char again[ADDRESS_TEXT];
 
-	/* inet_pton() takes no octal, no hexadecimal and no short IPv4. What it takes of IPv6 in several
-	 * spellings is compared with the one that inet_ntop() would choose. */
+	/* inet_pton() rejects octal, hexadecimal and short IPv4. It accepts several spellings of
+	 * IPv6, so compare with the one that inet_ntop() chooses. */
 	if (inet_pton(AF_INET, text, address.bytes) == 1)
 		address.family = 4;
 	else if (inet_pton(AF_INET6, text, address.bytes) == 1)
@@ -32,7 +32,7 @@ static bool is_number(const char *text, size_t size)
 
 	if (size >= 2 && text[0] == '0' && (text[1] | 0x20) == 'x') {
 		digits = strspn(text + 2, "0123456789abcdefABCDEF");
-		return digits >= size - 2; /* "0x" alone counts, too */
+		return digits >= size - 2; /* "0x" alone also counts */
 	}
 	return size > 0 && strspn(text, "0123456789") >= size;
 }
@@ -41,7 +41,7 @@ bool address_like(const char *text)
 {
 	size_t size = strlen(text);
 
-	/* As URL parsers do it: the last label is a number. */
+	/* Like URL parsers: the last label is a number. */
 	if (size > 0 && text[size - 1] == '.')
 		size--;
 
@@ -72,7 +72,7 @@ struct range {
 	const char *what;
 };
 
-/* IANA's registry of special-purpose IPv4 addresses, with multicast and what is reserved. */
+/* IANA's registry of special-purpose IPv4 addresses, plus multicast and reserved ranges. */
 static const struct range special4[] = {
 	{ { 0 }, 8, "this network (0.0.0.0/8)" },
 	{ { 10 }, 8, "a private network" },
@@ -80,27 +80,27 @@ static const struct range special4[] = {
 	{ { 127 }, 8, "loopback" },
 	{ { 169, 254 }, 16, "link-local (where clouds keep their metadata)" },
 	{ { 172, 16 }, 12, "a private network" },
-	{ { 192, 0, 0 }, 24, "for protocols" },
-	{ { 192, 0, 2 }, 24, "for documentation" },
+	{ { 192, 0, 0 }, 24, "reserved for protocols" },
+	{ { 192, 0, 2 }, 24, "reserved for documentation" },
 	{ { 192, 31, 196 }, 24, "a special network (AS112)" },
 	{ { 192, 52, 193 }, 24, "a special network (AMT)" },
-	{ { 192, 88, 99 }, 24, "a relay of 6to4" },
+	{ { 192, 88, 99 }, 24, "a 6to4 relay" },
 	{ { 192, 168 }, 16, "a private network" },
 	{ { 192, 175, 48 }, 24, "a special network (AS112)" },
-	{ { 198, 18 }, 15, "for benchmarks" },
-	{ { 198, 51, 100 }, 24, "for documentation" },
-	{ { 203, 0, 113 }, 24, "for documentation" },
+	{ { 198, 18 }, 15, "reserved for benchmarks" },
+	{ { 198, 51, 100 }, 24, "reserved for documentation" },
+	{ { 203, 0, 113 }, 24, "reserved for documentation" },
 	{ { 224 }, 4, "multicast" },
 	{ { 240 }, 4, "reserved" },
 };
 
-/* Within 2000::/3, all of IPv6 that is public. */
+/* Within 2000::/3, which contains all public IPv6 addresses. */
 static const struct range special6[] = {
-	{ { 0x20, 0x01, 0x00, 0x00 }, 23, "for protocols" },
-	{ { 0x20, 0x01, 0x0d, 0xb8 }, 32, "for documentation" },
+	{ { 0x20, 0x01, 0x00, 0x00 }, 23, "reserved for protocols" },
+	{ { 0x20, 0x01, 0x0d, 0xb8 }, 32, "reserved for documentation" },
 	{ { 0x26, 0x20, 0x00, 0x4f, 0x80 }, 48, "a special network (AS112)" },
-	{ { 0x3f, 0xfe }, 16, "a network that was given back (6bone)" },
-	{ { 0x3f, 0xff, 0x00 }, 20, "for documentation" },
+	{ { 0x3f, 0xfe }, 16, "a returned network (6bone)" },
+	{ { 0x3f, 0xff, 0x00 }, 20, "reserved for documentation" },
 };
 
 static bool within(const uint8_t *bytes, const struct range *range)
@@ -138,15 +138,16 @@ static const char *special_in_6(const uint8_t *bytes)
 	static const uint8_t zero[16];
 
 	if (memcmp(bytes, zero, 15) == 0)
-		return bytes[15] == 1 ? "loopback" : "no address";
-	/* Whatever is inside: a name that leads here is no ordinary one, and its own form would do. */
+		return bytes[15] == 1 ? "loopback" : "not an address";
+	/* Refused even if the embedded address is public: no normal name leads here, and the
+	 * plain form works. */
 	if (within(bytes, &mapped))
 		return special_in_4(bytes + 12) ? special_in_4(bytes + 12)
-						: "an IPv4 address in the form of IPv6";
+						: "an IPv4-mapped IPv6 address";
 	if (within(bytes, &nat64)) /* how an IPv6-only machine reaches the public IPv4 internet */
 		return special_in_4(bytes + 12);
 	if (within(bytes, &nat64_local))
-		return "a translation into a private network";
+		return "a local NAT64 translation";
 	if (within(bytes, &six_to_four))
 		return special_in_4(bytes + 2) ? special_in_4(bytes + 2) : "6to4";
 	if (within(bytes, &teredo))
@@ -158,7 +159,8 @@ static const char *special_in_6(const uint8_t *bytes)
 			return "a private network";
 		return bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80 ? "link-local" : "reserved";
 	}
-	/* ISATAP hides an IPv4 address in the lower half; its first byte has a bit that is free. */
+	/* ISATAP embeds an IPv4 address in the lower half; one bit of its first byte is
+	 * arbitrary. */
 	uint8_t low[8];
 
 	memcpy(low, bytes + 8, sizeof low);
@@ -172,7 +174,7 @@ const char *address_special(const struct address *address)
 {
 	if (address->family == 4)
 		return special_in_4(address->bytes);
-	return address->family == 6 ? special_in_6(address->bytes) : "no address";
+	return address->family == 6 ? special_in_6(address->bytes) : "not an address";
 }
 
 int address_from(const struct sockaddr *from, struct address *ret_address)

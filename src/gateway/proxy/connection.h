@@ -23,18 +23,18 @@ struct connection_exchange;
 struct model_request;
 
 enum connection_stage {
-	CONNECTION_STAGE_FIRST,   /* no byte yet */
+	CONNECTION_STAGE_FIRST,   /* no byte received yet */
 	CONNECTION_STAGE_HEAD,    /* reading an HTTP head */
 	CONNECTION_STAGE_METHODS, /* SOCKS */
 	CONNECTION_STAGE_PASSWORD,
 	CONNECTION_STAGE_REQUEST,
 	CONNECTION_STAGE_DIAL,     /* resolving and connecting */
-	CONNECTION_STAGE_HELLO,    /* the tunnel is open; nothing was forwarded yet */
+	CONNECTION_STAGE_HELLO,    /* the tunnel is open; nothing has been forwarded yet */
 	CONNECTION_STAGE_TUNNEL,   /* forwarding bytes both ways */
-	CONNECTION_STAGE_EXCHANGE, /* an HTTP request and its answer */
-	CONNECTION_STAGE_CALL,     /* a model request and its answer: model_request.h */
+	CONNECTION_STAGE_EXCHANGE, /* an HTTP request and its response */
+	CONNECTION_STAGE_CALL,     /* a model request and its response: model_request.h */
 	CONNECTION_STAGE_HELD,     /* a refusal waits for the owner */
-	CONNECTION_STAGE_LINGER,   /* everything was sent; the client may read it */
+	CONNECTION_STAGE_LINGER,   /* everything was sent; the client may still read it */
 	CONNECTION_STAGE_OVER,
 };
 
@@ -44,15 +44,15 @@ struct connection_side {
 	struct connection *connection;
 	char *kept; /* bytes that it has not accepted yet */
 	size_t kept_at, kept_size;
-	bool ended; /* it sends nothing more */
-	bool shut;  /* it was told that we send nothing more */
+	bool ended; /* it will send nothing more */
+	bool shut;  /* it knows that we will send nothing more */
 	bool bulk;  /* the last read was large */
 };
 
 struct connection_refusal {
 	uint32_t id;
-	unsigned int status; /* of HTTP */
-	bool cut;            /* bytes of the server were forwarded already: just close */
+	unsigned int status; /* HTTP status */
+	bool cut;            /* some of the server's data was forwarded already: just close */
 	struct rule_target target;
 	char reason[320];
 	char remedy[288];
@@ -66,8 +66,8 @@ struct connection {
 	enum connection_stage stage;
 	bool socks;
 	bool own;       /* see struct engine_listener */
-	bool spare;     /* beyond the cap */
-	bool open;      /* the client was told that its tunnel is open */
+	bool spare;     /* above the cap */
+	bool open;      /* the client knows that its tunnel is open */
 	bool tls;       /* the client began with TLS */
 	bool free_port; /* the rule names a port other than 443 and 80: any protocol may pass */
 	bool within;    /* plain HTTP within a tunnel */
@@ -98,12 +98,12 @@ void connection_drop_server(struct connection *connection);
 void connection_consume(struct connection *connection, size_t size);
 /* Handles as much of the input as possible. */
 void connection_advance(struct connection *connection);
-/* Sends, or keeps the rest for later. Returns 0, or -1 if the peer is gone. */
+/* Sends bytes, or keeps the rest for later. Returns 0, or -1 if the peer is gone. */
 int connection_side_send(struct connection_side *side, const void *bytes, size_t size);
 int connection_side_say(struct connection_side *side, const char *text);
-/* Receives into the scratch buffer; returns as recv() does. */
+/* Receives into the scratch buffer. Returns the result of recv(). */
 ssize_t connection_side_receive(struct connection_side *side, size_t most);
-/* Count bytes of a host. Return false if a cap tripped, which ended the connection. */
+/* Count bytes of a host. Return false if a cap was exceeded, which ended the connection. */
 bool connection_count_in(struct connection *connection, size_t size);
 bool connection_count_out(struct connection *connection, size_t size);
 
@@ -117,22 +117,22 @@ bool connection_handshake_request(struct connection *connection);
 /* connection_access.c */
 const struct rule *connection_access_rule(const struct engine *engine,
 					  const struct rule_target *target);
-/* Decides about connection->target, then connects or refuses. */
+/* Checks connection->target, then connects or refuses. */
 void connection_access_check(struct connection *connection);
-/* Tells the client that something failed. */
+/* Reports a failure to the client. */
 void connection_access_fail(struct connection *connection, unsigned int status,
 			    enum socks_reply reply, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
 /* connection_refusal.c */
-/* Tells the owner, then the client: "host:port REASON; REMEDY would allow it". */
+/* Reports to the owner, then to the client: "host:port REASON; REMEDY would allow it". */
 void connection_refuse(struct connection *connection, unsigned int status,
 		       const struct rule_target *target, enum host_table_verdict verdict,
 		       const char *remedy, const char *format, ...)
 	__attribute__((format(printf, 6, 7)));
-void connection_refusal_release(struct engine *engine, uint32_t id); /* the owner has answered */
+void connection_refusal_release(struct engine *engine, uint32_t id); /* the owner has replied */
 void connection_refusal_answer(struct connection *connection);
-/* Sends an answer of the gateway's own, then ends the connection. */
+/* Sends a response of the gateway itself, then ends the connection. */
 void connection_refusal_write(struct connection *connection, unsigned int status, const char *lines,
 			      const char *text);
 
@@ -145,7 +145,7 @@ void connection_tunnel_quiet(
 	struct connection *connection); /* the client waits for the server to speak first */
 
 /* connection_exchange.c */
-/* Begins with an allowed request, whose head is at the beginning of the input. */
+/* Begins with an allowed request, whose head is at the start of the input. */
 int connection_exchange_begin(struct connection *connection, const struct http_request *request,
 			      size_t head);
 void connection_exchange_send(struct connection *connection); /* the server is connected */
@@ -153,8 +153,8 @@ void connection_exchange_from_client(struct connection *connection);
 void connection_exchange_from_server(struct connection *connection);
 bool connection_exchange_wants_client(const struct connection *connection);
 void connection_exchange_free(struct connection_exchange *exchange);
-/* May this request reuse the server connection of the last one? Only a request that can be repeated
- * may: the server can have closed the connection by now. */
+/* Returns true if this request may reuse the server connection of the last one. It must be
+ * repeatable, because the server may have closed the connection by now. */
 bool connection_exchange_reusable(const struct connection *connection,
 				  const struct http_request *request,
 				  const struct rule_target *target);

@@ -1,4 +1,4 @@
-/* Whether a visit may go where it wants, and the way there: see engine.h. */
+/* Checks a connection's target, resolves it and connects: see connection.h. */
 #include "gateway/proxy/connection.h"
 
 #include "gateway/proxy/route.h"
@@ -20,7 +20,7 @@ const struct rule *connection_access_rule(const struct engine *engine,
 		if (!rule_allows(rule, target))
 			continue;
 		found = rule;
-		if (rule->target.port) /* says more than one without */
+		if (rule->target.port) /* more specific than a rule without a port */
 			break;
 	}
 	return found;
@@ -44,7 +44,7 @@ void connection_access_fail(struct connection *connection, unsigned int status,
 		connection_refusal_write(connection, status, "", text);
 		return;
 	}
-	/* Before its request, SOCKS has no way to say what is wrong. */
+	/* Before its request, SOCKS has no way to report an error. */
 	if (connection->stage == CONNECTION_STAGE_METHODS ||
 	    connection->stage == CONNECTION_STAGE_PASSWORD) {
 		connection_end(connection);
@@ -68,7 +68,7 @@ static void fail_target(struct connection *connection, unsigned int status, enum
 	connection_access_fail(connection, status, reply, "%s: %s", shown, why);
 }
 
-static void connected(void *context, int fd, int error)
+static void on_connected(void *context, int fd, int error)
 {
 	struct connection *connection = context;
 	struct engine *engine = connection->engine;
@@ -91,8 +91,8 @@ static void connected(void *context, int fd, int error)
 	connection_advance(connection);
 }
 
-/* Does a rule name this very address? */
-static bool named(const struct engine *engine, const struct address *address, uint16_t port)
+/* Returns true if a rule names this address itself. */
+static bool is_named(const struct engine *engine, const struct address *address, uint16_t port)
 {
 	struct rule_target target = { .address = *address, .port = port };
 
@@ -100,18 +100,18 @@ static bool named(const struct engine *engine, const struct address *address, ui
 	return connection_access_rule(engine, &target);
 }
 
-/* Why an address must not be connected to; NULL if it may. */
-static const char *forbidden(const struct engine *engine, const struct address *address,
-			     uint16_t port)
+/* Returns why an address must not be on_connected to, or NULL. */
+static const char *why_forbidden(const struct engine *engine, const struct address *address,
+				 uint16_t port)
 {
 	const char *special = address_special(address);
 
 	if (!special && route_ask(engine->routes, address) == ROUTE_OWN)
 		special = "this machine itself";
-	return special && named(engine, address, port) ? NULL : special;
+	return special && is_named(engine, address, port) ? NULL : special;
 }
 
-static void go_to(struct connection *connection, const struct address *addresses, size_t count)
+static void connect_to(struct connection *connection, const struct address *addresses, size_t count)
 {
 	struct engine *engine = connection->engine;
 	struct address allowed[RESOLVER_ADDRESSES];
@@ -120,7 +120,7 @@ static void go_to(struct connection *connection, const struct address *addresses
 	size_t kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const char *special = forbidden(engine, &addresses[i], connection->target.port);
+		const char *special = why_forbidden(engine, &addresses[i], connection->target.port);
 
 		if (!special) {
 			allowed[kept++] = addresses[i];
@@ -142,10 +142,10 @@ static void go_to(struct connection *connection, const struct address *addresses
 		return;
 	}
 	connection->dial = dial_start(&engine->loop, &engine->stagger, allowed, kept,
-				      connection->target.port, connected, connection);
+				      connection->target.port, on_connected, connection);
 }
 
-static void resolved(void *context, const struct resolver_answer *answer)
+static void on_resolved(void *context, const struct resolver_answer *answer)
 {
 	struct connection *connection = context;
 
@@ -155,21 +155,21 @@ static void resolved(void *context, const struct resolver_answer *answer)
 	if (answer->wrong)
 		fail_target(connection, 502, SOCKS_UNREACHABLE, answer->wrong);
 	else
-		go_to(connection, answer->addresses, answer->count);
+		connect_to(connection, answer->addresses, answer->count);
 }
 
-/* Caps that are known before a connection is made. Returns false if the visit has been refused. */
-static bool there_is_room(struct connection *connection)
+/* Checks the caps that are known before connecting. Returns false if the connection was refused. */
+static bool check_caps(struct connection *connection)
 {
 	struct engine *engine = connection->engine;
 	const struct caps *caps = &engine->config.caps;
 
-	/* Those that came when there was no room; meanwhile there may be some. */
+	/* It was accepted above the cap; by now there may be room. */
 	if (connection->spare && engine->connection_count > caps->connections) {
-		connection_refuse(
-			connection, 503, &connection->target, HOST_TABLE_CAPPED, "",
-			"has to wait: the limit of %u connections at once is reached (--net-connections)",
-			(unsigned int)caps->connections);
+		connection_refuse(connection, 503, &connection->target, HOST_TABLE_CAPPED, "",
+				  "has to wait: the limit of %u connections at once is reached "
+				  "(raise it with --net-connections)",
+				  (unsigned int)caps->connections);
 		return false;
 	}
 	if (!connection_count_in(connection, 0) || !connection_count_out(connection, 0))
@@ -203,15 +203,15 @@ void connection_access_check(struct connection *connection)
 				rule->target.port != 80;
 	connection->row = host_table_find(engine->table, &connection->target, false,
 					  engine->active);
-	if (!there_is_room(connection))
+	if (!check_caps(connection))
 		return;
 	engine->active[connection->row - engine->table->rows]++;
 	connection->counted = true;
 	connection->stage = CONNECTION_STAGE_DIAL;
 	event_loop_alarm_start(&engine->loop, &engine->connecting, &connection->alarm);
 	if (connection->target.address.family)
-		go_to(connection, &connection->target.address, 1);
+		connect_to(connection, &connection->target.address, 1);
 	else
 		connection->question = resolver_ask(engine->resolver, connection->target.host,
-						    resolved, connection);
+						    on_resolved, connection);
 }

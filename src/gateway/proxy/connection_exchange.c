@@ -1,8 +1,9 @@
 /*
- * Requests of plain HTTP and their answers, one after the other: see engine.h.
+ * Plain HTTP requests and their responses, one after the other: see connection.h.
  *
- * Heads are written anew; bodies are passed on while their end is looked for. The connection to the server is kept for
- * the next request of the same client to the same host, because making one takes longer than all the rest.
+ * Heads are rewritten; bodies are forwarded while their end is tracked. The server connection is
+ * kept for the client's next request to the same host, because connecting takes longer than
+ * everything else.
  */
 #include "gateway/proxy/connection.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A body on its way, and what is left of it. */
+/* A body in transit, and how much is left. */
 struct body {
 	enum http_body kind;
 	uint64_t left;
@@ -21,16 +22,16 @@ struct body {
 };
 
 struct connection_exchange {
-	struct buffer head; /* of the request, as it is sent; until an answer begins */
+	struct buffer head; /* of the request, as sent; until a response begins */
 	struct body request;
 	bool to_head;         /* its method is HEAD */
-	bool keep;            /* the client's connection is used again */
-	bool again;           /* it can be sent once more */
-	bool reused;          /* it was sent over a connection that was used before */
-	bool deaf;            /* the server takes no more of it */
-	struct buffer answer; /* the head of the answer, as far as it has come */
+	bool keep;            /* the client's connection is reused */
+	bool again;           /* it can be repeated */
+	bool reused;          /* it was sent over a reused connection */
+	bool deaf;            /* the server stopped reading it */
+	struct buffer answer; /* the head of the response, as far as received */
 	size_t scanned;
-	bool answering; /* that head is through */
+	bool answering; /* that head was forwarded */
 	struct body response;
 	bool server_keep;
 };
@@ -54,7 +55,7 @@ static struct body body_of(const struct http_message *message, bool empty, bool 
 	return body;
 }
 
-/* How many of these bytes belong to it; -1: they are not what was announced. */
+/* Returns how many of these bytes belong to the body, or -1 if the encoding is invalid. */
 static ssize_t body_scan(struct body *body, const char *bytes, size_t size)
 {
 	ssize_t used;
@@ -112,21 +113,22 @@ int connection_exchange_begin(struct connection *connection, const struct http_r
 	return buffer_overflowed(&exchange->head) ? -1 : 0;
 }
 
-/* What went wrong between us and the server. */
-static void broken(struct connection *connection, const char *why)
+/* Handles an error of the server or its connection. */
+static void fail_exchange(struct connection *connection, const char *why)
 {
 	struct connection_exchange *exchange = connection->exchange;
 	char shown[GATEWAY_TEXT];
 
 	if (exchange->answering) {
-		connection_reset(connection); /* an end would look like the end of the answer */
+		/* a normal close would look like the end of the response */
+		connection_reset(connection);
 		return;
 	}
 	rule_target_text(&connection->target, shown);
 	connection_access_fail(connection, 502, SOCKS_FAILED, "%s: %s", shown, why);
 }
 
-/* Passes on what belongs to the request's body. Returns how many bytes did, or -1: the visit is over. */
+/* Forwards bytes of the request's body. Returns how many, or -1 if the connection has ended. */
 static ssize_t pass_request(struct connection *connection, const char *bytes, size_t size)
 {
 	struct connection_exchange *exchange = connection->exchange;
@@ -138,14 +140,14 @@ static ssize_t pass_request(struct connection *connection, const char *bytes, si
 			connection_reset(connection);
 		else
 			connection_access_fail(connection, 400, SOCKS_FAILED,
-					       "bad request: the chunks are none");
+					       "bad request: invalid chunked encoding");
 		return -1;
 	}
 	if (exchange->deaf)
 		return used;
 	if (!connection_count_out(connection, (size_t)used))
 		return -1;
-	/* It may have answered before it closed; that is seen when it is read. */
+	/* It may have responded before it closed; the next read shows that. */
 	if (used && connection_side_send(&connection->server, bytes, (size_t)used) < 0)
 		exchange->deaf = true;
 	return used;
@@ -195,12 +197,12 @@ void connection_exchange_from_client(struct connection *connection)
 
 	ssize_t used = pass_request(connection, engine->scratch, (size_t)n);
 
-	/* The next request, which waits for its turn. */
+	/* The next request, which was waiting. */
 	if (used >= 0 && connection->stage == CONNECTION_STAGE_EXCHANGE)
 		buffer_add(&connection->input, engine->scratch + used, (size_t)(n - used));
 }
 
-/* The answer is whole. extra: the server has said more than it. */
+/* Ends an exchange after a complete response. extra: the server sent more than that. */
 static void end_exchange(struct connection *connection, bool extra)
 {
 	struct connection_exchange *exchange = connection->exchange;
@@ -238,8 +240,9 @@ static void pass_answer(struct connection *connection, const char *bytes, size_t
 		end_exchange(connection, (size_t)used < size);
 }
 
-/* A head of an answer is whole. Returns how many bytes were left behind it, or -1: the visit is over. */
-static int take_answer(struct connection *connection, size_t size)
+/* Handles the complete head of a response. Returns how many bytes follow it, or -1 if the
+ * connection has ended. */
+static int read_answer_head(struct connection *connection, size_t size)
 {
 	struct connection_exchange *exchange = connection->exchange;
 	AUTO_BUFFER struct buffer head = BUFFER_INIT(exchange->answer.max + 512);
@@ -248,21 +251,22 @@ static int take_answer(struct connection *connection, size_t size)
 					       &response);
 
 	if (wrong) {
-		broken(connection, wrong);
+		fail_exchange(connection, wrong);
 		return -1;
 	}
 	if (response.status >= 200) {
 		exchange->response = body_of(&response.message, response.empty, false);
 		exchange->server_keep = response.message.keep;
 		exchange->keep = exchange->keep && exchange->response.kind != HTTP_UNTIL_CLOSE;
-		/* A request that is cut off by its answer is never finished on this connection. */
+		/* A request that was cut short by its response is never completed on this
+		 * connection. */
 		exchange->keep = exchange->keep && exchange->request.done;
 		exchange->answering = true;
 	}
 	http_response_write(&response, exchange->keep, &head);
 	if (buffer_overflowed(&head)) {
 		exchange->answering = false;
-		broken(connection, "the head of its answer is too long");
+		fail_exchange(connection, "the head of its response is too long");
 		return -1;
 	}
 	if (connection_side_send(&connection->client, head.data, head.used) < 0) {
@@ -285,16 +289,17 @@ static void read_answer(struct connection *connection)
 
 		exchange->scanned = answer->used;
 		if (size < 0) {
-			broken(connection,
-			       "its answer is no HTTP/1 (a line does not end in CR LF)");
+			fail_exchange(
+				connection,
+				"its response is not valid HTTP/1 (a line does not end in CR LF)");
 			return;
 		}
 		if (size == 0) {
 			if (answer->used == answer->max)
-				broken(connection, "the head of its answer is too long");
+				fail_exchange(connection, "the head of its response is too long");
 			return;
 		}
-		if (take_answer(connection, (size_t)size) < 0)
+		if (read_answer_head(connection, (size_t)size) < 0)
 			return;
 	}
 	if (exchange->response.done)
@@ -303,8 +308,8 @@ static void read_answer(struct connection *connection)
 		pass_answer(connection, answer->data, answer->used);
 }
 
-/* The server has closed, or broken, the connection. */
-static void lost_server(struct connection *connection, bool reset)
+/* The server closed or reset the connection. */
+static void on_server_gone(struct connection *connection, bool reset)
 {
 	struct connection_exchange *exchange = connection->exchange;
 
@@ -316,7 +321,8 @@ static void lost_server(struct connection *connection, bool reset)
 	} else if (exchange->answering && !reset && exchange->response.kind == HTTP_UNTIL_CLOSE) {
 		connection_finish(connection);
 	} else {
-		broken(connection, "it closed the connection without a whole answer");
+		fail_exchange(connection,
+			      "it closed the connection before its response was complete");
 	}
 }
 
@@ -331,7 +337,7 @@ void connection_exchange_from_server(struct connection *connection)
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
-		lost_server(connection, n < 0);
+		on_server_gone(connection, n < 0);
 		return;
 	}
 	event_loop_alarm_start(&engine->loop, &engine->idle, &connection->alarm);

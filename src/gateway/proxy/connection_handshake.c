@@ -1,4 +1,4 @@
-/* What a client asks for, by HTTP or SOCKS5: see engine.h. */
+/* Reads a client's request, in HTTP or SOCKS5: see connection.h. */
 #include "gateway/proxy/connection.h"
 
 #include "gateway/model/model_request.h"
@@ -19,7 +19,7 @@ bool connection_handshake_first(struct connection *connection)
 
 /* --- SOCKS5 */
 
-static bool socks_wrong(struct connection *connection, const char *why)
+static bool fail_socks(struct connection *connection, const char *why)
 {
 	connection_access_fail(connection, 400, SOCKS_FAILED, "%s", why);
 	return false;
@@ -45,9 +45,10 @@ bool connection_handshake_methods(struct connection *connection)
 	if (size == 0)
 		return false;
 	if (size < 0)
-		return socks_wrong(connection, "this is not SOCKS5");
+		return fail_socks(connection, "this is not SOCKS5");
 	connection_consume(connection, (size_t)size);
-	/* Who offers a password is asked for it: a wrong one says that somebody else is meant. */
+	/* A client that offers a password must give the right one: a wrong one is meant for
+	 * another proxy. */
 	if (methods.password) {
 		connection->stage = CONNECTION_STAGE_PASSWORD;
 		return select_method(connection, 2);
@@ -71,7 +72,7 @@ bool connection_handshake_password(struct connection *connection)
 	if (size == 0)
 		return false;
 	if (size < 0)
-		return socks_wrong(connection, "this is no user name and password");
+		return fail_socks(connection, "invalid SOCKS5 user name and password");
 	connection_consume(connection, (size_t)size);
 
 	bool none = !given.user[0] && !given.password[0];
@@ -93,13 +94,13 @@ bool connection_handshake_password(struct connection *connection)
 	return true;
 }
 
-/* A host that is none, or an address in a spelling that hides it. */
-static void refuse_odd(struct connection *connection, const char *host, uint16_t port,
-		       const struct error *why)
+/* Refuses an invalid host, or an address in a spelling that hides it. */
+static void refuse_invalid_host(struct connection *connection, const char *host, uint16_t port,
+				const struct error *why)
 {
 	struct rule_target shown = { .port = port };
 
-	/* As text, for whoever reads of it; it is never looked up. */
+	/* Only shown as text, never looked up. */
 	snprintf(shown.host, sizeof shown.host, "%s", host[0] ? host : "?");
 	for (char *at = shown.host; *at; at++)
 		if (*at <= ' ' || *at > '~')
@@ -118,20 +119,20 @@ bool connection_handshake_request(struct connection *connection)
 	if (size == 0)
 		return false;
 	if (size < 0)
-		return socks_wrong(connection, "this is no request of SOCKS5");
+		return fail_socks(connection, "invalid SOCKS5 request");
 	connection_consume(connection, (size_t)size);
 	if (request.command != 1) {
 		connection_access_fail(connection, 400, SOCKS_NO_COMMAND,
-				       "of SOCKS5, only CONNECT is known");
+				       "only CONNECT is supported in SOCKS5");
 		return false;
 	}
 	if (!request.known) {
 		connection_access_fail(connection, 400, SOCKS_NO_ADDRESS,
-				       "this kind of address is unknown");
+				       "unknown SOCKS5 address type");
 		return false;
 	}
 	if (rule_target_parse(request.host, request.port, &connection->target, &why) < 0) {
-		refuse_odd(connection, request.host, request.port, &why);
+		refuse_invalid_host(connection, request.host, request.port, &why);
 		return false;
 	}
 	connection_access_check(connection);
@@ -140,7 +141,7 @@ bool connection_handshake_request(struct connection *connection)
 
 /* --- HTTP */
 
-/* Returns true if the client may ask; else it has its answer. */
+/* Returns true if the client is authorised; otherwise it got a response. */
 static bool check_token(struct connection *connection, const struct http_request *request)
 {
 	struct http_text given = request->authorization;
@@ -152,14 +153,14 @@ static bool check_token(struct connection *connection, const struct http_request
 	if (given.at && given.size > skip && strncasecmp(given.at, scheme, skip) == 0 &&
 	    consttime_equal(given.at + skip, given.size - skip, connection->engine->credential))
 		return true;
-	connection_refusal_write(
-		connection, 407, "Proxy-Authenticate: Basic realm=\"ringfence\"\r\n",
-		given.at ? "this is not the token of this run, and inside the fence none is needed"
-			 : "the token of this run is needed as a password");
+	connection_refusal_write(connection, 407,
+				 "Proxy-Authenticate: Basic realm=\"ringfence\"\r\n",
+				 given.at ? "wrong token; inside the fence no token is needed"
+					  : "the token of this run is required as the password");
 	return false;
 }
 
-/* Host is whom the server behind believes: it must be the one that was judged. */
+/* The server trusts the Host header, so it must be the host that was checked. */
 static bool check_host(struct connection *connection, const struct http_request *request,
 		       const struct rule_target *target)
 {
@@ -168,13 +169,13 @@ static bool check_host(struct connection *connection, const struct http_request 
 
 	if (!request->has_host || request->connect)
 		return true;
-	/* The port of Host is often left out, by some even where it matters. */
+	/* Clients often omit the port in Host, some even where it matters. */
 	if (rule_target_parse(request->host_line, target->port, &named, &why) < 0 ||
 	    strcmp(named.host, target->host) != 0 ||
 	    (request->host_port != target->port && request->host_port != 80)) {
 		connection_refuse(connection, 403, target, HOST_TABLE_REFUSED_HOST, "",
-				  "was asked for with another Host (%.100s:%u)", request->host_line,
-				  request->host_port);
+				  "was requested with a different Host header (%.100s:%u)",
+				  request->host_line, request->host_port);
 		return false;
 	}
 	return true;
@@ -190,22 +191,22 @@ static bool find_target(struct connection *connection, const struct http_request
 		return true;
 	}
 	if (rule_target_parse(request->host, request->port, ret_target, &why) < 0) {
-		refuse_odd(connection, request->host, request->port, &why);
+		refuse_invalid_host(connection, request->host, request->port, &why);
 		return false;
 	}
 	return true;
 }
 
-/* Decides about a whole head. Returns true if the visit has got on. */
-static bool take_head(struct connection *connection, const struct http_request *request,
-		      size_t head)
+/* Handles a complete head. Returns true if the connection made progress. */
+static bool handle_head(struct connection *connection, const struct http_request *request,
+			size_t head)
 {
 	struct rule_target target;
 
 	if (!check_token(connection, request) || !find_target(connection, request, &target))
 		return false;
 	if (request->connect) {
-		/* What was kept of a request before it is of no use to a tunnel. */
+		/* A tunnel cannot use the server connection of an earlier request. */
 		connection_drop_server(connection);
 		connection_exchange_free(connection->exchange);
 		connection->exchange = NULL;
@@ -219,11 +220,12 @@ static bool take_head(struct connection *connection, const struct http_request *
 	if (request->message.upgrade) {
 		connection_refuse(
 			connection, 403, &target, HOST_TABLE_REFUSED_HOST, "",
-			"was asked for another protocol (Upgrade), which cannot be judged; over TLS it can pass");
+			"was asked to switch protocols (Upgrade), which cannot be checked; "
+			"use TLS instead");
 		return false;
 	}
 
-	/* What follows a request on its connection is a request of its own, and judged anew. */
+	/* Each further request on a connection is checked like the first. */
 	bool reusable = connection_access_rule(connection->engine, &target) &&
 			connection_exchange_reusable(connection, request, &target);
 
@@ -257,7 +259,7 @@ bool connection_handshake_head(struct connection *connection)
 	const char *wrong = NULL;
 	ssize_t head;
 
-	/* One after the other: the next request is not looked at before the answer is taken. */
+	/* Requests are handled one by one: not before the client has read the last response. */
 	if (input->used == 0 || connection->client.kept)
 		return false;
 	head = http_head_size(input->data, input->used, connection->scanned);
@@ -266,11 +268,11 @@ bool connection_handshake_head(struct connection *connection)
 		return false;
 	if (head == 0) {
 		connection_access_fail(connection, 431, SOCKS_FAILED,
-				       "the head of the request has more than %zu bytes",
+				       "the head of the request is longer than %zu bytes",
 				       input->max);
 		return false;
 	}
-	/* A path instead of a whole URI: this is not for a proxy, but for a model. */
+	/* A path instead of a full URI: a request to a model, not to the proxy. */
 	if (head > 0 && !connection->within && connection->engine->config.models.active &&
 	    has_path(input))
 		return model_request_head(connection, (size_t)head);
@@ -282,5 +284,5 @@ bool connection_handshake_head(struct connection *connection)
 		connection_access_fail(connection, 400, SOCKS_FAILED, "bad request: %s", wrong);
 		return false;
 	}
-	return take_head(connection, &request, (size_t)head);
+	return handle_head(connection, &request, (size_t)head);
 }

@@ -1,4 +1,4 @@
-/* A visit's life, and what its stages share: see engine.h. */
+/* The life of a connection, and functions shared by its stages: see connection.h. */
 #include "gateway/proxy/connection.h"
 
 #include "gateway/model/model_request.h"
@@ -76,7 +76,8 @@ ssize_t connection_side_receive(struct connection_side *side, size_t most)
 	size_t room = engine->kept > ENGINE_KEPT ? ENGINE_SIP : ENGINE_SCRATCH;
 	ssize_t n;
 
-	/* Each side keeps what one read has given, at most: so many slow readers cost little, too. */
+	/* Each side keeps at most one read's worth of data, so even many slow readers use little
+	 * memory. */
 	do
 		n = recv(side->source.fd, engine->scratch, most < room ? most : room, 0);
 	while (n < 0 && errno == EINTR);
@@ -100,7 +101,7 @@ void connection_drop_server(struct connection *connection)
 	connection->counted = false;
 }
 
-/* Name and connection are not wanted any more. */
+/* Cancels the resolver's query and the connection attempt. */
 static void stop_dialling(struct connection *connection)
 {
 	if (connection->question)
@@ -153,7 +154,7 @@ void connection_reset(struct connection *connection)
 	connection_end(connection);
 }
 
-static void say_the_end(struct connection *connection)
+static void shut_down(struct connection *connection)
 {
 	if (!connection->client.kept && !connection->client.shut) {
 		shutdown(connection->client.source.fd, SHUT_WR);
@@ -161,7 +162,8 @@ static void say_the_end(struct connection *connection)
 	}
 }
 
-/* A close with bytes unread is a reset, and takes the answer with it: so read on for a moment. */
+/* Closing a socket with unread bytes sends a reset, which destroys the response: read on
+ * briefly. */
 void connection_finish(struct connection *connection)
 {
 	struct engine *engine = connection->engine;
@@ -173,16 +175,16 @@ void connection_finish(struct connection *connection)
 	buffer_release(&connection->input);
 	connection->stage = CONNECTION_STAGE_LINGER;
 	event_loop_alarm_start(&engine->loop, &engine->linger, &connection->alarm);
-	say_the_end(connection);
+	shut_down(connection);
 	update(connection);
 }
 
 static void linger(struct connection *connection)
 {
-	enum { ROUNDS = 4 }; /* then it is somebody else's turn */
+	enum { ROUNDS = 4 }; /* then other connections get a turn */
 	ssize_t n = 1;
 
-	say_the_end(connection);
+	shut_down(connection);
 	for (int i = 0; i < ROUNDS && n > 0; i++)
 		n = connection_side_receive(&connection->client, ENGINE_SCRATCH);
 	if ((n == 0 && !connection->client.kept) || (n < 0 && errno != EAGAIN))
@@ -191,7 +193,7 @@ static void linger(struct connection *connection)
 		connection->client.ended = true;
 }
 
-/* --- what is waited for */
+/* --- events to wait for */
 
 static bool reads_input(const struct connection *connection)
 {
@@ -223,12 +225,12 @@ static uint32_t client_events(const struct connection *connection)
 		wanted = wanted && model_request_wants_client(connection);
 	else if (connection->stage != CONNECTION_STAGE_LINGER)
 		wanted = false;
-	/* Who has gone away needs no answer, and that saves money. */
+	/* Notice a client that has gone: cancelling its request saves money. */
 	if (connection->stage == CONNECTION_STAGE_CALL)
 		events |= (uint32_t)EPOLLRDHUP;
 	if (wanted)
 		events |= (uint32_t)EPOLLIN;
-	/* Where nothing is read, a client that is gone for good is still noticed. */
+	/* Notice a client that has gone even while nothing is read from it. */
 	if (!events && connection->stage != CONNECTION_STAGE_TUNNEL)
 		events = (uint32_t)EPOLLERR;
 	return events;
@@ -264,7 +266,7 @@ static void update(struct connection *connection)
 		model_request_update(connection);
 }
 
-/* --- what happens */
+/* --- events */
 
 void connection_consume(struct connection *connection, size_t size)
 {
@@ -272,7 +274,7 @@ void connection_consume(struct connection *connection, size_t size)
 
 	connection->scanned = 0;
 	if (size == input->used) {
-		buffer_release(input); /* an idle connection costs nothing */
+		buffer_release(input); /* idle connections use no memory */
 		return;
 	}
 	memmove(input->data, input->data + size, input->used - size);
@@ -319,11 +321,11 @@ static void read_input(struct connection *connection)
 	if (n < 0 && errno == EAGAIN)
 		return;
 	if (n <= 0) {
-		/* The end before anything was asked for, or in the middle of it. */
+		/* The client closed the connection before or within its request. */
 		connection_end(connection);
 		return;
 	}
-	/* The first byte of another request on this connection: from here on it has the time of a head. */
+	/* The first byte of a further request starts the time limit for its head. */
 	if (connection->input.used == 0 && connection->stage == CONNECTION_STAGE_HEAD)
 		event_loop_alarm_start(&engine->loop, &engine->header, &connection->alarm);
 	buffer_add(&connection->input, engine->scratch, (size_t)n);
@@ -367,7 +369,7 @@ static void client_ready(struct event_loop_source *source, uint32_t events)
 		   !connection->client.kept) {
 		connection_tunnel_move(connection, &connection->server, &connection->client);
 	}
-	/* A client that has taken its answer may have asked for the next thing already. */
+	/* A client that has read its response may have sent its next request already. */
 	if (connection->stage != CONNECTION_STAGE_OVER)
 		connection_advance(connection);
 }
@@ -377,7 +379,7 @@ static void server_ready(struct event_loop_source *source, uint32_t events)
 	struct connection *connection = EVENT_LOOP_OWNER(source, struct connection, server.source);
 
 	if (events & EPOLLOUT && side_flush(&connection->server) < 0) {
-		/* An answer may be there all the same. */
+		/* A response may still arrive. */
 		if (connection->stage != CONNECTION_STAGE_EXCHANGE) {
 			connection_reset(connection);
 			return;
@@ -407,7 +409,7 @@ static void server_ready(struct event_loop_source *source, uint32_t events)
 		connection_advance(connection);
 }
 
-static void ring(struct event_loop_alarm *alarm)
+static void on_alarm(struct event_loop_alarm *alarm)
 {
 	struct connection *connection = EVENT_LOOP_OWNER(alarm, struct connection, alarm);
 	const struct caps *caps = &connection->engine->config.caps;
@@ -415,17 +417,17 @@ static void ring(struct event_loop_alarm *alarm)
 	switch (connection->stage) {
 	case CONNECTION_STAGE_HEAD:
 		if (connection->input.used == 0) {
-			connection_end(connection); /* nothing more was asked for */
+			connection_end(connection); /* no further request */
 			return;
 		}
 		connection_access_fail(
 			connection, 408, SOCKS_FAILED,
-			"the head of the request was not whole within %u milliseconds",
+			"the head of the request was not complete within %u milliseconds",
 			(unsigned int)caps->header_ms);
 		break;
 	case CONNECTION_STAGE_DIAL:
 		connection_access_fail(connection, 504, SOCKS_UNREACHABLE,
-				       "%s did not answer within %u milliseconds",
+				       "%s did not respond within %u milliseconds",
 				       connection->target.host, (unsigned int)caps->connect_ms);
 		break;
 	case CONNECTION_STAGE_HELLO:
@@ -448,7 +450,7 @@ static void ring(struct event_loop_alarm *alarm)
 	case CONNECTION_STAGE_EXCHANGE:
 	case CONNECTION_STAGE_TUNNEL:
 		connection_reset(
-			connection); /* nothing has moved; an end would look like the end of what was sent */
+			connection); /* idle; a normal close would look like the end of the data */
 		return;
 	default:
 		connection_end(connection);
@@ -468,7 +470,7 @@ static bool count(struct connection *connection, uint64_t *sum, uint64_t cap, si
 		  const char *what)
 {
 	*sum += size;
-	/* Nothing more is asked of it at its limit, and nothing passed on beyond it. */
+	/* At the limit nothing more is read, and beyond it nothing is forwarded. */
 	if (cap == 0 || *sum < cap || (*sum == cap && size > 0))
 		return true;
 	connection_refuse(connection, 403, &connection->target, HOST_TABLE_CAPPED, "",
@@ -479,13 +481,15 @@ static bool count(struct connection *connection, uint64_t *sum, uint64_t cap, si
 bool connection_count_in(struct connection *connection, size_t size)
 {
 	return count(connection, &connection->row->bytes_in,
-		     connection->engine->config.caps.bytes_in, size, "from it (--net-in)");
+		     connection->engine->config.caps.bytes_in, size,
+		     "from it (raise it with --net-in)");
 }
 
 bool connection_count_out(struct connection *connection, size_t size)
 {
 	return count(connection, &connection->row->bytes_out,
-		     connection->engine->config.caps.bytes_out, size, "to it (--net-out)");
+		     connection->engine->config.caps.bytes_out, size,
+		     "to it (raise it with --net-out)");
 }
 
 void connection_begin(struct engine *engine, const struct engine_listener *listener, int fd,
@@ -502,11 +506,11 @@ void connection_begin(struct engine *engine, const struct engine_listener *liste
 	connection->server = (struct connection_side){
 		.source = { .fd = -1, .ready = server_ready }, .connection = connection
 	};
-	connection->alarm.ring = ring;
+	connection->alarm.ring = on_alarm;
 	connection->input = BUFFER_INIT(engine->config.caps.header_bytes);
 	connection->own = listener->own;
 	connection->spare = engine->connection_count >= engine->config.caps.connections;
-	/* Both families have their port in the same place. */
+	/* The port is in the same place in both address families. */
 	if (address_from((const struct sockaddr *)peer, &connection->peer) == 0)
 		connection->peer_port = ntohs(((const struct sockaddr_in *)peer)->sin_port);
 	connection->next = engine->connections;

@@ -1,4 +1,4 @@
-/* Saying no: to the owner first, then to the client. See engine.h. */
+/* Refusals: reported to the owner first, then to the client. See connection.h. */
 #include "gateway/proxy/connection.h"
 
 #include "util/mem.h"
@@ -48,7 +48,7 @@ void connection_refusal_write(struct connection *connection, unsigned int status
 		connection_finish(connection);
 }
 
-/* Foreign text, as it may stand in a head and on a terminal. */
+/* Makes untrusted text safe for headers and terminals. */
 static void clean(char *text)
 {
 	for (; *text; text++)
@@ -66,7 +66,7 @@ static void write_sentence(const struct connection_refusal *refusal, char *ret_t
 		 refusal->remedy[0] ? " would allow it" : "");
 }
 
-/* To a tunnel that is open there is only TLS's own way to say it. */
+/* An open tunnel can only be refused with a TLS alert. */
 static void end_tunnel(struct connection *connection)
 {
 	static const uint8_t access_denied[] = { 21, 3, 1, 0, 2, 2, 49 };
@@ -113,8 +113,8 @@ void connection_refusal_answer(struct connection *connection)
 	}
 }
 
-/* Not more than some in a second: a client that tries all names must not keep the owner busy. */
-static bool may_tell(struct engine *engine)
+/* Limits the reports per second: a client that tries many names must not keep the owner busy. */
+static bool may_report(struct engine *engine)
 {
 	if (engine->loop.now_ms >= engine->second_ms + 1000) {
 		engine->second_ms = engine->loop.now_ms;
@@ -126,13 +126,13 @@ static bool may_tell(struct engine *engine)
 	return true;
 }
 
-static bool tell(struct connection *connection, struct connection_refusal *refusal)
+static bool report(struct connection *connection, struct connection_refusal *refusal)
 {
 	struct engine *engine = connection->engine;
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_REFUSED };
 	struct owner_protocol_refusal *told = &message.u.refusal;
 
-	if (!may_tell(engine))
+	if (!may_report(engine))
 		return false;
 	refusal->id = message.id = ++engine->last_id;
 	address_to(&connection->peer, connection->peer_port, &told->client);
@@ -167,7 +167,7 @@ void connection_refuse(struct connection *connection, unsigned int status,
 	free(connection->refusal);
 	connection->refusal = refusal;
 	event_loop_alarm_stop(&connection->alarm);
-	if (!tell(connection, refusal)) { /* then it is only counted, in the table */
+	if (!report(connection, refusal)) { /* not reported, only counted in the table */
 		connection_refusal_answer(connection);
 		return;
 	}

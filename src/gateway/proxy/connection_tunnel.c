@@ -1,4 +1,4 @@
-/* Tunnels: the hello that decides, and then bytes. See engine.h. */
+/* Tunnels: checks the TLS hello, then forwards bytes. See connection.h. */
 #include "gateway/proxy/connection.h"
 
 #include "gateway/proxy/tls_hello.h"
@@ -31,7 +31,8 @@ void connection_tunnel_open(struct connection *connection)
 	connection->stage = CONNECTION_STAGE_HELLO;
 	if (connection->input.max < TLS_HELLO_MOST)
 		connection->input.max = TLS_HELLO_MOST;
-	/* On a port of its own a server may speak first (SSH does): a client that waits is let through. */
+	/* On a port of its own, the server may speak first, as in SSH: let a waiting client
+	 * through. */
 	event_loop_alarm_start(&engine->loop,
 			       connection->free_port ? &engine->quiet : &engine->header,
 			       &connection->alarm);
@@ -77,13 +78,14 @@ static bool refuse_hello(struct connection *connection, const char *reason)
 	return false;
 }
 
-static bool take_foreign(struct connection *connection)
+static bool handle_plain(struct connection *connection)
 {
 	if (connection->free_port)
 		return let_through(connection);
 	if (connection->target.port != 80)
 		return refuse_hello(connection, "was sent something that is not TLS");
-	/* Plain HTTP through a tunnel, as some clients do it: its requests are judged like others. */
+	/* Some clients send plain HTTP through a tunnel; its requests are checked like any
+	 * others. */
 	connection->within = true;
 	connection->stage = CONNECTION_STAGE_HEAD;
 	connection->input.max = connection->engine->config.caps.header_bytes;
@@ -103,7 +105,7 @@ bool connection_tunnel_hello(struct connection *connection)
 	switch (tls_hello_read((const uint8_t *)connection->input.data, connection->input.used,
 			       name)) {
 	case TLS_HELLO_MORE:
-		/* It has begun; from now on it has the time of a head, and no more. */
+		/* The client has begun; from now on the time limit for heads applies. */
 		if (connection->free_port && connection->scanned == 0)
 			event_loop_alarm_start(&engine->loop, &engine->header, &connection->alarm);
 		connection->scanned = connection->input.used;
@@ -112,20 +114,20 @@ bool connection_tunnel_hello(struct connection *connection)
 		if (same_name(connection, name))
 			return let_through(connection);
 		connection_refuse(connection, 403, &connection->target, HOST_TABLE_REFUSED_HOST, "",
-				  "was sent a TLS hello for another host (%.200s)", name);
+				  "was sent a TLS hello for a different host (%.200s)", name);
 		return false;
 	case TLS_HELLO_UNNAMED:
 		if (connection->target.address.family)
 			return let_through(connection);
-		return refuse_hello(connection, "was sent a TLS hello without a name (SNI)");
+		return refuse_hello(connection, "was sent a TLS hello without a server name (SNI)");
 	case TLS_HELLO_FOREIGN:
-		return take_foreign(connection);
+		return handle_plain(connection);
 	default:
-		return refuse_hello(connection, "was sent a TLS hello that cannot be read");
+		return refuse_hello(connection, "was sent an invalid TLS hello");
 	}
 }
 
-/* The other side has had all of it: say that it is the end. */
+/* Everything was forwarded: pass on the end. */
 static void pass_end(struct connection *connection, const struct connection_side *from,
 		     struct connection_side *to)
 {
@@ -137,7 +139,7 @@ static void pass_end(struct connection *connection, const struct connection_side
 		connection_end(connection);
 }
 
-/* Takes what is left in the pipe back into memory, for the other side to take later. */
+/* Reads the rest out of the pipe into memory, to be sent later. */
 static int keep_rest(struct connection_side *to, size_t left)
 {
 	struct engine *engine = to->connection->engine;
@@ -148,7 +150,7 @@ static int keep_rest(struct connection_side *to, size_t left)
 				 left < ENGINE_SCRATCH ? left : ENGINE_SCRATCH);
 
 		if (n <= 0)
-			abort(); /* others would get these bytes */
+			abort(); /* another connection would get these bytes */
 		left -= (size_t)n;
 		if (result == 0)
 			result = connection_side_send(to, engine->scratch, (size_t)n);
@@ -157,11 +159,13 @@ static int keep_rest(struct connection_side *to, size_t left)
 }
 
 /*
- * Many bytes go through a pipe, in which the kernel passes on pages instead of copying them twice (measured: half the
- * CPU time). There is one pipe for all, because it is empty again before anybody else's turn. Returns as
- * connection_side_receive() does; *ret_gone: the other side is.
+ * Forwards large amounts of data through a pipe, where the kernel moves pages instead of copying
+ * them twice (measured: half the CPU time). One pipe serves all connections, because it is empty
+ * again before this returns. Returns like connection_side_receive(); *ret_gone: the other side is
+ * gone.
  */
-static ssize_t pour(struct connection_side *from, struct connection_side *to, bool *ret_gone)
+static ssize_t splice_through(struct connection_side *from, struct connection_side *to,
+			      bool *ret_gone)
 {
 	const unsigned int flags = SPLICE_F_MOVE | SPLICE_F_NONBLOCK;
 	struct engine *engine = from->connection->engine;
@@ -187,19 +191,21 @@ static ssize_t pour(struct connection_side *from, struct connection_side *to, bo
 	return n;
 }
 
-/* Passes on what there is, once. Returns how much; 0: that is all for now; -1: the visit is over. */
-static ssize_t carry(struct connection *connection, struct connection_side *from,
-		     struct connection_side *to)
+/* Forwards what has arrived, once. Returns how much; 0 if that is all for now; -1 if the
+ * connection has ended. */
+static ssize_t forward(struct connection *connection, struct connection_side *from,
+		       struct connection_side *to)
 {
 	enum { MUCH = 32 << 10 };
 	struct engine *engine = connection->engine;
 	const struct caps *caps = &engine->config.caps;
 	bool inwards = from == &connection->server;
-	/* With a cap, bytes are counted before they are passed on. */
+	/* With a cap, bytes must be counted before they are forwarded. */
 	bool poured = from->bulk && !caps->bytes_in && !caps->bytes_out &&
 		      engine->kept <= ENGINE_KEPT;
 	bool gone = false;
-	ssize_t n = poured ? pour(from, to, &gone) : connection_side_receive(from, ENGINE_SCRATCH);
+	ssize_t n = poured ? splice_through(from, to, &gone)
+			   : connection_side_receive(from, ENGINE_SCRATCH);
 
 	if (n < 0 && errno == EAGAIN)
 		return 0;
@@ -228,12 +234,12 @@ static ssize_t carry(struct connection *connection, struct connection_side *from
 void connection_tunnel_move(struct connection *connection, struct connection_side *from,
 			    struct connection_side *to)
 {
-	enum { ROUNDS = 4 }; /* then it is somebody else's turn */
+	enum { ROUNDS = 4 }; /* then other connections get a turn */
 	ssize_t n = ENGINE_SCRATCH;
 
-	/* Less than there is room for was all there is: nobody need be asked once more. */
+	/* A short read means that nothing more has arrived. */
 	for (int i = 0; i < ROUNDS && n == ENGINE_SCRATCH && !from->ended && !to->kept; i++)
-		n = carry(connection, from, to);
+		n = forward(connection, from, to);
 	if (n >= 0)
 		pass_end(connection, from, to);
 }

@@ -1,4 +1,4 @@
-/* Connecting: see dial.h. */
+/* Connects to one of several addresses: see dial.h. */
 #include "gateway/proxy/dial.h"
 
 #include "util/mem.h"
@@ -25,7 +25,7 @@ struct dial {
 	size_t count;
 	size_t begun;
 	size_t failed;
-	int error; /* of the last that failed */
+	int error; /* of the last failed attempt */
 	uint16_t port;
 	dial_fn *done;
 	void *context;
@@ -95,7 +95,8 @@ static int connect_to(const struct address *address, uint16_t port)
 	return fd;
 }
 
-/* Failures are told by the alarm, too: nobody is called back before dial_start() returns. */
+/* Failures are also reported by the alarm, so that nobody is called back before dial_start()
+ * returns. */
 static void begin_next(struct dial *dial)
 {
 	struct attempt *attempt = &dial->attempts[dial->begun];

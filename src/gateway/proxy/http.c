@@ -1,4 +1,4 @@
-/* Reading HTTP heads: see http.h. Writing them is in http_write.c. */
+/* Parses HTTP heads: see http.h. http_write.c writes them. */
 #include "gateway/proxy/http.h"
 
 #include <string.h>
@@ -14,7 +14,8 @@ static bool is_token(unsigned char c)
 
 bool http_text_is(struct http_text text, const char *word)
 {
-	/* Most words differ in their first letter, and many are asked for with each line. */
+	/* Compare the first letter first: it usually differs, and each header is compared with
+	 * many names. */
 	if (text.size && (text.at[0] ^ word[0]) & ~0x20)
 		return false;
 	return text.size == strlen(word) && strncasecmp(text.at, word, text.size) == 0;
@@ -38,7 +39,7 @@ ssize_t http_head_size(const char *bytes, size_t size, size_t from)
 	return 0;
 }
 
-/* The next line, without its end; both are taken off the text. */
+/* Consumes the next line, without its end. */
 static bool next_line(struct http_text *text, struct http_text *ret_line)
 {
 	const char *end = text->size ? memmem(text->at, text->size, "\r\n", 2) : NULL;
@@ -51,7 +52,7 @@ static bool next_line(struct http_text *text, struct http_text *ret_line)
 	return true;
 }
 
-/* Text up to a blank, without it; both are taken off. */
+/* Consumes the text up to a blank. */
 static bool next_word(struct http_text *text, struct http_text *ret_word)
 {
 	const char *end = text->size ? memchr(text->at, ' ', text->size) : NULL;
@@ -80,7 +81,7 @@ static struct http_text trimmed(struct http_text text)
 	return text;
 }
 
-/* The next element of a list with commas. */
+/* Consumes the next element of a comma-separated list. */
 static bool next_element(struct http_text *text, struct http_text *ret_element)
 {
 	while (text->size) {
@@ -107,7 +108,8 @@ static bool read_version(struct http_text word, unsigned int *ret_minor)
 	return true;
 }
 
-/* "name:port", "[address]:port", or without the port. Returns false if it is none, or too long. */
+/* Parses "name:port", "[address]:port", or either without a port. Returns false if it is invalid
+ * or too long. */
 static bool read_authority(struct http_text text, uint16_t usual_port, char ret_host[GATEWAY_HOST],
 			   uint16_t *ret_port)
 {
@@ -153,26 +155,26 @@ static const char *read_target(struct http_text target, enum http_form form,
 {
 	for (size_t i = 0; i < target.size; i++)
 		if (target.at[i] <= ' ' || target.at[i] > '~' || target.at[i] == '#')
-			return "there is a forbidden character in the URI";
+			return "invalid character in the URI";
 	if (request->connect) {
 		if (form != HTTP_PROXY)
-			return "no CONNECT within a tunnel";
+			return "CONNECT is not allowed within a tunnel";
 		return read_authority(target, 0, request->host, &request->port)
 			       ? NULL
 			       : "CONNECT needs host:port";
 	}
 	if (form == HTTP_ORIGIN) {
 		if (target.size == 0 || target.at[0] != '/')
-			return "only a path can be asked for here";
+			return "only a path is allowed here";
 		request->path = target;
 		return NULL;
 	}
 	if (target.size && target.at[0] == '/')
-		return "this is a proxy: it needs a whole URI (http://host/path)";
+		return "this is a proxy: it needs an absolute URI (http://host/path)";
 	if (target.size > 8 && strncasecmp(target.at, "https://", 8) == 0)
-		return "for https, use CONNECT";
+		return "use CONNECT for https";
 	if (target.size < 8 || strncasecmp(target.at, "http://", 7) != 0)
-		return "only http:// can be asked for, and CONNECT";
+		return "only http:// and CONNECT are supported";
 
 	struct http_text authority = { target.at + 7, target.size - 7 };
 	size_t size = 0;
@@ -182,13 +184,12 @@ static const char *read_target(struct http_text target, enum http_form form,
 	request->path = (struct http_text){ authority.at + size, authority.size - size };
 	authority.size = size;
 	if (memchr(authority.at, '@', authority.size))
-		return "a URI with a user name is not taken";
-	return read_authority(authority, 80, request->host, &request->port)
-		       ? NULL
-		       : "the URI names no host";
+		return "a user name in a URI is not allowed";
+	return read_authority(authority, 80, request->host, &request->port) ? NULL
+									    : "the URI has no host";
 }
 
-/* "123" and nothing else. */
+/* Parses "123" and nothing else. */
 static bool read_length(struct http_text value, uint64_t *ret_length)
 {
 	uint64_t length = 0;
@@ -204,7 +205,8 @@ static bool read_length(struct http_text value, uint64_t *ret_length)
 	return true;
 }
 
-/* What decides where a message ends, or who it is for, is never for one connection alone. */
+/* Headers that decide where a message ends, or who receives it, must not be listed in
+ * Connection. */
 static bool may_be_named(struct http_text name)
 {
 	static const char *const never[] = { "host",         "content-length", "transfer-encoding",
@@ -224,15 +226,15 @@ static const char *read_connection(struct http_text value, struct http_message *
 	while (next_element(&value, &element)) {
 		for (size_t i = 0; i < element.size; i++)
 			if (!is_token((unsigned char)element.at[i]))
-				return "there is a strange word in Connection";
+				return "invalid word in Connection";
 		if (!may_be_named(element))
-			return "Connection names a line that is for the whole way";
+			return "Connection names an end-to-end header";
 		if (http_text_is(element, "close"))
 			message->keep = false;
 		else if (http_text_is(element, "keep-alive") && message->minor == 0)
 			message->keep = true;
 		if (message->named_count == HTTP_NAMED)
-			return "Connection names too many lines";
+			return "Connection names too many headers";
 		message->named[message->named_count++] = element;
 	}
 	return NULL;
@@ -245,17 +247,17 @@ static const char *read_line(struct http_text name, struct http_text value,
 
 	if (http_text_is(name, "Content-Length")) {
 		if (message->body != HTTP_NOTHING)
-			return "there is more than one length";
+			return "more than one length";
 		if (!read_length(value, &message->length))
-			return "Content-Length is no number";
+			return "Content-Length is not a number";
 		message->body = HTTP_LENGTH;
 	} else if (http_text_is(name, "Transfer-Encoding")) {
 		if (message->body != HTTP_NOTHING)
-			return "there is more than one length";
+			return "more than one length";
 		if (!http_text_is(value, "chunked"))
-			return "no transfer coding but chunked is known";
+			return "unsupported transfer coding: only chunked is supported";
 		if (message->minor == 0)
-			return "HTTP/1.0 has no chunks";
+			return "HTTP/1.0 does not support chunked encoding";
 		message->body = HTTP_CHUNKS;
 	} else if (http_text_is(name, "Connection") || http_text_is(name, "Proxy-Connection")) {
 		return read_connection(value, message);
@@ -265,7 +267,7 @@ static const char *read_line(struct http_text name, struct http_text value,
 				message->upgrade = true;
 	} else if (http_text_is(name, "Expect")) {
 		if (!http_text_is(value, "100-continue") || message->expects)
-			return "nothing but 100-continue can be expected";
+			return "unsupported expectation: only 100-continue is supported";
 		message->expects = true;
 	}
 	return NULL;
@@ -277,17 +279,17 @@ static const char *split_line(struct http_text line, struct http_text *ret_name,
 	const char *colon = memchr(line.at, ':', line.size);
 
 	if (!colon || colon == line.at)
-		return "a line of the head has no name";
+		return "a header has no name";
 	*ret_name = (struct http_text){ line.at, (size_t)(colon - line.at) };
 	for (size_t i = 0; i < ret_name->size; i++)
 		if (!is_token((unsigned char)line.at[i]))
-			return "there is a forbidden character in the name of a line";
+			return "invalid character in the name of a header";
 	*ret_value = trimmed((struct http_text){ colon + 1, line.size - ret_name->size - 1 });
 	for (size_t i = 0; i < ret_value->size; i++) {
 		unsigned char c = (unsigned char)ret_value->at[i];
 
 		if ((c < ' ' && c != '\t') || c == 0x7f)
-			return "there is a control character in the head";
+			return "control character in the head";
 	}
 	return NULL;
 }
@@ -305,14 +307,14 @@ static const char *read_request_line(struct http_text name, struct http_text val
 {
 	if (http_text_is(name, "Host")) {
 		if (request->has_host)
-			return "there is more than one Host";
+			return "more than one Host header";
 		request->has_host = true;
 		if (!read_authority(value, request->connect ? request->port : 80,
 				    request->host_line, &request->host_port))
-			return "Host names none";
+			return "invalid Host header";
 	} else if (http_text_is(name, "Proxy-Authorization")) {
 		if (request->authorization.at)
-			return "there is more than one Proxy-Authorization";
+			return "more than one Proxy-Authorization header";
 		request->authorization = value;
 	}
 	return NULL;
@@ -329,7 +331,7 @@ static const char *read_lines(struct http_text lines, struct http_message *messa
 	message->lines = lines;
 	for (int count = 0; !wrong && next_line(&lines, &line) && line.size; count++) {
 		if (count == HTTP_LINES)
-			return "the head has too many lines";
+			return "too many headers";
 		wrong = split_line(line, &name, &value);
 		if (!wrong)
 			wrong = read_line(name, value, message);
@@ -350,12 +352,12 @@ const char *http_request_read(const char *bytes, size_t size, enum http_form for
 
 	if (!next_line(&rest, &line) || !next_word(&line, &request.method) ||
 	    !next_word(&line, &target) || !read_version(line, &request.message.minor))
-		return "the first line is no request of HTTP/1";
+		return "the first line is not an HTTP/1 request";
 	if (request.method.size == 0 || request.method.size > 32)
-		return "the method is none";
+		return "invalid method";
 	for (size_t i = 0; i < request.method.size; i++)
 		if (!is_token((unsigned char)request.method.at[i]))
-			return "the method is none";
+			return "invalid method";
 	request.connect = request.method.size == 7 && memcmp(request.method.at, "CONNECT", 7) == 0;
 	request.head = request.method.size == 4 && memcmp(request.method.at, "HEAD", 4) == 0;
 	request.message.keep = request.message.minor == 1;
@@ -365,9 +367,9 @@ const char *http_request_read(const char *bytes, size_t size, enum http_form for
 	if (wrong)
 		return wrong;
 	if (request.connect && request.message.body != HTTP_NOTHING)
-		return "CONNECT has no body";
+		return "CONNECT must not have a body";
 	if (form == HTTP_ORIGIN && !request.has_host)
-		return "there is no Host";
+		return "the Host header is missing";
 	*ret_request = request;
 	return NULL;
 }
@@ -390,17 +392,17 @@ const char *http_response_read(const char *bytes, size_t size, bool to_head,
 	if (!next_line(&rest, &line) || !next_word(&line, &version) ||
 	    !read_version(version, &response.message.minor) || line.size < 3 ||
 	    (line.size > 3 && line.at[3] != ' '))
-		return "the first line is no answer of HTTP/1";
+		return "the first line is not an HTTP/1 response";
 	for (size_t i = 0; i < 3; i++) {
 		if (line.at[i] < '0' || line.at[i] > '9')
-			return "the status is no number";
+			return "the status is not a number";
 		response.status = response.status * 10 + (unsigned int)(line.at[i] - '0');
 	}
 	for (size_t i = 3; i < line.size; i++)
 		if (((unsigned char)line.at[i] < ' ' && line.at[i] != '\t') || line.at[i] == 0x7f)
-			return "there is a control character in the first line";
+			return "control character in the first line";
 	if (response.status < 100 || response.status == 101)
-		return "the status is none that was asked for";
+		return "unexpected status";
 	response.reason = (struct http_text){ line.at + 3, line.size - 3 };
 	response.message.keep = response.message.minor == 1;
 	wrong = read_lines(rest, &response.message, NULL);
@@ -408,9 +410,10 @@ const char *http_response_read(const char *bytes, size_t size, bool to_head,
 		return wrong;
 	response.empty = bodiless(&response, to_head);
 	if (response.empty) {
-		/* A length here is that of another answer; it is passed on, and nothing follows it. */
+		/* The length here describes another response; it is forwarded, and no body
+		 * follows. */
 		if (response.message.body == HTTP_CHUNKS && response.status < 200)
-			return "there is a body where none can be";
+			return "a body is not allowed here";
 		if (response.status < 200 || response.status == 204) {
 			response.message.body = HTTP_NOTHING;
 			response.message.length = 0;

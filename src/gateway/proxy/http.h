@@ -1,9 +1,10 @@
 /*
- * HTTP/1 as the gateway understands it: a strict subset, in which a message has one meaning only.
+ * HTTP/1 as the gateway accepts it: a strict subset in which a message has only one meaning.
  *
- * Pure functions. What two parsers could read in two ways is refused: bare line feeds, folded lines, blanks
- * before a colon, two lengths, a length beside chunks, codings other than chunked, control characters, user names in
- * URIs. Heads are never passed on but written anew, so that nothing that was not understood gets through.
+ * Pure functions. Anything that two parsers could read differently is refused: bare line feeds,
+ * folded lines, blanks before a colon, several lengths, a length together with chunks, codings
+ * other than chunked, control characters, user names in URIs. Heads are never forwarded but
+ * rewritten, so that nothing unparsed gets through.
  */
 #ifndef GATEWAY_PROXY_HTTP_H
 #define GATEWAY_PROXY_HTTP_H
@@ -18,7 +19,7 @@
 
 enum { HTTP_LINES = 256, HTTP_NAMED = 16 };
 
-/* A part of the bytes that were read. */
+/* A part of the input. */
 struct http_text {
 	const char *at;
 	size_t size;
@@ -26,16 +27,16 @@ struct http_text {
 
 enum http_body { HTTP_NOTHING, HTTP_LENGTH, HTTP_CHUNKS, HTTP_UNTIL_CLOSE };
 
-/* What a head says about the message as a whole. */
+/* The properties of a message, from its head. */
 struct http_message {
 	unsigned int minor; /* of HTTP/1.x */
 	enum http_body body;
 	uint64_t length;
-	bool keep;    /* the connection may be used again */
+	bool keep;    /* the connection may be reused */
 	bool expects; /* 100-continue */
-	bool upgrade; /* wants another protocol (h2c does not count: a plain answer will do) */
+	bool upgrade; /* requests another protocol (h2c is ignored: a plain response will do) */
 	struct http_text lines;
-	struct http_text named[HTTP_NAMED]; /* by Connection: for this connection alone */
+	struct http_text named[HTTP_NAMED]; /* by Connection: for this connection only */
 	size_t named_count;
 };
 
@@ -45,9 +46,9 @@ struct http_request {
 	struct http_text path; /* empty: "/" */
 	bool connect;
 	bool head;
-	char host[GATEWAY_HOST]; /* as it stands in the URI, without brackets */
+	char host[GATEWAY_HOST]; /* as in the URI, without brackets */
 	uint16_t port;
-	bool has_host; /* there is a line Host */
+	bool has_host; /* a Host header is present */
 	char host_line[GATEWAY_HOST];
 	uint16_t host_port;
 	struct http_text authorization; /* for a proxy */
@@ -56,22 +57,21 @@ struct http_request {
 struct http_response {
 	struct http_message message;
 	unsigned int status;
-	bool empty; /* nothing follows, whatever length it names */
+	bool empty; /* no body follows, whatever its length header */
 	struct http_text reason;
 };
 
-/*
- * How long the head is, with its empty line; 0: it is not whole yet; -1: it never will be. from: how much
- * was looked at before, and found not to be whole.
- */
+/* Returns the size of the head with its empty line, 0 if it is incomplete, or -1 if it is
+ * invalid. from: how much was scanned before. */
 ssize_t http_head_size(const char *bytes, size_t size, size_t from);
 
 enum http_form {
 	HTTP_PROXY,  /* CONNECT host:port, or an absolute URI */
-	HTTP_ORIGIN, /* a path and a Host: what goes through a tunnel */
+	HTTP_ORIGIN, /* a path and a Host header: a request within a tunnel */
 };
 
-/* Both read one head, exactly. Return NULL, or a sentence on what is wrong; texts point into the bytes. */
+/* Both parse exactly one head. They return NULL, or a message on why it is invalid. Texts point
+ * into the input. */
 const char *http_request_read(const char *bytes, size_t size, enum http_form form,
 			      struct http_request *ret_request);
 const char *http_response_read(const char *bytes, size_t size, bool to_head,
@@ -82,33 +82,34 @@ void http_request_write(const struct http_request *request, const struct rule_ta
 			struct buffer *out);
 void http_response_write(const struct http_response *response, bool keep, struct buffer *out);
 
-/* These bytes as one chunk; none are none, because a chunk of 0 would be the end. */
+/* Writes these bytes as one chunk. Writes nothing for 0 bytes, since an empty chunk ends the
+ * body. */
 void http_chunk_write(const char *bytes, size_t size, struct buffer *out);
 
-/* The next line of a head that was read without mistakes (message.lines, which is shortened). */
+/* Returns the next header of a valid head (message.lines, which it shortens). */
 bool http_line_next(struct http_text *lines, struct http_text *ret_name,
 		    struct http_text *ret_value);
 
-/* Is the line for one connection alone, or written anew? */
+/* Returns true if the header is for one connection only, or is rewritten. */
 bool http_line_dropped(struct http_text name, const struct http_message *message);
 
-bool http_text_is(struct http_text text, const char *word); /* in large or small letters */
+bool http_text_is(struct http_text text, const char *word); /* ignores case */
 
-/* Finds the end of a body in chunks, which is passed on as it is. */
+/* Finds the end of a chunked body, which is forwarded unchanged. */
 struct http_chunks {
 	unsigned int state;
 	unsigned int digits;
 	uint64_t left;
 	uint64_t line;
-	bool strict; /* no extensions, no trailer: a request's */
+	bool strict; /* for requests: no extensions, no trailer */
 	bool done;
 };
 
-/* How many of these bytes belong to the body; -1: they are no chunks. */
+/* Returns how many of these bytes belong to the body, or -1 if the chunked encoding is invalid. */
 ssize_t http_chunks_scan(struct http_chunks *chunks, const char *bytes, size_t size);
 
-/* The same for one run of data at most, and which bytes that is: without the frames. To be called until all is taken
- * or done. */
+/* The same for at most one run of data, and where the data is, without framing. Call it until
+ * everything is consumed or the body is done. */
 ssize_t http_chunks_take(struct http_chunks *chunks, const char *bytes, size_t size,
 			 struct http_text *ret_data);
 

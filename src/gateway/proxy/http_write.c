@@ -1,11 +1,11 @@
-/* Writing HTTP heads anew, and the end of bodies in chunks: see http.h. */
+/* Rewrites HTTP heads, and finds the end of chunked bodies: see http.h. */
 #include "gateway/proxy/http.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
-/* Lines that are for one connection alone, or that are written anew. */
+/* Headers that are for one connection only, or are rewritten. */
 bool http_line_dropped(struct http_text name, const struct http_message *message)
 {
 	static const char *const names[] = { "Connection",
@@ -93,7 +93,7 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* One byte of what is between the data. Returns the next state, or -1. */
+/* Parses one byte of the framing. Returns the next state, or -1. */
 static int step(struct http_chunks *chunks, char c)
 {
 	int digit;
@@ -173,7 +173,7 @@ void http_chunk_write(const char *bytes, size_t size, struct buffer *out)
 
 	if (size == 0)
 		return;
-	/* Once for each event of a stream: printf would take longer than all the rest here. */
+	/* Called for each event of a stream: printf would dominate the cost. */
 	head[at] = '\r';
 	head[at + 1] = '\n';
 	for (size_t left = size; left > 0; left /= 16)

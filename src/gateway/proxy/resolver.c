@@ -1,4 +1,4 @@
-/* Names to addresses: see resolver.h. */
+/* Resolves names: see resolver.h. */
 #include "gateway/proxy/resolver.h"
 
 #include "gateway/proxy/rule.h"
@@ -12,8 +12,8 @@
 #include <sys/epoll.h>
 #include <sys/stat.h>
 
-/* LOOKUPS: names on their way at once. Who asks for a name that is on its way waits for the same answer, so that
- * nobody inside can have the name server asked as often as it takes to guess an answer. */
+/* LOOKUPS: concurrent queries. Connections that need the same name share one query, so that a
+ * client cannot trigger many queries for a name and help an attacker guess an answer. */
 enum { SOCKETS = 64, LOOKUPS = 256, TIMEOUT_MS = 3000, TRIES = 2 };
 
 struct socket {
@@ -25,7 +25,7 @@ struct resolver {
 	struct event_loop *loop;
 	ares_channel channel;
 	struct socket sockets[SOCKETS];
-	struct lookup *lookups;  /* without an answer */
+	struct lookup *lookups;  /* without an answer yet */
 	unsigned int asked;      /* how many */
 	struct timespec changed; /* of resolv.conf */
 };
@@ -42,7 +42,7 @@ struct lookup {
 	struct lookup *next;
 	char name[GATEWAY_HOST];
 	struct resolver_question *waiting;
-	bool *over; /* still within resolver_ask(), which wants to know */
+	bool *over; /* set while within resolver_ask(), which must know */
 };
 
 static void ready(struct event_loop_source *source, uint32_t events)
@@ -70,7 +70,7 @@ static void on_socket(void *context, ares_socket_t fd, int readable, int writabl
 	if (!socket && (readable || writable))
 		socket = free_one;
 	if (!socket)
-		return; /* then its answer is missed, and the next try may have more luck */
+		return; /* its answer is missed; c-ares retries */
 	socket->source.fd = fd;
 	event_loop_watch(resolver->loop, &socket->source,
 			 (readable ? (uint32_t)EPOLLIN : 0U) |
@@ -81,7 +81,7 @@ static void on_socket(void *context, ares_socket_t fd, int readable, int writabl
 
 static int make_channel(struct resolver *resolver, ares_channel *ret_channel)
 {
-	/* No domains to search: a name is the one that was judged, and no other. */
+	/* No search domains: only the exact name was checked. */
 	struct ares_options options = { .flags = ARES_FLAG_NOALIASES,
 					.ndomains = 0,
 					.timeout = TIMEOUT_MS,
@@ -120,7 +120,8 @@ int resolver_new(struct event_loop *loop, struct resolver **ret_resolver, struct
 	return 0;
 }
 
-/* A laptop moves to another network: while nobody waits for an answer, the servers are read again. */
+/* Re-reads the configuration if the machine has moved to another network, while no query is
+ * open. */
 static void follow_changes(struct resolver *resolver)
 {
 	struct timespec changed = configuration_changed();
@@ -189,7 +190,7 @@ struct resolver_question *resolver_ask(struct resolver *resolver, const char *na
 				       resolver_fn *done, void *context)
 {
 	static const struct resolver_answer too_many = {
-		.wrong = "too many names are asked for at once"
+		.wrong = "too many names are being resolved at once"
 	};
 	const struct ares_addrinfo_hints hints = { .ai_family = AF_UNSPEC,
 						   .ai_socktype = SOCK_STREAM };

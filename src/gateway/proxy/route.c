@@ -1,4 +1,4 @@
-/* Routes: see route.h. */
+/* Route lookups: see route.h. */
 #include "gateway/proxy/route.h"
 
 #include "util/fd.h"
@@ -66,7 +66,7 @@ enum route route_ask(int socket, const struct address *address)
 
 	question.head.nlmsg_len = (uint32_t)(offsetof(struct resolver_question, address) + bytes);
 	memcpy(question.address, address->bytes, bytes);
-	/* What was left of an answer before this one must not be taken for it. */
+	/* Discard the rest of an earlier answer. */
 	while (recv(socket, answer, sizeof answer, MSG_DONTWAIT) > 0)
 		;
 	if (send(socket, &question, question.head.nlmsg_len, 0) < 0)

@@ -1,9 +1,9 @@
 /*
- * Is an address this machine's own?
+ * Finds out whether an address is one of this machine's own.
  *
- * The kernel's routes know: addresses that come later, secondary ones, ranges that are local as a whole. The
- * question goes through a netlink socket that is opened before the gateway shuts itself in; it is answered at
- * once, and no packet leaves.
+ * The kernel's routing table knows addresses added later, secondary ones, and local ranges. The
+ * query uses a netlink socket that was opened before the gateway confined itself; it is answered at
+ * once, and sends no packet.
  */
 #ifndef GATEWAY_PROXY_ROUTE_H
 #define GATEWAY_PROXY_ROUTE_H
@@ -15,8 +15,8 @@ int route_open(int *ret_socket, struct error *err);
 
 enum route {
 	ROUTE_AWAY,    /* to another machine */
-	ROUTE_OWN,     /* to this one; also if the kernel does not say */
-	ROUTE_NOWHERE, /* there is none, or it is forbidden */
+	ROUTE_OWN,     /* to this one, or unknown */
+	ROUTE_NOWHERE, /* no route, or prohibited */
 };
 
 enum route route_ask(int socket, const struct address *address);

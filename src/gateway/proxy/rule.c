@@ -20,8 +20,8 @@ static bool label_byte(char c)
 	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-/* Writes a name in lower case and without the dot at its end. Returns the number of its labels, or 0 if
- * it is no name. */
+/* Normalises a name: lower case, without the final dot. Returns its number of labels, or 0 if it
+ * is invalid. */
 static unsigned int normalise(const char *text, size_t size, char ret_name[GATEWAY_HOST])
 {
 	unsigned int labels = 1;
@@ -65,10 +65,10 @@ static int parse_port(const char *text, uint16_t *ret_port)
 static int parse_address(const char *text, struct rule_target *target, struct error *err)
 {
 	if (address_parse(text, &target->address) < 0)
-		return error_set(
-			err,
-			"'%.100s' is no address in its usual spelling (as 192.0.2.1, or [2001:db8::1])",
-			text);
+		return error_set(err,
+				 "'%.100s' is not an address in its usual spelling (such as "
+				 "192.0.2.1 or [2001:db8::1])",
+				 text);
 	if (target->address.family == 6 &&
 	    memcmp(target->address.bytes, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12) == 0)
 		return error_set(err, "'%.100s': write the IPv4 address itself", text);
@@ -76,7 +76,8 @@ static int parse_address(const char *text, struct rule_target *target, struct er
 	return 0;
 }
 
-/* Takes host and port apart: host (without brackets) into a copy, the port as text or NULL. */
+/* Splits host and port: copies the host (without brackets), and returns the port as text or
+ * NULL. */
 static int split(const char *text, char *host, size_t room, const char **ret_port, bool *ret_braced,
 		 struct error *err)
 {
@@ -95,7 +96,7 @@ static int split(const char *text, char *host, size_t room, const char **ret_por
 		if (colon && strchr(colon + 1, ':'))
 			return error_set(
 				err,
-				"'%.300s': an IPv6 address stands in brackets, as [2001:db8::1]:443",
+				"'%.300s': an IPv6 address needs brackets, as in [2001:db8::1]:443",
 				text);
 		end = colon ? colon : text + strlen(text);
 		*ret_port = colon ? colon + 1 : NULL;
@@ -114,22 +115,23 @@ static int parse_name(const char *text, const char *host, struct rule *rule, str
 	if (strchr(host, '*'))
 		return error_set(
 			err,
-			"'%.300s': a star stands only for whole names in front, as *.example.com (to reach everything: --net open)",
+			"'%.300s': a star is only allowed for whole labels in front, as in "
+			"*.example.com (to reach everything: --net open)",
 			text);
 
 	unsigned int labels = normalise(host, strlen(host), rule->target.host);
 
 	if (labels == 0)
 		return error_set(err,
-				 "'%.300s' is no host: a name, an address, or *.name, then :PORT "
-				 "where it is neither 443 nor 80",
+				 "'%.300s' is not a valid host: expected a name, an address or "
+				 "*.name, with :PORT if it is neither 443 nor 80",
 				 text);
 	if (rule->below && labels < 2)
 		return error_set(err,
-				 "'%.300s' would allow a whole top-level domain; name more of it",
+				 "'%.300s' would allow a whole top-level domain; be more specific",
 				 text);
 	if (rule->below && address_like(rule->target.host))
-		return error_set(err, "'%.300s': there are no names below an address", text);
+		return error_set(err, "'%.300s': an address has no subdomains", text);
 	return 0;
 }
 
@@ -141,20 +143,21 @@ int rule_parse(const char *text, struct rule *ret_rule, struct error *err)
 	bool braced = false;
 
 	if (!is_ascii(text))
-		return error_set(
-			err,
-			"'%.300s': write such a name as DNS has it (bücher.example is xn--bcher-kva.example)",
-			text);
-	if (strstr(text, "//"))
 		return error_set(err,
-				 "'%.300s' is a URL; name its host, and its port if it has one",
+				 "'%.300s': write this name as in DNS (bücher.example is "
+				 "xn--bcher-kva.example)",
 				 text);
+	if (strstr(text, "//"))
+		return error_set(
+			err, "'%.300s' is a URL; write only its host, and its port if it has one",
+			text);
 	if (strchr(text, '/') || strchr(text, '@'))
-		return error_set(err, "'%.300s': only a host and a port can be named", text);
+		return error_set(err, "'%.300s': only a host and a port are allowed", text);
 	if (split(text, host, sizeof host, &port, &braced, err) < 0)
 		return -1;
 	if (port && parse_port(port, &rule.target.port) < 0)
-		return error_set(err, "'%.300s': '%.20s' is no port (1 to 65535)", text, port);
+		return error_set(err, "'%.300s': '%.20s' is not a valid port (1 to 65535)", text,
+				 port);
 	if (braced || (host[0] != '*' && address_like(host))) {
 		if (parse_address(host, &rule.target, err) < 0)
 			return -1;
@@ -208,12 +211,12 @@ int rule_target_parse(const char *host, uint16_t port, struct rule_target *ret_t
 	struct rule_target target = { .port = port };
 
 	if (port == 0)
-		return error_set(err, "0 is no port");
+		return error_set(err, "0 is not a valid port");
 	if (address_like(host)) {
 		if (parse_address(host, &target, err) < 0)
 			return -1;
 	} else if (normalise(host, strlen(host), target.host) == 0) {
-		return error_set(err, "'%.100s' is no host", host);
+		return error_set(err, "'%.100s' is not a valid host", host);
 	}
 	*ret_target = target;
 	return 0;

@@ -1,4 +1,4 @@
-/* SOCKS5: see socks.h. */
+/* SOCKS5 messages: see socks.h. */
 #include "gateway/proxy/socks.h"
 
 #include <string.h>
@@ -21,7 +21,8 @@ ssize_t socks_read_methods(const uint8_t *bytes, size_t size, struct socks_metho
 	return 2 + bytes[1];
 }
 
-/* A string with its length in front, at *at. Returns false if it is not whole; *ret_torn: it never can be. */
+/* Reads a string with a length prefix at *at. Returns false if it is incomplete; *ret_torn: it
+ * always will be. */
 static bool read_string(const uint8_t *bytes, size_t size, size_t *at, char ret_text[256])
 {
 	if (*at >= size || size - *at - 1 < bytes[*at])

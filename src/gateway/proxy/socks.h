@@ -1,8 +1,8 @@
 /*
  * SOCKS5 (RFC 1928, 1929): the three messages of a client. Pure functions.
  *
- * Each takes the bytes that have come so far and returns how many of them the message has, 0 if it is not whole
- * yet, or -1 if it is none.
+ * Each takes the bytes received so far and returns the size of the message, 0 if it is incomplete,
+ * or -1 if it is invalid.
  */
 #ifndef GATEWAY_PROXY_SOCKS_H
 #define GATEWAY_PROXY_SOCKS_H
@@ -38,8 +38,8 @@ struct socks_password {
 
 struct socks_request {
 	uint8_t command;         /* 1: CONNECT */
-	bool known;              /* the kind of address is; else host is empty */
-	char host[GATEWAY_HOST]; /* as it was sent; with a NUL in it, empty */
+	bool known;              /* the address type is supported; otherwise the host is empty */
+	char host[GATEWAY_HOST]; /* as sent; empty if it contains a NUL */
 	uint16_t port;
 };
 

@@ -1,4 +1,4 @@
-/* ClientHello: see tls_hello.h. */
+/* ClientHello parser: see tls_hello.h. */
 #include "gateway/proxy/tls_hello.h"
 
 #include <stdbool.h>
@@ -49,7 +49,7 @@ static struct span take(struct span *span, size_t size)
 	return part;
 }
 
-/* A part with its length, of `width` bytes, in front. */
+/* Consumes a part with a length prefix of `width` bytes. */
 static struct span take_part(struct span *span, size_t width)
 {
 	return take(span, take_number(span, width));
@@ -91,7 +91,7 @@ static enum tls_hello read_extensions(struct span extensions, char ret_name[GATE
 	return extensions.torn ? TLS_HELLO_WRONG : found;
 }
 
-/* The body of a whole ClientHello. */
+/* Parses the body of a complete ClientHello. */
 static enum tls_hello read_body(struct span body, char ret_name[GATEWAY_HOST])
 {
 	uint32_t version = take_number(&body, 2);
@@ -146,7 +146,7 @@ enum tls_hello tls_hello_read(const uint8_t *bytes, size_t size, char ret_name[G
 
 			if (whole > sizeof message - 4)
 				return TLS_HELLO_WRONG;
-			/* What follows the hello in its record would be judged by nobody. */
+			/* Data after the hello in its record would go unchecked. */
 			if (used > whole + 4)
 				return TLS_HELLO_WRONG;
 			if (used == whole + 4)

@@ -1,9 +1,9 @@
 /*
- * The first message of TLS: whom a client says that it wants to talk to.
+ * Parses the first message of TLS for the server name that the client requests.
  *
- * A pure function with bounds: a ClientHello in one or several records, one server_name at most, every
- * length exact. Nothing else of TLS is known here. ECH hides a second hello in the first; what is compared is the
- * one that can be read.
+ * A pure, bounded function: a ClientHello in one or more records, at most one server_name, every
+ * length exact. ECH hides a second hello inside the first; only the outer one can be read and
+ * checked.
  */
 #ifndef GATEWAY_PROXY_TLS_HELLO_H
 #define GATEWAY_PROXY_TLS_HELLO_H
@@ -13,14 +13,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TLS_HELLO_MOST = 32768 }; /* bytes, with the heads of records */
+enum { TLS_HELLO_MOST = 32768 }; /* bytes, including record headers */
 
 enum tls_hello {
-	TLS_HELLO_MORE,    /* so far it is one; more is needed */
-	TLS_HELLO_NAMED,   /* ret_name is whom it names */
-	TLS_HELLO_UNNAMED, /* it names nobody */
-	TLS_HELLO_FOREIGN, /* the first byte is not of TLS */
-	TLS_HELLO_WRONG,   /* it begins as TLS and is none, or is too long */
+	TLS_HELLO_MORE,    /* valid so far, but incomplete */
+	TLS_HELLO_NAMED,   /* ret_name is the server name */
+	TLS_HELLO_UNNAMED, /* it has no server name */
+	TLS_HELLO_FOREIGN, /* the first byte is not TLS */
+	TLS_HELLO_WRONG,   /* it begins like TLS but is invalid or too long */
 };
 
 enum tls_hello tls_hello_read(const uint8_t *bytes, size_t size, char ret_name[GATEWAY_HOST]);
