@@ -48,5 +48,5 @@ def test_an_agent_is_recorded_and_replayed(t, agent):
     loop.write("calc.py", CALC.replace("a - b", "a // b"))
     result = loop.work("--replay", tape, options=["--model", MODELS[agent]])
     equal(result.code, 1, "exit status of the stray", f"{result}\n{loop.log()[-2000:]}")
-    contains(loop.status()["reason"], "the replay has left its tape: this is not what was recorded: message ", "the reason")
+    contains(loop.status()["reason"], "the replay has left its tape: the request differs from the recording: message ", "the reason")
     contains(loop.status()["reason"], "a // b", "what came")

@@ -384,7 +384,7 @@ def test_a_local_server_that_goes_away_in_a_request_is_waited_for_and_so_is_the_
     world.server.turn_hook = lambda _turn, _body: world.server.close()
     result = world.run("--detach")
     equal(result.code, 0, "exit status", result)
-    wanted = f"the model server at {host}:{port} did not answer: it closed the connection without a whole answer: waiting until "
+    wanted = f"the model server at {host}:{port} did not respond: it closed the connection before its response was complete: waiting until "
     contains(world.loop.waiting()["reason"], wanted, "the reason")
     world.loop.ringfence("pause")
     world.loop.ended("paused")

@@ -163,7 +163,7 @@ def test_an_unknown_model_can_be_refused(t):
     models = Models(t, lambda request, _: message(), "--unknown-model", "refuse")
     status, _, answer = models.ask(body={"model": "claude-next-9", "max_tokens": 100})
     equal(status, 400, "the status")
-    contains(answer.decode(), "claude-next-9' is not known, and such models are refused", "the reason")
+    contains(answer.decode(), "claude-next-9' has no known price and is refused", "the reason")
     equal((models.ask()[0], len(models.provider.requests)), (200, 1), "a known one passes")
 
 
@@ -422,7 +422,7 @@ def test_what_is_compressed_is_not_passed_on(t):
     models = Models(t, lambda request, _: respond(packed, "200 OK", "application/json", "Content-Encoding: gzip"))
     status, _, answer = models.ask()
     equal(status, 502, "the status")
-    contains(answer.decode(), "compressed, although that was not asked for", "the reason")
+    contains(answer.decode(), "compressed although that was not requested", "the reason")
     (line,) = models.ledger(1)
     equal((line["estimated"], line["cost_nusd"]), (True, reserve(body(), 100)), "all that was reserved is charged")
 
@@ -443,7 +443,7 @@ def test_another_certificate_is_refused(t):
     models.provider.context.load_cert_chain(*make_certificate(elsewhere))
     status, _, answer = models.ask()
     equal(status, 502, "the status")
-    contains(answer.decode(), "certificate is refused", "the reason")
+    contains(answer.decode(), "certificate is not trusted", "the reason")
     equal(models.ledger(1)[0]["failure"], "unreachable", "the class")
     equal(models.provider.requests, [], "no request, no key")
 
@@ -565,7 +565,7 @@ def test_a_request_that_trickles_has_a_time_altogether(t, part):
             expect(drops < 600, "it is refused", drops)
         answer = client.recv(65536).decode()
     contains(answer, "HTTP/1.1 408 ", "the answer")
-    contains(answer, "was not whole within 1500 milliseconds", "the reason")
+    contains(answer, "was not complete within 1500 milliseconds", "the reason")
     lacks(answer, "x-should-retry: false", "a client that was held up may ask again")
     expect(drops > 1, "it trickled", drops)
     equal(models.ask()[0], 200, "a whole one")

@@ -293,7 +293,7 @@ def test_where_a_loop_strays_it_ends_and_says_how(t):
     loop, result = taped.replay("-m", "3", before=lambda loop: os.mkdir(loop.path("notes")))
     equal(result.code, 1, "exit status", result)
     status = loop.status()
-    where = "this is not what was recorded: message 3 (user), line 5: recorded \"\", received \"sh: 1: cannot create notes: Is a directory\""
+    where = "the request differs from the recording: message 3 (user), line 5: recorded \"\", received \"sh: 1: cannot create notes: Is a directory\""
     equal(status["status"], "failed", "the status")
     contains(status["reason"], "the replay has left its tape: " + where, "the reason")
     contains(result.out + result.err, "message 3 (user), line 5: ", "what is shown")
@@ -321,7 +321,7 @@ def test_a_loop_whose_tape_has_a_gap_says_so(t):
         file.write("ringfence tape 1\n" + "exchange POST /x\nroute a b\ncut 0\n" * 10000)
     loop, result = taped.record("-m", "3")
     equal(result.code, 0, "exit status", result)
-    why = "the tape ends here, and the run goes on without it: it is full"
+    why = "the recording ends here, and the run continues without it: the tape is full"
     equal(result.out.count(why), 2, "what is shown, in each iteration")
     equal(loop.status()["not_recorded"], why, "status --json")
     contains(loop.ringfence("status").out, f"recorded to {taped.tape}\n    NOT complete: {why}\n", "status")
@@ -438,7 +438,7 @@ def test_a_stray_is_refused_and_so_is_all_that_follows(t):
     status, headers, answer = models.ask(body=body("Fix it\nor not"))
     said = json.loads(answer)["error"]
     equal((status, said["type"], headers["x-should-retry"]), (400, "invalid_request_error", "false"), "the form after which clients stop")
-    equal(said["message"], "ringfence: this is not what was recorded: message 1 (user), line 2: recorded \"and tell\", received \"or not\" "
+    equal(said["message"], "ringfence: the request differs from the recording: message 1 (user), line 2: recorded \"and tell\", received \"or not\" "
           "(line 3 of the tape)", "the difference")
     equal(models.ask(body=body("Fix it\nand tell"))[0], 400, "what was recorded is not given any more")
     contains(models.stop().err, "line 2: recorded \"and tell\", received \"or not\"", "on stderr")
@@ -581,7 +581,7 @@ def test_a_tape_that_is_full_ends_and_the_run_goes_on(t):
         file.write("ringfence tape 1\n" + ("#" * 1023 + "\n") * (64 * 1024 - 1))
     models = record(t, lambda request, _: message(text="word " * 500))
     equal([models.ask()[0] for _ in range(2)], [200, 200], "the answers")
-    contains(models.stop().err, "the tape ends here, and the run goes on without it: it is full", "what is said")
+    contains(models.stop().err, "the recording ends here, and the run continues without it: the tape is full", "what is said")
     lacks(read(t)[-2000:], "exchange", "the tape")
 
 

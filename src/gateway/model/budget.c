@@ -1,4 +1,4 @@
-/* The gateway's till: see budget.h. */
+/* The gateway's budget: see budget.h. */
 #include "gateway/model/budget.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ void budget_init(struct budget *budget, struct event_loop *loop, int owner_fd,
 	budget->owner_fd = owner_fd;
 	budget->spending = spending;
 	budget->money.left =
-		MONEY_NO_LIMIT; /* until the owner says otherwise: it is always asked first */
+		MONEY_NO_LIMIT; /* until the first grant: the owner is always asked first */
 }
 
 void budget_enter(struct budget *budget, struct budget_spender *spender)
@@ -52,13 +52,13 @@ void budget_granted(struct budget *budget, const struct owner_protocol_message *
 
 	money_grant(&budget->money, grant->nusd, grant->left);
 	snprintf(budget->why, sizeof budget->why, "%s", grant->why);
-	/* Spent already, and beyond what there was: that is the end. */
+	/* The money is already spent and exceeds the limit: end all requests. */
 	if (grant->must && grant->why[0])
 		budget_latch(budget);
 	budget_changed(budget);
 }
 
-void budget_tell(struct budget *budget, const struct ledger_row *row)
+void budget_report(struct budget *budget, const struct ledger_row *row)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_ROW };
 
@@ -67,7 +67,7 @@ void budget_tell(struct budget *budget, const struct ledger_row *row)
 		budget->loop->over = true;
 }
 
-void budget_tell_failure(struct budget *budget, enum failure failure, const char *why)
+void budget_report_failure(struct budget *budget, enum failure failure, const char *why)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_FAILURE, .id = failure };
 
@@ -86,8 +86,9 @@ void budget_changed(struct budget *budget)
 		return;
 	}
 	if (budget->money.latched)
-		return; /* nobody waits any more */
-	/* In their order; the first that has to wait keeps the others waiting, so that nobody starves. */
+		return; /* nothing waits any more */
+	/* In order of arrival. The first request that must wait keeps the later ones waiting, so
+	 * that none starves. */
 	for (struct budget_spender *at = budget->first; at; at = next) {
 		next = at->next;
 		if (budget->spending->waits(at) && !budget->spending->pay(at))

@@ -1,8 +1,10 @@
 /*
- * The gateway's till: what it may spend, who waits for money, and what the owner is told.
+ * The gateway's budget: how much it may spend, which requests wait for money, and reports to the
+ * owner.
  *
- * The owner grants money in steps and writes the lines of the ledger (ledger.h); here is the other end of that. When the
- * money is used up the till is latched: what waits is refused, what streams is cut, and nothing leaves any more.
+ * The owner grants money in steps and writes the ledger (ledger.h); this is the gateway's side.
+ * When the money is used up, the budget is latched: waiting requests are refused, streams are cut,
+ * and no further request is sent.
  */
 #ifndef GATEWAY_MODEL_BUDGET_H
 #define GATEWAY_MODEL_BUDGET_H
@@ -17,66 +19,67 @@
 
 enum { BUDGET_MODELS = 16 };
 
-/* A request that may cost money; a part of what its owner knows of it. */
+/* A request that may cost money; embedded in its owner's struct. */
 struct budget_spender {
 	struct budget_spender *next, *prev;
 };
 
-/* What is done with those requests. */
+/* Operations on those requests. */
 struct budget_spending {
 	bool (*waits)(const struct budget_spender *spender);
-	bool (*pay)(struct budget_spender *spender);     /* false: it has to wait on */
+	bool (*pay)(struct budget_spender *spender);     /* false: it must keep waiting */
 	void (*cut)(struct budget_spender *spender);     /* the money is used up */
-	void (*abandon)(struct budget_spender *spender); /* everything ends: it leaves */
+	void (*abandon)(struct budget_spender *spender); /* the gateway is closing: leave */
 };
 
 struct budget {
 	struct money money;
-	uint64_t usual;       /* what was reserved for the last request */
-	uint32_t refused;     /* requests, because the money is used up */
-	char why[LEDGER_WHY]; /* which limit is in the way, as the owner said last */
+	uint64_t usual;       /* the reservation of the last request */
+	uint32_t refused;     /* requests refused because the money is used up */
+	char why[LEDGER_WHY]; /* the limit that was reached, from the owner's last reply */
 	struct event_loop *loop;
 	int owner_fd;
 	const struct budget_spending *spending;
-	struct budget_spender *first, *last; /* all that are under way, the oldest first */
-	struct budget_learnt {               /* of the models that were asked */
+	struct budget_spender *first, *last; /* all open requests, oldest first */
+	struct budget_learnt {               /* by model */
 		const struct price_model *model;
 		struct money_learnt like;
 	} learnt[BUDGET_MODELS];
 	size_t learnt_count;
 };
 
-/* Before anything is asked for. */
+/* Call it before any request. */
 void budget_init(struct budget *budget, struct event_loop *loop, int owner_fd,
 		 const struct budget_spending *spending);
 
-/* A request is under way, or is over. */
+/* Adds an open request, or removes a finished one. */
 void budget_enter(struct budget *budget, struct budget_spender *spender);
 void budget_leave(struct budget *budget, struct budget_spender *spender);
 
-/* Asks the owner for more. must: it is spent already. */
+/* Requests more money from the owner. must: it is already spent. */
 void budget_ask(struct budget *budget, uint64_t nusd, bool must);
 void budget_granted(struct budget *budget, const struct owner_protocol_message *message);
 
-/* A line for the ledger. */
-void budget_tell(struct budget *budget, const struct ledger_row *row);
+/* Reports a line for the ledger. */
+void budget_report(struct budget *budget, const struct ledger_row *row);
 
-/* A request without one has failed. */
-void budget_tell_failure(struct budget *budget, enum failure failure, const char *why);
+/* Reports the failure of a request that has no line. */
+void budget_report_failure(struct budget *budget, enum failure failure, const char *why);
 
-/* Something was settled or changed: who waits may go on, what is overdrawn is asked for. */
+/* Call it after a change: lets waiting requests continue, and requests overdrawn money. */
 void budget_changed(struct budget *budget);
 
-/* A request is over: what the next one will need is asked for now. */
+/* After a request: requests the money that the next one will need. */
 void budget_ask_ahead(struct budget *budget);
 
-/* The money is used up. */
+/* Marks the money as used up. */
 void budget_latch(struct budget *budget);
 
-/* Everything ends: cuts what is under way, settles, and says so to the owner. */
+/* Cuts all open requests, settles them, and reports to the owner. */
 void budget_close(struct budget *budget);
 
-/* What a request of so many bytes was in tokens, and what one would be, with a margin; 0: not known. */
+/* budget_learn() records how many tokens a request of this many bytes had; budget_guess()
+ * estimates the tokens of a request, with a margin, or returns 0. */
 void budget_learn(struct budget *budget, const struct price_model *model, uint64_t bytes,
 		  uint64_t tokens);
 uint64_t budget_guess(const struct budget *budget, const struct price_model *model, uint64_t bytes);

@@ -1,4 +1,4 @@
-/* A request to a model: its body, and the money for it. See model_request.h. */
+/* A request to a model: its body and its budget. See model_request.h. */
 #include "gateway/model/model_request.h"
 
 #include "util/fd.h"
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* --- saying no */
+/* --- refusals */
 
 void model_request_refuse(struct connection *connection, enum usage_format format,
 			  enum shape_reason reason, const char *text)
@@ -36,7 +36,7 @@ static bool refuse_call(struct model_request *call, enum shape_reason reason, co
 	return false;
 }
 
-/* --- its body */
+/* --- the body */
 
 static void finish_body(struct model_request *call);
 static size_t take_body(struct model_request *call, const char *bytes, size_t size);
@@ -58,13 +58,14 @@ void model_request_begin(struct connection *connection)
 		finish_body(connection->call);
 }
 
-/* In our own memory while it is small, in a memory file when it is not: that is no memory of ours, and counted. */
+/* Keeps a small body in our own memory and a large one in a memory file, which is counted
+ * separately. */
 static bool spool(struct model_request *call, const char *bytes, size_t size)
 {
 	struct engine *engine = call->engine;
 
 	if (call->size + size > MODEL_REQUEST_BODY_MOST)
-		return refuse_call(call, SHAPE_LARGE, "a request has at most 32 MiB");
+		return refuse_call(call, SHAPE_LARGE, "a request must not exceed 32 MiB");
 	request_body_feed(&call->body, bytes, size);
 	if (call->spool < 0 && call->memory.used + size <= MODEL_REQUEST_MEMORY) {
 		buffer_add(&call->memory, bytes, size);
@@ -72,24 +73,24 @@ static bool spool(struct model_request *call, const char *bytes, size_t size)
 		return true;
 	}
 	if (engine->spooled + size + call->memory.used > MODEL_REQUEST_SPOOL_MOST)
-		return refuse_call(call, SHAPE_BUSY, "too many large requests at once");
+		return refuse_call(call, SHAPE_BUSY,
+				   "too many large requests at once; try again later");
 	if (call->spool < 0) {
 		call->spool = memfd_create("ringfence-request", MFD_CLOEXEC);
 		if (call->spool < 0 ||
 		    fd_write_all(call->spool, call->memory.data, call->memory.used) < 0)
-			return refuse_call(call, SHAPE_BUSY,
-					   "there is no memory for a large request");
+			return refuse_call(call, SHAPE_BUSY, "out of memory for a large request");
 		engine->spooled += call->memory.used;
 		buffer_release(&call->memory);
 	}
 	if (fd_write_all(call->spool, bytes, size) < 0)
-		return refuse_call(call, SHAPE_BUSY, "there is no memory for a large request");
+		return refuse_call(call, SHAPE_BUSY, "out of memory for a large request");
 	engine->spooled += size;
 	call->size += size;
 	return true;
 }
 
-/* Takes what belongs to the body. Returns how much that was; the visit may have ended. */
+/* Consumes bytes of the body. Returns how many; the connection may have ended. */
 static size_t take_body(struct model_request *call, const char *bytes, size_t size)
 {
 	struct connection *connection = call->connection;
@@ -102,7 +103,8 @@ static size_t take_body(struct model_request *call, const char *bytes, size_t si
 		if (call->kind == HTTP_CHUNKS) {
 			taken = http_chunks_take(&call->chunks, bytes + at, size - at, &data);
 			if (taken < 0) {
-				refuse_call(call, SHAPE_REQUEST, "the chunks of the body are none");
+				refuse_call(call, SHAPE_REQUEST,
+					    "invalid chunked encoding in the body");
 				return size;
 			}
 		} else {
@@ -139,7 +141,8 @@ void model_request_from_client(struct connection *connection)
 		return;
 	}
 
-	/* What is behind the body is the next request; it waits for its turn, if there is room for it. */
+	/* Bytes after the body are the next request. It waits for its turn, if there is room for
+	 * it. */
 	struct model_request *call = connection->call;
 
 	taken = take_body(call, engine->scratch, (size_t)n);
@@ -151,17 +154,18 @@ void model_request_from_client(struct connection *connection)
 		buffer_add(&connection->input, engine->scratch + taken, (size_t)n - taken);
 }
 
-/* All of it has a time, not each piece: a byte now and then would hold a connection for ever. */
+/* The time limit covers the whole body: otherwise single bytes could hold a connection for ever. */
 void model_request_too_slow(struct connection *connection)
 {
 	char text[128];
 
-	snprintf(text, sizeof text, "the body of the request was not whole within %u milliseconds",
+	snprintf(text, sizeof text,
+		 "the body of the request was not complete within %u milliseconds",
 		 (unsigned int)connection->engine->config.caps.body_ms);
 	refuse_call(connection->call, SHAPE_SLOW, text);
 }
 
-/* All of the body is here. */
+/* The body is complete. */
 static void finish_body(struct model_request *call)
 {
 	struct engine *engine = call->engine;
@@ -182,10 +186,10 @@ static void finish_body(struct model_request *call)
 	}
 	call->model = price_find(&engine->config.models.prices, call->body.model);
 	if (!call->model && !provider->free && engine->config.models.refuse_unknown) {
-		snprintf(
-			text, sizeof text,
-			"the price of the model '%.127s' is not known, and such models are refused (unknown-model)",
-			call->body.model);
+		snprintf(text, sizeof text,
+			 "the model '%.127s' has no known price and is refused (see "
+			 "unknown-model)",
+			 call->body.model);
 		refuse_call(call, SHAPE_MODEL, text);
 		return;
 	}
@@ -243,12 +247,12 @@ static bool pay(struct budget_spender *spender)
 	case MONEY_WAIT:
 		return false;
 	default:
-		/* The owner has the last word: it says which limit it is, or that there is more by now. */
+		/* Ask the owner, which names the limit or has more money by now. */
 		if (!budget->why[0] && !budget->money.latched) {
 			budget_ask(&engine->budget, nusd, false);
 			return false;
 		}
-		budget_latch(&engine->budget); /* refuses this one, too */
+		budget_latch(&engine->budget); /* also refuses this one */
 		return true;
 	}
 }
@@ -267,7 +271,7 @@ static void cut(struct budget_spender *spender)
 		return;
 	}
 	call->engine->budget.refused++;
-	/* A cut is no end of a message: the client asks again, and is refused then. */
+	/* A cut is not the end of a message: the client retries and is then refused. */
 	if (call->frames && call->reader.stream &&
 	    shape_stream_end(&last, call->target.route->format, call->engine->budget.why)) {
 		http_chunk_write(buffer_text(&last), last.used, &out);

@@ -1,9 +1,11 @@
 /*
- * A request to a model, and its answer.
+ * A request to a model, and its response.
  *
- * The client's body is read whole before anything leaves: what it asks for decides what it may cost. Then money
- * is reserved, the body goes on with the provider's key in its head, and the answer comes back as it is, while a side
- * reader meters it. model_request_head.c has its head, model_request.c its body, model_request_send.c its way to the provider, model_request_answer.c what comes back, model_request_cost.c what it cost.
+ * The client's body is read completely before anything is sent, because its contents decide the
+ * cost. Then money is reserved and the body is sent with the provider's key in its head. The
+ * response is forwarded unchanged while a reader meters it. The source files: model_request_head.c
+ * (the head), model_request.c (the body), model_request_send.c (sending it to the provider),
+ * model_request_answer.c (the response), model_request_cost.c (the cost).
  */
 #ifndef GATEWAY_MODEL_MODEL_REQUEST_H
 #define GATEWAY_MODEL_MODEL_REQUEST_H
@@ -18,10 +20,11 @@
 #include <stdint.h>
 
 enum {
-	MODEL_REQUEST_BODY_MOST = 32 << 20,   /* bytes of a request */
-	MODEL_REQUEST_MEMORY = 256 << 10,     /* of which so many are kept in our own memory */
+	MODEL_REQUEST_BODY_MOST = 32 << 20,   /* maximum size of a body */
+	MODEL_REQUEST_MEMORY = 256 << 10,     /* the part kept in our own memory */
 	MODEL_REQUEST_SPOOL_MOST = 128 << 20, /* in memory files, of all requests together */
-	MODEL_REQUEST_EVENT_MOST = 64 << 10,  /* of an event that may have to be taken out */
+	/* maximum size of an event that may have to be removed */
+	MODEL_REQUEST_EVENT_MOST = 64 << 10,
 };
 
 enum model_request_state {
@@ -29,7 +32,7 @@ enum model_request_state {
 	MODEL_REQUEST_WAITING,    /* for money */
 	MODEL_REQUEST_CONNECTING, /* to the provider */
 	MODEL_REQUEST_SENDING,
-	MODEL_REQUEST_ANSWERED, /* the provider's head is through, its body is on its way */
+	MODEL_REQUEST_ANSWERED, /* the response's head was forwarded, its body is arriving */
 	MODEL_REQUEST_OVER,
 };
 
@@ -46,19 +49,19 @@ struct model_request {
 	uint64_t began_ms, first_ms;
 
 	/* the request */
-	struct buffer lines; /* of its head, that go on */
+	struct buffer lines; /* its headers to be forwarded */
 	uint64_t left;       /* of its body, if it has a length */
 	struct http_chunks chunks;
-	struct buffer memory; /* its body; or, if that is large, `spool` */
-	uint64_t size;        /* of the body as it came */
+	struct buffer memory; /* its body; a large one is in `spool` */
+	uint64_t size;        /* of the body as received */
 	struct upstream_link *link;
-	char unreached[LEDGER_ERROR]; /* why there is no answer; empty: there may be one */
-	struct buffer head;           /* as it is sent */
+	char unreached[LEDGER_ERROR]; /* why there is no response, or empty */
+	struct buffer head;           /* as sent */
 	size_t head_at;
 	uint64_t body_at;
 	size_t edit, edit_at;
 
-	/* the answer */
+	/* the response */
 	struct buffer answer; /* its head */
 	size_t scanned;
 	uint64_t answer_left;
@@ -66,45 +69,44 @@ struct model_request {
 	struct usage_reader reader;
 	struct mask mask;
 	struct shape_limit limit;
-	struct buffer event; /* the one that may have to be taken out, as far as it is there */
-	const char *piece;   /* that is being fed to the reader */
-	size_t piece_at;     /* how much of it is dealt with */
+	struct buffer event; /* the event that may have to be removed, as far as received */
+	const char *piece;   /* being fed to the reader */
+	size_t piece_at;     /* how much is handled */
 
-	struct reel_recorder *recorder; /* reel.h; NULL: it is not recorded */
+	struct reel_recorder *recorder; /* reel.h; NULL: not recorded */
 
 	enum model_request_state state;
 	enum http_body kind, answer_kind;
-	int spool;           /* a memory file; -1: none */
-	unsigned int status; /* of the answer; 0: none that can be used */
-	bool keep;           /* the client's connection is used again */
-	bool priced;         /* money was reserved, and is settled at the end */
-	bool sent;           /* all of the request */
+	int spool;           /* a memory file, or -1 */
+	unsigned int status; /* of the response; 0: no usable response */
+	bool keep;           /* the client's connection is reused */
+	bool priced;         /* money was reserved and is settled at the end */
+	bool sent;           /* the complete request was sent */
 	bool answer_done;
 	bool server_keep;
-	bool frames;  /* the client gets chunks */
-	bool strip;   /* an event that the client did not ask for is taken out */
-	bool metered; /* the answer is read */
-	bool opaque;  /* it cannot be read: it is charged all that was reserved */
+	bool frames;  /* the client gets a chunked body */
+	bool strip;   /* remove an event that the client did not request */
+	bool metered; /* the response is read by the meter */
+	bool opaque;  /* unreadable: charge the whole reservation */
 };
 
-/* A head that is no proxy's is whole. Returns true if the visit has got on. */
+/* Handles a complete head that is not a proxy request. Returns true if the connection made
+ * progress. */
 bool model_request_head(struct connection *connection, size_t head);
 
-void model_request_begin(
-	struct connection
-		*connection); /* the head is taken: goes on with what is there of the body */
+void model_request_begin(struct connection *connection); /* the head was consumed: read the body */
 void model_request_from_client(struct connection *connection);
 bool model_request_wants_client(const struct connection *connection);
-void model_request_too_slow(struct connection *connection); /* its body does not come to its end */
-void model_request_update(struct connection *connection);   /* what its connection waits for */
+void model_request_too_slow(struct connection *connection); /* its body did not arrive in time */
+/* the events its connection waits for */
+void model_request_update(struct connection *connection);
 void model_request_resume(
-	struct connection
-		*connection); /* the client has taken all: what was read already goes on */
-void model_request_free(struct model_request *call); /* with its visit; settles what is open */
+	struct connection *connection); /* the client has read everything: forward more */
+void model_request_free(struct model_request *call); /* with its connection; settles its cost */
 
 extern const struct budget_spending model_request_spending;
 
-/* Says no, in the client's own form, and ends the visit. */
+/* Sends a refusal in the client's format, and ends the connection. */
 void model_request_refuse(struct connection *connection, enum usage_format format,
 			  enum shape_reason reason, const char *text);
 
@@ -114,10 +116,10 @@ void model_request_connect(struct model_request *call);
 /* model_request_answer.c */
 void model_request_read_answer(struct model_request *call);
 void model_request_broken(struct model_request *call,
-			  const char *why); /* between us and the provider */
+			  const char *why); /* of the provider or its connection */
 
 /* model_request_cost.c */
-void model_request_true_up(struct model_request *call); /* more is known now */
-void model_request_settle(struct model_request *call);  /* nothing more comes */
+void model_request_true_up(struct model_request *call); /* more is known by now */
+void model_request_settle(struct model_request *call);  /* the response is over */
 
 #endif

@@ -1,4 +1,4 @@
-/* What comes back from a provider: see model_request.h. */
+/* The provider's response: see model_request.h. */
 #include "gateway/model/model_request.h"
 
 #include "util/clock.h"
@@ -13,15 +13,15 @@ void model_request_broken(struct model_request *call, const char *why)
 	char text[600];
 
 	if (call->state == MODEL_REQUEST_ANSWERED) {
-		connection_reset(
-			call->connection); /* an end would look like the end of the answer */
+		/* a normal close would look like the end of the response */
+		connection_reset(call->connection);
 		return;
 	}
 	snprintf(text, sizeof text, "%s: %s", provider_at(call->target.route->provider)->name, why);
 	model_request_refuse(call->connection, call->target.route->format, SHAPE_UPSTREAM, text);
 }
 
-/* --- to the client: what was read in one go leaves in one go */
+/* --- to the client: one read becomes one write */
 
 enum { FLUSH_BYTES = ENGINE_SCRATCH };
 
@@ -32,7 +32,7 @@ static int flush(struct model_request *call)
 
 	out->used = 0;
 	if (buffer_overflowed(out)) {
-		out->overflow = false; /* it is everybody's */
+		out->overflow = false; /* the buffer is shared */
 		return -1;
 	}
 	return size > 0 ? connection_side_send(&call->connection->client, out->data, size) : 0;
@@ -49,8 +49,8 @@ static int send_piece(struct model_request *call, const char *bytes, size_t size
 	return out->used > FLUSH_BYTES ? flush(call) : 0;
 }
 
-/* The end of an event, of which the last bytes are the first `at` of the piece that is being read. */
-static void end_event(void *context, size_t at, bool extra)
+/* Handles the end of an event, whose last bytes are the first `at` of the current piece. */
+static void on_event_end(void *context, size_t at, bool extra)
 {
 	struct model_request *call = context;
 
@@ -63,12 +63,12 @@ static void end_event(void *context, size_t at, bool extra)
 	call->piece_at = at;
 }
 
-/* Holds back the event that has begun: it may be the one that the client did not ask for. */
+/* Holds back the event that has begun: it may be the one to be removed. */
 static void hold_rest(struct model_request *call, size_t size)
 {
 	size_t rest = size - call->piece_at;
 
-	if (call->event.used + rest > MODEL_REQUEST_EVENT_MOST) { /* then it is not */
+	if (call->event.used + rest > MODEL_REQUEST_EVENT_MOST) { /* too large to be that event */
 		(void)send_piece(call, call->event.data, call->event.used);
 		(void)send_piece(call, call->piece + call->piece_at, rest);
 		call->event.used = 0;
@@ -77,7 +77,7 @@ static void hold_rest(struct model_request *call, size_t size)
 	buffer_add(&call->event, call->piece + call->piece_at, rest);
 }
 
-/* Meters, and passes on. Returns 0, or -1: the client is gone. */
+/* Meters and forwards bytes. Returns 0, or -1 if the client is on_provider_gone. */
 static int pass(struct model_request *call, const char *bytes, size_t size)
 {
 	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(ENGINE_SCRATCH + MASK_LONGEST);
@@ -94,9 +94,9 @@ static int pass(struct model_request *call, const char *bytes, size_t size)
 	return 0;
 }
 
-/* --- its end */
+/* --- the end */
 
-static void go_on(struct model_request *call)
+static void continue_reading(struct model_request *call)
 {
 	struct connection *connection = call->connection;
 	struct engine *engine = call->engine;
@@ -137,10 +137,10 @@ static void end_answer(struct model_request *call)
 	if (result < 0 || flush(call) < 0)
 		connection_reset(connection);
 	else
-		go_on(call);
+		continue_reading(call);
 }
 
-/* --- its head */
+/* --- the head */
 
 static bool is_stream(struct http_text type)
 {
@@ -150,7 +150,7 @@ static bool is_stream(struct http_text type)
 	       http_text_is((struct http_text){ type.at, sizeof events - 1 }, events);
 }
 
-/* Lines that are for us alone, or none of the client's business. */
+/* Returns true if a header is meant for the client, not for us. */
 static bool for_client(struct http_text name)
 {
 	return !http_text_is(name, "set-cookie") && !http_text_is(name, "alt-svc");
@@ -182,7 +182,7 @@ static void write_head(struct model_request *call, const struct http_response *r
 	buffer_printf(out, "Connection: %s\r\n\r\n", call->keep ? "keep-alive" : "close");
 }
 
-/* What its lines say about what follows. Returns what is wrong, or NULL. */
+/* Reads the headers that describe the body. Returns an error message, or NULL. */
 static const char *read_lines(struct model_request *call, const struct http_response *response,
 			      bool *ret_stream)
 {
@@ -196,7 +196,8 @@ static const char *read_lines(struct model_request *call, const struct http_resp
 		call->opaque |= http_text_is(name, "content-encoding") &&
 				!http_text_is(value, "identity");
 		if (call->opaque)
-			return "its answer is compressed, although that was not asked for, and cannot be metered";
+			return "its response is compressed although that was not requested, and "
+			       "cannot be metered";
 		if (http_text_is(name, "content-type"))
 			*ret_stream = is_stream(value);
 		shape_limit_line(&call->limit, name.at, name.size, value.at, value.size, now);
@@ -204,8 +205,8 @@ static const char *read_lines(struct model_request *call, const struct http_resp
 	return NULL;
 }
 
-/* A whole head. Returns 0, or -1: the call is over. */
-static int take_head(struct model_request *call, size_t size)
+/* Handles a complete head. Returns 0, or -1 if the request has ended. */
+static int handle_head(struct model_request *call, size_t size)
 {
 	AUTO_BUFFER struct buffer head = BUFFER_INIT(call->answer.max + 512);
 	AUTO_BUFFER struct buffer scratch = BUFFER_INIT(call->answer.max + 1024);
@@ -216,11 +217,11 @@ static int take_head(struct model_request *call, size_t size)
 	const char *wrong = http_response_read(call->answer.data, size, false, &response);
 
 	if (!wrong && response.status < 200)
-		return 0; /* something between; the client gets none of it */
+		return 0; /* an interim response, which is not forwarded */
 	if (!wrong)
 		wrong = read_lines(call, &response, &stream);
 	if (!wrong && response.status >= 300 && response.status < 400)
-		wrong = "it wants to send the request elsewhere, which is not done";
+		wrong = "it redirects the request, which is not supported";
 	call->status = wrong ? 0 : response.status;
 	if (wrong) {
 		model_request_broken(call, wrong);
@@ -238,11 +239,11 @@ static int take_head(struct model_request *call, size_t size)
 	call->strip = call->reader.stream && call->target.route->format == USAGE_CHAT &&
 		      !call->body.asks_usage;
 	if (call->strip) {
-		call->reader.event = end_event;
+		call->reader.event = on_event_end;
 		call->reader.context = call;
 	}
 	call->frames = !call->answer_done && (call->answer_kind != HTTP_LENGTH || call->strip);
-	/* A request that is cut off by its answer is never finished on this connection. */
+	/* A request that was cut short by its response is never completed on this connection. */
 	call->keep = call->keep && call->sent;
 	call->state = MODEL_REQUEST_ANSWERED;
 	write_head(call, &response, &head);
@@ -255,10 +256,10 @@ static int take_head(struct model_request *call, size_t size)
 	return 0;
 }
 
-/* --- its bytes */
+/* --- the body */
 
-/* Takes bytes of the body. Returns 0, or -1: the call is over. */
-static int take_bytes(struct model_request *call, const char *bytes, size_t size)
+/* Handles bytes of the body. Returns 0, or -1 if the request has ended. */
+static int handle_body(struct model_request *call, const char *bytes, size_t size)
 {
 	size_t at = 0;
 
@@ -287,14 +288,15 @@ static int take_bytes(struct model_request *call, const char *bytes, size_t size
 	return 0;
 }
 
-/* Bytes of the head, of which some may be the body's already. Returns 0, or -1: the call is over. */
-static int take_first(struct model_request *call, const char *bytes, size_t size)
+/* Handles bytes of the head, which may be followed by the body. Returns 0, or -1 if the request
+ * has ended. */
+static int handle_first(struct model_request *call, const char *bytes, size_t size)
 {
 	struct buffer *answer = &call->answer;
 
 	buffer_add(answer, bytes, size);
 	if (buffer_overflowed(answer)) {
-		model_request_broken(call, "the head of its answer is too long");
+		model_request_broken(call, "the head of its response is too long");
 		return -1;
 	}
 	while (call->state != MODEL_REQUEST_ANSWERED) {
@@ -302,40 +304,40 @@ static int take_first(struct model_request *call, const char *bytes, size_t size
 
 		call->scanned = answer->used;
 		if (head < 0) {
-			model_request_broken(call, "its answer is no HTTP/1");
+			model_request_broken(call, "its response is not valid HTTP/1");
 			return -1;
 		}
 		if (head == 0)
 			return 0;
-		if (take_head(call, (size_t)head) < 0)
+		if (handle_head(call, (size_t)head) < 0)
 			return -1;
 		memmove(answer->data, answer->data + head, answer->used - (size_t)head);
 		answer->used -= (size_t)head;
 		call->scanned = 0;
 	}
 
-	int result = take_bytes(call, answer->data, answer->used);
+	int result = handle_body(call, answer->data, answer->used);
 
 	if (result == 0)
 		buffer_release(answer);
 	return result;
 }
 
-/* Whoever was there is gone. */
-static void gone(struct model_request *call, const char *why)
+/* The provider closed the connection. */
+static void on_provider_gone(struct model_request *call, const char *why)
 {
 	char target[GATEWAY_TEXT];
 
 	rule_target_text(&call->upstream->provider->place.target, target);
 	if (call->state != MODEL_REQUEST_ANSWERED)
-		snprintf(call->unreached, sizeof call->unreached, "%.140s did not answer: %.140s",
+		snprintf(call->unreached, sizeof call->unreached, "%.140s did not respond: %.140s",
 			 target, why);
 	model_request_broken(call, why);
 }
 
 static void lost(struct model_request *call, ssize_t n)
 {
-	/* What came before that is the client's. */
+	/* Forward what arrived before that. */
 	if (call->state == MODEL_REQUEST_ANSWERED && call->answer_kind != HTTP_UNTIL_CLOSE &&
 	    flush(call) < 0) {
 		connection_reset(call->connection);
@@ -345,13 +347,14 @@ static void lost(struct model_request *call, ssize_t n)
 	    call->answer_kind == HTTP_UNTIL_CLOSE)
 		end_answer(call);
 	else
-		gone(call, n == 0 ? "it closed the connection without a whole answer"
-				  : upstream_wrong(call->link));
+		on_provider_gone(
+			call, n == 0 ? "it closed the connection before its response was complete"
+				     : upstream_wrong(call->link));
 }
 
 void model_request_read_answer(struct model_request *call)
 {
-	enum { ROUNDS = 8 }; /* then it is somebody else's turn */
+	enum { ROUNDS = 8 }; /* then other connections get a turn */
 	struct engine *engine = call->engine;
 	struct connection *connection = call->connection;
 
@@ -371,15 +374,15 @@ void model_request_read_answer(struct model_request *call)
 		}
 		event_loop_alarm_start(&engine->loop, &engine->idle, &connection->alarm);
 		if ((call->state == MODEL_REQUEST_ANSWERED
-			     ? take_bytes(call, engine->scratch, (size_t)n)
-			     : take_first(call, engine->scratch, (size_t)n)) < 0)
+			     ? handle_body(call, engine->scratch, (size_t)n)
+			     : handle_first(call, engine->scratch, (size_t)n)) < 0)
 			return;
 		if (call->state == MODEL_REQUEST_ANSWERED && call->answer_done) {
 			end_answer(call);
 			return;
 		}
 		if ((size_t)n < most && !upstream_has_more(call->link))
-			break; /* another look would only find that there is nothing */
+			break; /* another read would only return EAGAIN */
 	}
 	if (flush(call) < 0) {
 		connection_reset(connection);
@@ -387,6 +390,6 @@ void model_request_read_answer(struct model_request *call)
 	}
 	model_request_true_up(call);
 	if (connection->stage == CONNECTION_STAGE_CALL &&
-	    connection->call == call) /* else that was too much, and it was cut */
+	    connection->call == call) /* otherwise it was cut for exceeding its budget */
 		model_request_update(connection);
 }

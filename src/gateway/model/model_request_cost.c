@@ -1,4 +1,4 @@
-/* What a request to a model costs, while it streams and at its end: see model_request.h. */
+/* The cost of a request to a model, while it streams and at its end: see model_request.h. */
 #include "gateway/model/model_request.h"
 
 #include "failure/failure.h"
@@ -17,7 +17,8 @@ static uint64_t cost_of(const struct model_request *call, const struct price_use
 	return price_cost(&call->engine->config.models.prices, call->model, use, ret_as);
 }
 
-/* The input is known exactly once the answer begins; the output is what was reserved for, unless it is more already. */
+/* The input is known exactly once the response begins. The output counts as reserved, unless it
+ * is already more. */
 void model_request_true_up(struct model_request *call)
 {
 	struct usage_reader *reader = &call->reader;
@@ -31,7 +32,8 @@ void model_request_true_up(struct model_request *call)
 		return;
 	use = reader->usage.use;
 	use.fast |= call->body.fast;
-	/* Tokens are hardly ever longer than this: who has sent more has not kept to what was asked for. */
+	/* Tokens are rarely longer than this, so more text means that the provider exceeded the
+	 * limit. */
 	output = reader->usage.text_bytes / BYTES_OF_LONG_TOKENS;
 	if (output < call->body.most * call->body.answers)
 		output = call->body.most * call->body.answers;
@@ -50,13 +52,15 @@ static uint64_t input_of(const struct price_use *use)
 	       use->tokens[PRICE_WRITE_1H];
 }
 
-/* What a request is charged whose answer did not come to its end: the larger of what was said and what was seen. */
+/* Estimates the usage of an incomplete response: the larger of the reported and the observed
+ * numbers. */
 static void estimate(struct model_request *call, struct price_use *use)
 {
 	uint64_t output = call->state == MODEL_REQUEST_ANSWERED ? usage_estimate(&call->reader) : 0;
 	uint64_t most = call->body.most * call->body.answers;
 
-	/* Thoughts are not shown, and an answer in one piece is made to its end whoever listens. */
+	/* Thoughts are not shown, and a response that is not streamed is generated to its end
+	 * even if nobody listens. */
 	uint64_t unseen = call->body.stream ? (call->engine->loop.now_ms - call->began_ms) *
 						      TOKENS_PER_S / 1000
 					    : most;
@@ -86,7 +90,8 @@ static void fill(struct model_request *call, struct ledger_row *row)
 	row->duration_ms = (uint32_t)(engine->loop.now_ms - call->began_ms);
 	row->first_ms = call->first_ms ? (uint32_t)(call->first_ms - call->began_ms) : 0;
 	if (call->state == MODEL_REQUEST_ANSWERED) {
-		/* A word, as all of them are: nothing that could be a key in other letters. */
+		/* Only plain words, as all error types are: never something that could be a key
+		 * in disguise. */
 		if (!call->reader.usage.error[strspn(
 			    call->reader.usage.error,
 			    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")])
@@ -118,13 +123,14 @@ void model_request_settle(struct model_request *call)
 
 	if (!call->priced) {
 		if (call->unreached[0])
-			budget_tell_failure(&engine->budget, FAILURE_UNREACHABLE, call->unreached);
+			budget_report_failure(&engine->budget, FAILURE_UNREACHABLE,
+					      call->unreached);
 		return;
 	}
 	call->priced = false;
 	if (answered)
 		use = usage->use;
-	/* What never left whole, or was refused by the provider, is not charged by it. */
+	/* The provider does not charge for a request that was incomplete or that it refused. */
 	if (refused && !usage->has_output)
 		exact = true;
 	else if (!call->sent && !answered)
@@ -145,7 +151,7 @@ void model_request_settle(struct model_request *call)
 	if (exact && request_body_elsewhere(&call->body) == 0)
 		budget_learn(&engine->budget, call->model, call->size, input_of(&use));
 	money_settle(&engine->budget.money, &call->reserved, row.cost_nusd);
-	budget_tell(&engine->budget, &row);
+	budget_report(&engine->budget, &row);
 	call->state = MODEL_REQUEST_OVER;
 	budget_changed(&engine->budget);
 	budget_ask_ahead(&engine->budget);

@@ -1,4 +1,5 @@
-/* The head of a request to a model: which route it is, who asks, and what of it goes on. See model_request.h. */
+/* The head of a request to a model: its route, its credentials, and the headers to forward. See
+ * model_request.h. */
 #include "gateway/model/model_request.h"
 
 #include "util/consttime.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The form of a client whose route is not known. */
+/* Guesses the format of a client whose route is unknown. */
 static enum usage_format guess_format(const struct http_request *request, bool anthropic)
 {
 	if (anthropic)
@@ -18,7 +19,7 @@ static enum usage_format guess_format(const struct http_request *request, bool a
 	return USAGE_CHAT;
 }
 
-/* What a client's head says that is of interest here. */
+/* The relevant properties of a client's head. */
 struct traits {
 	bool anthropic;
 	bool token;
@@ -38,7 +39,7 @@ static bool carries_key(struct http_text name)
 	return http_text_is(name, "authorization") || http_text_is(name, "api-key");
 }
 
-/* A key in the query, as some clients of Gemini have it. */
+/* Returns true if the query has the token as a key, as some Gemini clients send it. */
 static bool token_in_query(const struct engine *engine, struct http_text path)
 {
 	const char *at = memmem(path.at, path.size, "key=", 4);
@@ -72,8 +73,8 @@ static void read_traits(const struct engine *engine, const struct http_request *
 	}
 }
 
-/* Lines that go on. The client's keys and cookies do not, what is compressed cannot be metered, and the provider must
- * read the body as it was read here. */
+/* Keeps the headers to forward: no keys, no cookies, no compression (which could not be
+ * metered), and nothing that changes how the provider reads the body. */
 static void keep_lines(const struct http_request *request, struct buffer *out)
 {
 	static const char *const not_on[] = { "cookie",
@@ -138,17 +139,17 @@ static struct model_request *make_call(struct connection *connection,
 	return call;
 }
 
-/* Only a person can help here, if it is a request for work and not a probe. */
+/* Only a person can fix a missing key, if this is a real request and not a probe. */
 static void refuse_key(struct connection *connection, enum usage_format format,
 		       const struct request_target *target, const char *text)
 {
 	if (target->route && target->route->billed)
-		budget_tell_failure(&connection->engine->budget, FAILURE_AUTHENTICATION, text);
+		budget_report_failure(&connection->engine->budget, FAILURE_AUTHENTICATION, text);
 	model_request_refuse(connection, format, SHAPE_KEY, text);
 }
 
-/* What is wrong with a request by its head alone. Returns true if nothing is. */
-static bool judge_head(struct connection *connection, const struct http_request *request,
+/* Checks a request by its head. Returns true if it is acceptable; otherwise it was refused. */
+static bool check_head(struct connection *connection, const struct http_request *request,
 		       const struct request_target *target, const struct traits *traits,
 		       enum usage_format format)
 {
@@ -158,22 +159,23 @@ static bool judge_head(struct connection *connection, const struct http_request 
 
 	if (request->message.upgrade || request->message.minor == 0) {
 		model_request_refuse(connection, format, SHAPE_UPGRADE,
-				     "only plain requests of HTTP/1.1 are served here");
+				     "only plain HTTP/1.1 requests are supported here");
 		return false;
 	}
 	if (!traits->token) {
 		refuse_key(connection, format, target,
-			   "the key is not the token of this run; the real key is added outside");
+			   "the key is not the token of this run; use that token, the gateway "
+			   "adds the real key");
 		return false;
 	}
 	if (!target->route) {
 		model_request_refuse(connection, format, SHAPE_ROUTE,
-				     "there is no such route to a model");
+				     "there is no such model route");
 		return false;
 	}
 	provider = &engine->config.models.providers[target->route->provider];
 	if (!provider->place.set) {
-		snprintf(text, sizeof text, "there is no key for %s",
+		snprintf(text, sizeof text, "there is no key for %s; set one with --model-key",
 			 provider_at(target->route->provider)->name);
 		refuse_key(connection, format, target, text);
 		return false;
@@ -182,16 +184,17 @@ static bool judge_head(struct connection *connection, const struct http_request 
 		model_request_refuse(connection, format, SHAPE_BUDGET, engine->budget.why);
 		return false;
 	}
-	/* It would be sent on without a length, and read there as the next request. */
+	/* The body would be sent without a length and be read as the next request. */
 	if (strcmp(target->route->method, "POST") != 0 &&
 	    (request->message.body == HTTP_CHUNKS || request->message.length > 0)) {
-		model_request_refuse(connection, format, SHAPE_REQUEST, "this request has no body");
+		model_request_refuse(connection, format, SHAPE_REQUEST,
+				     "this request must not have a body");
 		return false;
 	}
 	if (request->message.body == HTTP_LENGTH &&
 	    request->message.length > MODEL_REQUEST_BODY_MOST) {
 		model_request_refuse(connection, format, SHAPE_LARGE,
-				     "a request has at most 32 MiB");
+				     "a request must not exceed 32 MiB");
 		return false;
 	}
 	return true;
@@ -215,7 +218,7 @@ bool model_request_head(struct connection *connection, size_t head)
 			 traits.anthropic, &target) < 0)
 		target.route = NULL;
 	format = target.route ? target.route->format : guess_format(&request, traits.anthropic);
-	if (!judge_head(connection, &request, &target, &traits, format) || !target.route)
+	if (!check_head(connection, &request, &target, &traits, format) || !target.route)
 		return false;
 	connection->call = make_call(connection, &request, &target, &traits);
 	connection->stage = CONNECTION_STAGE_CALL;

@@ -1,4 +1,4 @@
-/* The way of a request to its provider: see model_request.h. */
+/* Sends a request to its provider: see model_request.h. */
 #include "gateway/model/model_request.h"
 
 #include <inttypes.h>
@@ -31,7 +31,7 @@ static void write_head(struct model_request *call)
 	buffer_add_text(head, "\r\n");
 }
 
-/* The next bytes to send: of the head, of an edit, or of the body. Returns 0 if there are none. */
+/* Returns the next bytes to send, from the head, an edit or the body, or 0 at the end. */
 static size_t next_piece(struct model_request *call, const char **ret_bytes)
 {
 	struct engine *engine = call->engine;
@@ -84,7 +84,7 @@ static void took(struct model_request *call, size_t size)
 	}
 }
 
-/* A small request goes in one piece: one record of TLS, one packet. */
+/* Sends a small request in one piece: one TLS record, one packet. */
 static void join_small(struct model_request *call)
 {
 	if (call->spool < 0 && call->body.edit_count == 0 && call->size < 16384 &&
@@ -97,7 +97,7 @@ static void join_small(struct model_request *call)
 static void finish_sending(struct model_request *call)
 {
 	call->sent = true;
-	if (call->head.used > 0) /* a tape gets none */
+	if (call->head.used > 0) /* a tape gets no head */
 		explicit_bzero(call->head.data, call->head.used);
 	buffer_release(&call->head);
 	buffer_release(&call->memory);
@@ -123,7 +123,7 @@ static void send_on(struct model_request *call)
 		if (n == TLS_AGAIN)
 			break;
 		if (n < 0) {
-			/* It may have answered before it closed; that is seen when it is read. */
+			/* It may have responded before it closed; the next read shows that. */
 			model_request_read_answer(call);
 			return;
 		}
@@ -157,7 +157,7 @@ static void link_is_ready(void *context, uint32_t events)
 	(void)events;
 	if (call->state == MODEL_REQUEST_SENDING && !call->sent)
 		send_on(call);
-	/* An answer can come before all is sent. */
+	/* A response may arrive before the request is sent completely. */
 	if (connection->stage == CONNECTION_STAGE_CALL && connection->call == call &&
 	    !connection->client.kept)
 		model_request_read_answer(call);
@@ -201,6 +201,6 @@ void model_request_update(struct connection *connection)
 
 	if (!call || !call->link || call->state < MODEL_REQUEST_SENDING)
 		return;
-	/* A client that does not read holds up its provider. */
+	/* A slow client slows down its provider. */
 	upstream_watch(call->link, !connection->client.kept, !call->sent);
 }

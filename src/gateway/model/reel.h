@@ -1,9 +1,10 @@
 /*
- * Tapes in the gateway: calls that are recorded, and calls that a tape answers instead of a provider.
+ * Tapes in the gateway: recording requests, and answering them from a tape instead of a provider.
  *
- * A recorder goes along with a call and sees what the client would: the answer as it came, without keys. It is written in one
- * go when the call is over. A reel takes the place of a connection: it swallows the request and gives out what was recorded, so that all that
- * meters, reserves and cuts is the same as ever. reel_record.c and reel_replay.c.
+ * A recorder accompanies a request and records what the client sees: the response as received,
+ * without keys. It writes the exchange to the tape when the request ends. A reel replaces a
+ * provider connection: it discards the request and plays back the recorded response, so that
+ * metering, reserving and cutting work as usual. See reel_record.c and reel_replay.c.
  */
 #ifndef GATEWAY_MODEL_REEL_H
 #define GATEWAY_MODEL_REEL_H
@@ -24,44 +25,46 @@ struct upstream_user;
 struct reel_recorder;
 struct reel;
 
-/* Which exchanges of a tape are used: 0, or the number of the run that did. In memory that the owner keeps. */
+/* Marks the used exchanges of a tape with the number of the run that used them, or 0. In memory
+ * that the owner keeps. */
 struct reel_marks {
-	uint64_t tape; /* which one */
+	uint64_t tape; /* identifies the tape */
 	uint64_t used[TAPE_EXCHANGES];
 };
 
-/* What a gateway has of tapes. */
+/* The gateway's tape. */
 struct reel_deck {
 	struct tape tape;
 	struct tape_names names;
-	int fd;                   /* of a tape that is recorded; -1: none, or no more */
-	size_t size;              /* of that */
-	struct reel_marks *marks; /* of a replay; NULL: none */
-	uint64_t *used;           /* the same, and what is being given out */
-	struct reel *ready;       /* those that have something to give */
+	int fd;                   /* of the tape being recorded, or -1 */
+	size_t size;              /* of the mapping */
+	struct reel_marks *marks; /* of a replay, or NULL */
+	uint64_t *used;           /* the same, plus exchanges being played */
+	struct reel *ready;       /* reels with output due */
 	bool replay;
-	char stray[TAPE_DIFFERENCE + 100]; /* the tape was left: nothing is answered any more */
+	char stray[TAPE_DIFFERENCE + 100]; /* the replay diverged: no more requests are answered */
 };
 
-/* Takes the descriptors over. Returns 0, or -1 with err set. */
+/* Takes ownership of the descriptors. Returns 0, or -1 with err set. */
 int reel_begin(struct engine *engine, int tape, int used, struct error *err);
 
-/* Lets those go on that can. Returns how long the loop may wait. */
+/* Continues the reels that are due. Returns how long the loop may wait. */
 uint64_t reel_settle(struct engine *engine);
 
-/* reel_record.c. Nothing of it does anything if nothing is recorded. */
+/* reel_record.c. These functions do nothing if nothing is recorded. */
 void reel_record_request(struct model_request *call);
 void reel_record_head(struct model_request *call, const struct http_response *response);
 void reel_record_bytes(struct model_request *call, const char *bytes, size_t size);
 void reel_record_whole(struct model_request *call);
-void reel_record_end(struct model_request *call); /* the call is over; writes it down */
+void reel_record_end(struct model_request *call); /* the request ended; writes the exchange */
 
-/* reel_replay.c: the conversation of a call, as it is compared. */
+/* reel_replay.c: reads the conversation of a request, for comparison with the tape. */
 void reel_listen(struct model_request *call, struct tape_talk *ret_talk);
-/* Finds the answer and takes the place of the connection. Returns false: there is none, and the call was refused. */
+/* Finds the recorded response and replaces the connection. Returns false if there is none; the
+ * request was then refused. */
 bool reel_connect(struct model_request *call, const struct upstream_user *user);
 
-/* As those of upstream.h. */
+/* Like those of upstream.h. */
 ssize_t reel_read(struct reel *reel, void *bytes, size_t size);
 void reel_watch(struct reel *reel, bool reading);
 void reel_free(struct reel *reel);

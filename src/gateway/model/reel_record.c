@@ -1,4 +1,4 @@
-/* Calls that are recorded: see reel.h. */
+/* Recording of requests: see reel.h. */
 #include "gateway/model/model_request.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -15,14 +15,14 @@ struct reel_recorder {
 	struct buffer headers;
 };
 
-/* Tells the owner, who tells the user. */
+/* Reports to the owner, which tells the user. */
 static void stop_recording(struct engine *engine, const char *why)
 {
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_NEWS };
 
 	fd_close(&engine->reels.fd);
 	snprintf(message.u.text, sizeof message.u.text,
-		 "the tape ends here, and the run goes on without it: %s", why);
+		 "the recording ends here, and the run continues without it: %s", why);
 	if (owner_protocol_send(engine->owner.fd, &message, NULL, 0, true) < 0)
 		engine->loop.over = true;
 }
@@ -102,7 +102,7 @@ void reel_record_whole(struct model_request *call)
 		call->recorder->exchange.whole = true;
 }
 
-/* Keys and tokens that stand in an answer, however they are written. */
+/* Masks keys and tokens in a response, in any spelling. */
 static void mask_names(const struct engine *engine, struct buffer *body)
 {
 	const struct tape_names *names = &engine->reels.names;
@@ -119,10 +119,10 @@ static void write_down(struct engine *engine, struct tape_exchange *exchange)
 
 	mask_names(engine, &exchange->body);
 	if (buffer_overflowed(&exchange->body))
-		stop_recording(engine, "an answer is longer than a tape can hold");
+		stop_recording(engine, "a response is too long for a tape");
 	else if (tape_write(&reels->tape, exchange, &text) < 0 ||
 		 reels->size + text.used > TAPE_MOST)
-		stop_recording(engine, "it is full");
+		stop_recording(engine, "the tape is full");
 	else if (fd_write_all(reels->fd, text.data, text.used) < 0)
 		stop_recording(engine, strerror(errno));
 	else
@@ -139,7 +139,7 @@ void reel_record_end(struct model_request *call)
 	mask_names(call->engine, &recorder->headers);
 	recorder->exchange.headers = mem_dup(buffer_text(&recorder->headers));
 	recorder->exchange.end_ms = elapsed(call);
-	/* What did not reach the provider has not happened. */
+	/* A request that did not reach the provider is not recorded. */
 	if (call->engine->reels.fd >= 0 && (call->sent || recorder->exchange.status))
 		write_down(call->engine, &recorder->exchange);
 	tape_exchange_release(&recorder->exchange);

@@ -1,4 +1,4 @@
-/* Calls that a tape answers: see reel.h. */
+/* Answering requests from a tape: see reel.h. */
 #include "gateway/model/model_request.h"
 #include "util/fd.h"
 #include "util/mem.h"
@@ -14,13 +14,13 @@
 #include <unistd.h>
 
 struct reel {
-	struct reel *next; /* among those that are ready */
+	struct reel *next; /* in the list of reels that are due */
 	struct event_loop_alarm alarm;
 	struct model_request *call;
 	struct upstream_user user;
 	const struct tape_exchange *exchange;
-	struct buffer wire; /* the answer, as a provider would send it */
-	size_t *stops;      /* where each piece of it ends */
+	struct buffer wire; /* the response as a provider would send it */
+	size_t *stops;      /* the end of each piece */
 	size_t piece, at;
 	bool armed;
 };
@@ -53,10 +53,10 @@ int reel_begin(struct engine *engine, int tape, int used, struct error *err)
 		return 0;
 	}
 	if (fstat(used_fd, &status) < 0 || status.st_size != (off_t)sizeof *reels->marks)
-		return error_set(err, "the marks of the replay are those of another version");
+		return error_set(err, "the replay marks are from another version");
 	memory = mmap(NULL, sizeof *reels->marks, PROT_READ | PROT_WRITE, MAP_SHARED, used_fd, 0);
 	if (memory == MAP_FAILED)
-		return error_sys(err, "map the marks of the replay");
+		return error_sys(err, "map the replay marks");
 	reels->marks = memory;
 	reels->used = mem_alloc(sizeof reels->marks->used);
 	memcpy(reels->used, reels->marks->used, sizeof reels->marks->used);
@@ -64,7 +64,7 @@ int reel_begin(struct engine *engine, int tape, int used, struct error *err)
 	return 0;
 }
 
-/* --- what a call says */
+/* --- reading a request */
 
 static int read_request(const struct model_request *call, struct buffer *body)
 {
@@ -100,7 +100,7 @@ void reel_listen(struct model_request *call, struct tape_talk *ret_talk)
 		tape_talk_read(ret_talk, buffer_text(&body), body.used, &call->engine->reels.names);
 }
 
-/* --- the answer */
+/* --- the response */
 
 static void add_headers(struct buffer *wire, const char *headers, bool paced)
 {
@@ -109,7 +109,8 @@ static void add_headers(struct buffer *wire, const char *headers, bool paced)
 		bool after = strncasecmp(headers, "retry-after", 11) == 0;
 		bool reset = strncasecmp(headers, "x-ratelimit-reset-", 18) == 0;
 
-		/* Who does not wait for the model's words does not wait for its limits, either: a second means that there was one. */
+		/* A replay without pacing does not wait for rate limits either: one second
+		 * stands for any limit. */
 		if ((after || reset) && !paced)
 			buffer_printf(wire, "%.*s: %s\r\n", (int)name, headers,
 				      reset       ? "1s"
@@ -120,7 +121,7 @@ static void add_headers(struct buffer *wire, const char *headers, bool paced)
 	}
 }
 
-/* As one stream of bytes. What was cut has no end, and a stream has no length. */
+/* Builds the response as bytes. One that was cut has no end, and a stream has no length. */
 static void make_wire(struct reel *reel, bool paced)
 {
 	const struct tape_exchange *exchange = reel->exchange;
@@ -154,7 +155,7 @@ static void make_wire(struct reel *reel, bool paced)
 	reel->stops[exchange->burst_count + 1] = wire->used;
 }
 
-/* When the piece that comes next is due, in milliseconds since the request began. */
+/* When the next piece is due, in milliseconds since the request began. */
 static uint32_t due_ms(const struct reel *reel)
 {
 	const struct tape_exchange *exchange = reel->exchange;
@@ -182,7 +183,8 @@ ssize_t reel_read(struct reel *reel, void *bytes, size_t size)
 	if (!is_due(reel))
 		return TLS_AGAIN;
 	if (reel->piece == pieces) {
-		/* What is not said about an answer that was cut is estimated by its time: that it took then. */
+		/* The usage of a cut response is estimated from its duration: use the recorded
+		 * one. */
 		reel->call->began_ms = reel->call->engine->loop.now_ms - reel->exchange->end_ms;
 		return 0;
 	}
@@ -193,7 +195,7 @@ ssize_t reel_read(struct reel *reel, void *bytes, size_t size)
 	return (ssize_t)left;
 }
 
-/* --- whose turn it is */
+/* --- scheduling */
 
 static void disarm(struct reel *reel)
 {
@@ -250,7 +252,7 @@ uint64_t reel_settle(struct engine *engine)
 
 	for (const struct reel *reel = engine->reels.ready; reel; reel = reel->next)
 		count++;
-	/* Each of them once: then it is others' turn. One may end another. */
+	/* Each reel once, then others get a turn. A reel may end another one. */
 	while (count-- > 0 && engine->reels.ready)
 		go_on(engine->reels.ready);
 	return engine->reels.ready ? 0 : UINT64_MAX;
@@ -263,7 +265,8 @@ void reel_free(struct reel *reel)
 
 	if (!reel)
 		return;
-	/* Only now: if this process is killed before, the client asks again, and gets the same. */
+	/* Not earlier: if this process is killed before, the client retries and gets the same
+	 * response. */
 	reels = &reel->call->engine->reels;
 	index = (size_t)(reel->exchange - reels->tape.exchanges);
 	reels->marks->used[index] = reels->used[index];
@@ -273,7 +276,7 @@ void reel_free(struct reel *reel)
 	event_loop_free_later(&reel->call->engine->loop, reel);
 }
 
-/* --- from a call to its answer */
+/* --- matching a request to its response */
 
 static bool stray(struct model_request *call, const struct tape_talk *talk)
 {
@@ -284,8 +287,8 @@ static bool stray(struct model_request *call, const struct tape_talk *talk)
 	char text[sizeof reels->stray];
 
 	tape_difference(&reels->tape, talk, reels->used, where);
-	snprintf(text, sizeof text, "this is not what was recorded: %s", where);
-	/* Lists of models and counts of tokens are asked for on the side: nothing depends on them. */
+	snprintf(text, sizeof text, "the request differs from the recording: %s", where);
+	/* Clients list models and count tokens on the side: nothing depends on these requests. */
 	if (call->target.route->billed) {
 		memcpy(reels->stray, text, sizeof reels->stray);
 		snprintf(message.u.text, sizeof message.u.text, "%s", text);

@@ -21,7 +21,7 @@ struct tls {
 struct tls_link {
 	SSL *ssl;
 	struct tls_memory *memory;
-	bool broken; /* nothing may be said any more, not even goodbye */
+	bool broken; /* nothing may be sent any more, not even close_notify */
 	char wrong[256];
 };
 
@@ -29,7 +29,7 @@ static const char *const folders[] = { "/etc/ssl/certs", "/etc/pki/tls/certs" };
 static const char *const bundles[] = { "/etc/ssl/certs/ca-certificates.crt",
 				       "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem" };
 
-/* Keeps what the server gave to be recognised by. */
+/* Keeps the session for the next connection. */
 static int keep_session(SSL *ssl, SSL_SESSION *session)
 {
 	struct tls_link *link = SSL_get_app_data(ssl);
@@ -37,7 +37,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 	if (link->memory->session)
 		SSL_SESSION_free(link->memory->session);
 	link->memory->session = session;
-	return 1; /* it is ours now */
+	return 1; /* we keep the reference */
 }
 
 static int load(SSL_CTX *context, const char *path, struct error *err)
@@ -45,14 +45,14 @@ static int load(SSL_CTX *context, const char *path, struct error *err)
 	struct stat status;
 
 	if (stat(path, &status) < 0)
-		return error_sys(err, "open the certificates '%s'", path);
+		return error_sys(err, "open the CA certificates '%s'", path);
 	if (S_ISDIR(status.st_mode) ? SSL_CTX_load_verify_dir(context, path) != 1
 				    : SSL_CTX_load_verify_file(context, path) != 1)
-		return error_set(err, "'%s' has no certificates that can be read", path);
+		return error_set(err, "'%s' contains no readable certificates", path);
 	return 0;
 }
 
-/* A folder in which certificates are found by their hash: Debian's and its kin's. */
+/* A folder of certificates indexed by hash, as in Debian and its derivatives. */
 static int load_system(SSL_CTX *context, struct error *err)
 {
 	for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
@@ -65,9 +65,8 @@ static int load_system(SSL_CTX *context, struct error *err)
 	for (size_t i = 0; i < sizeof bundles / sizeof *bundles; i++)
 		if (load(context, bundles[i], err) == 0)
 			return 0;
-	return error_set(
-		err,
-		"there are no certificates of authorities on this machine (the package ca-certificates)");
+	return error_set(err, "there are no CA certificates on this machine; install the package "
+			      "ca-certificates");
 }
 
 int tls_new(const char *ca, struct tls **ret_tls, struct error *err)
@@ -79,7 +78,7 @@ int tls_new(const char *ca, struct tls **ret_tls, struct error *err)
 	tls->context = SSL_CTX_new(TLS_client_method());
 	if (!tls->context) {
 		free(tls);
-		return error_set(err, "OpenSSL cannot be used");
+		return error_set(err, "OpenSSL cannot be initialised");
 	}
 	if ((ca[0] ? load(tls->context, ca, err) : load_system(tls->context, err)) < 0) {
 		SSL_CTX_free(tls->context);
@@ -92,7 +91,7 @@ int tls_new(const char *ca, struct tls **ret_tls, struct error *err)
 	SSL_CTX_set_mode(tls->context, SSL_MODE_ENABLE_PARTIAL_WRITE |
 					       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
 					       SSL_MODE_RELEASE_BUFFERS);
-	SSL_CTX_set_read_ahead(tls->context, 1); /* a record in one go, not its head first */
+	SSL_CTX_set_read_ahead(tls->context, 1); /* read a record at once, not its header first */
 	SSL_CTX_set_session_cache_mode(tls->context,
 				       SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 	SSL_CTX_sess_set_new_cb(tls->context, keep_session);
@@ -109,7 +108,7 @@ struct tls_link *tls_link_new(struct tls *tls, int fd, const char *host, bool is
 	link->memory = memory;
 	link->ssl = SSL_new(tls->context);
 	if (!link->ssl)
-		abort(); /* no memory */
+		abort(); /* out of memory */
 	expected = SSL_get0_param(link->ssl);
 	SSL_set_app_data(link->ssl, link);
 	SSL_set_connect_state(link->ssl);
@@ -145,7 +144,7 @@ static void explain(struct tls_link *link, int saved)
 	unsigned long code = ERR_peek_error();
 
 	if (verdict != X509_V_OK)
-		snprintf(link->wrong, sizeof link->wrong, "its certificate is refused: %s",
+		snprintf(link->wrong, sizeof link->wrong, "its certificate is not trusted: %s",
 			 X509_verify_cert_error_string(verdict));
 	else if (code)
 		snprintf(link->wrong, sizeof link->wrong, "TLS: %s", ERR_reason_error_string(code));

@@ -1,4 +1,4 @@
-/* Connections to the providers: see upstream.h. */
+/* Connections to providers: see upstream.h. */
 #include "gateway/model/upstream.h"
 
 #include "gateway/model/reel.h"
@@ -23,7 +23,7 @@ struct upstream_link {
 	struct event_loop_source source;
 	struct event_loop_alarm alarm;
 	struct upstream *upstream;
-	struct upstream_link *next; /* among those that are kept */
+	struct upstream_link *next; /* in the list of kept connections */
 	struct upstream_user user;
 	enum state state;
 	bool starting; /* its user does not have it yet */
@@ -31,9 +31,9 @@ struct upstream_link {
 	struct resolver_question *question;
 	struct dial *dial;
 	struct tls_link *tls;
-	struct reel *reel;                /* instead of all that; NULL: none */
-	uint32_t read_wants, write_wants; /* what TLS needs to go on, where that is unusual */
-	struct buffer proxy;              /* its answer, or what it is asked */
+	struct reel *reel;                /* replaces the connection, or NULL */
+	uint32_t read_wants, write_wants; /* events that TLS needs to continue, if unusual */
+	struct buffer proxy;              /* the proxy's response, or the request to it */
 	size_t asked;
 	char wrong[320];
 };
@@ -73,7 +73,7 @@ static void fail(struct upstream_link *link, const char *why)
 	user.failed(user.context, text);
 }
 
-/* --- on the way */
+/* --- connecting */
 
 static void opened(struct upstream_link *link)
 {
@@ -151,7 +151,7 @@ static void write_proxy(struct upstream_link *link)
 	event_loop_watch(link->upstream->ways->loop, &link->source, EPOLLIN);
 }
 
-/* Byte by byte, because what follows the head is not the proxy's. It is a few hundred of them, once. */
+/* Byte by byte, because data after the head is not the proxy's. It is a few hundred bytes, once. */
 static void read_proxy(struct upstream_link *link)
 {
 	struct http_response response;
@@ -164,7 +164,7 @@ static void read_proxy(struct upstream_link *link)
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0 || link->proxy.used == PROXY_HEAD) {
-			fail(link, "the proxy gave no answer that can be understood");
+			fail(link, "the proxy sent an invalid response");
 			return;
 		}
 		buffer_add(&link->proxy, &byte, 1);
@@ -172,11 +172,12 @@ static void read_proxy(struct upstream_link *link)
 			head = http_head_size(link->proxy.data, link->proxy.used, 0);
 	}
 	if (head < 0 || http_response_read(link->proxy.data, (size_t)head, false, &response)) {
-		fail(link, "the proxy gave no answer that can be understood");
+		fail(link, "the proxy sent an invalid response");
 	} else if (response.status / 100 != 2) {
 		char why[64];
 
-		snprintf(why, sizeof why, "the proxy refuses the way there (%u)", response.status);
+		snprintf(why, sizeof why, "the proxy refused to connect (HTTP %u)",
+			 response.status);
 		fail(link, why);
 	} else {
 		begin_tls(link);
@@ -237,7 +238,7 @@ static void begin(struct upstream_link *link)
 					      resolved, link);
 }
 
-/* --- what happens */
+/* --- events */
 
 static void forget_kept(struct upstream_link *link)
 {
@@ -271,7 +272,7 @@ static void ready(struct event_loop_source *source, uint32_t events)
 		link->user.ready(link->user.context, events);
 		break;
 	case KEPT:
-		/* A new session of TLS may come late; anything else is the end. */
+		/* A new TLS session may arrive late; anything else ends the connection. */
 		if (upstream_read(link, &byte, 1) == TLS_AGAIN)
 			break;
 		forget_kept(link);
@@ -295,7 +296,7 @@ static void ring(struct event_loop_alarm *alarm)
 		memcpy(why, link->wrong, sizeof why);
 		fail(link, why);
 	} else if (link->state != OPEN && link->state != GONE) {
-		fail(link, "it did not answer in time");
+		fail(link, "it did not respond in time");
 	}
 }
 

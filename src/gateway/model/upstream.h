@@ -1,8 +1,9 @@
 /*
- * Connections to the providers: made, kept for the next request, and given back.
+ * Connections to providers: opened, kept for the next request, and returned.
  *
- * The way to a provider is the owner's choice, so no rule is asked; with a proxy it goes through that, by CONNECT.
- * A connection that is kept is watched: whatever comes from it before it is used again ends it.
+ * The owner chooses the providers, so the allow list does not apply. If a proxy is configured,
+ * connections go through it with CONNECT. Kept connections are watched: any event before their next
+ * use ends them.
  */
 #ifndef GATEWAY_MODEL_UPSTREAM_H
 #define GATEWAY_MODEL_UPSTREAM_H
@@ -18,18 +19,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-enum { UPSTREAM_KEPT = 16 }; /* connections of a provider that nobody uses */
+enum { UPSTREAM_KEPT = 16 }; /* idle connections per provider */
 
 struct upstream_link;
 struct reel;
 
-/* What all connections are made with. */
+/* Shared by all connections. */
 struct upstream_ways {
 	struct event_loop *loop;
 	struct event_loop_delay *connecting, *stagger, *keep;
 	struct resolver *resolver;
 	const struct model_config *models;
-	struct tls *tls; /* made when it is needed first */
+	struct tls *tls; /* created on first use */
 };
 
 struct upstream {
@@ -40,33 +41,33 @@ struct upstream {
 	size_t kept_count;
 };
 
-/* For whom a connection is. Not called before upstream_get() returns. */
+/* The user of a connection. Not called before upstream_get() returns. */
 struct upstream_user {
 	void (*open)(void *context);                    /* it can be written to */
-	void (*failed)(void *context, const char *why); /* it could not be made; it is gone */
-	void (*ready)(void *context, uint32_t events);  /* what was waited for */
+	void (*failed)(void *context, const char *why); /* it could not be opened, and was freed */
+	void (*ready)(void *context, uint32_t events);  /* the awaited events */
 	void *context;
 };
 
-/* One that was kept, or a new one. */
+/* Returns a kept connection or a new one. */
 struct upstream_link *upstream_get(struct upstream *upstream, const struct upstream_user *user);
-/* What a tape gives instead of one: open, and the reel's owner. */
+/* Returns a connection that plays a tape: open, and the owner of the reel. */
 struct upstream_link *upstream_play(struct upstream *upstream, const struct upstream_user *user,
 				    struct reel *reel);
 bool upstream_is_open(
-	const struct upstream_link *link); /* one that was kept is, at once: open() is not called */
+	const struct upstream_link *link); /* true at once for a kept one: open() is not called */
 
-/* As those of tls.h; what a link waits for next is upstream_watch()'s to say. */
+/* Like those of tls.h; upstream_watch() sets the events to wait for next. */
 ssize_t upstream_read(struct upstream_link *link, void *bytes, size_t size);
 ssize_t upstream_write(struct upstream_link *link, const void *bytes, size_t size);
 bool upstream_has_more(
-	const struct upstream_link *link); /* that is read already: epoll knows nothing of it */
+	const struct upstream_link *link); /* buffered data, which epoll does not report */
 const char *upstream_wrong(const struct upstream_link *link);
 
-/* reading, writing: what its user wants to do. 0, 0: nothing, for now. */
+/* reading, writing: what the user wants to do. Both false: nothing for now. */
 void upstream_watch(struct upstream_link *link, bool reading, bool writing);
 
-/* Nobody needs it any more; whole: it may be kept. NULL is nothing. */
+/* Returns a connection. whole: it may be kept. NULL is ignored. */
 void upstream_put(struct upstream_link *link, bool whole);
 
 #endif
