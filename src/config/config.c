@@ -1,4 +1,4 @@
-/* Layers and what holds of them: see config.h. */
+/* Layers and active values: see config.h. */
 #include "config/config.h"
 
 #include "config/config_file.h"
@@ -60,30 +60,30 @@ void config_release(struct config *config)
 	*config = (struct config){ 0 };
 }
 
-static int judge_value(const struct setting *setting, const char *text, config_judge_fn *judge,
-		       uint64_t *ret_number, struct error *err)
+static int parse_value(const struct setting *setting, const char *text,
+		       config_validate_fn *validate, uint64_t *ret_number, struct error *err)
 {
 	if (setting_parse(setting, text, ret_number, err) < 0)
 		return -1;
-	return judge ? judge(setting, text, err) : 0;
+	return validate ? validate(setting, text, err) : 0;
 }
 
 int config_add_flag(struct config *config, const struct setting *setting, const char *text,
-		    config_judge_fn *judge, struct error *err)
+		    config_validate_fn *validate, struct error *err)
 {
 	AUTO_FREE char *origin = mem_format("--%s", setting->key);
 	struct error wrong;
 	uint64_t number;
 
-	if (judge_value(setting, text, judge, &number, &wrong) < 0)
+	if (parse_value(setting, text, validate, &number, &wrong) < 0)
 		return error_set(err, "--%s", wrong.text);
 	add_value(config, setting, CONFIG_FLAG, text, number, origin)->path =
 		setting->type == SETTING_PATHS ? mem_dup(text) : NULL;
 	return 0;
 }
 
-/* A file on its way into a layer. */
-struct taking {
+/* A file that is being added as a layer. */
+struct source {
 	struct config *config;
 	enum config_layer layer;
 	const char *file;
@@ -91,23 +91,23 @@ struct taking {
 	const struct config_place *place;
 };
 
-static char *absolute(const struct taking *taking, const char *text)
+static char *absolute(const struct source *source, const char *text)
 {
-	const char *home = taking->place->home;
+	const char *home = source->place->home;
 
 	if (text[0] == '~' && (text[1] == '/' || !text[1]) && home[0]) {
 		AUTO_FREE char *joined = path_join(home, text[1] ? text + 2 : ".");
 
 		return path_absolute(joined, "/");
 	}
-	return path_absolute(text, taking->folder);
+	return path_absolute(text, source->folder);
 }
 
-static void take_scalar(const struct taking *taking, const struct setting *setting,
-			const struct yaml_node *node, bool entry)
+static void add_scalar(const struct source *source, const struct setting *setting,
+		       const struct yaml_node *node, bool entry)
 {
-	AUTO_FREE char *origin = mem_format("%s:%u", taking->file, node->at.line);
-	struct list *problems = &taking->config->problems;
+	AUTO_FREE char *origin = mem_format("%s:%u", source->file, node->at.line);
+	struct list *problems = &source->config->problems;
 	struct config_value *value;
 	struct error err;
 	uint64_t number;
@@ -115,9 +115,9 @@ static void take_scalar(const struct taking *taking, const struct setting *setti
 	if (node->kind != YAML_SCALAR) {
 		AUTO_FREE char *allowed = setting_allowed(setting);
 
-		problem_add(problems, taking->file, node->at,
-			    entry ? "an entry of %s is a single value (%s), not %s"
-				  : "%s is %s, not %s",
+		problem_add(problems, source->file, node->at,
+			    entry ? "an entry of %s must be a single value (%s), not %s"
+				  : "%s must be %s, not %s",
 			    setting->key, entry ? setting->value : allowed,
 			    yaml_kind_name(node->kind));
 		return;
@@ -125,36 +125,36 @@ static void take_scalar(const struct taking *taking, const struct setting *setti
 	if (!*node->text && !node->quoted) {
 		AUTO_FREE char *allowed = setting_allowed(setting);
 
-		problem_add(problems, taking->file, node->at, "%s has no value; it is %s%s",
+		problem_add(problems, source->file, node->at, "%s has no value; it must be %s%s",
 			    setting->key, allowed,
-			    setting_is_list(setting) ? " ([] is an empty one)" : "");
+			    setting_is_list(setting) ? " ([] is an empty list)" : "");
 		return;
 	}
-	if (judge_value(setting, node->text, taking->place->judge, &number, &err) < 0) {
-		problem_add(problems, taking->file, node->at, "%s", err.text);
+	if (parse_value(setting, node->text, source->place->validate, &number, &err) < 0) {
+		problem_add(problems, source->file, node->at, "%s", err.text);
 		return;
 	}
-	value = add_value(taking->config, setting, taking->layer, node->text, number, origin);
+	value = add_value(source->config, setting, source->layer, node->text, number, origin);
 	if (setting->type == SETTING_PATHS)
-		value->path = absolute(taking, node->text);
+		value->path = absolute(source, node->text);
 }
 
-static void take_setting(const struct taking *taking, const struct yaml_node *node)
+static void add_setting(const struct source *source, const struct yaml_node *node)
 {
 	const char *nearest = NULL;
 	const struct setting *setting = setting_find(node->key, &nearest);
 
 	if (!setting) {
 		problem_add(
-			&taking->config->problems, taking->file, node->key_at,
+			&source->config->problems, source->file, node->key_at,
 			"there is no setting '%.200s'%s%s%s (ringfence config --explain lists them)",
 			node->key, nearest ? "; did you mean '" : "", nearest ? nearest : "",
 			nearest ? "'?" : "");
 	} else if (node->kind == YAML_LIST && setting_is_list(setting)) {
 		for (size_t i = 0; i < node->count; i++)
-			take_scalar(taking, setting, node->items[i], true);
+			add_scalar(source, setting, node->items[i], true);
 	} else {
-		take_scalar(taking, setting, node, false);
+		add_scalar(source, setting, node, false);
 	}
 }
 
@@ -162,7 +162,7 @@ int config_add_text(struct config *config, enum config_layer layer, const char *
 		    const char *folder, const struct config_place *place, const char *text,
 		    size_t size)
 {
-	const struct taking taking = { config, layer, file, folder, place };
+	const struct source source = { config, layer, file, folder, place };
 	size_t before = config->problems.count;
 	struct yaml_node *root = NULL;
 
@@ -170,17 +170,17 @@ int config_add_text(struct config *config, enum config_layer layer, const char *
 		return -1;
 	if (root && root->kind != YAML_MAP)
 		problem_add(&config->problems, file, root->at,
-			    "a configuration is lines of 'setting: value', not %s",
+			    "a configuration consists of lines of 'setting: value', not %s",
 			    yaml_kind_name(root->kind));
 	for (size_t i = 0; root && root->kind == YAML_MAP && i < root->count; i++)
-		take_setting(&taking, root->items[i]);
+		add_setting(&source, root->items[i]);
 	yaml_tree_free(root);
 	list_add(&config->files, file);
 	return config->problems.count > before ? -1 : 0;
 }
 
-/* Does a layer below give this entry of a list already? */
-static bool given_below(const struct config *config, const struct config_value *value)
+/* Whether a lower layer already has this list entry. */
+static bool is_in_lower_layer(const struct config *config, const struct config_value *value)
 {
 	for (size_t i = 0; i < config->count; i++) {
 		const struct config_value *other = &config->values[i];
@@ -193,9 +193,9 @@ static bool given_below(const struct config *config, const struct config_value *
 	return false;
 }
 
-/* The value of a layer below that this one replaces. */
-static const struct config_value *replaced_by(const struct config *config,
-					      const struct config_value *value)
+/* The value of a lower layer that this one replaces. */
+static const struct config_value *find_replaced(const struct config *config,
+						const struct config_value *value)
 {
 	const struct config_value *found = NULL;
 
@@ -206,16 +206,16 @@ static const struct config_value *replaced_by(const struct config *config,
 	return found;
 }
 
-static char *meaning_of(const struct config_value *value, const struct config_value *before)
+static char *describe_meaning(const struct config_value *value, const struct config_value *before)
 {
 	return mem_format("%s %s%s%s", value->setting->widens,
 			  value->path ? value->path : value->text, before ? ", not " : "",
 			  before ? before->text : "");
 }
 
-/* Finds out if a project's value widens what the layers below gave, and says how. */
-static void judge_project(const struct config *config, const struct config_place *place,
-			  struct config_value *value)
+/* Sets the meaning of a project's value if it widens the values of lower layers. */
+static void set_meaning(const struct config *config, const struct config_place *place,
+			struct config_value *value)
 {
 	const struct config_value *before;
 
@@ -224,16 +224,16 @@ static void judge_project(const struct config *config, const struct config_place
 	if (value->setting->id == SETTING_WRITE && path_within(value->path, place->project)) {
 		value->narrows = true;
 	} else if (setting_is_list(value->setting)) {
-		if (!given_below(config, value))
-			value->meaning = meaning_of(value, NULL);
+		if (!is_in_lower_layer(config, value))
+			value->meaning = describe_meaning(value, NULL);
 	} else {
-		before = replaced_by(config, value);
+		before = find_replaced(config, value);
 		if (setting_widens(value->setting, value->number, before->number))
-			value->meaning = meaning_of(value, before);
+			value->meaning = describe_meaning(value, before);
 	}
 }
 
-/* The difference as a person sees it, without the lines at which it stands: a comment above it
+/* Hashes the widening values as trust shows them. Line numbers are left out, so that a new comment
  * changes nothing. */
 static void hash_difference(struct config *config)
 {
@@ -265,7 +265,7 @@ static void decide_trust(struct config *config, const char *agreed)
 			config->values[i].state = CONFIG_INACTIVE;
 }
 
-/* Of a setting that is no list, the last active value is the one. */
+/* For a setting that is not a list, the last active value wins. */
 static void replace_scalars(struct config *config)
 {
 	struct config_value *last[SETTING_ID_COUNT] = { 0 };
@@ -281,21 +281,21 @@ static void replace_scalars(struct config *config)
 	}
 }
 
-/* Does a `write` of somebody else than the project's own file name something in the project? */
-static bool is_word_on_project(const struct config_value *value, const struct config_place *place)
+/* Whether this is a `write` for a path in the project that is not from the project's file. */
+static bool overrides_project(const struct config_value *value, const struct config_place *place)
 {
 	const char *path = value->path ? value->path : value->text;
 	bool at_home = path[0] == '~' && (path[1] == '/' || !path[1]);
 	AUTO_FREE char *full = at_home ? mem_format("%s%s", place->home, path + 1) : mem_dup(path);
 
-	/* A relative one comes from an option, and is meant from where the person is. */
+	/* A relative path is from an option, and relative to the current directory. */
 	return value->setting->id == SETTING_WRITE && value->layer != CONFIG_PROJECT &&
 	       (full[0] != '/' || path_within(full, place->project));
 }
 
 /*
- * What a `write` gives way to: a read-only of a layer above; and, where it only narrows, any word of
- * somebody else on what may be written in the project.
+ * A `write` is cancelled by a read-only of a higher layer. A `write` that only narrows is also
+ * cancelled by any other layer's `write` for the project.
  */
 static void cancel_writes(struct config *config, const struct config_place *place)
 {
@@ -303,7 +303,7 @@ static void cancel_writes(struct config *config, const struct config_place *plac
 	const struct config_value *other = NULL;
 
 	for (size_t i = 0; i < config->count; i++)
-		if (is_word_on_project(&config->values[i], place))
+		if (overrides_project(&config->values[i], place))
 			other = &config->values[i];
 	for (size_t i = 0; i < config->count; i++) {
 		struct config_value *value = &config->values[i];
@@ -320,7 +320,7 @@ static void cancel_writes(struct config *config, const struct config_place *plac
 			continue;
 		value->state = CONFIG_REPLACED;
 		list_printf(&config->notices,
-			    "%s write: %s is not used: %s says what may be written", value->origin,
+			    "%s write: %s is ignored: %s decides what is writable", value->origin,
 			    value->text, by->origin);
 	}
 }
@@ -333,8 +333,8 @@ static int by_layer(const void *a, const void *b)
 	return (int)left->layer - (int)right->layer;
 }
 
-/* Options come first, because they name the project; here they get to their place. qsort of the C
- * library keeps no order among equals, so this is an insertion. */
+/* Sorts by layer: options were added first, because they name the project. Must be stable, which
+ * qsort() is not. */
 static void sort(struct config *config)
 {
 	for (size_t i = 1; i < config->count; i++) {
@@ -354,7 +354,7 @@ void config_settle(struct config *config, const struct config_place *place, cons
 	sort(config);
 	for (size_t i = 0; i < config->count; i++)
 		if (config->values[i].layer == CONFIG_PROJECT)
-			judge_project(config, place, &config->values[i]);
+			set_meaning(config, place, &config->values[i]);
 	hash_difference(config);
 	decide_trust(config, agreed);
 	replace_scalars(config);
@@ -372,7 +372,7 @@ char *config_user_path(const char *home, bool foreign)
 	return path_join(home, ".config/ringfence/config.yml");
 }
 
-/* A path with the home folder as "~". */
+/* The path with the home folder shortened to "~". The caller frees. */
 static char *shown_path(const struct config_place *place, const char *path)
 {
 	if (place->home[0] && path_within(path, place->home))
@@ -386,15 +386,15 @@ static int load_user(struct config *config, const struct config_place *place, st
 	AUTO_FREE char *path = config_user_path(place->home, place->foreign);
 	AUTO_FREE char *shown = path ? shown_path(place, path) : NULL;
 	AUTO_FREE char *folder = NULL;
-	bool there = false;
+	bool exists = false;
 
 	if (!path)
 		return 0;
 	folder = strndup(path, (size_t)(path_name(path) - path));
 	if (config_file_read_user(path, shown, place->project, place->uid, place->gid, &bytes,
-				  &there, err) < 0)
+				  &exists, err) < 0)
 		return -1;
-	if (there)
+	if (exists)
 		config_add_text(config, CONFIG_USER, shown, folder ? folder : "/", place,
 				buffer_text(&bytes), bytes.used);
 	return 0;
@@ -405,21 +405,21 @@ static int load_project(struct config *config, const struct config_place *place,
 	static const char *const ignores[] = { ".ringfenceignore", ".claudeignore" };
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(YAML_MOST_BYTES);
 	AUTO_FD fd = open(place->project, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	bool there = false;
+	bool exists = false;
 
 	if (fd < 0)
 		return error_sys(err, "open the project '%s'", place->project);
-	if (config_file_read_project(fd, CONFIG_FILE, &bytes, &there, err) < 0)
+	if (config_file_read_project(fd, CONFIG_FILE, &bytes, &exists, err) < 0)
 		return -1;
-	if (there)
+	if (exists)
 		config_add_text(config, CONFIG_PROJECT, CONFIG_FILE, place->project, place,
 				buffer_text(&bytes), bytes.used);
 	for (size_t i = 0; i < sizeof ignores / sizeof *ignores; i++) {
 		AUTO_BUFFER struct buffer lines = BUFFER_INIT(IGNORE_MOST_BYTES);
 
-		if (config_file_read_project(fd, ignores[i], &lines, &there, err) < 0)
+		if (config_file_read_project(fd, ignores[i], &lines, &exists, err) < 0)
 			return -1;
-		if (!there)
+		if (!exists)
 			continue;
 		ignore_read(&config->ignore, ignores[i], buffer_text(&lines), lines.used,
 			    &config->notices, &config->problems);
@@ -441,7 +441,7 @@ int config_load(struct config *config, const struct config_place *place, struct 
 	config_settle(config, place, trust.path ? trust.hash : NULL);
 	if (config->trust == CONFIG_CHANGED)
 		list_add(&config->notices,
-			 CONFIG_FILE " changed since it was trusted: ringfence trust");
+			 CONFIG_FILE " has changed since you trusted it: run ringfence trust");
 	trust_release(&trust);
 	return 0;
 }
@@ -463,6 +463,6 @@ const char *config_text(const struct config *config, enum setting_id id)
 
 char *config_inactive_line(const struct config_value *value)
 {
-	return mem_format("%s %s: %s is not active: it widens the fence (ringfence trust)",
+	return mem_format("%s %s: %s is inactive: it widens the fence (ringfence trust)",
 			  value->origin, value->setting->key, value->text);
 }

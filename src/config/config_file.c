@@ -1,4 +1,4 @@
-/* Opening what is read as configuration: see config_file.h. */
+/* Reading configuration files: see config_file.h. */
 #include "config/config_file.h"
 
 #include "util/fd.h"
@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPENING = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
+enum { OPEN_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC };
 
-static const char *kind(mode_t mode)
+static const char *type_name(mode_t mode)
 {
 	switch (mode & S_IFMT) {
 	case S_IFDIR:
@@ -27,52 +27,52 @@ static const char *kind(mode_t mode)
 	}
 }
 
-/* Reads what is open, if it is a file that can be meant. */
+/* Reads an open file, if it is a regular one. */
 static int read_open(int fd, const char *shown, struct buffer *bytes, struct error *err)
 {
 	struct stat status;
 
 	if (fstat(fd, &status) < 0)
-		return error_sys(err, "look at '%s'", shown);
+		return error_sys(err, "examine '%s'", shown);
 	if (!S_ISREG(status.st_mode))
-		return error_set(err, "'%s' is %s, not a file; nothing is run before that is gone",
-				 shown, kind(status.st_mode));
+		return error_set(err, "'%s' is %s, not a file; remove it to run anything here",
+				 shown, type_name(status.st_mode));
 	if (fd_read_all(fd, bytes) < 0)
 		return errno == EFBIG
-			       ? error_set(err, "'%s' is larger than %zu bytes, the most it may be",
+			       ? error_set(err, "'%s' is larger than the maximum of %zu bytes",
 					   shown, bytes->max)
 			       : error_sys(err, "read '%s'", shown);
 	return 0;
 }
 
-int config_file_read_project(int project, const char *name, struct buffer *bytes, bool *ret_there,
+int config_file_read_project(int project, const char *name, struct buffer *bytes, bool *ret_exists,
 			     struct error *err)
 {
-	AUTO_FD fd = fd_openat2(project, name, OPENING | O_NOFOLLOW, 0,
+	AUTO_FD fd = fd_openat2(project, name, OPEN_FLAGS | O_NOFOLLOW, 0,
 				RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH);
 
 	if (fd < 0 && errno == ENOENT) {
-		*ret_there = false;
+		*ret_exists = false;
 		return 0;
 	}
 	if (fd < 0 && errno == ELOOP)
 		return error_set(
 			err,
-			"'%s' is a symlink: what it leads to could be exchanged; put the file itself there",
+			"'%s' is a symlink, whose target could be replaced; put the file itself there",
 			name);
 	if (fd < 0 && errno == ENXIO)
 		return error_set(err,
-				 "'%s' is a socket, not a file; nothing is run before that is gone",
+				 "'%s' is a socket, not a file; remove it to run anything here",
 				 name);
 	if (fd < 0)
 		return error_sys(err, "open '%s'", name);
 	if (read_open(fd, name, bytes, err) < 0)
 		return -1;
-	*ret_there = true;
+	*ret_exists = true;
 	return 0;
 }
 
-/* Could anybody but the user have written it? */
+/* Refuses a file that anyone but the user or root could have written. */
 static int check_owner(const struct stat *status, const char *shown, uid_t uid, gid_t gid,
 		       struct error *err)
 {
@@ -80,19 +80,20 @@ static int check_owner(const struct stat *status, const char *shown, uid_t uid, 
 		return error_set(err, "'%s' belongs to uid %u, not to you (uid %u)", shown,
 				 status->st_uid, uid);
 	if ((status->st_mode & S_IWOTH) || ((status->st_mode & S_IWGRP) && status->st_gid != gid))
-		return error_set(err, "others can write '%s'; chmod go-w '%s'", shown, shown);
+		return error_set(err, "others can write to '%s'; run: chmod go-w '%s'", shown,
+				 shown);
 	return 0;
 }
 
 int config_file_read_user(const char *path, const char *shown, const char *project, uid_t uid,
-			  gid_t gid, struct buffer *bytes, bool *ret_there, struct error *err)
+			  gid_t gid, struct buffer *bytes, bool *ret_exists, struct error *err)
 {
 	AUTO_FREE char *real = realpath(path, NULL);
 	struct stat status;
 	AUTO_FD fd = -1;
 
 	if (!real && (errno == ENOENT || errno == ENOTDIR)) {
-		*ret_there = false;
+		*ret_exists = false;
 		return 0;
 	}
 	if (!real)
@@ -100,21 +101,21 @@ int config_file_read_user(const char *path, const char *shown, const char *proje
 	if (path_within(real, project))
 		return error_set(
 			err,
-			"'%s' lies in the project '%s', where a command could write it; your own settings must be elsewhere",
+			"'%s' is in the project '%s', where a command could write to it; keep your own settings elsewhere",
 			shown, project);
-	fd = fd_openat2(AT_FDCWD, real, OPENING | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
+	fd = fd_openat2(AT_FDCWD, real, OPEN_FLAGS | O_NOFOLLOW, 0, RESOLVE_NO_SYMLINKS);
 	if (fd < 0 || fstat(fd, &status) < 0)
 		return error_sys(err, "open '%s'", shown);
 	if (S_ISREG(status.st_mode) && status.st_nlink > 1)
 		return error_set(
 			err,
-			"'%s' has a second name somewhere (a hard link), by which a command could write it; copy it, and put "
-			"the copy in its place",
+			"'%s' has a hard link elsewhere, through which a command could write to it; replace it with "
+			"a copy",
 			shown);
 	if (S_ISREG(status.st_mode) && check_owner(&status, shown, uid, gid, err) < 0)
 		return -1;
 	if (read_open(fd, shown, bytes, err) < 0)
 		return -1;
-	*ret_there = true;
+	*ret_exists = true;
 	return 0;
 }

@@ -1,4 +1,4 @@
-/* Patterns of what is hidden in the project: see ignore.h. */
+/* Patterns of files to hide: see ignore.h. */
 #include "config/ignore.h"
 
 #include "util/mem.h"
@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int take_line(struct ignore *ignore, const char *file, unsigned int line, char *text,
-		     size_t *negated, struct list *notices, struct list *problems)
+static int add_line(struct ignore *ignore, const char *file, unsigned int line, char *text,
+		    size_t *negated, struct list *notices, struct list *problems)
 {
 	const struct problem_position at = { line, 1 };
 	struct glob glob;
@@ -19,20 +19,21 @@ static int take_line(struct ignore *ignore, const char *file, unsigned int line,
 		if ((*negated)++ == 0)
 			list_printf(
 				notices,
-				"%s:%u: '%.200s' is passed over: this file can only hide (read: in ringfence.yml shows)",
+				"%s:%u: '%.200s' is skipped: this file can only hide (to show a file, use read: in ringfence.yml)",
 				file, line, text);
 		return 0;
 	case GLOB_WRONG:
-		problem_add(problems, file, at,
-			    "'%.60s' is no pattern (at most %d bytes, with a name between slashes)",
-			    text, (int)GLOB_LONGEST);
+		problem_add(
+			problems, file, at,
+			"'%.60s' is not a valid pattern (at most %d bytes, with a name between slashes)",
+			text, (int)GLOB_LONGEST);
 		return -1;
 	case GLOB_PATTERN:
 		break;
 	}
 	if (ignore->count >= IGNORE_MOST_PATTERNS) {
 		glob_release(&glob);
-		problem_add(problems, file, at, "more than %d patterns; hide folders as a whole",
+		problem_add(problems, file, at, "more than %d patterns; hide whole folders instead",
 			    (int)IGNORE_MOST_PATTERNS);
 		return -1;
 	}
@@ -62,19 +63,19 @@ int ignore_read(struct ignore *ignore, const char *file, const char *text, size_
 		memcpy(copy, text + start, length);
 		if (strlen(copy) != length) {
 			problem_add(problems, file, (struct problem_position){ line, 1 },
-				    "a NUL byte; this is no text file");
+				    "a NUL byte; this is not a text file");
 			return -1;
 		}
 		if (length && copy[length - 1] == '\r')
 			copy[length - 1] = '\0';
-		if (take_line(ignore, file, line, copy, &negated, notices, problems) < 0)
+		if (add_line(ignore, file, line, copy, &negated, notices, problems) < 0)
 			result = -1;
 		if (problems->count >= PROBLEMS_MOST)
 			return -1;
 		start = stop + 1;
 	}
 	if (negated > 1)
-		list_printf(notices, "%s: %zu more such lines are passed over", file, negated - 1);
+		list_printf(notices, "%s: %zu more such lines are skipped", file, negated - 1);
 	return result;
 }
 

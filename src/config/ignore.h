@@ -1,7 +1,7 @@
 /*
- * .ringfenceignore and .claudeignore: patterns of what is hidden in the project.
+ * .ringfenceignore and .claudeignore: patterns of files to hide in the project.
  *
- * They can only hide: a line that would show something again is passed over, and said so.
+ * They can only hide: a line that would show a file again is skipped with a notice.
  */
 #ifndef CONFIG_IGNORE_H
 #define CONFIG_IGNORE_H
@@ -16,7 +16,7 @@ enum { IGNORE_MOST_BYTES = 1 << 20, IGNORE_MOST_PATTERNS = 1000 };
 
 struct ignore_pattern {
 	struct glob glob;
-	char *text;   /* as it was written */
+	char *text;   /* as written in the file */
 	char *origin; /* FILE:LINE */
 };
 
@@ -25,8 +25,8 @@ struct ignore {
 	size_t count;
 };
 
-/* Adds the patterns of a text. What is passed over adds a notice; what is wrong, a problem. Returns 0,
- * or -1 if there are problems. */
+/* Adds the patterns of a text. Skipped lines add a notice, mistakes add a problem. Returns 0, or -1
+ * if there are problems. */
 int ignore_read(struct ignore *ignore, const char *file, const char *text, size_t size,
 		struct list *notices, struct list *problems);
 void ignore_release(struct ignore *ignore);

@@ -1,4 +1,4 @@
-/* What is wrong with a file: see problem.h. */
+/* Mistakes in a file: see problem.h. */
 #include "config/problem.h"
 
 #include "util/mem.h"

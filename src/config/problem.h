@@ -1,4 +1,4 @@
-/* What is wrong with a file, each with its place; collected, so that one look finds all of it. */
+/* Mistakes in a file, with their positions, collected so that all are reported at once. */
 #ifndef CONFIG_PROBLEM_H
 #define CONFIG_PROBLEM_H
 
@@ -6,7 +6,7 @@
 
 enum { PROBLEMS_MOST = 20 };
 
-/* Where in a file; both count from 1. */
+/* A position in a file; both numbers start at 1. */
 struct problem_position {
 	unsigned int line;
 	unsigned int column;

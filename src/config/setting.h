@@ -1,6 +1,6 @@
 /*
- * The table of settings: one row each. Options, keys of a file, help, the reference and the rules
- * of trust all come from it.
+ * The table of settings, one row each. Options, keys of files, help, the reference and the trust
+ * rules are all generated from it.
  */
 #ifndef CONFIG_SETTING_H
 #define CONFIG_SETTING_H
@@ -15,23 +15,23 @@ enum setting_type {
 	SETTING_SWITCH, /* true or false */
 	SETTING_CHOICE, /* one of a few words */
 	SETTING_PATHS,  /* a list of paths */
-	SETTING_WORDS,  /* a list of texts; of a few words if there are choices */
+	SETTING_WORDS,  /* a list of texts, or of the choices if there are any */
 	SETTING_SIZE,   /* bytes: 512M, 4G; none */
 	SETTING_COUNT,  /* a number; none */
-	SETTING_CPUS,   /* 1.5, held in thousandths; none */
-	SETTING_TIME,   /* 30s, 10m, 2h, held in milliseconds; none */
-	SETTING_MONEY,  /* US$ 2 or 2.50, held in nano-dollars; none */
-	SETTING_TEXT,   /* any; held as a number that tells texts apart; none */
+	SETTING_CPUS,   /* 1.5, stored in thousandths; none */
+	SETTING_TIME,   /* 30s, 10m, 2h, stored in milliseconds; none */
+	SETTING_MONEY,  /* US$ 2 or 2.50, stored in nano-dollars; none */
+	SETTING_TEXT,   /* any text, stored as a hash; none */
 };
 
-/* How far a project's own file may set it without being trusted. */
+/* Whether an untrusted project file may set it. */
 enum setting_trust {
-	SETTING_FREE,    /* it can only tighten the fence */
-	SETTING_TIGHTER, /* so far as it tightens what was set before */
-	SETTING_TRUSTED, /* not at all */
+	SETTING_FREE,    /* yes: it can only tighten the fence */
+	SETTING_TIGHTER, /* only to a tighter value than lower layers */
+	SETTING_TRUSTED, /* no */
 };
 
-/* Bytes of an entry of a list: what fits into a path. */
+/* The longest entry of a list in bytes: the longest path. */
 enum { SETTING_LONGEST = 4095 };
 
 enum setting_id {
@@ -105,46 +105,46 @@ enum setting_id {
 struct setting {
 	enum setting_id id;
 	bool loop_only;  /* an option only of commands for loops */
-	const char *key; /* in a file; as an option with two dashes in front */
+	const char *key; /* in a file; the option is --KEY */
 	enum setting_type type;
 	enum setting_trust trust;
-	const char *fallback; /* the built-in value; NULL: an empty list */
-	const char *in_loop;  /* what holds in a loop if nobody says anything; NULL: the same */
-	const char *value;    /* what a value is called */
-	const char *const *choices; /* of a choice, or of words; NULL: anything */
+	const char *fallback;       /* the built-in value; NULL: an empty list */
+	const char *in_loop;        /* the default in a loop; NULL: the same */
+	const char *value;          /* the name of a value in help */
+	const char *const *choices; /* the allowed words; NULL: any */
 	const char *former;         /* an old name of the last choice, still accepted; or NULL */
 	const char *help;           /* one line */
 	const char *more;           /* for the reference */
-	const char *example;        /* as it stands in a file, behind the key */
-	uint64_t (*unset)(void); /* of a limit: what holds where none is set; NULL: nothing does */
-	const char *widens;      /* what a widening value means: the value goes behind it */
+	const char *example;        /* as in a file, after the key */
+	uint64_t (*unset)(void);    /* the limit that applies if none is set; NULL: no limit */
+	const char *widens;         /* the effect of a widening value, which is appended */
 };
 
-/* The tables, in the order of the ids: of the fence, of agents (from SETTING_CHECK on), of a loop (from
- * SETTING_SESSION on). */
+/* The tables, in the order of the ids: for the fence, for agents (from SETTING_CHECK on), for loops
+ * (from SETTING_SESSION on). */
 extern const struct setting setting_fence_rows[], setting_agent_rows[], setting_loop_rows[];
 
 /* The row of an id. */
 const struct setting *setting_at(size_t id);
 
-/* The setting with this key; else NULL, and *ret_nearest (may be NULL) is the key that is nearest,
- * or NULL. */
+/* The setting with this key, or NULL. In that case *ret_nearest, unless ret_nearest is NULL, is set
+ * to the most similar key or NULL. */
 const struct setting *setting_find(const char *key, const char **ret_nearest);
 
 bool setting_is_list(const struct setting *setting);
 
-/* Judges one value. Returns 0 with what it means as a number (of a choice: which one; of a limit: 0
- * is none), or -1 with a sentence that begins with the key. */
+/* Parses a value. Returns 0 with its number (a choice: its index; a limit: 0 for none), or -1 with
+ * an error that starts with the key. */
 int setting_parse(const struct setting *setting, const char *text, uint64_t *ret_number,
 		  struct error *err);
 
-/* Does a number let more through than another? For what is no list. */
+/* Whether `number` is wider than `before`. Not for lists. */
 bool setting_widens(const struct setting *setting, uint64_t number, uint64_t before);
 
-/* What is allowed, as a part of a sentence: "none, list or open". The caller frees. */
+/* The allowed values as part of a sentence: "none, list or open". The caller frees. */
 char *setting_allowed(const struct setting *setting);
 
-/* How a repository may set it, as a sentence. */
+/* A sentence on whether a project's file may set it. */
 const char *setting_trust_text(const struct setting *setting);
 
 #endif

@@ -10,13 +10,13 @@ static const char *const weaker_choices[] = { "landlock",  "abstract-sockets", "
 					      "file-size", "tmp-size",         "disk",
 					      NULL };
 
-/* The fence bounds processes in any case. */
+/* The fence always limits processes. */
 static uint64_t most_processes(void)
 {
 	return 2048;
 }
 
-/* The kernel's own choice for a file system in memory. */
+/* The kernel's default size of a tmpfs. */
 static uint64_t half_of_memory(void)
 {
 	return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;

@@ -1,4 +1,4 @@
-/* Settings by their names, and their values as a person writes them: see setting.h. */
+/* Finding settings and parsing their values: see setting.h. */
 #include "config/setting.h"
 
 #include "util/mem.h"
@@ -19,7 +19,7 @@ const struct setting *setting_at(size_t id)
 
 const struct setting *setting_find(const char *key, const char **ret_nearest)
 {
-	enum { LONGEST_KEY = 64 }; /* nothing longer is near to anything */
+	enum { LONGEST_KEY = 64 }; /* longer keys are not similar to any */
 	const char *nearest = NULL;
 	size_t distance = (size_t)-1;
 
@@ -86,13 +86,14 @@ char *setting_allowed(const struct setting *setting)
 	return text.data;
 }
 
-static int wrong(const struct setting *setting, const char *text, struct error *err)
+static int refuse_value(const struct setting *setting, const char *text, struct error *err)
 {
 	AUTO_FREE char *allowed = setting_allowed(setting);
 
 	if (!*text)
-		return error_set(err, "%s has an empty value; it is %s", setting->key, allowed);
-	return error_set(err, "%s is %s, not '%.200s'", setting->key, allowed, text);
+		return error_set(err, "%s has an empty value; it must be %s", setting->key,
+				 allowed);
+	return error_set(err, "%s must be %s, not '%.200s'", setting->key, allowed, text);
 }
 
 static int parse_choice(const struct setting *setting, const char *text, uint64_t *ret_number)
@@ -139,35 +140,37 @@ static int check_variable(const struct setting *setting, const char *text, struc
 	size_t size = strcspn(text, "=");
 
 	if (size == 0)
-		return error_set(err, "%s '%.200s' has no name; it is NAME or NAME=VALUE",
+		return error_set(err, "%s '%.200s' has no name; it must be NAME or NAME=VALUE",
 				 setting->key, text);
 	for (size_t i = 0; i < size; i++)
 		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
 			return error_set(
 				err,
-				"%s: '%.200s' is no name of a variable (letters, digits and _); it is NAME or NAME=VALUE",
+				"%s: '%.200s' is not a valid variable (NAME or NAME=VALUE; a name has letters, digits and _)",
 				setting->key, text);
 	return 0;
 }
 
-/* Lists hold any text, with a few exceptions. */
+/* List entries may be any text, except for variables and choices. */
 static int parse_entry(const struct setting *setting, const char *text, uint64_t *ret_number,
 		       struct error *err)
 {
 	*ret_number = 0;
 	if (!*text)
-		return wrong(setting, text, err);
+		return refuse_value(setting, text, err);
 	if (strlen(text) > SETTING_LONGEST)
-		return error_set(err, "%s has a value of %zu bytes; the longest is %d",
+		return error_set(err, "%s has a value of %zu bytes; the maximum is %d",
 				 setting->key, strlen(text), (int)SETTING_LONGEST);
 	if (setting->id == SETTING_ENV)
 		return check_variable(setting, text, err);
 	if (setting->choices)
-		return parse_choice(setting, text, ret_number) < 0 ? wrong(setting, text, err) : 0;
+		return parse_choice(setting, text, ret_number) < 0
+			       ? refuse_value(setting, text, err)
+			       : 0;
 	return 0;
 }
 
-/* A number that differs where texts differ (FNV-1a), so that a change is seen; 0 is none. */
+/* Stores a hash (FNV-1a), so that a changed text is noticed; 0 stands for `none`. */
 static int parse_text(const struct setting *setting, const char *text, uint64_t *ret_number,
 		      struct error *err)
 {
@@ -204,7 +207,7 @@ int setting_parse(const struct setting *setting, const char *text, uint64_t *ret
 		result = parse_limit(setting, text, ret_number);
 		break;
 	}
-	return result < 0 ? wrong(setting, text, err) : 0;
+	return result < 0 ? refuse_value(setting, text, err) : 0;
 }
 
 bool setting_widens(const struct setting *setting, uint64_t number, uint64_t before)
@@ -214,9 +217,9 @@ bool setting_widens(const struct setting *setting, uint64_t number, uint64_t bef
 	if (setting->trust == SETTING_FREE)
 		return false;
 	switch (setting->type) {
-	case SETTING_SWITCH: /* true is the stricter one of all of them */
+	case SETTING_SWITCH: /* true is always the stricter value */
 		return number < before;
-	case SETTING_CHOICE: /* from strict to wide */
+	case SETTING_CHOICE: /* ordered from strict to wide */
 		return number > before;
 	default:
 		if (!before && setting->unset && number)

@@ -1,4 +1,4 @@
-/* What a person has agreed to: see trust.h. */
+/* Agreements of the user: see trust.h. */
 #include "config/trust.h"
 
 #include "util/fd.h"
@@ -27,7 +27,7 @@ static char *record_path(const char *state, const char *project)
 	return mem_format("%s/%s/%s", state, folder_name, name);
 }
 
-/* Moves behind a word that must be there. */
+/* Moves past a required word. Returns false if it is missing. */
 static bool skip(const char **at, const char *word)
 {
 	size_t size = strlen(word);
@@ -38,7 +38,7 @@ static bool skip(const char **at, const char *word)
 	return true;
 }
 
-/* "hash HEX\ntime SECONDS\npath " and the path up to the end: a path may hold line ends. */
+/* Parses "hash HEX\ntime SECONDS\npath PATH". The path extends to the end: it may have newlines. */
 static int parse(const char *text, struct trust *ret_trust)
 {
 	struct trust trust = { 0 };
@@ -59,7 +59,7 @@ static int parse(const char *text, struct trust *ret_trust)
 	return 0;
 }
 
-/* Reads a record. -1 with errno if that fails, EBADMSG if it is damaged. */
+/* Reads a record. Returns 0, or -1 with errno set; EBADMSG means a damaged record. */
 static int load(int folder, const char *name, struct trust *ret_trust)
 {
 	AUTO_BUFFER struct buffer bytes = BUFFER_INIT(MOST_BYTES);
@@ -106,7 +106,7 @@ int trust_record(const char *state, const char *project, const char *hash, uint6
 	AUTO_FD fd = -1;
 
 	if (state_folder_make(folder, 0700) < 0)
-		return error_sys(err, "make '%s'", folder);
+		return error_sys(err, "create '%s'", folder);
 	fd = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return error_sys(err, "write '%s'", draft);

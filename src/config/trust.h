@@ -1,6 +1,6 @@
 /*
- * What a person has agreed to: for each project, the hash of the widening difference as it was
- * shown. Kept in Ringfence's own folder, a file for each project, named by the hash of its path.
+ * The user's agreements: for each project, the hash of the widening values as they were shown. They
+ * are stored in the state folder, one file per project, named by the hash of its path.
  */
 #ifndef CONFIG_TRUST_H
 #define CONFIG_TRUST_H
@@ -13,7 +13,7 @@
 
 struct trust {
 	char *path;            /* the project */
-	char hash[SHA256_HEX]; /* of what was agreed to */
+	char hash[SHA256_HEX]; /* of the widening values */
 	uint64_t time;         /* seconds since 1970 */
 };
 
@@ -22,15 +22,15 @@ struct trust_list {
 	size_t count;
 };
 
-/* The record of a project; *ret_trust.path is NULL if there is none. A damaged one counts as none.
- * Returns 0, or -1 with err set. */
+/* Finds the record of a project; ret_trust->path is NULL if there is none. A damaged record counts
+ * as missing. Returns 0, or -1 with err set. */
 int trust_find(const char *state, const char *project, struct trust *ret_trust, struct error *err);
 void trust_release(struct trust *trust);
 
 int trust_record(const char *state, const char *project, const char *hash, uint64_t time,
 		 struct error *err);
 
-/* Forgets a project; *ret_was says if it was trusted. */
+/* Removes the record of a project; *ret_was is whether there was one. */
 int trust_forget(const char *state, const char *project, int *ret_was, struct error *err);
 
 int trust_all(const char *state, struct trust_list *ret_list, struct error *err);

@@ -1,4 +1,4 @@
-/* The part of YAML that a configuration needs: see yaml.h. */
+/* The subset of YAML for configurations: see yaml.h. */
 #include "config/yaml.h"
 
 #include "util/mem.h"
@@ -14,7 +14,7 @@ struct reader {
 	const char *file;
 	struct list *problems;
 	size_t nodes;
-	bool stop; /* there is no use in going on */
+	bool stop; /* parsing cannot continue */
 };
 
 const char *yaml_kind_name(enum yaml_kind kind)
@@ -42,15 +42,15 @@ static struct problem_position position(const yaml_mark_t *mark)
 					  (unsigned int)mark->column + 1 };
 }
 
-/* What may be in a text: no control characters but tab and line ends. */
-static bool allowed(uint32_t point)
+/* Whether a character is allowed: all but control characters other than tab and newlines. */
+static bool is_allowed(uint32_t point)
 {
 	return point == '\t' || point == '\n' || point == '\r' || (point >= 0x20 && point < 0x7f) ||
 	       point == 0x85 || (point >= 0xa0 && point < 0xfffe && point != 0xfeff) ||
 	       point >= 0x10000;
 }
 
-/* Looks at the bytes before anybody interprets them. */
+/* Checks the bytes before they are parsed. */
 static int check_bytes(struct reader *reader, const char *text, size_t size)
 {
 	struct problem_position at = { 1, 1 };
@@ -62,15 +62,15 @@ static int check_bytes(struct reader *reader, const char *text, size_t size)
 
 		if (text[i] == '\0')
 			problem_add(reader->problems, reader->file, at,
-				    "a NUL byte; this is no text file");
+				    "a NUL byte; this is not a text file");
 		else if (length == 0)
 			problem_add(reader->problems, reader->file, at,
-				    "the byte 0x%02x is no valid UTF-8; save the file as UTF-8",
+				    "the byte 0x%02x is not valid UTF-8; save the file as UTF-8",
 				    (unsigned char)text[i]);
-		else if (!allowed(point))
+		else if (!is_allowed(point))
 			problem_add(
 				reader->problems, reader->file, at,
-				"the character U+%04X is not allowed; in double quotes it can be written as \\u%04x",
+				"the character U+%04X is not allowed; write it as \\u%04x in double quotes",
 				point, point);
 		else if (point == '\t' && indenting)
 			problem_add(reader->problems, reader->file, at,
@@ -90,41 +90,41 @@ static int check_bytes(struct reader *reader, const char *text, size_t size)
 	return 0;
 }
 
-/* What the parser says, in words that help. */
+/* Reports the parser's error, with a hint. */
 static void report_syntax(struct reader *reader)
 {
 	static const struct {
 		const char *part;
 		const char *hint;
-		bool begins; /* where it begins says more than where it was missed */
+		bool begins; /* report the start of the construct, not where it went wrong */
 	} hints[] = {
 		{ "mapping values are not allowed",
-		  " (quote a value that has ': ' in it; keys of one map begin in the same column)" },
-		{ "cannot start any token", " (quote a value that begins with @, ` or %)" },
+		  " (quote a value that contains ': '; keys of one map start in the same column)" },
+		{ "cannot start any token", " (quote a value that starts with @, ` or %)" },
 		{ "did not find expected key",
-		  " (keys of one map begin in the same column; quote a value that begins with a quote or bracket)" },
+		  " (keys of one map start in the same column; quote a value that starts with a quote or bracket)" },
 		{ "did not find expected '-' indicator",
-		  " (entries of one list begin in the same column)" },
-		{ "could not find expected ':'", " (a key needs a colon and a space behind it)",
+		  " (entries of one list start in the same column)" },
+		{ "could not find expected ':'", " (a key needs a colon and a space after it)",
 		  true },
 		{ "did not find expected ',' or",
 		  " (a bracket is not closed, or a comma is missing)", true },
 		{ "unexpected end of stream", " (a quote is not closed)", true },
 		{ "found unknown escape character",
-		  " (in double quotes a backslash must be doubled; in single quotes it stands for itself)" },
+		  " (double the backslash in double quotes, or use single quotes)" },
 	};
 	const yaml_parser_t *parser = &reader->parser;
-	const char *said = parser->problem ? parser->problem : "it cannot be read";
+	const char *problem = parser->problem ? parser->problem : "the parser gave no reason";
 	const yaml_mark_t *mark = &parser->problem_mark;
 	const char *hint = "";
 
 	for (size_t i = 0; i < sizeof hints / sizeof *hints; i++) {
-		if (strstr(said, hints[i].part)) {
+		if (strstr(problem, hints[i].part)) {
 			hint = hints[i].hint;
 			mark = hints[i].begins ? &parser->context_mark : mark;
 		}
 	}
-	problem_add(reader->problems, reader->file, position(mark), "no valid YAML: %s%s", said,
+	problem_add(reader->problems, reader->file, position(mark), "invalid YAML: %s%s", problem,
 		    hint);
 	reader->stop = true;
 }
@@ -152,7 +152,7 @@ static void refuse_decoration(struct reader *reader, const yaml_event_t *event, 
 		refuse(reader, event, "anchors (&name) are not allowed; write the value out");
 	if (tag)
 		refuse(reader, event,
-		       "tags (!name) are not allowed; quote a value that begins with '!'");
+		       "tags (!name) are not allowed; quote a value that starts with '!'");
 }
 
 static struct yaml_node *new_node(const yaml_event_t *event, enum yaml_kind kind)
@@ -172,7 +172,7 @@ static void add_item(struct yaml_node *parent, struct yaml_node *item)
 	parent->items[parent->count++] = item;
 }
 
-static struct yaml_node *take_scalar(struct reader *reader, const yaml_event_t *event)
+static struct yaml_node *read_scalar(struct reader *reader, const yaml_event_t *event)
 {
 	struct yaml_node *node = new_node(event, YAML_SCALAR);
 	const char *value = (const char *)event->data.scalar.value;
@@ -185,15 +185,15 @@ static struct yaml_node *take_scalar(struct reader *reader, const yaml_event_t *
 	return node;
 }
 
-static struct yaml_node *take_node(struct reader *reader, yaml_event_t *event, unsigned int depth);
+static struct yaml_node *read_node(struct reader *reader, yaml_event_t *event, unsigned int depth);
 
-static void take_items(struct reader *reader, struct yaml_node *list, unsigned int depth)
+static void read_items(struct reader *reader, struct yaml_node *list, unsigned int depth)
 {
 	yaml_event_t event;
 
 	while (next(reader, &event)) {
 		bool end = event.type == YAML_SEQUENCE_END_EVENT;
-		struct yaml_node *item = end ? NULL : take_node(reader, &event, depth + 1);
+		struct yaml_node *item = end ? NULL : read_node(reader, &event, depth + 1);
 
 		yaml_event_delete(&event);
 		if (item)
@@ -216,15 +216,15 @@ static void check_key(struct reader *reader, const struct yaml_node *map,
 			    "merge keys (<<) are not allowed; write the values out");
 	if (!*key->text)
 		problem_add(reader->problems, reader->file, key->at,
-			    "a key is missing in front of the colon");
+			    "a key is missing before the colon");
 	for (size_t i = 0; i < map->count; i++)
 		if (map->items[i]->key && strcmp(map->items[i]->key, key->text) == 0)
 			problem_add(reader->problems, reader->file, key->at,
-				    "'%.200s' comes twice; the first is in line %u", key->text,
+				    "'%.200s' is set twice; the first is on line %u", key->text,
 				    map->items[i]->key_at.line);
 }
 
-static void take_pairs(struct reader *reader, struct yaml_node *map, unsigned int depth)
+static void read_pairs(struct reader *reader, struct yaml_node *map, unsigned int depth)
 {
 	struct yaml_node *key = NULL;
 	yaml_event_t event;
@@ -233,7 +233,7 @@ static void take_pairs(struct reader *reader, struct yaml_node *map, unsigned in
 	while (!end && next(reader, &event)) {
 		end = event.type == YAML_MAPPING_END_EVENT;
 
-		struct yaml_node *node = end ? NULL : take_node(reader, &event, depth + 1);
+		struct yaml_node *node = end ? NULL : read_node(reader, &event, depth + 1);
 
 		yaml_event_delete(&event);
 		if (node && !key) {
@@ -251,8 +251,8 @@ static void take_pairs(struct reader *reader, struct yaml_node *map, unsigned in
 	yaml_tree_free(key);
 }
 
-/* The node that begins with this event; NULL where reading ends. */
-static struct yaml_node *take_node(struct reader *reader, yaml_event_t *event, unsigned int depth)
+/* Reads the node that starts with this event. Returns NULL if parsing stops. */
+static struct yaml_node *read_node(struct reader *reader, yaml_event_t *event, unsigned int depth)
 {
 	struct yaml_node *node;
 
@@ -266,22 +266,22 @@ static struct yaml_node *take_node(struct reader *reader, yaml_event_t *event, u
 	}
 	switch (event->type) {
 	case YAML_SCALAR_EVENT:
-		return take_scalar(reader, event);
+		return read_scalar(reader, event);
 	case YAML_SEQUENCE_START_EVENT:
 		refuse_decoration(reader, event, event->data.sequence_start.anchor,
 				  event->data.sequence_start.tag);
 		node = new_node(event, YAML_LIST);
-		take_items(reader, node, depth);
+		read_items(reader, node, depth);
 		return node;
 	case YAML_MAPPING_START_EVENT:
 		refuse_decoration(reader, event, event->data.mapping_start.anchor,
 				  event->data.mapping_start.tag);
 		node = new_node(event, YAML_MAP);
-		take_pairs(reader, node, depth);
+		read_pairs(reader, node, depth);
 		return node;
 	case YAML_ALIAS_EVENT:
 		refuse(reader, event,
-		       "aliases (*name) are not allowed; quote a value that begins with '*'");
+		       "aliases (*name) are not allowed; quote a value that starts with '*'");
 		node = new_node(event, YAML_SCALAR);
 		node->text = mem_dup("");
 		node->quoted = true;
@@ -292,7 +292,7 @@ static struct yaml_node *take_node(struct reader *reader, yaml_event_t *event, u
 	}
 }
 
-static void take_document(struct reader *reader, const yaml_event_t *event)
+static void check_document(struct reader *reader, const yaml_event_t *event)
 {
 	if (event->data.document_start.version_directive ||
 	    event->data.document_start.tag_directives.start !=
@@ -300,8 +300,8 @@ static void take_document(struct reader *reader, const yaml_event_t *event)
 		refuse(reader, event, "directives (%) are not allowed");
 }
 
-/* One document; what comes after it must be the end. */
-static struct yaml_node *take_stream(struct reader *reader)
+/* Reads the only document of the stream. */
+static struct yaml_node *read_stream(struct reader *reader)
 {
 	struct yaml_node *root = NULL;
 	unsigned int documents = 0;
@@ -311,10 +311,10 @@ static struct yaml_node *take_stream(struct reader *reader)
 	while (!end && next(reader, &event)) {
 		switch (event.type) {
 		case YAML_DOCUMENT_START_EVENT:
-			take_document(reader, &event);
+			check_document(reader, &event);
 			if (++documents > 1) {
 				refuse(reader, &event,
-				       "a second document; a configuration is one document");
+				       "a second document; a configuration must be one document");
 				reader->stop = true;
 			}
 			break;
@@ -322,7 +322,7 @@ static struct yaml_node *take_stream(struct reader *reader)
 		case YAML_SEQUENCE_START_EVENT:
 		case YAML_MAPPING_START_EVENT:
 		case YAML_ALIAS_EVENT:
-			root = take_node(reader, &event, 1);
+			root = read_node(reader, &event, 1);
 			break;
 		case YAML_STREAM_END_EVENT:
 			end = true;
@@ -338,14 +338,14 @@ static struct yaml_node *take_stream(struct reader *reader)
 int yaml_tree_read(const char *file, const char *text, size_t size, struct yaml_node **ret_root,
 		   struct list *problems)
 {
-	static const char mark[] = "\xef\xbb\xbf"; /* some editors put it in front of UTF-8 */
+	static const char mark[] = "\xef\xbb\xbf"; /* some editors write a byte order mark */
 	struct reader reader = { .file = file, .problems = problems };
 	size_t before = problems->count;
 	struct yaml_node *root;
 
 	if (size > YAML_MOST_BYTES) {
 		problem_add(problems, file, (struct problem_position){ 1, 1 },
-			    "larger than %d bytes; a configuration is not", (int)YAML_MOST_BYTES);
+			    "larger than the maximum of %d bytes", (int)YAML_MOST_BYTES);
 		return -1;
 	}
 	if (size >= 3 && memcmp(text, mark, 3) == 0) {
@@ -358,7 +358,7 @@ int yaml_tree_read(const char *file, const char *text, size_t size, struct yaml_
 		abort();
 	yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, size);
-	root = take_stream(&reader);
+	root = read_stream(&reader);
 	yaml_parser_delete(&reader.parser);
 	if (root && root->kind == YAML_SCALAR && !root->quoted && !*root->text) {
 		yaml_tree_free(root);

@@ -1,9 +1,9 @@
 /*
- * The part of YAML that a configuration needs: one document of maps, lists and scalars.
+ * The subset of YAML for configurations: one document of maps, lists and scalars.
  *
- * What makes YAML surprising is refused: anchors and aliases, tags, merge keys, directives, several
- * documents, keys that are no plain words or come twice, tabs as indentation. There are no types:
- * a scalar is its text, and `no` is the word no.
+ * The surprising features are refused: anchors and aliases, tags, merge keys, directives, multiple
+ * documents, keys that are not scalars, duplicate keys, tabs as indentation. There are no types: a
+ * scalar is its text, and `no` is the word no.
  */
 #ifndef CONFIG_YAML_H
 #define CONFIG_YAML_H
@@ -22,16 +22,16 @@ struct yaml_node {
 	enum yaml_kind kind;
 	struct problem_position at;
 	char *text;  /* of a scalar */
-	bool quoted; /* an empty scalar without quotes is no value at all */
-	char *key;   /* if it is in a map; may be NULL after a problem */
+	bool quoted; /* an empty scalar without quotes is a missing value */
+	char *key;   /* in a map, else NULL; also NULL after a problem */
 	struct problem_position key_at;
 	struct yaml_node **items;
 	size_t count;
 };
 
 /*
- * Reads a text; file is what its problems are called by. *ret_root is NULL for a text without
- * content, and the caller frees it. Returns 0, or -1 with what is wrong added to the problems.
+ * Parses a text; `file` is its name in the problems. *ret_root, which the caller frees, is NULL for
+ * an empty text. Returns 0, or -1 with the mistakes added to the problems.
  */
 int yaml_tree_read(const char *file, const char *text, size_t size, struct yaml_node **ret_root,
 		   struct list *problems);

@@ -230,7 +230,7 @@ def test_a_pattern_cannot_show_what_is_hidden(t):
     t.write(".ringfenceignore", "*.log\n!a.log\n!.env\n!/**\n")
     result = t.fence("cat", ".env", "a.log")
     equal(result.out, "", "what was read", result)
-    contains(result.err, ".ringfenceignore:2: '!a.log' is passed over", "the notices")
+    contains(result.err, ".ringfenceignore:2: '!a.log' is skipped", "the notices")
     contains(result.err, ".ringfenceignore: 2 more such lines", "the notices")
 
 
@@ -284,7 +284,7 @@ def test_a_change_of_what_widens_needs_trust_again(t):
     equal(whole["trust"], "changed", "after one more")
     equal([state for _, _, state in by_key["env"]], ["inactive"] * 2, "both")
     result = t.fence("true")
-    contains(result.err, "ringfence.yml changed since it was trusted: ringfence trust", "the notice")
+    contains(result.err, "ringfence.yml has changed since you trusted it: run ringfence trust", "the notice")
     t.write("ringfence.yml", "env: [TOKEN]\n")
     equal(config(t)[0]["trust"], "trusted", "after it was changed back")
 
@@ -401,7 +401,7 @@ def test_a_projects_word_that_is_not_used_is_named(t):
     os.makedirs(t.path("docs"))
     t.write("ringfence.yml", "write:\n  - src\n")
     result = t.fence("true", opts=("--write", "docs"))
-    contains(result.err, "ringfence.yml:2 write: src is not used: --write", "stderr")
+    contains(result.err, "ringfence.yml:2 write: src is ignored: --write", "stderr")
 
 
 def test_what_weighs_most_stands_next_to_the_question(t):

@@ -50,4 +50,4 @@ def test_prices_that_others_can_write_are_refused(t):
     t.at_home(".config/ringfence/prices.txt", "model gpt-99 0 0 - - -\n", 0o666)
     result = prices(t)
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "others can write", "the message")
+    contains(result.err, "others can write to", "the message")

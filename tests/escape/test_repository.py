@@ -136,7 +136,7 @@ def test_a_file_that_is_swapped_between_runs_is_inactive_again(t):
     result = t.fence("env", env=t.env(TOKEN="secret", HARMLESS="x"))
     lacks(result.out, "TOKEN", "the environment")
     lacks(result.out, "HARMLESS", "the environment")
-    contains(result.err, "changed since it was trusted", "the notice")
+    contains(result.err, "has changed since you trusted it", "the notice")
     t.write("ringfence.yml", "env: [HARMLESS]\n")
     contains(t.works("env", env=t.env(HARMLESS="x")), "HARMLESS=x", "the control")
 
@@ -159,7 +159,7 @@ def test_a_file_of_the_user_that_others_can_write_is_refused(t, mode):
     path = t.at_home(".config/ringfence/config.yml", "net: open\n", mode)
     result = t.run([t.ringfence, "config"])
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "others can write", "the reason")
+    contains(result.err, "others can write to", "the reason")
     os.chmod(path, 0o644)
     equal(t.run([t.ringfence, "config"]).code, 0, "the control")
 
@@ -168,7 +168,7 @@ def test_a_file_of_the_user_in_the_project_is_refused(t):
     t.write("ringfence/config.yml", "net: open\n", 0o600)
     result = t.run([t.ringfence, "config"], env=t.env(XDG_CONFIG_HOME=t.project))
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "lies in the project", "the reason")
+    contains(result.err, "is in the project '", "the reason")
 
 
 def test_a_file_of_the_user_that_leads_into_the_project_is_refused(t):
@@ -177,5 +177,5 @@ def test_a_file_of_the_user_that_leads_into_the_project_is_refused(t):
     os.symlink(target, os.path.join(t.home, ".config/ringfence/config.yml"))
     result = t.fence("true")
     equal(result.code, 125, "exit status", result)
-    contains(result.err, "lies in the project", "the reason")
+    contains(result.err, "is in the project '", "the reason")
     equal(attack_outside(t, "read", target).code, 0, "the control")

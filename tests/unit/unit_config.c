@@ -1,4 +1,4 @@
-/* The subset of YAML, the table of settings, the layers, and trust. Works in a folder of its own. */
+/* The subset of YAML, the table of settings, the layers, and trust. */
 #include "unit.h"
 
 #include "config/config.h"
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads a text; the first problem, or "" if there is none. */
+/* Parses a text and returns its first problem, or "". */
 static const char *problem(const char *text, size_t size)
 {
 	static char first[512];
@@ -22,7 +22,7 @@ static const char *problem(const char *text, size_t size)
 
 	snprintf(first, sizeof first, "%s", problems.count ? problems.items[0] : "");
 	if ((result < 0) != (problems.count > 0))
-		snprintf(first, sizeof first, "the result does not fit the problems");
+		snprintf(first, sizeof first, "the result contradicts the problems");
 	if (result == 0)
 		yaml_tree_free(root);
 	list_release(&problems);
@@ -53,15 +53,15 @@ static void yaml_tree(void)
 	CHECK("a map of scalars, lists and maps is read",
 	      yaml_tree_read("f", text, strlen(text), &root, &problems) == 0 && root &&
 		      root->kind == YAML_MAP && root->count == 3);
-	CHECK("nodes know their keys and places", root && strcmp(root->items[1]->key, "b") == 0 &&
-							  root->items[1]->key_at.line == 2 &&
-							  root->items[1]->items[1]->at.line == 4 &&
-							  root->items[1]->items[1]->at.column == 5);
-	CHECK("texts are texts", root && strcmp(root->items[0]->text, "1") == 0 &&
-					 strcmp(root->items[1]->items[1]->text, "y z") == 0);
+	CHECK("nodes have keys and positions", root && strcmp(root->items[1]->key, "b") == 0 &&
+						       root->items[1]->key_at.line == 2 &&
+						       root->items[1]->items[1]->at.line == 4 &&
+						       root->items[1]->items[1]->at.column == 5);
+	CHECK("scalars are plain text", root && strcmp(root->items[0]->text, "1") == 0 &&
+						strcmp(root->items[1]->items[1]->text, "y z") == 0);
 	yaml_tree_free(root);
 	root = NULL;
-	CHECK("nothing, comments and a mark in front are an empty configuration",
+	CHECK("an empty text, comments and a byte order mark are an empty configuration",
 	      accepted("") && accepted("# x\n") && accepted("---\n") && accepted("\xef\xbb\xbf") &&
 		      accepted("\xef\xbb\xbf"
 			       "a: b"));
@@ -76,14 +76,14 @@ static void yaml_refusals(void)
 	CHECK("merge keys are refused", refused("<<: {a: b}", "f:1:1:", "merge"));
 	CHECK("a second document is refused", refused("a: b\n---\nc: d\n", "f:2:1:", "document"));
 	CHECK("directives are refused", refused("%YAML 1.1\n---\na: b", "f:1:1:", "directive"));
-	CHECK("a key that comes twice is refused", refused("a: b\na: c", "f:2:1:", "twice"));
-	CHECK("a key that is no word is refused", refused("[a]: b", "f:1:1:", "a key must"));
+	CHECK("a duplicate key is refused", refused("a: b\na: c", "f:2:1:", "twice"));
+	CHECK("a key that is not a word is refused", refused("[a]: b", "f:1:1:", "a key must"));
 	CHECK("tabs as indentation are refused", refused("a:\n\t- b", "f:2:1:", "tab"));
 	CHECK("NUL is refused, raw and escaped", strstr(problem("a: b\0", 5), "f:1:5: a NUL") &&
 							 refused("a: \"x\\0\"", "f:1:4:", "NUL"));
-	CHECK("what is no UTF-8 is refused", refused("a: \xff", "f:1:4:", "UTF-8") &&
-						     refused("a: \xc3", "f:1:4:", "UTF-8") &&
-						     refused("a: \xed\xa0\x80", "f:1:4:", "UTF-8"));
+	CHECK("invalid UTF-8 is refused", refused("a: \xff", "f:1:4:", "UTF-8") &&
+						  refused("a: \xc3", "f:1:4:", "UTF-8") &&
+						  refused("a: \xed\xa0\x80", "f:1:4:", "UTF-8"));
 	CHECK("control characters are refused", refused("a: \x1b[0m", "f:1:4:", "U+001B"));
 	CHECK("depth has an end",
 	      accepted("[[[[[[[a]]]]]]]") && refused("[[[[[[[[a]]]]]]]]", "f:1:9:", "deeper"));
@@ -101,7 +101,7 @@ static void yaml_refusals(void)
 	CHECK("the number of values has an end",
 	      strstr(problem(large, YAML_MOST_BYTES), "more than 10000"));
 	memset(large, '[', YAML_MOST_BYTES);
-	CHECK("a mountain of brackets is refused soon",
+	CHECK("a mountain of brackets is refused early",
 	      strstr(problem(large, YAML_MOST_BYTES), "deeper"));
 	free(large);
 }
@@ -140,15 +140,15 @@ static void table(void)
 			       means("memory", "512m", 512 << 20) &&
 			       means("disk", "1T", UINT64_C(1) << 40) && means("memory", "1", 1) &&
 			       means("memory", "none", 0));
-	CHECK("what is no size", wrong("memory", "0") && wrong("memory", "4GB") &&
-					 wrong("memory", "-1") && wrong("memory", "1.5G") &&
-					 wrong("memory", "9999999999999999999") &&
-					 wrong("memory", "99999999T") && wrong("memory", ""));
+	CHECK("invalid sizes", wrong("memory", "0") && wrong("memory", "4GB") &&
+				       wrong("memory", "-1") && wrong("memory", "1.5G") &&
+				       wrong("memory", "9999999999999999999") &&
+				       wrong("memory", "99999999T") && wrong("memory", ""));
 	CHECK("processors", means("cpus", "1.5", 1500) && means("cpus", "0.001", 1) &&
 				    means("cpus", "1024", 1024000) && means("cpus", "none", 0));
-	CHECK("what is none of them", wrong("cpus", "0") && wrong("cpus", "1.") &&
-					      wrong("cpus", ".5") && wrong("cpus", "1.0001") &&
-					      wrong("cpus", "1024.1") && wrong("cpus", "0.000"));
+	CHECK("invalid numbers of processors",
+	      wrong("cpus", "0") && wrong("cpus", "1.") && wrong("cpus", ".5") &&
+		      wrong("cpus", "1.0001") && wrong("cpus", "1024.1") && wrong("cpus", "0.000"));
 	CHECK("counts", means("processes", "500", 500) && wrong("processes", "0") &&
 				wrong("processes", "5k") && wrong("processes", "2147483648"));
 	CHECK("times", means("timeout", "30s", 30000) && means("timeout", "10", 600000) &&
@@ -164,12 +164,12 @@ static void table(void)
 					       wrong("env", ""));
 	CHECK("the nearest key is found",
 	      !setting_find("wirte", &nearest) && nearest && strcmp(nearest, "write") == 0);
-	CHECK("and none that is far", !setting_find("something", &nearest) && !nearest);
+	CHECK("but no distant one", !setting_find("something", &nearest) && !nearest);
 }
 
 static const struct config_place place = { .project = "/w/p", .home = "/w" };
 
-/* A configuration of a user's and a project's text, and an option. */
+/* Makes a configuration from the user's text, the project's text and an option. */
 static void layered(struct config *config, const char *user, const char *project, const char *key,
 		    const char *value, const char *agreed)
 {
@@ -186,7 +186,7 @@ static void layered(struct config *config, const char *user, const char *project
 	config_settle(config, &place, agreed);
 }
 
-/* How many values of a project's text are inactive, given a user's. */
+/* The number of inactive values of the project's text, on top of the user's. */
 static size_t inactive(const char *user, const char *project)
 {
 	struct config config;
@@ -214,7 +214,7 @@ static void layers(void)
 	struct config config;
 
 	layered(&config, "net: open\ntimeout: 1h\n", "timeout: 5m\n", "memory", "1G", NULL);
-	CHECK("each value knows where it comes from",
+	CHECK("each value has its origin",
 	      holds(&config, SETTING_NET, "open", "u:1") &&
 		      holds(&config, SETTING_TIMEOUT, "5m", "p:1") &&
 		      holds(&config, SETTING_MEMORY, "1G", "--memory") &&
@@ -234,7 +234,8 @@ static void layers(void)
 	config_release(&config);
 
 	layered(&config, "", "net: none\n", "net", "open", NULL);
-	CHECK("an option replaces what a file says", holds(&config, SETTING_NET, "open", "--net"));
+	CHECK("an option replaces the value of a file",
+	      holds(&config, SETTING_NET, "open", "--net"));
 	config_release(&config);
 }
 
@@ -261,32 +262,31 @@ static void widening(void)
 
 	for (size_t i = 0; i < sizeof wide / sizeof *wide; i++)
 		held = inactive("", wide[i]) == 1 && held;
-	CHECK("what widens is inactive", held);
+	CHECK("widening values are inactive", held);
 	for (size_t i = 0, ok; i < sizeof tight / sizeof *tight; i++) {
 		ok = inactive("", tight[i]) == 0;
 		if (!ok)
 			printf("# %s\n", tight[i]);
 		held = ok && held;
 	}
-	CHECK("what tightens is active at once", held);
+	CHECK("tightening values are active at once", held);
 	CHECK("a limit may be lowered, not raised or removed",
 	      inactive("memory: 4G", "memory: 2G") == 0 &&
 		      inactive("memory: 4G", "memory: 8G") == 1 &&
 		      inactive("memory: 4G", "memory: none") == 1 &&
 		      inactive("memory: 4G", "memory: 4096M") == 0);
-	CHECK("a time may be shortened, not prolonged or removed",
+	CHECK("a time may be shortened, not extended or removed",
 	      inactive("timeout: 10m", "timeout: 5m") == 0 &&
 		      inactive("timeout: 10m", "timeout: 11m") == 1 &&
 		      inactive("timeout: 10m", "timeout: none") == 1);
-	CHECK("read-only cannot be taken away",
-	      inactive("read-only: true", "read-only: false") == 1);
-	CHECK("what the user gives anyway does not widen",
+	CHECK("read-only cannot be removed", inactive("read-only: true", "read-only: false") == 1);
+	CHECK("values that the user already grants do not widen",
 	      inactive("net: open", "net: open") == 0 && inactive("env: [A, B]", "env: B") == 0 &&
 		      inactive("read: /x", "read: ../../x") == 0 &&
 		      inactive("denials: false", "denials: false") == 0);
 }
 
-/* The state of the last `write` of a layer. */
+/* The state of a layer's last `write`. */
 static enum config_state write_state(const struct config *config, enum config_layer layer)
 {
 	for (size_t i = config->count; i-- > 0;)
@@ -301,12 +301,12 @@ static void writes(void)
 	struct config config;
 
 	layered(&config, "", "write: src", "write", "docs", NULL);
-	CHECK("a project's write gives way to an option's",
+	CHECK("an option's write replaces a project's",
 	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED &&
 		      write_state(&config, CONFIG_FLAG) == CONFIG_ACTIVE);
 	config_release(&config);
 	layered(&config, "write: /x", "write: src", NULL, NULL, NULL);
-	CHECK("a word on another place leaves a project's write alone",
+	CHECK("a write elsewhere leaves a project's write active",
 	      write_state(&config, CONFIG_PROJECT) == CONFIG_ACTIVE &&
 		      write_state(&config, CONFIG_USER) == CONFIG_ACTIVE);
 	config_release(&config);
@@ -316,11 +316,11 @@ static void writes(void)
 		      write_state(&config, CONFIG_USER) == CONFIG_REPLACED);
 	config_release(&config);
 	layered(&config, "read-only: true", "write: src", NULL, NULL, NULL);
-	CHECK("a project's write does not get around the user's read-only",
+	CHECK("a project's write does not override the user's read-only",
 	      write_state(&config, CONFIG_PROJECT) == CONFIG_REPLACED);
 	config_release(&config);
 	layered(&config, "", "read-only: true\nwrite: src", NULL, NULL, NULL);
-	CHECK("beside the project's own read-only it holds",
+	CHECK("with the project's own read-only it stays active",
 	      write_state(&config, CONFIG_PROJECT) == CONFIG_ACTIVE);
 	config_release(&config);
 }
@@ -333,22 +333,22 @@ static void agreement(void)
 
 	layered(&config, "", text, NULL, NULL, NULL);
 	memcpy(hash, config.hash, sizeof hash);
-	CHECK("what widens has a hash, and nobody has agreed",
+	CHECK("widening values have a hash and are untrusted",
 	      config.trust == CONFIG_UNTRUSTED && strlen(hash) == 64);
 	config_release(&config);
 	layered(&config, "", text, NULL, NULL, hash);
-	CHECK("what was agreed to is active",
+	CHECK("trusted values are active",
 	      config.trust == CONFIG_TRUST && holds(&config, SETTING_NET, "open", "p:1"));
 	config_release(&config);
 	layered(&config, "", "# a comment\n\nnet: open\nhide: y\nread: [/x]\n", NULL, NULL, hash);
-	CHECK("a comment or something tighter changes nothing", config.trust == CONFIG_TRUST);
+	CHECK("a comment or a tighter value changes nothing", config.trust == CONFIG_TRUST);
 	config_release(&config);
 	layered(&config, "", "net: open\nread: [/x, /y]\n", NULL, NULL, hash);
-	CHECK("one value more, and all are inactive again",
+	CHECK("with one more value, all are inactive again",
 	      config.trust == CONFIG_CHANGED && holds(&config, SETTING_NET, "none", "built-in"));
 	config_release(&config);
 	layered(&config, "", "hide: y\n", NULL, NULL, hash);
-	CHECK("where nothing widens, nothing needs trust", config.trust == CONFIG_NOTHING_WIDENS);
+	CHECK("without widening values, no trust is needed", config.trust == CONFIG_NOTHING_WIDENS);
 	config_release(&config);
 }
 
@@ -360,13 +360,13 @@ static void mistakes(void)
 	config_init(&config);
 	config_add_text(&config, CONFIG_USER, "u", "/", &place, "nte: open\nmemory: x\nnet: [a]\n",
 			28);
-	CHECK("all mistakes of a file are found, each with its place",
+	CHECK("all mistakes in a file are found, with their positions",
 	      config.problems.count == 3 &&
 		      strstr(config.problems.items[0],
 			     "u:1:1: there is no setting 'nte'; did you mean 'net'") &&
-		      strstr(config.problems.items[1], "u:2:9: memory is a size") &&
+		      strstr(config.problems.items[1], "u:2:9: memory must be a size") &&
 		      strstr(config.problems.items[2],
-			     "u:3:6: net is none, list or open, not a list"));
+			     "u:3:6: net must be none, list or open, not a list"));
 	config_release(&config);
 	config_init(&config);
 	for (int i = 0; i < 30; i++)
@@ -397,9 +397,9 @@ static void records(void)
 	if (!mkdtemp(state))
 		abort();
 	sha256_hex("x", 1, hash);
-	CHECK("without a record there is none",
+	CHECK("a project without a record is not trusted",
 	      trust_find(state, "/w/p", &trust, &err) == 0 && !trust.path);
-	CHECK("a record is kept, whatever is in a path",
+	CHECK("records are stored, even for odd paths",
 	      trust_record(state, "/w/p", hash, 12, &err) == 0 &&
 		      trust_record(state, odd, hash, 13, &err) == 0);
 	CHECK("and found", trust_find(state, odd, &trust, &err) == 0 && trust.path &&
@@ -408,9 +408,10 @@ static void records(void)
 	trust_release(&trust);
 	CHECK("all are listed", trust_all(state, &list, &err) == 0 && list.count == 2);
 	trust_list_release(&list);
-	CHECK("one is forgotten", trust_forget(state, odd, &was, &err) == 0 && was &&
-					  trust_forget(state, odd, &was, &err) == 0 && !was &&
-					  trust_find(state, odd, &trust, &err) == 0 && !trust.path);
+	CHECK("a record can be removed",
+	      trust_forget(state, odd, &was, &err) == 0 && was &&
+		      trust_forget(state, odd, &was, &err) == 0 && !was &&
+		      trust_find(state, odd, &trust, &err) == 0 && !trust.path);
 
 	char name[SHA256_HEX];
 
@@ -423,7 +424,7 @@ static void records(void)
 		abort();
 	fprintf(file, "hash %s\ntime 1\npath /w/p", hash);
 	fclose(file);
-	CHECK("a record that names another project is none",
+	CHECK("a record that names another project is ignored",
 	      trust_find(state, "/w/q", &trust, &err) == 0 && !trust.path);
 	nftw(state, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }

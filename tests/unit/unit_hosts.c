@@ -1,4 +1,4 @@
-/* Hosts in the configuration of other tools, and in questions. */
+/* Hosts in the configuration of other tools. */
 #include "unit.h"
 
 #include "project/hosts.h"
@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* The hosts of a text, joined by blanks, are these. */
+/* Whether the hosts of a text, joined by spaces, are as expected. */
 static bool names_in(const char *section, const char *text, const char *key, const char *expected)
 {
 	const char *const keys[] = { key, NULL };
@@ -30,11 +30,11 @@ static bool names(const char *text, const char *key, const char *expected)
 
 int main(void)
 {
-	CHECK("a registry of npm, of a scope, and a token that is none",
+	CHECK("npm registries, global and scoped, but not a token",
 	      names("registry=https://r.example/npm/\n@me:registry=https://s.example:8443/\n"
 		    "//r.example/:_authToken=x\n; registry=https://no.example/\n",
 		    "registry", "r.example s.example:8443"));
-	CHECK("sources of apt, in both forms, without comments",
+	CHECK("apt sources in both formats, without comments",
 	      names("deb [arch=amd64] http://a.example/debian stable main\n"
 		    "# deb http://no.example/ x\nTypes: deb\n"
 		    "URIs: https://b.example/x http://c.example:81/y\n",
@@ -68,9 +68,9 @@ int main(void)
 		      "url", "h.example"));
 	CHECK("a host counts once, whatever its case",
 	      names("https://A.example/ https://a.EXAMPLE/x", NULL, "a.example"));
-	CHECK("what is no URL is none", names("", NULL, "") && names("://", NULL, "") &&
-						names("https://", NULL, "") &&
-						names("registry=", "registry", ""));
+	CHECK("incomplete URLs have no host", names("", NULL, "") && names("://", NULL, "") &&
+						      names("https://", NULL, "") &&
+						      names("registry=", "registry", ""));
 	CHECK("the sets are known by name", hosts_is_set("npm") && hosts_is_set("git-remotes") &&
 						    !hosts_is_set("npms") && !hosts_is_set(""));
 	return unit_failures > 0;

@@ -109,7 +109,7 @@ int effective_load(struct effective *effective, struct error *err)
 		.uid = place->identity.caller,
 		.gid = place->identity.caller_group,
 		.foreign = place->identity.switched,
-		.judge = validate,
+		.validate = validate,
 	};
 
 	if (!effective->spec.project)
