@@ -110,16 +110,18 @@ static size_t most_like(struct replace_span file, struct replace_span wanted,
 	return found;
 }
 
-static int explain_missing(const char *path, struct replace_span file, struct replace_span wanted,
-			   struct error *err)
+/* A place in the file whose lines match the beginning of the wanted text. */
+struct match {
+	size_t lines;  /* that match; 0: no such place */
+	size_t number; /* of its first line */
+	struct replace_span at;
+};
+
+static struct match best_match(struct replace_span file, struct replace_span wanted)
 {
+	struct match best = { 0 };
 	struct replace_span rest = file;
 	struct replace_span line;
-	struct replace_span first;
-	struct replace_span start = wanted;
-	size_t best = 0;
-	size_t best_line = 0;
-	struct replace_span best_at = { 0 };
 
 	for (size_t number = 1; rest.size; number++) {
 		struct replace_span here = rest;
@@ -127,48 +129,67 @@ static int explain_missing(const char *path, struct replace_span file, struct re
 
 		if (!next_line(&rest, &line))
 			break;
-		if (lines > best) {
-			best = lines;
-			best_line = number;
-			best_at = here;
-		}
+		if (lines > best.lines)
+			best = (struct match){ lines, number, here };
 	}
-	if (best == 0) {
-		if (!next_line(&start, &first))
-			first = wanted;
-		best_line = most_like(file, first, &line);
-		if (!best_line)
-			return error_set(
-				err,
-				"'%s' contains neither this text nor a line like its first one: read the file again",
-				path);
+	return best;
+}
 
-		AUTO_FREE char *has = quote(line);
-		AUTO_FREE char *given = quote(first);
+static int explain_no_match(const char *path, struct replace_span file, struct replace_span wanted,
+			    struct error *err)
+{
+	struct replace_span rest = wanted;
+	struct replace_span first;
+	struct replace_span line;
+	size_t number;
 
+	if (!next_line(&rest, &first))
+		first = wanted;
+	number = most_like(file, first, &line);
+	if (!number)
 		return error_set(
 			err,
-			"this text is not in '%s'. The most similar line is %zu, which reads\n%s\ninstead of\n%s",
-			path, best_line, has, given);
-	}
+			"'%s' contains neither this text nor a line like its first one: read the file again",
+			path);
+
+	AUTO_FREE char *has = quote(line);
+	AUTO_FREE char *given = quote(first);
+
+	return error_set(
+		err,
+		"this text is not in '%s'. The most similar line is %zu, which reads\n%s\ninstead of\n%s",
+		path, number, has, given);
+}
+
+static int explain_missing(const char *path, struct replace_span file, struct replace_span wanted,
+			   struct error *err)
+{
+	struct match best = best_match(file, wanted);
+	struct replace_span rest = wanted;
+	struct replace_span line;
+	struct replace_span expected;
+
+	if (best.lines == 0)
+		return explain_no_match(path, file, wanted, err);
 	/* Find the first difference: in blanks only, or after the matching lines. */
-	for (size_t i = 0; next_line(&best_at, &line) && next_line(&start, &first); i++) {
-		if (same(line, first) && i < best)
+	for (size_t i = 0; next_line(&best.at, &line) && next_line(&rest, &expected); i++) {
+		if (same(line, expected) && i < best.lines)
 			continue;
 
 		AUTO_FREE char *has = quote(line);
-		AUTO_FREE char *given = quote(first);
+		AUTO_FREE char *given = quote(expected);
 
 		return error_set(
 			err,
 			"this text is not in '%s'. The best match starts at line %zu and differs in line %zu, which reads\n%s\ninstead of\n%s%s",
-			path, best_line, best_line + i, has, given,
-			same(trimmed(line), trimmed(first)) ? "\n(only white space differs)" : "");
+			path, best.number, best.number + i, has, given,
+			same(trimmed(line), trimmed(expected)) ? "\n(only white space differs)"
+							       : "");
 	}
 	return error_set(
 		err,
 		"this text is not in '%s'. The best match starts at line %zu, but ends differently",
-		path, best_line);
+		path, best.number);
 }
 
 static int explain_many(const char *path, struct replace_span file, struct replace_span what,
