@@ -410,7 +410,7 @@ def test_options_have_short_names_and_stand_anywhere(t):
         equal(result.code, 0, "exit status", result)
         for text in "Build the bridge.", "iteration 1 of at most 4", "ALL DONE":
             contains(result.out, text, " ".join(words))
-    contains(loop.ringfence("run", "Build", "the", *own, "bridge").err, "quotation marks", "advice")
+    contains(loop.ringfence("run", "Build", "the", *own, "bridge").err, "put it in quotes", "advice")
     contains(loop.ringfence("status", "a", "b").err, "does not take the argument 'b'", "the reason")
 
 
