@@ -186,7 +186,7 @@ def test_a_projects_own_file_cannot_lead_keys_elsewhere(t):
     world.loop.write("ringfence.yml", f"upstream: [anthropic={elsewhere.url}]\nmodel-key: [anthropic=env:ANTHROPIC_API_KEY]\n")
     result = world.run("-m", "1")
     equal((result.code, elsewhere.requests, len(world.provider.requests)), (0, [], 1), "it is not active", result)
-    contains(result.err, "not active", "and that is told")
+    contains(result.err, "inactive until you run: ringfence trust", "and that is told")
 
 
 def test_a_key_that_is_passed_on_is_the_users_choice(t):
