@@ -83,7 +83,7 @@ def test_what_is_not_active_is_named(t):
     report = as_json(t)
     equal(report["net"]["mode"], "none", "the network")
     contains(report["inactive"][0], "ringfence.yml:1", "what is not active")
-    contains(policy(t).err, "not active", "stderr")
+    contains(policy(t).err, "inactive", "stderr")
 
 
 def test_nothing_is_started_and_nothing_is_written(t):
