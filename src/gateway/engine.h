@@ -25,7 +25,7 @@ enum {
 	ENGINE_KEPT = 8 << 20, /* unsent bytes in total, above which reads are small */
 	ENGINE_SIP = 4 << 10,  /* the size of a small read */
 	ENGINE_HELD = 256,     /* refusals that wait for the owner */
-	ENGINE_TOLD = 64,      /* refusals reported per second */
+	ENGINE_REPORTED = 64,  /* refusals reported per second */
 };
 
 struct engine_listener {
@@ -54,7 +54,7 @@ struct engine {
 	size_t kept; /* bytes not yet accepted by peers, in total */
 	size_t held_count;
 	uint32_t last_id;
-	unsigned int told; /* refusals reported in the second that began at second_ms */
+	unsigned int reported; /* refusals reported in the second that began at second_ms */
 	uint64_t second_ms;
 	struct budget budget;
 	struct reel_deck reels;

@@ -43,7 +43,7 @@ static bool matches(const struct request_route *route, const char *path, size_t 
 {
 	const char *star = strchr(route->path, '*');
 	size_t before = star ? (size_t)(star - route->path) : strlen(route->path);
-	const char *behind = star ? star + 1 : "";
+	const char *suffix = star ? star + 1 : "";
 	size_t name;
 
 	ret_model[0] = '\0';
@@ -52,8 +52,8 @@ static bool matches(const struct request_route *route, const char *path, size_t 
 	if (!star)
 		return size == before;
 	name = name_size(path + before, size - before);
-	if (name == 0 || size - before - name != strlen(behind) ||
-	    memcmp(path + before + name, behind, strlen(behind)) != 0)
+	if (name == 0 || size - before - name != strlen(suffix) ||
+	    memcmp(path + before + name, suffix, strlen(suffix)) != 0)
 		return false;
 	memcpy(ret_model, path + before, name);
 	ret_model[name] = '\0';

@@ -118,11 +118,11 @@ static bool may_report(struct engine *engine)
 {
 	if (engine->loop.now_ms >= engine->second_ms + 1000) {
 		engine->second_ms = engine->loop.now_ms;
-		engine->told = 0;
+		engine->reported = 0;
 	}
-	if (engine->told == ENGINE_TOLD || engine->held_count == ENGINE_HELD)
+	if (engine->reported == ENGINE_REPORTED || engine->held_count == ENGINE_HELD)
 		return false;
-	engine->told++;
+	engine->reported++;
 	return true;
 }
 
@@ -130,16 +130,16 @@ static bool report(struct connection *connection, struct connection_refusal *ref
 {
 	struct engine *engine = connection->engine;
 	struct owner_protocol_message message = { .type = OWNER_PROTOCOL_REFUSED };
-	struct owner_protocol_refusal *told = &message.u.refusal;
+	struct owner_protocol_refusal *out = &message.u.refusal;
 
 	if (!may_report(engine))
 		return false;
 	refusal->id = message.id = ++engine->last_id;
-	address_to(&connection->peer, connection->peer_port, &told->client);
-	memcpy(told->host, refusal->target.host, sizeof told->host);
-	told->port = refusal->target.port;
-	memcpy(told->reason, refusal->reason, sizeof told->reason);
-	memcpy(told->remedy, refusal->remedy, sizeof told->remedy);
+	address_to(&connection->peer, connection->peer_port, &out->client);
+	memcpy(out->host, refusal->target.host, sizeof out->host);
+	out->port = refusal->target.port;
+	memcpy(out->reason, refusal->reason, sizeof out->reason);
+	memcpy(out->remedy, refusal->remedy, sizeof out->remedy);
 	return owner_protocol_send(engine->owner.fd, &message, NULL, 0, false) == 0;
 }
 
