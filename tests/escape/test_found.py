@@ -176,7 +176,7 @@ def test_a_caller_that_ignores_its_children_does_not_make_it_hang(t):
 def test_a_repository_does_not_raise_what_is_bounded_anyway(t, line):
     t.write("ringfence.yml", f"{line}\n")
     result = t.fence("bash", "-c", "ulimit -u; df -B1 --output=size /tmp | tail -1")
-    contains(result.err, "not active", "stderr")
+    contains(result.err, "inactive until you run", "stderr")
     processes, size = map(int, result.out.split())
     expect(processes <= 2048 and size < 1 << 44, "the bounds hold", result)
 
