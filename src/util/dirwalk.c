@@ -184,8 +184,7 @@ static int enter(struct walker *walker, int fd, const char *name)
 			fd_close(&walker->levels[depth - DIRWALK_OPEN].fd);
 	}
 	if (dirwalk_look(fd, &walker->above[depth]) < 0)
-		return error_sys(walker->err, "look at the folder '%s'",
-				 buffer_text(&walker->path));
+		return error_sys(walker->err, "stat the folder '%s'", buffer_text(&walker->path));
 	return read_level(walker);
 }
 

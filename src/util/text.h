@@ -56,8 +56,8 @@ int text_count(const char *text, uint64_t *ret_count);
  * above a million, or has more than three decimal places. */
 int text_thousandths(const char *text, uint64_t *ret_thousandths);
 
-/* Append bytes and milliseconds in the format that the parsers above accept, in the largest unit
- * that divides them. */
+/* Append bytes and milliseconds in the format that the parsers above accept, in the largest units
+ * that fit. */
 void text_add_bytes(struct buffer *out, uint64_t bytes);
 void text_add_duration(struct buffer *out, uint64_t ms);
 

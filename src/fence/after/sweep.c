@@ -333,7 +333,7 @@ static bool hidden(const struct sweeping *sweeping, const struct dirwalk_entry *
 }
 
 /* The start time of the run, from its ID; in whole seconds. */
-static time_t began(const struct sweeping *sweeping)
+static time_t start_time(const struct sweeping *sweeping)
 {
 	struct tm parts = { 0 };
 
@@ -358,7 +358,7 @@ static void flag_python(struct sweeping *sweeping, const struct dirwalk_entry *e
 
 	if (flagged->count < MOST_FLAGGED && part_of_environment(entry) &&
 	    fstatat(entry->folder, entry->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    status.st_ctime >= began(sweeping)) {
+	    status.st_ctime >= start_time(sweeping)) {
 		AUTO_FREE char *path = path_join(sweeping->root, entry->path);
 
 		list_add(flagged, path);

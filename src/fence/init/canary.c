@@ -212,7 +212,8 @@ static int private_scratch(const struct order *order, struct error *err)
 
 		if (stat("/", &root) < 0 || lstat(order->scratch[i], &status) < 0 ||
 		    !S_ISDIR(status.st_mode))
-			return error_set(err, "there is no private '%s'", order->scratch[i]);
+			return error_set(err, "the private folder '%s' is missing",
+					 order->scratch[i]);
 		if (status.st_dev == order->host.home_device &&
 		    status.st_ino == order->host.home_inode)
 			return error_set(err, "'%s' is the host's home folder", order->scratch[i]);
@@ -404,9 +405,9 @@ static int limits_hold(const struct order *order, struct error *err)
 	if (!limits->cpus)
 		return 0;
 	if (sched_getaffinity(0, sizeof cpus, &cpus) < 0)
-		return error_sys(err, "read the CPUs");
+		return error_sys(err, "read the CPU affinity");
 	if ((uint64_t)CPU_COUNT(&cpus) > limits->cpus)
-		return error_set(err, "the command has %d CPUs", CPU_COUNT(&cpus));
+		return error_set(err, "the command can use %d CPUs", CPU_COUNT(&cpus));
 	return sched_setaffinity(0, sizeof cpus, &cpus) < 0
 		       ? 0
 		       : error_set(err, "the command can change its CPU affinity");

@@ -156,7 +156,7 @@ static int send_terminal(const struct order *order, int *ret_inner, struct error
 	if (inner < 0)
 		return error_sys(err, "open a terminal for the fence");
 	if (ioctl(inner, TIOCSCTTY, 0) < 0)
-		return error_sys(err, "make the terminal the controlling one");
+		return error_sys(err, "make it the controlling terminal");
 	if (size.ws_row && size.ws_col)
 		ioctl(outer, TIOCSWINSZ, &size);
 	if (wire_send(WIRE_FD_CONTROL, &message, outer) < 0)

@@ -158,7 +158,7 @@ static int recover_one(struct fence_plan *plan, int folder, const char *name, st
 	if (lock < 0 || flock(lock, LOCK_EX | LOCK_NB) < 0 || fstat(lock, &status) < 0 ||
 	    status.st_nlink == 0)
 		return 0;     /* alive, or removed in the meantime */
-	if (name[0] == '.') { /* a draft: its run never started; it may still be being written */
+	if (name[0] == '.') { /* a draft, perhaps still being written: its run never started */
 		if (time(NULL) - status.st_mtime > 60)
 			unlinkat(folder, name, 0);
 		return 0;

@@ -275,7 +275,8 @@ static void handle_signals(struct session *session)
 			session->child_gone = true;
 			session->child_status = status;
 			handle_messages(session);
-			if (!session->running) /* no other holder is init */
+			/* Any other holder of the control socket is not init. */
+			if (!session->running)
 				session->control_gone = true;
 		}
 	}

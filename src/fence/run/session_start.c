@@ -120,7 +120,7 @@ static int send_order(struct session *session, const struct buffer *order, struc
 	AUTO_FD fd = fd_memory("ringfence-order", order->data, order->used);
 
 	if (fd < 0 || buffer_overflowed(order))
-		return error_sys(err, "hand over the order");
+		return error_sys(err, "send the order to init");
 	wire_send(session->control, &(struct wire_message){ .type = WIRE_LOCK }, session->run.lock);
 	wire_send(session->control, &(struct wire_message){ .type = WIRE_ORDER }, fd);
 	/* Without a fence there is nothing to verify before the command starts. */
@@ -193,11 +193,11 @@ int session_start(struct session *session, struct error *err)
 	 * it. */
 	prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
-		return error_sys(err, "make the control socket");
+		return error_sys(err, "create the control socket");
 	session->control = sockets[0];
 	if (pipe2(pipes, O_CLOEXEC | O_NONBLOCK) < 0) {
 		close(sockets[1]);
-		return error_sys(err, "make a pipe");
+		return error_sys(err, "create a pipe");
 	}
 	session->complaints_fd = pipes[0];
 	how.control = sockets[1];

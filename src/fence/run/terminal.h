@@ -15,8 +15,7 @@
 
 struct terminal {
 	int outer;  /* the caller's, or -1 */
-	int inner;  /* the outer end of the fence's; -1 before terminal_attach() and after it
-		     * closes */
+	int inner;  /* the outer end of the fence's, or -1 */
 	bool reads; /* stdin is the terminal */
 	bool raw;
 	struct termios saved;

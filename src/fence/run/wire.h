@@ -145,8 +145,7 @@ enum wire_message_type {
 	WIRE_RUNNING,       /* up: the command has started; a of b canaries held */
 	WIRE_NOT_STARTED,   /* up: exec failed with errno a */
 	WIRE_STOPPED,       /* up: the command has been stopped by its terminal (Ctrl-Z) */
-	WIRE_EXITED,        /* up: exit status a or signal b; all else is dead; text: struct
-			  * wire_use */
+	WIRE_EXITED,        /* up: exit status a or signal b; all else is dead; text: wire_use */
 	WIRE_LOCK,       /* down, first, with a descriptor: the run's lock, held until init ends */
 	WIRE_ORDER,      /* down, second, with a descriptor: the order */
 	WIRE_GO,         /* down: the project is unchanged; start the command */

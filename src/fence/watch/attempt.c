@@ -137,7 +137,7 @@ static int make_absolute(pid_t pid, int folder, const char *given, char ret_path
 	return read_link(link, base) < 0 ? -1 : join(ret_path, base, path);
 }
 
-/* Opens a path as processes in the fence see it, and returns its real path. Returns a descriptor,
+/* Opens a path as processes in the fence see it. *ret_real is its real path. Returns a descriptor,
  * or -1 with errno. */
 static int open_inside(const struct attempt_context *context, const char *path, bool follow,
 		       char ret_real[PATH_MAX])

@@ -422,7 +422,8 @@ int cgroup_join(const struct cgroup *group, struct error *err)
 {
 	for (int i = 0; i < CGROUP_CONTROLLERS; i++)
 		if (group->parts[i].version && write(group->parts[i].procs, "0", 1) < 0)
-			return error_sys(err, "enter the group '%s'", group->parts[i].folder);
+			return error_sys(err, "join the control group '%s'",
+					 group->parts[i].folder);
 	return 0;
 }
 

@@ -219,7 +219,7 @@ static int choose_cpus(uint64_t wanted, struct error *err)
 		}
 	}
 	return sched_setaffinity(0, sizeof chosen, &chosen) < 0
-		       ? error_sys(err, "choose the CPUs of the fence")
+		       ? error_sys(err, "set the fence's CPU affinity")
 		       : 0;
 }
 
@@ -238,7 +238,7 @@ int limit_check(const struct limit_set *limiter, pid_t child, struct error *err)
 }
 
 /* The limits that sampling can observe, as bits. */
-static unsigned int visible(const struct limit_set *limiter)
+static unsigned int observable(const struct limit_set *limiter)
 {
 	unsigned int set = 0;
 
@@ -255,7 +255,7 @@ static unsigned int visible(const struct limit_set *limiter)
 
 void limit_watch(struct limit_set *limiter, uint64_t now_ms)
 {
-	limiter->watched = visible(limiter);
+	limiter->watched = observable(limiter);
 	limiter->next_ms = limiter->watched ? now_ms + LOOK_LEAST_MS : 0;
 }
 
