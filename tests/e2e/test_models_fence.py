@@ -88,7 +88,7 @@ def test_a_budget_that_is_too_small_for_one_request_is_named_as_that(t):
     contains(why, ", but only US$ 0.001 is left of this iteration's US$ 0.001; --budget changes it", "the reason")
     contains(result.out, f" s: {why}\n", "what is told")
     equal(result.out.count(why), 2, "how often it is told in two iterations")
-    lacks(result.out, "spent what it may", "what is told")
+    lacks(result.out, "used up its budget", "what is told")
     contains(world.loop.status()["reason"], "too small for this task: raise --budget", "the advice")
 
 
