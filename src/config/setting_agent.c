@@ -6,7 +6,7 @@ static const char *const models_choices[] = { "none", "auto", NULL };
 static const char *const pace_choices[] = { "fast", "original", NULL };
 static const char *const unknown_choices[] = { "refuse", "most-expensive", NULL };
 
-#define ROW(id) (id) - SETTING_CHECK
+#define ROW(id) ((id)-SETTING_CHECK)
 
 const struct setting setting_agent_rows[] = {
 	[ROW(SETTING_CHECK)] = {

@@ -4,7 +4,7 @@
 static const char *const git_choices[] = { "read-only", "private", NULL };
 static const char *const session_choices[] = { "fresh", "continue", NULL };
 
-#define ROW(id) (id) - SETTING_SESSION
+#define ROW(id) ((id)-SETTING_SESSION)
 
 const struct setting setting_loop_rows[] = {
 	[ROW(SETTING_SESSION)] = {

@@ -42,8 +42,8 @@ struct fence_offer {
 	char *risk; /* the risk of the setting, or the reason why nothing is offered */
 };
 
-/* kind and target are those of a struct fence_denial. */
-void fence_offer(const struct fence_plan *plan, const char *kind, const char *target,
+/* kind and named are the kind and target of a struct fence_denial. */
+void fence_offer(const struct fence_plan *plan, const char *kind, const char *named,
 		 struct fence_offer *ret_offer);
 void fence_offer_release(struct fence_offer *offer);
 

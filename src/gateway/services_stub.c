@@ -58,5 +58,5 @@ int getnameinfo(const struct sockaddr *address, socklen_t size, char *host, sock
 	(void)flags;
 	return EAI_FAIL;
 }
-/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 /* NOLINTEND(readability-non-const-parameter) */
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

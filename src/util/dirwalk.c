@@ -346,6 +346,7 @@ static enum dirwalk_verdict remove_folder(void *context, const struct dirwalk_en
 	return DIRWALK_ON;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the walk's callback adds to bytes */
 int dirwalk_remove(int folder, const char *name, uint64_t *bytes)
 {
 	const struct dirwalk walk = { .visit = remove_entry,

@@ -33,8 +33,8 @@ static const struct tree_entry *find(const struct tree *tree, const char *path)
 static void check_rules(const struct tree *tree, const char *hidden_file)
 {
 	const struct tree_entry *hidden = find(tree, "/p/key");
-	const struct tree_entry *emptied = find(tree, "/home/u/.config");
-	const struct tree_entry *inside = find(tree, "/home/u/.config/app");
+	const struct tree_entry *emptied = find(tree, "/users/u/.config");
+	const struct tree_entry *inside = find(tree, "/users/u/.config/app");
 	const struct tree_entry *cover = find(tree, "/p/.git");
 
 	CHECK("a writable rule mounts its own path",
@@ -56,7 +56,7 @@ static void check_own(const struct tree *tree)
 	CHECK("/etc is a copy", strcmp(find(tree, "/etc")->source, "/etc") != 0);
 	CHECK("/tmp, /dev/shm and the home are scratch, /dev is not",
 	      find(tree, "/tmp")->scratch && find(tree, "/dev/shm")->scratch &&
-		      find(tree, "/home/u")->scratch && !find(tree, "/dev")->scratch);
+		      find(tree, "/users/u")->scratch && !find(tree, "/dev")->scratch);
 	CHECK("init is in the tree", find(tree, TREE_INIT) != NULL);
 }
 
@@ -87,8 +87,8 @@ int main(void)
 {
 	char state[] = "/tmp/unit-tree-XXXXXX";
 	struct fence_rule rules[] = {
-		{ .path = (char *)"/home/u/.config", .access = WIRE_HIDE_AROUND, .is_dir = true },
-		{ .path = (char *)"/home/u/.config/app", .access = WIRE_READ, .is_dir = true },
+		{ .path = (char *)"/users/u/.config", .access = WIRE_HIDE_AROUND, .is_dir = true },
+		{ .path = (char *)"/users/u/.config/app", .access = WIRE_READ, .is_dir = true },
 		{ .path = (char *)"/p", .access = WIRE_WRITE, .is_dir = true },
 		{ .path = (char *)"/p/.git",
 		  .access = WIRE_WRITE,
@@ -103,9 +103,9 @@ int main(void)
 						 .gid = getgid(),
 						 .caller = getuid(),
 						 .name = (char *)"u",
-						 .home = (char *)"/home/u" },
+						 .home = (char *)"/users/u" },
 				   .project = (char *)"/p",
-				   .home = (char *)"/home/u",
+				   .home = (char *)"/users/u",
 				   .state = state,
 				   .init = (char *)"/bin/sh",
 				   .rules = rules,

@@ -265,9 +265,9 @@ static int apply_and_report(const struct loops_options *opts, struct op_apply_re
 						 : report(opts, &result);
 		memcpy(token, result.question.token, sizeof token);
 		op_apply_release(&result);
-		if (status != OP_ASKS || code)
+		request->answer.token = status == OP_ASKS && !code ? token : NULL;
+		if (!request->answer.token)
 			return code;
-		request->answer.token = token;
 	}
 }
 

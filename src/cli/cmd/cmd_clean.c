@@ -99,6 +99,7 @@ static int ask(const struct loops_options *opts, struct op_clean_request *reques
 	else
 		code = finish(opts, status, &result, err);
 	op_clean_release(&result);
+	request->answer.token = NULL;
 	return code;
 }
 

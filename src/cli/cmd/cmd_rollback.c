@@ -123,9 +123,9 @@ static int perform(const struct loops_options *opts, struct op_rollback_request 
 			code = op_failed(status) ? cli_fail(err) : report(opts, request, &result);
 		memcpy(token, result.question.token, sizeof token);
 		op_rollback_release(&result);
-		if (status != OP_ASKS || code)
+		request->answer.token = status == OP_ASKS && !code ? token : NULL;
+		if (!request->answer.token)
 			return code;
-		request->answer.token = token;
 	}
 }
 
