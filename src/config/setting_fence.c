@@ -183,7 +183,7 @@ const struct setting setting_fence_rows[] = {
 		.value = "auto|bwrap",
 		.choices = fence_choices,
 		.help = "choose the sandbox mechanism",
-		.more = "`auto` picks the best one that works on this machine.",
+		.more = "`auto` is `bwrap`, the only mechanism at present.",
 		.example = "bwrap",
 		.widens = "the fence is made with",
 	},

@@ -49,7 +49,7 @@ struct mechanism {
 	void (*classify)(const char *complaints, int status, struct error *err);
 };
 
-/* All mechanisms. A missing operation is a compile error. */
+/* All mechanisms. A missing operation does not link. */
 #define MECHANISM_LIST(X) \
 	X(bwrap)          \
 	X(none)
