@@ -100,7 +100,7 @@ static void handle_block(struct stream *stream, struct jsonline block, bool chil
 	} else if (jsonline_is(fields[TYPE].value, "text") && !child) {
 		/* A child's text is meant for its parent; it is not reported. */
 		stream_add_text(stream, fields[TEXT].value);
-		event.text = buffer_text(&stream->said);
+		event.text = buffer_text(&stream->text);
 		stream_emit(stream, &event);
 	}
 }

@@ -58,7 +58,7 @@ static void handle_end(struct stream *stream, bool ok, struct jsonline message)
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_finished);
 
 	event.ok = ok;
-	event.text = ok ? buffer_text(&stream->said) : stream_text(message, &text);
+	event.text = ok ? buffer_text(&stream->text) : stream_text(message, &text);
 	if (!ok)
 		event.error = error_of(event.text ? event.text : "");
 	stream_finish(stream, &event);
@@ -146,7 +146,7 @@ static void handle_item(struct stream *stream, struct jsonline item, bool begins
 			return;
 		stream_clear_text(stream);
 		stream_add_text(stream, fields[TEXT].value);
-		event.text = buffer_text(&stream->said);
+		event.text = buffer_text(&stream->text);
 		stream_emit(stream, &event);
 	} else if (jsonline_is(type, "command_execution")) {
 		handle_tool(stream, "shell", fields[COMMAND].value, begins, ok);

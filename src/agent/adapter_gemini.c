@@ -25,7 +25,7 @@ static void flush_text(struct stream *stream)
 	if (!gemini->pending)
 		return;
 	gemini->pending = false;
-	event.text = buffer_text(&stream->said);
+	event.text = buffer_text(&stream->text);
 	stream_emit(stream, &event);
 }
 
@@ -130,7 +130,7 @@ static void handle_end(struct stream *stream, struct jsonline status, struct jso
 		handle_model(stream, model, use);
 	flush_text(stream);
 	event.ok = jsonline_is(status, "success");
-	event.text = buffer_text(&stream->said);
+	event.text = buffer_text(&stream->text);
 	if (!event.ok) {
 		const char *message = stream_text(jsonline_get(error, "message"), &text);
 

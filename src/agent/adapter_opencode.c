@@ -21,7 +21,7 @@ static void handle_text(struct stream *stream, struct jsonline text)
 	struct agent_event event = AGENT_EVENT_INIT(AGENT_EVENT_text);
 
 	stream_add_text(stream, text);
-	event.text = buffer_text(&stream->said);
+	event.text = buffer_text(&stream->text);
 	stream_emit(stream, &event);
 }
 
@@ -156,7 +156,7 @@ static void finish(struct stream *stream)
 	if (!((struct opencode *)stream)->done)
 		return;
 	event.ok = true;
-	event.text = buffer_text(&stream->said);
+	event.text = buffer_text(&stream->text);
 	stream_finish(stream, &event);
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAID_MAX = 4 * AGENT_TEXT_MAX }; /* decoded, with room for replacement characters */
+enum { STREAM_TEXT_MAX = 4 * AGENT_TEXT_MAX }; /* decoded, with room for replacement characters */
 
 struct agent_reader *stream_open(size_t size, agent_event_fn *fn, void *context,
 				 void (*handle)(struct stream *, struct jsonline),
@@ -17,7 +17,7 @@ struct agent_reader *stream_open(size_t size, agent_event_fn *fn, void *context,
 
 	stream->base = (struct agent_reader){ .fn = fn, .context = context };
 	stream->lines = AGENT_READER_LINES_INIT;
-	stream->said = BUFFER_INIT(SAID_MAX);
+	stream->text = BUFFER_INIT(STREAM_TEXT_MAX);
 	stream->handle = handle;
 	stream->finish = finish;
 	return &stream->base;
@@ -52,7 +52,7 @@ void stream_free(struct agent_reader *reader)
 	struct stream *stream = (struct stream *)reader;
 
 	buffer_release(&stream->lines.line);
-	buffer_release(&stream->said);
+	buffer_release(&stream->text);
 	free(stream);
 }
 
@@ -83,25 +83,25 @@ void stream_unknown(struct stream *stream)
 }
 
 /* Drops the beginning of a text that is too long, at a character boundary. */
-static void keep_end(struct buffer *said)
+static void keep_end(struct buffer *text)
 {
-	size_t skip = text_last(said->data, said->used, AGENT_TEXT_MAX);
+	size_t skip = text_last(text->data, text->used, AGENT_TEXT_MAX);
 
 	if (!skip)
 		return;
-	memmove(said->data, said->data + skip, said->used - skip);
-	said->used -= skip;
+	memmove(text->data, text->data + skip, text->used - skip);
+	text->used -= skip;
 }
 
 void stream_add_text(struct stream *stream, struct jsonline text)
 {
-	jsonline_text(text, AGENT_TEXT_MAX, &stream->said);
-	keep_end(&stream->said);
+	jsonline_text(text, AGENT_TEXT_MAX, &stream->text);
+	keep_end(&stream->text);
 }
 
 void stream_clear_text(struct stream *stream)
 {
-	stream->said.used = 0;
+	stream->text.used = 0;
 }
 
 const char *stream_text(struct jsonline value, struct buffer *keeps)

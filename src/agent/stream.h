@@ -13,7 +13,7 @@ struct stream {
 	struct agent_reader_lines lines;
 	void (*handle)(struct stream *stream, struct jsonline line);
 	void (*finish)(struct stream *stream); /* called at the end of the stream, or NULL */
-	struct buffer said; /* text since the agent's last action; a long one keeps its end */
+	struct buffer text; /* text since the agent's last action; a long one keeps its end */
 };
 
 /* Allocates a reader of this size, which begins with a struct stream. */

@@ -6,7 +6,6 @@
 #define BUILTIN_EMIT_H
 
 #include "meter/usage.h"
-#include "util/buffer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

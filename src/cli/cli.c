@@ -217,7 +217,7 @@ char *cli_setting_usage(const struct setting *setting)
 	return mem_format("--%s%s", setting->key, is_on_by_default(setting) ? "=false" : "");
 }
 
-char *cli_setting_help(const struct setting *setting)
+static char *setting_help(const struct setting *setting)
 {
 	return mem_format("%s%s", is_on_by_default(setting) ? "do not " : "", setting->help);
 }
@@ -272,7 +272,7 @@ static void print_settings(const struct cli_command *command)
 	printf("\nSettings, also keys of ringfence.yml (ringfence config --explain):\n");
 	for (size_t i = 0; i < SETTING_ID_COUNT; i++) {
 		AUTO_FREE char *left = cli_setting_usage(setting_at(i));
-		AUTO_FREE char *help = cli_setting_help(setting_at(i));
+		AUTO_FREE char *help = setting_help(setting_at(i));
 
 		if (!cli_has_setting(command, setting_at(i)))
 			continue;
@@ -359,7 +359,7 @@ static void print_man_options(const struct cli_command *command)
 		const struct setting *at = setting_at(i);
 		AUTO_FREE char *name = mem_format("%s%s", at->key,
 						  is_on_by_default(at) ? "=false" : "");
-		AUTO_FREE char *help = cli_setting_help(at);
+		AUTO_FREE char *help = setting_help(at);
 
 		if (cli_has_setting(command, at))
 			print_man_option(name, at->type == SETTING_SWITCH ? NULL : at->value, help);

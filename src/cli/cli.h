@@ -124,10 +124,8 @@ int cli_fail_argument(const struct cli_command *command, const char *argument);
 /* Returns whether a setting is an option of this command. */
 bool cli_has_setting(const struct cli_command *command, const struct setting *setting);
 
-/* Return a setting's usage as an option, such as "--net none|open", and its help. The caller frees.
- * */
+/* Returns a setting's usage as an option, such as "--net none|open". The caller frees it. */
 char *cli_setting_usage(const struct setting *setting);
-char *cli_setting_help(const struct setting *setting);
 
 /* Prints text wrapped at 80 columns. The cursor is at column `indent`; later lines start there. */
 void cli_print_wrapped(const char *text, int indent);

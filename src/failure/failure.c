@@ -202,12 +202,12 @@ static bool failed(const struct failure_facts *facts)
 }
 
 /* A vague report gives way to the exit status and the fence. */
-enum failure failure_from_reports(const struct failure_facts *facts)
+static enum failure from_reports(const struct failure_facts *facts)
 {
 	return failure_row(facts->reported)->vague ? FAILURE_NONE : facts->reported;
 }
 
-enum failure failure_from_limits(const struct failure_facts *facts)
+static enum failure from_limits(const struct failure_facts *facts)
 {
 	if (finished(facts))
 		return FAILURE_NONE;
@@ -216,22 +216,22 @@ enum failure failure_from_limits(const struct failure_facts *facts)
 	return facts->timed_out ? FAILURE_TIMEOUT : FAILURE_NONE;
 }
 
-enum failure failure_from_fence(const struct failure_facts *facts)
+static enum failure from_fence(const struct failure_facts *facts)
 {
 	return facts->denials > 0 && failed(facts) ? FAILURE_DENIAL : FAILURE_NONE;
 }
 
-enum failure failure_from_exit(const struct failure_facts *facts)
+static enum failure from_exit(const struct failure_facts *facts)
 {
 	return failed(facts) ? FAILURE_CRASH : FAILURE_NONE;
 }
 
-enum failure failure_from_work(const struct failure_facts *facts)
+static enum failure from_work(const struct failure_facts *facts)
 {
 	return facts->files_changed == 0 && facts->output_bytes == 0 ? FAILURE_NO_OP : FAILURE_NONE;
 }
 
-enum failure failure_from_checks(const struct failure_facts *facts)
+static enum failure from_checks(const struct failure_facts *facts)
 {
 	return failure_checks_held(facts) < facts->checks ? FAILURE_CHECK_FAILED : FAILURE_NONE;
 }
@@ -239,8 +239,7 @@ enum failure failure_from_checks(const struct failure_facts *facts)
 enum failure failure_of(const struct failure_facts *facts)
 {
 	static enum failure (*const sources[])(const struct failure_facts *facts) = {
-		failure_from_reports, failure_from_limits, failure_from_fence,
-		failure_from_exit,    failure_from_work,   failure_from_checks,
+		from_reports, from_limits, from_fence, from_exit, from_work, from_checks,
 	};
 	enum failure failure = FAILURE_NONE;
 

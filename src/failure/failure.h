@@ -112,16 +112,8 @@ struct failure_facts {
 	uint32_t checks_vacuous; /* passed without running anything */
 };
 
-/* Classify by one source; NONE if it shows no failure. */
-enum failure failure_from_reports(const struct failure_facts *facts);
-enum failure failure_from_limits(const struct failure_facts *facts);
-enum failure failure_from_fence(const struct failure_facts *facts);
-enum failure failure_from_exit(const struct failure_facts *facts);
-enum failure failure_from_work(const struct failure_facts *facts);
-enum failure failure_from_checks(const struct failure_facts *facts);
-
-/* Classifies by the first source, in the order above, that shows a failure: the cause that ended
- * the turn explains what followed. */
+/* Classifies by the first source that shows a failure, in this order: reports, limits, fence, exit,
+ * work, checks. The cause that ended the turn explains what followed. */
 enum failure failure_of(const struct failure_facts *facts);
 
 /* Returns the number of checks that count as passed: those that exited 0 and ran something. */

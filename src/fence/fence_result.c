@@ -11,7 +11,7 @@ void fence_denial_release(struct fence_denial *denial)
 	list_release(&denial->argv);
 }
 
-void fence_denials_release(struct fence_denials *denials)
+static void release_denials(struct fence_denials *denials)
 {
 	for (size_t i = 0; i < denials->count; i++)
 		fence_denial_release(&denials->items[i]);
@@ -31,7 +31,7 @@ const char *fence_exit_name(enum fence_exit kind)
 void fence_result_release(struct fence_result *result)
 {
 	fence_found_release(&result->found);
-	fence_denials_release(&result->denials);
+	release_denials(&result->denials);
 	free(result->hosts);
 	list_release(&result->warnings);
 }

@@ -88,7 +88,6 @@ struct fence_result {
 };
 
 void fence_denial_release(struct fence_denial *denial);
-void fence_denials_release(struct fence_denials *denials);
 
 const char *fence_exit_name(enum fence_exit kind);
 void fence_result_release(struct fence_result *result);

@@ -87,7 +87,8 @@ static bool is_own_network(int fd)
 	return !known || theirs_id == mine_id;
 }
 
-int server_listen(struct engine *engine, int fd)
+/* Accepts connections on this socket and takes ownership. Returns 0, or -1 if it cannot be used. */
+static int add_listener(struct engine *engine, int fd)
 {
 	struct engine_listener *listener = &engine->listeners[engine->listener_count];
 	int flags = fcntl(fd, F_GETFL);
@@ -123,7 +124,7 @@ static void owner_ready(struct event_loop_source *source, uint32_t events)
 			return;
 		}
 		if (message.type == OWNER_PROTOCOL_LISTEN)
-			server_listen(engine, fds[0]);
+			add_listener(engine, fds[0]);
 		else if (message.type == OWNER_PROTOCOL_ANSWER)
 			connection_refusal_release(engine, message.id);
 		else if (message.type == OWNER_PROTOCOL_GRANT)

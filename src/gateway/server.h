@@ -8,7 +8,4 @@
 int server_init(struct engine *engine, int owner, const struct budget_spending *spending,
 		struct error *err);
 
-/* Accepts connections on this socket and takes ownership. Returns 0, or -1 if it cannot be used. */
-int server_listen(struct engine *engine, int fd);
-
 #endif

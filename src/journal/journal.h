@@ -11,7 +11,6 @@
 
 #include "util/error.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct journal;

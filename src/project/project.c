@@ -54,7 +54,8 @@ static bool names_target(const char *line, const char *target)
 	return false;
 }
 
-bool project_makefile_has(const char *text, const char *target)
+/* Whether this Makefile has a rule for the target. */
+static bool makefile_has(const char *text, const char *target)
 {
 	for (const char *line = text; line; line = strchr(line, '\n')) {
 		line += *line == '\n';
@@ -74,9 +75,9 @@ static const char *make_check(int folder)
 
 		if (read_file(folder, files[i], &bytes) < 0)
 			continue;
-		if (project_makefile_has(buffer_text(&bytes), "test"))
+		if (makefile_has(buffer_text(&bytes), "test"))
 			return "make test";
-		return project_makefile_has(buffer_text(&bytes), "check") ? "make check" : NULL;
+		return makefile_has(buffer_text(&bytes), "check") ? "make check" : NULL;
 	}
 	return NULL;
 }

@@ -10,7 +10,6 @@
 #include "util/error.h"
 #include "util/list.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct project_kind {
@@ -31,8 +30,5 @@ struct project {
 int project_detect(const char *folder, const char *home, struct project *ret_project,
 		   struct error *err);
 void project_release(struct project *project);
-
-/* Whether this Makefile has a rule for the target. Exported for the tests. */
-bool project_makefile_has(const char *text, const char *target);
 
 #endif

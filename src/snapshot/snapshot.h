@@ -14,7 +14,6 @@
 #include "util/list.h"
 
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 

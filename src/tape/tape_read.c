@@ -4,7 +4,6 @@
 #include "util/mem.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

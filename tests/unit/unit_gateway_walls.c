@@ -2,14 +2,12 @@
 #include "unit.h"
 
 #include "gateway/gateway_confine.h"
-#include "util/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

@@ -5,7 +5,6 @@
 
 #include "util/mem.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -4,7 +4,6 @@
 #include "price/price.h"
 
 #include "util/buffer.h"
-#include "util/mem.h"
 
 #include <stdlib.h>
 #include <string.h>

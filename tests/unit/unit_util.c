@@ -7,7 +7,6 @@
 #include "util/dirwalk.h"
 #include "util/fd.h"
 #include "util/jsonget.h"
-#include "util/mem.h"
 
 #include <dirent.h>
 #include <errno.h>

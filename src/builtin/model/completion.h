@@ -15,7 +15,6 @@
 enum {
 	COMPLETION_TRIES = 4,          /* attempts in a row */
 	COMPLETION_LONGEST_MS = 60000, /* longest wait between attempts */
-	COMPLETION_LINES = 8192,       /* bytes of header lines */
 };
 
 /* The model and its server. */

@@ -8,7 +8,6 @@
 #ifndef BUILTIN_MODEL_HTTPCLIENT_H
 #define BUILTIN_MODEL_HTTPCLIENT_H
 
-#include "util/buffer.h"
 #include "util/error.h"
 
 #include <stdbool.h>

@@ -69,7 +69,7 @@ static void repair_text(const char *bytes, size_t size, struct buffer *out)
 
 static void read_event(struct reply *answer)
 {
-	AUTO_BUFFER struct buffer mended = BUFFER_INIT(3 * REPLY_EVENT);
+	AUTO_BUFFER struct buffer repaired = BUFFER_INIT(3 * REPLY_EVENT);
 	json_t *event;
 
 	while (answer->event.used && answer->event.data[answer->event.used - 1] == '\n')
@@ -82,8 +82,8 @@ static void read_event(struct reply *answer)
 		answer->damaged++;
 		return;
 	}
-	repair_text(answer->event.data, answer->event.used, &mended);
-	event = json_loadb(mended.data, mended.used, 0, NULL);
+	repair_text(answer->event.data, answer->event.used, &repaired);
+	event = json_loadb(repaired.data, repaired.used, 0, NULL);
 	if (json_is_object(event))
 		answer->reader->read(answer, event);
 	else

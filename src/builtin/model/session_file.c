@@ -5,7 +5,6 @@
 #include "util/mem.h"
 #include "util/path.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

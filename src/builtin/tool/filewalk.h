@@ -7,8 +7,6 @@
 
 #include "builtin/tool/tool.h"
 
-#include <stdint.h>
-
 enum {
 	FILEWALK_DEPTH = 64,
 	FILEWALK_NAMES = 100000,   /* in one folder */

@@ -7,7 +7,6 @@
 #include "util/fd.h"
 #include "util/glob.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/text.h"
 
 #include <dirent.h>

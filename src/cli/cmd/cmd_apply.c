@@ -36,7 +36,7 @@ static const struct cli_option options[] = {
 
 static const struct cli_section sections[] = {
 	{ "EXIT STATUS", "  0    applied, or your branch already has everything\n"
-			 "  1    conflicts, or you said no; nothing was changed\n"
+			 "  1    conflicts, or you declined; nothing was changed\n"
 			 "  125  refused; the reason is printed, and nothing was changed\n" },
 	{ "EXAMPLES", "  ringfence apply --dry-run\n"
 		      "  ringfence apply\n"

@@ -1,8 +1,6 @@
 /* ringfence circuit: show or reset the breakers of a loop. */
 #include "cli/loops.h"
 
-#include "util/mem.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <time.h>

@@ -4,7 +4,6 @@
 #include "cli/view/page.h"
 #include "util/fd.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/text.h"
 
 #include <fcntl.h>

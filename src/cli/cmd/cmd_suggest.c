@@ -8,7 +8,6 @@
 #include "util/fd.h"
 #include "util/json.h"
 #include "util/mem.h"
-#include "util/path.h"
 #include "util/text.h"
 
 #include <errno.h>

@@ -17,7 +17,8 @@ static bool is_variable(const char *variable, const char *key)
 	return strncmp(variable, key, size) == 0 && (!variable[size] || variable[size] == '=');
 }
 
-bool choice_has_key(const struct adapter *agent, const struct list *env)
+/* Whether `env` (entries as of --env) holds a key that the agent can log in with. */
+static bool has_key(const struct adapter *agent, const struct list *env)
 {
 	for (const char *const *key = agent->keys; *key; key++)
 		for (size_t i = 0; i < env->count; i++)
@@ -63,7 +64,7 @@ static bool can_log_in(const struct effective *effective, const struct adapter *
 		return is_routed(effective, agent) || has_plain_server(effective, agent);
 	return uses_login_file(effective)
 		       ? found->credentials != NULL
-		       : choice_has_key(agent, &effective->spec.env) || is_routed(effective, agent);
+		       : has_key(agent, &effective->spec.env) || is_routed(effective, agent);
 }
 
 /* The first agent that is installed and can log in, or NULL. */

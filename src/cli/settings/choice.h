@@ -20,7 +20,4 @@ struct choice {
 int choice_make(struct effective *effective, struct choice *ret_choice, struct error *err);
 void choice_release(struct choice *choice);
 
-/* Whether `env` (entries as of --env) holds a key that the agent can log in with. */
-bool choice_has_key(const struct adapter *agent, const struct list *env);
-
 #endif

@@ -71,28 +71,28 @@ static void print_lines(const struct agent_text *view, const char *text)
 
 static void forget_said(struct agent_text *view)
 {
-	free(view->said);
-	view->said = NULL;
+	free(view->printed);
+	view->printed = NULL;
 }
 
 /* A final message usually repeats the end of the last one. */
 static bool was_said(const struct agent_text *view, const char *text)
 {
-	size_t known = view->said ? strlen(view->said) : 0;
+	size_t known = view->printed ? strlen(view->printed) : 0;
 	size_t size = text ? strlen(text) : 0;
 
-	return size <= known && (!size || strcmp(view->said + known - size, text) == 0);
+	return size <= known && (!size || strcmp(view->printed + known - size, text) == 0);
 }
 
 /* Prints a message. If the format repeats earlier text, only the new part is printed. */
 static void print_message(struct agent_text *view, const char *text)
 {
-	size_t known = view->said ? strlen(view->said) : 0;
+	size_t known = view->printed ? strlen(view->printed) : 0;
 	const char *new = text;
 
 	if (!text)
 		return;
-	if (view->grows && known && strncmp(text, view->said, known) == 0)
+	if (view->grows && known && strncmp(text, view->printed, known) == 0)
 		new += known;
 	new += strspn(new, " \t\r\n");
 
@@ -104,7 +104,7 @@ static void print_message(struct agent_text *view, const char *text)
 	else if (line)
 		print_cut(view, COLOR_PLAIN, line);
 	forget_said(view);
-	view->said = mem_dup(text);
+	view->printed = mem_dup(text);
 }
 
 static void print_tool(const struct agent_text *view, const struct agent_event *event)
@@ -131,11 +131,11 @@ static void print_error(struct agent_text *view, const struct agent_event *event
 	AUTO_FREE char *what = mem_format("  error (%s)", failure_row(event->error)->stream_name);
 
 	if (!view->whole || event->error == FAILURE_NONE || !event->text ||
-	    (view->said && strcmp(view->said, event->text) == 0))
+	    (view->printed && strcmp(view->printed, event->text) == 0))
 		return;
 	print_reason(view, what, event->text);
 	forget_said(view);
-	view->said = mem_dup(event->text);
+	view->printed = mem_dup(event->text);
 }
 
 static void print_event(void *context, const struct agent_event *event)

@@ -30,7 +30,7 @@ struct agent_text {
 	bool grows;         /* the format repeats earlier text in each message */
 	bool foreign;       /* the line is not an event */
 	bool over;          /* the line is too long for an event and is passed on as it arrives */
-	char *said;         /* the last message printed; NULL after any other activity */
+	char *printed;      /* the last message printed; NULL after any other activity */
 };
 
 /* Opens a stream of this format; bytes are fed to it; closing prints an unfinished line. Closing

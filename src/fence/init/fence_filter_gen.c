@@ -16,8 +16,8 @@
  * other walls, and about refused calls that the user should hear of. The listener refuses those
  * with the same errno as the plain filter. A wrong verdict cannot allow them, because the listener
  * decides by the number alone, and without a listener they are refused as well (ENOSYS). The
- * tracing one also asks before reads. `filter_gen calls` writes the list of calls that are asked
- * about, for the listener; `filter_gen fates` the fate of every call, for people.
+ * tracing one also asks before reads. `fence_filter_gen calls` writes the list of calls that are
+ * asked about, for the listener; `fence_filter_gen fates` the fate of every call, for people.
  */
 #include "fence/init/filter_pack.h"
 
@@ -166,7 +166,7 @@ static int listed(const char *const *list, size_t count, const char *name)
 static void must(int result, const char *what)
 {
 	if (result < 0) {
-		fprintf(stderr, "filter_gen: %s: %s\n", what, strerror(-result));
+		fprintf(stderr, "fence_filter_gen: %s: %s\n", what, strerror(-result));
 		exit(1);
 	}
 }

@@ -4,7 +4,6 @@
 #include "fence/plan/defaults.h"
 #include "fence/run/way_out.h"
 #include "util/mem.h"
-#include "util/path.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,6 @@
 #include "util/error.h"
 
 #include <poll.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 /* Concurrent connections; more wait in the kernel's backlog. */

@@ -17,7 +17,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

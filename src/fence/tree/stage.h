@@ -12,8 +12,6 @@
 
 #include "fence/fence_plan.h"
 
-#include <sys/stat.h>
-
 struct stage {
 	const struct fence_identity *identity;
 	char *place; /* path of the tree's root */

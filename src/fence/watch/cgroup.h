@@ -12,7 +12,6 @@
 #include "util/error.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 

@@ -4,7 +4,6 @@
 #include "fence/watch/resource_use.h"
 #include "util/fd.h"
 #include "util/mem.h"
-#include "util/text.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -17,7 +16,7 @@ enum { OUTER_PROCESSES = 2 };
 
 /* The interval between samples. An excess is confirmed soon, because a process that is just
  * spawning another is counted twice. */
-enum { LOOK_LEAST_MS = 10, LOOK_MOST_MS = 250, LOOK_NOTE_MS = 100, LOOK_COST = 20 };
+enum { LOOK_LEAST_MS = 10, LOOK_MOST_MS = 250, LOOK_NOTE_MS = 100 };
 
 /* The assumed maximum rate of use, in bytes per millisecond. */
 enum { FAST_BYTES = 2 << 20 };

@@ -4,7 +4,6 @@
 #include "util/clock.h"
 #include "util/mem.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #define GATEWAY_PROXY_ADDRESS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 

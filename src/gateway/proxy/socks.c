@@ -21,8 +21,7 @@ ssize_t socks_read_methods(const uint8_t *bytes, size_t size, struct socks_metho
 	return 2 + bytes[1];
 }
 
-/* Reads a string with a length prefix at *at. Returns false if it is incomplete; *ret_torn: it
- * always will be. */
+/* Reads a string with a length prefix at *at. Returns false if it is incomplete. */
 static bool read_string(const uint8_t *bytes, size_t size, size_t *at, char ret_text[256])
 {
 	if (*at >= size || size - *at - 1 < bytes[*at])

@@ -5,7 +5,6 @@
 #include "util/mem.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void loop_cost_options(const struct supervisor *sup, struct ledger_options *ret_options,

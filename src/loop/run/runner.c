@@ -75,7 +75,7 @@ static void perform(const struct fence_spec *spec, const struct ledger_options *
  * until this process is gone.
  */
 static _Noreturn void become_runner(const struct fence_spec *asked,
-				    const struct ledger_options *books, const int wanted[KEPT + 1],
+				    const struct ledger_options *ledger, const int wanted[KEPT + 1],
 				    const char *report)
 {
 	struct fence_spec spec = *asked;
@@ -91,11 +91,11 @@ static _Noreturn void become_runner(const struct fence_spec *asked,
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	spec.lifeline = &lifeline;
-	perform(&spec, books, report, &result);
+	perform(&spec, ledger, report, &result);
 	_exit(fd_write_all(RESULT, &result, sizeof result) < 0);
 }
 
-int runner_start(const struct fence_spec *spec, const struct ledger_options *books, int lock,
+int runner_start(const struct fence_spec *spec, const struct ledger_options *ledger, int lock,
 		 const char *input, size_t size, const char *report, struct runner *ret_runner,
 		 struct error *err)
 {
@@ -115,7 +115,7 @@ int runner_start(const struct fence_spec *spec, const struct ledger_options *boo
 	pid_t child = fork();
 
 	if (child == 0)
-		become_runner(spec, books, wanted, report);
+		become_runner(spec, ledger, wanted, report);
 	close(pipes[OUTPUT][1]);
 	close(pipes[COMPLAINTS][1]);
 	close(pipes[LIFE][0]);

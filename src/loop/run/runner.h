@@ -44,10 +44,10 @@ struct runner {
 
 /*
  * Starts spec->command with this text on its stdin. The runner holds the lock until it is gone, and
- * writes the full report (fence_report_write()) to the file `report`. books: cost limits, if the
+ * writes the full report (fence_report_write()) to the file `report`. ledger: cost limits, if the
  * spec has models. Returns 0, or -1 with err set.
  */
-int runner_start(const struct fence_spec *spec, const struct ledger_options *books, int lock,
+int runner_start(const struct fence_spec *spec, const struct ledger_options *ledger, int lock,
 		 const char *input, size_t size, const char *report, struct runner *ret_runner,
 		 struct error *err);
 

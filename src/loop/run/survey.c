@@ -9,7 +9,6 @@
 #include "util/path.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <search.h>
 #include <stdbool.h>

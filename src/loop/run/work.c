@@ -193,7 +193,7 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	char *const arguments[] = { (char *)"sh", (char *)"-c", (char *)work->command, NULL };
 	AUTO_FREE char *report = mem_format("%s/%sreport.json", work->folder, work->name);
 	struct fence_spec spec = sup->fence;
-	struct ledger_options books;
+	struct ledger_options ledger;
 	AUTO_FREE char *day = NULL;
 	int result;
 
@@ -218,8 +218,8 @@ static int start(struct supervisor *sup, const struct work *work, struct error *
 	}
 	if (!work->format) /* checks do not use models */
 		spec.models = (struct model_access){ 0 };
-	loop_cost_options(sup, &books, &day);
-	result = runner_start(&spec, &books, sup->lock, work->input, work->size, report,
+	loop_cost_options(sup, &ledger, &day);
+	result = runner_start(&spec, &ledger, sup->lock, work->input, work->size, report,
 			      &sup->run.runner, err);
 	list_release(&spec.env);
 	fence_paths_release(&spec.write);

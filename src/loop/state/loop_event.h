@@ -8,15 +8,7 @@
 #ifndef LOOP_STATE_LOOP_EVENT_H
 #define LOOP_STATE_LOOP_EVENT_H
 
-#include "decision/all.h"
-#include "journal/journal.h"
-#include "util/error.h"
-#include "util/list.h"
-
-#include <jansson.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <sys/types.h>
 
 /* The phases of a loop. */
 #define LOOP_PHASES(X)                                                              \

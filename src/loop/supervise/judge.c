@@ -119,10 +119,10 @@ static json_t *metered_json(const struct ledger_news *news)
 			 (json_int_t)news->tokens[PRICE_OUTPUT], "replay", news->replay);
 }
 
-json_t *judge_end(const struct runner_result *result, const struct judge_said *said,
+json_t *judge_end(const struct runner_result *result, const struct judge_end_facts *facts,
 		  const char *final, size_t size, int64_t now_ms)
 {
-	const struct agent_summary *heard = said->heard;
+	const struct agent_summary *heard = facts->heard;
 	bool signalled = result->kind == FENCE_SIGNALLED;
 	enum failure error = heard->error;
 
@@ -131,8 +131,8 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 			  signalled ? 0 : result->code, "signal",
 			  signalled ? result->code - FENCE_EXIT_SIGNAL : 0, "timed_out",
 			  result->kind == FENCE_LIMITED && result->tripped == FENCE_LIMIT_TIME,
-			  "idle", said->idle, "denials", (int)result->denials, "output_bytes",
-			  (json_int_t)said->bytes, "duration_ms", (json_int_t)result->duration_ms,
+			  "idle", facts->idle, "denials", (int)result->denials, "output_bytes",
+			  (json_int_t)facts->bytes, "duration_ms", (json_int_t)result->duration_ms,
 			  "kind", fence_exit_name(result->kind), "canaries_held",
 			  (int)result->canaries_held, "canaries_total", (int)result->canaries_total,
 			  "final", loop_report_bytes(final, size));
@@ -148,11 +148,11 @@ json_t *judge_end(const struct runner_result *result, const struct judge_said *s
 	json_object_set_new(data, "error", json_string(failure_row(error)->stream_name));
 	if (error == FAILURE_UNREACHABLE)
 		json_object_set_new(data, "unreached", loop_report_text(result->news.unreached));
-	json_object_set_new(data, "over_budget", json_boolean(said->over_budget));
+	json_object_set_new(data, "over_budget", json_boolean(facts->over_budget));
 	if (result->metered && result->news.over)
 		json_object_set_new(data, "refused_why", loop_report_text(result->news.why));
-	if (*said->limit)
-		json_object_set_new(data, "limit", json_string(said->limit));
+	if (*facts->limit)
+		json_object_set_new(data, "limit", json_string(facts->limit));
 	json_object_set_new(data, "finished", json_boolean(heard->finished));
 	json_object_set_new(data, "ok", json_boolean(heard->ok));
 	json_object_set_new(data, "reset_at", json_integer((json_int_t)reset_of(heard, now_ms)));

@@ -11,7 +11,7 @@
 #include "loop/state/loop_state.h"
 
 /* Facts about an agent's run besides how its processes ended. */
-struct judge_said {
+struct judge_end_facts {
 	bool idle;         /* stopped for lack of output */
 	bool over_budget;  /* stopped because it used up its budget */
 	const char *limit; /* the option that stopped it, with its value; or empty */
@@ -22,7 +22,7 @@ struct judge_said {
 /* Return the data of an event, which the caller owns. */
 json_t *judge_check(size_t index, const char *command, const struct runner_result *result,
 		    const char *output, size_t size);
-json_t *judge_end(const struct runner_result *result, const struct judge_said *said,
+json_t *judge_end(const struct runner_result *result, const struct judge_end_facts *facts,
 		  const char *final, size_t size, int64_t now_ms);
 
 /* An iteration that was cut off. The agent's cost still counts, and its session remains. */

@@ -414,17 +414,19 @@ static int record_end(struct supervisor *sup, const struct runner_result *result
 
 	name_limit(sup, result, total, &limit);
 
-	const struct judge_said said = { .idle = sup->run.cut == SUPERVISOR_CUT_IDLE,
-					 .over_budget = sup->run.cut == SUPERVISOR_CUT_BUDGET ||
-							(result->metered && result->news.over),
-					 .limit = buffer_text(&limit),
-					 .bytes = sup->run.output.bytes + sup->run.complaints.bytes,
-					 .heard = &sup->run.heard };
+	const struct judge_end_facts facts = {
+		.idle = sup->run.cut == SUPERVISOR_CUT_IDLE,
+		.over_budget = sup->run.cut == SUPERVISOR_CUT_BUDGET ||
+			       (result->metered && result->news.over),
+		.limit = buffer_text(&limit),
+		.bytes = sup->run.output.bytes + sup->run.complaints.bytes,
+		.heard = &sup->run.heard
+	};
 
 	read_final(sup, &final);
 	agent_summary_exit(&sup->run.heard, sup->state.options.agent_format, result->code);
-	loop_cost_hear(sup, result, said.over_budget);
-	data = judge_end(result, &said, buffer_text(&final), final.used, clock_wall_ms());
+	loop_cost_hear(sup, result, facts.over_budget);
+	data = judge_end(result, &facts, buffer_text(&final), final.used, clock_wall_ms());
 	if (result->code != 0) {
 		sink_last(&sup->run.complaints, COMPLAINT_BYTES, &complaint);
 		judge_add_last_line(data, buffer_text(&complaint), complaint.used);

@@ -6,7 +6,6 @@
 #include "loop/state/loop_report.h"
 #include "loop/state/spec_json.h"
 #include "util/clock.h"
-#include "util/fd.h"
 #include "util/mem.h"
 #include "util/path.h"
 

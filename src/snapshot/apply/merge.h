@@ -9,7 +9,6 @@
 #include "util/list.h"
 
 #include <git2.h>
-#include <stdbool.h>
 
 enum { MERGE_CONFLICTS = 200 };
 

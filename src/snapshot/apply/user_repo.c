@@ -280,12 +280,12 @@ struct obeyed {
 	struct list *paths;
 };
 
-static void add_obeyed(void *context, const char *said)
+static void add_obeyed(void *context, const char *named)
 {
 	const struct obeyed *obeyed = context;
 	const struct user_repo *user = obeyed->user;
-	AUTO_FREE char *real = realpath(said, NULL);
-	const char *const both[] = { said, real };
+	AUTO_FREE char *real = realpath(named, NULL);
+	const char *const both[] = { named, real };
 
 	for (size_t i = 0; i < sizeof both / sizeof *both; i++) {
 		const char *path = both[i];

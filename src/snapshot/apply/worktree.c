@@ -14,7 +14,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -292,15 +291,15 @@ static bool find_before_leftovers(const struct user_repo *user, const char *loop
 {
 	AUTO_FREE char *beginning = mem_format(OWN_NAME " %s: ", loop);
 	git_commit *tip = NULL;
-	bool sealed = git_commit_lookup(&tip, user->repository, &user->head) == 0 &&
-		      git_commit_parentcount(tip) == 1 &&
-		      strcmp(git_commit_committer(tip)->email, OWN_MAIL) == 0 &&
-		      strncmp(git_commit_message(tip), beginning, strlen(beginning)) == 0;
+	bool found = git_commit_lookup(&tip, user->repository, &user->head) == 0 &&
+		     git_commit_parentcount(tip) == 1 &&
+		     strcmp(git_commit_committer(tip)->email, OWN_MAIL) == 0 &&
+		     strncmp(git_commit_message(tip), beginning, strlen(beginning)) == 0;
 
-	if (sealed)
+	if (found)
 		*ret_parent = *git_commit_parent_id(tip, 0);
 	git_commit_free(tip);
-	return sealed;
+	return found;
 }
 
 int worktree_uncommit_leftovers(const struct worktree_options *options, struct json *json,
@@ -309,16 +308,16 @@ int worktree_uncommit_leftovers(const struct worktree_options *options, struct j
 	AUTO_FREE char *branch = branch_name(options->loop);
 	struct user_repo user;
 	git_oid parent;
-	bool sealed = false;
+	bool found = false;
 	int result = user_repo_open(&user, options->project, NULL, err);
 
 	if (result == 0)
 		result = user_repo_lock(&user, err) < 0 || user_repo_head(&user, err) < 0 ? -1 : 0;
 	if (result == 0 && user.branch && strcmp(user.branch, branch) == 0 && !user.unborn)
-		sealed = find_before_leftovers(&user, options->loop, &parent);
-	if (sealed)
+		found = find_before_leftovers(&user, options->loop, &parent);
+	if (found)
 		result = move_branch(&user, &parent, "ringfence: continue the loop", err);
-	json_flag(json, "taken", sealed && result == 0);
+	json_flag(json, "taken", found && result == 0);
 	user_repo_close(&user);
 	return result;
 }

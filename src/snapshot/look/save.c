@@ -2,7 +2,6 @@
 #include "snapshot/look/save.h"
 
 #include "util/clock.h"
-#include "util/mem.h"
 
 #include <stdio.h>
 #include <string.h>

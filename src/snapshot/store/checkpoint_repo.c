@@ -1,7 +1,6 @@
 /* The checkpoint repository. */
 #include "snapshot/store/checkpoint_repo.h"
 
-#include "snapshot/base/fault.h"
 #include "snapshot/base/libgit.h"
 #include "snapshot/base/note.h"
 #include "snapshot/base/snapshot_confine.h"
@@ -19,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
