@@ -69,7 +69,7 @@ def test_of_two_who_resume_at_once_one_does(t):
     both = [t.start(words, cwd=loop.project, stdout=-1, stderr=-1) for _ in range(2)]
     results = [t.finish(process) for process in both]
     equal(sorted(result.code for result in results), [0, 125], "exit statuses", results)
-    contains("".join(result.err for result in results), "is running", "the refusal")
+    contains("".join(result.err for result in results), "is already running", "the refusal")
     loop.write("go")
     equal([kind for kind, _ in loop.events()].count("resumed"), 1, "resumed")
     loop.ended("completed")
