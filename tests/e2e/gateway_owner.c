@@ -3,7 +3,7 @@
  *
  * gateway_owner PROGRAM UID FD[,FD...] [NAME=VALUE...] [-- RULE...]
  *
- * NAME is a cap, `upstream` (as the option: PROVIDER=URL), `key` (PROVIDER=KEY) or `books` (the
+ * NAME is a cap, `upstream` (as the option: PROVIDER=URL), `key` (PROVIDER=KEY) or `ledger` (the
  * folder of the ledgers). The descriptors are listening sockets. It prints a line for every event,
  * and obeys commands on stdin, one per line: `hosts` (print the table), `hold` (stop answering
  * refusals), `quit`. The end of stdin also ends it.

@@ -1,8 +1,10 @@
-// sources: src/loop/state/loop_state.c src/loop/state/loop_event.c src/loop/state/loop_options.c
+// sources: src/loop/state/loop_state.c src/loop/state/loop_event.c
+// sources: src/loop/state/loop_state_options.c
 // sources: src/agent/agent.c src/agent/agent_format.c src/agent/adapter_claude.c
 // sources: src/agent/adapter_codex.c src/agent/agent_events.c src/agent/adapter_gemini.c
 // sources: src/agent/agent_reader.c src/agent/adapter_opencode.c src/agent/agent_plain.c
 // sources: src/agent/jsonline.c src/agent/stream.c src/decision/breaker.c src/decision/lines.c
+// sources: src/failure/failure.c
 // sources: src/journal/journal.c -ljansson -lsqlite3
 /* Events of a journal, "kind {json}" per line: they give a valid state or are refused. */
 #include "fuzz.h"

@@ -1,4 +1,5 @@
-// sources: src/fence/fence_spec.c
+// sources: src/fence/fence_spec.c src/provider/key_source.c src/provider/model_access.c
+// sources: src/provider/url.c
 /* The value of --listen. */
 #include "fence/fence_spec.h"
 #include "fuzz.h"
