@@ -11,12 +11,12 @@ all: ## build the programs into build/ (the default)
 	@scripts/setup build
 	@$(MAKE) --no-print-directory build
 
-demo: ## show a loop at work on a small project with a bug and a secret in it
+demo: ## watch a loop fix a small project; needs no key and no network
 	@scripts/setup demo
 	@$(MAKE) --no-print-directory build
 	@build/ringfence demo
 
-test: ## run every test, as root also as a plain user; K=WORD chooses, ARGS= is for pytest
+test: ## run the tests, as root also as a plain user; K=WORD selects, ARGS= is for pytest
 	@scripts/setup test
 	@$(MAKE) --no-print-directory build
 	@tests/run.py $(if $(SANITIZE),--sanitize) $(if $(K),-k '$(K)') $(ARGS)
@@ -31,7 +31,7 @@ test-agents: ## run real agents in the fence against model servers of our own
 	@$(MAKE) --no-print-directory build
 	@tests/agents/run $(if $(K),-k '$(K)') $(ARGS)
 
-lint: ## check formatting, clang-tidy, shell scripts, include rules, words
+lint: ## check formatting, clang-tidy, shell scripts, includes, names and prose
 	@scripts/setup lint
 	@$(MAKE) --no-print-directory build
 	@scripts/lint
@@ -45,15 +45,15 @@ fuzz: ## fuzz the parsers, SECONDS=60 for each target
 	@scripts/setup fuzz
 	@scripts/fuzz $(SECONDS)
 
-install: ## install what was built below PREFIX (/usr/local); DESTDIR is honoured
+install: ## install into PREFIX (/usr/local); DESTDIR is honoured
 	@test -x build/ringfence || $(MAKE) --no-print-directory all
 	@test '$(PREFIX)' = /usr/local || { meson configure build --prefix '$(PREFIX)' && ninja -C build --quiet; }
 	@DESTDIR='$(DESTDIR)' meson install -C build --no-rebuild
 
-clean: ## remove everything that was built
+clean: ## remove all build output
 	@rm -rf build build-*
 
-help: ## this list
+help: ## show this list
 	@sed -n 's/^\([a-z]*\):[^#]*## */\1\t/p' Makefile | while IFS='	' read -r name text; do \
 		printf '  make %-9s%s\n' "$$name" "$$text"; done
 
